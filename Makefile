@@ -1,0 +1,171 @@
+# SPDX-License-Identifier: MIT
+# seckill: a flash-sale voucher service and the laboratory that shows which locks oversell.
+# `make help` lists the targets.
+#
+#   make BUILD=release|debug|asan|tsan   flavour; release goes to build/, the others to
+#                                        build/<flavour>/
+#   make V=1                             show whole commands
+#   make WERROR=1                        warnings are errors
+
+BUILD  ?= release
+V      ?= 0
+WERROR ?= 0
+CC     ?= cc
+PREFIX ?= /usr/local
+
+OPT.release := -O2 -g -U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=3 -fstack-protector-strong
+OPT.debug   := -Og -g
+OPT.asan    := -O1 -g -fno-omit-frame-pointer -fsanitize=address,undefined \
+               -fno-sanitize-recover=all
+OPT.tsan    := -O1 -g -fno-omit-frame-pointer -fsanitize=thread
+ifeq ($(OPT.$(BUILD)),)
+$(error unknown BUILD=$(BUILD); use release, debug, asan or tsan)
+endif
+OUT := build$(if $(filter-out release,$(BUILD)),/$(BUILD))
+
+PKGS     := hiredis libpq jansson uuid libcrypto libcurl
+CSTD     := -std=c11 -D_GNU_SOURCE
+WARN     := -Wall -Wextra -Wconversion -Wshadow -Wformat=2 -Wvla -Wstrict-prototypes \
+            -Wmissing-prototypes -Wimplicit-fallthrough
+CPPFLAGS += -I. -Ibuild $(shell pkg-config --cflags $(PKGS) 2>/dev/null)
+CFLAGS   += $(CSTD) $(WARN) $(OPT.$(BUILD)) $(if $(filter 1,$(WERROR)),-Werror) -pthread -fPIC
+LDFLAGS  += -pthread -Wl,--as-needed
+LIBS.lock := $(shell pkg-config --libs hiredis uuid 2>/dev/null)
+LIBS.db   := $(shell pkg-config --libs libpq 2>/dev/null)
+LIBS.base := $(shell pkg-config --libs libcrypto 2>/dev/null) -linih
+LIBS.app  := -lcivetweb $(shell pkg-config --libs jansson 2>/dev/null)
+LIBS.lab  := $(shell pkg-config --libs libcurl jansson 2>/dev/null)
+LIBS.test := -lcmocka $(shell pkg-config --libs libcurl jansson 2>/dev/null)
+
+sources = $(sort $(wildcard $(addsuffix /*.c,$(1))))
+objects = $(patsubst %.c,$(OUT)/obj/%.o,$(1))
+
+LOCK_SRC := $(call sources,lock lock/variants lock/stores)
+BASE_SRC := $(call sources,base)
+DB_SRC   := $(call sources,db db/guards)
+APP_SRC  := $(call sources,app)
+LAB_SRC  := $(call sources,loadtest loadtest/hazards)
+
+LIBRARY  := $(OUT)/libdlock.a
+COMMON   := $(OUT)/obj/libcommon.a
+# What the tests of the service and of the laboratory link: everything but main().
+APP_LIB  := $(OUT)/obj/libapp.a
+LAB_LIB  := $(OUT)/obj/liblab.a
+GEN      := build/gen/lua_scripts.h build/gen/schema_sql.h build/gen/stamp
+
+UNIT_TESTS    := $(patsubst tests/%.c,$(OUT)/tests/%,$(call sources,tests/unit))
+SERVICE_TESTS := $(patsubst tests/%.c,$(OUT)/tests/%,$(wildcard tests/service/test_*.c))
+CLI_TESTS     := $(sort $(wildcard tests/cli/*.sh))
+CONFORMANCE   := $(OUT)/tests/conformance
+PROGRAMS      := $(OUT)/seckilld $(OUT)/seckill
+
+ifeq ($(V),0)
+say = @printf '  %-5s %s\n' '$(1)' '$@';
+endif
+
+.DEFAULT_GOAL := all
+.DELETE_ON_ERROR:
+.SECONDARY:
+
+##@ Build
+.PHONY: all
+all: $(PROGRAMS)                            ## build the service and the laboratory
+
+.PHONY: lib
+lib: $(LIBRARY)                             ## build the lock library
+
+.PHONY: deps
+deps:                                       ## install the Debian packages that are missing
+	@tools/deps.sh
+
+$(OUT)/seckilld: $(call objects,$(APP_SRC)) $(LIBRARY) $(COMMON)
+	$(call say,LINK)$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $(filter %.o,$^) $(COMMON) \
+	  $(LIBRARY) $(LIBS.app) $(LIBS.db) $(LIBS.lock) $(LIBS.base)
+
+$(OUT)/seckill: $(call objects,$(LAB_SRC)) $(LIBRARY) $(COMMON)
+	$(call say,LINK)$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $(filter %.o,$^) $(COMMON) \
+	  $(LIBRARY) $(LIBS.lab) $(LIBS.db) $(LIBS.lock) $(LIBS.base)
+
+$(LIBRARY): $(call objects,$(LOCK_SRC))
+$(COMMON): $(call objects,$(BASE_SRC) $(DB_SRC))
+$(APP_LIB): $(call objects,$(filter-out app/main.c,$(APP_SRC)))
+$(LAB_LIB): $(call objects,$(filter-out loadtest/main.c,$(LAB_SRC)))
+$(LIBRARY) $(COMMON) $(APP_LIB) $(LAB_LIB):
+	$(call say,AR)rm -f $@ && ar rcs $@ $^
+
+$(OUT)/obj/%.o: %.c Makefile | $(GEN)
+	@mkdir -p $(@D)
+	$(call say,CC)$(CC) $(CPPFLAGS) $(CFLAGS) -MMD -MP -c -o $@ $<
+
+build/gen/stamp: tools/embed.sh
+	@mkdir -p $(@D) && touch $@
+build/gen/lua_scripts.h: $(wildcard lua/*.lua) tools/embed.sh build/gen/stamp
+	$(call say,GEN)tools/embed.sh LUA_ $(sort $(wildcard lua/*.lua)) >$@
+build/gen/schema_sql.h: db/schema.sql tools/embed.sh build/gen/stamp
+	$(call say,GEN)tools/embed.sh '' db/schema.sql >$@
+
+-include $(shell find $(OUT)/obj -name '*.d' 2>/dev/null)
+
+##@ Run
+.PHONY: demo
+demo: deps                                  ## from a clone to the table that shows who oversells
+	@$(MAKE) --no-print-directory -j2 all
+	@build/seckill compare
+
+.PHONY: lab-up lab-down
+lab-up: all                                 ## start the private servers in .lab/
+	@build/seckill lab up
+lab-down: all                               ## stop them and remove .lab/
+	@build/seckill lab down
+
+.PHONY: bench
+bench: deps                                 ## orders per second beside pgbench, as ratios
+	@$(MAKE) --no-print-directory -j2 all
+	@build/seckill bench
+
+##@ Test
+.PHONY: test
+test: deps                                  ## everything: lint, all tests, sanitizers
+	@$(MAKE) --no-print-directory -j2 WERROR=1 all tests
+	@$(MAKE) --no-print-directory -j2 WERROR=1 BUILD=asan tests
+	@$(MAKE) --no-print-directory -j2 WERROR=1 BUILD=tsan conformance-program
+	@tests/run
+
+.PHONY: tests conformance-program
+tests: $(PROGRAMS) $(UNIT_TESTS) $(SERVICE_TESTS) $(CONFORMANCE) ## build all test programs
+conformance-program: $(CONFORMANCE)
+
+$(OUT)/tests/unit/%: $(OUT)/obj/tests/unit/%.o $(APP_LIB) $(LAB_LIB) $(COMMON) $(LIBRARY)
+	@mkdir -p $(@D)
+	$(call say,LINK)$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(LIBS.test) $(LIBS.app) \
+	  $(LIBS.lab) $(LIBS.db) $(LIBS.lock) $(LIBS.base)
+
+SERVICE_HELP := $(call objects,$(filter-out tests/service/test_%,$(call sources,tests/service)))
+$(OUT)/tests/service/%: $(OUT)/obj/tests/service/%.o $(SERVICE_HELP) $(COMMON) $(LIBRARY)
+	@mkdir -p $(@D)
+	$(call say,LINK)$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(LIBS.test) $(LIBS.db) \
+	  $(LIBS.lock) $(LIBS.base)
+
+$(CONFORMANCE): $(call objects,$(call sources,tests/conformance)) $(LIBRARY)
+	@mkdir -p $(@D)
+	$(call say,LINK)$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(LIBS.test) $(LIBS.lock)
+
+##@ Quality
+.PHONY: lint
+lint: deps                                  ## layers, sizes, shell scripts, clang
+	@tests/lint.sh
+
+.PHONY: clang
+clang:                                      ## the whole tree through clang, warnings as errors
+	@$(MAKE) --no-print-directory -j2 CC=clang WERROR=1 OUT=build/clang all tests
+
+##@ Rest
+.PHONY: help
+help:                                       ## this list
+	@awk 'BEGIN {FS = ":.*## "} \
+	  /^##@ / {printf "\n%s\n", substr($$0, 5)} \
+	  /^[a-z-]+:.*## / {printf "  %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+.PHONY: clean
+clean:                                      ## remove build/
+	rm -rf build

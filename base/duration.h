@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: MIT */
+/* duration.h -- durations as people write them: 250ms, 2s, 5m, 1h. */
+#ifndef BASE_DURATION_H
+#define BASE_DURATION_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* Read a duration in milliseconds.  A whole number and a unit, nothing else: a bare
+ * number is refused, because nobody can tell what it means.  "0" alone is 0.
+ * False: `text` is not a duration or does not fit; *ms is untouched. */
+bool duration_parse(const char *text, int64_t *ms);
+
+/* Write `ms` with the largest unit that loses nothing.  Returns `buffer`. */
+char *duration_format(int64_t ms, char *buffer, size_t size);
+
+/* The clock that durations are measured on: monotonic nanoseconds. */
+int64_t monotonic_ns(void);
+
+#endif /* BASE_DURATION_H */

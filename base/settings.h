@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: MIT */
+/* settings.h -- one table of settings gives flags, environment, file and --help.
+ *
+ * A program describes its settings once, in a table.  From it come: the flag
+ * (--lock-wait=200ms), the environment variable (SECKILL_LOCK_WAIT), the key in the
+ * configuration file (lock-wait = 200ms), the help text and --show-config.  A later
+ * source wins over an earlier one: default, file, environment, flag.
+ *
+ * Threads     Load once, at the start; after that everything is read-only.
+ */
+#ifndef BASE_SETTINGS_H
+#define BASE_SETTINGS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+enum setting_type {
+    SETTING_TEXT,     /* const char *                                             */
+    SETTING_SECRET,   /* const char *, shown as "(set)"                           */
+    SETTING_CHOICE,   /* const char *, one of `choices`                           */
+    SETTING_COUNT,    /* int64_t, min..max                                        */
+    SETTING_DURATION, /* int64_t milliseconds, min..max; written 250ms, 2s, 5m    */
+    SETTING_SWITCH,   /* bool; written on or off, and a bare flag means on        */
+};
+
+/* The `i`th name that a setting accepts, NULL past the last. */
+typedef const char *setting_choices_fn(size_t i);
+
+struct setting {
+    enum setting_type type;
+    const char *name;     /* lower case and dashes                                */
+    size_t offset;        /* where in the program's struct its value goes         */
+    const char *fallback; /* the default, written as a user would; NULL: none     */
+    const char *meta;     /* what the value is called in the help: URL, N, FILE   */
+    setting_choices_fn *choices; /* for SETTING_CHOICE                            */
+    int64_t min, max;     /* for SETTING_COUNT and SETTING_DURATION               */
+    const char *group;    /* the heading it stands under in the help              */
+    const char *help;
+};
+
+struct setting_program {
+    const char *name;         /* "seckilld", "seckill compare"                    */
+    const char *synopsis;     /* what stands after the name: "[OPTIONS] RUN"      */
+    const char *intro;        /* the help's first paragraph, with examples        */
+    const char *outro;        /* its last; may be NULL                            */
+    const struct setting *settings;
+    size_t count;
+    int max_operands;         /* operands (words that are no flags) it takes      */
+};
+
+struct setting_origin {
+    const char *source;  /* "default", "environment", "flag", or the file's path  */
+    const char *text;    /* the value as it was written; NULL: not set            */
+};
+
+struct settings {
+    const struct setting_program *program;
+    struct setting_origin *origins; /* one per setting                            */
+    char **operands;                /* operand_count of them, borrowed from argv  */
+    int operand_count;
+    void *heap;                     /* what settings_free() frees                 */
+};
+
+enum settings_result {
+    SETTINGS_OK,
+    SETTINGS_EXIT,  /* --help, --version or --show-config was answered: exit 0   */
+    SETTINGS_USAGE, /* said on stderr what was wrong and what was expected: 64   */
+};
+
+/* Read every source into `values` (the program's own struct, at the settings' offsets).
+ * --config=FILE names the file; without it SECKILL_CONFIG does; without that there is
+ * none.  --help, --version and --show-config are understood by every program.
+ * Text values point into memory that `s` owns, or into argv and the environment. */
+enum settings_result settings_load(struct settings *s,
+                                   const struct setting_program *program, void *values,
+                                   int argc, char **argv);
+
+/* Free what `s` owns; text values die with it.  A zeroed struct is fine. */
+void settings_free(struct settings *s);
+
+/* Was this one given by anybody, or is it the default? */
+bool settings_is_default(const struct settings *s, const char *name);
+
+/* Write "name = value  # origin" for each; secrets are masked. */
+void settings_show(const struct settings *s, FILE *out);
+
+void settings_help(const struct setting_program *program, FILE *out);
+
+/* "lock-wait" -> "SECKILL_LOCK_WAIT". */
+void setting_environment_name(const struct setting *setting, char *out, size_t size);
+
+#endif /* BASE_SETTINGS_H */

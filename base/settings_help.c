@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: MIT */
+/* settings_help.c -- the help text that a table of settings gives. */
+#include "base/settings.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+enum { INDENT = 6, WIDTH = 88 };
+
+/* Write `text` in lines of at most WIDTH, each indented. */
+static void wrap(FILE *out, const char *text)
+{
+    size_t column = 0;
+
+    while (*text) {
+        size_t word = strcspn(text, " ");
+
+        if (column == 0 || column + 1 + word > WIDTH) {
+            fprintf(out, "%s%*s", column ? "\n" : "", INDENT, "");
+            column = INDENT;
+        } else {
+            fputc(' ', out);
+            column++;
+        }
+        fwrite(text, 1, word, out);
+        column += word;
+        text += word;
+        text += strspn(text, " ");
+    }
+    fputc('\n', out);
+}
+
+static void print_setting(const struct setting *setting, FILE *out)
+{
+    char environment[64];
+
+    fprintf(out, "  --%s", setting->name);
+    if (setting->type == SETTING_SWITCH)
+        fprintf(out, "[=on|off]");
+    else if (setting->meta)
+        fprintf(out, "=%s", setting->meta);
+    if (setting->fallback)
+        fprintf(out, "  (default %s)", setting->fallback);
+    fputc('\n', out);
+    wrap(out, setting->help);
+    if (setting->type == SETTING_CHOICE) {
+        fprintf(out, "%*sone of:", INDENT, "");
+        for (size_t i = 0; setting->choices(i); i++)
+            fprintf(out, " %s", setting->choices(i));
+        fputc('\n', out);
+    }
+    setting_environment_name(setting, environment, sizeof environment);
+    fprintf(out, "%*s$%s\n", INDENT, "", environment);
+}
+
+void settings_help(const struct setting_program *program, FILE *out)
+{
+    const char *group = "";
+
+    fprintf(out, "Usage: %s %s\n\n%s\n", program->name, program->synopsis, program->intro);
+    for (size_t i = 0; i < program->count; i++) {
+        if (strcmp(program->settings[i].group, group) != 0) {
+            group = program->settings[i].group;
+            fprintf(out, "\n%s\n", group);
+        }
+        print_setting(&program->settings[i], out);
+    }
+    fprintf(out, "\nEvery program\n"
+                 "  --config=FILE   read settings from FILE: lines of key = value, the keys are\n"
+                 "                  the flags' names ($SECKILL_CONFIG)\n"
+                 "  --show-config   print every setting and where its value comes from\n"
+                 "  --help, -h      this text\n"
+                 "  --version, -V   the version\n"
+                 "A flag wins over the environment, that over the file, that over the default.\n");
+    if (program->outro)
+        fprintf(out, "\n%s\n", program->outro);
+}

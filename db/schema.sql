@@ -1,0 +1,96 @@
+-- SPDX-License-Identifier: MIT
+-- schema.sql -- vouchers, their stock, and the orders for them.
+--
+-- The tables and columns are those that course projects on flash sales share, so that a
+-- reader's own queries work here.  What is added: the request's id, who wrote the row, and
+-- the numbers that two of the stock guards need.
+--
+-- There is on purpose no CHECK (stock >= 0), no unconditional UNIQUE (user, voucher) and no
+-- trigger: they would hide what a broken lock does.  Guards that need such a constraint
+-- bring it by their own rows (see orders_one_per_user).
+--
+-- Run it as the owner of the database, as often as you like.  Two roles must exist:
+-- seckill_lab, who owns all of it, and seckill_service, who may do no more than sell.
+
+CREATE TABLE IF NOT EXISTS tb_voucher (
+    id           bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+    shop_id      bigint        NOT NULL DEFAULT 1,
+    title        varchar(255)  NOT NULL,
+    sub_title    varchar(255),
+    rules        varchar(1024),
+    pay_value    bigint        NOT NULL CHECK (pay_value >= 0),     -- cents
+    actual_value bigint        NOT NULL CHECK (actual_value >= 0),  -- cents
+    type         smallint      NOT NULL DEFAULT 1,                  -- 0 ordinary, 1 seckill
+    status       smallint      NOT NULL DEFAULT 1,                  -- 1 on, 2 off, 3 expired
+    create_time  timestamptz   NOT NULL DEFAULT now(),
+    update_time  timestamptz   NOT NULL DEFAULT now()
+);
+
+CREATE INDEX IF NOT EXISTS voucher_by_shop ON tb_voucher (shop_id);
+
+CREATE TABLE IF NOT EXISTS tb_seckill_voucher (
+    voucher_id   bigint        PRIMARY KEY REFERENCES tb_voucher (id),
+    stock        integer       NOT NULL,              -- may go negative: that is a finding
+    version      bigint        NOT NULL DEFAULT 0,    -- stock guard `version`
+    fence        bigint        NOT NULL DEFAULT 0,    -- stock guard `fence`
+    begin_time   timestamptz   NOT NULL,              -- both ends are part of the sale
+    end_time     timestamptz   NOT NULL,
+    create_time  timestamptz   NOT NULL DEFAULT now(),
+    update_time  timestamptz   NOT NULL DEFAULT now(),
+    CONSTRAINT sale_begins_before_it_ends CHECK (begin_time <= end_time)
+) WITH (fillfactor = 50);  -- one hot row: leave room for its next versions in the same page
+
+CREATE SEQUENCE IF NOT EXISTS order_number AS bigint;
+
+-- Order ids look like the ones of the course projects: seconds since 2022 above 32 bits of
+-- a running number.
+CREATE OR REPLACE FUNCTION next_order_id() RETURNS bigint
+LANGUAGE sql VOLATILE AS $$
+    SELECT ((extract(epoch FROM clock_timestamp())::bigint - 1640995200) << 32)
+           | (nextval('order_number') & 4294967295)
+$$;
+
+CREATE TABLE IF NOT EXISTS tb_voucher_order (
+    id              bigint      PRIMARY KEY DEFAULT next_order_id(),
+    user_id         bigint      NOT NULL,
+    voucher_id      bigint      NOT NULL,
+    pay_type        smallint    NOT NULL DEFAULT 1,
+    status          smallint    NOT NULL DEFAULT 1,   -- 1 unpaid
+    create_time     timestamptz NOT NULL DEFAULT now(),
+    pay_time        timestamptz,
+    use_time        timestamptz,
+    refund_time     timestamptz,
+    update_time     timestamptz NOT NULL DEFAULT now(),
+    request_id      text        NOT NULL,
+    lock_variant    text        NOT NULL,
+    stock_guard     text        NOT NULL,
+    duplicate_guard text        NOT NULL,
+    process         text        NOT NULL,             -- which service process wrote it
+    fence           bigint,                           -- the lock's, where it has one
+    CONSTRAINT orders_one_per_request UNIQUE (request_id)
+);
+
+CREATE INDEX IF NOT EXISTS orders_by_voucher_and_user
+    ON tb_voucher_order (voucher_id, user_id);
+
+-- The duplicate guard `unique`, binding only the rows that were written under it, so that
+-- the other guards can be shown without it.
+CREATE UNIQUE INDEX IF NOT EXISTS orders_one_per_user
+    ON tb_voucher_order (voucher_id, user_id) WHERE duplicate_guard = 'unique';
+
+-- What the laboratory issued, kept where the service cannot write.
+CREATE SCHEMA IF NOT EXISTS lab;
+
+CREATE TABLE IF NOT EXISTS lab.issue (
+    voucher_id   bigint      PRIMARY KEY REFERENCES tb_voucher (id),
+    stock        integer     NOT NULL CHECK (stock >= 0),
+    issued_at    timestamptz NOT NULL DEFAULT now()
+);
+
+REVOKE ALL ON SCHEMA lab FROM PUBLIC;
+REVOKE CREATE ON SCHEMA public FROM PUBLIC;
+GRANT USAGE ON SCHEMA public TO seckill_service;
+GRANT SELECT, INSERT ON tb_voucher TO seckill_service;
+GRANT SELECT, INSERT, UPDATE ON tb_seckill_voucher TO seckill_service;
+GRANT SELECT, INSERT ON tb_voucher_order TO seckill_service;
+GRANT USAGE ON SEQUENCE order_number TO seckill_service;

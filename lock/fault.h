@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: MIT */
+/* fault.h -- named points in the code at which the laboratory can make things go wrong.
+ *
+ * A point that nobody armed costs one load and one predicted branch.  Arming is refused
+ * by default: a program that wants faults calls dlock_fault_allow() once at its start.
+ *
+ * Threads     Any thread may reach a point while another arms or releases it.
+ */
+#ifndef DLOCK_FAULT_H
+#define DLOCK_FAULT_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* The one list of points: name, and where it is.  Those of the order path are reached by
+ * the service; the others by the variants. */
+#define DLOCK_FAULT_POINTS(X)                                                          \
+    X(AFTER_ACQUIRE, "after-acquire", "the lock is held, nothing was done yet")        \
+    X(AFTER_READ, "after-read", "stock or earlier orders were read, nothing written")  \
+    X(BEFORE_COMMIT, "before-commit", "everything was written, nothing committed")     \
+    X(AFTER_COMMIT, "after-commit", "committed, the lock is still held")               \
+    X(BEFORE_RELEASE, "before-release", "about to give the lock back")                 \
+    X(BETWEEN_CHECK_AND_DELETE, "between-check-and-delete",                            \
+      "`owner` saw its own value and is about to delete it")                           \
+    X(WATCHDOG_TICK, "watchdog-tick", "the watchdog woke and is about to renew")
+
+typedef enum {
+#define X(id, name, where) DLOCK_FAULT_##id,
+    DLOCK_FAULT_POINTS(X)
+#undef X
+    DLOCK_FAULT_POINT_COUNT
+} dlock_fault_point;
+
+/* What happens to who reaches an armed point. */
+#define DLOCK_FAULT_ACTIONS(X)                                                         \
+    X(HOLD, "hold", "this thread waits until it is released")                          \
+    X(STOP, "stop", "the whole process stops itself (SIGSTOP)")                        \
+    X(KILL, "kill", "the whole process kills itself (SIGKILL)")
+
+typedef enum {
+#define X(id, name, what) DLOCK_FAULT_##id,
+    DLOCK_FAULT_ACTIONS(X)
+#undef X
+    DLOCK_FAULT_ACTION_COUNT
+} dlock_fault_action;
+
+enum { DLOCK_FAULT_KEY_MAX = 200 };
+
+/* What a point is doing. */
+typedef struct dlock_fault_state {
+    bool armed;                            /* the next fitting thread will be caught  */
+    bool holding;                          /* a thread waits here now                 */
+    uint64_t caught;                       /* how many were caught since the start    */
+    char key[DLOCK_FAULT_KEY_MAX + 1];     /* the lock name of the last one caught    */
+} dlock_fault_state;
+
+extern atomic_bool dlock_fault_any_armed;
+
+/* Reach a point, working under the lock `key`.  Never call it yourself: use the macro. */
+void dlock_fault_reach(dlock_fault_point point, const char *key);
+
+#define DLOCK_FAULT(point, key)                                                        \
+    do {                                                                               \
+        if (__builtin_expect(                                                          \
+                atomic_load_explicit(&dlock_fault_any_armed, memory_order_relaxed), 0)) \
+            dlock_fault_reach(DLOCK_FAULT_##point, (key));                             \
+    } while (0)
+
+/* Let this process be given faults from now on. */
+void dlock_fault_allow(void);
+bool dlock_fault_is_allowed(void);
+
+/* Catch the next thread that reaches `point` under the lock `key` ("" or NULL: any).
+ * One thread is caught per arming.  False, and nothing changes: faults are not allowed,
+ * the point is armed already, or a thread is held there. */
+bool dlock_fault_arm(dlock_fault_point point, dlock_fault_action action,
+                     const char *key);
+
+/* Let the held thread go on and disarm the point.  False if it was neither. */
+bool dlock_fault_release(dlock_fault_point point);
+
+void dlock_fault_look(dlock_fault_point point, dlock_fault_state *out);
+
+/* Names for points and actions, and back; -1 if there is none of that name. */
+const char *dlock_fault_point_name(dlock_fault_point point);
+const char *dlock_fault_point_where(dlock_fault_point point);
+int dlock_fault_point_find(const char *name);
+const char *dlock_fault_action_name(dlock_fault_action action);
+int dlock_fault_action_find(const char *name);
+
+#endif /* DLOCK_FAULT_H */

@@ -1,0 +1,27 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+# lint.sh -- what can be seen without running anything, as TAP.
+set -uo pipefail
+cd "$(dirname "$0")/.." || exit 70
+number=0 status=0
+
+check() {
+    local name=$1 out
+    shift
+    number=$((number + 1))
+    if out=$("$@" 2>&1); then
+        echo "ok $number - $name"
+    else
+        printf '%s\n' "$out" | sed 's/^/# /'
+        echo "not ok $number - $name"
+        status=1
+    fi
+}
+
+mapfile -t scripts < <(git ls-files -co --exclude-standard -- '*.sh' tests/run .ci/run)
+echo 1..4
+check 'every include keeps to its layer, every variant and guard is listed' tools/check-layers.sh
+check 'no function over 70 lines, no file over 500' tools/check-size.sh
+check 'the shell scripts are clean' shellcheck -x "${scripts[@]}"
+check 'clang builds everything without a warning' make -s clang
+exit $status
