@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: MIT */
+/* test_suggest.c -- a typing error finds its name, rubbish finds none. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "base/suggest.h"
+
+static const char *lock_at(size_t i)
+{
+    static const char *const LOCKS[] = {"none",  "local",     "naive",   "owner",
+                                        "lua",   "reentrant", "redlock", NULL};
+
+    return LOCKS[i];
+}
+
+static void a_typing_error_finds_its_name(void **state)
+{
+    (void)state;
+    assert_string_equal(suggest("redlok", lock_at), "redlock");
+    assert_string_equal(suggest("rentrant", lock_at), "reentrant");
+    assert_string_equal(suggest("lcoal", lock_at), "local");
+    assert_string_equal(suggest("nome", lock_at), "none");
+    assert_string_equal(suggest("onwer", lock_at), "owner");
+}
+
+static void what_is_near_nothing_finds_nothing(void **state)
+{
+    static const char LONG[] = "reentrantreentrantreentrantreentrantreentrant"
+                               "reentrantreentrantreentrantreentrant";
+
+    (void)state;
+    assert_null(suggest("zookeeper", lock_at));
+    assert_null(suggest("", lock_at));
+    assert_null(suggest("xyz", lock_at));
+    assert_null(suggest(LONG, lock_at));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_typing_error_finds_its_name),
+        cmocka_unit_test(what_is_near_nothing_finds_nothing),
+    };
+
+    return cmocka_run_group_tests_name("suggest", tests, NULL, NULL);
+}
