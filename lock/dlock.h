@@ -67,7 +67,7 @@ enum dlock_caps {
     DLOCK_CAP_LOCAL = 1u << 1,     /* one holder among the threads of one process     */
     DLOCK_CAP_EXPIRES = 1u << 2,   /* a dead holder's lock is free after its lease    */
     DLOCK_CAP_OWNED = 1u << 3,     /* only the holder can release                     */
-    DLOCK_CAP_RENEW = 1u << 4,     /* dlock_renew() and the watchdog extend the lease */
+    DLOCK_CAP_RENEW = 1u << 4,     /* dlock_renew() extends the lease                 */
     DLOCK_CAP_REENTRANT = 1u << 5, /* the same owner may acquire again                */
     DLOCK_CAP_PUSH = 1u << 6,      /* waiters are woken by the release, not by a poll */
     DLOCK_CAP_QUORUM = 1u << 7,    /* survives a minority of dead or hung nodes       */
@@ -106,8 +106,8 @@ typedef struct dlock_options {
                                * unix:///path[?db=N]; single-node variants use it    */
     const char *redlock_urls; /* the same, separated by commas; redlock's nodes      */
     int lease_ms;             /* at least DLOCK_LEASE_MIN_MS                         */
-    bool watchdog;            /* renew held leases at a third of lease_ms, where the
-                               * variant can                                         */
+    bool watchdog;            /* renew held leases at a third of lease_ms, where that
+                               * is a part of the variant (reentrant, redlock)       */
     bool redlock_sequential;  /* ask the nodes one after another, as first described */
     int redis_timeout_ms;     /* for one command on a single node, connect included  */
     int redlock_node_timeout_ms; /* the same for each of redlock's nodes             */
@@ -142,7 +142,7 @@ dlock_status dlock_check(dlock_system *sys) DLOCK_MUST_CHECK;
  * negative = for ever).  The owner is the calling thread.
  *   OK        *lease is yours until its deadline, or until lost if it is renewed
  *   BUSY      wait_ms was 0 and someone else holds it
- *   TIMEOUT   wait_ms passed
+ *   TIMEOUT   wait_ms passed; or the grant came when its own lease had run out already
  *   UNKNOWN   the request left but no answer came.  What could be cleaned up was: a
  *             release with the same token was sent; if it too went unanswered, the lock
  *             may stay held until its lease ends
@@ -164,7 +164,7 @@ dlock_status dlock_renew(dlock_system *sys, dlock_lease *lease) DLOCK_MUST_CHECK
  *             unless the variant is one that frees whoever's lock it finds (naive,
  *             and owner between its check and its delete)
  *   UNKNOWN, IO, PROTOCOL   it frees itself when the lease ends
- *   INVALID   the lease was never granted or was already released
+ *   INVALID   the lease was never granted, was already released, or is another thread's
  * The lease is spent afterwards, whatever the answer.  Its own timeout applies; no
  * deadline of the caller's. */
 dlock_status dlock_release(dlock_system *sys, dlock_lease *lease);

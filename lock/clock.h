@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: MIT */
+/* clock.h -- the one clock of the library: CLOCK_BOOTTIME, in nanoseconds. */
+#ifndef DLOCK_CLOCK_H
+#define DLOCK_CLOCK_H
+
+#include <limits.h>
+#include <pthread.h>
+#include <stdint.h>
+
+#define DLOCK_NS_PER_MS INT64_C(1000000)
+
+/* Now. */
+int64_t dlock_clock_ns(void);
+
+/* `at_ns` plus `ms`, at most INT64_MAX; `ms` is not negative. */
+int64_t dlock_clock_after(int64_t at_ns, int64_t ms);
+
+/* Milliseconds from now to `at_ns`, rounded up, 0 if it has passed, for poll(). */
+int dlock_clock_poll_ms(int64_t at_ns);
+
+/* Sleep until `at_ns`. */
+void dlock_clock_sleep_until(int64_t at_ns);
+
+/* A condition variable that dlock_clock_wait() can wait on.  0 or an errno. */
+int dlock_clock_cond_init(pthread_cond_t *cond);
+
+/* Wait for a signal or until `at_ns`.  It may wake early: the caller looks again. */
+void dlock_clock_wait(pthread_cond_t *cond, pthread_mutex_t *mutex, int64_t at_ns);
+
+#endif /* DLOCK_CLOCK_H */

@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: MIT */
+/* dlock_variant.h -- the contract for people who write a variant.
+ *
+ * A variant is one file in lock/variants/ that defines one const dlock_variant, and one
+ * line in variants.def.  It says how to try once, how to give back, and what it can
+ * promise.  Everything else lives once in the core: argument checks, owner ids, tokens,
+ * waiting, deadlines, the watchdog, cleaning up after unanswered requests, levels of
+ * re-entry, error text.
+ *
+ * Every slot is MUST or MAY.  dlock_variant_flaw() checks that, and the conformance
+ * suite proves every bit of `info.caps`.
+ *
+ * Threads     Every slot but open and close is called by many threads at once.
+ */
+#ifndef DLOCK_VARIANT_H
+#define DLOCK_VARIANT_H
+
+#include "lock/dlock.h"
+
+/* One request for a lock.  The core fills it in; a variant may write only the fields
+ * marked "out".  The strings outlive the call and no longer. */
+typedef struct dlock_claim {
+    const char *name;
+    const char *uuid;   /* of the system: 36 characters, lower case                   */
+    const char *number; /* of the thread: decimal, unique in the process, not reused  */
+    const char *owner;  /* "uuid:number"                                              */
+    const char *token;  /* new for every attempt                                      */
+    int lease_ms;
+    int level;          /* 1, or n for the nth level of a re-entrant hold             */
+    int64_t give_up_ns; /* no I/O after this instant; INT64_MAX: the stores' timeouts */
+    uint64_t fence;     /* out of try_acquire, iff DLOCK_CAP_FENCED                   */
+    int64_t free_in_ms; /* out of a BUSY try_acquire: when the holder's lease ends;
+                         * stays -1 if unknown                                        */
+    uint64_t note;      /* out of try_acquire: comes back in renew and release        */
+} dlock_claim;
+
+typedef struct dlock_variant {
+    dlock_variant_info info; /* MUST: every text, and the caps */
+
+    /* MUST be above 0 iff DLOCK_CAP_EXPIRES: how much of a lease is given up for clocks
+     * that drift apart, in thousandths; the core takes off 2 ms more. */
+    int drift_per_mille;
+
+    /* MAY, only with renew: the watchdog renews its leases. */
+    bool watched;
+
+    /* MAY: release frees whoever's lock it finds, so the core must not use it to clean
+     * up after an acquire that went unanswered. */
+    bool blind_release;
+
+    /* MAY.  Check the options, reach the stores, load scripts.  The uuid is that of the
+     * claims to come.  On failure it leaves nothing behind and *state NULL. */
+    dlock_status (*open)(const dlock_options *opts, void **state);
+
+    /* MUST iff open.  No other slot runs any more. */
+    void (*close)(void *state);
+
+    /* MAY.  Ask every store once whether it answers. */
+    dlock_status (*check)(void *state);
+
+    /* MUST.  One attempt; never sleeps.  OK, BUSY, or a failure; LOST iff level > 1 and
+     * the store no longer knows the outer levels.  After BUSY, LOST and IO nothing of
+     * this claim is left anywhere; after UNKNOWN and PROTOCOL the core calls release.
+     * Sent twice with the same claim it must count once. */
+    dlock_status (*try_acquire)(void *state, dlock_claim *claim);
+
+    /* MUST iff DLOCK_CAP_RENEW.  Make the lease end lease_ms from now.  OK, LOST, or a
+     * failure. */
+    dlock_status (*renew)(void *state, const dlock_claim *claim);
+
+    /* MUST.  Give back the level claim->level and keep those below it.  OK, LOST, or a
+     * failure.  After an acquire that went unanswered it is called for a level that may
+     * not exist, and must then change nothing. */
+    dlock_status (*release)(void *state, const dlock_claim *claim);
+
+    /* All three MUST iff DLOCK_CAP_PUSH.
+     * watch    be told of releases of `name` from now on; NULL if that cannot be
+     * sleep    until one may have happened since the last sleep (or since watch), or
+     *          until_ns.  Waking too often is allowed, missing one is not.
+     * unwatch  `granted`: this waiter got the lock */
+    void *(*watch)(void *state, const char *name);
+    void (*sleep)(void *watch, int64_t until_ns);
+    void (*unwatch)(void *watch, bool granted);
+} dlock_variant;
+
+/* The variants, in the order of variants.def. */
+extern const dlock_variant *const dlock_variants[];
+
+/* NULL if `variant` keeps the contract above, otherwise what is wrong with it. */
+const char *dlock_variant_flaw(const dlock_variant *variant);
+
+/* Record why, return `st`: `return dlock_fail(DLOCK_IO, "%s: refused", label);` */
+dlock_status dlock_fail(dlock_status st, const char *fmt, ...)
+    __attribute__((format(printf, 2, 3)));
+
+#endif /* DLOCK_VARIANT_H */

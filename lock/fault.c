@@ -1,0 +1,179 @@
+/* SPDX-License-Identifier: MIT */
+/* fault.c -- arming, catching and releasing at the points of fault.h.
+ *
+ * One mutex guards every point.  It is never touched by a thread that passes while
+ * nothing is armed. */
+#include "lock/fault.h"
+
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+struct point {
+    bool armed;
+    bool holding;
+    dlock_fault_action action;
+    char wanted[DLOCK_FAULT_KEY_MAX + 1]; /* "" = any */
+    uint64_t caught;
+    uint64_t releases; /* a held thread waits for this to change */
+    char key[DLOCK_FAULT_KEY_MAX + 1];
+};
+
+atomic_bool dlock_fault_any_armed;
+
+static atomic_bool allowed;
+static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+static pthread_cond_t let_go = PTHREAD_COND_INITIALIZER;
+static struct point points[DLOCK_FAULT_POINT_COUNT];
+
+static const char *const point_names[] = {
+#define X(id, name, where) name,
+    DLOCK_FAULT_POINTS(X)
+#undef X
+};
+static const char *const point_places[] = {
+#define X(id, name, where) where,
+    DLOCK_FAULT_POINTS(X)
+#undef X
+};
+static const char *const action_names[] = {
+#define X(id, name, what) name,
+    DLOCK_FAULT_ACTIONS(X)
+#undef X
+};
+
+/* Both with the mutex held. */
+static void set_armed(struct point *p, bool armed)
+{
+    bool any = false;
+
+    p->armed = armed;
+    for (int i = 0; i < DLOCK_FAULT_POINT_COUNT; i++)
+        any = any || points[i].armed;
+    atomic_store(&dlock_fault_any_armed, any);
+}
+
+static bool fits(const struct point *p, const char *key)
+{
+    return p->armed && (p->wanted[0] == '\0' || strcmp(p->wanted, key) == 0);
+}
+
+void dlock_fault_reach(dlock_fault_point point, const char *key)
+{
+    struct point *p = &points[point];
+    int signal_number = 0;
+
+    if (key == NULL)
+        key = "";
+    pthread_mutex_lock(&mutex);
+    if (fits(p, key)) {
+        set_armed(p, false);
+        p->caught++;
+        snprintf(p->key, sizeof(p->key), "%s", key);
+        if (p->action == DLOCK_FAULT_HOLD) {
+            uint64_t releases_seen = p->releases;
+
+            p->holding = true;
+            while (p->releases == releases_seen)
+                pthread_cond_wait(&let_go, &mutex);
+        } else {
+            signal_number = p->action == DLOCK_FAULT_STOP ? SIGSTOP : SIGKILL;
+        }
+    }
+    pthread_mutex_unlock(&mutex);
+    if (signal_number != 0)
+        kill(getpid(), signal_number);
+}
+
+void dlock_fault_allow(void)
+{
+    atomic_store(&allowed, true);
+}
+
+bool dlock_fault_is_allowed(void)
+{
+    return atomic_load(&allowed);
+}
+
+bool dlock_fault_arm(dlock_fault_point point, dlock_fault_action action,
+                     const char *key)
+{
+    struct point *p = &points[point];
+    bool done = false;
+
+    if (key == NULL)
+        key = "";
+    if (!dlock_fault_is_allowed() || strlen(key) > DLOCK_FAULT_KEY_MAX)
+        return false;
+    pthread_mutex_lock(&mutex);
+    if (!p->armed && !p->holding) {
+        p->action = action;
+        snprintf(p->wanted, sizeof(p->wanted), "%s", key);
+        set_armed(p, true);
+        done = true;
+    }
+    pthread_mutex_unlock(&mutex);
+    return done;
+}
+
+bool dlock_fault_release(dlock_fault_point point)
+{
+    struct point *p = &points[point];
+    bool done;
+
+    pthread_mutex_lock(&mutex);
+    done = p->armed || p->holding;
+    set_armed(p, false);
+    p->holding = false;
+    p->releases++;
+    pthread_cond_broadcast(&let_go);
+    pthread_mutex_unlock(&mutex);
+    return done;
+}
+
+void dlock_fault_look(dlock_fault_point point, dlock_fault_state *out)
+{
+    const struct point *p = &points[point];
+
+    pthread_mutex_lock(&mutex);
+    out->armed = p->armed;
+    out->holding = p->holding;
+    out->caught = p->caught;
+    memcpy(out->key, p->key, sizeof(out->key));
+    pthread_mutex_unlock(&mutex);
+}
+
+static int find(const char *const *names, int count, const char *name)
+{
+    for (int i = 0; name != NULL && i < count; i++)
+        if (strcmp(names[i], name) == 0)
+            return i;
+    return -1;
+}
+
+const char *dlock_fault_point_name(dlock_fault_point point)
+{
+    return point_names[point];
+}
+
+const char *dlock_fault_point_where(dlock_fault_point point)
+{
+    return point_places[point];
+}
+
+int dlock_fault_point_find(const char *name)
+{
+    return find(point_names, DLOCK_FAULT_POINT_COUNT, name);
+}
+
+const char *dlock_fault_action_name(dlock_fault_action action)
+{
+    return action_names[action];
+}
+
+int dlock_fault_action_find(const char *name)
+{
+    return find(action_names, DLOCK_FAULT_ACTION_COUNT, name);
+}

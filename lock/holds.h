@@ -1,0 +1,127 @@
+/* SPDX-License-Identifier: MIT */
+/* holds.h -- the table of what this process holds.
+ *
+ * Every granted lease has a slot.  The slot of a thread's first lease on a name is the
+ * `root` of the hold: it keeps the deadline that all levels of re-entry share, and lives
+ * until the last of them is released, in whatever order that happens.
+ *
+ * A slot's memory is never given back before the table is closed, so that a lease can be
+ * asked for its validity without a lock: its id has to match, before and after.
+ *
+ * Threads     Any.  A slot that was begun and not yet granted, or that is being released,
+ *             belongs to the thread that does so; everything else is under the mutex of
+ *             the slot's shard.
+ */
+#ifndef DLOCK_HOLDS_H
+#define DLOCK_HOLDS_H
+
+#include <stdatomic.h>
+
+#include "lock/dlock.h"
+#include "lock/hash_table.h"
+#include "lock/owner.h"
+
+struct dlock_holds;
+
+enum dlock_hold_state {
+    DLOCK_HOLD_FREE,
+    DLOCK_HOLD_BEGUN,     /* the acquire is under way                              */
+    DLOCK_HOLD_HELD,      /* at least one level is granted                         */
+    DLOCK_HOLD_LOST,      /* the same, but no longer ours                          */
+    DLOCK_HOLD_RELEASING, /* the last level's release is under way                 */
+};
+
+struct dlock_hold_key {
+    uint64_t thread;
+    char name[DLOCK_NAME_MAX + 1];
+};
+
+/* What a claim says of a hold; constant once it is granted. */
+struct dlock_hold_facts {
+    struct dlock_hold_key key;
+    char number[DLOCK_NUMBER_SIZE];
+    char owner[DLOCK_OWNER_MAX + 1];
+    char token[DLOCK_TOKEN_LEN + 1];
+    uint64_t note; /* the variant's */
+};
+
+struct dlock_hold {
+    _Atomic uint64_t id;              /* of the lease; 0: none                      */
+    _Atomic int64_t deadline_ns;      /* of a root; 0 once lost                     */
+    struct dlock_hold *_Atomic root;  /* itself, or that of the outer level         */
+    uint64_t index;                   /* where the slot is; constant                */
+    uint64_t serial;                  /* new with every use of the slot             */
+    enum dlock_hold_state state;      /* of a root                                  */
+    int level_count;                  /* of a root: granted and not released        */
+    bool indexed;                     /* of a root: can be found by key             */
+    bool untold;                      /* of a root: lost, on_lost not called yet    */
+    int64_t renew_at_ns;              /* of a root: when the watchdog is due        */
+    struct dlock_hold_facts facts;
+    struct dlock_hold *prev, *next;   /* free slots, or roots of the shard          */
+    UT_hash_handle hh;
+};
+
+/* An empty table.  `reentrant`: dlock_holds_begin() looks for outer levels.  NULL: no
+ * memory. */
+struct dlock_holds *dlock_holds_open(bool reentrant);
+void dlock_holds_close(struct dlock_holds *holds);
+
+/* Reserve a slot for an acquire of `name` by the calling thread.  If the thread holds
+ * the name already and that lease is valid, the slot's root is that hold, otherwise
+ * itself.  A hold that is past its deadline is given up, and so is the number it was
+ * taken under.  NULL: no memory. */
+struct dlock_hold *dlock_holds_begin(struct dlock_holds *holds, const char *name);
+
+/* The acquire was refused: give the slot back. */
+void dlock_holds_abandon(struct dlock_holds *holds, struct dlock_hold *hold);
+
+/* The store no longer knows the outer levels: they are lost, and the hold is its own
+ * root from now on, under a new number. */
+void dlock_holds_split(struct dlock_holds *holds, struct dlock_hold *hold);
+
+/* The acquire was granted until `deadline_ns`.  Answers the id for the lease. */
+uint64_t dlock_holds_grant(struct dlock_holds *holds, struct dlock_hold *hold,
+                           int64_t deadline_ns, int64_t renew_at_ns);
+
+/* Begin to release the lease `id`, which from now on is spent, and not renewed any more
+ * if it was the last level.  NULL: no such lease, or another thread's.  *level is the
+ * level to return. */
+struct dlock_hold *dlock_holds_release(struct dlock_holds *holds, uint64_t id,
+                                       int *level);
+
+/* That release was answered, or not. */
+void dlock_holds_finish(struct dlock_holds *holds, struct dlock_hold *hold);
+
+/* The root of the lease `id` if it is the calling thread's, otherwise NULL. */
+struct dlock_hold *dlock_holds_find(struct dlock_holds *holds, uint64_t id);
+
+/* A renewal of the root was granted.  False, and no change: it is lost or released
+ * meanwhile. */
+bool dlock_holds_renewed(struct dlock_holds *holds, struct dlock_hold *root,
+                         uint64_t serial, int64_t deadline_ns, int64_t renew_at_ns);
+
+/* A renewal failed: try again then. */
+void dlock_holds_retry_at(struct dlock_holds *holds, struct dlock_hold *root,
+                          uint64_t serial, int64_t renew_at_ns);
+
+/* The root is no longer ours.  `untold`: on_lost has to be called for it. */
+void dlock_holds_lose(struct dlock_holds *holds, struct dlock_hold *root,
+                      uint64_t serial, bool untold);
+
+/* Is the root still held? */
+bool dlock_holds_is_held(struct dlock_holds *holds, const struct dlock_hold *root,
+                         uint64_t serial);
+
+/* What a lease is worth: its deadline; 0 if lost or released; INT64_MAX if it never
+ * expires.  Takes no lock. */
+int64_t dlock_holds_deadline_ns(const struct dlock_holds *holds, uint64_t id);
+
+/* Call `visit` for every root that is held, or lost and untold, with its shard locked.
+ * `visit` may change the root, and must not call back into the table. */
+void dlock_holds_visit(struct dlock_holds *holds,
+                       void (*visit)(struct dlock_hold *root, void *arg), void *arg);
+
+/* For `visit`: the root is lost. */
+void dlock_hold_mark_lost(struct dlock_hold *root, bool untold);
+
+#endif /* DLOCK_HOLDS_H */

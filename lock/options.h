@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: MIT */
+/* options.h -- the options of a system: defaults, checks, a copy to keep. */
+#ifndef DLOCK_OPTIONS_H
+#define DLOCK_OPTIONS_H
+
+#include "lock/dlock_variant.h"
+
+/* The variant that `opts` ask for, if they are sound; otherwise NULL, with the reason in
+ * dlock_error().  What only one variant reads (its URLs) that variant checks. */
+const dlock_variant *dlock_options_check(const dlock_options *opts);
+
+/* Copy `from` and every string of it; false if there is no memory. */
+bool dlock_options_copy(dlock_options *to, const dlock_options *from);
+
+/* Free the strings of such a copy. */
+void dlock_options_free(dlock_options *opts);
+
+#endif /* DLOCK_OPTIONS_H */

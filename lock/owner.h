@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: MIT */
+/* owner.h -- who holds: the number of a thread, unique in the process, never reused. */
+#ifndef DLOCK_OWNER_H
+#define DLOCK_OWNER_H
+
+#include <stdint.h>
+
+enum { DLOCK_NUMBER_SIZE = 21 }; /* 2^64 - 1 and a NUL */
+
+/* What distinguishes threads: `thread` never changes; `number` is the one that new
+ * locks are taken under, and is changed by dlock_owner_retire(). */
+struct dlock_owner {
+    uint64_t thread;
+    char number[DLOCK_NUMBER_SIZE];
+};
+
+/* The calling thread's.  Valid while the thread lives. */
+const struct dlock_owner *dlock_owner_here(void);
+
+/* Take a new number.  Needed once a release went unanswered: it may still be on its way,
+ * and must not find a newer lock under the old number. */
+void dlock_owner_retire(void);
+
+#endif /* DLOCK_OWNER_H */

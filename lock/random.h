@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: MIT */
+/* random.h -- random numbers that no other thread or process draws. */
+#ifndef DLOCK_RANDOM_H
+#define DLOCK_RANDOM_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+/* Fill `out` with at most 64 bytes from the kernel's generator. */
+void dlock_random_bytes(void *out, size_t byte_count);
+
+/* A number from 0 to bound - 1; bound is above 0.  For jitter: slightly uneven. */
+uint32_t dlock_random_below(uint32_t bound);
+
+#endif /* DLOCK_RANDOM_H */

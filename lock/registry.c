@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: MIT */
+/* registry.c -- the catalogue of variants, made from variants.def and from nothing else. */
+#include <string.h>
+
+#include "lock/dlock_variant.h"
+
+#define VARIANT(id) extern const dlock_variant dlock_variant_##id;
+#include "lock/variants.def"
+#undef VARIANT
+
+const dlock_variant *const dlock_variants[] = {
+#define VARIANT(id) &dlock_variant_##id,
+#include "lock/variants.def"
+#undef VARIANT
+};
+
+/* What is wrong with the texts of a variant. */
+static const char *info_flaw(const dlock_variant_info *info)
+{
+    if (info->name == NULL || info->name[0] == '\0')
+        return "it has no name";
+    if (info->name[strspn(info->name, "abcdefghijklmnopqrstuvwxyz0123456789-")] != '\0')
+        return "its name has other characters than a-z, 0-9 and -";
+    if (info->store == NULL || info->promises == NULL || info->breaks == NULL ||
+        info->source == NULL)
+        return "a text of its catalogue row is missing";
+    return NULL;
+}
+
+const char *dlock_variant_flaw(const dlock_variant *variant)
+{
+    unsigned caps = variant->info.caps;
+    const char *flaw = info_flaw(&variant->info);
+
+    if (flaw != NULL)
+        return flaw;
+    if (variant->try_acquire == NULL)
+        return "it has no try_acquire";
+    if (variant->release == NULL)
+        return "it has no release";
+    if ((variant->open == NULL) != (variant->close == NULL))
+        return "it has one of open and close";
+    if ((variant->renew == NULL) != !(caps & DLOCK_CAP_RENEW))
+        return "renew and DLOCK_CAP_RENEW disagree";
+    if ((variant->drift_per_mille > 0) != !!(caps & DLOCK_CAP_EXPIRES))
+        return "drift_per_mille and DLOCK_CAP_EXPIRES disagree";
+    if ((caps & DLOCK_CAP_RENEW) && !(caps & DLOCK_CAP_EXPIRES))
+        return "it renews what never expires";
+    if (variant->watched && variant->renew == NULL)
+        return "it is watched and cannot renew";
+    if (variant->blind_release && (caps & DLOCK_CAP_OWNED))
+        return "it releases anyone's lock and claims DLOCK_CAP_OWNED";
+    if ((variant->watch == NULL) != !(caps & DLOCK_CAP_PUSH) ||
+        (variant->sleep == NULL) != !(caps & DLOCK_CAP_PUSH) ||
+        (variant->unwatch == NULL) != !(caps & DLOCK_CAP_PUSH))
+        return "watch, sleep, unwatch and DLOCK_CAP_PUSH disagree";
+    if ((caps & DLOCK_CAP_EXCLUSIVE) && !(caps & DLOCK_CAP_LOCAL))
+        return "it excludes processes but not threads";
+    return NULL;
+}
+
+size_t dlock_variant_count(void)
+{
+    return sizeof(dlock_variants) / sizeof(dlock_variants[0]);
+}
+
+const dlock_variant_info *dlock_variant_at(size_t index)
+{
+    return index < dlock_variant_count() ? &dlock_variants[index]->info : NULL;
+}
+
+const dlock_variant_info *dlock_variant_find(const char *name)
+{
+    if (name == NULL)
+        return NULL;
+    for (size_t i = 0; i < dlock_variant_count(); i++)
+        if (strcmp(dlock_variants[i]->info.name, name) == 0)
+            return &dlock_variants[i]->info;
+    return NULL;
+}

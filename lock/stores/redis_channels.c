@@ -1,0 +1,239 @@
+/* SPDX-License-Identifier: MIT */
+/* redis_channels.c -- who waits on which channel, and what the server has to be told. */
+#include "lock/stores/redis_channels.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <utlist.h>
+
+#include "lock/clock.h"
+#include "lock/hash_table.h"
+
+enum channel_state { OFF, JOINING, ON, LEAVING };
+
+struct redis_waiter {
+    struct redis_channels *channels;
+    struct redis_channel *channel;
+    pthread_cond_t cond;
+    bool woken;
+    struct redis_waiter *prev, *next;
+};
+
+struct redis_channel {
+    char name[REDIS_CHANNEL_MAX + 1];
+    enum channel_state state;
+    struct redis_waiter *waiters; /* longest first */
+    bool is_changed;              /* in the list of those */
+    struct redis_channel *next_changed;
+    UT_hash_handle hh;
+};
+
+void redis_channels_init(struct redis_channels *channels, void (*nudge)(void *arg),
+                         void *nudge_arg)
+{
+    memset(channels, 0, sizeof(*channels));
+    pthread_mutex_init(&channels->mutex, NULL);
+    channels->nudge = nudge;
+    channels->nudge_arg = nudge_arg;
+}
+
+static void forget(struct redis_channels *channels, struct redis_channel *channel)
+{
+    HASH_DEL(channels->all, channel);
+    free(channel);
+}
+
+void redis_channels_destroy(struct redis_channels *channels)
+{
+    struct redis_channel *channel;
+    struct redis_channel *next;
+
+    HASH_ITER(hh, channels->all, channel, next)
+        forget(channels, channel);
+    pthread_mutex_destroy(&channels->mutex);
+}
+
+/* ---- with the mutex held ---- */
+
+static void mark_changed(struct redis_channels *channels, struct redis_channel *channel)
+{
+    if (channel->is_changed)
+        return;
+    channel->is_changed = true;
+    LL_PREPEND2(channels->changed, channel, next_changed);
+}
+
+static void wake(struct redis_waiter *waiter)
+{
+    waiter->woken = true;
+    pthread_cond_signal(&waiter->cond);
+}
+
+/* Wake who has waited longest and is not about to look anyway. */
+static void wake_one(struct redis_channel *channel)
+{
+    struct redis_waiter *waiter;
+
+    DL_FOREACH(channel->waiters, waiter)
+        if (!waiter->woken) {
+            wake(waiter);
+            return;
+        }
+}
+
+static void wake_all(struct redis_channel *channel)
+{
+    struct redis_waiter *waiter;
+
+    DL_FOREACH(channel->waiters, waiter)
+        wake(waiter);
+}
+
+/* The channel of that name, made if need be. */
+static struct redis_channel *find(struct redis_channels *channels, const char *name)
+{
+    struct redis_channel *channel = NULL;
+
+    HASH_FIND_STR(channels->all, name, channel);
+    if (channel != NULL)
+        return channel;
+    channel = calloc(1, sizeof(*channel));
+    if (channel == NULL)
+        return NULL;
+    strncpy(channel->name, name, sizeof(channel->name) - 1);
+    channel->state = OFF;
+    HASH_ADD_STR(channels->all, name, channel);
+    return channel;
+}
+
+/* ---- for the subscription's thread ---- */
+
+void redis_channels_hear(struct redis_channels *channels, const char *what,
+                         const char *name, const char *message)
+{
+    struct redis_channel *channel = NULL;
+
+    pthread_mutex_lock(&channels->mutex);
+    HASH_FIND_STR(channels->all, name, channel);
+    if (channel == NULL) {
+        /* Not ours; a server that invents channels does no harm. */
+    } else if (strcmp(what, "message") == 0) {
+        if (message != NULL && strcmp(message, "1") == 0)
+            wake_all(channel);
+        else
+            wake_one(channel);
+    } else if (strcmp(what, "subscribe") == 0) {
+        channel->state = ON;
+        wake_all(channel);
+        mark_changed(channels, channel);
+    } else if (strcmp(what, "unsubscribe") == 0) {
+        channel->state = OFF;
+        mark_changed(channels, channel);
+    }
+    pthread_mutex_unlock(&channels->mutex);
+}
+
+bool redis_channels_settle(struct redis_channels *channels,
+                           bool (*say)(void *arg, const char *verb, const char *name),
+                           void *arg)
+{
+    bool said = true;
+
+    pthread_mutex_lock(&channels->mutex);
+    while (said && channels->changed != NULL) {
+        struct redis_channel *channel = channels->changed;
+        bool wanted = channel->waiters != NULL;
+
+        LL_DELETE2(channels->changed, channel, next_changed);
+        channel->is_changed = false;
+        if (channel->state == OFF && !wanted) {
+            forget(channels, channel);
+        } else if (channel->state == OFF) {
+            said = say(arg, "SUBSCRIBE", channel->name);
+            channel->state = JOINING;
+        } else if (channel->state == ON && !wanted) {
+            said = say(arg, "UNSUBSCRIBE", channel->name);
+            channel->state = LEAVING;
+        }
+    }
+    pthread_mutex_unlock(&channels->mutex);
+    return said;
+}
+
+void redis_channels_reset(struct redis_channels *channels)
+{
+    struct redis_channel *channel;
+    struct redis_channel *next;
+
+    pthread_mutex_lock(&channels->mutex);
+    HASH_ITER(hh, channels->all, channel, next) {
+        channel->state = OFF;
+        mark_changed(channels, channel);
+    }
+    pthread_mutex_unlock(&channels->mutex);
+}
+
+/* ---- for the waiters ---- */
+
+struct redis_waiter *redis_channels_join(struct redis_channels *channels,
+                                         const char *name)
+{
+    struct redis_waiter *waiter = calloc(1, sizeof(*waiter));
+    struct redis_channel *channel;
+    bool is_new = false;
+
+    if (waiter == NULL || dlock_clock_cond_init(&waiter->cond) != 0) {
+        free(waiter);
+        return NULL;
+    }
+    pthread_mutex_lock(&channels->mutex);
+    channel = find(channels, name);
+    if (channel != NULL) {
+        waiter->channels = channels;
+        waiter->channel = channel;
+        waiter->woken = channel->state == ON;
+        is_new = channel->state == OFF;
+        DL_APPEND(channel->waiters, waiter);
+        mark_changed(channels, channel);
+    }
+    pthread_mutex_unlock(&channels->mutex);
+    if (channel == NULL) {
+        pthread_cond_destroy(&waiter->cond);
+        free(waiter);
+        return NULL;
+    }
+    if (is_new)
+        channels->nudge(channels->nudge_arg);
+    return waiter;
+}
+
+void redis_waiter_sleep(struct redis_waiter *waiter, int64_t until_ns)
+{
+    pthread_mutex_t *mutex = &waiter->channels->mutex;
+
+    pthread_mutex_lock(mutex);
+    while (!waiter->woken && dlock_clock_ns() < until_ns)
+        dlock_clock_wait(&waiter->cond, mutex, until_ns);
+    waiter->woken = false;
+    pthread_mutex_unlock(mutex);
+}
+
+void redis_waiter_leave(struct redis_waiter *waiter, bool satisfied)
+{
+    struct redis_channels *channels = waiter->channels;
+    struct redis_channel *channel = waiter->channel;
+    bool was_last;
+
+    pthread_mutex_lock(&channels->mutex);
+    DL_DELETE(channel->waiters, waiter);
+    if (waiter->woken && !satisfied)
+        wake_one(channel);
+    was_last = channel->waiters == NULL;
+    if (was_last)
+        mark_changed(channels, channel);
+    pthread_mutex_unlock(&channels->mutex);
+    if (was_last)
+        channels->nudge(channels->nudge_arg);
+    pthread_cond_destroy(&waiter->cond);
+    free(waiter);
+}

@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: MIT */
+/* redis_channels.h -- who waits on which channel, and what the server has to be told.
+ *
+ * Only for the subscription, which does the sending and the hearing.
+ *
+ * A channel has at most one SUBSCRIBE or UNSUBSCRIBE on its way at a time, so an answer
+ * always belongs to the last one sent:
+ *
+ *     OFF --SUBSCRIBE--> JOINING --answer--> ON --UNSUBSCRIBE--> LEAVING --answer--> OFF
+ *
+ * A channel whose state fits its waiters is left alone; one that is OFF and has no
+ * waiters is forgotten.
+ *
+ * Threads     Any; a waiter belongs to one thread. */
+#ifndef DLOCK_REDIS_CHANNELS_H
+#define DLOCK_REDIS_CHANNELS_H
+
+#include <pthread.h>
+
+#include "lock/stores/redis_subscription.h"
+
+struct redis_channels {
+    pthread_mutex_t mutex; /* of all below */
+    struct redis_channel *all;
+    struct redis_channel *changed; /* to be settled */
+    void (*nudge)(void *arg);      /* there is something to settle; called unlocked */
+    void *nudge_arg;
+};
+
+void redis_channels_init(struct redis_channels *channels, void (*nudge)(void *arg),
+                         void *nudge_arg);
+
+/* Nobody waits any more. */
+void redis_channels_destroy(struct redis_channels *channels);
+
+/* Begin to wait.  NULL: no memory. */
+struct redis_waiter *redis_channels_join(struct redis_channels *channels,
+                                         const char *name);
+
+/* The server said `what` ("message", "subscribe", "unsubscribe") of a channel. */
+void redis_channels_hear(struct redis_channels *channels, const char *what,
+                         const char *name, const char *message);
+
+/* Bring the channels nearer to what their waiters want: `say` appends a command to what
+ * is sent next.  False: it had no memory. */
+bool redis_channels_settle(struct redis_channels *channels,
+                           bool (*say)(void *arg, const char *verb, const char *name),
+                           void *arg);
+
+/* The connection is gone: every channel is OFF and has to be settled anew. */
+void redis_channels_reset(struct redis_channels *channels);
+
+#endif /* DLOCK_REDIS_CHANNELS_H */

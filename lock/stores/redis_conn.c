@@ -1,0 +1,265 @@
+/* SPDX-License-Identifier: MIT */
+/* redis_conn.c -- one connection to one Redis server, driven without blocking. */
+#include "lock/stores/redis_conn.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <poll.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+
+#include "lock/clock.h"
+
+enum { READ_SIZE = 4096 };
+
+void redis_conn_break(struct redis_conn *conn, dlock_status status, const char *fmt, ...)
+{
+    va_list args;
+    int len;
+
+    conn->state = REDIS_BROKEN;
+    conn->status = status;
+    len = snprintf(conn->why, sizeof(conn->why), "%.100s: ", conn->url->label);
+    va_start(args, fmt);
+    vsnprintf(conn->why + len, sizeof(conn->why) - (size_t)len, fmt, args);
+    va_end(args);
+}
+
+/* The socket's options, which hiredis sets only in part. */
+static void prepare_socket(const struct redis_conn *conn)
+{
+    int fd = conn->context->fd;
+    int on = 1;
+
+    fcntl(fd, F_SETFD, FD_CLOEXEC);
+    if (conn->url->path[0] == '\0') {
+        setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on));
+        setsockopt(fd, SOL_SOCKET, SO_KEEPALIVE, &on, sizeof(on));
+    }
+}
+
+/* Append one command to what is said first on a new connection. */
+static bool add_greeting(struct redis_conn *conn, int argc, const char **argv)
+{
+    char *text = NULL;
+    char *longer;
+    int len = redisFormatCommandArgv(&text, argc, argv, NULL);
+
+    if (len < 0)
+        return false;
+    longer = realloc(conn->greeting, conn->greeting_len + (size_t)len);
+    if (longer != NULL) {
+        memcpy(longer + conn->greeting_len, text, (size_t)len);
+        conn->greeting = longer;
+        conn->greeting_len += (size_t)len;
+        conn->greetings_due++;
+    }
+    redisFreeCommand(text);
+    return longer != NULL;
+}
+
+static bool prepare_greeting(struct redis_conn *conn)
+{
+    const struct redis_url *url = conn->url;
+    const char *auth[] = {"AUTH", url->user, url->password};
+    const char *auth_default[] = {"AUTH", url->password};
+    char db[16];
+    const char *select[] = {"SELECT", db};
+
+    snprintf(db, sizeof(db), "%d", url->db);
+    if (url->password[0] != '\0' &&
+        !(url->user[0] != '\0' ? add_greeting(conn, 3, auth)
+                               : add_greeting(conn, 2, auth_default)))
+        return false;
+    return url->db == 0 || add_greeting(conn, 2, select);
+}
+
+struct redis_conn *redis_conn_open(const struct redis_url *url)
+{
+    struct redis_conn *conn = calloc(1, sizeof(*conn));
+
+    if (conn == NULL)
+        return NULL;
+    conn->url = url;
+    conn->state = REDIS_CONNECTING;
+    conn->context = url->path[0] != '\0' ? redisConnectUnixNonBlock(url->path)
+                                         : redisConnectNonBlock(url->host, url->port);
+    if (conn->context == NULL || !prepare_greeting(conn)) {
+        redis_conn_close(conn);
+        return NULL;
+    }
+    if (conn->context->err != 0)
+        redis_conn_break(conn, DLOCK_IO, "%s", conn->context->errstr);
+    else
+        prepare_socket(conn);
+    return conn;
+}
+
+void redis_conn_close(struct redis_conn *conn)
+{
+    if (conn == NULL)
+        return;
+    if (conn->context != NULL)
+        redisFree(conn->context);
+    if (conn->greeting != NULL)
+        explicit_bzero(conn->greeting, conn->greeting_len);
+    free(conn->greeting);
+    free(conn);
+}
+
+bool redis_conn_send(struct redis_conn *conn, const char *bytes, size_t len, size_t *sent)
+{
+    while (*sent < len) {
+        ssize_t done = send(conn->context->fd, bytes + *sent, len - *sent,
+                            MSG_NOSIGNAL | MSG_DONTWAIT);
+
+        if (done >= 0)
+            *sent += (size_t)done;
+        else if (errno == EAGAIN || errno == EWOULDBLOCK)
+            return true;
+        else if (errno != EINTR) {
+            redis_conn_break(conn, DLOCK_IO, "%s", strerror(errno));
+            return false;
+        }
+    }
+    return true;
+}
+
+/* Read what has arrived.  False: nothing, or broken. */
+static bool feed(struct redis_conn *conn)
+{
+    char bytes[READ_SIZE];
+    ssize_t got;
+
+    do
+        got = recv(conn->context->fd, bytes, sizeof(bytes), MSG_DONTWAIT);
+    while (got < 0 && errno == EINTR);
+    if (got > 0) {
+        if (redisReaderFeed(conn->context->reader, bytes, (size_t)got) == REDIS_OK)
+            return true;
+        redis_conn_break(conn, DLOCK_PROTOCOL, "%s", conn->context->reader->errstr);
+    } else if (got == 0) {
+        redis_conn_break(conn, DLOCK_IO, "the server closed the connection");
+    } else if (errno != EAGAIN && errno != EWOULDBLOCK) {
+        redis_conn_break(conn, DLOCK_IO, "%s", strerror(errno));
+    }
+    return false;
+}
+
+redisReply *redis_conn_receive(struct redis_conn *conn)
+{
+    void *reply = NULL;
+
+    do {
+        if (redisReaderGetReply(conn->context->reader, &reply) != REDIS_OK) {
+            redis_conn_break(conn, DLOCK_PROTOCOL, "not Redis: %s",
+                             conn->context->reader->errstr);
+            return NULL;
+        }
+    } while (reply == NULL && feed(conn));
+    return reply;
+}
+
+/* A connect to a port of this machine that nobody listens on can meet itself, if the
+ * kernel picks that very port for our end.  We would then talk to ourselves, and keep the
+ * port from the server that is to come back on it. */
+static bool met_itself(const struct redis_conn *conn)
+{
+    struct sockaddr_storage ours = {0};
+    struct sockaddr_storage theirs = {0};
+    socklen_t ours_len = sizeof(ours);
+    socklen_t theirs_len = sizeof(theirs);
+
+    if (conn->url->path[0] != '\0' ||
+        getsockname(conn->context->fd, (struct sockaddr *)&ours, &ours_len) != 0 ||
+        getpeername(conn->context->fd, (struct sockaddr *)&theirs, &theirs_len) != 0)
+        return false;
+    return ours_len == theirs_len && memcmp(&ours, &theirs, ours_len) == 0;
+}
+
+/* The connect has come to an end, one way or the other, or goes on. */
+static short advance_connect(struct redis_conn *conn)
+{
+    struct pollfd writable = {.fd = conn->context->fd, .events = POLLOUT};
+    int error = 0;
+    socklen_t error_len = sizeof(error);
+
+    if (poll(&writable, 1, 0) <= 0)
+        return POLLOUT;
+    if (getsockopt(conn->context->fd, SOL_SOCKET, SO_ERROR, &error, &error_len) != 0)
+        error = errno;
+    if (error != 0)
+        redis_conn_break(conn, DLOCK_IO, "%s", strerror(error));
+    else if (met_itself(conn))
+        redis_conn_break(conn, DLOCK_IO, "%s", strerror(ECONNREFUSED));
+    else
+        conn->state = REDIS_GREETING;
+    return 0;
+}
+
+static short advance_greeting(struct redis_conn *conn)
+{
+    if (!redis_conn_send(conn, conn->greeting, conn->greeting_len, &conn->greeting_sent))
+        return 0;
+    if (conn->greeting_sent < conn->greeting_len)
+        return POLLOUT;
+    while (conn->greetings_due > 0) {
+        redisReply *reply = redis_conn_receive(conn);
+
+        if (reply == NULL)
+            return conn->state == REDIS_BROKEN ? 0 : POLLIN;
+        if (reply->type == REDIS_REPLY_ERROR)
+            redis_conn_break(conn, DLOCK_PROTOCOL, "%s", reply->str);
+        freeReplyObject(reply);
+        if (conn->state == REDIS_BROKEN)
+            return 0;
+        conn->greetings_due--;
+    }
+    conn->state = REDIS_READY;
+    conn->was_ready = true;
+    return 0;
+}
+
+short redis_conn_advance(struct redis_conn *conn)
+{
+    short events = 0;
+
+    if (conn->state == REDIS_CONNECTING)
+        events = advance_connect(conn);
+    if (conn->state == REDIS_GREETING)
+        events = advance_greeting(conn);
+    return events;
+}
+
+void redis_conn_finish(struct redis_conn *conn, int64_t give_up_ns)
+{
+    short events = redis_conn_advance(conn);
+
+    while (events != 0) {
+        struct pollfd pfd = {.fd = conn->context->fd, .events = events};
+
+        if (poll(&pfd, 1, dlock_clock_poll_ms(give_up_ns)) == 0 &&
+            dlock_clock_ns() >= give_up_ns) {
+            redis_conn_break(conn, DLOCK_IO, "no answer to the connect in time");
+            return;
+        }
+        events = redis_conn_advance(conn);
+    }
+}
+
+bool redis_conn_is_idle(const struct redis_conn *conn)
+{
+    const redisReader *reader = conn->context->reader;
+    char byte;
+
+    /* A reply that nobody asked for would be taken for that of the next command. */
+    if (reader->pos < reader->len)
+        return false;
+    return recv(conn->context->fd, &byte, 1, MSG_PEEK | MSG_DONTWAIT) < 0 &&
+           (errno == EAGAIN || errno == EWOULDBLOCK);
+}

@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: MIT */
+/* redis_link.h -- commands to Redis servers, by any number of threads.
+ *
+ * A link is one server: a pool of connections to it, as many as threads ever used it at
+ * once.  After any error a connection is closed and never used again.  Nothing is ever
+ * sent twice by itself.  A server that cannot be connected to is left alone for a short
+ * while, which grows from 50 ms to half a second; calls in that time fail at once.
+ *
+ * An exchange is one command to one or several servers at once, with one deadline.  What
+ * it answers for each: IO if the command certainly did not leave, UNKNOWN if it may have
+ * been executed, PROTOCOL if the server refused it or answered nonsense.
+ *
+ * Threads     Any. */
+#ifndef DLOCK_REDIS_LINK_H
+#define DLOCK_REDIS_LINK_H
+
+#include "lock/dlock.h"
+
+enum { REDIS_ARGS_MAX = 10, REDIS_TEXT_SIZE = 160 };
+
+struct redis_link;
+
+struct redis_command {
+    int argc;
+    const char *argv[REDIS_ARGS_MAX];
+};
+
+enum redis_kind { REDIS_NIL, REDIS_INTEGER, REDIS_TEXT, REDIS_OTHER };
+
+struct redis_answer {
+    dlock_status status; /* OK: the fields below hold; otherwise only text */
+    enum redis_kind kind;
+    int64_t integer;
+    char text[REDIS_TEXT_SIZE]; /* of a TEXT, cut; or what went wrong, with the server */
+};
+
+/* One server's part in an exchange. */
+struct redis_leg {
+    struct redis_link *link;
+    bool insist;   /* try even if the server was left alone                            */
+    bool courtesy; /* the others' answers end the exchange; implies insist             */
+    struct redis_answer answer; /* out */
+};
+
+/* A link to the server of `url`; does not connect.  `slow_is_down`: a command that is not
+ * answered in time counts like a failed connect.  INVALID, NOMEM. */
+dlock_status redis_link_open(struct redis_link **out, const char *url, int timeout_ms,
+                             bool slow_is_down);
+void redis_link_close(struct redis_link *link);
+
+/* "host:port". */
+const char *redis_link_label(const struct redis_link *link);
+
+/* Is the server to be left alone now?  When the time for that is over, one caller is
+ * told no, to find out whether it is back. */
+bool redis_link_is_left_alone(struct redis_link *link);
+
+/* Send one command to every leg's server and gather the answers.  It ends at the latest
+ * after the longest timeout of the links, or at give_up_ns. */
+void redis_exchange(struct redis_leg *legs, size_t leg_count,
+                    const struct redis_command *command, int64_t give_up_ns);
+
+/* The same for one server.  On failure dlock_error() tells. */
+dlock_status redis_call(struct redis_link *link, const struct redis_command *command,
+                        int64_t give_up_ns, struct redis_answer *answer);
+
+/* PING it, even if it was left alone. */
+dlock_status redis_ping(struct redis_link *link);
+
+#endif /* DLOCK_REDIS_LINK_H */

@@ -1,0 +1,185 @@
+/* SPDX-License-Identifier: MIT */
+/* redis_nodes.c -- one question to several independent Redis servers. */
+#include "lock/stores/redis_nodes.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "lock/dlock_variant.h"
+
+static uint64_t bit(int node)
+{
+    return UINT64_C(1) << node;
+}
+
+static dlock_status add_node(struct redis_nodes *nodes, const char *url, int timeout_ms)
+{
+    struct redis_link *link;
+    dlock_status st;
+
+    if (nodes->count == REDIS_NODES_MAX)
+        return dlock_fail(DLOCK_INVALID, "there are over %d nodes", (int)REDIS_NODES_MAX);
+    st = redis_link_open(&link, url, timeout_ms, true);
+    if (st != DLOCK_OK)
+        return st;
+    for (int i = 0; i < nodes->count; i++)
+        if (strcmp(redis_link_label(nodes->links[i]), redis_link_label(link)) == 0) {
+            st = dlock_fail(DLOCK_INVALID, "%s is named twice, and would vote twice",
+                            redis_link_label(link));
+            redis_link_close(link);
+            return st;
+        }
+    nodes->links[nodes->count++] = link;
+    return DLOCK_OK;
+}
+
+dlock_status redis_nodes_open(struct redis_nodes *nodes, const char *urls,
+                              int timeout_ms, bool sequential)
+{
+    char *copy = NULL;
+    char *rest;
+    dlock_status st = DLOCK_OK;
+
+    memset(nodes, 0, sizeof(*nodes));
+    nodes->sequential = sequential;
+    if (urls == NULL || urls[0] == '\0')
+        return dlock_fail(DLOCK_INVALID, "the URLs of the nodes are missing");
+    copy = strdup(urls);
+    if (copy == NULL)
+        return dlock_fail(DLOCK_NOMEM, "no memory for the URLs");
+    rest = copy;
+    while (st == DLOCK_OK && rest != NULL)
+        st = add_node(nodes, strsep(&rest, ","), timeout_ms);
+    free(copy);
+    nodes->quorum = nodes->count / 2 + 1;
+    if (st != DLOCK_OK)
+        redis_nodes_close(nodes);
+    return st;
+}
+
+void redis_nodes_close(struct redis_nodes *nodes)
+{
+    for (int i = 0; i < nodes->count; i++)
+        redis_link_close(nodes->links[i]);
+    nodes->count = 0;
+}
+
+static void exchange(struct redis_leg *legs, size_t leg_count,
+                     const struct redis_question *question, int64_t give_up_ns)
+{
+    if (question->command != NULL)
+        redis_exchange(legs, leg_count, question->command, give_up_ns);
+    else
+        redis_script_exchange(legs, leg_count, question->script, give_up_ns);
+}
+
+static void count(struct redis_vote *vote, const struct redis_answer *answer)
+{
+    bool yes = answer->kind == REDIS_TEXT ||
+               (answer->kind == REDIS_INTEGER && answer->integer == 1);
+    bool no = answer->kind == REDIS_NIL ||
+              (answer->kind == REDIS_INTEGER && answer->integer == 0);
+
+    if (answer->status == DLOCK_OK && yes) {
+        vote->yes++;
+    } else if (answer->status == DLOCK_OK && no) {
+        vote->no++;
+    } else {
+        dlock_status st = answer->status == DLOCK_OK ? DLOCK_PROTOCOL : answer->status;
+
+        vote->failed++;
+        if (st == DLOCK_UNKNOWN)
+            vote->unknown++;
+        vote->failure = vote->unknown > 0 ? DLOCK_UNKNOWN : st;
+        snprintf(vote->why, sizeof(vote->why), "%s", answer->text);
+    }
+}
+
+/* Ask `who`; of these, do not wait for those in `courtesy`. */
+static struct redis_vote ask(struct redis_nodes *nodes, uint64_t who, uint64_t courtesy,
+                             const struct redis_question *question, int64_t give_up_ns)
+{
+    struct redis_leg legs[REDIS_NODES_MAX] = {0};
+    struct redis_vote vote = {.asked = who};
+    size_t leg_count = 0;
+
+    for (int i = 0; i < nodes->count; i++)
+        if (who & bit(i)) {
+            legs[leg_count].link = nodes->links[i];
+            legs[leg_count].insist = true; /* who is left alone was decided here */
+            legs[leg_count].courtesy = courtesy & bit(i);
+            leg_count++;
+        }
+    if (nodes->sequential)
+        for (size_t i = 0; i < leg_count; i++)
+            exchange(&legs[i], 1, question, give_up_ns);
+    else
+        exchange(legs, leg_count, question, give_up_ns);
+    for (size_t i = 0; i < leg_count; i++)
+        count(&vote, &legs[i].answer);
+    return vote;
+}
+
+/* Those of `who` that are left alone now; none if the rest is not a majority. */
+static uint64_t left_alone(struct redis_nodes *nodes, uint64_t who)
+{
+    uint64_t down = 0;
+    int up_count = 0;
+
+    for (int i = 0; i < nodes->count; i++) {
+        if (!(who & bit(i)))
+            continue;
+        if (redis_link_is_left_alone(nodes->links[i]))
+            down |= bit(i);
+        else
+            up_count++;
+    }
+    return up_count >= nodes->quorum ? down : 0;
+}
+
+struct redis_vote redis_nodes_ask(struct redis_nodes *nodes,
+                                  const struct redis_question *question,
+                                  int64_t give_up_ns)
+{
+    uint64_t all = bit(nodes->count) - 1;
+
+    return ask(nodes, all & ~left_alone(nodes, all), 0, question, give_up_ns);
+}
+
+struct redis_vote redis_nodes_ask_again(struct redis_nodes *nodes, uint64_t who,
+                                        const struct redis_question *question,
+                                        int64_t give_up_ns)
+{
+    return ask(nodes, who, left_alone(nodes, who), question, give_up_ns);
+}
+
+dlock_status redis_nodes_failed(const struct redis_nodes *nodes,
+                                const struct redis_vote *vote)
+{
+    return dlock_fail(vote->failure, "%d of %d nodes answered, %d are needed; %s",
+                      vote->yes + vote->no, nodes->count, nodes->quorum, vote->why);
+}
+
+dlock_status redis_nodes_ping(struct redis_nodes *nodes)
+{
+    static const struct redis_command ping = {1, {"PING"}};
+    struct redis_question question = {.command = &ping};
+    struct redis_vote vote =
+        ask(nodes, bit(nodes->count) - 1, 0, &question, INT64_MAX);
+
+    if (vote.yes >= nodes->quorum)
+        return DLOCK_OK;
+    if (vote.failure == DLOCK_UNKNOWN)
+        vote.failure = DLOCK_IO; /* nothing is unknown about a PING */
+    return redis_nodes_failed(nodes, &vote);
+}
+
+dlock_status redis_nodes_load(struct redis_nodes *nodes, struct redis_script *script)
+{
+    dlock_status st = DLOCK_IO;
+
+    for (int i = 0; i < nodes->count && st != DLOCK_OK; i++)
+        st = redis_script_load(nodes->links[i], script);
+    return st;
+}

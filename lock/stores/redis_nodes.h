@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: MIT */
+/* redis_nodes.h -- one question to several independent Redis servers, and how they voted.
+ *
+ * A node that did not answer lately is left alone for a short while, as long as the
+ * others are a majority: a dead or hung node costs one timeout now and then.
+ *
+ * Threads     Any, but for open and close. */
+#ifndef DLOCK_REDIS_NODES_H
+#define DLOCK_REDIS_NODES_H
+
+#include "lock/stores/redis_script.h"
+
+enum { REDIS_NODES_MAX = 15 };
+
+struct redis_nodes {
+    int count;
+    int quorum;
+    bool sequential; /* ask one after another instead of all at once */
+    struct redis_link *links[REDIS_NODES_MAX];
+};
+
+/* One question: a command or a script.  Yes is a text or 1, no is nil or 0. */
+struct redis_question {
+    const struct redis_command *command; /* NULL: the script */
+    const struct redis_script_call *script;
+};
+
+struct redis_vote {
+    uint64_t asked; /* a bit per node */
+    int yes;
+    int no;
+    int failed;
+    int unknown;          /* of the failed: the question may have been executed */
+    dlock_status failure; /* if there was one: UNKNOWN, or else the last        */
+    char why[REDIS_TEXT_SIZE]; /* of the last */
+};
+
+/* Links to the servers of `urls`, separated by commas; does not connect.  INVALID (also
+ * for a server named twice), NOMEM. */
+dlock_status redis_nodes_open(struct redis_nodes *nodes, const char *urls,
+                              int timeout_ms, bool sequential);
+void redis_nodes_close(struct redis_nodes *nodes);
+
+/* Ask every node, but for those left alone. */
+struct redis_vote redis_nodes_ask(struct redis_nodes *nodes,
+                                  const struct redis_question *question,
+                                  int64_t give_up_ns);
+
+/* Ask the nodes in `who`; those left alone are asked as well, without waiting for them. */
+struct redis_vote redis_nodes_ask_again(struct redis_nodes *nodes, uint64_t who,
+                                        const struct redis_question *question,
+                                        int64_t give_up_ns);
+
+/* PING all; OK if a majority answers. */
+dlock_status redis_nodes_ping(struct redis_nodes *nodes);
+
+/* Load a script on the first node that takes it; the others are told when they need it. */
+dlock_status redis_nodes_load(struct redis_nodes *nodes, struct redis_script *script);
+
+/* Fail because no majority of nodes answered. */
+dlock_status redis_nodes_failed(const struct redis_nodes *nodes,
+                                const struct redis_vote *vote);
+
+#endif /* DLOCK_REDIS_NODES_H */

@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: MIT */
+/* redis_single.c -- what the variants on one Redis share. */
+#include "lock/stores/redis_single.h"
+
+#include <stdio.h>
+#include <string.h>
+
+dlock_status redis_single_open(const dlock_options *opts, struct redis_link **out)
+{
+    dlock_status st;
+
+    *out = NULL;
+    if (opts->redis_url == NULL || opts->redis_url[0] == '\0')
+        return dlock_fail(DLOCK_INVALID, "%s needs the URL of a Redis server",
+                          opts->variant);
+    st = redis_link_open(out, opts->redis_url, opts->redis_timeout_ms, false);
+    if (st == DLOCK_OK)
+        st = redis_ping(*out);
+    if (st != DLOCK_OK) {
+        redis_link_close(*out);
+        *out = NULL;
+    }
+    /* A PING that went unanswered: nothing is unknown about it. */
+    return st == DLOCK_UNKNOWN ? DLOCK_IO : st;
+}
+
+dlock_status redis_unexpected(const struct redis_link *link, const char *what)
+{
+    return dlock_fail(DLOCK_PROTOCOL, "%s: an answer to %s that it never gives",
+                      redis_link_label(link), what);
+}
+
+dlock_status redis_set_if_absent(struct redis_link *link, const char *key,
+                                 const char *value, int lease_ms)
+{
+    char lease[12];
+    struct redis_command set = {6, {"SET", key, value, "NX", "PX", lease}};
+    struct redis_answer answer;
+    dlock_status st;
+
+    snprintf(lease, sizeof(lease), "%d", lease_ms);
+    st = redis_call(link, &set, INT64_MAX, &answer);
+    if (st != DLOCK_OK)
+        return st;
+    if (answer.kind == REDIS_NIL)
+        return DLOCK_BUSY;
+    if (answer.kind == REDIS_TEXT && strcmp(answer.text, "OK") == 0)
+        return DLOCK_OK;
+    return redis_unexpected(link, "SET");
+}
+
+/* The answer 1 or 0 of `what`. */
+static dlock_status yes_or_no(const struct redis_link *link, dlock_status st,
+                              const struct redis_answer *answer, const char *what)
+{
+    if (st != DLOCK_OK)
+        return st;
+    if (answer->kind == REDIS_INTEGER && (answer->integer == 0 || answer->integer == 1))
+        return answer->integer == 1 ? DLOCK_OK : DLOCK_LOST;
+    return redis_unexpected(link, what);
+}
+
+dlock_status redis_delete(struct redis_link *link, const char *key)
+{
+    struct redis_command del = {2, {"DEL", key}};
+    struct redis_answer answer;
+    dlock_status st = redis_call(link, &del, INT64_MAX, &answer);
+
+    return yes_or_no(link, st, &answer, "DEL");
+}
+
+dlock_status redis_get(struct redis_link *link, const char *key,
+                       struct redis_answer *answer)
+{
+    struct redis_command get = {2, {"GET", key}};
+    dlock_status st = redis_call(link, &get, INT64_MAX, answer);
+
+    if (st != DLOCK_OK)
+        return st;
+    if (answer->kind == REDIS_NIL)
+        return DLOCK_LOST;
+    return answer->kind == REDIS_TEXT ? DLOCK_OK : redis_unexpected(link, "GET");
+}
+
+dlock_status redis_script_ask(struct redis_link *link,
+                              const struct redis_script_call *call, int64_t give_up_ns)
+{
+    struct redis_answer answer;
+    dlock_status st = redis_script_run(link, call, give_up_ns, &answer);
+
+    return yes_or_no(link, st, &answer, "a script");
+}

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: MIT */
+/* redis_single.h -- what the variants on one Redis share: a link, scripts, plain commands
+ * on one key.
+ *
+ * Threads     Any, but for open and close. */
+#ifndef DLOCK_REDIS_SINGLE_H
+#define DLOCK_REDIS_SINGLE_H
+
+#include "lock/dlock_variant.h"
+#include "lock/stores/redis_script.h"
+
+/* Make a link to opts->redis_url and see that the server answers.  As dlock_open(). */
+dlock_status redis_single_open(const dlock_options *opts, struct redis_link **out);
+
+/* SET key value NX PX lease_ms.  OK or BUSY, or a failure. */
+dlock_status redis_set_if_absent(struct redis_link *link, const char *key,
+                                 const char *value, int lease_ms);
+
+/* DEL key.  OK, or LOST if there was none, or a failure. */
+dlock_status redis_delete(struct redis_link *link, const char *key);
+
+/* GET key.  OK with its value in `answer`, or LOST if there is none, or a failure. */
+dlock_status redis_get(struct redis_link *link, const char *key,
+                       struct redis_answer *answer);
+
+/* Run a script that answers 1 for yes and 0 for no: OK or LOST, or a failure. */
+dlock_status redis_script_ask(struct redis_link *link,
+                              const struct redis_script_call *call, int64_t give_up_ns);
+
+/* PROTOCOL: `what` was answered by something that it never answers. */
+dlock_status redis_unexpected(const struct redis_link *link, const char *what);
+
+#endif /* DLOCK_REDIS_SINGLE_H */

@@ -1,0 +1,274 @@
+/* SPDX-License-Identifier: MIT */
+/* redis_subscription.c -- one connection and one thread that listen for all waiters.
+ *
+ * Only the thread touches the connection.  Waiters change what the channels want, and
+ * nudge it through an eventfd. */
+#include "lock/stores/redis_subscription.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#include "lock/clock.h"
+#include "lock/dlock_variant.h"
+#include "lock/random.h"
+#include "lock/stores/redis_channels.h"
+#include "lock/stores/redis_conn.h"
+#include "lock/thread.h"
+
+enum {
+    PAUSE_FIRST_MS = 20, /* between connects, doubling until the server makes sense */
+    PAUSE_MAX_MS = 1000,
+    QUIET_MS = 5000,     /* then a PING shows whether the server is still there */
+};
+
+struct redis_subscription {
+    struct redis_url url;
+    int timeout_ms;
+    int nudge_fd;
+    struct redis_channels channels;
+    pthread_mutex_t start_mutex;
+    bool is_running; /* under start_mutex */
+    pthread_t thread;
+    atomic_bool stopping;
+    /* The thread's own: */
+    struct redis_conn *conn;
+    char *out;
+    size_t out_len, out_sent;
+    int pause_ms;
+    int64_t heard_ns;
+    bool has_pinged;
+};
+
+static void nudge(void *arg)
+{
+    const struct redis_subscription *sub = arg;
+    uint64_t one = 1;
+
+    while (write(sub->nudge_fd, &one, sizeof(one)) < 0 && errno == EINTR)
+        continue;
+}
+
+/* ---- the thread ---- */
+
+/* Append a command to what is to be sent.  False: no memory. */
+static bool say_argv(struct redis_subscription *sub, int argc, const char **argv)
+{
+    char *text = NULL;
+    char *longer;
+    int len = redisFormatCommandArgv(&text, argc, argv, NULL);
+
+    if (len < 0)
+        return false;
+    longer = realloc(sub->out, sub->out_len + (size_t)len);
+    if (longer != NULL) {
+        memcpy(longer + sub->out_len, text, (size_t)len);
+        sub->out = longer;
+        sub->out_len += (size_t)len;
+    }
+    redisFreeCommand(text);
+    return longer != NULL;
+}
+
+static bool say(void *arg, const char *verb, const char *name)
+{
+    const char *argv[] = {verb, name};
+
+    return say_argv(arg, 2, argv);
+}
+
+static void hear_reply(struct redis_subscription *sub, const redisReply *reply)
+{
+    const char *text[3] = {NULL, NULL, NULL};
+
+    if (reply->type != REDIS_REPLY_ARRAY)
+        return;
+    for (size_t i = 0; i < 3 && i < reply->elements; i++)
+        if (reply->element[i]->type == REDIS_REPLY_STRING)
+            text[i] = reply->element[i]->str;
+    if (text[0] == NULL || text[1] == NULL)
+        return;
+    sub->pause_ms = PAUSE_FIRST_MS;
+    redis_channels_hear(&sub->channels, text[0], text[1], text[2]);
+}
+
+static void hear_all(struct redis_subscription *sub)
+{
+    redisReply *reply;
+
+    while ((reply = redis_conn_receive(sub->conn)) != NULL) {
+        sub->heard_ns = dlock_clock_ns();
+        sub->has_pinged = false;
+        hear_reply(sub, reply);
+        freeReplyObject(reply);
+    }
+}
+
+/* Sleep until nudged, something to read or room to write, or until `until_ns`. */
+static void rest(struct redis_subscription *sub, int64_t until_ns)
+{
+    struct pollfd polled[2] = {{.fd = sub->nudge_fd, .events = POLLIN}, {.fd = -1}};
+    uint64_t nudges;
+
+    if (sub->conn != NULL) {
+        polled[1].fd = sub->conn->context->fd;
+        polled[1].events = sub->out_sent < sub->out_len ? POLLIN | POLLOUT : POLLIN;
+    }
+    poll(polled, 2, dlock_clock_poll_ms(until_ns));
+    if (polled[0].revents != 0 && read(sub->nudge_fd, &nudges, sizeof(nudges)) < 0)
+        return; /* interrupted: the nudge is still there */
+}
+
+static void pause_before_connect(struct redis_subscription *sub)
+{
+    int half_ms = sub->pause_ms / 2;
+    int64_t until_ns =
+        dlock_clock_after(dlock_clock_ns(),
+                          half_ms + (int)dlock_random_below((uint32_t)half_ms + 1));
+
+    while (!atomic_load(&sub->stopping) && dlock_clock_ns() < until_ns)
+        rest(sub, until_ns);
+    sub->pause_ms = sub->pause_ms * 2 > PAUSE_MAX_MS ? PAUSE_MAX_MS : sub->pause_ms * 2;
+}
+
+static bool call_up(struct redis_subscription *sub)
+{
+    struct redis_conn *conn = redis_conn_open(&sub->url);
+
+    if (conn == NULL)
+        return false;
+    redis_conn_finish(conn, dlock_clock_after(dlock_clock_ns(), sub->timeout_ms));
+    if (conn->state != REDIS_READY) {
+        redis_conn_close(conn);
+        return false;
+    }
+    sub->conn = conn;
+    sub->heard_ns = dlock_clock_ns();
+    sub->has_pinged = false;
+    return true;
+}
+
+static void hang_up(struct redis_subscription *sub)
+{
+    redis_conn_close(sub->conn);
+    sub->conn = NULL;
+    free(sub->out);
+    sub->out = NULL;
+    sub->out_len = sub->out_sent = 0;
+    redis_channels_reset(&sub->channels);
+}
+
+/* Send what there is to say.  False: hang up. */
+static bool speak(struct redis_subscription *sub)
+{
+    if (!redis_channels_settle(&sub->channels, say, sub) ||
+        !redis_conn_send(sub->conn, sub->out, sub->out_len, &sub->out_sent))
+        return false;
+    if (sub->out_sent == sub->out_len)
+        sub->out_sent = sub->out_len = 0;
+    return true;
+}
+
+/* Has the server been quiet for too long?  A PING asks it once. */
+static bool is_dead(struct redis_subscription *sub, int64_t *look_again_ns)
+{
+    static const char *ping[] = {"PING"};
+    int64_t now_ns = dlock_clock_ns();
+
+    *look_again_ns = dlock_clock_after(
+        sub->heard_ns, sub->has_pinged ? QUIET_MS + sub->timeout_ms : QUIET_MS);
+    if (now_ns < *look_again_ns)
+        return false;
+    if (sub->has_pinged || !say_argv(sub, 1, ping))
+        return true;
+    sub->has_pinged = true;
+    *look_again_ns = dlock_clock_after(now_ns, sub->timeout_ms);
+    return false;
+}
+
+static void listen_on(struct redis_subscription *sub)
+{
+    int64_t look_again_ns;
+
+    while (!atomic_load(&sub->stopping)) {
+        if (is_dead(sub, &look_again_ns) || !speak(sub))
+            return;
+        rest(sub, look_again_ns);
+        hear_all(sub);
+        if (sub->conn->state == REDIS_BROKEN)
+            return;
+    }
+}
+
+static void *run(void *arg)
+{
+    struct redis_subscription *sub = arg;
+
+    while (!atomic_load(&sub->stopping)) {
+        if (call_up(sub))
+            listen_on(sub);
+        hang_up(sub);
+        pause_before_connect(sub);
+    }
+    return NULL;
+}
+
+/* ---- for the others ---- */
+
+dlock_status redis_subscription_open(struct redis_subscription **out, const char *url,
+                                     int timeout_ms)
+{
+    struct redis_subscription *sub = calloc(1, sizeof(*sub));
+    char why[REDIS_WHY_SIZE];
+
+    *out = NULL;
+    if (sub == NULL)
+        return dlock_fail(DLOCK_NOMEM, "no memory for a subscription");
+    if (!redis_url_parse(url, &sub->url, why, sizeof(why))) {
+        free(sub);
+        return dlock_fail(DLOCK_INVALID, "the Redis URL cannot be read: %s", why);
+    }
+    sub->timeout_ms = timeout_ms;
+    sub->pause_ms = PAUSE_FIRST_MS;
+    sub->nudge_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+    if (sub->nudge_fd < 0) {
+        free(sub);
+        return dlock_fail(DLOCK_NOMEM, "no eventfd: %s", strerror(errno));
+    }
+    pthread_mutex_init(&sub->start_mutex, NULL);
+    redis_channels_init(&sub->channels, nudge, sub);
+    *out = sub;
+    return DLOCK_OK;
+}
+
+void redis_subscription_close(struct redis_subscription *sub)
+{
+    if (sub == NULL)
+        return;
+    if (sub->is_running) {
+        atomic_store(&sub->stopping, true);
+        nudge(sub);
+        pthread_join(sub->thread, NULL);
+    }
+    redis_channels_destroy(&sub->channels);
+    pthread_mutex_destroy(&sub->start_mutex);
+    close(sub->nudge_fd);
+    free(sub);
+}
+
+struct redis_waiter *redis_subscription_join(struct redis_subscription *sub,
+                                             const char *channel)
+{
+    bool is_running;
+
+    pthread_mutex_lock(&sub->start_mutex);
+    if (!sub->is_running)
+        sub->is_running = dlock_thread_start(&sub->thread, run, sub) == 0;
+    is_running = sub->is_running;
+    pthread_mutex_unlock(&sub->start_mutex);
+    return is_running ? redis_channels_join(&sub->channels, channel) : NULL;
+}

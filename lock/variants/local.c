@@ -1,0 +1,200 @@
+/* SPDX-License-Identifier: MIT */
+/* local.c -- one mutex per name, inside one process.
+ *
+ * Promises    one holder among the threads of this process, whichever systems they use.
+ * Breaks      as soon as there is a second process: it has its own mutexes.
+ * Described   the articles' first answer, `synchronized`, and why it fails behind a load
+ *             balancer.
+ *
+ * The names live in a table of the process.  A name is there while it is held or waited
+ * for.  A child made by fork() starts with an empty table. */
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "lock/clock.h"
+#include "lock/dlock_variant.h"
+#include "lock/fork.h"
+#include "lock/hash_table.h"
+
+enum { SHARD_COUNT = 16 };
+
+struct entry {
+    char name[DLOCK_NAME_MAX + 1];
+    char holder[DLOCK_TOKEN_LEN + 1]; /* "": free */
+    int user_count;                   /* the holder and those who wait */
+    struct shard *shard;
+    pthread_cond_t freed;
+    UT_hash_handle hh;
+};
+
+struct shard {
+    pthread_mutex_t mutex;
+    struct entry *entries;
+};
+
+struct table {
+    unsigned generation;  /* see fork.h */
+    struct table *parent; /* of the process that we were forked from */
+    struct shard shards[SHARD_COUNT];
+};
+
+static struct table *_Atomic current;
+
+static struct table *make_table(struct table *parent)
+{
+    struct table *table = calloc(1, sizeof(*table));
+
+    if (table == NULL)
+        return NULL;
+    table->generation = dlock_fork_generation();
+    table->parent = parent;
+    for (int i = 0; i < SHARD_COUNT; i++)
+        pthread_mutex_init(&table->shards[i].mutex, NULL);
+    return table;
+}
+
+/* The table of this process, NULL if there is no memory for it. */
+static struct table *table_here(void)
+{
+    struct table *table = atomic_load(&current);
+    struct table *fresh;
+
+    if (table != NULL && table->generation == dlock_fork_generation())
+        return table;
+    fresh = make_table(table);
+    if (fresh == NULL)
+        return NULL;
+    if (atomic_compare_exchange_strong(&current, &table, fresh))
+        return fresh;
+    free(fresh); /* another thread was first */
+    return table;
+}
+
+/* The entry of `name` with one user more and its shard locked; NULL, and nothing is
+ * locked, if there is no memory. */
+static struct entry *enter(const char *name)
+{
+    struct table *table = table_here();
+    struct entry *entry = NULL;
+    struct shard *shard;
+    unsigned hash;
+
+    if (table == NULL)
+        return NULL;
+    HASH_VALUE(name, strlen(name), hash);
+    shard = &table->shards[hash % SHARD_COUNT];
+    pthread_mutex_lock(&shard->mutex);
+    HASH_FIND_STR(shard->entries, name, entry);
+    if (entry == NULL) {
+        entry = calloc(1, sizeof(*entry));
+        if (entry == NULL || dlock_clock_cond_init(&entry->freed) != 0) {
+            free(entry);
+            pthread_mutex_unlock(&shard->mutex);
+            return NULL;
+        }
+        strcpy(entry->name, name); /* the core has checked its length */
+        entry->shard = shard;
+        HASH_ADD_STR(shard->entries, name, entry);
+    }
+    entry->user_count++;
+    return entry;
+}
+
+/* One user less; unlocks the shard. */
+static void leave(struct entry *entry)
+{
+    struct shard *shard = entry->shard;
+
+    if (--entry->user_count == 0) {
+        HASH_DEL(shard->entries, entry);
+        pthread_cond_destroy(&entry->freed);
+        free(entry);
+    }
+    pthread_mutex_unlock(&shard->mutex);
+}
+
+static dlock_status try_acquire(void *state, dlock_claim *claim)
+{
+    struct entry *entry = enter(claim->name);
+
+    (void)state;
+    if (entry == NULL)
+        return dlock_fail(DLOCK_NOMEM, "no memory for the name");
+    if (entry->holder[0] != '\0') {
+        leave(entry);
+        return DLOCK_BUSY;
+    }
+    strcpy(entry->holder, claim->token);
+    pthread_mutex_unlock(&entry->shard->mutex); /* the holder stays a user */
+    return DLOCK_OK;
+}
+
+static dlock_status release(void *state, const dlock_claim *claim)
+{
+    struct entry *entry = enter(claim->name);
+    bool mine;
+
+    (void)state;
+    if (entry == NULL)
+        return dlock_fail(DLOCK_NOMEM, "no memory for the name");
+    mine = strcmp(entry->holder, claim->token) == 0;
+    if (mine) {
+        entry->holder[0] = '\0';
+        entry->user_count--;
+        pthread_cond_signal(&entry->freed);
+    }
+    leave(entry);
+    return mine ? DLOCK_OK : DLOCK_LOST;
+}
+
+static void *watch(void *state, const char *name)
+{
+    struct entry *entry = enter(name);
+
+    (void)state;
+    if (entry != NULL)
+        pthread_mutex_unlock(&entry->shard->mutex);
+    return entry;
+}
+
+static void sleep_until(void *watched, int64_t until_ns)
+{
+    struct entry *entry = watched;
+
+    pthread_mutex_lock(&entry->shard->mutex);
+    while (entry->holder[0] != '\0' && dlock_clock_ns() < until_ns)
+        dlock_clock_wait(&entry->freed, &entry->shard->mutex, until_ns);
+    pthread_mutex_unlock(&entry->shard->mutex);
+}
+
+static void unwatch(void *watched, bool granted)
+{
+    struct entry *entry = watched;
+
+    pthread_mutex_lock(&entry->shard->mutex);
+    /* The signal may have been for us, and we leave without the lock: pass it on. */
+    if (!granted && entry->holder[0] == '\0')
+        pthread_cond_signal(&entry->freed);
+    leave(entry);
+}
+
+extern const dlock_variant dlock_variant_local;
+
+const dlock_variant dlock_variant_local = {
+    .info =
+        {
+            .name = "local",
+            .store = "process",
+            .promises = "one holder among the threads of one process",
+            .breaks = "a second process",
+            .source = "the articles' synchronized block",
+            .caps = DLOCK_CAP_LOCAL | DLOCK_CAP_OWNED | DLOCK_CAP_PUSH,
+        },
+    .try_acquire = try_acquire,
+    .release = release,
+    .watch = watch,
+    .sleep = sleep_until,
+    .unwatch = unwatch,
+};

@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: MIT */
+/* lua.c -- SET NX PX with a random token, released by a compare-and-delete script.
+ *
+ * Promises    one holder while work ends within the lease; never frees another's lock.
+ * Breaks      when work outlives the lease: nobody renews it unless the holder itself
+ *             calls dlock_renew(), and then two are inside.
+ * Described   the articles' third lock in Redis, where check and delete become one step.
+ *             The key has the shape of the Lock of redis-py. */
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "gen/lua_scripts.h"
+#include "lock/stores/redis_single.h"
+
+struct state {
+    struct redis_link *link;
+    struct redis_script release;
+    struct redis_script renew;
+};
+
+static void close_state(void *opaque)
+{
+    struct state *state = opaque;
+
+    redis_link_close(state->link);
+    free(state);
+}
+
+static dlock_status open_state(const dlock_options *opts, void **out)
+{
+    struct state *state = calloc(1, sizeof(*state));
+    dlock_status st;
+
+    if (state == NULL)
+        return dlock_fail(DLOCK_NOMEM, "no memory for the variant");
+    state->release.text = LUA_TOKEN_RELEASE;
+    state->renew.text = LUA_TOKEN_RENEW;
+    st = redis_single_open(opts, &state->link);
+    if (st == DLOCK_OK)
+        st = redis_script_load(state->link, &state->release);
+    if (st == DLOCK_OK)
+        st = redis_script_load(state->link, &state->renew);
+    if (st != DLOCK_OK) {
+        close_state(state);
+        return st;
+    }
+    *out = state;
+    return DLOCK_OK;
+}
+
+static dlock_status check(void *opaque)
+{
+    const struct state *state = opaque;
+
+    return redis_ping(state->link);
+}
+
+static dlock_status try_acquire(void *opaque, dlock_claim *claim)
+{
+    const struct state *state = opaque;
+
+    return redis_set_if_absent(state->link, claim->name, claim->token, claim->lease_ms);
+}
+
+static dlock_status renew(void *opaque, const dlock_claim *claim)
+{
+    const struct state *state = opaque;
+    char lease[12];
+    struct redis_script_call call = {
+        &state->renew, false, 1, 3, {claim->name, claim->token, lease}};
+
+    snprintf(lease, sizeof(lease), "%d", claim->lease_ms);
+    return redis_script_ask(state->link, &call, claim->give_up_ns);
+}
+
+static dlock_status release(void *opaque, const dlock_claim *claim)
+{
+    const struct state *state = opaque;
+    struct redis_script_call call = {
+        &state->release, false, 1, 2, {claim->name, claim->token}};
+
+    return redis_script_ask(state->link, &call, claim->give_up_ns);
+}
+
+extern const dlock_variant dlock_variant_lua;
+
+const dlock_variant dlock_variant_lua = {
+    .info =
+        {
+            .name = "lua",
+            .store = "redis",
+            .promises = "one holder while work ends within its lease; frees only its own",
+            .breaks = "work that outlives the lease: nothing renews it",
+            .source = "the articles' compare-and-delete script",
+            .caps = DLOCK_CAP_EXCLUSIVE | DLOCK_CAP_LOCAL | DLOCK_CAP_EXPIRES |
+                    DLOCK_CAP_OWNED | DLOCK_CAP_RENEW,
+        },
+    .drift_per_mille = 1,
+    .open = open_state,
+    .close = close_state,
+    .check = check,
+    .try_acquire = try_acquire,
+    .renew = renew,
+    .release = release,
+};

@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: MIT */
+/* naive.c -- SET NX PX, released by DEL whoever's it is by then.
+ *
+ * Promises    one holder among all processes, as long as everybody is done in time.
+ * Breaks      when work outlives the lease: the late holder deletes the lock of the next
+ *             one, which lets a third in, and so on.
+ * Described   the articles' first lock in Redis; its value is the thread's number, which
+ *             nobody looks at.
+ *
+ * After an acquire that went unanswered nothing is cleaned up: a DEL could free anybody's
+ * lock, and the lease ends it anyway. */
+#include "lock/stores/redis_single.h"
+
+static dlock_status open_state(const dlock_options *opts, void **state)
+{
+    return redis_single_open(opts, (struct redis_link **)state);
+}
+
+static void close_state(void *state)
+{
+    redis_link_close(state);
+}
+
+static dlock_status check(void *state)
+{
+    return redis_ping(state);
+}
+
+static dlock_status try_acquire(void *state, dlock_claim *claim)
+{
+    return redis_set_if_absent(state, claim->name, claim->number, claim->lease_ms);
+}
+
+static dlock_status release(void *state, const dlock_claim *claim)
+{
+    return redis_delete(state, claim->name);
+}
+
+extern const dlock_variant dlock_variant_naive;
+
+const dlock_variant dlock_variant_naive = {
+    .info =
+        {
+            .name = "naive",
+            .store = "redis",
+            .promises = "one holder while all work ends within its lease",
+            .breaks = "work that outlives the lease: frees the next one's lock",
+            .source = "the articles' SET NX EX with DEL",
+            .caps = DLOCK_CAP_EXCLUSIVE | DLOCK_CAP_LOCAL | DLOCK_CAP_EXPIRES,
+        },
+    .drift_per_mille = 1,
+    .blind_release = true,
+    .open = open_state,
+    .close = close_state,
+    .check = check,
+    .try_acquire = try_acquire,
+    .release = release,
+};

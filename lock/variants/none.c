@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: MIT */
+/* none.c -- no lock at all.
+ *
+ * Promises    nothing; everybody is let in at once, at no cost.
+ * Breaks      with the second customer.
+ * Described   the articles begin with it: code that is right for one user at a time. */
+#include "lock/dlock_variant.h"
+
+static dlock_status try_acquire(void *state, dlock_claim *claim)
+{
+    (void)state;
+    (void)claim;
+    return DLOCK_OK;
+}
+
+static dlock_status release(void *state, const dlock_claim *claim)
+{
+    (void)state;
+    (void)claim;
+    return DLOCK_OK;
+}
+
+extern const dlock_variant dlock_variant_none;
+
+const dlock_variant dlock_variant_none = {
+    .info =
+        {
+            .name = "none",
+            .store = "-",
+            .promises = "nothing",
+            .breaks = "two requests at once",
+            .source = "the articles' starting point",
+            .caps = 0,
+        },
+    .try_acquire = try_acquire,
+    .release = release,
+};

@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: MIT */
+/* owner.c -- SET NX PX with the owner as value, released by GET, compare, DEL.
+ *
+ * Promises    as naive, and a late holder normally sees that the lock is not its own.
+ * Breaks      when work outlives the lease (two are inside), and when the holder pauses
+ *             between its check and its delete: then it deletes the next one's lock.
+ * Described   the articles' second lock in Redis, with "uuid-thread" as value. */
+#include <stdio.h>
+#include <string.h>
+
+#include "lock/fault.h"
+#include "lock/stores/redis_single.h"
+
+enum { VALUE_SIZE = 64 };
+
+static dlock_status open_state(const dlock_options *opts, void **state)
+{
+    return redis_single_open(opts, (struct redis_link **)state);
+}
+
+static void close_state(void *state)
+{
+    redis_link_close(state);
+}
+
+static dlock_status check(void *state)
+{
+    return redis_ping(state);
+}
+
+static void value_of(const dlock_claim *claim, char out[VALUE_SIZE])
+{
+    snprintf(out, VALUE_SIZE, "%s-%s", claim->uuid, claim->number);
+}
+
+static dlock_status try_acquire(void *state, dlock_claim *claim)
+{
+    char value[VALUE_SIZE];
+
+    value_of(claim, value);
+    return redis_set_if_absent(state, claim->name, value, claim->lease_ms);
+}
+
+static dlock_status release(void *state, const dlock_claim *claim)
+{
+    char mine[VALUE_SIZE];
+    struct redis_answer found;
+    dlock_status st;
+
+    value_of(claim, mine);
+    st = redis_get(state, claim->name, &found);
+    if (st != DLOCK_OK)
+        return st;
+    if (strcmp(found.text, mine) != 0)
+        return DLOCK_LOST;
+    DLOCK_FAULT(BETWEEN_CHECK_AND_DELETE, claim->name);
+    return redis_delete(state, claim->name);
+}
+
+extern const dlock_variant dlock_variant_owner;
+
+const dlock_variant dlock_variant_owner = {
+    .info =
+        {
+            .name = "owner",
+            .store = "redis",
+            .promises = "as naive, and a late holder checks before it deletes",
+            .breaks = "work that outlives the lease; a pause between check and delete",
+            .source = "the articles' owner check",
+            .caps = DLOCK_CAP_EXCLUSIVE | DLOCK_CAP_LOCAL | DLOCK_CAP_EXPIRES,
+        },
+    .drift_per_mille = 1,
+    .open = open_state,
+    .close = close_state,
+    .check = check,
+    .try_acquire = try_acquire,
+    .release = release,
+};

@@ -1,0 +1,150 @@
+/* SPDX-License-Identifier: MIT */
+/* redlock.c -- the lock of a majority of independent Redis servers.
+ *
+ * Promises    one holder, also while a minority of the nodes is dead or hung; the
+ *             watchdog renews the lease while it works.
+ * Breaks      when the whole process stops for longer than the lease and then goes on
+ *             writing; when a node restarts empty; when a node's clock jumps.
+ * Described   the articles' Redlock chapters, after antirez' specification.
+ *
+ * A grant needs a majority, and time left: the core takes the lease from the instant
+ * before the first node was asked, less drift (1% and 2 ms).  A failed attempt is taken
+ * back on every node that was asked, also where no answer came: the request may have
+ * arrived.  claim->note is the set of nodes that were asked. */
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "gen/lua_scripts.h"
+#include "lock/dlock_variant.h"
+#include "lock/stores/redis_nodes.h"
+
+struct state {
+    struct redis_nodes nodes;
+    struct redis_script release;
+    struct redis_script renew;
+};
+
+static void close_state(void *opaque)
+{
+    struct state *state = opaque;
+
+    redis_nodes_close(&state->nodes);
+    free(state);
+}
+
+static dlock_status open_state(const dlock_options *opts, void **out)
+{
+    struct state *state = calloc(1, sizeof(*state));
+    dlock_status st;
+
+    if (state == NULL)
+        return dlock_fail(DLOCK_NOMEM, "no memory for the variant");
+    state->release.text = LUA_TOKEN_RELEASE;
+    state->renew.text = LUA_TOKEN_RENEW;
+    st = redis_nodes_open(&state->nodes, opts->redlock_urls,
+                          opts->redlock_node_timeout_ms, opts->redlock_sequential);
+    if (st == DLOCK_OK)
+        st = redis_nodes_ping(&state->nodes);
+    if (st == DLOCK_OK)
+        st = redis_nodes_load(&state->nodes, &state->release);
+    if (st == DLOCK_OK)
+        st = redis_nodes_load(&state->nodes, &state->renew);
+    if (st != DLOCK_OK) {
+        close_state(state);
+        return st;
+    }
+    *out = state;
+    return DLOCK_OK;
+}
+
+static dlock_status check(void *opaque)
+{
+    struct state *state = opaque;
+
+    return redis_nodes_ping(&state->nodes);
+}
+
+/* OK if a majority did it, LOST if so many did not that no majority can have. */
+static dlock_status verdict(const struct state *state, const struct redis_vote *vote)
+{
+    if (vote->yes >= state->nodes.quorum)
+        return DLOCK_OK;
+    if (vote->yes + vote->failed < state->nodes.quorum)
+        return DLOCK_LOST;
+    return redis_nodes_failed(&state->nodes, vote);
+}
+
+static dlock_status release(void *opaque, const dlock_claim *claim)
+{
+    struct state *state = opaque;
+    /* By its text: a hung node that does not know the hash would do nothing, later, when
+     * nobody is there any more to tell it. */
+    struct redis_script_call call = {
+        &state->release, true, 1, 2, {claim->name, claim->token}};
+    struct redis_question question = {.script = &call};
+    struct redis_vote vote;
+
+    /* The caller's deadline does not count: what was taken has to be given back. */
+    vote = redis_nodes_ask_again(&state->nodes, claim->note, &question, INT64_MAX);
+    return verdict(state, &vote);
+}
+
+static dlock_status renew(void *opaque, const dlock_claim *claim)
+{
+    struct state *state = opaque;
+    char lease[12];
+    struct redis_script_call call = {
+        &state->renew, false, 1, 3, {claim->name, claim->token, lease}};
+    struct redis_question question = {.script = &call};
+    struct redis_vote vote;
+
+    snprintf(lease, sizeof(lease), "%d", claim->lease_ms);
+    vote = redis_nodes_ask_again(&state->nodes, claim->note, &question,
+                                 claim->give_up_ns);
+    return verdict(state, &vote);
+}
+
+static dlock_status try_acquire(void *opaque, dlock_claim *claim)
+{
+    struct state *state = opaque;
+    char lease[12];
+    struct redis_command set = {
+        6, {"SET", claim->name, claim->token, "NX", "PX", lease}};
+    struct redis_question question = {.command = &set};
+    struct redis_vote vote;
+    bool answered;
+
+    snprintf(lease, sizeof(lease), "%d", claim->lease_ms);
+    vote = redis_nodes_ask(&state->nodes, &question, claim->give_up_ns);
+    claim->note = vote.asked;
+    if (vote.yes >= state->nodes.quorum)
+        return DLOCK_OK;
+    /* A majority answered: the lock works, it was not for us this time. */
+    answered = vote.yes + vote.no >= state->nodes.quorum;
+    if ((answered || vote.failure == DLOCK_IO) && vote.yes + vote.unknown > 0)
+        (void)release(state, claim); /* otherwise the core does it */
+    return answered ? DLOCK_BUSY : redis_nodes_failed(&state->nodes, &vote);
+}
+
+extern const dlock_variant dlock_variant_redlock;
+
+const dlock_variant dlock_variant_redlock = {
+    .info =
+        {
+            .name = "redlock",
+            .store = "redis x5",
+            .promises = "one holder, also with a minority of nodes dead or hung; renewed",
+            .breaks = "a process that stops for longer than its lease; clocks that jump",
+            .source = "the articles' Redlock",
+            .caps = DLOCK_CAP_EXCLUSIVE | DLOCK_CAP_LOCAL | DLOCK_CAP_EXPIRES |
+                    DLOCK_CAP_OWNED | DLOCK_CAP_RENEW | DLOCK_CAP_QUORUM,
+        },
+    .drift_per_mille = 10,
+    .watched = true,
+    .open = open_state,
+    .close = close_state,
+    .check = check,
+    .try_acquire = try_acquire,
+    .renew = renew,
+    .release = release,
+};

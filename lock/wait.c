@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: MIT */
+/* wait.c -- waiting for a lock, written once for all variants.
+ *
+ * Where the variant cannot tell of releases, a waiter sleeps 1 to 50 ms between
+ * attempts: the ceiling doubles, and each sleep is drawn at random below it, so that
+ * waiters spread out.  Where it can, a waiter sleeps until told; but a message can be
+ * lost (Redis keeps none for who is not connected, and none is sent when a lease runs
+ * out), so it looks by itself every few hundred ms, and when the holder's lease ends. */
+#include "lock/wait.h"
+
+#include "lock/clock.h"
+#include "lock/random.h"
+
+enum {
+    BACKOFF_FIRST_MS = 1,
+    BACKOFF_MAX_MS = 50,
+    POLL_MIN_MS = 200, /* behind a watch */
+    POLL_SPREAD_MS = 200,
+};
+
+static int64_t earlier(int64_t a, int64_t b)
+{
+    return a < b ? a : b;
+}
+
+/* A random instant in the upper half of the next `ceiling_ms`. */
+static int64_t jittered(int ceiling_ms)
+{
+    uint32_t half_ns = (uint32_t)(ceiling_ms * DLOCK_NS_PER_MS / 2);
+
+    return dlock_clock_ns() + half_ns + dlock_random_below(half_ns);
+}
+
+static dlock_status poll_until(int64_t until_ns, dlock_attempt_fn *attempt, void *arg)
+{
+    int64_t free_in_ms = -1;
+    int ceiling_ms = BACKOFF_FIRST_MS;
+    dlock_status st;
+
+    do {
+        dlock_clock_sleep_until(earlier(until_ns, jittered(ceiling_ms)));
+        st = attempt(arg, &free_in_ms);
+        ceiling_ms = ceiling_ms * 2 > BACKOFF_MAX_MS ? BACKOFF_MAX_MS : ceiling_ms * 2;
+    } while (st == DLOCK_BUSY && dlock_clock_ns() < until_ns);
+    return st;
+}
+
+static dlock_status watch_until(const dlock_variant *variant, void *watch,
+                                int64_t until_ns, dlock_attempt_fn *attempt, void *arg,
+                                int64_t free_in_ms)
+{
+    dlock_status st;
+
+    do {
+        int64_t now_ns = dlock_clock_ns();
+        int64_t wake_ns =
+            now_ns + (POLL_MIN_MS + dlock_random_below(POLL_SPREAD_MS)) * DLOCK_NS_PER_MS;
+
+        if (free_in_ms >= 0)
+            wake_ns = earlier(wake_ns, dlock_clock_after(now_ns, free_in_ms + 1));
+        variant->sleep(watch, earlier(until_ns, wake_ns));
+        st = attempt(arg, &free_in_ms);
+    } while (st == DLOCK_BUSY && dlock_clock_ns() < until_ns);
+    return st;
+}
+
+dlock_status dlock_wait(const dlock_variant *variant, void *state, const char *name,
+                        int64_t wait_ms, dlock_attempt_fn *attempt, void *arg)
+{
+    int64_t until_ns = INT64_MAX;
+    int64_t free_in_ms = -1;
+    void *watch = NULL;
+    dlock_status st;
+
+    if (wait_ms > 0)
+        until_ns = dlock_clock_after(dlock_clock_ns(), wait_ms);
+    st = attempt(arg, &free_in_ms);
+    if (st != DLOCK_BUSY || wait_ms == 0)
+        return st;
+    if (variant->watch != NULL)
+        watch = variant->watch(state, name);
+    if (watch != NULL) {
+        st = watch_until(variant, watch, until_ns, attempt, arg, free_in_ms);
+        variant->unwatch(watch, st == DLOCK_OK);
+    } else {
+        st = poll_until(until_ns, attempt, arg);
+    }
+    return st == DLOCK_BUSY ? DLOCK_TIMEOUT : st;
+}

@@ -1,0 +1,228 @@
+/* SPDX-License-Identifier: MIT */
+/* watchdog.c -- the thread that renews what a system holds and notices what it lost.
+ *
+ * There is no registering and cancelling: a hold is in the table before its acquire is
+ * sent, and out of it before its release is sent, and the watchdog looks at the table.
+ * What a renewal answers is dropped if the hold was released meanwhile.
+ *
+ * Renewals are due a third of a lease after the last successful request was sent; after
+ * a failure much sooner.  No renewal may take longer than until the earliest deadline of
+ * all, so that one hung server does not keep the thread from telling of another loss. */
+#include "lock/watchdog.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+
+#include "lock/clock.h"
+#include "lock/fault.h"
+#include "lock/thread.h"
+
+enum {
+    BATCH = 32,          /* holds renewed between two looks at the table */
+    RETRY_DIVISOR = 20,  /* of the lease, after a failed renewal, within these: */
+    RETRY_MIN_MS = 5,
+    RETRY_MAX_MS = 500,
+};
+
+/* One look at the table. */
+struct look {
+    const dlock_system *sys;
+    bool renew;
+    int64_t now_ns;
+    int64_t next_ns;     /* when something is due next                */
+    int64_t deadline_ns; /* the earliest                              */
+    size_t due_count;
+    struct due {
+        struct dlock_hold *root;
+        uint64_t serial;
+        struct dlock_hold_facts facts; /* the owner may reuse the slot any time */
+    } due[BATCH];
+    size_t lost_count;
+    dlock_lease lost[BATCH];
+};
+
+struct dlock_watchdog {
+    dlock_system *sys;
+    pthread_t thread;
+    pthread_mutex_t mutex;
+    pthread_cond_t wake;
+    bool stopping;              /* under the mutex           */
+    _Atomic int64_t wake_at_ns; /* written under the mutex   */
+    struct look look;           /* the thread's, not shared  */
+};
+
+static int64_t earlier(int64_t a, int64_t b)
+{
+    return a < b ? a : b;
+}
+
+/* With the shard locked. */
+static void note_loss(struct look *look, struct dlock_hold *root)
+{
+    dlock_claim claim = dlock_claim_of(look->sys, &root->facts, 1);
+
+    root->untold = false;
+    if (look->sys->opts.on_lost != NULL)
+        dlock_lease_fill(&look->lost[look->lost_count++], &claim, 0,
+                         atomic_load(&root->id));
+}
+
+static void look_at(struct dlock_hold *root, void *arg)
+{
+    struct look *look = arg;
+    int64_t deadline_ns = atomic_load(&root->deadline_ns);
+
+    if (look->lost_count == BATCH || look->due_count == BATCH) {
+        look->next_ns = look->now_ns; /* the rest after these */
+        return;
+    }
+    if (root->state == DLOCK_HOLD_HELD && deadline_ns <= look->now_ns)
+        dlock_hold_mark_lost(root, true);
+    if (root->state == DLOCK_HOLD_LOST) {
+        note_loss(look, root);
+        return;
+    }
+    look->deadline_ns = earlier(look->deadline_ns, deadline_ns);
+    look->next_ns = earlier(look->next_ns, deadline_ns);
+    if (look->renew && root->renew_at_ns <= look->now_ns) {
+        struct due *due = &look->due[look->due_count++];
+
+        due->root = root;
+        due->serial = root->serial;
+        due->facts = root->facts;
+    } else if (look->renew) {
+        look->next_ns = earlier(look->next_ns, root->renew_at_ns);
+    }
+}
+
+static int64_t retry_at_ns(const dlock_system *sys)
+{
+    int64_t pause_ms = sys->opts.lease_ms / RETRY_DIVISOR;
+
+    if (pause_ms < RETRY_MIN_MS)
+        pause_ms = RETRY_MIN_MS;
+    if (pause_ms > RETRY_MAX_MS)
+        pause_ms = RETRY_MAX_MS;
+    return dlock_clock_after(dlock_clock_ns(), pause_ms);
+}
+
+/* Renew one hold.  `give_up_ns`: the next loss has to be told then. */
+static void renew(struct dlock_watchdog *dog, const struct due *due, int64_t give_up_ns)
+{
+    dlock_system *sys = dog->sys;
+    dlock_claim claim = dlock_claim_of(sys, &due->facts, 1);
+    int64_t sent_ns;
+    dlock_status st;
+
+    DLOCK_FAULT(WATCHDOG_TICK, due->facts.key.name);
+    if (!dlock_holds_is_held(sys->holds, due->root, due->serial))
+        return;
+    claim.give_up_ns = give_up_ns;
+    sent_ns = dlock_clock_ns();
+    st = sys->variant->renew(sys->state, &claim);
+    if (st == DLOCK_OK)
+        dlock_holds_renewed(sys->holds, due->root, due->serial,
+                            dlock_lease_end_ns(sys, sent_ns),
+                            dlock_renew_due_ns(sys, sent_ns));
+    else if (st == DLOCK_LOST)
+        dlock_holds_lose(sys->holds, due->root, due->serial, true);
+    else
+        dlock_holds_retry_at(sys->holds, due->root, due->serial, retry_at_ns(sys));
+}
+
+/* Look once, tell of losses, renew what is due.  Answers when to look again. */
+static int64_t patrol(struct dlock_watchdog *dog)
+{
+    dlock_system *sys = dog->sys;
+    struct look *look = &dog->look;
+
+    look->now_ns = dlock_clock_ns();
+    /* Whatever is granted from now on is due no earlier than this. */
+    look->next_ns = dlock_renew_due_ns(sys, look->now_ns);
+    look->deadline_ns = INT64_MAX;
+    look->due_count = 0;
+    look->lost_count = 0;
+    dlock_holds_visit(sys->holds, look_at, look);
+    for (size_t i = 0; i < look->lost_count; i++)
+        sys->opts.on_lost(&look->lost[i], sys->opts.on_lost_arg);
+    for (size_t i = 0; i < look->due_count; i++) {
+        if (dlock_clock_ns() >= look->deadline_ns)
+            break;
+        renew(dog, &look->due[i], look->deadline_ns);
+    }
+    return look->due_count > 0 ? look->now_ns : look->next_ns;
+}
+
+static void *run(void *arg)
+{
+    struct dlock_watchdog *dog = arg;
+
+    pthread_mutex_lock(&dog->mutex);
+    while (!dog->stopping) {
+        int64_t next_ns;
+
+        /* Who is granted something while we look must know that we will look again
+         * only at next_ns: wake_at_ns says INT64_MAX until then, so that it signals. */
+        atomic_store(&dog->wake_at_ns, INT64_MAX);
+        pthread_mutex_unlock(&dog->mutex);
+        next_ns = patrol(dog);
+        pthread_mutex_lock(&dog->mutex);
+        if (next_ns < atomic_load(&dog->wake_at_ns))
+            atomic_store(&dog->wake_at_ns, next_ns);
+        while (!dog->stopping && dlock_clock_ns() < atomic_load(&dog->wake_at_ns))
+            dlock_clock_wait(&dog->wake, &dog->mutex, atomic_load(&dog->wake_at_ns));
+    }
+    pthread_mutex_unlock(&dog->mutex);
+    return NULL;
+}
+
+struct dlock_watchdog *dlock_watchdog_start(dlock_system *sys, bool renew_leases)
+{
+    struct dlock_watchdog *dog = calloc(1, sizeof(*dog));
+
+    if (dog == NULL)
+        return NULL;
+    dog->sys = sys;
+    dog->look.sys = sys;
+    dog->look.renew = renew_leases;
+    pthread_mutex_init(&dog->mutex, NULL);
+    if (dlock_clock_cond_init(&dog->wake) != 0)
+        goto fail_cond;
+    if (dlock_thread_start(&dog->thread, run, dog) != 0)
+        goto fail_thread;
+    return dog;
+
+fail_thread:
+    pthread_cond_destroy(&dog->wake);
+fail_cond:
+    pthread_mutex_destroy(&dog->mutex);
+    free(dog);
+    return NULL;
+}
+
+void dlock_watchdog_stop(struct dlock_watchdog *dog)
+{
+    if (dog == NULL)
+        return;
+    pthread_mutex_lock(&dog->mutex);
+    dog->stopping = true;
+    pthread_cond_signal(&dog->wake);
+    pthread_mutex_unlock(&dog->mutex);
+    pthread_join(dog->thread, NULL);
+    pthread_cond_destroy(&dog->wake);
+    pthread_mutex_destroy(&dog->mutex);
+    free(dog);
+}
+
+void dlock_watchdog_expect(struct dlock_watchdog *dog, int64_t at_ns)
+{
+    if (dog == NULL || at_ns >= atomic_load(&dog->wake_at_ns))
+        return;
+    pthread_mutex_lock(&dog->mutex);
+    if (at_ns < atomic_load(&dog->wake_at_ns)) {
+        atomic_store(&dog->wake_at_ns, at_ns);
+        pthread_cond_signal(&dog->wake);
+    }
+    pthread_mutex_unlock(&dog->mutex);
+}

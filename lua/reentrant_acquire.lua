@@ -1,0 +1,30 @@
+-- reentrant_acquire.lua -- take the lock, or one more level of it, as Redisson's RLock.
+--
+-- The state is a hash with one field, the owner, whose value is how many levels it holds.
+-- Redisson adds one to it.  Here the caller says which level it wants, so that the same
+-- request arriving twice, or late, counts once.
+--
+-- KEYS[1]  the lock, a hash
+-- ARGV[1]  lease in ms, above 0
+-- ARGV[2]  owner, "uuid:number"
+-- ARGV[3]  level wanted: 1, or one more than the owner holds
+--
+-- Returns  nil    taken; the lease ends ARGV[1] ms from now
+--          n >= 0 somebody else's for n more ms; nothing was changed
+--          -1     somebody else's, without an end; nothing was changed
+--          -3     the owner does not hold the levels below; nothing was changed
+local held = tonumber(redis.call('HGET', KEYS[1], ARGV[2]) or 0)
+local wanted = tonumber(ARGV[3])
+if held == 0 then
+    if wanted > 1 then
+        return -3
+    end
+    if redis.call('EXISTS', KEYS[1]) == 1 then
+        return redis.call('PTTL', KEYS[1])
+    end
+end
+if held < wanted then
+    redis.call('HSET', KEYS[1], ARGV[2], wanted)
+end
+redis.call('PEXPIRE', KEYS[1], ARGV[1])
+return nil

@@ -1,0 +1,30 @@
+-- reentrant_release.lua -- give back one level of the lock, as Redisson's RLock does.
+--
+-- The caller says which level it gives back, so that a request arriving twice, or for a
+-- level that never came to be, changes nothing below it.
+--
+-- KEYS[1]  the lock, a hash
+-- KEYS[2]  the channel on which its waiters listen
+-- ARGV[1]  owner, "uuid:number"
+-- ARGV[2]  level to give back; the levels below it are kept
+-- ARGV[3]  lease in ms, above 0
+-- ARGV[4]  what to publish when the lock becomes free
+--
+-- Returns  1    free now, and published
+--          0    given back, levels below it are still held; lease as ARGV[3] from now
+--          nil  the owner does not hold the lock; nothing was changed
+local held = tonumber(redis.call('HGET', KEYS[1], ARGV[1]) or 0)
+local kept = tonumber(ARGV[2]) - 1
+if held == 0 then
+    return nil
+end
+if kept == 0 then
+    redis.call('DEL', KEYS[1])
+    redis.call('PUBLISH', KEYS[2], ARGV[4])
+    return 1
+end
+if held > kept then
+    redis.call('HSET', KEYS[1], ARGV[1], kept)
+end
+redis.call('PEXPIRE', KEYS[1], ARGV[3])
+return 0

@@ -1,0 +1,161 @@
+/* SPDX-License-Identifier: MIT */
+/* laws_arguments.c -- what is refused before anything is sent. */
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "tests/conformance/laws.h"
+
+void refuses_bad_names(const char *variant)
+{
+    dlock_options opts = rig_options(variant);
+    dlock_system *sys = rig_open(&opts);
+    static const char *const bad[] = {NULL, "", "a\nb", "a\x7f", "\x01"};
+    char name[DLOCK_NAME_MAX + 2];
+    dlock_lease lease = {.fence = 77};
+
+    for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+        assert_status(INVALID, dlock_acquire(sys, bad[i], 0, &lease));
+        assert_string_not_equal("", dlock_error());
+    }
+    memset(name, 'n', sizeof(name));
+    name[DLOCK_NAME_MAX + 1] = '\0';
+    assert_status(INVALID, dlock_acquire(sys, name, -1, &lease));
+    assert_string_not_equal("", dlock_error());
+    assert_int_equal(77, lease.fence);
+    name[DLOCK_NAME_MAX] = '\0';
+    memcpy(name, rig_name(), strlen(rig_name()));
+    assert_status(OK, dlock_acquire(sys, name, 0, &lease));
+    assert_string_equal(name, lease.name);
+    assert_status(OK, dlock_release(sys, &lease));
+    /* Bytes that mean something to Redis, Lua or printf mean nothing here. */
+    assert_status(OK, rig_try(sys, "conformance %s %n '\"{}[]* \xc3\xa9\xff"));
+    assert_status(INVALID, dlock_acquire(NULL, "name", 0, &lease));
+    assert_status(INVALID, dlock_check(NULL));
+    assert_false(dlock_lease_valid(NULL, &lease));
+    assert_status(OK, dlock_check(sys));
+}
+
+static void assert_refused(const dlock_options *opts, const char *text)
+{
+    dlock_system *sys = (dlock_system *)opts; /* anything but NULL */
+
+    assert_status(INVALID, dlock_open(&sys, opts));
+    assert_null(sys);
+    if (strstr(dlock_error(), text) == NULL)
+        fail_msg("\"%s\" does not say \"%s\"", dlock_error(), text);
+}
+
+void refuses_bad_options(const char *variant)
+{
+    dlock_options good = rig_options(variant);
+    dlock_options opts = good;
+
+    opts.lease_ms = DLOCK_LEASE_MIN_MS - 1;
+    assert_refused(&opts, "lease");
+    opts.lease_ms = -5;
+    assert_refused(&opts, "lease");
+    opts = good;
+    opts.redis_timeout_ms = 0;
+    assert_refused(&opts, "timeout");
+    opts = good;
+    opts.redlock_node_timeout_ms = -1;
+    assert_refused(&opts, "timeout");
+    opts = good;
+    opts.variant = "nosuch";
+    assert_refused(&opts, "nosuch");
+    assert_refused(&opts, "reentrant");
+    opts.variant = NULL;
+    assert_refused(&opts, "variant");
+    assert_refused(NULL, "options");
+}
+
+void refuses_bad_urls(const char *variant)
+{
+    static const char *const bad[] = {NULL, "", "http://127.0.0.1:1", "redis://",
+                                      "redis://127.0.0.1:0", "redis://h:1/x"};
+    dlock_options opts = rig_options(variant);
+    bool many = rig_caps(variant) & DLOCK_CAP_QUORUM;
+    dlock_system *sys = NULL;
+
+    for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+        opts.redis_url = opts.redlock_urls = bad[i];
+        assert_refused(&opts, "URL");
+    }
+    if (many) {
+        opts.redlock_urls = "redis://127.0.0.1:7001,redis://127.0.0.1:7001";
+        assert_refused(&opts, "twice");
+        opts.redlock_urls = "redis://127.0.0.1:7001,,redis://127.0.0.1:7002";
+        assert_refused(&opts, "empty");
+    }
+    /* Nobody is there: that is not the caller's mistake. */
+    opts.redis_url = opts.redlock_urls = "unix:///nonexistent/redis.sock";
+    assert_status(IO, dlock_open(&sys, &opts));
+    assert_null(sys);
+    assert_non_null(strstr(dlock_error(), "/nonexistent/redis.sock"));
+}
+
+/* In the child: a system of its own works, and knows nothing of what the parent holds
+ * but through the store. */
+static int use_own(const dlock_options *opts, const char *name)
+{
+    bool excluded = rig_caps(opts->variant) & DLOCK_CAP_EXCLUSIVE;
+    dlock_system *sys = NULL;
+
+    if (dlock_open(&sys, opts) != DLOCK_OK)
+        return 7;
+    if (rig_try(sys, name) != (excluded ? DLOCK_BUSY : DLOCK_OK))
+        return 8;
+    if (rig_try(sys, rig_name()) != DLOCK_OK)
+        return 9;
+    dlock_close(sys);
+    return 0;
+}
+
+/* In the child: the exit code tells which call was not refused. */
+static int use_inherited(dlock_system *sys, dlock_lease *lease)
+{
+    dlock_lease another;
+
+    if (dlock_acquire(sys, "conformance:child", 0, &another) != DLOCK_INVALID)
+        return 1;
+    if (dlock_error()[0] == '\0')
+        return 2;
+    if (dlock_lease_valid(sys, lease) || dlock_lease_left_ms(sys, lease) != 0)
+        return 3;
+    if (dlock_renew(sys, lease) != DLOCK_INVALID)
+        return 4;
+    if (dlock_release(sys, lease) != DLOCK_INVALID)
+        return 5;
+    if (dlock_check(sys) != DLOCK_INVALID)
+        return 6;
+    dlock_close(sys);
+    return 0;
+}
+
+void is_closed_to_a_forked_child(const char *variant)
+{
+    dlock_options opts = rig_options(variant);
+    struct rig_pair pair = rig_open_pair(&opts);
+    const char *name = rig_name();
+    dlock_lease lease;
+    int status = 0;
+    pid_t pid;
+
+    assert_status(OK, dlock_acquire(pair.a, name, 0, &lease));
+    pid = fork();
+    assert_true(pid >= 0);
+    if (pid == 0) {
+        status = use_inherited(pair.a, &lease);
+        _exit(status != 0 ? status : use_own(&opts, name));
+    }
+    assert_int_equal(pid, waitpid(pid, &status, 0));
+    assert_true(WIFEXITED(status));
+    assert_int_equal(0, WEXITSTATUS(status));
+    /* The parent has lost nothing by it. */
+    assert_true(dlock_lease_valid(pair.a, &lease));
+    if (rig_caps(variant) & DLOCK_CAP_LOCAL)
+        assert_status(BUSY, rig_try(pair.b, name));
+    assert_status(OK, dlock_release(pair.a, &lease));
+}

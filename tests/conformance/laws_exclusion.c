@@ -1,0 +1,234 @@
+/* SPDX-License-Identifier: MIT */
+/* laws_exclusion.c -- one holder at a time: among systems, threads and processes. */
+#include <pthread.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "tests/conformance/laws.h"
+
+enum {
+    THREADS_PER_SYSTEM = 6,
+    ROUNDS = 25,
+    SLOW_PATIENCE_MS = 5000,
+    LOSS_TRIES = 50,
+    CHILD_BUSY = 10, /* exit codes of the other process */
+    CHILD_OK = 11,
+};
+
+void excludes_a_second_owner(const char *variant)
+{
+    dlock_options opts = rig_options(variant);
+    struct rig_pair pair = rig_open_pair(&opts);
+    const char *name = rig_name();
+    const char *other_name = rig_name();
+    dlock_lease lease;
+
+    assert_status(OK, dlock_acquire(pair.a, name, 0, &lease));
+    assert_true(dlock_lease_valid(pair.a, &lease));
+    assert_true(dlock_lease_left_ms(pair.a, &lease) > 0);
+    assert_string_equal(name, lease.name);
+    assert_status(BUSY, rig_try(pair.b, name));
+    assert_status(BUSY, rig_try_elsewhere(pair.a, name));
+    assert_status(BUSY, rig_try_elsewhere(pair.b, name));
+    assert_status(OK, rig_try(pair.b, other_name));
+    assert_status(OK, dlock_release(pair.a, &lease));
+    assert_false(dlock_lease_valid(pair.a, &lease));
+    assert_int_equal(0, dlock_lease_left_ms(pair.a, &lease));
+    assert_status(OK, rig_try(pair.b, name));
+    assert_status(OK, rig_try_elsewhere(pair.a, name));
+    assert_status(OK, rig_try(pair.a, name));
+}
+
+void lets_everybody_in(const char *variant)
+{
+    dlock_options opts = rig_options(variant);
+    struct rig_pair pair = rig_open_pair(&opts);
+    const char *name = rig_name();
+    dlock_lease lease;
+
+    assert_status(OK, dlock_acquire(pair.a, name, 0, &lease));
+    assert_status(OK, rig_try(pair.b, name));
+    assert_status(OK, rig_try_elsewhere(pair.a, name));
+    assert_true(dlock_lease_valid(pair.a, &lease));
+    assert_status(OK, dlock_release(pair.a, &lease));
+}
+
+/* Many threads that count without any protection but the lock.  The counter is atomic
+ * only so that the race is one of the lock, not one of the language. */
+struct counting {
+    dlock_system *sys;
+    const char *name;
+    atomic_int *counter;
+    int failed_count;
+    pthread_t thread;
+};
+
+static void *count_up(void *arg)
+{
+    struct counting *c = arg;
+
+    for (int i = 0; i < ROUNDS; i++) {
+        dlock_lease lease;
+        int seen;
+
+        if (dlock_acquire(c->sys, c->name, PATIENCE_MS, &lease) != DLOCK_OK) {
+            c->failed_count++;
+            break;
+        }
+        seen = atomic_load(c->counter);
+        sched_yield();
+        atomic_store(c->counter, seen + 1);
+        if (dlock_release(c->sys, &lease) != DLOCK_OK)
+            c->failed_count++;
+    }
+    return NULL;
+}
+
+/* How many increments were lost; -1 if a call failed. */
+static int count_losses(const char *variant)
+{
+    dlock_options opts = rig_options(variant);
+    struct rig_pair pair = rig_open_pair(&opts);
+    struct counting counting[2 * THREADS_PER_SYSTEM];
+    const char *name = rig_name();
+    atomic_int counter = 0;
+    int failed_count = 0;
+
+    for (int i = 0; i < 2 * THREADS_PER_SYSTEM; i++) {
+        counting[i] = (struct counting){.sys = i % 2 == 0 ? pair.a : pair.b,
+                                        .name = name,
+                                        .counter = &counter};
+        assert_int_equal(
+            0, pthread_create(&counting[i].thread, NULL, count_up, &counting[i]));
+    }
+    for (int i = 0; i < 2 * THREADS_PER_SYSTEM; i++) {
+        pthread_join(counting[i].thread, NULL);
+        failed_count += counting[i].failed_count;
+    }
+    return failed_count > 0 ? -1 : 2 * THREADS_PER_SYSTEM * ROUNDS - counter;
+}
+
+void loses_no_update(const char *variant)
+{
+    assert_int_equal(0, count_losses(variant));
+}
+
+void loses_updates(const char *variant)
+{
+    int lost = 0;
+
+    for (int i = 0; i < LOSS_TRIES && lost == 0; i++) {
+        lost = count_losses(variant);
+        rig_reset();
+    }
+    assert_true(lost > 0);
+}
+
+/* Another process: this program again, `conformance --child WHAT VARIANT NAME`. */
+int child_main(int argc, char **argv)
+{
+    dlock_system *sys = NULL;
+    dlock_options opts;
+    dlock_lease lease;
+    dlock_status st;
+
+    if (argc != 5)
+        return 64;
+    opts = rig_options(argv[3]);
+    opts.lease_ms = SHORT_LEASE_MS;
+    opts.watchdog = true;
+    if (dlock_open(&sys, &opts) != DLOCK_OK)
+        return 1;
+    st = dlock_acquire(sys, argv[4], 0, &lease);
+    if (strcmp(argv[2], "hold") == 0) {
+        puts(st == DLOCK_OK ? "held" : dlock_error());
+        fflush(stdout);
+        pause();
+    }
+    if (st == DLOCK_OK)
+        dlock_release(sys, &lease);
+    dlock_close(sys);
+    return st == DLOCK_OK ? CHILD_OK : st == DLOCK_BUSY ? CHILD_BUSY : 1;
+}
+
+static pid_t start_child(const char *what, const char *variant, const char *name,
+                         int *out_fd)
+{
+    int ends[2];
+    pid_t pid;
+
+    assert_int_equal(0, pipe(ends));
+    pid = fork();
+    assert_true(pid >= 0);
+    if (pid == 0) {
+        prctl(PR_SET_PDEATHSIG, SIGKILL);
+        dup2(ends[1], STDOUT_FILENO);
+        execl("/proc/self/exe", "conformance", "--child", what, variant, name,
+              (char *)NULL);
+        _exit(127);
+    }
+    close(ends[1]);
+    *out_fd = ends[0];
+    return pid;
+}
+
+/* How an attempt by another process came out. */
+static int exit_code_elsewhere(const char *variant, const char *name)
+{
+    int status = 0;
+    int out_fd;
+    pid_t pid = start_child("try", variant, name, &out_fd);
+
+    close(out_fd);
+    assert_int_equal(pid, waitpid(pid, &status, 0));
+    assert_true(WIFEXITED(status));
+    return WEXITSTATUS(status);
+}
+
+static void try_from_another_process(const char *variant, int expected)
+{
+    dlock_options opts = rig_options(variant);
+    dlock_system *sys = rig_open(&opts);
+    const char *name = rig_name();
+    dlock_lease lease;
+
+    assert_status(OK, dlock_acquire(sys, name, 0, &lease));
+    assert_int_equal(expected, exit_code_elsewhere(variant, name));
+    assert_status(OK, dlock_release(sys, &lease));
+    assert_int_equal(CHILD_OK, exit_code_elsewhere(variant, name));
+}
+
+void excludes_another_process(const char *variant)
+{
+    try_from_another_process(variant, CHILD_BUSY);
+}
+
+void lets_another_process_in(const char *variant)
+{
+    try_from_another_process(variant, CHILD_OK);
+}
+
+void frees_a_killed_holder(const char *variant)
+{
+    dlock_options opts = rig_options(variant);
+    dlock_system *sys = rig_open(&opts);
+    const char *name = rig_name();
+    char said[5] = "";
+    dlock_lease lease;
+    int out_fd;
+    pid_t pid = start_child("hold", variant, name, &out_fd);
+
+    assert_int_equal(4, read(out_fd, said, 4));
+    kill(pid, SIGKILL);
+    waitpid(pid, NULL, 0);
+    close(out_fd);
+    assert_string_equal("held", said);
+    assert_status(OK, dlock_acquire(sys, name, SLOW_PATIENCE_MS, &lease));
+    assert_status(OK, dlock_release(sys, &lease));
+}

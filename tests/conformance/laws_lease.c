@@ -1,0 +1,264 @@
+/* SPDX-License-Identifier: MIT */
+/* laws_lease.c -- how long a lease lasts, who prolongs it, and who tells of its end. */
+#include <signal.h>
+#include <stdatomic.h>
+#include <string.h>
+
+#include "lock/fault.h"
+#include "tests/conformance/laws.h"
+
+enum { LEASES_HELD = 4 };
+
+void expires(const char *variant)
+{
+    dlock_options opts = rig_options(variant);
+    struct rig_pair pair;
+    const char *name = rig_name();
+    dlock_lease first;
+    dlock_lease second;
+
+    opts.lease_ms = SHORT_LEASE_MS;
+    pair = rig_open_pair(&opts);
+    assert_status(OK, dlock_acquire(pair.a, name, 0, &first));
+    assert_true(dlock_lease_left_ms(pair.a, &first) <= SHORT_LEASE_MS);
+    assert_status(BUSY, rig_try(pair.b, name));
+    assert_status(OK, dlock_acquire(pair.b, name, PATIENCE_MS, &second));
+    /* Who held it knew before anybody else could enter. */
+    assert_false(dlock_lease_valid(pair.a, &first));
+    assert_int_equal(0, dlock_lease_left_ms(pair.a, &first));
+    assert_status(OK, dlock_release(pair.b, &second));
+}
+
+void never_expires(const char *variant)
+{
+    dlock_options opts = rig_options(variant);
+    dlock_system *sys;
+    dlock_lease lease;
+
+    opts.lease_ms = DLOCK_LEASE_MIN_MS;
+    sys = rig_open(&opts);
+    assert_status(OK, dlock_acquire(sys, rig_name(), 0, &lease));
+    assert_true(lease.deadline_ns == INT64_MAX);
+    assert_true(dlock_lease_left_ms(sys, &lease) == INT64_MAX);
+    assert_stays(dlock_lease_valid(sys, &lease), 3 * DLOCK_LEASE_MIN_MS);
+    assert_status(OK, dlock_release(sys, &lease));
+}
+
+/* The least PTTL of the name on the servers found. */
+static long long least_pttl(size_t server_count, const char *name)
+{
+    long long least = servers_ask(0, "PTTL %s", name);
+
+    for (size_t i = 1; i < server_count; i++) {
+        long long pttl = servers_ask(i, "PTTL %s", name);
+
+        if (pttl < least)
+            least = pttl;
+    }
+    return least;
+}
+
+void renews_by_setting(const char *variant)
+{
+    enum { LEASE_MS = 2000 };
+    dlock_options opts = rig_options(variant);
+    const char *name = rig_name();
+    struct rig_pair pair;
+    dlock_lease lease;
+    int64_t granted_ns;
+    size_t count;
+
+    opts.lease_ms = LEASE_MS;
+    pair = rig_open_pair(&opts);
+    count = servers_find(&opts);
+    assert_status(OK, dlock_acquire(pair.a, name, 0, &lease));
+    granted_ns = lease.deadline_ns;
+    assert_comes(least_pttl(count, name) < LEASE_MS - 100);
+    assert_status(OK, dlock_renew(pair.a, &lease));
+    assert_true(lease.deadline_ns > granted_ns);
+    assert_true(least_pttl(count, name) > LEASE_MS - 100);
+    assert_status(OK, dlock_renew(pair.a, &lease));
+    assert_true(least_pttl(count, name) <= LEASE_MS);
+    assert_true(dlock_lease_left_ms(pair.a, &lease) <= LEASE_MS);
+    assert_status(BUSY, rig_try(pair.b, name));
+    for (size_t i = 0; i < count; i++)
+        servers_ask(i, "DEL %s", name);
+    assert_status(LOST, dlock_renew(pair.a, &lease));
+    assert_false(dlock_lease_valid(pair.a, &lease));
+    assert_int_equal(0, servers_count_keys(name));
+    assert_status(LOST, dlock_renew(pair.a, &lease));
+    assert_status(LOST, dlock_release(pair.a, &lease));
+}
+
+void cannot_renew(const char *variant)
+{
+    dlock_options opts = rig_options(variant);
+    dlock_system *sys = rig_open(&opts);
+    const char *name = rig_name();
+    dlock_lease lease;
+
+    assert_status(OK, dlock_acquire(sys, name, 0, &lease));
+    assert_status(UNSUPPORTED, dlock_renew(sys, &lease));
+    assert_string_not_equal("", dlock_error());
+    assert_true(dlock_lease_valid(sys, &lease));
+    assert_status(OK, dlock_release(sys, &lease));
+}
+
+void watchdog_keeps_it(const char *variant)
+{
+    dlock_options opts = rig_options(variant);
+    const char *name = rig_name();
+    struct rig_pair pair;
+    dlock_lease lease;
+
+    opts.lease_ms = 2 * SHORT_LEASE_MS;
+    opts.watchdog = true;
+    pair = rig_open_pair(&opts);
+    assert_status(OK, dlock_acquire(pair.a, name, 0, &lease));
+    assert_stays(dlock_lease_valid(pair.a, &lease) && rig_try(pair.b, name) == DLOCK_BUSY,
+                 LEASES_HELD * SHORT_LEASE_MS);
+    assert_status(OK, dlock_release(pair.a, &lease));
+    assert_status(OK, rig_try(pair.b, name));
+}
+
+void nobody_keeps_it(const char *variant)
+{
+    dlock_options opts = rig_options(variant);
+    const char *name = rig_name();
+    struct rig_pair pair;
+    dlock_lease late;
+    dlock_lease next;
+
+    opts.lease_ms = SHORT_LEASE_MS;
+    opts.watchdog = true;
+    pair = rig_open_pair(&opts);
+    assert_status(OK, dlock_acquire(pair.a, name, 0, &late));
+    assert_status(OK, dlock_acquire(pair.b, name, PATIENCE_MS, &next));
+    assert_false(dlock_lease_valid(pair.a, &late));
+    assert_status(OK, dlock_release(pair.b, &next));
+}
+
+void watchdog_lets_go(const char *variant)
+{
+    dlock_options opts = rig_options(variant);
+    const char *name = rig_name();
+    dlock_fault_state fault;
+    dlock_system *sys;
+    dlock_lease lease;
+
+    opts.lease_ms = SHORT_LEASE_MS;
+    opts.watchdog = true;
+    sys = rig_open(&opts);
+    servers_find(&opts);
+    assert_true(dlock_fault_arm(DLOCK_FAULT_WATCHDOG_TICK, DLOCK_FAULT_HOLD, name));
+    assert_status(OK, dlock_acquire(sys, name, 0, &lease));
+    assert_comes((dlock_fault_look(DLOCK_FAULT_WATCHDOG_TICK, &fault), fault.holding));
+    assert_status(OK, dlock_release(sys, &lease));
+    assert_int_equal(0, servers_count_keys(name));
+    assert_true(dlock_fault_release(DLOCK_FAULT_WATCHDOG_TICK));
+    assert_stays(servers_count_keys(name) == 0, SHORT_LEASE_MS);
+    /* And it still does its work for the next one. */
+    assert_status(OK, dlock_acquire(sys, name, 0, &lease));
+    assert_stays(dlock_lease_valid(sys, &lease), 2 * SHORT_LEASE_MS);
+    assert_status(OK, dlock_release(sys, &lease));
+}
+
+/* What on_lost was told. */
+static struct {
+    atomic_int told_count;
+    char name[DLOCK_NAME_MAX + 1];
+    char token[DLOCK_TOKEN_LEN + 1];
+} told;
+
+static void tell(const dlock_lease *lease, void *arg)
+{
+    assert_ptr_equal(&told, arg);
+    strcpy(told.name, lease->name);
+    strcpy(told.token, lease->token);
+    atomic_fetch_add(&told.told_count, 1);
+}
+
+static dlock_system *open_told(dlock_options *opts)
+{
+    atomic_store(&told.told_count, 0);
+    opts->on_lost = tell;
+    opts->on_lost_arg = &told;
+    return rig_open(opts);
+}
+
+static void assert_told_once(const dlock_lease *lease)
+{
+    assert_comes(atomic_load(&told.told_count) > 0);
+    assert_string_equal(lease->name, told.name);
+    assert_string_equal(lease->token, told.token);
+    assert_stays(atomic_load(&told.told_count) == 1, SHORT_LEASE_MS / 2);
+}
+
+void watchdog_tells_of_a_taken_lock(const char *variant)
+{
+    dlock_options opts = rig_options(variant);
+    const char *name = rig_name();
+    dlock_system *sys;
+    dlock_lease lease;
+    dlock_lease other;
+    size_t count;
+
+    opts.lease_ms = 2 * SHORT_LEASE_MS;
+    opts.watchdog = true;
+    sys = open_told(&opts);
+    count = servers_find(&opts);
+    assert_status(OK, dlock_acquire(sys, name, 0, &lease));
+    assert_status(OK, dlock_acquire(sys, rig_name(), 0, &other));
+    for (size_t i = 0; i < count; i++)
+        servers_ask(i, "DEL %s", name);
+    assert_comes(!dlock_lease_valid(sys, &lease));
+    assert_told_once(&lease);
+    assert_true(dlock_lease_valid(sys, &other));
+    assert_status(LOST, dlock_release(sys, &lease));
+    assert_int_equal(0, servers_count_keys(name));
+    assert_status(OK, dlock_release(sys, &other));
+}
+
+void somebody_tells_of_the_end(const char *variant)
+{
+    dlock_options opts = rig_options(variant);
+    const char *name = rig_name();
+    dlock_system *sys;
+    dlock_lease lease;
+
+    opts.lease_ms = SHORT_LEASE_MS;
+    sys = open_told(&opts);
+    assert_status(OK, dlock_acquire(sys, name, 0, &lease));
+    assert_true(dlock_lease_valid(sys, &lease));
+    assert_told_once(&lease);
+    assert_false(dlock_lease_valid(sys, &lease));
+    dlock_release(sys, &lease); /* LOST, or OK within the drift: it knew in time */
+}
+
+void validity_ends_without_the_store(const char *variant)
+{
+    dlock_options opts = rig_options(variant);
+    const char *name = rig_name();
+    int64_t acquired_ms;
+    dlock_system *sys;
+    dlock_lease lease;
+    size_t count;
+
+    opts.lease_ms = 2 * SHORT_LEASE_MS;
+    opts.watchdog = true;
+    opts.redis_timeout_ms = 20 * SHORT_LEASE_MS; /* far longer than the lease */
+    opts.redlock_node_timeout_ms = 20 * SHORT_LEASE_MS;
+    servers_start(&opts);
+    sys = open_told(&opts);
+    count = rig_caps(variant) & DLOCK_CAP_QUORUM ? SERVERS_MAX : 1;
+    acquired_ms = rig_now_ms();
+    assert_status(OK, dlock_acquire(sys, name, 0, &lease));
+    servers_signal(0, count, SIGSTOP);
+    assert_comes(!dlock_lease_valid(sys, &lease));
+    assert_told_once(&lease);
+    /* Told by a thread that was not stuck in a request for longer. */
+    assert_true(rig_now_ms() - acquired_ms < 10 * SHORT_LEASE_MS);
+    servers_signal(0, count, SIGCONT);
+    assert_comes(servers_count_keys(name) == 0);
+    assert_status(LOST, dlock_release(sys, &lease));
+}

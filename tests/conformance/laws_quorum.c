@@ -1,0 +1,136 @@
+/* SPDX-License-Identifier: MIT */
+/* laws_quorum.c -- a majority of nodes, whichever they are. */
+#include <signal.h>
+
+#include "tests/conformance/laws.h"
+
+enum {
+    QUORUM_NODES = 3,
+    HUNG_TIMEOUT_MS = 100,
+    HUNG_ROUNDS = 40,
+};
+
+static bool is_taken(unsigned mask, size_t node)
+{
+    return mask >> node & 1u;
+}
+
+/* Somebody else holds the nodes in `mask`. */
+static void try_with_taken(dlock_system *sys, unsigned mask)
+{
+    const char *name = rig_name();
+    int free_count = 0;
+    dlock_lease lease;
+    dlock_status st;
+
+    for (size_t i = 0; i < SERVERS_MAX; i++) {
+        if (is_taken(mask, i))
+            servers_tell(i, "SET %s other PX 60000", name);
+        else
+            free_count++;
+    }
+    st = dlock_acquire(sys, name, 0, &lease);
+    if (free_count >= QUORUM_NODES) {
+        assert_status(OK, st);
+        assert_int_equal(SERVERS_MAX, servers_count_keys(name));
+        assert_status(OK, dlock_release(sys, &lease));
+    } else {
+        assert_status(BUSY, st);
+    }
+    /* What was somebody else's still is, and of ours nothing is left. */
+    for (size_t i = 0; i < SERVERS_MAX; i++)
+        assert_int_equal(is_taken(mask, i), servers_ask(i, "EXISTS %s", name));
+    for (size_t i = 0; i < SERVERS_MAX; i++)
+        servers_tell(i, "DEL %s", name);
+}
+
+void needs_a_majority(const char *variant)
+{
+    dlock_options opts = rig_options(variant);
+
+    assert_int_equal(SERVERS_MAX, servers_find(&opts));
+    for (int sequential = 0; sequential < 2; sequential++) {
+        dlock_system *sys;
+
+        opts.redlock_sequential = sequential;
+        sys = rig_open(&opts);
+        for (unsigned mask = 0; mask < 1u << SERVERS_MAX; mask++)
+            try_with_taken(sys, mask);
+    }
+}
+
+static void use_with_dead_nodes(dlock_options *opts)
+{
+    const char *name = rig_name();
+    struct rig_pair pair;
+    dlock_lease lease;
+
+    servers_start(opts);
+    pair = rig_open_pair(opts);
+    servers_signal(3, 2, SIGKILL);
+    for (int i = 0; i < HUNG_ROUNDS; i++) {
+        assert_status(OK, dlock_acquire(pair.a, name, 0, &lease));
+        assert_status(BUSY, rig_try(pair.b, name));
+        assert_status(OK, dlock_renew(pair.a, &lease));
+        assert_status(OK, dlock_release(pair.a, &lease));
+    }
+    assert_status(OK, dlock_check(pair.a));
+    servers_signal(2, 1, SIGKILL);
+    assert_true(dlock_is_failure(rig_try(pair.a, name)));
+    assert_status(IO, dlock_check(pair.a));
+    for (size_t i = 0; i < 2; i++)
+        assert_int_equal(0, servers_ask(i, "EXISTS %s", name));
+    servers_restart(2);
+    assert_comes(rig_try(pair.a, name) == DLOCK_OK);
+    rig_reset();
+}
+
+void survives_dead_nodes(const char *variant)
+{
+    dlock_options opts = rig_options(variant);
+
+    use_with_dead_nodes(&opts);
+    opts = rig_options(variant);
+    opts.redlock_sequential = true;
+    use_with_dead_nodes(&opts);
+}
+
+/* One node hangs.  If each round waited for it, they would take far longer than they
+ * may; if it were never asked again, it would not hold the lock in the end. */
+static void use_with_a_hung_node(dlock_options *opts)
+{
+    const char *name = rig_name();
+    struct rig_pair pair;
+    int64_t begun_ms;
+    dlock_lease lease;
+
+    opts->redlock_node_timeout_ms = HUNG_TIMEOUT_MS;
+    servers_start(opts);
+    pair = rig_open_pair(opts);
+    servers_signal(4, 1, SIGSTOP);
+    begun_ms = rig_now_ms();
+    for (int i = 0; i < HUNG_ROUNDS; i++) {
+        assert_status(OK, dlock_acquire(pair.a, name, 0, &lease));
+        assert_status(BUSY, rig_try(pair.b, name));
+        assert_status(OK, dlock_release(pair.a, &lease));
+    }
+    assert_true(rig_now_ms() - begun_ms < HUNG_ROUNDS * HUNG_TIMEOUT_MS);
+    servers_signal(4, 1, SIGCONT);
+    assert_comes(servers_count_keys(name) == 0);
+    assert_comes(dlock_acquire(pair.a, name, 0, &lease) == DLOCK_OK &&
+                 (servers_count_keys(name) == SERVERS_MAX ||
+                  (dlock_release(pair.a, &lease), false)));
+    assert_status(OK, dlock_release(pair.a, &lease));
+    assert_int_equal(0, servers_count_keys(name));
+    rig_reset();
+}
+
+void survives_a_hung_node(const char *variant)
+{
+    dlock_options opts = rig_options(variant);
+
+    use_with_a_hung_node(&opts);
+    opts = rig_options(variant);
+    opts.redlock_sequential = true;
+    use_with_a_hung_node(&opts);
+}

@@ -1,0 +1,131 @@
+/* SPDX-License-Identifier: MIT */
+/* laws_reentry.c -- a holder that locks again. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "gen/lua_scripts.h"
+#include "tests/conformance/laws.h"
+
+static long long levels_in_store(const char *name, const char *owner)
+{
+    const redisReply *reply = servers_tell(0, "HGET %s %s", name, owner);
+
+    return reply->type == REDIS_REPLY_STRING ? strtoll(reply->str, NULL, 10) : 0;
+}
+
+void counts_levels(const char *variant)
+{
+    dlock_options opts = rig_options(variant);
+    struct rig_pair pair = rig_open_pair(&opts);
+    const char *name = rig_name();
+    dlock_lease level[3];
+
+    servers_find(&opts);
+    for (int i = 0; i < 3; i++) {
+        assert_status(OK, dlock_acquire(pair.a, name, 0, &level[i]));
+        assert_int_equal(i + 1, levels_in_store(name, level[0].owner));
+        assert_string_equal(level[0].owner, level[i].owner);
+    }
+    assert_string_not_equal(level[0].token, level[1].token);
+    /* Given back in another order than taken: the outermost first. */
+    assert_status(OK, dlock_release(pair.a, &level[0]));
+    assert_status(INVALID, dlock_release(pair.a, &level[0]));
+    assert_int_equal(2, levels_in_store(name, level[1].owner));
+    assert_false(dlock_lease_valid(pair.a, &level[0]));
+    assert_true(dlock_lease_valid(pair.a, &level[1]));
+    assert_status(BUSY, rig_try_elsewhere(pair.a, name));
+    assert_status(BUSY, rig_try(pair.b, name));
+    assert_status(OK, dlock_renew(pair.a, &level[2]));
+    assert_status(OK, dlock_release(pair.a, &level[2]));
+    assert_status(BUSY, rig_try_elsewhere(pair.a, name));
+    assert_status(OK, dlock_release(pair.a, &level[1]));
+    assert_int_equal(0, servers_count_keys(name));
+    assert_status(OK, rig_try_elsewhere(pair.a, name));
+    assert_status(OK, rig_try(pair.b, name));
+}
+
+void refuses_its_own_owner(const char *variant)
+{
+    dlock_options opts = rig_options(variant);
+    dlock_system *sys = rig_open(&opts);
+    const char *name = rig_name();
+    dlock_lease lease;
+
+    assert_status(OK, dlock_acquire(sys, name, 0, &lease));
+    assert_status(BUSY, rig_try(sys, name));
+    assert_status(OK, dlock_release(sys, &lease));
+    assert_status(OK, rig_try(sys, name));
+}
+
+static atomic_int told_count;
+
+static void count_told(const dlock_lease *lease, void *arg)
+{
+    (void)lease;
+    (void)arg;
+    atomic_fetch_add(&told_count, 1);
+}
+
+/* The key vanished, and nobody noticed; the owner locks again. */
+void notices_lost_levels(const char *variant)
+{
+    dlock_options opts = rig_options(variant);
+    const char *name = rig_name();
+    dlock_lease lost;
+    dlock_lease fresh;
+    dlock_system *sys;
+
+    atomic_store(&told_count, 0);
+    opts.on_lost = count_told;
+    sys = rig_open(&opts);
+    servers_find(&opts);
+    assert_status(OK, dlock_acquire(sys, name, 0, &lost));
+    assert_int_equal(1, servers_ask(0, "DEL %s", name));
+    assert_true(dlock_lease_valid(sys, &lost));
+    assert_status(OK, dlock_acquire(sys, name, 0, &fresh));
+    assert_false(dlock_lease_valid(sys, &lost));
+    assert_true(dlock_lease_valid(sys, &fresh));
+    assert_comes(atomic_load(&told_count) == 1);
+    assert_status(LOST, dlock_release(sys, &lost));
+    assert_int_equal(1, levels_in_store(name, fresh.owner));
+    assert_status(BUSY, rig_try_elsewhere(sys, name));
+    assert_status(OK, dlock_release(sys, &fresh));
+    assert_int_equal(0, servers_count_keys(name));
+}
+
+/* The very requests of the variant, sent by hand as a network would that delivers twice
+ * or late. */
+void counts_a_resent_request_once(const char *variant)
+{
+    dlock_options opts = rig_options(variant);
+    const char *name = rig_name();
+    const char *owner = "00000000-0000-4000-8000-000000000000:7";
+
+    servers_find(&opts);
+    for (int level = 1; level <= 2; level++)
+        for (int sent = 0; sent < 2; sent++) {
+            assert_int_equal(REDIS_REPLY_NIL,
+                             servers_tell(0, "EVAL %s 1 %s 60000 %s %d",
+                                          LUA_REENTRANT_ACQUIRE, name, owner, level)
+                                 ->type);
+            assert_int_equal(level, levels_in_store(name, owner));
+        }
+    /* Level 1 again, late: it must not take back level 2. */
+    servers_tell(0, "EVAL %s 1 %s 60000 %s 1", LUA_REENTRANT_ACQUIRE, name, owner);
+    assert_int_equal(2, levels_in_store(name, owner));
+    /* A clean-up of level 3, which never came to be, keeps the two that are. */
+    servers_ask(0, "EVAL %s 2 %s c %s 3 60000 0", LUA_REENTRANT_RELEASE, name, owner);
+    assert_int_equal(2, levels_in_store(name, owner));
+    for (int sent = 0; sent < 2; sent++) {
+        assert_int_equal(0, servers_ask(0, "EVAL %s 2 %s c %s 2 60000 0",
+                                        LUA_REENTRANT_RELEASE, name, owner));
+        assert_int_equal(1, levels_in_store(name, owner));
+    }
+    assert_int_equal(1, servers_ask(0, "EVAL %s 2 %s c %s 1 60000 0",
+                                    LUA_REENTRANT_RELEASE, name, owner));
+    assert_int_equal(REDIS_REPLY_NIL,
+                     servers_tell(0, "EVAL %s 2 %s c %s 1 60000 0",
+                                  LUA_REENTRANT_RELEASE, name, owner)
+                         ->type);
+    assert_int_equal(0, servers_count_keys(name));
+}

@@ -1,0 +1,185 @@
+/* SPDX-License-Identifier: MIT */
+/* laws_release.c -- what a release may free, and what it must not. */
+#include <pthread.h>
+#include <string.h>
+
+#include "lock/fault.h"
+#include "tests/conformance/laws.h"
+
+void spends_a_lease_once(const char *variant)
+{
+    dlock_options opts = rig_options(variant);
+    dlock_system *sys = rig_open(&opts);
+    const char *name = rig_name();
+    dlock_lease never = {0};
+    dlock_lease lease;
+    dlock_lease copy;
+
+    assert_status(OK, dlock_acquire(sys, name, 0, &lease));
+    assert_int_equal(DLOCK_TOKEN_LEN, strlen(lease.token));
+    copy = lease;
+    assert_true(dlock_lease_valid(sys, &copy));
+    assert_status(OK, dlock_release(sys, &lease));
+    assert_status(INVALID, dlock_release(sys, &lease));
+    assert_string_not_equal("", dlock_error());
+    assert_status(INVALID, dlock_release(sys, &copy));
+    assert_false(dlock_lease_valid(sys, &copy));
+    assert_status(INVALID, dlock_release(sys, &never));
+    assert_status(INVALID, dlock_release(sys, NULL));
+    /* The next grant has another token, and the spent copy is not it. */
+    assert_status(OK, dlock_acquire(sys, name, 0, &lease));
+    assert_string_not_equal(copy.token, lease.token);
+    assert_status(INVALID, dlock_release(sys, &copy));
+    assert_status(INVALID, dlock_renew(sys, &copy));
+    assert_true(dlock_lease_valid(sys, &lease));
+    assert_status(OK, dlock_release(sys, &lease));
+    assert_string_equal("", dlock_error());
+}
+
+/* A thread that uses a lease that is not its own. */
+struct stranger {
+    dlock_system *sys;
+    dlock_lease lease;
+    dlock_status renewed;
+    dlock_status released;
+    bool valid;
+};
+
+static void *meddle(void *arg)
+{
+    struct stranger *stranger = arg;
+
+    stranger->valid = dlock_lease_valid(stranger->sys, &stranger->lease);
+    stranger->renewed = dlock_renew(stranger->sys, &stranger->lease);
+    stranger->released = dlock_release(stranger->sys, &stranger->lease);
+    return NULL;
+}
+
+void knows_its_own_leases(const char *variant)
+{
+    dlock_options opts = rig_options(variant);
+    struct rig_pair pair = rig_open_pair(&opts);
+    const char *name = rig_name();
+    struct stranger stranger = {.sys = pair.a};
+    dlock_lease lease;
+    dlock_lease copy;
+    pthread_t thread;
+
+    assert_status(OK, dlock_acquire(pair.a, name, 0, &lease));
+    stranger.lease = copy = lease;
+    assert_status(INVALID, dlock_release(pair.b, &copy));
+    assert_status(INVALID, dlock_renew(pair.b, &copy));
+    assert_false(dlock_lease_valid(pair.b, &lease));
+    assert_int_equal(0, pthread_create(&thread, NULL, meddle, &stranger));
+    pthread_join(thread, NULL);
+    assert_true(stranger.valid);
+    assert_status(INVALID, stranger.renewed);
+    assert_status(INVALID, stranger.released);
+    assert_true(dlock_lease_valid(pair.a, &lease));
+    if (rig_caps(variant) & DLOCK_CAP_LOCAL)
+        assert_status(BUSY, rig_try(pair.b, name));
+    assert_status(OK, dlock_release(pair.a, &lease));
+}
+
+/* a's lease has run out, and b holds the lock. */
+struct overrun {
+    struct rig_pair pair;
+    const char *name;
+    dlock_lease late;
+    dlock_lease next;
+};
+
+static struct overrun overrun(const char *variant)
+{
+    dlock_options opts = rig_options(variant);
+    dlock_options long_opts = rig_options(variant);
+    struct overrun over;
+
+    opts.lease_ms = SHORT_LEASE_MS;
+    over.pair.a = rig_open(&opts);
+    over.pair.b = rig_open(&long_opts);
+    over.name = rig_name();
+    assert_status(OK, dlock_acquire(over.pair.a, over.name, 0, &over.late));
+    assert_status(OK,
+                  dlock_acquire(over.pair.b, over.name, PATIENCE_MS, &over.next));
+    assert_false(dlock_lease_valid(over.pair.a, &over.late));
+    assert_true(dlock_lease_valid(over.pair.b, &over.next));
+    return over;
+}
+
+void late_release_touches_nobody(const char *variant)
+{
+    struct overrun over = overrun(variant);
+
+    assert_status(LOST, dlock_release(over.pair.a, &over.late));
+    assert_status(INVALID, dlock_release(over.pair.a, &over.late));
+    assert_status(BUSY, rig_try(over.pair.a, over.name));
+    assert_status(BUSY, rig_try_elsewhere(over.pair.b, over.name));
+    assert_status(OK, dlock_release(over.pair.b, &over.next));
+    assert_status(OK, rig_try(over.pair.a, over.name));
+}
+
+static void naive_frees_anybody(const char *variant)
+{
+    dlock_options opts = rig_options(variant);
+    dlock_options long_opts = rig_options(variant);
+    const char *name = rig_name();
+    struct rig_helper *next;
+    dlock_lease late;
+    dlock_system *a;
+    dlock_system *b;
+
+    opts.lease_ms = SHORT_LEASE_MS;
+    a = rig_open(&opts);
+    b = rig_open(&long_opts);
+    assert_status(OK, dlock_acquire(a, name, 0, &late));
+    next = rig_helper_start(b, name, PATIENCE_MS);
+    assert_status(OK, rig_helper_acquired(next));
+    assert_false(dlock_lease_valid(a, &late));
+    assert_status(OK, dlock_release(a, &late));
+    /* A third owner is in while the second believes to hold, and so it goes on. */
+    assert_status(OK, rig_try_elsewhere(a, name));
+    assert_status(LOST, rig_helper_finish(next));
+}
+
+static void owner_frees_anybody_in_its_gap(const char *variant)
+{
+    dlock_options opts = rig_options(variant);
+    dlock_options long_opts = rig_options(variant);
+    const char *name = rig_name();
+    struct rig_helper *slow;
+    dlock_fault_state fault;
+    dlock_lease next;
+    dlock_system *a;
+    dlock_system *b;
+
+    opts.lease_ms = SHORT_LEASE_MS;
+    a = rig_open(&opts);
+    b = rig_open(&long_opts);
+    slow = rig_helper_start(a, name, 0);
+    assert_status(OK, rig_helper_acquired(slow));
+    assert_true(dlock_fault_arm(DLOCK_FAULT_BETWEEN_CHECK_AND_DELETE, DLOCK_FAULT_HOLD,
+                                name));
+    rig_helper_begin_release(slow);
+    assert_comes((dlock_fault_look(DLOCK_FAULT_BETWEEN_CHECK_AND_DELETE, &fault),
+                  fault.holding));
+    assert_string_equal(name, fault.key);
+    assert_status(OK, dlock_acquire(b, name, PATIENCE_MS, &next));
+    assert_true(dlock_fault_release(DLOCK_FAULT_BETWEEN_CHECK_AND_DELETE));
+    assert_status(OK, rig_helper_finish(slow));
+    assert_true(dlock_lease_valid(b, &next));
+    assert_status(OK, rig_try_elsewhere(a, name));
+    assert_status(LOST, dlock_release(b, &next));
+}
+
+void late_release_frees_anybody(const char *variant)
+{
+    if (rig_is(variant, "owner")) {
+        /* Without the pause it sees that the lock is not its own any more. */
+        late_release_touches_nobody(variant);
+        rig_reset();
+        owner_frees_anybody_in_its_gap(variant);
+    } else {
+        naive_frees_anybody(variant);
+    }
+}

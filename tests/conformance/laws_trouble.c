@@ -1,0 +1,194 @@
+/* SPDX-License-Identifier: MIT */
+/* laws_trouble.c -- servers that forget, hang up, pause, die and come back. */
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "tests/conformance/laws.h"
+
+enum { PAUSE_MS = 600, TIMEOUT_MS = 100, MANY_NAMES = 1500, CALLS_WHILE_DEAD = 200 };
+
+static size_t server_count(const char *variant)
+{
+    return rig_caps(variant) & DLOCK_CAP_QUORUM ? SERVERS_MAX : 1;
+}
+
+static void tell_all(const char *variant, const char *command)
+{
+    for (size_t i = 0; i < server_count(variant); i++)
+        servers_tell(i, command);
+}
+
+void survives_a_script_flush(const char *variant)
+{
+    dlock_options opts = rig_options(variant);
+    const char *name = rig_name();
+    dlock_system *sys;
+    dlock_lease lease;
+
+    servers_start(&opts);
+    sys = rig_open(&opts);
+    tell_all(variant, "SCRIPT FLUSH");
+    assert_status(OK, dlock_acquire(sys, name, 0, &lease));
+    tell_all(variant, "SCRIPT FLUSH");
+    if (rig_caps(variant) & DLOCK_CAP_RENEW)
+        assert_status(OK, dlock_renew(sys, &lease));
+    tell_all(variant, "SCRIPT FLUSH");
+    assert_status(OK, dlock_release(sys, &lease));
+    assert_int_equal(0, servers_count_keys(name));
+}
+
+static void cut_all(const char *variant)
+{
+    tell_all(variant, "CLIENT KILL TYPE normal SKIPME yes");
+    tell_all(variant, "CLIENT KILL TYPE pubsub SKIPME yes");
+}
+
+void survives_cut_connections(const char *variant)
+{
+    dlock_options opts = rig_options(variant);
+    const char *name = rig_name();
+    struct rig_helper *waiter;
+    struct rig_pair pair;
+    dlock_lease lease;
+
+    servers_start(&opts);
+    pair = rig_open_pair(&opts);
+    assert_status(OK, dlock_acquire(pair.a, name, 0, &lease));
+    cut_all(variant);
+    assert_status(OK, dlock_release(pair.a, &lease));
+    cut_all(variant);
+    assert_status(OK, dlock_acquire(pair.a, name, 0, &lease));
+    waiter = rig_helper_start(pair.b, name, -1);
+    assert_stays(!rig_helper_is_done(waiter), TIMEOUT_MS);
+    /* Only the subscription, while its waiter sleeps: a command that is cut while it is
+     * under way may rightly answer UNKNOWN. */
+    tell_all(variant, "CLIENT KILL TYPE pubsub SKIPME yes");
+    assert_status(OK, dlock_release(pair.a, &lease));
+    assert_status(OK, rig_helper_acquired(waiter));
+    assert_status(OK, rig_helper_finish(waiter));
+}
+
+void survives_a_restart(const char *variant)
+{
+    dlock_options opts = rig_options(variant);
+    const char *name = rig_name();
+    struct rig_pair pair;
+    dlock_lease before;
+    dlock_lease after;
+    size_t count = server_count(variant);
+
+    opts.watchdog = true;
+    servers_start(&opts);
+    pair = rig_open_pair(&opts);
+    assert_status(OK, dlock_acquire(pair.a, name, 0, &before));
+    servers_signal(0, count, SIGKILL);
+    assert_true(dlock_is_failure(rig_try(pair.b, rig_name())));
+    for (size_t i = 0; i < count; i++)
+        servers_restart(i);
+    /* The lock died with the server, and a late release touches nobody. */
+    assert_comes(dlock_acquire(pair.b, name, 0, &after) == DLOCK_OK);
+    assert_true(dlock_lease_valid(pair.b, &after));
+    dlock_release(pair.a, &before);
+    if (rig_caps(variant) & DLOCK_CAP_OWNED) {
+        assert_status(OK, dlock_renew(pair.b, &after));
+        assert_status(OK, dlock_release(pair.b, &after));
+    }
+    assert_comes(dlock_check(pair.a) == DLOCK_OK);
+}
+
+void unanswered_is_unknown(const char *variant)
+{
+    dlock_options opts = rig_options(variant);
+    const char *name = rig_name();
+    char pause[32];
+    dlock_lease lease = {.fence = 77};
+    struct rig_pair pair;
+
+    opts.lease_ms = 2 * SHORT_LEASE_MS;
+    opts.watchdog = true; /* which must not keep alive what was never granted */
+    opts.redis_timeout_ms = TIMEOUT_MS;
+    opts.redlock_node_timeout_ms = TIMEOUT_MS;
+    servers_start(&opts);
+    pair = rig_open_pair(&opts);
+    snprintf(pause, sizeof(pause), "CLIENT PAUSE %d ALL", PAUSE_MS);
+    tell_all(variant, pause);
+    assert_status(UNKNOWN, dlock_acquire(pair.a, name, -1, &lease));
+    assert_string_not_equal("", dlock_error());
+    assert_int_equal(77, lease.fence);
+    /* Whatever arrived late is gone at the latest with its lease. */
+    assert_comes(servers_count_keys(name) == 0);
+    assert_status(OK, dlock_acquire(pair.b, name, PATIENCE_MS, &lease));
+    assert_status(BUSY, rig_try(pair.a, name));
+    assert_status(OK, dlock_release(pair.b, &lease));
+    assert_status(OK, rig_try(pair.a, name));
+}
+
+/* A server that hangs executes everything later, in the order in which it was sent: the
+ * acquire whose answer nobody waits for any more, and then its clean-up. */
+void cleans_up_after_itself(const char *variant)
+{
+    dlock_options opts = rig_options(variant);
+    const char *name = rig_name();
+    const char *held = rig_name();
+    dlock_system *sys;
+    dlock_lease first;
+    dlock_lease lease;
+
+    opts.redis_timeout_ms = TIMEOUT_MS;
+    opts.redlock_node_timeout_ms = TIMEOUT_MS;
+    servers_start(&opts);
+    sys = rig_open(&opts);
+    assert_status(OK, dlock_acquire(sys, held, 0, &first));
+    servers_signal(0, server_count(variant), SIGSTOP);
+    assert_status(UNKNOWN, dlock_acquire(sys, name, 0, &lease));
+    assert_status(UNKNOWN, dlock_release(sys, &first));
+    assert_status(INVALID, dlock_release(sys, &first));
+    servers_signal(0, server_count(variant), SIGCONT);
+    assert_comes(servers_count_keys(name) == 0 && servers_count_keys(held) == 0);
+    assert_stays(servers_count_keys(name) == 0, SHORT_LEASE_MS);
+    /* A release that is still on its way must not fit a newer lock. */
+    assert_comes(dlock_acquire(sys, held, 0, &lease) == DLOCK_OK);
+    assert_string_not_equal(first.owner, lease.owner);
+    assert_string_not_equal(first.token, lease.token);
+    assert_status(OK, dlock_release(sys, &lease));
+}
+
+void fails_fast_when_the_store_is_dead(const char *variant)
+{
+    dlock_options opts = rig_options(variant);
+    dlock_lease lease;
+    dlock_system *sys;
+    int64_t begun_ms;
+
+    servers_start(&opts);
+    sys = rig_open(&opts);
+    assert_status(OK, rig_try(sys, rig_name()));
+    servers_signal(0, server_count(variant), SIGKILL);
+    begun_ms = rig_now_ms();
+    for (int i = 0; i < CALLS_WHILE_DEAD; i++) {
+        dlock_status st = dlock_acquire(sys, rig_name(), -1, &lease);
+
+        if (st != DLOCK_IO && st != DLOCK_UNKNOWN)
+            assert_status(IO, st);
+        assert_string_not_equal("", dlock_error());
+    }
+    assert_true(rig_now_ms() - begun_ms < PATIENCE_MS / 2);
+    assert_status(IO, dlock_check(sys));
+}
+
+void leaves_nothing_of_many_names(const char *variant)
+{
+    dlock_options opts = rig_options(variant);
+    dlock_system *sys;
+    char name[40];
+
+    servers_start(&opts);
+    sys = rig_open(&opts);
+    for (int i = 0; i < MANY_NAMES; i++) {
+        snprintf(name, sizeof(name), "many:%d", i);
+        assert_status(OK, rig_try(sys, name));
+    }
+    for (size_t i = 0; i < server_count(variant); i++)
+        assert_int_equal(0, servers_ask(i, "DBSIZE"));
+}

@@ -1,0 +1,113 @@
+/* SPDX-License-Identifier: MIT */
+/* laws_waiting.c -- waiting for a lock that somebody else holds. */
+#include "tests/conformance/laws.h"
+
+enum { WAIT_MS = 120, HAND_OVERS = 5, WAITERS = 6, POLL_LEAST_MS = 200 };
+
+void grants_a_waiter_after_the_release(const char *variant)
+{
+    dlock_options opts = rig_options(variant);
+    struct rig_pair pair = rig_open_pair(&opts);
+    const char *name = rig_name();
+    struct rig_helper *for_ever;
+    struct rig_helper *bounded;
+    dlock_lease lease;
+
+    assert_status(OK, dlock_acquire(pair.a, name, 0, &lease));
+    for_ever = rig_helper_start(pair.b, name, -1);
+    assert_stays(!rig_helper_is_done(for_ever), WAIT_MS);
+    assert_status(OK, dlock_release(pair.a, &lease));
+    assert_status(OK, rig_helper_acquired(for_ever));
+    assert_status(BUSY, rig_try(pair.a, name));
+    bounded = rig_helper_start(pair.a, name, PATIENCE_MS);
+    assert_stays(!rig_helper_is_done(bounded), WAIT_MS);
+    assert_status(OK, rig_helper_finish(for_ever));
+    assert_status(OK, rig_helper_acquired(bounded));
+    assert_status(OK, rig_helper_finish(bounded));
+}
+
+/* The best of several hand-overs, so that a loaded machine does not spoil it: a waiter
+ * that only looked by itself could not be that fast even once in five. */
+void wakes_a_waiter_at_once(const char *variant)
+{
+    dlock_options opts = rig_options(variant);
+    struct rig_pair pair = rig_open_pair(&opts);
+    int64_t best_ms = INT64_MAX;
+
+    for (int i = 0; i < HAND_OVERS; i++) {
+        const char *name = rig_name();
+        struct rig_helper *waiter;
+        int64_t released_ms;
+        dlock_lease lease;
+
+        assert_status(OK, dlock_acquire(pair.a, name, 0, &lease));
+        waiter = rig_helper_start(pair.b, name, -1);
+        assert_stays(!rig_helper_is_done(waiter), WAIT_MS / 4);
+        released_ms = rig_now_ms();
+        assert_status(OK, dlock_release(pair.a, &lease));
+        assert_status(OK, rig_helper_acquired(waiter));
+        if (rig_now_ms() - released_ms < best_ms)
+            best_ms = rig_now_ms() - released_ms;
+        assert_status(OK, rig_helper_finish(waiter));
+    }
+    assert_true(best_ms < POLL_LEAST_MS / 4);
+}
+
+void hands_over_to_every_waiter(const char *variant)
+{
+    dlock_options opts = rig_options(variant);
+    struct rig_pair pair = rig_open_pair(&opts);
+    const char *name = rig_name();
+    struct rig_helper *waiters[WAITERS];
+    dlock_lease lease;
+
+    assert_status(OK, dlock_acquire(pair.a, name, 0, &lease));
+    for (int i = 0; i < WAITERS; i++) {
+        waiters[i] = rig_helper_start(i % 2 == 0 ? pair.a : pair.b, name, PATIENCE_MS);
+        rig_helper_begin_release(waiters[i]); /* as soon as it is in */
+    }
+    assert_stays(!rig_helper_is_done(waiters[0]), WAIT_MS / 4);
+    assert_status(OK, dlock_release(pair.a, &lease));
+    for (int i = 0; i < WAITERS; i++) {
+        assert_status(OK, rig_helper_acquired(waiters[i]));
+        assert_status(OK, rig_helper_finish(waiters[i]));
+    }
+}
+
+void ends_a_wait_with_timeout(const char *variant)
+{
+    dlock_options opts = rig_options(variant);
+    struct rig_pair pair = rig_open_pair(&opts);
+    const char *name = rig_name();
+    int64_t begun_ms = rig_now_ms();
+    struct rig_helper *waiter;
+    dlock_lease lease;
+    dlock_lease untouched = {.fence = 77};
+
+    assert_status(OK, dlock_acquire(pair.a, name, 0, &lease));
+    assert_status(BUSY, dlock_acquire(pair.b, name, 0, &untouched));
+    assert_status(TIMEOUT, dlock_acquire(pair.b, name, WAIT_MS, &untouched));
+    assert_true(rig_now_ms() - begun_ms >= WAIT_MS);
+    assert_int_equal(77, untouched.fence);
+    assert_int_equal(0, untouched.hold);
+    /* Who gave up does not keep anybody from waking. */
+    waiter = rig_helper_start(pair.b, name, -1);
+    assert_status(TIMEOUT, dlock_acquire(pair.b, name, WAIT_MS / 4, &untouched));
+    assert_status(OK, dlock_release(pair.a, &lease));
+    assert_status(OK, rig_helper_acquired(waiter));
+    assert_status(OK, rig_helper_finish(waiter));
+}
+
+void never_waits(const char *variant)
+{
+    dlock_options opts = rig_options(variant);
+    struct rig_pair pair = rig_open_pair(&opts);
+    const char *name = rig_name();
+    dlock_lease first;
+    dlock_lease second;
+
+    assert_status(OK, dlock_acquire(pair.a, name, 0, &first));
+    assert_status(OK, dlock_acquire(pair.b, name, -1, &second));
+    assert_status(OK, dlock_release(pair.b, &second));
+    assert_status(OK, dlock_release(pair.a, &first));
+}

@@ -1,0 +1,136 @@
+/* SPDX-License-Identifier: MIT */
+/* laws_wire.c -- what other programs see in the store. */
+#include <stdio.h>
+#include <string.h>
+
+#include "tests/conformance/laws.h"
+
+enum { UUID_LEN = 36, LEASE_MS = 60000 };
+
+/* Does the text look like "uuid<separator>number"? */
+static bool is_owner(const char *text, char separator)
+{
+    size_t len = strlen(text);
+
+    return len > UUID_LEN + 1 && text[UUID_LEN] == separator &&
+           strspn(text, "0123456789abcdef-") == (separator == '-' ? len : UUID_LEN) &&
+           strspn(text + UUID_LEN + 1, "0123456789") == len - UUID_LEN - 1;
+}
+
+static void check_value(const char *variant, size_t server, const char *name,
+                        const dlock_lease *lease)
+{
+    const redisReply *reply;
+
+    if (rig_caps(variant) & DLOCK_CAP_REENTRANT) {
+        reply = servers_tell(server, "HGETALL %s", name);
+        assert_int_equal(2, reply->elements);
+        assert_string_equal(lease->owner, reply->element[0]->str);
+        assert_string_equal("1", reply->element[1]->str);
+        return;
+    }
+    reply = servers_tell(server, "GET %s", name);
+    assert_int_equal(REDIS_REPLY_STRING, reply->type);
+    if (rig_is(variant, "naive"))
+        assert_string_equal(strchr(lease->owner, ':') + 1, reply->str);
+    else if (rig_is(variant, "owner"))
+        assert_true(is_owner(reply->str, '-'));
+    else
+        assert_string_equal(lease->token, reply->str);
+}
+
+void has_its_shape_in_the_store(const char *variant)
+{
+    dlock_options opts = rig_options(variant);
+    const char *name = rig_name();
+    dlock_system *sys;
+    dlock_lease lease;
+    size_t count;
+
+    opts.lease_ms = LEASE_MS;
+    sys = rig_open(&opts);
+    count = servers_find(&opts);
+    assert_status(OK, dlock_acquire(sys, name, 0, &lease));
+    assert_true(is_owner(lease.owner, ':'));
+    assert_int_equal(0, lease.fence);
+    for (size_t i = 0; i < count; i++) {
+        long long pttl = servers_ask(i, "PTTL %s", name);
+
+        assert_true(pttl > LEASE_MS / 2 && pttl <= LEASE_MS);
+        check_value(variant, i, name, &lease);
+    }
+    assert_status(OK, dlock_release(sys, &lease));
+    assert_int_equal(0, servers_count_keys(name));
+}
+
+static void next_message(redisContext *listener, const char *kind, const char *channel,
+                         const char *message)
+{
+    redisReply *reply = NULL;
+
+    assert_int_equal(REDIS_OK, redisGetReply(listener, (void **)&reply));
+    assert_int_equal(3, reply->elements);
+    assert_string_equal(kind, reply->element[0]->str);
+    assert_string_equal(channel, reply->element[1]->str);
+    if (message != NULL)
+        assert_string_equal(message, reply->element[2]->str);
+    freeReplyObject(reply);
+}
+
+/* A release of `name` is heard on `channel`. */
+static void hear_release(dlock_system *sys, redisContext *listener, const char *name,
+                         const char *channel)
+{
+    dlock_lease outer;
+    dlock_lease inner;
+
+    assert_int_equal(REDIS_OK, redisAppendCommand(listener, "SUBSCRIBE %s", channel));
+    next_message(listener, "subscribe", channel, NULL);
+    assert_status(OK, dlock_acquire(sys, name, 0, &outer));
+    assert_status(OK, dlock_acquire(sys, name, 0, &inner));
+    /* Only the last level is a release: this one says nothing, so the message that comes
+     * after the next is the first. */
+    assert_status(OK, dlock_release(sys, &inner));
+    assert_int_equal(1, servers_count_keys(name));
+    assert_status(OK, dlock_release(sys, &outer));
+    next_message(listener, "message", channel, "0");
+    assert_int_equal(REDIS_OK, redisAppendCommand(listener, "UNSUBSCRIBE %s", channel));
+    next_message(listener, "unsubscribe", channel, NULL);
+}
+
+/* A waiter is woken by a foreign program's release. */
+static void wait_for_foreigner(dlock_system *sys, const char *name, const char *channel,
+                               const char *message)
+{
+    struct rig_helper *waiter;
+
+    servers_ask(0, "HSET %s 8743c9c0-0795-4907-87fd-6c719a6b4586:52 1", name);
+    servers_ask(0, "PEXPIRE %s 60000", name);
+    assert_status(BUSY, rig_try(sys, name));
+    waiter = rig_helper_start(sys, name, -1);
+    assert_comes(servers_tell(0, "PUBSUB NUMSUB %s", channel)->element[1]->integer == 1);
+    assert_false(rig_helper_is_done(waiter));
+    servers_ask(0, "DEL %s", name);
+    assert_int_equal(1, servers_ask(0, "PUBLISH %s %s", channel, message));
+    assert_status(OK, rig_helper_finish(waiter));
+    /* Nobody waits any more, so nobody listens. */
+    assert_comes(servers_tell(0, "PUBSUB NUMSUB %s", channel)->element[1]->integer == 0);
+}
+
+void is_a_redisson_lock(const char *variant)
+{
+    dlock_options opts = rig_options(variant);
+    redisContext *listener;
+    dlock_system *sys;
+
+    servers_start(&opts);
+    sys = rig_open(&opts);
+    listener = redisConnectUnix(opts.redis_url + strlen("unix://"));
+    assert_non_null(listener);
+    hear_release(sys, listener, "plain", "redisson_lock__channel:{plain}");
+    hear_release(sys, listener, "a{b}c", "redisson_lock__channel:a{b}c");
+    hear_release(sys, listener, "a{", "redisson_lock__channel:a{");
+    wait_for_foreigner(sys, "theirs", "redisson_lock__channel:{theirs}", "0");
+    wait_for_foreigner(sys, "all", "redisson_lock__channel:{all}", "1");
+    redisFree(listener);
+}

@@ -1,0 +1,198 @@
+/* SPDX-License-Identifier: MIT */
+/* rig.c -- systems, names, other threads, waiting for states. */
+#include "tests/conformance/rig.h"
+
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "lock/dlock_variant.h"
+#include "lock/fault.h"
+#include "tests/conformance/servers.h"
+
+enum { SYSTEMS_MAX = 16, NAMES_KEPT = 16 };
+
+static dlock_system *systems[SYSTEMS_MAX];
+static size_t system_count;
+
+dlock_options rig_options(const char *variant)
+{
+    dlock_options opts = dlock_options_default();
+
+    opts.variant = variant;
+    opts.redis_url = getenv("SECKILL_REDIS_URL");
+    opts.redlock_urls = getenv("SECKILL_REDLOCK_URLS");
+    opts.watchdog = false;
+    /* A loaded machine is not a hung node. */
+    opts.redlock_node_timeout_ms = 500;
+    return opts;
+}
+
+dlock_system *rig_open(const dlock_options *opts)
+{
+    dlock_system *sys = NULL;
+
+    assert_true(system_count < SYSTEMS_MAX);
+    assert_status(OK, dlock_open(&sys, opts));
+    systems[system_count++] = sys;
+    return sys;
+}
+
+struct rig_pair rig_open_pair(const dlock_options *opts)
+{
+    struct rig_pair pair = {rig_open(opts), rig_open(opts)};
+
+    return pair;
+}
+
+void rig_reset(void)
+{
+    for (int point = 0; point < DLOCK_FAULT_POINT_COUNT; point++)
+        dlock_fault_release((dlock_fault_point)point);
+    servers_wake();
+    while (system_count > 0)
+        dlock_close(systems[--system_count]);
+    servers_stop();
+}
+
+const char *rig_name(void)
+{
+    static char names[NAMES_KEPT][48];
+    static unsigned drawn;
+    char *name = names[drawn % NAMES_KEPT];
+
+    snprintf(name, sizeof(names[0]), "conformance:%d:%u", (int)getpid(), drawn);
+    drawn++;
+    return name;
+}
+
+unsigned rig_caps(const char *variant)
+{
+    return dlock_variant_find(variant)->caps;
+}
+
+bool rig_is(const char *variant, const char *name)
+{
+    return strcmp(variant, name) == 0;
+}
+
+bool rig_is_watched(const char *variant)
+{
+    for (size_t i = 0; i < dlock_variant_count(); i++)
+        if (rig_is(variant, dlock_variants[i]->info.name))
+            return dlock_variants[i]->watched;
+    return false;
+}
+
+dlock_status rig_try(dlock_system *sys, const char *name)
+{
+    dlock_lease lease;
+    dlock_status st = dlock_acquire(sys, name, 0, &lease);
+
+    if (st == DLOCK_OK)
+        dlock_release(sys, &lease);
+    return st;
+}
+
+struct rig_helper {
+    dlock_system *sys;
+    const char *name;
+    int64_t wait_ms;
+    pthread_t thread;
+    atomic_bool acquired;
+    atomic_bool may_release;
+    dlock_status acquire_status;
+    dlock_status release_status;
+};
+
+static void *help(void *arg)
+{
+    struct rig_helper *helper = arg;
+    dlock_lease lease;
+
+    helper->acquire_status =
+        dlock_acquire(helper->sys, helper->name, helper->wait_ms, &lease);
+    atomic_store(&helper->acquired, true);
+    if (helper->acquire_status != DLOCK_OK)
+        return NULL;
+    while (!atomic_load(&helper->may_release))
+        rig_pause_ms(1);
+    helper->release_status = dlock_release(helper->sys, &lease);
+    return NULL;
+}
+
+struct rig_helper *rig_helper_start(dlock_system *sys, const char *name, int64_t wait_ms)
+{
+    struct rig_helper *helper = calloc(1, sizeof(*helper));
+
+    assert_non_null(helper);
+    helper->sys = sys;
+    helper->name = name;
+    helper->wait_ms = wait_ms;
+    assert_int_equal(0, pthread_create(&helper->thread, NULL, help, helper));
+    return helper;
+}
+
+bool rig_helper_is_done(struct rig_helper *helper)
+{
+    return atomic_load(&helper->acquired);
+}
+
+dlock_status rig_helper_acquired(struct rig_helper *helper)
+{
+    assert_comes(rig_helper_is_done(helper));
+    return helper->acquire_status;
+}
+
+void rig_helper_begin_release(struct rig_helper *helper)
+{
+    atomic_store(&helper->may_release, true);
+}
+
+dlock_status rig_helper_finish(struct rig_helper *helper)
+{
+    dlock_status st;
+
+    rig_helper_begin_release(helper);
+    pthread_join(helper->thread, NULL);
+    st = helper->release_status;
+    free(helper);
+    return st;
+}
+
+dlock_status rig_try_elsewhere(dlock_system *sys, const char *name)
+{
+    struct rig_helper *helper = rig_helper_start(sys, name, 0);
+    dlock_status st = rig_helper_acquired(helper);
+
+    rig_helper_finish(helper);
+    return st;
+}
+
+int64_t rig_now_ms(void)
+{
+    struct timespec ts;
+
+    clock_gettime(CLOCK_MONOTONIC, &ts);
+    return (int64_t)ts.tv_sec * 1000 + ts.tv_nsec / 1000000;
+}
+
+void rig_pause_ms(int ms)
+{
+    struct timespec ts = {.tv_sec = ms / 1000, .tv_nsec = ms % 1000 * 1000000L};
+
+    nanosleep(&ts, NULL);
+}
+
+void rig_check_status(dlock_status want, dlock_status got, const char *what,
+                      const char *file, int line)
+{
+    if (want == got)
+        return;
+    print_error("%s\n  answered %s, not %s; %s\n", what, dlock_status_id(got),
+                dlock_status_id(want), dlock_error());
+    _fail(file, line);
+}

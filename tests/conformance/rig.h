@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: MIT */
+/* rig.h -- what the laws stand on: systems, names, other threads, waiting for states.
+ *
+ * Systems and servers that a law opened are closed after it, also when it failed. */
+#ifndef CONFORMANCE_RIG_H
+#define CONFORMANCE_RIG_H
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+/* cmocka.h needs these four first. */
+#include <cmocka.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+
+#include "lock/dlock.h"
+
+enum {
+    SHORT_LEASE_MS = 250,
+    PATIENCE_MS = 8000, /* for states that have to come; nothing is measured with it */
+};
+
+/* The options of `variant` on the servers of the environment: no watchdog. */
+dlock_options rig_options(const char *variant);
+
+/* Open it, or fail the law. */
+dlock_system *rig_open(const dlock_options *opts);
+
+/* Two systems of `variant` that know nothing of each other. */
+struct rig_pair {
+    dlock_system *a;
+    dlock_system *b;
+};
+struct rig_pair rig_open_pair(const dlock_options *opts);
+
+/* Close everything that was opened; `rig_name()` begins anew. */
+void rig_reset(void);
+
+/* A lock name that nobody used before.  Valid until 15 more were drawn. */
+const char *rig_name(void);
+
+/* The row of the catalogue. */
+unsigned rig_caps(const char *variant);
+bool rig_is(const char *variant, const char *name);
+
+/* Does the core's watchdog renew its leases? */
+bool rig_is_watched(const char *variant);
+
+/* One attempt by another thread, which gives back what it got. */
+dlock_status rig_try_elsewhere(dlock_system *sys, const char *name);
+
+/* The same by `sys`' calling thread. */
+dlock_status rig_try(dlock_system *sys, const char *name);
+
+/* A thread that acquires, says so, waits to be told, and releases. */
+struct rig_helper;
+struct rig_helper *rig_helper_start(dlock_system *sys, const char *name,
+                                    int64_t wait_ms);
+bool rig_helper_is_done(struct rig_helper *helper);       /* the acquire has answered */
+dlock_status rig_helper_acquired(struct rig_helper *helper); /* waits for that */
+void rig_helper_begin_release(struct rig_helper *helper);
+dlock_status rig_helper_finish(struct rig_helper *helper); /* what the release answered */
+
+int64_t rig_now_ms(void);
+void rig_pause_ms(int ms);
+
+void rig_check_status(dlock_status want, dlock_status got, const char *what,
+                      const char *file, int line);
+
+#define assert_status(want, call)                                                      \
+    rig_check_status(DLOCK_##want, (call), #call, __FILE__, __LINE__)
+
+/* Wait for a state to come, or fail. */
+#define assert_comes(state)                                                            \
+    do {                                                                               \
+        int64_t give_up_ms_ = rig_now_ms() + PATIENCE_MS;                              \
+        while (!(state)) {                                                             \
+            if (rig_now_ms() > give_up_ms_) {                                          \
+                print_error("did not come: %s\n", #state);                             \
+                _fail(__FILE__, __LINE__);                                             \
+            }                                                                          \
+            rig_pause_ms(1);                                                           \
+        }                                                                              \
+    } while (0)
+
+/* A state that must last. */
+#define assert_stays(state, for_ms)                                                    \
+    do {                                                                               \
+        int64_t until_ms_ = rig_now_ms() + (for_ms);                                   \
+        do {                                                                           \
+            if (!(state)) {                                                            \
+                print_error("did not last: %s\n", #state);                             \
+                _fail(__FILE__, __LINE__);                                             \
+            }                                                                          \
+            rig_pause_ms(2);                                                           \
+        } while (rig_now_ms() < until_ms_);                                            \
+    } while (0)
+
+#endif /* CONFORMANCE_RIG_H */

@@ -1,0 +1,215 @@
+/* SPDX-License-Identifier: MIT */
+/* servers.c -- the Redis servers under a variant, seen past the library. */
+#include "tests/conformance/servers.h"
+
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "lock/stores/redis_url.h"
+#include "tests/conformance/rig.h"
+
+enum { URLS_SIZE = 512, PATH_SIZE = 80 };
+
+static struct server {
+    pid_t pid;
+    redisContext *side;
+    struct redis_url url;
+} servers[SERVERS_MAX];
+
+static size_t found_count;
+static char dir[64];
+static char own_urls[URLS_SIZE];
+
+static void hang_up(struct server *server)
+{
+    if (server->side != NULL)
+        redisFree(server->side);
+    server->side = NULL;
+}
+
+static bool connect_side(struct server *server)
+{
+    const struct redis_url *url = &server->url;
+    redisReply *reply = NULL;
+
+    server->side = url->path[0] != '\0' ? redisConnectUnix(url->path)
+                                        : redisConnect(url->host, url->port);
+    if (server->side != NULL && server->side->err == 0) {
+        reply = url->password[0] != '\0'
+                    ? redisCommand(server->side, "AUTH %s", url->password)
+                    : redisCommand(server->side, "PING");
+    }
+    if (reply == NULL || reply->type == REDIS_REPLY_ERROR) {
+        freeReplyObject(reply);
+        hang_up(server);
+        return false;
+    }
+    freeReplyObject(reply);
+    return true;
+}
+
+size_t servers_find(const dlock_options *opts)
+{
+    bool many = rig_caps(opts->variant) & DLOCK_CAP_QUORUM;
+    char urls[URLS_SIZE];
+    char *rest = urls;
+    char why[160];
+
+    if (!(rig_caps(opts->variant) & DLOCK_CAP_EXPIRES))
+        return 0;
+    snprintf(urls, sizeof(urls), "%s", many ? opts->redlock_urls : opts->redis_url);
+    for (found_count = 0; rest != NULL && found_count < SERVERS_MAX; found_count++) {
+        struct server *server = &servers[found_count];
+
+        hang_up(server);
+        assert_true(redis_url_parse(strsep(&rest, ","), &server->url, why, sizeof(why)));
+        assert_true(connect_side(server));
+    }
+    return found_count;
+}
+
+static void run_server(const char *path)
+{
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    if (freopen("/dev/null", "w", stdout) == NULL)
+        _exit(127);
+    execlp("redis-server", "redis-server", "--port", "0", "--unixsocket", path, "--save",
+           "", "--appendonly", "no", "--dir", dir, "--enable-debug-command", "local",
+           (char *)NULL);
+    _exit(127);
+}
+
+static void start(size_t which)
+{
+    struct server *server = &servers[which];
+    char path[PATH_SIZE];
+
+    snprintf(path, sizeof(path), "%s/%zu", dir, which);
+    unlink(path);
+    server->pid = fork();
+    assert_true(server->pid >= 0);
+    if (server->pid == 0)
+        run_server(path);
+    memset(&server->url, 0, sizeof(server->url));
+    strcpy(server->url.path, path);
+    assert_comes(connect_side(server));
+}
+
+void servers_start(dlock_options *opts)
+{
+    bool many = rig_caps(opts->variant) & DLOCK_CAP_QUORUM;
+    size_t count = many ? SERVERS_MAX : 1;
+    size_t len = 0;
+
+    snprintf(dir, sizeof(dir), "/tmp/seckill-conformance-XXXXXX");
+    assert_non_null(mkdtemp(dir));
+    for (size_t i = 0; i < count; i++) {
+        hang_up(&servers[i]);
+        len += (size_t)snprintf(own_urls + len, sizeof(own_urls) - len, "%sunix://%s/%zu",
+                                i > 0 ? "," : "", dir, i);
+        start(i);
+    }
+    opts->redis_url = own_urls;
+    opts->redlock_urls = own_urls;
+    found_count = count;
+}
+
+void servers_signal(size_t first, size_t count, int signal_number)
+{
+    for (size_t i = first; i < first + count; i++) {
+        assert_true(servers[i].pid > 0);
+        kill(servers[i].pid, signal_number);
+        if (signal_number == SIGKILL) {
+            waitpid(servers[i].pid, NULL, 0);
+            servers[i].pid = 0;
+            hang_up(&servers[i]);
+        } else if (signal_number == SIGSTOP) {
+            waitpid(servers[i].pid, NULL, WUNTRACED);
+        }
+    }
+}
+
+void servers_restart(size_t which)
+{
+    start(which);
+}
+
+void servers_wake(void)
+{
+    for (size_t i = 0; i < SERVERS_MAX; i++)
+        if (servers[i].pid > 0)
+            kill(servers[i].pid, SIGCONT);
+}
+
+void servers_stop(void)
+{
+    char path[PATH_SIZE];
+
+    for (size_t i = 0; i < SERVERS_MAX; i++) {
+        hang_up(&servers[i]);
+        if (servers[i].pid > 0) {
+            kill(servers[i].pid, SIGKILL);
+            waitpid(servers[i].pid, NULL, 0);
+        }
+        servers[i].pid = 0;
+        if (dir[0] != '\0') {
+            snprintf(path, sizeof(path), "%s/%zu", dir, i);
+            unlink(path);
+        }
+    }
+    if (dir[0] != '\0')
+        rmdir(dir);
+    dir[0] = '\0';
+    found_count = 0;
+}
+
+static const redisReply *tell(size_t which, const char *fmt, va_list args)
+{
+    static redisReply *last;
+
+    assert_true(which < found_count);
+    if (last != NULL)
+        freeReplyObject(last);
+    last = redisvCommand(servers[which].side, fmt, args);
+    if (last == NULL)
+        print_error("%s: %s\n", fmt, servers[which].side->errstr);
+    assert_non_null(last);
+    return last;
+}
+
+const redisReply *servers_tell(size_t which, const char *fmt, ...)
+{
+    const redisReply *reply;
+    va_list args;
+
+    va_start(args, fmt);
+    reply = tell(which, fmt, args);
+    va_end(args);
+    return reply;
+}
+
+long long servers_ask(size_t which, const char *fmt, ...)
+{
+    const redisReply *reply;
+    va_list args;
+
+    va_start(args, fmt);
+    reply = tell(which, fmt, args);
+    va_end(args);
+    assert_int_equal(REDIS_REPLY_INTEGER, reply->type);
+    return reply->integer;
+}
+
+long long servers_count_keys(const char *name)
+{
+    long long count = 0;
+
+    for (size_t i = 0; i < found_count; i++)
+        count += servers_ask(i, "EXISTS %s", name);
+    return count;
+}

@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: MIT */
+/* servers.h -- the Redis servers under a variant, seen past the library.
+ *
+ * Most laws use the servers of the environment.  A law that stops, cuts or pauses one
+ * starts its own: on Unix sockets, so that no port can be taken. */
+#ifndef CONFORMANCE_SERVERS_H
+#define CONFORMANCE_SERVERS_H
+
+#include <hiredis/hiredis.h>
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "lock/dlock.h"
+
+enum { SERVERS_MAX = 5 };
+
+/* The servers that `opts` use: 0, 1, or redlock's nodes.  Connects to them. */
+size_t servers_find(const dlock_options *opts);
+
+/* Start servers of one's own for the variant of `opts` and point `opts` to them. */
+void servers_start(dlock_options *opts);
+
+/* Signals to those: SIGSTOP, SIGCONT, SIGKILL. */
+void servers_signal(size_t first, size_t count, int signal_number);
+
+/* Start again one that was killed. */
+void servers_restart(size_t which);
+
+/* Let all of them run (before systems are closed), and end them all. */
+void servers_wake(void);
+void servers_stop(void);
+
+/* A command to one of the servers found.  The reply is freed by the next command. */
+const redisReply *servers_tell(size_t which, const char *fmt, ...);
+
+/* An integer reply; and the same summed over all servers found. */
+long long servers_ask(size_t which, const char *fmt, ...);
+long long servers_count_keys(const char *name);
+
+#endif /* CONFORMANCE_SERVERS_H */

@@ -1,0 +1,313 @@
+/* SPDX-License-Identifier: MIT */
+/* test_lock_holds.c -- the table of what this process holds. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+/* cmocka.h needs these four first. */
+#include <cmocka.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "lock/clock.h"
+#include "lock/holds.h"
+
+enum { MANY = 5000, READERS = 2, CHURNS = 20000 };
+
+static int64_t in_ms(int64_t ms)
+{
+    return dlock_clock_after(dlock_clock_ns(), ms);
+}
+
+/* Take a name that is granted for `ms`. */
+static uint64_t take(struct dlock_holds *holds, const char *name, int64_t ms)
+{
+    struct dlock_hold *hold = dlock_holds_begin(holds, name);
+
+    assert_non_null(hold);
+    return dlock_holds_grant(holds, hold, in_ms(ms), in_ms(ms / 3));
+}
+
+/* Give it back; answers the level. */
+static int give(struct dlock_holds *holds, uint64_t id)
+{
+    int level = 0;
+    struct dlock_hold *hold = dlock_holds_release(holds, id, &level);
+
+    if (hold != NULL)
+        dlock_holds_finish(holds, hold);
+    return level;
+}
+
+static void a_lease_is_good_until_it_is_given_back(void **state)
+{
+    struct dlock_holds *holds = dlock_holds_open(false);
+    struct dlock_hold *begun = dlock_holds_begin(holds, "a");
+    uint64_t id;
+
+    (void)state;
+    assert_int_equal(DLOCK_HOLD_BEGUN, begun->state);
+    assert_int_equal(0, begun->id);
+    dlock_holds_abandon(holds, begun);
+    id = take(holds, "a", 60000);
+    assert_true(dlock_holds_deadline_ns(holds, id) > dlock_clock_ns());
+    assert_non_null(dlock_holds_find(holds, id));
+    assert_int_equal(1, give(holds, id));
+    assert_int_equal(0, dlock_holds_deadline_ns(holds, id));
+    assert_null(dlock_holds_find(holds, id));
+    assert_int_equal(0, give(holds, id));
+    dlock_holds_close(holds);
+}
+
+static void made_up_ids_are_refused(void **state)
+{
+    struct dlock_holds *holds = dlock_holds_open(true);
+    struct dlock_holds *other = dlock_holds_open(true);
+    uint64_t id = take(holds, "a", 60000);
+    const uint64_t bad[] = {0, 1, id + 1, id ^ (UINT64_C(1) << 24), ~id, UINT64_MAX,
+                            0xffffff, id | 0xfffff0, UINT64_C(1) << 63};
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+        assert_int_equal(0, dlock_holds_deadline_ns(holds, bad[i]));
+        assert_int_equal(0, give(holds, bad[i]));
+    }
+    take(other, "a", 60000);
+    assert_int_equal(0, dlock_holds_deadline_ns(other, id));
+    assert_int_equal(0, give(other, id));
+    assert_int_equal(1, give(holds, id));
+    dlock_holds_close(holds);
+    dlock_holds_close(other);
+}
+
+static void a_used_slot_has_a_new_id(void **state)
+{
+    struct dlock_holds *holds = dlock_holds_open(false);
+    uint64_t first = take(holds, "a", 60000);
+    uint64_t second;
+
+    (void)state;
+    give(holds, first);
+    second = take(holds, "a", 60000);
+    assert_true(first != second);
+    assert_int_equal(first & 0xffffff, second & 0xffffff);
+    assert_int_equal(0, dlock_holds_deadline_ns(holds, first));
+    assert_int_equal(0, give(holds, first));
+    assert_int_equal(1, give(holds, second));
+    dlock_holds_close(holds);
+}
+
+static void levels_share_a_deadline_and_end_in_any_order(void **state)
+{
+    struct dlock_holds *holds = dlock_holds_open(true);
+    uint64_t outer = take(holds, "a", 1000);
+    uint64_t inner = take(holds, "a", 60000);
+    uint64_t other = take(holds, "b", 500);
+
+    (void)state;
+    assert_true(dlock_holds_deadline_ns(holds, outer) ==
+                dlock_holds_deadline_ns(holds, inner));
+    assert_true(dlock_holds_find(holds, outer) == dlock_holds_find(holds, inner));
+    assert_true(dlock_holds_find(holds, other) != dlock_holds_find(holds, inner));
+    assert_int_equal(2, give(holds, outer));
+    assert_int_equal(0, give(holds, outer));
+    assert_int_equal(0, dlock_holds_deadline_ns(holds, outer));
+    assert_true(dlock_holds_deadline_ns(holds, inner) > dlock_clock_ns());
+    outer = take(holds, "a", 60000);
+    assert_int_equal(2, give(holds, inner));
+    assert_int_equal(1, give(holds, outer));
+    assert_int_equal(1, give(holds, other));
+    dlock_holds_close(holds);
+}
+
+static void without_reentry_levels_are_strangers(void **state)
+{
+    struct dlock_holds *holds = dlock_holds_open(false);
+    uint64_t first = take(holds, "a", 1000);
+    uint64_t second = take(holds, "a", 60000);
+
+    (void)state;
+    assert_true(dlock_holds_find(holds, first) != dlock_holds_find(holds, second));
+    assert_int_equal(1, give(holds, first));
+    assert_int_equal(1, give(holds, second));
+    dlock_holds_close(holds);
+}
+
+static void a_hold_past_its_deadline_is_given_up(void **state)
+{
+    struct dlock_holds *holds = dlock_holds_open(true);
+    uint64_t late = take(holds, "a", 0);
+    char number[DLOCK_NUMBER_SIZE];
+    struct dlock_hold *fresh;
+
+    (void)state;
+    strcpy(number, dlock_owner_here()->number);
+    fresh = dlock_holds_begin(holds, "a");
+    assert_ptr_equal(fresh, fresh->root);
+    /* Under a new number: the release of the late one must not fit it. */
+    assert_string_not_equal(number, fresh->facts.number);
+    assert_int_equal(0, dlock_holds_deadline_ns(holds, late));
+    dlock_holds_abandon(holds, fresh);
+    assert_int_equal(1, give(holds, late));
+    dlock_holds_close(holds);
+}
+
+static void a_renewal_moves_only_what_is_held(void **state)
+{
+    struct dlock_holds *holds = dlock_holds_open(true);
+    uint64_t id = take(holds, "a", 1000);
+    struct dlock_hold *root = dlock_holds_find(holds, id);
+    uint64_t serial = root->serial;
+    int64_t far_ns = in_ms(60000);
+
+    (void)state;
+    assert_true(dlock_holds_renewed(holds, root, serial, far_ns, far_ns));
+    assert_true(dlock_holds_deadline_ns(holds, id) == far_ns);
+    /* One that was sent earlier and answered later takes nothing away. */
+    assert_true(dlock_holds_renewed(holds, root, serial, far_ns - 5, far_ns));
+    assert_true(dlock_holds_deadline_ns(holds, id) == far_ns);
+    assert_false(dlock_holds_renewed(holds, root, serial + 1, far_ns + 5, far_ns));
+    dlock_holds_lose(holds, root, serial + 1, true);
+    assert_true(dlock_holds_is_held(holds, root, serial));
+    dlock_holds_lose(holds, root, serial, true);
+    assert_false(dlock_holds_is_held(holds, root, serial));
+    assert_int_equal(0, dlock_holds_deadline_ns(holds, id));
+    /* Lost is lost. */
+    assert_false(dlock_holds_renewed(holds, root, serial, far_ns + 5, far_ns));
+    assert_int_equal(0, dlock_holds_deadline_ns(holds, id));
+    give(holds, id);
+    id = take(holds, "a", 60000);
+    far_ns = in_ms(120000);
+    assert_false(dlock_holds_renewed(holds, root, serial, far_ns, far_ns));
+    assert_true(dlock_holds_deadline_ns(holds, id) < far_ns);
+    give(holds, id);
+    dlock_holds_close(holds);
+}
+
+static void count_visit(struct dlock_hold *root, void *arg)
+{
+    (void)root;
+    ++*(int *)arg;
+}
+
+static int visits(struct dlock_holds *holds)
+{
+    int count = 0;
+
+    dlock_holds_visit(holds, count_visit, &count);
+    return count;
+}
+
+static void a_visit_sees_roots_that_are_held(void **state)
+{
+    struct dlock_holds *holds = dlock_holds_open(true);
+    uint64_t outer = take(holds, "a", 60000);
+    uint64_t inner = take(holds, "a", 60000);
+    struct dlock_hold *root = dlock_holds_find(holds, outer);
+    struct dlock_hold *begun;
+
+    (void)state;
+    assert_int_equal(1, visits(holds));
+    begun = dlock_holds_begin(holds, "b");
+    assert_int_equal(1, visits(holds));
+    dlock_holds_abandon(holds, begun);
+    give(holds, outer);
+    assert_int_equal(1, visits(holds));
+    dlock_holds_lose(holds, root, root->serial, true);
+    assert_int_equal(1, visits(holds)); /* untold */
+    root->untold = false;
+    assert_int_equal(0, visits(holds));
+    give(holds, inner);
+    assert_int_equal(0, visits(holds));
+    dlock_holds_close(holds);
+}
+
+static void thousands_fit_and_are_found(void **state)
+{
+    struct dlock_holds *holds = dlock_holds_open(true);
+    static uint64_t ids[MANY];
+    char name[32];
+
+    (void)state;
+    for (int i = 0; i < MANY; i++) {
+        snprintf(name, sizeof(name), "name:%d", i);
+        ids[i] = take(holds, name, 60000 + i);
+    }
+    assert_int_equal(MANY, visits(holds));
+    for (int i = 0; i < MANY; i++) {
+        struct dlock_hold *root = dlock_holds_find(holds, ids[i]);
+
+        snprintf(name, sizeof(name), "name:%d", i);
+        assert_string_equal(name, root->facts.key.name);
+    }
+    for (int i = 0; i < MANY; i++)
+        assert_int_equal(1, give(holds, ids[i]));
+    assert_int_equal(0, visits(holds));
+    dlock_holds_close(holds);
+}
+
+/* One thread takes and gives back; others ask what its leases are worth. */
+struct churn {
+    struct dlock_holds *holds;
+    _Atomic uint64_t id;
+    atomic_bool done;
+    atomic_int wrong_count;
+};
+
+static void *ask(void *arg)
+{
+    struct churn *churn = arg;
+
+    while (!atomic_load(&churn->done)) {
+        uint64_t id = atomic_load(&churn->id);
+        int64_t deadline_ns = dlock_holds_deadline_ns(churn->holds, id);
+
+        /* Each deadline is the one that was granted with that very id. */
+        if (deadline_ns != 0 && (uint64_t)deadline_ns != (id >> 24) + 1)
+            atomic_fetch_add(&churn->wrong_count, 1);
+    }
+    return NULL;
+}
+
+static void leases_are_asked_while_they_change(void **state)
+{
+    struct churn churn = {.holds = dlock_holds_open(false)};
+    pthread_t readers[READERS];
+
+    (void)state;
+    for (int i = 0; i < READERS; i++)
+        assert_int_equal(0, pthread_create(&readers[i], NULL, ask, &churn));
+    for (int i = 0; i < CHURNS; i++) {
+        struct dlock_hold *hold = dlock_holds_begin(churn.holds, "a");
+        int64_t deadline_ns = (int64_t)hold->serial + 1;
+
+        atomic_store(&churn.id,
+                     dlock_holds_grant(churn.holds, hold, deadline_ns, INT64_MAX));
+        give(churn.holds, atomic_load(&churn.id));
+    }
+    atomic_store(&churn.done, true);
+    for (int i = 0; i < READERS; i++)
+        pthread_join(readers[i], NULL);
+    assert_int_equal(0, atomic_load(&churn.wrong_count));
+    dlock_holds_close(churn.holds);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_lease_is_good_until_it_is_given_back),
+        cmocka_unit_test(made_up_ids_are_refused),
+        cmocka_unit_test(a_used_slot_has_a_new_id),
+        cmocka_unit_test(levels_share_a_deadline_and_end_in_any_order),
+        cmocka_unit_test(without_reentry_levels_are_strangers),
+        cmocka_unit_test(a_hold_past_its_deadline_is_given_up),
+        cmocka_unit_test(a_renewal_moves_only_what_is_held),
+        cmocka_unit_test(a_visit_sees_roots_that_are_held),
+        cmocka_unit_test(thousands_fit_and_are_found),
+        cmocka_unit_test(leases_are_asked_while_they_change),
+    };
+
+    cmocka_set_message_output(CM_OUTPUT_TAP);
+    return cmocka_run_group_tests_name("lock_holds", tests, NULL, NULL);
+}

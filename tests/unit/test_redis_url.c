@@ -1,0 +1,139 @@
+/* SPDX-License-Identifier: MIT */
+/* test_redis_url.c -- reading Redis URLs. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+/* cmocka.h needs these four first. */
+#include <cmocka.h>
+#include <string.h>
+
+#include "lock/stores/redis_url.h"
+
+static struct redis_url url;
+static char why[160];
+
+static bool parse(const char *text)
+{
+    strcpy(why, "nothing");
+    return redis_url_parse(text, &url, why, sizeof(why));
+}
+
+static void reads_hosts_and_ports(void **state)
+{
+    (void)state;
+    assert_true(parse("redis://127.0.0.1:7001"));
+    assert_string_equal("127.0.0.1", url.host);
+    assert_int_equal(7001, url.port);
+    assert_int_equal(0, url.db);
+    assert_string_equal("", url.password);
+    assert_string_equal("127.0.0.1:7001", url.label);
+    assert_true(parse("redis://cache.example"));
+    assert_int_equal(REDIS_DEFAULT_PORT, url.port);
+    assert_true(parse("redis://cache.example/"));
+    assert_true(parse("redis://[::1]:7001/3"));
+    assert_string_equal("::1", url.host);
+    assert_string_equal("[::1]:7001", url.label);
+    assert_int_equal(3, url.db);
+}
+
+static void reads_logins(void **state)
+{
+    (void)state;
+    assert_true(parse("redis://:secret@h:1"));
+    assert_string_equal("", url.user);
+    assert_string_equal("secret", url.password);
+    assert_true(parse("redis://me:s%40c%3aret%2C@h:1/15"));
+    assert_string_equal("me", url.user);
+    assert_string_equal("s@c:ret,", url.password);
+    assert_int_equal(15, url.db);
+    assert_string_equal("h:1", url.label);
+    assert_true(parse("redis://me:a:b@h:1"));
+    assert_string_equal("a:b", url.password);
+}
+
+static void reads_sockets(void **state)
+{
+    (void)state;
+    assert_true(parse("unix:///run/redis/redis%20one.sock"));
+    assert_string_equal("/run/redis/redis one.sock", url.path);
+    assert_string_equal("", url.host);
+    assert_true(parse("unix:///s?db=4"));
+    assert_string_equal("/s", url.path);
+    assert_int_equal(4, url.db);
+}
+
+static void refuses_what_is_nearly_right(void **state)
+{
+    static const char *const bad[] = {
+        "", "redis", "redis:", "redis:/h", "redis://", "redis://:1", "redis://h:",
+        "redis://h:0", "redis://h:65536", "redis://h:+1", "redis://h:1x",
+        "redis://h:99999999999999999999", "redis://h:1/x", "redis://h:1/-1",
+        "redis://h:1/1/2", "redis://h:1?db=1", "redis://h:1#a", "redis://me@h:1",
+        "redis://me:@h:1", "redis://a:b@c@h:1", "redis://:a%4@h:1", "redis://:a%zz@h:1",
+        "redis://:a%00@h:1", "redis://[::1:1", "redis://[::1]x:1", "redis://[]:1",
+        "redis://h :1", " redis://h:1", "redis://h:1\n", "rediss://h:1", "http://h:1",
+        "REDIS://h:1", "unix://", "unix://rel", "unix:///", "unix:///s?x=1",
+        "unix:///s?db=", "unix:///s?db=1x", "redis://h:1/12345678901",
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+        if (parse(bad[i]))
+            fail_msg("\"%s\" was taken", bad[i]);
+        assert_string_not_equal("nothing", why);
+        assert_string_not_equal("", why);
+    }
+    assert_false(redis_url_parse(NULL, &url, why, sizeof(why)));
+}
+
+static void refuses_what_is_too_long(void **state)
+{
+    char text[600];
+
+    (void)state;
+    memcpy(text, "redis://", 8);
+    memset(text + 8, 'h', sizeof(text) - 8);
+    text[8 + REDIS_HOST_MAX] = '\0';
+    assert_true(parse(text));
+    text[8 + REDIS_HOST_MAX] = 'h';
+    text[9 + REDIS_HOST_MAX] = '\0';
+    assert_false(parse(text));
+    memset(text + 8, 'p', sizeof(text) - 8);
+    text[8] = ':';
+    memcpy(text + 9 + REDIS_SECRET_MAX + 1, "@h:1", 5);
+    assert_false(parse(text));
+    memcpy(text + 9 + REDIS_SECRET_MAX, "@h:1", 5);
+    assert_true(parse(text));
+    memcpy(text, "unix:///", 8);
+    memset(text + 8, 's', sizeof(text) - 8);
+    text[7 + REDIS_PATH_MAX] = '\0';
+    assert_true(parse(text));
+    text[7 + REDIS_PATH_MAX] = 's';
+    text[8 + REDIS_PATH_MAX] = '\0';
+    assert_false(parse(text));
+}
+
+static void tells_no_secrets(void **state)
+{
+    (void)state;
+    assert_false(parse("redis://me:hunter2@h:x"));
+    assert_null(strstr(why, "hunter2"));
+    assert_false(parse("redis://me:hunter2%zz@h:1"));
+    assert_null(strstr(why, "hunter2"));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(reads_hosts_and_ports),
+        cmocka_unit_test(reads_logins),
+        cmocka_unit_test(reads_sockets),
+        cmocka_unit_test(refuses_what_is_nearly_right),
+        cmocka_unit_test(refuses_what_is_too_long),
+        cmocka_unit_test(tells_no_secrets),
+    };
+
+    cmocka_set_message_output(CM_OUTPUT_TAP);
+    return cmocka_run_group_tests_name("redis_url", tests, NULL, NULL);
+}
