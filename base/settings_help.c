@@ -37,8 +37,8 @@ static void print_setting(const struct setting *setting, FILE *out)
     fprintf(out, "  --%s", setting->name);
     if (setting->type == SETTING_SWITCH)
         fprintf(out, "[=on|off]");
-    else if (setting->meta)
-        fprintf(out, "=%s", setting->meta);
+    else
+        fprintf(out, "=%s", setting->meta ? setting->meta : "NAME");
     if (setting->fallback)
         fprintf(out, "  (default %s)", setting->fallback);
     fputc('\n', out);

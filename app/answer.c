@@ -1,0 +1,131 @@
+/* SPDX-License-Identifier: MIT */
+/* answer.c -- writes the answers that all handlers have in common, and every head. */
+#include <string.h>
+
+#include "app/request.h"
+
+enum face face_of(const char *path)
+{
+    return strncmp(path, "/voucher", 8) == 0 ? FACE_COURSE : FACE_API;
+}
+
+void answer_json(struct answer *an, int status)
+{
+    text_clear(an->body);
+    an->status = status;
+    an->type = "application/json";
+}
+
+static void write_course(const struct request *rq, struct answer *an,
+                         const struct outcome_info *info, const char *detail)
+{
+    an->type = "application/json";
+    if (info->status == 401)
+        return; /* as the courses do it: no body */
+    text_add(an->body, "{\"success\":false,\"errorMsg\":\"%s\"", info->course_message);
+    if (detail != NULL) {
+        text_add(an->body, ",\"detail\":");
+        text_add_json(an->body, detail);
+    }
+    if (info->status >= 500)
+        text_add(an->body, ",\"requestId\":\"%s\"", rq->id);
+    text_add(an->body, "}");
+}
+
+static void write_problem(const struct request *rq, struct answer *an,
+                          const struct outcome_info *info, int status,
+                          const char *detail)
+{
+    an->type = "application/problem+json";
+    text_add(an->body,
+             "{\"type\":\"about:blank\",\"title\":\"%s\",\"status\":%d,"
+             "\"outcome\":\"%s\",\"requestId\":\"%s\"",
+             info->title, status, info->name, rq->id);
+    if (detail != NULL) {
+        text_add(an->body, ",\"detail\":");
+        text_add_json(an->body, detail);
+    }
+    text_add(an->body, "}");
+}
+
+void answer_status(const struct request *rq, struct answer *an, enum face face,
+                   enum outcome outcome, int status, const char *detail)
+{
+    const struct outcome_info *info = outcome_info(outcome);
+
+    text_clear(an->body);
+    an->outcome = outcome;
+    an->status = status;
+    if (face == FACE_COURSE)
+        write_course(rq, an, info, detail);
+    else
+        write_problem(rq, an, info, status, detail);
+}
+
+void answer_outcome(const struct request *rq, struct answer *an, enum face face,
+                    enum outcome outcome, const char *detail)
+{
+    const struct outcome_info *info = outcome_info(outcome);
+
+    answer_status(rq, an, face, outcome,
+                  face == FACE_COURSE ? info->course_status : info->status, detail);
+}
+
+static const char *reason_of(int status)
+{
+    static const struct {
+        int status;
+        const char *reason;
+    } REASONS[] = {
+        {200, "OK"},
+        {201, "Created"},
+        {400, "Bad Request"},
+        {401, "Unauthorized"},
+        {404, "Not Found"},
+        {405, "Method Not Allowed"},
+        {408, "Request Timeout"},
+        {409, "Conflict"},
+        {410, "Gone"},
+        {411, "Length Required"},
+        {413, "Content Too Large"},
+        {414, "URI Too Long"},
+        {417, "Expectation Failed"},
+        {422, "Unprocessable Content"},
+        {425, "Too Early"},
+        {431, "Request Header Fields Too Large"},
+        {500, "Internal Server Error"},
+        {501, "Not Implemented"},
+        {503, "Service Unavailable"},
+        {505, "HTTP Version Not Supported"},
+    };
+
+    for (size_t i = 0; i < sizeof(REASONS) / sizeof(REASONS[0]); i++)
+        if (REASONS[i].status == status)
+            return REASONS[i].reason;
+    return "Answer";
+}
+
+void answer_write(const struct request *rq, struct answer *an, bool closes,
+                  struct text *out)
+{
+    if (an->body->broken) {
+        text_clear(an->body);
+        an->status = 500;
+    }
+    text_clear(out);
+    text_add(out,
+             "HTTP/1.1 %d %s\r\nContent-Type: %s\r\nContent-Length: %zu\r\n"
+             "X-Outcome: %s\r\nX-Request-Id: %s\r\nCache-Control: no-store\r\n"
+             "X-Content-Type-Options: nosniff\r\nConnection: %s\r\n",
+             an->status, reason_of(an->status), an->type, an->body->len,
+             outcome_info(an->outcome)->name, rq->id, closes ? "close" : "keep-alive");
+    if (outcome_is_passing(an->outcome))
+        text_add(out, "Retry-After: 1\r\n");
+    if (an->status == 401)
+        text_add(out, "WWW-Authenticate: Bearer\r\n");
+    if (an->allow != NULL)
+        text_add(out, "Allow: %s\r\n", an->allow);
+    if (an->location[0] != '\0')
+        text_add(out, "Location: %s\r\n", an->location);
+    text_add(out, "\r\n%s", an->body->len > 0 ? an->body->bytes : "");
+}

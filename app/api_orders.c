@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: MIT */
+/* api_orders.c -- orders over HTTP: place one, look for one. */
+#include <inttypes.h>
+#include <stdio.h>
+
+#include "app/order.h"
+#include "app/routes.h"
+#include "db/order.h"
+
+static enum outcome place(const struct request *rq, int64_t *order_id)
+{
+    const struct order_request order = {
+        .user_id = rq->user_id,
+        .voucher_id = rq->number,
+        .request_id = rq->id,
+        .is_named_by_client = rq->is_named_by_client,
+    };
+
+    return order_place(rq->worker, &order, order_id);
+}
+
+void api_order_course(const struct request *rq, struct answer *an)
+{
+    int64_t order_id = 0;
+    enum outcome outcome = place(rq, &order_id);
+
+    if (outcome != OUTCOME_ACCEPTED) {
+        answer_outcome(rq, an, FACE_COURSE, outcome, NULL);
+        return;
+    }
+    an->outcome = outcome;
+    answer_json(an, 200);
+    text_add(an->body, "{\"success\":true,\"data\":%" PRId64 "}", order_id);
+}
+
+/* Numbers go out as texts: a browser's numbers end at 2^53. */
+static void write_order(struct answer *an, int status, int64_t order_id,
+                        int64_t voucher_id, int64_t user_id)
+{
+    answer_json(an, status);
+    text_add(an->body,
+             "{\"id\":\"%" PRId64 "\",\"voucherId\":\"%" PRId64
+             "\",\"userId\":\"%" PRId64 "\"}",
+             order_id, voucher_id, user_id);
+}
+
+void api_order(const struct request *rq, struct answer *an)
+{
+    int64_t order_id = 0;
+    enum outcome outcome = place(rq, &order_id);
+
+    if (outcome != OUTCOME_ACCEPTED) {
+        answer_outcome(rq, an, FACE_API, outcome, NULL);
+        return;
+    }
+    an->outcome = outcome;
+    write_order(an, 201, order_id, rq->number, rq->user_id);
+    (void)snprintf(an->location, sizeof(an->location), "/api/v1/orders/%" PRId64,
+                   order_id);
+}
+
+void api_order_find(const struct request *rq, struct answer *an)
+{
+    struct order_found order;
+
+    if (order_find(rq->worker->db, rq->number, &order) != DB_OK) {
+        answer_outcome(rq, an, FACE_API, OUTCOME_UNAVAILABLE, NULL);
+        return;
+    }
+    /* Somebody else's order is as good as none. */
+    if (!order.found || order.user_id != rq->user_id) {
+        answer_outcome(rq, an, FACE_API, OUTCOME_NOT_FOUND, NULL);
+        return;
+    }
+    an->outcome = OUTCOME_ACCEPTED;
+    write_order(an, 200, order.id, order.voucher_id, order.user_id);
+}
+
+void api_request_find(const struct request *rq, struct answer *an)
+{
+    struct order_found order;
+
+    if (order_find_request(rq->worker->db, rq->word, &order) != DB_OK) {
+        answer_outcome(rq, an, FACE_API, OUTCOME_UNAVAILABLE, NULL);
+        return;
+    }
+    an->outcome = OUTCOME_ACCEPTED;
+    answer_json(an, 200);
+    if (order.found && order.user_id == rq->user_id)
+        text_add(an->body,
+                 "{\"requestId\":\"%s\",\"outcome\":\"accepted\",\"id\":\"%" PRId64
+                 "\",\"voucherId\":\"%" PRId64 "\"}",
+                 rq->word, order.id, order.voucher_id);
+    else
+        text_add(an->body, "{\"requestId\":\"%s\",\"outcome\":\"none\"}", rq->word);
+}

@@ -1,0 +1,150 @@
+/* SPDX-License-Identifier: MIT */
+/* config.c -- the table of settings, and what they imply. */
+#include "app/config.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "db/guard.h"
+#include "lock/dlock.h"
+
+static const char *config_lock_name_at(size_t i)
+{
+    return i < dlock_variant_count() ? dlock_variant_at(i)->name : NULL;
+}
+
+/* A list of fixed words as a setting wants it. */
+#define WORDS(function, ...)                                                           \
+    static const char *function(size_t i)                                              \
+    {                                                                                  \
+        static const char *const WORDS[] = {__VA_ARGS__};                              \
+                                                                                       \
+        return i < sizeof(WORDS) / sizeof(WORDS[0]) ? WORDS[i] : NULL;                 \
+    }
+
+WORDS(config_scope_at, "user", "voucher")
+WORDS(config_redlock_at, "parallel", "sequential")
+WORDS(config_duplicate_at, "none", "count", "unique")
+WORDS(config_unlock_at, "after-commit", "before-commit")
+WORDS(config_level_at, "debug", "info", "warn", "error")
+
+static const struct setting SETTINGS[] = {
+#define SETTING(type, ctype, field, name, fallback, meta, choices, min, max, in, help) \
+    {SETTING_##type, name, offsetof(struct config, field), fallback, meta, choices,    \
+     min,            max,  in,                             help},
+#include "app/config.def"
+#undef SETTING
+};
+
+static const struct setting_program PROGRAM = {
+    .name = "seckilld",
+    .synopsis = "[OPTIONS]",
+    .intro = "Take orders for vouchers over HTTP, one lock in front of the stock.\n"
+             "Examples:\n"
+             "  seckilld --lock=redlock --lock-scope=voucher\n"
+             "  seckilld --lock=none --stock-guard=read-write --listen=127.0.0.1:0",
+    .outro =
+        "It says `ready ...` on standard output once it takes orders, and stops on "
+        "SIGTERM after it has answered the requests in flight.",
+    .settings = SETTINGS,
+    .count = sizeof(SETTINGS) / sizeof(SETTINGS[0]),
+    .max_operands = 0,
+};
+
+bool config_parse_address(const char *text, char *host, int *port)
+{
+    const char *colon = strrchr(text, ':');
+    char *end = NULL;
+    long n = 0;
+
+    if (colon == NULL || colon == text || colon - text > 63 || colon[1] < '0' ||
+        colon[1] > '9')
+        return false;
+    n = strtol(colon + 1, &end, 10);
+    if (*end != '\0' || n > 65535)
+        return false;
+    (void)snprintf(host, 64, "%.*s", (int)(colon - text), text);
+    *port = (int)n;
+    return true;
+}
+
+static bool complain(const char *what)
+{
+    fprintf(stderr, "seckilld: %s\n", what);
+    return false;
+}
+
+static bool is_address(const char *text)
+{
+    char host[64];
+    int port = 0;
+
+    return config_parse_address(text, host, &port);
+}
+
+/* What a process calls itself goes into rows, JSON and metrics. */
+static bool is_process_name(const char *name)
+{
+    size_t n = strspn(name, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
+                            "0123456789_.:-");
+
+    return n > 0 && n <= CONFIG_PROCESS_MAX && name[n] == '\0';
+}
+
+static bool check(const struct config *c)
+{
+    const struct dlock_variant_info *lock = dlock_variant_find(c->lock);
+
+    if (!is_address(c->listen))
+        return complain("--listen must be HOST:PORT, such as 127.0.0.1:8081");
+    if (!is_address(c->admin_listen))
+        return complain("--admin-listen must be HOST:PORT, such as 127.0.0.1:8082");
+    if (c->database_url == NULL)
+        return complain("--database-url (or SECKILL_DATABASE_URL) is missing: "
+                        "where is PostgreSQL?");
+    if (c->token_key_file == NULL)
+        return complain("--token-key-file (or SECKILL_TOKEN_KEY_FILE) is missing: "
+                        "which key are tokens made with?");
+    if (c->process != NULL && !is_process_name(c->process))
+        return complain("--process must be 1 to 63 of A-Z a-z 0-9 _ . : -");
+    if (strcmp(lock->store, "redis") == 0 && c->redis_url == NULL)
+        return complain("this --lock needs --redis-url (or SECKILL_REDIS_URL)");
+    if (strcmp(lock->name, "redlock") == 0 && c->redlock_urls == NULL)
+        return complain(
+            "--lock=redlock needs --redlock-urls (or SECKILL_REDLOCK_URLS)");
+    return true;
+}
+
+static void derive(struct config *c)
+{
+    char host[40] = "host";
+
+    (void)gethostname(host, sizeof(host) - 1);
+    if (c->process != NULL)
+        (void)snprintf(c->process_name, sizeof(c->process_name), "%s", c->process);
+    else
+        (void)snprintf(c->process_name, sizeof(c->process_name), "%s:%d", host,
+                       (int)getpid());
+    c->lock_scope_is_voucher = strcmp(c->lock_scope, "voucher") == 0;
+    c->unlock_before_commit = strcmp(c->unlock, "before-commit") == 0;
+    c->duplicate_is_counted = strcmp(c->duplicate_guard, "count") == 0;
+    c->level = LOG_DEBUG;
+    for (size_t i = 0; config_level_at(i) != NULL; i++)
+        if (strcmp(config_level_at(i), c->log_level) == 0)
+            c->level = (enum log_level)((size_t)LOG_DEBUG + i);
+}
+
+enum settings_result config_load(struct config *config, struct settings *s, int argc,
+                                 char **argv)
+{
+    enum settings_result result = settings_load(s, &PROGRAM, config, argc, argv);
+
+    if (result != SETTINGS_OK)
+        return result;
+    if (!check(config))
+        return SETTINGS_USAGE;
+    derive(config);
+    return SETTINGS_OK;
+}

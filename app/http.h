@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: MIT */
+/* http.h -- two listeners and their threads.
+ *
+ * http.c is the only file that knows civetweb.  It reads requests, lets the gate judge
+ * them, and writes answers; what they mean is decided behind routes.h.
+ */
+#ifndef APP_HTTP_H
+#define APP_HTTP_H
+
+#include "app/routes.h"
+
+struct http; /* opaque */
+
+/* Start both listeners.  NULL: the log says which could not be started. */
+struct http *http_start(struct service *service);
+
+/* The ports that they listen on. */
+int http_port(const struct http *http, enum listener_kind listener);
+
+/* Refuse new requests and wait until those in flight are answered.  False: `wait_ms`
+ * passed and some are not. */
+bool http_drain(struct http *http, int64_t wait_ms);
+
+/* Stop listening and end every thread.  Nothing may be in flight.  NULL is fine. */
+void http_stop(struct http *http);
+
+#endif /* APP_HTTP_H */

@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: MIT */
+/* ident.c -- reads and makes the numbers and names of things. */
+#include "app/ident.h"
+
+#include <string.h>
+#include <uuid/uuid.h>
+
+const char *ident_parse(const char *text, int64_t *id)
+{
+    int64_t value = 0;
+
+    if (text[0] == '\0')
+        return "a number is missing";
+    if (text[0] == '-' && text[1] >= '0' && text[1] <= '9')
+        return "the number is negative";
+    for (const char *p = text; *p != '\0'; p++)
+        if (*p < '0' || *p > '9')
+            return "not a number";
+    if (text[0] == '0')
+        return text[1] == '\0' ? "the number must be at least 1"
+                               : "the number has leading zeros";
+    for (const char *p = text; *p != '\0'; p++)
+        if (__builtin_mul_overflow(value, 10, &value) ||
+            __builtin_add_overflow(value, *p - '0', &value))
+            return "the number is too large";
+    *id = value;
+    return NULL;
+}
+
+bool ident_is_request_id(const char *text)
+{
+    size_t n = strspn(text, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
+                            "0123456789_.:-");
+
+    return n >= 1 && n <= REQUEST_ID_MAX && text[n] == '\0';
+}
+
+void ident_make_request_id(char out[REQUEST_ID_MAX + 1])
+{
+    uuid_t uuid;
+
+    uuid_generate_random(uuid);
+    uuid_unparse_lower(uuid, out);
+}

@@ -1,0 +1,147 @@
+/* SPDX-License-Identifier: MIT */
+/* main.c -- seckilld: settings, stores, listeners; a signal; all of it back. */
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include "app/http.h"
+#include "base/exit_codes.h"
+#include "lock/fault.h"
+
+static void exit_at_once(int signal_number)
+{
+    _exit(128 + signal_number);
+}
+
+/* Threads inherit the mask, so only main() hears these, in wait_for_signal(). */
+static void block_signals(sigset_t *set)
+{
+    (void)signal(SIGPIPE, SIG_IGN);
+    (void)sigemptyset(set);
+    (void)sigaddset(set, SIGTERM);
+    (void)sigaddset(set, SIGINT);
+    (void)pthread_sigmask(SIG_BLOCK, set, NULL);
+}
+
+/* From the second signal on, whoever asks wants it now. */
+static void wait_for_signal(const sigset_t *set)
+{
+    int number = 0;
+
+    (void)sigwait(set, &number);
+    (void)signal(SIGTERM, exit_at_once);
+    (void)signal(SIGINT, exit_at_once);
+    (void)pthread_sigmask(SIG_UNBLOCK, set, NULL);
+    log_info("signal %d: stopping", number);
+}
+
+/* Connections need file descriptors, and the usual 1024 are soon used up. */
+static void raise_file_limit(void)
+{
+    struct rlimit limit;
+
+    if (getrlimit(RLIMIT_NOFILE, &limit) == 0) {
+        limit.rlim_cur = limit.rlim_max;
+        (void)setrlimit(RLIMIT_NOFILE, &limit);
+    }
+}
+
+static void warn_of_exposed_faults(const struct config *c)
+{
+    if (c->allow_faults && strncmp(c->admin_listen, "127.", 4) != 0)
+        log_warn("faults are allowed, and --admin-listen=%s lets other machines ask",
+                 c->admin_listen);
+}
+
+static void say_ready(const struct config *c, const struct http *http)
+{
+    char host[64];
+    char admin_host[64];
+    int port = 0;
+
+    (void)config_parse_address(c->listen, host, &port);
+    (void)config_parse_address(c->admin_listen, admin_host, &port);
+    printf("ready orders=http://%s:%d admin=http://%s:%d workers=%lld lock=%s pid=%d\n",
+           host, http_port(http, LISTENER_ORDERS), admin_host,
+           http_port(http, LISTENER_ADMIN), (long long)c->workers, c->lock,
+           (int)getpid());
+    (void)fflush(stdout);
+}
+
+/* A thread that is held at a fault point would never end. */
+static void release_faults(void)
+{
+    for (int i = 0; i < DLOCK_FAULT_POINT_COUNT; i++)
+        (void)dlock_fault_release((dlock_fault_point)i);
+}
+
+static bool load_key(struct service *s, const struct config *c)
+{
+    if (token_key_load(c->token_key_file, &s->key))
+        return true;
+    log_error("cannot use the token key in %s: %s", c->token_key_file,
+              errno == EACCES   ? "it must be readable by its owner only"
+              : errno == EINVAL ? "it must hold 64 hex digits"
+                                : strerror(errno));
+    return false;
+}
+
+static int serve(const struct config *c, const struct settings *settings)
+{
+    struct service service = {0};
+    struct http *http = NULL;
+    int rc = EXIT_UNAVAILABLE;
+    sigset_t signals;
+
+    block_signals(&signals);
+    raise_file_limit();
+    log_set_level(c->level);
+    warn_of_exposed_faults(c);
+    if (!load_key(&service, c))
+        return EXIT_USAGE;
+    if (!service_open(&service, c, settings))
+        goto out;
+    http = http_start(&service);
+    if (http == NULL)
+        goto out;
+    log_info("process=%s lock=%s scope=%s stock-guard=%s duplicate-guard=%s unlock=%s "
+             "workers=%lld%s",
+             c->process_name, c->lock, c->lock_scope, c->stock_guard,
+             c->duplicate_guard, c->unlock, (long long)c->workers,
+             c->allow_faults ? " FAULTS ALLOWED" : "");
+    say_ready(c, http);
+    wait_for_signal(&signals);
+    release_faults();
+    if (!http_drain(http, c->drain_timeout_ms))
+        _exit(EXIT_INVALID); /* its threads cannot be ended, so nothing can be freed */
+    http_stop(http);
+    log_info("stopped");
+    rc = EXIT_VALID;
+
+out:
+    service_close(&service);
+    return rc;
+}
+
+int main(int argc, char **argv)
+{
+    struct config config = {0};
+    struct settings settings = {0};
+    int rc = EXIT_VALID;
+
+    switch (config_load(&config, &settings, argc, argv)) {
+    case SETTINGS_OK:
+        rc = serve(&config, &settings);
+        break;
+    case SETTINGS_USAGE:
+        rc = EXIT_USAGE;
+        break;
+    case SETTINGS_EXIT:
+        break;
+    }
+    settings_free(&settings);
+    return rc;
+}

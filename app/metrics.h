@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: MIT */
+/* metrics.h -- what the service counts, and how Prometheus reads it.
+ *
+ * Every worker thread counts in a cell of its own; a scrape adds the cells up.  A
+ * histogram's _count is the sum of the buckets just read, so that a scrape never
+ * contradicts itself.
+ *
+ * Threads     A cell is written by one thread; everything else may be called by any.
+ */
+#ifndef APP_METRICS_H
+#define APP_METRICS_H
+
+#include "app/histogram.h"
+#include "app/outcome.h"
+#include "app/text.h"
+
+/* Who stopped an order that must not be. */
+#define METRICS_LAYERS(X)                                                              \
+    X(LOCK, "lock")                                                                    \
+    X(HINT, "sold-out-hint")                                                           \
+    X(COUNT, "count")                                                                  \
+    X(UNIQUE, "unique")                                                                \
+    X(STOCK_GUARD, "stock-guard")
+
+enum metrics_layer {
+#define X(id, name) LAYER_##id,
+    METRICS_LAYERS(X)
+#undef X
+    LAYER_COUNT_OF
+};
+
+enum { METRICS_LOCK_STATUSES = 16 }; /* dlock_status values are below this */
+
+struct metrics_cell {
+    atomic_uint_fast64_t orders[OUTCOME_COUNT];
+    atomic_uint_fast64_t stopped[LAYER_COUNT_OF];
+    atomic_uint_fast64_t acquired[METRICS_LOCK_STATUSES];
+    atomic_uint_fast64_t released[METRICS_LOCK_STATUSES];
+    atomic_uint_fast64_t settled; /* COMMITs whose answer was lost */
+    struct histogram order_time;
+    struct histogram other_time;
+    struct histogram lock_wait;
+    struct histogram lock_hold;
+};
+
+struct metrics; /* opaque */
+
+/* Facts that stand beside the numbers. */
+struct metrics_facts {
+    const char *lock;
+    const char *stock_guard;
+    const char *process;
+    int64_t workers_busy;
+    int64_t workers_total;
+};
+
+/* NULL: no memory. */
+struct metrics *metrics_new(void);
+void metrics_free(struct metrics *m);
+
+/* A cell for the calling thread; it lives as long as `m`.  NULL: no memory. */
+struct metrics_cell *metrics_cell(struct metrics *m);
+
+/* Count one. */
+void metrics_count(atomic_uint_fast64_t *counter);
+
+/* A lock was lost while it was held.  Any thread. */
+void metrics_lock_lost(struct metrics *m);
+
+/* Write everything in Prometheus' text format. */
+void metrics_write(struct metrics *m, const struct metrics_facts *facts,
+                   struct text *out);
+
+#endif /* APP_METRICS_H */

@@ -1,0 +1,343 @@
+/* SPDX-License-Identifier: MIT */
+/* order.c -- place an order: window, lock, guards, commit, unlock.
+ *
+ * The steps of an attempt are in the order of the file.  The lease is on purpose not
+ * looked at before the commit: what a lock is worth shows only if nothing else saves
+ * the day.
+ */
+#include "app/order.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+#include "app/limited.h"
+#include "db/order.h"
+#include "db/voucher.h"
+#include "lock/fault.h"
+
+/* One attempt to sell, from the lock to the unlock. */
+struct attempt {
+    struct worker *w;
+    const struct order_request *request;
+    char lock_name[64];
+    dlock_lease lease;
+    bool is_locked;
+    int64_t locked_ns;
+    struct guard_sale sale;
+    int64_t order_id;
+};
+
+static void count_stop(struct worker *w, enum metrics_layer layer)
+{
+    metrics_count(&w->cell->stopped[layer]);
+}
+
+/* What a database that did not do it means for the client.  No COMMIT was sent. */
+static enum outcome failed(struct worker *w, enum db_status st)
+{
+    if (st == DB_ERROR || st == DB_UNIQUE) {
+        LIMITED_WARN("PostgreSQL refused a statement: %s", db_error(w->db));
+        return OUTCOME_INTERNAL;
+    }
+    LIMITED_WARN("PostgreSQL: %s: %s", db_status_name(st), db_error(w->db));
+    return OUTCOME_UNAVAILABLE;
+}
+
+/* Undo what the transaction did, and say why. */
+static enum outcome undo(struct attempt *a, enum outcome outcome)
+{
+    order_cancel(a->w->db);
+    return outcome;
+}
+
+static enum outcome undo_failed(struct attempt *a, enum db_status st)
+{
+    return undo(a, failed(a->w, st));
+}
+
+static int64_t wall_clock_us(void)
+{
+    struct timespec t;
+
+    (void)clock_gettime(CLOCK_REALTIME, &t);
+    return (int64_t)t.tv_sec * 1000000 + t.tv_nsec / 1000;
+}
+
+/* Was this very request accepted before?  ACCEPTED, CONFLICT; *is_new if not. */
+static enum outcome replay(struct worker *w, const struct order_request *request,
+                           int64_t *order_id, bool *is_new)
+{
+    struct order_found order;
+    enum db_status st = order_find_request(w->db, request->request_id, &order);
+
+    *is_new = false;
+    if (st != DB_OK)
+        return failed(w, st);
+    *is_new = !order.found;
+    if (!order.found)
+        return OUTCOME_INTERNAL;
+    if (order.user_id != request->user_id || order.voucher_id != request->voucher_id)
+        return OUTCOME_CONFLICT;
+    *order_id = order.id;
+    return OUTCOME_ACCEPTED;
+}
+
+/* ACCEPTED means: on sale now. */
+static enum outcome check_window(struct worker *w, int64_t voucher_id)
+{
+    struct voucher_window window;
+    bool found = false;
+    enum db_status st =
+        voucher_cache_get(&w->vouchers, w->db, voucher_id, &window, &found);
+
+    if (st != DB_OK)
+        return failed(w, st);
+    if (!found)
+        return OUTCOME_UNKNOWN_VOUCHER;
+    switch (voucher_phase_at(&window, wall_clock_us())) {
+    case VOUCHER_NOT_STARTED:
+        return OUTCOME_NOT_STARTED;
+    case VOUCHER_ENDED:
+        return OUTCOME_ENDED;
+    case VOUCHER_ON_SALE:
+        break;
+    }
+    return OUTCOME_ACCEPTED;
+}
+
+/* ACCEPTED means: the lock is held. */
+static enum outcome lock(struct attempt *a)
+{
+    struct worker *w = a->w;
+    const struct config *c = w->service->config;
+    int64_t asked_ns = monotonic_ns();
+    dlock_status st;
+
+    (void)snprintf(a->lock_name, sizeof(a->lock_name), "lock:%s:%" PRId64,
+                   c->lock_scope_is_voucher ? "voucher" : "order",
+                   c->lock_scope_is_voucher ? a->request->voucher_id
+                                            : a->request->user_id);
+    st = dlock_acquire(w->service->locks, a->lock_name, c->lock_wait_ms, &a->lease);
+    a->locked_ns = monotonic_ns();
+    metrics_count(&w->cell->acquired[st]);
+    histogram_record(&w->cell->lock_wait, a->locked_ns - asked_ns);
+    a->is_locked = st == DLOCK_OK;
+    if (a->is_locked)
+        return OUTCOME_ACCEPTED;
+    if (st == DLOCK_BUSY || st == DLOCK_TIMEOUT) {
+        count_stop(w, LAYER_LOCK);
+        return OUTCOME_LOCK_BUSY;
+    }
+    LIMITED_WARN("lock %s: %s: %s", a->lock_name, dlock_status_text(st), dlock_error());
+    return st == DLOCK_INVALID || st == DLOCK_NOMEM ? OUTCOME_INTERNAL
+                                                    : OUTCOME_UNAVAILABLE;
+}
+
+static void unlock(struct attempt *a)
+{
+    struct worker *w = a->w;
+    dlock_status st;
+
+    if (!a->is_locked)
+        return;
+    DLOCK_FAULT(BEFORE_RELEASE, a->lock_name);
+    a->is_locked = false;
+    st = dlock_release(w->service->locks, &a->lease);
+    metrics_count(&w->cell->released[st]);
+    histogram_record(&w->cell->lock_hold, monotonic_ns() - a->locked_ns);
+    if (st != DLOCK_OK)
+        LIMITED_WARN("lock %s was given back: %s %s", a->lock_name,
+                     dlock_status_text(st), dlock_error());
+}
+
+/* Begin, and read what the guards want to know.  ACCEPTED means: go on. */
+static enum outcome read_state(struct attempt *a)
+{
+    struct worker *w = a->w;
+    int64_t asked_ns = monotonic_ns();
+    int64_t earlier = 0;
+    enum db_status st = order_begin(
+        w->db, w->service->guard, a->request->user_id, &a->sale,
+        w->service->config->duplicate_is_counted ? &earlier : NULL);
+
+    if (st != DB_OK)
+        return undo_failed(a, st);
+    if (earlier > 0) {
+        count_stop(w, LAYER_COUNT);
+        return undo(a, OUTCOME_DUPLICATE);
+    }
+    if (w->service->guard->read != NULL && a->sale.stock < 1) {
+        count_stop(w, LAYER_STOCK_GUARD);
+        sold_out_note(&w->service->sold_out, a->request->voucher_id, asked_ns);
+        return undo(a, OUTCOME_SOLD_OUT);
+    }
+    return OUTCOME_ACCEPTED;
+}
+
+/* Write one unit off.  ACCEPTED means: done, in the open transaction. */
+static enum outcome take_stock(struct attempt *a)
+{
+    struct worker *w = a->w;
+    int64_t asked_ns = monotonic_ns();
+
+    switch (w->service->guard->take(w->db, &a->sale)) {
+    case GUARD_TAKEN:
+        return OUTCOME_ACCEPTED;
+    case GUARD_SOLD_OUT:
+        count_stop(w, LAYER_STOCK_GUARD);
+        sold_out_note(&w->service->sold_out, a->request->voucher_id, asked_ns);
+        return undo(a, OUTCOME_SOLD_OUT);
+    case GUARD_BUSY:
+        count_stop(w, LAYER_STOCK_GUARD);
+        return undo(a, OUTCOME_LOCK_BUSY);
+    case GUARD_FAILED:
+        break;
+    }
+    return undo_failed(a, a->sale.status);
+}
+
+/* The COMMIT was sent and nobody answered: find out. */
+static enum outcome settle(struct attempt *a, int backend_pid)
+{
+    struct worker *w = a->w;
+
+    metrics_count(&w->cell->settled);
+    LIMITED_WARN("a COMMIT was not answered (request %s): %s", a->request->request_id,
+                 db_error(w->db));
+    switch (order_settle(w->db, a->request->request_id, a->sale.xid, backend_pid,
+                         w->service->config->settle_ms, &a->order_id)) {
+    case ORDER_SOLD:
+        return OUTCOME_ACCEPTED;
+    case ORDER_NOT_SOLD:
+        return OUTCOME_UNAVAILABLE;
+    case ORDER_UNSETTLED:
+        break;
+    }
+    return OUTCOME_UNKNOWN;
+}
+
+/* The insert was refused: by the index of one order per user, or because the same
+ * request came twice at once and the other was faster. */
+static enum outcome insert_refused(struct attempt *a, enum db_status st)
+{
+    struct worker *w = a->w;
+    bool is_new = false;
+    enum outcome outcome;
+
+    if (st == DB_UNIQUE && order_is_duplicate(w->db)) {
+        count_stop(w, LAYER_UNIQUE);
+        return undo(a, OUTCOME_DUPLICATE);
+    }
+    if (st != DB_UNIQUE || !order_is_repeated(w->db))
+        return undo_failed(a, st);
+    order_cancel(w->db);
+    outcome = replay(w, a->request, &a->order_id, &is_new);
+    return is_new ? OUTCOME_UNAVAILABLE : outcome;
+}
+
+/* Insert and commit.  When nothing can happen in between, both go in one round trip. */
+static enum outcome write_order(struct attempt *a)
+{
+    struct worker *w = a->w;
+    const struct config *c = w->service->config;
+    const struct order_row row = {
+        .user_id = a->request->user_id,
+        .voucher_id = a->request->voucher_id,
+        .request_id = a->request->request_id,
+        .lock_variant = c->lock,
+        .stock_guard = c->stock_guard,
+        .duplicate_guard = c->duplicate_guard,
+        .process = c->process_name,
+        .fence = (int64_t)a->lease.fence,
+    };
+    int backend_pid = db_backend_pid(w->db);
+    enum db_status st;
+
+    if (w->service->splits_commit) {
+        st = order_insert(w->db, &row, &a->order_id);
+        if (st != DB_OK)
+            return insert_refused(a, st);
+        if (c->unlock_before_commit)
+            unlock(a);
+        DLOCK_FAULT(BEFORE_COMMIT, a->lock_name);
+        st = order_commit(w->db);
+    } else {
+        st = order_insert_and_commit(w->db, &row, &a->order_id);
+    }
+    if (st == DB_LOST)
+        return settle(a, backend_pid);
+    if (st != DB_OK)
+        return insert_refused(a, st);
+    DLOCK_FAULT(AFTER_COMMIT, a->lock_name);
+    return OUTCOME_ACCEPTED;
+}
+
+/* What happens while the lock is held. */
+static enum outcome sell(struct attempt *a)
+{
+    enum outcome outcome;
+
+    DLOCK_FAULT(AFTER_ACQUIRE, a->lock_name);
+    outcome = read_state(a);
+    if (outcome != OUTCOME_ACCEPTED)
+        return outcome;
+    DLOCK_FAULT(AFTER_READ, a->lock_name);
+    outcome = take_stock(a);
+    if (outcome != OUTCOME_ACCEPTED)
+        return outcome;
+    return write_order(a);
+}
+
+static enum outcome place_new(struct worker *w, const struct order_request *request,
+                              int64_t *order_id)
+{
+    struct attempt a = {.w = w, .request = request};
+    enum outcome outcome = check_window(w, request->voucher_id);
+
+    if (outcome != OUTCOME_ACCEPTED)
+        return outcome;
+    if (sold_out_hint(&w->service->sold_out, request->voucher_id, monotonic_ns())) {
+        count_stop(w, LAYER_HINT);
+        return OUTCOME_SOLD_OUT;
+    }
+    outcome = lock(&a);
+    if (outcome != OUTCOME_ACCEPTED)
+        return outcome;
+    a.sale.voucher_id = request->voucher_id;
+    outcome = sell(&a);
+    unlock(&a);
+    *order_id = a.order_id;
+    return outcome;
+}
+
+/* Is it a refusal for good, which somebody who was accepted before must not hear? */
+static bool is_final_refusal(enum outcome outcome)
+{
+    switch (outcome) {
+    case OUTCOME_SOLD_OUT:
+    case OUTCOME_DUPLICATE:
+    case OUTCOME_NOT_STARTED:
+    case OUTCOME_ENDED:
+    case OUTCOME_UNKNOWN_VOUCHER:
+        return true;
+    default:
+        return false;
+    }
+}
+
+/* A request that comes again is found out when it is refused, here or by the unique index
+ * at its insert: asking first would cost every new order a round trip. */
+enum outcome order_place(struct worker *w, const struct order_request *request,
+                         int64_t *order_id)
+{
+    enum outcome outcome = place_new(w, request, order_id);
+    enum outcome earlier;
+    bool is_new = false;
+
+    if (!request->is_named_by_client || !is_final_refusal(outcome))
+        return outcome;
+    earlier = replay(w, request, order_id, &is_new);
+    return is_new ? outcome : earlier;
+}

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: MIT */
+/* order.h -- place an order: window, lock, guards, commit, unlock. */
+#ifndef APP_ORDER_H
+#define APP_ORDER_H
+
+#include "app/service.h"
+
+struct order_request {
+    int64_t user_id;
+    int64_t voucher_id;
+    const char *request_id;
+    bool is_named_by_client; /* the id came with the request, so it may come again */
+};
+
+/* Sell one unit of a voucher to a user.
+ *   ACCEPTED         *order_id is the committed order; for a request that was accepted
+ *                    before, the same one again
+ *   SOLD_OUT, DUPLICATE, LOCK_BUSY, NOT_STARTED, ENDED, UNKNOWN_VOUCHER
+ *                    refused; nothing was written
+ *   CONFLICT         the request's id belongs to another order
+ *   UNAVAILABLE      a store did not answer; nothing was sold, and nothing will be
+ *   UNKNOWN          the COMMIT was not answered and nobody could be asked in time; the
+ *                    same request id tells later
+ *   INTERNAL         the log says what */
+enum outcome order_place(struct worker *w, const struct order_request *request,
+                         int64_t *order_id);
+
+#endif /* APP_ORDER_H */

@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: MIT */
+/* outcome.h -- how a request can end; the one list is outcome.def. */
+#ifndef APP_OUTCOME_H
+#define APP_OUTCOME_H
+
+#include <stdbool.h>
+
+enum outcome {
+#define OUTCOME(id, name, status, course_status, title, course_message) OUTCOME_##id,
+#include "app/outcome.def"
+#undef OUTCOME
+    OUTCOME_COUNT
+};
+
+struct outcome_info {
+    const char *name;
+    int status;
+    int course_status;
+    const char *title;
+    const char *course_message;
+};
+
+/* What is written about an outcome in the list.  Static. */
+const struct outcome_info *outcome_info(enum outcome outcome);
+
+/* Is it worth trying again in a moment?  Such answers carry Retry-After. */
+bool outcome_is_passing(enum outcome outcome);
+
+#endif /* APP_OUTCOME_H */

@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: MIT */
+/* request.h -- a request that was let in, and the answer it gets; no civetweb here. */
+#ifndef APP_REQUEST_H
+#define APP_REQUEST_H
+
+#include "app/gate.h"
+#include "app/ident.h"
+#include "app/service.h"
+
+/* The two faces of the service. */
+enum face {
+    FACE_COURSE, /* {"success":..., "data":...}, refusals are mostly 200 */
+    FACE_API,    /* status codes and application/problem+json */
+};
+
+struct request {
+    struct worker *worker;
+    const struct gate_request *head;
+    struct gate_verdict gate;
+    char id[REQUEST_ID_MAX + 1]; /* Idempotency-Key, or a new UUID */
+    bool is_named_by_client;     /* it was the former */
+    int64_t user_id;             /* 0: nobody in particular */
+    int64_t number;              /* the number in the path, where the route has one */
+    const char *word;            /* or the word */
+    const char *body;
+    size_t body_len;
+};
+
+struct answer {
+    struct text *body;
+    enum outcome outcome;
+    int status;
+    const char *type;
+    const char *allow;     /* NULL: no such header */
+    char location[64];     /* "": no such header */
+    bool closes;           /* the connection is not used again */
+};
+
+/* The value of a header, NULL if it is not there. */
+const char *request_header(const struct request *rq, const char *name);
+
+/* Find `key` in the query and decode its value.  False: it is not there, or does not
+ * fit, or is malformed; `out` is then "". */
+bool request_query(const struct request *rq, const char *key, char *out, size_t size);
+
+/* Answer with an outcome and nothing else.  `detail` is a sentence, or NULL. */
+void answer_outcome(const struct request *rq, struct answer *an, enum face face,
+                    enum outcome outcome, const char *detail);
+
+/* The same with another status than the outcome's own. */
+void answer_status(const struct request *rq, struct answer *an, enum face face,
+                   enum outcome outcome, int status, const char *detail);
+
+/* Begin an answer of JSON with this status; its text goes to an->body. */
+void answer_json(struct answer *an, int status);
+
+/* Write the whole answer, head and body, to `out`. */
+void answer_write(const struct request *rq, struct answer *an, bool closes,
+                  struct text *out);
+
+/* The face that a path belongs to, for those who are refused before they are routed. */
+enum face face_of(const char *path);
+
+#endif /* APP_REQUEST_H */

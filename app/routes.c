@@ -1,0 +1,150 @@
+/* SPDX-License-Identifier: MIT */
+/* routes.c -- which method and path is whose. */
+#include "app/routes.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <strings.h>
+
+static const struct route ROUTES[] = {
+#define ORDERS(method, path, face, flags, handler)                                     \
+    {LISTENER_ORDERS, method, path, face, flags, handler},
+#define ADMIN(method, path, flags, handler)                                            \
+    {LISTENER_ADMIN, method, path, FACE_API, flags, handler},
+    ORDERS("POST", "/voucher-order/seckill/{id}", FACE_COURSE,
+           ROUTE_TOKEN | ROUTE_ORDER, api_order_course)
+    ORDERS("POST", "/voucher/seckill", FACE_COURSE, ROUTE_TOKEN | ROUTE_BODY,
+           api_voucher_course)
+    ORDERS("GET", "/voucher/list/{id}", FACE_COURSE, 0, api_voucher_list_course)
+    ORDERS("POST", "/api/v1/vouchers/{id}/orders", FACE_API, ROUTE_TOKEN | ROUTE_ORDER,
+           api_order)
+    ORDERS("POST", "/api/v1/vouchers", FACE_API, ROUTE_TOKEN | ROUTE_BODY, api_voucher)
+    ORDERS("GET", "/api/v1/vouchers", FACE_API, 0, api_voucher_list)
+    ORDERS("GET", "/api/v1/vouchers/{id}", FACE_API, 0, api_voucher_find)
+    ORDERS("GET", "/api/v1/orders/{id}", FACE_API, ROUTE_TOKEN, api_order_find)
+    ORDERS("GET", "/api/v1/requests/{word}", FACE_API, ROUTE_TOKEN, api_request_find)
+    ADMIN("GET", "/livez", 0, admin_live)
+    ADMIN("GET", "/readyz", 0, admin_ready)
+    ADMIN("GET", "/metrics", 0, admin_metrics)
+    ADMIN("GET", "/config", 0, admin_config)
+    ADMIN("GET", "/faults", ROUTE_FAULT, admin_faults)
+    ADMIN("POST", "/faults/arm", ROUTE_FAULT, admin_fault_arm)
+    ADMIN("POST", "/faults/release", ROUTE_FAULT, admin_fault_release)
+#undef ORDERS
+#undef ADMIN
+};
+
+enum { ROUTE_COUNT = sizeof(ROUTES) / sizeof(ROUTES[0]) };
+
+/* Does the path fit the pattern?  `param` gets what stands for {id} or {word}. */
+static bool fits(const char *pattern, const char *path, char *param, size_t size)
+{
+    const char *brace = strchr(pattern, '{');
+    size_t prefix = brace != NULL ? (size_t)(brace - pattern) : strlen(pattern);
+    const char *suffix = NULL;
+    size_t n = 0;
+
+    param[0] = '\0';
+    if (brace == NULL)
+        return strcmp(pattern, path) == 0;
+    if (strncmp(pattern, path, prefix) != 0)
+        return false;
+    suffix = strchr(brace, '}') + 1;
+    n = strcspn(path + prefix, "/");
+    if (n >= size || strcmp(path + prefix + n, suffix) != 0)
+        return false;
+    memcpy(param, path + prefix, n);
+    param[n] = '\0';
+    return true;
+}
+
+/* The route for this path and method.  If only the method is wrong, *allow is one that
+ * would be right. */
+static const struct route *find(enum listener_kind listener, const struct request *rq,
+                                char *param, size_t size, const char **allow)
+{
+    const struct config *c = rq->worker->service->config;
+
+    for (size_t i = 0; i < ROUTE_COUNT; i++) {
+        const struct route *r = &ROUTES[i];
+
+        if (r->listener != listener || ((r->flags & ROUTE_FAULT) && !c->allow_faults) ||
+            !fits(r->path, rq->head->uri, param, size))
+            continue;
+        if (strcmp(r->method, rq->head->method) == 0)
+            return r;
+        *allow = *allow == NULL ? r->method : "GET, POST";
+    }
+    return NULL;
+}
+
+static bool read_token(struct request *rq)
+{
+    const char *token = request_header(rq, "authorization");
+
+    if (token != NULL && strncasecmp(token, "Bearer ", 7) == 0)
+        token += 7;
+    return token != NULL &&
+           token_verify(&rq->worker->service->key, token, &rq->user_id);
+}
+
+/* A body where one belongs, none elsewhere. */
+static bool body_fits(const struct route *route, const struct request *rq,
+                      struct answer *an)
+{
+    int64_t limit = rq->worker->service->config->body_limit;
+
+    if (rq->gate.body_bytes > limit)
+        answer_outcome(rq, an, route->face, OUTCOME_TOO_LARGE, "the body is too large");
+    else if (!(route->flags & ROUTE_BODY) && rq->gate.body_bytes > 0)
+        answer_outcome(rq, an, route->face, OUTCOME_BAD_REQUEST,
+                       "no body belongs to this request");
+    else if ((route->flags & ROUTE_BODY) && !rq->gate.has_length)
+        answer_status(rq, an, route->face, OUTCOME_BAD_REQUEST, 411,
+                      "Content-Length is missing");
+    else
+        return true;
+    return false;
+}
+
+static bool read_param(const struct route *route, struct request *rq, const char *param,
+                       struct answer *an)
+{
+    const char *wrong = NULL;
+
+    if (strstr(route->path, "{id}") != NULL)
+        wrong = ident_parse(param, &rq->number);
+    else if (strstr(route->path, "{word}") != NULL && !ident_is_request_id(param))
+        wrong = "not the id of a request";
+    if (wrong != NULL)
+        answer_outcome(rq, an, route->face, OUTCOME_BAD_REQUEST, wrong);
+    return wrong == NULL;
+}
+
+const struct route *route_admit(enum listener_kind listener, struct request *rq,
+                                struct answer *an)
+{
+    /* The word of a route is kept here: a thread serves one request at a time. */
+    static _Thread_local char param[GATE_URI_MAX + 1];
+    const char *allow = NULL;
+    const struct route *route = find(listener, rq, param, sizeof(param), &allow);
+
+    if (route == NULL && allow != NULL) {
+        answer_outcome(rq, an, face_of(rq->head->uri), OUTCOME_METHOD_NOT_ALLOWED,
+                       NULL);
+        an->allow = allow;
+        return NULL;
+    }
+    if (route == NULL) {
+        answer_outcome(rq, an, face_of(rq->head->uri), OUTCOME_NOT_FOUND, NULL);
+        return NULL;
+    }
+    rq->word = param;
+    if (!body_fits(route, rq, an))
+        return NULL;
+    if ((route->flags & ROUTE_TOKEN) && !read_token(rq)) {
+        answer_outcome(rq, an, route->face, OUTCOME_UNAUTHORIZED, NULL);
+        return NULL;
+    }
+    return read_param(route, rq, param, an) ? route : NULL;
+}

@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: MIT */
+/* routes.h -- which method and path is whose; the one table is in routes.c. */
+#ifndef APP_ROUTES_H
+#define APP_ROUTES_H
+
+#include "app/request.h"
+
+/* A handler answers through `an`, which says 500 until it does. */
+typedef void route_handler(const struct request *rq, struct answer *an);
+
+enum listener_kind { LISTENER_ORDERS, LISTENER_ADMIN };
+
+enum route_flags {
+    ROUTE_TOKEN = 1, /* the request must prove whose it is */
+    ROUTE_BODY = 2,  /* it has a body; all others must have none */
+    ROUTE_ORDER = 4, /* it places an order: counted as one */
+    ROUTE_FAULT = 8, /* it exists only where faults are allowed */
+};
+
+struct route {
+    enum listener_kind listener;
+    const char *method;
+    const char *path; /* {id} stands for a number, {word} for a word, at most one */
+    enum face face;
+    unsigned flags;
+    route_handler *handler;
+};
+
+/* Find the route of a request that passed the gate, and read from its path and headers
+ * what the handler needs.  NULL: the refusal was written to `an`. */
+const struct route *route_admit(enum listener_kind listener, struct request *rq,
+                                struct answer *an);
+
+/* The handlers, by file. */
+route_handler api_order_course, api_order, api_order_find, api_request_find;
+route_handler api_voucher_course, api_voucher, api_voucher_list_course,
+    api_voucher_list, api_voucher_find;
+route_handler admin_live, admin_ready, admin_metrics, admin_config;
+route_handler admin_faults, admin_fault_arm, admin_fault_release;
+
+#endif /* APP_ROUTES_H */

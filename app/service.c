@@ -1,0 +1,127 @@
+/* SPDX-License-Identifier: MIT */
+/* service.c -- opens and closes what the service works with. */
+#include "app/service.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "app/limited.h"
+#include "lock/fault.h"
+
+static struct db_options database_options(const struct config *c)
+{
+    struct db_options opts = db_options_default(c->database_url);
+
+    opts.application_name = c->process_name;
+    opts.statement_timeout_ms = (int)c->statement_timeout_ms;
+    opts.idle_timeout_ms = (int)c->idle_transaction_ms;
+    return opts;
+}
+
+/* Called by the lock library when a held lock is gone. */
+static void count_lost_lock(const dlock_lease *lease, void *arg)
+{
+    struct service *s = arg;
+
+    metrics_lock_lost(s->metrics);
+    LIMITED_WARN("the lock %s was lost while it was held", lease->name);
+}
+
+static bool open_locks(struct service *s)
+{
+    const struct config *c = s->config;
+    dlock_options opts = dlock_options_default();
+    dlock_status st;
+
+    opts.variant = c->lock;
+    opts.redis_url = c->redis_url;
+    opts.redlock_urls = c->redlock_urls;
+    opts.lease_ms = (int)c->lock_lease_ms;
+    opts.watchdog = c->watchdog;
+    opts.redlock_sequential = strcmp(c->redlock, "sequential") == 0;
+    opts.redis_timeout_ms = (int)c->redis_timeout_ms;
+    opts.redlock_node_timeout_ms = (int)c->redlock_node_timeout_ms;
+    opts.on_lost = count_lost_lock;
+    opts.on_lost_arg = s;
+    st = dlock_open(&s->locks, &opts);
+    if (st != DLOCK_OK)
+        log_error("Redis is not available for --lock=%s: %s: %s", c->lock,
+                  dlock_status_text(st), dlock_error());
+    return st == DLOCK_OK;
+}
+
+/* One connection, to see that it is there and has the tables. */
+static bool try_database(const struct config *c)
+{
+    struct db_options opts = database_options(c);
+    struct db_conn *db = db_new(&opts);
+    struct voucher_window window;
+    bool found = false;
+    enum db_status st = db != NULL ? db_connect(db) : DB_LOST;
+
+    if (st != DB_OK) {
+        log_error("PostgreSQL is not available: %s",
+                  db != NULL ? db_error(db) : "out of memory");
+    } else {
+        st = voucher_find_window(db, 1, &window, &found);
+        if (st != DB_OK)
+            log_error("PostgreSQL does not have the tables of db/schema.sql: %s",
+                      db_error(db));
+    }
+    db_free(db);
+    return st == DB_OK;
+}
+
+bool service_open(struct service *s, const struct config *config,
+                  const struct settings *settings)
+{
+    s->config = config;
+    s->settings = settings;
+    s->guard = guard_find(config->stock_guard);
+    s->splits_commit = config->unlock_before_commit || config->allow_faults;
+    s->metrics = metrics_new();
+    if (s->metrics == NULL) {
+        log_error("out of memory");
+        return false;
+    }
+    if (config->allow_faults)
+        dlock_fault_allow();
+    return open_locks(s) && try_database(config);
+}
+
+void service_close(struct service *s)
+{
+    dlock_close(s->locks);
+    metrics_free(s->metrics);
+    s->locks = NULL;
+    s->metrics = NULL;
+}
+
+struct worker *worker_new(struct service *s)
+{
+    struct db_options opts = database_options(s->config);
+    struct worker *w = calloc(1, sizeof(*w));
+
+    if (w == NULL)
+        return NULL;
+    w->service = s;
+    w->db = db_new(&opts);
+    w->cell = metrics_cell(s->metrics);
+    w->received = malloc((size_t)s->config->body_limit + 1);
+    if (w->db != NULL && w->cell != NULL && w->received != NULL)
+        return w;
+    worker_free(w);
+    return NULL;
+}
+
+void worker_free(struct worker *w)
+{
+    if (w == NULL)
+        return;
+    db_free(w->db);
+    text_free(&w->body);
+    text_free(&w->head);
+    free(w->received);
+    free(w);
+}

@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: MIT */
+/* service.h -- what the parts of the service share, and what each thread has. */
+#ifndef APP_SERVICE_H
+#define APP_SERVICE_H
+
+#include "app/config.h"
+#include "app/metrics.h"
+#include "app/sold_out.h"
+#include "app/text.h"
+#include "app/voucher_cache.h"
+#include "base/token.h"
+#include "db/conn.h"
+#include "db/guard.h"
+#include "lock/dlock.h"
+
+/* Made once at the start; read-only afterwards but for what synchronizes itself. */
+struct service {
+    const struct config *config;
+    const struct settings *settings;
+    struct token_key key;
+    struct dlock_system *locks;
+    const struct stock_guard *guard;
+    struct metrics *metrics;
+    struct sold_out sold_out;
+    bool splits_commit;       /* something may have to happen just before the COMMIT */
+    atomic_long workers_busy; /* order threads that hold a connection */
+};
+
+/* What one thread works with. */
+struct worker {
+    struct service *service;
+    struct db_conn *db;
+    struct metrics_cell *cell;
+    struct voucher_cache vouchers;
+    struct text body; /* of the answer being written */
+    struct text head;
+    const char *read_buffer; /* where this thread's requests begin; NULL: none yet */
+    char *received; /* the body of the request; config->body_limit bytes and a NUL */
+};
+
+/* Reach the stores: the lock's, then PostgreSQL.  False: it said on the log which one
+ * did not answer. */
+bool service_open(struct service *s, const struct config *config,
+                  const struct settings *settings);
+/* No worker may be left.  A zeroed struct is fine. */
+void service_close(struct service *s);
+
+/* NULL: no memory. */
+struct worker *worker_new(struct service *s);
+void worker_free(struct worker *w);
+
+#endif /* APP_SERVICE_H */

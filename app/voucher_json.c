@@ -1,0 +1,241 @@
+/* SPDX-License-Identifier: MIT */
+/* voucher_json.c -- vouchers as JSON. */
+#include "app/voucher_json.h"
+
+#include <inttypes.h>
+#include <jansson.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+enum field_kind { FIELD_TEXT, FIELD_NUMBER, FIELD_INSTANT };
+
+/* The one list of a voucher's fields as they come in. */
+static const struct field {
+    const char *name;
+    enum field_kind kind;
+    bool is_required;
+    size_t offset;
+    int64_t min, max; /* of a number; of a text, the most characters it may have */
+} FIELDS[] = {
+#define F(name, kind, required, member, min, max)                                      \
+    {name, FIELD_##kind, required, offsetof(struct voucher, member), min, max},
+    F("shopId", NUMBER, false, shop_id, 1, INT64_MAX)
+    F("title", TEXT, true, title, 1, 255)
+    F("subTitle", TEXT, false, sub_title, 0, 255)
+    F("rules", TEXT, false, rules, 0, 1024)
+    F("payValue", NUMBER, true, pay_value, 0, INT64_MAX)
+    F("actualValue", NUMBER, true, actual_value, 0, INT64_MAX)
+    F("type", NUMBER, false, type, 0, 1)
+    F("stock", NUMBER, true, stock, 0, INT32_MAX)
+    F("beginTime", INSTANT, true, begin_us, 0, 0)
+    F("endTime", INSTANT, true, end_us, 0, 0)
+#undef F
+};
+
+enum { FIELD_COUNT = sizeof(FIELDS) / sizeof(FIELDS[0]) };
+
+static bool wrong(struct voucher_draft *draft, const char *name, const char *what)
+{
+    (void)snprintf(draft->wrong, sizeof(draft->wrong), "%.40s: %s", name, what);
+    return false;
+}
+
+/* Two to four digits at `*p`, which moves past them.  -1: something else. */
+static int read_digits(const char **p, int count)
+{
+    int value = 0;
+
+    for (int i = 0; i < count; i++, (*p)++) {
+        if (**p < '0' || **p > '9')
+            return -1;
+        value = value * 10 + (**p - '0');
+    }
+    return value;
+}
+
+static bool skip(const char **p, char c)
+{
+    if (**p != c)
+        return false;
+    (*p)++;
+    return true;
+}
+
+/* The zone at the end, in seconds east. */
+static bool read_zone(const char *p, long *east_s)
+{
+    bool is_east = *p == '+';
+    int hours, minutes;
+
+    *east_s = 0;
+    if (*p == '\0' || strcmp(p, "Z") == 0)
+        return true;
+    if (*p != '+' && *p != '-')
+        return false;
+    p++;
+    hours = read_digits(&p, 2);
+    if (hours < 0 || hours > 14 || !skip(&p, ':'))
+        return false;
+    minutes = read_digits(&p, 2);
+    if (minutes < 0 || minutes > 59 || *p != '\0')
+        return false;
+    *east_s = (hours * 60L + minutes) * (is_east ? 60 : -60);
+    return true;
+}
+
+bool voucher_read_instant(const char *text, int64_t *us)
+{
+    const char *p = text;
+    struct tm tm = {0};
+    struct tm given;
+    int64_t fraction = 0;
+    long east_s = 0;
+    time_t seconds;
+
+    tm.tm_year = read_digits(&p, 4) - 1900;
+    if (tm.tm_year < 0 || !skip(&p, '-') || (tm.tm_mon = read_digits(&p, 2) - 1) < 0 ||
+        !skip(&p, '-') || (tm.tm_mday = read_digits(&p, 2)) < 1 || !skip(&p, 'T') ||
+        (tm.tm_hour = read_digits(&p, 2)) < 0 || !skip(&p, ':') ||
+        (tm.tm_min = read_digits(&p, 2)) < 0 || !skip(&p, ':') ||
+        (tm.tm_sec = read_digits(&p, 2)) < 0)
+        return false;
+    if (skip(&p, '.')) {
+        int64_t scale = 100000;
+
+        if (*p < '0' || *p > '9')
+            return false;
+        for (; *p >= '0' && *p <= '9'; p++, scale /= 10)
+            fraction += (*p - '0') * scale;
+    }
+    if (!read_zone(p, &east_s))
+        return false;
+    given = tm;
+    seconds = timegm(&tm);
+    /* timegm() makes the 31st of February the 3rd of March: refuse instead. */
+    if (tm.tm_mday != given.tm_mday || tm.tm_mon != given.tm_mon ||
+        tm.tm_hour != given.tm_hour || tm.tm_min != given.tm_min ||
+        tm.tm_sec != given.tm_sec)
+        return false;
+    *us = ((int64_t)seconds - east_s) * 1000000 + fraction;
+    return true;
+}
+
+/* Characters, not bytes: what the columns count. */
+static int64_t count_characters(const char *text)
+{
+    int64_t n = 0;
+
+    for (; *text != '\0'; text++)
+        n += (*text & 0xc0) != 0x80;
+    return n;
+}
+
+static bool read_field(struct voucher_draft *draft, const struct field *f,
+                       json_t *value)
+{
+    char *place = (char *)&draft->voucher + f->offset;
+    int64_t number = 0;
+
+    if (f->kind == FIELD_NUMBER) {
+        if (!json_is_integer(value))
+            return wrong(draft, f->name, "must be a whole number");
+        number = json_integer_value(value);
+        if (number < f->min || number > f->max)
+            return wrong(draft, f->name, "is out of range");
+        memcpy(place, &number, sizeof(number));
+        return true;
+    }
+    if (!json_is_string(value))
+        return wrong(draft, f->name, "must be a text");
+    if (f->kind == FIELD_INSTANT) {
+        if (!voucher_read_instant(json_string_value(value), &number))
+            return wrong(draft, f->name, "must be a time such as 2026-01-31T18:00:00Z");
+        memcpy(place, &number, sizeof(number));
+        return true;
+    }
+    number = count_characters(json_string_value(value));
+    if (number < f->min || number > f->max)
+        return wrong(draft, f->name, number < f->min ? "is empty" : "is too long");
+    memcpy(place, &(const char *){json_string_value(value)}, sizeof(const char *));
+    return true;
+}
+
+static bool is_known(const char *name)
+{
+    for (size_t i = 0; i < FIELD_COUNT; i++)
+        if (strcmp(FIELDS[i].name, name) == 0)
+            return true;
+    return false;
+}
+
+bool voucher_draft_read(struct voucher_draft *draft, const char *json, size_t len)
+{
+    json_error_t error;
+    json_t *root = json_loadb(json, len, JSON_REJECT_DUPLICATES, &error);
+    const char *name = NULL;
+    json_t *value = NULL;
+
+    *draft = (struct voucher_draft){.voucher = {.shop_id = 1, .type = 1}, .json = root};
+    if (root == NULL)
+        return wrong(draft, "JSON", error.text);
+    if (!json_is_object(root))
+        return wrong(draft, "JSON", "must be an object");
+    json_object_foreach (root, name, value)
+        if (!is_known(name))
+            return wrong(draft, name, "no such field");
+    for (size_t i = 0; i < FIELD_COUNT; i++) {
+        value = json_object_get(root, FIELDS[i].name);
+        if (value == NULL || json_is_null(value)) {
+            if (FIELDS[i].is_required)
+                return wrong(draft, FIELDS[i].name, "is missing");
+        } else if (!read_field(draft, &FIELDS[i], value)) {
+            return false;
+        }
+    }
+    if (draft->voucher.begin_us > draft->voucher.end_us)
+        return wrong(draft, "endTime", "is before beginTime");
+    return true;
+}
+
+void voucher_draft_free(struct voucher_draft *draft)
+{
+    json_decref(draft->json);
+}
+
+static void write_instant(struct text *out, const char *name, int64_t us)
+{
+    time_t seconds = (time_t)(us / 1000000);
+    char text[32] = "";
+    struct tm tm;
+
+    (void)gmtime_r(&seconds, &tm);
+    (void)strftime(text, sizeof(text), "%Y-%m-%dT%H:%M:%SZ", &tm);
+    text_add(out, ",\"%s\":\"%s\"", name, text);
+}
+
+static void write_text(struct text *out, const char *name, const char *value)
+{
+    if (value == NULL)
+        return; /* as the courses do it: what is null is left out */
+    text_add(out, ",\"%s\":", name);
+    text_add_json(out, value);
+}
+
+void voucher_write(struct text *out, const struct voucher *v, bool id_as_text)
+{
+    const char *quote = id_as_text ? "\"" : "";
+
+    text_add(out, "{\"id\":%s%" PRId64 "%s,\"shopId\":%" PRId64, quote, v->id, quote,
+             v->shop_id);
+    write_text(out, "title", v->title);
+    write_text(out, "subTitle", v->sub_title);
+    write_text(out, "rules", v->rules);
+    text_add(out,
+             ",\"payValue\":%" PRId64 ",\"actualValue\":%" PRId64 ",\"type\":%" PRId64
+             ",\"status\":%" PRId64 ",\"stock\":%" PRId64,
+             v->pay_value, v->actual_value, v->type, v->status, v->stock);
+    write_instant(out, "beginTime", v->begin_us);
+    write_instant(out, "endTime", v->end_us);
+    text_add(out, "}");
+}

@@ -1,0 +1,134 @@
+/* SPDX-License-Identifier: MIT */
+/* audit.c -- what the laboratory asks the database about a sale. */
+#include "db/audit.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "db/lab_db.h"
+
+enum { NUMBER_MAX = 24 };
+
+static int64_t number(const PGresult *result, int column)
+{
+    return strtoll(PQgetvalue(result, 0, column), NULL, 10);
+}
+
+bool audit_db_stock(lab_db *db, int64_t voucher, struct audit_db_stock *out)
+{
+    static const char sql[] = "SELECT issue.stock, sale.stock FROM lab.issue"
+                              " JOIN tb_seckill_voucher AS sale USING (voucher_id)"
+                              " WHERE voucher_id = $1::bigint";
+    char id[NUMBER_MAX];
+    const char *values[] = {id};
+    PGresult *result;
+    bool found;
+
+    snprintf(id, sizeof id, "%" PRId64, voucher);
+    result = lab_db_ask(db, PGRES_TUPLES_OK, sql, 1, values);
+    if (!result)
+        return false;
+    found = PQntuples(result) == 1;
+    if (found)
+        *out = (struct audit_db_stock){number(result, 0), number(result, 1)};
+    else
+        snprintf(db->error, sizeof db->error,
+                 "the laboratory never issued voucher %" PRId64, voucher);
+    PQclear(result);
+    return found;
+}
+
+bool audit_db_orders(lab_db *db, int64_t voucher, audit_db_order_fn *each, void *arg)
+{
+    static const char sql[] =
+        "SELECT id, user_id, voucher_id, request_id, lock_variant, stock_guard,"
+        "       duplicate_guard, process, create_time"
+        " FROM tb_voucher_order WHERE voucher_id = $1::bigint ORDER BY id";
+    char id[NUMBER_MAX];
+    const char *values[] = {id};
+    PGresult *result;
+    int rows;
+
+    snprintf(id, sizeof id, "%" PRId64, voucher);
+    result = lab_db_ask(db, PGRES_TUPLES_OK, sql, 1, values);
+    if (!result)
+        return false;
+    rows = PQntuples(result);
+    for (int row = 0; row < rows; row++) {
+        struct audit_db_order order = {
+            .id = PQgetvalue(result, row, 0),
+            .user = PQgetvalue(result, row, 1),
+            .voucher = PQgetvalue(result, row, 2),
+            .request = PQgetvalue(result, row, 3),
+            .variant = PQgetvalue(result, row, 4),
+            .stock_guard = PQgetvalue(result, row, 5),
+            .duplicate_guard = PQgetvalue(result, row, 6),
+            .process = PQgetvalue(result, row, 7),
+            .created = PQgetvalue(result, row, 8),
+        };
+
+        if (!each(&order, arg))
+            break;
+    }
+    PQclear(result);
+    return true;
+}
+
+bool audit_db_count(lab_db *db, const struct audit_db_filter *filter, int64_t *count)
+{
+    static const char sql[] =
+        "SELECT count(*) FROM tb_voucher_order"
+        " WHERE voucher_id BETWEEN $1::bigint AND $2::bigint"
+        "   AND ($3::bigint = 0 OR user_id = $3::bigint)"
+        "   AND ($4::text IS NULL OR process = $4)"
+        "   AND ($5::text IS NULL OR process <> $5)";
+    char first[NUMBER_MAX], last[NUMBER_MAX], user[NUMBER_MAX];
+    const char *values[] = {first, last, user, filter->process, filter->not_process};
+    PGresult *result;
+
+    snprintf(first, sizeof first, "%" PRId64, filter->first_voucher);
+    snprintf(last, sizeof last, "%" PRId64, filter->last_voucher);
+    snprintf(user, sizeof user, "%" PRId64, filter->user);
+    result = lab_db_ask(db, PGRES_TUPLES_OK, sql, 5, values);
+    if (!result)
+        return false;
+    *count = number(result, 0);
+    PQclear(result);
+    return true;
+}
+
+bool audit_db_blocked(lab_db *db, int64_t for_ms, bool *blocked)
+{
+    static const char sql[] =
+        "SELECT count(*) FROM pg_stat_activity"
+        " WHERE datname = current_database() AND state = 'active'"
+        "   AND wait_event_type = 'Lock'"
+        "   AND query_start < clock_timestamp() - $1::bigint * interval '1 millisecond'";
+    char ms[NUMBER_MAX];
+    const char *values[] = {ms};
+    PGresult *result;
+
+    snprintf(ms, sizeof ms, "%" PRId64, for_ms);
+    result = lab_db_ask(db, PGRES_TUPLES_OK, sql, 1, values);
+    if (!result)
+        return false;
+    *blocked = number(result, 0) > 0;
+    PQclear(result);
+    return true;
+}
+
+bool audit_db_quiet(lab_db *db, bool *quiet)
+{
+    static const char sql[] =
+        "SELECT count(*) FROM pg_stat_activity"
+        " WHERE usename = 'seckill_service'"
+        "   AND (state <> 'idle' OR state_change > clock_timestamp() - interval '1 second')";
+    PGresult *result = lab_db_ask(db, PGRES_TUPLES_OK, sql, 0, NULL);
+
+    if (!result)
+        return false;
+    *quiet = number(result, 0) == 0;
+    PQclear(result);
+    return true;
+}

@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: MIT */
+/* audit.h -- what the laboratory asks the database about a sale. */
+#ifndef DB_AUDIT_H
+#define DB_AUDIT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "db/issue.h"
+
+struct audit_db_stock {
+    int64_t issued; /* what the laboratory wrote down when it made the voucher      */
+    int64_t left;   /* what the service has made of it                              */
+};
+
+/* False: no answer, or the laboratory never issued that voucher (text says which). */
+bool audit_db_stock(lab_db *db, int64_t voucher, struct audit_db_stock *out);
+
+/* One order, as texts, valid during the call only. */
+struct audit_db_order {
+    const char *id, *user, *voucher, *request, *variant, *stock_guard,
+        *duplicate_guard, *process, *created;
+};
+
+/* Called once per order; false ends the reading. */
+typedef bool audit_db_order_fn(const struct audit_db_order *order, void *arg);
+
+/* Read all orders of one voucher, in the order of their numbers. */
+bool audit_db_orders(lab_db *db, int64_t voucher, audit_db_order_fn *each, void *arg);
+
+/* Which orders to count; zero and NULL mean "any". */
+struct audit_db_filter {
+    int64_t first_voucher, last_voucher; /* a range, both ends included             */
+    int64_t user;
+    const char *process;     /* written by this process ...                         */
+    const char *not_process; /* ... or by any other than this one                   */
+};
+
+bool audit_db_count(lab_db *db, const struct audit_db_filter *filter, int64_t *count);
+
+/* Has any session waited for another one's rows for longer than `for_ms`? */
+bool audit_db_blocked(lab_db *db, int64_t for_ms, bool *blocked);
+
+/* Has no session of the service done anything for a second? */
+bool audit_db_quiet(lab_db *db, bool *quiet);
+
+#endif /* DB_AUDIT_H */

@@ -1,0 +1,197 @@
+/* SPDX-License-Identifier: MIT */
+/* conn.c -- the life of a connection to PostgreSQL: open, lose, open again.
+ *
+ * Invariant: a connection on which anything went wrong below SQL is closed at once.  No
+ * later statement can then read the answer of an earlier one.
+ */
+#include "db/conn.h"
+
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/duration.h"
+#include "db/conn_private.h"
+
+enum {
+    BACKOFF_FIRST_MS = 20,
+    BACKOFF_LAST_MS = 1000,
+};
+
+struct db_options db_options_default(const char *url)
+{
+    return (struct db_options){
+        .url = url,
+        .connect_timeout_ms = 2000,
+        .statement_timeout_ms = 5000,
+        .idle_timeout_ms = 60000,
+    };
+}
+
+struct db_conn *db_new(const struct db_options *opts)
+{
+    struct db_conn *db = calloc(1, sizeof(*db));
+
+    if (db == NULL)
+        return NULL;
+    db->opts = *opts;
+    db->url = strdup(opts->url);
+    db->application_name =
+        strdup(opts->application_name != NULL ? opts->application_name : "seckill");
+    if (db->url == NULL || db->application_name == NULL) {
+        db_free(db);
+        return NULL;
+    }
+    return db;
+}
+
+void db_disconnect(struct db_conn *db)
+{
+    if (db->pg != NULL)
+        PQfinish(db->pg);
+    db->pg = NULL;
+    db->prepared_count = 0;
+}
+
+void db_free(struct db_conn *db)
+{
+    if (db == NULL)
+        return;
+    db_clear_results(db);
+    db_disconnect(db);
+    free(db->application_name);
+    free(db->url);
+    free(db);
+}
+
+/* Keep one line of what libpq or the server said. */
+void db_note_error(struct db_conn *db, const char *text)
+{
+    size_t n = 0;
+
+    for (; text[n] != '\0' && n < sizeof(db->error) - 1; n++)
+        db->error[n] = text[n] == '\n' ? ' ' : text[n];
+    while (n > 0 && db->error[n - 1] == ' ')
+        n--;
+    db->error[n] = '\0';
+}
+
+enum db_status db_lose(struct db_conn *db, const char *text)
+{
+    db_note_error(db, text);
+    db_disconnect(db);
+    return DB_LOST;
+}
+
+/* Wait until the socket is ready.  False: the deadline passed. */
+bool db_wait_socket(int fd, short events, int64_t deadline_ns)
+{
+    for (;;) {
+        struct pollfd p = {.fd = fd, .events = events, .revents = 0};
+        int64_t left_ms = (deadline_ns - monotonic_ns() + 999999) / 1000000;
+
+        if (left_ms < 0)
+            left_ms = 0;
+        if (poll(&p, 1, (int)left_ms) > 0)
+            return true;
+        if (monotonic_ns() >= deadline_ns)
+            return false;
+    }
+}
+
+static PGconn *start_connecting(const struct db_conn *db)
+{
+    char guc[256];
+    const char *keys[] = {"dbname",           "application_name",    "options",
+                          "keepalives_idle",  "keepalives_interval", "keepalives_count",
+                          "tcp_user_timeout", "gssencmode",          NULL};
+    const char *values[] = {db->url, db->application_name, guc,       "5", "2",
+                            "3",     "10000",              "disable", NULL};
+
+    (void)snprintf(guc, sizeof(guc),
+                   "-c statement_timeout=%d -c lock_timeout=%d"
+                   " -c idle_in_transaction_session_timeout=%d -c TimeZone=UTC",
+                   db->opts.statement_timeout_ms,
+                   db->opts.statement_timeout_ms - db->opts.statement_timeout_ms / 5,
+                   db->opts.idle_timeout_ms);
+    return PQconnectStartParams(keys, values, 1);
+}
+
+/* Drive a connection attempt to its end; false when it failed or took too long. */
+static bool finish_connecting(PGconn *pg, int64_t deadline_ns)
+{
+    PostgresPollingStatusType want = PGRES_POLLING_WRITING;
+
+    while (want != PGRES_POLLING_OK) {
+        if (want == PGRES_POLLING_FAILED)
+            return false;
+        if (!db_wait_socket(PQsocket(pg),
+                            want == PGRES_POLLING_READING ? POLLIN : POLLOUT,
+                            deadline_ns))
+            return false;
+        want = PQconnectPoll(pg);
+    }
+    return true;
+}
+
+static void back_off(struct db_conn *db)
+{
+    db->backoff_ms = db->backoff_ms == 0 ? BACKOFF_FIRST_MS : db->backoff_ms * 2;
+    if (db->backoff_ms > BACKOFF_LAST_MS)
+        db->backoff_ms = BACKOFF_LAST_MS;
+    db->next_try_ns = monotonic_ns() + db->backoff_ms * 1000000;
+}
+
+/* Warnings and notices would go to stderr, past the log. */
+static void drop_notice(void *arg, const PGresult *result)
+{
+    (void)arg;
+    (void)result;
+}
+
+static enum db_status connect_now(struct db_conn *db)
+{
+    int64_t deadline_ns =
+        monotonic_ns() + (int64_t)db->opts.connect_timeout_ms * 1000000;
+
+    db->pg = start_connecting(db);
+    if (db->pg == NULL)
+        return db_lose(db, "out of memory");
+    if (PQstatus(db->pg) == CONNECTION_BAD || !finish_connecting(db->pg, deadline_ns)) {
+        const char *said = PQerrorMessage(db->pg);
+
+        back_off(db);
+        return db_lose(db,
+                       said[0] != '\0' ? said : "the server did not answer in time");
+    }
+    (void)PQsetNoticeReceiver(db->pg, drop_notice, NULL);
+    db->backoff_ms = 0;
+    db->next_try_ns = 0;
+    if (PQenterPipelineMode(db->pg) != 1)
+        return db_lose(db, PQerrorMessage(db->pg));
+    return DB_OK;
+}
+
+/* An idle connection has nothing to say, so one that can be read has been hung up on,
+ * or is about to be.  Finding that out here, before anything is sent, is what makes a
+ * restarted server cost nobody an order. */
+static bool is_stale(const struct db_conn *db)
+{
+    struct pollfd p = {.fd = PQsocket(db->pg), .events = POLLIN, .revents = 0};
+
+    return PQstatus(db->pg) != CONNECTION_OK ||
+           (PQtransactionStatus(db->pg) == PQTRANS_IDLE && poll(&p, 1, 0) > 0);
+}
+
+enum db_status db_connect(struct db_conn *db)
+{
+    if (db->pg != NULL && !is_stale(db))
+        return DB_OK;
+    if (db->pg != NULL && PQtransactionStatus(db->pg) != PQTRANS_IDLE)
+        return db_lose(db, "the connection broke inside a transaction");
+    db_disconnect(db);
+    if (monotonic_ns() < db->next_try_ns)
+        return DB_LOST;
+    return connect_now(db);
+}

@@ -1,0 +1,130 @@
+/* SPDX-License-Identifier: MIT */
+/* conn.h -- a connection to PostgreSQL that looks after itself.
+ *
+ * Statements are described once, as constants, and prepared the first time a connection
+ * meets them.  A caller queues one or more and runs them in one round trip:
+ *
+ *     static const struct db_statement FIND = {
+ *         "voucher_find", "SELECT title FROM tb_voucher WHERE id = $1", "i"};
+ *
+ *     db_queue(db, &FIND, DB_VALUES(DB_INT(id)));
+ *     if (db_run(db) == DB_OK && db_rows(db, 0) == 1)
+ *         puts(db_text(db, 0, 0, 0));
+ *
+ * Ownership   db_new() makes a connection object that the caller must db_free().
+ * Threads     One thread at a time; every worker thread has its own.
+ * Time        A run never lasts longer than the statement timeout and half a second: a
+ *             server that keeps silent is given up like one that hung up.
+ * Loss        A lost connection is opened again by the next db_run(), at most once per
+ *             back-off (20 ms, doubling to 1 s); until then db_run() answers LOST at
+ * once.
+ */
+#ifndef DB_CONN_H
+#define DB_CONN_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum db_status {
+    DB_OK,
+    DB_UNIQUE,   /* a unique constraint refused; db_constraint() names it */
+    DB_CONFLICT, /* serialization failure or deadlock: nothing happened, try again */
+    DB_TIMEOUT,  /* the server gave up: statement or lock timeout */
+    DB_LOST,     /* no connection, or it broke: what was sent may or may not count */
+    DB_ERROR,    /* the server refused; db_error() says why */
+};
+
+enum {
+    DB_BATCH_MAX = 8,  /* statements in one run */
+    DB_PARAM_MAX = 20, /* parameters of one statement */
+};
+
+struct db_conn; /* opaque */
+
+struct db_options {
+    const char *url;              /* postgresql://... */
+    const char *application_name; /* what pg_stat_activity shows; may be NULL */
+    int connect_timeout_ms;       /* for one attempt */
+    int statement_timeout_ms;     /* also the lock timeout */
+    int idle_timeout_ms;          /* how long a transaction may wait for its client */
+};
+
+/* A statement.  `types` has one letter per parameter: i = bigint, t = text.  The struct
+ * must be static: connections remember its address. */
+struct db_statement {
+    const char *name;
+    const char *sql;
+    const char *types;
+};
+
+/* The value of one parameter.  A text is read until db_run() returns; NULL is NULL. */
+struct db_value {
+    int64_t integer;
+    const char *text;
+    bool is_null;
+};
+
+#define DB_INT(v) {(v), NULL, false}
+#define DB_TEXT(s) {0, (s), false}
+#define DB_NULL {0, NULL, true}
+#define DB_VALUES(...) ((const struct db_value[]){__VA_ARGS__})
+
+/* Connect timeout 2 s, statements 5 s, idle transactions 60 s. */
+struct db_options db_options_default(const char *url);
+
+/* A connection that is not connected yet; strings are copied.  NULL: no memory. */
+struct db_conn *db_new(const struct db_options *opts);
+
+/* Hang up (which rolls an open transaction back) and free.  NULL is fine. */
+void db_free(struct db_conn *db);
+
+/* Connect if it is not connected.  Regards the back-off like every run.
+ *   OK, LOST (db_error() says who did not answer, and what was said) */
+enum db_status db_connect(struct db_conn *db);
+
+/* Hang up now.  The next run connects again, without a back-off. */
+void db_disconnect(struct db_conn *db);
+
+/* Add a statement to the next run.  At most DB_BATCH_MAX. */
+void db_queue(struct db_conn *db, const struct db_statement *statement,
+              const struct db_value *values);
+
+/* Send what was queued, wait for every answer.  Statements after one that failed are
+ * not executed. OK          all of them succeeded otherwise   the status of the first
+ * that failed; in an open transaction only ROLLBACK is left to do (after LOST: nothing)
+ * Results stay readable until the next db_queue() or db_run(). */
+enum db_status db_run(struct db_conn *db);
+
+/* queue and run one. */
+enum db_status db_run_one(struct db_conn *db, const struct db_statement *statement,
+                          const struct db_value *values);
+
+/* Run a script of several statements that has no parameters, such as the schema. */
+enum db_status db_script(struct db_conn *db, const char *script);
+
+/* What the `i`th statement of the last run gave back.  Row and column count from 0.
+ * A NULL or a column that is not there reads as 0, "" and true. */
+size_t db_rows(const struct db_conn *db, size_t i);
+int64_t db_affected(const struct db_conn *db, size_t i);
+int64_t db_int(const struct db_conn *db, size_t i, size_t row, int column);
+const char *db_text(const struct db_conn *db, size_t i, size_t row, int column);
+bool db_is_null(const struct db_conn *db, size_t i, size_t row, int column);
+
+/* How many of the last run's statements succeeded before one failed. */
+size_t db_succeeded(const struct db_conn *db);
+
+/* Is a transaction open, as far as this end knows? */
+bool db_in_transaction(const struct db_conn *db);
+
+/* The server process at the other end; 0 when there is none. */
+int db_backend_pid(const struct db_conn *db);
+
+/* Detail of the last failure, "" if none; valid until the next call. */
+const char *db_error(const struct db_conn *db);
+/* The constraint that DB_UNIQUE was about. */
+const char *db_constraint(const struct db_conn *db);
+
+const char *db_status_name(enum db_status status);
+
+#endif /* DB_CONN_H */

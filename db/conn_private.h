@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: MIT */
+/* conn_private.h -- what conn.c, run.c and rows.c share; nobody else includes it. */
+#ifndef DB_CONN_PRIVATE_H
+#define DB_CONN_PRIVATE_H
+
+#include <libpq-fe.h>
+
+#include "db/conn.h"
+
+enum {
+    PREPARED_MAX = 64,
+    ERROR_MAX = 512,
+};
+
+struct queued {
+    const struct db_statement *statement;
+    struct db_value kept[DB_PARAM_MAX];
+};
+
+struct db_conn {
+    PGconn *pg;
+    char *url;
+    char *application_name;
+    struct db_options opts;
+    const struct db_statement *prepared[PREPARED_MAX];
+    size_t prepared_count;
+    struct queued queue[DB_BATCH_MAX];
+    size_t queue_count;
+    PGresult *results[DB_BATCH_MAX];
+    size_t result_count; /* statements of the last run */
+    size_t succeeded;
+    int64_t next_try_ns;
+    int64_t backoff_ms;
+    char error[ERROR_MAX];
+    char constraint[64];
+};
+
+/* Free the results of the last run. */
+void db_clear_results(struct db_conn *db);
+
+/* Keep one line of what libpq or the server said. */
+void db_note_error(struct db_conn *db, const char *text);
+
+/* Note the error and hang up.  Answers DB_LOST. */
+enum db_status db_lose(struct db_conn *db, const char *text);
+
+/* Wait until the socket is ready for `events`.  False: the deadline passed. */
+bool db_wait_socket(int fd, short events, int64_t deadline_ns);
+
+#endif /* DB_CONN_PRIVATE_H */

@@ -1,0 +1,206 @@
+/* SPDX-License-Identifier: MIT */
+/* order.c -- the SQL about orders. */
+#include "db/order.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "base/duration.h"
+
+static const struct db_statement BEGIN = {"order_begin", "BEGIN", ""};
+static const struct db_statement COMMIT = {"order_commit", "COMMIT", ""};
+static const struct db_statement ROLLBACK = {"order_rollback", "ROLLBACK", ""};
+
+static const struct db_statement COUNT_EARLIER = {
+    "order_count_earlier",
+    "SELECT count(*) FROM tb_voucher_order WHERE voucher_id = $1 AND user_id = $2",
+    "ii",
+};
+
+static const struct db_statement INSERT = {
+    "order_insert",
+    "INSERT INTO tb_voucher_order (user_id, voucher_id, request_id, lock_variant,"
+    " stock_guard, duplicate_guard, process, fence)"
+    " VALUES ($1, $2, $3, $4, $5, $6, $7, nullif($8, 0)) RETURNING id",
+    "iittttti",
+};
+
+static const struct db_statement FIND_REQUEST = {
+    "order_find_request",
+    "SELECT id, user_id, voucher_id FROM tb_voucher_order WHERE request_id = $1",
+    "t",
+};
+
+static const struct db_statement FIND = {
+    "order_find",
+    "SELECT id, user_id, voucher_id FROM tb_voucher_order WHERE id = $1",
+    "i",
+};
+
+static const struct db_statement ASK_STATUS = {
+    "order_ask_status",
+    "SELECT pg_xact_status($1::xid8)",
+    "t",
+};
+
+/* Only the very transaction in question: process ids are used again. */
+static const struct db_statement GIVE_UP = {
+    "order_give_up",
+    "SELECT pg_terminate_backend(pid) FROM pg_stat_activity"
+    " WHERE pid = $1 AND backend_xid = $2::xid8::xid",
+    "it",
+};
+
+enum db_status order_begin(struct db_conn *db, const struct stock_guard *guard,
+                           int64_t user_id, struct guard_sale *sale, int64_t *earlier)
+{
+    size_t i = 1;
+    enum db_status st;
+
+    db_queue(db, &BEGIN, NULL);
+    if (earlier != NULL)
+        db_queue(db, &COUNT_EARLIER,
+                 DB_VALUES(DB_INT(sale->voucher_id), DB_INT(user_id)));
+    if (guard->read != NULL)
+        db_queue(db, guard->read, DB_VALUES(DB_INT(sale->voucher_id)));
+    st = db_run(db);
+    if (st != DB_OK)
+        return st;
+    if (earlier != NULL)
+        *earlier = db_int(db, i++, 0, 0);
+    if (guard->read != NULL) {
+        sale->stock = db_int(db, i, 0, 0);
+        sale->version = db_int(db, i, 0, 1);
+    }
+    return DB_OK;
+}
+
+static void queue_insert(struct db_conn *db, const struct order_row *row)
+{
+    db_queue(db, &INSERT,
+             DB_VALUES(DB_INT(row->user_id), DB_INT(row->voucher_id),
+                       DB_TEXT(row->request_id), DB_TEXT(row->lock_variant),
+                       DB_TEXT(row->stock_guard), DB_TEXT(row->duplicate_guard),
+                       DB_TEXT(row->process), DB_INT(row->fence)));
+}
+
+enum db_status order_insert(struct db_conn *db, const struct order_row *row,
+                            int64_t *id)
+{
+    enum db_status st;
+
+    queue_insert(db, row);
+    st = db_run(db);
+    if (st == DB_OK)
+        *id = db_int(db, 0, 0, 0);
+    return st;
+}
+
+enum db_status order_commit(struct db_conn *db)
+{
+    return db_run_one(db, &COMMIT, NULL);
+}
+
+enum db_status order_insert_and_commit(struct db_conn *db, const struct order_row *row,
+                                       int64_t *id)
+{
+    enum db_status st;
+
+    queue_insert(db, row);
+    db_queue(db, &COMMIT, NULL);
+    st = db_run(db);
+    if (st == DB_OK)
+        *id = db_int(db, 0, 0, 0);
+    return st;
+}
+
+void order_cancel(struct db_conn *db)
+{
+    if (db_in_transaction(db) && db_run_one(db, &ROLLBACK, NULL) != DB_OK)
+        db_disconnect(db); /* which rolls back as well */
+}
+
+bool order_is_duplicate(const struct db_conn *db)
+{
+    return strcmp(db_constraint(db), "orders_one_per_user") == 0;
+}
+
+bool order_is_repeated(const struct db_conn *db)
+{
+    return strcmp(db_constraint(db), "orders_one_per_request") == 0;
+}
+
+static enum db_status find(struct db_conn *db, const struct db_statement *statement,
+                           const struct db_value *values, struct order_found *out)
+{
+    enum db_status st = db_run_one(db, statement, values);
+
+    *out = (struct order_found){0};
+    if (st == DB_OK && db_rows(db, 0) == 1)
+        *out = (struct order_found){true, db_int(db, 0, 0, 0), db_int(db, 0, 0, 1),
+                                    db_int(db, 0, 0, 2)};
+    return st;
+}
+
+enum db_status order_find_request(struct db_conn *db, const char *request_id,
+                                  struct order_found *out)
+{
+    return find(db, &FIND_REQUEST, DB_VALUES(DB_TEXT(request_id)), out);
+}
+
+enum db_status order_find(struct db_conn *db, int64_t order_id, struct order_found *out)
+{
+    return find(db, &FIND, DB_VALUES(DB_INT(order_id)), out);
+}
+
+/* Is the transaction decided?  The status is asked before the row is: a transaction
+ * that is over has either left its row or never will.  An error means that the server
+ * does not know the number, which happens when it crashed before it wrote it down: not
+ * committed. */
+static enum order_settled ask_once(struct db_conn *db, const char *request_id,
+                                   const char *xid, int64_t *id, bool *is_open)
+{
+    enum db_status st = db_run_one(db, &ASK_STATUS, DB_VALUES(DB_TEXT(xid)));
+    struct order_found order;
+
+    *is_open = false;
+    if (st == DB_OK && strcmp(db_text(db, 0, 0, 0), "in progress") == 0) {
+        *is_open = true;
+        return ORDER_UNSETTLED;
+    }
+    if (st != DB_OK && st != DB_ERROR)
+        return ORDER_UNSETTLED;
+    if (order_find_request(db, request_id, &order) != DB_OK)
+        return ORDER_UNSETTLED;
+    *id = order.id;
+    return order.found ? ORDER_SOLD : ORDER_NOT_SOLD;
+}
+
+static void pause_ms(long ms)
+{
+    struct timespec t = {.tv_sec = 0, .tv_nsec = ms * 1000000};
+
+    (void)nanosleep(&t, NULL);
+}
+
+enum order_settled order_settle(struct db_conn *db, const char *request_id,
+                                const char *xid, int backend_pid, int64_t wait_ms,
+                                int64_t *id)
+{
+    enum { FIRST_MS = 5, LAST_MS = 100, PATIENCE = 3 };
+    int64_t deadline_ns = monotonic_ns() + wait_ms * 1000000;
+    long ms = FIRST_MS;
+
+    for (int asked_open = 0;; ms = ms * 2 > LAST_MS ? LAST_MS : ms * 2) {
+        bool is_open = false;
+        enum order_settled settled = ask_once(db, request_id, xid, id, &is_open);
+
+        if (settled != ORDER_UNSETTLED || monotonic_ns() >= deadline_ns)
+            return settled;
+        if (is_open && ++asked_open == PATIENCE)
+            (void)db_run_one(db, &GIVE_UP,
+                             DB_VALUES(DB_INT(backend_pid), DB_TEXT(xid)));
+        pause_ms(ms);
+    }
+}

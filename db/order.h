@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: MIT */
+/* order.h -- an order's transaction, step by step, and what became of it.
+ *
+ *     order_begin -> the guard's take -> order_insert -> order_commit
+ *
+ * After any answer but OK the caller calls order_cancel(), except where a COMMIT was
+ * sent and DB_LOST came back: then nobody knows, and order_settle() finds out.
+ */
+#ifndef DB_ORDER_H
+#define DB_ORDER_H
+
+#include "db/conn.h"
+#include "db/guard.h"
+
+/* What an order row says. */
+struct order_row {
+    int64_t user_id;
+    int64_t voucher_id;
+    const char *request_id;
+    const char *lock_variant;
+    const char *stock_guard;
+    const char *duplicate_guard;
+    const char *process;
+    int64_t fence; /* 0: the lock has none */
+};
+
+/* An order that was found. */
+struct order_found {
+    bool found;
+    int64_t id;
+    int64_t user_id;
+    int64_t voucher_id;
+};
+
+/* Begin a transaction, and in the same round trip count the user's earlier orders (if
+ * `earlier` is not NULL) and do the guard's read (if it has one) into `sale`. */
+enum db_status order_begin(struct db_conn *db, const struct stock_guard *guard,
+                           int64_t user_id, struct guard_sale *sale, int64_t *earlier);
+
+/* Insert the order.  OK: *id is its number.
+ *   UNIQUE   a constraint refused it: order_is_duplicate() or order_is_repeated() */
+enum db_status order_insert(struct db_conn *db, const struct order_row *row,
+                            int64_t *id);
+
+/* Commit.  LOST: it may or may not have been. */
+enum db_status order_commit(struct db_conn *db);
+
+/* Insert and commit in one round trip.  UNIQUE as order_insert(), LOST as
+ * order_commit(). */
+enum db_status order_insert_and_commit(struct db_conn *db, const struct order_row *row,
+                                       int64_t *id);
+
+/* Roll back, if there is something to roll back. */
+void order_cancel(struct db_conn *db);
+
+/* After DB_UNIQUE: was it one order per user, or the request's id that was there? */
+bool order_is_duplicate(const struct db_conn *db);
+bool order_is_repeated(const struct db_conn *db);
+
+/* Look for an order by the request that made it, or by its number. */
+enum db_status order_find_request(struct db_conn *db, const char *request_id,
+                                  struct order_found *out);
+enum db_status order_find(struct db_conn *db, int64_t order_id,
+                          struct order_found *out);
+
+enum order_settled {
+    ORDER_SOLD,      /* it was committed; *id is its number */
+    ORDER_NOT_SOLD,  /* it was not, and never will be */
+    ORDER_UNSETTLED, /* the time was up first */
+};
+
+/* Find out what became of a COMMIT that was not answered: ask, for at most `wait_ms`,
+ * what the database says of transaction `xid`.  If it stays open because the server
+ * process `backend_pid` still waits for its dead client, that process is told to give
+ * up, which decides it. */
+enum order_settled order_settle(struct db_conn *db, const char *request_id,
+                                const char *xid, int backend_pid, int64_t wait_ms,
+                                int64_t *id);
+
+#endif /* DB_ORDER_H */

@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: MIT */
+/* rows.c -- read what a run gave back. */
+#include <stdlib.h>
+
+#include "db/conn.h"
+#include "db/conn_private.h"
+
+void db_clear_results(struct db_conn *db)
+{
+    for (size_t i = 0; i < db->result_count; i++) {
+        PQclear(db->results[i]);
+        db->results[i] = NULL;
+    }
+    db->result_count = 0;
+    db->succeeded = 0;
+}
+
+/* What the `i`th statement left, NULL if it left nothing. */
+static const PGresult *result_at(const struct db_conn *db, size_t i)
+{
+    return i < db->result_count ? db->results[i] : NULL;
+}
+
+size_t db_rows(const struct db_conn *db, size_t i)
+{
+    const PGresult *r = result_at(db, i);
+
+    return PQresultStatus(r) == PGRES_TUPLES_OK ? (size_t)PQntuples(r) : 0;
+}
+
+int64_t db_affected(const struct db_conn *db, size_t i)
+{
+    const PGresult *r = result_at(db, i);
+
+    /* The cast: libpq forgot a const, and only reads. */
+    return r != NULL ? strtoll(PQcmdTuples((PGresult *)(uintptr_t)r), NULL, 10) : 0;
+}
+
+bool db_is_null(const struct db_conn *db, size_t i, size_t row, int column)
+{
+    const PGresult *r = result_at(db, i);
+
+    return row >= db_rows(db, i) || column < 0 || column >= PQnfields(r) ||
+           PQgetisnull(r, (int)row, column);
+}
+
+const char *db_text(const struct db_conn *db, size_t i, size_t row, int column)
+{
+    if (db_is_null(db, i, row, column))
+        return "";
+    return PQgetvalue(result_at(db, i), (int)row, column);
+}
+
+int64_t db_int(const struct db_conn *db, size_t i, size_t row, int column)
+{
+    return strtoll(db_text(db, i, row, column), NULL, 10);
+}
+
+size_t db_succeeded(const struct db_conn *db)
+{
+    return db->succeeded;
+}
+
+bool db_in_transaction(const struct db_conn *db)
+{
+    return db->pg != NULL && PQtransactionStatus(db->pg) != PQTRANS_IDLE;
+}
+
+int db_backend_pid(const struct db_conn *db)
+{
+    return db->pg != NULL ? PQbackendPID(db->pg) : 0;
+}
+
+const char *db_error(const struct db_conn *db)
+{
+    return db->error;
+}
+
+const char *db_constraint(const struct db_conn *db)
+{
+    return db->constraint;
+}
+
+const char *db_status_name(enum db_status status)
+{
+    static const char *const NAMES[] = {
+        [DB_OK] = "ok",           [DB_UNIQUE] = "unique", [DB_CONFLICT] = "conflict",
+        [DB_TIMEOUT] = "timeout", [DB_LOST] = "lost",     [DB_ERROR] = "error",
+    };
+
+    return NAMES[status];
+}

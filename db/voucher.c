@@ -1,0 +1,124 @@
+/* SPDX-License-Identifier: MIT */
+/* voucher.c -- the SQL about vouchers. */
+#include "db/voucher.h"
+
+#define INSTANT(column) "(extract(epoch FROM " column ") * 1000000)::bigint"
+
+#define VOUCHER_ROW                                                                    \
+    "SELECT v.id, v.shop_id, v.title, v.sub_title, v.rules, v.pay_value,"              \
+    " v.actual_value, v.type, v.status, s.stock, " INSTANT("s.begin_time") ", "        \
+    INSTANT("s.end_time")                                                              \
+    " FROM tb_voucher v JOIN tb_seckill_voucher s ON s.voucher_id = v.id "
+
+static const struct db_statement CREATE = {
+    "voucher_create",
+    "WITH v AS (INSERT INTO tb_voucher"
+    "  (shop_id, title, sub_title, rules, pay_value, actual_value, type)"
+    "  VALUES ($1, $2, $3, $4, $5, $6, $7) RETURNING id)"
+    " INSERT INTO tb_seckill_voucher (voucher_id, stock, begin_time, end_time)"
+    " SELECT id, $8, 'epoch'::timestamptz + $9 * interval '1 microsecond',"
+    "  'epoch'::timestamptz + $10 * interval '1 microsecond' FROM v"
+    " RETURNING voucher_id",
+    "itttiiiiii",
+};
+
+static const struct db_statement FIND_WINDOW = {
+    "voucher_find_window",
+    "SELECT " INSTANT("begin_time") ", " INSTANT("end_time")
+    " FROM tb_seckill_voucher WHERE voucher_id = $1",
+    "i",
+};
+
+static const struct db_statement FIND = {
+    "voucher_find",
+    VOUCHER_ROW "WHERE v.id = $1",
+    "i",
+};
+
+static const struct db_statement LIST = {
+    "voucher_list",
+    VOUCHER_ROW "WHERE v.status = 1 AND ($1 = 0 OR v.shop_id = $1)"
+                " ORDER BY v.id DESC LIMIT $2",
+    "ii",
+};
+
+enum voucher_phase voucher_phase_at(const struct voucher_window *window, int64_t now_us)
+{
+    if (now_us < window->begin_us)
+        return VOUCHER_NOT_STARTED;
+    return now_us > window->end_us ? VOUCHER_ENDED : VOUCHER_ON_SALE;
+}
+
+static struct db_value optional_text(const char *text)
+{
+    return (struct db_value){0, text, text == NULL};
+}
+
+enum db_status voucher_create(struct db_conn *db, const struct voucher *voucher,
+                              int64_t *id)
+{
+    const struct db_value values[] = {
+        DB_INT(voucher->shop_id),
+        DB_TEXT(voucher->title),
+        optional_text(voucher->sub_title),
+        optional_text(voucher->rules),
+        DB_INT(voucher->pay_value),
+        DB_INT(voucher->actual_value),
+        DB_INT(voucher->type),
+        DB_INT(voucher->stock),
+        DB_INT(voucher->begin_us),
+        DB_INT(voucher->end_us),
+    };
+    enum db_status st = db_run_one(db, &CREATE, values);
+
+    if (st == DB_OK)
+        *id = db_int(db, 0, 0, 0);
+    return st;
+}
+
+enum db_status voucher_find_window(struct db_conn *db, int64_t voucher_id,
+                                   struct voucher_window *window, bool *found)
+{
+    enum db_status st = db_run_one(db, &FIND_WINDOW, DB_VALUES(DB_INT(voucher_id)));
+
+    if (st != DB_OK)
+        return st;
+    *found = db_rows(db, 0) == 1;
+    if (*found)
+        *window = (struct voucher_window){voucher_id, db_int(db, 0, 0, 0),
+                                          db_int(db, 0, 0, 1)};
+    return DB_OK;
+}
+
+enum db_status voucher_find(struct db_conn *db, int64_t voucher_id)
+{
+    return db_run_one(db, &FIND, DB_VALUES(DB_INT(voucher_id)));
+}
+
+enum db_status voucher_list(struct db_conn *db, int64_t shop_id, int64_t limit)
+{
+    return db_run_one(db, &LIST, DB_VALUES(DB_INT(shop_id), DB_INT(limit)));
+}
+
+static const char *text_or_null(const struct db_conn *db, size_t row, int column)
+{
+    return db_is_null(db, 0, row, column) ? NULL : db_text(db, 0, row, column);
+}
+
+struct voucher voucher_at(const struct db_conn *db, size_t row)
+{
+    return (struct voucher){
+        .id = db_int(db, 0, row, 0),
+        .shop_id = db_int(db, 0, row, 1),
+        .title = db_text(db, 0, row, 2),
+        .sub_title = text_or_null(db, row, 3),
+        .rules = text_or_null(db, row, 4),
+        .pay_value = db_int(db, 0, row, 5),
+        .actual_value = db_int(db, 0, row, 6),
+        .type = db_int(db, 0, row, 7),
+        .status = db_int(db, 0, row, 8),
+        .stock = db_int(db, 0, row, 9),
+        .begin_us = db_int(db, 0, row, 10),
+        .end_us = db_int(db, 0, row, 11),
+    };
+}

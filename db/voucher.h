@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: MIT */
+/* voucher.h -- vouchers for sale: create, list, find. */
+#ifndef DB_VOUCHER_H
+#define DB_VOUCHER_H
+
+#include "db/conn.h"
+
+/* Instants are microseconds since 1970 in UTC, prices are cents. */
+struct voucher {
+    int64_t id;
+    int64_t shop_id;
+    const char *title;     /* texts that were read are valid until the next run */
+    const char *sub_title; /* NULL: none */
+    const char *rules;     /* NULL: none */
+    int64_t pay_value;
+    int64_t actual_value;
+    int64_t type;
+    int64_t status;
+    int64_t stock;
+    int64_t begin_us;
+    int64_t end_us;
+};
+
+/* When a voucher is on sale; both ends belong to the sale. */
+struct voucher_window {
+    int64_t voucher_id;
+    int64_t begin_us;
+    int64_t end_us;
+};
+
+enum voucher_phase { VOUCHER_NOT_STARTED, VOUCHER_ON_SALE, VOUCHER_ENDED };
+
+enum voucher_phase voucher_phase_at(const struct voucher_window *window,
+                                    int64_t now_us);
+
+/* Create a voucher and its stock.  OK: *id is its number. */
+enum db_status voucher_create(struct db_conn *db, const struct voucher *voucher,
+                              int64_t *id);
+
+/* The window of one voucher.  OK with *found false: there is none of that number. */
+enum db_status voucher_find_window(struct db_conn *db, int64_t voucher_id,
+                                   struct voucher_window *window, bool *found);
+
+/* Read one voucher, or the newest `limit` that are on offer in a shop (0: in all).
+ * OK: db_rows(db, 0) of them can be read with voucher_at(). */
+enum db_status voucher_find(struct db_conn *db, int64_t voucher_id);
+enum db_status voucher_list(struct db_conn *db, int64_t shop_id, int64_t limit);
+struct voucher voucher_at(const struct db_conn *db, size_t row);
+
+#endif /* DB_VOUCHER_H */

@@ -1,0 +1,357 @@
+/* SPDX-License-Identifier: MIT */
+/* rig.c -- start and stop services and labs, and look into the database. */
+#include "tests/service/rig.h"
+
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/duration.h"
+
+static struct token_key key;
+static bool has_key;
+static struct db_conn *database;
+static char lab_dir[RIG_PATH_MAX];
+/* What the shared lab is called by, while a private one is up. */
+static const char *const LAB_NAMES[] = {
+    "SECKILL_DATABASE_URL", "SECKILL_LAB_DATABASE_URL", "SECKILL_REDIS_URL",
+    "SECKILL_REDLOCK_URLS", "SECKILL_TOKEN_KEY_FILE",   "SECKILL_LAB_DIR",
+};
+enum { LAB_NAME_COUNT = sizeof(LAB_NAMES) / sizeof(LAB_NAMES[0]) };
+static char *lab_saved[LAB_NAME_COUNT];
+
+static void pause_ms(long ms)
+{
+    struct timespec t = {.tv_sec = ms / 1000, .tv_nsec = ms % 1000 * 1000000};
+
+    (void)nanosleep(&t, NULL);
+}
+
+bool rig_until(bool (*is_true)(void *arg), void *arg, int64_t ms)
+{
+    int64_t deadline_ns = monotonic_ns() + ms * 1000000;
+
+    while (!is_true(arg)) {
+        if (monotonic_ns() > deadline_ns)
+            return false;
+        pause_ms(5);
+    }
+    return true;
+}
+
+static const char *environment(const char *name)
+{
+    const char *value = getenv(name);
+
+    if (value == NULL)
+        fail_msg("%s is not set: start a lab and read its env file first", name);
+    return value;
+}
+
+/* Start a program; its output goes to the two files. */
+static pid_t spawn(const char *const *argv, int out, int err)
+{
+    pid_t pid = fork();
+
+    assert_true(pid >= 0);
+    if (pid != 0)
+        return pid;
+    (void)dup2(out, STDOUT_FILENO);
+    (void)dup2(err, STDERR_FILENO);
+    (void)execv(argv[0], (char *const *)(uintptr_t)argv);
+    _exit(127);
+}
+
+static int temp_file(char *path, size_t size, const char *name)
+{
+    int fd;
+
+    (void)snprintf(path, size, "/tmp/seckill-test-%d-%s-XXXXXX", (int)getpid(), name);
+    fd = mkostemp(path, O_CLOEXEC);
+    assert_true(fd >= 0);
+    return fd;
+}
+
+static void service_argv(const char **argv, const char *const *args)
+{
+    size_t n = 0;
+    const char *program = getenv("SECKILLD");
+
+    argv[n++] = program != NULL ? program : "build/seckilld";
+    argv[n++] = "--listen=127.0.0.1:0";
+    argv[n++] = "--admin-listen=127.0.0.1:0";
+    argv[n++] = "--workers=8";
+    for (; *args != NULL && n < RIG_ARGS_MAX - 1; args++)
+        argv[n++] = *args;
+    argv[n] = NULL;
+}
+
+static int status_of(int status)
+{
+    return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+}
+
+struct rig_service rig_start(const char *const *args)
+{
+    const char *argv[RIG_ARGS_MAX];
+    struct rig_service s = {0};
+    int ends[2];
+    char line[256] = "";
+    int err = temp_file(s.log, sizeof(s.log), "log");
+    FILE *out = NULL;
+
+    assert_int_equal(pipe2(ends, O_CLOEXEC), 0);
+    service_argv(argv, args);
+    s.pid = spawn(argv, ends[1], err);
+    (void)close(err);
+    (void)close(ends[1]);
+    out = fdopen(ends[0], "r");
+    assert_non_null(out);
+    if (fgets(line, sizeof(line), out) == NULL ||
+        sscanf(line, "ready orders=http://127.0.0.1:%d admin=http://127.0.0.1:%d",
+               &s.orders_port, &s.admin_port) != 2) {
+        (void)kill(s.pid, SIGKILL);
+        (void)waitpid(s.pid, NULL, 0);
+        fail_msg("the service did not come up; see %s", s.log);
+    }
+    (void)fclose(out);
+    return s;
+}
+
+int rig_run(const char *const *args, char *log, size_t size)
+{
+    const char *argv[RIG_ARGS_MAX];
+    char path[RIG_PATH_MAX];
+    int err = temp_file(path, sizeof(path), "run");
+    int out = open("/dev/null", O_WRONLY | O_CLOEXEC);
+    int status = 0;
+    ssize_t n;
+    pid_t pid;
+
+    service_argv(argv, args);
+    pid = spawn(argv, out, err);
+    assert_int_equal(waitpid(pid, &status, 0), pid);
+    n = pread(err, log, size - 1, 0);
+    log[n > 0 ? n : 0] = '\0';
+    (void)close(out);
+    (void)close(err);
+    (void)unlink(path);
+    return status_of(status);
+}
+
+void rig_signal(const struct rig_service *s, int signal_number)
+{
+    assert_int_equal(kill(s->pid, signal_number), 0);
+}
+
+struct ending {
+    pid_t pid;
+    int status;
+};
+
+static bool has_ended(void *arg)
+{
+    struct ending *e = arg;
+
+    return waitpid(e->pid, &e->status, WNOHANG) == e->pid;
+}
+
+int rig_wait(struct rig_service *s, int64_t ms)
+{
+    struct ending e = {.pid = s->pid};
+
+    if (!rig_until(has_ended, &e, ms))
+        return -1;
+    if (status_of(e.status) == 0)
+        (void)unlink(s->log); /* kept when there is something to read in it */
+    s->pid = 0;
+    return status_of(e.status);
+}
+
+void rig_stop(struct rig_service *s)
+{
+    rig_signal(s, SIGTERM);
+    if (rig_wait(s, 10000) != 0)
+        fail_msg("the service did not stop as it should; see %s", s->log);
+}
+
+void rig_token(int64_t user_id, char out[TOKEN_LEN + 1])
+{
+    if (!has_key) {
+        if (!token_key_load(environment("SECKILL_TOKEN_KEY_FILE"), &key))
+            fail_msg("cannot read the token key");
+        has_key = true;
+    }
+    token_make(&key, user_id, out);
+}
+
+struct db_conn *rig_db(void)
+{
+    if (database == NULL) {
+        struct db_options opts =
+            db_options_default(environment("SECKILL_LAB_DATABASE_URL"));
+
+        opts.application_name = "test";
+        database = db_new(&opts);
+        assert_non_null(database);
+    }
+    return database;
+}
+
+int64_t rig_voucher_at(int64_t stock, int64_t begin_s, int64_t end_s)
+{
+    static const struct db_statement CREATE = {
+        "rig_create",
+        "WITH v AS (INSERT INTO tb_voucher (title, pay_value, actual_value)"
+        " VALUES ('test', 100, 200) RETURNING id)"
+        " INSERT INTO tb_seckill_voucher (voucher_id, stock, begin_time, end_time)"
+        " SELECT id, $1, now() + $2 * interval '1 second',"
+        " now() + $3 * interval '1 second' FROM v RETURNING voucher_id",
+        "iii"};
+
+    if (db_run_one(rig_db(), &CREATE,
+                   DB_VALUES(DB_INT(stock), DB_INT(begin_s), DB_INT(end_s))) != DB_OK)
+        fail_msg("cannot create a voucher: %s", db_error(rig_db()));
+    return db_int(rig_db(), 0, 0, 0);
+}
+
+int64_t rig_voucher(int64_t stock)
+{
+    return rig_voucher_at(stock, -3600, 3600);
+}
+
+static int64_t ask(const struct db_statement *statement, int64_t voucher_id)
+{
+    if (db_run_one(rig_db(), statement, DB_VALUES(DB_INT(voucher_id))) != DB_OK)
+        fail_msg("cannot ask the database: %s", db_error(rig_db()));
+    return db_int(rig_db(), 0, 0, 0);
+}
+
+int64_t rig_stock(int64_t voucher_id)
+{
+    static const struct db_statement STOCK = {
+        "rig_stock", "SELECT stock FROM tb_seckill_voucher WHERE voucher_id = $1", "i"};
+
+    return ask(&STOCK, voucher_id);
+}
+
+int64_t rig_orders(int64_t voucher_id)
+{
+    static const struct db_statement ORDERS = {
+        "rig_orders", "SELECT count(*) FROM tb_voucher_order WHERE voucher_id = $1",
+        "i"};
+
+    return ask(&ORDERS, voucher_id);
+}
+
+int64_t rig_duplicates(int64_t voucher_id)
+{
+    static const struct db_statement DUPLICATES = {
+        "rig_duplicates",
+        "SELECT count(*) - count(DISTINCT user_id) FROM tb_voucher_order"
+        " WHERE voucher_id = $1",
+        "i"};
+
+    return ask(&DUPLICATES, voucher_id);
+}
+
+/* Run `seckill lab ...` and answer the first 4 kB of what it says. */
+static const char *lab(const char *verb, const char *operand)
+{
+    static char said[4096];
+    const char *program = getenv("SECKILL");
+    char command[2 * RIG_PATH_MAX];
+    FILE *out = NULL;
+    size_t n;
+    int rc;
+
+    (void)snprintf(command, sizeof(command), "%s lab %s %s --dir=%s 2>&1",
+                   program != NULL ? program : "build/seckill", verb, operand, lab_dir);
+    out = popen(command, "re");
+    assert_non_null(out);
+    n = fread(said, 1, sizeof(said) - 1, out);
+    said[n] = '\0';
+    rc = pclose(out);
+    if (rc != 0 && strcmp(verb, "status") != 0)
+        fail_msg("%s: %s", command, said);
+    return said;
+}
+
+/* Take over what the lab's env file exports. */
+static void read_environment(void)
+{
+    char path[RIG_PATH_MAX + 8];
+    char line[1024];
+    FILE *file = NULL;
+
+    (void)snprintf(path, sizeof(path), "%s/env", lab_dir);
+    file = fopen(path, "re");
+    assert_non_null(file);
+    while (fgets(line, sizeof(line), file) != NULL) {
+        char name[64];
+        char value[900];
+
+        if (sscanf(line, "export %63[A-Z_]='%899[^']'", name, value) == 2)
+            (void)setenv(name, value, 1);
+    }
+    (void)fclose(file);
+}
+
+static void forget_lab(void)
+{
+    db_free(database);
+    database = NULL;
+    has_key = false;
+}
+
+void rig_lab_up(void)
+{
+    (void)snprintf(lab_dir, sizeof(lab_dir), "/tmp/seckill-test-lab-XXXXXX");
+    assert_non_null(mkdtemp(lab_dir));
+    (void)rmdir(lab_dir);
+    for (size_t i = 0; i < LAB_NAME_COUNT; i++) {
+        const char *value = getenv(LAB_NAMES[i]);
+
+        lab_saved[i] = value != NULL ? strdup(value) : NULL;
+    }
+    (void)lab("up", "");
+    forget_lab();
+    read_environment();
+}
+
+void rig_lab_down(void)
+{
+    forget_lab();
+    (void)lab("down", "");
+    for (size_t i = 0; i < LAB_NAME_COUNT; i++) {
+        if (lab_saved[i] != NULL)
+            (void)setenv(LAB_NAMES[i], lab_saved[i], 1);
+        free(lab_saved[i]);
+        lab_saved[i] = NULL;
+    }
+}
+
+void rig_lab_restart(const char *server)
+{
+    (void)lab("restart", server);
+}
+
+pid_t rig_lab_pid(const char *server)
+{
+    const char *line = lab("status", "");
+    int pid = 0;
+
+    for (; line != NULL; line = strchr(line, '\n')) {
+        line += *line == '\n';
+        if (strncmp(line, server, strlen(server)) == 0 && line[strlen(server)] == ' ' &&
+            sscanf(line + strlen(server), " %*s pid %d", &pid) == 1)
+            return pid;
+    }
+    fail_msg("the lab has no server %s", server);
+    return 0;
+}

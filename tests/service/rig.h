@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: MIT */
+/* rig.h -- what the tests of the service share: real processes, raw sockets, real SQL.
+ *
+ * Everything here fails the running test when it cannot do its work, so call it on the
+ * test's main thread; what may be called on others says so.
+ */
+#ifndef TESTS_SERVICE_RIG_H
+#define TESTS_SERVICE_RIG_H
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include <cmocka.h>
+
+#include "base/token.h"
+#include "db/conn.h"
+
+enum { RIG_ARGS_MAX = 24, RIG_ANSWER_MAX = 65536, RIG_PATH_MAX = 256 };
+
+/* A service process. */
+struct rig_service {
+    pid_t pid;
+    int orders_port;
+    int admin_port;
+    char log[RIG_PATH_MAX]; /* its standard error */
+};
+
+/* Start a service on free ports with these further arguments (up to a NULL) and wait
+ * until it is ready. */
+struct rig_service rig_start(const char *const *args);
+#define RIG_START(...) rig_start((const char *const[]){__VA_ARGS__, NULL})
+
+/* Run it until it ends by itself; answers its exit status.  `log` gets its standard
+ * error (size bytes at most). */
+int rig_run(const char *const *args, char *log, size_t size);
+
+/* SIGTERM and wait: it must exit with 0 within 10 s. */
+void rig_stop(struct rig_service *s);
+/* Send a signal, or wait at most `ms` for its end: the exit status, 128 + the signal
+ * that ended it, or -1 if it did not end. */
+void rig_signal(const struct rig_service *s, int signal_number);
+int rig_wait(struct rig_service *s, int64_t ms);
+
+/* An answer, or what there is of it. */
+struct rig_answer {
+    int status; /* 0: none came */
+    char outcome[32];
+    char request_id[80];
+    char head[2048];
+    char body[RIG_ANSWER_MAX];
+};
+
+/* Sockets.  Any thread; -1 or false when it did not work. */
+int rig_connect(int port);
+bool rig_send(int fd, const void *bytes, size_t len);
+/* Read one answer; at most `ms`. */
+bool rig_read(int fd, struct rig_answer *out, int64_t ms);
+/* Has the other end closed, within `ms`? */
+bool rig_is_closed(int fd, int64_t ms);
+
+/* One request on a connection of its own.  `extra` are further header lines, each with
+ * its CR LF, or NULL; so is `body`.  Any thread. */
+bool rig_request(int port, const char *method, const char *path, const char *extra,
+                 const char *body, struct rig_answer *out);
+
+/* The same as `user`, by a token. */
+bool rig_order(int port, int64_t voucher_id, int64_t user_id, struct rig_answer *out);
+bool rig_order_named(int port, int64_t voucher_id, int64_t user_id,
+                     const char *request_id, struct rig_answer *out);
+void rig_token(int64_t user_id, char out[TOKEN_LEN + 1]);
+
+/* SQL as the owner of the database; one connection for the test program. */
+struct db_conn *rig_db(void);
+/* A voucher that is on sale now, by `stock`. */
+int64_t rig_voucher(int64_t stock);
+/* A voucher on sale from begin to end, in seconds from now. */
+int64_t rig_voucher_at(int64_t stock, int64_t begin_s, int64_t end_s);
+int64_t rig_stock(int64_t voucher_id);
+int64_t rig_orders(int64_t voucher_id);
+/* Orders beyond the first of a user. */
+int64_t rig_duplicates(int64_t voucher_id);
+
+/* A lab of the test's own; its servers may be hurt.  While it is up, everything above
+ * uses it. */
+void rig_lab_up(void);
+void rig_lab_down(void);
+void rig_lab_restart(const char *server);
+pid_t rig_lab_pid(const char *server);
+
+/* Wait until something is true, asking every few milliseconds; false after `ms`. */
+bool rig_until(bool (*is_true)(void *arg), void *arg, int64_t ms);
+
+/* The value of one line of /metrics, by what the line starts with; -1: none. */
+double rig_metric(const struct rig_service *s, const char *line_start);
+
+#endif /* TESTS_SERVICE_RIG_H */

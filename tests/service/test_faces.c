@@ -1,0 +1,349 @@
+/* SPDX-License-Identifier: MIT */
+/* test_faces.c -- both faces of the service, from the voucher to its last order. */
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tests/service/rig.h"
+
+static struct rig_service service;
+static struct rig_answer answer;
+
+/* A request of user 1. */
+static void ask(const char *method, const char *path, const char *body)
+{
+    char token[TOKEN_LEN + 1];
+    char extra[128];
+
+    rig_token(1, token);
+    (void)snprintf(extra, sizeof(extra), "authorization: %s\r\n", token);
+    assert_true(rig_request(service.orders_port, method, path, extra, body, &answer));
+}
+
+/* The same, with a number in the path. */
+static void ask_for(const char *method, const char *before, int64_t id,
+                    const char *after)
+{
+    char path[128];
+
+    (void)snprintf(path, sizeof(path), "%s%lld%s", before, (long long)id, after);
+    ask(method, path, NULL);
+}
+
+static void expect(int status, const char *outcome)
+{
+    if (answer.status != status || strcmp(answer.outcome, outcome) != 0)
+        fail_msg("%d %s instead of %d %s: %s", answer.status, answer.outcome, status,
+                 outcome, answer.body);
+}
+
+static void expect_in_body(const char *piece)
+{
+    if (strstr(answer.body, piece) == NULL)
+        fail_msg("no %s in %s", piece, answer.body);
+}
+
+static void expect_in_head(const char *piece)
+{
+    if (strstr(answer.head, piece) == NULL)
+        fail_msg("no %s in %s", piece, answer.head);
+}
+
+/* The number after a name in the body, with or without quotes. */
+static int64_t number_after(const char *name)
+{
+    const char *p = strstr(answer.body, name);
+
+    assert_non_null(p);
+    p += strlen(name);
+    return strtoll(*p == '"' ? p + 1 : p, NULL, 10);
+}
+
+#define VOUCHER(stock, begin, end)                                                  \
+    "{\"shopId\":77,\"title\":\"100 \\\"off\\\" \xe4\xbb\xa3\",\"subTitle\":\"s\"," \
+    "\"rules\":\"r\",\"payValue\":8000,\"actualValue\":10000,\"type\":1,"           \
+    "\"stock\":" stock ",\"beginTime\":\"" begin "\",\"endTime\":\"" end "\"}"
+
+static void the_face_of_the_courses(void **state)
+{
+    int64_t voucher;
+    int64_t order;
+
+    (void)state;
+    ask("POST", "/voucher/seckill",
+        VOUCHER("2", "2022-10-09T00:00:00", "2042-10-09T00:00:00"));
+    expect(200, "accepted");
+    expect_in_body("{\"success\":true,\"data\":");
+    voucher = number_after("\"data\":");
+    ask("GET", "/voucher/list/77", NULL);
+    expect(200, "accepted");
+    expect_in_body("\"title\":\"100 \\\"off\\\" \xe4\xbb\xa3\"");
+    expect_in_body("\"stock\":2,\"beginTime\":\"2022-10-09T00:00:00Z\"");
+    ask_for("POST", "/voucher-order/seckill/", voucher, "");
+    expect(200, "accepted");
+    order = number_after("\"data\":");
+    assert_true(order > (int64_t)1 << 53);
+    ask_for("POST", "/voucher-order/seckill/", voucher, "");
+    expect(200, "duplicate");
+    expect_in_body("{\"success\":false,\"errorMsg\":\"");
+    assert_int_equal(rig_orders(voucher), 1);
+    assert_int_equal(rig_stock(voucher), 1);
+    assert_true(rig_request(service.orders_port, "POST", "/voucher-order/seckill/1",
+                            NULL, NULL, &answer));
+    expect(401, "unauthorized");
+    assert_string_equal(answer.body, "");
+}
+
+static void the_face_that_http_people_expect(void **state)
+{
+    int64_t voucher;
+    char location[128];
+    char path[64];
+
+    (void)state;
+    ask("POST", "/api/v1/vouchers",
+        VOUCHER("1", "2022-10-09T00:00:00.5+08:00", "2042-10-09T00:00:00Z"));
+    expect(201, "accepted");
+    voucher = number_after("\"id\":");
+    (void)snprintf(location, sizeof(location), "Location: /api/v1/vouchers/%lld\r\n",
+                   (long long)voucher);
+    expect_in_head(location);
+    ask_for("GET", "/api/v1/vouchers/", voucher, "");
+    expect(200, "accepted");
+    expect_in_body("\"beginTime\":\"2022-10-08T16:00:00Z\"");
+    ask("GET", "/api/v1/vouchers?shop=77", NULL);
+    expect(200, "accepted");
+    ask_for("POST", "/api/v1/vouchers/", voucher, "/orders");
+    expect(201, "accepted");
+    (void)snprintf(path, sizeof(path), "/api/v1/orders/%lld",
+                   (long long)number_after("\"id\":"));
+    (void)snprintf(location, sizeof(location), "Location: %s\r\n", path);
+    expect_in_head(location);
+    ask("GET", path, NULL);
+    expect(200, "accepted");
+    assert_int_equal(number_after("\"voucherId\":"), voucher);
+    assert_true(rig_order(service.orders_port, voucher, 2, &answer));
+    expect(409, "sold-out");
+    expect_in_head("Content-Type: application/problem+json\r\n");
+    expect_in_body("\"status\":409");
+    ask_for("GET", "/api/v1/vouchers/", INT64_MAX, "");
+    expect(404, "unknown-voucher");
+    ask_for("GET", "/api/v1/orders/", INT64_MAX, "");
+    expect(404, "not-found");
+}
+
+/* The order of somebody else is not there. */
+static void orders_are_shown_to_their_owner_only(void **state)
+{
+    int64_t voucher = rig_voucher(1);
+    char path[80];
+    char name[40];
+
+    (void)state;
+    (void)snprintf(name, sizeof(name), "owner:%lld", (long long)voucher);
+    assert_true(rig_order_named(service.orders_port, voucher, 5, name, &answer));
+    expect(201, "accepted");
+    (void)snprintf(path, sizeof(path), "/api/v1/orders/%lld",
+                   (long long)number_after("\"id\":"));
+    ask("GET", path, NULL);
+    expect(404, "not-found");
+    (void)snprintf(path, sizeof(path), "/api/v1/requests/%s", name);
+    ask("GET", path, NULL);
+    expect(200, "accepted");
+    expect_in_body("\"outcome\":\"none\"");
+}
+
+static void a_sale_has_a_beginning_and_an_end(void **state)
+{
+    int64_t early = rig_voucher_at(5, 3600, 7200);
+    int64_t late = rig_voucher_at(5, -7200, -3600);
+
+    (void)state;
+    assert_true(rig_order(service.orders_port, early, 1, &answer));
+    expect(425, "not-started");
+    assert_true(rig_order(service.orders_port, late, 1, &answer));
+    expect(410, "ended");
+    ask_for("POST", "/voucher-order/seckill/", early, "");
+    expect(200, "not-started");
+    ask_for("POST", "/voucher-order/seckill/", late, "");
+    expect(200, "ended");
+    assert_int_equal(rig_orders(early) + rig_orders(late), 0);
+}
+
+static void a_named_request_is_answered_once(void **state)
+{
+    int64_t voucher = rig_voucher(5);
+    int64_t other = rig_voucher(5);
+    int64_t order;
+    char name[40];
+    char path[80];
+
+    (void)state;
+    (void)snprintf(name, sizeof(name), "once:%lld", (long long)voucher);
+    (void)snprintf(path, sizeof(path), "/api/v1/requests/%s", name);
+    ask("GET", path, NULL);
+    expect_in_body("\"outcome\":\"none\"");
+    assert_true(rig_order_named(service.orders_port, voucher, 1, name, &answer));
+    expect(201, "accepted");
+    assert_string_equal(answer.request_id, name);
+    order = number_after("\"id\":");
+    assert_true(rig_order_named(service.orders_port, voucher, 1, name, &answer));
+    expect(201, "accepted");
+    assert_int_equal(number_after("\"id\":"), order);
+    assert_true(rig_order_named(service.orders_port, voucher, 2, name, &answer));
+    expect(422, "conflict");
+    assert_true(rig_order_named(service.orders_port, other, 1, name, &answer));
+    expect(422, "conflict");
+    ask("GET", path, NULL);
+    expect_in_body("\"outcome\":\"accepted\"");
+    assert_int_equal(number_after("\"id\":"), order);
+    assert_int_equal(rig_orders(voucher), 1);
+    assert_int_equal(rig_stock(voucher), 4);
+}
+
+enum { TWINS = 6 };
+
+struct twin {
+    pthread_t thread;
+    int64_t voucher;
+    bool answered;
+    struct rig_answer answer;
+};
+
+static void *order_as_twin(void *arg)
+{
+    struct twin *t = arg;
+
+    char name[40];
+
+    (void)snprintf(name, sizeof(name), "twins:%lld", (long long)t->voucher);
+    t->answered = rig_order_named(service.orders_port, t->voucher, 1, name, &t->answer);
+    return NULL;
+}
+
+/* The same name several times at once: one order, and whoever is told of one is told of
+ * that one. */
+static void a_named_request_at_once_is_one_order(void **state)
+{
+    static struct twin twins[TWINS];
+    int64_t voucher = rig_voucher(100);
+    char id[40] = "";
+
+    (void)state;
+    for (int i = 0; i < TWINS; i++) {
+        twins[i].voucher = voucher;
+        assert_int_equal(
+            pthread_create(&twins[i].thread, NULL, order_as_twin, &twins[i]), 0);
+    }
+    for (int i = 0; i < TWINS; i++) {
+        (void)pthread_join(twins[i].thread, NULL);
+        assert_true(twins[i].answered);
+        if (twins[i].answer.status != 201)
+            continue;
+        if (id[0] == '\0')
+            (void)snprintf(id, sizeof(id), "%.30s", twins[i].answer.body);
+        assert_int_equal(strncmp(id, twins[i].answer.body, 30), 0);
+    }
+    assert_true(id[0] != '\0');
+    assert_int_equal(rig_orders(voucher), 1);
+    assert_int_equal(rig_stock(voucher), 99);
+}
+
+static void vouchers_are_checked(void **state)
+{
+    static const char *const BAD[] = {
+        VOUCHER("-1", "2022-10-09T00:00:00", "2042-10-09T00:00:00"),
+        VOUCHER("2147483648", "2022-10-09T00:00:00", "2042-10-09T00:00:00"),
+        VOUCHER("1.5", "2022-10-09T00:00:00", "2042-10-09T00:00:00"),
+        VOUCHER("\"1\"", "2022-10-09T00:00:00", "2042-10-09T00:00:00"),
+        VOUCHER("1", "2042-10-09T00:00:00", "2022-10-09T00:00:00"),
+        VOUCHER("1", "2022-02-30T00:00:00", "2042-10-09T00:00:00"),
+        VOUCHER("1", "2022-02-01", "2042-10-09T00:00:00"),
+        VOUCHER("1,\"stock\":2", "2022-10-09T00:00:00", "2042-10-09T00:00:00"),
+        VOUCHER("1,\"owner\":2", "2022-10-09T00:00:00", "2042-10-09T00:00:00"),
+        "{\"title\":\"no more\"}",
+        "{\"title\":\"a\\u0000b\"}",
+        "null",
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(BAD) / sizeof(BAD[0]); i++) {
+        ask("POST", "/api/v1/vouchers", BAD[i]);
+        if (answer.status != 400)
+            fail_msg("%s: %d", BAD[i], answer.status);
+        expect_in_body("\"detail\":\"");
+    }
+}
+
+static void the_other_listener_answers(void **state)
+{
+    int port = service.admin_port;
+
+    (void)state;
+    assert_true(rig_request(port, "GET", "/livez", NULL, NULL, &answer));
+    expect(200, "accepted");
+    assert_true(rig_request(port, "GET", "/readyz", NULL, NULL, &answer));
+    expect(200, "accepted");
+    assert_true(rig_request(port, "GET", "/config", NULL, NULL, &answer));
+    expect(200, "accepted");
+    expect_in_body("database-url = (set)");
+    assert_null(strstr(answer.body, "postgresql://"));
+    assert_true(rig_request(port, "GET", "/voucher/list/1", NULL, NULL, &answer));
+    expect(404, "not-found");
+    assert_true(
+        rig_request(service.orders_port, "GET", "/metrics", NULL, NULL, &answer));
+    expect(404, "not-found");
+    assert_true(rig_metric(&service, "seckill_orders_total{lock=\"reentrant\","
+                                     "outcome=\"accepted\"}") >= 4);
+    assert_true(
+        rig_metric(&service,
+                   "seckill_lock_acquire_total{lock=\"reentrant\",result=\"ok\"}") >=
+        4);
+}
+
+static void faults_are_not_there_unless_allowed(void **state)
+{
+    static const char *const METHODS[] = {"GET", "POST", "POST"};
+    static const char *const PATHS_OF[] = {
+        "/faults", "/faults/arm?point=after-read&action=kill&key=",
+        "/faults/release?point=after-read"};
+
+    (void)state;
+    for (int i = 0; i < 3; i++) {
+        assert_true(rig_request(service.admin_port, METHODS[i], PATHS_OF[i], NULL, NULL,
+                                &answer));
+        expect(404, "not-found");
+    }
+}
+
+static int begin(void **state)
+{
+    (void)state;
+    service = RIG_START("--workers=8");
+    return 0;
+}
+
+static int end(void **state)
+{
+    (void)state;
+    rig_stop(&service);
+    return 0;
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_face_of_the_courses),
+        cmocka_unit_test(the_face_that_http_people_expect),
+        cmocka_unit_test(orders_are_shown_to_their_owner_only),
+        cmocka_unit_test(a_sale_has_a_beginning_and_an_end),
+        cmocka_unit_test(a_named_request_is_answered_once),
+        cmocka_unit_test(a_named_request_at_once_is_one_order),
+        cmocka_unit_test(vouchers_are_checked),
+        cmocka_unit_test(the_other_listener_answers),
+        cmocka_unit_test(faults_are_not_there_unless_allowed),
+    };
+
+    return cmocka_run_group_tests(tests, begin, end);
+}

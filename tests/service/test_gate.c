@@ -1,0 +1,434 @@
+/* SPDX-License-Identifier: MIT */
+/* test_gate.c -- rubbish is refused by name, honest clients are served meanwhile. */
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/duration.h"
+#include "tests/service/rig.h"
+
+static struct rig_service service;
+static int64_t voucher;
+static char token[TOKEN_LEN + 1];
+
+#define ORDER "POST /voucher-order/seckill/$V HTTP/1.1\r\n"
+#define AUTH "authorization: $T\r\n"
+#define CREATE "POST /voucher/seckill HTTP/1.1\r\nHost: x\r\n" AUTH
+
+/* $V stands for a voucher that is on sale, $T for a valid token. */
+static const struct bad {
+    const char *name;
+    const char *bytes;
+    int status;
+    const char *outcome;
+} BAD[] = {
+    {"no token", ORDER "Host: x\r\n\r\n", 401, "unauthorized"},
+    {"an empty token", ORDER "Host: x\r\nauthorization: \r\n\r\n", 401, "unauthorized"},
+    {"a short token", ORDER "Host: x\r\nauthorization: 0123\r\n\r\n", 401,
+     "unauthorized"},
+    {"a token of zeros",
+     ORDER "Host: x\r\nauthorization: "
+           "000000000000000100000000000000000000000000000000\r\n\r\n",
+     401, "unauthorized"},
+    {"an unknown voucher",
+     "POST /api/v1/vouchers/9223372036854775807/orders HTTP/1.1\r\nHost: x\r\n" AUTH
+     "\r\n",
+     404, "unknown-voucher"},
+    {"an unknown voucher, the other face",
+     "POST /voucher-order/seckill/9223372036854775807 HTTP/1.1\r\nHost: x\r\n" AUTH
+     "\r\n",
+     200, "unknown-voucher"},
+    {"an id that is no number",
+     "POST /voucher-order/seckill/abc HTTP/1.1\r\nHost: x\r\n" AUTH "\r\n", 400,
+     "bad-request"},
+    {"an id with a tail",
+     "POST /voucher-order/seckill/1a HTTP/1.1\r\nHost: x\r\n" AUTH "\r\n", 400,
+     "bad-request"},
+    {"an id that is too large",
+     "POST /voucher-order/seckill/9223372036854775808 HTTP/1.1\r\nHost: x\r\n" AUTH
+     "\r\n",
+     400, "bad-request"},
+    {"a negative id",
+     "POST /voucher-order/seckill/-1 HTTP/1.1\r\nHost: x\r\n" AUTH "\r\n", 400,
+     "bad-request"},
+    {"a plus", "POST /voucher-order/seckill/+1 HTTP/1.1\r\nHost: x\r\n" AUTH "\r\n",
+     400, "bad-request"},
+    {"an id of zero",
+     "POST /voucher-order/seckill/0 HTTP/1.1\r\nHost: x\r\n" AUTH "\r\n", 400,
+     "bad-request"},
+    {"leading zeros",
+     "POST /voucher-order/seckill/007 HTTP/1.1\r\nHost: x\r\n" AUTH "\r\n", 400,
+     "bad-request"},
+    {"no id", "POST /voucher-order/seckill/ HTTP/1.1\r\nHost: x\r\n" AUTH "\r\n", 400,
+     "bad-request"},
+    {"a body where none belongs",
+     ORDER "Host: x\r\n" AUTH "Content-Length: 5\r\n\r\nhello", 400, "bad-request"},
+    {"a body over the limit", CREATE "Content-Length: 8193\r\n\r\n{", 413, "too-large"},
+    {"a body where none belongs, over the limit",
+     ORDER "Host: x\r\n" AUTH "Content-Length: 99999\r\n\r\n", 413, "too-large"},
+    {"a length of twenty digits",
+     CREATE "Content-Length: 99999999999999999999\r\n\r\n{}", 413, "too-large"},
+    {"no length", CREATE "\r\n", 411, "bad-request"},
+    {"two lengths that agree",
+     CREATE "Content-Length: 2\r\nContent-Length: 2\r\n\r\n{}", 400, "bad-request"},
+    {"two lengths that differ",
+     CREATE "Content-Length: 2\r\nContent-Length: 20\r\n\r\n{}", 400, "bad-request"},
+    {"a length with letters", CREATE "Content-Length: 2abc\r\n\r\n{}", 400,
+     "bad-request"},
+    {"a length with a plus", CREATE "Content-Length: +2\r\n\r\n{}", 400, "bad-request"},
+    {"a negative length", CREATE "Content-Length: -2\r\n\r\n{}", 400, "bad-request"},
+    {"an empty length", CREATE "Content-Length: \r\n\r\n{}", 400, "bad-request"},
+    {"a list of lengths", CREATE "Content-Length: 2, 2\r\n\r\n{}", 400, "bad-request"},
+    {"Transfer-Encoding",
+     ORDER "Host: x\r\n" AUTH "Transfer-Encoding: chunked\r\n\r\n0\r\n\r\n", 400,
+     "bad-request"},
+    {"Transfer-Encoding: identity",
+     ORDER "Host: x\r\n" AUTH "Transfer-Encoding: identity\r\n\r\n", 400,
+     "bad-request"},
+    {"Transfer-Encoding and Content-Length",
+     CREATE "Content-Length: 2\r\nTransfer-Encoding: chunked\r\n\r\n{}", 400,
+     "bad-request"},
+    {"a Transfer-Encoding nobody knows",
+     ORDER "Host: x\r\n" AUTH "Transfer-Encoding: xchunked\r\n\r\n", 400,
+     "bad-request"},
+    {"no Host", ORDER AUTH "\r\n", 400, "bad-request"},
+    {"no header at all", ORDER "\r\n", 400, "bad-request"},
+    {"two Hosts", ORDER "Host: x\r\nHost: x\r\n" AUTH "\r\n", 400, "bad-request"},
+    {"an empty Host", ORDER "Host:\r\n" AUTH "\r\n", 400, "bad-request"},
+    {"a space before the colon", ORDER "Host : x\r\n" AUTH "\r\n", 400, "bad-request"},
+    {"a folded line", ORDER "Host: x\r\n" AUTH "X-A: b\r\n c\r\n\r\n", 400,
+     "bad-request"},
+    {"a folded line that hides a header",
+     ORDER "Host: x\r\n" AUTH "X-A: b\r\n c\r\nTransfer-Encoding: chunked\r\n\r\n", 400,
+     "bad-request"},
+    {"a folded first line", ORDER " Host: x\r\n" AUTH "\r\n", 400, "bad-request"},
+    {"a bare line feed between headers", ORDER "Host: x\n" AUTH "\r\n", 400,
+     "bad-request"},
+    {"bare line feeds", "POST /voucher-order/seckill/$V HTTP/1.1\nHost: x\n\n", 400,
+     "bad-request"},
+    {"a carriage return in a value", ORDER "Host: x\r\nX: a\rb\r\n" AUTH "\r\n", 400,
+     "bad-request"},
+    {"a control byte in a value", ORDER "Host: x\r\nX: a\x01\r\n" AUTH "\r\n", 400,
+     "bad-request"},
+    {"a line that is no header", ORDER "Host: x\r\nrubbish\r\n" AUTH "\r\n", 400,
+     "bad-request"},
+    {"%00 in the path",
+     "POST /voucher-order/seckill/$V%00 HTTP/1.1\r\nHost: x\r\n" AUTH "\r\n", 400,
+     "bad-request"},
+    {"%2e in the path",
+     "POST /x/%2e%2e/voucher-order/seckill/$V HTTP/1.1\r\nHost: x\r\n" AUTH "\r\n", 400,
+     "bad-request"},
+    {"dots in the path",
+     "POST /x/../voucher-order/seckill/$V HTTP/1.1\r\nHost: x\r\n" AUTH "\r\n", 400,
+     "bad-request"},
+    {"two slashes",
+     "POST //voucher-order/seckill/$V HTTP/1.1\r\nHost: x\r\n" AUTH "\r\n", 400,
+     "bad-request"},
+    {"a backslash",
+     "POST /voucher-order\\seckill/$V HTTP/1.1\r\nHost: x\r\n" AUTH "\r\n", 400,
+     "bad-request"},
+    {"%00 in the query",
+     "GET /api/v1/vouchers?shop=1%00 HTTP/1.1\r\nHost: x\r\n" AUTH "\r\n", 400,
+     "bad-request"},
+    {"a query that is not known",
+     "GET /api/v1/vouchers?a=b HTTP/1.1\r\nHost: x\r\n\r\n", 400, "bad-request"},
+    {"a shop that is no number",
+     "GET /api/v1/vouchers?shop=x HTTP/1.1\r\nHost: x\r\n\r\n", 400, "bad-request"},
+    {"a path that is not there", "GET /nowhere HTTP/1.1\r\nHost: x\r\n\r\n", 404,
+     "not-found"},
+    {"the wrong method", "GET /voucher-order/seckill/$V HTTP/1.1\r\nHost: x\r\n\r\n",
+     405, "method-not-allowed"},
+    {"DELETE", "DELETE /voucher-order/seckill/$V HTTP/1.1\r\nHost: x\r\n\r\n", 405,
+     "method-not-allowed"},
+    {"a method that does not exist",
+     "BREW /voucher-order/seckill/$V HTTP/1.1\r\nHost: x\r\n\r\n", 501,
+     "method-not-allowed"},
+    {"a method in lower case",
+     "post /voucher-order/seckill/$V HTTP/1.1\r\nHost: x\r\n\r\n", 501,
+     "method-not-allowed"},
+    {"a later version", "GET /api/v1/vouchers HTTP/2.0\r\nHost: x\r\n\r\n", 505,
+     "bad-request"},
+    {"no version", "GET /api/v1/vouchers\r\nHost: x\r\n\r\n", 400, "bad-request"},
+    {"no HTTP", "hello, is there anybody?\r\n\r\n", 400, "bad-request"},
+    {"a key of strange bytes", ORDER "Host: x\r\n" AUTH "Idempotency-Key: a/b\r\n\r\n",
+     400, "bad-request"},
+    {"an empty key", ORDER "Host: x\r\n" AUTH "Idempotency-Key: \r\n\r\n", 400,
+     "bad-request"},
+    {"two keys",
+     ORDER "Host: x\r\n" AUTH "Idempotency-Key: a\r\nIdempotency-Key: b\r\n\r\n", 400,
+     "bad-request"},
+    {"a key of 65 letters",
+     ORDER "Host: x\r\n" AUTH
+           "Idempotency-Key: aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"
+           "aaaaaaaaaaaaaaaaaaaaaa\r\n\r\n",
+     400, "bad-request"},
+    {"an expectation", ORDER "Host: x\r\n" AUTH "Expect: the-unexpected\r\n\r\n", 417,
+     "bad-request"},
+    {"JSON that is none", CREATE "Content-Length: 3\r\n\r\n{x}", 400, "bad-request"},
+    {"JSON that is no object", CREATE "Content-Length: 2\r\n\r\n[]", 400,
+     "bad-request"},
+    {"a field nobody knows", CREATE "Content-Length: 7\r\n\r\n{\"a\":1}", 400,
+     "bad-request"},
+    {"a body that is empty", CREATE "Content-Length: 0\r\n\r\n", 400, "bad-request"},
+};
+
+/* Put the voucher and the token in. */
+static void fill_in(const char *bytes, char *out, size_t size)
+{
+    size_t n = 0;
+
+    for (const char *p = bytes; *p != '\0'; p++) {
+        if (strncmp(p, "$V", 2) == 0)
+            n += (size_t)snprintf(out + n, size - n, "%lld", (long long)voucher);
+        else if (strncmp(p, "$T", 2) == 0)
+            n += (size_t)snprintf(out + n, size - n, "%s", token);
+        else
+            n += (size_t)snprintf(out + n, size - n, "%c", *p);
+        p += *p == '$';
+    }
+}
+
+static void expect(const char *name, const char *bytes, int status, const char *outcome)
+{
+    static struct rig_answer answer;
+    int fd = rig_connect(service.orders_port);
+
+    assert_true(fd >= 0);
+    assert_true(rig_send(fd, bytes, strlen(bytes)));
+    if (!rig_read(fd, &answer, 5000))
+        fail_msg("%s: no answer", name);
+    if (answer.status != status || strcmp(answer.outcome, outcome) != 0)
+        fail_msg("%s: %d %s instead of %d %s\n%s%s", name, answer.status,
+                 answer.outcome, status, outcome, answer.head, answer.body);
+    if (answer.request_id[0] == '\0')
+        fail_msg("%s: an answer without X-Request-Id", name);
+    (void)close(fd);
+}
+
+static void bad_input_is_refused_by_name(void **state)
+{
+    static char bytes[2048];
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(BAD) / sizeof(BAD[0]); i++) {
+        fill_in(BAD[i].bytes, bytes, sizeof(bytes));
+        expect(BAD[i].name, bytes, BAD[i].status, BAD[i].outcome);
+    }
+    assert_int_equal(rig_orders(voucher), 0);
+    assert_int_equal(rig_stock(voucher), 1000);
+}
+
+/* A head with `count` headers, or with a path of `length` bytes, or with one long
+ * value. */
+static void what_is_too_much_is_refused(void **state)
+{
+    static char bytes[40000];
+    static const struct {
+        int headers, path, value, status;
+    } CASES[] = {
+        {60, 0, 0, 431}, {64, 0, 0, 431},  {100, 0, 0, 431},
+        {3, 513, 0, 414}, {3, 0, 9000, 431}, {3, 0, 17000, 400},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(CASES) / sizeof(CASES[0]); i++) {
+        size_t n =
+            (size_t)snprintf(bytes, sizeof(bytes), "GET /%.*s HTTP/1.1\r\nHost: x\r\n",
+                             CASES[i].path > 0 ? CASES[i].path - 1 : 0,
+                             (char[]){[0 ... 599] = 'a', [600] = '\0'});
+
+        for (int h = 1; h < CASES[i].headers; h++)
+            n += (size_t)snprintf(bytes + n, sizeof(bytes) - n, "X-%d: 1\r\n", h);
+        if (CASES[i].value > 0)
+            n += (size_t)snprintf(bytes + n, sizeof(bytes) - n, "X: %0*d\r\n",
+                                  CASES[i].value, 1);
+        (void)snprintf(bytes + n, sizeof(bytes) - n, "\r\n");
+        expect("too much", bytes, CASES[i].status,
+               CASES[i].status == 400 ? "bad-request" : "too-large");
+    }
+}
+
+/* 59 headers, and a length of zero, are fine. */
+static void what_is_just_right_is_let_in(void **state)
+{
+    static char bytes[4096];
+    static struct rig_answer answer;
+    size_t n;
+    int fd = rig_connect(service.orders_port);
+
+    (void)state;
+    n = (size_t)snprintf(bytes, sizeof(bytes),
+                         "POST /voucher-order/seckill/%lld HTTP/1.1\r\nHost: x\r\n"
+                         "authorization: Bearer %s\r\nContent-Length: 0\r\n",
+                         (long long)rig_voucher(1), token);
+    for (int h = 3; h < 59; h++)
+        n += (size_t)snprintf(bytes + n, sizeof(bytes) - n, "X-%d: 1\r\n", h);
+    (void)snprintf(bytes + n, sizeof(bytes) - n, "\r\n");
+    assert_true(rig_send(fd, bytes, strlen(bytes)));
+    assert_true(rig_read(fd, &answer, 5000));
+    assert_int_equal(answer.status, 200);
+    assert_string_equal(answer.outcome, "accepted");
+    /* The connection is kept, and two requests at once are two answers in order. */
+    n = (size_t)snprintf(bytes, sizeof(bytes),
+                         "GET /voucher/list/1 HTTP/1.1\r\nHost: x\r\n\r\n"
+                         "GET /nowhere HTTP/1.1\r\nHost: x\r\n\r\n");
+    assert_true(rig_send(fd, bytes, n));
+    n = 0;
+    while (strstr(bytes, "404 Not Found") == NULL && n < 3) {
+        static char piece[4096];
+        ssize_t got = read(fd, piece, sizeof(piece) - 1);
+
+        assert_true(got > 0);
+        piece[got] = '\0';
+        if (strstr(piece, "404 Not Found") != NULL)
+            break;
+    }
+    (void)close(fd);
+}
+
+/* An empty line ahead of a request would make the parser read what others left. */
+static void an_empty_line_ahead_is_refused(void **state)
+{
+    static const char GOOD[] = "GET /voucher/list/1 HTTP/1.1\r\nHost: x\r\n\r\n";
+    static const char *const AHEAD[] = {"\r\n", "\r\n\r\n", "\n", " "};
+    static struct rig_answer answer;
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(AHEAD) / sizeof(AHEAD[0]); i++) {
+        int fd = rig_connect(service.orders_port);
+
+        assert_true(rig_send(fd, GOOD, strlen(GOOD)));
+        assert_true(rig_read(fd, &answer, 5000));
+        assert_int_equal(answer.status, 200);
+        assert_true(rig_send(fd, AHEAD[i], strlen(AHEAD[i])));
+        assert_true(rig_send(fd, GOOD, strlen(GOOD)));
+        assert_true(rig_read(fd, &answer, 5000));
+        assert_int_equal(answer.status, 400);
+        assert_true(rig_is_closed(fd, 5000));
+        (void)close(fd);
+    }
+}
+
+struct honest {
+    pthread_t thread;
+    atomic_bool stop;
+    int64_t worst_ns;
+    int served, failed;
+};
+
+static void *be_honest(void *arg)
+{
+    struct honest *h = arg;
+    static _Thread_local struct rig_answer answer;
+
+    while (!atomic_load(&h->stop)) {
+        int64_t start_ns = monotonic_ns();
+
+        if (rig_request(service.orders_port, "GET", "/voucher/list/987654", NULL, NULL,
+                        &answer) &&
+            answer.status == 200)
+            h->served++;
+        else
+            h->failed++;
+        if (monotonic_ns() - start_ns > h->worst_ns)
+            h->worst_ns = monotonic_ns() - start_ns;
+    }
+    return NULL;
+}
+
+/* Sockets that say nothing, or too little, are cut at the request timeout of 1 s. */
+static void silent_and_dripping_sockets_are_cut(void **state)
+{
+    enum { SILENT = 3, HEAD_DRIPS = 1, BODY_DRIPS = 2, ALL = 6 };
+    static const char HEAD[] = "POST /voucher/seckill HTTP/1.1\r\nHost: x\r\n";
+    struct honest honest = {0};
+    char head[512];
+    bool is_open[ALL];
+    int fds[ALL];
+    int open = ALL;
+    int64_t start_ns = monotonic_ns();
+
+    (void)state;
+    (void)snprintf(head, sizeof(head),
+                   "%sauthorization: %s\r\nContent-Length: 4000\r\n\r\n", HEAD, token);
+    for (int i = 0; i < ALL; i++) {
+        fds[i] = rig_connect(service.orders_port);
+        assert_true(fds[i] >= 0);
+        is_open[i] = true;
+        if (i >= SILENT + HEAD_DRIPS)
+            assert_true(rig_send(fds[i], head, strlen(head)));
+    }
+    assert_int_equal(pthread_create(&honest.thread, NULL, be_honest, &honest), 0);
+    while (open > 0 && monotonic_ns() - start_ns < 6000000000) {
+        for (int i = 0; i < ALL; i++) {
+            if (!is_open[i])
+                continue;
+            if (i >= SILENT)
+                (void)rig_send(fds[i], "x", 1);
+            if (rig_is_closed(fds[i], 20)) {
+                is_open[i] = false;
+                open--;
+                (void)close(fds[i]);
+            }
+        }
+    }
+    atomic_store(&honest.stop, true);
+    (void)pthread_join(honest.thread, NULL);
+    assert_int_equal(open, 0);
+    assert_true(monotonic_ns() - start_ns < 4000000000);
+    assert_int_equal(honest.failed, 0);
+    assert_true(honest.served > 10);
+    assert_true(honest.worst_ns < 1000000000);
+}
+
+/* More silent sockets than workers: the honest wait, but only until those are cut. */
+static void a_flood_of_silent_sockets_passes(void **state)
+{
+    enum { FLOOD = 16 };
+    static struct rig_answer answer;
+    int fds[FLOOD];
+
+    (void)state;
+    for (int i = 0; i < FLOOD; i++) {
+        fds[i] = rig_connect(service.orders_port);
+        assert_true(fds[i] >= 0);
+    }
+    assert_true(rig_request(service.orders_port, "GET", "/voucher/list/1", NULL, NULL,
+                            &answer));
+    assert_int_equal(answer.status, 200);
+    for (int i = 0; i < FLOOD; i++)
+        (void)close(fds[i]);
+}
+
+static int begin(void **state)
+{
+    (void)state;
+    service = RIG_START("--lock=none", "--request-timeout=1s");
+    voucher = rig_voucher(1000);
+    rig_token(1, token);
+    return 0;
+}
+
+static int end(void **state)
+{
+    (void)state;
+    rig_stop(&service);
+    return 0;
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(bad_input_is_refused_by_name),
+        cmocka_unit_test(what_is_too_much_is_refused),
+        cmocka_unit_test(what_is_just_right_is_let_in),
+        cmocka_unit_test(an_empty_line_ahead_is_refused),
+        cmocka_unit_test(silent_and_dripping_sockets_are_cut),
+        cmocka_unit_test(a_flood_of_silent_sockets_passes),
+    };
+
+    return cmocka_run_group_tests(tests, begin, end);
+}

@@ -1,0 +1,328 @@
+/* SPDX-License-Identifier: MIT */
+/* test_guards.c -- what each guard stops and lets through, apart from any lock. */
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "tests/service/rig.h"
+
+static struct rig_answer answer;
+
+static const char *const STOCK_GUARDS[] = {"read-write", "decrement", "conditional",
+                                           "version", "row-lock"};
+static const char *const DUPLICATE_GUARDS[] = {"none", "count", "unique"};
+
+#define COUNT_OF(list) (sizeof(list) / sizeof((list)[0]))
+
+static struct rig_service start(const char *stock_guard, const char *duplicate_guard,
+                                const char *more)
+{
+    char stock[64];
+    char duplicate[64];
+
+    (void)snprintf(stock, sizeof(stock), "--stock-guard=%s", stock_guard);
+    (void)snprintf(duplicate, sizeof(duplicate), "--duplicate-guard=%s",
+                   duplicate_guard);
+    return RIG_START("--lock=none", "--process=guard-test", stock, duplicate, more);
+}
+
+static void expect(const char *outcome)
+{
+    if (strcmp(answer.outcome, outcome) != 0)
+        fail_msg("%s instead of %s: %s", answer.outcome, outcome, answer.body);
+}
+
+/* The rows say who wrote them. */
+static int64_t rows_of(int64_t voucher, const char *stock_guard,
+                       const char *duplicate_guard)
+{
+    static const struct db_statement ROWS = {
+        "guards_rows",
+        "SELECT count(*) FROM tb_voucher_order WHERE voucher_id = $1"
+        " AND stock_guard = $2 AND duplicate_guard = $3 AND lock_variant = 'none'"
+        " AND process = 'guard-test' AND fence IS NULL",
+        "itt"};
+
+    assert_int_equal(db_run_one(rig_db(), &ROWS,
+                                DB_VALUES(DB_INT(voucher), DB_TEXT(stock_guard),
+                                          DB_TEXT(duplicate_guard))),
+                     DB_OK);
+    return db_int(rig_db(), 0, 0, 0);
+}
+
+/* One after another, every guard sells exactly what there is. */
+static void every_stock_guard_sells_what_there_is(void **state)
+{
+    enum { STOCK = 5 };
+
+    (void)state;
+    for (size_t i = 0; i < COUNT_OF(STOCK_GUARDS); i++) {
+        struct rig_service s = start(STOCK_GUARDS[i], "count", NULL);
+        int64_t voucher = rig_voucher(STOCK);
+
+        for (int user = 1; user <= STOCK + 3; user++) {
+            assert_true(rig_order(s.orders_port, voucher, user, &answer));
+            expect(user <= STOCK ? "accepted" : "sold-out");
+        }
+        assert_int_equal(rig_orders(voucher), STOCK);
+        assert_int_equal(rig_stock(voucher), 0);
+        assert_int_equal(rows_of(voucher, STOCK_GUARDS[i], "count"), STOCK);
+        rig_stop(&s);
+    }
+}
+
+static void every_duplicate_guard_but_none_stops_the_second(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < COUNT_OF(DUPLICATE_GUARDS); i++) {
+        struct rig_service s = start("conditional", DUPLICATE_GUARDS[i], NULL);
+        int64_t voucher = rig_voucher(10);
+        bool stops = strcmp(DUPLICATE_GUARDS[i], "none") != 0;
+
+        assert_true(rig_order(s.orders_port, voucher, 1, &answer));
+        expect("accepted");
+        for (int again = 0; again < 2; again++) {
+            assert_true(rig_order(s.orders_port, voucher, 1, &answer));
+            expect(stops ? "duplicate" : "accepted");
+        }
+        assert_int_equal(rig_orders(voucher), stops ? 1 : 3);
+        assert_int_equal(rig_stock(voucher), stops ? 9 : 7);
+        rig_stop(&s);
+    }
+}
+
+enum { BUYERS = 8, TRIES = 15 };
+
+struct buyer {
+    pthread_t thread;
+    int port;
+    int64_t voucher;
+    int64_t first_user;
+    int accepted, odd;
+};
+
+/* `first_user` of 0: always the same user. */
+static void *buy(void *arg)
+{
+    struct buyer *b = arg;
+    static _Thread_local struct rig_answer got;
+
+    for (int i = 0; i < TRIES; i++) {
+        int64_t user = b->first_user > 0 ? b->first_user + i : 1;
+
+        if (!rig_order(b->port, b->voucher, user, &got) || got.status == 500)
+            b->odd++;
+        b->accepted += strcmp(got.outcome, "accepted") == 0;
+    }
+    return NULL;
+}
+
+static int buy_at_once(int port, int64_t voucher, bool all_are_one)
+{
+    struct buyer buyers[BUYERS];
+    int accepted = 0;
+
+    for (int i = 0; i < BUYERS; i++) {
+        buyers[i] = (struct buyer){.port = port, .voucher = voucher};
+        buyers[i].first_user = all_are_one ? 0 : i * TRIES + 1;
+        assert_int_equal(pthread_create(&buyers[i].thread, NULL, buy, &buyers[i]), 0);
+    }
+    for (int i = 0; i < BUYERS; i++) {
+        (void)pthread_join(buyers[i].thread, NULL);
+        assert_int_equal(buyers[i].odd, 0);
+        accepted += buyers[i].accepted;
+    }
+    return accepted;
+}
+
+/* Without any lock, three of them are still right when everybody comes at once. */
+static void sound_stock_guards_need_no_lock(void **state)
+{
+    static const char *const SOUND[] = {"conditional", "version", "row-lock"};
+    enum { STOCK = 40 };
+
+    (void)state;
+    for (size_t i = 0; i < COUNT_OF(SOUND); i++) {
+        struct rig_service s = start(SOUND[i], "none", NULL);
+        int64_t voucher = rig_voucher(STOCK);
+
+        assert_int_equal(buy_at_once(s.orders_port, voucher, false), STOCK);
+        assert_int_equal(rig_orders(voucher), STOCK);
+        assert_int_equal(rig_stock(voucher), 0);
+        rig_stop(&s);
+    }
+}
+
+static void the_unique_index_needs_no_lock(void **state)
+{
+    struct rig_service s = start("conditional", "unique", NULL);
+    int64_t voucher = rig_voucher(1000);
+
+    (void)state;
+    assert_int_equal(buy_at_once(s.orders_port, voucher, true), 1);
+    assert_int_equal(rig_orders(voucher), 1);
+    assert_int_equal(rig_stock(voucher), 999);
+    assert_true(rig_metric(&s, "seckill_orders_stopped_total{layer=\"unique\"") > 0);
+    rig_stop(&s);
+}
+
+static struct rig_service faulty;
+
+static bool is_holding(void *arg)
+{
+    static struct rig_answer got;
+    const char *point;
+
+    if (!rig_request(faulty.admin_port, "GET", "/faults", NULL, NULL, &got))
+        return false;
+    point = strstr(got.body, (const char *)arg);
+    return point != NULL &&
+           strncmp(strstr(point, "\"holding\":"), "\"holding\":true", 14) == 0;
+}
+
+static void fault(const char *verb, const char *query, int status)
+{
+    char path[160];
+
+    (void)snprintf(path, sizeof(path), "/faults/%s?%s", verb, query);
+    assert_true(rig_request(faulty.admin_port, "POST", path, NULL, NULL, &answer));
+    if (answer.status != status)
+        fail_msg("%s: %d instead of %d: %s", path, answer.status, status, answer.body);
+}
+
+struct held {
+    pthread_t thread;
+    int64_t voucher;
+    int64_t user;
+    struct rig_answer answer;
+};
+
+static void *order_held(void *arg)
+{
+    struct held *h = arg;
+
+    (void)rig_order(faulty.orders_port, h->voucher, h->user, &h->answer);
+    return NULL;
+}
+
+/* Hold user 1 between the read and the write, and let `user` order meanwhile. */
+static void order_inside_another(struct held *held, const char *meanwhile, int64_t user)
+{
+    fault("arm", "point=after-read&action=hold&key=lock:order:1", 200);
+    fault("arm", "point=after-read&action=hold", 409);
+    assert_int_equal(pthread_create(&held->thread, NULL, order_held, held), 0);
+    assert_true(rig_until(is_holding, "\"after-read\"", 5000));
+    assert_true(rig_order(faulty.orders_port, held->voucher, user, &answer));
+    expect(meanwhile);
+    fault("release", "point=after-read", 200);
+    (void)pthread_join(held->thread, NULL);
+    fault("release", "point=after-read", 409);
+}
+
+/* Time between the read and the write: the textbook's lost update, and its cure. */
+static void time_between_read_and_write_breaks_the_broken(void **state)
+{
+    static const struct {
+        const char *guard;
+        int64_t stock_left;
+        const char *first;
+        int64_t orders;
+    } CASES[] = {
+        {"read-write", 0, "accepted", 2}, /* two orders for one unit, and no trace */
+        {"decrement", -1, "accepted", 2}, /* two orders for one unit, and it shows */
+        {"version", 0, "sold-out", 1},
+        {"conditional", 0, "sold-out", 1},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < COUNT_OF(CASES); i++) {
+        static struct held held;
+
+        faulty = start(CASES[i].guard, "none", "--allow-faults");
+        held = (struct held){.voucher = rig_voucher(1), .user = 1};
+        order_inside_another(&held, "accepted", 2);
+        assert_string_equal(held.answer.outcome, CASES[i].first);
+        assert_int_equal(rig_stock(held.voucher), CASES[i].stock_left);
+        assert_int_equal(rig_orders(held.voucher), CASES[i].orders);
+        rig_stop(&faulty);
+    }
+}
+
+/* The lock is load-bearing: under it, the same broken guard sells one. */
+static void a_lock_saves_a_broken_guard(void **state)
+{
+    static struct held held;
+
+    (void)state;
+    faulty = RIG_START("--lock=local", "--lock-scope=voucher",
+                       "--stock-guard=read-write", "--allow-faults");
+    held = (struct held){.voucher = rig_voucher(1), .user = 1};
+    fault("arm", "point=after-read&action=hold&key=", 200);
+    assert_int_equal(pthread_create(&held.thread, NULL, order_held, &held), 0);
+    assert_true(rig_until(is_holding, "\"after-read\"", 5000));
+    assert_true(rig_order(faulty.orders_port, held.voucher, 2, &answer));
+    expect("lock-busy");
+    fault("release", "point=after-read", 200);
+    (void)pthread_join(held.thread, NULL);
+    assert_string_equal(held.answer.outcome, "accepted");
+    assert_int_equal(rig_orders(held.voucher), 1);
+    rig_stop(&faulty);
+}
+
+/* Unlock before commit: the next one enters before the first one's order is seen. */
+static void unlocking_too_early_sells_twice_to_one(void **state)
+{
+    static const char *const UNLOCKS[] = {"--unlock=before-commit",
+                                          "--unlock=after-commit"};
+
+    (void)state;
+    for (size_t i = 0; i < COUNT_OF(UNLOCKS); i++) {
+        static struct held held;
+
+        faulty = RIG_START("--lock=local", "--duplicate-guard=count", "--allow-faults",
+                           "--statement-timeout=1s", UNLOCKS[i]);
+        held = (struct held){.voucher = rig_voucher(5), .user = 1};
+        fault("arm", "point=before-commit&action=hold", 200);
+        assert_int_equal(pthread_create(&held.thread, NULL, order_held, &held), 0);
+        assert_true(rig_until(is_holding, "\"before-commit\"", 5000));
+        /* The stock's row is still locked by the open transaction, so this one waits at
+         * its update, past its look for earlier orders; or it is refused at the lock.
+         */
+        assert_true(rig_order(faulty.orders_port, held.voucher, 1, &answer));
+        expect(i == 0 ? "unavailable" : "lock-busy");
+        fault("release", "point=before-commit", 200);
+        (void)pthread_join(held.thread, NULL);
+        assert_string_equal(held.answer.outcome, "accepted");
+        rig_stop(&faulty);
+    }
+}
+
+static void fault_names_are_checked(void **state)
+{
+    (void)state;
+    faulty = start("conditional", "count", "--allow-faults");
+    fault("arm", "point=nowhere&action=hold", 400);
+    assert_non_null(strstr(answer.body, "after-acquire"));
+    fault("arm", "point=after-read&action=explode", 400);
+    assert_non_null(strstr(answer.body, "hold, stop, kill"));
+    fault("arm", "action=hold", 400);
+    fault("release", "point=after-read", 409);
+    rig_stop(&faulty);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_stock_guard_sells_what_there_is),
+        cmocka_unit_test(every_duplicate_guard_but_none_stops_the_second),
+        cmocka_unit_test(sound_stock_guards_need_no_lock),
+        cmocka_unit_test(the_unique_index_needs_no_lock),
+        cmocka_unit_test(time_between_read_and_write_breaks_the_broken),
+        cmocka_unit_test(a_lock_saves_a_broken_guard),
+        cmocka_unit_test(unlocking_too_early_sells_twice_to_one),
+        cmocka_unit_test(fault_names_are_checked),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

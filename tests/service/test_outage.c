@@ -1,0 +1,297 @@
+/* SPDX-License-Identifier: MIT */
+/* test_outage.c -- PostgreSQL or Redis goes away while orders come in, and comes back.
+ *
+ * The servers are the test's own.  Whatever happens to them, what clients were told and
+ * what the database holds agree in the end.
+ */
+#include <pthread.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/duration.h"
+#include "tests/service/rig.h"
+
+enum { BUYERS = 6, STOCK = 1000000 };
+
+/* Nobody may wait longer for an answer than this; the statement timeout below is 1 s.
+ */
+static const int64_t PATIENCE_NS = 6000000000;
+
+static struct rig_service service;
+static struct rig_answer answer;
+
+struct buyer {
+    pthread_t thread;
+    int64_t voucher;
+    int64_t next_user;
+    atomic_bool stop;
+    atomic_int accepted, unavailable, unknown, odd;
+    atomic_int_fast64_t worst_ns;
+};
+
+static struct buyer buyers[BUYERS];
+
+/* Until this very request has an answer that is one: the same name again and again. */
+static bool order_until_settled(struct buyer *b, int64_t user)
+{
+    static _Thread_local struct rig_answer got;
+    char name[64];
+
+    (void)snprintf(name, sizeof(name), "outage:%lld:%lld", (long long)b->voucher,
+                   (long long)user);
+    while (!atomic_load(&b->stop)) {
+        int64_t start_ns = monotonic_ns();
+        bool answered =
+            rig_order_named(service.orders_port, b->voucher, user, name, &got);
+
+        if (monotonic_ns() - start_ns > atomic_load(&b->worst_ns))
+            atomic_store(&b->worst_ns, monotonic_ns() - start_ns);
+        if (!answered) {
+            atomic_fetch_add(&b->odd, 1);
+            return false;
+        }
+        if (strcmp(got.outcome, "accepted") == 0)
+            return true;
+        if (got.status != 503 || strstr(got.head, "Retry-After: ") == NULL) {
+            atomic_fetch_add(&b->odd, 1);
+            return false;
+        }
+        atomic_fetch_add(strcmp(got.outcome, "unknown") == 0 ? &b->unknown
+                                                             : &b->unavailable,
+                         1);
+    }
+    return false;
+}
+
+static void *buy(void *arg)
+{
+    struct buyer *b = arg;
+
+    for (; !atomic_load(&b->stop); b->next_user += BUYERS)
+        if (order_until_settled(b, b->next_user))
+            atomic_fetch_add(&b->accepted, 1);
+    return NULL;
+}
+
+static int accepted_so_far(void)
+{
+    int n = 0;
+
+    for (int i = 0; i < BUYERS; i++)
+        n += atomic_load(&buyers[i].accepted);
+    return n;
+}
+
+static bool has_more_than(void *n)
+{
+    return accepted_so_far() > *(int *)n;
+}
+
+static void expect_progress(const char *when)
+{
+    int before = accepted_so_far() + 20;
+
+    if (!rig_until(has_more_than, &before, 15000))
+        fail_msg("no orders are accepted %s", when);
+}
+
+static int refused_so_far(void)
+{
+    int n = 0;
+
+    for (int i = 0; i < BUYERS; i++)
+        n += atomic_load(&buyers[i].unavailable) + atomic_load(&buyers[i].unknown);
+    return n;
+}
+
+static bool has_refused_more_than(void *n)
+{
+    return refused_so_far() > *(int *)n;
+}
+
+static void expect_refusals(const char *when)
+{
+    int before = refused_so_far();
+
+    if (!rig_until(has_refused_more_than, &before, 10000))
+        fail_msg("no orders are refused %s", when);
+}
+
+static int64_t start_buying(const char *lock)
+{
+    int64_t voucher = rig_voucher(STOCK);
+
+    service = RIG_START(lock, "--statement-timeout=1s", "--redis-timeout=500ms");
+    memset(buyers, 0, sizeof(buyers));
+    for (int i = 0; i < BUYERS; i++) {
+        buyers[i].voucher = voucher;
+        buyers[i].next_user = i + 1;
+        assert_int_equal(pthread_create(&buyers[i].thread, NULL, buy, &buyers[i]), 0);
+    }
+    expect_progress("at the start");
+    return voucher;
+}
+
+/* Everybody stops, and the books are opened.  Requests that were given up while they
+ * were unsettled may have become orders or not. */
+static void settle_accounts(int64_t voucher)
+{
+    int accepted = 0;
+    int64_t orders;
+
+    for (int i = 0; i < BUYERS; i++)
+        atomic_store(&buyers[i].stop, true);
+    for (int i = 0; i < BUYERS; i++) {
+        (void)pthread_join(buyers[i].thread, NULL);
+        assert_int_equal(atomic_load(&buyers[i].odd), 0);
+        if (atomic_load(&buyers[i].worst_ns) > PATIENCE_NS)
+            fail_msg("somebody waited %lld ms",
+                     (long long)atomic_load(&buyers[i].worst_ns) / 1000000);
+        accepted += atomic_load(&buyers[i].accepted);
+    }
+    orders = rig_orders(voucher);
+    assert_true(orders >= accepted && orders <= accepted + BUYERS);
+    assert_int_equal(rig_stock(voucher), STOCK - orders);
+    assert_int_equal(rig_duplicates(voucher), 0);
+    rig_stop(&service);
+}
+
+static void expect_ready(int status, const char *named)
+{
+    assert_true(rig_request(service.admin_port, "GET", "/readyz", NULL, NULL, &answer));
+    assert_int_equal(answer.status, status);
+    assert_non_null(strstr(answer.body, named));
+}
+
+static void postgres_is_restarted(void **state)
+{
+    int64_t voucher = start_buying("--lock=reentrant");
+
+    (void)state;
+    rig_lab_restart("postgres");
+    expect_progress("after PostgreSQL came back");
+    expect_ready(200, "\"postgresql\":\"ok\"");
+    settle_accounts(voucher);
+}
+
+/* All connections at once, in the middle of whatever they do. */
+static void every_connection_is_killed(void **state)
+{
+    static const struct db_statement KILL_ALL = {
+        "outage_kill_all",
+        "SELECT count(pg_terminate_backend(pid)) FROM pg_stat_activity"
+        " WHERE usename = 'seckill_service'",
+        ""};
+    int64_t voucher = start_buying("--lock=none");
+
+    (void)state;
+    for (int i = 0; i < 5; i++) {
+        if (db_run_one(rig_db(), &KILL_ALL, NULL) != DB_OK)
+            fail_msg("cannot kill: %s", db_error(rig_db()));
+        expect_progress("after every connection was killed");
+    }
+    settle_accounts(voucher);
+}
+
+/* A server process dies hard: PostgreSQL throws everybody out and recovers. */
+static void postgres_crashes(void **state)
+{
+    static const struct db_statement ONE = {
+        "outage_one",
+        "SELECT pid FROM pg_stat_activity WHERE usename = 'seckill_service' LIMIT 1",
+        ""};
+    int64_t voucher = start_buying("--lock=reentrant");
+    int pid;
+
+    (void)state;
+    assert_int_equal(db_run_one(rig_db(), &ONE, NULL), DB_OK);
+    pid = (int)db_int(rig_db(), 0, 0, 0);
+    assert_true(pid > 1);
+    assert_int_equal(kill(pid, SIGKILL), 0);
+    expect_progress("after PostgreSQL recovered");
+    settle_accounts(voucher);
+}
+
+static void redis_is_restarted(void **state)
+{
+    int64_t voucher = start_buying("--lock=reentrant");
+
+    (void)state;
+    rig_lab_restart("redis");
+    expect_progress("after Redis came back");
+    settle_accounts(voucher);
+}
+
+/* It neither answers nor hangs up, which is worse than being gone. */
+static void redis_hangs(void **state)
+{
+    int64_t voucher = start_buying("--lock=reentrant");
+    pid_t pid = rig_lab_pid("redis");
+
+    (void)state;
+    assert_int_equal(kill(pid, SIGSTOP), 0);
+    expect_refusals("while Redis hangs");
+    expect_ready(503, "\"postgresql\":\"ok\"");
+    assert_int_equal(kill(pid, SIGCONT), 0);
+    expect_progress("after Redis goes on");
+    settle_accounts(voucher);
+}
+
+/* The whole cluster: the postmaster and each of its children. */
+static void signal_postgres(int signal_number)
+{
+    char command[96];
+    pid_t postmaster = rig_lab_pid("postgres");
+
+    /* The children first, so that none is forgotten that the parent starts meanwhile.
+     */
+    (void)kill(postmaster, signal_number == SIGSTOP ? SIGSTOP : 0);
+    (void)snprintf(command, sizeof(command), "kill -%d $(ps -o pid= --ppid %d)",
+                   signal_number, (int)postmaster);
+    assert_int_equal(system(command), 0);
+    assert_int_equal(kill(postmaster, signal_number), 0);
+}
+
+static void postgres_hangs(void **state)
+{
+    int64_t voucher = start_buying("--lock=none");
+
+    (void)state;
+    signal_postgres(SIGSTOP);
+    expect_refusals("while PostgreSQL hangs");
+    expect_ready(503, "\"locks\":\"ok\"");
+    signal_postgres(SIGCONT);
+    expect_progress("after PostgreSQL goes on");
+    settle_accounts(voucher);
+}
+
+static int begin(void **state)
+{
+    (void)state;
+    rig_lab_up();
+    return 0;
+}
+
+static int end(void **state)
+{
+    (void)state;
+    rig_lab_down();
+    return 0;
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(postgres_is_restarted),
+        cmocka_unit_test(every_connection_is_killed),
+        cmocka_unit_test(postgres_crashes),
+        cmocka_unit_test(redis_is_restarted),
+        cmocka_unit_test(redis_hangs),
+        cmocka_unit_test(postgres_hangs),
+    };
+
+    return cmocka_run_group_tests(tests, begin, end);
+}

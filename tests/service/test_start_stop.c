@@ -1,0 +1,294 @@
+/* SPDX-License-Identifier: MIT */
+/* test_start_stop.c -- what a service says that cannot start, and how one stops. */
+#include <arpa/inet.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/duration.h"
+#include "tests/service/rig.h"
+
+static struct rig_answer answer;
+
+static void expect_exit(const char *const *args, int status, const char *said)
+{
+    static char log[8192];
+    int got = rig_run(args, log, sizeof(log));
+
+    if (got != status || strstr(log, said) == NULL)
+        fail_msg("%s: exit %d instead of %d, and no \"%s\" in:\n%s", args[0], got,
+                 status, said, log);
+}
+#define EXPECT_EXIT(status, said, ...)                                                 \
+    expect_exit((const char *const[]){__VA_ARGS__, NULL}, status, said)
+
+static void a_wrong_setting_is_usage(void **state)
+{
+    (void)state;
+    EXPECT_EXIT(64, "did you mean --lock-scope?", "--lock-scpe=user");
+    EXPECT_EXIT(64, "did you mean \"reentrant\"", "--lock=reentrent");
+    EXPECT_EXIT(64, "did you mean \"conditional\"", "--stock-guard=conditonal");
+    EXPECT_EXIT(64, "before-commit", "--unlock=never");
+    EXPECT_EXIT(64, "ms", "--lock-wait=5");
+    EXPECT_EXIT(64, "workers", "--workers=0");
+    EXPECT_EXIT(64, "workers", "--workers=many");
+    EXPECT_EXIT(64, "HOST:PORT", "--listen=8081");
+    EXPECT_EXIT(64, "HOST:PORT", "--listen=127.0.0.1:99999");
+    EXPECT_EXIT(64, "--process", "--process=a b");
+    EXPECT_EXIT(64, "", "surplus");
+}
+
+/* A key that others may read is no secret. */
+static void the_token_key_is_checked(void **state)
+{
+    char path[64] = "/tmp/seckill-test-key-XXXXXX";
+    char flag[96];
+    int fd = mkstemp(path);
+
+    (void)state;
+    assert_true(fd >= 0);
+    (void)snprintf(flag, sizeof(flag), "--token-key-file=%s", path);
+    EXPECT_EXIT(64, "64 hex digits", flag);
+    assert_int_equal(fchmod(fd, 0644), 0);
+    EXPECT_EXIT(64, "owner only", flag);
+    (void)close(fd);
+    (void)unlink(path);
+    EXPECT_EXIT(64, "No such file", flag);
+}
+
+/* A port where nobody listens: it is taken, so nobody will, but not listened on. */
+static int silent_port(int *fd)
+{
+    struct sockaddr_in at = {.sin_family = AF_INET};
+    socklen_t len = sizeof(at);
+
+    at.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    *fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    assert_int_equal(bind(*fd, (struct sockaddr *)&at, sizeof(at)), 0);
+    assert_int_equal(getsockname(*fd, (struct sockaddr *)&at, &len), 0);
+    return ntohs(at.sin_port);
+}
+
+static void a_missing_server_is_named(void **state)
+{
+    char redis[64];
+    char postgres[96];
+    char redlock[64];
+    int fd;
+    int port = silent_port(&fd);
+
+    (void)state;
+    (void)snprintf(redis, sizeof(redis), "--redis-url=redis://127.0.0.1:%d", port);
+    (void)snprintf(redlock, sizeof(redlock), "--redlock-urls=redis://127.0.0.1:%d",
+                   port);
+    (void)snprintf(postgres, sizeof(postgres),
+                   "--database-url=postgresql://nobody@127.0.0.1:%d/x", port);
+    EXPECT_EXIT(69, "Redis is not available", redis);
+    EXPECT_EXIT(69, "Redis is not available", "--lock=redlock", redlock);
+    EXPECT_EXIT(69, "PostgreSQL is not available", postgres);
+    EXPECT_EXIT(69, "PostgreSQL is not available", "--lock=none", redis, postgres);
+    (void)close(fd);
+}
+
+/* Variants without a store need no Redis. */
+static void none_and_local_need_no_redis(void **state)
+{
+    static const char *const LOCKS[] = {"--lock=none", "--lock=local"};
+
+    (void)state;
+    for (int i = 0; i < 2; i++) {
+        struct rig_service s = RIG_START(LOCKS[i], "--redis-url=redis://127.0.0.1:1");
+
+        assert_true(rig_order(s.orders_port, rig_voucher(1), 1, &answer));
+        assert_string_equal(answer.outcome, "accepted");
+        assert_true(rig_request(s.admin_port, "GET", "/readyz", NULL, NULL, &answer));
+        assert_int_equal(answer.status, 200);
+        rig_stop(&s);
+    }
+}
+
+static void a_port_in_use_is_named(void **state)
+{
+    struct rig_service s = RIG_START("--lock=none");
+    char flag[64];
+
+    (void)state;
+    (void)snprintf(flag, sizeof(flag), "--listen=127.0.0.1:%d", s.orders_port);
+    EXPECT_EXIT(69, "cannot listen on", "--lock=none", flag);
+    (void)snprintf(flag, sizeof(flag), "--admin-listen=127.0.0.1:%d", s.orders_port);
+    EXPECT_EXIT(69, "cannot listen on", "--lock=none", flag);
+    rig_stop(&s);
+}
+
+enum { BUYERS = 8 };
+
+struct buyer {
+    pthread_t thread;
+    int port;
+    int64_t voucher;
+    int64_t next_user;
+    atomic_bool *stop;
+    atomic_int *accepted;
+    int broken; /* connections that were made and then not answered */
+};
+
+/* Order on one connection after another until the service is gone. */
+static void *buy(void *arg)
+{
+    struct buyer *b = arg;
+    static _Thread_local struct rig_answer got;
+
+    while (!atomic_load(b->stop)) {
+        if (!rig_order(b->port, b->voucher, b->next_user, &got)) {
+            b->broken++;
+            if (b->broken > 3)
+                break;
+            continue;
+        }
+        b->next_user += BUYERS;
+        if (strcmp(got.outcome, "accepted") == 0)
+            atomic_fetch_add(b->accepted, 1);
+    }
+    return NULL;
+}
+
+static bool is_under_way(void *accepted)
+{
+    return atomic_load((atomic_int *)accepted) >= 100;
+}
+
+/* SIGTERM in the middle of it: whoever was told of an order has one, and nobody has one
+ * that he was not told of. */
+static void a_stop_loses_no_order(void **state)
+{
+    static const char *const LOCKS[] = {"--lock=none", "--lock=reentrant"};
+
+    (void)state;
+    for (int i = 0; i < 2; i++) {
+        struct rig_service s = RIG_START(LOCKS[i], "--workers=16");
+        struct buyer buyers[BUYERS];
+        atomic_bool stop = false;
+        atomic_int accepted = 0;
+        int64_t voucher = rig_voucher(1000000);
+
+        for (int b = 0; b < BUYERS; b++) {
+            buyers[b] = (struct buyer){.port = s.orders_port, .voucher = voucher,
+                                       .next_user = b + 1, .stop = &stop,
+                                       .accepted = &accepted};
+            assert_int_equal(pthread_create(&buyers[b].thread, NULL, buy, &buyers[b]),
+                             0);
+        }
+        assert_true(rig_until(is_under_way, &accepted, 20000));
+        rig_stop(&s);
+        atomic_store(&stop, true);
+        for (int b = 0; b < BUYERS; b++)
+            (void)pthread_join(buyers[b].thread, NULL);
+        assert_int_equal(rig_orders(voucher), atomic_load(&accepted));
+        assert_int_equal(rig_stock(voucher), 1000000 - atomic_load(&accepted));
+    }
+}
+
+static struct rig_service faulty;
+
+static void *order_once(void *voucher)
+{
+    (void)rig_order(faulty.orders_port, *(int64_t *)voucher, 1, &answer);
+    return NULL;
+}
+
+static bool is_holding(void *arg)
+{
+    static struct rig_answer got;
+
+    (void)arg;
+    return rig_request(faulty.admin_port, "GET", "/faults", NULL, NULL, &got) &&
+           strstr(got.body, "\"holding\":true") != NULL;
+}
+
+/* An order that is held at a fault point is let go, finished and answered. */
+static void a_stop_lets_held_orders_finish(void **state)
+{
+    pthread_t thread;
+    int64_t voucher = rig_voucher(1);
+
+    (void)state;
+    faulty = RIG_START("--lock=reentrant", "--allow-faults");
+    assert_true(rig_request(faulty.admin_port, "POST",
+                            "/faults/arm?point=before-commit&action=hold", NULL, NULL,
+                            &answer));
+    assert_int_equal(answer.status, 200);
+    assert_int_equal(pthread_create(&thread, NULL, order_once, &voucher), 0);
+    assert_true(rig_until(is_holding, NULL, 5000));
+    rig_stop(&faulty);
+    (void)pthread_join(thread, NULL);
+    assert_string_equal(answer.outcome, "accepted");
+    assert_int_equal(rig_orders(voucher), 1);
+}
+
+/* A silent connection does not hold up a stop. */
+static void a_stop_does_not_wait_for_the_silent(void **state)
+{
+    struct rig_service s = RIG_START("--lock=none", "--request-timeout=60s");
+    int fd = rig_connect(s.orders_port);
+    int64_t start_ns = monotonic_ns();
+
+    (void)state;
+    assert_true(fd >= 0);
+    rig_stop(&s);
+    assert_true(monotonic_ns() - start_ns < 5000000000);
+    (void)close(fd);
+}
+
+/* Somebody else holds the voucher's row, so an order cannot finish. */
+static void a_second_signal_ends_it_at_once(void **state)
+{
+    static const struct db_statement BEGIN = {"stop_begin", "BEGIN", ""};
+    static const struct db_statement ROLLBACK = {"stop_rollback", "ROLLBACK", ""};
+    static const struct db_statement HOLD = {
+        "stop_hold",
+        "SELECT 1 FROM tb_seckill_voucher WHERE voucher_id = $1 FOR UPDATE", "i"};
+    int64_t voucher = rig_voucher(1);
+    pthread_t thread;
+    int status;
+
+    (void)state;
+    faulty = RIG_START("--lock=none", "--statement-timeout=20s", "--drain-timeout=60s");
+    db_queue(rig_db(), &BEGIN, NULL);
+    db_queue(rig_db(), &HOLD, DB_VALUES(DB_INT(voucher)));
+    assert_int_equal(db_run(rig_db()), DB_OK);
+    assert_int_equal(pthread_create(&thread, NULL, order_once, &voucher), 0);
+    while (rig_metric(&faulty, "seckill_http_workers_busy") < 1)
+        ;
+    rig_signal(&faulty, SIGTERM);
+    assert_int_equal(rig_wait(&faulty, 300), -1);
+    rig_signal(&faulty, SIGTERM);
+    status = rig_wait(&faulty, 2000);
+    assert_int_equal(status, 128 + SIGTERM);
+    (void)unlink(faulty.log);
+    (void)pthread_join(thread, NULL);
+    assert_int_equal(db_run_one(rig_db(), &ROLLBACK, NULL), DB_OK);
+    assert_int_equal(rig_orders(voucher), 0);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_wrong_setting_is_usage),
+        cmocka_unit_test(the_token_key_is_checked),
+        cmocka_unit_test(a_missing_server_is_named),
+        cmocka_unit_test(none_and_local_need_no_redis),
+        cmocka_unit_test(a_port_in_use_is_named),
+        cmocka_unit_test(a_stop_loses_no_order),
+        cmocka_unit_test(a_stop_lets_held_orders_finish),
+        cmocka_unit_test(a_stop_does_not_wait_for_the_silent),
+        cmocka_unit_test(a_second_signal_ends_it_at_once),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

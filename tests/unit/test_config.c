@@ -1,0 +1,138 @@
+/* SPDX-License-Identifier: MIT */
+/* test_config.c -- the service's settings: defaults, implications, refusals. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "app/config.h"
+
+enum { ARGS_MAX = 12 };
+
+static enum settings_result load(struct config *c, struct settings *s,
+                                 const char *const *flags)
+{
+    static char *argv[ARGS_MAX];
+    int argc = 0;
+
+    argv[argc++] = (char *)(uintptr_t) "seckilld";
+    for (; *flags != NULL; flags++)
+        argv[argc++] = (char *)(uintptr_t)*flags;
+    argv[argc] = NULL;
+    memset(c, 0, sizeof(*c));
+    memset(s, 0, sizeof(*s));
+    return config_load(c, s, argc, argv);
+}
+#define LOAD(c, s, ...) load(c, s, (const char *const[]){__VA_ARGS__, NULL})
+#define STORES \
+    "--database-url=postgresql://x/y", "--redis-url=redis://x", "--token-key-file=/k"
+
+static struct config config;
+static struct settings settings;
+
+static void the_defaults_are_the_safe_ones(void **state)
+{
+    (void)state;
+    assert_int_equal(LOAD(&config, &settings, STORES), SETTINGS_OK);
+    assert_string_equal(config.listen, "127.0.0.1:8081");
+    assert_string_equal(config.admin_listen, "127.0.0.1:8082");
+    assert_string_equal(config.lock, "reentrant");
+    assert_false(config.lock_scope_is_voucher);
+    assert_int_equal(config.lock_wait_ms, 0);
+    assert_int_equal(config.lock_lease_ms, 30000);
+    assert_true(config.watchdog);
+    assert_string_equal(config.stock_guard, "conditional");
+    assert_true(config.duplicate_is_counted);
+    assert_false(config.unlock_before_commit);
+    assert_false(config.allow_faults);
+    assert_int_equal(config.workers, 64);
+    assert_true(strlen(config.process_name) > 1);
+    settings_free(&settings);
+}
+
+static void settings_imply_what_they_say(void **state)
+{
+    (void)state;
+    assert_int_equal(LOAD(&config, &settings, STORES, "--lock-scope=voucher",
+                          "--unlock=before-commit", "--duplicate-guard=unique",
+                          "--process=p:1", "--log-level=warn", "--allow-faults"),
+                     SETTINGS_OK);
+    assert_true(config.lock_scope_is_voucher);
+    assert_true(config.unlock_before_commit);
+    assert_false(config.duplicate_is_counted);
+    assert_true(config.allow_faults);
+    assert_string_equal(config.process_name, "p:1");
+    assert_int_equal(config.level, LOG_WARN);
+    settings_free(&settings);
+}
+
+static void what_a_lock_needs_must_be_there(void **state)
+{
+    static const char *const DB[] = {"--database-url=postgresql://x/y",
+                                     "--token-key-file=/k"};
+
+    (void)state;
+    assert_int_equal(LOAD(&config, &settings, DB[0], DB[1], "--lock=none"),
+                     SETTINGS_OK);
+    settings_free(&settings);
+    assert_int_equal(LOAD(&config, &settings, DB[0], DB[1], "--lock=local"),
+                     SETTINGS_OK);
+    settings_free(&settings);
+    assert_int_equal(LOAD(&config, &settings, DB[0], DB[1], "--lock=lua"),
+                     SETTINGS_USAGE);
+    settings_free(&settings);
+    assert_int_equal(LOAD(&config, &settings, STORES, "--lock=redlock"),
+                     SETTINGS_USAGE);
+    settings_free(&settings);
+    assert_int_equal(LOAD(&config, &settings, DB[0], "--lock=none"), SETTINGS_USAGE);
+    settings_free(&settings);
+    assert_int_equal(LOAD(&config, &settings, DB[1], "--lock=none"), SETTINGS_USAGE);
+    settings_free(&settings);
+}
+
+static void addresses_are_host_and_port(void **state)
+{
+    static const char *const BAD[] = {"",     "1.2.3.4", "1.2.3.4:", ":80", "x:-1",
+                                      "x:80a", "x:65536", "x: 80"};
+    char host[64];
+    int port = 0;
+
+    (void)state;
+    assert_true(config_parse_address("127.0.0.1:0", host, &port));
+    assert_string_equal(host, "127.0.0.1");
+    assert_int_equal(port, 0);
+    assert_true(config_parse_address("0.0.0.0:65535", host, &port));
+    assert_int_equal(port, 65535);
+    for (size_t i = 0; i < sizeof(BAD) / sizeof(BAD[0]); i++)
+        assert_false(config_parse_address(BAD[i], host, &port));
+}
+
+/* Nothing from outside may have a say here. */
+static int clear_environment(void **state)
+{
+    static const char *const NAMES[] = {
+        "SECKILL_DATABASE_URL", "SECKILL_REDIS_URL", "SECKILL_REDLOCK_URLS",
+        "SECKILL_TOKEN_KEY_FILE", "SECKILL_CONFIG"};
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(NAMES) / sizeof(NAMES[0]); i++)
+        (void)unsetenv(NAMES[i]);
+    return 0;
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_defaults_are_the_safe_ones),
+        cmocka_unit_test(settings_imply_what_they_say),
+        cmocka_unit_test(what_a_lock_needs_must_be_there),
+        cmocka_unit_test(addresses_are_host_and_port),
+    };
+
+    return cmocka_run_group_tests(tests, clear_environment, NULL);
+}

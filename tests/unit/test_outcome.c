@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: MIT */
+/* test_outcome.c -- the list of outcomes is whole. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <string.h>
+
+#include "app/outcome.h"
+
+static void every_outcome_is_complete(void **state)
+{
+    (void)state;
+    for (int i = 0; i < OUTCOME_COUNT; i++) {
+        const struct outcome_info *info = outcome_info((enum outcome)i);
+
+        assert_true(strspn(info->name, "abcdefghijklmnopqrstuvwxyz-") ==
+                    strlen(info->name));
+        assert_true(info->name[0] != '\0' && info->title[0] != '\0');
+        assert_in_range(info->status, 200, 599);
+        /* A refusal for business reasons is a 200 to the courses; all else is the same.
+         */
+        assert_true(info->course_status == 200 || info->course_status == info->status);
+        for (int j = 0; j < i; j++)
+            assert_string_not_equal(info->name, outcome_info((enum outcome)j)->name);
+    }
+}
+
+static void what_passes_says_so(void **state)
+{
+    (void)state;
+    assert_true(outcome_is_passing(OUTCOME_LOCK_BUSY));
+    assert_true(outcome_is_passing(OUTCOME_UNAVAILABLE));
+    assert_true(outcome_is_passing(OUTCOME_UNKNOWN));
+    assert_false(outcome_is_passing(OUTCOME_SOLD_OUT));
+    assert_false(outcome_is_passing(OUTCOME_ACCEPTED));
+}
+
+static void the_names_that_scripts_rely_on(void **state)
+{
+    (void)state;
+    assert_string_equal(outcome_info(OUTCOME_ACCEPTED)->name, "accepted");
+    assert_string_equal(outcome_info(OUTCOME_SOLD_OUT)->name, "sold-out");
+    assert_string_equal(outcome_info(OUTCOME_DUPLICATE)->name, "duplicate");
+    assert_string_equal(outcome_info(OUTCOME_LOCK_BUSY)->name, "lock-busy");
+    assert_string_equal(outcome_info(OUTCOME_UNKNOWN)->name, "unknown");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_outcome_is_complete),
+        cmocka_unit_test(what_passes_says_so),
+        cmocka_unit_test(the_names_that_scripts_rely_on),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,161 @@
+/* SPDX-License-Identifier: MIT */
+/* test_voucher.c -- a sale's window to the microsecond, vouchers as JSON, hints. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <string.h>
+
+#include "app/sold_out.h"
+#include "app/voucher_json.h"
+
+static void both_ends_belong_to_the_sale(void **state)
+{
+    const struct voucher_window w = {7, 1000, 2000};
+    const struct voucher_window instant = {7, 1000, 1000};
+
+    (void)state;
+    assert_int_equal(voucher_phase_at(&w, 999), VOUCHER_NOT_STARTED);
+    assert_int_equal(voucher_phase_at(&w, 1000), VOUCHER_ON_SALE);
+    assert_int_equal(voucher_phase_at(&w, 1500), VOUCHER_ON_SALE);
+    assert_int_equal(voucher_phase_at(&w, 2000), VOUCHER_ON_SALE);
+    assert_int_equal(voucher_phase_at(&w, 2001), VOUCHER_ENDED);
+    assert_int_equal(voucher_phase_at(&instant, 1000), VOUCHER_ON_SALE);
+    assert_int_equal(voucher_phase_at(&instant, 1001), VOUCHER_ENDED);
+}
+
+static int64_t instant(const char *text)
+{
+    int64_t us = -1;
+
+    return voucher_read_instant(text, &us) ? us : -1;
+}
+
+static void times_are_read(void **state)
+{
+    (void)state;
+    assert_int_equal(instant("1970-01-01T00:00:01"), 1000000);
+    assert_int_equal(instant("1970-01-01T00:00:01Z"), 1000000);
+    assert_int_equal(instant("1970-01-01T08:00:01+08:00"), 1000000);
+    assert_int_equal(instant("1969-12-31T19:00:01-05:00"), 1000000);
+    assert_int_equal(instant("1970-01-01T00:00:00.5"), 500000);
+    assert_int_equal(instant("1970-01-01T00:00:00.123456789Z"), 123456);
+    assert_int_equal(instant("2024-02-29T00:00:00Z"), 1709164800000000);
+    assert_int_equal(instant("9999-12-31T23:59:59Z"), 253402300799000000);
+}
+
+static void what_is_no_time_is_refused(void **state)
+{
+    static const char *const BAD[] = {
+        "",
+        "2024-01-01",
+        "2024-01-01 00:00:00",
+        "2023-02-29T00:00:00",
+        "2024-13-01T00:00:00",
+        "2024-00-01T00:00:00",
+        "2024-01-00T00:00:00",
+        "2024-01-01T24:00:00",
+        "2024-01-01T00:60:00",
+        "2024-01-01T00:00:61",
+        "2024-01-01T00:00:00.",
+        "2024-01-01T00:00:00z",
+        "2024-01-01T00:00:00+8",
+        "2024-01-01T00:00:00+15:00",
+        "2024-01-01T00:00:00 ",
+        "1899-01-01T00:00:00",
+        "now",
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(BAD) / sizeof(BAD[0]); i++)
+        assert_int_equal(instant(BAD[i]), -1);
+}
+
+#define TIMES \
+    "\"beginTime\":\"2024-01-01T00:00:00\",\"endTime\":\"2024-01-02T00:00:00\""
+
+static void a_voucher_is_read_and_written(void **state)
+{
+    static const char JSON[] = "{\"title\":\"t\",\"payValue\":1,\"actualValue\":2,"
+                               "\"stock\":3,\"subTitle\":null," TIMES "}";
+    struct voucher_draft draft;
+    struct text out = {0};
+
+    (void)state;
+    assert_true(voucher_draft_read(&draft, JSON, strlen(JSON)));
+    assert_int_equal(draft.voucher.shop_id, 1);
+    assert_int_equal(draft.voucher.stock, 3);
+    assert_null(draft.voucher.sub_title);
+    draft.voucher.id = 9;
+    draft.voucher.status = 1;
+    voucher_write(&out, &draft.voucher, true);
+    assert_string_equal(out.bytes,
+                        "{\"id\":\"9\",\"shopId\":1,\"title\":\"t\",\"payValue\":1,"
+                        "\"actualValue\":2,\"type\":1,\"status\":1,\"stock\":3,"
+                        "\"beginTime\":\"2024-01-01T00:00:00Z\","
+                        "\"endTime\":\"2024-01-02T00:00:00Z\"}");
+    text_free(&out);
+    voucher_draft_free(&draft);
+}
+
+static void the_wrong_field_is_named(void **state)
+{
+    static const struct {
+        const char *json, *wrong;
+    } BAD[] = {
+        {"{", "JSON: "},
+        {"[]", "JSON: must be an object"},
+        {"{\"a\":1}", "a: no such field"},
+        {"{\"title\":1}", "title: must be a text"},
+        {"{\"title\":\"\"}", "title: is empty"},
+        {"{\"title\":\"t\",\"payValue\":-1}", "payValue: is out of range"},
+        {"{\"title\":\"t\",\"payValue\":1.5}", "payValue: must be a whole number"},
+        {"{\"title\":\"t\",\"payValue\":1,\"actualValue\":1}", "stock: is missing"},
+        {"{\"title\":\"t\",\"title\":\"u\"}", "JSON: "},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(BAD) / sizeof(BAD[0]); i++) {
+        struct voucher_draft draft;
+
+        assert_false(voucher_draft_read(&draft, BAD[i].json, strlen(BAD[i].json)));
+        assert_int_equal(strncmp(draft.wrong, BAD[i].wrong, strlen(BAD[i].wrong)), 0);
+        voucher_draft_free(&draft);
+    }
+}
+
+static void a_hint_of_sold_out_ends_by_itself(void **state)
+{
+    static struct sold_out s;
+    const int64_t asked_ns = 1000;
+    const int64_t end_ns = asked_ns + (int64_t)SOLD_OUT_MS * 1000000;
+
+    (void)state;
+    assert_false(sold_out_hint(&s, 5, asked_ns));
+    sold_out_note(&s, 5, asked_ns);
+    assert_true(sold_out_hint(&s, 5, asked_ns));
+    assert_true(sold_out_hint(&s, 5, end_ns - 1));
+    assert_false(sold_out_hint(&s, 5, end_ns));
+    assert_false(sold_out_hint(&s, 6, asked_ns));
+    /* Two vouchers in one slot: the later one has it. */
+    sold_out_note(&s, 5 + SOLD_OUT_SLOTS, asked_ns);
+    assert_false(sold_out_hint(&s, 5, asked_ns));
+    assert_true(sold_out_hint(&s, 5 + SOLD_OUT_SLOTS, asked_ns));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(both_ends_belong_to_the_sale),
+        cmocka_unit_test(times_are_read),
+        cmocka_unit_test(what_is_no_time_is_refused),
+        cmocka_unit_test(a_voucher_is_read_and_written),
+        cmocka_unit_test(the_wrong_field_is_named),
+        cmocka_unit_test(a_hint_of_sold_out_ends_by_itself),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
