@@ -1,0 +1,384 @@
+/* SPDX-License-Identifier: MIT */
+/* bench.c -- `seckill bench`: orders per second over HTTP, each beside pgbench.
+ *
+ * A ratio means something only if both sides do the same on the same machine at the same
+ * time, so each measurement over HTTP comes right after one of pgbench, which sends the
+ * same statements from as many clients as the service has workers. */
+#include <fcntl.h>
+#include <inttypes.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/duration.h"
+#include "base/settings.h"
+#include "db/audit.h"
+#include "loadtest/command.h"
+#include "loadtest/environment.h"
+#include "loadtest/interrupt.h"
+#include "loadtest/runs.h"
+#include "loadtest/seed.h"
+#include "loadtest/service.h"
+#include "loadtest/wrk.h"
+
+enum {
+    STOCK = 1000000000, /* never the limit                                         */
+    USERS_NEEDED = 200000,
+    REPEATS_MAX = 25,
+    WARM_UP_MS = 1000,
+    SPARE_MS = 20000,
+    DRAIN_MS = 3000,
+    TICK_MS = 20,
+};
+
+struct bench_settings {
+    const char *dir, *out;
+    int64_t repeats, workers, processes, duration_ms;
+};
+
+#define AT(field) offsetof(struct bench_settings, field)
+static const struct setting settings[] = {
+    {.type = SETTING_COUNT, .name = "repeats", .offset = AT(repeats), .fallback = "3",
+     .meta = "N", .min = 1, .max = REPEATS_MAX, .help = "measurements of each"},
+    {.type = SETTING_COUNT, .name = "workers", .offset = AT(workers), .fallback = "16",
+     .meta = "N", .min = 1, .max = 128,
+     .help = "the service's workers, wrk's connections and pgbench's clients"},
+    {.type = SETTING_COUNT, .name = "processes", .offset = AT(processes), .fallback = "1",
+     .meta = "N", .min = 1, .max = SERVICE_MAX,
+     .help = "seckilld processes that share the workers"},
+    {.type = SETTING_DURATION, .name = "duration", .offset = AT(duration_ms),
+     .fallback = "4s", .meta = "TIME", .min = 1000, .max = 600000,
+     .help = "of each measurement"},
+    {.type = SETTING_TEXT, .name = "out", .offset = AT(out), .fallback = "runs",
+     .meta = "DIR", .help = "where the bench's directory is made"},
+    {.type = SETTING_TEXT, .name = "dir", .offset = AT(dir), .meta = "DIR",
+     .help = "the lab's directory; default $SECKILL_LAB_DIR, else .lab; a lab is started "
+             "there, and stopped at the end, if none is up"},
+};
+
+static const struct setting_program program = {
+    .name = "seckill bench",
+    .synopsis = "[OPTIONS]",
+    .intro = "Accepted orders per second over HTTP, without a lock and with `reentrant`, each\n"
+             "beside pgbench running the same SQL, as ratios.\n\n"
+             "  seckill bench\n"
+             "  seckill bench --workers=32 --processes=2 --duration=10s --repeats=5",
+    .outro = "Exit status: 0 both targets reached, 3 one was missed.",
+    .settings = settings,
+    .count = sizeof settings / sizeof settings[0],
+};
+
+/* One order as the service makes it, as a script for pgbench. */
+static const char pgbench_script[] =
+    "\\set user random(1, 1000000000000)\n"
+    "BEGIN;\n"
+    "SELECT count(*) FROM tb_voucher_order WHERE voucher_id = :voucher AND user_id = :user;\n"
+    "UPDATE tb_seckill_voucher SET stock = stock - 1\n"
+    " WHERE voucher_id = :voucher AND stock > 0 RETURNING pg_current_xact_id();\n"
+    "INSERT INTO tb_voucher_order (user_id, voucher_id, request_id, lock_variant,\n"
+    " stock_guard, duplicate_guard, process, fence)\n"
+    " VALUES (:user, :voucher, gen_random_uuid()::text, 'none', 'conditional', 'count',\n"
+    " 'pgbench', NULL) RETURNING id;\n"
+    "COMMIT;\n";
+
+static const char *const none_flags[] = {
+    "--lock=none", "--stock-guard=conditional", "--log-level=warn", NULL};
+static const char *const reentrant_flags[] = {
+    "--lock=reentrant", "--lock-scope=user", "--stock-guard=conditional", "--log-level=warn",
+    NULL};
+
+static const struct contest {
+    const char *name;
+    const char *const *flags;
+    double target;
+} contests[] = {
+    {"--lock=none --stock-guard=conditional", none_flags, 0.7},
+    {"--lock=reentrant --lock-scope=user", reentrant_flags, 0.5},
+};
+
+enum { CONTEST_COUNT = sizeof contests / sizeof contests[0] };
+
+struct bench {
+    const struct bench_settings *v;
+    const struct lab *lab;
+    lab_db *db;
+    char dir[FILES_PATH_MAX];
+    char script[FILES_PATH_MAX];
+    double http[CONTEST_COUNT][REPEATS_MAX], pgbench[CONTEST_COUNT][REPEATS_MAX],
+        ratio[CONTEST_COUNT][REPEATS_MAX];
+};
+
+static bool fresh_voucher(struct bench *b, int64_t *id)
+{
+    struct lab_voucher voucher = {.title = "a bench of the laboratory", .stock = STOCK};
+
+    if (lab_issue_voucher(b->db, &voucher, id))
+        return true;
+    fprintf(stderr, "seckill bench: cannot make a voucher: %s\n", lab_db_error(b->db));
+    return false;
+}
+
+/* How many orders the voucher has; they and the stock left must add up. */
+static bool count_orders(struct bench *b, int64_t voucher, int64_t *orders)
+{
+    struct audit_db_filter filter = {.first_voucher = voucher, .last_voucher = voucher};
+    struct audit_db_stock stock;
+
+    if (!audit_db_count(b->db, &filter, orders) || !audit_db_stock(b->db, voucher, &stock)) {
+        fprintf(stderr, "seckill bench: %s\n", lab_db_error(b->db));
+        return false;
+    }
+    if (stock.left + *orders == stock.issued)
+        return true;
+    fprintf(stderr, "seckill bench: stock and orders of voucher %" PRId64 " do not add up\n",
+            voucher);
+    return false;
+}
+
+static bool run_pgbench(struct bench *b, int64_t voucher, int64_t duration_ms)
+{
+    char program_path[FILES_PATH_MAX], log_path[FILES_PATH_MAX], port[32], password[64],
+        clients[16], seconds[16], variable[48];
+    const char *extra[] = {"PGHOST=127.0.0.1", port, "PGUSER=seckill_service",
+                           "PGDATABASE=seckill", password, NULL};
+    const char *argv[] = {program_path, "-n", "-M", "prepared", "-c", clients, "-j", "2",
+                          "-T", seconds, "-D", variable, "-f", b->script, NULL};
+    struct child_options options = child_options_default(argv);
+    struct child child;
+    int status = -1;
+    char **env;
+
+    if (!lab_postgres_program(program_path, "pgbench"))
+        return false;
+    snprintf(port, sizeof port, "PGPORT=%d", b->lab->servers[0].port);
+    snprintf(password, sizeof password, "PGPASSWORD=%s", b->lab->service_password);
+    snprintf(clients, sizeof clients, "%d", (int)b->v->workers);
+    snprintf(seconds, sizeof seconds, "%d", (int)((duration_ms + 999) / 1000));
+    snprintf(variable, sizeof variable, "voucher=%" PRId64, voucher);
+    files_join(log_path, b->dir, "pgbench.txt");
+    options.stdout_fd = open(log_path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+    options.stderr_fd = options.stdout_fd;
+    options.death_signal = SIGKILL;
+    options.env = env = environment_make(b->lab, extra);
+    if (child_start(&child, &options)) {
+        while (!child_wait(&child, TICK_MS, &status)) {
+            if (interrupted())
+                child_end(&child, SIGTERM, 1000);
+        }
+    }
+    close(options.stdout_fd);
+    environment_free(env);
+    if (status != 0 && !interrupted()) {
+        fprintf(stderr, "seckill bench: pgbench failed:\n");
+        files_print_tail(stderr, log_path, 10, "  | ");
+    }
+    return status == 0;
+}
+
+/* Orders per second by pgbench's own count, without the time to connect. */
+static bool measure_pgbench(struct bench *b, int64_t duration_ms, double *out)
+{
+    char path[FILES_PATH_MAX];
+    int64_t voucher = 0, orders = 0;
+    char *text, *tps;
+
+    if (!fresh_voucher(b, &voucher) || !run_pgbench(b, voucher, duration_ms) ||
+        !count_orders(b, voucher, &orders))
+        return false;
+    files_join(path, b->dir, "pgbench.txt");
+    text = files_read(path, NULL);
+    tps = text ? strstr(text, "tps = ") : NULL;
+    *out = tps ? strtod(tps + strlen("tps = "), NULL) : 0;
+    free(text);
+    return *out > 0;
+}
+
+static enum exit_code load(struct bench *b, const struct service *services, int64_t voucher,
+                           double *out)
+{
+    char urls[SERVICE_MAX * SERVICE_URL_MAX] = "", id[32];
+    struct wrk_plan plan = {
+        .lab = b->lab, .dir = b->dir, .script = "order.lua", .urls = urls, .vouchers = id,
+        .threads = b->v->processes > 1 ? (int)b->v->processes : 1,
+        .connections = (int)b->v->workers,
+        .duration_ms = b->v->duration_ms + SPARE_MS, .extra = {"SECKILL_IDS=off"},
+    };
+    int64_t begin_ns, accepted, end_ns, before;
+    struct wrk wrk;
+    enum exit_code rc;
+
+    snprintf(id, sizeof id, "%" PRId64, voucher);
+    for (int i = 0; i < b->v->processes; i++)
+        snprintf(urls + strlen(urls), sizeof urls - strlen(urls), "%s%s", i ? "," : "",
+                 services[i].orders_url);
+    rc = wrk_start(&wrk, &plan);
+    if (rc != EXIT_VALID)
+        return rc;
+    /* As with pgbench, the time to connect does not count. */
+    while (wrk_runs(&wrk) && control_sum(&wrk.control, CONTROL_ACCEPTED) < b->v->workers &&
+           interrupt_sleep_ms(1))
+        ;
+    before = control_sum(&wrk.control, CONTROL_ACCEPTED);
+    begin_ns = monotonic_ns();
+    while (wrk_runs(&wrk) && monotonic_ns() - begin_ns < b->v->duration_ms * 1000000 &&
+           interrupt_sleep_ms(TICK_MS))
+        ;
+    accepted = control_sum(&wrk.control, CONTROL_ACCEPTED) - before;
+    end_ns = monotonic_ns();
+    *out = (double)accepted * 1e9 / (double)(end_ns - begin_ns);
+    wrk_stop(&wrk, DRAIN_MS);
+    return interrupted() ? (enum exit_code)INTERRUPT_EXIT : EXIT_VALID;
+}
+
+static enum exit_code measure_http(struct bench *b, const struct contest *contest,
+                                   double *out)
+{
+    struct service services[SERVICE_MAX];
+    struct service_plan plan = {
+        .lab = b->lab, .dir = b->dir, .flags = contest->flags,
+        .count = (int)b->v->processes,
+        .workers = (int)((b->v->workers + b->v->processes - 1) / b->v->processes),
+    };
+    int64_t voucher = 0, orders = 0;
+    enum exit_code rc;
+
+    if (!fresh_voucher(b, &voucher))
+        return EXIT_UNAVAILABLE;
+    rc = service_start(services, &plan);
+    if (rc != EXIT_VALID)
+        return rc;
+    rc = load(b, services, voucher, out);
+    service_stop(services, plan.count);
+    if (rc == EXIT_VALID && !count_orders(b, voucher, &orders))
+        rc = EXIT_INVALID;
+    return rc;
+}
+
+static int compare_doubles(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+
+    return (x > y) - (x < y);
+}
+
+/* Sorts the values. */
+static double median(double *values, int64_t count)
+{
+    qsort(values, (size_t)count, sizeof *values, compare_doubles);
+    return count % 2 ? values[count / 2] : (values[count / 2 - 1] + values[count / 2]) / 2;
+}
+
+static enum exit_code print_result(struct bench *b)
+{
+    int64_t n = b->v->repeats;
+    enum exit_code rc = EXIT_VALID;
+    json_t *list = json_array();
+    char path[FILES_PATH_MAX];
+
+    printf("\nAccepted orders per second, medians of %" PRId64 "\n\n%-40s %8s %8s %6s %13s %7s\n",
+           n, "", "HTTP", "pgbench", "ratio", "(from - to)", "target");
+    for (int i = 0; i < CONTEST_COUNT; i++) {
+        double ratio = median(b->ratio[i], n);
+        double http = median(b->http[i], n), pgbench = median(b->pgbench[i], n);
+        bool reached = ratio >= contests[i].target;
+
+        printf("%-40s %8.0f %8.0f %6.2f (%.2f - %.2f) %7.2f %s\n", contests[i].name, http,
+               pgbench, ratio, b->ratio[i][0], b->ratio[i][n - 1], contests[i].target,
+               reached ? "reached" : "MISSED");
+        rc = reached ? rc : EXIT_THRESHOLD;
+        json_array_append_new(
+            list, json_pack("{s:s, s:f, s:f, s:f, s:f, s:f, s:f}", "flags", contests[i].name,
+                            "http_per_s", http, "pgbench_per_s", pgbench, "ratio", ratio,
+                            "ratio_min", b->ratio[i][0], "ratio_max", b->ratio[i][n - 1],
+                            "target", contests[i].target));
+    }
+    files_join(path, b->dir, "bench.json");
+    files_write_json(path, list);
+    json_decref(list);
+    printf("\nHow: one voucher that never sells out, a different user in each order, duplicate\n"
+           "guard `count`, PostgreSQL durable (fsync and synchronous_commit on).  HTTP: wrk with\n"
+           "%" PRId64 " connections, %" PRId64 " seckilld with %" PRId64 " workers together; no "
+           "Idempotency-Key, so the\nstatements are the same.  pgbench: %" PRId64 " clients, 2 "
+           "threads, prepared statements: BEGIN,\nSELECT count, UPDATE ... stock > 0, INSERT, "
+           "COMMIT.  %.0f s each, pgbench right before each\nHTTP measurement; wrk, seckilld, "
+           "Redis and PostgreSQL share %ld processors.  Ratios are\nof neighbours.  After each, "
+           "stock and orders were checked to add up.  Kept in %s\n",
+           b->v->workers, b->v->processes, b->v->workers, b->v->workers,
+           (double)b->v->duration_ms / 1000, sysconf(_SC_NPROCESSORS_ONLN), b->dir);
+    return rc;
+}
+
+static enum exit_code measure_all(struct bench *b)
+{
+    double ignored;
+    enum exit_code rc = EXIT_VALID;
+
+    files_join(b->script, b->dir, "order.pgbench");
+    if (!files_write(b->script, pgbench_script) ||
+        !measure_pgbench(b, WARM_UP_MS, &ignored))
+        return interrupted() ? (enum exit_code)INTERRUPT_EXIT : EXIT_UNAVAILABLE;
+    for (int r = 0; r < b->v->repeats; r++) {
+        for (int i = 0; i < CONTEST_COUNT && rc == EXIT_VALID; i++) {
+            fprintf(stderr, "[%d/%d] %s\n", r * CONTEST_COUNT + i + 1,
+                    (int)b->v->repeats * CONTEST_COUNT, contests[i].name);
+            if (!measure_pgbench(b, b->v->duration_ms, &b->pgbench[i][r]))
+                rc = EXIT_UNAVAILABLE;
+            else
+                rc = measure_http(b, &contests[i], &b->http[i][r]);
+            b->ratio[i][r] = b->http[i][r] / b->pgbench[i][r];
+        }
+    }
+    if (interrupted())
+        return (enum exit_code)INTERRUPT_EXIT;
+    return rc == EXIT_VALID ? print_result(b) : rc;
+}
+
+static enum exit_code run(const struct bench_settings *v)
+{
+    struct bench *b = calloc(1, sizeof *b);
+    char url[256], error[512];
+    struct lab lab;
+    enum exit_code rc;
+
+    if (!b)
+        abort();
+    rc = lab_open(&lab, lab_choose_dir(v->dir));
+    if (rc == EXIT_VALID) {
+        b->v = v;
+        b->lab = &lab;
+        lab_database_url(&lab, url, sizeof url);
+        if (!lab_db_open(&b->db, url, error, sizeof error)) {
+            fprintf(stderr, "seckill bench: %s\n", error);
+            rc = EXIT_UNAVAILABLE;
+        } else if (!seed_ensure(&lab, USERS_NEEDED) || !runs_make(b->dir, v->out)) {
+            rc = EXIT_UNAVAILABLE;
+        } else {
+            rc = measure_all(b);
+        }
+        lab_db_close(b->db);
+        lab_close(&lab);
+    }
+    free(b);
+    return rc;
+}
+
+int command_bench(int argc, char **argv)
+{
+    struct bench_settings values = {0};
+    enum exit_code rc = EXIT_USAGE;
+    struct settings s;
+
+    switch (settings_load(&s, &program, &values, argc, argv)) {
+    case SETTINGS_OK:
+        rc = run(&values);
+        break;
+    case SETTINGS_EXIT:
+        rc = EXIT_VALID;
+        break;
+    case SETTINGS_USAGE:
+        break;
+    }
+    settings_free(&s);
+    return (int)rc;
+}

@@ -1,0 +1,206 @@
+/* SPDX-License-Identifier: MIT */
+/* child.c -- processes, each known by pid and start time. */
+#include "loadtest/child.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <grp.h>
+#include <inttypes.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/duration.h"
+
+enum { POLL_MS = 5, EXEC_FAILED = 127 };
+
+struct child_options child_options_default(const char *const *argv)
+{
+    return (struct child_options){
+        .argv = argv, .stdin_fd = -1, .stdout_fd = -1, .stderr_fd = -1};
+}
+
+/* Field 3 (state) and field 22 (start time) of /proc/PID/stat.  The name in field 2 may
+ * hold anything, so count from the last ")". */
+static bool read_stat(pid_t pid, char *state, uint64_t *start)
+{
+    char path[64], text[1024];
+    const char *p;
+    size_t n;
+    FILE *file;
+
+    snprintf(path, sizeof path, "/proc/%d/stat", (int)pid);
+    file = fopen(path, "re");
+    if (!file)
+        return false;
+    n = fread(text, 1, sizeof text - 1, file);
+    fclose(file);
+    text[n] = '\0';
+    p = strrchr(text, ')');
+    if (!p || p[1] != ' ')
+        return false;
+    *state = p[2];
+    p += 2;
+    for (int field = 3; field < 22; field++) {
+        p = strchr(p, ' ');
+        if (!p)
+            return false;
+        p++;
+    }
+    *start = strtoull(p, NULL, 10);
+    return true;
+}
+
+uint64_t child_start_time(pid_t pid)
+{
+    uint64_t start = 0;
+    char state;
+
+    return read_stat(pid, &state, &start) ? start : 0;
+}
+
+char child_state(const struct child *c)
+{
+    uint64_t start;
+    char state;
+
+    if (c->pid <= 0 || !read_stat(c->pid, &state, &start) || start != c->start)
+        return 0;
+    return state == 'Z' || state == 'X' ? 0 : state;
+}
+
+bool child_runs(const struct child *c)
+{
+    return child_state(c) != 0;
+}
+
+void child_signal(const struct child *c, int number)
+{
+    if (child_runs(c))
+        kill(c->pid, number);
+}
+
+static void attach(int fd, int target)
+{
+    if (fd < 0)
+        fd = open("/dev/null", target == STDIN_FILENO ? O_RDONLY : O_WRONLY);
+    if (fd >= 0)
+        dup2(fd, target); /* clears close-on-exec */
+}
+
+/* Between fork and exec: only what is allowed there. */
+static void become(const struct child_options *o, pid_t parent, int report_fd)
+{
+    sigset_t none;
+
+    setsid();
+    sigemptyset(&none);
+    sigprocmask(SIG_SETMASK, &none, NULL);
+    for (int number = 1; number < NSIG; number++)
+        signal(number, SIG_DFL);
+    attach(o->stdin_fd, STDIN_FILENO);
+    attach(o->stdout_fd, STDOUT_FILENO);
+    attach(o->stderr_fd, STDERR_FILENO);
+    if (o->user && (initgroups(o->user->name, o->user->gid) != 0 ||
+                    setgid(o->user->gid) != 0 || setuid(o->user->uid) != 0))
+        goto fail;
+    /* After setuid(), which would clear it. */
+    if (o->death_signal && prctl(PR_SET_PDEATHSIG, o->death_signal) != 0)
+        goto fail;
+    if (o->death_signal && getppid() != parent)
+        _exit(EXEC_FAILED); /* it died before we asked to be told */
+    if (o->user && chdir("/") != 0)
+        goto fail;
+    if (o->env)
+        execvpe(o->argv[0], (char *const *)o->argv, o->env);
+    else
+        execvp(o->argv[0], (char *const *)o->argv);
+fail:
+    if (write(report_fd, &errno, sizeof errno) < 0)
+        _exit(EXEC_FAILED);
+    _exit(EXEC_FAILED);
+}
+
+bool child_start(struct child *c, const struct child_options *options)
+{
+    int report[2] = {-1, -1};
+    int failure = 0;
+    pid_t parent = getpid();
+    pid_t pid;
+    ssize_t n;
+
+    *c = (struct child){0};
+    if (pipe2(report, O_CLOEXEC) != 0)
+        return false;
+    pid = fork();
+    if (pid == 0)
+        become(options, parent, report[1]);
+    close(report[1]);
+    if (pid < 0) {
+        close(report[0]);
+        return false;
+    }
+    do /* end of file: the exec succeeded and closed the other end */
+        n = read(report[0], &failure, sizeof failure);
+    while (n < 0 && errno == EINTR);
+    close(report[0]);
+    if (n > 0) {
+        waitpid(pid, NULL, 0);
+        errno = failure;
+        return false;
+    }
+    *c = (struct child){pid, child_start_time(pid)};
+    return true;
+}
+
+static void pause_ms(int64_t ms)
+{
+    struct timespec t = {.tv_sec = ms / 1000, .tv_nsec = (ms % 1000) * 1000000};
+
+    nanosleep(&t, NULL);
+}
+
+bool child_wait(struct child *c, int64_t timeout_ms, int *status)
+{
+    int64_t deadline_ns = monotonic_ns() + timeout_ms * 1000000;
+    int waited = -1;
+
+    if (status)
+        *status = -1;
+    if (c->pid <= 0)
+        return true;
+    for (;;) {
+        pid_t got = waitpid(c->pid, &waited, WNOHANG);
+
+        if (got == c->pid) {
+            if (status)
+                *status = waited;
+            break;
+        }
+        if (got < 0 && errno == ECHILD && !child_runs(c))
+            break;
+        if (monotonic_ns() >= deadline_ns)
+            return false;
+        pause_ms(POLL_MS);
+    }
+    *c = (struct child){0};
+    return true;
+}
+
+void child_end(struct child *c, int number, int64_t grace_ms)
+{
+    if (c->pid <= 0)
+        return;
+    child_signal(c, number);
+    child_signal(c, SIGCONT);
+    if (child_wait(c, grace_ms, NULL))
+        return;
+    child_signal(c, SIGKILL);
+    child_wait(c, 5000, NULL);
+    *c = (struct child){0};
+}

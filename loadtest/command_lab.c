@@ -1,0 +1,148 @@
+/* SPDX-License-Identifier: MIT */
+/* command_lab.c -- `seckill lab up|down|status|restart`. */
+#include "loadtest/command.h"
+
+#include <string.h>
+
+#include "base/settings.h"
+#include "base/suggest.h"
+#include "loadtest/lab.h"
+
+struct lab_settings {
+    const char *dir;
+};
+
+static const struct setting settings[] = {
+    {.type = SETTING_TEXT,
+     .name = "dir",
+     .offset = offsetof(struct lab_settings, dir),
+     .meta = "DIR",
+     .help = "the lab's directory; default $SECKILL_LAB_DIR, else .lab"},
+};
+
+static const struct setting_program program = {
+    .name = "seckill lab",
+    .synopsis = "up|down|status|restart SERVER [--dir=DIR]",
+    .intro = "The private servers: one PostgreSQL cluster and six Redis servers on free\n"
+             "loopback ports.  They belong to one directory and have nothing to do with\n"
+             "the servers of this machine.\n\n"
+             "  seckill lab up             start them, unless they are up\n"
+             "  . .lab/env                 then psql \"$SECKILL_LAB_DATABASE_URL\" and\n"
+             "                             build/seckilld work in this shell\n"
+             "  seckill lab status         who listens where\n"
+             "  seckill lab restart redis  or postgres, or redlock-1 to redlock-5\n"
+             "  seckill lab down           stop them and remove the directory",
+    .settings = settings,
+    .count = sizeof settings / sizeof settings[0],
+    .max_operands = 2,
+};
+
+static int up(const char *dir, const char *name)
+{
+    struct lab lab;
+    bool was_up = false;
+    enum exit_code rc = lab_keep(&lab, dir, &was_up);
+
+    (void)name;
+    if (rc != EXIT_VALID)
+        return (int)rc;
+    printf("%s: postgres on 127.0.0.1:%d, redis on %d, redlock on", was_up ? "already up" : "up",
+           lab.servers[0].port, lab.servers[1].port);
+    for (int i = 2; i < LAB_SERVER_COUNT; i++)
+        printf(" %d", lab.servers[i].port);
+    printf("\nuse it in this shell:  . %s/env\n", dir);
+    return EXIT_VALID;
+}
+
+static int down(const char *dir, const char *name)
+{
+    bool was_there = false;
+    enum exit_code rc = lab_remove(dir, &was_there);
+
+    (void)name;
+    if (rc == EXIT_VALID)
+        printf(was_there ? "down: %s is removed\n" : "nothing to do: there is no %s\n", dir);
+    return (int)rc;
+}
+
+static int status(const char *dir, const char *name)
+{
+    struct lab lab;
+
+    (void)name;
+    if (!lab_state_read(&lab, dir)) {
+        printf("no lab in %s; start one: seckill lab up --dir=%s\n", dir, dir);
+        return EXIT_UNAVAILABLE;
+    }
+    for (int i = 0; i < LAB_SERVER_COUNT; i++) {
+        const struct lab_server *server = &lab.servers[i];
+
+        printf("%-10s 127.0.0.1:%-5d pid %-7d %s\n", server->name, server->port,
+               (int)server->child.pid, child_runs(&server->child) ? "up" : "DOWN");
+    }
+    return lab_is_up(&lab) ? EXIT_VALID : EXIT_UNAVAILABLE;
+}
+
+static int restart(const char *dir, const char *name)
+{
+    struct lab lab;
+    enum exit_code rc;
+
+    if (!name) {
+        fprintf(stderr, "seckill lab restart: which server?  For example: redis\n");
+        return EXIT_USAGE;
+    }
+    if (!lab_state_read(&lab, dir))
+        return (int)lab_use(&lab, dir);
+    rc = lab_restart(&lab, name);
+    if (rc == EXIT_VALID)
+        printf("restarted: %s\n", name);
+    return (int)rc;
+}
+
+static const struct action {
+    const char *name;
+    int (*run)(const char *dir, const char *name);
+} actions[] = {{"up", up}, {"down", down}, {"status", status}, {"restart", restart}};
+
+static const char *action_name(size_t i)
+{
+    return i < sizeof actions / sizeof actions[0] ? actions[i].name : NULL;
+}
+
+static int run(const struct settings *s, const char *dir)
+{
+    const char *word = s->operand_count > 0 ? s->operands[0] : "";
+    const char *near = suggest(word, action_name);
+
+    for (size_t i = 0; i < sizeof actions / sizeof actions[0]; i++) {
+        if (strcmp(actions[i].name, word) == 0)
+            return actions[i].run(dir, s->operand_count > 1 ? s->operands[1] : NULL);
+    }
+    fprintf(stderr, "seckill lab: %s \"%s\"", *word ? "unknown command" : "needs a command, not",
+            word);
+    if (near)
+        fprintf(stderr, "; did you mean \"%s\"?", near);
+    fprintf(stderr, "\n  one of: up, down, status, restart\n");
+    return EXIT_USAGE;
+}
+
+int command_lab(int argc, char **argv)
+{
+    struct lab_settings values = {0};
+    struct settings s;
+    int rc = EXIT_USAGE;
+
+    switch (settings_load(&s, &program, &values, argc, argv)) {
+    case SETTINGS_OK:
+        rc = run(&s, lab_choose_dir(values.dir));
+        break;
+    case SETTINGS_EXIT:
+        rc = EXIT_VALID;
+        break;
+    case SETTINGS_USAGE:
+        break;
+    }
+    settings_free(&s);
+    return rc;
+}

@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: MIT */
+/* compare.h -- the comparison: experiments x hazards x locks, each run audited.
+ *
+ * A cell is one lock under one hazard in one experiment, run once or several times.  What
+ * must come out of it stands in expectations.def.
+ */
+#ifndef LOADTEST_COMPARE_H
+#define LOADTEST_COMPARE_H
+
+#include <stdbool.h>
+#include <stdio.h>
+
+#include "loadtest/run.h"
+
+enum {
+    COMPARE_LOCKS_MAX = 32,
+    COMPARE_HAZARDS_MAX = 16,
+    COMPARE_EXPERIMENTS_MAX = 4,
+    COMPARE_REPEATS_MAX = 20,
+};
+
+struct experiment {
+    const char *name;
+    const char *question;  /* what it shows, one line                              */
+    const char *const *flags;
+    bool is_per_user;
+    int voucher_count;
+};
+
+/* NULL past the last, or if there is none of that name. */
+const struct experiment *experiment_at(size_t i);
+const struct experiment *experiment_find(const char *name);
+const char *experiment_name_at(size_t i);
+
+/* What a run came to. */
+enum run_outcome {
+    RUN_NOT_DONE,
+    RUN_SOUND,   /* the audit found nothing                                        */
+    RUN_BROKEN,  /* it found what this experiment is about                         */
+    RUN_WRONG,   /* it found something that no lock excuses, such as a phantom     */
+    RUN_UNKNOWN, /* the verdict depends on missing answers, or the hazard missed   */
+};
+
+enum expectation { EXPECT_NOTHING, EXPECT_SOUND, EXPECT_BROKEN };
+
+/* For one lock (by name) and hazard. */
+enum expectation expectation_of(const char *lock, const char *hazard);
+bool expectation_has_gap(const char *lock);
+
+struct run_record {
+    enum run_outcome outcome;
+    char dir[128]; /* below the comparison's                                        */
+    char note[160];
+    int64_t counts[AUDIT_CHECK_COUNT];
+    enum audit_valid valid[AUDIT_CHECK_COUNT];
+    int64_t orders, issued, left, unanswered, elapsed_ms;
+    double orders_per_s, p99_ms;
+    int attempts;
+};
+
+struct cell {
+    const struct experiment *experiment;
+    const struct hazard *hazard;
+    const char *lock;
+    enum expectation expected;
+    int run_count; /* planned                                                       */
+    struct run_record runs[COMPARE_REPEATS_MAX];
+};
+
+enum cell_outcome { CELL_NOT_DONE, CELL_AS_EXPECTED, CELL_UNKNOWN, CELL_UNEXPECTED };
+
+struct comparison {
+    const struct experiment *experiments[COMPARE_EXPERIMENTS_MAX];
+    const struct hazard *hazards[COMPARE_HAZARDS_MAX];
+    const char *locks[COMPARE_LOCKS_MAX];
+    size_t experiment_count, hazard_count, lock_count;
+    struct cell *cells; /* [experiment][hazard][lock] */
+    char dir[FILES_PATH_MAX];
+    char started[32];   /* UTC */
+    int64_t elapsed_ms;
+    int processes, connections;
+    int64_t stock, lease_ms, calm_lease_ms;
+    bool was_interrupted;
+};
+
+struct cell *comparison_cell(const struct comparison *c, size_t experiment, size_t hazard,
+                             size_t lock);
+size_t comparison_cell_count(const struct comparison *c);
+
+/* Judge one run by its verdict, and a cell by its runs. */
+enum run_outcome run_outcome_of(const struct experiment *experiment,
+                                const struct run_result *result);
+enum cell_outcome cell_outcome_of(const struct cell *cell);
+/* How many cells came to that. */
+size_t comparison_count(const struct comparison *c, enum cell_outcome outcome);
+
+const char *run_outcome_name(enum run_outcome outcome);
+const char *cell_outcome_name(enum cell_outcome outcome);
+const char *expectation_name(enum expectation expected);
+
+/* The most that any of the cell's runs sold beyond what was right: units beyond the stock,
+ * or second orders of a user. */
+int64_t cell_excess(const struct cell *cell);
+/* The medians over the cell's runs; 0: none. */
+double cell_orders_per_s(const struct cell *cell);
+double cell_p99_ms(const struct cell *cell);
+
+/* The table for a terminal. */
+void compare_print(FILE *out, const struct comparison *c);
+/* summary.md and summary.json in c->dir.  False: said on stderr why. */
+bool compare_write_markdown(const struct comparison *c);
+bool compare_write_json(const struct comparison *c);
+
+#endif /* LOADTEST_COMPARE_H */

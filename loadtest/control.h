@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: MIT */
+/* control.h -- a page of memory that the laboratory shares with wrk's threads.
+ *
+ * 64-bit numbers; wrk/control.lua has the same layout.  Each number has one writer.
+ */
+#ifndef LOADTEST_CONTROL_H
+#define LOADTEST_CONTROL_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+enum {
+    CONTROL_SIZE = 4096,
+    CONTROL_THREADS_MAX = 32,
+    CONTROL_STOP = 0,    /* not zero: send no more, wait for the answers           */
+    CONTROL_THREAD = 8,  /* thread i (from 1) has the numbers from 8 * i           */
+    CONTROL_SENT = 0,
+    CONTROL_ANSWERED = 1,
+    CONTROL_ACCEPTED = 2,
+    CONTROL_SOLD_OUT = 3,
+    CONTROL_OTHER = 4,
+};
+
+struct control {
+    volatile int64_t *page; /* NULL: none */
+};
+
+/* Make the file and map it.  False: errno says why. */
+bool control_open(struct control *c, const char *path);
+void control_close(struct control *c);
+
+void control_stop(struct control *c);
+
+/* One of the thread's numbers, all threads together. */
+int64_t control_sum(const struct control *c, int number);
+
+#endif /* LOADTEST_CONTROL_H */

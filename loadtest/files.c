@@ -1,0 +1,227 @@
+/* SPDX-License-Identifier: MIT */
+/* files.c -- the few things that the laboratory does with files and texts. */
+#include "loadtest/files.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <ftw.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/exit_codes.h"
+
+enum { LEVELS_ABOVE = 3 };
+
+static void too_long(void)
+{
+    fputs("seckill: a path is too long\n", stderr);
+    exit(EXIT_USAGE);
+}
+
+void files_path(char *out, const char *fmt, ...)
+{
+    va_list args;
+    int n;
+
+    va_start(args, fmt);
+    n = vsnprintf(out, FILES_PATH_MAX, fmt, args);
+    va_end(args);
+    if (n < 0 || n >= FILES_PATH_MAX)
+        too_long();
+}
+
+void files_join(char *out, const char *dir, const char *name)
+{
+    files_path(out, "%s/%s", dir, name);
+}
+
+char *files_read(const char *path, size_t *size)
+{
+    FILE *file = fopen(path, "re");
+    char *text = NULL;
+    size_t used = 0, room = 0;
+
+    if (!file)
+        return NULL;
+    do {
+        if (room - used < 4096) {
+            char *more = realloc(text, (room += room / 2 + 65536) + 1);
+
+            if (!more)
+                abort();
+            text = more;
+        }
+        used += fread(text + used, 1, room - used, file);
+    } while (!feof(file) && !ferror(file));
+    if (ferror(file)) {
+        free(text);
+        text = NULL;
+    } else {
+        text[used] = '\0';
+    }
+    fclose(file);
+    if (size)
+        *size = used;
+    return text;
+}
+
+bool files_write(const char *path, const char *text)
+{
+    char fresh[FILES_PATH_MAX];
+    size_t size = strlen(text);
+    bool ok;
+    int fd;
+
+    files_path(fresh, "%s.new", path);
+    fd = open(fresh, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+    if (fd < 0)
+        return false;
+    ok = write(fd, text, size) == (ssize_t)size;
+    ok = close(fd) == 0 && ok;
+    return ok && rename(fresh, path) == 0;
+}
+
+bool files_write_json(const char *path, const json_t *json)
+{
+    char *text = json_dumps(json, JSON_INDENT(2) | JSON_REAL_PRECISION(6));
+    char *whole = NULL;
+    bool ok = text && asprintf(&whole, "%s\n", text) > 0 && files_write(path, whole);
+
+    free(whole);
+    free(text);
+    return ok;
+}
+
+json_t *files_read_json(const char *path)
+{
+    json_error_t error;
+    json_t *json = json_load_file(path, 0, &error);
+
+    if (!json)
+        fprintf(stderr, "seckill: cannot read %s: %s\n", path, error.text);
+    return json;
+}
+
+bool files_make_dir(const char *path)
+{
+    char part[FILES_PATH_MAX];
+
+    files_path(part, "%s", path);
+    for (char *p = part + 1; *p; p++) {
+        if (*p != '/')
+            continue;
+        *p = '\0';
+        if (mkdir(part, 0755) != 0 && errno != EEXIST)
+            return false;
+        *p = '/';
+    }
+    return mkdir(path, 0700) == 0 || errno == EEXIST;
+}
+
+static int remove_entry(const char *path, const struct stat *st, int kind, struct FTW *ftw)
+{
+    (void)st;
+    (void)kind;
+    (void)ftw;
+    return remove(path);
+}
+
+bool files_remove_tree(const char *path)
+{
+    struct stat st;
+    const char *second = *path == '/' ? strchr(path + 1, '/') : NULL;
+
+    if (!second || second[1] == '\0' || strstr(path, "/../"))
+        return false;
+    if (lstat(path, &st) != 0)
+        return errno == ENOENT;
+    return nftw(path, remove_entry, 32, FTW_DEPTH | FTW_PHYS | FTW_MOUNT) == 0;
+}
+
+void files_print_tail(FILE *out, const char *path, int lines, const char *prefix)
+{
+    size_t size = 0;
+    char *text = files_read(path, &size);
+    char *p, *line;
+
+    if (!text) {
+        fprintf(out, "%s(no log at %s)\n", prefix, path);
+        return;
+    }
+    while (size > 0 && text[size - 1] == '\n')
+        text[--size] = '\0';
+    for (p = text + size; p > text; p--) {
+        if (p[-1] == '\n' && --lines <= 0)
+            break;
+    }
+    while ((line = strsep(&p, "\n")) != NULL)
+        fprintf(out, "%s%s\n", prefix, line);
+    free(text);
+}
+
+void files_random_hex(char *out, size_t bytes)
+{
+    unsigned char raw[64];
+
+    if (bytes > sizeof raw || getrandom(raw, bytes, 0) != (ssize_t)bytes)
+        abort();
+    for (size_t i = 0; i < bytes; i++)
+        snprintf(out + 2 * i, 3, "%02x", raw[i]);
+}
+
+void files_program_dir(char *out)
+{
+    ssize_t n = readlink("/proc/self/exe", out, FILES_PATH_MAX - 1);
+    char *slash;
+
+    if (n <= 0)
+        too_long();
+    out[n] = '\0';
+    slash = strrchr(out, '/');
+    *(slash == out ? slash + 1 : slash) = '\0';
+}
+
+void files_sibling(char *out, const char *name)
+{
+    char dir[FILES_PATH_MAX];
+
+    files_program_dir(dir);
+    files_join(out, dir, name);
+}
+
+bool files_find_data(char *out, const char *relative)
+{
+    char dir[FILES_PATH_MAX];
+    const char *name = strrchr(relative, '/');
+
+    files_program_dir(dir);
+    for (int level = 0; level <= LEVELS_ABOVE; level++) {
+        char *slash;
+
+        files_join(out, dir, relative);
+        if (access(out, R_OK) == 0)
+            return true;
+        slash = strrchr(dir, '/');
+        if (!slash || slash == dir)
+            break;
+        *slash = '\0';
+    }
+    files_program_dir(dir);
+    files_path(out, "%s/../share/seckill/%s", dir, name ? name + 1 : relative);
+    return access(out, R_OK) == 0;
+}
+
+void files_utc_stamp(char *out, size_t size)
+{
+    time_t now = time(NULL);
+    struct tm tm;
+
+    gmtime_r(&now, &tm);
+    if (strftime(out, size, "%Y%m%dT%H%M%SZ", &tm) == 0)
+        *out = '\0';
+}

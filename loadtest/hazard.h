@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: MIT */
+/* hazard.h -- things that go wrong on purpose, at a named point in a real process.
+ *
+ * A hazard is one file in hazards/ and one line in hazards.def.  It is driven by what can
+ * be seen (a thread is held, a process is stopped, an order is in the database), never by
+ * time alone: time only says how long at least and how long at most.  A hazard that did
+ * not happen is an error of the run, never a silent pass.
+ */
+#ifndef LOADTEST_HAZARD_H
+#define LOADTEST_HAZARD_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "db/audit.h"
+#include "loadtest/service.h"
+
+enum hazard_state {
+    HAZARD_GOING,
+    HAZARD_OVER,
+    HAZARD_MISSED, /* it did not come about; the run shows nothing and may be repeated */
+    HAZARD_FAILED, /* something is wrong; scene->note says what                        */
+};
+
+/* What a hazard works on, and how far it has come. */
+struct hazard_scene {
+    const struct service *services;
+    int service_count;
+    lab_db *db;
+    int64_t first_voucher, last_voucher;
+    int64_t user;     /* whose lock is the target; 0: the lock is the voucher's         */
+    char key[64];     /* the lock's name                                                */
+    int64_t lease_ms;
+    int64_t enough;   /* how many orders by others show that they got in                */
+    bool has_gap;     /* the variant has the point between-check-and-delete             */
+
+    int stage;
+    int64_t stage_ns; /* when the stage began                                           */
+    int64_t baseline; /* orders under this lock at that time                            */
+    const struct service *first;  /* the process in which the first holder was caught   */
+    const struct service *second; /* and the second one                                 */
+    char note[160];   /* what happened, for people                                      */
+};
+
+struct hazard {
+    const char *name;
+    const char *does;
+    bool needs_faults;                            /* processes with --allow-faults      */
+    bool (*arm)(struct hazard_scene *);           /* before the load begins             */
+    enum hazard_state (*step)(struct hazard_scene *); /* again and again meanwhile      */
+    void (*undo)(struct hazard_scene *);          /* let everything go, at any stage    */
+};
+
+/* In the order of hazards.def; NULL past the last, or if there is none of that name. */
+const struct hazard *hazard_at(size_t i);
+const struct hazard *hazard_find(const char *name);
+const char *hazard_name_at(size_t i);
+
+/* --- for the files in hazards/ --- */
+
+enum { HAZARD_CATCH_MS = 5000 };
+
+/* Lay in wait at `point`, in every process, for who works under the target's lock. */
+bool hazard_lay_in_wait(struct hazard_scene *scene, const char *point);
+/* Was somebody caught there?  OVER: yes, *where is the process, and nobody else will be.
+ * MISSED: nobody came for HAZARD_CATCH_MS, or nobody can come any more. */
+enum hazard_state hazard_caught(struct hazard_scene *scene, const char *point,
+                                const struct service **where);
+/* Let everybody go who is held at `point`, and disarm it. */
+void hazard_let_go(const struct hazard_scene *scene, const char *point);
+/* Begin the next stage. */
+void hazard_next(struct hazard_scene *scene);
+/* Milliseconds in this stage. */
+int64_t hazard_stage_ms(const struct hazard_scene *scene);
+/* Orders under the target's lock, by anybody; -1: the database does not answer. */
+int64_t hazard_orders(const struct hazard_scene *scene);
+/* Did others sell under the target's lock since the baseline?  Under a voucher's lock
+ * `enough` more orders say so; under a user's, that every voucher was sold to the user,
+ * so that the one who is held comes second. */
+bool hazard_others_sold(const struct hazard_scene *scene);
+
+#endif /* LOADTEST_HAZARD_H */

@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: MIT */
+/* freeze.c -- a whole process stops for longer than the lease, as in a long pause of a
+ * garbage collector or of a virtual machine.
+ *
+ * The first holder of the target's lock is held after it has read and before it writes;
+ * then its process is stopped with everything in it, so that nothing can renew anything,
+ * and goes on when others have sold under its lock.  (A thread that stops its own process
+ * may run on for a moment before the signal arrives, and write; one that is held cannot.)
+ */
+#include <signal.h>
+#include <stdio.h>
+
+#include "loadtest/hazard.h"
+#include "loadtest/interrupt.h"
+
+enum { STOP_MS = 1000, BOUND_LEASES = 5, LOOK_MS = 120, BLOCKED_MS = 25, GO_ON_MS = 4 };
+
+enum stage { TO_CATCH, TO_STOP, STOPPED };
+
+static bool arm(struct hazard_scene *scene)
+{
+    return hazard_lay_in_wait(scene, "after-read");
+}
+
+static enum hazard_state catch_first(struct hazard_scene *scene)
+{
+    enum hazard_state state = hazard_caught(scene, "after-read", &scene->first);
+
+    if (state != HAZARD_OVER)
+        return state;
+    child_signal(&scene->first->child, SIGSTOP);
+    hazard_next(scene);
+    return HAZARD_GOING;
+}
+
+static enum hazard_state wait_stopped(struct hazard_scene *scene)
+{
+    if (child_state(&scene->first->child) == 'T')
+        hazard_next(scene);
+    else if (hazard_stage_ms(scene) > STOP_MS)
+        return HAZARD_FAILED;
+    return HAZARD_GOING;
+}
+
+/* Was a thread stopped that keeps a row from everybody?  Then the whole world stands still,
+ * which shows nothing: let the process go on for a moment and stop it again. */
+static bool is_in_the_way(struct hazard_scene *scene)
+{
+    bool blocked = false;
+
+    if (hazard_stage_ms(scene) > LOOK_MS ||
+        !audit_db_blocked(scene->db, BLOCKED_MS, &blocked) || !blocked)
+        return false;
+    child_signal(&scene->first->child, SIGCONT);
+    interrupt_sleep_ms(GO_ON_MS);
+    child_signal(&scene->first->child, SIGSTOP);
+    scene->stage = TO_CATCH;
+    hazard_next(scene);
+    return true;
+}
+
+static enum hazard_state step(struct hazard_scene *scene)
+{
+    int64_t stopped_ms = hazard_stage_ms(scene);
+    bool sold;
+
+    if (scene->stage == TO_CATCH)
+        return catch_first(scene);
+    if (scene->stage == TO_STOP)
+        return wait_stopped(scene);
+    if (is_in_the_way(scene))
+        return HAZARD_GOING;
+    if (stopped_ms * 2 < scene->lease_ms * 3)
+        return HAZARD_GOING;
+    sold = hazard_others_sold(scene);
+    if (!sold && stopped_ms < BOUND_LEASES * scene->lease_ms)
+        return HAZARD_GOING;
+    snprintf(scene->note, sizeof scene->note,
+             "%s was stopped under %s for %d ms; others %s meanwhile", scene->first->name,
+             scene->key, (int)stopped_ms, sold ? "sold" : "stayed out");
+    child_signal(&scene->first->child, SIGCONT);
+    if (!service_release(scene->first, "after-read"))
+        return HAZARD_FAILED;
+    /* A stopped thread may keep a row of the database from everybody: then nothing was
+     * shown. */
+    return sold ? HAZARD_OVER : HAZARD_MISSED;
+}
+
+static void undo(struct hazard_scene *scene)
+{
+    if (scene->first)
+        child_signal(&scene->first->child, SIGCONT);
+    hazard_let_go(scene, "after-read");
+}
+
+extern const struct hazard hazard_freeze;
+const struct hazard hazard_freeze = {
+    .name = "freeze",
+    .does = "a whole process stops for longer than the lease",
+    .needs_faults = true,
+    .arm = arm,
+    .step = step,
+    .undo = undo,
+};

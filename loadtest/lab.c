@@ -1,0 +1,330 @@
+/* SPDX-License-Identifier: MIT */
+/* lab.c -- start, find and stop a lab.
+ *
+ * The one rule to keep: state.json names a process from the moment it runs, so that
+ * whatever ends this program, the next command can clean up after it. */
+#include "loadtest/lab.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/duration.h"
+#include "loadtest/interrupt.h"
+
+enum { POLL_MS = 10, END_MS = 10000, REDIS_END_MS = 3000 };
+
+const char *lab_choose_dir(const char *given)
+{
+    const char *from_environment = getenv("SECKILL_LAB_DIR");
+
+    if (given)
+        return given;
+    return from_environment && *from_environment ? from_environment : ".lab";
+}
+
+/* Everything of this lab that runs, and everything that it keeps but its lock. */
+static void clean(struct lab *lab)
+{
+    char path[FILES_PATH_MAX];
+    struct dirent *entry;
+    DIR *dir;
+
+    for (size_t i = 0; i < LAB_SERVER_COUNT; i++)
+        child_signal(&lab->servers[i].child, i == 0 ? SIGQUIT : SIGTERM);
+    for (size_t i = 0; i < LAB_SERVER_COUNT; i++) {
+        child_end(&lab->servers[i].child, i == 0 ? SIGQUIT : SIGTERM,
+                  i == 0 ? END_MS : REDIS_END_MS);
+        lab_release_port(&lab->servers[i]);
+    }
+    if (lab->pg_root[0] && !files_remove_tree(lab->pg_root))
+        fprintf(stderr, "seckill: cannot remove %s: %s\n", lab->pg_root, strerror(errno));
+    dir = opendir(lab->dir);
+    while (dir && (entry = readdir(dir)) != NULL) {
+        if (strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0 ||
+            strcmp(entry->d_name, "lock") == 0)
+            continue;
+        files_join(path, lab->dir, entry->d_name);
+        files_remove_tree(path);
+    }
+    if (dir)
+        closedir(dir);
+}
+
+/* clean(), and the directory itself. */
+static void remove_lab(struct lab *lab)
+{
+    char path[FILES_PATH_MAX];
+
+    clean(lab);
+    files_join(path, lab->dir, "lock");
+    unlink(path);
+    if (rmdir(lab->dir) != 0 && errno != ENOENT)
+        fprintf(stderr, "seckill: cannot remove %s: %s\n", lab->dir, strerror(errno));
+    lab_unlock(lab);
+}
+
+/* A directory that holds anything but a lab is somebody's, and never ours to empty. */
+static bool is_ours_to_use(const char *path)
+{
+    char state[FILES_PATH_MAX];
+    struct dirent *entry;
+    bool ours = true;
+    DIR *dir;
+
+    files_join(state, path, "state.json");
+    if (access(state, F_OK) == 0)
+        return true;
+    dir = opendir(path);
+    while (dir && (entry = readdir(dir)) != NULL)
+        ours = ours && (entry->d_name[0] == '.' || strcmp(entry->d_name, "lock") == 0);
+    if (dir)
+        closedir(dir);
+    return ours;
+}
+
+static enum exit_code make_dir(struct lab *lab, const char *dir)
+{
+    if (!files_make_dir(dir) || !realpath(dir, lab->dir)) {
+        fprintf(stderr, "seckill: cannot make %s: %s\n", dir, strerror(errno));
+        return EXIT_UNAVAILABLE;
+    }
+    if (!is_ours_to_use(lab->dir)) {
+        fprintf(stderr,
+                "seckill: %s holds other things, and stopping a lab removes its whole "
+                "directory\n  name a new one: --dir=.lab\n",
+                lab->dir);
+        return EXIT_USAGE;
+    }
+    return chmod(lab->dir, 0700) == 0 ? EXIT_VALID : EXIT_UNAVAILABLE;
+}
+
+static bool prepare(struct lab *lab)
+{
+    char path[FILES_PATH_MAX], key[2 * 32 + 1];
+
+    files_random_hex(lab->id, LAB_SECRET_LEN / 2);
+    files_random_hex(lab->lab_password, LAB_SECRET_LEN / 2);
+    files_random_hex(lab->service_password, LAB_SECRET_LEN / 2);
+    files_random_hex(lab->redis_password, LAB_SECRET_LEN / 2);
+    for (int i = 0; i < LAB_SERVER_COUNT; i++) {
+        struct lab_server *server = &lab->servers[i];
+
+        server->placeholder_fd = -1;
+        if (i == 0)
+            snprintf(server->name, sizeof server->name, "postgres");
+        else if (i == 1)
+            snprintf(server->name, sizeof server->name, "redis");
+        else
+            snprintf(server->name, sizeof server->name, "redlock-%d", (i - 1) % 100);
+        if (!lab_reserve_port(server)) {
+            fprintf(stderr, "seckill: found no free port on 127.0.0.1\n");
+            return false;
+        }
+    }
+    files_random_hex(key, 32);
+    files_join(path, lab->dir, "token.key");
+    return files_write(path, key) && lab_state_write(lab);
+}
+
+static bool answers(const struct lab *lab, int i)
+{
+    return i == 0 ? lab_postgres_answers(lab, &lab->servers[i])
+                  : lab_redis_answers(lab, &lab->servers[i]);
+}
+
+static void show_failure(const struct lab *lab, const struct lab_server *server,
+                         const char *what)
+{
+    char path[FILES_PATH_MAX];
+
+    lab_log_path(lab, server, path);
+    fprintf(stderr, "seckill: %s %s (127.0.0.1:%d); the end of its log:\n", server->name,
+            what, server->port);
+    files_print_tail(stderr, path, 10, "  | ");
+}
+
+/* Wait until it answers.  False: it ended, or took too long, or we are to stop. */
+static bool wait_ready(struct lab *lab, int i)
+{
+    struct lab_server *server = &lab->servers[i];
+    int64_t deadline_ns = monotonic_ns() + LAB_READY_MS * 1000000LL;
+
+    while (!answers(lab, i)) {
+        if (interrupted())
+            return false;
+        if (!child_runs(&server->child)) {
+            show_failure(lab, server, "did not come up");
+            return false;
+        }
+        if (monotonic_ns() > deadline_ns) {
+            show_failure(lab, server, "does not answer");
+            return false;
+        }
+        interrupt_sleep_ms(POLL_MS);
+    }
+    lab_release_port(server);
+    return true;
+}
+
+static bool wait_initdb(struct lab *lab)
+{
+    struct lab_server *server = &lab->servers[0];
+    int status = -1;
+
+    while (!child_wait(&server->child, POLL_MS, &status)) {
+        if (interrupted())
+            return false;
+    }
+    if (status != 0)
+        show_failure(lab, server, "could not be set up by initdb");
+    return status == 0;
+}
+
+/* All at once: the Redis servers come up while initdb works. */
+static bool start_servers(struct lab *lab)
+{
+    if (!lab_postgres_init(lab, &lab->servers[0]) || !lab_state_write(lab))
+        return false;
+    for (int i = 1; i < LAB_SERVER_COUNT; i++) {
+        if (!lab_redis_start(lab, &lab->servers[i]) || !lab_state_write(lab))
+            return false;
+    }
+    if (!wait_initdb(lab) || !lab_postgres_start(lab, &lab->servers[0]) ||
+        !lab_state_write(lab))
+        return false;
+    for (int i = 1; i < LAB_SERVER_COUNT; i++) {
+        if (!wait_ready(lab, i))
+            return false;
+    }
+    return wait_ready(lab, 0) && lab_postgres_fill(lab) && lab_env_write(lab) &&
+           !interrupted();
+}
+
+/* With the lock held: make it so that the lab is up. */
+static enum exit_code start_locked(struct lab *lab, bool owned)
+{
+    struct lab found;
+    int lock_fd = lab->lock_fd;
+
+    if (lab_state_read(&found, lab->dir)) {
+        found.lock_fd = lock_fd;
+        if (lab_is_up(&found)) {
+            *lab = found;
+            return EXIT_VALID;
+        }
+        fprintf(stderr, "seckill: cleaning up after a lab in %s that is no longer up\n",
+                found.dir);
+        clean(&found);
+    }
+    lab->owned = owned;
+    if (prepare(lab) && start_servers(lab))
+        return EXIT_VALID;
+    remove_lab(lab);
+    return interrupted() ? (enum exit_code)INTERRUPT_EXIT : EXIT_UNAVAILABLE;
+}
+
+static enum exit_code start(struct lab *lab, const char *dir, bool owned)
+{
+    enum exit_code rc;
+
+    *lab = (struct lab){.lock_fd = -1};
+    for (int i = 0; i < LAB_SERVER_COUNT; i++)
+        lab->servers[i].placeholder_fd = -1;
+    rc = make_dir(lab, dir);
+    if (rc != EXIT_VALID)
+        return rc;
+    if (!lab_lock(lab))
+        return EXIT_UNAVAILABLE;
+    return start_locked(lab, owned);
+}
+
+enum exit_code lab_use(struct lab *lab, const char *dir)
+{
+    if (lab_state_read(lab, dir) && lab_is_up(lab))
+        return EXIT_VALID;
+    fprintf(stderr, "seckill: no lab is up in %s\n  start one: seckill lab up --dir=%s\n", dir,
+            dir);
+    *lab = (struct lab){.lock_fd = -1};
+    return EXIT_UNAVAILABLE;
+}
+
+enum exit_code lab_open(struct lab *lab, const char *dir)
+{
+    /* A lab that another command owns would go away under us: then start() complains. */
+    if (lab_state_read(lab, dir) && lab_is_up(lab) && !lab->owned) {
+        lab->lock_fd = -1;
+        return EXIT_VALID;
+    }
+    return start(lab, dir, true);
+}
+
+void lab_close(struct lab *lab)
+{
+    if (lab->dir[0] && lab->owned && lab->lock_fd >= 0)
+        remove_lab(lab);
+    *lab = (struct lab){.lock_fd = -1};
+}
+
+enum exit_code lab_keep(struct lab *lab, const char *dir, bool *was_up)
+{
+    enum exit_code rc;
+
+    *was_up = lab_state_read(lab, dir) && lab_is_up(lab);
+    if (*was_up)
+        return EXIT_VALID;
+    rc = start(lab, dir, false);
+    if (rc == EXIT_VALID)
+        lab_unlock(lab);
+    return rc;
+}
+
+enum exit_code lab_remove(const char *dir, bool *was_there)
+{
+    struct lab lab = {.lock_fd = -1}, found;
+
+    *was_there = realpath(dir, lab.dir) != NULL;
+    if (!*was_there)
+        return EXIT_VALID;
+    if (!is_ours_to_use(lab.dir)) {
+        fprintf(stderr, "seckill: %s is no lab; nothing was removed\n", lab.dir);
+        return EXIT_USAGE;
+    }
+    if (!lab_lock(&lab))
+        return EXIT_UNAVAILABLE;
+    if (lab_state_read(&found, lab.dir)) {
+        found.lock_fd = lab.lock_fd;
+        lab = found;
+    }
+    remove_lab(&lab);
+    return EXIT_VALID;
+}
+
+enum exit_code lab_restart(struct lab *lab, const char *name)
+{
+    for (int i = 0; i < LAB_SERVER_COUNT; i++) {
+        struct lab_server *server = &lab->servers[i];
+
+        if (strcmp(server->name, name) != 0)
+            continue;
+        if (!lab_lock(lab))
+            return EXIT_UNAVAILABLE;
+        child_end(&server->child, i == 0 ? SIGINT : SIGTERM, END_MS);
+        if (!(i == 0 ? lab_postgres_start(lab, server) : lab_redis_start(lab, server)) ||
+            !lab_state_write(lab) || !wait_ready(lab, i)) {
+            lab_unlock(lab);
+            return EXIT_UNAVAILABLE;
+        }
+        lab_unlock(lab);
+        return EXIT_VALID;
+    }
+    fprintf(stderr, "seckill: no server \"%s\" in this lab; it has:", name);
+    for (int i = 0; i < LAB_SERVER_COUNT; i++)
+        fprintf(stderr, " %s", lab->servers[i].name);
+    fputc('\n', stderr);
+    return EXIT_USAGE;
+}

@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: MIT */
+/* lab.h -- the private servers: one PostgreSQL cluster and six Redis servers.
+ *
+ * A lab is a directory.  state.json in it says which processes belong to it and where
+ * they listen; env has what a shell or a service needs to use them.  A lab is either
+ * kept (started by `seckill lab up`, outlives that command) or owned (started by a
+ * command for itself, dies with it).
+ */
+#ifndef LOADTEST_LAB_H
+#define LOADTEST_LAB_H
+
+#include <stdbool.h>
+
+#include "base/exit_codes.h"
+#include "loadtest/child.h"
+#include "loadtest/files.h"
+
+enum {
+    LAB_REDIS_COUNT = 6, /* one for the single-node variants, five for redlock     */
+    LAB_SERVER_COUNT = 1 + LAB_REDIS_COUNT,
+    LAB_SECRET_LEN = 32,
+    LAB_ENVIRONMENT_COUNT = 7,
+    LAB_READY_MS = 30000, /* how long a server may take to come up                 */
+};
+
+struct lab_server {
+    char name[16]; /* "postgres", "redis", "redlock-1", ...; its log is NAME.log   */
+    struct child child;
+    int port;
+    int placeholder_fd; /* keeps the port ours until the server listens; or -1     */
+};
+
+struct lab {
+    char id[LAB_SECRET_LEN + 1];  /* of this lab, never of another one               */
+    char dir[FILES_PATH_MAX];     /* absolute                                       */
+    char pg_root[FILES_PATH_MAX]; /* PostgreSQL's data; may be outside `dir`         */
+    struct lab_server servers[LAB_SERVER_COUNT]; /* [0] is PostgreSQL                */
+    char lab_password[LAB_SECRET_LEN + 1];
+    char service_password[LAB_SECRET_LEN + 1];
+    char redis_password[LAB_SECRET_LEN + 1];
+    bool owned;
+    int lock_fd; /* held while the lab is changed, and as long as an owned one lives */
+};
+
+/* --dir if given, else $SECKILL_LAB_DIR, else .lab */
+const char *lab_choose_dir(const char *given);
+
+/* Use the lab in `dir` if it is up; otherwise start one there that dies with this
+ * program.  Anything but EXIT_VALID: said on stderr why, and nothing is left behind. */
+enum exit_code lab_open(struct lab *lab, const char *dir);
+
+/* Use the lab in `dir`, which must be up. */
+enum exit_code lab_use(struct lab *lab, const char *dir);
+
+/* Take an owned lab down; leave a kept one alone.  A zeroed lab is fine. */
+void lab_close(struct lab *lab);
+
+/* `seckill lab up`: make one that outlives this program, unless it is up already. */
+enum exit_code lab_keep(struct lab *lab, const char *dir, bool *was_up);
+
+/* `seckill lab down`: whatever is left of the lab in `dir`, dead or alive. */
+enum exit_code lab_remove(const char *dir, bool *was_there);
+
+/* Stop one server of a lab that is up and start it again on its port. */
+enum exit_code lab_restart(struct lab *lab, const char *name);
+
+/* The URL of the database for the laboratory's own role. */
+void lab_database_url(const struct lab *lab, char *out, size_t size);
+
+/* The environment for people and services: "NAME", "value" pairs. */
+struct lab_variable {
+    const char *name;
+    char value[FILES_PATH_MAX];
+};
+void lab_environment(const struct lab *lab,
+                     struct lab_variable out[LAB_ENVIRONMENT_COUNT]);
+
+/* --- within the laboratory's own files: lab_*.c --- */
+
+/* state.json, env and the lock. */
+bool lab_state_read(struct lab *lab, const char *dir);
+bool lab_state_write(const struct lab *lab);
+bool lab_env_write(const struct lab *lab);
+/* False: somebody else works on this lab (said on stderr). */
+bool lab_lock(struct lab *lab);
+void lab_unlock(struct lab *lab);
+bool lab_is_up(const struct lab *lab);
+void lab_log_path(const struct lab *lab, const struct lab_server *server, char *out);
+
+/* Choose a free loopback port and keep it: port and placeholder_fd are set. */
+bool lab_reserve_port(struct lab_server *server);
+void lab_release_port(struct lab_server *server);
+/* Open NAME.log for appending. */
+int lab_open_log(const struct lab *lab, const struct lab_server *server);
+
+bool lab_redis_start(struct lab *lab, struct lab_server *server);
+bool lab_redis_answers(const struct lab *lab, const struct lab_server *server);
+
+/* Find PostgreSQL's newest programs: PATH of one of them, such as "initdb". */
+bool lab_postgres_program(char *out, const char *name);
+/* Choose pg_root and start initdb there, as server->child; it ends by itself. */
+bool lab_postgres_init(struct lab *lab, struct lab_server *server);
+bool lab_postgres_start(struct lab *lab, struct lab_server *server);
+bool lab_postgres_answers(const struct lab *lab, const struct lab_server *server);
+/* Roles, database, schema. */
+bool lab_postgres_fill(const struct lab *lab);
+
+#endif /* LOADTEST_LAB_H */

@@ -1,0 +1,215 @@
+/* SPDX-License-Identifier: MIT */
+/* lab_postgres.c -- the lab's PostgreSQL cluster: loopback only, passwords, durable.
+ *
+ * PostgreSQL refuses to run as root.  Then it gets the rights of `postgres`, or of
+ * `nobody`, and data where that user can really go: that is tried, not guessed. */
+#include "loadtest/lab.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <glob.h>
+#include <grp.h>
+#include <pwd.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "db/issue.h"
+#include "gen/schema_sql.h"
+
+enum { MAX_CONNECTIONS = 300 };
+
+static long version_in(const char *path)
+{
+    return strtol(path + strlen("/usr/lib/postgresql/"), NULL, 10);
+}
+
+bool lab_postgres_program(char *out, const char *name)
+{
+    char pattern[FILES_PATH_MAX];
+    long best = -1;
+    glob_t found;
+
+    files_path(pattern, "/usr/lib/postgresql/*/bin/%s", name);
+    if (glob(pattern, 0, NULL, &found) == 0) {
+        for (size_t i = 0; i < found.gl_pathc; i++) {
+            if (version_in(found.gl_pathv[i]) > best) {
+                best = version_in(found.gl_pathv[i]);
+                files_path(out, "%s", found.gl_pathv[i]);
+            }
+        }
+        globfree(&found);
+    }
+    if (best < 0)
+        fprintf(stderr,
+                "seckill: no %s under /usr/lib/postgresql\n"
+                "  install it: apt-get install postgresql\n",
+                name);
+    return best >= 0;
+}
+
+/* Whose rights PostgreSQL gets; NULL: ours. */
+static const struct child_user *server_user(void)
+{
+    static struct child_user user;
+    static char name[64];
+    const struct passwd *entry;
+
+    if (geteuid() != 0)
+        return NULL;
+    entry = getpwnam("postgres");
+    if (!entry)
+        entry = getpwnam("nobody");
+    if (!entry)
+        return NULL; /* PostgreSQL will say that it refuses to run as root */
+    snprintf(name, sizeof name, "%s", entry->pw_name);
+    user = (struct child_user){entry->pw_uid, entry->pw_gid, name};
+    return &user;
+}
+
+/* Make `path` that user's and see whether that user can work in it. */
+static bool give_to(const char *path, const struct child_user *user)
+{
+    int status = 1;
+    pid_t pid;
+
+    if (chown(path, user->uid, user->gid) != 0)
+        return false;
+    pid = fork();
+    if (pid == 0) {
+        if (initgroups(user->name, user->gid) != 0 || setgid(user->gid) != 0 ||
+            setuid(user->uid) != 0)
+            _exit(1);
+        _exit(access(path, R_OK | W_OK | X_OK) == 0 ? 0 : 1);
+    }
+    return pid > 0 && waitpid(pid, &status, 0) == pid && status == 0;
+}
+
+static bool choose_root(struct lab *lab)
+{
+    const struct child_user *user = server_user();
+
+    files_join(lab->pg_root, lab->dir, "postgres");
+    if (mkdir(lab->pg_root, 0700) == 0 && (!user || give_to(lab->pg_root, user)))
+        return true;
+    rmdir(lab->pg_root);
+    files_path(lab->pg_root, "/var/tmp/seckill-lab-XXXXXX");
+    if (mkdtemp(lab->pg_root) && (!user || give_to(lab->pg_root, user)))
+        return true;
+    fprintf(stderr, "seckill: found no place for PostgreSQL's data: %s\n", strerror(errno));
+    return false;
+}
+
+/* initdb reads the first password from a file that its user must be able to read. */
+static bool write_password(const struct lab *lab, char *path)
+{
+    const struct child_user *user = server_user();
+
+    files_join(path, lab->pg_root, "password");
+    return files_write(path, lab->lab_password) &&
+           (!user || chown(path, user->uid, user->gid) == 0);
+}
+
+static bool start(struct lab *lab, struct lab_server *server, const char *const *argv)
+{
+    struct child_options options = child_options_default(argv);
+    int log = lab_open_log(lab, server);
+    bool ok;
+
+    options.stdout_fd = options.stderr_fd = log;
+    options.user = server_user();
+    options.death_signal = lab->owned ? SIGQUIT : 0;
+    ok = child_start(&server->child, &options);
+    if (!ok)
+        fprintf(stderr, "seckill: cannot start %s: %s\n", argv[0], strerror(errno));
+    if (log >= 0)
+        close(log);
+    return ok;
+}
+
+bool lab_postgres_init(struct lab *lab, struct lab_server *server)
+{
+    char program[FILES_PATH_MAX], data[FILES_PATH_MAX], password[FILES_PATH_MAX],
+        password_flag[FILES_PATH_MAX];
+    const char *argv[] = {program,       "-D",          data,
+                          "-U",          "seckill_lab", password_flag,
+                          "-E",          "UTF8",        "--locale=C",
+                          "--auth=scram-sha-256",       "--no-sync",
+                          "--no-instructions",          NULL};
+
+    if (!lab_postgres_program(program, "initdb") || !choose_root(lab) ||
+        !lab_state_write(lab))
+        return false;
+    if (!write_password(lab, password)) {
+        fprintf(stderr, "seckill: cannot write %s: %s\n", password, strerror(errno));
+        return false;
+    }
+    files_path(password_flag, "--pwfile=%s", password);
+    files_join(data, lab->pg_root, "data");
+    return start(lab, server, argv);
+}
+
+bool lab_postgres_start(struct lab *lab, struct lab_server *server)
+{
+    char program[FILES_PATH_MAX], data[FILES_PATH_MAX], port[32], connections[32];
+    const char *argv[] = {program, "-D", data, "-p", port, "-N", connections,
+                          "-c", "listen_addresses=127.0.0.1",
+                          "-c", "unix_socket_directories=",
+                          "-c", "dynamic_shared_memory_type=mmap", /* no /dev/shm needed */
+                          "-c", "shared_buffers=64MB",
+                          "-c", "fsync=on",
+                          "-c", "synchronous_commit=on",
+                          "-c", "max_wal_size=1GB",
+                          "-c", "checkpoint_timeout=30min",
+                          "-c", "autovacuum_naptime=5s",
+                          "-c", "log_statement=none",
+                          "-c", "logging_collector=off",
+                          NULL};
+
+    files_join(data, lab->pg_root, "password");
+    unlink(data);
+    files_join(data, lab->pg_root, "data");
+    snprintf(port, sizeof port, "%d", server->port);
+    snprintf(connections, sizeof connections, "%d", MAX_CONNECTIONS);
+    return lab_postgres_program(program, "postgres") && start(lab, server, argv);
+}
+
+bool lab_postgres_answers(const struct lab *lab, const struct lab_server *server)
+{
+    char url[256];
+
+    (void)lab;
+    snprintf(url, sizeof url, "postgresql://seckill_lab@127.0.0.1:%d/postgres",
+             server->port);
+    return lab_db_answers(url);
+}
+
+bool lab_postgres_fill(const struct lab *lab)
+{
+    char url[256], error[512] = "";
+    lab_db *db = NULL;
+    bool ok;
+
+    snprintf(url, sizeof url, "postgresql://seckill_lab:%s@127.0.0.1:%d/postgres",
+             lab->lab_password, lab->servers[0].port);
+    ok = lab_db_open(&db, url, error, sizeof error);
+    if (ok && !lab_db_create(db, "seckill", "seckill_service", lab->service_password)) {
+        snprintf(error, sizeof error, "%s", lab_db_error(db));
+        ok = false;
+    }
+    lab_db_close(db);
+    db = NULL;
+    lab_database_url(lab, url, sizeof url);
+    ok = ok && lab_db_open(&db, url, error, sizeof error);
+    if (ok && !lab_db_run(db, SCHEMA_SQL)) {
+        snprintf(error, sizeof error, "%s", lab_db_error(db));
+        ok = false;
+    }
+    lab_db_close(db);
+    if (!ok)
+        fprintf(stderr, "seckill: PostgreSQL is up, but setting it up failed: %s\n", error);
+    return ok;
+}

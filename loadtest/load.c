@@ -1,0 +1,176 @@
+/* SPDX-License-Identifier: MIT */
+/* load.c -- `seckill load`: the service under load once, with flags of one's choice. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/settings.h"
+#include "loadtest/command.h"
+#include "loadtest/interrupt.h"
+#include "loadtest/report.h"
+#include "loadtest/run.h"
+#include "loadtest/runs.h"
+#include "loadtest/seed.h"
+
+enum { USERS_NEEDED = 20000, VOUCHERS_MAX = 16, SLOT_MS = 4, SLOT_USERS = 100 };
+
+struct load_settings {
+    const char *dir, *out, *face, *users;
+    int64_t processes, connections, stock, vouchers, duration_ms;
+};
+
+static const char *face_name(size_t i)
+{
+    static const char *const choices[] = {"hmdp", "v1"};
+
+    return i < sizeof choices / sizeof choices[0] ? choices[i] : NULL;
+}
+
+static const char *users_name(size_t i)
+{
+    static const char *const choices[] = {"different", "same"};
+
+    return i < sizeof choices / sizeof choices[0] ? choices[i] : NULL;
+}
+
+#define AT(field) offsetof(struct load_settings, field)
+static const struct setting settings[] = {
+    {.type = SETTING_COUNT, .name = "processes", .offset = AT(processes), .fallback = "2",
+     .meta = "N", .min = 1, .max = SERVICE_MAX, .help = "how many seckilld processes"},
+    {.type = SETTING_COUNT, .name = "connections", .offset = AT(connections),
+     .fallback = "32", .meta = "N", .min = 1, .max = 256,
+     .help = "wrk's connections, all processes together"},
+    {.type = SETTING_COUNT, .name = "stock", .offset = AT(stock), .fallback = "1000",
+     .meta = "N", .min = 0, .max = 2000000000, .help = "stock of each voucher"},
+    {.type = SETTING_COUNT, .name = "vouchers", .offset = AT(vouchers), .fallback = "1",
+     .meta = "N", .min = 1, .max = VOUCHERS_MAX, .help = "how many vouchers are on sale"},
+    {.type = SETTING_DURATION, .name = "duration", .offset = AT(duration_ms),
+     .fallback = "10s", .meta = "TIME", .min = 100, .max = 3600000,
+     .help = "how long at most; it ends earlier when everything is sold"},
+    {.type = SETTING_CHOICE, .name = "users", .offset = AT(users), .fallback = "different",
+     .choices = users_name,
+     .help = "a different user in each request, or the same one from everywhere at once"},
+    {.type = SETTING_CHOICE, .name = "face", .offset = AT(face), .fallback = "hmdp",
+     .choices = face_name, .help = "which of the service's two faces"},
+    {.type = SETTING_TEXT, .name = "out", .offset = AT(out), .fallback = "runs",
+     .meta = "DIR", .help = "where the run's directory is made"},
+    {.type = SETTING_TEXT, .name = "dir", .offset = AT(dir), .meta = "DIR",
+     .help = "the lab's directory; default $SECKILL_LAB_DIR, else .lab; a lab is started "
+             "there, and stopped at the end, if none is up"},
+};
+
+static const struct setting_program program = {
+    .name = "seckill load",
+    .synopsis = "[OPTIONS] [-- SECKILLD FLAGS]",
+    .intro = "Start seckilld processes, run wrk against them, stop them and audit the sale.\n"
+             "What stands after -- goes to each seckilld.\n\n"
+             "  seckill load\n"
+             "  seckill load --stock=100 -- --lock=naive --lock-scope=voucher \\\n"
+             "      --stock-guard=read-write --duplicate-guard=none\n"
+             "  seckill load --users=same --vouchers=2 -- --lock=local",
+    .outro = "Exit status: that of the audit, see `seckill audit --help`.",
+    .settings = settings,
+    .count = sizeof settings / sizeof settings[0],
+};
+
+/* The part of wrk's output that our script prints. */
+static void print_outcomes(const char *dir)
+{
+    char path[FILES_PATH_MAX];
+    char *text, *part;
+
+    files_join(path, dir, "wrk.txt");
+    text = files_read(path, NULL);
+    part = text ? strstr(text, "Orders for voucher") : NULL;
+    if (part)
+        printf("%s\n", part);
+    free(text);
+}
+
+static enum exit_code run_in(const struct lab *lab, lab_db *db, const struct load_settings *v,
+                             char *const *flags)
+{
+    char dir[FILES_PATH_MAX];
+    struct run_result *result = calloc(1, sizeof *result);
+    struct run_plan plan = {
+        .lab = lab,
+        .db = db,
+        .dir = dir,
+        .flags = (const char *const *)flags,
+        .hazard = hazard_find("calm"),
+        .processes = (int)v->processes,
+        .connections = (int)v->connections,
+        .stock = v->stock,
+        .voucher_count = (int)v->vouchers,
+        .duration_ms = v->duration_ms,
+        .is_per_user = strcmp(v->users, "same") == 0,
+        .slot_ms = SLOT_MS,
+        .slot_users = SLOT_USERS,
+        .face = v->face,
+    };
+    enum exit_code rc = EXIT_UNAVAILABLE;
+
+    if (!result)
+        abort();
+    if (plan.connections < plan.processes)
+        plan.connections = plan.processes;
+    if (runs_make(dir, v->out))
+        rc = run_once(&plan, result);
+    if (rc == EXIT_VALID || rc == (enum exit_code)INTERRUPT_EXIT) {
+        print_outcomes(dir);
+        printf("%.0f accepted orders per second, p99 %.1f ms\n\n", result->orders_per_s,
+               result->p99_ms);
+        report_verdict(stdout, &result->verdict, "the database, after the run");
+        printf("\nkept in %s\n", dir);
+    }
+    if (rc == EXIT_VALID)
+        rc = (enum exit_code)audit_exit_code(result->verdict.valid);
+    free(result);
+    return rc;
+}
+
+static enum exit_code run(const struct load_settings *v, char *const *flags)
+{
+    char url[256], error[512];
+    struct lab lab;
+    lab_db *db = NULL;
+    enum exit_code rc = lab_open(&lab, lab_choose_dir(v->dir));
+
+    if (rc != EXIT_VALID)
+        return rc;
+    lab_database_url(&lab, url, sizeof url);
+    if (!lab_db_open(&db, url, error, sizeof error)) {
+        fprintf(stderr, "seckill load: %s\n", error);
+        rc = EXIT_UNAVAILABLE;
+    } else if (!seed_ensure(&lab, USERS_NEEDED)) {
+        rc = EXIT_UNAVAILABLE;
+    } else {
+        rc = run_in(&lab, db, v, flags);
+    }
+    lab_db_close(db);
+    lab_close(&lab);
+    return rc;
+}
+
+int command_load(int argc, char **argv)
+{
+    struct load_settings values = {0};
+    enum exit_code rc = EXIT_USAGE;
+    struct settings s;
+    int split = 1;
+
+    /* What stands after "--" is not ours. */
+    while (split < argc && strcmp(argv[split], "--") != 0)
+        split++;
+    switch (settings_load(&s, &program, &values, split, argv)) {
+    case SETTINGS_OK:
+        rc = run(&values, argv + (split < argc ? split + 1 : split));
+        break;
+    case SETTINGS_EXIT:
+        rc = EXIT_VALID;
+        break;
+    case SETTINGS_USAGE:
+        break;
+    }
+    settings_free(&s);
+    return (int)rc;
+}

@@ -1,0 +1,347 @@
+/* SPDX-License-Identifier: MIT */
+/* run.c -- one run, from fresh vouchers to the verdict. */
+#include "loadtest/run.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/duration.h"
+#include "loadtest/evidence.h"
+#include "loadtest/interrupt.h"
+#include "loadtest/wrk.h"
+
+enum {
+    POLL_MS = 4,
+    DRAIN_MS = 3000,
+    SPARE_WORKERS = 2,
+    AFTER_HAZARD_MS = 150, /* for whom the hazard let go to finish, and others to see it */
+    FIRST_SLOT_MS = 150,   /* from arming to the target's turn: time for wrk to connect  */
+    ENOUGH_ORDERS = 10,
+    ENOUGH_STOCKS = 5,
+    QUIET_TRIES = 40,
+};
+
+/* What one run works with. */
+struct running {
+    const struct run_plan *plan;
+    struct run_result *result;
+    struct service services[SERVICE_MAX];
+    int service_count;
+    bool services_ended_well;
+    int64_t vouchers[EVIDENCE_VOUCHERS_MAX];
+    char voucher_list[512];
+    struct wrk wrk;
+    struct hazard_scene scene;
+    int64_t hazard_over_ns, sold_out_before;
+    int64_t sold_out_ns, accepted_then; /* when "sold out" was first heard             */
+};
+
+static bool issue_vouchers(struct running *r)
+{
+    const struct run_plan *plan = r->plan;
+    size_t used = 0;
+
+    for (int i = 0; i < plan->voucher_count; i++) {
+        struct lab_voucher voucher = {.title = "a run of the laboratory",
+                                      .stock = plan->stock};
+
+        if (!lab_issue_voucher(plan->db, &voucher, &r->vouchers[i])) {
+            fprintf(stderr, "seckill: cannot make a voucher: %s\n", lab_db_error(plan->db));
+            return false;
+        }
+        used += (size_t)snprintf(r->voucher_list + used, sizeof r->voucher_list - used,
+                                 "%s%" PRId64, i ? "," : "", r->vouchers[i]);
+    }
+    return true;
+}
+
+static bool write_run(const struct running *r, bool is_settled)
+{
+    const struct run_plan *plan = r->plan;
+    char path[FILES_PATH_MAX];
+    json_t *flags = json_array(), *vouchers = json_array(), *json;
+    bool ok;
+
+    for (const char *const *flag = plan->flags; flag && *flag; flag++)
+        json_array_append_new(flags, json_string(*flag));
+    for (int i = 0; i < plan->voucher_count; i++)
+        json_array_append_new(vouchers, json_integer(r->vouchers[i]));
+    json = json_pack("{s:s*, s:s, s:s*, s:s, s:o, s:o, s:I, s:i, s:i, s:b, s:b, s:s}",
+                     "experiment", plan->experiment, "hazard", plan->hazard->name, "lock",
+                     plan->lock, "lab", plan->lab->id, "seckilld_flags", flags, "vouchers",
+                     vouchers, "stock", (json_int_t)plan->stock, "processes",
+                     plan->processes, "connections", plan->connections, "settled",
+                     is_settled, "services_ended_well", r->services_ended_well,
+                     "hazard_note", r->scene.note);
+    files_join(path, plan->dir, "run.json");
+    ok = json && files_write_json(path, json);
+    json_decref(json);
+    if (!ok)
+        fprintf(stderr, "seckill: cannot write %s\n", path);
+    return ok;
+}
+
+static enum exit_code start_services(struct running *r)
+{
+    const struct run_plan *plan = r->plan;
+    struct service_plan services = {
+        .lab = plan->lab,
+        .dir = plan->dir,
+        .flags = plan->flags,
+        .count = plan->processes,
+        .workers = (plan->connections + plan->processes - 1) / plan->processes + SPARE_WORKERS,
+        .allow_faults = plan->hazard->needs_faults,
+    };
+    enum exit_code rc = service_start(r->services, &services);
+
+    r->service_count = rc == EXIT_VALID ? plan->processes : 0;
+    return rc;
+}
+
+/* Which lock the hazard aims at: the voucher's, or that of the user whose turn comes when
+ * the load is under way. */
+static bool arm_hazard(struct running *r)
+{
+    const struct run_plan *plan = r->plan;
+    struct hazard_scene *scene = &r->scene;
+
+    *scene = (struct hazard_scene){
+        .services = r->services,
+        .service_count = r->service_count,
+        .db = plan->db,
+        .first_voucher = r->vouchers[0],
+        .last_voucher = r->vouchers[plan->voucher_count - 1],
+        .lease_ms = plan->lease_ms,
+        .enough = plan->stock / 4 < ENOUGH_ORDERS ? plan->stock / 4 + 1 : ENOUGH_ORDERS,
+        .has_gap = plan->has_gap,
+        .stage_ns = monotonic_ns(),
+    };
+    if (plan->is_per_user) {
+        int64_t slot = (monotonic_ns() / 1000000 + FIRST_SLOT_MS) / plan->slot_ms;
+
+        scene->user = slot % plan->slot_users + 1;
+        snprintf(scene->key, sizeof scene->key, "lock:order:%" PRId64, scene->user);
+    } else {
+        snprintf(scene->key, sizeof scene->key, "lock:voucher:%" PRId64, r->vouchers[0]);
+    }
+    return plan->hazard->arm(scene);
+}
+
+static enum exit_code start_load(struct running *r)
+{
+    const struct run_plan *plan = r->plan;
+    char urls[SERVICE_MAX * SERVICE_URL_MAX] = "", slot[48], users[48], face[48];
+    struct wrk_plan wrk = {
+        .lab = plan->lab,
+        .dir = plan->dir,
+        .script = plan->is_per_user ? "one_per_user.lua" : "order.lua",
+        .urls = urls,
+        .vouchers = r->voucher_list,
+        .threads = plan->processes,
+        .connections = plan->connections,
+        .duration_ms = plan->duration_ms,
+        .keep_ledger = true,
+        .extra = {face, slot, users},
+    };
+
+    for (int i = 0; i < r->service_count; i++) {
+        size_t used = strlen(urls);
+
+        snprintf(urls + used, sizeof urls - used, "%s%s", i ? "," : "",
+                 r->services[i].orders_url);
+    }
+    snprintf(face, sizeof face, "SECKILL_FACE=%s", plan->face);
+    snprintf(slot, sizeof slot, "SECKILL_SLOT_MS=%d", plan->slot_ms);
+    snprintf(users, sizeof users, "SECKILL_SLOT_USERS=%d", plan->slot_users);
+    return wrk_start(&r->wrk, &wrk);
+}
+
+static int64_t since_start_ms(const struct running *r)
+{
+    return (monotonic_ns() - r->wrk.started_ns) / 1000000;
+}
+
+/* Has the load shown what it can?  In one experiment the voucher is sold out, in the other
+ * every user had a turn for every voucher. */
+static bool is_enough(struct running *r)
+{
+    const struct run_plan *plan = r->plan;
+    int64_t sold_out = control_sum(&r->wrk.control, CONTROL_SOLD_OUT);
+    int64_t calm_ms = (monotonic_ns() - r->hazard_over_ns) / 1000000;
+
+    if (r->hazard_over_ns == 0)
+        return false;
+    if (plan->is_per_user) {
+        int64_t round_ms = (int64_t)plan->slot_ms * plan->slot_users * plan->voucher_count;
+
+        return since_start_ms(r) > round_ms + AFTER_HAZARD_MS &&
+               (!plan->hazard->needs_faults || calm_ms > AFTER_HAZARD_MS);
+    }
+    if (plan->hazard->needs_faults && calm_ms < AFTER_HAZARD_MS) {
+        r->sold_out_before = sold_out;
+        return false;
+    }
+    /* Lost updates can make a stock last very long: many times the stock is enough. */
+    return sold_out > r->sold_out_before ||
+           control_sum(&r->wrk.control, CONTROL_ACCEPTED) > ENOUGH_STOCKS * plan->stock;
+}
+
+static void watch_sales(struct running *r)
+{
+    if (r->sold_out_ns == 0 && control_sum(&r->wrk.control, CONTROL_SOLD_OUT) > 0) {
+        r->sold_out_ns = monotonic_ns();
+        r->accepted_then = control_sum(&r->wrk.control, CONTROL_ACCEPTED);
+    }
+}
+
+static enum exit_code drive(struct running *r)
+{
+    enum hazard_state state = HAZARD_GOING;
+
+    r->scene.stage_ns = monotonic_ns();
+    while (!is_enough(r)) {
+        watch_sales(r);
+        if (state == HAZARD_GOING)
+            state = r->plan->hazard->step(&r->scene);
+        if (state != HAZARD_GOING && r->hazard_over_ns == 0)
+            r->hazard_over_ns = monotonic_ns();
+        if (state == HAZARD_MISSED || state == HAZARD_FAILED)
+            break;
+        if (!wrk_runs(&r->wrk)) {
+            fprintf(stderr, "seckill: wrk ended by itself:\n");
+            return EXIT_UNAVAILABLE;
+        }
+        if (since_start_ms(r) > r->plan->duration_ms || !interrupt_sleep_ms(POLL_MS))
+            break;
+    }
+    watch_sales(r);
+    r->result->hazard = state == HAZARD_GOING ? HAZARD_MISSED : state;
+    return interrupted() ? (enum exit_code)INTERRUPT_EXIT : EXIT_VALID;
+}
+
+/* The speed is that of the sale: what comes after "sold out" is refusals. */
+static void measure(struct running *r)
+{
+    struct run_result *result = r->result;
+    int64_t accepted = control_sum(&r->wrk.control, CONTROL_ACCEPTED);
+    int64_t end_ns = monotonic_ns();
+
+    result->elapsed_ms = since_start_ms(r);
+    if (r->sold_out_ns) {
+        accepted = r->accepted_then;
+        end_ns = r->sold_out_ns;
+    }
+    result->orders_per_s =
+        (double)accepted * 1e9 / (double)(end_ns - r->wrk.started_ns + 1);
+}
+
+static void read_load(struct running *r)
+{
+    char path[FILES_PATH_MAX];
+    json_t *json;
+
+    files_join(path, r->plan->dir, "load.json");
+    json = access(path, R_OK) == 0 ? files_read_json(path) : NULL;
+    r->result->sent = json_integer_value(json_object_get(json, "sent"));
+    r->result->unanswered = json_integer_value(json_object_get(json, "unanswered"));
+    r->result->p99_ms = json_number_value(
+        json_object_get(json_object_get(json, "latency_accepted"), "p99_ms"));
+    json_decref(json);
+}
+
+/* The processes have ended; if one was killed, PostgreSQL may still work for it. */
+static void wait_settled(struct running *r)
+{
+    bool quiet = r->services_ended_well;
+
+    for (int i = 0; i < QUIET_TRIES && !quiet; i++) {
+        if (!audit_db_quiet(r->plan->db, &quiet))
+            return;
+        if (!quiet)
+            usleep(100000);
+    }
+}
+
+static bool judge(struct running *r)
+{
+    const struct run_plan *plan = r->plan;
+    struct evidence evidence;
+    struct ledger ledger = {0};
+    char path[FILES_PATH_MAX];
+    json_t *json;
+    bool ok;
+
+    ok = evidence_export(plan->db, r->vouchers, (size_t)plan->voucher_count, plan->dir) &&
+         evidence_from_files(&evidence, plan->dir);
+    if (!ok)
+        return false;
+    ok = ledger_read(&ledger, plan->dir);
+    if (ok) {
+        struct audit_input input = {evidence.vouchers, evidence.voucher_count,
+                                    evidence.orders,   evidence.order_count,
+                                    &ledger,           true};
+
+        audit_judge(&input, &r->result->verdict);
+        json = audit_to_json(&r->result->verdict, "the database, after the run");
+        files_join(path, plan->dir, "verdict.json");
+        ok = files_write_json(path, json);
+        json_decref(json);
+    }
+    ledger_free(&ledger);
+    evidence_free(&evidence);
+    return ok;
+}
+
+/* With the services up. */
+static enum exit_code run_load(struct running *r)
+{
+    char path[FILES_PATH_MAX];
+    enum exit_code rc;
+
+    if (!arm_hazard(r))
+        return EXIT_UNAVAILABLE;
+    rc = start_load(r);
+    if (rc != EXIT_VALID)
+        return rc;
+    rc = drive(r);
+    if (r->result->hazard != HAZARD_OVER)
+        r->plan->hazard->undo(&r->scene);
+    measure(r);
+    if (rc == EXIT_UNAVAILABLE) {
+        files_join(path, r->plan->dir, "wrk.txt");
+        files_print_tail(stderr, path, 10, "  | ");
+    }
+    wrk_stop(&r->wrk, DRAIN_MS);
+    snprintf(r->result->note, sizeof r->result->note, "%s", r->scene.note);
+    return rc;
+}
+
+enum exit_code run_once(const struct run_plan *plan, struct run_result *result)
+{
+    struct running *r = calloc(1, sizeof *r);
+    enum exit_code rc;
+
+    if (!r)
+        abort();
+    *result = (struct run_result){0};
+    r->plan = plan;
+    r->result = result;
+    if (!issue_vouchers(r) || !write_run(r, false)) {
+        free(r);
+        return EXIT_UNAVAILABLE;
+    }
+    rc = start_services(r);
+    if (rc == EXIT_VALID) {
+        rc = run_load(r);
+        r->services_ended_well = service_stop(r->services, r->service_count);
+        wait_settled(r);
+        read_load(r);
+        if ((rc == EXIT_VALID || rc == (enum exit_code)INTERRUPT_EXIT) &&
+            (!write_run(r, true) || !judge(r)))
+            rc = EXIT_UNAVAILABLE;
+    }
+    free(r);
+    return rc;
+}

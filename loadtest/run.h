@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: MIT */
+/* run.h -- one run: service processes, load, a hazard, and the audit after it.
+ *
+ * Everything it leaves is in one directory: run.json, the ledgers, load.json, wrk.txt,
+ * seckilld-<i>.log, orders.tsv, stock.json, verdict.json.
+ */
+#ifndef LOADTEST_RUN_H
+#define LOADTEST_RUN_H
+
+#include "loadtest/audit.h"
+#include "loadtest/hazard.h"
+
+struct run_plan {
+    const struct lab *lab;
+    lab_db *db;
+    const char *dir;          /* exists                                              */
+    const char *experiment;   /* for run.json; may be NULL, as may `lock`             */
+    const char *lock;
+    const char *const *flags; /* of seckilld                                         */
+    const struct hazard *hazard;
+    int processes, connections;
+    int64_t stock;
+    int voucher_count;
+    int64_t duration_ms;      /* at most                                             */
+    bool is_per_user;         /* the same user fires at once: one_per_user.lua       */
+    int slot_ms, slot_users;  /* of that script                                      */
+    int64_t lease_ms;
+    bool has_gap;
+    const char *face;         /* hmdp or v1                                          */
+};
+
+struct run_result {
+    struct audit_verdict verdict;
+    enum hazard_state hazard;
+    char note[160];          /* what the hazard did                                  */
+    int64_t sent, unanswered;
+    double orders_per_s;     /* accepted, from the start of the load to sold out      */
+    double p99_ms;           /* of accepted orders; 0: none                           */
+    int64_t elapsed_ms;
+};
+
+/* Do it.  EXIT_VALID: it was done and judged, whatever the verdict.  INTERRUPT_EXIT: it
+ * was cut short, and what there is was written.  Anything else: said on stderr why. */
+enum exit_code run_once(const struct run_plan *plan, struct run_result *result);
+
+#endif /* LOADTEST_RUN_H */

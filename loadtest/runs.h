@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: MIT */
+/* runs.h -- where runs are kept: OUT/<time>/, and OUT/latest, a link to the newest. */
+#ifndef LOADTEST_RUNS_H
+#define LOADTEST_RUNS_H
+
+#include <stdbool.h>
+
+#include "loadtest/files.h"
+
+/* Make a new directory and point `latest` to it.  False: said on stderr why. */
+bool runs_make(char out[FILES_PATH_MAX], const char *base);
+
+#endif /* LOADTEST_RUNS_H */

@@ -1,0 +1,195 @@
+/* SPDX-License-Identifier: MIT */
+/* service.c -- runs seckilld processes and gives them faults. */
+#include "loadtest/service.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/duration.h"
+#include "loadtest/environment.h"
+#include "loadtest/http_client.h"
+#include "loadtest/interrupt.h"
+
+enum { FLAGS_MAX = 48, READY_MS = 15000, STOP_MS = 15000, LINE_MAX_BYTES = 512 };
+
+static bool start_one(struct service *s, const struct service_plan *plan, int index,
+                      char **env)
+{
+    char program[FILES_PATH_MAX], workers[32], process[32];
+    const char *argv[FLAGS_MAX + 1] = {program, "--listen=127.0.0.1:0",
+                                       "--admin-listen=127.0.0.1:0", process};
+    struct child_options options = child_options_default(argv);
+    int out[2] = {-1, -1}, log, n = 4;
+    bool ok;
+
+    files_sibling(program, "seckilld");
+    *s = (struct service){.ready_fd = -1};
+    snprintf(s->name, sizeof s->name, "p%d", (index + 1) % 100);
+    snprintf(process, sizeof process, "--process=%s", s->name);
+    files_path(s->log, "%s/seckilld-%d.log", plan->dir, index + 1);
+    snprintf(workers, sizeof workers, "--workers=%d", plan->workers);
+    if (plan->workers > 0)
+        argv[n++] = workers;
+    if (plan->allow_faults)
+        argv[n++] = "--allow-faults";
+    for (const char *const *flag = plan->flags; flag && *flag && n < FLAGS_MAX; flag++)
+        argv[n++] = *flag;
+    log = open(s->log, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
+    if (pipe2(out, O_CLOEXEC) != 0)
+        return false;
+    options.stdout_fd = out[1];
+    options.stderr_fd = log;
+    options.env = env;
+    options.death_signal = SIGKILL;
+    ok = child_start(&s->child, &options);
+    if (!ok)
+        fprintf(stderr, "seckill: cannot start %s: %s\n", program, strerror(errno));
+    close(out[1]);
+    if (log >= 0)
+        close(log);
+    s->ready_fd = out[0];
+    return ok;
+}
+
+static bool word_after(const char *line, const char *key, char *out, size_t size)
+{
+    const char *p = strstr(line, key);
+    size_t n = p ? strcspn(p + strlen(key), " \n") : 0;
+
+    if (n == 0 || n >= size)
+        return false;
+    snprintf(out, size, "%.*s", (int)n, p + strlen(key));
+    return true;
+}
+
+/* Read the line "ready orders=URL admin=URL ...". */
+static bool wait_ready(struct service *s)
+{
+    int64_t deadline_ns = monotonic_ns() + READY_MS * 1000000LL;
+    char line[LINE_MAX_BYTES] = "";
+    size_t used = 0;
+
+    while (!strchr(line, '\n') && monotonic_ns() < deadline_ns && !interrupted()) {
+        struct pollfd waiting = {.fd = s->ready_fd, .events = POLLIN};
+        ssize_t n;
+
+        if (poll(&waiting, 1, 50) <= 0)
+            continue;
+        n = read(s->ready_fd, line + used, sizeof line - 1 - used);
+        if (n <= 0)
+            break;
+        used += (size_t)n;
+        line[used] = '\0';
+    }
+    return strncmp(line, "ready ", 6) == 0 &&
+           word_after(line, " orders=", s->orders_url, sizeof s->orders_url) &&
+           word_after(line, " admin=", s->admin_url, sizeof s->admin_url);
+}
+
+static enum exit_code explain(struct service *s)
+{
+    int status = -1;
+    bool ended = child_wait(&s->child, 100, &status);
+
+    if (interrupted())
+        return (enum exit_code)INTERRUPT_EXIT;
+    fprintf(stderr, "seckill: seckilld (%s) %s; the end of its log:\n", s->name,
+            ended ? "ended instead of taking orders" : "does not take orders");
+    files_print_tail(stderr, s->log, 10, "  | ");
+    if (ended && status >= 0 && WIFEXITED(status) && WEXITSTATUS(status) == EXIT_USAGE)
+        return EXIT_USAGE;
+    return EXIT_UNAVAILABLE;
+}
+
+enum exit_code service_start(struct service *services, const struct service_plan *plan)
+{
+    char **env = environment_make(plan->lab, NULL);
+    enum exit_code rc = EXIT_VALID;
+    int started = 0;
+
+    for (; started < plan->count && rc == EXIT_VALID; started++) {
+        if (!start_one(&services[started], plan, started, env))
+            rc = EXIT_UNAVAILABLE;
+    }
+    for (int i = 0; i < started && rc == EXIT_VALID; i++) {
+        if (!wait_ready(&services[i]))
+            rc = explain(&services[i]);
+    }
+    environment_free(env);
+    if (rc != EXIT_VALID)
+        service_stop(services, started);
+    return rc;
+}
+
+bool service_stop(struct service *services, int count)
+{
+    bool ok = true;
+
+    for (int i = 0; i < count; i++) {
+        child_signal(&services[i].child, SIGTERM);
+        child_signal(&services[i].child, SIGCONT);
+    }
+    for (int i = 0; i < count; i++) {
+        struct service *s = &services[i];
+        int status = 0;
+
+        if (s->child.pid > 0 && !child_wait(&s->child, STOP_MS, &status)) {
+            child_end(&s->child, SIGKILL, 1000);
+            status = SIGKILL;
+        }
+        ok = ok && status == 0;
+        if (s->ready_fd >= 0)
+            close(s->ready_fd);
+        s->ready_fd = -1;
+    }
+    return ok;
+}
+
+bool service_arm(const struct service *service, const char *point, const char *action,
+                 const char *key)
+{
+    struct http_answer answer;
+    char url[512];
+
+    snprintf(url, sizeof url, "%s/faults/arm?point=%s&action=%s&key=%s", service->admin_url,
+             point, action, key);
+    if (http_client_ask("POST", url, &answer) && answer.status == 200)
+        return true;
+    fprintf(stderr, "seckill: cannot arm %s at %s of %s: %ld %s\n", action, point,
+            service->name, answer.status, answer.text);
+    return false;
+}
+
+bool service_release(const struct service *service, const char *point)
+{
+    struct http_answer answer;
+    char url[512];
+
+    snprintf(url, sizeof url, "%s/faults/release?point=%s", service->admin_url, point);
+    return http_client_ask("POST", url, &answer) && answer.status < 500;
+}
+
+bool service_is_holding(const struct service *service, const char *point, bool *held)
+{
+    struct http_answer answer;
+    char url[512];
+    int holding = 0;
+    json_t *json;
+    bool ok;
+
+    *held = false;
+    snprintf(url, sizeof url, "%s/faults", service->admin_url);
+    if (!http_client_ask("GET", url, &answer) || answer.status != 200)
+        return false;
+    json = json_loads(answer.text, 0, NULL);
+    ok = json_unpack(json, "{s:{s:{s:b}}}", "points", point, "holding", &holding) == 0;
+    *held = ok && holding;
+    json_decref(json);
+    return ok;
+}

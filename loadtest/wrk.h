@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: MIT */
+/* wrk.h -- wrk as the laboratory runs it: started, watched, ended early. */
+#ifndef LOADTEST_WRK_H
+#define LOADTEST_WRK_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/exit_codes.h"
+#include "loadtest/control.h"
+#include "loadtest/lab.h"
+
+struct wrk_plan {
+    const struct lab *lab;
+    const char *dir;      /* the run's: wrk.txt, ledgers, load.json, control          */
+    const char *script;   /* file in loadtest/wrk                                     */
+    const char *urls;     /* with commas; wrk's threads take one each                 */
+    const char *vouchers; /* with commas                                              */
+    int threads, connections;
+    int64_t duration_ms;  /* at most                                                  */
+    bool keep_ledger;     /* false: no ledger, no load.json of the script             */
+    const char *extra[6]; /* more of its environment, NULL at the end                 */
+};
+
+struct wrk {
+    struct child child;
+    struct control control;
+    char control_path[FILES_PATH_MAX];
+    int64_t started_ns;
+};
+
+/* Anything but EXIT_VALID: said on stderr why. */
+enum exit_code wrk_start(struct wrk *w, const struct wrk_plan *plan);
+
+bool wrk_runs(const struct wrk *w);
+
+/* Let it send no more, wait for the answers that are still to come (for `drain_ms` at
+ * most), and end it; it writes its summary.  False: it had to be killed. */
+bool wrk_stop(struct wrk *w, int64_t drain_ms);
+
+#endif /* LOADTEST_WRK_H */

@@ -1,0 +1,48 @@
+-- SPDX-License-Identifier: MIT
+-- latency.lua -- how long answers took: counts by microseconds, kept to three digits.
+--
+-- wrk has a histogram too, but in 4.1.0 it adds samples that nobody measured (its
+-- "correction" for coordinated omission), and it leaves out what took longer than
+-- --timeout.  This one holds exactly the answers that came.
+
+local M = {}
+
+function M.new() return {} end
+
+function M.add(counts, us)
+    local step = 1
+    us = math.max(math.floor(us), 0)
+    while us / step >= 1000 do step = step * 10 end
+    local rounded = math.floor(us / step) * step
+    counts[rounded] = (counts[rounded] or 0) + 1
+end
+
+-- As lines "latency NAME US COUNT".
+function M.print(counts, name, lines)
+    for us, count in pairs(counts) do
+        lines[#lines + 1] = string.format("latency %s %d %d", name, us, count)
+    end
+end
+
+-- Percentiles in milliseconds, and how many answers they are about; nil if there were none.
+function M.percentiles(counts)
+    local values, total, sum = {}, 0, 0
+    for us, count in pairs(counts) do
+        values[#values + 1] = us
+        total = total + count
+        sum = sum + us * count
+    end
+    if total == 0 then return nil end
+    table.sort(values)
+    local function at(share)
+        local rank, seen = math.max(1, math.ceil(share * total)), 0
+        for _, us in ipairs(values) do
+            seen = seen + counts[us]
+            if seen >= rank then return us / 1000 end
+        end
+    end
+    return { count = total, mean = sum / total / 1000, p50 = at(0.5), p90 = at(0.9),
+             p99 = at(0.99), max = values[#values] / 1000 }
+end
+
+return M

@@ -1,0 +1,35 @@
+-- SPDX-License-Identifier: MIT
+-- one_per_user.lua -- the same user fires from every connection at once.
+--
+--   wrk -t2 -c32 -d5s --timeout 30s -s loadtest/wrk/one_per_user.lua http://127.0.0.1:8081
+--
+-- Time is cut into slots of $SECKILL_SLOT_MS (4) milliseconds.  In each slot all threads,
+-- whichever service process they talk to, order for one and the same user, since they look
+-- at the same clock; $SECKILL_SLOT_USERS (100) users take turns.  When all had their turn
+-- the next voucher of $SECKILL_VOUCHER is next: the lock is the user's, so the same lock
+-- guards all of that user's vouchers.
+
+local here = debug.getinfo(1, "S").source:match("^@(.*/)") or "./"
+local seckill = dofile(here .. "seckill.lua")
+
+local tokens, slot_ms, users, voucher_count
+
+local function start(_, _, vouchers)
+    slot_ms = tonumber(os.getenv("SECKILL_SLOT_MS")) or 4
+    users = tonumber(os.getenv("SECKILL_SLOT_USERS")) or 100
+    tokens = seckill.read_tokens(function(user) return user <= users end)
+    users = #tokens
+    voucher_count = vouchers
+end
+
+local function next_order()
+    local slot = math.floor(seckill.now_us() / 1000 / slot_ms)
+    local buyer = tokens[slot % users + 1]
+    return buyer.user, buyer.token, math.floor(slot / users) % voucher_count + 1
+end
+
+local function report()
+    return { users = users, wrapped = 0 }
+end
+
+seckill.run({ start = start, next_order = next_order, report = report })

@@ -1,0 +1,315 @@
+-- SPDX-License-Identifier: MIT
+-- seckill.lua -- what the wrk scripts share: requests, outcomes, the ledger, the summary.
+--
+-- Environment (all optional):
+--   SECKILL_TOKENS      tokens file, "<user> <token>" per line     (.lab/tokens.txt)
+--   SECKILL_VOUCHER     voucher number, or several with commas     (1)
+--   SECKILL_FACE        hmdp or v1: which of the service's faces   (hmdp)
+--   SECKILL_URLS        several addresses with commas: wrk's threads take one each
+--   SECKILL_RUN         prefix of the request ids                  (made from the clock)
+--   SECKILL_IDS         off: name no requests, so that the service need not look for them;
+--                       then there is no ledger and no latency             (on)
+--   SECKILL_LEDGER_DIR  where to write ledger-<thread>.tsv and load.json
+--   SECKILL_CONTROL     a file that the laboratory shares with us, see control.lua
+--
+-- What to know about wrk 4.1.0:
+--   * It calls request() once more than it sends, in the first thread, to see what a
+--     request looks like.  That one is neither counted nor given a user.
+--   * After a lost connection it forgets the request that was on it.  Requests are
+--     therefore told apart by their id: what has no answer in the end has "no answer".
+--   * done() runs in a Lua state of its own, after the threads have ended.  Reading the
+--     global `finish` of a thread's state runs finish() there, see M.run().
+
+local ffi = require("ffi")
+local here = debug.getinfo(1, "S").source:match("^@(.*/)") or "./"
+local latency = dofile(here .. "latency.lua")
+local control = dofile(here .. "control.lua")
+local summary = dofile(here .. "summary.lua")
+
+ffi.cdef [[
+typedef struct { long sec; long nsec; } seckill_timespec;
+int clock_gettime(int clock, seckill_timespec *out);
+int usleep(unsigned usec);
+]]
+
+local M = { bought = {} } -- bought: users of this thread who were told an order number
+
+local CLOCK_MONOTONIC = 1
+local STALLED_US, STALL_PAUSE_US = 50000, 2000
+local instant = ffi.new("seckill_timespec")
+
+function M.now_us()
+    ffi.C.clock_gettime(CLOCK_MONOTONIC, instant)
+    return tonumber(instant.sec) * 1e6 + tonumber(instant.nsec) / 1e3
+end
+
+local function split(text)
+    local parts = {}
+    for part in text:gmatch("[^,%s]+") do parts[#parts + 1] = part end
+    return parts
+end
+
+local function die(message)
+    io.stderr:write("order script: ", message, "\n")
+    os.exit(64)
+end
+
+-- The value of a flag of wrk's own command line, which scripts are not given.
+local function wrk_flag(short, long)
+    local file = io.open("/proc/self/cmdline", "rb")
+    local value, take
+    if not file then return nil end
+    for word in file:read("*a"):gmatch("[^%z]+") do
+        if take then
+            value, take = word, false
+        elseif word == "-" .. short or word == "--" .. long then
+            take = true
+        else
+            value = word:match("^%-%-" .. long .. "=(.*)$") or
+                word:match("^%-" .. short .. "(%d.*)$") or value
+        end
+    end
+    file:close()
+    return value
+end
+
+-- Read the tokens of the users that `wanted(user)` names, in the file's order.
+function M.read_tokens(wanted)
+    local path = os.getenv("SECKILL_TOKENS") or ".lab/tokens.txt"
+    local file = io.open(path, "r")
+    local tokens = {}
+    if not file then
+        die("cannot read the tokens file " .. path ..
+            "\n  make one: seckill seed --users=100000 (or set SECKILL_TOKENS)")
+    end
+    for line in file:lines() do
+        local user, token = line:match("^(%d+) (%x+)$")
+        user = tonumber(user)
+        if user and wanted(user) then tokens[#tokens + 1] = { user = user, token = token } end
+    end
+    file:close()
+    if #tokens == 0 then
+        die(path .. " has no users for this thread; make more: seckill seed --users=N")
+    end
+    return tokens
+end
+
+-- The two faces of the service: where an order goes, and how an answer names its number.
+local FACES = {
+    hmdp = { path = "/voucher-order/seckill/%s", order = '"data"%s*:%s*(%d+)' },
+    v1 = { path = "/api/v1/vouchers/%s/orders", order = '"id"%s*:%s*"(%d+)"' },
+}
+
+local function choose_face()
+    local name = os.getenv("SECKILL_FACE") or "hmdp"
+    if not FACES[name] then die("SECKILL_FACE=" .. name .. ": expected hmdp or v1") end
+    return FACES[name], name
+end
+
+-- Answers after which nobody can say whether there is an order.
+local UNSURE = { unknown = true, internal = true }
+local OUTCOMES = {
+    ["accepted"] = true, ["sold-out"] = true, ["duplicate"] = true, ["lock-busy"] = true,
+    ["not-started"] = true, ["ended"] = true, ["unknown-voucher"] = true,
+    ["unauthorized"] = true, ["bad-request"] = true, ["too-large"] = true,
+    ["not-found"] = true, ["method-not-allowed"] = true, ["conflict"] = true,
+    ["unavailable"] = true, ["unknown"] = true, ["internal"] = true,
+}
+
+-- Everything that one thread knows.
+local function new_state(thread_id)
+    local face, face_name = choose_face()
+    local run = run_id
+    local vouchers = split(os.getenv("SECKILL_VOUCHER") or "1")
+    local state = {
+        face = face, face_name = face_name, vouchers = vouchers, paths = {},
+        prefix = run .. "-" .. thread_id .. "-", head = {}, headers = "",
+        sent = 0, answered = 0, pending = {}, pending_count = 0, last_answer_us = 0,
+        outcomes = {}, sold_out = {}, accepted = latency.new(), others = latency.new(),
+        anonymous = os.getenv("SECKILL_IDS") == "off",
+        thread_id = thread_id, verified = thread_id ~= 1,
+        connections = tonumber(wrk_flag("c", "connections")) or 10,
+    }
+    for name, value in pairs(wrk.headers) do
+        if name:lower() ~= "host" and name:lower() ~= "content-length" then
+            state.headers = state.headers .. name .. ": " .. value .. "\r\n"
+        end
+    end
+    for i, voucher in ipairs(vouchers) do
+        state.head[i] = "POST " .. face.path:format(voucher) .. " HTTP/1.1\r\nHost: " ..
+            (service_host or wrk.headers["Host"]) .. "\r\nContent-Length: 0\r\n" ..
+            state.headers .. "authorization: "
+    end
+    return state
+end
+
+local function open_ledger(state)
+    local dir = os.getenv("SECKILL_LEDGER_DIR")
+    if not dir or dir == "" or state.anonymous then return end
+    local path = dir .. "/ledger-" .. state.thread_id .. ".tsv"
+    local ledger = io.open(path, "w")
+    if not ledger then die("cannot write " .. path) end
+    ledger:setvbuf("line") -- what a client was told must survive our own death
+    state.ledger = ledger
+end
+
+local function note(state, what, request_id, order_id, buyer)
+    if state.ledger then
+        state.ledger:write(what, "\t", request_id, "\t", order_id, "\t",
+            string.format("%d", buyer.user), "\t", buyer.voucher, "\n")
+    end
+end
+
+-- wrk reconnects to a dead service as fast as it can, and asks for a request each time.
+local function slow_down_if_dead(state, now)
+    if state.pending_count > 2 * state.connections and
+        now - math.max(state.last_answer_us, state.started_us) > STALLED_US then
+        ffi.C.usleep(STALL_PAUSE_US)
+    end
+end
+
+local function make_request(state, script)
+    if control.stopped() then
+        -- An empty request is written at once and never answered: the connection rests.
+        if state.pending_count == 0 then wrk.thread:stop() end
+        return ""
+    end
+    local n = state.sent + 1
+    local user, token, which = script.next_order(n)
+    local id = state.prefix .. n
+    local text = state.head[which] .. token ..
+        (state.anonymous and "" or "\r\nIdempotency-Key: " .. id) .. "\r\n\r\n"
+    if not state.verified then
+        state.verified = true
+        return text
+    end
+    local now = M.now_us()
+    state.started_us = state.started_us or now
+    slow_down_if_dead(state, now)
+    state.sent = n
+    state.pending_count = state.pending_count + 1
+    if not state.anonymous then
+        state.pending[n] = { user = user, voucher = state.vouchers[which], since_us = now }
+    end
+    control.set_sent(n)
+    return text
+end
+
+-- The request that this answer belongs to.
+local function claim(state, headers)
+    local id = headers["X-Request-Id"]
+    if not id or id:sub(1, #state.prefix) ~= state.prefix then return nil end
+    local n = tonumber(id:sub(#state.prefix + 1))
+    local buyer = n and state.pending[n]
+    if not buyer then return nil end
+    state.pending[n] = nil
+    state.pending_count = state.pending_count - 1
+    return buyer, id
+end
+
+local function take_answer(state, status, headers, body)
+    local now = M.now_us()
+    local outcome = headers["X-Outcome"]
+    local buyer, id
+    if state.anonymous then
+        state.pending_count = state.pending_count - 1
+    else
+        buyer, id = claim(state, headers)
+    end
+    if not outcome or not OUTCOMES[outcome] then
+        outcome = "other (HTTP " .. status .. ")"
+    end
+    state.answered = state.answered + 1
+    state.last_answer_us = now
+    state.outcomes[outcome] = (state.outcomes[outcome] or 0) + 1
+    if buyer then
+        latency.add(outcome == "accepted" and state.accepted or state.others,
+            now - buyer.since_us)
+        if outcome == "accepted" then
+            M.bought[buyer.user] = true
+            note(state, "accepted", id, body:match(state.face.order) or "-", buyer)
+        elseif UNSURE[outcome] or not OUTCOMES[outcome] then
+            note(state, "unsure", id, "-", buyer)
+        elseif outcome == "sold-out" and not state.sold_out[buyer.voucher] then
+            state.sold_out[buyer.voucher] = true
+            note(state, "sold-out", id, "-", buyer)
+        end
+    end
+    control.set_answered(state.answered, outcome)
+end
+
+-- After the thread has ended: the rest of its ledger, and what it has counted, as lines.
+local function finish(state, script)
+    local lines = { "sent " .. state.sent, "answered " .. state.answered }
+    for n, buyer in pairs(state.pending) do
+        note(state, "unanswered", state.prefix .. n, "-", buyer)
+    end
+    if state.ledger then
+        state.ledger:write(string.format("end\t%d\t%d\t%d\t%d\n", state.sent, state.answered,
+            state.outcomes["accepted"] or 0, state.pending_count))
+        state.ledger:close()
+    end
+    for outcome, count in pairs(state.outcomes) do
+        lines[#lines + 1] = "outcome " .. count .. " " .. outcome
+    end
+    for key, value in pairs(script.report()) do
+        lines[#lines + 1] = key .. " " .. value
+    end
+    latency.print(state.accepted, "accepted", lines)
+    latency.print(state.others, "others", lines)
+    return table.concat(lines, "\n")
+end
+
+-- Give each thread its number, its address and the run's name.
+local function make_setup(threads)
+    local urls = split(os.getenv("SECKILL_URLS") or "")
+    local run = os.getenv("SECKILL_RUN")
+    if not run or run == "" then
+        run = string.format("%x", math.floor(M.now_us()) % 2 ^ 40)
+    end
+    return function(thread)
+        threads[#threads + 1] = thread
+        thread:set("thread_id", #threads)
+        thread:set("run_id", run)
+        if #urls == 0 then return end
+        local url = urls[(#threads - 1) % #urls + 1]
+        local host, port = url:match("^http://([^:/]+):(%d+)")
+        local address = host and wrk.lookup(host, port)[1]
+        if not address then die("SECKILL_URLS: \"" .. url .. "\" is not http://HOST:PORT") end
+        thread.addr = address
+        thread:set("service_host", host .. ":" .. port)
+    end
+end
+
+-- Define wrk's callbacks.  `script` has start(thread_id, thread_count, voucher_count),
+-- next_order(n) -> user, token, index of the voucher, and report() -> users, wrapped.
+function M.run(script)
+    local threads, state = {}, nil
+    setup = make_setup(threads)
+    function init()
+        local count = tonumber(wrk_flag("t", "threads")) or 2
+        state = new_state(thread_id)
+        script.start(thread_id, count, #state.vouchers)
+        open_ledger(state)
+        control.open(os.getenv("SECKILL_CONTROL"), thread_id)
+    end
+    function request() return make_request(state, script) end
+    function response(status, headers, body)
+        take_answer(state, status, headers, body)
+    end
+    function done(wrk_summary)
+        local reports = {}
+        for i, thread in ipairs(threads) do reports[i] = thread:get("finish") end
+        summary.print(reports, wrk_summary, {
+            face = os.getenv("SECKILL_FACE") or "hmdp",
+            voucher = os.getenv("SECKILL_VOUCHER") or "1",
+            dir = os.getenv("SECKILL_LEDGER_DIR"),
+        })
+    end
+    -- A global that does not exist until somebody asks for it.
+    setmetatable(_G, { __index = function(_, name)
+        if name == "finish" and state then return finish(state, script) end
+    end })
+end
+
+return M

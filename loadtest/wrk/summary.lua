@@ -1,0 +1,116 @@
+-- SPDX-License-Identifier: MIT
+-- summary.lua -- the end of a run: every request sent is in exactly one line.
+
+local here = debug.getinfo(1, "S").source:match("^@(.*/)") or "./"
+local latency = dofile(here .. "latency.lua")
+
+local M = {}
+
+-- Put what the threads reported together.
+local function merge(reports)
+    local all = { sent = 0, answered = 0, users = 0, wrapped = 0, outcomes = {},
+                  accepted = latency.new(), others = latency.new() }
+    for _, report in ipairs(reports) do
+        for line in report:gmatch("[^\n]+") do
+            local count, outcome = line:match("^outcome (%d+) (.+)$")
+            local which, us, times = line:match("^latency (%a+) (%d+) (%d+)$")
+            local key, value = line:match("^(%a+) (%d+)$")
+            if outcome then
+                all.outcomes[outcome] = (all.outcomes[outcome] or 0) + tonumber(count)
+            elseif which then
+                us = tonumber(us)
+                all[which][us] = (all[which][us] or 0) + tonumber(times)
+            elseif key then
+                all[key] = all[key] + tonumber(value)
+            end
+        end
+    end
+    all.unanswered = all.sent - all.answered
+    return all
+end
+
+local function sorted(outcomes)
+    local names = {}
+    for name in pairs(outcomes) do names[#names + 1] = name end
+    table.sort(names, function(a, b)
+        if a == "accepted" or b == "accepted" then return a == "accepted" and b ~= a end
+        return outcomes[a] > outcomes[b] or outcomes[a] == outcomes[b] and a < b
+    end)
+    return names
+end
+
+local function print_latency(title, counts)
+    local p = latency.percentiles(counts)
+    if p then
+        print(string.format("  %-22s p50 %.2f ms  p90 %.2f ms  p99 %.2f ms  max %.2f ms",
+            title, p.p50, p.p90, p.p99, p.max))
+    end
+end
+
+local function print_table(all, context)
+    local sum = all.unanswered
+    print(string.format("\nOrders for voucher %s, face %s", context.voucher, context.face))
+    for _, name in ipairs(sorted(all.outcomes)) do
+        sum = sum + all.outcomes[name]
+        print(string.format("  %-22s %9d", name, all.outcomes[name]))
+    end
+    print(string.format("  %-22s %9d%s", "no answer", all.unanswered,
+        all.unanswered > 0 and "  in flight at the end, or lost with a connection" or ""))
+    print(string.format("  %-22s %9d%s", "sent", all.sent,
+        sum == all.sent and "  = the sum of the lines above" or
+        "  BUT THE LINES ABOVE ADD UP TO " .. sum))
+    print_latency("latency, accepted", all.accepted)
+    print_latency("latency, all others", all.others)
+end
+
+local function print_notes(all, errors, context)
+    if all.wrapped > 0 then
+        print("  note: users ran out and were used again; make more: seckill seed --users=N")
+    end
+    if context.face == "v1" and errors.status > 0 then
+        print(string.format("  note: wrk's \"Non-2xx or 3xx responses: %d\" are answers such as " ..
+            "409 sold out,\n        counted one by one above; they are not errors",
+            errors.status))
+    end
+    if errors.timeout > 0 then
+        print(string.format("  note: %d answers took longer than wrk's --timeout; they are " ..
+            "counted above", errors.timeout))
+    end
+end
+
+local function json_latency(counts)
+    local p = latency.percentiles(counts)
+    if not p then return "null" end
+    return string.format('{"count": %d, "mean_ms": %.3f, "p50_ms": %.3f, "p90_ms": %.3f, ' ..
+        '"p99_ms": %.3f, "max_ms": %.3f}', p.count, p.mean, p.p50, p.p90, p.p99, p.max)
+end
+
+local function write_json(all, wrk_summary, context)
+    local path = context.dir .. "/load.json"
+    local file = io.open(path, "w")
+    local outcomes, e = {}, wrk_summary.errors
+    if not file then
+        io.stderr:write("cannot write ", path, "\n")
+        return
+    end
+    for i, name in ipairs(sorted(all.outcomes)) do
+        outcomes[i] = string.format('"%s": %d', name, all.outcomes[name])
+    end
+    file:write(string.format('{"sent": %d, "answered": %d, "unanswered": %d, ' ..
+        '"outcomes": {%s},\n "users": %d, "users_started_over": %d, "duration_ms": %d,\n ' ..
+        '"latency_accepted": %s,\n "latency_others": %s,\n ' ..
+        '"errors": {"connect": %d, "read": %d, "write": %d, "timeout": %d}}\n',
+        all.sent, all.answered, all.unanswered, table.concat(outcomes, ", "), all.users,
+        all.wrapped, wrk_summary.duration / 1000, json_latency(all.accepted),
+        json_latency(all.others), e.connect, e.read, e.write, e.timeout))
+    file:close()
+end
+
+function M.print(reports, wrk_summary, context)
+    local all = merge(reports)
+    print_table(all, context)
+    print_notes(all, wrk_summary.errors, context)
+    if context.dir and context.dir ~= "" then write_json(all, wrk_summary, context) end
+end
+
+return M
