@@ -77,12 +77,11 @@ bool audit_db_orders(lab_db *db, int64_t voucher, audit_db_order_fn *each, void 
 
 bool audit_db_count(lab_db *db, const struct audit_db_filter *filter, int64_t *count)
 {
-    static const char sql[] =
-        "SELECT count(*) FROM tb_voucher_order"
-        " WHERE voucher_id BETWEEN $1::bigint AND $2::bigint"
-        "   AND ($3::bigint = 0 OR user_id = $3::bigint)"
-        "   AND ($4::text IS NULL OR process = $4)"
-        "   AND ($5::text IS NULL OR process <> $5)";
+    static const char sql[] = "SELECT count(*) FROM tb_voucher_order"
+                              " WHERE voucher_id BETWEEN $1::bigint AND $2::bigint"
+                              "   AND ($3::bigint = 0 OR user_id = $3::bigint)"
+                              "   AND ($4::text IS NULL OR process = $4)"
+                              "   AND ($5::text IS NULL OR process <> $5)";
     char first[NUMBER_MAX], last[NUMBER_MAX], user[NUMBER_MAX];
     const char *values[] = {first, last, user, filter->process, filter->not_process};
     PGresult *result;
@@ -100,11 +99,11 @@ bool audit_db_count(lab_db *db, const struct audit_db_filter *filter, int64_t *c
 
 bool audit_db_blocked(lab_db *db, int64_t for_ms, bool *blocked)
 {
-    static const char sql[] =
-        "SELECT count(*) FROM pg_stat_activity"
-        " WHERE datname = current_database() AND state = 'active'"
-        "   AND wait_event_type = 'Lock'"
-        "   AND query_start < clock_timestamp() - $1::bigint * interval '1 millisecond'";
+    static const char sql[] = "SELECT count(*) FROM pg_stat_activity"
+                              " WHERE datname = current_database() AND state = 'active'"
+                              "   AND wait_event_type = 'Lock'"
+                              "   AND query_start < clock_timestamp() - $1::bigint * "
+                              "interval '1 millisecond'";
     char ms[NUMBER_MAX];
     const char *values[] = {ms};
     PGresult *result;
@@ -120,10 +119,10 @@ bool audit_db_blocked(lab_db *db, int64_t for_ms, bool *blocked)
 
 bool audit_db_quiet(lab_db *db, bool *quiet)
 {
-    static const char sql[] =
-        "SELECT count(*) FROM pg_stat_activity"
-        " WHERE usename = 'seckill_service'"
-        "   AND (state <> 'idle' OR state_change > clock_timestamp() - interval '1 second')";
+    static const char sql[] = "SELECT count(*) FROM pg_stat_activity"
+                              " WHERE usename = 'seckill_service'"
+                              "   AND (state <> 'idle' OR state_change > "
+                              "clock_timestamp() - interval '1 second')";
     PGresult *result = lab_db_ask(db, PGRES_TUPLES_OK, sql, 0, NULL);
 
     if (!result)

@@ -13,11 +13,11 @@
  *
  * Ownership   db_new() makes a connection object that the caller must db_free().
  * Threads     One thread at a time; every worker thread has its own.
- * Time        A run never lasts longer than the statement timeout and half a second: a
- *             server that keeps silent is given up like one that hung up.
+ * Time        A run lasts at most the statement timeout and half a second, and where it
+ *             must connect the connect timeout: a server that keeps silent is given up
+ *             like one that hung up.
  * Loss        A lost connection is opened again by the next db_run(), at most once per
- *             back-off (20 ms, doubling to 1 s); until then db_run() answers LOST at
- * once.
+ *             back-off (20 ms, doubling to 1 s); until then it answers LOST at once.
  */
 #ifndef DB_CONN_H
 #define DB_CONN_H

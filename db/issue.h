@@ -29,8 +29,8 @@ const char *lab_db_error(const lab_db *db);
 /* Does a PostgreSQL accept connections there?  Needs no password. */
 bool lab_db_answers(const char *url);
 
-/* As a superuser: create the database `name`, and the role `service` who may log in with
- * `password`; only a hash of it is sent. */
+/* As a superuser: create the database `name`, and the role `service` who may log in
+ * with `password`; only a hash of it is sent. */
 bool lab_db_create(lab_db *db, const char *name, const char *service,
                    const char *password);
 

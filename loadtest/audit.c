@@ -44,8 +44,9 @@ const char *audit_check_text(enum audit_check check)
 
 int audit_exit_code(enum audit_valid valid)
 {
-    return valid == AUDIT_VALID ? EXIT_VALID : valid == AUDIT_INVALID ? EXIT_INVALID
-                                                                       : EXIT_UNKNOWN;
+    return valid == AUDIT_VALID     ? EXIT_VALID
+           : valid == AUDIT_INVALID ? EXIT_INVALID
+                                    : EXIT_UNKNOWN;
 }
 
 static void example(struct audit_finding *f, const char *fmt, ...)
@@ -107,7 +108,8 @@ static const struct audit_order *order_of(const struct sorted *s, const char *re
     const struct audit_order *p = &key;
     const struct audit_order *const *found;
 
-    found = bsearch(&p, s->by_request, s->in->order_count, sizeof(void *), compare_requests);
+    found = bsearch(&p, s->by_request, s->in->order_count, sizeof(void *),
+                    compare_requests);
     return found ? *found : NULL;
 }
 
@@ -188,20 +190,22 @@ static void check_stock(const struct sorted *s, const struct audit_voucher *v,
                 v->issued, orders);
     } else if (orders + open > v->issued) {
         worsen(over, AUDIT_UNKNOWN, 0);
-        example(over, "voucher %" PRId64 ": %" PRId64 " unanswered requests may still sell",
+        example(over,
+                "voucher %" PRId64 ": %" PRId64 " unanswered requests may still sell",
                 v->id, open);
     }
     if (off != 0) {
         worsen(lost, open ? AUDIT_UNKNOWN : AUDIT_INVALID, off < 0 ? -off : off);
-        example(lost, "voucher %" PRId64 ": issued %" PRId64 ", but left %" PRId64
-                " + orders %" PRId64 " = %" PRId64, v->id, v->issued, v->left, orders,
-                v->left + orders);
+        example(lost,
+                "voucher %" PRId64 ": issued %" PRId64 ", but left %" PRId64
+                " + orders %" PRId64 " = %" PRId64,
+                v->id, v->issued, v->left, orders, v->left + orders);
     }
     if (orders < v->issued && v->left > 0 && was_called_sold_out(s, v->id)) {
         worsen(under, orders + open >= v->issued ? AUDIT_UNKNOWN : AUDIT_INVALID,
                v->issued - orders);
-        example(under, "voucher %" PRId64 ": called sold out with %" PRId64 " left", v->id,
-                v->left);
+        example(under, "voucher %" PRId64 ": called sold out with %" PRId64 " left",
+                v->id, v->left);
     }
 }
 
@@ -212,9 +216,10 @@ static void check_duplicates(const struct sorted *s, struct audit_finding *f)
 
         if (a->user == b->user && a->voucher == b->voucher) {
             worsen(f, AUDIT_INVALID, 1);
-            example(f, "user %" PRId64 ", voucher %" PRId64 ": orders %" PRId64 " by %s and %"
-                    PRId64 " by %s", a->user, a->voucher, a->id, a->process, b->id,
-                    b->process);
+            example(f,
+                    "user %" PRId64 ", voucher %" PRId64 ": orders %" PRId64
+                    " by %s and %" PRId64 " by %s",
+                    a->user, a->voucher, a->id, a->process, b->id, b->process);
         }
     }
     for (size_t i = 0; i < s->open_count; i++) {
@@ -222,9 +227,11 @@ static void check_duplicates(const struct sorted *s, struct audit_finding *f)
                                         .voucher = s->open[i]->voucher};
 
         for (size_t k = 0; k < s->in->order_count; k++) {
-            if (s->by_user[k]->user == key.user && s->by_user[k]->voucher == key.voucher) {
+            if (s->by_user[k]->user == key.user &&
+                s->by_user[k]->voucher == key.voucher) {
                 worsen(f, AUDIT_UNKNOWN, 0);
-                example(f, "user %" PRId64 ": request %s may still become a second order",
+                example(f,
+                        "user %" PRId64 ": request %s may still become a second order",
                         key.user, s->open[i]->request);
                 break;
             }
@@ -290,7 +297,8 @@ void audit_judge(const struct audit_input *input, struct audit_verdict *out)
         out->unsure += s.told[i]->what == LEDGER_UNSURE;
     }
     for (int i = 0; i < AUDIT_CHECK_COUNT; i++)
-        out->valid = out->findings[i].valid > out->valid ? out->findings[i].valid : out->valid;
+        out->valid =
+            out->findings[i].valid > out->valid ? out->findings[i].valid : out->valid;
     free(s.by_request);
     free(s.by_user);
     free(s.told);
@@ -299,7 +307,8 @@ void audit_judge(const struct audit_input *input, struct audit_verdict *out)
 
 static json_t *valid_to_json(enum audit_valid valid)
 {
-    return valid == AUDIT_UNKNOWN ? json_string("unknown") : json_boolean(valid == AUDIT_VALID);
+    return valid == AUDIT_UNKNOWN ? json_string("unknown")
+                                  : json_boolean(valid == AUDIT_VALID);
 }
 
 json_t *audit_to_json(const struct audit_verdict *verdict, const char *source)
@@ -313,12 +322,14 @@ json_t *audit_to_json(const struct audit_verdict *verdict, const char *source)
         for (int k = 0; k < f->example_count; k++)
             json_array_append_new(examples, json_string(f->examples[k]));
         json_object_set_new(checks, names[i],
-                            json_pack("{s:o, s:I, s:o}", "valid", valid_to_json(f->valid),
-                                      "count", (json_int_t)f->count, "examples", examples));
+                            json_pack("{s:o, s:I, s:o}", "valid",
+                                      valid_to_json(f->valid), "count",
+                                      (json_int_t)f->count, "examples", examples));
     }
     return json_pack("{s:o, s:s, s:I, s:I, s:I, s:I, s:I, s:o}", "valid",
                      valid_to_json(verdict->valid), "source", source, "issued",
-                     (json_int_t)verdict->issued, "left", (json_int_t)verdict->left, "orders",
-                     (json_int_t)verdict->orders, "told", (json_int_t)verdict->told, "unsure",
-                     (json_int_t)verdict->unsure, "checks", checks);
+                     (json_int_t)verdict->issued, "left", (json_int_t)verdict->left,
+                     "orders", (json_int_t)verdict->orders, "told",
+                     (json_int_t)verdict->told, "unsure", (json_int_t)verdict->unsure,
+                     "checks", checks);
 }

@@ -2,9 +2,10 @@
 /* audit.h -- judge a sale.
  *
  * Three inputs, none of which the judged service could have doctored: the stock issued
- * before the run, the orders in the database after it, and the load generator's own ledger
- * of what clients were told.  A request whose answer never came may or may not have left
- * an order; a verdict that depends on it is unknown, and unknown is not a pass.
+ * before the run, the orders in the database after it, and the load generator's own
+ * ledger of what clients were told.  A request whose answer never came may or may not
+ * have left an order; a verdict that depends on it is unknown, and unknown is not a
+ * pass.
  */
 #ifndef LOADTEST_AUDIT_H
 #define LOADTEST_AUDIT_H
@@ -20,10 +21,10 @@
 /* What is looked for: id, and what it means when it is found. */
 #define AUDIT_CHECKS(X)                                                                \
     X(OVERSOLD, "oversold", "more orders than stock was issued")                       \
-    X(LOST_UPDATE, "lost-update", "stock left and orders do not add up to the stock issued") \
+    X(LOST_UPDATE, "lost-update", "stock left and orders do not add up to the issue")  \
     X(DUPLICATE, "duplicate", "a user has more than one order for a voucher")          \
     X(UNDERSOLD, "undersold", "clients were told \"sold out\" while stock was left")   \
-    X(TOLD_NOT_THERE, "phantom-told", "a client was told an order that does not exist") \
+    X(TOLD_NOT_THERE, "phantom-told", "a client was told of an order that is none")    \
     X(THERE_NOT_TOLD, "phantom-untold",                                                \
       "an order exists that nobody was told of and nobody is unsure about")            \
     X(NOTHING_SOLD, "nothing-sold", "no order was made, so nothing was shown")

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* bench.c -- `seckill bench`: orders per second over HTTP, each beside pgbench.
  *
- * A ratio means something only if both sides do the same on the same machine at the same
- * time, so each measurement over HTTP comes right after one of pgbench, which sends the
- * same statements from as many clients as the service has workers. */
+ * A ratio means something only if both sides do the same on the same machine at the
+ * same time, so each measurement over HTTP comes right after one of pgbench, which
+ * sends the same statements from as many clients as the service has workers. */
 #include <fcntl.h>
 #include <inttypes.h>
 #include <signal.h>
@@ -39,28 +39,64 @@ struct bench_settings {
 
 #define AT(field) offsetof(struct bench_settings, field)
 static const struct setting settings[] = {
-    {.type = SETTING_COUNT, .name = "repeats", .offset = AT(repeats), .fallback = "3",
-     .meta = "N", .min = 1, .max = REPEATS_MAX, .help = "measurements of each"},
-    {.type = SETTING_COUNT, .name = "workers", .offset = AT(workers), .fallback = "16",
-     .meta = "N", .min = 1, .max = 128,
+    {.type = SETTING_COUNT,
+     .name = "repeats",
+     .offset = AT(repeats),
+     .fallback = "3",
+     .meta = "N",
+     .min = 1,
+     .max = REPEATS_MAX,
+     .group = "Options",
+     .help = "measurements of each"},
+    {.type = SETTING_COUNT,
+     .name = "workers",
+     .offset = AT(workers),
+     .fallback = "16",
+     .meta = "N",
+     .min = 1,
+     .max = 128,
+     .group = "Options",
      .help = "the service's workers, wrk's connections and pgbench's clients"},
-    {.type = SETTING_COUNT, .name = "processes", .offset = AT(processes), .fallback = "1",
-     .meta = "N", .min = 1, .max = SERVICE_MAX,
+    {.type = SETTING_COUNT,
+     .name = "processes",
+     .offset = AT(processes),
+     .fallback = "1",
+     .meta = "N",
+     .min = 1,
+     .max = SERVICE_MAX,
+     .group = "Options",
      .help = "seckilld processes that share the workers"},
-    {.type = SETTING_DURATION, .name = "duration", .offset = AT(duration_ms),
-     .fallback = "4s", .meta = "TIME", .min = 1000, .max = 600000,
+    {.type = SETTING_DURATION,
+     .name = "duration",
+     .offset = AT(duration_ms),
+     .fallback = "4s",
+     .meta = "TIME",
+     .min = 1000,
+     .max = 600000,
+     .group = "Options",
      .help = "of each measurement"},
-    {.type = SETTING_TEXT, .name = "out", .offset = AT(out), .fallback = "runs",
-     .meta = "DIR", .help = "where the bench's directory is made"},
-    {.type = SETTING_TEXT, .name = "dir", .offset = AT(dir), .meta = "DIR",
-     .help = "the lab's directory; default $SECKILL_LAB_DIR, else .lab; a lab is started "
-             "there, and stopped at the end, if none is up"},
+    {.type = SETTING_TEXT,
+     .name = "out",
+     .offset = AT(out),
+     .fallback = "runs",
+     .meta = "DIR",
+     .group = "Options",
+     .help = "where the bench's directory is made"},
+    {.type = SETTING_TEXT,
+     .name = "dir",
+     .offset = AT(dir),
+     .meta = "DIR",
+     .group = "Options",
+     .help =
+         "the lab's directory; default $SECKILL_LAB_DIR, else .lab; a lab is started "
+         "there, and stopped at the end, if none is up"},
 };
 
 static const struct setting_program program = {
     .name = "seckill bench",
     .synopsis = "[OPTIONS]",
-    .intro = "Accepted orders per second over HTTP, without a lock and with `reentrant`, each\n"
+    .intro = "Accepted orders per second over HTTP, without a lock and with "
+             "`reentrant`, each\n"
              "beside pgbench running the same SQL, as ratios.\n\n"
              "  seckill bench\n"
              "  seckill bench --workers=32 --processes=2 --duration=10s --repeats=5",
@@ -73,20 +109,22 @@ static const struct setting_program program = {
 static const char pgbench_script[] =
     "\\set user random(1, 1000000000000)\n"
     "BEGIN;\n"
-    "SELECT count(*) FROM tb_voucher_order WHERE voucher_id = :voucher AND user_id = :user;\n"
+    "SELECT count(*) FROM tb_voucher_order WHERE voucher_id = :voucher AND user_id = "
+    ":user;\n"
     "UPDATE tb_seckill_voucher SET stock = stock - 1\n"
     " WHERE voucher_id = :voucher AND stock > 0 RETURNING pg_current_xact_id();\n"
     "INSERT INTO tb_voucher_order (user_id, voucher_id, request_id, lock_variant,\n"
     " stock_guard, duplicate_guard, process, fence)\n"
-    " VALUES (:user, :voucher, gen_random_uuid()::text, 'none', 'conditional', 'count',\n"
+    " VALUES (:user, :voucher, gen_random_uuid()::text, 'none', 'conditional', "
+    "'count',\n"
     " 'pgbench', NULL) RETURNING id;\n"
     "COMMIT;\n";
 
-static const char *const none_flags[] = {
-    "--lock=none", "--stock-guard=conditional", "--log-level=warn", NULL};
-static const char *const reentrant_flags[] = {
-    "--lock=reentrant", "--lock-scope=user", "--stock-guard=conditional", "--log-level=warn",
-    NULL};
+static const char *const none_flags[] = {"--lock=none", "--stock-guard=conditional",
+                                         "--log-level=warn", NULL};
+static const char *const reentrant_flags[] = {"--lock=reentrant", "--lock-scope=user",
+                                              "--stock-guard=conditional",
+                                              "--log-level=warn", NULL};
 
 static const struct contest {
     const char *name;
@@ -125,13 +163,15 @@ static bool count_orders(struct bench *b, int64_t voucher, int64_t *orders)
     struct audit_db_filter filter = {.first_voucher = voucher, .last_voucher = voucher};
     struct audit_db_stock stock;
 
-    if (!audit_db_count(b->db, &filter, orders) || !audit_db_stock(b->db, voucher, &stock)) {
+    if (!audit_db_count(b->db, &filter, orders) ||
+        !audit_db_stock(b->db, voucher, &stock)) {
         fprintf(stderr, "seckill bench: %s\n", lab_db_error(b->db));
         return false;
     }
     if (stock.left + *orders == stock.issued)
         return true;
-    fprintf(stderr, "seckill bench: stock and orders of voucher %" PRId64 " do not add up\n",
+    fprintf(stderr,
+            "seckill bench: stock and orders of voucher %" PRId64 " do not add up\n",
             voucher);
     return false;
 }
@@ -140,10 +180,11 @@ static bool run_pgbench(struct bench *b, int64_t voucher, int64_t duration_ms)
 {
     char program_path[FILES_PATH_MAX], log_path[FILES_PATH_MAX], port[32], password[64],
         clients[16], seconds[16], variable[48];
-    const char *extra[] = {"PGHOST=127.0.0.1", port, "PGUSER=seckill_service",
+    const char *extra[] = {"PGHOST=127.0.0.1",   port,     "PGUSER=seckill_service",
                            "PGDATABASE=seckill", password, NULL};
-    const char *argv[] = {program_path, "-n", "-M", "prepared", "-c", clients, "-j", "2",
-                          "-T", seconds, "-D", variable, "-f", b->script, NULL};
+    const char *argv[] = {program_path, "-n",     "-M", "prepared", "-c",
+                          clients,      "-j",     "2",  "-T",       seconds,
+                          "-D",         variable, "-f", b->script,  NULL};
     struct child_options options = child_options_default(argv);
     struct child child;
     int status = -1;
@@ -194,15 +235,20 @@ static bool measure_pgbench(struct bench *b, int64_t duration_ms, double *out)
     return *out > 0;
 }
 
-static enum exit_code load(struct bench *b, const struct service *services, int64_t voucher,
-                           double *out)
+static enum exit_code load(struct bench *b, const struct service *services,
+                           int64_t voucher, double *out)
 {
     char urls[SERVICE_MAX * SERVICE_URL_MAX] = "", id[32];
     struct wrk_plan plan = {
-        .lab = b->lab, .dir = b->dir, .script = "order.lua", .urls = urls, .vouchers = id,
+        .lab = b->lab,
+        .dir = b->dir,
+        .script = "order.lua",
+        .urls = urls,
+        .vouchers = id,
         .threads = b->v->processes > 1 ? (int)b->v->processes : 1,
         .connections = (int)b->v->workers,
-        .duration_ms = b->v->duration_ms + SPARE_MS, .extra = {"SECKILL_IDS=off"},
+        .duration_ms = b->v->duration_ms + SPARE_MS,
+        .extra = {"SECKILL_IDS=off"},
     };
     int64_t begin_ns, accepted, end_ns, before;
     struct wrk wrk;
@@ -216,7 +262,8 @@ static enum exit_code load(struct bench *b, const struct service *services, int6
     if (rc != EXIT_VALID)
         return rc;
     /* As with pgbench, the time to connect does not count. */
-    while (wrk_runs(&wrk) && control_sum(&wrk.control, CONTROL_ACCEPTED) < b->v->workers &&
+    while (wrk_runs(&wrk) &&
+           control_sum(&wrk.control, CONTROL_ACCEPTED) < b->v->workers &&
            interrupt_sleep_ms(1))
         ;
     before = control_sum(&wrk.control, CONTROL_ACCEPTED);
@@ -236,7 +283,9 @@ static enum exit_code measure_http(struct bench *b, const struct contest *contes
 {
     struct service services[SERVICE_MAX];
     struct service_plan plan = {
-        .lab = b->lab, .dir = b->dir, .flags = contest->flags,
+        .lab = b->lab,
+        .dir = b->dir,
+        .flags = contest->flags,
         .count = (int)b->v->processes,
         .workers = (int)((b->v->workers + b->v->processes - 1) / b->v->processes),
     };
@@ -266,7 +315,8 @@ static int compare_doubles(const void *a, const void *b)
 static double median(double *values, int64_t count)
 {
     qsort(values, (size_t)count, sizeof *values, compare_doubles);
-    return count % 2 ? values[count / 2] : (values[count / 2 - 1] + values[count / 2]) / 2;
+    return count % 2 ? values[count / 2]
+                     : (values[count / 2 - 1] + values[count / 2]) / 2;
 }
 
 static enum exit_code print_result(struct bench *b)
@@ -276,33 +326,42 @@ static enum exit_code print_result(struct bench *b)
     json_t *list = json_array();
     char path[FILES_PATH_MAX];
 
-    printf("\nAccepted orders per second, medians of %" PRId64 "\n\n%-40s %8s %8s %6s %13s %7s\n",
+    printf("\nAccepted orders per second, medians of %" PRId64
+           "\n\n%-40s %8s %8s %6s %13s %7s\n",
            n, "", "HTTP", "pgbench", "ratio", "(from - to)", "target");
     for (int i = 0; i < CONTEST_COUNT; i++) {
         double ratio = median(b->ratio[i], n);
         double http = median(b->http[i], n), pgbench = median(b->pgbench[i], n);
         bool reached = ratio >= contests[i].target;
 
-        printf("%-40s %8.0f %8.0f %6.2f (%.2f - %.2f) %7.2f %s\n", contests[i].name, http,
-               pgbench, ratio, b->ratio[i][0], b->ratio[i][n - 1], contests[i].target,
-               reached ? "reached" : "MISSED");
+        printf("%-40s %8.0f %8.0f %6.2f (%.2f - %.2f) %7.2f %s\n", contests[i].name,
+               http, pgbench, ratio, b->ratio[i][0], b->ratio[i][n - 1],
+               contests[i].target, reached ? "reached" : "MISSED");
         rc = reached ? rc : EXIT_THRESHOLD;
-        json_array_append_new(
-            list, json_pack("{s:s, s:f, s:f, s:f, s:f, s:f, s:f}", "flags", contests[i].name,
-                            "http_per_s", http, "pgbench_per_s", pgbench, "ratio", ratio,
-                            "ratio_min", b->ratio[i][0], "ratio_max", b->ratio[i][n - 1],
-                            "target", contests[i].target));
+        json_array_append_new(list, json_pack("{s:s, s:f, s:f, s:f, s:f, s:f, s:f}",
+                                              "flags", contests[i].name, "http_per_s",
+                                              http, "pgbench_per_s", pgbench, "ratio",
+                                              ratio, "ratio_min", b->ratio[i][0],
+                                              "ratio_max", b->ratio[i][n - 1], "target",
+                                              contests[i].target));
     }
     files_join(path, b->dir, "bench.json");
     files_write_json(path, list);
     json_decref(list);
-    printf("\nHow: one voucher that never sells out, a different user in each order, duplicate\n"
-           "guard `count`, PostgreSQL durable (fsync and synchronous_commit on).  HTTP: wrk with\n"
-           "%" PRId64 " connections, %" PRId64 " seckilld with %" PRId64 " workers together; no "
-           "Idempotency-Key, so the\nstatements are the same.  pgbench: %" PRId64 " clients, 2 "
-           "threads, prepared statements: BEGIN,\nSELECT count, UPDATE ... stock > 0, INSERT, "
-           "COMMIT.  %.0f s each, pgbench right before each\nHTTP measurement; wrk, seckilld, "
-           "Redis and PostgreSQL share %ld processors.  Ratios are\nof neighbours.  After each, "
+    printf("\nHow: one voucher that never sells out, a different user in each order, "
+           "duplicate\n"
+           "guard `count`, PostgreSQL durable (fsync and synchronous_commit on).  "
+           "HTTP: wrk with\n"
+           "%" PRId64 " connections, %" PRId64 " seckilld with %" PRId64
+           " workers together; no "
+           "Idempotency-Key, so the\nstatements are the same.  pgbench: %" PRId64
+           " clients, 2 "
+           "threads, prepared statements: BEGIN,\nSELECT count, UPDATE ... stock > 0, "
+           "INSERT, "
+           "COMMIT.  %.0f s each, pgbench right before each\nHTTP measurement; wrk, "
+           "seckilld, "
+           "Redis and PostgreSQL share %ld processors.  Ratios are\nof neighbours.  "
+           "After each, "
            "stock and orders were checked to add up.  Kept in %s\n",
            b->v->workers, b->v->processes, b->v->workers, b->v->workers,
            (double)b->v->duration_ms / 1000, sysconf(_SC_NPROCESSORS_ONLN), b->dir);

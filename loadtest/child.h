@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* child.h -- start, watch and end processes, and never another one's.
  *
- * A process is known by its pid and its start time together, so that a pid that was used
- * again is never signalled.  The processes need not be children of this one: the servers
- * of a lab outlive the command that started them.
+ * A process is known by its pid and its start time together, so that a pid that was
+ * used again is never signalled.  The processes need not be children of this one: the
+ * servers of a lab outlive the command that started them.
  */
 #ifndef LOADTEST_CHILD_H
 #define LOADTEST_CHILD_H
@@ -51,8 +51,9 @@ char child_state(const struct child *c);
 /* Signal it; nothing happens if it is gone. */
 void child_signal(const struct child *c, int number);
 
-/* Wait until it is gone.  False: it still runs after `timeout_ms`.  If it is our child it
- * is reaped and *status (may be NULL) is what waitpid() said; otherwise *status is -1. */
+/* Wait until it is gone.  False: it still runs after `timeout_ms`.  If it is our child
+ * it is reaped and *status (may be NULL) is what waitpid() said; otherwise *status is
+ * -1. */
 bool child_wait(struct child *c, int64_t timeout_ms, int *status);
 
 /* End it: `number` first, SIGKILL if it has not gone after `grace_ms`, and reap it.

@@ -8,7 +8,7 @@
     X(compare, "every lock under every hazard, audited: who oversells, who does not")  \
     X(lab, "the private servers: up, down, status, restart")                           \
     X(seed, "make users with tokens, and vouchers with stock")                         \
-    X(load, "run the service under load once, with flags of your choice, and audit it") \
+    X(load, "the service under load once, with your flags, and the audit")             \
     X(audit, "judge a run: oversold, duplicates, lost updates, phantom answers")       \
     X(locks, "the table of locks: what each promises and what breaks it")              \
     X(bench, "orders per second over HTTP beside pgbench running the same SQL")

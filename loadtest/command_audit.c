@@ -29,15 +29,32 @@ static const char *from_name(size_t i)
 
 #define AT(field) offsetof(struct audit_settings, field)
 static const struct setting settings[] = {
-    {.type = SETTING_CHOICE, .name = "from", .offset = AT(from), .fallback = "auto",
-     .meta = "WHERE", .choices = from_name,
+    {.type = SETTING_CHOICE,
+     .name = "from",
+     .offset = AT(from),
+     .fallback = "auto",
+     .meta = "WHERE",
+     .choices = from_name,
+     .group = "Options",
      .help = "where the orders are read: in the live database, or in orders.tsv and "
              "stock.json; auto: in the database if the run's lab is up"},
-    {.type = SETTING_TEXT, .name = "voucher", .offset = AT(voucher), .meta = "N[,N...]",
+    {.type = SETTING_TEXT,
+     .name = "voucher",
+     .offset = AT(voucher),
+     .meta = "N[,N...]",
+     .group = "Options",
      .help = "the vouchers, for a run that wrk made by hand and that has no run.json"},
-    {.type = SETTING_SWITCH, .name = "json", .offset = AT(json), .fallback = "off",
+    {.type = SETTING_SWITCH,
+     .name = "json",
+     .offset = AT(json),
+     .fallback = "off",
+     .group = "Options",
      .help = "the verdict as JSON on stdout"},
-    {.type = SETTING_TEXT, .name = "dir", .offset = AT(dir), .meta = "DIR",
+    {.type = SETTING_TEXT,
+     .name = "dir",
+     .offset = AT(dir),
+     .meta = "DIR",
+     .group = "Options",
      .help = "the lab's directory; default $SECKILL_LAB_DIR, else .lab"},
 };
 
@@ -45,10 +62,11 @@ static const struct setting_program program = {
     .name = "seckill audit",
     .synopsis = "[--from=auto|database|files] [--voucher=N] RUN",
     .intro =
-        "Judge a run from the stock issued before it, the orders in the database after it\n"
+        "Judge a run from the stock issued before it, the orders in the database after "
+        "it\n"
         "and the ledger of what clients were told.  Exit status: 0 valid, 1 invalid,\n"
         "2 unknown.\n\n"
-        "  seckill audit runs/latest\n"
+        "  seckill audit runs/latest                         after `seckill load`\n"
         "  seckill audit runs/latest/oversell/calm/none-1\n"
         "  SECKILL_LEDGER_DIR=/tmp/r wrk ... && seckill audit --voucher=7 /tmp/r",
     .settings = settings,
@@ -86,11 +104,20 @@ static bool read_subject(struct subject *s, const char *run, const char *voucher
     json_t *json, *entry;
     size_t i;
 
+    files_join(path, run, "summary.json");
+    if (access(path, F_OK) == 0) {
+        fprintf(stderr,
+                "seckill audit: %s holds many runs; name one of them, such as\n"
+                "  %s/oversell/calm/none-1\n",
+                run, run);
+        return false;
+    }
     files_join(path, run, "run.json");
     if (access(path, F_OK) != 0)
         return vouchers_from_text(s, voucher ? voucher : "1");
     json = files_read_json(path);
-    json_array_foreach(json_object_get(json, "vouchers"), i, entry) {
+    json_array_foreach(json_object_get(json, "vouchers"), i, entry)
+    {
         if (s->count < EVIDENCE_VOUCHERS_MAX)
             s->vouchers[s->count++] = json_integer_value(entry);
     }
@@ -99,7 +126,8 @@ static bool read_subject(struct subject *s, const char *run, const char *voucher
     snprintf(s->lab_id, sizeof s->lab_id, "%s", lab_id ? lab_id : "");
     json_decref(json);
     if (s->count == 0)
-        fprintf(stderr, "seckill audit: %s names no vouchers; is that a single run?\n", path);
+        fprintf(stderr, "seckill audit: %s names no vouchers; is that a single run?\n",
+                path);
     return s->count > 0;
 }
 
@@ -188,15 +216,18 @@ static enum exit_code run_audit(const struct audit_settings *v, const char *run)
     }
     if (!read_subject(&subject, run, v->voucher))
         return EXIT_USAGE;
-    live = strcmp(v->from, "files") != 0 && is_live(&subject, lab_choose_dir(v->dir), &lab);
+    live = strcmp(v->from, "files") != 0 &&
+           is_live(&subject, lab_choose_dir(v->dir), &lab);
     if (!live && strcmp(v->from, "database") == 0) {
         fprintf(stderr, "seckill audit: the lab of this run is not up\n");
         return EXIT_UNAVAILABLE;
     }
-    ok = live ? gather_live(&subject, &lab, &evidence) : evidence_from_files(&evidence, run);
+    ok = live ? gather_live(&subject, &lab, &evidence)
+              : evidence_from_files(&evidence, run);
     if (ok)
-        rc = judge(&subject, run, live ? "the live database" : "orders.tsv and stock.json",
-                   &evidence, v->json);
+        rc = judge(&subject, run,
+                   live ? "the live database" : "orders.tsv and stock.json", &evidence,
+                   v->json);
     evidence_free(&evidence);
     return rc;
 }

@@ -17,21 +17,23 @@ static const struct setting settings[] = {
      .name = "dir",
      .offset = offsetof(struct lab_settings, dir),
      .meta = "DIR",
+     .group = "Options",
      .help = "the lab's directory; default $SECKILL_LAB_DIR, else .lab"},
 };
 
 static const struct setting_program program = {
     .name = "seckill lab",
     .synopsis = "up|down|status|restart SERVER [--dir=DIR]",
-    .intro = "The private servers: one PostgreSQL cluster and six Redis servers on free\n"
-             "loopback ports.  They belong to one directory and have nothing to do with\n"
-             "the servers of this machine.\n\n"
-             "  seckill lab up             start them, unless they are up\n"
-             "  . .lab/env                 then psql \"$SECKILL_LAB_DATABASE_URL\" and\n"
-             "                             build/seckilld work in this shell\n"
-             "  seckill lab status         who listens where\n"
-             "  seckill lab restart redis  or postgres, or redlock-1 to redlock-5\n"
-             "  seckill lab down           stop them and remove the directory",
+    .intro =
+        "The private servers: one PostgreSQL cluster and six Redis servers on free\n"
+        "loopback ports.  They belong to one directory and have nothing to do with\n"
+        "the servers of this machine.\n\n"
+        "  seckill lab up             start them, unless they are up\n"
+        "  . .lab/env                 then psql \"$SECKILL_LAB_DATABASE_URL\" and\n"
+        "                             build/seckilld work in this shell\n"
+        "  seckill lab status         who listens where\n"
+        "  seckill lab restart redis  or postgres, or redlock-1 to redlock-5\n"
+        "  seckill lab down           stop them and remove the directory",
     .settings = settings,
     .count = sizeof settings / sizeof settings[0],
     .max_operands = 2,
@@ -46,8 +48,8 @@ static int up(const char *dir, const char *name)
     (void)name;
     if (rc != EXIT_VALID)
         return (int)rc;
-    printf("%s: postgres on 127.0.0.1:%d, redis on %d, redlock on", was_up ? "already up" : "up",
-           lab.servers[0].port, lab.servers[1].port);
+    printf("%s: postgres on 127.0.0.1:%d, redis on %d, redlock on",
+           was_up ? "already up" : "up", lab.servers[0].port, lab.servers[1].port);
     for (int i = 2; i < LAB_SERVER_COUNT; i++)
         printf(" %d", lab.servers[i].port);
     printf("\nuse it in this shell:  . %s/env\n", dir);
@@ -61,7 +63,8 @@ static int down(const char *dir, const char *name)
 
     (void)name;
     if (rc == EXIT_VALID)
-        printf(was_there ? "down: %s is removed\n" : "nothing to do: there is no %s\n", dir);
+        printf(was_there ? "down: %s is removed\n" : "nothing to do: there is no %s\n",
+               dir);
     return (int)rc;
 }
 
@@ -119,8 +122,8 @@ static int run(const struct settings *s, const char *dir)
         if (strcmp(actions[i].name, word) == 0)
             return actions[i].run(dir, s->operand_count > 1 ? s->operands[1] : NULL);
     }
-    fprintf(stderr, "seckill lab: %s \"%s\"", *word ? "unknown command" : "needs a command, not",
-            word);
+    fprintf(stderr, "seckill lab: %s \"%s\"",
+            *word ? "unknown command" : "needs a command, not", word);
     if (near)
         fprintf(stderr, "; did you mean \"%s\"?", near);
     fprintf(stderr, "\n  one of: up, down, status, restart\n");

@@ -20,8 +20,10 @@
 enum {
     USERS_NEEDED = 20000,
     PER_USER_STOCK = 1000000, /* never the limit when it is about users             */
-    CALM_SLOT_MS = 4, CALM_SLOT_USERS = 100,
-    HAZARD_SLOT_MS = 5, HAZARD_SLOT_USERS = 20, /* all of them within 100 ms        */
+    CALM_SLOT_MS = 4,
+    CALM_SLOT_USERS = 100,
+    HAZARD_SLOT_MS = 5,
+    HAZARD_SLOT_USERS = 20, /* all of them within 100 ms        */
     ATTEMPTS_MAX = 3,
     FLAGS_MAX = 16,
 };
@@ -34,50 +36,127 @@ struct compare_settings {
 
 #define AT(field) offsetof(struct compare_settings, field)
 static const struct setting settings[] = {
-    {.type = SETTING_TEXT, .name = "locks", .offset = AT(locks), .meta = "A,B,...",
+    {.type = SETTING_TEXT,
+     .name = "locks",
+     .offset = AT(locks),
+     .meta = "A,B,...",
+     .group = "Options",
      .help = "which locks; default all that `seckill locks` lists"},
-    {.type = SETTING_TEXT, .name = "hazards", .offset = AT(hazards), .meta = "A,B,...",
+    {.type = SETTING_TEXT,
+     .name = "hazards",
+     .offset = AT(hazards),
+     .meta = "A,B,...",
+     .group = "Options",
      .help = "of calm, slow, freeze, check-gap; default all"},
-    {.type = SETTING_TEXT, .name = "experiments", .offset = AT(experiments),
-     .meta = "A,B,...", .help = "of oversell, one-per-user; default both"},
-    {.type = SETTING_COUNT, .name = "repeats", .offset = AT(repeats), .fallback = "3",
-     .meta = "N", .min = 1, .max = COMPARE_REPEATS_MAX, .help = "runs of each calm cell"},
-    {.type = SETTING_COUNT, .name = "hazard-repeats", .offset = AT(hazard_repeats),
-     .fallback = "1", .meta = "N", .min = 1, .max = COMPARE_REPEATS_MAX,
+    {.type = SETTING_TEXT,
+     .name = "experiments",
+     .offset = AT(experiments),
+     .meta = "A,B,...",
+     .group = "Options",
+     .help = "of oversell, one-per-user; default both"},
+    {.type = SETTING_COUNT,
+     .name = "repeats",
+     .offset = AT(repeats),
+     .fallback = "3",
+     .meta = "N",
+     .min = 1,
+     .max = COMPARE_REPEATS_MAX,
+     .group = "Options",
+     .help = "runs of each calm cell"},
+    {.type = SETTING_COUNT,
+     .name = "hazard-repeats",
+     .offset = AT(hazard_repeats),
+     .fallback = "1",
+     .meta = "N",
+     .min = 1,
+     .max = COMPARE_REPEATS_MAX,
+     .group = "Options",
      .help = "runs of each cell with another hazard"},
-    {.type = SETTING_DURATION, .name = "duration", .offset = AT(duration_ms),
-     .fallback = "8s", .meta = "TIME", .min = 500, .max = 3600000,
-     .help = "how long a run may take at most; it ends by itself when it has shown enough"},
-    {.type = SETTING_COUNT, .name = "processes", .offset = AT(processes), .fallback = "2",
-     .meta = "N", .min = 1, .max = SERVICE_MAX,
+    {.type = SETTING_DURATION,
+     .name = "duration",
+     .offset = AT(duration_ms),
+     .fallback = "8s",
+     .meta = "TIME",
+     .min = 500,
+     .max = 3600000,
+     .group = "Options",
+     .help =
+         "how long a run may take at most; it ends by itself when it has shown enough"},
+    {.type = SETTING_COUNT,
+     .name = "processes",
+     .offset = AT(processes),
+     .fallback = "2",
+     .meta = "N",
+     .min = 1,
+     .max = SERVICE_MAX,
+     .group = "Options",
      .help = "seckilld processes; with one of them even `local` is right"},
-    {.type = SETTING_COUNT, .name = "connections", .offset = AT(connections),
-     .fallback = "32", .meta = "N", .min = 2, .max = 256, .help = "wrk's connections"},
-    {.type = SETTING_COUNT, .name = "stock", .offset = AT(stock), .fallback = "100",
-     .meta = "N", .min = 10, .max = 1000000, .help = "of the voucher in `oversell`"},
-    {.type = SETTING_DURATION, .name = "lease", .offset = AT(lease_ms), .fallback = "600ms",
-     .meta = "TIME", .min = 100, .max = 60000, .help = "of the locks under a hazard"},
-    {.type = SETTING_DURATION, .name = "calm-lease", .offset = AT(calm_lease_ms),
-     .fallback = "10s", .meta = "TIME", .min = 100, .max = 3600000,
+    {.type = SETTING_COUNT,
+     .name = "connections",
+     .offset = AT(connections),
+     .fallback = "32",
+     .meta = "N",
+     .min = 2,
+     .max = 256,
+     .group = "Options",
+     .help = "wrk's connections"},
+    {.type = SETTING_COUNT,
+     .name = "stock",
+     .offset = AT(stock),
+     .fallback = "100",
+     .meta = "N",
+     .min = 10,
+     .max = 1000000,
+     .group = "Options",
+     .help = "of the voucher in `oversell`"},
+    {.type = SETTING_DURATION,
+     .name = "lease",
+     .offset = AT(lease_ms),
+     .fallback = "600ms",
+     .meta = "TIME",
+     .min = 100,
+     .max = 60000,
+     .group = "Options",
+     .help = "of the locks under a hazard"},
+    {.type = SETTING_DURATION,
+     .name = "calm-lease",
+     .offset = AT(calm_lease_ms),
+     .fallback = "10s",
+     .meta = "TIME",
+     .min = 100,
+     .max = 3600000,
+     .group = "Options",
      .help = "of the locks when nothing goes wrong"},
-    {.type = SETTING_TEXT, .name = "out", .offset = AT(out), .fallback = "runs",
-     .meta = "DIR", .help = "where the comparison's directory is made"},
-    {.type = SETTING_TEXT, .name = "dir", .offset = AT(dir), .meta = "DIR",
-     .help = "the lab's directory; default $SECKILL_LAB_DIR, else .lab; a lab is started "
-             "there, and stopped at the end, if none is up"},
+    {.type = SETTING_TEXT,
+     .name = "out",
+     .offset = AT(out),
+     .fallback = "runs",
+     .meta = "DIR",
+     .group = "Options",
+     .help = "where the comparison's directory is made"},
+    {.type = SETTING_TEXT,
+     .name = "dir",
+     .offset = AT(dir),
+     .meta = "DIR",
+     .group = "Options",
+     .help =
+         "the lab's directory; default $SECKILL_LAB_DIR, else .lab; a lab is started "
+         "there, and stopped at the end, if none is up"},
 };
 
 static const struct setting_program program = {
     .name = "seckill compare",
     .synopsis = "[OPTIONS]",
-    .intro =
-        "Run every lock under every hazard in every experiment, audit each run, and say\n"
-        "where that is not what was to be expected: a broken lock that did not break is as\n"
-        "unexpected as a sound one that did.\n\n"
-        "  seckill compare                             the whole table\n"
-        "  seckill compare --locks=owner,lua --hazards=check-gap\n"
-        "  seckill compare --experiments=oversell --hazards=calm --repeats=10",
-    .outro = "Exit status: 0 all as expected, 1 a cell is UNEXPECTED, 2 a cell is unknown.",
+    .intro = "Run every lock under every hazard in every experiment, audit each run, "
+             "and say\n"
+             "where that is not what was to be expected: a broken lock that did not "
+             "break is as\n"
+             "unexpected as a sound one that did.\n\n"
+             "  seckill compare                             the whole table\n"
+             "  seckill compare --locks=owner,lua --hazards=check-gap\n"
+             "  seckill compare --experiments=oversell --hazards=calm --repeats=10",
+    .outro =
+        "Exit status: 0 all as expected, 1 a cell is UNEXPECTED, 2 a cell is unknown.",
     .settings = settings,
     .count = sizeof settings / sizeof settings[0],
 };
@@ -111,8 +190,8 @@ static const char *known(const char *flag, const char *word, size_t length,
 }
 
 /* Read a list with commas; NULL means all names.  0: it was wrong, and said so. */
-static size_t read_list(const char *flag, const char *text, const char *(*names)(size_t),
-                        const char **out, size_t max)
+static size_t read_list(const char *flag, const char *text,
+                        const char *(*names)(size_t), const char **out, size_t max)
 {
     size_t n = 0;
 
@@ -138,13 +217,14 @@ static bool choose(struct comparison *c, const struct compare_settings *v)
 {
     const char *names[COMPARE_HAZARDS_MAX];
 
-    c->lock_count = read_list("locks", v->locks, lock_name_at, c->locks, COMPARE_LOCKS_MAX);
+    c->lock_count =
+        read_list("locks", v->locks, lock_name_at, c->locks, COMPARE_LOCKS_MAX);
     c->hazard_count =
         read_list("hazards", v->hazards, hazard_name_at, names, COMPARE_HAZARDS_MAX);
     for (size_t i = 0; i < c->hazard_count; i++)
         c->hazards[i] = hazard_find(names[i]);
-    c->experiment_count = read_list("experiments", v->experiments, experiment_name_at, names,
-                                    COMPARE_EXPERIMENTS_MAX);
+    c->experiment_count = read_list("experiments", v->experiments, experiment_name_at,
+                                    names, COMPARE_EXPERIMENTS_MAX);
     for (size_t i = 0; i < c->experiment_count; i++)
         c->experiments[i] = experiment_find(names[i]);
     return comparison_cell_count(c) > 0;
@@ -212,27 +292,37 @@ static void fill_flags(const char **flags, const struct cell *cell, const char *
 }
 
 /* One attempt at one run of a cell. */
-static enum exit_code attempt(const struct comparison *c, const struct compare_settings *v,
-                              const struct lab *lab, lab_db *db, struct cell *cell,
-                              struct run_record *out, struct run_result *result)
+static enum exit_code attempt(const struct comparison *c,
+                              const struct compare_settings *v, const struct lab *lab,
+                              lab_db *db, struct cell *cell, struct run_record *out,
+                              struct run_result *result)
 {
     bool calm = strcmp(cell->hazard->name, "calm") == 0;
-    /* Where there is no gap nobody is held, and nothing hurries: more users take turns. */
+    /* Where there is no gap nobody is held, and nothing hurries: more users take turns.
+     */
     bool many = calm || (strcmp(cell->hazard->name, "check-gap") == 0 &&
                          !expectation_has_gap(cell->lock));
     char dir[FILES_PATH_MAX], lock[64], lease[64];
     const char *flags[FLAGS_MAX];
     struct run_plan plan = {
-        .lab = lab, .db = db, .dir = dir, .experiment = cell->experiment->name,
-        .lock = cell->lock, .flags = flags, .hazard = cell->hazard,
-        .processes = c->processes, .connections = c->connections,
+        .lab = lab,
+        .db = db,
+        .dir = dir,
+        .experiment = cell->experiment->name,
+        .lock = cell->lock,
+        .flags = flags,
+        .hazard = cell->hazard,
+        .processes = c->processes,
+        .connections = c->connections,
         .stock = cell->experiment->is_per_user ? PER_USER_STOCK : c->stock,
-        .voucher_count = cell->experiment->voucher_count, .duration_ms = v->duration_ms,
+        .voucher_count = cell->experiment->voucher_count,
+        .duration_ms = v->duration_ms,
         .is_per_user = cell->experiment->is_per_user,
         .slot_ms = many ? CALM_SLOT_MS : HAZARD_SLOT_MS,
         .slot_users = many ? CALM_SLOT_USERS : HAZARD_SLOT_USERS,
         .lease_ms = calm ? v->calm_lease_ms : v->lease_ms,
-        .has_gap = expectation_has_gap(cell->lock), .face = "hmdp",
+        .has_gap = expectation_has_gap(cell->lock),
+        .face = "hmdp",
     };
 
     files_join(dir, c->dir, out->dir);
@@ -246,11 +336,11 @@ static enum exit_code attempt(const struct comparison *c, const struct compare_s
     return run_once(&plan, result);
 }
 
-/* One run of a cell.  A hazard that did not come about is tried again, with fresh vouchers
- * and processes; what its first attempt left is kept under another name. */
-static enum exit_code run_cell(const struct comparison *c, const struct compare_settings *v,
-                               const struct lab *lab, lab_db *db, struct cell *cell,
-                               int repeat)
+/* One run of a cell.  A hazard that did not come about is tried again, with fresh
+ * vouchers and processes; what its first attempt left is kept under another name. */
+static enum exit_code run_cell(const struct comparison *c,
+                               const struct compare_settings *v, const struct lab *lab,
+                               lab_db *db, struct cell *cell, int repeat)
 {
     struct run_record *out = &cell->runs[repeat];
     struct run_result *result = calloc(1, sizeof *result);
@@ -276,8 +366,8 @@ static enum exit_code run_cell(const struct comparison *c, const struct compare_
     return rc;
 }
 
-static void show_progress(size_t number, size_t total, const struct cell *cell, int repeat,
-                          bool is_done)
+static void show_progress(size_t number, size_t total, const struct cell *cell,
+                          int repeat, bool is_done)
 {
     const struct run_record *r = &cell->runs[repeat];
     bool live = report_is_live(stderr);
@@ -294,8 +384,8 @@ static void show_progress(size_t number, size_t total, const struct cell *cell, 
     fflush(stderr);
 }
 
-/* A B C A B C: the locks take turns, so that a machine that gets slower meanwhile is slow
- * for all of them. */
+/* A B C A B C: the locks take turns, so that a machine that gets slower meanwhile is
+ * slow for all of them. */
 static enum exit_code run_all(struct comparison *c, const struct compare_settings *v,
                               const struct lab *lab, lab_db *db)
 {

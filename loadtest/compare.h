@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* compare.h -- the comparison: experiments x hazards x locks, each run audited.
  *
- * A cell is one lock under one hazard in one experiment, run once or several times.  What
- * must come out of it stands in expectations.def.
+ * A cell is one lock under one hazard in one experiment, run once or several times. 
+ * What must come out of it stands in expectations.def.
  */
 #ifndef LOADTEST_COMPARE_H
 #define LOADTEST_COMPARE_H
@@ -83,8 +83,8 @@ struct comparison {
     bool was_interrupted;
 };
 
-struct cell *comparison_cell(const struct comparison *c, size_t experiment, size_t hazard,
-                             size_t lock);
+struct cell *comparison_cell(const struct comparison *c, size_t experiment,
+                             size_t hazard, size_t lock);
 size_t comparison_cell_count(const struct comparison *c);
 
 /* Judge one run by its verdict, and a cell by its runs. */
@@ -98,8 +98,8 @@ const char *run_outcome_name(enum run_outcome outcome);
 const char *cell_outcome_name(enum cell_outcome outcome);
 const char *expectation_name(enum expectation expected);
 
-/* The most that any of the cell's runs sold beyond what was right: units beyond the stock,
- * or second orders of a user. */
+/* The most that any of the cell's runs sold beyond what was right: units beyond the
+ * stock, or second orders of a user. */
 int64_t cell_excess(const struct cell *cell);
 /* The medians over the cell's runs; 0: none. */
 double cell_orders_per_s(const struct cell *cell);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* compare_report.c -- the comparison as people read it: on a terminal and in Markdown. */
+/* compare_report.c -- the comparison as people read it: on a terminal and in Markdown.
+ */
 #include <errno.h>
 #include <inttypes.h>
 #include <string.h>
@@ -49,7 +50,7 @@ static void cell_text(const struct cell *cell, char *out, size_t size)
     if (strcmp(verdict, "-") == 0)
         snprintf(out, size, "-");
     else
-        snprintf(out, size, "%s%s %.0f/s %.0fms",
+        snprintf(out, size, "%s%s, %.0f/s, %.0fms",
                  cell_outcome_of(cell) == CELL_UNEXPECTED ? "!" : "", verdict,
                  cell_orders_per_s(cell), cell_p99_ms(cell));
 }
@@ -73,8 +74,9 @@ static void print_experiment(FILE *out, const struct comparison *c, size_t e)
     const char *plain = report_style(out, STYLE_PLAIN);
     char text[TEXT_MAX];
 
-    fprintf(out, "\n%s%s%s: %s\n\n%-*s", report_style(out, STYLE_BOLD), c->experiments[e]->name,
-            plain, c->experiments[e]->question, LOCK_WIDTH, "lock");
+    fprintf(out, "\n%s%s%s: %s\n\n%-*s", report_style(out, STYLE_BOLD),
+            c->experiments[e]->name, plain, c->experiments[e]->question, LOCK_WIDTH,
+            "lock");
     for (size_t h = 0; h < c->hazard_count; h++)
         fprintf(out, "%-*s", CELL_WIDTH, c->hazards[h]->name);
     fputc('\n', out);
@@ -84,7 +86,8 @@ static void print_experiment(FILE *out, const struct comparison *c, size_t e)
             const struct cell *cell = comparison_cell(c, e, h, l);
 
             cell_text(cell, text, sizeof text);
-            fprintf(out, "%s%-*s%s", report_style(out, style_of(cell)), CELL_WIDTH, text, plain);
+            fprintf(out, "%s%-*s%s", report_style(out, style_of(cell)), CELL_WIDTH,
+                    text, plain);
         }
         fputc('\n', out);
     }
@@ -115,9 +118,9 @@ static void print_odd(FILE *out, const struct comparison *c, const char *bullet)
 
         if (outcome != CELL_UNEXPECTED && outcome != CELL_UNKNOWN)
             continue;
-        fprintf(out, "%s%s: %s, %s, %s: expected %s; runs:", bullet, cell_outcome_name(outcome),
-                cell->experiment->name, cell->hazard->name, cell->lock,
-                expectation_name(cell->expected));
+        fprintf(out, "%s%s: %s, %s, %s: expected %s; runs:", bullet,
+                cell_outcome_name(outcome), cell->experiment->name, cell->hazard->name,
+                cell->lock, expectation_name(cell->expected));
         for (int r = 0; r < cell->run_count; r++)
             fprintf(out, " %s (%s)", run_outcome_name(cell->runs[r].outcome),
                     cell->runs[r].dir);
@@ -131,16 +134,21 @@ void compare_print(FILE *out, const struct comparison *c)
 
     headline(c, head, sizeof head);
     fprintf(out, "%s%s%s%s\n",
-            report_style(out, comparison_count(c, CELL_UNEXPECTED) ? STYLE_BAD : STYLE_BOLD),
-            head, report_style(out, STYLE_PLAIN), c->was_interrupted ? " (cut short)" : "");
+            report_style(out,
+                         comparison_count(c, CELL_UNEXPECTED) ? STYLE_BAD : STYLE_BOLD),
+            head, report_style(out, STYLE_PLAIN),
+            c->was_interrupted ? " (cut short)" : "");
     for (size_t e = 0; e < c->experiment_count; e++)
         print_experiment(out, c, e);
     fputc('\n', out);
     print_odd(out, c, "");
     fprintf(out,
-            "In each cell: the verdict, accepted orders per second, p99 of accepted orders.\n"
-            "\"7 over\": seven orders beyond the stock.  \"7 twice\": seven second orders of a\n"
-            "user.  \"!\": not what was expected.  How fast a broken lock is says nothing.\n"
+            "In each cell: the verdict, accepted orders per second, p99 of accepted "
+            "orders.\n"
+            "\"7 over\": seven orders beyond the stock.  \"7 twice\": seven second "
+            "orders of a\n"
+            "user.  \"!\": not what was expected.  How fast a broken lock is says "
+            "nothing.\n"
             "%.0f s; kept in %s (summary.md, summary.json)\n",
             (double)c->elapsed_ms / 1000, c->dir);
 }
@@ -150,7 +158,8 @@ static void markdown_experiment(FILE *out, const struct comparison *c, size_t e)
     char text[TEXT_MAX];
 
     fprintf(out, "\n## %s\n\n%c%s\n\nFlags:", c->experiments[e]->name,
-            c->experiments[e]->question[0] - 'a' + 'A', c->experiments[e]->question + 1);
+            c->experiments[e]->question[0] - 'a' + 'A',
+            c->experiments[e]->question + 1);
     for (const char *const *flag = c->experiments[e]->flags; *flag; flag++)
         fprintf(out, " `%s`", *flag);
     fputs("\n\n| lock |", out);
@@ -167,7 +176,8 @@ static void markdown_experiment(FILE *out, const struct comparison *c, size_t e)
             bool odd = cell_outcome_of(cell) == CELL_UNEXPECTED;
 
             verdict_text(cell, text, sizeof text);
-            fprintf(out, " %s%s%s%s, %.0f/s, p99 %.0f ms |", odd ? "**UNEXPECTED** " : "",
+            fprintf(out, " %s%s%s%s, %.0f/s, p99 %.0f ms |",
+                    odd ? "**UNEXPECTED** " : "",
                     strcmp(text, "sound") == 0 ? "" : "**", text,
                     strcmp(text, "sound") == 0 ? "" : "**", cell_orders_per_s(cell),
                     cell_p99_ms(cell));
@@ -183,30 +193,36 @@ static void markdown_method(FILE *out, const struct comparison *c)
 
     if (uname(&machine) != 0)
         memset(&machine, 0, sizeof machine);
-    fprintf(out,
-            "\n## How it was measured\n\n"
-            "- %s, %s %s, %ld processors, which the load generator, the service, PostgreSQL "
-            "and Redis share\n"
-            "- %d service processes, wrk with %d connections, closed loop: a connection sends "
-            "its next order when the last one was answered\n"
-            "- `oversell` sells one voucher of %" PRId64 "; `one-per-user` lets the same user "
-            "order from all connections at once, for two vouchers in turn\n"
-            "- lease %s under a hazard, %s when calm; PostgreSQL durable "
-            "(`fsync=on`, `synchronous_commit=on`)\n"
-            "- orders per second count from the start of the load until \"sold out\" was first "
-            "heard; in `one-per-user` the turns of the users limit them\n"
-            "- several runs of a cell: the most that was sold too much, the medians of the "
-            "rest\n- took %.0f s\n",
-            machine.machine, machine.sysname, machine.release, sysconf(_SC_NPROCESSORS_ONLN),
-            c->processes, c->connections, c->stock,
-            duration_format(c->lease_ms, lease, sizeof lease),
-            duration_format(c->calm_lease_ms, calm, sizeof calm),
-            (double)c->elapsed_ms / 1000);
+    fprintf(
+        out,
+        "\n## How it was measured\n\n"
+        "- %s, %s %s, %ld processors, which the load generator, the service, "
+        "PostgreSQL "
+        "and Redis share\n"
+        "- %d service processes, wrk with %d connections, closed loop: a connection "
+        "sends "
+        "its next order when the last one was answered\n"
+        "- `oversell` sells one voucher of %" PRId64
+        "; `one-per-user` lets the same user "
+        "order from all connections at once, for two vouchers in turn\n"
+        "- lease %s under a hazard, %s when calm; PostgreSQL durable "
+        "(`fsync=on`, `synchronous_commit=on`)\n"
+        "- orders per second count from the start of the load until \"sold out\" was "
+        "first "
+        "heard; in `one-per-user` the turns of the users limit them\n"
+        "- several runs of a cell: the most that was sold too much, the medians of the "
+        "rest\n- took %.0f s\n",
+        machine.machine, machine.sysname, machine.release,
+        sysconf(_SC_NPROCESSORS_ONLN), c->processes, c->connections, c->stock,
+        duration_format(c->lease_ms, lease, sizeof lease),
+        duration_format(c->calm_lease_ms, calm, sizeof calm),
+        (double)c->elapsed_ms / 1000);
     fputs("\n## The hazards\n\n", out);
     for (size_t h = 0; h < c->hazard_count; h++)
         fprintf(out, "- `%s`: %s%s\n", c->hazards[h]->name, c->hazards[h]->does,
                 strcmp(c->hazards[h]->name, "check-gap") == 0
-                    ? "; only `owner` has that gap, for the others the run is like calm with "
+                    ? "; only `owner` has that gap, for the others the run is like "
+                      "calm with "
                       "the short lease"
                     : "");
 }
@@ -219,15 +235,18 @@ bool compare_write_markdown(const struct comparison *c)
     files_join(path, c->dir, "summary.md");
     out = fopen(path, "we");
     if (!out) {
-        fprintf(stderr, "seckill compare: cannot write %s: %s\n", path, strerror(errno));
+        fprintf(stderr, "seckill compare: cannot write %s: %s\n", path,
+                strerror(errno));
         return false;
     }
     headline(c, head, sizeof head);
     fprintf(out, "# Which locks oversell\n\n%s%s.  Begun %s.\n\n", head,
             c->was_interrupted ? "; the comparison was cut short" : "", c->started);
     print_odd(out, c, "- ");
-    fputs("\"7 over\" is seven orders beyond the stock, \"7 twice\" seven second orders of a "
-          "user; \"sound\" means that the audit found nothing.  How fast a broken lock is says "
+    fputs("\"7 over\" is seven orders beyond the stock, \"7 twice\" seven second "
+          "orders of a "
+          "user; \"sound\" means that the audit found nothing.  How fast a broken lock "
+          "is says "
           "nothing.\n",
           out);
     for (size_t e = 0; e < c->experiment_count; e++)

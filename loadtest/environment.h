@@ -5,9 +5,9 @@
 
 #include "loadtest/lab.h"
 
-/* The lab's variables, then `extra` ("NAME=value", NULL at the end; may be NULL), and of
- * our own environment what is not about seckill: a SECKILL_LOCK in the user's shell must
- * not change what a run is about.  Free it with environment_free(). */
+/* The lab's variables, then `extra` ("NAME=value", NULL at the end; may be NULL), and
+ * of our own environment what is not about seckill: a SECKILL_LOCK in the user's shell
+ * must not change what a run is about.  Free it with environment_free(). */
 char **environment_make(const struct lab *lab, const char *const *extra);
 
 void environment_free(char **environment);

@@ -46,9 +46,9 @@ static char *line_of(const struct audit_db_order *o)
 {
     char *line = NULL;
 
-    if (asprintf(&line, "%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s", o->id, o->user, o->voucher,
-                 o->request, o->variant, o->stock_guard, o->duplicate_guard, o->process,
-                 o->created) < 0)
+    if (asprintf(&line, "%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s", o->id, o->user,
+                 o->voucher, o->request, o->variant, o->stock_guard, o->duplicate_guard,
+                 o->process, o->created) < 0)
         abort();
     return line;
 }
@@ -64,7 +64,8 @@ static bool take_order(const struct audit_db_order *order, void *arg)
     return true;
 }
 
-static bool read_stock(struct evidence *e, lab_db *db, const int64_t *vouchers, size_t count)
+static bool read_stock(struct evidence *e, lab_db *db, const int64_t *vouchers,
+                       size_t count)
 {
     for (size_t i = 0; i < count && i < EVIDENCE_VOUCHERS_MAX; i++) {
         struct audit_db_stock stock;
@@ -103,7 +104,8 @@ static bool stock_from_file(struct evidence *e, const char *dir)
 
     files_join(path, dir, "stock.json");
     list = files_read_json(path);
-    json_array_foreach(list, i, entry) {
+    json_array_foreach(list, i, entry)
+    {
         if (i >= EVIDENCE_VOUCHERS_MAX)
             break;
         e->vouchers[e->voucher_count++] = (struct audit_voucher){
@@ -153,7 +155,8 @@ static bool write_order(const struct audit_db_order *order, void *arg)
     return true;
 }
 
-static bool export_orders(lab_db *db, const int64_t *vouchers, size_t count, const char *dir)
+static bool export_orders(lab_db *db, const int64_t *vouchers, size_t count,
+                          const char *dir)
 {
     char path[FILES_PATH_MAX];
     FILE *out;

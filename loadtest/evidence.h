@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* evidence.h -- what an audit reads about a sale: stock issued, stock left, orders.
  *
- * It comes from the live database, or from the files stock.json and orders.tsv of a run,
- * which were written from the database right after it.
+ * It comes from the live database, or from the files stock.json and orders.tsv of a
+ * run, which were written from the database right after it.
  */
 #ifndef LOADTEST_EVIDENCE_H
 #define LOADTEST_EVIDENCE_H
@@ -34,7 +34,8 @@ bool evidence_from_database(struct evidence *e, lab_db *db, const int64_t *vouch
 bool evidence_from_files(struct evidence *e, const char *dir);
 
 /* Read it from the database and write the files. */
-bool evidence_export(lab_db *db, const int64_t *vouchers, size_t count, const char *dir);
+bool evidence_export(lab_db *db, const int64_t *vouchers, size_t count,
+                     const char *dir);
 
 /* A zeroed one is fine. */
 void evidence_free(struct evidence *e);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* expectations.c -- the experiments, what must come out of them, and how that is judged. */
+/* expectations.c -- the experiments, what must come out of them, and how that is
+ * judged. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -87,7 +88,8 @@ bool expectation_has_gap(const char *lock)
     return e && e->has_gap;
 }
 
-/* Is this what the experiment takes the protection from, so that a lock may break it? */
+/* Is this what the experiment takes the protection from, so that a lock may break it?
+ */
 static bool is_at_stake(const struct experiment *experiment, int check)
 {
     if (experiment->is_per_user)
@@ -127,7 +129,8 @@ enum cell_outcome cell_outcome_of(const struct cell *cell)
             outcome = CELL_NOT_DONE;
         else if (got == RUN_UNKNOWN)
             outcome = CELL_UNKNOWN;
-        else if (got != RUN_NOT_DONE && got != wanted && cell->expected != EXPECT_NOTHING)
+        else if (got != RUN_NOT_DONE && got != wanted &&
+                 cell->expected != EXPECT_NOTHING)
             return CELL_UNEXPECTED;
     }
     return outcome;
@@ -138,8 +141,8 @@ size_t comparison_cell_count(const struct comparison *c)
     return c->experiment_count * c->hazard_count * c->lock_count;
 }
 
-struct cell *comparison_cell(const struct comparison *c, size_t experiment, size_t hazard,
-                             size_t lock)
+struct cell *comparison_cell(const struct comparison *c, size_t experiment,
+                             size_t hazard, size_t lock)
 {
     return &c->cells[(experiment * c->hazard_count + hazard) * c->lock_count + lock];
 }
@@ -155,14 +158,16 @@ size_t comparison_count(const struct comparison *c, enum cell_outcome outcome)
 
 const char *run_outcome_name(enum run_outcome outcome)
 {
-    static const char *const names[] = {"not done", "sound", "broken", "wrong", "unknown"};
+    static const char *const names[] = {"not done", "sound", "broken", "wrong",
+                                        "unknown"};
 
     return names[outcome];
 }
 
 const char *cell_outcome_name(enum cell_outcome outcome)
 {
-    static const char *const names[] = {"not done", "as expected", "unknown", "UNEXPECTED"};
+    static const char *const names[] = {"not done", "as expected", "unknown",
+                                        "UNEXPECTED"};
 
     return names[outcome];
 }
@@ -180,8 +185,8 @@ int64_t cell_excess(const struct cell *cell)
 
     for (int i = 0; i < cell->run_count; i++) {
         const struct run_record *r = &cell->runs[i];
-        int64_t excess = r->counts[cell->experiment->is_per_user ? AUDIT_DUPLICATE
-                                                                 : AUDIT_OVERSOLD];
+        int64_t excess =
+            r->counts[cell->experiment->is_per_user ? AUDIT_DUPLICATE : AUDIT_OVERSOLD];
 
         most = excess > most ? excess : most;
     }
@@ -200,7 +205,8 @@ static double median(double *values, int count)
     if (count == 0)
         return 0;
     qsort(values, (size_t)count, sizeof *values, compare_doubles);
-    return count % 2 ? values[count / 2] : (values[count / 2 - 1] + values[count / 2]) / 2;
+    return count % 2 ? values[count / 2]
+                     : (values[count / 2 - 1] + values[count / 2]) / 2;
 }
 
 double cell_orders_per_s(const struct cell *cell)

@@ -123,7 +123,8 @@ bool files_make_dir(const char *path)
     return mkdir(path, 0700) == 0 || errno == EEXIST;
 }
 
-static int remove_entry(const char *path, const struct stat *st, int kind, struct FTW *ftw)
+static int remove_entry(const char *path, const struct stat *st, int kind,
+                        struct FTW *ftw)
 {
     (void)st;
     (void)kind;
@@ -176,12 +177,14 @@ void files_random_hex(char *out, size_t bytes)
 
 void files_program_dir(char *out)
 {
-    ssize_t n = readlink("/proc/self/exe", out, FILES_PATH_MAX - 1);
+    char path[FILES_PATH_MAX];
+    ssize_t n = readlink("/proc/self/exe", path, sizeof path - 1);
     char *slash;
 
     if (n <= 0)
         too_long();
-    out[n] = '\0';
+    path[n] = '\0';
+    memcpy(out, path, (size_t)n + 1);
     slash = strrchr(out, '/');
     *(slash == out ? slash + 1 : slash) = '\0';
 }

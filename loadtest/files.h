@@ -18,8 +18,8 @@ void files_join(char *out, const char *dir, const char *name);
 /* printf into a buffer of FILES_PATH_MAX bytes; ends the program if it does not fit. */
 void files_path(char *out, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
-/* The whole file, with a NUL after it; NULL (and errno) if it cannot be read.  The caller
- * frees it. */
+/* The whole file, with a NUL after it; NULL (and errno) if it cannot be read.  The
+ * caller frees it. */
 char *files_read(const char *path, size_t *size);
 
 /* Write the whole file, mode 0600, by way of a new file that replaces the old one. */
@@ -32,8 +32,8 @@ json_t *files_read_json(const char *path);
 /* mkdir -p with mode 0700 for the last part. */
 bool files_make_dir(const char *path);
 
-/* rm -r; never follows a symbolic link and never leaves the file system.  A path that does
- * not exist is fine.  Refuses anything with fewer than two parts. */
+/* rm -r; never follows a symbolic link and never leaves the file system.  A path that
+ * does not exist is fine.  Refuses anything with fewer than two parts. */
 bool files_remove_tree(const char *path);
 
 /* The last `lines` lines of a file on `out`, each after `prefix`. */
@@ -48,8 +48,8 @@ void files_program_dir(char *out);
 /* Another program of this project, which lies beside this one. */
 void files_sibling(char *out, const char *name);
 
-/* Find `relative` (such as loadtest/wrk/order.lua) in the folder of this program and the
- * folders above it, then in $PREFIX/share/seckill.  False: nowhere. */
+/* Find `relative` (such as loadtest/wrk/order.lua) in the folder of this program and
+ * the folders above it, then in $PREFIX/share/seckill.  False: nowhere. */
 bool files_find_data(char *out, const char *relative);
 
 /* "20240131T120000Z" of the wall clock, for names. */

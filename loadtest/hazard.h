@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* hazard.h -- things that go wrong on purpose, at a named point in a real process.
  *
- * A hazard is one file in hazards/ and one line in hazards.def.  It is driven by what can
- * be seen (a thread is held, a process is stopped, an order is in the database), never by
- * time alone: time only says how long at least and how long at most.  A hazard that did
- * not happen is an error of the run, never a silent pass.
+ * A hazard is one file in hazards/ and one line in hazards.def.  It is driven by what
+ * can be seen (a thread is held, a process is stopped, an order is in the database),
+ * never by time alone: time only says how long at least and how long at most.  A hazard
+ * that did not happen is an error of the run, never a silent pass.
  */
 #ifndef LOADTEST_HAZARD_H
 #define LOADTEST_HAZARD_H
@@ -19,8 +19,8 @@
 enum hazard_state {
     HAZARD_GOING,
     HAZARD_OVER,
-    HAZARD_MISSED, /* it did not come about; the run shows nothing and may be repeated */
-    HAZARD_FAILED, /* something is wrong; scene->note says what                        */
+    HAZARD_MISSED, /* it did not come about: shows nothing, may be repeated          */
+    HAZARD_FAILED, /* something is wrong; scene->note says what                      */
 };
 
 /* What a hazard works on, and how far it has come. */
@@ -29,27 +29,28 @@ struct hazard_scene {
     int service_count;
     lab_db *db;
     int64_t first_voucher, last_voucher;
-    int64_t user;     /* whose lock is the target; 0: the lock is the voucher's         */
-    char key[64];     /* the lock's name                                                */
+    int64_t user;     /* whose lock is the target; 0: the lock is the voucher's      */
+    char key[64];     /* the lock's name                                             */
     int64_t lease_ms;
-    int64_t enough;   /* how many orders by others show that they got in                */
-    bool has_gap;     /* the variant has the point between-check-and-delete             */
+    int64_t enough;   /* how many orders by others show that they got in             */
+    bool has_gap;     /* the variant has the point between-check-and-delete          */
 
     int stage;
-    int64_t stage_ns; /* when the stage began                                           */
-    int64_t baseline; /* orders under this lock at that time                            */
-    const struct service *first;  /* the process in which the first holder was caught   */
-    const struct service *second; /* and the second one                                 */
-    char note[160];   /* what happened, for people                                      */
+    int64_t stage_ns; /* when the stage began                                        */
+    int64_t baseline; /* orders under this lock at that time                         */
+    int tries;        /* how often the stage was begun again                         */
+    const struct service *first;  /* the process in which the first holder was caught*/
+    const struct service *second; /* and the second one                              */
+    char note[160];   /* what happened, for people                                   */
 };
 
 struct hazard {
     const char *name;
     const char *does;
-    bool needs_faults;                            /* processes with --allow-faults      */
-    bool (*arm)(struct hazard_scene *);           /* before the load begins             */
-    enum hazard_state (*step)(struct hazard_scene *); /* again and again meanwhile      */
-    void (*undo)(struct hazard_scene *);          /* let everything go, at any stage    */
+    bool needs_faults;                            /* processes with --allow-faults   */
+    bool (*arm)(struct hazard_scene *);           /* before the load begins          */
+    enum hazard_state (*step)(struct hazard_scene *); /* again and again meanwhile   */
+    void (*undo)(struct hazard_scene *);          /* let everything go, at any stage */
 };
 
 /* In the order of hazards.def; NULL past the last, or if there is none of that name. */
@@ -63,8 +64,8 @@ enum { HAZARD_CATCH_MS = 5000 };
 
 /* Lay in wait at `point`, in every process, for who works under the target's lock. */
 bool hazard_lay_in_wait(struct hazard_scene *scene, const char *point);
-/* Was somebody caught there?  OVER: yes, *where is the process, and nobody else will be.
- * MISSED: nobody came for HAZARD_CATCH_MS, or nobody can come any more. */
+/* Was somebody caught there?  OVER: yes, *where is the process, and nobody else will
+ * be. MISSED: nobody came for HAZARD_CATCH_MS, or nobody can come any more. */
 enum hazard_state hazard_caught(struct hazard_scene *scene, const char *point,
                                 const struct service **where);
 /* Let everybody go who is held at `point`, and disarm it. */

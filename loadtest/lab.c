@@ -42,7 +42,8 @@ static void clean(struct lab *lab)
         lab_release_port(&lab->servers[i]);
     }
     if (lab->pg_root[0] && !files_remove_tree(lab->pg_root))
-        fprintf(stderr, "seckill: cannot remove %s: %s\n", lab->pg_root, strerror(errno));
+        fprintf(stderr, "seckill: cannot remove %s: %s\n", lab->pg_root,
+                strerror(errno));
     dir = opendir(lab->dir);
     while (dir && (entry = readdir(dir)) != NULL) {
         if (strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0 ||
@@ -143,8 +144,8 @@ static void show_failure(const struct lab *lab, const struct lab_server *server,
     char path[FILES_PATH_MAX];
 
     lab_log_path(lab, server, path);
-    fprintf(stderr, "seckill: %s %s (127.0.0.1:%d); the end of its log:\n", server->name,
-            what, server->port);
+    fprintf(stderr, "seckill: %s %s (127.0.0.1:%d); the end of its log:\n",
+            server->name, what, server->port);
     files_print_tail(stderr, path, 10, "  | ");
 }
 
@@ -247,7 +248,8 @@ enum exit_code lab_use(struct lab *lab, const char *dir)
 {
     if (lab_state_read(lab, dir) && lab_is_up(lab))
         return EXIT_VALID;
-    fprintf(stderr, "seckill: no lab is up in %s\n  start one: seckill lab up --dir=%s\n", dir,
+    fprintf(stderr,
+            "seckill: no lab is up in %s\n  start one: seckill lab up --dir=%s\n", dir,
             dir);
     *lab = (struct lab){.lock_fd = -1};
     return EXIT_UNAVAILABLE;
@@ -255,7 +257,8 @@ enum exit_code lab_use(struct lab *lab, const char *dir)
 
 enum exit_code lab_open(struct lab *lab, const char *dir)
 {
-    /* A lab that another command owns would go away under us: then start() complains. */
+    /* A lab that another command owns would go away under us: then start() complains.
+     */
     if (lab_state_read(lab, dir) && lab_is_up(lab) && !lab->owned) {
         lab->lock_fd = -1;
         return EXIT_VALID;
@@ -275,7 +278,7 @@ enum exit_code lab_keep(struct lab *lab, const char *dir, bool *was_up)
     enum exit_code rc;
 
     *was_up = lab_state_read(lab, dir) && lab_is_up(lab);
-    if (*was_up)
+    if (*was_up && !lab->owned)
         return EXIT_VALID;
     rc = start(lab, dir, false);
     if (rc == EXIT_VALID)
@@ -314,7 +317,8 @@ enum exit_code lab_restart(struct lab *lab, const char *name)
         if (!lab_lock(lab))
             return EXIT_UNAVAILABLE;
         child_end(&server->child, i == 0 ? SIGINT : SIGTERM, END_MS);
-        if (!(i == 0 ? lab_postgres_start(lab, server) : lab_redis_start(lab, server)) ||
+        if (!(i == 0 ? lab_postgres_start(lab, server)
+                     : lab_redis_start(lab, server)) ||
             !lab_state_write(lab) || !wait_ready(lab, i)) {
             lab_unlock(lab);
             return EXIT_UNAVAILABLE;

@@ -99,7 +99,8 @@ static bool choose_root(struct lab *lab)
     files_path(lab->pg_root, "/var/tmp/seckill-lab-XXXXXX");
     if (mkdtemp(lab->pg_root) && (!user || give_to(lab->pg_root, user)))
         return true;
-    fprintf(stderr, "seckill: found no place for PostgreSQL's data: %s\n", strerror(errno));
+    fprintf(stderr, "seckill: found no place for PostgreSQL's data: %s\n",
+            strerror(errno));
     return false;
 }
 
@@ -134,11 +135,13 @@ bool lab_postgres_init(struct lab *lab, struct lab_server *server)
 {
     char program[FILES_PATH_MAX], data[FILES_PATH_MAX], password[FILES_PATH_MAX],
         password_flag[FILES_PATH_MAX];
-    const char *argv[] = {program,       "-D",          data,
-                          "-U",          "seckill_lab", password_flag,
-                          "-E",          "UTF8",        "--locale=C",
-                          "--auth=scram-sha-256",       "--no-sync",
-                          "--no-instructions",          NULL};
+    const char *argv[] = {program,       "-D",
+                          data,          "-U",
+                          "seckill_lab", password_flag,
+                          "-E",          "UTF8",
+                          "--locale=C",  "--auth=scram-sha-256",
+                          "--no-sync",   "--no-instructions",
+                          NULL};
 
     if (!lab_postgres_program(program, "initdb") || !choose_root(lab) ||
         !lab_state_write(lab))
@@ -155,18 +158,35 @@ bool lab_postgres_init(struct lab *lab, struct lab_server *server)
 bool lab_postgres_start(struct lab *lab, struct lab_server *server)
 {
     char program[FILES_PATH_MAX], data[FILES_PATH_MAX], port[32], connections[32];
-    const char *argv[] = {program, "-D", data, "-p", port, "-N", connections,
-                          "-c", "listen_addresses=127.0.0.1",
-                          "-c", "unix_socket_directories=",
-                          "-c", "dynamic_shared_memory_type=mmap", /* no /dev/shm needed */
-                          "-c", "shared_buffers=64MB",
-                          "-c", "fsync=on",
-                          "-c", "synchronous_commit=on",
-                          "-c", "max_wal_size=1GB",
-                          "-c", "checkpoint_timeout=30min",
-                          "-c", "autovacuum_naptime=5s",
-                          "-c", "log_statement=none",
-                          "-c", "logging_collector=off",
+    const char *argv[] = {program,
+                          "-D",
+                          data,
+                          "-p",
+                          port,
+                          "-N",
+                          connections,
+                          "-c",
+                          "listen_addresses=127.0.0.1",
+                          "-c",
+                          "unix_socket_directories=",
+                          "-c",
+                          "dynamic_shared_memory_type=mmap", /* no /dev/shm needed */
+                          "-c",
+                          "shared_buffers=64MB",
+                          "-c",
+                          "fsync=on",
+                          "-c",
+                          "synchronous_commit=on",
+                          "-c",
+                          "max_wal_size=1GB",
+                          "-c",
+                          "checkpoint_timeout=30min",
+                          "-c",
+                          "autovacuum_naptime=5s",
+                          "-c",
+                          "log_statement=none",
+                          "-c",
+                          "logging_collector=off",
                           NULL};
 
     files_join(data, lab->pg_root, "password");
@@ -210,6 +230,7 @@ bool lab_postgres_fill(const struct lab *lab)
     }
     lab_db_close(db);
     if (!ok)
-        fprintf(stderr, "seckill: PostgreSQL is up, but setting it up failed: %s\n", error);
+        fprintf(stderr, "seckill: PostgreSQL is up, but setting it up failed: %s\n",
+                error);
     return ok;
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* lab_redis.c -- one Redis server of a lab: loopback only, a password, nothing on disk. */
+/* lab_redis.c -- one Redis server of a lab: loopback only, a password, nothing on disk.
+ */
 #include "loadtest/lab.h"
 
 #include <arpa/inet.h>

@@ -19,8 +19,10 @@
 
 enum {
     STATE_FORMAT = 1,
-    PORT_FIRST = 15000, /* below Linux's ports for outgoing connections (32768 and up), */
-    PORT_LAST = 32000,  /* so that no client is given a port that a restart needs       */
+    PORT_FIRST =
+        15000, /* below Linux's ports for outgoing connections (32768 and up), */
+    PORT_LAST =
+        32000, /* so that no client is given a port that a restart needs       */
     PORT_TRIES = 200,
     LOCK_WAIT_MS = 300,
 };
@@ -57,7 +59,8 @@ static bool read_servers(struct lab *lab, const json_t *list)
             return false;
         server->port = (int)json_integer_value(json_object_get(entry, "port"));
         server->child.pid = (pid_t)json_integer_value(json_object_get(entry, "pid"));
-        server->child.start = (uint64_t)json_integer_value(json_object_get(entry, "start"));
+        server->child.start =
+            (uint64_t)json_integer_value(json_object_get(entry, "start"));
         server->placeholder_fd = -1;
     }
     return true;
@@ -100,14 +103,16 @@ bool lab_state_write(const struct lab *lab)
     for (size_t i = 0; i < LAB_SERVER_COUNT; i++) {
         const struct lab_server *s = &lab->servers[i];
 
-        json_array_append_new(servers, json_pack("{s:s, s:i, s:i, s:I}", "name", s->name,
-                                                 "port", s->port, "pid", (int)s->child.pid,
-                                                 "start", (json_int_t)s->child.start));
+        json_array_append_new(servers,
+                              json_pack("{s:s, s:i, s:i, s:I}", "name", s->name, "port",
+                                        s->port, "pid", (int)s->child.pid, "start",
+                                        (json_int_t)s->child.start));
     }
-    json = json_pack("{s:i, s:s, s:b, s:s, s:s, s:s, s:s, s:o}", "format",
-                     STATE_FORMAT, "id", lab->id, "owned", lab->owned, "postgres_root", lab->pg_root, "lab_password",
-                     lab->lab_password, "service_password", lab->service_password,
-                     "redis_password", lab->redis_password, "servers", servers);
+    json = json_pack("{s:i, s:s, s:b, s:s, s:s, s:s, s:s, s:o}", "format", STATE_FORMAT,
+                     "id", lab->id, "owned", lab->owned, "postgres_root", lab->pg_root,
+                     "lab_password", lab->lab_password, "service_password",
+                     lab->service_password, "redis_password", lab->redis_password,
+                     "servers", servers);
     files_join(path, lab->dir, "state.json");
     ok = json && files_write_json(path, json);
     json_decref(json);
@@ -137,7 +142,8 @@ static void redis_url(const struct lab *lab, int index, char *out, size_t size)
              lab->servers[1 + index].port);
 }
 
-void lab_environment(const struct lab *lab, struct lab_variable out[LAB_ENVIRONMENT_COUNT])
+void lab_environment(const struct lab *lab,
+                     struct lab_variable out[LAB_ENVIRONMENT_COUNT])
 {
     struct lab_variable *v = out;
     size_t used = 0;
@@ -206,7 +212,8 @@ static bool still_there(int fd, const char *path)
 {
     struct stat mine, found;
 
-    return fstat(fd, &mine) == 0 && stat(path, &found) == 0 && mine.st_ino == found.st_ino;
+    return fstat(fd, &mine) == 0 && stat(path, &found) == 0 &&
+           mine.st_ino == found.st_ino;
 }
 
 bool lab_lock(struct lab *lab)
@@ -228,10 +235,12 @@ bool lab_lock(struct lab *lab)
         }
         close(fd);
     } while (monotonic_ns() < deadline_ns && interrupt_sleep_ms(20));
-    fprintf(stderr,
-            "seckill: another seckill command is starting, stopping or using the lab in %s\n"
-            "  wait until it has ended, or give this one a lab of its own: --dir=OTHER\n",
-            lab->dir);
+    fprintf(
+        stderr,
+        "seckill: another seckill command is starting, stopping or using the lab in "
+        "%s\n"
+        "  wait until it has ended, or give this one a lab of its own: --dir=OTHER\n",
+        lab->dir);
     return false;
 }
 

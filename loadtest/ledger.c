@@ -97,7 +97,8 @@ static bool read_file(struct reading *r, const char *path, char **text)
         if (*line == '\0' || is_last_half)
             continue;
         if (!take_line(r, line)) {
-            fprintf(stderr, "seckill: %s:%d: this is no line of a ledger\n", path, number);
+            fprintf(stderr, "seckill: %s:%d: this is no line of a ledger\n", path,
+                    number);
             return false;
         }
     }

@@ -34,34 +34,88 @@ static const char *users_name(size_t i)
 
 #define AT(field) offsetof(struct load_settings, field)
 static const struct setting settings[] = {
-    {.type = SETTING_COUNT, .name = "processes", .offset = AT(processes), .fallback = "2",
-     .meta = "N", .min = 1, .max = SERVICE_MAX, .help = "how many seckilld processes"},
-    {.type = SETTING_COUNT, .name = "connections", .offset = AT(connections),
-     .fallback = "32", .meta = "N", .min = 1, .max = 256,
+    {.type = SETTING_COUNT,
+     .name = "processes",
+     .offset = AT(processes),
+     .fallback = "2",
+     .meta = "N",
+     .min = 1,
+     .max = SERVICE_MAX,
+     .group = "Options",
+     .help = "how many seckilld processes"},
+    {.type = SETTING_COUNT,
+     .name = "connections",
+     .offset = AT(connections),
+     .fallback = "32",
+     .meta = "N",
+     .min = 1,
+     .max = 256,
+     .group = "Options",
      .help = "wrk's connections, all processes together"},
-    {.type = SETTING_COUNT, .name = "stock", .offset = AT(stock), .fallback = "1000",
-     .meta = "N", .min = 0, .max = 2000000000, .help = "stock of each voucher"},
-    {.type = SETTING_COUNT, .name = "vouchers", .offset = AT(vouchers), .fallback = "1",
-     .meta = "N", .min = 1, .max = VOUCHERS_MAX, .help = "how many vouchers are on sale"},
-    {.type = SETTING_DURATION, .name = "duration", .offset = AT(duration_ms),
-     .fallback = "10s", .meta = "TIME", .min = 100, .max = 3600000,
+    {.type = SETTING_COUNT,
+     .name = "stock",
+     .offset = AT(stock),
+     .fallback = "1000",
+     .meta = "N",
+     .min = 0,
+     .max = 2000000000,
+     .group = "Options",
+     .help = "stock of each voucher"},
+    {.type = SETTING_COUNT,
+     .name = "vouchers",
+     .offset = AT(vouchers),
+     .fallback = "1",
+     .meta = "N",
+     .min = 1,
+     .max = VOUCHERS_MAX,
+     .group = "Options",
+     .help = "how many vouchers are on sale"},
+    {.type = SETTING_DURATION,
+     .name = "duration",
+     .offset = AT(duration_ms),
+     .fallback = "10s",
+     .meta = "TIME",
+     .min = 100,
+     .max = 3600000,
+     .group = "Options",
      .help = "how long at most; it ends earlier when everything is sold"},
-    {.type = SETTING_CHOICE, .name = "users", .offset = AT(users), .fallback = "different",
+    {.type = SETTING_CHOICE,
+     .name = "users",
+     .offset = AT(users),
+     .fallback = "different",
      .choices = users_name,
-     .help = "a different user in each request, or the same one from everywhere at once"},
-    {.type = SETTING_CHOICE, .name = "face", .offset = AT(face), .fallback = "hmdp",
-     .choices = face_name, .help = "which of the service's two faces"},
-    {.type = SETTING_TEXT, .name = "out", .offset = AT(out), .fallback = "runs",
-     .meta = "DIR", .help = "where the run's directory is made"},
-    {.type = SETTING_TEXT, .name = "dir", .offset = AT(dir), .meta = "DIR",
-     .help = "the lab's directory; default $SECKILL_LAB_DIR, else .lab; a lab is started "
-             "there, and stopped at the end, if none is up"},
+     .group = "Options",
+     .help =
+         "a different user in each request, or the same one from everywhere at once"},
+    {.type = SETTING_CHOICE,
+     .name = "face",
+     .offset = AT(face),
+     .fallback = "hmdp",
+     .choices = face_name,
+     .group = "Options",
+     .help = "which of the service's two faces"},
+    {.type = SETTING_TEXT,
+     .name = "out",
+     .offset = AT(out),
+     .fallback = "runs",
+     .meta = "DIR",
+     .group = "Options",
+     .help = "where the run's directory is made"},
+    {.type = SETTING_TEXT,
+     .name = "dir",
+     .offset = AT(dir),
+     .meta = "DIR",
+     .group = "Options",
+     .help =
+         "the lab's directory; default $SECKILL_LAB_DIR, else .lab; a lab is started "
+         "there, and stopped at the end, if none is up"},
 };
 
 static const struct setting_program program = {
     .name = "seckill load",
     .synopsis = "[OPTIONS] [-- SECKILLD FLAGS]",
-    .intro = "Start seckilld processes, run wrk against them, stop them and audit the sale.\n"
+    .intro = "Start seckilld processes, run wrk against them, stop them and audit the "
+             "sale.\n"
              "What stands after -- goes to each seckilld.\n\n"
              "  seckill load\n"
              "  seckill load --stock=100 -- --lock=naive --lock-scope=voucher \\\n"
@@ -86,8 +140,8 @@ static void print_outcomes(const char *dir)
     free(text);
 }
 
-static enum exit_code run_in(const struct lab *lab, lab_db *db, const struct load_settings *v,
-                             char *const *flags)
+static enum exit_code run_in(const struct lab *lab, lab_db *db,
+                             const struct load_settings *v, char *const *flags)
 {
     char dir[FILES_PATH_MAX];
     struct run_result *result = calloc(1, sizeof *result);

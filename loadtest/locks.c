@@ -15,14 +15,19 @@ struct locks_settings {
 };
 
 static const struct setting settings[] = {
-    {.type = SETTING_SWITCH, .name = "json", .offset = offsetof(struct locks_settings, json),
-     .fallback = "off", .help = "as JSON, for programs"},
+    {.type = SETTING_SWITCH,
+     .name = "json",
+     .offset = offsetof(struct locks_settings, json),
+     .fallback = "off",
+     .group = "Options",
+     .help = "as JSON, for programs"},
 };
 
 static const struct setting_program program = {
     .name = "seckill locks",
     .synopsis = "[--json]",
-    .intro = "Every way to lock that seckilld --lock=NAME offers: where it is kept, what it\n"
+    .intro = "Every way to lock that seckilld --lock=NAME offers: where it is kept, "
+             "what it\n"
              "promises, and what breaks it.\n\n"
              "  seckill locks\n"
              "  seckill locks --json | jq -r '.[].name'",
@@ -37,9 +42,10 @@ static void print_json(void)
     for (size_t i = 0; i < dlock_variant_count(); i++) {
         const dlock_variant_info *v = dlock_variant_at(i);
 
-        json_array_append_new(list, json_pack("{s:s, s:s, s:s, s:s, s:s}", "name", v->name,
-                                              "store", v->store, "promises", v->promises,
-                                              "breaks", v->breaks, "source", v->source));
+        json_array_append_new(list,
+                              json_pack("{s:s, s:s, s:s, s:s, s:s}", "name", v->name,
+                                        "store", v->store, "promises", v->promises,
+                                        "breaks", v->breaks, "source", v->source));
     }
     json_dumpf(list, stdout, JSON_INDENT(2));
     putchar('\n');

@@ -28,19 +28,25 @@ static const char *command_name(size_t i)
 static void help(FILE *out)
 {
     fputs("Usage: seckill COMMAND [OPTIONS]\n\n"
-          "The laboratory around seckilld: it starts private servers, drives real load and\n"
+          "The laboratory around seckilld: it starts private servers, drives real load "
+          "and\n"
           "real faults at several service processes, and then audits the database.\n\n"
-          "  seckill compare                        the whole table, in under three minutes\n"
-          "  seckill compare --locks=lua,reentrant --hazards=slow --experiments=oversell\n"
+          "  seckill compare                        the whole table, in under three "
+          "minutes\n"
+          "  seckill compare --locks=lua,reentrant --hazards=slow "
+          "--experiments=oversell\n"
           "  seckill lab up && seckill seed --users=100000 --stock=1000\n"
-          "  seckill load -- --lock=naive --lock-scope=voucher --stock-guard=read-write\n\n"
+          "  seckill load -- --lock=naive --lock-scope=voucher "
+          "--stock-guard=read-write\n\n"
           "Commands:\n",
           out);
     for (size_t i = 0; i < COMMAND_COUNT; i++)
         fprintf(out, "  %-8s %s\n", commands[i].name, commands[i].help);
     fputs("\n`seckill COMMAND --help` says more about each.\n\n"
-          "Exit status: 0 as it should be, 1 a run is invalid or a cell unexpected, 2 a verdict\n"
-          "is unknown, 3 a threshold was missed, 64 usage, 69 a server is missing, 70 a bug.\n",
+          "Exit status: 0 as it should be, 1 a run is invalid or a cell unexpected, 2 "
+          "a verdict\n"
+          "is unknown, 3 a threshold was missed, 64 usage, 69 a server is missing, 70 "
+          "a bug.\n",
           out);
 }
 
@@ -62,7 +68,8 @@ int main(int argc, char **argv)
 {
     const char *word = argc > 1 ? argv[1] : "--help";
 
-    if (strcmp(word, "--help") == 0 || strcmp(word, "-h") == 0 || strcmp(word, "help") == 0) {
+    if (strcmp(word, "--help") == 0 || strcmp(word, "-h") == 0 ||
+        strcmp(word, "help") == 0) {
         help(argc > 1 ? stdout : stderr);
         return argc > 1 ? EXIT_VALID : EXIT_USAGE;
     }

@@ -24,8 +24,8 @@ bool report_has_color(FILE *out)
 const char *report_style(FILE *out, enum report_style style)
 {
     static const char *const codes[] = {
-        [STYLE_PLAIN] = "\033[0m", [STYLE_GOOD] = "\033[34m", [STYLE_BAD] = "\033[1;31m",
-        [STYLE_WARN] = "\033[33m", [STYLE_DIM] = "\033[2m",   [STYLE_BOLD] = "\033[1m",
+        [STYLE_PLAIN] = "\033[0m",  [STYLE_GOOD] = "\033[34m",
+        [STYLE_BAD] = "\033[1;31m", [STYLE_WARN] = "\033[33m", [STYLE_BOLD] = "\033[1m",
     };
 
     return report_has_color(out) ? codes[style] : "";
@@ -47,8 +47,9 @@ void report_verdict(FILE *out, const struct audit_verdict *v, const char *source
 {
     const char *plain = report_style(out, STYLE_PLAIN);
 
-    fprintf(out, "%s%s%s: issued %" PRId64 ", orders %" PRId64 ", left %" PRId64
-                 "; clients were told of %" PRId64 ", unsure of %" PRId64 " (from %s)\n",
+    fprintf(out,
+            "%s%s%s: issued %" PRId64 ", orders %" PRId64 ", left %" PRId64
+            "; clients were told of %" PRId64 ", unsure of %" PRId64 " (from %s)\n",
             report_style(out, style_of(v->valid)),
             v->valid == AUDIT_VALID     ? "VALID"
             : v->valid == AUDIT_INVALID ? "INVALID"
@@ -57,12 +58,13 @@ void report_verdict(FILE *out, const struct audit_verdict *v, const char *source
     for (int i = 0; i < AUDIT_CHECK_COUNT; i++) {
         const struct audit_finding *f = &v->findings[i];
 
-        fprintf(out, "  %s%s%s %-15s", report_style(out, style_of(f->valid)), mark(f->valid),
-                plain, audit_check_name((enum audit_check)i));
+        fprintf(out, "  %s%s%s %-15s", report_style(out, style_of(f->valid)),
+                mark(f->valid), plain, audit_check_name((enum audit_check)i));
         if (f->valid == AUDIT_VALID)
             fprintf(out, " no\n");
         else
-            fprintf(out, " %" PRId64 "  %s\n", f->count, audit_check_text((enum audit_check)i));
+            fprintf(out, " %" PRId64 "  %s\n", f->count,
+                    audit_check_text((enum audit_check)i));
         for (int k = 0; k < f->example_count; k++)
             fprintf(out, "        %s\n", f->examples[k]);
         if (f->count > f->example_count && f->example_count == AUDIT_EXAMPLES)

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* report.h -- what people are shown: verdicts, and where colour and animation are fine. */
+/* report.h -- what people are shown: verdicts, and where colour and animation are fine.
+ */
 #ifndef LOADTEST_REPORT_H
 #define LOADTEST_REPORT_H
 
@@ -8,7 +9,7 @@
 
 #include "loadtest/audit.h"
 
-enum report_style { STYLE_PLAIN, STYLE_GOOD, STYLE_BAD, STYLE_WARN, STYLE_DIM, STYLE_BOLD };
+enum report_style { STYLE_PLAIN, STYLE_GOOD, STYLE_BAD, STYLE_WARN, STYLE_BOLD };
 
 /* May `out` be coloured?  Only a terminal that is not dumb, and not with NO_COLOR. */
 bool report_has_color(FILE *out);

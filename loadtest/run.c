@@ -16,8 +16,10 @@ enum {
     POLL_MS = 4,
     DRAIN_MS = 3000,
     SPARE_WORKERS = 2,
-    AFTER_HAZARD_MS = 150, /* for whom the hazard let go to finish, and others to see it */
-    FIRST_SLOT_MS = 150,   /* from arming to the target's turn: time for wrk to connect  */
+    AFTER_HAZARD_MS =
+        150, /* for whom the hazard let go to finish, and others to see it */
+    FIRST_SLOT_MS =
+        150, /* from arming to the target's turn: time for wrk to connect  */
     ENOUGH_ORDERS = 10,
     ENOUGH_STOCKS = 5,
     QUIET_TRIES = 40,
@@ -35,7 +37,8 @@ struct running {
     struct wrk wrk;
     struct hazard_scene scene;
     int64_t hazard_over_ns, sold_out_before;
-    int64_t sold_out_ns, accepted_then; /* when "sold out" was first heard             */
+    int64_t sold_out_ns,
+        accepted_then; /* when "sold out" was first heard             */
 };
 
 static bool issue_vouchers(struct running *r)
@@ -48,7 +51,8 @@ static bool issue_vouchers(struct running *r)
                                       .stock = plan->stock};
 
         if (!lab_issue_voucher(plan->db, &voucher, &r->vouchers[i])) {
-            fprintf(stderr, "seckill: cannot make a voucher: %s\n", lab_db_error(plan->db));
+            fprintf(stderr, "seckill: cannot make a voucher: %s\n",
+                    lab_db_error(plan->db));
             return false;
         }
         used += (size_t)snprintf(r->voucher_list + used, sizeof r->voucher_list - used,
@@ -69,12 +73,12 @@ static bool write_run(const struct running *r, bool is_settled)
     for (int i = 0; i < plan->voucher_count; i++)
         json_array_append_new(vouchers, json_integer(r->vouchers[i]));
     json = json_pack("{s:s*, s:s, s:s*, s:s, s:o, s:o, s:I, s:i, s:i, s:b, s:b, s:s}",
-                     "experiment", plan->experiment, "hazard", plan->hazard->name, "lock",
-                     plan->lock, "lab", plan->lab->id, "seckilld_flags", flags, "vouchers",
-                     vouchers, "stock", (json_int_t)plan->stock, "processes",
-                     plan->processes, "connections", plan->connections, "settled",
-                     is_settled, "services_ended_well", r->services_ended_well,
-                     "hazard_note", r->scene.note);
+                     "experiment", plan->experiment, "hazard", plan->hazard->name,
+                     "lock", plan->lock, "lab", plan->lab->id, "seckilld_flags", flags,
+                     "vouchers", vouchers, "stock", (json_int_t)plan->stock,
+                     "processes", plan->processes, "connections", plan->connections,
+                     "settled", is_settled, "services_ended_well",
+                     r->services_ended_well, "hazard_note", r->scene.note);
     files_join(path, plan->dir, "run.json");
     ok = json && files_write_json(path, json);
     json_decref(json);
@@ -91,7 +95,8 @@ static enum exit_code start_services(struct running *r)
         .dir = plan->dir,
         .flags = plan->flags,
         .count = plan->processes,
-        .workers = (plan->connections + plan->processes - 1) / plan->processes + SPARE_WORKERS,
+        .workers =
+            (plan->connections + plan->processes - 1) / plan->processes + SPARE_WORKERS,
         .allow_faults = plan->hazard->needs_faults,
     };
     enum exit_code rc = service_start(r->services, &services);
@@ -100,8 +105,8 @@ static enum exit_code start_services(struct running *r)
     return rc;
 }
 
-/* Which lock the hazard aims at: the voucher's, or that of the user whose turn comes when
- * the load is under way. */
+/* Which lock the hazard aims at: the voucher's, or that of the user whose turn comes
+ * when the load is under way. */
 static bool arm_hazard(struct running *r)
 {
     const struct run_plan *plan = r->plan;
@@ -124,7 +129,8 @@ static bool arm_hazard(struct running *r)
         scene->user = slot % plan->slot_users + 1;
         snprintf(scene->key, sizeof scene->key, "lock:order:%" PRId64, scene->user);
     } else {
-        snprintf(scene->key, sizeof scene->key, "lock:voucher:%" PRId64, r->vouchers[0]);
+        snprintf(scene->key, sizeof scene->key, "lock:voucher:%" PRId64,
+                 r->vouchers[0]);
     }
     return plan->hazard->arm(scene);
 }
@@ -163,8 +169,8 @@ static int64_t since_start_ms(const struct running *r)
     return (monotonic_ns() - r->wrk.started_ns) / 1000000;
 }
 
-/* Has the load shown what it can?  In one experiment the voucher is sold out, in the other
- * every user had a turn for every voucher. */
+/* Has the load shown what it can?  In one experiment the voucher is sold out, in the
+ * other every user had a turn for every voucher. */
 static bool is_enough(struct running *r)
 {
     const struct run_plan *plan = r->plan;
@@ -174,7 +180,8 @@ static bool is_enough(struct running *r)
     if (r->hazard_over_ns == 0)
         return false;
     if (plan->is_per_user) {
-        int64_t round_ms = (int64_t)plan->slot_ms * plan->slot_users * plan->voucher_count;
+        int64_t round_ms =
+            (int64_t)plan->slot_ms * plan->slot_users * plan->voucher_count;
 
         return since_start_ms(r) > round_ms + AFTER_HAZARD_MS &&
                (!plan->hazard->needs_faults || calm_ms > AFTER_HAZARD_MS);
@@ -273,7 +280,8 @@ static bool judge(struct running *r)
     json_t *json;
     bool ok;
 
-    ok = evidence_export(plan->db, r->vouchers, (size_t)plan->voucher_count, plan->dir) &&
+    ok = evidence_export(plan->db, r->vouchers, (size_t)plan->voucher_count,
+                         plan->dir) &&
          evidence_from_files(&evidence, plan->dir);
     if (!ok)
         return false;

@@ -39,6 +39,7 @@ bool runs_make(char out[FILES_PATH_MAX], const char *base)
             break;
     }
 fail:
-    fprintf(stderr, "seckill: cannot make a directory in %s: %s\n", base, strerror(errno));
+    fprintf(stderr, "seckill: cannot make a directory in %s: %s\n", base,
+            strerror(errno));
     return false;
 }

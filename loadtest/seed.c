@@ -24,27 +24,62 @@ struct seed_settings {
 
 #define AT(field) offsetof(struct seed_settings, field)
 static const struct setting settings[] = {
-    {.type = SETTING_COUNT, .name = "users", .offset = AT(users), .fallback = "100000",
-     .meta = "N", .min = 1, .max = USERS_MAX,
+    {.type = SETTING_COUNT,
+     .name = "users",
+     .offset = AT(users),
+     .fallback = "100000",
+     .meta = "N",
+     .min = 1,
+     .max = USERS_MAX,
+     .group = "Options",
      .help = "how many users get a token: 1 to N"},
-    {.type = SETTING_COUNT, .name = "stock", .offset = AT(stock), .fallback = "1000",
-     .meta = "N", .min = 0, .max = STOCK_MAX, .help = "stock of each new voucher"},
-    {.type = SETTING_COUNT, .name = "vouchers", .offset = AT(vouchers), .fallback = "1",
-     .meta = "N", .min = 0, .max = VOUCHERS_MAX, .help = "how many vouchers to make"},
-    {.type = SETTING_TEXT, .name = "begin", .offset = AT(begin), .meta = "TIME",
-     .help = "when the sale begins, such as \"2030-01-31 20:00+08\"; default a minute ago"},
-    {.type = SETTING_TEXT, .name = "end", .offset = AT(end), .meta = "TIME",
+    {.type = SETTING_COUNT,
+     .name = "stock",
+     .offset = AT(stock),
+     .fallback = "1000",
+     .meta = "N",
+     .min = 0,
+     .max = STOCK_MAX,
+     .group = "Options",
+     .help = "stock of each new voucher"},
+    {.type = SETTING_COUNT,
+     .name = "vouchers",
+     .offset = AT(vouchers),
+     .fallback = "1",
+     .meta = "N",
+     .min = 0,
+     .max = VOUCHERS_MAX,
+     .group = "Options",
+     .help = "how many vouchers to make"},
+    {.type = SETTING_TEXT,
+     .name = "begin",
+     .offset = AT(begin),
+     .meta = "TIME",
+     .group = "Options",
+     .help =
+         "when the sale begins, such as \"2030-01-31 20:00+08\"; default a minute ago"},
+    {.type = SETTING_TEXT,
+     .name = "end",
+     .offset = AT(end),
+     .meta = "TIME",
+     .group = "Options",
      .help = "when it ends; default in a year"},
-    {.type = SETTING_TEXT, .name = "dir", .offset = AT(dir), .meta = "DIR",
+    {.type = SETTING_TEXT,
+     .name = "dir",
+     .offset = AT(dir),
+     .meta = "DIR",
+     .group = "Options",
      .help = "the lab's directory; default $SECKILL_LAB_DIR, else .lab"},
 };
 
 static const struct setting_program program = {
     .name = "seckill seed",
     .synopsis = "[--users=N] [--stock=N] [--vouchers=N] [--begin=TIME] [--end=TIME]",
-    .intro = "Make users with tokens, and vouchers with stock, in a lab that is up.  Tokens\n"
+    .intro = "Make users with tokens, and vouchers with stock, in a lab that is up.  "
+             "Tokens\n"
              "that were made earlier stay good: they depend on the lab's key alone.\n\n"
-             "  seckill seed                              100000 users, one voucher of 1000\n"
+             "  seckill seed                              100000 users, one voucher of "
+             "1000\n"
              "  seckill seed --users=500 --vouchers=3 --stock=100",
     .settings = settings,
     .count = sizeof settings / sizeof settings[0],
@@ -93,8 +128,8 @@ bool seed_ensure(const struct lab *lab, int64_t count)
     return lines >= count || seed_tokens(path, key, count);
 }
 
-static enum exit_code make_vouchers(const struct lab *lab, const struct seed_settings *v,
-                                    int64_t *first)
+static enum exit_code make_vouchers(const struct lab *lab,
+                                    const struct seed_settings *v, int64_t *first)
 {
     char url[256], error[512], title[64];
     enum exit_code rc = EXIT_VALID;
@@ -109,7 +144,8 @@ static enum exit_code make_vouchers(const struct lab *lab, const struct seed_set
         struct lab_voucher voucher = {title, v->stock, v->begin, v->end};
         int64_t id = 0;
 
-        snprintf(title, sizeof title, "voucher %" PRId64 " of %" PRId64, i + 1, v->vouchers);
+        snprintf(title, sizeof title, "voucher %" PRId64 " of %" PRId64, i + 1,
+                 v->vouchers);
         if (lab_issue_voucher(db, &voucher, &id)) {
             printf("voucher %" PRId64 ": stock %" PRId64 "\n", id, v->stock);
             *first = *first ? *first : id;

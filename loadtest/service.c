@@ -157,8 +157,8 @@ bool service_arm(const struct service *service, const char *point, const char *a
     struct http_answer answer;
     char url[512];
 
-    snprintf(url, sizeof url, "%s/faults/arm?point=%s&action=%s&key=%s", service->admin_url,
-             point, action, key);
+    snprintf(url, sizeof url, "%s/faults/arm?point=%s&action=%s&key=%s",
+             service->admin_url, point, action, key);
     if (http_client_ask("POST", url, &answer) && answer.status == 200)
         return true;
     fprintf(stderr, "seckill: cannot arm %s at %s of %s: %ld %s\n", action, point,

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* service.h -- seckilld processes that the laboratory runs, and the faults it gives them.
+/* service.h -- seckilld processes that the laboratory runs, and the faults it gives
+ * them.
  *
  * Everything goes over HTTP or signals: the laboratory knows nothing of the service's
  * inside.
@@ -37,8 +38,8 @@ struct service_plan {
  * said on stderr why, and none is left. */
 enum exit_code service_start(struct service *services, const struct service_plan *plan);
 
-/* Stop them: SIGTERM, and SIGKILL for who does not end.  False: one did not end by itself
- * with status 0. */
+/* Stop them: SIGTERM, and SIGKILL for who does not end.  False: one did not end by
+ * itself with status 0. */
 bool service_stop(struct service *services, int count);
 
 /* Arm `point` ("after-read") with `action` ("hold") for the lock `key`.  False: said on

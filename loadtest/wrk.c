@@ -28,8 +28,8 @@ static bool spawn(struct wrk *w, const struct wrk_plan *plan, const char *script
                   const char *const *extra)
 {
     char threads[16], connections[16], duration[32], url[256], log_path[FILES_PATH_MAX];
-    const char *argv[] = {"wrk", threads, connections, duration, "--timeout", "30s",
-                          "-s",  script,  url,         NULL};
+    const char *argv[] = {"wrk", threads, connections, duration, "--timeout",
+                          "30s", "-s",    script,      url,      NULL};
     struct child_options options = child_options_default(argv);
     char **env = environment_make(plan->lab, extra);
     bool ok;
@@ -47,7 +47,8 @@ static bool spawn(struct wrk *w, const struct wrk_plan *plan, const char *script
     options.death_signal = SIGKILL;
     ok = child_start(&w->child, &options);
     if (!ok)
-        fprintf(stderr, "seckill: cannot start wrk: %s\n  install it: apt-get install wrk\n",
+        fprintf(stderr,
+                "seckill: cannot start wrk: %s\n  install it: apt-get install wrk\n",
                 strerror(errno));
     if (options.stdout_fd >= 0)
         close(options.stdout_fd);
@@ -65,12 +66,14 @@ enum exit_code wrk_start(struct wrk *w, const struct wrk_plan *plan)
     *w = (struct wrk){.started_ns = monotonic_ns()};
     snprintf(relative, sizeof relative, "loadtest/wrk/%s", plan->script);
     if (!files_find_data(script, relative)) {
-        fprintf(stderr, "seckill: cannot find %s beside or above this program\n", relative);
+        fprintf(stderr, "seckill: cannot find %s beside or above this program\n",
+                relative);
         return EXIT_UNAVAILABLE;
     }
     files_join(w->control_path, plan->dir, "control");
     if (!control_open(&w->control, w->control_path)) {
-        fprintf(stderr, "seckill: cannot make %s: %s\n", w->control_path, strerror(errno));
+        fprintf(stderr, "seckill: cannot make %s: %s\n", w->control_path,
+                strerror(errno));
         return EXIT_UNAVAILABLE;
     }
     extra[n++] = variable("SECKILL_URLS", plan->urls);
@@ -107,7 +110,8 @@ bool wrk_stop(struct wrk *w, int64_t drain_ms)
     control_stop(&w->control);
     while (wrk_runs(w) && !is_drained(w) && monotonic_ns() < drain_ns)
         usleep(POLL_MS * 1000);
-    /* wrk misses a SIGINT that comes before it listens, so send it until it has gone. */
+    /* wrk misses a SIGINT that comes before it listens, so send it until it has gone.
+     */
     end_ns = monotonic_ns() + END_MS * 1000000LL;
     while (!ended && monotonic_ns() < end_ns) {
         child_signal(&w->child, SIGINT);

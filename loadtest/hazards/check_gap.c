@@ -2,11 +2,12 @@
 /* check_gap.c -- a pause between the check of the owner and the delete.
  *
  * A has sold, sees that the lock is still its own, and is held just before its delete.
- * Its lease ends.  B gets the lock and is held in the middle of its work, well within its
- * own lease.  A goes on: its delete frees B's lock.  C gets in and sells.  B goes on.
+ * Its lease ends.  B gets the lock and is held in the middle of its work, well within
+ * its own lease.  A goes on: its delete frees B's lock.  C gets in and sells.  B goes
+ * on.
  *
- * Only a lock that checks and deletes in two steps has that moment.  For the others there
- * is nothing to arm, and the run is like calm with the same short lease. */
+ * Only a lock that checks and deletes in two steps has that moment.  For the others
+ * there is nothing to arm, and the run is like calm with the same short lease. */
 #include <stdio.h>
 
 #include "loadtest/hazard.h"
@@ -27,7 +28,8 @@ static bool arm(struct hazard_scene *scene)
     return hazard_lay_in_wait(scene, GAP);
 }
 
-/* A is in the gap: lay in wait for B.  Nobody can get there before A's lease is over. */
+/* A is in the gap: lay in wait for B.  Nobody can get there before A's lease is over.
+ */
 static enum hazard_state catch_a(struct hazard_scene *scene)
 {
     enum hazard_state state = hazard_caught(scene, GAP, &scene->first);

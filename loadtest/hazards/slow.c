@@ -3,7 +3,8 @@
  *
  * The first holder of the target's lock is held after it has read and before it writes,
  * for twice the lease.  A lock that is renewed meanwhile keeps everybody out; any other
- * lets them in, and then the holder writes what it had computed from what it had read. */
+ * lets them in, and then the holder writes what it had computed from what it had read.
+ */
 #include <stdio.h>
 
 #include "loadtest/hazard.h"
@@ -38,8 +39,9 @@ static enum hazard_state step(struct hazard_scene *scene)
     sold = hazard_others_sold(scene);
     if (!sold && held_ms < 2 * scene->lease_ms + scene->lease_ms / 2)
         return HAZARD_GOING;
-    snprintf(scene->note, sizeof scene->note, "held %s in %s for %d ms; others %s meanwhile",
-             scene->key, scene->first->name, (int)held_ms, sold ? "sold" : "stayed out");
+    snprintf(scene->note, sizeof scene->note,
+             "held %s in %s for %d ms; others %s meanwhile", scene->key,
+             scene->first->name, (int)held_ms, sold ? "sold" : "stayed out");
     return service_release(scene->first, "after-read") ? HAZARD_OVER : HAZARD_FAILED;
 }
 

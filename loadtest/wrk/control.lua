@@ -1,9 +1,10 @@
 -- SPDX-License-Identifier: MIT
 -- control.lua -- a page of memory that the laboratory shares with the wrk threads.
 --
--- 64-bit numbers.  [0] is written by the laboratory: not zero means "send no more, wait for
--- the answers".  Thread i (from 1) writes [8 * i + k]: k = 0 sent, 1 answered, 2 accepted,
--- 3 sold out, 4 answered anything else.  loadtest/control.h has the same layout.
+-- 64-bit numbers.  [0] is written by the laboratory: not zero means "send no more, wait
+-- for the answers".  Thread i (from 1) writes [8 * i + k]: k = 0 sent, 1 answered, 2
+-- accepted, 3 sold out, 4 answered anything else.  loadtest/control.h has the same
+-- layout.
 
 local ffi = require("ffi")
 

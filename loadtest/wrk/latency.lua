@@ -24,7 +24,8 @@ function M.print(counts, name, lines)
     end
 end
 
--- Percentiles in milliseconds, and how many answers they are about; nil if there were none.
+-- Percentiles in milliseconds, and how many answers they are about; nil if there were
+-- none.
 function M.percentiles(counts)
     local values, total, sum = {}, 0, 0
     for us, count in pairs(counts) do

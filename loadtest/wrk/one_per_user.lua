@@ -1,13 +1,14 @@
 -- SPDX-License-Identifier: MIT
 -- one_per_user.lua -- the same user fires from every connection at once.
 --
---   wrk -t2 -c32 -d5s --timeout 30s -s loadtest/wrk/one_per_user.lua http://127.0.0.1:8081
+--   wrk -t2 -c32 -d5s --timeout 30s -s loadtest/wrk/one_per_user.lua
+-- http://127.0.0.1:8081
 --
--- Time is cut into slots of $SECKILL_SLOT_MS (4) milliseconds.  In each slot all threads,
--- whichever service process they talk to, order for one and the same user, since they look
--- at the same clock; $SECKILL_SLOT_USERS (100) users take turns.  When all had their turn
--- the next voucher of $SECKILL_VOUCHER is next: the lock is the user's, so the same lock
--- guards all of that user's vouchers.
+-- Time is cut into slots of $SECKILL_SLOT_MS (4) milliseconds.  In each slot all
+-- threads, whichever service process they talk to, order for one and the same user,
+-- since they look at the same clock; $SECKILL_SLOT_USERS (100) users take turns.  When
+-- all had their turn the next voucher of $SECKILL_VOUCHER is next: the lock is the
+-- user's, so the same lock guards all of that user's vouchers.
 
 local here = debug.getinfo(1, "S").source:match("^@(.*/)") or "./"
 local seckill = dofile(here .. "seckill.lua")

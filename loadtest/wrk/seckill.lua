@@ -1,13 +1,16 @@
 -- SPDX-License-Identifier: MIT
--- seckill.lua -- what the wrk scripts share: requests, outcomes, the ledger, the summary.
+-- seckill.lua -- what the wrk scripts share: requests, outcomes, the ledger, the
+-- summary.
 --
 -- Environment (all optional):
 --   SECKILL_TOKENS      tokens file, "<user> <token>" per line     (.lab/tokens.txt)
 --   SECKILL_VOUCHER     voucher number, or several with commas     (1)
 --   SECKILL_FACE        hmdp or v1: which of the service's faces   (hmdp)
 --   SECKILL_URLS        several addresses with commas: wrk's threads take one each
---   SECKILL_RUN         prefix of the request ids                  (made from the clock)
---   SECKILL_IDS         off: name no requests, so that the service need not look for them;
+--   SECKILL_RUN         prefix of the request ids                  (made from the
+-- clock)
+--   SECKILL_IDS         off: name no requests, so that the service need not look for
+-- them;
 --                       then there is no ledger and no latency             (on)
 --   SECKILL_LEDGER_DIR  where to write ledger-<thread>.tsv and load.json
 --   SECKILL_CONTROL     a file that the laboratory shares with us, see control.lua
@@ -32,7 +35,7 @@ int clock_gettime(int clock, seckill_timespec *out);
 int usleep(unsigned usec);
 ]]
 
-local M = { bought = {} } -- bought: users of this thread who were told an order number
+local M = { bought = {} } -- users of this thread who were told an order number
 
 local CLOCK_MONOTONIC = 1
 local STALLED_US, STALL_PAUSE_US = 50000, 2000
@@ -85,7 +88,9 @@ function M.read_tokens(wanted)
     for line in file:lines() do
         local user, token = line:match("^(%d+) (%x+)$")
         user = tonumber(user)
-        if user and wanted(user) then tokens[#tokens + 1] = { user = user, token = token } end
+        if user and wanted(user) then
+            tokens[#tokens + 1] = { user = user, token = token }
+        end
     end
     file:close()
     if #tokens == 0 then
@@ -94,7 +99,8 @@ function M.read_tokens(wanted)
     return tokens
 end
 
--- The two faces of the service: where an order goes, and how an answer names its number.
+-- The two faces of the service: where an order goes, and how an answer names its
+-- number.
 local FACES = {
     hmdp = { path = "/voucher-order/seckill/%s", order = '"data"%s*:%s*(%d+)' },
     v1 = { path = "/api/v1/vouchers/%s/orders", order = '"id"%s*:%s*"(%d+)"' },
@@ -109,7 +115,8 @@ end
 -- Answers after which nobody can say whether there is an order.
 local UNSURE = { unknown = true, internal = true }
 local OUTCOMES = {
-    ["accepted"] = true, ["sold-out"] = true, ["duplicate"] = true, ["lock-busy"] = true,
+    ["accepted"] = true, ["sold-out"] = true, ["duplicate"] = true,
+    ["lock-busy"] = true,
     ["not-started"] = true, ["ended"] = true, ["unknown-voucher"] = true,
     ["unauthorized"] = true, ["bad-request"] = true, ["too-large"] = true,
     ["not-found"] = true, ["method-not-allowed"] = true, ["conflict"] = true,
@@ -189,7 +196,8 @@ local function make_request(state, script)
     state.sent = n
     state.pending_count = state.pending_count + 1
     if not state.anonymous then
-        state.pending[n] = { user = user, voucher = state.vouchers[which], since_us = now }
+        state.pending[n] =
+            { user = user, voucher = state.vouchers[which], since_us = now }
     end
     control.set_sent(n)
     return text
@@ -238,15 +246,16 @@ local function take_answer(state, status, headers, body)
     control.set_answered(state.answered, outcome)
 end
 
--- After the thread has ended: the rest of its ledger, and what it has counted, as lines.
+-- After the thread has ended: the rest of its ledger, and what it has counted, as
+-- lines.
 local function finish(state, script)
     local lines = { "sent " .. state.sent, "answered " .. state.answered }
     for n, buyer in pairs(state.pending) do
         note(state, "unanswered", state.prefix .. n, "-", buyer)
     end
     if state.ledger then
-        state.ledger:write(string.format("end\t%d\t%d\t%d\t%d\n", state.sent, state.answered,
-            state.outcomes["accepted"] or 0, state.pending_count))
+        state.ledger:write(string.format("end\t%d\t%d\t%d\t%d\n", state.sent,
+            state.answered, state.outcomes["accepted"] or 0, state.pending_count))
         state.ledger:close()
     end
     for outcome, count in pairs(state.outcomes) do
@@ -275,7 +284,9 @@ local function make_setup(threads)
         local url = urls[(#threads - 1) % #urls + 1]
         local host, port = url:match("^http://([^:/]+):(%d+)")
         local address = host and wrk.lookup(host, port)[1]
-        if not address then die("SECKILL_URLS: \"" .. url .. "\" is not http://HOST:PORT") end
+        if not address then
+            die("SECKILL_URLS: \"" .. url .. "\" is not http://HOST:PORT")
+        end
         thread.addr = address
         thread:set("service_host", host .. ":" .. port)
     end

@@ -42,20 +42,21 @@ end
 local function print_latency(title, counts)
     local p = latency.percentiles(counts)
     if p then
-        print(string.format("  %-22s p50 %.2f ms  p90 %.2f ms  p99 %.2f ms  max %.2f ms",
-            title, p.p50, p.p90, p.p99, p.max))
+        print(string.format(
+            "  %-22s p50 %.2f ms  p90 %.2f ms  p99 %.2f ms  max %.2f ms", title,
+            p.p50, p.p90, p.p99, p.max))
     end
 end
 
 local function print_table(all, context)
     local sum = all.unanswered
-    print(string.format("\nOrders for voucher %s, face %s", context.voucher, context.face))
+    print(("\nOrders for voucher %s, face %s"):format(context.voucher, context.face))
     for _, name in ipairs(sorted(all.outcomes)) do
         sum = sum + all.outcomes[name]
         print(string.format("  %-22s %9d", name, all.outcomes[name]))
     end
     print(string.format("  %-22s %9d%s", "no answer", all.unanswered,
-        all.unanswered > 0 and "  in flight at the end, or lost with a connection" or ""))
+        all.unanswered > 0 and "  in flight at the end, or lost on the way" or ""))
     print(string.format("  %-22s %9d%s", "sent", all.sent,
         sum == all.sent and "  = the sum of the lines above" or
         "  BUT THE LINES ABOVE ADD UP TO " .. sum))
@@ -65,24 +66,26 @@ end
 
 local function print_notes(all, errors, context)
     if all.wrapped > 0 then
-        print("  note: users ran out and were used again; make more: seckill seed --users=N")
+        print("  note: users ran out and were used again; make more: " ..
+            "seckill seed --users=N")
     end
     if context.face == "v1" and errors.status > 0 then
-        print(string.format("  note: wrk's \"Non-2xx or 3xx responses: %d\" are answers such as " ..
-            "409 sold out,\n        counted one by one above; they are not errors",
-            errors.status))
+        print(string.format("  note: wrk's \"Non-2xx or 3xx responses: %d\" are " ..
+            "answers such as 409 sold out,\n        counted one by one above; they are " ..
+            "not errors", errors.status))
     end
     if errors.timeout > 0 then
-        print(string.format("  note: %d answers took longer than wrk's --timeout; they are " ..
-            "counted above", errors.timeout))
+        print(string.format("  note: %d answers took longer than wrk's --timeout; " ..
+            "they are counted above", errors.timeout))
     end
 end
 
 local function json_latency(counts)
     local p = latency.percentiles(counts)
     if not p then return "null" end
-    return string.format('{"count": %d, "mean_ms": %.3f, "p50_ms": %.3f, "p90_ms": %.3f, ' ..
-        '"p99_ms": %.3f, "max_ms": %.3f}', p.count, p.mean, p.p50, p.p90, p.p99, p.max)
+    return string.format('{"count": %d, "mean_ms": %.3f, "p50_ms": %.3f, ' ..
+        '"p90_ms": %.3f, "p99_ms": %.3f, "max_ms": %.3f}', p.count, p.mean, p.p50,
+        p.p90, p.p99, p.max)
 end
 
 local function write_json(all, wrk_summary, context)
@@ -97,7 +100,8 @@ local function write_json(all, wrk_summary, context)
         outcomes[i] = string.format('"%s": %d', name, all.outcomes[name])
     end
     file:write(string.format('{"sent": %d, "answered": %d, "unanswered": %d, ' ..
-        '"outcomes": {%s},\n "users": %d, "users_started_over": %d, "duration_ms": %d,\n ' ..
+        '"outcomes": {%s},\n "users": %d, "users_started_over": %d, ' ..
+        '"duration_ms": %d,\n ' ..
         '"latency_accepted": %s,\n "latency_others": %s,\n ' ..
         '"errors": {"connect": %d, "read": %d, "write": %d, "timeout": %d}}\n',
         all.sent, all.answered, all.unanswered, table.concat(outcomes, ", "), all.users,

@@ -1,0 +1,52 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+# audit.sh -- `seckill audit` on hand-made runs: verdicts and exit statuses.
+# shellcheck source=tests/cli/support/tap.sh
+. "$(dirname "$0")/support/tap.sh"
+plan 11
+
+# make_run NAME ISSUED LEFT: a run without orders; then use order and told.
+make_run() {
+    dir=$work/$1
+    mkdir -p "$dir"
+    printf '{"vouchers": [9], "settled": true}\n' >"$dir/run.json"
+    printf '[{"voucher": 9, "issued": %d, "left": %d}]\n' "$2" "$3" >"$dir/stock.json"
+    : >"$dir/orders.tsv"
+    : >"$dir/ledger-1.tsv"
+    count=0
+}
+there() { printf '%d\t%d\t9\tr-%d\tnone\tread-write\tnone\tp1\tnow\n' "$1" "$2" "$1" >>"$dir/orders.tsv"; }
+told() {
+    printf 'accepted\tr-%d\t%d\t%d\t9\n' "$1" "$1" "$2" >>"$dir/ledger-1.tsv"
+    count=$((count + 1))
+}
+sold() { there "$1" "$2" && told "$1" "$2"; }
+end() { printf 'end\t%d\t%d\t%d\t0\n' "$count" "$count" "$count" >>"$dir/ledger-1.tsv"; }
+audit() { "$seckill" audit --from=files --dir="$work/nowhere" "$@"; }
+
+make_run good 2 0 && sold 1 1 && sold 2 2 && end
+check 'a good run exits with 0' status 0 audit "$dir"
+check 'and says where the orders were read' says 'from orders.tsv' audit "$dir"
+check 'and says so in JSON' says '"valid": true' audit --json "$dir"
+
+make_run oversold 1 0 && sold 1 1 && sold 2 2 && end
+check 'an oversold run exits with 1' status 1 audit "$dir"
+check 'and shows an example' says 'voucher 9: stock 1, orders 2' audit "$dir"
+
+make_run twice 5 3 && sold 1 7 && sold 2 7 && end
+check 'so does one with a duplicate' status 1 audit "$dir"
+
+make_run phantom 5 4 && sold 1 1 && told 2 2 && end
+check 'and one with a phantom' status 1 audit "$dir"
+
+make_run torn 5 4 && sold 1 1 && there 2 2
+printf '[{"voucher": 9, "issued": 5, "left": 3}]\n' >"$dir/stock.json"
+check 'a torn ledger makes it unknown: 2' status 2 audit "$dir"
+
+make_run nothing 5 5 && end
+check 'a run that sold nothing is unknown: 2' status 2 audit "$dir"
+
+check 'no such run: 64' status 64 audit "$work/none"
+check 'a live audit without a lab: 69' status 69 "$seckill" audit --from=database \
+    --dir="$work/nowhere" "$work/good"
+done_testing

@@ -1,0 +1,53 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+# by_hand.sh -- a person's own wrk line against a service with its defaults.
+# shellcheck source=tests/cli/support/tap.sh
+. "$(dirname "$0")/support/tap.sh"
+plan 8
+lab=$work/lab
+labs+=("$lab")
+
+"$seckill" lab up --dir "$lab" >/dev/null || exit 1
+# shellcheck disable=SC1091  # written by the lab
+. "$lab/env"
+"$seckill" seed --users=100000 --stock=1000 >"$work/seed"
+check 'seed prints the line to use' grep -q 'wrk -t2 -c64 -d10s --timeout 30s -s' "$work/seed"
+SECKILL_VOUCHER=$(sed -n 's/^voucher \([0-9]*\):.*/\1/p' "$work/seed")
+export SECKILL_VOUCHER SECKILL_LEDGER_DIR=$work/run
+mkdir "$work/run"
+"$seckilld" --listen=127.0.0.1:0 --admin-listen=127.0.0.1:0 >"$work/ready" 2>"$work/log" &
+service=$!
+pids+=("$service")
+within 10 grep -q '^ready' "$work/ready"
+url=$(sed -n 's/.*orders=\([^ ]*\).*/\1/p' "$work/ready")
+cd "$root" && wrk -t2 -c64 -d3s --timeout 30s -s loadtest/wrk/order.lua "$url" >"$work/wrk"
+
+line() { awk -v name="$1" '$1 == name {print $2}' "$work/wrk"; }
+query() { psql -qAt "$SECKILL_LAB_DATABASE_URL" -c "$1"; }
+adds_up() {
+    cat "$work/wrk"
+    grep -q '= the sum of the lines above' "$work/wrk" &&
+        awk '/^Orders for/ {on = 1; next}
+             on && $1 == "sent" {exit !(sum == $2)}
+             on && $1 == "no" {sum += $3; next}
+             on {sum += $2}' "$work/wrk"
+}
+# wrk counts the answers itself.
+as_wrk_counted() {
+    local answered
+    answered=$(sed -n 's/^ *\([0-9]*\) requests in .*/\1/p' "$work/wrk")
+    [ "$(($(line sent) - $(awk '/^  no answer/ {print $3}' "$work/wrk")))" -eq "$answered" ]
+}
+check 'exactly 1000 were accepted' test "$(line accepted)" = 1000
+check 'exactly 1000 orders are there' \
+    test "$(query "SELECT count(*) FROM tb_voucher_order WHERE voucher_id = $SECKILL_VOUCHER")" = 1000
+check 'no user has two' \
+    test "$(query "SELECT count(DISTINCT user_id) FROM tb_voucher_order WHERE voucher_id = $SECKILL_VOUCHER")" = 1000
+check 'the histogram adds up to what was sent' adds_up
+check 'and to what wrk counted' as_wrk_counted
+check 'the audit agrees' status 0 "$seckill" audit "$work/run"
+kill -TERM "$service"
+wait "$service"
+got=$?
+check 'the service ends with 0' test "$got" -eq 0
+done_testing

@@ -1,0 +1,41 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+# compare.sh -- a small comparison: the table, the files, the statuses, and Ctrl-C.
+# shellcheck source=tests/cli/support/tap.sh
+. "$(dirname "$0")/support/tap.sh"
+plan 8
+lab=$work/lab
+labs+=("$lab")
+
+small() {
+    "$seckill" compare --dir="$lab" --out="$work/runs" --locks=none,lua \
+        --experiments=oversell --hazards=calm,slow --repeats=1
+}
+small >"$work/table" 2>"$work/progress"
+got=$?
+check 'it comes out as expected' test "$got" -eq 0
+check 'the table says who oversold' grep -Eq '^none +[0-9]+ over' "$work/table"
+check 'and who did not' grep -Eq '^lua +sound' "$work/table"
+check 'it wrote its summary' test -s "$work/runs/latest/summary.json" \
+    -a -s "$work/runs/latest/summary.md"
+check 'each run can be audited later' status 1 "$seckill" audit --dir="$lab" \
+    "$work/runs/latest/oversell/calm/none-1"
+check 'it took its servers down' test ! -e "$lab"
+
+cut_short() {
+    local pid
+    "$seckill" compare --dir="$lab" --out="$work/cut" --locks=none,lua --hazards=slow \
+        >"$work/cut.log" 2>&1 &
+    pid=$!
+    pids+=("$pid")
+    within 20 test -e "$work/cut/latest/oversell/slow/none-1/wrk.txt" || return 1
+    mapfile -t lab_pids < <(sed -n 's/.*"pid": \([0-9]*\).*/\1/p' "$lab/state.json")
+    mapfile -t children < <(pgrep -P "$pid")
+    kill -INT "$pid"
+    wait "$pid"
+    cat "$work/cut.log"
+    within 5 gone "${lab_pids[@]}" "${children[@]}" && [ ! -e "$lab" ]
+}
+check 'Ctrl-C in the middle leaves no process and no directory' cut_short
+check 'but what there is was written' test -s "$work/cut/latest/summary.json"
+done_testing

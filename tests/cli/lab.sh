@@ -1,0 +1,84 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+# lab.sh -- the private servers come and go, as root and as an ordinary user, and leave
+# nothing: no process, no port, no directory.
+# shellcheck source=tests/cli/support/tap.sh
+. "$(dirname "$0")/support/tap.sh"
+plan 20
+
+# as USER COMMAND...: as that user, from a copy that the user can reach.
+copy=$work/copy
+mkdir -p "$copy" "$work/home"
+cp "$seckill" "$copy/"
+chmod -R a+rX "$work"
+chmod 1777 "$work/home"
+as() {
+    local user=$1
+    shift
+    if [ "$user" = "$(id -un)" ]; then "$@"; else su -s /bin/bash "$user" -c "$(printf '%q ' "$@")"; fi
+}
+
+# What belongs to the lab: pids, ports, PostgreSQL's place.
+remember() {
+    mapfile -t lab_pids < <(sed -n 's/.*"pid": \([0-9]*\).*/\1/p' "$1/state.json")
+    mapfile -t lab_ports < <(sed -n 's/.*"port": \([0-9]*\).*/\1/p' "$1/state.json")
+    place=$(sed -n 's/.*"postgres_root": "\(.*\)",/\1/p' "$1/state.json")
+    [ ${#lab_pids[@]} -eq 7 ] && [ ${#lab_ports[@]} -eq 7 ]
+}
+nothing_left() {
+    within 5 gone "${lab_pids[@]}" && closed "${lab_ports[@]}" && [ ! -e "$place" ] &&
+        [ ! -e "$1" ]
+}
+private() { [ "$(stat -c %a "$1")" = 700 ] && [ "$(stat -c %a "$1/env")" = 600 ]; }
+answers() {
+    bash -c '. "$1/env" && psql -qAt "$SECKILL_DATABASE_URL" \
+        -c "SELECT count(*) FROM tb_voucher"' answers "$1" | grep -qx 0
+}
+
+users=("$(id -un)")
+[ "$(id -u)" -ne 0 ] || users+=(nobody)
+[ ${#users[@]} -eq 2 ] || users+=("$(id -un)") # an ordinary user: the same once more
+
+for user in "${users[@]}"; do
+    lab=$work/home/lab-$user-$RANDOM
+    labs+=("$lab")
+    check "$user: a lab comes up" as "$user" "$copy/seckill" lab up --dir "$lab"
+    check "$user: it is private" private "$lab"
+    remember "$lab"
+    check "$user: its database answers the service" answers "$lab"
+    check "$user: up again says that it is up" says '^already up' \
+        as "$user" "$copy/seckill" lab up --dir "$lab"
+    check "$user: it goes down" as "$user" "$copy/seckill" lab down --dir "$lab"
+    check "$user: and leaves nothing" nothing_left "$lab"
+    check "$user: down again is fine" as "$user" "$copy/seckill" lab down --dir "$lab"
+done
+
+interrupt_at() {
+    local lab=$work/home/cut-$1 pid place
+    labs+=("$lab")
+    "$seckill" lab up --dir "$lab" >"$work/cut.log" 2>&1 &
+    pid=$!
+    pids+=("$pid")
+    within 5 test -e "$lab/$1" || return 1
+    place=$(sed -n 's/.*"postgres_root": "\(.*\)",/\1/p' "$lab/state.json")
+    kill -INT "$pid"
+    wait "$pid"
+    [ ! -e "$lab" ] && ! pgrep -f "$lab/" && { [ -z "$place" ] || [ ! -e "$place" ]; }
+}
+check 'Ctrl-C while the lab comes up leaves nothing' interrupt_at redis.log
+check 'nor a moment later' interrupt_at redlock-5.log
+
+# A lab whose servers died is cleaned up by the next one.
+lab=$work/home/stale
+labs+=("$lab")
+"$seckill" lab up --dir "$lab" >/dev/null
+remember "$lab"
+old=$place
+kill -KILL "${lab_pids[@]:1:3}"
+check 'a lab with dead servers is not up' status 69 "$seckill" lab status --dir "$lab"
+check 'the next up cleans it and starts anew' "$seckill" lab up --dir "$lab"
+check 'and what was left of it is gone' test ! -e "$old"
+mkdir "$work/home/mine" && touch "$work/home/mine/thesis.txt"
+check 'a directory with other things is refused' status 64 "$seckill" lab down \
+    --dir "$work/home/mine"
+done_testing

@@ -1,0 +1,95 @@
+# SPDX-License-Identifier: MIT
+# shellcheck shell=bash
+# tap.sh -- what the tests of the command line share: TAP, a directory, labs.
+#
+# Source it, say `plan N`, then make N checks.  Everything that a test makes is below
+# $work, and every lab in $labs is taken down at the end, whatever happens.
+
+set -uo pipefail
+root=$(cd "$(dirname "${BASH_SOURCE[0]}")/../../.." && pwd)
+seckill=$root/build/seckill
+# shellcheck disable=SC2034  # for who sources this
+seckilld=$root/build/seckilld
+work=$(mktemp -d /tmp/seckill-cli-XXXXXX)
+labs=()
+pids=()
+number=0
+failed=0
+
+# A lab of somebody else's must not be used by accident.
+for name in $(compgen -e SECKILL_ || true); do unset "$name"; done
+
+finish() {
+    local pid lab
+    for pid in ${pids[@]+"${pids[@]}"}; do kill -KILL "$pid" && wait "$pid"; done 2>/dev/null
+    for lab in ${labs[@]+"${labs[@]}"}; do
+        [ ! -e "$lab" ] || "$seckill" lab down --dir "$lab" >/dev/null 2>&1
+    done
+    rm -rf "$work"
+}
+trap finish EXIT
+trap 'exit 130' INT TERM
+
+plan() { echo "1..$1"; }
+
+# check NAME COMMAND...: ok if the command succeeds; its output is shown if it does not.
+check() {
+    local name=$1 out
+    shift
+    number=$((number + 1))
+    if out=$("$@" 2>&1); then
+        echo "ok $number - $name"
+    else
+        printf '%s\n' "$out" | sed 's/^/# /'
+        echo "not ok $number - $name"
+        failed=$((failed + 1))
+    fi
+}
+
+# status WANTED COMMAND...: does it exit with that status?
+status() {
+    local wanted=$1 got=0
+    shift
+    "$@" || got=$?
+    [ "$got" -eq "$wanted" ] || {
+        echo "exit status $got instead of $wanted"
+        return 1
+    }
+}
+
+# says PATTERN COMMAND...: does its output (both streams) fit the extended pattern?
+says() {
+    local pattern=$1 out
+    shift
+    out=$("$@" 2>&1)
+    printf '%s\n' "$out"
+    printf '%s\n' "$out" | grep -Eq -- "$pattern"
+}
+
+# within SECONDS COMMAND...: try it until it succeeds, for at most so long.
+within() {
+    local deadline=$((SECONDS + $1))
+    shift
+    until "$@"; do
+        [ "$SECONDS" -lt "$deadline" ] || return 1
+        sleep 0.05
+    done
+}
+
+# gone PID...: none of them runs.
+gone() {
+    local pid
+    for pid in "$@"; do
+        [ ! -e "/proc/$pid" ] || grep -q '^State:.Z' "/proc/$pid/status" || return 1
+    done
+}
+
+# closed PORT...: nobody listens there.
+closed() {
+    local port
+    for port in "$@"; do
+        ! (exec 3<>"/dev/tcp/127.0.0.1/$port") 2>/dev/null || return 1
+    done
+}
+
+done_testing() { [ "$failed" -eq 0 ]; }

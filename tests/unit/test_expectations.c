@@ -1,0 +1,126 @@
+/* SPDX-License-Identifier: MIT */
+/* test_expectations.c -- what a comparison makes of its runs. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "loadtest/compare.h"
+#include "lock/dlock.h"
+
+static void every_lock_has_an_expectation_under_every_hazard(void **state)
+{
+    (void)state;
+    assert_true(dlock_variant_count() >= 7);
+    for (size_t l = 0; l < dlock_variant_count(); l++) {
+        for (size_t h = 0; hazard_at(h); h++) {
+            const char *lock = dlock_variant_at(l)->name, *hazard = hazard_at(h)->name;
+
+            if (expectation_of(lock, hazard) == EXPECT_NOTHING)
+                print_error("nothing is expected of %s under %s\n", lock, hazard);
+            assert_int_not_equal(expectation_of(lock, hazard), EXPECT_NOTHING);
+        }
+    }
+    assert_int_equal(expectation_of("none", "calm"), EXPECT_BROKEN);
+    assert_int_equal(expectation_of("reentrant", "slow"), EXPECT_SOUND);
+    assert_int_equal(expectation_of("reentrant", "freeze"), EXPECT_BROKEN);
+    assert_int_equal(expectation_of("nobody", "calm"), EXPECT_NOTHING);
+}
+
+static void a_run_is_broken_by_what_its_experiment_is_about(void **state)
+{
+    const struct experiment *oversell = experiment_find("oversell");
+    const struct experiment *per_user = experiment_find("one-per-user");
+    struct run_result result = {.hazard = HAZARD_OVER};
+
+    (void)state;
+    assert_int_equal(run_outcome_of(oversell, &result), RUN_SOUND);
+    result.verdict.findings[AUDIT_OVERSOLD].valid = AUDIT_INVALID;
+    result.verdict.valid = AUDIT_INVALID;
+    assert_int_equal(run_outcome_of(oversell, &result), RUN_BROKEN);
+    assert_int_equal(run_outcome_of(per_user, &result), RUN_WRONG);
+    result.verdict.findings[AUDIT_OVERSOLD].valid = AUDIT_VALID;
+    result.verdict.findings[AUDIT_DUPLICATE].valid = AUDIT_INVALID;
+    assert_int_equal(run_outcome_of(per_user, &result), RUN_BROKEN);
+}
+
+static void a_phantom_is_never_excused(void **state)
+{
+    struct run_result result = {.hazard = HAZARD_OVER};
+
+    (void)state;
+    result.verdict.valid = AUDIT_INVALID;
+    result.verdict.findings[AUDIT_OVERSOLD].valid = AUDIT_INVALID;
+    result.verdict.findings[AUDIT_TOLD_NOT_THERE].valid = AUDIT_INVALID;
+    assert_int_equal(run_outcome_of(experiment_find("oversell"), &result), RUN_WRONG);
+}
+
+static void unknown_and_missed_are_no_passes(void **state)
+{
+    struct run_result result = {.hazard = HAZARD_OVER};
+
+    (void)state;
+    result.verdict.valid = AUDIT_UNKNOWN;
+    assert_int_equal(run_outcome_of(experiment_find("oversell"), &result), RUN_UNKNOWN);
+    result.verdict.valid = AUDIT_VALID;
+    result.hazard = HAZARD_MISSED;
+    assert_int_equal(run_outcome_of(experiment_find("oversell"), &result), RUN_UNKNOWN);
+}
+
+static enum cell_outcome outcome(enum expectation expected, enum run_outcome a,
+                                 enum run_outcome b, enum run_outcome c)
+{
+    struct cell cell = {.expected = expected, .run_count = 3};
+
+    cell.runs[0].outcome = a;
+    cell.runs[1].outcome = b;
+    cell.runs[2].outcome = c;
+    return cell_outcome_of(&cell);
+}
+
+static void every_run_of_a_cell_must_be_as_expected(void **state)
+{
+    (void)state;
+    assert_int_equal(outcome(EXPECT_SOUND, RUN_SOUND, RUN_SOUND, RUN_SOUND),
+                     CELL_AS_EXPECTED);
+    assert_int_equal(outcome(EXPECT_BROKEN, RUN_BROKEN, RUN_BROKEN, RUN_BROKEN),
+                     CELL_AS_EXPECTED);
+    assert_int_equal(outcome(EXPECT_SOUND, RUN_SOUND, RUN_BROKEN, RUN_SOUND),
+                     CELL_UNEXPECTED);
+    assert_int_equal(outcome(EXPECT_BROKEN, RUN_BROKEN, RUN_SOUND, RUN_BROKEN),
+                     CELL_UNEXPECTED);
+    assert_int_equal(outcome(EXPECT_BROKEN, RUN_WRONG, RUN_BROKEN, RUN_BROKEN),
+                     CELL_UNEXPECTED);
+    assert_int_equal(outcome(EXPECT_SOUND, RUN_SOUND, RUN_UNKNOWN, RUN_SOUND),
+                     CELL_UNKNOWN);
+    assert_int_equal(outcome(EXPECT_SOUND, RUN_UNKNOWN, RUN_BROKEN, RUN_SOUND),
+                     CELL_UNEXPECTED);
+    assert_int_equal(outcome(EXPECT_SOUND, RUN_SOUND, RUN_NOT_DONE, RUN_NOT_DONE),
+                     CELL_NOT_DONE);
+}
+
+static void what_is_not_expected_is_only_reported(void **state)
+{
+    (void)state;
+    assert_int_equal(outcome(EXPECT_NOTHING, RUN_SOUND, RUN_BROKEN, RUN_SOUND),
+                     CELL_AS_EXPECTED);
+    assert_int_equal(outcome(EXPECT_NOTHING, RUN_SOUND, RUN_WRONG, RUN_SOUND),
+                     CELL_UNEXPECTED);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_lock_has_an_expectation_under_every_hazard),
+        cmocka_unit_test(a_run_is_broken_by_what_its_experiment_is_about),
+        cmocka_unit_test(a_phantom_is_never_excused),
+        cmocka_unit_test(unknown_and_missed_are_no_passes),
+        cmocka_unit_test(every_run_of_a_cell_must_be_as_expected),
+        cmocka_unit_test(what_is_not_expected_is_only_reported),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

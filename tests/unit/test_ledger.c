@@ -1,0 +1,144 @@
+/* SPDX-License-Identifier: MIT */
+/* test_ledger.c -- what clients were told, as files say it, whole and in pieces. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "loadtest/files.h"
+#include "loadtest/ledger.h"
+
+static int make_dir(void **state)
+{
+    char *dir = strdup("/tmp/seckill-ledger-XXXXXX");
+
+    *state = mkdtemp(dir);
+    return *state ? 0 : -1;
+}
+
+static int remove_dir(void **state)
+{
+    bool ok = files_remove_tree(*state);
+
+    free(*state);
+    return ok ? 0 : -1;
+}
+
+static void put(void **state, const char *name, const char *text)
+{
+    char path[FILES_PATH_MAX];
+
+    files_join(path, *state, name);
+    assert_true(files_write(path, text));
+}
+
+static void a_whole_ledger_is_complete(void **state)
+{
+    struct ledger ledger;
+
+    put(state, "ledger-1.tsv",
+        "accepted\tr-1-1\t100\t1\t9\nunsure\tr-1-2\t-\t2\t9\nend\t2\t2\t1\t0\n");
+    put(state, "ledger-2.tsv",
+        "sold-out\tr-2-1\t-\t3\t9\nunanswered\tr-2-2\t-\t4\t9\nend\t2\t1\t0\t1\n");
+    assert_true(ledger_read(&ledger, *state));
+    assert_true(ledger.is_complete);
+    assert_int_equal(ledger.files, 2);
+    assert_int_equal(ledger.count, 4);
+    assert_int_equal(ledger.sent, 4);
+    assert_int_equal(ledger.accepted, 1);
+    assert_int_equal(ledger.entries[0].order, 100);
+    assert_string_equal(ledger.entries[0].request, "r-1-1");
+    assert_int_equal(ledger.entries[1].what, LEDGER_UNSURE);
+    assert_int_equal(ledger.entries[2].what, LEDGER_SOLD_OUT);
+    assert_int_equal(ledger.entries[3].what, LEDGER_UNSURE);
+    assert_int_equal(ledger.entries[3].user, 4);
+    ledger_free(&ledger);
+}
+
+static void without_an_end_it_is_not(void **state)
+{
+    struct ledger ledger;
+
+    put(state, "ledger-1.tsv", "accepted\tr-1-1\t100\t1\t9\n");
+    assert_true(ledger_read(&ledger, *state));
+    assert_false(ledger.is_complete);
+    assert_int_equal(ledger.count, 1);
+    ledger_free(&ledger);
+}
+
+static void nor_with_half_a_line(void **state)
+{
+    struct ledger ledger;
+
+    put(state, "ledger-1.tsv", "accepted\tr-1-1\t100\t1\t9\naccepted\tr-1-");
+    assert_true(ledger_read(&ledger, *state));
+    assert_false(ledger.is_complete);
+    assert_int_equal(ledger.count, 1);
+    ledger_free(&ledger);
+}
+
+static void nor_if_one_of_two_has_no_end(void **state)
+{
+    struct ledger ledger;
+
+    put(state, "ledger-1.tsv", "end\t0\t0\t0\t0\n");
+    put(state, "ledger-2.tsv", "");
+    assert_true(ledger_read(&ledger, *state));
+    assert_false(ledger.is_complete);
+    ledger_free(&ledger);
+}
+
+static void nor_if_the_end_does_not_add_up(void **state)
+{
+    struct ledger ledger;
+
+    put(state, "ledger-1.tsv", "accepted\tr-1-1\t100\t1\t9\nend\t5\t5\t2\t0\n");
+    assert_true(ledger_read(&ledger, *state));
+    assert_false(ledger.is_complete);
+    ledger_free(&ledger);
+}
+
+static void nor_without_files(void **state)
+{
+    struct ledger ledger;
+
+    assert_true(ledger_read(&ledger, *state));
+    assert_false(ledger.is_complete);
+    assert_int_equal(ledger.files, 0);
+    ledger_free(&ledger);
+}
+
+static void nonsense_is_refused(void **state)
+{
+    struct ledger ledger;
+
+    put(state, "ledger-1.tsv", "hello\n");
+    assert_false(ledger_read(&ledger, *state));
+    ledger_free(&ledger);
+    put(state, "ledger-1.tsv", "bought\tr-1-1\t100\t1\t9\n");
+    assert_false(ledger_read(&ledger, *state));
+    ledger_free(&ledger);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(a_whole_ledger_is_complete, make_dir,
+                                        remove_dir),
+        cmocka_unit_test_setup_teardown(without_an_end_it_is_not, make_dir, remove_dir),
+        cmocka_unit_test_setup_teardown(nor_with_half_a_line, make_dir, remove_dir),
+        cmocka_unit_test_setup_teardown(nor_if_one_of_two_has_no_end, make_dir,
+                                        remove_dir),
+        cmocka_unit_test_setup_teardown(nor_if_the_end_does_not_add_up, make_dir,
+                                        remove_dir),
+        cmocka_unit_test_setup_teardown(nor_without_files, make_dir, remove_dir),
+        cmocka_unit_test_setup_teardown(nonsense_is_refused, make_dir, remove_dir),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
