@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -53,7 +54,9 @@ static const char *environment(const char *name)
     return value;
 }
 
-/* Start a program; its output goes to the two files. */
+/* Start a program; its output goes to the two files.  It dies with the thread that
+ * started it, which is the test's main one, so a test that fails leaves nothing behind.
+ */
 static pid_t spawn(const char *const *argv, int out, int err)
 {
     pid_t pid = fork();
@@ -61,6 +64,7 @@ static pid_t spawn(const char *const *argv, int out, int err)
     assert_true(pid >= 0);
     if (pid != 0)
         return pid;
+    (void)prctl(PR_SET_PDEATHSIG, SIGKILL);
     (void)dup2(out, STDOUT_FILENO);
     (void)dup2(err, STDERR_FILENO);
     (void)execv(argv[0], (char *const *)(uintptr_t)argv);

@@ -202,6 +202,25 @@ static void a_named_request_is_answered_once(void **state)
     assert_int_equal(rig_stock(voucher), 4);
 }
 
+/* Who was accepted is told so again, even when everything is sold since. */
+static void a_named_request_survives_the_end_of_the_stock(void **state)
+{
+    int64_t voucher = rig_voucher(1);
+    char name[40];
+
+    (void)state;
+    (void)snprintf(name, sizeof(name), "last:%lld", (long long)voucher);
+    assert_true(rig_order_named(service.orders_port, voucher, 1, name, &answer));
+    expect(201, "accepted");
+    for (int i = 0; i < 3; i++) {
+        assert_true(rig_order(service.orders_port, voucher, 2, &answer));
+        expect(409, "sold-out");
+        assert_true(rig_order_named(service.orders_port, voucher, 1, name, &answer));
+        expect(201, "accepted");
+    }
+    assert_int_equal(rig_orders(voucher), 1);
+}
+
 enum { TWINS = 6 };
 
 struct twin {
@@ -339,6 +358,7 @@ int main(void)
         cmocka_unit_test(orders_are_shown_to_their_owner_only),
         cmocka_unit_test(a_sale_has_a_beginning_and_an_end),
         cmocka_unit_test(a_named_request_is_answered_once),
+        cmocka_unit_test(a_named_request_survives_the_end_of_the_stock),
         cmocka_unit_test(a_named_request_at_once_is_one_order),
         cmocka_unit_test(vouchers_are_checked),
         cmocka_unit_test(the_other_listener_answers),

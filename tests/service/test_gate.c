@@ -289,6 +289,28 @@ static void what_is_just_right_is_let_in(void **state)
     (void)close(fd);
 }
 
+/* A client that asks first is told to go on, and then answered. */
+static void a_client_that_asks_first_is_told_to_go_on(void **state)
+{
+    static struct rig_answer answer;
+    char head[300];
+    int fd = rig_connect(service.orders_port);
+
+    (void)state;
+    (void)snprintf(head, sizeof(head),
+                   "POST /voucher/seckill HTTP/1.1\r\nHost: x\r\nauthorization: %s\r\n"
+                   "Expect: 100-continue\r\nContent-Length: 2\r\n\r\n",
+                   token);
+    assert_true(rig_send(fd, head, strlen(head)));
+    assert_true(rig_read(fd, &answer, 5000));
+    assert_int_equal(answer.status, 100);
+    assert_true(rig_send(fd, "{}", 2));
+    assert_true(rig_read(fd, &answer, 5000));
+    assert_int_equal(answer.status, 400);
+    assert_non_null(strstr(answer.body, "title: is missing"));
+    (void)close(fd);
+}
+
 /* An empty line ahead of a request would make the parser read what others left. */
 static void an_empty_line_ahead_is_refused(void **state)
 {
@@ -425,6 +447,7 @@ int main(void)
         cmocka_unit_test(bad_input_is_refused_by_name),
         cmocka_unit_test(what_is_too_much_is_refused),
         cmocka_unit_test(what_is_just_right_is_let_in),
+        cmocka_unit_test(a_client_that_asks_first_is_told_to_go_on),
         cmocka_unit_test(an_empty_line_ahead_is_refused),
         cmocka_unit_test(silent_and_dripping_sockets_are_cut),
         cmocka_unit_test(a_flood_of_silent_sockets_passes),

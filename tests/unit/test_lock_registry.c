@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_lock_registry.c -- the catalogue, and the flaws that a variant's table can have. */
+/* test_lock_registry.c -- the catalogue, and the flaws that a variant can have. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

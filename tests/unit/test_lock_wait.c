@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_lock_wait.c -- when a waiter tries again, with a variant made for the purpose. */
+/* test_lock_wait.c -- when a waiter tries again, with a variant made for it. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,0 +1,217 @@
+/* SPDX-License-Identifier: MIT */
+/* test_redis_channels.c -- who waits on which channel, and what to tell the server. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+/* cmocka.h needs these four first. */
+#include <cmocka.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "lock/stores/redis_channels.h"
+
+static struct redis_channels channels;
+static int nudge_count;
+static char said[256];
+
+static void nudge(void *arg)
+{
+    assert_ptr_equal(&channels, arg);
+    nudge_count++;
+}
+
+static int set_up(void **state)
+{
+    (void)state;
+    nudge_count = 0;
+    redis_channels_init(&channels, nudge, &channels);
+    return 0;
+}
+
+static int tear_down(void **state)
+{
+    (void)state;
+    redis_channels_destroy(&channels);
+    return 0;
+}
+
+static bool say(void *arg, const char *verb, const char *name)
+{
+    size_t len = strlen(said);
+
+    (void)arg;
+    snprintf(said + len, sizeof(said) - len, "%s %s;", verb, name);
+    return true;
+}
+
+static bool say_nothing(void *arg, const char *verb, const char *name)
+{
+    (void)arg;
+    (void)verb;
+    (void)name;
+    return false;
+}
+
+/* What settling says now. */
+static const char *settle(void)
+{
+    said[0] = '\0';
+    assert_true(redis_channels_settle(&channels, say, NULL));
+    return said;
+}
+
+static void hear(const char *what, const char *message)
+{
+    redis_channels_hear(&channels, what, "c", message);
+}
+
+/* Was the waiter woken?  Takes the wake-up; does not sleep. */
+static bool woken(struct redis_waiter *waiter)
+{
+    return redis_waiter_sleep(waiter, 0);
+}
+
+static struct redis_waiter *join_live(void)
+{
+    struct redis_waiter *waiter = redis_channels_join(&channels, "c");
+
+    assert_non_null(waiter);
+    settle();
+    hear("subscribe", NULL);
+    assert_true(woken(waiter));
+    return waiter;
+}
+
+static void a_channel_is_subscribed_to_while_somebody_waits(void **state)
+{
+    struct redis_waiter *first = redis_channels_join(&channels, "c");
+    struct redis_waiter *second;
+
+    (void)state;
+    assert_int_equal(1, nudge_count);
+    assert_string_equal("SUBSCRIBE c;", settle());
+    assert_string_equal("", settle());
+    assert_false(woken(first)); /* it could still miss a message */
+    hear("subscribe", NULL);
+    assert_true(woken(first)); /* now it cannot: it has to look once more */
+    assert_false(woken(first));
+    second = redis_channels_join(&channels, "c");
+    assert_true(woken(second)); /* at once, the channel being live */
+    assert_string_equal("", settle());
+    redis_waiter_leave(first, true);
+    assert_string_equal("", settle());
+    redis_waiter_leave(second, true);
+    assert_string_equal("UNSUBSCRIBE c;", settle());
+    assert_non_null(channels.all);
+    hear("unsubscribe", NULL);
+    assert_string_equal("", settle());
+    assert_null(channels.all);
+}
+
+static void one_command_at_a_time_is_on_its_way(void **state)
+{
+    struct redis_waiter *waiter = redis_channels_join(&channels, "c");
+
+    (void)state;
+    assert_string_equal("SUBSCRIBE c;", settle());
+    redis_waiter_leave(waiter, false);
+    assert_string_equal("", settle()); /* not before the answer */
+    hear("subscribe", NULL);
+    assert_string_equal("UNSUBSCRIBE c;", settle());
+    waiter = redis_channels_join(&channels, "c");
+    assert_string_equal("", settle());
+    assert_false(woken(waiter));
+    hear("unsubscribe", NULL);
+    assert_string_equal("SUBSCRIBE c;", settle());
+    hear("subscribe", NULL);
+    assert_true(woken(waiter));
+    redis_waiter_leave(waiter, true);
+}
+
+static void a_message_wakes_one_or_all(void **state)
+{
+    struct redis_waiter *first = join_live();
+    struct redis_waiter *second = redis_channels_join(&channels, "c");
+
+    (void)state;
+    assert_true(woken(second));
+    hear("message", "0");
+    assert_false(woken(second));
+    assert_true(woken(first)); /* who has waited longest */
+    hear("message", "0");
+    hear("message", "0"); /* the second message finds the first waiter awake */
+    assert_true(woken(second));
+    assert_true(woken(first));
+    hear("message", "1");
+    assert_true(woken(first));
+    assert_true(woken(second));
+    redis_channels_hear(&channels, "message", "other", "1");
+    assert_false(woken(first));
+    redis_waiter_leave(first, true);
+    redis_waiter_leave(second, true);
+}
+
+static void an_unused_wake_up_is_passed_on(void **state)
+{
+    struct redis_waiter *first = join_live();
+    struct redis_waiter *second = redis_channels_join(&channels, "c");
+    struct redis_waiter *third = redis_channels_join(&channels, "c");
+
+    (void)state;
+    assert_true(woken(second) && woken(third));
+    hear("message", "0");
+    redis_waiter_leave(first, false); /* gave up just then */
+    assert_true(woken(second));
+    hear("message", "0");
+    redis_waiter_leave(second, true); /* got it just then: its release will tell */
+    assert_false(woken(third));
+    redis_waiter_leave(third, true);
+}
+
+static void a_new_connection_begins_anew(void **state)
+{
+    struct redis_waiter *waiter = join_live();
+    struct redis_waiter *other = redis_channels_join(&channels, "d");
+
+    (void)state;
+    assert_string_equal("SUBSCRIBE d;", settle());
+    redis_waiter_leave(other, false);
+    redis_channels_reset(&channels);
+    assert_string_equal("SUBSCRIBE c;", settle()); /* and d is forgotten */
+    assert_false(woken(waiter));
+    hear("subscribe", NULL);
+    assert_true(woken(waiter)); /* messages may have been missed */
+    redis_waiter_leave(waiter, true);
+    redis_channels_reset(&channels);
+    assert_string_equal("", settle());
+    assert_null(channels.all);
+}
+
+static void a_command_that_could_not_be_said_is_told(void **state)
+{
+    struct redis_waiter *waiter = redis_channels_join(&channels, "c");
+
+    (void)state;
+    assert_false(redis_channels_settle(&channels, say_nothing, NULL));
+    redis_channels_reset(&channels); /* as after every hang-up */
+    assert_string_equal("SUBSCRIBE c;", settle());
+    redis_waiter_leave(waiter, true);
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(a_channel_is_subscribed_to_while_somebody_waits),
+        TEST(one_command_at_a_time_is_on_its_way),
+        TEST(a_message_wakes_one_or_all),
+        TEST(an_unused_wake_up_is_passed_on),
+        TEST(a_new_connection_begins_anew),
+        TEST(a_command_that_could_not_be_said_is_told),
+    };
+
+    cmocka_set_message_output(CM_OUTPUT_TAP);
+    return cmocka_run_group_tests_name("redis_channels", tests, NULL, NULL);
+}

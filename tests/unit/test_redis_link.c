@@ -1,0 +1,291 @@
+/* SPDX-License-Identifier: MIT */
+/* test_redis_link.c -- commands to a server that is not what it should be: what went
+ * wrong, and what can still be true. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+/* cmocka.h needs these four first. */
+#include <cmocka.h>
+#include <poll.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "lock/stores/redis_script.h"
+
+enum { TIMEOUT_MS = 120, CONNS_MAX = 8 };
+
+/* A server that says to every request what it is told to say. */
+static struct {
+    char dir[40];
+    char url[80];
+    struct sockaddr_un address;
+    int listen_fd;
+    pthread_t thread;
+    atomic_bool stopping;
+    const char *_Atomic says; /* NULL: hangs up */
+    const char *_Atomic then; /* says it to all but the first request */
+    atomic_int accepted_count;
+    atomic_int heard_count;
+} server;
+
+static void answer(int *fd)
+{
+    char heard[2048];
+    ssize_t len = recv(*fd, heard, sizeof(heard), 0);
+    const char *text = atomic_load(&server.says);
+
+    if (len > 0) {
+        if (atomic_fetch_add(&server.heard_count, 1) > 0 && atomic_load(&server.then))
+            text = atomic_load(&server.then);
+        if (text != NULL && send(*fd, text, strlen(text), MSG_NOSIGNAL) >= 0)
+            return;
+    }
+    close(*fd);
+    *fd = -1;
+}
+
+static void *serve(void *arg)
+{
+    struct pollfd polled[CONNS_MAX + 1];
+
+    (void)arg;
+    for (int i = 0; i <= CONNS_MAX; i++)
+        polled[i] = (struct pollfd){.fd = -1, .events = POLLIN};
+    polled[0].fd = server.listen_fd;
+    while (!atomic_load(&server.stopping)) {
+        poll(polled, CONNS_MAX + 1, 5);
+        for (int i = 1; i <= CONNS_MAX; i++)
+            if (polled[i].fd >= 0 && polled[i].revents != 0)
+                answer(&polled[i].fd);
+        for (int i = 1; i <= CONNS_MAX && polled[0].revents != 0; i++)
+            if (polled[i].fd < 0) {
+                polled[i].fd = accept(server.listen_fd, NULL, NULL);
+                atomic_fetch_add(&server.accepted_count, 1);
+                break;
+            }
+    }
+    for (int i = 1; i <= CONNS_MAX; i++)
+        if (polled[i].fd >= 0)
+            close(polled[i].fd);
+    return NULL;
+}
+
+static int set_up(void **state)
+{
+    (void)state;
+    memset(&server, 0, sizeof(server));
+    strcpy(server.dir, "/tmp/seckill-link-XXXXXX");
+    assert_non_null(mkdtemp(server.dir));
+    server.address.sun_family = AF_UNIX;
+    snprintf(server.address.sun_path, sizeof(server.address.sun_path), "%s/s",
+             server.dir);
+    snprintf(server.url, sizeof(server.url), "unix://%s/s", server.dir);
+    server.listen_fd = socket(AF_UNIX, SOCK_STREAM, 0);
+    assert_int_equal(0, bind(server.listen_fd, (struct sockaddr *)&server.address,
+                             sizeof(server.address)));
+    assert_int_equal(0, listen(server.listen_fd, 8));
+    assert_int_equal(0, pthread_create(&server.thread, NULL, serve, NULL));
+    return 0;
+}
+
+static int tear_down(void **state)
+{
+    (void)state;
+    atomic_store(&server.stopping, true);
+    pthread_join(server.thread, NULL);
+    close(server.listen_fd);
+    unlink(server.address.sun_path);
+    rmdir(server.dir);
+    return 0;
+}
+
+static struct redis_link *open_link(void)
+{
+    struct redis_link *link;
+
+    assert_int_equal(DLOCK_OK, redis_link_open(&link, server.url, TIMEOUT_MS, false));
+    return link;
+}
+
+static dlock_status call(struct redis_link *link, struct redis_answer *out)
+{
+    static const struct redis_command get = {2, {"GET", "k"}};
+
+    return redis_call(link, &get, INT64_MAX, out);
+}
+
+/* What one call to a server that says `text` comes to. */
+static dlock_status call_to(const char *text, struct redis_answer *out)
+{
+    struct redis_link *link = open_link();
+    dlock_status st;
+
+    atomic_store(&server.says, text);
+    st = call(link, out);
+    redis_link_close(link);
+    return st;
+}
+
+static int64_t now_ms(void)
+{
+    struct timespec ts;
+
+    clock_gettime(CLOCK_MONOTONIC, &ts);
+    return (int64_t)ts.tv_sec * 1000 + ts.tv_nsec / 1000000;
+}
+
+static void answers_are_told_apart(void **state)
+{
+    struct redis_answer out;
+
+    (void)state;
+    assert_int_equal(DLOCK_OK, call_to("$5\r\nhello\r\n", &out));
+    assert_int_equal(REDIS_TEXT, out.kind);
+    assert_string_equal("hello", out.text);
+    assert_int_equal(DLOCK_OK, call_to("+OK\r\n", &out));
+    assert_string_equal("OK", out.text);
+    assert_int_equal(DLOCK_OK, call_to(":-3\r\n", &out));
+    assert_int_equal(REDIS_INTEGER, out.kind);
+    assert_int_equal(-3, out.integer);
+    assert_int_equal(DLOCK_OK, call_to("$-1\r\n", &out));
+    assert_int_equal(REDIS_NIL, out.kind);
+    assert_int_equal(DLOCK_OK, call_to("*1\r\n:1\r\n", &out));
+    assert_int_equal(REDIS_OTHER, out.kind);
+}
+
+static void nonsense_is_a_protocol_failure(void **state)
+{
+    static const char *const nonsense[] = {
+        "-ERR no\r\n", "HTTP/1.1 200 OK\r\n\r\n", "*-7\r\n",
+        ":12x\r\n", "*1\r\n*1\r\n*1\r\n*1\r\n*1\r\n*1\r\n*1\r\n*1\r\n*1\r\n*1\r\n",
+    };
+    struct redis_answer out;
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(nonsense) / sizeof(nonsense[0]); i++) {
+        assert_int_equal(DLOCK_PROTOCOL, call_to(nonsense[i], &out));
+        assert_non_null(strstr(dlock_error(), server.dir));
+    }
+}
+
+static void what_left_and_is_not_answered_is_unknown(void **state)
+{
+    struct redis_answer out;
+    int64_t begun_ms = now_ms();
+
+    (void)state;
+    assert_int_equal(DLOCK_UNKNOWN, call_to(NULL, &out)); /* hangs up */
+    assert_true(now_ms() - begun_ms < 40 * TIMEOUT_MS);
+    assert_int_equal(DLOCK_UNKNOWN, call_to("", &out)); /* says nothing */
+    assert_int_equal(DLOCK_UNKNOWN, call_to("$100\r\nhalf", &out));
+    assert_true(now_ms() - begun_ms >= 2 * TIMEOUT_MS);
+}
+
+static void a_failed_connection_is_not_used_again(void **state)
+{
+    struct redis_link *link = open_link();
+    struct redis_answer out;
+
+    (void)state;
+    atomic_store(&server.says, "$9\r\nof the fir");
+    assert_int_equal(DLOCK_UNKNOWN, call(link, &out));
+    atomic_store(&server.says, "+second\r\n");
+    assert_int_equal(DLOCK_OK, call(link, &out));
+    assert_string_equal("second", out.text);
+    assert_int_equal(2, atomic_load(&server.accepted_count));
+    /* One that did well is used again. */
+    assert_int_equal(DLOCK_OK, call(link, &out));
+    assert_int_equal(2, atomic_load(&server.accepted_count));
+    redis_link_close(link);
+}
+
+static void a_reply_too_many_is_not_taken_for_the_next(void **state)
+{
+    struct redis_link *link = open_link();
+    struct redis_answer out;
+
+    (void)state;
+    atomic_store(&server.says, "+first\r\n+stray\r\n");
+    assert_int_equal(DLOCK_OK, call(link, &out));
+    assert_string_equal("first", out.text);
+    atomic_store(&server.says, "+second\r\n");
+    assert_int_equal(DLOCK_OK, call(link, &out));
+    assert_string_equal("second", out.text);
+    redis_link_close(link);
+}
+
+static void a_dead_server_is_left_alone_for_a_while(void **state)
+{
+    struct redis_link *link;
+    struct redis_answer out;
+
+    (void)state;
+    assert_int_equal(DLOCK_OK, redis_link_open(&link, "unix:///nonexistent/s",
+                                               TIMEOUT_MS, false));
+    assert_false(redis_link_is_left_alone(link));
+    assert_int_equal(DLOCK_IO, call(link, &out));
+    assert_true(redis_link_is_left_alone(link));
+    assert_int_equal(DLOCK_IO, call(link, &out));
+    assert_non_null(strstr(dlock_error(), "/nonexistent/s"));
+    assert_int_equal(DLOCK_IO, redis_ping(link)); /* insists */
+    redis_link_close(link);
+}
+
+static void an_unknown_script_is_sent_by_its_text(void **state)
+{
+    static const struct redis_script script = {"return 1", "0123"};
+    struct redis_script_call one = {&script, false, 1, 1, {"k"}};
+    struct redis_link *link = open_link();
+    struct redis_answer out;
+
+    (void)state;
+    atomic_store(&server.says, "-NOSCRIPT No matching script. Please use EVAL.\r\n");
+    atomic_store(&server.then, ":1\r\n");
+    assert_int_equal(DLOCK_OK, redis_script_run(link, &one, INT64_MAX, &out));
+    assert_int_equal(1, out.integer);
+    assert_int_equal(2, atomic_load(&server.heard_count));
+    /* But nothing else is ever sent twice. */
+    atomic_store(&server.then, "-ERR no\r\n");
+    assert_int_equal(DLOCK_PROTOCOL, redis_script_run(link, &one, INT64_MAX, &out));
+    assert_int_equal(3, atomic_load(&server.heard_count));
+    redis_link_close(link);
+}
+
+static void a_deadline_in_the_past_is_a_failure(void **state)
+{
+    static const struct redis_command get = {2, {"GET", "k"}};
+    struct redis_link *link = open_link();
+    struct redis_answer out;
+
+    (void)state;
+    atomic_store(&server.says, "+late\r\n");
+    assert_true(dlock_is_failure(redis_call(link, &get, 1, &out)));
+    redis_link_close(link);
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(answers_are_told_apart),
+        TEST(nonsense_is_a_protocol_failure),
+        TEST(what_left_and_is_not_answered_is_unknown),
+        TEST(a_failed_connection_is_not_used_again),
+        TEST(a_reply_too_many_is_not_taken_for_the_next),
+        TEST(a_dead_server_is_left_alone_for_a_while),
+        TEST(an_unknown_script_is_sent_by_its_text),
+        TEST(a_deadline_in_the_past_is_a_failure),
+    };
+
+    cmocka_set_message_output(CM_OUTPUT_TAP);
+    return cmocka_run_group_tests_name("redis_link", tests, NULL, NULL);
+}
