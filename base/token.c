@@ -40,6 +40,23 @@ static bool read_hex(const char *text, unsigned char *out, size_t count)
     return true;
 }
 
+bool token_key_make(const char *path)
+{
+    struct token_key key;
+    int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, S_IRUSR | S_IWUSR);
+    bool made = true;
+
+    if (fd < 0)
+        return errno == EEXIST;
+    arc4random_buf(key.bytes, sizeof(key.bytes));
+    for (size_t i = 0; i < sizeof(key.bytes) && made; i++)
+        made = dprintf(fd, "%02x", key.bytes[i]) == 2;
+    made = close(fd) == 0 && made;
+    if (!made)
+        (void)unlink(path);
+    return made;
+}
+
 bool token_key_load(const char *path, struct token_key *out)
 {
     char text[2 * TOKEN_KEY_BYTES + 2] = {0};

@@ -22,6 +22,10 @@ struct token_key {
     unsigned char bytes[TOKEN_KEY_BYTES];
 };
 
+/* Make a new random key in a file that only its owner may read.  A file that is there
+ * already is left as it is.  False: errno says why there is none. */
+bool token_key_make(const char *path);
+
 /* Read a key from a file that holds 64 hex digits and perhaps a newline.  False: the
  * file cannot be read, anybody but its owner may, or it holds something else; errno
  * says which (EACCES for the mode, EINVAL for the contents). */

@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "base/duration.h"
+#include "base/token.h"
 #include "loadtest/interrupt.h"
 
 enum { POLL_MS = 10, END_MS = 10000, REDIS_END_MS = 3000 };
@@ -106,7 +107,7 @@ static enum exit_code make_dir(struct lab *lab, const char *dir)
 
 static bool prepare(struct lab *lab)
 {
-    char path[FILES_PATH_MAX], key[2 * 32 + 1];
+    char path[FILES_PATH_MAX];
 
     files_random_hex(lab->id, LAB_SECRET_LEN / 2);
     files_random_hex(lab->lab_password, LAB_SECRET_LEN / 2);
@@ -127,9 +128,12 @@ static bool prepare(struct lab *lab)
             return false;
         }
     }
-    files_random_hex(key, 32);
     files_join(path, lab->dir, "token.key");
-    return files_write(path, key) && lab_state_write(lab);
+    if (!token_key_make(path)) {
+        fprintf(stderr, "seckill: cannot write %s: %s\n", path, strerror(errno));
+        return false;
+    }
+    return lab_state_write(lab);
 }
 
 static bool answers(const struct lab *lab, int i)

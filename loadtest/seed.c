@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -19,6 +20,7 @@ enum { USERS_MAX = 10000000, STOCK_MAX = 2000000000, VOUCHERS_MAX = 1000 };
 
 struct seed_settings {
     const char *dir, *begin, *end;
+    const char *database_url, *key_path, *tokens_path;
     int64_t users, stock, vouchers;
 };
 
@@ -70,6 +72,25 @@ static const struct setting settings[] = {
      .meta = "DIR",
      .group = "Options",
      .help = "the lab's directory; default $SECKILL_LAB_DIR, else .lab"},
+    {.type = SETTING_SECRET,
+     .name = "lab-database-url",
+     .offset = AT(database_url),
+     .meta = "URL",
+     .group = "Without a lab",
+     .help = "the database's owner, postgresql://seckill_lab@...; then no lab is looked "
+             "for, and the two files are needed too"},
+    {.type = SETTING_TEXT,
+     .name = "token-key-file",
+     .offset = AT(key_path),
+     .meta = "FILE",
+     .group = "Without a lab",
+     .help = "the key that tokens are made with; made if it is not there"},
+    {.type = SETTING_TEXT,
+     .name = "tokens",
+     .offset = AT(tokens_path),
+     .meta = "FILE",
+     .group = "Without a lab",
+     .help = "where the tokens go"},
 };
 
 static const struct setting_program program = {
@@ -128,14 +149,50 @@ bool seed_ensure(const struct lab *lab, int64_t count)
     return lines >= count || seed_tokens(path, key, count);
 }
 
-static enum exit_code make_vouchers(const struct lab *lab,
-                                    const struct seed_settings *v, int64_t *first)
+/* Where the database and the two files are. */
+struct target {
+    char database_url[256], key_path[FILES_PATH_MAX], tokens_path[FILES_PATH_MAX];
+};
+
+/* A shell that has read a lab's env file has the URL too, and means the lab. */
+static bool is_without_lab(const struct seed_settings *v)
 {
-    char url[256], error[512], title[64];
+    return v->database_url && !v->dir && !getenv("SECKILL_LAB_DIR");
+}
+
+static enum exit_code find_target(const struct seed_settings *v, struct target *target)
+{
+    struct lab lab;
+    enum exit_code rc;
+
+    if (is_without_lab(v)) {
+        if (!v->key_path || !v->tokens_path) {
+            fprintf(stderr, "seckill: --lab-database-url needs --token-key-file and "
+                            "--tokens too\n");
+            return EXIT_USAGE;
+        }
+        snprintf(target->database_url, sizeof target->database_url, "%s",
+                 v->database_url);
+        files_path(target->key_path, "%s", v->key_path);
+        files_path(target->tokens_path, "%s", v->tokens_path);
+        return EXIT_VALID;
+    }
+    rc = lab_use(&lab, lab_choose_dir(v->dir));
+    if (rc != EXIT_VALID)
+        return rc;
+    lab_database_url(&lab, target->database_url, sizeof target->database_url);
+    files_join(target->key_path, lab.dir, "token.key");
+    files_join(target->tokens_path, lab.dir, "tokens.txt");
+    return EXIT_VALID;
+}
+
+static enum exit_code make_vouchers(const char *url, const struct seed_settings *v,
+                                    int64_t *first)
+{
+    char error[512], title[64];
     enum exit_code rc = EXIT_VALID;
     lab_db *db = NULL;
 
-    lab_database_url(lab, url, sizeof url);
     if (!lab_db_open(&db, url, error, sizeof error)) {
         fprintf(stderr, "seckill: %s\n", error);
         return EXIT_UNAVAILABLE;
@@ -174,22 +231,23 @@ static void print_next(const char *dir, int64_t voucher)
 
 static enum exit_code run(const struct seed_settings *v)
 {
-    const char *dir = lab_choose_dir(v->dir);
-    char tokens[FILES_PATH_MAX], key[FILES_PATH_MAX];
+    struct target target;
     int64_t first = 0;
-    struct lab lab;
-    enum exit_code rc = lab_use(&lab, dir);
+    enum exit_code rc = find_target(v, &target);
 
     if (rc != EXIT_VALID)
         return rc;
-    files_join(tokens, lab.dir, "tokens.txt");
-    files_join(key, lab.dir, "token.key");
-    if (!seed_tokens(tokens, key, v->users))
+    if (!token_key_make(target.key_path)) {
+        fprintf(stderr, "seckill: cannot make the token key %s: %s\n", target.key_path,
+                strerror(errno));
         return EXIT_UNAVAILABLE;
-    printf("%" PRId64 " users with tokens: %s\n", v->users, tokens);
-    rc = make_vouchers(&lab, v, &first);
-    if (rc == EXIT_VALID && first)
-        print_next(dir, first);
+    }
+    if (!seed_tokens(target.tokens_path, target.key_path, v->users))
+        return EXIT_UNAVAILABLE;
+    printf("%" PRId64 " users with tokens: %s\n", v->users, target.tokens_path);
+    rc = make_vouchers(target.database_url, v, &first);
+    if (rc == EXIT_VALID && first && !is_without_lab(v))
+        print_next(lab_choose_dir(v->dir), first);
     return rc;
 }
 

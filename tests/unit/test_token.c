@@ -7,6 +7,7 @@
 
 #include <cmocka.h>
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -115,12 +116,34 @@ static void a_key_is_64_digits_in_a_private_file(void **state)
     assert_false(loads("", 0600));
 }
 
+static void a_new_key_is_the_owners_alone_and_made_once(void **state)
+{
+    char dir[] = "/tmp/seckill-token-XXXXXX", path[64];
+    struct token_key first, again;
+    struct stat st;
+
+    (void)state;
+    assert_non_null(mkdtemp(dir));
+    (void)snprintf(path, sizeof(path), "%s/key", dir);
+    assert_true(token_key_make(path));
+    assert_int_equal(stat(path, &st), 0);
+    assert_int_equal(st.st_mode & 0777, 0600);
+    assert_true(token_key_load(path, &first));
+    assert_true(token_key_make(path));
+    assert_true(token_key_load(path, &again));
+    assert_memory_equal(&first, &again, sizeof(first));
+    unlink(path);
+    rmdir(dir);
+    assert_false(token_key_make(path));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_token_says_whose_it_is),
         cmocka_unit_test(a_token_is_what_others_compute),
         cmocka_unit_test(any_changed_digit_is_refused),
+        cmocka_unit_test(a_new_key_is_the_owners_alone_and_made_once),
         cmocka_unit_test(what_is_no_token_is_refused),
         cmocka_unit_test(a_key_is_64_digits_in_a_private_file),
     };
