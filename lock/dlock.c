@@ -242,7 +242,8 @@ static dlock_status attempt(void *arg, int64_t *free_in_ms)
         st = variant->try_acquire(job->sys->state, &job->claim);
     }
     *free_in_ms = job->claim.free_in_ms;
-    if (st == DLOCK_OK && dlock_lease_end_ns(job->sys, job->sent_ns) <= dlock_clock_ns()) {
+    if (st == DLOCK_OK &&
+        dlock_lease_end_ns(job->sys, job->sent_ns) <= dlock_clock_ns()) {
         job->was_late = true;
         st = DLOCK_BUSY;
         clean_up(job);
@@ -263,6 +264,8 @@ dlock_status dlock_acquire(dlock_system *sys, const char *name, int64_t wait_ms,
     st = check_system(sys);
     if (st == DLOCK_OK)
         st = check_name(name);
+    if (st == DLOCK_OK && lease == NULL)
+        st = dlock_fail(DLOCK_INVALID, "there is no lease to fill in");
     if (st != DLOCK_OK)
         return st;
     job.hold = dlock_holds_begin(sys->holds, name);
@@ -272,8 +275,9 @@ dlock_status dlock_acquire(dlock_system *sys, const char *name, int64_t wait_ms,
     if (st != DLOCK_OK) {
         dlock_holds_abandon(sys->holds, job.hold);
         if (job.was_late && !dlock_is_failure(st))
-            return dlock_fail(DLOCK_TIMEOUT, "granted only after the lease of %d ms had "
-                              "run out", sys->opts.lease_ms);
+            return dlock_fail(DLOCK_TIMEOUT,
+                              "granted only after the lease of %d ms had run out",
+                              sys->opts.lease_ms);
         return st;
     }
     job.hold->facts.note = job.claim.note;
@@ -284,6 +288,12 @@ dlock_status dlock_acquire(dlock_system *sys, const char *name, int64_t wait_ms,
     if (sys->watchdog != NULL)
         dlock_watchdog_expect(sys->watchdog, dlock_renew_due_ns(sys, job.sent_ns));
     return DLOCK_OK;
+}
+
+static dlock_status refuse_lease(void)
+{
+    return dlock_fail(DLOCK_INVALID, "the lease was never granted, is released, or is "
+                                     "another thread's");
 }
 
 /* The root of the caller's lease, or NULL with the reason in *st. */
@@ -298,8 +308,7 @@ static struct dlock_hold *find_root(dlock_system *sys, const dlock_lease *lease,
     if (lease != NULL)
         root = dlock_holds_find(sys->holds, lease->hold);
     if (root == NULL)
-        *st = dlock_fail(DLOCK_INVALID, "the lease was never granted, is released, or "
-                         "belongs to another thread");
+        *st = refuse_lease();
     return root;
 }
 
@@ -352,8 +361,7 @@ dlock_status dlock_release(dlock_system *sys, dlock_lease *lease)
     if (lease != NULL)
         hold = dlock_holds_release(sys->holds, lease->hold, &level);
     if (hold == NULL)
-        return dlock_fail(DLOCK_INVALID, "the lease was never granted, was released, or "
-                          "belongs to another thread");
+        return refuse_lease();
     root = atomic_load(&hold->root);
     claim = dlock_claim_of(sys, &root->facts, level);
     st = sys->variant->release(sys->state, &claim);

@@ -34,7 +34,7 @@ struct shard {
     struct dlock_hold *free_slots;
     struct dlock_hold *roots;
     struct dlock_hold *index;
-    struct dlock_hold sentinel; /* keeps uthash from freeing its table when all is free */
+    struct dlock_hold sentinel; /* keeps uthash from freeing an empty table */
 };
 
 struct dlock_holds {
@@ -256,7 +256,8 @@ uint64_t dlock_holds_grant(struct dlock_holds *holds, struct dlock_hold *hold,
         root->renew_at_ns = renew_at_ns;
         DL_APPEND(shard->roots, root);
         if (holds->reentrant) {
-            HASH_ADD_KEYPTR(hh, shard->index, &root->facts.key, key_len(&root->facts.key), root);
+            HASH_ADD_KEYPTR(hh, shard->index, &root->facts.key,
+                            key_len(&root->facts.key), root);
             root->indexed = true;
         }
     } else if (root->state == DLOCK_HOLD_HELD) {

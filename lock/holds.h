@@ -2,13 +2,13 @@
 /* holds.h -- the table of what this process holds.
  *
  * Every granted lease has a slot.  The slot of a thread's first lease on a name is the
- * `root` of the hold: it keeps the deadline that all levels of re-entry share, and lives
- * until the last of them is released, in whatever order that happens.
+ * `root` of the hold: it keeps the deadline that all levels of re-entry share, and
+ * lives until the last of them is released, in whatever order that happens.
  *
- * A slot's memory is never given back before the table is closed, so that a lease can be
- * asked for its validity without a lock: its id has to match, before and after.
+ * A slot's memory is never given back before the table is closed, so that a lease can
+ * be asked for its validity without a lock: its id has to match, before and after.
  *
- * Threads     Any.  A slot that was begun and not yet granted, or that is being released,
+ * Threads     Any.  A slot that was begun and not yet granted, or is being released,
  *             belongs to the thread that does so; everything else is under the mutex of
  *             the slot's shard.
  */

@@ -5,8 +5,8 @@
 
 #include "lock/dlock_variant.h"
 
-/* The variant that `opts` ask for, if they are sound; otherwise NULL, with the reason in
- * dlock_error().  What only one variant reads (its URLs) that variant checks. */
+/* The variant that `opts` ask for, if they are sound; otherwise NULL, with the reason
+ * in dlock_error().  What only one variant reads (its URLs) that variant checks. */
 const dlock_variant *dlock_options_check(const dlock_options *opts);
 
 /* Copy `from` and every string of it; false if there is no memory. */

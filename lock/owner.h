@@ -17,8 +17,8 @@ struct dlock_owner {
 /* The calling thread's.  Valid while the thread lives. */
 const struct dlock_owner *dlock_owner_here(void);
 
-/* Take a new number.  Needed once a release went unanswered: it may still be on its way,
- * and must not find a newer lock under the old number. */
+/* Take a new number.  Needed once a release went unanswered: it may still be on its
+ * way, and must not find a newer lock under the old number. */
 void dlock_owner_retire(void);
 
 #endif /* DLOCK_OWNER_H */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* registry.c -- the catalogue of variants, made from variants.def and from nothing else. */
+/* registry.c -- the catalogue of variants, made from variants.def alone. */
 #include <string.h>
 
 #include "lock/dlock_variant.h"

@@ -5,7 +5,7 @@
  * attempts: the ceiling doubles, and each sleep is drawn at random below it, so that
  * waiters spread out.  Where it can, a waiter sleeps until told; but a message can be
  * lost (Redis keeps none for who is not connected, and none is sent when a lease runs
- * out), so it looks by itself every few hundred ms, and when the holder's lease ends. */
+ * out), so it looks by itself every few hundred ms, and at the end of the holder's lease. */
 #include "lock/wait.h"
 
 #include "lock/clock.h"
@@ -53,8 +53,8 @@ static dlock_status watch_until(const dlock_variant *variant, void *watch,
 
     do {
         int64_t now_ns = dlock_clock_ns();
-        int64_t wake_ns =
-            now_ns + (POLL_MIN_MS + dlock_random_below(POLL_SPREAD_MS)) * DLOCK_NS_PER_MS;
+        int64_t poll_ms = POLL_MIN_MS + dlock_random_below(POLL_SPREAD_MS);
+        int64_t wake_ns = dlock_clock_after(now_ns, poll_ms);
 
         if (free_in_ms >= 0)
             wake_ns = earlier(wake_ns, dlock_clock_after(now_ns, free_in_ms + 1));

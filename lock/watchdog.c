@@ -6,8 +6,9 @@
  * What a renewal answers is dropped if the hold was released meanwhile.
  *
  * Renewals are due a third of a lease after the last successful request was sent; after
- * a failure much sooner.  No renewal may take longer than until the earliest deadline of
- * all, so that one hung server does not keep the thread from telling of another loss. */
+ * a failure much sooner.  No renewal may take longer than until the earliest deadline
+ * of all, so that one hung server does not keep the thread from telling of another
+ * loss. */
 #include "lock/watchdog.h"
 
 #include <pthread.h>

@@ -1,8 +1,8 @@
 -- reentrant_acquire.lua -- take the lock, or one more level of it, as Redisson's RLock.
 --
--- The state is a hash with one field, the owner, whose value is how many levels it holds.
--- Redisson adds one to it.  Here the caller says which level it wants, so that the same
--- request arriving twice, or late, counts once.
+-- The state is a hash with one field, the owner, whose value is how many levels it
+-- holds. Redisson adds one to it.  Here the caller says which level it wants, so that
+-- the same request arriving twice, or late, counts once.
 --
 -- KEYS[1]  the lock, a hash
 -- ARGV[1]  lease in ms, above 0

@@ -1,4 +1,4 @@
--- reentrant_renew.lua -- set the end of the lease anew if the owner still holds the lock.
+-- reentrant_renew.lua -- set the end of the lease anew if the owner still holds it.
 --
 -- KEYS[1]  the lock, a hash
 -- ARGV[1]  lease in ms, above 0 (PEXPIRE with 0 would delete the lock)

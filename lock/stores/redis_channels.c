@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* redis_channels.c -- who waits on which channel, and what the server has to be told. */
+/* redis_channels.c -- who waits on which channel, and what to tell the server. */
 #include "lock/stores/redis_channels.h"
 
 #include <stdlib.h>
@@ -207,15 +207,18 @@ struct redis_waiter *redis_channels_join(struct redis_channels *channels,
     return waiter;
 }
 
-void redis_waiter_sleep(struct redis_waiter *waiter, int64_t until_ns)
+bool redis_waiter_sleep(struct redis_waiter *waiter, int64_t until_ns)
 {
     pthread_mutex_t *mutex = &waiter->channels->mutex;
+    bool woken;
 
     pthread_mutex_lock(mutex);
     while (!waiter->woken && dlock_clock_ns() < until_ns)
         dlock_clock_wait(&waiter->cond, mutex, until_ns);
+    woken = waiter->woken;
     waiter->woken = false;
     pthread_mutex_unlock(mutex);
+    return woken;
 }
 
 void redis_waiter_leave(struct redis_waiter *waiter, bool satisfied)

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* redis_channels.h -- who waits on which channel, and what the server has to be told.
+/* redis_channels.h -- who waits on which channel, and what to tell the server.
  *
  * Only for the subscription, which does the sending and the hearing.
  *
  * A channel has at most one SUBSCRIBE or UNSUBSCRIBE on its way at a time, so an answer
  * always belongs to the last one sent:
  *
- *     OFF --SUBSCRIBE--> JOINING --answer--> ON --UNSUBSCRIBE--> LEAVING --answer--> OFF
+ *     OFF -SUBSCRIBE-> JOINING -answer-> ON -UNSUBSCRIBE-> LEAVING -answer-> OFF
  *
  * A channel whose state fits its waiters is left alone; one that is OFF and has no
  * waiters is forgotten.

@@ -17,7 +17,8 @@
 
 enum { READ_SIZE = 4096 };
 
-void redis_conn_break(struct redis_conn *conn, dlock_status status, const char *fmt, ...)
+void redis_conn_break(struct redis_conn *conn, dlock_status status, const char *fmt,
+                      ...)
 {
     va_list args;
     int len;
@@ -112,7 +113,8 @@ void redis_conn_close(struct redis_conn *conn)
     free(conn);
 }
 
-bool redis_conn_send(struct redis_conn *conn, const char *bytes, size_t len, size_t *sent)
+bool redis_conn_send(struct redis_conn *conn, const char *bytes, size_t len,
+                     size_t *sent)
 {
     while (*sent < len) {
         ssize_t done = send(conn->context->fd, bytes + *sent, len - *sent,
@@ -166,8 +168,8 @@ redisReply *redis_conn_receive(struct redis_conn *conn)
 }
 
 /* A connect to a port of this machine that nobody listens on can meet itself, if the
- * kernel picks that very port for our end.  We would then talk to ourselves, and keep the
- * port from the server that is to come back on it. */
+ * kernel picks that very port for our end.  We would then talk to ourselves, and keep
+ * the port from the server that is to come back on it. */
 static bool met_itself(const struct redis_conn *conn)
 {
     struct sockaddr_storage ours = {0};
@@ -204,7 +206,8 @@ static short advance_connect(struct redis_conn *conn)
 
 static short advance_greeting(struct redis_conn *conn)
 {
-    if (!redis_conn_send(conn, conn->greeting, conn->greeting_len, &conn->greeting_sent))
+    if (!redis_conn_send(conn, conn->greeting, conn->greeting_len,
+                         &conn->greeting_sent))
         return 0;
     if (conn->greeting_sent < conn->greeting_len)
         return POLLOUT;

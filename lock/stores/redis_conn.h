@@ -39,8 +39,8 @@ struct redis_conn {
     struct redis_conn *next; /* in a pool */
 };
 
-/* Begin to connect.  `url` outlives the connection.  NULL: no memory; otherwise it is to
- * be closed, in whatever state it comes out. */
+/* Begin to connect.  `url` outlives the connection.  NULL: no memory; otherwise it is
+ * to be closed, in whatever state it comes out. */
 struct redis_conn *redis_conn_open(const struct redis_url *url);
 void redis_conn_close(struct redis_conn *conn);
 
@@ -55,15 +55,15 @@ void redis_conn_finish(struct redis_conn *conn, int64_t give_up_ns);
 bool redis_conn_send(struct redis_conn *conn, const char *bytes, size_t len,
                      size_t *sent);
 
-/* Take the next reply that has arrived, NULL if there is none yet.  The caller frees it.
- * NULL and broken: the connection ended or the server talks nonsense. */
+/* Take the next reply that has arrived, NULL if there is none yet.  The caller frees
+ * it.  NULL and broken: the connection ended or the server talks nonsense. */
 redisReply *redis_conn_receive(struct redis_conn *conn);
 
 /* Is an idle connection fit for use: still open and silent? */
 bool redis_conn_is_idle(const struct redis_conn *conn);
 
 /* The connection is unusable because of `fmt`. */
-void redis_conn_break(struct redis_conn *conn, dlock_status status, const char *fmt, ...)
-    __attribute__((format(printf, 3, 4)));
+void redis_conn_break(struct redis_conn *conn, dlock_status status, const char *fmt,
+                      ...) __attribute__((format(printf, 3, 4)));
 
 #endif /* DLOCK_REDIS_CONN_H */

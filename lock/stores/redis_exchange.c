@@ -50,7 +50,8 @@ static void end_badly(struct trip *trip, bool was_slow)
     if (status == DLOCK_IO && trip->sent > 0)
         status = DLOCK_UNKNOWN;
     fail_leg(trip->leg, status, conn->why);
-    /* A courtesy is cut short when the others are done: that says nothing of its server. */
+    /* A courtesy is cut short when the others are done: that says nothing of its
+     * server. */
     if (trip->leg->courtesy)
         redis_conn_close(conn);
     else
@@ -153,8 +154,8 @@ void redis_exchange(struct redis_leg *legs, size_t leg_count,
     int64_t now_ns = dlock_clock_ns();
     int64_t end_ns = now_ns;
     char *bytes = NULL;
-    int len = redisFormatCommandArgv(&bytes, command->argc, (const char **)command->argv,
-                                     NULL);
+    int len = redisFormatCommandArgv(&bytes, command->argc,
+                                     (const char **)command->argv, NULL);
 
     for (size_t i = 0; i < leg_count; i++) {
         int64_t leg_end_ns =

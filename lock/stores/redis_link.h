@@ -6,9 +6,9 @@
  * sent twice by itself.  A server that cannot be connected to is left alone for a short
  * while, which grows from 50 ms to half a second; calls in that time fail at once.
  *
- * An exchange is one command to one or several servers at once, with one deadline.  What
- * it answers for each: IO if the command certainly did not leave, UNKNOWN if it may have
- * been executed, PROTOCOL if the server refused it or answered nonsense.
+ * An exchange is one command to one or several servers at once, with one deadline.
+ * What it answers for each: IO if the command certainly did not leave, UNKNOWN if it
+ * may have been executed, PROTOCOL if the server refused it or answered nonsense.
  *
  * Threads     Any. */
 #ifndef DLOCK_REDIS_LINK_H
@@ -31,19 +31,19 @@ struct redis_answer {
     dlock_status status; /* OK: the fields below hold; otherwise only text */
     enum redis_kind kind;
     int64_t integer;
-    char text[REDIS_TEXT_SIZE]; /* of a TEXT, cut; or what went wrong, with the server */
+    char text[REDIS_TEXT_SIZE]; /* of a TEXT, cut; or what went wrong, and where */
 };
 
 /* One server's part in an exchange. */
 struct redis_leg {
     struct redis_link *link;
-    bool insist;   /* try even if the server was left alone                            */
-    bool courtesy; /* the others' answers end the exchange; implies insist             */
+    bool insist;   /* try even if the server was left alone                */
+    bool courtesy; /* the others' answers end the exchange; implies insist */
     struct redis_answer answer; /* out */
 };
 
-/* A link to the server of `url`; does not connect.  `slow_is_down`: a command that is not
- * answered in time counts like a failed connect.  INVALID, NOMEM. */
+/* A link to the server of `url`; does not connect.  `slow_is_down`: a command that is
+ * not answered in time counts like a failed connect.  INVALID, NOMEM. */
 dlock_status redis_link_open(struct redis_link **out, const char *url, int timeout_ms,
                              bool slow_is_down);
 void redis_link_close(struct redis_link *link);

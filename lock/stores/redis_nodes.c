@@ -19,7 +19,8 @@ static dlock_status add_node(struct redis_nodes *nodes, const char *url, int tim
     dlock_status st;
 
     if (nodes->count == REDIS_NODES_MAX)
-        return dlock_fail(DLOCK_INVALID, "there are over %d nodes", (int)REDIS_NODES_MAX);
+        return dlock_fail(DLOCK_INVALID, "there are over %d nodes",
+                          (int)REDIS_NODES_MAX);
     st = redis_link_open(&link, url, timeout_ms, true);
     if (st != DLOCK_OK)
         return st;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* redis_nodes.h -- one question to several independent Redis servers, and how they voted.
+/* redis_nodes.h -- one question to several independent Redis servers, and how they
+ * voted.
  *
  * A node that did not answer lately is left alone for a short while, as long as the
  * others are a majority: a dead or hung node costs one timeout now and then.
@@ -46,7 +47,7 @@ struct redis_vote redis_nodes_ask(struct redis_nodes *nodes,
                                   const struct redis_question *question,
                                   int64_t give_up_ns);
 
-/* Ask the nodes in `who`; those left alone are asked as well, without waiting for them. */
+/* Ask the nodes in `who`; those left alone too, without waiting for them. */
 struct redis_vote redis_nodes_ask_again(struct redis_nodes *nodes, uint64_t who,
                                         const struct redis_question *question,
                                         int64_t give_up_ns);
@@ -54,7 +55,7 @@ struct redis_vote redis_nodes_ask_again(struct redis_nodes *nodes, uint64_t who,
 /* PING all; OK if a majority answers. */
 dlock_status redis_nodes_ping(struct redis_nodes *nodes);
 
-/* Load a script on the first node that takes it; the others are told when they need it. */
+/* Load a script on the first node that takes it; the others learn it at need. */
 dlock_status redis_nodes_load(struct redis_nodes *nodes, struct redis_script *script);
 
 /* Fail because no majority of nodes answered. */

@@ -42,7 +42,8 @@ static struct redis_command command_of(const struct redis_script_call *call,
 
 static bool lacks_script(const struct redis_answer *answer)
 {
-    return answer->status == DLOCK_PROTOCOL && strstr(answer->text, ": NOSCRIPT") != NULL;
+    return answer->status == DLOCK_PROTOCOL &&
+           strstr(answer->text, ": NOSCRIPT") != NULL;
 }
 
 void redis_script_exchange(struct redis_leg *legs, size_t leg_count,

@@ -28,7 +28,8 @@ struct redis_script_call {
 };
 
 /* As redis_exchange() and redis_call(): one round trip, two for servers that have to be
- * told the text.  A script that a server does not know was not executed, so that is safe. */
+ * told the text.  A script that a server does not know was not executed, so that is
+ * safe. */
 void redis_script_exchange(struct redis_leg *legs, size_t leg_count,
                            const struct redis_script_call *call, int64_t give_up_ns);
 dlock_status redis_script_run(struct redis_link *link,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* redis_single.h -- what the variants on one Redis share: a link, scripts, plain commands
- * on one key.
+/* redis_single.h -- what the variants on one Redis share: a link, scripts, plain
+ * commands on one key.
  *
  * Threads     Any, but for open and close. */
 #ifndef DLOCK_REDIS_SINGLE_H

@@ -3,9 +3,10 @@
  * channels for any number of waiting threads.
  *
  * The thread starts with the first waiter.  A channel is subscribed to while somebody
- * waits on it.  The message "1" wakes all waiters of its channel; any other wakes the one
- * that has waited longest.  After the connection was lost, every channel is subscribed
- * to again, and then all its waiters are woken, since messages may have been missed.
+ * waits on it.  The message "1" wakes all waiters of its channel; any other wakes the
+ * one that has waited longest.  After the connection was lost, every channel is
+ * subscribed to again, and then all its waiters are woken, since messages may have been
+ * missed.
  *
  * Threads     Any; a waiter belongs to one thread. */
 #ifndef DLOCK_REDIS_SUBSCRIPTION_H
@@ -31,11 +32,11 @@ void redis_subscription_close(struct redis_subscription *sub);
 struct redis_waiter *redis_subscription_join(struct redis_subscription *sub,
                                              const char *channel);
 
-/* Sleep until woken or until `until_ns`. */
-void redis_waiter_sleep(struct redis_waiter *waiter, int64_t until_ns);
+/* Sleep until woken, which is true, or until `until_ns`. */
+bool redis_waiter_sleep(struct redis_waiter *waiter, int64_t until_ns);
 
-/* Stop waiting.  `satisfied`: the waiter got what it waited for; otherwise a wake-up that
- * it did not use goes to the next. */
+/* Stop waiting.  `satisfied`: the waiter got what it waited for; otherwise a wake-up
+ * that it did not use goes to the next. */
 void redis_waiter_leave(struct redis_waiter *waiter, bool satisfied);
 
 #endif /* DLOCK_REDIS_SUBSCRIPTION_H */

@@ -140,8 +140,8 @@ static bool read_address(const char *text, size_t len, struct redis_url *out,
                                      &out->port) ||
                         out->port == 0))
         return refuse(why, "\"%.*s\" is not a port", (int)(end - text - 1), text + 1);
-    snprintf(out->label, sizeof(out->label), strchr(out->host, ':') ? "[%s]:%d" : "%s:%d",
-             out->host, out->port);
+    snprintf(out->label, sizeof(out->label),
+             strchr(out->host, ':') ? "[%s]:%d" : "%s:%d", out->host, out->port);
     return true;
 }
 

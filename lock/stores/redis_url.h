@@ -23,8 +23,8 @@ struct redis_url {
     char label[REDIS_HOST_MAX + 16]; /* "host:port" or the path, for messages */
 };
 
-/* Read redis://[user:password@]host[:port][/db] or unix:///path[?db=N], with %xx in user,
- * password and path.  False: `why` says what is wrong, without secrets. */
+/* Read redis://[user:password@]host[:port][/db] or unix:///path[?db=N], with %xx in
+ * user, password and path.  False: `why` says what is wrong, without secrets. */
 bool redis_url_parse(const char *text, struct redis_url *out, char *why,
                      size_t why_size);
 

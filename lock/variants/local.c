@@ -3,7 +3,8 @@
  *
  * Promises    one holder among the threads of this process, whichever systems they use.
  * Breaks      as soon as there is a second process: it has its own mutexes.
- * Described   the articles' first answer, `synchronized`, and why it fails behind a load
+ * Described   the articles' first answer, `synchronized`, and why it fails behind a
+ * load
  *             balancer.
  *
  * The names live in a table of the process.  A name is there while it is held or waited

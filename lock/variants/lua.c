@@ -4,7 +4,8 @@
  * Promises    one holder while work ends within the lease; never frees another's lock.
  * Breaks      when work outlives the lease: nobody renews it unless the holder itself
  *             calls dlock_renew(), and then two are inside.
- * Described   the articles' third lock in Redis, where check and delete become one step.
+ * Described   the articles' third lock in Redis, where check and delete become one
+ * step.
  *             The key has the shape of the Lock of redis-py. */
 #include <stdio.h>
 #include <stdlib.h>
@@ -89,7 +90,7 @@ const dlock_variant dlock_variant_lua = {
         {
             .name = "lua",
             .store = "redis",
-            .promises = "one holder while work ends within its lease; frees only its own",
+            .promises = "one holder while work ends in its lease; frees only its own",
             .breaks = "work that outlives the lease: nothing renews it",
             .source = "the articles' compare-and-delete script",
             .caps = DLOCK_CAP_EXCLUSIVE | DLOCK_CAP_LOCAL | DLOCK_CAP_EXPIRES |

@@ -2,13 +2,15 @@
 /* naive.c -- SET NX PX, released by DEL whoever's it is by then.
  *
  * Promises    one holder among all processes, as long as everybody is done in time.
- * Breaks      when work outlives the lease: the late holder deletes the lock of the next
+ * Breaks      when work outlives the lease: the late holder deletes the lock of the
+ * next
  *             one, which lets a third in, and so on.
- * Described   the articles' first lock in Redis; its value is the thread's number, which
+ * Described   the articles' first lock in Redis; its value is the thread's number,
+ * which
  *             nobody looks at.
  *
- * After an acquire that went unanswered nothing is cleaned up: a DEL could free anybody's
- * lock, and the lease ends it anyway. */
+ * After an acquire that went unanswered nothing is cleaned up: a DEL could free
+ * anybody's lock, and the lease ends it anyway. */
 #include "lock/stores/redis_single.h"
 
 static dlock_status open_state(const dlock_options *opts, void **state)

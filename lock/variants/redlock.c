@@ -77,8 +77,8 @@ static dlock_status verdict(const struct state *state, const struct redis_vote *
 static dlock_status release(void *opaque, const dlock_claim *claim)
 {
     struct state *state = opaque;
-    /* By its text: a hung node that does not know the hash would do nothing, later, when
-     * nobody is there any more to tell it. */
+    /* By its text: a hung node that does not know the hash would do nothing, later,
+     * when nobody is there any more to tell it. */
     struct redis_script_call call = {
         &state->release, true, 1, 2, {claim->name, claim->token}};
     struct redis_question question = {.script = &call};
@@ -133,8 +133,8 @@ const dlock_variant dlock_variant_redlock = {
         {
             .name = "redlock",
             .store = "redis x5",
-            .promises = "one holder, also with a minority of nodes dead or hung; renewed",
-            .breaks = "a process that stops for longer than its lease; clocks that jump",
+            .promises = "one holder, also with a minority of nodes down; renewed",
+            .breaks = "a process that stops beyond its lease; clocks that jump",
             .source = "the articles' Redlock",
             .caps = DLOCK_CAP_EXCLUSIVE | DLOCK_CAP_LOCAL | DLOCK_CAP_EXPIRES |
                     DLOCK_CAP_OWNED | DLOCK_CAP_RENEW | DLOCK_CAP_QUORUM,

@@ -159,7 +159,7 @@ static void *watch(void *opaque, const char *name)
 
 static void sleep_until(void *waiter, int64_t until_ns)
 {
-    redis_waiter_sleep(waiter, until_ns);
+    (void)redis_waiter_sleep(waiter, until_ns);
 }
 
 static void unwatch(void *waiter, bool granted)
@@ -174,8 +174,8 @@ const dlock_variant dlock_variant_reentrant = {
         {
             .name = "reentrant",
             .store = "redis",
-            .promises = "one holder, who may lock again; renewed while the process runs",
-            .breaks = "a process that stops for longer than its lease; a lost key",
+            .promises = "one holder, who may lock again; renewed while it runs",
+            .breaks = "a process that stops beyond its lease; a lost key",
             .source = "the articles' Redisson RLock",
             .caps = DLOCK_CAP_EXCLUSIVE | DLOCK_CAP_LOCAL | DLOCK_CAP_EXPIRES |
                     DLOCK_CAP_OWNED | DLOCK_CAP_RENEW | DLOCK_CAP_REENTRANT |

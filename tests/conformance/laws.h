@@ -63,6 +63,7 @@ law_fn survives_cut_connections;
 law_fn survives_a_restart;
 law_fn unanswered_is_unknown;
 law_fn cleans_up_after_itself;
+law_fn a_late_grant_is_none;
 law_fn fails_fast_when_the_store_is_dead;
 law_fn leaves_nothing_of_many_names;
 

@@ -32,6 +32,7 @@ void refuses_bad_names(const char *variant)
     /* Bytes that mean something to Redis, Lua or printf mean nothing here. */
     assert_status(OK, rig_try(sys, "conformance %s %n '\"{}[]* \xc3\xa9\xff"));
     assert_status(INVALID, dlock_acquire(NULL, "name", 0, &lease));
+    assert_status(INVALID, dlock_acquire(sys, "name", 0, NULL));
     assert_status(INVALID, dlock_check(NULL));
     assert_false(dlock_lease_valid(NULL, &lease));
     assert_status(OK, dlock_check(sys));

@@ -2,6 +2,7 @@
 /* laws_lease.c -- how long a lease lasts, who prolongs it, and who tells of its end. */
 #include <signal.h>
 #include <stdatomic.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "lock/fault.h"
@@ -17,8 +18,9 @@ void expires(const char *variant)
     dlock_lease first;
     dlock_lease second;
 
+    pair.b = rig_open(&opts);
     opts.lease_ms = SHORT_LEASE_MS;
-    pair = rig_open_pair(&opts);
+    pair.a = rig_open(&opts);
     assert_status(OK, dlock_acquire(pair.a, name, 0, &first));
     assert_true(dlock_lease_left_ms(pair.a, &first) <= SHORT_LEASE_MS);
     assert_status(BUSY, rig_try(pair.b, name));
@@ -60,11 +62,12 @@ static long long least_pttl(size_t server_count, const char *name)
 
 void renews_by_setting(const char *variant)
 {
-    enum { LEASE_MS = 2000 };
+    enum { LEASE_MS = 3000 };
     dlock_options opts = rig_options(variant);
     const char *name = rig_name();
     struct rig_pair pair;
     dlock_lease lease;
+    dlock_lease others;
     int64_t granted_ns;
     size_t count;
 
@@ -83,10 +86,15 @@ void renews_by_setting(const char *variant)
     assert_status(BUSY, rig_try(pair.b, name));
     for (size_t i = 0; i < count; i++)
         servers_ask(i, "DEL %s", name);
+    /* What is somebody else's now is not prolonged. */
+    assert_status(OK, dlock_acquire(pair.b, name, 0, &others));
+    assert_comes(least_pttl(count, name) < LEASE_MS - 100);
     assert_status(LOST, dlock_renew(pair.a, &lease));
     assert_false(dlock_lease_valid(pair.a, &lease));
-    assert_int_equal(0, servers_count_keys(name));
+    assert_true(least_pttl(count, name) < LEASE_MS - 100);
+    assert_status(OK, dlock_release(pair.b, &others));
     assert_status(LOST, dlock_renew(pair.a, &lease));
+    assert_int_equal(0, servers_count_keys(name));
     assert_status(LOST, dlock_release(pair.a, &lease));
 }
 
@@ -115,7 +123,8 @@ void watchdog_keeps_it(const char *variant)
     opts.watchdog = true;
     pair = rig_open_pair(&opts);
     assert_status(OK, dlock_acquire(pair.a, name, 0, &lease));
-    assert_stays(dlock_lease_valid(pair.a, &lease) && rig_try(pair.b, name) == DLOCK_BUSY,
+    assert_stays(dlock_lease_valid(pair.a, &lease) &&
+                     rig_try(pair.b, name) == DLOCK_BUSY,
                  LEASES_HELD * SHORT_LEASE_MS);
     assert_status(OK, dlock_release(pair.a, &lease));
     assert_status(OK, rig_try(pair.b, name));
@@ -129,13 +138,29 @@ void nobody_keeps_it(const char *variant)
     dlock_lease late;
     dlock_lease next;
 
-    opts.lease_ms = SHORT_LEASE_MS;
     opts.watchdog = true;
-    pair = rig_open_pair(&opts);
+    pair.b = rig_open(&opts);
+    opts.lease_ms = SHORT_LEASE_MS;
+    pair.a = rig_open(&opts);
     assert_status(OK, dlock_acquire(pair.a, name, 0, &late));
     assert_status(OK, dlock_acquire(pair.b, name, PATIENCE_MS, &next));
     assert_false(dlock_lease_valid(pair.a, &late));
     assert_status(OK, dlock_release(pair.b, &next));
+}
+
+/* How many scripts the servers have run. */
+static long long script_calls(void)
+{
+    static const char field[] = "cmdstat_evalsha:calls=";
+    long long calls = 0;
+
+    for (size_t i = 0; i < servers_found(); i++) {
+        const char *at = strstr(servers_tell(i, "INFO commandstats")->str, field);
+
+        if (at != NULL)
+            calls += strtoll(at + strlen(field), NULL, 10);
+    }
+    return calls;
 }
 
 void watchdog_lets_go(const char *variant)
@@ -143,23 +168,26 @@ void watchdog_lets_go(const char *variant)
     dlock_options opts = rig_options(variant);
     const char *name = rig_name();
     dlock_fault_state fault;
+    long long calls;
     dlock_system *sys;
     dlock_lease lease;
 
-    opts.lease_ms = SHORT_LEASE_MS;
+    opts.lease_ms = 2 * SHORT_LEASE_MS;
     opts.watchdog = true;
+    servers_start(&opts);
     sys = rig_open(&opts);
-    servers_find(&opts);
     assert_true(dlock_fault_arm(DLOCK_FAULT_WATCHDOG_TICK, DLOCK_FAULT_HOLD, name));
     assert_status(OK, dlock_acquire(sys, name, 0, &lease));
     assert_comes((dlock_fault_look(DLOCK_FAULT_WATCHDOG_TICK, &fault), fault.holding));
     assert_status(OK, dlock_release(sys, &lease));
     assert_int_equal(0, servers_count_keys(name));
+    calls = script_calls();
     assert_true(dlock_fault_release(DLOCK_FAULT_WATCHDOG_TICK));
-    assert_stays(servers_count_keys(name) == 0, SHORT_LEASE_MS);
+    assert_stays(servers_count_keys(name) == 0 && script_calls() == calls,
+                 SHORT_LEASE_MS);
     /* And it still does its work for the next one. */
     assert_status(OK, dlock_acquire(sys, name, 0, &lease));
-    assert_stays(dlock_lease_valid(sys, &lease), 2 * SHORT_LEASE_MS);
+    assert_stays(dlock_lease_valid(sys, &lease), 3 * SHORT_LEASE_MS);
     assert_status(OK, dlock_release(sys, &lease));
 }
 

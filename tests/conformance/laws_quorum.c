@@ -6,7 +6,7 @@
 
 enum {
     QUORUM_NODES = 3,
-    HUNG_TIMEOUT_MS = 100,
+    HUNG_TIMEOUT_MS = 200,
     HUNG_ROUNDS = 40,
 };
 

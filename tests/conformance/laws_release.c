@@ -63,9 +63,11 @@ void knows_its_own_leases(const char *variant)
     struct stranger stranger = {.sys = pair.a};
     dlock_lease lease;
     dlock_lease copy;
+    dlock_lease others;
     pthread_t thread;
 
     assert_status(OK, dlock_acquire(pair.a, name, 0, &lease));
+    assert_status(OK, dlock_acquire(pair.b, rig_name(), 0, &others));
     stranger.lease = copy = lease;
     assert_status(INVALID, dlock_release(pair.b, &copy));
     assert_status(INVALID, dlock_renew(pair.b, &copy));
@@ -79,6 +81,7 @@ void knows_its_own_leases(const char *variant)
     if (rig_caps(variant) & DLOCK_CAP_LOCAL)
         assert_status(BUSY, rig_try(pair.b, name));
     assert_status(OK, dlock_release(pair.a, &lease));
+    assert_status(OK, dlock_release(pair.b, &others));
 }
 
 /* a's lease has run out, and b holds the lock. */

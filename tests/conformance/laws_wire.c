@@ -88,14 +88,19 @@ static void hear_release(dlock_system *sys, redisContext *listener, const char *
     next_message(listener, "subscribe", channel, NULL);
     assert_status(OK, dlock_acquire(sys, name, 0, &outer));
     assert_status(OK, dlock_acquire(sys, name, 0, &inner));
-    /* Only the last level is a release: this one says nothing, so the message that comes
-     * after the next is the first. */
+    /* Only the last level is a release: this one says nothing, so the message that
+     * comes after the next is the first. */
     assert_status(OK, dlock_release(sys, &inner));
     assert_int_equal(1, servers_count_keys(name));
     assert_status(OK, dlock_release(sys, &outer));
     next_message(listener, "message", channel, "0");
     assert_int_equal(REDIS_OK, redisAppendCommand(listener, "UNSUBSCRIBE %s", channel));
     next_message(listener, "unsubscribe", channel, NULL);
+}
+
+static long long listeners(const char *channel)
+{
+    return servers_tell(0, "PUBSUB NUMSUB %s", channel)->element[1]->integer;
 }
 
 /* A waiter is woken by a foreign program's release. */
@@ -108,13 +113,13 @@ static void wait_for_foreigner(dlock_system *sys, const char *name, const char *
     servers_ask(0, "PEXPIRE %s 60000", name);
     assert_status(BUSY, rig_try(sys, name));
     waiter = rig_helper_start(sys, name, -1);
-    assert_comes(servers_tell(0, "PUBSUB NUMSUB %s", channel)->element[1]->integer == 1);
+    assert_comes(listeners(channel) == 1);
     assert_false(rig_helper_is_done(waiter));
     servers_ask(0, "DEL %s", name);
     assert_int_equal(1, servers_ask(0, "PUBLISH %s %s", channel, message));
     assert_status(OK, rig_helper_finish(waiter));
     /* Nobody waits any more, so nobody listens. */
-    assert_comes(servers_tell(0, "PUBSUB NUMSUB %s", channel)->element[1]->integer == 0);
+    assert_comes(listeners(channel) == 0);
 }
 
 void is_a_redisson_lock(const char *variant)

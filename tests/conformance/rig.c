@@ -124,7 +124,8 @@ static void *help(void *arg)
     return NULL;
 }
 
-struct rig_helper *rig_helper_start(dlock_system *sys, const char *name, int64_t wait_ms)
+struct rig_helper *rig_helper_start(dlock_system *sys, const char *name,
+                                    int64_t wait_ms)
 {
     struct rig_helper *helper = calloc(1, sizeof(*helper));
 

@@ -60,7 +60,7 @@ struct rig_helper *rig_helper_start(dlock_system *sys, const char *name,
 bool rig_helper_is_done(struct rig_helper *helper);       /* the acquire has answered */
 dlock_status rig_helper_acquired(struct rig_helper *helper); /* waits for that */
 void rig_helper_begin_release(struct rig_helper *helper);
-dlock_status rig_helper_finish(struct rig_helper *helper); /* what the release answered */
+dlock_status rig_helper_finish(struct rig_helper *helper); /* of the release */
 
 int64_t rig_now_ms(void);
 void rig_pause_ms(int ms);

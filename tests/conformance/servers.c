@@ -67,9 +67,15 @@ size_t servers_find(const dlock_options *opts)
         struct server *server = &servers[found_count];
 
         hang_up(server);
-        assert_true(redis_url_parse(strsep(&rest, ","), &server->url, why, sizeof(why)));
+        assert_true(
+            redis_url_parse(strsep(&rest, ","), &server->url, why, sizeof(why)));
         assert_true(connect_side(server));
     }
+    return found_count;
+}
+
+size_t servers_found(void)
+{
     return found_count;
 }
 
@@ -78,9 +84,8 @@ static void run_server(const char *path)
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     if (freopen("/dev/null", "w", stdout) == NULL)
         _exit(127);
-    execlp("redis-server", "redis-server", "--port", "0", "--unixsocket", path, "--save",
-           "", "--appendonly", "no", "--dir", dir, "--enable-debug-command", "local",
-           (char *)NULL);
+    execlp("redis-server", "redis-server", "--port", "0", "--unixsocket", path,
+           "--save", "", "--appendonly", "no", "--dir", dir, (char *)NULL);
     _exit(127);
 }
 
@@ -110,8 +115,8 @@ void servers_start(dlock_options *opts)
     assert_non_null(mkdtemp(dir));
     for (size_t i = 0; i < count; i++) {
         hang_up(&servers[i]);
-        len += (size_t)snprintf(own_urls + len, sizeof(own_urls) - len, "%sunix://%s/%zu",
-                                i > 0 ? "," : "", dir, i);
+        len += (size_t)snprintf(own_urls + len, sizeof(own_urls) - len,
+                                "%sunix://%s/%zu", i > 0 ? "," : "", dir, i);
         start(i);
     }
     opts->redis_url = own_urls;

@@ -16,6 +16,7 @@ enum { SERVERS_MAX = 5 };
 
 /* The servers that `opts` use: 0, 1, or redlock's nodes.  Connects to them. */
 size_t servers_find(const dlock_options *opts);
+size_t servers_found(void);
 
 /* Start servers of one's own for the variant of `opts` and point `opts` to them. */
 void servers_start(dlock_options *opts);

@@ -13,7 +13,7 @@
 static void the_catalogue_is_sound(void **state)
 {
     (void)state;
-    assert_int_equal(7, dlock_variant_count());
+    assert_true(dlock_variant_count() >= 7);
     for (size_t i = 0; i < dlock_variant_count(); i++) {
         const dlock_variant_info *info = dlock_variant_at(i);
         const char *flaw = dlock_variant_flaw(dlock_variants[i]);
