@@ -6,12 +6,14 @@
 #                                        build/<flavour>/
 #   make V=1                             show whole commands
 #   make WERROR=1                        warnings are errors
+#   make demo LOCKS=lua,reentrant        compare only these, or all
 
 BUILD  ?= release
 V      ?= 0
 WERROR ?= 0
 CC     ?= cc
-PREFIX ?= /usr/local
+# What `make demo` compares: names with commas, or all.
+LOCKS  ?= none,local,naive,owner,lua,reentrant,redlock
 
 OPT.release := -O2 -g -U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=3 -fstack-protector-strong
 OPT.debug   := -Og -g
@@ -110,7 +112,7 @@ build/gen/schema_sql.h: db/schema.sql tools/embed.sh build/gen/stamp
 .PHONY: demo
 demo: deps                                  ## from a clone to the table that shows who oversells
 	@$(MAKE) --no-print-directory -j2 all
-	@build/seckill compare
+	@build/seckill compare --locks=$(LOCKS)
 
 .PHONY: lab-up lab-down
 lab-up: all                                 ## start the private servers in .lab/

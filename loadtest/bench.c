@@ -75,21 +75,8 @@ static const struct setting settings[] = {
      .max = 600000,
      .group = "Options",
      .help = "of each measurement"},
-    {.type = SETTING_TEXT,
-     .name = "out",
-     .offset = AT(out),
-     .fallback = "runs",
-     .meta = "DIR",
-     .group = "Options",
-     .help = "where the bench's directory is made"},
-    {.type = SETTING_TEXT,
-     .name = "dir",
-     .offset = AT(dir),
-     .meta = "DIR",
-     .group = "Options",
-     .help =
-         "the lab's directory; default $SECKILL_LAB_DIR, else .lab; a lab is started "
-         "there, and stopped at the end, if none is up"},
+    COMMAND_OUT(AT(out)),
+    COMMAND_OWN_DIR(AT(dir)),
 };
 
 static const struct setting_program program = {
@@ -393,13 +380,15 @@ static enum exit_code measure_all(struct bench *b)
     return rc == EXIT_VALID ? print_result(b) : rc;
 }
 
-static enum exit_code run(const struct bench_settings *v)
+static enum exit_code run(const struct settings *s, const void *values)
 {
+    const struct bench_settings *v = values;
     struct bench *b = calloc(1, sizeof *b);
     char url[256], error[512];
     struct lab lab;
     enum exit_code rc;
 
+    (void)s;
     if (!b)
         abort();
     rc = lab_open(&lab, lab_choose_dir(v->dir));
@@ -425,19 +414,6 @@ static enum exit_code run(const struct bench_settings *v)
 int command_bench(int argc, char **argv)
 {
     struct bench_settings values = {0};
-    enum exit_code rc = EXIT_USAGE;
-    struct settings s;
 
-    switch (settings_load(&s, &program, &values, argc, argv)) {
-    case SETTINGS_OK:
-        rc = run(&values);
-        break;
-    case SETTINGS_EXIT:
-        rc = EXIT_VALID;
-        break;
-    case SETTINGS_USAGE:
-        break;
-    }
-    settings_free(&s);
-    return (int)rc;
+    return command_run(&program, &values, argc, argv, run);
 }

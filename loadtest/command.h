@@ -3,6 +3,9 @@
 #ifndef LOADTEST_COMMAND_H
 #define LOADTEST_COMMAND_H
 
+#include "base/exit_codes.h"
+#include "base/settings.h"
+
 /* Name and one line of help; the function is command_NAME(). */
 #define COMMANDS(X)                                                                    \
     X(compare, "every lock under every hazard, audited: who oversells, who does not")  \
@@ -17,5 +20,33 @@
 #define X(name, help) int command_##name(int argc, char **argv);
 COMMANDS(X)
 #undef X
+
+/* What a command does once its settings are read; `values` is its own struct of them. */
+typedef enum exit_code command_fn(const struct settings *s, const void *values);
+
+/* Read the settings and run the command, unless --help or a mistake came first. */
+int command_run(const struct setting_program *program, void *values, int argc,
+                char **argv, command_fn *run);
+
+/* Settings that several commands have. */
+#define COMMAND_DIR(at)                                                                \
+    {                                                                                  \
+        .type = SETTING_TEXT, .name = "dir", .offset = (at), .meta = "DIR",            \
+        .group = "Options",                                                            \
+        .help = "the lab's directory; default $SECKILL_LAB_DIR, else .lab"             \
+    }
+#define COMMAND_OWN_DIR(at)                                                            \
+    {                                                                                  \
+        .type = SETTING_TEXT, .name = "dir", .offset = (at), .meta = "DIR",            \
+        .group = "Options",                                                            \
+        .help = "the lab's directory; default $SECKILL_LAB_DIR, else .lab; a lab is "  \
+                "started there, and stopped at the end, if none is up"                 \
+    }
+#define COMMAND_OUT(at)                                                                \
+    {                                                                                  \
+        .type = SETTING_TEXT, .name = "out", .offset = (at), .fallback = "runs",       \
+        .meta = "DIR", .group = "Options",                                             \
+        .help = "where the directory of what is measured is made"                      \
+    }
 
 #endif /* LOADTEST_COMMAND_H */

@@ -50,12 +50,7 @@ static const struct setting settings[] = {
      .fallback = "off",
      .group = "Options",
      .help = "the verdict as JSON on stdout"},
-    {.type = SETTING_TEXT,
-     .name = "dir",
-     .offset = AT(dir),
-     .meta = "DIR",
-     .group = "Options",
-     .help = "the lab's directory; default $SECKILL_LAB_DIR, else .lab"},
+    COMMAND_DIR(AT(dir)),
 };
 
 static const struct setting_program program = {
@@ -232,25 +227,17 @@ static enum exit_code run_audit(const struct audit_settings *v, const char *run)
     return rc;
 }
 
+static enum exit_code run(const struct settings *s, const void *values)
+{
+    if (s->operand_count == 1)
+        return run_audit(values, s->operands[0]);
+    fprintf(stderr, "seckill audit: which run?  For example: runs/latest\n");
+    return EXIT_USAGE;
+}
+
 int command_audit(int argc, char **argv)
 {
     struct audit_settings values = {0};
-    enum exit_code rc = EXIT_USAGE;
-    struct settings s;
 
-    switch (settings_load(&s, &program, &values, argc, argv)) {
-    case SETTINGS_OK:
-        if (s.operand_count == 1)
-            rc = run_audit(&values, s.operands[0]);
-        else
-            fprintf(stderr, "seckill audit: which run?  For example: runs/latest\n");
-        break;
-    case SETTINGS_EXIT:
-        rc = EXIT_VALID;
-        break;
-    case SETTINGS_USAGE:
-        break;
-    }
-    settings_free(&s);
-    return (int)rc;
+    return command_run(&program, &values, argc, argv, run);
 }

@@ -13,12 +13,7 @@ struct lab_settings {
 };
 
 static const struct setting settings[] = {
-    {.type = SETTING_TEXT,
-     .name = "dir",
-     .offset = offsetof(struct lab_settings, dir),
-     .meta = "DIR",
-     .group = "Options",
-     .help = "the lab's directory; default $SECKILL_LAB_DIR, else .lab"},
+    COMMAND_DIR(offsetof(struct lab_settings, dir)),
 };
 
 static const struct setting_program program = {
@@ -113,8 +108,10 @@ static const char *action_name(size_t i)
     return i < sizeof actions / sizeof actions[0] ? actions[i].name : NULL;
 }
 
-static int run(const struct settings *s, const char *dir)
+static enum exit_code run(const struct settings *s, const void *values)
 {
+    const struct lab_settings *v = values;
+    const char *dir = lab_choose_dir(v->dir);
     const char *word = s->operand_count > 0 ? s->operands[0] : "";
     const char *near = suggest(word, action_name);
 
@@ -133,19 +130,6 @@ static int run(const struct settings *s, const char *dir)
 int command_lab(int argc, char **argv)
 {
     struct lab_settings values = {0};
-    struct settings s;
-    int rc = EXIT_USAGE;
 
-    switch (settings_load(&s, &program, &values, argc, argv)) {
-    case SETTINGS_OK:
-        rc = run(&s, lab_choose_dir(values.dir));
-        break;
-    case SETTINGS_EXIT:
-        rc = EXIT_VALID;
-        break;
-    case SETTINGS_USAGE:
-        break;
-    }
-    settings_free(&s);
-    return rc;
+    return command_run(&program, &values, argc, argv, run);
 }

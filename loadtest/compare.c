@@ -127,21 +127,8 @@ static const struct setting settings[] = {
      .max = 3600000,
      .group = "Options",
      .help = "of the locks when nothing goes wrong"},
-    {.type = SETTING_TEXT,
-     .name = "out",
-     .offset = AT(out),
-     .fallback = "runs",
-     .meta = "DIR",
-     .group = "Options",
-     .help = "where the comparison's directory is made"},
-    {.type = SETTING_TEXT,
-     .name = "dir",
-     .offset = AT(dir),
-     .meta = "DIR",
-     .group = "Options",
-     .help =
-         "the lab's directory; default $SECKILL_LAB_DIR, else .lab; a lab is started "
-         "there, and stopped at the end, if none is up"},
+    COMMAND_OUT(AT(out)),
+    COMMAND_OWN_DIR(AT(dir)),
 };
 
 static const struct setting_program program = {
@@ -451,12 +438,14 @@ static enum exit_code run_in_lab(struct comparison *c, const struct compare_sett
     return rc;
 }
 
-static enum exit_code run(const struct compare_settings *v)
+static enum exit_code run(const struct settings *s, const void *values)
 {
+    const struct compare_settings *v = values;
     struct comparison c = {0};
     struct lab lab;
     enum exit_code rc;
 
+    (void)s;
     if (!choose(&c, v))
         return EXIT_USAGE;
     make_cells(&c, v);
@@ -472,19 +461,6 @@ static enum exit_code run(const struct compare_settings *v)
 int command_compare(int argc, char **argv)
 {
     struct compare_settings values = {0};
-    enum exit_code rc = EXIT_USAGE;
-    struct settings s;
 
-    switch (settings_load(&s, &program, &values, argc, argv)) {
-    case SETTINGS_OK:
-        rc = run(&values);
-        break;
-    case SETTINGS_EXIT:
-        rc = EXIT_VALID;
-        break;
-    case SETTINGS_USAGE:
-        break;
-    }
-    settings_free(&s);
-    return (int)rc;
+    return command_run(&program, &values, argc, argv, run);
 }

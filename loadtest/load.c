@@ -16,6 +16,7 @@ enum { USERS_NEEDED = 20000, VOUCHERS_MAX = 16, SLOT_MS = 4, SLOT_USERS = 100 };
 struct load_settings {
     const char *dir, *out, *face, *users;
     int64_t processes, connections, stock, vouchers, duration_ms;
+    char **flags; /* for the service; NULL at the end */
 };
 
 static const char *face_name(size_t i)
@@ -94,21 +95,8 @@ static const struct setting settings[] = {
      .choices = face_name,
      .group = "Options",
      .help = "which of the service's two faces"},
-    {.type = SETTING_TEXT,
-     .name = "out",
-     .offset = AT(out),
-     .fallback = "runs",
-     .meta = "DIR",
-     .group = "Options",
-     .help = "where the run's directory is made"},
-    {.type = SETTING_TEXT,
-     .name = "dir",
-     .offset = AT(dir),
-     .meta = "DIR",
-     .group = "Options",
-     .help =
-         "the lab's directory; default $SECKILL_LAB_DIR, else .lab; a lab is started "
-         "there, and stopped at the end, if none is up"},
+    COMMAND_OUT(AT(out)),
+    COMMAND_OWN_DIR(AT(dir)),
 };
 
 static const struct setting_program program = {
@@ -141,7 +129,7 @@ static void print_outcomes(const char *dir)
 }
 
 static enum exit_code run_in(const struct lab *lab, lab_db *db,
-                             const struct load_settings *v, char *const *flags)
+                             const struct load_settings *v)
 {
     char dir[FILES_PATH_MAX];
     struct run_result *result = calloc(1, sizeof *result);
@@ -149,7 +137,7 @@ static enum exit_code run_in(const struct lab *lab, lab_db *db,
         .lab = lab,
         .db = db,
         .dir = dir,
-        .flags = (const char *const *)flags,
+        .flags = (const char *const *)v->flags,
         .hazard = hazard_find("calm"),
         .processes = (int)v->processes,
         .connections = (int)v->connections,
@@ -182,13 +170,15 @@ static enum exit_code run_in(const struct lab *lab, lab_db *db,
     return rc;
 }
 
-static enum exit_code run(const struct load_settings *v, char *const *flags)
+static enum exit_code run(const struct settings *s, const void *values)
 {
+    const struct load_settings *v = values;
     char url[256], error[512];
     struct lab lab;
     lab_db *db = NULL;
     enum exit_code rc = lab_open(&lab, lab_choose_dir(v->dir));
 
+    (void)s;
     if (rc != EXIT_VALID)
         return rc;
     lab_database_url(&lab, url, sizeof url);
@@ -198,7 +188,7 @@ static enum exit_code run(const struct load_settings *v, char *const *flags)
     } else if (!seed_ensure(&lab, USERS_NEEDED)) {
         rc = EXIT_UNAVAILABLE;
     } else {
-        rc = run_in(&lab, db, v, flags);
+        rc = run_in(&lab, db, v);
     }
     lab_db_close(db);
     lab_close(&lab);
@@ -208,23 +198,11 @@ static enum exit_code run(const struct load_settings *v, char *const *flags)
 int command_load(int argc, char **argv)
 {
     struct load_settings values = {0};
-    enum exit_code rc = EXIT_USAGE;
-    struct settings s;
     int split = 1;
 
-    /* What stands after "--" is not ours. */
+    /* What stands after "--" is the service's. */
     while (split < argc && strcmp(argv[split], "--") != 0)
         split++;
-    switch (settings_load(&s, &program, &values, split, argv)) {
-    case SETTINGS_OK:
-        rc = run(&values, argv + (split < argc ? split + 1 : split));
-        break;
-    case SETTINGS_EXIT:
-        rc = EXIT_VALID;
-        break;
-    case SETTINGS_USAGE:
-        break;
-    }
-    settings_free(&s);
-    return (int)rc;
+    values.flags = argv + (split < argc ? split + 1 : split);
+    return command_run(&program, &values, split, argv, run);
 }

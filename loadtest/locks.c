@@ -87,16 +87,21 @@ static void print_table(void)
     }
 }
 
+static enum exit_code run(const struct settings *s, const void *values)
+{
+    const struct locks_settings *v = values;
+
+    (void)s;
+    if (v->json)
+        print_json();
+    else
+        print_table();
+    return EXIT_VALID;
+}
+
 int command_locks(int argc, char **argv)
 {
     struct locks_settings values = {0};
-    struct settings s;
-    enum settings_result result = settings_load(&s, &program, &values, argc, argv);
 
-    if (result == SETTINGS_OK && values.json)
-        print_json();
-    else if (result == SETTINGS_OK)
-        print_table();
-    settings_free(&s);
-    return result == SETTINGS_USAGE ? EXIT_USAGE : EXIT_VALID;
+    return command_run(&program, &values, argc, argv, run);
 }

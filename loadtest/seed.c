@@ -66,12 +66,7 @@ static const struct setting settings[] = {
      .meta = "TIME",
      .group = "Options",
      .help = "when it ends; default in a year"},
-    {.type = SETTING_TEXT,
-     .name = "dir",
-     .offset = AT(dir),
-     .meta = "DIR",
-     .group = "Options",
-     .help = "the lab's directory; default $SECKILL_LAB_DIR, else .lab"},
+    COMMAND_DIR(AT(dir)),
     {.type = SETTING_SECRET,
      .name = "lab-database-url",
      .offset = AT(database_url),
@@ -229,12 +224,14 @@ static void print_next(const char *dir, int64_t voucher)
            dir, dir, voucher, script);
 }
 
-static enum exit_code run(const struct seed_settings *v)
+static enum exit_code run(const struct settings *s, const void *values)
 {
+    const struct seed_settings *v = values;
     struct target target;
     int64_t first = 0;
     enum exit_code rc = find_target(v, &target);
 
+    (void)s;
     if (rc != EXIT_VALID)
         return rc;
     if (!token_key_make(target.key_path)) {
@@ -254,19 +251,6 @@ static enum exit_code run(const struct seed_settings *v)
 int command_seed(int argc, char **argv)
 {
     struct seed_settings values = {0};
-    enum exit_code rc = EXIT_USAGE;
-    struct settings s;
 
-    switch (settings_load(&s, &program, &values, argc, argv)) {
-    case SETTINGS_OK:
-        rc = run(&values);
-        break;
-    case SETTINGS_EXIT:
-        rc = EXIT_VALID;
-        break;
-    case SETTINGS_USAGE:
-        break;
-    }
-    settings_free(&s);
-    return (int)rc;
+    return command_run(&program, &values, argc, argv, run);
 }
