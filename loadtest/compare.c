@@ -41,7 +41,7 @@ static const struct setting settings[] = {
      .offset = AT(locks),
      .meta = "A,B,...",
      .group = "Options",
-     .help = "which locks; default all that `seckill locks` lists"},
+     .help = "which locks, or all; default all that `seckill locks` lists"},
     {.type = SETTING_TEXT,
      .name = "hazards",
      .offset = AT(hazards),
@@ -176,13 +176,13 @@ static const char *known(const char *flag, const char *word, size_t length,
     return NULL;
 }
 
-/* Read a list with commas; NULL means all names.  0: it was wrong, and said so. */
+/* Read a list with commas; NULL and "all" mean all names.  0: it was wrong, and said so. */
 static size_t read_list(const char *flag, const char *text,
                         const char *(*names)(size_t), const char **out, size_t max)
 {
     size_t n = 0;
 
-    if (!text) {
+    if (!text || strcmp(text, "all") == 0) {
         for (; n < max && names(n); n++)
             out[n] = names(n);
         return n;
