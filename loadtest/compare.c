@@ -176,7 +176,8 @@ static const char *known(const char *flag, const char *word, size_t length,
     return NULL;
 }
 
-/* Read a list with commas; NULL and "all" mean all names.  0: it was wrong, and said so. */
+/* Read a list with commas; NULL and "all" mean all names.  0: it was wrong, and said
+ * so. */
 static size_t read_list(const char *flag, const char *text,
                         const char *(*names)(size_t), const char **out, size_t max)
 {
