@@ -34,7 +34,7 @@ static const struct setting_program program = {
     .max_operands = 2,
 };
 
-static int up(const char *dir, const char *name)
+static enum exit_code up(const char *dir, const char *name)
 {
     struct lab lab;
     bool was_up = false;
@@ -42,7 +42,7 @@ static int up(const char *dir, const char *name)
 
     (void)name;
     if (rc != EXIT_VALID)
-        return (int)rc;
+        return rc;
     printf("%s: postgres on 127.0.0.1:%d, redis on %d, redlock on",
            was_up ? "already up" : "up", lab.servers[0].port, lab.servers[1].port);
     for (int i = 2; i < LAB_SERVER_COUNT; i++)
@@ -51,7 +51,7 @@ static int up(const char *dir, const char *name)
     return EXIT_VALID;
 }
 
-static int down(const char *dir, const char *name)
+static enum exit_code down(const char *dir, const char *name)
 {
     bool was_there = false;
     enum exit_code rc = lab_remove(dir, &was_there);
@@ -60,10 +60,10 @@ static int down(const char *dir, const char *name)
     if (rc == EXIT_VALID)
         printf(was_there ? "down: %s is removed\n" : "nothing to do: there is no %s\n",
                dir);
-    return (int)rc;
+    return rc;
 }
 
-static int status(const char *dir, const char *name)
+static enum exit_code status(const char *dir, const char *name)
 {
     struct lab lab;
 
@@ -81,7 +81,7 @@ static int status(const char *dir, const char *name)
     return lab_is_up(&lab) ? EXIT_VALID : EXIT_UNAVAILABLE;
 }
 
-static int restart(const char *dir, const char *name)
+static enum exit_code restart(const char *dir, const char *name)
 {
     struct lab lab;
     enum exit_code rc;
@@ -91,16 +91,16 @@ static int restart(const char *dir, const char *name)
         return EXIT_USAGE;
     }
     if (!lab_state_read(&lab, dir))
-        return (int)lab_use(&lab, dir);
+        return lab_use(&lab, dir);
     rc = lab_restart(&lab, name);
     if (rc == EXIT_VALID)
         printf("restarted: %s\n", name);
-    return (int)rc;
+    return rc;
 }
 
 static const struct action {
     const char *name;
-    int (*run)(const char *dir, const char *name);
+    enum exit_code (*run)(const char *dir, const char *name);
 } actions[] = {{"up", up}, {"down", down}, {"status", status}, {"restart", restart}};
 
 static const char *action_name(size_t i)
