@@ -99,7 +99,10 @@ $(OUT)/obj/%.o: %.c Makefile | $(GEN)
 	@mkdir -p $(@D)
 	$(call say,CC)$(CC) $(CPPFLAGS) $(CFLAGS) -MMD -MP -c -o $@ $<
 
+# Everything is built after this, so it is where missing packages are noticed.
 build/gen/stamp: tools/embed.sh
+	@pkg-config --exists $(PKGS) || \
+	  { echo 'packages are missing; install them with: make deps' >&2; exit 69; }
 	@mkdir -p $(@D) && touch $@
 build/gen/lua_scripts.h: $(wildcard lua/*.lua) tools/embed.sh build/gen/stamp
 	$(call say,GEN)tools/embed.sh LUA_ $(sort $(wildcard lua/*.lua)) >$@
