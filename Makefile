@@ -12,6 +12,7 @@ BUILD  ?= release
 V      ?= 0
 WERROR ?= 0
 CC     ?= cc
+PREFIX ?= /usr/local
 # What `make demo` compares: names with commas, or all.
 LOCKS  ?= none,local,naive,owner,lua,reentrant,redlock
 
@@ -49,6 +50,9 @@ APP_SRC  := $(call sources,app)
 LAB_SRC  := $(call sources,loadtest loadtest/hazards)
 
 LIBRARY  := $(OUT)/libdlock.a
+# The number after .so changes when programs have to be built anew.
+SHARED   := $(OUT)/libdlock.so.0
+VERSION  := $(shell sed -n 's/^\#define SECKILL_VERSION "\(.*\)"/\1/p' base/version.h)
 COMMON   := $(OUT)/obj/libcommon.a
 # What the tests of the service and of the laboratory link: everything but main().
 APP_LIB  := $(OUT)/obj/libapp.a
@@ -74,7 +78,17 @@ endif
 all: $(PROGRAMS)                            ## build the service and the laboratory
 
 .PHONY: lib
-lib: $(LIBRARY)                             ## build the lock library
+lib: $(LIBRARY) $(SHARED)                   ## build the lock library, static and shared
+
+.PHONY: install
+install: lib                                ## install it: PREFIX=/usr/local, DESTDIR=
+	install -d $(DESTDIR)$(PREFIX)/lib/pkgconfig $(DESTDIR)$(PREFIX)/include/dlock
+	install -m 644 lock/dlock.h $(DESTDIR)$(PREFIX)/include/dlock/dlock.h
+	install -m 644 $(LIBRARY) $(DESTDIR)$(PREFIX)/lib/libdlock.a
+	install -m 755 $(SHARED) $(DESTDIR)$(PREFIX)/lib/libdlock.so.0
+	ln -sf libdlock.so.0 $(DESTDIR)$(PREFIX)/lib/libdlock.so
+	sed -e 's|@PREFIX@|$(PREFIX)|' -e 's|@VERSION@|$(VERSION)|' lock/dlock.pc.in \
+	  >$(DESTDIR)$(PREFIX)/lib/pkgconfig/dlock.pc
 
 .PHONY: deps
 deps:                                       ## install the Debian packages that are missing
@@ -87,6 +101,13 @@ $(OUT)/seckilld: $(call objects,$(APP_SRC)) $(LIBRARY) $(COMMON)
 $(OUT)/seckill: $(call objects,$(LAB_SRC)) $(LIBRARY) $(COMMON)
 	$(call say,LINK)$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $(filter %.o,$^) $(COMMON) \
 	  $(LIBRARY) $(LIBS.lab) $(LIBS.db) $(LIBS.lock) $(LIBS.base)
+
+# Only what dlock.h declares is to be seen from outside.
+$(call objects,$(LOCK_SRC)): CFLAGS += -fvisibility=hidden
+
+$(SHARED): $(call objects,$(LOCK_SRC))
+	$(call say,LINK)$(CC) $(CFLAGS) $(LDFLAGS) -shared -Wl,-soname,libdlock.so.0 \
+	  -Wl,-z,defs -o $@ $^ $(LIBS.lock)
 
 $(LIBRARY): $(call objects,$(LOCK_SRC))
 $(COMMON): $(call objects,$(BASE_SRC) $(DB_SRC))
@@ -137,7 +158,7 @@ test: deps                                  ## everything: lint, all tests, sani
 	@tests/run
 
 .PHONY: tests conformance-program
-tests: $(PROGRAMS) $(UNIT_TESTS) $(SERVICE_TESTS) $(CONFORMANCE) ## build all test programs
+tests: $(PROGRAMS) lib $(UNIT_TESTS) $(SERVICE_TESTS) $(CONFORMANCE) ## build all test programs
 conformance-program: $(CONFORMANCE)
 
 $(OUT)/tests/unit/%: $(OUT)/obj/tests/unit/%.o $(APP_LIB) $(LAB_LIB) $(COMMON) $(LIBRARY)

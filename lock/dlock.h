@@ -36,6 +36,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/* What follows is all that libdlock.so shows. */
+#pragma GCC visibility push(default)
+
 /* What a call can answer.  The first group is outcomes: a correct program meets them
  * every day and must branch on them.  The second group is failures.  Values are
  * stable: append, never renumber (they appear in logs and metrics). */
@@ -206,5 +209,7 @@ size_t dlock_variant_count(void);
 const dlock_variant_info *dlock_variant_at(size_t index);
 /* NULL if there is none of that name. */
 const dlock_variant_info *dlock_variant_find(const char *name);
+
+#pragma GCC visibility pop
 
 #endif /* DLOCK_H */
