@@ -33,7 +33,10 @@ static const struct field {
 #undef F
 };
 
-enum { FIELD_COUNT = sizeof(FIELDS) / sizeof(FIELDS[0]) };
+enum {
+    FIELD_COUNT = sizeof(FIELDS) / sizeof(FIELDS[0]),
+    LEVELS_MAX = 4, /* of nesting; a voucher has one */
+};
 
 static bool wrong(struct voucher_draft *draft, const char *name, const char *what)
 {
@@ -169,14 +172,40 @@ static bool is_known(const char *name)
     return false;
 }
 
+/* jansson calls itself once per level, and the threads of the service have small
+ * stacks.  Where this and jansson could disagree on what is inside a text, jansson has
+ * met something malformed before and gone no further. */
+static bool is_shallow(const char *json, size_t len)
+{
+    bool is_in_text = false;
+    int levels = 0;
+
+    for (size_t i = 0; i < len && levels <= LEVELS_MAX; i++) {
+        char c = json[i];
+
+        if (is_in_text && c == '\\')
+            i++;
+        else if (c == '"')
+            is_in_text = !is_in_text;
+        else if (!is_in_text && (c == '[' || c == '{'))
+            levels++;
+        else if (!is_in_text && (c == ']' || c == '}'))
+            levels--;
+    }
+    return levels <= LEVELS_MAX;
+}
+
 bool voucher_draft_read(struct voucher_draft *draft, const char *json, size_t len)
 {
     json_error_t error;
-    json_t *root = json_loadb(json, len, JSON_REJECT_DUPLICATES, &error);
+    json_t *root = NULL;
     const char *name = NULL;
     json_t *value = NULL;
 
-    *draft = (struct voucher_draft){.voucher = {.shop_id = 1, .type = 1}, .json = root};
+    *draft = (struct voucher_draft){.voucher = {.shop_id = 1, .type = 1}};
+    if (!is_shallow(json, len))
+        return wrong(draft, "JSON", "is nested too deeply");
+    draft->json = root = json_loadb(json, len, JSON_REJECT_DUPLICATES, &error);
     if (root == NULL)
         return wrong(draft, "JSON", error.text);
     if (!json_is_object(root))

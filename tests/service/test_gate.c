@@ -311,6 +311,25 @@ static void a_client_that_asks_first_is_told_to_go_on(void **state)
     (void)close(fd);
 }
 
+/* A worker's stack is small, and a parser may need some of it for every level. */
+static void a_body_of_brackets_is_refused(void **state)
+{
+    static const int LEVELS[] = {5, 1000, 8191};
+    static char bytes[10000];
+    static char body[8192];
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(LEVELS) / sizeof(LEVELS[0]); i++) {
+        memset(body, '[', sizeof(body));
+        body[LEVELS[i]] = '\0';
+        (void)snprintf(bytes, sizeof(bytes),
+                       "POST /voucher/seckill HTTP/1.1\r\nHost: x\r\n"
+                       "authorization: %s\r\nContent-Length: %d\r\n\r\n%s",
+                       token, LEVELS[i], body);
+        expect("brackets", bytes, 400, "bad-request");
+    }
+}
+
 /* An empty line ahead of a request would make the parser read what others left. */
 static void an_empty_line_ahead_is_refused(void **state)
 {
@@ -448,6 +467,7 @@ int main(void)
         cmocka_unit_test(what_is_too_much_is_refused),
         cmocka_unit_test(what_is_just_right_is_let_in),
         cmocka_unit_test(a_client_that_asks_first_is_told_to_go_on),
+        cmocka_unit_test(a_body_of_brackets_is_refused),
         cmocka_unit_test(an_empty_line_ahead_is_refused),
         cmocka_unit_test(silent_and_dripping_sockets_are_cut),
         cmocka_unit_test(a_flood_of_silent_sockets_passes),

@@ -101,6 +101,18 @@ static void a_voucher_is_read_and_written(void **state)
     voucher_draft_free(&draft);
 }
 
+static void brackets_in_a_text_are_no_nesting(void **state)
+{
+    static const char JSON[] = "{\"title\":\"\\\"[[[[[[[[\\\\\",\"payValue\":1,"
+                               "\"actualValue\":2,\"stock\":3," TIMES "}";
+    struct voucher_draft draft;
+
+    (void)state;
+    assert_true(voucher_draft_read(&draft, JSON, strlen(JSON)));
+    assert_string_equal(draft.voucher.title, "\"[[[[[[[[\\");
+    voucher_draft_free(&draft);
+}
+
 static void the_wrong_field_is_named(void **state)
 {
     static const struct {
@@ -108,6 +120,9 @@ static void the_wrong_field_is_named(void **state)
     } BAD[] = {
         {"{", "JSON: "},
         {"[]", "JSON: must be an object"},
+        {"[[[[]]]]", "JSON: must be an object"},
+        {"[[[[[]]]]]", "JSON: is nested too deeply"},
+        {"{\"a\\\"\":[{\"b\":[[", "JSON: is nested too deeply"},
         {"{\"a\":1}", "a: no such field"},
         {"{\"title\":1}", "title: must be a text"},
         {"{\"title\":\"\"}", "title: is empty"},
@@ -153,6 +168,7 @@ int main(void)
         cmocka_unit_test(times_are_read),
         cmocka_unit_test(what_is_no_time_is_refused),
         cmocka_unit_test(a_voucher_is_read_and_written),
+        cmocka_unit_test(brackets_in_a_text_are_no_nesting),
         cmocka_unit_test(the_wrong_field_is_named),
         cmocka_unit_test(a_hint_of_sold_out_ends_by_itself),
     };
