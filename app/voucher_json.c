@@ -36,11 +36,23 @@ static const struct field {
 enum {
     FIELD_COUNT = sizeof(FIELDS) / sizeof(FIELDS[0]),
     LEVELS_MAX = 4, /* of nesting; a voucher has one */
+    NAME_SHOWN_MAX = 40, /* bytes of a name that nobody knows */
 };
+
+/* How many bytes of a text to show: at most `max`, and whole characters. */
+static int shown_bytes(const char *text, int max)
+{
+    int n = (int)strnlen(text, (size_t)max);
+
+    while (n > 0 && (text[n] & 0xc0) == 0x80)
+        n--;
+    return n;
+}
 
 static bool wrong(struct voucher_draft *draft, const char *name, const char *what)
 {
-    (void)snprintf(draft->wrong, sizeof(draft->wrong), "%.40s: %s", name, what);
+    (void)snprintf(draft->wrong, sizeof(draft->wrong), "%.*s: %s",
+                   shown_bytes(name, NAME_SHOWN_MAX), name, what);
     return false;
 }
 

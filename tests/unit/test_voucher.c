@@ -113,6 +113,8 @@ static void brackets_in_a_text_are_no_nesting(void **state)
     voucher_draft_free(&draft);
 }
 
+#define TEN "1234567890"
+
 static void the_wrong_field_is_named(void **state)
 {
     static const struct {
@@ -124,6 +126,11 @@ static void the_wrong_field_is_named(void **state)
         {"[[[[[]]]]]", "JSON: is nested too deeply"},
         {"{\"a\\\"\":[{\"b\":[[", "JSON: is nested too deeply"},
         {"{\"a\":1}", "a: no such field"},
+        /* 39 bytes and then one of 3 bytes, which would not fit in 40. */
+        {"{\"" TEN TEN TEN "123456789\xe4\xbb\xa3\":1}",
+         TEN TEN TEN "123456789: no such field"},
+        {"{\"" TEN TEN TEN "1234567\xe4\xbb\xa3z\":1}",
+         TEN TEN TEN "1234567\xe4\xbb\xa3: no such field"},
         {"{\"title\":1}", "title: must be a text"},
         {"{\"title\":\"\"}", "title: is empty"},
         {"{\"title\":\"t\",\"payValue\":-1}", "payValue: is out of range"},
