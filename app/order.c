@@ -202,16 +202,25 @@ static enum outcome take_stock(struct attempt *a)
 static enum outcome settle(struct attempt *a, int backend_pid)
 {
     struct worker *w = a->w;
+    const struct order_commit commit = {
+        .user_id = a->request->user_id,
+        .voucher_id = a->request->voucher_id,
+        .request_id = a->request->request_id,
+        .xid = a->sale.xid,
+        .backend_pid = backend_pid,
+    };
 
     metrics_count(&w->cell->settled);
     LIMITED_WARN("a COMMIT was not answered (request %s): %s", a->request->request_id,
                  db_error(w->db));
-    switch (order_settle(w->db, a->request->request_id, a->sale.xid, backend_pid,
-                         w->service->config->settle_ms, &a->order_id)) {
+    switch (order_settle(w->db, &commit, w->service->config->settle_ms,
+                         &a->order_id)) {
     case ORDER_SOLD:
         return OUTCOME_ACCEPTED;
     case ORDER_NOT_SOLD:
         return OUTCOME_UNAVAILABLE;
+    case ORDER_ID_TAKEN:
+        return OUTCOME_CONFLICT;
     case ORDER_UNSETTLED:
         break;
     }

@@ -124,6 +124,8 @@ int db_backend_pid(const struct db_conn *db);
 const char *db_error(const struct db_conn *db);
 /* The constraint that DB_UNIQUE was about. */
 const char *db_constraint(const struct db_conn *db);
+/* The SQLSTATE of the last run's failure, "" if the server did not say one. */
+const char *db_state(const struct db_conn *db);
 
 const char *db_status_name(enum db_status status);
 

@@ -33,6 +33,7 @@ struct db_conn {
     int64_t backoff_ms;
     char error[ERROR_MAX];
     char constraint[64];
+    char state[6]; /* SQLSTATE */
 };
 
 /* Free the results of the last run. */

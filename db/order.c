@@ -154,27 +154,38 @@ enum db_status order_find(struct db_conn *db, int64_t order_id, struct order_fou
     return find(db, &FIND, DB_VALUES(DB_INT(order_id)), out);
 }
 
-/* Is the transaction decided?  The status is asked before the row is: a transaction
- * that is over has either left its row or never will.  An error means that the server
- * does not know the number, which happens when it crashed before it wrote it down: not
- * committed. */
-static enum order_settled ask_once(struct db_conn *db, const char *request_id,
-                                   const char *xid, int64_t *id, bool *is_open)
+/* Is the transaction over, as far as the server says?  A number that it does not know
+ * is one that it had not written down when it crashed, so that one is over as well.
+ * Any other refusal says nothing. */
+static bool is_over(struct db_conn *db, const char *xid, bool *is_open)
 {
+    static const char UNKNOWN_NUMBER[] = "22023"; /* invalid_parameter_value */
     enum db_status st = db_run_one(db, &ASK_STATUS, DB_VALUES(DB_TEXT(xid)));
+
+    *is_open = st == DB_OK && strcmp(db_text(db, 0, 0, 0), "in progress") == 0;
+    if (st == DB_ERROR)
+        return strcmp(db_state(db), UNKNOWN_NUMBER) == 0;
+    return st == DB_OK && !*is_open;
+}
+
+/* Is it decided?  The status is asked before the row is: a transaction that is over has
+ * either left its row or never will.  The request's id alone proves nothing, since
+ * another user may have chosen the same; then this transaction's insert was refused. */
+static enum order_settled ask_once(struct db_conn *db, const struct order_commit *c,
+                                   int64_t *id, bool *is_open)
+{
     struct order_found order;
 
-    *is_open = false;
-    if (st == DB_OK && strcmp(db_text(db, 0, 0, 0), "in progress") == 0) {
-        *is_open = true;
+    if (!is_over(db, c->xid, is_open))
         return ORDER_UNSETTLED;
-    }
-    if (st != DB_OK && st != DB_ERROR)
+    if (order_find_request(db, c->request_id, &order) != DB_OK)
         return ORDER_UNSETTLED;
-    if (order_find_request(db, request_id, &order) != DB_OK)
-        return ORDER_UNSETTLED;
+    if (!order.found)
+        return ORDER_NOT_SOLD;
+    if (order.user_id != c->user_id || order.voucher_id != c->voucher_id)
+        return ORDER_ID_TAKEN;
     *id = order.id;
-    return order.found ? ORDER_SOLD : ORDER_NOT_SOLD;
+    return ORDER_SOLD;
 }
 
 static void pause_ms(long ms)
@@ -184,9 +195,8 @@ static void pause_ms(long ms)
     (void)nanosleep(&t, NULL);
 }
 
-enum order_settled order_settle(struct db_conn *db, const char *request_id,
-                                const char *xid, int backend_pid, int64_t wait_ms,
-                                int64_t *id)
+enum order_settled order_settle(struct db_conn *db, const struct order_commit *commit,
+                                int64_t wait_ms, int64_t *id)
 {
     enum { FIRST_MS = 5, LAST_MS = 100, PATIENCE = 3 };
     int64_t deadline_ns = monotonic_ns() + wait_ms * 1000000;
@@ -194,13 +204,14 @@ enum order_settled order_settle(struct db_conn *db, const char *request_id,
 
     for (int asked_open = 0;; ms = ms * 2 > LAST_MS ? LAST_MS : ms * 2) {
         bool is_open = false;
-        enum order_settled settled = ask_once(db, request_id, xid, id, &is_open);
+        enum order_settled settled = ask_once(db, commit, id, &is_open);
 
         if (settled != ORDER_UNSETTLED || monotonic_ns() >= deadline_ns)
             return settled;
         if (is_open && ++asked_open == PATIENCE)
             (void)db_run_one(db, &GIVE_UP,
-                             DB_VALUES(DB_INT(backend_pid), DB_TEXT(xid)));
+                             DB_VALUES(DB_INT(commit->backend_pid),
+                                       DB_TEXT(commit->xid)));
         pause_ms(ms);
     }
 }

@@ -63,18 +63,29 @@ enum db_status order_find_request(struct db_conn *db, const char *request_id,
 enum db_status order_find(struct db_conn *db, int64_t order_id,
                           struct order_found *out);
 
+/* A COMMIT that was sent. */
+struct order_commit {
+    int64_t user_id;
+    int64_t voucher_id;
+    const char *request_id;
+    const char *xid; /* of its transaction */
+    int backend_pid; /* the server process that it was sent to */
+};
+
 enum order_settled {
-    ORDER_SOLD,      /* it was committed; *id is its number */
-    ORDER_NOT_SOLD,  /* it was not, and never will be */
-    ORDER_UNSETTLED, /* the time was up first */
+    ORDER_SOLD,      /* this request has its order, from this attempt or from another
+                      * one of the same user, voucher and id; *id is its number */
+    ORDER_NOT_SOLD,  /* it has none, and this transaction never leaves one */
+    ORDER_ID_TAKEN,  /* the id is that of another user's or voucher's order, so this
+                      * transaction was not committed and never will be */
+    ORDER_UNSETTLED, /* the time was up first, or the database cannot tell */
 };
 
 /* Find out what became of a COMMIT that was not answered: ask, for at most `wait_ms`,
- * what the database says of transaction `xid`.  If it stays open because the server
- * process `backend_pid` still waits for its dead client, that process is told to give
- * up, which decides it. */
-enum order_settled order_settle(struct db_conn *db, const char *request_id,
-                                const char *xid, int backend_pid, int64_t wait_ms,
-                                int64_t *id);
+ * what the database says of its transaction.  If that stays open because the server
+ * process still waits for its dead client, that process is told to give up, which
+ * decides it.  *id is written only with SOLD. */
+enum order_settled order_settle(struct db_conn *db, const struct order_commit *commit,
+                                int64_t wait_ms, int64_t *id);
 
 #endif /* DB_ORDER_H */

@@ -81,6 +81,11 @@ const char *db_constraint(const struct db_conn *db)
     return db->constraint;
 }
 
+const char *db_state(const struct db_conn *db)
+{
+    return db->state;
+}
+
 const char *db_status_name(enum db_status status)
 {
     static const char *const NAMES[] = {

@@ -113,6 +113,7 @@ static enum db_status status_of(const char *state)
 static enum db_status judge(struct db_conn *db, const PGresult *result)
 {
     const char *constraint = NULL;
+    const char *state = NULL;
 
     switch (PQresultStatus(result)) {
     case PGRES_COMMAND_OK:
@@ -126,7 +127,9 @@ static enum db_status judge(struct db_conn *db, const PGresult *result)
     constraint = PQresultErrorField(result, PG_DIAG_CONSTRAINT_NAME);
     (void)snprintf(db->constraint, sizeof(db->constraint), "%s",
                    constraint != NULL ? constraint : "");
-    return status_of(PQresultErrorField(result, PG_DIAG_SQLSTATE));
+    state = PQresultErrorField(result, PG_DIAG_SQLSTATE);
+    (void)snprintf(db->state, sizeof(db->state), "%s", state != NULL ? state : "");
+    return status_of(state);
 }
 
 /* Read the answer of one statement and the NULL that ends it. */
@@ -230,6 +233,7 @@ enum db_status db_run(struct db_conn *db)
 
     db_clear_results(db);
     db->constraint[0] = '\0';
+    db->state[0] = '\0';
     st = db_connect(db);
     if (st == DB_OK) {
         db->error[0] = '\0';

@@ -15,6 +15,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "db/order.h"
 #include "tests/service/rig.h"
 
 enum mode {
@@ -199,11 +200,16 @@ static void expect(int status, const char *outcome)
 }
 
 /* Order under a name while the proxy is in this mode. */
-static void order_in(enum mode mode, int64_t voucher, const char *name)
+static void order_by(int64_t user, enum mode mode, int64_t voucher, const char *name)
 {
     atomic_store(&proxy.mode, mode);
-    assert_true(rig_order_named(service.orders_port, voucher, 1, name, &answer));
+    assert_true(rig_order_named(service.orders_port, voucher, user, name, &answer));
     assert_string_equal(answer.request_id, name);
+}
+
+static void order_in(enum mode mode, int64_t voucher, const char *name)
+{
+    order_by(1, mode, voucher, name);
 }
 
 static void name_for(char *out, size_t size, int64_t voucher)
@@ -249,6 +255,59 @@ static void a_lost_commit_is_found_to_be_not_sold(void **state)
     expect(201, "accepted");
     assert_int_equal(rig_orders(voucher), 1);
     stop_proxy();
+}
+
+/* The id of the lost request turns up in an order: somebody else's is not its own. */
+static void an_id_of_another_order_is_a_conflict(void **state)
+{
+    int64_t voucher = rig_voucher(5);
+    int64_t other = rig_voucher(5);
+    char name[40];
+
+    (void)state;
+    start_proxy();
+    name_for(name, sizeof(name), voucher);
+    order_by(2, PASS, voucher, name);
+    expect(201, "accepted");
+    order_by(1, DROP_ANSWER, voucher, name);
+    assert_int_equal(atomic_load(&proxy.dropped), 1);
+    expect(422, "conflict");
+    order_by(2, DROP_ANSWER, other, name);
+    assert_int_equal(atomic_load(&proxy.dropped), 2);
+    expect(422, "conflict");
+    assert_int_equal(rig_orders(voucher), 1);
+    assert_int_equal(rig_stock(voucher), 4);
+    assert_int_equal(rig_orders(other), 0);
+    assert_int_equal(rig_stock(other), 5);
+    stop_proxy();
+}
+
+static enum order_settled settle(const char *xid)
+{
+    const struct order_commit commit = {1, 1, "no-such-request", xid, 0};
+    int64_t id = 0;
+
+    return order_settle(rig_db(), &commit, 0, &id);
+}
+
+/* A server that refuses the question has not answered it. */
+static void only_a_number_nobody_knows_is_as_good_as_over(void **state)
+{
+    static const char REFUSE[] =
+        "CREATE SCHEMA refusing;"
+        "CREATE FUNCTION refusing.pg_xact_status(xid8) RETURNS text LANGUAGE plpgsql"
+        " AS $$BEGIN RAISE insufficient_privilege; END$$;"
+        "SET search_path = refusing, pg_catalog, public";
+    static const char ANSWER[] = "DROP SCHEMA refusing CASCADE; RESET search_path";
+    enum order_settled refused;
+
+    (void)state;
+    assert_int_equal(settle("4611686018427387904"), ORDER_NOT_SOLD);
+    assert_int_equal(db_script(rig_db(), REFUSE), DB_OK);
+    refused = settle("3");
+    assert_int_equal(db_script(rig_db(), ANSWER), DB_OK);
+    assert_int_equal(refused, ORDER_UNSETTLED);
+    assert_int_equal(settle("3"), ORDER_NOT_SOLD);
 }
 
 static bool is_accepted_now(void *arg)
@@ -298,6 +357,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_lost_answer_is_found_to_be_sold),
         cmocka_unit_test(a_lost_commit_is_found_to_be_not_sold),
+        cmocka_unit_test(an_id_of_another_order_is_a_conflict),
+        cmocka_unit_test(only_a_number_nobody_knows_is_as_good_as_over),
         cmocka_unit_test(what_cannot_be_asked_is_unknown_until_it_can),
     };
 
