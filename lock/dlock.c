@@ -362,7 +362,12 @@ dlock_status dlock_release(dlock_system *sys, dlock_lease *lease)
         hold = dlock_holds_release(sys->holds, lease->hold, &level);
     if (hold == NULL)
         return refuse_lease();
+    lease->hold = 0;
     root = atomic_load(&hold->root);
+    if (root->abandoned) {
+        dlock_holds_finish(sys->holds, hold);
+        return DLOCK_LOST;
+    }
     claim = dlock_claim_of(sys, &root->facts, level);
     st = sys->variant->release(sys->state, &claim);
     /* An unanswered release may arrive any time later. */
@@ -371,8 +376,30 @@ dlock_status dlock_release(dlock_system *sys, dlock_lease *lease)
     if (st == DLOCK_LOST && level > 1)
         dlock_holds_lose(sys->holds, root, root->serial, true);
     dlock_holds_finish(sys->holds, hold);
-    lease->hold = 0;
     return st;
+}
+
+dlock_status dlock_abandon(dlock_system *sys, dlock_lease *lease)
+{
+    struct dlock_hold *hold = NULL;
+    dlock_status st;
+
+    dlock_error_clear();
+    st = check_system(sys);
+    if (st != DLOCK_OK)
+        return st;
+    if (!(sys->variant->info.caps & DLOCK_CAP_EXPIRES))
+        return dlock_release(sys, lease); /* it would be held for ever */
+    if (lease != NULL)
+        hold = dlock_holds_forget(sys->holds, lease->hold);
+    if (hold == NULL)
+        return refuse_lease();
+    dlock_holds_finish(sys->holds, hold);
+    lease->hold = 0;
+    /* The store still knows the old number as the holder: under it the thread could
+     * enter again. */
+    dlock_owner_retire();
+    return DLOCK_OK;
 }
 
 bool dlock_lease_valid(const dlock_system *sys, const dlock_lease *lease)

@@ -172,6 +172,17 @@ dlock_status dlock_renew(dlock_system *sys, dlock_lease *lease) DLOCK_MUST_CHECK
  * deadline of the caller's. */
 dlock_status dlock_release(dlock_system *sys, dlock_lease *lease);
 
+/* Let go of the lock without giving it back: it is not renewed any more, and frees
+ * itself when its lease ends.  For a holder who cannot say whether its work is over.
+ * Asks no store.
+ *   OK        nobody has the lock until its lease ends: at most the system's lease_ms
+ *             from now, or from when a renewal arrives that was already under way
+ *   INVALID   as dlock_release()
+ * A variant without DLOCK_CAP_EXPIRES releases instead, and answers that.  The lease is
+ * spent afterwards.  If it was one level of several, all are let go: releasing the
+ * others answers LOST and touches nothing. */
+dlock_status dlock_abandon(dlock_system *sys, dlock_lease *lease);
+
 /* Does this lease still protect its holder?  No I/O: false once the deadline, counted
  * from when the last successful request was sent, less drift, has passed, or once a
  * renewal was refused. */

@@ -252,6 +252,7 @@ uint64_t dlock_holds_grant(struct dlock_holds *holds, struct dlock_hold *hold,
     if (root == hold) {
         root->state = DLOCK_HOLD_HELD;
         root->untold = false;
+        root->abandoned = false;
         atomic_store(&root->deadline_ns, deadline_ns);
         root->renew_at_ns = renew_at_ns;
         DL_APPEND(shard->roots, root);
@@ -280,8 +281,9 @@ static struct dlock_hold *find_own(struct dlock_hold *hold, uint64_t id)
     return hold->facts.key.thread == dlock_owner_here()->thread ? hold : NULL;
 }
 
-struct dlock_hold *dlock_holds_release(struct dlock_holds *holds, uint64_t id,
-                                       int *level)
+/* Spend the lease `id`.  NULL: it is not the calling thread's. */
+static struct dlock_hold *spend(struct dlock_holds *holds, uint64_t id, bool forget,
+                                int *level)
 {
     struct dlock_hold *hold = slot_of(holds, id);
     struct shard *shard;
@@ -296,6 +298,11 @@ struct dlock_hold *dlock_holds_release(struct dlock_holds *holds, uint64_t id,
 
         atomic_store(&hold->id, 0);
         *level = root->level_count--;
+        if (forget) {
+            dlock_hold_mark_lost(root, false);
+            root->abandoned = true;
+            unindex(shard, root);
+        }
         if (root->level_count == 0) {
             root->state = DLOCK_HOLD_RELEASING;
             root->untold = false;
@@ -305,6 +312,19 @@ struct dlock_hold *dlock_holds_release(struct dlock_holds *holds, uint64_t id,
     }
     pthread_mutex_unlock(&shard->mutex);
     return hold;
+}
+
+struct dlock_hold *dlock_holds_release(struct dlock_holds *holds, uint64_t id,
+                                       int *level)
+{
+    return spend(holds, id, false, level);
+}
+
+struct dlock_hold *dlock_holds_forget(struct dlock_holds *holds, uint64_t id)
+{
+    int level = 0;
+
+    return spend(holds, id, true, &level);
 }
 
 void dlock_holds_finish(struct dlock_holds *holds, struct dlock_hold *hold)

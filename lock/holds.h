@@ -55,6 +55,7 @@ struct dlock_hold {
     int level_count;                  /* of a root: granted and not released        */
     bool indexed;                     /* of a root: can be found by key             */
     bool untold;                      /* of a root: lost, on_lost not called yet    */
+    bool abandoned;                   /* of a root: nothing of it is to be released */
     int64_t renew_at_ns;              /* of a root: when the watchdog is due        */
     struct dlock_hold_facts facts;
     struct dlock_hold *prev, *next;   /* free slots, or roots of the shard          */
@@ -89,7 +90,11 @@ uint64_t dlock_holds_grant(struct dlock_holds *holds, struct dlock_hold *hold,
 struct dlock_hold *dlock_holds_release(struct dlock_holds *holds, uint64_t id,
                                        int *level);
 
-/* That release was answered, or not. */
+/* Spend the lease `id` as above, and give up its root with every level: lost without
+ * anybody being told, not renewed any more, not found by name.  NULL: as above. */
+struct dlock_hold *dlock_holds_forget(struct dlock_holds *holds, uint64_t id);
+
+/* That release was answered, or not; or the root was forgotten. */
 void dlock_holds_finish(struct dlock_holds *holds, struct dlock_hold *hold);
 
 /* The root of the lease `id` if it is the calling thread's, otherwise NULL. */

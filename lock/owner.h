@@ -18,7 +18,8 @@ struct dlock_owner {
 const struct dlock_owner *dlock_owner_here(void);
 
 /* Take a new number.  Needed once a release went unanswered: it may still be on its
- * way, and must not find a newer lock under the old number. */
+ * way, and must not find a newer lock under the old number; and once a lock was
+ * abandoned, which the old number still holds. */
 void dlock_owner_retire(void);
 
 #endif /* DLOCK_OWNER_H */

@@ -45,6 +45,8 @@ static const struct law laws[] = {
      somebody_tells_of_the_end, EXPIRES},
     {"validity ends without the store", EXPIRES, validity_ends_without_the_store, NULL,
      0},
+    {"an abandoned lock is free after its lease, and not renewed", EXPIRES,
+     abandoned_frees_itself, abandoned_is_released, 0},
     {"grants a waiter after the release", LOCAL, grants_a_waiter_after_the_release,
      NULL, 0},
     {"wakes a waiter at once", PUSH, wakes_a_waiter_at_once, NULL, 0},

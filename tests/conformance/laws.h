@@ -40,6 +40,7 @@ law_fn watchdog_keeps_it, nobody_keeps_it;
 law_fn watchdog_lets_go;
 law_fn watchdog_tells_of_a_taken_lock, somebody_tells_of_the_end;
 law_fn validity_ends_without_the_store;
+law_fn abandoned_frees_itself, abandoned_is_released;
 
 /* laws_waiting.c */
 law_fn grants_a_waiter_after_the_release;

@@ -290,3 +290,54 @@ void validity_ends_without_the_store(const char *variant)
     assert_comes(servers_count_keys(name) == 0);
     assert_status(LOST, dlock_release(sys, &lease));
 }
+
+/* Nobody may have it until its lease ends, least of all by coming back under the name
+ * that the store still knows; and then it is free, whatever the watchdog does. */
+void abandoned_frees_itself(const char *variant)
+{
+    enum { LEASE_MS = 4 * SHORT_LEASE_MS };
+    dlock_options opts = rig_options(variant);
+    const char *name = rig_name();
+    bool is_reentrant = rig_caps(variant) & DLOCK_CAP_REENTRANT;
+    struct rig_pair pair;
+    dlock_lease outer = {0};
+    dlock_lease lease;
+    dlock_lease next;
+    int64_t acquired_ms;
+
+    opts.lease_ms = LEASE_MS;
+    opts.watchdog = true;
+    pair.a = open_told(&opts);
+    pair.b = rig_open(&opts);
+    if (is_reentrant)
+        assert_status(OK, dlock_acquire(pair.a, name, 0, &outer));
+    acquired_ms = rig_now_ms();
+    assert_status(OK, dlock_acquire(pair.a, name, 0, &lease));
+    assert_status(OK, dlock_abandon(pair.a, &lease));
+    assert_false(dlock_lease_valid(pair.a, &lease));
+    assert_status(INVALID, dlock_abandon(pair.a, &lease));
+    assert_status(INVALID, dlock_release(pair.a, &lease));
+    assert_status(BUSY, rig_try(pair.a, name));
+    if (is_reentrant) {
+        assert_false(dlock_lease_valid(pair.a, &outer));
+        assert_status(LOST, dlock_release(pair.a, &outer));
+    }
+    assert_status(BUSY, rig_try(pair.b, name));
+    assert_status(OK, dlock_acquire(pair.b, name, PATIENCE_MS, &next));
+    assert_true(rig_now_ms() - acquired_ms > LEASE_MS / 2);
+    assert_int_equal(0, atomic_load(&told.told_count));
+    assert_status(OK, dlock_release(pair.b, &next));
+}
+
+void abandoned_is_released(const char *variant)
+{
+    dlock_options opts = rig_options(variant);
+    dlock_system *sys = rig_open(&opts);
+    const char *name = rig_name();
+    dlock_lease lease;
+
+    assert_status(OK, dlock_acquire(sys, name, 0, &lease));
+    assert_status(OK, dlock_abandon(sys, &lease));
+    assert_status(INVALID, dlock_release(sys, &lease));
+    assert_status(OK, rig_try_elsewhere(sys, name));
+}
