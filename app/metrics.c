@@ -165,6 +165,11 @@ static void write_locks(struct metrics *m, const struct metrics_facts *facts,
     name = "seckill_lock_release_total";
     write_head(out, name, "counter", "Attempts to give the lock back, by result.");
     write_lock_statuses(m, facts, out, name, offsetof(struct metrics_cell, released));
+    name = "seckill_lock_abandoned_total";
+    write_head(out, name, "counter",
+               "Locks left to their lease, since the order may not be over.");
+    text_add(out, "%s{lock=\"%s\"} %" PRIu64 "\n", name, facts->lock,
+             total(m, offsetof(struct metrics_cell, abandoned)));
     name = "seckill_lock_lost_total";
     write_head(out, name, "counter", "Locks that were lost while they were held.");
     text_add(out, "%s{lock=\"%s\"} %" PRIu64 "\n", name, facts->lock,

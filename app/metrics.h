@@ -36,6 +36,7 @@ struct metrics_cell {
     atomic_uint_fast64_t stopped[LAYER_COUNT_OF];
     atomic_uint_fast64_t acquired[METRICS_LOCK_STATUSES];
     atomic_uint_fast64_t released[METRICS_LOCK_STATUSES];
+    atomic_uint_fast64_t abandoned; /* locks left to their lease */
     atomic_uint_fast64_t settled; /* COMMITs whose answer was lost */
     struct histogram order_time;
     struct histogram other_time;

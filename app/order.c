@@ -152,6 +152,23 @@ static void unlock(struct attempt *a)
                      dlock_status_text(st), dlock_error());
 }
 
+/* The order's transaction may still be open, so nobody may have the lock before its lease
+ * is over, by when PostgreSQL has ended a transaction whose client is gone. */
+static void abandon(struct attempt *a)
+{
+    struct worker *w = a->w;
+    dlock_status st;
+
+    if (!a->is_locked)
+        return;
+    a->is_locked = false;
+    st = dlock_abandon(w->service->locks, &a->lease);
+    metrics_count(&w->cell->abandoned);
+    histogram_record(&w->cell->lock_hold, monotonic_ns() - a->locked_ns);
+    LIMITED_WARN("lock %s is left to its lease: %s %s", a->lock_name,
+                 dlock_status_text(st), dlock_error());
+}
+
 /* Begin, and read what the guards want to know.  ACCEPTED means: go on. */
 static enum outcome read_state(struct attempt *a)
 {
@@ -316,7 +333,10 @@ static enum outcome place_new(struct worker *w, const struct order_request *requ
         return outcome;
     a.sale.voucher_id = request->voucher_id;
     outcome = sell(&a);
-    unlock(&a);
+    if (outcome == OUTCOME_UNKNOWN)
+        abandon(&a);
+    else
+        unlock(&a);
     *order_id = a.order_id;
     return outcome;
 }

@@ -20,7 +20,12 @@ struct order_request {
  *   CONFLICT         the request's id belongs to another order
  *   UNAVAILABLE      a store did not answer; nothing was sold, and nothing will be
  *   UNKNOWN          the COMMIT was not answered and nobody could be asked in time; the
- *                    same request id tells later
+ *                    same request id tells later.  The lock is left to its lease, and
+ *                    by its end PostgreSQL has ended a transaction whose client is gone
+ *                    (if --idle-transaction-timeout is at most two thirds of it).  What
+ *                    remains is a COMMIT on its way for longer than that: it may sell a
+ *                    second one to a user who asked again without the id, and only the
+ *                    duplicate guard `unique` stops it
  *   INTERNAL         the log says what */
 enum outcome order_place(struct worker *w, const struct order_request *request,
                          int64_t *order_id);

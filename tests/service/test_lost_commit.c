@@ -160,7 +160,7 @@ static void *run_proxy(void *arg)
 }
 
 /* Listen, and make the service's URL lead here. */
-static void start_proxy(void)
+static void start_proxy_for(const char *lock)
 {
     struct sockaddr_in at = {.sin_family = AF_INET};
     socklen_t len = sizeof(at);
@@ -181,7 +181,13 @@ static void start_proxy(void)
     (void)snprintf(moved, sizeof(moved), "--database-url=%.*s:%d%s", (int)(colon - url),
                    url, proxy.port, strchr(colon, '/'));
     assert_int_equal(pthread_create(&proxy.thread, NULL, run_proxy, NULL), 0);
-    service = RIG_START(moved, "--lock=none", "--settle-timeout=1s", "--workers=4");
+    service = RIG_START(moved, lock, "--settle-timeout=1s", "--workers=4",
+                        "--lock-lease=4s", "--idle-transaction-timeout=1s");
+}
+
+static void start_proxy(void)
+{
+    start_proxy_for("--lock=none");
 }
 
 static void stop_proxy(void)
@@ -352,6 +358,35 @@ static void what_cannot_be_asked_is_unknown_until_it_can(void **state)
     }
 }
 
+static bool is_sold_now(void *voucher)
+{
+    return rig_order(service.orders_port, *(int64_t *)voucher, 1, &answer) &&
+           strcmp(answer.outcome, "accepted") == 0;
+}
+
+/* The server may still be in the lost transaction, and the next attempt comes without
+ * the id of the first: until the lease is over it does not get the lock. */
+static void an_unknown_order_keeps_its_lock(void **state)
+{
+    int64_t voucher = rig_voucher(5);
+
+    (void)state;
+    start_proxy_for("--lock=reentrant");
+    atomic_store(&proxy.mode, DROP_AND_SHUT);
+    assert_true(rig_order(service.orders_port, voucher, 1, &answer));
+    expect(503, "unknown");
+    atomic_store(&proxy.is_shut, false);
+    do
+        assert_true(rig_order(service.orders_port, voucher, 1, &answer));
+    while (strcmp(answer.outcome, "unavailable") == 0); /* until it is connected */
+    expect(503, "lock-busy");
+    assert_true(rig_metric(&service, "seckill_lock_abandoned_total") == 1);
+    assert_true(rig_until(is_sold_now, &voucher, 10000));
+    assert_int_equal(rig_orders(voucher), 1);
+    assert_int_equal(rig_stock(voucher), 4);
+    stop_proxy();
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -360,6 +395,7 @@ int main(void)
         cmocka_unit_test(an_id_of_another_order_is_a_conflict),
         cmocka_unit_test(only_a_number_nobody_knows_is_as_good_as_over),
         cmocka_unit_test(what_cannot_be_asked_is_unknown_until_it_can),
+        cmocka_unit_test(an_unknown_order_keeps_its_lock),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

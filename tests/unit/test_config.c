@@ -45,6 +45,7 @@ static void the_defaults_are_the_safe_ones(void **state)
     assert_false(config.lock_scope_is_voucher);
     assert_int_equal(config.lock_wait_ms, 0);
     assert_int_equal(config.lock_lease_ms, 30000);
+    assert_int_equal(config.idle_transaction_ms, 20000);
     assert_true(config.watchdog);
     assert_string_equal(config.stock_guard, "conditional");
     assert_true(config.duplicate_is_counted);
