@@ -284,9 +284,8 @@ static void *on_thread_start(const struct mg_context *context, int kind)
     struct listener *l = mg_get_user_data(context);
     struct worker *w = kind == 1 ? worker_new(l->http->service) : NULL;
 
-    /* So that the first order need not wait.  A failure shows with that order. */
-    if (w != NULL && l->kind == LISTENER_ORDERS)
-        (void)db_connect(w->db);
+    if (kind == 1)
+        worker_connect_first(l->http->service, w);
     return w;
 }
 
@@ -382,8 +381,10 @@ struct http *http_start(struct service *service)
     http->service = service;
     (void)mg_init_library(0);
     if (start_listener(http, LISTENER_ORDERS, c->listen, c->workers) &&
-        start_listener(http, LISTENER_ADMIN, c->admin_listen, c->admin_workers))
+        start_listener(http, LISTENER_ADMIN, c->admin_listen, c->admin_workers) &&
+        service_is_connected(service, c->workers + c->admin_workers))
         return http;
+    (void)http_drain(http, c->drain_timeout_ms);
     http_stop(http);
     return NULL;
 }

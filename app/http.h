@@ -11,7 +11,9 @@
 
 struct http; /* opaque */
 
-/* Start both listeners.  NULL: the log says which could not be started. */
+/* Start both listeners and give each of their threads its connection to PostgreSQL.
+ * NULL: the log says which listener could not be started, or how many connections there
+ * were. */
 struct http *http_start(struct service *service);
 
 /* The ports that they listen on. */

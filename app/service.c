@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "app/limited.h"
 #include "lock/fault.h"
@@ -73,9 +74,63 @@ static bool try_database(const struct config *c)
     return st == DB_OK;
 }
 
+static void pause_ms(long ms)
+{
+    struct timespec t = {.tv_sec = 0, .tv_nsec = ms * 1000000};
+
+    (void)nanosleep(&t, NULL);
+}
+
+void worker_connect_first(struct service *s, struct worker *w)
+{
+    enum { PATIENCE_MS = 2000, PAUSE_MS = 20 };
+    int64_t deadline_ns = monotonic_ns() + (int64_t)PATIENCE_MS * 1000000;
+    bool is_given = false;
+
+    while (w != NULL && !(is_given = db_connect(w->db) == DB_OK) &&
+           monotonic_ns() < deadline_ns)
+        pause_ms(PAUSE_MS);
+    (void)pthread_mutex_lock(&s->first.mutex);
+    s->first.tried++;
+    s->first.given += is_given;
+    if (!is_given)
+        (void)snprintf(s->first.why, sizeof(s->first.why), "%s",
+                       w != NULL ? db_error(w->db) : "out of memory");
+    (void)pthread_mutex_unlock(&s->first.mutex);
+}
+
+bool service_is_connected(struct service *s, int64_t count)
+{
+    enum { PATIENCE_MS = 10000 };
+    const struct config *c = s->config;
+    int64_t deadline_ns = monotonic_ns() + (int64_t)PATIENCE_MS * 1000000;
+    int64_t tried, given;
+    char why[sizeof(s->first.why)];
+
+    do {
+        pause_ms(1);
+        (void)pthread_mutex_lock(&s->first.mutex);
+        tried = s->first.tried;
+        given = s->first.given;
+        memcpy(why, s->first.why, sizeof(why));
+        (void)pthread_mutex_unlock(&s->first.mutex);
+    } while (tried < count && monotonic_ns() < deadline_ns);
+    if (tried < count)
+        log_error("%lld of %lld threads have started", (long long)tried,
+                  (long long)count);
+    else if (given < count)
+        log_error("PostgreSQL gave %lld of the %lld connections that --workers=%lld and "
+                  "--admin-workers=%lld need: %s; lower --workers, or raise "
+                  "max_connections or the connection limit of the role",
+                  (long long)given, (long long)count, (long long)c->workers,
+                  (long long)c->admin_workers, why);
+    return given >= count;
+}
+
 bool service_open(struct service *s, const struct config *config,
                   const struct settings *settings)
 {
+    (void)pthread_mutex_init(&s->first.mutex, NULL);
     s->config = config;
     s->settings = settings;
     s->guard = guard_find(config->stock_guard);

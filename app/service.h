@@ -3,6 +3,8 @@
 #ifndef APP_SERVICE_H
 #define APP_SERVICE_H
 
+#include <pthread.h>
+
 #include "app/config.h"
 #include "app/metrics.h"
 #include "app/sold_out.h"
@@ -12,6 +14,14 @@
 #include "db/conn.h"
 #include "db/guard.h"
 #include "lock/dlock.h"
+
+/* Which threads have a connection to PostgreSQL, while the service starts. */
+struct first_connections {
+    pthread_mutex_t mutex;
+    int64_t tried;
+    int64_t given;
+    char why[256]; /* what the server said to the last one that it refused */
+};
 
 /* Made once at the start; read-only afterwards but for what synchronizes itself. */
 struct service {
@@ -24,6 +34,7 @@ struct service {
     struct sold_out sold_out;
     bool splits_commit;       /* something may have to happen just before the COMMIT */
     atomic_long workers_busy; /* order threads that hold a connection */
+    struct first_connections first;
 };
 
 /* What one thread works with. */
@@ -47,6 +58,15 @@ void service_close(struct service *s);
 
 /* NULL: no memory. */
 struct worker *worker_new(struct service *s);
+
+/* Every thread calls this once at its start, with its worker or NULL: connect, so that
+ * the first order need not wait.  A server that refuses is asked again for 2 s: it may
+ * still be busy with the connections of the service that was here before. */
+void worker_connect_first(struct service *s, struct worker *w);
+
+/* Wait until `count` threads have done so, for at most 10 s.  False: some got no
+ * connection, and the log says how many of how many did. */
+bool service_is_connected(struct service *s, int64_t count);
 void worker_free(struct worker *w);
 
 #endif /* APP_SERVICE_H */

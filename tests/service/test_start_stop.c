@@ -96,6 +96,43 @@ static void a_missing_server_is_named(void **state)
     (void)close(fd);
 }
 
+/* A role of the test's own, for which the server has this many connections. */
+static void limited_role(char *url, size_t size, int connections)
+{
+    static const char DROP[] = "DROP ROLE IF EXISTS seckill_limited";
+    const char *at = strchr(getenv("SECKILL_DATABASE_URL"), '@');
+    char create[160];
+
+    assert_non_null(at);
+    (void)snprintf(create, sizeof(create),
+                   "CREATE ROLE seckill_limited LOGIN PASSWORD 'limited'"
+                   " CONNECTION LIMIT %d IN ROLE seckill_service", connections);
+    assert_int_equal(db_script(rig_db(), DROP), DB_OK);
+    if (connections > 0)
+        assert_int_equal(db_script(rig_db(), create), DB_OK);
+    (void)snprintf(url, size, "--database-url=postgresql://seckill_limited:limited%s",
+                   at);
+}
+
+/* With too few connections some orders would be refused for as long as it runs. */
+static void every_worker_needs_a_connection(void **state)
+{
+    char url[256];
+    struct rig_service s;
+
+    (void)state;
+    limited_role(url, sizeof(url), 7);
+    EXPECT_EXIT(69, "gave 7 of the 8 connections", "--lock=none", "--workers=6",
+                "--admin-workers=2", url);
+    EXPECT_EXIT(69, "lower --workers, or raise max_connections", "--lock=none",
+                "--workers=30", "--admin-workers=2", url);
+    s = RIG_START("--lock=none", "--workers=5", "--admin-workers=2", url);
+    assert_true(rig_order(s.orders_port, rig_voucher(1), 1, &answer));
+    assert_string_equal(answer.outcome, "accepted");
+    rig_stop(&s);
+    limited_role(url, sizeof(url), 0);
+}
+
 /* Variants without a store need no Redis. */
 static void none_and_local_need_no_redis(void **state)
 {
@@ -282,6 +319,7 @@ int main(void)
         cmocka_unit_test(a_wrong_setting_is_usage),
         cmocka_unit_test(the_token_key_is_checked),
         cmocka_unit_test(a_missing_server_is_named),
+        cmocka_unit_test(every_worker_needs_a_connection),
         cmocka_unit_test(none_and_local_need_no_redis),
         cmocka_unit_test(a_port_in_use_is_named),
         cmocka_unit_test(a_stop_loses_no_order),
