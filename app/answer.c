@@ -105,6 +105,15 @@ static const char *reason_of(int status)
     return "Answer";
 }
 
+/* A HEAD is answered like a GET, length and all, but the body stays here: the client
+ * would take it for the beginning of the next answer. */
+static bool has_body(const struct request *rq, const struct answer *an)
+{
+    const char *method = rq->head->method;
+
+    return an->body->len > 0 && (method == NULL || strcmp(method, "HEAD") != 0);
+}
+
 void answer_write(const struct request *rq, struct answer *an, bool closes,
                   struct text *out)
 {
@@ -127,5 +136,5 @@ void answer_write(const struct request *rq, struct answer *an, bool closes,
         text_add(out, "Allow: %s\r\n", an->allow);
     if (an->location[0] != '\0')
         text_add(out, "Location: %s\r\n", an->location);
-    text_add(out, "\r\n%s", an->body->len > 0 ? an->body->bytes : "");
+    text_add(out, "\r\n%s", has_body(rq, an) ? an->body->bytes : "");
 }

@@ -254,7 +254,7 @@ static int on_error(struct mg_connection *conn, int status, const char *why)
 {
     struct worker *w = mg_get_thread_pointer(conn);
     const struct mg_request_info *info = mg_get_request_info(conn);
-    struct gate_request head = {.uri = ""};
+    struct gate_request head = {.uri = "", .method = info->request_method};
     struct request rq = {.worker = w, .head = &head};
     struct answer an;
 

@@ -54,7 +54,7 @@ void answer_status(const struct request *rq, struct answer *an, enum face face,
 /* Begin an answer of JSON with this status; its text goes to an->body. */
 void answer_json(struct answer *an, int status);
 
-/* Write the whole answer, head and body, to `out`. */
+/* Write the whole answer to `out`: the head, and the body unless a HEAD asked. */
 void answer_write(const struct request *rq, struct answer *an, bool closes,
                   struct text *out);
 

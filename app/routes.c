@@ -58,7 +58,18 @@ static bool fits(const char *pattern, const char *path, char *param, size_t size
     return true;
 }
 
-/* The route for this path and method.  If only the method is wrong, *allow is one that
+/* HEAD is routed like GET. */
+static bool takes_method(const struct route *r, const char *method)
+{
+    return strcmp(r->method, strcmp(method, "HEAD") == 0 ? "GET" : method) == 0;
+}
+
+static const char *methods_of(const struct route *r)
+{
+    return strcmp(r->method, "GET") == 0 ? "GET, HEAD" : r->method;
+}
+
+/* The route for this path and method.  If only the method is wrong, *allow is what
  * would be right. */
 static const struct route *find(enum listener_kind listener, const struct request *rq,
                                 char *param, size_t size, const char **allow)
@@ -71,9 +82,9 @@ static const struct route *find(enum listener_kind listener, const struct reques
         if (r->listener != listener || ((r->flags & ROUTE_FAULT) && !c->allow_faults) ||
             !fits(r->path, rq->head->uri, param, size))
             continue;
-        if (strcmp(r->method, rq->head->method) == 0)
+        if (takes_method(r, rq->head->method))
             return r;
-        *allow = *allow == NULL ? r->method : "GET, POST";
+        *allow = *allow == NULL ? methods_of(r) : "GET, HEAD, POST";
     }
     return NULL;
 }

@@ -19,7 +19,7 @@ enum route_flags {
 
 struct route {
     enum listener_kind listener;
-    const char *method;
+    const char *method; /* GET: HEAD as well */
     const char *path; /* {id} stands for a number, {word} for a word, at most one */
     enum face face;
     unsigned flags;

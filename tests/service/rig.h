@@ -59,6 +59,8 @@ int rig_connect(int port);
 bool rig_send(int fd, const void *bytes, size_t len);
 /* Read one answer; at most `ms`. */
 bool rig_read(int fd, struct rig_answer *out, int64_t ms);
+/* The same for the answer to a HEAD, which has no body; what follows is left unread. */
+bool rig_read_head(int fd, struct rig_answer *out, int64_t ms);
 /* Has the other end closed, within `ms`? */
 bool rig_is_closed(int fd, int64_t ms);
 

@@ -104,6 +104,22 @@ bool rig_read(int fd, struct rig_answer *out, int64_t ms)
     return true;
 }
 
+bool rig_read_head(int fd, struct rig_answer *out, int64_t ms)
+{
+    int64_t deadline_ns = monotonic_ns() + ms * 1000000;
+    size_t n = 0;
+
+    memset(out, 0, offsetof(struct rig_answer, body) + 1);
+    while (strstr(out->head, "\r\n\r\n") == NULL) {
+        if (n + 1 >= sizeof(out->head) || !wait_readable(fd, deadline_ns) ||
+            recv(fd, out->head + n, 1, 0) != 1)
+            return false;
+        n++;
+    }
+    copy_header(out->head, "X-Outcome", out->outcome, sizeof(out->outcome));
+    return sscanf(out->head, "HTTP/1.1 %d", &out->status) == 1;
+}
+
 bool rig_is_closed(int fd, int64_t ms)
 {
     int64_t deadline_ns = monotonic_ns() + ms * 1000000;

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "tests/service/rig.h"
 
@@ -321,6 +322,42 @@ static void the_other_listener_answers(void **state)
         4);
 }
 
+/* As a GET would be answered, but for the body, which the client would take for the
+ * beginning of the next answer on the same connection. */
+static void head_is_get_without_the_body(void **state)
+{
+    static const struct {
+        const char *path;
+        int status;
+    } CASES[] = {
+        {"/voucher/list/1", 200}, {"/api/v1/vouchers?shop=1", 200}, {"/nowhere", 404},
+        {"/api/v1/vouchers/0", 400}, {"/voucher-order/seckill/1", 405},
+    };
+    int fd = rig_connect(service.orders_port);
+    char bytes[128];
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(CASES) / sizeof(CASES[0]); i++) {
+        (void)snprintf(bytes, sizeof(bytes), "HEAD %s HTTP/1.1\r\nHost: x\r\n\r\n",
+                       CASES[i].path);
+        assert_true(rig_send(fd, bytes, strlen(bytes)));
+        assert_true(rig_read_head(fd, &answer, 5000));
+        assert_int_equal(answer.status, CASES[i].status);
+        assert_null(strstr(answer.head, "Content-Length: 0\r\n"));
+        (void)snprintf(bytes, sizeof(bytes),
+                       "GET /voucher/list/1 HTTP/1.1\r\nHost: x\r\n\r\n");
+        assert_true(rig_send(fd, bytes, strlen(bytes)));
+        assert_true(rig_read(fd, &answer, 5000));
+        expect(200, "accepted");
+    }
+    (void)close(fd);
+    ask("PUT", "/api/v1/vouchers", NULL);
+    expect(405, "method-not-allowed");
+    expect_in_head("Allow: GET, HEAD, POST\r\n");
+    ask("PUT", "/voucher/list/1", NULL);
+    expect_in_head("Allow: GET, HEAD\r\n");
+}
+
 static void faults_are_not_there_unless_allowed(void **state)
 {
     static const char *const METHODS[] = {"GET", "POST", "POST"};
@@ -362,6 +399,7 @@ int main(void)
         cmocka_unit_test(a_named_request_at_once_is_one_order),
         cmocka_unit_test(vouchers_are_checked),
         cmocka_unit_test(the_other_listener_answers),
+        cmocka_unit_test(head_is_get_without_the_body),
         cmocka_unit_test(faults_are_not_there_unless_allowed),
     };
 
