@@ -7,7 +7,8 @@
 #include "app/routes.h"
 #include "db/order.h"
 
-static enum outcome place(const struct request *rq, int64_t *order_id)
+static enum outcome place(const struct request *rq, struct answer *an,
+                          int64_t *order_id)
 {
     const struct order_request order = {
         .user_id = rq->user_id,
@@ -15,14 +16,18 @@ static enum outcome place(const struct request *rq, int64_t *order_id)
         .request_id = rq->id,
         .is_named_by_client = rq->is_named_by_client,
     };
+    struct order_placed placed = {0};
+    enum outcome outcome = order_place(rq->worker, &order, &placed);
 
-    return order_place(rq->worker, &order, order_id);
+    *order_id = placed.order_id;
+    an->is_replay = outcome == OUTCOME_ACCEPTED && placed.is_replay;
+    return outcome;
 }
 
 void api_order_course(const struct request *rq, struct answer *an)
 {
     int64_t order_id = 0;
-    enum outcome outcome = place(rq, &order_id);
+    enum outcome outcome = place(rq, an, &order_id);
 
     if (outcome != OUTCOME_ACCEPTED) {
         answer_outcome(rq, an, FACE_COURSE, outcome, NULL);
@@ -47,7 +52,7 @@ static void write_order(struct answer *an, int status, int64_t order_id,
 void api_order(const struct request *rq, struct answer *an)
 {
     int64_t order_id = 0;
-    enum outcome outcome = place(rq, &order_id);
+    enum outcome outcome = place(rq, an, &order_id);
 
     if (outcome != OUTCOME_ACCEPTED) {
         answer_outcome(rq, an, FACE_API, outcome, NULL);

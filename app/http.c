@@ -142,9 +142,9 @@ static bool begins_the_buffer(struct worker *w, const char *method)
     return method == w->read_buffer;
 }
 
-/* Let it in, find whose it is, and let that one answer.  Answers the route, if any. */
-static const struct route *answer_request(struct mg_connection *conn,
-                                          struct request *rq, struct answer *an)
+/* Let it in, find whose it is, and let that one answer. */
+static void answer_request(struct mg_connection *conn, struct request *rq,
+                           struct answer *an)
 {
     struct listener *l = listener_of(conn);
     const struct route *route = NULL;
@@ -154,34 +154,33 @@ static const struct route *answer_request(struct mg_connection *conn,
     rq->gate = gate_check(rq->head);
     if (rq->gate.status != 0) {
         turn_away(rq, an, rq->gate.status, rq->gate.why);
-        return NULL;
+        return;
     }
     if (!begins_the_buffer(rq->worker, rq->head->method)) {
         turn_away(rq, an, 400, "a request must not begin with an empty line");
-        return NULL;
+        return;
     }
     if (!is_named) {
         turn_away(rq, an, 400,
                   "Idempotency-Key must be 1 to 64 of A-Z a-z 0-9 _ . : -");
-        return NULL;
+        return;
     }
     if (atomic_load(&l->http->is_draining) && l->kind == LISTENER_ORDERS) {
         answer_outcome(rq, an, face_of(rq->head->uri), OUTCOME_UNAVAILABLE,
                        "the service is stopping");
-        return NULL;
+        return;
     }
     route = route_admit(l->kind, rq, an);
     an->closes = rq->gate.body_bytes > 0; /* as long as it is not read */
     if (route == NULL)
-        return NULL;
+        return;
     wrong = read_body(conn, rq, rq->worker->service->config->request_timeout_ms);
     if (wrong != NULL) {
         turn_away(rq, an, 408, wrong);
-        return NULL;
+        return;
     }
     an->closes = false;
     route->handler(rq, an);
-    return route;
 }
 
 /* The head as civetweb parsed it. */
@@ -215,6 +214,19 @@ static struct answer empty_answer(struct worker *w)
     };
 }
 
+/* Count an answer; those for an order by their outcome, also if it was refused early. */
+static void count_answer(struct worker *w, const struct gate_request *head,
+                         const struct answer *an, int64_t start_ns)
+{
+    bool is_order = route_is_order(LISTENER_ORDERS, head);
+
+    histogram_record(is_order ? &w->cell->order_time : &w->cell->other_time,
+                     monotonic_ns() - start_ns);
+    if (is_order)
+        metrics_count(an->is_replay ? &w->cell->replayed
+                                    : &w->cell->orders[an->outcome]);
+}
+
 static int on_request(struct mg_connection *conn)
 {
     struct listener *l = listener_of(conn);
@@ -223,7 +235,6 @@ static int on_request(struct mg_connection *conn)
     struct gate_header headers[MG_MAX_HEADERS];
     struct gate_request head = head_of(info, headers);
     int64_t start_ns = monotonic_ns();
-    const struct route *route = NULL;
     struct request rq;
     struct answer an;
 
@@ -234,16 +245,10 @@ static int on_request(struct mg_connection *conn)
     rq = (struct request){.worker = w, .head = &head};
     an = empty_answer(w);
     (void)atomic_fetch_add(&l->http->in_flight, 1);
-    route = answer_request(conn, &rq, &an);
+    answer_request(conn, &rq, &an);
     an.closes = an.closes || atomic_load(&l->http->is_draining);
-    if (l->kind == LISTENER_ORDERS) {
-        bool is_order = route != NULL && (route->flags & ROUTE_ORDER) != 0;
-
-        histogram_record(is_order ? &w->cell->order_time : &w->cell->other_time,
-                         monotonic_ns() - start_ns);
-        if (is_order)
-            metrics_count(&w->cell->orders[an.outcome]);
-    }
+    if (l->kind == LISTENER_ORDERS)
+        count_answer(w, &head, &an, start_ns);
     send_answer(conn, &rq, &an);
     (void)atomic_fetch_sub(&l->http->in_flight, 1);
     return an.status;

@@ -121,14 +121,20 @@ static void write_orders(struct metrics *m, const struct metrics_facts *facts,
     };
     const char *name = "seckill_orders_total";
 
-    write_head(out, name, "counter", "Requests for an order, by how they ended.");
+    write_head(out, name, "counter",
+               "Requests for an order, by how they ended; accepted are those sold by "
+               "this process, replayed those that were told of their order again.");
     for (int i = 0; i < OUTCOME_COUNT; i++)
         text_add(out, "%s{lock=\"%s\",outcome=\"%s\"} %" PRIu64 "\n", name, facts->lock,
                  outcome_info((enum outcome)i)->name,
                  total(m, offsetof(struct metrics_cell, orders) +
                               (size_t)i * sizeof(atomic_uint_fast64_t)));
+    text_add(out, "%s{lock=\"%s\",outcome=\"replayed\"} %" PRIu64 "\n", name,
+             facts->lock, total(m, offsetof(struct metrics_cell, replayed)));
     name = "seckill_orders_stopped_total";
-    write_head(out, name, "counter", "Orders that must not be, by who stopped them.");
+    write_head(out, name, "counter",
+               "Requests that a layer let go no further: as sold out or bought before, "
+               "or, by the lock and by a guard that was outrun, as busy for now.");
     for (size_t i = 0; i < LAYER_COUNT_OF; i++)
         text_add(out, "%s{layer=\"%s\",stock_guard=\"%s\"} %" PRIu64 "\n", name,
                  LAYERS[i], facts->stock_guard,

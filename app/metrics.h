@@ -14,7 +14,7 @@
 #include "app/outcome.h"
 #include "app/text.h"
 
-/* Who stopped an order that must not be. */
+/* Who let a request go no further. */
 #define METRICS_LAYERS(X)                                                              \
     X(LOCK, "lock")                                                                    \
     X(HINT, "sold-out-hint")                                                           \
@@ -32,7 +32,8 @@ enum metrics_layer {
 enum { METRICS_LOCK_STATUSES = 16 }; /* dlock_status values are below this */
 
 struct metrics_cell {
-    atomic_uint_fast64_t orders[OUTCOME_COUNT];
+    atomic_uint_fast64_t orders[OUTCOME_COUNT]; /* ACCEPTED: sold by this process */
+    atomic_uint_fast64_t replayed;              /* accepted, but sold before */
     atomic_uint_fast64_t stopped[LAYER_COUNT_OF];
     atomic_uint_fast64_t acquired[METRICS_LOCK_STATUSES];
     atomic_uint_fast64_t released[METRICS_LOCK_STATUSES];

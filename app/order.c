@@ -26,7 +26,7 @@ struct attempt {
     bool is_locked;
     int64_t locked_ns;
     struct guard_sale sale;
-    int64_t order_id;
+    struct order_placed placed;
 };
 
 static void count_stop(struct worker *w, enum metrics_layer layer)
@@ -67,7 +67,7 @@ static int64_t wall_clock_us(void)
 
 /* Was this very request accepted before?  ACCEPTED, CONFLICT; *is_new if not. */
 static enum outcome replay(struct worker *w, const struct order_request *request,
-                           int64_t *order_id, bool *is_new)
+                           struct order_placed *placed, bool *is_new)
 {
     struct order_found order;
     enum db_status st = order_find_request(w->db, request->request_id, &order);
@@ -80,7 +80,7 @@ static enum outcome replay(struct worker *w, const struct order_request *request
         return OUTCOME_INTERNAL;
     if (order.user_id != request->user_id || order.voucher_id != request->voucher_id)
         return OUTCOME_CONFLICT;
-    *order_id = order.id;
+    *placed = (struct order_placed){order.id, true};
     return OUTCOME_ACCEPTED;
 }
 
@@ -231,7 +231,10 @@ static enum outcome settle(struct attempt *a, int backend_pid)
     LIMITED_WARN("a COMMIT was not answered (request %s): %s", a->request->request_id,
                  db_error(w->db));
     switch (order_settle(w->db, &commit, w->service->config->settle_ms,
-                         &a->order_id)) {
+                         &a->placed.order_id)) {
+    case ORDER_SOLD_BEFORE:
+        a->placed.is_replay = true;
+        return OUTCOME_ACCEPTED;
     case ORDER_SOLD:
         return OUTCOME_ACCEPTED;
     case ORDER_NOT_SOLD:
@@ -259,7 +262,7 @@ static enum outcome insert_refused(struct attempt *a, enum db_status st)
     if (st != DB_UNIQUE || !order_is_repeated(w->db))
         return undo_failed(a, st);
     order_cancel(w->db);
-    outcome = replay(w, a->request, &a->order_id, &is_new);
+    outcome = replay(w, a->request, &a->placed, &is_new);
     return is_new ? OUTCOME_UNAVAILABLE : outcome;
 }
 
@@ -282,7 +285,7 @@ static enum outcome write_order(struct attempt *a)
     enum db_status st;
 
     if (w->service->splits_commit) {
-        st = order_insert(w->db, &row, &a->order_id);
+        st = order_insert(w->db, &row, &a->placed.order_id);
         if (st != DB_OK)
             return insert_refused(a, st);
         if (c->unlock_before_commit)
@@ -290,7 +293,7 @@ static enum outcome write_order(struct attempt *a)
         DLOCK_FAULT(BEFORE_COMMIT, a->lock_name);
         st = order_commit(w->db);
     } else {
-        st = order_insert_and_commit(w->db, &row, &a->order_id);
+        st = order_insert_and_commit(w->db, &row, &a->placed.order_id);
     }
     if (st == DB_LOST)
         return settle(a, backend_pid);
@@ -317,7 +320,7 @@ static enum outcome sell(struct attempt *a)
 }
 
 static enum outcome place_new(struct worker *w, const struct order_request *request,
-                              int64_t *order_id)
+                              struct order_placed *placed)
 {
     struct attempt a = {.w = w, .request = request};
     enum outcome outcome = check_window(w, request->voucher_id);
@@ -337,7 +340,7 @@ static enum outcome place_new(struct worker *w, const struct order_request *requ
         abandon(&a);
     else
         unlock(&a);
-    *order_id = a.order_id;
+    *placed = a.placed;
     return outcome;
 }
 
@@ -359,14 +362,14 @@ static bool is_final_refusal(enum outcome outcome)
 /* A request that comes again is found out when it is refused, here or by the unique index
  * at its insert: asking first would cost every new order a round trip. */
 enum outcome order_place(struct worker *w, const struct order_request *request,
-                         int64_t *order_id)
+                         struct order_placed *placed)
 {
-    enum outcome outcome = place_new(w, request, order_id);
+    enum outcome outcome = place_new(w, request, placed);
     enum outcome earlier;
     bool is_new = false;
 
     if (!request->is_named_by_client || !is_final_refusal(outcome))
         return outcome;
-    earlier = replay(w, request, order_id, &is_new);
+    earlier = replay(w, request, placed, &is_new);
     return is_new ? outcome : earlier;
 }

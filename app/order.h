@@ -12,9 +12,15 @@ struct order_request {
     bool is_named_by_client; /* the id came with the request, so it may come again */
 };
 
+/* What an accepted request got. */
+struct order_placed {
+    int64_t order_id;
+    bool is_replay; /* an earlier request of the same id did, and this one sold nothing */
+};
+
 /* Sell one unit of a voucher to a user.
- *   ACCEPTED         *order_id is the committed order; for a request that was accepted
- *                    before, the same one again
+ *   ACCEPTED         placed->order_id is the committed order; for a request that was
+ *                    accepted before, the same one again
  *   SOLD_OUT, DUPLICATE, LOCK_BUSY, NOT_STARTED, ENDED, UNKNOWN_VOUCHER
  *                    refused; nothing was written
  *   CONFLICT         the request's id belongs to another order
@@ -28,6 +34,6 @@ struct order_request {
  *                    duplicate guard `unique` stops it
  *   INTERNAL         the log says what */
 enum outcome order_place(struct worker *w, const struct order_request *request,
-                         int64_t *order_id);
+                         struct order_placed *placed);
 
 #endif /* APP_ORDER_H */

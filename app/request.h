@@ -33,6 +33,7 @@ struct answer {
     const char *type;
     const char *allow;     /* NULL: no such header */
     char location[64];     /* "": no such header */
+    bool is_replay;        /* accepted, but by an earlier request of the same id */
     bool closes;           /* the connection is not used again */
 };
 

@@ -89,6 +89,18 @@ static const struct route *find(enum listener_kind listener, const struct reques
     return NULL;
 }
 
+bool route_is_order(enum listener_kind listener, const struct gate_request *head)
+{
+    char param[GATE_URI_MAX + 1];
+
+    for (size_t i = 0; i < ROUTE_COUNT; i++)
+        if (ROUTES[i].listener == listener && (ROUTES[i].flags & ROUTE_ORDER) &&
+            takes_method(&ROUTES[i], head->method) &&
+            fits(ROUTES[i].path, head->uri, param, sizeof(param)))
+            return true;
+    return false;
+}
+
 static bool read_token(struct request *rq)
 {
     const char *token = request_header(rq, "authorization");

@@ -13,7 +13,7 @@ enum listener_kind { LISTENER_ORDERS, LISTENER_ADMIN };
 enum route_flags {
     ROUTE_TOKEN = 1, /* the request must prove whose it is */
     ROUTE_BODY = 2,  /* it has a body; all others must have none */
-    ROUTE_ORDER = 4, /* it places an order: counted as one */
+    ROUTE_ORDER = 4, /* it places an order: counted by its outcome */
     ROUTE_FAULT = 8, /* it exists only where faults are allowed */
 };
 
@@ -25,6 +25,9 @@ struct route {
     unsigned flags;
     route_handler *handler;
 };
+
+/* Does it ask for an order, whether it is let in or not? */
+bool route_is_order(enum listener_kind listener, const struct gate_request *head);
 
 /* Find the route of a request that passed the gate, and read from its path and headers
  * what the handler needs.  NULL: the refusal was written to `an`. */

@@ -157,12 +157,14 @@ enum db_status order_find(struct db_conn *db, int64_t order_id, struct order_fou
 /* Is the transaction over, as far as the server says?  A number that it does not know
  * is one that it had not written down when it crashed, so that one is over as well.
  * Any other refusal says nothing. */
-static bool is_over(struct db_conn *db, const char *xid, bool *is_open)
+static bool is_over(struct db_conn *db, const char *xid, bool *is_open,
+                    bool *is_aborted)
 {
     static const char UNKNOWN_NUMBER[] = "22023"; /* invalid_parameter_value */
     enum db_status st = db_run_one(db, &ASK_STATUS, DB_VALUES(DB_TEXT(xid)));
 
     *is_open = st == DB_OK && strcmp(db_text(db, 0, 0, 0), "in progress") == 0;
+    *is_aborted = st == DB_OK && strcmp(db_text(db, 0, 0, 0), "aborted") == 0;
     if (st == DB_ERROR)
         return strcmp(db_state(db), UNKNOWN_NUMBER) == 0;
     return st == DB_OK && !*is_open;
@@ -175,8 +177,9 @@ static enum order_settled ask_once(struct db_conn *db, const struct order_commit
                                    int64_t *id, bool *is_open)
 {
     struct order_found order;
+    bool is_aborted = false;
 
-    if (!is_over(db, c->xid, is_open))
+    if (!is_over(db, c->xid, is_open, &is_aborted))
         return ORDER_UNSETTLED;
     if (order_find_request(db, c->request_id, &order) != DB_OK)
         return ORDER_UNSETTLED;
@@ -185,7 +188,7 @@ static enum order_settled ask_once(struct db_conn *db, const struct order_commit
     if (order.user_id != c->user_id || order.voucher_id != c->voucher_id)
         return ORDER_ID_TAKEN;
     *id = order.id;
-    return ORDER_SOLD;
+    return is_aborted ? ORDER_SOLD_BEFORE : ORDER_SOLD;
 }
 
 static void pause_ms(long ms)

@@ -73,18 +73,21 @@ struct order_commit {
 };
 
 enum order_settled {
-    ORDER_SOLD,      /* this request has its order, from this attempt or from another
-                      * one of the same user, voucher and id; *id is its number */
-    ORDER_NOT_SOLD,  /* it has none, and this transaction never leaves one */
-    ORDER_ID_TAKEN,  /* the id is that of another user's or voucher's order, so this
-                      * transaction was not committed and never will be */
-    ORDER_UNSETTLED, /* the time was up first, or the database cannot tell */
+    ORDER_SOLD,        /* it was committed; *id is the order's number */
+    ORDER_SOLD_BEFORE, /* it was not, and never will be, since another transaction had
+                        * the same user, voucher and id; *id is that one's order */
+    ORDER_NOT_SOLD,    /* it was not, and never will be; the id has no order */
+    ORDER_ID_TAKEN,    /* it was not, and never will be, since the id is that of
+                        * another user's or voucher's order */
+    ORDER_UNSETTLED,   /* the time was up first, or the database cannot tell */
 };
 
 /* Find out what became of a COMMIT that was not answered: ask, for at most `wait_ms`,
  * what the database says of its transaction.  If that stays open because the server
  * process still waits for its dead client, that process is told to give up, which
- * decides it.  *id is written only with SOLD. */
+ * decides it.  *id is written only with SOLD and
+ * SOLD_BEFORE.  If the server no longer knows how the transaction ended, an order that
+ * is there counts as SOLD. */
 enum order_settled order_settle(struct db_conn *db, const struct order_commit *commit,
                                 int64_t wait_ms, int64_t *id);
 

@@ -358,6 +358,52 @@ static void head_is_get_without_the_body(void **state)
     expect_in_head("Allow: GET, HEAD\r\n");
 }
 
+static int counted(struct rig_service *s, const char *outcome)
+{
+    char line[96];
+
+    (void)snprintf(line, sizeof(line),
+                   "seckill_orders_total{lock=\"none\",outcome=\"%s\"}", outcome);
+    return (int)rig_metric(s, line);
+}
+
+/* Whoever asked for an order is counted, at whichever door it was refused; and what is
+ * accepted is what was sold. */
+static void every_request_for_an_order_is_counted(void **state)
+{
+    struct rig_service s = RIG_START("--lock=none");
+    int64_t voucher = rig_voucher(5);
+    char name[40];
+
+    (void)state;
+    (void)snprintf(name, sizeof(name), "counted:%lld", (long long)voucher);
+    for (int i = 0; i < 3; i++)
+        assert_true(rig_order_named(s.orders_port, voucher, 1, name, &answer));
+    assert_true(rig_order(s.orders_port, voucher, 2, &answer));
+    assert_true(rig_request(s.orders_port, "POST", "/voucher-order/seckill/1", NULL,
+                            NULL, &answer));
+    assert_int_equal(answer.status, 401);
+    assert_true(rig_request(s.orders_port, "POST", "/api/v1/vouchers/1/orders",
+                            "Host: again\r\n", NULL, &answer));
+    assert_int_equal(answer.status, 400);
+    assert_true(rig_request(s.orders_port, "POST", "/api/v1/vouchers/1/orders",
+                            "Content-Length: 9000\r\n", NULL, &answer));
+    assert_int_equal(answer.status, 413);
+    assert_true(rig_request(s.orders_port, "GET", "/voucher/list/x", NULL, NULL,
+                            &answer));
+    assert_int_equal(answer.status, 400);
+    assert_int_equal(counted(&s, "accepted"), rig_orders(voucher));
+    assert_int_equal(counted(&s, "accepted"), 2);
+    assert_int_equal(counted(&s, "replayed"), 2);
+    assert_int_equal(counted(&s, "unauthorized"), 1);
+    assert_int_equal(counted(&s, "bad-request"), 1);
+    assert_int_equal(counted(&s, "too-large"), 1);
+    assert_int_equal(
+        (int)rig_metric(&s, "seckill_http_request_duration_seconds_count{"
+                            "route=\"order\"}"), 7);
+    rig_stop(&s);
+}
+
 static void faults_are_not_there_unless_allowed(void **state)
 {
     static const char *const METHODS[] = {"GET", "POST", "POST"};
@@ -400,6 +446,7 @@ int main(void)
         cmocka_unit_test(vouchers_are_checked),
         cmocka_unit_test(the_other_listener_answers),
         cmocka_unit_test(head_is_get_without_the_body),
+        cmocka_unit_test(every_request_for_an_order_is_counted),
         cmocka_unit_test(faults_are_not_there_unless_allowed),
     };
 

@@ -263,6 +263,32 @@ static void a_lost_commit_is_found_to_be_not_sold(void **state)
     stop_proxy();
 }
 
+/* Accepted before, and now the answer that says so is lost: the same order again, which
+ * is no further sale. */
+static void a_lost_answer_to_a_repeated_request_is_a_replay(void **state)
+{
+    int64_t voucher = rig_voucher(5);
+    char name[40];
+    char body[96];
+
+    (void)state;
+    start_proxy_for("--duplicate-guard=none");
+    name_for(name, sizeof(name), voucher);
+    order_in(PASS, voucher, name);
+    expect(201, "accepted");
+    (void)snprintf(body, sizeof(body), "%.90s", answer.body);
+    order_in(DROP_ANSWER, voucher, name);
+    assert_int_equal(atomic_load(&proxy.dropped), 1);
+    expect(201, "accepted");
+    assert_string_equal(answer.body, body);
+    assert_int_equal(rig_orders(voucher), 1);
+    assert_true(rig_metric(&service, "seckill_orders_total{lock=\"reentrant\","
+                                     "outcome=\"accepted\"}") == 1);
+    assert_true(rig_metric(&service, "seckill_orders_total{lock=\"reentrant\","
+                                     "outcome=\"replayed\"}") == 1);
+    stop_proxy();
+}
+
 /* The id of the lost request turns up in an order: somebody else's is not its own. */
 static void an_id_of_another_order_is_a_conflict(void **state)
 {
@@ -392,6 +418,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_lost_answer_is_found_to_be_sold),
         cmocka_unit_test(a_lost_commit_is_found_to_be_not_sold),
+        cmocka_unit_test(a_lost_answer_to_a_repeated_request_is_a_replay),
         cmocka_unit_test(an_id_of_another_order_is_a_conflict),
         cmocka_unit_test(only_a_number_nobody_knows_is_as_good_as_over),
         cmocka_unit_test(what_cannot_be_asked_is_unknown_until_it_can),
