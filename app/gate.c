@@ -117,6 +117,7 @@ static struct gate_verdict read_length(const char *value, struct gate_verdict so
 static struct gate_verdict check_headers(const struct gate_request *r)
 {
     struct gate_verdict verdict = {0};
+    size_t tokens = 0;
     size_t hosts = 0;
 
     for (size_t i = 0; i < r->header_count && verdict.status == 0; i++) {
@@ -126,6 +127,8 @@ static struct gate_verdict check_headers(const struct gate_request *r)
             return refuse(400, "Transfer-Encoding is not accepted");
         if (strcasecmp(h->name, "Host") == 0)
             hosts += h->value[0] == '\0' ? 2 : 1;
+        if (strcasecmp(h->name, "Authorization") == 0 && ++tokens > 1)
+            return refuse(400, "authorization is there twice");
         if (strcasecmp(h->name, "Expect") == 0) {
             if (strcasecmp(h->value, "100-continue") != 0)
                 return refuse(417, "this expectation cannot be met");

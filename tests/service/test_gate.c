@@ -33,6 +33,7 @@ static const struct bad {
      ORDER "Host: x\r\nauthorization: "
            "000000000000000100000000000000000000000000000000\r\n\r\n",
      401, "unauthorized"},
+    {"two tokens", ORDER "Host: x\r\n" AUTH AUTH "\r\n", 400, "bad-request"},
     {"an unknown voucher",
      "POST /api/v1/vouchers/9223372036854775807/orders HTTP/1.1\r\nHost: x\r\n" AUTH
      "\r\n",

@@ -107,6 +107,7 @@ static void what_could_be_read_in_two_ways_is_refused(void **state)
         "GET //a HTTP/1.1\r\nHost: x\r\n\r\n",
         "GET /a;b HTTP/1.1\r\nHost: x\r\n\r\n",
         "GET /\xc3\xa9 HTTP/1.1\r\nHost: x\r\n\r\n",
+        "GET / HTTP/1.1\r\nHost: x\r\nauthorization: a\r\nAuthorization: a\r\n\r\n",
         "GET /a?b=%00 HTTP/1.1\r\nHost: x\r\n\r\n",
     };
 
