@@ -2,6 +2,7 @@
 /* config.c -- the table of settings, and what they imply. */
 #include "app/config.h"
 
+#include <arpa/inet.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -56,6 +57,7 @@ static const struct setting_program PROGRAM = {
 bool config_parse_address(const char *text, char *host, int *port)
 {
     const char *colon = strrchr(text, ':');
+    struct in_addr address;
     char *end = NULL;
     long n = 0;
 
@@ -67,7 +69,9 @@ bool config_parse_address(const char *text, char *host, int *port)
         return false;
     (void)snprintf(host, 64, "%.*s", (int)(colon - text), text);
     *port = (int)n;
-    return true;
+    /* The server below reads lists and other forms as well, and would take what is
+     * nearly an address for something else. */
+    return inet_pton(AF_INET, host, &address) == 1;
 }
 
 static bool complain(const char *what)
@@ -76,12 +80,18 @@ static bool complain(const char *what)
     return false;
 }
 
-static bool is_address(const char *text)
+static bool is_address(const char *flag, const char *text)
 {
     char host[64];
     int port = 0;
 
-    return config_parse_address(text, host, &port);
+    if (config_parse_address(text, host, &port))
+        return true;
+    fprintf(stderr,
+            "seckilld: %s must be HOST:PORT with one IPv4 address as its HOST, such as "
+            "127.0.0.1:8081 or 0.0.0.0:8081, not \"%s\"\n",
+            flag, text);
+    return false;
 }
 
 /* What a process calls itself goes into rows, JSON and metrics. */
@@ -97,10 +107,9 @@ static bool check(const struct config *c)
 {
     const struct dlock_variant_info *lock = dlock_variant_find(c->lock);
 
-    if (!is_address(c->listen))
-        return complain("--listen must be HOST:PORT, such as 127.0.0.1:8081");
-    if (!is_address(c->admin_listen))
-        return complain("--admin-listen must be HOST:PORT, such as 127.0.0.1:8082");
+    if (!is_address("--listen", c->listen) ||
+        !is_address("--admin-listen", c->admin_listen))
+        return false;
     if (c->database_url == NULL)
         return complain("--database-url (or SECKILL_DATABASE_URL) is missing: "
                         "where is PostgreSQL?");

@@ -28,7 +28,8 @@ struct config {
 enum settings_result config_load(struct config *config, struct settings *s, int argc,
                                  char **argv);
 
-/* Split HOST:PORT.  False: it is not one; `host` has room for 64 bytes. */
+/* Split HOST:PORT, where HOST is an IPv4 address.  False: it is not one; `host` has room
+ * for 64 bytes. */
 bool config_parse_address(const char *text, char *host, int *port);
 
 #endif /* APP_CONFIG_H */

@@ -93,7 +93,7 @@ static int serve(const struct config *c, const struct settings *settings)
 {
     struct service service = {0};
     struct http *http = NULL;
-    int rc = EXIT_UNAVAILABLE;
+    int rc = EXIT_VALID;
     sigset_t signals;
 
     block_signals(&signals);
@@ -102,11 +102,14 @@ static int serve(const struct config *c, const struct settings *settings)
     warn_of_exposed_faults(c);
     if (!load_key(&service, c))
         return EXIT_USAGE;
-    if (!service_open(&service, c, settings))
+    rc = (int)service_open(&service, c, settings);
+    if (rc != EXIT_VALID)
         goto out;
     http = http_start(&service);
-    if (http == NULL)
+    if (http == NULL) {
+        rc = EXIT_UNAVAILABLE;
         goto out;
+    }
     log_info("process=%s lock=%s scope=%s stock-guard=%s duplicate-guard=%s unlock=%s "
              "workers=%lld%s",
              c->process_name, c->lock, c->lock_scope, c->stock_guard,
@@ -119,7 +122,6 @@ static int serve(const struct config *c, const struct settings *settings)
         _exit(EXIT_INVALID); /* its threads cannot be ended, so nothing can be freed */
     http_stop(http);
     log_info("stopped");
-    rc = EXIT_VALID;
 
 out:
     service_close(&service);

@@ -29,7 +29,7 @@ static void count_lost_lock(const dlock_lease *lease, void *arg)
     LIMITED_WARN("the lock %s was lost while it was held", lease->name);
 }
 
-static bool open_locks(struct service *s)
+static enum exit_code open_locks(struct service *s)
 {
     const struct config *c = s->config;
     dlock_options opts = dlock_options_default();
@@ -46,10 +46,16 @@ static bool open_locks(struct service *s)
     opts.on_lost = count_lost_lock;
     opts.on_lost_arg = s;
     st = dlock_open(&s->locks, &opts);
-    if (st != DLOCK_OK)
-        log_error("Redis is not available for --lock=%s: %s: %s", c->lock,
-                  dlock_status_text(st), dlock_error());
-    return st == DLOCK_OK;
+    if (st == DLOCK_OK)
+        return EXIT_VALID;
+    if (st == DLOCK_INVALID) {
+        log_error("--lock=%s cannot be used with these settings: %s", c->lock,
+                  dlock_error());
+        return EXIT_USAGE;
+    }
+    log_error("Redis is not available for --lock=%s: %s: %s", c->lock,
+              dlock_status_text(st), dlock_error());
+    return EXIT_UNAVAILABLE;
 }
 
 /* One connection, to see that it is there and has the tables. */
@@ -127,9 +133,11 @@ bool service_is_connected(struct service *s, int64_t count)
     return given >= count;
 }
 
-bool service_open(struct service *s, const struct config *config,
-                  const struct settings *settings)
+enum exit_code service_open(struct service *s, const struct config *config,
+                            const struct settings *settings)
 {
+    enum exit_code rc = EXIT_VALID;
+
     (void)pthread_mutex_init(&s->first.mutex, NULL);
     s->config = config;
     s->settings = settings;
@@ -138,11 +146,14 @@ bool service_open(struct service *s, const struct config *config,
     s->metrics = metrics_new();
     if (s->metrics == NULL) {
         log_error("out of memory");
-        return false;
+        return EXIT_UNAVAILABLE;
     }
     if (config->allow_faults)
         dlock_fault_allow();
-    return open_locks(s) && try_database(config);
+    rc = open_locks(s);
+    if (rc == EXIT_VALID && !try_database(config))
+        rc = EXIT_UNAVAILABLE;
+    return rc;
 }
 
 void service_close(struct service *s)

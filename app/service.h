@@ -10,6 +10,7 @@
 #include "app/sold_out.h"
 #include "app/text.h"
 #include "app/voucher_cache.h"
+#include "base/exit_codes.h"
 #include "base/token.h"
 #include "db/conn.h"
 #include "db/guard.h"
@@ -49,10 +50,13 @@ struct worker {
     char *received; /* the body of the request; config->body_limit bytes and a NUL */
 };
 
-/* Reach the stores: the lock's, then PostgreSQL.  False: it said on the log which one
- * did not answer. */
-bool service_open(struct service *s, const struct config *config,
-                  const struct settings *settings);
+/* Reach the stores: the lock's, then PostgreSQL.
+ *   VALID         both answered
+ *   USAGE         the lock cannot be used with these settings
+ *   UNAVAILABLE   one did not answer
+ * On anything but VALID the log says what. */
+enum exit_code service_open(struct service *s, const struct config *config,
+                            const struct settings *settings);
 /* No worker may be left.  A zeroed struct is fine. */
 void service_close(struct service *s);
 

@@ -40,6 +40,13 @@ static void a_wrong_setting_is_usage(void **state)
     EXPECT_EXIT(64, "workers", "--workers=many");
     EXPECT_EXIT(64, "HOST:PORT", "--listen=8081");
     EXPECT_EXIT(64, "HOST:PORT", "--listen=127.0.0.1:99999");
+    EXPECT_EXIT(64, "one IPv4 address", "--listen=localhost:0");
+    EXPECT_EXIT(64, "one IPv4 address", "--listen=+127.0.0.1:0");
+    EXPECT_EXIT(64, "one IPv4 address", "--listen=127.0.0.1:0,127.0.0.1:0");
+    EXPECT_EXIT(64, "--admin-listen must", "--admin-listen=127.0.0.1,127.0.0.2:0");
+    EXPECT_EXIT(64, "Redis URL cannot be read", "--redis-url=http://127.0.0.1:6379");
+    EXPECT_EXIT(64, "Redis URL cannot be read", "--lock=redlock",
+                "--redlock-urls=redis://127.0.0.1:1,127.0.0.1:2,redis://127.0.0.1:3");
     EXPECT_EXIT(64, "--process", "--process=a b");
     EXPECT_EXIT(64, "", "surplus");
 }

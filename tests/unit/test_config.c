@@ -99,7 +99,11 @@ static void what_a_lock_needs_must_be_there(void **state)
 static void addresses_are_host_and_port(void **state)
 {
     static const char *const BAD[] = {"",     "1.2.3.4", "1.2.3.4:", ":80", "x:-1",
-                                      "x:80a", "x:65536", "x: 80"};
+                                      "x:80a", "x:65536", "x: 80",
+                                      "x:80", "1.2.3:80", "1.2.3.256:80", "[::1]:80",
+                                      "+1.2.3.4:80", "1.2.3.4,5.6.7.8:80",
+                                      "1.2.3.4:80,1.2.3.4:81", "1.2.3.4:80s",
+                                      "1.2.3.4:65536", "1.2.3.4:-1", "1.2.3.4: 80"};
     char host[64];
     int port = 0;
 
