@@ -56,6 +56,14 @@ static void warn_of_exposed_faults(const struct config *c)
                  c->admin_listen);
 }
 
+static void warn_of_long_waits(const struct config *c)
+{
+    if (c->lock_wait_ms > 0 && c->lock_wait_ms >= c->drain_timeout_ms)
+        log_warn("--lock-wait=%lldms is not below --drain-timeout=%lldms: a stop may find "
+                 "requests that still wait for a lock, cut them off and exit with %d",
+                 (long long)c->lock_wait_ms, (long long)c->drain_timeout_ms, EXIT_BUG);
+}
+
 static void say_ready(const struct config *c, const struct http *http)
 {
     char host[64];
@@ -100,6 +108,7 @@ static int serve(const struct config *c, const struct settings *settings)
     raise_file_limit();
     log_set_level(c->level);
     warn_of_exposed_faults(c);
+    warn_of_long_waits(c);
     if (!load_key(&service, c))
         return EXIT_USAGE;
     rc = (int)service_open(&service, c, settings);
@@ -119,7 +128,7 @@ static int serve(const struct config *c, const struct settings *settings)
     wait_for_signal(&signals);
     release_faults();
     if (!http_drain(http, c->drain_timeout_ms))
-        _exit(EXIT_INVALID); /* its threads cannot be ended, so nothing can be freed */
+        _exit(EXIT_BUG); /* its threads cannot be ended, so nothing can be freed */
     http_stop(http);
     log_info("stopped");
 

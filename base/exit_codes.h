@@ -10,7 +10,8 @@ enum exit_code {
     EXIT_THRESHOLD = 3,    /* a number that was asked for was not reached           */
     EXIT_USAGE = 64,       /* the command line or a setting is wrong                */
     EXIT_UNAVAILABLE = 69, /* a server is missing                                   */
-    EXIT_BUG = 70,         /* the tool itself failed                                */
+    EXIT_BUG = 70,         /* the tool itself failed; of a service that was told to
+                            * stop: requests were still in flight when time was up  */
 };
 
 #endif /* BASE_EXIT_CODES_H */

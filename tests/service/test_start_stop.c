@@ -289,6 +289,67 @@ static void a_stop_does_not_wait_for_the_silent(void **state)
     (void)close(fd);
 }
 
+/* Its request has looked the voucher up, which is the last thing before the lock. */
+static bool is_waiting(void *arg)
+{
+    static const struct db_statement LOOKED_UP = {
+        "stop_looked_up",
+        "SELECT count(*) FROM pg_stat_activity WHERE application_name = 'waiter'"
+        " AND query LIKE '%begin_time%'",
+        ""};
+
+    (void)arg;
+    assert_int_equal(db_run_one(rig_db(), &LOOKED_UP, NULL), DB_OK);
+    return rig_metric(&faulty, "seckill_http_workers_busy") >= 1 &&
+           db_int(rig_db(), 0, 0, 0) > 0;
+}
+
+static void expect_in_log(const struct rig_service *s, const char *said)
+{
+    static char log[8192];
+    FILE *file = fopen(s->log, "re");
+
+    assert_non_null(file);
+    log[fread(log, 1, sizeof(log) - 1, file)] = '\0';
+    (void)fclose(file);
+    if (strstr(log, said) == NULL)
+        fail_msg("no \"%s\" in:\n%s", said, log);
+}
+
+/* Another process has the lock, and the request waits for it longer than the stop waits
+ * for the request.  1 is the audit's and would say that a run is invalid. */
+static void a_stop_that_leaves_a_request_exits_with_70(void **state)
+{
+    struct rig_service holder = RIG_START("--lock=lua", "--allow-faults");
+    int64_t voucher = rig_voucher(2);
+    struct rig_service waiter;
+    pthread_t threads[2];
+    int status;
+
+    (void)state;
+    faulty = holder;
+    assert_true(rig_request(holder.admin_port, "POST",
+                            "/faults/arm?point=after-acquire&action=hold", NULL, NULL,
+                            &answer));
+    assert_int_equal(pthread_create(&threads[0], NULL, order_once, &voucher), 0);
+    assert_true(rig_until(is_holding, NULL, 5000));
+    faulty = waiter =
+        RIG_START("--lock=lua", "--lock-wait=20s", "--drain-timeout=200ms",
+                  "--process=waiter");
+    expect_in_log(&waiter, "--lock-wait=20000ms is not below --drain-timeout=200ms");
+    assert_int_equal(pthread_create(&threads[1], NULL, order_once, &voucher), 0);
+    assert_true(rig_until(is_waiting, NULL, 5000));
+    rig_signal(&waiter, SIGTERM);
+    status = rig_wait(&waiter, 5000);
+    assert_int_equal(status, 70);
+    expect_in_log(&waiter, "requests are still in flight");
+    (void)unlink(waiter.log);
+    (void)pthread_join(threads[1], NULL);
+    rig_stop(&holder);
+    (void)pthread_join(threads[0], NULL);
+    assert_int_equal(rig_orders(voucher), 1);
+}
+
 /* Somebody else holds the voucher's row, so an order cannot finish. */
 static void a_second_signal_ends_it_at_once(void **state)
 {
@@ -332,6 +393,7 @@ int main(void)
         cmocka_unit_test(a_stop_loses_no_order),
         cmocka_unit_test(a_stop_lets_held_orders_finish),
         cmocka_unit_test(a_stop_does_not_wait_for_the_silent),
+        cmocka_unit_test(a_stop_that_leaves_a_request_exits_with_70),
         cmocka_unit_test(a_second_signal_ends_it_at_once),
     };
 
