@@ -246,7 +246,7 @@ void voucher_draft_free(struct voucher_draft *draft)
 
 static void write_instant(struct text *out, const char *name, int64_t us)
 {
-    time_t seconds = (time_t)(us / 1000000);
+    time_t seconds = (time_t)(us / 1000000 - (us % 1000000 < 0));
     char text[32] = "";
     struct tm tm;
 

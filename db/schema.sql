@@ -37,7 +37,8 @@ CREATE TABLE IF NOT EXISTS tb_seckill_voucher (
     end_time     timestamptz   NOT NULL,
     create_time  timestamptz   NOT NULL DEFAULT now(),
     update_time  timestamptz   NOT NULL DEFAULT now(),
-    CONSTRAINT sale_begins_before_it_ends CHECK (begin_time <= end_time)
+    CONSTRAINT sale_begins_before_it_ends CHECK (begin_time <= end_time),
+    CONSTRAINT sale_times_are_finite CHECK (isfinite(begin_time) AND isfinite(end_time))
 ) WITH (fillfactor = 50);  -- one hot row: leave room for its next versions in the same page
 
 CREATE SEQUENCE IF NOT EXISTS order_number AS bigint;

@@ -4,6 +4,12 @@
 
 #define INSTANT(column) "(extract(epoch FROM " column ") * 1000000)::bigint"
 
+/* The instant of so many microseconds.  PostgreSQL multiplies intervals as doubles, which
+ * hold every second there is, and every microsecond of one, but not both together. */
+#define AT(us)                                                                         \
+    "'epoch'::timestamptz + (" us " / 1000000) * interval '1 second'"                  \
+    " + (" us " % 1000000) * interval '1 microsecond'"
+
 #define VOUCHER_ROW                                                                    \
     "SELECT v.id, v.shop_id, v.title, v.sub_title, v.rules, v.pay_value,"              \
     " v.actual_value, v.type, v.status, s.stock, " INSTANT("s.begin_time") ", "        \
@@ -16,8 +22,7 @@ static const struct db_statement CREATE = {
     "  (shop_id, title, sub_title, rules, pay_value, actual_value, type)"
     "  VALUES ($1, $2, $3, $4, $5, $6, $7) RETURNING id)"
     " INSERT INTO tb_seckill_voucher (voucher_id, stock, begin_time, end_time)"
-    " SELECT id, $8, 'epoch'::timestamptz + $9 * interval '1 microsecond',"
-    "  'epoch'::timestamptz + $10 * interval '1 microsecond' FROM v"
+    " SELECT id, $8, " AT("$9") ", " AT("$10") " FROM v"
     " RETURNING voucher_id",
     "itttiiiiii",
 };

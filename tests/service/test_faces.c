@@ -358,6 +358,47 @@ static void head_is_get_without_the_body(void **state)
     expect_in_head("Allow: GET, HEAD\r\n");
 }
 
+/* The last microsecond of the last day that can be written, and the first of one before
+ * 1970. */
+static void times_keep_every_microsecond(void **state)
+{
+    static const struct db_statement TIMES = {
+        "faces_times",
+        "SELECT count(*) FROM tb_seckill_voucher WHERE voucher_id = $1"
+        " AND begin_time = '1969-07-20T20:17:40.000001Z'"
+        " AND end_time = '9999-12-31T23:59:59.999999Z'", "i"};
+    int64_t voucher;
+
+    (void)state;
+    ask("POST", "/api/v1/vouchers",
+        VOUCHER("1", "1969-07-20T20:17:40.000001Z", "9999-12-31T23:59:59.999999Z"));
+    expect(201, "accepted");
+    voucher = number_after("\"id\":");
+    assert_int_equal(db_run_one(rig_db(), &TIMES, DB_VALUES(DB_INT(voucher))), DB_OK);
+    assert_int_equal(db_int(rig_db(), 0, 0, 0), 1);
+    ask_for("GET", "/api/v1/vouchers/", voucher, "");
+    expect_in_body("\"beginTime\":\"1969-07-20T20:17:40Z\"");
+    expect_in_body("\"endTime\":\"9999-12-31T23:59:59Z\"");
+}
+
+/* A sale that never ends has no end that could be shown. */
+static void a_sale_without_an_end_is_refused_by_the_schema(void **state)
+{
+    static const char *const TIMES[] = {"begin_time = '-infinity'",
+                                        "end_time = 'infinity'"};
+    int64_t voucher = rig_voucher(1);
+    char sql[160];
+
+    (void)state;
+    for (int i = 0; i < 2; i++) {
+        (void)snprintf(sql, sizeof(sql),
+                       "UPDATE tb_seckill_voucher SET %s WHERE voucher_id = %lld",
+                       TIMES[i], (long long)voucher);
+        assert_int_equal(db_script(rig_db(), sql), DB_ERROR);
+        assert_string_equal(db_constraint(rig_db()), "sale_times_are_finite");
+    }
+}
+
 static int counted(struct rig_service *s, const char *outcome)
 {
     char line[96];
@@ -446,6 +487,8 @@ int main(void)
         cmocka_unit_test(vouchers_are_checked),
         cmocka_unit_test(the_other_listener_answers),
         cmocka_unit_test(head_is_get_without_the_body),
+        cmocka_unit_test(times_keep_every_microsecond),
+        cmocka_unit_test(a_sale_without_an_end_is_refused_by_the_schema),
         cmocka_unit_test(every_request_for_an_order_is_counted),
         cmocka_unit_test(faults_are_not_there_unless_allowed),
     };
