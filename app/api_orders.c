@@ -97,5 +97,8 @@ void api_request_find(const struct request *rq, struct answer *an)
                  "\",\"voucherId\":\"%" PRId64 "\"}",
                  rq->word, order.id, order.voucher_id);
     else
-        text_add(an->body, "{\"requestId\":\"%s\",\"outcome\":\"none\"}", rq->word);
+        text_add(an->body,
+                 "{\"requestId\":\"%s\",\"outcome\":\"none\",\"detail\":\"none so far; "
+                 "a request that is still under way may yet get an order\"}",
+                 rq->word);
 }

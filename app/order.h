@@ -24,7 +24,8 @@ struct order_placed {
  *   SOLD_OUT, DUPLICATE, LOCK_BUSY, NOT_STARTED, ENDED, UNKNOWN_VOUCHER
  *                    refused; nothing was written
  *   CONFLICT         the request's id belongs to another order
- *   UNAVAILABLE      a store did not answer; nothing was sold, and nothing will be
+ *   UNAVAILABLE      a store did not answer; this attempt sold nothing and will not.
+ *                    An earlier one of the same id may have: it could not be looked up
  *   UNKNOWN          the COMMIT was not answered and nobody could be asked in time; the
  *                    same request id tells later.  The lock is left to its lease, and
  *                    by its end PostgreSQL has ended a transaction whose client is gone

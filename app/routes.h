@@ -34,7 +34,9 @@ bool route_is_order(enum listener_kind listener, const struct gate_request *head
 const struct route *route_admit(enum listener_kind listener, struct request *rq,
                                 struct answer *an);
 
-/* The handlers, by file. */
+/* The handlers, by file.  api_request_find says of a request `accepted` and its order, or
+ * `none`, which is none so far: one that is still under way, or whose COMMIT is, may have
+ * one later.  Only asking for the order again under the same id settles it. */
 route_handler api_order_course, api_order, api_order_find, api_request_find;
 route_handler api_voucher_course, api_voucher, api_voucher_list_course,
     api_voucher_list, api_voucher_find;

@@ -46,7 +46,7 @@ struct db_options {
     const char *url;              /* postgresql://... */
     const char *application_name; /* what pg_stat_activity shows; may be NULL */
     int connect_timeout_ms;       /* for one attempt */
-    int statement_timeout_ms;     /* also the lock timeout */
+    int statement_timeout_ms;     /* waiting for a row's lock has 80 % of it */
     int idle_timeout_ms;          /* how long a transaction may wait for its client */
 };
 
@@ -91,8 +91,10 @@ void db_queue(struct db_conn *db, const struct db_statement *statement,
               const struct db_value *values);
 
 /* Send what was queued, wait for every answer.  Statements after one that failed are
- * not executed. OK          all of them succeeded otherwise   the status of the first
- * that failed; in an open transaction only ROLLBACK is left to do (after LOST: nothing)
+ * not executed.
+ *   OK         all of them succeeded
+ *   otherwise  the status of the first that failed; in an open transaction only ROLLBACK
+ *              is left to do (after LOST: nothing)
  * Results stay readable until the next db_queue() or db_run(). */
 enum db_status db_run(struct db_conn *db);
 

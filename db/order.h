@@ -57,7 +57,8 @@ void order_cancel(struct db_conn *db);
 bool order_is_duplicate(const struct db_conn *db);
 bool order_is_repeated(const struct db_conn *db);
 
-/* Look for an order by the request that made it, or by its number. */
+/* Look for an order by the request that made it, or by its number.  OK with !found:
+ * there is none so far; a request that is still under way may make one any moment. */
 enum db_status order_find_request(struct db_conn *db, const char *request_id,
                                   struct order_found *out);
 enum db_status order_find(struct db_conn *db, int64_t order_id,

@@ -184,7 +184,7 @@ static void a_named_request_is_answered_once(void **state)
     (void)snprintf(name, sizeof(name), "once:%lld", (long long)voucher);
     (void)snprintf(path, sizeof(path), "/api/v1/requests/%s", name);
     ask("GET", path, NULL);
-    expect_in_body("\"outcome\":\"none\"");
+    expect_in_body("\"outcome\":\"none\",\"detail\":\"none so far; ");
     assert_true(rig_order_named(service.orders_port, voucher, 1, name, &answer));
     expect(201, "accepted");
     assert_string_equal(answer.request_id, name);
