@@ -86,9 +86,8 @@ enum order_settled {
 /* Find out what became of a COMMIT that was not answered: ask, for at most `wait_ms`,
  * what the database says of its transaction.  If that stays open because the server
  * process still waits for its dead client, that process is told to give up, which
- * decides it.  *id is written only with SOLD and
- * SOLD_BEFORE.  If the server no longer knows how the transaction ended, an order that
- * is there counts as SOLD. */
+ * decides it.  *id is written only with SOLD and SOLD_BEFORE.  If the server no longer
+ * knows how the transaction ended, an order that is there counts as SOLD. */
 enum order_settled order_settle(struct db_conn *db, const struct order_commit *commit,
                                 int64_t wait_ms, int64_t *id);
 
