@@ -22,6 +22,8 @@
     X(BEFORE_COMMIT, "before-commit", "everything was written, nothing committed")     \
     X(AFTER_COMMIT, "after-commit", "committed, the lock is still held")               \
     X(BEFORE_RELEASE, "before-release", "about to give the lock back")                 \
+    X(BETWEEN_SETNX_AND_EXPIRE, "between-setnx-and-expire",                            \
+      "`setnx` or `watch` has the lock, which does not end by itself yet")             \
     X(BETWEEN_CHECK_AND_DELETE, "between-check-and-delete",                            \
       "`owner` saw its own value and is about to delete it")                           \
     X(WATCHDOG_TICK, "watchdog-tick", "the watchdog woke and is about to renew")

@@ -46,6 +46,8 @@ const char *dlock_variant_flaw(const dlock_variant *variant)
         return "drift_per_mille and DLOCK_CAP_EXPIRES disagree";
     if ((caps & DLOCK_CAP_RENEW) && !(caps & DLOCK_CAP_EXPIRES))
         return "it renews what never expires";
+    if ((caps & DLOCK_CAP_ATOMIC) && !(caps & DLOCK_CAP_EXPIRES))
+        return "it leases in one step what never expires";
     if (variant->watched && variant->renew == NULL)
         return "it is watched and cannot renew";
     if (variant->blind_release && (caps & DLOCK_CAP_OWNED))

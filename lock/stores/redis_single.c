@@ -60,6 +60,29 @@ static dlock_status yes_or_no(const struct redis_link *link, dlock_status st,
     return redis_unexpected(link, what);
 }
 
+dlock_status redis_set_first(struct redis_link *link, const char *key,
+                             const char *value)
+{
+    struct redis_command setnx = {3, {"SETNX", key, value}};
+    struct redis_answer answer;
+    dlock_status st = redis_call(link, &setnx, INT64_MAX, &answer);
+
+    st = yes_or_no(link, st, &answer, "SETNX");
+    return st == DLOCK_LOST ? DLOCK_BUSY : st;
+}
+
+dlock_status redis_expire(struct redis_link *link, const char *key, int lease_ms)
+{
+    char lease[12];
+    struct redis_command expire = {3, {"PEXPIRE", key, lease}};
+    struct redis_answer answer;
+    dlock_status st;
+
+    snprintf(lease, sizeof(lease), "%d", lease_ms);
+    st = redis_call(link, &expire, INT64_MAX, &answer);
+    return yes_or_no(link, st, &answer, "PEXPIRE");
+}
+
 dlock_status redis_delete(struct redis_link *link, const char *key)
 {
     struct redis_command del = {2, {"DEL", key}};

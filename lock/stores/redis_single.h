@@ -16,6 +16,13 @@ dlock_status redis_single_open(const dlock_options *opts, struct redis_link **ou
 dlock_status redis_set_if_absent(struct redis_link *link, const char *key,
                                  const char *value, int lease_ms);
 
+/* SETNX key value: a key without an end.  OK or BUSY, or a failure. */
+dlock_status redis_set_first(struct redis_link *link, const char *key,
+                             const char *value);
+
+/* PEXPIRE key lease_ms.  OK, or LOST if there is no such key, or a failure. */
+dlock_status redis_expire(struct redis_link *link, const char *key, int lease_ms);
+
 /* DEL key.  OK, or LOST if there was none, or a failure. */
 dlock_status redis_delete(struct redis_link *link, const char *key);
 

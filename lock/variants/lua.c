@@ -94,7 +94,7 @@ const dlock_variant dlock_variant_lua = {
             .breaks = "work that outlives the lease: nothing renews it",
             .source = "the articles' compare-and-delete script",
             .caps = DLOCK_CAP_EXCLUSIVE | DLOCK_CAP_LOCAL | DLOCK_CAP_EXPIRES |
-                    DLOCK_CAP_OWNED | DLOCK_CAP_RENEW,
+                    DLOCK_CAP_ATOMIC | DLOCK_CAP_OWNED | DLOCK_CAP_RENEW,
         },
     .drift_per_mille = 1,
     .open = open_state,

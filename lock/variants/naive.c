@@ -48,7 +48,8 @@ const dlock_variant dlock_variant_naive = {
             .promises = "one holder while all work ends within its lease",
             .breaks = "work that outlives the lease: frees the next one's lock",
             .source = "the articles' SET NX EX with DEL",
-            .caps = DLOCK_CAP_EXCLUSIVE | DLOCK_CAP_LOCAL | DLOCK_CAP_EXPIRES,
+            .caps = DLOCK_CAP_EXCLUSIVE | DLOCK_CAP_LOCAL | DLOCK_CAP_EXPIRES |
+                    DLOCK_CAP_ATOMIC,
         },
     .drift_per_mille = 1,
     .blind_release = true,

@@ -67,7 +67,8 @@ const dlock_variant dlock_variant_owner = {
             .promises = "as naive, and a late holder checks before it deletes",
             .breaks = "work that outlives the lease; a pause between check and delete",
             .source = "the articles' owner check",
-            .caps = DLOCK_CAP_EXCLUSIVE | DLOCK_CAP_LOCAL | DLOCK_CAP_EXPIRES,
+            .caps = DLOCK_CAP_EXCLUSIVE | DLOCK_CAP_LOCAL | DLOCK_CAP_EXPIRES |
+                    DLOCK_CAP_ATOMIC,
         },
     .drift_per_mille = 1,
     .open = open_state,

@@ -137,7 +137,8 @@ const dlock_variant dlock_variant_redlock = {
             .breaks = "a process that stops beyond its lease; clocks that jump",
             .source = "the articles' Redlock",
             .caps = DLOCK_CAP_EXCLUSIVE | DLOCK_CAP_LOCAL | DLOCK_CAP_EXPIRES |
-                    DLOCK_CAP_OWNED | DLOCK_CAP_RENEW | DLOCK_CAP_QUORUM,
+                    DLOCK_CAP_OWNED | DLOCK_CAP_RENEW | DLOCK_CAP_QUORUM |
+                    DLOCK_CAP_ATOMIC,
         },
     .drift_per_mille = 10,
     .watched = true,

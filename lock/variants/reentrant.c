@@ -179,7 +179,7 @@ const dlock_variant dlock_variant_reentrant = {
             .source = "the articles' Redisson RLock",
             .caps = DLOCK_CAP_EXCLUSIVE | DLOCK_CAP_LOCAL | DLOCK_CAP_EXPIRES |
                     DLOCK_CAP_OWNED | DLOCK_CAP_RENEW | DLOCK_CAP_REENTRANT |
-                    DLOCK_CAP_PUSH,
+                    DLOCK_CAP_PUSH | DLOCK_CAP_ATOMIC,
         },
     .drift_per_mille = 1,
     .watched = true,

@@ -26,7 +26,7 @@ struct law {
 law_fn excludes_a_second_owner, lets_everybody_in;
 law_fn loses_no_update, loses_updates;
 law_fn excludes_another_process, lets_another_process_in;
-law_fn frees_a_killed_holder;
+law_fn frees_a_killed_holder, frees_no_holder_killed_between;
 
 /* laws_release.c */
 law_fn spends_a_lease_once;
@@ -62,7 +62,7 @@ law_fn is_closed_to_a_forked_child;
 law_fn survives_a_script_flush;
 law_fn survives_cut_connections;
 law_fn survives_a_restart;
-law_fn unanswered_is_unknown;
+law_fn unanswered_is_unknown, unanswered_never_ends;
 law_fn cleans_up_after_itself;
 law_fn a_late_grant_is_none;
 law_fn fails_fast_when_the_store_is_dead;

@@ -10,6 +10,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "lock/fault.h"
 #include "tests/conformance/laws.h"
 
 enum {
@@ -143,10 +144,14 @@ int child_main(int argc, char **argv)
     opts = rig_options(argv[3]);
     opts.lease_ms = SHORT_LEASE_MS;
     opts.watchdog = true;
+    if (strcmp(argv[2], "die") == 0) { /* where it can: else it holds */
+        dlock_fault_allow();
+        dlock_fault_arm(DLOCK_FAULT_BETWEEN_SETNX_AND_EXPIRE, DLOCK_FAULT_KILL, "");
+    }
     if (dlock_open(&sys, &opts) != DLOCK_OK)
         return 1;
     st = dlock_acquire(sys, argv[4], 0, &lease);
-    if (strcmp(argv[2], "hold") == 0) {
+    if (strcmp(argv[2], "try") != 0) {
         puts(st == DLOCK_OK ? "held" : dlock_error());
         fflush(stdout);
         pause();
@@ -214,21 +219,52 @@ void lets_another_process_in(const char *variant)
     try_from_another_process(variant, CHILD_OK);
 }
 
+/* Kill another process that holds `name`, or that "die"s on its way to that. */
+static void kill_a_holder(const char *what, const char *variant, const char *name)
+{
+    bool dies = strcmp(what, "die") == 0 && !(rig_caps(variant) & DLOCK_CAP_ATOMIC);
+    char said[5] = "";
+    int out_fd;
+    pid_t pid = start_child(what, variant, name, &out_fd);
+
+    assert_int_equal(dies ? 0 : 4, read(out_fd, said, 4));
+    kill(pid, SIGKILL);
+    waitpid(pid, NULL, 0);
+    close(out_fd);
+    assert_string_equal(dies ? "" : "held", said);
+}
+
 void frees_a_killed_holder(const char *variant)
 {
     dlock_options opts = rig_options(variant);
     dlock_system *sys = rig_open(&opts);
     const char *name = rig_name();
-    char said[5] = "";
     dlock_lease lease;
-    int out_fd;
-    pid_t pid = start_child("hold", variant, name, &out_fd);
 
-    assert_int_equal(4, read(out_fd, said, 4));
-    kill(pid, SIGKILL);
-    waitpid(pid, NULL, 0);
-    close(out_fd);
-    assert_string_equal("held", said);
+    kill_a_holder("hold", variant, name);
     assert_status(OK, dlock_acquire(sys, name, SLOW_PATIENCE_MS, &lease));
     assert_status(OK, dlock_release(sys, &lease));
+    kill_a_holder("die", variant, name);
+    assert_status(OK, dlock_acquire(sys, name, SLOW_PATIENCE_MS, &lease));
+    assert_status(OK, dlock_release(sys, &lease));
+}
+
+/* Killed with its lease it is freed, killed before there is one it is not: by nobody. */
+void frees_no_holder_killed_between(const char *variant)
+{
+    dlock_options opts = rig_options(variant);
+    const char *name = rig_name();
+    dlock_system *sys;
+    dlock_lease lease;
+
+    opts.lease_ms = SHORT_LEASE_MS;
+    sys = rig_open(&opts);
+    servers_find(&opts);
+    kill_a_holder("hold", variant, name);
+    assert_status(OK, dlock_acquire(sys, name, SLOW_PATIENCE_MS, &lease));
+    assert_status(OK, dlock_release(sys, &lease));
+    kill_a_holder("die", variant, name);
+    assert_int_equal(-1, servers_ask(0, "PTTL %s", name));
+    assert_status(TIMEOUT, dlock_acquire(sys, name, 3 * SHORT_LEASE_MS, &lease));
+    assert_int_equal(1, servers_ask(0, "DEL %s", name));
 }

@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: MIT */
+/* setnx.c -- SETNX, then EXPIRE; released by DEL whoever's it is by then.
+ *
+ * Promises    one holder among all processes, as long as everybody is done in time and
+ *             nobody dies at the wrong moment.
+ * Breaks      when the holder dies, or its request is cut off, between the two commands:
+ *             the lock is held for ever.  And when work outlives the lease, as naive.
+ * Described   the articles' first attempt in Redis; its value is the thread's number,
+ *             which nobody looks at.
+ *
+ * After an acquire that went unanswered nothing is cleaned up: a DEL could free
+ * anybody's lock. */
+#include "lock/fault.h"
+#include "lock/stores/redis_single.h"
+
+static dlock_status open_state(const dlock_options *opts, void **state)
+{
+    return redis_single_open(opts, (struct redis_link **)state);
+}
+
+static void close_state(void *state)
+{
+    redis_link_close(state);
+}
+
+static dlock_status check(void *state)
+{
+    return redis_ping(state);
+}
+
+static dlock_status try_acquire(void *state, dlock_claim *claim)
+{
+    dlock_status st = redis_set_first(state, claim->name, claim->number);
+
+    if (st != DLOCK_OK)
+        return st;
+    DLOCK_FAULT(BETWEEN_SETNX_AND_EXPIRE, claim->name);
+    st = redis_expire(state, claim->name, claim->lease_ms);
+    if (st == DLOCK_LOST) /* freed by somebody who was late */
+        return DLOCK_BUSY;
+    return st == DLOCK_IO ? DLOCK_UNKNOWN : st; /* the first command did leave */
+}
+
+static dlock_status release(void *state, const dlock_claim *claim)
+{
+    return redis_delete(state, claim->name);
+}
+
+extern const dlock_variant dlock_variant_setnx;
+
+const dlock_variant dlock_variant_setnx = {
+    .info =
+        {
+            .name = "setnx",
+            .store = "redis",
+            .promises = "one holder while all work ends in its lease and nobody dies",
+            .breaks = "a crash between its two commands: held for ever; and as naive",
+            .source = "the articles' SETNX with EXPIRE and DEL",
+            .caps = DLOCK_CAP_EXCLUSIVE | DLOCK_CAP_LOCAL | DLOCK_CAP_EXPIRES,
+        },
+    .drift_per_mille = 1,
+    .blind_release = true,
+    .open = open_state,
+    .close = close_state,
+    .check = check,
+    .try_acquire = try_acquire,
+    .release = release,
+};
