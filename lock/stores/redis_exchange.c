@@ -33,8 +33,11 @@ static void depart(struct trip *trip)
 
     memset(&leg->answer, 0, sizeof(leg->answer));
     trip->sent = 0;
-    trip->conn =
-        redis_link_take(leg->link, leg->insist || leg->courtesy, why, sizeof(why));
+    trip->conn = leg->kept;
+    leg->kept = NULL;
+    if (trip->conn == NULL)
+        trip->conn =
+            redis_link_take(leg->link, leg->insist || leg->courtesy, why, sizeof(why));
     if (trip->conn == NULL)
         fail_leg(leg, DLOCK_IO, why);
 }
@@ -91,7 +94,10 @@ static void arrive(struct trip *trip, redisReply *reply)
 
     read_reply(&leg->answer, reply, redis_link_label(leg->link));
     freeReplyObject(reply);
-    redis_link_give(leg->link, trip->conn);
+    if (leg->keep)
+        leg->kept = trip->conn;
+    else
+        redis_link_give(leg->link, trip->conn);
     trip->conn = NULL;
 }
 
@@ -192,6 +198,33 @@ dlock_status redis_call(struct redis_link *link, const struct redis_command *com
     if (answer->status != DLOCK_OK)
         return dlock_fail(answer->status, "%s", answer->text);
     return DLOCK_OK;
+}
+
+dlock_status redis_talk_say(struct redis_talk *talk,
+                            const struct redis_command *command, int64_t give_up_ns,
+                            struct redis_answer *answer)
+{
+    struct redis_leg leg = {.link = talk->link, .keep = true, .kept = talk->conn};
+
+    if (talk->is_broken)
+        return dlock_fail(DLOCK_IO, "%s: the connection broke before",
+                          redis_link_label(talk->link));
+    redis_exchange(&leg, 1, command, give_up_ns);
+    talk->conn = leg.kept;
+    talk->is_broken = talk->conn == NULL;
+    *answer = leg.answer;
+    if (answer->status != DLOCK_OK)
+        return dlock_fail(answer->status, "%s", answer->text);
+    return DLOCK_OK;
+}
+
+void redis_talk_end(struct redis_talk *talk, bool is_clean)
+{
+    if (talk->conn != NULL && is_clean)
+        redis_link_give(talk->link, talk->conn);
+    else if (talk->conn != NULL)
+        redis_conn_close(talk->conn);
+    talk->conn = NULL;
 }
 
 dlock_status redis_ping(struct redis_link *link)

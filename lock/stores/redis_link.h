@@ -19,6 +19,7 @@
 enum { REDIS_ARGS_MAX = 10, REDIS_TEXT_SIZE = 160 };
 
 struct redis_link;
+struct redis_conn;
 
 struct redis_command {
     int argc;
@@ -39,7 +40,17 @@ struct redis_leg {
     struct redis_link *link;
     bool insist;   /* try even if the server was left alone                */
     bool courtesy; /* the others' answers end the exchange; implies insist */
+    bool keep;     /* the connection stays with the leg when it was answered */
+    struct redis_conn *kept;    /* in, out: the connection to use, if any     */
     struct redis_answer answer; /* out */
+};
+
+/* A conversation: one command after another on the same connection, which nobody else
+ * uses meanwhile, for WATCH and MULTI.  One thread's.  All fields but link begin as 0. */
+struct redis_talk {
+    struct redis_link *link;
+    struct redis_conn *conn; /* NULL: not begun, or broken off by a failure */
+    bool is_broken;
 };
 
 /* A link to the server of `url`; does not connect.  `slow_is_down`: a command that is
@@ -63,6 +74,16 @@ void redis_exchange(struct redis_leg *legs, size_t leg_count,
 /* The same for one server.  On failure dlock_error() tells. */
 dlock_status redis_call(struct redis_link *link, const struct redis_command *command,
                         int64_t give_up_ns, struct redis_answer *answer);
+
+/* The next command of a conversation, as redis_call().  After a failure every further
+ * command is IO: what the server knew of the conversation went with its connection. */
+dlock_status redis_talk_say(struct redis_talk *talk,
+                            const struct redis_command *command, int64_t give_up_ns,
+                            struct redis_answer *answer);
+
+/* End it.  `is_clean`: nothing is watched and no transaction is open, so the connection
+ * may serve others; otherwise it is closed, which makes the server forget both. */
+void redis_talk_end(struct redis_talk *talk, bool is_clean);
 
 /* PING it, even if it was left alone. */
 dlock_status redis_ping(struct redis_link *link);

@@ -8,7 +8,7 @@ plan 14
 every_lock() {
     local out lock name count=0
     out=$("$seckill" locks) || return 1
-    for lock in lock/variants/*.c; do
+    for lock in "$root"/lock/variants/*.c; do
         name=$(basename "$lock" .c)
         printf '%s\n' "$out" | grep -q "^${name//_/-} " || {
             echo "no $name"

@@ -38,6 +38,8 @@ static const struct law laws[] = {
     {"knows its own leases only", 0, knows_its_own_leases, NULL, 0},
     {"a late release touches nobody", EXPIRES | OWNED, late_release_touches_nobody,
      late_release_frees_anybody, EXPIRES},
+    {"a pause before its delete frees nobody", EXPIRES | OWNED,
+     a_pause_before_the_delete_frees_nobody, NULL, 0},
     {"expires after its lease", EXPIRES, expires, never_expires, 0},
     {"renewing sets the lease anew", RENEW, renews_by_setting, cannot_renew, 0},
     {"the watchdog keeps the lock", LAW_WATCHED, watchdog_keeps_it, nobody_keeps_it,

@@ -32,6 +32,7 @@ law_fn frees_a_killed_holder, frees_no_holder_killed_between;
 law_fn spends_a_lease_once;
 law_fn knows_its_own_leases;
 law_fn late_release_touches_nobody, late_release_frees_anybody;
+law_fn a_pause_before_the_delete_frees_nobody;
 
 /* laws_lease.c */
 law_fn expires, never_expires;

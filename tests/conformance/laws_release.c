@@ -145,34 +145,60 @@ static void naive_frees_anybody(const char *variant)
     assert_status(LOST, rig_helper_finish(next));
 }
 
-static void owner_frees_anybody_in_its_gap(const char *variant)
+/* a is held in the middle of its release, if that has a middle; its lease ends, b gets
+ * the lock, and a goes on.  Answers what a's release said. */
+static dlock_status pause_in_the_gap(dlock_system *a, dlock_system *b, const char *name,
+                                     bool has_gap, dlock_lease *next)
+{
+    dlock_fault_point gap = DLOCK_FAULT_BETWEEN_CHECK_AND_DELETE;
+    struct rig_helper *slow = rig_helper_start(a, name, 0);
+    dlock_fault_state fault;
+
+    assert_status(OK, rig_helper_acquired(slow));
+    assert_true(dlock_fault_arm(gap, DLOCK_FAULT_HOLD, name));
+    if (has_gap) {
+        rig_helper_begin_release(slow);
+        assert_comes((dlock_fault_look(gap, &fault), fault.holding));
+        assert_string_equal(name, fault.key);
+    }
+    assert_status(OK, dlock_acquire(b, name, PATIENCE_MS, next));
+    assert_true(dlock_fault_release(gap));
+    return rig_helper_finish(slow);
+}
+
+static struct rig_pair open_short_and_long(const char *variant)
 {
     dlock_options opts = rig_options(variant);
-    dlock_options long_opts = rig_options(variant);
-    const char *name = rig_name();
-    struct rig_helper *slow;
-    dlock_fault_state fault;
-    dlock_lease next;
-    dlock_system *a;
-    dlock_system *b;
+    struct rig_pair pair;
 
+    pair.b = rig_open(&opts);
     opts.lease_ms = SHORT_LEASE_MS;
-    a = rig_open(&opts);
-    b = rig_open(&long_opts);
-    slow = rig_helper_start(a, name, 0);
-    assert_status(OK, rig_helper_acquired(slow));
-    assert_true(dlock_fault_arm(DLOCK_FAULT_BETWEEN_CHECK_AND_DELETE, DLOCK_FAULT_HOLD,
-                                name));
-    rig_helper_begin_release(slow);
-    assert_comes((dlock_fault_look(DLOCK_FAULT_BETWEEN_CHECK_AND_DELETE, &fault),
-                  fault.holding));
-    assert_string_equal(name, fault.key);
-    assert_status(OK, dlock_acquire(b, name, PATIENCE_MS, &next));
-    assert_true(dlock_fault_release(DLOCK_FAULT_BETWEEN_CHECK_AND_DELETE));
-    assert_status(OK, rig_helper_finish(slow));
-    assert_true(dlock_lease_valid(b, &next));
-    assert_status(OK, rig_try_elsewhere(a, name));
-    assert_status(LOST, dlock_release(b, &next));
+    pair.a = rig_open(&opts);
+    return pair;
+}
+
+static void owner_frees_anybody_in_its_gap(const char *variant)
+{
+    struct rig_pair pair = open_short_and_long(variant);
+    const char *name = rig_name();
+    dlock_lease next;
+
+    assert_status(OK, pause_in_the_gap(pair.a, pair.b, name, true, &next));
+    assert_true(dlock_lease_valid(pair.b, &next));
+    assert_status(OK, rig_try_elsewhere(pair.a, name));
+    assert_status(LOST, dlock_release(pair.b, &next));
+}
+
+void a_pause_before_the_delete_frees_nobody(const char *variant)
+{
+    struct rig_pair pair = open_short_and_long(variant);
+    const char *name = rig_name();
+    dlock_lease next;
+
+    assert_status(LOST, pause_in_the_gap(pair.a, pair.b, name,
+                                         rig_is(variant, "watch"), &next));
+    assert_status(BUSY, rig_try_elsewhere(pair.a, name));
+    assert_status(OK, dlock_release(pair.b, &next));
 }
 
 void late_release_frees_anybody(const char *variant)

@@ -1,0 +1,141 @@
+/* SPDX-License-Identifier: MIT */
+/* watch.c -- SETNX and EXPIRE; released by WATCH, GET, MULTI, DEL, EXEC.
+ *
+ * Promises    one holder while work ends within the lease; never frees another's lock,
+ *             without any script.  Who waits gives a lease to a lock that has none.
+ * Breaks      when work outlives the lease: two are inside.  When the holder dies
+ *             between its two commands and nobody waits, the lock stays; and a waiter
+ *             that finds no lease and is late with giving one sets that of the next.
+ * Described   the articles' lock with Jedis, whose value is a random identifier.
+ *
+ * EXEC does nothing if the key changed after WATCH, so what GET saw is what DEL
+ * deletes.  All five commands need the same connection. */
+#include <string.h>
+
+#include "lock/fault.h"
+#include "lock/stores/redis_single.h"
+
+/* A release is begun anew when the key changed under it, which only a waiter that gives
+ * it a lease can do while it is ours. */
+enum { TRIES_MAX = 16 };
+
+static dlock_status open_state(const dlock_options *opts, void **state)
+{
+    return redis_single_open(opts, (struct redis_link **)state);
+}
+
+static void close_state(void *state)
+{
+    redis_link_close(state);
+}
+
+static dlock_status check(void *state)
+{
+    return redis_ping(state);
+}
+
+/* Somebody else's lock: see that it ends. */
+static dlock_status heal(struct redis_link *link, const dlock_claim *claim)
+{
+    struct redis_command pttl = {2, {"PTTL", claim->name}};
+    struct redis_answer answer;
+    dlock_status st = redis_call(link, &pttl, INT64_MAX, &answer);
+
+    if (st == DLOCK_OK && answer.kind == REDIS_INTEGER && answer.integer == -1)
+        st = redis_expire(link, claim->name, claim->lease_ms);
+    /* Of ours nothing is there, so nothing of ours is unknown. */
+    if (st == DLOCK_UNKNOWN)
+        return DLOCK_IO;
+    return st == DLOCK_LOST ? DLOCK_OK : st;
+}
+
+static dlock_status try_acquire(void *state, dlock_claim *claim)
+{
+    dlock_status st = redis_set_first(state, claim->name, claim->token);
+
+    if (st == DLOCK_BUSY) {
+        st = heal(state, claim);
+        return st == DLOCK_OK ? DLOCK_BUSY : st;
+    }
+    if (st != DLOCK_OK)
+        return st;
+    DLOCK_FAULT(BETWEEN_SETNX_AND_EXPIRE, claim->name);
+    st = redis_expire(state, claim->name, claim->lease_ms);
+    if (st == DLOCK_LOST) /* it ended meanwhile: somebody had given it a lease */
+        return DLOCK_BUSY;
+    return st == DLOCK_IO ? DLOCK_UNKNOWN : st; /* the first command did leave */
+}
+
+/* MULTI, DEL, EXEC.  OK; BUSY if the key changed; or a failure. */
+static dlock_status delete_unchanged(struct redis_talk *talk, const char *name)
+{
+    static const struct redis_command multi = {1, {"MULTI"}};
+    static const struct redis_command exec = {1, {"EXEC"}};
+    struct redis_command del = {2, {"DEL", name}};
+    struct redis_answer answer;
+    dlock_status st = redis_talk_say(talk, &multi, INT64_MAX, &answer);
+
+    if (st == DLOCK_OK)
+        st = redis_talk_say(talk, &del, INT64_MAX, &answer);
+    if (st == DLOCK_OK)
+        st = redis_talk_say(talk, &exec, INT64_MAX, &answer);
+    if (st != DLOCK_OK)
+        return st;
+    return answer.kind == REDIS_NIL ? DLOCK_BUSY : DLOCK_OK;
+}
+
+/* One try to release.  BUSY: begin anew. */
+static dlock_status try_release(struct redis_talk *talk, const dlock_claim *claim)
+{
+    static const struct redis_command unwatch = {1, {"UNWATCH"}};
+    struct redis_command watch = {2, {"WATCH", claim->name}};
+    struct redis_command get = {2, {"GET", claim->name}};
+    struct redis_answer answer;
+    dlock_status st = redis_talk_say(talk, &watch, INT64_MAX, &answer);
+
+    if (st == DLOCK_OK)
+        st = redis_talk_say(talk, &get, INT64_MAX, &answer);
+    if (st != DLOCK_OK)
+        return st;
+    if (answer.kind == REDIS_TEXT && strcmp(answer.text, claim->token) == 0) {
+        DLOCK_FAULT(BETWEEN_CHECK_AND_DELETE, claim->name);
+        return delete_unchanged(talk, claim->name);
+    }
+    st = redis_talk_say(talk, &unwatch, INT64_MAX, &answer);
+    return st == DLOCK_OK ? DLOCK_LOST : st;
+}
+
+static dlock_status release(void *state, const dlock_claim *claim)
+{
+    struct redis_talk talk = {.link = state};
+    dlock_status st = DLOCK_BUSY;
+
+    for (int i = 0; i < TRIES_MAX && st == DLOCK_BUSY; i++)
+        st = try_release(&talk, claim);
+    redis_talk_end(&talk, !dlock_is_failure(st));
+    if (st == DLOCK_BUSY)
+        return dlock_fail(DLOCK_IO, "%s: the key changed with every try to release it",
+                          redis_link_label(state));
+    return st;
+}
+
+extern const dlock_variant dlock_variant_watch;
+
+const dlock_variant dlock_variant_watch = {
+    .info =
+        {
+            .name = "watch",
+            .store = "redis",
+            .promises = "one holder while work ends in its lease; frees only its own",
+            .breaks = "work that outlives the lease; a crash while nobody waits",
+            .source = "the articles' WATCH and MULTI",
+            .caps = DLOCK_CAP_EXCLUSIVE | DLOCK_CAP_LOCAL | DLOCK_CAP_EXPIRES |
+                    DLOCK_CAP_OWNED,
+        },
+    .drift_per_mille = 1,
+    .open = open_state,
+    .close = close_state,
+    .check = check,
+    .try_acquire = try_acquire,
+    .release = release,
+};
