@@ -26,7 +26,7 @@
  *             dlock_lease_valid() and dlock_lease_left_ms() may be asked elsewhere.
  * Time        Durations are milliseconds (`_ms`); instants are CLOCK_BOOTTIME
  *             nanoseconds (`_ns`), which go on counting while the machine sleeps.
- *             Nothing here reads the wall clock.
+ *             Nothing here reads the wall clock but variants described by it (getset).
  * Fork        A child must not use a system of its parent: every call answers INVALID.
  */
 #ifndef DLOCK_H

@@ -41,6 +41,8 @@ static const struct law laws[] = {
     {"a pause before its delete frees nobody", EXPIRES | OWNED,
      a_pause_before_the_delete_frees_nobody, NULL, 0},
     {"expires after its lease", EXPIRES, expires, never_expires, 0},
+    {"does not ask the clients' wall clocks", EXPIRES | LAW_TIMELESS,
+     does_not_ask_the_wall_clock, breaks_by_a_clients_clock, EXPIRES},
     {"renewing sets the lease anew", RENEW, renews_by_setting, cannot_renew, 0},
     {"the watchdog keeps the lock", LAW_WATCHED, watchdog_keeps_it, nobody_keeps_it,
      EXPIRES},
@@ -108,7 +110,8 @@ static void run_case(void **state)
 /* What the law has to say of the variant; NULL: nothing. */
 static law_fn *choose(const struct law *law, const char *variant)
 {
-    unsigned caps = rig_caps(variant) | (rig_is_watched(variant) ? LAW_WATCHED : 0);
+    unsigned caps = rig_caps(variant) | (rig_is_watched(variant) ? LAW_WATCHED : 0) |
+                    (rig_is(variant, "getset") ? 0 : LAW_TIMELESS);
 
     if ((caps & law->needs) == law->needs)
         return law->claimed;

@@ -9,8 +9,11 @@
 #include "tests/conformance/rig.h"
 #include "tests/conformance/servers.h"
 
-/* Beside the public caps: the watchdog renews this variant's leases. */
-enum { LAW_WATCHED = 1 << 30 };
+enum {
+    /* Beside the public caps. */
+    LAW_WATCHED = 1 << 30,  /* the watchdog renews this variant's leases  */
+    LAW_TIMELESS = 1 << 29, /* the clients' wall clocks do not matter     */
+};
 
 typedef void law_fn(const char *variant);
 
@@ -37,6 +40,7 @@ law_fn a_pause_before_the_delete_frees_nobody;
 /* laws_lease.c */
 law_fn expires, never_expires;
 law_fn renews_by_setting, cannot_renew;
+law_fn does_not_ask_the_wall_clock, breaks_by_a_clients_clock;
 law_fn watchdog_keeps_it, nobody_keeps_it;
 law_fn watchdog_lets_go;
 law_fn watchdog_tells_of_a_taken_lock, somebody_tells_of_the_end;

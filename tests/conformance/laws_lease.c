@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lock/clock.h"
 #include "lock/fault.h"
 #include "tests/conformance/laws.h"
 
@@ -263,6 +264,44 @@ void somebody_tells_of_the_end(const char *variant)
     dlock_release(sys, &lease); /* LOST, or OK within the drift: it knew in time */
 }
 
+/* The client's clock decides over a lease of a lock that nobody's name is on. */
+void breaks_by_a_clients_clock(const char *variant)
+{
+    dlock_options opts = rig_options(variant);
+    struct rig_pair pair = rig_open_pair(&opts);
+    const char *name = rig_name();
+    dlock_lease first;
+    dlock_lease second;
+
+    assert_status(OK, dlock_acquire(pair.a, name, 0, &first));
+    assert_status(BUSY, rig_try(pair.b, name));
+    dlock_clock_shift_wall(2 * opts.lease_ms); /* b's is ahead */
+    assert_status(OK, dlock_acquire(pair.b, name, 0, &second));
+    assert_true(dlock_lease_valid(pair.a, &first));
+    dlock_clock_shift_wall(0); /* a's is not: it frees the lock of b, and a third enters */
+    assert_status(OK, dlock_release(pair.a, &first));
+    assert_true(dlock_lease_valid(pair.b, &second));
+    assert_status(OK, rig_try_elsewhere(pair.a, name));
+    assert_status(LOST, dlock_release(pair.b, &second));
+}
+
+void does_not_ask_the_wall_clock(const char *variant)
+{
+    dlock_options opts = rig_options(variant);
+    struct rig_pair pair = rig_open_pair(&opts);
+    const char *name = rig_name();
+    dlock_lease lease;
+
+    assert_status(OK, dlock_acquire(pair.a, name, 0, &lease));
+    dlock_clock_shift_wall(2 * opts.lease_ms);
+    assert_status(BUSY, rig_try(pair.b, name));
+    assert_true(dlock_lease_valid(pair.a, &lease));
+    dlock_clock_shift_wall(-2 * opts.lease_ms);
+    assert_status(BUSY, rig_try(pair.b, name));
+    assert_status(OK, dlock_release(pair.a, &lease));
+    assert_status(OK, rig_try(pair.b, name));
+}
+
 void validity_ends_without_the_store(const char *variant)
 {
     dlock_options opts = rig_options(variant);
@@ -287,7 +326,7 @@ void validity_ends_without_the_store(const char *variant)
     /* Told by a thread that was not stuck in a request for longer. */
     assert_true(rig_now_ms() - acquired_ms < 10 * SHORT_LEASE_MS);
     servers_signal(0, count, SIGCONT);
-    assert_comes(servers_count_keys(name) == 0);
+    assert_comes(servers_count_held(variant, name) == 0);
     assert_status(LOST, dlock_release(sys, &lease));
 }
 

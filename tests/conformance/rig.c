@@ -9,6 +9,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "lock/clock.h"
 #include "lock/dlock_variant.h"
 #include "lock/fault.h"
 #include "tests/conformance/servers.h"
@@ -52,6 +53,7 @@ void rig_reset(void)
 {
     for (int point = 0; point < DLOCK_FAULT_POINT_COUNT; point++)
         dlock_fault_release((dlock_fault_point)point);
+    dlock_clock_shift_wall(0);
     servers_wake();
     while (system_count > 0)
         dlock_close(systems[--system_count]);

@@ -10,6 +10,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "lock/clock.h"
 #include "lock/stores/redis_url.h"
 #include "tests/conformance/rig.h"
 
@@ -208,6 +209,17 @@ long long servers_ask(size_t which, const char *fmt, ...)
     va_end(args);
     assert_int_equal(REDIS_REPLY_INTEGER, reply->type);
     return reply->integer;
+}
+
+long long servers_count_held(const char *variant, const char *name)
+{
+    const redisReply *reply;
+
+    if (!rig_is(variant, "getset"))
+        return servers_count_keys(name);
+    reply = servers_tell(0, "GET %s", name);
+    return reply->type == REDIS_REPLY_STRING &&
+           strtoll(reply->str, NULL, 10) >= dlock_clock_wall_ms();
 }
 
 long long servers_count_keys(const char *name)

@@ -38,4 +38,8 @@ const redisReply *servers_tell(size_t which, const char *fmt, ...);
 long long servers_ask(size_t which, const char *fmt, ...);
 long long servers_count_keys(const char *name);
 
+/* On how many servers is the lock held?  The keys, but for those of `getset` that have
+ * ended by the wall clock. */
+long long servers_count_held(const char *variant, const char *name);
+
 #endif /* CONFORMANCE_SERVERS_H */

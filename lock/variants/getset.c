@@ -1,0 +1,110 @@
+/* SPDX-License-Identifier: MIT */
+/* getset.c -- SETNX of the time at which the lock ends; GET, and then GETSET, decide who
+ * takes over a lock that has ended; released by DEL unless it has ended.
+ *
+ * Promises    one holder while work ends within the lease and all clients' clocks agree.
+ *             Lock and lease are one value, so a crash leaves nothing for ever.
+ * Breaks      by the wall clock of the clients: one that is ahead takes over what others
+ *             still hold, and whose own is behind frees what others have taken over.  And
+ *             when work outlives the lease.
+ * Described   the articles' answer to the crash between SETNX and EXPIRE.  They say it
+ *             themselves: nobody's name is on the lock.
+ *
+ * Who loses the race of GETSETs has written its own time over the winner's, which ends a
+ * little later by it.  The key never expires in Redis: one that nobody asks for again
+ * stays there, ended.  claim->note is the time that was written. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "lock/clock.h"
+#include "lock/stores/redis_single.h"
+
+enum { TIME_SIZE = 21 };
+
+static dlock_status open_state(const dlock_options *opts, void **state)
+{
+    return redis_single_open(opts, (struct redis_link **)state);
+}
+
+static void close_state(void *state)
+{
+    redis_link_close(state);
+}
+
+static dlock_status check(void *state)
+{
+    return redis_ping(state);
+}
+
+/* Write our time over the one that we saw end.  Ours if nobody did so before; and if it
+ * was released meanwhile, since then we wrote into nothing. */
+static dlock_status take_over(struct redis_link *link, const char *name,
+                              int64_t seen_ms, const char *end)
+{
+    struct redis_command getset = {3, {"GETSET", name, end}};
+    struct redis_answer before;
+    dlock_status st = redis_call(link, &getset, INT64_MAX, &before);
+
+    if (st != DLOCK_OK)
+        return st;
+    if (before.kind == REDIS_NIL)
+        return DLOCK_OK;
+    if (before.kind != REDIS_TEXT)
+        return redis_unexpected(link, "GETSET");
+    return strtoll(before.text, NULL, 10) == seen_ms ? DLOCK_OK : DLOCK_BUSY;
+}
+
+static dlock_status try_acquire(void *state, dlock_claim *claim)
+{
+    char end[TIME_SIZE];
+    int64_t now_ms = dlock_clock_wall_ms();
+    int64_t seen_ms;
+    struct redis_answer seen;
+    dlock_status st;
+
+    claim->note = (uint64_t)(now_ms + claim->lease_ms);
+    snprintf(end, sizeof(end), "%" PRIu64, claim->note);
+    st = redis_set_first(state, claim->name, end);
+    if (st != DLOCK_BUSY)
+        return st;
+    st = redis_get(state, claim->name, &seen);
+    if (st == DLOCK_LOST || st == DLOCK_UNKNOWN)
+        /* Released just now; or nothing of ours is there, so nothing is unknown. */
+        return st == DLOCK_LOST ? DLOCK_BUSY : DLOCK_IO;
+    if (st != DLOCK_OK)
+        return st;
+    seen_ms = strtoll(seen.text, NULL, 10);
+    if (seen_ms >= now_ms)
+        return DLOCK_BUSY;
+    return take_over(state, claim->name, seen_ms, end);
+}
+
+static dlock_status release(void *state, const dlock_claim *claim)
+{
+    if (dlock_clock_wall_ms() >= (int64_t)claim->note)
+        return DLOCK_LOST;
+    return redis_delete(state, claim->name);
+}
+
+extern const dlock_variant dlock_variant_getset;
+
+const dlock_variant dlock_variant_getset = {
+    .info =
+        {
+            .name = "getset",
+            .store = "redis",
+            .promises = "one holder while work ends in its lease and clocks agree",
+            .breaks = "clients' clocks that differ; work that outlives the lease",
+            .source = "the articles' SETNX, GET and GETSET",
+            .caps = DLOCK_CAP_EXCLUSIVE | DLOCK_CAP_LOCAL | DLOCK_CAP_EXPIRES |
+                    DLOCK_CAP_ATOMIC,
+        },
+    .drift_per_mille = 1,
+    .blind_release = true,
+    .open = open_state,
+    .close = close_state,
+    .check = check,
+    .try_acquire = try_acquire,
+    .release = release,
+};
