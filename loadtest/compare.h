@@ -41,7 +41,8 @@ enum run_outcome {
     RUN_UNKNOWN, /* the verdict depends on missing answers, or the hazard missed   */
 };
 
-enum expectation { EXPECT_NOTHING, EXPECT_SOUND, EXPECT_BROKEN };
+/* EITHER: what happens depends on how busy the machine is. */
+enum expectation { EXPECT_NOTHING, EXPECT_SOUND, EXPECT_BROKEN, EXPECT_EITHER };
 
 /* For one lock (by name) and hazard. */
 enum expectation expectation_of(const char *lock, const char *hazard);

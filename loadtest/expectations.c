@@ -30,12 +30,14 @@ static const struct lock_expectation {
 } expectations[] = {
 #define SOUND EXPECT_SOUND
 #define BROKEN EXPECT_BROKEN
+#define EITHER EXPECT_EITHER
 #define EXPECTATION(lock, calm, slow, freeze, check_gap, gap)                          \
     {#lock, calm, slow, freeze, check_gap, gap},
 #include "loadtest/expectations.def"
 #undef EXPECTATION
 #undef SOUND
 #undef BROKEN
+#undef EITHER
 };
 
 const struct experiment *experiment_at(size_t i)
@@ -130,7 +132,8 @@ enum cell_outcome cell_outcome_of(const struct cell *cell)
         else if (got == RUN_UNKNOWN)
             outcome = CELL_UNKNOWN;
         else if (got != RUN_NOT_DONE && got != wanted &&
-                 cell->expected != EXPECT_NOTHING)
+                 cell->expected != EXPECT_NOTHING &&
+                 cell->expected != EXPECT_EITHER)
             return CELL_UNEXPECTED;
     }
     return outcome;
@@ -174,7 +177,7 @@ const char *cell_outcome_name(enum cell_outcome outcome)
 
 const char *expectation_name(enum expectation expected)
 {
-    static const char *const names[] = {"nothing", "sound", "broken"};
+    static const char *const names[] = {"nothing", "sound", "broken", "either"};
 
     return names[expected];
 }

@@ -110,6 +110,7 @@ static dlock_status start(dlock_system *sys, const dlock_options *opts)
 
     if (!dlock_options_copy(&sys->opts, opts))
         return dlock_fail(DLOCK_NOMEM, "no memory for the options");
+    dlock_options_limit(&sys->opts, variant);
     uuid_generate_random(uuid);
     uuid_unparse_lower(uuid, sys->uuid);
     sys->holds = dlock_holds_open(variant->info.caps & DLOCK_CAP_REENTRANT);

@@ -110,7 +110,8 @@ typedef struct dlock_options {
     const char *redis_url;    /* redis://[user:password@]host:port[/db] or
                                * unix:///path[?db=N]; single-node variants use it    */
     const char *redlock_urls; /* the same, separated by commas; redlock's nodes      */
-    int lease_ms;             /* at least DLOCK_LEASE_MIN_MS                         */
+    int lease_ms;             /* at least DLOCK_LEASE_MIN_MS; lua-local takes no more
+                               * than 100                                            */
     bool watchdog;            /* renew held leases at a third of lease_ms, where that
                                * is a part of the variant (reentrant, redlock)       */
     bool redlock_sequential;  /* ask the nodes one after another, as first described */

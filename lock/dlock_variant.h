@@ -44,6 +44,10 @@ typedef struct dlock_variant {
     /* MAY, only with renew: the watchdog renews its leases. */
     bool watched;
 
+    /* MAY, only with DLOCK_CAP_EXPIRES: its leases are never longer, whatever the options
+     * ask for.  0: no limit. */
+    int lease_limit_ms;
+
     /* MAY: release frees whoever's lock it finds, so the core must not use it to clean
      * up after an acquire that went unanswered. */
     bool blind_release;

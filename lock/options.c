@@ -2,6 +2,7 @@
 /* options.c -- the options of a system: defaults, checks, a copy to keep. */
 #include "lock/options.h"
 
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -93,6 +94,21 @@ bool dlock_options_copy(dlock_options *to, const dlock_options *from)
     if (!copied)
         dlock_options_free(to);
     return copied;
+}
+
+static atomic_bool limits_are_lifted;
+
+void dlock_options_limit(dlock_options *opts, const dlock_variant *variant)
+{
+    int limit_ms = variant->lease_limit_ms;
+
+    if (limit_ms > 0 && opts->lease_ms > limit_ms && !atomic_load(&limits_are_lifted))
+        opts->lease_ms = limit_ms;
+}
+
+void dlock_options_lift_limits(bool lifted)
+{
+    atomic_store(&limits_are_lifted, lifted);
 }
 
 void dlock_options_free(dlock_options *opts)

@@ -12,6 +12,12 @@ const dlock_variant *dlock_options_check(const dlock_options *opts);
 /* Copy `from` and every string of it; false if there is no memory. */
 bool dlock_options_copy(dlock_options *to, const dlock_options *from);
 
+/* The lease becomes what the variant allows. */
+void dlock_options_limit(dlock_options *opts, const dlock_variant *variant);
+
+/* For tests: systems opened from now on have no such limit, or have it again. */
+void dlock_options_lift_limits(bool lifted);
+
 /* Free the strings of such a copy. */
 void dlock_options_free(dlock_options *opts);
 

@@ -48,6 +48,9 @@ const char *dlock_variant_flaw(const dlock_variant *variant)
         return "it renews what never expires";
     if ((caps & DLOCK_CAP_ATOMIC) && !(caps & DLOCK_CAP_EXPIRES))
         return "it leases in one step what never expires";
+    if (variant->lease_limit_ms != 0 &&
+        (!(caps & DLOCK_CAP_EXPIRES) || variant->lease_limit_ms < DLOCK_LEASE_MIN_MS))
+        return "its lease_limit_ms limits nothing, or is below the least lease";
     if (variant->watched && variant->renew == NULL)
         return "it is watched and cannot renew";
     if (variant->blind_release && (caps & DLOCK_CAP_OWNED))

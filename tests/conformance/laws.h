@@ -39,6 +39,7 @@ law_fn a_pause_before_the_delete_frees_nobody;
 
 /* laws_lease.c */
 law_fn expires, never_expires;
+law_fn takes_its_lease;
 law_fn renews_by_setting, cannot_renew;
 law_fn does_not_ask_the_wall_clock, breaks_by_a_clients_clock;
 law_fn watchdog_keeps_it, nobody_keeps_it;

@@ -7,6 +7,7 @@
 
 #include "lock/clock.h"
 #include "lock/fault.h"
+#include "lock/options.h"
 #include "tests/conformance/laws.h"
 
 enum { LEASES_HELD = 4 };
@@ -44,6 +45,32 @@ void never_expires(const char *variant)
     assert_true(lease.deadline_ns == INT64_MAX);
     assert_true(dlock_lease_left_ms(sys, &lease) == INT64_MAX);
     assert_stays(dlock_lease_valid(sys, &lease), 3 * DLOCK_LEASE_MIN_MS);
+    assert_status(OK, dlock_release(sys, &lease));
+}
+
+/* The lease of the options, or the variant's own limit to it. */
+void takes_its_lease(const char *variant)
+{
+    enum { LONG_MS = 60000, LIMIT_MS = 100 };
+    bool is_limited = rig_is(variant, "lua-local");
+    dlock_options opts = rig_options(variant);
+    const char *name = rig_name();
+    dlock_system *sys;
+    dlock_lease lease;
+
+    opts.lease_ms = LONG_MS;
+    dlock_options_lift_limits(false);
+    sys = rig_open(&opts);
+    dlock_options_lift_limits(true);
+    servers_find(&opts);
+    assert_status(OK, dlock_acquire(sys, name, 0, &lease));
+    assert_true(dlock_lease_left_ms(sys, &lease) <= (is_limited ? LIMIT_MS : LONG_MS));
+    if (is_limited) {
+        assert_true(servers_ask(0, "PTTL %s", name) <= LIMIT_MS);
+        assert_comes(!dlock_lease_valid(sys, &lease));
+        return;
+    }
+    assert_true(dlock_lease_left_ms(sys, &lease) > LONG_MS / 2);
     assert_status(OK, dlock_release(sys, &lease));
 }
 

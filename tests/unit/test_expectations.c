@@ -27,6 +27,8 @@ static void every_lock_has_an_expectation_under_every_hazard(void **state)
     assert_int_equal(expectation_of("none", "calm"), EXPECT_BROKEN);
     assert_int_equal(expectation_of("reentrant", "slow"), EXPECT_SOUND);
     assert_int_equal(expectation_of("reentrant", "freeze"), EXPECT_BROKEN);
+    assert_int_equal(expectation_of("lua-local", "calm"), EXPECT_EITHER);
+    assert_int_equal(expectation_of("lua-local", "slow"), EXPECT_BROKEN);
     assert_int_equal(expectation_of("nobody", "calm"), EXPECT_NOTHING);
 }
 

@@ -1,0 +1,186 @@
+/* SPDX-License-Identifier: MIT */
+/* lua_local.c -- as lua, with a lease of 100 ms and a re-entry flag in the process.
+ *
+ * Promises    one holder while work ends within 100 ms; never frees another's lock; a
+ *             thread that locks again is let in.
+ * Breaks      when work outlives the lease, which is short.  And by its flag: that a
+ *             thread holds the lock is written down in its own process and not in Redis,
+ *             so it goes on counting when the lease is over and the lock another's.
+ *             Inner levels are no hold at all: the release of the outer one frees it.
+ * Described   the articles' Java class around SET NX PX 100.
+ *
+ * There one field names the last thread that got the lock, whichever lock, and no
+ * unlock clears it.  Here it is a flag per thread and name, cleared by the release, so
+ * that nothing but its outliving the lease is shown.  claim->note is INNER if the flag
+ * and nothing else let the claim in. */
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "gen/lua_scripts.h"
+#include "lock/hash_table.h"
+#include "lock/stores/redis_single.h"
+
+enum { LEASE_MS = 100, OUTER = 0, INNER = 1, FLAG_SIZE = 24 + DLOCK_NAME_MAX };
+
+/* A thread has locked a name. */
+struct flag {
+    char key[FLAG_SIZE]; /* "number name" */
+    char token[DLOCK_TOKEN_LEN + 1];
+    UT_hash_handle hh;
+};
+
+struct state {
+    struct redis_link *link;
+    struct redis_script release;
+    pthread_mutex_t mutex; /* of the flags */
+    struct flag *flags;
+};
+
+static void close_state(void *opaque)
+{
+    struct state *state = opaque;
+    struct flag *flag;
+    struct flag *next;
+
+    HASH_ITER (hh, state->flags, flag, next) {
+        HASH_DEL(state->flags, flag);
+        free(flag);
+    }
+    pthread_mutex_destroy(&state->mutex);
+    redis_link_close(state->link);
+    free(state);
+}
+
+static dlock_status open_state(const dlock_options *opts, void **out)
+{
+    struct state *state = calloc(1, sizeof(*state));
+    dlock_status st;
+
+    if (state == NULL)
+        return dlock_fail(DLOCK_NOMEM, "no memory for the variant");
+    pthread_mutex_init(&state->mutex, NULL);
+    state->release.text = LUA_TOKEN_RELEASE;
+    st = redis_single_open(opts, &state->link);
+    if (st == DLOCK_OK)
+        st = redis_script_load(state->link, &state->release);
+    if (st != DLOCK_OK) {
+        close_state(state);
+        return st;
+    }
+    *out = state;
+    return DLOCK_OK;
+}
+
+static dlock_status check(void *opaque)
+{
+    const struct state *state = opaque;
+
+    return redis_ping(state->link);
+}
+
+/* The flag of the claim's thread and name with the mutex locked; NULL: not raised. */
+static struct flag *lock_flag(struct state *state, const dlock_claim *claim,
+                              char key[FLAG_SIZE])
+{
+    struct flag *flag = NULL;
+
+    snprintf(key, FLAG_SIZE, "%s %s", claim->number, claim->name);
+    pthread_mutex_lock(&state->mutex);
+    HASH_FIND_STR(state->flags, key, flag);
+    return flag;
+}
+
+static bool is_raised(struct state *state, const dlock_claim *claim)
+{
+    char key[FLAG_SIZE];
+    bool raised = lock_flag(state, claim, key) != NULL;
+
+    pthread_mutex_unlock(&state->mutex);
+    return raised;
+}
+
+/* Raise it for this grant, also where an older one still was.  False: no memory. */
+static bool raise_flag(struct state *state, const dlock_claim *claim)
+{
+    char key[FLAG_SIZE];
+    struct flag *flag = lock_flag(state, claim, key);
+
+    if (flag == NULL) {
+        flag = calloc(1, sizeof(*flag));
+        if (flag != NULL) {
+            strcpy(flag->key, key);
+            HASH_ADD_STR(state->flags, key, flag);
+        }
+    }
+    if (flag != NULL)
+        strcpy(flag->token, claim->token);
+    pthread_mutex_unlock(&state->mutex);
+    return flag != NULL;
+}
+
+/* Clear it if it is still that of this grant. */
+static void clear_flag(struct state *state, const dlock_claim *claim)
+{
+    char key[FLAG_SIZE];
+    struct flag *flag = lock_flag(state, claim, key);
+
+    if (flag != NULL && strcmp(flag->token, claim->token) == 0) {
+        HASH_DEL(state->flags, flag);
+        free(flag);
+    }
+    pthread_mutex_unlock(&state->mutex);
+}
+
+static dlock_status release(void *opaque, const dlock_claim *claim)
+{
+    struct state *state = opaque;
+    struct redis_script_call call = {
+        &state->release, false, 1, 2, {claim->name, claim->token}};
+
+    if (claim->note == INNER)
+        return DLOCK_OK;
+    clear_flag(state, claim);
+    return redis_script_ask(state->link, &call, claim->give_up_ns);
+}
+
+static dlock_status try_acquire(void *opaque, dlock_claim *claim)
+{
+    struct state *state = opaque;
+    dlock_status st = redis_set_if_absent(state->link, claim->name, claim->token,
+                                          claim->lease_ms);
+
+    claim->note = OUTER;
+    if (st == DLOCK_BUSY && is_raised(state, claim)) {
+        claim->note = INNER;
+        return DLOCK_OK;
+    }
+    if (st == DLOCK_OK && !raise_flag(state, claim)) {
+        (void)release(state, claim);
+        return dlock_fail(DLOCK_NOMEM, "no memory for the flag");
+    }
+    return st;
+}
+
+extern const dlock_variant dlock_variant_lua_local;
+
+const dlock_variant dlock_variant_lua_local = {
+    .info =
+        {
+            .name = "lua-local",
+            .store = "redis",
+            .promises = "one holder while work ends in 100 ms; frees only its own",
+            .breaks = "work of over 100 ms; its re-entry flag outlives the lease",
+            .source = "the articles' Java lock with SET NX PX 100",
+            .caps = DLOCK_CAP_EXCLUSIVE | DLOCK_CAP_LOCAL | DLOCK_CAP_EXPIRES |
+                    DLOCK_CAP_ATOMIC | DLOCK_CAP_OWNED,
+        },
+    .drift_per_mille = 1,
+    .lease_limit_ms = LEASE_MS,
+    .open = open_state,
+    .close = close_state,
+    .check = check,
+    .try_acquire = try_acquire,
+    .release = release,
+};
