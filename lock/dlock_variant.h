@@ -48,6 +48,10 @@ typedef struct dlock_variant {
      * ask for.  0: no limit. */
     int lease_limit_ms;
 
+    /* MAY, only without DLOCK_CAP_PUSH: the longest sleep between two attempts; it begins
+     * with 1 ms and doubles.  0: 50 ms. */
+    int poll_max_ms;
+
     /* MAY: release frees whoever's lock it finds, so the core must not use it to clean
      * up after an acquire that went unanswered. */
     bool blind_release;

@@ -51,6 +51,9 @@ const char *dlock_variant_flaw(const dlock_variant *variant)
     if (variant->lease_limit_ms != 0 &&
         (!(caps & DLOCK_CAP_EXPIRES) || variant->lease_limit_ms < DLOCK_LEASE_MIN_MS))
         return "its lease_limit_ms limits nothing, or is below the least lease";
+    if (variant->poll_max_ms < 0 ||
+        (variant->poll_max_ms > 0 && (caps & DLOCK_CAP_PUSH)))
+        return "poll_max_ms is negative, or its waiters do not poll";
     if (variant->watched && variant->renew == NULL)
         return "it is watched and cannot renew";
     if (variant->blind_release && (caps & DLOCK_CAP_OWNED))

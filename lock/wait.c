@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* wait.c -- waiting for a lock, written once for all variants.
  *
- * Where the variant cannot tell of releases, a waiter sleeps 1 to 50 ms between
+ * Where the variant cannot tell of releases, a waiter sleeps 1 to 50 ms (or as the variant says) between
  * attempts: the ceiling doubles, and each sleep is drawn at random below it, so that
  * waiters spread out.  Where it can, a waiter sleeps until told; but a message can be
  * lost (Redis keeps none for who is not connected, and none is sent when a lease runs
@@ -31,8 +31,10 @@ static int64_t jittered(int ceiling_ms)
     return dlock_clock_ns() + half_ns + dlock_random_below(half_ns);
 }
 
-static dlock_status poll_until(int64_t until_ns, dlock_attempt_fn *attempt, void *arg)
+static dlock_status poll_until(const dlock_variant *variant, int64_t until_ns,
+                               dlock_attempt_fn *attempt, void *arg)
 {
+    int max_ms = variant->poll_max_ms > 0 ? variant->poll_max_ms : BACKOFF_MAX_MS;
     int64_t free_in_ms = -1;
     int ceiling_ms = BACKOFF_FIRST_MS;
     dlock_status st;
@@ -40,7 +42,7 @@ static dlock_status poll_until(int64_t until_ns, dlock_attempt_fn *attempt, void
     do {
         dlock_clock_sleep_until(earlier(until_ns, jittered(ceiling_ms)));
         st = attempt(arg, &free_in_ms);
-        ceiling_ms = ceiling_ms * 2 > BACKOFF_MAX_MS ? BACKOFF_MAX_MS : ceiling_ms * 2;
+        ceiling_ms = ceiling_ms * 2 > max_ms ? max_ms : ceiling_ms * 2;
     } while (st == DLOCK_BUSY && dlock_clock_ns() < until_ns);
     return st;
 }
@@ -83,7 +85,7 @@ dlock_status dlock_wait(const dlock_variant *variant, void *state, const char *n
         st = watch_until(variant, watch, until_ns, attempt, arg, free_in_ms);
         variant->unwatch(watch, st == DLOCK_OK);
     } else {
-        st = poll_until(until_ns, attempt, arg);
+        st = poll_until(variant, until_ns, attempt, arg);
     }
     return st == DLOCK_BUSY ? DLOCK_TIMEOUT : st;
 }

@@ -82,6 +82,7 @@ static const struct law laws[] = {
     {"survives a minority of dead nodes", QUORUM, survives_dead_nodes, NULL, 0},
     {"survives a hung node", QUORUM, survives_a_hung_node, NULL, 0},
     {"has its shape in the store", EXPIRES, has_its_shape_in_the_store, NULL, 0},
+    {"shares its lock with reentrant", REENTRANT, shares_with_reentrant, NULL, 0},
     {"is a Redisson lock on the wire", REENTRANT | PUSH, is_a_redisson_lock, NULL, 0},
 };
 

@@ -82,6 +82,7 @@ law_fn survives_a_hung_node;
 /* laws_wire.c */
 law_fn has_its_shape_in_the_store;
 law_fn is_a_redisson_lock;
+law_fn shares_with_reentrant;
 
 /* Run by another process: what `conformance --child` does.  Answers the exit code. */
 int child_main(int argc, char **argv);

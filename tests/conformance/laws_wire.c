@@ -144,3 +144,44 @@ void is_a_redisson_lock(const char *variant)
     wait_for_foreigner(sys, "all", "redisson_lock__channel:{all}", "1");
     redisFree(listener);
 }
+
+/* How many commands of a kind the server has run. */
+static long long calls_of(const char *command)
+{
+    char field[40];
+    const char *at;
+
+    snprintf(field, sizeof(field), "cmdstat_%s:calls=", command);
+    at = strstr(servers_tell(0, "INFO commandstats")->str, field);
+    return at != NULL ? strtoll(at + strlen(field), NULL, 10) : 0;
+}
+
+/* The same name, the same lock, whichever of the two asks; and messages only from who
+ * promises them. */
+void shares_with_reentrant(const char *variant)
+{
+    dlock_options opts = rig_options(variant);
+    struct rig_helper *waiter;
+    struct rig_pair pair;
+    dlock_lease lease;
+    long long asked;
+
+    servers_start(&opts);
+    pair.a = rig_open(&opts);
+    opts.variant = "reentrant";
+    pair.b = rig_open(&opts);
+    assert_status(OK, dlock_acquire(pair.a, "shared", 0, &lease));
+    assert_status(BUSY, rig_try(pair.b, "shared"));
+    assert_status(OK, dlock_release(pair.a, &lease));
+    assert_int_equal(rig_caps(variant) & DLOCK_CAP_PUSH ? 1 : 0, calls_of("publish"));
+    assert_status(OK, dlock_acquire(pair.b, "shared", 0, &lease));
+    assert_status(BUSY, rig_try(pair.a, "shared"));
+    asked = calls_of("evalsha");
+    waiter = rig_helper_start(pair.a, "shared", -1);
+    assert_stays(!rig_helper_is_done(waiter), 1000);
+    /* 1, 2, 4 ... 128 ms: some 8 to reach the ceiling, then one in 64 to 128 ms. */
+    asked = calls_of("evalsha") - asked;
+    assert_true(asked >= 2 && asked <= 24);
+    assert_status(OK, dlock_release(pair.b, &lease));
+    assert_status(OK, rig_helper_finish(waiter));
+}

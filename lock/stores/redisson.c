@@ -1,0 +1,166 @@
+/* SPDX-License-Identifier: MIT */
+/* redisson.c -- what the locks that Redisson has too share. */
+#include "lock/stores/redisson.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "gen/lua_scripts.h"
+
+enum { LEVELS_MISSING = -3 }; /* see reentrant_acquire.lua */
+
+void redisson_close(void *opaque)
+{
+    struct redisson_lock *lock = opaque;
+
+    redis_subscription_close(lock->subscription);
+    redis_link_close(lock->link);
+    free(lock);
+}
+
+dlock_status redisson_open(struct redisson_lock **out, const dlock_options *opts,
+                           const char *acquire, const char *release, bool wakes)
+{
+    struct redisson_lock *lock = calloc(1, sizeof(*lock));
+    dlock_status st;
+
+    *out = NULL;
+    if (lock == NULL)
+        return dlock_fail(DLOCK_NOMEM, "no memory for the variant");
+    lock->acquire.text = acquire;
+    lock->renew.text = LUA_REENTRANT_RENEW;
+    lock->release.text = release;
+    st = redis_single_open(opts, &lock->link);
+    if (st == DLOCK_OK)
+        st = redis_script_load(lock->link, &lock->acquire);
+    if (st == DLOCK_OK)
+        st = redis_script_load(lock->link, &lock->renew);
+    if (st == DLOCK_OK)
+        st = redis_script_load(lock->link, &lock->release);
+    if (st == DLOCK_OK && wakes)
+        st = redis_subscription_open(&lock->subscription, opts->redis_url,
+                                     opts->redis_timeout_ms);
+    if (st != DLOCK_OK) {
+        redisson_close(lock);
+        return st;
+    }
+    *out = lock;
+    return DLOCK_OK;
+}
+
+dlock_status redisson_check(void *opaque)
+{
+    const struct redisson_lock *lock = opaque;
+
+    return redis_ping(lock->link);
+}
+
+void redisson_name(const char *prefix, const char *name, char out[REDISSON_NAME_SIZE])
+{
+    bool has_braces = strchr(name, '{') != NULL;
+
+    snprintf(out, REDISSON_NAME_SIZE, "%s:%s%s%s", prefix, has_braces ? "" : "{", name,
+             has_braces ? "" : "}");
+}
+
+dlock_status redisson_acquire_by(const struct redisson_lock *lock, dlock_claim *claim,
+                                 const struct redis_script_call *call)
+{
+    struct redis_answer answer;
+    dlock_status st = redis_script_run(lock->link, call, claim->give_up_ns, &answer);
+
+    if (st != DLOCK_OK)
+        return st;
+    if (answer.kind == REDIS_NIL)
+        return DLOCK_OK;
+    if (answer.kind == REDIS_TEXT) {
+        claim->fence = strtoull(answer.text, NULL, 10);
+        return DLOCK_OK;
+    }
+    if (answer.kind != REDIS_INTEGER)
+        return redis_unexpected(lock->link, "an acquire");
+    if (answer.integer == LEVELS_MISSING)
+        return DLOCK_LOST;
+    claim->free_in_ms = answer.integer;
+    return DLOCK_BUSY;
+}
+
+dlock_status redisson_acquire(void *opaque, dlock_claim *claim)
+{
+    const struct redisson_lock *lock = opaque;
+    char lease[12];
+    char level[12];
+    struct redis_script_call call = {
+        &lock->acquire, false, 1, 4, {claim->name, lease, claim->owner, level}};
+
+    snprintf(lease, sizeof(lease), "%d", claim->lease_ms);
+    snprintf(level, sizeof(level), "%d", claim->level);
+    return redisson_acquire_by(lock, claim, &call);
+}
+
+dlock_status redisson_renew(void *opaque, const dlock_claim *claim)
+{
+    const struct redisson_lock *lock = opaque;
+    char lease[12];
+    struct redis_script_call call = {
+        &lock->renew, false, 1, 3, {claim->name, lease, claim->owner}};
+
+    snprintf(lease, sizeof(lease), "%d", claim->lease_ms);
+    return redis_script_ask(lock->link, &call, claim->give_up_ns);
+}
+
+dlock_status redisson_release_by(const struct redisson_lock *lock,
+                                 const dlock_claim *claim,
+                                 const struct redis_script_call *call)
+{
+    struct redis_answer answer;
+    dlock_status st = redis_script_run(lock->link, call, claim->give_up_ns, &answer);
+
+    if (st != DLOCK_OK)
+        return st;
+    if (answer.kind == REDIS_NIL)
+        return DLOCK_LOST;
+    if (answer.kind == REDIS_INTEGER)
+        return DLOCK_OK;
+    return redis_unexpected(lock->link, "a release");
+}
+
+dlock_status redisson_release(void *opaque, const dlock_claim *claim)
+{
+    const struct redisson_lock *lock = opaque;
+    const char *message = lock->subscription != NULL ? REDISSON_FREED : "";
+    char channel[REDISSON_NAME_SIZE];
+    char lease[12];
+    char level[12];
+    struct redis_script_call call = {
+        &lock->release,
+        false,
+        2,
+        6,
+        {claim->name, channel, claim->owner, level, lease, message}};
+
+    redisson_name(REDISSON_CHANNEL, claim->name, channel);
+    snprintf(lease, sizeof(lease), "%d", claim->lease_ms);
+    snprintf(level, sizeof(level), "%d", claim->level);
+    return redisson_release_by(lock, claim, &call);
+}
+
+void *redisson_watch(void *opaque, const char *name)
+{
+    const struct redisson_lock *lock = opaque;
+    char channel[REDISSON_NAME_SIZE];
+
+    redisson_name(REDISSON_CHANNEL, name, channel);
+    return redis_subscription_join(lock->subscription, channel);
+}
+
+void redisson_sleep(void *waiter, int64_t until_ns)
+{
+    (void)redis_waiter_sleep(waiter, until_ns);
+}
+
+void redisson_unwatch(void *waiter, bool granted)
+{
+    redis_waiter_leave(waiter, granted);
+}

@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: MIT */
+/* redisson.h -- what the locks that Redisson has too share: the hash at the lock's name,
+ * the names of what lies beside it, the scripts, and waiting for its messages.
+ *
+ * The lock is a hash with one field, "uuid:number", that counts the levels; a release
+ * may publish 0 on a channel of the lock's.  So this program and a Java program exclude
+ * each other on the same lock.
+ *
+ * Functions that take a `void *` are slots of a dlock_variant, whose state is a
+ * struct redisson_lock.
+ *
+ * Threads     Any, but for open and close. */
+#ifndef DLOCK_REDISSON_H
+#define DLOCK_REDISSON_H
+
+#include "lock/stores/redis_single.h"
+#include "lock/stores/redis_subscription.h"
+
+#define REDISSON_CHANNEL "redisson_lock__channel"
+#define REDISSON_FREED "0" /* what a release publishes */
+
+/* Like a channel's name: a prefix and a lock's name. */
+enum { REDISSON_NAME_SIZE = REDIS_CHANNEL_MAX + 1 };
+
+struct redisson_lock {
+    struct redis_link *link;
+    struct redis_subscription *subscription; /* NULL: nobody publishes, nobody waits */
+    struct redis_script acquire;
+    struct redis_script renew;
+    struct redis_script release;
+};
+
+/* The scripts' texts; `wakes`: waiters subscribe. */
+dlock_status redisson_open(struct redisson_lock **out, const dlock_options *opts,
+                           const char *acquire, const char *release, bool wakes);
+void redisson_close(void *lock);
+dlock_status redisson_check(void *lock);
+
+/* "prefix:{name}", by which it shares the cluster slot of `name`; without braces of its
+ * own if there are some in it. */
+void redisson_name(const char *prefix, const char *name, char out[REDISSON_NAME_SIZE]);
+
+/* Take the lock by reentrant_acquire.lua. */
+dlock_status redisson_acquire(void *lock, dlock_claim *claim);
+
+/* The same by another script that answers like it.  In its place of nil it may answer
+ * a text: the fence. */
+dlock_status redisson_acquire_by(const struct redisson_lock *lock, dlock_claim *claim,
+                                 const struct redis_script_call *call);
+
+dlock_status redisson_renew(void *lock, const dlock_claim *claim);
+
+/* Give it back by reentrant_release.lua; publishes if it `wakes`. */
+dlock_status redisson_release(void *lock, const dlock_claim *claim);
+
+/* The same by another script that answers like it. */
+dlock_status redisson_release_by(const struct redisson_lock *lock,
+                                 const dlock_claim *claim,
+                                 const struct redis_script_call *call);
+
+void *redisson_watch(void *lock, const char *name);
+void redisson_sleep(void *waiter, int64_t until_ns);
+void redisson_unwatch(void *waiter, bool granted);
+
+#endif /* DLOCK_REDISSON_H */

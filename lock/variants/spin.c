@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: MIT */
+/* spin.c -- Redisson's SpinLock: the lock of reentrant without any message.
+ *
+ * Promises    as reentrant, but who waits looks by itself: after 1 ms, and then after
+ *             twice as long each time up to 128 ms, less a random part.
+ * Breaks      as reentrant; and what waiting costs grows with those who wait, while the
+ *             lock may stand free until one of them looks.
+ * Described   the wire facts are Redisson's.  It is there for where messages cost more
+ *             than looking, as in a cluster that hands them to all its nodes.
+ *
+ * It shares the hash with reentrant, so the two exclude each other; but a waiter of
+ * reentrant is not told of a release by spin, and finds it by its own poll. */
+#include "gen/lua_scripts.h"
+#include "lock/stores/redisson.h"
+
+static dlock_status open_state(const dlock_options *opts, void **state)
+{
+    return redisson_open((struct redisson_lock **)state, opts, LUA_REENTRANT_ACQUIRE,
+                         LUA_REENTRANT_RELEASE, false);
+}
+
+extern const dlock_variant dlock_variant_spin;
+
+const dlock_variant dlock_variant_spin = {
+    .info =
+        {
+            .name = "spin",
+            .store = "redis",
+            .promises = "as reentrant, but waiters look by themselves",
+            .breaks = "as reentrant; each waiter costs Redis requests all the time",
+            .source = "Redisson's SpinLock",
+            .caps = DLOCK_CAP_EXCLUSIVE | DLOCK_CAP_LOCAL | DLOCK_CAP_EXPIRES |
+                    DLOCK_CAP_ATOMIC | DLOCK_CAP_OWNED | DLOCK_CAP_RENEW |
+                    DLOCK_CAP_REENTRANT,
+        },
+    .drift_per_mille = 1,
+    .watched = true,
+    .poll_max_ms = 128,
+    .open = open_state,
+    .close = redisson_close,
+    .check = redisson_check,
+    .try_acquire = redisson_acquire,
+    .renew = redisson_renew,
+    .release = redisson_release,
+};
