@@ -26,6 +26,7 @@ enum { CASES_MAX = 1000, CASE_NAME_SIZE = 96, CASE_LIMIT_S = 60 };
 #define REENTRANT DLOCK_CAP_REENTRANT
 #define PUSH DLOCK_CAP_PUSH
 #define QUORUM DLOCK_CAP_QUORUM
+#define FENCED DLOCK_CAP_FENCED
 #define ATOMIC DLOCK_CAP_ATOMIC
 
 static const struct law laws[] = {
@@ -81,6 +82,10 @@ static const struct law laws[] = {
     {"needs a majority, whichever nodes", QUORUM, needs_a_majority, NULL, 0},
     {"survives a minority of dead nodes", QUORUM, survives_dead_nodes, NULL, 0},
     {"survives a hung node", QUORUM, survives_a_hung_node, NULL, 0},
+    {"its fence grows with every holder", FENCED, fence_grows_with_every_holder,
+     has_no_fence, 0},
+    {"its fence stays on re-entry", FENCED | REENTRANT, fence_stays_on_re_entry, NULL,
+     0},
     {"has its shape in the store", EXPIRES, has_its_shape_in_the_store, NULL, 0},
     {"shares its lock with reentrant", REENTRANT, shares_with_reentrant, NULL, 0},
     {"is a Redisson lock on the wire", REENTRANT | PUSH, is_a_redisson_lock, NULL, 0},

@@ -79,6 +79,10 @@ law_fn needs_a_majority;
 law_fn survives_dead_nodes;
 law_fn survives_a_hung_node;
 
+/* laws_fence.c */
+law_fn fence_grows_with_every_holder, has_no_fence;
+law_fn fence_stays_on_re_entry;
+
 /* laws_wire.c */
 law_fn has_its_shape_in_the_store;
 law_fn is_a_redisson_lock;

@@ -239,6 +239,8 @@ void leaves_nothing_of_many_names(const char *variant)
         snprintf(name, sizeof(name), "many:%d", i);
         assert_status(OK, rig_try(sys, name));
     }
+    /* But the counters of fences: one that began anew would repeat itself. */
     for (size_t i = 0; i < server_count(variant); i++)
-        assert_int_equal(0, servers_ask(i, "DBSIZE"));
+        assert_int_equal(rig_caps(variant) & DLOCK_CAP_FENCED ? MANY_NAMES : 0,
+                         servers_ask(i, "DBSIZE"));
 }
