@@ -183,6 +183,7 @@ struct acquiring {
     struct dlock_hold *hold;
     dlock_claim claim;
     int64_t sent_ns;
+    bool waits;
     bool was_late; /* the last grant came after its own lease had run out */
 };
 
@@ -222,6 +223,7 @@ static void prepare(struct acquiring *job)
     strcpy(facts->owner + DLOCK_UUID_LEN + 1, facts->number);
     dlock_token_make(facts->token);
     job->claim = dlock_claim_of(job->sys, facts, level);
+    job->claim.waits = job->waits;
 }
 
 static dlock_status attempt(void *arg, int64_t *free_in_ms)
@@ -257,7 +259,7 @@ static dlock_status attempt(void *arg, int64_t *free_in_ms)
 dlock_status dlock_acquire(dlock_system *sys, const char *name, int64_t wait_ms,
                            dlock_lease *lease)
 {
-    struct acquiring job = {.sys = sys};
+    struct acquiring job = {.sys = sys, .waits = wait_ms != 0};
     int64_t deadline_ns;
     dlock_status st;
 
@@ -272,7 +274,9 @@ dlock_status dlock_acquire(dlock_system *sys, const char *name, int64_t wait_ms,
     job.hold = dlock_holds_begin(sys->holds, name);
     if (job.hold == NULL)
         return dlock_fail(DLOCK_NOMEM, "no memory for a hold");
-    st = dlock_wait(sys->variant, sys->state, name, wait_ms, attempt, &job);
+    st = dlock_wait(sys->variant, sys->state, &job.claim, wait_ms, attempt, &job);
+    if (st == DLOCK_TIMEOUT && sys->variant->leave != NULL)
+        sys->variant->leave(sys->state, &job.claim);
     if (st != DLOCK_OK) {
         dlock_holds_abandon(sys->holds, job.hold);
         if (job.was_late && !dlock_is_failure(st))

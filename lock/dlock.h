@@ -77,6 +77,7 @@ enum dlock_caps {
     DLOCK_CAP_FENCED = 1u << 8,    /* the fence strictly grows with every new holder  */
     DLOCK_CAP_ATOMIC = 1u << 9,    /* locked and leased in one step: whenever the holder
                                     * dies, its lock ends by itself                   */
+    DLOCK_CAP_FAIR = 1u << 10,     /* waiters are served in the order of arrival      */
 };
 
 enum {

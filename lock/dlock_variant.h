@@ -28,6 +28,7 @@ typedef struct dlock_claim {
     int lease_ms;
     int level;          /* 1, or n for the nth level of a re-entrant hold             */
     int64_t give_up_ns; /* no I/O after this instant; INT64_MAX: the stores' timeouts */
+    bool waits;         /* the caller tries again after BUSY                          */
     uint64_t fence;     /* out of try_acquire, iff DLOCK_CAP_FENCED                   */
     int64_t free_in_ms; /* out of a BUSY try_acquire: when the holder's lease ends;
                          * stays -1 if unknown                                        */
@@ -68,7 +69,7 @@ typedef struct dlock_variant {
 
     /* MUST.  One attempt; never sleeps.  OK, BUSY, or a failure; LOST iff level > 1 and
      * the store no longer knows the outer levels.  After BUSY, LOST and IO nothing of
-     * this claim is left anywhere; after UNKNOWN and PROTOCOL the core calls release.
+     * this claim is left anywhere, but for a place in the queue if it waits; after UNKNOWN and PROTOCOL the core calls release.
      * Sent twice with the same claim it must count once. */
     dlock_status (*try_acquire)(void *state, dlock_claim *claim);
 
@@ -82,13 +83,18 @@ typedef struct dlock_variant {
     dlock_status (*release)(void *state, const dlock_claim *claim);
 
     /* All three MUST iff DLOCK_CAP_PUSH.
-     * watch    be told of releases of `name` from now on; NULL if that cannot be
+     * watch    be told of releases of the claim's name from now on, where it matters to
+     *          this claim; NULL if that cannot be
      * sleep    until one may have happened since the last sleep (or since watch), or
      *          until_ns.  Waking too often is allowed, missing one is not.
      * unwatch  `granted`: this waiter got the lock */
-    void *(*watch)(void *state, const char *name);
+    void *(*watch)(void *state, const dlock_claim *claim);
     void (*sleep)(void *watch, int64_t until_ns);
     void (*unwatch)(void *watch, bool granted);
+
+    /* MUST iff DLOCK_CAP_FAIR.  The claim waited in vain: give up its place in the queue.
+     * Not called after a failure: places must end by themselves too. */
+    void (*leave)(void *state, const dlock_claim *claim);
 } dlock_variant;
 
 /* The variants, in the order of variants.def. */

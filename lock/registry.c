@@ -62,6 +62,8 @@ const char *dlock_variant_flaw(const dlock_variant *variant)
         (variant->sleep == NULL) != !(caps & DLOCK_CAP_PUSH) ||
         (variant->unwatch == NULL) != !(caps & DLOCK_CAP_PUSH))
         return "watch, sleep, unwatch and DLOCK_CAP_PUSH disagree";
+    if ((variant->leave == NULL) != !(caps & DLOCK_CAP_FAIR))
+        return "leave and DLOCK_CAP_FAIR disagree";
     if ((caps & DLOCK_CAP_EXCLUSIVE) && !(caps & DLOCK_CAP_LOCAL))
         return "it excludes processes but not threads";
     return NULL;

@@ -66,8 +66,9 @@ static dlock_status watch_until(const dlock_variant *variant, void *watch,
     return st;
 }
 
-dlock_status dlock_wait(const dlock_variant *variant, void *state, const char *name,
-                        int64_t wait_ms, dlock_attempt_fn *attempt, void *arg)
+dlock_status dlock_wait(const dlock_variant *variant, void *state,
+                        const dlock_claim *claim, int64_t wait_ms,
+                        dlock_attempt_fn *attempt, void *arg)
 {
     int64_t until_ns = INT64_MAX;
     int64_t free_in_ms = -1;
@@ -80,7 +81,7 @@ dlock_status dlock_wait(const dlock_variant *variant, void *state, const char *n
     if (st != DLOCK_BUSY || wait_ms == 0)
         return st;
     if (variant->watch != NULL)
-        watch = variant->watch(state, name);
+        watch = variant->watch(state, claim);
     if (watch != NULL) {
         st = watch_until(variant, watch, until_ns, attempt, arg, free_in_ms);
         variant->unwatch(watch, st == DLOCK_OK);

@@ -16,7 +16,7 @@
 
 #include "lock/dlock.h"
 
-enum { REDIS_ARGS_MAX = 10, REDIS_TEXT_SIZE = 160 };
+enum { REDIS_ARGS_MAX = 12, REDIS_TEXT_SIZE = 160 };
 
 struct redis_link;
 struct redis_conn;

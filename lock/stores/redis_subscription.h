@@ -17,7 +17,7 @@
 struct redis_subscription;
 struct redis_waiter;
 
-enum { REDIS_CHANNEL_MAX = 255 };
+enum { REDIS_CHANNEL_MAX = 319 };
 
 /* Does not connect yet.  INVALID, NOMEM. */
 dlock_status redis_subscription_open(struct redis_subscription **out, const char *url,

@@ -146,12 +146,12 @@ dlock_status redisson_release(void *opaque, const dlock_claim *claim)
     return redisson_release_by(lock, claim, &call);
 }
 
-void *redisson_watch(void *opaque, const char *name)
+void *redisson_watch(void *opaque, const dlock_claim *claim)
 {
     const struct redisson_lock *lock = opaque;
     char channel[REDISSON_NAME_SIZE];
 
-    redisson_name(REDISSON_CHANNEL, name, channel);
+    redisson_name(REDISSON_CHANNEL, claim->name, channel);
     return redis_subscription_join(lock->subscription, channel);
 }
 

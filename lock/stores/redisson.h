@@ -58,7 +58,7 @@ dlock_status redisson_release_by(const struct redisson_lock *lock,
                                  const dlock_claim *claim,
                                  const struct redis_script_call *call);
 
-void *redisson_watch(void *lock, const char *name);
+void *redisson_watch(void *lock, const dlock_claim *claim);
 void redisson_sleep(void *waiter, int64_t until_ns);
 void redisson_unwatch(void *waiter, bool granted);
 

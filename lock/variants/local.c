@@ -150,9 +150,9 @@ static dlock_status release(void *state, const dlock_claim *claim)
     return mine ? DLOCK_OK : DLOCK_LOST;
 }
 
-static void *watch(void *state, const char *name)
+static void *watch(void *state, const dlock_claim *claim)
 {
-    struct entry *entry = enter(name);
+    struct entry *entry = enter(claim->name);
 
     (void)state;
     if (entry != NULL)

@@ -27,6 +27,7 @@ enum { CASES_MAX = 1000, CASE_NAME_SIZE = 96, CASE_LIMIT_S = 60 };
 #define PUSH DLOCK_CAP_PUSH
 #define QUORUM DLOCK_CAP_QUORUM
 #define FENCED DLOCK_CAP_FENCED
+#define FAIR DLOCK_CAP_FAIR
 #define ATOMIC DLOCK_CAP_ATOMIC
 
 static const struct law laws[] = {
@@ -86,6 +87,10 @@ static const struct law laws[] = {
      has_no_fence, 0},
     {"its fence stays on re-entry", FENCED | REENTRANT, fence_stays_on_re_entry, NULL,
      0},
+    {"serves in the order of arrival", FAIR, serves_in_order_of_arrival, NULL, 0},
+    {"passes over a dead waiter, without asking all the time", FAIR,
+     passes_a_dead_waiter, NULL, 0},
+    {"leaves the queue with its timeout", FAIR, leaves_the_queue, NULL, 0},
     {"has its shape in the store", EXPIRES, has_its_shape_in_the_store, NULL, 0},
     {"shares its lock with reentrant", REENTRANT, shares_with_reentrant, NULL, 0},
     {"is a Redisson lock on the wire", REENTRANT | PUSH, is_a_redisson_lock, NULL, 0},

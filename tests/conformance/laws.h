@@ -83,6 +83,11 @@ law_fn survives_a_hung_node;
 law_fn fence_grows_with_every_holder, has_no_fence;
 law_fn fence_stays_on_re_entry;
 
+/* laws_fair.c */
+law_fn serves_in_order_of_arrival;
+law_fn passes_a_dead_waiter;
+law_fn leaves_the_queue;
+
 /* laws_wire.c */
 law_fn has_its_shape_in_the_store;
 law_fn is_a_redisson_lock;

@@ -138,7 +138,20 @@ static const redisReply *send_acquire(const char *variant, const char *name,
     if (rig_is(variant, "fenced"))
         return servers_tell(0, "EVAL %s 2 %s %s:fence 60000 %s %d", LUA_FENCED_ACQUIRE,
                             name, name, owner, level);
+    if (rig_is(variant, "fair"))
+        return servers_tell(0, "EVAL %s 3 %s %s:q %s:t 60000 %s %d 0", LUA_FAIR_ACQUIRE,
+                            name, name, name, owner, level);
     return servers_tell(0, "EVAL %s 1 %s 60000 %s %d", LUA_REENTRANT_ACQUIRE, name,
+                        owner, level);
+}
+
+static const redisReply *send_release(const char *variant, const char *name,
+                                      const char *owner, int level)
+{
+    if (rig_is(variant, "fair"))
+        return servers_tell(0, "EVAL %s 3 %s %s:q %s:t %s %d 60000 0 c:",
+                            LUA_FAIR_RELEASE, name, name, name, owner, level);
+    return servers_tell(0, "EVAL %s 2 %s c %s %d 60000 0", LUA_REENTRANT_RELEASE, name,
                         owner, level);
 }
 
@@ -165,18 +178,13 @@ void counts_a_resent_request_once(const char *variant)
     send_acquire(variant, name, owner, 1);
     assert_int_equal(2, levels_in_store(name, owner));
     /* A clean-up of level 3, which never came to be, keeps the two that are. */
-    servers_ask(0, "EVAL %s 2 %s c %s 3 60000 0", LUA_REENTRANT_RELEASE, name, owner);
+    send_release(variant, name, owner, 3);
     assert_int_equal(2, levels_in_store(name, owner));
     for (int sent = 0; sent < 2; sent++) {
-        assert_int_equal(0, servers_ask(0, "EVAL %s 2 %s c %s 2 60000 0",
-                                        LUA_REENTRANT_RELEASE, name, owner));
+        assert_int_equal(0, send_release(variant, name, owner, 2)->integer);
         assert_int_equal(1, levels_in_store(name, owner));
     }
-    assert_int_equal(1, servers_ask(0, "EVAL %s 2 %s c %s 1 60000 0",
-                                    LUA_REENTRANT_RELEASE, name, owner));
-    assert_int_equal(REDIS_REPLY_NIL,
-                     servers_tell(0, "EVAL %s 2 %s c %s 1 60000 0",
-                                  LUA_REENTRANT_RELEASE, name, owner)
-                         ->type);
+    assert_int_equal(1, send_release(variant, name, owner, 1)->integer);
+    assert_int_equal(REDIS_REPLY_NIL, send_release(variant, name, owner, 1)->type);
     assert_int_equal(0, servers_count_keys(name));
 }

@@ -126,7 +126,7 @@ static void wait_for_foreigner(dlock_system *sys, const char *name, const char *
     assert_comes(listeners(channel) == 0);
 }
 
-void is_a_redisson_lock(const char *variant)
+static void is_a_redisson_plain_lock(const char *variant)
 {
     dlock_options opts = rig_options(variant);
     redisContext *listener;
@@ -142,6 +142,56 @@ void is_a_redisson_lock(const char *variant)
     wait_for_foreigner(sys, "theirs", "redisson_lock__channel:{theirs}", "0");
     wait_for_foreigner(sys, "all", "redisson_lock__channel:{all}", "1");
     redisFree(listener);
+}
+
+#define THEIRS "8743c9c0-0795-4907-87fd-6c719a6b4586:52"
+
+/* A waiter of ours in Redisson's queue, woken by its own channel; and one of theirs. */
+static void is_a_redisson_fair_lock(const char *variant)
+{
+    dlock_options opts = rig_options(variant);
+    struct rig_helper *waiter;
+    redisContext *listener;
+    dlock_system *sys;
+    dlock_lease lease;
+    char channel[160];
+
+    servers_start(&opts);
+    sys = rig_open(&opts);
+    servers_ask(0, "HSET n %s 1", THEIRS);
+    servers_ask(0, "PEXPIRE n 60000");
+    waiter = rig_helper_start(sys, "n", -1);
+    assert_comes(servers_ask(0, "LLEN redisson_lock_queue:{n}") == 1);
+    snprintf(channel, sizeof(channel), "redisson_lock__channel:{n}:%s",
+             servers_tell(0, "LINDEX redisson_lock_queue:{n} 0")->str);
+    assert_int_equal(1, servers_ask(0, "ZCARD redisson_lock_timeout:{n}"));
+    assert_comes(listeners(channel) == 1);
+    servers_ask(0, "DEL n");
+    servers_ask(0, "PUBLISH %s 0", channel);
+    assert_status(OK, rig_helper_finish(waiter));
+    assert_int_equal(0, servers_ask(0, "DBSIZE"));
+
+    listener = redisConnectUnix(opts.redis_url + strlen("unix://"));
+    assert_non_null(listener);
+    assert_int_equal(REDIS_OK, redisAppendCommand(listener, "SUBSCRIBE %s",
+                                                  "redisson_lock__channel:{n}:" THEIRS));
+    next_message(listener, "subscribe", "redisson_lock__channel:{n}:" THEIRS, NULL);
+    assert_status(OK, dlock_acquire(sys, "n", 0, &lease));
+    servers_ask(0, "RPUSH redisson_lock_queue:{n} %s", THEIRS);
+    servers_ask(0, "ZADD redisson_lock_timeout:{n} 99999999999999 %s", THEIRS);
+    assert_status(OK, dlock_release(sys, &lease));
+    next_message(listener, "message", "redisson_lock__channel:{n}:" THEIRS, "0");
+    assert_status(BUSY, rig_try(sys, "n")); /* it is their turn */
+    redisFree(listener);
+}
+
+void is_a_redisson_lock(const char *variant)
+{
+    if (rig_caps(variant) & DLOCK_CAP_FAIR) {
+        is_a_redisson_fair_lock(variant);
+        return;
+    }
+    is_a_redisson_plain_lock(variant);
 }
 
 /* How many commands of a kind the server has run. */
@@ -172,7 +222,10 @@ void shares_with_reentrant(const char *variant)
     assert_status(OK, dlock_acquire(pair.a, "shared", 0, &lease));
     assert_status(BUSY, rig_try(pair.b, "shared"));
     assert_status(OK, dlock_release(pair.a, &lease));
-    assert_int_equal(rig_caps(variant) & DLOCK_CAP_PUSH ? 1 : 0, calls_of("publish"));
+    /* fair tells who waits, and nobody does. */
+    assert_int_equal((rig_caps(variant) & (DLOCK_CAP_PUSH | DLOCK_CAP_FAIR)) ==
+                         DLOCK_CAP_PUSH,
+                     calls_of("publish"));
     assert_status(OK, dlock_acquire(pair.b, "shared", 0, &lease));
     assert_status(BUSY, rig_try(pair.a, "shared"));
     asked = calls_of("evalsha");

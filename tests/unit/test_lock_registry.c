@@ -83,6 +83,8 @@ static void every_broken_promise_is_found(void **state)
     ASSERT_FLAW("naive", v.info.caps &= ~(unsigned)DLOCK_CAP_LOCAL, "threads");
     ASSERT_FLAW("local", v.lease_limit_ms = 100, "limit");
     ASSERT_FLAW("lua", v.lease_limit_ms = 1, "limit");
+    ASSERT_FLAW("fair", v.leave = NULL, "FAIR");
+    ASSERT_FLAW("lua", v.info.caps |= DLOCK_CAP_FAIR, "FAIR");
     ASSERT_FLAW("spin", v.poll_max_ms = -1, "poll");
     ASSERT_FLAW("reentrant", v.poll_max_ms = 10, "poll");
     ASSERT_FLAW("local", v.info.caps |= DLOCK_CAP_ATOMIC, "never expires");

@@ -32,10 +32,10 @@ static dlock_status attempt(void *arg, int64_t *free_in_ms)
     return lock.attempt_count++ < lock.busy_count ? DLOCK_BUSY : lock.then;
 }
 
-static void *watch(void *state, const char *name)
+static void *watch(void *state, const dlock_claim *claim)
 {
     assert_ptr_equal(&lock, state);
-    assert_string_equal("name", name);
+    assert_string_equal("name", claim->name);
     lock.watch_count++;
     return lock.can_watch ? &lock : NULL;
 }
@@ -57,6 +57,7 @@ static void unwatch(void *watched, bool granted)
     lock.granted = granted;
 }
 
+static const dlock_claim claim_here = {.name = "name"};
 static const dlock_variant polled;
 static const dlock_variant pushed = {
     .watch = watch, .sleep = sleep_until, .unwatch = unwatch};
@@ -69,7 +70,7 @@ static dlock_status wait_for(const dlock_variant *variant, int64_t wait_ms,
     lock.then = then;
     lock.free_in_ms = -1;
     lock.can_watch = true;
-    return dlock_wait(variant, &lock, "name", wait_ms, attempt, &lock);
+    return dlock_wait(variant, &lock, &claim_here, wait_ms, attempt, &lock);
 }
 
 static void no_wait_is_one_attempt(void **state)
@@ -126,7 +127,7 @@ static void a_poll_stands_behind_the_watch(void **state)
     lock.busy_count = 50;
     lock.can_watch = true;
     lock.free_in_ms = 7;
-    assert_int_equal(DLOCK_OK, dlock_wait(&pushed, &lock, "name", -1, attempt, &lock));
+    assert_int_equal(DLOCK_OK, dlock_wait(&pushed, &lock, &claim_here, -1, attempt, &lock));
     assert_true(lock.slept_ns <= 8 * DLOCK_NS_PER_MS);
 }
 
@@ -135,7 +136,7 @@ static void who_cannot_watch_polls(void **state)
     (void)state;
     memset(&lock, 0, sizeof(lock));
     lock.busy_count = 3;
-    assert_int_equal(DLOCK_OK, dlock_wait(&pushed, &lock, "name", -1, attempt, &lock));
+    assert_int_equal(DLOCK_OK, dlock_wait(&pushed, &lock, &claim_here, -1, attempt, &lock));
     assert_int_equal(4, lock.attempt_count);
     assert_int_equal(0, lock.sleep_count);
     assert_int_equal(0, lock.unwatch_count);

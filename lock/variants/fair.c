@@ -1,0 +1,138 @@
+/* SPDX-License-Identifier: MIT */
+/* fair.c -- Redisson's fair lock: as reentrant, in the order of arrival.
+ *
+ * Promises    as reentrant; who began to wait first is served first, and one waiter is
+ *             woken by a release.  A waiter that died holds up the others for no more
+ *             than TURN_MS.
+ * Breaks      as reentrant.  A waiter whose process stood still for longer than TURN_MS
+ *             loses its place.
+ * Described   the articles' Redisson chapters; the wire facts are Redisson's own.
+ *
+ * Beside the hash there are the list redisson_lock_queue:{name} and the sorted set
+ * redisson_lock_timeout:{name}; each waiter has a channel of its own.  Redisson believes
+ * a waiter for minutes from when it came, and those behind a dead one ask Redis without
+ * a pause; here each attempt says anew that its owner still waits, and there is one
+ * every few hundred ms.  Beside Java programs a waiter of ours can lose its place: when
+ * one of them takes the lock it moves the times of all by its own minutes. */
+#include <stdio.h>
+
+#include "gen/lua_scripts.h"
+#include "lock/stores/redisson.h"
+
+enum { TURN_MS = 1500 };
+
+/* The keys of a claim. */
+struct keys {
+    char queue[REDISSON_NAME_SIZE];
+    char timeouts[REDISSON_NAME_SIZE];
+    char lease[12];
+    char level[12];
+};
+
+static void keys_of(const dlock_claim *claim, int level, struct keys *out)
+{
+    redisson_name("redisson_lock_queue", claim->name, out->queue);
+    redisson_name("redisson_lock_timeout", claim->name, out->timeouts);
+    snprintf(out->lease, sizeof(out->lease), "%d", claim->lease_ms);
+    snprintf(out->level, sizeof(out->level), "%d", level);
+}
+
+/* The channel of a waiter; of none with the owner "". */
+static void channel_of(const char *name, const char *owner,
+                       char out[REDISSON_NAME_SIZE])
+{
+    char common[REDISSON_NAME_SIZE];
+
+    redisson_name(REDISSON_CHANNEL, name, common);
+    /* The core has checked the length of both. */
+    if (snprintf(out, REDISSON_NAME_SIZE, "%s:%s", common, owner) >= REDISSON_NAME_SIZE)
+        out[0] = '\0';
+}
+
+static dlock_status open_state(const dlock_options *opts, void **state)
+{
+    return redisson_open((struct redisson_lock **)state, opts, LUA_FAIR_ACQUIRE,
+                         LUA_FAIR_RELEASE, true);
+}
+
+static dlock_status try_acquire(void *opaque, dlock_claim *claim)
+{
+    const struct redisson_lock *lock = opaque;
+    struct keys keys;
+    char turn[12];
+    struct redis_script_call call = {&lock->acquire,
+                                     false,
+                                     3,
+                                     7,
+                                     {claim->name, keys.queue, keys.timeouts, keys.lease,
+                                      claim->owner, keys.level, turn}};
+
+    keys_of(claim, claim->level, &keys);
+    snprintf(turn, sizeof(turn), "%d", claim->waits ? TURN_MS : 0);
+    return redisson_acquire_by(lock, claim, &call);
+}
+
+static dlock_status give_back(const struct redisson_lock *lock,
+                              const dlock_claim *claim, int level)
+{
+    struct keys keys;
+    char channel[REDISSON_NAME_SIZE];
+    struct redis_script_call call = {
+        &lock->release,
+        false,
+        3,
+        8,
+        {claim->name, keys.queue, keys.timeouts, claim->owner, keys.level, keys.lease,
+         REDISSON_FREED, channel}};
+
+    keys_of(claim, level, &keys);
+    channel_of(claim->name, "", channel);
+    return redisson_release_by(lock, claim, &call);
+}
+
+static dlock_status release(void *lock, const dlock_claim *claim)
+{
+    return give_back(lock, claim, claim->level);
+}
+
+static void leave(void *lock, const dlock_claim *claim)
+{
+    (void)give_back(lock, claim, 0); /* or it is no longer believed to wait, soon */
+}
+
+static void *watch(void *opaque, const dlock_claim *claim)
+{
+    const struct redisson_lock *lock = opaque;
+    char channel[REDISSON_NAME_SIZE];
+
+    channel_of(claim->name, claim->owner, channel);
+    return redis_subscription_join(lock->subscription, channel);
+}
+
+extern const dlock_variant dlock_variant_fair;
+
+const dlock_variant dlock_variant_fair = {
+    .info =
+        {
+            .name = "fair",
+            .store = "redis",
+            .promises = "as reentrant, and served in the order of arrival",
+            .breaks = "as reentrant; a waiter that stands still loses its place",
+            .source = "the articles' Redisson fair lock",
+            .caps = DLOCK_CAP_EXCLUSIVE | DLOCK_CAP_LOCAL | DLOCK_CAP_EXPIRES |
+                    DLOCK_CAP_ATOMIC | DLOCK_CAP_OWNED | DLOCK_CAP_RENEW |
+                    DLOCK_CAP_REENTRANT | DLOCK_CAP_PUSH | DLOCK_CAP_FAIR,
+        },
+    .drift_per_mille = 1,
+    .watched = true,
+    .open = open_state,
+    .close = redisson_close,
+    .check = redisson_check,
+    .try_acquire = try_acquire,
+    .renew = redisson_renew,
+    .release = release,
+    .watch = watch,
+    .sleep = redisson_sleep,
+    .unwatch = redisson_unwatch,
+    .leave = leave,
+};

@@ -1,0 +1,56 @@
+-- fair_acquire.lua -- take the lock as reentrant_acquire.lua does, but only in turn.
+--
+-- Who waits stands in a list, and beside it, in a sorted set, until when that is believed
+-- of it.  The shapes are Redisson's, which fixes that time when the waiter comes, minutes
+-- ahead.  Here every attempt of a waiter sets it anew, a moment ahead, so that a waiter
+-- who died delays the others by no more than that moment.  The time is the server's.
+--
+-- KEYS[1]  the lock, a hash
+-- KEYS[2]  its queue, a list of owners
+-- KEYS[3]  until when each is believed to wait, a sorted set of owners, ms since 1970
+-- ARGV[1]  lease in ms, above 0
+-- ARGV[2]  owner, "uuid:number"
+-- ARGV[3]  level wanted: 1, or one more than the owner holds
+-- ARGV[4]  for how many ms the owner is believed to wait; 0: it does not wait
+--
+-- Returns  nil    taken; the lease ends ARGV[1] ms from now
+--          n >= 0 somebody else's, or somebody else's turn, for n more ms
+--          -1     somebody else's, without an end
+--          -3     the owner does not hold the levels below
+local held = tonumber(redis.call('HGET', KEYS[1], ARGV[2]) or 0)
+local wanted = tonumber(ARGV[3])
+if held == 0 then
+    if wanted > 1 then
+        return -3
+    end
+    local time = redis.call('TIME')
+    local now = time[1] * 1000 + math.floor(time[2] / 1000)
+    local head = redis.call('LINDEX', KEYS[2], 0)
+    local left = -1
+    while head and head ~= ARGV[2] do
+        left = (tonumber(redis.call('ZSCORE', KEYS[3], head)) or 0) - now
+        if left > 0 then
+            break
+        end
+        redis.call('LPOP', KEYS[2])
+        redis.call('ZREM', KEYS[3], head)
+        head = redis.call('LINDEX', KEYS[2], 0)
+    end
+    local is_free = redis.call('EXISTS', KEYS[1]) == 0
+    if not is_free or (head and head ~= ARGV[2]) then
+        if ARGV[4] ~= '0' then
+            if not redis.call('ZSCORE', KEYS[3], ARGV[2]) then
+                redis.call('RPUSH', KEYS[2], ARGV[2])
+            end
+            redis.call('ZADD', KEYS[3], now + ARGV[4], ARGV[2])
+        end
+        return is_free and math.floor(left) or redis.call('PTTL', KEYS[1])
+    end
+    redis.call('LREM', KEYS[2], 0, ARGV[2])
+    redis.call('ZREM', KEYS[3], ARGV[2])
+end
+if held < wanted then
+    redis.call('HSET', KEYS[1], ARGV[2], wanted)
+end
+redis.call('PEXPIRE', KEYS[1], ARGV[1])
+return nil

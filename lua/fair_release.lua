@@ -1,0 +1,47 @@
+-- fair_release.lua -- give back one level as reentrant_release.lua does, or a place in
+-- the queue; if the lock is free then, tell who is first in it.
+--
+-- KEYS[1]  the lock, a hash
+-- KEYS[2]  its queue, a list of owners
+-- KEYS[3]  until when each is believed to wait, a sorted set of owners, ms since 1970
+-- ARGV[1]  owner, "uuid:number"
+-- ARGV[2]  level to give back; the levels below it are kept; 0: the place in the queue
+-- ARGV[3]  lease in ms, above 0
+-- ARGV[4]  what to publish when the lock is free
+-- ARGV[5]  the channel of a waiter, but for its owner
+--
+-- Returns  1    free now; or the place is given back
+--          0    given back, levels below it are still held; lease as ARGV[3] from now
+--          nil  the owner does not hold the lock
+local held = tonumber(redis.call('HGET', KEYS[1], ARGV[1]) or 0)
+local kept = tonumber(ARGV[2]) - 1
+local answer = nil
+if kept < 0 then
+    redis.call('LREM', KEYS[2], 0, ARGV[1])
+    redis.call('ZREM', KEYS[3], ARGV[1])
+    answer = 1
+elseif held > 0 and kept > 0 then
+    if held > kept then
+        redis.call('HSET', KEYS[1], ARGV[1], kept)
+    end
+    redis.call('PEXPIRE', KEYS[1], ARGV[3])
+    return 0
+elseif held > 0 then
+    redis.call('DEL', KEYS[1])
+    answer = 1
+end
+if redis.call('EXISTS', KEYS[1]) == 1 then
+    return answer
+end
+local time = redis.call('TIME')
+local now = time[1] * 1000 + math.floor(time[2] / 1000)
+local head = redis.call('LINDEX', KEYS[2], 0)
+while head and (tonumber(redis.call('ZSCORE', KEYS[3], head)) or 0) <= now do
+    redis.call('LPOP', KEYS[2])
+    redis.call('ZREM', KEYS[3], head)
+    head = redis.call('LINDEX', KEYS[2], 0)
+end
+if head then
+    redis.call('PUBLISH', ARGV[5] .. head, ARGV[4])
+end
+return answer
