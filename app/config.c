@@ -120,9 +120,9 @@ static bool check(const struct config *c)
         return complain("--process must be 1 to 63 of A-Z a-z 0-9 _ . : -");
     if (strcmp(lock->store, "redis") == 0 && c->redis_url == NULL)
         return complain("this --lock needs --redis-url (or SECKILL_REDIS_URL)");
-    if (strcmp(lock->name, "redlock") == 0 && c->redlock_urls == NULL)
+    if (strcmp(lock->store, "redis x5") == 0 && c->redlock_urls == NULL)
         return complain(
-            "--lock=redlock needs --redlock-urls (or SECKILL_REDLOCK_URLS)");
+            "this --lock needs --redlock-urls (or SECKILL_REDLOCK_URLS)");
     return true;
 }
 

@@ -110,7 +110,7 @@ typedef struct dlock_options {
     const char *variant;      /* a name of the catalogue                             */
     const char *redis_url;    /* redis://[user:password@]host:port[/db] or
                                * unix:///path[?db=N]; single-node variants use it    */
-    const char *redlock_urls; /* the same, separated by commas; redlock's nodes      */
+    const char *redlock_urls; /* the same, separated by commas: redlock's and multi's */
     int lease_ms;             /* at least DLOCK_LEASE_MIN_MS; lua-local takes no more
                                * than 100                                            */
     bool watchdog;            /* renew held leases at a third of lease_ms, where that

@@ -75,12 +75,30 @@ static void exchange(struct redis_leg *legs, size_t leg_count,
         redis_script_exchange(legs, leg_count, question->script, give_up_ns);
 }
 
-static void count(struct redis_vote *vote, const struct redis_answer *answer)
+static bool is_yes(enum redis_yes yes, const struct redis_answer *answer)
 {
-    bool yes = answer->kind == REDIS_TEXT ||
-               (answer->kind == REDIS_INTEGER && answer->integer == 1);
-    bool no = answer->kind == REDIS_NIL ||
-              (answer->kind == REDIS_INTEGER && answer->integer == 0);
+    if (yes == REDIS_YES_IS_NIL)
+        return answer->kind == REDIS_NIL;
+    if (yes == REDIS_YES_IS_INTEGER)
+        return answer->kind == REDIS_INTEGER;
+    return answer->kind == REDIS_TEXT ||
+           (answer->kind == REDIS_INTEGER && answer->integer == 1);
+}
+
+static bool is_no(enum redis_yes yes, const struct redis_answer *answer)
+{
+    if (yes == REDIS_YES_IS_NIL)
+        return answer->kind == REDIS_INTEGER;
+    return answer->kind == REDIS_NIL || (yes == REDIS_YES_IS_ONE &&
+                                         answer->kind == REDIS_INTEGER &&
+                                         answer->integer == 0);
+}
+
+static void count(struct redis_vote *vote, enum redis_yes what,
+                  const struct redis_answer *answer)
+{
+    bool yes = is_yes(what, answer);
+    bool no = is_no(what, answer);
 
     if (answer->status == DLOCK_OK && yes) {
         vote->yes++;
@@ -118,7 +136,7 @@ static struct redis_vote ask(struct redis_nodes *nodes, uint64_t who, uint64_t c
     else
         exchange(legs, leg_count, question, give_up_ns);
     for (size_t i = 0; i < leg_count; i++)
-        count(&vote, &legs[i].answer);
+        count(&vote, question->yes, &legs[i].answer);
     return vote;
 }
 

@@ -20,8 +20,16 @@ struct redis_nodes {
     struct redis_link *links[REDIS_NODES_MAX];
 };
 
-/* One question: a command or a script.  Yes is a text or 1, no is nil or 0. */
+/* What counts as yes; any other sound answer is no. */
+enum redis_yes {
+    REDIS_YES_IS_ONE,     /* 1, or a text; no is nil or 0 */
+    REDIS_YES_IS_NIL,     /* nil; no is any integer       */
+    REDIS_YES_IS_INTEGER, /* any integer; no is nil       */
+};
+
+/* One question: a command or a script. */
 struct redis_question {
+    enum redis_yes yes;
     const struct redis_command *command; /* NULL: the script */
     const struct redis_script_call *script;
 };

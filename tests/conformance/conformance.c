@@ -81,7 +81,8 @@ static const struct law laws[] = {
      fails_fast_when_the_store_is_dead, NULL, 0},
     {"leaves nothing of many names", EXPIRES, leaves_nothing_of_many_names, NULL, 0},
     {"needs a majority, whichever nodes", QUORUM, needs_a_majority, NULL, 0},
-    {"survives a minority of dead nodes", QUORUM, survives_dead_nodes, NULL, 0},
+    {"survives a minority of dead nodes", QUORUM, survives_dead_nodes,
+     needs_every_node, LAW_NODES},
     {"survives a hung node", QUORUM, survives_a_hung_node, NULL, 0},
     {"its fence grows with every holder", FENCED, fence_grows_with_every_holder,
      has_no_fence, 0},
@@ -92,7 +93,8 @@ static const struct law laws[] = {
      passes_a_dead_waiter, NULL, 0},
     {"leaves the queue with its timeout", FAIR, leaves_the_queue, NULL, 0},
     {"has its shape in the store", EXPIRES, has_its_shape_in_the_store, NULL, 0},
-    {"shares its lock with reentrant", REENTRANT, shares_with_reentrant, NULL, 0},
+    {"shares its lock with reentrant", REENTRANT | LAW_SINGLE, shares_with_reentrant,
+     NULL, 0},
     {"is a Redisson lock on the wire", REENTRANT | PUSH, is_a_redisson_lock, NULL, 0},
 };
 
@@ -124,7 +126,8 @@ static void run_case(void **state)
 static law_fn *choose(const struct law *law, const char *variant)
 {
     unsigned caps = rig_caps(variant) | (rig_is_watched(variant) ? LAW_WATCHED : 0) |
-                    (rig_is(variant, "getset") ? 0 : LAW_TIMELESS);
+                    (rig_is(variant, "getset") ? 0 : LAW_TIMELESS) |
+                    (rig_uses_nodes(variant) ? LAW_NODES : LAW_SINGLE);
 
     if ((caps & law->needs) == law->needs)
         return law->claimed;

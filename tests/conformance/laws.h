@@ -12,6 +12,8 @@
 enum {
     /* Beside the public caps. */
     LAW_WATCHED = 1 << 30,  /* the watchdog renews this variant's leases  */
+    LAW_NODES = 1 << 28,    /* it locks on several servers                */
+    LAW_SINGLE = 1 << 27,   /* it locks on one, or on none                */
     LAW_TIMELESS = 1 << 29, /* the clients' wall clocks do not matter     */
 };
 
@@ -76,7 +78,7 @@ law_fn leaves_nothing_of_many_names;
 
 /* laws_quorum.c */
 law_fn needs_a_majority;
-law_fn survives_dead_nodes;
+law_fn survives_dead_nodes, needs_every_node;
 law_fn survives_a_hung_node;
 
 /* laws_fence.c */

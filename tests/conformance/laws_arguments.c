@@ -77,7 +77,7 @@ void refuses_bad_urls(const char *variant)
     static const char *const bad[] = {NULL, "", "http://127.0.0.1:1", "redis://",
                                       "redis://127.0.0.1:0", "redis://h:1/x"};
     dlock_options opts = rig_options(variant);
-    bool many = rig_caps(variant) & DLOCK_CAP_QUORUM;
+    bool many = rig_uses_nodes(variant);
     dlock_system *sys = NULL;
 
     for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {

@@ -344,7 +344,7 @@ void validity_ends_without_the_store(const char *variant)
     opts.redlock_node_timeout_ms = 20 * SHORT_LEASE_MS;
     servers_start(&opts);
     sys = open_told(&opts);
-    count = rig_caps(variant) & DLOCK_CAP_QUORUM ? SERVERS_MAX : 1;
+    count = rig_uses_nodes(variant) ? SERVERS_MAX : 1;
     acquired_ms = rig_now_ms();
     assert_status(OK, dlock_acquire(sys, name, 0, &lease));
     servers_signal(0, count, SIGSTOP);

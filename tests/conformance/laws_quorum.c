@@ -95,6 +95,41 @@ void survives_dead_nodes(const char *variant)
     use_with_dead_nodes(&opts);
 }
 
+/* All or nothing: with one node dead, or one that somebody else holds, it cannot be
+ * taken, and nothing of the attempt is left on the others. */
+void needs_every_node(const char *variant)
+{
+    static const char theirs[] = "8743c9c0-0795-4907-87fd-6c719a6b4586:52";
+    dlock_options opts = rig_options(variant);
+    const char *name = rig_name();
+    struct rig_pair pair;
+    dlock_lease lease;
+
+    servers_start(&opts);
+    pair = rig_open_pair(&opts);
+    for (size_t which = 0; which < SERVERS_MAX; which++) {
+        servers_ask(which, "HSET %s %s 1", name, theirs);
+        assert_status(BUSY, rig_try(pair.a, name));
+        assert_int_equal(1, servers_count_keys(name));
+        servers_ask(which, "DEL %s", name);
+    }
+    assert_status(OK, dlock_acquire(pair.a, name, 0, &lease));
+    assert_int_equal(SERVERS_MAX, servers_count_keys(name));
+    /* All servers but one forget: still nobody else gets in. */
+    for (size_t which = 0; which + 1 < SERVERS_MAX; which++)
+        servers_ask(which, "DEL %s", name);
+    assert_status(BUSY, rig_try(pair.b, name));
+    assert_status(LOST, dlock_release(pair.a, &lease));
+    assert_int_equal(0, servers_count_keys(name));
+    servers_signal(3, 1, SIGKILL);
+    assert_true(dlock_is_failure(rig_try(pair.a, name)));
+    for (size_t which = 0; which < 3; which++)
+        assert_int_equal(0, servers_ask(which, "EXISTS %s", name));
+    assert_status(IO, dlock_check(pair.a));
+    servers_restart(3);
+    assert_comes(rig_try(pair.a, name) == DLOCK_OK);
+}
+
 /* One node hangs.  If each round waited for it, they would take far longer than they
  * may; if it were never asked again, it would not hold the lock in the end. */
 static void use_with_a_hung_node(dlock_options *opts)

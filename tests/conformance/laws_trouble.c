@@ -10,7 +10,7 @@ enum { PAUSE_MS = 900, TIMEOUT_MS = 250, MANY_NAMES = 1500, CALLS_WHILE_DEAD = 2
 
 static size_t server_count(const char *variant)
 {
-    return rig_caps(variant) & DLOCK_CAP_QUORUM ? SERVERS_MAX : 1;
+    return rig_uses_nodes(variant) ? SERVERS_MAX : 1;
 }
 
 static void tell_all(const char *variant, const char *command)

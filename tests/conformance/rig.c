@@ -81,6 +81,11 @@ bool rig_is(const char *variant, const char *name)
     return strcmp(variant, name) == 0;
 }
 
+bool rig_uses_nodes(const char *variant)
+{
+    return strcmp(dlock_variant_find(variant)->store, "redis x5") == 0;
+}
+
 bool rig_is_watched(const char *variant)
 {
     for (size_t i = 0; i < dlock_variant_count(); i++)

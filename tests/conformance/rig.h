@@ -44,6 +44,9 @@ const char *rig_name(void);
 unsigned rig_caps(const char *variant);
 bool rig_is(const char *variant, const char *name);
 
+/* Does it lock on all servers of redlock_urls? */
+bool rig_uses_nodes(const char *variant);
+
 /* Does the core's watchdog renew its leases? */
 bool rig_is_watched(const char *variant);
 

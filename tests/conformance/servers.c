@@ -56,7 +56,7 @@ static bool connect_side(struct server *server)
 
 size_t servers_find(const dlock_options *opts)
 {
-    bool many = rig_caps(opts->variant) & DLOCK_CAP_QUORUM;
+    bool many = rig_uses_nodes(opts->variant);
     char urls[URLS_SIZE];
     char *rest = urls;
     char why[160];
@@ -108,7 +108,7 @@ static void start(size_t which)
 
 void servers_start(dlock_options *opts)
 {
-    bool many = rig_caps(opts->variant) & DLOCK_CAP_QUORUM;
+    bool many = rig_uses_nodes(opts->variant);
     size_t count = many ? SERVERS_MAX : 1;
     size_t len = 0;
 

@@ -1,0 +1,172 @@
+/* SPDX-License-Identifier: MIT */
+/* multi.c -- Redisson's MultiLock: the lock of reentrant on every one of N servers.
+ *
+ * Promises    one holder as long as any one server keeps its word: a failover that loses
+ *             the lock of one of them lets nobody in.  Renewed; may be locked again.
+ * Breaks      as reentrant.  It cannot be taken while any server is dead or hung: that
+ *             is the price, and what redlock does otherwise.
+ * Described   the articles' MultiLock chapters; each part is a Redisson lock.
+ *
+ * All or nothing: what an attempt got is given back when it did not get the rest.  The
+ * first server is asked alone, so of many who come at once one is refused nowhere else
+ * and none has to give way to each other for ever.  claim->note is the set of servers
+ * that were asked. */
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "gen/lua_scripts.h"
+#include "lock/stores/redis_nodes.h"
+#include "lock/stores/redisson.h"
+
+#define FIRST UINT64_C(1)
+
+struct state {
+    struct redis_nodes nodes;
+    struct redis_script acquire;
+    struct redis_script renew;
+    struct redis_script release;
+};
+
+static void close_state(void *opaque)
+{
+    struct state *state = opaque;
+
+    redis_nodes_close(&state->nodes);
+    free(state);
+}
+
+static dlock_status open_state(const dlock_options *opts, void **out)
+{
+    struct state *state = calloc(1, sizeof(*state));
+    dlock_status st;
+
+    if (state == NULL)
+        return dlock_fail(DLOCK_NOMEM, "no memory for the variant");
+    state->acquire.text = LUA_REENTRANT_ACQUIRE;
+    state->renew.text = LUA_REENTRANT_RENEW;
+    state->release.text = LUA_REENTRANT_RELEASE;
+    st = redis_nodes_open(&state->nodes, opts->redlock_urls,
+                          opts->redlock_node_timeout_ms, opts->redlock_sequential);
+    state->nodes.quorum = state->nodes.count; /* everybody has to agree */
+    if (st == DLOCK_OK)
+        st = redis_nodes_ping(&state->nodes);
+    if (st == DLOCK_OK)
+        st = redis_nodes_load(&state->nodes, &state->acquire);
+    if (st == DLOCK_OK)
+        st = redis_nodes_load(&state->nodes, &state->renew);
+    if (st == DLOCK_OK)
+        st = redis_nodes_load(&state->nodes, &state->release);
+    if (st != DLOCK_OK) {
+        close_state(state);
+        return st;
+    }
+    *out = state;
+    return DLOCK_OK;
+}
+
+static dlock_status check(void *opaque)
+{
+    struct state *state = opaque;
+
+    return redis_nodes_ping(&state->nodes);
+}
+
+/* OK if all who were asked did it, LOST if one had nothing to do it to. */
+static dlock_status verdict(const struct state *state, const struct redis_vote *vote)
+{
+    if (vote->no > 0)
+        return DLOCK_LOST;
+    return vote->failed > 0 ? redis_nodes_failed(&state->nodes, vote) : DLOCK_OK;
+}
+
+static dlock_status release(void *opaque, const dlock_claim *claim)
+{
+    struct state *state = opaque;
+    char channel[REDISSON_NAME_SIZE];
+    char lease[12];
+    char level[12];
+    /* By its text, as redlock: a hung server may do it when nobody is there any more. */
+    struct redis_script_call call = {
+        &state->release,
+        true,
+        2,
+        6,
+        {claim->name, channel, claim->owner, level, lease, REDISSON_FREED}};
+    struct redis_question question = {.script = &call, .yes = REDIS_YES_IS_INTEGER};
+    struct redis_vote vote;
+
+    redisson_name(REDISSON_CHANNEL, claim->name, channel);
+    snprintf(lease, sizeof(lease), "%d", claim->lease_ms);
+    snprintf(level, sizeof(level), "%d", claim->level);
+    vote = redis_nodes_ask_again(&state->nodes, claim->note, &question, INT64_MAX);
+    return verdict(state, &vote);
+}
+
+static dlock_status renew(void *opaque, const dlock_claim *claim)
+{
+    struct state *state = opaque;
+    char lease[12];
+    struct redis_script_call call = {
+        &state->renew, false, 1, 3, {claim->name, lease, claim->owner}};
+    struct redis_question question = {.script = &call};
+    struct redis_vote vote;
+
+    snprintf(lease, sizeof(lease), "%d", claim->lease_ms);
+    vote = redis_nodes_ask_again(&state->nodes, claim->note, &question,
+                                 claim->give_up_ns);
+    return verdict(state, &vote);
+}
+
+static dlock_status try_acquire(void *opaque, dlock_claim *claim)
+{
+    struct state *state = opaque;
+    uint64_t all = (FIRST << state->nodes.count) - 1;
+    char lease[12];
+    char level[12];
+    struct redis_script_call call = {
+        &state->acquire, false, 1, 4, {claim->name, lease, claim->owner, level}};
+    struct redis_question question = {.script = &call, .yes = REDIS_YES_IS_NIL};
+    struct redis_vote vote;
+    dlock_status st;
+
+    snprintf(lease, sizeof(lease), "%d", claim->lease_ms);
+    snprintf(level, sizeof(level), "%d", claim->level);
+    claim->note = FIRST;
+    vote = redis_nodes_ask_again(&state->nodes, FIRST, &question, claim->give_up_ns);
+    if (vote.yes == 1 && all != FIRST) {
+        claim->note = all;
+        vote = redis_nodes_ask_again(&state->nodes, all & ~FIRST, &question,
+                                     claim->give_up_ns);
+    }
+    st = vote.failed > 0 ? redis_nodes_failed(&state->nodes, &vote)
+                         : verdict(state, &vote);
+    if (st == DLOCK_LOST && claim->level == 1)
+        st = DLOCK_BUSY;
+    if ((st == DLOCK_BUSY || st == DLOCK_LOST || st == DLOCK_IO) && claim->note == all)
+        (void)release(state, claim); /* otherwise the core does it */
+    return st;
+}
+
+extern const dlock_variant dlock_variant_multi;
+
+const dlock_variant dlock_variant_multi = {
+    .info =
+        {
+            .name = "multi",
+            .store = "redis x5",
+            .promises = "one holder, also when all servers but one lose their locks",
+            .breaks = "a process that stops beyond its lease; one dead node stops all",
+            .source = "the articles' Redisson MultiLock",
+            .caps = DLOCK_CAP_EXCLUSIVE | DLOCK_CAP_LOCAL | DLOCK_CAP_EXPIRES |
+                    DLOCK_CAP_ATOMIC | DLOCK_CAP_OWNED | DLOCK_CAP_RENEW |
+                    DLOCK_CAP_REENTRANT,
+        },
+    .drift_per_mille = 10,
+    .watched = true,
+    .open = open_state,
+    .close = close_state,
+    .check = check,
+    .try_acquire = try_acquire,
+    .renew = renew,
+    .release = release,
+};
