@@ -116,7 +116,7 @@ typedef struct dlock_options {
     bool watchdog;            /* renew held leases at a third of lease_ms, where that
                                * is a part of the variant (reentrant, redlock)       */
     bool redlock_sequential;  /* ask the nodes one after another, as first described */
-    int redis_timeout_ms;     /* for one command on a single node, connect included  */
+    int redis_timeout_ms;     /* for one command to a server, connect included       */
     int redlock_node_timeout_ms; /* the same for each of redlock's nodes             */
     dlock_lost_fn *on_lost;   /* may be NULL                                         */
     void *on_lost_arg;

@@ -45,12 +45,12 @@ typedef struct dlock_variant {
     /* MAY, only with renew: the watchdog renews its leases. */
     bool watched;
 
-    /* MAY, only with DLOCK_CAP_EXPIRES: its leases are never longer, whatever the options
-     * ask for.  0: no limit. */
+    /* MAY, only with DLOCK_CAP_EXPIRES: its leases are never longer, whatever the
+     * options ask for.  0: no limit. */
     int lease_limit_ms;
 
-    /* MAY, only without DLOCK_CAP_PUSH: the longest sleep between two attempts; it begins
-     * with 1 ms and doubles.  0: 50 ms. */
+    /* MAY, only without DLOCK_CAP_PUSH: the longest sleep between two attempts; it
+     * begins with 1 ms and doubles.  0: 50 ms. */
     int poll_max_ms;
 
     /* MAY: release frees whoever's lock it finds, so the core must not use it to clean
@@ -69,8 +69,9 @@ typedef struct dlock_variant {
 
     /* MUST.  One attempt; never sleeps.  OK, BUSY, or a failure; LOST iff level > 1 and
      * the store no longer knows the outer levels.  After BUSY, LOST and IO nothing of
-     * this claim is left anywhere, but for a place in the queue if it waits; after UNKNOWN and PROTOCOL the core calls release.
-     * Sent twice with the same claim it must count once. */
+     * this claim is left anywhere, but for a place in the queue if it waits; after
+     * UNKNOWN and PROTOCOL the core calls release.  Sent twice with the same claim
+     * it must count once. */
     dlock_status (*try_acquire)(void *state, dlock_claim *claim);
 
     /* MUST iff DLOCK_CAP_RENEW.  Make the lease end lease_ms from now.  OK, LOST, or a
@@ -92,8 +93,8 @@ typedef struct dlock_variant {
     void (*sleep)(void *watch, int64_t until_ns);
     void (*unwatch)(void *watch, bool granted);
 
-    /* MUST iff DLOCK_CAP_FAIR.  The claim waited in vain: give up its place in the queue.
-     * Not called after a failure: places must end by themselves too. */
+    /* MUST iff DLOCK_CAP_FAIR.  The claim waited in vain: give up its place in the
+     * queue.  Not called after a failure: places must end by themselves too. */
     void (*leave)(void *state, const dlock_claim *claim);
 } dlock_variant;
 

@@ -46,7 +46,8 @@ struct redis_leg {
 };
 
 /* A conversation: one command after another on the same connection, which nobody else
- * uses meanwhile, for WATCH and MULTI.  One thread's.  All fields but link begin as 0. */
+ * uses meanwhile, for WATCH and MULTI.  One thread's.  All fields but link begin as
+ * 0. */
 struct redis_talk {
     struct redis_link *link;
     struct redis_conn *conn; /* NULL: not begun, or broken off by a failure */

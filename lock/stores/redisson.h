@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* redisson.h -- what the locks that Redisson has too share: the hash at the lock's name,
- * the names of what lies beside it, the scripts, and waiting for its messages.
+/* redisson.h -- what the locks that Redisson has too share: the hash at the lock's
+ * name, the names of what lies beside it, the scripts, and waiting for its messages.
  *
  * The lock is a hash with one field, "uuid:number", that counts the levels; a release
  * may publish 0 on a channel of the lock's.  So this program and a Java program exclude

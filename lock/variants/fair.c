@@ -9,10 +9,10 @@
  * Described   the articles' Redisson chapters; the wire facts are Redisson's own.
  *
  * Beside the hash there are the list redisson_lock_queue:{name} and the sorted set
- * redisson_lock_timeout:{name}; each waiter has a channel of its own.  Redisson believes
- * a waiter for minutes from when it came, and those behind a dead one ask Redis without
- * a pause; here each attempt says anew that its owner still waits, and there is one
- * every few hundred ms.  Beside Java programs a waiter of ours can lose its place: when
+ * redisson_lock_timeout:{name}; each waiter has a channel of its own.  Redisson
+ * believes a waiter for minutes from when it came, and those behind a dead one ask
+ * Redis without a pause; here each attempt says anew that its owner still waits, and
+ * there is one every few hundred ms.  Beside Java programs a waiter of ours can lose its place: when
  * one of them takes the lock it moves the times of all by its own minutes. */
 #include <stdio.h>
 
@@ -60,12 +60,13 @@ static dlock_status try_acquire(void *opaque, dlock_claim *claim)
     const struct redisson_lock *lock = opaque;
     struct keys keys;
     char turn[12];
-    struct redis_script_call call = {&lock->acquire,
-                                     false,
-                                     3,
-                                     7,
-                                     {claim->name, keys.queue, keys.timeouts, keys.lease,
-                                      claim->owner, keys.level, turn}};
+    struct redis_script_call call = {
+        &lock->acquire,
+        false,
+        3,
+        7,
+        {claim->name, keys.queue, keys.timeouts, keys.lease, claim->owner, keys.level,
+         turn}};
 
     keys_of(claim, claim->level, &keys);
     snprintf(turn, sizeof(turn), "%d", claim->waits ? TURN_MS : 0);

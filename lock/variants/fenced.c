@@ -2,9 +2,9 @@
 /* fenced.c -- Redisson's RFencedLock: the lock of reentrant, and a number with it that
  * grows with every new holder.
  *
- * Promises    as reentrant; lease->fence is greater than that of every holder before.  A
- *             store that refuses what is written under a smaller one than it has seen
- *             (the stock guard `fence` will) is safe from holders that woke up too late.
+ * Promises    as reentrant; lease->fence is greater than that of every holder before.
+ *             A store that refuses what is written under a smaller one than it has
+ *             seen is safe from holders that woke up too late.
  * Breaks      as reentrant, wherever the fence is not looked at; and if the counter is
  *             lost, by a failover or by deleting it.
  * Described   the wire facts are Redisson's; why, Kleppmann's answer to Redlock.
@@ -32,7 +32,11 @@ static dlock_status try_acquire(void *opaque, dlock_claim *claim)
     char lease[12];
     char level[12];
     struct redis_script_call call = {
-        &lock->acquire, false, 2, 5, {claim->name, counter, lease, claim->owner, level}};
+        &lock->acquire,
+        false,
+        2,
+        5,
+        {claim->name, counter, lease, claim->owner, level}};
 
     redisson_name(COUNTER, claim->name, counter);
     snprintf(lease, sizeof(lease), "%d", claim->lease_ms);

@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: MIT */
-/* getset.c -- SETNX of the time at which the lock ends; GET, and then GETSET, decide who
- * takes over a lock that has ended; released by DEL unless it has ended.
+/* getset.c -- SETNX of the time at which the lock ends; GET, and then GETSET, decide
+ * who takes over a lock that has ended; released by DEL unless it has ended.
  *
- * Promises    one holder while work ends within the lease and all clients' clocks agree.
+ * Promises    one holder while work ends in its lease and all clients' clocks agree.
  *             Lock and lease are one value, so a crash leaves nothing for ever.
- * Breaks      by the wall clock of the clients: one that is ahead takes over what others
- *             still hold, and whose own is behind frees what others have taken over.  And
- *             when work outlives the lease.
+ * Breaks      by the wall clock of the clients: one that is ahead takes over what
+ *             others still hold, and whose own is behind frees what others have taken
+ *             over.  And when work outlives the lease.
  * Described   the articles' answer to the crash between SETNX and EXPIRE.  They say it
  *             themselves: nobody's name is on the lock.
  *
- * Who loses the race of GETSETs has written its own time over the winner's, which ends a
- * little later by it.  The key never expires in Redis: one that nobody asks for again
+ * Who loses the race of GETSETs has written its own time over the winner's, which ends
+ * a little later by it.  The key never expires in Redis: one that nobody asks for again
  * stays there, ended.  claim->note is the time that was written. */
 #include <inttypes.h>
 #include <stdio.h>

@@ -4,7 +4,7 @@
  * Promises    one holder while work ends within 100 ms; never frees another's lock; a
  *             thread that locks again is let in.
  * Breaks      when work outlives the lease, which is short.  And by its flag: that a
- *             thread holds the lock is written down in its own process and not in Redis,
+ *             thread holds the lock is written down in its own process, not in Redis,
  *             so it goes on counting when the lease is over and the lock another's.
  *             Inner levels are no hold at all: the release of the outer one frees it.
  * Described   the articles' Java class around SET NX PX 100.

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* multi.c -- Redisson's MultiLock: the lock of reentrant on every one of N servers.
  *
- * Promises    one holder as long as any one server keeps its word: a failover that loses
- *             the lock of one of them lets nobody in.  Renewed; may be locked again.
+ * Promises    one holder as long as any one server keeps its word: a failover that
+ *             loses the lock of one lets nobody in.  Renewed; may be locked again.
  * Breaks      as reentrant.  It cannot be taken while any server is dead or hung: that
  *             is the price, and what redlock does otherwise.
  * Described   the articles' MultiLock chapters; each part is a Redisson lock.
@@ -45,8 +45,9 @@ static dlock_status open_state(const dlock_options *opts, void **out)
     state->acquire.text = LUA_REENTRANT_ACQUIRE;
     state->renew.text = LUA_REENTRANT_RENEW;
     state->release.text = LUA_REENTRANT_RELEASE;
-    st = redis_nodes_open(&state->nodes, opts->redlock_urls,
-                          opts->redlock_node_timeout_ms, opts->redlock_sequential);
+    /* Without one of them there is no lock, so nothing is won by waiting for less. */
+    st = redis_nodes_open(&state->nodes, opts->redlock_urls, opts->redis_timeout_ms,
+                          opts->redlock_sequential);
     state->nodes.quorum = state->nodes.count; /* everybody has to agree */
     if (st == DLOCK_OK)
         st = redis_nodes_ping(&state->nodes);
@@ -85,7 +86,7 @@ static dlock_status release(void *opaque, const dlock_claim *claim)
     char channel[REDISSON_NAME_SIZE];
     char lease[12];
     char level[12];
-    /* By its text, as redlock: a hung server may do it when nobody is there any more. */
+    /* By its text, as redlock: a hung server may do it when nobody is there. */
     struct redis_script_call call = {
         &state->release,
         true,

@@ -3,8 +3,9 @@
  *
  * Promises    one holder among all processes, as long as everybody is done in time and
  *             nobody dies at the wrong moment.
- * Breaks      when the holder dies, or its request is cut off, between the two commands:
- *             the lock is held for ever.  And when work outlives the lease, as naive.
+ * Breaks      when the holder dies, or its request is cut off, between the two
+ *             commands: the lock is held for ever.  And when work outlives the
+ *             lease, as naive.
  * Described   the articles' first attempt in Redis; its value is the thread's number,
  *             which nobody looks at.
  *

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* laws_fair.c -- who came first is served first, and who went does not keep the rest. */
+/* laws_fair.c -- who came first is served first; who went does not keep the rest. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -305,7 +305,8 @@ void breaks_by_a_clients_clock(const char *variant)
     dlock_clock_shift_wall(2 * opts.lease_ms); /* b's is ahead */
     assert_status(OK, dlock_acquire(pair.b, name, 0, &second));
     assert_true(dlock_lease_valid(pair.a, &first));
-    dlock_clock_shift_wall(0); /* a's is not: it frees the lock of b, and a third enters */
+    /* a's is not: it frees the lock of b, and a third enters. */
+    dlock_clock_shift_wall(0);
     assert_status(OK, dlock_release(pair.a, &first));
     assert_true(dlock_lease_valid(pair.b, &second));
     assert_status(OK, rig_try_elsewhere(pair.a, name));

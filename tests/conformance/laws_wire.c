@@ -149,6 +149,7 @@ static void is_a_redisson_plain_lock(const char *variant)
 /* A waiter of ours in Redisson's queue, woken by its own channel; and one of theirs. */
 static void is_a_redisson_fair_lock(const char *variant)
 {
+    static const char theirs[] = "redisson_lock__channel:{n}:" THEIRS;
     dlock_options opts = rig_options(variant);
     struct rig_helper *waiter;
     redisContext *listener;
@@ -173,14 +174,13 @@ static void is_a_redisson_fair_lock(const char *variant)
 
     listener = redisConnectUnix(opts.redis_url + strlen("unix://"));
     assert_non_null(listener);
-    assert_int_equal(REDIS_OK, redisAppendCommand(listener, "SUBSCRIBE %s",
-                                                  "redisson_lock__channel:{n}:" THEIRS));
-    next_message(listener, "subscribe", "redisson_lock__channel:{n}:" THEIRS, NULL);
+    assert_int_equal(REDIS_OK, redisAppendCommand(listener, "SUBSCRIBE %s", theirs));
+    next_message(listener, "subscribe", theirs, NULL);
     assert_status(OK, dlock_acquire(sys, "n", 0, &lease));
     servers_ask(0, "RPUSH redisson_lock_queue:{n} %s", THEIRS);
     servers_ask(0, "ZADD redisson_lock_timeout:{n} 99999999999999 %s", THEIRS);
     assert_status(OK, dlock_release(sys, &lease));
-    next_message(listener, "message", "redisson_lock__channel:{n}:" THEIRS, "0");
+    next_message(listener, "message", theirs, "0");
     assert_status(BUSY, rig_try(sys, "n")); /* it is their turn */
     redisFree(listener);
 }

@@ -127,7 +127,8 @@ static void a_poll_stands_behind_the_watch(void **state)
     lock.busy_count = 50;
     lock.can_watch = true;
     lock.free_in_ms = 7;
-    assert_int_equal(DLOCK_OK, dlock_wait(&pushed, &lock, &claim_here, -1, attempt, &lock));
+    assert_int_equal(DLOCK_OK,
+                     dlock_wait(&pushed, &lock, &claim_here, -1, attempt, &lock));
     assert_true(lock.slept_ns <= 8 * DLOCK_NS_PER_MS);
 }
 
@@ -136,7 +137,8 @@ static void who_cannot_watch_polls(void **state)
     (void)state;
     memset(&lock, 0, sizeof(lock));
     lock.busy_count = 3;
-    assert_int_equal(DLOCK_OK, dlock_wait(&pushed, &lock, &claim_here, -1, attempt, &lock));
+    assert_int_equal(DLOCK_OK,
+                     dlock_wait(&pushed, &lock, &claim_here, -1, attempt, &lock));
     assert_int_equal(4, lock.attempt_count);
     assert_int_equal(0, lock.sleep_count);
     assert_int_equal(0, lock.unwatch_count);
