@@ -32,6 +32,7 @@ enum { CASES_MAX = 1000, CASE_NAME_SIZE = 96, CASE_LIMIT_S = 60 };
 
 static const struct law laws[] = {
     {"excludes a second owner", LOCAL, excludes_a_second_owner, lets_everybody_in, 0},
+    {"lets in one of many who come at once", EXPIRES, lets_one_of_many_in, NULL, 0},
     {"loses no update of many threads", LOCAL, loses_no_update, loses_updates, 0},
     {"excludes another process", EXCLUSIVE, excludes_another_process,
      lets_another_process_in, 0},

@@ -29,6 +29,7 @@ struct law {
 
 /* laws_exclusion.c */
 law_fn excludes_a_second_owner, lets_everybody_in;
+law_fn lets_one_of_many_in;
 law_fn loses_no_update, loses_updates;
 law_fn excludes_another_process, lets_another_process_in;
 law_fn frees_a_killed_holder, frees_no_holder_killed_between;

@@ -275,3 +275,30 @@ void frees_no_holder_killed_between(const char *variant)
         assert_int_equal(1, servers_ask(0, "DEL %s", name));
     }
 }
+
+/* A lock that has ended, and many who come at once: for getset that is a race of its
+ * own, since the key is still there. */
+void lets_one_of_many_in(const char *variant)
+{
+    enum { COMERS = 6, RACES = 20 };
+    dlock_options opts = rig_options(variant);
+    struct rig_pair pair = rig_open_pair(&opts);
+    bool is_getset = rig_is(variant, "getset");
+
+    servers_find(&opts);
+    for (int race = 0; race < RACES; race++) {
+        struct rig_helper *comers[COMERS];
+        const char *name = rig_name();
+        int granted_count = 0;
+
+        if (is_getset)
+            servers_tell(0, "SET %s 1000000000000", name); /* ended in 2001 */
+        for (int i = 0; i < COMERS; i++)
+            comers[i] = rig_helper_start(i % 2 == 0 ? pair.a : pair.b, name, 0);
+        for (int i = 0; i < COMERS; i++)
+            granted_count += rig_helper_acquired(comers[i]) == DLOCK_OK;
+        for (int i = 0; i < COMERS; i++)
+            rig_helper_finish(comers[i]);
+        assert_true(granted_count <= 1);
+    }
+}
