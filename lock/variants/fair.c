@@ -12,8 +12,9 @@
  * redisson_lock_timeout:{name}; each waiter has a channel of its own.  Redisson
  * believes a waiter for minutes from when it came, and those behind a dead one ask
  * Redis without a pause; here each attempt says anew that its owner still waits, and
- * there is one every few hundred ms.  Beside Java programs a waiter of ours can lose its place: when
- * one of them takes the lock it moves the times of all by its own minutes. */
+ * there is one every few hundred ms.  Beside Java programs a waiter of ours can lose
+ * its place: when one of them takes the lock it moves the times of all by its own
+ * minutes. */
 #include <stdio.h>
 
 #include "gen/lua_scripts.h"
