@@ -37,6 +37,8 @@ static bool open_locks(struct service *s)
     opts.variant = c->lock;
     opts.redis_url = c->redis_url;
     opts.redlock_urls = c->redlock_urls;
+    opts.database_url = c->database_url;
+    opts.database_timeout_ms = (int)c->statement_timeout_ms;
     opts.lease_ms = (int)c->lock_lease_ms;
     opts.watchdog = c->watchdog;
     opts.redlock_sequential = strcmp(c->redlock, "sequential") == 0;
@@ -46,8 +48,11 @@ static bool open_locks(struct service *s)
     opts.on_lost_arg = s;
     st = dlock_open(&s->locks, &opts);
     if (st != DLOCK_OK)
-        log_error("Redis is not available for --lock=%s: %s: %s", c->lock,
-                  dlock_status_text(st), dlock_error());
+        log_error("%s is not available for --lock=%s: %s: %s",
+                  strcmp(dlock_variant_find(c->lock)->store, "postgresql") == 0
+                      ? "PostgreSQL"
+                      : "Redis",
+                  c->lock, dlock_status_text(st), dlock_error());
     return st == DLOCK_OK;
 }
 

@@ -72,6 +72,8 @@ enum dlock_caps {
     DLOCK_CAP_PUSH = 1u << 6,      /* waiters are woken by the release, not by a poll */
     DLOCK_CAP_QUORUM = 1u << 7,    /* survives a minority of dead or hung nodes       */
     DLOCK_CAP_FENCED = 1u << 8,    /* the fence strictly grows with every new holder  */
+    DLOCK_CAP_SESSION = 1u << 9,   /* free once the holder's connection has ended     */
+    DLOCK_CAP_FAIR = 1u << 10,     /* waiters are served in the order they came       */
 };
 
 enum {
@@ -105,18 +107,22 @@ typedef struct dlock_options {
     const char *redis_url;    /* redis://[user:password@]host:port[/db] or
                                * unix:///path[?db=N]; single-node variants use it    */
     const char *redlock_urls; /* the same, separated by commas; redlock's nodes      */
+    const char *database_url; /* postgresql://..., as libpq reads it; the pg variants
+                               * keep their own connections to it, and need the tables
+                               * of lock/stores/postgres.sql there                   */
     int lease_ms;             /* at least DLOCK_LEASE_MIN_MS                         */
     bool watchdog;            /* renew held leases at a third of lease_ms, where that
                                * is a part of the variant (reentrant, redlock)       */
     bool redlock_sequential;  /* ask the nodes one after another, as first described */
     int redis_timeout_ms;     /* for one command on a single node, connect included  */
     int redlock_node_timeout_ms; /* the same for each of redlock's nodes             */
+    int database_timeout_ms;  /* for one statement, and for connecting               */
     dlock_lost_fn *on_lost;   /* may be NULL                                         */
     void *on_lost_arg;
 } dlock_options;
 
-/* reentrant, lease 30 s, watchdog on, command timeout 2 s, redlock parallel with 50 ms
- * per node; no URLs. */
+/* reentrant, lease 30 s, watchdog on, command and database timeout 2 s, redlock
+ * parallel with 50 ms per node; no URLs. */
 dlock_options dlock_options_default(void);
 
 /* Make a system of `opts->variant` and reach its stores.  Every string is copied.
@@ -125,7 +131,8 @@ dlock_options dlock_options_default(void);
  *             DLOCK_LEASE_MIN_MS, a timeout of zero or less
  *   IO        a store did not answer (redlock: fewer than a majority did);
  *             dlock_error() names it
- *   PROTOCOL  a store refused: wrong password, or not a Redis
+ *   PROTOCOL  a store refused: wrong password, not a Redis, or a database without the
+ *             lock library's tables
  *   NOMEM
  * On anything but OK *out is NULL. */
 dlock_status dlock_open(dlock_system **out, const dlock_options *opts) DLOCK_MUST_CHECK;
@@ -194,7 +201,8 @@ static inline bool dlock_is_failure(dlock_status st)
 /* One row of the catalogue: what people choose by. */
 typedef struct dlock_variant_info {
     const char *name;     /* the value of `variant`                       */
-    const char *store;    /* "-", "process", "redis", "redis x5"          */
+    const char *store;    /* "-", "process", "redis", "redis x5",
+                           * "postgresql"                                  */
     const char *promises; /* one line: what holds                         */
     const char *breaks;   /* one line: what breaks it                     */
     const char *source;   /* where it is described                        */

@@ -31,7 +31,9 @@ typedef struct dlock_claim {
     uint64_t fence;     /* out of try_acquire, iff DLOCK_CAP_FENCED                   */
     int64_t free_in_ms; /* out of a BUSY try_acquire: when the holder's lease ends;
                          * stays -1 if unknown                                        */
-    uint64_t note;      /* out of try_acquire: comes back in renew and release        */
+    uint64_t note;      /* out of try_acquire: comes back in every later slot         */
+    int64_t wait_until_ns; /* try_acquire MAY wait in its store until then, for a part
+                            * of the time or all of it; 0: the caller does not wait   */
 } dlock_claim;
 
 typedef struct dlock_variant {
@@ -58,7 +60,7 @@ typedef struct dlock_variant {
     /* MAY.  Ask every store once whether it answers. */
     dlock_status (*check)(void *state);
 
-    /* MUST.  One attempt; never sleeps.  OK, BUSY, or a failure; LOST iff level > 1 and
+    /* MUST.  One attempt; never sleeps here (but see wait_until_ns).  OK, BUSY, or a failure; LOST iff level > 1 and
      * the store no longer knows the outer levels.  After BUSY, LOST and IO nothing of
      * this claim is left anywhere; after UNKNOWN and PROTOCOL the core calls release.
      * Sent twice with the same claim it must count once. */
@@ -67,6 +69,15 @@ typedef struct dlock_variant {
     /* MUST iff DLOCK_CAP_RENEW.  Make the lease end lease_ms from now.  OK, LOST, or a
      * failure. */
     dlock_status (*renew)(void *state, const dlock_claim *claim);
+
+    /* MUST iff DLOCK_CAP_SESSION.  Is the session that holds the claim still there?  OK
+     * or LOST, at once and without asking the store.  The watchdog calls it, also while
+     * the owner's thread is in release. */
+    dlock_status (*probe)(void *state, const dlock_claim *claim);
+
+    /* MUST iff a waiting try_acquire leaves a place in a queue behind when it answers
+     * BUSY: the wait has ended without a grant, take the claim's owner out of it. */
+    void (*leave_queue)(void *state, const dlock_claim *claim);
 
     /* MUST.  Give back the level claim->level and keep those below it.  OK, LOST, or a
      * failure.  After an acquire that went unanswered it is called for a level that may

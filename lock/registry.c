@@ -46,6 +46,10 @@ const char *dlock_variant_flaw(const dlock_variant *variant)
         return "drift_per_mille and DLOCK_CAP_EXPIRES disagree";
     if ((caps & DLOCK_CAP_RENEW) && !(caps & DLOCK_CAP_EXPIRES))
         return "it renews what never expires";
+    if ((variant->probe == NULL) != !(caps & DLOCK_CAP_SESSION))
+        return "probe and DLOCK_CAP_SESSION disagree";
+    if ((caps & DLOCK_CAP_SESSION) && (caps & DLOCK_CAP_EXPIRES))
+        return "it ends with its session and with a lease";
     if (variant->watched && variant->renew == NULL)
         return "it is watched and cannot renew";
     if (variant->blind_release && (caps & DLOCK_CAP_OWNED))

@@ -9,8 +9,10 @@
 #include "tests/conformance/rig.h"
 #include "tests/conformance/servers.h"
 
-/* Beside the public caps: the watchdog renews this variant's leases. */
-enum { LAW_WATCHED = 1 << 30 };
+/* Beside the public caps: the watchdog renews this variant's leases; and where its locks
+ * are kept, for laws that look there.  A law for one kind of store says nothing, not
+ * even of an absence, about a variant on another kind. */
+enum { LAW_POSTGRES = 1 << 28, LAW_REDIS = 1 << 29, LAW_WATCHED = 1 << 30 };
 
 typedef void law_fn(const char *variant);
 
@@ -75,6 +77,26 @@ law_fn survives_a_hung_node;
 /* laws_wire.c */
 law_fn has_its_shape_in_the_store;
 law_fn is_a_redisson_lock;
+
+/* laws_postgres.c */
+law_fn has_its_row_in_the_table;
+law_fn counts_levels_in_its_row;
+law_fn renews_its_row;
+law_fn tells_of_a_deleted_row;
+law_fn reaps_rows_nobody_asks_for;
+law_fn refuses_bad_database_urls;
+law_fn survives_ended_connections;
+law_fn a_hung_backend_is_unknown;
+law_fn leaves_nothing_in_the_database;
+
+/* laws_session.c */
+law_fn ends_with_its_connection;
+law_fn keeps_a_connection_of_its_own;
+
+/* laws_fair.c */
+law_fn serves_in_arrival_order;
+law_fn lets_nobody_pass_a_waiter;
+law_fn a_dead_waiter_keeps_nobody;
 
 /* Run by another process: what `conformance --child` does.  Answers the exit code. */
 int child_main(int argc, char **argv);
