@@ -294,6 +294,23 @@ dlock_status postgres_ask(struct postgres_conn *conn,
     return collect(conn, deadline_ns, out);
 }
 
+dlock_status postgres_limit_wait(struct postgres_conn *conn, int64_t until_ns,
+                                 int64_t give_up_ns)
+{
+    char sql[48];
+    struct postgres_statement set = {0, sql, 0};
+    int wait_ms = dlock_clock_poll_ms(until_ns);
+    dlock_status st;
+
+    if (wait_ms > conn->timeout_ms / 2)
+        wait_ms = conn->timeout_ms / 2;
+    if (wait_ms < 1)
+        wait_ms = 1; /* 0 would mean for ever */
+    snprintf(sql, sizeof(sql), "SET lock_timeout = %d", wait_ms);
+    st = postgres_ask(conn, &set, NULL, give_up_ns, NULL);
+    return st == DLOCK_UNKNOWN ? DLOCK_IO : st; /* nothing was asked for yet */
+}
+
 bool postgres_is_gone(const struct postgres_conn *conn)
 {
     struct pollfd p = {.events = POLLIN};

@@ -55,6 +55,11 @@ dlock_status postgres_ask(struct postgres_conn *conn,
                           const char *const *values, int64_t give_up_ns,
                           struct postgres_answer *out);
 
+/* Let the statements to come wait in the server for locks until `until_ns`, but no
+ * longer than half the command timeout at a time.  What they then answer is BUSY. */
+dlock_status postgres_limit_wait(struct postgres_conn *conn, int64_t until_ns,
+                                 int64_t give_up_ns);
+
 /* Is the session at the other end gone?  No I/O.  An idle connection has nothing to
  * say, so one that can be read has been hung up on, or is about to be. */
 bool postgres_is_gone(const struct postgres_conn *conn);

@@ -257,7 +257,7 @@ void a_hung_backend_is_unknown(const char *variant)
              " ORDER BY backend_start DESC LIMIT 1",
              (int)getpid());
     database_stop_backend((int)database_ask(sql, NULL));
-    assert_status(UNKNOWN, dlock_acquire(pair.a, name, -1, &lease));
+    assert_status(UNKNOWN, dlock_acquire(pair.a, name, 0, &lease));
     assert_string_not_equal("", dlock_error());
     assert_int_equal(77, lease.fence);
     database_wake();
