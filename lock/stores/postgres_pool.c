@@ -32,7 +32,8 @@ struct postgres_pool {
 static const struct postgres_statement CHECK_TABLES = {
     0,
     "SELECT to_regclass('dlock_lock') IS NOT NULL AND"
-    " to_regclass('dlock_row') IS NOT NULL AND to_regclass('dlock_queue') IS NOT NULL",
+    " to_regclass('dlock_row') IS NOT NULL AND to_regclass('dlock_queue') IS NOT NULL"
+    " AND to_regproc('dlock_queue_try') IS NOT NULL",
     0};
 static const struct postgres_statement WHICH_SESSION = {0, "SELECT pg_backend_pid()", 0};
 
