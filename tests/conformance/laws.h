@@ -88,6 +88,7 @@ law_fn refuses_bad_database_urls;
 law_fn survives_ended_connections;
 law_fn a_hung_backend_is_unknown;
 law_fn leaves_nothing_in_the_database;
+law_fn a_refusal_costs_no_connection;
 
 /* laws_session.c */
 law_fn ends_with_its_connection;

@@ -40,9 +40,12 @@ void lets_nobody_pass_a_waiter(const char *variant)
     const char *name = rig_name();
     struct rig_helper *waiter;
     dlock_lease lease;
+    dlock_lease lost;
 
     assert_status(OK, dlock_acquire(pair.a, name, 0, &lease));
-    assert_status(TIMEOUT, dlock_acquire(pair.b, name, APART_MS, &lease));
+    assert_status(TIMEOUT, dlock_acquire(pair.b, name, APART_MS, &lost));
+    assert_status(OK, dlock_release(pair.a, &lease));
+    assert_status(OK, dlock_acquire(pair.a, name, 0, &lease));
     waiter = rig_helper_start(pair.b, name, -1);
     rig_pause_ms(APART_MS);
     assert_status(OK, dlock_release(pair.a, &lease));

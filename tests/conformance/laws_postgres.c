@@ -268,6 +268,31 @@ void a_hung_backend_is_unknown(const char *variant)
     assert_comes(database_count_rows(name) == 0);
 }
 
+/* Who finds the lock taken goes on with the connection it has: no new backend for each
+ * refusal, and no transaction left open. */
+void a_refusal_costs_no_connection(const char *variant)
+{
+    dlock_options opts = rig_options(variant);
+    struct rig_pair pair = rig_open_pair(&opts);
+    const char *name = rig_name();
+    char newest[64];
+    char sql[160];
+    dlock_lease lease;
+
+    snprintf(sql, sizeof(sql),
+             "SELECT max(backend_start) FROM pg_stat_activity"
+             " WHERE application_name = 'dlock-%d'",
+             (int)getpid());
+    assert_status(OK, dlock_acquire(pair.a, name, 0, &lease));
+    assert_status(BUSY, rig_try(pair.b, name));
+    snprintf(newest, sizeof(newest), "%s", database_tell(sql, NULL));
+    for (int i = 0; i < 10; i++)
+        assert_status(BUSY, rig_try(pair.b, name));
+    assert_status(TIMEOUT, dlock_acquire(pair.b, name, 20, &lease));
+    assert_string_equal(newest, database_tell(sql, NULL));
+    assert_status(OK, dlock_release(pair.a, &lease));
+}
+
 struct user {
     dlock_system *sys;
     const char *name;
