@@ -33,7 +33,7 @@ WARN     := -Wall -Wextra -Wconversion -Wshadow -Wformat=2 -Wvla -Wstrict-protot
 CPPFLAGS += -I. -Ibuild $(shell pkg-config --cflags $(PKGS) 2>/dev/null)
 CFLAGS   += $(CSTD) $(WARN) $(OPT.$(BUILD)) $(if $(filter 1,$(WERROR)),-Werror) -pthread -fPIC
 LDFLAGS  += -pthread -Wl,--as-needed
-LIBS.lock := $(shell pkg-config --libs hiredis uuid 2>/dev/null)
+LIBS.lock := $(shell pkg-config --libs hiredis libpq uuid 2>/dev/null)
 LIBS.db   := $(shell pkg-config --libs libpq 2>/dev/null)
 LIBS.base := $(shell pkg-config --libs libcrypto 2>/dev/null) -linih
 LIBS.app  := -lcivetweb $(shell pkg-config --libs jansson 2>/dev/null)
@@ -57,7 +57,7 @@ COMMON   := $(OUT)/obj/libcommon.a
 # What the tests of the service and of the laboratory link: everything but main().
 APP_LIB  := $(OUT)/obj/libapp.a
 LAB_LIB  := $(OUT)/obj/liblab.a
-GEN      := build/gen/lua_scripts.h build/gen/schema_sql.h build/gen/stamp
+GEN      := build/gen/lua_scripts.h build/gen/schema_sql.h build/gen/postgres_sql.h build/gen/stamp
 
 UNIT_TESTS    := $(patsubst tests/%.c,$(OUT)/tests/%,$(call sources,tests/unit))
 SERVICE_TESTS := $(patsubst tests/%.c,$(OUT)/tests/%,$(wildcard tests/service/test_*.c))
@@ -129,6 +129,8 @@ build/gen/lua_scripts.h: $(wildcard lua/*.lua) tools/embed.sh build/gen/stamp
 	$(call say,GEN)tools/embed.sh LUA_ $(sort $(wildcard lua/*.lua)) >$@
 build/gen/schema_sql.h: db/schema.sql tools/embed.sh build/gen/stamp
 	$(call say,GEN)tools/embed.sh '' db/schema.sql >$@
+build/gen/postgres_sql.h: lock/stores/postgres.sql tools/embed.sh build/gen/stamp
+	$(call say,GEN)tools/embed.sh '' lock/stores/postgres.sql >$@
 
 -include $(shell find $(OUT)/obj -name '*.d' 2>/dev/null)
 

@@ -38,6 +38,8 @@ static enum exit_code open_locks(struct service *s)
     opts.variant = c->lock;
     opts.redis_url = c->redis_url;
     opts.redlock_urls = c->redlock_urls;
+    opts.database_url = c->database_url;
+    opts.database_timeout_ms = (int)c->statement_timeout_ms;
     opts.lease_ms = (int)c->lock_lease_ms;
     opts.watchdog = c->watchdog;
     opts.redlock_sequential = strcmp(c->redlock, "sequential") == 0;
@@ -53,8 +55,10 @@ static enum exit_code open_locks(struct service *s)
                   dlock_error());
         return EXIT_USAGE;
     }
-    log_error("Redis is not available for --lock=%s: %s: %s", c->lock,
-              dlock_status_text(st), dlock_error());
+    log_error("%s is not available for --lock=%s: %s: %s",
+              strcmp(dlock_variant_find(c->lock)->store, "postgresql") == 0 ? "PostgreSQL"
+                                                                            : "Redis",
+              c->lock, dlock_status_text(st), dlock_error());
     return EXIT_UNAVAILABLE;
 }
 

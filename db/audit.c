@@ -102,6 +102,7 @@ bool audit_db_blocked(lab_db *db, int64_t for_ms, bool *blocked)
     static const char sql[] = "SELECT count(*) FROM pg_stat_activity"
                               " WHERE datname = current_database() AND state = 'active'"
                               "   AND wait_event_type = 'Lock'"
+                              "   AND application_name NOT LIKE 'dlock-%'"
                               "   AND query_start < clock_timestamp() - $1::bigint * "
                               "interval '1 millisecond'";
     char ms[NUMBER_MAX];

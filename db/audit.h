@@ -39,7 +39,8 @@ struct audit_db_filter {
 
 bool audit_db_count(lab_db *db, const struct audit_db_filter *filter, int64_t *count);
 
-/* Has any session waited for another one's rows for longer than `for_ms`? */
+/* Has any session waited for another one's rows for longer than `for_ms`?  Not those of
+ * the lock library, whose waiting is its work. */
 bool audit_db_blocked(lab_db *db, int64_t for_ms, bool *blocked);
 
 /* Has no session of the service done anything for a second? */

@@ -10,7 +10,8 @@
 -- bring it by their own rows (see orders_one_per_user).
 --
 -- Run it as the owner of the database, as often as you like.  Two roles must exist:
--- seckill_lab, who owns all of it, and seckill_service, who may do no more than sell.
+-- seckill_lab, who owns all of it, and seckill_service, who may do no more than sell and
+-- lock.  Run lock/stores/postgres.sql before it, if the pg locks are wanted.
 
 CREATE TABLE IF NOT EXISTS tb_voucher (
     id           bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
@@ -95,3 +96,12 @@ GRANT SELECT, INSERT ON tb_voucher TO seckill_service;
 GRANT SELECT, INSERT, UPDATE ON tb_seckill_voucher TO seckill_service;
 GRANT SELECT, INSERT ON tb_voucher_order TO seckill_service;
 GRANT USAGE ON SEQUENCE order_number TO seckill_service;
+
+-- The pg locks, where their tables are there.
+DO $$
+BEGIN
+    IF to_regclass('dlock_lock') IS NOT NULL THEN
+        GRANT SELECT, INSERT, UPDATE, DELETE ON dlock_lock, dlock_row, dlock_queue
+            TO seckill_service;
+    END IF;
+END $$;

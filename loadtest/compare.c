@@ -310,6 +310,7 @@ static enum exit_code attempt(const struct comparison *c,
         .slot_users = many ? CALM_SLOT_USERS : HAZARD_SLOT_USERS,
         .lease_ms = calm ? v->calm_lease_ms : v->lease_ms,
         .has_gap = expectation_has_gap(cell->lock),
+        .stays_out = cell->expected == EXPECT_SOUND,
         .face = "hmdp",
     };
 

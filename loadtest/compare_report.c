@@ -11,7 +11,7 @@
 #include "loadtest/compare.h"
 #include "loadtest/report.h"
 
-enum { LOCK_WIDTH = 11, CELL_WIDTH = 25, TEXT_MAX = 512 };
+enum { LOCK_WIDTH = 13, CELL_WIDTH = 25, TEXT_MAX = 512 };
 
 /* What the worst of the cell's runs came to, in a word or two. */
 static void verdict_text(const struct cell *cell, char *out, size_t size)

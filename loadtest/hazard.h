@@ -34,6 +34,7 @@ struct hazard_scene {
     int64_t lease_ms;
     int64_t enough;   /* how many orders by others show that they got in             */
     bool has_gap;     /* the variant has the point between-check-and-delete          */
+    bool stays_out;   /* the variant has to keep others out of a stopped process     */
 
     int stage;
     int64_t stage_ns; /* when the stage began                                        */

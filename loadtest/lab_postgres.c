@@ -18,9 +18,12 @@
 #include <unistd.h>
 
 #include "db/issue.h"
+#include "gen/postgres_sql.h"
 #include "gen/schema_sql.h"
 
-enum { MAX_CONNECTIONS = 300 };
+/* Two services of 64 workers: one connection per worker for orders, and with a pg lock
+ * one more for each lock that is held or asked for; and the tools. */
+enum { MAX_CONNECTIONS = 400 };
 
 static long version_in(const char *path)
 {
@@ -224,7 +227,7 @@ bool lab_postgres_fill(const struct lab *lab)
     db = NULL;
     lab_database_url(lab, url, sizeof url);
     ok = ok && lab_db_open(&db, url, error, sizeof error);
-    if (ok && !lab_db_run(db, SCHEMA_SQL)) {
+    if (ok && (!lab_db_run(db, POSTGRES_SQL) || !lab_db_run(db, SCHEMA_SQL))) {
         snprintf(error, sizeof error, "%s", lab_db_error(db));
         ok = false;
     }

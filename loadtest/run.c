@@ -121,6 +121,7 @@ static bool arm_hazard(struct running *r)
         .lease_ms = plan->lease_ms,
         .enough = plan->stock / 4 < ENOUGH_ORDERS ? plan->stock / 4 + 1 : ENOUGH_ORDERS,
         .has_gap = plan->has_gap,
+        .stays_out = plan->stays_out,
         .stage_ns = monotonic_ns(),
     };
     if (plan->is_per_user) {

@@ -25,7 +25,7 @@ struct run_plan {
     bool is_per_user;         /* the same user fires at once: one_per_user.lua       */
     int slot_ms, slot_users;  /* of that script                                      */
     int64_t lease_ms;
-    bool has_gap;
+    bool has_gap, stays_out;  /* see hazard.h                                        */
     const char *face;         /* hmdp or v1                                          */
 };
 

@@ -17,7 +17,7 @@
 
 /* Given up of every lease, beside the variant's share: Redis counts expiry in whole
  * milliseconds, and so do we. */
-enum { DRIFT_FLOOR_MS = 2, RENEWALS_PER_LEASE = 3 };
+enum { DRIFT_FLOOR_MS = 2, RENEWALS_PER_LEASE = 3, PROBE_EVERY_MS = 100 };
 
 int64_t dlock_lease_end_ns(const dlock_system *sys, int64_t sent_ns)
 {
@@ -32,6 +32,8 @@ int64_t dlock_lease_end_ns(const dlock_system *sys, int64_t sent_ns)
 
 int64_t dlock_renew_due_ns(const dlock_system *sys, int64_t sent_ns)
 {
+    if (sys->variant->probe != NULL)
+        return sent_ns + PROBE_EVERY_MS * DLOCK_NS_PER_MS;
     return sent_ns + sys->opts.lease_ms * DLOCK_NS_PER_MS / RENEWALS_PER_LEASE;
 }
 
@@ -97,6 +99,8 @@ static dlock_status check_name(const char *name)
 /* Does anybody need the watchdog? */
 static bool is_watched(const dlock_system *sys)
 {
+    if (sys->variant->probe != NULL)
+        return true; /* a session may end any time, and then the lease is not valid */
     if (!(sys->variant->info.caps & DLOCK_CAP_EXPIRES))
         return false;
     return (sys->opts.watchdog && sys->variant->watched) || sys->opts.on_lost != NULL;
@@ -120,7 +124,8 @@ static dlock_status start(dlock_system *sys, const dlock_options *opts)
         st = variant->open(&sys->opts, &sys->state);
     if (st != DLOCK_OK || !is_watched(sys))
         return st;
-    sys->watchdog = dlock_watchdog_start(sys, sys->opts.watchdog && variant->watched);
+    sys->watchdog = dlock_watchdog_start(
+        sys, variant->probe != NULL || (sys->opts.watchdog && variant->watched));
     if (sys->watchdog == NULL)
         return dlock_fail(DLOCK_NOMEM, "the watchdog's thread cannot be started");
     return DLOCK_OK;
@@ -183,7 +188,7 @@ struct acquiring {
     struct dlock_hold *hold;
     dlock_claim claim;
     int64_t sent_ns;
-    bool waits;
+    int64_t wait_until_ns; /* 0: does not wait */
     bool was_late; /* the last grant came after its own lease had run out */
 };
 
@@ -223,7 +228,7 @@ static void prepare(struct acquiring *job)
     strcpy(facts->owner + DLOCK_UUID_LEN + 1, facts->number);
     dlock_token_make(facts->token);
     job->claim = dlock_claim_of(job->sys, facts, level);
-    job->claim.waits = job->waits;
+    job->claim.wait_until_ns = job->wait_until_ns;
 }
 
 static dlock_status attempt(void *arg, int64_t *free_in_ms)
@@ -259,7 +264,7 @@ static dlock_status attempt(void *arg, int64_t *free_in_ms)
 dlock_status dlock_acquire(dlock_system *sys, const char *name, int64_t wait_ms,
                            dlock_lease *lease)
 {
-    struct acquiring job = {.sys = sys, .waits = wait_ms != 0};
+    struct acquiring job = {.sys = sys};
     int64_t deadline_ns;
     dlock_status st;
 
@@ -274,6 +279,9 @@ dlock_status dlock_acquire(dlock_system *sys, const char *name, int64_t wait_ms,
     job.hold = dlock_holds_begin(sys->holds, name);
     if (job.hold == NULL)
         return dlock_fail(DLOCK_NOMEM, "no memory for a hold");
+    if (wait_ms != 0)
+        job.wait_until_ns =
+            wait_ms < 0 ? INT64_MAX : dlock_clock_after(dlock_clock_ns(), wait_ms);
     st = dlock_wait(sys->variant, sys->state, &job.claim, wait_ms, attempt, &job);
     if (st == DLOCK_TIMEOUT && sys->variant->leave != NULL)
         sys->variant->leave(sys->state, &job.claim);

@@ -78,6 +78,7 @@ enum dlock_caps {
     DLOCK_CAP_ATOMIC = 1u << 9,    /* locked and leased in one step: whenever the holder
                                     * dies, its lock ends by itself                   */
     DLOCK_CAP_FAIR = 1u << 10,     /* waiters are served in the order of arrival      */
+    DLOCK_CAP_SESSION = 1u << 11,  /* free once the holder's connection has ended     */
 };
 
 enum {
@@ -111,6 +112,9 @@ typedef struct dlock_options {
     const char *redis_url;    /* redis://[user:password@]host:port[/db] or
                                * unix:///path[?db=N]; single-node variants use it    */
     const char *redlock_urls; /* the same, separated by commas: redlock's and multi's */
+    const char *database_url; /* postgresql://..., as libpq reads it; the pg variants
+                               * keep their own connections to it, and need the tables
+                               * of lock/stores/postgres.sql there                   */
     int lease_ms;             /* at least DLOCK_LEASE_MIN_MS; lua-local takes no more
                                * than 100                                            */
     bool watchdog;            /* renew held leases at a third of lease_ms, where that
@@ -118,12 +122,13 @@ typedef struct dlock_options {
     bool redlock_sequential;  /* ask the nodes one after another, as first described */
     int redis_timeout_ms;     /* for one command to a server, connect included       */
     int redlock_node_timeout_ms; /* the same for each of redlock's nodes             */
+    int database_timeout_ms;  /* for one statement, and for connecting               */
     dlock_lost_fn *on_lost;   /* may be NULL                                         */
     void *on_lost_arg;
 } dlock_options;
 
-/* reentrant, lease 30 s, watchdog on, command timeout 2 s, redlock parallel with 50 ms
- * per node; no URLs. */
+/* reentrant, lease 30 s, watchdog on, command and database timeout 2 s, redlock
+ * parallel with 50 ms per node; no URLs. */
 dlock_options dlock_options_default(void);
 
 /* Make a system of `opts->variant` and reach its stores.  Every string is copied.
@@ -132,7 +137,8 @@ dlock_options dlock_options_default(void);
  *             DLOCK_LEASE_MIN_MS, a timeout of zero or less
  *   IO        a store did not answer (redlock: fewer than a majority did);
  *             dlock_error() names it
- *   PROTOCOL  a store refused: wrong password, or not a Redis
+ *   PROTOCOL  a store refused: wrong password, not a Redis, or a database without the
+ *             lock library's tables
  *   NOMEM
  * On anything but OK *out is NULL. */
 dlock_status dlock_open(dlock_system **out, const dlock_options *opts) DLOCK_MUST_CHECK;
@@ -212,7 +218,8 @@ static inline bool dlock_is_failure(dlock_status st)
 /* One row of the catalogue: what people choose by. */
 typedef struct dlock_variant_info {
     const char *name;     /* the value of `variant`                       */
-    const char *store;    /* "-", "process", "redis", "redis x5"          */
+    const char *store;    /* "-", "process", "redis", "redis x5",
+                           * "postgresql"                                  */
     const char *promises; /* one line: what holds                         */
     const char *breaks;   /* one line: what breaks it                     */
     const char *source;   /* where it is described                        */

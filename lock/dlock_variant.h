@@ -28,11 +28,12 @@ typedef struct dlock_claim {
     int lease_ms;
     int level;          /* 1, or n for the nth level of a re-entrant hold             */
     int64_t give_up_ns; /* no I/O after this instant; INT64_MAX: the stores' timeouts */
-    bool waits;         /* the caller tries again after BUSY                          */
     uint64_t fence;     /* out of try_acquire, iff DLOCK_CAP_FENCED                   */
     int64_t free_in_ms; /* out of a BUSY try_acquire: when the holder's lease ends;
                          * stays -1 if unknown                                        */
-    uint64_t note;      /* out of try_acquire: comes back in renew and release        */
+    uint64_t note;      /* out of try_acquire: comes back in every later slot         */
+    int64_t wait_until_ns; /* above 0: the caller tries again after BUSY until then,
+                            * and try_acquire MAY wait in its store for any part of it */
 } dlock_claim;
 
 typedef struct dlock_variant {
@@ -67,16 +68,21 @@ typedef struct dlock_variant {
     /* MAY.  Ask every store once whether it answers. */
     dlock_status (*check)(void *state);
 
-    /* MUST.  One attempt; never sleeps.  OK, BUSY, or a failure; LOST iff level > 1 and
-     * the store no longer knows the outer levels.  After BUSY, LOST and IO nothing of
-     * this claim is left anywhere, but for a place in the queue if it waits; after
-     * UNKNOWN and PROTOCOL the core calls release.  Sent twice with the same claim
-     * it must count once. */
+    /* MUST.  One attempt; sleeps only in its store, see wait_until_ns.  OK, BUSY, or a
+     * failure; LOST iff level > 1 and the store no longer knows the outer levels.  After
+     * BUSY, LOST and IO nothing of this claim is left anywhere, but for a place in the
+     * queue if it waits; after UNKNOWN and PROTOCOL the core calls release.  Sent twice
+     * with the same claim it must count once. */
     dlock_status (*try_acquire)(void *state, dlock_claim *claim);
 
     /* MUST iff DLOCK_CAP_RENEW.  Make the lease end lease_ms from now.  OK, LOST, or a
      * failure. */
     dlock_status (*renew)(void *state, const dlock_claim *claim);
+
+    /* MUST iff DLOCK_CAP_SESSION.  Is the session that holds the claim still there?  OK
+     * or LOST, at once and without asking the store.  The watchdog calls it, also while
+     * the owner's thread is in release. */
+    dlock_status (*probe)(void *state, const dlock_claim *claim);
 
     /* MUST.  Give back the level claim->level and keep those below it.  OK, LOST, or a
      * failure.  After an acquire that went unanswered it is called for a level that may

@@ -11,7 +11,8 @@ enum {
     DEFAULT_LEASE_MS = 30000,
     DEFAULT_REDIS_TIMEOUT_MS = 2000,
     DEFAULT_NODE_TIMEOUT_MS = 50,
-    NAMES_SIZE = 160,
+    DEFAULT_DATABASE_TIMEOUT_MS = 2000,
+    NAMES_SIZE = 256,
 };
 
 dlock_options dlock_options_default(void)
@@ -22,6 +23,7 @@ dlock_options dlock_options_default(void)
         .watchdog = true,
         .redis_timeout_ms = DEFAULT_REDIS_TIMEOUT_MS,
         .redlock_node_timeout_ms = DEFAULT_NODE_TIMEOUT_MS,
+        .database_timeout_ms = DEFAULT_DATABASE_TIMEOUT_MS,
     };
 
     return opts;
@@ -67,7 +69,8 @@ const dlock_variant *dlock_options_check(const dlock_options *opts)
     else if (opts->lease_ms < DLOCK_LEASE_MIN_MS)
         (void)dlock_fail(DLOCK_INVALID, "a lease of %d ms is below the least, %d ms",
                          opts->lease_ms, (int)DLOCK_LEASE_MIN_MS);
-    else if (opts->redis_timeout_ms <= 0 || opts->redlock_node_timeout_ms <= 0)
+    else if (opts->redis_timeout_ms <= 0 || opts->redlock_node_timeout_ms <= 0 ||
+             opts->database_timeout_ms <= 0)
         (void)dlock_fail(DLOCK_INVALID, "a timeout has to be above 0 ms");
     else
         return variant;
@@ -91,6 +94,7 @@ bool dlock_options_copy(dlock_options *to, const dlock_options *from)
     copied = copy_text(&to->variant);
     copied = copy_text(&to->redis_url) && copied;
     copied = copy_text(&to->redlock_urls) && copied;
+    copied = copy_text(&to->database_url) && copied;
     if (!copied)
         dlock_options_free(to);
     return copied;
@@ -116,5 +120,6 @@ void dlock_options_free(dlock_options *opts)
     free((char *)opts->variant);
     free((char *)opts->redis_url);
     free((char *)opts->redlock_urls);
-    opts->variant = opts->redis_url = opts->redlock_urls = NULL;
+    free((char *)opts->database_url);
+    opts->variant = opts->redis_url = opts->redlock_urls = opts->database_url = NULL;
 }

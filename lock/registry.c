@@ -54,6 +54,10 @@ const char *dlock_variant_flaw(const dlock_variant *variant)
     if (variant->poll_max_ms < 0 ||
         (variant->poll_max_ms > 0 && (caps & DLOCK_CAP_PUSH)))
         return "poll_max_ms is negative, or its waiters do not poll";
+    if ((variant->probe == NULL) != !(caps & DLOCK_CAP_SESSION))
+        return "probe and DLOCK_CAP_SESSION disagree";
+    if ((caps & DLOCK_CAP_SESSION) && (caps & DLOCK_CAP_EXPIRES))
+        return "it ends with its session and with a lease";
     if (variant->watched && variant->renew == NULL)
         return "it is watched and cannot renew";
     if (variant->blind_release && (caps & DLOCK_CAP_OWNED))

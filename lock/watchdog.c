@@ -121,7 +121,8 @@ static void renew(struct dlock_watchdog *dog, const struct due *due, int64_t giv
         return;
     claim.give_up_ns = give_up_ns;
     sent_ns = dlock_clock_ns();
-    st = sys->variant->renew(sys->state, &claim);
+    st = sys->variant->probe != NULL ? sys->variant->probe(sys->state, &claim)
+                                     : sys->variant->renew(sys->state, &claim);
     if (st == DLOCK_OK)
         dlock_holds_renewed(sys->holds, due->root, due->serial,
                             dlock_lease_end_ns(sys, sent_ns),

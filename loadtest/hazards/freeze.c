@@ -79,6 +79,7 @@ static bool is_in_the_way(struct hazard_scene *scene)
 static enum hazard_state step(struct hazard_scene *scene)
 {
     int64_t stopped_ms = hazard_stage_ms(scene);
+    bool blocked = false;
     bool sold;
 
     if (scene->stage == TO_CATCH)
@@ -92,6 +93,8 @@ static enum hazard_state step(struct hazard_scene *scene)
     sold = hazard_others_sold(scene);
     if (!sold && stopped_ms < BOUND_LEASES * scene->lease_ms)
         return HAZARD_GOING;
+    if (!sold && !audit_db_blocked(scene->db, BLOCKED_MS, &blocked))
+        return HAZARD_FAILED;
     snprintf(scene->note, sizeof scene->note,
              "%s was stopped under %s for %d ms; others %s meanwhile",
              scene->first->name, scene->key, (int)stopped_ms,
@@ -99,9 +102,12 @@ static enum hazard_state step(struct hazard_scene *scene)
     child_signal(&scene->first->child, SIGCONT);
     if (!service_release(scene->first, "after-read"))
         return HAZARD_FAILED;
-    /* A stopped thread may keep a row of the database from everybody: then nothing was
+    /* A lock that lives with its connection keeps everybody out, as it has to.  But a
+     * stopped thread may also keep a row of the orders from everybody: then nothing was
      * shown. */
-    return sold ? HAZARD_OVER : HAZARD_MISSED;
+    if (!sold && (!scene->stays_out || blocked))
+        return HAZARD_MISSED;
+    return HAZARD_OVER;
 }
 
 static void undo(struct hazard_scene *scene)

@@ -70,7 +70,7 @@ static dlock_status try_acquire(void *opaque, dlock_claim *claim)
          turn}};
 
     keys_of(claim, claim->level, &keys);
-    snprintf(turn, sizeof(turn), "%d", claim->waits ? TURN_MS : 0);
+    snprintf(turn, sizeof(turn), "%d", claim->wait_until_ns > 0 ? TURN_MS : 0);
     return redisson_acquire_by(lock, claim, &call);
 }
 

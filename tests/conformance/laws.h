@@ -15,6 +15,10 @@ enum {
     LAW_NODES = 1 << 28,    /* it locks on several servers                */
     LAW_SINGLE = 1 << 27,   /* it locks on one, or on none                */
     LAW_TIMELESS = 1 << 29, /* the clients' wall clocks do not matter     */
+    /* Where its locks are kept, for laws that look there.  A law for one kind of store
+     * says nothing, not even of an absence, about a variant on another kind. */
+    LAW_REDIS = 1 << 26,
+    LAW_POSTGRES = 1 << 25,
 };
 
 typedef void law_fn(const char *variant);
@@ -86,7 +90,7 @@ law_fn survives_a_hung_node;
 law_fn fence_grows_with_every_holder, has_no_fence;
 law_fn fence_stays_on_re_entry;
 
-/* laws_fair.c */
+/* laws_redisson_fair.c */
 law_fn serves_in_order_of_arrival;
 law_fn passes_a_dead_waiter;
 law_fn leaves_the_queue;
@@ -95,6 +99,27 @@ law_fn leaves_the_queue;
 law_fn has_its_shape_in_the_store;
 law_fn is_a_redisson_lock;
 law_fn shares_with_reentrant;
+
+/* laws_postgres.c */
+law_fn has_its_row_in_the_table;
+law_fn counts_levels_in_its_row;
+law_fn renews_its_row;
+law_fn tells_of_a_deleted_row;
+law_fn reaps_rows_nobody_asks_for;
+law_fn refuses_bad_database_urls;
+law_fn survives_ended_connections;
+law_fn a_hung_backend_is_unknown;
+law_fn leaves_nothing_in_the_database;
+law_fn a_refusal_costs_no_connection;
+
+/* laws_session.c */
+law_fn ends_with_its_connection;
+law_fn keeps_a_connection_of_its_own;
+
+/* laws_fair.c */
+law_fn serves_in_arrival_order;
+law_fn lets_nobody_pass_a_waiter;
+law_fn a_dead_waiter_keeps_nobody;
 
 /* Run by another process: what `conformance --child` does.  Answers the exit code. */
 int child_main(int argc, char **argv);

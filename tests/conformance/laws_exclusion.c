@@ -222,7 +222,8 @@ void lets_another_process_in(const char *variant)
 /* Kill another process that holds `name`, or that "die"s on its way to that. */
 static void kill_a_holder(const char *what, const char *variant, const char *name)
 {
-    bool dies = strcmp(what, "die") == 0 && !(rig_caps(variant) & DLOCK_CAP_ATOMIC);
+    bool dies = strcmp(what, "die") == 0 &&
+                !(rig_caps(variant) & (DLOCK_CAP_ATOMIC | DLOCK_CAP_SESSION));
     char said[5] = "";
     int out_fd;
     pid_t pid = start_child(what, variant, name, &out_fd);

@@ -12,6 +12,7 @@
 #include "lock/clock.h"
 #include "lock/dlock_variant.h"
 #include "lock/fault.h"
+#include "tests/conformance/database.h"
 #include "tests/conformance/servers.h"
 
 enum { SYSTEMS_MAX = 16, NAMES_KEPT = 16 };
@@ -26,6 +27,7 @@ dlock_options rig_options(const char *variant)
     opts.variant = variant;
     opts.redis_url = getenv("SECKILL_REDIS_URL");
     opts.redlock_urls = getenv("SECKILL_REDLOCK_URLS");
+    opts.database_url = getenv("SECKILL_DATABASE_URL");
     opts.watchdog = false;
     /* A loaded machine is not a hung node. */
     opts.redlock_node_timeout_ms = 500;
@@ -55,9 +57,11 @@ void rig_reset(void)
         dlock_fault_release((dlock_fault_point)point);
     dlock_clock_shift_wall(0);
     servers_wake();
+    database_wake();
     while (system_count > 0)
         dlock_close(systems[--system_count]);
     servers_stop();
+    database_stop();
 }
 
 const char *rig_name(void)

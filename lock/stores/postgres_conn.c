@@ -1,0 +1,332 @@
+/* SPDX-License-Identifier: MIT */
+/* postgres_conn.c -- one connection to PostgreSQL, with a deadline on everything. */
+#include "lock/stores/postgres_conn.h"
+
+#include <libpq-fe.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "lock/clock.h"
+
+enum { BYTEA_OID = 17, LABEL_SIZE = 128, SAID_SIZE = 200 };
+
+struct postgres_conn {
+    PGconn *pg;
+    int timeout_ms;
+    unsigned prepared; /* a bit per statement */
+    char label[LABEL_SIZE];
+};
+
+/* One line of what libpq or the server said; never the URL, which has a password. */
+static const char *one_line(const char *text, char out[SAID_SIZE])
+{
+    size_t n = 0;
+
+    for (; text[n] != '\0' && n < SAID_SIZE - 1; n++)
+        out[n] = text[n] == '\n' ? ' ' : text[n];
+    while (n > 0 && out[n - 1] == ' ')
+        n--;
+    out[n] = '\0';
+    return out;
+}
+
+static dlock_status fail(const struct postgres_conn *conn, dlock_status st,
+                         const char *text)
+{
+    char said[SAID_SIZE];
+
+    return dlock_fail(st, "%s: %s", conn->label, one_line(text, said));
+}
+
+/* False: the deadline passed. */
+static bool wait_socket(int fd, short events, int64_t deadline_ns)
+{
+    for (;;) {
+        struct pollfd p = {.fd = fd, .events = events, .revents = 0};
+
+        if (poll(&p, 1, dlock_clock_poll_ms(deadline_ns)) > 0)
+            return true;
+        if (dlock_clock_ns() >= deadline_ns)
+            return false;
+    }
+}
+
+/* The server gives up by itself when we do, so that what we no longer wait for does not
+ * happen much later.  A transaction that holds a lock is idle for as long as its holder
+ * works. */
+static PGconn *start_connecting(const char *url, int timeout_ms)
+{
+    char guc[160];
+    char name[32];
+    const char *keys[] = {"dbname",           "application_name",    "options",
+                          "keepalives_idle",  "keepalives_interval", "keepalives_count",
+                          "tcp_user_timeout", "gssencmode",          NULL};
+    const char *values[] = {url, name, guc, "5", "2", "3", "10000", "disable", NULL};
+
+    snprintf(name, sizeof(name), "dlock-%d", (int)getpid());
+    snprintf(guc, sizeof(guc),
+             "-c statement_timeout=%d -c lock_timeout=0"
+             " -c idle_in_transaction_session_timeout=0 -c idle_session_timeout=0",
+             timeout_ms);
+    return PQconnectStartParams(keys, values, 1);
+}
+
+static bool finish_connecting(PGconn *pg, int64_t deadline_ns)
+{
+    PostgresPollingStatusType want = PGRES_POLLING_WRITING;
+
+    while (want != PGRES_POLLING_OK) {
+        if (want == PGRES_POLLING_FAILED ||
+            !wait_socket(PQsocket(pg), want == PGRES_POLLING_READING ? POLLIN : POLLOUT,
+                         deadline_ns))
+            return false;
+        want = PQconnectPoll(pg);
+    }
+    return true;
+}
+
+static void drop_notice(void *arg, const PGresult *result)
+{
+    (void)arg;
+    (void)result;
+}
+
+static void set_label(struct postgres_conn *conn)
+{
+    const char *host = PQhost(conn->pg);
+    const char *port = PQport(conn->pg);
+
+    snprintf(conn->label, sizeof(conn->label), "PostgreSQL at %.80s:%.10s",
+             host != NULL ? host : "", port != NULL ? port : "");
+}
+
+dlock_status postgres_connect(struct postgres_conn **out, const char *url,
+                              int timeout_ms)
+{
+    int64_t deadline_ns = dlock_clock_after(dlock_clock_ns(), timeout_ms);
+    struct postgres_conn *conn = calloc(1, sizeof(*conn));
+    dlock_status st = DLOCK_OK;
+
+    *out = NULL;
+    if (conn != NULL)
+        conn->pg = start_connecting(url, timeout_ms);
+    if (conn == NULL || conn->pg == NULL) {
+        free(conn);
+        return dlock_fail(DLOCK_NOMEM, "no memory for a connection");
+    }
+    conn->timeout_ms = timeout_ms;
+    set_label(conn);
+    if (PQstatus(conn->pg) == CONNECTION_BAD ||
+        !finish_connecting(conn->pg, deadline_ns)) {
+        const char *said = PQerrorMessage(conn->pg);
+        bool refused = strstr(said, "FATAL:") != NULL &&
+                       (strstr(said, "authentication") != NULL ||
+                        strstr(said, "does not exist") != NULL);
+
+        st = fail(conn, refused ? DLOCK_PROTOCOL : DLOCK_IO,
+                  said[0] != '\0' ? said : "did not answer in time");
+    } else if (PQsetnonblocking(conn->pg, 1) != 0) {
+        st = fail(conn, DLOCK_IO, PQerrorMessage(conn->pg));
+    }
+    if (st != DLOCK_OK) {
+        postgres_hang_up(conn);
+        return st;
+    }
+    (void)PQsetNoticeReceiver(conn->pg, drop_notice, NULL);
+    *out = conn;
+    return DLOCK_OK;
+}
+
+void postgres_hang_up(struct postgres_conn *conn)
+{
+    if (conn == NULL)
+        return;
+    if (conn->pg != NULL)
+        PQfinish(conn->pg);
+    free(conn);
+}
+
+/* Nothing may be read from it any more. */
+static dlock_status break_off(struct postgres_conn *conn, dlock_status st,
+                              const char *text)
+{
+    (void)fail(conn, st, text);
+    PQfinish(conn->pg);
+    conn->pg = NULL;
+    return st;
+}
+
+static bool flush(PGconn *pg, int64_t deadline_ns)
+{
+    int left;
+
+    while ((left = PQflush(pg)) == 1)
+        if (!wait_socket(PQsocket(pg), POLLOUT, deadline_ns))
+            return false;
+    return left == 0;
+}
+
+/* The next result, NULL after the last; false: none came. */
+static bool next_result(PGconn *pg, int64_t deadline_ns, PGresult **out)
+{
+    while (PQisBusy(pg)) {
+        if (!wait_socket(PQsocket(pg), POLLIN, deadline_ns) || PQconsumeInput(pg) != 1)
+            return false;
+    }
+    *out = PQgetResult(pg);
+    return true;
+}
+
+/* What an error of the server means.  A session that is being ended (57P01 to 57P05)
+ * may have ended after its commit; all other errors roll the statement back. */
+static dlock_status judge(const struct postgres_conn *conn, const PGresult *result)
+{
+    const char *state = PQresultErrorField(result, PG_DIAG_SQLSTATE);
+    const char *text = PQresultErrorMessage(result);
+
+    if (state == NULL || strncmp(state, "57P", 3) == 0 || strncmp(state, "08", 2) == 0)
+        return fail(conn, DLOCK_UNKNOWN, text);
+    if (strcmp(state, "55P03") == 0)
+        return DLOCK_BUSY;
+    if (strcmp(state, "57014") == 0 || strncmp(state, "53", 2) == 0 ||
+        strncmp(state, "40", 2) == 0)
+        return fail(conn, DLOCK_IO, text);
+    return fail(conn, DLOCK_PROTOCOL, text);
+}
+
+static void read_answer(const PGresult *result, struct postgres_answer *out)
+{
+    out->row_count = PQntuples(result);
+    out->is_null = true;
+    out->text[0] = '\0';
+    if (out->row_count > 0 && PQnfields(result) > 0) {
+        out->is_null = PQgetisnull(result, 0, 0);
+        snprintf(out->text, sizeof(out->text), "%s", PQgetvalue(result, 0, 0));
+    }
+}
+
+/* Read everything that was answered.  The first failure counts. */
+static dlock_status collect(struct postgres_conn *conn, int64_t deadline_ns,
+                            struct postgres_answer *out)
+{
+    dlock_status st = DLOCK_OK;
+    PGresult *result = NULL;
+
+    if (!flush(conn->pg, deadline_ns))
+        return break_off(conn, DLOCK_UNKNOWN, "the connection broke, or is stuck");
+    for (;;) {
+        ExecStatusType kind;
+
+        if (!next_result(conn->pg, deadline_ns, &result))
+            return break_off(conn, DLOCK_UNKNOWN, "no answer came");
+        if (result == NULL)
+            break;
+        kind = PQresultStatus(result);
+        if (kind == PGRES_TUPLES_OK && out != NULL)
+            read_answer(result, out);
+        else if (kind != PGRES_TUPLES_OK && kind != PGRES_COMMAND_OK && st == DLOCK_OK)
+            st = judge(conn, result);
+        PQclear(result);
+    }
+    if (PQstatus(conn->pg) != CONNECTION_OK)
+        return break_off(conn, st == DLOCK_OK ? DLOCK_OK : DLOCK_UNKNOWN, dlock_error());
+    return st;
+}
+
+static dlock_status prepare(struct postgres_conn *conn,
+                            const struct postgres_statement *statement,
+                            int64_t deadline_ns)
+{
+    const Oid types[POSTGRES_VALUES_MAX] = {BYTEA_OID};
+    char name[12];
+    dlock_status st;
+
+    if (conn->prepared >> statement->id & 1u)
+        return DLOCK_OK;
+    snprintf(name, sizeof(name), "s%u", statement->id);
+    if (PQsendPrepare(conn->pg, name, statement->sql, statement->value_count, types) !=
+        1)
+        return break_off(conn, DLOCK_IO, "the connection is broken");
+    st = collect(conn, deadline_ns, NULL);
+    if (st == DLOCK_OK)
+        conn->prepared |= 1u << statement->id;
+    return st == DLOCK_UNKNOWN ? DLOCK_IO : st; /* it was only being prepared */
+}
+
+static bool send_prepared(struct postgres_conn *conn,
+                          const struct postgres_statement *statement,
+                          const char *const *values)
+{
+    const int formats[POSTGRES_VALUES_MAX] = {1};
+    int lengths[POSTGRES_VALUES_MAX] = {0};
+    char name[12];
+
+    snprintf(name, sizeof(name), "s%u", statement->id);
+    lengths[0] = (int)strlen(values[0]);
+    return PQsendQueryPrepared(conn->pg, name, statement->value_count, values, lengths,
+                               formats, 0) == 1;
+}
+
+dlock_status postgres_ask(struct postgres_conn *conn,
+                          const struct postgres_statement *statement,
+                          const char *const *values, int64_t give_up_ns,
+                          struct postgres_answer *out)
+{
+    int64_t deadline_ns = dlock_clock_after(dlock_clock_ns(), conn->timeout_ms);
+    bool sent;
+    dlock_status st = DLOCK_OK;
+
+    if (conn->pg == NULL)
+        return dlock_fail(DLOCK_IO, "%s: the connection is lost", conn->label);
+    if (give_up_ns < deadline_ns)
+        deadline_ns = give_up_ns;
+    if (statement->value_count > 0)
+        st = prepare(conn, statement, deadline_ns);
+    if (st != DLOCK_OK)
+        return st;
+    sent = statement->value_count > 0 ? send_prepared(conn, statement, values)
+                                      : PQsendQuery(conn->pg, statement->sql) == 1;
+    if (!sent)
+        return break_off(conn, DLOCK_UNKNOWN, PQerrorMessage(conn->pg));
+    return collect(conn, deadline_ns, out);
+}
+
+dlock_status postgres_limit_wait(struct postgres_conn *conn, int64_t until_ns,
+                                 int64_t give_up_ns)
+{
+    char sql[48];
+    struct postgres_statement set = {0, sql, 0};
+    int wait_ms = dlock_clock_poll_ms(until_ns);
+    dlock_status st;
+
+    if (wait_ms > conn->timeout_ms / 2)
+        wait_ms = conn->timeout_ms / 2;
+    if (wait_ms < 1)
+        wait_ms = 1; /* 0 would mean for ever */
+    snprintf(sql, sizeof(sql), "SET lock_timeout = %d", wait_ms);
+    st = postgres_ask(conn, &set, NULL, give_up_ns, NULL);
+    return st == DLOCK_UNKNOWN ? DLOCK_IO : st; /* nothing was asked for yet */
+}
+
+bool postgres_is_gone(const struct postgres_conn *conn)
+{
+    struct pollfd p = {.events = POLLIN};
+
+    if (conn->pg == NULL)
+        return true;
+    p.fd = PQsocket(conn->pg);
+    return PQstatus(conn->pg) != CONNECTION_OK || poll(&p, 1, 0) > 0;
+}
+
+bool postgres_is_in_transaction(const struct postgres_conn *conn)
+{
+    return conn->pg != NULL && PQtransactionStatus(conn->pg) != PQTRANS_IDLE;
+}
+
+int postgres_backend_pid(const struct postgres_conn *conn)
+{
+    return conn->pg != NULL ? PQbackendPID(conn->pg) : 0;
+}

@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: MIT */
+/* postgres_conn.h -- one connection to PostgreSQL, with a deadline on everything.
+ *
+ * Invariant: a connection on which anything went wrong below SQL is closed at once, so
+ * no later statement can read the answer of an earlier one, and a database session that
+ * may hold something we do not know of ends.
+ *
+ * Threads     One at a time.
+ */
+#ifndef DLOCK_POSTGRES_CONN_H
+#define DLOCK_POSTGRES_CONN_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "lock/dlock_variant.h"
+
+struct postgres_conn; /* opaque */
+
+/* A statement, prepared when a connection first meets it.  `id` is below
+ * POSTGRES_STATEMENTS_MAX and unique within a variant.  $1 is always the name of the
+ * lock, as bytea: a name may hold bytes that no text may.  With no `value_count` it is
+ * sent as it is, and may be several statements. */
+struct postgres_statement {
+    unsigned id;
+    const char *sql;
+    int value_count;
+};
+
+enum { POSTGRES_STATEMENTS_MAX = 16, POSTGRES_VALUES_MAX = 6, POSTGRES_TEXT_SIZE = 64 };
+
+/* The first column of the first row of the last statement. */
+struct postgres_answer {
+    int row_count;
+    bool is_null;
+    char text[POSTGRES_TEXT_SIZE];
+};
+
+/* Connect.  OK, IO (nobody answers, or too late), PROTOCOL (refused), NOMEM. */
+dlock_status postgres_connect(struct postgres_conn **out, const char *url,
+                              int timeout_ms);
+
+/* Hang up: the server rolls back and frees what the session held.  NULL is fine. */
+void postgres_hang_up(struct postgres_conn *conn);
+
+/* Run a statement and wait for its answer, until give_up_ns or for the command timeout,
+ * whichever is first.
+ *   OK        *out (which may be NULL) is the answer
+ *   BUSY      the server answered that a lock was not to be had (lock_timeout, NOWAIT)
+ *   UNKNOWN   no answer: it may or may not have run.  The connection is broken
+ *   IO        it was certainly not run: it could not be sent, or the server gave up
+ *   PROTOCOL  the server refused it */
+dlock_status postgres_ask(struct postgres_conn *conn,
+                          const struct postgres_statement *statement,
+                          const char *const *values, int64_t give_up_ns,
+                          struct postgres_answer *out);
+
+/* Let the statements to come wait in the server for locks until `until_ns`, but no
+ * longer than half the command timeout at a time.  What they then answer is BUSY. */
+dlock_status postgres_limit_wait(struct postgres_conn *conn, int64_t until_ns,
+                                 int64_t give_up_ns);
+
+/* Is the session at the other end gone?  No I/O.  An idle connection has nothing to
+ * say, so one that can be read has been hung up on, or is about to be. */
+bool postgres_is_gone(const struct postgres_conn *conn);
+
+/* Is a transaction open?  A broken connection has none. */
+bool postgres_is_in_transaction(const struct postgres_conn *conn);
+
+/* The server process at the other end. */
+int postgres_backend_pid(const struct postgres_conn *conn);
+
+#endif /* DLOCK_POSTGRES_CONN_H */

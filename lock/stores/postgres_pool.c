@@ -1,0 +1,210 @@
+/* SPDX-License-Identifier: MIT */
+/* postgres_pool.c -- the lock library's connections to PostgreSQL. */
+#include "lock/stores/postgres_pool.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "lock/clock.h"
+
+enum {
+    BACKOFF_FIRST_MS = 20,
+    BACKOFF_LAST_MS = 1000,
+    IDLE_MAX = 64, /* kept open; more are hung up when they are given back */
+};
+
+struct postgres_pool {
+    char *url;
+    int timeout_ms;
+    _Atomic int64_t reap_at_ns;
+    pthread_mutex_t mutex; /* of what follows */
+    struct postgres_conn *idle[IDLE_MAX];
+    size_t idle_count;
+    int64_t next_try_ns;
+    int64_t backoff_ms;
+    dlock_status last_failure;
+    char last_error[256];
+};
+
+static const struct postgres_statement CHECK_TABLES = {
+    0,
+    "SELECT to_regclass('dlock_lock') IS NOT NULL AND"
+    " to_regclass('dlock_row') IS NOT NULL AND to_regclass('dlock_queue') IS NOT NULL"
+    " AND to_regproc('dlock_queue_try') IS NOT NULL",
+    0};
+static const struct postgres_statement WHICH_SESSION = {0, "SELECT pg_backend_pid()", 0};
+
+static dlock_status check_url(const dlock_options *opts)
+{
+    const char *url = opts->database_url;
+
+    if (url == NULL || url[0] == '\0')
+        return dlock_fail(DLOCK_INVALID, "this lock needs the URL of a PostgreSQL");
+    if (strncmp(url, "postgresql://", 13) != 0 && strncmp(url, "postgres://", 11) != 0)
+        return dlock_fail(DLOCK_INVALID, "the URL of the database does not begin with "
+                                         "postgresql://");
+    return DLOCK_OK;
+}
+
+static dlock_status check_server(struct postgres_pool *pool)
+{
+    struct postgres_conn *conn = NULL;
+    struct postgres_answer answer;
+    dlock_status st = postgres_take(pool, &conn);
+
+    for (int i = 0; st == DLOCK_OK && i < 2; i++) {
+        st = postgres_ask(conn, &WHICH_SESSION, NULL, INT64_MAX, &answer);
+        if (st == DLOCK_OK && atoi(answer.text) != postgres_backend_pid(conn))
+            st = dlock_fail(DLOCK_PROTOCOL, "there is a pooler in front of PostgreSQL: "
+                                            "locks need a connection of their own");
+    }
+    if (st == DLOCK_OK)
+        st = postgres_ask(conn, &CHECK_TABLES, NULL, INT64_MAX, &answer);
+    if (st == DLOCK_OK && answer.text[0] != 't')
+        st = dlock_fail(DLOCK_PROTOCOL, "the lock tables are missing: run "
+                                        "lock/stores/postgres.sql as the database's "
+                                        "owner");
+    if (conn != NULL)
+        postgres_give(pool, conn);
+    return st == DLOCK_UNKNOWN ? DLOCK_IO : st;
+}
+
+dlock_status postgres_pool_open(struct postgres_pool **out, const dlock_options *opts)
+{
+    struct postgres_pool *pool;
+    dlock_status st = check_url(opts);
+
+    *out = NULL;
+    if (st != DLOCK_OK)
+        return st;
+    pool = calloc(1, sizeof(*pool));
+    if (pool == NULL)
+        return dlock_fail(DLOCK_NOMEM, "no memory for the connections");
+    pthread_mutex_init(&pool->mutex, NULL);
+    pool->timeout_ms = opts->database_timeout_ms;
+    pool->url = strdup(opts->database_url);
+    st = pool->url != NULL ? check_server(pool)
+                           : dlock_fail(DLOCK_NOMEM, "no memory for the URL");
+    if (st != DLOCK_OK) {
+        postgres_pool_close(pool);
+        return st;
+    }
+    *out = pool;
+    return DLOCK_OK;
+}
+
+void postgres_pool_close(struct postgres_pool *pool)
+{
+    if (pool == NULL)
+        return;
+    while (pool->idle_count > 0)
+        postgres_hang_up(pool->idle[--pool->idle_count]);
+    pthread_mutex_destroy(&pool->mutex);
+    free(pool->url);
+    free(pool);
+}
+
+/* An idle connection, NULL if there is none; or why none may be made now. */
+static dlock_status take_idle(struct postgres_pool *pool, struct postgres_conn **out)
+{
+    dlock_status st = DLOCK_OK;
+
+    pthread_mutex_lock(&pool->mutex);
+    if (pool->idle_count > 0)
+        *out = pool->idle[--pool->idle_count];
+    else if (dlock_clock_ns() < pool->next_try_ns)
+        st = dlock_fail(pool->last_failure, "%s", pool->last_error);
+    pthread_mutex_unlock(&pool->mutex);
+    return st;
+}
+
+static void note_try(struct postgres_pool *pool, dlock_status st)
+{
+    pthread_mutex_lock(&pool->mutex);
+    if (st == DLOCK_OK) {
+        pool->backoff_ms = 0;
+        pool->next_try_ns = 0;
+    } else {
+        pool->backoff_ms = pool->backoff_ms == 0 ? BACKOFF_FIRST_MS : pool->backoff_ms * 2;
+        if (pool->backoff_ms > BACKOFF_LAST_MS)
+            pool->backoff_ms = BACKOFF_LAST_MS;
+        pool->next_try_ns = dlock_clock_after(dlock_clock_ns(), pool->backoff_ms);
+        pool->last_failure = st;
+        snprintf(pool->last_error, sizeof(pool->last_error), "%s", dlock_error());
+    }
+    pthread_mutex_unlock(&pool->mutex);
+}
+
+dlock_status postgres_take(struct postgres_pool *pool, struct postgres_conn **out)
+{
+    dlock_status st;
+
+    for (;;) {
+        *out = NULL;
+        st = take_idle(pool, out);
+        if (st != DLOCK_OK || *out == NULL)
+            break;
+        if (!postgres_is_gone(*out))
+            return DLOCK_OK;
+        postgres_hang_up(*out);
+    }
+    if (st != DLOCK_OK)
+        return st;
+    st = postgres_connect(out, pool->url, pool->timeout_ms);
+    note_try(pool, st);
+    return st;
+}
+
+void postgres_give(struct postgres_pool *pool, struct postgres_conn *conn)
+{
+    bool keep = !postgres_is_gone(conn) && !postgres_is_in_transaction(conn);
+
+    pthread_mutex_lock(&pool->mutex);
+    keep = keep && pool->idle_count < IDLE_MAX;
+    if (keep)
+        pool->idle[pool->idle_count++] = conn;
+    pthread_mutex_unlock(&pool->mutex);
+    if (!keep)
+        postgres_hang_up(conn);
+}
+
+dlock_status postgres_pool_ask(struct postgres_pool *pool,
+                               const struct postgres_statement *statement,
+                               const char *const *values, int64_t give_up_ns,
+                               struct postgres_answer *out)
+{
+    struct postgres_conn *conn = NULL;
+    dlock_status st = postgres_take(pool, &conn);
+
+    if (st != DLOCK_OK)
+        return st;
+    st = postgres_ask(conn, statement, values, give_up_ns, out);
+    postgres_give(pool, conn);
+    return st;
+}
+
+dlock_status postgres_ping(struct postgres_pool *pool)
+{
+    dlock_status st =
+        postgres_pool_ask(pool, &WHICH_SESSION, NULL, INT64_MAX, NULL);
+
+    return st == DLOCK_UNKNOWN ? DLOCK_IO : st;
+}
+
+int postgres_timeout_ms(const struct postgres_pool *pool)
+{
+    return pool->timeout_ms;
+}
+
+bool postgres_is_time_to_reap(struct postgres_pool *pool, int64_t every_ms)
+{
+    int64_t now_ns = dlock_clock_ns();
+    int64_t at_ns = atomic_load(&pool->reap_at_ns);
+
+    return now_ns >= at_ns &&
+           atomic_compare_exchange_strong(&pool->reap_at_ns, &at_ns,
+                                          dlock_clock_after(now_ns, every_ms));
+}

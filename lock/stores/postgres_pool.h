@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: MIT */
+/* postgres_pool.h -- the lock library's connections to PostgreSQL.
+ *
+ * Whoever needs a connection takes one and gives it back; a lock that lives with its
+ * session keeps the connection that took it.  So there are at most as many as threads
+ * inside a call and held session locks together.
+ *
+ * Threads     Any.
+ */
+#ifndef DLOCK_POSTGRES_POOL_H
+#define DLOCK_POSTGRES_POOL_H
+
+#include "lock/stores/postgres_conn.h"
+
+struct postgres_pool; /* opaque */
+
+/* Check opts->database_url, connect once, look for the tables of postgres.sql, and that
+ * one connection is one session (which it is not behind a pooler that hands each
+ * statement to another one).
+ *   OK, INVALID, IO, PROTOCOL (with what to do), NOMEM */
+dlock_status postgres_pool_open(struct postgres_pool **out, const dlock_options *opts);
+
+/* Nobody has a connection any more.  NULL is fine. */
+void postgres_pool_close(struct postgres_pool *pool);
+
+/* Take an idle connection, or make one.  After a failure to connect the next tries are
+ * refused with IO for a back-off of 20 ms, doubling to 1 s. */
+dlock_status postgres_take(struct postgres_pool *pool, struct postgres_conn **out);
+
+/* Give it back.  A broken one, or one with an open transaction, is hung up. */
+void postgres_give(struct postgres_pool *pool, struct postgres_conn *conn);
+
+/* Take, ask, give. */
+dlock_status postgres_pool_ask(struct postgres_pool *pool,
+                               const struct postgres_statement *statement,
+                               const char *const *values, int64_t give_up_ns,
+                               struct postgres_answer *out);
+
+/* Does the server answer? */
+dlock_status postgres_ping(struct postgres_pool *pool);
+
+/* The command timeout. */
+int postgres_timeout_ms(const struct postgres_pool *pool);
+
+/* True for one caller in every `every_ms`: it is time to clean up. */
+bool postgres_is_time_to_reap(struct postgres_pool *pool, int64_t every_ms);
+
+#endif /* DLOCK_POSTGRES_POOL_H */

@@ -1,0 +1,120 @@
+/* SPDX-License-Identifier: MIT */
+/* pg_advisory.c -- a session advisory lock of PostgreSQL: no table, no expiry.
+ *
+ * Promises    one holder for as long as its connection lives; free again as soon as the
+ *             connection has ended, whatever happened to the holder.
+ * Breaks      a connection that is lost while its holder works: the server frees the
+ *             lock at once, the holder is told up to a tenth of a second later (seconds,
+ *             if the network is silent), and its writes go over another connection.  A
+ *             failover.  A pooler that shares sessions, which opening refuses.
+ * Described   PostgreSQL's manual, "Advisory Locks".
+ *
+ * A process that stops keeps its lock: the kernel answers for it, so others wait, for
+ * ever if it never goes on.  A child made by fork() that lives on without exec() keeps
+ * the connection open after its parent has died.
+ *
+ * The server knows the lock by 64 bits: hashtextextended(name, 0), so that SQL can take
+ * the same lock; bytes that are no text are escaped as encode(name, 'escape') does.  Two
+ * names with the same 64 bits exclude one another, which is safe; but who holds one and
+ * waits for the other waits for itself.  Among a million names that has a chance of one
+ * in 37 million.  Each hold has a connection of its own, since a session gets its own
+ * advisory lock again; so has each waiter, which waits in the server. */
+#include "lock/stores/postgres_session.h"
+
+static const struct postgres_statement TRY = {
+    0, "SELECT pg_try_advisory_lock(hashtextextended(encode($1, 'escape'), 0))", 1};
+static const struct postgres_statement LOCK = {
+    1, "SELECT pg_advisory_lock(hashtextextended(encode($1, 'escape'), 0))", 1};
+static const struct postgres_statement UNLOCK = {
+    2, "SELECT pg_advisory_unlock(hashtextextended(encode($1, 'escape'), 0))", 1};
+
+static dlock_status open_state(const dlock_options *opts, void **out)
+{
+    struct postgres_sessions *sessions = NULL;
+    dlock_status st = postgres_sessions_open(&sessions, opts);
+
+    *out = sessions;
+    return st;
+}
+
+static void close_state(void *state)
+{
+    postgres_sessions_close(state);
+}
+
+static dlock_status check(void *state)
+{
+    return postgres_ping(postgres_sessions_pool(state));
+}
+
+static dlock_status try_acquire(void *state, dlock_claim *claim)
+{
+    struct postgres_pool *pool = postgres_sessions_pool(state);
+    const char *values[] = {claim->name};
+    struct postgres_conn *conn = NULL;
+    struct postgres_answer answer;
+    dlock_status st;
+
+    claim->note = 0;
+    st = postgres_take(pool, &conn);
+    if (st != DLOCK_OK)
+        return st;
+    if (claim->wait_until_ns == 0) {
+        st = postgres_ask(conn, &TRY, values, claim->give_up_ns, &answer);
+        if (st == DLOCK_OK && answer.text[0] != 't')
+            st = DLOCK_BUSY;
+    } else {
+        st = postgres_limit_wait(conn, claim->wait_until_ns, claim->give_up_ns);
+        if (st == DLOCK_OK)
+            st = postgres_ask(conn, &LOCK, values, claim->give_up_ns, NULL);
+    }
+    if (st == DLOCK_OK)
+        return postgres_session_keep(state, claim, conn);
+    /* Refused, or unanswered and then the connection is broken: its session ends. */
+    postgres_give(pool, conn);
+    return st;
+}
+
+static dlock_status probe(void *state, const dlock_claim *claim)
+{
+    return postgres_session_probe(state, claim);
+}
+
+static dlock_status release(void *state, const dlock_claim *claim)
+{
+    const char *values[] = {claim->name};
+    struct postgres_conn *conn = postgres_session_end(state, claim);
+    struct postgres_answer answer;
+    dlock_status st;
+
+    if (conn == NULL)
+        return DLOCK_LOST;
+    st = postgres_ask(conn, &UNLOCK, values, claim->give_up_ns, &answer);
+    if (st == DLOCK_OK && answer.text[0] == 't') {
+        postgres_give(postgres_sessions_pool(state), conn);
+        return DLOCK_OK;
+    }
+    postgres_hang_up(conn);
+    return st == DLOCK_OK ? DLOCK_LOST : st;
+}
+
+extern const dlock_variant dlock_variant_pg_advisory;
+
+const dlock_variant dlock_variant_pg_advisory = {
+    .info =
+        {
+            .name = "pg-advisory",
+            .store = "postgresql",
+            .promises = "one holder while its connection lives; free when it ends",
+            .breaks = "a connection that is lost while its holder goes on",
+            .source = "PostgreSQL's session advisory locks",
+            .caps = DLOCK_CAP_EXCLUSIVE | DLOCK_CAP_LOCAL | DLOCK_CAP_OWNED |
+                    DLOCK_CAP_SESSION,
+        },
+    .open = open_state,
+    .close = close_state,
+    .check = check,
+    .try_acquire = try_acquire,
+    .probe = probe,
+    .release = release,
+};

@@ -1,0 +1,165 @@
+/* SPDX-License-Identifier: MIT */
+/* pg_fair.c -- a table of who waits, in the order of arrival; who is first may enter.
+ *
+ * Promises    one holder; waiters are served in the order in which they came; frees only
+ *             its own; the watchdog renews the lease while it works.
+ * Breaks      when the whole process stops for longer than the lease, and then goes on
+ *             writing; when the clock of the database jumps; when a failover loses the
+ *             queue.  A waiter that stops for longer than WAITER_MS loses its place, and
+ *             one that dies keeps those behind it waiting for as long.
+ * Described   the articles' second table, sorted by time, for a lock that is not unfair.
+ *
+ * The holder stays first in the queue until it releases or its lease runs out.  Who does
+ * not want to wait gets the lock only when nobody holds it or waits for it.  Waiters
+ * poll, and their row says that they live; both expiries are counted by the database's
+ * clock alone. */
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "lock/stores/postgres_pool.h"
+
+/* Ten of the longest pauses between two looks would be 500 ms; a busy machine needs
+ * more, and whoever waits behind a dead one wants less. */
+#define WAITER_MS "2000"
+
+enum { REAP_EVERY_MS = 1000 };
+
+static const struct postgres_statement TRY = {
+    0, "SELECT dlock_queue_try($1, $2, $3, $4::int, $5::int, $6::boolean)", 6};
+
+static const struct postgres_statement RENEW = {
+    1,
+    "UPDATE dlock_queue SET expires_at = clock_timestamp() + $4::int * interval '1 ms'"
+    " WHERE name = $1 AND owner = $2 AND token = $3 AND granted"
+    " AND expires_at > clock_timestamp() RETURNING 1",
+    4};
+
+/* Also of a place in the queue that an unanswered attempt may have left. */
+static const struct postgres_statement RELEASE = {
+    2,
+    "DELETE FROM dlock_queue WHERE name = $1 AND owner = $2"
+    " AND (token = $3 OR NOT granted)"
+    " RETURNING granted AND expires_at > clock_timestamp()",
+    3};
+
+static const struct postgres_statement REAP = {
+    3,
+    "DELETE FROM dlock_queue WHERE ticket IN (SELECT ticket FROM dlock_queue"
+    " WHERE expires_at <= clock_timestamp() ORDER BY ticket LIMIT 100"
+    " FOR UPDATE SKIP LOCKED)",
+    0};
+
+static dlock_status open_state(const dlock_options *opts, void **out)
+{
+    struct postgres_pool *pool = NULL;
+    dlock_status st = postgres_pool_open(&pool, opts);
+
+    *out = pool;
+    return st;
+}
+
+static void close_state(void *state)
+{
+    postgres_pool_close(state);
+}
+
+static dlock_status check(void *state)
+{
+    return postgres_ping(state);
+}
+
+static dlock_status try_acquire(void *state, dlock_claim *claim)
+{
+    struct postgres_answer answer;
+    char lease[12];
+    const char *values[] = {
+        claim->name, claim->owner, claim->token,
+        lease,       WAITER_MS,    claim->wait_until_ns != 0 ? "t" : "f"};
+    dlock_status st;
+
+    snprintf(lease, sizeof(lease), "%d", claim->lease_ms);
+    st = postgres_pool_ask(state, &TRY, values, claim->give_up_ns, &answer);
+    if (st != DLOCK_OK)
+        return st;
+    if (answer.row_count != 1 || answer.is_null)
+        return dlock_fail(DLOCK_PROTOCOL, "dlock_queue_try() answered nothing");
+    if (strtoll(answer.text, NULL, 10) < 0)
+        return DLOCK_OK;
+    claim->free_in_ms = strtoll(answer.text, NULL, 10);
+    return DLOCK_BUSY;
+}
+
+static dlock_status renew(void *state, const dlock_claim *claim)
+{
+    struct postgres_answer answer;
+    char lease[12];
+    const char *values[] = {claim->name, claim->owner, claim->token, lease};
+    dlock_status st;
+
+    snprintf(lease, sizeof(lease), "%d", claim->lease_ms);
+    st = postgres_pool_ask(state, &RENEW, values, claim->give_up_ns, &answer);
+    return st == DLOCK_OK && answer.row_count == 0 ? DLOCK_LOST : st;
+}
+
+static dlock_status leave(void *state, const dlock_claim *claim, bool *held)
+{
+    const char *values[] = {claim->name, claim->owner, claim->token};
+    struct postgres_answer answer = {0};
+    dlock_status st =
+        postgres_pool_ask(state, &RELEASE, values, claim->give_up_ns, &answer);
+
+    *held = answer.row_count > 0 && answer.text[0] == 't';
+    return st;
+}
+
+/* Rows of names that nobody asks for any more; see pg_unique.c. */
+static void reap(struct postgres_pool *pool)
+{
+    if (postgres_is_time_to_reap(pool, REAP_EVERY_MS) &&
+        postgres_pool_ask(pool, &REAP, NULL, INT64_MAX, NULL) != DLOCK_OK)
+        (void)dlock_fail(DLOCK_OK, "%s", ""); /* the release itself did not fail */
+}
+
+static dlock_status release(void *state, const dlock_claim *claim)
+{
+    bool held = false;
+    dlock_status st = leave(state, claim, &held);
+
+    if (st != DLOCK_OK)
+        return st;
+    reap(state);
+    return held ? DLOCK_OK : DLOCK_LOST;
+}
+
+/* If that fails, the place is gone when its sign of life runs out. */
+static void give_up_place(void *state, const dlock_claim *claim)
+{
+    bool held;
+
+    (void)leave(state, claim, &held);
+}
+
+extern const dlock_variant dlock_variant_pg_fair;
+
+const dlock_variant dlock_variant_pg_fair = {
+    .info =
+        {
+            .name = "pg-fair",
+            .store = "postgresql",
+            .promises = "one holder, in the order of arrival; renewed while it runs",
+            .breaks = "a process that stops beyond its lease; the database's clock",
+            .source = "the articles' waiting table, sorted by time",
+            .caps = DLOCK_CAP_EXCLUSIVE | DLOCK_CAP_LOCAL | DLOCK_CAP_EXPIRES |
+                    DLOCK_CAP_OWNED | DLOCK_CAP_RENEW | DLOCK_CAP_FAIR |
+                    DLOCK_CAP_ATOMIC,
+        },
+    .drift_per_mille = 1,
+    .watched = true,
+    .open = open_state,
+    .close = close_state,
+    .check = check,
+    .try_acquire = try_acquire,
+    .renew = renew,
+    .release = release,
+    .leave = give_up_place,
+};

@@ -1,0 +1,142 @@
+/* SPDX-License-Identifier: MIT */
+/* pg_row.c -- SELECT ... FOR UPDATE on the lock's row, in a transaction of its own.
+ *
+ * Promises    one holder for as long as its connection lives; free again as soon as the
+ *             connection has ended, whatever happened to the holder.  Waiters wait in
+ *             the database.
+ * Breaks      a connection that is lost while its holder works: the server frees the row
+ *             at once, the holder is told up to a tenth of a second later (seconds, if
+ *             the network is silent), and its writes go over another connection.  A
+ *             failover.
+ * Described   the articles' exclusive lock, `for update` and COMMIT.
+ *
+ * A process that stops keeps its lock: the kernel answers for it, so others wait, for
+ * ever if it never goes on.  A child made by fork() that lives on without exec() keeps
+ * the connection open after its parent has died.  A transaction that stays open for long
+ * keeps vacuum from cleaning up after everybody: this lock is for short work.
+ *
+ * The row is inserted first if it is not there, and deleted by the transaction that
+ * commits to release it, so nothing is left of a name; who was waiting for it then finds
+ * no row and tries again.  A holder that dies leaves its row behind, which the next
+ * holder of the name deletes. */
+#include "lock/stores/postgres_session.h"
+
+/* By itself: inside the transaction it would keep others from inserting. */
+static const struct postgres_statement MAKE = {
+    0, "INSERT INTO dlock_row (name) VALUES ($1) ON CONFLICT (name) DO NOTHING", 1};
+static const struct postgres_statement BEGIN = {0, "BEGIN", 0};
+static const struct postgres_statement TRY = {
+    1, "SELECT 1 FROM dlock_row WHERE name = $1 FOR UPDATE SKIP LOCKED", 1};
+static const struct postgres_statement LOCK = {
+    2, "SELECT 1 FROM dlock_row WHERE name = $1 FOR UPDATE", 1};
+static const struct postgres_statement REMOVE = {
+    3, "DELETE FROM dlock_row WHERE name = $1 RETURNING 1", 1};
+static const struct postgres_statement COMMIT = {0, "COMMIT", 0};
+static const struct postgres_statement ROLLBACK = {0, "ROLLBACK", 0};
+
+static dlock_status open_state(const dlock_options *opts, void **out)
+{
+    struct postgres_sessions *sessions = NULL;
+    dlock_status st = postgres_sessions_open(&sessions, opts);
+
+    *out = sessions;
+    return st;
+}
+
+static void close_state(void *state)
+{
+    postgres_sessions_close(state);
+}
+
+static dlock_status check(void *state)
+{
+    return postgres_ping(postgres_sessions_pool(state));
+}
+
+/* OK: the row is locked in the open transaction. */
+static dlock_status lock_row(struct postgres_conn *conn, const dlock_claim *claim)
+{
+    const char *values[] = {claim->name};
+    struct postgres_answer answer = {0};
+    dlock_status st = DLOCK_OK;
+
+    if (claim->wait_until_ns != 0)
+        st = postgres_limit_wait(conn, claim->wait_until_ns, claim->give_up_ns);
+    if (st == DLOCK_OK)
+        st = postgres_ask(conn, &MAKE, values, claim->give_up_ns, NULL);
+    if (st == DLOCK_OK)
+        st = postgres_ask(conn, &BEGIN, NULL, claim->give_up_ns, NULL);
+    if (st == DLOCK_OK)
+        st = postgres_ask(conn, claim->wait_until_ns != 0 ? &LOCK : &TRY, values,
+                          claim->give_up_ns, &answer);
+    return st == DLOCK_OK && answer.row_count == 0 ? DLOCK_BUSY : st;
+}
+
+static dlock_status try_acquire(void *state, dlock_claim *claim)
+{
+    struct postgres_pool *pool = postgres_sessions_pool(state);
+    struct postgres_conn *conn = NULL;
+    dlock_status st;
+
+    claim->note = 0;
+    st = postgres_take(pool, &conn);
+    if (st != DLOCK_OK)
+        return st;
+    st = lock_row(conn, claim);
+    if (st == DLOCK_OK)
+        return postgres_session_keep(state, claim, conn);
+    /* Whatever was in doubt ends with the transaction, or with the connection. */
+    if (st == DLOCK_BUSY && postgres_is_in_transaction(conn) &&
+        postgres_ask(conn, &ROLLBACK, NULL, claim->give_up_ns, NULL) != DLOCK_OK)
+        (void)dlock_fail(DLOCK_OK, "%s", "");
+    postgres_give(pool, conn);
+    return st;
+}
+
+static dlock_status probe(void *state, const dlock_claim *claim)
+{
+    return postgres_session_probe(state, claim);
+}
+
+static dlock_status release(void *state, const dlock_claim *claim)
+{
+    const char *values[] = {claim->name};
+    struct postgres_conn *conn = postgres_session_end(state, claim);
+    struct postgres_answer answer;
+    dlock_status st;
+
+    if (conn == NULL)
+        return DLOCK_LOST;
+    st = postgres_ask(conn, &REMOVE, values, claim->give_up_ns, &answer);
+    if (st == DLOCK_OK)
+        st = postgres_ask(conn, &COMMIT, NULL, claim->give_up_ns, NULL);
+    if (st == DLOCK_OK && answer.row_count == 1) {
+        postgres_give(postgres_sessions_pool(state), conn);
+        return DLOCK_OK;
+    }
+    postgres_hang_up(conn); /* which frees the row too */
+    if (st == DLOCK_BUSY)
+        return dlock_fail(DLOCK_IO, "the table of rows was locked against the delete");
+    return st == DLOCK_OK ? DLOCK_LOST : st;
+}
+
+extern const dlock_variant dlock_variant_pg_row;
+
+const dlock_variant dlock_variant_pg_row = {
+    .info =
+        {
+            .name = "pg-row",
+            .store = "postgresql",
+            .promises = "one holder while its connection lives; waits in the database",
+            .breaks = "a connection that is lost while its holder goes on",
+            .source = "the articles' SELECT ... FOR UPDATE",
+            .caps = DLOCK_CAP_EXCLUSIVE | DLOCK_CAP_LOCAL | DLOCK_CAP_OWNED |
+                    DLOCK_CAP_SESSION,
+        },
+    .open = open_state,
+    .close = close_state,
+    .check = check,
+    .try_acquire = try_acquire,
+    .probe = probe,
+    .release = release,
+};

@@ -1,0 +1,187 @@
+/* SPDX-License-Identifier: MIT */
+/* pg_unique.c -- a row in a table whose primary key is the name of the lock.
+ *
+ * Promises    one holder, who may lock again; frees only its own; the watchdog renews
+ *             the lease while it works.  An expired row is taken over by the statement
+ *             that finds it, and reaped if nobody asks for its name again.
+ * Breaks      when the whole process stops for longer than the lease, and then goes on
+ *             writing; when the clock of the database jumps; when a failover loses the
+ *             row.  An insert that was not answered may still run for as long as the
+ *             command timeout, after its clean-up: then the lock stays held for a lease.
+ * Described   the articles' table with a unique key, with the owner, expiry and timed
+ *             clean-up that they ask for.
+ *
+ * The expiry is counted by the database's clock alone, so clocks of clients that
+ * disagree do no harm.  Waiters poll.  Each hold and release waits for the disk: the row
+ * must survive a crash of the server as long as its lease runs. */
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "lock/stores/postgres_pool.h"
+
+enum { REAP_EVERY_MS = 1000 };
+
+/* Level 1: -1, or for how long somebody else holds it.  Sent again by its owner it changes nothing but the expiry.  The outer query
+ * sees the table as it was before; a holder that came since has no row there: NULL. */
+static const struct postgres_statement ACQUIRE = {
+    0,
+    "WITH taken AS ("
+    "INSERT INTO dlock_lock AS l (name, owner, hold_count, expires_at)"
+    " VALUES ($1, $2, 1, clock_timestamp() + $3::int * interval '1 ms')"
+    " ON CONFLICT (name) DO UPDATE SET owner = excluded.owner,"
+    " hold_count = CASE WHEN l.owner = excluded.owner"
+    " AND l.expires_at > clock_timestamp() THEN l.hold_count ELSE 1 END,"
+    " expires_at = clock_timestamp() + $3::int * interval '1 ms'"
+    " WHERE l.owner = excluded.owner OR l.expires_at <= clock_timestamp()"
+    " RETURNING 1)"
+    " SELECT CASE WHEN EXISTS (SELECT FROM taken) THEN -1 ELSE (SELECT greatest(0,"
+    " ceil(extract(epoch FROM expires_at - clock_timestamp()) * 1000))::bigint"
+    " FROM dlock_lock WHERE name = $1) END",
+    3};
+
+static const struct postgres_statement ACQUIRE_AGAIN = {
+    1,
+    "UPDATE dlock_lock SET hold_count = greatest(hold_count, $4::int),"
+    " expires_at = clock_timestamp() + $3::int * interval '1 ms'"
+    " WHERE name = $1 AND owner = $2 AND expires_at > clock_timestamp()"
+    " AND hold_count >= $4::int - 1 RETURNING 1",
+    4};
+
+static const struct postgres_statement RENEW = {
+    2,
+    "UPDATE dlock_lock SET expires_at = clock_timestamp() + $3::int * interval '1 ms'"
+    " WHERE name = $1 AND owner = $2 AND expires_at > clock_timestamp() RETURNING 1",
+    3};
+
+/* Level 1: an expired row of ours goes too, but that is no release. */
+static const struct postgres_statement RELEASE = {
+    3,
+    "DELETE FROM dlock_lock WHERE name = $1 AND owner = $2"
+    " RETURNING expires_at > clock_timestamp()",
+    2};
+
+static const struct postgres_statement RELEASE_LEVEL = {
+    4,
+    "UPDATE dlock_lock SET hold_count = least(hold_count, $3::int)"
+    " WHERE name = $1 AND owner = $2 AND expires_at > clock_timestamp() RETURNING true",
+    3};
+
+static const struct postgres_statement REAP = {
+    5,
+    "DELETE FROM dlock_lock WHERE name IN (SELECT name FROM dlock_lock"
+    " WHERE expires_at <= clock_timestamp() ORDER BY expires_at LIMIT 100"
+    " FOR UPDATE SKIP LOCKED)",
+    0};
+
+static dlock_status open_state(const dlock_options *opts, void **out)
+{
+    struct postgres_pool *pool = NULL;
+    dlock_status st = postgres_pool_open(&pool, opts);
+
+    *out = pool;
+    return st;
+}
+
+static void close_state(void *state)
+{
+    postgres_pool_close(state);
+}
+
+static dlock_status check(void *state)
+{
+    return postgres_ping(state);
+}
+
+static dlock_status acquire_again(struct postgres_pool *pool, const dlock_claim *claim,
+                                  const char *lease)
+{
+    struct postgres_answer answer;
+    char level[12];
+    const char *values[] = {claim->name, claim->owner, lease, level};
+    dlock_status st;
+
+    snprintf(level, sizeof(level), "%d", claim->level);
+    st = postgres_pool_ask(pool, &ACQUIRE_AGAIN, values, claim->give_up_ns, &answer);
+    return st == DLOCK_OK && answer.row_count == 0 ? DLOCK_LOST : st;
+}
+
+static dlock_status try_acquire(void *state, dlock_claim *claim)
+{
+    struct postgres_answer answer;
+    char lease[12];
+    const char *values[] = {claim->name, claim->owner, lease};
+    dlock_status st;
+
+    snprintf(lease, sizeof(lease), "%d", claim->lease_ms);
+    if (claim->level > 1)
+        return acquire_again(state, claim, lease);
+    st = postgres_pool_ask(state, &ACQUIRE, values, claim->give_up_ns, &answer);
+    if (st != DLOCK_OK)
+        return st;
+    if (!answer.is_null)
+        claim->free_in_ms = strtoll(answer.text, NULL, 10);
+    if (claim->free_in_ms >= 0 || answer.is_null)
+        return DLOCK_BUSY;
+    return DLOCK_OK;
+}
+
+static dlock_status renew(void *state, const dlock_claim *claim)
+{
+    struct postgres_answer answer;
+    char lease[12];
+    const char *values[] = {claim->name, claim->owner, lease};
+    dlock_status st;
+
+    snprintf(lease, sizeof(lease), "%d", claim->lease_ms);
+    st = postgres_pool_ask(state, &RENEW, values, claim->give_up_ns, &answer);
+    return st == DLOCK_OK && answer.row_count == 0 ? DLOCK_LOST : st;
+}
+
+/* Rows of holders that died, of names that nobody asks for: one statement a second,
+ * however many threads there are.  What it answers does not matter to the caller. */
+static void reap(struct postgres_pool *pool)
+{
+    if (postgres_is_time_to_reap(pool, REAP_EVERY_MS) &&
+        postgres_pool_ask(pool, &REAP, NULL, INT64_MAX, NULL) != DLOCK_OK)
+        (void)dlock_fail(DLOCK_OK, "%s", ""); /* the release itself did not fail */
+}
+
+static dlock_status release(void *state, const dlock_claim *claim)
+{
+    struct postgres_answer answer;
+    char kept[12];
+    const char *values[] = {claim->name, claim->owner, kept};
+    dlock_status st;
+
+    snprintf(kept, sizeof(kept), "%d", claim->level - 1);
+    st = postgres_pool_ask(state, claim->level > 1 ? &RELEASE_LEVEL : &RELEASE, values,
+                           claim->give_up_ns, &answer);
+    if (st != DLOCK_OK)
+        return st;
+    reap(state);
+    return answer.row_count > 0 && answer.text[0] == 't' ? DLOCK_OK : DLOCK_LOST;
+}
+
+extern const dlock_variant dlock_variant_pg_unique;
+
+const dlock_variant dlock_variant_pg_unique = {
+    .info =
+        {
+            .name = "pg-unique",
+            .store = "postgresql",
+            .promises = "one holder, who may lock again; renewed while it runs",
+            .breaks = "a process that stops beyond its lease; the database's clock",
+            .source = "the articles' table with a unique key",
+            .caps = DLOCK_CAP_EXCLUSIVE | DLOCK_CAP_LOCAL | DLOCK_CAP_EXPIRES |
+                    DLOCK_CAP_OWNED | DLOCK_CAP_RENEW | DLOCK_CAP_REENTRANT |
+                    DLOCK_CAP_ATOMIC,
+        },
+    .drift_per_mille = 1,
+    .watched = true,
+    .open = open_state,
+    .close = close_state,
+    .check = check,
+    .try_acquire = try_acquire,
+    .renew = renew,
+    .release = release,
+};

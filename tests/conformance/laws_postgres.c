@@ -1,0 +1,347 @@
+/* SPDX-License-Identifier: MIT */
+/* laws_postgres.c -- what the pg variants keep in the database, and what they leave. */
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "tests/conformance/database.h"
+#include "tests/conformance/laws.h"
+
+enum { LEASE_MS = 3000, TIMEOUT_MS = 300, MANY_NAMES = 300, THREADS = 6 };
+
+static long long levels_in_row(const char *name)
+{
+    return database_ask("SELECT hold_count FROM dlock_lock WHERE name = $1", name);
+}
+
+static long long left_ms_in_row(const char *name)
+{
+    return database_ask("SELECT max((extract(epoch FROM expires_at - clock_timestamp())"
+                        " * 1000)::bigint) FROM (SELECT name, expires_at FROM dlock_lock"
+                        " UNION ALL SELECT name, expires_at FROM dlock_queue) AS held"
+                        " WHERE name = $1",
+                        name);
+}
+
+static void delete_rows(const char *name)
+{
+    database_tell("DELETE FROM dlock_lock WHERE name = $1", name);
+    database_tell("DELETE FROM dlock_queue WHERE name = $1", name);
+}
+
+void has_its_row_in_the_table(const char *variant)
+{
+    dlock_options opts = rig_options(variant);
+    const char *name = rig_name();
+    dlock_system *sys;
+    dlock_lease lease;
+
+    opts.lease_ms = LEASE_MS;
+    sys = rig_open(&opts);
+    assert_status(OK, dlock_acquire(sys, name, 0, &lease));
+    assert_string_equal(
+        lease.owner,
+        database_tell("SELECT owner FROM dlock_lock WHERE name = $1", name));
+    assert_true(left_ms_in_row(name) > LEASE_MS / 2);
+    assert_true(left_ms_in_row(name) <= LEASE_MS);
+    assert_status(OK, dlock_release(sys, &lease));
+    assert_int_equal(0, database_count_rows(name));
+}
+
+void counts_levels_in_its_row(const char *variant)
+{
+    dlock_options opts = rig_options(variant);
+    struct rig_pair pair = rig_open_pair(&opts);
+    const char *name = rig_name();
+    dlock_lease level[3];
+    dlock_lease fresh;
+
+    for (int i = 0; i < 3; i++) {
+        assert_status(OK, dlock_acquire(pair.a, name, 0, &level[i]));
+        assert_int_equal(i + 1, levels_in_row(name));
+        assert_string_equal(level[0].owner, level[i].owner);
+    }
+    assert_status(OK, dlock_release(pair.a, &level[0]));
+    assert_int_equal(2, levels_in_row(name));
+    assert_false(dlock_lease_valid(pair.a, &level[0]));
+    assert_status(BUSY, rig_try_elsewhere(pair.a, name));
+    assert_status(BUSY, rig_try(pair.b, name));
+    assert_status(OK, dlock_renew(pair.a, &level[2]));
+    assert_status(OK, dlock_release(pair.a, &level[2]));
+    assert_status(OK, dlock_release(pair.a, &level[1]));
+    assert_int_equal(0, database_count_rows(name));
+    /* The row vanished, and nobody noticed; the owner locks again. */
+    assert_status(OK, dlock_acquire(pair.a, name, 0, &level[0]));
+    delete_rows(name);
+    assert_status(OK, dlock_acquire(pair.a, name, 0, &fresh));
+    assert_false(dlock_lease_valid(pair.a, &level[0]));
+    assert_status(LOST, dlock_release(pair.a, &level[0]));
+    assert_int_equal(1, levels_in_row(name));
+    assert_status(OK, dlock_release(pair.a, &fresh));
+}
+
+void renews_its_row(const char *variant)
+{
+    dlock_options opts = rig_options(variant);
+    const char *name = rig_name();
+    struct rig_pair pair;
+    dlock_lease lease;
+    dlock_lease others;
+    int64_t granted_ns;
+
+    opts.lease_ms = LEASE_MS;
+    pair = rig_open_pair(&opts);
+    assert_status(OK, dlock_acquire(pair.a, name, 0, &lease));
+    granted_ns = lease.deadline_ns;
+    assert_comes(left_ms_in_row(name) < LEASE_MS - 100);
+    assert_status(OK, dlock_renew(pair.a, &lease));
+    assert_true(lease.deadline_ns > granted_ns);
+    assert_true(left_ms_in_row(name) > LEASE_MS - 100);
+    assert_true(left_ms_in_row(name) <= LEASE_MS);
+    delete_rows(name);
+    /* What is somebody else's now is not prolonged, nor freed. */
+    assert_status(OK, dlock_acquire(pair.b, name, 0, &others));
+    assert_comes(left_ms_in_row(name) < LEASE_MS - 100);
+    assert_status(LOST, dlock_renew(pair.a, &lease));
+    assert_false(dlock_lease_valid(pair.a, &lease));
+    assert_true(left_ms_in_row(name) < LEASE_MS - 100);
+    assert_status(LOST, dlock_release(pair.a, &lease));
+    assert_status(OK, dlock_release(pair.b, &others));
+    assert_int_equal(0, database_count_rows(name));
+}
+
+static atomic_int told_count;
+
+static void count_told(const dlock_lease *lease, void *arg)
+{
+    (void)lease;
+    (void)arg;
+    atomic_fetch_add(&told_count, 1);
+}
+
+void tells_of_a_deleted_row(const char *variant)
+{
+    dlock_options opts = rig_options(variant);
+    const char *name = rig_name();
+    dlock_system *sys;
+    dlock_lease lease;
+    dlock_lease other;
+
+    atomic_store(&told_count, 0);
+    opts.on_lost = count_told;
+    opts.watchdog = true;
+    opts.lease_ms = 2 * SHORT_LEASE_MS;
+    sys = rig_open(&opts);
+    assert_status(OK, dlock_acquire(sys, name, 0, &lease));
+    assert_status(OK, dlock_acquire(sys, rig_name(), 0, &other));
+    delete_rows(name);
+    assert_comes(atomic_load(&told_count) == 1);
+    assert_false(dlock_lease_valid(sys, &lease));
+    assert_stays(atomic_load(&told_count) == 1, SHORT_LEASE_MS);
+    assert_true(dlock_lease_valid(sys, &other));
+    assert_status(LOST, dlock_release(sys, &lease));
+    assert_status(OK, dlock_release(sys, &other));
+}
+
+/* The holder is gone, and nobody wants this name again; others use the table. */
+void reaps_rows_nobody_asks_for(const char *variant)
+{
+    dlock_options opts = rig_options(variant);
+    const char *orphan = rig_name();
+    const char *other = rig_name();
+    struct rig_pair pair;
+    dlock_lease lease;
+
+    pair.b = rig_open(&opts);
+    opts.lease_ms = SHORT_LEASE_MS;
+    pair.a = rig_open(&opts);
+    assert_status(OK, dlock_acquire(pair.a, orphan, 0, &lease));
+    assert_int_equal(1, database_count_rows(orphan));
+    assert_status(OK, rig_try(pair.b, other));
+    assert_int_equal(1, database_count_rows(orphan));
+    assert_comes(rig_try(pair.b, other) == DLOCK_OK && database_count_rows(orphan) == 0);
+    assert_false(dlock_lease_valid(pair.a, &lease));
+    assert_status(LOST, dlock_release(pair.a, &lease));
+}
+
+static void assert_open(dlock_status want, const dlock_options *opts, const char *text)
+{
+    dlock_system *sys = (dlock_system *)(uintptr_t)opts; /* anything but NULL */
+    dlock_status got = dlock_open(&sys, opts);
+
+    if (got != want || strstr(dlock_error(), text) == NULL)
+        fail_msg("answered %s, \"%s\"", dlock_status_id(got), dlock_error());
+    assert_null(sys);
+}
+
+void refuses_bad_database_urls(const char *variant)
+{
+    dlock_options opts = rig_options(variant);
+    char url[256];
+    char *database;
+
+    opts.database_timeout_ms = 0;
+    assert_open(DLOCK_INVALID, &opts, "timeout");
+    opts.database_timeout_ms = TIMEOUT_MS * 10;
+    opts.database_url = NULL;
+    assert_open(DLOCK_INVALID, &opts, "URL");
+    opts.database_url = "";
+    assert_open(DLOCK_INVALID, &opts, "URL");
+    opts.database_url = "redis://127.0.0.1:1";
+    assert_open(DLOCK_INVALID, &opts, "postgresql://");
+    opts.database_url = "postgresql://nobody@127.0.0.1:1/none";
+    assert_open(DLOCK_IO, &opts, "127.0.0.1:1");
+    /* A database without the tables: the text says what to do. */
+    snprintf(url, sizeof(url), "%s", getenv("SECKILL_LAB_DATABASE_URL"));
+    database = strrchr(url, '/');
+    assert_non_null(database);
+    strcpy(database, "/postgres");
+    opts.database_url = url;
+    assert_open(DLOCK_PROTOCOL, &opts, "postgres.sql");
+    strcpy(database, "/nosuch");
+    assert_open(DLOCK_PROTOCOL, &opts, "nosuch");
+}
+
+static void end_backends(const char *condition)
+{
+    char sql[300];
+
+    snprintf(sql, sizeof(sql),
+             "SELECT pg_terminate_backend(pid, 5000) FROM pg_stat_activity"
+             " WHERE application_name = 'dlock-%d' AND %s",
+             (int)getpid(), condition);
+    database_tell(sql, NULL);
+}
+
+void survives_ended_connections(const char *variant)
+{
+    dlock_options opts = rig_options(variant);
+    const char *name = rig_name();
+    struct rig_pair pair = rig_open_pair(&opts);
+    struct rig_helper *waiter;
+    dlock_lease lease;
+
+    assert_status(OK, rig_try(pair.a, name));
+    assert_true(database_count_backends("state = 'idle'") > 0);
+    end_backends("state = 'idle'");
+    assert_int_equal(0, database_count_backends("true"));
+    assert_status(OK, dlock_acquire(pair.a, name, 0, &lease));
+    waiter = rig_helper_start(pair.b, name, -1);
+    assert_stays(!rig_helper_is_done(waiter), SHORT_LEASE_MS / 2);
+    assert_status(OK, dlock_check(pair.a));
+    assert_status(OK, dlock_release(pair.a, &lease));
+    assert_status(OK, rig_helper_acquired(waiter));
+    assert_status(OK, rig_helper_finish(waiter));
+}
+
+/* Whatever ran late is gone with its session or its lease. */
+void a_hung_backend_is_unknown(const char *variant)
+{
+    dlock_options opts = rig_options(variant);
+    const char *name = rig_name();
+    dlock_lease lease = {.fence = 77};
+    char sql[160];
+    struct rig_pair pair;
+
+    pair.b = rig_open(&opts);
+    opts.lease_ms = 2 * SHORT_LEASE_MS;
+    opts.database_timeout_ms = TIMEOUT_MS;
+    pair.a = rig_open(&opts);
+    /* Statements are prepared before they are run: let that be done. */
+    assert_status(OK, rig_try(pair.a, rig_name()));
+    assert_int_equal(2, database_count_backends("true"));
+    snprintf(sql, sizeof(sql),
+             "SELECT pid FROM pg_stat_activity WHERE application_name = 'dlock-%d'"
+             " ORDER BY backend_start DESC LIMIT 1",
+             (int)getpid());
+    database_stop_backend((int)database_ask(sql, NULL));
+    assert_status(UNKNOWN, dlock_acquire(pair.a, name, 0, &lease));
+    assert_string_not_equal("", dlock_error());
+    assert_int_equal(77, lease.fence);
+    database_wake();
+    assert_status(OK, dlock_acquire(pair.b, name, PATIENCE_MS, &lease));
+    assert_status(BUSY, rig_try(pair.a, name));
+    assert_status(OK, dlock_release(pair.b, &lease));
+    assert_status(OK, rig_try(pair.a, name));
+    assert_comes(database_count_rows(name) == 0);
+}
+
+/* Who finds the lock taken goes on with the connection it has: no new backend for each
+ * refusal, and no transaction left open. */
+void a_refusal_costs_no_connection(const char *variant)
+{
+    dlock_options opts = rig_options(variant);
+    struct rig_pair pair = rig_open_pair(&opts);
+    const char *name = rig_name();
+    char newest[64];
+    char sql[160];
+    dlock_lease lease;
+
+    snprintf(sql, sizeof(sql),
+             "SELECT max(backend_start) FROM pg_stat_activity"
+             " WHERE application_name = 'dlock-%d'",
+             (int)getpid());
+    assert_status(OK, dlock_acquire(pair.a, name, 0, &lease));
+    assert_status(BUSY, rig_try(pair.b, name));
+    snprintf(newest, sizeof(newest), "%s", database_tell(sql, NULL));
+    for (int i = 0; i < 10; i++)
+        assert_status(BUSY, rig_try(pair.b, name));
+    assert_status(TIMEOUT, dlock_acquire(pair.b, name, 20, &lease));
+    assert_string_equal(newest, database_tell(sql, NULL));
+    assert_status(OK, dlock_release(pair.a, &lease));
+}
+
+struct user {
+    dlock_system *sys;
+    const char *name;
+    int number;
+    pthread_t thread;
+};
+
+static void *use(void *arg)
+{
+    struct user *user = arg;
+    char own[64];
+    dlock_lease lease;
+
+    for (int i = 0; i < MANY_NAMES / THREADS; i++) {
+        snprintf(own, sizeof(own), "%s:%d:%d", user->name, user->number, i);
+        (void)rig_try(user->sys, own);
+        (void)rig_try(user->sys, user->name);
+        if (i % 10 == 0 && dlock_acquire(user->sys, user->name, 5, &lease) == DLOCK_OK)
+            (void)dlock_release(user->sys, &lease);
+    }
+    return NULL;
+}
+
+void leaves_nothing_in_the_database(const char *variant)
+{
+    dlock_options opts = rig_options(variant);
+    dlock_system *sys = NULL;
+    struct user users[THREADS];
+    const char *name = rig_name();
+
+    assert_status(OK, dlock_open(&sys, &opts));
+    for (int i = 0; i < THREADS; i++) {
+        users[i] = (struct user){.sys = sys, .name = name, .number = i};
+        assert_int_equal(0, pthread_create(&users[i].thread, NULL, use, &users[i]));
+    }
+    for (int i = 0; i < THREADS; i++)
+        pthread_join(users[i].thread, NULL);
+    /* Connections are returned, none inside a transaction or with a lock. */
+    assert_comes(database_count_backends("state <> 'idle'") == 0);
+    assert_int_equal(0, database_count_backends(
+                            "pid IN (SELECT pid FROM pg_locks WHERE locktype IN"
+                            " ('advisory', 'relation', 'tuple'))"));
+    assert_true(database_count_backends("true") <= THREADS + 1);
+    assert_int_equal(
+        0, database_ask("SELECT (SELECT count(*) FROM dlock_lock WHERE substr(name, 1,"
+                        " length($1)) = $1) + (SELECT count(*) FROM dlock_row WHERE"
+                        " substr(name, 1, length($1)) = $1) + (SELECT count(*) FROM"
+                        " dlock_queue WHERE substr(name, 1, length($1)) = $1)",
+                        name));
+    dlock_close(sys);
+    assert_comes(database_count_backends("true") == 0);
+}

@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: MIT */
+/* laws_redisson_fair.c -- the queue of Redisson's fair lock, looked at in Redis. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tests/conformance/laws.h"
+
+enum { WAITERS = 6, DEAD_MS = 1200, WAIT_MS = 100 };
+
+static long long waiters_of(const char *name)
+{
+    return servers_ask(0, "LLEN redisson_lock_queue:{%s}", name);
+}
+
+void serves_in_order_of_arrival(const char *variant)
+{
+    dlock_options opts = rig_options(variant);
+    struct rig_pair pair = rig_open_pair(&opts);
+    const char *name = rig_name();
+    struct rig_helper *waiters[WAITERS];
+    dlock_lease lease;
+
+    servers_find(&opts);
+    assert_status(OK, dlock_acquire(pair.a, name, 0, &lease));
+    for (int i = 0; i < WAITERS; i++) {
+        waiters[i] = rig_helper_start(i % 2 == 0 ? pair.a : pair.b, name, -1);
+        assert_comes(waiters_of(name) == i + 1);
+    }
+    assert_status(OK, dlock_release(pair.a, &lease));
+    for (int i = 0; i < WAITERS; i++) {
+        assert_status(OK, rig_helper_acquired(waiters[i]));
+        assert_int_equal(WAITERS - 1 - i, waiters_of(name));
+        for (int behind = i + 1; behind < WAITERS; behind++)
+            assert_false(rig_helper_is_done(waiters[behind]));
+        assert_status(BUSY, rig_try(pair.a, name)); /* nobody pushes in */
+        assert_status(OK, rig_helper_finish(waiters[i]));
+    }
+    assert_status(OK, rig_try(pair.b, name));
+}
+
+/* How many scripts the server has run. */
+static long long script_calls(void)
+{
+    static const char field[] = "cmdstat_evalsha:calls=";
+    const char *at = strstr(servers_tell(0, "INFO commandstats")->str, field);
+
+    return at != NULL ? strtoll(at + strlen(field), NULL, 10) : 0;
+}
+
+/* The first in the queue will never come: named after Redisson's waiters, who ask as
+ * fast as they can until its minutes are over. */
+void passes_a_dead_waiter(const char *variant)
+{
+    static const char dead[] = "00000000-0000-4000-8000-000000000000:1";
+    dlock_options opts = rig_options(variant);
+    long long until_ms;
+    struct rig_helper *waiter;
+    dlock_system *sys;
+    dlock_lease lease;
+
+    servers_start(&opts);
+    sys = rig_open(&opts);
+    assert_status(OK, dlock_acquire(sys, "n", 0, &lease));
+    until_ms = strtoll(servers_tell(0, "TIME")->element[0]->str, NULL, 10) * 1000;
+    servers_ask(0, "RPUSH redisson_lock_queue:{n} %s", dead);
+    servers_ask(0, "ZADD redisson_lock_timeout:{n} %lld %s", until_ms + 1000 + DEAD_MS,
+                dead);
+    waiter = rig_helper_start(sys, "n", -1);
+    assert_comes(waiters_of("n") == 2);
+    assert_status(OK, dlock_release(sys, &lease));
+    until_ms = script_calls();
+    assert_stays(!rig_helper_is_done(waiter), WAIT_MS); /* not its turn yet */
+    assert_status(OK, rig_helper_acquired(waiter));
+    assert_true(script_calls() - until_ms < 30);
+    assert_status(OK, rig_helper_finish(waiter));
+    assert_int_equal(0, servers_ask(0, "DBSIZE"));
+}
+
+void leaves_the_queue(const char *variant)
+{
+    dlock_options opts = rig_options(variant);
+    struct rig_helper *waiter;
+    dlock_system *sys;
+    dlock_lease lease;
+    dlock_lease none;
+
+    servers_start(&opts);
+    sys = rig_open(&opts);
+    assert_status(OK, dlock_acquire(sys, "n", 0, &lease));
+    assert_status(BUSY, rig_try_elsewhere(sys, "n"));
+    assert_int_equal(0, waiters_of("n")); /* one attempt takes no place */
+    waiter = rig_helper_start(sys, "n", WAIT_MS);
+    assert_comes(waiters_of("n") == 1);
+    assert_status(TIMEOUT, rig_helper_acquired(waiter));
+    assert_int_equal(0, waiters_of("n"));
+    rig_helper_finish(waiter);
+    assert_status(OK, dlock_release(sys, &lease));
+    assert_int_equal(0, servers_ask(0, "DBSIZE"));
+    assert_status(OK, dlock_acquire(sys, "n", -1, &none));
+    assert_status(OK, dlock_release(sys, &none));
+}
