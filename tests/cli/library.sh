@@ -30,7 +30,7 @@ compile() {
 compile_statically() {
     cc -o "$work/static" "$work/example.c" $(pkg-config --cflags dlock) \
         "$work/usr/lib/libdlock.a" -pthread \
-        $(env -u PKG_CONFIG_SYSROOT_DIR pkg-config --libs hiredis uuid)
+        $(env -u PKG_CONFIG_SYSROOT_DIR pkg-config --libs hiredis uuid libpq)
 }
 
 run_example() { SECKILL_REDIS_URL=$redis_url LD_LIBRARY_PATH=$work/usr/lib "$work/$1"; }
