@@ -14,7 +14,8 @@ struct voucher_draft {
 };
 
 /* Read a voucher from `len` bytes of JSON.  Every field is checked; unknown ones are
- * refused, and so is nesting of more than 4 levels, whatever the stack.  False: draft->wrong says why.  Call voucher_draft_free() either way. */
+ * refused, and so is nesting of more than 4 levels, whatever the stack.  False:
+ * draft->wrong says why.  Call voucher_draft_free() either way. */
 bool voucher_draft_read(struct voucher_draft *draft, const char *json, size_t len);
 void voucher_draft_free(struct voucher_draft *draft);
 

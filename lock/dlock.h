@@ -118,7 +118,7 @@ typedef struct dlock_options {
     int lease_ms;             /* at least DLOCK_LEASE_MIN_MS; lua-local takes no more
                                * than 100                                            */
     bool watchdog;            /* renew held leases at a third of lease_ms, where that
-                               * is a part of the variant (reentrant, redlock)       */
+                               * is a part of the variant: the head of its file says */
     bool redlock_sequential;  /* ask the nodes one after another, as first described */
     int redis_timeout_ms;     /* for one command to a server, connect included       */
     int redlock_node_timeout_ms; /* the same for each of redlock's nodes             */

@@ -3,9 +3,10 @@
  *
  * Where the variant cannot tell of releases, a waiter sleeps 1 to 50 ms (or as the
  * variant says) between attempts: the ceiling doubles, and each sleep is drawn at
- * random below it, so that waiters spread out.  Where it can, a waiter sleeps until told; but a message can be
- * lost (Redis keeps none for who is not connected, and none is sent when a lease runs
- * out), so it looks by itself every few hundred ms, and at the end of the holder's lease. */
+ * random below it, so that waiters spread out.  Where it can, a waiter sleeps until
+ * told; but a message can be lost (Redis keeps none for who is not connected, and none
+ * is sent when a lease runs out), so it looks by itself every few hundred ms, and at the
+ * end of the holder's lease. */
 #include "lock/wait.h"
 
 #include "lock/clock.h"

@@ -6,7 +6,9 @@
  * Breaks      when the whole process stops for longer than the lease, and then goes on
  *             writing; when the clock of the database jumps; when a failover loses the
  *             queue.  A waiter that stops for longer than WAITER_MS loses its place, and
- *             one that dies keeps those behind it waiting for as long.
+ *             one that dies keeps those behind it waiting for as long.  An acquire that
+ *             was not answered may still run after its clean-up: then the lock stays
+ *             held for a lease.
  * Described   the articles' second table, sorted by time, for a lock that is not unfair.
  *
  * The holder stays first in the queue until it releases or its lease runs out.  Who does
