@@ -33,7 +33,8 @@ WARN     := -Wall -Wextra -Wconversion -Wshadow -Wformat=2 -Wvla -Wstrict-protot
 CPPFLAGS += -I. -Ibuild $(shell pkg-config --cflags $(PKGS) 2>/dev/null)
 CFLAGS   += $(CSTD) $(WARN) $(OPT.$(BUILD)) $(if $(filter 1,$(WERROR)),-Werror) -pthread -fPIC
 LDFLAGS  += -pthread -Wl,--as-needed
-LIBS.lock := $(shell pkg-config --libs hiredis libpq uuid 2>/dev/null)
+# The client library of ZooKeeper comes without a .pc file.
+LIBS.lock := $(shell pkg-config --libs hiredis libpq uuid 2>/dev/null) -lzookeeper_mt
 LIBS.db   := $(shell pkg-config --libs libpq 2>/dev/null)
 LIBS.base := $(shell pkg-config --libs libcrypto 2>/dev/null) -linih
 LIBS.app  := -lcivetweb $(shell pkg-config --libs jansson 2>/dev/null)
@@ -43,11 +44,11 @@ LIBS.test := -lcmocka $(shell pkg-config --libs libcurl jansson 2>/dev/null)
 sources = $(sort $(wildcard $(addsuffix /*.c,$(1))))
 objects = $(patsubst %.c,$(OUT)/obj/%.o,$(1))
 
-LOCK_SRC := $(call sources,lock lock/variants lock/stores)
+LOCK_SRC := $(call sources,lock lock/variants lock/primitives lock/stores)
 BASE_SRC := $(call sources,base)
 DB_SRC   := $(call sources,db db/guards)
 APP_SRC  := $(call sources,app)
-LAB_SRC  := $(call sources,loadtest loadtest/hazards)
+LAB_SRC  := $(call sources,loadtest loadtest/hazards loadtest/checks)
 
 LIBRARY  := $(OUT)/libdlock.a
 # The number after .so changes when programs have to be built anew.
@@ -57,12 +58,15 @@ COMMON   := $(OUT)/obj/libcommon.a
 # What the tests of the service and of the laboratory link: everything but main().
 APP_LIB  := $(OUT)/obj/libapp.a
 LAB_LIB  := $(OUT)/obj/liblab.a
-GEN      := build/gen/lua_scripts.h build/gen/schema_sql.h build/gen/postgres_sql.h build/gen/stamp
+GEN      := build/gen/lua_scripts.h build/gen/schema_sql.h build/gen/postgres_sql.h \
+            build/gen/timeline_html.h build/gen/stamp
 
 UNIT_TESTS    := $(patsubst tests/%.c,$(OUT)/tests/%,$(call sources,tests/unit))
 SERVICE_TESTS := $(patsubst tests/%.c,$(OUT)/tests/%,$(wildcard tests/service/test_*.c))
 CLI_TESTS     := $(sort $(wildcard tests/cli/*.sh))
 CONFORMANCE   := $(OUT)/tests/conformance
+PRIMITIVES    := $(OUT)/tests/primitives
+INTEROP_PEER  := $(OUT)/tests/interop-peer
 PROGRAMS      := $(OUT)/seckilld $(OUT)/seckill
 
 ifeq ($(V),0)
@@ -75,7 +79,7 @@ endif
 
 ##@ Build
 .PHONY: all
-all: $(PROGRAMS)                            ## build the service and the laboratory
+all: $(PROGRAMS) $(SHARED)                  ## build the service and the laboratory
 
 .PHONY: lib
 lib: $(LIBRARY) $(SHARED)                   ## build the lock library, static and shared
@@ -83,7 +87,7 @@ lib: $(LIBRARY) $(SHARED)                   ## build the lock library, static an
 .PHONY: install
 install: lib                                ## install it: PREFIX=/usr/local, DESTDIR=
 	install -d $(DESTDIR)$(PREFIX)/lib/pkgconfig $(DESTDIR)$(PREFIX)/include/dlock
-	install -m 644 lock/dlock.h $(DESTDIR)$(PREFIX)/include/dlock/dlock.h
+	install -m 644 lock/dlock.h lock/dlock_primitives.h $(DESTDIR)$(PREFIX)/include/dlock/
 	install -m 644 $(LIBRARY) $(DESTDIR)$(PREFIX)/lib/libdlock.a
 	install -m 755 $(SHARED) $(DESTDIR)$(PREFIX)/lib/libdlock.so.0
 	ln -sf libdlock.so.0 $(DESTDIR)$(PREFIX)/lib/libdlock.so
@@ -102,12 +106,13 @@ $(OUT)/seckill: $(call objects,$(LAB_SRC)) $(LIBRARY) $(COMMON)
 	$(call say,LINK)$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $(filter %.o,$^) $(COMMON) \
 	  $(LIBRARY) $(LIBS.lab) $(LIBS.db) $(LIBS.lock) $(LIBS.base)
 
-# Only what dlock.h declares is to be seen from outside.
+# Only what the public headers declare is to be seen from outside.
 $(call objects,$(LOCK_SRC)): CFLAGS += -fvisibility=hidden
 
+# It is never unloaded: threads that have used it run its code when they end.
 $(SHARED): $(call objects,$(LOCK_SRC))
 	$(call say,LINK)$(CC) $(CFLAGS) $(LDFLAGS) -shared -Wl,-soname,libdlock.so.0 \
-	  -Wl,-z,defs -o $@ $^ $(LIBS.lock)
+	  -Wl,-z,defs -Wl,-z,nodelete -o $@ $^ $(LIBS.lock)
 
 $(LIBRARY): $(call objects,$(LOCK_SRC))
 $(COMMON): $(call objects,$(BASE_SRC) $(DB_SRC))
@@ -122,7 +127,7 @@ $(OUT)/obj/%.o: %.c Makefile | $(GEN)
 
 # Everything is built after this, so it is where missing packages are noticed.
 build/gen/stamp: tools/embed.sh
-	@pkg-config --exists $(PKGS) || \
+	@pkg-config --exists $(PKGS) && [ -e /usr/include/zookeeper/zookeeper.h ] || \
 	  { echo 'packages are missing; install them with: make deps' >&2; exit 69; }
 	@mkdir -p $(@D) && touch $@
 build/gen/lua_scripts.h: $(wildcard lua/*.lua) tools/embed.sh build/gen/stamp
@@ -131,6 +136,8 @@ build/gen/schema_sql.h: db/schema.sql tools/embed.sh build/gen/stamp
 	$(call say,GEN)tools/embed.sh '' db/schema.sql >$@
 build/gen/postgres_sql.h: lock/stores/postgres.sql tools/embed.sh build/gen/stamp
 	$(call say,GEN)tools/embed.sh '' lock/stores/postgres.sql >$@
+build/gen/timeline_html.h: loadtest/page/timeline.html tools/embed.sh build/gen/stamp
+	$(call say,GEN)tools/embed.sh '' loadtest/page/timeline.html >$@
 
 -include $(shell find $(OUT)/obj -name '*.d' 2>/dev/null)
 
@@ -151,6 +158,11 @@ bench: deps                                 ## orders per second beside pgbench,
 	@$(MAKE) --no-print-directory -j2 all
 	@build/seckill bench
 
+.PHONY: bench-locks
+bench-locks: deps                           ## locks per second beside blocking connections, as ratios
+	@$(MAKE) --no-print-directory -j2 all
+	@build/seckill bench-locks
+
 ##@ Test
 .PHONY: test
 test: deps                                  ## everything: lint, all tests, sanitizers
@@ -161,7 +173,8 @@ test: deps                                  ## everything: lint, all tests, sani
 
 .PHONY: tests conformance-program
 tests: $(PROGRAMS) lib $(UNIT_TESTS) $(SERVICE_TESTS) $(CONFORMANCE) ## build all test programs
-conformance-program: $(CONFORMANCE)
+tests: $(PRIMITIVES) $(INTEROP_PEER)
+conformance-program: $(CONFORMANCE) $(PRIMITIVES)
 
 $(OUT)/tests/unit/%: $(OUT)/obj/tests/unit/%.o $(APP_LIB) $(LAB_LIB) $(COMMON) $(LIBRARY)
 	@mkdir -p $(@D)
@@ -174,9 +187,27 @@ $(OUT)/tests/service/%: $(OUT)/obj/tests/service/%.o $(SERVICE_HELP) $(COMMON) $
 	$(call say,LINK)$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(LIBS.test) $(LIBS.db) \
 	  $(LIBS.lock) $(LIBS.base)
 
-$(CONFORMANCE): $(call objects,$(call sources,tests/conformance)) $(LIBRARY)
+$(CONFORMANCE): $(call objects,$(call sources,tests/conformance tests/conformance/wrong)) $(LIBRARY)
 	@mkdir -p $(@D)
 	$(call say,LINK)$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(LIBS.test) $(LIBS.lock)
+
+# They stand on the same rig.
+CONFORMANCE_HELP := $(addprefix tests/conformance/,rig.c slots.c servers.c database.c \
+                    cutter.c nodes.c)
+$(PRIMITIVES): $(call objects,$(call sources,tests/primitives) $(CONFORMANCE_HELP)) $(LIBRARY)
+	@mkdir -p $(@D)
+	$(call say,LINK)$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(LIBS.test) $(LIBS.lock)
+
+$(INTEROP_PEER): $(call objects,$(call sources,tests/interop)) $(LIBRARY)
+	@mkdir -p $(@D)
+	$(call say,LINK)$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(LIBS.lock)
+
+# Not a part of `make test`: it needs a JDK and, the first time, Maven Central.
+.PHONY: interop
+interop:                                    ## beside the real Redisson and redis-py
+	@tools/deps.sh interop
+	@$(MAKE) --no-print-directory -j2 $(PROGRAMS) $(INTEROP_PEER)
+	@tests/interop/run
 
 ##@ Quality
 .PHONY: lint

@@ -13,7 +13,7 @@
 int64_t dlock_clock_ns(void);
 
 /* The wall clock, in milliseconds since 1970.  It jumps, and those of two machines
- * differ: only for locks that are described by it (getset, fair). */
+ * differ: only for what is described by it (getset, permits). */
 int64_t dlock_clock_wall_ms(void);
 
 /* For tests: from now on the wall clock of this process is that far ahead. */

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* dlock.c -- the public calls: check the arguments, ask the variant, keep the table. */
+/* dlock.c -- the public calls but acquiring: check the arguments, ask the variant, keep
+ * the table. */
 #include "lock/dlock.h"
 
 #include <stdlib.h>
@@ -8,20 +9,20 @@
 
 #include "lock/clock.h"
 #include "lock/fork.h"
+#include "lock/lost.h"
 #include "lock/options.h"
+#include "lock/recording.h"
 #include "lock/status.h"
 #include "lock/system.h"
-#include "lock/token.h"
-#include "lock/wait.h"
 #include "lock/watchdog.h"
 
 /* Given up of every lease, beside the variant's share: Redis counts expiry in whole
  * milliseconds, and so do we. */
 enum { DRIFT_FLOOR_MS = 2, RENEWALS_PER_LEASE = 3, PROBE_EVERY_MS = 100 };
 
-int64_t dlock_lease_end_ns(const dlock_system *sys, int64_t sent_ns)
+int64_t dlock_lease_end_ns(const dlock_system *sys, int lease_ms, int64_t sent_ns)
 {
-    int64_t lease_ns = sys->opts.lease_ms * DLOCK_NS_PER_MS;
+    int64_t lease_ns = lease_ms * DLOCK_NS_PER_MS;
     int64_t drift_ns = lease_ns / 1000 * sys->variant->drift_per_mille +
                        DRIFT_FLOOR_MS * DLOCK_NS_PER_MS;
 
@@ -30,11 +31,11 @@ int64_t dlock_lease_end_ns(const dlock_system *sys, int64_t sent_ns)
     return sent_ns + lease_ns - drift_ns;
 }
 
-int64_t dlock_renew_due_ns(const dlock_system *sys, int64_t sent_ns)
+int64_t dlock_renew_due_ns(const dlock_system *sys, int lease_ms, int64_t sent_ns)
 {
     if (sys->variant->probe != NULL)
         return sent_ns + PROBE_EVERY_MS * DLOCK_NS_PER_MS;
-    return sent_ns + sys->opts.lease_ms * DLOCK_NS_PER_MS / RENEWALS_PER_LEASE;
+    return sent_ns + lease_ms * DLOCK_NS_PER_MS / RENEWALS_PER_LEASE;
 }
 
 dlock_claim dlock_claim_of(const dlock_system *sys,
@@ -46,7 +47,8 @@ dlock_claim dlock_claim_of(const dlock_system *sys,
         .number = facts->number,
         .owner = facts->owner,
         .token = facts->token,
-        .lease_ms = sys->opts.lease_ms,
+        .lease_ms = facts->lease_ms,
+        .shared = facts->key.shared != 0,
         .level = level,
         .give_up_ns = INT64_MAX,
         .free_in_ms = -1,
@@ -65,34 +67,15 @@ void dlock_lease_fill(dlock_lease *lease, const dlock_claim *claim,
     lease->fence = claim->fence;
     lease->deadline_ns = deadline_ns;
     lease->hold = id;
+    lease->shared = claim->shared;
 }
 
-/* OK if the calling process may use `sys`. */
-static dlock_status check_system(const dlock_system *sys)
+dlock_status dlock_system_check(const dlock_system *sys)
 {
     if (sys == NULL)
         return dlock_fail(DLOCK_INVALID, "no system was given");
     if (sys->generation != dlock_fork_generation())
         return dlock_fail(DLOCK_INVALID, "the system belongs to the parent process");
-    return DLOCK_OK;
-}
-
-static dlock_status check_name(const char *name)
-{
-    size_t len = 0;
-
-    if (name == NULL || name[0] == '\0')
-        return dlock_fail(DLOCK_INVALID, "the name of the lock is empty");
-    for (; name[len] != '\0'; len++) {
-        unsigned char c = (unsigned char)name[len];
-
-        if (len == DLOCK_NAME_MAX)
-            return dlock_fail(DLOCK_INVALID, "the name of the lock is over %d bytes",
-                              (int)DLOCK_NAME_MAX);
-        if (c < ' ' || c == 127)
-            return dlock_fail(DLOCK_INVALID, "byte %zu of the lock's name is a control "
-                              "character", len + 1);
-    }
     return DLOCK_OK;
 }
 
@@ -114,7 +97,10 @@ static dlock_status start(dlock_system *sys, const dlock_options *opts)
 
     if (!dlock_options_copy(&sys->opts, opts))
         return dlock_fail(DLOCK_NOMEM, "no memory for the options");
-    dlock_options_limit(&sys->opts, variant);
+    sys->opts.lease_ms = dlock_options_lease_ms(variant, opts->lease_ms);
+    st = dlock_retry_parse(sys->opts.retry, &sys->retry);
+    if (st != DLOCK_OK)
+        return st;
     uuid_generate_random(uuid);
     uuid_unparse_lower(uuid, sys->uuid);
     sys->holds = dlock_holds_open(variant->info.caps & DLOCK_CAP_REENTRANT);
@@ -122,11 +108,12 @@ static dlock_status start(dlock_system *sys, const dlock_options *opts)
         return dlock_fail(DLOCK_NOMEM, "no memory for the table of holds");
     if (variant->open != NULL)
         st = variant->open(&sys->opts, &sys->state);
+    if (st == DLOCK_OK)
+        st = dlock_recording_open(sys);
     if (st != DLOCK_OK || !is_watched(sys))
         return st;
-    sys->watchdog = dlock_watchdog_start(
-        sys, variant->probe != NULL || (sys->opts.watchdog && variant->watched));
-    if (sys->watchdog == NULL)
+    atomic_store(&sys->watchdog, dlock_watchdog_start(sys));
+    if (atomic_load(&sys->watchdog) == NULL)
         return dlock_fail(DLOCK_NOMEM, "the watchdog's thread cannot be started");
     return DLOCK_OK;
 }
@@ -142,9 +129,11 @@ dlock_status dlock_open(dlock_system **out, const dlock_options *opts)
     variant = dlock_options_check(opts);
     if (variant == NULL)
         return DLOCK_INVALID;
-    sys = calloc(1, sizeof(*sys));
+    sys = aligned_alloc(_Alignof(dlock_system), sizeof(*sys));
     if (sys == NULL)
         return dlock_fail(DLOCK_NOMEM, "no memory for the system");
+    memset(sys, 0, sizeof(*sys));
+    pthread_mutex_init(&sys->starting, NULL);
     dlock_fork_watch();
     sys->variant = variant;
     sys->generation = dlock_fork_generation();
@@ -163,11 +152,14 @@ void dlock_close(dlock_system *sys)
      * the parent had there is left alone. */
     if (sys == NULL || sys->generation != dlock_fork_generation())
         return;
-    dlock_watchdog_stop(sys->watchdog);
+    dlock_watchdog_stop(atomic_load(&sys->watchdog));
+    dlock_lost_close(sys);
     if (sys->state != NULL)
         sys->variant->close(sys->state);
     dlock_holds_close(sys->holds);
+    dlock_recording_close(sys);
     dlock_options_free(&sys->opts);
+    pthread_mutex_destroy(&sys->starting);
     free(sys);
 }
 
@@ -176,131 +168,10 @@ dlock_status dlock_check(dlock_system *sys)
     dlock_status st;
 
     dlock_error_clear();
-    st = check_system(sys);
+    st = dlock_system_check(sys);
     if (st != DLOCK_OK || sys->variant->check == NULL)
         return st;
     return sys->variant->check(sys->state);
-}
-
-/* An acquire under way. */
-struct acquiring {
-    dlock_system *sys;
-    struct dlock_hold *hold;
-    dlock_claim claim;
-    int64_t sent_ns;
-    int64_t wait_until_ns; /* 0: does not wait */
-    bool was_late; /* the last grant came after its own lease had run out */
-};
-
-/* Take back what an attempt may have left.  The detail of why stays what it was. */
-static void clean_up(struct acquiring *job)
-{
-    const dlock_variant *variant = job->sys->variant;
-    char why[256];
-    dlock_status st;
-
-    if (variant->blind_release)
-        return;
-    strncpy(why, dlock_error(), sizeof(why) - 1);
-    why[sizeof(why) - 1] = '\0';
-    st = variant->release(job->sys->state, &job->claim);
-    if (dlock_is_failure(st) && job->claim.level == 1)
-        dlock_owner_retire();
-    (void)dlock_fail(st, "%s", why);
-}
-
-/* Make the claim for the next attempt: a request of an earlier one that is still on its
- * way must never fit a later one, so each has its own token. */
-static void prepare(struct acquiring *job)
-{
-    struct dlock_hold_facts *facts = &job->hold->facts;
-    struct dlock_hold *root = atomic_load(&job->hold->root);
-    int level = 1;
-
-    if (root != job->hold) {
-        strcpy(facts->number, root->facts.number);
-        level = root->level_count + 1;
-    } else {
-        strcpy(facts->number, dlock_owner_here()->number);
-    }
-    memcpy(facts->owner, job->sys->uuid, DLOCK_UUID_LEN);
-    facts->owner[DLOCK_UUID_LEN] = ':';
-    strcpy(facts->owner + DLOCK_UUID_LEN + 1, facts->number);
-    dlock_token_make(facts->token);
-    job->claim = dlock_claim_of(job->sys, facts, level);
-    job->claim.wait_until_ns = job->wait_until_ns;
-}
-
-static dlock_status attempt(void *arg, int64_t *free_in_ms)
-{
-    struct acquiring *job = arg;
-    const dlock_variant *variant = job->sys->variant;
-    dlock_status st;
-
-    prepare(job);
-    job->was_late = false;
-    job->sent_ns = dlock_clock_ns();
-    st = variant->try_acquire(job->sys->state, &job->claim);
-    if (st == DLOCK_LOST && job->claim.level > 1) {
-        dlock_holds_split(job->sys->holds, job->hold);
-        if (job->sys->watchdog != NULL)
-            dlock_watchdog_expect(job->sys->watchdog, 0);
-        prepare(job);
-        job->sent_ns = dlock_clock_ns();
-        st = variant->try_acquire(job->sys->state, &job->claim);
-    }
-    *free_in_ms = job->claim.free_in_ms;
-    if (st == DLOCK_OK &&
-        dlock_lease_end_ns(job->sys, job->sent_ns) <= dlock_clock_ns()) {
-        job->was_late = true;
-        st = DLOCK_BUSY;
-        clean_up(job);
-    } else if (st == DLOCK_UNKNOWN || st == DLOCK_PROTOCOL) {
-        clean_up(job);
-    }
-    return st;
-}
-
-dlock_status dlock_acquire(dlock_system *sys, const char *name, int64_t wait_ms,
-                           dlock_lease *lease)
-{
-    struct acquiring job = {.sys = sys};
-    int64_t deadline_ns;
-    dlock_status st;
-
-    dlock_error_clear();
-    st = check_system(sys);
-    if (st == DLOCK_OK)
-        st = check_name(name);
-    if (st == DLOCK_OK && lease == NULL)
-        st = dlock_fail(DLOCK_INVALID, "there is no lease to fill in");
-    if (st != DLOCK_OK)
-        return st;
-    job.hold = dlock_holds_begin(sys->holds, name);
-    if (job.hold == NULL)
-        return dlock_fail(DLOCK_NOMEM, "no memory for a hold");
-    if (wait_ms != 0)
-        job.wait_until_ns =
-            wait_ms < 0 ? INT64_MAX : dlock_clock_after(dlock_clock_ns(), wait_ms);
-    st = dlock_wait(sys->variant, sys->state, &job.claim, wait_ms, attempt, &job);
-    if (st == DLOCK_TIMEOUT && sys->variant->leave != NULL)
-        sys->variant->leave(sys->state, &job.claim);
-    if (st != DLOCK_OK) {
-        dlock_holds_abandon(sys->holds, job.hold);
-        if (job.was_late && !dlock_is_failure(st))
-            return dlock_fail(DLOCK_TIMEOUT,
-                              "granted only after the lease of %d ms had run out",
-                              sys->opts.lease_ms);
-        return st;
-    }
-    job.hold->facts.note = job.claim.note;
-    deadline_ns = dlock_lease_end_ns(sys, job.sent_ns);
-    dlock_lease_fill(lease, &job.claim, deadline_ns,
-                     dlock_holds_grant(sys->holds, job.hold, deadline_ns,
-                                       dlock_renew_due_ns(sys, job.sent_ns)));
-    if (sys->watchdog != NULL)
-        dlock_watchdog_expect(sys->watchdog, dlock_renew_due_ns(sys, job.sent_ns));
-    return DLOCK_OK;
 }
 
 static dlock_status refuse_lease(void)
@@ -315,7 +186,7 @@ static struct dlock_hold *find_root(dlock_system *sys, const dlock_lease *lease,
 {
     struct dlock_hold *root = NULL;
 
-    *st = check_system(sys);
+    *st = dlock_system_check(sys);
     if (*st != DLOCK_OK)
         return NULL;
     if (lease != NULL)
@@ -323,6 +194,22 @@ static struct dlock_hold *find_root(dlock_system *sys, const dlock_lease *lease,
     if (root == NULL)
         *st = refuse_lease();
     return root;
+}
+
+dlock_status dlock_renew_claim(dlock_system *sys, const dlock_claim *claim)
+{
+    uint64_t commands_before = dlock_commands_sent;
+    uint64_t call = dlock_recording_begin(sys, DLOCK_EVENT_RENEW, claim, 0);
+    int64_t sent_ns = dlock_clock_ns();
+    dlock_status st = sys->variant->renew(sys->state, claim);
+
+    dlock_recording_end(sys, call, st, claim, sent_ns);
+    dlock_metrics_add(&sys->metrics,
+                      st == DLOCK_OK ? DLOCK_METRIC_renewals
+                                     : DLOCK_METRIC_renewals_failed, 1);
+    dlock_metrics_add(&sys->metrics, DLOCK_METRIC_other_commands,
+                      dlock_commands_sent - commands_before);
+    return st;
 }
 
 dlock_status dlock_renew(dlock_system *sys, dlock_lease *lease)
@@ -344,8 +231,8 @@ dlock_status dlock_renew(dlock_system *sys, dlock_lease *lease)
         return DLOCK_LOST;
     claim = dlock_claim_of(sys, &root->facts, 1);
     sent_ns = dlock_clock_ns();
-    st = sys->variant->renew(sys->state, &claim);
-    deadline_ns = dlock_lease_end_ns(sys, sent_ns);
+    st = dlock_renew_claim(sys, &claim);
+    deadline_ns = dlock_lease_end_ns(sys, claim.lease_ms, sent_ns);
     if (st == DLOCK_OK && deadline_ns <= dlock_clock_ns())
         st = DLOCK_LOST;
     if (st == DLOCK_LOST)
@@ -353,22 +240,32 @@ dlock_status dlock_renew(dlock_system *sys, dlock_lease *lease)
     if (st != DLOCK_OK)
         return st;
     if (!dlock_holds_renewed(sys->holds, root, root->serial, deadline_ns,
-                             dlock_renew_due_ns(sys, sent_ns)))
+                             dlock_renew_due_ns(sys, claim.lease_ms, sent_ns)))
         return DLOCK_LOST; /* the watchdog has said so meanwhile */
     lease->deadline_ns = deadline_ns;
     return DLOCK_OK;
 }
 
+/* A hold is over.  Its root is the calling thread's alone by now. */
+static void count_end(dlock_system *sys, const struct dlock_hold *root, dlock_status st)
+{
+    dlock_metrics_hold(&sys->metrics, dlock_clock_ns() - root->taken_ns);
+    if (!root->counted && (st == DLOCK_LOST || root->was_lost))
+        dlock_metrics_add(&sys->metrics, DLOCK_METRIC_lost, 1);
+}
+
 dlock_status dlock_release(dlock_system *sys, dlock_lease *lease)
 {
+    uint64_t commands_before = dlock_commands_sent;
     struct dlock_hold *hold = NULL;
     struct dlock_hold *root;
     dlock_claim claim;
+    uint64_t call;
     dlock_status st;
     int level = 0;
 
     dlock_error_clear();
-    st = check_system(sys);
+    st = dlock_system_check(sys);
     if (st != DLOCK_OK)
         return st;
     if (lease != NULL)
@@ -382,14 +279,28 @@ dlock_status dlock_release(dlock_system *sys, dlock_lease *lease)
         return DLOCK_LOST;
     }
     claim = dlock_claim_of(sys, &root->facts, level);
+    call = dlock_recording_begin(sys, DLOCK_EVENT_RELEASE, &claim, 0);
     st = sys->variant->release(sys->state, &claim);
+    dlock_recording_end(sys, call, st, &claim, 0);
     /* An unanswered release may arrive any time later. */
     if (dlock_is_failure(st) && level == 1)
-        dlock_owner_retire();
+        dlock_holds_part(sys->holds, hold);
     if (st == DLOCK_LOST && level > 1)
         dlock_holds_lose(sys->holds, root, root->serial, true);
+    if (level == 1)
+        count_end(sys, root, st);
+    dlock_metrics_add(&sys->metrics, DLOCK_METRIC_other_commands,
+                      dlock_commands_sent - commands_before);
     dlock_holds_finish(sys->holds, hold);
     return st;
+}
+
+static void record_abandon(const dlock_system *sys, const struct dlock_hold *root)
+{
+    dlock_claim claim = dlock_claim_of(sys, &root->facts, 1);
+    uint64_t call = dlock_recording_begin(sys, DLOCK_EVENT_ABANDON, &claim, 0);
+
+    dlock_recording_end(sys, call, DLOCK_OK, &claim, 0);
 }
 
 dlock_status dlock_abandon(dlock_system *sys, dlock_lease *lease)
@@ -398,7 +309,7 @@ dlock_status dlock_abandon(dlock_system *sys, dlock_lease *lease)
     dlock_status st;
 
     dlock_error_clear();
-    st = check_system(sys);
+    st = dlock_system_check(sys);
     if (st != DLOCK_OK)
         return st;
     if (!(sys->variant->info.caps & DLOCK_CAP_EXPIRES))
@@ -407,12 +318,28 @@ dlock_status dlock_abandon(dlock_system *sys, dlock_lease *lease)
         hold = dlock_holds_forget(sys->holds, lease->hold);
     if (hold == NULL)
         return refuse_lease();
-    dlock_holds_finish(sys->holds, hold);
-    lease->hold = 0;
+    record_abandon(sys, atomic_load(&hold->root));
     /* The store still knows the old number as the holder: under it the thread could
      * enter again. */
-    dlock_owner_retire();
+    dlock_holds_part(sys->holds, hold);
+    dlock_holds_finish(sys->holds, hold);
+    lease->hold = 0;
     return DLOCK_OK;
+}
+
+/* Is the session still there that keeps a lock without a deadline?  The watchdog looks
+ * too, but a process that was stopped must not go by what it saw before. */
+static bool is_session_alive(const dlock_system *sys, const dlock_lease *lease)
+{
+    struct dlock_hold_facts facts;
+    dlock_claim claim;
+
+    if (sys->variant->probe == NULL)
+        return true;
+    if (!dlock_holds_look(sys->holds, lease->hold, &facts))
+        return false;
+    claim = dlock_claim_of(sys, &facts, 1);
+    return sys->variant->probe(sys->state, &claim) == DLOCK_OK;
 }
 
 bool dlock_lease_valid(const dlock_system *sys, const dlock_lease *lease)
@@ -429,7 +356,7 @@ int64_t dlock_lease_left_ms(const dlock_system *sys, const dlock_lease *lease)
         return 0;
     deadline_ns = dlock_holds_deadline_ns(sys->holds, lease->hold);
     if (deadline_ns == INT64_MAX)
-        return INT64_MAX;
+        return is_session_alive(sys, lease) ? INT64_MAX : 0;
     left_ns = deadline_ns - dlock_clock_ns();
     return left_ns > 0 ? (left_ns + DLOCK_NS_PER_MS - 1) / DLOCK_NS_PER_MS : 0;
 }

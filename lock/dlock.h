@@ -24,6 +24,9 @@
  * Threads     A system may be used by any number of threads at once.  A lease belongs
  *             to the thread that acquired it, since its owner is that thread; only
  *             dlock_lease_valid() and dlock_lease_left_ms() may be asked elsewhere.
+ *             A thread that ends releases nothing, but what it held is not renewed any
+ *             more: its lease ends, and on_lost is called.  What lives with a session
+ *             instead of a lease stays held until dlock_close().
  * Time        Durations are milliseconds (`_ms`); instants are CLOCK_BOOTTIME
  *             nanoseconds (`_ns`), which go on counting while the machine sleeps.
  *             Nothing here reads the wall clock but variants described by it (getset).
@@ -48,6 +51,7 @@
     X(BUSY, 1, "busy", "held by another owner")                                        \
     X(TIMEOUT, 2, "timeout", "not granted within the time allowed")                    \
     X(LOST, 3, "lost", "the lease expired or was taken over")                          \
+    X(CANCELLED, 4, "cancelled", "the wait was cancelled")                             \
     /* failures */                                                                     \
     X(UNKNOWN, 10, "unknown", "no answer: the store may or may not have applied it")   \
     X(IO, 11, "io", "could not reach the store")                                       \
@@ -79,6 +83,8 @@ enum dlock_caps {
                                     * dies, its lock ends by itself                   */
     DLOCK_CAP_FAIR = 1u << 10,     /* waiters are served in the order of arrival      */
     DLOCK_CAP_SESSION = 1u << 11,  /* free once the holder's connection has ended     */
+    DLOCK_CAP_SHARED = 1u << 12,   /* may be held by many readers at once, or by one
+                                    * writer: dlock_request.shared                    */
 };
 
 enum {
@@ -100,6 +106,7 @@ typedef struct dlock_lease {
     int64_t deadline_ns; /* as granted; the watchdog may have moved it since.
                           * INT64_MAX: this variant's locks never expire            */
     uint64_t hold;       /* the library's own key to what it knows of this hold     */
+    bool shared;         /* held with other readers                                 */
 } dlock_lease;
 
 /* Called once per lost hold, from a library thread, before anyone else can have
@@ -112,29 +119,47 @@ typedef struct dlock_options {
     const char *redis_url;    /* redis://[user:password@]host:port[/db] or
                                * unix:///path[?db=N]; single-node variants use it    */
     const char *redlock_urls; /* the same, separated by commas: redlock's and multi's */
+    const char *record_dir;   /* leave a file of what happens to the locks there, see
+                               * lock/record.h; NULL: none                           */
     const char *database_url; /* postgresql://..., as libpq reads it; the pg variants
                                * keep their own connections to it, and need the tables
                                * of lock/stores/postgres.sql there                   */
+    const char *zookeeper_url; /* host:port[,host:port...][/chroot]: the zk variants';
+                               * the chroot has to exist                             */
     int lease_ms;             /* at least DLOCK_LEASE_MIN_MS; lua-local takes no more
-                               * than 100                                            */
+                               * than 100; to the zk variants it is the session
+                               * timeout, which their servers limit                  */
     bool watchdog;            /* renew held leases at a third of lease_ms, where that
                                * is a part of the variant: the head of its file says */
+    const char *retry;        /* when a waiter tries again; NULL is "push".  One of
+                               *   none          one attempt, whatever wait_ms says
+                               *   push          when the variant tells of a release,
+                               *                 with a look every few hundred ms, or
+                               *                 by the variant's own back-off
+                               *   fixed:100ms   pause so long between attempts
+                               *   exponential:10ms..1s  first and longest pause
+                               * the last two perhaps with ,xN (no more than N attempts)
+                               * and ,jitter:N% (pauses up to so much shorter, by chance;
+                               * 20% unless told).  Times take ms, s or m.  Fair
+                               * variants pause no longer than 500 ms, or a waiter would
+                               * lose its place */
     bool redlock_sequential;  /* ask the nodes one after another, as first described */
     int redis_timeout_ms;     /* for one command to a server, connect included       */
     int redlock_node_timeout_ms; /* the same for each of redlock's nodes             */
     int database_timeout_ms;  /* for one statement, and for connecting               */
+    int zookeeper_timeout_ms; /* for one request, and for connecting                 */
     dlock_lost_fn *on_lost;   /* may be NULL                                         */
     void *on_lost_arg;
 } dlock_options;
 
-/* reentrant, lease 30 s, watchdog on, command and database timeout 2 s, redlock
+/* reentrant, lease 30 s, watchdog on, retry push, every other timeout 2 s, redlock
  * parallel with 50 ms per node; no URLs. */
 dlock_options dlock_options_default(void);
 
 /* Make a system of `opts->variant` and reach its stores.  Every string is copied.
  *   OK        *out is the new system
  *   INVALID   unknown variant, a URL that is missing or malformed, a lease below
- *             DLOCK_LEASE_MIN_MS, a timeout of zero or less
+ *             DLOCK_LEASE_MIN_MS, a timeout of zero or less, a retry policy that is none
  *   IO        a store did not answer (redlock: fewer than a majority did);
  *             dlock_error() names it
  *   PROTOCOL  a store refused: wrong password, not a Redis, or a database without the
@@ -151,20 +176,90 @@ void dlock_close(dlock_system *sys);
 /* Ask every store once whether it answers.  OK, or as dlock_open(). */
 dlock_status dlock_check(dlock_system *sys) DLOCK_MUST_CHECK;
 
-/* Take the lock `name`, waiting up to `wait_ms` (0 = one attempt, never sleeps;
- * negative = for ever).  The owner is the calling thread.
+/* Ends waits: see dlock_acquire_with().  Opaque. */
+typedef struct dlock_cancel dlock_cancel;
+
+/* One that is not fired; the caller's to free.  NULL: no memory. */
+dlock_cancel *dlock_cancel_new(void);
+
+/* End every wait that was given it, within some 10 ms (within 50 ms where the wait is in
+ * PostgreSQL), and every one that is given it later.  A request that is on its way is
+ * waited for, up to its timeout.  Any thread, any time, also a signal handler. */
+void dlock_cancel_fire(dlock_cancel *cancel);
+
+/* Not fired any more.  No acquire may be using it: one that has not looked yet would go
+ * on waiting. */
+void dlock_cancel_reset(dlock_cancel *cancel);
+
+/* No acquire may be using it.  NULL is fine. */
+void dlock_cancel_free(dlock_cancel *cancel);
+
+/* What an acquire asks for.  All zero is one attempt for the system's lease. */
+typedef struct dlock_request {
+    int64_t wait_ms;      /* 0: one attempt, never sleeps; negative: for ever        */
+    int lease_ms;         /* 0: the system's lease, which the watchdog renews if the
+                           * system says so.  Otherwise this one (or as much of it as
+                           * the variant allows), which only dlock_renew() renews      */
+    bool shared;          /* as a reader, beside other readers                       */
+    dlock_cancel *cancel; /* ends the wait when it is fired; NULL: nothing does      */
+} dlock_request;
+
+/* Take the lock `name`.  The owner is the calling thread.
  *   OK        *lease is yours until its deadline, or until lost if it is renewed
- *   BUSY      wait_ms was 0 and someone else holds it
- *   TIMEOUT   wait_ms passed; or the grant came when its own lease had run out already
+ *   BUSY      someone else holds it, and wait_ms was 0 or the policy is not to retry
+ *   TIMEOUT   wait_ms passed, or the tries of the policy are used up; or the grant came
+ *             when its own lease had run out already
+ *   CANCELLED the cancel object was fired: before the call, and then nothing was sent;
+ *             or while it waited, and then its place in a queue was left.  What was
+ *             granted all the same was given back; if that went unanswered, which
+ *             dlock_error() tells, it stays held until its lease ends
  *   UNKNOWN   the request left but no answer came.  What could be cleaned up was: a
  *             release with the same token was sent; if it too went unanswered, the lock
  *             may stay held until its lease ends
- *   IO, PROTOCOL, INVALID (an empty or over-long name, control bytes in it), NOMEM
- * *lease is written only on OK. */
+ *   UNSUPPORTED  shared, and the variant lacks DLOCK_CAP_SHARED; or a lease_ms, and it
+ *             lacks DLOCK_CAP_EXPIRES: a lock that lives as long as its session or its
+ *             process has no lease, and who relies on one must be told
+ *   IO, PROTOCOL, NOMEM
+ *   INVALID   an empty or over-long name, control bytes in it; a lease_ms that is
+ *             negative or below DLOCK_LEASE_MIN_MS
+ * *lease is written only on OK.
+ *
+ * Levels of one hold have one lease in the store: it is the longest that any of them
+ * asked for, and is renewed while a level is held that asked for the system's.  A
+ * thread's shared and its exclusive hold of a name have levels of their own. */
+dlock_status dlock_acquire_with(dlock_system *sys, const char *name,
+                                const dlock_request *request,
+                                dlock_lease *lease) DLOCK_MUST_CHECK;
+
+/* The same with the system's lease, exclusive, not to be cancelled. */
 dlock_status dlock_acquire(dlock_system *sys, const char *name, int64_t wait_ms,
                            dlock_lease *lease) DLOCK_MUST_CHECK;
 
-/* Extend the lease to the system's lease_ms from now (set, not add).
+/* Wait as long as it takes. */
+DLOCK_MUST_CHECK static inline dlock_status
+dlock_lock(dlock_system *sys, const char *name, dlock_lease *lease)
+{
+    return dlock_acquire(sys, name, -1, lease);
+}
+
+/* One attempt. */
+DLOCK_MUST_CHECK static inline dlock_status
+dlock_try_lock(dlock_system *sys, const char *name, dlock_lease *lease)
+{
+    return dlock_acquire(sys, name, 0, lease);
+}
+
+/* Wait up to wait_ms, and hold it for no longer than lease_ms if that is above 0. */
+DLOCK_MUST_CHECK static inline dlock_status
+dlock_try_lock_for(dlock_system *sys, const char *name, int64_t wait_ms, int lease_ms,
+                   dlock_lease *lease)
+{
+    dlock_request request = {.wait_ms = wait_ms, .lease_ms = lease_ms};
+
+    return dlock_acquire_with(sys, name, &request, lease);
+}
+
+/* Extend the lease to its own lease_ms from now (set, not add).
  *   OK           the deadline moved forward
  *   LOST         you no longer hold it; stop writing
  *   UNKNOWN, IO  it may or may not have moved; the old deadline still counts
@@ -185,7 +280,7 @@ dlock_status dlock_release(dlock_system *sys, dlock_lease *lease);
 /* Let go of the lock without giving it back: it is not renewed any more, and frees
  * itself when its lease ends.  For a holder who cannot say whether its work is over.
  * Asks no store.
- *   OK        nobody has the lock until its lease ends: at most the system's lease_ms
+ *   OK        nobody has the lock until its lease ends: at most its own lease_ms
  *             from now, or from when a renewal arrives that was already under way
  *   INVALID   as dlock_release()
  * A variant without DLOCK_CAP_EXPIRES releases instead, and answers that.  The lease is
@@ -193,13 +288,89 @@ dlock_status dlock_release(dlock_system *sys, dlock_lease *lease);
  * others answers LOST and touches nothing. */
 dlock_status dlock_abandon(dlock_system *sys, dlock_lease *lease);
 
-/* Does this lease still protect its holder?  No I/O: false once the deadline, counted
- * from when the last successful request was sent, less drift, has passed, or once a
- * renewal was refused. */
+/* Does this lease still protect its holder?  Asks no store: false once the deadline,
+ * counted from when the last successful request was sent, less drift, has passed, or once
+ * a renewal was refused; and without a deadline, once the session that holds the lock may
+ * have ended. */
 bool dlock_lease_valid(const dlock_system *sys, const dlock_lease *lease);
 
 /* Milliseconds until then; 0 if not valid; INT64_MAX if it never expires. */
 int64_t dlock_lease_left_ms(const dlock_system *sys, const dlock_lease *lease);
+
+/* What the store knows of a lock at one moment. */
+typedef struct dlock_info {
+    bool locked;
+    bool shared;        /* by readers                                                */
+    int hold_count;     /* levels that the holder has; -1: not known                 */
+    int reader_count;   /* owners that read; 0 if it is not shared                   */
+    int waiter_count;   /* who waits for it, as far as the store sees: threads in a
+                         * queue or in the store, or one for each system that listens
+                         * for its release; -1: not known                            */
+    int64_t left_ms;    /* until it ends by itself; INT64_MAX: never, or with a session;
+                         * -1: not known                                             */
+    uint64_t fence;     /* of the holder; 0 if there are none                        */
+    char owner[DLOCK_OWNER_MAX + 1]; /* of one holder, as written in the store: "uuid:
+                         * number", a token, a session; "" if the store is not told  */
+} dlock_info;
+
+/* Look at the lock `name`, whoever holds it.
+ *   OK           *out is what it was a moment ago: another may hold it by now
+ *   UNSUPPORTED  the variant cannot tell
+ *   IO, PROTOCOL (also: what is there is no lock of this variant), INVALID */
+dlock_status dlock_inspect(dlock_system *sys, const char *name,
+                           dlock_info *out) DLOCK_MUST_CHECK;
+
+/* Free the lock `name`, whoever holds it, with all its levels and readers; one that waits
+ * is told.  For an operator: the holder goes on working until its next renewal, or its
+ * release, answers LOST.
+ *   OK           it was held, and is free
+ *   LOST         nobody held it
+ *   UNSUPPORTED  the variant cannot do that
+ *   UNKNOWN      no answer: it may be free
+ *   IO, PROTOCOL (a store refused, such as to end another role's session), INVALID */
+dlock_status dlock_force_release(dlock_system *sys, const char *name) DLOCK_MUST_CHECK;
+
+/* An eventfd that can be read when holds were lost, for who has a loop instead of a
+ * callback: each read takes 8 bytes, the number of holds lost since the last read, and
+ * without any answers EAGAIN.  It tells as early as on_lost does, of holds from before
+ * the call too.  The system's, the same for every call, closed by dlock_close(); wait for
+ * it and read it, no more.  -1: no memory, no thread, no descriptor; dlock_error()
+ * tells.  Any thread. */
+int dlock_lost_fd(dlock_system *sys);
+
+/* What a system counts beside the answers of acquire, since it was opened. */
+#define DLOCK_COUNTERS(X)                                                              \
+    X(lost, "holds found lost: expired, taken over, freed by force")                   \
+    X(renewals, "renewals that moved a lease")                                         \
+    X(renewals_failed, "renewals that did not, or went unanswered")                    \
+    X(acquire_commands, "commands sent to stores by acquires")                         \
+    X(other_commands, "commands sent to stores by everything else")                    \
+    X(wake_ups, "times that a waiter was told of a release")                           \
+    X(useless_wake_ups, "times that it then found the lock held all the same")
+
+enum { DLOCK_STATUS_LIMIT = 16, DLOCK_HISTOGRAM_BUCKETS = 28 };
+
+/* Durations: bucket i counts those below 2^i microseconds that fit no bucket before; the
+ * last one all that are longer. */
+typedef struct dlock_histogram {
+    uint64_t buckets[DLOCK_HISTOGRAM_BUCKETS];
+    uint64_t sum_us;
+} dlock_histogram;
+
+typedef struct dlock_metrics {
+    uint64_t acquires[DLOCK_STATUS_LIMIT]; /* by status: OK is acquired, and so on */
+#define X(name, help) uint64_t name;
+    DLOCK_COUNTERS(X)
+#undef X
+    dlock_histogram wait; /* how long acquires that were granted took              */
+    dlock_histogram hold; /* from the grant of a hold to its last level's release  */
+} dlock_metrics;
+
+/* Read them all, while others count on.  Asks no store.  Any thread. */
+void dlock_metrics_read(dlock_system *sys, dlock_metrics *out);
+
+/* Where a bucket ends; UINT64_MAX for the last. */
+uint64_t dlock_histogram_end_us(size_t bucket);
 
 /* Detail of the last failure in this thread, "" if none: which server, what it said.
  * Valid until this thread's next call. */

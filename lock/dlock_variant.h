@@ -25,15 +25,19 @@ typedef struct dlock_claim {
     const char *number; /* of the thread: decimal, unique in the process, not reused  */
     const char *owner;  /* "uuid:number"                                              */
     const char *token;  /* new for every attempt                                      */
-    int lease_ms;
+    int lease_ms;       /* of this hold, which may differ from the options'        */
+    bool shared;        /* as a reader; only with DLOCK_CAP_SHARED.  A thread that reads
+                         * and writes is one owner, with levels of each            */
     int level;          /* 1, or n for the nth level of a re-entrant hold             */
     int64_t give_up_ns; /* no I/O after this instant; INT64_MAX: the stores' timeouts */
     uint64_t fence;     /* out of try_acquire, iff DLOCK_CAP_FENCED                   */
     int64_t free_in_ms; /* out of a BUSY try_acquire: when the holder's lease ends;
                          * stays -1 if unknown                                        */
     uint64_t note;      /* out of try_acquire: comes back in every later slot         */
-    int64_t wait_until_ns; /* above 0: the caller tries again after BUSY until then,
-                            * and try_acquire MAY wait in its store for any part of it */
+    int64_t wait_until_ns;  /* above 0: the caller tries again after BUSY until then */
+    int64_t store_until_ns; /* above 0: try_acquire MAY wait in its store until then  */
+    bool waited;            /* out of a BUSY try_acquire: it waited in its store all the
+                             * time that it may, so no pause is needed               */
 } dlock_claim;
 
 typedef struct dlock_variant {
@@ -50,8 +54,8 @@ typedef struct dlock_variant {
      * options ask for.  0: no limit. */
     int lease_limit_ms;
 
-    /* MAY, only without DLOCK_CAP_PUSH: the longest sleep between two attempts; it
-     * begins with 1 ms and doubles.  0: 50 ms. */
+    /* MAY, only without DLOCK_CAP_PUSH: the longest sleep between two attempts with the
+     * policy `push`; it begins with 1 ms and doubles.  0: 50 ms. */
     int poll_max_ms;
 
     /* MAY: release frees whoever's lock it finds, so the core must not use it to clean
@@ -68,7 +72,7 @@ typedef struct dlock_variant {
     /* MAY.  Ask every store once whether it answers. */
     dlock_status (*check)(void *state);
 
-    /* MUST.  One attempt; sleeps only in its store, see wait_until_ns.  OK, BUSY, or a
+    /* MUST.  One attempt; sleeps only in its store, see store_until_ns.  OK, BUSY, or a
      * failure; LOST iff level > 1 and the store no longer knows the outer levels.  After
      * BUSY, LOST and IO nothing of this claim is left anywhere, but for a place in the
      * queue if it waits; after UNKNOWN and PROTOCOL the core calls release.  Sent twice
@@ -81,7 +85,7 @@ typedef struct dlock_variant {
 
     /* MUST iff DLOCK_CAP_SESSION.  Is the session that holds the claim still there?  OK
      * or LOST, at once and without asking the store.  The watchdog calls it, also while
-     * the owner's thread is in release. */
+     * the owner's thread is in release, and so does dlock_lease_valid(), in any thread. */
     dlock_status (*probe)(void *state, const dlock_claim *claim);
 
     /* MUST.  Give back the level claim->level and keep those below it.  OK, LOST, or a
@@ -92,16 +96,26 @@ typedef struct dlock_variant {
     /* All three MUST iff DLOCK_CAP_PUSH.
      * watch    be told of releases of the claim's name from now on, where it matters to
      *          this claim; NULL if that cannot be
-     * sleep    until one may have happened since the last sleep (or since watch), or
-     *          until_ns.  Waking too often is allowed, missing one is not.
+     * sleep    until one may have happened since the last sleep (or since watch), which
+     *          is true, or until_ns, false.  Waking too often is allowed, missing one is
+     *          not.
      * unwatch  `granted`: this waiter got the lock */
     void *(*watch)(void *state, const dlock_claim *claim);
-    void (*sleep)(void *watch, int64_t until_ns);
+    bool (*sleep)(void *watch, int64_t until_ns);
     void (*unwatch)(void *watch, bool granted);
 
     /* MUST iff DLOCK_CAP_FAIR.  The claim waited in vain: give up its place in the
      * queue.  Not called after a failure: places must end by themselves too. */
     void (*leave)(void *state, const dlock_claim *claim);
+
+    /* MUST, as is force, iff DLOCK_CAP_LOCAL; MAY without.  What the store knows of the
+     * lock of that name: *out is a free lock, of which nothing is known, and OK says
+     * that it was filled in. */
+    dlock_status (*inspect)(void *state, const char *name, dlock_info *out);
+
+    /* Free it, whoever holds it, and tell a waiter.  OK, LOST if nobody held it,
+     * or a failure. */
+    dlock_status (*force)(void *state, const char *name);
 } dlock_variant;
 
 /* The variants, in the order of variants.def. */

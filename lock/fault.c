@@ -10,6 +10,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "lock/recording.h"
+
 struct point {
     bool armed;
     bool holding;
@@ -59,9 +61,27 @@ static bool fits(const struct point *p, const char *key)
     return p->armed && (p->wanted[0] == '\0' || strcmp(p->wanted, key) == 0);
 }
 
+/* What a thread that is caught here breaks: nothing, if it dies. */
+static void record(dlock_fault_point point, dlock_fault_action action,
+                   dlock_fault_phase phase)
+{
+    dlock_assumption broken = DLOCK_ASSUMES_WORK;
+
+    if (action == DLOCK_FAULT_STOP)
+        broken = DLOCK_ASSUMES_PROCESS;
+    else if (action == DLOCK_FAULT_KILL)
+        broken = DLOCK_ASSUMES_NONE;
+    else if (point == DLOCK_FAULT_WATCHDOG_TICK)
+        broken = DLOCK_ASSUMES_WATCHDOG;
+    else if (point == DLOCK_FAULT_BETWEEN_CHECK_AND_DELETE)
+        broken = DLOCK_ASSUMES_RELEASE;
+    dlock_recording_fault(point_names[point], phase, broken);
+}
+
 void dlock_fault_reach(dlock_fault_point point, const char *key)
 {
     struct point *p = &points[point];
+    dlock_fault_action action = DLOCK_FAULT_HOLD;
     int signal_number = 0;
 
     if (key == NULL)
@@ -75,16 +95,22 @@ void dlock_fault_reach(dlock_fault_point point, const char *key)
             uint64_t releases_seen = p->releases;
 
             p->holding = true;
+            record(point, p->action, DLOCK_FAULT_HAS_BEGUN);
             while (p->releases == releases_seen)
                 pthread_cond_wait(&let_go, &mutex);
+            record(point, p->action, DLOCK_FAULT_HAS_ENDED);
         } else {
+            action = p->action;
             signal_number = p->action == DLOCK_FAULT_STOP ? SIGSTOP : SIGKILL;
         }
     }
     pthread_mutex_unlock(&mutex);
     /* raise(), not kill(): this very thread must not run on until the signal arrives. */
-    if (signal_number != 0)
+    if (signal_number != 0) {
+        record(point, action, DLOCK_FAULT_HAS_BEGUN);
         raise(signal_number);
+        record(point, action, DLOCK_FAULT_HAS_ENDED);
+    }
 }
 
 void dlock_fault_allow(void)

@@ -25,7 +25,7 @@
     X(BETWEEN_SETNX_AND_EXPIRE, "between-setnx-and-expire",                            \
       "`setnx` or `watch` has the lock, which does not end by itself yet")             \
     X(BETWEEN_CHECK_AND_DELETE, "between-check-and-delete",                            \
-      "`owner` or `watch` saw its own value and is about to delete it")                \
+      "`owner`, `watch` or `getset` is about to delete what it takes for its own")     \
     X(WATCHDOG_TICK, "watchdog-tick", "the watchdog woke and is about to renew")
 
 typedef enum {

@@ -3,7 +3,8 @@
  *
  * Every granted lease has a slot.  The slot of a thread's first lease on a name is the
  * `root` of the hold: it keeps the deadline that all levels of re-entry share, and
- * lives until the last of them is released, in whatever order that happens.
+ * lives until the last of them is released, in whatever order that happens.  A thread's
+ * holds of a name as a reader and as a writer are two, under one number.
  *
  * A slot's memory is never given back before the table is closed, so that a lease can
  * be asked for its validity without a lock: its id has to match, before and after.
@@ -33,16 +34,19 @@ enum dlock_hold_state {
 
 struct dlock_hold_key {
     uint64_t thread;
+    uint64_t shared; /* 1: of a reader.  As wide as the other, so no byte is undefined */
     char name[DLOCK_NAME_MAX + 1];
 };
 
-/* What a claim says of a hold; constant once it is granted. */
+/* What a claim says of a hold; constant once it is granted, but for lease_ms, which
+ * grows with that of an inner level. */
 struct dlock_hold_facts {
     struct dlock_hold_key key;
     char number[DLOCK_NUMBER_SIZE];
     char owner[DLOCK_OWNER_MAX + 1];
     char token[DLOCK_TOKEN_LEN + 1];
     uint64_t note; /* the variant's */
+    int lease_ms;
 };
 
 struct dlock_hold {
@@ -53,8 +57,17 @@ struct dlock_hold {
     uint64_t serial;                  /* new with every use of the slot             */
     enum dlock_hold_state state;      /* of a root                                  */
     int level_count;                  /* of a root: granted and not released        */
+    int watched_count;                /* of a root: those of them that are watched  */
+    bool is_lone;                     /* of a root: its number is not to be shared  */
+    bool watched;                     /* this level asked the watchdog to renew     */
+    bool has_number;                  /* that of the thread's hold of the other
+                                       * kind, reader or writer, of the same name   */
     bool indexed;                     /* of a root: can be found by key             */
     bool untold;                      /* of a root: lost, on_lost not called yet    */
+    bool was_lost;                    /* of a root: before its last level's release */
+    bool counted;                     /* of a root: its loss is in the metrics      */
+    struct dlock_life *life;          /* of a root: its thread's                    */
+    int64_t taken_ns;                 /* of a root: when it was granted             */
     bool abandoned;                   /* of a root: nothing of it is to be released */
     int64_t renew_at_ns;              /* of a root: when the watchdog is due        */
     struct dlock_hold_facts facts;
@@ -68,10 +81,20 @@ struct dlock_holds *dlock_holds_open(bool reentrant);
 void dlock_holds_close(struct dlock_holds *holds);
 
 /* Reserve a slot for an acquire of `name` by the calling thread.  If the thread holds
- * the name already and that lease is valid, the slot's root is that hold, otherwise
- * itself.  A hold that is past its deadline is given up, and so is the number it was
- * taken under.  NULL: no memory. */
-struct dlock_hold *dlock_holds_begin(struct dlock_holds *holds, const char *name);
+ * the name already, as `shared` says, and that lease is valid, the slot's root is that
+ * hold, otherwise itself.  A hold that is past its deadline is given up, and so is the
+ * number it was taken under.  NULL: no memory. */
+struct dlock_hold *dlock_holds_begin(struct dlock_holds *holds, const char *name,
+                                     bool shared);
+
+/* A root's number is the thread's of now, or that of its hold of the other kind. */
+void dlock_holds_renumber(struct dlock_hold *hold);
+
+/* The store may know the hold's number as a holder without our leave: an unanswered
+ * release of it is on its way, or it was abandoned.  So nothing new is taken under it:
+ * the calling thread, whose hold it is, gets another number, and its hold of the other
+ * kind keeps the old one to itself. */
+void dlock_holds_part(struct dlock_holds *holds, struct dlock_hold *hold);
 
 /* The acquire was refused: give the slot back. */
 void dlock_holds_abandon(struct dlock_holds *holds, struct dlock_hold *hold);
@@ -80,9 +103,10 @@ void dlock_holds_abandon(struct dlock_holds *holds, struct dlock_hold *hold);
  * root from now on, under a new number. */
 void dlock_holds_split(struct dlock_holds *holds, struct dlock_hold *hold);
 
-/* The acquire was granted until `deadline_ns`.  Answers the id for the lease. */
+/* The acquire was granted until `deadline_ns`, for facts.lease_ms.  `watched`: it is to
+ * be renewed at renew_at_ns.  Answers the id for the lease. */
 uint64_t dlock_holds_grant(struct dlock_holds *holds, struct dlock_hold *hold,
-                           int64_t deadline_ns, int64_t renew_at_ns);
+                           int64_t deadline_ns, int64_t renew_at_ns, bool watched);
 
 /* Begin to release the lease `id`, which from now on is spent, and not renewed any more
  * if it was the last level.  NULL: no such lease, or another thread's.  *level is the
@@ -120,6 +144,10 @@ bool dlock_holds_is_held(struct dlock_holds *holds, const struct dlock_hold *roo
 /* What a lease is worth: its deadline; 0 if lost or released; INT64_MAX if it never
  * expires.  Takes no lock. */
 int64_t dlock_holds_deadline_ns(const struct dlock_holds *holds, uint64_t id);
+
+/* Copy what a claim says of the root of the lease `id`.  False: it is lost or released. */
+bool dlock_holds_look(struct dlock_holds *holds, uint64_t id,
+                      struct dlock_hold_facts *out);
 
 /* Call `visit` for every root that is held, or lost and untold, with its shard locked.
  * `visit` may change the root, and must not call back into the table. */

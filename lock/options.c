@@ -7,11 +7,15 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lock/registry.h"
+#include "lock/retry.h"
+
 enum {
     DEFAULT_LEASE_MS = 30000,
     DEFAULT_REDIS_TIMEOUT_MS = 2000,
     DEFAULT_NODE_TIMEOUT_MS = 50,
     DEFAULT_DATABASE_TIMEOUT_MS = 2000,
+    DEFAULT_ZOOKEEPER_TIMEOUT_MS = 2000,
     NAMES_SIZE = 256,
 };
 
@@ -24,6 +28,7 @@ dlock_options dlock_options_default(void)
         .redis_timeout_ms = DEFAULT_REDIS_TIMEOUT_MS,
         .redlock_node_timeout_ms = DEFAULT_NODE_TIMEOUT_MS,
         .database_timeout_ms = DEFAULT_DATABASE_TIMEOUT_MS,
+        .zookeeper_timeout_ms = DEFAULT_ZOOKEEPER_TIMEOUT_MS,
     };
 
     return opts;
@@ -44,15 +49,15 @@ static const dlock_variant *unknown_variant(const char *name)
 
 static const dlock_variant *find_variant(const char *name)
 {
-    for (size_t i = 0; name != NULL && i < dlock_variant_count(); i++)
-        if (strcmp(dlock_variants[i]->info.name, name) == 0)
-            return dlock_variants[i];
-    return unknown_variant(name);
+    const dlock_variant *variant = dlock_registry_find(name);
+
+    return variant != NULL ? variant : unknown_variant(name);
 }
 
 const dlock_variant *dlock_options_check(const dlock_options *opts)
 {
     const dlock_variant *variant;
+    struct dlock_retry retry;
     const char *flaw;
 
     if (opts == NULL) {
@@ -70,9 +75,9 @@ const dlock_variant *dlock_options_check(const dlock_options *opts)
         (void)dlock_fail(DLOCK_INVALID, "a lease of %d ms is below the least, %d ms",
                          opts->lease_ms, (int)DLOCK_LEASE_MIN_MS);
     else if (opts->redis_timeout_ms <= 0 || opts->redlock_node_timeout_ms <= 0 ||
-             opts->database_timeout_ms <= 0)
+             opts->database_timeout_ms <= 0 || opts->zookeeper_timeout_ms <= 0)
         (void)dlock_fail(DLOCK_INVALID, "a timeout has to be above 0 ms");
-    else
+    else if (dlock_retry_parse(opts->retry, &retry) == DLOCK_OK)
         return variant;
     return NULL;
 }
@@ -95,6 +100,9 @@ bool dlock_options_copy(dlock_options *to, const dlock_options *from)
     copied = copy_text(&to->redis_url) && copied;
     copied = copy_text(&to->redlock_urls) && copied;
     copied = copy_text(&to->database_url) && copied;
+    copied = copy_text(&to->retry) && copied;
+    copied = copy_text(&to->record_dir) && copied;
+    copied = copy_text(&to->zookeeper_url) && copied;
     if (!copied)
         dlock_options_free(to);
     return copied;
@@ -102,12 +110,13 @@ bool dlock_options_copy(dlock_options *to, const dlock_options *from)
 
 static atomic_bool limits_are_lifted;
 
-void dlock_options_limit(dlock_options *opts, const dlock_variant *variant)
+int dlock_options_lease_ms(const dlock_variant *variant, int lease_ms)
 {
     int limit_ms = variant->lease_limit_ms;
 
-    if (limit_ms > 0 && opts->lease_ms > limit_ms && !atomic_load(&limits_are_lifted))
-        opts->lease_ms = limit_ms;
+    if (limit_ms > 0 && lease_ms > limit_ms && !atomic_load(&limits_are_lifted))
+        return limit_ms;
+    return lease_ms;
 }
 
 void dlock_options_lift_limits(bool lifted)
@@ -121,5 +130,10 @@ void dlock_options_free(dlock_options *opts)
     free((char *)opts->redis_url);
     free((char *)opts->redlock_urls);
     free((char *)opts->database_url);
-    opts->variant = opts->redis_url = opts->redlock_urls = opts->database_url = NULL;
+    free((char *)opts->zookeeper_url);
+    free((char *)opts->retry);
+    free((char *)opts->record_dir);
+    opts->variant = opts->redis_url = opts->redlock_urls = opts->database_url =
+        opts->retry = NULL;
+    opts->zookeeper_url = opts->record_dir = NULL;
 }

@@ -12,8 +12,8 @@ const dlock_variant *dlock_options_check(const dlock_options *opts);
 /* Copy `from` and every string of it; false if there is no memory. */
 bool dlock_options_copy(dlock_options *to, const dlock_options *from);
 
-/* The lease becomes what the variant allows. */
-void dlock_options_limit(dlock_options *opts, const dlock_variant *variant);
+/* What a variant allows of a lease. */
+int dlock_options_lease_ms(const dlock_variant *variant, int lease_ms);
 
 /* For tests: systems opened from now on have no such limit, or have it again. */
 void dlock_options_lift_limits(bool lifted);

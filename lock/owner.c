@@ -1,13 +1,31 @@
 /* SPDX-License-Identifier: MIT */
-/* owner.c -- numbers for threads, from one counter. */
+/* owner.c -- numbers for threads, from one counter; and their ends.
+ *
+ * The end of a thread is noticed by a destructor of thread-specific data.  Those of the
+ * program may still release locks, so ours waits for its last turn but one: in the last
+ * one the sanitizers take down what they know of the thread. */
 #include "lock/owner.h"
 
 #include <inttypes.h>
+#include <limits.h>
+#include <pthread.h>
 #include <stdatomic.h>
 #include <stdio.h>
+#include <stdlib.h>
+
+enum { LAST_TURN = PTHREAD_DESTRUCTOR_ITERATIONS - 1 };
+
+struct dlock_life {
+    atomic_int share_count;
+    atomic_bool ended;
+    int turns; /* of the destructor; the thread's own */
+};
 
 static _Atomic uint64_t last_number;
 static _Thread_local struct dlock_owner here;
+static pthread_once_t key_once = PTHREAD_ONCE_INIT;
+static pthread_key_t key;
+static bool has_key;
 
 static uint64_t draw(char text[DLOCK_NUMBER_SIZE])
 {
@@ -17,10 +35,45 @@ static uint64_t draw(char text[DLOCK_NUMBER_SIZE])
     return number;
 }
 
+/* The thread ends, or gives others a turn before it does. */
+static void end_life(void *arg)
+{
+    struct dlock_life *life = arg;
+
+    if (++life->turns < LAST_TURN &&
+        pthread_setspecific(key, life) == 0)
+        return;
+    here.life = NULL;
+    atomic_store(&life->ended, true);
+    dlock_life_drop(life);
+}
+
+static void make_key(void)
+{
+    has_key = pthread_key_create(&key, end_life) == 0;
+}
+
+static struct dlock_life *begin_life(void)
+{
+    struct dlock_life *life;
+
+    pthread_once(&key_once, make_key);
+    life = has_key ? calloc(1, sizeof(*life)) : NULL;
+    if (life == NULL)
+        return NULL;
+    atomic_store(&life->share_count, 1);
+    if (pthread_setspecific(key, life) == 0)
+        return life;
+    free(life);
+    return NULL;
+}
+
 const struct dlock_owner *dlock_owner_here(void)
 {
-    if (here.thread == 0)
+    if (here.thread == 0) {
         here.thread = draw(here.number);
+        here.life = begin_life();
+    }
     return &here;
 }
 
@@ -28,4 +81,24 @@ void dlock_owner_retire(void)
 {
     if (here.thread != 0)
         draw(here.number);
+}
+
+struct dlock_life *dlock_life_share(void)
+{
+    struct dlock_life *life = dlock_owner_here()->life;
+
+    if (life != NULL)
+        atomic_fetch_add(&life->share_count, 1);
+    return life;
+}
+
+void dlock_life_drop(struct dlock_life *life)
+{
+    if (life != NULL && atomic_fetch_sub(&life->share_count, 1) == 1)
+        free(life);
+}
+
+bool dlock_life_has_ended(const struct dlock_life *life)
+{
+    return life != NULL && atomic_load(&life->ended);
 }

@@ -3,15 +3,20 @@
 #ifndef DLOCK_OWNER_H
 #define DLOCK_OWNER_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 enum { DLOCK_NUMBER_SIZE = 21 }; /* 2^64 - 1 and a NUL */
+
+/* Whether a thread goes on; shared by it and by what it holds. */
+struct dlock_life;
 
 /* What distinguishes threads: `thread` never changes; `number` is the one that new
  * locks are taken under, and is changed by dlock_owner_retire(). */
 struct dlock_owner {
     uint64_t thread;
     char number[DLOCK_NUMBER_SIZE];
+    struct dlock_life *life; /* NULL: its end goes unnoticed (no memory, or it is ending) */
 };
 
 /* The calling thread's.  Valid while the thread lives. */
@@ -21,5 +26,15 @@ const struct dlock_owner *dlock_owner_here(void);
  * way, and must not find a newer lock under the old number; and once a lock was
  * abandoned, which the old number still holds. */
 void dlock_owner_retire(void);
+
+/* A share in the calling thread's life, to be dropped; NULL as above. */
+struct dlock_life *dlock_life_share(void);
+
+/* Give it back.  Any thread.  NULL is fine. */
+void dlock_life_drop(struct dlock_life *life);
+
+/* Has the thread ended?  Then nobody can release what it holds.  Any thread that has a
+ * share; NULL has not. */
+bool dlock_life_has_ended(const struct dlock_life *life);
 
 #endif /* DLOCK_OWNER_H */

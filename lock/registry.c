@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* registry.c -- the catalogue of variants, made from variants.def alone. */
-#include <string.h>
+#include "lock/registry.h"
 
-#include "lock/dlock_variant.h"
+#include <string.h>
 
 #define VARIANT(id) extern const dlock_variant dlock_variant_##id;
 #include "lock/variants.def"
@@ -68,6 +68,11 @@ const char *dlock_variant_flaw(const dlock_variant *variant)
         return "watch, sleep, unwatch and DLOCK_CAP_PUSH disagree";
     if ((variant->leave == NULL) != !(caps & DLOCK_CAP_FAIR))
         return "leave and DLOCK_CAP_FAIR disagree";
+    if ((caps & DLOCK_CAP_LOCAL) &&
+        (variant->inspect == NULL || variant->force == NULL))
+        return "it excludes somebody, and lacks inspect or force";
+    if ((caps & DLOCK_CAP_SHARED) && !(caps & DLOCK_CAP_REENTRANT))
+        return "it knows readers, and not which levels are theirs";
     if ((caps & DLOCK_CAP_EXCLUSIVE) && !(caps & DLOCK_CAP_LOCAL))
         return "it excludes processes but not threads";
     return NULL;
@@ -78,17 +83,39 @@ size_t dlock_variant_count(void)
     return sizeof(dlock_variants) / sizeof(dlock_variants[0]);
 }
 
+static const dlock_variant *stand_in; /* see registry.h; NULL: nobody */
+
+/* The one of that place, or who stands in for it. */
+static const dlock_variant *variant_at(size_t index)
+{
+    const dlock_variant *variant = dlock_variants[index];
+
+    if (stand_in != NULL && strcmp(stand_in->info.name, variant->info.name) == 0)
+        return stand_in;
+    return variant;
+}
+
+void dlock_registry_replace(const dlock_variant *variant)
+{
+    stand_in = variant;
+}
+
+const dlock_variant *dlock_registry_find(const char *name)
+{
+    for (size_t i = 0; name != NULL && i < dlock_variant_count(); i++)
+        if (strcmp(dlock_variants[i]->info.name, name) == 0)
+            return variant_at(i);
+    return NULL;
+}
+
 const dlock_variant_info *dlock_variant_at(size_t index)
 {
-    return index < dlock_variant_count() ? &dlock_variants[index]->info : NULL;
+    return index < dlock_variant_count() ? &variant_at(index)->info : NULL;
 }
 
 const dlock_variant_info *dlock_variant_find(const char *name)
 {
-    if (name == NULL)
-        return NULL;
-    for (size_t i = 0; i < dlock_variant_count(); i++)
-        if (strcmp(dlock_variants[i]->info.name, name) == 0)
-            return &dlock_variants[i]->info;
-    return NULL;
+    const dlock_variant *variant = dlock_registry_find(name);
+
+    return variant != NULL ? &variant->info : NULL;
 }

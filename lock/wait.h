@@ -3,16 +3,31 @@
 #ifndef DLOCK_WAIT_H
 #define DLOCK_WAIT_H
 
-#include "lock/dlock_variant.h"
+#include "lock/retry.h"
 
 /* One attempt; *free_in_ms is then when the holder's lease ends, -1 if unknown. */
 typedef dlock_status dlock_attempt_fn(void *arg, int64_t *free_in_ms);
 
-/* Attempt until the answer is not BUSY, or wait_ms have passed (0: one attempt;
- * negative: for ever).  `claim` is that of the last attempt.  Answers what the last
- * attempt did, or TIMEOUT. */
-dlock_status dlock_wait(const dlock_variant *variant, void *state,
-                        const dlock_claim *claim, int64_t wait_ms,
-                        dlock_attempt_fn *attempt, void *arg);
+struct dlock_waiting {
+    const dlock_variant *variant;
+    void *state;                     /* the variant's */
+    const dlock_claim *claim;        /* that of the last attempt */
+    const struct dlock_retry *retry;
+    const dlock_cancel *cancel;      /* may be NULL */
+    int64_t until_ns;                /* 0: one attempt; INT64_MAX: wait for ever */
+    dlock_attempt_fn *attempt;
+    void *arg;
+    /* What came of it. */
+    int64_t free_in_ms;
+    unsigned try_count;
+    unsigned wake_count;             /* the variant's sleep ended by being woken */
+    unsigned useless_wake_count;     /* and then it was BUSY all the same        */
+};
+
+/* Attempt until the answer is not BUSY, or the time or the tries have run out, or it is
+ * cancelled.  Answers what the last attempt did, TIMEOUT or CANCELLED; BUSY only if
+ * there was but one attempt to be made.  What an attempt was granted is the caller's,
+ * also if it has been cancelled meanwhile. */
+dlock_status dlock_wait(struct dlock_waiting *w);
 
 #endif /* DLOCK_WAIT_H */

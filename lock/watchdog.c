@@ -17,6 +17,8 @@
 
 #include "lock/clock.h"
 #include "lock/fault.h"
+#include "lock/lost.h"
+#include "lock/recording.h"
 #include "lock/thread.h"
 
 enum {
@@ -29,7 +31,6 @@ enum {
 /* One look at the table. */
 struct look {
     const dlock_system *sys;
-    bool renew;
     int64_t now_ns;
     int64_t next_ns;     /* when something is due next                */
     int64_t deadline_ns; /* the earliest                              */
@@ -64,9 +65,17 @@ static void note_loss(struct look *look, struct dlock_hold *root)
     dlock_claim claim = dlock_claim_of(look->sys, &root->facts, 1);
 
     root->untold = false;
-    if (look->sys->opts.on_lost != NULL)
-        dlock_lease_fill(&look->lost[look->lost_count++], &claim, 0,
-                         atomic_load(&root->id));
+    root->counted = true;
+    dlock_recording_mark(look->sys, DLOCK_EVENT_LOST, &claim, 0);
+    dlock_lease_fill(&look->lost[look->lost_count++], &claim, 0,
+                     atomic_load(&root->id));
+}
+
+/* Nobody can release it any more: let its lease end.  A session has no such end, and is
+ * looked after for as long as it is open. */
+static bool is_orphan(const dlock_system *sys, const struct dlock_hold *root)
+{
+    return sys->variant->probe == NULL && dlock_life_has_ended(root->life);
 }
 
 static void look_at(struct dlock_hold *root, void *arg)
@@ -86,20 +95,22 @@ static void look_at(struct dlock_hold *root, void *arg)
     }
     look->deadline_ns = earlier(look->deadline_ns, deadline_ns);
     look->next_ns = earlier(look->next_ns, deadline_ns);
-    if (look->renew && root->renew_at_ns <= look->now_ns) {
+    if (root->watched_count == 0 || is_orphan(look->sys, root))
+        return;
+    if (root->renew_at_ns <= look->now_ns) {
         struct due *due = &look->due[look->due_count++];
 
         due->root = root;
         due->serial = root->serial;
         due->facts = root->facts;
-    } else if (look->renew) {
+    } else {
         look->next_ns = earlier(look->next_ns, root->renew_at_ns);
     }
 }
 
-static int64_t retry_at_ns(const dlock_system *sys)
+static int64_t retry_at_ns(int lease_ms)
 {
-    int64_t pause_ms = sys->opts.lease_ms / RETRY_DIVISOR;
+    int64_t pause_ms = lease_ms / RETRY_DIVISOR;
 
     if (pause_ms < RETRY_MIN_MS)
         pause_ms = RETRY_MIN_MS;
@@ -122,15 +133,16 @@ static void renew(struct dlock_watchdog *dog, const struct due *due, int64_t giv
     claim.give_up_ns = give_up_ns;
     sent_ns = dlock_clock_ns();
     st = sys->variant->probe != NULL ? sys->variant->probe(sys->state, &claim)
-                                     : sys->variant->renew(sys->state, &claim);
+                                     : dlock_renew_claim(sys, &claim);
     if (st == DLOCK_OK)
         dlock_holds_renewed(sys->holds, due->root, due->serial,
-                            dlock_lease_end_ns(sys, sent_ns),
-                            dlock_renew_due_ns(sys, sent_ns));
+                            dlock_lease_end_ns(sys, claim.lease_ms, sent_ns),
+                            dlock_renew_due_ns(sys, claim.lease_ms, sent_ns));
     else if (st == DLOCK_LOST)
         dlock_holds_lose(sys->holds, due->root, due->serial, true);
     else
-        dlock_holds_retry_at(sys->holds, due->root, due->serial, retry_at_ns(sys));
+        dlock_holds_retry_at(sys->holds, due->root, due->serial,
+                             retry_at_ns(claim.lease_ms));
 }
 
 /* Look once, tell of losses, renew what is due.  Answers when to look again. */
@@ -140,14 +152,13 @@ static int64_t patrol(struct dlock_watchdog *dog)
     struct look *look = &dog->look;
 
     look->now_ns = dlock_clock_ns();
-    /* Whatever is granted from now on is due no earlier than this. */
-    look->next_ns = dlock_renew_due_ns(sys, look->now_ns);
+    /* What is granted from now on and due earlier than this wakes the thread. */
+    look->next_ns = dlock_renew_due_ns(sys, sys->opts.lease_ms, look->now_ns);
     look->deadline_ns = INT64_MAX;
     look->due_count = 0;
     look->lost_count = 0;
     dlock_holds_visit(sys->holds, look_at, look);
-    for (size_t i = 0; i < look->lost_count; i++)
-        sys->opts.on_lost(&look->lost[i], sys->opts.on_lost_arg);
+    dlock_lost_tell(sys, look->lost, look->lost_count);
     for (size_t i = 0; i < look->due_count; i++) {
         if (dlock_clock_ns() >= look->deadline_ns)
             break;
@@ -179,7 +190,7 @@ static void *run(void *arg)
     return NULL;
 }
 
-struct dlock_watchdog *dlock_watchdog_start(dlock_system *sys, bool renew_leases)
+struct dlock_watchdog *dlock_watchdog_start(dlock_system *sys)
 {
     struct dlock_watchdog *dog = calloc(1, sizeof(*dog));
 
@@ -187,7 +198,6 @@ struct dlock_watchdog *dlock_watchdog_start(dlock_system *sys, bool renew_leases
         return NULL;
     dog->sys = sys;
     dog->look.sys = sys;
-    dog->look.renew = renew_leases;
     pthread_mutex_init(&dog->mutex, NULL);
     if (dlock_clock_cond_init(&dog->wake) != 0)
         goto fail_cond;

@@ -5,9 +5,9 @@
 
 #include "lock/system.h"
 
-/* Start the thread.  `renew`: renew leases; otherwise it only looks at their deadlines.
+/* Start the thread: it renews holds that are watched, and looks at the deadlines of all.
  * NULL: no memory or no thread. */
-struct dlock_watchdog *dlock_watchdog_start(dlock_system *sys, bool renew);
+struct dlock_watchdog *dlock_watchdog_start(dlock_system *sys);
 
 /* Stop and free it.  NULL is fine. */
 void dlock_watchdog_stop(struct dlock_watchdog *dog);

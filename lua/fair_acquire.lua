@@ -5,6 +5,12 @@
 -- ahead.  Here every attempt of a waiter sets it anew, a moment ahead, so that a waiter
 -- who died delays the others by no more than that moment.  The time is the server's.
 --
+-- A waiter of Redisson's that takes the lock, or gives up, sets the times of those behind
+-- it back by as long as it was to be believed itself: its own wait, or THEIRS if it has
+-- none.  So who stands behind such waiters adds that much for each of them, or it would
+-- lose its place before its next attempt.  They are told by their times: none of ours is
+-- further ahead than this rule puts it.
+--
 -- KEYS[1]  the lock, a hash
 -- KEYS[2]  its queue, a list of owners
 -- KEYS[3]  until when each is believed to wait, a sorted set of owners, ms since 1970
@@ -13,10 +19,26 @@
 -- ARGV[3]  level wanted: 1, or one more than the owner holds
 -- ARGV[4]  for how many ms the owner is believed to wait; 0: it does not wait
 --
--- Returns  nil    taken; the lease ends ARGV[1] ms from now
+-- Returns  nil    taken; the lease ends no earlier than ARGV[1] ms from now
 --          n >= 0 somebody else's, or somebody else's turn, for n more ms
 --          -1     somebody else's, without an end
 --          -3     the owner does not hold the levels below
+local THEIRS = 300000 -- fairLockWaitTimeout of Redisson as it comes
+
+-- Until when the owner is to be believed to wait.
+local function until_when(now)
+    local at = now + ARGV[4]
+    for _, waiter in ipairs(redis.call('LRANGE', KEYS[2], 0, -1)) do
+        if waiter == ARGV[2] then
+            break
+        end
+        if (tonumber(redis.call('ZSCORE', KEYS[3], waiter)) or 0) > at then
+            at = at + THEIRS
+        end
+    end
+    return at
+end
+
 local held = tonumber(redis.call('HGET', KEYS[1], ARGV[2]) or 0)
 local wanted = tonumber(ARGV[3])
 if held == 0 then
@@ -42,7 +64,7 @@ if held == 0 then
             if not redis.call('ZSCORE', KEYS[3], ARGV[2]) then
                 redis.call('RPUSH', KEYS[2], ARGV[2])
             end
-            redis.call('ZADD', KEYS[3], now + ARGV[4], ARGV[2])
+            redis.call('ZADD', KEYS[3], until_when(now), ARGV[2])
         end
         return is_free and math.floor(left) or redis.call('PTTL', KEYS[1])
     end
@@ -52,5 +74,7 @@ end
 if held < wanted then
     redis.call('HSET', KEYS[1], ARGV[2], wanted)
 end
-redis.call('PEXPIRE', KEYS[1], ARGV[1])
+if redis.call('PTTL', KEYS[1]) <= tonumber(ARGV[1]) then
+    redis.call('PEXPIRE', KEYS[1], ARGV[1])
+end
 return nil

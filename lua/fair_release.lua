@@ -24,7 +24,9 @@ elseif held > 0 and kept > 0 then
     if held > kept then
         redis.call('HSET', KEYS[1], ARGV[1], kept)
     end
-    redis.call('PEXPIRE', KEYS[1], ARGV[3])
+    if redis.call('PTTL', KEYS[1]) <= tonumber(ARGV[3]) then
+        redis.call('PEXPIRE', KEYS[1], ARGV[3])
+    end
     return 0
 elseif held > 0 then
     redis.call('DEL', KEYS[1])

@@ -12,7 +12,8 @@
 -- ARGV[2]  owner, "uuid:number"
 -- ARGV[3]  level wanted: 1, or one more than the owner holds
 --
--- Returns  text   taken, and this is the fence; the lease ends ARGV[1] ms from now
+-- Returns  text   taken, and this is the fence; the lease ends no earlier than ARGV[1]
+--                 ms from now
 --          n >= 0 somebody else's for n more ms; nothing was changed
 --          -1     somebody else's, without an end; nothing was changed
 --          -3     the owner does not hold the levels below; nothing was changed
@@ -30,5 +31,7 @@ end
 if held < wanted then
     redis.call('HSET', KEYS[1], ARGV[2], wanted)
 end
-redis.call('PEXPIRE', KEYS[1], ARGV[1])
+if redis.call('PTTL', KEYS[1]) <= tonumber(ARGV[1]) then
+    redis.call('PEXPIRE', KEYS[1], ARGV[1])
+end
 return redis.call('GET', KEYS[2]) or tostring(redis.call('INCR', KEYS[2]))

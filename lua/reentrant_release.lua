@@ -28,5 +28,7 @@ end
 if held > kept then
     redis.call('HSET', KEYS[1], ARGV[1], kept)
 end
-redis.call('PEXPIRE', KEYS[1], ARGV[3])
+if redis.call('PTTL', KEYS[1]) <= tonumber(ARGV[3]) then
+    redis.call('PEXPIRE', KEYS[1], ARGV[3])
+end
 return 0

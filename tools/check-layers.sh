@@ -1,6 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# check-layers.sh -- who may include what, and that every variant and guard is listed.
+# check-layers.sh -- who may include what, and that every variant, guard and lie is listed.
+# check-layers.sh -- who may include what, and that every variant, guard and check is listed.
 set -euo pipefail
 failed=0
 
@@ -23,6 +24,7 @@ mapfile -t db < <(files 'db/*.c' 'db/*.h')
 mapfile -t app < <(files 'app/*.c' 'app/*.h')
 mapfile -t app_no_http < <(files 'app/*.c' 'app/*.h' | grep -vx 'app/http.c')
 mapfile -t lab < <(files 'loadtest/*.c' 'loadtest/*.h')
+mapfile -t lab_no_blocking < <(files 'loadtest/*.c' 'loadtest/*.h' | grep -vx 'loadtest/blocking.c')
 
 forbid 'app/|db/|base/|loadtest/' 'the lock library stands alone' "${lock[@]}"
 forbid 'hiredis/|libpq|zookeeper' 'only lock/stores/ talks to stores' "${lock_no_stores[@]}"
@@ -31,6 +33,7 @@ forbid 'app/|lock/|loadtest/|hiredis/|civetweb' 'db speaks SQL and nothing else'
 forbid 'loadtest/|hiredis/|libpq|zookeeper' 'the service reaches stores through lock and db' "${app[@]}"
 forbid 'civetweb' 'only app/http.c knows civetweb' "${app_no_http[@]}" "${lab[@]}"
 forbid 'app/|libpq|zookeeper' 'the laboratory speaks to the service over HTTP' "${lab[@]}"
+forbid 'hiredis/' 'of the laboratory, only loadtest/blocking.c knows hiredis' "${lab_no_blocking[@]}"
 
 # listed FOLDER LIST MACRO: the files of a folder and the lines of its list are the same set.
 listed() {
@@ -42,4 +45,6 @@ listed() {
 }
 listed lock/variants lock/variants.def VARIANT
 listed db/guards db/guards.def GUARD
+listed tests/conformance/wrong tests/conformance/wrong.def WRONG
+listed loadtest/checks loadtest/checks.def CHECK
 exit $failed

@@ -1,6 +1,9 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# deps.sh -- install the Debian packages that are missing, as root or through sudo.
+# deps.sh [GROUP...] -- install the Debian packages that are missing, as root or through
+# sudo: those that everybody needs, and those of the groups.
+#
+#   interop   for `make interop`: Maven and a JDK, Python with redis-py
 #
 # The project starts servers of its own; the ones that Debian's packages bring are left
 # stopped.  While the packages are being installed, policy-rc.d (Debian's switch for that)
@@ -11,9 +14,17 @@ packages=(
     gcc make pkg-config libc6-dev
     libhiredis-dev libpq-dev libcivetweb-dev libjansson-dev libinih-dev uthash-dev uuid-dev
     libssl-dev libcurl4-openssl-dev
-    redis-server postgresql wrk
+    libzookeeper-mt-dev libzookeeper-java default-jre-headless
+    redis-server redis-tools postgresql wrk
     libcmocka-dev clang libclang-rt-14-dev shellcheck procps curl
 )
+interop=(maven default-jdk-headless python3 python3-redis)
+for group in "$@"; do
+    case $group in
+        interop) packages+=("${interop[@]}") ;;
+        *) echo "deps: no group $group; there is: interop" >&2 && exit 64 ;;
+    esac
+done
 policy=/usr/sbin/policy-rc.d
 
 missing=()

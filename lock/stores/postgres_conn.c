@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "lock/clock.h"
+#include "lock/metrics.h"
 
 enum { BYTEA_OID = 17, LABEL_SIZE = 128, SAID_SIZE = 200 };
 
@@ -88,6 +89,7 @@ static bool finish_connecting(PGconn *pg, int64_t deadline_ns)
     return true;
 }
 
+/* libpq would print it, also that a session is being ended. */
 static void drop_notice(void *arg, const PGresult *result)
 {
     (void)arg;
@@ -117,6 +119,7 @@ dlock_status postgres_connect(struct postgres_conn **out, const char *url,
         free(conn);
         return dlock_fail(DLOCK_NOMEM, "no memory for a connection");
     }
+    (void)PQsetNoticeReceiver(conn->pg, drop_notice, NULL);
     conn->timeout_ms = timeout_ms;
     set_label(conn);
     if (PQstatus(conn->pg) == CONNECTION_BAD ||
@@ -135,7 +138,6 @@ dlock_status postgres_connect(struct postgres_conn **out, const char *url,
         postgres_hang_up(conn);
         return st;
     }
-    (void)PQsetNoticeReceiver(conn->pg, drop_notice, NULL);
     *out = conn;
     return DLOCK_OK;
 }
@@ -287,6 +289,7 @@ dlock_status postgres_ask(struct postgres_conn *conn,
         st = prepare(conn, statement, deadline_ns);
     if (st != DLOCK_OK)
         return st;
+    dlock_commands_sent++;
     sent = statement->value_count > 0 ? send_prepared(conn, statement, values)
                                       : PQsendQuery(conn->pg, statement->sql) == 1;
     if (!sent)

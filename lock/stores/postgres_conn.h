@@ -27,7 +27,7 @@ struct postgres_statement {
     int value_count;
 };
 
-enum { POSTGRES_STATEMENTS_MAX = 16, POSTGRES_VALUES_MAX = 6, POSTGRES_TEXT_SIZE = 64 };
+enum { POSTGRES_STATEMENTS_MAX = 16, POSTGRES_VALUES_MAX = 6, POSTGRES_TEXT_SIZE = 160 };
 
 /* The first column of the first row of the last statement. */
 struct postgres_answer {

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "lock/clock.h"
+#include "lock/info.h"
 
 enum {
     BACKOFF_FIRST_MS = 20,
@@ -207,4 +208,33 @@ bool postgres_is_time_to_reap(struct postgres_pool *pool, int64_t every_ms)
     return now_ns >= at_ns &&
            atomic_compare_exchange_strong(&pool->reap_at_ns, &at_ns,
                                           dlock_clock_after(now_ns, every_ms));
+}
+
+dlock_status postgres_inspect(struct postgres_pool *pool,
+                              const struct postgres_statement *statement,
+                              const char *name, dlock_info *out)
+{
+    const char *values[] = {name};
+    struct postgres_answer answer;
+    dlock_status st = postgres_pool_ask(pool, statement, values, INT64_MAX, &answer);
+
+    if (st != DLOCK_OK || answer.row_count == 0)
+        return st;
+    if (!dlock_info_read(answer.text, out))
+        return dlock_fail(DLOCK_PROTOCOL, "an inspect was answered \"%s\"", answer.text);
+    return DLOCK_OK;
+}
+
+dlock_status postgres_force(struct postgres_pool *pool,
+                            const struct postgres_statement *statement,
+                            const char *name)
+{
+    const char *values[] = {name};
+    struct postgres_answer answer;
+    dlock_status st = postgres_pool_ask(pool, statement, values, INT64_MAX, &answer);
+
+    if (st != DLOCK_OK)
+        return st;
+    return answer.row_count > 0 && strtoll(answer.text, NULL, 10) > 0 ? DLOCK_OK
+                                                                      : DLOCK_LOST;
 }

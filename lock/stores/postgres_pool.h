@@ -36,6 +36,18 @@ dlock_status postgres_pool_ask(struct postgres_pool *pool,
                                const char *const *values, int64_t give_up_ns,
                                struct postgres_answer *out);
 
+/* Ask a statement about the lock `name` that answers as dlock_info_read() takes it; no
+ * row is a free lock. */
+dlock_status postgres_inspect(struct postgres_pool *pool,
+                              const struct postgres_statement *statement,
+                              const char *name, dlock_info *out);
+
+/* Ask a statement that frees the lock `name`, and answers how many it freed: OK, or LOST
+ * if that is none. */
+dlock_status postgres_force(struct postgres_pool *pool,
+                            const struct postgres_statement *statement,
+                            const char *name);
+
 /* Does the server answer? */
 dlock_status postgres_ping(struct postgres_pool *pool);
 

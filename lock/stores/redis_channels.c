@@ -2,6 +2,7 @@
 /* redis_channels.c -- who waits on which channel, and what to tell the server. */
 #include "lock/stores/redis_channels.h"
 
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 #include <utlist.h>
@@ -15,6 +16,8 @@ struct redis_waiter {
     struct redis_channels *channels;
     struct redis_channel *channel;
     pthread_cond_t cond;
+    struct redis_wake wake;
+    int64_t heard; /* see redis_waiter_heard() */
     bool woken;
     struct redis_waiter *prev, *next;
 };
@@ -81,12 +84,68 @@ static void wake_one(struct redis_channel *channel)
         }
 }
 
+/* Wake those for whom `permits` are enough, the longest first.  Who was woken before and
+ * has not looked yet is among them: the number is that of all permits. */
+static void wake_for(struct redis_channel *channel, int64_t permits)
+{
+    struct redis_waiter *waiter;
+
+    DL_FOREACH(channel->waiters, waiter)
+        if (waiter->wake.need <= permits) {
+            permits -= waiter->wake.need;
+            wake(waiter);
+        }
+}
+
+/* Of a waiter that leaves and is out of the list.  Of permits there may be more than it
+ * took, also if it was satisfied: the message can be of others than its own. */
+static void pass_on(struct redis_channel *channel, const struct redis_waiter *waiter,
+                    bool satisfied)
+{
+    if (waiter->wake.rule == REDIS_WAKE_SEMAPHORE)
+        wake_for(channel, waiter->heard);
+    else if (!satisfied)
+        wake_one(channel);
+}
+
 static void wake_all(struct redis_channel *channel)
 {
     struct redis_waiter *waiter;
 
     DL_FOREACH(channel->waiters, waiter)
         wake(waiter);
+}
+
+static void note(struct redis_channel *channel, int64_t heard)
+{
+    struct redis_waiter *waiter;
+
+    DL_FOREACH(channel->waiters, waiter)
+        waiter->heard = heard;
+}
+
+static void hear_message(struct redis_channel *channel, const char *message)
+{
+    int64_t number = message != NULL ? strtoimax(message, NULL, 10) : 0;
+
+    if (channel->waiters == NULL)
+        return;
+    note(channel, number);
+    switch (channel->waiters->wake.rule) {
+    case REDIS_WAKE_LOCK:
+        if (number == 1)
+            wake_all(channel);
+        else
+            wake_one(channel);
+        break;
+    case REDIS_WAKE_SEMAPHORE:
+        wake_for(channel, number);
+        break;
+    case REDIS_WAKE_LATCH:
+        if (number == 0)
+            wake_all(channel);
+        break;
+    }
 }
 
 /* The channel of that name, made if need be. */
@@ -118,12 +177,10 @@ void redis_channels_hear(struct redis_channels *channels, const char *what,
     if (channel == NULL) {
         /* Not ours; a server that invents channels does no harm. */
     } else if (strcmp(what, "message") == 0) {
-        if (message != NULL && strcmp(message, "1") == 0)
-            wake_all(channel);
-        else
-            wake_one(channel);
+        hear_message(channel, message);
     } else if (strcmp(what, "subscribe") == 0) {
         channel->state = ON;
+        note(channel, -1);
         wake_all(channel);
         mark_changed(channels, channel);
     } else if (strcmp(what, "unsubscribe") == 0) {
@@ -176,7 +233,7 @@ void redis_channels_reset(struct redis_channels *channels)
 /* ---- for the waiters ---- */
 
 struct redis_waiter *redis_channels_join(struct redis_channels *channels,
-                                         const char *name)
+                                         const char *name, struct redis_wake wake_by)
 {
     struct redis_waiter *waiter = calloc(1, sizeof(*waiter));
     struct redis_channel *channel;
@@ -191,6 +248,8 @@ struct redis_waiter *redis_channels_join(struct redis_channels *channels,
     if (channel != NULL) {
         waiter->channels = channels;
         waiter->channel = channel;
+        waiter->wake = wake_by;
+        waiter->heard = -1;
         waiter->woken = channel->state == ON;
         is_new = channel->state == OFF;
         DL_APPEND(channel->waiters, waiter);
@@ -221,6 +280,16 @@ bool redis_waiter_sleep(struct redis_waiter *waiter, int64_t until_ns)
     return woken;
 }
 
+int64_t redis_waiter_heard(struct redis_waiter *waiter)
+{
+    int64_t heard;
+
+    pthread_mutex_lock(&waiter->channels->mutex);
+    heard = waiter->heard;
+    pthread_mutex_unlock(&waiter->channels->mutex);
+    return heard;
+}
+
 void redis_waiter_leave(struct redis_waiter *waiter, bool satisfied)
 {
     struct redis_channels *channels = waiter->channels;
@@ -229,8 +298,8 @@ void redis_waiter_leave(struct redis_waiter *waiter, bool satisfied)
 
     pthread_mutex_lock(&channels->mutex);
     DL_DELETE(channel->waiters, waiter);
-    if (waiter->woken && !satisfied)
-        wake_one(channel);
+    if (waiter->woken)
+        pass_on(channel, waiter, satisfied);
     was_last = channel->waiters == NULL;
     if (was_last)
         mark_changed(channels, channel);

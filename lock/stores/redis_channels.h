@@ -35,7 +35,7 @@ void redis_channels_destroy(struct redis_channels *channels);
 
 /* Begin to wait.  NULL: no memory. */
 struct redis_waiter *redis_channels_join(struct redis_channels *channels,
-                                         const char *name);
+                                         const char *name, struct redis_wake wake);
 
 /* The server said `what` ("message", "subscribe", "unsubscribe") of a channel. */
 void redis_channels_hear(struct redis_channels *channels, const char *what,

@@ -14,6 +14,7 @@
 #include <sys/socket.h>
 
 #include "lock/clock.h"
+#include "lock/stores/redis_command.h"
 
 enum { READ_SIZE = 4096 };
 
@@ -45,39 +46,38 @@ static void prepare_socket(const struct redis_conn *conn)
 }
 
 /* Append one command to what is said first on a new connection. */
-static bool add_greeting(struct redis_conn *conn, int argc, const char **argv)
+static bool add_greeting(struct redis_conn *conn, const struct redis_command *command)
 {
-    char *text = NULL;
+    struct redis_wire wire;
     char *longer;
-    int len = redisFormatCommandArgv(&text, argc, argv, NULL);
 
-    if (len < 0)
+    if (!redis_wire_write(&wire, command))
         return false;
-    longer = realloc(conn->greeting, conn->greeting_len + (size_t)len);
+    longer = realloc(conn->greeting, conn->greeting_len + wire.len);
     if (longer != NULL) {
-        memcpy(longer + conn->greeting_len, text, (size_t)len);
+        memcpy(longer + conn->greeting_len, wire.bytes, wire.len);
         conn->greeting = longer;
-        conn->greeting_len += (size_t)len;
+        conn->greeting_len += wire.len;
         conn->greetings_due++;
     }
-    redisFreeCommand(text);
+    explicit_bzero(wire.bytes, wire.len);
+    redis_wire_free(&wire);
     return longer != NULL;
 }
 
 static bool prepare_greeting(struct redis_conn *conn)
 {
     const struct redis_url *url = conn->url;
-    const char *auth[] = {"AUTH", url->user, url->password};
-    const char *auth_default[] = {"AUTH", url->password};
+    struct redis_command auth = {3, {"AUTH", url->user, url->password}};
+    struct redis_command auth_default = {2, {"AUTH", url->password}};
     char db[16];
-    const char *select[] = {"SELECT", db};
+    struct redis_command choose = {2, {"SELECT", db}};
 
     snprintf(db, sizeof(db), "%d", url->db);
     if (url->password[0] != '\0' &&
-        !(url->user[0] != '\0' ? add_greeting(conn, 3, auth)
-                               : add_greeting(conn, 2, auth_default)))
+        !add_greeting(conn, url->user[0] != '\0' ? &auth : &auth_default))
         return false;
-    return url->db == 0 || add_greeting(conn, 2, select);
+    return url->db == 0 || add_greeting(conn, &choose);
 }
 
 struct redis_conn *redis_conn_open(const struct redis_url *url)
@@ -132,8 +132,7 @@ bool redis_conn_send(struct redis_conn *conn, const char *bytes, size_t len,
     return true;
 }
 
-/* Read what has arrived.  False: nothing, or broken. */
-static bool feed(struct redis_conn *conn)
+bool redis_conn_feed(struct redis_conn *conn)
 {
     char bytes[READ_SIZE];
     ssize_t got;
@@ -163,8 +162,34 @@ redisReply *redis_conn_receive(struct redis_conn *conn)
                              conn->context->reader->errstr);
             return NULL;
         }
-    } while (reply == NULL && feed(conn));
+    } while (reply == NULL && redis_conn_feed(conn));
     return reply;
+}
+
+void redis_conn_expect_answers(struct redis_conn *conn)
+{
+    redis_reading_bind(&conn->reading, conn->context->reader, conn->url->label);
+}
+
+bool redis_conn_next_answer(struct redis_conn *conn, struct redis_answer *out)
+{
+    void *reply = NULL;
+
+    if (conn->state != REDIS_READY)
+        return false;
+    if (redisReaderGetReply(conn->context->reader, &reply) != REDIS_OK) {
+        redis_conn_break(conn, DLOCK_PROTOCOL, "not Redis: %s",
+                         conn->context->reader->errstr);
+        return false;
+    }
+    if (reply != NULL)
+        redis_reading_take(&conn->reading, out);
+    return reply != NULL;
+}
+
+bool redis_conn_has_leftover(const struct redis_conn *conn)
+{
+    return conn->context->reader->pos < conn->context->reader->len;
 }
 
 /* A connect to a port of this machine that nobody listens on can meet itself, if the
@@ -224,7 +249,6 @@ static short advance_greeting(struct redis_conn *conn)
         conn->greetings_due--;
     }
     conn->state = REDIS_READY;
-    conn->was_ready = true;
     return 0;
 }
 
@@ -236,6 +260,7 @@ short redis_conn_advance(struct redis_conn *conn)
         events = advance_connect(conn);
     if (conn->state == REDIS_GREETING)
         events = advance_greeting(conn);
+    conn->wants = events;
     return events;
 }
 
@@ -257,11 +282,10 @@ void redis_conn_finish(struct redis_conn *conn, int64_t give_up_ns)
 
 bool redis_conn_is_idle(const struct redis_conn *conn)
 {
-    const redisReader *reader = conn->context->reader;
     char byte;
 
     /* A reply that nobody asked for would be taken for that of the next command. */
-    if (reader->pos < reader->len)
+    if (redis_conn_has_leftover(conn))
         return false;
     return recv(conn->context->fd, &byte, 1, MSG_PEEK | MSG_DONTWAIT) < 0 &&
            (errno == EAGAIN || errno == EWOULDBLOCK);

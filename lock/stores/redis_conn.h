@@ -15,6 +15,7 @@
 #include <stdint.h>
 
 #include "lock/dlock.h"
+#include "lock/stores/redis_answer.h"
 #include "lock/stores/redis_url.h"
 
 enum { REDIS_WHY_SIZE = 160 };
@@ -30,13 +31,15 @@ struct redis_conn {
     redisContext *context;
     const struct redis_url *url;
     enum redis_conn_state state;
-    bool was_ready; /* it got that far */
+    short wants; /* what redis_conn_advance() answered last */
     dlock_status status;
     char why[REDIS_WHY_SIZE];
     char *greeting;
     size_t greeting_len, greeting_sent;
     int greetings_due;
-    struct redis_conn *next; /* in a pool */
+    struct redis_reading reading; /* see redis_conn_next_answer() */
+    struct redis_conn *next;      /* in a pool */
+    int user_count;               /* of a link: threads at work on it just now */
 };
 
 /* Begin to connect.  `url` outlives the connection.  NULL: no memory; otherwise it is
@@ -58,6 +61,18 @@ bool redis_conn_send(struct redis_conn *conn, const char *bytes, size_t len,
 /* Take the next reply that has arrived, NULL if there is none yet.  The caller frees
  * it.  NULL and broken: the connection ended or the server talks nonsense. */
 redisReply *redis_conn_receive(struct redis_conn *conn);
+
+/* From now on replies are taken as answers: only with the next two. */
+void redis_conn_expect_answers(struct redis_conn *conn);
+
+/* Read once what has arrived.  False: nothing; or broken, see its state. */
+bool redis_conn_feed(struct redis_conn *conn);
+
+/* Take the next answer out of what was read.  False: there is none yet; or broken. */
+bool redis_conn_next_answer(struct redis_conn *conn, struct redis_answer *out);
+
+/* Is there a part of an answer that was read and not taken? */
+bool redis_conn_has_leftover(const struct redis_conn *conn);
 
 /* Is an idle connection fit for use: still open and silent? */
 bool redis_conn_is_idle(const struct redis_conn *conn);

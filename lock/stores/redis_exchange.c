@@ -1,191 +1,162 @@
 /* SPDX-License-Identifier: MIT */
 /* redis_exchange.c -- one command to several servers at once, with one deadline.
  *
- * Each leg goes on by itself: connect, greet, send, receive.  The thread polls all of
- * them until those that count have come to an end. */
-#include <poll.h>
+ * The caller puts its requests into the queues of the links, and then drives or sleeps
+ * until the answers that count are there. */
+#include <assert.h>
 #include <stdio.h>
-#include <string.h>
 
 #include "lock/clock.h"
 #include "lock/dlock_variant.h"
-#include "lock/stores/redis_pool.h"
+#include "lock/metrics.h"
+#include "lock/stores/redis_hub.h"
 
-enum { LEGS_MAX = 16 };
-
-/* A leg under way. */
-struct trip {
-    struct redis_leg *leg;
-    struct redis_conn *conn; /* NULL: at its end */
-    size_t sent;
+/* Everything that belongs to one exchange, on its caller's stack. */
+struct exchange {
+    struct redis_hub *hub;
+    struct redis_errand errand;
+    struct redis_trip trips[REDIS_HUB_LINKS_MAX];
+    size_t trip_count;
+    struct redis_wire wire;
+    int64_t begun_ns;
+    int64_t end_ns;
+    int64_t wake_ns; /* who sleeps looks by itself then */
 };
 
-static void fail_leg(struct redis_leg *leg, dlock_status status, const char *why)
-{
-    leg->answer.status = status;
-    snprintf(leg->answer.text, sizeof(leg->answer.text), "%s", why);
-}
-
-static void depart(struct trip *trip)
+/* Put one leg's request into the queue.  With the mutex held. */
+static void depart(struct exchange *ex, struct redis_trip *trip)
 {
     struct redis_leg *leg = trip->leg;
-    char why[REDIS_WHY_SIZE] = "";
+    struct redis_link *link = leg->link;
 
-    memset(&leg->answer, 0, sizeof(leg->answer));
-    trip->sent = 0;
-    trip->conn = leg->kept;
-    leg->kept = NULL;
-    if (trip->conn == NULL)
-        trip->conn =
-            redis_link_take(leg->link, leg->insist || leg->courtesy, why, sizeof(why));
-    if (trip->conn == NULL)
-        fail_leg(leg, DLOCK_IO, why);
-}
-
-/* The connection broke, or is given up. */
-static void end_badly(struct trip *trip, bool was_slow)
-{
-    struct redis_conn *conn = trip->conn;
-    dlock_status status = conn->status;
-
-    /* What the server said on the way in tells the truth; what broke after a part of
-     * the command had left does not tell whether it was executed. */
-    if (status == DLOCK_IO && trip->sent > 0)
-        status = DLOCK_UNKNOWN;
-    fail_leg(trip->leg, status, conn->why);
-    /* A courtesy is cut short when the others are done: that says nothing of its
-     * server. */
-    if (trip->leg->courtesy)
-        redis_conn_close(conn);
+    if (!link->is_ready && !leg->insist && !leg->courtesy && redis_link_rests(link))
+        redis_answer_fail(&leg->answer, DLOCK_IO, link->why);
+    else if (!redis_queue_add(&link->queue, trip, ex->wire.bytes, ex->wire.len,
+                              ex->begun_ns))
+        redis_answer_fail(&leg->answer, DLOCK_NOMEM,
+                          "no memory for a command, or too many are unanswered");
     else
-        redis_link_drop(trip->leg->link, conn, was_slow);
-    trip->conn = NULL;
+        return;
+    redis_trip_end(ex->hub, trip);
 }
 
-static void read_reply(struct redis_answer *answer, const redisReply *reply,
-                       const char *label)
+/* A new driver finds out what became of the connections while nobody looked: late
+ * replies are dropped, and so is a connection that the server has closed. */
+static void catch_up(struct exchange *ex)
 {
-    answer->status = DLOCK_OK;
-    switch (reply->type) {
-    case REDIS_REPLY_NIL:
-        answer->kind = REDIS_NIL;
-        break;
-    case REDIS_REPLY_INTEGER:
-        answer->kind = REDIS_INTEGER;
-        answer->integer = reply->integer;
-        break;
-    case REDIS_REPLY_STATUS:
-    case REDIS_REPLY_STRING:
-        answer->kind = REDIS_TEXT;
-        snprintf(answer->text, sizeof(answer->text), "%s", reply->str);
-        break;
-    case REDIS_REPLY_ERROR:
-        answer->status = DLOCK_PROTOCOL;
-        snprintf(answer->text, sizeof(answer->text), "%.60s: %s", label, reply->str);
-        break;
-    default:
-        answer->kind = REDIS_OTHER;
+    for (size_t i = 0; i < ex->trip_count; i++)
+        if (ex->trips[i].leg->link->is_ready)
+            redis_link_hear(ex->trips[i].leg->link);
+}
+
+static void depart_all(struct exchange *ex)
+{
+    bool has_to_connect = false;
+
+    for (size_t i = 0; i < ex->trip_count; i++) {
+        depart(ex, &ex->trips[i]);
+        has_to_connect = has_to_connect || ex->trips[i].leg->link->conn == NULL;
     }
+    ex->hub->asked_count++;
+    if (has_to_connect)
+        redis_hub_nudge(ex->hub);
 }
 
-static void arrive(struct trip *trip, redisReply *reply)
+/* Sleep until the answers are there, or this caller is to drive, or its time is over.
+ * With the mutex held; it is free in between. */
+static void sleep_off(struct exchange *ex)
 {
-    struct redis_leg *leg = trip->leg;
-
-    read_reply(&leg->answer, reply, redis_link_label(leg->link));
-    freeReplyObject(reply);
-    if (leg->keep)
-        leg->kept = trip->conn;
-    else
-        redis_link_give(leg->link, trip->conn);
-    trip->conn = NULL;
-}
-
-/* Go on without blocking.  Answers what to poll for; 0 at the end of the trip. */
-static short advance(struct trip *trip, const char *bytes, size_t len)
-{
-    struct redis_conn *conn = trip->conn;
-    short events = redis_conn_advance(conn);
-    redisReply *reply = NULL;
-
-    if (events != 0)
-        return events;
-    if (conn->state == REDIS_READY && trip->sent < len) {
-        redis_conn_send(conn, bytes, len, &trip->sent);
-        events = trip->sent < len ? POLLOUT : POLLIN; /* no reply can be here yet */
-    } else if (conn->state == REDIS_READY) {
-        reply = redis_conn_receive(conn);
-        events = POLLIN;
-    }
-    if (reply != NULL) {
-        arrive(trip, reply);
-        return 0;
-    }
-    if (conn->state != REDIS_BROKEN)
-        return events;
-    end_badly(trip, false);
-    return 0;
-}
-
-/* Poll and advance until every trip that counts is at its end, or until give_up_ns. */
-static void travel(struct trip *trips, size_t trip_count, const char *bytes, size_t len,
-                   int64_t give_up_ns)
-{
-    struct pollfd polled[LEGS_MAX];
-
-    for (;;) {
-        bool waiting = false;
-
-        for (size_t i = 0; i < trip_count; i++) {
-            polled[i].fd = -1;
-            polled[i].revents = 0;
-            if (trips[i].conn == NULL)
-                continue;
-            polled[i].events = advance(&trips[i], bytes, len);
-            if (trips[i].conn == NULL)
-                continue;
-            polled[i].fd = trips[i].conn->context->fd;
-            waiting = waiting || !trips[i].leg->courtesy;
-        }
-        if (!waiting || dlock_clock_ns() >= give_up_ns)
+    if (ex->errand.open_count == 0 && redis_hub_stop_waiting(ex->hub, &ex->errand))
+        return; /* all of it is a courtesy */
+    redis_hub_unlock(ex->hub);
+    if (!dlock_bell_wait(&ex->errand.bell, ex->wake_ns)) {
+        redis_hub_lock(ex->hub);
+        if (redis_hub_stop_waiting(ex->hub, &ex->errand))
             return;
-        poll(polled, trip_count, dlock_clock_poll_ms(give_up_ns));
+        redis_hub_unlock(ex->hub);
+        (void)dlock_bell_wait(&ex->errand.bell, INT64_MAX);
     }
+    redis_hub_lock(ex->hub);
+}
+
+/* The time is over, or the rest was a courtesy. */
+static void give_up(struct redis_trip *trip)
+{
+    struct redis_leg *leg = trip->leg;
+    struct redis_link *link = leg->link;
+    char why[REDIS_WHY_SIZE];
+
+    snprintf(why, sizeof(why), "%s: no answer in time", redis_link_label(link));
+    redis_answer_fail(&leg->answer,
+                      redis_queue_forsake(&link->queue, trip) ? DLOCK_IO
+                                                              : DLOCK_UNKNOWN,
+                      why);
+    trip->is_over = true;
+}
+
+static void run(struct exchange *ex)
+{
+    redis_hub_lock(ex->hub);
+    if (redis_hub_take_wheel(ex->hub, &ex->errand))
+        catch_up(ex);
+    depart_all(ex);
+    if (ex->errand.role == REDIS_WAITING) {
+        redis_hub_send(ex->hub);
+        sleep_off(ex);
+    }
+    if (ex->errand.role == REDIS_DRIVING)
+        redis_hub_drive(ex->hub, &ex->errand, ex->end_ns);
+    for (size_t i = 0; i < ex->trip_count; i++)
+        if (!ex->trips[i].is_over)
+            give_up(&ex->trips[i]);
+    if (ex->errand.role == REDIS_DRIVING)
+        redis_hub_leave_wheel(ex->hub, &ex->errand);
+    redis_hub_unlock(ex->hub);
+}
+
+static void fail_all(struct redis_leg *legs, size_t leg_count, dlock_status status,
+                     const char *why)
+{
+    for (size_t i = 0; i < leg_count; i++)
+        redis_answer_fail(&legs[i].answer, status, why);
 }
 
 void redis_exchange(struct redis_leg *legs, size_t leg_count,
                     const struct redis_command *command, int64_t give_up_ns)
 {
-    struct trip trips[LEGS_MAX];
-    int64_t now_ns = dlock_clock_ns();
-    int64_t end_ns = now_ns;
-    char *bytes = NULL;
-    int len = redisFormatCommandArgv(&bytes, command->argc,
-                                     (const char **)command->argv, NULL);
+    struct exchange ex;
 
+    assert(leg_count > 0 && leg_count <= REDIS_HUB_LINKS_MAX);
+    dlock_commands_sent += leg_count;
+    ex.hub = legs[0].link->hub;
+    ex.errand = (struct redis_errand){.role = REDIS_BOARDING};
+    ex.trip_count = leg_count;
+    ex.begun_ns = ex.end_ns = dlock_clock_ns();
     for (size_t i = 0; i < leg_count; i++) {
         int64_t leg_end_ns =
-            dlock_clock_after(now_ns, redis_link_timeout_ms(legs[i].link));
+            dlock_clock_after(ex.begun_ns, legs[i].link->timeout_ms);
 
-        if (leg_end_ns > end_ns)
-            end_ns = leg_end_ns;
-        trips[i].leg = &legs[i];
-        if (len >= 0)
-            depart(&trips[i]);
-        else
-            fail_leg(&legs[i], DLOCK_NOMEM, "no memory for a command");
+        assert(legs[i].link->hub == ex.hub);
+        if (leg_end_ns > ex.end_ns)
+            ex.end_ns = leg_end_ns;
+        ex.trips[i] = (struct redis_trip){.leg = &legs[i], .errand = &ex.errand};
+        ex.errand.open_count += !legs[i].courtesy;
     }
-    if (len < 0)
-        return;
-    if (end_ns > give_up_ns)
-        end_ns = give_up_ns;
-    travel(trips, leg_count, bytes, (size_t)len, end_ns);
-    for (size_t i = 0; i < leg_count; i++)
-        if (trips[i].conn != NULL) {
-            redis_conn_break(trips[i].conn, DLOCK_IO, "no answer in time");
-            end_badly(&trips[i], true);
-        }
-    redisFreeCommand(bytes);
+    /* The driver ends what is overdue, for all.  Only if it is late itself (it resolves
+     * a name, or gets no processor) the others end it for themselves. */
+    ex.wake_ns = ex.end_ns + (ex.end_ns - ex.begun_ns) / 2;
+    if (ex.end_ns > give_up_ns)
+        ex.end_ns = give_up_ns;
+    if (ex.wake_ns > give_up_ns)
+        ex.wake_ns = give_up_ns;
+    if (give_up_ns <= ex.begun_ns) {
+        fail_all(legs, leg_count, DLOCK_IO, "its time was over before it was sent");
+    } else if (!redis_wire_write(&ex.wire, command)) {
+        fail_all(legs, leg_count, DLOCK_NOMEM, "no memory for a command");
+    } else {
+        run(&ex);
+        redis_wire_free(&ex.wire);
+    }
 }
 
 dlock_status redis_call(struct redis_link *link, const struct redis_command *command,
@@ -198,33 +169,6 @@ dlock_status redis_call(struct redis_link *link, const struct redis_command *com
     if (answer->status != DLOCK_OK)
         return dlock_fail(answer->status, "%s", answer->text);
     return DLOCK_OK;
-}
-
-dlock_status redis_talk_say(struct redis_talk *talk,
-                            const struct redis_command *command, int64_t give_up_ns,
-                            struct redis_answer *answer)
-{
-    struct redis_leg leg = {.link = talk->link, .keep = true, .kept = talk->conn};
-
-    if (talk->is_broken)
-        return dlock_fail(DLOCK_IO, "%s: the connection broke before",
-                          redis_link_label(talk->link));
-    redis_exchange(&leg, 1, command, give_up_ns);
-    talk->conn = leg.kept;
-    talk->is_broken = talk->conn == NULL;
-    *answer = leg.answer;
-    if (answer->status != DLOCK_OK)
-        return dlock_fail(answer->status, "%s", answer->text);
-    return DLOCK_OK;
-}
-
-void redis_talk_end(struct redis_talk *talk, bool is_clean)
-{
-    if (talk->conn != NULL && is_clean)
-        redis_link_give(talk->link, talk->conn);
-    else if (talk->conn != NULL)
-        redis_conn_close(talk->conn);
-    talk->conn = NULL;
 }
 
 dlock_status redis_ping(struct redis_link *link)

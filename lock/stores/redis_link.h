@@ -1,10 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /* redis_link.h -- commands to Redis servers, by any number of threads.
  *
- * A link is one server: a pool of connections to it, as many as threads ever used it at
- * once.  After any error a connection is closed and never used again.  Nothing is ever
- * sent twice by itself.  A server that cannot be connected to is left alone for a short
- * while, which grows from 50 ms to half a second; calls in that time fail at once.
+ * A link is one server: one connection to it, which all threads share.  What they ask
+ * at the same time leaves together; the answers come back in order.  A request that its
+ * caller gave up keeps its place, so that its answer, however late, is nobody else's.
+ * If the oldest one has no answer within the link's timeout, or after any other error,
+ * the connection is closed and never used again: that is the end of all requests on it.
+ * Nothing is ever sent twice by itself.  A server that cannot be connected to is left
+ * alone for a short while, which grows from 50 ms to half a second; calls in that time
+ * fail at once.
  *
  * An exchange is one command to one or several servers at once, with one deadline.
  * What it answers for each: IO if the command certainly did not leave, UNKNOWN if it
@@ -14,39 +18,22 @@
 #ifndef DLOCK_REDIS_LINK_H
 #define DLOCK_REDIS_LINK_H
 
-#include "lock/dlock.h"
-
-enum { REDIS_ARGS_MAX = 12, REDIS_TEXT_SIZE = 160 };
+#include "lock/stores/redis_answer.h"
+#include "lock/stores/redis_command.h"
 
 struct redis_link;
 struct redis_conn;
-
-struct redis_command {
-    int argc;
-    const char *argv[REDIS_ARGS_MAX];
-};
-
-enum redis_kind { REDIS_NIL, REDIS_INTEGER, REDIS_TEXT, REDIS_OTHER };
-
-struct redis_answer {
-    dlock_status status; /* OK: the fields below hold; otherwise only text */
-    enum redis_kind kind;
-    int64_t integer;
-    char text[REDIS_TEXT_SIZE]; /* of a TEXT, cut; or what went wrong, and where */
-};
 
 /* One server's part in an exchange. */
 struct redis_leg {
     struct redis_link *link;
     bool insist;   /* try even if the server was left alone                */
     bool courtesy; /* the others' answers end the exchange; implies insist */
-    bool keep;     /* the connection stays with the leg when it was answered */
-    struct redis_conn *kept;    /* in, out: the connection to use, if any     */
     struct redis_answer answer; /* out */
 };
 
-/* A conversation: one command after another on the same connection, which nobody else
- * uses meanwhile, for WATCH and MULTI.  One thread's.  All fields but link begin as
+/* A conversation: one command after another on a connection that nobody else uses
+ * meanwhile, for WATCH and MULTI.  One thread's.  All fields but link begin as
  * 0. */
 struct redis_talk {
     struct redis_link *link;
@@ -60,6 +47,12 @@ dlock_status redis_link_open(struct redis_link **out, const char *url, int timeo
                              bool slow_is_down);
 void redis_link_close(struct redis_link *link);
 
+/* The same, to be asked together with `first` and its other companions: an exchange
+ * goes to companions only.  All are closed one by one, in any order. */
+dlock_status redis_link_open_beside(struct redis_link *first, struct redis_link **out,
+                                    const char *url, int timeout_ms,
+                                    bool slow_is_down);
+
 /* "host:port". */
 const char *redis_link_label(const struct redis_link *link);
 
@@ -68,7 +61,8 @@ const char *redis_link_label(const struct redis_link *link);
 bool redis_link_is_left_alone(struct redis_link *link);
 
 /* Send one command to every leg's server and gather the answers.  It ends at the latest
- * after the longest timeout of the links, or at give_up_ns. */
+ * after the longest timeout of the links (half as much again if this process was held
+ * up itself), or at give_up_ns. */
 void redis_exchange(struct redis_leg *legs, size_t leg_count,
                     const struct redis_command *command, int64_t give_up_ns);
 

@@ -21,7 +21,9 @@ static dlock_status add_node(struct redis_nodes *nodes, const char *url, int tim
     if (nodes->count == REDIS_NODES_MAX)
         return dlock_fail(DLOCK_INVALID, "there are over %d nodes",
                           (int)REDIS_NODES_MAX);
-    st = redis_link_open(&link, url, timeout_ms, true);
+    st = nodes->count == 0
+             ? redis_link_open(&link, url, timeout_ms, true)
+             : redis_link_open_beside(nodes->links[0], &link, url, timeout_ms, true);
     if (st != DLOCK_OK)
         return st;
     for (int i = 0; i < nodes->count; i++)

@@ -17,6 +17,7 @@
 #include "lock/dlock_variant.h"
 #include "lock/random.h"
 #include "lock/stores/redis_channels.h"
+#include "lock/stores/redis_command.h"
 #include "lock/stores/redis_conn.h"
 #include "lock/thread.h"
 
@@ -56,29 +57,29 @@ static void nudge(void *arg)
 /* ---- the thread ---- */
 
 /* Append a command to what is to be sent.  False: no memory. */
-static bool say_argv(struct redis_subscription *sub, int argc, const char **argv)
+static bool say_command(struct redis_subscription *sub,
+                        const struct redis_command *command)
 {
-    char *text = NULL;
+    struct redis_wire wire;
     char *longer;
-    int len = redisFormatCommandArgv(&text, argc, argv, NULL);
 
-    if (len < 0)
+    if (!redis_wire_write(&wire, command))
         return false;
-    longer = realloc(sub->out, sub->out_len + (size_t)len);
+    longer = realloc(sub->out, sub->out_len + wire.len);
     if (longer != NULL) {
-        memcpy(longer + sub->out_len, text, (size_t)len);
+        memcpy(longer + sub->out_len, wire.bytes, wire.len);
         sub->out = longer;
-        sub->out_len += (size_t)len;
+        sub->out_len += wire.len;
     }
-    redisFreeCommand(text);
+    redis_wire_free(&wire);
     return longer != NULL;
 }
 
 static bool say(void *arg, const char *verb, const char *name)
 {
-    const char *argv[] = {verb, name};
+    struct redis_command command = {2, {verb, name}};
 
-    return say_argv(arg, 2, argv);
+    return say_command(arg, &command);
 }
 
 static void hear_reply(struct redis_subscription *sub, const redisReply *reply)
@@ -176,14 +177,14 @@ static bool speak(struct redis_subscription *sub)
 /* Has the server been quiet for too long?  A PING asks it once. */
 static bool is_dead(struct redis_subscription *sub, int64_t *look_again_ns)
 {
-    static const char *ping[] = {"PING"};
+    static const struct redis_command ping = {1, {"PING"}};
     int64_t now_ns = dlock_clock_ns();
 
     *look_again_ns = dlock_clock_after(
         sub->heard_ns, sub->has_pinged ? QUIET_MS + sub->timeout_ms : QUIET_MS);
     if (now_ns < *look_again_ns)
         return false;
-    if (sub->has_pinged || !say_argv(sub, 1, ping))
+    if (sub->has_pinged || !say_command(sub, &ping))
         return true;
     sub->has_pinged = true;
     *look_again_ns = dlock_clock_after(now_ns, sub->timeout_ms);
@@ -263,6 +264,14 @@ void redis_subscription_close(struct redis_subscription *sub)
 struct redis_waiter *redis_subscription_join(struct redis_subscription *sub,
                                              const char *channel)
 {
+    return redis_subscription_join_by(sub, channel,
+                                      (struct redis_wake){.rule = REDIS_WAKE_LOCK});
+}
+
+struct redis_waiter *redis_subscription_join_by(struct redis_subscription *sub,
+                                                const char *channel,
+                                                struct redis_wake wake)
+{
     bool is_running;
 
     pthread_mutex_lock(&sub->start_mutex);
@@ -270,5 +279,5 @@ struct redis_waiter *redis_subscription_join(struct redis_subscription *sub,
         sub->is_running = dlock_thread_start(&sub->thread, run, sub) == 0;
     is_running = sub->is_running;
     pthread_mutex_unlock(&sub->start_mutex);
-    return is_running ? redis_channels_join(&sub->channels, channel) : NULL;
+    return is_running ? redis_channels_join(&sub->channels, channel, wake) : NULL;
 }

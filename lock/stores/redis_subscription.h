@@ -3,10 +3,9 @@
  * channels for any number of waiting threads.
  *
  * The thread starts with the first waiter.  A channel is subscribed to while somebody
- * waits on it.  The message "1" wakes all waiters of its channel; any other wakes the
- * one that has waited longest.  After the connection was lost, every channel is
- * subscribed to again, and then all its waiters are woken, since messages may have been
- * missed.
+ * waits on it.  Whom a message wakes is the channel's rule.  After the connection was
+ * lost, every channel is subscribed to again, and then all its waiters are woken, since
+ * messages may have been missed.
  *
  * Threads     Any; a waiter belongs to one thread. */
 #ifndef DLOCK_REDIS_SUBSCRIPTION_H
@@ -18,6 +17,19 @@ struct redis_subscription;
 struct redis_waiter;
 
 enum { REDIS_CHANNEL_MAX = 319 };
+
+/* Whom a message wakes.  All waiters of a channel come with the same rule. */
+enum redis_wake_rule {
+    REDIS_WAKE_LOCK,      /* "1": all; any other: the one that has waited longest */
+    REDIS_WAKE_SEMAPHORE, /* n: who needs no more than n, the needs of those before
+                           * them taken off; those who need more are passed over */
+    REDIS_WAKE_LATCH,     /* "0": all; any other: nobody */
+};
+
+struct redis_wake {
+    enum redis_wake_rule rule;
+    int64_t need; /* of a semaphore's permits */
+};
 
 /* Does not connect yet.  INVALID, NOMEM. */
 dlock_status redis_subscription_open(struct redis_subscription **out, const char *url,
@@ -31,6 +43,15 @@ void redis_subscription_close(struct redis_subscription *sub);
  * more.  NULL: no memory or no thread. */
 struct redis_waiter *redis_subscription_join(struct redis_subscription *sub,
                                              const char *channel);
+
+/* The same by another rule than that of locks. */
+struct redis_waiter *redis_subscription_join_by(struct redis_subscription *sub,
+                                                const char *channel,
+                                                struct redis_wake wake);
+
+/* The number in the last message of the waiter's channel since it began to wait and,
+ * if the connection was lost, since that is back; -1: there was none. */
+int64_t redis_waiter_heard(struct redis_waiter *waiter);
 
 /* Sleep until woken, which is true, or until `until_ns`. */
 bool redis_waiter_sleep(struct redis_waiter *waiter, int64_t until_ns);

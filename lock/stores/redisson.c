@@ -155,12 +155,79 @@ void *redisson_watch(void *opaque, const dlock_claim *claim)
     return redis_subscription_join(lock->subscription, channel);
 }
 
-void redisson_sleep(void *waiter, int64_t until_ns)
+bool redisson_sleep(void *waiter, int64_t until_ns)
 {
-    (void)redis_waiter_sleep(waiter, until_ns);
+    return redis_waiter_sleep(waiter, until_ns);
 }
 
 void redisson_unwatch(void *waiter, bool granted)
 {
     redis_waiter_leave(waiter, granted);
+}
+
+static const struct redis_script INSPECT = {.text = LUA_REDISSON_INSPECT};
+static const struct redis_script FORCE = {.text = LUA_REDISSON_FORCE};
+
+static void fill_keys(const char *name, struct redisson_keys *keys)
+{
+    redisson_name(REDISSON_QUEUE, name, keys->queue);
+    redisson_name(REDISSON_TIMEOUTS, name, keys->timeouts);
+    redisson_name(REDISSON_FENCES, name, keys->fences);
+}
+
+struct redis_script_call redisson_inspect_call(const char *name, const char *kind,
+                                               const char *channel,
+                                               struct redisson_keys *keys)
+{
+    struct redis_script_call call = {
+        &INSPECT, true, 4, 6,
+        {name, keys->queue, keys->timeouts, keys->fences, kind, channel}};
+
+    fill_keys(name, keys);
+    return call;
+}
+
+struct redis_script_call redisson_force_call(const char *name, const char *kind,
+                                             const char *channel,
+                                             struct redisson_keys *keys)
+{
+    struct redis_script_call call = {
+        &FORCE, true, 3, 6,
+        {name, keys->queue, keys->timeouts, kind, channel, REDISSON_FREED}};
+
+    fill_keys(name, keys);
+    return call;
+}
+
+/* "" if nobody publishes on it. */
+static void channel_of(const struct redisson_lock *lock, const char *name,
+                       char out[REDISSON_NAME_SIZE])
+{
+    out[0] = '\0';
+    if (lock->subscription != NULL)
+        redisson_name(REDISSON_CHANNEL, name, out);
+}
+
+dlock_status redisson_inspect(void *opaque, const char *name, dlock_info *out)
+{
+    const struct redisson_lock *lock = opaque;
+    char channel[REDISSON_NAME_SIZE];
+    struct redisson_keys keys;
+    struct redis_script_call call;
+
+    channel_of(lock, name, channel);
+    call = redisson_inspect_call(name, "channel", channel, &keys);
+    return redis_inspect_by(lock->link, &call, out);
+}
+
+dlock_status redisson_force(void *opaque, const char *name)
+{
+    const struct redisson_lock *lock = opaque;
+    char channel[REDISSON_NAME_SIZE];
+    struct redisson_keys keys;
+    struct redis_script_call call;
+
+    channel_of(lock, name, channel);
+    call = redisson_force_call(name, "channel", channel, &keys);
+    return redis_script_ask(lock->link, &call, INT64_MAX);
 }

@@ -13,10 +13,13 @@
 #ifndef DLOCK_REDISSON_H
 #define DLOCK_REDISSON_H
 
-#include "lock/stores/redis_single.h"
+#include "lock/stores/redis_inspect.h"
 #include "lock/stores/redis_subscription.h"
 
 #define REDISSON_CHANNEL "redisson_lock__channel"
+#define REDISSON_QUEUE "redisson_lock_queue"
+#define REDISSON_TIMEOUTS "redisson_lock_timeout"
+#define REDISSON_FENCES "redisson_lock_token"
 #define REDISSON_FREED "0" /* what a release publishes */
 
 /* Like a channel's name: a prefix and a lock's name. */
@@ -59,7 +62,26 @@ dlock_status redisson_release_by(const struct redisson_lock *lock,
                                  const struct redis_script_call *call);
 
 void *redisson_watch(void *lock, const dlock_claim *claim);
-void redisson_sleep(void *waiter, int64_t until_ns);
+bool redisson_sleep(void *waiter, int64_t until_ns);
 void redisson_unwatch(void *waiter, bool granted);
+
+/* Slots for all of them.  Who waits for a lock with a queue is to be found there, for the
+ * others by the subscriptions to its channel. */
+dlock_status redisson_inspect(void *lock, const char *name, dlock_info *out);
+dlock_status redisson_force(void *lock, const char *name);
+
+/* The calls of these; `keys` is filled in, and has to live as long.  `kind` is "queue" or
+ * "channel"; `channel` is "" if nobody is told. */
+struct redisson_keys {
+    char queue[REDISSON_NAME_SIZE];
+    char timeouts[REDISSON_NAME_SIZE];
+    char fences[REDISSON_NAME_SIZE];
+};
+struct redis_script_call redisson_inspect_call(const char *name, const char *kind,
+                                               const char *channel,
+                                               struct redisson_keys *keys);
+struct redis_script_call redisson_force_call(const char *name, const char *kind,
+                                             const char *channel,
+                                             struct redisson_keys *keys);
 
 #endif /* DLOCK_REDISSON_H */

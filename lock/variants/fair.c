@@ -12,9 +12,11 @@
  * redisson_lock_timeout:{name}; each waiter has a channel of its own.  Redisson
  * believes a waiter for minutes from when it came, and those behind a dead one ask
  * Redis without a pause; here each attempt says anew that its owner still waits, and
- * there is one every few hundred ms.  Beside Java programs a waiter of ours can lose
- * its place: when one of them takes the lock it moves the times of all by its own
- * minutes. */
+ * there is one every few hundred ms.  When a Java program takes the lock it moves the
+ * times of all who wait back by its own minutes; lua/fair_acquire.lua allows for that.
+ * Only behind one that waits with a limit of more than five minutes, or that has
+ * another fairLockWaitTimeout than Redisson's own, may a waiter of ours lose its
+ * place. */
 #include <stdio.h>
 
 #include "gen/lua_scripts.h"
@@ -32,8 +34,8 @@ struct keys {
 
 static void keys_of(const dlock_claim *claim, int level, struct keys *out)
 {
-    redisson_name("redisson_lock_queue", claim->name, out->queue);
-    redisson_name("redisson_lock_timeout", claim->name, out->timeouts);
+    redisson_name(REDISSON_QUEUE, claim->name, out->queue);
+    redisson_name(REDISSON_TIMEOUTS, claim->name, out->timeouts);
     snprintf(out->lease, sizeof(out->lease), "%d", claim->lease_ms);
     snprintf(out->level, sizeof(out->level), "%d", level);
 }
@@ -111,6 +113,27 @@ static void *watch(void *opaque, const dlock_claim *claim)
     return redis_subscription_join(lock->subscription, channel);
 }
 
+static dlock_status inspect(void *opaque, const char *name, dlock_info *out)
+{
+    const struct redisson_lock *lock = opaque;
+    struct redisson_keys keys;
+    struct redis_script_call call = redisson_inspect_call(name, "queue", "", &keys);
+
+    return redis_inspect_by(lock->link, &call, out);
+}
+
+static dlock_status force(void *opaque, const char *name)
+{
+    const struct redisson_lock *lock = opaque;
+    char channel[REDISSON_NAME_SIZE];
+    struct redisson_keys keys;
+    struct redis_script_call call;
+
+    channel_of(name, "", channel);
+    call = redisson_force_call(name, "queue", channel, &keys);
+    return redis_script_ask(lock->link, &call, INT64_MAX);
+}
+
 extern const dlock_variant dlock_variant_fair;
 
 const dlock_variant dlock_variant_fair = {
@@ -137,4 +160,6 @@ const dlock_variant dlock_variant_fair = {
     .sleep = redisson_sleep,
     .unwatch = redisson_unwatch,
     .leave = leave,
+    .inspect = inspect,
+    .force = force,
 };

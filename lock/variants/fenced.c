@@ -17,8 +17,6 @@
 #include "gen/lua_scripts.h"
 #include "lock/stores/redisson.h"
 
-#define COUNTER "redisson_lock_token"
-
 static dlock_status open_state(const dlock_options *opts, void **state)
 {
     return redisson_open((struct redisson_lock **)state, opts, LUA_FENCED_ACQUIRE,
@@ -38,7 +36,7 @@ static dlock_status try_acquire(void *opaque, dlock_claim *claim)
         5,
         {claim->name, counter, lease, claim->owner, level}};
 
-    redisson_name(COUNTER, claim->name, counter);
+    redisson_name(REDISSON_FENCES, claim->name, counter);
     snprintf(lease, sizeof(lease), "%d", claim->lease_ms);
     snprintf(level, sizeof(level), "%d", claim->level);
     return redisson_acquire_by(lock, claim, &call);
@@ -69,4 +67,6 @@ const dlock_variant dlock_variant_fenced = {
     .watch = redisson_watch,
     .sleep = redisson_sleep,
     .unwatch = redisson_unwatch,
+    .inspect = redisson_inspect,
+    .force = redisson_force,
 };

@@ -6,7 +6,8 @@
  *             Lock and lease are one value, so a crash leaves nothing for ever.
  * Breaks      by the wall clock of the clients: one that is ahead takes over what
  *             others still hold, and whose own is behind frees what others have taken
- *             over.  And when work outlives the lease.
+ *             over.  And when work outlives the lease, or its release pauses between
+ *             its look at the clock and its delete.
  * Described   the articles' answer to the crash between SETNX and EXPIRE.  They say it
  *             themselves: nobody's name is on the lock.
  *
@@ -18,6 +19,7 @@
 #include <stdlib.h>
 
 #include "lock/clock.h"
+#include "lock/fault.h"
 #include "lock/stores/redis_single.h"
 
 enum { TIME_SIZE = 21 };
@@ -84,7 +86,36 @@ static dlock_status release(void *state, const dlock_claim *claim)
 {
     if (dlock_clock_wall_ms() >= (int64_t)claim->note)
         return DLOCK_LOST;
+    DLOCK_FAULT(BETWEEN_CHECK_AND_DELETE, claim->name);
     return redis_delete(state, claim->name);
+}
+
+/* The value is the time at which it ends, by the clock of who wrote it. */
+static dlock_status inspect(void *state, const char *name, dlock_info *out)
+{
+    struct redis_answer seen;
+    dlock_status st = redis_get(state, name, &seen);
+
+    if (st != DLOCK_OK)
+        return st == DLOCK_LOST ? DLOCK_OK : st;
+    out->left_ms = strtoll(seen.text, NULL, 10) - dlock_clock_wall_ms();
+    out->locked = out->left_ms >= 0;
+    if (out->locked)
+        out->hold_count = 1;
+    else
+        out->left_ms = 0;
+    return DLOCK_OK;
+}
+
+/* One that has ended is free already, and is left for who takes it over. */
+static dlock_status force(void *state, const char *name)
+{
+    dlock_info info = {0};
+    dlock_status st = inspect(state, name, &info);
+
+    if (st != DLOCK_OK)
+        return st == DLOCK_UNKNOWN ? DLOCK_IO : st;
+    return info.locked ? redis_delete(state, name) : DLOCK_LOST;
 }
 
 extern const dlock_variant dlock_variant_getset;
@@ -107,4 +138,6 @@ const dlock_variant dlock_variant_getset = {
     .check = check,
     .try_acquire = try_acquire,
     .release = release,
+    .inspect = inspect,
+    .force = force,
 };

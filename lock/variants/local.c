@@ -24,6 +24,7 @@ enum { SHARD_COUNT = 16 };
 struct entry {
     char name[DLOCK_NAME_MAX + 1];
     char holder[DLOCK_TOKEN_LEN + 1]; /* "": free */
+    char owner[DLOCK_OWNER_MAX + 1];  /* of the holder */
     int user_count;                   /* the holder and those who wait */
     struct shard *shard;
     pthread_cond_t freed;
@@ -128,6 +129,7 @@ static dlock_status try_acquire(void *state, dlock_claim *claim)
         return DLOCK_BUSY;
     }
     strcpy(entry->holder, claim->token);
+    strcpy(entry->owner, claim->owner);
     pthread_mutex_unlock(&entry->shard->mutex); /* the holder stays a user */
     return DLOCK_OK;
 }
@@ -160,14 +162,17 @@ static void *watch(void *state, const dlock_claim *claim)
     return entry;
 }
 
-static void sleep_until(void *watched, int64_t until_ns)
+static bool sleep_until(void *watched, int64_t until_ns)
 {
     struct entry *entry = watched;
+    bool is_free;
 
     pthread_mutex_lock(&entry->shard->mutex);
     while (entry->holder[0] != '\0' && dlock_clock_ns() < until_ns)
         dlock_clock_wait(&entry->freed, &entry->shard->mutex, until_ns);
+    is_free = entry->holder[0] == '\0';
     pthread_mutex_unlock(&entry->shard->mutex);
+    return is_free;
 }
 
 static void unwatch(void *watched, bool granted)
@@ -179,6 +184,42 @@ static void unwatch(void *watched, bool granted)
     if (!granted && entry->holder[0] == '\0')
         pthread_cond_signal(&entry->freed);
     leave(entry);
+}
+
+static dlock_status inspect(void *state, const char *name, dlock_info *out)
+{
+    struct entry *entry = enter(name);
+
+    (void)state;
+    if (entry == NULL)
+        return dlock_fail(DLOCK_NOMEM, "no memory for the name");
+    out->locked = entry->holder[0] != '\0';
+    out->waiter_count = entry->user_count - 1 - (out->locked ? 1 : 0);
+    if (out->locked) {
+        out->hold_count = 1;
+        out->left_ms = INT64_MAX;
+        strcpy(out->owner, entry->owner);
+    }
+    leave(entry);
+    return DLOCK_OK;
+}
+
+static dlock_status force(void *state, const char *name)
+{
+    struct entry *entry = enter(name);
+    bool was_held;
+
+    (void)state;
+    if (entry == NULL)
+        return dlock_fail(DLOCK_NOMEM, "no memory for the name");
+    was_held = entry->holder[0] != '\0';
+    if (was_held) {
+        entry->holder[0] = '\0';
+        entry->user_count--;
+        pthread_cond_signal(&entry->freed);
+    }
+    leave(entry);
+    return was_held ? DLOCK_OK : DLOCK_LOST;
 }
 
 extern const dlock_variant dlock_variant_local;
@@ -198,4 +239,6 @@ const dlock_variant dlock_variant_local = {
     .watch = watch,
     .sleep = sleep_until,
     .unwatch = unwatch,
+    .inspect = inspect,
+    .force = force,
 };

@@ -11,7 +11,7 @@
 #include <stdlib.h>
 
 #include "gen/lua_scripts.h"
-#include "lock/stores/redis_single.h"
+#include "lock/stores/redis_inspect.h"
 
 struct state {
     struct redis_link *link;
@@ -83,6 +83,20 @@ static dlock_status release(void *opaque, const dlock_claim *claim)
     return redis_script_ask(state->link, &call, claim->give_up_ns);
 }
 
+static dlock_status inspect(void *opaque, const char *name, dlock_info *out)
+{
+    const struct state *state = opaque;
+
+    return redis_string_inspect(state->link, name, out);
+}
+
+static dlock_status force(void *opaque, const char *name)
+{
+    const struct state *state = opaque;
+
+    return redis_string_force(state->link, name);
+}
+
 extern const dlock_variant dlock_variant_lua;
 
 const dlock_variant dlock_variant_lua = {
@@ -103,4 +117,6 @@ const dlock_variant dlock_variant_lua = {
     .try_acquire = try_acquire,
     .renew = renew,
     .release = release,
+    .inspect = inspect,
+    .force = force,
 };

@@ -20,7 +20,7 @@
 
 #include "gen/lua_scripts.h"
 #include "lock/hash_table.h"
-#include "lock/stores/redis_single.h"
+#include "lock/stores/redis_inspect.h"
 
 enum { LEASE_MS = 100, OUTER = 0, INNER = 1, FLAG_SIZE = 24 + DLOCK_NAME_MAX };
 
@@ -163,6 +163,20 @@ static dlock_status try_acquire(void *opaque, dlock_claim *claim)
     return st;
 }
 
+static dlock_status inspect(void *opaque, const char *name, dlock_info *out)
+{
+    const struct state *state = opaque;
+
+    return redis_string_inspect(state->link, name, out);
+}
+
+static dlock_status force(void *opaque, const char *name)
+{
+    const struct state *state = opaque;
+
+    return redis_string_force(state->link, name);
+}
+
 extern const dlock_variant dlock_variant_lua_local;
 
 const dlock_variant dlock_variant_lua_local = {
@@ -183,4 +197,6 @@ const dlock_variant dlock_variant_lua_local = {
     .check = check,
     .try_acquire = try_acquire,
     .release = release,
+    .inspect = inspect,
+    .force = force,
 };

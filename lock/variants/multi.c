@@ -148,6 +148,33 @@ static dlock_status try_acquire(void *opaque, dlock_claim *claim)
     return st;
 }
 
+/* Its holder is who has a majority: one server may have lost its lock.  A program with
+ * Redisson has another owner on each server, so nobody can tell whether they are one: what
+ * is held everywhere is locked, too, and `owner` is that of the first server.  If one
+ * server lost the lock of such a program, it is shown as free, and nobody gets it. */
+static dlock_status inspect(void *opaque, const char *name, dlock_info *out)
+{
+    struct state *state = opaque;
+    struct redisson_keys keys;
+    struct redis_script_call call = redisson_inspect_call(name, "channel", "", &keys);
+
+    return redis_nodes_inspect(&state->nodes, &call, REDIS_OWNER_OF_EACH, out);
+}
+
+/* On every server: what is left on one would keep all others out. */
+static dlock_status force(void *opaque, const char *name)
+{
+    struct state *state = opaque;
+    char channel[REDISSON_NAME_SIZE];
+    struct redisson_keys keys;
+    struct redis_script_call call;
+    struct redis_question question = {.script = &call};
+
+    redisson_name(REDISSON_CHANNEL, name, channel);
+    call = redisson_force_call(name, "channel", channel, &keys);
+    return redis_nodes_force(&state->nodes, &question);
+}
+
 extern const dlock_variant dlock_variant_multi;
 
 const dlock_variant dlock_variant_multi = {
@@ -170,4 +197,6 @@ const dlock_variant dlock_variant_multi = {
     .try_acquire = try_acquire,
     .renew = renew,
     .release = release,
+    .inspect = inspect,
+    .force = force,
 };

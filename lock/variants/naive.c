@@ -11,7 +11,7 @@
  *
  * After an acquire that went unanswered nothing is cleaned up: a DEL could free
  * anybody's lock, and the lease ends it anyway. */
-#include "lock/stores/redis_single.h"
+#include "lock/stores/redis_inspect.h"
 
 static dlock_status open_state(const dlock_options *opts, void **state)
 {
@@ -58,4 +58,6 @@ const dlock_variant dlock_variant_naive = {
     .check = check,
     .try_acquire = try_acquire,
     .release = release,
+    .inspect = redis_string_inspect,
+    .force = redis_string_force,
 };

@@ -20,6 +20,21 @@ static dlock_status release(void *state, const dlock_claim *claim)
     return DLOCK_OK;
 }
 
+static dlock_status inspect(void *state, const char *name, dlock_info *out)
+{
+    (void)state;
+    (void)name;
+    out->waiter_count = 0;
+    return DLOCK_OK;
+}
+
+static dlock_status force(void *state, const char *name)
+{
+    (void)state;
+    (void)name;
+    return DLOCK_LOST;
+}
+
 extern const dlock_variant dlock_variant_none;
 
 const dlock_variant dlock_variant_none = {
@@ -34,4 +49,6 @@ const dlock_variant dlock_variant_none = {
         },
     .try_acquire = try_acquire,
     .release = release,
+    .inspect = inspect,
+    .force = force,
 };

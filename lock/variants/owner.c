@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "lock/fault.h"
-#include "lock/stores/redis_single.h"
+#include "lock/stores/redis_inspect.h"
 
 enum { VALUE_SIZE = 64 };
 
@@ -76,4 +76,6 @@ const dlock_variant dlock_variant_owner = {
     .check = check,
     .try_acquire = try_acquire,
     .release = release,
+    .inspect = redis_string_inspect,
+    .force = redis_string_force,
 };

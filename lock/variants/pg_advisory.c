@@ -28,6 +28,25 @@ static const struct postgres_statement LOCK = {
 static const struct postgres_statement UNLOCK = {
     2, "SELECT pg_advisory_unlock(hashtextextended(encode($1, 'escape'), 0))", 1};
 
+/* The server keeps the 64 bits as two halves. */
+#define THIS_LOCK                                                                      \
+    "locktype = 'advisory' AND objsubid = 1 AND database = (SELECT oid FROM"           \
+    " pg_database WHERE datname = current_database()) AND (classid::bigint << 32 |"    \
+    " objid::bigint) = hashtextextended(encode($1, 'escape'), 0)"
+
+static const struct postgres_statement INSPECT = {
+    3,
+    "SELECT format('%s never %s %s 0 0 backend %s', count(*) FILTER (WHERE granted),"
+    " count(*) FILTER (WHERE granted), count(*) FILTER (WHERE NOT granted),"
+    " max(pid) FILTER (WHERE granted)) FROM pg_locks WHERE " THIS_LOCK,
+    1};
+
+static const struct postgres_statement FORCE = {
+    4,
+    "SELECT count(*) FILTER (WHERE pg_terminate_backend(pid, 1000)) FROM pg_locks"
+    " WHERE granted AND " THIS_LOCK,
+    1};
+
 static dlock_status open_state(const dlock_options *opts, void **out)
 {
     struct postgres_sessions *sessions = NULL;
@@ -47,6 +66,21 @@ static dlock_status check(void *state)
     return postgres_ping(postgres_sessions_pool(state));
 }
 
+/* The claim was refused: see that its session does not hold the lock all the same.  The
+ * server may give up waiting in the moment in which the lock is granted, and a session
+ * lock outlives the error that it answers then. */
+static bool is_free_of(struct postgres_conn *conn, const dlock_claim *claim)
+{
+    const char *values[] = {claim->name};
+
+    if (claim->store_until_ns == 0)
+        return true; /* it was told so */
+    if (postgres_ask(conn, &UNLOCK, values, claim->give_up_ns, NULL) == DLOCK_OK)
+        return true;
+    (void)dlock_fail(DLOCK_BUSY, "%s", "");
+    return false;
+}
+
 static dlock_status try_acquire(void *state, dlock_claim *claim)
 {
     struct postgres_pool *pool = postgres_sessions_pool(state);
@@ -59,19 +93,23 @@ static dlock_status try_acquire(void *state, dlock_claim *claim)
     st = postgres_take(pool, &conn);
     if (st != DLOCK_OK)
         return st;
-    if (claim->wait_until_ns == 0) {
+    if (claim->store_until_ns == 0) {
         st = postgres_ask(conn, &TRY, values, claim->give_up_ns, &answer);
         if (st == DLOCK_OK && answer.text[0] != 't')
             st = DLOCK_BUSY;
     } else {
-        st = postgres_limit_wait(conn, claim->wait_until_ns, claim->give_up_ns);
-        if (st == DLOCK_OK)
+        st = postgres_limit_wait(conn, claim->store_until_ns, claim->give_up_ns);
+        if (st == DLOCK_OK) {
             st = postgres_ask(conn, &LOCK, values, claim->give_up_ns, NULL);
+            claim->waited = st == DLOCK_BUSY;
+        }
     }
     if (st == DLOCK_OK)
         return postgres_session_keep(state, claim, conn);
-    /* Refused, or unanswered and then the connection is broken: its session ends. */
-    postgres_give(pool, conn);
+    if (st == DLOCK_BUSY && is_free_of(conn, claim))
+        postgres_give(pool, conn);
+    else
+        postgres_hang_up(conn);
     return st;
 }
 
@@ -98,6 +136,16 @@ static dlock_status release(void *state, const dlock_claim *claim)
     return st == DLOCK_OK ? DLOCK_LOST : st;
 }
 
+static dlock_status inspect(void *state, const char *name, dlock_info *out)
+{
+    return postgres_inspect(postgres_sessions_pool(state), &INSPECT, name, out);
+}
+
+static dlock_status force(void *state, const char *name)
+{
+    return postgres_force(postgres_sessions_pool(state), &FORCE, name);
+}
+
 extern const dlock_variant dlock_variant_pg_advisory;
 
 const dlock_variant dlock_variant_pg_advisory = {
@@ -117,4 +165,6 @@ const dlock_variant dlock_variant_pg_advisory = {
     .try_acquire = try_acquire,
     .probe = probe,
     .release = release,
+    .inspect = inspect,
+    .force = force,
 };

@@ -51,6 +51,25 @@ static const struct postgres_statement REAP = {
     " FOR UPDATE SKIP LOCKED)",
     0};
 
+#define MS_LEFT                                                                        \
+    "greatest(0, ceil(extract(epoch FROM max(expires_at) FILTER (WHERE granted)"       \
+    " - clock_timestamp()) * 1000))::bigint"
+
+static const struct postgres_statement INSPECT = {
+    4,
+    "SELECT format('%s %s %s %s 0 0 %s', count(*) FILTER (WHERE granted),"
+    " coalesce(" MS_LEFT ", 0), count(*) FILTER (WHERE granted), count(*) FILTER (WHERE"
+    " NOT granted), max(owner) FILTER (WHERE granted)) FROM dlock_queue"
+    " WHERE name = $1 AND expires_at > clock_timestamp()",
+    1};
+
+static const struct postgres_statement FORCE = {
+    5,
+    "WITH freed AS (DELETE FROM dlock_queue WHERE name = $1 AND granted"
+    " RETURNING expires_at > clock_timestamp() AS held)"
+    " SELECT count(*) FROM freed WHERE held",
+    1};
+
 static dlock_status open_state(const dlock_options *opts, void **out)
 {
     struct postgres_pool *pool = NULL;
@@ -141,6 +160,16 @@ static void give_up_place(void *state, const dlock_claim *claim)
     (void)leave(state, claim, &held);
 }
 
+static dlock_status inspect(void *state, const char *name, dlock_info *out)
+{
+    return postgres_inspect(state, &INSPECT, name, out);
+}
+
+static dlock_status force(void *state, const char *name)
+{
+    return postgres_force(state, &FORCE, name);
+}
+
 extern const dlock_variant dlock_variant_pg_fair;
 
 const dlock_variant dlock_variant_pg_fair = {
@@ -164,4 +193,6 @@ const dlock_variant dlock_variant_pg_fair = {
     .renew = renew,
     .release = release,
     .leave = give_up_place,
+    .inspect = inspect,
+    .force = force,
 };

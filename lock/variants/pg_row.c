@@ -34,6 +34,27 @@ static const struct postgres_statement REMOVE = {
 static const struct postgres_statement COMMIT = {0, "COMMIT", 0};
 static const struct postgres_statement ROLLBACK = {0, "ROLLBACK", 0};
 
+/* Who locked a row wrote its transaction on it; that is held as long as it runs.  One
+ * waiter waits for the transaction, the others for that one. */
+#define HOLDER                                                                         \
+    "SELECT l.pid FROM dlock_row AS r JOIN pg_locks AS l ON l.locktype ="              \
+    " 'transactionid' AND l.transactionid = r.xmax AND l.granted WHERE r.name = $1"
+
+static const struct postgres_statement INSPECT = {
+    4,
+    "WITH holder AS (" HOLDER "), waiter AS (SELECT count(DISTINCT l.pid) AS n FROM"
+    " dlock_row AS r JOIN pg_locks AS l ON NOT l.granted AND (l.locktype ="
+    " 'transactionid' AND l.transactionid = r.xmax OR l.locktype = 'tuple' AND l.relation"
+    " = 'dlock_row'::regclass AND l.page = (r.ctid::text::point)[0]::int AND l.tuple ="
+    " (r.ctid::text::point)[1]::int) WHERE r.name = $1)"
+    " SELECT format('%s never %s %s 0 0 backend %s', (SELECT count(*) FROM holder),"
+    " (SELECT count(*) FROM holder), (SELECT n FROM waiter), (SELECT pid FROM holder))",
+    1};
+
+static const struct postgres_statement FORCE = {
+    5, "SELECT count(*) FILTER (WHERE pg_terminate_backend(pid, 1000)) FROM (" HOLDER
+       ") AS holder", 1};
+
 static dlock_status open_state(const dlock_options *opts, void **out)
 {
     struct postgres_sessions *sessions = NULL;
@@ -54,21 +75,23 @@ static dlock_status check(void *state)
 }
 
 /* OK: the row is locked in the open transaction. */
-static dlock_status lock_row(struct postgres_conn *conn, const dlock_claim *claim)
+static dlock_status lock_row(struct postgres_conn *conn, dlock_claim *claim)
 {
     const char *values[] = {claim->name};
     struct postgres_answer answer = {0};
     dlock_status st = DLOCK_OK;
 
-    if (claim->wait_until_ns != 0)
-        st = postgres_limit_wait(conn, claim->wait_until_ns, claim->give_up_ns);
+    if (claim->store_until_ns != 0)
+        st = postgres_limit_wait(conn, claim->store_until_ns, claim->give_up_ns);
     if (st == DLOCK_OK)
         st = postgres_ask(conn, &MAKE, values, claim->give_up_ns, NULL);
     if (st == DLOCK_OK)
         st = postgres_ask(conn, &BEGIN, NULL, claim->give_up_ns, NULL);
-    if (st == DLOCK_OK)
-        st = postgres_ask(conn, claim->wait_until_ns != 0 ? &LOCK : &TRY, values,
+    if (st == DLOCK_OK) {
+        st = postgres_ask(conn, claim->store_until_ns != 0 ? &LOCK : &TRY, values,
                           claim->give_up_ns, &answer);
+        claim->waited = st == DLOCK_BUSY; /* and not: the row is gone */
+    }
     return st == DLOCK_OK && answer.row_count == 0 ? DLOCK_BUSY : st;
 }
 
@@ -120,6 +143,16 @@ static dlock_status release(void *state, const dlock_claim *claim)
     return st == DLOCK_OK ? DLOCK_LOST : st;
 }
 
+static dlock_status inspect(void *state, const char *name, dlock_info *out)
+{
+    return postgres_inspect(postgres_sessions_pool(state), &INSPECT, name, out);
+}
+
+static dlock_status force(void *state, const char *name)
+{
+    return postgres_force(postgres_sessions_pool(state), &FORCE, name);
+}
+
 extern const dlock_variant dlock_variant_pg_row;
 
 const dlock_variant dlock_variant_pg_row = {
@@ -139,4 +172,6 @@ const dlock_variant dlock_variant_pg_row = {
     .try_acquire = try_acquire,
     .probe = probe,
     .release = release,
+    .inspect = inspect,
+    .force = force,
 };

@@ -16,7 +16,7 @@
 
 #include "gen/lua_scripts.h"
 #include "lock/dlock_variant.h"
-#include "lock/stores/redis_nodes.h"
+#include "lock/stores/redis_inspect.h"
 
 struct state {
     struct redis_nodes nodes;
@@ -126,6 +126,23 @@ static dlock_status try_acquire(void *opaque, dlock_claim *claim)
     return answered ? DLOCK_BUSY : redis_nodes_failed(&state->nodes, &vote);
 }
 
+static dlock_status inspect(void *opaque, const char *name, dlock_info *out)
+{
+    struct state *state = opaque;
+    struct redis_script_call call = redis_string_call(name);
+
+    return redis_nodes_inspect(&state->nodes, &call, REDIS_OWNER_OF_ALL, out);
+}
+
+static dlock_status force(void *opaque, const char *name)
+{
+    struct state *state = opaque;
+    struct redis_command del = {2, {"DEL", name}};
+    struct redis_question question = {.command = &del};
+
+    return redis_nodes_force(&state->nodes, &question);
+}
+
 extern const dlock_variant dlock_variant_redlock;
 
 const dlock_variant dlock_variant_redlock = {
@@ -148,4 +165,6 @@ const dlock_variant dlock_variant_redlock = {
     .try_acquire = try_acquire,
     .renew = renew,
     .release = release,
+    .inspect = inspect,
+    .force = force,
 };

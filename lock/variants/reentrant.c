@@ -44,4 +44,6 @@ const dlock_variant dlock_variant_reentrant = {
     .watch = redisson_watch,
     .sleep = redisson_sleep,
     .unwatch = redisson_unwatch,
+    .inspect = redisson_inspect,
+    .force = redisson_force,
 };

@@ -12,7 +12,7 @@
  * After an acquire that went unanswered nothing is cleaned up: a DEL could free
  * anybody's lock. */
 #include "lock/fault.h"
-#include "lock/stores/redis_single.h"
+#include "lock/stores/redis_inspect.h"
 
 static dlock_status open_state(const dlock_options *opts, void **state)
 {
@@ -66,4 +66,6 @@ const dlock_variant dlock_variant_setnx = {
     .check = check,
     .try_acquire = try_acquire,
     .release = release,
+    .inspect = redis_string_inspect,
+    .force = redis_string_force,
 };

@@ -42,4 +42,6 @@ const dlock_variant dlock_variant_spin = {
     .try_acquire = redisson_acquire,
     .renew = redisson_renew,
     .release = redisson_release,
+    .inspect = redisson_inspect,
+    .force = redisson_force,
 };

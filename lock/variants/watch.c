@@ -13,7 +13,7 @@
 #include <string.h>
 
 #include "lock/fault.h"
-#include "lock/stores/redis_single.h"
+#include "lock/stores/redis_inspect.h"
 
 /* A release is begun anew when the key changed under it, which only a waiter that gives
  * it a lease can do while it is ours. */
@@ -138,4 +138,6 @@ const dlock_variant dlock_variant_watch = {
     .check = check,
     .try_acquire = try_acquire,
     .release = release,
+    .inspect = redis_string_inspect,
+    .force = redis_string_force,
 };

@@ -1,0 +1,332 @@
+/* SPDX-License-Identifier: MIT */
+/* acquire.c -- taking a lock: the checks, the attempts, and what they leave behind. */
+#include <string.h>
+
+#include "lock/cancel.h"
+#include "lock/clock.h"
+#include "lock/name.h"
+#include "lock/options.h"
+#include "lock/recording.h"
+#include "lock/status.h"
+#include "lock/system.h"
+#include "lock/token.h"
+#include "lock/wait.h"
+#include "lock/watchdog.h"
+
+/* How long an attempt that can be cancelled waits in its store: it asks again then, and
+ * so has lost its place there if there is one. */
+enum { STORE_SLICE_MS = 50 };
+
+static dlock_status check_request(const dlock_variant_info *info,
+                                  const dlock_request *request)
+{
+    if (request == NULL)
+        return dlock_fail(DLOCK_INVALID, "there is no request");
+    if (request->shared && !(info->caps & DLOCK_CAP_SHARED))
+        return dlock_fail(DLOCK_UNSUPPORTED, "%s knows no readers", info->name);
+    if (request->lease_ms == 0)
+        return DLOCK_OK;
+    if (request->lease_ms < DLOCK_LEASE_MIN_MS)
+        return dlock_fail(DLOCK_INVALID, "a lease of %d ms is below the least, %d ms",
+                          request->lease_ms, (int)DLOCK_LEASE_MIN_MS);
+    if (!(info->caps & DLOCK_CAP_EXPIRES))
+        return dlock_fail(DLOCK_UNSUPPORTED, "the locks of %s have no lease",
+                          info->name);
+    return DLOCK_OK;
+}
+
+/* An acquire under way. */
+struct acquiring {
+    dlock_system *sys;
+    const dlock_request *request;
+    struct dlock_hold *hold;
+    dlock_claim claim;
+    int64_t sent_ns;
+    int64_t until_ns; /* 0: does not wait */
+    const struct dlock_waiting *waiting;
+    bool has_waited;     /* and that is recorded           */
+    unsigned wake_count; /* as many wake-ups are recorded  */
+    bool was_late; /* the last grant came after its own lease had run out */
+};
+
+/* What was asked for, and allowed. */
+static int asked_lease_ms(const struct acquiring *job)
+{
+    const dlock_system *sys = job->sys;
+
+    if (job->request->lease_ms == 0)
+        return sys->opts.lease_ms;
+    return dlock_options_lease_ms(sys->variant, job->request->lease_ms);
+}
+
+/* Is the watchdog to renew it, or to look after its session? */
+static bool wants_watchdog(const struct acquiring *job)
+{
+    const dlock_system *sys = job->sys;
+
+    return sys->variant->probe != NULL || (sys->opts.watchdog && sys->variant->watched &&
+                                           job->request->lease_ms == 0);
+}
+
+/* Take back what an attempt may have left.  The detail of why stays what it was. */
+static void clean_up(struct acquiring *job)
+{
+    const dlock_variant *variant = job->sys->variant;
+    char why[256];
+    dlock_status st;
+
+    if (variant->blind_release)
+        return;
+    strncpy(why, dlock_error(), sizeof(why) - 1);
+    why[sizeof(why) - 1] = '\0';
+    st = variant->release(job->sys->state, &job->claim);
+    if (dlock_is_failure(st) && job->claim.level == 1)
+        dlock_holds_part(job->sys->holds, job->hold);
+    (void)dlock_fail(st, "%s", why);
+}
+
+/* How the attempt may wait: here, and in the store. */
+static void prepare_wait(struct acquiring *job)
+{
+    int64_t slice_ns = dlock_clock_after(dlock_clock_ns(), STORE_SLICE_MS);
+
+    if (job->sys->retry.kind == DLOCK_RETRY_NONE)
+        return;
+    job->claim.wait_until_ns = job->until_ns;
+    if (job->sys->retry.kind != DLOCK_RETRY_PUSH)
+        return;
+    job->claim.store_until_ns = job->until_ns;
+    if (job->request->cancel != NULL && job->until_ns > slice_ns)
+        job->claim.store_until_ns = slice_ns;
+}
+
+/* Make the claim for the next attempt: a request of an earlier one that is still on its
+ * way must never fit a later one, so each has its own token.  The store has one end for
+ * all levels, so an inner one must not bring it nearer. */
+static void prepare(struct acquiring *job)
+{
+    struct dlock_hold_facts *facts = &job->hold->facts;
+    struct dlock_hold *root = atomic_load(&job->hold->root);
+    int level = 1;
+
+    facts->lease_ms = asked_lease_ms(job);
+    if (root != job->hold) {
+        strcpy(facts->number, root->facts.number);
+        level = root->level_count + 1;
+        if (facts->lease_ms < root->facts.lease_ms)
+            facts->lease_ms = root->facts.lease_ms;
+    } else {
+        dlock_holds_renumber(job->hold);
+    }
+    memcpy(facts->owner, job->sys->uuid, DLOCK_UUID_LEN);
+    facts->owner[DLOCK_UUID_LEN] = ':';
+    strcpy(facts->owner + DLOCK_UUID_LEN + 1, facts->number);
+    dlock_token_make(facts->token);
+    job->claim = dlock_claim_of(job->sys, facts, level);
+    prepare_wait(job);
+}
+
+static dlock_status send(struct acquiring *job)
+{
+    prepare(job);
+    job->sent_ns = dlock_clock_ns();
+    return job->sys->variant->try_acquire(job->sys->state, &job->claim);
+}
+
+/* Was the level granted on top of a hold that was found lost meanwhile?  Its owner has
+ * been told to stop, so it is given back, as if the store had known of the loss. */
+static bool stands_on_nothing(struct acquiring *job)
+{
+    struct dlock_hold *root = atomic_load(&job->hold->root);
+
+    if (job->claim.level == 1 ||
+        dlock_holds_is_held(job->sys->holds, root, root->serial))
+        return false;
+    clean_up(job);
+    return true;
+}
+
+/* A message woke it since the last attempt. */
+static void record_wake(struct acquiring *job)
+{
+    if (job->waiting->wake_count == job->wake_count)
+        return;
+    job->wake_count = job->waiting->wake_count;
+    dlock_recording_mark(job->sys, DLOCK_EVENT_WAKE, &job->claim, 1);
+}
+
+static dlock_status attempt(void *arg, int64_t *free_in_ms)
+{
+    struct acquiring *job = arg;
+    dlock_status st;
+
+    record_wake(job);
+    st = send(job);
+    job->was_late = false;
+    if (st == DLOCK_OK && stands_on_nothing(job))
+        st = DLOCK_LOST;
+    if (st == DLOCK_LOST && job->claim.level > 1) {
+        dlock_holds_split(job->sys->holds, job->hold);
+        dlock_watchdog_expect(atomic_load(&job->sys->watchdog), 0);
+        st = send(job);
+    }
+    *free_in_ms = job->claim.free_in_ms;
+    if (st == DLOCK_OK && dlock_lease_end_ns(job->sys, job->claim.lease_ms,
+                                             job->sent_ns) <= dlock_clock_ns()) {
+        job->was_late = true;
+        st = DLOCK_BUSY;
+        clean_up(job);
+    } else if (st == DLOCK_UNKNOWN || st == DLOCK_PROTOCOL) {
+        clean_up(job);
+    }
+    if (st == DLOCK_BUSY && job->until_ns != 0 && !job->has_waited) {
+        job->has_waited = true;
+        dlock_recording_mark(job->sys, DLOCK_EVENT_WAIT, &job->claim, 0);
+    }
+    return st;
+}
+
+/* The grant came, but nobody wants it any more. */
+static dlock_status give_back(struct acquiring *job)
+{
+    dlock_status st = job->sys->variant->release(job->sys->state, &job->claim);
+
+    if (!dlock_is_failure(st))
+        return DLOCK_CANCELLED;
+    if (job->claim.level == 1)
+        dlock_holds_part(job->sys->holds, job->hold);
+    return dlock_fail(DLOCK_CANCELLED, "it was granted and could not be given back: %s",
+                      dlock_status_text(st));
+}
+
+/* Make attempts until it is answered.  What is not OK leaves nothing behind. */
+static dlock_status obtain(struct acquiring *job)
+{
+    const dlock_variant *variant = job->sys->variant;
+    struct dlock_waiting waiting = {
+        .variant = variant,
+        .state = job->sys->state,
+        .claim = &job->claim,
+        .retry = &job->sys->retry,
+        .cancel = job->request->cancel,
+        .until_ns = job->until_ns,
+        .attempt = attempt,
+        .arg = job,
+    };
+    dlock_status st;
+
+    job->waiting = &waiting;
+    st = dlock_wait(&waiting);
+    job->waiting = NULL;
+
+    dlock_metrics_add(&job->sys->metrics, DLOCK_METRIC_wake_ups, waiting.wake_count);
+    dlock_metrics_add(&job->sys->metrics, DLOCK_METRIC_useless_wake_ups,
+                      waiting.useless_wake_count);
+    if (st == DLOCK_OK && dlock_cancel_is_fired(job->request->cancel))
+        return give_back(job);
+    if ((st == DLOCK_TIMEOUT || st == DLOCK_CANCELLED) && waiting.try_count > 0 &&
+        variant->leave != NULL)
+        variant->leave(job->sys->state, &job->claim);
+    if (job->was_late && (st == DLOCK_BUSY || st == DLOCK_TIMEOUT))
+        return dlock_fail(DLOCK_TIMEOUT,
+                          "granted only after the lease of %d ms had run out",
+                          job->claim.lease_ms);
+    return st;
+}
+
+/* It is ours: into the table, and out to the caller. */
+static void keep(struct acquiring *job, dlock_lease *lease)
+{
+    dlock_system *sys = job->sys;
+    bool watched = wants_watchdog(job);
+    int64_t deadline_ns =
+        dlock_lease_end_ns(sys, job->claim.lease_ms, job->sent_ns);
+    int64_t renew_at_ns =
+        dlock_renew_due_ns(sys, job->claim.lease_ms, job->sent_ns);
+
+    job->hold->facts.note = job->claim.note;
+    dlock_lease_fill(lease, &job->claim, deadline_ns,
+                     dlock_holds_grant(sys->holds, job->hold, deadline_ns, renew_at_ns,
+                                       watched));
+    dlock_watchdog_expect(atomic_load(&sys->watchdog),
+                          watched ? renew_at_ns : deadline_ns);
+}
+
+static dlock_status check(const dlock_system *sys, const char *name,
+                          const dlock_request *request, const dlock_lease *lease)
+{
+    dlock_status st = dlock_system_check(sys);
+
+    if (st == DLOCK_OK)
+        st = dlock_name_check(name);
+    if (st == DLOCK_OK && lease == NULL)
+        st = dlock_fail(DLOCK_INVALID, "there is no lease to fill in");
+    return st == DLOCK_OK ? check_request(&sys->variant->info, request) : st;
+}
+
+static void count(struct acquiring *job, dlock_status st, int64_t begun_ns,
+                  uint64_t commands_before)
+{
+    struct dlock_tally *metrics = &job->sys->metrics;
+
+    dlock_metrics_acquire(metrics, st);
+    dlock_metrics_add(metrics, DLOCK_METRIC_acquire_commands,
+                      dlock_commands_sent - commands_before);
+    if (st == DLOCK_OK)
+        dlock_metrics_wait(metrics, dlock_clock_ns() - begun_ns);
+}
+
+static dlock_status acquire(struct acquiring *job, const char *name, dlock_lease *lease)
+{
+    dlock_system *sys = job->sys;
+    const dlock_request *request = job->request;
+    dlock_claim asked = {.name = name, .shared = request->shared, .level = 1};
+    uint64_t call;
+    dlock_status st;
+
+    if (dlock_cancel_is_fired(request->cancel))
+        return DLOCK_CANCELLED;
+    job->hold = dlock_holds_begin(sys->holds, name, request->shared);
+    if (job->hold == NULL)
+        return dlock_fail(DLOCK_NOMEM, "no memory for a hold");
+    if (request->wait_ms < 0)
+        job->until_ns = INT64_MAX;
+    else if (request->wait_ms > 0)
+        job->until_ns = dlock_clock_after(dlock_clock_ns(), request->wait_ms);
+    asked.number = dlock_owner_here()->number;
+    asked.lease_ms = asked_lease_ms(job);
+    call = dlock_recording_begin(sys, DLOCK_EVENT_ACQUIRE, &asked, request->wait_ms);
+    st = obtain(job);
+    dlock_recording_end(sys, call, st, job->claim.name != NULL ? &job->claim : &asked,
+                        job->sent_ns);
+    if (st == DLOCK_OK)
+        keep(job, lease);
+    else
+        dlock_holds_abandon(sys->holds, job->hold);
+    return st;
+}
+
+dlock_status dlock_acquire_with(dlock_system *sys, const char *name,
+                                const dlock_request *request, dlock_lease *lease)
+{
+    struct acquiring job = {.sys = sys, .request = request};
+    uint64_t commands_before = dlock_commands_sent;
+    int64_t begun_ns = dlock_clock_ns();
+    dlock_status st;
+
+    dlock_error_clear();
+    st = check(sys, name, request, lease);
+    if (st != DLOCK_OK)
+        return st;
+    st = acquire(&job, name, lease);
+    count(&job, st, begun_ns, commands_before);
+    return st;
+}
+
+dlock_status dlock_acquire(dlock_system *sys, const char *name, int64_t wait_ms,
+                           dlock_lease *lease)
+{
+    dlock_request request = {.wait_ms = wait_ms};
+
+    return dlock_acquire_with(sys, name, &request, lease);
+}

@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: MIT */
+/* bell.c -- one thread sleeps until another rings, on a futex.
+ *
+ * The kernel counts a relative timeout on CLOCK_MONOTONIC, so a sleep is cut into
+ * slices: after a suspend it ends late by no more than one.
+ *
+ * The wake may come when the sleeper has left already, and its stack may then be used
+ * otherwise: a private futex wake only compares addresses, and whoever else sleeps on
+ * that address looks again. */
+#include "lock/bell.h"
+
+#include <linux/futex.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "lock/clock.h"
+
+enum { SLICE_MS = 1000 };
+enum { SILENT, AWAITED, RUNG };
+
+static void sleep_while_awaited(struct dlock_bell *bell, int64_t left_ns)
+{
+    struct timespec ts = {.tv_sec = left_ns / (1000 * DLOCK_NS_PER_MS),
+                          .tv_nsec = left_ns % (1000 * DLOCK_NS_PER_MS)};
+
+    /* Every way in which this can end is a reason to look again. */
+    syscall(SYS_futex, &bell->state, FUTEX_WAIT_PRIVATE, AWAITED, &ts, NULL,
+            0);
+}
+
+bool dlock_bell_wait(struct dlock_bell *bell, int64_t until_ns)
+{
+    uint32_t state = SILENT;
+
+    atomic_compare_exchange_strong(&bell->state, &state, AWAITED);
+    while (atomic_load(&bell->state) != RUNG) {
+        int64_t left_ns = until_ns - dlock_clock_ns();
+
+        if (left_ns <= 0)
+            return false;
+        if (left_ns > SLICE_MS * DLOCK_NS_PER_MS)
+            left_ns = SLICE_MS * DLOCK_NS_PER_MS;
+        sleep_while_awaited(bell, left_ns);
+    }
+    return true;
+}
+
+void dlock_bell_ring(struct dlock_bell *bell)
+{
+    if (atomic_exchange(&bell->state, RUNG) == AWAITED)
+        syscall(SYS_futex, &bell->state, FUTEX_WAKE_PRIVATE, 1, NULL, NULL, 0);
+}

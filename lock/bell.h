@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: MIT */
+/* bell.h -- one thread sleeps until another rings, once.
+ *
+ * Begins as {0}.  Ringing costs a system call only if somebody sleeps.  It may be on
+ * the sleeper's stack: who rings does not touch it any more once the sleeper can go on.
+ *
+ * Threads     One that waits, one that rings, no more than once. */
+#ifndef DLOCK_BELL_H
+#define DLOCK_BELL_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+struct dlock_bell {
+    _Atomic uint32_t state; /* bell.c's */
+};
+
+/* Sleep until rung or until `until_ns`.  False: it was not rung in time; it can then be
+ * waited for again. */
+bool dlock_bell_wait(struct dlock_bell *bell, int64_t until_ns);
+
+/* Wake the sleeper, who sees all that was written before. */
+void dlock_bell_ring(struct dlock_bell *bell);
+
+#endif /* DLOCK_BELL_H */

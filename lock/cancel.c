@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: MIT */
+/* cancel.c -- a flag that ends waits.
+ *
+ * It wakes nobody: who waits with one looks at it every few ms (wait.c).  So firing it
+ * takes no lock, and may happen in a signal handler. */
+#include "lock/cancel.h"
+
+#include <stdatomic.h>
+#include <stdlib.h>
+
+struct dlock_cancel {
+    atomic_bool is_fired;
+};
+
+dlock_cancel *dlock_cancel_new(void)
+{
+    return calloc(1, sizeof(dlock_cancel));
+}
+
+void dlock_cancel_fire(dlock_cancel *cancel)
+{
+    if (cancel != NULL)
+        atomic_store(&cancel->is_fired, true);
+}
+
+void dlock_cancel_reset(dlock_cancel *cancel)
+{
+    if (cancel != NULL)
+        atomic_store(&cancel->is_fired, false);
+}
+
+void dlock_cancel_free(dlock_cancel *cancel)
+{
+    free(cancel);
+}
+
+bool dlock_cancel_is_fired(const dlock_cancel *cancel)
+{
+    return cancel != NULL && atomic_load(&cancel->is_fired);
+}

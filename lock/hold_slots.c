@@ -1,0 +1,128 @@
+/* SPDX-License-Identifier: MIT */
+/* hold_slots.c -- the memory of the table of holds.
+ *
+ * Slots never move.  A lease's id is a serial above its slot; serials begin at random
+ * for each system. */
+#include "lock/hold_slots.h"
+
+#include <stdlib.h>
+#include <utlist.h>
+
+#include "lock/random.h"
+
+enum { FIRST_CHUNK_SLOTS = 16, SHARD_BITS = 4 };
+
+_Static_assert(1 << SHARD_BITS == DLOCK_SHARD_COUNT, "a shard's number fits its bits");
+
+static size_t chunk_slots(int chunk)
+{
+    return (size_t)FIRST_CHUNK_SLOTS << chunk;
+}
+
+struct dlock_shard *dlock_shard_of_index(const struct dlock_holds *holds,
+                                         uint64_t index)
+{
+    return (struct dlock_shard *)&holds->shards[index & (DLOCK_SHARD_COUNT - 1)];
+}
+
+struct dlock_hold *dlock_slot_of(const struct dlock_holds *holds, uint64_t id)
+{
+    uint64_t index = id & ((UINT64_C(1) << DLOCK_INDEX_BITS) - 1);
+    const struct dlock_shard *shard = dlock_shard_of_index(holds, index);
+    uint64_t nth = (index >> SHARD_BITS) / FIRST_CHUNK_SLOTS + 1;
+    int chunk = 63 - __builtin_clzll(nth);
+    struct dlock_hold *slots;
+
+    if (id == 0 || chunk >= DLOCK_CHUNK_COUNT)
+        return NULL;
+    slots = atomic_load_explicit(&shard->chunks[chunk], memory_order_acquire);
+    if (slots == NULL)
+        return NULL;
+    return slots + ((index >> SHARD_BITS) - (chunk_slots(chunk) - FIRST_CHUNK_SLOTS));
+}
+
+/* With the shard's mutex held. */
+static bool add_chunk(struct dlock_holds *holds, struct dlock_shard *shard)
+{
+    int chunk = shard->chunk_count;
+    uint64_t shard_number = (uint64_t)(shard - holds->shards);
+    struct dlock_hold *slots;
+
+    if (chunk == DLOCK_CHUNK_COUNT)
+        return false;
+    slots = calloc(chunk_slots(chunk), sizeof(*slots));
+    if (slots == NULL)
+        return false;
+    for (size_t i = 0; i < chunk_slots(chunk); i++) {
+        uint64_t nth = chunk_slots(chunk) - FIRST_CHUNK_SLOTS + i;
+
+        slots[i].index = nth << SHARD_BITS | shard_number;
+        slots[i].serial = holds->first_serial;
+        DL_PREPEND(shard->free_slots, &slots[i]);
+    }
+    atomic_store_explicit(&shard->chunks[chunk], slots, memory_order_release);
+    shard->chunk_count++;
+    return true;
+}
+
+struct dlock_hold *dlock_slot_take(struct dlock_holds *holds, struct dlock_shard *shard)
+{
+    struct dlock_hold *hold;
+
+    if (shard->free_slots == NULL && !add_chunk(holds, shard))
+        return NULL;
+    hold = shard->free_slots;
+    DL_DELETE(shard->free_slots, hold);
+    hold->serial = (hold->serial + 1) & DLOCK_SERIAL_MASK;
+    return hold;
+}
+
+void dlock_slot_free(struct dlock_shard *shard, struct dlock_hold *hold)
+{
+    dlock_life_drop(hold->life);
+    hold->life = NULL;
+    hold->state = DLOCK_HOLD_FREE;
+    DL_PREPEND(shard->free_slots, hold);
+}
+
+struct dlock_holds *dlock_holds_open(bool reentrant)
+{
+    struct dlock_holds *holds =
+        aligned_alloc(alignof(struct dlock_shard), sizeof(*holds));
+
+    if (holds == NULL)
+        return NULL;
+    memset(holds, 0, sizeof(*holds));
+    dlock_random_bytes(&holds->first_serial, sizeof(holds->first_serial));
+    holds->first_serial &= DLOCK_SERIAL_MASK;
+    holds->reentrant = reentrant;
+    for (int i = 0; i < DLOCK_SHARD_COUNT; i++) {
+        struct dlock_shard *shard = &holds->shards[i];
+
+        pthread_mutex_init(&shard->mutex, NULL);
+        if (reentrant)
+            HASH_ADD_KEYPTR(hh, shard->index, &shard->sentinel.facts.key,
+                            dlock_hold_key_len(&shard->sentinel.facts.key),
+                            &shard->sentinel);
+    }
+    return holds;
+}
+
+void dlock_holds_close(struct dlock_holds *holds)
+{
+    struct dlock_hold *root;
+
+    if (holds == NULL)
+        return;
+    for (int i = 0; i < DLOCK_SHARD_COUNT; i++) {
+        struct dlock_shard *shard = &holds->shards[i];
+
+        HASH_CLEAR(hh, shard->index);
+        DL_FOREACH(shard->roots, root)
+            dlock_life_drop(root->life);
+        for (int chunk = 0; chunk < shard->chunk_count; chunk++)
+            free(shard->chunks[chunk]);
+        pthread_mutex_destroy(&shard->mutex);
+    }
+    free(holds);
+}

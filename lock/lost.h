@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: MIT */
+/* lost.h -- telling of holds that were lost. */
+#ifndef DLOCK_LOST_H
+#define DLOCK_LOST_H
+
+#include "lock/system.h"
+
+/* Count them, and tell whoever wants to know.  The watchdog's thread. */
+void dlock_lost_tell(dlock_system *sys, const dlock_lease *leases, size_t count);
+
+/* Close the eventfd if there is one. */
+void dlock_lost_close(dlock_system *sys);
+
+#endif /* DLOCK_LOST_H */

@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: MIT */
+/* metrics.h -- what a system counts.
+ *
+ * Threads are spread over cells, so that many do not meet on one cache line.
+ *
+ * Threads     Any. */
+#ifndef DLOCK_METRICS_H
+#define DLOCK_METRICS_H
+
+#include <stdatomic.h>
+
+#include "lock/dlock.h"
+
+enum dlock_metric {
+#define X(name, help) DLOCK_METRIC_##name,
+    DLOCK_COUNTERS(X)
+#undef X
+    DLOCK_METRIC_COUNT
+};
+
+enum { DLOCK_METRICS_CELLS = 16 };
+
+struct dlock_durations {
+    atomic_uint_fast64_t buckets[DLOCK_HISTOGRAM_BUCKETS];
+    atomic_uint_fast64_t sum_us;
+};
+
+struct dlock_cell {
+    _Alignas(64) atomic_uint_fast64_t acquires[DLOCK_STATUS_LIMIT];
+    atomic_uint_fast64_t counters[DLOCK_METRIC_COUNT];
+    struct dlock_durations wait;
+    struct dlock_durations hold;
+};
+
+struct dlock_tally {
+    struct dlock_cell cells[DLOCK_METRICS_CELLS];
+};
+
+/* How many commands this thread has sent to stores, whichever system they were for.
+ * Only stores write it, each where it sends. */
+extern _Thread_local uint64_t dlock_commands_sent;
+
+void dlock_metrics_add(struct dlock_tally *tally, enum dlock_metric which,
+                       uint64_t count);
+
+/* An acquire that was answered so. */
+void dlock_metrics_acquire(struct dlock_tally *tally, dlock_status st);
+
+/* How long one that was granted took; and how long a hold lasted. */
+void dlock_metrics_wait(struct dlock_tally *tally, int64_t duration_ns);
+void dlock_metrics_hold(struct dlock_tally *tally, int64_t duration_ns);
+
+#endif /* DLOCK_METRICS_H */

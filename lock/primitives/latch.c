@@ -1,0 +1,122 @@
+/* SPDX-License-Identifier: MIT */
+/* latch.c -- Redisson's countdown latch: a number that disappears at 0.
+ *
+ * Promises    who waits goes on when it was counted down, all of them at once.
+ * Breaks      when a process dies that should have counted: it never opens, so give
+ *             every wait an end.
+ *
+ * An open latch and one that was never set are the same in the store: no key.  What is
+ * published on redisson_countdownlatch__channel__{name} is 0 when it opens and 1 when
+ * it is set or deleted. */
+#include <stdio.h>
+
+#include "lock/primitives/primitives.h"
+
+/* Braces always: this channel's name is not made as the others are. */
+static void channel_of(const char *name, char out[REDISSON_NAME_SIZE])
+{
+    snprintf(out, REDISSON_NAME_SIZE, "redisson_countdownlatch__channel__{%s}", name);
+}
+
+dlock_status dlock_latch_set(dlock_primitives *prims, const char *name, int count)
+{
+    dlock_status st = primitive_check(prims, name);
+    char channel[REDISSON_NAME_SIZE];
+    char number[12];
+
+    if (st == DLOCK_OK)
+        st = primitive_check_count(count, 1);
+    if (st != DLOCK_OK)
+        return st;
+    channel_of(name, channel);
+    snprintf(number, sizeof(number), "%d", count);
+    return primitive_ask(prims,
+                         &PRIMITIVE_CALL(prims, LATCH_SET, 2, 1, name, channel, number),
+                         DLOCK_BUSY);
+}
+
+dlock_status dlock_latch_count_down(dlock_primitives *prims, const char *name,
+                                    int64_t *left)
+{
+    dlock_status st = primitive_check(prims, name);
+    char channel[REDISSON_NAME_SIZE];
+    int64_t number = 0;
+
+    if (st != DLOCK_OK)
+        return st;
+    channel_of(name, channel);
+    st = primitive_number(
+        prims, &PRIMITIVE_CALL(prims, LATCH_COUNT_DOWN, 2, 0, name, channel), &number);
+    if (st == DLOCK_OK && left != NULL)
+        *left = number;
+    return st;
+}
+
+dlock_status dlock_latch_count(dlock_primitives *prims, const char *name, int64_t *left)
+{
+    dlock_status st = primitive_check(prims, name);
+
+    if (st == DLOCK_OK)
+        st = primitive_check_place(left);
+    return st == DLOCK_OK ? primitive_get(prims, name, left) : st;
+}
+
+dlock_status dlock_latch_delete(dlock_primitives *prims, const char *name)
+{
+    dlock_status st = primitive_check(prims, name);
+    char channel[REDISSON_NAME_SIZE];
+
+    if (st != DLOCK_OK)
+        return st;
+    channel_of(name, channel);
+    return primitive_ask(
+        prims, &PRIMITIVE_CALL(prims, LATCH_DELETE, 2, 0, name, channel), DLOCK_LOST);
+}
+
+struct waiting {
+    struct primitive_wait wait;
+    const char *name;
+    bool was_gone; /* already at the last look */
+};
+
+/* The message tells whether a latch that is gone was opened or deleted.  It may be a
+ * moment behind, or may have been missed: without one, gone twice is open. */
+static dlock_status look(void *arg, int64_t *free_in_ms)
+{
+    enum { A_MOMENT_MS = 5, DELETED = 1 };
+    struct waiting *job = arg;
+    struct redis_waiter *waiter = job->wait.waiter;
+    int64_t left = 0;
+    int64_t heard;
+    dlock_status st = primitive_get(job->wait.prims, job->name, &left);
+
+    *free_in_ms = -1;
+    if (st != DLOCK_OK)
+        return st;
+    heard = waiter != NULL ? redis_waiter_heard(waiter) : 0;
+    if (left > 0) {
+        job->was_gone = false;
+        return DLOCK_BUSY;
+    }
+    if (heard == DELETED)
+        return dlock_fail(DLOCK_LOST, "the latch was deleted while it was waited for");
+    if (heard < 0 && !job->was_gone) {
+        job->was_gone = true;
+        *free_in_ms = A_MOMENT_MS;
+        return DLOCK_BUSY;
+    }
+    return DLOCK_OK;
+}
+
+dlock_status dlock_latch_wait(dlock_primitives *prims, const char *name,
+                              int64_t wait_ms)
+{
+    struct waiting job = {.wait = {.prims = prims, .wake = {REDIS_WAKE_LATCH, 0}},
+                          .name = name};
+    dlock_status st = primitive_check(prims, name);
+
+    if (st != DLOCK_OK)
+        return st;
+    channel_of(name, job.wait.channel);
+    return primitive_wait(&job.wait, wait_ms, look, &job);
+}

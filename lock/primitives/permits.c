@@ -1,0 +1,229 @@
+/* SPDX-License-Identifier: MIT */
+/* permits.c -- Redisson's semaphore of permits that expire.
+ *
+ * Promises    no more permits are taken at once than there are; one whose holder died
+ *             is free after its lease; only its id gives it back; waiters are woken.
+ * Breaks      when the wall clocks of the clients disagree by as much as a lease, since
+ *             ends are times of those clocks, as Redisson's are; and when a process
+ *             stops for longer than its lease and then goes on.
+ *
+ * The number of free ones is at the name, those taken are in the sorted set
+ * {name}:timeout, an id of 16 raw bytes each; messages are those of a semaphore. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "lock/clock.h"
+#include "lock/primitives/primitives.h"
+#include "lock/token.h"
+
+enum { NUMBER_SIZE = 24 };
+
+/* What lies beside the number. */
+struct keys {
+    char taken[REDISSON_NAME_SIZE];
+    char channel[REDISSON_NAME_SIZE];
+};
+
+static void keys_of(const char *name, struct keys *out)
+{
+    bool has_braces = strchr(name, '{') != NULL;
+
+    snprintf(out->taken, sizeof(out->taken), "%s%s%s:timeout", has_braces ? "" : "{",
+             name, has_braces ? "" : "}");
+    primitive_semaphore_channel(name, out->channel);
+}
+
+static void write_now(char out[NUMBER_SIZE])
+{
+    snprintf(out, NUMBER_SIZE, "%" PRId64, dlock_clock_wall_ms());
+}
+
+static dlock_status check_lease(int lease_ms)
+{
+    if (lease_ms >= DLOCK_LEASE_MIN_MS)
+        return DLOCK_OK;
+    return dlock_fail(DLOCK_INVALID, "a lease of %d ms is below the least, %d ms",
+                      lease_ms, (int)DLOCK_LEASE_MIN_MS);
+}
+
+static dlock_status check_permit(const dlock_permit *permit)
+{
+    if (permit != NULL && memchr(permit->id, '\0', sizeof(permit->id)) != NULL &&
+        strspn(permit->id, "0123456789abcdefABCDEF") == DLOCK_TOKEN_LEN)
+        return DLOCK_OK;
+    return dlock_fail(DLOCK_INVALID, "a permit's id is %d hex digits",
+                      (int)DLOCK_TOKEN_LEN);
+}
+
+dlock_status dlock_permits_set(dlock_primitives *prims, const char *name, int permits)
+{
+    return dlock_semaphore_set(prims, name, permits);
+}
+
+static dlock_status give_back(dlock_primitives *prims, const char *name,
+                              const dlock_permit *permit, bool by_text)
+{
+    char now[NUMBER_SIZE];
+    struct keys keys;
+    struct redis_script_call call = PRIMITIVE_CALL(
+        prims, PERMITS_RELEASE, 3, 2, name, keys.taken, keys.channel, permit->id, now);
+
+    call.by_text = by_text;
+    keys_of(name, &keys);
+    write_now(now);
+    return primitive_ask(prims, &call, DLOCK_LOST);
+}
+
+struct acquiring {
+    struct primitive_wait wait;
+    const char *name;
+    int lease_ms;
+    dlock_permit permit; /* the last attempt's */
+    struct keys keys;
+    bool was_late;
+};
+
+/* Take back what an attempt may have left.  The detail of why stays what it was. */
+static void clean_up(struct acquiring *job, dlock_status st)
+{
+    char why[256];
+
+    snprintf(why, sizeof(why), "%s", dlock_error());
+    (void)give_back(job->wait.prims, job->name, &job->permit, true);
+    (void)dlock_fail(st, "%s", why);
+}
+
+static dlock_status try_once(struct acquiring *job, int64_t *free_in_ms)
+{
+    dlock_primitives *prims = job->wait.prims;
+    char now[NUMBER_SIZE], lease[NUMBER_SIZE];
+    const struct redis_script_call call =
+        PRIMITIVE_CALL(prims, PERMITS_ACQUIRE, 3, 3, job->name, job->keys.taken,
+                       job->keys.channel, job->permit.id, now, lease);
+    struct redis_answer answer;
+    dlock_status st;
+
+    write_now(now);
+    snprintf(lease, sizeof(lease), "%d", job->lease_ms);
+    st = redis_script_run(prims->link, &call, INT64_MAX, &answer);
+    if (st != DLOCK_OK || answer.kind == REDIS_NIL)
+        return st;
+    if (answer.kind != REDIS_INTEGER)
+        return redis_unexpected(prims->link, "an acquire");
+    *free_in_ms = answer.integer;
+    return DLOCK_BUSY;
+}
+
+static dlock_status attempt(void *arg, int64_t *free_in_ms)
+{
+    struct acquiring *job = arg;
+    int64_t end_ns = dlock_clock_after(dlock_clock_ns(), job->lease_ms);
+    dlock_status st;
+
+    *free_in_ms = -1;
+    dlock_token_make(job->permit.id);
+    st = try_once(job, free_in_ms);
+    job->was_late = st == DLOCK_OK && dlock_clock_ns() >= end_ns;
+    if (job->was_late)
+        st = DLOCK_BUSY;
+    if (job->was_late || st == DLOCK_UNKNOWN || st == DLOCK_PROTOCOL)
+        clean_up(job, st);
+    return st;
+}
+
+dlock_status dlock_permits_acquire(dlock_primitives *prims, const char *name,
+                                   int64_t wait_ms, int lease_ms, dlock_permit *permit)
+{
+    struct acquiring job = {
+        .wait = {.prims = prims, .wake = {REDIS_WAKE_SEMAPHORE, 1}},
+        .name = name,
+        .lease_ms = lease_ms,
+    };
+    dlock_status st = primitive_check(prims, name);
+
+    if (st == DLOCK_OK)
+        st = check_lease(lease_ms);
+    if (st == DLOCK_OK)
+        st = primitive_check_place(permit);
+    if (st != DLOCK_OK)
+        return st;
+    keys_of(name, &job.keys);
+    memcpy(job.wait.channel, job.keys.channel, sizeof(job.wait.channel));
+    st = primitive_wait(&job.wait, wait_ms, attempt, &job);
+    if (st == DLOCK_OK)
+        *permit = job.permit;
+    else if (job.was_late && !dlock_is_failure(st))
+        st = dlock_fail(DLOCK_TIMEOUT,
+                        "granted only after the lease of %d ms had run out", lease_ms);
+    return st;
+}
+
+dlock_status dlock_permits_release(dlock_primitives *prims, const char *name,
+                                   const dlock_permit *permit)
+{
+    dlock_status st = primitive_check(prims, name);
+
+    if (st == DLOCK_OK)
+        st = check_permit(permit);
+    return st == DLOCK_OK ? give_back(prims, name, permit, false) : st;
+}
+
+dlock_status dlock_permits_renew(dlock_primitives *prims, const char *name,
+                                 const dlock_permit *permit, int lease_ms)
+{
+    dlock_status st = primitive_check(prims, name);
+    char now[NUMBER_SIZE], lease[NUMBER_SIZE];
+    struct keys keys;
+    int64_t end_ns;
+
+    if (st == DLOCK_OK)
+        st = check_permit(permit);
+    if (st == DLOCK_OK)
+        st = check_lease(lease_ms);
+    if (st != DLOCK_OK)
+        return st;
+    keys_of(name, &keys);
+    end_ns = dlock_clock_after(dlock_clock_ns(), lease_ms);
+    write_now(now);
+    snprintf(lease, sizeof(lease), "%d", lease_ms);
+    st = primitive_ask(prims,
+                       &PRIMITIVE_CALL(prims, PERMITS_RENEW, 1, 3, keys.taken,
+                                       permit->id, now, lease),
+                       DLOCK_LOST);
+    if (st == DLOCK_OK && dlock_clock_ns() >= end_ns)
+        return dlock_fail(DLOCK_LOST, "renewed only after the lease of %d ms had run out",
+                          lease_ms);
+    return st;
+}
+
+static dlock_status count(dlock_primitives *prims, const char *name, const char *which,
+                          int64_t *permits)
+{
+    dlock_status st = primitive_check(prims, name);
+    char now[NUMBER_SIZE];
+    struct keys keys;
+
+    if (st == DLOCK_OK)
+        st = primitive_check_place(permits);
+    if (st != DLOCK_OK)
+        return st;
+    keys_of(name, &keys);
+    write_now(now);
+    return primitive_number(prims,
+                            &PRIMITIVE_CALL(prims, PERMITS_COUNT, 3, 2, name, keys.taken,
+                                            keys.channel, now, which),
+                            permits);
+}
+
+dlock_status dlock_permits_available(dlock_primitives *prims, const char *name,
+                                     int64_t *permits)
+{
+    return count(prims, name, "available", permits);
+}
+
+dlock_status dlock_permits_acquired(dlock_primitives *prims, const char *name,
+                                    int64_t *permits)
+{
+    return count(prims, name, "acquired", permits);
+}

@@ -1,0 +1,173 @@
+/* SPDX-License-Identifier: MIT */
+/* primitives.c -- what semaphores, permits and latches share. */
+#include "lock/primitives/primitives.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "gen/lua_scripts.h"
+#include "lock/clock.h"
+#include "lock/fork.h"
+#include "lock/name.h"
+#include "lock/status.h"
+
+static dlock_status reach(dlock_primitives *prims, const dlock_options *opts)
+{
+    static const char *const TEXTS[] = {
+#define X(name) LUA_##name,
+        PRIMITIVE_SCRIPTS(X)
+#undef X
+    };
+    dlock_status st = redis_single_open(opts, &prims->link);
+
+    for (size_t i = 0; st == DLOCK_OK && i < PRIMITIVE_SCRIPT_COUNT; i++) {
+        prims->scripts[i].text = TEXTS[i];
+        st = redis_script_load(prims->link, &prims->scripts[i]);
+    }
+    if (st == DLOCK_OK)
+        st = redis_subscription_open(&prims->subscription, opts->redis_url,
+                                     opts->redis_timeout_ms);
+    /* A script that may have been loaded: nothing is unknown about that. */
+    return st == DLOCK_UNKNOWN ? DLOCK_IO : st;
+}
+
+dlock_status dlock_primitives_open(dlock_primitives **out, const char *redis_url,
+                                   int timeout_ms)
+{
+    dlock_options opts = {.variant = "a primitive",
+                          .redis_url = redis_url,
+                          .redis_timeout_ms = timeout_ms};
+    dlock_primitives *prims;
+    dlock_status st;
+
+    dlock_error_clear();
+    if (out == NULL)
+        return dlock_fail(DLOCK_INVALID, "there is no place for what is opened");
+    *out = NULL;
+    if (timeout_ms <= 0)
+        return dlock_fail(DLOCK_INVALID, "a timeout has to be above 0 ms");
+    prims = calloc(1, sizeof(*prims));
+    if (prims == NULL)
+        return dlock_fail(DLOCK_NOMEM, "no memory for the primitives");
+    dlock_fork_watch();
+    prims->generation = dlock_fork_generation();
+    st = reach(prims, &opts);
+    if (st != DLOCK_OK) {
+        dlock_primitives_close(prims);
+        return st;
+    }
+    *out = prims;
+    return DLOCK_OK;
+}
+
+void dlock_primitives_close(dlock_primitives *prims)
+{
+    if (prims == NULL || prims->generation != dlock_fork_generation())
+        return; /* see dlock_close() */
+    redis_subscription_close(prims->subscription);
+    redis_link_close(prims->link);
+    free(prims);
+}
+
+dlock_status primitive_check(const dlock_primitives *prims, const char *name)
+{
+    dlock_error_clear();
+    if (prims == NULL)
+        return dlock_fail(DLOCK_INVALID, "no primitives were given");
+    if (prims->generation != dlock_fork_generation())
+        return dlock_fail(DLOCK_INVALID, "the primitives belong to the parent process");
+    return dlock_name_check(name);
+}
+
+dlock_status primitive_check_count(int count, int min)
+{
+    if (count >= min && count <= DLOCK_COUNT_MAX)
+        return DLOCK_OK;
+    return dlock_fail(DLOCK_INVALID, "%d is not from %d to %d", count, min,
+                      (int)DLOCK_COUNT_MAX);
+}
+
+dlock_status primitive_check_place(const void *place)
+{
+    return place != NULL ? DLOCK_OK
+                         : dlock_fail(DLOCK_INVALID, "there is no place for the answer");
+}
+
+void primitive_semaphore_channel(const char *name, char out[REDISSON_NAME_SIZE])
+{
+    redisson_name("redisson_sc", name, out);
+}
+
+dlock_status primitive_number(dlock_primitives *prims,
+                              const struct redis_script_call *call, int64_t *number)
+{
+    struct redis_answer answer;
+    dlock_status st = redis_script_run(prims->link, call, INT64_MAX, &answer);
+
+    if (st != DLOCK_OK)
+        return st;
+    if (answer.kind != REDIS_INTEGER)
+        return redis_unexpected(prims->link, "a script");
+    *number = answer.integer;
+    return DLOCK_OK;
+}
+
+dlock_status primitive_ask(dlock_primitives *prims,
+                           const struct redis_script_call *call, dlock_status no)
+{
+    dlock_status st = redis_script_ask(prims->link, call, INT64_MAX);
+
+    return st == DLOCK_LOST ? no : st;
+}
+
+dlock_status primitive_get(dlock_primitives *prims, const char *key, int64_t *number)
+{
+    struct redis_answer answer;
+    dlock_status st = redis_get(prims->link, key, &answer);
+    char *end = NULL;
+
+    *number = 0;
+    if (st == DLOCK_LOST)
+        return DLOCK_OK;
+    if (st != DLOCK_OK)
+        return st;
+    *number = strtoimax(answer.text, &end, 10);
+    return end != answer.text && *end == '\0'
+               ? DLOCK_OK
+               : redis_unexpected(prims->link, "GET of a number");
+}
+
+/* ---- waiting: the slots of a variant that dlock_wait() needs ---- */
+
+static void *watch(void *state, const dlock_claim *claim)
+{
+    struct primitive_wait *wait = state;
+
+    (void)claim;
+    wait->waiter = redis_subscription_join_by(wait->prims->subscription, wait->channel,
+                                              wait->wake);
+    return wait->waiter;
+}
+
+dlock_status primitive_wait(struct primitive_wait *wait, int64_t wait_ms,
+                            dlock_attempt_fn *attempt, void *arg)
+{
+    static const dlock_variant SLOTS = {
+        .watch = watch, .sleep = redisson_sleep, .unwatch = redisson_unwatch};
+    static const struct dlock_retry PUSH = {.kind = DLOCK_RETRY_PUSH};
+    static const dlock_claim NO_CLAIM = {0};
+    struct dlock_waiting waiting = {
+        .variant = &SLOTS,
+        .state = wait,
+        .claim = &NO_CLAIM,
+        .retry = &PUSH,
+        .attempt = attempt,
+        .arg = arg,
+    };
+
+    if (wait_ms != 0)
+        waiting.until_ns =
+            wait_ms < 0 ? INT64_MAX : dlock_clock_after(dlock_clock_ns(), wait_ms);
+    return dlock_wait(&waiting);
+}

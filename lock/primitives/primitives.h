@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: MIT */
+/* primitives.h -- what semaphores, permits and latches share: a link, the scripts, and
+ * waiting.
+ *
+ * Threads     Any, but for open and close. */
+#ifndef DLOCK_PRIMITIVES_PRIMITIVES_H
+#define DLOCK_PRIMITIVES_PRIMITIVES_H
+
+#include "lock/dlock_primitives.h"
+#include "lock/stores/redisson.h"
+#include "lock/wait.h"
+
+/* The one list of scripts: each is a file in lua/. */
+#define PRIMITIVE_SCRIPTS(X)                                                           \
+    X(SEMAPHORE_SET)                                                                   \
+    X(SEMAPHORE_ACQUIRE)                                                               \
+    X(SEMAPHORE_DRAIN)                                                                 \
+    X(SEMAPHORE_ADD)                                                                   \
+    X(PERMITS_ACQUIRE)                                                                 \
+    X(PERMITS_RELEASE)                                                                 \
+    X(PERMITS_RENEW)                                                                   \
+    X(PERMITS_COUNT)                                                                   \
+    X(LATCH_SET)                                                                       \
+    X(LATCH_COUNT_DOWN)                                                                \
+    X(LATCH_DELETE)
+
+enum primitive_script {
+#define X(name) PRIMITIVE_##name,
+    PRIMITIVE_SCRIPTS(X)
+#undef X
+    PRIMITIVE_SCRIPT_COUNT
+};
+
+struct dlock_primitives {
+    struct redis_link *link;
+    struct redis_subscription *subscription;
+    unsigned generation; /* of the process that may use it; see fork.h */
+    struct redis_script scripts[PRIMITIVE_SCRIPT_COUNT];
+};
+
+/* What every call begins with: may this process use it, and is that a name?  Forgets
+ * the last failure.  OK or INVALID. */
+dlock_status primitive_check(const dlock_primitives *prims, const char *name);
+
+/* OK, or INVALID if `count` is not min..DLOCK_COUNT_MAX. */
+dlock_status primitive_check_count(int count, int min);
+
+/* OK, or INVALID if there is no place for an answer. */
+dlock_status primitive_check_place(const void *place);
+
+/* The channel of a semaphore's waiters, with permits that expire or without. */
+void primitive_semaphore_channel(const char *name, char out[REDISSON_NAME_SIZE]);
+
+/* A call of a script with these keys and arguments. */
+#define PRIMITIVE_CALL(prims, which, keys, args, ...)                                  \
+    ((struct redis_script_call){.script = &(prims)->scripts[PRIMITIVE_##which],        \
+                                .key_count = (keys),                                   \
+                                .argc = (keys) + (args),                               \
+                                .argv = {__VA_ARGS__}})
+
+/* Run a script that answers a number. */
+dlock_status primitive_number(dlock_primitives *prims,
+                              const struct redis_script_call *call, int64_t *number);
+
+/* Run a script that answers 1 for OK, and 0 for what `no` is. */
+dlock_status primitive_ask(dlock_primitives *prims,
+                           const struct redis_script_call *call, dlock_status no);
+
+/* GET a key that holds a number; 0 if there is none. */
+dlock_status primitive_get(dlock_primitives *prims, const char *key, int64_t *number);
+
+/* Waiting on a channel. */
+struct primitive_wait {
+    dlock_primitives *prims;
+    char channel[REDISSON_NAME_SIZE];
+    struct redis_wake wake;
+    struct redis_waiter *waiter; /* NULL: has not begun */
+};
+
+/* Attempt until the answer is not BUSY, or wait_ms have passed (0: one attempt;
+ * negative: for ever).  Answers what the last attempt did, or TIMEOUT. */
+dlock_status primitive_wait(struct primitive_wait *wait, int64_t wait_ms,
+                            dlock_attempt_fn *attempt, void *arg);
+
+#endif /* DLOCK_PRIMITIVES_PRIMITIVES_H */

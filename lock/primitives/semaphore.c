@@ -1,0 +1,123 @@
+/* SPDX-License-Identifier: MIT */
+/* semaphore.c -- Redisson's semaphore: a number in Redis.
+ *
+ * Promises    no more permits are taken at once than there are; waiters are woken by
+ *             who gives back.
+ * Breaks      when a process dies with permits: they are gone, since they are nobody's.
+ *             Who gives back more than it took lets in too many.
+ *
+ * The number is at the semaphore's name; what is published on redisson_sc:{name} is how
+ * many there are. */
+#include <stdio.h>
+
+#include "lock/primitives/primitives.h"
+
+enum { NUMBER_SIZE = 12 };
+
+dlock_status dlock_semaphore_set(dlock_primitives *prims, const char *name, int permits)
+{
+    dlock_status st = primitive_check(prims, name);
+    char channel[REDISSON_NAME_SIZE];
+    char number[NUMBER_SIZE];
+
+    if (st == DLOCK_OK)
+        st = primitive_check_count(permits, 1);
+    if (st != DLOCK_OK)
+        return st;
+    primitive_semaphore_channel(name, channel);
+    snprintf(number, sizeof(number), "%d", permits);
+    return primitive_ask(
+        prims, &PRIMITIVE_CALL(prims, SEMAPHORE_SET, 2, 1, name, channel, number),
+        DLOCK_BUSY);
+}
+
+struct acquiring {
+    struct primitive_wait wait;
+    const char *name;
+    char permits[NUMBER_SIZE];
+};
+
+/* After UNKNOWN nothing is done: the permits are nobody's, so nobody can ask for them. */
+static dlock_status attempt(void *arg, int64_t *free_in_ms)
+{
+    struct acquiring *job = arg;
+
+    *free_in_ms = -1;
+    return primitive_ask(job->wait.prims,
+                         &PRIMITIVE_CALL(job->wait.prims, SEMAPHORE_ACQUIRE, 1, 1,
+                                         job->name, job->permits),
+                         DLOCK_BUSY);
+}
+
+dlock_status dlock_semaphore_acquire(dlock_primitives *prims, const char *name,
+                                     int permits, int64_t wait_ms)
+{
+    struct acquiring job = {
+        .wait = {.prims = prims, .wake = {REDIS_WAKE_SEMAPHORE, permits}},
+        .name = name,
+    };
+    dlock_status st = primitive_check(prims, name);
+
+    if (st == DLOCK_OK)
+        st = primitive_check_count(permits, 1);
+    if (st != DLOCK_OK)
+        return st;
+    primitive_semaphore_channel(name, job.wait.channel);
+    snprintf(job.permits, sizeof(job.permits), "%d", permits);
+    return primitive_wait(&job.wait, wait_ms, attempt, &job);
+}
+
+static dlock_status add(dlock_primitives *prims, const char *name, int permits)
+{
+    char channel[REDISSON_NAME_SIZE];
+    char number[NUMBER_SIZE];
+    int64_t now;
+
+    primitive_semaphore_channel(name, channel);
+    snprintf(number, sizeof(number), "%d", permits);
+    return primitive_number(
+        prims, &PRIMITIVE_CALL(prims, SEMAPHORE_ADD, 2, 1, name, channel, number),
+        &now);
+}
+
+dlock_status dlock_semaphore_release(dlock_primitives *prims, const char *name,
+                                     int permits)
+{
+    dlock_status st = primitive_check(prims, name);
+
+    if (st == DLOCK_OK)
+        st = primitive_check_count(permits, 1);
+    return st == DLOCK_OK ? add(prims, name, permits) : st;
+}
+
+dlock_status dlock_semaphore_add(dlock_primitives *prims, const char *name, int permits)
+{
+    dlock_status st = primitive_check(prims, name);
+
+    if (st == DLOCK_OK)
+        st = primitive_check_count(permits, -DLOCK_COUNT_MAX);
+    return st == DLOCK_OK ? add(prims, name, permits) : st;
+}
+
+dlock_status dlock_semaphore_available(dlock_primitives *prims, const char *name,
+                                       int64_t *permits)
+{
+    dlock_status st = primitive_check(prims, name);
+
+    if (st == DLOCK_OK)
+        st = primitive_check_place(permits);
+    return st == DLOCK_OK ? primitive_get(prims, name, permits) : st;
+}
+
+dlock_status dlock_semaphore_drain(dlock_primitives *prims, const char *name,
+                                   int64_t *permits)
+{
+    dlock_status st = primitive_check(prims, name);
+
+    if (st == DLOCK_OK)
+        st = primitive_check_place(permits);
+    if (st != DLOCK_OK)
+        return st;
+    return primitive_number(prims, &PRIMITIVE_CALL(prims, SEMAPHORE_DRAIN, 1, 0, name),
+                            permits);
+}

@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: MIT */
+/* recording.c -- the calls of the core as events. */
+#include "lock/recording.h"
+
+#include <unistd.h>
+
+/* Where the faults of this process go. */
+static dlock_recorder *_Atomic first;
+
+dlock_status dlock_recording_open(dlock_system *sys)
+{
+    dlock_recorder_about about = {
+        .variant = sys->variant->info.name,
+        .uuid = sys->uuid,
+        .caps = sys->variant->info.caps,
+        .lease_ms = sys->opts.lease_ms,
+        .watchdog = sys->opts.watchdog && sys->variant->watched,
+    };
+    dlock_recorder *none = NULL;
+    dlock_status st;
+
+    if (sys->opts.record_dir == NULL)
+        return DLOCK_OK;
+    st = dlock_recorder_open(&sys->recorder, sys->opts.record_dir, &about);
+    if (st == DLOCK_OK)
+        atomic_compare_exchange_strong(&first, &none, sys->recorder);
+    return st;
+}
+
+void dlock_recording_close(dlock_system *sys)
+{
+    dlock_recorder *mine = sys->recorder;
+
+    if (mine != NULL)
+        atomic_compare_exchange_strong(&first, &mine, NULL);
+    dlock_recorder_close(sys->recorder);
+}
+
+uint64_t dlock_recording_begin(const dlock_system *sys, dlock_event_kind kind,
+                               const dlock_claim *claim, int64_t wait_ms)
+{
+    dlock_event event = {
+        .kind = kind,
+        .mode = claim->shared ? DLOCK_MODE_SHARED : DLOCK_MODE_EXCLUSIVE,
+        .level = claim->level,
+        .name = claim->name,
+        .number = claim->number,
+        .token = claim->token,
+        .wait_ms = wait_ms,
+        .lease_ms = claim->lease_ms,
+    };
+
+    if (__builtin_expect(sys->recorder == NULL, 1))
+        return 0;
+    return dlock_recorder_begin(sys->recorder, &event);
+}
+
+void dlock_recording_end(const dlock_system *sys, uint64_t call, dlock_status st,
+                         const dlock_claim *claim, int64_t sent_ns)
+{
+    dlock_event event = {
+        .status = st,
+        .number = claim->number,
+        .token = claim->token,
+        .level = claim->level,
+        .fence = claim->fence,
+        .sent_ns = sent_ns,
+    };
+
+    if (__builtin_expect(call == 0, 1))
+        return;
+    if (st == DLOCK_OK && sent_ns > 0)
+        event.deadline_ns = dlock_lease_end_ns(sys, claim->lease_ms, sent_ns);
+    dlock_recorder_end(sys->recorder, call, &event);
+}
+
+void dlock_recording_mark(const dlock_system *sys, dlock_event_kind kind,
+                          const dlock_claim *claim, uint32_t detail)
+{
+    dlock_event event = {.kind = kind,
+                         .name = claim->name,
+                         .number = claim->number,
+                         .token = claim->token,
+                         .detail = detail};
+
+    dlock_recorder_note(sys->recorder, &event);
+}
+
+void dlock_recording_fault(const char *what, dlock_fault_phase phase,
+                           dlock_assumption assumption)
+{
+    dlock_event event = {.kind = DLOCK_EVENT_FAULT,
+                         .name = what,
+                         .detail = phase,
+                         .level = (int)assumption,
+                         .owner = (uint64_t)getpid()};
+
+    dlock_recorder_note(atomic_load(&first), &event);
+}

@@ -1,0 +1,256 @@
+/* SPDX-License-Identifier: MIT */
+/* redis_hub.c -- who drives, and what driving is. */
+#include "lock/stores/redis_hub.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <sched.h>
+#include <stdlib.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+#include <utlist.h>
+
+#include "lock/clock.h"
+
+enum { GATHER_YIELDS = 8, GATHER_NS = 100000 };
+
+struct redis_hub *redis_hub_open(void)
+{
+    struct redis_hub *hub = calloc(1, sizeof(*hub));
+
+    if (hub == NULL)
+        return NULL;
+    hub->nudge_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+    if (hub->nudge_fd < 0) {
+        free(hub);
+        return NULL;
+    }
+    pthread_mutex_init(&hub->mutex, NULL);
+    hub->user_count = 1;
+    return hub;
+}
+
+void redis_hub_let_go(struct redis_hub *hub)
+{
+    if (--hub->user_count > 0)
+        return;
+    close(hub->nudge_fd);
+    pthread_mutex_destroy(&hub->mutex);
+    free(hub);
+}
+
+void redis_hub_lock(struct redis_hub *hub)
+{
+    pthread_mutex_lock(&hub->mutex);
+}
+
+void redis_hub_unlock(struct redis_hub *hub)
+{
+    struct redis_errand *errand = hub->to_ring;
+
+    hub->to_ring = NULL;
+    pthread_mutex_unlock(&hub->mutex);
+    while (errand != NULL) {
+        struct redis_errand *next = errand->next_to_ring;
+
+        dlock_bell_ring(&errand->bell);
+        errand = next;
+    }
+}
+
+/* The errand waits no more: its bell is rung with the next unlock. */
+static void call(struct redis_hub *hub, struct redis_errand *errand,
+                 enum redis_role role)
+{
+    DL_DELETE(hub->waiting, errand);
+    errand->role = role;
+    LL_PREPEND2(hub->to_ring, errand, next_to_ring);
+}
+
+void redis_trip_end(struct redis_hub *hub, struct redis_trip *trip)
+{
+    struct redis_errand *errand = trip->errand;
+
+    trip->is_over = true;
+    if (trip->leg->courtesy || --errand->open_count > 0)
+        return;
+    if (errand->role == REDIS_WAITING) /* otherwise it is awake, and will look */
+        call(hub, errand, REDIS_CALLED);
+}
+
+bool redis_hub_take_wheel(struct redis_hub *hub, struct redis_errand *errand)
+{
+    if (hub->is_driven) {
+        errand->role = REDIS_WAITING;
+        DL_APPEND(hub->waiting, errand);
+        return false;
+    }
+    hub->is_driven = true;
+    errand->role = REDIS_DRIVING;
+    return true;
+}
+
+bool redis_hub_stop_waiting(struct redis_hub *hub, struct redis_errand *errand)
+{
+    if (errand->role != REDIS_WAITING)
+        return false;
+    DL_DELETE(hub->waiting, errand);
+    errand->role = REDIS_BOARDING;
+    return true;
+}
+
+void redis_hub_leave_wheel(struct redis_hub *hub, struct redis_errand *errand)
+{
+    errand->role = REDIS_BOARDING;
+    hub->is_driven = hub->waiting != NULL;
+    if (hub->is_driven) /* who came last will drive longest */
+        call(hub, hub->waiting->prev, REDIS_DRIVING);
+}
+
+void redis_hub_nudge(struct redis_hub *hub)
+{
+    uint64_t one = 1;
+
+    if (!hub->is_polling)
+        return;
+    hub->is_polling = false; /* once is enough */
+    while (write(hub->nudge_fd, &one, sizeof(one)) < 0 && errno == EINTR)
+        continue;
+}
+
+/* Those that were answered together lately are about to ask again, all of them.  Let
+ * them run first: one write, one read and one round of the server then serve them all.
+ * Bounded, in case they do something else. */
+static void gather(struct redis_hub *hub)
+{
+    int64_t until_ns = dlock_clock_ns() + GATHER_NS;
+    int yield_count = 0;
+
+    hub->is_gathering = true;
+    while (hub->asked_count < hub->answered_count && yield_count++ < GATHER_YIELDS &&
+           dlock_clock_ns() < until_ns) {
+        redis_hub_unlock(hub);
+        sched_yield();
+        redis_hub_lock(hub);
+    }
+    hub->is_gathering = false;
+}
+
+void redis_hub_send(struct redis_hub *hub)
+{
+    if (hub->is_gathering)
+        return;
+    if (hub->answered_count > 1)
+        gather(hub);
+    hub->asked_count = 0;
+    for (int i = 0; i < hub->link_count; i++)
+        redis_link_send(hub->links[i]);
+}
+
+/* Until when the link's oldest request may go unanswered. */
+static int64_t due_ns(const struct redis_link *link)
+{
+    return dlock_clock_after(redis_queue_oldest_ns(&link->queue), link->timeout_ms);
+}
+
+/* Connect where it is needed, drop what is overdue, send. */
+static void tend(struct redis_hub *hub)
+{
+    for (int i = 0; i < hub->link_count; i++) {
+        struct redis_link *link = hub->links[i];
+        int64_t now_ns = dlock_clock_ns();
+
+        /* It may be us who were late, and not the server: look first. */
+        if (due_ns(link) <= now_ns && link->is_ready)
+            redis_link_hear(link);
+        if (due_ns(link) <= now_ns)
+            redis_link_overdue(link);
+        else if (!link->is_ready)
+            redis_link_advance(link);
+    }
+    redis_hub_send(hub);
+}
+
+/* What the driver sleeps on: one for every link, and the nudge. */
+struct bed {
+    struct pollfd polled[REDIS_HUB_LINKS_MAX + 1];
+    struct redis_conn *conns[REDIS_HUB_LINKS_MAX];
+    uint64_t serials[REDIS_HUB_LINKS_MAX];
+    int link_count;
+    int64_t until_ns; /* something is overdue then, if not earlier */
+};
+
+static void make_bed(struct redis_hub *hub, struct bed *bed)
+{
+    bed->link_count = hub->link_count;
+    for (int i = 0; i < bed->link_count; i++) {
+        struct redis_link *link = hub->links[i];
+
+        bed->polled[i] = (struct pollfd){.fd = -1};
+        if (due_ns(link) < bed->until_ns)
+            bed->until_ns = due_ns(link);
+        bed->conns[i] = redis_link_borrow(link);
+        bed->serials[i] = link->serial;
+        if (bed->conns[i] == NULL)
+            continue;
+        bed->polled[i].fd = bed->conns[i]->context->fd;
+        bed->polled[i].events = POLLIN;
+        if (!link->is_ready)
+            bed->polled[i].events = bed->conns[i]->wants;
+        else if (link->is_full)
+            bed->polled[i].events |= POLLOUT;
+    }
+    bed->polled[bed->link_count].fd = hub->nudge_fd;
+    bed->polled[bed->link_count].events = POLLIN;
+    bed->polled[bed->link_count].revents = 0;
+}
+
+static void get_up(struct redis_hub *hub, struct bed *bed)
+{
+    uint64_t nudges;
+
+    hub->is_polling = false;
+    if (bed->polled[bed->link_count].revents != 0 &&
+        read(hub->nudge_fd, &nudges, sizeof(nudges)) < 0)
+        return; /* it was taken back meanwhile: nobody does that */
+    for (int i = 0; i < bed->link_count; i++)
+        if (bed->conns[i] != NULL)
+            redis_conn_return(hub->links[i], bed->conns[i], bed->serials[i]);
+}
+
+/* Sleep until something can go on, at the latest until `end_ns`. */
+static void rest(struct redis_hub *hub, int64_t end_ns)
+{
+    struct bed bed;
+
+    bed.until_ns = end_ns;
+    make_bed(hub, &bed);
+    hub->is_polling = true;
+    redis_hub_unlock(hub);
+    poll(bed.polled, (nfds_t)bed.link_count + 1, dlock_clock_poll_ms(bed.until_ns));
+    redis_hub_lock(hub);
+    get_up(hub, &bed);
+    for (int i = 0; i < bed.link_count; i++) {
+        struct redis_link *link = hub->links[i];
+
+        if (bed.polled[i].revents == 0 || link->serial != bed.serials[i] ||
+            !link->is_ready)
+            continue;
+        if (bed.polled[i].revents & POLLOUT)
+            link->is_full = false;
+        if (bed.polled[i].revents & ~POLLOUT)
+            redis_link_hear(link);
+    }
+}
+
+void redis_hub_drive(struct redis_hub *hub, struct redis_errand *errand, int64_t end_ns)
+{
+    for (;;) {
+        tend(hub);
+        if (errand->open_count == 0 || dlock_clock_ns() >= end_ns)
+            return;
+        rest(hub, end_ns);
+        if (errand->open_count == 0)
+            return;
+    }
+}

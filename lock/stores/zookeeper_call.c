@@ -1,0 +1,357 @@
+/* SPDX-License-Identifier: MIT */
+/* zookeeper_call.c -- one request to ZooKeeper and its answer, with a deadline.
+ *
+ * The client library answers every request that it took, in the end with an error, so a
+ * call is kept until then, also if its maker has long given up. */
+#include "lock/stores/zookeeper_call.h"
+
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <zookeeper/zookeeper.h>
+
+#include "lock/clock.h"
+#include "lock/metrics.h"
+
+struct zookeeper_call {
+    struct zookeeper_session *session;
+    uint64_t epoch;
+    int64_t sent_ns;
+    pthread_mutex_t mutex; /* of what follows */
+    pthread_cond_t answered;
+    int user_count; /* its maker, and the library while it is under way */
+    bool was_sent;
+    bool is_done;
+    int rc;
+    uint64_t czxid;
+    int version;
+    char path[ZOOKEEPER_PATH_SIZE];
+    char data[ZOOKEEPER_DATA_SIZE];
+    struct zookeeper_names listed;
+};
+
+struct zookeeper_call *zookeeper_call_make(struct zookeeper_session *session,
+                                           uint64_t epoch)
+{
+    struct zookeeper_call *call = calloc(1, sizeof(*call));
+
+    if (call == NULL) {
+        (void)dlock_fail(DLOCK_NOMEM, "no memory for a request to ZooKeeper");
+        return NULL;
+    }
+    pthread_mutex_init(&call->mutex, NULL);
+    if (dlock_clock_cond_init(&call->answered) != 0) {
+        pthread_mutex_destroy(&call->mutex);
+        free(call);
+        return NULL;
+    }
+    call->session = session;
+    call->epoch = epoch;
+    call->user_count = 1;
+    return call;
+}
+
+static void free_call(struct zookeeper_call *call)
+{
+    for (int i = 0; i < call->listed.count; i++)
+        free(call->listed.names[i]);
+    free(call->listed.names);
+    pthread_cond_destroy(&call->answered);
+    pthread_mutex_destroy(&call->mutex);
+    free(call);
+}
+
+void zookeeper_call_drop(struct zookeeper_call *call)
+{
+    bool is_last;
+
+    if (call == NULL)
+        return;
+    pthread_mutex_lock(&call->mutex);
+    is_last = --call->user_count == 0;
+    pthread_mutex_unlock(&call->mutex);
+    if (is_last)
+        free_call(call);
+}
+
+/* Did a server say that, for a session that it knew? */
+static bool is_from_server(int rc)
+{
+    return rc == ZOK || rc == ZNONODE || rc == ZNODEEXISTS || rc == ZNOTEMPTY ||
+           rc == ZBADVERSION;
+}
+
+/* With the mutex held, which is given back; in the library's thread. */
+static void finish(struct zookeeper_call *call, int rc)
+{
+    if (is_from_server(rc))
+        zookeeper_session_heard(call->session, call->epoch, call->sent_ns);
+    call->rc = rc;
+    call->is_done = true;
+    pthread_cond_signal(&call->answered);
+    pthread_mutex_unlock(&call->mutex);
+    zookeeper_call_drop(call);
+}
+
+static struct zookeeper_call *enter(const void *arg)
+{
+    struct zookeeper_call *call = (struct zookeeper_call *)(uintptr_t)arg;
+
+    pthread_mutex_lock(&call->mutex);
+    return call;
+}
+
+static void on_void(int rc, const void *arg)
+{
+    finish(enter(arg), rc);
+}
+
+static void on_stat(int rc, const struct Stat *stat, const void *arg)
+{
+    (void)stat;
+    finish(enter(arg), rc);
+}
+
+static void on_text(int rc, const char *value, const void *arg)
+{
+    (void)value;
+    finish(enter(arg), rc);
+}
+
+static void on_created(int rc, const char *path, const struct Stat *stat,
+                       const void *arg)
+{
+    struct zookeeper_call *call = enter(arg);
+
+    if (rc == ZOK && path != NULL)
+        snprintf(call->path, sizeof(call->path), "%s", path);
+    if (rc == ZOK && stat != NULL)
+        call->czxid = (uint64_t)stat->czxid;
+    finish(call, rc);
+}
+
+static void on_data(int rc, const char *value, int len, const struct Stat *stat,
+                    const void *arg)
+{
+    struct zookeeper_call *call = enter(arg);
+
+    if (rc == ZOK && value != NULL && len > 0) {
+        size_t size = (size_t)len < sizeof(call->data) ? (size_t)len
+                                                       : sizeof(call->data) - 1;
+
+        memcpy(call->data, value, size);
+    }
+    if (rc == ZOK && stat != NULL) {
+        call->czxid = (uint64_t)stat->czxid;
+        call->version = stat->version;
+    }
+    finish(call, rc);
+}
+
+static void on_list(int rc, const struct String_vector *found, const void *arg)
+{
+    struct zookeeper_call *call = enter(arg);
+
+    if (rc == ZOK && found != NULL && found->count > 0) {
+        call->listed.names = calloc((size_t)found->count, sizeof(char *));
+        for (int i = 0; call->listed.names != NULL && i < found->count; i++) {
+            call->listed.names[i] = strdup(found->data[i]);
+            if (call->listed.names[i] == NULL)
+                break;
+            call->listed.count++;
+        }
+        if (call->listed.count < found->count)
+            rc = ZSYSTEMERROR; /* a part of a queue would be worse than none */
+    }
+    finish(call, rc);
+}
+
+/* Begin to send: NULL if there is no connection. */
+static zhandle_t *begin(struct zookeeper_call *call)
+{
+    zhandle_t *zh = zookeeper_session_lock(call->session, call->epoch);
+
+    if (zh != NULL) {
+        call->sent_ns = dlock_clock_ns();
+        call->was_sent = true;
+        call->user_count++;
+        dlock_commands_sent++;
+    }
+    return zh;
+}
+
+/* The library took it (ZOK), or did not. */
+static void end(struct zookeeper_call *call, int rc)
+{
+    zookeeper_session_unlock(call->session);
+    if (rc == ZOK)
+        return;
+    call->user_count--;
+    call->was_sent = rc != ZINVALIDSTATE; /* else: as if the server had refused it */
+    call->is_done = true;
+    call->rc = rc;
+}
+
+void zookeeper_send_create(struct zookeeper_call *call, const char *path,
+                           const char *data, enum zookeeper_create_mode mode)
+{
+    int flags = mode == ZOOKEEPER_PERSISTENT   ? ZOO_PERSISTENT
+                : mode == ZOOKEEPER_CONTAINER  ? ZOO_CONTAINER
+                : mode == ZOOKEEPER_SEQUENTIAL ? ZOO_EPHEMERAL_SEQUENTIAL
+                                               : ZOO_EPHEMERAL;
+    zhandle_t *zh = begin(call);
+
+    if (zh != NULL)
+        end(call, zoo_acreate2(zh, path, data, (int)strlen(data),
+                               &ZOO_OPEN_ACL_UNSAFE, flags, on_created, call));
+}
+
+/* Not zoo_amulti(): it frees what was never set if the session has just ended. */
+void zookeeper_send_delete_version(struct zookeeper_call *call, const char *path,
+                                   int version)
+{
+    zhandle_t *zh = begin(call);
+
+    if (zh != NULL)
+        end(call, zoo_adelete(zh, path, version, on_void, call));
+}
+
+void zookeeper_send_delete(struct zookeeper_call *call, const char *path)
+{
+    zookeeper_send_delete_version(call, path, -1);
+}
+
+void zookeeper_send_get(struct zookeeper_call *call, const char *path)
+{
+    zhandle_t *zh = begin(call);
+
+    if (zh != NULL)
+        end(call, zoo_aget(zh, path, 0, on_data, call));
+}
+
+void zookeeper_send_set(struct zookeeper_call *call, const char *path,
+                        const char *data)
+{
+    zhandle_t *zh = begin(call);
+
+    if (zh != NULL)
+        end(call, zoo_aset(zh, path, data, (int)strlen(data), -1, on_stat, call));
+}
+
+void zookeeper_send_list(struct zookeeper_call *call, const char *path)
+{
+    zhandle_t *zh = begin(call);
+
+    if (zh != NULL)
+        end(call, zoo_aget_children(zh, path, 0, on_list, call));
+}
+
+void zookeeper_send_sync(struct zookeeper_call *call, const char *path)
+{
+    zhandle_t *zh = begin(call);
+
+    if (zh != NULL)
+        end(call, zoo_async(zh, path, on_text, call));
+}
+
+void zookeeper_delete_unasked(struct zookeeper_session *session, uint64_t epoch,
+                              const char *path)
+{
+    struct zookeeper_call *call = zookeeper_call_make(session, epoch);
+
+    if (call != NULL)
+        zookeeper_send_delete(call, path);
+    zookeeper_call_drop(call);
+}
+
+void zookeeper_beat(struct zookeeper_session *session, uint64_t epoch)
+{
+    struct zookeeper_call *call = zookeeper_call_make(session, epoch);
+    zhandle_t *zh = call != NULL ? begin(call) : NULL;
+
+    if (zh != NULL)
+        end(call, zoo_aexists(zh, ZOOKEEPER_ROOT, 0, on_stat, call));
+    zookeeper_call_drop(call);
+}
+
+enum zookeeper_result zookeeper_call_wait(struct zookeeper_call *call,
+                                          int64_t deadline_ns)
+{
+    bool is_done;
+    int rc;
+
+    if (!call->was_sent)
+        return ZOOKEEPER_UNSENT;
+    pthread_mutex_lock(&call->mutex);
+    while (!call->is_done && dlock_clock_ns() < deadline_ns)
+        dlock_clock_wait(&call->answered, &call->mutex, deadline_ns);
+    is_done = call->is_done;
+    rc = call->rc;
+    pthread_mutex_unlock(&call->mutex);
+    if (!is_done)
+        return ZOOKEEPER_UNKNOWN;
+    switch (rc) {
+    case ZOK:
+        return ZOOKEEPER_DONE;
+    case ZNONODE:
+        return ZOOKEEPER_NO_NODE;
+    case ZNODEEXISTS:
+        return ZOOKEEPER_NODE_EXISTS;
+    case ZNOTEMPTY:
+        return ZOOKEEPER_NOT_EMPTY;
+    case ZBADVERSION:
+        return ZOOKEEPER_CHANGED;
+    case ZCONNECTIONLOSS:
+    case ZOPERATIONTIMEOUT:
+    case ZSESSIONEXPIRED:
+    case ZSESSIONMOVED:
+    case ZCLOSING:
+        return ZOOKEEPER_UNKNOWN;
+    default:
+        return ZOOKEEPER_REFUSED;
+    }
+}
+
+dlock_status zookeeper_fail(const struct zookeeper_call *call,
+                            enum zookeeper_result result, const char *what)
+{
+    switch (result) {
+    case ZOOKEEPER_UNSENT:
+        return dlock_fail(DLOCK_IO, "zookeeper: no connection to %s", what);
+    case ZOOKEEPER_UNKNOWN:
+        return dlock_fail(DLOCK_UNKNOWN, "zookeeper: no answer to %s", what);
+    case ZOOKEEPER_REFUSED:
+        return dlock_fail(DLOCK_PROTOCOL, "zookeeper: refused to %s: %s", what,
+                          zerror(call->rc));
+    default:
+        return dlock_fail(DLOCK_PROTOCOL, "zookeeper: cannot %s: %s", what,
+                          result == ZOOKEEPER_NO_NODE ? "there is no such node"
+                                                      : "the node is in the way");
+    }
+}
+
+const char *zookeeper_created_path(const struct zookeeper_call *call)
+{
+    return call->path;
+}
+
+uint64_t zookeeper_created_in(const struct zookeeper_call *call)
+{
+    return call->czxid;
+}
+
+const char *zookeeper_data(const struct zookeeper_call *call)
+{
+    return call->data;
+}
+
+int zookeeper_version(const struct zookeeper_call *call)
+{
+    return call->version;
+}
+
+const struct zookeeper_names *zookeeper_listed(const struct zookeeper_call *call)
+{
+    return &call->listed;
+}

@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: MIT */
+/* zookeeper_call.h -- one request to ZooKeeper and its answer, with a deadline.
+ *
+ * The server works off the requests of a session in the order in which they were sent.
+ * So several may be sent before the first is waited for.
+ *
+ * Threads     A call belongs to the thread that made it.
+ */
+#ifndef DLOCK_ZOOKEEPER_CALL_H
+#define DLOCK_ZOOKEEPER_CALL_H
+
+#include <stdint.h>
+
+#include "lock/stores/zookeeper_session.h"
+
+enum { ZOOKEEPER_DATA_SIZE = DLOCK_OWNER_MAX + DLOCK_TOKEN_LEN + 16 };
+
+/* What a server said.  All but these are PROTOCOL, and dlock_error() says what. */
+enum zookeeper_result {
+    ZOOKEEPER_DONE,
+    ZOOKEEPER_NO_NODE,
+    ZOOKEEPER_NODE_EXISTS,
+    ZOOKEEPER_NOT_EMPTY,
+    ZOOKEEPER_CHANGED,  /* it has another version                               */
+    ZOOKEEPER_REFUSED,  /* anything else                                        */
+    ZOOKEEPER_UNSENT,   /* no connection in that epoch: it was not done         */
+    ZOOKEEPER_UNKNOWN,  /* it was sent and not answered                         */
+};
+
+struct zookeeper_names {
+    int count;
+    char **names;
+};
+
+struct zookeeper_call;
+
+/* For session `epoch`.  NULL: no memory. */
+struct zookeeper_call *zookeeper_call_make(struct zookeeper_session *session,
+                                           uint64_t epoch);
+
+/* Done with it, answered or not.  NULL is fine. */
+void zookeeper_call_drop(struct zookeeper_call *call);
+
+/* Send it; each call once.  What cannot be sent is answered at once. */
+enum zookeeper_create_mode {
+    ZOOKEEPER_PERSISTENT,
+    ZOOKEEPER_CONTAINER, /* the server removes it some time after its last child */
+    ZOOKEEPER_EPHEMERAL,
+    ZOOKEEPER_SEQUENTIAL, /* ephemeral, with a growing number behind its name    */
+};
+void zookeeper_send_create(struct zookeeper_call *call, const char *path,
+                           const char *data, enum zookeeper_create_mode mode);
+void zookeeper_send_delete(struct zookeeper_call *call, const char *path);
+/* Only if it was written so often; else it is CHANGED. */
+void zookeeper_send_delete_version(struct zookeeper_call *call, const char *path,
+                                   int version);
+void zookeeper_send_get(struct zookeeper_call *call, const char *path);
+void zookeeper_send_set(struct zookeeper_call *call, const char *path,
+                        const char *data);
+void zookeeper_send_list(struct zookeeper_call *call, const char *path);
+/* Whatever was written before this is to be seen by who reads after it. */
+void zookeeper_send_sync(struct zookeeper_call *call, const char *path);
+
+/* Delete it, and ask for no answer. */
+void zookeeper_delete_unasked(struct zookeeper_session *session, uint64_t epoch,
+                              const char *path);
+
+/* Ask whether the server is there, for zookeeper_session_heard(). */
+void zookeeper_beat(struct zookeeper_session *session, uint64_t epoch);
+
+/* Wait for the answer until `deadline_ns`. */
+enum zookeeper_result zookeeper_call_wait(struct zookeeper_call *call,
+                                          int64_t deadline_ns);
+
+/* The status for a result that is a failure, with a text. */
+dlock_status zookeeper_fail(const struct zookeeper_call *call,
+                            enum zookeeper_result result, const char *what);
+
+/* After DONE: what was created, and the transaction that did it; what a node says, and
+ * how often that was written; the nodes in a directory.  They live as long as the
+ * call. */
+const char *zookeeper_created_path(const struct zookeeper_call *call);
+uint64_t zookeeper_created_in(const struct zookeeper_call *call);
+const char *zookeeper_data(const struct zookeeper_call *call);
+int zookeeper_version(const struct zookeeper_call *call);
+const struct zookeeper_names *zookeeper_listed(const struct zookeeper_call *call);
+
+#endif /* DLOCK_ZOOKEEPER_CALL_H */

@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: MIT */
+/* zookeeper_path.h -- names of locks as nodes of ZooKeeper, and the URL of the servers.
+ *
+ * Letters, digits, '_', '-', ':' and '.' stand for themselves, but for a '.' at the
+ * beginning; every other byte is written as %XX. So no two names share a node, and none
+ * leads out of its directory.
+ */
+#ifndef DLOCK_ZOOKEEPER_PATH_H
+#define DLOCK_ZOOKEEPER_PATH_H
+
+#include "lock/dlock_variant.h"
+
+#define ZOOKEEPER_ROOT "/dlock"
+
+enum {
+    /* Root, kind of lock, encoded name, node. */
+    ZOOKEEPER_PATH_SIZE = 48 + 3 * DLOCK_NAME_MAX + 64,
+    ZOOKEEPER_NUMBER_LEN = 10, /* digits that the server puts behind a name */
+};
+
+/* ROOT/KIND/NAME */
+void zookeeper_path_of(char out[ZOOKEEPER_PATH_SIZE], const char *kind,
+                       const char *name);
+
+/* DIR/NODE */
+void zookeeper_path_join(char out[ZOOKEEPER_PATH_SIZE], const char *dir,
+                         const char *node);
+
+/* "host:port[,host:port...][/chroot]"?  INVALID with the reason, or OK. */
+dlock_status zookeeper_url_check(const char *url);
+
+#endif /* DLOCK_ZOOKEEPER_PATH_H */

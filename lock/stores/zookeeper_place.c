@@ -1,0 +1,257 @@
+/* SPDX-License-Identifier: MIT */
+/* zookeeper_place.c -- one place in the queue for a lock, as the server sees it.
+ *
+ * A number is never given twice in a directory, and a directory is removed only when it
+ * is empty; so numbers compare among the places of one directory, and the transactions
+ * that made them compare for ever.  The server's numbers have 31 bits: a queue that is
+ * never empty for two thousand million places would begin anew. */
+#include "lock/stores/zookeeper_place.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "lock/clock.h"
+#include "lock/stores/zookeeper_call.h"
+#include "lock/stores/zookeeper_debts.h"
+
+enum {
+    NODE_SIZE = 2 + DLOCK_TOKEN_LEN + 1 + ZOOKEEPER_NUMBER_LEN + 1,
+    ENTER_TRIES = 10, /* a directory may be removed under us, again and again */
+};
+
+/* Is that what a request with `token` made? */
+static bool is_made_by(const char *node, const char *token)
+{
+    return strncmp(node, "c-", 2) == 0 &&
+           strncmp(node + 2, token, DLOCK_TOKEN_LEN) == 0;
+}
+
+static const char *number_of(const char *node)
+{
+    size_t len = strlen(node);
+
+    return len > ZOOKEEPER_NUMBER_LEN ? node + len - ZOOKEEPER_NUMBER_LEN : node;
+}
+
+static const char *node_of(const struct zookeeper_place *place)
+{
+    return strrchr(place->path, '/') + 1;
+}
+
+void zookeeper_place_describe(char data[ZOOKEEPER_DATA_SIZE], const dlock_claim *claim,
+                     int level)
+{
+    snprintf(data, ZOOKEEPER_DATA_SIZE, "%s %d", claim->owner, level);
+}
+
+/* Find out whether the server has a node with this token, and its path. */
+static enum zookeeper_result look_for(struct zookeeper_session *session, uint64_t epoch,
+                                      const char *dir, const char *token,
+                                      char path[ZOOKEEPER_PATH_SIZE],
+                                      int64_t deadline_ns)
+{
+    struct zookeeper_call *sync = zookeeper_call_make(session, epoch);
+    struct zookeeper_call *list = zookeeper_call_make(session, epoch);
+    enum zookeeper_result result = ZOOKEEPER_UNSENT;
+
+    if (sync != NULL && list != NULL) {
+        /* Another server of an ensemble may be behind the one that we lost. */
+        zookeeper_send_sync(sync, dir);
+        zookeeper_send_list(list, dir);
+        result = zookeeper_call_wait(list, deadline_ns);
+        if (result == ZOOKEEPER_DONE) {
+            const struct zookeeper_names *found = zookeeper_listed(list);
+
+            result = ZOOKEEPER_NO_NODE;
+            for (int i = 0; i < found->count; i++) {
+                if (!is_made_by(found->names[i], token))
+                    continue;
+                zookeeper_path_join(path, dir, found->names[i]);
+                result = ZOOKEEPER_DONE;
+            }
+        }
+    }
+    zookeeper_call_drop(sync);
+    zookeeper_call_drop(list);
+    return result;
+}
+
+enum zookeeper_result zookeeper_place_settle(struct zookeeper_session *session,
+                                          uint64_t epoch, const char *dir,
+                                          const char *token, int64_t deadline_ns)
+{
+    char path[ZOOKEEPER_PATH_SIZE];
+    enum zookeeper_result result =
+        look_for(session, epoch, dir, token, path, deadline_ns);
+
+    if (result == ZOOKEEPER_DONE)
+        result = zookeeper_settle_path(session, epoch, path, NULL, deadline_ns);
+    if (result == ZOOKEEPER_DONE || result == ZOOKEEPER_NO_NODE)
+        zookeeper_delete_unasked(session, epoch, dir); /* refused unless it is empty */
+    return result;
+}
+
+/* --- taking a place --- */
+
+/* The answer to making the node was lost.  Was it made?  Only the same session can have
+ * done it, and must be asked before anything else is tried. */
+static enum zookeeper_result find_lost_node(struct zookeeper_session *session,
+                                            struct zookeeper_place *place,
+                                            const char *token, int64_t deadline_ns)
+{
+    enum zookeeper_result result = ZOOKEEPER_UNKNOWN;
+
+    while (result == ZOOKEEPER_UNKNOWN || result == ZOOKEEPER_UNSENT) {
+        if (!zookeeper_session_again(session, deadline_ns, place->epoch))
+            return ZOOKEEPER_UNKNOWN;
+        result = look_for(session, place->epoch, place->dir, token, place->path,
+                          deadline_ns);
+    }
+    return result;
+}
+
+/* Make the directory and the node in it, and list it, all in one go.  DONE: *list is
+ * answered or not, which its waiter will see.  NO_NODE: the directory was removed in
+ * between; nothing is left.  UNSENT: the same. */
+static enum zookeeper_result make_node(struct zookeeper_session *session,
+                                       struct zookeeper_place *place,
+                                       const dlock_claim *claim, int64_t deadline_ns)
+{
+    struct zookeeper_call *dir = zookeeper_call_make(session, place->epoch);
+    struct zookeeper_call *node = zookeeper_call_make(session, place->epoch);
+    enum zookeeper_result result = ZOOKEEPER_UNSENT;
+    char prefix[ZOOKEEPER_PATH_SIZE];
+    char data[ZOOKEEPER_DATA_SIZE];
+    char name[NODE_SIZE];
+
+    snprintf(name, sizeof(name), "c-%s-", claim->token);
+    zookeeper_path_join(prefix, place->dir, name);
+    zookeeper_place_describe(data, claim, 1);
+    place->path[0] = '\0';
+    if (dir != NULL && node != NULL) {
+        zookeeper_send_create(dir, place->dir, "", ZOOKEEPER_CONTAINER);
+        zookeeper_send_create(node, prefix, data, ZOOKEEPER_SEQUENTIAL);
+        result = zookeeper_call_wait(node, deadline_ns);
+    }
+    if (result == ZOOKEEPER_DONE) {
+        strcpy(place->path, zookeeper_created_path(node));
+        place->czxid = zookeeper_created_in(node);
+    } else if (result == ZOOKEEPER_UNKNOWN) {
+        result = find_lost_node(session, place, claim->token, deadline_ns);
+        if (result == ZOOKEEPER_NO_NODE)
+            result = ZOOKEEPER_UNSENT;
+    }
+    if (result != ZOOKEEPER_DONE && result != ZOOKEEPER_NO_NODE && node != NULL)
+        (void)zookeeper_fail(node, result, "make a node");
+    zookeeper_call_drop(dir);
+    zookeeper_call_drop(node);
+    return result;
+}
+
+dlock_status zookeeper_place_take(struct zookeeper_session *session,
+                                  struct zookeeper_place *place, dlock_claim *claim,
+                                  int64_t deadline_ns)
+{
+    enum zookeeper_result result = ZOOKEEPER_NO_NODE;
+    int tries = 0;
+    dlock_status st;
+
+    do {
+        st = zookeeper_session_await(session, deadline_ns, &place->epoch);
+        if (st != DLOCK_OK)
+            break;
+        claim->note = place->epoch;
+        result = make_node(session, place, claim, deadline_ns);
+        if (result == ZOOKEEPER_NO_NODE && ++tries == ENTER_TRIES)
+            return dlock_fail(DLOCK_IO, "zookeeper: %s goes away again and again",
+                              place->dir);
+        if (result == ZOOKEEPER_NO_NODE && tries > 1) /* not only this one is gone */
+            st = zookeeper_session_make_root(session, deadline_ns);
+    } while (st == DLOCK_OK &&
+             (result == ZOOKEEPER_NO_NODE || result == ZOOKEEPER_UNSENT) &&
+             dlock_clock_ns() < deadline_ns);
+    if (st != DLOCK_OK)
+        return st == DLOCK_UNKNOWN ? DLOCK_IO : st;
+    place->has_to_look = true;
+    return result == ZOOKEEPER_DONE      ? DLOCK_OK
+           : result == ZOOKEEPER_UNSENT  ? DLOCK_IO
+           : result == ZOOKEEPER_UNKNOWN ? DLOCK_UNKNOWN
+                                         : DLOCK_PROTOCOL;
+}
+
+/* --- where it stands --- */
+
+/* OK: first.  BUSY: `before` is who is before us.  LOST: it is not in the list. */
+static dlock_status judge(struct zookeeper_place *place,
+                          const struct zookeeper_names *found)
+{
+    const char *mine = node_of(place);
+    const char *before = NULL;
+    bool is_there = false;
+
+    for (int i = 0; i < found->count; i++) {
+        const char *other = found->names[i];
+
+        if (strcmp(other, mine) == 0)
+            is_there = true;
+        else if (strcmp(number_of(other), number_of(mine)) < 0 &&
+                 (before == NULL || strcmp(number_of(other), number_of(before)) > 0))
+            before = other;
+    }
+    if (!is_there)
+        return DLOCK_LOST;
+    if (before == NULL)
+        return DLOCK_OK;
+    zookeeper_path_join(place->before, place->dir, before);
+    return DLOCK_BUSY;
+}
+
+dlock_status zookeeper_place_look(struct zookeeper_session *session,
+                                  struct zookeeper_place *place, int64_t deadline_ns)
+{
+    struct zookeeper_call *list = zookeeper_call_make(session, place->epoch);
+    enum zookeeper_result result;
+    dlock_status st;
+
+    if (list == NULL)
+        return DLOCK_NOMEM;
+    zookeeper_send_list(list, place->dir);
+    result = zookeeper_call_wait(list, deadline_ns);
+    if (result == ZOOKEEPER_DONE)
+        st = judge(place, zookeeper_listed(list));
+    else if (result == ZOOKEEPER_NO_NODE)
+        st = DLOCK_LOST;
+    else
+        st = zookeeper_fail(list, result, "list the places");
+    zookeeper_call_drop(list);
+    return st;
+}
+
+dlock_status zookeeper_place_is_free(struct zookeeper_session *session,
+                                     const struct zookeeper_place *place,
+                                     int64_t deadline_ns)
+{
+    struct zookeeper_call *list = NULL;
+    enum zookeeper_result result = ZOOKEEPER_UNSENT;
+    uint64_t epoch;
+    dlock_status st;
+
+    do {
+        zookeeper_call_drop(list);
+        st = zookeeper_session_await(session, deadline_ns, &epoch);
+        if (st != DLOCK_OK)
+            return st;
+        list = zookeeper_call_make(session, epoch);
+        if (list == NULL)
+            return DLOCK_NOMEM;
+        zookeeper_send_list(list, place->dir);
+        result = zookeeper_call_wait(list, deadline_ns);
+    } while ((result == ZOOKEEPER_UNSENT || result == ZOOKEEPER_UNKNOWN) &&
+             dlock_clock_ns() < deadline_ns);
+    if (result == ZOOKEEPER_DONE)
+        st = zookeeper_listed(list)->count > 0 ? DLOCK_BUSY : DLOCK_OK;
+    else if (result != ZOOKEEPER_NO_NODE)
+        st = zookeeper_fail(list, result, "list the places");
+    zookeeper_call_drop(list);
+    return st == DLOCK_UNKNOWN ? DLOCK_IO : st; /* it only looked */
+}

@@ -1,0 +1,241 @@
+/* SPDX-License-Identifier: MIT */
+/* zookeeper_watches.c -- being told of the end of a node.
+ *
+ * The client library keeps what it was given of a watch until that has told of
+ * something or the session's handle is closed, so nobody may free it before. */
+#include "lock/stores/zookeeper_watches.h"
+
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <zookeeper/zookeeper.h>
+
+#include "lock/clock.h"
+#include "lock/hash_table.h"
+
+struct zookeeper_watch {
+    struct zookeeper_watches *watches;
+    char path[ZOOKEEPER_PATH_SIZE];
+    int waiter_count;
+    uint64_t end_count;
+    uint64_t epoch;     /* in which it is armed; 0: it is not */
+    bool is_asking;     /* the answer to arming it is under way */
+    pthread_cond_t told;
+    UT_hash_handle hh;
+};
+
+struct zookeeper_watches {
+    struct zookeeper_session *session;
+    pthread_mutex_t mutex; /* never held while the session's is taken */
+    struct zookeeper_watch *table;
+};
+
+struct zookeeper_watches *zookeeper_watches_open(struct zookeeper_session *session)
+{
+    struct zookeeper_watches *watches = calloc(1, sizeof(*watches));
+
+    if (watches == NULL)
+        return NULL;
+    watches->session = session;
+    pthread_mutex_init(&watches->mutex, NULL);
+    return watches;
+}
+
+/* With the mutex held: nobody needs it, neither here nor in the library. */
+static void free_if_unused(struct zookeeper_watch *watch)
+{
+    if (watch->waiter_count > 0 || watch->epoch != 0 || watch->is_asking)
+        return;
+    HASH_DEL(watch->watches->table, watch);
+    pthread_cond_destroy(&watch->told);
+    free(watch);
+}
+
+void zookeeper_watches_close(struct zookeeper_watches *watches)
+{
+    struct zookeeper_watch *watch, *next;
+
+    if (watches == NULL)
+        return;
+    HASH_ITER(hh, watches->table, watch, next) {
+        watch->waiter_count = 0;
+        watch->epoch = 0;
+        watch->is_asking = false;
+        free_if_unused(watch);
+    }
+    pthread_mutex_destroy(&watches->mutex);
+    free(watches);
+}
+
+/* The same: it is not armed any more, and its node may have ended. */
+static void tell(struct zookeeper_watch *watch)
+{
+    watch->epoch = 0;
+    watch->end_count++;
+    pthread_cond_broadcast(&watch->told);
+    free_if_unused(watch);
+}
+
+void zookeeper_watches_end(struct zookeeper_watches *watches, uint64_t epoch)
+{
+    struct zookeeper_watch *watch, *next;
+
+    pthread_mutex_lock(&watches->mutex);
+    HASH_ITER(hh, watches->table, watch, next) {
+        if (watch->epoch < epoch)
+            tell(watch);
+    }
+    pthread_mutex_unlock(&watches->mutex);
+}
+
+static void on_event(zhandle_t *zh, int type, int state, const char *path, void *arg);
+
+static void on_armed(int rc, const char *value, int len, const struct Stat *stat,
+                     const void *arg)
+{
+    struct zookeeper_watch *watch = (struct zookeeper_watch *)(uintptr_t)arg;
+    struct zookeeper_watches *watches = watch->watches;
+
+    (void)value;
+    (void)len;
+    (void)stat;
+    pthread_mutex_lock(&watches->mutex);
+    watch->is_asking = false;
+    if (rc != ZOK)
+        tell(watch); /* no node, or no connection */
+    pthread_mutex_unlock(&watches->mutex);
+}
+
+/* Ask for it, with is_asking and its epoch set.  False: that cannot be now. */
+static bool ask(struct zookeeper_watch *watch, uint64_t epoch)
+{
+    struct zookeeper_session *session = watch->watches->session;
+    zhandle_t *zh = zookeeper_session_lock(session, epoch);
+    int rc = ZINVALIDSTATE;
+
+    if (zh != NULL) {
+        /* Of an existing node only: none is left behind for one that is gone. */
+        rc = zoo_awget(zh, watch->path, on_event, watch, on_armed, watch);
+        zookeeper_session_unlock(session);
+    }
+    return rc == ZOK;
+}
+
+static void on_event(zhandle_t *zh, int type, int state, const char *path, void *arg)
+{
+    struct zookeeper_watch *watch = arg;
+    struct zookeeper_watches *watches = watch->watches;
+    uint64_t epoch;
+    bool has_to_ask;
+
+    (void)zh;
+    (void)state;
+    (void)path;
+    if (type == ZOO_SESSION_EVENT)
+        return; /* it stays armed, or zookeeper_watches_end() says otherwise */
+    pthread_mutex_lock(&watches->mutex);
+    epoch = watch->epoch;
+    has_to_ask = type == ZOO_CHANGED_EVENT && epoch != 0;
+    if (has_to_ask)
+        watch->is_asking = true;
+    else
+        tell(watch);
+    pthread_mutex_unlock(&watches->mutex);
+    if (!has_to_ask || ask(watch, epoch))
+        return;
+    pthread_mutex_lock(&watches->mutex);
+    watch->is_asking = false;
+    tell(watch);
+    pthread_mutex_unlock(&watches->mutex);
+}
+
+bool zookeeper_waiter_begin(struct zookeeper_waiter *waiter,
+                            struct zookeeper_watches *watches, const char *path)
+{
+    struct zookeeper_watch *watch = NULL;
+
+    *waiter = (struct zookeeper_waiter){.watches = watches};
+    pthread_mutex_lock(&watches->mutex);
+    HASH_FIND_STR(watches->table, path, watch);
+    if (watch == NULL) {
+        watch = calloc(1, sizeof(*watch));
+        if (watch != NULL && dlock_clock_cond_init(&watch->told) != 0) {
+            free(watch);
+            watch = NULL;
+        }
+        if (watch != NULL) {
+            watch->watches = watches;
+            snprintf(watch->path, sizeof(watch->path), "%s", path);
+            HASH_ADD_STR(watches->table, path, watch);
+        }
+    }
+    if (watch != NULL) {
+        watch->waiter_count++;
+        waiter->watch = watch;
+        waiter->seen = watch->end_count;
+    }
+    pthread_mutex_unlock(&watches->mutex);
+    return watch != NULL;
+}
+
+/* Arm it, unless it is; or leave that to the next sleep. */
+static void arm(struct zookeeper_watches *watches, struct zookeeper_watch *watch,
+                uint64_t epoch)
+{
+    bool has_to_ask;
+
+    pthread_mutex_lock(&watches->mutex);
+    has_to_ask = watch->epoch == 0 && !watch->is_asking;
+    if (has_to_ask) {
+        watch->epoch = epoch;
+        watch->is_asking = true;
+    }
+    pthread_mutex_unlock(&watches->mutex);
+    if (!has_to_ask || ask(watch, epoch))
+        return;
+    pthread_mutex_lock(&watches->mutex);
+    watch->is_asking = false;
+    watch->epoch = 0;
+    pthread_mutex_unlock(&watches->mutex);
+}
+
+bool zookeeper_waiter_sleep(struct zookeeper_waiter *waiter, uint64_t epoch,
+                            int64_t until_ns)
+{
+    struct zookeeper_watches *watches = waiter->watches;
+    struct zookeeper_watch *watch = waiter->watch;
+    bool has_ended;
+
+    /* What it was told before is said before it is armed anew. */
+    pthread_mutex_lock(&watches->mutex);
+    has_ended = watch->end_count != waiter->seen;
+    waiter->seen = watch->end_count;
+    pthread_mutex_unlock(&watches->mutex);
+    if (has_ended)
+        return true;
+    arm(watches, watch, epoch);
+    pthread_mutex_lock(&watches->mutex);
+    while (watch->end_count == waiter->seen && dlock_clock_ns() < until_ns)
+        dlock_clock_wait(&watch->told, &watches->mutex, until_ns);
+    has_ended = watch->end_count != waiter->seen;
+    waiter->seen = watch->end_count;
+    pthread_mutex_unlock(&watches->mutex);
+    return has_ended;
+}
+
+void zookeeper_waiter_end(struct zookeeper_waiter *waiter)
+{
+    if (waiter->watch == NULL)
+        return;
+    pthread_mutex_lock(&waiter->watches->mutex);
+    waiter->watch->waiter_count--;
+    free_if_unused(waiter->watch);
+    pthread_mutex_unlock(&waiter->watches->mutex);
+    waiter->watch = NULL;
+}
+
+bool zookeeper_waiter_is_for(const struct zookeeper_waiter *waiter, const char *path)
+{
+    return waiter->watch != NULL && strcmp(waiter->watch->path, path) == 0;
+}

@@ -1,0 +1,46 @@
+-- permits_acquire.lua -- take one permit that has an end.
+--
+-- The shape is Redisson's: a number of free permits, and a sorted set of those taken,
+-- each an id of 16 raw bytes with the time of its end.  Times are those of the clients'
+-- wall clocks, as Redisson's are.  What is over is given back by who comes next.
+--
+-- KEYS[1]  how many permits there are to take, a number
+-- KEYS[2]  those taken, a sorted set: id -> end, ms since 1970
+-- KEYS[3]  the channel on which waiters listen
+-- ARGV[1]  id of the permit wanted, 32 hex digits, new for every attempt
+-- ARGV[2]  now, ms since 1970
+-- ARGV[3]  lease in ms, above 0
+--
+-- Returns  nil     taken; also if it was before, so that a request arriving twice
+--                  counts once
+--          n >= 0  none is free; the next one ends in n ms
+--          -1      none is free, and those taken have no end
+local NEVER = 922337203685477
+local id = string.gsub(ARGV[1], '%x%x', function(byte)
+    return string.char(tonumber(byte, 16))
+end)
+if redis.call('ZSCORE', KEYS[2], id) then
+    return nil
+end
+local over = redis.call('ZRANGEBYSCORE', KEYS[2], 0, ARGV[2], 'LIMIT', 0, 1000)
+if #over > 0 then
+    redis.call('ZREM', KEYS[2], unpack(over))
+    local value = redis.call('INCRBY', KEYS[1], #over)
+    if value > 0 then
+        redis.call('PUBLISH', KEYS[3], value)
+    end
+end
+if tonumber(redis.call('GET', KEYS[1]) or 0) > 0 then
+    redis.call('DECR', KEYS[1])
+    redis.call('ZADD', KEYS[2], ARGV[2] + ARGV[3], id)
+    local ttl = redis.call('PTTL', KEYS[1])
+    if ttl > 0 then
+        redis.call('PEXPIRE', KEYS[2], ttl)
+    end
+    return nil
+end
+local first = redis.call('ZRANGE', KEYS[2], 0, 0, 'WITHSCORES')
+if not first[2] or tonumber(first[2]) >= NEVER then
+    return -1
+end
+return math.max(0, first[2] - ARGV[2])

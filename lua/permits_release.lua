@@ -1,0 +1,22 @@
+-- permits_release.lua -- give one permit back.
+--
+-- KEYS[1]  how many permits there are to take, a number
+-- KEYS[2]  those taken, a sorted set: id -> end, ms since 1970
+-- KEYS[3]  the channel on which waiters listen
+-- ARGV[1]  id of the permit, 32 hex digits
+-- ARGV[2]  now, ms since 1970
+--
+-- Returns  1  it was held and is free
+--          0  it was over (and is free), or is not known (and nothing was changed)
+local id = string.gsub(ARGV[1], '%x%x', function(byte)
+    return string.char(tonumber(byte, 16))
+end)
+local ends = tonumber(redis.call('ZSCORE', KEYS[2], id) or -1)
+if redis.call('ZREM', KEYS[2], id) == 0 then
+    return 0
+end
+local value = redis.call('INCR', KEYS[1])
+if value > 0 then
+    redis.call('PUBLISH', KEYS[3], value)
+end
+return ends > tonumber(ARGV[2]) and 1 or 0

@@ -1,0 +1,29 @@
+-- redisson_inspect.lua -- tell of a lock that is a hash of an owner and its levels.
+--
+-- Who waits is counted where the variant keeps it: those in its queue that are believed
+-- to wait, or the connections that listen on its channel.
+--
+-- KEYS[1]  the lock, a hash
+-- KEYS[2]  its queue, a list of owners
+-- KEYS[3]  until when each is believed to wait, a sorted set of owners, ms since 1970
+-- KEYS[4]  the counter of fences, a string
+-- ARGV[1]  'queue': who waits is in the queue
+-- ARGV[2]  the channel that waiters listen on; '' if there is none
+--
+-- Returns  text  as dlock_info_read() takes it
+local levels = redis.call('HGETALL', KEYS[1])
+local waiters = -1
+if ARGV[1] == 'queue' then
+    local time = redis.call('TIME')
+    local now = string.format('%d', time[1] * 1000 + math.floor(time[2] / 1000))
+    waiters = redis.call('ZCOUNT', KEYS[3], '(' .. now, '+inf')
+elseif ARGV[2] ~= '' then
+    waiters = redis.call('PUBSUB', 'NUMSUB', ARGV[2])[2]
+end
+if #levels == 0 then
+    return '0 0 0 ' .. string.format('%d', waiters) .. ' 0 0 '
+end
+local left = redis.call('PTTL', KEYS[1])
+return '1 ' .. (left < 0 and 'never' or string.format('%d', left)) .. ' ' .. levels[2] ..
+    ' ' .. string.format('%d', waiters) .. ' 0 ' .. (redis.call('GET', KEYS[4]) or '0') ..
+    ' ' .. levels[1]

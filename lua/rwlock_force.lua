@@ -1,0 +1,21 @@
+-- rwlock_force.lua -- free a read/write lock, whoever holds it, and tell all who wait.
+--
+-- KEYS[1]  the lock, a hash
+-- KEYS[2]  what all level keys of this lock begin with; they go on
+--          ":<owner>:rwlock_timeout:n"
+-- ARGV[1]  the channel that waiters listen on
+-- ARGV[2]  what to publish
+--
+-- Returns  1  it was held
+--          0  it was free; nothing was changed
+local fields = redis.call('HGETALL', KEYS[1])
+for i = 1, #fields, 2 do
+    for n = 1, tonumber(fields[i + 1]) or 0 do
+        redis.call('DEL', KEYS[2] .. ':' .. fields[i] .. ':rwlock_timeout:' .. n)
+    end
+end
+if redis.call('DEL', KEYS[1]) == 0 then
+    return 0
+end
+redis.call('PUBLISH', ARGV[1], ARGV[2])
+return 1
