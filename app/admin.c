@@ -34,8 +34,10 @@ void admin_ready(const struct request *rq, struct answer *an)
 void admin_metrics(const struct request *rq, struct answer *an)
 {
     struct service *s = rq->worker->service;
+    dlock_metrics locks;
     struct metrics_facts facts = {
         .lock = s->config->lock,
+        .admission = s->config->admission,
         .stock_guard = s->config->stock_guard,
         .process = s->config->process_name,
         .workers_busy = atomic_load(&s->workers_busy),
@@ -46,6 +48,8 @@ void admin_metrics(const struct request *rq, struct answer *an)
     answer_json(an, 200);
     an->type = "text/plain; version=0.0.4; charset=utf-8";
     metrics_write(s->metrics, &facts, an->body);
+    dlock_metrics_read(s->locks, &locks);
+    metrics_write_locks(&locks, s->config->lock, an->body);
 }
 
 void admin_config(const struct request *rq, struct answer *an)

@@ -92,6 +92,7 @@ static const char *reason_of(int status)
         {417, "Expectation Failed"},
         {422, "Unprocessable Content"},
         {425, "Too Early"},
+        {429, "Too Many Requests"},
         {431, "Request Header Fields Too Large"},
         {500, "Internal Server Error"},
         {501, "Not Implemented"},

@@ -4,6 +4,7 @@
 #include <stdio.h>
 
 #include "app/limited.h"
+#include "app/reader.h"
 #include "app/routes.h"
 #include "app/voucher_json.h"
 
@@ -106,9 +107,17 @@ void api_voucher_list(const struct request *rq, struct answer *an)
 void api_voucher_find(const struct request *rq, struct answer *an)
 {
     struct db_conn *db = rq->worker->db;
-    enum db_status st = voucher_find(db, rq->number);
+    enum db_status st;
+    struct reader reader;
     struct voucher v;
+    enum outcome outcome = reader_begin(rq->worker, rq->number, &reader);
 
+    if (outcome != OUTCOME_ACCEPTED) {
+        answer_outcome(rq, an, FACE_API, outcome, NULL);
+        return;
+    }
+    st = voucher_find(db, rq->number);
+    reader_end(rq->worker, &reader);
     if (st != DB_OK) {
         refuse(rq, an, FACE_API, st);
         return;

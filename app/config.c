@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 #include "db/guard.h"
-#include "lock/dlock.h"
+#include "lock/dlock_primitives.h"
 
 static const char *config_lock_name_at(size_t i)
 {
@@ -74,6 +74,32 @@ bool config_parse_address(const char *text, char *host, int *port)
     return inet_pton(AF_INET, host, &address) == 1;
 }
 
+bool config_parse_admission(const char *text, enum config_admission *kind, int *limit)
+{
+    static const char *const WORDS[] = {
+        [ADMISSION_NONE] = "none",
+        [ADMISSION_SEMAPHORE] = "semaphore:",
+        [ADMISSION_PERMITS] = "permits:",
+    };
+    const char *digits;
+    char *end = NULL;
+    long n;
+
+    *kind = ADMISSION_NONE;
+    *limit = 0;
+    if (strcmp(text, WORDS[ADMISSION_NONE]) == 0)
+        return true;
+    *kind = text[0] == 'p' ? ADMISSION_PERMITS : ADMISSION_SEMAPHORE;
+    if (strncmp(text, WORDS[*kind], strlen(WORDS[*kind])) != 0)
+        return false;
+    digits = text + strlen(WORDS[*kind]);
+    n = digits[0] >= '1' && digits[0] <= '9' ? strtol(digits, &end, 10) : 0;
+    if (n < 1 || n > DLOCK_COUNT_MAX || *end != '\0')
+        return false;
+    *limit = (int)n;
+    return true;
+}
+
 static bool complain(const char *what)
 {
     fprintf(stderr, "seckilld: %s\n", what);
@@ -103,6 +129,24 @@ static bool is_process_name(const char *name)
     return n > 0 && n <= CONFIG_PROCESS_MAX && name[n] == '\0';
 }
 
+static bool is_admission(const struct config *c)
+{
+    enum config_admission kind;
+    int limit;
+
+    if (!config_parse_admission(c->admission, &kind, &limit)) {
+        fprintf(stderr,
+                "seckilld: --admission must be none, semaphore:N or permits:N with N "
+                "from 1 to %d, such as permits:64, not \"%s\"\n",
+                (int)DLOCK_COUNT_MAX, c->admission);
+        return false;
+    }
+    if (kind != ADMISSION_NONE && c->redis_url == NULL)
+        return complain("--admission needs --redis-url (or SECKILL_REDIS_URL): its "
+                        "permits are counted in Redis");
+    return true;
+}
+
 static bool check(const struct config *c)
 {
     const struct dlock_variant_info *lock = dlock_variant_find(c->lock);
@@ -123,7 +167,9 @@ static bool check(const struct config *c)
     if (strcmp(lock->store, "redis x5") == 0 && c->redlock_urls == NULL)
         return complain(
             "this --lock needs --redlock-urls (or SECKILL_REDLOCK_URLS)");
-    return true;
+    if (strcmp(lock->store, "zookeeper") == 0 && c->zookeeper_url == NULL)
+        return complain("this --lock needs --zookeeper-url (or SECKILL_ZOOKEEPER_URL)");
+    return is_admission(c);
 }
 
 static void derive(struct config *c)
@@ -136,9 +182,11 @@ static void derive(struct config *c)
     else
         (void)snprintf(c->process_name, sizeof(c->process_name), "%s:%d", host,
                        (int)getpid());
+    c->lock_knows_readers = dlock_variant_find(c->lock)->caps & DLOCK_CAP_SHARED;
     c->lock_scope_is_voucher = strcmp(c->lock_scope, "voucher") == 0;
     c->unlock_before_commit = strcmp(c->unlock, "before-commit") == 0;
     c->duplicate_is_counted = strcmp(c->duplicate_guard, "count") == 0;
+    (void)config_parse_admission(c->admission, &c->admission_kind, &c->admission_limit);
     c->level = LOG_DEBUG;
     for (size_t i = 0; config_level_at(i) != NULL; i++)
         if (strcmp(config_level_at(i), c->log_level) == 0)

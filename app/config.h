@@ -11,6 +11,9 @@
 
 enum { CONFIG_PROCESS_MAX = 63 };
 
+/* What counts the orders that are let in. */
+enum config_admission { ADMISSION_NONE, ADMISSION_SEMAPHORE, ADMISSION_PERMITS };
+
 struct config {
 #define SETTING(type, ctype, field, name, fallback, meta, choices, min, max, in, help) \
     ctype field;
@@ -19,9 +22,12 @@ struct config {
     /* What follows from them. */
     char process_name[CONFIG_PROCESS_MAX + 1];
     bool lock_scope_is_voucher;
+    bool lock_knows_readers;
     bool unlock_before_commit;
     bool duplicate_is_counted;
     enum log_level level;
+    enum config_admission admission_kind;
+    int admission_limit; /* 0: none */
 };
 
 /* Read and check the settings.  OK: `s` keeps their texts until settings_free(). */
@@ -31,5 +37,9 @@ enum settings_result config_load(struct config *config, struct settings *s, int 
 /* Split HOST:PORT, where HOST is an IPv4 address.  False: it is not one; `host` has room
  * for 64 bytes. */
 bool config_parse_address(const char *text, char *host, int *port);
+
+/* Read none, semaphore:N or permits:N, where N is from 1 to DLOCK_COUNT_MAX.  False: it
+ * is none of them. */
+bool config_parse_admission(const char *text, enum config_admission *kind, int *limit);
 
 #endif /* APP_CONFIG_H */

@@ -49,11 +49,12 @@ static void raise_file_limit(void)
     }
 }
 
-static void warn_of_exposed_faults(const struct config *c)
+/* Nobody is asked there who they are. */
+static void warn_of_exposed_admin(const struct config *c)
 {
-    if (c->allow_faults && strncmp(c->admin_listen, "127.", 4) != 0)
-        log_warn("faults are allowed, and --admin-listen=%s lets other machines ask",
-                 c->admin_listen);
+    if (strncmp(c->admin_listen, "127.", 4) != 0)
+        log_warn("--admin-listen=%s lets other machines free locks by force%s",
+                 c->admin_listen, c->allow_faults ? ", and arm faults" : "");
 }
 
 static void warn_of_long_waits(const struct config *c)
@@ -107,7 +108,7 @@ static int serve(const struct config *c, const struct settings *settings)
     block_signals(&signals);
     raise_file_limit();
     log_set_level(c->level);
-    warn_of_exposed_faults(c);
+    warn_of_exposed_admin(c);
     warn_of_long_waits(c);
     if (!load_key(&service, c))
         return EXIT_USAGE;
@@ -120,9 +121,9 @@ static int serve(const struct config *c, const struct settings *settings)
         goto out;
     }
     log_info("process=%s lock=%s scope=%s stock-guard=%s duplicate-guard=%s unlock=%s "
-             "workers=%lld%s",
+             "admission=%s workers=%lld%s",
              c->process_name, c->lock, c->lock_scope, c->stock_guard,
-             c->duplicate_guard, c->unlock, (long long)c->workers,
+             c->duplicate_guard, c->unlock, c->admission, (long long)c->workers,
              c->allow_faults ? " FAULTS ALLOWED" : "");
     say_ready(c, http);
     wait_for_signal(&signals);

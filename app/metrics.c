@@ -7,7 +7,6 @@
 #include <stdlib.h>
 
 #include "base/version.h"
-#include "lock/dlock.h"
 
 struct node {
     struct metrics_cell cell;
@@ -83,8 +82,8 @@ static uint64_t total(struct metrics *m, size_t offset)
     return sum;
 }
 
-static void write_head(struct text *out, const char *name, const char *type,
-                       const char *help)
+void metrics_head(struct text *out, const char *name, const char *type,
+                  const char *help)
 {
     text_add(out, "# HELP %s %s\n# TYPE %s %s\n", name, help, name, type);
 }
@@ -121,7 +120,7 @@ static void write_orders(struct metrics *m, const struct metrics_facts *facts,
     };
     const char *name = "seckill_orders_total";
 
-    write_head(out, name, "counter",
+    metrics_head(out, name, "counter",
                "Requests for an order, by how they ended; accepted are those sold by "
                "this process, replayed those that were told of their order again.");
     for (int i = 0; i < OUTCOME_COUNT; i++)
@@ -132,7 +131,7 @@ static void write_orders(struct metrics *m, const struct metrics_facts *facts,
     text_add(out, "%s{lock=\"%s\",outcome=\"replayed\"} %" PRIu64 "\n", name,
              facts->lock, total(m, offsetof(struct metrics_cell, replayed)));
     name = "seckill_orders_stopped_total";
-    write_head(out, name, "counter",
+    metrics_head(out, name, "counter",
                "Requests that a layer let go no further: as sold out or bought before, "
                "or, by the lock and by a guard that was outrun, as busy for now.");
     for (size_t i = 0; i < LAYER_COUNT_OF; i++)
@@ -141,13 +140,13 @@ static void write_orders(struct metrics *m, const struct metrics_facts *facts,
                  total(m, offsetof(struct metrics_cell, stopped) +
                               i * sizeof(atomic_uint_fast64_t)));
     name = "seckill_commits_unanswered_total";
-    write_head(out, name, "counter", "COMMITs whose answer was lost.");
+    metrics_head(out, name, "counter", "COMMITs whose answer was lost.");
     text_add(out, "%s %" PRIu64 "\n", name,
              total(m, offsetof(struct metrics_cell, settled)));
 }
 
-static void write_lock_statuses(struct metrics *m, const struct metrics_facts *facts,
-                                struct text *out, const char *name, size_t offset)
+static void write_statuses(struct metrics *m, struct text *out, const char *name,
+                           const char *label, const char *value, size_t offset)
 {
     static const dlock_status STATUSES[] = {
 #define X(id, value, text_id, text) DLOCK_##id,
@@ -156,7 +155,7 @@ static void write_lock_statuses(struct metrics *m, const struct metrics_facts *f
     };
 
     for (size_t i = 0; i < sizeof(STATUSES) / sizeof(STATUSES[0]); i++)
-        text_add(out, "%s{lock=\"%s\",result=\"%s\"} %" PRIu64 "\n", name, facts->lock,
+        text_add(out, "%s{%s=\"%s\",result=\"%s\"} %" PRIu64 "\n", name, label, value,
                  dlock_status_id(STATUSES[i]),
                  total(m, offset + (size_t)STATUSES[i] * sizeof(atomic_uint_fast64_t)));
 }
@@ -166,36 +165,55 @@ static void write_locks(struct metrics *m, const struct metrics_facts *facts,
 {
     const char *name = "seckill_lock_acquire_total";
 
-    write_head(out, name, "counter", "Attempts to take the lock, by result.");
-    write_lock_statuses(m, facts, out, name, offsetof(struct metrics_cell, acquired));
+    metrics_head(out, name, "counter", "Attempts to take the lock, by result.");
+    write_statuses(m, out, name, "lock", facts->lock,
+                   offsetof(struct metrics_cell, acquired));
     name = "seckill_lock_release_total";
-    write_head(out, name, "counter", "Attempts to give the lock back, by result.");
-    write_lock_statuses(m, facts, out, name, offsetof(struct metrics_cell, released));
+    metrics_head(out, name, "counter", "Attempts to give the lock back, by result.");
+    write_statuses(m, out, name, "lock", facts->lock,
+                   offsetof(struct metrics_cell, released));
     name = "seckill_lock_abandoned_total";
-    write_head(out, name, "counter",
+    metrics_head(out, name, "counter",
                "Locks left to their lease, since the order may not be over.");
     text_add(out, "%s{lock=\"%s\"} %" PRIu64 "\n", name, facts->lock,
              total(m, offsetof(struct metrics_cell, abandoned)));
     name = "seckill_lock_lost_total";
-    write_head(out, name, "counter", "Locks that were lost while they were held.");
+    metrics_head(out, name, "counter", "Locks that were lost while they were held.");
     text_add(out, "%s{lock=\"%s\"} %" PRIu64 "\n", name, facts->lock,
              atomic_load_explicit(&m->lock_lost, memory_order_relaxed));
+}
+
+static void write_admission(struct metrics *m, const struct metrics_facts *facts,
+                            struct text *out)
+{
+    const char *name = "seckill_admission_total";
+
+    metrics_head(out, name, "counter",
+               "Orders that asked to be let in, by result; busy are those refused.");
+    write_statuses(m, out, name, "admission", facts->admission,
+                   offsetof(struct metrics_cell, admitted));
+    name = "seckill_admission_release_total";
+    metrics_head(out, name, "counter",
+               "Orders that gave back their place, by result; a lost one had its lease "
+               "run out before.");
+    write_statuses(m, out, name, "admission", facts->admission,
+                   offsetof(struct metrics_cell, dismissed));
 }
 
 static void write_durations(struct metrics *m, struct text *out)
 {
     const char *name = "seckill_http_request_duration_seconds";
 
-    write_head(out, name, "histogram", "From a request's last header to its answer.");
+    metrics_head(out, name, "histogram", "From a request's last header to its answer.");
     write_histogram(m, out, name, "route=\"order\"",
                     offsetof(struct metrics_cell, order_time));
     write_histogram(m, out, name, "route=\"other\"",
                     offsetof(struct metrics_cell, other_time));
     name = "seckill_lock_wait_seconds";
-    write_head(out, name, "histogram", "How long taking the lock took.");
+    metrics_head(out, name, "histogram", "How long taking the lock took.");
     write_histogram(m, out, name, "", offsetof(struct metrics_cell, lock_wait));
     name = "seckill_lock_hold_seconds";
-    write_head(out, name, "histogram", "How long the lock was held.");
+    metrics_head(out, name, "histogram", "How long the lock was held.");
     write_histogram(m, out, name, "", offsetof(struct metrics_cell, lock_hold));
 }
 
@@ -204,13 +222,14 @@ void metrics_write(struct metrics *m, const struct metrics_facts *facts,
 {
     write_orders(m, facts, out);
     write_locks(m, facts, out);
+    write_admission(m, facts, out);
     write_durations(m, out);
-    write_head(out, "seckill_http_workers_busy", "gauge",
+    metrics_head(out, "seckill_http_workers_busy", "gauge",
                "Worker threads that hold a connection.");
     text_add(out, "seckill_http_workers_busy %" PRId64 "\n", facts->workers_busy);
-    write_head(out, "seckill_http_workers", "gauge", "Worker threads for orders.");
+    metrics_head(out, "seckill_http_workers", "gauge", "Worker threads for orders.");
     text_add(out, "seckill_http_workers %" PRId64 "\n", facts->workers_total);
-    write_head(out, "seckill_build_info", "gauge", "Always 1.");
+    metrics_head(out, "seckill_build_info", "gauge", "Always 1.");
     text_add(out,
              "seckill_build_info{version=\"" SECKILL_VERSION "\",process=\"%s\"} 1\n",
              facts->process);

@@ -13,9 +13,11 @@
 #include "app/histogram.h"
 #include "app/outcome.h"
 #include "app/text.h"
+#include "lock/dlock.h"
 
 /* Who let a request go no further. */
 #define METRICS_LAYERS(X)                                                              \
+    X(ADMISSION, "admission")                                                          \
     X(LOCK, "lock")                                                                    \
     X(HINT, "sold-out-hint")                                                           \
     X(COUNT, "count")                                                                  \
@@ -35,6 +37,8 @@ struct metrics_cell {
     atomic_uint_fast64_t orders[OUTCOME_COUNT]; /* ACCEPTED: sold by this process */
     atomic_uint_fast64_t replayed;              /* accepted, but sold before */
     atomic_uint_fast64_t stopped[LAYER_COUNT_OF];
+    atomic_uint_fast64_t admitted[METRICS_LOCK_STATUSES];
+    atomic_uint_fast64_t dismissed[METRICS_LOCK_STATUSES];
     atomic_uint_fast64_t acquired[METRICS_LOCK_STATUSES];
     atomic_uint_fast64_t released[METRICS_LOCK_STATUSES];
     atomic_uint_fast64_t abandoned; /* locks left to their lease */
@@ -50,6 +54,7 @@ struct metrics; /* opaque */
 /* Facts that stand beside the numbers. */
 struct metrics_facts {
     const char *lock;
+    const char *admission;
     const char *stock_guard;
     const char *process;
     int64_t workers_busy;
@@ -72,5 +77,12 @@ void metrics_lock_lost(struct metrics *m);
 /* Write everything in Prometheus' text format. */
 void metrics_write(struct metrics *m, const struct metrics_facts *facts,
                    struct text *out);
+
+/* The same of what the lock library counted. */
+void metrics_write_locks(const dlock_metrics *m, const char *variant, struct text *out);
+
+/* The two lines above a metric. */
+void metrics_head(struct text *out, const char *name, const char *type,
+                  const char *help);
 
 #endif /* APP_METRICS_H */

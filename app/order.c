@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* order.c -- place an order: window, lock, guards, commit, unlock.
+/* order.c -- place an order: window, admission, lock, guards, commit, unlock.
  *
  * The steps of an attempt are in the order of the file.  The lease is on purpose not
  * looked at before the commit: what a lock is worth shows only if nothing else saves
@@ -7,12 +7,12 @@
  */
 #include "app/order.h"
 
-#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
 
 #include "app/limited.h"
+#include "app/lock_name.h"
 #include "db/order.h"
 #include "db/voucher.h"
 #include "lock/fault.h"
@@ -21,7 +21,8 @@
 struct attempt {
     struct worker *w;
     const struct order_request *request;
-    char lock_name[64];
+    struct admission_place place;
+    char lock_name[LOCK_NAME_SIZE];
     dlock_lease lease;
     bool is_locked;
     int64_t locked_ns;
@@ -107,6 +108,41 @@ static enum outcome check_window(struct worker *w, int64_t voucher_id)
     return OUTCOME_ACCEPTED;
 }
 
+/* ACCEPTED means: let in.  Without an answer nobody is: how many are inside is not
+ * known then. */
+static enum outcome enter(struct attempt *a)
+{
+    struct worker *w = a->w;
+    dlock_status st;
+
+    if (w->service->admission == NULL)
+        return OUTCOME_ACCEPTED;
+    st = admission_enter(w->service->admission, &a->place);
+    metrics_count(&w->cell->admitted[st]);
+    if (st == DLOCK_OK)
+        return OUTCOME_ACCEPTED;
+    if (st == DLOCK_BUSY) {
+        count_stop(w, LAYER_ADMISSION);
+        return OUTCOME_ADMISSION_FULL;
+    }
+    LIMITED_WARN("admission: %s: %s", dlock_status_text(st), dlock_error());
+    return OUTCOME_UNAVAILABLE;
+}
+
+static void leave(struct attempt *a)
+{
+    struct worker *w = a->w;
+    dlock_status st;
+
+    if (w->service->admission == NULL)
+        return;
+    st = admission_leave(w->service->admission, &a->place);
+    metrics_count(&w->cell->dismissed[st]);
+    if (st != DLOCK_OK)
+        LIMITED_WARN("a place of the admission was given back: %s %s",
+                     dlock_status_text(st), dlock_error());
+}
+
 /* ACCEPTED means: the lock is held. */
 static enum outcome lock(struct attempt *a)
 {
@@ -115,10 +151,10 @@ static enum outcome lock(struct attempt *a)
     int64_t asked_ns = monotonic_ns();
     dlock_status st;
 
-    (void)snprintf(a->lock_name, sizeof(a->lock_name), "lock:%s:%" PRId64,
-                   c->lock_scope_is_voucher ? "voucher" : "order",
-                   c->lock_scope_is_voucher ? a->request->voucher_id
-                                            : a->request->user_id);
+    if (c->lock_scope_is_voucher)
+        lock_name_of_voucher(a->request->voucher_id, a->lock_name);
+    else
+        lock_name_of_user(a->request->user_id, a->lock_name);
     st = dlock_acquire(w->service->locks, a->lock_name, c->lock_wait_ms, &a->lease);
     a->locked_ns = monotonic_ns();
     metrics_count(&w->cell->acquired[st]);
@@ -319,6 +355,21 @@ static enum outcome sell(struct attempt *a)
     return write_order(a);
 }
 
+/* What happens while the order is let in. */
+static enum outcome sell_locked(struct attempt *a)
+{
+    enum outcome outcome = lock(a);
+
+    if (outcome != OUTCOME_ACCEPTED)
+        return outcome;
+    outcome = sell(a);
+    if (outcome == OUTCOME_UNKNOWN)
+        abandon(a);
+    else
+        unlock(a);
+    return outcome;
+}
+
 static enum outcome place_new(struct worker *w, const struct order_request *request,
                               struct order_placed *placed)
 {
@@ -331,15 +382,12 @@ static enum outcome place_new(struct worker *w, const struct order_request *requ
         count_stop(w, LAYER_HINT);
         return OUTCOME_SOLD_OUT;
     }
-    outcome = lock(&a);
+    outcome = enter(&a);
     if (outcome != OUTCOME_ACCEPTED)
         return outcome;
     a.sale.voucher_id = request->voucher_id;
-    outcome = sell(&a);
-    if (outcome == OUTCOME_UNKNOWN)
-        abandon(&a);
-    else
-        unlock(&a);
+    outcome = sell_locked(&a);
+    leave(&a);
     *placed = a.placed;
     return outcome;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* order.h -- place an order: window, lock, guards, commit, unlock. */
+/* order.h -- place an order: window, admission, lock, guards, commit, unlock. */
 #ifndef APP_ORDER_H
 #define APP_ORDER_H
 
@@ -21,7 +21,7 @@ struct order_placed {
 /* Sell one unit of a voucher to a user.
  *   ACCEPTED         placed->order_id is the committed order; for a request that was
  *                    accepted before, the same one again
- *   SOLD_OUT, DUPLICATE, LOCK_BUSY, NOT_STARTED, ENDED, UNKNOWN_VOUCHER
+ *   SOLD_OUT, DUPLICATE, ADMISSION_FULL, LOCK_BUSY, NOT_STARTED, ENDED, UNKNOWN_VOUCHER
  *                    refused; nothing was written
  *   CONFLICT         the request's id belongs to another order
  *   UNAVAILABLE      a store did not answer; this attempt sold nothing and will not.

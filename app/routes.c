@@ -27,6 +27,8 @@ static const struct route ROUTES[] = {
     ADMIN("GET", "/readyz", 0, admin_ready)
     ADMIN("GET", "/metrics", 0, admin_metrics)
     ADMIN("GET", "/config", 0, admin_config)
+    ADMIN("GET", "/admin/locks/{name}", 0, admin_lock_show)
+    ADMIN("DELETE", "/admin/locks/{name}", 0, admin_lock_force)
     ADMIN("GET", "/faults", ROUTE_FAULT, admin_faults)
     ADMIN("POST", "/faults/arm", ROUTE_FAULT, admin_fault_arm)
     ADMIN("POST", "/faults/release", ROUTE_FAULT, admin_fault_release)
@@ -69,6 +71,12 @@ static const char *methods_of(const struct route *r)
     return strcmp(r->method, "GET") == 0 ? "GET, HEAD" : r->method;
 }
 
+/* What is allowed where this route stands beside one that GETs. */
+static const char *both_methods(const struct route *r)
+{
+    return strcmp(r->method, "DELETE") == 0 ? "GET, HEAD, DELETE" : "GET, HEAD, POST";
+}
+
 /* The route for this path and method.  If only the method is wrong, *allow is what
  * would be right. */
 static const struct route *find(enum listener_kind listener, const struct request *rq,
@@ -84,7 +92,7 @@ static const struct route *find(enum listener_kind listener, const struct reques
             continue;
         if (takes_method(r, rq->head->method))
             return r;
-        *allow = *allow == NULL ? methods_of(r) : "GET, HEAD, POST";
+        *allow = *allow == NULL ? methods_of(r) : both_methods(r);
     }
     return NULL;
 }

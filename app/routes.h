@@ -20,7 +20,8 @@ enum route_flags {
 struct route {
     enum listener_kind listener;
     const char *method; /* GET: HEAD as well */
-    const char *path; /* {id} stands for a number, {word} for a word, at most one */
+    const char *path; /* {id} stands for a number, {word} for the id of a
+                       * request, {name} for a lock; at most one of them */
     enum face face;
     unsigned flags;
     route_handler *handler;
@@ -41,6 +42,7 @@ route_handler api_order_course, api_order, api_order_find, api_request_find;
 route_handler api_voucher_course, api_voucher, api_voucher_list_course,
     api_voucher_list, api_voucher_find;
 route_handler admin_live, admin_ready, admin_metrics, admin_config;
+route_handler admin_lock_show, admin_lock_force;
 route_handler admin_faults, admin_fault_arm, admin_fault_release;
 
 #endif /* APP_ROUTES_H */

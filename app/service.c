@@ -29,6 +29,15 @@ static void count_lost_lock(const dlock_lease *lease, void *arg)
     LIMITED_WARN("the lock %s was lost while it was held", lease->name);
 }
 
+static const char *store_name(const char *lock)
+{
+    const char *store = dlock_variant_find(lock)->store;
+
+    return strcmp(store, "postgresql") == 0  ? "PostgreSQL"
+           : strcmp(store, "zookeeper") == 0 ? "ZooKeeper"
+                                             : "Redis";
+}
+
 static enum exit_code open_locks(struct service *s)
 {
     const struct config *c = s->config;
@@ -39,9 +48,13 @@ static enum exit_code open_locks(struct service *s)
     opts.redis_url = c->redis_url;
     opts.redlock_urls = c->redlock_urls;
     opts.database_url = c->database_url;
+    opts.record_dir = c->record;
     opts.database_timeout_ms = (int)c->statement_timeout_ms;
+    opts.zookeeper_url = c->zookeeper_url;
+    opts.zookeeper_timeout_ms = (int)c->zookeeper_timeout_ms;
     opts.lease_ms = (int)c->lock_lease_ms;
     opts.watchdog = c->watchdog;
+    opts.retry = c->retry;
     opts.redlock_sequential = strcmp(c->redlock, "sequential") == 0;
     opts.redis_timeout_ms = (int)c->redis_timeout_ms;
     opts.redlock_node_timeout_ms = (int)c->redlock_node_timeout_ms;
@@ -55,10 +68,7 @@ static enum exit_code open_locks(struct service *s)
                   dlock_error());
         return EXIT_USAGE;
     }
-    log_error("%s is not available for --lock=%s: %s: %s",
-              strcmp(dlock_variant_find(c->lock)->store, "postgresql") == 0 ? "PostgreSQL"
-                                                                            : "Redis",
-              c->lock, dlock_status_text(st), dlock_error());
+    log_error("%s is not available for --lock=%s: %s: %s", store_name(c->lock), c->lock, dlock_status_text(st), dlock_error());
     return EXIT_UNAVAILABLE;
 }
 
@@ -155,6 +165,8 @@ enum exit_code service_open(struct service *s, const struct config *config,
     if (config->allow_faults)
         dlock_fault_allow();
     rc = open_locks(s);
+    if (rc == EXIT_VALID)
+        rc = admission_open(&s->admission, config);
     if (rc == EXIT_VALID && !try_database(config))
         rc = EXIT_UNAVAILABLE;
     return rc;
@@ -162,8 +174,10 @@ enum exit_code service_open(struct service *s, const struct config *config,
 
 void service_close(struct service *s)
 {
+    admission_close(s->admission);
     dlock_close(s->locks);
     metrics_free(s->metrics);
+    s->admission = NULL;
     s->locks = NULL;
     s->metrics = NULL;
 }

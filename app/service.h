@@ -5,6 +5,7 @@
 
 #include <pthread.h>
 
+#include "app/admission.h"
 #include "app/config.h"
 #include "app/metrics.h"
 #include "app/sold_out.h"
@@ -30,6 +31,7 @@ struct service {
     const struct settings *settings;
     struct token_key key;
     struct dlock_system *locks;
+    struct admission *admission; /* NULL: everybody is let in */
     const struct stock_guard *guard;
     struct metrics *metrics;
     struct sold_out sold_out;
@@ -50,8 +52,8 @@ struct worker {
     char *received; /* the body of the request; config->body_limit bytes and a NUL */
 };
 
-/* Reach the stores: the lock's, then PostgreSQL.
- *   VALID         both answered
+/* Reach the stores: the lock's, the admission's, then PostgreSQL.
+ *   VALID         all answered
  *   USAGE         the lock cannot be used with these settings
  *   UNAVAILABLE   one did not answer
  * On anything but VALID the log says what. */

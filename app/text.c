@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/utf8.h"
+
 enum { TEXT_FIRST_BYTES = 1024 };
 
 void text_free(struct text *text)
@@ -83,15 +85,19 @@ void text_add_json(struct text *text, const char *value)
         return;
     }
     add_bytes(text, "\"", 1);
-    for (const char *p = value; *p != '\0'; p++) {
+    for (const char *p = value; *p != '\0';) {
+        size_t len = utf8_char_len(p);
         unsigned char c = (unsigned char)*p;
 
-        if (c == '"' || c == '\\')
+        if (len == 0)
+            add_bytes(text, UTF8_REPLACEMENT, strlen(UTF8_REPLACEMENT));
+        else if (c == '"' || c == '\\')
             text_add(text, "\\%c", c);
         else if (c < 0x20 || c == 0x7f)
             text_add(text, "\\u%04x", c);
         else
-            add_bytes(text, p, 1);
+            add_bytes(text, p, len);
+        p += len > 0 ? len : 1;
     }
     add_bytes(text, "\"", 1);
 }

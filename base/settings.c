@@ -173,6 +173,25 @@ static bool assign_switch(struct loading *l, const struct setting *setting,
     return true;
 }
 
+/* What the same source said before, and now this. */
+static const char *add_line(struct loading *l, size_t index, const char *text)
+{
+    const struct setting_origin *before = &l->s->origins[index];
+    bool is_same = before->text && strcmp(before->source, l->source) == 0;
+    size_t size = strlen(text) + 1 + (is_same ? strlen(before->text) + 1 : 0);
+    struct kept_text *kept;
+
+    if (!is_same)
+        return text;
+    kept = malloc(sizeof *kept + size);
+    if (!kept)
+        abort();
+    snprintf(kept->text, size, "%s\n%s", before->text, text);
+    kept->next = l->s->heap;
+    l->s->heap = kept;
+    return kept->text;
+}
+
 static bool assign(struct loading *l, size_t index, const char *text)
 {
     const struct setting *setting = &l->s->program->settings[index];
@@ -183,6 +202,10 @@ static bool assign(struct loading *l, size_t index, const char *text)
     switch (setting->type) {
     case SETTING_TEXT:
     case SETTING_SECRET:
+        *(const char **)where = kept;
+        break;
+    case SETTING_LINES:
+        kept = add_line(l, index, kept);
         *(const char **)where = kept;
         break;
     case SETTING_CHOICE:

@@ -22,6 +22,7 @@ enum setting_type {
     SETTING_CHOICE,   /* const char *, one of `choices`                           */
     SETTING_COUNT,    /* int64_t, min..max                                        */
     SETTING_DURATION, /* int64_t milliseconds, min..max; written 250ms, 2s, 5m    */
+    SETTING_LINES,    /* const char *; a flag given again adds a line              */
     SETTING_SWITCH,   /* bool; written on or off, and a bare flag means on        */
 };
 

@@ -132,3 +132,17 @@ bool audit_db_quiet(lab_db *db, bool *quiet)
     PQclear(result);
     return true;
 }
+
+bool audit_db_lock_rows(lab_db *db, int64_t *count)
+{
+    static const char sql[] = "SELECT (SELECT count(*) FROM dlock_lock)"
+                              " + (SELECT count(*) FROM dlock_row)"
+                              " + (SELECT count(*) FROM dlock_queue)";
+    PGresult *result = lab_db_ask(db, PGRES_TUPLES_OK, sql, 0, NULL);
+
+    if (!result)
+        return false;
+    *count = number(result, 0);
+    PQclear(result);
+    return true;
+}

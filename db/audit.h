@@ -43,6 +43,9 @@ bool audit_db_count(lab_db *db, const struct audit_db_filter *filter, int64_t *c
  * the lock library, whose waiting is its work. */
 bool audit_db_blocked(lab_db *db, int64_t for_ms, bool *blocked);
 
+/* How many rows the lock library has in its tables: locks held or waited for. */
+bool audit_db_lock_rows(lab_db *db, int64_t *count);
+
 /* Has no session of the service done anything for a second? */
 bool audit_db_quiet(lab_db *db, bool *quiet);
 

@@ -158,6 +158,7 @@ static enum db_status connect_now(struct db_conn *db)
     db->pg = start_connecting(db);
     if (db->pg == NULL)
         return db_lose(db, "out of memory");
+    (void)PQsetNoticeReceiver(db->pg, drop_notice, NULL);
     if (PQstatus(db->pg) == CONNECTION_BAD || !finish_connecting(db->pg, deadline_ns)) {
         const char *said = PQerrorMessage(db->pg);
 
@@ -165,7 +166,6 @@ static enum db_status connect_now(struct db_conn *db)
         return db_lose(db,
                        said[0] != '\0' ? said : "the server did not answer in time");
     }
-    (void)PQsetNoticeReceiver(db->pg, drop_notice, NULL);
     db->backoff_ms = 0;
     db->next_try_ns = 0;
     if (PQenterPipelineMode(db->pg) != 1)

@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: MIT */
+/* admin_locks.c -- one lock of the service's own kind, for an operator: who holds it, and
+ * freeing it by force. */
+#include <inttypes.h>
+
+#include "app/routes.h"
+
+/* Refuse what the library refused. */
+static void refuse(const struct request *rq, struct answer *an, dlock_status st)
+{
+    if (st == DLOCK_INVALID)
+        answer_outcome(rq, an, FACE_API, OUTCOME_BAD_REQUEST, dlock_error());
+    else if (st == DLOCK_UNSUPPORTED)
+        answer_status(rq, an, FACE_API, OUTCOME_UNAVAILABLE, 501, dlock_error());
+    else
+        answer_outcome(rq, an, FACE_API,
+                       st == DLOCK_UNKNOWN ? OUTCOME_UNKNOWN : OUTCOME_UNAVAILABLE,
+                       dlock_error());
+}
+
+static void begin(const struct request *rq, struct answer *an)
+{
+    an->outcome = OUTCOME_ACCEPTED;
+    answer_json(an, 200);
+    text_add(an->body, "{\"name\":");
+    text_add_json(an->body, rq->word);
+    text_add(an->body, ",\"lock\":\"%s\"", rq->worker->service->config->lock);
+}
+
+/* A number, or null where it is not known. */
+static void add_number(struct answer *an, const char *key, int64_t value)
+{
+    if (value < 0 || value == INT64_MAX)
+        text_add(an->body, ",\"%s\":null", key);
+    else
+        text_add(an->body, ",\"%s\":%" PRId64, key, value);
+}
+
+void admin_lock_show(const struct request *rq, struct answer *an)
+{
+    dlock_info info;
+    dlock_status st = dlock_inspect(rq->worker->service->locks, rq->word, &info);
+
+    if (st != DLOCK_OK) {
+        refuse(rq, an, st);
+        return;
+    }
+    begin(rq, an);
+    text_add(an->body, ",\"locked\":%s,\"shared\":%s,\"owner\":",
+             info.locked ? "true" : "false", info.shared ? "true" : "false");
+    text_add_json(an->body, info.owner[0] != '\0' ? info.owner : NULL);
+    add_number(an, "holdCount", info.hold_count);
+    add_number(an, "readerCount", info.reader_count);
+    add_number(an, "waiterCount", info.waiter_count);
+    add_number(an, "leftMs", info.left_ms);
+    text_add(an->body, ",\"endsByItself\":%s",
+             info.locked && info.left_ms == INT64_MAX ? "false" : "true");
+    if (info.fence != 0)
+        text_add(an->body, ",\"fence\":\"%" PRIu64 "\"", info.fence);
+    text_add(an->body, "}\n");
+}
+
+void admin_lock_force(const struct request *rq, struct answer *an)
+{
+    dlock_status st = dlock_force_release(rq->worker->service->locks, rq->word);
+
+    if (st != DLOCK_OK && st != DLOCK_LOST) {
+        refuse(rq, an, st);
+        return;
+    }
+    begin(rq, an);
+    text_add(an->body, ",\"freed\":%s}\n", st == DLOCK_OK ? "true" : "false");
+}

@@ -1,0 +1,126 @@
+/* SPDX-License-Identifier: MIT */
+/* admission.c -- how many orders may be inside at once, all processes together. */
+#include "app/admission.h"
+
+#include <stdlib.h>
+
+#include "app/limited.h"
+
+struct admission {
+    dlock_primitives *prims;
+    const struct config *config;
+    struct limited repair;
+};
+
+/* Make the places; BUSY if they are there. */
+static dlock_status make_places(struct admission *a)
+{
+    const struct config *c = a->config;
+
+    return c->admission_kind == ADMISSION_PERMITS
+               ? dlock_permits_set(a->prims, c->admission_name, c->admission_limit)
+               : dlock_semaphore_set(a->prims, c->admission_name, c->admission_limit);
+}
+
+/* They were made before, by a process that may have been given another number, or may
+ * have died in there. */
+static dlock_status tell_what_is_left(struct admission *a)
+{
+    const struct config *c = a->config;
+    int64_t available = 0;
+    int64_t acquired = 0;
+    dlock_status st;
+
+    if (c->admission_kind == ADMISSION_SEMAPHORE) {
+        st = dlock_semaphore_available(a->prims, c->admission_name, &available);
+        if (st == DLOCK_OK && available != c->admission_limit)
+            log_warn("--admission=%s: %s is there already and has %lld places free; "
+                     "orders that are inside hold the others, or processes that died",
+                     c->admission, c->admission_name, (long long)available);
+        return st;
+    }
+    st = dlock_permits_acquired(a->prims, c->admission_name, &acquired);
+    if (st == DLOCK_OK)
+        st = dlock_permits_available(a->prims, c->admission_name, &available);
+    if (st == DLOCK_OK && available + acquired != c->admission_limit)
+        log_warn("--admission=%s: %s is there already and has %lld places; DEL it in "
+                 "Redis to make it anew",
+                 c->admission, c->admission_name, (long long)(available + acquired));
+    return st;
+}
+
+enum exit_code admission_open(struct admission **out, const struct config *config)
+{
+    struct admission *a;
+    dlock_status st;
+
+    *out = NULL;
+    if (config->admission_kind == ADMISSION_NONE)
+        return EXIT_VALID;
+    a = calloc(1, sizeof(*a));
+    if (a == NULL) {
+        log_error("out of memory");
+        return EXIT_UNAVAILABLE;
+    }
+    a->config = config;
+    st = dlock_primitives_open(&a->prims, config->redis_url,
+                               (int)config->redis_timeout_ms);
+    if (st == DLOCK_OK)
+        st = make_places(a);
+    if (st == DLOCK_BUSY)
+        st = tell_what_is_left(a);
+    if (st == DLOCK_OK) {
+        *out = a;
+        return EXIT_VALID;
+    }
+    log_error("--admission=%s cannot be used: %s: %s", config->admission,
+              dlock_status_text(st), dlock_error());
+    admission_close(a);
+    return st == DLOCK_INVALID ? EXIT_USAGE : EXIT_UNAVAILABLE;
+}
+
+void admission_close(struct admission *a)
+{
+    if (a == NULL)
+        return;
+    dlock_primitives_close(a->prims);
+    free(a);
+}
+
+static dlock_status try_once(struct admission *a, struct admission_place *place)
+{
+    const struct config *c = a->config;
+
+    return c->admission_kind == ADMISSION_PERMITS
+               ? dlock_permits_acquire(a->prims, c->admission_name, 0,
+                                       (int)c->admission_lease_ms, &place->permit)
+               : dlock_semaphore_acquire(a->prims, c->admission_name, 1, 0);
+}
+
+/* A Redis that lost its data has no places, which looks like full: once a second one
+ * who was refused makes them anew if they are gone. */
+dlock_status admission_enter(struct admission *a, struct admission_place *place)
+{
+    enum { REPAIR_EVERY_MS = 1000 };
+    dlock_status st = try_once(a, place);
+    uint64_t skipped = 0;
+
+    if (st == DLOCK_TIMEOUT)
+        return DLOCK_BUSY; /* granted, but later than its lease */
+    if (st != DLOCK_BUSY || !limited_pass(&a->repair, REPAIR_EVERY_MS, &skipped))
+        return st;
+    if (make_places(a) != DLOCK_OK)
+        return DLOCK_BUSY;
+    log_warn("%s was gone from Redis and is made anew", a->config->admission_name);
+    st = try_once(a, place);
+    return st == DLOCK_TIMEOUT ? DLOCK_BUSY : st;
+}
+
+dlock_status admission_leave(struct admission *a, const struct admission_place *place)
+{
+    const struct config *c = a->config;
+
+    return c->admission_kind == ADMISSION_PERMITS
+               ? dlock_permits_release(a->prims, c->admission_name, &place->permit)
+               : dlock_semaphore_release(a->prims, c->admission_name, 1);
+}

@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: MIT */
+/* reader.c -- a query of a voucher's stock, and the lock that it shares. */
+#include "app/reader.h"
+
+#include "app/limited.h"
+#include "app/lock_name.h"
+#include "lock/fault.h"
+
+enum outcome reader_begin(struct worker *w, int64_t voucher_id, struct reader *r)
+{
+    const struct config *c = w->service->config;
+    dlock_request request = {.shared = true, .wait_ms = c->lock_wait_ms};
+    char name[LOCK_NAME_SIZE];
+    dlock_status st;
+
+    r->is_locked = false;
+    if (!c->lock_knows_readers || !c->lock_scope_is_voucher)
+        return OUTCOME_ACCEPTED;
+    lock_name_of_voucher(voucher_id, name);
+    st = dlock_acquire_with(w->service->locks, name, &request, &r->lease);
+    metrics_count(&w->cell->acquired[st]);
+    r->is_locked = st == DLOCK_OK;
+    if (r->is_locked) {
+        DLOCK_FAULT(AFTER_ACQUIRE, name);
+        return OUTCOME_ACCEPTED;
+    }
+    if (st == DLOCK_BUSY || st == DLOCK_TIMEOUT)
+        return OUTCOME_LOCK_BUSY;
+    LIMITED_WARN("reading under lock %s: %s: %s", name, dlock_status_text(st),
+                 dlock_error());
+    return st == DLOCK_INVALID || st == DLOCK_NOMEM ? OUTCOME_INTERNAL
+                                                    : OUTCOME_UNAVAILABLE;
+}
+
+void reader_end(struct worker *w, struct reader *r)
+{
+    dlock_status st;
+
+    if (!r->is_locked)
+        return;
+    r->is_locked = false;
+    st = dlock_release(w->service->locks, &r->lease);
+    metrics_count(&w->cell->released[st]);
+    if (st != DLOCK_OK)
+        LIMITED_WARN("lock %s was given back by a reader: %s %s", r->lease.name,
+                     dlock_status_text(st), dlock_error());
+}

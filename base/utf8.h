@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: MIT */
+/* utf8.h -- text that somebody else wrote, before it is shown or put into JSON. */
+#ifndef BASE_UTF8_H
+#define BASE_UTF8_H
+
+#include <stddef.h>
+
+/* What stands for a byte that is no text. */
+#define UTF8_REPLACEMENT "\xef\xbf\xbd"
+
+/* How many bytes the character at `text` has, 1 to 4; 0: that is no UTF-8.  Of an empty
+ * text it is 1, its NUL. */
+size_t utf8_char_len(const char *text);
+
+/* Copy `text`, with a replacement for every byte that is no UTF-8 and for every control
+ * character, as much as fits into `size` bytes with a NUL.  Thrice the length of the
+ * text is always enough. */
+void utf8_clean(const char *text, char *out, size_t size);
+
+#endif /* BASE_UTF8_H */
