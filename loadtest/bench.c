@@ -20,6 +20,7 @@
 #include "loadtest/runs.h"
 #include "loadtest/seed.h"
 #include "loadtest/service.h"
+#include "loadtest/spread.h"
 #include "loadtest/wrk.h"
 
 enum {
@@ -291,21 +292,6 @@ static enum exit_code measure_http(struct bench *b, const struct contest *contes
     return rc;
 }
 
-static int compare_doubles(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-
-    return (x > y) - (x < y);
-}
-
-/* Sorts the values. */
-static double median(double *values, int64_t count)
-{
-    qsort(values, (size_t)count, sizeof *values, compare_doubles);
-    return count % 2 ? values[count / 2]
-                     : (values[count / 2 - 1] + values[count / 2]) / 2;
-}
-
 static enum exit_code print_result(struct bench *b)
 {
     int64_t n = b->v->repeats;
@@ -317,19 +303,20 @@ static enum exit_code print_result(struct bench *b)
            "\n\n%-40s %8s %8s %6s %13s %7s\n",
            n, "", "HTTP", "pgbench", "ratio", "(from - to)", "target");
     for (int i = 0; i < CONTEST_COUNT; i++) {
-        double ratio = median(b->ratio[i], n);
-        double http = median(b->http[i], n), pgbench = median(b->pgbench[i], n);
-        bool reached = ratio >= contests[i].target;
+        struct spread ratio = spread_of(b->ratio[i], (size_t)n);
+        double http = spread_of(b->http[i], (size_t)n).median;
+        double pgbench = spread_of(b->pgbench[i], (size_t)n).median;
+        bool reached = ratio.median >= contests[i].target;
 
         printf("%-40s %8.0f %8.0f %6.2f (%.2f - %.2f) %7.2f %s\n", contests[i].name,
-               http, pgbench, ratio, b->ratio[i][0], b->ratio[i][n - 1],
+               http, pgbench, ratio.median, ratio.least, ratio.most,
                contests[i].target, reached ? "reached" : "MISSED");
         rc = reached ? rc : EXIT_THRESHOLD;
         json_array_append_new(list, json_pack("{s:s, s:f, s:f, s:f, s:f, s:f, s:f}",
                                               "flags", contests[i].name, "http_per_s",
                                               http, "pgbench_per_s", pgbench, "ratio",
-                                              ratio, "ratio_min", b->ratio[i][0],
-                                              "ratio_max", b->ratio[i][n - 1], "target",
+                                              ratio.median, "ratio_min", ratio.least,
+                                              "ratio_max", ratio.most, "target",
                                               contests[i].target));
     }
     files_join(path, b->dir, "bench.json");
@@ -391,7 +378,7 @@ static enum exit_code run(const struct settings *s, const void *values)
     (void)s;
     if (!b)
         abort();
-    rc = lab_open(&lab, lab_choose_dir(v->dir));
+    rc = lab_open(&lab, lab_choose_dir(v->dir), false);
     if (rc == EXIT_VALID) {
         b->v = v;
         b->lab = &lab;

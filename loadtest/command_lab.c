@@ -10,69 +10,81 @@
 
 struct lab_settings {
     const char *dir;
+    bool zookeeper;
 };
 
 static const struct setting settings[] = {
     COMMAND_DIR(offsetof(struct lab_settings, dir)),
+    {.type = SETTING_SWITCH,
+     .name = "zookeeper",
+     .offset = offsetof(struct lab_settings, zookeeper),
+     .fallback = "off",
+     .group = "Options",
+     .help = "up: with a ZooKeeper, for the zk locks"},
 };
 
 static const struct setting_program program = {
     .name = "seckill lab",
-    .synopsis = "up|down|status|restart SERVER [--dir=DIR]",
+    .synopsis = "up|down|status|restart SERVER [--dir=DIR] [--zookeeper]",
     .intro =
         "The private servers: one PostgreSQL cluster and six Redis servers on free\n"
-        "loopback ports.  They belong to one directory and have nothing to do with\n"
+        "loopback ports; and one ZooKeeper, if it is asked for.  They belong to one directory and have nothing to do with\n"
         "the servers of this machine.\n\n"
         "  seckill lab up             start them, unless they are up\n"
+        "  seckill lab up --zookeeper the same with ZooKeeper\n"
         "  . .lab/env                 then psql \"$SECKILL_LAB_DATABASE_URL\" and\n"
         "                             build/seckilld work in this shell\n"
         "  seckill lab status         who listens where\n"
-        "  seckill lab restart redis  or postgres, or redlock-1 to redlock-5\n"
+        "  seckill lab restart redis  or postgres, zookeeper, redlock-1 to redlock-5\n"
         "  seckill lab down           stop them and remove the directory",
     .settings = settings,
     .count = sizeof settings / sizeof settings[0],
     .max_operands = 2,
 };
 
-static enum exit_code up(const char *dir, const char *name)
+static enum exit_code up(const char *dir, const char *name, bool zookeeper)
 {
     struct lab lab;
     bool was_up = false;
-    enum exit_code rc = lab_keep(&lab, dir, &was_up);
+    enum exit_code rc = lab_keep(&lab, dir, zookeeper, &was_up);
 
     (void)name;
     if (rc != EXIT_VALID)
         return rc;
     printf("%s: postgres on 127.0.0.1:%d, redis on %d, redlock on",
            was_up ? "already up" : "up", lab.servers[0].port, lab.servers[1].port);
-    for (int i = 2; i < LAB_SERVER_COUNT; i++)
+    for (int i = 2; i < LAB_ZOOKEEPER; i++)
         printf(" %d", lab.servers[i].port);
+    if (lab_has_zookeeper(&lab))
+        printf(", zookeeper on %d", lab.servers[LAB_ZOOKEEPER].port);
     printf("\nuse it in this shell:  . %s/env\n", dir);
     return EXIT_VALID;
 }
 
-static enum exit_code down(const char *dir, const char *name)
+static enum exit_code down(const char *dir, const char *name, bool zookeeper)
 {
     bool was_there = false;
     enum exit_code rc = lab_remove(dir, &was_there);
 
     (void)name;
+    (void)zookeeper;
     if (rc == EXIT_VALID)
         printf(was_there ? "down: %s is removed\n" : "nothing to do: there is no %s\n",
                dir);
     return rc;
 }
 
-static enum exit_code status(const char *dir, const char *name)
+static enum exit_code status(const char *dir, const char *name, bool zookeeper)
 {
     struct lab lab;
 
     (void)name;
+    (void)zookeeper;
     if (!lab_state_read(&lab, dir)) {
         printf("no lab in %s; start one: seckill lab up --dir=%s\n", dir, dir);
         return EXIT_UNAVAILABLE;
     }
-    for (int i = 0; i < LAB_SERVER_COUNT; i++) {
+    for (int i = 0; i < lab.server_count; i++) {
         const struct lab_server *server = &lab.servers[i];
 
         printf("%-10s 127.0.0.1:%-5d pid %-7d %s\n", server->name, server->port,
@@ -81,11 +93,12 @@ static enum exit_code status(const char *dir, const char *name)
     return lab_is_up(&lab) ? EXIT_VALID : EXIT_UNAVAILABLE;
 }
 
-static enum exit_code restart(const char *dir, const char *name)
+static enum exit_code restart(const char *dir, const char *name, bool zookeeper)
 {
     struct lab lab;
     enum exit_code rc;
 
+    (void)zookeeper;
     if (!name) {
         fprintf(stderr, "seckill lab restart: which server?  For example: redis\n");
         return EXIT_USAGE;
@@ -100,7 +113,7 @@ static enum exit_code restart(const char *dir, const char *name)
 
 static const struct action {
     const char *name;
-    enum exit_code (*run)(const char *dir, const char *name);
+    enum exit_code (*run)(const char *dir, const char *name, bool zookeeper);
 } actions[] = {{"up", up}, {"down", down}, {"status", status}, {"restart", restart}};
 
 static const char *action_name(size_t i)
@@ -117,7 +130,8 @@ static enum exit_code run(const struct settings *s, const void *values)
 
     for (size_t i = 0; i < sizeof actions / sizeof actions[0]; i++) {
         if (strcmp(actions[i].name, word) == 0)
-            return actions[i].run(dir, s->operand_count > 1 ? s->operands[1] : NULL);
+            return actions[i].run(dir, s->operand_count > 1 ? s->operands[1] : NULL,
+                                  v->zookeeper);
     }
     fprintf(stderr, "seckill lab: %s \"%s\"",
             *word ? "unknown command" : "needs a command, not", word);

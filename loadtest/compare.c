@@ -32,6 +32,7 @@ struct compare_settings {
     const char *dir, *out, *locks, *hazards, *experiments;
     int64_t repeats, hazard_repeats, processes, connections, stock;
     int64_t duration_ms, lease_ms, calm_lease_ms;
+    bool record;
 };
 
 #define AT(field) offsetof(struct compare_settings, field)
@@ -127,6 +128,12 @@ static const struct setting settings[] = {
      .max = 3600000,
      .group = "Options",
      .help = "of the locks when nothing goes wrong"},
+    {.type = SETTING_SWITCH,
+     .name = "record",
+     .offset = AT(record),
+     .fallback = "off",
+     .group = "Options",
+     .help = "record every lock call, for `seckill check`"},
     COMMAND_OUT(AT(out)),
     COMMAND_OWN_DIR(AT(dir)),
 };
@@ -312,6 +319,7 @@ static enum exit_code attempt(const struct comparison *c,
         .has_gap = expectation_has_gap(cell->lock),
         .stays_out = cell->expected == EXPECT_SOUND,
         .face = "hmdp",
+        .record = v->record,
     };
 
     files_join(dir, c->dir, out->dir);
@@ -445,13 +453,16 @@ static enum exit_code run(const struct settings *s, const void *values)
     const struct compare_settings *v = values;
     struct comparison c = {0};
     struct lab lab;
+    bool zookeeper = false;
     enum exit_code rc;
 
     (void)s;
     if (!choose(&c, v))
         return EXIT_USAGE;
     make_cells(&c, v);
-    rc = lab_open(&lab, lab_choose_dir(v->dir));
+    for (size_t i = 0; i < c.lock_count; i++)
+        zookeeper = zookeeper || lab_lock_needs_zookeeper(c.locks[i]);
+    rc = lab_open(&lab, lab_choose_dir(v->dir), zookeeper);
     if (rc == EXIT_VALID) {
         rc = run_in_lab(&c, v, &lab);
         lab_close(&lab);

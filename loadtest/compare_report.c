@@ -221,9 +221,8 @@ static void markdown_method(FILE *out, const struct comparison *c)
     for (size_t h = 0; h < c->hazard_count; h++)
         fprintf(out, "- `%s`: %s%s\n", c->hazards[h]->name, c->hazards[h]->does,
                 strcmp(c->hazards[h]->name, "check-gap") == 0
-                    ? "; only `owner` has that gap, for the others the run is like "
-                      "calm with "
-                      "the short lease"
+                    ? "; only `owner`, `watch` and `getset` have that gap, for the others "
+                      "the run is like calm with the short lease"
                     : "");
 }
 

@@ -37,11 +37,16 @@ void control_stop(struct control *c)
         c->page[CONTROL_STOP] = 1;
 }
 
+int64_t control_of(const struct control *c, int thread, int number)
+{
+    return c->page ? c->page[CONTROL_THREAD * thread + number] : 0;
+}
+
 int64_t control_sum(const struct control *c, int number)
 {
     int64_t sum = 0;
 
     for (int i = 1; c->page && i <= CONTROL_THREADS_MAX; i++)
-        sum += c->page[CONTROL_THREAD * i + number];
+        sum += control_of(c, i, number);
     return sum;
 }

@@ -19,6 +19,8 @@ enum {
     CONTROL_ACCEPTED = 2,
     CONTROL_SOLD_OUT = 3,
     CONTROL_OTHER = 4,
+    CONTROL_FIRED_NS = 5, /* when it sent its first request, monotonic clock         */
+    CONTROL_BY_GUN = 6,   /* not zero: it had waited for the starting gun            */
 };
 
 struct control {
@@ -30,6 +32,9 @@ bool control_open(struct control *c, const char *path);
 void control_close(struct control *c);
 
 void control_stop(struct control *c);
+
+/* One number of one thread. */
+int64_t control_of(const struct control *c, int thread, int number);
 
 /* One of the thread's numbers, all threads together. */
 int64_t control_sum(const struct control *c, int number);

@@ -8,7 +8,8 @@
 
 char **environment_make(const struct lab *lab, const char *const *extra)
 {
-    struct lab_variable variables[LAB_ENVIRONMENT_COUNT];
+    struct lab_variable variables[LAB_ENVIRONMENT_MAX];
+    size_t labs = lab_environment(lab, variables);
     size_t ours = 0, extras = 0, n = 0;
     char **made;
 
@@ -16,15 +17,14 @@ char **environment_make(const struct lab *lab, const char *const *extra)
         ours++;
     while (extra && extra[extras])
         extras++;
-    made = calloc(ours + LAB_ENVIRONMENT_COUNT + extras + 1, sizeof *made);
+    made = calloc(ours + labs + extras + 1, sizeof *made);
     if (!made)
         abort();
     for (size_t i = 0; i < ours; i++) {
         if (strncmp(environ[i], "SECKILL_", 8) != 0)
             made[n++] = strdup(environ[i]);
     }
-    lab_environment(lab, variables);
-    for (size_t i = 0; i < LAB_ENVIRONMENT_COUNT; i++) {
+    for (size_t i = 0; i < labs; i++) {
         if (asprintf(&made[n++], "%s=%s", variables[i].name, variables[i].value) < 0)
             abort();
     }

@@ -15,7 +15,7 @@
 
 #include "base/exit_codes.h"
 
-enum { LEVELS_ABOVE = 3 };
+enum { LEVELS_ABOVE = 4 };
 
 static void too_long(void)
 {
@@ -70,10 +70,25 @@ char *files_read(const char *path, size_t *size)
     return text;
 }
 
+/* A disk that fills up takes a part first, and says why the next time. */
+static bool write_all(int fd, const char *text, size_t size)
+{
+    while (size > 0) {
+        ssize_t n = write(fd, text, size);
+
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n < 0)
+            return false;
+        text += n;
+        size -= (size_t)n;
+    }
+    return true;
+}
+
 bool files_write(const char *path, const char *text)
 {
     char fresh[FILES_PATH_MAX];
-    size_t size = strlen(text);
     bool ok;
     int fd;
 
@@ -81,9 +96,16 @@ bool files_write(const char *path, const char *text)
     fd = open(fresh, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
     if (fd < 0)
         return false;
-    ok = write(fd, text, size) == (ssize_t)size;
+    ok = write_all(fd, text, strlen(text));
     ok = close(fd) == 0 && ok;
-    return ok && rename(fresh, path) == 0;
+    ok = ok && rename(fresh, path) == 0;
+    if (!ok) {
+        int error = errno;
+
+        unlink(fresh);
+        errno = error;
+    }
+    return ok;
 }
 
 bool files_write_json(const char *path, const json_t *json)

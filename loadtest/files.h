@@ -22,7 +22,8 @@ void files_path(char *out, const char *fmt, ...) __attribute__((format(printf, 2
  * caller frees it. */
 char *files_read(const char *path, size_t *size);
 
-/* Write the whole file, mode 0600, by way of a new file that replaces the old one. */
+/* Write the whole file, mode 0600, by way of a new file that replaces the old one.
+ * False (and errno): the old one is as it was, and nothing of the new one is left. */
 bool files_write(const char *path, const char *text);
 bool files_write_json(const char *path, const json_t *json);
 

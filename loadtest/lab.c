@@ -17,7 +17,7 @@
 #include "base/token.h"
 #include "loadtest/interrupt.h"
 
-enum { POLL_MS = 10, END_MS = 10000, REDIS_END_MS = 3000 };
+enum { POLL_MS = 10, END_MS = 10000, REDIS_END_MS = 3000, STARTS = 4 };
 
 const char *lab_choose_dir(const char *given)
 {
@@ -35,9 +35,9 @@ static void clean(struct lab *lab)
     struct dirent *entry;
     DIR *dir;
 
-    for (size_t i = 0; i < LAB_SERVER_COUNT; i++)
+    for (int i = 0; i < lab->server_count; i++)
         child_signal(&lab->servers[i].child, i == 0 ? SIGQUIT : SIGTERM);
-    for (size_t i = 0; i < LAB_SERVER_COUNT; i++) {
+    for (int i = 0; i < lab->server_count; i++) {
         child_end(&lab->servers[i].child, i == 0 ? SIGQUIT : SIGTERM,
                   i == 0 ? END_MS : REDIS_END_MS);
         lab_release_port(&lab->servers[i]);
@@ -105,7 +105,27 @@ static enum exit_code make_dir(struct lab *lab, const char *dir)
     return chmod(lab->dir, 0700) == 0 ? EXIT_VALID : EXIT_UNAVAILABLE;
 }
 
-static bool prepare(struct lab *lab)
+/* Name it and keep a port for it. */
+static bool prepare_server(struct lab *lab, int i)
+{
+    struct lab_server *server = &lab->servers[i];
+
+    *server = (struct lab_server){.placeholder_fd = -1};
+    if (i == 0)
+        snprintf(server->name, sizeof server->name, "postgres");
+    else if (i == 1)
+        snprintf(server->name, sizeof server->name, "redis");
+    else if (i == LAB_ZOOKEEPER)
+        snprintf(server->name, sizeof server->name, "zookeeper");
+    else
+        snprintf(server->name, sizeof server->name, "redlock-%d", (i - 1) % 100);
+    if (lab_reserve_port(server))
+        return true;
+    fprintf(stderr, "seckill: found no free port on 127.0.0.1\n");
+    return false;
+}
+
+static bool prepare(struct lab *lab, bool zookeeper)
 {
     char path[FILES_PATH_MAX];
 
@@ -113,20 +133,10 @@ static bool prepare(struct lab *lab)
     files_random_hex(lab->lab_password, LAB_SECRET_LEN / 2);
     files_random_hex(lab->service_password, LAB_SECRET_LEN / 2);
     files_random_hex(lab->redis_password, LAB_SECRET_LEN / 2);
-    for (int i = 0; i < LAB_SERVER_COUNT; i++) {
-        struct lab_server *server = &lab->servers[i];
-
-        server->placeholder_fd = -1;
-        if (i == 0)
-            snprintf(server->name, sizeof server->name, "postgres");
-        else if (i == 1)
-            snprintf(server->name, sizeof server->name, "redis");
-        else
-            snprintf(server->name, sizeof server->name, "redlock-%d", (i - 1) % 100);
-        if (!lab_reserve_port(server)) {
-            fprintf(stderr, "seckill: found no free port on 127.0.0.1\n");
+    lab->server_count = zookeeper ? LAB_ZOOKEEPER + 1 : LAB_ZOOKEEPER;
+    for (int i = 0; i < lab->server_count; i++) {
+        if (!prepare_server(lab, i))
             return false;
-        }
     }
     files_join(path, lab->dir, "token.key");
     if (!token_key_make(path)) {
@@ -138,8 +148,17 @@ static bool prepare(struct lab *lab)
 
 static bool answers(const struct lab *lab, int i)
 {
-    return i == 0 ? lab_postgres_answers(lab, &lab->servers[i])
-                  : lab_redis_answers(lab, &lab->servers[i]);
+    return i == 0               ? lab_postgres_answers(lab, &lab->servers[i])
+           : i == LAB_ZOOKEEPER ? lab_zookeeper_answers(lab, &lab->servers[i])
+                                : lab_redis_answers(lab, &lab->servers[i]);
+}
+
+/* Any but the first start of PostgreSQL, which needs its initdb. */
+static bool start_server(struct lab *lab, int i)
+{
+    return i == 0               ? lab_postgres_start(lab, &lab->servers[i])
+           : i == LAB_ZOOKEEPER ? lab_zookeeper_start(lab, &lab->servers[i])
+                                : lab_redis_start(lab, &lab->servers[i]);
 }
 
 static void show_failure(const struct lab *lab, const struct lab_server *server,
@@ -176,6 +195,28 @@ static bool wait_ready(struct lab *lab, int i)
     return true;
 }
 
+/* Its port is nobody's between our placeholder and java, so another process may have
+ * taken it: then java ends, and is started with another one. */
+static bool wait_zookeeper(struct lab *lab)
+{
+    struct lab_server *server = &lab->servers[LAB_ZOOKEEPER];
+
+    for (int i = 1; i < STARTS; i++) {
+        int64_t deadline_ns = monotonic_ns() + LAB_READY_MS * 1000000LL;
+
+        while (child_runs(&server->child) && !answers(lab, LAB_ZOOKEEPER) &&
+               !interrupted() && monotonic_ns() < deadline_ns)
+            interrupt_sleep_ms(POLL_MS);
+        if (child_runs(&server->child) || interrupted())
+            break;
+        fprintf(stderr, "seckill: ZooKeeper ended at once; trying another port\n");
+        if (!lab_reserve_port(server) || !start_server(lab, LAB_ZOOKEEPER) ||
+            !lab_state_write(lab))
+            return false;
+    }
+    return wait_ready(lab, LAB_ZOOKEEPER);
+}
+
 static bool wait_initdb(struct lab *lab)
 {
     struct lab_server *server = &lab->servers[0];
@@ -190,28 +231,47 @@ static bool wait_initdb(struct lab *lab)
     return status == 0;
 }
 
-/* All at once: the Redis servers come up while initdb works. */
+/* All at once: the others come up while initdb works. */
 static bool start_servers(struct lab *lab)
 {
     if (!lab_postgres_init(lab, &lab->servers[0]) || !lab_state_write(lab))
         return false;
-    for (int i = 1; i < LAB_SERVER_COUNT; i++) {
-        if (!lab_redis_start(lab, &lab->servers[i]) || !lab_state_write(lab))
+    for (int i = 1; i < lab->server_count; i++) {
+        if (!start_server(lab, i) || !lab_state_write(lab))
             return false;
     }
     if (!wait_initdb(lab) || !lab_postgres_start(lab, &lab->servers[0]) ||
         !lab_state_write(lab))
         return false;
-    for (int i = 1; i < LAB_SERVER_COUNT; i++) {
-        if (!wait_ready(lab, i))
+    for (int i = 1; i < lab->server_count; i++) {
+        if (!(i == LAB_ZOOKEEPER ? wait_zookeeper(lab) : wait_ready(lab, i)))
             return false;
     }
     return wait_ready(lab, 0) && lab_postgres_fill(lab) && lab_env_write(lab) &&
            !interrupted();
 }
 
+/* To a lab that is up, with the lock held. */
+static enum exit_code add_zookeeper(struct lab *lab)
+{
+    struct lab_server *server = &lab->servers[LAB_ZOOKEEPER];
+
+    fprintf(stderr, "seckill: starting ZooKeeper in the lab in %s\n", lab->dir);
+    if (!prepare_server(lab, LAB_ZOOKEEPER))
+        return EXIT_UNAVAILABLE;
+    lab->server_count = LAB_ZOOKEEPER + 1;
+    if (start_server(lab, LAB_ZOOKEEPER) && lab_state_write(lab) &&
+        wait_zookeeper(lab) && lab_env_write(lab) && !interrupted())
+        return EXIT_VALID;
+    child_end(&server->child, SIGTERM, END_MS);
+    lab_release_port(server);
+    lab->server_count = LAB_ZOOKEEPER;
+    lab_state_write(lab);
+    return interrupted() ? (enum exit_code)INTERRUPT_EXIT : EXIT_UNAVAILABLE;
+}
+
 /* With the lock held: make it so that the lab is up. */
-static enum exit_code start_locked(struct lab *lab, bool owned)
+static enum exit_code start_locked(struct lab *lab, bool owned, bool zookeeper)
 {
     struct lab found;
     int lock_fd = lab->lock_fd;
@@ -220,32 +280,32 @@ static enum exit_code start_locked(struct lab *lab, bool owned)
         found.lock_fd = lock_fd;
         if (lab_is_up(&found)) {
             *lab = found;
-            return EXIT_VALID;
+            return !zookeeper || lab_has_zookeeper(lab) ? EXIT_VALID
+                                                        : add_zookeeper(lab);
         }
         fprintf(stderr, "seckill: cleaning up after a lab in %s that is no longer up\n",
                 found.dir);
         clean(&found);
     }
     lab->owned = owned;
-    if (prepare(lab) && start_servers(lab))
+    if (prepare(lab, zookeeper) && start_servers(lab))
         return EXIT_VALID;
     remove_lab(lab);
     return interrupted() ? (enum exit_code)INTERRUPT_EXIT : EXIT_UNAVAILABLE;
 }
 
-static enum exit_code start(struct lab *lab, const char *dir, bool owned)
+static enum exit_code start(struct lab *lab, const char *dir, bool owned,
+                            bool zookeeper)
 {
     enum exit_code rc;
 
     *lab = (struct lab){.lock_fd = -1};
-    for (int i = 0; i < LAB_SERVER_COUNT; i++)
-        lab->servers[i].placeholder_fd = -1;
     rc = make_dir(lab, dir);
     if (rc != EXIT_VALID)
         return rc;
     if (!lab_lock(lab))
         return EXIT_UNAVAILABLE;
-    return start_locked(lab, owned);
+    return start_locked(lab, owned, zookeeper);
 }
 
 enum exit_code lab_use(struct lab *lab, const char *dir)
@@ -259,15 +319,17 @@ enum exit_code lab_use(struct lab *lab, const char *dir)
     return EXIT_UNAVAILABLE;
 }
 
-enum exit_code lab_open(struct lab *lab, const char *dir)
+enum exit_code lab_open(struct lab *lab, const char *dir, bool zookeeper)
 {
+    bool was_up;
+
     /* A lab that another command owns would go away under us: then start() complains.
      */
-    if (lab_state_read(lab, dir) && lab_is_up(lab) && !lab->owned) {
-        lab->lock_fd = -1;
-        return EXIT_VALID;
-    }
-    return start(lab, dir, true);
+    if (lab_state_read(lab, dir) && lab_is_up(lab) && !lab->owned)
+        return lab_keep(lab, dir, zookeeper, &was_up);
+    if (zookeeper)
+        fprintf(stderr, "seckill: starting a lab with ZooKeeper in %s\n", dir);
+    return start(lab, dir, true, zookeeper);
 }
 
 void lab_close(struct lab *lab)
@@ -277,16 +339,16 @@ void lab_close(struct lab *lab)
     *lab = (struct lab){.lock_fd = -1};
 }
 
-enum exit_code lab_keep(struct lab *lab, const char *dir, bool *was_up)
+enum exit_code lab_keep(struct lab *lab, const char *dir, bool zookeeper, bool *was_up)
 {
     enum exit_code rc;
 
     *was_up = lab_state_read(lab, dir) && lab_is_up(lab);
-    if (*was_up && !lab->owned)
+    lab->lock_fd = -1;
+    if (*was_up && !lab->owned && (!zookeeper || lab_has_zookeeper(lab)))
         return EXIT_VALID;
-    rc = start(lab, dir, false);
-    if (rc == EXIT_VALID)
-        lab_unlock(lab);
+    rc = start(lab, dir, false, zookeeper);
+    lab_unlock(lab);
     return rc;
 }
 
@@ -313,7 +375,7 @@ enum exit_code lab_remove(const char *dir, bool *was_there)
 
 enum exit_code lab_restart(struct lab *lab, const char *name)
 {
-    for (int i = 0; i < LAB_SERVER_COUNT; i++) {
+    for (int i = 0; i < lab->server_count; i++) {
         struct lab_server *server = &lab->servers[i];
 
         if (strcmp(server->name, name) != 0)
@@ -321,9 +383,7 @@ enum exit_code lab_restart(struct lab *lab, const char *name)
         if (!lab_lock(lab))
             return EXIT_UNAVAILABLE;
         child_end(&server->child, i == 0 ? SIGINT : SIGTERM, END_MS);
-        if (!(i == 0 ? lab_postgres_start(lab, server)
-                     : lab_redis_start(lab, server)) ||
-            !lab_state_write(lab) || !wait_ready(lab, i)) {
+        if (!start_server(lab, i) || !lab_state_write(lab) || !wait_ready(lab, i)) {
             lab_unlock(lab);
             return EXIT_UNAVAILABLE;
         }
@@ -331,7 +391,7 @@ enum exit_code lab_restart(struct lab *lab, const char *name)
         return EXIT_VALID;
     }
     fprintf(stderr, "seckill: no server \"%s\" in this lab; it has:", name);
-    for (int i = 0; i < LAB_SERVER_COUNT; i++)
+    for (int i = 0; i < lab->server_count; i++)
         fprintf(stderr, " %s", lab->servers[i].name);
     fputc('\n', stderr);
     return EXIT_USAGE;

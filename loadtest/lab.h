@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* lab.h -- the private servers: one PostgreSQL cluster and six Redis servers.
+/* lab.h -- the private servers: one PostgreSQL cluster, six Redis servers, and, if it
+ * is asked for, a ZooKeeper.
  *
- * A lab is a directory.  state.json in it says which processes belong to it and where
- * they listen; env has what a shell or a service needs to use them.  A lab is either
+ * A lab is a directory. state.json in it says which processes belong to it and where
+ * they listen; env has what a shell or a service needs to use them. A lab is either
  * kept (started by `seckill lab up`, outlives that command) or owned (started by a
  * command for itself, dies with it).
  */
@@ -17,9 +18,10 @@
 
 enum {
     LAB_REDIS_COUNT = 6, /* one for the single-node variants, five for redlock     */
-    LAB_SERVER_COUNT = 1 + LAB_REDIS_COUNT,
+    LAB_ZOOKEEPER = 1 + LAB_REDIS_COUNT, /* where it stands, if it is there        */
+    LAB_SERVER_MAX = LAB_ZOOKEEPER + 1,
     LAB_SECRET_LEN = 32,
-    LAB_ENVIRONMENT_COUNT = 7,
+    LAB_ENVIRONMENT_MAX = 8,
     LAB_READY_MS = 30000, /* how long a server may take to come up                 */
 };
 
@@ -34,7 +36,8 @@ struct lab {
     char id[LAB_SECRET_LEN + 1];  /* of this lab, never of another one               */
     char dir[FILES_PATH_MAX];     /* absolute                                       */
     char pg_root[FILES_PATH_MAX]; /* PostgreSQL's data; may be outside `dir`         */
-    struct lab_server servers[LAB_SERVER_COUNT]; /* [0] is PostgreSQL                */
+    struct lab_server servers[LAB_SERVER_MAX]; /* [0] is PostgreSQL                  */
+    int server_count;
     char lab_password[LAB_SECRET_LEN + 1];
     char service_password[LAB_SECRET_LEN + 1];
     char redis_password[LAB_SECRET_LEN + 1];
@@ -46,8 +49,10 @@ struct lab {
 const char *lab_choose_dir(const char *given);
 
 /* Use the lab in `dir` if it is up; otherwise start one there that dies with this
- * program.  Anything but EXIT_VALID: said on stderr why, and nothing is left behind. */
-enum exit_code lab_open(struct lab *lab, const char *dir);
+ * program. `zookeeper`: it has to have one; one that is missing is started, and said so
+ * on stderr. Anything but EXIT_VALID: said on stderr why, and nothing is left
+ * behind. */
+enum exit_code lab_open(struct lab *lab, const char *dir, bool zookeeper);
 
 /* Use the lab in `dir`, which must be up. */
 enum exit_code lab_use(struct lab *lab, const char *dir);
@@ -56,7 +61,8 @@ enum exit_code lab_use(struct lab *lab, const char *dir);
 void lab_close(struct lab *lab);
 
 /* `seckill lab up`: make one that outlives this program, unless it is up already. */
-enum exit_code lab_keep(struct lab *lab, const char *dir, bool *was_up);
+enum exit_code lab_keep(struct lab *lab, const char *dir, bool zookeeper,
+                        bool *was_up);
 
 /* `seckill lab down`: whatever is left of the lab in `dir`, dead or alive. */
 enum exit_code lab_remove(const char *dir, bool *was_there);
@@ -67,13 +73,19 @@ enum exit_code lab_restart(struct lab *lab, const char *name);
 /* The URL of the database for the laboratory's own role. */
 void lab_database_url(const struct lab *lab, char *out, size_t size);
 
-/* The environment for people and services: "NAME", "value" pairs. */
+/* Does this --lock need a ZooKeeper?  One that nobody knows does not. */
+bool lab_lock_needs_zookeeper(const char *lock);
+
+/* Has it a ZooKeeper? */
+bool lab_has_zookeeper(const struct lab *lab);
+
+/* The environment for people and services: "NAME", "value" pairs.  Answers how many. */
 struct lab_variable {
     const char *name;
     char value[FILES_PATH_MAX];
 };
-void lab_environment(const struct lab *lab,
-                     struct lab_variable out[LAB_ENVIRONMENT_COUNT]);
+size_t lab_environment(const struct lab *lab,
+                       struct lab_variable out[LAB_ENVIRONMENT_MAX]);
 
 /* --- within the laboratory's own files: lab_*.c --- */
 
@@ -95,6 +107,10 @@ int lab_open_log(const struct lab *lab, const struct lab_server *server);
 
 bool lab_redis_start(struct lab *lab, struct lab_server *server);
 bool lab_redis_answers(const struct lab *lab, const struct lab_server *server);
+
+bool lab_zookeeper_start(struct lab *lab, struct lab_server *server);
+/* Ours, and not whoever else listens there. */
+bool lab_zookeeper_answers(const struct lab *lab, const struct lab_server *server);
 
 /* Find PostgreSQL's newest programs: PATH of one of them, such as "initdb". */
 bool lab_postgres_program(char *out, const char *name);

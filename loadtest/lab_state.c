@@ -49,9 +49,12 @@ static bool copy_text(char *out, size_t size, const json_t *json, const char *ke
 
 static bool read_servers(struct lab *lab, const json_t *list)
 {
-    if (json_array_size(list) != LAB_SERVER_COUNT)
+    size_t count = json_array_size(list);
+
+    if (count != LAB_ZOOKEEPER && count != LAB_ZOOKEEPER + 1)
         return false;
-    for (size_t i = 0; i < LAB_SERVER_COUNT; i++) {
+    lab->server_count = (int)count;
+    for (size_t i = 0; i < count; i++) {
         const json_t *entry = json_array_get(list, i);
         struct lab_server *server = &lab->servers[i];
 
@@ -100,7 +103,7 @@ bool lab_state_write(const struct lab *lab)
     json_t *json;
     bool ok;
 
-    for (size_t i = 0; i < LAB_SERVER_COUNT; i++) {
+    for (int i = 0; i < lab->server_count; i++) {
         const struct lab_server *s = &lab->servers[i];
 
         json_array_append_new(servers,
@@ -123,11 +126,16 @@ bool lab_state_write(const struct lab *lab)
 
 bool lab_is_up(const struct lab *lab)
 {
-    for (size_t i = 0; i < LAB_SERVER_COUNT; i++) {
+    for (int i = 0; i < lab->server_count; i++) {
         if (!child_runs(&lab->servers[i].child))
             return false;
     }
     return true;
+}
+
+bool lab_has_zookeeper(const struct lab *lab)
+{
+    return lab->server_count > LAB_ZOOKEEPER;
 }
 
 void lab_database_url(const struct lab *lab, char *out, size_t size)
@@ -142,8 +150,8 @@ static void redis_url(const struct lab *lab, int index, char *out, size_t size)
              lab->servers[1 + index].port);
 }
 
-void lab_environment(const struct lab *lab,
-                     struct lab_variable out[LAB_ENVIRONMENT_COUNT])
+size_t lab_environment(const struct lab *lab,
+                       struct lab_variable out[LAB_ENVIRONMENT_MAX])
 {
     struct lab_variable *v = out;
     size_t used = 0;
@@ -168,6 +176,11 @@ void lab_environment(const struct lab *lab,
     files_join(v->value, lab->dir, "tokens.txt");
     (++v)->name = "SECKILL_LAB_DIR";
     files_path(v->value, "%s", lab->dir);
+    if (lab_has_zookeeper(lab)) {
+        (++v)->name = "SECKILL_ZOOKEEPER_URL";
+        files_path(v->value, "127.0.0.1:%d", lab->servers[LAB_ZOOKEEPER].port);
+    }
+    return (size_t)(v + 1 - out);
 }
 
 /* A value between single quotes, for a shell. */
@@ -185,7 +198,8 @@ static void print_quoted(FILE *out, const char *value)
 
 bool lab_env_write(const struct lab *lab)
 {
-    struct lab_variable variables[LAB_ENVIRONMENT_COUNT];
+    struct lab_variable variables[LAB_ENVIRONMENT_MAX];
+    size_t count = lab_environment(lab, variables);
     char path[FILES_PATH_MAX];
     char *text = NULL;
     size_t size = 0;
@@ -194,8 +208,7 @@ bool lab_env_write(const struct lab *lab)
 
     if (!out)
         abort();
-    lab_environment(lab, variables);
-    for (size_t i = 0; i < LAB_ENVIRONMENT_COUNT; i++) {
+    for (size_t i = 0; i < count; i++) {
         fprintf(out, "export %s=", variables[i].name);
         print_quoted(out, variables[i].value);
     }

@@ -16,6 +16,7 @@ enum { USERS_NEEDED = 20000, VOUCHERS_MAX = 16, SLOT_MS = 4, SLOT_USERS = 100 };
 struct load_settings {
     const char *dir, *out, *face, *users;
     int64_t processes, connections, stock, vouchers, duration_ms;
+    bool record;
     char **flags; /* for the service; NULL at the end */
 };
 
@@ -95,6 +96,12 @@ static const struct setting settings[] = {
      .choices = face_name,
      .group = "Options",
      .help = "which of the service's two faces"},
+    {.type = SETTING_SWITCH,
+     .name = "record",
+     .offset = AT(record),
+     .fallback = "off",
+     .group = "Options",
+     .help = "record every lock call, for `seckill check`"},
     COMMAND_OUT(AT(out)),
     COMMAND_OWN_DIR(AT(dir)),
 };
@@ -148,6 +155,7 @@ static enum exit_code run_in(const struct lab *lab, lab_db *db,
         .slot_ms = SLOT_MS,
         .slot_users = SLOT_USERS,
         .face = v->face,
+        .record = v->record,
     };
     enum exit_code rc = EXIT_UNAVAILABLE;
 
@@ -159,15 +167,36 @@ static enum exit_code run_in(const struct lab *lab, lab_db *db,
         rc = run_once(&plan, result);
     if (rc == EXIT_VALID || rc == (enum exit_code)INTERRUPT_EXIT) {
         print_outcomes(dir);
+        printf("%d clients started within %.2f ms%s\n", result->start.fired,
+               result->start.spread_ms,
+               result->start.by_gun == result->start.fired
+                   ? ""
+                   : ", not all of them by the starting gun");
         printf("%.0f accepted orders per second, p99 %.1f ms\n\n", result->orders_per_s,
                result->p99_ms);
         report_verdict(stdout, &result->verdict, "the database, after the run");
         printf("\nkept in %s\n", dir);
+        if (v->record)
+            printf("who held which lock when: seckill check %s\n", dir);
     }
     if (rc == EXIT_VALID)
         rc = (enum exit_code)audit_exit_code(result->verdict.valid);
     free(result);
     return rc;
+}
+
+/* Does the service's --lock need one?  The last one counts, as it does there. */
+static bool needs_zookeeper(char *const *flags)
+{
+    bool needs = false;
+
+    for (size_t i = 0; flags[i]; i++) {
+        if (strncmp(flags[i], "--lock=", 7) == 0)
+            needs = lab_lock_needs_zookeeper(flags[i] + 7);
+        else if (strcmp(flags[i], "--lock") == 0 && flags[i + 1])
+            needs = lab_lock_needs_zookeeper(flags[i + 1]);
+    }
+    return needs;
 }
 
 static enum exit_code run(const struct settings *s, const void *values)
@@ -176,7 +205,8 @@ static enum exit_code run(const struct settings *s, const void *values)
     char url[256], error[512];
     struct lab lab;
     lab_db *db = NULL;
-    enum exit_code rc = lab_open(&lab, lab_choose_dir(v->dir));
+    enum exit_code rc =
+        lab_open(&lab, lab_choose_dir(v->dir), needs_zookeeper(v->flags));
 
     (void)s;
     if (rc != EXIT_VALID)

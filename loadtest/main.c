@@ -13,7 +13,7 @@ static const struct command {
     const char *name, *help;
     int (*run)(int argc, char **argv);
 } commands[] = {
-#define X(id, text) {#id, text, command_##id},
+#define X(id, name, text) {name, text, command_##id},
     COMMANDS(X)
 #undef X
 };
@@ -41,7 +41,7 @@ static void help(FILE *out)
           "Commands:\n",
           out);
     for (size_t i = 0; i < COMMAND_COUNT; i++)
-        fprintf(out, "  %-8s %s\n", commands[i].name, commands[i].help);
+        fprintf(out, "  %-11s %s\n", commands[i].name, commands[i].help);
     fputs("\n`seckill COMMAND --help` says more about each.\n\n"
           "Exit status: 0 as it should be, 1 a run is invalid or a cell unexpected, 2 "
           "a verdict\n"

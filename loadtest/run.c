@@ -61,6 +61,12 @@ static bool issue_vouchers(struct running *r)
     return true;
 }
 
+static json_t *start_json(const struct gun_start *start)
+{
+    return json_pack("{s:i, s:i, s:f}", "threads", start->fired, "by_gun",
+                     start->by_gun, "spread_ms", start->spread_ms);
+}
+
 static bool write_run(const struct running *r, bool is_settled)
 {
     const struct run_plan *plan = r->plan;
@@ -72,11 +78,12 @@ static bool write_run(const struct running *r, bool is_settled)
         json_array_append_new(flags, json_string(*flag));
     for (int i = 0; i < plan->voucher_count; i++)
         json_array_append_new(vouchers, json_integer(r->vouchers[i]));
-    json = json_pack("{s:s*, s:s, s:s*, s:s, s:o, s:o, s:I, s:i, s:i, s:b, s:b, s:s}",
+    json = json_pack("{s:s*, s:s, s:s*, s:s, s:o, s:o, s:I, s:i, s:i, s:o*, s:b, s:b, s:s}",
                      "experiment", plan->experiment, "hazard", plan->hazard->name,
                      "lock", plan->lock, "lab", plan->lab->id, "seckilld_flags", flags,
                      "vouchers", vouchers, "stock", (json_int_t)plan->stock,
                      "processes", plan->processes, "connections", plan->connections,
+                     "start", r->result->start.fired ? start_json(&r->result->start) : NULL,
                      "settled", is_settled, "services_ended_well",
                      r->services_ended_well, "hazard_note", r->scene.note);
     files_join(path, plan->dir, "run.json");
@@ -90,6 +97,7 @@ static bool write_run(const struct running *r, bool is_settled)
 static enum exit_code start_services(struct running *r)
 {
     const struct run_plan *plan = r->plan;
+    char record[FILES_PATH_MAX];
     struct service_plan services = {
         .lab = plan->lab,
         .dir = plan->dir,
@@ -98,9 +106,12 @@ static enum exit_code start_services(struct running *r)
         .workers =
             (plan->connections + plan->processes - 1) / plan->processes + SPARE_WORKERS,
         .allow_faults = plan->hazard->needs_faults,
+        .record_dir = plan->record ? record : NULL,
     };
-    enum exit_code rc = service_start(r->services, &services);
+    enum exit_code rc;
 
+    files_join(record, plan->dir, "locks");
+    rc = service_start(r->services, &services);
     r->service_count = rc == EXIT_VALID ? plan->processes : 0;
     return rc;
 }
@@ -146,7 +157,8 @@ static enum exit_code start_load(struct running *r)
         .script = plan->is_per_user ? "one_per_user.lua" : "order.lua",
         .urls = urls,
         .vouchers = r->voucher_list,
-        .threads = plan->processes,
+        .clients = plan->processes,
+        .threads = 1,
         .connections = plan->connections,
         .duration_ms = plan->duration_ms,
         .keep_ledger = true,
@@ -236,13 +248,17 @@ static void measure(struct running *r)
     int64_t accepted = control_sum(&r->wrk.control, CONTROL_ACCEPTED);
     int64_t end_ns = monotonic_ns();
 
+    int64_t start_ns;
+
+    gun_look(&r->wrk.control, &result->start);
+    start_ns = result->start.fired > 0 ? result->start.first_ns : r->wrk.started_ns;
     result->elapsed_ms = since_start_ms(r);
     if (r->sold_out_ns) {
         accepted = r->accepted_then;
         end_ns = r->sold_out_ns;
     }
     result->orders_per_s =
-        (double)accepted * 1e9 / (double)(end_ns - r->wrk.started_ns + 1);
+        (double)accepted * 1e9 / (double)(end_ns - start_ns + 1);
 }
 
 static void read_load(struct running *r)

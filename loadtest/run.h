@@ -2,12 +2,14 @@
 /* run.h -- one run: service processes, load, a hazard, and the audit after it.
  *
  * Everything it leaves is in one directory: run.json, the ledgers, load.json, wrk.txt,
- * seckilld-<i>.log, orders.tsv, stock.json, verdict.json.
+ * seckilld-<i>.log, orders.tsv, stock.json, verdict.json, and locks/ if the locks were
+ * recorded.
  */
 #ifndef LOADTEST_RUN_H
 #define LOADTEST_RUN_H
 
 #include "loadtest/audit.h"
+#include "loadtest/gun.h"
 #include "loadtest/hazard.h"
 
 struct run_plan {
@@ -27,6 +29,7 @@ struct run_plan {
     int64_t lease_ms;
     bool has_gap, stays_out;  /* see hazard.h                                        */
     const char *face;         /* hmdp or v1                                          */
+    bool record;              /* the locks: dir/locks, for `seckill check`           */
 };
 
 struct run_result {
@@ -34,7 +37,8 @@ struct run_result {
     enum hazard_state hazard;
     char note[160];          /* what the hazard did                                  */
     int64_t sent, unanswered;
-    double orders_per_s;     /* accepted, from the start of the load to sold out      */
+    struct gun_start start;
+    double orders_per_s;     /* accepted, from the first request to sold out          */
     double p99_ms;           /* of accepted orders; 0: none                           */
     int64_t elapsed_ms;
 };

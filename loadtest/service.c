@@ -22,6 +22,7 @@ static bool start_one(struct service *s, const struct service_plan *plan, int in
                       char **env)
 {
     char program[FILES_PATH_MAX], workers[32], process[32];
+    char record[FILES_PATH_MAX];
     const char *argv[FLAGS_MAX + 1] = {program, "--listen=127.0.0.1:0",
                                        "--admin-listen=127.0.0.1:0", process};
     struct child_options options = child_options_default(argv);
@@ -38,6 +39,10 @@ static bool start_one(struct service *s, const struct service_plan *plan, int in
         argv[n++] = workers;
     if (plan->allow_faults)
         argv[n++] = "--allow-faults";
+    if (plan->record_dir) {
+        files_path(record, "--record=%s", plan->record_dir);
+        argv[n++] = record;
+    }
     for (const char *const *flag = plan->flags; flag && *flag && n < FLAGS_MAX; flag++)
         argv[n++] = *flag;
     log = open(s->log, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);

@@ -32,6 +32,7 @@ struct service_plan {
     int count;                /* of processes                                       */
     int workers;              /* --workers of each; 0: its default                  */
     bool allow_faults;
+    const char *record_dir;   /* of the locks; NULL: no record                      */
 };
 
 /* Start the processes and wait until each one takes orders.  Anything but EXIT_VALID:

@@ -8,22 +8,29 @@
 
 #include "base/exit_codes.h"
 #include "loadtest/control.h"
+#include "loadtest/gun.h"
 #include "loadtest/lab.h"
+
+enum { WRK_CLIENTS_MAX = 16 };
 
 struct wrk_plan {
     const struct lab *lab;
     const char *dir;      /* the run's: wrk.txt, ledgers, load.json, control          */
     const char *script;   /* file in loadtest/wrk                                     */
     const char *urls;     /* with commas; wrk's threads take one each                 */
+    int clients;          /* wrk processes, which then need keep_ledger; 0: one        */
     const char *vouchers; /* with commas                                              */
-    int threads, connections;
+    int threads;          /* of each                                                  */
+    int connections;      /* of all                                                   */
     int64_t duration_ms;  /* at most                                                  */
     bool keep_ledger;     /* false: no ledger, no load.json of the script             */
     const char *extra[6]; /* more of its environment, NULL at the end                 */
 };
 
 struct wrk {
-    struct child child;
+    struct child clients[WRK_CLIENTS_MAX];
+    int client_count;
+    struct gun gun;
     struct control control;
     char control_path[FILES_PATH_MAX];
     int64_t started_ns;

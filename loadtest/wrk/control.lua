@@ -3,8 +3,9 @@
 --
 -- 64-bit numbers.  [0] is written by the laboratory: not zero means "send no more, wait
 -- for the answers".  Thread i (from 1) writes [8 * i + k]: k = 0 sent, 1 answered, 2
--- accepted, 3 sold out, 4 answered anything else.  loadtest/control.h has the same
--- layout.
+-- accepted, 3 sold out, 4 answered anything else, 5 when it sent its first request, in
+-- ns of the monotonic clock, 6 whether it had waited for the starting gun.
+-- loadtest/control.h has the same layout.
 
 local ffi = require("ffi")
 
@@ -31,6 +32,12 @@ function M.open(path, thread_id)
 end
 
 function M.stopped() return page ~= nil and page[0] ~= 0 end
+
+function M.set_fired(us, by_gun)
+    if page == nil then return end
+    page[base + 6] = by_gun and 1 or 0
+    page[base + 5] = us * 1000
+end
 
 function M.set_sent(n)
     if page ~= nil then page[base] = n end

@@ -14,6 +14,11 @@
 --                       then there is no ledger and no latency             (on)
 --   SECKILL_LEDGER_DIR  where to write ledger-<thread>.tsv and load.json
 --   SECKILL_CONTROL     a file that the laboratory shares with us, see control.lua
+--   SECKILL_GUN         all threads start in one moment, see gun.lua
+--   SECKILL_CLIENTS     this is one of several wrk processes in one run: how many are
+--                       there,
+--   SECKILL_CLIENT      which of them is this, from 1; all have as many threads, and
+--                       the one that ends last prints the summary of all
 --
 -- What to know about wrk 4.1.0:
 --   * It calls request() once more than it sends, in the first thread, to see what a
@@ -27,6 +32,7 @@ local ffi = require("ffi")
 local here = debug.getinfo(1, "S").source:match("^@(.*/)") or "./"
 local latency = dofile(here .. "latency.lua")
 local control = dofile(here .. "control.lua")
+local gun = dofile(here .. "gun.lua")
 local summary = dofile(here .. "summary.lua")
 
 ffi.cdef [[
@@ -116,7 +122,7 @@ end
 local UNSURE = { unknown = true, internal = true }
 local OUTCOMES = {
     ["accepted"] = true, ["sold-out"] = true, ["duplicate"] = true,
-    ["lock-busy"] = true,
+    ["lock-busy"] = true, ["admission-full"] = true,
     ["not-started"] = true, ["ended"] = true, ["unknown-voucher"] = true,
     ["unauthorized"] = true, ["bad-request"] = true, ["too-large"] = true,
     ["not-found"] = true, ["method-not-allowed"] = true, ["conflict"] = true,
@@ -124,7 +130,7 @@ local OUTCOMES = {
 }
 
 -- Everything that one thread knows.
-local function new_state(thread_id)
+local function new_state(thread_id, first_here)
     local face, face_name = choose_face()
     local run = run_id
     local vouchers = split(os.getenv("SECKILL_VOUCHER") or "1")
@@ -134,7 +140,7 @@ local function new_state(thread_id)
         sent = 0, answered = 0, pending = {}, pending_count = 0, last_answer_us = 0,
         outcomes = {}, sold_out = {}, accepted = latency.new(), others = latency.new(),
         anonymous = os.getenv("SECKILL_IDS") == "off",
-        thread_id = thread_id, verified = thread_id ~= 1,
+        thread_id = thread_id, verified = thread_id ~= first_here,
         connections = tonumber(wrk_flag("c", "connections")) or 10,
     }
     for name, value in pairs(wrk.headers) do
@@ -190,8 +196,12 @@ local function make_request(state, script)
         state.verified = true
         return text
     end
+    if not state.started_us then
+        local by_gun = gun.wait()
+        state.started_us = M.now_us()
+        control.set_fired(state.started_us, by_gun)
+    end
     local now = M.now_us()
-    state.started_us = state.started_us or now
     slow_down_if_dead(state, now)
     state.sent = n
     state.pending_count = state.pending_count + 1
@@ -253,6 +263,7 @@ local function finish(state, script)
     for n, buyer in pairs(state.pending) do
         note(state, "unanswered", state.prefix .. n, "-", buyer)
     end
+    gun.close()
     if state.ledger then
         state.ledger:write(string.format("end\t%d\t%d\t%d\t%d\n", state.sent,
             state.answered, state.outcomes["accepted"] or 0, state.pending_count))
@@ -269,8 +280,19 @@ local function finish(state, script)
     return table.concat(lines, "\n")
 end
 
--- Give each thread its number, its address and the run's name.
+local function threads_here() return tonumber(wrk_flag("t", "threads")) or 2 end
+
+-- How many wrk processes there are, and which this is.
+local function clients()
+    return tonumber(os.getenv("SECKILL_CLIENTS")) or 1,
+        tonumber(os.getenv("SECKILL_CLIENT")) or 1
+end
+
+-- Give each thread its number, its address and the run's name.  Numbers go on from one
+-- process to the next.
 local function make_setup(threads)
+    local _, client = clients()
+    local before = (client - 1) * threads_here()
     local urls = split(os.getenv("SECKILL_URLS") or "")
     local run = os.getenv("SECKILL_RUN")
     if not run or run == "" then
@@ -278,10 +300,11 @@ local function make_setup(threads)
     end
     return function(thread)
         threads[#threads + 1] = thread
-        thread:set("thread_id", #threads)
+        local id = before + #threads
+        thread:set("thread_id", id)
         thread:set("run_id", run)
         if #urls == 0 then return end
-        local url = urls[(#threads - 1) % #urls + 1]
+        local url = urls[(id - 1) % #urls + 1]
         local host, port = url:match("^http://([^:/]+):(%d+)")
         local address = host and wrk.lookup(host, port)[1]
         if not address then
@@ -298,11 +321,12 @@ function M.run(script)
     local threads, state = {}, nil
     setup = make_setup(threads)
     function init()
-        local count = tonumber(wrk_flag("t", "threads")) or 2
-        state = new_state(thread_id)
-        script.start(thread_id, count, #state.vouchers)
+        local count, client = clients()
+        state = new_state(thread_id, (client - 1) * threads_here() + 1)
+        script.start(thread_id, count * threads_here(), #state.vouchers)
         open_ledger(state)
         control.open(os.getenv("SECKILL_CONTROL"), thread_id)
+        gun.load()
     end
     function request() return make_request(state, script) end
     function response(status, headers, body)
@@ -310,11 +334,12 @@ function M.run(script)
     end
     function done(wrk_summary)
         local reports = {}
+        local count, client = clients()
         for i, thread in ipairs(threads) do reports[i] = thread:get("finish") end
         summary.print(reports, wrk_summary, {
             face = os.getenv("SECKILL_FACE") or "hmdp",
             voucher = os.getenv("SECKILL_VOUCHER") or "1",
-            dir = os.getenv("SECKILL_LEDGER_DIR"),
+            dir = os.getenv("SECKILL_LEDGER_DIR"), clients = count, client = client,
         })
     end
     -- A global that does not exist until somebody asks for it.

@@ -6,20 +6,37 @@ local latency = dofile(here .. "latency.lua")
 
 local M = {}
 
--- Put what the threads reported together.
+local ERRORS = { "connect", "read", "write", "status", "timeout" }
+
+-- What wrk itself counted, as lines.
+local function of_wrk(wrk_summary)
+    local lines = { "duration " .. math.floor(wrk_summary.duration) }
+    for _, kind in ipairs(ERRORS) do
+        lines[#lines + 1] = "error " .. kind .. " " .. wrk_summary.errors[kind]
+    end
+    return table.concat(lines, "\n")
+end
+
+-- Put what the threads and wrk reported together.
 local function merge(reports)
     local all = { sent = 0, answered = 0, users = 0, wrapped = 0, outcomes = {},
-                  accepted = latency.new(), others = latency.new() }
+                  accepted = latency.new(), others = latency.new(), duration = 0,
+                  errors = {} }
     for _, report in ipairs(reports) do
         for line in report:gmatch("[^\n]+") do
             local count, outcome = line:match("^outcome (%d+) (.+)$")
             local which, us, times = line:match("^latency (%a+) (%d+) (%d+)$")
             local key, value = line:match("^(%a+) (%d+)$")
+            local kind, errors = line:match("^error (%a+) (%d+)$")
             if outcome then
                 all.outcomes[outcome] = (all.outcomes[outcome] or 0) + tonumber(count)
             elseif which then
                 us = tonumber(us)
                 all[which][us] = (all[which][us] or 0) + tonumber(times)
+            elseif kind then
+                all.errors[kind] = (all.errors[kind] or 0) + tonumber(errors)
+            elseif key == "duration" then
+                all.duration = math.max(all.duration, tonumber(value))
             elseif key then
                 all[key] = all[key] + tonumber(value)
             end
@@ -64,7 +81,8 @@ local function print_table(all, context)
     print_latency("latency, all others", all.others)
 end
 
-local function print_notes(all, errors, context)
+local function print_notes(all, context)
+    local errors = all.errors
     if all.wrapped > 0 then
         print("  note: users ran out and were used again; make more: " ..
             "seckill seed --users=N")
@@ -88,10 +106,10 @@ local function json_latency(counts)
         p.p90, p.p99, p.max)
 end
 
-local function write_json(all, wrk_summary, context)
+local function write_json(all, context)
     local path = context.dir .. "/load.json"
     local file = io.open(path, "w")
-    local outcomes, e = {}, wrk_summary.errors
+    local outcomes, e = {}, all.errors
     if not file then
         io.stderr:write("cannot write ", path, "\n")
         return
@@ -105,16 +123,41 @@ local function write_json(all, wrk_summary, context)
         '"latency_accepted": %s,\n "latency_others": %s,\n ' ..
         '"errors": {"connect": %d, "read": %d, "write": %d, "timeout": %d}}\n',
         all.sent, all.answered, all.unanswered, table.concat(outcomes, ", "), all.users,
-        all.wrapped, wrk_summary.duration / 1000, json_latency(all.accepted),
+        all.wrapped, all.duration / 1000, json_latency(all.accepted),
         json_latency(all.others), e.connect, e.read, e.write, e.timeout))
     file:close()
 end
 
+-- Several processes: leave our part in a file.  Who finds the parts of all there, which
+-- is at least who comes last, and gets hold of the token, answers all parts; others
+-- nil.
+local function exchange(reports, context)
+    local parts, path = {}, context.dir .. "/part-"
+    local file = assert(io.open(path .. context.client .. ".new", "w"))
+    file:write(table.concat(reports, "\n"), "\n")
+    file:close()
+    io.stdout:flush() -- what wrk has printed stands before the summary of all
+    os.rename(path .. context.client .. ".new", path .. context.client)
+    for client = 1, context.clients do
+        file = io.open(path .. client, "r")
+        if not file then return nil end
+        parts[client] = file:read("*a")
+        file:close()
+    end
+    if not os.rename(path .. "token", path .. "token.taken") then return nil end
+    for client = 1, context.clients do os.remove(path .. client) end
+    os.remove(path .. "token.taken")
+    return parts
+end
+
 function M.print(reports, wrk_summary, context)
+    reports[#reports + 1] = of_wrk(wrk_summary)
+    if context.clients > 1 then reports = exchange(reports, context) end
+    if not reports then return end
     local all = merge(reports)
     print_table(all, context)
-    print_notes(all, wrk_summary.errors, context)
-    if context.dir and context.dir ~= "" then write_json(all, wrk_summary, context) end
+    print_notes(all, context)
+    if context.dir and context.dir ~= "" then write_json(all, context) end
 end
 
 return M

@@ -1,0 +1,138 @@
+/* SPDX-License-Identifier: MIT */
+/* lab_zookeeper.c -- a ZooKeeper server of a lab: Debian's classes, its own directory.
+ *
+ * It listens on the loopback only, has no password (ZooKeeper has none for a server as
+ * a whole), and lets sessions be as short as the hazards need them. */
+#include "loadtest/lab.h"
+
+#include <arpa/inet.h>
+#include <errno.h>
+#include <netinet/in.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/time.h>
+#include <unistd.h>
+
+#include "lock/dlock.h"
+
+enum { ANSWER_MS = 500 };
+
+/* The second one is for the messages of the first. */
+#define JARS "/usr/share/java/zookeeper.jar:/usr/share/java/slf4j-simple.jar"
+
+bool lab_lock_needs_zookeeper(const char *lock)
+{
+    const struct dlock_variant_info *found = dlock_variant_find(lock);
+
+    return found && strcmp(found->store, "zookeeper") == 0;
+}
+
+static bool write_config(const struct lab *lab, const struct lab_server *server,
+                         const char *path)
+{
+    char *text = NULL;
+    bool ok;
+
+    ok = asprintf(&text,
+                  "dataDir=%s/zookeeper\n"
+                  "clientPort=%d\n"
+                  "clientPortAddress=127.0.0.1\n"
+                  "maxClientCnxns=0\n"
+                  "tickTime=200\n"
+                  "minSessionTimeout=400\n"
+                  "maxSessionTimeout=86400000\n"
+                  "admin.enableServer=false\n"
+                  "4lw.commands.whitelist=ruok,conf,srvr,mntr,cons,dump,wchs,"
+                  "wchp\n",
+                  lab->dir, server->port) > 0 &&
+         files_write(path, text);
+    free(text);
+    return ok;
+}
+
+static bool complain(const char *what)
+{
+    fprintf(stderr,
+            "seckill: cannot start ZooKeeper: %s\n"
+            "  install it: apt-get install libzookeeper-java default-jre-headless\n",
+            what);
+    return false;
+}
+
+bool lab_zookeeper_start(struct lab *lab, struct lab_server *server)
+{
+    char config[FILES_PATH_MAX];
+    const char *argv[] = {"java",
+                          "-Xmx256m",
+                          "-XX:+UseSerialGC",
+                          "-XX:TieredStopAtLevel=1",
+                          "-Djava.net.preferIPv4Stack=true",
+                          "-Dzookeeper.jmx.log4j.disable=true",
+                          "-Dorg.slf4j.simpleLogger.defaultLogLevel=warn",
+                          "-cp",
+                          JARS,
+                          "org.apache.zookeeper.server.ZooKeeperServerMain",
+                          config,
+                          NULL};
+    struct child_options options = child_options_default(argv);
+    bool ok;
+    int log;
+
+    if (access("/usr/share/java/zookeeper.jar", R_OK) != 0)
+        return complain("there is no /usr/share/java/zookeeper.jar");
+    files_path(config, "%s/%s.conf", lab->dir, server->name);
+    if (!write_config(lab, server, config)) {
+        fprintf(stderr, "seckill: cannot write %s: %s\n", config, strerror(errno));
+        return false;
+    }
+    log = lab_open_log(lab, server);
+    options.stdout_fd = options.stderr_fd = log;
+    options.death_signal = lab->owned ? SIGKILL : 0;
+    /* Java does not set SO_REUSEADDR in the way that placeholders need it. */
+    lab_release_port(server);
+    ok = child_start(&server->child, &options) || complain(strerror(errno));
+    if (log >= 0)
+        close(log);
+    return ok;
+}
+
+/* What the server on that port says to a command, or "". */
+static void ask(int port, const char *four_letters, char *answer, size_t size)
+{
+    struct sockaddr_in address = {.sin_family = AF_INET,
+                                  .sin_port = htons((uint16_t)port),
+                                  .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+    struct timeval limit = {.tv_usec = ANSWER_MS * 1000};
+    int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    size_t used = 0;
+    ssize_t got = 0;
+
+    answer[0] = '\0';
+    if (fd < 0)
+        return;
+    setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof limit);
+    if (connect(fd, (struct sockaddr *)&address, sizeof address) == 0 &&
+        send(fd, four_letters, 4, MSG_NOSIGNAL) == 4) {
+        while (used + 1 < size &&
+               (got = recv(fd, answer + used, size - 1 - used, 0)) > 0)
+            used += (size_t)got;
+    }
+    answer[used] = '\0';
+    close(fd);
+}
+
+bool lab_zookeeper_answers(const struct lab *lab, const struct lab_server *server)
+{
+    char want[FILES_PATH_MAX + 32];
+    char answer[FILES_PATH_MAX + 1024];
+
+    ask(server->port, "ruok", answer, sizeof answer);
+    if (strcmp(answer, "imok") != 0)
+        return false;
+    /* Between the placeholder and java another's server may have taken the port. */
+    snprintf(want, sizeof want, "dataDir=%s/zookeeper/", lab->dir);
+    ask(server->port, "conf", answer, sizeof answer);
+    return strstr(answer, want) != NULL;
+}

@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: MIT */
+/* page_scene.h -- what one figure of the page shows. */
+#ifndef LOADTEST_PAGE_SCENE_H
+#define LOADTEST_PAGE_SCENE_H
+
+#include "loadtest/checks/checks.h"
+#include "loadtest/page.h"
+
+enum {
+    PAGE_MARKS_MAX = 60,
+    PAGE_STEPS_MAX = 2 * PAGE_CALLS_MAX + PAGE_MARKS_MAX,
+    PAGE_TEXT_MAX = 160,
+};
+
+struct page_lane {
+    uint32_t process;
+    uint64_t owner;
+    bool is_actor; /* one of those whose doing the violation is */
+};
+
+/* One instant: a call is asked, or answered, or something happens that is no call. */
+struct page_step {
+    int64_t at_ns;
+    const struct history_call *call; /* NULL: a mark */
+    const struct history_mark *mark;
+    bool is_answer;
+};
+
+struct page_scene {
+    const struct history *h;
+    const struct check *c;
+    const struct check_example *example; /* NULL: just the beginning of a lock        */
+    uint32_t name;
+    int64_t zero_ns;        /* what times are relative to                             */
+    int64_t from_ns, to_ns; /* what is drawn                                          */
+    int64_t both_from_ns, both_to_ns; /* where both actors are at work, if they are   */
+    struct page_lane lanes[PAGE_LANES_MAX];
+    int lane_count;
+    const struct history_call *calls[PAGE_CALLS_MAX];
+    int call_count;
+    const struct hold *holds[PAGE_HOLDS_MAX];
+    int hold_lanes[PAGE_HOLDS_MAX];
+    int hold_count;
+    struct page_step steps[PAGE_STEPS_MAX];
+    int step_count;
+    int64_t calls_left_out, holds_left_out, marks_left_out;
+};
+
+/* Fill it in.  Everything it points to is the history's or the checker's. */
+void page_scene_of_example(struct page_scene *s, const struct history *h,
+                           const struct check *c, const struct check_example *example);
+/* The first calls of the lock that was called most; there must be one. */
+void page_scene_of_beginning(struct page_scene *s, const struct history *h,
+                             const struct check *c);
+
+/* The index of an owner's lane; -1: it has none. */
+int page_scene_lane(const struct page_scene *s, uint32_t process, uint64_t owner);
+
+/* page_text.c: text as it may stand between tags and in attributes. */
+void page_text(FILE *out, const char *text);
+void page_owner(FILE *out, const struct history *h, uint32_t process, uint64_t owner);
+/* "+1.250 ms" from the zero of the scene; "never" */
+void page_time(FILE *out, const struct page_scene *s, int64_t at_ns);
+void page_steps(FILE *out, const struct page_scene *s);
+
+/* page_svg.c */
+double page_x(const struct page_scene *s, int64_t at_ns);
+void page_svg(FILE *out, const struct page_scene *s);
+
+#endif /* LOADTEST_PAGE_SCENE_H */
