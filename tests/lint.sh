@@ -18,9 +18,9 @@ check() {
     fi
 }
 
-mapfile -t scripts < <(git ls-files -co --exclude-standard -- '*.sh' tests/run .ci/run)
+mapfile -t scripts < <(git ls-files -co --exclude-standard -- '*.sh' tests/run tests/interop/run .ci/run)
 echo 1..4
-check 'every include keeps to its layer, every variant and guard is listed' tools/check-layers.sh
+check 'every include keeps to its layer, every variant, guard and check is listed' tools/check-layers.sh
 check 'no function over 70 lines, no file over 500' tools/check-size.sh
 check 'the shell scripts are clean' shellcheck -x "${scripts[@]}"
 check 'clang builds everything without a warning' make -s clang

@@ -45,14 +45,14 @@ disturb() {
         sed -n 's/^voucher \([0-9]*\):.*/\1/p')
     export SECKILL_VOUCHER SECKILL_LEDGER_DIR=$work/$name
     mkdir "$work/$name"
-    (cd "$root" && exec wrk -t2 -c16 -d6s --timeout 30s -s loadtest/wrk/order.lua "${orders[a]}") \
+    (cd "$root" && exec wrk -t2 -c16 -d12s --timeout 30s -s loadtest/wrk/order.lua "${orders[a]}") \
         >"$work/$name/wrk.txt" 2>&1 &
     wrk=$!
     pids+=("$wrk")
     check "$name: orders are sold before" within 5 sold_more_than 100
     "$@"
     before=$(sold)
-    check "$name: and after" within 5 sold_more_than "$((before + 100))"
+    check "$name: and after" within 10 sold_more_than "$((before + 100))"
     wait "$wrk"
     check "$name: the audit finds every order and no phantom" status 0 \
         "$seckill" audit "$work/$name"

@@ -9,13 +9,13 @@ export PKG_CONFIG_PATH=$work/usr/lib/pkgconfig PKG_CONFIG_SYSROOT_DIR=$work
 install_it() { make -s install DESTDIR="$work" PREFIX=/usr; }
 
 in_place() {
-    ls "$work"/usr/lib/libdlock.{a,so,so.0} "$work/usr/include/dlock/dlock.h" \
+    ls "$work"/usr/lib/libdlock.{a,so,so.0} "$work"/usr/include/dlock/dlock{,_primitives}.h \
         "$work/usr/lib/pkgconfig/dlock.pc"
 }
 
 shows_no_more_than_declared() {
     nm -D --defined-only "$work/usr/lib/libdlock.so" | awk '{print $3}' | sort >"$work/shown"
-    grep -oE '\bdlock_[a-z_]+\(' lock/dlock.h | tr -d '(' | sort -u >"$work/declared"
+    grep -ohE '\bdlock_[a-z_]+\(' "$work"/usr/include/dlock/*.h | tr -d '(' | sort -u >"$work/declared"
     [ -s "$work/shown" ] && ! comm -23 "$work/shown" "$work/declared" | grep .
 }
 
@@ -30,7 +30,7 @@ compile() {
 compile_statically() {
     cc -o "$work/static" "$work/example.c" $(pkg-config --cflags dlock) \
         "$work/usr/lib/libdlock.a" -pthread \
-        $(env -u PKG_CONFIG_SYSROOT_DIR pkg-config --libs hiredis uuid libpq)
+        $(env -u PKG_CONFIG_SYSROOT_DIR pkg-config --libs hiredis uuid libpq) -lzookeeper_mt
 }
 
 run_example() { SECKILL_REDIS_URL=$redis_url LD_LIBRARY_PATH=$work/usr/lib "$work/$1"; }

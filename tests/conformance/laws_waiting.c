@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* laws_waiting.c -- waiting for a lock that somebody else holds. */
+#include <unistd.h>
+
+#include "lock/random.h"
 #include "tests/conformance/laws.h"
 
 enum { WAIT_MS = 120, HAND_OVERS = 5, WAITERS = 6, POLL_LEAST_MS = 200 };
@@ -96,6 +99,32 @@ void ends_a_wait_with_timeout(const char *variant)
     assert_status(OK, dlock_release(pair.a, &lease));
     assert_status(OK, rig_helper_acquired(waiter));
     assert_status(OK, rig_helper_finish(waiter));
+}
+
+/* The lock is given back at the very end of somebody's wait: either that one has it, or
+ * nobody. */
+void gives_up_without_a_trace(const char *variant)
+{
+    enum { ROUNDS = 120, BRIEF_MS = 4, BRIEF_US = 1000 * BRIEF_MS };
+    dlock_options opts = rig_options(variant);
+    struct rig_pair pair = rig_open_pair(&opts);
+    const char *name = rig_name();
+
+    for (int i = 0; i < ROUNDS; i++) {
+        struct rig_helper *waiter;
+        dlock_lease lease;
+        dlock_status st;
+
+        assert_status(OK, dlock_acquire(pair.a, name, 0, &lease));
+        waiter = rig_helper_start(pair.b, name, BRIEF_MS);
+        rig_helper_begin_release(waiter);
+        usleep(BRIEF_US / 2 + dlock_random_below(BRIEF_US));
+        assert_status(OK, dlock_release(pair.a, &lease));
+        st = rig_helper_acquired(waiter);
+        assert_true(st == DLOCK_OK || st == DLOCK_TIMEOUT);
+        assert_status(OK, rig_helper_finish(waiter));
+    }
+    assert_status(OK, rig_try(pair.a, name));
 }
 
 void never_waits(const char *variant)

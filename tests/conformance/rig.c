@@ -10,15 +10,24 @@
 #include <unistd.h>
 
 #include "lock/clock.h"
-#include "lock/dlock_variant.h"
 #include "lock/fault.h"
+#include "lock/registry.h"
+#include "tests/conformance/cutter.h"
 #include "tests/conformance/database.h"
+#include "tests/conformance/nodes.h"
 #include "tests/conformance/servers.h"
+#include "tests/conformance/slots.h"
 
-enum { SYSTEMS_MAX = 16, NAMES_KEPT = 16 };
+enum { SYSTEMS_MAX = 16, NAMES_KEPT = 16, DISMISSED_MS = 1000 };
+
+int rig_patience_ms = 8000;
 
 static dlock_system *systems[SYSTEMS_MAX];
 static size_t system_count;
+
+/* Threads of helpers that have not ended, and whether a failed law left them behind. */
+static atomic_int helper_count;
+static atomic_bool helpers_dismissed;
 
 dlock_options rig_options(const char *variant)
 {
@@ -28,6 +37,7 @@ dlock_options rig_options(const char *variant)
     opts.redis_url = getenv("SECKILL_REDIS_URL");
     opts.redlock_urls = getenv("SECKILL_REDLOCK_URLS");
     opts.database_url = getenv("SECKILL_DATABASE_URL");
+    opts.zookeeper_url = getenv("SECKILL_ZOOKEEPER_URL");
     opts.watchdog = false;
     /* A loaded machine is not a hung node. */
     opts.redlock_node_timeout_ms = 500;
@@ -51,6 +61,25 @@ struct rig_pair rig_open_pair(const dlock_options *opts)
     return pair;
 }
 
+void rig_close_systems(void)
+{
+    while (system_count > 0)
+        dlock_close(systems[--system_count]);
+}
+
+/* A law that failed has left helpers inside of calls.  Without servers, or with nobody
+ * to wait for, they end; if not, false: what they use must stay. */
+static bool dismiss_helpers(void)
+{
+    int64_t give_up_ms = rig_now_ms() + DISMISSED_MS;
+
+    atomic_store(&helpers_dismissed, true);
+    while (atomic_load(&helper_count) > 0 && rig_now_ms() < give_up_ms)
+        rig_pause_ms(1);
+    atomic_store(&helpers_dismissed, false);
+    return atomic_load(&helper_count) == 0;
+}
+
 void rig_reset(void)
 {
     for (int point = 0; point < DLOCK_FAULT_POINT_COUNT; point++)
@@ -58,10 +87,18 @@ void rig_reset(void)
     dlock_clock_shift_wall(0);
     servers_wake();
     database_wake();
-    while (system_count > 0)
-        dlock_close(systems[--system_count]);
+    cutter_open();
+    if (atomic_load(&helper_count) > 0) {
+        servers_stop();
+        if (!dismiss_helpers())
+            system_count = 0;
+    }
+    rig_close_systems();
+    slots_close();
     servers_stop();
     database_stop();
+    cutter_stop();
+    nodes_stop();
 }
 
 const char *rig_name(void)
@@ -92,10 +129,7 @@ bool rig_uses_nodes(const char *variant)
 
 bool rig_is_watched(const char *variant)
 {
-    for (size_t i = 0; i < dlock_variant_count(); i++)
-        if (rig_is(variant, dlock_variants[i]->info.name))
-            return dlock_variants[i]->watched;
-    return false;
+    return dlock_registry_find(variant)->watched;
 }
 
 dlock_status rig_try(dlock_system *sys, const char *name)
@@ -111,10 +145,11 @@ dlock_status rig_try(dlock_system *sys, const char *name)
 struct rig_helper {
     dlock_system *sys;
     const char *name;
-    int64_t wait_ms;
+    dlock_request request;
     pthread_t thread;
     atomic_bool acquired;
     atomic_bool may_release;
+    atomic_bool released;
     dlock_status acquire_status;
     dlock_status release_status;
 };
@@ -125,27 +160,38 @@ static void *help(void *arg)
     dlock_lease lease;
 
     helper->acquire_status =
-        dlock_acquire(helper->sys, helper->name, helper->wait_ms, &lease);
+        dlock_acquire_with(helper->sys, helper->name, &helper->request, &lease);
     atomic_store(&helper->acquired, true);
-    if (helper->acquire_status != DLOCK_OK)
-        return NULL;
-    while (!atomic_load(&helper->may_release))
+    while (helper->acquire_status == DLOCK_OK && !atomic_load(&helper->may_release) &&
+           !atomic_load(&helpers_dismissed))
         rig_pause_ms(1);
-    helper->release_status = dlock_release(helper->sys, &lease);
+    if (helper->acquire_status == DLOCK_OK)
+        helper->release_status = dlock_release(helper->sys, &lease);
+    atomic_store(&helper->released, true);
+    atomic_fetch_sub(&helper_count, 1);
     return NULL;
 }
 
-struct rig_helper *rig_helper_start(dlock_system *sys, const char *name,
-                                    int64_t wait_ms)
+struct rig_helper *rig_helper_ask(dlock_system *sys, const char *name,
+                                  const dlock_request *request)
 {
     struct rig_helper *helper = calloc(1, sizeof(*helper));
 
     assert_non_null(helper);
     helper->sys = sys;
     helper->name = name;
-    helper->wait_ms = wait_ms;
+    helper->request = *request;
+    atomic_fetch_add(&helper_count, 1);
     assert_int_equal(0, pthread_create(&helper->thread, NULL, help, helper));
     return helper;
+}
+
+struct rig_helper *rig_helper_start(dlock_system *sys, const char *name,
+                                    int64_t wait_ms)
+{
+    dlock_request request = {.wait_ms = wait_ms};
+
+    return rig_helper_ask(sys, name, &request);
 }
 
 bool rig_helper_is_done(struct rig_helper *helper)
@@ -162,6 +208,11 @@ dlock_status rig_helper_acquired(struct rig_helper *helper)
 void rig_helper_begin_release(struct rig_helper *helper)
 {
     atomic_store(&helper->may_release, true);
+}
+
+bool rig_helper_has_released(struct rig_helper *helper)
+{
+    return atomic_load(&helper->released);
 }
 
 dlock_status rig_helper_finish(struct rig_helper *helper)

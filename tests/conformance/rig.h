@@ -17,9 +17,15 @@
 #include "lock/dlock.h"
 
 enum {
-    SHORT_LEASE_MS = 250,
-    PATIENCE_MS = 8000, /* for states that have to come; nothing is measured with it */
+    SHORT_LEASE_MS = 250, /* for laws that wait for its end */
+    KEPT_LEASE_MS = 950, /* for laws whose watchdog has to be in time: on a busy machine
+                          * a thread may be late by half of it */
+    RENEWED_MS = KEPT_LEASE_MS / 2, /* the first renewal is due at a third */
 };
+
+/* For states that have to come; nothing is measured with it. */
+#define PATIENCE_MS rig_patience_ms
+extern int rig_patience_ms;
 
 /* The options of `variant` on the servers of the environment: no watchdog. */
 dlock_options rig_options(const char *variant);
@@ -33,6 +39,9 @@ struct rig_pair {
     dlock_system *b;
 };
 struct rig_pair rig_open_pair(const dlock_options *opts);
+
+/* Close the systems that were opened. */
+void rig_close_systems(void);
 
 /* Close everything that was opened; `rig_name()` begins anew. */
 void rig_reset(void);
@@ -60,9 +69,12 @@ dlock_status rig_try(dlock_system *sys, const char *name);
 struct rig_helper;
 struct rig_helper *rig_helper_start(dlock_system *sys, const char *name,
                                     int64_t wait_ms);
+struct rig_helper *rig_helper_ask(dlock_system *sys, const char *name,
+                                  const dlock_request *request);
 bool rig_helper_is_done(struct rig_helper *helper);       /* the acquire has answered */
 dlock_status rig_helper_acquired(struct rig_helper *helper); /* waits for that */
 void rig_helper_begin_release(struct rig_helper *helper);
+bool rig_helper_has_released(struct rig_helper *helper); /* the release has answered */
 dlock_status rig_helper_finish(struct rig_helper *helper); /* of the release */
 
 int64_t rig_now_ms(void);

@@ -21,7 +21,8 @@ static char lab_dir[RIG_PATH_MAX];
 /* What the shared lab is called by, while a private one is up. */
 static const char *const LAB_NAMES[] = {
     "SECKILL_DATABASE_URL", "SECKILL_LAB_DATABASE_URL", "SECKILL_REDIS_URL",
-    "SECKILL_REDLOCK_URLS", "SECKILL_TOKEN_KEY_FILE",   "SECKILL_LAB_DIR",
+    "SECKILL_REDLOCK_URLS", "SECKILL_ZOOKEEPER_URL",    "SECKILL_TOKEN_KEY_FILE",
+    "SECKILL_LAB_DIR",
 };
 enum { LAB_NAME_COUNT = sizeof(LAB_NAMES) / sizeof(LAB_NAMES[0]) };
 static char *lab_saved[LAB_NAME_COUNT];
@@ -322,6 +323,7 @@ void rig_lab_up(void)
         const char *value = getenv(LAB_NAMES[i]);
 
         lab_saved[i] = value != NULL ? strdup(value) : NULL;
+        (void)unsetenv(LAB_NAMES[i]); /* it may have no such server */
     }
     (void)lab("up", "");
     forget_lab();

@@ -36,6 +36,7 @@ static void a_wrong_setting_is_usage(void **state)
     EXPECT_EXIT(64, "did you mean \"conditional\"", "--stock-guard=conditonal");
     EXPECT_EXIT(64, "before-commit", "--unlock=never");
     EXPECT_EXIT(64, "ms", "--lock-wait=5");
+    EXPECT_EXIT(64, "no such policy", "--retry=soon");
     EXPECT_EXIT(64, "workers", "--workers=0");
     EXPECT_EXIT(64, "workers", "--workers=many");
     EXPECT_EXIT(64, "HOST:PORT", "--listen=8081");
@@ -97,6 +98,7 @@ static void a_missing_server_is_named(void **state)
     (void)snprintf(postgres, sizeof(postgres),
                    "--database-url=postgresql://nobody@127.0.0.1:%d/x", port);
     EXPECT_EXIT(69, "Redis is not available", redis);
+    EXPECT_EXIT(69, "lets other machines free locks", "--admin-listen=0.0.0.0:0", redis);
     EXPECT_EXIT(69, "Redis is not available", "--lock=redlock", redlock);
     EXPECT_EXIT(69, "PostgreSQL is not available", postgres);
     EXPECT_EXIT(69, "PostgreSQL is not available", "--lock=none", redis, postgres);

@@ -44,6 +44,7 @@ static void the_defaults_are_the_safe_ones(void **state)
     assert_string_equal(config.lock, "reentrant");
     assert_false(config.lock_scope_is_voucher);
     assert_int_equal(config.lock_wait_ms, 0);
+    assert_string_equal(config.retry, "push");
     assert_int_equal(config.lock_lease_ms, 30000);
     assert_int_equal(config.idle_transaction_ms, 20000);
     assert_true(config.watchdog);
@@ -52,7 +53,30 @@ static void the_defaults_are_the_safe_ones(void **state)
     assert_false(config.unlock_before_commit);
     assert_false(config.allow_faults);
     assert_int_equal(config.workers, 64);
+    assert_int_equal(config.admission_kind, ADMISSION_NONE);
     assert_true(strlen(config.process_name) > 1);
+    settings_free(&settings);
+}
+
+static void an_admission_is_a_kind_and_a_number(void **state)
+{
+    enum config_admission kind;
+    int limit;
+
+    (void)state;
+    assert_true(config_parse_admission("semaphore:7", &kind, &limit));
+    assert_int_equal(kind, ADMISSION_SEMAPHORE);
+    assert_int_equal(limit, 7);
+    assert_true(config_parse_admission("permits:1000000000", &kind, &limit));
+    assert_int_equal(kind, ADMISSION_PERMITS);
+    assert_int_equal(limit, 1000000000);
+    assert_true(config_parse_admission("none", &kind, &limit));
+    assert_int_equal(kind, ADMISSION_NONE);
+    assert_false(config_parse_admission("permits:1000000001", &kind, &limit));
+    assert_false(config_parse_admission("", &kind, &limit));
+    assert_int_equal(LOAD(&config, &settings, "--database-url=postgresql://x/y",
+                          "--token-key-file=/k", "--lock=none", "--admission=permits:3"),
+                     SETTINGS_USAGE); /* counted where? */
     settings_free(&settings);
 }
 
@@ -90,6 +114,13 @@ static void what_a_lock_needs_must_be_there(void **state)
     assert_int_equal(LOAD(&config, &settings, STORES, "--lock=redlock"),
                      SETTINGS_USAGE);
     settings_free(&settings);
+    assert_int_equal(LOAD(&config, &settings, STORES, "--lock=zk-seq"), SETTINGS_USAGE);
+    settings_free(&settings);
+    assert_int_equal(LOAD(&config, &settings, DB[0], DB[1], "--lock=zk-basic",
+                          "--zookeeper-url=h:2181"),
+                     SETTINGS_OK);
+    assert_string_equal(config.zookeeper_url, "h:2181");
+    settings_free(&settings);
     assert_int_equal(LOAD(&config, &settings, DB[0], "--lock=none"), SETTINGS_USAGE);
     settings_free(&settings);
     assert_int_equal(LOAD(&config, &settings, DB[1], "--lock=none"), SETTINGS_USAGE);
@@ -122,7 +153,7 @@ static int clear_environment(void **state)
 {
     static const char *const NAMES[] = {
         "SECKILL_DATABASE_URL", "SECKILL_REDIS_URL", "SECKILL_REDLOCK_URLS",
-        "SECKILL_TOKEN_KEY_FILE", "SECKILL_CONFIG"};
+        "SECKILL_ZOOKEEPER_URL", "SECKILL_TOKEN_KEY_FILE", "SECKILL_CONFIG"};
 
     (void)state;
     for (size_t i = 0; i < sizeof(NAMES) / sizeof(NAMES[0]); i++)
@@ -134,6 +165,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_defaults_are_the_safe_ones),
+        cmocka_unit_test(an_admission_is_a_kind_and_a_number),
         cmocka_unit_test(settings_imply_what_they_say),
         cmocka_unit_test(what_a_lock_needs_must_be_there),
         cmocka_unit_test(addresses_are_host_and_port),

@@ -56,7 +56,12 @@ static void quantiles_come_from_what_was_recorded(void **state)
 /* The last bucket's line and _count say the same, whatever is in between. */
 static void a_scrape_does_not_contradict_itself(void **state)
 {
-    static const struct metrics_facts FACTS = {"none", "conditional", "p", 1, 2};
+    static const struct metrics_facts FACTS = {.lock = "none",
+                                               .admission = "none",
+                                               .stock_guard = "conditional",
+                                               .process = "p",
+                                               .workers_busy = 1,
+                                               .workers_total = 2};
     struct metrics *m = metrics_new();
     struct text out = {0};
 

@@ -23,10 +23,10 @@ static int64_t in_ms(int64_t ms)
 /* Take a name that is granted for `ms`. */
 static uint64_t take(struct dlock_holds *holds, const char *name, int64_t ms)
 {
-    struct dlock_hold *hold = dlock_holds_begin(holds, name);
+    struct dlock_hold *hold = dlock_holds_begin(holds, name, false);
 
     assert_non_null(hold);
-    return dlock_holds_grant(holds, hold, in_ms(ms), in_ms(ms / 3));
+    return dlock_holds_grant(holds, hold, in_ms(ms), in_ms(ms / 3), true);
 }
 
 /* Give it back; answers the level. */
@@ -43,7 +43,7 @@ static int give(struct dlock_holds *holds, uint64_t id)
 static void a_lease_is_good_until_it_is_given_back(void **state)
 {
     struct dlock_holds *holds = dlock_holds_open(false);
-    struct dlock_hold *begun = dlock_holds_begin(holds, "a");
+    struct dlock_hold *begun = dlock_holds_begin(holds, "a", false);
     uint64_t id;
 
     (void)state;
@@ -143,7 +143,7 @@ static void a_hold_past_its_deadline_is_given_up(void **state)
 
     (void)state;
     strcpy(number, dlock_owner_here()->number);
-    fresh = dlock_holds_begin(holds, "a");
+    fresh = dlock_holds_begin(holds, "a", false);
     assert_ptr_equal(fresh, fresh->root);
     /* Under a new number: the release of the late one must not fit it. */
     assert_string_not_equal(number, fresh->facts.number);
@@ -209,7 +209,7 @@ static void a_visit_sees_roots_that_are_held(void **state)
 
     (void)state;
     assert_int_equal(1, visits(holds));
-    begun = dlock_holds_begin(holds, "b");
+    begun = dlock_holds_begin(holds, "b", false);
     assert_int_equal(1, visits(holds));
     dlock_holds_abandon(holds, begun);
     give(holds, outer);
@@ -279,11 +279,12 @@ static void leases_are_asked_while_they_change(void **state)
     for (int i = 0; i < READERS; i++)
         assert_int_equal(0, pthread_create(&readers[i], NULL, ask, &churn));
     for (int i = 0; i < CHURNS; i++) {
-        struct dlock_hold *hold = dlock_holds_begin(churn.holds, "a");
+        struct dlock_hold *hold = dlock_holds_begin(churn.holds, "a", false);
         int64_t deadline_ns = (int64_t)hold->serial + 1;
 
         atomic_store(&churn.id,
-                     dlock_holds_grant(churn.holds, hold, deadline_ns, INT64_MAX));
+                     dlock_holds_grant(churn.holds, hold, deadline_ns, INT64_MAX,
+                                       false));
         give(churn.holds, atomic_load(&churn.id));
     }
     atomic_store(&churn.done, true);
@@ -291,6 +292,113 @@ static void leases_are_asked_while_they_change(void **state)
         pthread_join(readers[i], NULL);
     assert_int_equal(0, atomic_load(&churn.wrong_count));
     dlock_holds_close(churn.holds);
+}
+
+static uint64_t take_as(struct dlock_holds *holds, bool shared, int64_t ms, int lease_ms,
+                        bool watched)
+{
+    struct dlock_hold *hold = dlock_holds_begin(holds, "a", shared);
+
+    assert_non_null(hold);
+    hold->facts.lease_ms = lease_ms;
+    return dlock_holds_grant(holds, hold, in_ms(ms), in_ms(ms / 3), watched);
+}
+
+static void a_reader_and_a_writer_are_two_holds_of_one_owner(void **state)
+{
+    struct dlock_holds *holds = dlock_holds_open(true);
+    uint64_t writes = take_as(holds, false, 60000, 1, false);
+    struct dlock_hold *writer = dlock_holds_find(holds, writes);
+    struct dlock_hold *reader;
+    uint64_t reads;
+
+    (void)state;
+    dlock_owner_retire(); /* as after an unanswered release of something else */
+    reads = take_as(holds, true, 60000, 1, false);
+    reader = dlock_holds_find(holds, reads);
+    assert_ptr_not_equal(writer, reader);
+    assert_string_equal(writer->facts.number, reader->facts.number);
+    dlock_holds_renumber(reader);
+    assert_string_equal(writer->facts.number, reader->facts.number);
+    assert_int_equal(1, writer->level_count);
+    assert_ptr_equal(reader, dlock_holds_find(holds, take_as(holds, true, 60000, 1,
+                                                             false)));
+    assert_int_equal(2, reader->level_count);
+    assert_int_equal(1, give(holds, writes));
+    assert_int_equal(2, give(holds, reads));
+    dlock_holds_close(holds);
+}
+
+/* The lost one's leases may still be released: that must not find a new hold. */
+static void a_lost_kind_does_not_lend_its_number(void **state)
+{
+    struct dlock_holds *holds = dlock_holds_open(true);
+    uint64_t reads = take_as(holds, true, 60000, 1, false);
+    uint64_t writes = take_as(holds, false, -1, 1, false);
+    char lost[DLOCK_NUMBER_SIZE];
+
+    (void)state;
+    strcpy(lost, dlock_holds_find(holds, writes)->facts.number);
+    assert_string_equal(lost, dlock_holds_find(holds, reads)->facts.number);
+    for (int i = 0; i < 2; i++) {
+        uint64_t again = take_as(holds, false, 60000, 1, false);
+
+        assert_string_not_equal(lost, dlock_holds_find(holds, again)->facts.number);
+        give(holds, again);
+    }
+    dlock_holds_close(holds);
+}
+
+/* A release of it is on its way, or it was abandoned: its number is not for a new one. */
+static void a_kind_that_parts_leaves_the_number_to_the_other(void **state)
+{
+    struct dlock_holds *holds = dlock_holds_open(true);
+    uint64_t reads = take_as(holds, true, 60000, 1, false);
+    uint64_t writes = take_as(holds, false, 60000, 1, false);
+    struct dlock_hold *reader = dlock_holds_find(holds, reads);
+    struct dlock_hold *hold;
+    int level;
+
+    (void)state;
+    hold = dlock_holds_release(holds, writes, &level);
+    assert_string_equal(reader->facts.number, hold->facts.number);
+    dlock_holds_part(holds, hold);
+    dlock_holds_finish(holds, hold);
+    hold = dlock_holds_begin(holds, "a", false);
+    assert_string_not_equal(reader->facts.number, hold->facts.number);
+    dlock_holds_abandon(holds, hold);
+    give(holds, reads);
+    /* And while it is acquired still: the next attempt has a new number. */
+    reads = take_as(holds, true, 60000, 1, false);
+    reader = dlock_holds_find(holds, reads);
+    hold = dlock_holds_begin(holds, "a", false);
+    assert_string_equal(reader->facts.number, hold->facts.number);
+    dlock_holds_part(holds, hold);
+    dlock_holds_renumber(hold);
+    assert_string_not_equal(reader->facts.number, hold->facts.number);
+    dlock_holds_abandon(holds, hold);
+    dlock_holds_close(holds);
+}
+
+static void a_hold_is_watched_while_a_level_is(void **state)
+{
+    struct dlock_holds *holds = dlock_holds_open(true);
+    uint64_t outer = take_as(holds, false, 60000, 100, false);
+    struct dlock_hold *root = dlock_holds_find(holds, outer);
+    uint64_t inner;
+
+    (void)state;
+    assert_int_equal(0, root->watched_count);
+    inner = take_as(holds, false, 60000, 300, true);
+    assert_int_equal(1, root->watched_count);
+    assert_int_equal(300, root->facts.lease_ms);
+    assert_int_equal(2, give(holds, inner));
+    assert_int_equal(0, root->watched_count);
+    assert_int_equal(300, root->facts.lease_ms);
+    give(holds, outer);
+    outer = take_as(holds, false, 60000, 100, true);
+    assert_int_equal(1, dlock_holds_find(holds, outer)->watched_count);
+    dlock_holds_close(holds);
 }
 
 int main(void)
@@ -306,6 +414,10 @@ int main(void)
         cmocka_unit_test(a_visit_sees_roots_that_are_held),
         cmocka_unit_test(thousands_fit_and_are_found),
         cmocka_unit_test(leases_are_asked_while_they_change),
+        cmocka_unit_test(a_reader_and_a_writer_are_two_holds_of_one_owner),
+        cmocka_unit_test(a_lost_kind_does_not_lend_its_number),
+        cmocka_unit_test(a_kind_that_parts_leaves_the_number_to_the_other),
+        cmocka_unit_test(a_hold_is_watched_while_a_level_is),
     };
 
     cmocka_set_message_output(CM_OUTPUT_TAP);

@@ -85,8 +85,11 @@ static void every_broken_promise_is_found(void **state)
     ASSERT_FLAW("lua", v.lease_limit_ms = 1, "limit");
     ASSERT_FLAW("fair", v.leave = NULL, "FAIR");
     ASSERT_FLAW("lua", v.info.caps |= DLOCK_CAP_FAIR, "FAIR");
+    ASSERT_FLAW("lua", v.inspect = NULL, "inspect");
+    ASSERT_FLAW("zk-seq", v.force = NULL, "force");
     ASSERT_FLAW("spin", v.poll_max_ms = -1, "poll");
     ASSERT_FLAW("reentrant", v.poll_max_ms = 10, "poll");
+    ASSERT_FLAW("lua", v.info.caps |= DLOCK_CAP_SHARED, "readers");
     ASSERT_FLAW("local", v.info.caps |= DLOCK_CAP_ATOMIC, "never expires");
     ASSERT_FLAW("lua",
                 (v.info.caps &= ~(unsigned)DLOCK_CAP_EXPIRES, v.drift_per_mille = 0),

@@ -23,12 +23,18 @@ static struct {
     int unwatch_count;
     bool granted;
     int64_t slept_ns; /* the longest that a sleep was asked for */
+    bool wakes;       /* a sleep ends by being woken */
+    dlock_cancel *fires;   /* fired by the nth attempt */
+    int fires_at;
+    int fires_asleep_at; /* or by the nth sleep */
 } lock;
 
 static dlock_status attempt(void *arg, int64_t *free_in_ms)
 {
     assert_ptr_equal(&lock, arg);
     *free_in_ms = lock.free_in_ms;
+    if (lock.fires != NULL && lock.attempt_count + 1 == lock.fires_at)
+        dlock_cancel_fire(lock.fires);
     return lock.attempt_count++ < lock.busy_count ? DLOCK_BUSY : lock.then;
 }
 
@@ -40,7 +46,7 @@ static void *watch(void *state, const dlock_claim *claim)
     return lock.can_watch ? &lock : NULL;
 }
 
-static void sleep_until(void *watched, int64_t until_ns)
+static bool sleep_until(void *watched, int64_t until_ns)
 {
     int64_t ns = until_ns - dlock_clock_ns();
 
@@ -48,6 +54,9 @@ static void sleep_until(void *watched, int64_t until_ns)
     lock.sleep_count++;
     if (ns > lock.slept_ns)
         lock.slept_ns = ns;
+    if (lock.fires != NULL && lock.sleep_count == lock.fires_asleep_at)
+        dlock_cancel_fire(lock.fires);
+    return lock.wakes;
 }
 
 static void unwatch(void *watched, bool granted)
@@ -57,10 +66,61 @@ static void unwatch(void *watched, bool granted)
     lock.granted = granted;
 }
 
-static const dlock_claim claim_here = {.name = "name"};
+static dlock_claim claim_here = {.name = "name"};
 static const dlock_variant polled;
 static const dlock_variant pushed = {
     .watch = watch, .sleep = sleep_until, .unwatch = unwatch};
+
+/* With what `lock` is set to. */
+static struct dlock_waiting wait_by(const dlock_variant *variant, const char *policy,
+                                    int64_t wait_ms, dlock_cancel *cancel,
+                                    dlock_status want)
+{
+    struct dlock_retry retry;
+    struct dlock_waiting waiting = {
+        .variant = variant,
+        .state = &lock,
+        .claim = &claim_here,
+        .retry = &retry,
+        .cancel = cancel,
+        .attempt = attempt,
+        .arg = &lock,
+    };
+
+    assert_int_equal(DLOCK_OK, dlock_retry_parse(policy, &retry));
+    if (wait_ms < 0)
+        waiting.until_ns = INT64_MAX;
+    else if (wait_ms > 0)
+        waiting.until_ns = dlock_clock_after(dlock_clock_ns(), wait_ms);
+    assert_int_equal(want, dlock_wait(&waiting));
+    return waiting;
+}
+
+static dlock_status wait_on(const dlock_variant *variant, int64_t wait_ms)
+{
+    struct dlock_retry push = {0};
+    struct dlock_waiting waiting = {
+        .variant = variant,
+        .state = &lock,
+        .claim = &claim_here,
+        .retry = &push,
+        .attempt = attempt,
+        .arg = &lock,
+    };
+
+    if (wait_ms != 0)
+        waiting.until_ns =
+            wait_ms < 0 ? INT64_MAX : dlock_clock_after(dlock_clock_ns(), wait_ms);
+    return dlock_wait(&waiting);
+}
+
+static void be_busy(int busy_count)
+{
+    memset(&lock, 0, sizeof(lock));
+    lock.busy_count = busy_count;
+    lock.free_in_ms = -1;
+    lock.can_watch = true;
+}
 
 static dlock_status wait_for(const dlock_variant *variant, int64_t wait_ms,
                              int busy_count, dlock_status then)
@@ -70,7 +130,7 @@ static dlock_status wait_for(const dlock_variant *variant, int64_t wait_ms,
     lock.then = then;
     lock.free_in_ms = -1;
     lock.can_watch = true;
-    return dlock_wait(variant, &lock, &claim_here, wait_ms, attempt, &lock);
+    return wait_on(variant, wait_ms);
 }
 
 static void no_wait_is_one_attempt(void **state)
@@ -128,7 +188,7 @@ static void a_poll_stands_behind_the_watch(void **state)
     lock.can_watch = true;
     lock.free_in_ms = 7;
     assert_int_equal(DLOCK_OK,
-                     dlock_wait(&pushed, &lock, &claim_here, -1, attempt, &lock));
+                     wait_on(&pushed, -1));
     assert_true(lock.slept_ns <= 8 * DLOCK_NS_PER_MS);
 }
 
@@ -138,10 +198,144 @@ static void who_cannot_watch_polls(void **state)
     memset(&lock, 0, sizeof(lock));
     lock.busy_count = 3;
     assert_int_equal(DLOCK_OK,
-                     dlock_wait(&pushed, &lock, &claim_here, -1, attempt, &lock));
+                     wait_on(&pushed, -1));
     assert_int_equal(4, lock.attempt_count);
     assert_int_equal(0, lock.sleep_count);
     assert_int_equal(0, lock.unwatch_count);
+}
+
+static void none_is_one_attempt(void **state)
+{
+    (void)state;
+    be_busy(9);
+    wait_by(&polled, "none", -1, NULL, DLOCK_BUSY);
+    assert_int_equal(1, lock.attempt_count);
+    be_busy(9);
+    wait_by(&pushed, "none", 5000, NULL, DLOCK_BUSY);
+    assert_int_equal(1, lock.attempt_count);
+    assert_int_equal(0, lock.watch_count);
+}
+
+static void the_tries_run_out(void **state)
+{
+    (void)state;
+    be_busy(1000);
+    wait_by(&polled, "fixed:1ms,x4", -1, NULL, DLOCK_TIMEOUT);
+    assert_int_equal(4, lock.attempt_count);
+    assert_string_equal("not granted in 4 tries", dlock_error());
+    be_busy(1000);
+    wait_by(&pushed, "exponential:1ms..2ms,x3", -1, NULL, DLOCK_TIMEOUT);
+    assert_int_equal(3, lock.attempt_count);
+    assert_int_equal(0, lock.watch_count); /* who has a policy is not told */
+    be_busy(1000);
+    wait_by(&polled, "fixed:1ms,x1", -1, NULL, DLOCK_TIMEOUT);
+    assert_int_equal(1, lock.attempt_count);
+    be_busy(3);
+    wait_by(&polled, "fixed:1ms,x4", -1, NULL, DLOCK_OK);
+    assert_int_equal(4, lock.attempt_count);
+}
+
+static void a_policy_says_how_long_to_pause(void **state)
+{
+    int64_t begun_ns = dlock_clock_ns();
+
+    (void)state;
+    be_busy(3);
+    wait_by(&polled, "fixed:20ms,jitter:0%", -1, NULL, DLOCK_OK);
+    assert_true(dlock_clock_ns() - begun_ns >= 60 * DLOCK_NS_PER_MS);
+    /* Not beyond the caller's time. */
+    be_busy(1000);
+    wait_by(&polled, "fixed:60m", 20, NULL, DLOCK_TIMEOUT);
+    assert_int_equal(2, lock.attempt_count);
+}
+
+static void a_fair_waiter_never_pauses_for_long(void **state)
+{
+    static const dlock_variant fair = {.info = {.caps = DLOCK_CAP_FAIR}};
+
+    (void)state;
+    be_busy(1); /* otherwise it would be an hour */
+    wait_by(&fair, "fixed:60m", -1, NULL, DLOCK_OK);
+    assert_int_equal(2, lock.attempt_count);
+}
+
+static void who_waited_in_the_store_does_not_pause(void **state)
+{
+    (void)state;
+    be_busy(5);
+    claim_here.waited = true;
+    wait_by(&polled, "fixed:60m", -1, NULL, DLOCK_OK);
+    claim_here.waited = false;
+    assert_int_equal(6, lock.attempt_count);
+}
+
+static void cancelling_ends_the_wait(void **state)
+{
+    dlock_cancel *cancel = dlock_cancel_new();
+
+    (void)state;
+    be_busy(1000);
+    dlock_cancel_fire(cancel);
+    wait_by(&polled, NULL, -1, cancel, DLOCK_CANCELLED);
+    assert_int_equal(0, lock.attempt_count);
+    be_busy(1000);
+    dlock_cancel_reset(cancel);
+    lock.fires = cancel;
+    lock.fires_at = 3;
+    wait_by(&polled, NULL, -1, cancel, DLOCK_CANCELLED);
+    assert_int_equal(3, lock.attempt_count);
+    be_busy(1000);
+    dlock_cancel_reset(cancel);
+    lock.fires = cancel;
+    lock.fires_at = 3;
+    wait_by(&pushed, NULL, -1, cancel, DLOCK_CANCELLED);
+    assert_int_equal(3, lock.attempt_count);
+    assert_int_equal(1, lock.unwatch_count);
+    assert_false(lock.granted);
+    /* What was granted is the caller's to give back. */
+    be_busy(2);
+    dlock_cancel_reset(cancel);
+    lock.fires = cancel;
+    lock.fires_at = 3;
+    wait_by(&pushed, NULL, -1, cancel, DLOCK_OK);
+    dlock_cancel_free(cancel);
+}
+
+/* It used up a wake-up, so it has to try, or nobody would. */
+static void who_is_woken_tries_also_when_cancelled(void **state)
+{
+    dlock_cancel *cancel = dlock_cancel_new();
+
+    (void)state;
+    be_busy(1000);
+    lock.wakes = true;
+    lock.fires = cancel;
+    lock.fires_asleep_at = 2;
+    wait_by(&pushed, NULL, -1, cancel, DLOCK_CANCELLED);
+    assert_int_equal(3, lock.attempt_count);
+    dlock_cancel_reset(cancel);
+    be_busy(2);
+    lock.wakes = true;
+    lock.fires = cancel;
+    lock.fires_asleep_at = 2;
+    wait_by(&pushed, NULL, -1, cancel, DLOCK_OK);
+    dlock_cancel_free(cancel);
+}
+
+static void useless_wake_ups_are_counted(void **state)
+{
+    struct dlock_waiting told;
+
+    (void)state;
+    be_busy(4);
+    lock.wakes = true;
+    told = wait_by(&pushed, NULL, -1, NULL, DLOCK_OK);
+    assert_int_equal(4, told.wake_count);
+    assert_int_equal(3, told.useless_wake_count);
+    be_busy(4);
+    told = wait_by(&pushed, NULL, -1, NULL, DLOCK_OK);
+    assert_int_equal(0, told.wake_count);
+    assert_int_equal(5, told.try_count);
 }
 
 int main(void)
@@ -152,6 +346,14 @@ int main(void)
         cmocka_unit_test(time_runs_out),
         cmocka_unit_test(a_poll_stands_behind_the_watch),
         cmocka_unit_test(who_cannot_watch_polls),
+        cmocka_unit_test(none_is_one_attempt),
+        cmocka_unit_test(the_tries_run_out),
+        cmocka_unit_test(a_policy_says_how_long_to_pause),
+        cmocka_unit_test(a_fair_waiter_never_pauses_for_long),
+        cmocka_unit_test(who_waited_in_the_store_does_not_pause),
+        cmocka_unit_test(cancelling_ends_the_wait),
+        cmocka_unit_test(who_is_woken_tries_also_when_cancelled),
+        cmocka_unit_test(useless_wake_ups_are_counted),
     };
 
     cmocka_set_message_output(CM_OUTPUT_TAP);

@@ -72,9 +72,15 @@ static bool woken(struct redis_waiter *waiter)
     return redis_waiter_sleep(waiter, 0);
 }
 
+static struct redis_waiter *join(const char *name)
+{
+    return redis_channels_join(&channels, name,
+                               (struct redis_wake){.rule = REDIS_WAKE_LOCK});
+}
+
 static struct redis_waiter *join_live(void)
 {
-    struct redis_waiter *waiter = redis_channels_join(&channels, "c");
+    struct redis_waiter *waiter = join("c");
 
     assert_non_null(waiter);
     settle();
@@ -85,7 +91,7 @@ static struct redis_waiter *join_live(void)
 
 static void a_channel_is_subscribed_to_while_somebody_waits(void **state)
 {
-    struct redis_waiter *first = redis_channels_join(&channels, "c");
+    struct redis_waiter *first = join("c");
     struct redis_waiter *second;
 
     (void)state;
@@ -96,7 +102,7 @@ static void a_channel_is_subscribed_to_while_somebody_waits(void **state)
     hear("subscribe", NULL);
     assert_true(woken(first)); /* now it cannot: it has to look once more */
     assert_false(woken(first));
-    second = redis_channels_join(&channels, "c");
+    second = join("c");
     assert_true(woken(second)); /* at once, the channel being live */
     assert_string_equal("", settle());
     redis_waiter_leave(first, true);
@@ -111,7 +117,7 @@ static void a_channel_is_subscribed_to_while_somebody_waits(void **state)
 
 static void one_command_at_a_time_is_on_its_way(void **state)
 {
-    struct redis_waiter *waiter = redis_channels_join(&channels, "c");
+    struct redis_waiter *waiter = join("c");
 
     (void)state;
     assert_string_equal("SUBSCRIBE c;", settle());
@@ -119,7 +125,7 @@ static void one_command_at_a_time_is_on_its_way(void **state)
     assert_string_equal("", settle()); /* not before the answer */
     hear("subscribe", NULL);
     assert_string_equal("UNSUBSCRIBE c;", settle());
-    waiter = redis_channels_join(&channels, "c");
+    waiter = join("c");
     assert_string_equal("", settle());
     assert_false(woken(waiter));
     hear("unsubscribe", NULL);
@@ -132,7 +138,7 @@ static void one_command_at_a_time_is_on_its_way(void **state)
 static void a_message_wakes_one_or_all(void **state)
 {
     struct redis_waiter *first = join_live();
-    struct redis_waiter *second = redis_channels_join(&channels, "c");
+    struct redis_waiter *second = join("c");
 
     (void)state;
     assert_true(woken(second));
@@ -152,11 +158,94 @@ static void a_message_wakes_one_or_all(void **state)
     redis_waiter_leave(second, true);
 }
 
+static struct redis_waiter *join_by(enum redis_wake_rule rule, int64_t need)
+{
+    struct redis_wake wake = {.rule = rule, .need = need};
+    struct redis_waiter *waiter = redis_channels_join(&channels, "c", wake);
+
+    assert_non_null(waiter);
+    settle();
+    hear("subscribe", NULL);
+    assert_true(woken(waiter));
+    return waiter;
+}
+
+static void permits_wake_those_for_whom_they_are_enough(void **state)
+{
+    struct redis_waiter *two = join_by(REDIS_WAKE_SEMAPHORE, 2);
+    struct redis_waiter *one = join_by(REDIS_WAKE_SEMAPHORE, 1);
+    struct redis_waiter *last = join_by(REDIS_WAKE_SEMAPHORE, 1);
+
+    (void)state;
+    (void)woken(two); /* the others' coming woke it */
+    (void)woken(one);
+    hear("message", "1");
+    assert_false(woken(two)); /* it could not enter */
+    assert_true(woken(one));
+    assert_false(woken(last));
+    hear("message", "3");
+    assert_true(woken(two));
+    assert_true(woken(one));
+    assert_false(woken(last));
+    hear("message", "0");
+    hear("message", "-4");
+    assert_false(woken(two) || woken(one) || woken(last));
+    hear("message", "9");
+    assert_true(woken(two) && woken(one) && woken(last));
+    redis_waiter_leave(two, true);
+    redis_waiter_leave(one, true);
+    redis_waiter_leave(last, true);
+}
+
+/* It got its permit by its own look, when the message of that one was still on its way;
+ * the message of the next came before it had left, and was meant for another. */
+static void who_leaves_with_a_permit_passes_on_what_it_does_not_need(void **state)
+{
+    struct redis_waiter *one = join_by(REDIS_WAKE_SEMAPHORE, 1);
+    struct redis_waiter *two = join_by(REDIS_WAKE_SEMAPHORE, 2);
+    struct redis_waiter *last = join_by(REDIS_WAKE_SEMAPHORE, 1);
+
+    (void)state;
+    (void)woken(one);
+    (void)woken(two);
+    (void)woken(last);
+    hear("message", "1");
+    hear("message", "1");
+    assert_false(woken(last));
+    redis_waiter_leave(one, true);
+    assert_false(woken(two)); /* it could not enter */
+    assert_true(woken(last));
+    redis_waiter_leave(two, false);
+    redis_waiter_leave(last, true);
+}
+
+static void a_latch_wakes_all_when_it_opens(void **state)
+{
+    struct redis_waiter *first = join_by(REDIS_WAKE_LATCH, 0);
+    struct redis_waiter *second = join_by(REDIS_WAKE_LATCH, 0);
+
+    (void)state;
+    (void)woken(first);
+    assert_int_equal(-1, redis_waiter_heard(first));
+    hear("message", "1");
+    assert_false(woken(first) || woken(second));
+    assert_int_equal(1, redis_waiter_heard(first));
+    hear("message", "0");
+    assert_true(woken(first) && woken(second));
+    assert_int_equal(0, redis_waiter_heard(second));
+    redis_channels_reset(&channels);
+    settle();
+    hear("subscribe", NULL); /* who knows what was said meanwhile? */
+    assert_int_equal(-1, redis_waiter_heard(second));
+    redis_waiter_leave(first, true);
+    redis_waiter_leave(second, true);
+}
+
 static void an_unused_wake_up_is_passed_on(void **state)
 {
     struct redis_waiter *first = join_live();
-    struct redis_waiter *second = redis_channels_join(&channels, "c");
-    struct redis_waiter *third = redis_channels_join(&channels, "c");
+    struct redis_waiter *second = join("c");
+    struct redis_waiter *third = join("c");
 
     (void)state;
     assert_true(woken(second) && woken(third));
@@ -172,7 +261,7 @@ static void an_unused_wake_up_is_passed_on(void **state)
 static void a_new_connection_begins_anew(void **state)
 {
     struct redis_waiter *waiter = join_live();
-    struct redis_waiter *other = redis_channels_join(&channels, "d");
+    struct redis_waiter *other = join("d");
 
     (void)state;
     assert_string_equal("SUBSCRIBE d;", settle());
@@ -190,7 +279,7 @@ static void a_new_connection_begins_anew(void **state)
 
 static void a_command_that_could_not_be_said_is_told(void **state)
 {
-    struct redis_waiter *waiter = redis_channels_join(&channels, "c");
+    struct redis_waiter *waiter = join("c");
 
     (void)state;
     assert_false(redis_channels_settle(&channels, say_nothing, NULL));
@@ -207,6 +296,9 @@ int main(void)
         TEST(a_channel_is_subscribed_to_while_somebody_waits),
         TEST(one_command_at_a_time_is_on_its_way),
         TEST(a_message_wakes_one_or_all),
+        TEST(permits_wake_those_for_whom_they_are_enough),
+        TEST(who_leaves_with_a_permit_passes_on_what_it_does_not_need),
+        TEST(a_latch_wakes_all_when_it_opens),
         TEST(an_unused_wake_up_is_passed_on),
         TEST(a_new_connection_begins_anew),
         TEST(a_command_that_could_not_be_said_is_told),

@@ -18,6 +18,7 @@ struct values {
     const char *title;
     const char *secret;
     const char *fruit;
+    const char *lines;
     int64_t count;
     int64_t wait_ms;
     bool verbose;
@@ -36,6 +37,7 @@ static const struct setting TABLE[] = {
     {SETTING_CHOICE, "fruit", offsetof(struct values, fruit), "apple", "NAME", fruit_at, 0, 0, "A", "h"},
     {SETTING_COUNT, "count", offsetof(struct values, count), "4", "N", NULL, 1, 9, "A", "h"},
     {SETTING_DURATION, "lock-wait", offsetof(struct values, wait_ms), "1s", "DURATION", NULL, 0, 5000, "A", "h"},
+    {SETTING_LINES, "line", offsetof(struct values, lines), NULL, "TEXT", NULL, 0, 0, "A", "h"},
     {SETTING_SWITCH, "verbose", offsetof(struct values, verbose), "off", NULL, NULL, 0, 0, "A", "h"},
 };
 
@@ -183,6 +185,19 @@ static void a_secret_is_never_shown(void **state)
     settings_free(&run.settings);
 }
 
+static void a_flag_of_lines_is_given_again_for_another_line(void **state)
+{
+    struct run run;
+
+    (void)state;
+    setenv("SECKILL_LINE", "not this", 1);
+    LOAD(&run, "--line=one", "--count=5", "--line=two", "--line=three");
+    unsetenv("SECKILL_LINE");
+    assert_int_equal(run.result, SETTINGS_OK);
+    assert_string_equal("one\ntwo\nthree", run.values.lines);
+    settings_free(&run.settings);
+}
+
 static void operands_are_counted(void **state)
 {
     struct run run;
@@ -207,6 +222,7 @@ int main(void)
         cmocka_unit_test(a_wrong_value_is_refused_with_what_was_expected),
         cmocka_unit_test(an_unknown_key_in_the_file_is_refused),
         cmocka_unit_test(a_secret_is_never_shown),
+        cmocka_unit_test(a_flag_of_lines_is_given_again_for_another_line),
         cmocka_unit_test(operands_are_counted),
     };
 

@@ -1,0 +1,113 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+# bench_locks.sh -- what `seckill bench-locks` measures and prints, never how fast it is.
+# shellcheck source=tests/cli/support/tap.sh
+. "$(dirname "$0")/support/tap.sh"
+plan 15
+lab=$work/lab
+labs+=("$lab")
+"$seckill" lab up --dir "$lab" >/dev/null || exit 1
+
+port() { "$seckill" lab status --dir "$lab" | sed -n "s/^$1 .*127.0.0.1:\([0-9]*\).*/\1/p"; }
+pid() { "$seckill" lab status --dir "$lab" | sed -n "s/^$1 .* pid \([0-9]*\).*/\1/p"; }
+REDISCLI_AUTH=$(sed -n 's|.*REDIS_URL=.*redis://:\(.*\)@.*|\1|p' "$lab/env")
+export REDISCLI_AUTH
+
+# bench PART [OPTION...]: one short round; its table is in $work/PART, its JSON in
+# $work/out/latest.  A missed target is no mistake here.
+bench() {
+    local part=$1 status=0
+    shift
+    "$seckill" bench-locks --only="$part" --rounds=1 --duration=50ms --dir "$lab" \
+        --out "$work/out" "$@" >"$work/$part" 2>"$work/$part.log" || status=$?
+    [ "$status" -eq 0 ] || [ "$status" -eq 3 ] || {
+        echo "exit status $status"
+        cat "$work/$part.log"
+        return 1
+    }
+    said_so "$work/$part" "$status"
+}
+# Exactly the missed targets make the exit status 3.
+said_so() {
+    if grep -q '"missed": 0' "$work/out/latest/bench-locks.json"; then
+        ! grep -q MISSED "$1" && [ "$2" -eq 0 ]
+    else
+        [ "$2" -eq 3 ]
+    fi
+}
+
+# rows FILE WANTED PATTERN FIRST LAST: so many lines fit, and columns FIRST to LAST of
+# them are above zero.
+rows() {
+    cat "$1"
+    awk -v wanted="$2" -v pattern="$3" -v first="$4" -v last="$5" '
+        $0 ~ pattern {n++; for (i = first; i <= last; i++) if (!($i > 0)) bad = 1}
+        END {exit bad || n != wanted}' "$1"
+}
+
+touch "$work/monitor"
+redis-cli -p "$(port redis)" monitor >"$work/monitor" 2>&1 &
+monitor=$!
+pids+=("$monitor")
+within 10 grep -q OK "$work/monitor"
+check 'pairs are measured' bench pairs
+kill "$monitor"
+wait "$monitor" 2>/dev/null
+check 'for two locks and four numbers of threads, each beside three others' \
+    rows "$work/pairs" 8 '^(lua|reentrant) .* \(' 3 5
+check 'the targets are those of 1 and 64 threads' \
+    rows "$work/pairs" 4 '^(lua|reentrant) +(1|64) .*(0.9|1.8|1.5) (reached|MISSED)$' 3 5
+
+# Whoever competes sends the same four commands, but for tokens, owners and numbers.
+shapes() {
+    sed -nE '/\[9 127.* "bench:pairs:/{
+        s/^[^"]*//; s/bench:pairs:[0-9]+/NAME/g; s/"[0-9a-f]{32}"/TOKEN/
+        s/"[0-9a-f-]{36}:[0-9]+"/OWNER/; p}' "$work/monitor" | sort | uniq -c
+}
+same_commands() {
+    shapes
+    [ "$(shapes | wc -l)" -eq 4 ]
+}
+check 'the blocking connections send what the locks send' same_commands
+
+check 'a hot name is measured' bench hot --duration=1s # a JVM that warms up
+check 'for three locks and more, in round trips' \
+    rows "$work/hot" "$(("$("$seckill" locks | grep -cE '^zk-seq ')" + 3))" \
+    '^(reentrant|fair|zk-seq|pg-advisory) .*(reached|MISSED)$' 2 3
+check 'redlock is measured' bench redlock
+check 'with its calls while one node hangs' \
+    rows "$work/redlock" 2 '^(acquire|release) .*(reached|MISSED)$' 2 3
+check 'memory is measured' bench memory --names=500
+check 'and nothing is left in the stores' rows "$work/memory" \
+    "$(("$("$seckill" locks | grep -cE '^zk-seq ')" + 5))" \
+    '^(lua|reentrant|fair|redlock|pg-unique|zk-seq) .*reached$' 2 4
+check 'nor of what was measured' test \
+    "$(redis-cli -p "$(port redis)" -n 9 dbsize)" = 0
+
+state() { sed -nE 's/^State:[[:space:]]*(.).*/\1/p' "/proc/$1/status"; }
+is_stopped() { [ "$(state "$1")" = T ]; }
+runs() { ! is_stopped "$1"; }
+# The bench is killed while it lets a node hang.
+killed() {
+    local node bench
+    node=$(pid redlock-3)
+    "$seckill" bench-locks --only=redlock --rounds=1 --duration=2s --dir "$lab" \
+        --out "$work/out" >/dev/null 2>&1 &
+    bench=$!
+    pids+=("$bench")
+    within 60 is_stopped "$node" || return 1
+    kill -KILL "$bench"
+    wait "$bench" 2>/dev/null
+    within 5 runs "$node"
+}
+check 'a bench that is killed leaves no node stopped' killed
+
+printed_as_kept() {
+    bench redlock --json && diff "$work/redlock" "$work/out/latest/bench-locks.json"
+}
+check '--json prints what is kept' printed_as_kept
+check 'an unknown part is a usage error' status 64 "$seckill" bench-locks --only=pears
+check 'without redis-benchmark it says that a program is missing' \
+    status 69 env PATH=/nowhere "$seckill" bench-locks --only=pairs --rounds=1 \
+    --duration=50ms --dir "$lab" --out "$work/out"
+done_testing

@@ -1,0 +1,125 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+# check.sh -- two service processes, one of whose threads is slow: `seckill check` and its
+# HTML timeline find the two who held a naive lock at once, and nothing under reentrant.
+# shellcheck source=tests/cli/support/tap.sh
+. "$(dirname "$0")/support/tap.sh"
+plan 24
+lab=$work/lab
+labs+=("$lab")
+lease_ms=5000
+
+"$seckill" lab up --dir "$lab" >/dev/null || exit 1
+# shellcheck disable=SC1091  # written by the lab
+. "$lab/env"
+voucher=$("$seckill" seed --users=100 --stock=100 | sed -n 's/^voucher \([0-9]*\):.*/\1/p')
+key=lock:voucher:$voucher
+mapfile -t tokens < <(cut -d' ' -f2 "$lab/tokens.txt")
+
+# serve NAME RECORDS: start a service process.
+declare -A pid_of orders admin
+serve() {
+    "$seckilld" --listen=127.0.0.1:0 --admin-listen=127.0.0.1:0 --process="$1" \
+        --lock=naive --lock-scope=voucher --lock-lease=${lease_ms}ms --lock-wait=30s \
+        --allow-faults --record="$2" >"$work/ready-$1" 2>>"$work/log-$1" &
+    pids+=("$!")
+    pid_of[$1]=$!
+    within 10 grep -q '^ready' "$work/ready-$1" || return 1
+    orders[$1]=$(sed -n 's/.*orders=\([^ ]*\).*/\1/p' "$work/ready-$1")
+    admin[$1]=$(sed -n 's/.*admin=\([^ ]*\).*/\1/p' "$work/ready-$1")
+}
+# order NAME USER: by way of that process; fails unless it was accepted.
+order() {
+    curl -sf -m 60 -X POST -H "authorization: ${tokens[$2]}" \
+        "${orders[$1]}/voucher-order/seckill/$voucher" | grep -q '"success": *true'
+}
+arm() { curl -sf -o /dev/null -X POST "${admin[$1]}/faults/arm?point=after-read&action=hold&key=$key"; }
+let_go() { curl -sf -o /dev/null -X POST "${admin[$1]}/faults/release?point=after-read"; }
+is_held() { curl -sf "${admin[$1]}/faults" | grep -q '"after-read":{"armed":[a-z]*,"holding":true'; }
+# slow_order NAME USER: an order that is held with the lock in its hands.  It ends with
+# its service process, at the latest.
+slow_order() {
+    arm "$1" || return 1
+    order "$1" "$2" >/dev/null 2>&1 &
+    within 30 is_held "$1"
+}
+
+# The first outlives its lease, the second gets in, the first frees the second's lock, and
+# the third gets in while the second is still there.
+records=$work/naive
+serve a "$records" && serve b "$records"
+check 'the first order is slow' slow_order a 0
+check 'the second gets in after its lease' slow_order b 1
+check 'the first ends, with the lock of the second' let_go a
+check 'the third gets in beside the second' order a 2
+let_go b
+for name in a b; do
+    kill -TERM "${pid_of[$name]}"
+    wait "${pid_of[$name]}"
+done
+
+html=$work/timeline.html
+# Whom the terminal, and whom the page, call the holders.
+in_terminal() {
+    "$seckill" check "$records" --only=exclusion |
+        sed -n 's/.* acquire  *ok  *\(pid [0-9]*, [^ ]*\) .*/\1/p' | sort -u
+}
+figure() { sed -n '/data-property="exclusion"/,/<\/section>/p' "$html"; }
+in_page() { figure | sed -n 's/.*<dd class="holder">\([^<]*\)<.*/\1/p' | sort -u; }
+in_lanes() {
+    figure | sed -n '/class="lane actor"/,/<\/text>/s/.*<text[^>]*>\([^<]*\)<.*/\1/p' | sort -u
+}
+both_processes() {
+    in_terminal
+    [ "$(in_terminal | sed 's/,.*//' | sort)" = "$(printf 'pid %s\n' "${pid_of[@]}" | sort)" ]
+}
+check 'naive under slow is invalid: 1' status 1 "$seckill" check "$records" --html="$html"
+check 'exclusion is what was violated' \
+    says 'invalid +exclusion: .*\(1 of [0-9]+\)' "$seckill" check "$records"
+check 'in its words' says 'both were promised the lock at the same time' \
+    "$seckill" check "$records"
+check 'the two holders are of the two processes' both_processes
+check 'the page names just these two' diff <(in_terminal) <(in_page)
+check 'and marks just their lanes' diff <(in_terminal) <(in_lanes)
+check 'in one window' test "$(figure | grep -c '<rect class="window"')" -eq 1
+check 'the terminal says how to get the page' \
+    says "seckill check $records --html=" "$seckill" check "$records"
+check 'the lease that was outlived is found too' \
+    says 'what did not hold: the work ends within its lease' "$seckill" check "$records"
+check 'a page that cannot be written is said: 70' \
+    says "cannot write $work/none/x.html: No such file" \
+    status 70 "$seckill" check "$records" --html="$work/none/x.html"
+# As if the disk were full: no file may be larger than 1 KiB.
+full() (
+    trap '' XFSZ
+    ulimit -f 1
+    "$seckill" check "$records" --html="$html" 2>&1 | cat
+    return "${PIPESTATUS[0]}"
+)
+before=$(cksum <"$html")
+check 'so is a full disk' status 70 full
+check 'and the old page stays, and nothing else' \
+    test "$(cksum <"$html")$(ls "$html"*)" = "$before$html"
+
+"$seckill" load --record --dir="$lab" --out="$work/runs" --stock=50 --duration=5s \
+    --connections=8 -- --lock=reentrant --lock-scope=voucher >"$work/load" 2>&1
+check 'a run of reentrant is valid: 0' status 0 "$seckill" check "$work/runs/latest" \
+    --html="$work/good.html"
+check 'its page says so' grep -q 'No violation was found' "$work/good.html"
+check 'load says how to check' grep -q "seckill check $work/runs/" "$work/load"
+
+strange=$(printf 'a\033[31m<b>\377')
+printf '10 p1 t1 acquire %s -> 11 ok until=40\n12 p2 t2 acquire %s -> 13 ok until=40\n' \
+    "$strange" "$strange" >"$work/strange"
+check 'a name that is no text does not reach the terminal' \
+    says 'lock "a�\[31m<b>�"' "$seckill" check "$work/strange"
+check 'and is still JSON' says '"lock": "a�\[31m<b>�"' "$seckill" check "$work/strange" --json
+
+mkdir "$work/empty"
+check 'a directory without records is unknown: 2' status 2 "$seckill" check "$work/empty"
+mkdir "$work/rubbish"
+head -c 100000 /dev/urandom >"$work/rubbish/x.dlockrec"
+check 'a file of rubbish makes it unknown, and is named: 2' \
+    says 'x\.dlockrec' status 2 "$seckill" check "$work/rubbish"
+check 'rubbish as a text is refused: 64' status 64 "$seckill" check "$work/rubbish/x.dlockrec"
+done_testing

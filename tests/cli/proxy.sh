@@ -1,0 +1,52 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+# proxy.sh -- the fault proxy by hand, before a Redis of its own.
+# shellcheck source=tests/cli/support/tap.sh
+. "$(dirname "$0")/support/tap.sh"
+plan 11
+
+socket=$work/redis.sock
+redis-server --port 0 --unixsocket "$socket" --save '' --dir "$work" >/dev/null &
+pids+=($!)
+within 10 redis-cli -s "$socket" ping >/dev/null 2>&1
+
+# begin FAULT...: a proxy before it; $port and $proxy are its own.
+begin() {
+    local flags=() fault
+    for fault in "$@"; do flags+=("--fault=$fault"); done
+    "$seckill" proxy --target="unix:$socket" --protocol=redis "${flags[@]}" \
+        >"$work/out" 2>"$work/err" &
+    proxy=$!
+    pids+=("$proxy")
+    within 10 grep -q '^127.0.0.1:' "$work/out" || return 1
+    port=$(sed -n 's/^127.0.0.1:\([0-9]*\) .*/\1/p' "$work/out")
+}
+# Ctrl-C; its exit status is then in $ended.
+stop() {
+    kill -INT "$proxy"
+    wait "$proxy"
+    ended=$?
+}
+
+begin 'cut to-client at to-server LOST' 'delay:1ms to-client at to-server NEVER'
+check 'what no fault speaks of passes' says '^PONG' redis-cli -p "$port" ping
+redis-cli -p "$port" set LOST 1 >"$work/client" 2>&1
+check 'the client hears no answer to the request' says 'reset|closed' cat "$work/client"
+check 'but it was done' says '^1' redis-cli -s "$socket" exists LOST
+check 'the strike is printed as it happens' \
+    says 'ms  connection 2  cut to-client at to-server LOST' cat "$work/out"
+stop
+check 'a fault that never struck is exit status 1' [ "$ended" -eq 1 ]
+check 'and the summary names it' says 'NEVER STRUCK.*NEVER' cat "$work/out"
+begin 'cut to-client at to-server LOST'
+redis-cli -p "$port" echo LOST >/dev/null 2>&1
+stop
+check 'if all have struck it is 0' [ "$ended" -eq 0 ]
+check 'a fault that is not understood is a usage error' status 64 \
+    "$seckill" proxy --target="unix:$socket" --fault='hold to-client' --fault='hodl to-client'
+check 'and says what was meant' says 'did you mean "hold"' \
+    "$seckill" proxy --target="unix:$socket" --fault='hodl to-client'
+check 'messages of raw bytes are refused' says 'raw bytes have no messages' \
+    "$seckill" proxy --target="unix:$socket" --fault='drop:1 to-client'
+check '--help teaches' says 'seckill proxy --target=' "$seckill" proxy --help
+done_testing

@@ -1,0 +1,362 @@
+/* SPDX-License-Identifier: MIT */
+/* laws_chaos.c -- 64 threads at work while their store is maltreated.
+ *
+ * Two systems of 32 threads each want the same few names.  Everybody who holds one
+ * looks who else is inside.  Two at once are forgiven only where the store itself lost
+ * the lock (a Redis without a disk that started anew, a session that was ended), and
+ * only if the one who was first is then told so by its release. */
+#include <dirent.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "tests/conformance/database.h"
+#include "tests/conformance/laws.h"
+#include "tests/conformance/nodes.h"
+
+enum {
+    THREADS = 64,
+    NAMES = 4,
+    CHAOS_LEASE_MS = 1500,
+    WAIT_MS = 500,
+    STUCK_MS = 20000, /* far beyond the lease: a busy machine is slow, not stuck */
+    ANSWER_MS = 1000, /* of a server, for one command */
+    NOBODY = -1,
+    MEETINGS_MAX = 1000,
+};
+
+struct crew;
+
+struct worker {
+    struct crew *crew;
+    dlock_system *sys;
+    pthread_t thread;
+    unsigned turn;
+    int inside;             /* which name, or NOBODY                            */
+    unsigned hold;          /* a number for each time that it is inside         */
+    atomic_llong call_count; /* calls that have answered                        */
+};
+
+/* Two were inside at once: whichever was granted first has to be told by its release.
+ * Who comes in first need not be that one. */
+struct meeting {
+    struct {
+        const struct worker *worker;
+        unsigned hold;
+        bool kept; /* its release said that it had the lock to the end */
+    } sides[2];
+};
+
+struct crew {
+    const char *names[NAMES];
+    struct worker workers[THREADS];
+    atomic_llong grants[NAMES];
+    atomic_bool may_stop;
+    atomic_bool may_lose;   /* the store may lose a lock that is held           */
+    bool tells;             /* its releases can tell                            */
+    bool is_well;
+    pthread_mutex_t door;   /* who is inside, and the meetings                  */
+    struct meeting meetings[MEETINGS_MAX]; /* that the store answers for         */
+    size_t meeting_count;
+    atomic_int violations;  /* that nothing excuses                             */
+};
+
+static void note_meeting(struct crew *crew, const struct worker *one,
+                         const struct worker *two)
+{
+    if (!atomic_load(&crew->may_lose) || crew->meeting_count == MEETINGS_MAX) {
+        atomic_fetch_add(&crew->violations, 1);
+        return;
+    }
+    crew->meetings[crew->meeting_count++] =
+        (struct meeting){{{one, one->hold, false}, {two, two->hold, false}}};
+}
+
+/* Come in, and see who is there. */
+static void enter(struct worker *worker, int name)
+{
+    struct crew *crew = worker->crew;
+
+    pthread_mutex_lock(&crew->door);
+    worker->hold++;
+    worker->inside = name;
+    for (int i = 0; i < THREADS; i++)
+        if (&crew->workers[i] != worker && crew->workers[i].inside == name)
+            note_meeting(crew, worker, &crew->workers[i]);
+    pthread_mutex_unlock(&crew->door);
+}
+
+static void leave(struct worker *worker)
+{
+    pthread_mutex_lock(&worker->crew->door);
+    worker->inside = NOBODY;
+    pthread_mutex_unlock(&worker->crew->door);
+}
+
+/* Its release was OK. */
+static void note_kept(struct worker *worker)
+{
+    struct crew *crew = worker->crew;
+
+    pthread_mutex_lock(&crew->door);
+    for (size_t i = 0; i < 2 * crew->meeting_count; i++)
+        if (crew->meetings[i / 2].sides[i % 2].worker == worker &&
+            crew->meetings[i / 2].sides[i % 2].hold == worker->hold)
+            crew->meetings[i / 2].sides[i % 2].kept = true;
+    pthread_mutex_unlock(&crew->door);
+}
+
+static void work_once(struct worker *worker, int name)
+{
+    struct crew *crew = worker->crew;
+    dlock_lease lease;
+    dlock_status st;
+
+    st = dlock_acquire(worker->sys, crew->names[name], WAIT_MS, &lease);
+    atomic_fetch_add(&worker->call_count, 1);
+    if (st != DLOCK_OK) {
+        rig_pause_ms(1); /* a dead store answers at once */
+        return;
+    }
+    enter(worker, name);
+    atomic_fetch_add(&crew->grants[name], 1);
+    rig_pause_ms(1);
+    leave(worker);
+    st = dlock_release(worker->sys, &lease);
+    atomic_fetch_add(&worker->call_count, 1);
+    if (st == DLOCK_OK && crew->tells)
+        note_kept(worker);
+}
+
+static void *keep_working(void *arg)
+{
+    struct worker *worker = arg;
+
+    while (!atomic_load(&worker->crew->may_stop))
+        work_once(worker, (int)(worker->turn++ % NAMES));
+    return NULL;
+}
+
+static struct crew *crew_start(const dlock_options *opts)
+{
+    struct rig_pair pair = rig_open_pair(opts);
+    struct crew *crew = calloc(1, sizeof(*crew));
+
+    assert_non_null(crew);
+    pthread_mutex_init(&crew->door, NULL);
+    crew->is_well = true;
+    crew->tells = rig_caps(opts->variant) & DLOCK_CAP_OWNED;
+    for (int i = 0; i < NAMES; i++)
+        crew->names[i] = rig_name();
+    for (int i = 0; i < THREADS; i++) {
+        struct worker *worker = &crew->workers[i];
+
+        worker->crew = crew;
+        worker->sys = i % 2 == 0 ? pair.a : pair.b;
+        worker->turn = (unsigned)i / 2;
+        worker->inside = NOBODY;
+    }
+    for (int i = 0; i < THREADS; i++)
+        assert_int_equal(0, pthread_create(&crew->workers[i].thread, NULL, keep_working,
+                                           &crew->workers[i]));
+    return crew;
+}
+
+/* What had been done at one moment, and how much of it has been done again since. */
+struct progress {
+    long long grants[NAMES];
+    long long calls[THREADS];
+    int names_granted;
+    int threads_answered;
+};
+
+static struct progress progress_begin(struct crew *crew)
+{
+    struct progress it = {0};
+
+    for (int i = 0; i < NAMES; i++)
+        it.grants[i] = atomic_load(&crew->grants[i]);
+    for (int i = 0; i < THREADS; i++)
+        it.calls[i] = atomic_load(&crew->workers[i].call_count);
+    return it;
+}
+
+static bool progress_is_made(struct crew *crew, struct progress *it)
+{
+    it->names_granted = it->threads_answered = 0;
+    for (int i = 0; i < NAMES; i++)
+        it->names_granted += atomic_load(&crew->grants[i]) > it->grants[i];
+    for (int i = 0; i < THREADS; i++)
+        it->threads_answered +=
+            atomic_load(&crew->workers[i].call_count) > it->calls[i];
+    return it->names_granted == NAMES && it->threads_answered == THREADS;
+}
+
+/* Whoever was in a call is answered, and every name is granted again.  Nothing may fail
+ * before the threads have ended, so this only takes note. */
+static void comes_through(struct crew *crew, const char *trouble)
+{
+    struct progress progress = progress_begin(crew);
+    int64_t give_up_ms = rig_now_ms() + STUCK_MS;
+
+    if (!crew->is_well)
+        return;
+    while (!progress_is_made(crew, &progress) && rig_now_ms() < give_up_ms)
+        rig_pause_ms(5);
+    crew->is_well = progress_is_made(crew, &progress) &&
+                    atomic_load(&crew->violations) == 0;
+    if (!crew->is_well)
+        print_error("%s: %d of %d names granted again, %d of %d threads answered, "
+                    "%d unexplained overlaps\n",
+                    trouble, progress.names_granted, NAMES, progress.threads_answered,
+                    THREADS, atomic_load(&crew->violations));
+}
+
+static void crew_stop(struct crew *crew)
+{
+    bool is_well;
+
+    atomic_store(&crew->may_stop, true);
+    for (int i = 0; i < THREADS; i++)
+        pthread_join(crew->workers[i].thread, NULL);
+    is_well = crew->is_well && atomic_load(&crew->violations) == 0;
+    for (size_t i = 0; i < crew->meeting_count; i++)
+        if (crew->meetings[i].sides[0].kept && crew->meetings[i].sides[1].kept) {
+            print_error("two were inside at once, and neither was told\n");
+            is_well = false;
+        }
+    pthread_mutex_destroy(&crew->door);
+    free(crew);
+    assert_true(is_well);
+}
+
+static dlock_options chaos_options(const char *variant)
+{
+    dlock_options opts = rig_options(variant);
+
+    opts.lease_ms = CHAOS_LEASE_MS;
+    opts.watchdog = true;
+    opts.redis_timeout_ms = opts.redlock_node_timeout_ms = ANSWER_MS;
+    opts.database_timeout_ms = opts.zookeeper_timeout_ms = ANSWER_MS;
+    return opts;
+}
+
+static size_t open_files(void)
+{
+    DIR *dir = opendir("/proc/self/fd");
+    size_t count = 0;
+
+    assert_non_null(dir);
+    while (readdir(dir) != NULL)
+        count++;
+    closedir(dir);
+    return count;
+}
+
+static void tell_all(const char *command)
+{
+    for (size_t i = 0; i < servers_found(); i++)
+        servers_tell(i, command);
+}
+
+/* Whatever an unanswered call left is gone with its lease; counters of fences stay. */
+static bool is_empty(const char *variant)
+{
+    long long counters = rig_caps(variant) & DLOCK_CAP_FENCED ? NAMES : 0;
+
+    for (size_t i = 0; i < servers_found(); i++)
+        if (servers_ask(i, "DBSIZE") > counters ||
+            servers_tell(i, "PUBSUB CHANNELS")->elements > 0)
+            return false;
+    return true;
+}
+
+void comes_through_redis_trouble(const char *variant)
+{
+    static const char *const troubles[] = {
+        "CLIENT PAUSE 300 ALL", "SCRIPT FLUSH", "CLIENT KILL TYPE pubsub",
+        "CLIENT KILL TYPE normal SKIPME yes", "SCRIPT FLUSH",
+    };
+    dlock_options opts = chaos_options(variant);
+    size_t files_before;
+    struct crew *crew;
+
+    servers_start(&opts);
+    files_before = open_files();
+    crew = crew_start(&opts);
+    comes_through(crew, "calm");
+    for (size_t i = 0; i < sizeof(troubles) / sizeof(troubles[0]); i++) {
+        tell_all(troubles[i]);
+        comes_through(crew, troubles[i]);
+    }
+    atomic_store(&crew->may_lose, !rig_uses_nodes(variant));
+    servers_signal(0, 1, SIGKILL);
+    servers_restart(0);
+    comes_through(crew, "a restart");
+    crew_stop(crew);
+    assert_comes(is_empty(variant));
+    rig_close_systems();
+    assert_comes(open_files() <= files_before);
+}
+
+void comes_through_ended_backends(const char *variant)
+{
+    dlock_options opts = chaos_options(variant);
+    size_t files_before = open_files();
+    struct crew *crew = crew_start(&opts);
+    char sql[160];
+
+    snprintf(sql, sizeof(sql),
+             "SELECT count(pg_terminate_backend(pid)) FROM pg_stat_activity"
+             " WHERE application_name = 'dlock-%d'",
+             (int)getpid());
+    comes_through(crew, "calm");
+    atomic_store(&crew->may_lose, rig_caps(variant) & DLOCK_CAP_SESSION);
+    for (int i = 0; i < 3; i++) {
+        (void)database_ask(sql, NULL);
+        comes_through(crew, "ended backends");
+    }
+    crew_stop(crew);
+    rig_close_systems();
+    assert_comes(database_count_backends("true") == 0);
+    database_stop();
+    assert_comes(open_files() <= files_before);
+}
+
+/* A session that is ended costs its system every lock and place at once. */
+void comes_through_ended_sessions(const char *variant)
+{
+    enum { EXPIRIES = 3 };
+    dlock_options opts = chaos_options(variant);
+    int64_t sessions[2 * (EXPIRIES + 1)];
+    char names[NAMES][DLOCK_NAME_MAX + 1];
+    int session_count = 0;
+    size_t files_before;
+    struct crew *crew;
+
+    assert_true(nodes_exists("/")); /* its connection is not counted below */
+    files_before = open_files();
+    crew = crew_start(&opts);
+    for (int i = 0; i < NAMES; i++)
+        snprintf(names[i], sizeof(names[i]), "%s", crew->names[i]);
+    comes_through(crew, "calm");
+    atomic_store(&crew->may_lose, true);
+    for (int i = 0; i <= EXPIRIES; i++) {
+        for (int side = 0; side < 2; side++)
+            sessions[session_count++] = nodes_session(crew->workers[side].sys);
+        if (i < EXPIRIES) {
+            nodes_expire(crew->workers[i % 2].sys);
+            comes_through(crew, "an ended session");
+        }
+    }
+    crew_stop(crew);
+    for (int i = 0; i < NAMES; i++)
+        assert_comes(nodes_count_of(variant, names[i]) == 0);
+    assert_true(nodes_has_session(sessions[session_count - 1]));
+    rig_close_systems();
+    for (int i = 0; i < session_count; i++)
+        assert_comes(!nodes_has_session(sessions[i]));
+    assert_comes(open_files() <= files_before);
+}

@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: MIT */
+/* laws_queue.c -- whose turn it is, whoever happens to look first.
+ *
+ * Waiters that sleep are woken in some order, which can look like theirs by chance.
+ * Here they do not sleep: they try in the worst order. */
+#include "lock/clock.h"
+#include "tests/conformance/laws.h"
+#include "tests/conformance/slots.h"
+
+enum { WAITERS = 4, LONG_MS = 2600, LOOK_EVERY_MS = 200 };
+
+static void wait_for(const struct slots *slots, struct slot_claim *waiter,
+                     const char *name)
+{
+    slots_claim(slots, waiter, name);
+    waiter->claim.wait_until_ns = dlock_clock_after(dlock_clock_ns(), 60000);
+    assert_status(BUSY, slots_try(slots, waiter));
+}
+
+/* The lock is free.  Everybody tries, who came last first; the first of them enters. */
+static void only_the_first(const struct slots *slots, struct slot_claim *waiters,
+                           size_t count, struct slot_claim *passer)
+{
+    for (size_t i = count - 1; i > 0; i--)
+        assert_status(BUSY, slots_try(slots, &waiters[i]));
+    if (passer != NULL)
+        assert_status(BUSY, slots_try(slots, passer));
+    assert_status(OK, slots_try(slots, &waiters[0]));
+}
+
+void only_the_first_may_enter(const char *variant)
+{
+    dlock_options opts = rig_options(variant);
+    const struct slots *slots = slots_open(&opts);
+    struct slot_claim waiters[WAITERS];
+    const char *name = rig_name();
+    struct slot_claim passer;
+    struct slot_claim holder;
+
+    slots_claim(slots, &holder, name);
+    slots_claim(slots, &passer, name);
+    assert_status(OK, slots_try(slots, &holder));
+    for (size_t i = 0; i < WAITERS; i++)
+        wait_for(slots, &waiters[i], name);
+    assert_status(OK, slots_release(slots, &holder));
+    for (size_t turn = 0; turn < WAITERS; turn++) {
+        only_the_first(slots, &waiters[turn], WAITERS - turn, &passer);
+        assert_status(OK, slots_release(slots, &waiters[turn]));
+    }
+    assert_status(OK, slots_try(slots, &passer));
+    assert_status(OK, slots_release(slots, &passer));
+}
+
+/* As long as they look now and then, and for longer than a dead one is believed. */
+void keeps_a_place(const char *variant)
+{
+    dlock_options opts = rig_options(variant);
+    const struct slots *slots = slots_open(&opts);
+    struct slot_claim waiters[2];
+    struct slot_claim holder;
+    int64_t until_ms;
+
+    slots_claim(slots, &holder, rig_name());
+    assert_status(OK, slots_try(slots, &holder));
+    wait_for(slots, &waiters[0], holder.name);
+    wait_for(slots, &waiters[1], holder.name);
+    /* The later one looks first each time: were the earlier forgotten, it would be. */
+    for (until_ms = rig_now_ms() + LONG_MS; rig_now_ms() < until_ms;) {
+        rig_pause_ms(LOOK_EVERY_MS);
+        assert_status(BUSY, slots_try(slots, &waiters[1]));
+        assert_status(BUSY, slots_try(slots, &waiters[0]));
+    }
+    assert_status(OK, slots_release(slots, &holder));
+    only_the_first(slots, waiters, 2, NULL);
+    assert_status(OK, slots_release(slots, &waiters[0]));
+    assert_status(OK, slots_try(slots, &waiters[1]));
+    assert_status(OK, slots_release(slots, &waiters[1]));
+}

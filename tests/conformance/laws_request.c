@@ -1,0 +1,138 @@
+/* SPDX-License-Identifier: MIT */
+/* laws_request.c -- what an acquire may ask for: a lease of its own, to be a reader. */
+#include <string.h>
+
+#include "tests/conformance/laws.h"
+
+enum { LONG_LEASE_MS = 20000, LEVELS_MS = KEPT_LEASE_MS + SHORT_LEASE_MS, WAIT_MS = 60 };
+
+/* Beside a watchdog and a long lease of the system's. */
+void an_explicit_lease_is_its_own(const char *variant)
+{
+    dlock_options opts = rig_options(variant);
+    dlock_request request = {.lease_ms = SHORT_LEASE_MS};
+    const char *name = rig_name();
+    dlock_system *sys;
+    dlock_system *other;
+    dlock_lease lease;
+
+    opts.watchdog = true;
+    opts.lease_ms = LONG_LEASE_MS;
+    sys = rig_open(&opts);
+    other = rig_open(&opts);
+    assert_status(OK, dlock_acquire_with(sys, name, &request, &lease));
+    assert_true(dlock_lease_left_ms(sys, &lease) <= SHORT_LEASE_MS);
+    if (rig_caps(variant) & DLOCK_CAP_RENEW) {
+        assert_status(OK, dlock_renew(sys, &lease));
+        assert_true(dlock_lease_left_ms(sys, &lease) <= SHORT_LEASE_MS);
+    }
+    assert_status(BUSY, rig_try(other, name));
+    assert_comes(!dlock_lease_valid(sys, &lease));
+    assert_comes(rig_try(other, name) == DLOCK_OK);
+    (void)dlock_release(sys, &lease);
+    /* And the system's own is as it was. */
+    assert_status(OK, dlock_acquire(sys, name, 0, &lease));
+    assert_true(dlock_lease_left_ms(sys, &lease) > SHORT_LEASE_MS);
+    assert_status(OK, dlock_release(sys, &lease));
+}
+
+void has_no_lease_to_give(const char *variant)
+{
+    dlock_options opts = rig_options(variant);
+    dlock_system *sys = rig_open(&opts);
+    dlock_lease lease;
+
+    assert_status(UNSUPPORTED,
+                  dlock_try_lock_for(sys, rig_name(), 0, LONG_LEASE_MS, &lease));
+    assert_non_null(strstr(dlock_error(), variant));
+}
+
+void an_inner_level_never_shortens(const char *variant)
+{
+    dlock_options opts = rig_options(variant);
+    const char *name = rig_name();
+    struct rig_pair pair;
+    dlock_lease outer;
+    dlock_lease inner;
+
+    opts.lease_ms = LONG_LEASE_MS;
+    pair = rig_open_pair(&opts);
+    assert_status(OK, dlock_acquire(pair.a, name, 0, &outer));
+    assert_status(OK, dlock_try_lock_for(pair.a, name, 0, SHORT_LEASE_MS, &inner));
+    assert_true(dlock_lease_left_ms(pair.a, &outer) > SHORT_LEASE_MS);
+    assert_stays(rig_try(pair.b, name) == DLOCK_BUSY, 2 * SHORT_LEASE_MS);
+    assert_status(OK, dlock_release(pair.a, &inner));
+    assert_status(OK, dlock_release(pair.a, &outer));
+}
+
+void is_renewed_while_a_level_wants_it(const char *variant)
+{
+    dlock_options opts = rig_options(variant);
+    const char *name = rig_name();
+    struct rig_pair pair;
+    dlock_lease outer;
+    dlock_lease inner;
+
+    opts.watchdog = true;
+    opts.lease_ms = KEPT_LEASE_MS;
+    pair = rig_open_pair(&opts);
+    assert_status(OK, dlock_try_lock_for(pair.a, name, 0, KEPT_LEASE_MS, &outer));
+    assert_status(OK, dlock_acquire(pair.a, name, 0, &inner));
+    assert_stays(rig_try(pair.b, name) == DLOCK_BUSY, LEVELS_MS);
+    assert_true(dlock_lease_valid(pair.a, &outer));
+    assert_status(OK, dlock_release(pair.a, &inner));
+    assert_comes(!dlock_lease_valid(pair.a, &outer));
+    assert_comes(rig_try(pair.b, name) == DLOCK_OK);
+    (void)dlock_release(pair.a, &outer);
+}
+
+void refuses_bad_requests(const char *variant)
+{
+    dlock_options opts = rig_options(variant);
+    dlock_system *sys = rig_open(&opts);
+    dlock_request request = {.lease_ms = DLOCK_LEASE_MIN_MS - 1};
+    const char *name = rig_name();
+    dlock_lease lease = {.fence = 77};
+
+    assert_status(INVALID, dlock_acquire_with(sys, name, &request, &lease));
+    request.lease_ms = -1;
+    assert_status(INVALID, dlock_acquire_with(sys, name, &request, &lease));
+    assert_status(INVALID, dlock_acquire_with(sys, name, NULL, &lease));
+    assert_int_equal(77, lease.fence);
+    assert_status(OK, rig_try(sys, name));
+}
+
+void knows_no_readers(const char *variant)
+{
+    dlock_options opts = rig_options(variant);
+    dlock_system *sys = rig_open(&opts);
+    dlock_request request = {.shared = true};
+    dlock_lease lease;
+
+    assert_status(UNSUPPORTED, dlock_acquire_with(sys, rig_name(), &request, &lease));
+    assert_non_null(strstr(dlock_error(), variant));
+}
+
+void has_the_three_calls(const char *variant)
+{
+    dlock_options opts = rig_options(variant);
+    struct rig_pair pair = rig_open_pair(&opts);
+    const char *name = rig_name();
+    struct rig_helper *holder;
+    struct rig_helper *waiter;
+    dlock_lease lease;
+
+    holder = rig_helper_start(pair.b, name, 0);
+    assert_status(OK, rig_helper_acquired(holder));
+    assert_status(BUSY, dlock_try_lock(pair.a, name, &lease));
+    assert_status(TIMEOUT, dlock_try_lock_for(pair.a, name, WAIT_MS, 0, &lease));
+    waiter = rig_helper_start(pair.b, name, -1); /* somebody to wait for */
+    assert_status(OK, rig_helper_finish(holder));
+    assert_status(OK, rig_helper_acquired(waiter));
+    rig_helper_begin_release(waiter);
+    assert_status(OK, dlock_lock(pair.a, name, &lease));
+    assert_status(OK, dlock_release(pair.a, &lease));
+    assert_status(OK, rig_helper_finish(waiter));
+    assert_status(OK, dlock_try_lock(pair.a, name, &lease));
+    assert_status(OK, dlock_release(pair.a, &lease));
+}

@@ -1,0 +1,132 @@
+/* SPDX-License-Identifier: MIT */
+/* laws_validity.c -- what a holder believes of its lease, and what the store does. */
+#include <stdlib.h>
+
+#include "lock/clock.h"
+#include "tests/conformance/database.h"
+#include "tests/conformance/laws.h"
+
+/* No whole number of seconds, nor of anything else. */
+enum { ODD_LEASE_MS = 7777, LEVELS = 3 };
+
+static bool is_in_postgres(const char *variant)
+{
+    return dlock_variant_find(variant)->store[0] == 'p';
+}
+
+/* For how long the store will still hold it; the least of all servers. */
+static long long store_left_ms(const char *variant, const char *name)
+{
+    long long least = INT64_MAX;
+
+    if (is_in_postgres(variant))
+        return database_ask(
+            "SELECT max((extract(epoch FROM expires_at - clock_timestamp())"
+            " * 1000)::bigint) FROM (SELECT name, expires_at FROM dlock_lock"
+            " UNION ALL SELECT name, expires_at FROM dlock_queue) AS held"
+            " WHERE name = $1",
+            name);
+    if (rig_is(variant, "getset"))
+        return strtoll(servers_tell(0, "GET %s", name)->str, NULL, 10) -
+               dlock_clock_wall_ms();
+    for (size_t i = 0; i < servers_found(); i++) {
+        long long left_ms = servers_ask(i, "PTTL %s", name);
+
+        if (left_ms < least)
+            least = left_ms;
+    }
+    return least;
+}
+
+/* The store is asked first, so time that passes between the two is on the safe side. */
+static void assert_ends_first(const char *variant, dlock_system *sys,
+                              const dlock_lease *lease)
+{
+    long long store_ms = store_left_ms(variant, lease->name);
+    int64_t left_ms = dlock_lease_left_ms(sys, lease);
+
+    assert_true(left_ms > 0 && left_ms <= ODD_LEASE_MS);
+    if (store_ms > ODD_LEASE_MS || store_ms < left_ms)
+        fail_msg("%lld ms in the store, %lld ms for the holder", store_ms,
+                 (long long)left_ms);
+}
+
+static dlock_options odd_options(const char *variant)
+{
+    dlock_options opts = rig_options(variant);
+
+    opts.lease_ms = ODD_LEASE_MS;
+    if (!is_in_postgres(variant))
+        servers_find(&opts);
+    return opts;
+}
+
+void ends_for_its_holder_first(const char *variant)
+{
+    dlock_options opts = odd_options(variant);
+    dlock_system *sys = rig_open(&opts);
+    dlock_lease lease;
+
+    assert_status(OK, dlock_acquire(sys, rig_name(), 0, &lease));
+    assert_ends_first(variant, sys, &lease);
+    if (rig_caps(variant) & DLOCK_CAP_RENEW) {
+        assert_status(OK, dlock_renew(sys, &lease));
+        assert_ends_first(variant, sys, &lease);
+    }
+    assert_status(OK, dlock_release(sys, &lease));
+}
+
+/* Inner levels come and go, and never shorten what the holder was promised. */
+void inner_levels_keep_the_lease(const char *variant)
+{
+    dlock_options opts = odd_options(variant);
+    dlock_system *sys = rig_open(&opts);
+    const char *name = rig_name();
+    dlock_lease lease[LEVELS];
+
+    for (int i = 0; i < LEVELS; i++) {
+        assert_status(OK, dlock_acquire(sys, name, 0, &lease[i]));
+        assert_ends_first(variant, sys, &lease[0]);
+    }
+    for (int i = LEVELS - 1; i > 0; i--) {
+        assert_status(OK, dlock_release(sys, &lease[i]));
+        assert_ends_first(variant, sys, &lease[0]);
+    }
+    assert_status(OK, dlock_release(sys, &lease[0]));
+}
+
+/* After many attempts, not with the first. */
+void a_lock_won_by_waiting_has_its_lease(const char *variant)
+{
+    dlock_options opts = odd_options(variant);
+    dlock_system *patient = rig_open(&opts);
+    const char *name = rig_name();
+    dlock_lease before;
+    dlock_lease lease;
+
+    opts.lease_ms = SHORT_LEASE_MS;
+    assert_status(OK, dlock_acquire(rig_open(&opts), name, 0, &before));
+    assert_status(OK, dlock_acquire(patient, name, PATIENCE_MS, &lease));
+    assert_ends_first(variant, patient, &lease);
+    assert_status(OK, dlock_release(patient, &lease));
+}
+
+/* Whoever closes gives nothing back, and keeps nothing for longer than its lease. */
+void a_closed_system_keeps_its_promise(const char *variant)
+{
+    dlock_options opts = rig_options(variant);
+    const char *name = rig_name();
+    dlock_system *closed = NULL;
+    dlock_system *sys;
+    dlock_lease lease;
+
+    sys = rig_open(&opts);
+    opts.lease_ms = 2 * SHORT_LEASE_MS;
+    opts.watchdog = true;
+    assert_status(OK, dlock_open(&closed, &opts));
+    assert_status(OK, dlock_acquire(closed, name, 0, &lease));
+    dlock_close(closed);
+    assert_status(BUSY, rig_try(sys, name));
+    assert_status(OK, dlock_acquire(sys, name, PATIENCE_MS, &lease));
+    assert_status(OK, dlock_release(sys, &lease));
+}

@@ -1,0 +1,495 @@
+/* SPDX-License-Identifier: MIT */
+/* laws_zookeeper.c -- locks that live with a session of ZooKeeper. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tests/conformance/cutter.h"
+#include "tests/conformance/laws.h"
+#include "tests/conformance/nodes.h"
+
+enum { SESSION_MS = 1500, HASTE_MS = 300, MANY = 40, WAITERS = 3 };
+
+static struct {
+    atomic_int count;
+    char name[DLOCK_NAME_MAX + 1];
+} told;
+
+static void tell(const dlock_lease *lease, void *arg)
+{
+    (void)arg;
+    strcpy(told.name, lease->name);
+    atomic_fetch_add(&told.count, 1);
+}
+
+static void expect_told(dlock_options *opts)
+{
+    atomic_store(&told.count, 0);
+    opts->on_lost = tell;
+}
+
+/* A system behind the cutter, and one that is not. */
+static struct rig_pair open_cut_and_whole(dlock_options opts)
+{
+    const char *target = opts.zookeeper_url;
+    struct rig_pair pair;
+
+    opts.zookeeper_url = cutter_start(target);
+    pair.a = rig_open(&opts);
+    opts = rig_options(opts.variant);
+    pair.b = rig_open(&opts);
+    return pair;
+}
+
+static void assert_refused(const dlock_options *opts, dlock_status want,
+                           const char *why)
+{
+    dlock_system *sys = NULL;
+    dlock_status got = dlock_open(&sys, opts);
+
+    if (got != want || strstr(dlock_error(), why) == NULL)
+        print_error("%s: %s: %s\n",
+                    opts->zookeeper_url != NULL ? opts->zookeeper_url : "(none)",
+                    dlock_status_id(got), dlock_error());
+    assert_int_equal(want, got);
+    assert_null(sys);
+    assert_non_null(strstr(dlock_error(), why));
+}
+
+void refuses_bad_zookeeper_urls(const char *variant)
+{
+    static const char *const bad[] = {"localhost",    "localhost:",   ":2181",
+                                      "a:0",          "a:65536",      "a:2181x",
+                                      "a:2181,",      "a:1,,b:2",     "a:2181/",
+                                      "a:2181/b/",    "a:2181//b",    "a b:2181",
+                                      "a:2181,b:/c",  "redis://a:1"};
+    dlock_options opts = rig_options(variant);
+    char url[120];
+
+    opts.zookeeper_url = NULL;
+    assert_refused(&opts, DLOCK_INVALID, "URL");
+    opts.zookeeper_url = "";
+    assert_refused(&opts, DLOCK_INVALID, "URL");
+    for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+        opts.zookeeper_url = bad[i];
+        assert_refused(&opts, DLOCK_INVALID, "URL");
+    }
+    snprintf(url, sizeof(url), "%s/nobody/made/this", getenv("SECKILL_ZOOKEEPER_URL"));
+    opts.zookeeper_url = url;
+    assert_refused(&opts, DLOCK_PROTOCOL, "chroot");
+    opts.zookeeper_timeout_ms = HASTE_MS;
+    opts.zookeeper_url = "127.0.0.1:1";
+    assert_refused(&opts, DLOCK_IO, "127.0.0.1:1");
+    opts.zookeeper_timeout_ms = 0;
+    assert_refused(&opts, DLOCK_INVALID, "timeout");
+}
+
+void ends_with_its_session(const char *variant)
+{
+    dlock_options opts = rig_options(variant);
+    const char *name = rig_name();
+    struct rig_pair pair;
+    dlock_lease lease;
+
+    expect_told(&opts);
+    pair = rig_open_pair(&opts);
+    assert_status(OK, dlock_acquire(pair.a, name, 0, &lease));
+    assert_stays(dlock_lease_valid(pair.a, &lease), 3 * 100); /* a few looks at it */
+    assert_true(dlock_lease_left_ms(pair.a, &lease) == INT64_MAX);
+    nodes_expire(pair.a);
+    assert_comes(rig_try(pair.b, name) == DLOCK_OK);
+    assert_comes(!dlock_lease_valid(pair.a, &lease));
+    assert_int_equal(0, dlock_lease_left_ms(pair.a, &lease));
+    assert_comes(atomic_load(&told.count) == 1);
+    assert_string_equal(name, told.name);
+    assert_status(LOST, dlock_release(pair.a, &lease));
+    assert_comes(rig_try(pair.a, name) == DLOCK_OK);
+    assert_stays(atomic_load(&told.count) == 1, 3 * 100);
+    assert_status(OK, dlock_acquire(pair.a, name, 0, &lease));
+    assert_stays(dlock_lease_valid(pair.a, &lease), 3 * 100);
+    assert_status(BUSY, rig_try(pair.b, name));
+    assert_status(OK, dlock_release(pair.a, &lease));
+}
+
+/* Nothing arrives any more, and nobody says so: the holder has to know by the clock
+ * alone, before the server can let another one in. */
+void a_silent_network_ends_validity_first(const char *variant)
+{
+    dlock_options opts = rig_options(variant);
+    const char *name = rig_name();
+    struct rig_pair pair;
+    dlock_lease lease;
+    dlock_lease next;
+    bool is_gone = false;
+
+    opts.lease_ms = SESSION_MS;
+    expect_told(&opts);
+    pair = open_cut_and_whole(opts);
+    assert_comes(dlock_acquire(pair.a, name, 0, &lease) == DLOCK_OK);
+    assert_stays(dlock_lease_valid(pair.a, &lease), SESSION_MS + SESSION_MS / 2);
+    cutter_set(CUTTER_SILENT);
+    while (!is_gone) {
+        is_gone = nodes_count_of(variant, name) == 0;
+        if (is_gone) {
+            assert_false(dlock_lease_valid(pair.a, &lease));
+            assert_int_equal(0, dlock_lease_left_ms(pair.a, &lease));
+        }
+    }
+    assert_comes(atomic_load(&told.count) == 1);
+    assert_status(OK, dlock_acquire(pair.b, name, 0, &next));
+    cutter_cut();
+    assert_status(LOST, dlock_release(pair.a, &lease));
+    assert_comes(rig_try(pair.a, name) == DLOCK_BUSY);
+    assert_true(dlock_lease_valid(pair.b, &next));
+    assert_status(OK, dlock_release(pair.b, &next));
+    assert_comes(rig_try(pair.a, name) == DLOCK_OK);
+}
+
+void survives_a_cut_connection(const char *variant)
+{
+    dlock_options opts = rig_options(variant);
+    const char *name = rig_name();
+    const char *other_name = rig_name();
+    char before[512];
+    struct rig_pair pair;
+    struct rig_helper *waiter;
+    dlock_lease lease;
+    dlock_lease other;
+
+    expect_told(&opts);
+    pair = open_cut_and_whole(opts);
+    assert_status(OK, dlock_acquire(pair.b, name, 0, &other));
+    assert_status(OK, dlock_acquire(pair.a, other_name, 0, &lease));
+    waiter = rig_helper_start(pair.a, name, -1);
+    if (rig_caps(variant) & DLOCK_CAP_FAIR)
+        assert_comes(nodes_count_of(variant, name) == 2);
+    assert_stays(!rig_helper_is_done(waiter), 100);
+    snprintf(before, sizeof(before), "%s", nodes_children(nodes_path(variant, name)));
+    for (int i = 0; i < 3; i++) {
+        cutter_cut();
+        assert_true(dlock_lease_valid(pair.a, &lease));
+        assert_status(BUSY, rig_try_elsewhere(pair.a, other_name));
+        assert_status(BUSY, rig_try(pair.b, other_name));
+        assert_false(rig_helper_is_done(waiter));
+    }
+    assert_string_equal(before, nodes_children(nodes_path(variant, name)));
+    assert_status(OK, dlock_release(pair.b, &other));
+    assert_status(OK, rig_helper_acquired(waiter));
+    assert_status(OK, rig_helper_finish(waiter));
+    assert_status(OK, dlock_release(pair.a, &lease));
+    assert_int_equal(0, atomic_load(&told.count));
+    assert_status(OK, rig_try(pair.b, other_name));
+}
+
+/* The server makes the node, and the one who asked does not hear of it: in time to find
+ * it, and too late. */
+void a_lost_reply_leaves_no_node(const char *variant)
+{
+    dlock_options opts = rig_options(variant);
+    const char *name = rig_name();
+    const char *kept_name = rig_name();
+    struct rig_pair pair;
+    struct rig_helper *helper;
+    dlock_lease kept;
+    dlock_status st;
+
+    opts.zookeeper_timeout_ms = PATIENCE_MS;
+    pair = open_cut_and_whole(opts);
+    cutter_set(CUTTER_DEAF);
+    helper = rig_helper_start(pair.a, name, -1);
+    assert_comes(nodes_count_of(variant, name) == 1);
+    cutter_cut();
+    assert_status(OK, rig_helper_acquired(helper));
+    assert_int_equal(1, nodes_count_of(variant, name));
+    assert_status(BUSY, rig_try(pair.b, name));
+    assert_status(OK, rig_helper_finish(helper));
+    assert_int_equal(0, nodes_count_of(variant, name));
+    assert_status(OK, rig_try(pair.b, name));
+
+    cutter_stop();
+    opts.zookeeper_timeout_ms = HASTE_MS;
+    pair = open_cut_and_whole(opts);
+    assert_status(OK, dlock_acquire(pair.a, kept_name, 0, &kept));
+    cutter_set(CUTTER_DEAF);
+    helper = rig_helper_start(pair.a, name, HASTE_MS);
+    st = rig_helper_acquired(helper);
+    assert_status(UNKNOWN, st);
+    rig_helper_finish(helper);
+    assert_int_equal(1, nodes_count_of(variant, name));
+    assert_status(BUSY, rig_try(pair.b, name));
+    cutter_cut();
+    assert_comes(nodes_count_of(variant, name) == 0);
+    assert_status(OK, rig_try(pair.b, name));
+    assert_comes(rig_try(pair.a, name) == DLOCK_OK);
+    /* Without its session having been given up for that. */
+    assert_true(dlock_lease_valid(pair.a, &kept));
+    assert_status(OK, dlock_release(pair.a, &kept));
+}
+
+/* Whose reply was lost finds its own place among others, and not another's. */
+void a_lost_reply_adopts_nobody(const char *variant)
+{
+    dlock_options opts = rig_options(variant);
+    const char *name = rig_name();
+    struct rig_helper *others[WAITERS];
+    char before[512];
+    struct rig_pair pair;
+    dlock_lease lease;
+
+    opts.zookeeper_timeout_ms = PATIENCE_MS;
+    pair = open_cut_and_whole(opts);
+    assert_status(OK, dlock_acquire(pair.b, name, 0, &lease));
+    for (int i = 0; i < WAITERS; i++)
+        others[i] = rig_helper_start(pair.b, name, -1);
+    assert_comes(nodes_count_of(variant, name) == 1 + WAITERS);
+    snprintf(before, sizeof(before), "%s", nodes_children(nodes_path(variant, name)));
+    for (int i = 0; i < 3; i++) { /* the order of the server's answers is anybody's */
+        struct rig_helper *helper;
+
+        cutter_set(CUTTER_DEAF);
+        helper = rig_helper_start(pair.a, name, HASTE_MS);
+        assert_comes(nodes_count_of(variant, name) == 2 + WAITERS);
+        cutter_cut();
+        assert_status(TIMEOUT, rig_helper_acquired(helper));
+        rig_helper_finish(helper);
+        assert_string_equal(before, nodes_children(nodes_path(variant, name)));
+    }
+    for (int i = 0; i < WAITERS; i++)
+        rig_helper_begin_release(others[i]);
+    assert_status(OK, dlock_release(pair.b, &lease));
+    for (int i = 0; i < WAITERS; i++) {
+        assert_status(OK, rig_helper_acquired(others[i]));
+        assert_status(OK, rig_helper_finish(others[i]));
+    }
+    assert_int_equal(0, nodes_count_of(variant, name));
+}
+
+static void use_many_names(const struct rig_pair *pair, const char *root, int unused)
+{
+    dlock_lease lease;
+    dlock_lease late;
+
+    for (int i = 0; i < MANY; i++) {
+        const char *name = rig_name();
+
+        assert_status(OK, dlock_acquire(pair->a, name, 0, &lease));
+        if (i == 0)
+            assert_true(nodes_count_below(root) > unused);
+        assert_status(BUSY, rig_try(pair->b, name));
+        if (i % 10 == 0)
+            assert_status(TIMEOUT, dlock_acquire(pair->b, name, 20, &late));
+        assert_status(OK, dlock_release(pair->a, &lease));
+    }
+}
+
+void leaves_no_node_of_many_names(const char *variant)
+{
+    dlock_options opts = rig_options(variant);
+    struct rig_pair pair;
+    char url[120];
+    const char *root = nodes_make_root();
+    int before;
+
+    snprintf(url, sizeof(url), "%s%s", opts.zookeeper_url, root);
+    opts.zookeeper_url = url;
+    pair = rig_open_pair(&opts);
+    before = nodes_count_below(root);
+    assert_int_equal(2, before); /* the directories of the library and of the variant */
+    use_many_names(&pair, root, before);
+    assert_comes(nodes_count_below(root) == before);
+}
+
+/* Somebody removes the node by hand, and another takes the lock: what the first has is
+ * a lease of nothing, and its release frees nobody, as often as it meets another. */
+void frees_no_other_after_a_removal(const char *variant)
+{
+    dlock_options opts = rig_options(variant);
+    struct rig_pair pair = rig_open_pair(&opts);
+    const char *name = rig_name();
+    dlock_lease lease;
+    dlock_lease next;
+
+    for (int i = 0; i < 2; i++) {
+        dlock_system *other = i == 0 ? pair.b : pair.a;
+        struct rig_helper *helper;
+
+        assert_status(OK, dlock_acquire(pair.a, name, 0, &lease));
+        nodes_remove(variant, name);
+        if (i == 0) {
+            assert_status(OK, dlock_acquire(other, name, 0, &next));
+            assert_status(LOST, dlock_release(pair.a, &lease));
+            assert_int_equal(1, nodes_count_of(variant, name));
+            assert_status(OK, dlock_release(other, &next));
+        } else { /* in the same session, too */
+            helper = rig_helper_start(other, name, -1);
+            assert_status(OK, rig_helper_acquired(helper));
+            assert_status(LOST, dlock_release(pair.a, &lease));
+            assert_int_equal(1, nodes_count_of(variant, name));
+            assert_status(OK, rig_helper_finish(helper));
+        }
+        assert_int_equal(0, nodes_count_of(variant, name));
+    }
+}
+
+void keeps_odd_names_apart(const char *variant)
+{
+    static const char *const odd[] = {"a/b", "a%2Fb", ".", "..", "../x", "a b",
+                                      "\xff\xfe", "\xc3\xa4", "a//b", "/", "%", "A"};
+    enum { ODD = sizeof(odd) / sizeof(odd[0]) };
+    dlock_options opts = rig_options(variant);
+    struct rig_pair pair = rig_open_pair(&opts);
+    char names[ODD + 1][DLOCK_NAME_MAX + 1];
+    dlock_lease leases[ODD + 1];
+
+    for (int i = 0; i < ODD; i++)
+        snprintf(names[i], sizeof(names[i]), "%s", odd[i]);
+    memset(names[ODD], '/', DLOCK_NAME_MAX); /* as long as it can get */
+    names[ODD][DLOCK_NAME_MAX] = '\0';
+    /* Another program may be at it too. */
+    for (int i = 0; i <= ODD; i++)
+        assert_status(OK, dlock_acquire(pair.a, names[i], PATIENCE_MS, &leases[i]));
+    for (int i = 0; i <= ODD; i++)
+        assert_status(BUSY, rig_try(pair.b, names[i]));
+    for (int i = 0; i <= ODD; i++)
+        assert_status(OK, dlock_release(pair.a, &leases[i]));
+}
+
+/* A holder, and waiters with a session each. */
+struct crowd {
+    dlock_system *holder;
+    dlock_lease lease;
+    struct rig_helper *waiters[WAITERS];
+};
+
+static void gather(struct crowd *crowd, const char *variant, const char *name)
+{
+    dlock_options opts = rig_options(variant);
+
+    crowd->holder = rig_open(&opts);
+    assert_status(OK, dlock_acquire(crowd->holder, name, 0, &crowd->lease));
+    for (int i = 0; i < WAITERS; i++)
+        crowd->waiters[i] = rig_helper_start(rig_open(&opts), name, -1);
+}
+
+static void disperse(struct crowd *crowd)
+{
+    for (int i = 0; i < WAITERS; i++)
+        rig_helper_begin_release(crowd->waiters[i]);
+    assert_status(OK, dlock_release(crowd->holder, &crowd->lease));
+    for (int i = 0; i < WAITERS; i++) {
+        assert_status(OK, rig_helper_acquired(crowd->waiters[i]));
+        assert_status(OK, rig_helper_finish(crowd->waiters[i]));
+    }
+}
+
+/* What a server tells of the end of a node is what was watched of it. */
+void wakes_one_by_one(const char *variant)
+{
+    const char *name = rig_name();
+    struct crowd crowd;
+    int most = 0;
+    int sum = 0;
+
+    gather(&crowd, variant, name);
+    assert_comes((nodes_child_watchers(nodes_path(variant, name), &most, &sum),
+                  sum == WAITERS));
+    assert_int_equal(1, most);
+    assert_int_equal(0, nodes_watchers(nodes_path(variant, name)));
+    disperse(&crowd);
+}
+
+/* Who has just got in, and did not before. */
+static struct rig_helper *newcomer(struct crowd *crowd)
+{
+    for (int i = 0; i < WAITERS; i++) {
+        struct rig_helper *waiter = crowd->waiters[i];
+
+        if (waiter != NULL && rig_helper_is_done(waiter)) {
+            crowd->waiters[i] = NULL;
+            return waiter;
+        }
+    }
+    return NULL;
+}
+
+/* And whoever was woken in vain watches again. */
+void wakes_a_herd(const char *variant)
+{
+    const char *name = rig_name();
+    struct crowd crowd;
+
+    gather(&crowd, variant, name);
+    assert_comes(nodes_watchers(nodes_path(variant, name)) == WAITERS);
+    assert_status(OK, dlock_release(crowd.holder, &crowd.lease));
+    for (int left = WAITERS - 1; left >= 0; left--) {
+        struct rig_helper *inside = NULL;
+
+        assert_comes((inside = newcomer(&crowd)) != NULL);
+        assert_status(OK, rig_helper_acquired(inside));
+        assert_comes(nodes_watchers(nodes_path(variant, name)) == left);
+        assert_status(OK, rig_helper_finish(inside));
+    }
+}
+
+void a_vanished_predecessor_costs_no_place(const char *variant)
+{
+    dlock_options opts = rig_options(variant);
+    struct rig_pair pair = rig_open_pair(&opts);
+    dlock_system *between = rig_open(&opts);
+    const char *name = rig_name();
+    struct rig_helper *vanishing;
+    struct rig_helper *behind;
+    dlock_lease lease;
+
+    assert_status(OK, dlock_acquire(pair.a, name, 0, &lease));
+    vanishing = rig_helper_start(between, name, -1);
+    assert_comes(nodes_count_of(variant, name) == 2);
+    behind = rig_helper_start(pair.b, name, -1);
+    assert_comes(nodes_count_of(variant, name) == 3);
+    nodes_expire(between);
+    /* Its waiter lines up again, at the end. */
+    assert_comes(nodes_count_of(variant, name) == 3);
+    assert_stays(!rig_helper_is_done(behind), 300);
+    assert_false(rig_helper_is_done(vanishing));
+    assert_status(OK, dlock_release(pair.a, &lease));
+    assert_status(OK, rig_helper_acquired(behind));
+    assert_stays(!rig_helper_is_done(vanishing), 100);
+    assert_status(OK, rig_helper_finish(behind));
+    assert_status(OK, rig_helper_acquired(vanishing));
+    assert_status(OK, rig_helper_finish(vanishing));
+}
+
+void writes_its_level(const char *variant)
+{
+    dlock_options opts = rig_options(variant);
+    struct rig_pair pair = rig_open_pair(&opts);
+    const char *name = rig_name();
+    char node[1000];
+    char want[DLOCK_OWNER_MAX + 16];
+    dlock_lease outer;
+    dlock_lease inner;
+
+    assert_status(OK, dlock_acquire(pair.a, name, 0, &outer));
+    snprintf(node, sizeof(node), "%s/%s", nodes_path(variant, name),
+             nodes_children(nodes_path(variant, name)));
+    for (int level = 1; level <= 2; level++) {
+        snprintf(want, sizeof(want), "%s %d", outer.owner, level);
+        assert_string_equal(want, nodes_data(node));
+        if (level == 1)
+            assert_status(OK, dlock_acquire(pair.a, name, 0, &inner));
+    }
+    assert_int_equal(1, nodes_count_of(variant, name));
+    assert_status(OK, dlock_release(pair.a, &inner));
+    snprintf(want, sizeof(want), "%s 1", outer.owner);
+    assert_string_equal(want, nodes_data(node));
+    assert_status(BUSY, rig_try(pair.b, name));
+    /* Somebody takes it away: the next level finds out, and begins anew. */
+    nodes_delete(node);
+    assert_status(OK, dlock_acquire(pair.a, name, 0, &inner));
+    assert_false(dlock_lease_valid(pair.a, &outer));
+    assert_status(BUSY, rig_try(pair.b, name));
+    assert_status(LOST, dlock_release(pair.a, &outer));
+    assert_status(BUSY, rig_try(pair.b, name));
+    assert_status(OK, dlock_release(pair.a, &inner));
+    assert_status(OK, rig_try(pair.b, name));
+}

@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: MIT */
+/* slots.h -- a variant's own slots, called without the core.
+ *
+ * What a variant owes to the core cannot all be seen through it: the core never sends a
+ * claim twice, and does not say when a waiter looks.  Here a law is the core. */
+#ifndef CONFORMANCE_SLOTS_H
+#define CONFORMANCE_SLOTS_H
+
+#include "lock/dlock_variant.h"
+
+struct slots {
+    const dlock_variant *variant;
+    void *state;
+    char uuid[37];
+};
+
+/* A claim of a new owner, and the texts that it points to. */
+struct slot_claim {
+    dlock_claim claim;
+    char name[DLOCK_NAME_MAX + 1];
+    char number[21];
+    char owner[DLOCK_OWNER_MAX + 1];
+    char token[DLOCK_TOKEN_LEN + 1];
+};
+
+/* Open the state of the variant, or fail the law.  Closed after the law. */
+const struct slots *slots_open(const dlock_options *opts);
+void slots_close(void);
+
+/* A claim on `name`, level 1, with the lease of the options that were opened.  It may
+ * not be copied: use slots_again(). */
+void slots_claim(const struct slots *slots, struct slot_claim *out, const char *name);
+
+/* The same claim, as a network would deliver it twice: what its slots wrote into it the
+ * first time is not in it. */
+dlock_claim slots_again(const struct slot_claim *of);
+
+dlock_status slots_try(const struct slots *slots, struct slot_claim *claim);
+dlock_status slots_release(const struct slots *slots, const struct slot_claim *claim);
+
+#endif /* CONFORMANCE_SLOTS_H */

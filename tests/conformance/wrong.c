@@ -1,0 +1,240 @@
+/* SPDX-License-Identifier: MIT */
+/* wrong.c -- run every variant that lies against the law that has to catch it. */
+#include "tests/conformance/wrong.h"
+
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "lock/registry.h"
+
+enum { NAME_SIZE = 80, CASE_SIZE = 160, LIES_MAX = 200, AT_ONCE = 2, PRINTED_MAX = 40 };
+
+/* One that somebody thought of. */
+struct wrong {
+    const char *id; /* of its file */
+    const char *base;
+    const char *law;
+    const char *lie;
+    wrong_fn *make;
+};
+
+static const struct wrong wrongs[] = {
+#define WRONG(id, base, law, lie) {#id, base, law, lie, wrong_##id},
+#include "tests/conformance/wrong.def"
+#undef WRONG
+};
+
+/* What every variant that excludes anybody is made to do. */
+static dlock_status release_nothing(void *state, const dlock_claim *claim)
+{
+    (void)state;
+    (void)claim;
+    return DLOCK_OK;
+}
+
+static const dlock_variant *real; /* the one that the lie is about */
+
+static dlock_status let_everybody_in(void *state, dlock_claim *claim)
+{
+    dlock_status st = real->try_acquire(state, claim);
+
+    return st == DLOCK_BUSY ? DLOCK_OK : st;
+}
+
+static void releases_nothing(dlock_variant *it)
+{
+    it->release = release_nothing;
+}
+
+static void lets_everybody_in(dlock_variant *it)
+{
+    it->try_acquire = let_everybody_in;
+}
+
+static const struct wrong generic[] = {
+    {"release_does_nothing", NULL, "excludes a second owner",
+     "its release does nothing", releases_nothing},
+    {"acquire_always_ok", NULL, "excludes a second owner", "it lets everybody in",
+     lets_everybody_in},
+};
+
+/* A lie about one variant. */
+struct lie {
+    const struct wrong *wrong;
+    const char *base;
+    char name[NAME_SIZE]; /* "reuses-a-fence", "acquire-always-ok:lua" */
+};
+
+static struct lie lies[LIES_MAX];
+static size_t lie_count;
+
+static void add_lie(const struct wrong *wrong, const char *base, bool name_it)
+{
+    struct lie *lie = &lies[lie_count];
+
+    if (lie_count == LIES_MAX)
+        return;
+    lie_count++;
+    lie->wrong = wrong;
+    lie->base = base;
+    snprintf(lie->name, sizeof(lie->name), "%s%s%s", wrong->id, name_it ? ":" : "",
+             name_it ? base : "");
+    for (char *c = lie->name; *c != '\0'; c++)
+        if (*c == '_')
+            *c = '-';
+}
+
+static void add_all_lies(void)
+{
+    if (lie_count > 0)
+        return;
+    for (size_t i = 0; i < sizeof(wrongs) / sizeof(wrongs[0]); i++)
+        add_lie(&wrongs[i], wrongs[i].base, false);
+    /* Of one that excludes nobody both are the truth. */
+    for (size_t g = 0; g < sizeof(generic) / sizeof(generic[0]); g++)
+        for (size_t v = 0; v < dlock_variant_count(); v++)
+            if (dlock_variant_at(v)->caps & DLOCK_CAP_LOCAL)
+                add_lie(&generic[g], dlock_variant_at(v)->name, true);
+}
+
+const char *wrong_enable(const char *name)
+{
+    static dlock_variant it;
+
+    add_all_lies();
+    for (size_t i = 0; i < lie_count; i++) {
+        if (strcmp(lies[i].name, name) != 0)
+            continue;
+        real = dlock_registry_find(lies[i].base);
+        it = *real;
+        lies[i].wrong->make(&it);
+        dlock_registry_replace(&it);
+        return lies[i].base;
+    }
+    return NULL;
+}
+
+void wrong_list(void)
+{
+    add_all_lies();
+    for (size_t i = 0; i < lie_count; i++)
+        printf("%s (%s): %s\n", lies[i].name, lies[i].base, lies[i].wrong->lie);
+}
+
+/* One process: this program again, with one law and one variant, which may lie. */
+struct run {
+    pid_t pid;
+    FILE *out;
+    int status;
+    bool ended;
+};
+
+static struct run runs[LIES_MAX][2]; /* the truth, and the lie */
+
+static void start(struct run *run, const struct lie *lie, bool lies_now)
+{
+    char name[CASE_SIZE];
+
+    snprintf(name, sizeof(name), "%s: %s", lie->base, lie->wrong->law);
+    run->out = tmpfile();
+    fflush(stdout);
+    run->pid = run->out != NULL ? fork() : -1;
+    if (run->pid != 0)
+        return;
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    dup2(fileno(run->out), STDOUT_FILENO);
+    dup2(fileno(run->out), STDERR_FILENO);
+    setenv(WRONG_ENV, lies_now ? lie->name : "", 1);
+    execl("/proc/self/exe", "conformance", "--only", name, (char *)NULL);
+    _exit(127);
+}
+
+static void note_end(pid_t pid, int status)
+{
+    for (size_t i = 0; i < lie_count; i++)
+        for (int side = 0; side < 2; side++)
+            if (runs[i][side].pid == pid) {
+                runs[i][side].status = status;
+                runs[i][side].ended = true;
+            }
+}
+
+/* Did it end by itself, having said `text` at the beginning of a line? */
+static bool has_said(struct run *run, int exit_code, const char *text)
+{
+    char line[400];
+    bool said = false;
+
+    if (!run->ended || !WIFEXITED(run->status) || WEXITSTATUS(run->status) != exit_code)
+        return false;
+    rewind(run->out);
+    while (fgets(line, sizeof(line), run->out) != NULL)
+        said = said || strncmp(line, text, strlen(text)) == 0;
+    return said;
+}
+
+static void show(struct run *run, const char *who)
+{
+    char line[400];
+
+    printf("# %s ended with %d and said\n", who, run->status);
+    rewind(run->out);
+    for (int i = 0; i < PRINTED_MAX && fgets(line, sizeof(line), run->out); i++)
+        printf("#   %s", line);
+}
+
+/* Print how one came out.  True: the law fails for the lie, and not for the truth. */
+static bool judge(size_t i)
+{
+    const struct lie *lie = &lies[i];
+    bool true_holds = has_said(&runs[i][0], 0, "ok 1 - ");
+    bool lie_fails = has_said(&runs[i][1], 1, "not ok 1 - ");
+
+    printf("%s %zu - %s, %s, is caught by \"%s: %s\"\n",
+           true_holds && lie_fails ? "ok" : "not ok", i + 1, lie->name, lie->wrong->lie,
+           lie->base, lie->wrong->law);
+    if (!true_holds)
+        show(&runs[i][0], "the real one");
+    if (!lie_fails)
+        show(&runs[i][1], "the wrong one");
+    for (int side = 0; side < 2; side++)
+        if (runs[i][side].out != NULL)
+            fclose(runs[i][side].out);
+    fflush(stdout);
+    return true_holds && lie_fails;
+}
+
+int wrong_run_all(void)
+{
+    size_t started = 0;
+    size_t judged = 0;
+    int running = 0;
+    int failed = 0;
+
+    add_all_lies();
+    printf("1..%zu\n", lie_count);
+    while (judged < lie_count) {
+        int status;
+        pid_t pid;
+
+        while (running < AT_ONCE && started < 2 * lie_count) {
+            start(&runs[started / 2][started % 2], &lies[started / 2], started % 2);
+            started++;
+            running++;
+        }
+        pid = waitpid(-1, &status, 0);
+        if (pid < 0)
+            break;
+        running--;
+        note_end(pid, status);
+        for (; judged < lie_count && runs[judged][0].ended && runs[judged][1].ended;
+             judged++)
+            failed += !judge(judged);
+    }
+    return judged == lie_count && failed == 0 ? 0 : 1;
+}

@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: MIT */
+/* inner_release_frees_all.c -- levels that are counted when they are taken, and not
+ * when they are given back. */
+#include "lock/stores/redisson.h"
+#include "tests/conformance/wrong.h"
+
+static dlock_status release(void *lock, const dlock_claim *claim)
+{
+    dlock_claim all = *claim;
+
+    all.level = 1;
+    return redisson_release(lock, &all);
+}
+
+void wrong_inner_release_frees_all(dlock_variant *it)
+{
+    it->release = release;
+}

@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: MIT */
+/* keeps_its_minority.c -- a failed attempt that is not taken back, so that the next one
+ * fails too. */
+#include <stdio.h>
+
+#include "lock/stores/redis_nodes.h"
+#include "tests/conformance/wrong.h"
+
+static dlock_status try_acquire(void *state, dlock_claim *claim)
+{
+    struct redis_nodes *nodes = state; /* its state begins with them */
+    char lease[12];
+    struct redis_command set = {
+        6, {"SET", claim->name, claim->token, "NX", "PX", lease}};
+    struct redis_question question = {.command = &set};
+    struct redis_vote vote;
+
+    snprintf(lease, sizeof(lease), "%d", claim->lease_ms);
+    vote = redis_nodes_ask(nodes, &question, claim->give_up_ns);
+    claim->note = vote.asked;
+    if (vote.yes >= nodes->quorum)
+        return DLOCK_OK;
+    return vote.yes + vote.no >= nodes->quorum ? DLOCK_BUSY
+                                               : redis_nodes_failed(nodes, &vote);
+}
+
+void wrong_keeps_its_minority(dlock_variant *it)
+{
+    it->try_acquire = try_acquire;
+}

@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: MIT */
+/* local_never_wakes.c -- a condition that is waited for with the clock alone. */
+#include "lock/clock.h"
+#include "tests/conformance/wrong.h"
+
+static bool sleep_on(void *watched, int64_t until_ns)
+{
+    (void)watched;
+    dlock_clock_sleep_until(until_ns);
+    return false;
+}
+
+void wrong_local_never_wakes(dlock_variant *it)
+{
+    it->sleep = sleep_on;
+}

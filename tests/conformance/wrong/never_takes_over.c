@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: MIT */
+/* never_takes_over.c -- a unique key without an expiry that anybody looks at: here one
+ * that is far off, since others would reap the row. */
+#include "lock/stores/postgres_pool.h"
+#include "tests/conformance/wrong.h"
+
+static const struct postgres_statement INSERT = {
+    15,
+    "INSERT INTO dlock_lock (name, owner, hold_count, expires_at)"
+    " VALUES ($1, $2, 1, clock_timestamp() + interval '1 minute')"
+    " ON CONFLICT (name) DO NOTHING RETURNING 1",
+    2};
+
+static dlock_status try_acquire(void *pool, dlock_claim *claim)
+{
+    const char *values[] = {claim->name, claim->owner};
+    struct postgres_answer answer;
+    dlock_status st =
+        postgres_pool_ask(pool, &INSERT, values, claim->give_up_ns, &answer);
+
+    return st == DLOCK_OK && answer.row_count == 0 ? DLOCK_BUSY : st;
+}
+
+void wrong_never_takes_over(dlock_variant *it)
+{
+    it->try_acquire = try_acquire;
+}

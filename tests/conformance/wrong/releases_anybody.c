@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: MIT */
+/* releases_anybody.c -- a release that does not ask whose lock it is. */
+#include "tests/conformance/wrong.h"
+
+static dlock_status release(void *link, const dlock_claim *claim)
+{
+    return redis_delete(link, claim->name);
+}
+
+void wrong_releases_anybody(dlock_variant *it)
+{
+    wrong_be_plain(it);
+    it->release = release;
+}

@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: MIT */
+/* unlocks_another_session.c -- any connection of the pool, and the answer of the unlock
+ * is not looked at. */
+#include "lock/stores/postgres_session.h"
+#include "tests/conformance/wrong.h"
+
+static const struct postgres_statement UNLOCK = {
+    2, "SELECT pg_advisory_unlock(hashtextextended(encode($1, 'escape'), 0))", 1};
+
+static dlock_status release(void *sessions, const dlock_claim *claim)
+{
+    const char *values[] = {claim->name};
+
+    return postgres_pool_ask(postgres_sessions_pool(sessions), &UNLOCK, values,
+                             claim->give_up_ns, NULL);
+}
+
+void wrong_unlocks_another_session(dlock_variant *it)
+{
+    it->release = release;
+}

@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: MIT */
+/* command.h -- one line from the driver: "TAG VERB key=value...". */
+#ifndef INTEROP_COMMAND_H
+#define INTEROP_COMMAND_H
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { COMMAND_LINE_MAX = 512 };
+
+struct command {
+    struct command *next; /* in its thread's queue */
+    char line[COMMAND_LINE_MAX];
+};
+
+/* The nth word of the line, from 0: the tag and the verb; "" if there is none. */
+static inline const char *command_word(const struct command *command, int n,
+                                       char out[COMMAND_LINE_MAX])
+{
+    const char *at = command->line + strspn(command->line, " ");
+
+    while (n-- > 0) {
+        at += strcspn(at, " ");
+        at += strspn(at, " ");
+    }
+    memcpy(out, at, strcspn(at, " "));
+    out[strcspn(at, " ")] = '\0';
+    return out;
+}
+
+/* The value of a key; `otherwise` if it is not there. */
+static inline const char *command_text(const struct command *command, const char *key,
+                                       const char *otherwise,
+                                       char out[COMMAND_LINE_MAX])
+{
+    size_t length = strlen(key);
+    int n = 2;
+
+    while (command_word(command, n++, out)[0] != '\0')
+        if (strncmp(out, key, length) == 0 && out[length] == '=')
+            return memmove(out, out + length + 1, strlen(out + length));
+    return otherwise;
+}
+
+static inline long long command_number(const struct command *command, const char *key)
+{
+    char text[COMMAND_LINE_MAX];
+
+    return strtoll(command_text(command, key, "0", text), NULL, 10);
+}
+
+#endif /* INTEROP_COMMAND_H */

@@ -1,0 +1,198 @@
+# SPDX-License-Identifier: MIT
+"""What the behaviours stand on: the peers, which are driven by lines; the servers,
+looked at past every library; and waiting for states."""
+
+import itertools
+import os
+import queue
+import subprocess
+import threading
+import time
+
+import redis
+
+PATIENCE_S = 60  # for what has to come; nothing is judged by how soon
+PAUSE_S = 0.01
+
+
+class Failed(Exception):
+    """A behaviour is not as it should be."""
+
+
+def expect(condition, text):
+    if not condition:
+        raise Failed(text)
+
+
+def until(condition, text):
+    """Wait until the condition holds; it has to come, however slow the machine."""
+    end = time.monotonic() + PATIENCE_S
+    while not condition():
+        expect(time.monotonic() < end, f"this never came: {text}")
+        time.sleep(PAUSE_S)
+
+
+class Answer:
+    """What a peer said: a word, and key=value after it."""
+
+    def __init__(self, text):
+        self.text = text
+        self.word, _, rest = text.partition(" ")
+        self.values = dict(w.split("=", 1) for w in rest.split() if "=" in w)
+
+    def number(self, key):
+        return int(self.values[key])
+
+
+class Pending:
+    """A command that was given and may not have been answered."""
+
+    def __init__(self, peer, line):
+        self.peer = peer
+        self.line = line
+        self.answers = queue.Queue()
+        self.known = None
+
+    def is_done(self):
+        if self.known is None and not self.answers.empty():
+            self.known = self.answers.get()
+        return self.known is not None
+
+    def answer(self):
+        until(self.is_done, f"an answer of {self.peer.name} to: {self.line}")
+        return self.known
+
+    def expect(self, word):
+        got = self.answer()
+        expect(
+            got.word == word,
+            f"{self.peer.name} said '{got.text}' instead of '{word}' to: {self.line}",
+        )
+        return got
+
+
+class Peer:
+    """A program that uses a lock library."""
+
+    def __init__(self, name, command):
+        self.name = name
+        self.command = command
+        self.tags = itertools.count(1)
+        self.pending = {}
+        self.version = None
+        self.start()
+
+    def start(self):
+        self.ready = queue.Queue()
+        self.process = subprocess.Popen(
+            self.command,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
+            start_new_session=True,
+        )
+        threading.Thread(target=self.listen, args=(self.process,), daemon=True).start()
+        try:
+            self.version = self.ready.get(timeout=PATIENCE_S)
+        except queue.Empty:
+            raise Failed(f"{self.name} did not start") from None
+
+    def listen(self, process):
+        for line in process.stdout:
+            tag, _, text = line.rstrip("\n").partition(" ")
+            if tag == "ready":
+                self.ready.put(text)
+            elif tag in self.pending:
+                self.pending.pop(tag).answers.put(Answer(text))
+            else:
+                print(f"# {self.name}: {line.rstrip()}", flush=True)
+
+    def begin(self, verb, **words):
+        """Give a command; its answer may come later."""
+        tag = f"t{next(self.tags)}"
+        pairs = (f"{key}={value}" for key, value in words.items())
+        pending = Pending(self, " ".join([verb, *pairs]))
+        self.pending[tag] = pending
+        self.process.stdin.write(f"{tag} {pending.line}\n")
+        self.process.stdin.flush()
+        return pending
+
+    def tell(self, verb, **words):
+        """Give a command and wait for its answer."""
+        pending = self.begin(verb, **words)
+        pending.answer()
+        return pending
+
+    def kill(self):
+        """As a crash: it gives nothing back."""
+        self.process.kill()
+        self.process.wait()
+        self.pending.clear()
+
+    def restart(self):
+        self.kill()
+        self.start()
+
+
+class Trace:
+    """Every command that the server runs, with the server's own time."""
+
+    def __init__(self, url):
+        self.redis = redis.Redis.from_url(url)
+        self.events = []
+        self.monitor = redis.Redis.from_url(url).monitor()
+        self.monitor.__enter__()
+        threading.Thread(target=self.listen, daemon=True).start()
+
+    def listen(self):
+        try:
+            for event in self.monitor.listen():
+                self.events.append(event)
+        except (redis.RedisError, OSError, ValueError):
+            pass  # the server has ended
+
+    def about(self, word):
+        """What ran until now with a word among its arguments, but not in scripts."""
+        return self.matching(lambda command: word in command.split())
+
+    def matching(self, wanted):
+        """What ran until now whose text is wanted, but not in scripts."""
+        mark = f"mark-{os.getpid()}-{time.monotonic_ns()}"
+        self.redis.echo(mark)
+        until(
+            lambda: any(mark in e["command"] for e in self.events[-50:]),
+            "the server's own account",
+        )
+        return [
+            e
+            for e in self.events
+            if e["client_type"] != "lua" and wanted(e["command"])
+        ]
+
+
+class Rig:
+    """Servers and peers, for all behaviours."""
+
+    def __init__(self, url, node_urls, commands):
+        self.redis = redis.Redis.from_url(url, decode_responses=True)
+        self.raw = redis.Redis.from_url(url)  # for what is no text
+        self.nodes = [
+            redis.Redis.from_url(node, decode_responses=True)
+            for node in node_urls.split(",")
+        ]
+        self.trace = Trace(url)
+        self.commands = commands
+        self.peers = {}
+        self.names = itertools.count(1)
+
+    def peer(self, name):
+        if name not in self.peers:
+            self.peers[name] = Peer(name, self.commands[name])
+        return self.peers[name]
+
+    def name(self):
+        return f"interop-{os.getpid()}-{next(self.names)}-"
+
+    def close(self):
+        for peer in self.peers.values():
+            peer.kill()

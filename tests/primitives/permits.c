@@ -1,0 +1,363 @@
+/* SPDX-License-Identifier: MIT */
+/* permits.c -- what permits that expire promise, and their shape. */
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "gen/lua_scripts.h"
+#include "lock/clock.h"
+#include "tests/primitives/rig.h"
+
+#define CHANNEL "redisson_sc:{p}"
+
+enum { PERMITS = 2, THREADS = 6, TURNS = 40 };
+
+static int64_t available(dlock_primitives *prims)
+{
+    int64_t permits = -77;
+
+    assert_status(OK, dlock_permits_available(prims, "p", &permits));
+    return permits;
+}
+
+static int64_t acquired(dlock_primitives *prims)
+{
+    int64_t permits = -77;
+
+    assert_status(OK, dlock_permits_acquired(prims, "p", &permits));
+    return permits;
+}
+
+struct wish {
+    dlock_primitives *prims;
+    int64_t wait_ms;
+    int lease_ms;
+    dlock_permit permit;
+};
+
+static dlock_status acquire(void *arg)
+{
+    struct wish *wish = arg;
+
+    return dlock_permits_acquire(wish->prims, "p", wish->wait_ms, wish->lease_ms,
+                                 &wish->permit);
+}
+
+static void in_hex(const char *bytes, size_t len, char *out)
+{
+    for (size_t i = 0; i < len; i++)
+        sprintf(out + 2 * i, "%02x", (unsigned char)bytes[i]);
+}
+
+static void permits_are_redisson_permits(void **state)
+{
+    dlock_primitives *prims = prim_open(TIMEOUT_MS);
+    redisContext *listener = prim_listen(CHANNEL);
+    char member[2 * DLOCK_TOKEN_LEN + 1] = "";
+    const redisReply *taken;
+    dlock_permit permit;
+    int64_t now_ms, end_ms;
+
+    (void)state;
+    assert_status(OK, dlock_permits_set(prims, "p", PERMITS));
+    prim_hear(listener, "2");
+    assert_status(BUSY, dlock_permits_set(prims, "p", PERMITS));
+    now_ms = dlock_clock_wall_ms();
+    assert_status(OK, dlock_permits_acquire(prims, "p", 0, LONG_LEASE_MS, &permit));
+    assert_string_equal("1", servers_tell(0, "GET p")->str);
+    taken = servers_tell(0, "ZRANGE {p}:timeout 0 -1 WITHSCORES");
+    assert_int_equal(2, taken->elements);
+    assert_int_equal(DLOCK_TOKEN_LEN / 2, taken->element[0]->len);
+    in_hex(taken->element[0]->str, taken->element[0]->len, member);
+    assert_string_equal(permit.id, member);
+    end_ms = strtoll(taken->element[1]->str, NULL, 10);
+    assert_in_range(end_ms, now_ms + LONG_LEASE_MS,
+                    dlock_clock_wall_ms() + LONG_LEASE_MS);
+    assert_int_equal(-1, servers_ask(0, "PTTL {p}:timeout"));
+    assert_int_equal(2, servers_ask(0, "DBSIZE"));
+    assert_status(OK, dlock_permits_release(prims, "p", &permit));
+    prim_hear(listener, "2");
+    assert_int_equal(0, servers_ask(0, "EXISTS {p}:timeout"));
+    prim_hang_up(listener);
+}
+
+/* A name may hold braces, and a semaphore an end. */
+static void names_and_ends_are_carried_over(void **state)
+{
+    dlock_primitives *prims = prim_open(TIMEOUT_MS);
+    dlock_permit permit;
+
+    (void)state;
+    assert_status(OK, dlock_permits_set(prims, "a{b}", PERMITS));
+    servers_ask(0, "PEXPIRE a{b} %d", LONG_LEASE_MS);
+    assert_status(OK, dlock_permits_acquire(prims, "a{b}", 0, 1000, &permit));
+    assert_int_equal(1, servers_ask(0, "ZCARD a{b}:timeout"));
+    assert_true(servers_ask(0, "PTTL a{b}:timeout") > LONG_LEASE_MS / 2);
+}
+
+struct crowd {
+    dlock_primitives *prims;
+    atomic_int *inside;
+    atomic_int *most;
+};
+
+static dlock_status come_and_go(void *arg)
+{
+    const struct crowd *crowd = arg;
+
+    for (int i = 0; i < TURNS; i++) {
+        dlock_permit permit;
+        dlock_status st =
+            dlock_permits_acquire(crowd->prims, "p", -1, LONG_LEASE_MS, &permit);
+        int now;
+
+        if (st != DLOCK_OK)
+            return st;
+        now = atomic_fetch_add(crowd->inside, 1) + 1;
+        if (now > atomic_load(crowd->most))
+            atomic_store(crowd->most, now);
+        atomic_fetch_sub(crowd->inside, 1);
+        st = dlock_permits_release(crowd->prims, "p", &permit);
+        if (st != DLOCK_OK)
+            return st;
+    }
+    return DLOCK_OK;
+}
+
+static void holders_never_exceed_the_permits(void **state)
+{
+    atomic_int inside = 0, most = 0;
+    struct crowd crowds[2] = {{prim_open(TIMEOUT_MS), &inside, &most},
+                              {prim_open(TIMEOUT_MS), &inside, &most}};
+    struct prim_call *calls[THREADS];
+
+    (void)state;
+    assert_status(OK, dlock_permits_set(crowds[0].prims, "p", PERMITS));
+    for (int i = 0; i < THREADS; i++)
+        calls[i] = prim_begin(come_and_go, &crowds[i % 2]);
+    for (int i = 0; i < THREADS; i++)
+        assert_status(OK, prim_end(calls[i]));
+    assert_in_range(atomic_load(&most), 1, PERMITS);
+    assert_int_equal(PERMITS, available(crowds[1].prims));
+    assert_int_equal(0, acquired(crowds[1].prims));
+}
+
+static void a_permit_ends_with_its_lease(void **state)
+{
+    dlock_primitives *prims = prim_open(TIMEOUT_MS);
+    struct wish next = {.prims = prim_open(TIMEOUT_MS), .wait_ms = -1,
+                        .lease_ms = LONG_LEASE_MS};
+    dlock_permit permit;
+
+    (void)state;
+    assert_status(OK, dlock_permits_set(prims, "p", 1));
+    assert_status(OK, dlock_permits_acquire(prims, "p", 0, SHORT_LEASE_MS, &permit));
+    assert_status(BUSY, dlock_permits_acquire(prims, "p", 0, 1000, &next.permit));
+    assert_status(OK, prim_end(prim_begin(acquire, &next)));
+    assert_string_not_equal(permit.id, next.permit.id);
+    /* The late release is told so, and frees nobody. */
+    assert_status(LOST, dlock_permits_release(prims, "p", &permit));
+    assert_status(LOST, dlock_permits_renew(prims, "p", &permit, 1000));
+    assert_int_equal(0, available(prims));
+    assert_int_equal(1, acquired(prims));
+    assert_status(OK, dlock_permits_release(prims, "p", &next.permit));
+    assert_status(LOST, dlock_permits_release(prims, "p", &next.permit));
+    assert_int_equal(1, available(prims));
+}
+
+/* Nobody asked in between: the late release itself is the first to notice. */
+static void a_release_after_the_end_is_lost_and_counts_once(void **state)
+{
+    dlock_primitives *prims = prim_open(TIMEOUT_MS);
+    dlock_permit permit;
+
+    (void)state;
+    assert_status(OK, dlock_permits_set(prims, "p", 1));
+    assert_status(OK,
+                  dlock_permits_acquire(prims, "p", 0, DLOCK_LEASE_MIN_MS, &permit));
+    rig_pause_ms(DLOCK_LEASE_MIN_MS + 5); /* its end, by the clock */
+    assert_status(LOST, dlock_permits_release(prims, "p", &permit));
+    assert_string_equal("1", servers_tell(0, "GET p")->str);
+    assert_int_equal(1, available(prims));
+}
+
+static void renewing_sets_the_end(void **state)
+{
+    dlock_primitives *prims = prim_open(TIMEOUT_MS);
+    dlock_permit permit;
+    double end_ms;
+
+    (void)state;
+    assert_status(OK, dlock_permits_set(prims, "p", 1));
+    assert_status(OK, dlock_permits_acquire(prims, "p", 0, SHORT_LEASE_MS, &permit));
+    assert_status(OK, dlock_permits_renew(prims, "p", &permit, LONG_LEASE_MS));
+    assert_status(OK, dlock_permits_renew(prims, "p", &permit, LONG_LEASE_MS));
+    end_ms = strtod(
+        servers_tell(0, "ZRANGE {p}:timeout 0 -1 WITHSCORES")->element[1]->str, NULL);
+    assert_true(end_ms <= (double)(dlock_clock_wall_ms() + LONG_LEASE_MS));
+    assert_stays(available(prims) == 0, 2 * SHORT_LEASE_MS);
+    assert_status(OK, dlock_permits_release(prims, "p", &permit));
+}
+
+static void a_waiter_is_woken_by_the_release(void **state)
+{
+    enum { HAND_OVERS = 5, AT_ONCE_MS = 40 };
+    dlock_primitives *prims = prim_open(TIMEOUT_MS);
+    int64_t best_ms = INT64_MAX;
+
+    (void)state;
+    assert_status(OK, dlock_permits_set(prims, "p", 1));
+    for (int i = 0; i < HAND_OVERS; i++) {
+        struct wish wish = {.prims = prims, .wait_ms = -1, .lease_ms = LONG_LEASE_MS};
+        struct prim_call *call;
+        dlock_permit permit;
+        int64_t told_ms;
+
+        assert_status(OK, dlock_permits_acquire(prims, "p", 0, LONG_LEASE_MS, &permit));
+        call = prim_begin(acquire, &wish);
+        assert_comes(prim_listeners(CHANNEL) == 1);
+        assert_stays(!prim_is_done(call), 30);
+        told_ms = rig_now_ms();
+        assert_status(OK, dlock_permits_release(prims, "p", &permit));
+        assert_status(OK, prim_end(call));
+        if (rig_now_ms() - told_ms < best_ms)
+            best_ms = rig_now_ms() - told_ms;
+        assert_status(OK, dlock_permits_release(prims, "p", &wish.permit));
+        assert_comes(prim_listeners(CHANNEL) == 0);
+    }
+    assert_true(best_ms < AT_ONCE_MS);
+}
+
+/* As a Java program takes it that gives no lease. */
+static void a_permit_without_an_end_stays_taken(void **state)
+{
+    dlock_primitives *prims = prim_open(TIMEOUT_MS);
+    dlock_permit permit = {.id = "30303030303030303030303030303031"};
+    dlock_permit other;
+
+    (void)state;
+    assert_status(OK, dlock_permits_set(prims, "p", 1));
+    servers_ask(0, "DECR p");
+    servers_ask(0, "ZADD {p}:timeout 922337203685477 0000000000000001");
+    assert_status(BUSY, dlock_permits_acquire(prims, "p", 0, 1000, &other));
+    assert_status(TIMEOUT, dlock_permits_acquire(prims, "p", 20, 1000, &other));
+    assert_int_equal(1, acquired(prims));
+    assert_status(OK, dlock_permits_release(prims, "p", &permit));
+    assert_int_equal(1, available(prims));
+}
+
+static void a_request_that_comes_twice_counts_once(void **state)
+{
+    static const char id[] = "000102030405060708090a0b0c0d0eff";
+    dlock_primitives *prims = prim_open(TIMEOUT_MS);
+    dlock_permit permit;
+
+    (void)state;
+    memcpy(permit.id, id, sizeof(id));
+    assert_status(OK, dlock_permits_set(prims, "p", PERMITS));
+    for (int i = 0; i < 3; i++)
+        assert_int_equal(REDIS_REPLY_NIL,
+                         servers_tell(0, "EVAL %s 3 p {p}:timeout %s %s %lld 60000",
+                                      LUA_PERMITS_ACQUIRE, CHANNEL, id,
+                                      (long long)dlock_clock_wall_ms())
+                             ->type);
+    assert_int_equal(1, acquired(prims));
+    assert_int_equal(PERMITS - 1, available(prims));
+    assert_status(OK, dlock_permits_release(prims, "p", &permit));
+    assert_int_equal(PERMITS, available(prims));
+}
+
+/* The acquire and its clean-up both lay before a server that did not listen. */
+static void an_unanswered_acquire_leaves_nothing(void **state)
+{
+    dlock_primitives *prims = prim_open(SHORT_TIMEOUT_MS);
+    dlock_primitives *other = prim_open(TIMEOUT_MS);
+    dlock_permit permit = {.id = "untouched"};
+
+    (void)state;
+    assert_status(OK, dlock_permits_set(prims, "p", PERMITS));
+    servers_signal(0, 1, SIGSTOP);
+    assert_status(UNKNOWN,
+                  dlock_permits_acquire(prims, "p", -1, LONG_LEASE_MS, &permit));
+    assert_string_not_equal("", dlock_error());
+    assert_string_equal("untouched", permit.id);
+    servers_signal(0, 1, SIGCONT);
+    assert_comes(available(other) == PERMITS);
+    assert_stays(available(other) == PERMITS, 50);
+    assert_int_equal(0, acquired(other));
+}
+
+struct renewal {
+    dlock_primitives *prims;
+    dlock_permit permit;
+    int lease_ms;
+};
+
+static dlock_status renew(void *arg)
+{
+    struct renewal *renewal = arg;
+
+    return dlock_permits_renew(renewal->prims, "p", &renewal->permit,
+                               renewal->lease_ms);
+}
+
+/* The server did not listen for longer than the new lease, which counts from when it
+ * was asked: by now the permit may be somebody else's. */
+static void a_renewal_that_took_longer_than_its_lease_is_lost(void **state)
+{
+    enum { BRIEF_MS = 50 };
+    dlock_primitives *prims = prim_open(TIMEOUT_MS);
+    struct renewal renewal = {.prims = prims, .lease_ms = BRIEF_MS};
+    struct prim_call *call;
+
+    (void)state;
+    assert_status(OK, dlock_permits_set(prims, "p", 1));
+    assert_status(OK,
+                  dlock_permits_acquire(prims, "p", 0, LONG_LEASE_MS, &renewal.permit));
+    servers_signal(0, 1, SIGSTOP);
+    call = prim_begin(renew, &renewal);
+    rig_pause_ms(4 * BRIEF_MS); /* its end, by the clock */
+    servers_signal(0, 1, SIGCONT);
+    assert_status(LOST, prim_end(call));
+    renewal.lease_ms = LONG_LEASE_MS;
+    assert_status(LOST, renew(&renewal));
+}
+
+static void what_cannot_be_meant_is_refused_to_permits(void **state)
+{
+    dlock_primitives *prims = prim_open(TIMEOUT_MS);
+    dlock_permit permit = {.id = "xyz"};
+
+    (void)state;
+    assert_status(INVALID, dlock_permits_set(prims, "p", -1));
+    assert_status(INVALID, dlock_permits_acquire(prims, "p", 0, 0, &permit));
+    assert_status(INVALID, dlock_permits_acquire(prims, "p", 0, 1000, NULL));
+    assert_status(INVALID, dlock_permits_release(prims, "p", &permit));
+    assert_status(INVALID, dlock_permits_release(prims, "p", NULL));
+    assert_status(INVALID, dlock_permits_renew(prims, "p", &permit, 1000));
+    memset(permit.id, 'a', sizeof(permit.id)); /* no end */
+    assert_status(INVALID, dlock_permits_release(prims, "p", &permit));
+    permit.id[DLOCK_TOKEN_LEN] = '\0';
+    assert_status(LOST, dlock_permits_release(prims, "p", &permit));
+    assert_status(INVALID, dlock_permits_renew(prims, "p", &permit, 0));
+    assert_status(INVALID, dlock_permits_acquired(prims, "p", NULL));
+    assert_int_equal(0, servers_ask(0, "DBSIZE"));
+}
+
+const struct CMUnitTest prim_permits_tests[] = {
+    PRIM_TEST(permits_are_redisson_permits),
+    PRIM_TEST(names_and_ends_are_carried_over),
+    PRIM_TEST(holders_never_exceed_the_permits),
+    PRIM_TEST(a_permit_ends_with_its_lease),
+    PRIM_TEST(a_release_after_the_end_is_lost_and_counts_once),
+    PRIM_TEST(renewing_sets_the_end),
+    PRIM_TEST(a_waiter_is_woken_by_the_release),
+    PRIM_TEST(a_permit_without_an_end_stays_taken),
+    PRIM_TEST(a_request_that_comes_twice_counts_once),
+    PRIM_TEST(an_unanswered_acquire_leaves_nothing),
+    PRIM_TEST(a_renewal_that_took_longer_than_its_lease_is_lost),
+    PRIM_TEST(what_cannot_be_meant_is_refused_to_permits),
+};
+const size_t prim_permits_count =
+    sizeof(prim_permits_tests) / sizeof(prim_permits_tests[0]);

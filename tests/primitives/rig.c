@@ -1,0 +1,127 @@
+/* SPDX-License-Identifier: MIT */
+/* rig.c -- what the tests of the primitives stand on. */
+#include "tests/primitives/rig.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { OPEN_MAX_AT_ONCE = 8 };
+
+static dlock_options opts;
+static dlock_primitives *opened[OPEN_MAX_AT_ONCE];
+static size_t open_count;
+
+int prim_set_up(void **state)
+{
+    (void)state;
+    opts = dlock_options_default();
+    servers_start(&opts);
+    return 0;
+}
+
+int prim_reset(void **state)
+{
+    (void)state;
+    servers_wake();
+    while (open_count > 0)
+        dlock_primitives_close(opened[--open_count]);
+    servers_stop();
+    return 0;
+}
+
+dlock_primitives *prim_open(int timeout_ms)
+{
+    dlock_primitives *prims = NULL;
+
+    assert_true(open_count < OPEN_MAX_AT_ONCE);
+    assert_status(OK, dlock_primitives_open(&prims, opts.redis_url, timeout_ms));
+    opened[open_count++] = prims;
+    return prims;
+}
+
+static redisReply *next_reply(redisContext *listener, const char *kind)
+{
+    redisReply *reply = NULL;
+
+    assert_int_equal(REDIS_OK, redisGetReply(listener, (void **)&reply));
+    assert_int_equal(3, reply->elements);
+    assert_string_equal(kind, reply->element[0]->str);
+    return reply;
+}
+
+redisContext *prim_listen(const char *channel)
+{
+    redisContext *listener =
+        redisConnectUnix(opts.redis_url + strlen("unix://"));
+    struct timeval patience = {.tv_sec = PATIENCE_MS / 1000};
+
+    assert_non_null(listener);
+    assert_int_equal(0, listener->err);
+    redisSetTimeout(listener, patience);
+    assert_int_equal(REDIS_OK, redisAppendCommand(listener, "SUBSCRIBE %s", channel));
+    freeReplyObject(next_reply(listener, "subscribe"));
+    return listener;
+}
+
+void prim_hear(redisContext *listener, const char *message)
+{
+    redisReply *reply = next_reply(listener, "message");
+
+    assert_string_equal(message, reply->element[2]->str);
+    freeReplyObject(reply);
+}
+
+void prim_hang_up(redisContext *listener)
+{
+    redisFree(listener);
+}
+
+long long prim_listeners(const char *channel)
+{
+    return servers_tell(0, "PUBSUB NUMSUB %s", channel)->element[1]->integer;
+}
+
+struct prim_call {
+    dlock_status (*call)(void *arg);
+    void *arg;
+    pthread_t thread;
+    atomic_bool is_done;
+    dlock_status status;
+};
+
+static void *run(void *arg)
+{
+    struct prim_call *call = arg;
+
+    call->status = call->call(call->arg);
+    atomic_store(&call->is_done, true);
+    return NULL;
+}
+
+struct prim_call *prim_begin(dlock_status (*function)(void *arg), void *arg)
+{
+    struct prim_call *call = calloc(1, sizeof(*call));
+
+    assert_non_null(call);
+    call->call = function;
+    call->arg = arg;
+    assert_int_equal(0, pthread_create(&call->thread, NULL, run, call));
+    return call;
+}
+
+bool prim_is_done(const struct prim_call *call)
+{
+    return atomic_load(&call->is_done);
+}
+
+dlock_status prim_end(struct prim_call *call)
+{
+    dlock_status st;
+
+    assert_comes(prim_is_done(call));
+    pthread_join(call->thread, NULL);
+    st = call->status;
+    free(call);
+    return st;
+}

@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: MIT */
+/* rig.h -- what the tests of the primitives stand on: that of the conformance suite, a
+ * Redis of each test's own, and calls on other threads. */
+#ifndef TESTS_PRIMITIVES_RIG_H
+#define TESTS_PRIMITIVES_RIG_H
+
+#include "lock/dlock_primitives.h"
+#include "tests/conformance/rig.h"
+#include "tests/conformance/servers.h"
+
+enum {
+    TIMEOUT_MS = 2000,
+    SHORT_TIMEOUT_MS = 150,
+    LONG_LEASE_MS = 60000,
+};
+
+/* A cmocka test with a server of its own, which servers_tell(0, ...) speaks to. */
+#define PRIM_TEST(name) cmocka_unit_test_setup_teardown(name, prim_set_up, prim_reset)
+int prim_set_up(void **state);
+int prim_reset(void **state);
+
+/* Open it; closed after the test. */
+dlock_primitives *prim_open(int timeout_ms);
+
+/* A listener of its own on a channel, and the next message it hears. */
+redisContext *prim_listen(const char *channel);
+void prim_hear(redisContext *listener, const char *message);
+void prim_hang_up(redisContext *listener);
+
+/* How many connections listen on a channel. */
+long long prim_listeners(const char *channel);
+
+/* A call on a thread of its own. */
+struct prim_call;
+struct prim_call *prim_begin(dlock_status (*call)(void *arg), void *arg);
+bool prim_is_done(const struct prim_call *call);
+dlock_status prim_end(struct prim_call *call); /* waits for it */
+
+/* The tests, by file. */
+extern const struct CMUnitTest prim_semaphore_tests[], prim_permits_tests[],
+    prim_latch_tests[];
+extern const size_t prim_semaphore_count, prim_permits_count, prim_latch_count;
+
+#endif /* TESTS_PRIMITIVES_RIG_H */

@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: MIT */
+/* test_admin_locks.c -- the other listener: one lock, and what all of them count. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "lock/dlock.h"
+#include "tests/service/rig.h"
+
+static struct rig_service service;
+static struct rig_answer answer;
+
+static void expect(int status, const char *outcome)
+{
+    if (answer.status != status || strcmp(answer.outcome, outcome) != 0)
+        fail_msg("%d %s instead of %d %s: %s", answer.status, answer.outcome, status,
+                 outcome, answer.body);
+}
+
+static void expect_in_body(const char *piece)
+{
+    if (strstr(answer.body, piece) == NULL)
+        fail_msg("no %s in %s", piece, answer.body);
+}
+
+/* Held by somebody who is no service: an operator looks, and frees it. */
+static void a_lock_is_shown_and_freed_by_force(void **state)
+{
+    int port = service.admin_port;
+    dlock_options opts = dlock_options_default();
+    dlock_system *sys = NULL;
+    dlock_lease lease;
+
+    (void)state;
+    opts.redis_url = getenv("SECKILL_REDIS_URL");
+    assert_int_equal(DLOCK_OK, dlock_open(&sys, &opts));
+    assert_int_equal(DLOCK_OK,
+                     dlock_acquire(sys, "lock:order:987654321", 0, &lease));
+    assert_true(rig_request(port, "GET", "/admin/locks/lock:order:987654321", NULL,
+                            NULL, &answer));
+    expect(200, "accepted");
+    expect_in_body("\"lock\":\"reentrant\",\"locked\":true,\"shared\":false");
+    expect_in_body(lease.owner);
+    expect_in_body("\"holdCount\":1,");
+    expect_in_body("\"endsByItself\":true");
+    assert_true(rig_request(port, "POST", "/admin/locks/lock:order:987654321", NULL,
+                            NULL, &answer));
+    expect(405, "method-not-allowed");
+    assert_non_null(strstr(answer.head, "GET, HEAD, DELETE"));
+    for (int i = 0; i < 2; i++) {
+        assert_true(rig_request(port, "DELETE", "/admin/locks/lock:order:987654321",
+                                NULL, NULL, &answer));
+        expect(200, "accepted");
+        expect_in_body(i == 0 ? "\"freed\":true" : "\"freed\":false");
+    }
+    assert_true(rig_request(port, "GET", "/admin/locks/lock:order:987654321", NULL,
+                            NULL, &answer));
+    expect_in_body("\"locked\":false");
+    assert_int_equal(DLOCK_LOST, dlock_release(sys, &lease));
+    dlock_close(sys);
+    assert_true(rig_request(port, "GET", "/admin/locks/", NULL, NULL, &answer));
+    expect(400, "bad-request");
+    assert_true(rig_request(service.orders_port, "DELETE", "/admin/locks/x", NULL, NULL,
+                            &answer));
+    expect(404, "not-found");
+}
+
+static void what_the_locks_count_is_shown(void **state)
+{
+    int64_t voucher = rig_voucher(10);
+
+    (void)state;
+    for (int user = 1; user <= 4; user++)
+        assert_true(rig_order(service.orders_port, voucher, user, &answer));
+    assert_true(rig_metric(&service, "seckill_dlock_acquires_total{"
+                                     "variant=\"reentrant\",result=\"ok\"}") >= 4);
+    assert_true(rig_metric(&service, "seckill_dlock_acquire_commands_total{"
+                                     "variant=\"reentrant\"}") >= 4);
+    assert_true(rig_metric(&service, "seckill_dlock_wait_seconds_count{"
+                                     "variant=\"reentrant\"}") >= 4);
+    assert_true(rig_metric(&service, "seckill_dlock_hold_seconds_sum{"
+                                     "variant=\"reentrant\"}") > 0);
+    assert_int_equal(0, (int)rig_metric(&service, "seckill_dlock_lost_total{"
+                                                  "variant=\"reentrant\"}"));
+}
+
+static int begin(void **state)
+{
+    (void)state;
+    service = RIG_START("--workers=8");
+    return 0;
+}
+
+static int end(void **state)
+{
+    (void)state;
+    rig_stop(&service);
+    return 0;
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_lock_is_shown_and_freed_by_force),
+        cmocka_unit_test(what_the_locks_count_is_shown),
+    };
+
+    return cmocka_run_group_tests(tests, begin, end);
+}

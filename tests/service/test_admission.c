@@ -1,0 +1,398 @@
+/* SPDX-License-Identifier: MIT */
+/* test_admission.c -- how many orders are inside at once, over several processes. */
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "lock/dlock_primitives.h"
+#include "tests/service/rig.h"
+
+enum { INSIDE = 2, PROCESSES = 2, BUYERS = 8, ORDERS_EACH = 25, LEASE_MS = 400 };
+
+static const char *const KINDS[] = {"semaphore", "permits"};
+enum { SEMAPHORE, PERMITS, KIND_COUNT };
+
+static struct rig_answer answer;
+static char name[64];
+static dlock_primitives *prims;
+static int64_t voucher;
+
+/* A name of each test's own, since the tests share the Redis. */
+static void begin(void)
+{
+    static unsigned drawn;
+
+    (void)snprintf(name, sizeof(name), "test:admission:%d:%u", (int)getpid(), drawn++);
+    if (dlock_primitives_open(&prims, getenv("SECKILL_REDIS_URL"), 2000) != DLOCK_OK)
+        fail_msg("%s", dlock_error());
+}
+
+static void end(void)
+{
+    (void)dlock_latch_delete(prims, name); /* whatever it is, a key */
+    dlock_primitives_close(prims);
+    prims = NULL;
+}
+
+static int64_t free_places(int kind)
+{
+    int64_t places = -77;
+    dlock_status st = kind == PERMITS ? dlock_permits_available(prims, name, &places)
+                                      : dlock_semaphore_available(prims, name, &places);
+
+    if (st != DLOCK_OK)
+        fail_msg("%s", dlock_error());
+    return places;
+}
+
+static struct rig_service start(int kind, const char *more)
+{
+    char admission[64], named[96], lease[64];
+
+    (void)snprintf(admission, sizeof(admission), "--admission=%s:%d", KINDS[kind],
+                   INSIDE);
+    (void)snprintf(named, sizeof(named), "--admission-name=%s", name);
+    (void)snprintf(lease, sizeof(lease), "--admission-lease=%dms",
+                   kind == PERMITS && more != NULL ? LEASE_MS : 60000);
+    return RIG_START("--allow-faults", "--redis-timeout=300ms", admission, named, lease,
+                     "--lock=local", "--process=admission-test");
+}
+
+static void fault(const struct rig_service *s, const char *verb, const char *query)
+{
+    char path[128];
+
+    (void)snprintf(path, sizeof(path), "/faults/%s?%s", verb, query);
+    assert_true(rig_request(s->admin_port, "POST", path, NULL, "", &answer));
+    assert_int_equal(answer.status, 200);
+}
+
+/* An order that is held inside. */
+struct held {
+    pthread_t thread;
+    const struct rig_service *service;
+    int64_t user;
+    struct rig_answer answer;
+};
+
+static void *order_held(void *arg)
+{
+    struct held *h = arg;
+
+    (void)rig_order(h->service->orders_port, voucher, h->user, &h->answer);
+    return NULL;
+}
+
+static bool is_holding(void *arg)
+{
+    const struct rig_service *s = arg;
+    const char *at;
+
+    if (!rig_request(s->admin_port, "GET", "/faults", NULL, NULL, &answer))
+        return false;
+    at = strstr(answer.body, "\"after-acquire\"");
+    at = at != NULL ? strstr(at, "\"holding\":") : NULL;
+    return at != NULL && strncmp(at + 10, "true", 4) == 0;
+}
+
+static void hold_one(struct held *h, struct rig_service *s, int64_t user)
+{
+    h->service = s;
+    h->user = user;
+    fault(s, "arm", "point=after-acquire&action=hold");
+    assert_int_equal(pthread_create(&h->thread, NULL, order_held, h), 0);
+    assert_true(rig_until(is_holding, s, 5000));
+}
+
+static void let_go(struct held *h)
+{
+    fault(h->service, "release", "point=after-acquire");
+    (void)pthread_join(h->thread, NULL);
+    assert_string_equal(h->answer.outcome, "accepted");
+}
+
+static void expect(int port, int64_t user, const char *outcome)
+{
+    assert_true(rig_order(port, voucher, user, &answer));
+    if (strcmp(answer.outcome, outcome) != 0)
+        fail_msg("%s instead of %s: %s", answer.outcome, outcome, answer.body);
+}
+
+/* One held in each of two processes fills both. */
+static void no_more_are_inside_than_may_be(void **state)
+{
+    (void)state;
+    for (int kind = 0; kind < KIND_COUNT; kind++) {
+        static struct held held[PROCESSES];
+        struct rig_service s[PROCESSES];
+
+        begin();
+        voucher = rig_voucher(100);
+        for (int i = 0; i < PROCESSES; i++)
+            s[i] = start(kind, NULL);
+        for (int i = 0; i < PROCESSES; i++) {
+            hold_one(&held[i], &s[i], i + 1);
+            assert_int_equal(free_places(kind), INSIDE - i - 1);
+        }
+        for (int i = 0; i < 6; i++)
+            expect(s[i % PROCESSES].orders_port, 10 + i, "admission-full");
+        assert_int_equal(rig_orders(voucher), 0);
+        assert_true(rig_metric(&s[0],
+                               "seckill_orders_stopped_total{layer=\"admission\"") == 3);
+        let_go(&held[0]);
+        assert_int_equal(free_places(kind), 1);
+        expect(s[1].orders_port, 20, "accepted"); /* the other process' place */
+        expect(s[0].orders_port, 21, "accepted");
+        let_go(&held[1]);
+        assert_int_equal(free_places(kind), INSIDE);
+        for (int i = 0; i < PROCESSES; i++)
+            rig_stop(&s[i]);
+        end();
+    }
+}
+
+static void who_is_refused_is_told_to_come_again(void **state)
+{
+    static struct held held[INSIDE];
+    char path[64], token[TOKEN_LEN + 1], header[TOKEN_LEN + 32];
+    struct rig_service s, other;
+
+    (void)state;
+    begin();
+    voucher = rig_voucher(100);
+    s = start(PERMITS, NULL);
+    other = start(PERMITS, NULL);
+    hold_one(&held[0], &s, 1);
+    hold_one(&held[1], &other, 2);
+    expect(s.orders_port, 3, "admission-full");
+    assert_int_equal(answer.status, 429);
+    assert_non_null(strstr(answer.head, "429 Too Many Requests"));
+    assert_non_null(strstr(answer.head, "Retry-After: 1"));
+    rig_token(3, token);
+    (void)snprintf(path, sizeof(path), "/voucher-order/seckill/%lld",
+                   (long long)voucher);
+    (void)snprintf(header, sizeof(header), "authorization: %s\r\n", token);
+    assert_true(rig_request(s.orders_port, "POST", path, header, "", &answer));
+    assert_int_equal(answer.status, 200); /* the courses' face */
+    assert_string_equal(answer.outcome, "admission-full");
+    assert_non_null(strstr(answer.body, "\"success\":false"));
+    assert_non_null(strstr(answer.head, "Retry-After: 1"));
+    let_go(&held[0]);
+    let_go(&held[1]);
+    rig_stop(&s);
+    rig_stop(&other);
+    end();
+}
+
+struct buyer {
+    pthread_t thread;
+    int port;
+    int64_t first_user;
+    int accepted, full, other;
+};
+
+static void *buy(void *arg)
+{
+    struct buyer *b = arg;
+    static _Thread_local struct rig_answer got;
+
+    for (int i = 0; i < ORDERS_EACH; i++) {
+        if (!rig_order(b->port, voucher, b->first_user + i, &got))
+            b->other++;
+        else if (strcmp(got.outcome, "accepted") == 0)
+            b->accepted++;
+        else if (strcmp(got.outcome, "admission-full") == 0)
+            b->full++;
+        else
+            b->other++;
+    }
+    return NULL;
+}
+
+/* Under a crowd nobody is told anything else, and in the end every place is back. */
+static void a_crowd_leaves_every_place_free(void **state)
+{
+    (void)state;
+    for (int kind = 0; kind < KIND_COUNT; kind++) {
+        struct buyer buyers[BUYERS] = {0};
+        struct rig_service s[PROCESSES];
+        int accepted = 0;
+
+        begin();
+        voucher = rig_voucher(100000);
+        for (int i = 0; i < PROCESSES; i++)
+            s[i] = start(kind, NULL);
+        for (int i = 0; i < BUYERS; i++) {
+            buyers[i].port = s[i % PROCESSES].orders_port;
+            buyers[i].first_user = 1 + i * ORDERS_EACH;
+            assert_int_equal(
+                pthread_create(&buyers[i].thread, NULL, buy, &buyers[i]), 0);
+        }
+        for (int i = 0; i < BUYERS; i++) {
+            (void)pthread_join(buyers[i].thread, NULL);
+            assert_int_equal(buyers[i].other, 0);
+            accepted += buyers[i].accepted;
+        }
+        assert_true(accepted > 0);
+        assert_int_equal(rig_orders(voucher), accepted);
+        assert_int_equal(free_places(kind), INSIDE);
+        for (int i = 0; i < PROCESSES; i++)
+            rig_stop(&s[i]);
+        end();
+    }
+}
+
+static void every_way_out_gives_the_place_back(void **state)
+{
+    static const struct db_statement END_ALL = {
+        "admission_end_all",
+        "SELECT count(pg_terminate_backend(pid)) FROM pg_stat_activity"
+        " WHERE application_name = $1",
+        "t"};
+
+    (void)state;
+    for (int kind = 0; kind < KIND_COUNT; kind++) {
+        static struct held held;
+        struct rig_service s;
+
+        begin();
+        s = start(kind, NULL);
+        voucher = rig_voucher(2);
+        expect(s.orders_port, 1, "accepted");
+        expect(s.orders_port, 1, "duplicate");
+        hold_one(&held, &s, 2);
+        expect(s.orders_port, 2, "lock-busy");
+        let_go(&held);
+        expect(s.orders_port, 3, "sold-out");
+        assert_int_equal(free_places(kind), INSIDE);
+        /* The transaction is ended under the order's feet. */
+        voucher = rig_voucher(2);
+        hold_one(&held, &s, 4);
+        assert_int_equal(
+            db_run_one(rig_db(), &END_ALL, DB_VALUES(DB_TEXT("admission-test"))), DB_OK);
+        fault(&s, "release", "point=after-acquire");
+        (void)pthread_join(held.thread, NULL);
+        assert_int_equal(free_places(kind), INSIDE);
+        rig_stop(&s);
+        end();
+    }
+}
+
+struct places {
+    int kind;
+    int64_t wanted;
+};
+
+static bool are_free(void *arg)
+{
+    const struct places *p = arg;
+
+    return free_places(p->kind) == p->wanted;
+}
+
+/* The flaw that a semaphore has in Redisson too: nobody knows whose places they were. */
+static void a_killed_process_takes_its_places_along(void **state)
+{
+    for (int kind = 0; kind < KIND_COUNT; kind++) {
+        static struct held held;
+        struct places all = {kind, INSIDE};
+        struct rig_service s;
+
+        (void)state;
+        begin();
+        voucher = rig_voucher(100);
+        s = start(kind, "short");
+        hold_one(&held, &s, 1);
+        assert_int_equal(free_places(kind), INSIDE - 1);
+        rig_signal(&s, SIGKILL);
+        assert_int_equal(rig_wait(&s, 5000), 128 + SIGKILL);
+        (void)pthread_join(held.thread, NULL);
+        (void)unlink(s.log);
+        if (kind == PERMITS) {
+            assert_true(rig_until(are_free, &all, 10 * LEASE_MS));
+        } else {
+            assert_false(rig_until(are_free, &all, 2 * LEASE_MS));
+            s = start(kind, NULL); /* a new process does not mend it */
+            assert_int_equal(free_places(kind), INSIDE - 1);
+            rig_stop(&s);
+        }
+        end();
+    }
+}
+
+/* A connection that broke is left alone for a moment. */
+static bool is_accepted(void *arg)
+{
+    const struct rig_service *s = arg;
+
+    assert_true(rig_order(s->orders_port, voucher, 2, &answer));
+    return strcmp(answer.outcome, "accepted") == 0;
+}
+
+/* How many are inside is not known without Redis, so nobody is let in. */
+static void without_redis_nobody_is_let_in(void **state)
+{
+    struct places all = {PERMITS, INSIDE};
+    struct rig_service s;
+    pid_t redis;
+
+    (void)state;
+    rig_lab_up();
+    begin();
+    voucher = rig_voucher(100);
+    s = start(PERMITS, "short");
+    expect(s.orders_port, 1, "accepted");
+    redis = rig_lab_pid("redis");
+    assert_int_equal(kill(redis, SIGSTOP), 0);
+    expect(s.orders_port, 2, "unavailable");
+    assert_int_equal(answer.status, 503);
+    assert_non_null(strstr(answer.head, "Retry-After: 1"));
+    assert_int_equal(rig_orders(voucher), 1);
+    assert_int_equal(kill(redis, SIGCONT), 0);
+    assert_true(rig_until(are_free, &all, 10000));
+    assert_true(rig_until(is_accepted, &s, 5000));
+    /* A Redis that forgot everything is full of nobody: the places are made anew. */
+    rig_lab_restart("redis");
+    voucher = rig_voucher(100);
+    assert_true(rig_until(is_accepted, &s, 5000));
+    assert_true(rig_until(are_free, &all, 5000));
+    rig_stop(&s);
+    dlock_primitives_close(prims);
+    rig_lab_down();
+}
+
+static void what_cannot_be_an_admission_is_refused(void **state)
+{
+    static const char *const WRONG[] = {"semaphore",    "semaphore:0", "permits:-1",
+                                        "permits:1x",   "permits:",    "latch:3",
+                                        "semaphore: 3", "permits:01",
+                                        "permits:99999999999999999999"};
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(WRONG) / sizeof(WRONG[0]); i++) {
+        char flag[64], log[1024];
+
+        (void)snprintf(flag, sizeof(flag), "--admission=%s", WRONG[i]);
+        assert_int_equal(
+            rig_run((const char *const[]){flag, NULL}, log, sizeof(log)), 64);
+        assert_non_null(strstr(log, "none, semaphore:N or permits:N"));
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(no_more_are_inside_than_may_be),
+        cmocka_unit_test(who_is_refused_is_told_to_come_again),
+        cmocka_unit_test(a_crowd_leaves_every_place_free),
+        cmocka_unit_test(every_way_out_gives_the_place_back),
+        cmocka_unit_test(a_killed_process_takes_its_places_along),
+        cmocka_unit_test(without_redis_nobody_is_let_in),
+        cmocka_unit_test(what_cannot_be_an_admission_is_refused),
+    };
+
+    return cmocka_run_group_tests_name("admission", tests, NULL, NULL);
+}

@@ -1,0 +1,158 @@
+/* SPDX-License-Identifier: MIT */
+/* test_readers.c -- queries of the stock beside orders, under a read/write lock. */
+#include <pthread.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "tests/service/rig.h"
+
+static struct rig_answer answer;
+static struct rig_service service;
+static int64_t voucher;
+
+static void fault(const char *verb, const char *query)
+{
+    char path[128];
+
+    (void)snprintf(path, sizeof(path), "/faults/%s?point=after-acquire%s", verb, query);
+    assert_true(rig_request(service.admin_port, "POST", path, NULL, NULL, &answer));
+    assert_int_equal(answer.status, 200);
+}
+
+static bool is_holding(void *arg)
+{
+    const char *at;
+
+    (void)arg;
+    if (!rig_request(service.admin_port, "GET", "/faults", NULL, NULL, &answer))
+        return false;
+    at = strstr(answer.body, "\"after-acquire\"");
+    at = at != NULL ? strstr(at, "\"holding\":") : NULL;
+    return at != NULL && strncmp(at + 10, "true", 4) == 0;
+}
+
+static bool query(struct rig_answer *out)
+{
+    char path[64];
+
+    (void)snprintf(path, sizeof(path), "/api/v1/vouchers/%lld", (long long)voucher);
+    return rig_request(service.orders_port, "GET", path, NULL, NULL, out);
+}
+
+static void expect_query(int status, const char *part)
+{
+    assert_true(query(&answer));
+    if (answer.status != status || strstr(answer.body, part) == NULL)
+        fail_msg("%d %s instead of %d %s", answer.status, answer.body, status, part);
+}
+
+static void expect_order(int64_t user, const char *outcome)
+{
+    assert_true(rig_order(service.orders_port, voucher, user, &answer));
+    if (strcmp(answer.outcome, outcome) != 0)
+        fail_msg("%s instead of %s: %s", answer.outcome, outcome, answer.body);
+}
+
+/* Somebody who is held at the moment when it has the lock. */
+static struct held {
+    pthread_t thread;
+    struct rig_answer answer;
+} held;
+
+static void *order_held(void *arg)
+{
+    struct held *h = arg;
+
+    (void)rig_order(service.orders_port, voucher, 1, &h->answer);
+    return NULL;
+}
+
+static void *query_held(void *arg)
+{
+    struct held *h = arg;
+
+    (void)query(&h->answer);
+    return NULL;
+}
+
+static void hold(void *(*what)(void *arg))
+{
+    fault("arm", "&action=hold");
+    assert_int_equal(pthread_create(&held.thread, NULL, what, &held), 0);
+    assert_true(rig_until(is_holding, NULL, 5000));
+}
+
+static void let_go(int status)
+{
+    fault("release", "");
+    (void)pthread_join(held.thread, NULL);
+    assert_int_equal(held.answer.status, status);
+}
+
+static void start(const char *lock, const char *scope, const char *wait)
+{
+    service = RIG_START("--allow-faults", lock, scope, wait);
+    voucher = rig_voucher(10);
+}
+
+static void a_query_waits_for_an_order(void **state)
+{
+    static struct held waiter;
+
+    (void)state;
+    start("--lock=rwlock", "--lock-scope=voucher", "--lock-wait=0ms");
+    hold(order_held);
+    expect_query(503, "lock-busy");
+    assert_non_null(strstr(answer.head, "Retry-After: 1"));
+    let_go(201);
+    expect_query(200, "\"stock\":9");
+    rig_stop(&service);
+
+    start("--lock=rwlock", "--lock-scope=voucher", "--lock-wait=20s");
+    hold(order_held);
+    assert_int_equal(pthread_create(&waiter.thread, NULL, query_held, &waiter), 0);
+    let_go(201);
+    (void)pthread_join(waiter.thread, NULL);
+    assert_int_equal(waiter.answer.status, 200);
+    assert_non_null(strstr(waiter.answer.body, "\"stock\":9"));
+    rig_stop(&service);
+}
+
+static void queries_stand_beside_each_other_and_keep_orders_out(void **state)
+{
+    (void)state;
+    start("--lock=rwlock", "--lock-scope=voucher", "--lock-wait=0ms");
+    hold(query_held);
+    expect_query(200, "\"stock\":10");
+    expect_order(1, "lock-busy");
+    let_go(200);
+    expect_order(1, "accepted");
+    expect_query(200, "\"stock\":9");
+    rig_stop(&service);
+}
+
+static void elsewhere_queries_take_no_lock(void **state)
+{
+    (void)state;
+    start("--lock=rwlock", "--lock-scope=user", "--lock-wait=0ms");
+    hold(order_held);
+    expect_query(200, "\"stock\":10");
+    let_go(201);
+    rig_stop(&service);
+    start("--lock=reentrant", "--lock-scope=voucher", "--lock-wait=0ms");
+    hold(order_held);
+    expect_query(200, "\"stock\":10");
+    let_go(201);
+    rig_stop(&service);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_query_waits_for_an_order),
+        cmocka_unit_test(queries_stand_beside_each_other_and_keep_orders_out),
+        cmocka_unit_test(elsewhere_queries_take_no_lock),
+    };
+
+    return cmocka_run_group_tests_name("readers", tests, NULL, NULL);
+}

@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: MIT */
+/* test_zookeeper.c -- orders under a lock in ZooKeeper. */
+#include <pthread.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "tests/service/rig.h"
+
+static struct rig_answer answer;
+static struct rig_service service;
+static int64_t voucher;
+
+static struct held {
+    pthread_t thread;
+    struct rig_answer answer;
+} held;
+
+static void fault(const char *verb, const char *query)
+{
+    char path[128];
+
+    (void)snprintf(path, sizeof(path), "/faults/%s?point=after-acquire%s", verb, query);
+    assert_true(rig_request(service.admin_port, "POST", path, NULL, NULL, &answer));
+    assert_int_equal(answer.status, 200);
+}
+
+static bool is_holding(void *arg)
+{
+    const char *at;
+
+    (void)arg;
+    if (!rig_request(service.admin_port, "GET", "/faults", NULL, NULL, &answer))
+        return false;
+    at = strstr(answer.body, "\"after-acquire\"");
+    at = at != NULL ? strstr(at, "\"holding\":") : NULL;
+    return at != NULL && strncmp(at + 10, "true", 4) == 0;
+}
+
+static void *order_held(void *arg)
+{
+    struct held *h = arg;
+
+    (void)rig_order(service.orders_port, voucher, 1, &h->answer);
+    return NULL;
+}
+
+static void expect_order(int64_t user, const char *outcome)
+{
+    assert_true(rig_order(service.orders_port, voucher, user, &answer));
+    if (strcmp(answer.outcome, outcome) != 0)
+        fail_msg("%s instead of %s: %s", answer.outcome, outcome, answer.body);
+}
+
+static void an_order_goes_through_under(const char *lock)
+{
+    service = RIG_START("--allow-faults", lock, "--lock-scope=voucher",
+                        "--lock-wait=0ms");
+    voucher = rig_voucher(10);
+    expect_order(1, "accepted");
+    fault("arm", "&action=hold");
+    assert_int_equal(pthread_create(&held.thread, NULL, order_held, &held), 0);
+    assert_true(rig_until(is_holding, NULL, 5000));
+    expect_order(2, "lock-busy");
+    fault("release", "");
+    (void)pthread_join(held.thread, NULL);
+    assert_string_equal(held.answer.outcome, "duplicate");
+    expect_order(2, "accepted");
+    assert_int_equal(rig_orders(voucher), 2);
+    assert_int_equal(rig_stock(voucher), 8);
+    rig_stop(&service);
+}
+
+static void an_order_goes_through_with_zk_seq(void **state)
+{
+    (void)state;
+    an_order_goes_through_under("--lock=zk-seq");
+}
+
+static void an_order_goes_through_with_zk_basic(void **state)
+{
+    (void)state;
+    an_order_goes_through_under("--lock=zk-basic");
+}
+
+/* Nothing is sold without the lock. */
+static void without_a_server_nothing_is_sold(void **state)
+{
+    char said[8192];
+
+    (void)state;
+    assert_int_not_equal(rig_run((const char *const[]){"--lock=zk-seq",
+                                                       "--zookeeper-url=127.0.0.1:1",
+                                                       "--zookeeper-timeout=300ms", NULL},
+                                 said, sizeof(said)), 0);
+    assert_non_null(strstr(said, "127.0.0.1:1"));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(an_order_goes_through_with_zk_seq),
+        cmocka_unit_test(an_order_goes_through_with_zk_basic),
+        cmocka_unit_test(without_a_server_nothing_is_sold),
+    };
+
+    return cmocka_run_group_tests_name("zookeeper", tests, NULL, NULL);
+}

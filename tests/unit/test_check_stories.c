@@ -1,0 +1,210 @@
+/* SPDX-License-Identifier: MIT */
+/* test_check_stories.c -- the histories in tests/histories, each named after its story.
+ *
+ * The first line of each says what has to come out: "# expect VERDICT PROPERTY
+ * ASSUMPTION", the last two "-" if there is nothing to say. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+#include <glob.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "loadtest/check.h"
+#include "loadtest/files.h"
+#include "lock/recorder.h"
+
+/* The times in the stories are small numbers. */
+enum { SLACK = 5, PATIENCE = 50, BAD_MIN = 60 };
+
+static size_t property_of(const char *name)
+{
+    for (size_t i = 0; i < CHECK_COUNT; i++)
+        if (strcmp(name, check_property_name(i)) == 0)
+            return i;
+    return CHECK_COUNT;
+}
+
+static const char *judge(const struct history *h, struct check_verdict *verdict)
+{
+    struct check_options options = {.slack_ns = SLACK, .patience_ns = PATIENCE};
+    struct check *c = check_new();
+
+    check_judge(c, h, &options, verdict);
+    check_free(c);
+    return check_valid_name(verdict->valid);
+}
+
+/* NULL if the story comes out as it says. */
+static const char *flaw_of(const char *text, char *flaw, size_t size)
+{
+    char valid[16], property[16], assumption[16];
+    struct check_verdict verdict;
+    struct history h = {0};
+    const struct check_finding *finding;
+
+    if (sscanf(text, "# expect %15s %15s %15s", valid, property, assumption) != 3) {
+        snprintf(flaw, size, "it does not say what to expect");
+        return flaw;
+    }
+    if (!history_parse(&h, text, flaw, size)) {
+        history_free(&h);
+        return flaw;
+    }
+    flaw[0] = '\0';
+    if (strcmp(valid, judge(&h, &verdict)) != 0)
+        snprintf(flaw, size, "%s, not %s", check_valid_name(verdict.valid), valid);
+    if (flaw[0] == '\0' && strcmp(property, "-") != 0) {
+        finding = &verdict.findings[property_of(property)];
+        if (finding->count == 0)
+            snprintf(flaw, size, "%s was not found violated", property);
+        else if (strcmp(assumption,
+                        dlock_assumption_name(finding->examples[0].assumption)) != 0)
+            snprintf(flaw, size, "explained by %s, not %s",
+                     dlock_assumption_name(finding->examples[0].assumption),
+                     assumption);
+    }
+    for (size_t i = 0; i < CHECK_COUNT && flaw[0] != '\0'; i++)
+        if (verdict.findings[i].count > 0)
+            printf("#   %s: %s (%s)\n", check_property_name(i),
+                   verdict.findings[i].examples[0].text,
+                   dlock_assumption_name(verdict.findings[i].examples[0].assumption));
+    history_free(&h);
+    return flaw[0] != '\0' ? flaw : NULL;
+}
+
+/* Judge every story of a folder.  Answers how many there are. */
+static size_t judge_all(const char *folder)
+{
+    char path[FILES_PATH_MAX], pattern[FILES_PATH_MAX], flaw[256];
+    size_t flawed_count = 0, count;
+    glob_t found;
+
+    assert_true(files_find_data(path, "tests/histories"));
+    files_path(pattern, "%s/%s/*.txt", path, folder);
+    assert_int_equal(0, glob(pattern, 0, NULL, &found));
+    for (size_t i = 0; i < found.gl_pathc; i++) {
+        char *text = files_read(found.gl_pathv[i], &count);
+
+        assert_non_null(text);
+        if (flaw_of(text, flaw, sizeof(flaw)) != NULL) {
+            printf("# %s: %s\n", strrchr(found.gl_pathv[i], '/') + 1, flaw);
+            flawed_count++;
+        }
+        free(text);
+    }
+    count = found.gl_pathc;
+    globfree(&found);
+    assert_int_equal(0, flawed_count);
+    return count;
+}
+
+static void every_bad_history_is_rejected_for_its_reason(void **state)
+{
+    size_t count = judge_all("bad");
+
+    (void)state;
+    printf("# %zu bad histories\n", count);
+    assert_in_range(count, BAD_MIN, 1000);
+}
+
+static void every_good_history_is_accepted(void **state)
+{
+    (void)state;
+    assert_in_range(judge_all("good"), 15, 1000);
+}
+
+static void what_cannot_be_told_is_unknown(void **state)
+{
+    (void)state;
+    assert_in_range(judge_all("unknown"), 8, 1000);
+}
+
+static void every_property_is_violated_by_some_story(void **state)
+{
+    char path[FILES_PATH_MAX], pattern[FILES_PATH_MAX];
+    bool is_met[CHECK_COUNT + 1] = {false};
+    char property[16];
+    glob_t found;
+
+    (void)state;
+    is_met[CHECK_resource] = true; /* needs the resource's own log: see below */
+    assert_true(files_find_data(path, "tests/histories"));
+    files_path(pattern, "%s/bad/*.txt", path);
+    assert_int_equal(0, glob(pattern, 0, NULL, &found));
+    for (size_t i = 0; i < found.gl_pathc; i++) {
+        size_t size;
+        char *text = files_read(found.gl_pathv[i], &size);
+
+        assert_int_equal(1, sscanf(text, "# expect invalid %15s", property));
+        is_met[property_of(property)] = true;
+        free(text);
+    }
+    globfree(&found);
+    for (size_t i = 0; i < CHECK_COUNT; i++)
+        if (!is_met[i])
+            fail_msg("no story violates %s", check_property_name(i));
+}
+
+static void the_resource_is_judged_by_its_own_log(void **state)
+{
+    static const char text[] = "10 p1 t1 acquire a -> 11 ok until=40\n"
+                               "20 p1 t1 release a -> 21 ok\n";
+    struct check_write writes[] = {{0, 33, true}, {0, 34, true}, {0, 33, false}};
+    struct check_options options = {.writes = writes, .write_count = 3};
+    struct check *c = check_new();
+    struct check_verdict verdict;
+    struct history h = {0};
+    char error[128];
+
+    (void)state;
+    assert_true(history_parse(&h, text, error, sizeof(error)));
+    check_judge(c, &h, &options, &verdict);
+    assert_int_equal(CHECK_VALID, verdict.valid);
+    writes[2].is_accepted = true; /* a stale write was taken */
+    check_judge(c, &h, &options, &verdict);
+    assert_int_equal(1, verdict.findings[CHECK_resource].count);
+    writes[2] = (struct check_write){0, 35, false}; /* a current one was refused */
+    check_judge(c, &h, &options, &verdict);
+    assert_int_equal(1, verdict.findings[CHECK_resource].count);
+    history_free(&h);
+    check_free(c);
+}
+
+static void a_text_that_makes_no_sense_is_refused_with_its_line(void **state)
+{
+    static const char *const texts[] = {
+        "x p1 t1 acquire a -> 11 ok", "10 q1 t1 acquire a -> 11 ok",
+        "10 p1 x1 acquire a -> 11 ok", "10 p1 t1 take a -> 11 ok",
+        "10 p1 t1 acquire a 11 ok", "10 p1 t1 acquire a -> x ok",
+        "10 p1 t1 acquire a -> 11 fine", "10 p1 t1 acquire a -> 11 ok colour=3",
+        "10 fault", "system p1 caps=strong", "system p1 colour=red"};
+    char text[128], error[128];
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
+        struct history h = {0};
+
+        snprintf(text, sizeof(text), "# one\n%s\n", texts[i]);
+        assert_false(history_parse(&h, text, error, sizeof(error)));
+        assert_non_null(strstr(error, "line 2: "));
+        history_free(&h);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_bad_history_is_rejected_for_its_reason),
+        cmocka_unit_test(every_good_history_is_accepted),
+        cmocka_unit_test(what_cannot_be_told_is_unknown),
+        cmocka_unit_test(every_property_is_violated_by_some_story),
+        cmocka_unit_test(the_resource_is_judged_by_its_own_log),
+        cmocka_unit_test(a_text_that_makes_no_sense_is_refused_with_its_line),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

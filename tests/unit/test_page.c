@@ -1,0 +1,298 @@
+/* SPDX-License-Identifier: MIT */
+/* test_page.c -- what the HTML timeline shows, and what it must not become. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "loadtest/page.h"
+
+#define HOLD "<rect class=\"hold\""
+#define LATE "<rect class=\"late\""
+
+/* What happens to a lock after its lease: the second and the third hold it at once. */
+static const char cascade[] =
+    "system p1 pid=11 caps=exclusive,expires variant=naive lease=30\n"
+    "system p2 pid=12 caps=exclusive,expires variant=naive lease=30\n"
+    "system p3 pid=13 caps=exclusive,expires variant=naive lease=30\n"
+    "10 p1 t1 acquire a -> 11 ok until=40\n"
+    "20 fault freeze begun process pid=11\n"
+    "41 p2 t2 acquire a -> 42 ok until=71\n"
+    "45 fault freeze ended process pid=11\n"
+    "50 p1 t1 release a -> 51 ok\n"
+    "52 p3 t3 acquire a -> 53 ok until=82\n"
+    "60 p2 t2 release a -> 61 ok\n"
+    "70 p3 t3 release a -> 71 ok\n";
+
+static void add_hostile_name(struct history *h, const char *name)
+{
+    struct history_call *call = history_add_call(h);
+    struct history_process *process;
+
+    process = history_add_process(h);
+    snprintf(process->uuid, sizeof(process->uuid), "<b>\"&'");
+    call->kind = DLOCK_EVENT_ACQUIRE;
+    call->is_answered = true;
+    call->name = history_name(h, name, strlen(name));
+    call->answer_ns = 1;
+    call->deadline_ns = 20;
+    history_damage(h, "torn: %s", name);
+    history_sort(h);
+}
+
+/* Judge and print.  The caller frees the text. */
+static char *page_of(const struct history *h)
+{
+    struct check_options options = check_options_default();
+    struct check *c = check_new();
+    struct check_verdict verdict;
+    char *text = NULL;
+    size_t size;
+    FILE *out = open_memstream(&text, &size);
+
+    check_judge(c, h, &options, &verdict);
+    page_print(out, h, c, &verdict);
+    fclose(out);
+    check_free(c);
+    return text;
+}
+
+static char *page_of_text(const char *text)
+{
+    struct history h = {0};
+    char error[128];
+    char *page;
+
+    assert_true(history_parse(&h, text, error, sizeof(error)));
+    history_scale(&h, 1000000);
+    page = page_of(&h);
+    history_free(&h);
+    return page;
+}
+
+static int count_of(const char *text, const char *what)
+{
+    int count = 0;
+
+    while ((text = strstr(text, what)) != NULL) {
+        count++;
+        text += strlen(what);
+    }
+    return count;
+}
+
+/* The figure of a property, alone; the caller frees it. */
+static char *figure_of(const char *page, const char *property)
+{
+    char mark[64];
+    const char *from, *to;
+
+    snprintf(mark, sizeof(mark), "data-property=\"%s\"", property);
+    from = strstr(page, mark);
+    assert_non_null(from);
+    to = strstr(from, "</section>");
+    assert_non_null(to);
+    return strndup(from, (size_t)(to - from));
+}
+
+static void a_violation_names_its_two_holders_and_no_other(void **state)
+{
+    char *page = page_of_text(cascade);
+    char *figure = figure_of(page, "exclusion");
+
+    (void)state;
+    assert_int_equal(2, count_of(figure, "class=\"holder\""));
+    assert_int_equal(2, count_of(figure, "class=\"lane actor\""));
+    assert_non_null(strstr(figure, "<dd class=\"holder\">pid 12, p2:2</dd>"));
+    assert_non_null(strstr(figure, "<dd class=\"holder\">pid 13, p3:3</dd>"));
+    assert_non_null(strstr(figure, "no two owners were granted a lock"));
+    assert_int_equal(1, count_of(figure, "class=\"window\""));
+    assert_int_equal(1, count_of(figure, "class=\"both\""));
+    free(figure);
+    free(page);
+}
+
+static void there_is_a_bar_for_each_hold_in_the_window(void **state)
+{
+    char *page = page_of_text(cascade);
+    char *figure = figure_of(page, "exclusion");
+
+    (void)state;
+    assert_int_equal(3, count_of(figure, HOLD));
+    assert_int_equal(1, count_of(figure, LATE));
+    free(figure);
+    free(page);
+}
+
+static void a_hold_outside_the_window_has_no_bar(void **state)
+{
+    char text[2048];
+    char *page, *figure;
+
+    (void)state;
+    snprintf(text, sizeof(text), "%s%s", cascade,
+             "500 p1 t1 acquire a -> 501 ok until=530\n"
+             "510 p1 t1 release a -> 511 ok\n"
+             "55 p1 t9 acquire other -> 56 ok until=85\n"
+             "57 p1 t9 release other -> 58 ok\n");
+    page = page_of_text(text);
+    figure = figure_of(page, "exclusion");
+    assert_int_equal(3, count_of(figure, HOLD));
+    free(figure);
+    free(page);
+}
+
+static void every_call_and_fault_in_view_is_a_step(void **state)
+{
+    char *page = page_of_text(cascade);
+    char *figure = figure_of(page, "exclusion");
+
+    (void)state;
+    /* The fault began before; of the calls, that of the first holder too, and the
+     * third's release is later. */
+    assert_int_equal(1, count_of(figure, "class=\"fault\""));
+    assert_int_equal(9, count_of(figure, "<li "));
+    assert_non_null(strstr(figure, "freeze ended, pid 11; what it breaks: "));
+    assert_non_null(strstr(figure, "lease until +30.000 ms"));
+    free(figure);
+    free(page);
+}
+
+static void what_came_before_the_view_is_no_step(void **state)
+{
+    char text[2048];
+    char *page, *figure;
+
+    (void)state;
+    snprintf(text, sizeof(text), "%s%s", cascade, "30 p1 t9 acquire a -> 55 busy\n");
+    page = page_of_text(text);
+    figure = figure_of(page, "exclusion");
+    assert_int_equal(9 + 1, count_of(figure, "<li "));
+    free(figure);
+    free(page);
+}
+
+static void a_fault_is_drawn_however_many_wait(void **state)
+{
+    char *text = NULL, *page, *figure;
+    size_t size;
+    FILE *out = open_memstream(&text, &size);
+
+    (void)state;
+    fputs(cascade, out);
+    for (int i = 0; i < 200; i++)
+        fputs("43 p3 t3 wait a\n", out);
+    fclose(out);
+    page = page_of_text(text);
+    figure = figure_of(page, "exclusion");
+    assert_int_equal(1, count_of(figure, "class=\"fault\""));
+    assert_non_null(strstr(figure, "and 141 more events"));
+    free(figure);
+    free(page);
+    free(text);
+}
+
+static void no_byte_of_a_name_becomes_a_tag(void **state)
+{
+    struct history h = {0};
+    char *page;
+
+    (void)state;
+    add_hostile_name(&h, "</dd><script>alert(1)</script>\xff\x01&\"'");
+    page = page_of(&h);
+    assert_null(strstr(page, "alert(1)</script>"));
+    assert_null(strstr(page, "<b>\"&"));
+    assert_null(strchr(page, '\x01'));
+    assert_null(strchr(page, '\xff'));
+    assert_int_equal(1, count_of(page, "<script>"));
+    assert_non_null(strstr(page, "&lt;/dd&gt;&lt;script&gt;alert(1)&lt;/script&gt;"
+                                 "\xef\xbf\xbd\xef\xbf\xbd&amp;&quot;&#39;"));
+    assert_non_null(strstr(page, "&lt;b&gt;&quot;&amp;&#39;:0"));
+    free(page);
+    history_free(&h);
+}
+
+static void without_a_violation_the_beginning_is_drawn(void **state)
+{
+    char *page = page_of_text("10 p1 t1 acquire a -> 11 ok until=40\n"
+                              "12 p1 t1 release a -> 13 ok\n");
+
+    (void)state;
+    assert_non_null(strstr(page, "No violation was found. Drawn are 2 of 2 calls"));
+    assert_int_equal(1, count_of(page, "class=\"figure\""));
+    assert_int_equal(0, count_of(page, "class=\"window\" x="));
+    assert_int_equal(1, count_of(page, "<rect class=\"hold\" x="));
+    free(page);
+}
+
+static void what_is_too_much_is_left_out_and_counted(void **state)
+{
+    struct history h = {0};
+    char *page;
+
+    (void)state;
+    history_add_process(&h);
+    history_name(&h, "a", 1);
+    for (int i = 0; i < 2 * PAGE_LANES_MAX; i++) {
+        struct history_call *call = history_add_call(&h);
+
+        *call = (struct history_call){.kind = DLOCK_EVENT_ACQUIRE,
+                                      .is_answered = true,
+                                      .status = DLOCK_BUSY,
+                                      .owner = (uint64_t)i,
+                                      .invoke_ns = i,
+                                      .answer_ns = 1000};
+    }
+    history_sort(&h);
+    page = page_of(&h);
+    assert_int_equal(PAGE_LANES_MAX, count_of(page, "<g class=\"lane"));
+    assert_non_null(strstr(page, "room: 24 more calls, 0 more holds"));
+    free(page);
+    history_free(&h);
+}
+
+static void the_page_needs_nothing_from_elsewhere(void **state)
+{
+    static const char *const outside[] = {"http:", "https:", "src=\"", "href=",
+                                          "@import", "url(//", "fetch("};
+    char *page = page_of_text(cascade);
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(outside) / sizeof(outside[0]); i++)
+        assert_null(strstr(page, outside[i]));
+    assert_non_null(strstr(page, "default-src 'none'"));
+    free(page);
+}
+
+static void an_empty_history_has_a_page(void **state)
+{
+    char *page = page_of_text("");
+
+    (void)state;
+    assert_non_null(strstr(page, "The run is <span class=\"unknown\">unknown"));
+    assert_int_equal(0, count_of(page, "class=\"figure\""));
+    free(page);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_violation_names_its_two_holders_and_no_other),
+        cmocka_unit_test(there_is_a_bar_for_each_hold_in_the_window),
+        cmocka_unit_test(a_hold_outside_the_window_has_no_bar),
+        cmocka_unit_test(every_call_and_fault_in_view_is_a_step),
+        cmocka_unit_test(what_came_before_the_view_is_no_step),
+        cmocka_unit_test(a_fault_is_drawn_however_many_wait),
+        cmocka_unit_test(no_byte_of_a_name_becomes_a_tag),
+        cmocka_unit_test(without_a_violation_the_beginning_is_drawn),
+        cmocka_unit_test(what_is_too_much_is_left_out_and_counted),
+        cmocka_unit_test(the_page_needs_nothing_from_elsewhere),
+        cmocka_unit_test(an_empty_history_has_a_page),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,473 @@
+/* SPDX-License-Identifier: MIT */
+/* test_redis_sharing.c -- many threads on one connection to a real server, which is
+ * stopped, cut and killed under them. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+/* cmocka.h needs these four first. */
+#include <cmocka.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "lock/clock.h"
+#include "lock/stores/redis_hub.h"
+#include "lock/stores/redis_script.h"
+
+enum {
+    PATIENCE_MS = 10000, /* for states that have to come */
+    THREADS_MAX = 200,
+    SHORT_MS = 200,
+    BIG_SIZE = 1 << 20, /* more than any socket's buffer */
+};
+
+static struct {
+    char dir[40];
+    char path[64];
+    char url[80];
+    pid_t pid;
+    redisContext *side; /* sees the server past the link */
+} server;
+
+static struct redis_link *shared;
+
+static void pause_ms(int ms)
+{
+    struct timespec ts = {.tv_nsec = ms * 1000000L};
+
+    nanosleep(&ts, NULL);
+}
+
+#define assert_comes(state)                                                            \
+    do {                                                                               \
+        int64_t end_ns_ = dlock_clock_after(dlock_clock_ns(), PATIENCE_MS);            \
+        while (!(state)) {                                                             \
+            assert_true(dlock_clock_ns() < end_ns_);                                   \
+            pause_ms(1);                                                               \
+        }                                                                              \
+    } while (0)
+
+/* ---- the server ---- */
+
+static bool is_up(void)
+{
+    redisContext *side = redisConnectUnix(server.path);
+
+    if (side != NULL && side->err == 0) {
+        server.side = side;
+        return true;
+    }
+    if (side != NULL)
+        redisFree(side);
+    return false;
+}
+
+static void start_server(void)
+{
+    server.pid = fork();
+    assert_true(server.pid >= 0);
+    if (server.pid == 0) {
+        prctl(PR_SET_PDEATHSIG, SIGKILL);
+        if (freopen("/dev/null", "w", stdout) != NULL)
+            execlp("redis-server", "redis-server", "--port", "0", "--unixsocket",
+                   server.path, "--save", "", "--dir", server.dir, (char *)NULL);
+        _exit(127);
+    }
+    assert_comes(is_up());
+}
+
+static void kill_server(void)
+{
+    kill(server.pid, SIGKILL);
+    waitpid(server.pid, NULL, 0);
+    redisFree(server.side);
+    unlink(server.path);
+}
+
+static void stop_server(void)
+{
+    kill(server.pid, SIGSTOP);
+    waitpid(server.pid, NULL, WUNTRACED);
+}
+
+/* Which connection the link has. */
+static int64_t connection_id(void)
+{
+    static const struct redis_command id = {2, {"CLIENT", "ID"}};
+    struct redis_answer answer;
+
+    assert_int_equal(DLOCK_OK, redis_call(shared, &id, INT64_MAX, &answer));
+    return answer.integer;
+}
+
+/* An integer, or how many lines the text has. */
+static long long tell(const char *command)
+{
+    redisReply *reply = redisCommand(server.side, command);
+    long long number;
+
+    assert_non_null(reply);
+    number = reply->integer;
+    if (reply->type == REDIS_REPLY_STRING)
+        for (const char *at = reply->str; *at != '\0'; at++)
+            number += *at == '\n';
+    freeReplyObject(reply);
+    return number;
+}
+
+static int set_up(void **state)
+{
+    (void)state;
+    alarm(120); /* a hang ends the program: the runner sees it */
+    strcpy(server.dir, "/tmp/seckill-sharing-XXXXXX");
+    assert_non_null(mkdtemp(server.dir));
+    snprintf(server.path, sizeof(server.path), "%s/s", server.dir);
+    snprintf(server.url, sizeof(server.url), "unix://%s", server.path);
+    start_server();
+    assert_int_equal(DLOCK_OK,
+                     redis_link_open(&shared, server.url, PATIENCE_MS, false));
+    return 0;
+}
+
+static int tear_down(void **state)
+{
+    (void)state;
+    redis_link_close(shared);
+    kill_server();
+    rmdir(server.dir);
+    return 0;
+}
+
+/* ---- threads that talk to it ---- */
+
+static atomic_bool stopping;
+static atomic_int ok_count, unknown_count, io_count, wrong_count;
+
+/* Ask for what only this caller can have asked for. */
+static dlock_status echo(struct redis_link *link, const char *value, int64_t give_up_ns)
+{
+    struct redis_command command = {2, {"ECHO", value}};
+    struct redis_answer answer;
+    dlock_status st = redis_call(link, &command, give_up_ns, &answer);
+
+    if (st == DLOCK_OK && strcmp(answer.text, value) != 0)
+        atomic_fetch_add(&wrong_count, 1);
+    return st;
+}
+
+static void count(dlock_status st)
+{
+    if (st == DLOCK_OK)
+        atomic_fetch_add(&ok_count, 1);
+    else if (st == DLOCK_UNKNOWN)
+        atomic_fetch_add(&unknown_count, 1);
+    else if (st == DLOCK_IO)
+        atomic_fetch_add(&io_count, 1);
+    else
+        atomic_fetch_add(&wrong_count, 1);
+}
+
+static void *echo_on(void *arg)
+{
+    char value[48];
+
+    for (int i = 0; !atomic_load(&stopping); i++) {
+        snprintf(value, sizeof(value), "%p-%d", arg, i);
+        count(echo(shared, value, INT64_MAX));
+    }
+    return NULL;
+}
+
+static void *echo_once(void *arg)
+{
+    char value[48];
+
+    snprintf(value, sizeof(value), "%p", arg);
+    count(echo(shared, value, INT64_MAX));
+    return NULL;
+}
+
+static void *run_scripts(void *arg)
+{
+    const struct redis_script *script = arg;
+    char value[48];
+    struct redis_script_call call = {script, false, 0, 1, {value}};
+
+    for (int i = 0; !atomic_load(&stopping); i++) {
+        struct redis_answer answer;
+        dlock_status st;
+
+        snprintf(value, sizeof(value), "%p-%d", (void *)value, i);
+        st = redis_script_run(shared, &call, INT64_MAX, &answer);
+        if (st == DLOCK_OK && strcmp(answer.text, value) != 0)
+            atomic_fetch_add(&wrong_count, 1);
+        count(st);
+    }
+    return NULL;
+}
+
+static pthread_t threads[THREADS_MAX];
+static char stacks[THREADS_MAX]; /* an address of its own for each */
+
+static void begin(void *(*run)(void *), int thread_count, void *arg)
+{
+    atomic_store(&stopping, false);
+    atomic_store(&ok_count, 0);
+    atomic_store(&unknown_count, 0);
+    atomic_store(&io_count, 0);
+    atomic_store(&wrong_count, 0);
+    for (int i = 0; i < thread_count; i++)
+        assert_int_equal(0, pthread_create(&threads[i], NULL, run,
+                                           arg != NULL ? arg : &stacks[i]));
+}
+
+static void finish(int thread_count)
+{
+    atomic_store(&stopping, true);
+    for (int i = 0; i < thread_count; i++)
+        pthread_join(threads[i], NULL);
+    assert_int_equal(0, atomic_load(&wrong_count));
+}
+
+static size_t queued(void)
+{
+    size_t n;
+
+    redis_hub_lock(shared->hub);
+    n = redis_queue_count(&shared->queue);
+    redis_hub_unlock(shared->hub);
+    return n;
+}
+
+static bool is_full(void)
+{
+    bool full;
+
+    redis_hub_lock(shared->hub);
+    full = shared->is_full;
+    redis_hub_unlock(shared->hub);
+    return full;
+}
+
+/* ---- tests ---- */
+
+static void two_hundred_threads_share_one_connection(void **state)
+{
+    (void)state;
+    begin(echo_on, THREADS_MAX, NULL);
+    assert_comes(atomic_load(&ok_count) > 20 * THREADS_MAX);
+    assert_int_equal(2, tell("CLIENT LIST")); /* ours, and the one that asks */
+    finish(THREADS_MAX);
+    assert_int_equal(2, tell("CLIENT LIST"));
+    assert_int_equal(0, atomic_load(&unknown_count));
+    assert_int_equal(0, atomic_load(&io_count));
+}
+
+static void answers_find_their_callers_through_cuts(void **state)
+{
+    enum { THREADS = 24, CUTS = 40 };
+    int failed_count;
+
+    (void)state;
+    begin(echo_on, THREADS, NULL);
+    for (int i = 0; i < CUTS || atomic_load(&unknown_count) == 0; i++) {
+        int ok_before = atomic_load(&ok_count);
+
+        tell("CLIENT KILL TYPE normal SKIPME yes");
+        assert_comes(atomic_load(&ok_count) > ok_before + THREADS);
+    }
+    finish(THREADS);
+    /* Each cut ends only what was under way, at most one per thread. */
+    failed_count = atomic_load(&unknown_count) + atomic_load(&io_count);
+    assert_true(failed_count < atomic_load(&ok_count));
+    assert_int_equal(DLOCK_OK, echo(shared, "after", INT64_MAX));
+    assert_int_equal(2, tell("CLIENT LIST"));
+}
+
+static void a_cut_while_nobody_asks_is_not_noticed(void **state)
+{
+    (void)state;
+    for (int i = 0; i < 5; i++) {
+        assert_int_equal(DLOCK_OK, echo(shared, "before", INT64_MAX));
+        tell("CLIENT KILL TYPE normal SKIPME yes");
+        assert_comes(tell("CLIENT LIST") == 1);
+    }
+    assert_int_equal(DLOCK_OK, echo(shared, "after", INT64_MAX));
+}
+
+static void a_late_answer_is_nobody_elses(void **state)
+{
+    int64_t id;
+
+    (void)state;
+    assert_int_equal(DLOCK_OK, echo(shared, "before", INT64_MAX));
+    id = connection_id();
+    stop_server();
+    assert_int_equal(DLOCK_UNKNOWN,
+                     echo(shared, "abandoned",
+                          dlock_clock_after(dlock_clock_ns(), SHORT_MS)));
+    assert_int_equal(1, queued());
+    kill(server.pid, SIGCONT);
+    assert_int_equal(DLOCK_OK, echo(shared, "next", INT64_MAX));
+    assert_int_equal(DLOCK_OK, echo(shared, "one more", INT64_MAX));
+    assert_int_equal(0, atomic_load(&wrong_count));
+    assert_int_equal(0, queued());
+    /* And it cost no connection. */
+    assert_int_equal(id, connection_id());
+}
+
+/* More than fits: the server is stopped, and half of a big request has left. */
+static dlock_status jam(void)
+{
+    char *big = malloc(BIG_SIZE + 1);
+    struct redis_command set = {3, {"SET", "big", big}};
+    struct redis_answer answer;
+    dlock_status st;
+
+    assert_non_null(big);
+    memset(big, 'x', BIG_SIZE);
+    big[BIG_SIZE] = '\0';
+    st = redis_call(shared, &set, dlock_clock_after(dlock_clock_ns(), SHORT_MS),
+                    &answer);
+    free(big);
+    assert_true(is_full());
+    return st;
+}
+
+static void what_did_not_leave_is_io_the_rest_unknown(void **state)
+{
+    pthread_t first;
+
+    (void)state;
+    assert_int_equal(DLOCK_OK, echo(shared, "before", INT64_MAX));
+    stop_server();
+    begin(echo_once, 1, NULL);
+    first = threads[0];
+    assert_comes(queued() == 1);
+    assert_int_equal(DLOCK_UNKNOWN, jam());
+    begin(echo_once, 1, NULL);
+    assert_comes(queued() == 3);
+    kill_server();
+    pthread_join(first, NULL);
+    finish(1);
+    assert_int_equal(1, atomic_load(&unknown_count));
+    assert_int_equal(1, atomic_load(&io_count));
+    start_server();
+    assert_comes(echo(shared, "after", INT64_MAX) == DLOCK_OK);
+}
+
+static void a_given_up_request_that_did_not_leave_is_never_sent(void **state)
+{
+    struct redis_command incr = {2, {"INCR", "n"}};
+    struct redis_answer answer;
+
+    (void)state;
+    assert_int_equal(DLOCK_OK, echo(shared, "before", INT64_MAX));
+    stop_server();
+    assert_int_equal(DLOCK_UNKNOWN, jam());
+    assert_int_equal(DLOCK_IO, redis_call(shared, &incr,
+                                          dlock_clock_after(dlock_clock_ns(), SHORT_MS),
+                                          &answer));
+    kill(server.pid, SIGCONT);
+    assert_int_equal(DLOCK_OK, echo(shared, "after", INT64_MAX));
+    assert_int_equal(0, atomic_load(&wrong_count));
+    assert_int_equal(BIG_SIZE, tell("STRLEN big"));
+    assert_int_equal(0, tell("EXISTS n"));
+}
+
+static void a_hung_server_holds_nobody(void **state)
+{
+    enum { THREADS = 50 };
+
+    (void)state;
+    redis_link_close(shared);
+    assert_int_equal(DLOCK_OK, redis_link_open(&shared, server.url, SHORT_MS, false));
+    assert_int_equal(DLOCK_OK, echo(shared, "before", INT64_MAX));
+    stop_server();
+    for (int round = 1; round <= 3; round++) {
+        begin(echo_once, THREADS, NULL);
+        finish(THREADS);
+        assert_int_equal(THREADS,
+                         atomic_load(&unknown_count) + atomic_load(&io_count));
+        assert_true(queued() <= THREADS); /* and not what the rounds add up to */
+    }
+    kill(server.pid, SIGCONT);
+    assert_comes(echo(shared, "after", INT64_MAX) == DLOCK_OK);
+    assert_comes(tell("CLIENT LIST") == 2);
+}
+
+static void *set_big(void *arg)
+{
+    char *big = malloc(BIG_SIZE + 1);
+    char key[32];
+    struct redis_command set = {3, {"SET", key, big}};
+    struct redis_answer answer;
+
+    if (big == NULL)
+        return NULL;
+    memset(big, 'x', BIG_SIZE);
+    big[BIG_SIZE] = '\0';
+    snprintf(key, sizeof(key), "%p", arg);
+    count(redis_call(shared, &set, INT64_MAX, &answer));
+    free(big);
+    return NULL;
+}
+
+static void a_batch_larger_than_the_socket_arrives(void **state)
+{
+    enum { THREADS = 40 };
+
+    (void)state;
+    begin(set_big, THREADS, NULL);
+    finish(THREADS);
+    assert_int_equal(THREADS, atomic_load(&ok_count));
+    assert_int_equal(THREADS, tell("DBSIZE"));
+    assert_int_equal(2, tell("CLIENT LIST"));
+}
+
+static void flushed_scripts_are_told_anew(void **state)
+{
+    enum { THREADS = 16 };
+    struct redis_script script = {.text = "return ARGV[1]"};
+
+    (void)state;
+    assert_int_equal(DLOCK_OK, redis_script_load(shared, &script));
+    begin(run_scripts, THREADS, &script);
+    for (int i = 0; i < 50; i++) {
+        int ok_before = atomic_load(&ok_count);
+
+        tell("SCRIPT FLUSH");
+        assert_comes(atomic_load(&ok_count) > ok_before + THREADS);
+    }
+    finish(THREADS);
+    assert_int_equal(0, atomic_load(&unknown_count));
+    assert_int_equal(0, atomic_load(&io_count));
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(two_hundred_threads_share_one_connection),
+        TEST(answers_find_their_callers_through_cuts),
+        TEST(a_cut_while_nobody_asks_is_not_noticed),
+        TEST(a_late_answer_is_nobody_elses),
+        TEST(what_did_not_leave_is_io_the_rest_unknown),
+        TEST(a_given_up_request_that_did_not_leave_is_never_sent),
+        TEST(a_hung_server_holds_nobody),
+        TEST(a_batch_larger_than_the_socket_arrives),
+        TEST(flushed_scripts_are_told_anew),
+    };
+
+    cmocka_set_message_output(CM_OUTPUT_TAP);
+    return cmocka_run_group_tests_name("redis_sharing", tests, NULL, NULL);
+}

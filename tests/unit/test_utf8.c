@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: MIT */
+/* test_utf8.c -- what is text, and what stands for what is none. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+/* cmocka.h needs these four first. */
+#include <cmocka.h>
+#include <string.h>
+
+#include "app/text.h"
+#include "base/utf8.h"
+
+#define R UTF8_REPLACEMENT
+
+/* Too long for what they say, halves of pairs, above the last, cut off, no beginning. */
+static const char *const WRONG[] = {"\xc0\x80",         "\xc1\xbf",     "\xe0\x80\x80",
+                                    "\xf0\x80\x80\x80", "\xed\xa0\x80", "\xf4\x90\x80\x80",
+                                    "\xf8\x88\x80\x80", "\xff",         "\x80",
+                                    "\xc3",             "\xe2\x82",     "\xf0\x9f\x94"};
+static const char *const RIGHT[] = {"a",            "\xc2\x80",     "\xdf\xbf",
+                                    "\xe0\xa0\x80", "\xed\x9f\xbf", "\xee\x80\x80",
+                                    "\xef\xbf\xbf", "\xf0\x90\x80\x80",
+                                    "\xf4\x8f\xbf\xbf"};
+
+static void characters_are_told_from_bytes(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < sizeof(WRONG) / sizeof(WRONG[0]); i++)
+        assert_int_equal(0, utf8_char_len(WRONG[i]));
+    for (size_t i = 0; i < sizeof(RIGHT) / sizeof(RIGHT[0]); i++)
+        assert_int_equal(strlen(RIGHT[i]), utf8_char_len(RIGHT[i]));
+    assert_int_equal(1, utf8_char_len(""));
+}
+
+static void what_is_no_text_is_replaced(void **state)
+{
+    char out[16];
+
+    (void)state;
+    utf8_clean("k\xc3\xa4se \xff\x1b[m\n", out, sizeof(out));
+    assert_string_equal("k\xc3\xa4se " R R "[m", out); /* the last did not fit */
+    utf8_clean("ab\xc3\xa4", out, 4);
+    assert_string_equal("ab", out);
+    utf8_clean("", out, 1);
+    assert_string_equal("", out);
+}
+
+static void json_is_text_whatever_is_in_it(void **state)
+{
+    struct text text = {0};
+
+    (void)state;
+    text_add_json(&text, "\"k\xc3\xa4se\"\n\xff\xe2\x82");
+    assert_string_equal("\"\\\"k\xc3\xa4se\\\"\\u000a" R R R "\"", text.bytes);
+    text_free(&text);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(characters_are_told_from_bytes),
+        cmocka_unit_test(what_is_no_text_is_replaced),
+        cmocka_unit_test(json_is_text_whatever_is_in_it),
+    };
+
+    cmocka_set_message_output(CM_OUTPUT_TAP);
+    return cmocka_run_group_tests_name("utf8", tests, NULL, NULL);
+}
