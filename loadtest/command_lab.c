@@ -28,15 +28,18 @@ static const struct setting_program program = {
     .synopsis = "up|down|status|restart SERVER [--dir=DIR] [--zookeeper]",
     .intro =
         "The private servers: one PostgreSQL cluster and six Redis servers on free\n"
-        "loopback ports; and one ZooKeeper, if it is asked for.  They belong to one directory and have nothing to do with\n"
-        "the servers of this machine.\n\n"
+        "loopback ports; and one ZooKeeper, if it is asked for.  They belong to one\n"
+        "directory and have nothing to do with the servers of this machine.\n\n"
         "  seckill lab up             start them, unless they are up\n"
         "  seckill lab up --zookeeper the same with ZooKeeper\n"
         "  . .lab/env                 then psql \"$SECKILL_LAB_DATABASE_URL\" and\n"
         "                             build/seckilld work in this shell\n"
         "  seckill lab status         who listens where\n"
         "  seckill lab restart redis  or postgres, zookeeper, redlock-1 to redlock-5\n"
-        "  seckill lab down           stop them and remove the directory",
+        "  seckill lab down           stop them and remove the directory\n\n"
+        "PostgreSQL and ZooKeeper write into that directory too, or below another one\n"
+        "that is named by SECKILL_LAB_DATA, such as /dev/shm: every command that starts a\n"
+        "lab reads it, and whatever ends the lab removes what was written there.",
     .settings = settings,
     .count = sizeof settings / sizeof settings[0],
     .max_operands = 2,

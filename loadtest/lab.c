@@ -42,8 +42,8 @@ static void clean(struct lab *lab)
                   i == 0 ? END_MS : REDIS_END_MS);
         lab_release_port(&lab->servers[i]);
     }
-    if (lab->pg_root[0] && !files_remove_tree(lab->pg_root))
-        fprintf(stderr, "seckill: cannot remove %s: %s\n", lab->pg_root,
+    if (lab->data_root[0] && !files_remove_tree(lab->data_root))
+        fprintf(stderr, "seckill: cannot remove %s: %s\n", lab->data_root,
                 strerror(errno));
     dir = opendir(lab->dir);
     while (dir && (entry = readdir(dir)) != NULL) {

@@ -35,7 +35,8 @@ struct lab_server {
 struct lab {
     char id[LAB_SECRET_LEN + 1];  /* of this lab, never of another one               */
     char dir[FILES_PATH_MAX];     /* absolute                                       */
-    char pg_root[FILES_PATH_MAX]; /* PostgreSQL's data; may be outside `dir`         */
+    char data_root[FILES_PATH_MAX]; /* what PostgreSQL and ZooKeeper write; may be
+                                     * outside `dir`                                */
     struct lab_server servers[LAB_SERVER_MAX]; /* [0] is PostgreSQL                  */
     int server_count;
     char lab_password[LAB_SECRET_LEN + 1];
@@ -114,7 +115,8 @@ bool lab_zookeeper_answers(const struct lab *lab, const struct lab_server *serve
 
 /* Find PostgreSQL's newest programs: PATH of one of them, such as "initdb". */
 bool lab_postgres_program(char *out, const char *name);
-/* Choose pg_root and start initdb there, as server->child; it ends by itself. */
+/* Choose data_root, which $SECKILL_LAB_DATA may say, and start initdb there, as
+ * server->child; it ends by itself. */
 bool lab_postgres_init(struct lab *lab, struct lab_server *server);
 bool lab_postgres_start(struct lab *lab, struct lab_server *server);
 bool lab_postgres_answers(const struct lab *lab, const struct lab_server *server);

@@ -91,20 +91,40 @@ static bool give_to(const char *path, const struct child_user *user)
     return pid > 0 && waitpid(pid, &status, 0) == pid && status == 0;
 }
 
+/* A new directory in the one that was asked for. */
+static bool make_root_in(struct lab *lab, const char *given)
+{
+    const struct child_user *user = server_user();
+    char parent[FILES_PATH_MAX];
+
+    if (realpath(given, parent)) {
+        files_path(lab->data_root, "%s/seckill-lab-XXXXXX", parent);
+        if (mkdtemp(lab->data_root)) {
+            if (!user || give_to(lab->data_root, user))
+                return true;
+            rmdir(lab->data_root);
+        }
+    }
+    fprintf(stderr,
+            "seckill: %s is no place for the servers' data\n"
+            "  name a directory where the user %s may work: SECKILL_LAB_DATA=/var/tmp\n",
+            given, user ? user->name : "who runs this");
+    lab->data_root[0] = '\0';
+    return false;
+}
+
 static bool choose_root(struct lab *lab)
 {
     const struct child_user *user = server_user();
+    const char *given = getenv("SECKILL_LAB_DATA");
 
-    files_join(lab->pg_root, lab->dir, "postgres");
-    if (mkdir(lab->pg_root, 0700) == 0 && (!user || give_to(lab->pg_root, user)))
+    if (given && *given)
+        return make_root_in(lab, given);
+    files_join(lab->data_root, lab->dir, "data");
+    if (mkdir(lab->data_root, 0700) == 0 && (!user || give_to(lab->data_root, user)))
         return true;
-    rmdir(lab->pg_root);
-    files_path(lab->pg_root, "/var/tmp/seckill-lab-XXXXXX");
-    if (mkdtemp(lab->pg_root) && (!user || give_to(lab->pg_root, user)))
-        return true;
-    fprintf(stderr, "seckill: found no place for PostgreSQL's data: %s\n",
-            strerror(errno));
-    return false;
+    rmdir(lab->data_root);
+    return make_root_in(lab, "/var/tmp");
 }
 
 /* initdb reads the first password from a file that its user must be able to read. */
@@ -112,7 +132,7 @@ static bool write_password(const struct lab *lab, char *path)
 {
     const struct child_user *user = server_user();
 
-    files_join(path, lab->pg_root, "password");
+    files_join(path, lab->data_root, "password");
     return files_write(path, lab->lab_password) &&
            (!user || chown(path, user->uid, user->gid) == 0);
 }
@@ -154,7 +174,7 @@ bool lab_postgres_init(struct lab *lab, struct lab_server *server)
         return false;
     }
     files_path(password_flag, "--pwfile=%s", password);
-    files_join(data, lab->pg_root, "data");
+    files_join(data, lab->data_root, "postgres");
     return start(lab, server, argv);
 }
 
@@ -192,9 +212,9 @@ bool lab_postgres_start(struct lab *lab, struct lab_server *server)
                           "logging_collector=off",
                           NULL};
 
-    files_join(data, lab->pg_root, "password");
+    files_join(data, lab->data_root, "password");
     unlink(data);
-    files_join(data, lab->pg_root, "data");
+    files_join(data, lab->data_root, "postgres");
     snprintf(port, sizeof port, "%d", server->port);
     snprintf(connections, sizeof connections, "%d", MAX_CONNECTIONS);
     return lab_postgres_program(program, "postgres") && start(lab, server, argv);

@@ -18,7 +18,7 @@
 #include "loadtest/interrupt.h"
 
 enum {
-    STATE_FORMAT = 1,
+    STATE_FORMAT = 2,
     PORT_FIRST =
         15000, /* below Linux's ports for outgoing connections (32768 and up), */
     PORT_LAST =
@@ -84,7 +84,7 @@ bool lab_state_read(struct lab *lab, const char *dir)
     json = files_read_json(path);
     ok = json_integer_value(json_object_get(json, "format")) == STATE_FORMAT &&
          copy_text(lab->id, sizeof lab->id, json, "id") &&
-         copy_text(lab->pg_root, sizeof lab->pg_root, json, "postgres_root") &&
+         copy_text(lab->data_root, sizeof lab->data_root, json, "data_root") &&
          copy_text(lab->lab_password, sizeof lab->lab_password, json, "lab_password") &&
          copy_text(lab->service_password, sizeof lab->service_password, json,
                    "service_password") &&
@@ -112,7 +112,7 @@ bool lab_state_write(const struct lab *lab)
                                         (json_int_t)s->child.start));
     }
     json = json_pack("{s:i, s:s, s:b, s:s, s:s, s:s, s:s, s:o}", "format", STATE_FORMAT,
-                     "id", lab->id, "owned", lab->owned, "postgres_root", lab->pg_root,
+                     "id", lab->id, "owned", lab->owned, "data_root", lab->data_root,
                      "lab_password", lab->lab_password, "service_password",
                      lab->service_password, "redis_password", lab->redis_password,
                      "servers", servers);

@@ -46,7 +46,7 @@ static bool write_config(const struct lab *lab, const struct lab_server *server,
                   "admin.enableServer=false\n"
                   "4lw.commands.whitelist=ruok,conf,srvr,mntr,cons,dump,wchs,"
                   "wchp\n",
-                  lab->dir, server->port) > 0 &&
+                  lab->data_root, server->port) > 0 &&
          files_write(path, text);
     free(text);
     return ok;
@@ -132,7 +132,7 @@ bool lab_zookeeper_answers(const struct lab *lab, const struct lab_server *serve
     if (strcmp(answer, "imok") != 0)
         return false;
     /* Between the placeholder and java another's server may have taken the port. */
-    snprintf(want, sizeof want, "dataDir=%s/zookeeper/", lab->dir);
+    snprintf(want, sizeof want, "dataDir=%s/zookeeper/", lab->data_root);
     ask(server->port, "conf", answer, sizeof answer);
     return strstr(answer, want) != NULL;
 }

@@ -4,7 +4,7 @@
 # nothing: no process, no port, no directory.
 # shellcheck source=tests/cli/support/tap.sh
 . "$(dirname "$0")/support/tap.sh"
-plan 20
+plan 24
 
 # as USER COMMAND...: as that user, from a copy that the user can reach.
 copy=$work/copy
@@ -22,7 +22,7 @@ as() {
 remember() {
     mapfile -t lab_pids < <(sed -n 's/.*"pid": \([0-9]*\).*/\1/p' "$1/state.json")
     mapfile -t lab_ports < <(sed -n 's/.*"port": \([0-9]*\).*/\1/p' "$1/state.json")
-    place=$(sed -n 's/.*"postgres_root": "\(.*\)",/\1/p' "$1/state.json")
+    place=$(sed -n 's/.*"data_root": "\(.*\)",/\1/p' "$1/state.json")
     [ ${#lab_pids[@]} -eq 7 ] && [ ${#lab_ports[@]} -eq 7 ]
 }
 nothing_left() {
@@ -60,7 +60,7 @@ interrupt_at() {
     pid=$!
     pids+=("$pid")
     within 5 test -e "$lab/$1" || return 1
-    place=$(sed -n 's/.*"postgres_root": "\(.*\)",/\1/p' "$lab/state.json")
+    place=$(sed -n 's/.*"data_root": "\(.*\)",/\1/p' "$lab/state.json")
     kill -INT "$pid"
     wait "$pid"
     [ ! -e "$lab" ] && ! pgrep -f "$lab/" && { [ -z "$place" ] || [ ! -e "$place" ]; }
@@ -78,6 +78,34 @@ kill -KILL "${lab_pids[@]:1:3}"
 check 'a lab with dead servers is not up' status 69 "$seckill" lab status --dir "$lab"
 check 'the next up cleans it and starts anew' "$seckill" lab up --dir "$lab"
 check 'and what was left of it is gone' test ! -e "$old"
+# Where the servers write can be asked for; a lab whose starter died leaves it to the next.
+lab=$work/home/elsewhere
+labs+=("$lab")
+mkdir -m 1777 "$work/home/data"
+with_data() { SECKILL_LAB_DATA=$1 "$seckill" lab up --zookeeper --dir "$lab"; }
+writes_there() {
+    case $place in "$work/home/data"/*) ;; *) return 1 ;; esac
+    test -e "$place/postgres" && test -e "$place/zookeeper"
+}
+killed_in_the_middle() {
+    local pid
+    SECKILL_LAB_DATA=$work/home/data "$seckill" lab up --dir "$lab" >"$work/cut.log" 2>&1 &
+    pid=$!
+    pids+=("$pid")
+    within 5 test -e "$lab/redis.log" || return 1
+    kill -KILL "$pid"
+    wait "$pid"
+    test -n "$(ls -A "$work/home/data")" && "$seckill" lab down --dir "$lab"
+}
+with_data "$work/home/data" >/dev/null
+place=$(sed -n 's/.*"data_root": "\(.*\)",/\1/p' "$lab/state.json")
+check 'the data goes where SECKILL_LAB_DATA says' writes_there
+"$seckill" lab down --dir "$lab" >/dev/null
+check 'and is removed with the lab' rmdir "$work/home/data"
+check 'a place that is none is refused' says 'is no place' with_data "$work/home/data"
+mkdir -m 1777 "$work/home/data"
+killed_and_removed() { killed_in_the_middle && rmdir "$work/home/data"; }
+check 'down removes it after a start that was killed' killed_and_removed
 mkdir "$work/home/mine" && touch "$work/home/mine/thesis.txt"
 check 'a directory with other things is refused' status 64 "$seckill" lab down \
     --dir "$work/home/mine"
