@@ -78,9 +78,13 @@ check 'redlock is measured' bench redlock
 check 'with its calls while one node hangs' \
     rows "$work/redlock" 2 '^(acquire|release) .*(reached|MISSED)$' 2 3
 check 'memory is measured' bench memory --names=500
-check 'and nothing is left in the stores' rows "$work/memory" \
-    "$(("$("$seckill" locks | grep -cE '^zk-seq ')" + 5))" \
-    '^(lua|reentrant|fair|redlock|pg-unique|zk-seq) .*reached$' 2 4
+# ZooKeeper counts all of its nodes, of which some are its own and the library's: there it
+# is enough that they have not become more, which is what "reached" says.
+nothing_left() {
+    rows "$work/memory" 5 '^(lua|reentrant|fair|redlock|pg-unique) .* 0 +0 .*reached$' 2 4 &&
+        rows "$work/memory" "$("$seckill" locks | grep -cE '^zk-seq ')" '^zk-seq .*reached$' 2 4
+}
+check 'and nothing is left in the stores' nothing_left
 check 'nor of what was measured' test \
     "$(redis-cli -p "$(port redis)" -n 9 dbsize)" = 0
 
