@@ -192,7 +192,7 @@ $(CONFORMANCE): $(call objects,$(call sources,tests/conformance tests/conformanc
 	$(call say,LINK)$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(LIBS.test) $(LIBS.lock)
 
 # They stand on the same rig.
-CONFORMANCE_HELP := $(addprefix tests/conformance/,rig.c slots.c servers.c database.c \
+CONFORMANCE_HELP := $(addprefix tests/conformance/,rig.c premise.c slots.c servers.c database.c \
                     cutter.c nodes.c)
 $(PRIMITIVES): $(call objects,$(call sources,tests/primitives) $(CONFORMANCE_HELP)) $(LIBRARY)
 	@mkdir -p $(@D)

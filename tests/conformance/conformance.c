@@ -25,7 +25,7 @@
 enum {
     CASES_MAX = 3000,
     CASE_NAME_SIZE = 200,
-    CASE_LIMIT_S = 120,
+    CASE_LIMIT_S = 200,
     SHORT_PATIENCE_MS = 2500, /* with a variant that lies states do not come */
 };
 
@@ -286,12 +286,18 @@ static int reset(void **state)
     return 0;
 }
 
+static void close_all(void)
+{
+    alarm(CASE_LIMIT_S);
+    rig_reset();
+}
+
 static void run_case(void **state)
 {
     const struct case_state *c = *state;
 
     alarm(CASE_LIMIT_S); /* a hang ends the program: the runner sees it */
-    c->run(c->variant);
+    premise_run(c->name, c->run, c->variant, close_all);
     alarm(0);
 }
 
@@ -432,9 +438,9 @@ static bool prepare_lie(struct request *request)
         setenv(WRONG_ENV, request->lie, 1);
     if (getenv(WRONG_ENV) == NULL)
         return true;
-    rig_patience_ms = SHORT_PATIENCE_MS;
     if (getenv(WRONG_ENV)[0] == '\0')
         return true;
+    rig_patience_ms = SHORT_PATIENCE_MS;
     base = wrong_enable(getenv(WRONG_ENV));
     if (base == NULL)
         return false;

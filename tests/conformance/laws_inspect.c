@@ -204,6 +204,7 @@ void forcing_tells_a_waiter(const char *variant)
     struct rig_pair pair = rig_open_pair(&opts);
     int64_t best_ms = INT64_MAX;
 
+    premise_watch_pace();
     for (int i = 0; i < ROUNDS; i++) {
         const char *name = rig_name();
         struct rig_helper *waiter;
@@ -221,5 +222,5 @@ void forcing_tells_a_waiter(const char *variant)
         rig_helper_finish(waiter);
     }
     if (rig_caps(variant) & DLOCK_CAP_PUSH)
-        assert_true(best_ms < TOLD_MS);
+        assert_provided(is_steady(TOLD_MS), best_ms < TOLD_MS);
 }

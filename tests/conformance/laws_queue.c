@@ -7,7 +7,7 @@
 #include "tests/conformance/laws.h"
 #include "tests/conformance/slots.h"
 
-enum { WAITERS = 4, LONG_MS = 2600, LOOK_EVERY_MS = 200 };
+enum { WAITERS = 4, LONG_MS = 2600, LOOK_EVERY_MS = 200, BELIEVED_MS = 1500 };
 
 static void wait_for(const struct slots *slots, struct slot_claim *waiter,
                      const char *name)
@@ -17,14 +17,18 @@ static void wait_for(const struct slots *slots, struct slot_claim *waiter,
     assert_status(BUSY, slots_try(slots, waiter));
 }
 
-/* The lock is free.  Everybody tries, who came last first; the first of them enters. */
+/* The lock is free.  Everybody tries, who came last first; the first of them enters, if
+ * it is still believed to wait: none of them had looked before `looked_ms`. */
 static void only_the_first(const struct slots *slots, struct slot_claim *waiters,
-                           size_t count, struct slot_claim *passer)
+                           size_t count, struct slot_claim *passer, int64_t looked_ms)
 {
+    int64_t until_ms = looked_ms + BELIEVED_MS;
+
     for (size_t i = count - 1; i > 0; i--)
-        assert_status(BUSY, slots_try(slots, &waiters[i]));
+        assert_status_provided(lasts_until(until_ms), BUSY,
+                               slots_try(slots, &waiters[i]));
     if (passer != NULL)
-        assert_status(BUSY, slots_try(slots, passer));
+        assert_status_provided(lasts_until(until_ms), BUSY, slots_try(slots, passer));
     assert_status(OK, slots_try(slots, &waiters[0]));
 }
 
@@ -36,15 +40,20 @@ void only_the_first_may_enter(const char *variant)
     const char *name = rig_name();
     struct slot_claim passer;
     struct slot_claim holder;
+    int64_t looked_ms;
 
     slots_claim(slots, &holder, name);
     slots_claim(slots, &passer, name);
     assert_status(OK, slots_try(slots, &holder));
+    looked_ms = rig_now_ms();
     for (size_t i = 0; i < WAITERS; i++)
         wait_for(slots, &waiters[i], name);
     assert_status(OK, slots_release(slots, &holder));
     for (size_t turn = 0; turn < WAITERS; turn++) {
-        only_the_first(slots, &waiters[turn], WAITERS - turn, &passer);
+        int64_t last_ms = looked_ms;
+
+        looked_ms = rig_now_ms();
+        only_the_first(slots, &waiters[turn], WAITERS - turn, &passer, last_ms);
         assert_status(OK, slots_release(slots, &waiters[turn]));
     }
     assert_status(OK, slots_try(slots, &passer));
@@ -58,20 +67,23 @@ void keeps_a_place(const char *variant)
     const struct slots *slots = slots_open(&opts);
     struct slot_claim waiters[2];
     struct slot_claim holder;
-    int64_t until_ms;
+    int64_t until_ms, looked_ms;
 
     slots_claim(slots, &holder, rig_name());
     assert_status(OK, slots_try(slots, &holder));
+    looked_ms = rig_now_ms();
     wait_for(slots, &waiters[0], holder.name);
     wait_for(slots, &waiters[1], holder.name);
     /* The later one looks first each time: were the earlier forgotten, it would be. */
     for (until_ms = rig_now_ms() + LONG_MS; rig_now_ms() < until_ms;) {
         rig_pause_ms(LOOK_EVERY_MS);
+        presume(lasts_until(looked_ms + BELIEVED_MS));
+        looked_ms = rig_now_ms();
         assert_status(BUSY, slots_try(slots, &waiters[1]));
         assert_status(BUSY, slots_try(slots, &waiters[0]));
     }
     assert_status(OK, slots_release(slots, &holder));
-    only_the_first(slots, waiters, 2, NULL);
+    only_the_first(slots, waiters, 2, NULL, looked_ms);
     assert_status(OK, slots_release(slots, &waiters[0]));
     assert_status(OK, slots_try(slots, &waiters[1]));
     assert_status(OK, slots_release(slots, &waiters[1]));

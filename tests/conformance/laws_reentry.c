@@ -77,11 +77,11 @@ static void flag_outlives_the_lease(const char *variant)
     pair.b = rig_open(&opts);
     opts.lease_ms = SHORT_LEASE_MS;
     pair.a = rig_open(&opts);
-    assert_status(OK, dlock_acquire(pair.a, name, 0, &outer));
+    rig_acquire_short(pair.a, name, NULL, SHORT_LEASE_MS, &outer);
     assert_status(OK, dlock_acquire(pair.a, name, 0, &inner));
-    assert_status(BUSY, rig_try_elsewhere(pair.a, name));
+    assert_while_valid(pair.a, &outer, rig_try_elsewhere(pair.a, name) == DLOCK_BUSY);
     assert_status(OK, dlock_release(pair.a, &inner));
-    assert_status(BUSY, rig_try_elsewhere(pair.a, name));
+    assert_while_valid(pair.a, &outer, rig_try_elsewhere(pair.a, name) == DLOCK_BUSY);
     assert_status(OK, dlock_acquire(pair.b, name, PATIENCE_MS, &others));
     assert_true(dlock_lease_valid(pair.b, &others));
     assert_status(OK, dlock_acquire(pair.a, name, 0, &inner)); /* two are inside */
@@ -222,6 +222,8 @@ void grants_no_level_of_a_lost_hold(const char *variant)
     dlock_lease outer, inner;
     pthread_t helper;
     dlock_system *sys;
+    dlock_status st;
+    int64_t until_ms;
     int lost_fd;
 
     opts.lease_ms = SHORT_LEASE_MS;
@@ -230,11 +232,15 @@ void grants_no_level_of_a_lost_hold(const char *variant)
     sys = rig_open(&opts);
     lost_fd = dlock_lost_fd(sys);
     assert_true(lost_fd >= 0);
-    assert_status(OK, dlock_acquire(sys, name, 0, &outer));
-    assert_int_equal(1, servers_ask(0, "PEXPIRE %s %d", name, LEASE_MS));
+    until_ms = rig_acquire_short(sys, name, NULL, SHORT_LEASE_MS, &outer);
+    assert_provided(lasts_until(until_ms),
+                    servers_ask(0, "PEXPIRE %s %d", name, LEASE_MS) == 1);
     servers_signal(0, 1, SIGSTOP);
+    premise_watch_pace();
+    presume(lasts_until(until_ms - SHORT_LEASE_MS / 4));
     assert_int_equal(0, pthread_create(&helper, NULL, resume_after_loss, &lost_fd));
-    assert_status(BUSY, dlock_try_lock_for(sys, name, 0, LEASE_MS, &inner));
+    st = dlock_try_lock_for(sys, name, 0, LEASE_MS, &inner);
     pthread_join(helper, NULL);
+    assert_status_provided(is_steady(SHORT_LEASE_MS), BUSY, st);
     assert_false(dlock_lease_valid(sys, &outer));
 }

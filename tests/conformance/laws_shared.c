@@ -99,6 +99,7 @@ void last_reader_wakes_a_writer(const char *variant)
     struct rig_pair pair = rig_open_pair(&opts);
     int64_t best_ms = INT64_MAX;
 
+    premise_watch_pace();
     for (int i = 0; i < HAND_OVERS; i++) {
         const char *name = rig_name();
         struct rig_helper *other = start_reader(pair.b, name, 0);
@@ -119,7 +120,7 @@ void last_reader_wakes_a_writer(const char *variant)
             best_ms = rig_now_ms() - told_ms;
         assert_status(OK, rig_helper_finish(writer));
     }
-    assert_true(best_ms < AT_ONCE_MS);
+    assert_provided(is_steady(AT_ONCE_MS), best_ms < AT_ONCE_MS);
 }
 
 /* Readers wait in both systems; `let_in` opens the lock to them. */
@@ -148,6 +149,7 @@ void writer_wakes_all_readers(const char *variant)
     struct rig_pair pair = rig_open_pair(&opts);
     int64_t best_ms = INT64_MAX;
 
+    premise_watch_pace();
     for (int i = 0; i < HAND_OVERS; i++) {
         const char *name = rig_name();
         dlock_lease lease;
@@ -158,7 +160,7 @@ void writer_wakes_all_readers(const char *variant)
         if (took_ms < best_ms)
             best_ms = took_ms;
     }
-    assert_true(best_ms < AT_ONCE_MS);
+    assert_provided(is_steady(AT_ONCE_MS), best_ms < AT_ONCE_MS);
 }
 
 /* Redisson tells nobody when a writer goes on as a reader. */
@@ -168,6 +170,7 @@ void writer_becomes_a_reader(const char *variant)
     struct rig_pair pair = rig_open_pair(&opts);
     int64_t best_ms = INT64_MAX;
 
+    premise_watch_pace();
     for (int i = 0; i < HAND_OVERS; i++) {
         const char *name = rig_name();
         dlock_lease writing, reading;
@@ -185,7 +188,7 @@ void writer_becomes_a_reader(const char *variant)
         assert_status(OK, dlock_release(pair.a, &reading));
         assert_open_to(pair, name, DLOCK_OK, DLOCK_OK);
     }
-    assert_true(best_ms < AT_ONCE_MS);
+    assert_provided(is_steady(AT_ONCE_MS), best_ms < AT_ONCE_MS);
 }
 
 /* What the writer's watchdog was to renew, and what the reader's is, are two. */
@@ -199,13 +202,17 @@ void downgraded_is_renewed(const char *variant)
     opts.lease_ms = KEPT_LEASE_MS;
     opts.watchdog = true;
     pair = rig_open_pair(&opts);
-    assert_status(OK, dlock_acquire(pair.a, name, 0, &writing));
-    assert_status(OK, read_lock(pair.a, name, &reading));
-    assert_status(OK, dlock_release(pair.a, &writing));
-    assert_stays(dlock_lease_valid(pair.a, &reading) &&
-                     rig_try(pair.b, name) == DLOCK_BUSY,
-                 KEPT_LEASE_MS + RENEWED_MS);
-    assert_status(OK, dlock_release(pair.a, &reading));
+    premise_watch_pace();
+    rig_acquire_short(pair.a, name, NULL, KEPT_LEASE_MS, &writing);
+    rig_acquire_short(pair.a, name, &READ, KEPT_LEASE_MS, &reading);
+    assert_status_provided(is_steady(KEPT_LEASE_MS), OK,
+                           dlock_release(pair.a, &writing));
+    assert_stays_provided(is_steady(KEPT_LEASE_MS),
+                          dlock_lease_valid(pair.a, &reading) &&
+                              rig_try(pair.b, name) == DLOCK_BUSY,
+                          KEPT_LEASE_MS + RENEWED_MS);
+    assert_status_provided(is_steady(KEPT_LEASE_MS), OK,
+                           dlock_release(pair.a, &reading));
     assert_status(OK, rig_try(pair.b, name));
 }
 
@@ -260,7 +267,7 @@ void readers_end_one_by_one(const char *variant)
 
     opts.lease_ms = LONG_LEASE_MS;
     pair = rig_open_pair(&opts);
-    assert_status(OK, dlock_acquire_with(pair.a, name, &brief, &dead));
+    rig_acquire_short(pair.a, name, &brief, SHORT_LEASE_MS, &dead);
     assert_status(OK, read_lock(pair.b, name, &alive));
     assert_comes(!dlock_lease_valid(pair.a, &dead));
     assert_status(BUSY, rig_try_elsewhere(pair.a, name));
@@ -271,7 +278,7 @@ void readers_end_one_by_one(const char *variant)
     assert_status(OK, dlock_release(pair.b, &alive));
     assert_status(OK, rig_try_elsewhere(pair.a, name));
     /* And if the dead one never says a word. */
-    assert_status(OK, dlock_acquire_with(pair.a, name, &brief, &dead));
+    rig_acquire_short(pair.a, name, &brief, SHORT_LEASE_MS, &dead);
     assert_status(OK, read_lock(pair.b, name, &alive));
     assert_comes(!dlock_lease_valid(pair.a, &dead));
     rig_pause_ms(SHORT_LEASE_MS / 4);
@@ -279,7 +286,7 @@ void readers_end_one_by_one(const char *variant)
     assert_status(OK, rig_try_elsewhere(pair.b, name));
     (void)dlock_release(pair.a, &dead);
     /* The long one first: the lock lasts as long as the short one's lease. */
-    assert_status(OK, dlock_acquire_with(pair.a, name, &brief, &dead));
+    rig_acquire_short(pair.a, name, &brief, SHORT_LEASE_MS, &dead);
     assert_status(OK, read_lock(pair.b, name, &alive));
     assert_status(OK, dlock_release(pair.b, &alive));
     assert_comes(rig_try_elsewhere(pair.b, name) == DLOCK_OK);
@@ -305,13 +312,16 @@ void reader_renews_its_own(const char *variant)
     opts.watchdog = true;
     watched = rig_open(&opts);
     servers_find(&opts);
-    assert_status(OK, read_lock(pair.a, name, &dead));
-    assert_status(OK, read_lock(watched, name, &alive));
+    premise_watch_pace();
+    rig_acquire_short(pair.a, name, &READ, SHORT_LEASE_MS, &dead);
+    rig_acquire_short(watched, name, &READ, KEPT_LEASE_MS, &alive);
     assert_comes(level_pttl(name, dead.owner, 1) == -2);
-    assert_stays(level_pttl(name, alive.owner, 1) > 0, KEPT_LEASE_MS + SHORT_LEASE_MS);
+    assert_stays_provided(is_steady(KEPT_LEASE_MS),
+                          level_pttl(name, alive.owner, 1) > 0,
+                          KEPT_LEASE_MS + SHORT_LEASE_MS);
     assert_int_equal(-2, level_pttl(name, dead.owner, 1));
-    assert_status(BUSY, rig_try(pair.b, name));
-    assert_status(OK, dlock_release(watched, &alive));
+    assert_provided(is_steady(KEPT_LEASE_MS), rig_try(pair.b, name) == DLOCK_BUSY);
+    assert_status_provided(is_steady(KEPT_LEASE_MS), OK, dlock_release(watched, &alive));
     assert_status(OK, rig_try(pair.b, name));
     assert_int_equal(0, servers_count_keys(name));
 }
@@ -362,6 +372,7 @@ void shows_and_frees_its_readers(const char *variant)
     const char *name = rig_name();
     dlock_lease lease, again, other;
     dlock_info info;
+    int64_t until_ms;
 
     assert_status(OK, read_lock(pair.a, name, &lease));
     assert_status(OK, read_lock(pair.a, name, &again));
@@ -370,9 +381,9 @@ void shows_and_frees_its_readers(const char *variant)
     assert_int_equal(1, info.reader_count);
     assert_int_equal(2, info.hold_count);
     assert_string_equal(lease.owner, info.owner);
-    assert_status(OK, dlock_acquire_with(pair.b, name, &brief, &other));
+    until_ms = rig_acquire_short(pair.b, name, &brief, SHORT_LEASE_MS, &other);
     assert_status(OK, dlock_inspect(pair.b, name, &info));
-    assert_int_equal(2, info.reader_count);
+    assert_provided(lasts_until(until_ms), info.reader_count == 2);
     assert_comes(dlock_inspect(pair.b, name, &info) == DLOCK_OK &&
                  info.reader_count == 1); /* the other's lease is over */
     servers_find(&opts);

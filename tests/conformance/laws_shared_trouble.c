@@ -5,7 +5,7 @@
 
 #include "tests/conformance/laws.h"
 
-enum { TIMEOUT_MS = 200 };
+#define TIMEOUT_MS STRETCHED(400)
 
 static dlock_status read_lock(dlock_system *sys, const char *name, dlock_lease *lease)
 {
@@ -43,13 +43,15 @@ void an_unanswered_release_meets_no_new_reader(const char *variant)
     opts.watchdog = false;
     opts.redis_timeout_ms = TIMEOUT_MS;
     servers_start(&opts);
+    premise_watch_pace();
     sys = rig_open(&opts);
-    assert_status(OK, dlock_acquire(sys, name, 0, &writing));
-    assert_status(OK, read_lock(sys, name, &reading));
+    assert_status_provided(is_steady(TIMEOUT_MS), OK,
+                           dlock_acquire(sys, name, 0, &writing));
+    assert_status_provided(is_steady(TIMEOUT_MS), OK, read_lock(sys, name, &reading));
     servers_signal(0, 1, SIGSTOP);
     assert_status(UNKNOWN, dlock_release(sys, &reading));
     servers_signal(0, 1, SIGCONT);
     assert_comes(dlock_check(sys) == DLOCK_OK);
-    assert_status(BUSY, read_lock(sys, name, &reading));
-    assert_status(OK, dlock_release(sys, &writing));
+    assert_status_provided(is_steady(TIMEOUT_MS), BUSY, read_lock(sys, name, &reading));
+    assert_status_provided(is_steady(TIMEOUT_MS), OK, dlock_release(sys, &writing));
 }

@@ -6,7 +6,11 @@
 
 #include "tests/conformance/laws.h"
 
-enum { PAUSE_MS = 900, TIMEOUT_MS = 250, MANY_NAMES = 1500, CALLS_WHILE_DEAD = 200 };
+enum { SETTLE_MS = 250, MANY_NAMES = 1500, CALLS_WHILE_DEAD = 200, FAST_MS = 4000 };
+
+/* Of the servers; and a pause that is certainly longer. */
+#define TIMEOUT_MS STRETCHED(400)
+#define PAUSE_MS (3 * TIMEOUT_MS)
 
 static size_t server_count(const char *variant)
 {
@@ -60,7 +64,7 @@ void survives_cut_connections(const char *variant)
     cut_all(variant);
     assert_status(OK, dlock_acquire(pair.a, name, 0, &lease));
     waiter = rig_helper_start(pair.b, name, -1);
-    assert_stays(!rig_helper_is_done(waiter), TIMEOUT_MS);
+    assert_stays(!rig_helper_is_done(waiter), SETTLE_MS);
     /* Only the subscription, while its waiter sleeps: a command that is cut while it is
      * under way may rightly answer UNKNOWN. */
     tell_all(variant, "CLIENT KILL TYPE pubsub SKIPME yes");
@@ -106,7 +110,9 @@ void unanswered_is_unknown(const char *variant)
     char pause[32];
     dlock_lease lease = {.fence = 77};
     struct rig_pair pair;
+    int64_t asked_ms;
 
+    premise_watch_pace();
     opts.lease_ms = 2 * SHORT_LEASE_MS;
     opts.watchdog = true; /* which must not keep alive what was never granted */
     opts.redis_timeout_ms = TIMEOUT_MS;
@@ -115,15 +121,21 @@ void unanswered_is_unknown(const char *variant)
     pair = rig_open_pair(&opts);
     snprintf(pause, sizeof(pause), "CLIENT PAUSE %d ALL", PAUSE_MS);
     tell_all(variant, pause);
-    assert_status(UNKNOWN, dlock_acquire(pair.a, name, -1, &lease));
+    assert_status_provided(is_steady(TIMEOUT_MS), UNKNOWN,
+                           dlock_acquire(pair.a, name, -1, &lease));
     assert_string_not_equal("", dlock_error());
     assert_int_equal(77, lease.fence);
     /* Whatever arrived late is gone at the latest with its lease. */
     assert_comes(servers_count_held(variant, name) == 0);
-    assert_status(OK, dlock_acquire(pair.b, name, PATIENCE_MS, &lease));
-    assert_status(BUSY, rig_try(pair.a, name));
-    assert_status(OK, dlock_release(pair.b, &lease));
-    assert_status(OK, rig_try(pair.a, name));
+    asked_ms = rig_now_ms();
+    assert_status_provided(is_steady(TIMEOUT_MS), OK,
+                           dlock_acquire(pair.b, name, PATIENCE_MS, &lease));
+    assert_status_provided(is_steady(TIMEOUT_MS) && dlock_lease_valid(pair.b, &lease),
+                           BUSY, rig_try(pair.a, name));
+    assert_status_provided(is_steady(TIMEOUT_MS) &&
+                               lasts_until(asked_ms + SHORT_LEASE_MS),
+                           OK, dlock_release(pair.b, &lease));
+    assert_status_provided(is_steady(TIMEOUT_MS), OK, rig_try(pair.a, name));
 }
 
 /* The lock was taken when nobody listened any more, and its lease never followed. */
@@ -134,6 +146,7 @@ void unanswered_never_ends(const char *variant)
     dlock_system *sys;
     dlock_lease lease;
 
+    premise_watch_pace();
     opts.lease_ms = SHORT_LEASE_MS;
     opts.redis_timeout_ms = TIMEOUT_MS;
     servers_start(&opts);
@@ -159,8 +172,10 @@ void cleans_up_after_itself(const char *variant)
     opts.redis_timeout_ms = TIMEOUT_MS;
     opts.redlock_node_timeout_ms = TIMEOUT_MS;
     servers_start(&opts);
+    premise_watch_pace();
     sys = rig_open(&opts);
-    assert_status(OK, dlock_acquire(sys, name, 0, &first));
+    assert_status_provided(is_steady(TIMEOUT_MS), OK,
+                           dlock_acquire(sys, name, 0, &first));
     servers_signal(0, server_count(variant), SIGSTOP);
     assert_status(UNKNOWN, dlock_release(sys, &first));
     assert_status(INVALID, dlock_release(sys, &first));
@@ -169,7 +184,7 @@ void cleans_up_after_itself(const char *variant)
     /* A release that is still on its way must not fit a newer lock. */
     assert_comes(dlock_acquire(sys, name, 0, &second) == DLOCK_OK);
     assert_string_not_equal(first.owner, second.owner);
-    assert_status(OK, dlock_release(sys, &second));
+    assert_status_provided(is_steady(TIMEOUT_MS), OK, dlock_release(sys, &second));
 
     servers_signal(0, server_count(variant), SIGSTOP);
     assert_status(UNKNOWN, dlock_acquire(sys, name, 0, &third));
@@ -178,7 +193,7 @@ void cleans_up_after_itself(const char *variant)
     assert_stays(servers_count_keys(name) == 0, SHORT_LEASE_MS);
     assert_comes(dlock_acquire(sys, name, 0, &third) == DLOCK_OK);
     assert_string_not_equal(second.owner, third.owner);
-    assert_status(OK, dlock_release(sys, &third));
+    assert_status_provided(is_steady(TIMEOUT_MS), OK, dlock_release(sys, &third));
 }
 
 /* The answer takes longer than the lease: who counts from the answer holds nothing. */
@@ -188,14 +203,18 @@ void a_late_grant_is_none(const char *variant)
     const char *name = rig_name();
     struct rig_pair pair;
     dlock_lease lease;
+    char pause[32];
 
     servers_start(&opts);
     opts.redis_timeout_ms = opts.redlock_node_timeout_ms = PATIENCE_MS;
     pair.b = rig_open(&opts);
     opts.lease_ms = SHORT_LEASE_MS;
     pair.a = rig_open(&opts);
-    tell_all(variant, "CLIENT PAUSE 400 ALL");
-    assert_status(TIMEOUT, dlock_acquire(pair.a, name, 0, &lease));
+    snprintf(pause, sizeof(pause), "CLIENT PAUSE %d ALL", 2 * SHORT_LEASE_MS);
+    premise_watch_pace();
+    tell_all(variant, pause);
+    assert_status_provided(is_steady(SHORT_LEASE_MS), TIMEOUT,
+                           dlock_acquire(pair.a, name, 0, &lease));
     assert_string_not_equal("", dlock_error());
     if (rig_caps(variant) & DLOCK_CAP_OWNED)
         assert_int_equal(0, servers_count_keys(name));
@@ -215,6 +234,7 @@ void fails_fast_when_the_store_is_dead(const char *variant)
     sys = rig_open(&opts);
     assert_status(OK, rig_try(sys, rig_name()));
     servers_signal(0, server_count(variant), SIGKILL);
+    premise_watch_pace();
     begun_ms = rig_now_ms();
     for (int i = 0; i < CALLS_WHILE_DEAD; i++) {
         dlock_status st = dlock_acquire(sys, rig_name(), -1, &lease);
@@ -223,7 +243,8 @@ void fails_fast_when_the_store_is_dead(const char *variant)
             assert_status(IO, st);
         assert_string_not_equal("", dlock_error());
     }
-    assert_true(rig_now_ms() - begun_ms < PATIENCE_MS / 2);
+    assert_provided(is_steady(FAST_MS / CALLS_WHILE_DEAD),
+                    rig_now_ms() - begun_ms < FAST_MS);
     assert_status(IO, dlock_check(sys));
 }
 

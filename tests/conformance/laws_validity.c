@@ -105,7 +105,7 @@ void a_lock_won_by_waiting_has_its_lease(const char *variant)
     dlock_lease lease;
 
     opts.lease_ms = SHORT_LEASE_MS;
-    assert_status(OK, dlock_acquire(rig_open(&opts), name, 0, &before));
+    rig_acquire_short(rig_open(&opts), name, NULL, SHORT_LEASE_MS, &before);
     assert_status(OK, dlock_acquire(patient, name, PATIENCE_MS, &lease));
     assert_ends_first(variant, patient, &lease);
     assert_status(OK, dlock_release(patient, &lease));
@@ -119,14 +119,18 @@ void a_closed_system_keeps_its_promise(const char *variant)
     dlock_system *closed = NULL;
     dlock_system *sys;
     dlock_lease lease;
+    dlock_status st;
+    int64_t until_ms;
 
     sys = rig_open(&opts);
     opts.lease_ms = 2 * SHORT_LEASE_MS;
     opts.watchdog = true;
     assert_status(OK, dlock_open(&closed, &opts));
-    assert_status(OK, dlock_acquire(closed, name, 0, &lease));
+    until_ms = rig_now_ms() + SHORT_LEASE_MS * 3 / 2;
+    st = dlock_acquire(closed, name, 0, &lease);
     dlock_close(closed);
-    assert_status(BUSY, rig_try(sys, name));
+    assert_status_provided(lasts_until(until_ms), OK, st);
+    assert_status_provided(lasts_until(until_ms), BUSY, rig_try(sys, name));
     assert_status(OK, dlock_acquire(sys, name, PATIENCE_MS, &lease));
     assert_status(OK, dlock_release(sys, &lease));
 }

@@ -8,7 +8,10 @@
 #include "tests/conformance/laws.h"
 #include "tests/conformance/nodes.h"
 
-enum { SESSION_MS = 1500, HASTE_MS = 300, MANY = 40, WAITERS = 3 };
+enum { MANY = 40, WAITERS = 3 };
+
+#define SESSION_MS STRETCHED(1500)
+#define HASTE_MS STRETCHED(300)
 
 static struct {
     atomic_int count;
@@ -77,7 +80,7 @@ void refuses_bad_zookeeper_urls(const char *variant)
     snprintf(url, sizeof(url), "%s/nobody/made/this", getenv("SECKILL_ZOOKEEPER_URL"));
     opts.zookeeper_url = url;
     assert_refused(&opts, DLOCK_PROTOCOL, "chroot");
-    opts.zookeeper_timeout_ms = HASTE_MS;
+    opts.zookeeper_timeout_ms = 300;
     opts.zookeeper_url = "127.0.0.1:1";
     assert_refused(&opts, DLOCK_IO, "127.0.0.1:1");
     opts.zookeeper_timeout_ms = 0;
@@ -118,15 +121,16 @@ void a_silent_network_ends_validity_first(const char *variant)
     dlock_options opts = rig_options(variant);
     const char *name = rig_name();
     struct rig_pair pair;
-    dlock_lease lease;
-    dlock_lease next;
+    dlock_lease lease, next;
     bool is_gone = false;
 
     opts.lease_ms = SESSION_MS;
     expect_told(&opts);
+    premise_watch_pace();
     pair = open_cut_and_whole(opts);
     assert_comes(dlock_acquire(pair.a, name, 0, &lease) == DLOCK_OK);
-    assert_stays(dlock_lease_valid(pair.a, &lease), SESSION_MS + SESSION_MS / 2);
+    assert_stays_provided(is_steady(SESSION_MS), dlock_lease_valid(pair.a, &lease),
+                          SESSION_MS + SESSION_MS / 2);
     cutter_set(CUTTER_SILENT);
     while (!is_gone) {
         is_gone = nodes_count_of(variant, name) == 0;
@@ -153,8 +157,7 @@ void survives_a_cut_connection(const char *variant)
     char before[512];
     struct rig_pair pair;
     struct rig_helper *waiter;
-    dlock_lease lease;
-    dlock_lease other;
+    dlock_lease lease, other;
 
     expect_told(&opts);
     pair = open_cut_and_whole(opts);
@@ -191,7 +194,6 @@ void a_lost_reply_leaves_no_node(const char *variant)
     struct rig_pair pair;
     struct rig_helper *helper;
     dlock_lease kept;
-    dlock_status st;
 
     opts.zookeeper_timeout_ms = PATIENCE_MS;
     pair = open_cut_and_whole(opts);
@@ -208,14 +210,15 @@ void a_lost_reply_leaves_no_node(const char *variant)
 
     cutter_stop();
     opts.zookeeper_timeout_ms = HASTE_MS;
+    premise_watch_pace();
     pair = open_cut_and_whole(opts);
-    assert_status(OK, dlock_acquire(pair.a, kept_name, 0, &kept));
+    assert_status_provided(is_steady(HASTE_MS), OK,
+                           dlock_acquire(pair.a, kept_name, 0, &kept));
     cutter_set(CUTTER_DEAF);
     helper = rig_helper_start(pair.a, name, HASTE_MS);
-    st = rig_helper_acquired(helper);
-    assert_status(UNKNOWN, st);
+    assert_status_provided(is_steady(HASTE_MS), UNKNOWN, rig_helper_acquired(helper));
     rig_helper_finish(helper);
-    assert_int_equal(1, nodes_count_of(variant, name));
+    assert_provided(is_steady(HASTE_MS), nodes_count_of(variant, name) == 1);
     assert_status(BUSY, rig_try(pair.b, name));
     cutter_cut();
     assert_comes(nodes_count_of(variant, name) == 0);
@@ -223,7 +226,7 @@ void a_lost_reply_leaves_no_node(const char *variant)
     assert_comes(rig_try(pair.a, name) == DLOCK_OK);
     /* Without its session having been given up for that. */
     assert_true(dlock_lease_valid(pair.a, &kept));
-    assert_status(OK, dlock_release(pair.a, &kept));
+    assert_status_provided(is_steady(HASTE_MS), OK, dlock_release(pair.a, &kept));
 }
 
 /* Whose reply was lost finds its own place among others, and not another's. */
@@ -248,7 +251,9 @@ void a_lost_reply_adopts_nobody(const char *variant)
 
         cutter_set(CUTTER_DEAF);
         helper = rig_helper_start(pair.a, name, HASTE_MS);
-        assert_comes(nodes_count_of(variant, name) == 2 + WAITERS);
+        assert_comes(nodes_count_of(variant, name) == 2 + WAITERS ||
+                     rig_helper_is_done(helper));
+        presume(!rig_helper_is_done(helper)); /* it stands there, and still waits */
         cutter_cut();
         assert_status(TIMEOUT, rig_helper_acquired(helper));
         rig_helper_finish(helper);
@@ -306,8 +311,7 @@ void frees_no_other_after_a_removal(const char *variant)
     dlock_options opts = rig_options(variant);
     struct rig_pair pair = rig_open_pair(&opts);
     const char *name = rig_name();
-    dlock_lease lease;
-    dlock_lease next;
+    dlock_lease lease, next;
 
     for (int i = 0; i < 2; i++) {
         dlock_system *other = i == 0 ? pair.b : pair.a;
@@ -466,8 +470,7 @@ void writes_its_level(const char *variant)
     const char *name = rig_name();
     char node[1000];
     char want[DLOCK_OWNER_MAX + 16];
-    dlock_lease outer;
-    dlock_lease inner;
+    dlock_lease outer, inner;
 
     assert_status(OK, dlock_acquire(pair.a, name, 0, &outer));
     snprintf(node, sizeof(node), "%s/%s", nodes_path(variant, name),

@@ -18,16 +18,26 @@
 #include "tests/conformance/servers.h"
 #include "tests/conformance/slots.h"
 
-enum { SYSTEMS_MAX = 16, NAMES_KEPT = 16, DISMISSED_MS = 1000 };
+enum {
+    SYSTEMS_MAX = 16,
+    NAMES_KEPT = 16,
+    HELPERS_MAX = 64,
+    CANCELS_MAX = 4,
+    DISMISSED_MS = 10000,
+    ANSWER_MS = 10000, /* a loaded machine is not a hung server */
+};
 
-int rig_patience_ms = 8000;
+int rig_patience_ms = 30000;
 
 static dlock_system *systems[SYSTEMS_MAX];
 static size_t system_count;
 
-/* Threads of helpers that have not ended, and whether a failed law left them behind. */
-static atomic_int helper_count;
+/* Those that nobody has finished, and whether a law left them behind. */
+static struct rig_helper *helpers[HELPERS_MAX];
 static atomic_bool helpers_dismissed;
+
+static dlock_cancel *cancels[CANCELS_MAX];
+static size_t cancel_count;
 
 dlock_options rig_options(const char *variant)
 {
@@ -39,9 +49,21 @@ dlock_options rig_options(const char *variant)
     opts.database_url = getenv("SECKILL_DATABASE_URL");
     opts.zookeeper_url = getenv("SECKILL_ZOOKEEPER_URL");
     opts.watchdog = false;
-    /* A loaded machine is not a hung node. */
-    opts.redlock_node_timeout_ms = 500;
+    opts.redis_timeout_ms = opts.redlock_node_timeout_ms = ANSWER_MS;
+    opts.database_timeout_ms = opts.zookeeper_timeout_ms = ANSWER_MS;
     return opts;
+}
+
+static int shortest_timeout_ms(const dlock_options *opts)
+{
+    const int others[] = {opts->redlock_node_timeout_ms, opts->database_timeout_ms,
+                          opts->zookeeper_timeout_ms};
+    int shortest_ms = opts->redis_timeout_ms;
+
+    for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++)
+        if (others[i] < shortest_ms)
+            shortest_ms = others[i];
+    return shortest_ms;
 }
 
 dlock_system *rig_open(const dlock_options *opts)
@@ -49,7 +71,8 @@ dlock_system *rig_open(const dlock_options *opts)
     dlock_system *sys = NULL;
 
     assert_true(system_count < SYSTEMS_MAX);
-    assert_status(OK, dlock_open(&sys, opts));
+    assert_status_provided(is_steady(shortest_timeout_ms(opts)), OK,
+                           dlock_open(&sys, opts));
     systems[system_count++] = sys;
     return sys;
 }
@@ -67,17 +90,69 @@ void rig_close_systems(void)
         dlock_close(systems[--system_count]);
 }
 
-/* A law that failed has left helpers inside of calls.  Without servers, or with nobody
- * to wait for, they end; if not, false: what they use must stay. */
+struct rig_helper {
+    dlock_system *sys;
+    char name[DLOCK_NAME_MAX + 1];
+    dlock_request request;
+    pthread_t thread;
+    int64_t asked_ms;
+    atomic_bool acquired;
+    atomic_bool may_release;
+    atomic_bool released; /* the last thing that it does */
+    dlock_status acquire_status;
+    dlock_status release_status;
+};
+
+static bool forget(struct rig_helper *helper)
+{
+    for (int i = 0; i < HELPERS_MAX; i++)
+        if (helpers[i] == helper) {
+            helpers[i] = NULL;
+            return true;
+        }
+    return false;
+}
+
+/* Those that have ended are gone then.  Answers how many have not. */
+static int count_helpers(void)
+{
+    int count = 0;
+
+    for (int i = 0; i < HELPERS_MAX; i++) {
+        struct rig_helper *helper = helpers[i];
+
+        if (helper == NULL)
+            continue;
+        if (atomic_load(&helper->released)) {
+            pthread_join(helper->thread, NULL);
+            free(helper);
+            helpers[i] = NULL;
+        } else {
+            count++;
+        }
+    }
+    return count;
+}
+
+/* A law that did not come to its end has left helpers inside of calls.  Without servers,
+ * or with the locks freed that they wait for, they end; if not, false. */
 static bool dismiss_helpers(void)
 {
     int64_t give_up_ms = rig_now_ms() + DISMISSED_MS;
 
+    if (count_helpers() == 0)
+        return true;
+    servers_stop();
     atomic_store(&helpers_dismissed, true);
-    while (atomic_load(&helper_count) > 0 && rig_now_ms() < give_up_ms)
+    while (count_helpers() > 0 && rig_now_ms() < give_up_ms) {
+        for (int i = 0; i < HELPERS_MAX; i++)
+            if (helpers[i] != NULL && !atomic_load(&helpers[i]->acquired) &&
+                dlock_force_release(helpers[i]->sys, helpers[i]->name) != DLOCK_OK)
+                rig_pause_ms(2); /* it was free: the waiter is about to have it */
         rig_pause_ms(1);
+    }
     atomic_store(&helpers_dismissed, false);
-    return atomic_load(&helper_count) == 0;
+    return count_helpers() == 0;
 }
 
 void rig_reset(void)
@@ -88,17 +163,46 @@ void rig_reset(void)
     servers_wake();
     database_wake();
     cutter_open();
-    if (atomic_load(&helper_count) > 0) {
-        servers_stop();
-        if (!dismiss_helpers())
-            system_count = 0;
-    }
+    premise_end_pace();
+    if (!dismiss_helpers())
+        system_count = cancel_count = 0; /* what they use must stay */
     rig_close_systems();
+    while (cancel_count > 0)
+        dlock_cancel_free(cancels[--cancel_count]);
     slots_close();
     servers_stop();
     database_stop();
     cutter_stop();
     nodes_stop();
+}
+
+int64_t rig_acquire_short(dlock_system *sys, const char *name,
+                          const dlock_request *request, int lease_ms,
+                          dlock_lease *lease)
+{
+    dlock_request plain = request != NULL ? *request : (dlock_request){0};
+    int64_t asked_ms = rig_now_ms();
+    dlock_status st = dlock_acquire_with(sys, name, &plain, lease);
+
+    presume(rig_now_ms() - asked_ms < lease_ms / 2);
+    assert_status(OK, st);
+    return asked_ms + lease_ms - lease_ms / 20 - 5; /* less its drift, and roundings */
+}
+
+int rig_waiter_count(dlock_system *sys, const char *name)
+{
+    dlock_info info;
+
+    assert_status(OK, dlock_inspect(sys, name, &info));
+    return info.waiter_count;
+}
+
+dlock_cancel *rig_cancel(void)
+{
+    assert_true(cancel_count < CANCELS_MAX);
+    cancels[cancel_count] = dlock_cancel_new();
+    assert_non_null(cancels[cancel_count]);
+    return cancels[cancel_count++];
 }
 
 const char *rig_name(void)
@@ -142,23 +246,12 @@ dlock_status rig_try(dlock_system *sys, const char *name)
     return st;
 }
 
-struct rig_helper {
-    dlock_system *sys;
-    const char *name;
-    dlock_request request;
-    pthread_t thread;
-    atomic_bool acquired;
-    atomic_bool may_release;
-    atomic_bool released;
-    dlock_status acquire_status;
-    dlock_status release_status;
-};
-
 static void *help(void *arg)
 {
     struct rig_helper *helper = arg;
     dlock_lease lease;
 
+    helper->asked_ms = rig_now_ms();
     helper->acquire_status =
         dlock_acquire_with(helper->sys, helper->name, &helper->request, &lease);
     atomic_store(&helper->acquired, true);
@@ -168,7 +261,6 @@ static void *help(void *arg)
     if (helper->acquire_status == DLOCK_OK)
         helper->release_status = dlock_release(helper->sys, &lease);
     atomic_store(&helper->released, true);
-    atomic_fetch_sub(&helper_count, 1);
     return NULL;
 }
 
@@ -179,11 +271,17 @@ struct rig_helper *rig_helper_ask(dlock_system *sys, const char *name,
 
     assert_non_null(helper);
     helper->sys = sys;
-    helper->name = name;
+    snprintf(helper->name, sizeof(helper->name), "%s", name);
     helper->request = *request;
-    atomic_fetch_add(&helper_count, 1);
-    assert_int_equal(0, pthread_create(&helper->thread, NULL, help, helper));
-    return helper;
+    for (int i = 0; i < HELPERS_MAX; i++)
+        if (helpers[i] == NULL) {
+            helpers[i] = helper;
+            assert_int_equal(0, pthread_create(&helper->thread, NULL, help, helper));
+            return helper;
+        }
+    free(helper);
+    fail_msg("more than %d helpers at once", HELPERS_MAX);
+    return NULL;
 }
 
 struct rig_helper *rig_helper_start(dlock_system *sys, const char *name,
@@ -192,6 +290,12 @@ struct rig_helper *rig_helper_start(dlock_system *sys, const char *name,
     dlock_request request = {.wait_ms = wait_ms};
 
     return rig_helper_ask(sys, name, &request);
+}
+
+int64_t rig_helper_asked_ms(struct rig_helper *helper)
+{
+    assert_comes(rig_helper_is_done(helper));
+    return helper->asked_ms;
 }
 
 bool rig_helper_is_done(struct rig_helper *helper)
@@ -222,6 +326,7 @@ dlock_status rig_helper_finish(struct rig_helper *helper)
     rig_helper_begin_release(helper);
     pthread_join(helper->thread, NULL);
     st = helper->release_status;
+    assert_true(forget(helper));
     free(helper);
     return st;
 }

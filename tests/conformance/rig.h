@@ -15,22 +15,25 @@
 #include <stdbool.h>
 
 #include "lock/dlock.h"
+#include "tests/conformance/premise.h"
 
-enum {
-    SHORT_LEASE_MS = 250, /* for laws that wait for its end */
-    KEPT_LEASE_MS = 950, /* for laws whose watchdog has to be in time: on a busy machine
-                          * a thread may be late by half of it */
-    RENEWED_MS = KEPT_LEASE_MS / 2, /* the first renewal is due at a third */
-};
+/* For laws that wait for its end. */
+#define SHORT_LEASE_MS STRETCHED(250)
+/* For laws whose watchdog has to be in time, and what is seen of its renewals: the first
+ * is due at a third. */
+#define KEPT_LEASE_MS STRETCHED(950)
+#define RENEWED_MS (KEPT_LEASE_MS / 2)
 
 /* For states that have to come; nothing is measured with it. */
 #define PATIENCE_MS rig_patience_ms
 extern int rig_patience_ms;
 
-/* The options of `variant` on the servers of the environment: no watchdog. */
+/* The options of `variant` on the servers of the environment: no watchdog, and patience
+ * with servers that are slow. */
 dlock_options rig_options(const char *variant);
 
-/* Open it, or fail the law. */
+/* Open it, or fail the law; presumes that the machine is steady for its timeouts, if the
+ * law watches that. */
 dlock_system *rig_open(const dlock_options *opts);
 
 /* Two systems of `variant` that know nothing of each other. */
@@ -59,11 +62,25 @@ bool rig_uses_nodes(const char *variant);
 /* Does the core's watchdog renew its leases? */
 bool rig_is_watched(const char *variant);
 
+/* Acquire, with a lease of `lease_ms` by the system or by `request` (may be NULL), which
+ * ends soon; presumes that it is granted before a half of it is over.  Answers until
+ * when, by rig_now_ms(), the lease certainly lasts. */
+int64_t rig_acquire_short(dlock_system *sys, const char *name,
+                          const dlock_request *request, int lease_ms,
+                          dlock_lease *lease);
+#define lasts_until(until_ms) (rig_now_ms() < (until_ms))
+
 /* One attempt by another thread, which gives back what it got. */
 dlock_status rig_try_elsewhere(dlock_system *sys, const char *name);
 
 /* The same by `sys`' calling thread. */
 dlock_status rig_try(dlock_system *sys, const char *name);
+
+/* How many wait for it, as the store tells. */
+int rig_waiter_count(dlock_system *sys, const char *name);
+
+/* Freed with the systems. */
+dlock_cancel *rig_cancel(void);
 
 /* A thread that acquires, says so, waits to be told, and releases. */
 struct rig_helper;
@@ -72,6 +89,7 @@ struct rig_helper *rig_helper_start(dlock_system *sys, const char *name,
 struct rig_helper *rig_helper_ask(dlock_system *sys, const char *name,
                                   const dlock_request *request);
 bool rig_helper_is_done(struct rig_helper *helper);       /* the acquire has answered */
+int64_t rig_helper_asked_ms(struct rig_helper *helper);   /* when it began to ask */
 dlock_status rig_helper_acquired(struct rig_helper *helper); /* waits for that */
 void rig_helper_begin_release(struct rig_helper *helper);
 bool rig_helper_has_released(struct rig_helper *helper); /* the release has answered */

@@ -60,6 +60,7 @@ static void the_last_count_opens_all_waiters(void **state)
     int64_t best_ms = INT64_MAX;
 
     (void)state;
+    premise_watch_pace();
     for (int round = 0; round < HAND_OVERS; round++) {
         int64_t told_ms;
 
@@ -78,7 +79,7 @@ static void the_last_count_opens_all_waiters(void **state)
             best_ms = rig_now_ms() - told_ms;
         assert_comes(prim_listeners(CHANNEL) == 0);
     }
-    assert_true(best_ms < AT_ONCE_MS);
+    assert_provided(is_steady(AT_ONCE_MS), best_ms < AT_ONCE_MS);
 }
 
 static void an_open_latch_keeps_nobody(void **state)

@@ -6,28 +6,60 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { OPEN_MAX_AT_ONCE = 8 };
+enum { OPEN_MAX_AT_ONCE = 8, CALLS_MAX = 16 };
 
 static dlock_options opts;
 static dlock_primitives *opened[OPEN_MAX_AT_ONCE];
 static size_t open_count;
 
-int prim_set_up(void **state)
+struct prim_call {
+    dlock_status (*call)(void *arg);
+    void *arg;
+    pthread_t thread;
+    atomic_bool is_done;
+    dlock_status status;
+};
+
+/* Those that nobody has ended. */
+static struct prim_call *calls[CALLS_MAX];
+
+static void close_all(void)
 {
-    (void)state;
-    opts = dlock_options_default();
-    servers_start(&opts);
-    return 0;
+    premise_end_pace();
+    servers_wake();
+    for (int i = 0; i < CALLS_MAX; i++)
+        if (calls[i] != NULL) {
+            servers_stop(); /* then it fails */
+            prim_end(calls[i]);
+        }
+    while (open_count > 0)
+        dlock_primitives_close(opened[--open_count]);
+    servers_stop();
 }
 
 int prim_reset(void **state)
 {
     (void)state;
-    servers_wake();
-    while (open_count > 0)
-        dlock_primitives_close(opened[--open_count]);
-    servers_stop();
+    close_all();
     return 0;
+}
+
+static const struct prim_test *running;
+
+static void run_it(const char *unused)
+{
+    void *state = NULL;
+
+    (void)unused;
+    opts = dlock_options_default();
+    servers_start(&opts);
+    running->test(&state);
+}
+
+void prim_run(void **state)
+{
+    running = *state;
+    premise_run(running->name, run_it, NULL, close_all);
 }
 
 dlock_primitives *prim_open(int timeout_ms)
@@ -35,7 +67,8 @@ dlock_primitives *prim_open(int timeout_ms)
     dlock_primitives *prims = NULL;
 
     assert_true(open_count < OPEN_MAX_AT_ONCE);
-    assert_status(OK, dlock_primitives_open(&prims, opts.redis_url, timeout_ms));
+    assert_status_provided(is_steady(timeout_ms), OK,
+                           dlock_primitives_open(&prims, opts.redis_url, timeout_ms));
     opened[open_count++] = prims;
     return prims;
 }
@@ -82,14 +115,6 @@ long long prim_listeners(const char *channel)
     return servers_tell(0, "PUBSUB NUMSUB %s", channel)->element[1]->integer;
 }
 
-struct prim_call {
-    dlock_status (*call)(void *arg);
-    void *arg;
-    pthread_t thread;
-    atomic_bool is_done;
-    dlock_status status;
-};
-
 static void *run(void *arg)
 {
     struct prim_call *call = arg;
@@ -106,8 +131,15 @@ struct prim_call *prim_begin(dlock_status (*function)(void *arg), void *arg)
     assert_non_null(call);
     call->call = function;
     call->arg = arg;
-    assert_int_equal(0, pthread_create(&call->thread, NULL, run, call));
-    return call;
+    for (int i = 0; i < CALLS_MAX; i++)
+        if (calls[i] == NULL) {
+            calls[i] = call;
+            assert_int_equal(0, pthread_create(&call->thread, NULL, run, call));
+            return call;
+        }
+    free(call);
+    fail_msg("more than %d calls at once", CALLS_MAX);
+    return NULL;
 }
 
 bool prim_is_done(const struct prim_call *call)
@@ -122,6 +154,9 @@ dlock_status prim_end(struct prim_call *call)
     assert_comes(prim_is_done(call));
     pthread_join(call->thread, NULL);
     st = call->status;
+    for (int i = 0; i < CALLS_MAX; i++)
+        if (calls[i] == call)
+            calls[i] = NULL;
     free(call);
     return st;
 }

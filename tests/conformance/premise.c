@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: MIT */
+/* premise.c -- what a law presumes of the machine, and measures. */
+#include "tests/conformance/premise.h"
+
+#include <pthread.h>
+#include <stdio.h>
+
+#include "tests/conformance/rig.h"
+
+enum { PACE_MS = 2 };
+
+int premise_stretch = 1;
+
+/* The law that runs. */
+static struct {
+    const char *name;
+    jmp_buf begin;
+    bool may_begin_anew; /* once more, at least */
+} running;
+
+void premise_run(const char *name, void (*law)(const char *variant),
+                 const char *variant, void (*begin_anew)(void))
+{
+    /* Longjmp keeps no changed locals but volatile ones. */
+    volatile int tries = 0;
+
+    running.name = name;
+    premise_stretch = 1;
+    if (setjmp(running.begin) != 0) {
+        begin_anew();
+        premise_stretch *= 2;
+    }
+    tries++;
+    running.may_begin_anew = tries < PREMISE_TRIES;
+    law(variant);
+    premise_stretch = 1;
+}
+
+void premise_check(bool held, const char *what, const char *file, int line)
+{
+    if (held)
+        return;
+    if (running.may_begin_anew) {
+        printf("# begun anew: %s: did not hold: %s (%s:%d)\n", running.name, what, file,
+               line);
+        fflush(stdout);
+        longjmp(running.begin, 1);
+    }
+    print_error("the machine was never steady enough for this law: in each of %d "
+                "beginnings a premise of it did not hold, the last time %s\n",
+                PREMISE_TRIES, what);
+    _fail(file, line);
+}
+
+static struct {
+    pthread_t thread;
+    bool runs;
+    atomic_bool stopping;
+    atomic_llong due_ms;    /* when it should wake next */
+    atomic_llong latest_ms; /* the longest delay so far */
+} pace;
+
+static void take_note(int64_t late_ms)
+{
+    if (late_ms > atomic_load(&pace.latest_ms))
+        atomic_store(&pace.latest_ms, late_ms);
+}
+
+static void *keep_pace(void *arg)
+{
+    (void)arg;
+    while (!atomic_load(&pace.stopping)) {
+        int64_t due_ms = rig_now_ms() + PACE_MS;
+
+        atomic_store(&pace.due_ms, due_ms);
+        rig_pause_ms(PACE_MS);
+        take_note(rig_now_ms() - due_ms);
+    }
+    return NULL;
+}
+
+void premise_watch_pace(void)
+{
+    atomic_store(&pace.due_ms, rig_now_ms() + PACE_MS);
+    atomic_store(&pace.latest_ms, 0);
+    if (pace.runs)
+        return;
+    atomic_store(&pace.stopping, false);
+    assert_int_equal(0, pthread_create(&pace.thread, NULL, keep_pace, NULL));
+    pace.runs = true;
+}
+
+int64_t premise_latest_ms(void)
+{
+    int64_t late_ms = pace.runs ? rig_now_ms() - atomic_load(&pace.due_ms) : 0;
+    int64_t latest_ms = atomic_load(&pace.latest_ms);
+
+    return late_ms > latest_ms ? late_ms : latest_ms;
+}
+
+void premise_end_pace(void)
+{
+    if (!pace.runs)
+        return;
+    atomic_store(&pace.stopping, true);
+    pthread_join(pace.thread, NULL);
+    pace.runs = false;
+}
