@@ -25,14 +25,24 @@
 --          -3     the owner does not hold the levels below
 local THEIRS = 300000 -- fairLockWaitTimeout of Redisson as it comes
 
--- Until when the owner is to be believed to wait.
+-- Until when the owner is to be believed to wait.  The list is walked only if anybody at
+-- all is further ahead than the owner would be; where only we wait nobody is, and the
+-- cost of an attempt does not grow with the queue.
 local function until_when(now)
     local at = now + ARGV[4]
+    local far = redis.call('ZRANGEBYSCORE', KEYS[3], '(' .. at, '+inf', 'WITHSCORES')
+    if #far == 0 then
+        return at
+    end
+    local believed = {}
+    for i = 1, #far, 2 do
+        believed[far[i]] = tonumber(far[i + 1])
+    end
     for _, waiter in ipairs(redis.call('LRANGE', KEYS[2], 0, -1)) do
         if waiter == ARGV[2] then
             break
         end
-        if (tonumber(redis.call('ZSCORE', KEYS[3], waiter)) or 0) > at then
+        if (believed[waiter] or 0) > at then
             at = at + THEIRS
         end
     end

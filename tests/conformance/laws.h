@@ -160,6 +160,7 @@ law_fn serves_in_order_of_arrival;
 law_fn passes_a_dead_waiter;
 law_fn leaves_the_queue;
 law_fn keeps_its_place_behind_redisson;
+law_fn asks_no_more_of_a_long_queue;
 
 /* laws_wire.c */
 law_fn has_its_shape_in_the_store;

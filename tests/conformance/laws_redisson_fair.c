@@ -6,7 +6,7 @@
 
 #include "tests/conformance/laws.h"
 
-enum { WAITERS = 6, WAIT_MS = 100, THEIRS_MS = 300000 };
+enum { WAITERS = 6, LONG_QUEUE = 300, WAIT_MS = 100, THEIRS_MS = 300000 };
 
 #define DEAD_MS STRETCHED(1200)
 
@@ -143,4 +143,50 @@ void keeps_its_place_behind_redisson(const char *variant)
     assert_int_equal(1, waiters_of("n"));
     assert_status(OK, dlock_release(sys, &lease));
     assert_status(OK, rig_helper_finish(waiter));
+}
+
+/* How many commands the server has executed, those of scripts included. */
+static long long commands_executed(void)
+{
+    static const char field[] = ":calls=";
+    const char *at = servers_tell(0, "INFO commandstats")->str;
+    long long sum = 0;
+
+    while ((at = strstr(at, field)) != NULL) {
+        at += strlen(field);
+        sum += strtoll(at, NULL, 10);
+    }
+    return sum;
+}
+
+/* A hand-over waits for the attempts that the server is busy with, and every waiter
+ * makes some: if each asked of everybody before it, a hand-over would take as many steps
+ * as there are waiters.  The first is one of Redisson's, so that the others count. */
+void asks_no_more_of_a_long_queue(const char *variant)
+{
+    static const char first[] = "8743c9c0-0795-4907-87fd-6c719a6b4586:52";
+    dlock_options opts = rig_options(variant);
+    struct rig_helper *waiter;
+    dlock_system *sys;
+    dlock_lease lease;
+    long long before;
+    long long now_ms;
+
+    servers_start(&opts);
+    sys = rig_open(&opts);
+    assert_status(OK, dlock_acquire(sys, "n", 0, &lease));
+    now_ms = strtoll(servers_tell(0, "TIME")->element[0]->str, NULL, 10) * 1000;
+    for (int i = 0; i < LONG_QUEUE; i++) {
+        long long at_ms = i == 0 ? now_ms + THEIRS_MS : now_ms;
+
+        servers_ask(0, "RPUSH redisson_lock_queue:{n} %s%d", first, i);
+        servers_ask(0, "ZADD redisson_lock_timeout:{n} %lld %s%d", at_ms, first, i);
+    }
+    before = commands_executed();
+    waiter = rig_helper_start(sys, "n", WAIT_MS);
+    assert_status(TIMEOUT, rig_helper_acquired(waiter));
+    rig_helper_finish(waiter);
+    assert_true(commands_executed() - before < LONG_QUEUE);
+    assert_int_equal(LONG_QUEUE, waiters_of("n"));
+    assert_status(OK, dlock_release(sys, &lease));
 }
