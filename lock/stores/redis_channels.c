@@ -28,6 +28,9 @@ struct redis_channel {
     struct redis_waiter *waiters; /* longest first */
     bool is_changed;              /* in the list of those */
     struct redis_channel *next_changed;
+    int64_t lingers_until_ns; /* 0: it does not; otherwise it is in the list of those */
+    bool was_missed;          /* while it lingered a message came */
+    struct redis_channel *prev_lingering, *next_lingering;
     UT_hash_handle hh;
 };
 
@@ -40,8 +43,18 @@ void redis_channels_init(struct redis_channels *channels, void (*nudge)(void *ar
     channels->nudge_arg = nudge_arg;
 }
 
+static void stop_lingering(struct redis_channels *channels,
+                           struct redis_channel *channel)
+{
+    if (channel->lingers_until_ns == 0)
+        return;
+    DL_DELETE2(channels->lingering, channel, prev_lingering, next_lingering);
+    channel->lingers_until_ns = 0;
+}
+
 static void forget(struct redis_channels *channels, struct redis_channel *channel)
 {
+    stop_lingering(channels, channel);
     HASH_DEL(channels->all, channel);
     free(channel);
 }
@@ -128,8 +141,10 @@ static void hear_message(struct redis_channel *channel, const char *message)
 {
     int64_t number = message != NULL ? strtoimax(message, NULL, 10) : 0;
 
-    if (channel->waiters == NULL)
+    if (channel->waiters == NULL) {
+        channel->was_missed = true;
         return;
+    }
     note(channel, number);
     switch (channel->waiters->wake.rule) {
     case REDIS_WAKE_LOCK:
@@ -144,6 +159,9 @@ static void hear_message(struct redis_channel *channel, const char *message)
     case REDIS_WAKE_LATCH:
         if (number == 0)
             wake_all(channel);
+        break;
+    case REDIS_WAKE_SOLE:
+        wake_all(channel);
         break;
     }
 }
@@ -190,6 +208,16 @@ void redis_channels_hear(struct redis_channels *channels, const char *what,
     pthread_mutex_unlock(&channels->mutex);
 }
 
+/* Those whose moment is over have to be settled. */
+static void end_lingering(struct redis_channels *channels, int64_t now_ns)
+{
+    while (channels->lingering != NULL &&
+           channels->lingering->lingers_until_ns <= now_ns) {
+        mark_changed(channels, channels->lingering);
+        stop_lingering(channels, channels->lingering);
+    }
+}
+
 bool redis_channels_settle(struct redis_channels *channels,
                            bool (*say)(void *arg, const char *verb, const char *name),
                            void *arg)
@@ -197,9 +225,10 @@ bool redis_channels_settle(struct redis_channels *channels,
     bool said = true;
 
     pthread_mutex_lock(&channels->mutex);
+    end_lingering(channels, dlock_clock_ns());
     while (said && channels->changed != NULL) {
         struct redis_channel *channel = channels->changed;
-        bool wanted = channel->waiters != NULL;
+        bool wanted = channel->waiters != NULL || channel->lingers_until_ns != 0;
 
         LL_DELETE2(channels->changed, channel, next_changed);
         channel->is_changed = false;
@@ -224,6 +253,7 @@ void redis_channels_reset(struct redis_channels *channels)
 
     pthread_mutex_lock(&channels->mutex);
     HASH_ITER(hh, channels->all, channel, next) {
+        stop_lingering(channels, channel);
         channel->state = OFF;
         mark_changed(channels, channel);
     }
@@ -250,7 +280,10 @@ struct redis_waiter *redis_channels_join(struct redis_channels *channels,
         waiter->channel = channel;
         waiter->wake = wake_by;
         waiter->heard = -1;
-        waiter->woken = channel->state == ON;
+        /* Of a channel that lingered every message has been heard. */
+        waiter->woken = channel->state == ON &&
+                        (channel->lingers_until_ns == 0 || channel->was_missed);
+        stop_lingering(channels, channel);
         is_new = channel->state == OFF;
         DL_APPEND(channel->waiters, waiter);
         mark_changed(channels, channel);
@@ -290,21 +323,33 @@ int64_t redis_waiter_heard(struct redis_waiter *waiter)
     return heard;
 }
 
+/* With the mutex held: the last waiter has left. */
+static void linger(struct redis_channels *channels, struct redis_channel *channel)
+{
+    channel->was_missed = false;
+    channel->lingers_until_ns = dlock_clock_after(dlock_clock_ns(), REDIS_LINGER_MS);
+    DL_APPEND2(channels->lingering, channel, prev_lingering, next_lingering);
+}
+
 void redis_waiter_leave(struct redis_waiter *waiter, bool satisfied)
 {
     struct redis_channels *channels = waiter->channels;
     struct redis_channel *channel = waiter->channel;
-    bool was_last;
+    bool has_to_settle;
 
     pthread_mutex_lock(&channels->mutex);
     DL_DELETE(channel->waiters, waiter);
     if (waiter->woken)
         pass_on(channel, waiter, satisfied);
-    was_last = channel->waiters == NULL;
-    if (was_last)
+    has_to_settle = channel->waiters == NULL;
+    if (has_to_settle && channel->state == ON && waiter->wake.rule == REDIS_WAKE_SOLE) {
+        linger(channels, channel);
+        has_to_settle = false;
+    }
+    if (has_to_settle)
         mark_changed(channels, channel);
     pthread_mutex_unlock(&channels->mutex);
-    if (was_last)
+    if (has_to_settle)
         channels->nudge(channels->nudge_arg);
     pthread_cond_destroy(&waiter->cond);
     free(waiter);

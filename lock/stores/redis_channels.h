@@ -9,7 +9,8 @@
  *     OFF -SUBSCRIBE-> JOINING -answer-> ON -UNSUBSCRIBE-> LEAVING -answer-> OFF
  *
  * A channel whose state fits its waiters is left alone; one that is OFF and has no
- * waiters is forgotten.
+ * waiters is forgotten.  One of the rule SOLE that has lost its waiter lingers: it stays
+ * ON for REDIS_LINGER_MS.
  *
  * Threads     Any; a waiter belongs to one thread. */
 #ifndef DLOCK_REDIS_CHANNELS_H
@@ -19,10 +20,13 @@
 
 #include "lock/stores/redis_subscription.h"
 
+enum { REDIS_LINGER_MS = 1000 };
+
 struct redis_channels {
     pthread_mutex_t mutex; /* of all below */
     struct redis_channel *all;
     struct redis_channel *changed; /* to be settled */
+    struct redis_channel *lingering; /* the longest first */
     void (*nudge)(void *arg);      /* there is something to settle; called unlocked */
     void *nudge_arg;
 };
@@ -42,7 +46,7 @@ void redis_channels_hear(struct redis_channels *channels, const char *what,
                          const char *name, const char *message);
 
 /* Bring the channels nearer to what their waiters want: `say` appends a command to what
- * is sent next.  False: it had no memory. */
+ * is sent next.  False: it had no memory.  To be called every REDIS_LINGER_MS too. */
 bool redis_channels_settle(struct redis_channels *channels,
                            bool (*say)(void *arg, const char *verb, const char *name),
                            void *arg);

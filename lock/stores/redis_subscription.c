@@ -194,11 +194,13 @@ static bool is_dead(struct redis_subscription *sub, int64_t *look_again_ns)
 static void listen_on(struct redis_subscription *sub)
 {
     int64_t look_again_ns;
+    int64_t linger_ns;
 
     while (!atomic_load(&sub->stopping)) {
         if (is_dead(sub, &look_again_ns) || !speak(sub))
             return;
-        rest(sub, look_again_ns);
+        linger_ns = dlock_clock_after(dlock_clock_ns(), REDIS_LINGER_MS);
+        rest(sub, look_again_ns < linger_ns ? look_again_ns : linger_ns);
         hear_all(sub);
         if (sub->conn->state == REDIS_BROKEN)
             return;

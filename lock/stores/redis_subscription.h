@@ -24,6 +24,10 @@ enum redis_wake_rule {
     REDIS_WAKE_SEMAPHORE, /* n: who needs no more than n, the needs of those before
                            * them taken off; those who need more are passed over */
     REDIS_WAKE_LATCH,     /* "0": all; any other: nobody */
+    REDIS_WAKE_SOLE,      /* one waiter's own channel: any wakes it.  It stays subscribed
+                           * to for a moment after the waiter has left, so that one who
+                           * soon waits again need not ask twice; a message that came
+                           * meanwhile wakes it at once */
 };
 
 struct redis_wake {

@@ -9,7 +9,9 @@
  * Described   the articles' Redisson chapters; the wire facts are Redisson's own.
  *
  * Beside the hash there are the list redisson_lock_queue:{name} and the sorted set
- * redisson_lock_timeout:{name}; each waiter has a channel of its own.  Redisson
+ * redisson_lock_timeout:{name}; each waiter has a channel of its own, to which its thread
+ * stays subscribed for a moment after the grant: on a name that is wanted again and again
+ * a thread subscribes once, and not with two more commands per grant.  Redisson
  * believes a waiter for minutes from when it came, and those behind a dead one ask
  * Redis without a pause; here each attempt says anew that its owner still waits, and
  * there is one every few hundred ms.  When a Java program takes the lock it moves the
@@ -110,7 +112,8 @@ static void *watch(void *opaque, const dlock_claim *claim)
     char channel[REDISSON_NAME_SIZE];
 
     channel_of(claim->name, claim->owner, channel);
-    return redis_subscription_join(lock->subscription, channel);
+    return redis_subscription_join_by(lock->subscription, channel,
+                                      (struct redis_wake){.rule = REDIS_WAKE_SOLE});
 }
 
 static dlock_status inspect(void *opaque, const char *name, dlock_info *out)

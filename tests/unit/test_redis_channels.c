@@ -6,9 +6,11 @@
 #include <stdint.h>
 /* cmocka.h needs these four first. */
 #include <cmocka.h>
+#include <sched.h>
 #include <stdio.h>
 #include <string.h>
 
+#include "lock/clock.h"
 #include "lock/stores/redis_channels.h"
 
 static struct redis_channels channels;
@@ -288,6 +290,71 @@ static void a_command_that_could_not_be_said_is_told(void **state)
     redis_waiter_leave(waiter, true);
 }
 
+static const struct redis_wake sole = {.rule = REDIS_WAKE_SOLE};
+
+static void a_sole_waiter_that_comes_again_need_not_ask_again(void **state)
+{
+    struct redis_waiter *waiter = join_by(REDIS_WAKE_SOLE, 0);
+
+    (void)state;
+    hear("message", "0");
+    assert_true(woken(waiter));
+    nudge_count = 0;
+    redis_waiter_leave(waiter, true);
+    assert_string_equal("", settle());
+    waiter = redis_channels_join(&channels, "c", sole);
+    assert_string_equal("", settle());
+    assert_int_equal(0, nudge_count);
+    assert_false(woken(waiter)); /* it has missed nothing */
+    hear("message", "0");
+    assert_true(woken(waiter));
+    redis_waiter_leave(waiter, true);
+    hear("message", "0"); /* it has asked again already, but does not wait yet */
+    waiter = redis_channels_join(&channels, "c", sole);
+    assert_true(woken(waiter));
+    redis_waiter_leave(waiter, true);
+    waiter = redis_channels_join(&channels, "c", sole);
+    assert_false(woken(waiter)); /* that message is used up */
+    redis_waiter_leave(waiter, true);
+}
+
+static void a_sole_waiters_channel_is_left_in_the_end(void **state)
+{
+    struct redis_waiter *waiter = join_by(REDIS_WAKE_SOLE, 0);
+    int64_t end_ns = dlock_clock_after(dlock_clock_ns(), 20 * REDIS_LINGER_MS);
+
+    (void)state;
+    redis_waiter_leave(waiter, true);
+    while (settle()[0] == '\0' && dlock_clock_ns() < end_ns) /* it lingers */
+        sched_yield();
+    assert_string_equal("UNSUBSCRIBE c;", said);
+    waiter = redis_channels_join(&channels, "c", sole);
+    hear("unsubscribe", NULL);
+    assert_string_equal("SUBSCRIBE c;", settle());
+    assert_false(woken(waiter));
+    hear("subscribe", NULL);
+    assert_true(woken(waiter)); /* this time it may have missed one */
+    redis_waiter_leave(waiter, true);
+}
+
+static void nothing_lingers_over_a_new_connection(void **state)
+{
+    struct redis_waiter *waiter = join_by(REDIS_WAKE_SOLE, 0);
+
+    (void)state;
+    redis_waiter_leave(waiter, true);
+    redis_channels_reset(&channels);
+    waiter = redis_channels_join(&channels, "c", sole);
+    assert_string_equal("SUBSCRIBE c;", settle());
+    assert_false(woken(waiter));
+    hear("subscribe", NULL);
+    assert_true(woken(waiter));
+    redis_waiter_leave(waiter, true);
+    redis_channels_reset(&channels);
+    assert_string_equal("", settle());
+    assert_null(channels.all);
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
 
 int main(void)
@@ -302,6 +369,9 @@ int main(void)
         TEST(an_unused_wake_up_is_passed_on),
         TEST(a_new_connection_begins_anew),
         TEST(a_command_that_could_not_be_said_is_told),
+        TEST(a_sole_waiter_that_comes_again_need_not_ask_again),
+        TEST(a_sole_waiters_channel_is_left_in_the_end),
+        TEST(nothing_lingers_over_a_new_connection),
     };
 
     cmocka_set_message_output(CM_OUTPUT_TAP);
