@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: MIT */
+/* test_lock_clock.c -- deadlines on a machine that sleeps, and whose clock is set.
+ *
+ * The clocks are the kernel's, but for what this program adds to them: it stands in for
+ * the C library's clock_gettime(). */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+/* cmocka.h needs these four first. */
+#include <cmocka.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "lock/clock.h"
+
+enum { HOUR_S = 3600 };
+
+static time_t slept_s; /* while the machine was suspended  */
+static time_t set_s;   /* by who set the clock on the wall */
+
+int clock_gettime(clockid_t id, struct timespec *ts)
+{
+    int rc = (int)syscall(SYS_clock_gettime, id, ts);
+
+    if (id == CLOCK_BOOTTIME || id == CLOCK_REALTIME)
+        ts->tv_sec += slept_s;
+    if (id == CLOCK_REALTIME)
+        ts->tv_sec += set_s;
+    return rc;
+}
+
+static int set_up(void **state)
+{
+    (void)state;
+    slept_s = set_s = 0;
+    return 0;
+}
+
+static void a_lease_runs_out_while_the_machine_sleeps(void **state)
+{
+    int64_t before_ns = dlock_clock_ns();
+
+    (void)state;
+    slept_s = HOUR_S;
+    assert_true(dlock_clock_ns() >= dlock_clock_after(before_ns, HOUR_S * 1000));
+    assert_int_equal(0, dlock_clock_poll_ms(dlock_clock_after(before_ns, HOUR_S * 1000)));
+    dlock_clock_sleep_until(dlock_clock_after(before_ns, HOUR_S * 1000));
+}
+
+static void setting_the_wall_clock_moves_no_deadline(void **state)
+{
+    int64_t before_ns = dlock_clock_ns();
+
+    (void)state;
+    set_s = -HOUR_S;
+    assert_true(dlock_clock_ns() >= before_ns);
+    set_s = HOUR_S;
+    assert_true(dlock_clock_ns() < dlock_clock_after(before_ns, HOUR_S * 1000));
+}
+
+static void the_wall_clock_is_the_one_that_is_set(void **state)
+{
+    int64_t before_ms = dlock_clock_wall_ms();
+
+    (void)state;
+    set_s = HOUR_S;
+    assert_true(dlock_clock_wall_ms() >= before_ms + HOUR_S * 1000);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup(a_lease_runs_out_while_the_machine_sleeps, set_up),
+        cmocka_unit_test_setup(setting_the_wall_clock_moves_no_deadline, set_up),
+        cmocka_unit_test_setup(the_wall_clock_is_the_one_that_is_set, set_up),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
