@@ -110,6 +110,7 @@ static dlock_status come_and_go(void *arg)
         dlock_permit permit;
         dlock_status st =
             dlock_permits_acquire(crowd->prims, "p", -1, LONG_LEASE_MS, &permit);
+        int64_t left;
         int now;
 
         if (st != DLOCK_OK)
@@ -117,8 +118,11 @@ static dlock_status come_and_go(void *arg)
         now = atomic_fetch_add(crowd->inside, 1) + 1;
         if (now > atomic_load(crowd->most))
             atomic_store(crowd->most, now);
+        /* Inside for long enough for another to come in. */
+        st = dlock_permits_available(crowd->prims, "p", &left);
         atomic_fetch_sub(crowd->inside, 1);
-        st = dlock_permits_release(crowd->prims, "p", &permit);
+        if (st == DLOCK_OK)
+            st = dlock_permits_release(crowd->prims, "p", &permit);
         if (st != DLOCK_OK)
             return st;
     }

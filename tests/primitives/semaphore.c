@@ -106,6 +106,7 @@ static dlock_status come_and_go(void *arg)
 
     for (int i = 0; i < TURNS; i++) {
         dlock_status st = dlock_semaphore_acquire(crowd->prims, "s", 1, -1);
+        int64_t left;
         int now;
 
         if (st != DLOCK_OK)
@@ -113,8 +114,11 @@ static dlock_status come_and_go(void *arg)
         now = atomic_fetch_add(crowd->inside, 1) + 1;
         if (now > atomic_load(crowd->most))
             atomic_store(crowd->most, now);
+        /* Inside for long enough for another to come in. */
+        st = dlock_semaphore_available(crowd->prims, "s", &left);
         atomic_fetch_sub(crowd->inside, 1);
-        st = dlock_semaphore_release(crowd->prims, "s", 1);
+        if (st == DLOCK_OK)
+            st = dlock_semaphore_release(crowd->prims, "s", 1);
         if (st != DLOCK_OK)
             return st;
     }
