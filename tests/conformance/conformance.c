@@ -157,6 +157,8 @@ static const struct law laws[] = {
     {"an unanswered acquire is unknown and leaves nothing", ATOMIC | REDIS,
      unanswered_is_unknown, unanswered_never_ends, EXPIRES},
     {"a grant after its lease is none", REDIS, a_late_grant_is_none, NULL, 0},
+    {"a slow answer takes from its lease", EXPIRES | REDIS, a_slow_answer_costs_lease,
+     NULL, 0},
     {"cleans up after itself", ATOMIC | OWNED | REDIS, cleans_up_after_itself, NULL, 0},
     {"fails at once while its store is dead", REDIS,
      fails_fast_when_the_store_is_dead, NULL, 0},

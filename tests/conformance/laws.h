@@ -116,6 +116,7 @@ law_fn survives_a_restart;
 law_fn unanswered_is_unknown, unanswered_never_ends;
 law_fn cleans_up_after_itself;
 law_fn a_late_grant_is_none;
+law_fn a_slow_answer_costs_lease;
 law_fn fails_fast_when_the_store_is_dead;
 law_fn leaves_nothing_of_many_names;
 

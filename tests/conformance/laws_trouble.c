@@ -6,7 +6,13 @@
 
 #include "tests/conformance/laws.h"
 
-enum { SETTLE_MS = 250, MANY_NAMES = 1500, CALLS_WHILE_DEAD = 200, FAST_MS = 4000 };
+enum {
+    SETTLE_MS = 250,
+    SLOW_MS = 300,
+    MANY_NAMES = 1500,
+    CALLS_WHILE_DEAD = 200,
+    FAST_MS = 4000,
+};
 
 /* Of the servers; and a pause that is certainly longer. */
 #define TIMEOUT_MS STRETCHED(400)
@@ -21,6 +27,15 @@ static void tell_all(const char *variant, const char *command)
 {
     for (size_t i = 0; i < server_count(variant); i++)
         servers_tell(i, command);
+}
+
+/* They answer nothing for so long. */
+static void pause_all(const char *variant, int ms)
+{
+    char command[32];
+
+    snprintf(command, sizeof(command), "CLIENT PAUSE %d ALL", ms);
+    tell_all(variant, command);
 }
 
 void survives_a_script_flush(const char *variant)
@@ -107,7 +122,6 @@ void unanswered_is_unknown(const char *variant)
 {
     dlock_options opts = rig_options(variant);
     const char *name = rig_name();
-    char pause[32];
     dlock_lease lease = {.fence = 77};
     struct rig_pair pair;
     int64_t asked_ms;
@@ -119,8 +133,7 @@ void unanswered_is_unknown(const char *variant)
     opts.redlock_node_timeout_ms = TIMEOUT_MS;
     servers_start(&opts);
     pair = rig_open_pair(&opts);
-    snprintf(pause, sizeof(pause), "CLIENT PAUSE %d ALL", PAUSE_MS);
-    tell_all(variant, pause);
+    pause_all(variant, PAUSE_MS);
     assert_status_provided(is_steady(TIMEOUT_MS), UNKNOWN,
                            dlock_acquire(pair.a, name, -1, &lease));
     assert_string_not_equal("", dlock_error());
@@ -210,9 +223,8 @@ void a_late_grant_is_none(const char *variant)
     pair.b = rig_open(&opts);
     opts.lease_ms = SHORT_LEASE_MS;
     pair.a = rig_open(&opts);
-    snprintf(pause, sizeof(pause), "CLIENT PAUSE %d ALL", 2 * SHORT_LEASE_MS);
     premise_watch_pace();
-    tell_all(variant, pause);
+    pause_all(variant, 2 * SHORT_LEASE_MS);
     assert_status_provided(is_steady(SHORT_LEASE_MS), TIMEOUT,
                            dlock_acquire(pair.a, name, 0, &lease));
     assert_string_not_equal("", dlock_error());
@@ -221,6 +233,43 @@ void a_late_grant_is_none(const char *variant)
     assert_status(OK, dlock_acquire(pair.b, name, PATIENCE_MS, &lease));
     assert_true(dlock_lease_valid(pair.b, &lease));
     assert_status(OK, dlock_release(pair.b, &lease));
+}
+
+/* Part of the lease was over when the answer came: who counts from there is inside for
+ * longer than the store keeps others out.  Of the time that the call took, half may have
+ * been over before the request was sent. */
+static void assert_counts_from_the_request(const dlock_system *sys,
+                                           const dlock_lease *lease, int lease_ms,
+                                           int64_t begun_ms)
+{
+    int64_t took_ms = rig_now_ms() - begun_ms;
+
+    assert_true(took_ms >= SLOW_MS / 2);
+    assert_true(dlock_lease_left_ms(sys, lease) <= lease_ms - took_ms / 2);
+}
+
+void a_slow_answer_costs_lease(const char *variant)
+{
+    dlock_options opts = rig_options(variant);
+    dlock_system *sys;
+    dlock_lease lease;
+    int64_t begun_ms;
+
+    servers_start(&opts);
+    opts.redis_timeout_ms = opts.redlock_node_timeout_ms = PATIENCE_MS;
+    opts.lease_ms = PATIENCE_MS;
+    opts.watchdog = false;
+    sys = rig_open(&opts);
+    pause_all(variant, SLOW_MS);
+    begun_ms = rig_now_ms();
+    assert_status(OK, dlock_acquire(sys, rig_name(), 0, &lease));
+    assert_counts_from_the_request(sys, &lease, opts.lease_ms, begun_ms);
+    if (!(rig_caps(variant) & DLOCK_CAP_RENEW))
+        return;
+    pause_all(variant, SLOW_MS);
+    begun_ms = rig_now_ms();
+    assert_status(OK, dlock_renew(sys, &lease));
+    assert_counts_from_the_request(sys, &lease, opts.lease_ms, begun_ms);
 }
 
 void fails_fast_when_the_store_is_dead(const char *variant)
