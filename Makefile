@@ -7,6 +7,7 @@
 #   make V=1                             show whole commands
 #   make WERROR=1                        warnings are errors
 #   make demo LOCKS=lua,reentrant        compare only these, or all
+#   make mutants MUTANTS='drop-*'        try only these
 
 BUILD  ?= release
 V      ?= 0
@@ -15,6 +16,8 @@ CC     ?= cc
 PREFIX ?= /usr/local
 # What `make demo` compares: names with commas, or all.
 LOCKS  ?= none,local,naive,owner,lua,reentrant,redlock
+# What `make mutants` tries: a shell pattern over the names in tests/mutants.
+MUTANTS ?= *
 
 OPT.release := -O2 -g -U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=3 -fstack-protector-strong
 OPT.debug   := -Og -g
@@ -201,6 +204,12 @@ $(PRIMITIVES): $(call objects,$(call sources,tests/primitives) $(CONFORMANCE_HEL
 $(INTEROP_PEER): $(call objects,$(call sources,tests/interop)) $(LIBRARY)
 	@mkdir -p $(@D)
 	$(call say,LINK)$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(LIBS.lock)
+
+# Not a part of `make test`: it takes minutes, and says of the tests that they can fail.
+.PHONY: mutants
+mutants: deps                               ## break the library on purpose: who notices?  MUTANTS=GLOB
+	@$(MAKE) --no-print-directory -j2 BUILD=release all tests
+	@tests/mutants/run '$(MUTANTS)'
 
 # Not a part of `make test`: it needs a JDK and, the first time, Maven Central.
 .PHONY: interop

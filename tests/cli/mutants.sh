@@ -1,0 +1,54 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+# mutants.sh -- `make mutants` tells a mutant that is killed from one that is not, and from
+# one that says nothing; and leaves nothing, whatever happens.
+# shellcheck source=tests/cli/support/tap.sh
+. "$(dirname "$0")/support/tap.sh"
+cd "$root" || exit 70
+export MUTANTS_DIR=$work/mutants
+mkdir -p "$MUTANTS_DIR"
+
+# mutant NAME TEST SED-SCRIPT: of lock/token.c.
+mutant() {
+    sed "$3" lock/token.c >"$work/token.c"
+    {
+        printf 'Broken: what %s says.\nKilled-by: %s\n\n' "$1" "$2"
+        diff -U1 --label a/lock/token.c --label b/lock/token.c lock/token.c "$work/token.c"
+    } | sed 's|^--- a|diff --git a/lock/token.c b/lock/token.c\n&|' >"$MUTANTS_DIR/$1.patch"
+}
+mutant killed 'unit test_lock_basics' 's/0123456789abcdef/0123456789abcdeg/'
+mutant survivor 'unit test_lock_basics' 's/128 random bits/Random bits/'
+mutant hanging 'unit test_lock_basics' 's/i < sizeof(bytes)/i <= sizeof(bytes)/; s/i++/i = 0/'
+mutant unbuildable 'unit test_lock_basics' 's/dlock_random_bytes(/dlock_no_such_call(/'
+mutant nameless 'unit test_of_nothing' 's/128 random bits/Random bits/'
+mutant stale 'unit test_lock_basics' 's/128 random bits/Random bits/'
+sed -i 's/128 random bits/127 random bits/' "$MUTANTS_DIR/stale.patch"
+
+mutants() { tests/mutants/run "$@"; }
+leaves_nothing() { [ ! -e build/mutants ] && git diff --quiet -- lock/token.c; }
+
+interrupted() {
+    tests/mutants/run hanging >"$work/log" 2>&1 &
+    within 60 test -e build/mutants/changed/build/tests/unit/test_lock_basics || return 1
+    kill -TERM "$!"
+    status 130 wait "$!" && leaves_nothing
+}
+
+plan 11
+check 'one that a test notices is killed, and its killer is named' \
+    says '^killed +killed +unit: tokens_are_hex_and_never_repeat \(' mutants killed
+check 'the last line counts' says '^1 of 1 killed$' mutants killed
+check 'one that nothing notices survives, and says what it breaks' \
+    says '^SURVIVED +survivor +what survivor says' mutants survivor
+check 'that fails' status 1 mutants survivor
+check 'one that hangs is stopped, and killed' \
+    says '^killed +hanging .*hangs: stopped after 1[0-9] s' mutants hanging
+check 'one that does not build is an error' says '^ERROR +unbuildable +it does not build' mutants unbuildable
+check 'one that does not apply any more says what to do' \
+    says '^ERROR +stale +the patch no longer applies: make the change anew' mutants --check
+check 'one that names no test is an error' \
+    says '^ERROR +nameless +there is no tests/unit/test_of_nothing.c' mutants --check
+check 'errors fail in a way of their own' status 70 mutants stale
+check 'a pattern that fits nothing is refused' status 64 mutants no-such
+check 'who interrupts it ends it, and nothing is left' interrupted
+done_testing
