@@ -216,7 +216,6 @@ void a_late_grant_is_none(const char *variant)
     const char *name = rig_name();
     struct rig_pair pair;
     dlock_lease lease;
-    char pause[32];
 
     servers_start(&opts);
     opts.redis_timeout_ms = opts.redlock_node_timeout_ms = PATIENCE_MS;
