@@ -80,6 +80,29 @@ CREATE INDEX IF NOT EXISTS orders_by_voucher_and_user
 CREATE UNIQUE INDEX IF NOT EXISTS orders_one_per_user
     ON tb_voucher_order (voucher_id, user_id) WHERE duplicate_guard = 'unique';
 
+-- What the voucher's row was asked to do and what it decided, in the order in which it
+-- decided: its own record, for judging the locks by something that no lock had a hand in.
+-- Services with --record write it; they can neither read nor change what is written.
+--
+-- What was accepted is written in the order's transaction, and has its position while that
+-- holds the voucher's row.  What was refused has its position after the refusal, so after
+-- everything that was its cause.  A position without a row is a transaction that was
+-- rolled back.
+CREATE TABLE IF NOT EXISTS tb_voucher_write (
+    position   bigint      GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+    voucher_id bigint      NOT NULL,
+    lock_name  text        NOT NULL,
+    fence      bigint,                                -- the lock's, where it has one
+    request_id text        NOT NULL,
+    user_id    bigint      NOT NULL,
+    process    text        NOT NULL,
+    guard      text        NOT NULL,                  -- the stock guard, or what refused it
+    outcome    text        NOT NULL,                  -- accepted, stale, sold-out, ...
+    written_at timestamptz NOT NULL DEFAULT clock_timestamp()
+);
+
+CREATE INDEX IF NOT EXISTS writes_by_voucher ON tb_voucher_write (voucher_id, position);
+
 -- What the laboratory issued, kept where the service cannot write.
 CREATE SCHEMA IF NOT EXISTS lab;
 
@@ -95,6 +118,7 @@ GRANT USAGE ON SCHEMA public TO seckill_service;
 GRANT SELECT, INSERT ON tb_voucher TO seckill_service;
 GRANT SELECT, INSERT, UPDATE ON tb_seckill_voucher TO seckill_service;
 GRANT SELECT, INSERT ON tb_voucher_order TO seckill_service;
+GRANT INSERT ON tb_voucher_write TO seckill_service;
 GRANT USAGE ON SEQUENCE order_number TO seckill_service;
 
 -- The pg locks, where their tables are there.
@@ -103,5 +127,8 @@ BEGIN
     IF to_regclass('dlock_lock') IS NOT NULL THEN
         GRANT SELECT, INSERT, UPDATE, DELETE ON dlock_lock, dlock_row, dlock_queue
             TO seckill_service;
+    END IF;
+    IF to_regclass('dlock_fence_epoch') IS NOT NULL THEN
+        GRANT USAGE ON SEQUENCE dlock_fence_epoch TO seckill_service;
     END IF;
 END $$;

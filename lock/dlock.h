@@ -78,7 +78,8 @@ enum dlock_caps {
     DLOCK_CAP_REENTRANT = 1u << 5, /* the same owner may acquire again                */
     DLOCK_CAP_PUSH = 1u << 6,      /* waiters are woken by the release, not by a poll */
     DLOCK_CAP_QUORUM = 1u << 7,    /* survives a minority of dead or hung nodes       */
-    DLOCK_CAP_FENCED = 1u << 8,    /* the fence strictly grows with every new holder  */
+    DLOCK_CAP_FENCED = 1u << 8,    /* the fence strictly grows with every new holder of a
+                                    * name, for as long as the variant says           */
     DLOCK_CAP_ATOMIC = 1u << 9,    /* locked and leased in one step: whenever the holder
                                     * dies, its lock ends by itself                   */
     DLOCK_CAP_FAIR = 1u << 10,     /* waiters are served in the order of arrival      */

@@ -1,9 +1,10 @@
 -- SPDX-License-Identifier: MIT
--- postgres.sql -- what the pg locks need in a database: three tables and a function.
+-- postgres.sql -- what the pg locks need in a database: three tables and a function; and a
+-- sequence for the fences of `fenced`.
 --
 -- Run it as the owner of the database, as often as you like.  The role that locks needs
--- SELECT, INSERT, UPDATE and DELETE on the tables; db/schema.sql grants that to the
--- service's.  Names are bytes, since the name of a lock need not be text.
+-- SELECT, INSERT, UPDATE and DELETE on the tables and USAGE on the sequence; db/schema.sql
+-- grants that to the service's.  Names are bytes, since the name of a lock need not be text.
 
 -- pg-unique: one row per held lock.
 CREATE TABLE IF NOT EXISTS dlock_lock (
@@ -76,3 +77,7 @@ BEGIN
     END IF;
     RETURN greatest(0, ceil(extract(epoch FROM first.expires_at - at) * 1000));
 END $$;
+
+-- fenced: where a counter of fences begins that is new, or was lost with the data of its
+-- Redis, is a number of this times 2^32; so it ends where a bigint does.
+CREATE SEQUENCE IF NOT EXISTS dlock_fence_epoch AS integer NO CYCLE;

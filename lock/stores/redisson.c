@@ -14,6 +14,7 @@ void redisson_close(void *opaque)
 {
     struct redisson_lock *lock = opaque;
 
+    fence_epochs_close(lock->epochs);
     redis_subscription_close(lock->subscription);
     redis_link_close(lock->link);
     free(lock);

@@ -13,6 +13,7 @@
 #ifndef DLOCK_REDISSON_H
 #define DLOCK_REDISSON_H
 
+#include "lock/stores/fence_epochs.h"
 #include "lock/stores/redis_inspect.h"
 #include "lock/stores/redis_subscription.h"
 
@@ -28,6 +29,7 @@ enum { REDISSON_NAME_SIZE = REDIS_CHANNEL_MAX + 1 };
 struct redisson_lock {
     struct redis_link *link;
     struct redis_subscription *subscription; /* NULL: nobody publishes, nobody waits */
+    struct fence_epochs *epochs; /* NULL: it has no fences, or counts them in Redis alone */
     struct redis_script acquire;
     struct redis_script renew;
     struct redis_script release;

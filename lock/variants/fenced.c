@@ -2,44 +2,96 @@
 /* fenced.c -- Redisson's RFencedLock: the lock of reentrant, and a number with it that
  * grows with every new holder.
  *
- * Promises    as reentrant; lease->fence is greater than that of every holder before.
- *             A store that refuses what is written under a smaller one than it has
- *             seen is safe from holders that woke up too late.
- * Breaks      as reentrant, wherever the fence is not looked at; and if the counter is
- *             lost, by a failover or by deleting it.
+ * Promises    as reentrant; lease->fence is greater than that of every holder before,
+ *             and with a database_url also after Redis has lost its data.  A store that
+ *             refuses what is written under a smaller one than it has seen is safe from
+ *             holders that woke up too late.
+ * Breaks      as reentrant, wherever the fence is not looked at.  The fence itself:
+ *             without a database_url when the counter is lost, by a restart without
+ *             persistence, a failover or by deleting it; then it begins again at 1.  With
+ *             one, only when a failover or a restart loses the newest increments and not
+ *             the counter: the next holder then gets the number of the one before it.
  * Described   the wire facts are Redisson's; why, Kleppmann's answer to Redlock.
  *
  * The counter is redisson_lock_token:{name}, and stays when the lock is gone: there is
  * one for every name that was ever locked.  Redisson raises it on re-entry too; see
- * lua/fenced_acquire.lua for why that is not copied. */
+ * lua/fenced_acquire.lua for why that is not copied.
+ *
+ * With a database, the counter of a name begins at an epoch of stores/fence_epochs.h, so
+ * PostgreSQL is asked once for each name and each loss; if it does not answer then, nobody
+ * gets the lock.  Redisson counts on from there.  What Redisson itself began anew, before
+ * one of ours came by, went back to 1. */
 #include <stdio.h>
 
 #include "gen/lua_scripts.h"
 #include "lock/stores/redisson.h"
 
+enum {
+    EPOCH_MISSING = -4, /* see fenced_acquire.lua */
+    TRIES_MAX = 4,      /* each lost one means that the data was lost once more */
+};
+
+#define EPOCH_ASKED "dlock_fence_epoch"
+
 static dlock_status open_state(const dlock_options *opts, void **state)
 {
-    return redisson_open((struct redisson_lock **)state, opts, LUA_FENCED_ACQUIRE,
-                         LUA_REENTRANT_RELEASE, true);
+    struct redisson_lock *lock = NULL;
+    dlock_status st = redisson_open(&lock, opts, LUA_FENCED_ACQUIRE,
+                                    LUA_REENTRANT_RELEASE, true);
+
+    *state = NULL;
+    if (st == DLOCK_OK)
+        st = fence_epochs_open(&lock->epochs, opts);
+    if (st != DLOCK_OK) {
+        if (lock != NULL)
+            redisson_close(lock);
+        return st;
+    }
+    *state = lock;
+    return DLOCK_OK;
+}
+
+static dlock_status check(void *opaque)
+{
+    const struct redisson_lock *lock = opaque;
+    dlock_status st = redisson_check(opaque);
+
+    return st == DLOCK_OK ? fence_epochs_check(lock->epochs) : st;
 }
 
 static dlock_status try_acquire(void *opaque, dlock_claim *claim)
 {
     const struct redisson_lock *lock = opaque;
     char counter[REDISSON_NAME_SIZE];
+    char asked[REDISSON_NAME_SIZE];
+    char first[FENCE_TEXT_SIZE] = "?";
     char lease[12];
     char level[12];
     struct redis_script_call call = {
         &lock->acquire,
         false,
-        2,
-        5,
-        {claim->name, counter, lease, claim->owner, level}};
+        3,
+        8,
+        {claim->name, counter, asked, lease, claim->owner, level, first, claim->token}};
 
     redisson_name(REDISSON_FENCES, claim->name, counter);
+    redisson_name(EPOCH_ASKED, claim->name, asked);
     snprintf(lease, sizeof(lease), "%d", claim->lease_ms);
     snprintf(level, sizeof(level), "%d", claim->level);
-    return redisson_acquire_by(lock, claim, &call);
+    if (lock->epochs == NULL)
+        first[0] = '\0';
+    for (int i = 0; i < TRIES_MAX; i++) {
+        dlock_status st = redisson_acquire_by(lock, claim, &call);
+
+        if (st != DLOCK_BUSY || claim->free_in_ms != EPOCH_MISSING)
+            return st;
+        claim->free_in_ms = -1;
+        st = fence_epochs_draw(lock->epochs, claim->give_up_ns, first);
+        if (st != DLOCK_OK)
+            return st;
+    }
+    return dlock_fail(DLOCK_IO, "the counter of fences %s is lost again and again, or "
+                                "ahead of the epochs in PostgreSQL", counter);
 }
 
 extern const dlock_variant dlock_variant_fenced;
@@ -50,7 +102,8 @@ const dlock_variant dlock_variant_fenced = {
             .name = "fenced",
             .store = "redis",
             .promises = "as reentrant, with a number that grows with every holder",
-            .breaks = "as reentrant, where nobody looks at the number",
+            .breaks = "as reentrant, where nobody looks at the number; without a "
+                      "database_url the number, when Redis loses its data",
             .source = "Redisson's RFencedLock",
             .caps = DLOCK_CAP_EXCLUSIVE | DLOCK_CAP_LOCAL | DLOCK_CAP_EXPIRES |
                     DLOCK_CAP_ATOMIC | DLOCK_CAP_OWNED | DLOCK_CAP_RENEW |
@@ -60,7 +113,7 @@ const dlock_variant dlock_variant_fenced = {
     .watched = true,
     .open = open_state,
     .close = redisson_close,
-    .check = redisson_check,
+    .check = check,
     .try_acquire = try_acquire,
     .renew = redisson_renew,
     .release = redisson_release,

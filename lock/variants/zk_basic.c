@@ -2,7 +2,9 @@
 /* zk_basic.c -- one ephemeral node of ZooKeeper per name: who makes it has the lock.
  *
  * Promises    one holder among all that use the ensemble; free once the session of a
- *             dead holder has run out. Its fence is the transaction that made the node.
+ *             dead holder has run out. Its fence is the transaction that made the node:
+             it grows for as long as the ensemble keeps its log, through restarts, and
+             begins anew only with an ensemble that was wiped.
  * Breaks      a herd: everybody watches the one node, so each release wakes all
  *             waiters, and all but one in vain; nobody's turn comes before another's.
  *             And a process that stops for longer than the session timeout (lease_ms,

@@ -5,7 +5,8 @@
  *             order of arrival, and each release wakes one waiter; free once the
  *             session of a dead holder has run out. Its fence is the transaction that
  *             made the holder's node, which grows also when the queue's directory is
- *             made anew.
+ *             made anew, and through restarts: it begins anew only with an ensemble that
+ *             was wiped.
  * Breaks      a process that stops for longer than the session timeout (lease_ms,
  *             within what the server allows), and then goes on writing.
  *             dlock_lease_valid() says so from the moment when the server may have

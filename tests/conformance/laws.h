@@ -133,6 +133,11 @@ law_fn fence_grows_with_every_holder, has_no_fence;
 law_fn fence_grows_from_process_to_process;
 law_fn fence_does_not_ask_the_wall_clock;
 law_fn fence_stays_on_re_entry;
+law_fn fence_outlives_the_data, fence_outlives_a_restart;
+law_fn fence_needs_its_epoch, fence_needs_no_epoch_again;
+law_fn fence_takes_no_old_epoch;
+law_fn fence_agrees_when_many_begin;
+law_fn fence_goes_on_with_redissons;
 
 /* laws_shared.c */
 law_fn readers_read_together;

@@ -143,8 +143,8 @@ static const redisReply *send_acquire(const char *variant, const char *name,
                                       const char *owner, int level)
 {
     if (rig_is(variant, "fenced"))
-        return servers_tell(0, "EVAL %s 2 %s %s:fence 60000 %s %d", LUA_FENCED_ACQUIRE,
-                            name, name, owner, level);
+        return servers_tell(0, "EVAL %s 3 %s %s:fence %s:asked 60000 %s %d %s t",
+                            LUA_FENCED_ACQUIRE, name, name, name, owner, level, "");
     if (rig_is(variant, "fair"))
         return servers_tell(0, "EVAL %s 3 %s %s:q %s:t 60000 %s %d 0", LUA_FAIR_ACQUIRE,
                             name, name, name, owner, level);
