@@ -147,6 +147,44 @@ static bool is_admission(const struct config *c)
     return true;
 }
 
+/* The names of the locks with a fence, for a sentence. */
+static const char *fenced_locks(char *out, size_t size)
+{
+    size_t len = 0;
+
+    out[0] = '\0';
+    for (size_t i = 0; i < dlock_variant_count() && len < size; i++)
+        if (dlock_variant_at(i)->caps & DLOCK_CAP_FENCED)
+            len += (size_t)snprintf(out + len, size - len, "%s%s", len > 0 ? ", " : "",
+                                    dlock_variant_at(i)->name);
+    return out;
+}
+
+/* Can the guard do what it is for, under this lock? */
+static bool is_guard_of_use(const struct config *c)
+{
+    char names[256];
+
+    if (!guard_find(c->stock_guard)->needs_fence)
+        return true;
+    if (!(dlock_variant_find(c->lock)->caps & DLOCK_CAP_FENCED)) {
+        fprintf(stderr,
+                "seckilld: --stock-guard=%s needs a lock that hands out fences, which "
+                "--lock=%s does not; use one of %s\n",
+                c->stock_guard, c->lock, fenced_locks(names, sizeof(names)));
+        return false;
+    }
+    if (strcmp(c->lock_scope, "voucher") != 0) {
+        fprintf(stderr,
+                "seckilld: --stock-guard=%s needs --lock-scope=voucher: the voucher's "
+                "row keeps one fence, and those of different users' locks cannot be "
+                "compared\n",
+                c->stock_guard);
+        return false;
+    }
+    return true;
+}
+
 static bool check(const struct config *c)
 {
     const struct dlock_variant_info *lock = dlock_variant_find(c->lock);
@@ -169,7 +207,7 @@ static bool check(const struct config *c)
             "this --lock needs --redlock-urls (or SECKILL_REDLOCK_URLS)");
     if (strcmp(lock->store, "zookeeper") == 0 && c->zookeeper_url == NULL)
         return complain("this --lock needs --zookeeper-url (or SECKILL_ZOOKEEPER_URL)");
-    return is_admission(c);
+    return is_guard_of_use(c) && is_admission(c);
 }
 
 static void derive(struct config *c)

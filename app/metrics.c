@@ -133,7 +133,8 @@ static void write_orders(struct metrics *m, const struct metrics_facts *facts,
     name = "seckill_orders_stopped_total";
     metrics_head(out, name, "counter",
                "Requests that a layer let go no further: as sold out or bought before, "
-               "or, by the lock and by a guard that was outrun, as busy for now.");
+               "or, by the lock and by a guard that was outrun, as busy for now, or, by "
+               "the fence, as too late.");
     for (size_t i = 0; i < LAYER_COUNT_OF; i++)
         text_add(out, "%s{layer=\"%s\",stock_guard=\"%s\"} %" PRIu64 "\n", name,
                  LAYERS[i], facts->stock_guard,

@@ -22,6 +22,7 @@
     X(HINT, "sold-out-hint")                                                           \
     X(COUNT, "count")                                                                  \
     X(UNIQUE, "unique")                                                                \
+    X(FENCE, "fence")                                                                  \
     X(STOCK_GUARD, "stock-guard")
 
 enum metrics_layer {

@@ -53,6 +53,41 @@ static enum outcome undo(struct attempt *a, enum outcome outcome)
     return outcome;
 }
 
+static struct order_row row_of(const struct attempt *a)
+{
+    const struct config *c = a->w->service->config;
+    const struct order_row row = {
+        .user_id = a->request->user_id,
+        .voucher_id = a->request->voucher_id,
+        .request_id = a->request->request_id,
+        .lock_variant = c->lock,
+        .stock_guard = c->stock_guard,
+        .duplicate_guard = c->duplicate_guard,
+        .process = c->process_name,
+        .fence = (int64_t)a->lease.fence,
+        .lock_name = c->record != NULL ? a->lock_name : NULL,
+    };
+
+    return row;
+}
+
+/* The same for a write that the database refused: into its record goes who did. */
+static enum outcome undo_refused(struct attempt *a, const char *guard,
+                                 enum outcome outcome)
+{
+    struct db_conn *db = a->w->db;
+    const struct order_row row = row_of(a);
+    enum db_status st;
+
+    if (row.lock_name == NULL)
+        return undo(a, outcome);
+    st = order_refuse(db, &row, guard, outcome_info(outcome)->name);
+    if (st != DB_OK)
+        LIMITED_WARN("a refused write is not in the record: %s: %s",
+                     db_status_name(st), db_error(db));
+    return outcome;
+}
+
 static enum outcome undo_failed(struct attempt *a, enum db_status st)
 {
     return undo(a, failed(a->w, st));
@@ -229,11 +264,30 @@ static enum outcome read_state(struct attempt *a)
     return OUTCOME_ACCEPTED;
 }
 
+/* A lock that was lost is refused for a reason.  One that is not: then the fences of two
+ * locks, or of two lives of one store, met on the row, and this goes on for ever. */
+static enum outcome refuse_stale(struct attempt *a)
+{
+    struct worker *w = a->w;
+
+    count_stop(w, LAYER_FENCE);
+    if (dlock_lease_valid(w->service->locks, &a->lease))
+        LIMITED_WARN("voucher %lld was written under a later fence than %llu, which is "
+                     "that of the lock %s, held now: was it sold under another lock? "
+                     "Then set its fence to 0 while nobody sells it",
+                     (long long)a->request->voucher_id,
+                     (unsigned long long)a->lease.fence, a->lock_name);
+    return undo_refused(a, w->service->guard->name, OUTCOME_STALE);
+}
+
 /* Write one unit off.  ACCEPTED means: done, in the open transaction. */
 static enum outcome take_stock(struct attempt *a)
 {
     struct worker *w = a->w;
+    const char *guard = w->service->guard->name;
     int64_t asked_ns = monotonic_ns();
+
+    a->sale.fence = (int64_t)a->lease.fence;
 
     switch (w->service->guard->take(w->db, &a->sale)) {
     case GUARD_TAKEN:
@@ -241,10 +295,12 @@ static enum outcome take_stock(struct attempt *a)
     case GUARD_SOLD_OUT:
         count_stop(w, LAYER_STOCK_GUARD);
         sold_out_note(&w->service->sold_out, a->request->voucher_id, asked_ns);
-        return undo(a, OUTCOME_SOLD_OUT);
+        return undo_refused(a, guard, OUTCOME_SOLD_OUT);
     case GUARD_BUSY:
         count_stop(w, LAYER_STOCK_GUARD);
-        return undo(a, OUTCOME_LOCK_BUSY);
+        return undo_refused(a, guard, OUTCOME_LOCK_BUSY);
+    case GUARD_STALE:
+        return refuse_stale(a);
     case GUARD_FAILED:
         break;
     }
@@ -293,11 +349,11 @@ static enum outcome insert_refused(struct attempt *a, enum db_status st)
 
     if (st == DB_UNIQUE && order_is_duplicate(w->db)) {
         count_stop(w, LAYER_UNIQUE);
-        return undo(a, OUTCOME_DUPLICATE);
+        return undo_refused(a, "unique", OUTCOME_DUPLICATE);
     }
     if (st != DB_UNIQUE || !order_is_repeated(w->db))
         return undo_failed(a, st);
-    order_cancel(w->db);
+    (void)undo_refused(a, "request-id", OUTCOME_CONFLICT);
     outcome = replay(w, a->request, &a->placed, &is_new);
     return is_new ? OUTCOME_UNAVAILABLE : outcome;
 }
@@ -307,16 +363,7 @@ static enum outcome write_order(struct attempt *a)
 {
     struct worker *w = a->w;
     const struct config *c = w->service->config;
-    const struct order_row row = {
-        .user_id = a->request->user_id,
-        .voucher_id = a->request->voucher_id,
-        .request_id = a->request->request_id,
-        .lock_variant = c->lock,
-        .stock_guard = c->stock_guard,
-        .duplicate_guard = c->duplicate_guard,
-        .process = c->process_name,
-        .fence = (int64_t)a->lease.fence,
-    };
+    const struct order_row row = row_of(a);
     int backend_pid = db_backend_pid(w->db);
     enum db_status st;
 

@@ -23,6 +23,8 @@ struct order_placed {
  *                    accepted before, the same one again
  *   SOLD_OUT, DUPLICATE, ADMISSION_FULL, LOCK_BUSY, NOT_STARTED, ENDED, UNKNOWN_VOUCHER
  *                    refused; nothing was written
+ *   STALE            the lock's fence was out of date: a later holder has written.
+ *                    Nothing was written; it may come again
  *   CONFLICT         the request's id belongs to another order
  *   UNAVAILABLE      a store did not answer; this attempt sold nothing and will not.
  *                    An earlier one of the same id may have: it could not be looked up

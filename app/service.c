@@ -8,6 +8,7 @@
 #include <time.h>
 
 #include "app/limited.h"
+#include "db/order.h"
 #include "lock/fault.h"
 
 static struct db_options database_options(const struct config *c)
@@ -72,6 +73,19 @@ static enum exit_code open_locks(struct service *s)
     return EXIT_UNAVAILABLE;
 }
 
+static bool has_record(struct db_conn *db)
+{
+    bool is_there = false;
+    enum db_status st = order_look_for_record(db, &is_there);
+
+    if (st != DB_OK)
+        log_error("PostgreSQL is not available: %s", db_error(db));
+    else if (!is_there)
+        log_error("--record needs the table tb_voucher_write, and leave to add to it: run "
+                  "db/schema.sql as the database's owner");
+    return is_there;
+}
+
 /* One connection, to see that it is there and has the tables. */
 static bool try_database(const struct config *c)
 {
@@ -90,6 +104,8 @@ static bool try_database(const struct config *c)
             log_error("PostgreSQL does not have the tables of db/schema.sql: %s",
                       db_error(db));
     }
+    if (st == DB_OK && c->record != NULL && !has_record(db))
+        st = DB_ERROR;
     db_free(db);
     return st == DB_OK;
 }

@@ -17,6 +17,7 @@ struct guard_sale {
     int64_t voucher_id;
     int64_t stock;         /* as read; untouched by guards that do not read */
     int64_t version;       /* the same */
+    int64_t fence;         /* of the lease that it is sold under; 0: there is none */
     char xid[DB_XID_MAX];  /* set by the take: the transaction's number */
     enum db_status status; /* set when the answer is GUARD_FAILED */
 };
@@ -25,12 +26,16 @@ enum guard_answer {
     GUARD_TAKEN,    /* one unit is written off in this transaction */
     GUARD_SOLD_OUT, /* there was none; nothing is written */
     GUARD_BUSY,     /* others were faster too many times; nothing is written */
+    GUARD_STALE,    /* a later holder of the lock has written; nothing is written */
     GUARD_FAILED,   /* the database failed: sale->status */
 };
 
 struct stock_guard {
     const char *name; /* MUST: the value of --stock-guard, and the file's name */
     const char *does; /* MUST: one line */
+    /* MAY: it is of use only under a lock that hands out fences, and one for the whole
+     * voucher: the fences of two locks say nothing about each other. */
+    bool needs_fence;
     /* MAY be NULL: a guard that looks at nothing before it writes.  Else one row of
      * stock and version for the voucher $1; less than one in stock means sold out. */
     const struct db_statement *read;

@@ -26,6 +26,22 @@ static const struct db_statement INSERT = {
     "iittttti",
 };
 
+/* The position is drawn when the row is made, and by then the transaction of an order that
+ * is accepted has the voucher's row. */
+static const struct db_statement RECORD = {
+    "order_record",
+    "INSERT INTO tb_voucher_write (voucher_id, lock_name, fence, request_id, user_id,"
+    " process, guard, outcome) VALUES ($1, $2, nullif($3, 0), $4, $5, $6, $7, $8)",
+    "ititittt",
+};
+
+static const struct db_statement LOOK_FOR_RECORD = {
+    "order_look_for_record",
+    "SELECT to_regclass('tb_voucher_write') IS NOT NULL"
+    " AND has_table_privilege(to_regclass('tb_voucher_write'), 'INSERT')",
+    "",
+};
+
 static const struct db_statement FIND_REQUEST = {
     "order_find_request",
     "SELECT id, user_id, voucher_id FROM tb_voucher_order WHERE request_id = $1",
@@ -85,12 +101,24 @@ static void queue_insert(struct db_conn *db, const struct order_row *row)
                        DB_TEXT(row->process), DB_INT(row->fence)));
 }
 
+static void queue_record(struct db_conn *db, const struct order_row *row,
+                         const char *guard, const char *outcome)
+{
+    if (row->lock_name != NULL)
+        db_queue(db, &RECORD,
+                 DB_VALUES(DB_INT(row->voucher_id), DB_TEXT(row->lock_name),
+                           DB_INT(row->fence), DB_TEXT(row->request_id),
+                           DB_INT(row->user_id), DB_TEXT(row->process), DB_TEXT(guard),
+                           DB_TEXT(outcome)));
+}
+
 enum db_status order_insert(struct db_conn *db, const struct order_row *row,
                             int64_t *id)
 {
     enum db_status st;
 
     queue_insert(db, row);
+    queue_record(db, row, row->stock_guard, "accepted");
     st = db_run(db);
     if (st == DB_OK)
         *id = db_int(db, 0, 0, 0);
@@ -108,10 +136,34 @@ enum db_status order_insert_and_commit(struct db_conn *db, const struct order_ro
     enum db_status st;
 
     queue_insert(db, row);
+    queue_record(db, row, row->stock_guard, "accepted");
     db_queue(db, &COMMIT, NULL);
     st = db_run(db);
     if (st == DB_OK)
         *id = db_int(db, 0, 0, 0);
+    return st;
+}
+
+/* After the ROLLBACK the insert is a transaction of its own, which ends with the round
+ * trip. */
+enum db_status order_refuse(struct db_conn *db, const struct order_row *row,
+                            const char *guard, const char *outcome)
+{
+    enum db_status st;
+
+    db_queue(db, &ROLLBACK, NULL);
+    queue_record(db, row, guard, outcome);
+    st = db_run(db);
+    if (st != DB_OK)
+        db_disconnect(db); /* which rolls back what may still be open */
+    return st;
+}
+
+enum db_status order_look_for_record(struct db_conn *db, bool *is_there)
+{
+    enum db_status st = db_run_one(db, &LOOK_FOR_RECORD, NULL);
+
+    *is_there = st == DB_OK && strcmp(db_text(db, 0, 0, 0), "t") == 0;
     return st;
 }
 

@@ -22,6 +22,7 @@ struct order_row {
     const char *duplicate_guard;
     const char *process;
     int64_t fence; /* 0: the lock has none */
+    const char *lock_name; /* for the record of writes; NULL: none is kept */
 };
 
 /* An order that was found. */
@@ -37,7 +38,8 @@ struct order_found {
 enum db_status order_begin(struct db_conn *db, const struct stock_guard *guard,
                            int64_t user_id, struct guard_sale *sale, int64_t *earlier);
 
-/* Insert the order.  OK: *id is its number.
+/* Insert the order, and in the same round trip its line in the record of writes, if one
+ * is kept.  OK: *id is its number.
  *   UNIQUE   a constraint refused it: order_is_duplicate() or order_is_repeated() */
 enum db_status order_insert(struct db_conn *db, const struct order_row *row,
                             int64_t *id);
@@ -49,6 +51,15 @@ enum db_status order_commit(struct db_conn *db);
  * order_commit(). */
 enum db_status order_insert_and_commit(struct db_conn *db, const struct order_row *row,
                                        int64_t *id);
+
+/* Roll back, and in the same round trip write down that `guard` refused this write: an
+ * outcome such as "stale".  OK: it is written down.  Whatever the answer, nothing else of
+ * the transaction remains. */
+enum db_status order_refuse(struct db_conn *db, const struct order_row *row,
+                            const char *guard, const char *outcome);
+
+/* Is the record of writes there, and may this role add to it?  OK with *is_there. */
+enum db_status order_look_for_record(struct db_conn *db, bool *is_there);
 
 /* Roll back, if there is something to roll back. */
 void order_cancel(struct db_conn *db);

@@ -122,7 +122,7 @@ end
 local UNSURE = { unknown = true, internal = true }
 local OUTCOMES = {
     ["accepted"] = true, ["sold-out"] = true, ["duplicate"] = true,
-    ["lock-busy"] = true, ["admission-full"] = true,
+    ["lock-busy"] = true, ["stale"] = true, ["admission-full"] = true,
     ["not-started"] = true, ["ended"] = true, ["unknown-voucher"] = true,
     ["unauthorized"] = true, ["bad-request"] = true, ["too-large"] = true,
     ["not-found"] = true, ["method-not-allowed"] = true, ["conflict"] = true,
