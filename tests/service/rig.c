@@ -2,6 +2,7 @@
 /* rig.c -- start and stop services and labs, and look into the database. */
 #include "tests/service/rig.h"
 
+#include <dirent.h>
 #include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
@@ -128,6 +129,29 @@ struct rig_service rig_start(const char *const *args)
     return s;
 }
 
+static char record_flag[80] = "--record=/tmp/seckill-test-record-XXXXXX";
+
+static void remove_records(void)
+{
+    const char *path = strchr(record_flag, '/');
+    DIR *dir = opendir(path);
+
+    for (struct dirent *e; dir != NULL && (e = readdir(dir)) != NULL;)
+        (void)unlinkat(dirfd(dir), e->d_name, 0);
+    if (dir != NULL)
+        (void)closedir(dir);
+    (void)rmdir(path);
+}
+
+const char *rig_record_flag(void)
+{
+    if (record_flag[strlen(record_flag) - 1] == 'X') {
+        assert_non_null(mkdtemp(strchr(record_flag, '/')));
+        assert_int_equal(atexit(remove_records), 0);
+    }
+    return record_flag;
+}
+
 int rig_run(const char *const *args, char *log, size_t size)
 {
     const char *argv[RIG_ARGS_MAX];
@@ -252,6 +276,20 @@ int64_t rig_orders(int64_t voucher_id)
         "i"};
 
     return ask(&ORDERS, voucher_id);
+}
+
+int64_t rig_writes(int64_t voucher_id, const char *outcome, const char *guard)
+{
+    static const struct db_statement WRITES = {
+        "rig_writes",
+        "SELECT count(*) FROM tb_voucher_write WHERE voucher_id = $1 AND outcome = $2"
+        " AND ($3::text IS NULL OR guard = $3)",
+        "itt"};
+    const struct db_value values[] = {
+        DB_INT(voucher_id), DB_TEXT(outcome), {0, guard, guard == NULL}};
+
+    assert_int_equal(db_run_one(rig_db(), &WRITES, values), DB_OK);
+    return db_int(rig_db(), 0, 0, 0);
 }
 
 int64_t rig_duplicates(int64_t voucher_id)

@@ -34,6 +34,9 @@ struct rig_service {
 struct rig_service rig_start(const char *const *args);
 #define RIG_START(...) rig_start((const char *const[]){__VA_ARGS__, NULL})
 
+/* "--record=DIR", with a directory for this program's services, gone when it ends. */
+const char *rig_record_flag(void);
+
 /* Run it until it ends by itself; answers its exit status.  `log` gets its standard
  * error (size bytes at most). */
 int rig_run(const char *const *args, char *log, size_t size);
@@ -83,6 +86,8 @@ int64_t rig_voucher(int64_t stock);
 int64_t rig_voucher_at(int64_t stock, int64_t begin_s, int64_t end_s);
 int64_t rig_stock(int64_t voucher_id);
 int64_t rig_orders(int64_t voucher_id);
+/* Lines of the voucher's record of writes with this outcome; NULL is any guard. */
+int64_t rig_writes(int64_t voucher_id, const char *outcome, const char *guard);
 /* Orders beyond the first of a user. */
 int64_t rig_duplicates(int64_t voucher_id);
 

@@ -182,7 +182,7 @@ static void start_proxy_for(const char *lock)
                    url, proxy.port, strchr(colon, '/'));
     assert_int_equal(pthread_create(&proxy.thread, NULL, run_proxy, NULL), 0);
     service = RIG_START(moved, lock, "--settle-timeout=1s", "--workers=4",
-                        "--lock-lease=4s", "--idle-transaction-timeout=1s");
+                        rig_record_flag(), "--lock-lease=4s", "--idle-transaction-timeout=1s");
 }
 
 static void start_proxy(void)
@@ -223,6 +223,24 @@ static void name_for(char *out, size_t size, int64_t voucher)
     (void)snprintf(out, size, "lost:%lld", (long long)voucher);
 }
 
+/* The voucher's record of writes says the same as its orders, request by request: it was
+ * written in their transactions. */
+static void expect_recorded(int64_t voucher)
+{
+    static const struct db_statement APART = {
+        "lost_apart",
+        "SELECT count(*) FROM"
+        " (SELECT request_id FROM tb_voucher_order WHERE voucher_id = $1) AS o"
+        " FULL JOIN (SELECT request_id FROM tb_voucher_write WHERE voucher_id = $1"
+        " AND outcome = 'accepted') AS w USING (request_id)"
+        " WHERE o IS NULL OR w IS NULL",
+        "i"};
+
+    assert_int_equal(db_run_one(rig_db(), &APART, DB_VALUES(DB_INT(voucher))), DB_OK);
+    assert_int_equal(db_int(rig_db(), 0, 0, 0), 0);
+    assert_int_equal(rig_writes(voucher, "accepted", NULL), rig_orders(voucher));
+}
+
 /* It was committed and only the answer is gone: found by asking, accepted. */
 static void a_lost_answer_is_found_to_be_sold(void **state)
 {
@@ -238,6 +256,7 @@ static void a_lost_answer_is_found_to_be_sold(void **state)
     assert_int_equal(rig_orders(voucher), 1);
     assert_int_equal(rig_stock(voucher), 4);
     assert_true(rig_metric(&service, "seckill_commits_unanswered_total") == 1);
+    expect_recorded(voucher);
     stop_proxy();
 }
 
@@ -260,6 +279,7 @@ static void a_lost_commit_is_found_to_be_not_sold(void **state)
     order_in(PASS, voucher, name);
     expect(201, "accepted");
     assert_int_equal(rig_orders(voucher), 1);
+    expect_recorded(voucher);
     stop_proxy();
 }
 
@@ -286,6 +306,7 @@ static void a_lost_answer_to_a_repeated_request_is_a_replay(void **state)
                                      "outcome=\"accepted\"}") == 1);
     assert_true(rig_metric(&service, "seckill_orders_total{lock=\"reentrant\","
                                      "outcome=\"replayed\"}") == 1);
+    expect_recorded(voucher);
     stop_proxy();
 }
 
@@ -311,6 +332,8 @@ static void an_id_of_another_order_is_a_conflict(void **state)
     assert_int_equal(rig_stock(voucher), 4);
     assert_int_equal(rig_orders(other), 0);
     assert_int_equal(rig_stock(other), 5);
+    expect_recorded(voucher);
+    expect_recorded(other);
     stop_proxy();
 }
 
@@ -380,6 +403,7 @@ static void what_cannot_be_asked_is_unknown_until_it_can(void **state)
         assert_true(rig_until(is_accepted_now, name, 10000));
         assert_int_equal(rig_orders(voucher), 1);
         assert_int_equal(rig_stock(voucher), 4);
+        expect_recorded(voucher);
         stop_proxy();
     }
 }
@@ -410,6 +434,7 @@ static void an_unknown_order_keeps_its_lock(void **state)
     assert_true(rig_until(is_sold_now, &voucher, 10000));
     assert_int_equal(rig_orders(voucher), 1);
     assert_int_equal(rig_stock(voucher), 4);
+    expect_recorded(voucher);
     stop_proxy();
 }
 

@@ -1,0 +1,275 @@
+/* SPDX-License-Identifier: MIT */
+/* test_fence.c -- the stock guard `fence`, and the voucher's own record of writes. */
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "db/order.h"
+#include "tests/service/rig.h"
+
+static struct rig_answer answer;
+static struct rig_service first, second;
+
+static void expect(const char *outcome)
+{
+    if (strcmp(answer.outcome, outcome) != 0)
+        fail_msg("%s instead of %s: %s", answer.outcome, outcome, answer.body);
+}
+
+static int64_t row_fence(int64_t voucher)
+{
+    static const struct db_statement FENCE = {
+        "fence_of_row", "SELECT fence FROM tb_seckill_voucher WHERE voucher_id = $1",
+        "i"};
+
+    assert_int_equal(db_run_one(rig_db(), &FENCE, DB_VALUES(DB_INT(voucher))), DB_OK);
+    return db_int(rig_db(), 0, 0, 0);
+}
+
+static void what_cannot_hold_is_refused_at_the_start(void **state)
+{
+    static const char *const NO_FENCE[] = {"--stock-guard=fence", "--lock=reentrant",
+                                           "--lock-scope=voucher", NULL};
+    static const char *const PER_USER[] = {"--stock-guard=fence", "--lock=fenced", NULL};
+    char log[1024];
+
+    (void)state;
+    assert_int_equal(rig_run(NO_FENCE, log, sizeof(log)), 64);
+    assert_non_null(strstr(log, "--lock=reentrant"));
+    assert_non_null(strstr(log, "fenced"));
+    assert_non_null(strstr(log, "zk-seq"));
+    assert_int_equal(rig_run(PER_USER, log, sizeof(log)), 64);
+    assert_non_null(strstr(log, "--lock-scope=voucher"));
+}
+
+/* --- the guard by itself --- */
+
+static struct guard_sale read_under(struct db_conn *db, int64_t voucher, int64_t fence)
+{
+    struct guard_sale sale = {.voucher_id = voucher, .fence = fence};
+
+    assert_int_equal(order_begin(db, guard_find("fence"), 1, &sale, NULL), DB_OK);
+    return sale;
+}
+
+static enum guard_answer write_it(struct db_conn *db, struct guard_sale *sale)
+{
+    enum guard_answer got = guard_find("fence")->take(db, sale);
+
+    if (got == GUARD_TAKEN)
+        assert_int_equal(order_commit(db), DB_OK);
+    else
+        order_cancel(db);
+    return got;
+}
+
+static enum guard_answer sell_under(int64_t voucher, int64_t fence)
+{
+    struct guard_sale sale = read_under(rig_db(), voucher, fence);
+
+    return write_it(rig_db(), &sale);
+}
+
+static void an_older_fence_is_refused_and_an_equal_one_is_not(void **state)
+{
+    int64_t voucher = rig_voucher(10);
+
+    (void)state;
+    assert_int_equal(sell_under(voucher, 33), GUARD_TAKEN);
+    assert_int_equal(row_fence(voucher), 33);
+    assert_int_equal(sell_under(voucher, 33), GUARD_TAKEN); /* the same holder again */
+    assert_int_equal(sell_under(voucher, 32), GUARD_STALE);
+    assert_int_equal(sell_under(voucher, 35), GUARD_TAKEN);
+    assert_int_equal(sell_under(voucher, 34), GUARD_STALE);
+    assert_int_equal(row_fence(voucher), 35);
+    assert_int_equal(rig_stock(voucher), 7);
+}
+
+/* The later holder has read, and the late one writes before it does. */
+static void a_late_write_between_read_and_write_costs_no_unit(void **state)
+{
+    struct db_options opts = db_options_default(getenv("SECKILL_LAB_DATABASE_URL"));
+    static const int64_t LATE[] = {33, 32}; /* as the row says, and before that */
+    struct db_conn *other = db_new(&opts);
+
+    (void)state;
+    for (size_t i = 0; i < 2; i++) {
+        int64_t voucher = rig_voucher(10);
+        struct guard_sale present;
+
+        assert_int_equal(sell_under(voucher, LATE[0]), GUARD_TAKEN);
+        present = read_under(other, voucher, 34);
+        assert_int_equal(sell_under(voucher, LATE[i]),
+                         i == 0 ? GUARD_TAKEN : GUARD_STALE);
+        assert_int_equal(write_it(other, &present), GUARD_TAKEN);
+        assert_int_equal(rig_stock(voucher), i == 0 ? 7 : 8);
+        assert_int_equal(row_fence(voucher), 34);
+    }
+    db_free(other);
+}
+
+static void what_is_sold_out_is_not_stale(void **state)
+{
+    int64_t voucher = rig_voucher(1);
+    struct db_options opts = db_options_default(getenv("SECKILL_LAB_DATABASE_URL"));
+    struct db_conn *other = db_new(&opts);
+    struct guard_sale sale = read_under(other, voucher, 5);
+
+    (void)state;
+    assert_int_equal(sell_under(voucher, 5), GUARD_TAKEN);
+    assert_int_equal(write_it(other, &sale), GUARD_SOLD_OUT);
+    assert_int_equal(rig_stock(voucher), 0);
+    db_free(other);
+}
+
+/* --- the service --- */
+
+static void fault(const char *verb, const char *query)
+{
+    char path[128];
+
+    (void)snprintf(path, sizeof(path), "/faults/%s?%s", verb, query);
+    assert_true(rig_request(first.admin_port, "POST", path, NULL, NULL, &answer));
+    assert_int_equal(answer.status, 200);
+}
+
+static bool is_holding(void *arg)
+{
+    static struct rig_answer got;
+
+    (void)arg;
+    return rig_request(first.admin_port, "GET", "/faults", NULL, NULL, &got) &&
+           strstr(got.body, "\"holding\":true") != NULL;
+}
+
+static struct held {
+    pthread_t thread;
+    int64_t voucher;
+    struct rig_answer answer;
+} held;
+
+static void *order_held(void *arg)
+{
+    struct held *h = arg;
+
+    (void)rig_order(first.orders_port, h->voucher, 1, &h->answer);
+    return NULL;
+}
+
+static void hold_first_at(const char *point, int64_t voucher)
+{
+    char query[64];
+
+    (void)snprintf(query, sizeof(query), "point=%s&action=hold", point);
+    fault("arm", query);
+    held = (struct held){.voucher = voucher};
+    assert_int_equal(pthread_create(&held.thread, NULL, order_held, &held), 0);
+    assert_true(rig_until(is_holding, NULL, 5000));
+}
+
+static bool is_sold_by_second(void *voucher)
+{
+    return rig_order(second.orders_port, *(int64_t *)voucher, 2, &answer) &&
+           strcmp(answer.outcome, "accepted") == 0;
+}
+
+static struct rig_service start(const char *more)
+{
+    return RIG_START("--lock=fenced", "--lock-scope=voucher", "--stock-guard=fence",
+                     "--duplicate-guard=none", "--lock-lease=300ms", "--watchdog=off",
+                     "--allow-faults", "--workers=4", rig_record_flag(), more);
+}
+
+/* S1: the holder stops for longer than its lease, and writes. */
+static void who_comes_back_too_late_sells_nothing(void **state)
+{
+    int64_t voucher = rig_voucher(10);
+
+    (void)state;
+    first = start(NULL);
+    second = start(NULL);
+    hold_first_at("after-read", voucher);
+    assert_true(rig_until(is_sold_by_second, &voucher, 5000));
+    fault("release", "point=after-read");
+    (void)pthread_join(held.thread, NULL);
+    assert_string_equal(held.answer.outcome, "stale");
+    assert_int_equal(held.answer.status, 503);
+    assert_non_null(strstr(held.answer.head, "Retry-After: "));
+    assert_int_equal(rig_orders(voucher), 1);
+    assert_int_equal(rig_stock(voucher), 9);
+    assert_int_equal(rig_writes(voucher, "accepted", "fence"), 1);
+    assert_int_equal(rig_writes(voucher, "stale", "fence"), 1);
+    assert_true(rig_metric(&first, "seckill_orders_stopped_total{layer=\"fence\"") == 1);
+    /* It may come again. */
+    assert_true(rig_order(first.orders_port, voucher, 1, &answer));
+    expect("accepted");
+    rig_stop(&second);
+    rig_stop(&first);
+}
+
+/* A transaction that is still open, and then never ends, has written nothing at all. */
+static void the_record_is_of_the_orders_transaction(void **state)
+{
+    int64_t voucher = rig_voucher(10);
+
+    (void)state;
+    first = start(NULL);
+    hold_first_at("before-commit", voucher);
+    assert_int_equal(rig_writes(voucher, "accepted", NULL), 0);
+    rig_signal(&first, SIGKILL);
+    assert_int_equal(rig_wait(&first, 5000), 128 + SIGKILL);
+    (void)pthread_join(held.thread, NULL);
+    first = start(NULL);
+    assert_true(rig_order(first.orders_port, voucher, 2, &answer));
+    while (strcmp(answer.outcome, "lock-busy") == 0)
+        assert_true(rig_order(first.orders_port, voucher, 2, &answer));
+    expect("accepted");
+    assert_int_equal(rig_writes(voucher, "accepted", NULL), 1);
+    assert_int_equal(rig_orders(voucher), 1);
+    rig_stop(&first);
+}
+
+static void a_refusal_says_by_whom(void **state)
+{
+    int64_t voucher = rig_voucher(1);
+
+    (void)state;
+    first = RIG_START("--lock=none", "--stock-guard=conditional", rig_record_flag(),
+                      "--duplicate-guard=unique");
+    assert_true(rig_order_named(first.orders_port, voucher, 1, "fence:1", &answer));
+    assert_true(rig_order(first.orders_port, voucher, 2, &answer));
+    expect("sold-out");
+    assert_int_equal(rig_writes(voucher, "accepted", "conditional"), 1);
+    assert_int_equal(rig_writes(voucher, "sold-out", "conditional"), 1);
+    voucher = rig_voucher(5);
+    for (int i = 0; i < 2; i++)
+        assert_true(rig_order(first.orders_port, voucher, 1, &answer));
+    expect("duplicate");
+    assert_int_equal(rig_writes(voucher, "accepted", "conditional"), 1);
+    assert_int_equal(rig_writes(voucher, "duplicate", "unique"), 1);
+    assert_int_equal(rig_orders(voucher), 1);
+    assert_int_equal(rig_stock(voucher), 4);
+    rig_stop(&first);
+    first = RIG_START("--lock=none"); /* which keeps none */
+    assert_true(rig_order(first.orders_port, voucher, 7, &answer));
+    expect("accepted");
+    assert_int_equal(rig_writes(voucher, "accepted", NULL), 1);
+    rig_stop(&first);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(what_cannot_hold_is_refused_at_the_start),
+        cmocka_unit_test(an_older_fence_is_refused_and_an_equal_one_is_not),
+        cmocka_unit_test(a_late_write_between_read_and_write_costs_no_unit),
+        cmocka_unit_test(what_is_sold_out_is_not_stale),
+        cmocka_unit_test(who_comes_back_too_late_sells_nothing),
+        cmocka_unit_test(the_record_is_of_the_orders_transaction),
+        cmocka_unit_test(a_refusal_says_by_whom),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
