@@ -17,7 +17,7 @@ static int64_t number(const PGresult *result, int column)
 
 bool audit_db_stock(lab_db *db, int64_t voucher, struct audit_db_stock *out)
 {
-    static const char sql[] = "SELECT issue.stock, sale.stock FROM lab.issue"
+    static const char sql[] = "SELECT issue.stock, sale.stock, sale.fence FROM lab.issue"
                               " JOIN tb_seckill_voucher AS sale USING (voucher_id)"
                               " WHERE voucher_id = $1::bigint";
     char id[NUMBER_MAX];
@@ -31,7 +31,8 @@ bool audit_db_stock(lab_db *db, int64_t voucher, struct audit_db_stock *out)
         return false;
     found = PQntuples(result) == 1;
     if (found)
-        *out = (struct audit_db_stock){number(result, 0), number(result, 1)};
+        *out = (struct audit_db_stock){number(result, 0), number(result, 1),
+                                       (uint64_t)number(result, 2)};
     else
         snprintf(db->error, sizeof db->error,
                  "the laboratory never issued voucher %" PRId64, voucher);
@@ -69,6 +70,43 @@ bool audit_db_orders(lab_db *db, int64_t voucher, audit_db_order_fn *each, void 
         };
 
         if (!each(&order, arg))
+            break;
+    }
+    PQclear(result);
+    return true;
+}
+
+bool audit_db_writes(lab_db *db, int64_t voucher, audit_db_write_fn *each, void *arg)
+{
+    static const char sql[] =
+        "SELECT position, voucher_id, lock_name, fence, request_id, user_id, process,"
+        "       guard, outcome, written_at"
+        " FROM tb_voucher_write WHERE voucher_id = $1::bigint ORDER BY position";
+    char id[NUMBER_MAX];
+    const char *values[] = {id};
+    PGresult *result;
+    int rows;
+
+    snprintf(id, sizeof id, "%" PRId64, voucher);
+    result = lab_db_ask(db, PGRES_TUPLES_OK, sql, 1, values);
+    if (!result)
+        return false;
+    rows = PQntuples(result);
+    for (int row = 0; row < rows; row++) {
+        struct audit_db_write write = {
+            .position = PQgetvalue(result, row, 0),
+            .voucher = PQgetvalue(result, row, 1),
+            .lock = PQgetvalue(result, row, 2),
+            .fence = PQgetvalue(result, row, 3),
+            .request = PQgetvalue(result, row, 4),
+            .user = PQgetvalue(result, row, 5),
+            .process = PQgetvalue(result, row, 6),
+            .guard = PQgetvalue(result, row, 7),
+            .outcome = PQgetvalue(result, row, 8),
+            .written = PQgetvalue(result, row, 9),
+        };
+
+        if (!each(&write, arg))
             break;
     }
     PQclear(result);

@@ -12,6 +12,7 @@
 struct audit_db_stock {
     int64_t issued; /* what the laboratory wrote down when it made the voucher      */
     int64_t left;   /* what the service has made of it                              */
+    uint64_t fence; /* the highest that the row was written under                   */
 };
 
 /* False: no answer, or the laboratory never issued that voucher (text says which). */
@@ -28,6 +29,19 @@ typedef bool audit_db_order_fn(const struct audit_db_order *order, void *arg);
 
 /* Read all orders of one voucher, in the order of their numbers. */
 bool audit_db_orders(lab_db *db, int64_t voucher, audit_db_order_fn *each, void *arg);
+
+/* One line of the record of writes, as texts, valid during the call only; "" for a fence
+ * that there is not. */
+struct audit_db_write {
+    const char *position, *voucher, *lock, *fence, *request, *user, *process, *guard,
+        *outcome, *written;
+};
+
+/* Called once per line; false ends the reading. */
+typedef bool audit_db_write_fn(const struct audit_db_write *write, void *arg);
+
+/* Read what was recorded of one voucher, in the order of the positions. */
+bool audit_db_writes(lab_db *db, int64_t voucher, audit_db_write_fn *each, void *arg);
 
 /* Which orders to count; zero and NULL mean "any". */
 struct audit_db_filter {

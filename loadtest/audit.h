@@ -40,6 +40,7 @@ enum audit_valid { AUDIT_VALID, AUDIT_UNKNOWN, AUDIT_INVALID };
 
 struct audit_voucher {
     int64_t id, issued, left;
+    uint64_t fence; /* the highest that the row was written under; 0: none          */
 };
 
 struct audit_order {

@@ -147,7 +147,8 @@ static void look_at_lock(struct check *c)
     for (size_t i = 0; i < CHECK_COUNT; i++) {
         const struct property *property = &properties[i];
 
-        if (property->caps != 0 && !(property->caps & c->lock.caps))
+        if (i == CHECK_orders || /* which is about no lock */
+            (property->caps != 0 && !(property->caps & c->lock.caps)))
             continue;
         if (c->options->only == 0 || c->options->only & 1u << i)
             c->out->findings[i].is_claimed = true;
@@ -201,6 +202,8 @@ void check_judge(struct check *c, const struct history *h,
         check_kept(c);
         look_at_lock(c);
     }
+    if (options->only == 0 || options->only & 1u << CHECK_orders)
+        check_orders(c);
     settle(c);
 }
 

@@ -25,6 +25,7 @@
 
 #include <jansson.h>
 
+#include "loadtest/audit.h"
 #include "loadtest/history.h"
 
 enum check_property {
@@ -36,16 +37,32 @@ enum check_property {
 
 enum check_valid { CHECK_VALID, CHECK_UNKNOWN, CHECK_INVALID };
 
-/* What the resource saw: its log, in the order in which it decided. */
+/* What the resource saw: a line of its log. */
 struct check_write {
-    uint32_t name;    /* of the lock */
-    uint64_t fence;
-    bool is_accepted;
+    uint32_t name;       /* of the lock                                          */
+    uint64_t fence;      /* 0: the lock has none                                 */
+    bool is_accepted;    /* if not, it was refused as stale                      */
+    bool sets_fence;     /* the resource remembers the fences of what it takes   */
+    int64_t position;    /* in its log                                           */
+    int64_t voucher;
+    const char *request; /* what asked for it                                    */
+};
+
+/* The resource before and after the run. */
+struct check_voucher {
+    uint32_t name;       /* by which findings call it                            */
+    int64_t id, issued, left;
+    uint64_t fence;      /* the last one that it remembers                       */
 };
 
 struct check_options {
-    const struct check_write *writes;
+    const struct check_write *writes; /* by name, and of each name in the order in
+                          * which the resource decided                            */
     size_t write_count;
+    const struct check_voucher *vouchers;
+    size_t voucher_count; /* 0: there is no log, or nothing to hold against it    */
+    const struct audit_order *orders; /* of these vouchers, all there are         */
+    size_t order_count;
     int64_t slack_ns;    /* how much longer than promised a lease may last in a store */
     int64_t patience_ns; /* how long a waiter may overlook that a lock is free        */
     unsigned only;       /* set of 1 << property; 0: all                              */

@@ -8,6 +8,7 @@
 #include "loadtest/command.h"
 #include "loadtest/files.h"
 #include "loadtest/page.h"
+#include "loadtest/write_log.h"
 #include "lock/clock.h"
 
 struct check_settings {
@@ -50,7 +51,10 @@ static const struct setting_program program = {
     .intro =
         "Judge what the locks of a run did, from the records that every process left.\n"
         "RUN is a directory of such records, or has one called locks, or is a text\n"
-        "with a call a line (see loadtest/history.h), in milliseconds.\n\n"
+        "with a call a line (see loadtest/history.h), in milliseconds.  Where the run "
+        "has\n"
+        "the record of what its vouchers took and refused, the fences of the locks are\n"
+        "judged by it too, and it by the orders and the stock.\n\n"
         "  seckill load --record -- --lock=naive\n"
         "  seckill check runs/latest\n"
         "  seckill check runs/latest --html=timeline.html\n\n"
@@ -122,7 +126,7 @@ static enum exit_code draw(const struct check_settings *v, const char *run,
 }
 
 static enum exit_code judge(const struct check_settings *v, const char *run,
-                            const struct history *h)
+                            const struct history *h, const struct write_log *log)
 {
     struct check_options options = check_options_default();
     struct check *c = check_new();
@@ -132,6 +136,7 @@ static enum exit_code judge(const struct check_settings *v, const char *run,
     for (size_t i = 0; v->only != NULL && i < CHECK_COUNT; i++)
         if (strcmp(v->only, check_property_name(i)) == 0)
             options.only = 1u << i;
+    write_log_use(log, &options);
     check_judge(c, h, &options, &verdict);
     if (v->json) {
         json_t *json = check_to_json(h, &verdict);
@@ -151,14 +156,19 @@ static enum exit_code run(const struct settings *s, const void *values)
 {
     const struct check_settings *v = values;
     struct history h = {0};
+    struct write_log log = {0};
     enum exit_code rc = EXIT_USAGE;
 
     if (s->operand_count != 1) {
         fprintf(stderr, "seckill check: which run?  For example: runs/latest\n");
         return EXIT_USAGE;
     }
-    if (read_run(&h, s->operands[0]) && (v->name == NULL || keep_one(&h, v->name)))
-        rc = judge(v, s->operands[0], &h);
+    if (read_run(&h, s->operands[0]) &&
+        (!write_log_is_in(s->operands[0]) ||
+         write_log_read(&log, &h, s->operands[0])) &&
+        (v->name == NULL || keep_one(&h, v->name)))
+        rc = judge(v, s->operands[0], &h, &log);
+    write_log_free(&log);
     history_free(&h);
     return rc;
 }

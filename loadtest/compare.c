@@ -54,7 +54,7 @@ static const struct setting settings[] = {
      .offset = AT(experiments),
      .meta = "A,B,...",
      .group = "Options",
-     .help = "of oversell, one-per-user; default both"},
+     .help = "of oversell, one-per-user, fencing (for locks with a fence); default all"},
     {.type = SETTING_COUNT,
      .name = "repeats",
      .offset = AT(repeats),
@@ -133,7 +133,7 @@ static const struct setting settings[] = {
      .offset = AT(record),
      .fallback = "off",
      .group = "Options",
-     .help = "record every lock call, for `seckill check`"},
+     .help = "record every lock call and every write, for `seckill check`"},
     COMMAND_OUT(AT(out)),
     COMMAND_OWN_DIR(AT(dir)),
 };
@@ -243,10 +243,13 @@ static void make_cells(struct comparison *c, const struct compare_settings *v)
                 cell->experiment = c->experiments[e];
                 cell->hazard = c->hazards[h];
                 cell->lock = c->locks[l];
-                cell->expected = expectation_of(cell->lock, cell->hazard->name);
+                cell->expected = experiment_expectation(cell->experiment, cell->lock,
+                                                        cell->hazard->name);
                 /* "local" is right in one process, and so is its calm. */
                 if (c->processes == 1)
                     cell->expected = EXPECT_NOTHING;
+                if (!experiment_takes(cell->experiment, cell->lock))
+                    continue;
                 cell->run_count =
                     (int)(strcmp(cell->hazard->name, "calm") == 0 ? v->repeats
                                                                   : v->hazard_repeats);
@@ -317,7 +320,8 @@ static enum exit_code attempt(const struct comparison *c,
         .slot_users = many ? CALM_SLOT_USERS : HAZARD_SLOT_USERS,
         .lease_ms = calm ? v->calm_lease_ms : v->lease_ms,
         .has_gap = expectation_has_gap(cell->lock),
-        .stays_out = cell->expected == EXPECT_SOUND,
+        .stays_out =
+            expectation_of(cell->lock, cell->hazard->name) == EXPECT_SOUND,
         .face = "hmdp",
         .record = v->record,
     };
@@ -460,6 +464,12 @@ static enum exit_code run(const struct settings *s, const void *values)
     if (!choose(&c, v))
         return EXIT_USAGE;
     make_cells(&c, v);
+    if (comparison_planned(&c) == 0) {
+        fprintf(stderr, "seckill compare: none of these locks has a fence, so none can "
+                        "take part in fencing; try --locks=fenced,zk-seq\n");
+        free(c.cells);
+        return EXIT_USAGE;
+    }
     for (size_t i = 0; i < c.lock_count; i++)
         zookeeper = zookeeper || lab_lock_needs_zookeeper(c.locks[i]);
     rc = lab_open(&lab, lab_choose_dir(v->dir), zookeeper);

@@ -25,6 +25,8 @@ struct experiment {
     const char *const *flags;
     bool is_per_user;
     int voucher_count;
+    unsigned caps; /* locks without these cannot take part; 0: all can             */
+    bool holds;    /* a guard protects what it is about: every cell must be sound  */
 };
 
 /* NULL past the last, or if there is none of that name. */
@@ -48,6 +50,11 @@ enum expectation { EXPECT_NOTHING, EXPECT_SOUND, EXPECT_BROKEN, EXPECT_EITHER };
 enum expectation expectation_of(const char *lock, const char *hazard);
 bool expectation_has_gap(const char *lock);
 
+/* The same in an experiment; NOTHING for a lock that cannot take part. */
+enum expectation experiment_expectation(const struct experiment *experiment,
+                                        const char *lock, const char *hazard);
+bool experiment_takes(const struct experiment *experiment, const char *lock);
+
 struct run_record {
     enum run_outcome outcome;
     char dir[128]; /* below the comparison's                                        */
@@ -64,7 +71,7 @@ struct cell {
     const struct hazard *hazard;
     const char *lock;
     enum expectation expected;
-    int run_count; /* planned                                                       */
+    int run_count; /* planned; 0: the lock cannot take part in the experiment       */
     struct run_record runs[COMPARE_REPEATS_MAX];
 };
 
@@ -87,6 +94,9 @@ struct comparison {
 struct cell *comparison_cell(const struct comparison *c, size_t experiment,
                              size_t hazard, size_t lock);
 size_t comparison_cell_count(const struct comparison *c);
+/* How many of them are to be run, at all and in one experiment. */
+size_t comparison_planned(const struct comparison *c);
+size_t comparison_planned_in(const struct comparison *c, size_t experiment);
 
 /* Judge one run by its verdict, and a cell by its runs. */
 enum run_outcome run_outcome_of(const struct experiment *experiment,

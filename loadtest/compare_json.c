@@ -67,7 +67,8 @@ bool compare_write_json(const struct comparison *c)
     bool ok;
 
     for (size_t i = 0; i < comparison_cell_count(c); i++)
-        json_array_append_new(cells, cell_json(&c->cells[i]));
+        if (c->cells[i].run_count > 0)
+            json_array_append_new(cells, cell_json(&c->cells[i]));
     json = json_pack(
         "{s:i, s:s, s:s, s:b, s:f, s:o, s:{s:i, s:i, s:I, s:I, s:I}, s:{s:i, s:i, s:i, "
         "s:i}, "

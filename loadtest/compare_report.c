@@ -81,6 +81,8 @@ static void print_experiment(FILE *out, const struct comparison *c, size_t e)
         fprintf(out, "%-*s", CELL_WIDTH, c->hazards[h]->name);
     fputc('\n', out);
     for (size_t l = 0; l < c->lock_count; l++) {
+        if (!experiment_takes(c->experiments[e], c->locks[l]))
+            continue;
         fprintf(out, "%-*s", LOCK_WIDTH, c->locks[l]);
         for (size_t h = 0; h < c->hazard_count; h++) {
             const struct cell *cell = comparison_cell(c, e, h, l);
@@ -95,7 +97,7 @@ static void print_experiment(FILE *out, const struct comparison *c, size_t e)
 
 static void headline(const struct comparison *c, char *out, size_t size)
 {
-    size_t cells = comparison_cell_count(c), bad = comparison_count(c, CELL_UNEXPECTED);
+    size_t cells = comparison_planned(c), bad = comparison_count(c, CELL_UNEXPECTED);
     size_t unknown = comparison_count(c, CELL_UNKNOWN);
     size_t missing = comparison_count(c, CELL_NOT_DONE);
     int n = snprintf(out, size, "%zu of %zu cells as expected",
@@ -139,7 +141,8 @@ void compare_print(FILE *out, const struct comparison *c)
             head, report_style(out, STYLE_PLAIN),
             c->was_interrupted ? " (cut short)" : "");
     for (size_t e = 0; e < c->experiment_count; e++)
-        print_experiment(out, c, e);
+        if (comparison_planned_in(c, e) > 0)
+            print_experiment(out, c, e);
     fputc('\n', out);
     print_odd(out, c, "");
     fprintf(out,
@@ -170,6 +173,8 @@ static void markdown_experiment(FILE *out, const struct comparison *c, size_t e)
         fputs("---|", out);
     fputc('\n', out);
     for (size_t l = 0; l < c->lock_count; l++) {
+        if (!experiment_takes(c->experiments[e], c->locks[l]))
+            continue;
         fprintf(out, "| `%s` |", c->locks[l]);
         for (size_t h = 0; h < c->hazard_count; h++) {
             const struct cell *cell = comparison_cell(c, e, h, l);
@@ -202,7 +207,7 @@ static void markdown_method(FILE *out, const struct comparison *c)
         "- %d service processes, wrk with %d connections, closed loop: a connection "
         "sends "
         "its next order when the last one was answered\n"
-        "- `oversell` sells one voucher of %" PRId64
+        "- `oversell` and `fencing` sell one voucher of %" PRId64
         "; `one-per-user` lets the same user "
         "order from all connections at once, for two vouchers in turn\n"
         "- lease %s under a hazard, %s when calm; PostgreSQL durable "
@@ -249,7 +254,8 @@ bool compare_write_markdown(const struct comparison *c)
           "nothing.\n",
           out);
     for (size_t e = 0; e < c->experiment_count; e++)
-        markdown_experiment(out, c, e);
+        if (comparison_planned_in(c, e) > 0)
+            markdown_experiment(out, c, e);
     markdown_method(out, c);
     return fclose(out) == 0;
 }

@@ -76,7 +76,7 @@ static bool read_stock(struct evidence *e, lab_db *db, const int64_t *vouchers,
             return false;
         }
         e->vouchers[e->voucher_count++] =
-            (struct audit_voucher){vouchers[i], stock.issued, stock.left};
+            (struct audit_voucher){vouchers[i], stock.issued, stock.left, stock.fence};
     }
     return true;
 }
@@ -112,6 +112,7 @@ static bool stock_from_file(struct evidence *e, const char *dir)
             .id = json_integer_value(json_object_get(entry, "voucher")),
             .issued = json_integer_value(json_object_get(entry, "issued")),
             .left = json_integer_value(json_object_get(entry, "left")),
+            .fence = (uint64_t)json_integer_value(json_object_get(entry, "fence")),
         };
     }
     json_decref(list);
@@ -184,10 +185,11 @@ bool evidence_export(lab_db *db, const int64_t *vouchers, size_t count, const ch
     bool ok = read_stock(&e, db, vouchers, count);
 
     for (size_t i = 0; i < e.voucher_count; i++)
-        json_array_append_new(list, json_pack("{s:I, s:I, s:I}", "voucher",
+        json_array_append_new(list, json_pack("{s:I, s:I, s:I, s:I}", "voucher",
                                               (json_int_t)e.vouchers[i].id, "issued",
                                               (json_int_t)e.vouchers[i].issued, "left",
-                                              (json_int_t)e.vouchers[i].left));
+                                              (json_int_t)e.vouchers[i].left, "fence",
+                                              (json_int_t)e.vouchers[i].fence));
     files_join(path, dir, "stock.json");
     ok = ok && files_write_json(path, list) && export_orders(db, vouchers, count, dir);
     json_decref(list);

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "loadtest/compare.h"
+#include "lock/dlock.h"
 
 /* The masks are off: nothing but the lock protects what the experiment is about. */
 static const char *const oversell_flags[] = {
@@ -14,11 +15,18 @@ static const char *const one_per_user_flags[] = {
     "--lock-scope=user", "--stock-guard=conditional", "--duplicate-guard=count",
     "--lock-wait=0ms", NULL};
 
+/* Under `oversell`'s lock, and the row looks at its fence. */
+static const char *const fencing_flags[] = {
+    "--lock-scope=voucher", "--stock-guard=fence", "--duplicate-guard=none",
+    "--lock-wait=300ms", NULL};
+
 static const struct experiment experiments[] = {
     {"oversell", "does the lock alone keep a voucher from being sold beyond its stock?",
-     oversell_flags, false, 1},
+     oversell_flags, false, 1, 0, false},
     {"one-per-user", "does the lock alone keep a user from buying a voucher twice?",
-     one_per_user_flags, true, 2},
+     one_per_user_flags, true, 2, 0, false},
+    {"fencing", "does the lock's fence keep out who comes back too late?", fencing_flags,
+     false, 1, DLOCK_CAP_FENCED, true},
 };
 
 enum { EXPERIMENT_COUNT = sizeof experiments / sizeof experiments[0] };
@@ -91,6 +99,23 @@ enum expectation expectation_of(const char *lock, const char *hazard)
     return strcmp(hazard, "check-gap") == 0 ? e->check_gap : EXPECT_NOTHING;
 }
 
+bool experiment_takes(const struct experiment *experiment, const char *lock)
+{
+    const dlock_variant_info *info = dlock_variant_find(lock);
+
+    return info && (info->caps & experiment->caps) == experiment->caps;
+}
+
+enum expectation experiment_expectation(const struct experiment *experiment,
+                                        const char *lock, const char *hazard)
+{
+    enum expectation expected = expectation_of(lock, hazard);
+
+    if (!experiment_takes(experiment, lock))
+        return EXPECT_NOTHING;
+    return experiment->holds && expected != EXPECT_NOTHING ? EXPECT_SOUND : expected;
+}
+
 bool expectation_has_gap(const char *lock)
 {
     const struct lock_expectation *e = find(lock);
@@ -158,12 +183,31 @@ struct cell *comparison_cell(const struct comparison *c, size_t experiment,
     return &c->cells[(experiment * c->hazard_count + hazard) * c->lock_count + lock];
 }
 
+size_t comparison_planned_in(const struct comparison *c, size_t experiment)
+{
+    size_t n = 0;
+
+    for (size_t h = 0; h < c->hazard_count; h++)
+        for (size_t l = 0; l < c->lock_count; l++)
+            n += comparison_cell(c, experiment, h, l)->run_count > 0;
+    return n;
+}
+
+size_t comparison_planned(const struct comparison *c)
+{
+    size_t n = 0;
+
+    for (size_t i = 0; i < c->experiment_count; i++)
+        n += comparison_planned_in(c, i);
+    return n;
+}
+
 size_t comparison_count(const struct comparison *c, enum cell_outcome outcome)
 {
     size_t n = 0;
 
     for (size_t i = 0; i < comparison_cell_count(c); i++)
-        n += cell_outcome_of(&c->cells[i]) == outcome;
+        n += c->cells[i].run_count > 0 && cell_outcome_of(&c->cells[i]) == outcome;
     return n;
 }
 

@@ -101,7 +101,7 @@ static const struct setting settings[] = {
      .offset = AT(record),
      .fallback = "off",
      .group = "Options",
-     .help = "record every lock call, for `seckill check`"},
+     .help = "record every lock call and every write, for `seckill check`"},
     COMMAND_OUT(AT(out)),
     COMMAND_OWN_DIR(AT(dir)),
 };

@@ -10,6 +10,7 @@
 #include "base/duration.h"
 #include "loadtest/evidence.h"
 #include "loadtest/interrupt.h"
+#include "loadtest/write_log.h"
 #include "loadtest/wrk.h"
 
 enum {
@@ -299,6 +300,8 @@ static bool judge(struct running *r)
 
     ok = evidence_export(plan->db, r->vouchers, (size_t)plan->voucher_count,
                          plan->dir) &&
+         (!plan->record || write_log_export(plan->db, r->vouchers,
+                                            (size_t)plan->voucher_count, plan->dir)) &&
          evidence_from_files(&evidence, plan->dir);
     if (!ok)
         return false;

@@ -2,8 +2,8 @@
 /* run.h -- one run: service processes, load, a hazard, and the audit after it.
  *
  * Everything it leaves is in one directory: run.json, the ledgers, load.json, wrk.txt,
- * seckilld-<i>.log, orders.tsv, stock.json, verdict.json, and locks/ if the locks were
- * recorded.
+ * seckilld-<i>.log, orders.tsv, stock.json, verdict.json, and locks/ and writes.tsv if the
+ * locks were recorded.
  */
 #ifndef LOADTEST_RUN_H
 #define LOADTEST_RUN_H

@@ -132,6 +132,7 @@ static void every_property_is_violated_by_some_story(void **state)
 
     (void)state;
     is_met[CHECK_resource] = true; /* needs the resource's own log: see below */
+    is_met[CHECK_orders] = true;   /* the same */
     assert_true(files_find_data(path, "tests/histories"));
     files_path(pattern, "%s/bad/*.txt", path);
     assert_int_equal(0, glob(pattern, 0, NULL, &found));
@@ -153,7 +154,9 @@ static void the_resource_is_judged_by_its_own_log(void **state)
 {
     static const char text[] = "10 p1 t1 acquire a -> 11 ok until=40\n"
                                "20 p1 t1 release a -> 21 ok\n";
-    struct check_write writes[] = {{0, 33, true}, {0, 34, true}, {0, 33, false}};
+    struct check_write writes[] = {{.fence = 33, .is_accepted = true},
+                                   {.fence = 34, .is_accepted = true},
+                                   {.fence = 33}};
     struct check_options options = {.writes = writes, .write_count = 3};
     struct check *c = check_new();
     struct check_verdict verdict;
@@ -167,11 +170,66 @@ static void the_resource_is_judged_by_its_own_log(void **state)
     writes[2].is_accepted = true; /* a stale write was taken */
     check_judge(c, &h, &options, &verdict);
     assert_int_equal(1, verdict.findings[CHECK_resource].count);
-    writes[2] = (struct check_write){0, 35, false}; /* a current one was refused */
+    writes[2] = (struct check_write){.fence = 35}; /* a current one was refused */
     check_judge(c, &h, &options, &verdict);
     assert_int_equal(1, verdict.findings[CHECK_resource].count);
     history_free(&h);
     check_free(c);
+}
+
+/* Two writes under fences 33 and 34 of a stock of 5, and one that came too late. */
+static struct check_write tale_writes[] = {
+    {.fence = 33, .is_accepted = true, .sets_fence = true, .position = 1, .voucher = 7,
+     .request = "a"},
+    {.fence = 34, .is_accepted = true, .sets_fence = true, .position = 2, .voucher = 7,
+     .request = "b"},
+    {.fence = 33, .sets_fence = true, .position = 3, .voucher = 7, .request = "c"},
+};
+
+static int64_t odd_in_tale(struct check_voucher voucher, const char *first,
+                           const char *second, size_t write_count)
+{
+    static const char text[] = "10 p1 t1 acquire a -> 11 ok until=40\n"
+                               "20 p1 t1 release a -> 21 ok\n";
+    struct audit_order orders[] = {{.voucher = 7, .request = first},
+                                   {.voucher = 7, .request = second}};
+    struct check_options options = {.writes = tale_writes,
+                                    .write_count = write_count,
+                                    .vouchers = &voucher,
+                                    .voucher_count = 1,
+                                    .orders = orders,
+                                    .order_count = second != NULL ? 2 : 1};
+    struct check *c = check_new();
+    struct check_verdict verdict;
+    struct history h = {0};
+    char error[128];
+
+    assert_true(history_parse(&h, text, error, sizeof(error)));
+    check_judge(c, &h, &options, &verdict);
+    history_free(&h);
+    check_free(c);
+    assert_true(verdict.findings[CHECK_orders].is_claimed);
+    assert_true((verdict.findings[CHECK_orders].count > 0) ==
+                (verdict.valid == CHECK_INVALID));
+    return verdict.findings[CHECK_orders].count;
+}
+
+static void orders_and_the_log_tell_one_story(void **state)
+{
+    struct check_voucher good = {.id = 7, .issued = 5, .left = 3, .fence = 34};
+    struct check_voucher lost = {.id = 7, .issued = 5, .left = 4, .fence = 34};
+    struct check_voucher old = {.id = 7, .issued = 5, .left = 3, .fence = 33};
+
+    (void)state;
+    assert_int_equal(0, odd_in_tale(good, "a", "b", 3));
+    assert_int_equal(1, odd_in_tale(lost, "a", "b", 3)); /* an update was lost */
+    assert_int_equal(1, odd_in_tale(old, "a", "b", 3));  /* the fence was not kept */
+    assert_int_equal(1, odd_in_tale(good, "a", NULL, 3)); /* taken, and no order */
+    assert_int_equal(2, odd_in_tale(good, "a", "c", 3)); /* refused, and an order */
+    assert_int_equal(3, odd_in_tale(good, "a", "b", 1)); /* an order, and not taken */
+    tale_writes[1].request = "a";
+    assert_int_equal(2, odd_in_tale(good, "a", "b", 3)); /* one request, taken twice */
+    tale_writes[1].request = "b";
 }
 
 static void a_text_that_makes_no_sense_is_refused_with_its_line(void **state)
@@ -203,6 +261,7 @@ int main(void)
         cmocka_unit_test(what_cannot_be_told_is_unknown),
         cmocka_unit_test(every_property_is_violated_by_some_story),
         cmocka_unit_test(the_resource_is_judged_by_its_own_log),
+        cmocka_unit_test(orders_and_the_log_tell_one_story),
         cmocka_unit_test(a_text_that_makes_no_sense_is_refused_with_its_line),
     };
 

@@ -32,6 +32,29 @@ static void every_lock_has_an_expectation_under_every_hazard(void **state)
     assert_int_equal(expectation_of("nobody", "calm"), EXPECT_NOTHING);
 }
 
+static void a_fence_holds_under_every_hazard(void **state)
+{
+    const struct experiment *fencing = experiment_find("fencing");
+    size_t fenced_count = 0;
+
+    (void)state;
+    for (size_t l = 0; l < dlock_variant_count(); l++) {
+        const dlock_variant_info *lock = dlock_variant_at(l);
+        bool is_fenced = lock->caps & DLOCK_CAP_FENCED;
+
+        fenced_count += is_fenced;
+        assert_true(experiment_takes(fencing, lock->name) == is_fenced);
+        for (size_t h = 0; hazard_at(h); h++)
+            assert_int_equal(
+                experiment_expectation(fencing, lock->name, hazard_at(h)->name),
+                is_fenced ? EXPECT_SOUND : EXPECT_NOTHING);
+    }
+    assert_true(fenced_count >= 3);
+    assert_int_equal(experiment_expectation(experiment_find("oversell"), "fenced",
+                                            "freeze"),
+                     EXPECT_BROKEN);
+}
+
 static void a_run_is_broken_by_what_its_experiment_is_about(void **state)
 {
     const struct experiment *oversell = experiment_find("oversell");
@@ -117,6 +140,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_lock_has_an_expectation_under_every_hazard),
+        cmocka_unit_test(a_fence_holds_under_every_hazard),
         cmocka_unit_test(a_run_is_broken_by_what_its_experiment_is_about),
         cmocka_unit_test(a_phantom_is_never_excused),
         cmocka_unit_test(unknown_and_missed_are_no_passes),
