@@ -238,7 +238,7 @@ static void a_refusal_says_by_whom(void **state)
     (void)state;
     first = RIG_START("--lock=none", "--stock-guard=conditional", rig_record_flag(),
                       "--duplicate-guard=unique");
-    assert_true(rig_order_named(first.orders_port, voucher, 1, "fence:1", &answer));
+    assert_true(rig_order(first.orders_port, voucher, 1, &answer));
     assert_true(rig_order(first.orders_port, voucher, 2, &answer));
     expect("sold-out");
     assert_int_equal(rig_writes(voucher, "accepted", "conditional"), 1);
