@@ -34,6 +34,10 @@ struct law {
     unsigned absent_needs; /* caps without which there is nothing to show either */
 };
 
+/* laws.c */
+extern const struct law laws[];
+extern const size_t law_count;
+
 /* laws_exclusion.c */
 law_fn excludes_a_second_owner, lets_everybody_in;
 law_fn lets_one_of_many_in;
