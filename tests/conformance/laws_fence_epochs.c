@@ -81,7 +81,7 @@ void fence_needs_its_epoch(const char *variant)
     dlock_lease lease;
     char sql[160];
 
-    opts.database_timeout_ms = SHORT_LEASE_MS;
+    opts.database_timeout_ms = KEPT_LEASE_MS;
     servers_start(&opts);
     sys = rig_open(&opts);
     assert_true(fence_of(sys, known) > 0);

@@ -167,6 +167,14 @@ static void the_resource_is_judged_by_its_own_log(void **state)
     assert_true(history_parse(&h, text, error, sizeof(error)));
     check_judge(c, &h, &options, &verdict);
     assert_int_equal(CHECK_VALID, verdict.valid);
+    writes[1].fence = 33; /* the same holder again; and then it was no longer stale */
+    writes[2].is_accepted = true;
+    check_judge(c, &h, &options, &verdict);
+    assert_int_equal(0, verdict.findings[CHECK_resource].count);
+    writes[2].is_accepted = false;
+    check_judge(c, &h, &options, &verdict);
+    assert_int_equal(1, verdict.findings[CHECK_resource].count);
+    writes[1].fence = 34;
     writes[2].is_accepted = true; /* a stale write was taken */
     check_judge(c, &h, &options, &verdict);
     assert_int_equal(1, verdict.findings[CHECK_resource].count);
