@@ -6,6 +6,8 @@
 #ifndef CONFORMANCE_LAWS_H
 #define CONFORMANCE_LAWS_H
 
+#include <sys/types.h>
+
 #include "tests/conformance/rig.h"
 #include "tests/conformance/servers.h"
 
@@ -257,6 +259,9 @@ law_fn any_history_has_one_inside;
 
 /* The fence that another process is given for `name`; it has released it then. */
 uint64_t fence_of_another_process(const char *variant, const char *name);
+
+/* Another process that waits for `name` until it is killed. */
+pid_t wait_by_another_process(const char *variant, const char *name);
 
 /* Run by another process: what `conformance --child` does.  Answers the exit code. */
 int child_main(int argc, char **argv);

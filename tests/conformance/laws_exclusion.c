@@ -21,6 +21,7 @@ enum {
     CHILD_BUSY = 10, /* exit codes of the other process */
     CHILD_OK = 11,
     CHILD_LEASE_MS = 500, /* of one that is killed */
+    WAITER_SESSION_MS = 1500,
 };
 
 void excludes_a_second_owner(const char *variant)
@@ -150,6 +151,11 @@ int child_main(int argc, char **argv)
     opts.watchdog = true;
     if (strcmp(argv[2], "hold") == 0 || strcmp(argv[2], "die") == 0)
         opts.lease_ms = CHILD_LEASE_MS;
+    if (strcmp(argv[2], "wait") == 0) {
+        request.wait_ms = -1;
+        if (rig_caps(argv[3]) & DLOCK_CAP_SESSION)
+            opts.lease_ms = WAITER_SESSION_MS; /* its place goes with its session */
+    }
     if (strcmp(argv[2], "die") == 0) { /* where it can: else it holds */
         dlock_fault_allow();
         dlock_fault_arm(DLOCK_FAULT_BETWEEN_SETNX_AND_EXPIRE, DLOCK_FAULT_KILL, "");
@@ -190,6 +196,15 @@ static pid_t start_child(const char *what, const char *variant, const char *name
     }
     close(ends[1]);
     *out_fd = ends[0];
+    return pid;
+}
+
+pid_t wait_by_another_process(const char *variant, const char *name)
+{
+    int out_fd;
+    pid_t pid = start_child("wait", variant, name, &out_fd);
+
+    close(out_fd);
     return pid;
 }
 

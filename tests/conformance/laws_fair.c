@@ -2,11 +2,10 @@
 /* laws_fair.c -- who waits first enters first. */
 #include <signal.h>
 #include <sys/wait.h>
-#include <unistd.h>
 
 #include "tests/conformance/laws.h"
 
-enum { WAITERS = 5, GIVES_UP_MS = 120, SESSION_MS = 1500 };
+enum { WAITERS = 5, GIVES_UP_MS = 120 };
 
 /* A waiter that does not look for this long may lose its place: see lock/retry.h. */
 #define BELIEVED_MS 1500
@@ -81,18 +80,7 @@ void a_dead_waiter_keeps_nobody(const char *variant)
     pid_t pid;
 
     assert_status(OK, dlock_acquire(sys, name, 0, &lease));
-    pid = fork();
-    assert_true(pid >= 0);
-    if (pid == 0) {
-        dlock_system *own = NULL;
-
-        if (rig_caps(variant) & DLOCK_CAP_SESSION)
-            opts.lease_ms = SESSION_MS; /* its place goes with its session */
-        if (dlock_open(&own, &opts) == DLOCK_OK &&
-            dlock_acquire(own, name, -1, &lease) == DLOCK_OK)
-            _exit(2);
-        _exit(1);
-    }
+    pid = wait_by_another_process(variant, name);
     assert_comes(rig_waiter_count(sys, name) == 1);
     kill(pid, SIGKILL);
     assert_int_equal(pid, waitpid(pid, NULL, 0));

@@ -46,8 +46,8 @@ void premise_check(bool held, const char *what, const char *file, int line)
         fflush(stdout);
         longjmp(running.begin, 1);
     }
-    print_error("the machine was never steady enough for this law: in each of %d "
-                "beginnings a premise of it did not hold, the last time %s\n",
+    print_error("the machine was never steady enough for this law: in each of its %d "
+                "beginnings a premise did not hold, the last time %s\n",
                 PREMISE_TRIES, what);
     _fail(file, line);
 }

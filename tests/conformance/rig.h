@@ -32,8 +32,7 @@ extern int rig_patience_ms;
  * with servers that are slow. */
 dlock_options rig_options(const char *variant);
 
-/* Open it, or fail the law; presumes that the machine is steady for its timeouts, if the
- * law watches that. */
+/* Open it, or fail the law; one with short timeouts may try several times to connect. */
 dlock_system *rig_open(const dlock_options *opts);
 
 /* Two systems of `variant` that know nothing of each other. */
