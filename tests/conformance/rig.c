@@ -296,6 +296,14 @@ int64_t rig_helper_asked_ms(struct rig_helper *helper)
     return helper->asked_ms;
 }
 
+int64_t rig_helper_told_within_ms(struct rig_helper *helper, int64_t told_ms)
+{
+    int64_t now_ms = rig_now_ms();
+
+    return now_ms - rig_helper_asked_ms(helper) < LOOK_LEAST_MS ? now_ms - told_ms
+                                                                : INT64_MAX;
+}
+
 bool rig_helper_is_done(struct rig_helper *helper)
 {
     return atomic_load(&helper->acquired);

@@ -89,6 +89,12 @@ struct rig_helper *rig_helper_ask(dlock_system *sys, const char *name,
                                   const dlock_request *request);
 bool rig_helper_is_done(struct rig_helper *helper);       /* the acquire has answered */
 int64_t rig_helper_asked_ms(struct rig_helper *helper);   /* when it began to ask */
+
+/* How long it has taken since `told_ms` that the helper, a waiter, got the lock.  One that
+ * is told of nothing looks by itself, first after LOOK_LEAST_MS: who waited for so long
+ * may just have looked, which is INT64_MAX here. */
+enum { LOOK_LEAST_MS = 200 };
+int64_t rig_helper_told_within_ms(struct rig_helper *helper, int64_t told_ms);
 dlock_status rig_helper_acquired(struct rig_helper *helper); /* waits for that */
 void rig_helper_begin_release(struct rig_helper *helper);
 bool rig_helper_has_released(struct rig_helper *helper); /* the release has answered */
