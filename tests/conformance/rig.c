@@ -195,6 +195,13 @@ int rig_waiter_count(dlock_system *sys, const char *name)
     return info.waiter_count;
 }
 
+void rig_let_wait(dlock_system *sys, const char *name, int ms)
+{
+    if (rig_waiter_count(sys, name) >= 0)
+        assert_comes(rig_waiter_count(sys, name) > 0);
+    rig_pause_ms(ms);
+}
+
 dlock_cancel *rig_cancel(void)
 {
     assert_true(cancel_count < CANCELS_MAX);
@@ -300,8 +307,10 @@ int64_t rig_helper_told_within_ms(struct rig_helper *helper, int64_t told_ms)
 {
     int64_t now_ms = rig_now_ms();
 
-    return now_ms - rig_helper_asked_ms(helper) < LOOK_LEAST_MS ? now_ms - told_ms
-                                                                : INT64_MAX;
+    return is_steady(LOOK_LEAST_MS) &&
+                   now_ms - rig_helper_asked_ms(helper) < LOOK_LEAST_MS
+               ? now_ms - told_ms
+               : INT64_MAX;
 }
 
 bool rig_helper_is_done(struct rig_helper *helper)

@@ -75,8 +75,12 @@ dlock_status rig_try_elsewhere(dlock_system *sys, const char *name);
 /* The same by `sys`' calling thread. */
 dlock_status rig_try(dlock_system *sys, const char *name);
 
-/* How many wait for it, as the store tells. */
+/* How many wait for it, as the store tells; -1: it does not. */
 int rig_waiter_count(dlock_system *sys, const char *name);
+
+/* Let somebody come to wait who nobody did before, and have looked: for `ms`, and since
+ * the store, if it can, tells of it. */
+void rig_let_wait(dlock_system *sys, const char *name, int ms);
 
 /* Freed with the systems. */
 dlock_cancel *rig_cancel(void);
@@ -91,7 +95,8 @@ bool rig_helper_is_done(struct rig_helper *helper);       /* the acquire has ans
 int64_t rig_helper_asked_ms(struct rig_helper *helper);   /* when it began to ask */
 
 /* How long it has taken since `told_ms` that the helper, a waiter, got the lock.  One that
- * is told of nothing looks by itself, first after LOOK_LEAST_MS: who waited for so long
+ * is told of nothing looks by itself: as it begins, and again after LOOK_LEAST_MS.  Who
+ * waited for so long, or was late to begin (premise_watch_pace() comes before it does),
  * may just have looked, which is INT64_MAX here. */
 enum { LOOK_LEAST_MS = 200 };
 int64_t rig_helper_told_within_ms(struct rig_helper *helper, int64_t told_ms);
