@@ -25,6 +25,9 @@ enum {
     LAB_READY_MS = 30000, /* how long a server may take to come up                 */
 };
 
+/* By kind; a lab has one PostgreSQL, at [0], and LAB_REDIS_COUNT servers of Redis. */
+enum lab_kind { LAB_IS_POSTGRES, LAB_IS_REDIS, LAB_IS_ZOOKEEPER, LAB_KIND_COUNT };
+
 struct lab_server {
     char name[16]; /* "postgres", "redis", "redlock-1", ...; its log is NAME.log   */
     struct child child;
@@ -70,6 +73,10 @@ enum exit_code lab_remove(const char *dir, bool *was_there);
 
 /* Stop one server of a lab that is up and start it again on its port. */
 enum exit_code lab_restart(struct lab *lab, const char *name);
+
+/* The server of that name, "redis" or "redlock-3"; NULL: the lab has none. */
+struct lab_server *lab_find_server(struct lab *lab, const char *name);
+enum lab_kind lab_server_kind(const struct lab *lab, const struct lab_server *server);
 
 /* The URL of the database for the laboratory's own role. */
 void lab_database_url(const struct lab *lab, char *out, size_t size);
