@@ -51,7 +51,7 @@ LOCK_SRC := $(call sources,lock lock/variants lock/primitives lock/stores)
 BASE_SRC := $(call sources,base)
 DB_SRC   := $(call sources,db db/guards)
 APP_SRC  := $(call sources,app)
-LAB_SRC  := $(call sources,loadtest loadtest/hazards loadtest/checks)
+LAB_SRC  := $(call sources,loadtest loadtest/hazards loadtest/checks loadtest/faults)
 
 LIBRARY  := $(OUT)/libdlock.a
 # The number after .so changes when programs have to be built anew.
@@ -71,6 +71,8 @@ CONFORMANCE   := $(OUT)/tests/conformance
 PRIMITIVES    := $(OUT)/tests/primitives
 INTEROP_PEER  := $(OUT)/tests/interop-peer
 PROGRAMS      := $(OUT)/seckilld $(OUT)/seckill
+# Loaded into a server that is not ours, so never with a sanitizer.
+WALL_CLOCK    := build/wall_clock.so
 
 ifeq ($(V),0)
 say = @printf '  %-5s %s\n' '$(1)' '$@';
@@ -82,7 +84,7 @@ endif
 
 ##@ Build
 .PHONY: all
-all: $(PROGRAMS) $(SHARED)                  ## build the service and the laboratory
+all: $(PROGRAMS) $(WALL_CLOCK) $(SHARED)    ## build the service and the laboratory
 
 .PHONY: lib
 lib: $(LIBRARY) $(SHARED)                   ## build the lock library, static and shared
@@ -108,6 +110,10 @@ $(OUT)/seckilld: $(call objects,$(APP_SRC)) $(LIBRARY) $(COMMON)
 $(OUT)/seckill: $(call objects,$(LAB_SRC)) $(LIBRARY) $(COMMON)
 	$(call say,LINK)$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $(filter %.o,$^) $(COMMON) \
 	  $(LIBRARY) $(LIBS.lab) $(LIBS.db) $(LIBS.lock) $(LIBS.base)
+
+$(WALL_CLOCK): loadtest/preload/wall_clock.c Makefile
+	@mkdir -p $(@D)
+	$(call say,LINK)$(CC) $(CSTD) $(WARN) $(OPT.release) -fPIC -shared -o $@ $<
 
 # Only what the public headers declare is to be seen from outside.
 $(call objects,$(LOCK_SRC)): CFLAGS += -fvisibility=hidden
@@ -175,7 +181,7 @@ test: deps                                  ## everything: lint, all tests, sani
 	@tests/run
 
 .PHONY: tests conformance-program
-tests: $(PROGRAMS) lib $(UNIT_TESTS) $(SERVICE_TESTS) $(CONFORMANCE) ## build all test programs
+tests: $(PROGRAMS) $(WALL_CLOCK) lib $(UNIT_TESTS) $(SERVICE_TESTS) $(CONFORMANCE) ## build all test programs
 tests: $(PRIMITIVES) $(INTEROP_PEER)
 conformance-program: $(CONFORMANCE) $(PRIMITIVES)
 

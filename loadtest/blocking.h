@@ -2,7 +2,7 @@
 /* blocking.h -- Redis as most programs use it: a connection, a command, its answer.
  *
  * What the lock library's link is measured against, and how the bench asks the servers
- * themselves.  The only file of the laboratory that knows hiredis.
+ * themselves.
  *
  * Threads     One `blocking` belongs to one thread.
  * Errors      What fails says why on stderr.

@@ -2,6 +2,7 @@
 /* child.c -- processes, each known by pid and start time. */
 #include "loadtest/child.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <grp.h>
@@ -25,9 +26,9 @@ struct child_options child_options_default(const char *const *argv)
         .argv = argv, .stdin_fd = -1, .stdout_fd = -1, .stderr_fd = -1};
 }
 
-/* Field 3 (state) and field 22 (start time) of /proc/PID/stat.  The name in field 2 may
- * hold anything, so count from the last ")". */
-static bool read_stat(pid_t pid, char *state, uint64_t *start)
+/* Field 3 (state), 4 (parent) and 22 (start time) of /proc/PID/stat.  The name in field
+ * 2 may hold anything, so count from the last ")". */
+static bool read_stat(pid_t pid, char *state, pid_t *parent, uint64_t *start)
 {
     char path[64], text[1024];
     const char *p;
@@ -45,6 +46,7 @@ static bool read_stat(pid_t pid, char *state, uint64_t *start)
     if (!p || p[1] != ' ')
         return false;
     *state = p[2];
+    *parent = (pid_t)strtol(p + 3, NULL, 10);
     p += 2;
     for (int field = 3; field < 22; field++) {
         p = strchr(p, ' ');
@@ -59,17 +61,19 @@ static bool read_stat(pid_t pid, char *state, uint64_t *start)
 uint64_t child_start_time(pid_t pid)
 {
     uint64_t start = 0;
+    pid_t parent;
     char state;
 
-    return read_stat(pid, &state, &start) ? start : 0;
+    return read_stat(pid, &state, &parent, &start) ? start : 0;
 }
 
 char child_state(const struct child *c)
 {
     uint64_t start;
+    pid_t parent;
     char state;
 
-    if (c->pid <= 0 || !read_stat(c->pid, &state, &start) || start != c->start)
+    if (c->pid <= 0 || !read_stat(c->pid, &state, &parent, &start) || start != c->start)
         return 0;
     return state == 'Z' || state == 'X' ? 0 : state;
 }
@@ -83,6 +87,26 @@ void child_signal(const struct child *c, int number)
 {
     if (child_runs(c))
         kill(c->pid, number);
+}
+
+size_t child_children(const struct child *c, struct child *out)
+{
+    DIR *dir = child_runs(c) ? opendir("/proc") : NULL;
+    struct dirent *entry;
+    size_t count = 0;
+
+    while (dir && count < CHILD_CHILDREN_MAX && (entry = readdir(dir)) != NULL) {
+        pid_t pid = (pid_t)strtol(entry->d_name, NULL, 10);
+        uint64_t start;
+        pid_t parent;
+        char state;
+
+        if (pid > 0 && read_stat(pid, &state, &parent, &start) && parent == c->pid)
+            out[count++] = (struct child){pid, start};
+    }
+    if (dir)
+        closedir(dir);
+    return count;
 }
 
 static void attach(int fd, int target)

@@ -60,6 +60,11 @@ bool child_wait(struct child *c, int64_t timeout_ms, int *status);
  * A stopped process is continued.  Afterwards c->pid is 0. */
 void child_end(struct child *c, int number, int64_t grace_ms);
 
+enum { CHILD_CHILDREN_MAX = 512 };
+
+/* The children that a process has now, at most CHILD_CHILDREN_MAX; answers how many. */
+size_t child_children(const struct child *c, struct child *out);
+
 /* The start time of any process; 0 if there is none of that pid. */
 uint64_t child_start_time(pid_t pid);
 

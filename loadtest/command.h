@@ -19,6 +19,7 @@
       "judge the locks of a run: two holders at once, and whose fault it was")         \
     X(proxy, "proxy",                                                                  \
       "a wire to any server that fails on command: hold, drop, delay, cut")            \
+    X(fault, "fault", "break one server of a lab by hand, and see the proof")           \
     X(locks, "locks", "the table of locks: what each promises and what breaks it")     \
     X(lock, "lock", "look at one lock in its store, or free it by force")              \
     X(bench, "bench",                                                                  \

@@ -42,6 +42,7 @@ static void clean(struct lab *lab)
                   i == 0 ? END_MS : REDIS_END_MS);
         lab_release_port(&lab->servers[i]);
     }
+    child_end(&lab->spare.child, SIGTERM, REDIS_END_MS);
     if (lab->data_root[0] && !files_remove_tree(lab->data_root))
         fprintf(stderr, "seckill: cannot remove %s: %s\n", lab->data_root,
                 strerror(errno));
@@ -146,55 +147,6 @@ static bool prepare(struct lab *lab, bool zookeeper)
     return lab_state_write(lab);
 }
 
-static bool answers(const struct lab *lab, int i)
-{
-    return i == 0               ? lab_postgres_answers(lab, &lab->servers[i])
-           : i == LAB_ZOOKEEPER ? lab_zookeeper_answers(lab, &lab->servers[i])
-                                : lab_redis_answers(lab, &lab->servers[i]);
-}
-
-/* Any but the first start of PostgreSQL, which needs its initdb. */
-static bool start_server(struct lab *lab, int i)
-{
-    return i == 0               ? lab_postgres_start(lab, &lab->servers[i])
-           : i == LAB_ZOOKEEPER ? lab_zookeeper_start(lab, &lab->servers[i])
-                                : lab_redis_start(lab, &lab->servers[i]);
-}
-
-static void show_failure(const struct lab *lab, const struct lab_server *server,
-                         const char *what)
-{
-    char path[FILES_PATH_MAX];
-
-    lab_log_path(lab, server, path);
-    fprintf(stderr, "seckill: %s %s (127.0.0.1:%d); the end of its log:\n",
-            server->name, what, server->port);
-    files_print_tail(stderr, path, 10, "  | ");
-}
-
-/* Wait until it answers.  False: it ended, or took too long, or we are to stop. */
-static bool wait_ready(struct lab *lab, int i)
-{
-    struct lab_server *server = &lab->servers[i];
-    int64_t deadline_ns = monotonic_ns() + LAB_READY_MS * 1000000LL;
-
-    while (!answers(lab, i)) {
-        if (interrupted())
-            return false;
-        if (!child_runs(&server->child)) {
-            show_failure(lab, server, "did not come up");
-            return false;
-        }
-        if (monotonic_ns() > deadline_ns) {
-            show_failure(lab, server, "does not answer");
-            return false;
-        }
-        interrupt_sleep_ms(POLL_MS);
-    }
-    lab_release_port(server);
-    return true;
-}
-
 /* Its port is nobody's between our placeholder and java, so another process may have
  * taken it: then java ends, and is started with another one. */
 static bool wait_zookeeper(struct lab *lab)
@@ -204,17 +156,17 @@ static bool wait_zookeeper(struct lab *lab)
     for (int i = 1; i < STARTS; i++) {
         int64_t deadline_ns = monotonic_ns() + LAB_READY_MS * 1000000LL;
 
-        while (child_runs(&server->child) && !answers(lab, LAB_ZOOKEEPER) &&
+        while (child_runs(&server->child) && !lab_server_answers(lab, server) &&
                !interrupted() && monotonic_ns() < deadline_ns)
             interrupt_sleep_ms(POLL_MS);
         if (child_runs(&server->child) || interrupted())
             break;
         fprintf(stderr, "seckill: ZooKeeper ended at once; trying another port\n");
-        if (!lab_reserve_port(server) || !start_server(lab, LAB_ZOOKEEPER) ||
+        if (!lab_reserve_port(server) || !lab_server_start(lab, server) ||
             !lab_state_write(lab))
             return false;
     }
-    return wait_ready(lab, LAB_ZOOKEEPER);
+    return lab_server_wait(lab, server);
 }
 
 static bool wait_initdb(struct lab *lab)
@@ -227,7 +179,7 @@ static bool wait_initdb(struct lab *lab)
             return false;
     }
     if (status != 0)
-        show_failure(lab, server, "could not be set up by initdb");
+        lab_server_show_failure(lab, server, "could not be set up by initdb");
     return status == 0;
 }
 
@@ -237,17 +189,18 @@ static bool start_servers(struct lab *lab)
     if (!lab_postgres_init(lab, &lab->servers[0]) || !lab_state_write(lab))
         return false;
     for (int i = 1; i < lab->server_count; i++) {
-        if (!start_server(lab, i) || !lab_state_write(lab))
+        if (!lab_server_start(lab, &lab->servers[i]) || !lab_state_write(lab))
             return false;
     }
     if (!wait_initdb(lab) || !lab_postgres_start(lab, &lab->servers[0]) ||
         !lab_state_write(lab))
         return false;
     for (int i = 1; i < lab->server_count; i++) {
-        if (!(i == LAB_ZOOKEEPER ? wait_zookeeper(lab) : wait_ready(lab, i)))
+        if (!(i == LAB_ZOOKEEPER ? wait_zookeeper(lab)
+                                : lab_server_wait(lab, &lab->servers[i])))
             return false;
     }
-    return wait_ready(lab, 0) && lab_postgres_fill(lab) && lab_env_write(lab) &&
+    return lab_server_wait(lab, &lab->servers[0]) && lab_postgres_fill(lab) && lab_env_write(lab) &&
            !interrupted();
 }
 
@@ -260,7 +213,7 @@ static enum exit_code add_zookeeper(struct lab *lab)
     if (!prepare_server(lab, LAB_ZOOKEEPER))
         return EXIT_UNAVAILABLE;
     lab->server_count = LAB_ZOOKEEPER + 1;
-    if (start_server(lab, LAB_ZOOKEEPER) && lab_state_write(lab) &&
+    if (lab_server_start(lab, server) && lab_state_write(lab) &&
         wait_zookeeper(lab) && lab_env_write(lab) && !interrupted())
         return EXIT_VALID;
     child_end(&server->child, SIGTERM, END_MS);
@@ -371,28 +324,4 @@ enum exit_code lab_remove(const char *dir, bool *was_there)
     }
     remove_lab(&lab);
     return EXIT_VALID;
-}
-
-enum exit_code lab_restart(struct lab *lab, const char *name)
-{
-    for (int i = 0; i < lab->server_count; i++) {
-        struct lab_server *server = &lab->servers[i];
-
-        if (strcmp(server->name, name) != 0)
-            continue;
-        if (!lab_lock(lab))
-            return EXIT_UNAVAILABLE;
-        child_end(&server->child, i == 0 ? SIGINT : SIGTERM, END_MS);
-        if (!start_server(lab, i) || !lab_state_write(lab) || !wait_ready(lab, i)) {
-            lab_unlock(lab);
-            return EXIT_UNAVAILABLE;
-        }
-        lab_unlock(lab);
-        return EXIT_VALID;
-    }
-    fprintf(stderr, "seckill: no server \"%s\" in this lab; it has:", name);
-    for (int i = 0; i < lab->server_count; i++)
-        fprintf(stderr, " %s", lab->servers[i].name);
-    fputc('\n', stderr);
-    return EXIT_USAGE;
 }

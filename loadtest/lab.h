@@ -33,6 +33,7 @@ struct lab_server {
     struct child child;
     int port;
     int placeholder_fd; /* keeps the port ours until the server listens; or -1     */
+    bool own_clock;     /* Redis: started so that its wall clock can be moved      */
 };
 
 struct lab {
@@ -42,6 +43,7 @@ struct lab {
                                      * outside `dir`                                */
     struct lab_server servers[LAB_SERVER_MAX]; /* [0] is PostgreSQL                  */
     int server_count;
+    struct lab_server spare; /* a Redis server more, while a fault needs one        */
     char lab_password[LAB_SECRET_LEN + 1];
     char service_password[LAB_SECRET_LEN + 1];
     char redis_password[LAB_SECRET_LEN + 1];
@@ -71,7 +73,8 @@ enum exit_code lab_keep(struct lab *lab, const char *dir, bool zookeeper,
 /* `seckill lab down`: whatever is left of the lab in `dir`, dead or alive. */
 enum exit_code lab_remove(const char *dir, bool *was_there);
 
-/* Stop one server of a lab that is up and start it again on its port. */
+/* Stop one server of a lab that is up and start it again on its port; a Redis server
+ * without its data. */
 enum exit_code lab_restart(struct lab *lab, const char *name);
 
 /* The server of that name, "redis" or "redlock-3"; NULL: the lab has none. */
@@ -104,21 +107,56 @@ bool lab_env_write(const struct lab *lab);
 /* False: somebody else works on this lab (said on stderr). */
 bool lab_lock(struct lab *lab);
 void lab_unlock(struct lab *lab);
+/* The same for a lab that may be ours already, as an owned one is: *was_held is for
+ * lab_change_end(). */
+bool lab_change_begin(struct lab *lab, bool *was_held);
+void lab_change_end(struct lab *lab, bool was_held);
 bool lab_is_up(const struct lab *lab);
 void lab_log_path(const struct lab *lab, const struct lab_server *server, char *out);
 
 /* Choose a free loopback port and keep it: port and placeholder_fd are set. */
 bool lab_reserve_port(struct lab_server *server);
 void lab_release_port(struct lab_server *server);
+/* A connection to 127.0.0.1:port; -1 (and errno): none. */
+int lab_connect(int port);
 /* Open NAME.log for appending. */
 int lab_open_log(const struct lab *lab, const struct lab_server *server);
 
+/* One server of any kind.  Start: any but the first start of PostgreSQL; state.json
+ * names it then.  Wait: until it answers; false: it ended, took too long, or we are to
+ * stop, with the end of its log on stderr.  Kill: as a loss of power would, with every
+ * process that it has; none of them runs any more when it returns. */
+bool lab_server_answers(const struct lab *lab, const struct lab_server *server);
+bool lab_server_start(struct lab *lab, struct lab_server *server);
+bool lab_server_wait(struct lab *lab, struct lab_server *server);
+bool lab_server_kill(const struct lab *lab, struct lab_server *server);
+void lab_server_show_failure(const struct lab *lab, const struct lab_server *server,
+                             const char *what);
+
+/* Start lab->spare, a Redis server of its own on a free port, and wait for it.  False:
+ * said on stderr why, and there is none.  lab_spare_end() is fine with none. */
+bool lab_spare_start(struct lab *lab, const char *name);
+void lab_spare_end(struct lab *lab);
+
+/* Where a Redis server saves its data, if it is told to; and where it stands by how much
+ * its clock is ahead, if it has one of its own. */
+void lab_redis_data_path(const struct lab *lab, const struct lab_server *server,
+                         char *out);
+void lab_redis_clock_path(const struct lab *lab, const struct lab_server *server,
+                          char *out);
+/* By how much the wall clock of a server with own_clock is ahead of the machine's, from
+ * now on.  False: said on stderr. */
+bool lab_redis_set_clock(const struct lab *lab, const struct lab_server *server,
+                         int64_t ahead_ms);
 bool lab_redis_start(struct lab *lab, struct lab_server *server);
 bool lab_redis_answers(const struct lab *lab, const struct lab_server *server);
 
 bool lab_zookeeper_start(struct lab *lab, struct lab_server *server);
 /* Ours, and not whoever else listens there. */
 bool lab_zookeeper_answers(const struct lab *lab, const struct lab_server *server);
+/* What the server on that port says to a command of four letters, such as "dump"; what
+ * does not fit is cut.  False: not everything came. */
+bool lab_zookeeper_ask(int port, const char *four_letters, char *answer, size_t size);
 
 /* Find PostgreSQL's newest programs: PATH of one of them, such as "initdb". */
 bool lab_postgres_program(char *out, const char *name);
@@ -126,6 +164,9 @@ bool lab_postgres_program(char *out, const char *name);
  * server->child; it ends by itself. */
 bool lab_postgres_init(struct lab *lab, struct lab_server *server);
 bool lab_postgres_start(struct lab *lab, struct lab_server *server);
+/* Remove what a server that was killed leaves to say that it runs.  None of its processes
+ * may run any more. */
+void lab_postgres_forget(const struct lab *lab);
 bool lab_postgres_answers(const struct lab *lab, const struct lab_server *server);
 /* Roles, database, schema. */
 bool lab_postgres_fill(const struct lab *lab);

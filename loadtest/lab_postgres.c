@@ -220,12 +220,22 @@ bool lab_postgres_start(struct lab *lab, struct lab_server *server)
     return lab_postgres_program(program, "postgres") && start(lab, server, argv);
 }
 
+void lab_postgres_forget(const struct lab *lab)
+{
+    char path[FILES_PATH_MAX];
+
+    files_path(path, "%s/data/postmaster.pid", lab->data_root);
+    unlink(path);
+}
+
 bool lab_postgres_answers(const struct lab *lab, const struct lab_server *server)
 {
     char url[256];
 
     (void)lab;
-    snprintf(url, sizeof url, "postgresql://seckill_lab@127.0.0.1:%d/postgres",
+    /* The least that libpq knows, for a server that hangs. */
+    snprintf(url, sizeof url,
+             "postgresql://seckill_lab@127.0.0.1:%d/postgres?connect_timeout=2",
              server->port);
     return lab_db_answers(url);
 }

@@ -47,6 +47,15 @@ static bool copy_text(char *out, size_t size, const json_t *json, const char *ke
     return text && snprintf(out, size, "%s", text) < (int)size;
 }
 
+static bool read_server(struct lab_server *server, const json_t *entry)
+{
+    *server = (struct lab_server){.placeholder_fd = -1};
+    server->port = (int)json_integer_value(json_object_get(entry, "port"));
+    server->child.pid = (pid_t)json_integer_value(json_object_get(entry, "pid"));
+    server->child.start = (uint64_t)json_integer_value(json_object_get(entry, "start"));
+    return copy_text(server->name, sizeof server->name, entry, "name");
+}
+
 static bool read_servers(struct lab *lab, const json_t *list)
 {
     size_t count = json_array_size(list);
@@ -55,16 +64,8 @@ static bool read_servers(struct lab *lab, const json_t *list)
         return false;
     lab->server_count = (int)count;
     for (size_t i = 0; i < count; i++) {
-        const json_t *entry = json_array_get(list, i);
-        struct lab_server *server = &lab->servers[i];
-
-        if (!copy_text(server->name, sizeof server->name, entry, "name"))
+        if (!read_server(&lab->servers[i], json_array_get(list, i)))
             return false;
-        server->port = (int)json_integer_value(json_object_get(entry, "port"));
-        server->child.pid = (pid_t)json_integer_value(json_object_get(entry, "pid"));
-        server->child.start =
-            (uint64_t)json_integer_value(json_object_get(entry, "start"));
-        server->placeholder_fd = -1;
     }
     return true;
 }
@@ -72,6 +73,7 @@ static bool read_servers(struct lab *lab, const json_t *list)
 bool lab_state_read(struct lab *lab, const char *dir)
 {
     char path[FILES_PATH_MAX];
+    const json_t *spare;
     json_t *json;
     bool ok;
 
@@ -82,6 +84,7 @@ bool lab_state_read(struct lab *lab, const char *dir)
     if (access(path, R_OK) != 0)
         return false;
     json = files_read_json(path);
+    spare = json_object_get(json, "spare");
     ok = json_integer_value(json_object_get(json, "format")) == STATE_FORMAT &&
          copy_text(lab->id, sizeof lab->id, json, "id") &&
          copy_text(lab->data_root, sizeof lab->data_root, json, "data_root") &&
@@ -90,10 +93,18 @@ bool lab_state_read(struct lab *lab, const char *dir)
                    "service_password") &&
          copy_text(lab->redis_password, sizeof lab->redis_password, json,
                    "redis_password") &&
-         read_servers(lab, json_object_get(json, "servers"));
+         read_servers(lab, json_object_get(json, "servers")) &&
+         (!spare || read_server(&lab->spare, spare));
     lab->owned = json_is_true(json_object_get(json, "owned"));
     json_decref(json);
     return ok;
+}
+
+static json_t *server_json(const struct lab_server *server)
+{
+    return json_pack("{s:s, s:i, s:i, s:I}", "name", server->name, "port", server->port,
+                     "pid", (int)server->child.pid, "start",
+                     (json_int_t)server->child.start);
 }
 
 bool lab_state_write(const struct lab *lab)
@@ -103,19 +114,15 @@ bool lab_state_write(const struct lab *lab)
     json_t *json;
     bool ok;
 
-    for (int i = 0; i < lab->server_count; i++) {
-        const struct lab_server *s = &lab->servers[i];
-
-        json_array_append_new(servers,
-                              json_pack("{s:s, s:i, s:i, s:I}", "name", s->name, "port",
-                                        s->port, "pid", (int)s->child.pid, "start",
-                                        (json_int_t)s->child.start));
-    }
-    json = json_pack("{s:i, s:s, s:b, s:s, s:s, s:s, s:s, s:o}", "format", STATE_FORMAT,
-                     "id", lab->id, "owned", lab->owned, "data_root", lab->data_root,
+    for (int i = 0; i < lab->server_count; i++)
+        json_array_append_new(servers, server_json(&lab->servers[i]));
+    json = json_pack("{s:i, s:s, s:b, s:s, s:s, s:s, s:s, s:o, s:o*}", "format",
+                     STATE_FORMAT, "id", lab->id, "owned", lab->owned, "data_root",
+                     lab->data_root,
                      "lab_password", lab->lab_password, "service_password",
                      lab->service_password, "redis_password", lab->redis_password,
-                     "servers", servers);
+                     "servers", servers, "spare",
+                     lab->spare.child.pid ? server_json(&lab->spare) : NULL);
     files_join(path, lab->dir, "state.json");
     ok = json && files_write_json(path, json);
     json_decref(json);
@@ -264,6 +271,18 @@ void lab_unlock(struct lab *lab)
     lab->lock_fd = -1;
 }
 
+bool lab_change_begin(struct lab *lab, bool *was_held)
+{
+    *was_held = lab->lock_fd >= 0;
+    return *was_held || lab_lock(lab);
+}
+
+void lab_change_end(struct lab *lab, bool was_held)
+{
+    if (!was_held)
+        lab_unlock(lab);
+}
+
 /* Bound but not listening, and with SO_REUSEADDR, which lets the server bind the same
  * port (it sets the flag too) while nobody else is given it. */
 static int bind_loopback(int port)
@@ -281,6 +300,20 @@ static int bind_loopback(int port)
         setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &one, sizeof one) != 0) {
         close(fd);
         return -1;
+    }
+    return fd;
+}
+
+int lab_connect(int port)
+{
+    struct sockaddr_in address = {.sin_family = AF_INET,
+                                  .sin_port = htons((uint16_t)port),
+                                  .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+    int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+
+    if (fd >= 0 && connect(fd, (struct sockaddr *)&address, sizeof address) != 0) {
+        close(fd);
+        fd = -1;
     }
     return fd;
 }

@@ -5,9 +5,7 @@
  * a whole), and lets sessions be as short as the hazards need them. */
 #include "loadtest/lab.h"
 
-#include <arpa/inet.h>
 #include <errno.h>
-#include <netinet/in.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -98,29 +96,25 @@ bool lab_zookeeper_start(struct lab *lab, struct lab_server *server)
     return ok;
 }
 
-/* What the server on that port says to a command, or "". */
-static void ask(int port, const char *four_letters, char *answer, size_t size)
+bool lab_zookeeper_ask(int port, const char *four_letters, char *answer, size_t size)
 {
-    struct sockaddr_in address = {.sin_family = AF_INET,
-                                  .sin_port = htons((uint16_t)port),
-                                  .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
     struct timeval limit = {.tv_usec = ANSWER_MS * 1000};
-    int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    int fd = lab_connect(port);
     size_t used = 0;
-    ssize_t got = 0;
+    ssize_t got = -1;
 
     answer[0] = '\0';
     if (fd < 0)
-        return;
+        return false;
     setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof limit);
-    if (connect(fd, (struct sockaddr *)&address, sizeof address) == 0 &&
-        send(fd, four_letters, 4, MSG_NOSIGNAL) == 4) {
+    if (send(fd, four_letters, 4, MSG_NOSIGNAL) == 4) {
         while (used + 1 < size &&
                (got = recv(fd, answer + used, size - 1 - used, 0)) > 0)
             used += (size_t)got;
     }
     answer[used] = '\0';
     close(fd);
+    return got == 0;
 }
 
 bool lab_zookeeper_answers(const struct lab *lab, const struct lab_server *server)
@@ -128,11 +122,11 @@ bool lab_zookeeper_answers(const struct lab *lab, const struct lab_server *serve
     char want[FILES_PATH_MAX + 32];
     char answer[FILES_PATH_MAX + 1024];
 
-    ask(server->port, "ruok", answer, sizeof answer);
+    lab_zookeeper_ask(server->port, "ruok", answer, sizeof answer);
     if (strcmp(answer, "imok") != 0)
         return false;
     /* Between the placeholder and java another's server may have taken the port. */
     snprintf(want, sizeof want, "dataDir=%s/zookeeper/", lab->data_root);
-    ask(server->port, "conf", answer, sizeof answer);
+    lab_zookeeper_ask(server->port, "conf", answer, sizeof answer);
     return strstr(answer, want) != NULL;
 }

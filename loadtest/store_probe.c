@@ -2,19 +2,13 @@
 /* store_probe.c -- asks a lock's store by hand. */
 #include "loadtest/store_probe.h"
 
-#include <arpa/inet.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/socket.h>
-#include <sys/time.h>
-#include <unistd.h>
 
 #include "base/duration.h"
 #include "db/audit.h"
 #include "loadtest/blocking.h"
-
-enum { ANSWER_S = 5 };
 
 struct store_probe { /* one of the three is not NULL */
     struct blocking *redis;
@@ -110,36 +104,13 @@ int64_t store_probe_trip_ns(struct store_probe *probe)
     return ok ? monotonic_ns() - begin_ns : -1;
 }
 
-/* What ZooKeeper answers to "srvr", which has a line with the number of its nodes. */
-static bool ask_zookeeper(int port, char *answer, size_t size)
-{
-    struct sockaddr_in address = {.sin_family = AF_INET,
-                                  .sin_port = htons((uint16_t)port),
-                                  .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
-    struct timeval limit = {.tv_sec = ANSWER_S};
-    int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-    size_t used = 0;
-    ssize_t n = -1;
-
-    if (fd < 0)
-        return false;
-    setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof limit);
-    if (connect(fd, (struct sockaddr *)&address, sizeof address) == 0 &&
-        send(fd, "srvr", 4, MSG_NOSIGNAL) == 4) {
-        while ((n = recv(fd, answer + used, size - 1 - used, 0)) > 0)
-            used += (size_t)n;
-    }
-    answer[used] = '\0';
-    close(fd);
-    return n == 0;
-}
-
 static int64_t count_nodes(int port)
 {
     static const char word[] = "Node count: ";
     char answer[2048];
     const char *found =
-        ask_zookeeper(port, answer, sizeof answer) ? strstr(answer, word) : NULL;
+        lab_zookeeper_ask(port, "srvr", answer, sizeof answer) ? strstr(answer, word)
+                                                               : NULL;
 
     if (found)
         return strtoll(found + strlen(word), NULL, 10);

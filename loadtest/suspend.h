@@ -2,7 +2,8 @@
 /* suspend.h -- a server that hangs for a while: it is stopped, and certainly continued.
  *
  * A helper process continues it when we say so, and also when we die, however that
- * happens.
+ * happens.  A server of many processes is stopped as a whole: the one that was started,
+ * and its children.
  */
 #ifndef LOADTEST_SUSPEND_H
 #define LOADTEST_SUSPEND_H

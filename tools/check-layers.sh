@@ -24,7 +24,7 @@ mapfile -t db < <(files 'db/*.c' 'db/*.h')
 mapfile -t app < <(files 'app/*.c' 'app/*.h')
 mapfile -t app_no_http < <(files 'app/*.c' 'app/*.h' | grep -vx 'app/http.c')
 mapfile -t lab < <(files 'loadtest/*.c' 'loadtest/*.h')
-mapfile -t lab_no_blocking < <(files 'loadtest/*.c' 'loadtest/*.h' | grep -vx 'loadtest/blocking.c')
+mapfile -t lab_no_blocking < <(files 'loadtest/*.c' 'loadtest/*.h' | grep -vxE 'loadtest/(blocking|redis_side).c')
 
 forbid 'app/|db/|base/|loadtest/' 'the lock library stands alone' "${lock[@]}"
 forbid 'hiredis/|libpq|zookeeper' 'only lock/stores/ talks to stores' "${lock_no_stores[@]}"
@@ -33,7 +33,7 @@ forbid 'app/|lock/|loadtest/|hiredis/|civetweb' 'db speaks SQL and nothing else'
 forbid 'loadtest/|hiredis/|libpq|zookeeper' 'the service reaches stores through lock and db' "${app[@]}"
 forbid 'civetweb' 'only app/http.c knows civetweb' "${app_no_http[@]}" "${lab[@]}"
 forbid 'app/|libpq|zookeeper' 'the laboratory speaks to the service over HTTP' "${lab[@]}"
-forbid 'hiredis/' 'of the laboratory, only loadtest/blocking.c knows hiredis' "${lab_no_blocking[@]}"
+forbid 'hiredis/' 'of the laboratory, only loadtest/blocking.c and redis_side.c know hiredis' "${lab_no_blocking[@]}"
 
 # listed FOLDER LIST MACRO: the files of a folder and the lines of its list are the same set.
 listed() {
@@ -47,4 +47,5 @@ listed lock/variants lock/variants.def VARIANT
 listed db/guards db/guards.def GUARD
 listed tests/conformance/wrong tests/conformance/wrong.def WRONG
 listed loadtest/checks loadtest/checks.def CHECK
+listed loadtest/faults loadtest/faults.def SERVER_FAULT
 exit $failed

@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: MIT */
+/* backend.c -- which of the server's processes has what, and how it is ended. */
+#include "db/backend.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "db/lab_db.h"
+
+/* As pg-advisory and pg-row take their locks. */
+#define HOLDERS                                                                        \
+    "SELECT DISTINCT l.pid FROM pg_locks AS l WHERE l.granted AND ("                   \
+    " (l.locktype = 'advisory' AND l.objsubid = 1 AND l.database ="                    \
+    "   (SELECT oid FROM pg_database WHERE datname = current_database())"              \
+    "   AND (l.classid::bigint << 32 | l.objid::bigint) ="                             \
+    "   hashtextextended(encode(convert_to($1, 'UTF8'), 'escape'), 0))"                \
+    " OR (l.locktype = 'transactionid' AND l.transactionid = (SELECT r.xmax FROM"      \
+    "   dlock_row AS r WHERE r.name = convert_to($1, 'UTF8'))))"
+#define ORDERING                                                                       \
+    "SELECT pid FROM pg_stat_activity WHERE usename = 'seckill_service'"               \
+    " AND datname = current_database() AND xact_start IS NOT NULL AND $1::text IS NULL"
+
+bool db_backends_of(lab_db *db, const char *name, int pids[DB_BACKENDS_MAX],
+                    size_t *count)
+{
+    PGresult *result =
+        lab_db_ask(db, PGRES_TUPLES_OK, name ? HOLDERS : ORDERING, 1, &name);
+    int rows = result ? PQntuples(result) : 0;
+
+    *count = 0;
+    for (int i = 0; i < rows && *count < DB_BACKENDS_MAX; i++)
+        pids[(*count)++] = atoi(PQgetvalue(result, i, 0));
+    PQclear(result);
+    return result != NULL;
+}
+
+bool db_backend_end(lab_db *db, int pid, bool *gone)
+{
+    char number[16];
+    const char *values[] = {number};
+    PGresult *result;
+
+    snprintf(number, sizeof number, "%d", pid);
+    result = lab_db_ask(db, PGRES_TUPLES_OK, "SELECT pg_terminate_backend($1::int, 5000)",
+                        1, values);
+    PQclear(result);
+    if (!result)
+        return false;
+    result = lab_db_ask(db, PGRES_TUPLES_OK,
+                        "SELECT 1 FROM pg_stat_activity WHERE pid = $1::int", 1, values);
+    *gone = result && PQntuples(result) == 0;
+    PQclear(result);
+    return result != NULL;
+}
+
+bool db_start_time(lab_db *db, char out[DB_START_MAX])
+{
+    PGresult *result = lab_db_ask(db, PGRES_TUPLES_OK,
+                                  "SELECT pg_postmaster_start_time()", 0, NULL);
+
+    if (result)
+        snprintf(out, DB_START_MAX, "%s", PQgetvalue(result, 0, 0));
+    PQclear(result);
+    return result != NULL;
+}

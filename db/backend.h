@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: MIT */
+/* backend.h -- the server's own processes, one for each connection, as the laboratory
+ * sees and ends them. */
+#ifndef DB_BACKEND_H
+#define DB_BACKEND_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "db/issue.h"
+
+enum { DB_BACKENDS_MAX = 64, DB_START_MAX = 64 };
+
+/* The backends that hold the lock `name` with their session; if `name` is NULL, those of
+ * the service that are inside a transaction, and so have an order in their hands. 
+ * *count: how many, at most DB_BACKENDS_MAX. */
+bool db_backends_of(lab_db *db, const char *name, int pids[DB_BACKENDS_MAX],
+                    size_t *count);
+
+/* End one as an operator would, and wait until it is gone.  *gone: it is. */
+bool db_backend_end(lab_db *db, int pid, bool *gone);
+
+/* When the server was started, as it says itself. */
+bool db_start_time(lab_db *db, char out[DB_START_MAX]);
+
+#endif /* DB_BACKEND_H */
