@@ -4,6 +4,7 @@
 
 #include "lock/cancel.h"
 #include "lock/clock.h"
+#include "lock/fault.h"
 #include "lock/name.h"
 #include "lock/options.h"
 #include "lock/recording.h"
@@ -244,6 +245,7 @@ static void keep(struct acquiring *job, dlock_lease *lease)
     int64_t renew_at_ns =
         dlock_renew_due_ns(sys, job->claim.lease_ms, job->sent_ns);
 
+    DLOCK_FAULT(BEFORE_WATCH, job->claim.name);
     job->hold->facts.note = job->claim.note;
     dlock_lease_fill(lease, &job->claim, deadline_ns,
                      dlock_holds_grant(sys->holds, job->hold, deadline_ns, renew_at_ns,

@@ -30,12 +30,17 @@ static pthread_cond_t let_go = PTHREAD_COND_INITIALIZER;
 static struct point points[DLOCK_FAULT_POINT_COUNT];
 
 static const char *const point_names[] = {
-#define X(id, name, where) name,
+#define X(id, name, more, where) name,
     DLOCK_FAULT_POINTS(X)
 #undef X
 };
 static const char *const point_places[] = {
-#define X(id, name, where) where,
+#define X(id, name, more, where) where,
+    DLOCK_FAULT_POINTS(X)
+#undef X
+};
+static const unsigned point_actions[] = {
+#define X(id, name, more, where) (more),
     DLOCK_FAULT_POINTS(X)
 #undef X
 };
@@ -62,27 +67,53 @@ static bool fits(const struct point *p, const char *key)
 }
 
 /* What a thread that is caught here breaks: nothing, if it dies. */
+static dlock_assumption broken_by(dlock_fault_point point, dlock_fault_action action)
+{
+    if (action == DLOCK_FAULT_KILL)
+        return DLOCK_ASSUMES_NONE;
+    if (action == DLOCK_FAULT_STOP)
+        return DLOCK_ASSUMES_PROCESS;
+    if (point == DLOCK_FAULT_WATCHDOG_TICK || point == DLOCK_FAULT_BEFORE_WATCH)
+        return DLOCK_ASSUMES_WATCHDOG;
+    if (action == DLOCK_FAULT_FAIL || action == DLOCK_FAULT_CUT ||
+        point == DLOCK_FAULT_BEFORE_REQUEST || point == DLOCK_FAULT_AFTER_REPLY)
+        return DLOCK_ASSUMES_NETWORK;
+    if (point == DLOCK_FAULT_BETWEEN_CHECK_AND_DELETE)
+        return DLOCK_ASSUMES_RELEASE;
+    return DLOCK_ASSUMES_WORK;
+}
+
 static void record(dlock_fault_point point, dlock_fault_action action,
                    dlock_fault_phase phase)
 {
-    dlock_assumption broken = DLOCK_ASSUMES_WORK;
-
-    if (action == DLOCK_FAULT_STOP)
-        broken = DLOCK_ASSUMES_PROCESS;
-    else if (action == DLOCK_FAULT_KILL)
-        broken = DLOCK_ASSUMES_NONE;
-    else if (point == DLOCK_FAULT_WATCHDOG_TICK)
-        broken = DLOCK_ASSUMES_WATCHDOG;
-    else if (point == DLOCK_FAULT_BETWEEN_CHECK_AND_DELETE)
-        broken = DLOCK_ASSUMES_RELEASE;
-    dlock_recording_fault(point_names[point], phase, broken);
+    dlock_recording_fault(point_names[point], phase, broken_by(point, action));
 }
 
-void dlock_fault_reach(dlock_fault_point point, const char *key)
+/* With the mutex held: wait until it is released. */
+static void hold(dlock_fault_point point)
 {
     struct point *p = &points[point];
-    dlock_fault_action action = DLOCK_FAULT_HOLD;
-    int signal_number = 0;
+    uint64_t releases_seen = p->releases;
+
+    p->holding = true;
+    record(point, DLOCK_FAULT_HOLD, DLOCK_FAULT_HAS_BEGUN);
+    while (p->releases == releases_seen)
+        pthread_cond_wait(&let_go, &mutex);
+    record(point, DLOCK_FAULT_HOLD, DLOCK_FAULT_HAS_ENDED);
+}
+
+/* raise(), not kill(): this very thread must not run on until the signal arrives. */
+static void signal_ourselves(dlock_fault_point point, dlock_fault_action action)
+{
+    record(point, action, DLOCK_FAULT_HAS_BEGUN);
+    raise(action == DLOCK_FAULT_STOP ? SIGSTOP : SIGKILL);
+    record(point, action, DLOCK_FAULT_HAS_ENDED);
+}
+
+dlock_fault_action dlock_fault_reach(dlock_fault_point point, const char *key)
+{
+    struct point *p = &points[point];
+    dlock_fault_action action = DLOCK_FAULT_NOTHING;
 
     if (key == NULL)
         key = "";
@@ -91,26 +122,29 @@ void dlock_fault_reach(dlock_fault_point point, const char *key)
         set_armed(p, false);
         p->caught++;
         snprintf(p->key, sizeof(p->key), "%s", key);
-        if (p->action == DLOCK_FAULT_HOLD) {
-            uint64_t releases_seen = p->releases;
-
-            p->holding = true;
-            record(point, p->action, DLOCK_FAULT_HAS_BEGUN);
-            while (p->releases == releases_seen)
-                pthread_cond_wait(&let_go, &mutex);
-            record(point, p->action, DLOCK_FAULT_HAS_ENDED);
-        } else {
-            action = p->action;
-            signal_number = p->action == DLOCK_FAULT_STOP ? SIGSTOP : SIGKILL;
-        }
+        action = p->action;
+        if (action == DLOCK_FAULT_HOLD)
+            hold(point);
     }
     pthread_mutex_unlock(&mutex);
-    /* raise(), not kill(): this very thread must not run on until the signal arrives. */
-    if (signal_number != 0) {
-        record(point, action, DLOCK_FAULT_HAS_BEGUN);
-        raise(signal_number);
-        record(point, action, DLOCK_FAULT_HAS_ENDED);
+    switch (action) {
+    case DLOCK_FAULT_STOP:
+    case DLOCK_FAULT_KILL:
+        signal_ourselves(point, action);
+        return DLOCK_FAULT_NOTHING;
+    case DLOCK_FAULT_FAIL:
+    case DLOCK_FAULT_CUT:
+        record(point, action, DLOCK_FAULT_HAPPENED);
+        return action;
+    default:
+        return DLOCK_FAULT_NOTHING;
     }
+}
+
+bool dlock_fault_can(dlock_fault_point point, dlock_fault_action action)
+{
+    return (action != DLOCK_FAULT_FAIL && action != DLOCK_FAULT_CUT) ||
+           (point_actions[point] & 1u << action);
 }
 
 void dlock_fault_allow(void)
@@ -131,7 +165,8 @@ bool dlock_fault_arm(dlock_fault_point point, dlock_fault_action action,
 
     if (key == NULL)
         key = "";
-    if (!dlock_fault_is_allowed() || strlen(key) > DLOCK_FAULT_KEY_MAX)
+    if (!dlock_fault_is_allowed() || strlen(key) > DLOCK_FAULT_KEY_MAX ||
+        !dlock_fault_can(point, action))
         return false;
     pthread_mutex_lock(&mutex);
     if (!p->armed && !p->holding) {

@@ -124,16 +124,18 @@ static void renew(struct dlock_watchdog *dog, const struct due *due, int64_t giv
 {
     dlock_system *sys = dog->sys;
     dlock_claim claim = dlock_claim_of(sys, &due->facts, 1);
+    dlock_fault_action action;
     int64_t sent_ns;
     dlock_status st;
 
-    DLOCK_FAULT(WATCHDOG_TICK, due->facts.key.name);
+    action = DLOCK_FAULT_ASK(DLOCK_FAULT_WATCHDOG_TICK, due->facts.key.name);
     if (!dlock_holds_is_held(sys->holds, due->root, due->serial))
         return;
     claim.give_up_ns = give_up_ns;
     sent_ns = dlock_clock_ns();
-    st = sys->variant->probe != NULL ? sys->variant->probe(sys->state, &claim)
-                                     : dlock_renew_claim(sys, &claim);
+    st = action == DLOCK_FAULT_FAIL  ? DLOCK_IO
+         : sys->variant->probe != NULL ? sys->variant->probe(sys->state, &claim)
+                                       : dlock_renew_claim(sys, &claim);
     if (st == DLOCK_OK)
         dlock_holds_renewed(sys->holds, due->root, due->serial,
                             dlock_lease_end_ns(sys, claim.lease_ms, sent_ns),

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "lock/dlock_variant.h"
+#include "lock/stores/redis_fault.h"
 
 enum { LEGS_MAX = 16 };
 
@@ -78,10 +79,14 @@ dlock_status redis_script_run(struct redis_link *link,
                               struct redis_answer *answer)
 {
     struct redis_leg leg = {.link = link};
+    dlock_status st =
+        redis_fault_before(link, DLOCK_FAULT_BEFORE_REQUEST, call->argv[0]);
 
+    if (st != DLOCK_OK)
+        return st;
     redis_script_exchange(&leg, 1, call, give_up_ns);
     *answer = leg.answer;
     if (answer->status != DLOCK_OK)
         return dlock_fail(answer->status, "%s", answer->text);
-    return DLOCK_OK;
+    return redis_fault_after(link, call->argv[0], DLOCK_OK);
 }

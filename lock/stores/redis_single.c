@@ -5,6 +5,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "lock/stores/redis_fault.h"
+
 dlock_status redis_single_open(const dlock_options *opts, struct redis_link **out)
 {
     dlock_status st;
@@ -30,6 +32,19 @@ dlock_status redis_unexpected(const struct redis_link *link, const char *what)
                       redis_link_label(link), what);
 }
 
+/* A command about `key`, which is its first argument. */
+static dlock_status call(struct redis_link *link, const struct redis_command *command,
+                         struct redis_answer *answer)
+{
+    const char *key = command->argv[1];
+    dlock_status st = redis_fault_before(link, DLOCK_FAULT_BEFORE_REQUEST, key);
+
+    if (st != DLOCK_OK)
+        return st;
+    st = redis_call(link, command, INT64_MAX, answer);
+    return redis_fault_after(link, key, st);
+}
+
 dlock_status redis_set_if_absent(struct redis_link *link, const char *key,
                                  const char *value, int lease_ms)
 {
@@ -39,7 +54,7 @@ dlock_status redis_set_if_absent(struct redis_link *link, const char *key,
     dlock_status st;
 
     snprintf(lease, sizeof(lease), "%d", lease_ms);
-    st = redis_call(link, &set, INT64_MAX, &answer);
+    st = call(link, &set, &answer);
     if (st != DLOCK_OK)
         return st;
     if (answer.kind == REDIS_NIL)
@@ -65,7 +80,7 @@ dlock_status redis_set_first(struct redis_link *link, const char *key,
 {
     struct redis_command setnx = {3, {"SETNX", key, value}};
     struct redis_answer answer;
-    dlock_status st = redis_call(link, &setnx, INT64_MAX, &answer);
+    dlock_status st = call(link, &setnx, &answer);
 
     st = yes_or_no(link, st, &answer, "SETNX");
     return st == DLOCK_LOST ? DLOCK_BUSY : st;
@@ -79,7 +94,7 @@ dlock_status redis_expire(struct redis_link *link, const char *key, int lease_ms
     dlock_status st;
 
     snprintf(lease, sizeof(lease), "%d", lease_ms);
-    st = redis_call(link, &expire, INT64_MAX, &answer);
+    st = call(link, &expire, &answer);
     return yes_or_no(link, st, &answer, "PEXPIRE");
 }
 
@@ -87,7 +102,7 @@ dlock_status redis_delete(struct redis_link *link, const char *key)
 {
     struct redis_command del = {2, {"DEL", key}};
     struct redis_answer answer;
-    dlock_status st = redis_call(link, &del, INT64_MAX, &answer);
+    dlock_status st = call(link, &del, &answer);
 
     return yes_or_no(link, st, &answer, "DEL");
 }
@@ -96,7 +111,7 @@ dlock_status redis_get(struct redis_link *link, const char *key,
                        struct redis_answer *answer)
 {
     struct redis_command get = {2, {"GET", key}};
-    dlock_status st = redis_call(link, &get, INT64_MAX, answer);
+    dlock_status st = call(link, &get, answer);
 
     if (st != DLOCK_OK)
         return st;

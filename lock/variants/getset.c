@@ -19,7 +19,7 @@
 #include <stdlib.h>
 
 #include "lock/clock.h"
-#include "lock/fault.h"
+#include "lock/stores/redis_fault.h"
 #include "lock/stores/redis_single.h"
 
 enum { TIME_SIZE = 21 };
@@ -84,10 +84,12 @@ static dlock_status try_acquire(void *state, dlock_claim *claim)
 
 static dlock_status release(void *state, const dlock_claim *claim)
 {
+    dlock_status st;
+
     if (dlock_clock_wall_ms() >= (int64_t)claim->note)
         return DLOCK_LOST;
-    DLOCK_FAULT(BETWEEN_CHECK_AND_DELETE, claim->name);
-    return redis_delete(state, claim->name);
+    st = redis_fault_before(state, DLOCK_FAULT_BETWEEN_CHECK_AND_DELETE, claim->name);
+    return st == DLOCK_OK ? redis_delete(state, claim->name) : st;
 }
 
 /* The value is the time at which it ends, by the clock of who wrote it. */

@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "lock/fault.h"
+#include "lock/stores/redis_fault.h"
 #include "lock/stores/redis_inspect.h"
 
 enum { VALUE_SIZE = 64 };
@@ -53,8 +53,8 @@ static dlock_status release(void *state, const dlock_claim *claim)
         return st;
     if (strcmp(found.text, mine) != 0)
         return DLOCK_LOST;
-    DLOCK_FAULT(BETWEEN_CHECK_AND_DELETE, claim->name);
-    return redis_delete(state, claim->name);
+    st = redis_fault_before(state, DLOCK_FAULT_BETWEEN_CHECK_AND_DELETE, claim->name);
+    return st == DLOCK_OK ? redis_delete(state, claim->name) : st;
 }
 
 extern const dlock_variant dlock_variant_owner;

@@ -11,7 +11,7 @@
  *
  * After an acquire that went unanswered nothing is cleaned up: a DEL could free
  * anybody's lock. */
-#include "lock/fault.h"
+#include "lock/stores/redis_fault.h"
 #include "lock/stores/redis_inspect.h"
 
 static dlock_status open_state(const dlock_options *opts, void **state)
@@ -35,8 +35,9 @@ static dlock_status try_acquire(void *state, dlock_claim *claim)
 
     if (st != DLOCK_OK)
         return st;
-    DLOCK_FAULT(BETWEEN_SETNX_AND_EXPIRE, claim->name);
-    st = redis_expire(state, claim->name, claim->lease_ms);
+    st = redis_fault_before(state, DLOCK_FAULT_BETWEEN_SETNX_AND_EXPIRE, claim->name);
+    if (st == DLOCK_OK)
+        st = redis_expire(state, claim->name, claim->lease_ms);
     if (st == DLOCK_LOST) /* freed by somebody who was late */
         return DLOCK_BUSY;
     return st == DLOCK_IO ? DLOCK_UNKNOWN : st; /* the first command did leave */

@@ -12,7 +12,7 @@
  * deletes.  All five commands need the same connection. */
 #include <string.h>
 
-#include "lock/fault.h"
+#include "lock/stores/redis_fault.h"
 #include "lock/stores/redis_inspect.h"
 
 /* A release is begun anew when the key changed under it, which only a waiter that gives
@@ -59,8 +59,9 @@ static dlock_status try_acquire(void *state, dlock_claim *claim)
     }
     if (st != DLOCK_OK)
         return st;
-    DLOCK_FAULT(BETWEEN_SETNX_AND_EXPIRE, claim->name);
-    st = redis_expire(state, claim->name, claim->lease_ms);
+    st = redis_fault_before(state, DLOCK_FAULT_BETWEEN_SETNX_AND_EXPIRE, claim->name);
+    if (st == DLOCK_OK)
+        st = redis_expire(state, claim->name, claim->lease_ms);
     if (st == DLOCK_LOST) /* it ended meanwhile: somebody had given it a lease */
         return DLOCK_BUSY;
     return st == DLOCK_IO ? DLOCK_UNKNOWN : st; /* the first command did leave */
@@ -98,8 +99,8 @@ static dlock_status try_release(struct redis_talk *talk, const dlock_claim *clai
     if (st != DLOCK_OK)
         return st;
     if (answer.kind == REDIS_TEXT && strcmp(answer.text, claim->token) == 0) {
-        DLOCK_FAULT(BETWEEN_CHECK_AND_DELETE, claim->name);
-        return delete_unchanged(talk, claim->name);
+        st = redis_fault_talk(talk, DLOCK_FAULT_BETWEEN_CHECK_AND_DELETE, claim->name);
+        return st == DLOCK_OK ? delete_unchanged(talk, claim->name) : st;
     }
     st = redis_talk_say(talk, &unwatch, INT64_MAX, &answer);
     return st == DLOCK_OK ? DLOCK_LOST : st;

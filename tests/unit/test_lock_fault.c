@@ -126,6 +126,38 @@ static void an_unused_arming_is_taken_back(void **state)
     DLOCK_FAULT(BEFORE_COMMIT, "still alive");
 }
 
+static void a_point_does_only_what_it_can(void **state)
+{
+    (void)state;
+    for (int i = 0; i < DLOCK_FAULT_POINT_COUNT; i++) {
+        for (int action = 0; action < DLOCK_FAULT_ACTION_COUNT; action++) {
+            bool can =
+                dlock_fault_can((dlock_fault_point)i, (dlock_fault_action)action);
+
+            assert_true(can || action == DLOCK_FAULT_FAIL || action == DLOCK_FAULT_CUT);
+            assert_int_equal(can, dlock_fault_arm((dlock_fault_point)i,
+                                                  (dlock_fault_action)action, "k"));
+            assert_int_equal(can, dlock_fault_release((dlock_fault_point)i));
+        }
+    }
+    assert_false(dlock_fault_can(DLOCK_FAULT_AFTER_COMMIT, DLOCK_FAULT_FAIL));
+    assert_false(dlock_fault_can(DLOCK_FAULT_WATCHDOG_TICK, DLOCK_FAULT_CUT));
+}
+
+static void a_failure_is_left_to_who_reaches_the_point(void **state)
+{
+    (void)state;
+    assert_true(dlock_fault_arm(DLOCK_FAULT_BEFORE_REQUEST, DLOCK_FAULT_CUT, "k"));
+    assert_int_equal(DLOCK_FAULT_NOTHING,
+                     DLOCK_FAULT_ASK(DLOCK_FAULT_BEFORE_REQUEST, "other"));
+    assert_int_equal(DLOCK_FAULT_CUT, DLOCK_FAULT_ASK(DLOCK_FAULT_BEFORE_REQUEST, "k"));
+    assert_int_equal(DLOCK_FAULT_NOTHING,
+                     DLOCK_FAULT_ASK(DLOCK_FAULT_BEFORE_REQUEST, "k"));
+    assert_true(dlock_fault_arm(DLOCK_FAULT_WATCHDOG_TICK, DLOCK_FAULT_FAIL, NULL));
+    assert_int_equal(DLOCK_FAULT_FAIL, DLOCK_FAULT_ASK(DLOCK_FAULT_WATCHDOG_TICK, "k"));
+    assert_int_equal(1, look(DLOCK_FAULT_WATCHDOG_TICK).caught);
+}
+
 /* A child that reaches an armed point: how it ended or stopped. */
 static int child_status(dlock_fault_action action)
 {
@@ -168,6 +200,8 @@ int main(void)
         cmocka_unit_test(one_fitting_thread_is_held),
         cmocka_unit_test(any_key_fits_when_none_was_named),
         cmocka_unit_test(an_unused_arming_is_taken_back),
+        cmocka_unit_test(a_point_does_only_what_it_can),
+        cmocka_unit_test(a_failure_is_left_to_who_reaches_the_point),
         cmocka_unit_test(whole_processes_stop_and_die),
     };
 
