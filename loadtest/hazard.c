@@ -91,6 +91,22 @@ void hazard_let_go(const struct hazard_scene *scene, const char *point)
         service_release(&scene->services[i], point);
 }
 
+void hazard_fault_begun(struct hazard_scene *scene, const struct hazard_fault *fault,
+                        pid_t pid)
+{
+    scene->fault = fault;
+    scene->fault_pid = pid;
+    fault_history_begun(scene->history, fault->name, pid, fault->breaks);
+}
+
+void hazard_fault_ended(struct hazard_scene *scene)
+{
+    if (scene->fault)
+        fault_history_ended(scene->history, scene->fault->name, scene->fault_pid,
+                            scene->fault->breaks);
+    scene->fault = NULL;
+}
+
 void hazard_next(struct hazard_scene *scene)
 {
     scene->stage++;

@@ -14,6 +14,7 @@
 #include <stdint.h>
 
 #include "db/audit.h"
+#include "loadtest/fault_history.h"
 #include "loadtest/service.h"
 
 enum hazard_state {
@@ -40,6 +41,9 @@ struct hazard_scene {
     int64_t stage_ns; /* when the stage began                                        */
     int64_t baseline; /* orders under this lock at that time                         */
     int tries;        /* how often the stage was begun again                         */
+    struct fault_history *history; /* of the run; NULL: it is not recorded           */
+    const struct hazard_fault *fault; /* that is going on and recorded as begun       */
+    pid_t fault_pid;
     const struct service *first;  /* the process in which the first holder was caught*/
     const struct service *second; /* and the second one                              */
     char note[160];   /* what happened, for people                                   */
@@ -71,6 +75,19 @@ enum hazard_state hazard_caught(struct hazard_scene *scene, const char *point,
                                 const struct service **where);
 /* Let everybody go who is held at `point`, and disarm it. */
 void hazard_let_go(const struct hazard_scene *scene, const char *point);
+/* What a hazard makes from outside, for the history.  (What a point does is recorded by
+ * the process that reaches it.) */
+struct hazard_fault {
+    const char *name;
+    dlock_assumption breaks;
+};
+
+/* It is about to be made, to that process; or it is over.  Ending is fine when none has
+ * begun, and run.c does it when the hazard is over, however that came. */
+void hazard_fault_begun(struct hazard_scene *scene, const struct hazard_fault *fault,
+                        pid_t pid);
+void hazard_fault_ended(struct hazard_scene *scene);
+
 /* Begin the next stage. */
 void hazard_next(struct hazard_scene *scene);
 /* Milliseconds in this stage. */

@@ -37,6 +37,7 @@ struct running {
     char voucher_list[512];
     struct wrk wrk;
     struct hazard_scene scene;
+    struct fault_history *history; /* NULL: the run is not recorded */
     int64_t hazard_over_ns, sold_out_before;
     int64_t sold_out_ns,
         accepted_then; /* when "sold out" was first heard             */
@@ -112,6 +113,8 @@ static enum exit_code start_services(struct running *r)
     enum exit_code rc;
 
     files_join(record, plan->dir, "locks");
+    if (plan->record && !(r->history = fault_history_open(record)))
+        return EXIT_UNAVAILABLE;
     rc = service_start(r->services, &services);
     r->service_count = rc == EXIT_VALID ? plan->processes : 0;
     return rc;
@@ -134,6 +137,7 @@ static bool arm_hazard(struct running *r)
         .enough = plan->stock / 4 < ENOUGH_ORDERS ? plan->stock / 4 + 1 : ENOUGH_ORDERS,
         .has_gap = plan->has_gap,
         .stays_out = plan->stays_out,
+        .history = r->history,
         .stage_ns = monotonic_ns(),
     };
     if (plan->is_per_user) {
@@ -336,6 +340,7 @@ static enum exit_code run_load(struct running *r)
     rc = drive(r);
     if (r->result->hazard != HAZARD_OVER)
         r->plan->hazard->undo(&r->scene);
+    hazard_fault_ended(&r->scene);
     measure(r);
     if (rc == EXIT_UNAVAILABLE) {
         files_join(path, r->plan->dir, "wrk.txt");
@@ -370,6 +375,8 @@ enum exit_code run_once(const struct run_plan *plan, struct run_result *result)
             (!write_run(r, true) || !judge(r)))
             rc = EXIT_UNAVAILABLE;
     }
+    if (!fault_history_close(r->history) && rc == EXIT_VALID)
+        rc = EXIT_BUG;
     free(r);
     return rc;
 }

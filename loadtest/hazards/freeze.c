@@ -25,6 +25,8 @@ enum {
 
 enum stage { TO_CATCH, TO_STOP, STOPPED };
 
+static const struct hazard_fault freeze = {"freeze", DLOCK_ASSUMES_PROCESS};
+
 static bool arm(struct hazard_scene *scene)
 {
     return hazard_lay_in_wait(scene, "after-read");
@@ -36,6 +38,8 @@ static enum hazard_state catch_first(struct hazard_scene *scene)
 
     if (state != HAZARD_OVER)
         return state;
+    if (!scene->fault)
+        hazard_fault_begun(scene, &freeze, scene->first->child.pid);
     child_signal(&scene->first->child, SIGSTOP);
     hazard_next(scene);
     return HAZARD_GOING;
@@ -100,6 +104,7 @@ static enum hazard_state step(struct hazard_scene *scene)
              scene->first->name, scene->key, (int)stopped_ms,
              sold ? "sold" : "stayed out");
     child_signal(&scene->first->child, SIGCONT);
+    hazard_fault_ended(scene);
     if (!service_release(scene->first, "after-read"))
         return HAZARD_FAILED;
     /* A lock that lives with its connection keeps everybody out, as it has to.  But a
