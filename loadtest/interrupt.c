@@ -32,9 +32,16 @@ void interrupt_catch(void)
     signal(SIGPIPE, SIG_IGN);
 }
 
+static bool is_deferred;
+
+void interrupt_defer(bool defer)
+{
+    is_deferred = defer;
+}
+
 bool interrupted(void)
 {
-    return signal_count > 0;
+    return signal_count > 0 && !is_deferred;
 }
 
 bool interrupt_sleep_ms(int64_t ms)

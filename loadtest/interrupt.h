@@ -19,6 +19,10 @@ void interrupt_catch(void);
 /* Has somebody asked us to stop? */
 bool interrupted(void);
 
+/* Until it is called with false nobody has asked: for what has to be undone first, in the
+ * program's main thread.  Being asked twice ends the program all the same. */
+void interrupt_defer(bool defer);
+
 /* Sleep; false, and earlier, if somebody asks us to stop meanwhile. */
 bool interrupt_sleep_ms(int64_t ms);
 

@@ -108,7 +108,8 @@ bool lab_env_write(const struct lab *lab);
 bool lab_lock(struct lab *lab);
 void lab_unlock(struct lab *lab);
 /* The same for a lab that may be ours already, as an owned one is: *was_held is for
- * lab_change_end(). */
+ * lab_change_end().  Which processes its servers are is as state.json has it then, since
+ * another command may have changed that. */
 bool lab_change_begin(struct lab *lab, bool *was_held);
 void lab_change_end(struct lab *lab, bool was_held);
 bool lab_is_up(const struct lab *lab);

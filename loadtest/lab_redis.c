@@ -32,6 +32,7 @@ static bool write_config(const struct lab *lab, const struct lab_server *server,
                   "repl-diskless-sync-delay 0\n"
                   "daemonize no\n"
                   "enable-debug-command local\n"
+                  "enable-protected-configs local\n"
                   "tcp-backlog 128\n",
                   server->port, lab->redis_password, lab->redis_password, lab->dir,
                   server->name) > 0 &&

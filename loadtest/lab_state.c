@@ -273,8 +273,22 @@ void lab_unlock(struct lab *lab)
 
 bool lab_change_begin(struct lab *lab, bool *was_held)
 {
+    struct lab found;
+
     *was_held = lab->lock_fd >= 0;
-    return *was_held || lab_lock(lab);
+    if (*was_held)
+        return true;
+    if (!lab_lock(lab))
+        return false;
+    if (!lab_state_read(&found, lab->dir) || strcmp(found.id, lab->id) != 0) {
+        fprintf(stderr, "seckill: the lab in %s is gone\n", lab->dir);
+        lab_unlock(lab);
+        return false;
+    }
+    for (int i = 0; i < lab->server_count && i < found.server_count; i++)
+        lab->servers[i].child = found.servers[i].child;
+    lab->spare = found.spare;
+    return true;
 }
 
 void lab_change_end(struct lab *lab, bool was_held)

@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "loadtest/interrupt.h"
+
 #define SERVER_FAULT(file) extern const struct server_fault fault_##file;
 #include "loadtest/faults.def"
 #undef SERVER_FAULT
@@ -189,7 +191,9 @@ bool server_fault_end(const struct server_fault *fault, struct fault_scene *scen
     if (!lab_change_begin(scene->lab, &was_held))
         return false;
     scene->note[0] = '\0';
+    interrupt_defer(true);
     ok = !fault->end || fault->end(scene);
+    interrupt_defer(false);
     lab_change_end(scene->lab, was_held);
     if (ok)
         record_end(fault, scene);
@@ -205,7 +209,9 @@ bool server_fault_disarm(const struct server_fault *fault, struct fault_scene *s
         return true;
     ok = server_fault_end(fault, scene);
     if (lab_change_begin(scene->lab, &was_held)) {
+        interrupt_defer(true);
         ok = (!fault->disarm || fault->disarm(scene)) && ok;
+        interrupt_defer(false);
         lab_change_end(scene->lab, was_held);
     } else {
         ok = false;

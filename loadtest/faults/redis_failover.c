@@ -125,8 +125,8 @@ static bool promote(const struct fault_scene *scene, struct redis_side *replica)
         return server_fault_complain(scene, "its replica stays a %s", role);
     if (!lacks_key(scene, replica))
         return false;
-    return redis_side_ask(replica, "CONFIG SET port %d", scene->server->port) ==
-               REDIS_SAID ||
+    return redis_side_ask(replica, "CONFIG SET port %d dbfilename %s.rdb",
+                          scene->server->port, scene->server->name) == REDIS_SAID ||
            fault_redis_complain(scene, replica, "CONFIG SET port");
 }
 
