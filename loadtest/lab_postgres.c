@@ -224,7 +224,7 @@ void lab_postgres_forget(const struct lab *lab)
 {
     char path[FILES_PATH_MAX];
 
-    files_path(path, "%s/data/postmaster.pid", lab->data_root);
+    files_path(path, "%s/postgres/postmaster.pid", lab->data_root);
     unlink(path);
 }
 
