@@ -148,7 +148,7 @@ int64_t redis_side_info_number(struct redis_side *side, const char *field)
 
 int64_t redis_side_keys(struct redis_side *side)
 {
-    char field[8], text[128];
+    char field[16], text[128];
     int64_t count = 0;
 
     for (int i = 0; i < DATABASES; i++) {
