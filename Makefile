@@ -51,7 +51,8 @@ LOCK_SRC := $(call sources,lock lock/variants lock/primitives lock/stores)
 BASE_SRC := $(call sources,base)
 DB_SRC   := $(call sources,db db/guards)
 APP_SRC  := $(call sources,app)
-LAB_SRC  := $(call sources,loadtest loadtest/hazards loadtest/checks loadtest/faults)
+LAB_SRC  := $(call sources,loadtest loadtest/hazards loadtest/checks loadtest/faults \
+            loadtest/scenarios)
 
 LIBRARY  := $(OUT)/libdlock.a
 # The number after .so changes when programs have to be built anew.

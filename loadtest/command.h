@@ -17,6 +17,8 @@
       "judge a run: oversold, duplicates, lost updates, phantom answers")              \
     X(check, "check",                                                                  \
       "judge the locks of a run: two holders at once, and whose fault it was")         \
+    X(scenario, "scenario",                                                            \
+      "the articles' stories on real servers: watch each lock break or hold")          \
     X(proxy, "proxy",                                                                  \
       "a wire to any server that fails on command: hold, drop, delay, cut")            \
     X(fault, "fault", "break one server of a lab by hand, and see the proof")           \

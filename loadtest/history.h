@@ -26,6 +26,7 @@
 struct history_process {
     char uuid[40];
     char variant[32];
+    char label[24];      /* what people may call it; "": by its pid                   */
     uint32_t pid;
     unsigned caps;
     int64_t lease_ns;

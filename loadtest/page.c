@@ -71,7 +71,7 @@ static void print_left_out(FILE *out, const struct page_scene *s)
             s->calls_left_out, s->holds_left_out, s->marks_left_out);
 }
 
-static void print_figure(FILE *out, const struct page_scene *s)
+void page_figure(FILE *out, const struct page_scene *s)
 {
     page_svg(out, s);
     print_left_out(out, s);
@@ -82,7 +82,10 @@ static void print_figure(FILE *out, const struct page_scene *s)
           "<button type=\"button\" data-go=\"last\">last</button>"
           "<span class=\"note\">or the arrow keys</span>"
           "<output aria-live=\"polite\"></output></div>\n", out);
-    page_steps(out, s);
+    if (s->line_count > 0)
+        page_lines(out, s);
+    else
+        page_steps(out, s);
     fputs("</section>\n", out);
 }
 
@@ -91,6 +94,17 @@ static void print_lock(FILE *out, const struct page_scene *s)
     fputs("<dt>lock</dt><dd><bdi>", out);
     page_text(out, s->h->names[s->name]);
     fputs("</bdi></dd>\n", out);
+}
+
+void page_holders(FILE *out, const struct page_scene *s)
+{
+    for (int i = 0; i < s->lane_count; i++) {
+        if (!s->lanes[i].is_actor)
+            continue;
+        fputs("<dt>holder</dt><dd class=\"holder\">", out);
+        page_owner(out, s->h, s->lanes[i].process, s->lanes[i].owner);
+        fputs("</dd>\n", out);
+    }
 }
 
 static void print_example(FILE *out, const struct page_scene *s, size_t property)
@@ -107,17 +121,11 @@ static void print_example(FILE *out, const struct page_scene *s, size_t property
         fprintf(out, "<dt>what did not hold</dt><dd>%s</dd>\n",
                 dlock_assumption_text(example->assumption));
     print_lock(out, s);
-    for (int i = 0; i < s->lane_count; i++) {
-        if (!s->lanes[i].is_actor)
-            continue;
-        fputs("<dt>holder</dt><dd class=\"holder\">", out);
-        page_owner(out, s->h, s->lanes[i].process, s->lanes[i].owner);
-        fputs("</dd>\n", out);
-    }
+    page_holders(out, s);
     fprintf(out,
             "<dt>window</dt><dd>%.3f ms; times are from its beginning</dd>\n</dl>\n",
             (double)(example->to_ns - example->from_ns) / (double)DLOCK_NS_PER_MS);
-    print_figure(out, s);
+    page_figure(out, s);
 }
 
 /* Answers how many figures there are. */
@@ -152,21 +160,32 @@ static void print_beginning(FILE *out, struct page_scene *s, const struct histor
             s->call_count, h->call_count);
     print_lock(out, s);
     fputs("</dl>\n", out);
-    print_figure(out, s);
+    page_figure(out, s);
+}
+
+void page_begin(FILE *out)
+{
+    const char *content = strstr(TIMELINE_HTML, content_mark);
+
+    fwrite(TIMELINE_HTML, 1, (size_t)(content - TIMELINE_HTML), out);
+}
+
+void page_end(FILE *out)
+{
+    fputs(strstr(TIMELINE_HTML, content_mark) + strlen(content_mark), out);
 }
 
 void page_print(FILE *out, const struct history *h, const struct check *c,
                 const struct check_verdict *v)
 {
-    const char *content = strstr(TIMELINE_HTML, content_mark);
     struct page_scene *s = check_need(calloc(1, sizeof(*s)));
 
-    fwrite(TIMELINE_HTML, 1, (size_t)(content - TIMELINE_HTML), out);
+    page_begin(out);
     print_head(out, h, v);
     print_properties(out, v);
     if (print_examples(out, s, h, c, v) == 0 && h->call_count > 0)
         print_beginning(out, s, h, c);
-    fputs(content + strlen(content_mark), out);
+    page_end(out);
     free(s);
 }
 

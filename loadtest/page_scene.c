@@ -217,6 +217,24 @@ void page_scene_of_example(struct page_scene *s, const struct history *h,
     add_steps(s);
 }
 
+void page_scene_of_time(struct page_scene *s, const struct history *h,
+                        const struct check *c, const struct check_example *example,
+                        uint32_t name, int64_t from_ns, int64_t to_ns)
+{
+    memset(s, 0, sizeof(*s));
+    s->h = h;
+    s->c = c;
+    s->example = example;
+    s->name = name;
+    s->zero_ns = s->from_ns = from_ns;
+    s->to_ns = to_ns;
+    if (example != NULL)
+        add_actors(s);
+    add_calls(s);
+    add_holds(s);
+    add_steps(s);
+}
+
 static uint32_t busiest(const struct history *h)
 {
     uint32_t *counts = check_need(calloc(h->name_count + 1, sizeof(*counts)));

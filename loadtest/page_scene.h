@@ -26,6 +26,14 @@ struct page_step {
     bool is_answer;
 };
 
+/* A line of a story, or what went over a wire after the line before it. */
+struct page_line {
+    int64_t at_ns;
+    bool is_wire;
+    const char *who;        /* of a wire: whose; otherwise "told", "act" or "fault" */
+    const char *text, *text_zh; /* text_zh: NULL if it is the same                  */
+};
+
 struct page_scene {
     const struct history *h;
     const struct check *c;
@@ -43,6 +51,8 @@ struct page_scene {
     int hold_count;
     struct page_step steps[PAGE_STEPS_MAX];
     int step_count;
+    const struct page_line *lines; /* borrowed; they are shown instead of the steps   */
+    size_t line_count;
     int64_t calls_left_out, holds_left_out, marks_left_out;
 };
 
@@ -53,6 +63,11 @@ void page_scene_of_example(struct page_scene *s, const struct history *h,
 void page_scene_of_beginning(struct page_scene *s, const struct history *h,
                              const struct check *c);
 
+/* Everything about one lock from one instant to another; `example` may be NULL. */
+void page_scene_of_time(struct page_scene *s, const struct history *h,
+                        const struct check *c, const struct check_example *example,
+                        uint32_t name, int64_t from_ns, int64_t to_ns);
+
 /* The index of an owner's lane; -1: it has none. */
 int page_scene_lane(const struct page_scene *s, uint32_t process, uint64_t owner);
 
@@ -62,6 +77,15 @@ void page_owner(FILE *out, const struct history *h, uint32_t process, uint64_t o
 /* "+1.250 ms" from the zero of the scene; "never" */
 void page_time(FILE *out, const struct page_scene *s, int64_t at_ns);
 void page_steps(FILE *out, const struct page_scene *s);
+/* page_lines.c: the same of scene->lines, each with what went over the wires then */
+void page_lines(FILE *out, const struct page_scene *s);
+
+/* page.c: a page from its beginning to its end, with figures in between.  A figure ends
+ * the section that it stands in. */
+void page_begin(FILE *out);
+void page_holders(FILE *out, const struct page_scene *s);
+void page_figure(FILE *out, const struct page_scene *s);
+void page_end(FILE *out);
 
 /* page_svg.c */
 double page_x(const struct page_scene *s, int64_t at_ns);

@@ -48,6 +48,10 @@ void page_owner(FILE *out, const struct history *h, uint32_t process, uint64_t o
     char uuid[9];
 
     snprintf(uuid, sizeof(uuid), "%.8s", h->processes[process].uuid);
+    if (h->processes[process].label[0] != '\0') {
+        page_text(out, h->processes[process].label);
+        fputs(", ", out);
+    }
     fprintf(out, "pid %" PRIu32 ", ", h->processes[process].pid);
     page_text(out, uuid);
     fprintf(out, ":%" PRIu64, owner);

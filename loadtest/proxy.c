@@ -79,6 +79,13 @@ static void told(struct proxy_armed *armed, void *arg)
     pthread_cond_broadcast(&p->struck);
 }
 
+static void seen(const struct proxy_glimpse *glimpse, void *arg)
+{
+    const struct proxy *p = arg;
+
+    p->options.on_message(glimpse, p->options.arg);
+}
+
 /* ---- begin and end ---- */
 
 static void destroy(struct proxy *p)
@@ -108,6 +115,7 @@ static struct proxy *make(const struct proxy_options *options)
     p->arms.told = told;
     p->arms.release = release;
     p->arms.is_held = is_held;
+    p->arms.seen = seen;
     p->arms.arg = p;
     pthread_mutex_init(&p->lock, NULL);
     dlock_clock_cond_init(&p->struck);

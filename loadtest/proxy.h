@@ -29,11 +29,27 @@ struct proxy_strike {
 /* Called in the proxy's thread, at each strike.  Must not block or call the proxy. */
 typedef void proxy_strike_fn(const struct proxy_strike *strike, void *arg);
 
+enum { PROXY_GLIMPSE_MAX = 2048 };
+
+/* A message that has gone by, or was dropped. */
+struct proxy_glimpse {
+    enum proxy_direction direction;
+    uint64_t connection, number; /* both from 1; of the message: in its direction     */
+    int64_t at_ns;               /* when its last byte was let go                     */
+    const unsigned char *head;   /* its first bytes, during the call                  */
+    size_t size;                 /* of head: at most PROXY_GLIMPSE_MAX                */
+    bool is_dropped;
+};
+
+/* Called in the proxy's thread, for each message.  Must not block or call the proxy. */
+typedef void proxy_glimpse_fn(const struct proxy_glimpse *glimpse, void *arg);
+
 struct proxy_options {
     const char *target; /* "127.0.0.1:6379", "localhost:6379" or "unix:/path"         */
     enum proxy_protocol protocol;
     int port;           /* to listen on; 0: a free one                                */
     proxy_strike_fn *on_strike; /* may be NULL                                        */
+    proxy_glimpse_fn *on_message; /* may be NULL                                      */
     void *arg;
 };
 

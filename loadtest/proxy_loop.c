@@ -86,6 +86,8 @@ static void take_in(struct proxy *p)
     if (w == NULL)
         return;
     w->is_connecting = is_connecting;
+    for (int d = 0; d < 2; d++)
+        w->pipes[d].is_watched = p->options.on_message != NULL;
     p->wires[p->wire_count++] = w;
     p->again = true; /* what is armed at once strikes it now */
 }

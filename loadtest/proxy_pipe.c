@@ -113,6 +113,19 @@ static void move_head(struct proxy_pipe *p, size_t size, bool ended)
     p->messages += ended;
 }
 
+/* Keep the beginning of a message for who looks. */
+static void watch(struct proxy_pipe *p, size_t size, bool drops, bool ended)
+{
+    size_t part = PROXY_GLIMPSE_MAX - p->head_size;
+
+    if (size < part)
+        part = size;
+    memcpy(p->head + p->head_size, p->in + p->in_start, part);
+    p->head_size += part;
+    p->was_dropped = drops;
+    p->is_seen = ended;
+}
+
 bool proxy_pipe_judge(struct proxy_pipe *p, uint64_t most, int64_t now_ns)
 {
     int64_t due_ns = due(p, now_ns);
@@ -129,6 +142,8 @@ bool proxy_pipe_judge(struct proxy_pipe *p, uint64_t most, int64_t now_ns)
     if (size == 0)
         return false;
     size = proxy_scan(&p->scanner, p->in + p->in_start, size, &ended);
+    if (p->is_watched)
+        watch(p, size, drops, ended);
     if (!drops)
         put(p, size, due_ns);
     else

@@ -31,6 +31,10 @@ struct proxy_pipe {
     int64_t delay_ns;
     uint64_t drop_bytes, drop_messages;
     uint64_t received, sent, dropped;
+    /* what is shown of a message, if anybody looks */
+    bool is_watched, is_seen, was_dropped; /* seen: to its end                        */
+    unsigned char head[PROXY_GLIMPSE_MAX];
+    size_t head_size;
 };
 
 /* Read once.  False: the connection is broken. */

@@ -244,15 +244,35 @@ static void look_for_faults(struct proxy_wire *w, struct proxy_arms *arms,
     }
 }
 
+/* Show a message that was judged to its end. */
+static void show(struct proxy_wire *w, struct proxy_arms *arms, struct proxy_pipe *p,
+                 int64_t now_ns)
+{
+    arms->seen(&(struct proxy_glimpse){.direction = p->direction,
+                                       .connection = w->number,
+                                       .number = p->messages,
+                                       .at_ns = now_ns,
+                                       .head = p->head,
+                                       .size = p->head_size,
+                                       .is_dropped = p->was_dropped},
+               arms->arg);
+    p->head_size = 0;
+    p->is_seen = false;
+}
+
 static bool judge(struct proxy_wire *w, struct proxy_arms *arms, struct proxy_pipe *p,
                   int64_t now_ns)
 {
     bool is_here = look_for_words(w, arms, p);
     uint64_t most;
+    bool moved;
 
     look_for_faults(w, arms, p, &most);
-    return is_here && !w->is_cut && !p->held && !p->over &&
-           proxy_pipe_judge(p, most, now_ns);
+    moved = is_here && !w->is_cut && !p->held && !p->over &&
+            proxy_pipe_judge(p, most, now_ns);
+    if (p->is_seen)
+        show(w, arms, p, now_ns);
+    return moved;
 }
 
 /* ---- its end ---- */

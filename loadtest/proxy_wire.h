@@ -22,6 +22,7 @@ struct proxy_arms {
     void (*told)(struct proxy_armed *armed, void *arg); /* at each strike */
     void (*release)(const struct proxy_fault *fault, void *arg);
     bool (*is_held)(const struct proxy_fault *fault, void *arg);
+    void (*seen)(const struct proxy_glimpse *glimpse, void *arg);
     void *arg;
 };
 

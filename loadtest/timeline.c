@@ -194,8 +194,11 @@ static void print_row(const struct canvas *c, const struct row *row)
     const struct history_process *process = &c->h->processes[row->process];
     char label[LABEL_WIDTH + 24];
 
-    snprintf(label, sizeof(label), "pid %" PRIu32 " owner %" PRIu64, process->pid,
-             row->owner);
+    if (process->label[0] != '\0')
+        snprintf(label, sizeof(label), "%s, owner %" PRIu64, process->label, row->owner);
+    else
+        snprintf(label, sizeof(label), "pid %" PRIu32 " owner %" PRIu64, process->pid,
+                 row->owner);
     fprintf(c->out, "%-*.*s ", LABEL_WIDTH, LABEL_WIDTH, label);
     print_cells(c->out, row->cells);
 }

@@ -48,4 +48,5 @@ listed db/guards db/guards.def GUARD
 listed tests/conformance/wrong tests/conformance/wrong.def WRONG
 listed loadtest/checks loadtest/checks.def CHECK
 listed loadtest/faults loadtest/faults.def SERVER_FAULT
+listed loadtest/scenarios loadtest/scenarios.def SCENARIO
 exit $failed

@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: MIT */
+/* page_lines.c -- a story line by line, and beneath each line what went over the wires
+ * until the next one. */
+#include "loadtest/page_scene.h"
+
+static void print_wire(FILE *out, const struct page_scene *s,
+                       const struct page_line *line)
+{
+    fputs("<li>", out);
+    page_time(out, s, line->at_ns);
+    fputs("  ", out);
+    page_text(out, line->who);
+    fputs(" ", out);
+    page_text(out, line->text);
+    fputs("</li>\n", out);
+}
+
+/* The lines of wires from `i` on; answers the index of what is none. */
+static size_t print_wires(FILE *out, const struct page_scene *s, size_t i)
+{
+    if (i == s->line_count || !s->lines[i].is_wire)
+        return i;
+    fputs("\n<ul class=\"wire\">\n", out);
+    for (; i < s->line_count && s->lines[i].is_wire; i++)
+        print_wire(out, s, &s->lines[i]);
+    fputs("</ul>", out);
+    return i;
+}
+
+void page_lines(FILE *out, const struct page_scene *s)
+{
+    size_t i = 0;
+
+    fputs("<ol class=\"steps\">\n", out);
+    while (i < s->line_count) {
+        const struct page_line *line = &s->lines[i];
+
+        fprintf(out, "<li data-x=\"%.2f\"", page_x(s, line->at_ns));
+        if (!line->is_wire)
+            fprintf(out, " class=\"%s\"", line->who);
+        fputs(">", out);
+        page_time(out, s, line->at_ns);
+        fputs(" &#183; ", out);
+        if (!line->is_wire) {
+            page_text(out, line->text);
+            if (line->text_zh != NULL) {
+                fputs(" <span lang=\"zh\">", out);
+                page_text(out, line->text_zh);
+                fputs("</span>", out);
+            }
+            i++;
+        }
+        i = print_wires(out, s, i);
+        fputs("</li>\n", out);
+    }
+    fputs("</ol>\n", out);
+}

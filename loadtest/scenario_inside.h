@@ -1,0 +1,200 @@
+/* SPDX-License-Identifier: MIT */
+/* scenario_inside.h -- what the files of scenario_*.c share: a stage and what is on it. */
+#ifndef LOADTEST_SCENARIO_INSIDE_H
+#define LOADTEST_SCENARIO_INSIDE_H
+
+#include <pthread.h>
+
+#include "base/exit_codes.h"
+#include "loadtest/check.h"
+#include "loadtest/lab.h"
+#include "loadtest/page_scene.h"
+#include "loadtest/proxy.h"
+#include "loadtest/scenario_player.h"
+#include "lock/recorder.h"
+
+enum { SCENARIO_NODES_MAX = LAB_REDIS_COUNT - 1, SCENARIO_LINE_MAX = 600,
+       STAGE_LEFT_OUT_MAX = 16 };
+
+/* A scenario under one lock and one stock guard. */
+struct scenario_cast {
+    const struct scenario *scenario;
+    const dlock_variant_info *lock;
+    const char *guard;
+    const struct scenario_expectation *expected;
+};
+
+/* What came of it, in memory that the process that performs it shares with the command. */
+struct scenario_result {
+    bool has_happened;
+    bool was_too_slow;  /* it may happen if it is performed again                      */
+    int tries;
+    enum scenario_outcome outcome;
+    unsigned signs;
+    unsigned gave_way;  /* set of 1 << dlock_assumption: what did not hold, as the
+                         * checker says of what it calls a break                      */
+    bool is_expected;
+    enum exit_code rc;
+    char why[400];      /* of a scenario that did not happen, or came out unexpected   */
+    int64_t took_ns;
+};
+
+/* What happened on stage, and on the wires. */
+enum stage_line_kind { LINE_TOLD, LINE_ACT, LINE_FAULT, LINE_WIRE };
+
+struct stage_line {
+    enum stage_line_kind kind;
+    int64_t at_ns;
+    int actor;          /* index; -1: none                                             */
+    char text[2][SCENARIO_LINE_MAX]; /* English and Chinese                            */
+};
+
+/* A wire of an actor's process, and its proxy. */
+struct stage_wire {
+    struct stage *stage;
+    struct proxy *proxy;
+    int actor;          /* the first of its process                                    */
+    enum proxy_protocol protocol;
+    char server[24];    /* "redis", "redlock-2", "postgres"                            */
+    int last_fault;     /* that was armed on it; -1: none                              */
+    struct {
+        uint64_t connection, number;
+    } left_out[STAGE_LEFT_OUT_MAX]; /* requests whose replies are left out too; a ring              */
+    unsigned left_out_next;
+};
+
+/* A process with its actors. */
+struct stage_process {
+    struct child child; /* zeroed once it was reaped                                   */
+    uint32_t pid;
+    int fd;             /* to it; -1: none                                             */
+    bool is_stopped, is_dead, is_open;
+    dlock_fault_action armed; /* at the last point that was armed                       */
+    bool has[PLAYER_HANDS_MAX][2]; /* answers that came: of the hand, of the main thread */
+    struct player_answer answers[PLAYER_HANDS_MAX][2];
+    struct stage_wire lock_wires[SCENARIO_NODES_MAX], shop_wire;
+    int lock_wire_count;
+    struct player_part part;
+};
+
+struct actor {
+    struct stage *stage;
+    struct stage_process *process;
+    const char *name;
+    int index, hand;
+    bool is_busy;       /* something was begun that has not ended                      */
+    enum player_what begun;
+    int64_t begun_ns;
+    struct player_answer last;
+};
+
+struct stage {
+    const struct scenario_cast *cast;
+    struct scenario_result *result;
+    struct lab *lab;
+    const char *dir;    /* of this performance's files                                 */
+    char records[FILES_PATH_MAX];
+    char lock[DLOCK_NAME_MAX + 1];
+    int64_t voucher;
+    bool is_chinese, shows_wire;
+    struct actor actors[SCENARIO_ACTORS_MAX];
+    struct stage_process processes[SCENARIO_ACTORS_MAX];
+    int actor_count, process_count;
+    dlock_recorder *recorder; /* of faults from outside                                */
+    int64_t begin_ns;
+    unsigned signs;     /* that play() has seen                                        */
+    pthread_mutex_t lock_of_lines;
+    struct stage_line *lines;
+    size_t line_count, line_room, told_count; /* told: on stdout                       */
+    /* what the judge found */
+    struct history history;
+    struct check *check;
+    struct check_verdict verdict;
+    struct check_write writes[64];
+    size_t write_count;
+    int64_t issued, left, sold; /* of the voucher                                      */
+};
+
+/* ---- scenario_stage.c ---- */
+
+/* Perform it: in a process of its own, which this call is the whole life of.  Writes
+ * what there is to stdout, and page.part in `dir`. */
+struct stage_options {
+    struct lab *lab;
+    const char *dir;
+    bool is_chinese, shows_wire;
+    unsigned number;    /* makes names different from those of other performances      */
+};
+enum exit_code stage_perform(const struct scenario_cast *cast,
+                             const struct stage_options *options,
+                             struct scenario_result *result);
+
+/* Write down a line, and print it if it is told as it happens. */
+void stage_add_line(struct stage *s, enum stage_line_kind kind, int64_t at_ns, int actor,
+                    const char *english, const char *chinese);
+void stage_say(struct stage *s, enum stage_line_kind kind, int actor,
+               const char *english, const char *chinese);
+
+/* ---- scenario_wires.c ---- */
+
+/* The proxies of a process, after all processes were forked; fills in part's URLs. */
+void stage_open_wires(struct stage *s, struct stage_process *p, int actor);
+void stage_close_wires(struct stage_process *p);
+
+/* ---- scenario_process.c ---- */
+
+/* Fork the process of an actor.  No thread may have been started yet. */
+void stage_fork(struct stage *s, struct stage_process *p);
+/* Tell it, and take its answer: of a hand, or of its main thread. */
+void process_tell(struct stage *s, struct stage_process *p,
+                  const struct player_order *order);
+const struct player_answer *process_await(struct stage *s, const struct actor *a,
+                                          enum player_what what);
+/* Has the answer of the actor's hand come?  Takes what is there, does not wait. */
+bool process_has_answered(struct stage *s, const struct actor *a);
+/* End them all: those that can are told to, the others are killed. */
+void stage_end_processes(struct stage *s);
+
+/* ---- scenario_judge.c ---- */
+
+/* From the history and the database to the outcome. */
+void stage_judge(struct stage *s);
+
+/* ---- scenario_tell.c ---- */
+
+void tell_opening(FILE *out, const struct stage *s);
+void tell_line(FILE *out, const struct stage *s, const struct stage_line *line);
+void tell_ending(FILE *out, const struct stage *s);
+void tell_verdict(FILE *out, const struct scenario_cast *cast,
+                  const struct scenario_result *r, bool is_chinese);
+
+/* ---- scenario_page.c ---- */
+
+/* This performance as a part of a page, in dir/page.part; and the whole page from
+ * parts. */
+bool stage_write_page(const struct stage *s);
+bool scenario_write_page(const char *path, char *const *parts, size_t count);
+
+/* ---- scenario_cast.c ---- */
+
+/* Every performance of a scenario: one for each lock that is spoken of (and in `locks`,
+ * unless that is NULL) and each guard that it is expected under (and is `guard`, unless
+ * that is NULL).  The caller frees *out. */
+size_t scenario_cast_all(const struct scenario *scenario, const char *locks,
+                         const char *guard, struct scenario_cast **out);
+
+/* Is it one of the words, which have spaces or commas between them?  NULL has none. */
+bool scenario_has_word(const char *words, const char *word);
+
+const char *scenario_outcome_name(enum scenario_outcome outcome, bool is_chinese);
+const char *scenario_sign_name(int number, bool is_chinese);
+const char *scenario_sale_name(enum scenario_sale sale, bool is_chinese);
+
+/* ---- wire_text.c ---- */
+
+/* A message as one line of text, without passwords; false: there is nothing in it that
+ * a reader would miss. */
+bool wire_text(const struct proxy_glimpse *glimpse, enum proxy_protocol protocol,
+               char *out, size_t size);
+
+#endif /* LOADTEST_SCENARIO_INSIDE_H */

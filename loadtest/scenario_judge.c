@@ -1,0 +1,193 @@
+/* SPDX-License-Identifier: MIT */
+/* scenario_judge.c -- what became of a performance: the checker's findings, the rows of
+ * the database and what play() has seen, put together into one outcome. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "db/audit.h"
+#include "loadtest/scenario_inside.h"
+
+#define SIGNS_DAMAGE                                                                   \
+    (SIGN_OVERSOLD | SIGN_LOST_UPDATE | SIGN_DUPLICATE | SIGN_STALE_WRITE)
+
+/* Which finding is which sign. */
+static const struct {
+    enum check_property property;
+    enum scenario_sign sign;
+} signs_of_findings[] = {
+    {CHECK_exclusion, SIGN_TWO_HOLDERS}, {CHECK_kept, SIGN_TWO_HOLDERS},
+    {CHECK_lease, SIGN_WORKED_ON},       {CHECK_reentry, SIGN_TWICE},
+    {CHECK_ownership, SIGN_FOREIGN},     {CHECK_fence, SIGN_FENCE},
+    {CHECK_fairness, SIGN_OVERTAKEN},    {CHECK_wakes, SIGN_HERD},
+    {CHECK_resource, SIGN_STALE_WRITE},
+};
+
+enum { FINDING_COUNT = sizeof signs_of_findings / sizeof signs_of_findings[0] };
+
+/* So that people read names instead of numbers. */
+static void name_processes(struct stage *s)
+{
+    for (size_t i = 0; i < s->history.process_count; i++)
+        for (int j = 0; j < s->process_count; j++)
+            if (s->history.processes[i].pid == s->processes[j].pid)
+                snprintf(s->history.processes[i].label,
+                         sizeof s->history.processes[i].label, "%s",
+                         s->processes[j].part.name);
+}
+
+/* False: nobody can tell, and result->why says the reason. */
+static bool check_history(struct stage *s)
+{
+    struct check_options options = check_options_default();
+    int64_t name;
+
+    s->check = check_new();
+    if (!history_read(&s->history, s->records)) {
+        snprintf(s->result->why, sizeof s->result->why, "the records cannot be read");
+        return false;
+    }
+    name_processes(s);
+    name = history_find_name(&s->history, s->lock);
+    for (size_t i = 0; i < s->write_count; i++)
+        s->writes[i].name = (uint32_t)name;
+    if (name >= 0) {
+        options.writes = s->writes;
+        options.write_count = s->write_count;
+    }
+    check_judge(s->check, &s->history, &options, &s->verdict);
+    if (s->history.damage_count > 0)
+        snprintf(s->result->why, sizeof s->result->why, "the records have holes: %s",
+                 s->history.damages[0]);
+    else if (s->verdict.calls == 0)
+        snprintf(s->result->why, sizeof s->result->why, "nobody asked for the lock");
+    return s->result->why[0] == '\0';
+}
+
+static void read_findings(struct stage *s)
+{
+    for (int i = 0; i < FINDING_COUNT; i++) {
+        const struct check_finding *finding =
+            &s->verdict.findings[signs_of_findings[i].property];
+
+        if (finding->count == 0)
+            continue;
+        s->signs |= (unsigned)signs_of_findings[i].sign;
+        if (s->cast->scenario->breaks & (unsigned)signs_of_findings[i].sign)
+            for (size_t j = 0; j < finding->example_count; j++)
+                s->result->gave_way |= 1u << finding->examples[j].assumption;
+    }
+}
+
+/* ---- the database ---- */
+
+enum { USERS_MAX = 64 };
+
+struct sold {
+    int64_t count;
+    char users[USERS_MAX][24];
+    bool has_duplicate;
+};
+
+static bool add_order(const struct audit_db_order *order, void *arg)
+{
+    struct sold *sold = arg;
+
+    for (int64_t i = 0; i < sold->count && i < USERS_MAX; i++)
+        sold->has_duplicate |= strcmp(sold->users[i], order->user) == 0;
+    if (sold->count < USERS_MAX)
+        snprintf(sold->users[sold->count], sizeof sold->users[0], "%s", order->user);
+    sold->count++;
+    return true;
+}
+
+static bool read_rows(struct stage *s, lab_db *db, struct audit_db_stock *stock,
+                      struct sold *sold)
+{
+    if (audit_db_stock(db, s->voucher, stock) &&
+        audit_db_orders(db, s->voucher, add_order, sold))
+        return true;
+    snprintf(s->result->why, sizeof s->result->why, "the database: %s", lab_db_error(db));
+    return false;
+}
+
+static bool read_database(struct stage *s)
+{
+    struct audit_db_stock stock = {0};
+    struct sold sold = {0};
+    char url[256], error[300];
+    lab_db *db;
+    bool ok;
+
+    lab_database_url(s->lab, url, sizeof url);
+    if (!lab_db_open(&db, url, error, sizeof error)) {
+        snprintf(s->result->why, sizeof s->result->why, "the database: %s", error);
+        return false;
+    }
+    ok = read_rows(s, db, &stock, &sold);
+    lab_db_close(db);
+    if (sold.count > stock.issued)
+        s->signs |= SIGN_OVERSOLD;
+    if (sold.count + stock.left != stock.issued)
+        s->signs |= SIGN_LOST_UPDATE;
+    if (sold.has_duplicate)
+        s->signs |= SIGN_DUPLICATE;
+    s->issued = stock.issued;
+    s->left = stock.left;
+    s->sold = sold.count;
+    return ok;
+}
+
+/* ---- the outcome ---- */
+
+static enum scenario_outcome outcome_of(unsigned signs, unsigned breaks)
+{
+    if ((signs & SIGN_STALE_REFUSED) && !(signs & SIGNS_DAMAGE))
+        return SCENARIO_FENCED;
+    if (signs & breaks)
+        return SCENARIO_BREAKS;
+    if (signs & SIGN_DEAD_LOCK)
+        return SCENARIO_DEAD;
+    if (signs & SIGN_LEASE_WAITED)
+        return SCENARIO_WAITS;
+    if (signs & SIGN_CALL_REFUSED)
+        return SCENARIO_REFUSES;
+    return SCENARIO_HOLDS;
+}
+
+/* Is it what the scenario says?  If not, why. */
+static bool compare(struct scenario_result *r, const struct scenario_expectation *e)
+{
+    if (r->outcome != e->outcome) {
+        snprintf(r->why, sizeof r->why, "expected: %s",
+                 scenario_outcome_name(e->outcome, false));
+        return false;
+    }
+    for (int i = 0; i < SIGN_COUNT; i++)
+        if (e->shows & ~r->signs & (1u << i)) {
+            snprintf(r->why, sizeof r->why, "it does not show: %s",
+                     scenario_sign_name(i, false));
+            return false;
+        }
+    if (e->broken != DLOCK_ASSUMES_NONE && !(r->gave_way & (1u << e->broken))) {
+        snprintf(r->why, sizeof r->why, "this did hold, and was not to: %s",
+                 dlock_assumption_text((int)e->broken));
+        return false;
+    }
+    return true;
+}
+
+void stage_judge(struct stage *s)
+{
+    struct scenario_result *r = s->result;
+
+    if (!check_history(s) || !read_database(s)) {
+        r->rc = EXIT_UNKNOWN;
+        return;
+    }
+    read_findings(s);
+    r->signs = s->signs;
+    r->outcome = outcome_of(s->signs, s->cast->scenario->breaks);
+    r->is_expected = compare(r, s->cast->expected);
+    r->rc = r->is_expected ? EXIT_VALID : EXIT_INVALID;
+}

@@ -1,0 +1,173 @@
+/* SPDX-License-Identifier: MIT */
+/* scenario_page.c -- performances as one page to step through: each writes its part, and
+ * the command puts the parts between the beginning and the end of the page. */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "loadtest/scenario_inside.h"
+#include "lock/recorder.h"
+
+/* By time; what is told comes before what it is about. */
+static int compare_lines(const void *a, const void *b)
+{
+    const struct stage_line *x = a, *y = b;
+
+    if (x->at_ns != y->at_ns)
+        return x->at_ns < y->at_ns ? -1 : 1;
+    return (int)x->kind - (int)y->kind;
+}
+
+static void fill_line(const struct stage *s, const struct stage_line *from,
+                      struct page_line *to)
+{
+    static const char *const kinds[] = {"told", "act", "fault", ""};
+    bool is_wire = from->kind == LINE_WIRE;
+
+    *to = (struct page_line){
+        .at_ns = from->at_ns,
+        .is_wire = is_wire,
+        .who = is_wire ? s->actors[from->actor].name : kinds[from->kind],
+        .text = from->text[0],
+        .text_zh = strcmp(from->text[0], from->text[1]) == 0 ? NULL : from->text[1]};
+}
+
+/* The violation that the scenario calls a break, if there is one: the two holders. */
+static const struct check_example *shown_example(const struct stage *s)
+{
+    static const struct {
+        enum check_property property;
+        unsigned sign;
+    } order[] = {{CHECK_exclusion, SIGN_TWO_HOLDERS}, {CHECK_kept, SIGN_TWO_HOLDERS},
+                 {CHECK_lease, SIGN_WORKED_ON},       {CHECK_ownership, SIGN_FOREIGN},
+                 {CHECK_reentry, SIGN_TWICE},         {CHECK_fence, SIGN_FENCE}};
+
+    for (size_t i = 0; i < sizeof order / sizeof order[0]; i++) {
+        const struct check_finding *finding = &s->verdict.findings[order[i].property];
+
+        if ((s->cast->scenario->breaks & order[i].sign) && finding->example_count > 0)
+            return &finding->examples[0];
+    }
+    return NULL;
+}
+
+static void print_story(FILE *out, const char *const *story, const char *language)
+{
+    fprintf(out, "<p lang=\"%s\">", language);
+    for (int i = 0; i < SCENARIO_LINES && story[i] != NULL; i++) {
+        if (i > 0)
+            fputs("<br>\n", out);
+        page_text(out, story[i]);
+    }
+    fputs("</p>\n", out);
+}
+
+static void print_verdict(FILE *out, const struct stage *s)
+{
+    const struct scenario_result *r = s->result;
+
+    fprintf(out, "<dl>\n<dt>lock</dt><dd>%s, stock guard %s</dd>\n"
+                 "<dt>outcome</dt><dd>%s <span lang=\"zh\">%s</span>, %s</dd>\n",
+            s->cast->lock->name, s->cast->guard, scenario_outcome_name(r->outcome, false),
+            scenario_outcome_name(r->outcome, true),
+            r->is_expected ? "as expected <span lang=\"zh\">符合预期</span>"
+                           : "<b class=\"invalid\">UNEXPECTED</b>");
+    for (int i = 0; i < SIGN_COUNT; i++)
+        if (r->signs & (1u << i))
+            fprintf(out, "<dt>seen</dt><dd>%s <span lang=\"zh\">%s</span></dd>\n",
+                    scenario_sign_name(i, false), scenario_sign_name(i, true));
+    for (int i = DLOCK_ASSUMES_NONE + 1; i < DLOCK_ASSUMPTION_COUNT; i++)
+        if (r->gave_way & (1u << i))
+            fprintf(out, "<dt>what did not hold</dt><dd>%s</dd>\n",
+                    dlock_assumption_text(i));
+}
+
+static void print_part(FILE *out, const struct stage *s, struct page_scene *scene)
+{
+    const struct scenario *scenario = s->cast->scenario;
+
+    fputs("<section class=\"figure\" tabindex=\"0\">\n<h2>", out);
+    page_text(out, scenario->title);
+    fputs(" <span lang=\"zh\">", out);
+    page_text(out, scenario->title_zh);
+    fprintf(out, "</span>, %s</h2>\n<p class=\"note\">%s: ", s->cast->lock->name,
+            scenario->number);
+    page_text(out, scenario->source);
+    fputs("</p>\n", out);
+    print_story(out, scenario->story, "en");
+    print_story(out, scenario->story_zh, "zh");
+    print_verdict(out, s);
+    page_holders(out, scene);
+    fputs("</dl>\n", out);
+    page_figure(out, scene);
+}
+
+static void draw(FILE *out, const struct stage *s)
+{
+    struct page_scene *scene = check_need(calloc(1, sizeof *scene));
+    struct page_line *lines = check_need(calloc(s->line_count + 1, sizeof *lines));
+    int64_t name = history_find_name(&s->history, s->lock);
+
+    qsort(s->lines, s->line_count, sizeof *s->lines, compare_lines);
+    for (size_t i = 0; i < s->line_count; i++)
+        fill_line(s, &s->lines[i], &lines[i]);
+    page_scene_of_time(scene, &s->history, s->check, shown_example(s),
+                       name >= 0 ? (uint32_t)name : 0, s->begin_ns,
+                       s->line_count > 0 ? s->lines[s->line_count - 1].at_ns
+                                         : s->begin_ns + 1);
+    scene->lines = lines;
+    scene->line_count = s->line_count;
+    print_part(out, s, scene);
+    free(lines);
+    free(scene);
+}
+
+/* Close it and write what it holds.  False: said on stderr why. */
+static bool keep(FILE *out, char **text, const char *path)
+{
+    bool ok;
+
+    if (ferror(out) || fclose(out) != 0) {
+        fprintf(stderr, "seckill scenario: no memory for the page\n");
+        return false;
+    }
+    ok = files_write(path, *text);
+    if (!ok)
+        fprintf(stderr, "seckill scenario: cannot write %s: %s\n", path, strerror(errno));
+    free(*text);
+    return ok;
+}
+
+bool stage_write_page(const struct stage *s)
+{
+    char path[FILES_PATH_MAX], *text = NULL;
+    size_t size = 0;
+    FILE *out = check_need(open_memstream(&text, &size));
+
+    if (s->result->has_happened)
+        draw(out, s);
+    files_join(path, s->dir, "page.part");
+    return keep(out, &text, path);
+}
+
+bool scenario_write_page(const char *path, char *const *parts, size_t count)
+{
+    char *text = NULL;
+    size_t size = 0;
+    FILE *out = check_need(open_memstream(&text, &size));
+
+    page_begin(out);
+    fprintf(out, "<h1>seckill scenario</h1>\n<p class=\"note\">%zu performances on real "
+                 "servers.  Under each line stands what went over the wires then.</p>\n",
+            count);
+    for (size_t i = 0; i < count; i++) {
+        char *part = files_read(parts[i], NULL);
+
+        if (part != NULL)
+            fputs(part, out);
+        free(part);
+    }
+    page_end(out);
+    return keep(out, &text, path);
+}

@@ -1,0 +1,328 @@
+/* SPDX-License-Identifier: MIT */
+/* scenario_run.c -- many performances: those that hurt nobody several at a time in one
+ * lab, those that hurt servers one after another in a lab of their own. */
+#include "loadtest/scenario_run.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/random.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "loadtest/interrupt.h"
+#include "loadtest/report.h"
+#include "lock/clock.h"
+
+enum { LIMIT_MS = 120000, JOBS_MAX = 16, POLL_MS = 5 };
+
+struct performance {
+    const struct scenario_cast *cast;
+    struct scenario_result *result; /* shared with the process                        */
+    struct child child;
+    char dir[FILES_PATH_MAX];
+    int64_t until_ns;
+    bool is_done;
+};
+
+struct troupe {
+    const struct scenario_run *run;
+    struct performance *all;
+    size_t count;
+    unsigned number;  /* in the names of this run                                     */
+};
+
+static void describe(const struct performance *p, char *out, size_t size)
+{
+    snprintf(out, size, "%s%s%s", p->cast->lock->name,
+             p->cast->expected->guard != NULL ? "+" : "",
+             p->cast->expected->guard != NULL ? p->cast->expected->guard : "");
+}
+
+/* ---- one ---- */
+
+/* In the child. */
+static void perform(const struct troupe *t, const struct performance *p, struct lab *lab,
+                    pid_t parent)
+{
+    struct stage_options options = {.lab = lab,
+                                    .dir = p->dir,
+                                    .is_chinese = t->run->is_chinese,
+                                    .shows_wire = t->run->shows_wire,
+                                    .number = t->number + (unsigned)(p - t->all) +
+                                              100000 * (unsigned)p->result->tries};
+
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    if (getppid() != parent)
+        _exit(EXIT_BUG);
+    if (t->count > 1) {
+        char path[FILES_PATH_MAX];
+
+        files_join(path, p->dir, "story.txt");
+        if (freopen(path, "w", stdout) == NULL)
+            _exit(EXIT_BUG);
+    }
+    exit((int)stage_perform(p->cast, &options, p->result));
+}
+
+static bool start(struct troupe *t, struct performance *p, struct lab *lab)
+{
+    pid_t parent = getpid(), pid;
+    char name[160], lock[80];
+
+    *p->result = (struct scenario_result){.tries = p->result->tries + 1};
+    describe(p, lock, sizeof lock);
+    snprintf(name, sizeof name, "%s-%s", p->cast->scenario->name, lock);
+    if (p->result->tries > 1)
+        snprintf(name + strlen(name), sizeof name - strlen(name), "-%d",
+                 p->result->tries);
+    files_join(p->dir, t->run->out, name);
+    if (!files_make_dir(p->dir)) {
+        fprintf(stderr, "seckill scenario: cannot make %s: %s\n", p->dir, strerror(errno));
+        return false;
+    }
+    fflush(stdout);
+    pid = fork();
+    if (pid == 0)
+        perform(t, p, lab, parent);
+    if (pid < 0) {
+        fprintf(stderr, "seckill scenario: no process: %s\n", strerror(errno));
+        return false;
+    }
+    p->child = (struct child){pid, child_start_time(pid)};
+    p->until_ns = dlock_clock_after(dlock_clock_ns(), LIMIT_MS);
+    return true;
+}
+
+static void set_why(struct performance *p, enum exit_code rc, const char *why)
+{
+    p->result->has_happened = false;
+    p->result->rc = rc;
+    if (p->result->why[0] == '\0')
+        snprintf(p->result->why, sizeof p->result->why, "%s", why);
+}
+
+/* Has it ended?  One that never does is ended. */
+static bool has_ended(struct performance *p)
+{
+    int status = 0;
+
+    if (p->child.pid == 0)
+        return false;
+    if (!child_wait(&p->child, 0, &status)) {
+        if (dlock_clock_ns() < p->until_ns && !interrupted())
+            return false;
+        child_end(&p->child, SIGKILL, 1000);
+        set_why(p, EXIT_UNKNOWN, "it did not come to an end");
+        return true;
+    }
+    if (!WIFEXITED(status))
+        set_why(p, EXIT_BUG, "its process died");
+    else if (WEXITSTATUS(status) != (int)p->result->rc)
+        set_why(p, EXIT_BUG, "its process failed at its end");
+    else if (!p->result->has_happened)
+        set_why(p, p->result->rc == EXIT_VALID ? EXIT_BUG : p->result->rc, "it ended");
+    return true;
+}
+
+/* ---- the table ---- */
+
+static void print_file(const char *dir, const char *name)
+{
+    char path[FILES_PATH_MAX], *text;
+
+    files_join(path, dir, name);
+    text = files_read(path, NULL);
+    if (text != NULL)
+        fputs(text, stdout);
+    free(text);
+}
+
+static void print_row(const struct troupe *t, const struct performance *p)
+{
+    const struct scenario_result *r = p->result;
+    const char *outcome = !r->has_happened
+                              ? "did not happen"
+                              : scenario_outcome_name(r->outcome, t->run->is_chinese);
+    enum report_style style = r->rc == EXIT_VALID ? STYLE_GOOD : STYLE_BAD;
+    char lock[80];
+
+    describe(p, lock, sizeof lock);
+    printf("%-5s %-26s %-16s %-20s %s%-11s%s %5.1f s%s%s\n", p->cast->scenario->number,
+           p->cast->scenario->name, lock, outcome, report_style(stdout, style),
+           r->rc == EXIT_VALID ? "as expected"
+           : r->has_happened   ? "UNEXPECTED"
+                               : "unknown",
+           report_style(stdout, STYLE_PLAIN), (double)r->took_ns / 1e9,
+           r->rc == EXIT_VALID ? "" : "  ", r->rc == EXIT_VALID ? "" : r->why);
+    fflush(stdout);
+}
+
+/* ---- all ---- */
+
+static void finish(struct troupe *t, struct performance *p)
+{
+    p->is_done = true;
+    if (t->count > 1)
+        print_row(t, p);
+}
+
+/* One that a busy machine spoilt is performed again. */
+static bool begins_anew(struct troupe *t, struct performance *p, struct lab *lab)
+{
+    return p->result->was_too_slow && p->result->tries < SCENARIO_TRIES &&
+           !interrupted() && start(t, p, lab);
+}
+
+static bool is_meant(const struct performance *p, bool own)
+{
+    return p->cast->scenario->needs_own_servers == own;
+}
+
+/* Those that need servers of their own, or those that do not. */
+static bool run_some(struct troupe *t, struct lab *lab, bool own, int jobs)
+{
+    size_t next = 0;
+    int running = 0;
+    bool ok = true;
+
+    for (;;) {
+        for (; ok && running < jobs && next < t->count && !interrupted(); next++)
+            if (is_meant(&t->all[next], own)) {
+                ok = start(t, &t->all[next], lab);
+                running += ok;
+            }
+        if (running == 0)
+            return ok && !interrupted();
+        for (size_t i = 0; i < next; i++)
+            if (!t->all[i].is_done && has_ended(&t->all[i]) &&
+                !begins_anew(t, &t->all[i], lab)) {
+                finish(t, &t->all[i]);
+                running--;
+            }
+        usleep(POLL_MS * 1000);
+    }
+}
+
+static bool has_any(const struct troupe *t, bool own)
+{
+    for (size_t i = 0; i < t->count; i++)
+        if (is_meant(&t->all[i], own))
+            return true;
+    return false;
+}
+
+static bool needs_zookeeper(const struct troupe *t, bool own)
+{
+    for (size_t i = 0; i < t->count; i++)
+        if (is_meant(&t->all[i], own) && lab_lock_needs_zookeeper(t->all[i].cast->lock->name))
+            return true;
+    return false;
+}
+
+static enum exit_code run_in_lab(struct troupe *t, bool own)
+{
+    char dir[FILES_PATH_MAX];
+    struct lab lab = {0};
+    enum exit_code rc;
+
+    if (!has_any(t, own))
+        return EXIT_VALID;
+    files_join(dir, t->run->out, "lab");
+    rc = lab_open(&lab, own ? dir : lab_choose_dir(t->run->dir), needs_zookeeper(t, own));
+    if (rc != EXIT_VALID)
+        return rc;
+    if (!run_some(t, &lab, own, own ? 1 : t->run->jobs))
+        rc = interrupted() ? (enum exit_code)INTERRUPT_EXIT : EXIT_BUG;
+    lab_close(&lab);
+    return rc;
+}
+
+/* A bug of the tool and a missing server count more than what they spoil. */
+static enum exit_code worst_of(const struct troupe *t)
+{
+    static const enum exit_code order[] = {EXIT_BUG, EXIT_UNAVAILABLE, EXIT_INVALID,
+                                           EXIT_UNKNOWN};
+
+    for (size_t i = 0; i < sizeof order / sizeof order[0]; i++)
+        for (size_t j = 0; j < t->count; j++)
+            if (t->all[j].result->rc == order[i])
+                return order[i];
+    return EXIT_VALID;
+}
+
+static void sum_up(const struct troupe *t)
+{
+    size_t good = 0;
+
+    for (size_t i = 0; i < t->count; i++) {
+        const struct performance *p = &t->all[i];
+
+        good += p->is_done && p->result->rc == EXIT_VALID;
+        if (!p->is_done || p->result->rc == EXIT_VALID)
+            continue;
+        printf("\n---- %s\n", p->dir);
+        print_file(p->dir, "story.txt");
+    }
+    printf("\n%zu of %zu as expected.  Kept in %s\n", good, t->count, t->run->out);
+}
+
+static bool write_page(const struct troupe *t)
+{
+    char **parts = check_need(calloc(t->count, sizeof *parts));
+    bool ok;
+
+    for (size_t i = 0; i < t->count; i++) {
+        parts[i] = check_need(malloc(FILES_PATH_MAX));
+        files_join(parts[i], t->all[i].dir[0] != '\0' ? t->all[i].dir : ".", "page.part");
+    }
+    ok = scenario_write_page(t->run->html, parts, t->count);
+    for (size_t i = 0; i < t->count; i++)
+        free(parts[i]);
+    free(parts);
+    if (ok)
+        printf("drawn in %s\n", t->run->html);
+    return ok;
+}
+
+static void *share(size_t size)
+{
+    void *memory =
+        mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+
+    return check_need(memory == MAP_FAILED ? NULL : memory);
+}
+
+enum exit_code scenario_run_all(const struct scenario_run *run,
+                                const struct scenario_cast *casts, size_t count)
+{
+    struct scenario_result *results = share(count * sizeof *results);
+    struct troupe t = {.run = run, .count = count};
+    enum exit_code rc;
+
+    t.all = check_need(calloc(count, sizeof *t.all));
+    if (getrandom(&t.number, sizeof t.number, 0) != sizeof t.number)
+        t.number = (unsigned)getpid() * 1000;
+    for (size_t i = 0; i < count; i++) {
+        t.all[i].cast = &casts[i];
+        t.all[i].result = &results[i];
+    }
+    rc = run_in_lab(&t, false);
+    if (rc == EXIT_VALID)
+        rc = run_in_lab(&t, true);
+    if (rc == EXIT_VALID) {
+        rc = worst_of(&t);
+        if (count > 1)
+            sum_up(&t);
+        if (run->html != NULL && !write_page(&t))
+            rc = EXIT_BUG;
+    }
+    free(t.all);
+    munmap(results, count * sizeof *results);
+    return rc;
+}

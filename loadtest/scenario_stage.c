@@ -1,0 +1,333 @@
+/* SPDX-License-Identifier: MIT */
+/* scenario_stage.c -- a performance from its first process to its verdict.
+ *
+ * The order matters: the actors are forked first, while there is one thread; then come
+ * the proxies, which are threads; then each actor is told where its wires are. */
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+
+#include "db/issue.h"
+#include "loadtest/interrupt.h"
+#include "loadtest/scenario_inside.h"
+#include "lock/clock.h"
+
+enum { FIRST_USER = 1001 };
+
+/* ---- what play() asks ---- */
+
+struct actor *stage_actor(struct stage *s, int i)
+{
+    if (i < 0 || i >= s->actor_count)
+        stage_fail(s, "the scenario has no actor number %d", i);
+    return &s->actors[i];
+}
+
+const dlock_variant_info *stage_lock(const struct stage *s)
+{
+    return s->cast->lock;
+}
+
+bool stage_has(const struct stage *s, unsigned caps)
+{
+    return (s->cast->lock->caps & caps) == caps;
+}
+
+/* A session of ZooKeeper ends by its silence; a connection to PostgreSQL does not, as
+ * long as the kernel of a process that stands still goes on answering for it. */
+bool stage_lock_ends(const struct stage *s)
+{
+    return stage_has(s, DLOCK_CAP_EXPIRES) ||
+           (stage_has(s, DLOCK_CAP_SESSION) &&
+            strcmp(s->cast->lock->store, "zookeeper") == 0) ||
+           !stage_has(s, DLOCK_CAP_EXCLUSIVE);
+}
+
+int stage_lease_ms(const struct stage *s)
+{
+    return s->cast->scenario->lease_ms > 0 ? s->cast->scenario->lease_ms
+                                           : SCENARIO_LEASE_MS;
+}
+
+struct lab *stage_lab(struct stage *s)
+{
+    return s->lab;
+}
+
+void stage_need(struct stage *s, bool is_so, const char *what)
+{
+    if (!is_so)
+        stage_fail(s, "%s", what);
+}
+
+void stage_need_in_time(struct stage *s, bool is_so, const char *what)
+{
+    if (is_so)
+        return;
+    s->result->was_too_slow = true;
+    stage_fail(s, "%s: the machine was too busy", what);
+}
+
+void stage_pass_ms(struct stage *s, int64_t ms)
+{
+    if (!interrupt_sleep_ms(ms))
+        stage_fail(s, "interrupted");
+}
+
+/* ---- lines ---- */
+
+void stage_add_line(struct stage *s, enum stage_line_kind kind, int64_t at_ns, int actor,
+                    const char *english, const char *chinese)
+{
+    struct stage_line *line;
+
+    pthread_mutex_lock(&s->lock_of_lines);
+    if (s->line_count == s->line_room) {
+        s->line_room = 2 * s->line_room + 64;
+        s->lines = check_need(realloc(s->lines, s->line_room * sizeof *s->lines));
+    }
+    line = &s->lines[s->line_count++];
+    *line = (struct stage_line){.kind = kind, .at_ns = at_ns, .actor = actor};
+    snprintf(line->text[0], sizeof line->text[0], "%s", english);
+    snprintf(line->text[1], sizeof line->text[1], "%s", chinese);
+    pthread_mutex_unlock(&s->lock_of_lines);
+}
+
+/* What came since the last time, as it happens. */
+static void tell_lines(struct stage *s)
+{
+    pthread_mutex_lock(&s->lock_of_lines);
+    for (; s->told_count < s->line_count; s->told_count++)
+        tell_line(stdout, s, &s->lines[s->told_count]);
+    pthread_mutex_unlock(&s->lock_of_lines);
+    fflush(stdout);
+}
+
+void stage_say(struct stage *s, enum stage_line_kind kind, int actor,
+               const char *english, const char *chinese)
+{
+    stage_add_line(s, kind, dlock_clock_ns(), actor, english, chinese);
+    tell_lines(s);
+}
+
+void stage_tell(struct stage *s, const char *english, const char *chinese)
+{
+    stage_say(s, LINE_TOLD, -1, english, chinese);
+}
+
+void stage_sign(struct stage *s, enum scenario_sign sign, const char *why)
+{
+    char english[SCENARIO_LINE_MAX], chinese[SCENARIO_LINE_MAX];
+    int number = 0;
+
+    while ((unsigned)sign >> (number + 1) != 0)
+        number++;
+    s->signs |= (unsigned)sign;
+    snprintf(english, sizeof english, "%s: %s", scenario_sign_name(number, false), why);
+    snprintf(chinese, sizeof chinese, "%s：%s", scenario_sign_name(number, true), why);
+    stage_say(s, LINE_TOLD, -1, english, chinese);
+}
+
+void stage_fault(struct stage *s, const char *what, dlock_fault_phase phase,
+                 dlock_assumption breaks, int64_t pid)
+{
+    dlock_recorder_note(s->recorder, &(dlock_event){.kind = DLOCK_EVENT_FAULT,
+                                                    .name = what,
+                                                    .detail = (uint32_t)phase,
+                                                    .level = (int)breaks,
+                                                    .owner = (uint64_t)pid});
+}
+
+/* ---- begin ---- */
+
+static void make_voucher(struct stage *s)
+{
+    const struct scenario *scenario = s->cast->scenario;
+    struct lab_voucher voucher = {.title = scenario->name,
+                                  .stock = scenario->stock > 0 ? scenario->stock : 1};
+    char url[256], error[512];
+    lab_db *db;
+
+    lab_database_url(s->lab, url, sizeof url);
+    if (!lab_db_open(&db, url, error, sizeof error)) {
+        s->result->rc = EXIT_UNAVAILABLE;
+        stage_fail(s, "%s", error);
+    }
+    if (!lab_issue_voucher(db, &voucher, &s->voucher)) {
+        snprintf(error, sizeof error, "%s", lab_db_error(db));
+        lab_db_close(db);
+        stage_fail(s, "%s", error);
+    }
+    lab_db_close(db);
+}
+
+static void open_recorder(struct stage *s)
+{
+    dlock_recorder_about about = {.variant = "faults", .uuid = "faults from outside"};
+
+    if (dlock_recorder_open(&s->recorder, s->records, &about) != DLOCK_OK)
+        stage_fail(s, "cannot record in %s: %s", s->records, dlock_error());
+}
+
+static void fill_part(struct stage *s, struct stage_process *p, int first_actor)
+{
+    const struct scenario *scenario = s->cast->scenario;
+    struct player_part *part = &p->part;
+
+    snprintf(part->variant, sizeof part->variant, "%s", s->cast->lock->name);
+    snprintf(part->guard, sizeof part->guard, "%s", s->cast->guard);
+    snprintf(part->record_dir, sizeof part->record_dir, "%s", s->records);
+    snprintf(part->lock, sizeof part->lock, "%s", s->lock);
+    snprintf(part->name, sizeof part->name, "%s", s->actors[first_actor].name);
+    snprintf(part->request, sizeof part->request, "%" PRId64, s->voucher);
+    part->lease_ms = stage_lease_ms(s);
+    part->store_timeout_ms = scenario->store_timeout_ms;
+    part->watchdog = !scenario->has_no_watchdog;
+    part->voucher = s->voucher;
+    part->first_user = FIRST_USER + first_actor;
+}
+
+static void make_actors(struct stage *s)
+{
+    const char *const *names = s->cast->scenario->actors;
+
+    for (int i = 0; i < SCENARIO_ACTORS_MAX && names[i] != NULL; i++) {
+        struct actor *a = &s->actors[i];
+        bool joins = names[i][0] == '+' && i > 0;
+        struct stage_process *p = &s->processes[s->process_count - joins];
+
+        *a = (struct actor){.stage = s, .process = p, .index = i,
+                            .name = names[i] + joins,
+                            .hand = joins ? s->actors[i - 1].hand + 1 : 0};
+        s->actor_count++;
+        if (joins)
+            continue;
+        s->process_count++;
+        fill_part(s, p, i);
+        stage_fork(s, p);
+    }
+}
+
+static void open_actors(struct stage *s)
+{
+    struct player_order order = {.what = PLAYER_OPEN};
+
+    for (int i = 0; i < s->actor_count; i++) {
+        struct actor *a = &s->actors[i];
+        const struct player_answer *answer;
+
+        if (a->hand > 0)
+            continue;
+        stage_open_wires(s, a->process, i);
+        if (send(a->process->fd, &a->process->part, sizeof a->process->part,
+                 MSG_NOSIGNAL) < 0)
+            stage_fail(s, "the process of %s has gone", a->name);
+        process_tell(s, a->process, &order);
+        answer = process_await(s, a, PLAYER_OPEN);
+        if (answer->status != DLOCK_OK) {
+            s->result->rc = EXIT_UNAVAILABLE;
+            stage_fail(s, "%s cannot use the lock %s: %s", a->name, s->cast->lock->name,
+                       answer->error);
+        }
+        a->process->is_open = true;
+    }
+}
+
+/* ---- end ---- */
+
+/* The actors are ended before their wires are, so that they can say goodbye. */
+static void clear_stage(struct stage *s)
+{
+    stage_end_processes(s);
+    for (int i = 0; i < s->process_count; i++)
+        stage_close_wires(&s->processes[i]);
+    dlock_recorder_close(s->recorder);
+    s->recorder = NULL;
+    tell_lines(s);
+}
+
+static void free_stage(struct stage *s)
+{
+    history_free(&s->history);
+    check_free(s->check);
+    free(s->lines);
+    pthread_mutex_destroy(&s->lock_of_lines);
+    free(s);
+}
+
+void stage_fail(struct stage *s, const char *fmt, ...)
+{
+    struct scenario_result *result = s->result;
+    va_list args;
+
+    va_start(args, fmt);
+    vsnprintf(result->why, sizeof result->why, fmt, args);
+    va_end(args);
+    if (result->rc == EXIT_VALID)
+        result->rc = EXIT_UNKNOWN;
+    clear_stage(s);
+    printf("\nThe scenario did not happen: %s\n", result->why);
+    result->took_ns = dlock_clock_ns() - s->begin_ns;
+    free_stage(s);
+    exit((int)result->rc);
+}
+
+static void begin(struct stage *s, const struct stage_options *options)
+{
+    pthread_mutex_init(&s->lock_of_lines, NULL);
+    s->begin_ns = dlock_clock_ns();
+    s->lab = options->lab;
+    s->dir = options->dir;
+    s->is_chinese = options->is_chinese;
+    s->shows_wire = options->shows_wire;
+    files_join(s->records, s->dir, "locks");
+    snprintf(s->lock, sizeof s->lock, "scenario:%s:%s:%u", s->cast->scenario->name,
+             s->cast->lock->name, options->number);
+    make_voucher(s);
+    make_actors(s);
+    open_recorder(s);
+    open_actors(s);
+}
+
+/* What the actors would leave behind in a lab that is kept: a lock that nobody frees. */
+static void free_lock(struct stage *s)
+{
+    for (int i = 0; i < s->actor_count; i++) {
+        struct actor *a = &s->actors[i];
+        struct player_order order = {.what = PLAYER_FREE, .hand = a->hand};
+
+        if (a->process->is_dead || a->process->is_stopped)
+            continue;
+        process_tell(s, a->process, &order);
+        process_await(s, a, PLAYER_FREE);
+        return;
+    }
+}
+
+enum exit_code stage_perform(const struct scenario_cast *cast,
+                             const struct stage_options *options,
+                             struct scenario_result *result)
+{
+    struct stage *s = check_need(calloc(1, sizeof *s));
+    enum exit_code rc;
+
+    s->cast = cast;
+    s->result = result;
+    begin(s, options);
+    tell_opening(stdout, s);
+    cast->scenario->play(s);
+    free_lock(s);
+    clear_stage(s);
+    stage_judge(s);
+    result->has_happened = result->rc == EXIT_VALID || result->rc == EXIT_INVALID;
+    result->took_ns = dlock_clock_ns() - s->begin_ns;
+    tell_ending(stdout, s);
+    if (!stage_write_page(s))
+        result->rc = EXIT_BUG;
+    rc = result->rc;
+    free_stage(s);
+    return rc;
+}
