@@ -37,7 +37,7 @@ struct actor; /* one thread of one process                  */
 
 enum {
     SCENARIO_LINES = 5,      /* of the story, in each language                        */
-    SCENARIO_ACTORS_MAX = 8,
+    SCENARIO_ACTORS_MAX = 16,
     SCENARIO_LEASE_MS = 400, /* unless the scenario says another one                  */
     SCENARIO_STEP_MS = 15000, /* in which every step has to come about                */
     SCENARIO_LONG_MS = 10000, /* a lease that outlasts the story                      */
@@ -146,6 +146,10 @@ struct scenario {
 const struct scenario *scenario_at(size_t i);
 const struct scenario *scenario_find(const char *name);
 
+/* Is `lock` one of these names, which have spaces or commas between them?  NULL has
+ * none. */
+bool scenario_names(const char *names, const char *lock);
+
 /* ---- the stage ---- */
 
 /* The `i`th of scenario.actors. */
@@ -161,6 +165,15 @@ bool stage_has(const struct stage *s, unsigned caps);
 bool stage_lock_ends(const struct stage *s);
 
 int stage_lease_ms(const struct stage *s);
+
+/* The lock's name, the voucher that is sold, and where records belong: for who acts by
+ * other means than the actors, such as the service. */
+const char *stage_lock_name(const struct stage *s);
+int64_t stage_voucher(const struct stage *s);
+const char *stage_records(const struct stage *s);
+
+/* How long since the performance began. */
+int64_t stage_now_ms(const struct stage *s);
 
 /* Tell what happens now: a line of the story, in both languages. */
 void stage_tell(struct stage *s, const char *english, const char *chinese);
@@ -220,6 +233,8 @@ dlock_status actor_try(struct actor *a);
 dlock_status actor_acquire(struct actor *a, int64_t wait_ms);
 /* With a lease of its own, which is not renewed. */
 dlock_status actor_acquire_for(struct actor *a, int64_t wait_ms, int lease_ms);
+/* As a reader, beside other readers. */
+dlock_status actor_acquire_shared(struct actor *a, int64_t wait_ms);
 /* It must get it; waits as long as a step may take. */
 void actor_enter(struct actor *a);
 /* As long as it takes where the lock of one that stands still ends by itself
@@ -252,6 +267,9 @@ enum scenario_sale actor_buy_again(struct actor *a);
  * asks for the lock, or releases it. */
 dlock_status actor_child_try(struct actor *a);
 dlock_status actor_child_release(struct actor *a);
+
+/* Its thread ends, holding what it holds; what it does next is done by a new one. */
+void actor_change_thread(struct actor *a);
 
 /* ---- begun now, answered later ---- */
 

@@ -135,6 +135,14 @@ dlock_status actor_acquire(struct actor *a, int64_t wait_ms)
     return actor_acquire_for(a, wait_ms, 0);
 }
 
+dlock_status actor_acquire_shared(struct actor *a, int64_t wait_ms)
+{
+    return perform(a, &(struct player_order){.what = PLAYER_ACQUIRE,
+                                             .wait_ms = wait_ms,
+                                             .is_shared = true})
+        ->status;
+}
+
 dlock_status actor_try(struct actor *a)
 {
     return actor_acquire(a, 0);
@@ -247,6 +255,13 @@ dlock_status actor_child_try(struct actor *a)
 dlock_status actor_child_release(struct actor *a)
 {
     return perform_plain(a, PLAYER_CHILD_RELEASE);
+}
+
+void actor_change_thread(struct actor *a)
+{
+    if (a->is_busy)
+        stage_fail(a->stage, "%s is still busy: end that first", a->name);
+    perform_plain(a, PLAYER_CHANGE_THREAD);
 }
 
 /* ---- begun now, answered later ---- */

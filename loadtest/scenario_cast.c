@@ -65,7 +65,7 @@ const char *scenario_sale_name(enum scenario_sale sale, bool is_chinese)
     return names[sale][is_chinese];
 }
 
-bool scenario_has_word(const char *words, const char *word)
+bool scenario_names(const char *words, const char *word)
 {
     size_t length = strlen(word);
 
@@ -79,8 +79,8 @@ bool scenario_has_word(const char *words, const char *word)
 
 static bool fits(const struct scenario_expectation *e, const dlock_variant_info *lock)
 {
-    return (e->locks == NULL || scenario_has_word(e->locks, lock->name)) &&
-           !scenario_has_word(e->not_locks, lock->name) &&
+    return (e->locks == NULL || scenario_names(e->locks, lock->name)) &&
+           !scenario_names(e->not_locks, lock->name) &&
            (lock->caps & e->with) == e->with && (lock->caps & e->without) == 0;
 }
 
@@ -121,7 +121,7 @@ size_t scenario_cast_all(const struct scenario *scenario, const char *locks,
     for (size_t i = 0; i < dlock_variant_count(); i++) {
         const dlock_variant_info *lock = dlock_variant_at(i);
 
-        if (locks == NULL || scenario_has_word(locks, lock->name))
+        if (locks == NULL || scenario_names(locks, lock->name))
             count += cast_lock(*out + count, scenario, lock, guard);
     }
     return count;

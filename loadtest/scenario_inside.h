@@ -183,9 +183,6 @@ bool scenario_write_page(const char *path, char *const *parts, size_t count);
 size_t scenario_cast_all(const struct scenario *scenario, const char *locks,
                          const char *guard, struct scenario_cast **out);
 
-/* Is it one of the words, which have spaces or commas between them?  NULL has none. */
-bool scenario_has_word(const char *words, const char *word);
-
 const char *scenario_outcome_name(enum scenario_outcome outcome, bool is_chinese);
 const char *scenario_sign_name(int number, bool is_chinese);
 const char *scenario_sale_name(enum scenario_sale sale, bool is_chinese);

@@ -74,7 +74,8 @@ static uint64_t fence_of(const struct hand *h)
 static void do_acquire(struct hand *h, struct player_answer *answer)
 {
     dlock_request request = {.wait_ms = h->order.wait_ms,
-                             .lease_ms = h->order.lease_ms};
+                             .lease_ms = h->order.lease_ms,
+                             .shared = h->order.is_shared};
 
     if (h->level == ACTOR_LEVELS_MAX) {
         answer->status = DLOCK_INVALID;
@@ -257,6 +258,20 @@ static bool is_protected(struct player *p, int hand)
     return is_holding && dlock_lease_valid(p->sys, &lease);
 }
 
+/* It holds nothing any more when it is made again: a lease is its thread's. */
+static void end_hand(struct player *p, int hand)
+{
+    struct hand *h = &p->hands[hand];
+
+    if (!h->is_there)
+        return;
+    hand_over(p, &(struct player_order){.what = PLAYER_END, .hand = hand});
+    pthread_join(h->thread, NULL);
+    pthread_cond_destroy(&h->told);
+    shop_leave(&h->shop);
+    *h = (struct hand){.level = 0};
+}
+
 static void obey_at_once(struct player *p, const struct player_order *order,
                          struct player_answer *answer)
 {
@@ -271,6 +286,9 @@ static void obey_at_once(struct player *p, const struct player_order *order,
         break;
     case PLAYER_INSPECT:
         answer->status = dlock_inspect(p->sys, p->part->lock, &answer->info);
+        break;
+    case PLAYER_CHANGE_THREAD:
+        end_hand(p, order->hand);
         break;
     case PLAYER_FREE:
         answer->status = dlock_force_release(p->sys, p->part->lock);
@@ -293,15 +311,8 @@ static void obey_at_once(struct player *p, const struct player_order *order,
 /* Only hands that have nothing to do can be waited for. */
 static void end(struct player *p)
 {
-    for (int i = 0; i < PLAYER_HANDS_MAX; i++) {
-        struct hand *h = &p->hands[i];
-
-        if (!h->is_there)
-            continue;
-        hand_over(p, &(struct player_order){.what = PLAYER_END, .hand = i});
-        pthread_join(h->thread, NULL);
-        shop_leave(&h->shop);
-    }
+    for (int i = 0; i < PLAYER_HANDS_MAX; i++)
+        end_hand(p, i);
     dlock_close(p->sys);
     _exit(EXIT_SUCCESS);
 }

@@ -33,6 +33,8 @@ enum { PLAYER_HANDS_MAX = SCENARIO_ACTORS_MAX, PLAYER_URL_MAX = 1024 };
     X(ARM, "arms a named point", "布置断点")                                           \
     X(LET_GO, "goes on from a named point", "从断点继续")                              \
     X(LOOK, "looks at a named point", "查看断点")                                      \
+    X(CHANGE_THREAD, "ends its thread, and another one takes its place",               \
+      "线程结束，由新线程接替")                                                        \
     X(FREE, "frees the lock by force", "强制释放锁")                                   \
     X(END, "ends", "退出")
 
@@ -61,6 +63,7 @@ struct player_order {
     int hand;
     int64_t wait_ms;
     int lease_ms;
+    bool is_shared;
     dlock_fault_point point;
     dlock_fault_action action;
 };

@@ -52,6 +52,26 @@ int stage_lease_ms(const struct stage *s)
                                            : SCENARIO_LEASE_MS;
 }
 
+const char *stage_lock_name(const struct stage *s)
+{
+    return s->lock;
+}
+
+int64_t stage_voucher(const struct stage *s)
+{
+    return s->voucher;
+}
+
+const char *stage_records(const struct stage *s)
+{
+    return s->records;
+}
+
+int64_t stage_now_ms(const struct stage *s)
+{
+    return (dlock_clock_ns() - s->begin_ns) / DLOCK_NS_PER_MS;
+}
+
 struct lab *stage_lab(struct stage *s)
 {
     return s->lab;
