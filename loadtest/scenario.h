@@ -38,7 +38,7 @@ struct actor; /* one thread of one process                  */
 enum {
     SCENARIO_LINES = 5,      /* of the story, in each language                        */
     SCENARIO_ACTORS_MAX = 16,
-    SCENARIO_LEASE_MS = 400, /* unless the scenario says another one                  */
+    SCENARIO_LEASE_MS = 500, /* unless the scenario says another one                  */
     SCENARIO_STEP_MS = 15000, /* in which every step has to come about                */
     SCENARIO_LONG_MS = 10000, /* a lease that outlasts the story                      */
     SCENARIO_TRIES = 4,      /* see stage_need_in_time()                              */

@@ -12,6 +12,8 @@
 #include <unistd.h>
 
 
+enum { NODE_TIMEOUT_MS = 500 };
+
 /* A thread, made when it is first given something to do. */
 struct hand {
     struct player *player;
@@ -230,6 +232,8 @@ static dlock_status open_system(struct player *p)
     options.record_dir = part->record_dir;
     options.lease_ms = part->lease_ms;
     options.watchdog = part->watchdog;
+    /* A busy machine is no dead node. */
+    options.redlock_node_timeout_ms = NODE_TIMEOUT_MS;
     if (part->store_timeout_ms > 0) {
         options.redis_timeout_ms = options.redlock_node_timeout_ms =
             options.database_timeout_ms = options.zookeeper_timeout_ms =

@@ -4,8 +4,9 @@
 #include <string.h>
 
 #include "loadtest/scenario_inside.h"
+#include "lock/clock.h"
 
-enum { FIRST_REDLOCK = 2, FIRST_REDIS = 1 };
+enum { FIRST_REDIS = 1, FIRST_REDLOCK = 2, LOOK_MS = 20 };
 
 /* Redis answers requests in their order, so a reply has the number of its request. */
 static bool is_of_left_out(const struct stage_wire *wire,
@@ -210,13 +211,23 @@ void actor_wire_node(struct actor *a, int node, const char *fault)
     arm(a, &a->process->lock_wires[node], fault);
 }
 
-void actor_await_wire(struct actor *a, enum actor_wire wire)
+/* What was begun may end without the wire being used: its lease was over already. */
+static void await_strike(struct actor *a, const struct stage_wire *w)
 {
-    for (int i = 0; i < wire_count(a, wire); i++) {
-        const struct stage_wire *w = wire_at(a, wire, i);
+    int64_t by_ns = dlock_clock_after(dlock_clock_ns(), SCENARIO_STEP_MS);
 
-        if (w->last_fault >= 0 && !proxy_wait(w->proxy, w->last_fault, SCENARIO_STEP_MS))
+    while (!proxy_wait(w->proxy, w->last_fault, LOOK_MS)) {
+        if (a->is_busy && actor_has_ended(a) && !proxy_wait(w->proxy, w->last_fault, 0))
+            stage_need_in_time(a->stage, false, "it ended before its wire could fail");
+        if (dlock_clock_ns() >= by_ns)
             stage_fail(a->stage, "what was to go wrong between %s and %s did not",
                        a->name, w->server);
     }
+}
+
+void actor_await_wire(struct actor *a, enum actor_wire wire)
+{
+    for (int i = 0; i < wire_count(a, wire); i++)
+        if (wire_at(a, wire, i)->last_fault >= 0)
+            await_strike(a, wire_at(a, wire, i));
 }

@@ -38,6 +38,7 @@ static void play(struct stage *s)
                "安娜干完了。她看了看锁是不是自己的：是。");
     actor_enter(anna);
     actor_buy(anna);
+    stage_need_in_time(s, actor_is_protected(anna), "Anna's lease was to last");
     begin_release(anna, has_gap);
     stage_tell(s, "She pauses.  Her lease ends, and Ben takes the lock.",
                "她停顿了一下。租约到期，本拿到了锁。");
@@ -81,6 +82,7 @@ const struct scenario scenario_check_gap = {
     SCENARIO_EXPECTS(expected),
     .breaks = SIGN_TWO_HOLDERS,
     .stock = 10,
+    .lease_ms = 800,
     .store_timeout_ms = 8000,
     .play = play,
 };

@@ -7,6 +7,7 @@
 static void play(struct stage *s)
 {
     struct actor *anna = stage_actor(s, 0), *ben = stage_actor(s, 1);
+    int64_t begin_ms = stage_now_ms(s);
     dlock_status st;
 
     stage_tell(s, "Anna asks for the lock.  The store grants it; its answer is lost.",
@@ -23,7 +24,9 @@ static void play(struct stage *s)
     stage_tell(s, "She does not have it.  Does anybody?  Ben tries.",
                "她没有锁。那么谁有？本来试试。");
     if (actor_try(ben) == DLOCK_OK) {
-        actor_leave(ben);
+        stage_need_in_time(s, stage_now_ms(s) - begin_ms < stage_lease_ms(s) / 2,
+                           "he was to ask long before the lease ends");
+        actor_release(ben);
         return;
     }
     st = strcmp(stage_lock(s)->name, "setnx") == 0

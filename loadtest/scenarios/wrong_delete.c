@@ -12,6 +12,7 @@ static void play(struct stage *s)
                "安娜拿到锁，下了单，并且按时释放。");
     actor_enter(anna);
     actor_buy(anna);
+    stage_need_in_time(s, actor_is_protected(anna), "Anna's lease was to last");
     stage_tell(s, "What she sends is stuck in the network.", "可她的请求卡在了网络里。");
     actor_wire(anna, WIRE_LOCK, "hold to-server");
     actor_begin_release(anna);
@@ -68,6 +69,7 @@ const struct scenario scenario_wrong_delete = {
     SCENARIO_EXPECTS(expected),
     .breaks = SIGN_TWO_HOLDERS,
     .stock = 10,
+    .lease_ms = 800,
     .store_timeout_ms = 8000,
     .play = play,
 };
