@@ -70,6 +70,8 @@ enum scenario_outcome {
       "two were promised the lock for the same time")                                  \
     X(WORKED_ON, "worked on", "过期后仍在干活",                                       \
       "one worked on after its lease while another held the lock")                     \
+    X(LOST_EARLY, "lost early", "提前丢锁",                                            \
+      "one lost what it had been promised, before that was over")                      \
     X(TWICE, "twice to one", "重复授予", "an owner was granted anew what it had")      \
     X(FOREIGN, "not its own", "动了别人的锁",                                         \
       "one released or renewed what was another's")                                    \
@@ -204,7 +206,7 @@ void stage_pass_ms(struct stage *s, int64_t ms);
 void stage_fault(struct stage *s, const char *what, dlock_fault_phase phase,
                  dlock_assumption breaks, int64_t pid);
 
-/* The lab whose servers these are, for faults of servers. */
+/* The lab whose servers these are. */
 struct lab *stage_lab(struct stage *s);
 
 /* ---- what actors do ---- */
@@ -310,6 +312,23 @@ void actor_wire_node(struct actor *a, int node, const char *fault);
 void actor_await_wire(struct actor *a, enum actor_wire wire);
 /* Is there such a wire?  Some locks have no store. */
 bool actor_has_wire(const struct actor *a, enum actor_wire wire);
+
+/* ---- what is done to servers (if the scenario needs_own_servers) ---- */
+
+/* The name of the server that has the lock, or of the `node`th, from 0, of several; NULL:
+ * this lock has no server. */
+const char *stage_lock_server(const struct stage *s, int node);
+
+/* One of the faults of `seckill fault list`: prepared (before the lock is taken, where
+ * its help says so), made, and, if it lasts, ended.  The key is the stage's lock; by_ms
+ * is what the fault asks for, or 0.  Whatever is left is undone at the end. */
+int stage_server_arm(struct stage *s, const char *fault, const char *server,
+                     int64_t by_ms);
+void stage_server_begin(struct stage *s, int number);
+void stage_server_end(struct stage *s, int number);
+/* arm and begin. */
+int stage_server_hurt(struct stage *s, const char *fault, const char *server,
+                      int64_t by_ms);
 
 /* Its process. */
 int64_t actor_pid(const struct actor *a);

@@ -7,14 +7,16 @@
 
 #include "base/exit_codes.h"
 #include "loadtest/check.h"
+#include "loadtest/fault_history.h"
 #include "loadtest/lab.h"
 #include "loadtest/page_scene.h"
 #include "loadtest/proxy.h"
 #include "loadtest/scenario_player.h"
+#include "loadtest/server_fault.h"
 #include "lock/recorder.h"
 
 enum { SCENARIO_NODES_MAX = LAB_REDIS_COUNT - 1, SCENARIO_LINE_MAX = 600,
-       STAGE_LEFT_OUT_MAX = 16 };
+       STAGE_LEFT_OUT_MAX = 16, STAGE_FAULTS_MAX = 8 };
 
 /* A scenario under one lock and one stock guard. */
 struct scenario_cast {
@@ -27,7 +29,7 @@ struct scenario_cast {
 /* What came of it, in memory that the process that performs it shares with the command. */
 struct scenario_result {
     bool has_happened;
-    bool was_too_slow;  /* it may happen if it is performed again                      */
+    bool was_spoilt;  /* it may happen if it is performed again                        */
     int tries;
     enum scenario_outcome outcome;
     unsigned signs;
@@ -61,6 +63,12 @@ struct stage_wire {
         uint64_t connection, number;
     } left_out[STAGE_LEFT_OUT_MAX]; /* requests whose replies are left out too; a ring              */
     unsigned left_out_next;
+};
+
+/* A fault of a server that was armed. */
+struct stage_server_fault {
+    const struct server_fault *fault;
+    struct fault_scene scene;
 };
 
 /* A process with its actors. */
@@ -100,7 +108,9 @@ struct stage {
     struct actor actors[SCENARIO_ACTORS_MAX];
     struct stage_process processes[SCENARIO_ACTORS_MAX];
     int actor_count, process_count;
-    dlock_recorder *recorder; /* of faults from outside                                */
+    struct fault_history *faults; /* from outside                                      */
+    struct stage_server_fault server_faults[STAGE_FAULTS_MAX];
+    int server_fault_count;
     int64_t begin_ns;
     unsigned signs;     /* that play() has seen                                        */
     pthread_mutex_t lock_of_lines;
@@ -154,6 +164,11 @@ const struct player_answer *process_await(struct stage *s, const struct actor *a
 bool process_has_answered(struct stage *s, const struct actor *a);
 /* End them all: those that can are told to, the others are killed. */
 void stage_end_processes(struct stage *s);
+
+/* ---- scenario_server.c ---- */
+
+/* Undo every fault of servers.  False: one of them is not as it was, said on stderr. */
+bool stage_disarm_servers(struct stage *s);
 
 /* ---- scenario_judge.c ---- */
 

@@ -16,7 +16,7 @@ static const struct {
     enum check_property property;
     enum scenario_sign sign;
 } signs_of_findings[] = {
-    {CHECK_exclusion, SIGN_TWO_HOLDERS}, {CHECK_kept, SIGN_TWO_HOLDERS},
+    {CHECK_exclusion, SIGN_TWO_HOLDERS}, {CHECK_kept, SIGN_LOST_EARLY},
     {CHECK_lease, SIGN_WORKED_ON},       {CHECK_reentry, SIGN_TWICE},
     {CHECK_ownership, SIGN_FOREIGN},     {CHECK_fence, SIGN_FENCE},
     {CHECK_fairness, SIGN_OVERTAKEN},    {CHECK_wakes, SIGN_HERD},
@@ -64,6 +64,18 @@ static bool check_history(struct stage *s)
     return s->result->why[0] == '\0';
 }
 
+/* One who loses a promised lock is one thing; that another has it by then is more. */
+static bool names_two_holders(const struct stage *s, const struct check_example *example)
+{
+    const struct history_call *calls = s->history.calls;
+    const struct history_call *a = &calls[example->actors[0]];
+    const struct history_call *b = &calls[example->actors[1]];
+
+    return example->actor_count == 2 && a->kind == DLOCK_EVENT_ACQUIRE &&
+           b->kind == DLOCK_EVENT_ACQUIRE &&
+           (a->process != b->process || a->owner != b->owner);
+}
+
 static void read_findings(struct stage *s)
 {
     for (int i = 0; i < FINDING_COUNT; i++) {
@@ -73,9 +85,16 @@ static void read_findings(struct stage *s)
         if (finding->count == 0)
             continue;
         s->signs |= (unsigned)signs_of_findings[i].sign;
-        if (s->cast->scenario->breaks & (unsigned)signs_of_findings[i].sign)
-            for (size_t j = 0; j < finding->example_count; j++)
+        for (size_t j = 0; j < finding->example_count; j++) {
+            unsigned signs = (unsigned)signs_of_findings[i].sign;
+
+            if (signs_of_findings[i].property == CHECK_kept &&
+                names_two_holders(s, &finding->examples[j]))
+                signs |= SIGN_TWO_HOLDERS;
+            s->signs |= signs;
+            if (s->cast->scenario->breaks & signs)
                 s->result->gave_way |= 1u << finding->examples[j].assumption;
+        }
     }
 }
 

@@ -153,7 +153,7 @@ static void obey_in_hand(struct hand *h, struct player_answer *answer)
         do_renew(h, answer);
         break;
     case PLAYER_READ:
-        if (!shop_read(&h->shop, fence, &answer->stock, answer->error, size))
+        if (!shop_read(&h->shop, &answer->stock, answer->error, size))
             answer->sale = SALE_FAILED;
         break;
     case PLAYER_BUY:

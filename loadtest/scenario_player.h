@@ -99,8 +99,7 @@ struct shop {
 };
 
 /* Read the stock; the transaction stays open.  False: db_error() is in `error`. */
-bool shop_read(struct shop *shop, uint64_t fence, int64_t *stock, char *error,
-               size_t size);
+bool shop_read(struct shop *shop, int64_t *stock, char *error, size_t size);
 /* Take one, write the order, commit. `again`: under the number of the last request. */
 enum scenario_sale shop_buy(struct shop *shop, uint64_t fence, bool again, char *error,
                             size_t size);

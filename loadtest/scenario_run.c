@@ -175,38 +175,13 @@ static void finish(struct troupe *t, struct performance *p)
 /* One that a busy machine spoilt is performed again. */
 static bool begins_anew(struct troupe *t, struct performance *p, struct lab *lab)
 {
-    return p->result->was_too_slow && p->result->tries < SCENARIO_TRIES &&
+    return p->result->was_spoilt && p->result->tries < SCENARIO_TRIES &&
            !interrupted() && start(t, p, lab);
 }
 
 static bool is_meant(const struct performance *p, bool own)
 {
     return p->cast->scenario->needs_own_servers == own;
-}
-
-/* Those that need servers of their own, or those that do not. */
-static bool run_some(struct troupe *t, struct lab *lab, bool own, int jobs)
-{
-    size_t next = 0;
-    int running = 0;
-    bool ok = true;
-
-    for (;;) {
-        for (; ok && running < jobs && next < t->count && !interrupted(); next++)
-            if (is_meant(&t->all[next], own)) {
-                ok = start(t, &t->all[next], lab);
-                running += ok;
-            }
-        if (running == 0)
-            return ok && !interrupted();
-        for (size_t i = 0; i < next; i++)
-            if (!t->all[i].is_done && has_ended(&t->all[i]) &&
-                !begins_anew(t, &t->all[i], lab)) {
-                finish(t, &t->all[i]);
-                running--;
-            }
-        usleep(POLL_MS * 1000);
-    }
 }
 
 static bool has_any(const struct troupe *t, bool own)
@@ -225,21 +200,86 @@ static bool needs_zookeeper(const struct troupe *t, bool own)
     return false;
 }
 
-static enum exit_code run_in_lab(struct troupe *t, bool own)
+/* What the performance before this one has left: as it was, or made anew. */
+static bool is_restored(const struct troupe *t, struct lab *lab)
+{
+    char dir[FILES_PATH_MAX];
+    bool was_there;
+
+    files_join(dir, t->run->out, "lab");
+    if (lab_state_read(lab, dir) && lab_is_up(lab))
+        return true;
+    fprintf(stderr, "seckill scenario: the lab in %s is not as it was; making it anew\n",
+            dir);
+    return lab_remove(dir, &was_there) == EXIT_VALID &&
+           lab_keep(lab, dir, needs_zookeeper(t, true), &was_there) == EXIT_VALID;
+}
+
+/* Those that need servers of their own, or those that do not. */
+static bool run_some(struct troupe *t, struct lab *lab, bool own, int jobs)
+{
+    size_t next = 0;
+    int running = 0;
+    bool ok = true;
+
+    for (;;) {
+        for (; ok && running < jobs && next < t->count && !interrupted(); next++)
+            if (is_meant(&t->all[next], own)) {
+                ok = !own || is_restored(t, lab);
+                ok = ok && start(t, &t->all[next], lab);
+                running += ok;
+            }
+        if (running == 0)
+            return ok && !interrupted();
+        for (size_t i = 0; i < next; i++)
+            if (!t->all[i].is_done && has_ended(&t->all[i]) &&
+                !begins_anew(t, &t->all[i], lab)) {
+                finish(t, &t->all[i]);
+                running--;
+            }
+        usleep(POLL_MS * 1000);
+    }
+}
+
+static enum exit_code code_of(bool ok)
+{
+    return ok              ? EXIT_VALID
+           : interrupted() ? (enum exit_code)INTERRUPT_EXIT
+                           : EXIT_BUG;
+}
+
+static enum exit_code run_beside_others(struct troupe *t)
+{
+    struct lab lab = {0};
+    enum exit_code rc;
+
+    if (!has_any(t, false))
+        return EXIT_VALID;
+    rc = lab_open(&lab, lab_choose_dir(t->run->dir), needs_zookeeper(t, false));
+    if (rc != EXIT_VALID)
+        return rc;
+    rc = code_of(run_some(t, &lab, false, t->run->jobs));
+    lab_close(&lab);
+    return rc;
+}
+
+/* A server that a performance starts again must outlive that performance, so the lab is
+ * one that is kept, and this is who removes it. */
+static enum exit_code run_alone(struct troupe *t)
 {
     char dir[FILES_PATH_MAX];
     struct lab lab = {0};
     enum exit_code rc;
+    bool was_there;
 
-    if (!has_any(t, own))
+    if (!has_any(t, true))
         return EXIT_VALID;
     files_join(dir, t->run->out, "lab");
-    rc = lab_open(&lab, own ? dir : lab_choose_dir(t->run->dir), needs_zookeeper(t, own));
-    if (rc != EXIT_VALID)
-        return rc;
-    if (!run_some(t, &lab, own, own ? 1 : t->run->jobs))
-        rc = interrupted() ? (enum exit_code)INTERRUPT_EXIT : EXIT_BUG;
-    lab_close(&lab);
+    rc = lab_keep(&lab, dir, needs_zookeeper(t, true), &was_there);
+    if (rc == EXIT_VALID)
+        rc = code_of(run_some(t, &lab, true, 1));
+    if (lab_remove(dir, &was_there) != EXIT_VALID && rc == EXIT_VALID)
+        rc = EXIT_UNAVAILABLE;
     return rc;
 }
 
@@ -312,9 +352,9 @@ enum exit_code scenario_run_all(const struct scenario_run *run,
         t.all[i].cast = &casts[i];
         t.all[i].result = &results[i];
     }
-    rc = run_in_lab(&t, false);
+    rc = run_beside_others(&t);
     if (rc == EXIT_VALID)
-        rc = run_in_lab(&t, true);
+        rc = run_alone(&t);
     if (rc == EXIT_VALID) {
         rc = worst_of(&t);
         if (count > 1)

@@ -31,10 +31,8 @@ static void keep_error(const struct shop *shop, char *error, size_t size)
     snprintf(error, size, "%s", shop->db != NULL ? db_error(shop->db) : "no memory");
 }
 
-bool shop_read(struct shop *shop, uint64_t fence, int64_t *stock, char *error,
-               size_t size)
+bool shop_read(struct shop *shop, int64_t *stock, char *error, size_t size)
 {
-    (void)fence;
     if (!connect_shop(shop)) {
         keep_error(shop, error, size);
         return false;
@@ -66,6 +64,8 @@ static enum scenario_sale sale_of(enum guard_answer answer)
         return SALE_SOLD_OUT;
     case GUARD_BUSY:
         return SALE_BUSY;
+    case GUARD_STALE:
+        return SALE_STALE;
     case GUARD_FAILED:
         break;
     }
@@ -112,12 +112,13 @@ enum scenario_sale shop_buy(struct shop *shop, uint64_t fence, bool again, char 
     enum guard_answer answer;
     int64_t stock;
 
-    if (!is_open(shop) && !shop_read(shop, fence, &stock, error, size))
+    if (!is_open(shop) && !shop_read(shop, &stock, error, size))
         return SALE_FAILED;
     DLOCK_FAULT(AFTER_READ, shop->part->lock);
     if (shop->guard->read != NULL && shop->sale.stock < 1)
         return give_up(shop, SALE_SOLD_OUT, error, size);
     shop->requests += !again;
+    shop->sale.fence = (int64_t)fence;
     answer = shop->guard->take(shop->db, &shop->sale);
     if (answer != GUARD_TAKEN)
         return give_up(shop, sale_of(answer), error, size);

@@ -87,7 +87,7 @@ void stage_need_in_time(struct stage *s, bool is_so, const char *what)
 {
     if (is_so)
         return;
-    s->result->was_too_slow = true;
+    s->result->was_spoilt = true;
     stage_fail(s, "%s: the machine was too busy", what);
 }
 
@@ -154,11 +154,12 @@ void stage_sign(struct stage *s, enum scenario_sign sign, const char *why)
 void stage_fault(struct stage *s, const char *what, dlock_fault_phase phase,
                  dlock_assumption breaks, int64_t pid)
 {
-    dlock_recorder_note(s->recorder, &(dlock_event){.kind = DLOCK_EVENT_FAULT,
-                                                    .name = what,
-                                                    .detail = (uint32_t)phase,
-                                                    .level = (int)breaks,
-                                                    .owner = (uint64_t)pid});
+    if (phase == DLOCK_FAULT_HAS_BEGUN)
+        fault_history_begun(s->faults, what, (pid_t)pid, breaks);
+    else if (phase == DLOCK_FAULT_HAS_ENDED)
+        fault_history_ended(s->faults, what, (pid_t)pid, breaks);
+    else
+        fault_history_happened(s->faults, what, (pid_t)pid, breaks);
 }
 
 /* ---- begin ---- */
@@ -182,14 +183,6 @@ static void make_voucher(struct stage *s)
         stage_fail(s, "%s", error);
     }
     lab_db_close(db);
-}
-
-static void open_recorder(struct stage *s)
-{
-    dlock_recorder_about about = {.variant = "faults", .uuid = "faults from outside"};
-
-    if (dlock_recorder_open(&s->recorder, s->records, &about) != DLOCK_OK)
-        stage_fail(s, "cannot record in %s: %s", s->records, dlock_error());
 }
 
 static void fill_part(struct stage *s, struct stage_process *p, int first_actor)
@@ -262,10 +255,13 @@ static void open_actors(struct stage *s)
 static void clear_stage(struct stage *s)
 {
     stage_end_processes(s);
+    if (!stage_disarm_servers(s) && s->result->rc == EXIT_VALID)
+        s->result->rc = EXIT_UNAVAILABLE;
     for (int i = 0; i < s->process_count; i++)
         stage_close_wires(&s->processes[i]);
-    dlock_recorder_close(s->recorder);
-    s->recorder = NULL;
+    if (!fault_history_close(s->faults) && s->result->rc == EXIT_VALID)
+        s->result->rc = EXIT_BUG; /* said on stderr */
+    s->faults = NULL;
     tell_lines(s);
 }
 
@@ -308,7 +304,9 @@ static void begin(struct stage *s, const struct stage_options *options)
              s->cast->lock->name, options->number);
     make_voucher(s);
     make_actors(s);
-    open_recorder(s);
+    s->faults = fault_history_open(s->records);
+    if (s->faults == NULL)
+        stage_fail(s, "cannot record faults in %s", s->records);
     open_actors(s);
 }
 
@@ -341,7 +339,8 @@ enum exit_code stage_perform(const struct scenario_cast *cast,
     cast->scenario->play(s);
     free_lock(s);
     clear_stage(s);
-    stage_judge(s);
+    if (result->rc == EXIT_VALID)
+        stage_judge(s);
     result->has_happened = result->rc == EXIT_VALID || result->rc == EXIT_INVALID;
     result->took_ns = dlock_clock_ns() - s->begin_ns;
     tell_ending(stdout, s);

@@ -38,6 +38,9 @@ static void play(struct stage *s)
 }
 
 static const struct scenario_expectation expected[] = {
+    /* The row has been written under Ben's fence, and Anna's is lower: 33 after 34. */
+    {.with = DLOCK_CAP_FENCED, .guard = "fence", .outcome = SCENARIO_FENCED,
+     .shows = SIGN_STALE_REFUSED},
     /* Nothing ends what a connection holds as long as its process exists. */
     {.locks = "pg-advisory pg-row", .outcome = SCENARIO_HOLDS},
     /* No lock between processes at all: Ben need not even wait. */
