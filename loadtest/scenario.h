@@ -166,6 +166,10 @@ bool stage_has(const struct stage *s, unsigned caps);
  * connection that stays open while its process stands still. */
 bool stage_lock_ends(const struct stage *s);
 
+/* Is its store told by the system that a process has died or a connection was cut, and
+ * frees what was held there?  It may take a moment. */
+bool stage_store_hears_of_death(const struct stage *s);
+
 int stage_lease_ms(const struct stage *s);
 
 /* The lock's name, the voucher that is sold, and where records belong: for who acts by
@@ -233,6 +237,8 @@ enum { ACTOR_LEVELS_MAX = 4 };
 /* Ask for the lock once, or wait for up to so long.  OK adds a level to what it holds. */
 dlock_status actor_try(struct actor *a);
 dlock_status actor_acquire(struct actor *a, int64_t wait_ms);
+/* Ask once, and again while there is no answer: its old connection may be dead. */
+dlock_status actor_try_until_answered(struct actor *a);
 /* With a lease of its own, which is not renewed. */
 dlock_status actor_acquire_for(struct actor *a, int64_t wait_ms, int lease_ms);
 /* As a reader, beside other readers. */

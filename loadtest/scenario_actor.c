@@ -148,6 +148,19 @@ dlock_status actor_try(struct actor *a)
     return actor_acquire(a, 0);
 }
 
+dlock_status actor_try_until_answered(struct actor *a)
+{
+    int64_t by_ns = dlock_clock_after(dlock_clock_ns(), SCENARIO_STEP_MS);
+    dlock_status st = actor_try(a);
+
+    while (dlock_is_failure(st)) {
+        if (dlock_clock_ns() >= by_ns || !interrupt_sleep_ms(POLL_MS))
+            stage_fail(a->stage, "%s is not answered any more", a->name);
+        st = actor_try(a);
+    }
+    return st;
+}
+
 static void need_ok(struct actor *a, dlock_status st, const char *what)
 {
     if (st != DLOCK_OK)

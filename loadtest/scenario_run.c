@@ -172,13 +172,6 @@ static void finish(struct troupe *t, struct performance *p)
         print_row(t, p);
 }
 
-/* One that a busy machine spoilt is performed again. */
-static bool begins_anew(struct troupe *t, struct performance *p, struct lab *lab)
-{
-    return p->result->was_spoilt && p->result->tries < SCENARIO_TRIES &&
-           !interrupted() && start(t, p, lab);
-}
-
 static bool is_meant(const struct performance *p, bool own)
 {
     return p->cast->scenario->needs_own_servers == own;
@@ -213,6 +206,15 @@ static bool is_restored(const struct troupe *t, struct lab *lab)
             dir);
     return lab_remove(dir, &was_there) == EXIT_VALID &&
            lab_keep(lab, dir, needs_zookeeper(t, true), &was_there) == EXIT_VALID;
+}
+
+/* One that a busy machine spoilt is performed again. */
+static bool begins_anew(struct troupe *t, struct performance *p, struct lab *lab)
+{
+    return p->result->was_spoilt && p->result->tries < SCENARIO_TRIES &&
+           !interrupted() &&
+           (!p->cast->scenario->needs_own_servers || is_restored(t, lab)) &&
+           start(t, p, lab);
 }
 
 /* Those that need servers of their own, or those that do not. */

@@ -46,6 +46,12 @@ bool stage_lock_ends(const struct stage *s)
            !stage_has(s, DLOCK_CAP_EXCLUSIVE);
 }
 
+bool stage_store_hears_of_death(const struct stage *s)
+{
+    return stage_has(s, DLOCK_CAP_SESSION) &&
+           strcmp(s->cast->lock->store, "postgresql") == 0;
+}
+
 int stage_lease_ms(const struct stage *s)
 {
     return s->cast->scenario->lease_ms > 0 ? s->cast->scenario->lease_ms

@@ -27,13 +27,6 @@ static void die_with_it(struct stage *s, struct actor *anna)
     actor_kill(anna);
 }
 
-/* PostgreSQL is told by the kernel that the connection has ended. */
-static bool is_store_told(const struct stage *s)
-{
-    return stage_has(s, DLOCK_CAP_SESSION) &&
-           strcmp(stage_lock(s)->store, "postgresql") == 0;
-}
-
 static void play(struct stage *s)
 {
     struct actor *anna = stage_actor(s, 0), *ben = stage_actor(s, 1);
@@ -41,7 +34,7 @@ static void play(struct stage *s)
 
     die_with_it(s, anna);
     stage_tell(s, "Ben asks for a lock whose holder is dead.", "本来申请一个死人的锁。");
-    if (is_store_told(s)) {
+    if (stage_store_hears_of_death(s)) {
         actor_enter(ben);
         actor_release(ben);
         return;

@@ -1,0 +1,59 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+# scenario.sh -- the stories of the articles on real servers: a broken lock breaks and a
+# sound one holds, the page names exactly the two who held it, and what cannot be told is
+# refused.
+# shellcheck source=tests/cli/support/tap.sh
+. "$(dirname "$0")/support/tap.sh"
+plan 29
+lab=$work/lab
+labs+=("$lab")
+
+tell() { "$seckill" scenario run "$@" --dir "$lab" --out "$work/runs"; }
+# has COUNT PATTERN FILE: does the pattern stand there so many times?
+has() { [ "$(grep -Eo -- "$2" "$3" | wc -l)" -eq "$1" ]; }
+lacks() { ! grep -Eq -- "$1" "$2"; }
+
+check 'the list names a story' says '^S4 +wrong-delete' "$seckill" scenario list
+check 'and what must come of it' says 'breaks: setnx naive getset$' "$seckill" scenario list
+check 'in Chinese too' says '误删了别人的锁' "$seckill" scenario list --language=zh
+check 'the help teaches' says 'scenario run expired-lease --lock=lua' "$seckill" scenario --help
+check 'a story that nobody knows is refused' status 64 tell wrong-deletes
+check 'and the one that was meant is named' says 'did you mean "wrong-delete"' tell wrong-deletes
+check 'a lock that nobody knows is refused' says 'did you mean "naive"' tell wrong-delete --lock=naiv
+check 'a lock that the story is not about is refused' status 64 tell wrong-delete --lock=none
+check 'so is a word too many' status 64 "$seckill" scenario list all
+
+"$seckill" lab up --dir "$lab" >/dev/null || exit 1
+broken=$work/broken.html
+story() { tell wrong-delete --lock=naive --wire --html="$broken" >"$work/broken.txt"; }
+check 'the wrong lock is deleted' status 0 story
+check 'that was expected' grep -q 'naive: breaks, as expected' "$work/broken.txt"
+check 'the command that did it is shown' grep -Eq 'Anna -> redis: DEL scenario:wrong-delete' \
+    "$work/broken.txt"
+check 'with what the store answered' grep -Eq 'Anna <- redis: \(integer\) 1' "$work/broken.txt"
+check 'who was promised it at once is drawn' grep -Eq '^Chen, owner 1 .*X' "$work/broken.txt"
+check 'what did not hold is said' grep -q 'nobody frees what another holds' "$work/broken.txt"
+check 'the page has two holders' has 2 'class="holder"' "$broken"
+check 'they are Ben and Chen' has 2 'class="holder">(Ben|Chen), pid [0-9]+' "$broken"
+check 'the page has the commands' grep -Eq 'redis: DEL scenario:wrong-delete' "$broken"
+check 'the page asks no network for anything' lacks '(src|href)=' "$broken"
+for password in $(grep -Eo ':[0-9a-f]{16,}@' "$lab/env" | tr -d ':@' | sort -u); do
+    check 'a password of the lab is not in it' lacks "$password" "$broken"
+done
+
+sound=$work/sound.html
+check 'a script deletes only its own' says 'lua: holds, as expected' \
+    tell wrong-delete --lock=lua --html="$sound"
+check 'nobody is called a holder too many' has 0 'class="holder"' "$sound"
+check 'the resource refuses the older fence' says 'fenced: fenced off, as expected' \
+    tell expired-lease --lock=fenced --guard=fence
+check 'several at once are a table' says '^3 of 3 as expected' tell check-gap --lock=owner,watch,lua
+check 'the records are left for the checker' status 1 \
+    "$seckill" check "$work/runs/latest/check-gap-owner"
+
+"$seckill" lab down --dir "$lab" >/dev/null
+check 'without servers it is no pass' status 69 env PATH="$work" \
+    "$seckill" scenario run wrong-delete --lock=naive --dir "$work/none" --out "$work/runs"
+check 'a lab of its own is taken down again' tell nested --lock=lua,reentrant
+done_testing
