@@ -30,15 +30,13 @@ static void print_answer(char *out, size_t size, const struct player_answer *ans
                                   : is_chinese  ? "已失效"
                                                 : "not valid any more");
         break;
-    case PLAYER_ACQUIRE:
-        if (answer->status == DLOCK_OK && answer->fence != 0) {
+    default:
+        if (answer->what == PLAYER_ACQUIRE && answer->status == DLOCK_OK &&
+            answer->fence != 0)
             snprintf(out, size, is_chinese ? "%s，栅栏号 %" PRIu64 : "%s, fence %" PRIu64,
                      dlock_status_id(answer->status), answer->fence);
-            break;
-        }
-        /* fall through */
-    default:
-        snprintf(out, size, "%s", dlock_status_id(answer->status));
+        else
+            snprintf(out, size, "%s", dlock_status_id(answer->status));
     }
 }
 

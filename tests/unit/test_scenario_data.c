@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: MIT */
+/* test_scenario_data.c -- what every scenario has to say of itself. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+/* cmocka.h needs these four first. */
+#include <cmocka.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "db/guard.h"
+#include "loadtest/scenario_inside.h"
+
+static void test_each_is_told_in_both_languages(void **state)
+{
+    const struct scenario *scenario;
+
+    (void)state;
+    for (size_t i = 0; (scenario = scenario_at(i)) != NULL; i++) {
+        assert_ptr_equal(scenario_find(scenario->name), scenario); /* the only one */
+        assert_true(scenario->number != NULL && scenario->source != NULL);
+        assert_true(scenario->title != NULL && scenario->title_zh != NULL);
+        assert_true(scenario->actors[0] != NULL && scenario->actors[0][0] != '+');
+        assert_non_null(scenario->play);
+        for (int line = 0; line < SCENARIO_LINES; line++)
+            if (scenario->story[line] == NULL || scenario->story_zh[line] == NULL)
+                fail_msg("%s has no line %d", scenario->name, line + 1);
+    }
+}
+
+/* Names in a text with spaces, each of which has to be a lock's. */
+static void check_names(const struct scenario *scenario, const char *names)
+{
+    char name[64];
+
+    for (; names != NULL && *names != '\0'; names += strspn(names, " ")) {
+        size_t length = strcspn(names, " ");
+
+        snprintf(name, sizeof name, "%.*s", (int)length, names);
+        if (dlock_variant_find(name) == NULL)
+            fail_msg("%s: no lock is called \"%s\"", scenario->name, name);
+        names += length;
+    }
+}
+
+static void test_expectations_name_what_there_is(void **state)
+{
+    const struct scenario *scenario;
+
+    (void)state;
+    for (size_t i = 0; (scenario = scenario_at(i)) != NULL; i++) {
+        for (size_t j = 0; j < scenario->expected_count; j++) {
+            const struct scenario_expectation *e = &scenario->expected[j];
+
+            check_names(scenario, e->locks);
+            check_names(scenario, e->not_locks);
+            if (e->guard != NULL && guard_find(e->guard) == NULL)
+                fail_msg("%s: no guard is called \"%s\"", scenario->name, e->guard);
+            if (e->outcome == SCENARIO_BREAKS && scenario->breaks == 0)
+                fail_msg("%s: nothing is a break", scenario->name);
+        }
+    }
+}
+
+static void test_each_is_performed_once_for_a_lock_and_guard(void **state)
+{
+    const struct scenario *scenario;
+
+    (void)state;
+    for (size_t i = 0; (scenario = scenario_at(i)) != NULL; i++) {
+        struct scenario_cast *casts;
+        size_t count = scenario_cast_all(scenario, NULL, NULL, &casts);
+
+        if (count == 0)
+            fail_msg("%s is about no lock", scenario->name);
+        for (size_t a = 0; a < count; a++)
+            for (size_t b = 0; b < a; b++)
+                if (casts[a].lock == casts[b].lock &&
+                    strcmp(casts[a].guard, casts[b].guard) == 0)
+                    fail_msg("%s is performed twice under %s", scenario->name,
+                             casts[a].lock->name);
+        free(casts);
+    }
+}
+
+static void test_names_are_whole_words(void **state)
+{
+    (void)state;
+    assert_true(scenario_names("lua,naive", "naive"));
+    assert_true(scenario_names("lua naive", "lua"));
+    assert_false(scenario_names("lua-local", "lua"));
+    assert_false(scenario_names(NULL, "lua"));
+    assert_false(scenario_names("", "lua"));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_each_is_told_in_both_languages),
+        cmocka_unit_test(test_expectations_name_what_there_is),
+        cmocka_unit_test(test_each_is_performed_once_for_a_lock_and_guard),
+        cmocka_unit_test(test_names_are_whole_words),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
