@@ -178,7 +178,7 @@ const char *stage_lock_name(const struct stage *s);
 int64_t stage_voucher(const struct stage *s);
 const char *stage_records(const struct stage *s);
 
-/* How long since the performance began. */
+/* How long since play() began. */
 int64_t stage_now_ms(const struct stage *s);
 
 /* Tell what happens now: a line of the story, in both languages. */

@@ -111,7 +111,8 @@ struct stage {
     struct fault_history *faults; /* from outside                                      */
     struct stage_server_fault server_faults[STAGE_FAULTS_MAX];
     int server_fault_count;
-    int64_t begin_ns;
+    int64_t begin_ns, zero_ns; /* of the performance; of play(), from which times count */
+    bool is_playing;    /* what goes over wires before and after is not the story      */
     unsigned signs;     /* that play() has seen                                        */
     pthread_mutex_t lock_of_lines;
     struct stage_line *lines;

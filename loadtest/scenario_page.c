@@ -113,9 +113,9 @@ static void draw(FILE *out, const struct stage *s)
     for (size_t i = 0; i < s->line_count; i++)
         fill_line(s, &s->lines[i], &lines[i]);
     page_scene_of_time(scene, &s->history, s->check, shown_example(s),
-                       name >= 0 ? (uint32_t)name : 0, s->begin_ns,
+                       name >= 0 ? (uint32_t)name : 0, s->zero_ns,
                        s->line_count > 0 ? s->lines[s->line_count - 1].at_ns
-                                         : s->begin_ns + 1);
+                                         : s->zero_ns + 1);
     scene->lines = lines;
     scene->line_count = s->line_count;
     print_part(out, s, scene);

@@ -75,7 +75,7 @@ const char *stage_records(const struct stage *s)
 
 int64_t stage_now_ms(const struct stage *s)
 {
-    return (dlock_clock_ns() - s->begin_ns) / DLOCK_NS_PER_MS;
+    return (dlock_clock_ns() - s->zero_ns) / DLOCK_NS_PER_MS;
 }
 
 struct lab *stage_lab(struct stage *s)
@@ -111,6 +111,8 @@ void stage_add_line(struct stage *s, enum stage_line_kind kind, int64_t at_ns, i
     struct stage_line *line;
 
     pthread_mutex_lock(&s->lock_of_lines);
+    if (!s->is_playing)
+        goto out;
     if (s->line_count == s->line_room) {
         s->line_room = 2 * s->line_room + 64;
         s->lines = check_need(realloc(s->lines, s->line_room * sizeof *s->lines));
@@ -119,6 +121,7 @@ void stage_add_line(struct stage *s, enum stage_line_kind kind, int64_t at_ns, i
     *line = (struct stage_line){.kind = kind, .at_ns = at_ns, .actor = actor};
     snprintf(line->text[0], sizeof line->text[0], "%s", english);
     snprintf(line->text[1], sizeof line->text[1], "%s", chinese);
+out:
     pthread_mutex_unlock(&s->lock_of_lines);
 }
 
@@ -331,6 +334,15 @@ static void free_lock(struct stage *s)
     }
 }
 
+static void set_playing(struct stage *s, bool is_playing)
+{
+    pthread_mutex_lock(&s->lock_of_lines);
+    s->is_playing = is_playing;
+    if (is_playing)
+        s->zero_ns = dlock_clock_ns();
+    pthread_mutex_unlock(&s->lock_of_lines);
+}
+
 enum exit_code stage_perform(const struct scenario_cast *cast,
                              const struct stage_options *options,
                              struct scenario_result *result)
@@ -342,7 +354,9 @@ enum exit_code stage_perform(const struct scenario_cast *cast,
     s->result = result;
     begin(s, options);
     tell_opening(stdout, s);
+    set_playing(s, true);
     cast->scenario->play(s);
+    set_playing(s, false);
     free_lock(s);
     clear_stage(s);
     if (result->rc == EXIT_VALID)

@@ -41,7 +41,7 @@ void tell_line(FILE *out, const struct stage *s, const struct stage_line *line)
     if (line->kind == LINE_WIRE && !s->shows_wire)
         return;
     fprintf(out, "%9.1f ms  %s%s%s%s%s\n",
-            (double)(line->at_ns - s->begin_ns) / (double)DLOCK_NS_PER_MS,
+            (double)(line->at_ns - s->zero_ns) / (double)DLOCK_NS_PER_MS,
             report_style(out, style_of(line->kind)), line->kind == LINE_TOLD ? "" : "  ",
             line->kind == LINE_WIRE && line->actor >= 0 ? s->actors[line->actor].name : "",
             line->kind == LINE_WIRE ? " " : "", line->text[s->is_chinese]);
