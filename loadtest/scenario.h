@@ -303,7 +303,8 @@ void actor_kill(struct actor *a);
 /* The named points of lock/fault.h; those of the order path are reached by actor_buy().
  * Armed for this stage's lock. */
 void actor_arm(struct actor *a, dlock_fault_point point, dlock_fault_action action);
-/* It is held there, or has stopped or died there. */
+/* It is held there, has stopped or died there, or went on with a call that failed or a
+ * connection that was cut. */
 void actor_await_point(struct actor *a, dlock_fault_point point);
 void actor_let_go(struct actor *a, dlock_fault_point point);
 

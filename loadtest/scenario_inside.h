@@ -146,6 +146,11 @@ void stage_add_line(struct stage *s, enum stage_line_kind kind, int64_t at_ns, i
 void stage_say(struct stage *s, enum stage_line_kind kind, int actor,
                const char *english, const char *chinese);
 
+/* ---- scenario_actor.c ---- */
+
+/* Tell it and take its answer, without telling of it. */
+const struct player_answer *actor_act(struct actor *a, const struct player_order *what);
+
 /* ---- scenario_wires.c ---- */
 
 /* The proxies of a process, after all processes were forked; fills in part's URLs. */

@@ -242,12 +242,14 @@ static dlock_status open_system(struct player *p)
     return dlock_open(&p->sys, &options);
 }
 
+/* A thread is held there, or was caught and went on: it failed, or its connection was
+ * cut. */
 static bool is_at(dlock_fault_point point)
 {
     dlock_fault_state state;
 
     dlock_fault_look(point, &state);
-    return state.holding;
+    return state.holding || (!state.armed && state.caught > 0);
 }
 
 static bool is_protected(struct player *p, int hand)
