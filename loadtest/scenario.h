@@ -141,7 +141,8 @@ struct scenario {
     void (*play)(struct stage *s);
 };
 
-#define SCENARIO_EXPECTS(list) .expected = (list), .expected_count = sizeof(list) / sizeof *(list)
+#define SCENARIO_EXPECTS(list)                                                         \
+    .expected = (list), .expected_count = sizeof(list) / sizeof *(list)
 
 /* The scenarios in the order of scenarios.def; NULL past the last, or if there is none
  * of that name. */

@@ -111,7 +111,8 @@ static void say_point(struct actor *a, const char *english, const char *chinese,
 
 void actor_arm(struct actor *a, dlock_fault_point point, dlock_fault_action action)
 {
-    const struct player_answer *answer = actor_act(a, &(struct player_order){.what = PLAYER_ARM, .point = point, .action = action});
+    const struct player_answer *answer = actor_act(
+        a, &(struct player_order){.what = PLAYER_ARM, .point = point, .action = action});
 
     if (answer->status != DLOCK_OK)
         stage_fail(a->stage, "%s cannot be armed so: it is armed already, or cannot %s",

@@ -42,7 +42,8 @@ static struct stage_server_fault *fault_at(struct stage *s, int number)
 }
 
 /* A port that somebody else has by now, a server that does not come up in time. */
-__attribute__((noreturn)) static void fail_to(struct stage *s, const struct stage_server_fault *f, const char *what)
+__attribute__((noreturn)) static void
+fail_to(struct stage *s, const struct stage_server_fault *f, const char *what)
 {
     s->result->was_spoilt = true;
     stage_fail(s, "%s on %s could not be %s", f->fault->name, f->scene.server->name, what);

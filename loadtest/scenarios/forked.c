@@ -7,7 +7,8 @@ static void play(struct stage *s)
     struct actor *anna = stage_actor(s, 0), *ben = stage_actor(s, 1);
     dlock_status st;
 
-    stage_tell(s, "Anna takes the lock, and her process forks.", "安娜拿到锁，她的进程 fork 了。");
+    stage_tell(s, "Anna takes the lock, and her process forks.",
+               "安娜拿到锁，她的进程 fork 了。");
     actor_enter(anna);
     stage_tell(s, "The child has a copy of everything: it asks, and it releases.",
                "子进程什么都有一份：它申请锁，也释放锁。");
