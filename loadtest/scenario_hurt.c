@@ -151,13 +151,16 @@ void actor_await_point(struct actor *a, dlock_fault_point point)
 
 void actor_let_go(struct actor *a, dlock_fault_point point)
 {
+    const struct player_answer *answer;
+
     say_point(a, "goes on from", "从断点继续", point);
     if (a->process->is_stopped) {
         resume(a); /* the library itself records that it stopped there, and went on */
         return;
     }
-    if (actor_act(a, &(struct player_order){.what = PLAYER_LET_GO, .point = point})->status !=
-        DLOCK_OK)
+    answer = actor_act(
+        a, &(struct player_order){.what = PLAYER_LET_GO, .point = point});
+    if (answer->status != DLOCK_OK)
         stage_fail(a->stage, "%s was not held at %s", a->name,
                    dlock_fault_point_name(point));
 }

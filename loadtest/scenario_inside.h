@@ -61,7 +61,7 @@ struct stage_wire {
     int last_fault;     /* that was armed on it; -1: none                              */
     struct {
         uint64_t connection, number;
-    } left_out[STAGE_LEFT_OUT_MAX]; /* requests whose replies are left out too; a ring              */
+    } left_out[STAGE_LEFT_OUT_MAX]; /* requests whose replies go unseen too; a ring    */
     unsigned left_out_next;
 };
 

@@ -188,7 +188,8 @@ static bool has_any(const struct troupe *t, bool own)
 static bool needs_zookeeper(const struct troupe *t, bool own)
 {
     for (size_t i = 0; i < t->count; i++)
-        if (is_meant(&t->all[i], own) && lab_lock_needs_zookeeper(t->all[i].cast->lock->name))
+        if (is_meant(&t->all[i], own) &&
+            lab_lock_needs_zookeeper(t->all[i].cast->lock->name))
             return true;
     return false;
 }

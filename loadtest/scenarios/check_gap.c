@@ -56,8 +56,8 @@ static void play(struct stage *s)
 }
 
 static const struct scenario_expectation expected[] = {
-    {.locks = "owner getset", .outcome = SCENARIO_BREAKS, .shows = SIGN_TWO_HOLDERS | SIGN_OVERSOLD,
-     .broken = DLOCK_ASSUMES_RELEASE},
+    {.locks = "owner getset", .outcome = SCENARIO_BREAKS,
+     .shows = SIGN_TWO_HOLDERS | SIGN_OVERSOLD, .broken = DLOCK_ASSUMES_RELEASE},
     /* WATCH: what has changed since the check is not deleted.  A script has no gap. */
     {.locks = "watch lua reentrant fenced", .outcome = SCENARIO_HOLDS},
 };

@@ -44,7 +44,8 @@ static void play(struct stage *s)
      * lease, so he waits for a lease of his own. */
     if (actor_acquire(ben, is_setnx ? 3 * stage_lease_ms(s) : SCENARIO_STEP_MS / 2) !=
         DLOCK_OK) {
-        stage_need(s, actor_inspect(ben).left_ms == INT64_MAX, "the lock is to have no end");
+        stage_need(s, actor_inspect(ben).left_ms == INT64_MAX,
+                   "the lock is to have no end");
         stage_sign(s, SIGN_DEAD_LOCK, "its store has no time to live for it (PTTL -1)");
         return;
     }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* expired_lease.c -- the holder stops for longer than its lease, and writes when it wakes. */
+/* expired_lease.c -- the holder stops for longer than its lease, and writes when it
+ * wakes. */
 #include "loadtest/scenario.h"
 
 static void play(struct stage *s)

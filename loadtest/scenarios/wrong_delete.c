@@ -44,8 +44,8 @@ static const struct scenario_expectation expected[] = {
     /* No store, so no wire that anything could be stuck in. */
     {.locks = "none local", .outcome = SCENARIO_NOT_SPOKEN_OF},
     /* getset looks at its own clock before it sends its DEL, and that was in time. */
-    {.locks = "setnx naive getset", .outcome = SCENARIO_BREAKS, .shows = SIGN_TWO_HOLDERS | SIGN_OVERSOLD,
-     .broken = DLOCK_ASSUMES_RELEASE},
+    {.locks = "setnx naive getset", .outcome = SCENARIO_BREAKS,
+     .shows = SIGN_TWO_HOLDERS | SIGN_OVERSOLD, .broken = DLOCK_ASSUMES_RELEASE},
     {.outcome = SCENARIO_HOLDS},
 };
 
