@@ -57,7 +57,7 @@ static void depart_all(struct exchange *ex)
         depart(ex, &ex->trips[i]);
         has_to_connect = has_to_connect || ex->trips[i].leg->link->conn == NULL;
     }
-    ex->hub->asked_count++;
+    redis_hub_asked(ex->hub);
     if (has_to_connect)
         redis_hub_nudge(ex->hub);
 }
@@ -101,7 +101,7 @@ static void run(struct exchange *ex)
         catch_up(ex);
     depart_all(ex);
     if (ex->errand.role == REDIS_WAITING) {
-        redis_hub_send(ex->hub);
+        redis_hub_send(ex->hub, &ex->errand);
         sleep_off(ex);
     }
     if (ex->errand.role == REDIS_DRIVING)

@@ -12,7 +12,15 @@
 
 #include "lock/clock.h"
 
-enum { GATHER_YIELDS = 8, GATHER_NS = 100000 };
+/* Those who were answered together are expected to ask again within EXPECT_NS.  The
+ * driver makes way for them so often and then sleeps for at most LINGER_NS; if none of
+ * them came by then, nobody is expected for so many answerings. */
+enum {
+    EXPECT_NS = 500000,
+    EXPECT_YIELDS = 4,
+    LINGER_NS = 50000,
+    DOUBTS = 32,
+};
 
 struct redis_hub *redis_hub_open(void)
 {
@@ -74,6 +82,7 @@ void redis_trip_end(struct redis_hub *hub, struct redis_trip *trip)
     trip->is_over = true;
     if (trip->leg->courtesy || --errand->open_count > 0)
         return;
+    hub->answered_count++;
     if (errand->role == REDIS_WAITING) /* otherwise it is awake, and will look */
         call(hub, errand, REDIS_CALLED);
 }
@@ -99,18 +108,11 @@ bool redis_hub_stop_waiting(struct redis_hub *hub, struct redis_errand *errand)
     return true;
 }
 
-void redis_hub_leave_wheel(struct redis_hub *hub, struct redis_errand *errand)
-{
-    errand->role = REDIS_BOARDING;
-    hub->is_driven = hub->waiting != NULL;
-    if (hub->is_driven) /* who came last will drive longest */
-        call(hub, hub->waiting->prev, REDIS_DRIVING);
-}
-
 void redis_hub_nudge(struct redis_hub *hub)
 {
     uint64_t one = 1;
 
+    hub->is_nudged = true;
     if (!hub->is_polling)
         return;
     hub->is_polling = false; /* once is enough */
@@ -118,33 +120,51 @@ void redis_hub_nudge(struct redis_hub *hub)
         continue;
 }
 
-/* Those that were answered together lately are about to ask again, all of them.  Let
- * them run first: one write, one read and one round of the server then serve them all.
- * Bounded, in case they do something else. */
-static void gather(struct redis_hub *hub)
+static void send_all(struct redis_hub *hub)
 {
-    int64_t until_ns = dlock_clock_ns() + GATHER_NS;
-    int yield_count = 0;
-
-    hub->is_gathering = true;
-    while (hub->asked_count < hub->answered_count && yield_count++ < GATHER_YIELDS &&
-           dlock_clock_ns() < until_ns) {
-        redis_hub_unlock(hub);
-        sched_yield();
-        redis_hub_lock(hub);
-    }
-    hub->is_gathering = false;
-}
-
-void redis_hub_send(struct redis_hub *hub)
-{
-    if (hub->is_gathering)
-        return;
-    if (hub->answered_count > 1)
-        gather(hub);
-    hub->asked_count = 0;
     for (int i = 0; i < hub->link_count; i++)
         redis_link_send(hub->links[i]);
+}
+
+/* Are some about to ask again, so that what there is to send had better wait for them?
+ * Only the driver makes it so, and then it stays awake until it is so no more: nothing
+ * is left unsent. */
+static bool is_expecting(const struct redis_hub *hub)
+{
+    return hub->expected_count > 0 && dlock_clock_ns() < hub->expected_until_ns;
+}
+
+void redis_hub_expect(struct redis_hub *hub)
+{
+    if (hub->answered_count > 1 && hub->doubts > 0) {
+        hub->doubts--;
+    } else if (hub->answered_count > 1) {
+        hub->expected_count += hub->answered_count;
+        hub->expected_until_ns = dlock_clock_ns() + EXPECT_NS;
+    }
+    hub->answered_count = 0;
+}
+
+void redis_hub_asked(struct redis_hub *hub)
+{
+    if (hub->expected_count > 0)
+        hub->expected_count--;
+}
+
+void redis_hub_send(struct redis_hub *hub, const struct redis_errand *errand)
+{
+    if (errand->open_count == 0 || !is_expecting(hub))
+        send_all(hub);
+}
+
+void redis_hub_leave_wheel(struct redis_hub *hub, struct redis_errand *errand)
+{
+    errand->role = REDIS_BOARDING;
+    hub->is_driven = hub->waiting != NULL;
+    if (hub->is_driven) /* who came last will drive longest */
+        call(hub, hub->waiting->prev, REDIS_DRIVING);
+    else
+        send_all(hub); /* what nobody waits for */
 }
 
 /* Until when the link's oldest request may go unanswered. */
@@ -153,9 +173,10 @@ static int64_t due_ns(const struct redis_link *link)
     return dlock_clock_after(redis_queue_oldest_ns(&link->queue), link->timeout_ms);
 }
 
-/* Connect where it is needed, drop what is overdue, send. */
+/* Connect where it is needed, drop what is overdue. */
 static void tend(struct redis_hub *hub)
 {
+    hub->is_nudged = false;
     for (int i = 0; i < hub->link_count; i++) {
         struct redis_link *link = hub->links[i];
         int64_t now_ns = dlock_clock_ns();
@@ -168,7 +189,6 @@ static void tend(struct redis_hub *hub)
         else if (!link->is_ready)
             redis_link_advance(link);
     }
-    redis_hub_send(hub);
 }
 
 /* What the driver sleeps on: one for every link, and the nudge. */
@@ -218,18 +238,57 @@ static void get_up(struct redis_hub *hub, struct bed *bed)
             redis_conn_return(hub->links[i], bed->conns[i], bed->serials[i]);
 }
 
-/* Sleep until something can go on, at the latest until `end_ns`. */
+/* Poll with the mutex free, for at most LINGER_NS if it `is_brief`.  False: nothing
+ * happened.  Who was nudged does not sleep. */
+static bool sleep_in(struct redis_hub *hub, struct bed *bed, int64_t end_ns,
+                     bool is_brief)
+{
+    struct timespec brief = {.tv_nsec = hub->is_nudged ? 0 : LINGER_NS};
+    nfds_t count;
+    int woken;
+
+    is_brief = is_brief || hub->is_nudged;
+    bed->until_ns = end_ns;
+    make_bed(hub, bed);
+    count = (nfds_t)bed->link_count + 1;
+    hub->is_polling = true;
+    redis_hub_unlock(hub);
+    if (is_brief)
+        woken = ppoll(bed->polled, count, &brief, NULL);
+    else
+        woken = poll(bed->polled, count, dlock_clock_poll_ms(bed->until_ns));
+    redis_hub_lock(hub);
+    get_up(hub, bed);
+    return woken != 0 || hub->is_nudged;
+}
+
+/* Make way for those who are expected.  Who has not come after that does not come. */
+static void linger(struct redis_hub *hub, struct bed *bed, int64_t end_ns)
+{
+    if (sleep_in(hub, bed, end_ns, true))
+        return;
+    if (hub->expected_count > 0)
+        hub->doubts = DOUBTS;
+    hub->expected_count = 0;
+}
+
+/* Sleep until something can go on, at the latest until `end_ns`; and see to it that all
+ * is sent before. */
 static void rest(struct redis_hub *hub, int64_t end_ns)
 {
     struct bed bed;
 
-    bed.until_ns = end_ns;
-    make_bed(hub, &bed);
-    hub->is_polling = true;
-    redis_hub_unlock(hub);
-    poll(bed.polled, (nfds_t)bed.link_count + 1, dlock_clock_poll_ms(bed.until_ns));
-    redis_hub_lock(hub);
-    get_up(hub, &bed);
+    for (int i = 0; i < EXPECT_YIELDS && is_expecting(hub); i++) {
+        redis_hub_unlock(hub);
+        sched_yield();
+        redis_hub_lock(hub);
+    }
+    if (is_expecting(hub)) {
+        linger(hub, &bed, end_ns);
+    } else {
+        send_all(hub);
+        sleep_in(hub, &bed, end_ns, false);
+    }
     for (int i = 0; i < bed.link_count; i++) {
         struct redis_link *link = hub->links[i];
 
@@ -247,6 +306,7 @@ void redis_hub_drive(struct redis_hub *hub, struct redis_errand *errand, int64_t
 {
     for (;;) {
         tend(hub);
+        redis_hub_send(hub, errand);
         if (errand->open_count == 0 || dlock_clock_ns() >= end_ns)
             return;
         rest(hub, end_ns);

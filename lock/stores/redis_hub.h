@@ -30,9 +30,11 @@ struct redis_hub {
     int nudge_fd;
     bool is_driven;
     bool is_polling;   /* the driver sleeps, and a nudge wakes it */
-    bool is_gathering; /* somebody is about to send everything */
-    int asked_count;   /* exchanges begun since the last sending */
-    int answered_count; /* by one server, in the last reading */
+    bool is_nudged;    /* and keeps it from going to sleep         */
+    int answered_count; /* exchanges that ended in the answering that goes on */
+    int expected_count; /* of those that ended: so many are about to begin another */
+    int64_t expected_until_ns;
+    int doubts; /* so many times more they are not expected */
     struct redis_errand *waiting;  /* all that are not the driver's nor answered */
     struct redis_errand *to_ring; /* as soon as the mutex is free */
 };
@@ -99,8 +101,16 @@ bool redis_hub_stop_waiting(struct redis_hub *hub, struct redis_errand *errand);
 /* Stop driving: somebody else does, if anybody waits. */
 void redis_hub_leave_wheel(struct redis_hub *hub, struct redis_errand *errand);
 
-/* Send what all links have to send; or another thread is about to. */
-void redis_hub_send(struct redis_hub *hub);
+/* Those who were answered together are about to ask again, all of them.  What they ask
+ * is sent when the last of them has: one write, one read and one round of the server
+ * then serve them all.  redis_hub_expect() after each answering, redis_hub_asked() for
+ * each exchange that begins. */
+void redis_hub_expect(struct redis_hub *hub);
+void redis_hub_asked(struct redis_hub *hub);
+
+/* Send what all links have to send; or another thread is about to.  An errand that waits
+ * for nothing is sent now. */
+void redis_hub_send(struct redis_hub *hub, const struct redis_errand *errand);
 
 /* The driver has to look: something is to be done that only it does. */
 void redis_hub_nudge(struct redis_hub *hub);

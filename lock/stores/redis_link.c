@@ -15,7 +15,7 @@
 #include "lock/clock.h"
 #include "lock/dlock_variant.h"
 
-enum { PAUSE_FIRST_MS = 50, PAUSE_MAX_MS = 500, BATCH_MAX = 32 };
+enum { PAUSE_FIRST_MS = 50, PAUSE_MAX_MS = 500, BATCH_MIN = 2, BATCH_MAX = 16 };
 
 /* ---- life ---- */
 
@@ -158,6 +158,7 @@ static void fail_all(struct redis_link *link, dlock_status status, const char *w
                           status == DLOCK_IO && has_left ? DLOCK_UNKNOWN : status, why);
         redis_trip_end(link->hub, request.trip);
     }
+    link->hub->answered_count = 0; /* nobody was */
 }
 
 void redis_link_break(struct redis_link *link, dlock_status status, const char *why,
@@ -305,7 +306,18 @@ static bool deliver(struct redis_link *link, uint64_t serial,
     }
     if (count > 0)
         link->pause_ms = 0;
+    redis_hub_expect(link->hub);
     return true;
+}
+
+/* How many to answer at once: half of those who wait, or fewer.  While the next ones are
+ * answered they ask again, and from then on they take turns: the server works for some
+ * while others run here. */
+static size_t batch_size(const struct redis_link *link)
+{
+    size_t half = (redis_queue_count(&link->queue) + 1) / 2;
+
+    return half < BATCH_MIN ? BATCH_MIN : half < BATCH_MAX ? half : BATCH_MAX;
 }
 
 void redis_link_hear(struct redis_link *link)
@@ -313,20 +325,19 @@ void redis_link_hear(struct redis_link *link)
     struct redis_answer answers[BATCH_MAX];
     struct redis_conn *conn = redis_link_borrow(link);
     uint64_t serial = link->serial;
+    size_t batch = batch_size(link);
     size_t count;
-    size_t total = 0;
     bool goes_on;
 
     redis_hub_unlock(link->hub);
     goes_on = redis_conn_feed(conn);
     do {
         count = 0;
-        while (goes_on && count < BATCH_MAX &&
+        while (goes_on && count < batch &&
                redis_conn_next_answer(conn, &answers[count]))
             count++;
         redis_hub_lock(link->hub);
-        total += count;
-        goes_on = deliver(link, serial, answers, count) && count == BATCH_MAX;
+        goes_on = deliver(link, serial, answers, count) && count == batch;
         if (goes_on)
             redis_hub_unlock(link->hub);
     } while (goes_on);
@@ -335,7 +346,5 @@ void redis_link_hear(struct redis_link *link)
     else if (link->serial == serial && redis_queue_count(&link->queue) == 0 &&
              redis_conn_has_leftover(conn))
         break_by(link, DLOCK_IO, "an answer that nobody asked for");
-    if (total > 0)
-        link->hub->answered_count = (int)total;
     redis_conn_return(link, conn, serial);
 }
