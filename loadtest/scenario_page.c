@@ -42,11 +42,14 @@ static const struct check_example *shown_example(const struct stage *s)
     } order[] = {{CHECK_exclusion, SIGN_TWO_HOLDERS}, {CHECK_kept, SIGN_TWO_HOLDERS},
                  {CHECK_lease, SIGN_WORKED_ON},       {CHECK_ownership, SIGN_FOREIGN},
                  {CHECK_reentry, SIGN_TWICE},         {CHECK_fence, SIGN_FENCE}};
+    /* How updates could be lost is seen in whatever the lock did wrong. */
+    unsigned shown = scenario_is_measured(s->cast->scenario) ? SIGNS_TWO_INSIDE
+                                                             : s->cast->scenario->breaks;
 
     for (size_t i = 0; i < sizeof order / sizeof order[0]; i++) {
         const struct check_finding *finding = &s->verdict.findings[order[i].property];
 
-        if ((s->cast->scenario->breaks & order[i].sign) && finding->example_count > 0)
+        if ((shown & order[i].sign) && finding->example_count > 0)
             return &finding->examples[0];
     }
     return NULL;
@@ -71,8 +74,15 @@ static void print_verdict(FILE *out, const struct stage *s)
                  "<dt>outcome</dt><dd>%s <span lang=\"zh\">%s</span>, %s</dd>\n",
             s->cast->lock->name, s->cast->guard, scenario_outcome_name(r->outcome, false),
             scenario_outcome_name(r->outcome, true),
-            r->is_expected ? "as expected <span lang=\"zh\">符合预期</span>"
-                           : "<b class=\"invalid\">UNEXPECTED</b>");
+            r->is_expected          ? "as expected <span lang=\"zh\">符合预期</span>"
+            : r->rc == EXIT_UNKNOWN ? "<b>unknown</b>"
+                                    : "<b class=\"invalid\">UNEXPECTED</b>");
+    if (r->tally.is_counted) {
+        fputs("<dt>counted</dt><dd>", out);
+        table_sentence(out, &r->tally);
+        fprintf(out, "</dd>\n<dt>published</dt><dd>%s</dd>\n",
+                s->cast->scenario->published);
+    }
     for (int i = 0; i < SIGN_COUNT; i++)
         if (r->signs & (1u << i))
             fprintf(out, "<dt>seen</dt><dd>%s <span lang=\"zh\">%s</span></dd>\n",
@@ -101,6 +111,20 @@ static void print_part(FILE *out, const struct stage *s, struct page_scene *scen
     page_holders(out, scene);
     fputs("</dl>\n", out);
     page_figure(out, scene);
+}
+
+/* Two minutes do not fit into a figure: the two who were inside, and nothing told. */
+static void draw_measured(FILE *out, const struct stage *s)
+{
+    struct page_scene *scene = check_need(calloc(1, sizeof *scene));
+    const struct check_example *example = shown_example(s);
+
+    if (example != NULL)
+        page_scene_of_example(scene, &s->history, s->check, example);
+    else
+        page_scene_of_beginning(scene, &s->history, s->check);
+    print_part(out, s, scene);
+    free(scene);
 }
 
 static void draw(FILE *out, const struct stage *s)
@@ -145,7 +169,9 @@ bool stage_write_page(const struct stage *s)
     size_t size = 0;
     FILE *out = check_need(open_memstream(&text, &size));
 
-    if (s->result->has_happened)
+    if (s->result->has_happened && scenario_is_measured(s->cast->scenario))
+        draw_measured(out, s);
+    else if (s->result->has_happened)
         draw(out, s);
     files_join(path, s->dir, "page.part");
     return keep(out, &text, path);

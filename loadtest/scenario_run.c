@@ -19,7 +19,14 @@
 #include "loadtest/report.h"
 #include "lock/clock.h"
 
-enum { LIMIT_MS = 120000, JOBS_MAX = 16, POLL_MS = 5 };
+enum {
+    LIMIT_MS = 120000, /* of a story; of what a measurement takes beside its length     */
+    POLL_MS = 5,
+    STORY_JOBS = 3,
+    MEASURE_JOBS = 12, /* pauses take time, but no processor                            */
+    NEWS_MS = 30000,   /* how often to say how far it is, where nobody draws over it    */
+    LIVE_NEWS_MS = 500,
+};
 
 struct performance {
     const struct scenario_cast *cast;
@@ -35,6 +42,8 @@ struct troupe {
     struct performance *all;
     size_t count;
     unsigned number;  /* in the names of this run                                     */
+    bool is_measured; /* all of them are the same measurement                         */
+    int64_t begin_ns, told_ns; /* when it began, when it was last said how far it is  */
 };
 
 static void describe(const struct performance *p, char *out, size_t size)
@@ -54,6 +63,8 @@ static void perform(const struct troupe *t, const struct performance *p, struct 
                                     .dir = p->dir,
                                     .is_chinese = t->run->is_chinese,
                                     .shows_wire = t->run->shows_wire,
+                                    .duration_ms = t->run->duration_ms,
+                                    .seed = t->run->seed,
                                     .number = t->number + (unsigned)(p - t->all) +
                                               100000 * (unsigned)p->result->tries};
 
@@ -68,6 +79,12 @@ static void perform(const struct troupe *t, const struct performance *p, struct 
             _exit(EXIT_BUG);
     }
     exit((int)stage_perform(p->cast, &options, p->result));
+}
+
+static int64_t length_ms(const struct troupe *t)
+{
+    return t->run->duration_ms > 0 ? t->run->duration_ms
+                                   : t->all[0].cast->scenario->duration_ms;
 }
 
 static bool start(struct troupe *t, struct performance *p, struct lab *lab)
@@ -95,7 +112,8 @@ static bool start(struct troupe *t, struct performance *p, struct lab *lab)
         return false;
     }
     p->child = (struct child){pid, child_start_time(pid)};
-    p->until_ns = dlock_clock_after(dlock_clock_ns(), LIMIT_MS);
+    p->until_ns = dlock_clock_after(dlock_clock_ns(),
+                                    LIMIT_MS + (t->is_measured ? length_ms(t) : 0));
     return true;
 }
 
@@ -163,12 +181,48 @@ static void print_row(const struct troupe *t, const struct performance *p)
     fflush(stdout);
 }
 
+/* ---- how far a measurement is ---- */
+
+static void clear_news(const struct troupe *t)
+{
+    if (t->is_measured && report_is_live(stderr))
+        fputs("\r\033[K", stderr);
+}
+
+static void tell_news(struct troupe *t)
+{
+    bool is_live = report_is_live(stderr);
+    int64_t now_ns = dlock_clock_ns(), updates = 0;
+    size_t done = 0, going = 0;
+
+    if (!t->is_measured || t->count < 2 ||
+        now_ns < dlock_clock_after(t->told_ns, is_live ? LIVE_NEWS_MS : NEWS_MS))
+        return;
+    t->told_ns = now_ns;
+    for (size_t i = 0; i < t->count; i++) {
+        done += t->all[i].is_done;
+        going += !t->all[i].is_done && t->all[i].child.pid != 0;
+        updates += t->all[i].result->tally.acknowledged;
+    }
+    clear_news(t);
+    fprintf(stderr, "%.0f s: %zu of %zu done, %zu under way, %.0f s each; %" PRId64
+                    " updates acknowledged%s",
+            (double)(now_ns - t->begin_ns) / 1e9, done, t->count, going,
+            (double)length_ms(t) / 1000, updates, is_live ? "" : "\n");
+    fflush(stderr);
+}
+
 /* ---- all ---- */
 
 static void finish(struct troupe *t, struct performance *p)
 {
     p->is_done = true;
-    if (t->count > 1)
+    clear_news(t);
+    if (t->is_measured && t->count == 1)
+        table_head(stdout, p->cast->scenario);
+    if (t->is_measured)
+        table_row(stdout, p->cast, p->result);
+    else if (t->count > 1)
         print_row(t, p);
 }
 
@@ -240,6 +294,7 @@ static bool run_some(struct troupe *t, struct lab *lab, bool own, int jobs)
                 finish(t, &t->all[i]);
                 running--;
             }
+        tell_news(t);
         usleep(POLL_MS * 1000);
     }
 }
@@ -261,7 +316,10 @@ static enum exit_code run_beside_others(struct troupe *t)
     rc = lab_open(&lab, lab_choose_dir(t->run->dir), needs_zookeeper(t, false));
     if (rc != EXIT_VALID)
         return rc;
-    rc = code_of(run_some(t, &lab, false, t->run->jobs));
+    rc = code_of(run_some(t, &lab, false,
+                          t->run->jobs > 0 ? t->run->jobs
+                          : t->is_measured ? MEASURE_JOBS
+                                           : STORY_JOBS));
     lab_close(&lab);
     return rc;
 }
@@ -315,6 +373,19 @@ static void sum_up(const struct troupe *t)
     printf("\n%zu of %zu as expected.  Kept in %s\n", good, t->count, t->run->out);
 }
 
+static bool write_table(const struct troupe *t)
+{
+    struct table_line *lines = check_need(calloc(t->count, sizeof *lines));
+    bool ok;
+
+    for (size_t i = 0; i < t->count; i++)
+        lines[i] = (struct table_line){t->all[i].cast, t->all[i].result};
+    table_foot(stdout);
+    ok = table_write(t->run->out, lines, t->count, length_ms(t), t->run->seed);
+    free(lines);
+    return ok;
+}
+
 static bool write_page(const struct troupe *t)
 {
     char **parts = check_need(calloc(t->count, sizeof *parts));
@@ -355,11 +426,17 @@ enum exit_code scenario_run_all(const struct scenario_run *run,
         t.all[i].cast = &casts[i];
         t.all[i].result = &results[i];
     }
+    t.is_measured = scenario_is_measured(casts[0].scenario);
+    t.begin_ns = t.told_ns = dlock_clock_ns();
+    if (t.is_measured && count > 1)
+        table_head(stdout, casts[0].scenario);
     rc = run_beside_others(&t);
     if (rc == EXIT_VALID)
         rc = run_alone(&t);
     if (rc == EXIT_VALID) {
         rc = worst_of(&t);
+        if (t.is_measured && !write_table(&t))
+            rc = EXIT_BUG;
         if (count > 1)
             sum_up(&t);
         if (run->html != NULL && !write_page(&t))

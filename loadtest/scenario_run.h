@@ -10,7 +10,9 @@ struct scenario_run {
     const char *out;     /* where the files of this run go: a directory that is there */
     const char *html;    /* NULL: no page                                             */
     bool is_chinese, shows_wire;
-    int jobs;
+    int jobs;            /* 0: as many as do not get in each other's way             */
+    int64_t duration_ms; /* of measurements; 0: each has its own                     */
+    uint64_t seed;
 };
 
 /* Perform them all, and print a table (or, if there is one only, the story as it

@@ -40,6 +40,7 @@ bool shop_read(struct shop *shop, int64_t *stock, char *error, size_t size)
     shop->sale = (struct guard_sale){.voucher_id = shop->part->voucher};
     if (order_begin(shop->db, shop->guard, shop->user, &shop->sale, NULL) != DB_OK) {
         keep_error(shop, error, size);
+        order_cancel(shop->db);
         return false;
     }
     *stock = shop->sale.stock;

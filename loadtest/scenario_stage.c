@@ -111,7 +111,8 @@ void stage_add_line(struct stage *s, enum stage_line_kind kind, int64_t at_ns, i
     struct stage_line *line;
 
     pthread_mutex_lock(&s->lock_of_lines);
-    if (!s->is_playing)
+    if (!s->is_playing ||
+        (kind == LINE_ACT && scenario_is_measured(s->cast->scenario)))
         goto out;
     if (s->line_count == s->line_room) {
         s->line_room = 2 * s->line_room + 64;
@@ -311,6 +312,7 @@ static void begin(struct stage *s, const struct stage_options *options)
     files_join(s->records, s->dir, "locks");
     snprintf(s->lock, sizeof s->lock, "scenario:%s:%s:%u", s->cast->scenario->name,
              s->cast->lock->name, options->number);
+    stage_begin_measuring(s, options);
     make_voucher(s);
     make_actors(s);
     s->faults = fault_history_open(s->records);
@@ -361,7 +363,8 @@ enum exit_code stage_perform(const struct scenario_cast *cast,
     clear_stage(s);
     if (result->rc == EXIT_VALID)
         stage_judge(s);
-    result->has_happened = result->rc == EXIT_VALID || result->rc == EXIT_INVALID;
+    result->has_happened = result->rc == EXIT_VALID || result->rc == EXIT_INVALID ||
+                           result->tally.is_counted;
     result->took_ns = dlock_clock_ns() - s->begin_ns;
     tell_ending(stdout, s);
     if (!stage_write_page(s))

@@ -112,7 +112,8 @@ void tell_verdict(FILE *out, const struct scenario_cast *cast,
     if (r->is_expected)
         fputs(is_chinese ? "符合预期\n" : "as expected\n", out);
     else
-        fprintf(out, "%sUNEXPECTED%s (%s)\n", report_style(out, STYLE_BAD),
+        fprintf(out, "%s%s%s (%s)\n", report_style(out, STYLE_BAD),
+                r->rc == EXIT_UNKNOWN ? "unknown" : "UNEXPECTED",
                 report_style(out, STYLE_PLAIN), r->why);
 }
 
@@ -129,5 +130,9 @@ void tell_ending(FILE *out, const struct stage *s)
     fputs("\n", out);
     tell_findings(out, s);
     tell_signs(out, s);
+    if (s->result->tally.is_counted) {
+        table_sentence(out, &s->result->tally);
+        fputc('\n', out);
+    }
     tell_verdict(out, s->cast, s->result, s->is_chinese);
 }

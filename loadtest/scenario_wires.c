@@ -90,8 +90,12 @@ static void open_wire(struct stage *s, struct stage_wire *wire, int actor, int s
         .stage = s, .actor = actor, .protocol = protocol, .last_fault = -1};
     snprintf(wire->server, sizeof wire->server, "%s", s->lab->servers[server].name);
     snprintf(target, sizeof target, "127.0.0.1:%d", s->lab->servers[server].port);
+    wire->port = s->lab->servers[server].port;
+    if (scenario_is_measured(s->cast->scenario))
+        return;
     if (!proxy_open(&wire->proxy, &options, why))
         stage_fail(s, "no wire to %s: %s", wire->server, why);
+    wire->port = proxy_port(wire->proxy);
 }
 
 static struct stage_wire *open_lock_wire(struct stage *s, struct stage_process *p,
@@ -115,7 +119,7 @@ static void open_redlock_wires(struct stage *s, struct stage_process *p, int act
 
         used += (size_t)snprintf(p->part.redlock_urls + used, PLAYER_URL_MAX - used,
                                  "%sredis://:%s@127.0.0.1:%d", i > 0 ? "," : "",
-                                 s->lab->redis_password, proxy_port(wire->proxy));
+                                 s->lab->redis_password, wire->port);
     }
 }
 
@@ -123,7 +127,7 @@ static void print_database_url(const struct stage *s, const struct stage_wire *w
                                char *out)
 {
     snprintf(out, PLAYER_URL_MAX, "postgresql://seckill_service:%s@127.0.0.1:%d/seckill",
-             s->lab->service_password, proxy_port(wire->proxy));
+             s->lab->service_password, wire->port);
 }
 
 void stage_open_wires(struct stage *s, struct stage_process *p, int actor)
@@ -134,7 +138,7 @@ void stage_open_wires(struct stage *s, struct stage_process *p, int actor)
     if (strcmp(store, "redis") == 0) {
         wire = open_lock_wire(s, p, actor, FIRST_REDIS, PROXY_REDIS);
         snprintf(p->part.redis_url, PLAYER_URL_MAX, "redis://:%s@127.0.0.1:%d",
-                 s->lab->redis_password, proxy_port(wire->proxy));
+                 s->lab->redis_password, wire->port);
     } else if (strncmp(store, "redis", 5) == 0) {
         open_redlock_wires(s, p, actor);
     } else if (strcmp(store, "postgresql") == 0) {
@@ -143,7 +147,7 @@ void stage_open_wires(struct stage *s, struct stage_process *p, int actor)
     } else if (strcmp(store, "zookeeper") == 0) {
         wire = open_lock_wire(s, p, actor, LAB_ZOOKEEPER, PROXY_ZOOKEEPER);
         snprintf(p->part.zookeeper_url, PLAYER_URL_MAX, "127.0.0.1:%d",
-                 proxy_port(wire->proxy));
+                 wire->port);
     }
     open_wire(s, &p->shop_wire, actor, 0, PROXY_POSTGRES);
     print_database_url(s, &p->shop_wire, p->part.shop_url);
@@ -172,7 +176,10 @@ static int wire_count(const struct actor *a, enum actor_wire wire)
 
 bool actor_has_wire(const struct actor *a, enum actor_wire wire)
 {
-    return wire_count(a, wire) > 0;
+    const struct stage_process *p = a->process;
+
+    return wire_count(a, wire) > 0 &&
+           (wire == WIRE_SHOP ? &p->shop_wire : &p->lock_wires[0])->proxy != NULL;
 }
 
 static void arm(struct actor *a, struct stage_wire *wire, const char *fault)

@@ -1,0 +1,161 @@
+/* SPDX-License-Identifier: MIT */
+/* test_scenario_measure.c -- what is counted of a measurement, and its chance. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+/* cmocka.h needs these four first. */
+#include <cmocka.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "loadtest/scenario_inside.h"
+
+/* A stage on which nothing was played. */
+struct empty {
+    struct scenario scenario;
+    struct scenario_cast cast;
+    struct scenario_result result;
+    struct stage *stage;
+};
+
+static void begin(struct empty *e, int64_t duration_ms, uint64_t seed)
+{
+    struct stage_options options = {.duration_ms = duration_ms, .seed = seed};
+
+    *e = (struct empty){.scenario = {.name = "empty", .duration_ms = 120000}};
+    e->cast.scenario = &e->scenario;
+    e->stage = calloc(1, sizeof *e->stage);
+    assert_non_null(e->stage);
+    e->stage->cast = &e->cast;
+    e->stage->result = &e->result;
+    e->stage->check = check_new();
+    stage_begin_measuring(e->stage, &options);
+}
+
+static void end(struct empty *e)
+{
+    check_free(e->stage->check);
+    free(e->stage);
+}
+
+static void assert_near(double expected, double found)
+{
+    assert_true(found > expected - 0.05 && found < expected + 0.05);
+}
+
+/* The values of a textbook's table of Wilson's interval. */
+static void test_the_interval_is_known(void **state)
+{
+    double low, high;
+
+    (void)state;
+    scenario_interval(0, 100, &low, &high);
+    assert_near(0, low);
+    assert_near(3.7, high);
+    scenario_interval(18, 100, &low, &high);
+    assert_near(11.7, low);
+    assert_near(26.7, high);
+    scenario_interval(10, 10, &low, &high);
+    assert_near(72.2, low);
+    assert_near(100, high);
+    scenario_interval(0, 0, &low, &high);
+    assert_near(0, low);
+    assert_near(0, high);
+}
+
+static void test_the_same_seed_draws_the_same(void **state)
+{
+    struct empty a, b, c;
+    int differ = 0;
+
+    (void)state;
+    begin(&a, 0, 7);
+    begin(&b, 0, 7);
+    begin(&c, 0, 8);
+    for (int i = 0; i < 1000; i++) {
+        int64_t x = stage_draw(a.stage, 3, 2001);
+
+        assert_in_range(x, 0, 2000);
+        stage_draw(b.stage, 4, 2001); /* another stream does not matter to this one */
+        assert_int_equal(stage_draw(b.stage, 3, 2001), x);
+        differ += stage_draw(c.stage, 3, 2001) != x;
+    }
+    assert_true(differ > 900);
+    end(&a);
+    end(&b);
+    end(&c);
+}
+
+static void test_its_length_is_its_own_or_what_is_asked(void **state)
+{
+    struct empty e;
+
+    (void)state;
+    begin(&e, 0, 0);
+    assert_int_equal(stage_duration_ms(e.stage), 120000);
+    assert_false(e.result.tally.is_short);
+    end(&e);
+    begin(&e, 12000, 0);
+    assert_int_equal(stage_duration_ms(e.stage), 12000);
+    assert_true(e.result.tally.is_short);
+    end(&e);
+}
+
+/* Count, of a stock of 1000. */
+static bool count(struct empty *e, int64_t told, int64_t unsure, int64_t sold,
+                  int64_t left)
+{
+    bool ok;
+
+    begin(e, 0, 0);
+    e->result.tally.acknowledged = told;
+    e->result.tally.unsure = unsure;
+    e->stage->issued = 1000;
+    e->stage->sold = sold;
+    e->stage->left = left;
+    ok = stage_count_updates(e->stage);
+    end(e);
+    return ok;
+}
+
+static void test_what_is_not_in_the_stock_is_lost(void **state)
+{
+    struct empty e;
+
+    (void)state;
+    assert_true(count(&e, 90, 0, 90, 910));
+    assert_int_equal(e.result.tally.lost, 0);
+    assert_true(count(&e, 90, 0, 90, 925));
+    assert_int_equal(e.result.tally.updates, 90);
+    assert_int_equal(e.result.tally.lost, 15);
+    /* Two COMMITs went unanswered; one of them is there, and counts. */
+    assert_true(count(&e, 90, 2, 91, 910));
+    assert_int_equal(e.result.tally.updates, 91);
+    assert_int_equal(e.result.tally.lost, 1);
+}
+
+static void test_what_does_not_add_up_is_not_counted(void **state)
+{
+    struct empty e;
+
+    (void)state;
+    assert_false(count(&e, 0, 3, 3, 997)); /* nobody was told anything            */
+    assert_false(count(&e, 90, 0, 89, 911)); /* an order that is gone             */
+    assert_false(count(&e, 90, 1, 92, 908)); /* one that nobody has made          */
+    assert_false(count(&e, 90, 0, 90, 909)); /* more taken than sold              */
+    assert_true(e.result.why[0] != '\0');
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_the_interval_is_known),
+        cmocka_unit_test(test_the_same_seed_draws_the_same),
+        cmocka_unit_test(test_its_length_is_its_own_or_what_is_asked),
+        cmocka_unit_test(test_what_is_not_in_the_stock_is_lost),
+        cmocka_unit_test(test_what_does_not_add_up_is_not_counted),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
