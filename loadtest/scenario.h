@@ -78,6 +78,8 @@ enum scenario_outcome {
     X(FENCE, "fence fell", "栅栏号倒退", "a later holder has no greater fence")        \
     X(OVERTAKEN, "overtaken", "被插队", "one was overtaken while it waited")           \
     X(HERD, "herd", "惊群", "a release woke more than one waiter of a process")        \
+    X(BROADCAST, "broadcast", "全员唤醒",                                             \
+      "releases woke more waiters, of all processes, than there were releases and waits") \
     X(OVERSOLD, "oversold", "超卖", "more orders than stock was issued")               \
     X(LOST_UPDATE, "lost update", "丢失更新", "stock and orders do not add up")        \
     X(DUPLICATE, "duplicate", "重复下单", "a user has more than one order")            \
@@ -136,6 +138,7 @@ struct scenario {
     const char *guard;     /* the stock guard; NULL: read-write, which hides nothing  */
     int lease_ms;          /* 0: SCENARIO_LEASE_MS                                    */
     int store_timeout_ms;  /* of one request to a store; 0: the library's             */
+    int node_timeout_ms;   /* the same of redlock's nodes; 0: store_timeout_ms, or 500     */
     bool has_no_watchdog;  /* leases are not renewed by themselves                    */
     bool needs_own_servers; /* it hurts servers: it gets a lab that nobody else uses  */
     int64_t duration_ms;   /* 0: a story.  Else a measurement, see below, of that length */
@@ -308,12 +311,18 @@ enum scenario_sale actor_buy(struct actor *a);
 /* The same order again, as a client does that had no answer. */
 enum scenario_sale actor_buy_again(struct actor *a);
 
+/* `a` writes what `holder`, another thread of its process, has decided under its lock:
+ * under the fence of what that one holds or has held last.  To be ended by
+ * actor_end_buy(). */
+void actor_begin_buy_for(struct actor *a, const struct actor *holder);
+
 /* The child of a fork() of its process, which has inherited its system and its lease,
  * asks for the lock, or releases it. */
 dlock_status actor_child_try(struct actor *a);
 dlock_status actor_child_release(struct actor *a);
 
-/* Its thread ends, holding what it holds; what it does next is done by a new one. */
+/* Its thread ends, holding what it holds; what it does next is done by a new one, which
+ * the system gives the same pthread_t. */
 void actor_change_thread(struct actor *a);
 
 /* ---- begun now, answered later ---- */
@@ -332,6 +341,8 @@ bool actor_end_read(struct actor *a);
 bool actor_has_ended(struct actor *a);
 /* It waits for the lock in its store or in the library: another holds it. */
 void actor_await_waiting(struct actor *a);
+/* While it waits it has been told so many times, in this story, of a release. */
+void actor_await_woken(struct actor *a, int times);
 
 /* ---- what is done to actors ---- */
 
@@ -339,6 +350,8 @@ void actor_await_waiting(struct actor *a);
 void actor_stop(struct actor *a);
 void actor_continue(struct actor *a);
 void actor_kill(struct actor *a);
+/* The wall clock of its process is that far ahead from now on (behind, if negative). */
+void actor_shift_clock(struct actor *a, int64_t ahead_ms);
 
 /* The named points of lock/fault.h; those of the order path are reached by actor_buy().
  * Armed for this stage's lock. */
@@ -357,6 +370,9 @@ void actor_wire(struct actor *a, enum actor_wire wire, const char *fault);
 void actor_wire_node(struct actor *a, int node, const char *fault);
 /* Wait until the last fault that was made on this wire has struck (on each server). */
 void actor_await_wire(struct actor *a, enum actor_wire wire);
+/* Cut, with a reset, the connections on which the last fault of this wire has struck; what
+ * is held there is lost.  Those that are made later are as good as new. */
+void actor_cut_wire(struct actor *a, enum actor_wire wire);
 /* Is there such a wire?  Some locks have no store. */
 bool actor_has_wire(const struct actor *a, enum actor_wire wire);
 

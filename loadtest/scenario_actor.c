@@ -264,7 +264,8 @@ void actor_change_thread(struct actor *a)
 {
     if (a->is_busy)
         stage_fail(a->stage, "%s is still busy: end that first", a->name);
-    perform_plain(a, PLAYER_CHANGE_THREAD);
+    if (!perform(a, &(struct player_order){.what = PLAYER_CHANGE_THREAD})->is_so)
+        stage_fail(a->stage, "%s: no new thread has the id of the old one", a->name);
 }
 
 /* ---- begun now, answered later ---- */
@@ -298,6 +299,15 @@ void actor_begin_read(struct actor *a)
 void actor_begin_buy(struct actor *a)
 {
     begin_and_say(a, &(struct player_order){.what = PLAYER_BUY});
+}
+
+void actor_begin_buy_for(struct actor *a, const struct actor *holder)
+{
+    if (a->process != holder->process)
+        stage_fail(a->stage, "%s has no thread in the process of %s", a->name,
+                   holder->name);
+    begin_and_say(a, &(struct player_order){.what = PLAYER_BUY,
+                                            .fence = actor_fence(holder)});
 }
 
 dlock_status actor_end(struct actor *a)

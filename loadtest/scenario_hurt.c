@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* scenario_hurt.c -- what a story does to its actors, and how it waits until it is so. */
+#include <inttypes.h>
 #include <signal.h>
 #include <stdio.h>
 
@@ -98,6 +99,21 @@ void actor_kill(struct actor *a)
     say_done(a, "is killed", "被杀死");
 }
 
+void actor_shift_clock(struct actor *a, int64_t ahead_ms)
+{
+    int64_t ahead_s = imaxabs(ahead_ms) / 1000;
+    char texts[2][SCENARIO_LINE_MAX];
+
+    /* It concerns who holds the lock, whoever that is. */
+    stage_fault(a->stage, "client-clock", DLOCK_FAULT_HAS_BEGUN, DLOCK_ASSUMES_CLOCK, 0);
+    actor_act(a, &(struct player_order){.what = PLAYER_SHIFT_CLOCK, .ahead_ms = ahead_ms});
+    snprintf(texts[0], sizeof texts[0], "has a wall clock %s by %" PRId64 " s",
+             ahead_ms < 0 ? "behind" : "ahead", ahead_s);
+    snprintf(texts[1], sizeof texts[1], "的系统时钟%s了 %" PRId64 " 秒",
+             ahead_ms < 0 ? "慢" : "快", ahead_s);
+    say_done(a, texts[0], texts[1]);
+}
+
 static void say_point(struct actor *a, const char *english, const char *chinese,
                       dlock_fault_point point)
 {
@@ -165,27 +181,45 @@ void actor_let_go(struct actor *a, dlock_fault_point point)
                    dlock_fault_point_name(point));
 }
 
+/* How many such marks has its process recorded since? */
+static int count_marks(struct actor *a, dlock_event_kind kind, int detail,
+                       int64_t since_ns)
+{
+    struct history h = {0};
+    int count = 0;
+
+    if (!history_read(&h, a->stage->records))
+        stage_fail(a->stage, "the records cannot be read");
+    for (size_t i = 0; i < h.mark_count; i++)
+        count += h.marks[i].kind == (int)kind && h.marks[i].detail == detail &&
+                 h.marks[i].at_ns >= since_ns &&
+                 h.processes[h.marks[i].process].pid == (uint32_t)actor_pid(a);
+    history_free(&h);
+    return count;
+}
+
 /* The library records that an acquire was refused and waits now; of those that wait
  * in their store, the store knows. */
 static bool is_in_queue(struct actor *a, int unused)
 {
-    struct history h = {0};
-    bool waits = false;
-
     (void)unused;
-    if (!history_read(&h, a->stage->records))
-        stage_fail(a->stage, "the records cannot be read");
-    for (size_t i = 0; i < h.mark_count; i++)
-        waits |= h.marks[i].kind == DLOCK_EVENT_WAIT &&
-                 h.marks[i].at_ns >= a->begun_ns &&
-                 h.processes[h.marks[i].process].pid == (uint32_t)actor_pid(a);
-    history_free(&h);
-    return waits || actor_inspect(a).waiter_count > 0;
+    return count_marks(a, DLOCK_EVENT_WAIT, 0, a->begun_ns) > 0 ||
+           actor_inspect(a).waiter_count > 0;
 }
 
 void actor_await_waiting(struct actor *a)
 {
     await_state(a, is_in_queue, 0, "to wait for the lock");
+}
+
+static bool was_woken(struct actor *a, int times)
+{
+    return count_marks(a, DLOCK_EVENT_WAKE, 1, 0) >= times;
+}
+
+void actor_await_woken(struct actor *a, int times)
+{
+    await_state(a, was_woken, times, "to be told of a release");
 }
 
 static bool is_free(struct actor *a, int unused)

@@ -98,6 +98,25 @@ static void read_findings(struct stage *s)
     }
 }
 
+/* Waiters that are told of a release, over all processes.  The check of wake-ups judges
+ * each process alone, since most locks cannot know of other processes' waiters; what it
+ * costs a store that it tells them all is told here.  As there, a waiter may be told once
+ * more by a release that it saw as it began to wait. */
+static void count_wake_ups(struct stage *s)
+{
+    int64_t woken = 0, allowed = 0;
+
+    for (size_t i = 0; i < s->history.mark_count; i++) {
+        woken += s->history.marks[i].kind == DLOCK_EVENT_WAKE &&
+                 s->history.marks[i].detail == 1;
+        allowed += s->history.marks[i].kind == DLOCK_EVENT_WAIT;
+    }
+    for (size_t i = 0; i < s->history.call_count; i++)
+        allowed += s->history.calls[i].kind == DLOCK_EVENT_RELEASE;
+    if (woken > allowed)
+        s->signs |= SIGN_BROADCAST;
+}
+
 /* ---- the database ---- */
 
 enum { USERS_MAX = 64 };
@@ -220,6 +239,7 @@ void stage_judge(struct stage *s)
         return;
     }
     read_findings(s);
+    count_wake_ups(s);
     r->signs = s->signs;
     r->outcome = outcome_of(s->signs, s->cast->scenario->breaks);
     r->is_expected = compare(r, s->cast->expected);

@@ -11,8 +11,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "lock/clock.h"
 
-enum { NODE_TIMEOUT_MS = 500 };
+enum { NODE_TIMEOUT_MS = 500, THREADS_MAX = 100, OPEN_TRIES = 3 };
 
 /* A thread, made when it is first given something to do. */
 struct hand {
@@ -135,7 +136,7 @@ static void do_fork(struct hand *h, struct player_answer *answer)
 
 static void obey_in_hand(struct hand *h, struct player_answer *answer)
 {
-    uint64_t fence = fence_of(h);
+    uint64_t fence = h->order.fence != 0 ? h->order.fence : fence_of(h);
     size_t size = sizeof answer->error;
 
     switch (h->order.what) {
@@ -167,7 +168,7 @@ static void obey_in_hand(struct hand *h, struct player_answer *answer)
     }
     if (answer->error[0] == '\0')
         keep_error(answer);
-    answer->fence = fence_of(h);
+    answer->fence = h->order.fence != 0 ? h->order.fence : fence_of(h);
     answer->level = h->level;
 }
 
@@ -196,20 +197,25 @@ static void *hand_run(void *arg)
     }
 }
 
+static void make_hand(struct player *p, int hand)
+{
+    struct hand *h = &p->hands[hand];
+
+    h->player = p;
+    h->shop = (struct shop){.part = p->part, .user = p->part->first_user + hand};
+    pthread_cond_init(&h->told, NULL);
+    h->is_there = pthread_create(&h->thread, NULL, hand_run, h) == 0;
+    if (!h->is_there)
+        _exit(EXIT_FAILURE);
+}
+
 /* The conductor gives a hand nothing new before it has answered. */
 static void hand_over(struct player *p, const struct player_order *order)
 {
     struct hand *h = &p->hands[order->hand];
 
-    if (!h->is_there) {
-        h->player = p;
-        h->shop = (struct shop){.part = p->part,
-                                .user = p->part->first_user + order->hand};
-        pthread_cond_init(&h->told, NULL);
-        h->is_there = pthread_create(&h->thread, NULL, hand_run, h) == 0;
-        if (!h->is_there)
-            _exit(EXIT_FAILURE);
-    }
+    if (!h->is_there)
+        make_hand(p, order->hand);
     pthread_mutex_lock(&p->lock);
     h->order = *order;
     h->has_order = true;
@@ -223,6 +229,7 @@ static dlock_status open_system(struct player *p)
 {
     dlock_options options = dlock_options_default();
     const struct player_part *part = p->part;
+    dlock_status st = DLOCK_IO;
 
     options.variant = part->variant;
     options.redis_url = part->redis_url;
@@ -239,7 +246,11 @@ static dlock_status open_system(struct player *p)
             options.database_timeout_ms = options.zookeeper_timeout_ms =
                 part->store_timeout_ms;
     }
-    return dlock_open(&p->sys, &options);
+    if (part->node_timeout_ms > 0)
+        options.redlock_node_timeout_ms = part->node_timeout_ms;
+    for (int i = 0; i < OPEN_TRIES && st == DLOCK_IO; i++)
+        st = dlock_open(&p->sys, &options);
+    return st;
 }
 
 /* A thread is held there, or was caught and went on: it failed, or its connection was
@@ -278,6 +289,21 @@ static void end_hand(struct player *p, int hand)
     *h = (struct hand){.level = 0};
 }
 
+/* Another thread in its place, which the system calls by the same pthread_t: as a rule
+ * the next one that is made.  False: none of so many was. */
+static bool change_thread(struct player *p, int hand)
+{
+    pthread_t before = p->hands[hand].thread;
+    bool is_same = false;
+
+    for (int i = 0; i < THREADS_MAX && !is_same && p->hands[hand].is_there; i++) {
+        end_hand(p, hand);
+        make_hand(p, hand);
+        is_same = pthread_equal(before, p->hands[hand].thread);
+    }
+    return is_same;
+}
+
 static void obey_at_once(struct player *p, const struct player_order *order,
                          struct player_answer *answer)
 {
@@ -294,7 +320,10 @@ static void obey_at_once(struct player *p, const struct player_order *order,
         answer->status = dlock_inspect(p->sys, p->part->lock, &answer->info);
         break;
     case PLAYER_CHANGE_THREAD:
-        end_hand(p, order->hand);
+        answer->is_so = change_thread(p, order->hand);
+        break;
+    case PLAYER_SHIFT_CLOCK:
+        dlock_clock_shift_wall(order->ahead_ms);
         break;
     case PLAYER_FREE:
         answer->status = dlock_force_release(p->sys, p->part->lock);

@@ -33,8 +33,9 @@ enum { PLAYER_HANDS_MAX = SCENARIO_ACTORS_MAX, PLAYER_URL_MAX = 1024 };
     X(ARM, "arms a named point", "布置断点")                                           \
     X(LET_GO, "goes on from a named point", "从断点继续")                              \
     X(LOOK, "looks at a named point", "查看断点")                                      \
-    X(CHANGE_THREAD, "ends its thread, and another one takes its place",               \
-      "线程结束，由新线程接替")                                                        \
+    X(CHANGE_THREAD, "ends its thread, and another one takes its place and its id",    \
+      "线程结束，由 id 相同的新线程接替")                                              \
+    X(SHIFT_CLOCK, "has a wall clock that jumps", "的系统时钟跳变")                      \
     X(FREE, "frees the lock by force", "强制释放锁")                                   \
     X(END, "ends", "退出")
 
@@ -53,7 +54,7 @@ struct player_part {
     char lock[DLOCK_NAME_MAX + 1];
     char name[32];       /* the actor's, and how its orders call themselves           */
     char request[64];    /* what its requests' ids begin with                         */
-    int lease_ms, store_timeout_ms;
+    int lease_ms, store_timeout_ms, node_timeout_ms;
     bool watchdog;
     int64_t voucher, first_user; /* hand i buys as first_user + i                     */
 };
@@ -64,6 +65,8 @@ struct player_order {
     int64_t wait_ms;
     int lease_ms;
     bool is_shared;
+    uint64_t fence;      /* of a sale; 0: that of what the hand holds                 */
+    int64_t ahead_ms;    /* of SHIFT_CLOCK                                            */
     dlock_fault_point point;
     dlock_fault_action action;
 };
@@ -76,7 +79,7 @@ struct player_answer {
     int64_t stock;
     uint64_t fence;      /* of what was acquired                                      */
     int level;           /* how many it holds now                                     */
-    bool is_so;          /* of IS_PROTECTED and LOOK                                  */
+    bool is_so;          /* of IS_PROTECTED, LOOK and CHANGE_THREAD: it has the id    */
     dlock_info info;
     char error[200];     /* what the library or the database said of a failure        */
 };

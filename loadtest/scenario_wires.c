@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* scenario_wires.c -- the wires of actors: a proxy for each server that they talk to. */
+#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -237,4 +238,21 @@ void actor_await_wire(struct actor *a, enum actor_wire wire)
     for (int i = 0; i < wire_count(a, wire); i++)
         if (wire_at(a, wire, i)->last_fault >= 0)
             await_strike(a, wire_at(a, wire, i));
+}
+
+void actor_cut_wire(struct actor *a, enum actor_wire wire)
+{
+    for (int i = 0; i < wire_count(a, wire); i++) {
+        struct stage_wire *w = wire_at(a, wire, i);
+        struct proxy_strike strike;
+        char fault[64];
+
+        if (!proxy_look(w->proxy, w->last_fault, &strike) || strike.strikes == 0)
+            stage_fail(a->stage, "nothing has struck between %s and %s", a->name,
+                       w->server);
+        snprintf(fault, sizeof fault, "cut to-client of connection %" PRIu64,
+                 strike.connection);
+        say_armed(a, w->server, fault);
+        arm(a, w, fault);
+    }
 }
