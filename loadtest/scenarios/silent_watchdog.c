@@ -27,7 +27,8 @@ static void play(struct stage *s)
                    "这把锁靠的不是看门狗，而是会话。");
         actor_buy(anna);
         actor_let_go(anna, DLOCK_FAULT_WATCHDOG_TICK);
-        actor_leave(anna);
+        stage_need_in_time(s, actor_release(anna) == DLOCK_OK,
+                           "Anna's session was to last");
         return;
     }
     stage_need_in_time(s, !stage_has(s, DLOCK_CAP_SESSION), "Anna's session was to last");
