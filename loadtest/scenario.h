@@ -138,7 +138,6 @@ struct scenario {
     const char *guard;     /* the stock guard; NULL: read-write, which hides nothing  */
     int lease_ms;          /* 0: SCENARIO_LEASE_MS                                    */
     int store_timeout_ms;  /* of one request to a store; 0: the library's             */
-    int node_timeout_ms;   /* the same of redlock's nodes; 0: store_timeout_ms, or 500     */
     bool has_no_watchdog;  /* leases are not renewed by themselves                    */
     bool needs_own_servers; /* it hurts servers: it gets a lab that nobody else uses  */
     int64_t duration_ms;   /* 0: a story.  Else a measurement, see below, of that length */

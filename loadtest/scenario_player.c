@@ -246,8 +246,6 @@ static dlock_status open_system(struct player *p)
             options.database_timeout_ms = options.zookeeper_timeout_ms =
                 part->store_timeout_ms;
     }
-    if (part->node_timeout_ms > 0)
-        options.redlock_node_timeout_ms = part->node_timeout_ms;
     for (int i = 0; i < OPEN_TRIES && st == DLOCK_IO; i++)
         st = dlock_open(&p->sys, &options);
     return st;

@@ -208,7 +208,6 @@ static void fill_part(struct stage *s, struct stage_process *p, int first_actor)
     snprintf(part->request, sizeof part->request, "%" PRId64, s->voucher);
     part->lease_ms = stage_lease_ms(s);
     part->store_timeout_ms = scenario->store_timeout_ms;
-    part->node_timeout_ms = scenario->node_timeout_ms;
     part->watchdog = !scenario->has_no_watchdog;
     part->voucher = s->voucher;
     part->first_user = FIRST_USER + first_actor;
