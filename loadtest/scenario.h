@@ -177,6 +177,9 @@ bool stage_store_hears_of_death(const struct stage *s);
 
 int stage_lease_ms(const struct stage *s);
 
+/* The stock guard that it is performed under. */
+const char *stage_guard(const struct stage *s);
+
 /* The lock's name, the voucher that is sold, and where records belong: for who acts by
  * other means than the actors, such as the service. */
 const char *stage_lock_name(const struct stage *s);
@@ -297,6 +300,8 @@ dlock_status actor_renew(struct actor *a);
 dlock_status actor_abandon(struct actor *a);
 /* Release a lease that was released before. */
 dlock_status actor_release_again(struct actor *a);
+/* Release the lease of `holder`, which is another thread of the same process. */
+dlock_status actor_release_for(struct actor *a, struct actor *holder);
 
 /* What its lease says: does it still protect, which fence, what does the store say? */
 bool actor_is_protected(struct actor *a);
@@ -372,6 +377,8 @@ void actor_await_wire(struct actor *a, enum actor_wire wire);
 /* Cut, with a reset, the connections on which the last fault of this wire has struck; what
  * is held there is lost.  Those that are made later are as good as new. */
 void actor_cut_wire(struct actor *a, enum actor_wire wire);
+/* None of the faults that were made on it strikes any more; what is held goes on. */
+void actor_wire_mend(struct actor *a, enum actor_wire wire);
 /* Is there such a wire?  Some locks have no store. */
 bool actor_has_wire(const struct actor *a, enum actor_wire wire);
 

@@ -193,6 +193,15 @@ dlock_status actor_release_again(struct actor *a)
     return perform_plain(a, PLAYER_RELEASE_AGAIN);
 }
 
+dlock_status actor_release_for(struct actor *a, struct actor *holder)
+{
+    if (a->process != holder->process)
+        stage_fail(a->stage, "%s has no way to the lease of %s", a->name, holder->name);
+    return perform(a, &(struct player_order){.what = PLAYER_RELEASE_FOR,
+                                             .holder = holder->hand})
+        ->status;
+}
+
 bool actor_is_protected(struct actor *a)
 {
     return perform(a, &(struct player_order){.what = PLAYER_IS_PROTECTED})->is_so;

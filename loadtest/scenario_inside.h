@@ -61,6 +61,7 @@ struct stage_wire {
     enum proxy_protocol protocol;
     char server[24];    /* "redis", "redlock-2", "postgres"                            */
     int last_fault;     /* that was armed on it; -1: none                              */
+    int mended_count;   /* how many of them, from 0, were mended                       */
     struct {
         uint64_t connection, number;
     } left_out[STAGE_LEFT_OUT_MAX]; /* requests whose replies go unseen too; a ring    */

@@ -103,6 +103,18 @@ static void do_release(struct hand *h, struct player_answer *answer, bool abando
     h->level -= h->level > 0;
 }
 
+/* What the holder has shown; the holder itself knows nothing of it. */
+static dlock_status release_for(struct hand *h)
+{
+    const struct hand *holder = &h->player->hands[h->order.holder];
+    dlock_lease lease;
+
+    pthread_mutex_lock(&h->player->lock);
+    lease = holder->shown;
+    pthread_mutex_unlock(&h->player->lock);
+    return dlock_release(h->player->sys, &lease);
+}
+
 static void do_renew(struct hand *h, struct player_answer *answer)
 {
     dlock_lease none = {0};
@@ -149,6 +161,9 @@ static void obey_in_hand(struct hand *h, struct player_answer *answer)
         break;
     case PLAYER_RELEASE_AGAIN:
         answer->status = dlock_release(h->player->sys, &h->spent);
+        break;
+    case PLAYER_RELEASE_FOR:
+        answer->status = release_for(h);
         break;
     case PLAYER_RENEW:
         do_renew(h, answer);

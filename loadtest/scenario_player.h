@@ -19,6 +19,7 @@ enum { PLAYER_HANDS_MAX = SCENARIO_ACTORS_MAX, PLAYER_URL_MAX = 1024 };
     X(ACQUIRE, "asks for the lock", "申请锁")                                          \
     X(RELEASE, "releases the lock", "释放锁")                                          \
     X(RELEASE_AGAIN, "releases once more what it has released", "再次释放已释放的锁")  \
+    X(RELEASE_FOR, "releases the lease of another thread", "释放另一个线程的租约")      \
     X(RENEW, "renews its lease", "续租")                                               \
     X(ABANDON, "lets go without releasing", "放手但不释放")                            \
     X(READ, "reads the stock", "读库存")                                               \
@@ -67,6 +68,7 @@ struct player_order {
     bool is_shared;
     uint64_t fence;      /* of a sale; 0: that of what the hand holds                 */
     int64_t ahead_ms;    /* of SHIFT_CLOCK                                            */
+    int holder;          /* of RELEASE_FOR: the hand whose lease it is                */
     dlock_fault_point point;
     dlock_fault_action action;
 };

@@ -58,6 +58,11 @@ int stage_lease_ms(const struct stage *s)
                                            : SCENARIO_LEASE_MS;
 }
 
+const char *stage_guard(const struct stage *s)
+{
+    return s->cast->guard;
+}
+
 const char *stage_lock_name(const struct stage *s)
 {
     return s->lock;

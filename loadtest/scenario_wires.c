@@ -256,3 +256,24 @@ void actor_cut_wire(struct actor *a, enum actor_wire wire)
         arm(a, w, fault);
     }
 }
+
+/* A hold that struck is over now, as if it had been released. */
+static void mend(struct stage_wire *w)
+{
+    for (int i = w->mended_count; i <= w->last_fault; i++) {
+        struct proxy_strike strike;
+
+        if (proxy_look(w->proxy, i, &strike) && strike.strikes > 0 &&
+            strncmp(strike.text, "hold", 4) == 0)
+            record_strike(w, "release");
+        proxy_disarm(w->proxy, i);
+    }
+    w->mended_count = w->last_fault + 1;
+}
+
+void actor_wire_mend(struct actor *a, enum actor_wire wire)
+{
+    say_armed(a, wire == WIRE_SHOP ? "the shop" : a->stage->cast->lock->store, "mended");
+    for (int i = 0; i < wire_count(a, wire); i++)
+        mend(wire_at(a, wire, i));
+}
