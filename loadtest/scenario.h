@@ -399,6 +399,26 @@ void stage_server_end(struct stage *s, int number);
 int stage_server_hurt(struct stage *s, const char *fault, const char *server,
                       int64_t by_ms);
 
+/* ---- the service, and actors as its clients ---- */
+
+/* Start `count` processes of seckilld under the stage's lock, with these flags besides
+ * (NULL at the end).  They buy in the same shop, their calls of locks are in the same
+ * history, and they end with the performance. */
+void stage_start_service(struct stage *s, int count, const char *const *flags);
+
+/* A named point of the service's process number `process`, from 0. */
+void stage_hold_service(struct stage *s, int process, dlock_fault_point point);
+void stage_await_service(struct stage *s, int process, dlock_fault_point point);
+void stage_let_service_go(struct stage *s, int process, dlock_fault_point point);
+
+/* Send an order to that process, with this Idempotency-Key (NULL: with none); answers the
+ * request's number.  An actor is one user, however often it posts. */
+int actor_post(struct actor *a, int process, const char *key);
+/* Wait for the answer of that request: X-Outcome, which app/outcome.def lists. */
+const char *stage_answer(struct stage *s, int number);
+/* Or do not: its connection is reset. */
+void stage_hang_up(struct stage *s, int number);
+
 /* Its process. */
 int64_t actor_pid(const struct actor *a);
 

@@ -12,11 +12,13 @@
 #include "loadtest/page_scene.h"
 #include "loadtest/proxy.h"
 #include "loadtest/scenario_player.h"
+#include "loadtest/service.h"
 #include "loadtest/server_fault.h"
 #include "lock/recorder.h"
 
 enum { SCENARIO_NODES_MAX = LAB_REDIS_COUNT - 1, SCENARIO_LINE_MAX = 600,
-       STAGE_LEFT_OUT_MAX = 16, STAGE_FAULTS_MAX = 8 };
+       STAGE_LEFT_OUT_MAX = 16, STAGE_SERVICES_MAX = 4,
+       STAGE_POSTS_MAX = 16, STAGE_FAULTS_MAX = 8 };
 
 /* A scenario under one lock and one stock guard. */
 struct scenario_cast {
@@ -99,6 +101,13 @@ struct actor {
     struct player_answer last;
 };
 
+/* A request of a client to the service. */
+struct stage_post {
+    struct actor *actor;
+    int fd;             /* -1: answered, or given up                                   */
+    char outcome[32];   /* that it was answered with                                   */
+};
+
 struct stage {
     const struct scenario_cast *cast;
     struct scenario_result *result;
@@ -114,6 +123,9 @@ struct stage {
     struct fault_history *faults; /* from outside                                      */
     struct stage_server_fault server_faults[STAGE_FAULTS_MAX];
     int server_fault_count;
+    struct service services[STAGE_SERVICES_MAX];
+    struct stage_post posts[STAGE_POSTS_MAX];
+    int service_count, post_count;
     int64_t begin_ns, zero_ns; /* of the performance; of play(), from which times count */
     bool is_playing;    /* what goes over wires before and after is not the story      */
     unsigned signs;     /* that play() has seen                                        */
@@ -183,6 +195,11 @@ void stage_end_processes(struct stage *s);
 
 /* Undo every fault of servers.  False: one of them is not as it was, said on stderr. */
 bool stage_disarm_servers(struct stage *s);
+
+/* ---- scenario_service.c ---- */
+
+/* Stop the service, if there is one.  False: it did not stop as it should. */
+bool stage_end_service(struct stage *s);
 
 /* ---- scenario_judge.c ---- */
 

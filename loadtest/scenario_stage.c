@@ -270,6 +270,8 @@ static void open_actors(struct stage *s)
 static void clear_stage(struct stage *s)
 {
     stage_end_processes(s);
+    if (!stage_end_service(s) && s->result->rc == EXIT_VALID)
+        s->result->rc = EXIT_BUG;
     if (!stage_disarm_servers(s) && s->result->rc == EXIT_VALID)
         s->result->rc = EXIT_UNAVAILABLE;
     for (int i = 0; i < s->process_count; i++)
