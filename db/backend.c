@@ -53,6 +53,18 @@ bool db_backend_end(lab_db *db, int pid, bool *gone)
     return result != NULL;
 }
 
+bool db_process_of(lab_db *db, const char *type, int *pid)
+{
+    PGresult *result = lab_db_ask(
+        db, PGRES_TUPLES_OK, "SELECT pid FROM pg_stat_activity WHERE backend_type = $1", 1,
+        &type);
+    bool ok = result && PQntuples(result) == 1;
+
+    *pid = ok ? atoi(PQgetvalue(result, 0, 0)) : 0;
+    PQclear(result);
+    return ok;
+}
+
 bool db_start_time(lab_db *db, char out[DB_START_MAX])
 {
     PGresult *result = lab_db_ask(db, PGRES_TUPLES_OK,

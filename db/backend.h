@@ -20,6 +20,9 @@ bool db_backends_of(lab_db *db, const char *name, int pids[DB_BACKENDS_MAX],
 /* End one as an operator would, and wait until it is gone.  *gone: it is. */
 bool db_backend_end(lab_db *db, int pid, bool *gone);
 
+/* The server's own process of that backend_type, such as "walwriter". */
+bool db_process_of(lab_db *db, const char *type, int *pid);
+
 /* When the server was started, as it says itself. */
 bool db_start_time(lab_db *db, char out[DB_START_MAX]);
 

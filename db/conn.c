@@ -111,10 +111,11 @@ static PGconn *start_connecting(const struct db_conn *db)
 
     (void)snprintf(guc, sizeof(guc),
                    "-c statement_timeout=%d -c lock_timeout=%d"
-                   " -c idle_in_transaction_session_timeout=%d -c TimeZone=UTC",
+                   " -c idle_in_transaction_session_timeout=%d -c TimeZone=UTC%s",
                    db->opts.statement_timeout_ms,
                    db->opts.statement_timeout_ms - db->opts.statement_timeout_ms / 5,
-                   db->opts.idle_timeout_ms);
+                   db->opts.idle_timeout_ms,
+                   db->opts.commits_lazily ? " -c synchronous_commit=off" : "");
     return PQconnectStartParams(keys, values, 1);
 }
 

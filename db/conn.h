@@ -48,6 +48,8 @@ struct db_options {
     int connect_timeout_ms;       /* for one attempt */
     int statement_timeout_ms;     /* waiting for a row's lock has 80 % of it */
     int idle_timeout_ms;          /* how long a transaction may wait for its client */
+    bool commits_lazily;          /* a COMMIT is answered before it is on disk: a crash
+                                   * may lose what was answered */
 };
 
 /* A statement.  `types` has one letter per parameter: i = bigint, t = text.  The struct

@@ -83,6 +83,10 @@ enum scenario_outcome {
     X(OVERSOLD, "oversold", "超卖", "more orders than stock was issued")               \
     X(LOST_UPDATE, "lost update", "丢失更新", "stock and orders do not add up")        \
     X(DUPLICATE, "duplicate", "重复下单", "a user has more than one order")            \
+    X(LOST_ORDER, "lost order", "订单丢失",                                            \
+      "somebody was told of an order that is not there")                               \
+    X(UNDERSOLD, "undersold", "少卖",                                                  \
+      "somebody was told that all is sold, and some is left")                          \
     X(STALE_WRITE, "stale write", "接受了旧写",                                       \
       "the resource took a write under an older fence than one before it")             \
     X(STALE_REFUSED, "stale write refused", "拒绝了旧写",                             \
@@ -136,6 +140,7 @@ struct scenario {
     unsigned breaks;       /* signs, any of which is a break here                     */
     int64_t stock;         /* of the voucher; 0: 1                                    */
     const char *guard;     /* the stock guard; NULL: read-write, which hides nothing  */
+    bool commits_lazily;   /* the shop runs with synchronous_commit off               */
     int lease_ms;          /* 0: SCENARIO_LEASE_MS                                    */
     int store_timeout_ms;  /* of one request to a store; 0: the library's             */
     bool has_no_watchdog;  /* leases are not renewed by themselves                    */
@@ -319,6 +324,9 @@ enum scenario_sale actor_buy_again(struct actor *a);
  * under the fence of what that one holds or has held last.  To be ended by
  * actor_end_buy(). */
 void actor_begin_buy_for(struct actor *a, const struct actor *holder);
+/* Take one from a counter in Redis, which begins at the stock: a design that decides
+ * there who may buy, and writes the order later.  SOLD or SOLD_OUT. */
+enum scenario_sale actor_reserve(struct actor *a);
 
 /* The child of a fork() of its process, which has inherited its system and its lease,
  * asks for the lock, or releases it. */
@@ -398,6 +406,10 @@ void stage_server_end(struct stage *s, int number);
 /* arm and begin. */
 int stage_server_hurt(struct stage *s, const char *fault, const char *server,
                       int64_t by_ms);
+
+/* Stop one of PostgreSQL's own processes, such as "walwriter", until the server is
+ * killed. */
+void stage_stop_in_postgres(struct stage *s, const char *backend_type);
 
 /* ---- the service, and actors as its clients ---- */
 

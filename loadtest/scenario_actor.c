@@ -22,6 +22,7 @@ static void print_answer(char *out, size_t size, const struct player_answer *ans
         break;
     case PLAYER_BUY:
     case PLAYER_BUY_AGAIN:
+    case PLAYER_RESERVE:
         snprintf(out, size, "%s", scenario_sale_name(answer->sale, is_chinese));
         break;
     case PLAYER_IS_PROTECTED:
@@ -244,6 +245,8 @@ static enum scenario_sale keep_sale(struct actor *a, const struct player_answer 
         (answer->sale == SALE_SOLD || answer->sale == SALE_STALE))
         s->writes[s->write_count++] = (struct check_write){
             .fence = answer->fence, .is_accepted = answer->sale == SALE_SOLD};
+    s->told_sold += answer->sale == SALE_SOLD;
+    s->told_sold_out |= answer->sale == SALE_SOLD_OUT;
     if (answer->sale == SALE_STALE)
         s->signs |= SIGN_STALE_REFUSED;
     return answer->sale;
@@ -257,6 +260,18 @@ enum scenario_sale actor_buy(struct actor *a)
 enum scenario_sale actor_buy_again(struct actor *a)
 {
     return keep_sale(a, perform(a, &(struct player_order){.what = PLAYER_BUY_AGAIN}));
+}
+
+/* What it may buy is not bought yet. */
+enum scenario_sale actor_reserve(struct actor *a)
+{
+    const struct player_answer *answer =
+        perform(a, &(struct player_order){.what = PLAYER_RESERVE});
+
+    if (answer->sale == SALE_FAILED)
+        stage_fail(a->stage, "%s has no counter: %s", a->name, answer->error);
+    a->stage->told_sold_out |= answer->sale == SALE_SOLD_OUT;
+    return answer->sale;
 }
 
 dlock_status actor_child_try(struct actor *a)

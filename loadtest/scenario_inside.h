@@ -142,6 +142,8 @@ struct stage {
     /* of a measurement */
     int64_t duration_ms;
     uint64_t streams[SCENARIO_ACTORS_MAX + 1]; /* states of stage_draw()               */
+    int64_t told_sold;  /* how often an actor was told so                              */
+    bool told_sold_out; /* was anybody?                                                */
 };
 
 /* ---- scenario_stage.c ---- */

@@ -9,7 +9,8 @@
 #include "loadtest/scenario_inside.h"
 
 #define SIGNS_DAMAGE                                                                   \
-    (SIGN_OVERSOLD | SIGN_LOST_UPDATE | SIGN_DUPLICATE | SIGN_STALE_WRITE)
+    (SIGN_OVERSOLD | SIGN_LOST_UPDATE | SIGN_DUPLICATE | SIGN_STALE_WRITE |     \
+     SIGN_LOST_ORDER | SIGN_UNDERSOLD)
 
 /* Which finding is which sign. */
 static const struct {
@@ -170,6 +171,10 @@ static bool read_database(struct stage *s)
         s->signs |= SIGN_LOST_UPDATE;
     if (sold.has_duplicate && !scenario_is_measured(s->cast->scenario))
         s->signs |= SIGN_DUPLICATE;
+    if (sold.count < s->told_sold)
+        s->signs |= SIGN_LOST_ORDER;
+    if (s->told_sold_out && stock.left > 0)
+        s->signs |= SIGN_UNDERSOLD;
     s->issued = stock.issued;
     s->left = stock.left;
     s->sold = sold.count;

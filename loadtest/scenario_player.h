@@ -9,6 +9,7 @@
 
 #include "db/guard.h"
 #include "loadtest/files.h"
+#include "loadtest/lab.h"
 #include "loadtest/scenario.h"
 
 enum { PLAYER_HANDS_MAX = SCENARIO_ACTORS_MAX, PLAYER_URL_MAX = 1024 };
@@ -25,6 +26,7 @@ enum { PLAYER_HANDS_MAX = SCENARIO_ACTORS_MAX, PLAYER_URL_MAX = 1024 };
     X(READ, "reads the stock", "读库存")                                               \
     X(BUY, "buys one", "买一件")                                                       \
     X(BUY_AGAIN, "sends the same order again", "重发同一订单")                         \
+    X(RESERVE, "takes one from the counter in Redis", "在 Redis 计数器里预扣一件")      \
     X(CHILD_TRY, "forks, and the child asks for the lock", "fork 后子进程申请锁")      \
     X(CHILD_RELEASE, "forks, and the child releases the lock", "fork 后子进程释放锁")  \
     X(AT_ONCE, "", "")                                                                 \
@@ -52,11 +54,14 @@ struct player_part {
     char redis_url[PLAYER_URL_MAX], redlock_urls[PLAYER_URL_MAX];
     char database_url[PLAYER_URL_MAX], zookeeper_url[PLAYER_URL_MAX];
     char shop_url[PLAYER_URL_MAX];
+    struct lab_server counter; /* a Redis beside that of the locks' wires             */
+    char counter_password[LAB_SECRET_LEN + 1];
+    int64_t stock;       /* that the counter begins with                              */
     char lock[DLOCK_NAME_MAX + 1];
     char name[32];       /* the actor's, and how its orders call themselves           */
     char request[64];    /* what its requests' ids begin with                         */
     int lease_ms, store_timeout_ms;
-    bool watchdog;
+    bool watchdog, commits_lazily;
     int64_t voucher, first_user; /* hand i buys as first_user + i                     */
 };
 
@@ -108,6 +113,8 @@ bool shop_read(struct shop *shop, int64_t *stock, char *error, size_t size);
 /* Take one, write the order, commit. `again`: under the number of the last request. */
 enum scenario_sale shop_buy(struct shop *shop, uint64_t fence, bool again, char *error,
                             size_t size);
+/* Take one from the counter. */
+enum scenario_sale shop_reserve(const struct shop *shop, char *error, size_t size);
 void shop_leave(struct shop *shop);
 
 #endif /* LOADTEST_SCENARIO_PLAYER_H */

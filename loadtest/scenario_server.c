@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* scenario_server.c -- what a story does to servers: the faults of server_fault.h, told,
  * recorded, and undone at the end whatever happens. */
+#include <errno.h>
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 
+#include "db/backend.h"
 #include "loadtest/scenario_inside.h"
 
 const char *stage_lock_server(const struct stage *s, int node)
@@ -100,6 +103,28 @@ int stage_server_hurt(struct stage *s, const char *fault, const char *server,
 
     stage_server_begin(s, number);
     return number;
+}
+
+void stage_stop_in_postgres(struct stage *s, const char *backend_type)
+{
+    char url[256], error[512], texts[2][SCENARIO_LINE_MAX];
+    lab_db *db;
+    int pid = 0;
+
+    if (!s->cast->scenario->needs_own_servers)
+        stage_fail(s, "a scenario that hurts servers says so: needs_own_servers");
+    lab_database_url(s->lab, url, sizeof url);
+    if (!lab_db_open(&db, url, error, sizeof error))
+        stage_fail(s, "%s", error);
+    if (!db_process_of(db, backend_type, &pid) || kill(pid, SIGSTOP) != 0)
+        stage_fail(s, "PostgreSQL's %s cannot be stopped: %s", backend_type,
+                   pid == 0 ? lab_db_error(db) : strerror(errno));
+    lab_db_close(db);
+    fault_history_happened(s->faults, "postgres-process-stop", pid, DLOCK_ASSUMES_NONE);
+    snprintf(texts[0], sizeof texts[0], "PostgreSQL's %s, process %d, stops", backend_type,
+             pid);
+    snprintf(texts[1], sizeof texts[1], "PostgreSQL 的 %s（进程 %d）停住", backend_type, pid);
+    stage_say(s, LINE_FAULT, -1, texts[0], texts[1]);
 }
 
 bool stage_disarm_servers(struct stage *s)

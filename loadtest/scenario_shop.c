@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "db/order.h"
+#include "loadtest/redis_side.h"
 #include "loadtest/scenario_player.h"
 
 /* A sale between its first statement and its COMMIT. */
@@ -21,6 +22,7 @@ static bool connect_shop(struct shop *shop)
     if (shop->db != NULL)
         return true;
     options.application_name = shop->part->name;
+    options.commits_lazily = shop->part->commits_lazily;
     shop->guard = guard_find(shop->part->guard);
     shop->db = db_new(&options);
     return shop->db != NULL && shop->guard != NULL;
@@ -124,6 +126,26 @@ enum scenario_sale shop_buy(struct shop *shop, uint64_t fence, bool again, char 
     if (answer != GUARD_TAKEN)
         return give_up(shop, sale_of(answer), error, size);
     return write_order(shop, fence, error, size);
+}
+
+/* As such services do: it is put there once, and counted down by whoever comes. */
+enum scenario_sale shop_reserve(const struct shop *shop, char *error, size_t size)
+{
+    const struct player_part *part = shop->part;
+    struct lab lab = {.owned = false};
+    struct redis_side *side;
+    enum scenario_sale sale = SALE_FAILED;
+
+    snprintf(lab.redis_password, sizeof lab.redis_password, "%s", part->counter_password);
+    side = redis_side_open(&lab, &part->counter, REDIS_SIDE_MS);
+    if (redis_side_ask(side, "SET scenario:stock:%s %lld EX 600 NX", part->request,
+                       (long long)part->stock) <= REDIS_SAID_NOTHING &&
+        redis_side_ask(side, "DECR scenario:stock:%s", part->request) == REDIS_SAID)
+        sale = redis_side_number(side) >= 0 ? SALE_SOLD : SALE_SOLD_OUT;
+    else
+        snprintf(error, size, "%s", redis_side_text(side));
+    redis_side_close(side);
+    return sale;
 }
 
 void shop_leave(struct shop *shop)

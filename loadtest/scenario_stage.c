@@ -211,8 +211,13 @@ static void fill_part(struct stage *s, struct stage_process *p, int first_actor)
     snprintf(part->lock, sizeof part->lock, "%s", s->lock);
     snprintf(part->name, sizeof part->name, "%s", s->actors[first_actor].name);
     snprintf(part->request, sizeof part->request, "%" PRId64, s->voucher);
+    part->counter = *lab_find_server(s->lab, "redis");
+    snprintf(part->counter_password, sizeof part->counter_password, "%s",
+             s->lab->redis_password);
+    part->stock = scenario->stock > 0 ? scenario->stock : 1;
     part->lease_ms = stage_lease_ms(s);
     part->store_timeout_ms = scenario->store_timeout_ms;
+    part->commits_lazily = scenario->commits_lazily;
     part->watchdog = !scenario->has_no_watchdog;
     part->voucher = s->voucher;
     part->first_user = FIRST_USER + first_actor;
