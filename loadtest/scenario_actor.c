@@ -152,6 +152,8 @@ dlock_status actor_try_until_answered(struct actor *a)
 
 static void need_ok(struct actor *a, dlock_status st, const char *what)
 {
+    /* A store that did not answer in its time may do so when the machine has less to do. */
+    a->stage->result->was_spoilt |= st == DLOCK_UNKNOWN || st == DLOCK_IO;
     if (st != DLOCK_OK)
         stage_fail(a->stage, "%s could not %s: %s; %s", a->name, what,
                    dlock_status_id(st), a->last.error);

@@ -56,7 +56,7 @@ void stage_start_service(struct stage *s, int count, const char *const *flags)
     fill_flags(s, flags, lock, sizeof lock, all);
     if (service_start(s->services, &plan) != EXIT_VALID) {
         s->result->rc = EXIT_UNAVAILABLE;
-        stage_fail(s, "seckilld could not be started");
+        stage_need_in_time(s, false, "seckilld was to start");
     }
     s->service_count = count;
     snprintf(line, sizeof line, "%d x seckilld %s", count, lock);
@@ -83,8 +83,9 @@ static struct service *service_at(struct stage *s, int process)
 
 void stage_hold_service(struct stage *s, int process, dlock_fault_point point)
 {
-    if (!service_arm(service_at(s, process), dlock_fault_point_name(point), "hold", ""))
-        stage_fail(s, "%s cannot be armed", dlock_fault_point_name(point));
+    stage_need_in_time(
+        s, service_arm(service_at(s, process), dlock_fault_point_name(point), "hold", ""),
+        "the service was to answer for its points");
 }
 
 static void say_point(struct stage *s, int process, dlock_fault_point point,

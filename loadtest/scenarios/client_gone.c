@@ -5,7 +5,7 @@
 
 static void play(struct stage *s)
 {
-    static const char *const flags[] = {"--lock-scope=user", "--lock-wait=10s",
+    static const char *const flags[] = {"--lock-scope=user", "--lock-wait=5s",
                                         "--stock-guard=conditional",
                                         "--duplicate-guard=none", NULL};
     struct actor *anna = stage_actor(s, 0);

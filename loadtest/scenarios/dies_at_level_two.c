@@ -14,7 +14,7 @@ static void play(struct stage *s)
                "她死了：还占着两层，没人会来释放。");
     actor_kill(anna);
     stage_need_in_time(s, actor_try(ben) == DLOCK_BUSY, "Anna's lease was to last");
-    stage_need(s, actor_outwait(ben) == DLOCK_OK, "Ben is to get in after her lease");
+    stage_need_in_time(s, actor_outwait(ben) == DLOCK_OK, "Ben is to get in after her lease");
     stage_sign(s, SIGN_LEASE_WAITED, "nobody could tell the store that she is dead");
     actor_leave(ben);
 }

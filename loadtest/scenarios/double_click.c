@@ -4,7 +4,8 @@
 
 static void play(struct stage *s)
 {
-    static const char *const flags[] = {"--lock-scope=user", "--stock-guard=conditional",
+    static const char *const flags[] = {"--lock-scope=user", "--lock-wait=0ms",
+                                        "--stock-guard=conditional",
                                         "--duplicate-guard=count", NULL};
     struct actor *anna = stage_actor(s, 0);
     int first, second;

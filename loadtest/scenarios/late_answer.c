@@ -17,7 +17,7 @@ static void play(struct stage *s)
     st = actor_end(anna);
     stage_need(s, st == DLOCK_UNKNOWN || st == DLOCK_IO, "Anna is to give up waiting");
     stage_tell(s, "Ben takes the lock.", "本拿到了锁。");
-    stage_need(s, actor_outwait(ben) == DLOCK_OK, "Ben is to get in");
+    stage_need_in_time(s, actor_outwait(ben) == DLOCK_OK, "Ben is to get in");
     stage_tell(s, "Now the answer arrives: \"1\", done.  Anna asks for the lock.",
                "这时应答才到：“1”，成功。安娜又来申请锁。");
     actor_wire_mend(anna, WIRE_LOCK);

@@ -12,12 +12,12 @@ static void play(struct stage *s)
     actor_enter(anna);
     actor_wire(anna, WIRE_SHOP, "cut to-client at to-server COMMIT");
     stage_need(s, actor_buy(anna) == SALE_UNSURE, "nobody is to know what became of it");
-    actor_leave(anna);
+    actor_release(anna);
     stage_tell(s, "She hears of an error, and orders again: a new request.",
                "她只看到出错，于是再下一单：一个新的请求。");
     actor_enter(anna);
     stage_need(s, actor_buy(anna) == SALE_SOLD, "the second order is to be taken");
-    actor_leave(anna);
+    actor_release(anna);
 }
 
 static const struct scenario_expectation expected[] = {

@@ -12,21 +12,21 @@ static void play(struct stage *s)
     actor_enter(anna);
     actor_wire(anna, WIRE_SHOP, "cut to-client at to-server COMMIT");
     stage_need(s, actor_buy(anna) == SALE_UNSURE, "Anna is not to know");
-    actor_leave(anna);
+    actor_release(anna);
     stage_tell(s, "Ben's COMMIT is lost on its way, so nothing is done.",
                "本的 COMMIT 丢在半路，什么也没发生。");
     actor_enter(ben);
     actor_wire(ben, WIRE_SHOP, "cut to-server at to-server COMMIT");
     stage_need(s, actor_buy(ben) == SALE_UNSURE, "Ben is not to know either");
-    actor_leave(ben);
+    actor_release(ben);
     stage_tell(s, "Both see the same error.  Each sends the same request again.",
                "两人看到同样的错误，各自重发同一个请求。");
     actor_enter(anna);
     stage_need(s, actor_buy_again(anna) == SALE_REPEATED, "Anna has her order already");
-    actor_leave(anna);
+    actor_release(anna);
     actor_enter(ben);
     stage_need(s, actor_buy_again(ben) == SALE_SOLD, "Ben is to get his order now");
-    actor_leave(ben);
+    actor_release(ben);
 }
 
 static const struct scenario_expectation expected[] = {

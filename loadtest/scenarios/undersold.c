@@ -18,7 +18,7 @@ static void play(struct stage *s)
     actor_await_point(anna, DLOCK_FAULT_BEFORE_COMMIT);
     stage_tell(s, "Her lock frees itself.  Her piece does not: Redis says none is left.",
                "她的锁会自己释放，那一件不会：Redis 说没有了。");
-    stage_need(s, actor_outwait(ben) == DLOCK_OK, "Ben is to get in");
+    stage_need_in_time(s, actor_outwait(ben) == DLOCK_OK, "Ben is to get in");
     if (actor_reserve(ben) == SALE_SOLD)
         actor_buy(ben);
     actor_leave(ben);
