@@ -231,8 +231,11 @@ int64_t actor_read(struct actor *a)
     const struct player_answer *answer =
         perform(a, &(struct player_order){.what = PLAYER_READ});
 
-    if (answer->sale == SALE_FAILED)
+    if (answer->sale == SALE_FAILED) {
+        /* A database that did not answer in its time may do so the next time. */
+        a->stage->result->was_spoilt = true;
         stage_fail(a->stage, "%s cannot read the stock: %s", a->name, answer->error);
+    }
     return answer->stock;
 }
 

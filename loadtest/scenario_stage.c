@@ -261,6 +261,7 @@ static void open_actors(struct stage *s)
         process_tell(s, a->process, &order);
         answer = process_await(s, a, PLAYER_OPEN);
         if (answer->status != DLOCK_OK) {
+            s->result->was_spoilt = answer->status == DLOCK_IO;
             s->result->rc = EXIT_UNAVAILABLE;
             stage_fail(s, "%s cannot use the lock %s: %s", a->name, s->cast->lock->name,
                        answer->error);

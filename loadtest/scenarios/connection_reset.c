@@ -32,7 +32,7 @@ static void play(struct stage *s)
         stage_tell(s, "Anna writes what she had in mind.", "安娜照原来的打算写了下去。");
         actor_buy(anna);
         actor_release(anna);
-        actor_leave(ben);
+        actor_release(ben);
         return;
     }
     if (actor_try(ben) == DLOCK_OK) {
@@ -45,7 +45,7 @@ static void play(struct stage *s)
     actor_release(anna);
     actor_enter(ben);
     actor_buy(ben);
-    actor_leave(ben);
+    actor_release(ben);
 }
 
 static const struct scenario_expectation expected[] = {

@@ -59,7 +59,7 @@ const struct scenario scenario_late_answer = {
     .actors = {"Anna", "Ben"},
     SCENARIO_EXPECTS(expected),
     .breaks = SIGN_TWO_HOLDERS | SIGN_WORKED_ON | SIGN_FOREIGN,
-    .lease_ms = 1500,
-    .store_timeout_ms = 400,
+    .lease_ms = 2500,
+    .store_timeout_ms = 1000,
     .play = play,
 };
