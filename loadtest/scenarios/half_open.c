@@ -32,14 +32,16 @@ static void play(struct stage *s)
         nobody_gets_in(s, anna, ben);
         return;
     }
-    stage_tell(s, "Nobody could renew it, and Ben has it now.  Anna asks her lease.",
-               "没有人能续租，锁已归本。安娜看一眼自己的租约。");
+    stage_tell(s, "Nobody could renew it.  Ben has it now, and buys the last one.",
+               "没有人能续租，锁已归本，他买走最后一张。");
+    actor_buy(ben);
+    stage_tell(s, "Anna is about to write.  First she asks her lease.",
+               "安娜正要写，先看一眼自己的租约。");
     if (actor_is_protected(anna))
         actor_buy(anna);
     else
         stage_tell(s, "Without any message she knows that it is over, and writes nothing.",
                    "没有任何消息，她也知道租约完了，于是什么都不写。");
-    actor_buy(ben);
     actor_wire_mend(anna, WIRE_LOCK);
     actor_release(anna);
     actor_release(ben);
