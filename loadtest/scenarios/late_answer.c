@@ -18,19 +18,24 @@ static void play(struct stage *s)
     stage_need(s, st == DLOCK_UNKNOWN || st == DLOCK_IO, "Anna is to give up waiting");
     stage_tell(s, "Ben takes the lock.", "本拿到了锁。");
     stage_need_in_time(s, actor_outwait(ben) == DLOCK_OK, "Ben is to get in");
-    stage_tell(s, "Now the answer arrives: \"1\", done.  Anna asks for the lock.",
-               "这时应答才到：“1”，成功。安娜又来申请锁。");
+    stage_tell(s, "Anna asks for the lock.  Now the late answer arrives: \"1\", done.",
+               "安娜又来申请锁。这时迟到的应答来了：“1”，成功。");
+    actor_wire(anna, WIRE_LOCK, "hold to-server");
+    actor_begin_acquire(anna, 0);
+    actor_await_wire(anna, WIRE_LOCK);
     actor_wire_mend(anna, WIRE_LOCK);
-    if (actor_try(anna) == DLOCK_OK)
+    if (actor_end(anna) == DLOCK_OK)
         actor_release(anna);
     stage_need_in_time(s, actor_is_protected(ben), "Ben's lease was to last");
-    actor_leave(ben);
+    actor_release(ben);
 }
 
 static const struct scenario_expectation expected[] = {
     {.locks = "none local", .outcome = SCENARIO_NOT_SPOKEN_OF},
     /* Its lease of 100 ms does not outlast the story. */
     {.locks = "lua-local", .outcome = SCENARIO_NOT_SPOKEN_OF},
+    /* It asks its servers one after another: the others have nothing late to say. */
+    {.locks = "multi", .outcome = SCENARIO_NOT_SPOKEN_OF},
     /* It asks whose node it is before it deletes it, and hears nothing: Anna's session
      * lives, and the node stays. */
     {.locks = "zk-basic", .outcome = SCENARIO_NOT_SPOKEN_OF},
