@@ -21,7 +21,9 @@ enum {
     CHILD_BUSY = 10, /* exit codes of the other process */
     CHILD_OK = 11,
     CHILD_LEASE_MS = 500, /* of one that is killed */
-    WAITER_SESSION_MS = 1500,
+    /* Of a waiter that is killed: its place may go with its session, and an attempt that
+     * was under way may still be granted. */
+    WAITER_LEASE_MS = 1500,
 };
 
 void excludes_a_second_owner(const char *variant)
@@ -153,8 +155,7 @@ int child_main(int argc, char **argv)
         opts.lease_ms = CHILD_LEASE_MS;
     if (strcmp(argv[2], "wait") == 0) {
         request.wait_ms = -1;
-        if (rig_caps(argv[3]) & DLOCK_CAP_SESSION)
-            opts.lease_ms = WAITER_SESSION_MS; /* its place goes with its session */
+        opts.lease_ms = WAITER_LEASE_MS;
     }
     if (strcmp(argv[2], "die") == 0) { /* where it can: else it holds */
         dlock_fault_allow();

@@ -5,7 +5,7 @@
 
 #include "tests/conformance/laws.h"
 
-enum { WAIT_MS = 80, WAITERS = 3, ROUNDS = 5, TOLD_MS = 50, LEASE_MS = 60000 };
+enum { WAIT_MS = 80, WAITERS = 3, TOLD_MS = 50, LEASE_MS = 60000 };
 
 static dlock_info look(dlock_system *sys, const char *name)
 {
@@ -202,9 +202,10 @@ void forcing_tells_a_waiter(const char *variant)
 {
     dlock_options opts = rig_options(variant);
     struct rig_pair pair = rig_open_pair(&opts);
+    bool tells = rig_caps(variant) & DLOCK_CAP_PUSH;
     int64_t best_ms = INT64_MAX;
 
-    for (int i = 0; i < ROUNDS; i++) {
+    for (int i = 0; is_another_tried(i, tells ? best_ms : 0, TOLD_MS); i++) {
         const char *name = rig_name();
         struct rig_helper *waiter;
         int64_t forced_ms, took_ms;
@@ -223,6 +224,6 @@ void forcing_tells_a_waiter(const char *variant)
             best_ms = took_ms;
         rig_helper_finish(waiter);
     }
-    if (rig_caps(variant) & DLOCK_CAP_PUSH)
+    if (tells)
         assert_provided(is_steady(TOLD_MS), best_ms < TOLD_MS);
 }

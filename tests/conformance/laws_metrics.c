@@ -7,7 +7,7 @@
 
 #include "tests/conformance/laws.h"
 
-enum { WAIT_MS = 60, ROUNDS = 3, HAND_OVERS = 30 };
+enum { WAIT_MS = 60, ROUNDS = 3 };
 
 static dlock_metrics read_metrics(dlock_system *sys)
 {
@@ -73,7 +73,7 @@ void counts_wake_ups(const char *variant)
     bool woken = false;
 
     /* One that came too late for its wake-up looks by itself: not every time. */
-    for (int i = 0; i < HAND_OVERS && !woken; i++) {
+    for (int i = 0; i < HAND_OVERS_MAX && !woken; i++) {
         struct rig_helper *waiter;
         dlock_lease lease;
 

@@ -10,7 +10,6 @@
 enum {
     READERS = 4,
     LASTS_MS = 60,
-    HAND_OVERS = 5,
     AT_ONCE_MS = 50,
     LONG_LEASE_MS = 60000,
 };
@@ -99,7 +98,7 @@ void last_reader_wakes_a_writer(const char *variant)
     struct rig_pair pair = rig_open_pair(&opts);
     int64_t best_ms = INT64_MAX;
 
-    for (int i = 0; i < HAND_OVERS; i++) {
+    for (int i = 0; is_another_tried(i, best_ms, AT_ONCE_MS); i++) {
         const char *name = rig_name();
         struct rig_helper *other = start_reader(pair.b, name, 0);
         struct rig_helper *writer;
@@ -152,7 +151,7 @@ void writer_wakes_all_readers(const char *variant)
     struct rig_pair pair = rig_open_pair(&opts);
     int64_t best_ms = INT64_MAX;
 
-    for (int i = 0; i < HAND_OVERS; i++) {
+    for (int i = 0; is_another_tried(i, best_ms, AT_ONCE_MS); i++) {
         const char *name = rig_name();
         dlock_lease lease;
         int64_t took_ms;
@@ -172,7 +171,7 @@ void writer_becomes_a_reader(const char *variant)
     struct rig_pair pair = rig_open_pair(&opts);
     int64_t best_ms = INT64_MAX;
 
-    for (int i = 0; i < HAND_OVERS; i++) {
+    for (int i = 0; is_another_tried(i, best_ms, AT_ONCE_MS); i++) {
         const char *name = rig_name();
         dlock_lease writing, reading;
         int64_t took_ms;

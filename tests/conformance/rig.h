@@ -99,6 +99,13 @@ int64_t rig_helper_asked_ms(struct rig_helper *helper);   /* when it began to as
  * waited for so long, or was late to begin (premise_watch_pace() comes before it does),
  * may just have looked, which is INT64_MAX here. */
 enum { LOOK_LEAST_MS = 200 };
+
+/* Five hand-overs are tried, and many more until one took less than `limit_ms`: on a busy
+ * machine it may be long until it is steady for one.  Who is told of nothing is told so
+ * fast in none of them. */
+enum { HAND_OVERS = 5, HAND_OVERS_MAX = 50 };
+#define is_another_tried(tried, best_ms, limit_ms)                                     \
+    ((tried) < HAND_OVERS || ((tried) < HAND_OVERS_MAX && (best_ms) >= (limit_ms)))
 int64_t rig_helper_told_within_ms(struct rig_helper *helper, int64_t told_ms);
 dlock_status rig_helper_acquired(struct rig_helper *helper); /* waits for that */
 void rig_helper_begin_release(struct rig_helper *helper);

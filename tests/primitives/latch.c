@@ -54,7 +54,7 @@ static void a_latch_is_a_redisson_latch(void **state)
 
 static void the_last_count_opens_all_waiters(void **state)
 {
-    enum { HAND_OVERS = 5, AT_ONCE_MS = 60 };
+    enum { AT_ONCE_MS = 60 };
     dlock_primitives *prims[2] = {prim_open(TIMEOUT_MS), prim_open(TIMEOUT_MS)};
     struct prim_call *calls[WAITERS];
     int64_t best_ms = INT64_MAX;

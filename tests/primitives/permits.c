@@ -220,7 +220,7 @@ static void renewing_sets_the_end(void **state)
 
 static void a_waiter_is_woken_by_the_release(void **state)
 {
-    enum { HAND_OVERS = 5, AT_ONCE_MS = 40 };
+    enum { AT_ONCE_MS = 40 };
     dlock_primitives *prims = prim_open(TIMEOUT_MS);
     int64_t best_ms = INT64_MAX;
 

@@ -146,7 +146,7 @@ static void threads_never_exceed_its_permits(void **state)
  * would come too, but far later than in the best of several turns. */
 static void waiters_are_woken_by_what_is_enough_for_them(void **state)
 {
-    enum { HAND_OVERS = 5, AT_ONCE_MS = 40 };
+    enum { AT_ONCE_MS = 40 };
     dlock_primitives *prims = prim_open(TIMEOUT_MS);
     struct wish two = {prim_open(TIMEOUT_MS), 2, -1};
     struct wish one = {two.prims, 1, -1};
