@@ -26,8 +26,13 @@ struct child_options child_options_default(const char *const *argv)
         .argv = argv, .stdin_fd = -1, .stdout_fd = -1, .stderr_fd = -1};
 }
 
-/* Field 3 (state), 4 (parent) and 22 (start time) of /proc/PID/stat.  The name in field
- * 2 may hold anything, so count from the last ")". */
+enum { FIELD_STATE = 3, FIELD_THREADS = 20, FIELD_START = 22 };
+
+/* Of /proc/PID/stat: the state, the parent, and the start time.  The name in field 2
+ * may hold anything, so count from the last ")".
+ *
+ * The first thread of a process that was killed may be a zombie while others are still
+ * about to end, and its files and ports are taken until they have: it waits for them. */
 static bool read_stat(pid_t pid, char *state, pid_t *parent, uint64_t *start)
 {
     char path[64], text[1024];
@@ -48,7 +53,9 @@ static bool read_stat(pid_t pid, char *state, pid_t *parent, uint64_t *start)
     *state = p[2];
     *parent = (pid_t)strtol(p + 3, NULL, 10);
     p += 2;
-    for (int field = 3; field < 22; field++) {
+    for (int field = FIELD_STATE; field < FIELD_START; field++) {
+        if (field == FIELD_THREADS && *state == 'Z' && strtol(p, NULL, 10) > 1)
+            *state = 'D';
         p = strchr(p, ' ');
         if (!p)
             return false;
