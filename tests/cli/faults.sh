@@ -4,7 +4,7 @@
 # laboratory, and is undone; the history has it, and `seckill check` names what gave way.
 # shellcheck source=tests/cli/support/tap.sh
 . "$(dirname "$0")/support/tap.sh"
-plan 78
+plan 83
 lab=$work/lab
 labs+=("$lab")
 records=$work/records
@@ -41,7 +41,7 @@ dump() { # what ZooKeeper says of its sessions
 }
 
 # ---- what is refused ----
-check 'the list has them all' test "$(fault list | grep -c '^[a-z]')" -eq 14
+check 'the list has them all' test "$(fault list | grep -c '^[a-z]')" -eq 15
 check 'a name that is none: 64' says 'did you mean "script-flush"' \
     status 64 fault run script-flash
 check 'a server of the wrong kind: 64' says 'can be made on: redis' \
@@ -178,6 +178,30 @@ check 'and that takes writes' answers redis OK set b 1
 check 'it can be killed and come back with its data, as the one before' \
     run server-kill --server=redis --key=b --for=0s
 check 'which is there' answers redis 1 get b
+
+# Connected before it happens: this stays with the old master.
+exec 4<>"/dev/tcp/127.0.0.1/${port[redis]}"
+on_old() {
+    local said
+    printf '%s\r\n' "$2" >&4
+    read -r -t 5 said <&4 && echo "$said" && [ "${said%$'\r'}" = "$1" ]
+}
+on_old +OK "auth $REDISCLI_AUTH" >/dev/null
+ask redis del "$key" >/dev/null
+touch "$work/split"
+run redis-split-brain --key="$key" >"$work/split" 2>&1 &
+split=$!
+pids+=("$split")
+within 10 grep -q '^armed' "$work/split"
+hold_key
+check 'redis-split-brain happens' within 10 grep -q 'both say role:master' "$work/split"
+check 'the old master has the key' on_old :1 "exists $key"
+check 'the new one has not' answers redis 0 exists "$key"
+kill -INT "$split"
+wait "$split"
+exec 4>&-
+check 'the old one gave in' grep -q '^ended.* is a replica of process' "$work/split"
+check 'and the other one goes on' answers redis OK set b 2
 check 'no file is left of that' no_files
 
 session_holds() {
@@ -271,5 +295,5 @@ check 'the history has every fault that was made' history_has 'server-stop redlo
     'clock redlock-2' 'client-pause redlock-3' 'disk-full redlock-4' 'server-kill redlock-5' \
     'server-stop zookeeper' 'server-stop postgres' 'eviction redis' 'script-flush redis' \
     'redis-restart-empty redis' 'kill-pubsub redis' 'kill-clients redis' 'redis-failover redis' \
-    'postgres-kill-backend postgres' 'postgres-restart-immediate'
+    'redis-split-brain redis' 'postgres-kill-backend postgres' 'postgres-restart-immediate'
 done_testing
