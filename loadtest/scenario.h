@@ -144,6 +144,7 @@ struct scenario {
     int lease_ms;          /* 0: SCENARIO_LEASE_MS                                    */
     int store_timeout_ms;  /* of one request to a store; 0: the library's             */
     bool has_no_watchdog;  /* leases are not renewed by themselves                    */
+    bool has_fence_epochs; /* fences that Redis counts begin at epochs of the database */
     bool needs_own_servers; /* it hurts servers: it gets a lab that nobody else uses  */
     int64_t duration_ms;   /* 0: a story.  Else a measurement, see below, of that length */
     const char *published; /* of a measurement: who else did it, and what came out    */
@@ -307,6 +308,11 @@ dlock_status actor_abandon(struct actor *a);
 dlock_status actor_release_again(struct actor *a);
 /* Release the lease of `holder`, which is another thread of the same process. */
 dlock_status actor_release_for(struct actor *a, struct actor *holder);
+
+/* `late` asks for the lock while `early`, who has read the stock, is at work.  If it gets
+ * in it buys first, and then `early` does what it had in mind.  Both release, `early`
+ * last.  Was it let in? */
+bool actor_walk_in(struct actor *late, struct actor *early);
 
 /* What its lease says: does it still protect, which fence, what does the store say? */
 bool actor_is_protected(struct actor *a);

@@ -185,7 +185,8 @@ static bool read_database(struct stage *s)
 
 static enum scenario_outcome outcome_of(unsigned signs, unsigned breaks)
 {
-    if ((signs & SIGN_STALE_REFUSED) && !(signs & SIGNS_DAMAGE))
+    /* Where fences fell, it may have been the wrong one who was refused. */
+    if ((signs & SIGN_STALE_REFUSED) && !(signs & (SIGNS_DAMAGE | SIGN_FENCE)))
         return SCENARIO_FENCED;
     if (signs & breaks)
         return SCENARIO_BREAKS;

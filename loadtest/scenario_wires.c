@@ -152,6 +152,8 @@ void stage_open_wires(struct stage *s, struct stage_process *p, int actor)
     }
     open_wire(s, &p->shop_wire, actor, 0, PROXY_POSTGRES);
     print_database_url(s, &p->shop_wire, p->part.shop_url);
+    if (s->cast->scenario->has_fence_epochs && strcmp(store, "redis") == 0)
+        print_database_url(s, &p->shop_wire, p->part.database_url);
 }
 
 void stage_close_wires(struct stage_process *p)

@@ -15,14 +15,7 @@ static void play(struct stage *s)
     stage_server_begin(s, failover);
     stage_tell(s, "Anna is at work.  Ben asks the new master for the lock.",
                "安娜还在干活，本向新的主节点申请锁。");
-    if (actor_try_until_answered(ben) == DLOCK_OK) {
-        actor_buy(ben);
-        actor_buy(anna);
-        actor_release(ben);
-    } else {
-        actor_buy(anna);
-    }
-    actor_release(anna);
+    actor_walk_in(ben, anna);
 }
 
 static const struct scenario_expectation expected[] = {
