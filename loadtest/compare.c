@@ -9,12 +9,12 @@
 
 #include "base/duration.h"
 #include "base/settings.h"
-#include "base/suggest.h"
 #include "loadtest/command.h"
 #include "loadtest/interrupt.h"
 #include "loadtest/report.h"
 #include "loadtest/runs.h"
 #include "loadtest/seed.h"
+#include "loadtest/words.h"
 #include "lock/dlock.h"
 
 enum {
@@ -155,71 +155,21 @@ static const struct setting_program program = {
     .count = sizeof settings / sizeof settings[0],
 };
 
-static const char *lock_name_at(size_t i)
-{
-    return i < dlock_variant_count() ? dlock_variant_at(i)->name : NULL;
-}
-
-/* Is `word` (of `length` bytes) a name?  Otherwise say which are. */
-static const char *known(const char *flag, const char *word, size_t length,
-                         const char *(*names)(size_t))
-{
-    char text[64];
-    const char *near;
-
-    snprintf(text, sizeof text, "%.*s", (int)length, word);
-    for (size_t i = 0; names(i); i++) {
-        if (strcmp(names(i), text) == 0)
-            return names(i);
-    }
-    near = suggest(text, names);
-    fprintf(stderr, "seckill compare: --%s: unknown \"%s\"", flag, text);
-    if (near)
-        fprintf(stderr, "; did you mean \"%s\"?", near);
-    fprintf(stderr, "\n  one of:");
-    for (size_t i = 0; names(i); i++)
-        fprintf(stderr, " %s", names(i));
-    fputc('\n', stderr);
-    return NULL;
-}
-
-/* Read a list with commas; NULL and "all" mean all names.  0: it was wrong, and said
- * so. */
-static size_t read_list(const char *flag, const char *text,
-                        const char *(*names)(size_t), const char **out, size_t max)
-{
-    size_t n = 0;
-
-    if (!text || strcmp(text, "all") == 0) {
-        for (; n < max && names(n); n++)
-            out[n] = names(n);
-        return n;
-    }
-    while (n < max) {
-        size_t length = strcspn(text, ",");
-
-        out[n] = known(flag, text, length, names);
-        if (!out[n++])
-            return 0;
-        if (text[length] == '\0')
-            break;
-        text += length + 1;
-    }
-    return n;
-}
-
 static bool choose(struct comparison *c, const struct compare_settings *v)
 {
     const char *names[COMPARE_HAZARDS_MAX];
 
     c->lock_count =
-        read_list("locks", v->locks, lock_name_at, c->locks, COMPARE_LOCKS_MAX);
+        words_read(program.name, "locks", v->locks, words_lock_at, c->locks,
+                   COMPARE_LOCKS_MAX);
     c->hazard_count =
-        read_list("hazards", v->hazards, hazard_name_at, names, COMPARE_HAZARDS_MAX);
+        words_read(program.name, "hazards", v->hazards, hazard_name_at, names,
+                   COMPARE_HAZARDS_MAX);
     for (size_t i = 0; i < c->hazard_count; i++)
         c->hazards[i] = hazard_find(names[i]);
-    c->experiment_count = read_list("experiments", v->experiments, experiment_name_at,
-                                    names, COMPARE_EXPERIMENTS_MAX);
+    c->experiment_count = words_read(program.name, "experiments", v->experiments,
+                                     experiment_name_at, names,
+                                     COMPARE_EXPERIMENTS_MAX);
     for (size_t i = 0; i < c->experiment_count; i++)
         c->experiments[i] = experiment_find(names[i]);
     return comparison_cell_count(c) > 0;

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* compare_json.c -- the comparison for programs: summary.json. */
 #include <stdio.h>
-#include <sys/utsname.h>
-#include <unistd.h>
 
 #include "base/version.h"
 #include "loadtest/compare.h"
+#include "loadtest/machine.h"
 
 enum { SUMMARY_FORMAT = 1 };
 
@@ -47,17 +46,6 @@ static json_t *cell_json(const struct cell *cell)
                      (json_int_t)cell_excess(cell), "orders_per_s_median",
                      cell_orders_per_s(cell), "p99_ms_median", cell_p99_ms(cell),
                      "runs", runs);
-}
-
-static json_t *machine_json(void)
-{
-    struct utsname machine = {0};
-
-    if (uname(&machine) != 0)
-        return json_null();
-    return json_pack("{s:s, s:s, s:s, s:i}", "system", machine.sysname, "release",
-                     machine.release, "machine", machine.machine, "processors",
-                     (int)sysconf(_SC_NPROCESSORS_ONLN));
 }
 
 bool compare_write_json(const struct comparison *c)
