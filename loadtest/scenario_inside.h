@@ -11,9 +11,11 @@
 #include "loadtest/lab.h"
 #include "loadtest/page_scene.h"
 #include "loadtest/proxy.h"
+#include "loadtest/scenario_crowd.h"
 #include "loadtest/scenario_player.h"
-#include "loadtest/service.h"
+#include "loadtest/scenario_vary.h"
 #include "loadtest/server_fault.h"
+#include "loadtest/service.h"
 #include "lock/recorder.h"
 
 enum { SCENARIO_NODES_MAX = LAB_REDIS_COUNT - 1, SCENARIO_LINE_MAX = 600,
@@ -42,6 +44,10 @@ struct scenario_result {
     struct scenario_tally tally; /* of a measurement                                   */
     char why[400];      /* of a scenario that did not happen, or came out unexpected   */
     int64_t took_ns;
+    int64_t holds, faults;    /* of the story, as the checker and the records have them  */
+    int64_t crowd_holds, crowd_failures, delays; /* of the crowd; delays: of its wires   */
+    enum crowd_blame crowd_blame;
+    char crowd_why[300];
 };
 
 /* What happened on stage, and on the wires. */
@@ -76,8 +82,14 @@ struct stage_server_fault {
     struct fault_scene scene;
 };
 
-/* A process with its actors. */
+/* A process with its actors, or one of the crowd. */
+struct stage_process;
+
+/* What it does once it has its part, and never returns from. */
+typedef void stage_body(struct stage *s, struct stage_process *p, int fd);
+
 struct stage_process {
+    stage_body *body;   /* NULL: an actor's                                            */
     struct child child; /* zeroed once it was reaped                                   */
     uint32_t pid;
     int fd;             /* to it; -1: none                                             */
@@ -110,6 +122,8 @@ struct stage_post {
 
 struct stage {
     const struct scenario_cast *cast;
+    struct scenario_variation vary;
+    struct crowd *crowd; /* NULL: the actors are alone                                 */
     struct scenario_result *result;
     struct lab *lab;
     const char *dir;    /* of this performance's files                                 */
@@ -154,6 +168,7 @@ struct stage_options {
     struct lab *lab;
     const char *dir;
     bool is_chinese, shows_wire;
+    struct scenario_variation vary; /* zeroed: as it is written, without a crowd        */
     unsigned number;    /* makes names different from those of other performances      */
     int64_t duration_ms; /* of a measurement; 0: the scenario's                        */
     uint64_t seed;
@@ -173,9 +188,14 @@ void stage_say(struct stage *s, enum stage_line_kind kind, int actor,
 /* Tell it and take its answer, without telling of it. */
 const struct player_answer *actor_act(struct actor *a, const struct player_order *what);
 
+/* Which server the `node`th of several is in this performance. */
+int stage_node(const struct stage *s, int node);
+
 /* ---- scenario_wires.c ---- */
 
-/* The proxies of a process, after all processes were forked; fills in part's URLs. */
+/* The proxies of a process, after all processes were forked; fills in part's URLs.
+ * STAGE_NOBODY: those of the crowd, whose talk is not the story. */
+enum { STAGE_NOBODY = -1 };
 void stage_open_wires(struct stage *s, struct stage_process *p, int actor);
 void stage_close_wires(struct stage_process *p);
 
@@ -190,6 +210,8 @@ const struct player_answer *process_await(struct stage *s, const struct actor *a
                                           enum player_what what);
 /* Has the answer of the actor's hand come?  Takes what is there, does not wait. */
 bool process_has_answered(struct stage *s, const struct actor *a);
+/* End one; a busy one does not listen, and is killed.  Without a process: nothing. */
+void process_end(struct stage_process *p, bool is_busy);
 /* End them all: those that can are told to, the others are killed. */
 void stage_end_processes(struct stage *s);
 

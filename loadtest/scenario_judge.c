@@ -77,6 +77,18 @@ static bool names_two_holders(const struct stage *s, const struct check_example 
            (a->process != b->process || a->owner != b->owner);
 }
 
+/* Those that were made, not those that were only prepared or that ended. */
+static int64_t count_faults(const struct history *h)
+{
+    int64_t count = 0;
+
+    for (size_t i = 0; i < h->mark_count; i++)
+        count += h->marks[i].kind == DLOCK_EVENT_FAULT &&
+                 (h->marks[i].detail == DLOCK_FAULT_HAS_BEGUN ||
+                  h->marks[i].detail == DLOCK_FAULT_HAPPENED);
+    return count;
+}
+
 static void read_findings(struct stage *s)
 {
     for (int i = 0; i < FINDING_COUNT; i++) {
@@ -218,6 +230,10 @@ static bool compare(struct scenario_result *r, const struct scenario_expectation
                  dlock_assumption_text((int)e->broken));
         return false;
     }
+    if (r->crowd_blame != CROWD_CLEAN) {
+        snprintf(r->why, sizeof r->why, "%s", r->crowd_why);
+        return false;
+    }
     return true;
 }
 
@@ -240,7 +256,8 @@ void stage_judge(struct stage *s)
 {
     struct scenario_result *r = s->result;
 
-    if (!check_history(s) || !read_database(s) || !stage_count_updates(s)) {
+    if (!check_history(s) || !read_database(s) || !stage_count_updates(s) ||
+        !crowd_check(s)) {
         r->rc = EXIT_UNKNOWN;
         return;
     }
@@ -248,6 +265,13 @@ void stage_judge(struct stage *s)
     count_wake_ups(s);
     r->signs = s->signs;
     r->outcome = outcome_of(s->signs, s->cast->scenario->breaks);
+    r->holds = s->verdict.holds;
+    r->faults = count_faults(&s->history);
+    if (r->crowd_blame == CROWD_MACHINE) {
+        snprintf(r->why, sizeof r->why, "%s", r->crowd_why);
+        r->rc = EXIT_UNKNOWN;
+        return;
+    }
     r->is_expected = compare(r, s->cast->expected);
     r->rc = r->is_expected ? EXIT_VALID : EXIT_INVALID;
     if (r->tally.is_short && r->outcome == SCENARIO_HOLDS)

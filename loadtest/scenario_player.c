@@ -243,10 +243,9 @@ static void hand_over(struct player *p, const struct player_order *order)
 
 /* ---- what the main thread does ---- */
 
-static dlock_status open_system(struct player *p)
+dlock_status player_open(dlock_system **out, const struct player_part *part)
 {
     dlock_options options = dlock_options_default();
-    const struct player_part *part = p->part;
     dlock_status st = DLOCK_IO;
 
     options.variant = part->variant;
@@ -265,7 +264,7 @@ static dlock_status open_system(struct player *p)
                 part->store_timeout_ms;
     }
     for (int i = 0; i < OPEN_TRIES && st == DLOCK_IO; i++)
-        st = dlock_open(&p->sys, &options);
+        st = dlock_open(out, &options);
     return st;
 }
 
@@ -327,7 +326,7 @@ static void obey_at_once(struct player *p, const struct player_order *order,
 
     switch (order->what) {
     case PLAYER_OPEN:
-        answer->status = open_system(p);
+        answer->status = player_open(&p->sys, p->part);
         break;
     case PLAYER_IS_PROTECTED:
         answer->is_so = is_protected(p, order->hand);

@@ -93,6 +93,9 @@ struct player_answer {
 
 const char *player_words(enum player_what what, bool is_chinese);
 
+/* Open the lock system that the part speaks of. */
+dlock_status player_open(dlock_system **out, const struct player_part *part);
+
 /* Be an actor until the socket ends or END comes, and never return. */
 void player_run(int fd, const struct player_part *part) __attribute__((noreturn));
 

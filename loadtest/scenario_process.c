@@ -23,6 +23,8 @@ static void become_player(struct stage *s, struct stage_process *p, int fd, pid_
     if (getppid() != parent)
         _exit(EXIT_FAILURE);
     signal(SIGINT, SIG_IGN); /* the conductor ends us */
+    if (p->body != NULL)
+        p->body(s, p, fd);
     player_run(fd, &p->part);
 }
 
@@ -121,7 +123,7 @@ bool process_has_answered(struct stage *s, const struct actor *a)
 
 /* One that hangs or does not listen is killed; the history knows the end of it from its
  * last sign of life. */
-static void end_process(struct stage_process *p, bool is_busy)
+void process_end(struct stage_process *p, bool is_busy)
 {
     struct player_order order = {.what = PLAYER_END};
 
@@ -145,6 +147,6 @@ void stage_end_processes(struct stage *s)
 
         for (int j = 0; j < s->actor_count; j++)
             is_busy |= s->actors[j].process == &s->processes[i] && s->actors[j].is_busy;
-        end_process(&s->processes[i], is_busy);
+        process_end(&s->processes[i], is_busy);
     }
 }

@@ -20,7 +20,7 @@ const char *stage_lock_server(const struct stage *s, int node)
     if (strcmp(store, "redis") == 0 || strcmp(store, "zookeeper") == 0)
         return store;
     return strncmp(store, "redis", 5) == 0 && node >= 0 && node < SCENARIO_NODES_MAX
-               ? nodes[node]
+               ? nodes[stage_node(s, node)]
                : NULL;
 }
 

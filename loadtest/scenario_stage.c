@@ -52,10 +52,22 @@ bool stage_store_hears_of_death(const struct stage *s)
            strcmp(s->cast->lock->store, "postgresql") == 0;
 }
 
+static int64_t varied_ms(const struct stage *s, int64_t ms)
+{
+    return s->vary.is_varied ? ms * s->vary.time_percent / 100 : ms;
+}
+
 int stage_lease_ms(const struct stage *s)
 {
-    return s->cast->scenario->lease_ms > 0 ? s->cast->scenario->lease_ms
-                                           : SCENARIO_LEASE_MS;
+    int as_written = s->cast->scenario->lease_ms > 0 ? s->cast->scenario->lease_ms
+                                                     : SCENARIO_LEASE_MS;
+
+    return (int)varied_ms(s, as_written);
+}
+
+int stage_node(const struct stage *s, int node)
+{
+    return (node + s->vary.first_node) % SCENARIO_NODES_MAX;
 }
 
 const char *stage_guard(const struct stage *s)
@@ -104,7 +116,7 @@ void stage_need_in_time(struct stage *s, bool is_so, const char *what)
 
 void stage_pass_ms(struct stage *s, int64_t ms)
 {
-    if (!interrupt_sleep_ms(ms))
+    if (!interrupt_sleep_ms(varied_ms(s, ms)))
         stage_fail(s, "interrupted");
 }
 
@@ -280,6 +292,7 @@ static void clear_stage(struct stage *s)
         s->result->rc = EXIT_BUG;
     if (!stage_disarm_servers(s) && s->result->rc == EXIT_VALID)
         s->result->rc = EXIT_UNAVAILABLE;
+    crowd_end(s);
     for (int i = 0; i < s->process_count; i++)
         stage_close_wires(&s->processes[i]);
     if (!fault_history_close(s->faults) && s->result->rc == EXIT_VALID)
@@ -292,6 +305,7 @@ static void free_stage(struct stage *s)
 {
     history_free(&s->history);
     check_free(s->check);
+    crowd_free(s);
     free(s->lines);
     pthread_mutex_destroy(&s->lock_of_lines);
     free(s);
@@ -319,6 +333,7 @@ static void begin(struct stage *s, const struct stage_options *options)
     pthread_mutex_init(&s->lock_of_lines, NULL);
     s->begin_ns = dlock_clock_ns();
     s->lab = options->lab;
+    s->vary = options->vary;
     s->dir = options->dir;
     s->is_chinese = options->is_chinese;
     s->shows_wire = options->shows_wire;
@@ -328,10 +343,12 @@ static void begin(struct stage *s, const struct stage_options *options)
     stage_begin_measuring(s, options);
     make_voucher(s);
     make_actors(s);
+    crowd_fork(s);
     s->faults = fault_history_open(s->records);
     if (s->faults == NULL)
         stage_fail(s, "cannot record faults in %s", s->records);
     open_actors(s);
+    crowd_open(s);
 }
 
 /* What the actors would leave behind in a lab that is kept: a lock that nobody frees. */

@@ -80,11 +80,12 @@ static void on_strike(const struct proxy_strike *strike, void *arg)
 static void open_wire(struct stage *s, struct stage_wire *wire, int actor, int server,
                       enum proxy_protocol protocol)
 {
+    bool is_told = actor != STAGE_NOBODY;
     char target[32], why[PROXY_WHY_MAX];
     struct proxy_options options = {.target = target,
                                     .protocol = protocol,
-                                    .on_strike = on_strike,
-                                    .on_message = on_message,
+                                    .on_strike = is_told ? on_strike : NULL,
+                                    .on_message = is_told ? on_message : NULL,
                                     .arg = wire};
 
     *wire = (struct stage_wire){
@@ -116,7 +117,7 @@ static void open_redlock_wires(struct stage *s, struct stage_process *p, int act
 
     for (int i = 0; i < SCENARIO_NODES_MAX; i++) {
         const struct stage_wire *wire =
-            open_lock_wire(s, p, actor, FIRST_REDLOCK + i, PROXY_REDIS);
+            open_lock_wire(s, p, actor, FIRST_REDLOCK + stage_node(s, i), PROXY_REDIS);
 
         used += (size_t)snprintf(p->part.redlock_urls + used, PLAYER_URL_MAX - used,
                                  "%sredis://:%s@127.0.0.1:%d", i > 0 ? "," : "",
@@ -150,6 +151,8 @@ void stage_open_wires(struct stage *s, struct stage_process *p, int actor)
         snprintf(p->part.zookeeper_url, PLAYER_URL_MAX, "127.0.0.1:%d",
                  wire->port);
     }
+    if (actor == STAGE_NOBODY)
+        return;
     open_wire(s, &p->shop_wire, actor, 0, PROXY_POSTGRES);
     print_database_url(s, &p->shop_wire, p->part.shop_url);
     if (s->cast->scenario->has_fence_epochs && strcmp(store, "redis") == 0)

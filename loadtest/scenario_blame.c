@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: MIT */
+/* scenario_blame.c -- whose doing it is when a crowd was not clean. */
+#include <stdio.h>
+#include <string.h>
+
+#include "loadtest/scenario_crowd.h"
+
+/* Not what depends on how soon a waiter gets to run, nor what a crowd does not do. */
+static const enum check_property looked_at[] = {
+    CHECK_exclusion, CHECK_lease, CHECK_kept,     CHECK_ownership, CHECK_reentry,
+    CHECK_refusal,   CHECK_fence, CHECK_fairness, CHECK_wakes,
+};
+
+static uint32_t add_process(struct history *to, const struct history_process *process)
+{
+    for (size_t i = 0; i < to->process_count; i++)
+        if (strcmp(to->processes[i].uuid, process->uuid) == 0)
+            return (uint32_t)i;
+    *history_add_process(to) = *process;
+    return (uint32_t)(to->process_count - 1);
+}
+
+void crowd_add_faults(struct history *to, const struct history *from)
+{
+    for (size_t i = 0; i < from->mark_count; i++) {
+        struct history_mark mark = from->marks[i];
+        const char *name = from->names[mark.name];
+
+        if (mark.kind != DLOCK_EVENT_FAULT)
+            continue;
+        mark.process = add_process(to, &from->processes[mark.process]);
+        mark.name = history_name(to, name, strlen(name));
+        *history_add_mark(to) = mark;
+    }
+    history_sort(to);
+}
+
+static bool has_server_fault(const struct history *h, int assumption)
+{
+    for (size_t i = 0; i < h->mark_count; i++)
+        if (h->marks[i].kind == DLOCK_EVENT_FAULT && h->marks[i].owner == 0 &&
+            h->marks[i].assumption == assumption)
+            return true;
+    return false;
+}
+
+/* A lock without owners deletes whatever stands there once its holder was late. */
+static bool is_lateness(int assumption, unsigned caps)
+{
+    return assumption == DLOCK_ASSUMES_WORK || assumption == DLOCK_ASSUMES_WATCHDOG ||
+           assumption == DLOCK_ASSUMES_PROCESS ||
+           (assumption == DLOCK_ASSUMES_RELEASE && !(caps & DLOCK_CAP_OWNED));
+}
+
+static enum crowd_blame blame_of(const struct history *h, int assumption, unsigned caps)
+{
+    if (assumption != DLOCK_ASSUMES_NONE && has_server_fault(h, assumption))
+        return CROWD_CLEAN;
+    return is_lateness(assumption, caps) ? CROWD_MACHINE : CROWD_LOCK;
+}
+
+enum crowd_blame crowd_blame_of(const struct history *h, const struct check_verdict *v,
+                                unsigned caps, char *why, size_t size)
+{
+    enum crowd_blame worst = CROWD_CLEAN;
+
+    for (size_t i = 0; i < sizeof looked_at / sizeof looked_at[0]; i++) {
+        const struct check_finding *finding = &v->findings[looked_at[i]];
+
+        if (finding->valid != CHECK_INVALID)
+            continue;
+        for (size_t j = 0; j < finding->example_count; j++) {
+            const struct check_example *example = &finding->examples[j];
+            enum crowd_blame blame = blame_of(h, example->assumption, caps);
+
+            if (blame <= worst)
+                continue;
+            worst = blame;
+            snprintf(why, size, "the crowd: %s: %s", check_property_name(looked_at[i]),
+                     example->text);
+        }
+    }
+    return worst;
+}
