@@ -26,6 +26,7 @@ enum {
     MEASURE_JOBS = 12, /* pauses take time, but no processor                            */
     NEWS_MS = 30000,   /* how often to say how far it is, where nobody draws over it    */
     LIVE_NEWS_MS = 500,
+    NAME_SIZE = 160,
 };
 
 struct performance {
@@ -35,6 +36,15 @@ struct performance {
     char dir[FILES_PATH_MAX];
     int64_t until_ns;
     bool is_done;
+    struct scenario_variation vary;
+    int place;  /* which of the labs it is in                                      */
+};
+
+/* A lab, and how many may perform in it at a time. */
+struct place {
+    struct lab lab;
+    char dir[FILES_PATH_MAX]; /* of those that are made for this run                  */
+    int running, room;
 };
 
 struct troupe {
@@ -65,13 +75,14 @@ static void perform(const struct troupe *t, const struct performance *p, struct 
                                     .shows_wire = t->run->shows_wire,
                                     .duration_ms = t->run->duration_ms,
                                     .seed = t->run->seed,
+                                    .vary = p->vary,
                                     .number = t->number + (unsigned)(p - t->all) +
                                               100000 * (unsigned)p->result->tries};
 
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     if (getppid() != parent)
         _exit(EXIT_BUG);
-    if (t->count > 1) {
+    if (t->count > 1 || t->run->listener != NULL) {
         char path[FILES_PATH_MAX];
 
         files_join(path, p->dir, "story.txt");
@@ -87,18 +98,30 @@ static int64_t length_ms(const struct troupe *t)
                                    : t->all[0].cast->scenario->duration_ms;
 }
 
-static bool start(struct troupe *t, struct performance *p, struct lab *lab)
+/* Of this try: what was spoilt before it is kept. */
+static void choose_dir(const struct troupe *t, struct performance *p)
 {
-    pid_t parent = getpid(), pid;
-    char name[160], lock[80];
+    const struct scenario_listener *listener = t->run->listener;
+    char name[NAME_SIZE], lock[80];
 
-    *p->result = (struct scenario_result){.tries = p->result->tries + 1};
     describe(p, lock, sizeof lock);
     snprintf(name, sizeof name, "%s-%s", p->cast->scenario->name, lock);
-    if (p->result->tries > 1)
+    if (listener != NULL)
+        p->vary = listener->vary(listener->arg, (size_t)(p - t->all), name, sizeof name);
+    else if (p->result->tries > 1)
         snprintf(name + strlen(name), sizeof name - strlen(name), "-%d",
                  p->result->tries);
     files_join(p->dir, t->run->out, name);
+}
+
+static bool start(struct troupe *t, struct performance *p, struct lab *lab)
+{
+    pid_t parent = getpid(), pid;
+
+    *p->result = (struct scenario_result){.tries = p->result->tries + 1};
+    choose_dir(t, p);
+    if (t->run->listener != NULL && p->result->tries > 1)
+        files_remove_tree(p->dir);
     if (!files_make_dir(p->dir)) {
         fprintf(stderr, "seckill scenario: cannot make %s: %s\n", p->dir, strerror(errno));
         return false;
@@ -216,7 +239,14 @@ static void tell_news(struct troupe *t)
 
 static void finish(struct troupe *t, struct performance *p)
 {
+    const struct scenario_listener *listener = t->run->listener;
+
     p->is_done = true;
+    if (listener != NULL) {
+        if (!interrupted())
+            listener->on_end(listener->arg, (size_t)(p - t->all), p->result, p->dir);
+        return;
+    }
     clear_news(t);
     if (t->is_measured && t->count == 1)
         table_head(stdout, p->cast->scenario);
@@ -249,52 +279,94 @@ static bool needs_zookeeper(const struct troupe *t, bool own)
 }
 
 /* What the performance before this one has left: as it was, or made anew. */
-static bool is_restored(const struct troupe *t, struct lab *lab)
+static bool is_restored(const struct troupe *t, struct place *place)
 {
-    char dir[FILES_PATH_MAX];
     bool was_there;
 
-    files_join(dir, t->run->out, "lab");
-    if (lab_state_read(lab, dir) && lab_is_up(lab))
+    if (lab_state_read(&place->lab, place->dir) && lab_is_up(&place->lab))
         return true;
     fprintf(stderr, "seckill scenario: the lab in %s is not as it was; making it anew\n",
-            dir);
-    return lab_remove(dir, &was_there) == EXIT_VALID &&
-           lab_keep(lab, dir, needs_zookeeper(t, true), &was_there) == EXIT_VALID;
+            place->dir);
+    return lab_remove(place->dir, &was_there) == EXIT_VALID &&
+           lab_keep(&place->lab, place->dir, needs_zookeeper(t, true), &was_there) ==
+               EXIT_VALID;
 }
 
 /* One that a busy machine spoilt is performed again. */
-static bool begins_anew(struct troupe *t, struct performance *p, struct lab *lab)
+static bool begins_anew(struct troupe *t, struct performance *p, struct place *place)
 {
     return p->result->was_spoilt && p->result->tries < SCENARIO_TRIES &&
            !interrupted() &&
-           (!p->cast->scenario->needs_own_servers || is_restored(t, lab)) &&
-           start(t, p, lab);
+           (!p->cast->scenario->needs_own_servers || is_restored(t, place)) &&
+           start(t, p, &place->lab);
+}
+
+static bool may_begin(const struct troupe *t)
+{
+    const struct scenario_listener *listener = t->run->listener;
+
+    return !interrupted() && (listener == NULL || listener->may_begin(listener->arg));
+}
+
+/* The next that is meant, in the first place that has room.  False: it cannot start. */
+static bool begin_next(struct troupe *t, struct place *places, bool own, size_t *next)
+{
+    struct performance *p = &t->all[*next];
+    struct place *place = places;
+
+    if (!is_meant(p, own)) {
+        ++*next;
+        return true;
+    }
+    while (place->running == place->room)
+        place++;
+    if (own && !is_restored(t, place))
+        return false;
+    p->place = (int)(place - places);
+    ++*next;
+    if (!start(t, p, &place->lab))
+        return false;
+    place->running++;
+    return true;
+}
+
+static bool has_room(const struct place *places, int count)
+{
+    for (int i = 0; i < count; i++)
+        if (places[i].running < places[i].room)
+            return true;
+    return false;
+}
+
+static bool has_running(const struct place *places, int count)
+{
+    for (int i = 0; i < count; i++)
+        if (places[i].running > 0)
+            return true;
+    return false;
 }
 
 /* Those that need servers of their own, or those that do not. */
-static bool run_some(struct troupe *t, struct lab *lab, bool own, int jobs)
+static bool run_some(struct troupe *t, struct place *places, int count, bool own)
 {
     size_t next = 0;
-    int running = 0;
     bool ok = true;
 
     for (;;) {
-        for (; ok && running < jobs && next < t->count && !interrupted(); next++)
-            if (is_meant(&t->all[next], own)) {
-                ok = !own || is_restored(t, lab);
-                ok = ok && start(t, &t->all[next], lab);
-                running += ok;
-            }
-        if (running == 0)
+        while (ok && next < t->count && has_room(places, count) && may_begin(t))
+            ok = begin_next(t, places, own, &next);
+        if (!has_running(places, count))
             return ok && !interrupted();
-        for (size_t i = 0; i < next; i++)
-            if (!t->all[i].is_done && has_ended(&t->all[i]) &&
-                !begins_anew(t, &t->all[i], lab)) {
-                finish(t, &t->all[i]);
-                running--;
-            }
-        tell_news(t);
+        for (size_t i = 0; i < next; i++) {
+            struct performance *p = &t->all[i];
+
+            if (p->is_done || !has_ended(p) || begins_anew(t, p, &places[p->place]))
+                continue;
+            finish(t, p);
+            places[p->place].running--;
+        }
+        if (t->run->listener == NULL)
+            tell_news(t);
         usleep(POLL_MS * 1000);
     }
 }
@@ -308,39 +380,43 @@ static enum exit_code code_of(bool ok)
 
 static enum exit_code run_beside_others(struct troupe *t)
 {
-    struct lab lab = {0};
+    struct place place = {0};
     enum exit_code rc;
 
     if (!has_any(t, false))
         return EXIT_VALID;
-    rc = lab_open(&lab, lab_choose_dir(t->run->dir), needs_zookeeper(t, false));
+    rc = lab_open(&place.lab, lab_choose_dir(t->run->dir), needs_zookeeper(t, false));
     if (rc != EXIT_VALID)
         return rc;
-    rc = code_of(run_some(t, &lab, false,
-                          t->run->jobs > 0 ? t->run->jobs
-                          : t->is_measured ? MEASURE_JOBS
-                                           : STORY_JOBS));
-    lab_close(&lab);
+    place.room = t->run->jobs > 0 ? t->run->jobs
+                 : t->is_measured ? MEASURE_JOBS
+                                  : STORY_JOBS;
+    rc = code_of(run_some(t, &place, 1, false));
+    lab_close(&place.lab);
     return rc;
 }
 
-/* A server that a performance starts again must outlive that performance, so the lab is
- * one that is kept, and this is who removes it. */
+/* A server that a performance starts again must outlive that performance, so the labs
+ * are kept ones, and this is who removes them. */
 static enum exit_code run_alone(struct troupe *t)
 {
-    char dir[FILES_PATH_MAX];
-    struct lab lab = {0};
-    enum exit_code rc;
+    int count = t->run->labs > 0 ? t->run->labs : 1, made = 0;
+    struct place *places = check_need(calloc((size_t)count, sizeof *places));
+    enum exit_code rc = EXIT_VALID;
     bool was_there;
 
-    if (!has_any(t, true))
-        return EXIT_VALID;
-    files_join(dir, t->run->out, "lab");
-    rc = lab_keep(&lab, dir, needs_zookeeper(t, true), &was_there);
-    if (rc == EXIT_VALID)
-        rc = code_of(run_some(t, &lab, true, 1));
-    if (lab_remove(dir, &was_there) != EXIT_VALID && rc == EXIT_VALID)
-        rc = EXIT_UNAVAILABLE;
+    for (; has_any(t, true) && rc == EXIT_VALID && made < count; made++) {
+        files_path(places[made].dir, "%s/lab-%d", t->run->out, made + 1);
+        places[made].room = 1;
+        rc = lab_keep(&places[made].lab, places[made].dir, needs_zookeeper(t, true),
+                      &was_there);
+    }
+    if (rc == EXIT_VALID && made > 0)
+        rc = code_of(run_some(t, places, count, true));
+    for (int i = 0; i < made; i++)
+        if (lab_remove(places[i].dir, &was_there) != EXIT_VALID && rc == EXIT_VALID)
+            rc = EXIT_UNAVAILABLE;
+    free(places);
     return rc;
 }
 
@@ -433,7 +509,7 @@ enum exit_code scenario_run_all(const struct scenario_run *run,
     rc = run_beside_others(&t);
     if (rc == EXIT_VALID)
         rc = run_alone(&t);
-    if (rc == EXIT_VALID) {
+    if (rc == EXIT_VALID && run->listener == NULL) {
         rc = worst_of(&t);
         if (t.is_measured && !write_table(&t))
             rc = EXIT_BUG;
