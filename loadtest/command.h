@@ -19,6 +19,8 @@
       "judge the locks of a run: two holders at once, and whose fault it was")         \
     X(scenario, "scenario",                                                            \
       "the articles' stories on real servers: watch each lock break or hold")          \
+    X(matrix, "matrix",                                                                \
+      "every scenario under every lock, with several seeds and load")                  \
     X(proxy, "proxy",                                                                  \
       "a wire to any server that fails on command: hold, drop, delay, cut")            \
     X(fault, "fault", "break one server of a lab by hand, and see the proof")           \

@@ -21,13 +21,18 @@ static void link_latest(const char *base, const char *name)
 
 bool runs_make(char out[FILES_PATH_MAX], const char *base)
 {
+    return runs_make_named(out, base, "");
+}
+
+bool runs_make_named(char out[FILES_PATH_MAX], const char *base, const char *before)
+{
     char stamp[32], name[64];
 
     files_utc_stamp(stamp, sizeof stamp);
     if (mkdir(base, 0755) != 0 && errno != EEXIST)
         goto fail;
     for (int i = 1; i < SAME_SECOND_MAX; i++) {
-        snprintf(name, sizeof name, "%s", stamp);
+        snprintf(name, sizeof name, "%.20s%s", before, stamp);
         if (i > 1)
             snprintf(name + strlen(name), sizeof name - strlen(name), "-%d", i);
         files_join(out, base, name);

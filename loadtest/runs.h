@@ -9,5 +9,7 @@
 
 /* Make a new directory and point `latest` to it.  False: said on stderr why. */
 bool runs_make(char out[FILES_PATH_MAX], const char *base);
+/* The same with something before the time, such as "matrix-". */
+bool runs_make_named(char out[FILES_PATH_MAX], const char *base, const char *before);
 
 #endif /* LOADTEST_RUNS_H */
