@@ -93,34 +93,36 @@ static void take_in(struct proxy *p)
 }
 
 /* Which events of the end that reads direction `d` matter now. */
-static short wanted(const struct proxy_wire *w, int d)
+static short wanted(const struct proxy_wire *w, int d, int64_t now_ns)
 {
-    bool is_due = proxy_pipe_due_ns(&w->pipes[d]) <= dlock_clock_ns();
+    bool is_due = proxy_pipe_due_ns(&w->pipes[d]) <= now_ns;
     bool connects = w->is_connecting && d == PROXY_TO_SERVER;
     bool reads = !w->is_cut && !connects && proxy_pipe_wants_input(&w->pipes[!d]);
 
     return (short)((is_due || connects ? POLLOUT : 0) | (reads ? POLLIN : 0));
 }
 
-static int64_t next_ns(const struct proxy_wire *w)
+static int64_t next_ns(const struct proxy_wire *w, int64_t now_ns)
 {
     int64_t next = INT64_MAX;
 
     if (w->is_cut) /* whether bytes have arrived has to be asked again and again */
-        return dlock_clock_after(dlock_clock_ns(), 1);
+        return dlock_clock_after(now_ns, 1);
     for (int d = 0; d < 2; d++) {
         int64_t due_ns = proxy_pipe_due_ns(&w->pipes[d]);
 
-        if (due_ns > dlock_clock_ns() && due_ns < next)
+        if (due_ns > now_ns && due_ns < next)
             next = due_ns;
     }
     return next;
 }
 
-/* What to poll, and until when. */
+/* What to poll, and until when.  One look at the clock is for all: what is not due yet to
+ * one of them and no more in the future to another would wait for ever. */
 static int prepare(struct proxy *p)
 {
-    bool rests = p->rest_until_ns > dlock_clock_ns();
+    int64_t now_ns = dlock_clock_ns();
+    bool rests = p->rest_until_ns > now_ns;
     int64_t until_ns = rests ? p->rest_until_ns : INT64_MAX;
 
     p->polled[0] = (struct pollfd){.fd = p->wake_fd, .events = POLLIN};
@@ -129,14 +131,14 @@ static int prepare(struct proxy *p)
         const struct proxy_wire *w = p->wires[i];
 
         for (int d = 0; d < 2; d++) {
-            short events = wanted(w, d);
+            short events = wanted(w, d, now_ns);
 
             /* poll() would report a hang-up again and again that nobody can act on. */
             p->polled[FIXED_FDS + 2 * i + (size_t)d] =
                 (struct pollfd){.fd = events != 0 ? w->fds[d] : -1, .events = events};
         }
-        if (next_ns(w) < until_ns)
-            until_ns = next_ns(w);
+        if (next_ns(w, now_ns) < until_ns)
+            until_ns = next_ns(w, now_ns);
     }
     if (p->again)
         return 0;
