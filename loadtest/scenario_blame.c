@@ -28,7 +28,8 @@ void crowd_add_faults(struct history *to, const struct history *from)
 
         if (mark.kind != DLOCK_EVENT_FAULT)
             continue;
-        mark.process = add_process(to, &from->processes[mark.process]);
+        if (mark.process < from->process_count) /* one from a text has none */
+            mark.process = add_process(to, &from->processes[mark.process]);
         mark.name = history_name(to, name, strlen(name));
         *history_add_mark(to) = mark;
     }

@@ -22,7 +22,7 @@ enum {
     AFTER_MS = 3000,    /* how long it is given to get there once the story is over   */
     POLL_MS = 5,
     REST_AFTER_FAILURE_US = 20000,
-    STORE_TIMEOUT_MS = 2000, /* of one request: it has to end soon after the story     */
+    STORE_TIMEOUT_MS = 5000, /* of one request: it has to end soon after the story     */
     ERROR_MAX = 200,
 };
 

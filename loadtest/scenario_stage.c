@@ -275,6 +275,7 @@ static void open_actors(struct stage *s)
         if (answer->status != DLOCK_OK) {
             s->result->was_spoilt = answer->status == DLOCK_IO;
             s->result->rc = EXIT_UNAVAILABLE;
+            s->result->was_spoilt = true; /* by a machine that is too busy, or for good */
             stage_fail(s, "%s cannot use the lock %s: %s", a->name, s->cast->lock->name,
                        answer->error);
         }

@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: MIT */
+/* test_crowd.c -- whose doing it is when a crowd was not clean. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+/* cmocka.h needs these four first. */
+#include <cmocka.h>
+#include <string.h>
+
+#include "loadtest/scenario_crowd.h"
+#include "lock/clock.h"
+
+static const char clean[] = "10 p1 t1 acquire a -> 11 ok until=4000\n"
+                            "20 p1 t1 release a -> 21 ok\n"
+                            "30 p2 t2 acquire a -> 31 ok until=4000\n"
+                            "40 p2 t2 release a -> 41 ok\n";
+
+/* Both are promised the lock for the same time. */
+static const char both[] = "10 p1 t1 acquire a -> 11 ok until=4000\n"
+                           "30 p2 t2 acquire a -> 31 ok until=4000\n"
+                           "40 p2 t2 release a -> 41 ok\n"
+                           "50 p1 t1 release a -> 51 ok\n";
+
+/* The first one works on after its lease. */
+static const char late[] = "10 p1 t1 acquire a -> 11 ok until=400\n"
+                           "600 p2 t2 acquire a -> 610 ok until=4000\n"
+                           "700 p1 t1 release a -> 710 lost\n"
+                           "800 p2 t2 release a -> 810 ok\n";
+
+static const char lost_data[] = "25 fault redis-restart happened store\n";
+static const char elsewhere[] = "25 fault process-kill happened store pid=999\n";
+
+/* What is found in `calls`, with the faults of `faults` added, in milliseconds. */
+static enum crowd_blame blame(const char *calls, const char *faults, unsigned caps,
+                              char why[300])
+{
+    struct check_options options = check_options_default();
+    struct history h = {0}, story = {0};
+    struct check_verdict verdict;
+    struct check *check = check_new();
+    enum crowd_blame blame;
+    char error[200];
+
+    assert_true(history_parse(&h, calls, error, sizeof error));
+    assert_true(history_parse(&story, faults, error, sizeof error));
+    history_scale(&h, DLOCK_NS_PER_MS);
+    history_scale(&story, DLOCK_NS_PER_MS);
+    crowd_add_faults(&h, &story);
+    check_judge(check, &h, &options, &verdict);
+    why[0] = '\0';
+    blame = crowd_blame_of(&h, &verdict, caps, why, 300);
+    check_free(check);
+    history_free(&h);
+    history_free(&story);
+    return blame;
+}
+
+static void test_a_clean_crowd_is_clean(void **state)
+{
+    char why[300];
+
+    (void)state;
+    assert_int_equal(blame(clean, "", HISTORY_TEXT_CAPS, why), CROWD_CLEAN);
+    assert_string_equal(why, "");
+    assert_int_equal(blame(clean, lost_data, HISTORY_TEXT_CAPS, why), CROWD_CLEAN);
+}
+
+static void test_two_holders_are_the_lock_s_doing(void **state)
+{
+    char why[300];
+
+    (void)state;
+    assert_int_equal(blame(both, "", HISTORY_TEXT_CAPS, why), CROWD_LOCK);
+    assert_non_null(strstr(why, "the crowd: "));
+}
+
+static void test_a_fault_of_the_server_explains_them(void **state)
+{
+    char why[300];
+
+    (void)state;
+    assert_int_equal(blame(both, lost_data, HISTORY_TEXT_CAPS, why), CROWD_CLEAN);
+}
+
+static void test_a_fault_of_an_actor_explains_nothing(void **state)
+{
+    char why[300];
+
+    (void)state;
+    assert_int_equal(blame(both, elsewhere, HISTORY_TEXT_CAPS, why), CROWD_LOCK);
+}
+
+static void test_lateness_is_the_machine_s(void **state)
+{
+    char why[300];
+
+    (void)state;
+    assert_int_equal(blame(late, "", HISTORY_TEXT_CAPS, why), CROWD_MACHINE);
+    assert_non_null(strstr(why, "the crowd: "));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_a_clean_crowd_is_clean),
+        cmocka_unit_test(test_two_holders_are_the_lock_s_doing),
+        cmocka_unit_test(test_a_fault_of_the_server_explains_them),
+        cmocka_unit_test(test_a_fault_of_an_actor_explains_nothing),
+        cmocka_unit_test(test_lateness_is_the_machine_s),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
