@@ -103,6 +103,7 @@ void matrix_record(struct matrix_run *run, const struct scenario_result *result)
     run->faults = result->faults;
     run->delays = result->delays;
     snprintf(run->why, sizeof run->why, "%s", result->why);
+    snprintf(run->spoilt, sizeof run->spoilt, "%s", result->spoilt);
 }
 
 int matrix_cell_count(const struct matrix *m, const struct matrix_cell *cell,

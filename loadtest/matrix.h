@@ -34,7 +34,7 @@ struct matrix_run {
     unsigned signs;
     int tries;
     int64_t took_ms, story_holds, crowd_holds, crowd_failures, faults, delays;
-    char why[400];
+    char why[400], spoilt[300]; /* spoilt: why the try before did not count            */
     bool is_kept;  /* its records and its page are in dir                              */
     char dir[128]; /* below the matrix's                                              */
 };

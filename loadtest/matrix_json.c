@@ -26,12 +26,12 @@ static json_t *run_json(const struct matrix *m, const struct matrix_cell *cell, 
 
     matrix_command(m, cell, seed, command);
     return json_pack(
-        "{s:I, s:s, s:o, s:o, s:s, s:i, s:I, s:I, s:I, s:I, s:I, s:I, s:o, s:s}", "seed",
+        "{s:I, s:s, s:o, s:o, s:s, s:i, s:s, s:I, s:I, s:I, s:I, s:I, s:I, s:o, s:s}", "seed",
         (json_int_t)matrix_seed(m, seed), "verdict", matrix_verdict_name(run->verdict),
         "outcome",
         has_outcome ? json_string(scenario_outcome_name(run->outcome, false))
                     : json_null(),
-        "signs", signs_json(run->signs), "why", run->why, "tries", run->tries, "took_ms",
+        "signs", signs_json(run->signs), "why", run->why, "tries", run->tries, "spoilt", run->spoilt, "took_ms",
         (json_int_t)run->took_ms, "faults", (json_int_t)run->faults, "crowd_delays",
         (json_int_t)run->delays, "holds", (json_int_t)run->story_holds, "crowd_holds",
         (json_int_t)run->crowd_holds, "crowd_failures", (json_int_t)run->crowd_failures,

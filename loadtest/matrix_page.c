@@ -134,7 +134,8 @@ static void print_run(FILE *out, const struct matrix *m, const struct matrix_cel
             "; %" PRId64 " faults, %" PRId64 " and %" PRId64 " holds, %" PRId64 " ms",
             run->faults, run->story_holds, run->crowd_holds, run->took_ms);
     if (run->tries > 1)
-        fprintf(out, ", performed %d times", run->tries);
+        fprintf(out, ", performed %d times: ", run->tries);
+    page_text(out, run->spoilt);
     if (run->is_kept)
         fprintf(out, "; <a href=\"%s/page.html\">drawn</a>, <a href=\"%s/story.txt\">told</a>",
                 run->dir, run->dir);

@@ -35,6 +35,7 @@ struct scenario_result {
     bool has_happened;
     bool was_spoilt;  /* it may happen if it is performed again                        */
     int tries;
+    char spoilt[300];   /* why the try before this one did not count; "": there was none  */
     enum scenario_outcome outcome;
     unsigned signs;
     unsigned gave_way;  /* set of 1 << dlock_assumption: what did not hold, as the

@@ -114,11 +114,20 @@ static void choose_dir(const struct troupe *t, struct performance *p)
     files_join(p->dir, t->run->out, name);
 }
 
+static void begin_try(struct scenario_result *r)
+{
+    struct scenario_result fresh = {.tries = r->tries + 1};
+
+    snprintf(fresh.spoilt, sizeof fresh.spoilt, "%.*s", (int)sizeof fresh.spoilt - 1,
+             r->why);
+    *r = fresh;
+}
+
 static bool start(struct troupe *t, struct performance *p, struct lab *lab)
 {
     pid_t parent = getpid(), pid;
 
-    *p->result = (struct scenario_result){.tries = p->result->tries + 1};
+    begin_try(p->result);
     choose_dir(t, p);
     if (t->run->listener != NULL && p->result->tries > 1)
         files_remove_tree(p->dir);
@@ -292,10 +301,16 @@ static bool is_restored(const struct troupe *t, struct place *place)
                EXIT_VALID;
 }
 
-/* One that a busy machine spoilt is performed again. */
+/* One that a busy machine spoilt is performed again; among thousands, any that did not
+ * happen.  What came out otherwise than expected never is. */
+static bool deserves_another(const struct troupe *t, const struct scenario_result *r)
+{
+    return r->was_spoilt || (t->run->listener != NULL && r->rc == EXIT_UNKNOWN);
+}
+
 static bool begins_anew(struct troupe *t, struct performance *p, struct place *place)
 {
-    return p->result->was_spoilt && p->result->tries < SCENARIO_TRIES &&
+    return deserves_another(t, p->result) && p->result->tries < SCENARIO_TRIES &&
            !interrupted() &&
            (!p->cast->scenario->needs_own_servers || is_restored(t, place)) &&
            start(t, p, &place->lab);

@@ -1,0 +1,250 @@
+/* SPDX-License-Identifier: MIT */
+/* test_matrix.c -- which performances a matrix has, what they come to together, and what a
+ * seed is. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+/* cmocka.h needs these four first. */
+#include <cmocka.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "loadtest/matrix.h"
+
+/* Two scenarios' worth of cells: every lock of the first, with `seeds` seeds. */
+static void make(struct matrix *m, int seeds)
+{
+    struct scenario_cast *casts;
+    size_t count = scenario_cast_all(scenario_at(0), NULL, NULL, &casts);
+
+    *m = (struct matrix){.first_seed = 1, .seed_count = seeds};
+    assert_true(matrix_make(m, casts, count));
+    matrix_plan(m, 1, 1);
+    free(casts);
+}
+
+static struct scenario_result as_expected(void)
+{
+    return (struct scenario_result){
+        .has_happened = true, .is_expected = true, .tries = 1, .holds = 3, .faults = 2,
+        .crowd_holds = 100, .delays = 1, .took_ns = 1000000000};
+}
+
+static void record_all(struct matrix *m)
+{
+    struct scenario_result good = as_expected();
+
+    for (size_t i = 0; i < m->cell_count; i++)
+        for (int seed = 0; seed < m->seed_count; seed++)
+            matrix_record(&m->cells[i].runs[seed], &good);
+}
+
+static void test_all_as_expected_is_a_pass(void **state)
+{
+    struct matrix m;
+    struct matrix_totals t;
+
+    (void)state;
+    make(&m, 2);
+    record_all(&m);
+    t = matrix_sum(&m);
+    assert_int_equal(t.done, 2 * m.cell_count);
+    assert_int_equal(t.cells_as_expected, m.cell_count);
+    assert_int_equal(t.story_holds, 3 * (int64_t)t.done);
+    assert_int_equal(t.crowd_holds, 100 * (int64_t)t.done);
+    assert_int_equal(t.faults, 2 * (int64_t)t.done);
+    assert_int_equal(matrix_exit_code(&m), EXIT_VALID);
+    matrix_free(&m);
+}
+
+static void test_one_of_many_is_enough_to_fail(void **state)
+{
+    struct matrix m;
+    struct scenario_result bad = as_expected();
+    char text[64];
+
+    (void)state;
+    make(&m, 3);
+    record_all(&m);
+    bad.is_expected = false;
+    bad.rc = EXIT_INVALID;
+    matrix_record(&m.cells[1].runs[2], &bad);
+    assert_int_equal(matrix_cell_verdict(&m, &m.cells[1]), MATRIX_UNEXPECTED);
+    assert_int_equal(matrix_cell_verdict(&m, &m.cells[0]), MATRIX_AS_EXPECTED);
+    assert_int_equal(matrix_exit_code(&m), EXIT_INVALID);
+    matrix_cell_text(&m, &m.cells[1], text, sizeof text);
+    assert_string_equal(text, "1/3!");
+    matrix_free(&m);
+}
+
+static void test_what_did_not_happen_is_no_pass(void **state)
+{
+    struct matrix m;
+    struct scenario_result none = {.rc = EXIT_UNKNOWN, .is_expected = true};
+    struct scenario_result bad = {.has_happened = true, .rc = EXIT_INVALID};
+
+    (void)state;
+    make(&m, 1);
+    assert_int_equal(matrix_exit_code(&m), EXIT_UNKNOWN); /* nothing was done at all */
+    record_all(&m);
+    matrix_record(&m.cells[0].runs[0], &none);
+    assert_int_equal(matrix_cell_verdict(&m, &m.cells[0]), MATRIX_UNKNOWN);
+    assert_int_equal(matrix_exit_code(&m), EXIT_UNKNOWN);
+    matrix_record(&m.cells[1].runs[0], &bad); /* that counts more */
+    assert_int_equal(matrix_exit_code(&m), EXIT_INVALID);
+    none.rc = EXIT_UNAVAILABLE; /* and that more than anything that it spoils */
+    matrix_record(&m.cells[0].runs[0], &none);
+    assert_int_equal(matrix_exit_code(&m), EXIT_UNAVAILABLE);
+    matrix_free(&m);
+}
+
+static void test_parts_are_all_of_it_and_nothing_twice(void **state)
+{
+    struct matrix m;
+    struct matrix_place *order;
+    size_t count = 0, all;
+
+    (void)state;
+    make(&m, 5);
+    all = m.cell_count * 5;
+    for (int part = 1; part <= 3; part++) {
+        matrix_plan(&m, part, 3);
+        count += matrix_order(&m, &order);
+        for (size_t i = 0; i < m.cell_count; i++)
+            for (int seed = 0; seed < 5; seed++)
+                if (m.cells[i].runs[seed].is_planned)
+                    m.cells[i].runs[seed].tries++;
+        free(order);
+    }
+    assert_int_equal(count, all);
+    for (size_t i = 0; i < m.cell_count; i++)
+        for (int seed = 0; seed < 5; seed++)
+            assert_int_equal(m.cells[i].runs[seed].tries, 1);
+    matrix_free(&m);
+}
+
+static void test_every_cell_comes_before_the_next_seed(void **state)
+{
+    struct matrix m;
+    struct matrix_place *order, *again;
+    size_t count;
+    bool is_shuffled = false;
+
+    (void)state;
+    make(&m, 3);
+    count = matrix_order(&m, &order);
+    matrix_order(&m, &again);
+    for (size_t i = 0; i < count; i++) {
+        assert_int_equal(order[i].seed, i / m.cell_count);
+        assert_int_equal(order[i].cell, again[i].cell);
+        is_shuffled |= order[i].cell != i % m.cell_count;
+    }
+    assert_true(is_shuffled);
+    free(order);
+    free(again);
+    matrix_free(&m);
+}
+
+static void test_the_command_names_the_cell_and_the_seed(void **state)
+{
+    struct matrix m;
+    char command[MATRIX_COMMAND_MAX];
+
+    (void)state;
+    make(&m, 3);
+    matrix_command(&m, &m.cells[0], 2, command);
+    assert_non_null(strstr(command, m.cells[0].cast.scenario->name));
+    assert_non_null(strstr(command, m.cells[0].cast.lock->name));
+    assert_non_null(strstr(command, "--seed=3 --seeds=1"));
+    matrix_free(&m);
+}
+
+static void test_what_is_left_goes_on_as_it_went(void **state)
+{
+    (void)state;
+    assert_int_equal(matrix_left_ms(0, 10, 1000), -1);
+    assert_int_equal(matrix_left_ms(5, 10, 1000), 1000);
+    assert_int_equal(matrix_left_ms(10, 10, 1000), 0);
+}
+
+/* ---- seeds ---- */
+
+static void test_a_seed_gives_the_same_again(void **state)
+{
+    struct scenario_variation a = scenario_vary(7, "ghost", "lua", "read-write"),
+                              b = scenario_vary(7, "ghost", "lua", "read-write");
+    int differences = 0;
+
+    (void)state;
+    assert_true(a.number == b.number && a.time_percent == b.time_percent &&
+                a.first_node == b.first_node && a.processes == b.processes &&
+                a.threads == b.threads && a.names == b.names &&
+                a.lease_ms == b.lease_ms && a.wait_ms == b.wait_ms &&
+                a.hold_us == b.hold_us && a.rest_us == b.rest_us &&
+                a.delay_ms == b.delay_ms && a.delays_answers == b.delays_answers);
+    for (uint32_t seed = 8; seed < 18; seed++) {
+        b = scenario_vary(seed, "ghost", "lua", "read-write");
+        differences += a.number != b.number && a.lease_ms != b.lease_ms;
+    }
+    assert_true(differences >= 8);
+    b = scenario_vary(7, "ghost", "fair", "read-write");
+    assert_true(a.number != b.number);
+}
+
+static void test_what_is_drawn_is_within_its_limits(void **state)
+{
+    bool nodes[LAB_REDIS_COUNT] = {false}, delays = false, none = false;
+
+    (void)state;
+    for (uint32_t seed = 0; seed < 500; seed++) {
+        struct scenario_variation v = scenario_vary(seed, "ghost", "lua", "read-write");
+
+        assert_true(v.is_varied);
+        assert_in_range(v.time_percent, 100, 125);
+        assert_in_range(v.first_node, 0, SCENARIO_NODES_MAX - 1);
+        assert_in_range(v.processes, 1, CROWD_PROCESSES_MAX);
+        assert_in_range(v.threads, 2, CROWD_THREADS_MAX);
+        assert_in_range(v.names, 2, CROWD_NAMES_MAX);
+        assert_in_range(v.delay_ms, 0, 3);
+        nodes[v.first_node] = true;
+        delays |= v.delay_ms > 0;
+        none |= v.delay_ms == 0;
+    }
+    for (int i = 0; i < SCENARIO_NODES_MAX; i++)
+        assert_true(nodes[i]);
+    assert_true(delays && none);
+}
+
+/* Two who share a name must be promised that the other is kept out. */
+static void test_nobody_shares_what_the_lock_does_not_guard(void **state)
+{
+    struct scenario_variation v = {.processes = 2, .threads = 3, .names = 2};
+    uint64_t dice = 1;
+
+    (void)state;
+    for (int i = 0; i < 200; i++) {
+        assert_int_equal(crowd_name(&v, 0, 1, 2, &dice), 5);
+        assert_in_range(crowd_name(&v, DLOCK_CAP_LOCAL, 0, 2, &dice), 0, 1);
+        assert_in_range(crowd_name(&v, DLOCK_CAP_LOCAL, 1, 2, &dice), 2, 3);
+        assert_in_range(crowd_name(&v, DLOCK_CAP_EXCLUSIVE, 1, 2, &dice), 0, 1);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_all_as_expected_is_a_pass),
+        cmocka_unit_test(test_one_of_many_is_enough_to_fail),
+        cmocka_unit_test(test_what_did_not_happen_is_no_pass),
+        cmocka_unit_test(test_parts_are_all_of_it_and_nothing_twice),
+        cmocka_unit_test(test_every_cell_comes_before_the_next_seed),
+        cmocka_unit_test(test_the_command_names_the_cell_and_the_seed),
+        cmocka_unit_test(test_what_is_left_goes_on_as_it_went),
+        cmocka_unit_test(test_a_seed_gives_the_same_again),
+        cmocka_unit_test(test_what_is_drawn_is_within_its_limits),
+        cmocka_unit_test(test_nobody_shares_what_the_lock_does_not_guard),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
