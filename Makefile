@@ -7,6 +7,7 @@
 #   make V=1                             show whole commands
 #   make WERROR=1                        warnings are errors
 #   make demo LOCKS=lua,reentrant        compare only these, or all
+#   make matrix MATRIX='--seeds=1'     less of it: whatever `seckill matrix --help` says
 #   make mutants MUTANTS='drop-*'        try only these
 
 BUILD  ?= release
@@ -16,6 +17,8 @@ CC     ?= cc
 PREFIX ?= /usr/local
 # What `make demo` compares: names with commas, or all.
 LOCKS  ?= none,local,naive,owner,lua,reentrant,redlock
+# More flags for `seckill matrix`.
+MATRIX ?=
 # What `make mutants` tries: a shell pattern over the names in tests/mutants.
 MUTANTS ?= *
 
@@ -156,6 +159,11 @@ build/gen/timeline_html.h: loadtest/page/timeline.html tools/embed.sh build/gen/
 demo: deps                                  ## from a clone to the table that shows who oversells
 	@$(MAKE) --no-print-directory -j2 all
 	@build/seckill compare --locks=$(LOCKS)
+
+.PHONY: matrix
+matrix: deps                                ## every scenario x lock, five seeds, with load; MATRIX='--part=1/2'
+	@$(MAKE) --no-print-directory -j2 all
+	@build/seckill matrix $(MATRIX)
 
 .PHONY: lab-up lab-down
 lab-up: all                                 ## start the private servers in .lab/

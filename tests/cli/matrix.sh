@@ -1,0 +1,75 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+# matrix.sh -- a part of the matrix that fits in three minutes; that it can fail; that a
+# seed gives the same again; and that what was done is kept when it is cut short.
+# shellcheck source=tests/cli/support/tap.sh
+. "$(dirname "$0")/support/tap.sh"
+plan 24
+lab=$work/lab
+labs+=("$lab")
+# A lock of each store, and what has none.
+some=local,naive,lua,fenced,redlock,pg-advisory,zk-seq
+
+matrix() { "$seckill" matrix --dir "$lab" --out "$work/runs" "$@"; }
+# total NAME FILE: a number of its totals.
+total() { sed -nE '/"totals"/,/\}/s/.*"'"$1"'": ([0-9]+).*/\1/p' "$2"; }
+lacks() { ! grep -Eq -- "$1" "$2"; }
+
+check 'the list names a cell and what is expected' \
+    says '^S4 +wrong-delete +naive +read-write +breaks' "$seckill" matrix --list
+check 'the help teaches' says 'how a failure looks' "$seckill" matrix --help
+check 'a scenario that nobody knows is refused' says 'did you mean "wrong-delete"' \
+    matrix --scenarios=wrong-deletes
+check 'so is a lock' status 64 matrix --locks=naiv
+check 'so is a part that is none' status 64 matrix --part=3/2
+check 'and a scenario without a lock that it is about' status 64 \
+    matrix --scenarios=wrong-delete --locks=none
+
+"$seckill" lab up --zookeeper --dir "$lab" >/dev/null || exit 1
+json=$work/runs/latest/matrix.json
+part() { matrix --locks=$some --seeds=1 --limit=100s >"$work/table" 2>"$work/progress"; }
+check 'a part of it is as expected' part
+cp "$json" "$work/part.json"
+page=$work/runs/latest/matrix.html
+check 'the table has a broken cell and a sound one' grep -Eq '^wrong-delete .*breaks +holds' "$work/table"
+check 'and the totals' grep -Eq '^[0-9]+ holds checked: ' "$work/table"
+check 'the lines are as wide as a page' test "$(awk 'length > n {n = length} END {print n}' \
+    <(sed -n '3,/^In each cell/p' "$work/table" | grep -Ev '^(unknown|UNEXPECTED| )'))" -le 80
+check 'faults were injected' test "$(total faults "$work/part.json")" -gt 20
+check 'a crowd was beside every story' lacks '"crowd_holds": 0,' "$work/part.json"
+check 'the page asks no network for anything' test "$(grep -Ec '(src|href)="[a-z]*:' "$page")" -eq 0
+check 'and names the command that performs a cell again' grep -q 'seckill matrix --scenarios=wrong-delete --locks=naive --guard=read-write --seed=1 --seeds=1' "$page"
+check 'the records of what was as expected are gone' test "$(find "$work"/runs/latest/ -name '*.dlockrec' | wc -l)" -eq 0
+
+false_one() { matrix --scenarios=wrong-delete --locks=naive,lua --seeds=1 --expect=holds >"$work/false" 2>&1; }
+check 'an expectation that is false is found' status 1 false_one
+check 'and only that one' grep -q '^1 of 2 cells as expected, 1 UNEXPECTED' "$work/false"
+check 'its records are kept for the checker' status 1 "$seckill" check \
+    "$work/runs/latest/wrong-delete-naive-read-write-seed-1"
+check 'and it is drawn' grep -q '<svg' "$work/runs/latest/wrong-delete-naive-read-write-seed-1/page.html"
+
+# The crowd and the lease of a seed stand in its records.
+shape() {
+    matrix --scenarios=ghost --locks=redlock --seed="$1" --seeds=1 --keep >/dev/null 2>&1 || return 1
+    grep -E '^(lock|beside it)' "$work/runs/latest/ghost-redlock-read-write-seed-$1/story.txt"
+}
+check 'a seed gives the same again' test "$(shape 7)" = "$(shape 7)" -a -n "$(shape 7)"
+check 'and another seed another one' test "$(shape 7)" != "$(shape 8)"
+
+cut_short() {
+    local pid got=0
+    "$seckill" matrix --dir "$lab" --out "$work/runs" --scenarios=nested,forked,ghost \
+        --jobs=1 >"$work/cut.txt" 2>"$work/cut.log" &
+    pid=$!
+    pids+=("$pid")
+    within 60 grep -q '^\[[1-9]' "$work/cut.log" || return 1
+    mapfile -t children < <(pgrep -P "$pid")
+    kill -INT "$pid"
+    wait "$pid" || got=$?
+    cat "$work/cut.log" "$work/cut.txt"
+    [ "$got" -eq 130 ] && within 10 gone ${children[@]+"${children[@]}"}
+}
+check 'Ctrl-C ends it' cut_short
+check 'what was done until then is in the table' grep -Eq 'cut short after [1-9][0-9]* of' "$work/cut.txt"
+check 'and in the reports' test "$(total performed "$json")" -gt 0
+done_testing
