@@ -29,6 +29,7 @@ static const char late[] = "10 p1 t1 acquire a -> 11 ok until=400\n"
                            "800 p2 t2 release a -> 810 ok\n";
 
 static const char lost_data[] = "25 fault redis-restart happened store\n";
+static const char its_own[] = "25 fault process-stop happened process pid=41\n";
 static const char elsewhere[] = "25 fault process-kill happened store pid=999\n";
 
 /* What is found in `calls`, with the faults of `faults` added, in milliseconds. */
@@ -91,6 +92,18 @@ static void test_a_fault_of_an_actor_explains_nothing(void **state)
     assert_int_equal(blame(both, elsewhere, HISTORY_TEXT_CAPS, why), CROWD_LOCK);
 }
 
+/* Nobody was to stop it: only a fault of a server is an excuse. */
+static void test_a_fault_of_its_own_process_is_no_excuse(void **state)
+{
+    char calls[600], why[300];
+
+    (void)state;
+    snprintf(calls, sizeof calls,
+             "system p1 pid=41 variant=lua caps=exclusive,expires,owned lease=4000\n%s",
+             both);
+    assert_int_equal(blame(calls, its_own, HISTORY_TEXT_CAPS, why), CROWD_MACHINE);
+}
+
 static void test_lateness_is_the_machine_s(void **state)
 {
     char why[300];
@@ -107,6 +120,7 @@ int main(void)
         cmocka_unit_test(test_two_holders_are_the_lock_s_doing),
         cmocka_unit_test(test_a_fault_of_the_server_explains_them),
         cmocka_unit_test(test_a_fault_of_an_actor_explains_nothing),
+        cmocka_unit_test(test_a_fault_of_its_own_process_is_no_excuse),
         cmocka_unit_test(test_lateness_is_the_machine_s),
     };
 
