@@ -31,8 +31,9 @@ static json_t *run_json(const struct matrix *m, const struct matrix_cell *cell, 
         "outcome",
         has_outcome ? json_string(scenario_outcome_name(run->outcome, false))
                     : json_null(),
-        "signs", signs_json(run->signs), "why", run->why, "tries", run->tries, "spoilt", run->spoilt, "took_ms",
-        (json_int_t)run->took_ms, "faults", (json_int_t)run->faults, "crowd_delays",
+        "signs", signs_json(run->signs), "why", run->why, "tries", run->tries, "spoilt",
+        run->spoilt, "took_ms", (json_int_t)run->took_ms, "faults",
+        (json_int_t)run->faults, "crowd_delays",
         (json_int_t)run->delays, "holds", (json_int_t)run->story_holds, "crowd_holds",
         (json_int_t)run->crowd_holds, "crowd_failures", (json_int_t)run->crowd_failures,
         "dir", run->is_kept ? json_string(run->dir) : json_null(), "command", command);

@@ -270,7 +270,6 @@ static void judge(struct stage *s, const struct history *h,
         snprintf(why, sizeof r->crowd_why, "a call of the crowd failed: %s",
                  s->crowd->score->error);
     }
-    r->was_spoilt |= r->crowd_blame == CROWD_MACHINE;
 }
 
 bool crowd_check(struct stage *s)

@@ -230,10 +230,6 @@ static bool compare(struct scenario_result *r, const struct scenario_expectation
                  dlock_assumption_text((int)e->broken));
         return false;
     }
-    if (r->crowd_blame != CROWD_CLEAN) {
-        snprintf(r->why, sizeof r->why, "%s", r->crowd_why);
-        return false;
-    }
     return true;
 }
 
@@ -252,6 +248,17 @@ static void forgive_short(struct scenario_result *r, const struct scenario_expec
     }
 }
 
+/* The story came out as expected: did the crowd?  One that was merely late spoils it. */
+static void add_crowd(struct scenario_result *r)
+{
+    if (r->crowd_blame == CROWD_CLEAN)
+        return;
+    snprintf(r->why, sizeof r->why, "%s", r->crowd_why);
+    r->is_expected = false;
+    r->was_spoilt = r->crowd_blame == CROWD_MACHINE;
+    r->rc = r->was_spoilt ? EXIT_UNKNOWN : EXIT_INVALID;
+}
+
 void stage_judge(struct stage *s)
 {
     struct scenario_result *r = s->result;
@@ -267,13 +274,10 @@ void stage_judge(struct stage *s)
     r->outcome = outcome_of(s->signs, s->cast->scenario->breaks);
     r->holds = s->verdict.holds;
     r->faults = count_faults(&s->history);
-    if (r->crowd_blame == CROWD_MACHINE) {
-        snprintf(r->why, sizeof r->why, "%s", r->crowd_why);
-        r->rc = EXIT_UNKNOWN;
-        return;
-    }
     r->is_expected = compare(r, s->cast->expected);
     r->rc = r->is_expected ? EXIT_VALID : EXIT_INVALID;
     if (r->tally.is_short && r->outcome == SCENARIO_HOLDS)
         forgive_short(r, s->cast->expected);
+    if (r->is_expected)
+        add_crowd(r);
 }
