@@ -37,12 +37,19 @@ void crowd_add_faults(struct history *to, const struct history *from)
     history_sort(to);
 }
 
-static bool has_server_fault(const struct history *h, int assumption)
+/* Was there a fault of a server, until then, that breaks this?  NONE: anything that a lease
+ * stands on, for findings that do not say what gave way, such as an order of waiters that
+ * was lost with the store's data. */
+static bool has_server_fault(const struct history *h, int assumption, int64_t until_ns)
 {
-    for (size_t i = 0; i < h->mark_count; i++)
-        if (h->marks[i].kind == DLOCK_EVENT_FAULT && h->marks[i].owner == 0 &&
-            h->marks[i].assumption == assumption)
+    for (size_t i = 0; i < h->mark_count && h->marks[i].at_ns <= until_ns; i++) {
+        const struct history_mark *mark = &h->marks[i];
+
+        if (mark->kind == DLOCK_EVENT_FAULT && mark->owner == 0 &&
+            mark->assumption != DLOCK_ASSUMES_NONE &&
+            (assumption == DLOCK_ASSUMES_NONE || mark->assumption == assumption))
             return true;
+    }
     return false;
 }
 
@@ -54,11 +61,12 @@ static bool is_lateness(int assumption, unsigned caps)
            (assumption == DLOCK_ASSUMES_RELEASE && !(caps & DLOCK_CAP_OWNED));
 }
 
-static enum crowd_blame blame_of(const struct history *h, int assumption, unsigned caps)
+static enum crowd_blame blame_of(const struct history *h,
+                                 const struct check_example *example, unsigned caps)
 {
-    if (assumption != DLOCK_ASSUMES_NONE && has_server_fault(h, assumption))
+    if (has_server_fault(h, example->assumption, example->to_ns))
         return CROWD_CLEAN;
-    return is_lateness(assumption, caps) ? CROWD_MACHINE : CROWD_LOCK;
+    return is_lateness(example->assumption, caps) ? CROWD_MACHINE : CROWD_LOCK;
 }
 
 enum crowd_blame crowd_blame_of(const struct history *h, const struct check_verdict *v,
@@ -73,7 +81,7 @@ enum crowd_blame crowd_blame_of(const struct history *h, const struct check_verd
             continue;
         for (size_t j = 0; j < finding->example_count; j++) {
             const struct check_example *example = &finding->examples[j];
-            enum crowd_blame blame = blame_of(h, example->assumption, caps);
+            enum crowd_blame blame = blame_of(h, example, caps);
 
             if (blame <= worst)
                 continue;

@@ -104,6 +104,25 @@ static void test_a_fault_of_its_own_process_is_no_excuse(void **state)
     assert_int_equal(blame(calls, its_own, HISTORY_TEXT_CAPS, why), CROWD_MACHINE);
 }
 
+/* What the checker calls unfair it gives no reason for. */
+static void test_only_an_earlier_fault_explains_an_order(void **state)
+{
+    struct check_verdict v = {.findings[CHECK_fairness] = {
+                                  .valid = CHECK_INVALID,
+                                  .example_count = 1,
+                                  .examples[0] = {.to_ns = 30, .text = "overtaken"}}};
+    struct history h = {0};
+    char error[200], why[300];
+
+    (void)state;
+    assert_true(history_parse(&h, lost_data, error, sizeof error)); /* at 25 */
+    assert_int_equal(crowd_blame_of(&h, &v, 0, why, sizeof why), CROWD_CLEAN);
+    v.findings[CHECK_fairness].examples[0].to_ns = 20;
+    assert_int_equal(crowd_blame_of(&h, &v, 0, why, sizeof why), CROWD_LOCK);
+    assert_string_equal(why, "the crowd: fairness: overtaken");
+    history_free(&h);
+}
+
 static void test_lateness_is_the_machine_s(void **state)
 {
     char why[300];
@@ -121,6 +140,7 @@ int main(void)
         cmocka_unit_test(test_a_fault_of_the_server_explains_them),
         cmocka_unit_test(test_a_fault_of_an_actor_explains_nothing),
         cmocka_unit_test(test_a_fault_of_its_own_process_is_no_excuse),
+        cmocka_unit_test(test_only_an_earlier_fault_explains_an_order),
         cmocka_unit_test(test_lateness_is_the_machine_s),
     };
 
