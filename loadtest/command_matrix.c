@@ -27,9 +27,15 @@ static const char *outcome_at(size_t i)
                : NULL;
 }
 
+/* The stories; a measurement has a length of its own and is no part of the matrix. */
 static const char *scenario_name_at(size_t i)
 {
-    return scenario_at(i) != NULL ? scenario_at(i)->name : NULL;
+    const struct scenario *scenario;
+
+    for (size_t at = 0; (scenario = scenario_at(at)) != NULL; at++)
+        if (!scenario_is_measured(scenario) && i-- == 0)
+            return scenario->name;
+    return NULL;
 }
 
 #define AT(field) offsetof(struct matrix_settings, field)

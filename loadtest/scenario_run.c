@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* scenario_run.c -- many performances: those that hurt nobody several at a time in one
  * lab, those that hurt servers one after another in a lab of their own. */
-#include "loadtest/scenario_run.h"
+#include "loadtest/scenario_troupe.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -24,44 +24,8 @@ enum {
     POLL_MS = 5,
     STORY_JOBS = 3,
     MEASURE_JOBS = 12, /* pauses take time, but no processor                            */
-    NEWS_MS = 30000,   /* how often to say how far it is, where nobody draws over it    */
-    LIVE_NEWS_MS = 500,
     NAME_SIZE = 160,
 };
-
-struct performance {
-    const struct scenario_cast *cast;
-    struct scenario_result *result; /* shared with the process                        */
-    struct child child;
-    char dir[FILES_PATH_MAX];
-    int64_t until_ns;
-    bool is_done;
-    struct scenario_variation vary;
-    int place;  /* which of the labs it is in                                      */
-};
-
-/* A lab, and how many may perform in it at a time. */
-struct place {
-    struct lab lab;
-    char dir[FILES_PATH_MAX]; /* of those that are made for this run                  */
-    int running, room;
-};
-
-struct troupe {
-    const struct scenario_run *run;
-    struct performance *all;
-    size_t count;
-    unsigned number;  /* in the names of this run                                     */
-    bool is_measured; /* all of them are the same measurement                         */
-    int64_t begin_ns, told_ns; /* when it began, when it was last said how far it is  */
-};
-
-static void describe(const struct performance *p, char *out, size_t size)
-{
-    snprintf(out, size, "%s%s%s", p->cast->lock->name,
-             p->cast->expected->guard != NULL ? "+" : "",
-             p->cast->expected->guard != NULL ? p->cast->expected->guard : "");
-}
 
 /* ---- one ---- */
 
@@ -92,19 +56,13 @@ static void perform(const struct troupe *t, const struct performance *p, struct 
     exit((int)stage_perform(p->cast, &options, p->result));
 }
 
-static int64_t length_ms(const struct troupe *t)
-{
-    return t->run->duration_ms > 0 ? t->run->duration_ms
-                                   : t->all[0].cast->scenario->duration_ms;
-}
-
 /* Of this try: what was spoilt before it is kept. */
 static void choose_dir(const struct troupe *t, struct performance *p)
 {
     const struct scenario_listener *listener = t->run->listener;
     char name[NAME_SIZE], lock[80];
 
-    describe(p, lock, sizeof lock);
+    performance_lock(p, lock, sizeof lock);
     snprintf(name, sizeof name, "%s-%s", p->cast->scenario->name, lock);
     if (listener != NULL)
         p->vary = listener->vary(listener->arg, (size_t)(p - t->all), name, sizeof name);
@@ -145,7 +103,7 @@ static bool start(struct troupe *t, struct performance *p, struct lab *lab)
     }
     p->child = (struct child){pid, child_start_time(pid)};
     p->until_ns = dlock_clock_after(dlock_clock_ns(),
-                                    LIMIT_MS + (t->is_measured ? length_ms(t) : 0));
+                                    LIMIT_MS + (t->is_measured ? troupe_length_ms(t) : 0));
     return true;
 }
 
@@ -180,70 +138,6 @@ static bool has_ended(struct performance *p)
     return true;
 }
 
-/* ---- the table ---- */
-
-static void print_file(const char *dir, const char *name)
-{
-    char path[FILES_PATH_MAX], *text;
-
-    files_join(path, dir, name);
-    text = files_read(path, NULL);
-    if (text != NULL)
-        fputs(text, stdout);
-    free(text);
-}
-
-static void print_row(const struct troupe *t, const struct performance *p)
-{
-    const struct scenario_result *r = p->result;
-    const char *outcome = !r->has_happened
-                              ? "did not happen"
-                              : scenario_outcome_name(r->outcome, t->run->is_chinese);
-    enum report_style style = r->rc == EXIT_VALID ? STYLE_GOOD : STYLE_BAD;
-    char lock[80];
-
-    describe(p, lock, sizeof lock);
-    printf("%-5s %-26s %-16s %-20s %s%-11s%s %5.1f s%s%s\n", p->cast->scenario->number,
-           p->cast->scenario->name, lock, outcome, report_style(stdout, style),
-           r->rc == EXIT_VALID ? "as expected"
-           : r->has_happened   ? "UNEXPECTED"
-                               : "unknown",
-           report_style(stdout, STYLE_PLAIN), (double)r->took_ns / 1e9,
-           r->rc == EXIT_VALID ? "" : "  ", r->rc == EXIT_VALID ? "" : r->why);
-    fflush(stdout);
-}
-
-/* ---- how far a measurement is ---- */
-
-static void clear_news(const struct troupe *t)
-{
-    if (t->is_measured && report_is_live(stderr))
-        fputs("\r\033[K", stderr);
-}
-
-static void tell_news(struct troupe *t)
-{
-    bool is_live = report_is_live(stderr);
-    int64_t now_ns = dlock_clock_ns(), updates = 0;
-    size_t done = 0, going = 0;
-
-    if (!t->is_measured || t->count < 2 ||
-        now_ns < dlock_clock_after(t->told_ns, is_live ? LIVE_NEWS_MS : NEWS_MS))
-        return;
-    t->told_ns = now_ns;
-    for (size_t i = 0; i < t->count; i++) {
-        done += t->all[i].is_done;
-        going += !t->all[i].is_done && t->all[i].child.pid != 0;
-        updates += t->all[i].result->tally.acknowledged;
-    }
-    clear_news(t);
-    fprintf(stderr, "%.0f s: %zu of %zu done, %zu under way, %.0f s each; %" PRId64
-                    " updates acknowledged%s",
-            (double)(now_ns - t->begin_ns) / 1e9, done, t->count, going,
-            (double)length_ms(t) / 1000, updates, is_live ? "" : "\n");
-    fflush(stderr);
-}
-
 /* ---- all ---- */
 
 static void finish(struct troupe *t, struct performance *p)
@@ -256,13 +150,7 @@ static void finish(struct troupe *t, struct performance *p)
             listener->on_end(listener->arg, (size_t)(p - t->all), p->result, p->dir);
         return;
     }
-    clear_news(t);
-    if (t->is_measured && t->count == 1)
-        table_head(stdout, p->cast->scenario);
-    if (t->is_measured)
-        table_row(stdout, p->cast, p->result);
-    else if (t->count > 1)
-        print_row(t, p);
+    troupe_tell_end(t, p);
 }
 
 static bool is_meant(const struct performance *p, bool own)
@@ -381,7 +269,7 @@ static bool run_some(struct troupe *t, struct place *places, int count, bool own
             places[p->place].running--;
         }
         if (t->run->listener == NULL)
-            tell_news(t);
+            troupe_tell_news(t);
         usleep(POLL_MS * 1000);
     }
 }
@@ -448,53 +336,6 @@ static enum exit_code worst_of(const struct troupe *t)
     return EXIT_VALID;
 }
 
-static void sum_up(const struct troupe *t)
-{
-    size_t good = 0;
-
-    for (size_t i = 0; i < t->count; i++) {
-        const struct performance *p = &t->all[i];
-
-        good += p->is_done && p->result->rc == EXIT_VALID;
-        if (!p->is_done || p->result->rc == EXIT_VALID)
-            continue;
-        printf("\n---- %s\n", p->dir);
-        print_file(p->dir, "story.txt");
-    }
-    printf("\n%zu of %zu as expected.  Kept in %s\n", good, t->count, t->run->out);
-}
-
-static bool write_table(const struct troupe *t)
-{
-    struct table_line *lines = check_need(calloc(t->count, sizeof *lines));
-    bool ok;
-
-    for (size_t i = 0; i < t->count; i++)
-        lines[i] = (struct table_line){t->all[i].cast, t->all[i].result};
-    table_foot(stdout);
-    ok = table_write(t->run->out, lines, t->count, length_ms(t), t->run->seed);
-    free(lines);
-    return ok;
-}
-
-static bool write_page(const struct troupe *t)
-{
-    char **parts = check_need(calloc(t->count, sizeof *parts));
-    bool ok;
-
-    for (size_t i = 0; i < t->count; i++) {
-        parts[i] = check_need(malloc(FILES_PATH_MAX));
-        files_join(parts[i], t->all[i].dir[0] != '\0' ? t->all[i].dir : ".", "page.part");
-    }
-    ok = scenario_write_page(t->run->html, parts, t->count);
-    for (size_t i = 0; i < t->count; i++)
-        free(parts[i]);
-    free(parts);
-    if (ok)
-        printf("drawn in %s\n", t->run->html);
-    return ok;
-}
-
 static void *share(size_t size)
 {
     void *memory =
@@ -526,11 +367,11 @@ enum exit_code scenario_run_all(const struct scenario_run *run,
         rc = run_alone(&t);
     if (rc == EXIT_VALID && run->listener == NULL) {
         rc = worst_of(&t);
-        if (t.is_measured && !write_table(&t))
+        if (t.is_measured && !troupe_write_table(&t))
             rc = EXIT_BUG;
         if (count > 1)
-            sum_up(&t);
-        if (run->html != NULL && !write_page(&t))
+            troupe_sum_up(&t);
+        if (run->html != NULL && !troupe_write_page(&t))
             rc = EXIT_BUG;
     }
     free(t.all);
