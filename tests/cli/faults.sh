@@ -239,7 +239,10 @@ serve() { # NAME LOCK RECORDS
         >"$work/ready-$1" 2>>"$work/log-$1" &
     serving[$1]=$!
     pids+=("$!")
-    within 10 grep -q '^ready' "$work/ready-$1" || return 1
+    within 30 grep -q '^ready' "$work/ready-$1" || {
+        cat "$work/log-$1"
+        return 1
+    }
     orders[$1]=$(sed -n 's/.*orders=\([^ ]*\).*/\1/p' "$work/ready-$1")
     admin[$1]=$(sed -n 's/.*admin=\([^ ]*\).*/\1/p' "$work/ready-$1")
 }
@@ -248,7 +251,7 @@ order() {
     curl -sf -m 30 -X POST -H "authorization: ${tokens[$2]}" \
         "${orders[$1]}/voucher-order/seckill/$voucher"
 }
-is_held() { curl -sf "${admin[$1]}/faults" | grep -q '"after-read":{"armed":[a-z]*,"holding":true'; }
+is_held() { grep -q '"after-read":{"armed":[a-z]*,"holding":true' <<<"$(curl -sf "${admin[$1]}/faults")"; }
 # first NAME USER: an order that holds the lock, in the middle of its work.
 first() {
     curl -sf -o /dev/null -X POST "${admin[$1]}/faults/arm?point=after-read&action=hold&key=$key"
@@ -259,7 +262,7 @@ first() {
 lose() {
     serve a "$1" "$work/run-$1" && serve b "$1" "$work/run-$1" && first a "$3" &&
         "$seckill" fault run "$2" --key="$key" --dir="$lab" --record="$work/run-$1" &&
-        order b "$(($3 + 1))" | grep -q success >"$work/second-$1"
+        order b "$(($3 + 1))" | grep '"success": *true'
     echo $? >"$work/lost-$1"
     curl -sf -o /dev/null -X POST "${admin[a]}/faults/release?point=after-read"
     kill -TERM "${serving[@]}"

@@ -65,7 +65,8 @@ says() {
     shift
     out=$("$@" 2>&1)
     printf '%s\n' "$out"
-    printf '%s\n' "$out" | grep -Eq -- "$pattern"
+    # Not through a pipe, which a grep that has found it leaves while it is written.
+    grep -Eq -- "$pattern" <<<"$out"
 }
 
 # within SECONDS COMMAND...: try it until it succeeds, for at most so long.
