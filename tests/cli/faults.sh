@@ -235,7 +235,7 @@ serve() { # NAME LOCK RECORDS
     rm -f "$work/ready-$1"
     touch "$work/ready-$1"
     "$seckilld" --listen=127.0.0.1:0 --admin-listen=127.0.0.1:0 --process="$1" --lock="$2" \
-        --lock-scope=voucher --lock-lease=30s --lock-wait=10s --allow-faults --record="$3" \
+        --lock-scope=voucher --lock-lease=30s --lock-wait=9s --workers=4 --allow-faults --record="$3" \
         >"$work/ready-$1" 2>>"$work/log-$1" &
     serving[$1]=$!
     pids+=("$!")
