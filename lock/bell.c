@@ -46,8 +46,34 @@ bool dlock_bell_wait(struct dlock_bell *bell, int64_t until_ns)
     return true;
 }
 
+static void wake(struct dlock_bell *bell)
+{
+    syscall(SYS_futex, &bell->state, FUTEX_WAKE_PRIVATE, 1, NULL, NULL, 0);
+}
+
+/* Both with one system call.  It also writes what it reads to b's memory, which changes
+ * nothing, and fails if that is gone with its sleeper. */
+static bool wake_both(struct dlock_bell *a, struct dlock_bell *b)
+{
+    return syscall(SYS_futex, &a->state, FUTEX_WAKE_OP_PRIVATE, 1, 1L, &b->state,
+                   FUTEX_OP(FUTEX_OP_OR, 0, FUTEX_OP_CMP_EQ, RUNG)) >= 0;
+}
+
 void dlock_bell_ring(struct dlock_bell *bell)
 {
     if (atomic_exchange(&bell->state, RUNG) == AWAITED)
-        syscall(SYS_futex, &bell->state, FUTEX_WAKE_PRIVATE, 1, NULL, NULL, 0);
+        wake(bell);
+}
+
+void dlock_bell_ring_two(struct dlock_bell *a, struct dlock_bell *b)
+{
+    bool is_awaited_a = atomic_exchange(&a->state, RUNG) == AWAITED;
+    bool is_awaited_b = atomic_exchange(&b->state, RUNG) == AWAITED;
+
+    if (is_awaited_a && is_awaited_b && wake_both(a, b))
+        return;
+    if (is_awaited_a)
+        wake(a);
+    if (is_awaited_b)
+        wake(b);
 }

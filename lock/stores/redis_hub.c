@@ -17,7 +17,7 @@
  * them came by then, nobody is expected for so many answerings. */
 enum {
     EXPECT_NS = 500000,
-    EXPECT_YIELDS = 4,
+    EXPECT_YIELDS = 8,
     LINGER_NS = 50000,
     DOUBTS = 32,
 };
@@ -59,9 +59,13 @@ void redis_hub_unlock(struct redis_hub *hub)
     hub->to_ring = NULL;
     pthread_mutex_unlock(&hub->mutex);
     while (errand != NULL) {
-        struct redis_errand *next = errand->next_to_ring;
+        struct redis_errand *second = errand->next_to_ring;
+        struct redis_errand *next = second != NULL ? second->next_to_ring : NULL;
 
-        dlock_bell_ring(&errand->bell);
+        if (second != NULL)
+            dlock_bell_ring_two(&errand->bell, &second->bell);
+        else
+            dlock_bell_ring(&errand->bell);
         errand = next;
     }
 }

@@ -15,7 +15,7 @@
 #include "lock/clock.h"
 #include "lock/dlock_variant.h"
 
-enum { PAUSE_FIRST_MS = 50, PAUSE_MAX_MS = 500, BATCH_MIN = 2, BATCH_MAX = 16 };
+enum { PAUSE_FIRST_MS = 50, PAUSE_MAX_MS = 500, BATCH_MIN = 2, BATCH_MAX = 8 };
 
 /* ---- life ---- */
 
