@@ -4,8 +4,8 @@
  * All threads share one connection per link.  There is no thread for that: of those
  * that wait for answers one is the driver.  It connects, reads all replies and hands
  * them to whom they belong; when its own have come it makes another of the waiting ones
- * the driver.  Requests are sent by whoever comes first, with those of the others that came
- * meanwhile, in one go.
+ * the driver.  Requests are sent in one go by the last of those who are expected to ask,
+ * or by whoever comes if nobody is.
  *
  * Only for stores/.  Under the hub's mutex is all of the hub, its links and its
  * errands; it is never held while anything blocks, and while requests are sent or
