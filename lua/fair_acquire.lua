@@ -25,6 +25,11 @@
 --          -3     the owner does not hold the levels below
 local THEIRS = 300000 -- fairLockWaitTimeout of Redisson as it comes
 
+local function now_ms()
+    local time = redis.call('TIME')
+    return time[1] * 1000 + math.floor(time[2] / 1000)
+end
+
 -- Until when the owner is to be believed to wait.  The list is walked only if anybody at
 -- all is further ahead than the owner would be; where only we wait nobody is, and the
 -- cost of an attempt does not grow with the queue.
@@ -55,11 +60,12 @@ if held == 0 then
     if wanted > 1 then
         return -3
     end
-    local time = redis.call('TIME')
-    local now = time[1] * 1000 + math.floor(time[2] / 1000)
-    local head = redis.call('LINDEX', KEYS[2], 0)
+    local is_free = redis.call('EXISTS', KEYS[1]) == 0
+    local head = is_free and redis.call('LINDEX', KEYS[2], 0)
     local left = -1
+    local now
     while head and head ~= ARGV[2] do
+        now = now or now_ms()
         left = (tonumber(redis.call('ZSCORE', KEYS[3], head)) or 0) - now
         if left > 0 then
             break
@@ -68,23 +74,22 @@ if held == 0 then
         redis.call('ZREM', KEYS[3], head)
         head = redis.call('LINDEX', KEYS[2], 0)
     end
-    local is_free = redis.call('EXISTS', KEYS[1]) == 0
     if not is_free or (head and head ~= ARGV[2]) then
-        if ARGV[4] ~= '0' then
-            if not redis.call('ZSCORE', KEYS[3], ARGV[2]) then
-                redis.call('RPUSH', KEYS[2], ARGV[2])
-            end
-            redis.call('ZADD', KEYS[3], until_when(now), ARGV[2])
+        if ARGV[4] ~= '0' and
+            redis.call('ZADD', KEYS[3], until_when(now or now_ms()), ARGV[2]) == 1 then
+            redis.call('RPUSH', KEYS[2], ARGV[2])
         end
         return is_free and math.floor(left) or redis.call('PTTL', KEYS[1])
     end
-    redis.call('LREM', KEYS[2], 0, ARGV[2])
+    if head then
+        redis.call('LPOP', KEYS[2])
+    end
     redis.call('ZREM', KEYS[3], ARGV[2])
 end
 if held < wanted then
     redis.call('HSET', KEYS[1], ARGV[2], wanted)
 end
-if redis.call('PTTL', KEYS[1]) <= tonumber(ARGV[1]) then
+if held == 0 or redis.call('PTTL', KEYS[1]) <= tonumber(ARGV[1]) then
     redis.call('PEXPIRE', KEYS[1], ARGV[1])
 end
 return nil

@@ -16,6 +16,7 @@
 local held = tonumber(redis.call('HGET', KEYS[1], ARGV[1]) or 0)
 local kept = tonumber(ARGV[2]) - 1
 local answer = nil
+local is_free = false
 if kept < 0 then
     redis.call('LREM', KEYS[2], 0, ARGV[1])
     redis.call('ZREM', KEYS[3], ARGV[1])
@@ -31,13 +32,15 @@ elseif held > 0 and kept > 0 then
 elseif held > 0 then
     redis.call('DEL', KEYS[1])
     answer = 1
+    is_free = true
 end
-if redis.call('EXISTS', KEYS[1]) == 1 then
+local head = (is_free or redis.call('EXISTS', KEYS[1]) == 0) and
+    redis.call('LINDEX', KEYS[2], 0)
+if not head then
     return answer
 end
 local time = redis.call('TIME')
 local now = time[1] * 1000 + math.floor(time[2] / 1000)
-local head = redis.call('LINDEX', KEYS[2], 0)
 while head and (tonumber(redis.call('ZSCORE', KEYS[3], head)) or 0) <= now do
     redis.call('LPOP', KEYS[2])
     redis.call('ZREM', KEYS[3], head)

@@ -28,7 +28,7 @@ end
 if held < wanted then
     redis.call('HSET', KEYS[1], ARGV[2], wanted)
 end
-if redis.call('PTTL', KEYS[1]) <= tonumber(ARGV[1]) then
+if held == 0 or redis.call('PTTL', KEYS[1]) <= tonumber(ARGV[1]) then
     redis.call('PEXPIRE', KEYS[1], ARGV[1])
 end
 return nil
