@@ -101,11 +101,11 @@ void admin_fault_arm(const struct request *rq, struct answer *an)
     if (!dlock_fault_can((dlock_fault_point)point, (dlock_fault_action)action)) {
         char detail[LIST_MAX_BYTES];
 
-        (void)snprintf(detail, sizeof(detail), "%s cannot %s; it can hold, stop, kill%s",
+        (void)snprintf(detail, sizeof(detail), "%s cannot %s; it can hold, stop%s",
                        point_name(point), action_name(action),
                        dlock_fault_can((dlock_fault_point)point, DLOCK_FAULT_FAIL)
-                           ? " and fail"
-                           : "");
+                           ? ", kill and fail"
+                           : " and kill");
         answer_outcome(rq, an, FACE_API, OUTCOME_BAD_REQUEST, detail);
         return;
     }

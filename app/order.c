@@ -101,6 +101,27 @@ static int64_t wall_clock_us(void)
     return (int64_t)t.tv_sec * 1000000 + t.tv_nsec / 1000;
 }
 
+/* Come to a point: is PostgreSQL to be lost there?  That the connection was cut is found
+ * out by the next statement. */
+static bool is_lost_at(struct attempt *a, dlock_fault_point point)
+{
+    dlock_fault_action action = DLOCK_FAULT_ASK(point, a->lock_name);
+
+    if (action == DLOCK_FAULT_CUT)
+        db_break(a->w->db);
+    return action == DLOCK_FAULT_FAIL;
+}
+
+/* The same before anything is committed.  ACCEPTED means: go on. */
+static enum outcome reach(struct attempt *a, dlock_fault_point point)
+{
+    if (!is_lost_at(a, point))
+        return OUTCOME_ACCEPTED;
+    LIMITED_WARN("PostgreSQL: given up, by a fault that was armed at %s",
+                 dlock_fault_point_name(point));
+    return undo(a, OUTCOME_UNAVAILABLE);
+}
+
 /* Was this very request accepted before?  ACCEPTED, CONFLICT; *is_new if not. */
 static enum outcome replay(struct worker *w, const struct order_request *request,
                            struct order_placed *placed, bool *is_new)
@@ -365,6 +386,7 @@ static enum outcome write_order(struct attempt *a)
     const struct config *c = w->service->config;
     const struct order_row row = row_of(a);
     int backend_pid = db_backend_pid(w->db);
+    enum outcome outcome;
     enum db_status st;
 
     if (w->service->splits_commit) {
@@ -373,33 +395,32 @@ static enum outcome write_order(struct attempt *a)
             return insert_refused(a, st);
         if (c->unlock_before_commit)
             unlock(a);
-        DLOCK_FAULT(BEFORE_COMMIT, a->lock_name);
+        outcome = reach(a, DLOCK_FAULT_BEFORE_COMMIT);
+        if (outcome != OUTCOME_ACCEPTED)
+            return outcome;
         st = order_commit(w->db);
     } else {
         st = order_insert_and_commit(w->db, &row, &a->placed.order_id);
     }
+    if (st == DB_OK && is_lost_at(a, DLOCK_FAULT_AFTER_COMMIT))
+        st = DB_LOST; /* as if nobody had heard of it */
     if (st == DB_LOST)
         return settle(a, backend_pid);
-    if (st != DB_OK)
-        return insert_refused(a, st);
-    DLOCK_FAULT(AFTER_COMMIT, a->lock_name);
-    return OUTCOME_ACCEPTED;
+    return st == DB_OK ? OUTCOME_ACCEPTED : insert_refused(a, st);
 }
 
 /* What happens while the lock is held. */
 static enum outcome sell(struct attempt *a)
 {
-    enum outcome outcome;
+    enum outcome outcome = reach(a, DLOCK_FAULT_AFTER_ACQUIRE);
 
-    DLOCK_FAULT(AFTER_ACQUIRE, a->lock_name);
-    outcome = read_state(a);
-    if (outcome != OUTCOME_ACCEPTED)
-        return outcome;
-    DLOCK_FAULT(AFTER_READ, a->lock_name);
-    outcome = take_stock(a);
-    if (outcome != OUTCOME_ACCEPTED)
-        return outcome;
-    return write_order(a);
+    if (outcome == OUTCOME_ACCEPTED)
+        outcome = read_state(a);
+    if (outcome == OUTCOME_ACCEPTED)
+        outcome = reach(a, DLOCK_FAULT_AFTER_READ);
+    if (outcome == OUTCOME_ACCEPTED)
+        outcome = take_stock(a);
+    return outcome == OUTCOME_ACCEPTED ? write_order(a) : outcome;
 }
 
 /* What happens while the order is let in. */

@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
 
 #include "base/duration.h"
 #include "db/conn_private.h"
@@ -52,6 +53,12 @@ void db_disconnect(struct db_conn *db)
         PQfinish(db->pg);
     db->pg = NULL;
     db->prepared_count = 0;
+}
+
+void db_break(struct db_conn *db)
+{
+    if (db->pg != NULL)
+        (void)shutdown(PQsocket(db->pg), SHUT_RDWR);
 }
 
 void db_free(struct db_conn *db)

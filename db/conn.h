@@ -88,6 +88,11 @@ enum db_status db_connect(struct db_conn *db);
 /* Hang up now.  The next run connects again, without a back-off. */
 void db_disconnect(struct db_conn *db);
 
+/* Break the connection as the network would: this end finds out in its next run, which
+ * answers LOST, and the server at once, which rolls back what is open.  Nothing happens
+ * if there is no connection. */
+void db_break(struct db_conn *db);
+
 /* Add a statement to the next run.  At most DB_BATCH_MAX. */
 void db_queue(struct db_conn *db, const struct db_statement *statement,
               const struct db_value *values);

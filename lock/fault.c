@@ -66,7 +66,8 @@ static bool fits(const struct point *p, const char *key)
     return p->armed && (p->wanted[0] == '\0' || strcmp(p->wanted, key) == 0);
 }
 
-/* What a thread that is caught here breaks: nothing, if it dies. */
+/* What a thread that is caught here breaks: nothing, if it dies, or if it is the order's
+ * connection to the database that fails. */
 static dlock_assumption broken_by(dlock_fault_point point, dlock_fault_action action)
 {
     if (action == DLOCK_FAULT_KILL)
@@ -75,8 +76,10 @@ static dlock_assumption broken_by(dlock_fault_point point, dlock_fault_action ac
         return DLOCK_ASSUMES_PROCESS;
     if (point == DLOCK_FAULT_WATCHDOG_TICK || point == DLOCK_FAULT_BEFORE_WATCH)
         return DLOCK_ASSUMES_WATCHDOG;
-    if (action == DLOCK_FAULT_FAIL || action == DLOCK_FAULT_CUT ||
-        point == DLOCK_FAULT_BEFORE_REQUEST || point == DLOCK_FAULT_AFTER_REPLY)
+    if (action == DLOCK_FAULT_FAIL || action == DLOCK_FAULT_CUT)
+        return point <= DLOCK_FAULT_BEFORE_RELEASE ? DLOCK_ASSUMES_NONE
+                                                   : DLOCK_ASSUMES_NETWORK;
+    if (point == DLOCK_FAULT_BEFORE_REQUEST || point == DLOCK_FAULT_AFTER_REPLY)
         return DLOCK_ASSUMES_NETWORK;
     if (point == DLOCK_FAULT_BETWEEN_CHECK_AND_DELETE)
         return DLOCK_ASSUMES_RELEASE;

@@ -15,14 +15,18 @@
 #include <stdint.h>
 
 /* The one list of points: name, which actions there are besides hold, stop and kill, and
- * where it is.  Those of the order path are reached by the service; the others by the
- * library. */
+ * where it is.  Those of the order path, which come first and end with before-release, are
+ * reached by the service, and what they cut is its connection to the database; the others
+ * are reached by the library. */
 #define DLOCK_FAULT_POINTS(X)                                                          \
-    X(AFTER_ACQUIRE, "after-acquire", 0, "the lock is held, nothing was done yet")     \
-    X(AFTER_READ, "after-read", 0,                                                     \
+    X(AFTER_ACQUIRE, "after-acquire", DLOCK_FAULT_CAN_FAIL | DLOCK_FAULT_CAN_CUT,      \
+      "the lock is held, nothing was done yet")                                        \
+    X(AFTER_READ, "after-read", DLOCK_FAULT_CAN_FAIL | DLOCK_FAULT_CAN_CUT,            \
       "stock or earlier orders were read, nothing written")                            \
-    X(BEFORE_COMMIT, "before-commit", 0, "everything was written, nothing committed")  \
-    X(AFTER_COMMIT, "after-commit", 0, "committed, the lock is still held")            \
+    X(BEFORE_COMMIT, "before-commit", DLOCK_FAULT_CAN_FAIL | DLOCK_FAULT_CAN_CUT,      \
+      "everything was written, nothing committed")                                     \
+    X(AFTER_COMMIT, "after-commit", DLOCK_FAULT_CAN_FAIL | DLOCK_FAULT_CAN_CUT,        \
+      "committed, the lock is still held")                                             \
     X(BEFORE_RELEASE, "before-release", 0, "about to give the lock back")              \
     X(BEFORE_REQUEST, "before-request", DLOCK_FAULT_CAN_FAIL | DLOCK_FAULT_CAN_CUT,    \
       "a lock in one Redis is about to send a command or a script")                    \

@@ -140,7 +140,8 @@ static void a_point_does_only_what_it_can(void **state)
             assert_int_equal(can, dlock_fault_release((dlock_fault_point)i));
         }
     }
-    assert_false(dlock_fault_can(DLOCK_FAULT_AFTER_COMMIT, DLOCK_FAULT_FAIL));
+    assert_true(dlock_fault_can(DLOCK_FAULT_AFTER_COMMIT, DLOCK_FAULT_FAIL));
+    assert_false(dlock_fault_can(DLOCK_FAULT_BEFORE_RELEASE, DLOCK_FAULT_FAIL));
     assert_false(dlock_fault_can(DLOCK_FAULT_WATCHDOG_TICK, DLOCK_FAULT_CUT));
 }
 

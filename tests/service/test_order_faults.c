@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: MIT */
+/* test_order_faults.c -- the database fails at each point of an order's path, on command:
+ * nothing is sold that was not said, nothing said that was not sold, and the lock is free
+ * afterwards. */
+#include <stdio.h>
+#include <string.h>
+
+#include "tests/service/rig.h"
+
+enum { STOCK = 5 };
+
+static struct rig_service service;
+static struct rig_answer answer;
+
+static void arm(const char *point, const char *action, int status)
+{
+    char path[160];
+
+    (void)snprintf(path, sizeof(path), "/faults/arm?point=%s&action=%s", point, action);
+    assert_true(rig_request(service.admin_port, "POST", path, NULL, NULL, &answer));
+    if (answer.status != status)
+        fail_msg("%s: %d instead of %d: %s", path, answer.status, status, answer.body);
+}
+
+/* User 1 orders while the point is armed, and again after it. */
+static void order_past(const char *point, const char *action, const char *outcome,
+                       int64_t sold)
+{
+    int64_t voucher = rig_voucher(STOCK);
+
+    arm(point, action, 200);
+    assert_true(rig_order(service.orders_port, voucher, 1, &answer));
+    if (strcmp(answer.outcome, outcome) != 0)
+        fail_msg("%s at %s: %s instead of %s", action, point, answer.outcome, outcome);
+    assert_int_equal(rig_orders(voucher), sold);
+    assert_int_equal(rig_stock(voucher), STOCK - sold);
+    assert_true(rig_order(service.orders_port, voucher, 1, &answer));
+    assert_string_equal(answer.outcome, sold > 0 ? "duplicate" : "accepted");
+    assert_int_equal(rig_orders(voucher), 1);
+}
+
+static int64_t settled(void)
+{
+    return (int64_t)rig_metric(&service, "seckill_commits_unanswered_total");
+}
+
+static void before_the_commit_nothing_is_sold(void **state)
+{
+    (void)state;
+    service = RIG_START("--allow-faults", "--lock=local", "--workers=2");
+    order_past("after-acquire", "fail", "unavailable", 0);
+    order_past("after-read", "fail", "unavailable", 0);
+    order_past("after-read", "cut", "unavailable", 0);
+    order_past("before-commit", "fail", "unavailable", 0);
+    rig_stop(&service);
+}
+
+/* Nothing was open on it, so another one does as well. */
+static void a_connection_that_was_idle_is_made_again(void **state)
+{
+    (void)state;
+    service = RIG_START("--allow-faults", "--lock=local", "--workers=2");
+    order_past("after-acquire", "cut", "accepted", 1);
+    rig_stop(&service);
+}
+
+/* Its answer is lost, so the service asks what became of it. */
+static void after_the_commit_it_is_sold(void **state)
+{
+    (void)state;
+    service = RIG_START("--allow-faults", "--lock=local", "--workers=2");
+    order_past("after-commit", "fail", "accepted", 1);
+    assert_int_equal(settled(), 1);
+    order_past("after-commit", "cut", "accepted", 1);
+    assert_int_equal(settled(), 1);
+    rig_stop(&service);
+}
+
+/* A COMMIT that a dead connection swallowed is asked about as well. */
+static void a_commit_that_was_never_sent_is_settled(void **state)
+{
+    (void)state;
+    service = RIG_START("--allow-faults", "--lock=local", "--workers=2");
+    order_past("before-commit", "cut", "unavailable", 0);
+    assert_int_equal(settled(), 1);
+    rig_stop(&service);
+}
+
+static void a_point_refuses_what_it_cannot_do(void **state)
+{
+    (void)state;
+    service = RIG_START("--allow-faults", "--lock=local");
+    arm("before-release", "cut", 400);
+    assert_non_null(strstr(answer.body, "it can hold, stop and kill"));
+    arm("watchdog-tick", "cut", 400);
+    assert_non_null(strstr(answer.body, "it can hold, stop, kill and fail"));
+    rig_stop(&service);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(before_the_commit_nothing_is_sold),
+        cmocka_unit_test(a_connection_that_was_idle_is_made_again),
+        cmocka_unit_test(after_the_commit_it_is_sold),
+        cmocka_unit_test(a_commit_that_was_never_sent_is_settled),
+        cmocka_unit_test(a_point_refuses_what_it_cannot_do),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
