@@ -101,6 +101,7 @@ void matrix_record(struct matrix_run *run, const struct scenario_result *result)
     run->crowd_holds = result->crowd_holds;
     run->crowd_failures = result->crowd_failures;
     run->faults = result->faults;
+    run->stalls = result->stalls;
     run->delays = result->delays;
     snprintf(run->why, sizeof run->why, "%s", result->why);
     snprintf(run->spoilt, sizeof run->spoilt, "%s", result->spoilt);
@@ -138,6 +139,7 @@ static void sum_run(struct matrix_totals *t, const struct matrix_run *run)
     t->unexpected += run->verdict == MATRIX_UNEXPECTED;
     t->repeated += run->tries > 1;
     t->faults += run->faults;
+    t->stalls += run->stalls;
     t->delays += run->delays;
     t->story_holds += run->story_holds;
     t->crowd_holds += run->crowd_holds;

@@ -33,7 +33,8 @@ struct matrix_run {
     enum exit_code rc;
     unsigned signs;
     int tries;
-    int64_t took_ms, story_holds, crowd_holds, crowd_failures, faults, delays;
+    int64_t took_ms, story_holds, crowd_holds, crowd_failures;
+    int64_t faults, stalls, delays; /* of the story; of the crowd, the last two       */
     char why[400], spoilt[300]; /* spoilt: why the try before did not count            */
     bool is_kept;  /* its records and its page are in dir                              */
     char dir[128]; /* below the matrix's                                              */
@@ -66,7 +67,7 @@ struct matrix_totals {
     size_t scenarios, locks, cells, cells_as_expected, cells_unknown, cells_unexpected,
         cells_not_done;
     size_t planned, done, as_expected, unknown, unexpected, repeated;
-    int64_t faults, delays, story_holds, crowd_holds, crowd_failures, took_ms;
+    int64_t faults, stalls, delays, story_holds, crowd_holds, crowd_failures, took_ms;
 };
 
 /* Take over the casts (`count` of them; they are copied).  False: none. */

@@ -26,15 +26,16 @@ static json_t *run_json(const struct matrix *m, const struct matrix_cell *cell, 
 
     matrix_command(m, cell, seed, command);
     return json_pack(
-        "{s:I, s:s, s:o, s:o, s:s, s:i, s:s, s:I, s:I, s:I, s:I, s:I, s:I, s:o, s:s}", "seed",
-        (json_int_t)matrix_seed(m, seed), "verdict", matrix_verdict_name(run->verdict),
+        "{s:I, s:s, s:o, s:o, s:s, s:i, s:s, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:o, "
+        "s:s}",
+        "seed", (json_int_t)matrix_seed(m, seed), "verdict", matrix_verdict_name(run->verdict),
         "outcome",
         has_outcome ? json_string(scenario_outcome_name(run->outcome, false))
                     : json_null(),
         "signs", signs_json(run->signs), "why", run->why, "tries", run->tries, "spoilt",
         run->spoilt, "took_ms", (json_int_t)run->took_ms, "faults",
-        (json_int_t)run->faults, "crowd_delays",
-        (json_int_t)run->delays, "holds", (json_int_t)run->story_holds, "crowd_holds",
+        (json_int_t)run->faults, "crowd_stalls", (json_int_t)run->stalls,
+        "crowd_delays", (json_int_t)run->delays, "holds", (json_int_t)run->story_holds, "crowd_holds",
         (json_int_t)run->crowd_holds, "crowd_failures", (json_int_t)run->crowd_failures,
         "dir", run->is_kept ? json_string(run->dir) : json_null(), "command", command);
 }
@@ -64,14 +65,15 @@ static json_t *totals_json(const struct matrix *m)
     struct matrix_totals t = matrix_sum(m);
 
     return json_pack(
-        "{s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I}",
+        "{s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, "
+        "s:I}",
         "scenarios", (json_int_t)t.scenarios, "locks", (json_int_t)t.locks, "cells",
         (json_int_t)t.cells, "cells_as_expected", (json_int_t)t.cells_as_expected,
         "cells_unexpected", (json_int_t)t.cells_unexpected, "cells_unknown",
         (json_int_t)t.cells_unknown, "cells_not_done", (json_int_t)t.cells_not_done,
         "planned", (json_int_t)t.planned, "performed", (json_int_t)t.done, "repeated",
-        (json_int_t)t.repeated, "faults", (json_int_t)t.faults, "crowd_delays",
-        (json_int_t)t.delays, "holds", (json_int_t)(t.story_holds + t.crowd_holds),
+        (json_int_t)t.repeated, "faults", (json_int_t)t.faults, "crowd_stalls",
+        (json_int_t)t.stalls, "crowd_delays", (json_int_t)t.delays, "holds", (json_int_t)(t.story_holds + t.crowd_holds),
         "story_holds", (json_int_t)t.story_holds, "crowd_holds",
         (json_int_t)t.crowd_holds, "crowd_failures", (json_int_t)t.crowd_failures);
 }

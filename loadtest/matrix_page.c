@@ -70,10 +70,12 @@ static void print_head(FILE *out, const struct matrix *m)
     fprintf(out,
             "<h1>Every scenario under every lock</h1>\n<p>%s.</p>\n"
             "<p class=\"note\">%zu scenarios, %zu locks, %zu of %zu performances on real "
-            "servers; %" PRId64 " faults injected, and %" PRId64
-            " delays on the wires of crowds; %" PRId64 " holds checked, %" PRId64
-            " of them of the crowds beside the stories; %.0f s.  Begun %s.</p>\n",
-            text, t.scenarios, t.locks, t.done, t.planned, t.faults, t.delays,
+            "servers; %" PRId64 " faults injected, %" PRId64
+            " of them stalls of the crowds beside the stories, and %" PRId64
+            " delays on the crowds' wires; %" PRId64 " holds checked, %" PRId64
+            " of them of the crowds; %.0f s.  Begun %s.</p>\n",
+            text, t.scenarios, t.locks, t.done, t.planned, t.faults + t.stalls,
+            t.stalls, t.delays,
             t.story_holds + t.crowd_holds, t.crowd_holds, (double)m->elapsed_ms / 1000,
             m->started);
 }
@@ -131,8 +133,9 @@ static void print_run(FILE *out, const struct matrix *m, const struct matrix_cel
         page_text(out, run->why);
     }
     fprintf(out,
-            "; %" PRId64 " faults, %" PRId64 " and %" PRId64 " holds, %" PRId64 " ms",
-            run->faults, run->story_holds, run->crowd_holds, run->took_ms);
+            "; %" PRId64 " faults and %" PRId64 " stalls, %" PRId64 " and %" PRId64
+            " holds, %" PRId64 " ms",
+            run->faults, run->stalls, run->story_holds, run->crowd_holds, run->took_ms);
     if (run->tries > 1)
         fprintf(out, ", performed %d times: ", run->tries);
     page_text(out, run->spoilt);

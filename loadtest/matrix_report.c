@@ -146,15 +146,16 @@ static void print_totals(FILE *out, const struct matrix *m, const char *bullet)
     fprintf(out,
             "%s%zu scenarios, %zu locks, %zu cells, %zu of %zu performances (%zu had to be "
             "performed again)\n"
-            "%s%" PRId64 " faults injected, and %" PRId64
-            " delays on the wires of crowds\n"
+            "%s%" PRId64 " faults injected: %" PRId64 " of the stories, %" PRId64
+            " stalls of the crowds\n"
+            "%s%" PRId64 " delays on the crowds' wires\n"
             "%s%" PRId64 " holds checked: %" PRId64 " of the stories, %" PRId64
             " of the crowds beside them (%" PRId64 " of their calls failed)\n"
             "%s%.0f s; %d at a time, and %d of those that hurt servers\n",
             bullet, t.scenarios, t.locks, t.cells, t.done, t.planned, t.repeated, bullet,
-            t.faults, t.delays, bullet, t.story_holds + t.crowd_holds, t.story_holds,
-            t.crowd_holds, t.crowd_failures, bullet, (double)m->elapsed_ms / 1000, m->jobs,
-            m->labs);
+            t.faults + t.stalls, t.faults, t.stalls, bullet, t.delays, bullet,
+            t.story_holds + t.crowd_holds, t.story_holds, t.crowd_holds, t.crowd_failures,
+            bullet, (double)m->elapsed_ms / 1000, m->jobs, m->labs);
 }
 
 void matrix_print(FILE *out, const struct matrix *m, int width)

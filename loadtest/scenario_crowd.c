@@ -15,6 +15,7 @@
 #include "loadtest/cell.h"
 #include "loadtest/interrupt.h"
 #include "loadtest/scenario_inside.h"
+#include "loadtest/scenario_stalls.h"
 #include "lock/clock.h"
 
 enum {
@@ -40,6 +41,9 @@ struct crowd {
     int count;
     char records[FILES_PATH_MAX];
     bool has_ended;
+    struct stalls *stalls; /* NULL: not begun, or over                                 */
+    int64_t stall_count;   /* -1: one could not be made, for this reason               */
+    char stall_why[ERROR_MAX];
     uint64_t delays; /* that its wires have begun                                      */
 };
 
@@ -191,9 +195,13 @@ static void open_process(struct stage *s, struct stage_process *p)
     stage_open_wires(s, p, STAGE_NOBODY);
     snprintf(fault, sizeof fault, "delay:%dms %s", s->vary.delay_ms,
              s->vary.delays_answers ? "to-client" : "to-server");
-    for (int i = 0; i < p->lock_wire_count && s->vary.delay_ms > 0; i++)
-        if (proxy_arm(p->lock_wires[i].proxy, fault, why) < 0)
+    for (int i = 0; i < p->lock_wire_count && s->vary.delay_ms > 0; i++) {
+        struct stage_wire *wire = &p->lock_wires[i];
+
+        wire->last_fault = proxy_arm(wire->proxy, fault, why);
+        if (wire->last_fault < 0)
             stage_fail(s, "a wire of the crowd: %s", why);
+    }
     if (send(p->fd, &p->part, sizeof p->part, MSG_NOSIGNAL) < 0)
         stage_fail(s, "the process of the crowd has gone");
     p->is_open = true;
@@ -213,6 +221,8 @@ void crowd_open(struct stage *s)
             stage_need_in_time(s, false, crowd->score->error[0] != '\0'
                                              ? crowd->score->error
                                              : "the crowd was to begin");
+    crowd->stalls = stalls_begin(s, crowd->processes, crowd->count, crowd->records);
+    stage_need(s, crowd->stalls != NULL, "the stalls of the crowd cannot be made");
 }
 
 static void await_enough(struct stage *s)
@@ -226,12 +236,11 @@ static void await_enough(struct stage *s)
 
 static void count_delays(struct crowd *crowd, const struct stage_process *p)
 {
-    struct proxy_stats stats;
+    struct proxy_strike strike;
 
-    for (int i = 0; i < p->lock_wire_count; i++) {
-        proxy_read_stats(p->lock_wires[i].proxy, &stats);
-        crowd->delays += stats.strikes;
-    }
+    for (int i = 0; i < p->lock_wire_count; i++)
+        if (proxy_look(p->lock_wires[i].proxy, p->lock_wires[i].last_fault, &strike))
+            crowd->delays += strike.strikes;
 }
 
 void crowd_end(struct stage *s)
@@ -241,6 +250,8 @@ void crowd_end(struct stage *s)
     if (crowd == NULL || crowd->has_ended)
         return;
     crowd->has_ended = true;
+    crowd->stall_count = stalls_end(crowd->stalls, s->result->rc != EXIT_VALID,
+                                    crowd->stall_why, sizeof crowd->stall_why);
     if (s->result->rc == EXIT_VALID)
         await_enough(s);
     for (int i = 0; i < crowd->count; i++) {
@@ -293,7 +304,10 @@ bool crowd_check(struct stage *s)
     r->crowd_holds = verdict.holds;
     r->crowd_failures = atomic_load(&s->crowd->score->failures);
     r->delays = (int64_t)s->crowd->delays;
-    if (h.damage_count > 0)
+    r->stalls = s->crowd->stall_count;
+    if (s->crowd->stall_count < 0)
+        snprintf(r->why, sizeof r->why, "%s", s->crowd->stall_why);
+    else if (h.damage_count > 0)
         snprintf(r->why, sizeof r->why, "the records of the crowd have holes: %s",
                  h.damages[0]);
     check_free(check);

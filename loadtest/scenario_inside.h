@@ -46,7 +46,8 @@ struct scenario_result {
     char why[400];      /* of a scenario that did not happen, or came out unexpected   */
     int64_t took_ns;
     int64_t holds, faults;    /* of the story, as the checker and the records have them  */
-    int64_t crowd_holds, crowd_failures, delays; /* of the crowd; delays: of its wires   */
+    int64_t crowd_holds, crowd_failures;
+    int64_t stalls, delays; /* of the crowd's processes and wires; of its wires          */
     enum crowd_blame crowd_blame;
     char crowd_why[300];
 };

@@ -18,11 +18,12 @@ static void tell_crowd(FILE *out, const struct stage *s)
         return;
     fprintf(out,
             s->is_chinese ? "旁边有一群：%d 个进程 x %d 个线程，%d 个锁名，租约 %d ms，"
-                            "线路延迟 %d ms（%s）；第一台服务器是第 %d 台\n\n"
+                            "线路延迟 %d ms（%s），停顿 %d 次；第一台服务器是第 %d 台\n\n"
                           : "beside it a crowd: %d processes x %d threads, %d names, leases "
-                            "of %d ms, delays of %d ms %s; the first server is number %d\n\n",
+                            "of %d ms, delays of %d ms %s, %d stalls; the first server is "
+                            "number %d\n\n",
             v->processes, v->threads, v->names, v->lease_ms, v->delay_ms,
-            v->delays_answers ? "to-client" : "to-server", v->first_node + 1);
+            v->delays_answers ? "to-client" : "to-server", v->stalls, v->first_node + 1);
 }
 
 void tell_opening(FILE *out, const struct stage *s)

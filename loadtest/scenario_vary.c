@@ -4,7 +4,8 @@
 
 #include "loadtest/lab.h"
 
-enum { SLOWER_MAX = 25, LEASE_MIN_MS = 3000, LEASE_MORE_MS = 4000 };
+enum { SLOWER_MAX = 25, LEASE_MIN_MS = 3000, LEASE_MORE_MS = 4000, STALLS_MIN = 2,
+       STALLS_MAX = 5 };
 
 /* splitmix64: every number is as good a beginning as any other, 0 too. */
 static uint64_t next(uint64_t *dice)
@@ -54,6 +55,7 @@ struct scenario_variation scenario_vary(uint32_t seed, const char *scenario,
     v.rest_us = between(&dice, 500, 8000);
     v.delay_ms = between(&dice, 0, 3);
     v.delays_answers = scenario_dice(&dice, 2) == 1;
+    v.stalls = between(&dice, STALLS_MIN, STALLS_MAX);
     return v;
 }
 

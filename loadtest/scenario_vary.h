@@ -29,6 +29,7 @@ struct scenario_variation {
     int hold_us, rest_us;  /* how long it holds one, and rests, at most               */
     int delay_ms;          /* on its wires, in one direction; 0: none                 */
     bool delays_answers;   /* that direction                                          */
+    int stalls;            /* how often a process or a wire of the crowd stands still  */
 };
 
 /* For this seed, and these words, so that every cell of a matrix gets another one. */

@@ -4,7 +4,7 @@
 # seed gives the same again; and that what was done is kept when it is cut short.
 # shellcheck source=tests/cli/support/tap.sh
 . "$(dirname "$0")/support/tap.sh"
-plan 24
+plan 26
 lab=$work/lab
 labs+=("$lab")
 # A lock of each store, and what has none.
@@ -37,6 +37,8 @@ check 'the lines are as wide as a page' test "$(awk 'length > n {n = length} END
     <(sed -n '3,/^In each cell/p' "$work/table" | grep -Ev '^(unknown|UNEXPECTED| )'))" -le 80
 check 'faults were injected' test "$(total faults "$work/part.json")" -gt 20
 check 'a crowd was beside every story' lacks '"crowd_holds": 0,' "$work/part.json"
+check 'and had stalls to outlast, more than one each' test \
+    "$(total crowd_stalls "$work/part.json")" -gt "$(total performed "$work/part.json")"
 check 'the page asks no network for anything' test "$(grep -Ec '(src|href)="[a-z]*:' "$page")" -eq 0
 check 'and names the command that performs a cell again' grep -q 'seckill matrix --scenarios=wrong-delete --locks=naive --guard=read-write --seed=1 --seeds=1' "$page"
 check 'the records of what was as expected are gone' test "$(find "$work"/runs/latest/ -name '*.dlockrec' | wc -l)" -eq 0
@@ -55,6 +57,13 @@ shape() {
 }
 check 'a seed gives the same again' test "$(shape 7)" = "$(shape 7)" -a -n "$(shape 7)"
 check 'and another seed another one' test "$(shape 7)" != "$(shape 8)"
+
+stalls_are_recorded() {
+    local kept=$work/runs/latest/ghost-redlock-read-write-seed-8
+    "$seckill" check --json "$kept/crowd" >"$work/crowd.json"
+    test "$(sed -nE 's/.*"faults": ([0-9]+).*/\1/p' "$work/crowd.json")" -ge 2
+}
+check "the stalls stand in the crowd's records" stalls_are_recorded
 
 cut_short() {
     local pid got=0

@@ -28,7 +28,7 @@ static struct scenario_result as_expected(void)
 {
     return (struct scenario_result){
         .has_happened = true, .is_expected = true, .tries = 1, .holds = 3, .faults = 2,
-        .crowd_holds = 100, .delays = 1, .took_ns = 1000000000};
+        .crowd_holds = 100, .stalls = 3, .delays = 1, .took_ns = 1000000000};
 }
 
 static void record_all(struct matrix *m)
@@ -182,7 +182,8 @@ static void test_a_seed_gives_the_same_again(void **state)
                 a.threads == b.threads && a.names == b.names &&
                 a.lease_ms == b.lease_ms && a.wait_ms == b.wait_ms &&
                 a.hold_us == b.hold_us && a.rest_us == b.rest_us &&
-                a.delay_ms == b.delay_ms && a.delays_answers == b.delays_answers);
+                a.delay_ms == b.delay_ms && a.delays_answers == b.delays_answers &&
+                a.stalls == b.stalls);
     for (uint32_t seed = 8; seed < 18; seed++) {
         b = scenario_vary(seed, "ghost", "lua", "read-write");
         differences += a.number != b.number && a.lease_ms != b.lease_ms;
@@ -207,6 +208,7 @@ static void test_what_is_drawn_is_within_its_limits(void **state)
         assert_in_range(v.threads, 2, CROWD_THREADS_MAX);
         assert_in_range(v.names, 2, CROWD_NAMES_MAX);
         assert_in_range(v.delay_ms, 0, 3);
+        assert_in_range(v.stalls, 2, 5);
         nodes[v.first_node] = true;
         delays |= v.delay_ms > 0;
         none |= v.delay_ms == 0;
