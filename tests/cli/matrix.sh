@@ -27,7 +27,11 @@ check 'and a scenario without a lock that it is about' status 64 \
 
 "$seckill" lab up --zookeeper --dir "$lab" >/dev/null || exit 1
 json=$work/runs/latest/matrix.json
-part() { matrix --locks=$some --seeds=1 --limit=100s >"$work/table" 2>"$work/progress"; }
+# What is odd about it stands below its table.
+part() {
+    matrix --locks=$some --seeds=1 --limit=100s >"$work/table" 2>"$work/progress" ||
+        { sed '3,/^In each cell/d' "$work/table" && false; }
+}
 check 'a part of it is as expected' part
 cp "$json" "$work/part.json"
 page=$work/runs/latest/matrix.html
