@@ -61,10 +61,20 @@ static bool is_lateness(int assumption, unsigned caps)
            (assumption == DLOCK_ASSUMES_RELEASE && !(caps & DLOCK_CAP_OWNED));
 }
 
+/* Who lost such a lock to a fault of its server deletes that of the next holder, who
+ * deletes that of the one after: it goes on long after the fault. */
+static bool is_aftermath(const struct history *h, const struct check_example *example,
+                         unsigned caps)
+{
+    return !(caps & DLOCK_CAP_OWNED) &&
+           has_server_fault(h, DLOCK_ASSUMES_NONE, example->to_ns);
+}
+
 static enum crowd_blame blame_of(const struct history *h,
                                  const struct check_example *example, unsigned caps)
 {
-    if (has_server_fault(h, example->assumption, example->to_ns))
+    if (has_server_fault(h, example->assumption, example->to_ns) ||
+        is_aftermath(h, example, caps))
         return CROWD_CLEAN;
     return is_lateness(example->assumption, caps) ? CROWD_MACHINE : CROWD_LOCK;
 }

@@ -84,6 +84,17 @@ static void test_a_fault_of_the_server_explains_them(void **state)
     assert_int_equal(blame(both, lost_data, HISTORY_TEXT_CAPS, why), CROWD_CLEAN);
 }
 
+/* Before either of them held it: without owners a delete too late goes on to the next. */
+static void test_without_owners_it_explains_what_comes_later(void **state)
+{
+    static const char earlier[] = "5 fault redis-restart happened store\n";
+    char why[300];
+
+    (void)state;
+    assert_int_equal(blame(both, earlier, DLOCK_CAP_OWNED, why), CROWD_LOCK);
+    assert_int_equal(blame(both, earlier, 0, why), CROWD_CLEAN);
+}
+
 static void test_a_fault_of_an_actor_explains_nothing(void **state)
 {
     char why[300];
@@ -138,6 +149,7 @@ int main(void)
         cmocka_unit_test(test_a_clean_crowd_is_clean),
         cmocka_unit_test(test_two_holders_are_the_lock_s_doing),
         cmocka_unit_test(test_a_fault_of_the_server_explains_them),
+        cmocka_unit_test(test_without_owners_it_explains_what_comes_later),
         cmocka_unit_test(test_a_fault_of_an_actor_explains_nothing),
         cmocka_unit_test(test_a_fault_of_its_own_process_is_no_excuse),
         cmocka_unit_test(test_only_an_earlier_fault_explains_an_order),
