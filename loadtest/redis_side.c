@@ -176,6 +176,19 @@ bool redis_side_await(struct redis_side *side, const char *field, const char *va
     return false;
 }
 
+bool redis_side_await_listener(struct redis_side *side, const char *name,
+                               int64_t timeout_ms)
+{
+    int64_t deadline_ns = monotonic_ns() + timeout_ms * 1000000;
+    enum redis_said said;
+
+    while (said = redis_side_ask(side, "PUBSUB CHANNELS *{%s}*", name),
+           said == REDIS_SAID_NOTHING)
+        if (monotonic_ns() > deadline_ns || !interrupt_sleep_ms(AWAIT_POLL_MS))
+            return false;
+    return said == REDIS_SAID;
+}
+
 bool redis_side_has(struct redis_side *side, const char *key, bool *there)
 {
     *there = false;

@@ -55,6 +55,11 @@ int64_t redis_side_keys(struct redis_side *side);
 bool redis_side_await(struct redis_side *side, const char *field, const char *value,
                       int64_t timeout_ms);
 
+/* Ask until somebody listens on a channel of `{name}`.  False: nobody within timeout_ms, or
+ * silent. */
+bool redis_side_await_listener(struct redis_side *side, const char *name,
+                               int64_t timeout_ms);
+
 /* Is there such a key?  False in *there as well if it is silent. */
 bool redis_side_has(struct redis_side *side, const char *key, bool *there);
 

@@ -156,13 +156,22 @@ static bool dump_of(struct fault_scene *scene, char *dump)
            server_fault_complain(scene, "it does not say which sessions it has");
 }
 
-/* In "dump" every session stands once after a tab. */
+/* Is that a line of "dump", after its tab? */
+static bool has_line(const char *dump, const char *text)
+{
+    char line[PATH_MAX_BYTES + 3];
+
+    snprintf(line, sizeof line, "\t%s\n", text);
+    return strstr(dump, line) != NULL;
+}
+
+/* Every session stands there once. */
 static bool is_known(const char *dump, uint64_t session)
 {
-    char line[32];
+    char number[32];
 
-    snprintf(line, sizeof line, "\t0x%" PRIx64 "\n", session);
-    return strstr(dump, line) != NULL;
+    snprintf(number, sizeof number, "0x%" PRIx64, session);
+    return has_line(dump, number);
 }
 
 static bool expire(struct fault_scene *scene, char *dump)
@@ -192,7 +201,7 @@ static bool expire(struct fault_scene *scene, char *dump)
             scene, "it did not let us into session 0x%" PRIx64
                    ": it makes passwords in another way than ZooKeeper 3.8",
             session);
-    if (is_known(dump, session) || strstr(dump, path))
+    if (is_known(dump, session) || has_line(dump, path))
         return server_fault_complain(scene, "it still knows session 0x%" PRIx64, session);
     server_fault_note(scene,
                       "%s: session 0x%" PRIx64 ", which held %s, is known no more, and "

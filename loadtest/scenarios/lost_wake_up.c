@@ -5,7 +5,7 @@
 
 enum { LEASE_MS = 12000, LOOK_MS = 5 };
 
-/* `waiting` asks, is refused, and listens: Redis knows of somebody who does. */
+/* `waiting` asks, is refused, and listens, as Redis knows. */
 static void begin_to_listen(struct stage *s, struct actor *waiting)
 {
     const struct lab_server *server =
@@ -15,7 +15,7 @@ static void begin_to_listen(struct stage *s, struct actor *waiting)
 
     actor_begin_acquire(waiting, SCENARIO_STEP_MS - LOOK_MS);
     actor_await_waiting(waiting);
-    listens = redis_side_await(side, "pubsub_channels", "1", SCENARIO_STEP_MS);
+    listens = redis_side_await_listener(side, stage_lock_name(s), SCENARIO_STEP_MS);
     redis_side_close(side);
     stage_need(s, listens, "the waiter is to listen");
 }
