@@ -4,6 +4,8 @@
 #
 #   make BUILD=release|debug|asan|tsan   flavour; release goes to build/, the others to
 #                                        build/<flavour>/
+#   make BUILD=bare                      without fault points and recorder, only for
+#                                        `make bench-locks` to measure against
 #   make V=1                             show whole commands
 #   make WERROR=1                        warnings are errors
 #   make demo LOCKS=lua,reentrant        compare only these, or all
@@ -27,8 +29,9 @@ OPT.debug   := -Og -g
 OPT.asan    := -O1 -g -fno-omit-frame-pointer -fsanitize=address,undefined \
                -fno-sanitize-recover=all
 OPT.tsan    := -O1 -g -fno-omit-frame-pointer -fsanitize=thread
+OPT.bare    := $(OPT.release) -DDLOCK_BARE
 ifeq ($(OPT.$(BUILD)),)
-$(error unknown BUILD=$(BUILD); use release, debug, asan or tsan)
+$(error unknown BUILD=$(BUILD); use release, debug, asan, tsan or bare)
 endif
 OUT := build$(if $(filter-out release,$(BUILD)),/$(BUILD))
 
@@ -177,14 +180,16 @@ bench: deps                                 ## orders per second beside pgbench,
 	@build/seckill bench
 
 .PHONY: bench-locks
-bench-locks: deps                           ## locks per second beside blocking connections, as ratios
+bench-locks: deps                           ## locks per second beside others and BUILD=bare, as ratios
 	@$(MAKE) --no-print-directory -j2 all
+	@$(MAKE) --no-print-directory -j2 BUILD=bare build/bare/seckill
 	@build/seckill bench-locks
 
 ##@ Test
 .PHONY: test
 test: deps                                  ## everything: lint, all tests, sanitizers
 	@$(MAKE) --no-print-directory -j2 WERROR=1 all tests
+	@$(MAKE) --no-print-directory -j2 WERROR=1 BUILD=bare all
 	@$(MAKE) --no-print-directory -j2 WERROR=1 BUILD=asan tests
 	@$(MAKE) --no-print-directory -j2 WERROR=1 BUILD=tsan conformance-program
 	@tests/run

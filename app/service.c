@@ -178,8 +178,10 @@ enum exit_code service_open(struct service *s, const struct config *config,
         log_error("out of memory");
         return EXIT_UNAVAILABLE;
     }
-    if (config->allow_faults)
-        dlock_fault_allow();
+    if (config->allow_faults && !dlock_fault_allow()) {
+        log_error("--allow-faults is refused: %s", dlock_error());
+        return EXIT_USAGE;
+    }
     rc = open_locks(s);
     if (rc == EXIT_VALID)
         rc = admission_open(&s->admission, config);

@@ -373,7 +373,7 @@ void player_run(int fd, const struct player_part *part)
     struct player_order order;
 
     pthread_mutex_init(&p.lock, NULL);
-    dlock_fault_allow();
+    (void)dlock_fault_allow(); /* whoever arms one hears of a refusal */
     while (recv(fd, &order, sizeof order, 0) == (ssize_t)sizeof order) {
         struct player_answer answer = {.what = order.what, .hand = order.hand};
 

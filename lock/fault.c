@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "lock/dlock_variant.h"
 #include "lock/recording.h"
 
 struct point {
@@ -150,9 +151,18 @@ bool dlock_fault_can(dlock_fault_point point, dlock_fault_action action)
            (point_actions[point] & 1u << action);
 }
 
-void dlock_fault_allow(void)
+static bool refuse(void)
 {
+    (void)dlock_fail(DLOCK_INVALID, DLOCK_BARE_REFUSAL ": it has no fault points");
+    return false;
+}
+
+bool dlock_fault_allow(void)
+{
+    if (DLOCK_IS_BARE)
+        return refuse();
     atomic_store(&allowed, true);
+    return true;
 }
 
 bool dlock_fault_is_allowed(void)
@@ -166,6 +176,8 @@ bool dlock_fault_arm(dlock_fault_point point, dlock_fault_action action,
     struct point *p = &points[point];
     bool done = false;
 
+    if (DLOCK_IS_BARE)
+        return refuse();
     if (key == NULL)
         key = "";
     if (!dlock_fault_is_allowed() || strlen(key) > DLOCK_FAULT_KEY_MAX ||

@@ -3,6 +3,7 @@
  *
  * A point that nobody armed costs one load and one predicted branch.  Arming is refused
  * by default: a program that wants faults calls dlock_fault_allow() once at its start.
+ * In a bare build (bare.h) the points are nothing, and nothing can be armed.
  *
  * Threads     Any thread may reach a point while another arms or releases it.
  */
@@ -13,6 +14,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+
+#include "lock/bare.h"
 
 /* The one list of points: name, which actions there are besides hold, stop and kill, and
  * where it is.  Those of the order path, which come first and end with before-release, are
@@ -85,29 +88,37 @@ typedef struct dlock_fault_state {
 
 extern atomic_bool dlock_fault_any_armed;
 
+/* Is any point armed?  What is asked at each of them first. */
+static inline bool dlock_fault_is_any_armed(void)
+{
+    return !DLOCK_IS_BARE &&
+           __builtin_expect(
+               atomic_load_explicit(&dlock_fault_any_armed, memory_order_relaxed), 0);
+}
+
 /* Reach a point, working under the lock `key`: FAIL or CUT if the caller has to do that,
  * otherwise NOTHING.  Never call it yourself: use the macros. */
 dlock_fault_action dlock_fault_reach(dlock_fault_point point, const char *key);
 
 #define DLOCK_FAULT_ASK(point, key)                                                    \
-    (__builtin_expect(                                                                 \
-         atomic_load_explicit(&dlock_fault_any_armed, memory_order_relaxed), 0)        \
-         ? dlock_fault_reach((point), (key))                                           \
-         : DLOCK_FAULT_NOTHING)
+    (dlock_fault_is_any_armed() ? dlock_fault_reach((point), (key))                    \
+                                : DLOCK_FAULT_NOTHING)
 
 /* For a point that can do no more than hold, stop and kill. */
 #define DLOCK_FAULT(point, key) ((void)DLOCK_FAULT_ASK(DLOCK_FAULT_##point, (key)))
 
-/* Let this process be given faults from now on. */
-void dlock_fault_allow(void);
+/* Let this process be given faults from now on.  False, and dlock_error() says so: this
+ * is a bare build. */
+bool dlock_fault_allow(void);
 bool dlock_fault_is_allowed(void);
 
 /* Is the action one of those that the point can do? */
 bool dlock_fault_can(dlock_fault_point point, dlock_fault_action action);
 
 /* Catch the next thread that reaches `point` under the lock `key` ("" or NULL: any).
- * One thread is caught per arming.  False, and nothing changes: faults are not allowed,
- * the point cannot do that, it is armed already, or a thread is held there. */
+ * One thread is caught per arming.  False, and nothing changes: faults are not allowed
+ * (of a bare build, dlock_error() says that it is one), the point cannot do that, it is
+ * armed already, or a thread is held there. */
 bool dlock_fault_arm(dlock_fault_point point, dlock_fault_action action,
                      const char *key);
 

@@ -22,6 +22,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "lock/bare.h"
 #include "lock/clock.h"
 #include "lock/dlock_variant.h"
 #include "lock/fork.h"
@@ -398,6 +399,8 @@ dlock_status dlock_recorder_open(dlock_recorder **out, const char *dir,
     dlock_status st;
 
     *out = NULL;
+    if (DLOCK_IS_BARE)
+        return dlock_fail(DLOCK_INVALID, DLOCK_BARE_REFUSAL ": it has no recorder");
     if (limit < DLOCK_RECORD_HEADER_SIZE + BLOCK_SIZE)
         return dlock_fail(DLOCK_INVALID, "a file of records needs at least %d bytes",
                           DLOCK_RECORD_HEADER_SIZE + BLOCK_SIZE);

@@ -36,8 +36,8 @@ void dlock_recording_close(dlock_system *sys)
     dlock_recorder_close(sys->recorder);
 }
 
-uint64_t dlock_recording_begin(const dlock_system *sys, dlock_event_kind kind,
-                               const dlock_claim *claim, int64_t wait_ms)
+uint64_t dlock_recording_put_begin(const dlock_system *sys, dlock_event_kind kind,
+                                   const dlock_claim *claim, int64_t wait_ms)
 {
     dlock_event event = {
         .kind = kind,
@@ -50,13 +50,11 @@ uint64_t dlock_recording_begin(const dlock_system *sys, dlock_event_kind kind,
         .lease_ms = claim->lease_ms,
     };
 
-    if (__builtin_expect(sys->recorder == NULL, 1))
-        return 0;
     return dlock_recorder_begin(sys->recorder, &event);
 }
 
-void dlock_recording_end(const dlock_system *sys, uint64_t call, dlock_status st,
-                         const dlock_claim *claim, int64_t sent_ns)
+void dlock_recording_put_end(const dlock_system *sys, uint64_t call, dlock_status st,
+                             const dlock_claim *claim, int64_t sent_ns)
 {
     dlock_event event = {
         .status = st,
@@ -67,15 +65,13 @@ void dlock_recording_end(const dlock_system *sys, uint64_t call, dlock_status st
         .sent_ns = sent_ns,
     };
 
-    if (__builtin_expect(call == 0, 1))
-        return;
     if (st == DLOCK_OK && sent_ns > 0)
         event.deadline_ns = dlock_lease_end_ns(sys, claim->lease_ms, sent_ns);
     dlock_recorder_end(sys->recorder, call, &event);
 }
 
-void dlock_recording_mark(const dlock_system *sys, dlock_event_kind kind,
-                          const dlock_claim *claim, uint32_t detail)
+void dlock_recording_put_mark(const dlock_system *sys, dlock_event_kind kind,
+                              const dlock_claim *claim, uint32_t detail)
 {
     dlock_event event = {.kind = kind,
                          .name = claim->name,

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* recording.h -- how the core tells the recorder of its calls.  Without a recorder each
- * costs one branch. */
+ * costs one branch; in a bare build (bare.h) it is nothing. */
 #ifndef DLOCK_RECORDING_H
 #define DLOCK_RECORDING_H
 
+#include "lock/bare.h"
 #include "lock/recorder.h"
 #include "lock/system.h"
 
@@ -12,18 +13,46 @@
 dlock_status dlock_recording_open(dlock_system *sys);
 void dlock_recording_close(dlock_system *sys);
 
+/* What the three below do if there is a recorder. */
+uint64_t dlock_recording_put_begin(const dlock_system *sys, dlock_event_kind kind,
+                                   const dlock_claim *claim, int64_t wait_ms);
+void dlock_recording_put_end(const dlock_system *sys, uint64_t call, dlock_status st,
+                             const dlock_claim *claim, int64_t sent_ns);
+void dlock_recording_put_mark(const dlock_system *sys, dlock_event_kind kind,
+                              const dlock_claim *claim, uint32_t detail);
+
+static inline bool dlock_recording_is_on(const dlock_system *sys)
+{
+    return !DLOCK_IS_BARE && __builtin_expect(sys->recorder != NULL, 0);
+}
+
 /* Before anything is sent for a call.  Answers what dlock_recording_end() needs. */
-uint64_t dlock_recording_begin(const dlock_system *sys, dlock_event_kind kind,
-                               const dlock_claim *claim, int64_t wait_ms);
+static inline uint64_t dlock_recording_begin(const dlock_system *sys,
+                                             dlock_event_kind kind,
+                                             const dlock_claim *claim, int64_t wait_ms)
+{
+    return dlock_recording_is_on(sys)
+               ? dlock_recording_put_begin(sys, kind, claim, wait_ms)
+               : 0;
+}
 
 /* Before the caller learns the answer.  `sent_ns`: when the last request was sent, from
  * which the lease counts if the answer is OK; 0: there is no lease. */
-void dlock_recording_end(const dlock_system *sys, uint64_t call, dlock_status st,
-                         const dlock_claim *claim, int64_t sent_ns);
+static inline void dlock_recording_end(const dlock_system *sys, uint64_t call,
+                                       dlock_status st, const dlock_claim *claim,
+                                       int64_t sent_ns)
+{
+    if (__builtin_expect(call != 0, 0))
+        dlock_recording_put_end(sys, call, st, claim, sent_ns);
+}
 
 /* LOST, WAIT or WAKE of the owner of the claim. */
-void dlock_recording_mark(const dlock_system *sys, dlock_event_kind kind,
-                          const dlock_claim *claim, uint32_t detail);
+static inline void dlock_recording_mark(const dlock_system *sys, dlock_event_kind kind,
+                                        const dlock_claim *claim, uint32_t detail)
+{
+    if (dlock_recording_is_on(sys))
+        dlock_recording_put_mark(sys, kind, claim, detail);
+}
 
 /* A fault in this process, in the file of the first of its systems that records.
  * `phase`: a dlock_fault_phase. */

@@ -20,8 +20,8 @@ static dlock_status fail(dlock_status st, struct redis_link *link, const char *w
                       what);
 }
 
-dlock_status redis_fault_before(struct redis_link *link, dlock_fault_point point,
-                                const char *key)
+dlock_status redis_fault_reach(struct redis_link *link, dlock_fault_point point,
+                               const char *key)
 {
     dlock_fault_action action = DLOCK_FAULT_ASK(point, key);
 
@@ -35,8 +35,8 @@ dlock_status redis_fault_before(struct redis_link *link, dlock_fault_point point
     return DLOCK_OK;
 }
 
-dlock_status redis_fault_talk(struct redis_talk *talk, dlock_fault_point point,
-                              const char *key)
+dlock_status redis_fault_reach_talk(struct redis_talk *talk, dlock_fault_point point,
+                                    const char *key)
 {
     dlock_fault_action action = DLOCK_FAULT_ASK(point, key);
 
@@ -47,11 +47,9 @@ dlock_status redis_fault_talk(struct redis_talk *talk, dlock_fault_point point,
     return DLOCK_OK;
 }
 
-dlock_status redis_fault_after(struct redis_link *link, const char *key,
-                               dlock_status st)
+dlock_status redis_fault_reach_after(struct redis_link *link, const char *key)
 {
-    if (st != DLOCK_OK)
-        return st;
-    st = redis_fault_before(link, DLOCK_FAULT_AFTER_REPLY, key);
+    dlock_status st = redis_fault_reach(link, DLOCK_FAULT_AFTER_REPLY, key);
+
     return st == DLOCK_OK ? st : fail(DLOCK_UNKNOWN, link, "the answer is dropped");
 }
