@@ -20,7 +20,7 @@
 enum { LEASE_MS = 30000, SPARE_MS = 30000 };
 
 struct bench_locks_settings {
-    const char *dir, *out, *only;
+    const char *dir, *out, *only, *bare;
     int64_t rounds, duration_ms, names;
     bool json;
 };
@@ -78,6 +78,14 @@ static const struct setting settings[] = {
      .max = 10000000,
      .group = "Options",
      .help = "of each of the three laps of the part memory"},
+    {.type = SETTING_TEXT,
+     .name = "bare",
+     .offset = AT(bare),
+     .meta = "PATH",
+     .group = "Options",
+     .help = "the program that the part idle measures against; default bare/seckill "
+             "beside this one.  If that is not there, the part is left out, or refused "
+             "if --only names it"},
     {.type = SETTING_SWITCH,
      .name = "json",
      .offset = AT(json),
@@ -96,13 +104,16 @@ static const struct setting_program program = {
         "done there: the same commands over one blocking connection per thread, and\n"
         "redis-benchmark, pipelined and not.\n\n"
         "  pairs     acquire and release of a name of one's own, 1 to 128 threads\n"
+        "  idle      the same beside a build that has neither fault points nor a\n"
+        "            recorder (make BUILD=bare): what they cost where nobody uses them\n"
         "  hot       two processes of 32 threads on one name: grants, the longest\n"
         "            wait, and from a release to the next grant, in round trips\n"
         "  redlock   pairs on five nodes, and its latency while one of them hangs\n"
         "  memory    100000 names taken and released: what stays behind\n\n"
         "  seckill bench-locks\n"
         "  seckill bench-locks --only=pairs --rounds=9 --duration=3s\n"
-        "  seckill bench-locks --only=hot --json\n\n"
+        "  seckill bench-locks --only=hot --json\n"
+        "  seckill bench-locks --only=idle --rounds=25 --duration=300ms\n\n"
         "One at a time in a lab: it empties database 9 of each Redis server there.",
     .outro = "Exit status: 0 every target reached, 3 one was missed, 69 a server is "
              "missing.",
@@ -171,6 +182,7 @@ bool bench_open(const struct bench_locks *b, const char *variant, int node_timeo
     options.database_url = database;
     if (lab_has_zookeeper(b->lab))
         options.zookeeper_url = zookeeper;
+    options.record_dir = b->record_dir;
     options.lease_ms = LEASE_MS;
     if (node_timeout_ms > 0)
         options.redlock_node_timeout_ms = node_timeout_ms;
@@ -217,7 +229,8 @@ static enum exit_code run_parts(struct bench_locks *b, const char *only)
     enum exit_code rc = EXIT_VALID;
 
     for (size_t i = 0; i < PART_COUNT && rc == EXIT_VALID; i++) {
-        if (strcmp(only, "all") != 0 && strcmp(only, parts[i].name) != 0)
+        b->is_chosen = strcmp(only, parts[i].name) == 0;
+        if (strcmp(only, "all") != 0 && !b->is_chosen)
             continue;
         fprintf(stderr, "%s: %s\n", parts[i].name, parts[i].what);
         rc = clear_servers(b) ? parts[i].run(b) : EXIT_UNAVAILABLE;
@@ -264,6 +277,7 @@ static enum exit_code measure(struct bench_locks *b,
     if (!lab_db_open(&b->db, url, error, sizeof error)) {
         fprintf(stderr, "seckill bench-locks: %s\n", error);
     } else if (runs_make(dir, v->out)) {
+        b->dir = dir;
         rc = run_parts(b, v->only);
         keep(b, dir, v->json);
         if (rc == EXIT_VALID && b->missed > 0)
@@ -276,7 +290,8 @@ static enum exit_code measure(struct bench_locks *b,
 /* Only two parts have zk-seq among theirs. */
 static bool needs_zookeeper(const char *only)
 {
-    return strcmp(only, "pairs") != 0 && strcmp(only, "redlock") != 0 &&
+    return (strcmp(only, "all") == 0 || strcmp(only, "hot") == 0 ||
+            strcmp(only, "memory") == 0) &&
            lab_lock_needs_zookeeper("zk-seq");
 }
 
@@ -289,6 +304,7 @@ static enum exit_code run(const struct settings *s, const void *values)
         .rounds = (int)v->rounds,
         .duration_ms = v->duration_ms,
         .names = v->names,
+        .bare = v->bare,
         .tables = v->json ? stderr : stdout,
     };
     enum exit_code rc = lab_open(&lab, lab_choose_dir(v->dir), needs_zookeeper(v->only));

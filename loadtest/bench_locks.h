@@ -18,6 +18,7 @@
 /* Name and what it measures; the function is bench_NAME(). */
 #define BENCH_PARTS(X)                                                                 \
     X(pairs, "acquire and release without contention, beside blocking connections")    \
+    X(idle, "fault points that nobody arms, and the recorder, beside a bare build")    \
     X(hot, "64 threads of two processes on one name: waits and hand-overs")            \
     X(redlock, "pairs on five nodes, and its latency with one of them hung")           \
     X(memory, "distinct names taken and released: what stays behind")
@@ -30,6 +31,10 @@ struct bench_locks {
     int rounds;
     int64_t duration_ms; /* of each measurement                                     */
     int64_t names;       /* of a lap of the part memory                             */
+    const char *dir;     /* of this run, for files                                  */
+    const char *bare;    /* the program without fault points; NULL: build/bare has it */
+    bool is_chosen;      /* the part was asked for by name                          */
+    const char *record_dir; /* bench_open() has records made there; NULL: none      */
     FILE *tables;        /* where tables are printed                                */
     json_t *results;     /* an object; each part puts its own array there           */
     int judged, missed;  /* targets                                                 */

@@ -9,6 +9,7 @@
 #include "loadtest/cell.h"
 #include "loadtest/crew.h"
 #include "loadtest/limit.h"
+#include "loadtest/lock_pairs.h"
 #include "loadtest/spread.h"
 
 enum { PIPELINE = 64 };
@@ -52,61 +53,33 @@ struct plan {
     int64_t duration_ms;
 };
 
-struct racer {
-    const char *variant;
-    dlock_system *sys;
-    struct blocking *connections[CREW_MAX];
-    char names[CREW_MAX][32];
-};
-
-static enum crew_answer lock_once(void *arg, int index)
-{
-    struct racer *racer = arg;
-
-    return bench_pair(racer->sys, racer->variant, racer->names[index]);
-}
-
-static enum crew_answer blocking_once(void *arg, int index)
-{
-    struct racer *racer = arg;
-
-    return blocking_pair(racer->connections[index]) ? CREW_DONE : CREW_FAILED;
-}
-
-static void name_all(struct racer *racer)
-{
-    for (int i = 0; i < CREW_MAX; i++)
-        snprintf(racer->names[i], sizeof racer->names[i], "bench:pairs:%d", i);
-}
-
 static enum exit_code lock_cell(const void *arg, void *shared)
 {
-    static struct racer racer;
     const struct plan *plan = arg;
-    struct crew crew = {plan->contest->threads, lock_once, &racer};
 
-    name_all(&racer);
-    racer.variant = plan->contest->variant;
-    if (!bench_open(plan->b, racer.variant, 0, &racer.sys))
-        return EXIT_UNAVAILABLE;
-    if (!crew_run(&crew, plan->duration_ms, shared))
-        return EXIT_INVALID;
-    dlock_close(racer.sys);
-    return EXIT_VALID;
+    return lock_pairs_measure(plan->b, plan->contest->variant, plan->contest->threads,
+                              plan->duration_ms, shared);
+}
+
+static enum crew_answer blocking_once(void *connections, int index)
+{
+    return blocking_pair(((struct blocking **)connections)[index]) ? CREW_DONE
+                                                                   : CREW_FAILED;
 }
 
 static enum exit_code blocking_cell(const void *arg, void *shared)
 {
-    static struct racer racer;
+    static struct blocking *connections[CREW_MAX];
     const struct plan *plan = arg;
     const struct recipe *recipe = recipe_find(plan->contest->variant);
-    struct crew crew = {plan->contest->threads, blocking_once, &racer};
+    struct crew crew = {plan->contest->threads, blocking_once, connections};
 
-    name_all(&racer);
     for (int i = 0; i < crew.threads; i++) {
-        racer.connections[i] = blocking_open(plan->b->lab, 1, 1);
-        if (!racer.connections[i] ||
-            !blocking_prepare(racer.connections[i], recipe, racer.names[i]))
+        char name[32];
+
+        snprintf(name, sizeof name, LOCK_PAIRS_NAME, i);
+        connections[i] = blocking_open(plan->b->lab, 1, 1);
+        if (!connections[i] || !blocking_prepare(connections[i], recipe, name))
             return EXIT_UNAVAILABLE;
     }
     return crew_run(&crew, plan->duration_ms, shared) ? EXIT_VALID : EXIT_INVALID;
