@@ -42,7 +42,7 @@ struct acquiring {
     const dlock_request *request;
     struct dlock_hold *hold;
     dlock_claim claim;
-    int64_t sent_ns;
+    int64_t begun_ns, sent_ns, answered_ns;
     int64_t until_ns; /* 0: does not wait */
     const struct dlock_waiting *waiting;
     bool has_waited;     /* and that is recorded           */
@@ -89,7 +89,7 @@ static void clean_up(struct acquiring *job)
 /* How the attempt may wait: here, and in the store. */
 static void prepare_wait(struct acquiring *job)
 {
-    int64_t slice_ns = dlock_clock_after(dlock_clock_ns(), STORE_SLICE_MS);
+    int64_t slice_ns;
 
     if (job->sys->retry.kind == DLOCK_RETRY_NONE)
         return;
@@ -97,7 +97,10 @@ static void prepare_wait(struct acquiring *job)
     if (job->sys->retry.kind != DLOCK_RETRY_PUSH)
         return;
     job->claim.store_until_ns = job->until_ns;
-    if (job->request->cancel != NULL && job->until_ns > slice_ns)
+    if (job->request->cancel == NULL)
+        return;
+    slice_ns = dlock_clock_after(dlock_clock_ns(), STORE_SLICE_MS);
+    if (job->until_ns > slice_ns)
         job->claim.store_until_ns = slice_ns;
 }
 
@@ -266,8 +269,7 @@ static dlock_status check(const dlock_system *sys, const char *name,
     return st == DLOCK_OK ? check_request(&sys->variant->info, request) : st;
 }
 
-static void count(struct acquiring *job, dlock_status st, int64_t begun_ns,
-                  uint64_t commands_before)
+static void count(struct acquiring *job, dlock_status st, uint64_t commands_before)
 {
     struct dlock_tally *metrics = &job->sys->metrics;
 
@@ -275,7 +277,7 @@ static void count(struct acquiring *job, dlock_status st, int64_t begun_ns,
     dlock_metrics_add(metrics, DLOCK_METRIC_acquire_commands,
                       dlock_commands_sent - commands_before);
     if (st == DLOCK_OK)
-        dlock_metrics_wait(metrics, dlock_clock_ns() - begun_ns);
+        dlock_metrics_wait(metrics, job->answered_ns - job->begun_ns);
 }
 
 static dlock_status acquire(struct acquiring *job, const char *name, dlock_lease *lease)
@@ -297,10 +299,12 @@ static dlock_status acquire(struct acquiring *job, const char *name, dlock_lease
         job->until_ns = dlock_clock_after(dlock_clock_ns(), request->wait_ms);
     asked.number = dlock_owner_here()->number;
     asked.lease_ms = asked_lease_ms(job);
-    call = dlock_recording_begin(sys, DLOCK_EVENT_ACQUIRE, &asked, request->wait_ms);
+    call = dlock_recording_begin(sys, DLOCK_EVENT_ACQUIRE, &asked, request->wait_ms,
+                                 job->begun_ns);
     st = obtain(job);
+    job->answered_ns = dlock_clock_ns();
     dlock_recording_end(sys, call, st, job->claim.name != NULL ? &job->claim : &asked,
-                        job->sent_ns);
+                        job->sent_ns, job->answered_ns);
     if (st == DLOCK_OK)
         keep(job, lease);
     else
@@ -311,9 +315,9 @@ static dlock_status acquire(struct acquiring *job, const char *name, dlock_lease
 dlock_status dlock_acquire_with(dlock_system *sys, const char *name,
                                 const dlock_request *request, dlock_lease *lease)
 {
-    struct acquiring job = {.sys = sys, .request = request};
+    struct acquiring job = {
+        .sys = sys, .request = request, .begun_ns = dlock_clock_ns()};
     uint64_t commands_before = dlock_commands_sent;
-    int64_t begun_ns = dlock_clock_ns();
     dlock_status st;
 
     dlock_error_clear();
@@ -321,7 +325,7 @@ dlock_status dlock_acquire_with(dlock_system *sys, const char *name,
     if (st != DLOCK_OK)
         return st;
     st = acquire(&job, name, lease);
-    count(&job, st, begun_ns, commands_before);
+    count(&job, st, commands_before);
     return st;
 }
 

@@ -199,11 +199,11 @@ static struct dlock_hold *find_root(dlock_system *sys, const dlock_lease *lease,
 dlock_status dlock_renew_claim(dlock_system *sys, const dlock_claim *claim)
 {
     uint64_t commands_before = dlock_commands_sent;
-    uint64_t call = dlock_recording_begin(sys, DLOCK_EVENT_RENEW, claim, 0);
+    uint64_t call = dlock_recording_begin(sys, DLOCK_EVENT_RENEW, claim, 0, 0);
     int64_t sent_ns = dlock_clock_ns();
     dlock_status st = sys->variant->renew(sys->state, claim);
 
-    dlock_recording_end(sys, call, st, claim, sent_ns);
+    dlock_recording_end(sys, call, st, claim, sent_ns, 0);
     dlock_metrics_add(&sys->metrics,
                       st == DLOCK_OK ? DLOCK_METRIC_renewals
                                      : DLOCK_METRIC_renewals_failed, 1);
@@ -247,9 +247,10 @@ dlock_status dlock_renew(dlock_system *sys, dlock_lease *lease)
 }
 
 /* A hold is over.  Its root is the calling thread's alone by now. */
-static void count_end(dlock_system *sys, const struct dlock_hold *root, dlock_status st)
+static void count_end(dlock_system *sys, const struct dlock_hold *root, dlock_status st,
+                      int64_t ended_ns)
 {
-    dlock_metrics_hold(&sys->metrics, dlock_clock_ns() - root->taken_ns);
+    dlock_metrics_hold(&sys->metrics, ended_ns - root->taken_ns);
     if (!root->counted && (st == DLOCK_LOST || root->was_lost))
         dlock_metrics_add(&sys->metrics, DLOCK_METRIC_lost, 1);
 }
@@ -261,6 +262,7 @@ dlock_status dlock_release(dlock_system *sys, dlock_lease *lease)
     struct dlock_hold *root;
     dlock_claim claim;
     uint64_t call;
+    int64_t ended_ns;
     dlock_status st;
     int level = 0;
 
@@ -279,16 +281,17 @@ dlock_status dlock_release(dlock_system *sys, dlock_lease *lease)
         return DLOCK_LOST;
     }
     claim = dlock_claim_of(sys, &root->facts, level);
-    call = dlock_recording_begin(sys, DLOCK_EVENT_RELEASE, &claim, 0);
+    call = dlock_recording_begin(sys, DLOCK_EVENT_RELEASE, &claim, 0, 0);
     st = sys->variant->release(sys->state, &claim);
-    dlock_recording_end(sys, call, st, &claim, 0);
+    ended_ns = dlock_clock_ns();
+    dlock_recording_end(sys, call, st, &claim, 0, ended_ns);
     /* An unanswered release may arrive any time later. */
     if (dlock_is_failure(st) && level == 1)
         dlock_holds_part(sys->holds, hold);
     if (st == DLOCK_LOST && level > 1)
         dlock_holds_lose(sys->holds, root, root->serial, true);
     if (level == 1)
-        count_end(sys, root, st);
+        count_end(sys, root, st, ended_ns);
     dlock_metrics_add(&sys->metrics, DLOCK_METRIC_other_commands,
                       dlock_commands_sent - commands_before);
     dlock_holds_finish(sys->holds, hold);
@@ -298,9 +301,9 @@ dlock_status dlock_release(dlock_system *sys, dlock_lease *lease)
 static void record_abandon(const dlock_system *sys, const struct dlock_hold *root)
 {
     dlock_claim claim = dlock_claim_of(sys, &root->facts, 1);
-    uint64_t call = dlock_recording_begin(sys, DLOCK_EVENT_ABANDON, &claim, 0);
+    uint64_t call = dlock_recording_begin(sys, DLOCK_EVENT_ABANDON, &claim, 0, 0);
 
-    dlock_recording_end(sys, call, DLOCK_OK, &claim, 0);
+    dlock_recording_end(sys, call, DLOCK_OK, &claim, 0, 0);
 }
 
 dlock_status dlock_abandon(dlock_system *sys, dlock_lease *lease)

@@ -3,8 +3,11 @@
  *
  * The whole of the largest file is mapped at the start, far beyond the file's end.  The
  * file grows by fallocate() before anybody touches what is new, so a full disk is an
- * error number there and never a SIGBUS here.  Two threads may grow it at once: to make
- * room twice is to make it once.  (A process under RLIMIT_FSIZE gets SIGXFSZ there.)
+ * error number there and never a SIGBUS here.  (A process under RLIMIT_FSIZE gets SIGXFSZ
+ * there.)  What is new is then written full of zeros, which it is anyway: for a page that
+ * is written whole a file system reads nothing, and it makes many at once, so a record
+ * costs less.  Only one thread does so at a time, and before the room is there for others,
+ * or it would wipe out their records.
  *
  * A thread keeps the rest of its block in thread-local memory: for the two recorders
  * that it used last, which is one more than programs have.  What is left of a block
@@ -13,6 +16,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -30,7 +34,7 @@
 enum {
     PATH_SIZE = 4096,
     BLOCK_SIZE = DLOCK_RECORD_SIZE * DLOCK_RECORD_BLOCK_SLOTS,
-    GROW_BLOCKS = 256, /* 1 MiB at a time */
+    GROW_BLOCKS = 64,  /* 256 KiB at a time */
     TOUCH_BLOCKS = 16, /* mapped by one system call rather than by a fault each */
     MORE_SLOTS_MAX = 2,
     BLOCKS_CACHED = 2,
@@ -53,7 +57,8 @@ struct dlock_recorder {
     int fd;
     size_t map_size;
     uint64_t blocks_max;
-    _Atomic uint64_t blocks_grown;
+    pthread_mutex_t growing;
+    _Atomic uint64_t blocks_grown; /* changed with `growing` held */
     atomic_bool is_full;
     char path[PATH_SIZE];
 };
@@ -95,26 +100,37 @@ static uint32_t thread_here(const dlock_recorder *rec)
     return here.thread;
 }
 
+/* Make room for the next blocks.  0 or an errno. */
+static int grow_once(dlock_recorder *rec)
+{
+    static const char zeros[GROW_BLOCKS * BLOCK_SIZE];
+    uint64_t grown = atomic_load(&rec->blocks_grown);
+    uint64_t left = rec->blocks_max - grown;
+    uint64_t more = left < GROW_BLOCKS ? left : GROW_BLOCKS;
+    off_t at = (off_t)(DLOCK_RECORD_HEADER_SIZE + grown * BLOCK_SIZE);
+
+    while (fallocate(rec->fd, 0, at, (off_t)(more * BLOCK_SIZE)) != 0)
+        if (errno != EINTR)
+            return errno;
+    /* Where this is cut short there is room all the same, of zeros. */
+    if (pwrite(rec->fd, zeros, more * BLOCK_SIZE, at) < 0 && errno != EINTR)
+        return errno;
+    atomic_store(&rec->blocks_grown, grown + more);
+    return 0;
+}
+
 /* Make the file reach beyond `block`.  0 or an errno. */
 static int grow(dlock_recorder *rec, uint64_t block)
 {
-    uint64_t grown = atomic_load(&rec->blocks_grown);
+    int rc = 0;
 
-    while (grown <= block) {
-        uint64_t more = GROW_BLOCKS;
-
-        if (more > rec->blocks_max - grown)
-            more = rec->blocks_max - grown;
-        while (fallocate(rec->fd, 0,
-                         (off_t)(DLOCK_RECORD_HEADER_SIZE + grown * BLOCK_SIZE),
-                         (off_t)(more * BLOCK_SIZE)) != 0)
-            if (errno != EINTR)
-                return errno;
-        /* On failure `grown` is what another thread has made of it. */
-        if (atomic_compare_exchange_strong(&rec->blocks_grown, &grown, grown + more))
-            grown += more;
-    }
-    return 0;
+    if (block < atomic_load(&rec->blocks_grown))
+        return 0;
+    pthread_mutex_lock(&rec->growing);
+    while (rc == 0 && block >= atomic_load(&rec->blocks_grown))
+        rc = grow_once(rec);
+    pthread_mutex_unlock(&rec->growing);
+    return rc;
 }
 
 /* Have the next blocks mapped at once rather than by a fault each.  Where the system
@@ -173,9 +189,10 @@ static void token_pack(uint8_t out[DLOCK_RECORD_TOKEN_SIZE], const char *token)
         memcpy(&digits, token + 8 * i, sizeof(digits));
         digits = (digits & UINT64_C(0x0f0f0f0f0f0f0f0f)) +
                  ((digits >> 6) & UINT64_C(0x0101010101010101)) * 9;
-        for (int byte = 0; byte < 4; byte++)
-            out[4 * i + byte] = (uint8_t)((digits >> (16 * byte)) << 4 |
-                                          ((digits >> (16 * byte + 8)) & 15));
+        digits = (digits << 4 | digits >> 8) & UINT64_C(0x00ff00ff00ff00ff);
+        digits = (digits | digits >> 8) & UINT64_C(0x0000ffff0000ffff);
+        digits |= digits >> 16;
+        memcpy(out + 4 * i, &digits, 4);
     }
 }
 
@@ -214,6 +231,11 @@ static void write_rest(dlock_recorder *rec, uint64_t at, const char *name,
     }
 }
 
+static int64_t time_of(const dlock_event *event)
+{
+    return event->time_ns > 0 ? event->time_ns : dlock_clock_ns();
+}
+
 /* What may be known at both ends of a call. */
 static void write_common(dlock_record *record, const dlock_event *event)
 {
@@ -247,7 +269,7 @@ static void write_at(dlock_recorder *rec, uint64_t at, const dlock_event *event,
         memcpy(record->name, event->name, here_length);
         write_rest(rec, at, event->name + here_length, length - here_length);
     }
-    record->time_ns = dlock_clock_ns();
+    record->time_ns = time_of(event);
 }
 
 /* Write the event in slots of its own, and commit it.  Answers the index of the first,
@@ -289,7 +311,7 @@ void dlock_recorder_end(dlock_recorder *rec, uint64_t call, const dlock_event *a
         return;
     record = &rec->slots[call - 1];
     write_common(record, answer);
-    record->answer_ns = dlock_clock_ns();
+    record->answer_ns = time_of(answer);
     atomic_store_explicit(&record->commit, DLOCK_RECORD_DONE + call - 1,
                           memory_order_release);
 }
@@ -387,6 +409,7 @@ static void destroy(dlock_recorder *rec)
         munmap(rec->header, rec->map_size);
     if (rec->fd >= 0)
         close(rec->fd);
+    pthread_mutex_destroy(&rec->growing);
     free(rec);
 }
 
@@ -408,6 +431,7 @@ dlock_status dlock_recorder_open(dlock_recorder **out, const char *dir,
     if (rec == NULL)
         return dlock_fail(DLOCK_NOMEM, "no memory for the recorder");
     dlock_fork_watch();
+    pthread_mutex_init(&rec->growing, NULL);
     rec->fd = -1;
     rec->id = atomic_fetch_add(&last_id, 1) + 1;
     rec->generation = dlock_fork_generation();
@@ -438,42 +462,4 @@ void dlock_recorder_close(dlock_recorder *rec)
     dlock_recorder_note(rec, &event);
     atomic_store(&rec->header->closed_ns, dlock_clock_ns());
     destroy(rec);
-}
-
-#define UNKNOWN_NAME "?"
-
-const char *dlock_event_name(int kind)
-{
-    switch (kind) {
-#define X(id, value, name, text)                                                       \
-    case value:                                                                        \
-        return name;
-        DLOCK_EVENTS(X)
-#undef X
-    }
-    return UNKNOWN_NAME;
-}
-
-const char *dlock_assumption_name(int assumption)
-{
-    switch (assumption) {
-#define X(id, value, name, text)                                                       \
-    case value:                                                                        \
-        return name;
-        DLOCK_ASSUMPTIONS(X)
-#undef X
-    }
-    return UNKNOWN_NAME;
-}
-
-const char *dlock_assumption_text(int assumption)
-{
-    switch (assumption) {
-#define X(id, value, name, text)                                                       \
-    case value:                                                                        \
-        return text;
-        DLOCK_ASSUMPTIONS(X)
-#undef X
-    }
-    return UNKNOWN_NAME;
 }

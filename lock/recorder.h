@@ -4,8 +4,9 @@
  * The file is mapped and shared: what was written is in it even if the process is
  * killed the next instant.  It does not survive a machine that loses power.
  *
- * Recording takes no lock, makes few system calls (two in 512 records), and costs a
- * fraction of a microsecond a call, most of it for fresh pages of the file.  A recorder
+ * Recording makes few system calls (one in 512 records, and two more in 2048, when one
+ * thread makes room and others that need it wait), and costs a fraction of a microsecond
+ * a call, half of it for fresh pages of the file.  A recorder
  * that is full or whose disk is full goes on counting what it had to drop; it never
  * fails the lock call.
  *
@@ -31,6 +32,7 @@ typedef struct dlock_recorder_about {
 /* One event.  What is not known stays zero. */
 typedef struct dlock_event {
     dlock_event_kind kind;
+    int64_t time_ns;    /* when; 0: now                                      */
     dlock_status status; /* of an answer                                     */
     int mode;           /* DLOCK_MODE_*                                      */
     int level;

@@ -37,10 +37,12 @@ void dlock_recording_close(dlock_system *sys)
 }
 
 uint64_t dlock_recording_put_begin(const dlock_system *sys, dlock_event_kind kind,
-                                   const dlock_claim *claim, int64_t wait_ms)
+                                   const dlock_claim *claim, int64_t wait_ms,
+                                   int64_t made_ns)
 {
     dlock_event event = {
         .kind = kind,
+        .time_ns = made_ns,
         .mode = claim->shared ? DLOCK_MODE_SHARED : DLOCK_MODE_EXCLUSIVE,
         .level = claim->level,
         .name = claim->name,
@@ -54,9 +56,11 @@ uint64_t dlock_recording_put_begin(const dlock_system *sys, dlock_event_kind kin
 }
 
 void dlock_recording_put_end(const dlock_system *sys, uint64_t call, dlock_status st,
-                             const dlock_claim *claim, int64_t sent_ns)
+                             const dlock_claim *claim, int64_t sent_ns,
+                             int64_t answered_ns)
 {
     dlock_event event = {
+        .time_ns = answered_ns,
         .status = st,
         .number = claim->number,
         .token = claim->token,

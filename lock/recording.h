@@ -15,9 +15,11 @@ void dlock_recording_close(dlock_system *sys);
 
 /* What the three below do if there is a recorder. */
 uint64_t dlock_recording_put_begin(const dlock_system *sys, dlock_event_kind kind,
-                                   const dlock_claim *claim, int64_t wait_ms);
+                                   const dlock_claim *claim, int64_t wait_ms,
+                                   int64_t made_ns);
 void dlock_recording_put_end(const dlock_system *sys, uint64_t call, dlock_status st,
-                             const dlock_claim *claim, int64_t sent_ns);
+                             const dlock_claim *claim, int64_t sent_ns,
+                             int64_t answered_ns);
 void dlock_recording_put_mark(const dlock_system *sys, dlock_event_kind kind,
                               const dlock_claim *claim, uint32_t detail);
 
@@ -26,24 +28,27 @@ static inline bool dlock_recording_is_on(const dlock_system *sys)
     return !DLOCK_IS_BARE && __builtin_expect(sys->recorder != NULL, 0);
 }
 
-/* Before anything is sent for a call.  Answers what dlock_recording_end() needs. */
+/* Before anything is sent for a call that was made at `made_ns`, 0: now.  Answers what
+ * dlock_recording_end() needs. */
 static inline uint64_t dlock_recording_begin(const dlock_system *sys,
                                              dlock_event_kind kind,
-                                             const dlock_claim *claim, int64_t wait_ms)
+                                             const dlock_claim *claim, int64_t wait_ms,
+                                             int64_t made_ns)
 {
     return dlock_recording_is_on(sys)
-               ? dlock_recording_put_begin(sys, kind, claim, wait_ms)
+               ? dlock_recording_put_begin(sys, kind, claim, wait_ms, made_ns)
                : 0;
 }
 
-/* Before the caller learns the answer.  `sent_ns`: when the last request was sent, from
- * which the lease counts if the answer is OK; 0: there is no lease. */
+/* Before the caller learns the answer, which came at `answered_ns`, 0: now.  `sent_ns`:
+ * when the last request was sent, from which the lease counts if the answer is OK; 0:
+ * there is no lease. */
 static inline void dlock_recording_end(const dlock_system *sys, uint64_t call,
                                        dlock_status st, const dlock_claim *claim,
-                                       int64_t sent_ns)
+                                       int64_t sent_ns, int64_t answered_ns)
 {
     if (__builtin_expect(call != 0, 0))
-        dlock_recording_put_end(sys, call, st, claim, sent_ns);
+        dlock_recording_put_end(sys, call, st, claim, sent_ns, answered_ns);
 }
 
 /* LOST, WAIT or WAKE of the owner of the claim. */
