@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* page_lines.c -- a story line by line, and beneath each line what went over the wires
- * until the next one. */
+ * from its beginning to that of the next one: an act stands above the commands that it
+ * was made of. */
 #include "loadtest/page_scene.h"
 
 static void print_wire(FILE *out, const struct page_scene *s,
@@ -27,6 +28,17 @@ static size_t print_wires(FILE *out, const struct page_scene *s, size_t i)
     return i;
 }
 
+/* When it began and, if it took its time, when it was done. */
+static void print_times(FILE *out, const struct page_scene *s,
+                        const struct page_line *line)
+{
+    page_time(out, s, line->from_ns);
+    if (line->at_ns > line->from_ns) {
+        fputs(" to ", out);
+        page_time(out, s, line->at_ns);
+    }
+}
+
 void page_lines(FILE *out, const struct page_scene *s)
 {
     size_t i = 0;
@@ -39,7 +51,7 @@ void page_lines(FILE *out, const struct page_scene *s)
         if (!line->is_wire)
             fprintf(out, " class=\"%s\"", line->who);
         fputs(">", out);
-        page_time(out, s, line->at_ns);
+        print_times(out, s, line);
         fputs(" &#183; ", out);
         if (!line->is_wire) {
             page_text(out, line->text);

@@ -26,9 +26,9 @@ struct page_step {
     bool is_answer;
 };
 
-/* A line of a story, or what went over a wire after the line before it. */
+/* A line of a story, or what went over a wire since the line before it began. */
 struct page_line {
-    int64_t at_ns;
+    int64_t from_ns, at_ns; /* which it took; they are in the order of from_ns          */
     bool is_wire;
     const char *who;        /* of a wire: whose; otherwise "told", "act" or "fault" */
     const char *text, *text_zh; /* text_zh: NULL if it is the same                  */

@@ -40,7 +40,9 @@ static void print_answer(char *out, size_t size, const struct player_answer *ans
     }
 }
 
-static void say_answer(struct actor *a, const struct player_answer *answer)
+/* It was waited for since then. */
+static void say_answer(struct actor *a, const struct player_answer *answer,
+                       int64_t from_ns)
 {
     char texts[2][SCENARIO_LINE_MAX], came[64];
 
@@ -50,7 +52,7 @@ static void say_answer(struct actor *a, const struct player_answer *answer)
                  player_words(answer->what, chinese), came,
                  answer->error[0] != '\0' ? "; " : "", answer->error);
     }
-    stage_say(a->stage, LINE_ACT, a->index, texts[0], texts[1]);
+    stage_say_since(a->stage, LINE_ACT, from_ns, a->index, texts[0], texts[1]);
 }
 
 static void say_begun(struct actor *a, enum player_what what)
@@ -100,9 +102,10 @@ const struct player_answer *actor_act(struct actor *a, const struct player_order
 static const struct player_answer *perform(struct actor *a,
                                            const struct player_order *what)
 {
+    int64_t from_ns = dlock_clock_ns();
     const struct player_answer *answer = actor_act(a, what);
 
-    say_answer(a, answer);
+    say_answer(a, answer, from_ns);
     return answer;
 }
 
@@ -341,9 +344,10 @@ void actor_begin_buy_for(struct actor *a, const struct actor *holder)
 
 dlock_status actor_end(struct actor *a)
 {
+    int64_t from_ns = dlock_clock_ns();
     const struct player_answer *answer = end(a, a->begun);
 
-    say_answer(a, answer);
+    say_answer(a, answer, from_ns);
     return answer->status;
 }
 

@@ -57,6 +57,7 @@ enum stage_line_kind { LINE_TOLD, LINE_ACT, LINE_FAULT, LINE_WIRE };
 
 struct stage_line {
     enum stage_line_kind kind;
+    int64_t from_ns;    /* since when it was waited for, if it was; otherwise as at_ns  */
     int64_t at_ns;
     int actor;          /* index; -1: none                                             */
     char text[2][SCENARIO_LINE_MAX]; /* English and Chinese                            */
@@ -184,6 +185,10 @@ void stage_add_line(struct stage *s, enum stage_line_kind kind, int64_t at_ns, i
                     const char *english, const char *chinese);
 void stage_say(struct stage *s, enum stage_line_kind kind, int actor,
                const char *english, const char *chinese);
+/* Of what was waited for since then, so that what went over the wires meanwhile belongs
+ * to it. */
+void stage_say_since(struct stage *s, enum stage_line_kind kind, int64_t from_ns,
+                     int actor, const char *english, const char *chinese);
 
 /* ---- scenario_actor.c ---- */
 

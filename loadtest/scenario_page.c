@@ -9,13 +9,13 @@
 #include "loadtest/scenario_inside.h"
 #include "lock/recorder.h"
 
-/* By time; what is told comes before what it is about. */
+/* By when they began; what is told comes before what it is about. */
 static int compare_lines(const void *a, const void *b)
 {
     const struct stage_line *x = a, *y = b;
 
-    if (x->at_ns != y->at_ns)
-        return x->at_ns < y->at_ns ? -1 : 1;
+    if (x->from_ns != y->from_ns)
+        return x->from_ns < y->from_ns ? -1 : 1;
     return (int)x->kind - (int)y->kind;
 }
 
@@ -26,6 +26,7 @@ static void fill_line(const struct stage *s, const struct stage_line *from,
     bool is_wire = from->kind == LINE_WIRE;
 
     *to = (struct page_line){
+        .from_ns = from->from_ns,
         .at_ns = from->at_ns,
         .is_wire = is_wire,
         .who = is_wire ? s->actors[from->actor].name : kinds[from->kind],
@@ -131,15 +132,16 @@ static void draw(FILE *out, const struct stage *s)
 {
     struct page_scene *scene = check_need(calloc(1, sizeof *scene));
     struct page_line *lines = check_need(calloc(s->line_count + 1, sizeof *lines));
-    int64_t name = history_find_name(&s->history, s->lock);
+    int64_t name = history_find_name(&s->history, s->lock), to_ns = s->zero_ns + 1;
 
     qsort(s->lines, s->line_count, sizeof *s->lines, compare_lines);
-    for (size_t i = 0; i < s->line_count; i++)
+    for (size_t i = 0; i < s->line_count; i++) {
         fill_line(s, &s->lines[i], &lines[i]);
+        if (to_ns < lines[i].at_ns)
+            to_ns = lines[i].at_ns;
+    }
     page_scene_of_time(scene, &s->history, s->check, shown_example(s),
-                       name >= 0 ? (uint32_t)name : 0, s->zero_ns,
-                       s->line_count > 0 ? s->lines[s->line_count - 1].at_ns
-                                         : s->zero_ns + 1);
+                       name >= 0 ? (uint32_t)name : 0, s->zero_ns, to_ns);
     scene->lines = lines;
     scene->line_count = s->line_count;
     print_part(out, s, scene);

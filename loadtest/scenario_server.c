@@ -8,6 +8,7 @@
 
 #include "db/backend.h"
 #include "loadtest/scenario_inside.h"
+#include "lock/clock.h"
 
 const char *stage_lock_server(const struct stage *s, int node)
 {
@@ -25,7 +26,7 @@ const char *stage_lock_server(const struct stage *s, int node)
 }
 
 static void say_note(struct stage *s, const struct stage_server_fault *f,
-                     const char *english, const char *chinese)
+                     int64_t from_ns, const char *english, const char *chinese)
 {
     char texts[2][SCENARIO_LINE_MAX];
 
@@ -33,7 +34,7 @@ static void say_note(struct stage *s, const struct stage_server_fault *f,
              f->scene.server->name, f->scene.note);
     snprintf(texts[1], sizeof texts[1], "%s %s（%s）：%.400s", f->scene.server->name,
              chinese, f->fault->name, f->scene.note);
-    stage_say(s, LINE_FAULT, -1, texts[0], texts[1]);
+    stage_say_since(s, LINE_FAULT, from_ns, -1, texts[0], texts[1]);
 }
 
 /* Its place on the stage; the reason of a failure is on stderr. */
@@ -81,19 +82,21 @@ int stage_server_arm(struct stage *s, const char *fault, const char *server,
 void stage_server_begin(struct stage *s, int number)
 {
     struct stage_server_fault *f = fault_at(s, number);
+    int64_t from_ns = dlock_clock_ns();
 
     if (!server_fault_begin(f->fault, &f->scene))
         fail_to(s, f, "made");
-    say_note(s, f, "happens", "出事");
+    say_note(s, f, from_ns, "happens", "出事");
 }
 
 void stage_server_end(struct stage *s, int number)
 {
     struct stage_server_fault *f = fault_at(s, number);
+    int64_t from_ns = dlock_clock_ns();
 
     if (!server_fault_end(f->fault, &f->scene))
         fail_to(s, f, "ended");
-    say_note(s, f, "is over", "恢复");
+    say_note(s, f, from_ns, "is over", "恢复");
 }
 
 int stage_server_hurt(struct stage *s, const char *fault, const char *server,

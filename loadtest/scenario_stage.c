@@ -122,25 +122,32 @@ void stage_pass_ms(struct stage *s, int64_t ms)
 
 /* ---- lines ---- */
 
-void stage_add_line(struct stage *s, enum stage_line_kind kind, int64_t at_ns, int actor,
-                    const char *english, const char *chinese)
+/* Keep it, with its texts. */
+static void add_line(struct stage *s, struct stage_line *line, const char *english,
+                     const char *chinese)
 {
-    struct stage_line *line;
-
+    snprintf(line->text[0], sizeof line->text[0], "%s", english);
+    snprintf(line->text[1], sizeof line->text[1], "%s", chinese);
     pthread_mutex_lock(&s->lock_of_lines);
     if (!s->is_playing ||
-        (kind == LINE_ACT && scenario_is_measured(s->cast->scenario)))
+        (line->kind == LINE_ACT && scenario_is_measured(s->cast->scenario)))
         goto out;
     if (s->line_count == s->line_room) {
         s->line_room = 2 * s->line_room + 64;
         s->lines = check_need(realloc(s->lines, s->line_room * sizeof *s->lines));
     }
-    line = &s->lines[s->line_count++];
-    *line = (struct stage_line){.kind = kind, .at_ns = at_ns, .actor = actor};
-    snprintf(line->text[0], sizeof line->text[0], "%s", english);
-    snprintf(line->text[1], sizeof line->text[1], "%s", chinese);
+    s->lines[s->line_count++] = *line;
 out:
     pthread_mutex_unlock(&s->lock_of_lines);
+}
+
+void stage_add_line(struct stage *s, enum stage_line_kind kind, int64_t at_ns, int actor,
+                    const char *english, const char *chinese)
+{
+    struct stage_line line = {
+        .kind = kind, .from_ns = at_ns, .at_ns = at_ns, .actor = actor};
+
+    add_line(s, &line, english, chinese);
 }
 
 /* What came since the last time, as it happens. */
@@ -157,6 +164,16 @@ void stage_say(struct stage *s, enum stage_line_kind kind, int actor,
                const char *english, const char *chinese)
 {
     stage_add_line(s, kind, dlock_clock_ns(), actor, english, chinese);
+    tell_lines(s);
+}
+
+void stage_say_since(struct stage *s, enum stage_line_kind kind, int64_t from_ns,
+                     int actor, const char *english, const char *chinese)
+{
+    struct stage_line line = {
+        .kind = kind, .from_ns = from_ns, .at_ns = dlock_clock_ns(), .actor = actor};
+
+    add_line(s, &line, english, chinese);
     tell_lines(s);
 }
 
