@@ -81,8 +81,8 @@ static void keep_story(struct matrix_cell *cell, const char *dir, bool is_odd)
     cell->story_is_odd = is_odd;
 }
 
-static void keep_or_remove(const struct matrix *m, struct matrix_run *run,
-                           const char *dir)
+static void keep_or_remove(const struct matrix *m, const struct matrix_cell *cell,
+                           struct matrix_run *run, const char *dir)
 {
     char part[FILES_PATH_MAX], page[FILES_PATH_MAX], *parts[] = {part};
 
@@ -96,7 +96,8 @@ static void keep_or_remove(const struct matrix *m, struct matrix_run *run,
     }
     files_join(part, dir, "page.part");
     files_join(page, dir, "page.html");
-    scenario_write_page(page, parts, 1); /* said on stderr if it fails */
+    /* That it fails is said on stderr. */
+    scenario_write_page(page, cell->cast.scenario->name, parts, 1);
 }
 
 /* ---- what the runner asks and tells ---- */
@@ -137,7 +138,7 @@ static void on_end(void *arg, size_t i, const struct scenario_result *result,
     if (is_odd)
         say_odd(cell, run, matrix_seed(s->m, s->order[i].seed));
     keep_story(cell, dir, is_odd);
-    keep_or_remove(s->m, run, dir);
+    keep_or_remove(s->m, cell, run, dir);
     show_progress(s, cell);
 }
 

@@ -13,7 +13,9 @@
 #include "lock/clock.h"
 #include "lock/recorder.h"
 
-static const char content_mark[] = "<!--CONTENT-->\n";
+/* What is put into the file, in the order in which it stands there. */
+static const char title_mark[] = "<!--TITLE-->", head_mark[] = "<!--HEAD-->\n",
+                  content_mark[] = "<!--CONTENT-->\n";
 
 static void print_head(FILE *out, const struct history *h,
                        const struct check_verdict *v)
@@ -73,19 +75,24 @@ static void print_left_out(FILE *out, const struct page_scene *s)
 
 void page_figure(FILE *out, const struct page_scene *s)
 {
+    fputs("<div class=\"drawing\">\n", out);
     page_svg(out, s);
-    print_left_out(out, s);
+    fputs("</div>\n", out);
     fputs("<div class=\"controls\" hidden>"
-          "<button type=\"button\" data-go=\"first\">first</button>"
-          "<button type=\"button\" data-go=\"-1\">back</button>"
-          "<button type=\"button\" data-go=\"1\">on</button>"
-          "<button type=\"button\" data-go=\"last\">last</button>"
+          "<button type=\"button\" data-key=\"Home\">first</button>"
+          "<button type=\"button\" data-key=\"ArrowLeft\">back</button>"
+          "<button type=\"button\" data-key=\"ArrowRight\">on</button>"
+          "<button type=\"button\" data-key=\"End\">last</button>"
+          "<button type=\"button\" data-key=\"Escape\">all</button>"
           "<span class=\"note\">or the arrow keys</span>"
           "<output aria-live=\"polite\"></output></div>\n", out);
     if (s->line_count > 0)
         page_lines(out, s);
     else
         page_steps(out, s);
+    print_left_out(out, s);
+    page_faults(out, s);
+    page_holds(out, s);
     fputs("</section>\n", out);
 }
 
@@ -107,6 +114,25 @@ void page_holders(FILE *out, const struct page_scene *s)
     }
 }
 
+void page_window(FILE *out, const struct page_scene *s)
+{
+    const struct check_example *example = s->example;
+
+    if (example == NULL)
+        return;
+    fprintf(out, "<dt>window</dt><dd>%.3f ms",
+            (double)(example->to_ns - example->from_ns) / (double)DLOCK_NS_PER_MS);
+    if (s->zero_ns == example->from_ns) {
+        fputs("; times are from its beginning", out);
+    } else {
+        fputs(", from ", out);
+        page_time(out, s, example->from_ns);
+        fputs(" to ", out);
+        page_time(out, s, example->to_ns);
+    }
+    fputs("</dd>\n", out);
+}
+
 static void print_example(FILE *out, const struct page_scene *s, size_t property)
 {
     const struct check_example *example = s->example;
@@ -122,9 +148,8 @@ static void print_example(FILE *out, const struct page_scene *s, size_t property
                 dlock_assumption_text(example->assumption));
     print_lock(out, s);
     page_holders(out, s);
-    fprintf(out,
-            "<dt>window</dt><dd>%.3f ms; times are from its beginning</dd>\n</dl>\n",
-            (double)(example->to_ns - example->from_ns) / (double)DLOCK_NS_PER_MS);
+    page_window(out, s);
+    fputs("</dl>\n", out);
     page_figure(out, s);
 }
 
@@ -163,26 +188,43 @@ static void print_beginning(FILE *out, struct page_scene *s, const struct histor
     page_figure(out, s);
 }
 
-void page_begin(FILE *out)
+void page_piece(FILE *out, const char *file, const char *from, const char *to)
 {
-    const char *content = strstr(TIMELINE_HTML, content_mark);
+    const char *at = file;
 
-    fwrite(TIMELINE_HTML, 1, (size_t)(content - TIMELINE_HTML), out);
+    if (from != NULL)
+        at = strstr(at, from) + strlen(from);
+    fwrite(at, 1, to != NULL ? (size_t)(strstr(at, to) - at) : strlen(at), out);
+}
+
+void page_begin(FILE *out, const char *title)
+{
+    page_piece(out, TIMELINE_HTML, NULL, title_mark);
+    page_text(out, title);
+    page_piece(out, TIMELINE_HTML, title_mark, head_mark);
+}
+
+void page_key(FILE *out)
+{
+    page_piece(out, TIMELINE_HTML, head_mark, content_mark);
 }
 
 void page_end(FILE *out)
 {
-    fputs(strstr(TIMELINE_HTML, content_mark) + strlen(content_mark), out);
+    page_piece(out, TIMELINE_HTML, content_mark, NULL);
 }
 
 void page_print(FILE *out, const struct history *h, const struct check *c,
                 const struct check_verdict *v)
 {
     struct page_scene *s = check_need(calloc(1, sizeof(*s)));
+    char title[64];
 
-    page_begin(out);
+    snprintf(title, sizeof(title), "seckill check: %s", check_valid_name(v->valid));
+    page_begin(out, title);
     print_head(out, h, v);
     print_properties(out, v);
+    page_key(out);
     if (print_examples(out, s, h, c, v) == 0 && h->call_count > 0)
         print_beginning(out, s, h, c);
     page_end(out);

@@ -122,6 +122,18 @@ static void add_hold(struct page_scene *s, const struct hold *hold)
     s->holds[s->hold_count++] = hold;
 }
 
+/* Where nobody is to be seen first, the lanes are in the order of their first calls. */
+static void add_lanes(struct page_scene *s)
+{
+    for (size_t i = 0; i < s->h->call_count; i++) {
+        const struct history_call *call = &s->h->calls[i];
+
+        if (call->name == s->name && call->answer_ns >= s->from_ns &&
+            call->invoke_ns <= s->to_ns)
+            need_lane(s, call->process, call->owner);
+    }
+}
+
 static void add_holds(struct page_scene *s)
 {
     for (int others = 0; others < 2; others++) {
@@ -230,6 +242,8 @@ void page_scene_of_time(struct page_scene *s, const struct history *h,
     s->to_ns = to_ns;
     if (example != NULL)
         add_actors(s);
+    else
+        add_lanes(s);
     add_calls(s);
     add_holds(s);
     add_steps(s);
@@ -270,6 +284,7 @@ void page_scene_of_beginning(struct page_scene *s, const struct history *h,
                                                         : call->invoke_ns);
     }
     s->to_ns += 1;
+    add_lanes(s);
     add_calls(s);
     add_holds(s);
     add_steps(s);

@@ -80,12 +80,25 @@ void page_steps(FILE *out, const struct page_scene *s);
 /* page_lines.c: the same of scene->lines, each with what went over the wires then */
 void page_lines(FILE *out, const struct page_scene *s);
 
-/* page.c: a page from its beginning to its end, with figures in between.  A figure ends
- * the section that it stands in. */
-void page_begin(FILE *out);
-void page_holders(FILE *out, const struct page_scene *s);
+/* The faults, by the numbers that they have in the drawing. */
+void page_faults(FILE *out, const struct page_scene *s);
+
+/* page_holds.c: what the bars are, as a table */
+void page_holds(FILE *out, const struct page_scene *s);
+
+/* page.c: what stands in a file of loadtest/page between two marks; NULL: from its
+ * beginning, to its end. */
+void page_piece(FILE *out, const char *file, const char *from, const char *to);
+
+/* A page from its beginning to its end; after its head comes the key to the
+ * figures, then come these.  A figure ends the section that it stands in. */
+void page_begin(FILE *out, const char *title);
+void page_key(FILE *out);
 void page_figure(FILE *out, const struct page_scene *s);
 void page_end(FILE *out);
+/* In the list of what is known of a figure: who it is about, and the window. */
+void page_holders(FILE *out, const struct page_scene *s);
+void page_window(FILE *out, const struct page_scene *s);
 
 /* page_svg.c */
 double page_x(const struct page_scene *s, int64_t at_ns);

@@ -8,13 +8,16 @@
 /* In units of the drawing. */
 enum {
     WIDTH = 1100,
-    LEFT = 210, /* room for the names of owners */
-    RIGHT = 1050,
-    TOP = 22,   /* room for the numbers of faults */
-    LANE = 34,
+    LEFT = 35,   /* half of a time at the axis */
+    RIGHT = 1065,
+    TOP = 22,    /* room for the numbers of faults */
+    LANE = 40,
+    NAME = 12,   /* its base line, in a lane */
+    MIDDLE = 26, /* of the bars */
     BAR = 14,
+    DIGIT = 12,  /* room for one of the number of a fault */
     AXIS = 26,
-    AXIS_PARTS = 6,
+    AXIS_PARTS = 9, /* at most */
 };
 
 double page_x(const struct page_scene *s, int64_t at_ns)
@@ -34,7 +37,7 @@ static int bottom(const struct page_scene *s)
 
 static int middle(int lane)
 {
-    return TOP + lane * LANE + LANE / 2;
+    return TOP + lane * LANE + MIDDLE;
 }
 
 /* A box between two instants; as narrow as can be seen, at least. */
@@ -62,20 +65,33 @@ static void print_window(FILE *out, const struct page_scene *s)
     fputs("<title>both at work</title></rect>\n", out);
 }
 
+/* 1, 2 or 5 times a power of ten, and at least a microsecond, which is what times are
+ * shown in. */
+static int64_t axis_step(int64_t span_ns)
+{
+    int64_t step_ns = 1000;
+
+    for (int i = 0; span_ns / step_ns >= AXIS_PARTS; i++)
+        step_ns = i % 3 == 1 ? step_ns / 2 * 5 : step_ns * 2;
+    return step_ns;
+}
+
+/* At even times, one of which is the zero of the scene if that is in view. */
 static void print_axis(FILE *out, const struct page_scene *s)
 {
-    int y = bottom(s);
+    int64_t step_ns = axis_step(s->to_ns - s->from_ns);
+    int64_t first_ns = s->zero_ns - (s->zero_ns - s->from_ns) / step_ns * step_ns;
+    int y = bottom(s), decimals = step_ns < DLOCK_NS_PER_MS ? 3 : 0;
 
     fputs("<g class=\"axis\">\n", out);
-    for (int i = 0; i <= AXIS_PARTS; i++) {
-        int64_t at_ns = s->from_ns + (int64_t)((double)(s->to_ns - s->from_ns) *
-                                               ((double)i / AXIS_PARTS));
+    for (int64_t i = 0; i <= (s->to_ns - first_ns) / step_ns; i++) {
+        int64_t at_ns = first_ns + i * step_ns;
         double x = page_x(s, at_ns);
 
         fprintf(out, "<line x1=\"%.2f\" y1=\"%d\" x2=\"%.2f\" y2=\"%d\"/>"
-                     "<text x=\"%.2f\" y=\"%d\">", x, TOP, x, y + 4, x, y + 18);
-        page_time(out, s, at_ns);
-        fputs("</text>\n", out);
+                     "<text x=\"%.2f\" y=\"%d\">%+.*f ms</text>\n",
+                x, TOP, x, y + 4, x, y + 18, decimals,
+                (double)(at_ns - s->zero_ns) / (double)DLOCK_NS_PER_MS);
     }
     fputs("</g>\n", out);
 }
@@ -136,37 +152,49 @@ static void print_hold(FILE *out, const struct page_scene *s, int at)
 
 static void print_lane(FILE *out, const struct page_scene *s, int lane)
 {
-    const struct page_lane *l = &s->lanes[lane];
     int y = middle(lane);
 
-    fprintf(out, "<g class=\"lane%s\">\n<line class=\"base\" x1=\"%d\" y1=\"%d\" "
-                 "x2=\"%d\" y2=\"%d\"/><text x=\"4\" y=\"%d\">",
-            l->is_actor ? " actor" : "", LEFT, y, RIGHT, y, y + 4);
-    page_owner(out, s->h, l->process, l->owner);
-    fputs("</text>\n", out);
+    fprintf(out, "<line class=\"base\" x1=\"%d\" y1=\"%d\" x2=\"%d\" y2=\"%d\"/>\n",
+            LEFT, y, RIGHT, y);
     for (int i = 0; i < s->hold_count; i++)
         if (s->hold_lanes[i] == lane)
             print_hold(out, s, i);
     for (int i = 0; i < s->call_count; i++)
         if (page_scene_lane(s, s->calls[i]->process, s->calls[i]->owner) == lane)
             print_call(out, s, s->calls[i]);
-    fputs("</g>\n", out);
 }
 
+/* Above everything else, so that what is yet to come does not veil it. */
+static void print_name(FILE *out, const struct page_scene *s, int lane)
+{
+    const struct page_lane *l = &s->lanes[lane];
+
+    fprintf(out, "<g class=\"lane%s\">\n<text class=\"name\" x=\"4\" y=\"%d\">",
+            l->is_actor ? " actor" : "", middle(lane) - MIDDLE + NAME);
+    page_owner(out, s->h, l->process, l->owner);
+    fputs("</text></g>\n", out);
+}
+
+/* A number that would stand on the one before it stands beside it. */
 static void print_faults(FILE *out, const struct page_scene *s)
 {
     int number = 0;
+    double room_from = 0;
 
     for (int i = 0; i < s->step_count; i++) {
         const struct history_mark *mark = s->steps[i].mark;
-        double x;
+        double x, number_x;
 
         if (mark == NULL || mark->kind != DLOCK_EVENT_FAULT)
             continue;
         x = page_x(s, mark->at_ns);
+        number_x = x > room_from ? x : room_from;
+        if (number_x > WIDTH - DIGIT)
+            number_x = WIDTH - DIGIT;
+        room_from = number_x + (++number < 10 ? DIGIT : 2 * DIGIT);
         fprintf(out, "<g class=\"fault\"><line x1=\"%.2f\" y1=\"%d\" x2=\"%.2f\" "
                      "y2=\"%d\"/><text x=\"%.2f\" y=\"%d\">%d<title>",
-                x, TOP, x, bottom(s), x, TOP - 6, ++number);
+                x, TOP, x, bottom(s), number_x, TOP - 6, number);
         page_text(out, s->h->names[mark->name]);
         fputs("</title></text></g>\n", out);
     }
@@ -186,6 +214,9 @@ void page_svg(FILE *out, const struct page_scene *s)
     print_faults(out, s);
     fprintf(out, "<rect class=\"veil\" data-right=\"%d\" x=\"%d\" y=\"%d\" width=\"0\" "
                  "height=\"%d\"/>\n<line class=\"cursor\" x1=\"%d\" y1=\"%d\" "
-                 "x2=\"%d\" y2=\"%d\"/>\n</svg>\n",
+                 "x2=\"%d\" y2=\"%d\"/>\n",
             RIGHT, LEFT, TOP, y - TOP, LEFT, TOP - 4, LEFT, y + 4);
+    for (int i = 0; i < s->lane_count; i++)
+        print_name(out, s, i);
+    fputs("</svg>\n", out);
 }

@@ -146,6 +146,29 @@ static void print_mark(FILE *out, const struct page_scene *s,
     }
 }
 
+void page_faults(FILE *out, const struct page_scene *s)
+{
+    bool has_begun = false;
+
+    for (int i = 0; i < s->step_count; i++) {
+        const struct history_mark *mark = s->steps[i].mark;
+
+        if (mark == NULL || mark->kind != DLOCK_EVENT_FAULT)
+            continue;
+        if (!has_begun)
+            fputs("<p class=\"note\">The faults, by their numbers in the drawing:</p>\n"
+                  "<ol class=\"faults\">\n", out);
+        has_begun = true;
+        fputs("<li>", out);
+        page_time(out, s, mark->at_ns);
+        fputs(" &#183; ", out);
+        print_mark(out, s, mark);
+        fputs("</li>\n", out);
+    }
+    if (has_begun)
+        fputs("</ol>\n", out);
+}
+
 void page_steps(FILE *out, const struct page_scene *s)
 {
     fputs("<ol class=\"steps\">\n", out);

@@ -282,9 +282,10 @@ void tell_verdict(FILE *out, const struct scenario_cast *cast,
 /* ---- scenario_page.c ---- */
 
 /* This performance as a part of a page, in dir/page.part; and the whole page from
- * parts. */
+ * parts, of the scenario that is called so. */
 bool stage_write_page(const struct stage *s);
-bool scenario_write_page(const char *path, char *const *parts, size_t count);
+bool scenario_write_page(const char *path, const char *name, char *const *parts,
+                         size_t count);
 
 /* ---- scenario_cast.c ---- */
 

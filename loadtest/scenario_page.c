@@ -94,11 +94,27 @@ static void print_verdict(FILE *out, const struct stage *s)
                     dlock_assumption_text(i));
 }
 
+/* By which a list of many tells it from the others. */
+static void print_name(FILE *out, const struct stage *s)
+{
+    const struct scenario_result *r = s->result;
+
+    fprintf(out, "%s: %s%s%s, %s%s", s->cast->scenario->name, s->cast->lock->name,
+            s->cast->expected->guard != NULL ? ", stock guard " : "",
+            s->cast->expected->guard != NULL ? s->cast->guard : "",
+            scenario_outcome_name(r->outcome, false),
+            r->is_expected          ? ""
+            : r->rc == EXIT_UNKNOWN ? ", unknown"
+                                    : ", UNEXPECTED");
+}
+
 static void print_part(FILE *out, const struct stage *s, struct page_scene *scene)
 {
     const struct scenario *scenario = s->cast->scenario;
 
-    fputs("<section class=\"figure\" tabindex=\"0\">\n<h2>", out);
+    fputs("<section class=\"figure\" tabindex=\"0\" data-name=\"", out);
+    print_name(out, s);
+    fputs("\">\n<h2>", out);
     page_text(out, scenario->title);
     fputs(" <span lang=\"zh\">", out);
     page_text(out, scenario->title_zh);
@@ -110,6 +126,7 @@ static void print_part(FILE *out, const struct stage *s, struct page_scene *scen
     print_story(out, scenario->story_zh, "zh");
     print_verdict(out, s);
     page_holders(out, scene);
+    page_window(out, scene);
     fputs("</dl>\n", out);
     page_figure(out, scene);
 }
@@ -179,16 +196,20 @@ bool stage_write_page(const struct stage *s)
     return keep(out, &text, path);
 }
 
-bool scenario_write_page(const char *path, char *const *parts, size_t count)
+bool scenario_write_page(const char *path, const char *name, char *const *parts,
+                         size_t count)
 {
     char *text = NULL;
     size_t size = 0;
     FILE *out = check_need(open_memstream(&text, &size));
+    char title[80];
 
-    page_begin(out);
-    fprintf(out, "<h1>seckill scenario</h1>\n<p class=\"note\">%zu performances on real "
-                 "servers.  Under each line stands what went over the wires then.</p>\n",
-            count);
+    snprintf(title, sizeof title, "seckill scenario: %s", name);
+    page_begin(out, title);
+    fprintf(out, "<h1>%s</h1>\n<p class=\"note\">%zu performance%s on real servers.  "
+                 "Under each line of a story stands what went over the wires then.</p>\n",
+            title, count, count == 1 ? "" : "s");
+    page_key(out);
     for (size_t i = 0; i < count; i++) {
         char *part = files_read(parts[i], NULL);
 

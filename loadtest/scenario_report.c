@@ -132,6 +132,15 @@ bool troupe_write_table(const struct troupe *t)
     return ok;
 }
 
+/* The scenario's, if there is but one. */
+static const char *name_of(const struct troupe *t)
+{
+    for (size_t i = 1; i < t->count; i++)
+        if (t->all[i].cast->scenario != t->all[0].cast->scenario)
+            return "all of them";
+    return t->all[0].cast->scenario->name;
+}
+
 bool troupe_write_page(const struct troupe *t)
 {
     char **parts = check_need(calloc(t->count, sizeof *parts));
@@ -141,7 +150,7 @@ bool troupe_write_page(const struct troupe *t)
         parts[i] = check_need(malloc(FILES_PATH_MAX));
         files_join(parts[i], t->all[i].dir[0] != '\0' ? t->all[i].dir : ".", "page.part");
     }
-    ok = scenario_write_page(t->run->html, parts, t->count);
+    ok = scenario_write_page(t->run->html, name_of(t), parts, t->count);
     for (size_t i = 0; i < t->count; i++)
         free(parts[i]);
     free(parts);

@@ -5,7 +5,7 @@
 # refused.
 # shellcheck source=tests/cli/support/tap.sh
 . "$(dirname "$0")/support/tap.sh"
-plan 29
+plan 31
 lab=$work/lab
 labs+=("$lab")
 
@@ -13,6 +13,8 @@ tell() { "$seckill" scenario run "$@" --dir "$lab" --out "$work/runs"; }
 # has COUNT PATTERN FILE: does the pattern stand there so many times?
 has() { [ "$(grep -Eo -- "$2" "$3" | wc -l)" -eq "$1" ]; }
 lacks() { ! grep -Eq -- "$1" "$2"; }
+# beneath STEP PATTERN: is that a command of the page's step?
+beneath() { sed -n "/<li data-x=.*$1/,/^<\/ul>/p" "$broken" | grep -Eq -- "$2"; }
 
 check 'the list names a story' says '^S4 +wrong-delete' "$seckill" scenario list
 check 'and what must come of it' says 'breaks: setnx naive getset$' "$seckill" scenario list
@@ -37,6 +39,10 @@ check 'what did not hold is said' grep -q 'nobody frees what another holds' "$wo
 check 'the page has two holders' has 2 'class="holder"' "$broken"
 check 'they are Ben and Chen' has 2 'class="holder">(Ben|Chen), pid [0-9]+' "$broken"
 check 'the page has the commands' grep -Eq 'redis: DEL scenario:wrong-delete' "$broken"
+check 'those of an act stand beneath it' \
+    beneath 'Chen asks for the lock: ok' 'Chen -&gt; redis: SET scenario:wrong-delete'
+check 'its title says which story it is' \
+    grep -q '<title>seckill scenario: wrong-delete</title>' "$broken"
 check 'the page asks no network for anything' lacks '(src|href)=' "$broken"
 for password in $(grep -Eo ':[0-9a-f]{16,}@' "$lab/env" | tr -d ':@' | sort -u); do
     check 'a password of the lab is not in it' lacks "$password" "$broken"
