@@ -69,7 +69,7 @@ COMMON   := $(OUT)/obj/libcommon.a
 APP_LIB  := $(OUT)/obj/libapp.a
 LAB_LIB  := $(OUT)/obj/liblab.a
 GEN      := build/gen/lua_scripts.h build/gen/schema_sql.h build/gen/postgres_sql.h \
-            build/gen/timeline_html.h build/gen/stamp
+            build/gen/timeline_html.h build/gen/matrix_html.h build/gen/stamp
 
 UNIT_TESTS    := $(patsubst tests/%.c,$(OUT)/tests/%,$(call sources,tests/unit))
 SERVICE_TESTS := $(patsubst tests/%.c,$(OUT)/tests/%,$(wildcard tests/service/test_*.c))
@@ -152,8 +152,8 @@ build/gen/schema_sql.h: db/schema.sql tools/embed.sh build/gen/stamp
 	$(call say,GEN)tools/embed.sh '' db/schema.sql >$@
 build/gen/postgres_sql.h: lock/stores/postgres.sql tools/embed.sh build/gen/stamp
 	$(call say,GEN)tools/embed.sh '' lock/stores/postgres.sql >$@
-build/gen/timeline_html.h: loadtest/page/timeline.html tools/embed.sh build/gen/stamp
-	$(call say,GEN)tools/embed.sh '' loadtest/page/timeline.html >$@
+build/gen/%_html.h: loadtest/page/%.html tools/embed.sh build/gen/stamp
+	$(call say,GEN)tools/embed.sh '' $< >$@
 
 -include $(shell find $(OUT)/obj -name '*.d' 2>/dev/null)
 

@@ -1,46 +1,18 @@
 /* SPDX-License-Identifier: MIT */
 /* matrix_page.c -- the matrix as one HTML file that needs nothing else: the table, and for
- * each cell what was expected, what came, how it was told, and how to see it again. */
+ * each cell what was expected, what came, how it was told, and how to see it again, put
+ * into loadtest/page/matrix.html. */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "gen/matrix_html.h"
 #include "loadtest/matrix.h"
 
 enum { TEXT_MAX = 256 };
 
-static const char head[] =
-    "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
-    "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; "
-    "style-src 'unsafe-inline'\">\n"
-    "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
-    "<meta name=\"color-scheme\" content=\"light dark\">\n"
-    "<title>seckill matrix</title>\n<style>\n"
-    ":root { --paper: #fbfbf9; --ink: #1c1e21; --faint: #5f656d; --line: #d5d8dc;\n"
-    "  --good: #2e7d32; --breaks: #8a5a00; --bad: #b3261e; --panel: #f0f1ee; }\n"
-    "@media (prefers-color-scheme: dark) { :root { --paper: #16181b; --ink: #e4e6e8;\n"
-    "  --faint: #9aa1a9; --line: #3a3f45; --good: #81c784; --breaks: #e0a94a;\n"
-    "  --bad: #ff8a80; --panel: #202327; } }\n"
-    "body { margin: 0; padding: 1.5rem; background: var(--paper); color: var(--ink);\n"
-    "  font: 15px/1.5 system-ui, sans-serif; }\n"
-    "h1 { font-size: 1.4rem; margin: 0; } h2 { font-size: 1.1rem; }\n"
-    ".note { color: var(--faint); }\n"
-    ".wide { overflow-x: auto; } table { border-collapse: collapse; font-size: 13px; }\n"
-    "th, td { padding: .15rem .45rem; border: 1px solid var(--line); text-align: left; "
-    "white-space: nowrap; }\n"
-    "th[scope=row] { position: sticky; left: 0; background: var(--paper); }\n"
-    "a { color: inherit; } td a { text-decoration: none; } td a:hover { text-decoration: "
-    "underline; }\n"
-    ".good { color: var(--good); } .breaks { color: var(--breaks); }\n"
-    ".bad { color: var(--bad); font-weight: bold; } .unknown { color: var(--bad); }\n"
-    ".none { color: var(--faint); }\n"
-    "details { margin: .4rem 0; padding: .3rem .6rem; border-left: 3px solid var(--line); "
-    "}\n"
-    "summary { cursor: pointer; } details:target { background: var(--panel); }\n"
-    "pre { overflow-x: auto; background: var(--panel); padding: .6rem; font-size: 12px; }\n"
-    "code { user-select: all; }\n"
-    "</style>\n</head>\n<body>\n";
+static const char content_mark[] = "<!--CONTENT-->\n";
 
 static const char *class_of(const struct matrix *m, const struct matrix_cell *cell)
 {
@@ -65,7 +37,6 @@ static void print_head(FILE *out, const struct matrix *m)
     struct matrix_totals t = matrix_sum(m);
     char text[TEXT_MAX];
 
-    fputs(head, out);
     matrix_headline(m, text, sizeof text);
     fprintf(out,
             "<h1>Every scenario under every lock</h1>\n<p>%s.</p>\n"
@@ -101,7 +72,11 @@ static void print_table(FILE *out, const struct matrix *m)
     char text[TEXT_MAX];
 
     matrix_grid_make(&grid, m);
-    fputs("<div class=\"wide\"><table>\n<tr><th scope=\"col\">scenario</th>", out);
+    fputs("<p class=\"note\">In each cell: what came of it with every seed.  \"2/5!\": two "
+          "of five came out otherwise than expected; \"1/5?\": one did not happen; "
+          "\"-\": not done; empty: the story is not about this lock.  A cell leads to its "
+          "performances.</p>\n"
+          "<div class=\"wide\"><table>\n<tr><th scope=\"col\">scenario</th>", out);
     for (size_t l = 0; l < grid.lock_count; l++)
         fprintf(out, "<th scope=\"col\">%s</th>", grid.locks[l]->name);
     for (size_t r = 0; r < grid.row_count; r++) {
@@ -200,6 +175,7 @@ static void print_scenario(FILE *out, const struct scenario *scenario)
 
 static void print_page(FILE *out, const struct matrix *m)
 {
+    page_piece(out, MATRIX_HTML, NULL, content_mark);
     print_head(out, m);
     print_table(out, m);
     for (size_t i = 0; i < m->cell_count; i++) {
@@ -209,7 +185,7 @@ static void print_page(FILE *out, const struct matrix *m)
             print_scenario(out, scenario);
         print_details(out, m, &m->cells[i]);
     }
-    fputs("</body>\n</html>\n", out);
+    page_piece(out, MATRIX_HTML, content_mark, NULL);
 }
 
 bool matrix_write_page(const struct matrix *m)

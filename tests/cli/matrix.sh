@@ -4,7 +4,7 @@
 # seed gives the same again; and that what was done is kept when it is cut short.
 # shellcheck source=tests/cli/support/tap.sh
 . "$(dirname "$0")/support/tap.sh"
-plan 26
+plan 27
 lab=$work/lab
 labs+=("$lab")
 # A lock of each store, and what has none.
@@ -44,6 +44,8 @@ check 'a crowd was beside every story' lacks '"crowd_holds": 0,' "$work/part.jso
 check 'and had stalls to outlast, more than one each' test \
     "$(total crowd_stalls "$work/part.json")" -gt "$(total performed "$work/part.json")"
 check 'the page asks no network for anything' test "$(grep -Ec '(src|href)="[a-z]*:' "$page")" -eq 0
+check 'each cell leads to its performances' test "$(grep -Eo 'href="#cell-[0-9]+' "$page" |
+    cut -d'#' -f2 | sort)" = "$(grep -Eo '<details id="cell-[0-9]+' "$page" | cut -d'"' -f2 | sort)"
 check 'and names the command that performs a cell again' grep -q 'seckill matrix --scenarios=wrong-delete --locks=naive --guard=read-write --seed=1 --seeds=1' "$page"
 check 'the records of what was as expected are gone' test "$(find "$work"/runs/latest/ -name '*.dlockrec' | wc -l)" -eq 0
 
