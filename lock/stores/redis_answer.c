@@ -10,6 +10,15 @@
 #include <stdio.h>
 #include <string.h>
 
+dlock_status redis_refusal(const char *text, size_t len)
+{
+    static const char full[] = "ERR max number of clients";
+    size_t full_len = sizeof(full) - 1;
+
+    return len >= full_len && memcmp(text, full, full_len) == 0 ? DLOCK_IO
+                                                                : DLOCK_PROTOCOL;
+}
+
 static struct redis_answer *answer_of(const redisReadTask *task)
 {
     struct redis_reading *reading = task->privdata;
@@ -25,7 +34,7 @@ static void *read_string(const redisReadTask *task, char *text, size_t len)
     if (task->parent != NULL)
         return task->privdata;
     if (task->type == REDIS_REPLY_ERROR) {
-        answer->status = DLOCK_PROTOCOL;
+        answer->status = redis_refusal(text, len);
         snprintf(answer->text, sizeof(answer->text), "%.60s: %.*s", reading->label,
                  len < REDIS_TEXT_SIZE ? (int)len : REDIS_TEXT_SIZE, text);
     } else if (task->type == REDIS_REPLY_STATUS || task->type == REDIS_REPLY_STRING) {

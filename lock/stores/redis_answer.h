@@ -33,6 +33,11 @@ void redis_reading_bind(struct redis_reading *reading, struct redisReader *reade
 /* Copy what was read, and be ready for the next. */
 void redis_reading_take(struct redis_reading *reading, struct redis_answer *out);
 
+/* What an error means that the server has answered: PROTOCOL, or IO if it is only that it
+ * has as many clients as it may have.  It says so to whatever comes first on a connection,
+ * does nothing of it, and may have room again soon: as if it could not be reached. */
+dlock_status redis_refusal(const char *text, size_t len);
+
 /* It failed, and why. */
 void redis_answer_fail(struct redis_answer *answer, dlock_status status,
                        const char *why);

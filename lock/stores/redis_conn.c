@@ -242,7 +242,8 @@ static short advance_greeting(struct redis_conn *conn)
         if (reply == NULL)
             return conn->state == REDIS_BROKEN ? 0 : POLLIN;
         if (reply->type == REDIS_REPLY_ERROR)
-            redis_conn_break(conn, DLOCK_PROTOCOL, "%s", reply->str);
+            redis_conn_break(conn, redis_refusal(reply->str, reply->len), "%s",
+                             reply->str);
         freeReplyObject(reply);
         if (conn->state == REDIS_BROKEN)
             return 0;

@@ -176,6 +176,15 @@ static void nonsense_is_a_protocol_failure(void **state)
     }
 }
 
+static void a_server_that_is_full_could_not_be_reached(void **state)
+{
+    struct redis_answer out;
+
+    (void)state;
+    assert_int_equal(DLOCK_IO, call_to("-ERR max number of clients reached\r\n", &out));
+    assert_non_null(strstr(dlock_error(), "max number of clients"));
+}
+
 static void what_left_and_is_not_answered_is_unknown(void **state)
 {
     struct redis_answer out;
@@ -285,6 +294,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(answers_are_told_apart),
         TEST(nonsense_is_a_protocol_failure),
+        TEST(a_server_that_is_full_could_not_be_reached),
         TEST(what_left_and_is_not_answered_is_unknown),
         TEST(a_failed_connection_is_not_used_again),
         TEST(a_reply_too_many_is_not_taken_for_the_next),
