@@ -65,6 +65,27 @@ bool db_process_of(lab_db *db, const char *type, int *pid)
     return ok;
 }
 
+bool db_service_limit(lab_db *db, int *limit)
+{
+    PGresult *result = lab_db_ask(
+        db, PGRES_TUPLES_OK,
+        "SELECT rolconnlimit FROM pg_roles WHERE rolname = 'seckill_service'", 0, NULL);
+    bool ok = result && PQntuples(result) == 1;
+
+    if (ok)
+        *limit = atoi(PQgetvalue(result, 0, 0));
+    PQclear(result);
+    return ok;
+}
+
+bool db_limit_service(lab_db *db, int limit)
+{
+    char sql[64];
+
+    snprintf(sql, sizeof sql, "ALTER ROLE seckill_service CONNECTION LIMIT %d", limit);
+    return lab_db_run(db, sql);
+}
+
 bool db_start_time(lab_db *db, char out[DB_START_MAX])
 {
     PGresult *result = lab_db_ask(db, PGRES_TUPLES_OK,

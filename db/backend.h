@@ -23,6 +23,11 @@ bool db_backend_end(lab_db *db, int pid, bool *gone);
 /* The server's own process of that backend_type, such as "walwriter". */
 bool db_process_of(lab_db *db, const char *type, int *pid);
 
+/* How many connections the service's role may have at once; -1: as many as there is room
+ * for.  Those that it has beyond a new limit stay. */
+bool db_service_limit(lab_db *db, int *limit);
+bool db_limit_service(lab_db *db, int limit);
+
 /* When the server was started, as it says itself. */
 bool db_start_time(lab_db *db, char out[DB_START_MAX]);
 

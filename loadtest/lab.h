@@ -83,6 +83,8 @@ enum lab_kind lab_server_kind(const struct lab *lab, const struct lab_server *se
 
 /* The URL of the database for the laboratory's own role. */
 void lab_database_url(const struct lab *lab, char *out, size_t size);
+/* The same for the service's role, by way of this port: the server's, or a proxy's. */
+void lab_service_url(const struct lab *lab, int port, char *out, size_t size);
 
 /* Does this --lock need a ZooKeeper?  One that nobody knows does not. */
 bool lab_lock_needs_zookeeper(const char *lock);

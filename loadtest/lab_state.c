@@ -151,6 +151,12 @@ void lab_database_url(const struct lab *lab, char *out, size_t size)
              lab->lab_password, lab->servers[0].port);
 }
 
+void lab_service_url(const struct lab *lab, int port, char *out, size_t size)
+{
+    snprintf(out, size, "postgresql://seckill_service:%s@127.0.0.1:%d/seckill",
+             lab->service_password, port);
+}
+
 static void redis_url(const struct lab *lab, int index, char *out, size_t size)
 {
     snprintf(out, size, "redis://:%s@127.0.0.1:%d", lab->redis_password,
@@ -164,8 +170,7 @@ size_t lab_environment(const struct lab *lab,
     size_t used = 0;
 
     v->name = "SECKILL_DATABASE_URL";
-    files_path(v->value, "postgresql://seckill_service:%s@127.0.0.1:%d/seckill",
-               lab->service_password, lab->servers[0].port);
+    lab_service_url(lab, lab->servers[0].port, v->value, sizeof v->value);
     (++v)->name = "SECKILL_LAB_DATABASE_URL";
     lab_database_url(lab, v->value, sizeof v->value);
     (++v)->name = "SECKILL_REDIS_URL";

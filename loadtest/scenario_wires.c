@@ -125,13 +125,6 @@ static void open_redlock_wires(struct stage *s, struct stage_process *p, int act
     }
 }
 
-static void print_database_url(const struct stage *s, const struct stage_wire *wire,
-                               char *out)
-{
-    snprintf(out, PLAYER_URL_MAX, "postgresql://seckill_service:%s@127.0.0.1:%d/seckill",
-             s->lab->service_password, wire->port);
-}
-
 void stage_open_wires(struct stage *s, struct stage_process *p, int actor)
 {
     const char *store = s->cast->lock->store;
@@ -145,7 +138,7 @@ void stage_open_wires(struct stage *s, struct stage_process *p, int actor)
         open_redlock_wires(s, p, actor);
     } else if (strcmp(store, "postgresql") == 0) {
         wire = open_lock_wire(s, p, actor, 0, PROXY_POSTGRES);
-        print_database_url(s, wire, p->part.database_url);
+        lab_service_url(s->lab, wire->port, p->part.database_url, PLAYER_URL_MAX);
     } else if (strcmp(store, "zookeeper") == 0) {
         wire = open_lock_wire(s, p, actor, LAB_ZOOKEEPER, PROXY_ZOOKEEPER);
         snprintf(p->part.zookeeper_url, PLAYER_URL_MAX, "127.0.0.1:%d",
@@ -154,9 +147,9 @@ void stage_open_wires(struct stage *s, struct stage_process *p, int actor)
     if (actor == STAGE_NOBODY)
         return;
     open_wire(s, &p->shop_wire, actor, 0, PROXY_POSTGRES);
-    print_database_url(s, &p->shop_wire, p->part.shop_url);
+    lab_service_url(s->lab, p->shop_wire.port, p->part.shop_url, PLAYER_URL_MAX);
     if (s->cast->scenario->has_fence_epochs && strcmp(store, "redis") == 0)
-        print_database_url(s, &p->shop_wire, p->part.database_url);
+        lab_service_url(s->lab, p->shop_wire.port, p->part.database_url, PLAYER_URL_MAX);
 }
 
 void stage_close_wires(struct stage_process *p)

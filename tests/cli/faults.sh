@@ -4,7 +4,7 @@
 # laboratory, and is undone; the history has it, and `seckill check` names what gave way.
 # shellcheck source=tests/cli/support/tap.sh
 . "$(dirname "$0")/support/tap.sh"
-plan 83
+plan 91
 lab=$work/lab
 labs+=("$lab")
 records=$work/records
@@ -41,7 +41,7 @@ dump() { # what ZooKeeper says of its sessions
 }
 
 # ---- what is refused ----
-check 'the list has them all' test "$(fault list | grep -c '^[a-z]')" -eq 15
+check 'the list has them all' test "$(fault list | grep -c '^[a-z]')" -eq 16
 check 'a name that is none: 64' says 'did you mean "script-flush"' \
     status 64 fault run script-flash
 check 'a server of the wrong kind: 64' says 'can be made on: redis' \
@@ -88,6 +88,8 @@ begin zookeeper server-stop
 check 'server-stop of ZooKeeper begins' has_begun zookeeper
 begin postgres server-stop
 check 'server-stop of PostgreSQL begins' has_begun postgres
+begin redis client-limit
+check 'client-limit begins' has_begun redis
 begin redlock-3 client-pause --by=3s
 check 'client-pause begins' has_begun redlock-3
 check 'a stopped Redis is stopped and silent' eval 'stopped redlock-1 && silent redlock-1'
@@ -96,6 +98,7 @@ check 'a clock is 30 s ahead' test \
     "$(($(ask redlock-2 time | head -1) - $(date +%s)))" -ge 29
 check 'so a lease of 20 s is over' answers redlock-2 0 exists "$key"
 check 'one with a full disk refuses writes' says '^MISCONF' ask redlock-4 set a 1
+check 'one that is full sends others away' says 'max number|reset|closed' ask redis ping
 check 'a killed one does not listen' closed "${port[redlock-5]}"
 check 'a stopped ZooKeeper is stopped' stopped zookeeper
 # Every process of it, not only the first; none of those that have just ended is reaped.
@@ -115,7 +118,7 @@ undone() {
     cat "$work/out-$1"
     grep -q '^ended' "$work/out-$1" && grep -qx 'exit status 130' "$work/out-$1"
 }
-for server in redlock-1 redlock-2 redlock-4 redlock-5 zookeeper postgres redlock-3; do
+for server in redlock-1 redlock-2 redlock-4 redlock-5 redis zookeeper postgres redlock-3; do
     kill -INT "${going[$server]}"
     wait "${going[$server]}"
     echo "exit status $?" >>"$work/out-$server"
@@ -125,6 +128,7 @@ check 'the lab is up' "$seckill" lab status --dir="$lab"
 check 'the clock is right again' test \
     "$(($(ask redlock-2 time | head -1) - $(date +%s)))" -le 1
 check 'writes are taken again' answers redlock-4 OK set a 1
+check 'one that was full lets others in' answers redis PONG ping
 check 'what was killed came back with its data' answers redlock-5 held get "$key"
 check 'as another process' test "$before" != "$(ask redlock-5 info server | grep run_id)"
 check 'ZooKeeper answers' says '^Sessions' dump
@@ -217,6 +221,18 @@ within 5 session_holds
 check 'postgres-kill-backend happens' says 'which held' run postgres-kill-backend --key="$key"
 check 'the session is over' within 5 grep -q 'terminating connection' "$work/session"
 check 'nobody holds it now: 1' status 1 run postgres-kill-backend --key="$key"
+as_service() { psql -qAt "$SECKILL_DATABASE_URL" -c 'SELECT 1'; }
+"$seckill" fault run client-limit --server=postgres --for=60s --dir="$lab" --record="$records" \
+    >"$work/full" 2>&1 &
+full=$!
+pids+=("$full")
+check 'client-limit of PostgreSQL happens' within 10 grep -q 'is told: too many connections' \
+    "$work/full"
+check 'the service is refused' says 'too many connections for role' as_service
+check 'the laboratory is not' psql -qAt "$SECKILL_LAB_DATABASE_URL" -c 'SELECT 1'
+kill -INT "$full"
+wait "$full"
+check 'and the service is let in again' as_service
 started() { psql -qAt "$SECKILL_LAB_DATABASE_URL" -c 'SELECT pg_postmaster_start_time()'; }
 before=$(started)
 check 'postgres-restart-immediate happens' run postgres-restart-immediate
@@ -298,5 +314,6 @@ check 'the history has every fault that was made' history_has 'server-stop redlo
     'clock redlock-2' 'client-pause redlock-3' 'disk-full redlock-4' 'server-kill redlock-5' \
     'server-stop zookeeper' 'server-stop postgres' 'eviction redis' 'script-flush redis' \
     'redis-restart-empty redis' 'kill-pubsub redis' 'kill-clients redis' 'redis-failover redis' \
-    'redis-split-brain redis' 'postgres-kill-backend postgres' 'postgres-restart-immediate'
+    'redis-split-brain redis' 'client-limit redis' 'client-limit postgres' \
+    'postgres-kill-backend postgres' 'postgres-restart-immediate'
 done_testing
