@@ -143,6 +143,7 @@ struct scenario {
     bool commits_lazily;   /* the shop runs with synchronous_commit off               */
     int lease_ms;          /* 0: SCENARIO_LEASE_MS                                    */
     int store_timeout_ms;  /* of one request to a store; 0: the library's             */
+    int node_timeout_ms;   /* the same of redlock's; 0: store_timeout_ms, if any      */
     bool has_no_watchdog;  /* leases are not renewed by themselves                    */
     bool has_fence_epochs; /* fences that Redis counts begin at epochs of the database */
     bool needs_own_servers; /* it hurts servers: it gets a lab that nobody else uses  */

@@ -263,6 +263,8 @@ dlock_status player_open(dlock_system **out, const struct player_part *part)
             options.database_timeout_ms = options.zookeeper_timeout_ms =
                 part->store_timeout_ms;
     }
+    if (part->node_timeout_ms > 0)
+        options.redlock_node_timeout_ms = part->node_timeout_ms;
     for (int i = 0; i < OPEN_TRIES && st == DLOCK_IO; i++)
         st = dlock_open(out, &options);
     return st;

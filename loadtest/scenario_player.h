@@ -60,7 +60,7 @@ struct player_part {
     char lock[DLOCK_NAME_MAX + 1];
     char name[32];       /* the actor's, and how its orders call themselves           */
     char request[64];    /* what its requests' ids begin with                         */
-    int lease_ms, store_timeout_ms;
+    int lease_ms, store_timeout_ms, node_timeout_ms;
     bool watchdog, commits_lazily;
     int64_t voucher, first_user; /* hand i buys as first_user + i                     */
 };

@@ -5,6 +5,20 @@
 /* What has not ended after so many leases is renewed by somebody. */
 enum { LEASES = 6 };
 
+/* What it was told to drop is all that it drops. */
+static void renews_the_next(struct stage *s, struct actor *anna)
+{
+    stage_tell(s, "Anna takes it again, for longer than a lease.  The watchdog is awake.",
+               "安娜又拿到锁，用得比租约还久。看门狗是醒着的。");
+    actor_arm(anna, DLOCK_FAULT_WATCHDOG_TICK, DLOCK_FAULT_HOLD);
+    actor_enter(anna);
+    actor_await_point(anna, DLOCK_FAULT_WATCHDOG_TICK);
+    actor_let_go(anna, DLOCK_FAULT_WATCHDOG_TICK);
+    stage_pass_ms(s, 2 * stage_lease_ms(s));
+    stage_need_in_time(s, actor_is_protected(anna), "Anna's watchdog was to renew");
+    stage_need_in_time(s, actor_release(anna) == DLOCK_OK, "Anna's lease was to last");
+}
+
 static void play(struct stage *s)
 {
     struct actor *anna = stage_actor(s, 0), *ben = stage_actor(s, 1),
@@ -33,6 +47,7 @@ static void play(struct stage *s)
     stage_tell(s, "Ben's lease ended by itself: nobody renewed it.  Chen is in.",
                "本的租约自己到期了：没人替它续。陈进来了。");
     actor_leave(chen);
+    renews_the_next(s, anna);
 }
 
 static const struct scenario_expectation expected[] = {
