@@ -323,6 +323,8 @@ dlock_info actor_inspect(struct actor *a);
 /* The shop: read the stock (in a transaction that stays open), then take one, write the
  * order and commit.  actor_buy() reads first if that was not done. */
 int64_t actor_read(struct actor *a);
+/* Look at the stock in a transaction that ends at once: what stays is the connection. */
+int64_t actor_glance(struct actor *a);
 enum scenario_sale actor_buy(struct actor *a);
 /* The same order again, as a client does that had no answer. */
 enum scenario_sale actor_buy_again(struct actor *a);

@@ -18,6 +18,7 @@ static void print_answer(char *out, size_t size, const struct player_answer *ans
 {
     switch (answer->what) {
     case PLAYER_READ:
+    case PLAYER_GLANCE:
         snprintf(out, size, "%" PRId64, answer->stock);
         break;
     case PLAYER_BUY:
@@ -229,10 +230,9 @@ dlock_info actor_inspect(struct actor *a)
     return answer->info;
 }
 
-int64_t actor_read(struct actor *a)
+static int64_t look(struct actor *a, enum player_what how)
 {
-    const struct player_answer *answer =
-        perform(a, &(struct player_order){.what = PLAYER_READ});
+    const struct player_answer *answer = perform(a, &(struct player_order){.what = how});
 
     if (answer->sale == SALE_FAILED) {
         /* A database that did not answer in its time may do so the next time. */
@@ -240,6 +240,16 @@ int64_t actor_read(struct actor *a)
         stage_fail(a->stage, "%s cannot read the stock: %s", a->name, answer->error);
     }
     return answer->stock;
+}
+
+int64_t actor_read(struct actor *a)
+{
+    return look(a, PLAYER_READ);
+}
+
+int64_t actor_glance(struct actor *a)
+{
+    return look(a, PLAYER_GLANCE);
 }
 
 /* What the resource was asked, and what it answered, in the order in which it did. */

@@ -172,6 +172,10 @@ static void obey_in_hand(struct hand *h, struct player_answer *answer)
         if (!shop_read(&h->shop, &answer->stock, answer->error, size))
             answer->sale = SALE_FAILED;
         break;
+    case PLAYER_GLANCE:
+        if (!shop_glance(&h->shop, &answer->stock, answer->error, size))
+            answer->sale = SALE_FAILED;
+        break;
     case PLAYER_RESERVE:
         answer->sale = shop_reserve(&h->shop, answer->error, size);
         break;

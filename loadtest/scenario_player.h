@@ -24,6 +24,7 @@ enum { PLAYER_HANDS_MAX = SCENARIO_ACTORS_MAX, PLAYER_URL_MAX = 1024 };
     X(RENEW, "renews its lease", "续租")                                               \
     X(ABANDON, "lets go without releasing", "放手但不释放")                            \
     X(READ, "reads the stock", "读库存")                                               \
+    X(GLANCE, "looks at the stock, and leaves", "看一眼库存就走")                      \
     X(BUY, "buys one", "买一件")                                                       \
     X(BUY_AGAIN, "sends the same order again", "重发同一订单")                         \
     X(RESERVE, "takes one from the counter in Redis", "在 Redis 计数器里预扣一件")      \
@@ -113,6 +114,8 @@ struct shop {
 
 /* Read the stock; the transaction stays open.  False: db_error() is in `error`. */
 bool shop_read(struct shop *shop, int64_t *stock, char *error, size_t size);
+/* The same, and the transaction ends at once. */
+bool shop_glance(struct shop *shop, int64_t *stock, char *error, size_t size);
 /* Take one, write the order, commit. `again`: under the number of the last request. */
 enum scenario_sale shop_buy(struct shop *shop, uint64_t fence, bool again, char *error,
                             size_t size);

@@ -49,6 +49,15 @@ bool shop_read(struct shop *shop, int64_t *stock, char *error, size_t size)
     return true;
 }
 
+bool shop_glance(struct shop *shop, int64_t *stock, char *error, size_t size)
+{
+    bool ok = shop_read(shop, stock, error, size);
+
+    if (ok)
+        order_cancel(shop->db);
+    return ok;
+}
+
 static enum scenario_sale give_up(struct shop *shop, enum scenario_sale sale,
                                   char *error, size_t size)
 {
