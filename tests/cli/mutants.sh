@@ -21,6 +21,7 @@ mutant survivor 'unit test_lock_basics' 's/128 random bits/Random bits/'
 mutant hanging 'unit test_lock_basics' 's/i < sizeof(bytes)/i <= sizeof(bytes)/; s/i++/i = 0/'
 mutant unbuildable 'unit test_lock_basics' 's/dlock_random_bytes(/dlock_no_such_call(/'
 mutant nameless 'unit test_of_nothing' 's/128 random bits/Random bits/'
+mutant untold 'scenario no-such lua' 's/128 random bits/Random bits/'
 mutant stale 'unit test_lock_basics' 's/128 random bits/Random bits/'
 sed -i 's/128 random bits/127 random bits/' "$MUTANTS_DIR/stale.patch"
 
@@ -34,7 +35,7 @@ interrupted() {
     status 130 wait "$!" && leaves_nothing
 }
 
-plan 11
+plan 12
 check 'one that a test notices is killed, and its killer is named' \
     says '^killed +killed +unit: tokens_are_hex_and_never_repeat \(' mutants killed
 check 'the last line counts' says '^1 of 1 killed$' mutants killed
@@ -48,6 +49,8 @@ check 'one that does not apply any more says what to do' \
     says '^ERROR +stale +the patch no longer applies: make the change anew' mutants --check
 check 'one that names no test is an error' \
     says '^ERROR +nameless +there is no tests/unit/test_of_nothing.c' mutants --check
+check 'so is one that names no story' \
+    says '^ERROR +untold +there is no loadtest/scenarios/no_such.c' mutants --check
 check 'errors fail in a way of their own' status 70 mutants stale
 check 'a pattern that fits nothing is refused' status 64 mutants no-such
 check 'who interrupts it ends it, and nothing is left' interrupted
