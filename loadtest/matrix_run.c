@@ -81,6 +81,16 @@ static void keep_story(struct matrix_cell *cell, const char *dir, bool is_odd)
     cell->story_is_odd = is_odd;
 }
 
+/* --out may be relative, and a tree is removed by its whole path only. */
+static void remove_run(const char *dir)
+{
+    char *whole = realpath(dir, NULL);
+
+    if (whole == NULL || !files_remove_tree(whole))
+        fprintf(stderr, "seckill matrix: cannot remove %s: %s\n", dir, strerror(errno));
+    free(whole);
+}
+
 static void keep_or_remove(const struct matrix *m, const struct matrix_cell *cell,
                            struct matrix_run *run, const char *dir)
 {
@@ -89,9 +99,7 @@ static void keep_or_remove(const struct matrix *m, const struct matrix_cell *cel
     run->is_kept = m->keep || run->verdict != MATRIX_AS_EXPECTED;
     snprintf(run->dir, sizeof run->dir, "%s", strrchr(dir, '/') + 1);
     if (!run->is_kept) {
-        if (!files_remove_tree(dir))
-            fprintf(stderr, "seckill matrix: cannot remove %s: %s\n", dir,
-                    strerror(errno));
+        remove_run(dir);
         return;
     }
     files_join(part, dir, "page.part");

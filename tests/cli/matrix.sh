@@ -48,6 +48,11 @@ check 'each cell leads to its performances' test "$(grep -Eo 'href="#cell-[0-9]+
     cut -d'#' -f2 | sort)" = "$(grep -Eo '<details id="cell-[0-9]+' "$page" | cut -d'"' -f2 | sort)"
 check 'and names the command that performs a cell again' grep -q 'seckill matrix --scenarios=wrong-delete --locks=naive --guard=read-write --seed=1 --seeds=1' "$page"
 check 'the records of what was as expected are gone' test "$(find "$work"/runs/latest/ -name '*.dlockrec' | wc -l)" -eq 0
+relative() {
+    (cd "$work" && "$seckill" matrix --dir "$lab" --out here --scenarios=wrong-delete \
+        --locks=lua --seeds=1) && [ -z "$(find "$work/here" -name '*.dlockrec')" ]
+}
+check 'also below a path that is relative' relative
 
 false_one() { matrix --scenarios=wrong-delete --locks=naive,lua --seeds=1 --expect=holds >"$work/false" 2>&1; }
 check 'an expectation that is false is found' status 1 false_one
