@@ -236,12 +236,15 @@ static int64_t time_of(const dlock_event *event)
     return event->time_ns > 0 ? event->time_ns : dlock_clock_ns();
 }
 
-/* What may be known at both ends of a call. */
+/* What may be known at both ends of a call; what was known at the first one and is not
+ * said again stays. */
 static void write_common(dlock_record *record, const dlock_event *event)
 {
     record->status = (uint8_t)event->status;
-    record->level = (uint16_t)event->level;
-    record->owner = owner_of(event);
+    if (event->level > 0)
+        record->level = (uint16_t)event->level;
+    if (event->number != NULL || event->owner != 0)
+        record->owner = owner_of(event);
     record->fence = event->fence;
     record->sent_ns = event->sent_ns;
     record->deadline_ns = event->deadline_ns;

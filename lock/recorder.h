@@ -68,8 +68,9 @@ void dlock_recorder_close(dlock_recorder *rec);
  * NULL `rec` costs one branch. */
 uint64_t dlock_recorder_begin(dlock_recorder *rec, const dlock_event *event);
 
-/* It was answered, and the caller is about to learn it: status, owner, level, and of
- * what was granted token, fence, sent_ns and deadline_ns. */
+/* It was answered, and the caller is about to learn it: status, and of what was granted
+ * owner, level, token, fence, sent_ns and deadline_ns.  An owner, a level and a token
+ * that were said when it was begun need not be said again. */
 void dlock_recorder_end(dlock_recorder *rec, uint64_t call, const dlock_event *answer);
 
 /* Something happened that is no call. */

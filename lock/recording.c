@@ -62,15 +62,17 @@ void dlock_recording_put_end(const dlock_system *sys, uint64_t call, dlock_statu
     dlock_event event = {
         .time_ns = answered_ns,
         .status = st,
-        .number = claim->number,
-        .token = claim->token,
-        .level = claim->level,
-        .fence = claim->fence,
-        .sent_ns = sent_ns,
     };
 
-    if (st == DLOCK_OK && sent_ns > 0)
-        event.deadline_ns = dlock_lease_end_ns(sys, claim->lease_ms, sent_ns);
+    if (sent_ns > 0) {
+        event.number = claim->number;
+        event.token = claim->token;
+        event.level = claim->level;
+        event.fence = claim->fence;
+        event.sent_ns = sent_ns;
+        if (st == DLOCK_OK)
+            event.deadline_ns = dlock_lease_end_ns(sys, claim->lease_ms, sent_ns);
+    }
     dlock_recorder_end(sys->recorder, call, &event);
 }
 

@@ -42,7 +42,7 @@ static inline uint64_t dlock_recording_begin(const dlock_system *sys,
 
 /* Before the caller learns the answer, which came at `answered_ns`, 0: now.  `sent_ns`:
  * when the last request was sent, from which the lease counts if the answer is OK; 0:
- * there is no lease. */
+ * there is no lease, and the claim is that of the beginning. */
 static inline void dlock_recording_end(const dlock_system *sys, uint64_t call,
                                        dlock_status st, const dlock_claim *claim,
                                        int64_t sent_ns, int64_t answered_ns)
