@@ -300,8 +300,8 @@ check 'and the session is what gave way' \
     "$seckill" check "$work/run-zk-seq"
 serve a lua "$work/run-lua"
 refuses() {
-    curl -s -X POST "${admin[a]}/faults/arm?point=after-read&action=cut" |
-        grep 'cannot cut; it can hold, stop, kill'
+    curl -s -X POST "${admin[a]}/faults/arm?point=before-release&action=cut" |
+        grep 'cannot cut; it can hold, stop and kill'
 }
 check 'a point that cannot cut refuses' refuses
 history_has() {

@@ -4,7 +4,7 @@
 # seed gives the same again; and that what was done is kept when it is cut short.
 # shellcheck source=tests/cli/support/tap.sh
 . "$(dirname "$0")/support/tap.sh"
-plan 27
+plan 28
 lab=$work/lab
 labs+=("$lab")
 # A lock of each store, and what has none.
