@@ -75,6 +75,12 @@ static void print_left_out(FILE *out, const struct page_scene *s)
 
 void page_figure(FILE *out, const struct page_scene *s)
 {
+    /* What was found in the database's rows, for example. */
+    if (s->lane_count == 0 && s->step_count == 0 && s->line_count == 0) {
+        fputs("<p class=\"note\">No call of a lock is in it, so there is nothing to "
+              "draw.</p>\n</section>\n", out);
+        return;
+    }
     fputs("<div class=\"drawing\">\n", out);
     page_svg(out, s);
     fputs("</div>\n", out);
@@ -118,7 +124,7 @@ void page_window(FILE *out, const struct page_scene *s)
 {
     const struct check_example *example = s->example;
 
-    if (example == NULL)
+    if (example == NULL || s->lane_count == 0)
         return;
     fprintf(out, "<dt>window</dt><dd>%.3f ms",
             (double)(example->to_ns - example->from_ns) / (double)DLOCK_NS_PER_MS);

@@ -45,20 +45,26 @@ static void add_hostile_name(struct history *h, const char *name)
 }
 
 /* Judge and print.  The caller frees the text. */
-static char *page_of(const struct history *h)
+static char *page_of_judged(const struct history *h, const struct check_options *options)
 {
-    struct check_options options = check_options_default();
     struct check *c = check_new();
     struct check_verdict verdict;
     char *text = NULL;
     size_t size;
     FILE *out = open_memstream(&text, &size);
 
-    check_judge(c, h, &options, &verdict);
+    check_judge(c, h, options, &verdict);
     page_print(out, h, c, &verdict);
     fclose(out);
     check_free(c);
     return text;
+}
+
+static char *page_of(const struct history *h)
+{
+    struct check_options options = check_options_default();
+
+    return page_of_judged(h, &options);
 }
 
 static char *page_of_text(const char *text)
@@ -392,6 +398,32 @@ static void the_page_needs_nothing_from_elsewhere(void **state)
     free(page);
 }
 
+/* Something was sold, and the stock says that nothing was. */
+static void what_has_no_calls_has_no_drawing(void **state)
+{
+    struct history h = {0};
+    struct check_voucher voucher = {.id = 7, .issued = 5, .left = 5};
+    struct audit_order order = {.voucher = 7, .request = "a"};
+    struct check_options options = check_options_default();
+    char *page, *figure;
+    char error[128];
+
+    (void)state;
+    assert_true(history_parse(&h, "10 p1 t1 acquire a -> 11 ok until=40\n", error,
+                              sizeof(error)));
+    voucher.name = history_name(&h, "voucher 7", strlen("voucher 7"));
+    options.vouchers = &voucher;
+    options.orders = &order;
+    options.voucher_count = options.order_count = 1;
+    page = page_of_judged(&h, &options);
+    figure = figure_of(page, "orders");
+    assert_non_null(strstr(figure, "there is nothing to draw"));
+    assert_int_equal(0, count_of(figure, "<svg") + count_of(figure, "<button"));
+    free(figure);
+    free(page);
+    history_free(&h);
+}
+
 static void an_empty_history_has_a_page(void **state)
 {
     char *page = page_of_text("");
@@ -421,6 +453,7 @@ int main(void)
         cmocka_unit_test(the_axis_has_even_times_and_zero),
         cmocka_unit_test(an_act_stands_above_its_own_commands),
         cmocka_unit_test(the_page_needs_nothing_from_elsewhere),
+        cmocka_unit_test(what_has_no_calls_has_no_drawing),
         cmocka_unit_test(an_empty_history_has_a_page),
     };
 
