@@ -145,6 +145,7 @@ struct scenario {
     int store_timeout_ms;  /* of one request to a store; 0: the library's             */
     int node_timeout_ms;   /* the same of redlock's; 0: store_timeout_ms, if any      */
     bool has_no_watchdog;  /* leases are not renewed by themselves                    */
+    int earlier_fences;    /* so many holders there were before, if the lock counts them */
     bool has_fence_epochs; /* fences that Redis counts begin at epochs of the database */
     bool needs_own_servers; /* it hurts servers: it gets a lab that nobody else uses  */
     int64_t duration_ms;   /* 0: a story.  Else a measurement, see below, of that length */

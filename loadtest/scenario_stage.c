@@ -385,6 +385,21 @@ static void free_lock(struct stage *s)
     }
 }
 
+/* Holders of an earlier time, of whom the fences tell. */
+static void hold_earlier(struct stage *s)
+{
+    static const struct player_order acquire = {.what = PLAYER_ACQUIRE},
+                                     release = {.what = PLAYER_RELEASE};
+    struct actor *first = &s->actors[0];
+
+    if (!stage_has(s, DLOCK_CAP_FENCED))
+        return;
+    for (int i = 0; i < s->cast->scenario->earlier_fences; i++)
+        if (actor_act(first, &acquire)->status != DLOCK_OK ||
+            actor_act(first, &release)->status != DLOCK_OK)
+            stage_need_in_time(s, false, "the lock was to be had before");
+}
+
 static void set_playing(struct stage *s, bool is_playing)
 {
     pthread_mutex_lock(&s->lock_of_lines);
@@ -404,6 +419,7 @@ enum exit_code stage_perform(const struct scenario_cast *cast,
     s->cast = cast;
     s->result = result;
     begin(s, options);
+    hold_earlier(s);
     tell_opening(stdout, s);
     set_playing(s, true);
     cast->scenario->play(s);

@@ -5,7 +5,7 @@
 # refused.
 # shellcheck source=tests/cli/support/tap.sh
 . "$(dirname "$0")/support/tap.sh"
-plan 31
+plan 32
 lab=$work/lab
 labs+=("$lab")
 
@@ -54,6 +54,12 @@ check 'a script deletes only its own' says 'lua: holds, as expected' \
 check 'nobody is called a holder too many' has 0 'class="holder"' "$sound"
 check 'the resource refuses the older fence' says 'fenced: fenced off, as expected' \
     tell expired-lease --lock=fenced --guard=fence
+fences_of_two() {
+    tell expired-lease --lock=fenced --guard=fence >"$work/fences"
+    says 'Anna asks for the lock: ok, fence 33' cat "$work/fences" &&
+        says 'Ben asks for the lock: ok, fence 34' cat "$work/fences"
+}
+check 'which are 33 and 34, as it has always been told' fences_of_two
 check 'several at once are a table' says '^3 of 3 as expected' tell check-gap --lock=owner,watch,lua
 check 'the records are left for the checker' status 1 \
     "$seckill" check "$work/runs/latest/check-gap-owner"
