@@ -182,7 +182,7 @@ bench: deps                                 ## orders per second beside pgbench,
 .PHONY: bench-locks
 bench-locks: deps                           ## locks per second beside others and BUILD=bare, as ratios
 	@$(MAKE) --no-print-directory -j2 all
-	@$(MAKE) --no-print-directory -j2 BUILD=bare build/bare/seckill
+	@$(MAKE) --no-print-directory -j2 BUILD=bare build/bare/libdlock.so.0
 	@build/seckill bench-locks
 
 ##@ Test

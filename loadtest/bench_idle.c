@@ -1,30 +1,32 @@
 /* SPDX-License-Identifier: MIT */
 /* bench_idle.c -- what the fault points and the recorder cost where no fault is made:
- * this build beside one without them (lock/bare.h).
+ * this build of the lock library beside one without them (lock/bare.h).
  *
- * Two builds are two programs, so each measurement is a process of one or the other,
- * which answers in one line (bench_once.h).  A side has two turns in a round, as far
- * before the middle as after it, so that a machine that gets slower or faster meanwhile
- * meets all sides alike. */
+ * Threads that differ from one process to the next differ by more than what is to be
+ * seen.  So one process has both builds loaded, and the same threads work for each side
+ * in turn, a slice of time after another; a side comes as often before the middle of a
+ * turn as after it. */
 #include "loadtest/bench_locks.h"
 
 #include <errno.h>
 #include <glob.h>
-#include <inttypes.h>
-#include <signal.h>
+#include <pthread.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <unistd.h>
 
-#include "loadtest/bench_once.h"
+#include "base/duration.h"
 #include "loadtest/cell.h"
-#include "loadtest/environment.h"
-#include "loadtest/interrupt.h"
+#include "loadtest/lock_build.h"
+#include "loadtest/lock_pairs.h"
 #include "loadtest/spread.h"
 #include "lock/record.h"
 
 #define RATIO_TARGET 0.97
+#define LIBRARY "libdlock.so.0"
+
+enum { SLICE_MS = 25, SLICE_NS = SLICE_MS * 1000000 };
 
 /* Who competes.  Idle: every fault point is there and none is armed. */
 #define SIDES(X)                                                                       \
@@ -45,10 +47,10 @@ static const char *const side_names[] = {
 #undef X
 };
 
-static const enum side turns[] = {SIDE_RECORDED, SIDE_IDLE, SIDE_BARE,
-                                  SIDE_BARE,     SIDE_IDLE, SIDE_RECORDED};
+static const enum side turn[] = {SIDE_RECORDED, SIDE_IDLE, SIDE_BARE,
+                                 SIDE_BARE,     SIDE_IDLE, SIDE_RECORDED};
 
-enum { TURN_COUNT = sizeof turns / sizeof turns[0], TURNS_EACH = 2 };
+enum { TURN_SLICES = sizeof turn / sizeof turn[0], SLICES_EACH = 2 };
 
 /* What is compared; each is judged, but for the points alone. */
 #define RATIOS(X)                                                                      \
@@ -81,9 +83,8 @@ enum { CONTEST_COUNT = sizeof contests / sizeof contests[0] };
 struct plan {
     const struct bench_locks *b;
     const struct contest *contest;
-    const char *bare;                /* the program of that build                   */
-    char whole[FILES_PATH_MAX];      /* and that of this one                        */
-    char records[FILES_PATH_MAX];    /* made by the recorded side, for one turn     */
+    const char *libraries[SIDE_COUNT];
+    const char *records; /* where the recorded side leaves its own                  */
 };
 
 struct figures {
@@ -91,127 +92,210 @@ struct figures {
     double ratio[RATIO_COUNT][BENCH_ROUNDS_MAX];
 };
 
-/* --- one turn --- */
-
-static void complain(const char *program, const char *why)
+static void complain(const char *what, const char *why)
 {
-    fprintf(stderr, "seckill bench-locks: %s %s\n", program, why);
+    fprintf(stderr, "seckill bench-locks: %s: %s\n", what, why);
+}
+
+/* --- in the cell: the sides --- */
+
+struct competitor {
+    struct lock_build build;
+    dlock_system *sys;
+};
+
+/* Only a build without a recorder refuses to record. */
+static bool is_bare(const struct lock_build *build, dlock_options options,
+                    const char *records)
+{
+    dlock_system *sys;
+
+    options.record_dir = records;
+    if (build->open(&sys, &options) != DLOCK_OK)
+        return strstr(build->error(), "bare build") != NULL;
+    build->close(sys);
+    return false;
+}
+
+static enum exit_code open_side(const struct plan *plan, enum side side,
+                                struct competitor *out)
+{
+    struct bench_servers servers;
+    dlock_options options =
+        bench_options(plan->b, plan->contest->variant, &servers);
+    dlock_status st;
+
+    if (!lock_build_load(&out->build, plan->libraries[side]))
+        return EXIT_BUG;
+    if (side == SIDE_BARE && !is_bare(&out->build, options, plan->records)) {
+        complain(plan->libraries[side], "is not a bare build");
+        return EXIT_BUG;
+    }
+    if (side == SIDE_RECORDED)
+        options.record_dir = plan->records;
+    st = out->build.open(&out->sys, &options);
+    if (st == DLOCK_OK)
+        return EXIT_VALID;
+    complain(plan->libraries[side], out->build.error());
+    return EXIT_UNAVAILABLE;
+}
+
+/* --- in the cell: the race --- */
+
+struct race {
+    const struct plan *plan;
+    struct competitor sides[SIDE_COUNT];
+    pthread_barrier_t ready;
+    int64_t begin_ns, slices;
+    atomic_bool failed;
+};
+
+/* One cache line and more each, so that counting does not slow the others down. */
+struct runner {
+    _Alignas(128) pthread_t thread;
+    struct race *race;
+    char name[32];
+    int64_t done[SIDE_COUNT];
+};
+
+/* The first of one turn is in the middle of the next. */
+static enum side side_of(int64_t slice)
+{
+    enum side side = turn[slice % TURN_SLICES];
+
+    return slice / TURN_SLICES % 2 ? (enum side)(SIDE_COUNT - 1 - side) : side;
+}
+
+static bool pair(struct runner *runner, enum side side)
+{
+    const struct competitor *c = &runner->race->sides[side];
+    dlock_lease lease;
+
+    if (c->build.acquire(c->sys, runner->name, -1, &lease) == DLOCK_OK &&
+        c->build.release(c->sys, &lease) == DLOCK_OK) {
+        runner->done[side]++;
+        return true;
+    }
+    complain(side_names[side], c->build.error());
+    atomic_store(&runner->race->failed, true);
+    return false;
+}
+
+/* What is begun in a slice counts for it, and may end a little later: for every side. */
+static void *run_runner(void *arg)
+{
+    struct runner *runner = arg;
+    struct race *race = runner->race;
+    int64_t slice;
+
+    for (int i = 0; i < SIDE_COUNT; i++)
+        pair(runner, (enum side)i); /* connects */
+    memset(runner->done, 0, sizeof runner->done);
+    pthread_barrier_wait(&race->ready);
+    while (slice = (monotonic_ns() - race->begin_ns) / SLICE_NS, slice < race->slices)
+        if (atomic_load(&race->failed) || !pair(runner, side_of(slice)))
+            break;
+    return NULL;
+}
+
+static enum exit_code run_race(struct race *race, int64_t done[SIDE_COUNT])
+{
+    static struct runner runners[CREW_MAX];
+    int threads = race->plan->contest->threads;
+
+    pthread_barrier_init(&race->ready, NULL, (unsigned)threads + 1);
+    for (int i = 0; i < threads; i++) {
+        runners[i].race = race;
+        snprintf(runners[i].name, sizeof runners[i].name, LOCK_PAIRS_NAME, i);
+        if (pthread_create(&runners[i].thread, NULL, run_runner, &runners[i]) != 0) {
+            complain("a thread", "cannot be started");
+            return EXIT_INVALID; /* the process ends; the others wait for it */
+        }
+    }
+    race->begin_ns = monotonic_ns();
+    pthread_barrier_wait(&race->ready);
+    for (int i = 0; i < threads; i++) {
+        pthread_join(runners[i].thread, NULL);
+        for (int side = 0; side < SIDE_COUNT; side++)
+            done[side] += runners[i].done[side];
+    }
+    return atomic_load(&race->failed) ? EXIT_INVALID : EXIT_VALID;
 }
 
 /* Was the recorder really on, and had it room for everything?  One that drops what it
  * is told costs less. */
-static bool is_recorded(const struct plan *plan, double pairs_per_s)
+static bool is_recorded(const char *records, int64_t pairs)
 {
-    double pairs = pairs_per_s * (double)plan->b->duration_ms / 1000;
     dlock_record_header header = {0};
     char pattern[FILES_PATH_MAX];
     FILE *file = NULL;
     glob_t found = {0};
     bool ok = false;
 
-    files_path(pattern, "%s/*%s", plan->records, DLOCK_RECORD_SUFFIX);
+    files_path(pattern, "%s/*%s", records, DLOCK_RECORD_SUFFIX);
     if (glob(pattern, 0, NULL, &found) == 0 && found.gl_pathc == 1)
         file = fopen(found.gl_pathv[0], "re");
     globfree(&found);
     if (file && fread(&header, sizeof header, 1, file) == 1)
         ok = header.dropped == 0 && header.closed_ns > 0 &&
-             (double)(header.blocks * DLOCK_RECORD_BLOCK_SLOTS) >= 2 * pairs;
+             header.blocks * DLOCK_RECORD_BLOCK_SLOTS >= 2 * (uint64_t)pairs;
     if (file)
         fclose(file);
     if (!ok)
-        fprintf(stderr,
-                "seckill bench-locks: the records in %s are not complete; is the disk "
-                "full?\n",
-                plan->records);
+        complain(records, "the records are not complete; is the disk full?");
     return ok;
 }
 
-/* Run `argv` and keep what it prints.  It dies with us, and is killed if it hangs. */
-static enum exit_code ask(const struct plan *plan, const char *const *argv,
-                          char answer[BENCH_ONCE_LINE_MAX])
+struct result {
+    double per_s[SIDE_COUNT];
+};
+
+static enum exit_code race_cell(const void *arg, void *shared)
 {
-    struct child_options options = child_options_default(argv);
-    int output = memfd_create("bench-once", MFD_CLOEXEC);
-    char **env = environment_make(plan->b->lab, NULL);
-    enum exit_code rc = EXIT_BUG;
-    struct child child;
-    ssize_t size;
+    static struct race race;
+    struct result *result = shared;
+    int64_t turns, done[SIDE_COUNT] = {0};
+    enum exit_code rc = EXIT_VALID;
 
-    options.stdout_fd = output;
-    options.stderr_fd = STDERR_FILENO;
-    options.env = env;
-    options.death_signal = SIGKILL;
-    if (child_start(&child, &options))
-        rc = cell_wait(&child, bench_limit_ms(plan->b->duration_ms), argv[0]);
-    else
-        fprintf(stderr, "seckill bench-locks: cannot start %s: %s\n", argv[0],
-                strerror(errno));
-    size = pread(output, answer, BENCH_ONCE_LINE_MAX - 1, 0);
-    answer[size > 0 ? size : 0] = '\0';
-    if (output >= 0)
-        close(output);
-    environment_free(env);
-    return rc;
-}
+    race.plan = arg;
+    turns = race.plan->b->duration_ms / (TURN_SLICES * SLICE_MS);
+    race.slices = (turns < 1 ? 1 : turns) * TURN_SLICES;
+    for (int i = 0; i < SIDE_COUNT && rc == EXIT_VALID; i++)
+        rc = open_side(race.plan, (enum side)i, &race.sides[i]);
+    if (rc == EXIT_VALID)
+        rc = run_race(&race, done);
+    if (rc != EXIT_VALID)
+        return rc;
+    for (int i = 0; i < SIDE_COUNT; i++) {
+        int64_t slices = race.slices / TURN_SLICES * SLICES_EACH;
 
-static enum exit_code take_turn(const struct plan *plan, enum side side, double *per_s)
-{
-    const char *program = side == SIDE_BARE ? plan->bare : plan->whole;
-    char lock[64], threads[32], duration[48], dir[FILES_PATH_MAX],
-        record[FILES_PATH_MAX], answer[BENCH_ONCE_LINE_MAX], why[160];
-    const char *argv[] = {program, "bench-once", lock, threads, duration, dir,
-                          side == SIDE_RECORDED ? record : NULL, NULL};
-    enum exit_code rc;
-
-    snprintf(lock, sizeof lock, "--lock=%s", plan->contest->variant);
-    snprintf(threads, sizeof threads, "--threads=%d", plan->contest->threads);
-    snprintf(duration, sizeof duration, "--duration=%" PRId64 "ms",
-             plan->b->duration_ms);
-    files_path(dir, "--dir=%s", plan->b->lab->dir);
-    files_path(record, "--record=%s", plan->records);
-    rc = ask(plan, argv, answer);
-    if (interrupted())
-        return (enum exit_code)INTERRUPT_EXIT;
-    if (rc != EXIT_VALID) {
-        complain(program, "did not measure");
-        return rc == EXIT_UNAVAILABLE ? rc : EXIT_BUG;
+        race.sides[i].build.close(race.sides[i].sys);
+        result->per_s[i] = (double)done[i] * 1e9 / (double)(slices * SLICE_NS);
     }
-    if (!bench_once_read(answer, side == SIDE_BARE, per_s, why, sizeof why)) {
-        complain(program, why);
-        return EXIT_BUG;
-    }
-    return side != SIDE_RECORDED || is_recorded(plan, *per_s) ? EXIT_VALID : EXIT_BUG;
+    return is_recorded(race.plan->records, done[SIDE_RECORDED]) ? EXIT_VALID : EXIT_BUG;
 }
 
 /* --- rounds --- */
 
-/* The first of one round is in the middle of the next. */
-static enum side side_of(int turn, int round)
-{
-    return round % 2 ? (enum side)(SIDE_COUNT - 1 - turns[turn]) : turns[turn];
-}
-
 static enum exit_code measure_contest(const struct plan *plan, int round,
                                       struct figures *f)
 {
-    enum exit_code rc = EXIT_VALID;
+    struct result *result = cell_share(sizeof *result);
+    enum exit_code rc = EXIT_BUG;
+    struct child child;
 
-    for (int i = 0; i < SIDE_COUNT; i++)
-        f->per_s[i][round] = 0;
-    for (int i = 0; i < TURN_COUNT && rc == EXIT_VALID; i++) {
-        enum side side = side_of(i, round);
-        double per_s = 0;
-
-        rc = take_turn(plan, side, &per_s);
-        f->per_s[side][round] += per_s / TURNS_EACH;
-        if (!files_remove_tree(plan->records) && rc == EXIT_VALID) {
-            complain(plan->records, "cannot be removed");
-            rc = EXIT_BUG;
-        }
+    if (cell_start(&child, race_cell, plan, result))
+        rc = cell_wait(&child, bench_limit_ms(plan->b->duration_ms), "idle");
+    if (!files_remove_tree(plan->records) && rc == EXIT_VALID) {
+        complain(plan->records, "cannot be removed");
+        rc = EXIT_BUG;
     }
+    for (int i = 0; i < SIDE_COUNT; i++)
+        f->per_s[i][round] = result->per_s[i];
     for (int i = 0; i < RATIO_COUNT && rc == EXIT_VALID; i++)
         f->ratio[i][round] =
             f->per_s[ratios[i].side][round] / f->per_s[ratios[i].beside][round];
+    cell_unshare(result, sizeof *result);
     return rc;
 }
 
@@ -289,42 +373,49 @@ static void print_all(struct bench_locks *b, struct figures *figures)
 static bool find_bare(const struct bench_locks *b, char *out)
 {
     if (b->bare)
-        return realpath(b->bare, out) && access(out, X_OK) == 0;
-    files_sibling(out, "bare/seckill");
-    return access(out, X_OK) == 0;
+        return realpath(b->bare, out) && access(out, R_OK) == 0;
+    files_sibling(out, "bare/" LIBRARY);
+    return access(out, R_OK) == 0;
 }
 
-enum exit_code bench_idle(struct bench_locks *b)
+static enum exit_code measure_rounds(struct bench_locks *b, struct plan *plan)
 {
     static struct figures figures[CONTEST_COUNT];
     enum exit_code rc = EXIT_VALID;
-    char bare[FILES_PATH_MAX], dir[FILES_PATH_MAX];
-    struct plan plan = {.b = b, .bare = bare};
 
-    if (!find_bare(b, bare)) {
-        bool is_wanted = b->is_chosen || b->bare;
-
-        fprintf(is_wanted ? stderr : b->tables,
-                "\nidle: there is no program to measure against, %s; build it: make "
-                "BUILD=bare\n",
-                b->bare ? b->bare : bare);
-        return is_wanted ? EXIT_UNAVAILABLE : EXIT_VALID;
-    }
-    files_sibling(plan.whole, "seckill");
-    if (!realpath(b->dir, dir)) {
-        complain(b->dir, strerror(errno));
-        return EXIT_BUG;
-    }
-    files_join(plan.records, dir, "records");
     for (int r = 0; r < b->rounds && rc == EXIT_VALID; r++) {
         for (int i = 0; i < CONTEST_COUNT && rc == EXIT_VALID; i++) {
-            plan.contest = &contests[i];
+            plan->contest = &contests[i];
             bench_progress(b, r, "%s, %d threads, beside a bare build",
                            contests[i].variant, contests[i].threads);
-            rc = measure_contest(&plan, r, &figures[i]);
+            rc = measure_contest(plan, r, &figures[i]);
         }
     }
     if (rc == EXIT_VALID)
         print_all(b, figures);
     return rc;
+}
+
+enum exit_code bench_idle(struct bench_locks *b)
+{
+    char bare[FILES_PATH_MAX], whole[FILES_PATH_MAX], dir[FILES_PATH_MAX],
+        records[FILES_PATH_MAX];
+    struct plan plan = {.b = b, .libraries = {bare, whole, whole}, .records = records};
+
+    if (!find_bare(b, bare)) {
+        bool is_wanted = b->is_chosen || b->bare;
+
+        fprintf(is_wanted ? stderr : b->tables,
+                "\nidle: there is no library to measure against, %s; build it: make "
+                "BUILD=bare\n",
+                b->bare ? b->bare : bare);
+        return is_wanted ? EXIT_UNAVAILABLE : EXIT_VALID;
+    }
+    files_sibling(whole, LIBRARY);
+    if (!realpath(b->dir, dir)) {
+        complain(b->dir, strerror(errno));
+        return EXIT_BUG;
+    }
+    files_join(records, dir, "records");
+    return measure_rounds(b, &plan);
 }

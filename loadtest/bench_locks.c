@@ -83,9 +83,9 @@ static const struct setting settings[] = {
      .offset = AT(bare),
      .meta = "PATH",
      .group = "Options",
-     .help = "the program that the part idle measures against; default bare/seckill "
-             "beside this one.  If that is not there, the part is left out, or refused "
-             "if --only names it"},
+     .help = "the library that the part idle measures against; default "
+             "bare/libdlock.so.0 beside this program.  If that is not there, the part "
+             "is left out, or refused if --only names it"},
     {.type = SETTING_SWITCH,
      .name = "json",
      .offset = AT(json),
@@ -158,32 +158,40 @@ bool bench_complain(const char *variant, const char *call, dlock_status st)
     return false;
 }
 
+dlock_options bench_options(const struct bench_locks *b, const char *variant,
+                            struct bench_servers *servers)
+{
+    dlock_options options = dlock_options_default();
+    size_t used = 0;
+
+    print_redis_url(servers->redis, sizeof servers->redis, b->lab, 0);
+    for (int i = 1; i < LAB_REDIS_COUNT; i++) {
+        if (i > 1)
+            servers->redlock[used++] = ',';
+        print_redis_url(servers->redlock + used, sizeof servers->redlock - used, b->lab,
+                        i);
+        used = strlen(servers->redlock);
+    }
+    lab_database_url(b->lab, servers->database, sizeof servers->database);
+    snprintf(servers->zookeeper, sizeof servers->zookeeper, "127.0.0.1:%d",
+             b->lab->servers[LAB_ZOOKEEPER].port);
+    options.variant = variant;
+    options.redis_url = servers->redis;
+    options.redlock_urls = servers->redlock;
+    options.database_url = servers->database;
+    if (lab_has_zookeeper(b->lab))
+        options.zookeeper_url = servers->zookeeper;
+    options.lease_ms = LEASE_MS;
+    return options;
+}
+
 bool bench_open(const struct bench_locks *b, const char *variant, int node_timeout_ms,
                 dlock_system **out)
 {
-    char redis[128], redlock[LAB_REDIS_COUNT * 128] = "", database[256], zookeeper[64];
-    dlock_options options = dlock_options_default();
+    struct bench_servers servers;
+    dlock_options options = bench_options(b, variant, &servers);
     dlock_status st;
 
-    print_redis_url(redis, sizeof redis, b->lab, 0);
-    for (int i = 1; i < LAB_REDIS_COUNT; i++) {
-        size_t used = strlen(redlock);
-
-        if (i > 1)
-            redlock[used++] = ',';
-        print_redis_url(redlock + used, sizeof redlock - used, b->lab, i);
-    }
-    lab_database_url(b->lab, database, sizeof database);
-    snprintf(zookeeper, sizeof zookeeper, "127.0.0.1:%d",
-             b->lab->servers[LAB_ZOOKEEPER].port);
-    options.variant = variant;
-    options.redis_url = redis;
-    options.redlock_urls = redlock;
-    options.database_url = database;
-    if (lab_has_zookeeper(b->lab))
-        options.zookeeper_url = zookeeper;
-    options.record_dir = b->record_dir;
-    options.lease_ms = LEASE_MS;
     if (node_timeout_ms > 0)
         options.redlock_node_timeout_ms = node_timeout_ms;
     st = dlock_open(out, &options);

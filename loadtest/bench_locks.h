@@ -32,9 +32,8 @@ struct bench_locks {
     int64_t duration_ms; /* of each measurement                                     */
     int64_t names;       /* of a lap of the part memory                             */
     const char *dir;     /* of this run, for files                                  */
-    const char *bare;    /* the program without fault points; NULL: build/bare has it */
+    const char *bare;    /* the library without fault points; NULL: build/bare has it */
     bool is_chosen;      /* the part was asked for by name                          */
-    const char *record_dir; /* bench_open() has records made there; NULL: none      */
     FILE *tables;        /* where tables are printed                                */
     json_t *results;     /* an object; each part puts its own array there           */
     int judged, missed;  /* targets                                                 */
@@ -55,6 +54,15 @@ void bench_progress(const struct bench_locks *b, int round, const char *fmt, ...
 
 /* How long a process may take for `ms` of measuring. */
 int64_t bench_limit_ms(int64_t ms);
+
+/* Where the lab's servers are, in the bench's own Redis database. */
+struct bench_servers {
+    char redis[128], redlock[LAB_REDIS_COUNT * 128], database[256], zookeeper[64];
+};
+
+/* What `variant` is opened with; the options point into `servers`. */
+dlock_options bench_options(const struct bench_locks *b, const char *variant,
+                            struct bench_servers *servers);
 
 /* Bind the calling process to `variant` on the lab's servers, in the bench's own Redis
  * database; `node_timeout_ms` is redlock's, 0: its default.  False: said on stderr why.

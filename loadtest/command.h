@@ -29,9 +29,7 @@
     X(bench, "bench",                                                                  \
       "orders per second over HTTP beside pgbench running the same SQL")               \
     X(bench_locks, "bench-locks",                                                      \
-      "locks per second beside blocking connections and redis-benchmark")              \
-    X(bench_once, "bench-once",                                                        \
-      "pairs per second of one lock, measured once, on one line")
+      "locks per second beside blocking connections and redis-benchmark")
 
 /* Each takes its own argv (argv[0] is the subcommand) and returns the exit status. */
 #define X(id, name, help) int command_##id(int argc, char **argv);

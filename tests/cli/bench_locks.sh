@@ -3,7 +3,7 @@
 # bench_locks.sh -- what `seckill bench-locks` measures and prints, never how fast it is.
 # shellcheck source=tests/cli/support/tap.sh
 . "$(dirname "$0")/support/tap.sh"
-plan 29
+plan 24
 lab=$work/lab
 labs+=("$lab")
 "$seckill" lab up --dir "$lab" >/dev/null || exit 1
@@ -70,16 +70,10 @@ same_commands() {
 }
 check 'the blocking connections send what the locks send' same_commands
 
-bare=$root/build/bare/seckill
 check 'a bare build is measured beside this one' bench idle
 check 'for two locks on 1 and 64 threads, without and with the recorder' \
     rows "$work/idle" 4 '^(lua|reentrant) +(1|64) .*(reached|MISSED) .*(reached|MISSED)' 3 6
 check 'whose records are not kept' test ! -e "$work/out/latest/records"
-# What makes a build bare makes the answer of its program different, too.
-built() { says "build=$2 version=" "$1" bench-once --lock=lua --threads=1 --duration=50ms --dir "$lab"; }
-check 'this build is whole' built "$seckill" whole
-check 'the bare one is bare' built "$bare" bare
-
 # A record or a fault that is asked of a bare program.
 refuses() {
     local out got=0
@@ -95,11 +89,9 @@ served() {
 (umask 077 && printf '%064d' 0 >"$work/key")
 check 'a bare service refuses to record' served --record="$work/none"
 check 'and to be given faults' served --allow-faults
-check 'a bare laboratory refuses to record' refuses "$bare" bench-once --lock=lua \
-    --duration=50ms --dir "$lab" --record="$work/none"
 check 'and leaves nothing' test ! -e "$work/none"
 
-# idle_fails STATUS PATTERN PROGRAM: it is measured against that program, in vain.
+# idle_fails STATUS PATTERN LIBRARY: it is measured against that library, in vain.
 idle_fails() {
     local got=0
     "$seckill" bench-locks --only=idle --rounds=1 --duration=50ms --dir "$lab" \
@@ -107,27 +99,12 @@ idle_fails() {
     cat "$work/fails"
     [ "$got" -eq "$1" ] && grep -q "$2" "$work/fails"
 }
-# a_program NAME LINE: a script in $work that does that.
-a_program() {
-    printf '#!/bin/sh\n%s\n' "$2" >"$work/$1"
-    chmod +x "$work/$1"
-    printf '%s' "$work/$1"
-}
 check 'where there is no bare build, it says how to make one' \
     idle_fails 69 'make BUILD=bare' "$work/none"
-check 'another build is no bare one' idle_fails 70 'is not a bare build' "$seckill"
-check 'rubbish is no answer' idle_fails 70 'answered no pairs per second, but "hello"' \
-    "$(a_program rubbish 'echo hello')"
-# shellcheck disable=SC2016  # the script's own number
-check 'a program that dies has not measured' idle_fails 70 'killed by signal 9' \
-    "$(a_program dies 'kill -KILL $$')"
-hangs() {
-    # shellcheck disable=SC2016
-    idle_fails 70 'no end after 30 s' \
-        "$(a_program hangs "echo \$\$ >$work/hangs.pid; exec sleep 600")" &&
-        gone "$(cat "$work/hangs.pid")"
-}
-check 'and one that hangs is killed' hangs
+check 'another build is no bare one' idle_fails 70 'is not a bare build' \
+    "$root/build/libdlock.so.0"
+echo hello >"$work/rubbish"
+check 'nor is what is no library' idle_fails 70 'cannot be loaded' "$work/rubbish"
 
 check 'a hot name is measured' bench hot --duration=1s # a JVM that warms up
 check 'for three locks and more, in round trips' \

@@ -4,7 +4,7 @@
 redis_url=$SECKILL_REDIS_URL
 # shellcheck source=tests/cli/support/tap.sh
 . "$(dirname "$0")/support/tap.sh"
-plan 26
+plan 25
 
 every_lock() {
     local out lock name count=0
@@ -28,7 +28,7 @@ check 'the table has every lock' every_lock
 check 'each line says what breaks it' says 'breaks: ' "$seckill" locks
 check 'the JSON has the same locks' same_names
 check '--help teaches' says 'seckill compare --locks=' "$seckill" --help
-for command in compare lab seed load audit locks lock proxy bench bench-locks bench-once; do
+for command in compare lab seed load audit locks lock proxy bench bench-locks; do
     check "$command --help has an example" says "^  (seckill|SECKILL_).*$command" \
         "$seckill" "$command" --help
 done
