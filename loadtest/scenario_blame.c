@@ -38,8 +38,7 @@ void crowd_add_faults(struct history *to, const struct history *from)
 }
 
 /* Was there a fault of a server, until then, that breaks this?  NONE: anything that a lease
- * stands on, for findings that do not say what gave way, such as an order of waiters that
- * was lost with the store's data. */
+ * stands on. */
 static bool has_server_fault(const struct history *h, int assumption, int64_t until_ns)
 {
     for (size_t i = 0; i < h->mark_count && h->marks[i].at_ns <= until_ns; i++) {
@@ -70,10 +69,20 @@ static bool is_aftermath(const struct history *h, const struct check_example *ex
            has_server_fault(h, DLOCK_ASSUMES_NONE, example->to_ns);
 }
 
-static enum crowd_blame blame_of(const struct history *h,
+/* What the finding says gave way; NONE: it cannot say.  Who is in a queue, and what a
+ * lock that nobody has still looks like, is data of the store as much as a lease is: a
+ * place that a failed waiter could not give back, a reader that was lost with the data. */
+static int given_way(enum check_property property, const struct check_example *example)
+{
+    return property == CHECK_fairness || property == CHECK_refusal
+               ? DLOCK_ASSUMES_NONE
+               : example->assumption;
+}
+
+static enum crowd_blame blame_of(const struct history *h, enum check_property property,
                                  const struct check_example *example, unsigned caps)
 {
-    if (has_server_fault(h, example->assumption, example->to_ns) ||
+    if (has_server_fault(h, given_way(property, example), example->to_ns) ||
         is_aftermath(h, example, caps))
         return CROWD_CLEAN;
     return is_lateness(example->assumption, caps) ? CROWD_MACHINE : CROWD_LOCK;
@@ -91,7 +100,7 @@ enum crowd_blame crowd_blame_of(const struct history *h, const struct check_verd
             continue;
         for (size_t j = 0; j < finding->example_count; j++) {
             const struct check_example *example = &finding->examples[j];
-            enum crowd_blame blame = blame_of(h, example, caps);
+            enum crowd_blame blame = blame_of(h, looked_at[i], example, caps);
 
             if (blame <= worst)
                 continue;

@@ -121,7 +121,9 @@ static void test_only_an_earlier_fault_explains_an_order(void **state)
     struct check_verdict v = {.findings[CHECK_fairness] = {
                                   .valid = CHECK_INVALID,
                                   .example_count = 1,
-                                  .examples[0] = {.to_ns = 30, .text = "overtaken"}}};
+                                  .examples[0] = {.to_ns = 30,
+                                                  .assumption = DLOCK_ASSUMES_LOCK,
+                                                  .text = "overtaken"}}};
     struct history h = {0};
     char error[200], why[300];
 
