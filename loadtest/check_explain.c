@@ -54,6 +54,33 @@ static int explain_by_fault(const struct check *c, const struct hold *hold,
     return found;
 }
 
+/* Does a server's fault, the `at`th mark, take back what it has done, by `at_ns`? */
+static bool loses_data(const struct check *c, size_t at, int64_t at_ns)
+{
+    const struct history_mark *mark = &c->h->marks[at];
+
+    return mark->kind == DLOCK_EVENT_FAULT && mark->owner == 0 &&
+           mark->assumption == DLOCK_ASSUMES_STORE && mark->at_ns <= at_ns &&
+           (mark->detail == DLOCK_FAULT_HAS_BEGUN ||
+            mark->detail == DLOCK_FAULT_HAPPENED);
+}
+
+bool check_may_be_back(const struct check *c, int64_t at_ns)
+{
+    for (size_t i = 0; i < c->h->mark_count; i++) {
+        if (!loses_data(c, i, at_ns))
+            continue;
+        for (size_t j = 0; j < c->lock.hold_count; j++) {
+            const struct hold *hold = &c->lock.holds[j];
+
+            if (hold->promised_ns >= at_ns && hold->granted_ns <= at_ns &&
+                !was_over(c, i, hold->granted_ns))
+                return true;
+        }
+    }
+    return false;
+}
+
 /* How many of this lock's holds were granted until then? */
 static size_t granted_until(const struct check *c, int64_t until_ns)
 {

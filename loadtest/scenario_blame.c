@@ -69,14 +69,12 @@ static bool is_aftermath(const struct history *h, const struct check_example *ex
            has_server_fault(h, DLOCK_ASSUMES_NONE, example->to_ns);
 }
 
-/* What the finding says gave way; NONE: it cannot say.  Who is in a queue, and what a
- * lock that nobody has still looks like, is data of the store as much as a lease is: a
- * place that a failed waiter could not give back, a reader that was lost with the data. */
+/* What the finding says gave way; NONE: it cannot say.  Who is in a queue is data of the
+ * store as much as a lease is, and the order says nothing of it: a place that a failed
+ * waiter could not give back, a queue that was lost with the data. */
 static int given_way(enum check_property property, const struct check_example *example)
 {
-    return property == CHECK_fairness || property == CHECK_refusal
-               ? DLOCK_ASSUMES_NONE
-               : example->assumption;
+    return property == CHECK_fairness ? DLOCK_ASSUMES_NONE : example->assumption;
 }
 
 static enum crowd_blame blame_of(const struct history *h, enum check_property property,

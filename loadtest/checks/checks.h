@@ -102,6 +102,10 @@ void check_violation(struct check *c, enum check_property property, int assumpti
 int check_explain(const struct check *c, const struct hold *early, int64_t from_ns,
                   int64_t until_ns, bool is_promised);
 
+/* May the store have a hold back at `at_ns` that was released?  A replica that was behind,
+ * and is the master now, has it for as long as its lease runs. */
+bool check_may_be_back(const struct check *c, int64_t at_ns);
+
 /* When the last request of the acquire was sent, as far as is known. */
 int64_t check_sent_ns(const struct check *c, const struct hold *hold);
 

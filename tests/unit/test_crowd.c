@@ -136,6 +136,26 @@ static void test_only_an_earlier_fault_explains_an_order(void **state)
     history_free(&h);
 }
 
+/* A reader may be back with old data; its lease does not come back with a clock. */
+static void test_only_lost_data_explains_a_refusal(void **state)
+{
+    static const char refused[] =
+        "system p1 caps=exclusive,expires,owned,reentrant,shared lease=4000\n"
+        "system p2 caps=exclusive,expires,owned,reentrant,shared lease=4000\n"
+        "10 p1 t1 acquire a -> 11 ok until=4000 level=1 shared\n"
+        "20 p1 t1 release a -> 21 ok shared\n"
+        "30 p2 t2 acquire a -> 31 ok until=4000 level=1 shared\n"
+        "40 p2 t2 release a -> 41 ok shared\n"
+        "50 p2 t2 acquire a -> 51 busy\n";
+    static const char clock[] = "25 fault clock happened clock\n";
+    char why[300];
+
+    (void)state;
+    assert_int_equal(blame(refused, "", HISTORY_TEXT_CAPS, why), CROWD_LOCK);
+    assert_int_equal(blame(refused, clock, HISTORY_TEXT_CAPS, why), CROWD_LOCK);
+    assert_int_equal(blame(refused, lost_data, HISTORY_TEXT_CAPS, why), CROWD_CLEAN);
+}
+
 static void test_lateness_is_the_machine_s(void **state)
 {
     char why[300];
@@ -155,6 +175,7 @@ int main(void)
         cmocka_unit_test(test_a_fault_of_an_actor_explains_nothing),
         cmocka_unit_test(test_a_fault_of_its_own_process_is_no_excuse),
         cmocka_unit_test(test_only_an_earlier_fault_explains_an_order),
+        cmocka_unit_test(test_only_lost_data_explains_a_refusal),
         cmocka_unit_test(test_lateness_is_the_machine_s),
     };
 
