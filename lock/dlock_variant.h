@@ -90,7 +90,8 @@ typedef struct dlock_variant {
 
     /* MUST.  Give back the level claim->level and keep those below it.  OK, LOST, or a
      * failure.  After an acquire that went unanswered it is called for a level that may
-     * not exist, and must then change nothing. */
+     * not exist, and must then change nothing but give up the claim's place in the queue
+     * if it has one. */
     dlock_status (*release)(void *state, const dlock_claim *claim);
 
     /* All three MUST iff DLOCK_CAP_PUSH.
@@ -105,7 +106,8 @@ typedef struct dlock_variant {
     void (*unwatch)(void *watch, bool granted);
 
     /* MUST iff DLOCK_CAP_FAIR.  The claim waited in vain: give up its place in the
-     * queue.  Not called after a failure: places must end by themselves too. */
+     * queue.  Not called after a failure, which may have taken as long as a store is
+     * waited for: then release gives up the place, or it ends by itself. */
     void (*leave)(void *state, const dlock_claim *claim);
 
     /* MUST, as is force, iff DLOCK_CAP_LOCAL; MAY without.  What the store knows of the

@@ -1,6 +1,8 @@
 -- fair_release.lua -- give back one level as reentrant_release.lua does, or a place in
 -- the queue; if the lock is free then, tell who is first in it.
 --
+-- Who holds nothing gives back its place too: it asked, waited, and then had no answer.
+--
 -- KEYS[1]  the lock, a hash
 -- KEYS[2]  its queue, a list of owners
 -- KEYS[3]  until when each is believed to wait, a sorted set of owners, ms since 1970
@@ -12,16 +14,16 @@
 --
 -- Returns  1    free now; or the place is given back
 --          0    given back, levels below it are still held; lease as ARGV[3] from now
---          nil  the owner does not hold the lock
+--          nil  the owner does not hold the lock, and has no place in the queue now
 local held = tonumber(redis.call('HGET', KEYS[1], ARGV[1]) or 0)
 local kept = tonumber(ARGV[2]) - 1
 local answer = nil
 local is_free = false
-if kept < 0 then
+if kept < 0 or held == 0 then
     redis.call('LREM', KEYS[2], 0, ARGV[1])
     redis.call('ZREM', KEYS[3], ARGV[1])
-    answer = 1
-elseif held > 0 and kept > 0 then
+    answer = kept < 0 and 1 or nil
+elseif kept > 0 then
     if held > kept then
         redis.call('HSET', KEYS[1], ARGV[1], kept)
     end
@@ -29,7 +31,7 @@ elseif held > 0 and kept > 0 then
         redis.call('PEXPIRE', KEYS[1], ARGV[3])
     end
     return 0
-elseif held > 0 then
+else
     redis.call('DEL', KEYS[1])
     answer = 1
     is_free = true

@@ -54,9 +54,7 @@ static void play(struct stage *s)
 }
 
 static const struct scenario_expectation expected[] = {
-    /* Its release takes back a lock, not a place, which ends by itself after 1.5 s. */
-    {.locks = "fair", .outcome = SCENARIO_WAITS},
-    {.locks = "zk-basic zk-seq pg-fair", .outcome = SCENARIO_HOLDS},
+    {.locks = "zk-basic zk-seq pg-fair fair", .outcome = SCENARIO_HOLDS},
 };
 
 extern const struct scenario scenario_lost_place;

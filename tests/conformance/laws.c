@@ -157,6 +157,8 @@ const struct law laws[] = {
     {"passes over a dead waiter, without asking all the time", FAIR | REDIS,
      passes_a_dead_waiter, NULL, 0},
     {"leaves the queue with its timeout", FAIR | REDIS, leaves_the_queue, NULL, 0},
+    {"leaves the queue with its failure", FAIR | REDIS, a_failed_waiter_leaves_the_queue,
+     NULL, 0},
     {"keeps its place behind a waiter of Redisson's", FAIR | REDIS,
      keeps_its_place_behind_redisson, NULL, 0},
     {"asks no more of a long queue", FAIR | REDIS, asks_no_more_of_a_long_queue, NULL, 0},

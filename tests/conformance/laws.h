@@ -171,6 +171,7 @@ law_fn an_unanswered_release_meets_no_new_reader;
 law_fn serves_in_order_of_arrival;
 law_fn passes_a_dead_waiter;
 law_fn leaves_the_queue;
+law_fn a_failed_waiter_leaves_the_queue;
 law_fn keeps_its_place_behind_redisson;
 law_fn asks_no_more_of_a_long_queue;
 

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lock/fault.h"
 #include "tests/conformance/laws.h"
 
 enum { WAITERS = 6, LONG_QUEUE = 300, WAIT_MS = 100, THEIRS_MS = 300000 };
@@ -106,6 +107,28 @@ void leaves_the_queue(const char *variant)
     assert_int_equal(0, servers_ask(0, "DBSIZE"));
     assert_status(OK, dlock_acquire(sys, "n", -1, &none));
     assert_status(OK, dlock_release(sys, &none));
+}
+
+/* One that waited and was not answered in the end is in nobody's way. */
+void a_failed_waiter_leaves_the_queue(const char *variant)
+{
+    dlock_options opts = rig_options(variant);
+    struct rig_helper *waiter;
+    dlock_system *sys;
+    dlock_lease lease;
+
+    servers_start(&opts);
+    sys = rig_open(&opts);
+    assert_status(OK, dlock_acquire(sys, "n", 0, &lease));
+    waiter = rig_helper_start(sys, "n", -1);
+    assert_comes(waiters_of("n") == 1);
+    assert_true(dlock_fault_arm(DLOCK_FAULT_AFTER_REPLY, DLOCK_FAULT_FAIL, "n"));
+    assert_status(UNKNOWN, rig_helper_acquired(waiter));
+    assert_int_equal(0, waiters_of("n"));
+    assert_int_equal(0, servers_ask(0, "EXISTS redisson_lock_timeout:{n}"));
+    rig_helper_finish(waiter);
+    assert_status(OK, dlock_release(sys, &lease));
+    assert_status(OK, rig_try(sys, "n"));
 }
 
 /* A waiter of Redisson's takes the lock: those behind it are set back by its minutes. */
