@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* redis_channels.c -- who waits on which channel, and what to tell the server. */
+/* redis_channels.c -- who waits on which channel, and what to tell the server.
+ *
+ * Who is woken has its bell rung when the mutex is free again: it needs the mutex first
+ * of all, and would only fall asleep a second time. */
 #include "lock/stores/redis_channels.h"
 
 #include <inttypes.h>
@@ -7,6 +10,7 @@
 #include <string.h>
 #include <utlist.h>
 
+#include "lock/bell.h"
 #include "lock/clock.h"
 #include "lock/hash_table.h"
 
@@ -15,11 +19,12 @@ enum channel_state { OFF, JOINING, ON, LEAVING };
 struct redis_waiter {
     struct redis_channels *channels;
     struct redis_channel *channel;
-    pthread_cond_t cond;
+    struct dlock_bell bell;
     struct redis_wake wake;
     int64_t heard; /* see redis_waiter_heard() */
-    bool woken;
+    bool woken;    /* its bell rings, or is about to */
     struct redis_waiter *prev, *next;
+    struct redis_waiter *prev_to_ring, *next_to_ring;
 };
 
 struct redis_channel {
@@ -81,8 +86,25 @@ static void mark_changed(struct redis_channels *channels, struct redis_channel *
 
 static void wake(struct redis_waiter *waiter)
 {
+    if (waiter->woken)
+        return;
     waiter->woken = true;
-    pthread_cond_signal(&waiter->cond);
+    DL_APPEND2(waiter->channels->to_ring, waiter, prev_to_ring, next_to_ring);
+}
+
+/* Let go of the mutex, and ring.  A waiter does not go before it was rung. */
+static void unlock(struct redis_channels *channels)
+{
+    struct redis_waiter *waiter = channels->to_ring;
+
+    channels->to_ring = NULL;
+    pthread_mutex_unlock(&channels->mutex);
+    while (waiter != NULL) {
+        struct redis_waiter *next = waiter->next_to_ring;
+
+        dlock_bell_ring(&waiter->bell);
+        waiter = next;
+    }
 }
 
 /* Wake who has waited longest and is not about to look anyway. */
@@ -205,7 +227,7 @@ void redis_channels_hear(struct redis_channels *channels, const char *what,
         channel->state = OFF;
         mark_changed(channels, channel);
     }
-    pthread_mutex_unlock(&channels->mutex);
+    unlock(channels);
 }
 
 /* Those whose moment is over have to be settled. */
@@ -242,7 +264,7 @@ bool redis_channels_settle(struct redis_channels *channels,
             channel->state = LEAVING;
         }
     }
-    pthread_mutex_unlock(&channels->mutex);
+    unlock(channels);
     return said;
 }
 
@@ -257,7 +279,7 @@ void redis_channels_reset(struct redis_channels *channels)
         channel->state = OFF;
         mark_changed(channels, channel);
     }
-    pthread_mutex_unlock(&channels->mutex);
+    unlock(channels);
 }
 
 /* ---- for the waiters ---- */
@@ -269,10 +291,8 @@ struct redis_waiter *redis_channels_join(struct redis_channels *channels,
     struct redis_channel *channel;
     bool is_new = false;
 
-    if (waiter == NULL || dlock_clock_cond_init(&waiter->cond) != 0) {
-        free(waiter);
+    if (waiter == NULL)
         return NULL;
-    }
     pthread_mutex_lock(&channels->mutex);
     channel = find(channels, name);
     if (channel != NULL) {
@@ -281,16 +301,16 @@ struct redis_waiter *redis_channels_join(struct redis_channels *channels,
         waiter->wake = wake_by;
         waiter->heard = -1;
         /* Of a channel that lingered every message has been heard. */
-        waiter->woken = channel->state == ON &&
-                        (channel->lingers_until_ns == 0 || channel->was_missed);
+        if (channel->state == ON &&
+            (channel->lingers_until_ns == 0 || channel->was_missed))
+            wake(waiter);
         stop_lingering(channels, channel);
         is_new = channel->state == OFF;
         DL_APPEND(channel->waiters, waiter);
         mark_changed(channels, channel);
     }
-    pthread_mutex_unlock(&channels->mutex);
+    unlock(channels);
     if (channel == NULL) {
-        pthread_cond_destroy(&waiter->cond);
         free(waiter);
         return NULL;
     }
@@ -299,18 +319,29 @@ struct redis_waiter *redis_channels_join(struct redis_channels *channels,
     return waiter;
 }
 
-bool redis_waiter_sleep(struct redis_waiter *waiter, int64_t until_ns)
+/* Does its bell ring, or is it about to? */
+static bool is_woken(struct redis_waiter *waiter)
 {
-    pthread_mutex_t *mutex = &waiter->channels->mutex;
     bool woken;
 
-    pthread_mutex_lock(mutex);
-    while (!waiter->woken && dlock_clock_ns() < until_ns)
-        dlock_clock_wait(&waiter->cond, mutex, until_ns);
+    pthread_mutex_lock(&waiter->channels->mutex);
     woken = waiter->woken;
-    waiter->woken = false;
-    pthread_mutex_unlock(mutex);
+    unlock(waiter->channels);
     return woken;
+}
+
+bool redis_waiter_sleep(struct redis_waiter *waiter, int64_t until_ns)
+{
+    if (!dlock_bell_wait(&waiter->bell, until_ns)) {
+        if (!is_woken(waiter))
+            return false;
+        (void)dlock_bell_wait(&waiter->bell, INT64_MAX);
+    }
+    pthread_mutex_lock(&waiter->channels->mutex);
+    waiter->woken = false;
+    waiter->bell = (struct dlock_bell){0};
+    unlock(waiter->channels);
+    return true;
 }
 
 int64_t redis_waiter_heard(struct redis_waiter *waiter)
@@ -319,7 +350,7 @@ int64_t redis_waiter_heard(struct redis_waiter *waiter)
 
     pthread_mutex_lock(&waiter->channels->mutex);
     heard = waiter->heard;
-    pthread_mutex_unlock(&waiter->channels->mutex);
+    unlock(waiter->channels);
     return heard;
 }
 
@@ -335,11 +366,12 @@ void redis_waiter_leave(struct redis_waiter *waiter, bool satisfied)
 {
     struct redis_channels *channels = waiter->channels;
     struct redis_channel *channel = waiter->channel;
-    bool has_to_settle;
+    bool has_to_settle, was_woken;
 
     pthread_mutex_lock(&channels->mutex);
     DL_DELETE(channel->waiters, waiter);
-    if (waiter->woken)
+    was_woken = waiter->woken;
+    if (was_woken)
         pass_on(channel, waiter, satisfied);
     has_to_settle = channel->waiters == NULL;
     if (has_to_settle && channel->state == ON && waiter->wake.rule == REDIS_WAKE_SOLE) {
@@ -348,9 +380,10 @@ void redis_waiter_leave(struct redis_waiter *waiter, bool satisfied)
     }
     if (has_to_settle)
         mark_changed(channels, channel);
-    pthread_mutex_unlock(&channels->mutex);
+    unlock(channels);
     if (has_to_settle)
         channels->nudge(channels->nudge_arg);
-    pthread_cond_destroy(&waiter->cond);
+    if (was_woken)
+        (void)dlock_bell_wait(&waiter->bell, INT64_MAX);
     free(waiter);
 }

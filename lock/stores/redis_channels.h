@@ -27,6 +27,7 @@ struct redis_channels {
     struct redis_channel *all;
     struct redis_channel *changed; /* to be settled */
     struct redis_channel *lingering; /* the longest first */
+    struct redis_waiter *to_ring;    /* as soon as the mutex is free, in that order */
     void (*nudge)(void *arg);      /* there is something to settle; called unlocked */
     void *nudge_arg;
 };
