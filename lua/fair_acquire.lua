@@ -54,15 +54,15 @@ local function until_when(now)
     return at
 end
 
-local held = tonumber(redis.call('HGET', KEYS[1], ARGV[2]) or 0)
+local left = redis.call('PTTL', KEYS[1])
+local is_free = left == -2 -- there is none
+local held = not is_free and tonumber(redis.call('HGET', KEYS[1], ARGV[2]) or 0) or 0
 local wanted = tonumber(ARGV[3])
 if held == 0 then
     if wanted > 1 then
         return -3
     end
-    local is_free = redis.call('EXISTS', KEYS[1]) == 0
     local head = is_free and redis.call('LINDEX', KEYS[2], 0)
-    local left = -1
     local now
     while head and head ~= ARGV[2] do
         now = now or now_ms()
@@ -79,7 +79,7 @@ if held == 0 then
             redis.call('ZADD', KEYS[3], until_when(now or now_ms()), ARGV[2]) == 1 then
             redis.call('RPUSH', KEYS[2], ARGV[2])
         end
-        return is_free and math.floor(left) or redis.call('PTTL', KEYS[1])
+        return math.floor(left)
     end
     if head then
         redis.call('LPOP', KEYS[2])
@@ -89,7 +89,7 @@ end
 if held < wanted then
     redis.call('HSET', KEYS[1], ARGV[2], wanted)
 end
-if held == 0 or redis.call('PTTL', KEYS[1]) <= tonumber(ARGV[1]) then
+if held == 0 or left <= tonumber(ARGV[1]) then
     redis.call('PEXPIRE', KEYS[1], ARGV[1])
 end
 return nil

@@ -31,7 +31,8 @@
 local EPOCH = 4294967296
 local USED_UP = EPOCH - 1048576
 local ASKED_MS = 10000
-local held = tonumber(redis.call('HGET', KEYS[1], ARGV[2]) or 0)
+local left = redis.call('PTTL', KEYS[1]) -- -2: there is none
+local held = left ~= -2 and tonumber(redis.call('HGET', KEYS[1], ARGV[2]) or 0) or 0
 local wanted = tonumber(ARGV[3])
 local counter
 local count
@@ -39,8 +40,8 @@ if held == 0 then
     if wanted > 1 then
         return -3
     end
-    if redis.call('EXISTS', KEYS[1]) == 1 then
-        return redis.call('PTTL', KEYS[1])
+    if left ~= -2 then
+        return left
     end
 end
 counter = redis.call('GET', KEYS[2])
@@ -62,7 +63,7 @@ end
 if held < wanted then
     redis.call('HSET', KEYS[1], ARGV[2], wanted)
 end
-if held == 0 or redis.call('PTTL', KEYS[1]) <= tonumber(ARGV[1]) then
+if left <= tonumber(ARGV[1]) then
     redis.call('PEXPIRE', KEYS[1], ARGV[1])
 end
 return redis.call('GET', KEYS[2])

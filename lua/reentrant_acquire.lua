@@ -13,20 +13,21 @@
 --          n >= 0 somebody else's for n more ms; nothing was changed
 --          -1     somebody else's, without an end; nothing was changed
 --          -3     the owner does not hold the levels below; nothing was changed
-local held = tonumber(redis.call('HGET', KEYS[1], ARGV[2]) or 0)
+local left = redis.call('PTTL', KEYS[1]) -- -2: there is none
+local held = left ~= -2 and tonumber(redis.call('HGET', KEYS[1], ARGV[2]) or 0) or 0
 local wanted = tonumber(ARGV[3])
 if held == 0 then
     if wanted > 1 then
         return -3
     end
-    if redis.call('EXISTS', KEYS[1]) == 1 then
-        return redis.call('PTTL', KEYS[1])
+    if left ~= -2 then
+        return left
     end
 end
 if held < wanted then
     redis.call('HSET', KEYS[1], ARGV[2], wanted)
 end
-if held == 0 or redis.call('PTTL', KEYS[1]) <= tonumber(ARGV[1]) then
+if left <= tonumber(ARGV[1]) then
     redis.call('PEXPIRE', KEYS[1], ARGV[1])
 end
 return nil
