@@ -4,8 +4,9 @@
  *
  * Threads that differ from one process to the next differ by more than what is to be
  * seen.  So one process has both builds loaded, and the same threads work for each side
- * in turn, a slice of time after another; a side comes as often before the middle of a
- * turn as after it. */
+ * in turn, a slice of time after another; what comes before a side, and after it, comes
+ * as often before and after the one it is compared with.  One slice before all others
+ * and one after them are not counted: there the threads come and go one by one. */
 #include "loadtest/bench_locks.h"
 
 #include <errno.h>
@@ -50,7 +51,12 @@ static const char *const side_names[] = {
 static const enum side turn[] = {SIDE_RECORDED, SIDE_IDLE, SIDE_BARE,
                                  SIDE_BARE,     SIDE_IDLE, SIDE_RECORDED};
 
-enum { TURN_SLICES = sizeof turn / sizeof turn[0], SLICES_EACH = 2 };
+/* A cycle is a turn and its mirror. */
+enum {
+    TURN_SLICES = sizeof turn / sizeof turn[0],
+    CYCLE_SLICES = 2 * TURN_SLICES,
+    SLICES_EACH = 4, /* of a cycle, for each side */
+};
 
 /* What is compared; each is judged, but for the points alone. */
 #define RATIOS(X)                                                                      \
@@ -146,7 +152,8 @@ struct race {
     const struct plan *plan;
     struct competitor sides[SIDE_COUNT];
     pthread_barrier_t ready;
-    int64_t begin_ns, slices;
+    int64_t begin_ns;
+    int64_t slices; /* that count */
     atomic_bool failed;
 };
 
@@ -158,22 +165,24 @@ struct runner {
     int64_t done[SIDE_COUNT];
 };
 
-/* The first of one turn is in the middle of the next. */
+/* The first of one turn is in the middle of the next.  What is not counted fits: the
+ * slice before the first is the last of a cycle. */
 static enum side side_of(int64_t slice)
 {
-    enum side side = turn[slice % TURN_SLICES];
+    int64_t at = (slice + CYCLE_SLICES - 1) % CYCLE_SLICES;
+    enum side side = turn[at % TURN_SLICES];
 
-    return slice / TURN_SLICES % 2 ? (enum side)(SIDE_COUNT - 1 - side) : side;
+    return at < TURN_SLICES ? side : (enum side)(SIDE_COUNT - 1 - side);
 }
 
-static bool pair(struct runner *runner, enum side side)
+static bool pair(struct runner *runner, enum side side, bool counts)
 {
     const struct competitor *c = &runner->race->sides[side];
     dlock_lease lease;
 
     if (c->build.acquire(c->sys, runner->name, -1, &lease) == DLOCK_OK &&
         c->build.release(c->sys, &lease) == DLOCK_OK) {
-        runner->done[side]++;
+        runner->done[side] += counts;
         return true;
     }
     complain(side_names[side], c->build.error());
@@ -189,11 +198,11 @@ static void *run_runner(void *arg)
     int64_t slice;
 
     for (int i = 0; i < SIDE_COUNT; i++)
-        pair(runner, (enum side)i); /* connects */
-    memset(runner->done, 0, sizeof runner->done);
+        pair(runner, (enum side)i, false); /* connects */
     pthread_barrier_wait(&race->ready);
-    while (slice = (monotonic_ns() - race->begin_ns) / SLICE_NS, slice < race->slices)
-        if (atomic_load(&race->failed) || !pair(runner, side_of(slice)))
+    while (slice = (monotonic_ns() - race->begin_ns) / SLICE_NS,
+           slice <= race->slices + 1 && !atomic_load(&race->failed))
+        if (!pair(runner, side_of(slice), slice >= 1 && slice <= race->slices))
             break;
     return NULL;
 }
@@ -254,12 +263,12 @@ static enum exit_code race_cell(const void *arg, void *shared)
 {
     static struct race race;
     struct result *result = shared;
-    int64_t turns, done[SIDE_COUNT] = {0};
+    int64_t cycles, done[SIDE_COUNT] = {0};
     enum exit_code rc = EXIT_VALID;
 
     race.plan = arg;
-    turns = race.plan->b->duration_ms / (TURN_SLICES * SLICE_MS);
-    race.slices = (turns < 1 ? 1 : turns) * TURN_SLICES;
+    cycles = race.plan->b->duration_ms / (CYCLE_SLICES * SLICE_MS);
+    race.slices = (cycles < 1 ? 1 : cycles) * CYCLE_SLICES;
     for (int i = 0; i < SIDE_COUNT && rc == EXIT_VALID; i++)
         rc = open_side(race.plan, (enum side)i, &race.sides[i]);
     if (rc == EXIT_VALID)
@@ -267,7 +276,7 @@ static enum exit_code race_cell(const void *arg, void *shared)
     if (rc != EXIT_VALID)
         return rc;
     for (int i = 0; i < SIDE_COUNT; i++) {
-        int64_t slices = race.slices / TURN_SLICES * SLICES_EACH;
+        int64_t slices = race.slices / CYCLE_SLICES * SLICES_EACH;
 
         race.sides[i].build.close(race.sides[i].sys);
         result->per_s[i] = (double)done[i] * 1e9 / (double)(slices * SLICE_NS);
