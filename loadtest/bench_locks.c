@@ -68,7 +68,7 @@ static const struct setting settings[] = {
      .min = 50,
      .max = 60000,
      .group = "Options",
-     .help = "of each measurement"},
+     .help = "of each measurement; those of the part idle take three times as long"},
     {.type = SETTING_COUNT,
      .name = "names",
      .offset = AT(names),
@@ -267,10 +267,10 @@ static void keep(struct bench_locks *b, const char *dir, bool print)
         fputs(text, stdout);
     free(text);
     fprintf(b->tables,
-            "\n%d of %d targets reached.  Each measurement took %.1f s, in a process "
-            "of its own, %d\ntimes in turn; ratios are of neighbours, and what is "
-            "judged is their median.  Locks,\nRedis and PostgreSQL share %ld "
-            "processors.  Kept in %s\n",
+            "\n%d of %d targets reached.  Each measurement took %.1f s (idle: three "
+            "times that), in a process\nof its own, %d times in turn; ratios are of "
+            "neighbours, and what is judged is their\nmedian.  Locks, Redis and "
+            "PostgreSQL share %ld processors.  Kept in %s\n",
             b->judged - b->missed, b->judged, (double)b->duration_ms / 1000, b->rounds,
             sysconf(_SC_NPROCESSORS_ONLN), path);
 }
