@@ -4,9 +4,8 @@
  *
  * Threads that differ from one process to the next differ by more than what is to be
  * seen.  So one process has both builds loaded, and the same threads work for each side
- * in turn, a slice of time after another; what comes before a side, and after it, comes
- * as often before and after the one it is compared with.  One slice before all others
- * and one after them are not counted: there the threads come and go one by one. */
+ * in turn, a slice of time after another.  One slice before all others and one after them
+ * are not counted: there the threads come and go one by one. */
 #include "loadtest/bench_locks.h"
 
 #include <errno.h>
@@ -51,15 +50,14 @@ static const char *const side_names[] = {
 #undef X
 };
 
-static const enum side turn[] = {SIDE_RECORDED, SIDE_IDLE, SIDE_BARE,
-                                 SIDE_BARE,     SIDE_IDLE, SIDE_RECORDED};
-
-/* A cycle is a turn and its mirror. */
-enum {
-    TURN_SLICES = sizeof turn / sizeof turn[0],
-    CYCLE_SLICES = 2 * TURN_SLICES,
-    SLICES_EACH = 4, /* of a cycle, for each side */
+/* Who has which slice, over and over.  The first moments of a slice are its predecessor's,
+ * so every side comes once after each, itself too: a de Bruijn sequence. */
+static const enum side turn[] = {
+    SIDE_RECORDED, SIDE_RECORDED, SIDE_IDLE, SIDE_IDLE, SIDE_BARE,
+    SIDE_BARE,     SIDE_RECORDED, SIDE_BARE, SIDE_IDLE,
 };
+
+enum { TURN_SLICES = sizeof turn / sizeof turn[0], SLICES_EACH = SIDE_COUNT };
 
 /* What is compared; each is judged, but for the points alone. */
 #define RATIOS(X)                                                                      \
@@ -168,14 +166,10 @@ struct runner {
     int64_t done[SIDE_COUNT];
 };
 
-/* The first of one turn is in the middle of the next.  What is not counted fits: the
- * slice before the first is the last of a cycle. */
+/* The slice before the first that counts is the last of a turn. */
 static enum side side_of(int64_t slice)
 {
-    int64_t at = (slice + CYCLE_SLICES - 1) % CYCLE_SLICES;
-    enum side side = turn[at % TURN_SLICES];
-
-    return at < TURN_SLICES ? side : (enum side)(SIDE_COUNT - 1 - side);
+    return turn[(slice + TURN_SLICES - 1) % TURN_SLICES];
 }
 
 static bool pair(struct runner *runner, enum side side, bool counts)
@@ -266,12 +260,12 @@ static enum exit_code race_cell(const void *arg, void *shared)
 {
     static struct race race;
     struct result *result = shared;
-    int64_t cycles, done[SIDE_COUNT] = {0};
+    int64_t turns, done[SIDE_COUNT] = {0};
     enum exit_code rc = EXIT_VALID;
 
     race.plan = arg;
-    cycles = TIMES_LONGER * race.plan->b->duration_ms / (CYCLE_SLICES * SLICE_MS);
-    race.slices = (cycles < 1 ? 1 : cycles) * CYCLE_SLICES;
+    turns = TIMES_LONGER * race.plan->b->duration_ms / (TURN_SLICES * SLICE_MS);
+    race.slices = (turns < 1 ? 1 : turns) * TURN_SLICES;
     for (int i = 0; i < SIDE_COUNT && rc == EXIT_VALID; i++)
         rc = open_side(race.plan, (enum side)i, &race.sides[i]);
     if (rc == EXIT_VALID)
@@ -279,7 +273,7 @@ static enum exit_code race_cell(const void *arg, void *shared)
     if (rc != EXIT_VALID)
         return rc;
     for (int i = 0; i < SIDE_COUNT; i++) {
-        int64_t slices = race.slices / CYCLE_SLICES * SLICES_EACH;
+        int64_t slices = race.slices / TURN_SLICES * SLICES_EACH;
 
         race.sides[i].build.close(race.sides[i].sys);
         result->per_s[i] = (double)done[i] * 1e9 / (double)(slices * SLICE_NS);
