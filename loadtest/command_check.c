@@ -75,7 +75,12 @@ static bool read_text(struct history *h, const char *path)
         fprintf(stderr, "seckill check: no run at %s\n", path);
         return false;
     }
-    ok = history_parse(h, text, error, sizeof(error));
+    ok = strlen(text) == size;
+    if (!ok) /* the rest would go unread */
+        snprintf(error, sizeof(error), "after %zu bytes there is a 0: it is no text",
+                 strlen(text));
+    else
+        ok = history_parse(h, text, error, sizeof(error));
     if (!ok)
         fprintf(stderr, "seckill check: %s: %s\n", path, error);
     history_scale(h, DLOCK_NS_PER_MS);

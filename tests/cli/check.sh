@@ -4,7 +4,7 @@
 # HTML timeline find the two who held a naive lock at once, and nothing under reentrant.
 # shellcheck source=tests/cli/support/tap.sh
 . "$(dirname "$0")/support/tap.sh"
-plan 24
+plan 25
 lab=$work/lab
 labs+=("$lab")
 lease_ms=5000
@@ -122,4 +122,7 @@ head -c 100000 /dev/urandom >"$work/rubbish/x.dlockrec"
 check 'a file of rubbish makes it unknown, and is named: 2' \
     says 'x\.dlockrec' status 2 "$seckill" check "$work/rubbish"
 check 'rubbish as a text is refused: 64' status 64 "$seckill" check "$work/rubbish/x.dlockrec"
+printf '\0' >"$work/zero"
+check 'so is a text that ends before its file does: 64' \
+    says 'after 0 bytes' status 64 "$seckill" check "$work/zero"
 done_testing
