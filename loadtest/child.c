@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <sys/socket.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -116,6 +117,13 @@ size_t child_children(const struct child *c, struct child *out)
     return count;
 }
 
+static void close_end(int *fd)
+{
+    if (*fd >= 0)
+        close(*fd);
+    *fd = -1;
+}
+
 static void attach(int fd, int target)
 {
     if (fd < 0)
@@ -124,8 +132,23 @@ static void attach(int fd, int target)
         dup2(fd, target); /* clears close-on-exec */
 }
 
+/* Until the parent has let it go on.  If the parent dies before, the stream ends; not
+ * so if another of its threads forked meanwhile, for that child has the same stream. */
+static void wait_until_kept(int gate_fd)
+{
+    char c;
+    ssize_t n;
+
+    do
+        n = read(gate_fd, &c, 1);
+    while (n < 0 && errno == EINTR);
+    if (n != 1)
+        _exit(EXEC_FAILED);
+}
+
 /* Between fork and exec: only what is allowed there. */
-static void become(const struct child_options *o, pid_t parent, int report_fd)
+static void become(const struct child_options *o, pid_t parent, int gate_fd,
+                   int report_fd)
 {
     sigset_t none;
 
@@ -147,6 +170,7 @@ static void become(const struct child_options *o, pid_t parent, int report_fd)
         _exit(EXEC_FAILED); /* it died before we asked to be told */
     if (o->user && chdir("/") != 0)
         goto fail;
+    wait_until_kept(gate_fd);
     if (o->env)
         execvpe(o->argv[0], (char *const *)o->argv, o->env);
     else
@@ -157,36 +181,57 @@ fail:
     _exit(EXEC_FAILED);
 }
 
-bool child_start(struct child *c, const struct child_options *options)
+/* Put it on record and let it go on.  0, or the errno that says why not. */
+static int let_go(const struct child_options *o, const struct child *c, int gate_fd,
+                  int report_fd)
 {
-    int report[2] = {-1, -1};
     int failure = 0;
-    pid_t parent = getpid();
-    pid_t pid;
     ssize_t n;
 
-    *c = (struct child){0};
-    if (pipe2(report, O_CLOEXEC) != 0)
-        return false;
-    pid = fork();
-    if (pid == 0)
-        become(options, parent, report[1]);
-    close(report[1]);
-    if (pid < 0) {
-        close(report[0]);
-        return false;
-    }
+    if (o->keep && !o->keep(o->keeper, c))
+        return ECANCELED;
+    /* Nobody reads it if the child has failed by now: SIGPIPE is not for us. */
+    if (send(gate_fd, "", 1, MSG_NOSIGNAL) != 1 && errno != EPIPE)
+        return errno;
     do /* end of file: the exec succeeded and closed the other end */
-        n = read(report[0], &failure, sizeof failure);
+        n = read(report_fd, &failure, sizeof failure);
     while (n < 0 && errno == EINTR);
-    close(report[0]);
-    if (n > 0) {
-        waitpid(pid, NULL, 0);
-        errno = failure;
-        return false;
+    return n > 0 ? failure : 0;
+}
+
+bool child_start(struct child *c, const struct child_options *options)
+{
+    int gate[2] = {-1, -1}, report[2] = {-1, -1};
+    pid_t parent = getpid();
+    pid_t pid = -1;
+    int failure = 0;
+
+    *c = (struct child){0};
+    if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, gate) != 0 ||
+        pipe2(report, O_CLOEXEC) != 0 || (pid = fork()) < 0) {
+        failure = errno;
+        goto out;
     }
+    if (pid == 0) {
+        close(gate[1]); /* or it would never end */
+        become(options, parent, gate[0], report[1]);
+    }
+    close_end(&gate[0]);
+    close_end(&report[1]);
     *c = (struct child){pid, child_start_time(pid)};
-    return true;
+    failure = let_go(options, c, gate[1], report[0]);
+out:
+    close_end(&gate[0]);
+    close_end(&gate[1]);
+    close_end(&report[0]);
+    close_end(&report[1]);
+    if (failure == 0)
+        return true;
+    if (pid > 0)
+        waitpid(pid, NULL, 0); /* the gate is closed, so it ends */
+    *c = (struct child){0};
+    errno = failure;
+    return false;
 }
 
 static void pause_ms(int64_t ms)

@@ -25,6 +25,9 @@ struct child_user {
     const char *name;
 };
 
+/* Puts on record that this process runs.  False: it must not. */
+typedef bool child_keep(void *keeper, const struct child *c);
+
 struct child_options {
     const char *const *argv; /* argv[0] is looked up in PATH                        */
     char *const *env;        /* NULL: ours                                          */
@@ -33,13 +36,16 @@ struct child_options {
     int stderr_fd;
     const struct child_user *user; /* NULL: ourselves                               */
     int death_signal;        /* sent to it when we die; 0: it outlives us           */
+    child_keep *keep;        /* NULL: nobody wants to know.  Called with *c as it   */
+    void *keeper;            /* will be, before the program begins: if we die until */
+                             /* it returns, nothing runs                            */
 };
 
 /* Three times -1, everything else zero. */
 struct child_options child_options_default(const char *const *argv);
 
 /* Start a process in a session of its own, so that Ctrl-C reaches only us.
- * False: it could not be started; errno says why. */
+ * False: it could not be started; errno says why (ECANCELED: `keep` said no). */
 bool child_start(struct child *c, const struct child_options *options);
 
 /* Does exactly this process still run?  A zombie does not. */

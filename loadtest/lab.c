@@ -162,8 +162,7 @@ static bool wait_zookeeper(struct lab *lab)
         if (child_runs(&server->child) || interrupted())
             break;
         fprintf(stderr, "seckill: ZooKeeper ended at once; trying another port\n");
-        if (!lab_reserve_port(server) || !lab_server_start(lab, server) ||
-            !lab_state_write(lab))
+        if (!lab_reserve_port(server) || !lab_server_start(lab, server))
             return false;
     }
     return lab_server_wait(lab, server);
@@ -186,14 +185,13 @@ static bool wait_initdb(struct lab *lab)
 /* All at once: the others come up while initdb works. */
 static bool start_servers(struct lab *lab)
 {
-    if (!lab_postgres_init(lab, &lab->servers[0]) || !lab_state_write(lab))
+    if (!lab_postgres_init(lab, &lab->servers[0]))
         return false;
     for (int i = 1; i < lab->server_count; i++) {
-        if (!lab_server_start(lab, &lab->servers[i]) || !lab_state_write(lab))
+        if (!lab_server_start(lab, &lab->servers[i]))
             return false;
     }
-    if (!wait_initdb(lab) || !lab_postgres_start(lab, &lab->servers[0]) ||
-        !lab_state_write(lab))
+    if (!wait_initdb(lab) || !lab_server_start(lab, &lab->servers[0]))
         return false;
     for (int i = 1; i < lab->server_count; i++) {
         if (!(i == LAB_ZOOKEEPER ? wait_zookeeper(lab)
@@ -213,8 +211,8 @@ static enum exit_code add_zookeeper(struct lab *lab)
     if (!prepare_server(lab, LAB_ZOOKEEPER))
         return EXIT_UNAVAILABLE;
     lab->server_count = LAB_ZOOKEEPER + 1;
-    if (lab_server_start(lab, server) && lab_state_write(lab) &&
-        wait_zookeeper(lab) && lab_env_write(lab) && !interrupted())
+    if (lab_server_start(lab, server) && wait_zookeeper(lab) && lab_env_write(lab) &&
+        !interrupted())
         return EXIT_VALID;
     child_end(&server->child, SIGTERM, END_MS);
     lab_release_port(server);

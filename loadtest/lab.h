@@ -131,6 +131,12 @@ int lab_open_log(const struct lab *lab, const struct lab_server *server);
  * process that it has; none of them runs any more when it returns. */
 bool lab_server_answers(const struct lab *lab, const struct lab_server *server);
 bool lab_server_start(struct lab *lab, struct lab_server *server);
+/* What every kind's start ends with: its program, its output in NAME.log.  state.json
+ * names it before it begins, so that a lab whose starter is killed has no server that
+ * nobody knows; options->death_signal is for a lab that is not to outlive its command.
+ * False: said on stderr; errno as child_start() left it. */
+bool lab_server_run(struct lab *lab, struct lab_server *server,
+                    struct child_options *options);
 bool lab_server_wait(struct lab *lab, struct lab_server *server);
 bool lab_server_kill(const struct lab *lab, struct lab_server *server);
 void lab_server_show_failure(const struct lab *lab, const struct lab_server *server,

@@ -140,18 +140,10 @@ static bool write_password(const struct lab *lab, char *path)
 static bool start(struct lab *lab, struct lab_server *server, const char *const *argv)
 {
     struct child_options options = child_options_default(argv);
-    int log = lab_open_log(lab, server);
-    bool ok;
 
-    options.stdout_fd = options.stderr_fd = log;
     options.user = server_user();
-    options.death_signal = lab->owned ? SIGQUIT : 0;
-    ok = child_start(&server->child, &options);
-    if (!ok)
-        fprintf(stderr, "seckill: cannot start %s: %s\n", argv[0], strerror(errno));
-    if (log >= 0)
-        close(log);
-    return ok;
+    options.death_signal = SIGQUIT;
+    return lab_server_run(lab, server, &options);
 }
 
 bool lab_postgres_init(struct lab *lab, struct lab_server *server)

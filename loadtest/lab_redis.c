@@ -108,8 +108,6 @@ bool lab_redis_start(struct lab *lab, struct lab_server *server)
     const char *argv[] = {"redis-server", config, NULL};
     struct child_options options = child_options_default(argv);
     struct clock_environment environment;
-    int log;
-    bool ok;
 
     if (server->own_clock && !make_environment(&environment, lab, server))
         return false;
@@ -118,19 +116,13 @@ bool lab_redis_start(struct lab *lab, struct lab_server *server)
         fprintf(stderr, "seckill: cannot write %s: %s\n", config, strerror(errno));
         return false;
     }
-    log = lab_open_log(lab, server);
-    options.stdout_fd = options.stderr_fd = log;
-    options.death_signal = lab->owned ? SIGKILL : 0;
+    options.death_signal = SIGKILL;
     options.env = server->own_clock ? environment.entries : NULL;
-    ok = child_start(&server->child, &options);
-    if (!ok)
-        fprintf(stderr,
-                "seckill: cannot start redis-server: %s\n"
-                "  install it: apt-get install redis-server\n",
-                strerror(errno));
-    if (log >= 0)
-        close(log);
-    return ok;
+    if (lab_server_run(lab, server, &options))
+        return true;
+    if (errno == ENOENT)
+        fprintf(stderr, "  install it: apt-get install redis-server\n");
+    return false;
 }
 
 /* Does the answer to AUTH and PING come? */

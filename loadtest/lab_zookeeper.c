@@ -50,12 +50,10 @@ static bool write_config(const struct lab *lab, const struct lab_server *server,
     return ok;
 }
 
-static bool complain(const char *what)
+static bool say_install(void)
 {
     fprintf(stderr,
-            "seckill: cannot start ZooKeeper: %s\n"
-            "  install it: apt-get install libzookeeper-java default-jre-headless\n",
-            what);
+            "  install it: apt-get install libzookeeper-java default-jre-headless\n");
     return false;
 }
 
@@ -75,25 +73,23 @@ bool lab_zookeeper_start(struct lab *lab, struct lab_server *server)
                           config,
                           NULL};
     struct child_options options = child_options_default(argv);
-    bool ok;
-    int log;
 
-    if (access("/usr/share/java/zookeeper.jar", R_OK) != 0)
-        return complain("there is no /usr/share/java/zookeeper.jar");
+    if (access("/usr/share/java/zookeeper.jar", R_OK) != 0) {
+        fprintf(stderr, "seckill: cannot start ZooKeeper: there is no "
+                        "/usr/share/java/zookeeper.jar\n");
+        return say_install();
+    }
     files_path(config, "%s/%s.conf", lab->dir, server->name);
     if (!write_config(lab, server, config)) {
         fprintf(stderr, "seckill: cannot write %s: %s\n", config, strerror(errno));
         return false;
     }
-    log = lab_open_log(lab, server);
-    options.stdout_fd = options.stderr_fd = log;
-    options.death_signal = lab->owned ? SIGKILL : 0;
+    options.death_signal = SIGKILL;
     /* Java does not set SO_REUSEADDR in the way that placeholders need it. */
     lab_release_port(server);
-    ok = child_start(&server->child, &options) || complain(strerror(errno));
-    if (log >= 0)
-        close(log);
-    return ok;
+    if (lab_server_run(lab, server, &options))
+        return true;
+    return errno == ENOENT ? say_install() : false;
 }
 
 bool lab_zookeeper_ask(int port, const char *four_letters, char *answer, size_t size)

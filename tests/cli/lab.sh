@@ -4,7 +4,7 @@
 # nothing: no process, no port, no directory.
 # shellcheck source=tests/cli/support/tap.sh
 . "$(dirname "$0")/support/tap.sh"
-plan 24
+plan 25
 
 # as USER COMMAND...: as that user, from a copy that the user can reach.
 copy=$work/copy
@@ -97,6 +97,27 @@ killed_in_the_middle() {
     wait "$pid"
     test -n "$(ls -A "$work/home/data")" && "$seckill" lab down --dir "$lab"
 }
+# works_in PREFIX: does a process that runs have its working directory there?  (A Redis
+# server names no directory in its command line.)
+works_in() {
+    local link
+    for link in /proc/[0-9]*/cwd; do
+        [[ $(readlink "$link") != "$1"* ]] || return 0
+    done
+    return 1
+}
+# Most of these times are while it starts its servers, one after another.
+killed_starting() {
+    local lab i
+    for i in {1..25}; do
+        lab=$work/home/killed-$i
+        labs+=("$lab")
+        timeout -s KILL "0.0$((15 + RANDOM % 40))" "$seckill" lab up --dir "$lab" \
+            >"$work/cut.log" 2>&1
+        grep -q . "$work/cut.log" && return 1 # it had something to complain of
+        "$seckill" lab down --dir "$lab" && ! works_in "$lab" || return 1
+    done
+}
 with_data "$work/home/data" >/dev/null
 place=$(sed -n 's/.*"data_root": "\(.*\)",/\1/p' "$lab/state.json")
 check 'the data goes where SECKILL_LAB_DATA says' writes_there
@@ -106,6 +127,7 @@ check 'a place that is none is refused' says 'is no place' with_data "$work/home
 mkdir -m 1777 "$work/home/data"
 killed_and_removed() { killed_in_the_middle && rmdir "$work/home/data"; }
 check 'down removes it after a start that was killed' killed_and_removed
+check 'and no server that it was just starting goes on' killed_starting
 mkdir "$work/home/mine" && touch "$work/home/mine/thesis.txt"
 check 'a directory with other things is refused' status 64 "$seckill" lab down \
     --dir "$work/home/mine"
