@@ -126,6 +126,7 @@ void redis_hub_nudge(struct redis_hub *hub)
 
 static void send_all(struct redis_hub *hub)
 {
+    hub->gathered_count = 0;
     for (int i = 0; i < hub->link_count; i++)
         redis_link_send(hub->links[i]);
 }
@@ -151,13 +152,15 @@ void redis_hub_expect(struct redis_hub *hub)
 
 void redis_hub_asked(struct redis_hub *hub)
 {
+    hub->gathered_count++;
     if (hub->expected_count > 0)
         hub->expected_count--;
 }
 
 void redis_hub_send(struct redis_hub *hub, const struct redis_errand *errand)
 {
-    if (errand->open_count == 0 || !is_expecting(hub))
+    if (errand->open_count == 0 || hub->gathered_count >= REDIS_HUB_BATCH_MAX ||
+        !is_expecting(hub))
         send_all(hub);
 }
 

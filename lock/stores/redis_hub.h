@@ -5,7 +5,7 @@
  * that wait for answers one is the driver.  It connects, reads all replies and hands
  * them to whom they belong; when its own have come it makes another of the waiting ones
  * the driver.  Requests are sent in one go by the last of those who are expected to ask,
- * or by whoever comes if nobody is.
+ * or by whoever completes a batch, or by whoever comes if nobody is expected.
  *
  * Only for stores/.  Under the hub's mutex is all of the hub, its links and its
  * errands; it is never held while anything blocks, and while requests are sent or
@@ -20,7 +20,11 @@
 #include "lock/stores/redis_link.h"
 #include "lock/stores/redis_queue.h"
 
-enum { REDIS_HUB_LINKS_MAX = 16 };
+enum {
+    REDIS_HUB_LINKS_MAX = 16,
+    REDIS_HUB_BATCH_MAX = 8, /* exchanges: not more are answered at once, and for more
+                              * none that is to be sent has to wait             */
+};
 
 struct redis_hub {
     pthread_mutex_t mutex;
@@ -34,6 +38,7 @@ struct redis_hub {
     int answered_count; /* exchanges that ended in the answering that goes on */
     int expected_count; /* of those that ended: so many are about to begin another */
     int64_t expected_until_ns;
+    int gathered_count; /* exchanges that began since all was sent */
     int doubts; /* so many times more they are not expected */
     struct redis_errand *waiting;  /* all that are not the driver's nor answered */
     struct redis_errand *to_ring; /* as soon as the mutex is free */
@@ -103,8 +108,10 @@ void redis_hub_leave_wheel(struct redis_hub *hub, struct redis_errand *errand);
 
 /* Those who were answered together are about to ask again, all of them.  What they ask
  * is sent when the last of them has: one write, one read and one round of the server
- * then serve them all.  redis_hub_expect() after each answering, redis_hub_asked() for
- * each exchange that begins. */
+ * then serve them all.  A batch is enough, though: a server that runs out of work while
+ * more are waited for leaves its processor to the threads here, which are then spread
+ * over both and wake each other at twice the cost.  redis_hub_expect() after each
+ * answering, redis_hub_asked() for each exchange that begins. */
 void redis_hub_expect(struct redis_hub *hub);
 void redis_hub_asked(struct redis_hub *hub);
 

@@ -15,7 +15,7 @@
 #include "lock/clock.h"
 #include "lock/dlock_variant.h"
 
-enum { PAUSE_FIRST_MS = 50, PAUSE_MAX_MS = 500, BATCH_MIN = 2, BATCH_MAX = 8 };
+enum { PAUSE_FIRST_MS = 50, PAUSE_MAX_MS = 500, BATCH_MIN = 2 };
 
 /* ---- life ---- */
 
@@ -317,12 +317,14 @@ static size_t batch_size(const struct redis_link *link)
 {
     size_t half = (redis_queue_count(&link->queue) + 1) / 2;
 
-    return half < BATCH_MIN ? BATCH_MIN : half < BATCH_MAX ? half : BATCH_MAX;
+    if (half < BATCH_MIN)
+        return BATCH_MIN;
+    return half < REDIS_HUB_BATCH_MAX ? half : REDIS_HUB_BATCH_MAX;
 }
 
 void redis_link_hear(struct redis_link *link)
 {
-    struct redis_answer answers[BATCH_MAX];
+    struct redis_answer answers[REDIS_HUB_BATCH_MAX];
     struct redis_conn *conn = redis_link_borrow(link);
     uint64_t serial = link->serial;
     size_t batch = batch_size(link);
