@@ -244,7 +244,7 @@ static bool is_recorded(const char *records, int64_t pairs)
     globfree(&found);
     if (file && fread(&header, sizeof header, 1, file) == 1)
         ok = header.dropped == 0 && header.closed_ns > 0 &&
-             header.blocks * DLOCK_RECORD_BLOCK_SLOTS >= 2 * (uint64_t)pairs;
+             header.blocks * DLOCK_RECORD_BLOCK_SLOTS >= (uint64_t)pairs;
     if (file)
         fclose(file);
     if (!ok)

@@ -85,30 +85,66 @@ static int64_t from_ms(int64_t ms)
     return ms * DLOCK_NS_PER_MS;
 }
 
-static void add_call(struct reading *r, const dlock_record *record, uint32_t name,
-                     bool is_answered)
+static void note_life(struct reading *r, int64_t at_ns)
+{
+    struct history_process *process = &r->h->processes[r->process];
+
+    if (at_ns > process->last_ns)
+        process->last_ns = at_ns;
+}
+
+/* What a call and the release of its hold have in common. */
+static struct history_call *add_any_call(struct reading *r, const dlock_record *record,
+                                         uint32_t name)
 {
     struct history_call *call = history_add_call(r->h);
 
-    call->kind = record->kind;
     call->mode = record->mode;
     call->level = record->level;
     call->process = r->process;
     call->name = name;
     call->thread = record->thread;
     call->owner = record->owner;
-    call->invoke_ns = record->time_ns;
-    call->wait_ns = from_ms(record->wait_ms);
     call->lease_ns = from_ms(record->lease_ms);
     memcpy(call->token, record->token, sizeof(call->token));
+    return call;
+}
+
+static void answer_call(struct reading *r, struct history_call *call, int64_t at_ns,
+                        uint8_t status)
+{
+    call->is_answered = true;
+    call->answer_ns = at_ns;
+    call->status = (dlock_status)status;
+    note_life(r, at_ns);
+}
+
+static void add_call(struct reading *r, const dlock_record *record, uint32_t name,
+                     bool is_answered)
+{
+    struct history_call *call = add_any_call(r, record, name);
+
+    call->kind = record->kind;
+    call->invoke_ns = record->time_ns;
+    call->wait_ns = from_ms(record->wait_ms);
     if (!is_answered)
         return;
-    call->is_answered = true;
-    call->answer_ns = record->answer_ns;
-    call->status = (dlock_status)record->status;
+    answer_call(r, call, record->answer_ns, record->status);
     call->sent_ns = record->sent_ns;
     call->deadline_ns = record->deadline_ns;
     call->fence = record->fence;
+}
+
+static void add_release(struct reading *r, const dlock_record *record, uint32_t name,
+                        bool is_answered)
+{
+    struct history_call *call = add_any_call(r, record, name);
+
+    call->kind = DLOCK_EVENT_RELEASE;
+    call->invoke_ns = record->release_ns;
+    note_life(r, record->release_ns);
+    if (is_answered)
+        answer_call(r, call, record->released_ns, record->release_status);
 }
 
 static void add_mark(struct reading *r, const dlock_record *record, uint32_t name)
@@ -130,22 +166,17 @@ static bool is_call(const dlock_record *record)
            record->kind == DLOCK_EVENT_RELEASE || record->kind == DLOCK_EVENT_ABANDON;
 }
 
-static void note_life(struct reading *r, int64_t at_ns)
-{
-    struct history_process *process = &r->h->processes[r->process];
-
-    if (at_ns > process->last_ns)
-        process->last_ns = at_ns;
-}
-
 static void read_record(struct reading *r, uint64_t at)
 {
     const dlock_record *record = &r->slots[at];
-    bool is_answered = record->commit == DLOCK_RECORD_DONE + at;
+    uint64_t stage = record->commit - at;
+    bool has_release =
+        stage == DLOCK_RECORD_RELEASING || stage == DLOCK_RECORD_RELEASED;
     char name[DLOCK_NAME_MAX + 1];
     uint32_t index;
 
-    if (!read_name(r, at, name)) {
+    if (!read_name(r, at, name) ||
+        (has_release && record->kind != DLOCK_EVENT_ACQUIRE)) {
         history_damage(r->h, "%s: record %" PRIu64 " is damaged", r->file, at);
         return;
     }
@@ -155,22 +186,29 @@ static void read_record(struct reading *r, uint64_t at)
         add_mark(r, record, index);
         return;
     }
-    if (is_answered)
-        note_life(r, record->answer_ns);
-    add_call(r, record, index, is_answered);
+    add_call(r, record, index, stage != DLOCK_RECORD_BEGUN);
+    if (has_release)
+        add_release(r, record, index, stage == DLOCK_RECORD_RELEASED);
+}
+
+static bool is_record(const struct reading *r, uint64_t at)
+{
+    uint64_t stage = r->slots[at].commit - at;
+
+    return stage == DLOCK_RECORD_BEGUN || stage == DLOCK_RECORD_DONE ||
+           stage == DLOCK_RECORD_RELEASING || stage == DLOCK_RECORD_RELEASED;
 }
 
 static void read_slots(struct reading *r)
 {
     for (uint64_t at = 0; at < r->slot_count;) {
         const dlock_record *record = &r->slots[at];
-        uint64_t commit = record->commit;
         unsigned slots = 1;
 
-        if (commit == DLOCK_RECORD_DONE + at || commit == DLOCK_RECORD_BEGUN + at) {
+        if (is_record(r, at)) {
             slots = record->slots > 0 ? record->slots : 1;
             read_record(r, at);
-        } else if (commit != DLOCK_RECORD_MORE + at && !is_blank(record)) {
+        } else if (record->commit != DLOCK_RECORD_MORE + at && !is_blank(record)) {
             r->torn_count++;
         }
         at += slots;

@@ -301,6 +301,7 @@ static dlock_status acquire(struct acquiring *job, const char *name, dlock_lease
     asked.lease_ms = asked_lease_ms(job);
     call = dlock_recording_begin(sys, DLOCK_EVENT_ACQUIRE, &asked, request->wait_ms,
                                  job->begun_ns);
+    job->hold->recorded = call;
     st = obtain(job);
     job->answered_ns = dlock_clock_ns();
     dlock_recording_end(sys, call, st, job->claim.name != NULL ? &job->claim : &asked,

@@ -281,7 +281,8 @@ dlock_status dlock_release(dlock_system *sys, dlock_lease *lease)
         return DLOCK_LOST;
     }
     claim = dlock_claim_of(sys, &root->facts, level);
-    call = dlock_recording_begin(sys, DLOCK_EVENT_RELEASE, &claim, 0, 0);
+    call = dlock_recording_begin_release(
+        sys, level == 1 && root == hold ? hold->recorded : 0, &claim);
     st = sys->variant->release(sys->state, &claim);
     ended_ns = dlock_clock_ns();
     dlock_recording_end(sys, call, st, &claim, 0, ended_ns);

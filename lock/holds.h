@@ -69,6 +69,7 @@ struct dlock_hold {
     struct dlock_life *life;          /* of a root: its thread's                    */
     int64_t taken_ns;                 /* of a root: when it was granted             */
     bool abandoned;                   /* of a root: nothing of it is to be released */
+    uint64_t recorded;                /* its acquire, to the recorder; 0: it is not */
     int64_t renew_at_ns;              /* of a root: when the watchdog is due        */
     struct dlock_hold_facts facts;
     struct dlock_hold *prev, *next;   /* free slots, or roots of the shard          */

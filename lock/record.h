@@ -10,12 +10,13 @@
  * was.
  *
  * A record is one slot, and a call one record: what is asked is written before anything
- * is sent, and the answer is added before the caller learns of it.  A lock's name that
- * is longer than fits goes on, whole, in the slots that follow: two names never look
- * alike.
+ * is sent, and the answer is added before the caller learns of it.  The release of a
+ * thread's only level of a hold is told in the record of its acquire, which has all that
+ * there is to say of it but when and how.  A lock's name that is longer than fits goes
+ * on, whole, in the slots that follow: two names never look alike.
  *
  * The commit word is written last: first that of a call begun, then that of one
- * done.  A slot that has content and no commit word is torn: its process was killed
+ * done, then the same for its release.  A slot that has content and no commit word is torn: its process was killed
  * while it wrote.  Nothing depends on that: nothing had been sent yet.  A call that was
  * killed while its answer was being written is one without an answer: nobody was told.
  *
@@ -33,11 +34,11 @@
 #define DLOCK_RECORD_SUFFIX ".dlockrec"
 
 enum {
-    DLOCK_RECORD_VERSION = 1,
+    DLOCK_RECORD_VERSION = 2,
     DLOCK_RECORD_SIZE = 128,
     DLOCK_RECORD_HEADER_SIZE = 4096,
     DLOCK_RECORD_BLOCK_SLOTS = 32,
-    DLOCK_RECORD_NAME_HERE = 32,  /* bytes of a name in the record itself */
+    DLOCK_RECORD_NAME_HERE = 20,  /* bytes of a name in the record itself */
     DLOCK_RECORD_NAME_MORE = 120, /* in each slot that follows            */
     DLOCK_RECORD_TOKEN_SIZE = 16,
 };
@@ -97,30 +98,39 @@ typedef enum {
 enum { DLOCK_MODE_EXCLUSIVE = 0, DLOCK_MODE_SHARED = 1 };
 
 /* A commit word is one of these plus the index of the slot: a call without an answer
- * yet; one with it, or an event that is no call; a slot in which a name goes on. */
+ * yet; one with it, or an event that is no call; a slot in which a name goes on; an
+ * acquire, answered, whose hold is being given back; the same, and that was answered. */
 #define DLOCK_RECORD_BEGUN UINT64_C(0xd10b000000000000)
 #define DLOCK_RECORD_DONE UINT64_C(0xd10c000000000000)
 #define DLOCK_RECORD_MORE UINT64_C(0xd10d000000000000)
+#define DLOCK_RECORD_RELEASING UINT64_C(0xd10e000000000000)
+#define DLOCK_RECORD_RELEASED UINT64_C(0xd10f000000000000)
 
+/* What changes after the beginning comes first: it is one line of the cache, but for what
+ * few variants have to say. */
 typedef struct dlock_record {
     _Atomic uint64_t commit;
     int64_t time_ns;     /* CLOCK_BOOTTIME; of a call: when it was made               */
     int64_t answer_ns;   /* of a call: when it was answered                           */
+    int64_t release_ns;  /* of an acquire: when the release was made                  */
+    int64_t released_ns; /* and answered                                              */
+    int64_t sent_ns;     /* when the last request was sent; 0: unknown                */
+    int64_t deadline_ns; /* of granted acquires and renewals; INT64_MAX: none         */
     uint8_t kind;        /* dlock_event_kind                                          */
     uint8_t status;      /* dlock_status: the answer                                  */
+    uint8_t release_status;
     uint8_t mode;        /* DLOCK_MODE_*                                              */
     uint8_t slots;       /* 1, and one for each slot in which the name goes on        */
     uint8_t name_length; /* in bytes                                                  */
-    uint8_t padding;
     uint16_t level;      /* of re-entry, from 1; 0: unknown                           */
     uint64_t owner;      /* the number part of the owner; the header has the uuid     */
     uint64_t fence;      /* 0: none                                                   */
-    int64_t sent_ns;     /* when the last request was sent; 0: unknown                */
-    int64_t deadline_ns; /* of granted acquires and renewals; INT64_MAX: none         */
-    int32_t wait_ms;     /* of acquires: as asked for                                 */
+    union {
+        int32_t wait_ms; /* of acquires: as asked for                                 */
+        uint32_t detail; /* of what is no call                                        */
+    };
     uint32_t lease_ms;
     uint32_t thread;     /* the kernel's number                                       */
-    uint32_t detail;
     uint8_t token[DLOCK_RECORD_TOKEN_SIZE];
     char name[DLOCK_RECORD_NAME_HERE]; /* no NUL */
 } dlock_record;

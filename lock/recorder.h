@@ -26,7 +26,7 @@ typedef struct dlock_recorder_about {
     unsigned caps;
     int lease_ms;
     bool watchdog;
-    int64_t limit_bytes; /* of the file; 0: 1 GiB, which is eight million records */
+    int64_t limit_bytes; /* of the file; 0: 1 GiB, which is eight million holds */
 } dlock_recorder_about;
 
 /* One event.  What is not known stays zero. */
@@ -72,6 +72,14 @@ uint64_t dlock_recorder_begin(dlock_recorder *rec, const dlock_event *event);
  * owner, level, token, fence, sent_ns and deadline_ns.  An owner, a level and a token
  * that were said when it was begun need not be said again. */
 void dlock_recorder_end(dlock_recorder *rec, uint64_t call, const dlock_event *answer);
+
+/* A call is about to be made that gives back the hold that `acquire` was granted, by the
+ * same thread and as the same owner, at level 1, at `time_ns` (0: now).  It takes no
+ * record of its own.  `acquire`: what dlock_recorder_begin() answered for it, not 0, and
+ * dlock_recorder_end() was told OK.  Answers what dlock_recorder_end() needs, which
+ * heeds only time_ns and status. */
+uint64_t dlock_recorder_begin_release(dlock_recorder *rec, uint64_t acquire,
+                                      int64_t time_ns);
 
 /* Something happened that is no call. */
 void dlock_recorder_note(dlock_recorder *rec, const dlock_event *event);

@@ -40,6 +40,17 @@ static inline uint64_t dlock_recording_begin(const dlock_system *sys,
                : 0;
 }
 
+/* The same for a release of `claim`, a level of a hold whose only level was asked for in
+ * the call `acquire`; 0: it has more, or that was not recorded. */
+static inline uint64_t dlock_recording_begin_release(const dlock_system *sys,
+                                                     uint64_t acquire,
+                                                     const dlock_claim *claim)
+{
+    if (__builtin_expect(acquire != 0, 0))
+        return dlock_recorder_begin_release(sys->recorder, acquire, 0);
+    return dlock_recording_begin(sys, DLOCK_EVENT_RELEASE, claim, 0, 0);
+}
+
 /* Before the caller learns the answer, which came at `answered_ns`, 0: now.  `sent_ns`:
  * when the last request was sent, from which the lease counts if the answer is OK; 0:
  * there is no lease, and the claim is that of the beginning. */

@@ -1,106 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* test_recorder.c -- what is recorded is read again, whatever becomes of who wrote. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
-#include <errno.h>
-#include <fcntl.h>
+/* test_recorder.c -- what is recorded is read again. */
 #include <pthread.h>
-#include <signal.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/mman.h>
-#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "loadtest/check.h"
-#include "loadtest/files.h"
-#include "lock/clock.h"
-#include "lock/recorder.h"
-
-#define TOKEN "0123456789abcdef0f1e2d3c4b5a6978"
-
-static char dir[] = "/tmp/seckill-recorder-XXXXXX";
-
-static int make_dir(void **state)
-{
-    (void)state;
-    strcpy(dir + strlen(dir) - 6, "XXXXXX");
-    return mkdtemp(dir) == NULL;
-}
-
-static int remove_dir(void **state)
-{
-    (void)state;
-    return files_remove_tree(dir) ? 0 : 1;
-}
-
-static dlock_recorder *open_recorder(const char *uuid, int64_t limit_bytes)
-{
-    dlock_recorder_about about = {.variant = "lua",
-                                  .uuid = uuid,
-                                  .caps = HISTORY_TEXT_CAPS,
-                                  .lease_ms = 300,
-                                  .watchdog = true,
-                                  .limit_bytes = limit_bytes};
-    dlock_recorder *rec = NULL;
-
-    assert_int_equal(DLOCK_OK, dlock_recorder_open(&rec, dir, &about));
-    return rec;
-}
-
-static uint64_t begin(dlock_recorder *rec, dlock_event_kind kind, const char *name,
-                      uint64_t owner)
-{
-    dlock_event event = {.kind = kind, .name = name, .owner = owner};
-
-    return dlock_recorder_begin(rec, &event);
-}
-
-static void end(dlock_recorder *rec, uint64_t owner, uint64_t call)
-{
-    dlock_event event = {.owner = owner,
-                         .level = 1,
-                         .deadline_ns = dlock_clock_ns() + 1000 * DLOCK_NS_PER_MS};
-
-    dlock_recorder_end(rec, call, &event);
-}
-
-static void put_hold(dlock_recorder *rec, const char *name, uint64_t owner)
-{
-    end(rec, owner, begin(rec, DLOCK_EVENT_ACQUIRE, name, owner));
-    end(rec, owner, begin(rec, DLOCK_EVENT_RELEASE, name, owner));
-}
-
-static void put_kill_soon(dlock_recorder *rec)
-{
-    put_hold(rec, "a", 1);
-    begin(rec, DLOCK_EVENT_ACQUIRE, "a", 1);
-    raise(SIGKILL);
-}
-
-static struct history read_back(void)
-{
-    struct history h = {0};
-
-    assert_true(history_read(&h, dir));
-    return h;
-}
-
-static enum check_valid judge(const struct history *h)
-{
-    struct check_options options = check_options_default();
-    struct check *c = check_new();
-    struct check_verdict verdict;
-
-    check_judge(c, h, &options, &verdict);
-    check_free(c);
-    return verdict.valid;
-}
+#include "tests/unit/recorder_run.h"
 
 static void every_field_comes_back(void **state)
 {
@@ -151,6 +56,37 @@ static void every_field_comes_back(void **state)
     history_free(&h);
 }
 
+static void a_release_in_the_record_of_its_acquire_is_a_call_of_its_own(void **state)
+{
+    dlock_recorder *rec = open_recorder("u1", 0);
+    dlock_event answer = {.status = DLOCK_LOST};
+    const struct history_call *calls;
+    struct history h;
+
+    (void)state;
+    dlock_recorder_end(rec, begin_whole_hold(rec), &answer);
+    dlock_recorder_close(rec);
+    h = read_back();
+    calls = h.calls;
+    assert_int_equal(0, h.damage_count);
+    assert_int_equal(2, h.call_count);
+    assert_int_equal(DLOCK_EVENT_ACQUIRE, calls[0].kind);
+    assert_int_equal(DLOCK_OK, calls[0].status);
+    assert_int_equal(DLOCK_EVENT_RELEASE, calls[1].kind);
+    assert_true(calls[1].is_answered);
+    assert_int_equal(DLOCK_LOST, calls[1].status);
+    assert_int_equal(calls[0].name, calls[1].name);
+    assert_int_equal(17, calls[1].owner);
+    assert_int_equal(1, calls[1].level);
+    assert_int_equal(DLOCK_MODE_SHARED, calls[1].mode);
+    assert_int_equal(calls[0].thread, calls[1].thread);
+    assert_memory_equal(calls[0].token, calls[1].token, sizeof(calls[1].token));
+    assert_int_equal(0, calls[1].wait_ns);
+    assert_int_equal(0, calls[1].deadline_ns);
+    assert_in_range(calls[1].invoke_ns, calls[0].answer_ns, calls[1].answer_ns);
+    history_free(&h);
+}
+
 static void names_of_every_length_stay_apart(void **state)
 {
     dlock_recorder *rec = open_recorder("u1", 0);
@@ -175,160 +111,6 @@ static void names_of_every_length_stay_apart(void **state)
         assert_int_equal(length, strlen(read));
         assert_int_equal(i % 4 < 2 ? 'n' : 'm', read[length - 1]);
     }
-    history_free(&h);
-}
-
-static void a_killed_process_leaves_what_it_did(void **state)
-{
-    struct history h;
-    int status;
-    pid_t pid = fork();
-
-    (void)state;
-    if (pid == 0) {
-        put_kill_soon(open_recorder("u1", 0));
-        _exit(1);
-    }
-    assert_int_equal(pid, waitpid(pid, &status, 0));
-    assert_true(WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL);
-    h = read_back();
-    assert_int_equal(3, h.call_count);
-    assert_int_equal(0, h.damage_count);
-    assert_false(h.processes[0].is_closed);
-    assert_true(h.calls[1].is_answered);
-    assert_false(h.calls[2].is_answered);
-    assert_int_equal(CHECK_VALID, judge(&h));
-    history_free(&h);
-}
-
-static void what_finds_no_room_is_counted_and_never_valid(void **state)
-{
-    dlock_recorder *rec =
-        open_recorder("u1", DLOCK_RECORD_HEADER_SIZE +
-                                2 * DLOCK_RECORD_SIZE * DLOCK_RECORD_BLOCK_SLOTS);
-    struct history h;
-
-    (void)state;
-    for (int i = 0; i < 31; i++)
-        put_hold(rec, "a", 1);
-    assert_int_equal(0, dlock_recorder_dropped(rec));
-    put_hold(rec, "a", 1);
-    assert_true(dlock_recorder_dropped(rec) > 0);
-    dlock_recorder_close(rec);
-    h = read_back();
-    assert_int_equal(1, h.damage_count);
-    assert_true(h.processes[0].dropped > 0);
-    assert_in_range(h.processes[0].dropping_ns, h.calls[h.call_count - 1].invoke_ns,
-                    h.processes[0].last_ns + DLOCK_NS_PER_MS * 60000);
-    assert_int_equal(CHECK_UNKNOWN, judge(&h));
-    history_free(&h);
-}
-
-static dlock_record_header *map_records(const char *uuid, size_t *size)
-{
-    char path[FILES_PATH_MAX];
-    void *map;
-    int fd;
-
-    files_path(path, "%s/%s" DLOCK_RECORD_SUFFIX, dir, uuid);
-    fd = open(path, O_RDWR | O_CLOEXEC);
-    assert_true(fd >= 0);
-    *size = (size_t)lseek(fd, 0, SEEK_END);
-    map = mmap(NULL, *size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
-    assert_ptr_not_equal(MAP_FAILED, map);
-    close(fd);
-    return map;
-}
-
-/* Take the commit word of the release away. */
-static void tear(const char *uuid, bool is_closed)
-{
-    size_t size;
-    dlock_record_header *header = map_records(uuid, &size);
-    dlock_record *slots = (dlock_record *)((char *)header + DLOCK_RECORD_HEADER_SIZE);
-
-    slots[2].commit = 0; /* after OPEN and the acquire */
-    if (!is_closed)
-        header->closed_ns = 0;
-    munmap(header, size);
-}
-
-static void a_torn_record_never_happened_if_its_process_was_killed(void **state)
-{
-    dlock_recorder *rec = open_recorder("u1", 0);
-    struct history h;
-
-    (void)state;
-    put_hold(rec, "a", 1);
-    dlock_recorder_close(rec);
-    tear("u1", false);
-    h = read_back();
-    assert_int_equal(0, h.damage_count);
-    assert_int_equal(1, h.call_count);
-    history_free(&h);
-}
-
-static void a_torn_record_in_a_complete_file_is_damage(void **state)
-{
-    dlock_recorder *rec = open_recorder("u1", 0);
-    struct history h;
-
-    (void)state;
-    put_hold(rec, "a", 1);
-    dlock_recorder_close(rec);
-    tear("u1", true);
-    h = read_back();
-    assert_int_equal(1, h.damage_count);
-    assert_int_equal(CHECK_UNKNOWN, judge(&h));
-    history_free(&h);
-}
-
-static void another_version_is_not_read(void **state)
-{
-    size_t size;
-    dlock_record_header *header;
-    struct history h;
-
-    (void)state;
-    dlock_recorder_close(open_recorder("u1", 0));
-    header = map_records("u1", &size);
-    header->version++;
-    munmap(header, size);
-    h = read_back();
-    assert_int_equal(0, h.process_count);
-    assert_int_equal(1, h.damage_count);
-    history_free(&h);
-}
-
-static void a_disk_that_is_full_is_an_error_or_a_count(void **state)
-{
-    struct rlimit limit = {.rlim_cur = (1 << 20) + DLOCK_RECORD_HEADER_SIZE};
-    struct history h;
-    int status;
-    pid_t pid = fork();
-
-    (void)state;
-    if (pid == 0) {
-        dlock_recorder_about about = {.variant = "lua", .uuid = "u2"};
-        dlock_recorder *rec = open_recorder("u1", 0), *none;
-
-        signal(SIGXFSZ, SIG_IGN);
-        limit.rlim_max = limit.rlim_cur;
-        setrlimit(RLIMIT_FSIZE, &limit);
-        for (int i = 0; i < 6000; i++)
-            put_hold(rec, "a", 1);
-        limit.rlim_cur = limit.rlim_max = DLOCK_RECORD_HEADER_SIZE;
-        setrlimit(RLIMIT_FSIZE, &limit);
-        if (dlock_recorder_open(&none, dir, &about) != DLOCK_IO)
-            _exit(1);
-        _exit(dlock_recorder_dropped(rec) > 0 ? 0 : 2);
-    }
-    assert_int_equal(pid, waitpid(pid, &status, 0));
-    assert_int_equal(0, status);
-    h = read_back();
-    assert_int_equal(1, h.process_count);
-    assert_int_equal(1, h.damage_count);
-    assert_non_null(strstr(h.damages[0], strerror(EFBIG)));
     history_free(&h);
 }
 
@@ -426,19 +208,12 @@ static void without_a_recorder_nothing_happens(void **state)
     dlock_recorder_close(NULL);
 }
 
-#define TEST(name) cmocka_unit_test_setup_teardown(name, make_dir, remove_dir)
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         TEST(every_field_comes_back),
+        TEST(a_release_in_the_record_of_its_acquire_is_a_call_of_its_own),
         TEST(names_of_every_length_stay_apart),
-        TEST(a_killed_process_leaves_what_it_did),
-        TEST(what_finds_no_room_is_counted_and_never_valid),
-        TEST(a_torn_record_never_happened_if_its_process_was_killed),
-        TEST(a_torn_record_in_a_complete_file_is_damage),
-        TEST(another_version_is_not_read),
-        TEST(a_disk_that_is_full_is_an_error_or_a_count),
         TEST(many_threads_lose_nothing),
         TEST(a_child_records_nothing),
         TEST(two_recorders_in_a_thread_keep_apart),
