@@ -105,6 +105,9 @@ static void print_call(FILE *out, const struct history *h,
         fprintf(out, "  until %s", until);
         if (call->fence != 0)
             fprintf(out, ", fence %" PRIu64, call->fence);
+    } else if (call->is_answered && call->deadline_ns > 0) {
+        time_text(until, call->deadline_ns, example->from_ns);
+        fprintf(out, "  granted until %s, heard too late", until);
     }
     fputc('\n', out);
 }

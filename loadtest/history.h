@@ -48,7 +48,8 @@ struct history_call {
     uint64_t owner;
     int64_t invoke_ns, answer_ns;
     int64_t sent_ns;     /* 0: not said                                               */
-    int64_t deadline_ns; /* of what was granted; HISTORY_NEVER: no end                */
+    int64_t deadline_ns; /* of what was granted, be it heard too late; HISTORY_NEVER:
+                          * no end                                                    */
     int64_t wait_ns;     /* of acquires: 0 does not wait                              */
     int64_t lease_ns;
     uint64_t fence;

@@ -104,6 +104,9 @@ static void print_answered(FILE *out, const struct page_scene *s,
             fprintf(out, ", fence %" PRIu64, call->fence);
         if (call->level > 1)
             fprintf(out, ", level %d", call->level);
+    } else if (call->deadline_ns > 0) {
+        fputs(": it was granted, and heard too late, after ", out);
+        page_time(out, s, call->deadline_ns);
     }
     print_token(out, call);
 }

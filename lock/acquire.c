@@ -305,7 +305,9 @@ static dlock_status acquire(struct acquiring *job, const char *name, dlock_lease
     st = obtain(job);
     job->answered_ns = dlock_clock_ns();
     dlock_recording_end(sys, call, st, job->claim.name != NULL ? &job->claim : &asked,
-                        job->sent_ns, job->answered_ns);
+                        job->sent_ns,
+                        st == DLOCK_OK || (st == DLOCK_TIMEOUT && job->was_late),
+                        job->answered_ns);
     if (st == DLOCK_OK)
         keep(job, lease);
     else

@@ -203,7 +203,7 @@ dlock_status dlock_renew_claim(dlock_system *sys, const dlock_claim *claim)
     int64_t sent_ns = dlock_clock_ns();
     dlock_status st = sys->variant->renew(sys->state, claim);
 
-    dlock_recording_end(sys, call, st, claim, sent_ns, 0);
+    dlock_recording_end(sys, call, st, claim, sent_ns, st == DLOCK_OK, 0);
     dlock_metrics_add(&sys->metrics,
                       st == DLOCK_OK ? DLOCK_METRIC_renewals
                                      : DLOCK_METRIC_renewals_failed, 1);
@@ -285,7 +285,7 @@ dlock_status dlock_release(dlock_system *sys, dlock_lease *lease)
         sys, level == 1 && root == hold ? hold->recorded : 0, &claim);
     st = sys->variant->release(sys->state, &claim);
     ended_ns = dlock_clock_ns();
-    dlock_recording_end(sys, call, st, &claim, 0, ended_ns);
+    dlock_recording_end(sys, call, st, &claim, 0, false, ended_ns);
     /* An unanswered release may arrive any time later. */
     if (dlock_is_failure(st) && level == 1)
         dlock_holds_part(sys->holds, hold);
@@ -304,7 +304,7 @@ static void record_abandon(const dlock_system *sys, const struct dlock_hold *roo
     dlock_claim claim = dlock_claim_of(sys, &root->facts, 1);
     uint64_t call = dlock_recording_begin(sys, DLOCK_EVENT_ABANDON, &claim, 0, 0);
 
-    dlock_recording_end(sys, call, DLOCK_OK, &claim, 0, 0);
+    dlock_recording_end(sys, call, DLOCK_OK, &claim, 0, false, 0);
 }
 
 dlock_status dlock_abandon(dlock_system *sys, dlock_lease *lease)

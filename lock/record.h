@@ -115,7 +115,8 @@ typedef struct dlock_record {
     int64_t release_ns;  /* of an acquire: when the release was made                  */
     int64_t released_ns; /* and answered                                              */
     int64_t sent_ns;     /* when the last request was sent; 0: unknown                */
-    int64_t deadline_ns; /* of granted acquires and renewals; INT64_MAX: none         */
+    int64_t deadline_ns; /* of granted acquires and renewals; INT64_MAX: none; of a
+                          * TIMEOUT: the store granted it, and was heard too late     */
     uint8_t kind;        /* dlock_event_kind                                          */
     uint8_t status;      /* dlock_status: the answer                                  */
     uint8_t release_status;

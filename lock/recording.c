@@ -56,7 +56,7 @@ uint64_t dlock_recording_put_begin(const dlock_system *sys, dlock_event_kind kin
 }
 
 void dlock_recording_put_end(const dlock_system *sys, uint64_t call, dlock_status st,
-                             const dlock_claim *claim, int64_t sent_ns,
+                             const dlock_claim *claim, int64_t sent_ns, bool is_leased,
                              int64_t answered_ns)
 {
     dlock_event event = {
@@ -70,7 +70,7 @@ void dlock_recording_put_end(const dlock_system *sys, uint64_t call, dlock_statu
         event.level = claim->level;
         event.fence = claim->fence;
         event.sent_ns = sent_ns;
-        if (st == DLOCK_OK)
+        if (is_leased)
             event.deadline_ns = dlock_lease_end_ns(sys, claim->lease_ms, sent_ns);
     }
     dlock_recorder_end(sys->recorder, call, &event);

@@ -18,7 +18,7 @@ uint64_t dlock_recording_put_begin(const dlock_system *sys, dlock_event_kind kin
                                    const dlock_claim *claim, int64_t wait_ms,
                                    int64_t made_ns);
 void dlock_recording_put_end(const dlock_system *sys, uint64_t call, dlock_status st,
-                             const dlock_claim *claim, int64_t sent_ns,
+                             const dlock_claim *claim, int64_t sent_ns, bool is_leased,
                              int64_t answered_ns);
 void dlock_recording_put_mark(const dlock_system *sys, dlock_event_kind kind,
                               const dlock_claim *claim, uint32_t detail);
@@ -52,14 +52,15 @@ static inline uint64_t dlock_recording_begin_release(const dlock_system *sys,
 }
 
 /* Before the caller learns the answer, which came at `answered_ns`, 0: now.  `sent_ns`:
- * when the last request was sent, from which the lease counts if the answer is OK; 0:
- * there is no lease, and the claim is that of the beginning. */
+ * when the last request was sent, from which the lease counts if the store gave one
+ * (`is_leased`), be it too late; 0: the claim is that of the beginning. */
 static inline void dlock_recording_end(const dlock_system *sys, uint64_t call,
                                        dlock_status st, const dlock_claim *claim,
-                                       int64_t sent_ns, int64_t answered_ns)
+                                       int64_t sent_ns, bool is_leased,
+                                       int64_t answered_ns)
 {
     if (__builtin_expect(call != 0, 0))
-        dlock_recording_put_end(sys, call, st, claim, sent_ns, answered_ns);
+        dlock_recording_put_end(sys, call, st, claim, sent_ns, is_leased, answered_ns);
 }
 
 /* LOST, WAIT or WAKE of the owner of the claim. */

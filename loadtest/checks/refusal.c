@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /* refusal.c -- who is refused is refused for somebody's sake.
  *
- * A refusal is explained by another acquire that was going on at the same time (locks
- * on several nodes refuse both of two that come at once, and a grant that came too late
- * is given back); or by a hold that may not have ended yet; or by an acquire without an
- * answer, which may have happened later than it was called.  Such an acquire happens at
- * most once: it explains the refusals between two exclusive holds, and no others.  Fair
- * locks refuse for the sake of who waits, so they are not judged. */
+ * Who heard of a grant when its lease was over was not refused at all.  A refusal is
+ * explained by another acquire that was going on at the same time (locks on several
+ * nodes refuse both of two that come at once, and a grant that came too late is given
+ * back); or by a hold that may not have ended yet; or by an acquire without an answer,
+ * which may have happened later than it was called.  Such an acquire happens at most
+ * once: it explains the refusals between two exclusive holds, and no others.  Fair locks
+ * refuse for the sake of who waits, so they are not judged. */
 #include "loadtest/checks/checks.h"
 
 /* The latest instants of what was seen so far: of two different owners. */
@@ -168,6 +169,11 @@ static bool may_be_held(const struct check *c, const struct sweep *s,
     return reaches(&s->gone[DLOCK_MODE_EXCLUSIVE], is_let_in ? call : NULL, from_ns);
 }
 
+static bool was_granted_too_late(const struct history_call *call)
+{
+    return call->deadline_ns > 0 && call->deadline_ns <= call->answer_ns;
+}
+
 static void look_at(struct check *c, struct sweep *s, const struct refusal *refusal,
                     size_t at)
 {
@@ -175,7 +181,8 @@ static void look_at(struct check *c, struct sweep *s, const struct refusal *refu
 
     pass_holds(c, s, call->invoke_ns);
     c->out->findings[CHECK_refusal].looked++;
-    if (refusal->is_own || reaches(&s->acquires, call, refusal->from_ns) ||
+    if (refusal->is_own || was_granted_too_late(call) ||
+        reaches(&s->acquires, call, refusal->from_ns) ||
         begins_meanwhile(c, at, refusal->from_ns) ||
         may_be_held(c, s, call, refusal->from_ns))
         return;
