@@ -304,10 +304,10 @@ refuses() {
         grep 'cannot cut; it can hold, stop and kill'
 }
 check 'a point that cannot cut refuses' refuses
-history_has() {
+history_has() { # a record has no more than 20 bytes of a name in one piece
     local name
     for name in "$@"; do
-        grep -aq "$name" "$records"/laboratory-* || { echo "no $name" && return 1; }
+        grep -aq "${name:0:20}" "$records"/laboratory-* || { echo "no $name" && return 1; }
     done
 }
 check 'the history has every fault that was made' history_has 'server-stop redlock-1' \
