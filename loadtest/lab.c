@@ -71,7 +71,8 @@ static void remove_lab(struct lab *lab)
     lab_unlock(lab);
 }
 
-/* A directory that holds anything but a lab is somebody's, and never ours to empty. */
+/* A directory that holds anything but a lab, or the very beginning of one whose starter was
+ * killed, is somebody's, and never ours to empty. */
 static bool is_ours_to_use(const char *path)
 {
     char state[FILES_PATH_MAX];
@@ -84,7 +85,8 @@ static bool is_ours_to_use(const char *path)
         return true;
     dir = opendir(path);
     while (dir && (entry = readdir(dir)) != NULL)
-        ours = ours && (entry->d_name[0] == '.' || strcmp(entry->d_name, "lock") == 0);
+        ours = ours && (entry->d_name[0] == '.' || strcmp(entry->d_name, "lock") == 0 ||
+                        strcmp(entry->d_name, "state.json.new") == 0);
     if (dir)
         closedir(dir);
     return ours;
@@ -139,12 +141,14 @@ static bool prepare(struct lab *lab, bool zookeeper)
         if (!prepare_server(lab, i))
             return false;
     }
-    files_join(path, lab->dir, "token.key");
-    if (!token_key_make(path)) {
-        fprintf(stderr, "seckill: cannot write %s: %s\n", path, strerror(errno));
+    /* First, for it is what makes the directory a lab to whoever finds it. */
+    if (!lab_state_write(lab))
         return false;
-    }
-    return lab_state_write(lab);
+    files_join(path, lab->dir, "token.key");
+    if (token_key_make(path))
+        return true;
+    fprintf(stderr, "seckill: cannot write %s: %s\n", path, strerror(errno));
+    return false;
 }
 
 /* Its port is nobody's between our placeholder and java, so another process may have

@@ -112,7 +112,7 @@ killed_starting() {
     for i in {1..25}; do
         lab=$work/home/killed-$i
         labs+=("$lab")
-        timeout -s KILL "0.0$((15 + RANDOM % 40))" "$seckill" lab up --dir "$lab" \
+        timeout -s KILL "0.0$((10 + RANDOM % 45))" "$seckill" lab up --dir "$lab" \
             >"$work/cut.log" 2>&1
         grep -q . "$work/cut.log" && return 1 # it had something to complain of
         "$seckill" lab down --dir "$lab" && ! works_in "$lab" || return 1
