@@ -304,10 +304,16 @@ refuses() {
         grep 'cannot cut; it can hold, stop and kill'
 }
 check 'a point that cannot cut refuses' refuses
-history_has() { # a record has no more than 20 bytes of a name in one piece
+# has_name NAME: in a record a name goes on after 20 bytes, behind the 8 of a commit word.
+has_name() {
+    cat "$records"/laboratory-* |
+        perl -0777 -e 'my ($head, $tail) = $ARGV[0] =~ /^(.{1,20})(.*)$/; my $all = <STDIN>;
+            exit !($tail eq "" ? $all =~ /\Q$head\E/ : $all =~ /\Q$head\E.{8}\Q$tail\E/s)' "$1"
+}
+history_has() {
     local name
     for name in "$@"; do
-        grep -aq "${name:0:20}" "$records"/laboratory-* || { echo "no $name" && return 1; }
+        has_name "$name" || { echo "no $name" && return 1; }
     done
 }
 check 'the history has every fault that was made' history_has 'server-stop redlock-1' \
