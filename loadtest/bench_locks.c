@@ -68,7 +68,7 @@ static const struct setting settings[] = {
      .min = 50,
      .max = 60000,
      .group = "Options",
-     .help = "of each measurement; those of the part idle take three times as long"},
+     .help = "of each measurement; those of the part idle take ten times as long"},
     {.type = SETTING_COUNT,
      .name = "names",
      .offset = AT(names),
@@ -267,7 +267,7 @@ static void keep(struct bench_locks *b, const char *dir, bool print)
         fputs(text, stdout);
     free(text);
     fprintf(b->tables,
-            "\n%d of %d targets reached.  Each measurement took %.1f s (idle: three "
+            "\n%d of %d targets reached.  Each measurement took %.1f s (idle: ten "
             "times that), in a process\nof its own, %d times in turn; ratios are of "
             "neighbours, and what is judged is their\nmedian.  Locks, Redis and "
             "PostgreSQL share %ld processors.  Kept in %s\n",

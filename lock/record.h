@@ -15,10 +15,11 @@
  * there is to say of it but when and how.  A lock's name that is longer than fits goes
  * on, whole, in the slots that follow: two names never look alike.
  *
- * The commit word is written last: first that of a call begun, then that of one
- * done, then the same for its release.  A slot that has content and no commit word is torn: its process was killed
- * while it wrote.  Nothing depends on that: nothing had been sent yet.  A call that was
- * killed while its answer was being written is one without an answer: nobody was told.
+ * The commit word is written last: first that of a call begun, then that of one done,
+ * then the same for its release.  A slot that has content and no commit word is torn:
+ * its process was killed while it wrote.  Nothing depends on that: nothing had been sent
+ * yet.  A call that was killed while its answer was being written is one without an
+ * answer: nobody was told.
  *
  * Version     Append events, never renumber them; everything else
  *             needs a new DLOCK_RECORD_VERSION.

@@ -16,6 +16,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
+#include <sys/uio.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -32,10 +33,21 @@ enum {
 static_assert(DLOCK_RECORD_HEADER_SIZE % DLOCK_RECORD_BLOCK_SIZE == 0,
               "blocks are aligned");
 
+/* Write the blocks at `at` full of zeros.  They all come from the same few lines of the
+ * cache, which has better things to hold.  False: errno says why. */
+static bool write_zeros(int fd, uint64_t blocks, off_t at)
+{
+    static const char zeros[DLOCK_RECORD_BLOCK_SIZE];
+    struct iovec parts[GROW_BLOCKS];
+
+    for (uint64_t i = 0; i < blocks; i++)
+        parts[i] = (struct iovec){(void *)(uintptr_t)zeros, sizeof(zeros)};
+    return pwritev(fd, parts, (int)blocks, at) >= 0;
+}
+
 /* Make room for the next blocks.  0 or an errno. */
 static int grow_once(struct dlock_record_file *file)
 {
-    static const char zeros[GROW_BLOCKS * DLOCK_RECORD_BLOCK_SIZE];
     uint64_t grown = atomic_load(&file->blocks_grown);
     uint64_t left = file->blocks_max - grown;
     uint64_t more = left < GROW_BLOCKS ? left : GROW_BLOCKS;
@@ -45,8 +57,7 @@ static int grow_once(struct dlock_record_file *file)
         if (errno != EINTR)
             return errno;
     /* Where this is cut short there is room all the same, of zeros. */
-    if (pwrite(file->fd, zeros, more * DLOCK_RECORD_BLOCK_SIZE, at) < 0 &&
-        errno != EINTR)
+    if (!write_zeros(file->fd, more, at) && errno != EINTR)
         return errno;
     atomic_store(&file->blocks_grown, grown + more);
     return 0;

@@ -24,6 +24,10 @@ enum {
     CACHE_LINE = 64,
 };
 
+/* What few records need is kept away from what all do: between two records the kernel has
+ * used the instruction cache for itself. */
+#define COLD __attribute__((cold, noinline))
+
 /* In the answer to begin_release(), beside the record's index plus 1. */
 #define IS_RELEASE (UINT64_C(1) << 63)
 
@@ -44,41 +48,37 @@ struct dlock_recorder {
 struct rest {
     uint64_t recorder; /* its id; 0: none */
     uint64_t next, end;
+    uint32_t thread;   /* the kernel's number */
 };
 
+/* No child by fork() gets here, so the thread's number stays right. */
 static _Thread_local struct {
     struct rest rests[BLOCKS_CACHED];
     unsigned evict;
-    uint32_t thread;
-    unsigned generation; /* in which `thread` was asked for */
 } here;
 
 static _Atomic uint64_t last_id;
 
-/* The rest of the calling thread's block of `rec`, maybe empty. */
-static struct rest *rest_here(const dlock_recorder *rec)
+/* A thread that comes to `rec` for the first time, or after it was elsewhere. */
+static COLD struct rest *begin_rest(const dlock_recorder *rec)
 {
-    struct rest *rest;
+    struct rest *rest = &here.rests[here.evict++ % BLOCKS_CACHED];
 
-    for (int i = 0; i < BLOCKS_CACHED; i++)
-        if (here.rests[i].recorder == rec->id)
-            return &here.rests[i];
-    rest = &here.rests[here.evict++ % BLOCKS_CACHED];
-    *rest = (struct rest){.recorder = rec->id};
+    *rest = (struct rest){.recorder = rec->id, .thread = (uint32_t)syscall(SYS_gettid)};
     return rest;
 }
 
-static uint32_t thread_here(const dlock_recorder *rec)
+/* The rest of the calling thread's block of `rec`, maybe empty. */
+static struct rest *rest_here(const dlock_recorder *rec)
 {
-    if (here.generation != rec->generation) {
-        here.thread = (uint32_t)syscall(SYS_gettid);
-        here.generation = rec->generation;
-    }
-    return here.thread;
+    for (int i = 0; i < BLOCKS_CACHED; i++)
+        if (here.rests[i].recorder == rec->id)
+            return &here.rests[i];
+    return begin_rest(rec);
 }
 
 /* Take a block for the calling thread.  False: there is none, and that is counted. */
-static bool take_block(dlock_recorder *rec, struct rest *rest)
+static COLD bool take_block(dlock_recorder *rec, struct rest *rest)
 {
     uint64_t block;
 
@@ -125,7 +125,7 @@ static int32_t cut_wait_ms(int64_t wait_ms)
 }
 
 /* Write the part of the name that did not fit, in the slots after `at`. */
-static void write_rest(dlock_recorder *rec, uint64_t at, const char *name,
+static COLD void write_rest(dlock_recorder *rec, uint64_t at, const char *name,
                        size_t length)
 {
     while (length > 0) {
@@ -148,43 +148,29 @@ static int64_t time_of(const dlock_event *event)
 
 /* What may be known at both ends of a call; what was known at the first one and is not
  * said again stays. */
-static void write_common(dlock_record *record, const dlock_event *event)
+static void write_known(dlock_record *record, const dlock_event *event)
 {
-    record->status = (uint8_t)event->status;
     if (event->level > 0)
         record->level = (uint16_t)event->level;
     if (event->number != NULL || event->owner != 0)
         record->owner = owner_of(event);
     if (event->fence != 0)
         record->fence = event->fence;
-    record->sent_ns = event->sent_ns;
-    record->deadline_ns = event->deadline_ns;
     if (event->token != NULL)
         token_pack(record->token, event->token);
 }
 
-static void write_at(dlock_recorder *rec, uint64_t at, const dlock_event *event,
-                     size_t length, unsigned slots)
+/* What does not change any more. */
+static void write_asked(dlock_record *record, const dlock_event *event, size_t length)
 {
-    size_t here_length =
-        length < DLOCK_RECORD_NAME_HERE ? length : DLOCK_RECORD_NAME_HERE;
-    dlock_record *record = &rec->slots[at];
-
-    write_common(record, event);
     record->kind = (uint8_t)event->kind;
     record->mode = (uint8_t)event->mode;
-    record->slots = (uint8_t)slots;
     record->name_length = (uint8_t)length;
     if (event->detail != 0)
         record->detail = event->detail;
     else
         record->wait_ms = cut_wait_ms(event->wait_ms);
     record->lease_ms = (uint32_t)event->lease_ms;
-    record->thread = thread_here(rec);
-    if (length > 0) {
-        memcpy(record->name, event->name, here_length);
-        write_rest(rec, at, event->name + here_length, length - here_length);
-    }
     record->time_ns = time_of(event);
 }
 
@@ -205,24 +191,41 @@ static void fetch_next(const dlock_recorder *rec)
     __builtin_prefetch(next + CACHE_LINE, 1);
 }
 
+/* How many slots a name takes, with its record. */
+static unsigned slots_for(size_t length)
+{
+    if (length <= DLOCK_RECORD_NAME_HERE)
+        return 1;
+    return 1 + (unsigned)((length - DLOCK_RECORD_NAME_HERE + DLOCK_RECORD_NAME_MORE - 1) /
+                          DLOCK_RECORD_NAME_MORE);
+}
+
 /* Write the event in slots of its own, and commit it.  Answers the index of the first,
  * plus 1; 0: it was dropped. */
 static uint64_t put(dlock_recorder *rec, const dlock_event *event, uint64_t commit)
 {
     size_t length = event->name != NULL ? strnlen(event->name, DLOCK_NAME_MAX) : 0;
+    unsigned slots = slots_for(length);
     struct rest *rest = rest_here(rec);
-    unsigned slots = 1;
+    dlock_record *record;
     uint64_t at;
 
-    if (length > DLOCK_RECORD_NAME_HERE)
-        slots += (unsigned)((length - DLOCK_RECORD_NAME_HERE +
-                             DLOCK_RECORD_NAME_MORE - 1) / DLOCK_RECORD_NAME_MORE);
     if (rest->end - rest->next < slots && !take_block(rec, rest))
         return 0;
     at = rest->next;
     rest->next += slots;
-    write_at(rec, at, event, length, slots);
-    atomic_store_explicit(&rec->slots[at].commit, commit + at, memory_order_release);
+    record = &rec->slots[at];
+    write_asked(record, event, length);
+    write_known(record, event);
+    record->slots = (uint8_t)slots;
+    record->thread = rest->thread;
+    if (slots > 1)
+        write_rest(rec, at, event->name + DLOCK_RECORD_NAME_HERE,
+                   length - DLOCK_RECORD_NAME_HERE);
+    if (length > 0)
+        memcpy(record->name, event->name,
+               slots > 1 ? DLOCK_RECORD_NAME_HERE : length);
+    atomic_store_explicit(&record->commit, commit + at, memory_order_release);
     return at + 1;
 }
 
@@ -270,7 +273,10 @@ void dlock_recorder_end(dlock_recorder *rec, uint64_t call, const dlock_event *a
         end_release(record, at, answer);
         return;
     }
-    write_common(record, answer);
+    write_known(record, answer);
+    record->status = (uint8_t)answer->status;
+    record->sent_ns = answer->sent_ns;
+    record->deadline_ns = answer->deadline_ns;
     record->answer_ns = time_of(answer);
     atomic_store_explicit(&record->commit, DLOCK_RECORD_DONE + at, memory_order_release);
 }
