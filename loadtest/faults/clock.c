@@ -43,8 +43,7 @@ static bool read_ahead(struct fault_scene *scene, int64_t *ahead_ms)
     return ok;
 }
 
-/* Start it anew, with its data, under a clock of its own or under ours. */
-static bool restart(struct fault_scene *scene, bool own_clock)
+static bool restart_saved(struct fault_scene *scene, bool own_clock)
 {
     struct redis_side *side = fault_redis_open(scene);
     int64_t keys = side && fault_redis_save(scene, side) ? redis_side_keys(side) : -1;
@@ -61,6 +60,20 @@ static bool restart(struct fault_scene *scene, bool own_clock)
            server_fault_complain(scene,
                                  "it came back with %" PRId64 " keys instead of %" PRId64,
                                  loaded, keys);
+}
+
+/* Start it anew, with its data, under a clock of its own or under ours.  Whoever uses it
+ * meanwhile goes without an answer: that is a fault too, and told as one. */
+static bool restart(struct fault_scene *scene, bool own_clock)
+{
+    char name[64];
+    bool ok;
+
+    snprintf(name, sizeof name, "restart %s", scene->server->name);
+    fault_history_begun(scene->history, name, 0, DLOCK_ASSUMES_NETWORK);
+    ok = restart_saved(scene, own_clock);
+    fault_history_ended(scene->history, name, 0, DLOCK_ASSUMES_NETWORK);
+    return ok;
 }
 
 static bool arm(struct fault_scene *scene)

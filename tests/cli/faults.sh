@@ -317,7 +317,8 @@ history_has() {
     done
 }
 check 'the history has every fault that was made' history_has 'server-stop redlock-1' \
-    'clock redlock-2' 'client-pause redlock-3' 'disk-full redlock-4' 'server-kill redlock-5' \
+    'restart redlock-2' 'clock redlock-2' 'client-pause redlock-3' 'disk-full redlock-4' \
+    'server-kill redlock-5' \
     'server-stop zookeeper' 'server-stop postgres' 'eviction redis' 'script-flush redis' \
     'redis-restart-empty redis' 'kill-pubsub redis' 'kill-clients redis' 'redis-failover redis' \
     'redis-split-brain redis' 'client-limit redis' 'client-limit postgres' \

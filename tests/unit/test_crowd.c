@@ -156,6 +156,24 @@ static void test_only_lost_data_explains_a_refusal(void **state)
     assert_int_equal(blame(refused, lost_data, HISTORY_TEXT_CAPS, why), CROWD_CLEAN);
 }
 
+/* Of five nodes, one comes back with what was released meanwhile, and another is away. */
+static void test_an_outage_since_the_last_hold_explains_a_refusal(void **state)
+{
+    static const char refused[] = "10 p1 t1 acquire a -> 11 ok until=4000\n"
+                                  "20 p1 t1 release a -> 21 ok\n"
+                                  "50 p2 t2 acquire a -> 61 busy\n";
+    static const char outage[] = "40 fault restart begun network\n"
+                                 "60 fault restart ended network\n";
+    static const char before[] = "1 fault restart begun network\n"
+                                 "2 fault restart ended network\n";
+    char why[300];
+
+    (void)state;
+    assert_int_equal(blame(refused, "", HISTORY_TEXT_CAPS, why), CROWD_LOCK);
+    assert_int_equal(blame(refused, before, HISTORY_TEXT_CAPS, why), CROWD_LOCK);
+    assert_int_equal(blame(refused, outage, HISTORY_TEXT_CAPS, why), CROWD_CLEAN);
+}
+
 static void test_lateness_is_the_machine_s(void **state)
 {
     char why[300];
@@ -176,6 +194,7 @@ int main(void)
         cmocka_unit_test(test_a_fault_of_its_own_process_is_no_excuse),
         cmocka_unit_test(test_only_an_earlier_fault_explains_an_order),
         cmocka_unit_test(test_only_lost_data_explains_a_refusal),
+        cmocka_unit_test(test_an_outage_since_the_last_hold_explains_a_refusal),
         cmocka_unit_test(test_lateness_is_the_machine_s),
     };
 
