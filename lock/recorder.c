@@ -126,7 +126,7 @@ static int32_t cut_wait_ms(int64_t wait_ms)
 
 /* Write the part of the name that did not fit, in the slots after `at`. */
 static COLD void write_rest(dlock_recorder *rec, uint64_t at, const char *name,
-                       size_t length)
+                            size_t length)
 {
     while (length > 0) {
         dlock_record_more *more = (dlock_record_more *)&rec->slots[++at];

@@ -5,6 +5,7 @@
  * C library, which leaves the monotonic clock alone.  Leases count by the wall clock
  * there: forward ends them early, back makes them last. */
 #include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <time.h>
 #include <unistd.h>
