@@ -73,7 +73,8 @@ static bool restart(struct fault_scene *scene, bool own_clock)
     snprintf(name, sizeof name, "restart %s", scene->server->name);
     fault_history_begun(scene->history, name, 0, DLOCK_ASSUMES_NETWORK);
     ok = restart_saved(scene, own_clock);
-    fault_history_ended(scene->history, name, 0, DLOCK_ASSUMES_NETWORK);
+    if (ok) /* otherwise it may be down still */
+        fault_history_ended(scene->history, name, 0, DLOCK_ASSUMES_NETWORK);
     return ok;
 }
 
