@@ -210,7 +210,7 @@ $(OUT)/tests/service/%: $(OUT)/obj/tests/service/%.o $(SERVICE_HELP) $(COMMON) $
 	$(call say,LINK)$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(LIBS.test) $(LIBS.db) \
 	  $(LIBS.lock) $(LIBS.base)
 
-$(CONFORMANCE): $(call objects,$(call sources,tests/conformance tests/conformance/wrong)) $(LIBRARY)
+$(CONFORMANCE): $(call objects,$(call sources,tests/conformance tests/conformance/wrong)) $(LIBRARY) | $(WALL_CLOCK)
 	@mkdir -p $(@D)
 	$(call say,LINK)$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(LIBS.test) $(LIBS.lock)
 

@@ -7,13 +7,21 @@
 --
 -- A waiter of Redisson's that takes the lock, or gives up, sets the times of those behind
 -- it back by as long as it was to be believed itself: its own wait, or THEIRS if it has
--- none.  So who stands behind such waiters adds that much for each of them, or it would
--- lose its place before its next attempt.  They are told by their times: none of ours is
--- further ahead than this rule puts it.
+-- none.  So a waiter of ours behind such waiters adds that much for each of them, or it
+-- would lose its place before its next attempt.  Redisson's are those that are believed
+-- for longer than ours and do not bear our mark.  How long alone would not tell: when the
+-- server's clock is set back, ours are suddenly believed for longer too, and whatever was
+-- then added for one of them would keep the lock from everybody if its waiter died.
+--
+-- The mark is the fraction of the time: Redisson's times are whole, and what it takes off
+-- ours is too.  It comes from the owner, since a waiter of Redisson's reckons from the
+-- time of the one before it, and so takes over that one's fraction (in one case of 1,023
+-- it is its own mark, too).
 --
 -- KEYS[1]  the lock, a hash
 -- KEYS[2]  its queue, a list of owners
 -- KEYS[3]  until when each is believed to wait, a sorted set of owners, ms since 1970
+--          (and a mark)
 -- ARGV[1]  lease in ms, above 0
 -- ARGV[2]  owner, "uuid:number"
 -- ARGV[3]  level wanted: 1, or one more than the owner holds
@@ -30,28 +38,37 @@ local function now_ms()
     return time[1] * 1000 + math.floor(time[2] / 1000)
 end
 
+-- Of whole milliseconds, 1/1024 to 1023/1024: exact in a score, as is what is left of it
+-- after whole ones were added or taken off.
+local function mark_of(owner)
+    local digits = string.sub(redis.sha1hex(owner), 1, 8)
+    return (tonumber(digits, 16) % 1023 + 1) / 1024
+end
+
 -- Until when the owner is to be believed to wait.  The list is walked only if anybody at
 -- all is further ahead than the owner would be; where only we wait nobody is, and the
 -- cost of an attempt does not grow with the queue.
 local function until_when(now)
     local at = now + ARGV[4]
     local far = redis.call('ZRANGEBYSCORE', KEYS[3], '(' .. at, '+inf', 'WITHSCORES')
-    if #far == 0 then
-        return at
-    end
     local believed = {}
     for i = 1, #far, 2 do
-        believed[far[i]] = tonumber(far[i + 1])
-    end
-    for _, waiter in ipairs(redis.call('LRANGE', KEYS[2], 0, -1)) do
-        if waiter == ARGV[2] then
-            break
-        end
-        if (believed[waiter] or 0) > at then
-            at = at + THEIRS
+        local time = tonumber(far[i + 1])
+        if time % 1 ~= mark_of(far[i]) then
+            believed[far[i]] = time
         end
     end
-    return at
+    if next(believed) then
+        for _, waiter in ipairs(redis.call('LRANGE', KEYS[2], 0, -1)) do
+            if waiter == ARGV[2] then
+                break
+            end
+            if (believed[waiter] or 0) > at then
+                at = at + THEIRS
+            end
+        end
+    end
+    return string.format('%.10f', at + mark_of(ARGV[2]))
 end
 
 local left = redis.call('PTTL', KEYS[1])

@@ -161,6 +161,8 @@ const struct law laws[] = {
      NULL, 0},
     {"keeps its place behind a waiter of Redisson's", FAIR | REDIS,
      keeps_its_place_behind_redisson, NULL, 0},
+    {"takes no waiter of its own for Redisson's after a step back of the server's clock",
+     FAIR | REDIS, takes_its_own_for_no_redisson, NULL, 0},
     {"asks no more of a long queue", FAIR | REDIS, asks_no_more_of_a_long_queue, NULL, 0},
     {"has its shape in the store", REDIS, has_its_shape_in_the_store, NULL, 0},
     {"shares its lock with reentrant", REENTRANT | LAW_SINGLE | REDIS | UNSHARED, shares_with_reentrant,

@@ -168,6 +168,50 @@ void keeps_its_place_behind_redisson(const char *variant)
     assert_status(OK, rig_helper_finish(waiter));
 }
 
+/* For how many ms is the last waiter of the lock "n" believed, by the server's clock? */
+static long long last_is_believed_ms(void)
+{
+    return servers_ask(0,
+                       "EVAL %s 2 redisson_lock_queue:{n} redisson_lock_timeout:{n}",
+                       "local last = redis.call('LINDEX', KEYS[1], -1)"
+                       " local time = redis.call('TIME')"
+                       " return redis.call('ZSCORE', KEYS[2], last) - time[1] * 1000"
+                       " - math.floor(time[2] / 1000)");
+}
+
+/* The server's clock is set back, and then somebody comes to wait behind another of ours,
+ * who seems to be believed for longer than a waiter of ours ever is.  If that were taken
+ * for one of Redisson's, the one who comes would be believed for minutes, and keep the
+ * lock from everybody for as long if it died. */
+void takes_its_own_for_no_redisson(const char *variant)
+{
+    static const int64_t STEPS_MS[] = {2, 2, 500, 3600000}; /* further back each time */
+    dlock_options opts = rig_options(variant);
+    struct rig_pair pair;
+    dlock_lease lease;
+    int64_t ahead_ms = 0;
+
+    servers_start_with_clock(&opts);
+    pair = rig_open_pair(&opts);
+    for (size_t i = 0; i < sizeof(STEPS_MS) / sizeof(STEPS_MS[0]); i++) {
+        struct rig_helper *first;
+        struct rig_helper *second;
+
+        assert_status(OK, dlock_acquire(pair.a, "n", 0, &lease));
+        first = rig_helper_start(pair.a, "n", -1);
+        assert_comes(waiters_of("n") == 1);
+        ahead_ms -= STEPS_MS[i];
+        servers_set_clock(ahead_ms);
+        second = rig_helper_start(pair.b, "n", -1);
+        assert_comes(waiters_of("n") == 2);
+        assert_true(last_is_believed_ms() < THEIRS_MS);
+        assert_status(OK, dlock_release(pair.a, &lease));
+        assert_status(OK, rig_helper_finish(first));
+        assert_status(OK, rig_helper_finish(second));
+    }
+    assert_int_equal(0, servers_ask(0, "DBSIZE"));
+}
+
 /* How many commands the server has executed, those of scripts included. */
 static long long commands_executed(void)
 {

@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -26,6 +27,7 @@ static struct server {
 static size_t found_count;
 static char dir[64];
 static char own_urls[URLS_SIZE];
+static int64_t *clock_ahead_ns; /* of servers started with a clock of their own */
 
 static void hang_up(struct server *server)
 {
@@ -130,6 +132,47 @@ void servers_start(dlock_options *opts)
     found_count = count;
 }
 
+/* A server that is started from now on has a wall clock that stands in a file. */
+static void give_clock(void)
+{
+    char *library = realpath("build/wall_clock.so", NULL);
+    char path[PATH_SIZE];
+    int fd;
+
+    snprintf(path, sizeof(path), "/tmp/seckill-clock-XXXXXX");
+    fd = mkstemp(path);
+    assert_true(library != NULL && fd >= 0);
+    assert_int_equal(0, ftruncate(fd, sizeof(*clock_ahead_ns)));
+    clock_ahead_ns = mmap(NULL, sizeof(*clock_ahead_ns), PROT_READ | PROT_WRITE,
+                          MAP_SHARED, fd, 0);
+    assert_ptr_not_equal(MAP_FAILED, clock_ahead_ns);
+    close(fd);
+    setenv("LD_PRELOAD", library, 1);
+    setenv("SECKILL_WALL_CLOCK", path, 1);
+    free(library);
+}
+
+/* The servers have mapped the file by now. */
+static void take_clock(void)
+{
+    unlink(getenv("SECKILL_WALL_CLOCK"));
+    unsetenv("SECKILL_WALL_CLOCK");
+    unsetenv("LD_PRELOAD");
+}
+
+void servers_start_with_clock(dlock_options *opts)
+{
+    give_clock();
+    servers_start(opts);
+    take_clock();
+}
+
+void servers_set_clock(int64_t ahead_ms)
+{
+    assert_non_null(clock_ahead_ns);
+    __atomic_store_n(clock_ahead_ns, ahead_ms * DLOCK_NS_PER_MS, __ATOMIC_SEQ_CST);
+}
+
 void servers_signal(size_t first, size_t count, int signal_number)
 {
     for (size_t i = first; i < first + count; i++) {
@@ -176,6 +219,9 @@ void servers_stop(void)
     if (dir[0] != '\0')
         rmdir(dir);
     dir[0] = '\0';
+    if (clock_ahead_ns != NULL)
+        munmap(clock_ahead_ns, sizeof(*clock_ahead_ns));
+    clock_ahead_ns = NULL;
     found_count = 0;
 }
 

@@ -9,6 +9,7 @@
 #include <hiredis/hiredis.h>
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #include "lock/dlock.h"
 
@@ -20,6 +21,11 @@ size_t servers_found(void);
 
 /* Start servers of one's own for the variant of `opts` and point `opts` to them. */
 void servers_start(dlock_options *opts);
+
+/* The same, and their wall clocks are ahead of the machine's by what is set, 0 at first.
+ * Their monotonic clocks are not. */
+void servers_start_with_clock(dlock_options *opts);
+void servers_set_clock(int64_t ahead_ms);
 
 /* Signals to those: SIGSTOP, SIGCONT, SIGKILL. */
 void servers_signal(size_t first, size_t count, int signal_number);
