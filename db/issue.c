@@ -111,6 +111,31 @@ bool lab_db_create(lab_db *db, const char *name, const char *service,
     return ok;
 }
 
+bool lab_issue_begin(lab_db *db, bool *has_vouchers)
+{
+    PGresult *result;
+
+    /* The lock makes the look and the INSERT that depends on it one step. */
+    if (!lab_db_run(db, "BEGIN; LOCK TABLE tb_voucher IN SHARE ROW EXCLUSIVE MODE"))
+        return false;
+    result =
+        lab_db_ask(db, PGRES_TUPLES_OK, "SELECT EXISTS (SELECT FROM tb_voucher)", 0, NULL);
+    if (!result)
+        return false;
+    *has_vouchers = PQgetvalue(result, 0, 0)[0] == 't';
+    PQclear(result);
+    return true;
+}
+
+bool lab_issue_commit(lab_db *db)
+{
+    if (PQtransactionStatus(db->conn) != PQTRANS_INTRANS) {
+        snprintf(db->error, sizeof db->error, "the connection to PostgreSQL was lost");
+        return false;
+    }
+    return lab_db_run(db, "COMMIT");
+}
+
 bool lab_issue_voucher(lab_db *db, const struct lab_voucher *voucher, int64_t *id)
 {
     static const char sql[] =

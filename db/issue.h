@@ -44,6 +44,14 @@ struct lab_voucher {
     const char *end;   /* NULL: in a year                                          */
 };
 
+/* Begin a transaction in which nobody else can make a voucher; *has_vouchers: there are
+ * some already.  lab_issue_commit() ends it; closing the connection takes it back. */
+bool lab_issue_begin(lab_db *db, bool *has_vouchers);
+
+/* Keep what was issued since lab_issue_begin().  False: nothing was kept, unless the
+ * answer to the COMMIT was lost. */
+bool lab_issue_commit(lab_db *db);
+
 /* Create a voucher with its stock and write down what was issued; *id is its number. */
 bool lab_issue_voucher(lab_db *db, const struct lab_voucher *voucher, int64_t *id);
 

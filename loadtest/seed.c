@@ -22,6 +22,7 @@ struct seed_settings {
     const char *dir, *begin, *end;
     const char *database_url, *key_path, *tokens_path;
     int64_t users, stock, vouchers;
+    bool once;
 };
 
 #define AT(field) offsetof(struct seed_settings, field)
@@ -31,10 +32,10 @@ static const struct setting settings[] = {
      .offset = AT(users),
      .fallback = "100000",
      .meta = "N",
-     .min = 1,
+     .min = 0,
      .max = USERS_MAX,
      .group = "Options",
-     .help = "how many users get a token: 1 to N"},
+     .help = "how many users get a token: 1 to N; with 0 no tokens are written"},
     {.type = SETTING_COUNT,
      .name = "stock",
      .offset = AT(stock),
@@ -53,6 +54,13 @@ static const struct setting settings[] = {
      .max = VOUCHERS_MAX,
      .group = "Options",
      .help = "how many vouchers to make"},
+    {.type = SETTING_SWITCH,
+     .name = "once",
+     .offset = AT(once),
+     .fallback = "off",
+     .group = "Options",
+     .help = "make vouchers only if the database has none, so that the same command can "
+             "be run at every start"},
     {.type = SETTING_TEXT,
      .name = "begin",
      .offset = AT(begin),
@@ -73,7 +81,7 @@ static const struct setting settings[] = {
      .meta = "URL",
      .group = "Without a lab",
      .help = "the database's owner, postgresql://seckill_lab@...; then no lab is looked "
-             "for, and the two files are needed too"},
+             "for, and the files below are needed too"},
     {.type = SETTING_TEXT,
      .name = "token-key-file",
      .offset = AT(key_path),
@@ -85,7 +93,7 @@ static const struct setting settings[] = {
      .offset = AT(tokens_path),
      .meta = "FILE",
      .group = "Without a lab",
-     .help = "where the tokens go"},
+     .help = "where the tokens go; - is the standard output"},
 };
 
 static const struct setting_program program = {
@@ -96,35 +104,58 @@ static const struct setting_program program = {
              "that were made earlier stay good: they depend on the lab's key alone.\n\n"
              "  seckill seed                              100000 users, one voucher of "
              "1000\n"
-             "  seckill seed --users=500 --vouchers=3 --stock=100",
+             "  seckill seed --users=500 --vouchers=3 --stock=100\n"
+             "  seckill seed --users=10 --vouchers=0 --tokens=-   tokens, to the terminal",
     .settings = settings,
     .count = sizeof settings / sizeof settings[0],
 };
 
+/* Tokens that go to a pipe or a terminal cannot replace a file. */
+static bool is_output(const char *path)
+{
+    return strcmp(path, "-") == 0;
+}
+
+static bool write_tokens(FILE *out, const struct token_key *key, int64_t count)
+{
+    char token[TOKEN_LEN + 1];
+
+    for (int64_t user = 1; user <= count && !interrupted(); user++) {
+        token_make(key, user, token);
+        fprintf(out, "%" PRId64 " %s\n", user, token);
+    }
+    return fflush(out) == 0 && !ferror(out);
+}
+
+static bool replace_tokens(const char *path, const struct token_key *key, int64_t count)
+{
+    char fresh[FILES_PATH_MAX];
+    FILE *out = NULL;
+    bool ok;
+    int fd;
+
+    files_path(fresh, "%s.new", path);
+    fd = open(fresh, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+    out = fd >= 0 ? fdopen(fd, "w") : NULL;
+    ok = out && write_tokens(out, key, count);
+    return out && fclose(out) == 0 && ok && rename(fresh, path) == 0;
+}
+
 bool seed_tokens(const char *path, const char *key_path, int64_t count)
 {
-    char token[TOKEN_LEN + 1], fresh[FILES_PATH_MAX];
     struct token_key key;
-    FILE *out;
-    int fd;
 
     if (!token_key_load(key_path, &key)) {
         fprintf(stderr, "seckill: cannot use the token key %s: %s\n", key_path,
                 strerror(errno));
         return false;
     }
-    files_path(fresh, "%s.new", path);
-    fd = open(fresh, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
-    out = fd >= 0 ? fdopen(fd, "w") : NULL;
-    for (int64_t user = 1; out && user <= count && !interrupted(); user++) {
-        token_make(&key, user, token);
-        fprintf(out, "%" PRId64 " %s\n", user, token);
-    }
-    if (!out || fclose(out) != 0 || rename(fresh, path) != 0) {
-        fprintf(stderr, "seckill: cannot write %s: %s\n", path, strerror(errno));
-        return false;
-    }
-    return true;
+    if (is_output(path) ? write_tokens(stdout, &key, count)
+                        : replace_tokens(path, &key, count))
+        return true;
+    fprintf(stderr, "seckill: cannot write the tokens to %s: %s\n", path,
+            strerror(errno));
+    return false;
 }
 
 bool seed_ensure(const struct lab *lab, int64_t count)
@@ -161,15 +192,16 @@ static enum exit_code find_target(const struct seed_settings *v, struct target *
     enum exit_code rc;
 
     if (is_without_lab(v)) {
-        if (!v->key_path || !v->tokens_path) {
-            fprintf(stderr, "seckill: --lab-database-url needs --token-key-file and "
-                            "--tokens too\n");
+        if (!v->key_path || (!v->tokens_path && v->users > 0)) {
+            fprintf(stderr,
+                    "seckill: --lab-database-url needs --token-key-file too, and "
+                    "--tokens=FILE (- is the standard output) unless --users=0\n");
             return EXIT_USAGE;
         }
         snprintf(target->database_url, sizeof target->database_url, "%s",
                  v->database_url);
         files_path(target->key_path, "%s", v->key_path);
-        files_path(target->tokens_path, "%s", v->tokens_path);
+        files_path(target->tokens_path, "%s", v->tokens_path ? v->tokens_path : "");
         return EXIT_VALID;
     }
     rc = lab_use(&lab, lab_choose_dir(v->dir));
@@ -177,34 +209,53 @@ static enum exit_code find_target(const struct seed_settings *v, struct target *
         return rc;
     lab_database_url(&lab, target->database_url, sizeof target->database_url);
     files_join(target->key_path, lab.dir, "token.key");
-    files_join(target->tokens_path, lab.dir, "tokens.txt");
+    if (v->tokens_path && is_output(v->tokens_path))
+        files_path(target->tokens_path, "%s", v->tokens_path);
+    else
+        files_join(target->tokens_path, lab.dir, "tokens.txt");
     return EXIT_VALID;
 }
 
-static enum exit_code make_vouchers(const char *url, const struct seed_settings *v,
-                                    int64_t *first)
+/* Inside the transaction that lab_issue_begin() has begun. */
+static bool issue_all(lab_db *db, const struct seed_settings *v, FILE *report,
+                      int64_t *first)
 {
-    char error[512], title[64];
+    char title[64];
+
+    for (int64_t i = 0; i < v->vouchers; i++) {
+        struct lab_voucher voucher = {title, v->stock, v->begin, v->end};
+        int64_t id = 0;
+
+        snprintf(title, sizeof title, "voucher %" PRId64 " of %" PRId64, i + 1,
+                 v->vouchers);
+        if (!lab_issue_voucher(db, &voucher, &id))
+            return false;
+        fprintf(report, "voucher %" PRId64 ": stock %" PRId64 "\n", id, v->stock);
+        *first = *first ? *first : id;
+    }
+    return true;
+}
+
+static enum exit_code make_vouchers(const char *url, const struct seed_settings *v,
+                                    FILE *report, int64_t *first)
+{
     enum exit_code rc = EXIT_VALID;
+    bool has_vouchers = false;
+    char error[512];
     lab_db *db = NULL;
 
     if (!lab_db_open(&db, url, error, sizeof error)) {
         fprintf(stderr, "seckill: %s\n", error);
         return EXIT_UNAVAILABLE;
     }
-    for (int64_t i = 0; i < v->vouchers && rc == EXIT_VALID; i++) {
-        struct lab_voucher voucher = {title, v->stock, v->begin, v->end};
-        int64_t id = 0;
-
-        snprintf(title, sizeof title, "voucher %" PRId64 " of %" PRId64, i + 1,
-                 v->vouchers);
-        if (lab_issue_voucher(db, &voucher, &id)) {
-            printf("voucher %" PRId64 ": stock %" PRId64 "\n", id, v->stock);
-            *first = *first ? *first : id;
-        } else {
-            fprintf(stderr, "seckill: cannot make a voucher: %s\n", lab_db_error(db));
-            rc = EXIT_USAGE;
-        }
+    if (!lab_issue_begin(db, &has_vouchers) ||
+        (!(v->once && has_vouchers) && !issue_all(db, v, report, first)) ||
+        !lab_issue_commit(db)) {
+        fprintf(stderr, "seckill: no voucher was made: %s\n", lab_db_error(db));
+        *first = 0;
+        rc = EXIT_USAGE;
+    } else if (v->once && has_vouchers) {
+        fprintf(report, "the database has vouchers already, no other was made\n");
     }
     lab_db_close(db);
     return rc;
@@ -230,6 +281,7 @@ static enum exit_code run(const struct settings *s, const void *values)
     struct target target;
     int64_t first = 0;
     enum exit_code rc = find_target(v, &target);
+    FILE *report = stdout;
 
     (void)s;
     if (rc != EXIT_VALID)
@@ -239,11 +291,17 @@ static enum exit_code run(const struct settings *s, const void *values)
                 strerror(errno));
         return EXIT_UNAVAILABLE;
     }
-    if (!seed_tokens(target.tokens_path, target.key_path, v->users))
-        return EXIT_UNAVAILABLE;
-    printf("%" PRId64 " users with tokens: %s\n", v->users, target.tokens_path);
-    rc = make_vouchers(target.database_url, v, &first);
-    if (rc == EXIT_VALID && first && !is_without_lab(v))
+    if (v->users > 0) {
+        if (!seed_tokens(target.tokens_path, target.key_path, v->users))
+            return EXIT_UNAVAILABLE;
+        /* The standard output may be the tokens' file. */
+        report = is_output(target.tokens_path) ? stderr : stdout;
+        fprintf(report, "%" PRId64 " users with tokens: %s\n", v->users,
+                target.tokens_path);
+    }
+    if (v->vouchers > 0)
+        rc = make_vouchers(target.database_url, v, report, &first);
+    if (rc == EXIT_VALID && first && !is_without_lab(v) && report == stdout)
         print_next(lab_choose_dir(v->dir), first);
     return rc;
 }
