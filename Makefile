@@ -21,6 +21,8 @@ PREFIX ?= /usr/local
 LOCKS  ?= none,local,naive,owner,lua,reentrant,redlock
 # More flags for `seckill matrix`.
 MATRIX ?=
+# What `make deps` installs: groups of tools/deps.sh, of run, test, browser, analyze, peers.
+GROUPS ?= run test
 # What `make mutants` tries: a shell pattern over the names in tests/mutants.
 MUTANTS ?= *
 
@@ -107,8 +109,13 @@ install: lib                                ## install it: PREFIX=/usr/local, DE
 	  >$(DESTDIR)$(PREFIX)/lib/pkgconfig/dlock.pc
 
 .PHONY: deps
-deps:                                       ## install the Debian packages that are missing
-	@tools/deps.sh
+deps:                                       ## install the Debian packages that are missing; GROUPS='run test'
+	@tools/deps.sh $(GROUPS)
+# Each target below installs what it needs itself, and no more.
+DEPS := $(addprefix deps-,run test browser analyze peers)
+.PHONY: $(DEPS)
+$(DEPS): deps-%:
+	@tools/deps.sh $*
 
 $(OUT)/seckilld: $(call objects,$(APP_SRC)) $(LIBRARY) $(COMMON)
 	$(call say,LINK)$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $(filter %.o,$^) $(COMMON) \
@@ -159,12 +166,12 @@ build/gen/%_html.h: loadtest/page/%.html tools/embed.sh build/gen/stamp
 
 ##@ Run
 .PHONY: demo
-demo: deps                                  ## from a clone to the table that shows who oversells
+demo: deps-run                                  ## from a clone to the table that shows who oversells
 	@$(MAKE) --no-print-directory -j2 all
 	@build/seckill compare --locks=$(LOCKS)
 
 .PHONY: matrix
-matrix: deps                                ## every scenario x lock, five seeds, with load; MATRIX='--part=1/2'
+matrix: deps-run                                ## every scenario x lock, five seeds, with load; MATRIX='--part=1/2'
 	@$(MAKE) --no-print-directory -j2 all
 	@build/seckill matrix $(MATRIX)
 
@@ -175,19 +182,19 @@ lab-down: all                               ## stop them and remove .lab/
 	@build/seckill lab down
 
 .PHONY: bench
-bench: deps                                 ## orders per second beside pgbench, as ratios
+bench: deps-run                                 ## orders per second beside pgbench, as ratios
 	@$(MAKE) --no-print-directory -j2 all
 	@build/seckill bench
 
 .PHONY: bench-locks
-bench-locks: deps                           ## locks per second beside others and BUILD=bare, as ratios
+bench-locks: deps-run                           ## locks per second beside others and BUILD=bare, as ratios
 	@$(MAKE) --no-print-directory -j2 all
 	@$(MAKE) --no-print-directory -j2 BUILD=bare build/bare/libdlock.so.0
 	@build/seckill bench-locks
 
 ##@ Test
 .PHONY: test
-test: deps                                  ## everything: lint, all tests, sanitizers
+test: deps-test                                  ## everything: lint, all tests, sanitizers
 	@$(MAKE) --no-print-directory -j2 WERROR=1 all tests
 	@$(MAKE) --no-print-directory -j2 WERROR=1 BUILD=bare all
 	@$(MAKE) --no-print-directory -j2 WERROR=1 BUILD=asan tests
@@ -227,20 +234,19 @@ $(INTEROP_PEER): $(call objects,$(call sources,tests/interop)) $(LIBRARY)
 
 # Not a part of `make test`: it takes minutes, and says of the tests that they can fail.
 .PHONY: mutants
-mutants: deps                               ## break the library on purpose: who notices?  MUTANTS=GLOB
+mutants: deps-test                               ## break the library on purpose: who notices?  MUTANTS=GLOB
 	@$(MAKE) --no-print-directory -j2 BUILD=release all tests
 	@tests/mutants/run '$(MUTANTS)'
 
 # Not a part of `make test`: it needs a JDK and, the first time, Maven Central.
 .PHONY: interop
-interop:                                    ## beside the real Redisson and redis-py
-	@tools/deps.sh interop
+interop: deps-peers                         ## beside the real Redisson and redis-py
 	@$(MAKE) --no-print-directory -j2 $(PROGRAMS) $(INTEROP_PEER)
 	@tests/interop/run
 
 ##@ Quality
 .PHONY: lint
-lint: deps                                  ## layers, sizes, shell scripts, clang
+lint: deps-test                                  ## layers, sizes, shell scripts, clang
 	@tests/lint.sh
 
 .PHONY: clang

@@ -1,37 +1,67 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# deps.sh [GROUP...] -- install the Debian packages that are missing, as root or through
-# sudo: those that everybody needs, and those of the groups.
+# deps.sh [--list] [GROUP...] -- install the Debian packages that are missing, as root or
+# through sudo: those of the group `run`, which everything needs, and of the groups named.
 #
-#   interop   for `make interop`: Maven and a JDK, Python with redis-py
+#   run       to build, and for the servers and the load of `make demo`
+#   test      for `make test`, `make lint` and `make mutants`
+#   browser   for tests of the pages in a browser
+#   analyze   for static analysis
+#   peers     for `make interop`: Maven and a JDK, Python with redis-py
+#
+# --list prints the packages of exactly the groups named, one on a line, and installs
+# nothing.  The group `run` consists of `build`, what a compilation needs, and `servers`.
+#
+# Another apt or dpkg may be at work (unattended upgrades are, after a boot).  deps.sh then
+# names that process and waits for it, at most DEPS_WAIT seconds (1800).
 #
 # The project starts servers of its own; the ones that Debian's packages bring are left
 # stopped.  While the packages are being installed, policy-rc.d (Debian's switch for that)
 # forbids it, unless the machine has a policy of its own.
+#
+# Exit status: 0 all are installed, 64 no such group, 69 they cannot be installed.
 set -euo pipefail
+export LC_ALL=C
 
-packages=(
-    gcc make pkg-config libc6-dev
-    libhiredis-dev libpq-dev libcivetweb-dev libjansson-dev libinih-dev uthash-dev uuid-dev
-    libssl-dev libcurl4-openssl-dev
-    libzookeeper-mt-dev libzookeeper-java default-jre-headless
-    redis-server redis-tools postgresql wrk
-    libcmocka-dev clang libclang-rt-14-dev shellcheck procps curl
+declare -A packages=(
+    [build]="gcc make pkg-config libc6-dev
+        libhiredis-dev libpq-dev libcivetweb-dev libjansson-dev libinih-dev uthash-dev
+        uuid-dev libssl-dev libcurl4-openssl-dev libzookeeper-mt-dev"
+    [servers]="libzookeeper-java default-jre-headless
+        redis-server redis-tools postgresql wrk"
+    [test]="libcmocka-dev clang libclang-rt-14-dev shellcheck procps curl"
+    [browser]=""
+    [analyze]="cppcheck clang-tools"
+    [peers]="maven default-jdk-headless python3 python3-redis"
 )
-interop=(maven default-jdk-headless python3 python3-redis)
-for group in "$@"; do
-    case $group in
-        interop) packages+=("${interop[@]}") ;;
-        *) echo "deps: no group $group; there is: interop" >&2 && exit 64 ;;
-    esac
-done
-policy=/usr/sbin/policy-rc.d
+packages[run]="${packages[build]} ${packages[servers]}"
+
+usage() {
+    echo "deps: no group $1; the groups are: run test browser analyze peers" >&2
+    exit 64
+}
+
+# packages_of GROUP: print them, one on a line.
+packages_of() {
+    local group=$1 names
+    [ "$group" != interop ] || group=peers # its name in earlier versions
+    [ -n "${packages[$group]+known}" ] || return 1
+    read -r -d '' -a names <<<"${packages[$group]}" || true
+    [ ${#names[@]} -eq 0 ] || printf '%s\n' "${names[@]}"
+}
+
+if [ "${1:-}" = --list ]; then
+    shift
+    for group in "$@"; do packages_of "$group" || usage "$group"; done
+    exit 0
+fi
+for group in "$@"; do packages_of "$group" >/dev/null || usage "$group"; done
 
 missing=()
-for package in "${packages[@]}"; do
+while read -r package; do
     [ "$(dpkg-query -W -f='${db:Status-Status}' "$package" 2>/dev/null)" = installed ] ||
         missing+=("$package")
-done
+done < <(for group in run "$@"; do packages_of "$group"; done)
 if [ ${#missing[@]} -eq 0 ]; then
     exit 0
 fi
@@ -39,34 +69,109 @@ fi
 as_root=()
 if [ "$(id -u)" -ne 0 ]; then
     command -v sudo >/dev/null || {
-        echo "deps: these packages are missing and neither root nor sudo is at hand:" >&2
+        echo "deps: these packages are missing, and installing them needs root or sudo:" >&2
         echo "  apt-get install ${missing[*]}" >&2
         exit 69
     }
     as_root=(sudo)
 fi
-echo "deps: installing ${missing[*]}" >&2
+echo "deps: ${#missing[@]} packages are missing: ${missing[*]}" >&2
 
-log=$(mktemp)
-ours=no
+policy=/usr/sbin/policy-rc.d
+log=$(mktemp /tmp/seckill-deps-XXXXXX.log)
+policy_is_ours=no
 finish() {
-    [ "$ours" = no ] || "${as_root[@]}" rm -f "$policy"
-    rm -f "$log"
+    [ "$policy_is_ours" = no ] || "${as_root[@]}" rm -f "$policy"
 }
 trap finish EXIT
 trap 'exit 130' INT TERM
 if [ ! -e "$policy" ]; then
-    ours=yes
+    policy_is_ours=yes
     printf '#!/bin/sh\nexit 101\n' | "${as_root[@]}" tee "$policy" >/dev/null
     "${as_root[@]}" chmod 755 "$policy"
 fi
+
+# On a terminal the progress is one line that is written over; elsewhere, one line for
+# each tenth of the way.
+is_terminal=no
+[ ! -t 2 ] || is_terminal=yes
+tenth=-1
+progress() { # PERCENT TEXT
+    local percent=${1%%.*}
+    if [ "$is_terminal" = yes ]; then
+        printf '\r\033[Kdeps: %3s %% %.60s' "$percent" "$2" >&2
+    elif [ $((percent / 10)) -ne "$tenth" ]; then
+        tenth=$((percent / 10))
+        printf 'deps: %3s %% %s\n' "$percent" "$2" >&2
+    fi
+}
+say() {
+    [ "$is_terminal" = no ] || printf '\r\033[K' >&2
+    printf 'deps: %s\n' "$1" >&2
+}
+
+# follow: read apt's output; keep it in the log, and turn its status lines into progress.
+follow() {
+    local line kind percent text waits_for=''
+    while IFS= read -r line; do
+        case $line in
+            dlstatus:* | pmstatus:*)
+                IFS=: read -r kind _ percent text <<<"$line"
+                [ "$kind" = pmstatus ] || text="fetching: $text"
+                progress "$percent" "$text"
+                continue
+                ;;
+            'Waiting for cache lock:'*)
+                [ "$line" = "$waits_for" ] || say "${line%...}; waiting for it to end"
+                waits_for=$line
+                ;;
+        esac
+        printf '%s\n' "$line" >>"$log"
+    done
+}
+
+# reason: what apt and dpkg say was wrong, without what they did before and without the
+# names of all the packages that were not installed because of it.
+reason() {
+    awk '
+        /^Errors were encountered while processing:/ { skips = 1; next }
+        skips && /^ / { next }
+        { skips = 0 }
+        /^(E: |W: |Err:)/ && !/Sub-process .*dpkg returned an error code/ { print; next }
+        /^dpkg: warning: / { next }
+        /^dpkg: / { if (before != "") print before; print; follows = 1; before = ""; next }
+        follows && /^ / { print; next }
+        { follows = 0 }
+        /^(Selecting|Preparing|Unpacking|Setting up|Processing)/ { before = ""; next }
+        { before = $0 }
+    ' "$log" | awk '!seen[$0]++' | head -n 20
+}
+
+# apt COMMAND...: run apt-get.  It waits for dpkg's lock by itself, but not for those of
+# its lists and of its cache, so that is tried again until the time is over.
+deadline=$((SECONDS + ${DEPS_WAIT:-1800}))
 apt() {
-    "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get -y \
-        -o Dpkg::Use-Pty=0 "$@" >"$log" 2>&1 || {
-        tail -n 20 "$log" >&2
-        echo "deps: apt-get $* failed" >&2
-        exit 69
-    }
+    local status holder told='' patience
+    while :; do
+        : >"$log"
+        status=0 tenth=-1 patience=$((deadline - SECONDS))
+        "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive LC_ALL=C apt-get -y \
+            -o Dpkg::Use-Pty=0 -o APT::Status-Fd=1 \
+            -o DPkg::Lock::Timeout=$((patience > 0 ? patience : 0)) "$@" 2>&1 </dev/null |
+            follow || status=$?
+        [ "$is_terminal" = no ] || printf '\r\033[K' >&2
+        [ "$status" -ne 0 ] || return 0
+        holder=$(grep -m 1 '^E: Could not get lock' "$log") || break
+        [ $SECONDS -lt $deadline ] || break
+        [ "$holder" = "$told" ] || say "${holder#E: }; waiting for it to end"
+        told=$holder
+        sleep 1
+    done
+    reason >&2
+    echo "deps: apt-get $1 failed; all that it said is in $log" >&2
+    exit 69
 }
 apt update
 apt install --no-install-recommends "${missing[@]}"
+rm -f "$log"
+say "installed ${#missing[@]} packages"
