@@ -6,6 +6,7 @@
 #                                        build/<flavour>/
 #   make BUILD=bare                      without fault points and recorder, only for
 #                                        `make bench-locks` to measure against
+#   make CFLAGS=... CPPFLAGS=... LDFLAGS=...   more flags, which win over the project's own
 #   make V=1                             show whole commands
 #   make WERROR=1                        warnings are errors
 #   make demo LOCKS=lua,reentrant        compare only these, or all
@@ -26,7 +27,12 @@ GROUPS ?= run test
 # What `make mutants` tries: a shell pattern over the names in tests/mutants.
 MUTANTS ?= *
 
-OPT.release := -O2 -g -U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=3 -fstack-protector-strong
+# Which hardening flags the compiler takes; _FORTIFY_SOURCE needs an optimising compiler.
+HARDEN      := $(shell tools/hardening.sh $(CC))
+ifneq ($(filter -O0,$(CFLAGS)),)
+HARDEN      := $(filter-out -D_FORTIFY_SOURCE=%,$(HARDEN))
+endif
+OPT.release := -O2 -g $(HARDEN)
 OPT.debug   := -Og -g
 OPT.asan    := -O1 -g -fno-omit-frame-pointer -fsanitize=address,undefined \
                -fno-sanitize-recover=all
@@ -41,9 +47,15 @@ PKGS     := hiredis libpq jansson uuid libcrypto libcurl
 CSTD     := -std=c11 -D_GNU_SOURCE
 WARN     := -Wall -Wextra -Wconversion -Wshadow -Wformat=2 -Wvla -Wstrict-prototypes \
             -Wmissing-prototypes -Wimplicit-fallthrough
-CPPFLAGS += -I. -Ibuild $(shell pkg-config --cflags $(PKGS) 2>/dev/null)
-CFLAGS   += $(CSTD) $(WARN) $(OPT.$(BUILD)) $(if $(filter 1,$(WERROR)),-Werror) -pthread -fPIC
-LDFLAGS  += -pthread -Wl,--as-needed
+# CPPFLAGS, CFLAGS and LDFLAGS are the user's.  They come last, so they win.
+PREPROCESS := -I. -Ibuild $(shell pkg-config --cflags $(PKGS) 2>/dev/null) $(CPPFLAGS)
+# What goes into libdlock.so must be PIC; everything else ends up in an executable.
+PIC      := -fPIE
+COMPILE   = $(CSTD) $(WARN) $(OPT.$(BUILD)) $(if $(filter 1,$(WERROR)),-Werror) -pthread \
+            $(PIC) $(CFLAGS)
+# All symbols are resolved at the start, and then the tables of addresses are read-only.
+LINK     := $(if $(findstring sanitize,$(OPT.$(BUILD))),$(OPT.$(BUILD))) -pthread \
+            -Wl,--as-needed -Wl,-z,relro,-z,now,-z,noexecstack $(CFLAGS) $(LDFLAGS)
 # The client library of ZooKeeper comes without a .pc file.
 LIBS.lock := $(shell pkg-config --libs hiredis libpq uuid 2>/dev/null) -lzookeeper_mt
 LIBS.db   := $(shell pkg-config --libs libpq 2>/dev/null)
@@ -118,23 +130,24 @@ $(DEPS): deps-%:
 	@tools/deps.sh $*
 
 $(OUT)/seckilld: $(call objects,$(APP_SRC)) $(LIBRARY) $(COMMON)
-	$(call say,LINK)$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $(filter %.o,$^) $(COMMON) \
+	$(call say,LINK)$(CC) $(LINK) -pie -o $@ $(filter %.o,$^) $(COMMON) \
 	  $(LIBRARY) $(LIBS.app) $(LIBS.db) $(LIBS.lock) $(LIBS.base)
 
 $(OUT)/seckill: $(call objects,$(LAB_SRC)) $(LIBRARY) $(COMMON)
-	$(call say,LINK)$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $(filter %.o,$^) $(COMMON) \
+	$(call say,LINK)$(CC) $(LINK) -pie -o $@ $(filter %.o,$^) $(COMMON) \
 	  $(LIBRARY) $(LIBS.lab) $(LIBS.db) $(LIBS.lock) $(LIBS.base)
 
 $(WALL_CLOCK): loadtest/preload/wall_clock.c Makefile
 	@mkdir -p $(@D)
-	$(call say,LINK)$(CC) $(CSTD) $(WARN) $(OPT.release) -fPIC -shared -o $@ $<
+	$(call say,LINK)$(CC) $(CSTD) $(WARN) $(OPT.release) -fPIC $(CFLAGS) $(LDFLAGS) \
+	  -shared -o $@ $<
 
 # Only what the public headers declare is to be seen from outside.
-$(call objects,$(LOCK_SRC)): CFLAGS += -fvisibility=hidden
+$(call objects,$(LOCK_SRC)): PIC := -fPIC -fvisibility=hidden
 
 # It is never unloaded: threads that have used it run its code when they end.
 $(SHARED): $(call objects,$(LOCK_SRC))
-	$(call say,LINK)$(CC) $(CFLAGS) $(LDFLAGS) -shared -Wl,-soname,libdlock.so.0 \
+	$(call say,LINK)$(CC) $(LINK) -shared -Wl,-soname,libdlock.so.0 \
 	  -Wl,-z,defs -Wl,-z,nodelete -o $@ $^ $(LIBS.lock)
 
 $(LIBRARY): $(call objects,$(LOCK_SRC))
@@ -144,9 +157,9 @@ $(LAB_LIB): $(call objects,$(filter-out loadtest/main.c,$(LAB_SRC)))
 $(LIBRARY) $(COMMON) $(APP_LIB) $(LAB_LIB):
 	$(call say,AR)rm -f $@ && ar rcs $@ $^
 
-$(OUT)/obj/%.o: %.c Makefile | $(GEN)
+$(OUT)/obj/%.o: %.c Makefile tools/hardening.sh | $(GEN)
 	@mkdir -p $(@D)
-	$(call say,CC)$(CC) $(CPPFLAGS) $(CFLAGS) -MMD -MP -c -o $@ $<
+	$(call say,CC)$(CC) $(PREPROCESS) $(COMPILE) -MMD -MP -c -o $@ $<
 
 # Everything is built after this, so it is where missing packages are noticed.
 build/gen/stamp: tools/embed.sh
@@ -208,29 +221,29 @@ conformance-program: $(CONFORMANCE) $(PRIMITIVES)
 
 $(OUT)/tests/unit/%: $(OUT)/obj/tests/unit/%.o $(APP_LIB) $(LAB_LIB) $(COMMON) $(LIBRARY)
 	@mkdir -p $(@D)
-	$(call say,LINK)$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(LIBS.test) $(LIBS.app) \
+	$(call say,LINK)$(CC) $(LINK) -pie -o $@ $^ $(LIBS.test) $(LIBS.app) \
 	  $(LIBS.lab) $(LIBS.db) $(LIBS.lock) $(LIBS.base)
 
 SERVICE_HELP := $(call objects,$(filter-out tests/service/test_%,$(call sources,tests/service)))
 $(OUT)/tests/service/%: $(OUT)/obj/tests/service/%.o $(SERVICE_HELP) $(COMMON) $(LIBRARY)
 	@mkdir -p $(@D)
-	$(call say,LINK)$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(LIBS.test) $(LIBS.db) \
+	$(call say,LINK)$(CC) $(LINK) -pie -o $@ $^ $(LIBS.test) $(LIBS.db) \
 	  $(LIBS.lock) $(LIBS.base)
 
 $(CONFORMANCE): $(call objects,$(call sources,tests/conformance tests/conformance/wrong)) $(LIBRARY) | $(WALL_CLOCK)
 	@mkdir -p $(@D)
-	$(call say,LINK)$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(LIBS.test) $(LIBS.lock)
+	$(call say,LINK)$(CC) $(LINK) -pie -o $@ $^ $(LIBS.test) $(LIBS.lock)
 
 # They stand on the same rig.
 CONFORMANCE_HELP := $(addprefix tests/conformance/,rig.c premise.c slots.c servers.c database.c \
                     cutter.c nodes.c)
 $(PRIMITIVES): $(call objects,$(call sources,tests/primitives) $(CONFORMANCE_HELP)) $(LIBRARY)
 	@mkdir -p $(@D)
-	$(call say,LINK)$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(LIBS.test) $(LIBS.lock)
+	$(call say,LINK)$(CC) $(LINK) -pie -o $@ $^ $(LIBS.test) $(LIBS.lock)
 
 $(INTEROP_PEER): $(call objects,$(call sources,tests/interop)) $(LIBRARY)
 	@mkdir -p $(@D)
-	$(call say,LINK)$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(LIBS.lock)
+	$(call say,LINK)$(CC) $(LINK) -pie -o $@ $^ $(LIBS.lock)
 
 # Not a part of `make test`: it takes minutes, and says of the tests that they can fail.
 .PHONY: mutants

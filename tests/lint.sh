@@ -26,4 +26,5 @@ check 'the Dockerfile has the packages of tools/deps.sh' tools/check-packages.sh
 check 'the shell scripts are clean' shellcheck -x "${scripts[@]}"
 check 'every mutant still applies, and says what it breaks and who kills it' tests/mutants/run --check
 check 'clang builds everything without a warning' make -s clang
+check 'the programs and the library are hardened' bash -c 'make -s all && tools/check-hardening.sh'
 exit $status

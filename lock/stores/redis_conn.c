@@ -14,6 +14,7 @@
 #include <sys/socket.h>
 
 #include "lock/clock.h"
+#include "lock/scratch.h"
 #include "lock/stores/redis_command.h"
 
 enum { READ_SIZE = 4096 };
@@ -134,7 +135,7 @@ bool redis_conn_send(struct redis_conn *conn, const char *bytes, size_t len,
 
 bool redis_conn_feed(struct redis_conn *conn)
 {
-    char bytes[READ_SIZE];
+    DLOCK_SCRATCH char bytes[READ_SIZE];
     ssize_t got;
 
     do

@@ -9,6 +9,7 @@
 #include "lock/clock.h"
 #include "lock/dlock_variant.h"
 #include "lock/metrics.h"
+#include "lock/scratch.h"
 #include "lock/stores/redis_hub.h"
 
 /* Everything that belongs to one exchange, on its caller's stack. */
@@ -124,7 +125,7 @@ static void fail_all(struct redis_leg *legs, size_t leg_count, dlock_status stat
 void redis_exchange(struct redis_leg *legs, size_t leg_count,
                     const struct redis_command *command, int64_t give_up_ns)
 {
-    struct exchange ex;
+    DLOCK_SCRATCH struct exchange ex;
 
     assert(leg_count > 0 && leg_count <= REDIS_HUB_LINKS_MAX);
     dlock_commands_sent += leg_count;

@@ -14,6 +14,7 @@
 
 #include "lock/clock.h"
 #include "lock/dlock_variant.h"
+#include "lock/scratch.h"
 
 enum { PAUSE_FIRST_MS = 50, PAUSE_MAX_MS = 500, BATCH_MIN = 2 };
 
@@ -324,7 +325,7 @@ static size_t batch_size(const struct redis_link *link)
 
 void redis_link_hear(struct redis_link *link)
 {
-    struct redis_answer answers[REDIS_HUB_BATCH_MAX];
+    DLOCK_SCRATCH struct redis_answer answers[REDIS_HUB_BATCH_MAX];
     struct redis_conn *conn = redis_link_borrow(link);
     uint64_t serial = link->serial;
     size_t batch = batch_size(link);

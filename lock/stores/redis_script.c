@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "lock/dlock_variant.h"
+#include "lock/scratch.h"
 #include "lock/stores/redis_fault.h"
 
 enum { LEGS_MAX = 16 };
@@ -50,7 +51,7 @@ static bool lacks_script(const struct redis_answer *answer)
 void redis_script_exchange(struct redis_leg *legs, size_t leg_count,
                            const struct redis_script_call *call, int64_t give_up_ns)
 {
-    struct redis_leg again[LEGS_MAX];
+    DLOCK_SCRATCH struct redis_leg again[LEGS_MAX];
     size_t which[LEGS_MAX];
     size_t again_count = 0;
     char key_count[12];
