@@ -17,15 +17,18 @@ void admin_live(const struct request *rq, struct answer *an)
 
 void admin_ready(const struct request *rq, struct answer *an)
 {
-    struct worker *w = rq->worker;
-    bool has_database = db_run_one(w->db, &PING, NULL) == DB_OK;
-    dlock_status locks = dlock_check(w->service->locks);
-    bool is_ready = has_database && locks == DLOCK_OK;
+    struct service *s = rq->worker->service;
+    dlock_status locks = dlock_check(s->locks);
+    bool has_database, is_ready;
 
+    (void)pthread_mutex_lock(&s->probe_mutex);
+    has_database = db_run_one(s->probe, &PING, NULL) == DB_OK;
+    is_ready = has_database && locks == DLOCK_OK;
     an->outcome = is_ready ? OUTCOME_ACCEPTED : OUTCOME_UNAVAILABLE;
     answer_json(an, is_ready ? 200 : 503);
     text_add(an->body, "{\"ready\":%s,\"postgresql\":", is_ready ? "true" : "false");
-    text_add_json(an->body, has_database ? "ok" : db_error(w->db));
+    text_add_json(an->body, has_database ? "ok" : db_error(s->probe));
+    (void)pthread_mutex_unlock(&s->probe_mutex);
     text_add(an->body, ",\"locks\":");
     text_add_json(an->body, locks == DLOCK_OK ? "ok" : dlock_error());
     text_add(an->body, "}\n");
@@ -44,6 +47,7 @@ void admin_metrics(const struct request *rq, struct answer *an)
         .workers_total = s->config->workers,
     };
 
+    db_pool_read_stats(s->database, &facts.database);
     an->outcome = OUTCOME_ACCEPTED;
     answer_json(an, 200);
     an->type = "text/plain; version=0.0.4; charset=utf-8";

@@ -64,14 +64,32 @@ void api_order(const struct request *rq, struct answer *an)
                    order_id);
 }
 
+/* Look for an order by its number, or by the id of its request.  False: the answer is
+ * written. */
+static bool find(const struct request *rq, struct answer *an, bool is_by_number,
+                 struct order_found *order)
+{
+    struct worker *w = rq->worker;
+    enum outcome outcome = worker_take_db(w);
+    enum db_status st;
+
+    if (outcome == OUTCOME_ACCEPTED) {
+        st = is_by_number ? order_find(w->db, rq->number, order)
+                          : order_find_request(w->db, rq->word, order);
+        outcome = st == DB_OK ? OUTCOME_ACCEPTED : OUTCOME_UNAVAILABLE;
+        worker_give_db(w);
+    }
+    if (outcome != OUTCOME_ACCEPTED)
+        answer_outcome(rq, an, FACE_API, outcome, NULL);
+    return outcome == OUTCOME_ACCEPTED;
+}
+
 void api_order_find(const struct request *rq, struct answer *an)
 {
     struct order_found order;
 
-    if (order_find(rq->worker->db, rq->number, &order) != DB_OK) {
-        answer_outcome(rq, an, FACE_API, OUTCOME_UNAVAILABLE, NULL);
+    if (!find(rq, an, true, &order))
         return;
-    }
     /* Somebody else's order is as good as none. */
     if (!order.found || order.user_id != rq->user_id) {
         answer_outcome(rq, an, FACE_API, OUTCOME_NOT_FOUND, NULL);
@@ -85,10 +103,8 @@ void api_request_find(const struct request *rq, struct answer *an)
 {
     struct order_found order;
 
-    if (order_find_request(rq->worker->db, rq->word, &order) != DB_OK) {
-        answer_outcome(rq, an, FACE_API, OUTCOME_UNAVAILABLE, NULL);
+    if (!find(rq, an, false, &order))
         return;
-    }
     an->outcome = OUTCOME_ACCEPTED;
     answer_json(an, 200);
     if (order.found && order.user_id == rq->user_id)

@@ -18,23 +18,46 @@ static void refuse(const struct request *rq, struct answer *an, enum face face,
                    st == DB_ERROR ? OUTCOME_INTERNAL : OUTCOME_UNAVAILABLE, NULL);
 }
 
+/* False: the answer is written. */
+static bool take_db(const struct request *rq, struct answer *an, enum face face)
+{
+    enum outcome outcome = worker_take_db(rq->worker);
+
+    if (outcome != OUTCOME_ACCEPTED)
+        answer_outcome(rq, an, face, outcome, NULL);
+    return outcome == OUTCOME_ACCEPTED;
+}
+
+/* Store a voucher.  False: the answer is written. */
+static bool store(const struct request *rq, struct answer *an, enum face face,
+                  const struct voucher *voucher, int64_t *id)
+{
+    enum db_status st;
+
+    if (!take_db(rq, an, face))
+        return false;
+    st = voucher_create(rq->worker->db, voucher, id);
+    if (st != DB_OK)
+        refuse(rq, an, face, st);
+    else
+        an->outcome = OUTCOME_ACCEPTED;
+    worker_give_db(rq->worker);
+    return st == DB_OK;
+}
+
 /* Create what the body describes.  False: the answer is written. */
 static bool create(const struct request *rq, struct answer *an, enum face face,
                    int64_t *id)
 {
     struct voucher_draft draft;
-    enum db_status st = DB_OK;
-    bool is_read = voucher_draft_read(&draft, rq->body, rq->body_len);
+    bool is_done = false;
 
-    if (!is_read)
-        answer_outcome(rq, an, face, OUTCOME_BAD_REQUEST, draft.wrong);
+    if (voucher_draft_read(&draft, rq->body, rq->body_len))
+        is_done = store(rq, an, face, &draft.voucher, id);
     else
-        st = voucher_create(rq->worker->db, &draft.voucher, id);
-    if (st != DB_OK)
-        refuse(rq, an, face, st);
+        answer_outcome(rq, an, face, OUTCOME_BAD_REQUEST, draft.wrong);
     voucher_draft_free(&draft);
-    an->outcome = is_read && st == DB_OK ? OUTCOME_ACCEPTED : an->outcome;
-    return is_read && st == DB_OK;
+    return is_done;
 }
 
 void api_voucher_course(const struct request *rq, struct answer *an)
@@ -62,11 +85,16 @@ void api_voucher(const struct request *rq, struct answer *an)
 static bool list(const struct request *rq, struct answer *an, enum face face,
                  int64_t shop_id, const char *before)
 {
-    struct db_conn *db = rq->worker->db;
-    enum db_status st = voucher_list(db, shop_id, LIST_MAX);
+    struct db_conn *db;
+    enum db_status st;
 
+    if (!take_db(rq, an, face))
+        return false;
+    db = rq->worker->db;
+    st = voucher_list(db, shop_id, LIST_MAX);
     if (st != DB_OK) {
         refuse(rq, an, face, st);
+        worker_give_db(rq->worker);
         return false;
     }
     an->outcome = OUTCOME_ACCEPTED;
@@ -79,6 +107,7 @@ static bool list(const struct request *rq, struct answer *an, enum face face,
         voucher_write(an->body, &v, face == FACE_API);
     }
     text_add(an->body, "]");
+    worker_give_db(rq->worker);
     return true;
 }
 
@@ -104,20 +133,13 @@ void api_voucher_list(const struct request *rq, struct answer *an)
         (void)list(rq, an, FACE_API, shop_id, "");
 }
 
-void api_voucher_find(const struct request *rq, struct answer *an)
+/* Read the voucher and write the answer. */
+static void read_voucher(const struct request *rq, struct answer *an)
 {
     struct db_conn *db = rq->worker->db;
-    enum db_status st;
-    struct reader reader;
+    enum db_status st = voucher_find(db, rq->number);
     struct voucher v;
-    enum outcome outcome = reader_begin(rq->worker, rq->number, &reader);
 
-    if (outcome != OUTCOME_ACCEPTED) {
-        answer_outcome(rq, an, FACE_API, outcome, NULL);
-        return;
-    }
-    st = voucher_find(db, rq->number);
-    reader_end(rq->worker, &reader);
     if (st != DB_OK) {
         refuse(rq, an, FACE_API, st);
         return;
@@ -130,4 +152,19 @@ void api_voucher_find(const struct request *rq, struct answer *an)
     an->outcome = OUTCOME_ACCEPTED;
     answer_json(an, 200);
     voucher_write(an->body, &v, true);
+}
+
+void api_voucher_find(const struct request *rq, struct answer *an)
+{
+    struct reader reader;
+    enum outcome outcome = reader_begin(rq->worker, rq->number, &reader);
+
+    if (outcome != OUTCOME_ACCEPTED) {
+        answer_outcome(rq, an, FACE_API, outcome, NULL);
+        return;
+    }
+    if (take_db(rq, an, FACE_API))
+        read_voucher(rq, an);
+    worker_give_db(rq->worker);
+    reader_end(rq->worker, &reader);
 }

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "db/guard.h"
+#include "db/pool.h"
 #include "lock/dlock_primitives.h"
 
 static const char *config_lock_name_at(size_t i)

@@ -287,11 +287,8 @@ static int on_error(struct mg_connection *conn, int status, const char *why)
 static void *on_thread_start(const struct mg_context *context, int kind)
 {
     struct listener *l = mg_get_user_data(context);
-    struct worker *w = kind == 1 ? worker_new(l->http->service) : NULL;
 
-    if (kind == 1)
-        worker_connect_first(l->http->service, w);
-    return w;
+    return kind == 1 ? worker_new(l->http->service) : NULL;
 }
 
 static void on_thread_end(const struct mg_context *context, int kind, void *worker)
@@ -386,8 +383,7 @@ struct http *http_start(struct service *service)
     http->service = service;
     (void)mg_init_library(0);
     if (start_listener(http, LISTENER_ORDERS, c->listen, c->workers) &&
-        start_listener(http, LISTENER_ADMIN, c->admin_listen, c->admin_workers) &&
-        service_is_connected(service, c->workers + c->admin_workers))
+        start_listener(http, LISTENER_ADMIN, c->admin_listen, c->admin_workers))
         return http;
     (void)http_drain(http, c->drain_timeout_ms);
     http_stop(http);

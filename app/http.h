@@ -11,9 +11,7 @@
 
 struct http; /* opaque */
 
-/* Start both listeners and give each of their threads its connection to PostgreSQL.
- * NULL: the log says which listener could not be started, or how many connections there
- * were. */
+/* Start both listeners.  NULL: the log says which could not be started. */
 struct http *http_start(struct service *service);
 
 /* The ports that they listen on. */

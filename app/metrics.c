@@ -218,6 +218,41 @@ static void write_durations(struct metrics *m, struct text *out)
     write_histogram(m, out, name, "", offsetof(struct metrics_cell, lock_hold));
 }
 
+static void write_gauge(struct text *out, const char *name, const char *help,
+                        int64_t value)
+{
+    metrics_head(out, name, "gauge", help);
+    text_add(out, "%s %" PRId64 "\n", name, value);
+}
+
+static void write_database(struct metrics *m, const struct db_pool_stats *pool,
+                           struct text *out)
+{
+    const char *name = "seckill_database_takes_total";
+
+    write_gauge(out, "seckill_database_connections",
+                "Connections to PostgreSQL that requests may share at most.", pool->size);
+    write_gauge(out, "seckill_database_connections_open", "Those of them that are open.",
+                pool->open);
+    write_gauge(out, "seckill_database_connections_in_use",
+                "Those of them that a request has.", pool->in_use);
+    write_gauge(out, "seckill_database_waiting", "Requests that wait for one of them.",
+                pool->waiting);
+    metrics_head(out, name, "counter",
+                 "Requests for a connection to PostgreSQL, by result: timeout is answered "
+                 "database-busy, lost is answered unavailable.");
+    text_add(out, "%s{result=\"ok\"} %" PRIu64 "\n", name, pool->taken);
+    text_add(out, "%s{result=\"timeout\"} %" PRIu64 "\n", name, pool->timed_out);
+    text_add(out, "%s{result=\"lost\"} %" PRIu64 "\n", name, pool->refused);
+    name = "seckill_database_queued_total";
+    metrics_head(out, name, "counter", "Requests that found no connection free and waited.");
+    text_add(out, "%s %" PRIu64 "\n", name, pool->queued);
+    name = "seckill_database_wait_seconds";
+    metrics_head(out, name, "histogram",
+                 "How long a request waited for a connection to PostgreSQL.");
+    write_histogram(m, out, name, "", offsetof(struct metrics_cell, database_wait));
+}
+
 void metrics_write(struct metrics *m, const struct metrics_facts *facts,
                    struct text *out)
 {
@@ -225,11 +260,11 @@ void metrics_write(struct metrics *m, const struct metrics_facts *facts,
     write_locks(m, facts, out);
     write_admission(m, facts, out);
     write_durations(m, out);
-    metrics_head(out, "seckill_http_workers_busy", "gauge",
-               "Worker threads that hold a connection.");
-    text_add(out, "seckill_http_workers_busy %" PRId64 "\n", facts->workers_busy);
-    metrics_head(out, "seckill_http_workers", "gauge", "Worker threads for orders.");
-    text_add(out, "seckill_http_workers %" PRId64 "\n", facts->workers_total);
+    write_database(m, &facts->database, out);
+    write_gauge(out, "seckill_http_workers_busy", "Worker threads that hold a connection.",
+                facts->workers_busy);
+    write_gauge(out, "seckill_http_workers", "Worker threads for orders.",
+                facts->workers_total);
     metrics_head(out, "seckill_build_info", "gauge", "Always 1.");
     text_add(out,
              "seckill_build_info{version=\"" SECKILL_VERSION "\",process=\"%s\"} 1\n",

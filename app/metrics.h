@@ -13,6 +13,7 @@
 #include "app/histogram.h"
 #include "app/outcome.h"
 #include "app/text.h"
+#include "db/pool.h"
 #include "lock/dlock.h"
 
 /* Who let a request go no further. */
@@ -47,6 +48,7 @@ struct metrics_cell {
     struct histogram order_time;
     struct histogram other_time;
     struct histogram lock_wait;
+    struct histogram database_wait;
     struct histogram lock_hold;
 };
 
@@ -60,6 +62,7 @@ struct metrics_facts {
     const char *process;
     int64_t workers_busy;
     int64_t workers_total;
+    struct db_pool_stats database;
 };
 
 /* NULL: no memory. */

@@ -9,12 +9,11 @@
 
 #include <stdio.h>
 #include <string.h>
-#include <time.h>
 
 #include "app/limited.h"
 #include "app/lock_name.h"
+#include "app/sale_window.h"
 #include "db/order.h"
-#include "db/voucher.h"
 #include "lock/fault.h"
 
 /* One attempt to sell, from the lock to the unlock. */
@@ -25,6 +24,7 @@ struct attempt {
     char lock_name[LOCK_NAME_SIZE];
     dlock_lease lease;
     bool is_locked;
+    bool is_cut; /* a fault wants the connection broken that is not taken yet */
     int64_t locked_ns;
     struct guard_sale sale;
     struct order_placed placed;
@@ -35,21 +35,11 @@ static void count_stop(struct worker *w, enum metrics_layer layer)
     metrics_count(&w->cell->stopped[layer]);
 }
 
-/* What a database that did not do it means for the client.  No COMMIT was sent. */
-static enum outcome failed(struct worker *w, enum db_status st)
-{
-    if (st == DB_ERROR || st == DB_UNIQUE) {
-        LIMITED_WARN("PostgreSQL refused a statement: %s", db_error(w->db));
-        return OUTCOME_INTERNAL;
-    }
-    LIMITED_WARN("PostgreSQL: %s: %s", db_status_name(st), db_error(w->db));
-    return OUTCOME_UNAVAILABLE;
-}
-
 /* Undo what the transaction did, and say why. */
 static enum outcome undo(struct attempt *a, enum outcome outcome)
 {
-    order_cancel(a->w->db);
+    if (a->w->db != NULL)
+        order_cancel(a->w->db);
     return outcome;
 }
 
@@ -90,15 +80,7 @@ static enum outcome undo_refused(struct attempt *a, const char *guard,
 
 static enum outcome undo_failed(struct attempt *a, enum db_status st)
 {
-    return undo(a, failed(a->w, st));
-}
-
-static int64_t wall_clock_us(void)
-{
-    struct timespec t;
-
-    (void)clock_gettime(CLOCK_REALTIME, &t);
-    return (int64_t)t.tv_sec * 1000000 + t.tv_nsec / 1000;
+    return undo(a, worker_db_failed(a->w, st));
 }
 
 /* Come to a point: is PostgreSQL to be lost there?  That the connection was cut is found
@@ -107,8 +89,9 @@ static bool is_lost_at(struct attempt *a, dlock_fault_point point)
 {
     dlock_fault_action action = DLOCK_FAULT_ASK(point, a->lock_name);
 
-    if (action == DLOCK_FAULT_CUT)
+    if (action == DLOCK_FAULT_CUT && a->w->db != NULL)
         db_break(a->w->db);
+    a->is_cut = action == DLOCK_FAULT_CUT && a->w->db == NULL;
     return action == DLOCK_FAULT_FAIL;
 }
 
@@ -122,7 +105,8 @@ static enum outcome reach(struct attempt *a, dlock_fault_point point)
     return undo(a, OUTCOME_UNAVAILABLE);
 }
 
-/* Was this very request accepted before?  ACCEPTED, CONFLICT; *is_new if not. */
+/* Was this very request accepted before?  ACCEPTED, CONFLICT; *is_new if not.  The worker
+ * has a connection. */
 static enum outcome replay(struct worker *w, const struct order_request *request,
                            struct order_placed *placed, bool *is_new)
 {
@@ -131,36 +115,13 @@ static enum outcome replay(struct worker *w, const struct order_request *request
 
     *is_new = false;
     if (st != DB_OK)
-        return failed(w, st);
+        return worker_db_failed(w, st);
     *is_new = !order.found;
     if (!order.found)
         return OUTCOME_INTERNAL;
     if (order.user_id != request->user_id || order.voucher_id != request->voucher_id)
         return OUTCOME_CONFLICT;
     *placed = (struct order_placed){order.id, true};
-    return OUTCOME_ACCEPTED;
-}
-
-/* ACCEPTED means: on sale now. */
-static enum outcome check_window(struct worker *w, int64_t voucher_id)
-{
-    struct voucher_window window;
-    bool found = false;
-    enum db_status st =
-        voucher_cache_get(&w->vouchers, w->db, voucher_id, &window, &found);
-
-    if (st != DB_OK)
-        return failed(w, st);
-    if (!found)
-        return OUTCOME_UNKNOWN_VOUCHER;
-    switch (voucher_phase_at(&window, wall_clock_us())) {
-    case VOUCHER_NOT_STARTED:
-        return OUTCOME_NOT_STARTED;
-    case VOUCHER_ENDED:
-        return OUTCOME_ENDED;
-    case VOUCHER_ON_SALE:
-        break;
-    }
     return OUTCOME_ACCEPTED;
 }
 
@@ -343,7 +304,8 @@ static enum outcome settle(struct attempt *a, int backend_pid)
     metrics_count(&w->cell->settled);
     LIMITED_WARN("a COMMIT was not answered (request %s): %s", a->request->request_id,
                  db_error(w->db));
-    switch (order_settle(w->db, &commit, w->service->config->settle_ms,
+    worker_give_db(w);
+    switch (order_settle(w->service->database, &commit, w->service->config->settle_ms,
                          &a->placed.order_id)) {
     case ORDER_SOLD_BEFORE:
         a->placed.is_replay = true;
@@ -409,18 +371,32 @@ static enum outcome write_order(struct attempt *a)
     return st == DB_OK ? OUTCOME_ACCEPTED : insert_refused(a, st);
 }
 
+/* The order's transaction, from its connection's taking to its giving back. */
+static enum outcome transact(struct attempt *a)
+{
+    enum outcome outcome = worker_take_db(a->w);
+
+    if (outcome != OUTCOME_ACCEPTED)
+        return outcome;
+    if (a->is_cut)
+        db_break(a->w->db);
+    outcome = read_state(a);
+    if (outcome == OUTCOME_ACCEPTED)
+        outcome = reach(a, DLOCK_FAULT_AFTER_READ);
+    if (outcome == OUTCOME_ACCEPTED)
+        outcome = take_stock(a);
+    if (outcome == OUTCOME_ACCEPTED)
+        outcome = write_order(a);
+    worker_give_db(a->w);
+    return outcome;
+}
+
 /* What happens while the lock is held. */
 static enum outcome sell(struct attempt *a)
 {
     enum outcome outcome = reach(a, DLOCK_FAULT_AFTER_ACQUIRE);
 
-    if (outcome == OUTCOME_ACCEPTED)
-        outcome = read_state(a);
-    if (outcome == OUTCOME_ACCEPTED)
-        outcome = reach(a, DLOCK_FAULT_AFTER_READ);
-    if (outcome == OUTCOME_ACCEPTED)
-        outcome = take_stock(a);
-    return outcome == OUTCOME_ACCEPTED ? write_order(a) : outcome;
+    return outcome == OUTCOME_ACCEPTED ? transact(a) : outcome;
 }
 
 /* What happens while the order is let in. */
@@ -442,7 +418,7 @@ static enum outcome place_new(struct worker *w, const struct order_request *requ
                               struct order_placed *placed)
 {
     struct attempt a = {.w = w, .request = request};
-    enum outcome outcome = check_window(w, request->voucher_id);
+    enum outcome outcome = sale_window_check(w, request->voucher_id);
 
     if (outcome != OUTCOME_ACCEPTED)
         return outcome;
@@ -486,6 +462,9 @@ enum outcome order_place(struct worker *w, const struct order_request *request,
 
     if (!request->is_named_by_client || !is_final_refusal(outcome))
         return outcome;
-    earlier = replay(w, request, placed, &is_new);
+    earlier = worker_take_db(w);
+    if (earlier == OUTCOME_ACCEPTED)
+        earlier = replay(w, request, placed, &is_new);
+    worker_give_db(w);
     return is_new ? outcome : earlier;
 }

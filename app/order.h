@@ -26,6 +26,8 @@ struct order_placed {
  *   STALE            the lock's fence was out of date: a later holder has written.
  *                    Nothing was written; it may come again
  *   CONFLICT         the request's id belongs to another order
+ *   DATABASE_BUSY    no connection to PostgreSQL became free in time; this attempt sold
+ *                    nothing
  *   UNAVAILABLE      a store did not answer; this attempt sold nothing and will not.
  *                    An earlier one of the same id may have: it could not be looked up
  *   UNKNOWN          the COMMIT was not answered and nobody could be asked in time; the

@@ -2,10 +2,9 @@
 /* service.c -- opens and closes what the service works with. */
 #include "app/service.h"
 
-#include <errno.h>
+#include <stdalign.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "app/limited.h"
 #include "db/order.h"
@@ -110,57 +109,20 @@ static bool try_database(const struct config *c)
     return st == DB_OK;
 }
 
-static void pause_ms(long ms)
+static bool open_database(struct service *s)
 {
-    struct timespec t = {.tv_sec = 0, .tv_nsec = ms * 1000000};
+    struct db_options opts = database_options(s->config);
 
-    (void)nanosleep(&t, NULL);
-}
-
-void worker_connect_first(struct service *s, struct worker *w)
-{
-    enum { PATIENCE_MS = 2000, PAUSE_MS = 20 };
-    int64_t deadline_ns = monotonic_ns() + (int64_t)PATIENCE_MS * 1000000;
-    bool is_given = false;
-
-    while (w != NULL && !(is_given = db_connect(w->db) == DB_OK) &&
-           monotonic_ns() < deadline_ns)
-        pause_ms(PAUSE_MS);
-    (void)pthread_mutex_lock(&s->first.mutex);
-    s->first.tried++;
-    s->first.given += is_given;
-    if (!is_given)
-        (void)snprintf(s->first.why, sizeof(s->first.why), "%s",
-                       w != NULL ? db_error(w->db) : "out of memory");
-    (void)pthread_mutex_unlock(&s->first.mutex);
-}
-
-bool service_is_connected(struct service *s, int64_t count)
-{
-    enum { PATIENCE_MS = 10000 };
-    const struct config *c = s->config;
-    int64_t deadline_ns = monotonic_ns() + (int64_t)PATIENCE_MS * 1000000;
-    int64_t tried, given;
-    char why[sizeof(s->first.why)];
-
-    do {
-        pause_ms(1);
-        (void)pthread_mutex_lock(&s->first.mutex);
-        tried = s->first.tried;
-        given = s->first.given;
-        memcpy(why, s->first.why, sizeof(why));
-        (void)pthread_mutex_unlock(&s->first.mutex);
-    } while (tried < count && monotonic_ns() < deadline_ns);
-    if (tried < count)
-        log_error("%lld of %lld threads have started", (long long)tried,
-                  (long long)count);
-    else if (given < count)
-        log_error("PostgreSQL gave %lld of the %lld connections that --workers=%lld and "
-                  "--admin-workers=%lld need: %s; lower --workers, or raise "
-                  "max_connections or the connection limit of the role",
-                  (long long)given, (long long)count, (long long)c->workers,
-                  (long long)c->admin_workers, why);
-    return given >= count;
+    s->database = db_pool_new(&opts, (size_t)s->config->database_connections);
+    s->probe = db_new(&opts);
+    s->vouchers = aligned_alloc(alignof(struct voucher_cache), sizeof(*s->vouchers));
+    if (s->database == NULL || s->probe == NULL || s->vouchers == NULL) {
+        log_error("out of memory");
+        return false;
+    }
+    memset(s->vouchers, 0, sizeof(*s->vouchers));
+    voucher_cache_init(s->vouchers);
+    return true;
 }
 
 enum exit_code service_open(struct service *s, const struct config *config,
@@ -168,7 +130,7 @@ enum exit_code service_open(struct service *s, const struct config *config,
 {
     enum exit_code rc = EXIT_VALID;
 
-    (void)pthread_mutex_init(&s->first.mutex, NULL);
+    (void)pthread_mutex_init(&s->probe_mutex, NULL);
     s->config = config;
     s->settings = settings;
     s->guard = guard_find(config->stock_guard);
@@ -185,7 +147,7 @@ enum exit_code service_open(struct service *s, const struct config *config,
     rc = open_locks(s);
     if (rc == EXIT_VALID)
         rc = admission_open(&s->admission, config);
-    if (rc == EXIT_VALID && !try_database(config))
+    if (rc == EXIT_VALID && (!try_database(config) || !open_database(s)))
         rc = EXIT_UNAVAILABLE;
     return rc;
 }
@@ -194,7 +156,13 @@ void service_close(struct service *s)
 {
     admission_close(s->admission);
     dlock_close(s->locks);
+    db_pool_free(s->database);
+    db_free(s->probe);
+    free(s->vouchers);
     metrics_free(s->metrics);
+    s->database = NULL;
+    s->probe = NULL;
+    s->vouchers = NULL;
     s->admission = NULL;
     s->locks = NULL;
     s->metrics = NULL;
@@ -202,16 +170,14 @@ void service_close(struct service *s)
 
 struct worker *worker_new(struct service *s)
 {
-    struct db_options opts = database_options(s->config);
     struct worker *w = calloc(1, sizeof(*w));
 
     if (w == NULL)
         return NULL;
     w->service = s;
-    w->db = db_new(&opts);
     w->cell = metrics_cell(s->metrics);
     w->received = malloc((size_t)s->config->body_limit + 1);
-    if (w->db != NULL && w->cell != NULL && w->received != NULL)
+    if (w->cell != NULL && w->received != NULL)
         return w;
     worker_free(w);
     return NULL;
@@ -221,9 +187,40 @@ void worker_free(struct worker *w)
 {
     if (w == NULL)
         return;
-    db_free(w->db);
+    worker_give_db(w);
     text_free(&w->body);
     text_free(&w->head);
     free(w->received);
     free(w);
+}
+
+enum outcome worker_take_db(struct worker *w)
+{
+    struct db_taken taken;
+    enum db_status st =
+        db_pool_take(w->service->database, w->service->config->database_wait_ms, &taken);
+
+    histogram_record(&w->cell->database_wait, taken.waited_ns);
+    w->db = taken.db;
+    if (st == DB_OK)
+        return OUTCOME_ACCEPTED;
+    LIMITED_WARN("PostgreSQL: %s", taken.why);
+    return st == DB_TIMEOUT ? OUTCOME_DATABASE_BUSY : OUTCOME_UNAVAILABLE;
+}
+
+void worker_give_db(struct worker *w)
+{
+    if (w->db != NULL)
+        db_pool_give(w->service->database, w->db);
+    w->db = NULL;
+}
+
+enum outcome worker_db_failed(struct worker *w, enum db_status st)
+{
+    if (st == DB_ERROR || st == DB_UNIQUE) {
+        LIMITED_WARN("PostgreSQL refused a statement: %s", db_error(w->db));
+        return OUTCOME_INTERNAL;
+    }
+    LIMITED_WARN("PostgreSQL: %s: %s", db_status_name(st), db_error(w->db));
+    return OUTCOME_UNAVAILABLE;
 }

@@ -14,16 +14,9 @@
 #include "base/exit_codes.h"
 #include "base/token.h"
 #include "db/conn.h"
+#include "db/pool.h"
 #include "db/guard.h"
 #include "lock/dlock.h"
-
-/* Which threads have a connection to PostgreSQL, while the service starts. */
-struct first_connections {
-    pthread_mutex_t mutex;
-    int64_t tried;
-    int64_t given;
-    char why[256]; /* what the server said to the last one that it refused */
-};
 
 /* Made once at the start; read-only afterwards but for what synchronizes itself. */
 struct service {
@@ -34,18 +27,20 @@ struct service {
     struct admission *admission; /* NULL: everybody is let in */
     const struct stock_guard *guard;
     struct metrics *metrics;
+    struct db_pool *database; /* what requests share */
+    struct voucher_cache *vouchers;
     struct sold_out sold_out;
     bool splits_commit;       /* something may have to happen just before the COMMIT */
     atomic_long workers_busy; /* order threads that hold a connection */
-    struct first_connections first;
+    pthread_mutex_t probe_mutex;
+    struct db_conn *probe; /* of /readyz, one at a time */
 };
 
 /* What one thread works with. */
 struct worker {
     struct service *service;
-    struct db_conn *db;
+    struct db_conn *db; /* between worker_take_db() and worker_give_db(); else NULL */
     struct metrics_cell *cell;
-    struct voucher_cache vouchers;
     struct text body; /* of the answer being written */
     struct text head;
     const char *read_buffer; /* where this thread's requests begin; NULL: none yet */
@@ -65,14 +60,19 @@ void service_close(struct service *s);
 /* NULL: no memory. */
 struct worker *worker_new(struct service *s);
 
-/* Every thread calls this once at its start, with its worker or NULL: connect, so that
- * the first order need not wait.  A server that refuses is asked again for 2 s: it may
- * still be busy with the connections of the service that was here before. */
-void worker_connect_first(struct service *s, struct worker *w);
-
-/* Wait until `count` threads have done so, for at most 10 s.  False: some got no
- * connection, and the log says how many of how many did. */
-bool service_is_connected(struct service *s, int64_t count);
 void worker_free(struct worker *w);
+
+/* Take one of the connections that requests share into w->db, waiting for it as long as
+ * --database-wait says.  Not while the worker has one; see db/pool.h for what must not be
+ * waited for while it has.
+ *   ACCEPTED       give it back with worker_give_db()
+ *   DATABASE_BUSY  the time passed; the log says so
+ *   UNAVAILABLE    PostgreSQL does not answer; the log says what was said */
+enum outcome worker_take_db(struct worker *w);
+/* What a run on w->db that failed means for the client, where no COMMIT was sent: INTERNAL
+ * or UNAVAILABLE.  The log says why. */
+enum outcome worker_db_failed(struct worker *w, enum db_status st);
+/* Give it back; nothing happens if there is none.  An open transaction is rolled back. */
+void worker_give_db(struct worker *w);
 
 #endif /* APP_SERVICE_H */

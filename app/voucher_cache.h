@@ -1,29 +1,65 @@
 /* SPDX-License-Identifier: MIT */
 /* voucher_cache.h -- when each voucher is on sale, remembered for a second.
  *
- * Every thread has its own, so there is nothing to lock.  A voucher that does not exist
- * is not remembered: it may be created the next moment.
+ * All threads share one.  A hit reads a few words and writes nothing, so hits do not slow
+ * each other down.  When a window has to be read, one thread reads it and the others take
+ * its answer: a crowd that comes for the same voucher costs one look at the database.  A
+ * window that has just grown old is given out for one more second while it is read again.
+ *
+ * A voucher that does not exist is not remembered, since it may be created the next moment:
+ * each answer "there is none" comes from a read that began after the question.
+ *
+ * Threads     Any, after voucher_cache_init().
  */
 #ifndef APP_VOUCHER_CACHE_H
 #define APP_VOUCHER_CACHE_H
 
+#include <pthread.h>
+#include <stdalign.h>
+#include <stdatomic.h>
+
+#include "app/outcome.h"
 #include "db/voucher.h"
 
 enum {
-    VOUCHER_CACHE_SLOTS = 64,
+    VOUCHER_CACHE_SLOTS = 1024, /* vouchers whose numbers differ by this share a slot */
     VOUCHER_CACHE_MS = 1000,
+    VOUCHER_CACHE_OLD_MS = 2000,
+};
+
+/* What is known of one voucher, and who is reading it. */
+struct voucher_slot {
+    alignas(64) _Atomic uint64_t version; /* odd while the four below change */
+    _Atomic int64_t voucher_id;
+    _Atomic int64_t begin_us;
+    _Atomic int64_t end_us;
+    _Atomic int64_t read_ns; /* when; 0: empty */
+    /* Below: under the mutex. */
+    uint64_t begun;        /* reads that have begun */
+    bool is_being_read;    /* the last of them has not ended */
+    int64_t asked_id;      /* the voucher of the last one */
+    enum outcome outcome;  /* and how it ended */
 };
 
 struct voucher_cache {
-    struct {
-        struct voucher_window window;
-        int64_t read_ns; /* 0: empty */
-    } slots[VOUCHER_CACHE_SLOTS];
+    struct voucher_slot slots[VOUCHER_CACHE_SLOTS];
+    pthread_mutex_t mutex;
+    pthread_cond_t read; /* one ended */
 };
 
-/* The window of a voucher, cached or fresh.  As voucher_find_window(). */
-enum db_status voucher_cache_get(struct voucher_cache *cache, struct db_conn *db,
-                                 int64_t voucher_id, struct voucher_window *window,
-                                 bool *found);
+/* Read a window from the database.
+ *   ACCEPTED  *window is it
+ *   UNKNOWN_VOUCHER   there is none
+ *   otherwise the database could not be asked */
+typedef enum outcome voucher_read(void *arg, int64_t voucher_id,
+                                  struct voucher_window *window);
+
+void voucher_cache_init(struct voucher_cache *cache);
+
+/* The window of a voucher, remembered or fresh; answers as `read`, which is called at most
+ * once, or not at all. */
+enum outcome voucher_cache_get(struct voucher_cache *cache, int64_t voucher_id,
+                               voucher_read *read, void *arg,
+                               struct voucher_window *window);
 
 #endif /* APP_VOUCHER_CACHE_H */

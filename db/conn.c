@@ -91,6 +91,14 @@ enum db_status db_lose(struct db_conn *db, const char *text)
     return DB_LOST;
 }
 
+enum db_status db_lose_silent(struct db_conn *db)
+{
+    const char *said = PQerrorMessage(db->pg);
+
+    db->fell_silent = said[0] == '\0';
+    return db_lose(db, db->fell_silent ? "the server did not answer in time" : said);
+}
+
 /* Wait until the socket is ready.  False: the deadline passed. */
 bool db_wait_socket(int fd, short events, int64_t deadline_ns)
 {
@@ -168,14 +176,12 @@ static enum db_status connect_now(struct db_conn *db)
         return db_lose(db, "out of memory");
     (void)PQsetNoticeReceiver(db->pg, drop_notice, NULL);
     if (PQstatus(db->pg) == CONNECTION_BAD || !finish_connecting(db->pg, deadline_ns)) {
-        const char *said = PQerrorMessage(db->pg);
-
         back_off(db);
-        return db_lose(db,
-                       said[0] != '\0' ? said : "the server did not answer in time");
+        return db_lose_silent(db);
     }
     db->backoff_ms = 0;
     db->next_try_ns = 0;
+    db->fell_silent = false;
     if (PQenterPipelineMode(db->pg) != 1)
         return db_lose(db, PQerrorMessage(db->pg));
     return DB_OK;
@@ -184,7 +190,7 @@ static enum db_status connect_now(struct db_conn *db)
 /* An idle connection has nothing to say, so one that can be read has been hung up on,
  * or is about to be.  Finding that out here, before anything is sent, is what makes a
  * restarted server cost nobody an order. */
-static bool is_stale(const struct db_conn *db)
+bool db_is_stale(const struct db_conn *db)
 {
     struct pollfd p = {.fd = PQsocket(db->pg), .events = POLLIN, .revents = 0};
 
@@ -194,7 +200,7 @@ static bool is_stale(const struct db_conn *db)
 
 enum db_status db_connect(struct db_conn *db)
 {
-    if (db->pg != NULL && !is_stale(db))
+    if (db->pg != NULL && !db_is_stale(db))
         return DB_OK;
     if (db->pg != NULL && PQtransactionStatus(db->pg) != PQTRANS_IDLE)
         return db_lose(db, "the connection broke inside a transaction");

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* conn_private.h -- what conn.c, run.c and rows.c share; nobody else includes it. */
+/* conn_private.h -- what conn.c, run.c, rows.c and pool.c share; nobody else includes it. */
 #ifndef DB_CONN_PRIVATE_H
 #define DB_CONN_PRIVATE_H
 
@@ -31,6 +31,7 @@ struct db_conn {
     size_t succeeded;
     int64_t next_try_ns;
     int64_t backoff_ms;
+    bool fell_silent; /* it was lost because the server did not answer in time */
     char error[ERROR_MAX];
     char constraint[64];
     char state[6]; /* SQLSTATE */
@@ -44,6 +45,12 @@ void db_note_error(struct db_conn *db, const char *text);
 
 /* Note the error and hang up.  Answers DB_LOST. */
 enum db_status db_lose(struct db_conn *db, const char *text);
+
+/* The same because the server did not answer in time: libpq's words if it has some. */
+enum db_status db_lose_silent(struct db_conn *db);
+
+/* Is a connection between two runs broken, or about to be? */
+bool db_is_stale(const struct db_conn *db);
 
 /* Wait until the socket is ready for `events`.  False: the deadline passed. */
 bool db_wait_socket(int fd, short events, int64_t deadline_ns);

@@ -250,7 +250,7 @@ static void pause_ms(long ms)
     (void)nanosleep(&t, NULL);
 }
 
-enum order_settled order_settle(struct db_conn *db, const struct order_commit *commit,
+enum order_settled order_settle(struct db_pool *pool, const struct order_commit *commit,
                                 int64_t wait_ms, int64_t *id)
 {
     enum { FIRST_MS = 5, LAST_MS = 100, PATIENCE = 3 };
@@ -258,15 +258,21 @@ enum order_settled order_settle(struct db_conn *db, const struct order_commit *c
     long ms = FIRST_MS;
 
     for (int asked_open = 0;; ms = ms * 2 > LAST_MS ? LAST_MS : ms * 2) {
+        int64_t left_ms = (deadline_ns - monotonic_ns()) / 1000000;
+        enum order_settled settled = ORDER_UNSETTLED;
+        struct db_taken taken;
         bool is_open = false;
-        enum order_settled settled = ask_once(db, commit, id, &is_open);
 
+        if (db_pool_take(pool, left_ms > 0 ? left_ms : 0, &taken) == DB_OK) {
+            settled = ask_once(taken.db, commit, id, &is_open);
+            if (is_open && ++asked_open == PATIENCE)
+                (void)db_run_one(taken.db, &GIVE_UP,
+                                 DB_VALUES(DB_INT(commit->backend_pid),
+                                           DB_TEXT(commit->xid)));
+            db_pool_give(pool, taken.db);
+        }
         if (settled != ORDER_UNSETTLED || monotonic_ns() >= deadline_ns)
             return settled;
-        if (is_open && ++asked_open == PATIENCE)
-            (void)db_run_one(db, &GIVE_UP,
-                             DB_VALUES(DB_INT(commit->backend_pid),
-                                       DB_TEXT(commit->xid)));
         pause_ms(ms);
     }
 }

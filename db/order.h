@@ -11,6 +11,7 @@
 
 #include "db/conn.h"
 #include "db/guard.h"
+#include "db/pool.h"
 
 /* What an order row says. */
 struct order_row {
@@ -98,8 +99,9 @@ enum order_settled {
  * what the database says of its transaction.  If that stays open because the server
  * process still waits for its dead client, that process is told to give up, which
  * decides it.  *id is written only with SOLD and SOLD_BEFORE.  If the server no longer
- * knows how the transaction ended, an order that is there counts as SOLD. */
-enum order_settled order_settle(struct db_conn *db, const struct order_commit *commit,
+ * knows how the transaction ended, an order that is there counts as SOLD.  Each question
+ * takes a connection of the pool and gives it back; the caller has none. */
+enum order_settled order_settle(struct db_pool *pool, const struct order_commit *commit,
                                 int64_t wait_ms, int64_t *id);
 
 #endif /* DB_ORDER_H */

@@ -217,13 +217,7 @@ static enum db_status read_all(struct db_conn *db, const bool *prepares)
         db_disconnect(db);
         return DB_LOST;
     }
-    if (!read) {
-        const char *said = PQerrorMessage(db->pg);
-
-        return db_lose(db,
-                       said[0] != '\0' ? said : "the server did not answer in time");
-    }
-    return first;
+    return read ? first : db_lose_silent(db);
 }
 
 enum db_status db_run(struct db_conn *db)

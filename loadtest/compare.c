@@ -273,6 +273,7 @@ static enum exit_code attempt(const struct comparison *c,
         .stays_out =
             expectation_of(cell->lock, cell->hazard->name) == EXPECT_SOUND,
         .face = "hmdp",
+        .transacts_at_once = true,
         .record = v->record,
     };
 

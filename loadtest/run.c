@@ -112,6 +112,8 @@ static enum exit_code start_services(struct running *r)
     };
     enum exit_code rc;
 
+    if (plan->transacts_at_once)
+        services.database_connections = services.workers;
     files_join(record, plan->dir, "locks");
     if (plan->record && !(r->history = fault_history_open(record)))
         return EXIT_UNAVAILABLE;

@@ -29,6 +29,7 @@ struct run_plan {
     int64_t lease_ms;
     bool has_gap, stays_out;  /* see hazard.h                                        */
     const char *face;         /* hmdp or v1                                          */
+    bool transacts_at_once;   /* each request may be in a transaction beside all others */
     bool record;              /* the locks: dir/locks, for `seckill check`           */
 };
 

@@ -47,6 +47,7 @@ void stage_start_service(struct stage *s, int count, const char *const *flags)
                                 .flags = all,
                                 .count = count,
                                 .workers = WORKERS,
+                                .database_connections = WORKERS,
                                 .allow_faults = true,
                                 .record_dir = s->records};
 

@@ -21,7 +21,7 @@ enum { FLAGS_MAX = 48, READY_MS = 15000, STOP_MS = 15000, LINE_MAX_BYTES = 512 }
 static bool start_one(struct service *s, const struct service_plan *plan, int index,
                       char **env)
 {
-    char program[FILES_PATH_MAX], workers[32], process[32];
+    char program[FILES_PATH_MAX], workers[32], database[48], process[32];
     char record[FILES_PATH_MAX];
     const char *argv[FLAGS_MAX + 1] = {program, "--listen=127.0.0.1:0",
                                        "--admin-listen=127.0.0.1:0", process};
@@ -37,6 +37,10 @@ static bool start_one(struct service *s, const struct service_plan *plan, int in
     snprintf(workers, sizeof workers, "--workers=%d", plan->workers);
     if (plan->workers > 0)
         argv[n++] = workers;
+    snprintf(database, sizeof database, "--database-connections=%d",
+             plan->database_connections);
+    if (plan->database_connections > 0)
+        argv[n++] = database;
     if (plan->allow_faults)
         argv[n++] = "--allow-faults";
     if (plan->record_dir) {

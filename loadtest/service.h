@@ -31,6 +31,7 @@ struct service_plan {
     const char *const *flags; /* for every process, NULL at the end                 */
     int count;                /* of processes                                       */
     int workers;              /* --workers of each; 0: its default                  */
+    int database_connections; /* --database-connections of each; 0: its default     */
     bool allow_faults;
     const char *record_dir;   /* of the locks; NULL: no record                      */
 };

@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: MIT */
+/* sale_window.c -- is a voucher on sale now? */
+#include "app/sale_window.h"
+
+#include <time.h>
+
+#include "db/voucher.h"
+
+static int64_t wall_clock_us(void)
+{
+    struct timespec t;
+
+    (void)clock_gettime(CLOCK_REALTIME, &t);
+    return (int64_t)t.tv_sec * 1000000 + t.tv_nsec / 1000;
+}
+
+/* A voucher_read for the cache. */
+static enum outcome read_window(void *worker, int64_t voucher_id,
+                                struct voucher_window *window)
+{
+    struct worker *w = worker;
+    enum outcome outcome = worker_take_db(w);
+    bool found = false;
+    enum db_status st;
+
+    if (outcome != OUTCOME_ACCEPTED)
+        return outcome;
+    st = voucher_find_window(w->db, voucher_id, window, &found);
+    outcome = st != DB_OK ? worker_db_failed(w, st)
+              : found     ? OUTCOME_ACCEPTED
+                          : OUTCOME_UNKNOWN_VOUCHER;
+    worker_give_db(w);
+    return outcome;
+}
+
+enum outcome sale_window_check(struct worker *w, int64_t voucher_id)
+{
+    struct voucher_window window;
+    enum outcome outcome = voucher_cache_get(w->service->vouchers, voucher_id,
+                                             read_window, w, &window);
+
+    if (outcome != OUTCOME_ACCEPTED)
+        return outcome;
+    switch (voucher_phase_at(&window, wall_clock_us())) {
+    case VOUCHER_NOT_STARTED:
+        return OUTCOME_NOT_STARTED;
+    case VOUCHER_ENDED:
+        return OUTCOME_ENDED;
+    case VOUCHER_ON_SALE:
+        break;
+    }
+    return OUTCOME_ACCEPTED;
+}

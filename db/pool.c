@@ -1,0 +1,351 @@
+/* SPDX-License-Identifier: MIT */
+/* pool.c -- hands out connections in the order of arrival, and keeps them open.
+ *
+ * Every connection is in exactly one place: free, closed, being opened by the pool's
+ * thread, or in use.  Invariant: while a caller waits, no connection is free.
+ */
+#include "db/pool.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
+
+#include "base/duration.h"
+#include "db/conn_private.h"
+
+/* A caller in line; it lives on that caller's stack. */
+struct waiter {
+    struct waiter *next;
+    uint64_t ticket;
+    pthread_cond_t told;
+    bool is_told;
+    struct db_conn *db; /* NULL once told: the pool went down */
+};
+
+/* Connections that are not in use, the last one on top. */
+struct stack {
+    struct db_conn **items;
+    size_t count;
+};
+
+struct db_pool {
+    pthread_mutex_t mutex; /* for everything below */
+    pthread_t opener;
+    pthread_cond_t work; /* for the opener: a connection was closed, or the end */
+    bool is_ending;
+    bool is_down;
+    char why[ERROR_MAX]; /* the pool is down: what was said */
+    size_t size;
+    size_t in_use;
+    struct db_conn **all;
+    struct stack free, closed;
+    struct waiter *first, **last_next;
+    uint64_t next_ticket;
+    struct db_pool_stats sums;
+};
+
+static void push(struct stack *stack, struct db_conn *db)
+{
+    stack->items[stack->count++] = db;
+}
+
+static struct db_conn *pop(struct stack *stack)
+{
+    return stack->count > 0 ? stack->items[--stack->count] : NULL;
+}
+
+static void make_condition(pthread_cond_t *condition)
+{
+    pthread_condattr_t attributes;
+
+    (void)pthread_condattr_init(&attributes);
+    (void)pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
+    (void)pthread_cond_init(condition, &attributes);
+    (void)pthread_condattr_destroy(&attributes);
+}
+
+/* False: the instant has come. */
+static bool wait_until(pthread_cond_t *condition, pthread_mutex_t *mutex,
+                       int64_t deadline_ns)
+{
+    const struct timespec until = {.tv_sec = (time_t)(deadline_ns / 1000000000),
+                                   .tv_nsec = (long)(deadline_ns % 1000000000)};
+
+    return pthread_cond_timedwait(condition, mutex, &until) != ETIMEDOUT;
+}
+
+/* ---- the line; the mutex is held ---- */
+
+/* By ticket: a caller that found its free connection dead lost no place by that. */
+static void line_up(struct db_pool *pool, struct waiter *waiter)
+{
+    struct waiter **at = &pool->first;
+
+    if (waiter->ticket + 1 == pool->next_ticket)
+        at = pool->last_next;
+    while (*at != NULL && (*at)->ticket < waiter->ticket)
+        at = &(*at)->next;
+    waiter->next = *at;
+    *at = waiter;
+    if (waiter->next == NULL)
+        pool->last_next = &waiter->next;
+    pool->sums.waiting++;
+}
+
+static void leave_line(struct db_pool *pool, struct waiter **at)
+{
+    struct waiter *waiter = *at;
+
+    *at = waiter->next;
+    if (waiter->next == NULL)
+        pool->last_next = at;
+    pool->sums.waiting--;
+}
+
+/* Give the first in line what it waits for, or NULL: there is nothing to wait for. */
+static void tell_first(struct db_pool *pool, struct db_conn *db)
+{
+    struct waiter *waiter = pool->first;
+
+    leave_line(pool, &pool->first);
+    waiter->db = db;
+    waiter->is_told = true;
+    (void)pthread_cond_signal(&waiter->told);
+}
+
+/* An open connection has become available. */
+static void hand_on(struct db_pool *pool, struct db_conn *db)
+{
+    if (pool->first == NULL) {
+        push(&pool->free, db);
+        return;
+    }
+    pool->in_use++;
+    tell_first(pool, db);
+}
+
+static bool is_any_open(const struct db_pool *pool)
+{
+    return pool->in_use + pool->free.count > 0;
+}
+
+static void go_down(struct db_pool *pool, const char *why)
+{
+    (void)snprintf(pool->why, sizeof(pool->why), "%s", why);
+    pool->is_down = true;
+    while (pool->first != NULL)
+        tell_first(pool, NULL);
+}
+
+static void put_closed(struct db_pool *pool, struct db_conn *db)
+{
+    push(&pool->closed, db);
+    if (db->fell_silent && !is_any_open(pool))
+        go_down(pool, db->error);
+    (void)pthread_cond_signal(&pool->work);
+}
+
+/* ---- the thread that opens connections ---- */
+
+/* Try once, without the mutex.  It is held again afterwards. */
+static void open_one(struct db_pool *pool, struct db_conn *db)
+{
+    enum db_status st;
+
+    (void)pthread_mutex_unlock(&pool->mutex);
+    st = db_connect(db);
+    (void)pthread_mutex_lock(&pool->mutex);
+    if (st == DB_OK) {
+        pool->is_down = false;
+        hand_on(pool, db);
+        return;
+    }
+    push(&pool->closed, db);
+    if (!is_any_open(pool))
+        go_down(pool, db->error);
+}
+
+static void *keep_open(void *arg)
+{
+    struct db_pool *pool = arg;
+
+    (void)pthread_mutex_lock(&pool->mutex);
+    while (!pool->is_ending) {
+        struct db_conn *db = pool->closed.count > 0
+                                 ? pool->closed.items[pool->closed.count - 1]
+                                 : NULL;
+
+        if (db == NULL)
+            (void)pthread_cond_wait(&pool->work, &pool->mutex);
+        else if (monotonic_ns() < db->next_try_ns)
+            (void)wait_until(&pool->work, &pool->mutex, db->next_try_ns);
+        else
+            open_one(pool, pop(&pool->closed));
+    }
+    (void)pthread_mutex_unlock(&pool->mutex);
+    return NULL;
+}
+
+/* ---- make and free ---- */
+
+static void free_parts(struct db_pool *pool)
+{
+    for (size_t i = 0; pool->all != NULL && i < pool->size; i++)
+        db_free(pool->all[i]);
+    free(pool->all);
+    free(pool->free.items);
+    free(pool->closed.items);
+    (void)pthread_cond_destroy(&pool->work);
+    (void)pthread_mutex_destroy(&pool->mutex);
+    free(pool);
+}
+
+struct db_pool *db_pool_new(const struct db_options *opts, size_t size)
+{
+    struct db_pool *pool = calloc(1, sizeof(*pool));
+    bool is_whole;
+
+    if (pool == NULL)
+        return NULL;
+    (void)pthread_mutex_init(&pool->mutex, NULL);
+    make_condition(&pool->work);
+    pool->size = size;
+    pool->last_next = &pool->first;
+    pool->all = calloc(size, sizeof(struct db_conn *));
+    pool->free.items = calloc(size, sizeof(struct db_conn *));
+    pool->closed.items = calloc(size, sizeof(struct db_conn *));
+    is_whole =
+        pool->all != NULL && pool->free.items != NULL && pool->closed.items != NULL;
+    for (size_t i = 0; is_whole && i < size; i++) {
+        pool->all[i] = db_new(opts);
+        is_whole = pool->all[i] != NULL;
+        push(&pool->closed, pool->all[i]);
+    }
+    if (is_whole && pthread_create(&pool->opener, NULL, keep_open, pool) == 0)
+        return pool;
+    free_parts(pool);
+    return NULL;
+}
+
+void db_pool_free(struct db_pool *pool)
+{
+    if (pool == NULL)
+        return;
+    (void)pthread_mutex_lock(&pool->mutex);
+    pool->is_ending = true;
+    (void)pthread_cond_signal(&pool->work);
+    (void)pthread_mutex_unlock(&pool->mutex);
+    (void)pthread_join(pool->opener, NULL);
+    free_parts(pool);
+}
+
+/* ---- take and give ---- */
+
+/* A free connection that is not dead.  The mutex is held, but not while it is looked at. */
+static struct db_conn *take_free(struct db_pool *pool)
+{
+    struct db_conn *db;
+
+    while ((db = pop(&pool->free)) != NULL) {
+        bool is_dead;
+
+        pool->in_use++;
+        (void)pthread_mutex_unlock(&pool->mutex);
+        is_dead = db_is_stale(db);
+        if (is_dead)
+            db_disconnect(db);
+        (void)pthread_mutex_lock(&pool->mutex);
+        if (!is_dead)
+            return db;
+        pool->in_use--;
+        put_closed(pool, db);
+    }
+    return NULL;
+}
+
+static enum db_status wait_in_line(struct db_pool *pool, struct waiter *me,
+                                   int64_t deadline_ns)
+{
+    make_condition(&me->told);
+    line_up(pool, me);
+    pool->sums.queued++;
+    while (!me->is_told &&
+           wait_until(&me->told, &pool->mutex, deadline_ns))
+        ;
+    if (!me->is_told) {
+        struct waiter **at = &pool->first;
+
+        while (*at != me)
+            at = &(*at)->next;
+        leave_line(pool, at);
+    }
+    (void)pthread_cond_destroy(&me->told);
+    if (!me->is_told)
+        return DB_TIMEOUT;
+    return me->db != NULL ? DB_OK : DB_LOST;
+}
+
+/* What to tell people; the mutex is held. */
+static void explain(const struct db_pool *pool, enum db_status st, int64_t wait_ms,
+                    char out[DB_POOL_WHY_MAX])
+{
+    out[0] = '\0';
+    if (st == DB_TIMEOUT)
+        (void)snprintf(out, DB_POOL_WHY_MAX,
+                       "no connection to the database became free within %lld ms: %zu of "
+                       "%zu are open, %zu are in use, and %lld requests wait",
+                       (long long)wait_ms, pool->in_use + pool->free.count, pool->size,
+                       pool->in_use, (long long)pool->sums.waiting);
+    else if (st == DB_LOST)
+        (void)snprintf(out, DB_POOL_WHY_MAX, "%.*s", DB_POOL_WHY_MAX - 1, pool->why);
+}
+
+enum db_status db_pool_take(struct db_pool *pool, int64_t wait_ms,
+                            struct db_taken *taken)
+{
+    int64_t begin_ns = monotonic_ns();
+    enum db_status st = DB_OK;
+    struct waiter me = {0};
+
+    (void)pthread_mutex_lock(&pool->mutex);
+    me.ticket = pool->next_ticket++;
+    me.db = take_free(pool);
+    if (me.db == NULL && pool->is_down)
+        st = DB_LOST;
+    else if (me.db == NULL)
+        st = wait_in_line(pool, &me, begin_ns + wait_ms * 1000000);
+    pool->sums.taken += st == DB_OK;
+    pool->sums.timed_out += st == DB_TIMEOUT;
+    pool->sums.refused += st == DB_LOST;
+    explain(pool, st, wait_ms, taken->why);
+    (void)pthread_mutex_unlock(&pool->mutex);
+    taken->db = me.db;
+    taken->waited_ns = monotonic_ns() - begin_ns;
+    return st;
+}
+
+void db_pool_give(struct db_pool *pool, struct db_conn *db)
+{
+    db_clear_results(db);
+    if (db_in_transaction(db))
+        db_disconnect(db);
+    (void)pthread_mutex_lock(&pool->mutex);
+    pool->in_use--;
+    if (db->pg != NULL)
+        hand_on(pool, db);
+    else
+        put_closed(pool, db);
+    (void)pthread_mutex_unlock(&pool->mutex);
+}
+
+void db_pool_read_stats(struct db_pool *pool, struct db_pool_stats *out)
+{
+    (void)pthread_mutex_lock(&pool->mutex);
+    *out = pool->sums;
+    out->size = (int64_t)pool->size;
+    out->in_use = (int64_t)pool->in_use;
+    out->open = (int64_t)(pool->in_use + pool->free.count);
+    (void)pthread_mutex_unlock(&pool->mutex);
+}

@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: MIT */
+/* pool.h -- a bounded number of connections to PostgreSQL, shared by many threads.
+ *
+ *     struct db_taken taken;
+ *
+ *     if (db_pool_take(pool, 2000, &taken) == DB_OK) {
+ *         (void)db_run_one(taken.db, &STATEMENT, NULL);
+ *         db_pool_give(pool, taken.db);
+ *     }
+ *
+ * A thread of the pool opens the connections, one after another, and opens a lost one
+ * again after the back-off of conn.h.  So a caller never waits for an attempt to connect
+ * while another connection becomes free.
+ *
+ * Order       Callers that wait get connections in the order of their arrival.  A
+ *             connection that is given back goes straight to the first of them.
+ * Outage      The pool is down when no connection is open and the last attempt to open one
+ *             failed, or the last one was lost to a silent server.  Then every caller is
+ *             answered LOST at once, those that wait included, until an attempt succeeds.
+ * Deadlock    A thread that has a connection must not wait for a distributed lock, for a
+ *             second connection of the pool, or for a client's socket.  Then it waits for
+ *             PostgreSQL alone, and db_run() bounds that wait, so every connection comes
+ *             back.  A thread may wait for a connection while it holds a distributed lock:
+ *             no thread that has a connection waits for that lock, so there is no circle.
+ *             A row's lock belongs to a transaction, and a transaction has its connection.
+ * Threads     Any thread may take and give.  Between the two the connection belongs to the
+ *             thread that took it.
+ */
+#ifndef DB_POOL_H
+#define DB_POOL_H
+
+#include "db/conn.h"
+
+enum { DB_POOL_MAX = 1024, DB_POOL_WHY_MAX = 512 };
+
+struct db_pool; /* opaque */
+
+/* What a take brought. */
+struct db_taken {
+    struct db_conn *db;        /* NULL unless the answer was OK */
+    int64_t waited_ns;         /* from the call to its answer */
+    char why[DB_POOL_WHY_MAX]; /* unless OK: one sentence for people; else "" */
+};
+
+/* The numbers of one instant, and the sums since the pool was made. */
+struct db_pool_stats {
+    int64_t size;    /* connections at most */
+    int64_t open;    /* connections that are open, in use or not */
+    int64_t in_use;  /* connections that callers have */
+    int64_t waiting; /* callers that wait for one */
+    uint64_t taken;     /* takes answered OK */
+    uint64_t queued;    /* takes that found none free and waited */
+    uint64_t timed_out; /* takes answered TIMEOUT */
+    uint64_t refused;   /* takes answered LOST */
+};
+
+/* Make a pool of `size` connections (1 to DB_POOL_MAX) and begin to open them; strings of
+ * `opts` are copied.  NULL: no memory, or no thread.  The caller must db_pool_free(). */
+struct db_pool *db_pool_new(const struct db_options *opts, size_t size);
+
+/* Hang up and free.  No thread may have a connection or wait for one.  Waits for an attempt
+ * to connect that is under way, at most the connect timeout.  NULL is fine. */
+void db_pool_free(struct db_pool *pool);
+
+/* Take a connection, waiting for one for at most `wait_ms`.
+ *   OK       taken->db is open and in no transaction; give it back with db_pool_give()
+ *   TIMEOUT  the time passed, and all connections were in use
+ *   LOST     the pool is down; taken->why ends with what the server or libpq said */
+enum db_status db_pool_take(struct db_pool *pool, int64_t wait_ms,
+                            struct db_taken *taken);
+
+/* Give back what was taken, whatever became of it.  A transaction that is still open is
+ * rolled back, by hanging up.  Results of the connection are freed. */
+void db_pool_give(struct db_pool *pool, struct db_conn *db);
+
+void db_pool_read_stats(struct db_pool *pool, struct db_pool_stats *out);
+
+#endif /* DB_POOL_H */
