@@ -81,6 +81,7 @@ static const char *reason_of(int status)
         {201, "Created"},
         {400, "Bad Request"},
         {401, "Unauthorized"},
+        {403, "Forbidden"},
         {404, "Not Found"},
         {405, "Method Not Allowed"},
         {408, "Request Timeout"},
@@ -115,6 +116,20 @@ static bool has_body(const struct request *rq, const struct answer *an)
     return an->body->len > 0 && (method == NULL || strcmp(method, "HEAD") != 0);
 }
 
+/* What is wrong with the token, as RFC 6750 has it: the face of the courses has no body to
+ * say it in. */
+static void write_challenge(const struct answer *an, struct text *out)
+{
+    if (an->status != 401 && an->refused == NULL)
+        return;
+    text_add(out, "WWW-Authenticate: Bearer");
+    if (an->refused != NULL)
+        text_add(out, " error=\"%s\", error_description=\"%s\"",
+                 an->status == 401 ? "invalid_token" : "insufficient_scope",
+                 an->refused);
+    text_add(out, "\r\n");
+}
+
 void answer_write(const struct request *rq, struct answer *an, bool closes,
                   struct text *out)
 {
@@ -131,8 +146,7 @@ void answer_write(const struct request *rq, struct answer *an, bool closes,
              outcome_info(an->outcome)->name, rq->id, closes ? "close" : "keep-alive");
     if (outcome_is_passing(an->outcome))
         text_add(out, "Retry-After: 1\r\n");
-    if (an->status == 401)
-        text_add(out, "WWW-Authenticate: Bearer\r\n");
+    write_challenge(an, out);
     if (an->allow != NULL)
         text_add(out, "Allow: %s\r\n", an->allow);
     if (an->location[0] != '\0')

@@ -89,12 +89,11 @@ static void release_faults(void)
 
 static bool load_key(struct service *s, const struct config *c)
 {
-    if (token_key_load(c->token_key_file, &s->key))
+    char why[TOKEN_WHY_MAX];
+
+    if (token_keys_load(c->token_key_file, geteuid(), &s->keys, why))
         return true;
-    log_error("cannot use the token key in %s: %s", c->token_key_file,
-              errno == EACCES   ? "it must be readable by its owner only"
-              : errno == EINVAL ? "it must hold 64 hex digits"
-                                : strerror(errno));
+    log_error("cannot use --token-key-file=%s: %s", c->token_key_file, why);
     return false;
 }
 

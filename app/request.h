@@ -32,6 +32,8 @@ struct answer {
     int status;
     const char *type;
     const char *allow;     /* NULL: no such header */
+    const char *refused;   /* why the token that came is not enough; NULL: none came,
+                            * or it is */
     char location[64];     /* "": no such header */
     bool is_replay;        /* accepted, but by an earlier request of the same id */
     bool closes;           /* the connection is not used again */

@@ -7,31 +7,32 @@
 #include <strings.h>
 
 static const struct route ROUTES[] = {
-#define ORDERS(method, path, face, flags, handler)                                     \
-    {LISTENER_ORDERS, method, path, face, flags, handler},
-#define ADMIN(method, path, flags, handler)                                            \
-    {LISTENER_ADMIN, method, path, FACE_API, flags, handler},
-    ORDERS("POST", "/voucher-order/seckill/{id}", FACE_COURSE,
-           ROUTE_TOKEN | ROUTE_ORDER, api_order_course)
-    ORDERS("POST", "/voucher/seckill", FACE_COURSE, ROUTE_TOKEN | ROUTE_BODY,
+#define ORDERS(method, path, face, needs, flags, handler)                              \
+    {LISTENER_ORDERS, method, path, face, needs, flags, handler},
+#define ADMIN(method, path, needs, flags, handler)                                     \
+    {LISTENER_ADMIN, method, path, FACE_API, needs, flags, handler},
+    ORDERS("POST", "/voucher-order/seckill/{id}", FACE_COURSE, NEED_BUYER, ROUTE_ORDER,
+           api_order_course)
+    ORDERS("POST", "/voucher/seckill", FACE_COURSE, NEED_OPERATOR, ROUTE_BODY,
            api_voucher_course)
-    ORDERS("GET", "/voucher/list/{id}", FACE_COURSE, 0, api_voucher_list_course)
-    ORDERS("POST", "/api/v1/vouchers/{id}/orders", FACE_API, ROUTE_TOKEN | ROUTE_ORDER,
+    ORDERS("GET", "/voucher/list/{id}", FACE_COURSE, NEED_NOTHING, 0,
+           api_voucher_list_course)
+    ORDERS("POST", "/api/v1/vouchers/{id}/orders", FACE_API, NEED_BUYER, ROUTE_ORDER,
            api_order)
-    ORDERS("POST", "/api/v1/vouchers", FACE_API, ROUTE_TOKEN | ROUTE_BODY, api_voucher)
-    ORDERS("GET", "/api/v1/vouchers", FACE_API, 0, api_voucher_list)
-    ORDERS("GET", "/api/v1/vouchers/{id}", FACE_API, 0, api_voucher_find)
-    ORDERS("GET", "/api/v1/orders/{id}", FACE_API, ROUTE_TOKEN, api_order_find)
-    ORDERS("GET", "/api/v1/requests/{word}", FACE_API, ROUTE_TOKEN, api_request_find)
-    ADMIN("GET", "/livez", 0, admin_live)
-    ADMIN("GET", "/readyz", 0, admin_ready)
-    ADMIN("GET", "/metrics", 0, admin_metrics)
-    ADMIN("GET", "/config", 0, admin_config)
-    ADMIN("GET", "/admin/locks/{name}", 0, admin_lock_show)
-    ADMIN("DELETE", "/admin/locks/{name}", 0, admin_lock_force)
-    ADMIN("GET", "/faults", ROUTE_FAULT, admin_faults)
-    ADMIN("POST", "/faults/arm", ROUTE_FAULT, admin_fault_arm)
-    ADMIN("POST", "/faults/release", ROUTE_FAULT, admin_fault_release)
+    ORDERS("POST", "/api/v1/vouchers", FACE_API, NEED_OPERATOR, ROUTE_BODY, api_voucher)
+    ORDERS("GET", "/api/v1/vouchers", FACE_API, NEED_NOTHING, 0, api_voucher_list)
+    ORDERS("GET", "/api/v1/vouchers/{id}", FACE_API, NEED_NOTHING, 0, api_voucher_find)
+    ORDERS("GET", "/api/v1/orders/{id}", FACE_API, NEED_BUYER, 0, api_order_find)
+    ORDERS("GET", "/api/v1/requests/{word}", FACE_API, NEED_BUYER, 0, api_request_find)
+    ADMIN("GET", "/livez", NEED_NOTHING, 0, admin_live)
+    ADMIN("GET", "/readyz", NEED_NOTHING, 0, admin_ready)
+    ADMIN("GET", "/metrics", NEED_NOTHING, 0, admin_metrics)
+    ADMIN("GET", "/config", NEED_NOTHING, 0, admin_config)
+    ADMIN("GET", "/admin/locks/{name}", NEED_NOTHING, 0, admin_lock_show)
+    ADMIN("DELETE", "/admin/locks/{name}", NEED_NOTHING, 0, admin_lock_force)
+    ADMIN("GET", "/faults", NEED_NOTHING, ROUTE_FAULT, admin_faults)
+    ADMIN("POST", "/faults/arm", NEED_NOTHING, ROUTE_FAULT, admin_fault_arm)
+    ADMIN("POST", "/faults/release", NEED_NOTHING, ROUTE_FAULT, admin_fault_release)
 #undef ORDERS
 #undef ADMIN
 };
@@ -109,14 +110,41 @@ bool route_is_order(enum listener_kind listener, const struct gate_request *head
     return false;
 }
 
-static bool read_token(struct request *rq)
+/* The token, with the word Bearer before it or without.  NULL: there is none. */
+static const char *bearer(const struct request *rq)
 {
     const char *token = request_header(rq, "authorization");
 
-    if (token != NULL && strncasecmp(token, "Bearer ", 7) == 0)
-        token += 7;
-    return token != NULL &&
-           token_verify(&rq->worker->service->key, token, &rq->user_id);
+    return token != NULL && strncasecmp(token, "Bearer ", 7) == 0 ? token + 7 : token;
+}
+
+/* A token of the role that the route needs?  False: the refusal is written. */
+static bool read_token(const struct route *route, struct request *rq, struct answer *an)
+{
+    enum token_role role = route->needs == NEED_OPERATOR ? TOKEN_OPERATOR : TOKEN_BUYER;
+    const char *token = bearer(rq);
+    struct token_claim claim;
+    enum token_verdict verdict;
+
+    if (token == NULL) {
+        answer_outcome(rq, an, route->face, OUTCOME_UNAUTHORIZED,
+                       "the header authorization is missing");
+        return false;
+    }
+    verdict = token_verify(&rq->worker->service->keys, token, token_now_s(), &claim);
+    if (verdict != TOKEN_GOOD) {
+        an->refused = token_verdict_text(verdict);
+        answer_outcome(rq, an, route->face, OUTCOME_UNAUTHORIZED, an->refused);
+        return false;
+    }
+    if (claim.role != role) {
+        an->refused = role == TOKEN_OPERATOR ? "this needs an operator's token"
+                                             : "this needs a buyer's token";
+        answer_outcome(rq, an, route->face, OUTCOME_FORBIDDEN, an->refused);
+        return false;
+    }
+    rq->user_id = claim.user_id;
+    return true;
 }
 
 /* A body where one belongs, none elsewhere. */
@@ -173,9 +201,7 @@ const struct route *route_admit(enum listener_kind listener, struct request *rq,
     rq->word = param;
     if (!body_fits(route, rq, an))
         return NULL;
-    if ((route->flags & ROUTE_TOKEN) && !read_token(rq)) {
-        answer_outcome(rq, an, route->face, OUTCOME_UNAUTHORIZED, NULL);
+    if (route->needs != NEED_NOTHING && !read_token(route, rq, an))
         return NULL;
-    }
     return read_param(route, rq, param, an) ? route : NULL;
 }

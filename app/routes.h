@@ -10,8 +10,14 @@ typedef void route_handler(const struct request *rq, struct answer *an);
 
 enum listener_kind { LISTENER_ORDERS, LISTENER_ADMIN };
 
+/* What a request must prove. */
+enum route_need {
+    NEED_NOTHING,
+    NEED_BUYER,    /* a token of this role, which says whose request it is */
+    NEED_OPERATOR, /* likewise */
+};
+
 enum route_flags {
-    ROUTE_TOKEN = 1, /* the request must prove whose it is */
     ROUTE_BODY = 2,  /* it has a body; all others must have none */
     ROUTE_ORDER = 4, /* it places an order: counted by its outcome */
     ROUTE_FAULT = 8, /* it exists only where faults are allowed */
@@ -23,6 +29,7 @@ struct route {
     const char *path; /* {id} stands for a number, {word} for the id of a
                        * request, {name} for a lock; at most one of them */
     enum face face;
+    enum route_need needs;
     unsigned flags;
     route_handler *handler;
 };

@@ -22,7 +22,7 @@
 struct service {
     const struct config *config;
     const struct settings *settings;
-    struct token_key key;
+    struct token_keys keys;
     struct dlock_system *locks;
     struct admission *admission; /* NULL: everybody is let in */
     const struct stock_guard *guard;

@@ -1,41 +1,100 @@
 /* SPDX-License-Identifier: MIT */
 /* token.h -- who a request comes from, proved without a table of logins.
  *
- * A token is 16 hex digits of the user's number followed by 32 hex digits: the first
- * half of HMAC-SHA256 over those digits, under a key that the service and the
- * laboratory share.
+ * A token is 72 lower-case hex digits:
  *
- * Threads     Any; a key is read-only once it is loaded.
+ *     digits  what
+ *      2      the form of the token: 02
+ *      2      the role: 01 buyer, 02 operator
+ *      4      the number of the key that it was made with
+ *     16      the user's number, 1 to 2^63 - 1
+ *     16      when it expires, in seconds since 1970: it is good before that instant
+ *     32      the first half of HMAC-SHA256 over the 40 digits before
+ *
+ * The form before this one, 48 digits without role and expiry, is refused by name.
+ *
+ * A key file has one key per line, "id:" and 64 hex digits, with an id from 0 to 65535.
+ * The first key makes new tokens and every key is good for verifying, so a key is changed
+ * without an outage: add the new key as the last line and restart every service, move it
+ * to the first line and make new tokens, and take the old line away once the last token
+ * of the old key has expired.  A file with 64 hex digits alone holds key 0.
+ *
+ * What this does not survive: a clock that is set back makes expired tokens good again
+ * until it has caught up, and a token cannot be revoked before it expires other than by
+ * taking its key away.
+ *
+ * Threads     Any; keys are read-only once they are loaded.
  */
 #ifndef BASE_TOKEN_H
 #define BASE_TOKEN_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
+#include <sys/types.h>
 
 enum {
     TOKEN_KEY_BYTES = 32,
-    TOKEN_LEN = 48, /* digits, without the NUL */
+    TOKEN_LEN = 72, /* digits, without the NUL */
+    TOKEN_KEYS_MAX = 16,
+    TOKEN_KEY_ID_MAX = 65535,
+    TOKEN_WHY_MAX = 256,
 };
 
 struct token_key {
+    unsigned id;
     unsigned char bytes[TOKEN_KEY_BYTES];
 };
 
-/* Make a new random key in a file that only its owner may read.  A file that is there
- * already is left as it is.  False: errno says why there is none. */
-bool token_key_make(const char *path);
+/* At least one once it is loaded; the first one makes new tokens. */
+struct token_keys {
+    struct token_key at[TOKEN_KEYS_MAX];
+    size_t count;
+};
 
-/* Read a key from a file that holds 64 hex digits and perhaps a newline.  False: the
- * file cannot be read, anybody but its owner may, or it holds something else; errno
- * says which (EACCES for the mode, EINVAL for the contents). */
-bool token_key_load(const char *path, struct token_key *out);
+enum token_role { TOKEN_BUYER = 1, TOKEN_OPERATOR = 2 };
 
-/* Write the token of `user_id`, which must be positive. */
-void token_make(const struct token_key *key, int64_t user_id, char out[TOKEN_LEN + 1]);
+/* What a token says. */
+struct token_claim {
+    int64_t user_id;
+    int64_t expires_s; /* since 1970; the token is good before this instant */
+    enum token_role role;
+};
 
-/* Is this a token of ours?  True: *user_id is whose.  Takes the same time whichever
- * digit is wrong. */
-bool token_verify(const struct token_key *key, const char *token, int64_t *user_id);
+enum token_verdict {
+    TOKEN_GOOD,
+    TOKEN_MALFORMED,   /* not 72 lower-case hex digits, or not of this form */
+    TOKEN_OLD_FORM,    /* 48 hex digits, as tokens were before they expired */
+    TOKEN_UNKNOWN_KEY, /* no key of this number is loaded */
+    TOKEN_FORGED,      /* its digits do not belong together */
+    TOKEN_EXPIRED,     /* it was good once */
+};
+
+/* Make a key file with mode 0600 and one random key.  A file that is there already is left
+ * as it is.  False: errno says why there is none. */
+bool token_keys_make(const char *path);
+
+/* Read a key file.  It must belong to `owner` or to root and be readable by its owner
+ * only.  Refused are keys of zeros, two keys of one number, and no key at all.  False:
+ * `why` (TOKEN_WHY_MAX bytes) says what is wrong, with the line where there is one, in
+ * words that fit behind "cannot use FILE: "; *out is not to be used. */
+bool token_keys_load(const char *path, uid_t owner, struct token_keys *out, char *why);
+
+/* Write a token with the first key.  The claim is written as it is, even where
+ * token_verify() would refuse it. */
+void token_make(const struct token_keys *keys, const struct token_claim *claim,
+                char out[TOKEN_LEN + 1]);
+
+/* Is this a token of ours, at the instant `now_s`?  *claim is written with GOOD and
+ * EXPIRED only.  Only a token whose digits belong together is called expired, and the
+ * comparison takes the same time whichever digit is wrong. */
+enum token_verdict token_verify(const struct token_keys *keys, const char *token,
+                                int64_t now_s, struct token_claim *claim);
+
+/* A verdict as a sentence for the client; NULL for GOOD. */
+const char *token_verdict_text(enum token_verdict verdict);
+
+/* The wall clock in whole seconds since 1970. */
+int64_t token_now_s(void);
 
 #endif /* BASE_TOKEN_H */

@@ -145,7 +145,7 @@ static bool prepare(struct lab *lab, bool zookeeper)
     if (!lab_state_write(lab))
         return false;
     files_join(path, lab->dir, "token.key");
-    if (token_key_make(path))
+    if (token_keys_make(path))
         return true;
     fprintf(stderr, "seckill: cannot write %s: %s\n", path, strerror(errno));
     return false;

@@ -16,7 +16,7 @@
 #include "lock/clock.h"
 
 enum { FLAGS_MAX = 24, WORKERS = 4, USERS_OF_A_VOUCHER = 100, POLL_MS = 5,
-       HEAD_MAX = 4096 };
+       HEAD_MAX = 4096, TOKEN_LIFETIME_S = 3600 };
 
 /* ---- processes ---- */
 
@@ -146,13 +146,16 @@ static void print_request(const struct actor *a, const char *key, char *out, siz
 {
     const struct stage *s = a->stage;
     char path[FILES_PATH_MAX], token[TOKEN_LEN + 1];
-    struct token_key secret;
+    char why[TOKEN_WHY_MAX];
+    struct token_keys keys;
+    struct token_claim claim = {s->voucher * USERS_OF_A_VOUCHER + a->index,
+                                token_now_s() + TOKEN_LIFETIME_S, TOKEN_BUYER};
     int n;
 
     files_join(path, s->lab->dir, "token.key");
-    if (!token_key_load(path, &secret))
-        stage_fail(a->stage, "the key of tokens cannot be read: %s", path);
-    token_make(&secret, s->voucher * USERS_OF_A_VOUCHER + a->index, token);
+    if (!token_keys_load(path, geteuid(), &keys, why))
+        stage_fail(a->stage, "cannot use the token key file %s: %s", path, why);
+    token_make(&keys, &claim, token);
     n = snprintf(out, size,
                  "POST /api/v1/vouchers/%" PRId64 "/orders HTTP/1.1\r\n"
                  "Host: 127.0.0.1\r\nauthorization: %s\r\n",

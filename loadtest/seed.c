@@ -16,13 +16,22 @@
 #include "loadtest/interrupt.h"
 #include "loadtest/lab.h"
 
-enum { USERS_MAX = 10000000, STOCK_MAX = 2000000000, VOUCHERS_MAX = 1000 };
+enum {
+    USERS_MAX = 10000000,
+    STOCK_MAX = 2000000000,
+    VOUCHERS_MAX = 1000,
+    OPERATOR_ID = 1, /* the user's number in an operator's token */
+    /* The tokens of a command that runs for hours must not expire under it. */
+    RUN_NEEDS_S = 12 * 3600,
+    RUN_LIFETIME_S = 48 * 3600,
+};
+#define LIFETIME_MAX_MS (10LL * 365 * 24 * 3600 * 1000)
 
 struct seed_settings {
     const char *dir, *begin, *end;
     const char *database_url, *key_path, *tokens_path;
-    int64_t users, stock, vouchers;
-    bool once;
+    int64_t users, stock, vouchers, lifetime_ms;
+    bool once, operator;
 };
 
 #define AT(field) offsetof(struct seed_settings, field)
@@ -61,6 +70,23 @@ static const struct setting settings[] = {
      .group = "Options",
      .help = "make vouchers only if the database has none, so that the same command can "
              "be run at every start"},
+    {.type = SETTING_DURATION,
+     .name = "lifetime",
+     .offset = AT(lifetime_ms),
+     .fallback = "24h",
+     .meta = "TIME",
+     .min = 1000,
+     .max = LIFETIME_MAX_MS,
+     .group = "Options",
+     .help = "how long from now the tokens are good; the service answers 401 to an "
+             "expired one"},
+    {.type = SETTING_SWITCH,
+     .name = "operator",
+     .offset = AT(operator),
+     .fallback = "off",
+     .group = "Options",
+     .help = "print one token that may create vouchers, and nothing else; no users and no "
+             "vouchers are made, and no database is asked"},
     {.type = SETTING_TEXT,
      .name = "begin",
      .offset = AT(begin),
@@ -87,7 +113,8 @@ static const struct setting settings[] = {
      .offset = AT(key_path),
      .meta = "FILE",
      .group = "Without a lab",
-     .help = "the key that tokens are made with; made if it is not there"},
+     .help = "the keys that tokens are made with, the first of them; made with one key if "
+             "it is not there"},
     {.type = SETTING_TEXT,
      .name = "tokens",
      .offset = AT(tokens_path),
@@ -98,17 +125,33 @@ static const struct setting settings[] = {
 
 static const struct setting_program program = {
     .name = "seckill seed",
-    .synopsis = "[--users=N] [--stock=N] [--vouchers=N] [--begin=TIME] [--end=TIME]",
+    .synopsis = "[--users=N] [--stock=N] [--vouchers=N] [--lifetime=TIME] [--operator]",
     .intro = "Make users with tokens, and vouchers with stock, in a lab that is up.  "
              "Tokens\n"
-             "that were made earlier stay good: they depend on the lab's key alone.\n\n"
+             "that were made earlier stay good until they expire: they depend on the lab's "
+             "key alone.\n\n"
              "  seckill seed                              100000 users, one voucher of "
              "1000\n"
              "  seckill seed --users=500 --vouchers=3 --stock=100\n"
-             "  seckill seed --users=10 --vouchers=0 --tokens=-   tokens, to the terminal",
+             "  seckill seed --users=10 --vouchers=0 --tokens=-   tokens, to the terminal\n"
+             "  token=$(seckill seed --operator)          for POST /api/v1/vouchers: an\n"
+             "                                            operator creates vouchers, and "
+             "a\n"
+             "                                            buyer orders them",
     .settings = settings,
     .count = sizeof settings / sizeof settings[0],
 };
+
+/* False: said on stderr why. */
+static bool load_keys(const char *path, struct token_keys *keys)
+{
+    char why[TOKEN_WHY_MAX];
+
+    if (token_keys_load(path, geteuid(), keys, why))
+        return true;
+    fprintf(stderr, "seckill: cannot use the token key file %s: %s\n", path, why);
+    return false;
+}
 
 /* Tokens that go to a pipe or a terminal cannot replace a file. */
 static bool is_output(const char *path)
@@ -116,18 +159,20 @@ static bool is_output(const char *path)
     return strcmp(path, "-") == 0;
 }
 
-static bool write_tokens(FILE *out, const struct token_key *key, int64_t count)
+static bool print_tokens(FILE *out, const struct token_keys *keys, int64_t count,
+                         int64_t expires_s)
 {
     char token[TOKEN_LEN + 1];
 
     for (int64_t user = 1; user <= count && !interrupted(); user++) {
-        token_make(key, user, token);
+        token_make(keys, &(struct token_claim){user, expires_s, TOKEN_BUYER}, token);
         fprintf(out, "%" PRId64 " %s\n", user, token);
     }
     return fflush(out) == 0 && !ferror(out);
 }
 
-static bool replace_tokens(const char *path, const struct token_key *key, int64_t count)
+static bool replace_tokens(const char *path, const struct token_keys *keys,
+                           int64_t count, int64_t expires_s)
 {
     char fresh[FILES_PATH_MAX];
     FILE *out = NULL;
@@ -137,42 +182,58 @@ static bool replace_tokens(const char *path, const struct token_key *key, int64_
     files_path(fresh, "%s.new", path);
     fd = open(fresh, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
     out = fd >= 0 ? fdopen(fd, "w") : NULL;
-    ok = out && write_tokens(out, key, count);
+    ok = out && print_tokens(out, keys, count, expires_s);
     return out && fclose(out) == 0 && ok && rename(fresh, path) == 0;
 }
 
-bool seed_tokens(const char *path, const char *key_path, int64_t count)
+/* Write "<user> <token>" for the users 1 to `count`.  False: said on stderr why. */
+static bool write_tokens(const char *path, const struct token_keys *keys, int64_t count,
+                         int64_t expires_s)
 {
-    struct token_key key;
-
-    if (!token_key_load(key_path, &key)) {
-        fprintf(stderr, "seckill: cannot use the token key %s: %s\n", key_path,
-                strerror(errno));
-        return false;
-    }
-    if (is_output(path) ? write_tokens(stdout, &key, count)
-                        : replace_tokens(path, &key, count))
+    if (is_output(path) ? print_tokens(stdout, keys, count, expires_s)
+                        : replace_tokens(path, keys, count, expires_s))
         return true;
     fprintf(stderr, "seckill: cannot write the tokens to %s: %s\n", path,
             strerror(errno));
     return false;
 }
 
+/* How many users the file has, if its tokens are good at the instant `until_s`; 0 if the
+ * first or the last of them is not.  All tokens of a file were made in one go. */
+static int64_t count_good(const char *path, const struct token_keys *keys,
+                          int64_t until_s)
+{
+    char line[TOKEN_LEN + 32], token[TOKEN_LEN + 2] = "";
+    struct token_claim claim;
+    bool is_good = true;
+    int64_t count = 0;
+    FILE *file = fopen(path, "re");
+
+    while (file && fgets(line, sizeof line, file)) {
+        is_good = sscanf(line, "%*d %73s", token) == 1 &&
+                  (count > 0 ||
+                   token_verify(keys, token, until_s, &claim) == TOKEN_GOOD);
+        if (!is_good)
+            break;
+        count++;
+    }
+    if (file)
+        fclose(file);
+    is_good = is_good && token_verify(keys, token, until_s, &claim) == TOKEN_GOOD;
+    return is_good ? count : 0;
+}
+
 bool seed_ensure(const struct lab *lab, int64_t count)
 {
     char path[FILES_PATH_MAX], key[FILES_PATH_MAX];
-    int64_t lines = 0;
-    FILE *file;
-    int c;
+    struct token_keys keys;
+    int64_t now_s = token_now_s();
 
     files_join(path, lab->dir, "tokens.txt");
     files_join(key, lab->dir, "token.key");
-    file = fopen(path, "re");
-    while (file && (c = getc_unlocked(file)) != EOF)
-        lines += c == '\n';
-    if (file)
-        fclose(file);
-    return lines >= count || seed_tokens(path, key, count);
+    return load_keys(key, &keys) &&
+           (count_good(path, &keys, now_s + RUN_NEEDS_S) >= count ||
+            write_tokens(path, &keys, count, now_s + RUN_LIFETIME_S));
 }
 
 /* Where the database and the two files are. */
@@ -183,7 +244,8 @@ struct target {
 /* A shell that has read a lab's env file has the URL too, and means the lab. */
 static bool is_without_lab(const struct seed_settings *v)
 {
-    return v->database_url && !v->dir && !getenv("SECKILL_LAB_DIR");
+    return (v->database_url || (v->operator && v->key_path)) && !v->dir &&
+           !getenv("SECKILL_LAB_DIR");
 }
 
 static enum exit_code find_target(const struct seed_settings *v, struct target *target)
@@ -192,14 +254,14 @@ static enum exit_code find_target(const struct seed_settings *v, struct target *
     enum exit_code rc;
 
     if (is_without_lab(v)) {
-        if (!v->key_path || (!v->tokens_path && v->users > 0)) {
+        if (!v->key_path || (!v->tokens_path && v->users > 0 && !v->operator)) {
             fprintf(stderr,
                     "seckill: --lab-database-url needs --token-key-file too, and "
                     "--tokens=FILE (- is the standard output) unless --users=0\n");
             return EXIT_USAGE;
         }
         snprintf(target->database_url, sizeof target->database_url, "%s",
-                 v->database_url);
+                 v->database_url ? v->database_url : "");
         files_path(target->key_path, "%s", v->key_path);
         files_path(target->tokens_path, "%s", v->tokens_path ? v->tokens_path : "");
         return EXIT_VALID;
@@ -275,10 +337,33 @@ static void print_next(const char *dir, int64_t voucher)
            dir, dir, voucher, script);
 }
 
+/* Make the key file where there is none, and read it.  False: said on stderr why. */
+static bool make_keys(const struct target *target, struct token_keys *keys)
+{
+    if (token_keys_make(target->key_path))
+        return load_keys(target->key_path, keys);
+    fprintf(stderr, "seckill: cannot make the token key file %s: %s\n",
+            target->key_path, strerror(errno));
+    return false;
+}
+
+/* Alone on its line, for $(...). */
+static enum exit_code print_operator(const struct token_keys *keys, int64_t expires_s)
+{
+    char token[TOKEN_LEN + 1];
+
+    token_make(keys, &(struct token_claim){OPERATOR_ID, expires_s, TOKEN_OPERATOR},
+               token);
+    printf("%s\n", token);
+    return EXIT_VALID;
+}
+
 static enum exit_code run(const struct settings *s, const void *values)
 {
     const struct seed_settings *v = values;
+    int64_t expires_s = token_now_s() + v->lifetime_ms / 1000;
     struct target target;
+    struct token_keys keys;
     int64_t first = 0;
     enum exit_code rc = find_target(v, &target);
     FILE *report = stdout;
@@ -286,13 +371,12 @@ static enum exit_code run(const struct settings *s, const void *values)
     (void)s;
     if (rc != EXIT_VALID)
         return rc;
-    if (!token_key_make(target.key_path)) {
-        fprintf(stderr, "seckill: cannot make the token key %s: %s\n", target.key_path,
-                strerror(errno));
+    if (!make_keys(&target, &keys))
         return EXIT_UNAVAILABLE;
-    }
+    if (v->operator)
+        return print_operator(&keys, expires_s);
     if (v->users > 0) {
-        if (!seed_tokens(target.tokens_path, target.key_path, v->users))
+        if (!write_tokens(target.tokens_path, &keys, v->users, expires_s))
             return EXIT_UNAVAILABLE;
         /* The standard output may be the tokens' file. */
         report = is_output(target.tokens_path) ? stderr : stdout;

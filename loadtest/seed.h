@@ -6,13 +6,11 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Write "<user> <token>" for the users 1 to `count`, by the key in `key_path`.
- * False: said on stderr why. */
-bool seed_tokens(const char *path, const char *key_path, int64_t count);
-
 struct lab;
 
-/* See to it that the lab's tokens file has at least `count` users. */
+/* See to it that the lab's tokens file has at least `count` users, whose tokens are good
+ * for 12 hours at least: a file whose tokens are not is written anew, with tokens that are
+ * good for 48 hours.  False: said on stderr why. */
 bool seed_ensure(const struct lab *lab, int64_t count);
 
 #endif /* LOADTEST_SEED_H */

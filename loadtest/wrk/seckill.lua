@@ -82,6 +82,18 @@ local function wrk_flag(short, long)
     return value
 end
 
+-- A file of tokens was made in one go, so one token stands for all: 72 hex digits, of which
+-- the 25th to the 40th are the second in which it expires.
+local function check_token(token, path)
+    local again = "\n  make new ones: seckill seed --users=N (see its --lifetime)"
+    if #token ~= 72 then
+        die(path .. " has no tokens of 72 hex digits" .. again)
+    end
+    if tonumber(token:sub(25, 40), 16) <= os.time() then
+        die("the tokens in " .. path .. " have expired" .. again)
+    end
+end
+
 -- Read the tokens of the users that `wanted(user)` names, in the file's order.
 function M.read_tokens(wanted)
     local path = os.getenv("SECKILL_TOKENS") or ".lab/tokens.txt"
@@ -99,6 +111,7 @@ function M.read_tokens(wanted)
         end
     end
     file:close()
+    if #tokens > 0 then check_token(tokens[1].token, path) end
     if #tokens == 0 then
         die(path .. " has no users for this thread; make more: seckill seed --users=N")
     end
@@ -124,7 +137,7 @@ local OUTCOMES = {
     ["accepted"] = true, ["sold-out"] = true, ["duplicate"] = true,
     ["lock-busy"] = true, ["stale"] = true, ["admission-full"] = true,
     ["not-started"] = true, ["ended"] = true, ["unknown-voucher"] = true,
-    ["unauthorized"] = true, ["bad-request"] = true, ["too-large"] = true,
+    ["unauthorized"] = true, ["forbidden"] = true, ["bad-request"] = true, ["too-large"] = true,
     ["not-found"] = true, ["method-not-allowed"] = true, ["conflict"] = true,
     ["unavailable"] = true, ["unknown"] = true, ["internal"] = true,
 }

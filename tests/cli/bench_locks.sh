@@ -86,7 +86,7 @@ served() {
     refuses bash -c '. "$0/env" && exec "$@"' "$lab" "$root/build/bare/seckilld" \
         --listen=127.0.0.1:0 --admin-listen=127.0.0.1:0 --token-key-file="$work/key" "$@"
 }
-(umask 077 && printf '%064d' 0 >"$work/key")
+(umask 077 && printf '%064d' 1 >"$work/key")
 check 'a bare service refuses to record' served --record="$work/none"
 check 'and to be given faults' served --allow-faults
 check 'and leaves nothing' test ! -e "$work/none"

@@ -1,10 +1,10 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# seed.sh -- a seed that is run at every start makes its vouchers once, and tokens can go
-# to a pipe.
+# seed.sh -- a seed that is run at every start makes its vouchers once, tokens can go to
+# a pipe, and they expire when they are said to.
 # shellcheck source=tests/cli/support/tap.sh
 . "$(dirname "$0")/support/tap.sh"
-plan 7
+plan 14
 lab=$work/lab
 labs+=("$lab")
 
@@ -43,4 +43,28 @@ only_tokens() {
         [ "$(wc -l <"$work/tokens")" -eq 3 ]
 }
 check '--tokens=- prints the tokens and nothing else to the standard output' only_tokens
+
+# The 25th to the 40th digit are the second of the expiry, the 3rd and the 4th the role.
+expiry_of() { printf '%d' "0x$(head -n 1 "$1" | sed 's/.* //' | cut -c25-40)"; }
+is_about() { [ "$1" -ge $(($2 - 30)) ] && [ "$1" -le $(($2 + 30)) ]; }
+"$seckill" seed --users=3 --vouchers=0 --tokens=- --lifetime=2h >"$work/short" 2>/dev/null
+check 'tokens are good for a day unless told otherwise' \
+    is_about "$(expiry_of "$work/tokens")" $(($(date +%s) + 86400))
+check '--lifetime=2h makes tokens that are good for two hours' \
+    is_about "$(expiry_of "$work/short")" $(($(date +%s) + 7200))
+before=$(vouchers)
+"$seckill" seed --operator >"$work/operator"
+is_operator() { [ "$(wc -l <"$work/operator")" -eq 1 ] && grep -qxE '0202[0-9a-f]{68}' "$work/operator"; }
+check '--operator prints one operator token and nothing else' is_operator
+check 'and makes no voucher' test "$(vouchers)" = "$before"
+check 'without a lab --operator needs the key file alone' \
+    env -u SECKILL_LAB_DIR -u SECKILL_LAB_DATABASE_URL \
+    "$seckill" seed --operator --token-key-file="$work/fresh.key"
+check 'and made it for its owner alone' test "$(stat -c %a "$work/fresh.key")" = 600
+
+# Tokens that are about to expire would end a long run in the middle.
+"$seckill" seed --users=50 --vouchers=0 --lifetime=1s >/dev/null
+"$seckill" load --duration=1s --stock=5 --out="$work/runs" -- --lock=none >"$work/load" 2>&1 || true
+check 'a command of the laboratory makes tokens anew that will not last' \
+    test "$(expiry_of "$lab/tokens.txt")" -gt $(($(date +%s) + 43200))
 done_testing

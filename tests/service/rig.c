@@ -15,8 +15,8 @@
 
 #include "base/duration.h"
 
-static struct token_key key;
-static bool has_key;
+static struct token_keys keys;
+static bool has_keys;
 static struct db_conn *database;
 static char lab_dir[RIG_PATH_MAX];
 /* What the shared lab is called by, while a private one is up. */
@@ -209,14 +209,27 @@ void rig_stop(struct rig_service *s)
         fail_msg("the service did not stop as it should; see %s", s->log);
 }
 
+void rig_token_of(const struct token_claim *claim, char out[TOKEN_LEN + 1])
+{
+    char why[TOKEN_WHY_MAX];
+
+    if (!has_keys) {
+        if (!token_keys_load(environment("SECKILL_TOKEN_KEY_FILE"), geteuid(), &keys,
+                             why))
+            fail_msg("cannot read the token keys: %s", why);
+        has_keys = true;
+    }
+    token_make(&keys, claim, out);
+}
+
 void rig_token(int64_t user_id, char out[TOKEN_LEN + 1])
 {
-    if (!has_key) {
-        if (!token_key_load(environment("SECKILL_TOKEN_KEY_FILE"), &key))
-            fail_msg("cannot read the token key");
-        has_key = true;
-    }
-    token_make(&key, user_id, out);
+    rig_token_of(&(struct token_claim){user_id, token_now_s() + 3600, TOKEN_BUYER}, out);
+}
+
+void rig_operator_token(char out[TOKEN_LEN + 1])
+{
+    rig_token_of(&(struct token_claim){1, token_now_s() + 3600, TOKEN_OPERATOR}, out);
 }
 
 struct db_conn *rig_db(void)
@@ -349,7 +362,7 @@ static void forget_lab(void)
 {
     db_free(database);
     database = NULL;
-    has_key = false;
+    has_keys = false;
 }
 
 void rig_lab_up(void)

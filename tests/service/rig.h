@@ -76,7 +76,10 @@ bool rig_request(int port, const char *method, const char *path, const char *ext
 bool rig_order(int port, int64_t voucher_id, int64_t user_id, struct rig_answer *out);
 bool rig_order_named(int port, int64_t voucher_id, int64_t user_id,
                      const char *request_id, struct rig_answer *out);
+/* Tokens by the lab's key: of a buyer and of an operator, good for an hour, and any. */
 void rig_token(int64_t user_id, char out[TOKEN_LEN + 1]);
+void rig_operator_token(char out[TOKEN_LEN + 1]);
+void rig_token_of(const struct token_claim *claim, char out[TOKEN_LEN + 1]);
 
 /* SQL as the owner of the database; one connection for the test program. */
 struct db_conn *rig_db(void);

@@ -11,13 +11,16 @@
 static struct rig_service service;
 static struct rig_answer answer;
 
-/* A request of user 1. */
+/* A request of user 1; what has a body creates a voucher and comes from an operator. */
 static void ask(const char *method, const char *path, const char *body)
 {
     char token[TOKEN_LEN + 1];
     char extra[128];
 
-    rig_token(1, token);
+    if (body != NULL)
+        rig_operator_token(token);
+    else
+        rig_token(1, token);
     (void)snprintf(extra, sizeof(extra), "authorization: %s\r\n", token);
     assert_true(rig_request(service.orders_port, method, path, extra, body, &answer));
 }

@@ -13,12 +13,13 @@
 static struct rig_service service;
 static int64_t voucher;
 static char token[TOKEN_LEN + 1];
+static char operator_token[TOKEN_LEN + 1];
 
 #define ORDER "POST /voucher-order/seckill/$V HTTP/1.1\r\n"
 #define AUTH "authorization: $T\r\n"
-#define CREATE "POST /voucher/seckill HTTP/1.1\r\nHost: x\r\n" AUTH
+#define CREATE "POST /voucher/seckill HTTP/1.1\r\nHost: x\r\nauthorization: $O\r\n"
 
-/* $V stands for a voucher that is on sale, $T for a valid token. */
+/* $V stands for a voucher that is on sale, $T for a buyer's token, $O for an operator's. */
 static const struct bad {
     const char *name;
     const char *bytes;
@@ -186,6 +187,8 @@ static void fill_in(const char *bytes, char *out, size_t size)
             n += (size_t)snprintf(out + n, size - n, "%lld", (long long)voucher);
         else if (strncmp(p, "$T", 2) == 0)
             n += (size_t)snprintf(out + n, size - n, "%s", token);
+        else if (strncmp(p, "$O", 2) == 0)
+            n += (size_t)snprintf(out + n, size - n, "%s", operator_token);
         else
             n += (size_t)snprintf(out + n, size - n, "%c", *p);
         p += *p == '$';
@@ -301,7 +304,7 @@ static void a_client_that_asks_first_is_told_to_go_on(void **state)
     (void)snprintf(head, sizeof(head),
                    "POST /voucher/seckill HTTP/1.1\r\nHost: x\r\nauthorization: %s\r\n"
                    "Expect: 100-continue\r\nContent-Length: 2\r\n\r\n",
-                   token);
+                   operator_token);
     assert_true(rig_send(fd, head, strlen(head)));
     assert_true(rig_read(fd, &answer, 5000));
     assert_int_equal(answer.status, 100);
@@ -326,7 +329,7 @@ static void a_body_of_brackets_is_refused(void **state)
         (void)snprintf(bytes, sizeof(bytes),
                        "POST /voucher/seckill HTTP/1.1\r\nHost: x\r\n"
                        "authorization: %s\r\nContent-Length: %d\r\n\r\n%s",
-                       token, LEVELS[i], body);
+                       operator_token, LEVELS[i], body);
         expect("brackets", bytes, 400, "bad-request");
     }
 }
@@ -395,7 +398,8 @@ static void silent_and_dripping_sockets_are_cut(void **state)
 
     (void)state;
     (void)snprintf(head, sizeof(head),
-                   "%sauthorization: %s\r\nContent-Length: 4000\r\n\r\n", HEAD, token);
+                   "%sauthorization: %s\r\nContent-Length: 4000\r\n\r\n", HEAD,
+                   operator_token);
     for (int i = 0; i < ALL; i++) {
         fds[i] = rig_connect(service.orders_port);
         assert_true(fds[i] >= 0);
@@ -451,6 +455,7 @@ static int begin(void **state)
     service = RIG_START("--lock=none", "--request-timeout=1s");
     voucher = rig_voucher(1000);
     rig_token(1, token);
+    rig_operator_token(operator_token);
     return 0;
 }
 

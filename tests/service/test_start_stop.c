@@ -65,6 +65,9 @@ static void the_token_key_is_checked(void **state)
     EXPECT_EXIT(64, "64 hex digits", flag);
     assert_int_equal(fchmod(fd, 0644), 0);
     EXPECT_EXIT(64, "owner only", flag);
+    assert_int_equal(fchmod(fd, 0600), 0);
+    assert_int_equal(dprintf(fd, "1:%064d\n", 0), 67);
+    EXPECT_EXIT(64, "line 1: a key of zeros can be guessed", flag);
     (void)close(fd);
     (void)unlink(path);
     EXPECT_EXIT(64, "No such file", flag);

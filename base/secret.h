@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: MIT */
+/* secret.h -- files that hold a secret and that nobody but their owner may read.
+ *
+ * Threads     Any; nothing is shared.
+ */
+#ifndef BASE_SECRET_H
+#define BASE_SECRET_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <sys/types.h>
+
+enum { SECRET_WHY_MAX = 200 };
+
+/* Make the file `path` with mode 0600 and `text` in it.  The file appears whole or not at
+ * all, so two processes that make it at once agree on one.  True: it is there now; a file
+ * that was there before is left as it is.  False: errno says why there is none. */
+bool secret_make(const char *path, const char *text);
+
+/* Read a whole file of at most size - 1 bytes into `text`, and end it with a NUL.  Only a
+ * regular file is read, which belongs to `owner` or to root, and whose mode gives nothing
+ * to its group or to others.  False: `why` (SECRET_WHY_MAX bytes) says what is wrong and
+ * what would be right, in words that fit behind "cannot use FILE: ". */
+bool secret_read(const char *path, uid_t owner, char *text, size_t size, char *why);
+
+/* Write 2 * count + 1 bytes: `count` random bytes as lower-case hex digits, and a NUL. */
+void secret_random_hex(char *out, size_t count);
+
+/* Is it the same text?  Takes the same time wherever they differ, as long as both have
+ * the same length. */
+bool secret_equals(const char *a, const char *b);
+
+#endif /* BASE_SECRET_H */
