@@ -217,7 +217,8 @@ test: deps-test                                  ## everything: lint, all tests,
 .PHONY: tests conformance-program
 tests: $(PROGRAMS) $(WALL_CLOCK) lib $(UNIT_TESTS) $(SERVICE_TESTS) $(CONFORMANCE) ## build all test programs
 tests: $(PRIMITIVES) $(INTEROP_PEER)
-conformance-program: $(CONFORMANCE) $(PRIMITIVES)
+conformance-program: $(CONFORMANCE) $(PRIMITIVES) $(OUT)/tests/unit/test_voucher_cache \
+                     $(OUT)/tests/service/test_pool
 
 $(OUT)/tests/unit/%: $(OUT)/obj/tests/unit/%.o $(APP_LIB) $(LAB_LIB) $(COMMON) $(LIBRARY)
 	@mkdir -p $(@D)

@@ -1,0 +1,232 @@
+/* SPDX-License-Identifier: MIT */
+/* test_voucher_cache.c -- one thread reads a window for all that ask for it. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "app/voucher_cache.h"
+#include "base/duration.h"
+
+enum { CROWD = 16, KNOWN = 7, OTHER = KNOWN + VOUCHER_CACHE_SLOTS };
+
+/* A database of which a read can be held up. */
+struct source {
+    pthread_mutex_t mutex;
+    pthread_cond_t changed;
+    int reads;       /* that have begun */
+    int let_through; /* so many may end */
+    int ended;
+    enum outcome outcome;
+};
+
+static struct source source = {PTHREAD_MUTEX_INITIALIZER, PTHREAD_COND_INITIALIZER, 0, 0, 0,
+                               OUTCOME_ACCEPTED};
+static struct voucher_cache *cache;
+
+static enum outcome read_slowly(void *arg, int64_t voucher_id,
+                                struct voucher_window *window)
+{
+    enum outcome outcome;
+    int mine;
+
+    (void)arg;
+    (void)pthread_mutex_lock(&source.mutex);
+    mine = ++source.reads;
+    outcome = source.outcome; /* as of its beginning, as with a snapshot */
+    (void)pthread_cond_broadcast(&source.changed);
+    while (source.let_through < mine)
+        (void)pthread_cond_wait(&source.changed, &source.mutex);
+    source.ended++;
+    (void)pthread_mutex_unlock(&source.mutex);
+    *window = (struct voucher_window){voucher_id, mine, voucher_id * 1000 + mine};
+    return outcome;
+}
+
+static void let_through(int count)
+{
+    (void)pthread_mutex_lock(&source.mutex);
+    source.let_through = count;
+    (void)pthread_cond_broadcast(&source.changed);
+    (void)pthread_mutex_unlock(&source.mutex);
+}
+
+static void await_reads(int count)
+{
+    (void)pthread_mutex_lock(&source.mutex);
+    while (source.reads < count)
+        (void)pthread_cond_wait(&source.changed, &source.mutex);
+    (void)pthread_mutex_unlock(&source.mutex);
+}
+
+struct asker {
+    pthread_t thread;
+    int64_t voucher_id;
+    struct voucher_window window;
+    enum outcome outcome;
+};
+
+static void *ask(void *arg)
+{
+    struct asker *me = arg;
+
+    me->outcome =
+        voucher_cache_get(cache, me->voucher_id, read_slowly, NULL, &me->window);
+    return NULL;
+}
+
+static void start(struct asker *asker, int64_t voucher_id)
+{
+    *asker = (struct asker){.voucher_id = voucher_id};
+    assert_int_equal(pthread_create(&asker->thread, NULL, ask, asker), 0);
+}
+
+static int begin(void **state)
+{
+    (void)state;
+    cache = aligned_alloc(alignof(struct voucher_cache), sizeof(*cache));
+    assert_non_null(cache);
+    memset(cache, 0, sizeof(*cache));
+    voucher_cache_init(cache);
+    source.reads = source.let_through = source.ended = 0;
+    source.outcome = OUTCOME_ACCEPTED;
+    return 0;
+}
+
+static int end(void **state)
+{
+    (void)state;
+    free(cache);
+    return 0;
+}
+
+static void a_crowd_costs_one_read(void **state)
+{
+    struct asker crowd[CROWD];
+
+    (void)state;
+    for (int i = 0; i < CROWD; i++)
+        start(&crowd[i], KNOWN);
+    await_reads(1);
+    let_through(CROWD);
+    for (int i = 0; i < CROWD; i++) {
+        (void)pthread_join(crowd[i].thread, NULL);
+        assert_int_equal(crowd[i].outcome, OUTCOME_ACCEPTED);
+        assert_int_equal(crowd[i].window.begin_us, 1);
+    }
+    assert_int_equal(source.reads, 1);
+}
+
+static void nothing_is_remembered_of_a_voucher_that_is_not_there(void **state)
+{
+    struct voucher_window window;
+
+    (void)state;
+    source.outcome = OUTCOME_UNKNOWN_VOUCHER;
+    let_through(CROWD);
+    assert_int_equal(voucher_cache_get(cache, KNOWN, read_slowly, NULL, &window),
+                     OUTCOME_UNKNOWN_VOUCHER);
+    source.outcome = OUTCOME_ACCEPTED;
+    assert_int_equal(voucher_cache_get(cache, KNOWN, read_slowly, NULL, &window),
+                     OUTCOME_ACCEPTED);
+    assert_int_equal(source.reads, 2);
+}
+
+/* It was created while a read was under way that could not see it. */
+static void a_read_that_began_before_the_question_cannot_say_no(void **state)
+{
+    struct asker early, late;
+
+    (void)state;
+    source.outcome = OUTCOME_UNKNOWN_VOUCHER;
+    start(&early, KNOWN);
+    await_reads(1);
+    (void)pthread_mutex_lock(&source.mutex);
+    source.outcome = OUTCOME_ACCEPTED;
+    (void)pthread_mutex_unlock(&source.mutex);
+    start(&late, KNOWN);
+    let_through(CROWD);
+    (void)pthread_join(early.thread, NULL);
+    (void)pthread_join(late.thread, NULL);
+    assert_int_equal(early.outcome, OUTCOME_UNKNOWN_VOUCHER);
+    assert_int_equal(late.outcome, OUTCOME_ACCEPTED);
+    assert_int_equal(late.window.begin_us, 2);
+}
+
+static bool has_begun_again(int reads)
+{
+    bool has;
+
+    (void)pthread_mutex_lock(&source.mutex);
+    has = source.reads > reads;
+    (void)pthread_mutex_unlock(&source.mutex);
+    return has;
+}
+
+/* While one reads an old window again, the others go on with it. */
+static void an_old_window_serves_while_it_is_read_again(void **state)
+{
+    struct voucher_window window;
+    struct asker reader;
+    int64_t begin_ns = monotonic_ns();
+
+    (void)state;
+    let_through(1);
+    assert_int_equal(voucher_cache_get(cache, KNOWN, read_slowly, NULL, &window),
+                     OUTCOME_ACCEPTED);
+    /* Its age is set, since waiting would say nothing on a slow machine. */
+    atomic_store(&cache->slots[KNOWN].read_ns,
+                 begin_ns - (int64_t)(VOUCHER_CACHE_MS + 1) * 1000000);
+    start(&reader, KNOWN);
+    await_reads(2);
+    atomic_store(&cache->slots[KNOWN].read_ns,
+                 monotonic_ns() - (int64_t)(VOUCHER_CACHE_MS + 1) * 1000000);
+    assert_int_equal(voucher_cache_get(cache, KNOWN, read_slowly, NULL, &window),
+                     OUTCOME_ACCEPTED);
+    assert_int_equal(window.begin_us, 1);
+    assert_false(has_begun_again(2));
+    let_through(2);
+    (void)pthread_join(reader.thread, NULL);
+    assert_int_equal(reader.window.begin_us, 2);
+}
+
+static void vouchers_that_share_a_slot_are_not_mixed_up(void **state)
+{
+    struct asker crowd[CROWD];
+
+    (void)state;
+    let_through(10 * CROWD);
+    for (int i = 0; i < CROWD; i++)
+        start(&crowd[i], i % 2 == 0 ? KNOWN : OTHER);
+    for (int i = 0; i < CROWD; i++) {
+        (void)pthread_join(crowd[i].thread, NULL);
+        assert_int_equal(crowd[i].outcome, OUTCOME_ACCEPTED);
+        assert_int_equal(crowd[i].window.voucher_id, crowd[i].voucher_id);
+        assert_int_equal(crowd[i].window.end_us,
+                         crowd[i].voucher_id * 1000 + crowd[i].window.begin_us);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(a_crowd_costs_one_read, begin, end),
+        cmocka_unit_test_setup_teardown(
+            nothing_is_remembered_of_a_voucher_that_is_not_there, begin, end),
+        cmocka_unit_test_setup_teardown(
+            a_read_that_began_before_the_question_cannot_say_no, begin, end),
+        cmocka_unit_test_setup_teardown(an_old_window_serves_while_it_is_read_again, begin,
+                                        end),
+        cmocka_unit_test_setup_teardown(vouchers_that_share_a_slot_are_not_mixed_up, begin,
+                                        end),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
