@@ -75,9 +75,10 @@ LAB_SRC  := $(call sources,loadtest loadtest/hazards loadtest/checks loadtest/fa
             loadtest/scenarios)
 
 LIBRARY  := $(OUT)/libdlock.a
-# The number after .so changes when programs have to be built anew.
-SHARED   := $(OUT)/libdlock.so.0
-VERSION  := $(shell sed -n 's/^\#define SECKILL_VERSION "\(.*\)"/\1/p' base/version.h)
+version   = $(shell sed -n 's/^\#define $(1) "\(.*\)"/\1/p' base/version.h)
+VERSION  := $(call version,SECKILL_VERSION)
+SONAME   := $(call version,SECKILL_LIBRARY)
+SHARED   := $(OUT)/$(SONAME)
 COMMON   := $(OUT)/obj/libcommon.a
 # What the tests of the service and of the laboratory link: everything but main().
 APP_LIB  := $(OUT)/obj/libapp.a
@@ -146,9 +147,10 @@ $(WALL_CLOCK): loadtest/preload/wall_clock.c Makefile
 $(call objects,$(LOCK_SRC)): PIC := -fPIC -fvisibility=hidden
 
 # It is never unloaded: threads that have used it run its code when they end.
-$(SHARED): $(call objects,$(LOCK_SRC))
-	$(call say,LINK)$(CC) $(LINK) -shared -Wl,-soname,libdlock.so.0 \
-	  -Wl,-z,defs -Wl,-z,nodelete -o $@ $^ $(LIBS.lock)
+$(SHARED): $(call objects,$(LOCK_SRC)) lock/libdlock.map
+	$(call say,LINK)$(CC) $(LINK) -shared -Wl,-soname,$(SONAME) \
+	  -Wl,--version-script=lock/libdlock.map -Wl,-z,defs -Wl,-z,nodelete \
+	  -o $@ $(filter %.o,$^) $(LIBS.lock)
 
 $(LIBRARY): $(call objects,$(LOCK_SRC))
 $(COMMON): $(call objects,$(BASE_SRC) $(DB_SRC))
@@ -202,7 +204,7 @@ bench: deps-run                                 ## orders per second beside pgbe
 .PHONY: bench-locks
 bench-locks: deps-run                           ## locks per second beside others and BUILD=bare, as ratios
 	@$(MAKE) --no-print-directory -j2 all
-	@$(MAKE) --no-print-directory -j2 BUILD=bare build/bare/libdlock.so.0
+	@$(MAKE) --no-print-directory -j2 BUILD=bare build/bare/$(SONAME)
 	@build/seckill bench-locks
 
 ##@ Test

@@ -17,6 +17,7 @@
 #include <unistd.h>
 
 #include "base/duration.h"
+#include "base/version.h"
 #include "loadtest/cell.h"
 #include "loadtest/lock_build.h"
 #include "loadtest/lock_pairs.h"
@@ -24,7 +25,6 @@
 #include "lock/record.h"
 
 #define RATIO_TARGET 0.97
-#define LIBRARY "libdlock.so.0"
 
 enum { SLICE_MS = 25, SLICE_NS = SLICE_MS * 1000000 };
 
@@ -381,7 +381,7 @@ static bool find_bare(const struct bench_locks *b, char *out)
 {
     if (b->bare)
         return realpath(b->bare, out) && access(out, R_OK) == 0;
-    files_sibling(out, "bare/" LIBRARY);
+    files_sibling(out, "bare/" SECKILL_LIBRARY);
     return access(out, R_OK) == 0;
 }
 
@@ -418,7 +418,7 @@ enum exit_code bench_idle(struct bench_locks *b)
                 b->bare ? b->bare : bare);
         return is_wanted ? EXIT_UNAVAILABLE : EXIT_VALID;
     }
-    files_sibling(whole, LIBRARY);
+    files_sibling(whole, SECKILL_LIBRARY);
     if (!realpath(b->dir, dir)) {
         complain(b->dir, strerror(errno));
         return EXIT_BUG;

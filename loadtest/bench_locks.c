@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "base/settings.h"
+#include "base/version.h"
 #include "loadtest/blocking.h"
 #include "loadtest/command.h"
 #include "loadtest/interrupt.h"
@@ -84,7 +85,7 @@ static const struct setting settings[] = {
      .meta = "PATH",
      .group = "Options",
      .help = "the library that the part idle measures against; default "
-             "bare/libdlock.so.0 beside this program.  If that is not there, the part "
+             "bare/" SECKILL_LIBRARY " beside this program.  If that is not there, the part "
              "is left out, or refused if --only names it"},
     {.type = SETTING_SWITCH,
      .name = "json",

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "base/duration.h"
+#include "base/version.h"
 
 enum { TIMEOUT_MS = 2000 };
 
@@ -26,7 +27,7 @@ bool gun_load(struct gun *gun, const struct lab *lab, int count)
     dlock_status st;
 
     *gun = (struct gun){0};
-    files_sibling(gun->library, "libdlock.so.0");
+    files_sibling(gun->library, SECKILL_LIBRARY);
     if (access(gun->library, R_OK) != 0) {
         fprintf(stderr, "seckill: no starting gun: there is no %s\n", gun->library);
         return false;

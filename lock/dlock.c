@@ -68,6 +68,7 @@ void dlock_lease_fill(dlock_lease *lease, const dlock_claim *claim,
     lease->deadline_ns = deadline_ns;
     lease->hold = id;
     lease->shared = claim->shared;
+    memset(lease->reserved, 0, sizeof(lease->reserved));
 }
 
 dlock_status dlock_system_check(const dlock_system *sys)
@@ -118,15 +119,19 @@ static dlock_status start(dlock_system *sys, const dlock_options *opts)
     return DLOCK_OK;
 }
 
-dlock_status dlock_open(dlock_system **out, const dlock_options *opts)
+dlock_status dlock_open(dlock_system **out, const dlock_options *given)
 {
     const dlock_variant *variant;
+    dlock_options opts;
     dlock_system *sys;
     dlock_status st;
 
     dlock_error_clear();
     *out = NULL;
-    variant = dlock_options_check(opts);
+    st = dlock_options_read(&opts, given);
+    if (st != DLOCK_OK)
+        return st;
+    variant = dlock_options_check(&opts);
     if (variant == NULL)
         return DLOCK_INVALID;
     sys = aligned_alloc(_Alignof(dlock_system), sizeof(*sys));
@@ -137,7 +142,7 @@ dlock_status dlock_open(dlock_system **out, const dlock_options *opts)
     dlock_fork_watch();
     sys->variant = variant;
     sys->generation = dlock_fork_generation();
-    st = start(sys, opts);
+    st = start(sys, &opts);
     if (st != DLOCK_OK) {
         dlock_close(sys);
         return st;

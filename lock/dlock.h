@@ -31,6 +31,16 @@
  *             nanoseconds (`_ns`), which go on counting while the machine sleeps.
  *             Nothing here reads the wall clock but variants described by it (getset).
  * Fork        A child must not use a system of its parent: every call answers INVALID.
+ * Growing     A program goes on working with a newer libdlock.so of the same number
+ *             (libdlock.so.1), without being built anew: functions, status codes and
+ *             capabilities are only added, and fields only at the end of a struct.
+ *             dlock_options and dlock_request therefore say how long they are, and
+ *             dlock_inspect() and dlock_metrics_read() tell the library.  What a shorter
+ *             struct lacks has its default.  A longer one, of a program that was built
+ *             with a newer dlock.h, is refused with INVALID if it asks for anything that
+ *             this library does not know, and what the library cannot fill in is zero.
+ *             dlock_lease and dlock_permit keep their size.
+ * C++         May include this header, from C++11 on.
  */
 #ifndef DLOCK_H
 #define DLOCK_H
@@ -39,6 +49,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#ifdef __cplusplus
+extern "C" {
+#endif
 /* What follows is all that libdlock.so shows. */
 #pragma GCC visibility push(default)
 
@@ -108,6 +121,7 @@ typedef struct dlock_lease {
                           * INT64_MAX: this variant's locks never expire            */
     uint64_t hold;       /* the library's own key to what it knows of this hold     */
     bool shared;         /* held with other readers                                 */
+    uint64_t reserved[4]; /* for fields to come, so that no lease ever grows        */
 } dlock_lease;
 
 /* Called once per lost hold, from a library thread, before anyone else can have
@@ -115,7 +129,9 @@ typedef struct dlock_lease {
  * back into the system and must not block. */
 typedef void dlock_lost_fn(const dlock_lease *lease, void *arg);
 
+/* Begin with dlock_options_default(), which sets `size`. */
 typedef struct dlock_options {
+    size_t size;              /* sizeof(dlock_options) where the program was built   */
     const char *variant;      /* a name of the catalogue                             */
     const char *redis_url;    /* redis://[user:password@]host:port[/db] or
                                * unix:///path[?db=N]; single-node variants use it    */
@@ -153,14 +169,25 @@ typedef struct dlock_options {
     void *on_lost_arg;
 } dlock_options;
 
-/* reentrant, lease 30 s, watchdog on, retry push, every other timeout 2 s, redlock
- * parallel with 50 ms per node; no URLs. */
-dlock_options dlock_options_default(void);
+/* Write the defaults into `size` bytes at `opts`: reentrant, lease 30 s, watchdog on,
+ * retry push, every other timeout 2 s, redlock parallel with 50 ms per node; no URLs. */
+void dlock_options_init(dlock_options *opts, size_t size);
+
+/* The defaults. */
+static inline dlock_options dlock_options_default(void)
+{
+    dlock_options opts;
+
+    dlock_options_init(&opts, sizeof(opts));
+    return opts;
+}
 
 /* Make a system of `opts->variant` and reach its stores.  Every string is copied.
  *   OK        *out is the new system
  *   INVALID   unknown variant, a URL that is missing or malformed, a lease below
- *             DLOCK_LEASE_MIN_MS, a timeout of zero or less, a retry policy that is none
+ *             DLOCK_LEASE_MIN_MS, a timeout of zero or less, a retry policy that is none,
+ *             a size that is too small to hold the name of a variant, or options that
+ *             only a newer library knows
  *   IO        a store did not answer (redlock: fewer than a majority did);
  *             dlock_error() names it
  *   PROTOCOL  a store refused: wrong password, not a Redis, or a database without the
@@ -197,6 +224,9 @@ void dlock_cancel_free(dlock_cancel *cancel);
 
 /* What an acquire asks for.  All zero is one attempt for the system's lease. */
 typedef struct dlock_request {
+    size_t size;          /* 0: the fields of libdlock.so.1's first dlock.h, which are
+                           * the ones up to `cancel`.  sizeof(dlock_request), for a
+                           * program that sets a field which came later              */
     int64_t wait_ms;      /* 0: one attempt, never sleeps; negative: for ever        */
     int lease_ms;         /* 0: the system's lease, which the watchdog renews if the
                            * system says so.  Otherwise this one (or as much of it as
@@ -222,7 +252,8 @@ typedef struct dlock_request {
  *             process has no lease, and who relies on one must be told
  *   IO, PROTOCOL, NOMEM
  *   INVALID   an empty or over-long name, control bytes in it; a lease_ms that is
- *             negative or below DLOCK_LEASE_MIN_MS
+ *             negative or below DLOCK_LEASE_MIN_MS; a size that is none, or a request
+ *             that only a newer library knows
  * *lease is written only on OK.
  *
  * Levels of one hold have one lease in the store: it is the longest that any of them
@@ -255,7 +286,7 @@ DLOCK_MUST_CHECK static inline dlock_status
 dlock_try_lock_for(dlock_system *sys, const char *name, int64_t wait_ms, int lease_ms,
                    dlock_lease *lease)
 {
-    dlock_request request = {.wait_ms = wait_ms, .lease_ms = lease_ms};
+    dlock_request request = {sizeof(request), wait_ms, lease_ms, false, NULL};
 
     return dlock_acquire_with(sys, name, &request, lease);
 }
@@ -314,12 +345,19 @@ typedef struct dlock_info {
                          * number", a token, a session; "" if the store is not told  */
 } dlock_info;
 
+/* What dlock_inspect() calls: `size` is sizeof(dlock_info) where the program was built. */
+dlock_status dlock_inspect_sized(dlock_system *sys, const char *name, dlock_info *out,
+                                 size_t size) DLOCK_MUST_CHECK;
+
 /* Look at the lock `name`, whoever holds it.
  *   OK           *out is what it was a moment ago: another may hold it by now
  *   UNSUPPORTED  the variant cannot tell
  *   IO, PROTOCOL (also: what is there is no lock of this variant), INVALID */
-dlock_status dlock_inspect(dlock_system *sys, const char *name,
-                           dlock_info *out) DLOCK_MUST_CHECK;
+DLOCK_MUST_CHECK static inline dlock_status
+dlock_inspect(dlock_system *sys, const char *name, dlock_info *out)
+{
+    return dlock_inspect_sized(sys, name, out, sizeof(*out));
+}
 
 /* Free the lock `name`, whoever holds it, with all its levels and readers; one that waits
  * is told.  For an operator: the holder goes on working until its next renewal, or its
@@ -339,7 +377,8 @@ dlock_status dlock_force_release(dlock_system *sys, const char *name) DLOCK_MUST
  * tells.  Any thread. */
 int dlock_lost_fd(dlock_system *sys);
 
-/* What a system counts beside the answers of acquire, since it was opened. */
+/* What a system counts beside the answers of acquire, since it was opened.  New ones come
+ * last. */
 #define DLOCK_COUNTERS(X)                                                              \
     X(lost, "holds found lost: expired, taken over, freed by force")                   \
     X(renewals, "renewals that moved a lease")                                         \
@@ -360,15 +399,22 @@ typedef struct dlock_histogram {
 
 typedef struct dlock_metrics {
     uint64_t acquires[DLOCK_STATUS_LIMIT]; /* by status: OK is acquired, and so on */
+    dlock_histogram wait; /* how long acquires that were granted took              */
+    dlock_histogram hold; /* from the grant of a hold to its last level's release  */
 #define X(name, help) uint64_t name;
     DLOCK_COUNTERS(X)
 #undef X
-    dlock_histogram wait; /* how long acquires that were granted took              */
-    dlock_histogram hold; /* from the grant of a hold to its last level's release  */
 } dlock_metrics;
 
+/* What dlock_metrics_read() calls: `size` is sizeof(dlock_metrics) where the program was
+ * built. */
+void dlock_metrics_read_sized(dlock_system *sys, dlock_metrics *out, size_t size);
+
 /* Read them all, while others count on.  Asks no store.  Any thread. */
-void dlock_metrics_read(dlock_system *sys, dlock_metrics *out);
+static inline void dlock_metrics_read(dlock_system *sys, dlock_metrics *out)
+{
+    dlock_metrics_read_sized(sys, out, sizeof(*out));
+}
 
 /* Where a bucket ends; UINT64_MAX for the last. */
 uint64_t dlock_histogram_end_us(size_t bucket);
@@ -387,7 +433,8 @@ static inline bool dlock_is_failure(dlock_status st)
     return st >= DLOCK_UNKNOWN;
 }
 
-/* One row of the catalogue: what people choose by. */
+/* One row of the catalogue: what people choose by.  The library's own: read it where it
+ * is, since a later library's may be longer. */
 typedef struct dlock_variant_info {
     const char *name;     /* the value of `variant`                       */
     const char *store;    /* "-", "process", "redis", "redis x5",
@@ -405,5 +452,8 @@ const dlock_variant_info *dlock_variant_at(size_t index);
 const dlock_variant_info *dlock_variant_find(const char *name);
 
 #pragma GCC visibility pop
+#ifdef __cplusplus
+}
+#endif
 
 #endif /* DLOCK_H */

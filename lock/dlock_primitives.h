@@ -38,6 +38,9 @@
 
 #include "dlock.h"
 
+#ifdef __cplusplus
+extern "C" {
+#endif
 #pragma GCC visibility push(default)
 
 enum { DLOCK_COUNT_MAX = 1000000000 }; /* permits and counts are at most that many */
@@ -176,5 +179,8 @@ dlock_status dlock_latch_wait(dlock_primitives *prims, const char *name,
 dlock_status dlock_latch_delete(dlock_primitives *prims, const char *name);
 
 #pragma GCC visibility pop
+#ifdef __cplusplus
+}
+#endif
 
 #endif /* DLOCK_PRIMITIVES_H */

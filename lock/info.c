@@ -9,6 +9,7 @@
 
 #include "lock/metrics.h"
 #include "lock/name.h"
+#include "lock/sized.h"
 #include "lock/status.h"
 #include "lock/system.h"
 
@@ -56,8 +57,10 @@ bool dlock_info_read(const char *text, dlock_info *out)
     return true;
 }
 
-dlock_status dlock_inspect(dlock_system *sys, const char *name, dlock_info *out)
+dlock_status dlock_inspect_sized(dlock_system *sys, const char *name, dlock_info *out,
+                                 size_t size)
 {
+    dlock_info info = dlock_info_nothing();
     uint64_t before = dlock_commands_sent;
     dlock_status st;
 
@@ -69,11 +72,12 @@ dlock_status dlock_inspect(dlock_system *sys, const char *name, dlock_info *out)
         st = dlock_fail(DLOCK_INVALID, "there is no info to fill in");
     if (st != DLOCK_OK)
         return st;
-    *out = dlock_info_nothing();
+    dlock_hand_out(out, size, &info, sizeof(info));
     if (sys->variant->inspect == NULL)
         return dlock_fail(DLOCK_UNSUPPORTED, "%s cannot be looked at",
                           sys->variant->info.name);
-    st = sys->variant->inspect(sys->state, name, out);
+    st = sys->variant->inspect(sys->state, name, &info);
+    dlock_hand_out(out, size, &info, sizeof(info));
     dlock_metrics_add(&sys->metrics, DLOCK_METRIC_other_commands,
                       dlock_commands_sent - before);
     return st == DLOCK_UNKNOWN ? DLOCK_IO : st; /* nothing was to be changed */

@@ -5,9 +5,8 @@
  * reading, and a histogram's total is the sum of the buckets that were read. */
 #include "lock/metrics.h"
 
-#include <string.h>
-
 #include "lock/owner.h"
+#include "lock/sized.h"
 #include "lock/system.h"
 
 _Thread_local uint64_t dlock_commands_sent;
@@ -66,11 +65,8 @@ static void collect(struct dlock_durations *durations, dlock_histogram *out)
     out->sum_us += value(&durations->sum_us);
 }
 
-void dlock_metrics_read(dlock_system *sys, dlock_metrics *out)
+static void add_up(dlock_system *sys, dlock_metrics *out)
 {
-    memset(out, 0, sizeof(*out));
-    if (sys == NULL)
-        return;
     for (int i = 0; i < DLOCK_METRICS_CELLS; i++) {
         struct dlock_cell *cell = &sys->metrics.cells[i];
 
@@ -82,6 +78,15 @@ void dlock_metrics_read(dlock_system *sys, dlock_metrics *out)
         collect(&cell->wait, &out->wait);
         collect(&cell->hold, &out->hold);
     }
+}
+
+void dlock_metrics_read_sized(dlock_system *sys, dlock_metrics *out, size_t size)
+{
+    dlock_metrics sums = {0};
+
+    if (sys != NULL)
+        add_up(sys, &sums);
+    dlock_hand_out(out, size, &sums, sizeof(sums));
 }
 
 uint64_t dlock_histogram_end_us(size_t bucket)

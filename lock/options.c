@@ -3,12 +3,14 @@
 #include "lock/options.h"
 
 #include <stdatomic.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "lock/registry.h"
 #include "lock/retry.h"
+#include "lock/sized.h"
 
 enum {
     DEFAULT_LEASE_MS = 30000,
@@ -19,19 +21,73 @@ enum {
     NAMES_SIZE = 256,
 };
 
-dlock_options dlock_options_default(void)
-{
-    dlock_options opts = {
-        .variant = "reentrant",
-        .lease_ms = DEFAULT_LEASE_MS,
-        .watchdog = true,
-        .redis_timeout_ms = DEFAULT_REDIS_TIMEOUT_MS,
-        .redlock_node_timeout_ms = DEFAULT_NODE_TIMEOUT_MS,
-        .database_timeout_ms = DEFAULT_DATABASE_TIMEOUT_MS,
-        .zookeeper_timeout_ms = DEFAULT_ZOOKEEPER_TIMEOUT_MS,
-    };
+/* Every field but the size, those that are texts apart. */
+#define TEXTS(X)                                                                       \
+    X(variant)                                                                         \
+    X(redis_url)                                                                       \
+    X(redlock_urls)                                                                    \
+    X(record_dir)                                                                      \
+    X(database_url)                                                                    \
+    X(zookeeper_url)                                                                   \
+    X(retry)
+#define VALUES(X)                                                                      \
+    X(lease_ms)                                                                        \
+    X(watchdog)                                                                        \
+    X(redlock_sequential)                                                              \
+    X(redis_timeout_ms)                                                                \
+    X(redlock_node_timeout_ms)                                                         \
+    X(database_timeout_ms)                                                             \
+    X(zookeeper_timeout_ms)                                                            \
+    X(on_lost)                                                                         \
+    X(on_lost_arg)
 
-    return opts;
+/* Where a field ends: an older program's struct has it if it is at least so long. */
+#define END_OF(field)                                                                  \
+    (offsetof(dlock_options, field) + sizeof(((dlock_options *)0)->field))
+
+/* A new field in what was padding would be read from a program that never wrote it. */
+_Static_assert(END_OF(on_lost_arg) == sizeof(dlock_options), "no padding at the end");
+
+static const dlock_options DEFAULTS = {
+    .size = sizeof(dlock_options),
+    .variant = "reentrant",
+    .lease_ms = DEFAULT_LEASE_MS,
+    .watchdog = true,
+    .redis_timeout_ms = DEFAULT_REDIS_TIMEOUT_MS,
+    .redlock_node_timeout_ms = DEFAULT_NODE_TIMEOUT_MS,
+    .database_timeout_ms = DEFAULT_DATABASE_TIMEOUT_MS,
+    .zookeeper_timeout_ms = DEFAULT_ZOOKEEPER_TIMEOUT_MS,
+};
+
+void dlock_options_init(dlock_options *opts, size_t size)
+{
+    memset(opts, 0, size);
+    memcpy(opts, &DEFAULTS, size < sizeof(DEFAULTS) ? size : sizeof(DEFAULTS));
+    if (size >= END_OF(size))
+        opts->size = size;
+}
+
+dlock_status dlock_options_read(dlock_options *to, const dlock_options *from)
+{
+    if (from == NULL)
+        return dlock_fail(DLOCK_INVALID, "no options were given");
+    if (from->size < END_OF(variant))
+        return dlock_fail(DLOCK_INVALID,
+                          "the options say that they are %zu bytes long; begin with "
+                          "dlock_options_default()", from->size);
+    if (!dlock_is_blank(from, sizeof(*from), from->size))
+        return dlock_fail(DLOCK_INVALID,
+                          "the options ask for what this library does not know: they are "
+                          "%zu bytes long, the library's %zu", from->size,
+                          sizeof(*from));
+    *to = DEFAULTS;
+#define X(field)                                                                       \
+    if (END_OF(field) <= from->size)                                                   \
+        to->field = from->field;
+    TEXTS(X)
+    VALUES(X)
+#undef X
+    return DLOCK_OK;
 }
 
 static const dlock_variant *unknown_variant(const char *name)
@@ -60,10 +116,6 @@ const dlock_variant *dlock_options_check(const dlock_options *opts)
     struct dlock_retry retry;
     const char *flaw;
 
-    if (opts == NULL) {
-        (void)dlock_fail(DLOCK_INVALID, "no options were given");
-        return NULL;
-    }
     variant = find_variant(opts->variant);
     if (variant == NULL)
         return NULL;
@@ -93,16 +145,12 @@ static bool copy_text(const char **text)
 
 bool dlock_options_copy(dlock_options *to, const dlock_options *from)
 {
-    bool copied;
+    bool copied = true;
 
     *to = *from;
-    copied = copy_text(&to->variant);
-    copied = copy_text(&to->redis_url) && copied;
-    copied = copy_text(&to->redlock_urls) && copied;
-    copied = copy_text(&to->database_url) && copied;
-    copied = copy_text(&to->retry) && copied;
-    copied = copy_text(&to->record_dir) && copied;
-    copied = copy_text(&to->zookeeper_url) && copied;
+#define X(field) copied = copy_text(&to->field) && copied;
+    TEXTS(X)
+#undef X
     if (!copied)
         dlock_options_free(to);
     return copied;
@@ -126,14 +174,9 @@ void dlock_options_lift_limits(bool lifted)
 
 void dlock_options_free(dlock_options *opts)
 {
-    free((char *)opts->variant);
-    free((char *)opts->redis_url);
-    free((char *)opts->redlock_urls);
-    free((char *)opts->database_url);
-    free((char *)opts->zookeeper_url);
-    free((char *)opts->retry);
-    free((char *)opts->record_dir);
-    opts->variant = opts->redis_url = opts->redlock_urls = opts->database_url =
-        opts->retry = NULL;
-    opts->zookeeper_url = opts->record_dir = NULL;
+#define X(field)                                                                       \
+    free((char *)opts->field);                                                         \
+    opts->field = NULL;
+    TEXTS(X)
+#undef X
 }

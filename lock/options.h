@@ -5,6 +5,12 @@
 
 #include "lock/dlock_variant.h"
 
+/* Read a caller's options, which may be shorter or longer than this library's: *to gets
+ * every field, the strings still the caller's.
+ *   INVALID   none, a size too small to hold `variant`, or something set that only a
+ *             newer library knows */
+dlock_status dlock_options_read(dlock_options *to, const dlock_options *from);
+
 /* The variant that `opts` ask for, if they are sound; otherwise NULL, with the reason
  * in dlock_error().  What only one variant reads (its URLs) that variant checks. */
 const dlock_variant *dlock_options_check(const dlock_options *opts);

@@ -19,7 +19,7 @@ check() {
 }
 
 mapfile -t scripts < <(git ls-files -co --exclude-standard -- '*.sh' tests/run tests/interop/run tests/mutants/run .ci/run)
-echo 1..6
+echo 1..7
 check 'every include keeps to its layer, every variant, guard and check is listed' tools/check-layers.sh
 check 'no function over 70 lines, no file over 500' tools/check-size.sh
 check 'the Dockerfile has the packages of tools/deps.sh' tools/check-packages.sh
@@ -27,4 +27,5 @@ check 'the shell scripts are clean' shellcheck -x "${scripts[@]}"
 check 'every mutant still applies, and says what it breaks and who kills it' tests/mutants/run --check
 check 'clang builds everything without a warning' make -s clang
 check 'the programs and the library are hardened' bash -c 'make -s all && tools/check-hardening.sh'
+check 'the library shows what its headers declare, and no more' tools/check-symbols.sh
 exit $status

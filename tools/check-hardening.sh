@@ -52,7 +52,8 @@ examine_marks() {
 }
 
 if [ $# -eq 0 ]; then
-    set -- build/seckilld build/seckill build/libdlock.so.0 build/libdlock.a
+    library=$(sed -n 's/^#define SECKILL_LIBRARY "\(.*\)"/\1/p' base/version.h)
+    set -- build/seckilld build/seckill "build/$library" build/libdlock.a
 fi
 for file in "$@"; do
     [ -r "$file" ] || { lacks "$file" 'it is not there; build it with: make'; continue; }

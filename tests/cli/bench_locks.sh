@@ -102,7 +102,7 @@ idle_fails() {
 check 'where there is no bare build, it says how to make one' \
     idle_fails 69 'make BUILD=bare' "$work/none"
 check 'another build is no bare one' idle_fails 70 'is not a bare build' \
-    "$root/build/libdlock.so.0"
+    "$root/build/$library"
 echo hello >"$work/rubbish"
 check 'nor is what is no library' idle_fails 70 'cannot be loaded' "$work/rubbish"
 

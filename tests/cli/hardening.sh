@@ -75,7 +75,7 @@ check 'and no flag that it does not know' \
 
 # would ARGUMENT...: the commands that make would run for one object and the library.
 would() {
-    make -nB V=1 "$@" build/libdlock.so.0 | sed -e ':a' -e '/\\$/N; s/\\\n//; ta' |
+    make -nB V=1 "$@" "build/$library" | sed -e ':a' -e '/\\$/N; s/\\\n//; ta' |
         grep -E -- '-o build/(obj/lock/name.o|libdlock)' | cut -c 1-900
 }
 check 'CFLAGS of the user come after those of the project' \
