@@ -1,3 +1,10 @@
 -- The service's role; the owner, seckill_lab, is made by the image from POSTGRES_USER.
 -- No passwords: only the containers on the internal network can reach this server.
-CREATE ROLE seckill_service LOGIN CONNECTION LIMIT 560;
+-- Run it as often as you like.
+DO $$
+BEGIN
+    IF NOT EXISTS (SELECT FROM pg_roles WHERE rolname = 'seckill_service') THEN
+        CREATE ROLE seckill_service LOGIN;
+    END IF;
+END $$;
+ALTER ROLE seckill_service CONNECTION LIMIT 560;

@@ -22,7 +22,7 @@ mapfile -t scripts < <(git ls-files -co --exclude-standard -- '*.sh' tests/run t
 echo 1..7
 check 'every include keeps to its layer, every variant, guard and check is listed' tools/check-layers.sh
 check 'no function over 70 lines, no file over 500' tools/check-size.sh
-check 'the Dockerfile has the packages of tools/deps.sh' tools/check-packages.sh
+check 'every setting of the service is a variable of docker-compose.yml' tools/check-containers.sh
 check 'the shell scripts are clean' shellcheck -x "${scripts[@]}"
 check 'every mutant still applies, and says what it breaks and who kills it' tests/mutants/run --check
 check 'clang builds everything without a warning' make -s clang
