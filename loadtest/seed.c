@@ -244,7 +244,9 @@ struct target {
 /* A shell that has read a lab's env file has the URL too, and means the lab. */
 static bool is_without_lab(const struct seed_settings *v)
 {
-    return (v->database_url || (v->operator && v->key_path)) && !v->dir &&
+    bool needs_database = v->vouchers > 0 && !v->operator;
+
+    return (v->database_url || (!needs_database && v->key_path)) && !v->dir &&
            !getenv("SECKILL_LAB_DIR");
 }
 
@@ -256,7 +258,7 @@ static enum exit_code find_target(const struct seed_settings *v, struct target *
     if (is_without_lab(v)) {
         if (!v->key_path || (!v->tokens_path && v->users > 0 && !v->operator)) {
             fprintf(stderr,
-                    "seckill: --lab-database-url needs --token-key-file too, and "
+                    "seckill: without a lab --token-key-file=FILE is needed, and "
                     "--tokens=FILE (- is the standard output) unless --users=0\n");
             return EXIT_USAGE;
         }

@@ -4,7 +4,7 @@
 # a pipe, and they expire when they are said to.
 # shellcheck source=tests/cli/support/tap.sh
 . "$(dirname "$0")/support/tap.sh"
-plan 14
+plan 16
 lab=$work/lab
 labs+=("$lab")
 
@@ -67,4 +67,12 @@ check 'and made it for its owner alone' test "$(stat -c %a "$work/fresh.key")" =
 "$seckill" load --duration=1s --stock=5 --out="$work/runs" -- --lock=none >"$work/load" 2>&1 || true
 check 'a command of the laboratory makes tokens anew that will not last' \
     test "$(expiry_of "$lab/tokens.txt")" -gt $(($(date +%s) + 43200))
+
+# As in a container of the service, which has the key and no way to the owner's database.
+unset SECKILL_LAB_DIR SECKILL_LAB_DATABASE_URL
+(cd "$work" && SECKILL_TOKEN_KEY_FILE=$lab/token.key \
+    "$seckill" seed --users=3 --vouchers=0 --tokens=-) >"$work/tokens" 2>/dev/null
+check 'the key file is enough to make tokens' only_tokens
+check 'without a lab, tokens need a place to go' says '--tokens=FILE' \
+    status 64 env SECKILL_TOKEN_KEY_FILE="$lab/token.key" SECKILL_TOKENS= "$seckill" seed --vouchers=0
 done_testing
