@@ -55,6 +55,8 @@ extern "C" {
 /* What follows is all that libdlock.so shows. */
 #pragma GCC visibility push(default)
 
+/* ---- status: what a call answers, and why ---- */
+
 /* What a call can answer.  The first group is outcomes: a correct program meets them
  * every day and must branch on them.  The second group is failures.  Values are
  * stable: append, never renumber (they appear in logs and metrics). */
@@ -79,7 +81,23 @@ typedef enum {
 #undef X
 } dlock_status;
 
+/* Detail of the last failure in this thread, "" if none: which server, what it said.
+ * Valid until this thread's next call. */
+const char *dlock_error(void);
+
+/* Static texts for a status; never NULL.  The id is what logs and metrics show. */
+const char *dlock_status_id(dlock_status st);
+const char *dlock_status_text(dlock_status st);
+
+/* True for the second group of DLOCK_STATUS_MAP. */
+static inline bool dlock_is_failure(dlock_status st)
+{
+    return st >= DLOCK_UNKNOWN;
+}
+
 #define DLOCK_MUST_CHECK __attribute__((warn_unused_result))
+
+/* ---- variants: the ways to lock ---- */
 
 /* What a variant promises.  The conformance suite proves every claimed bit. */
 enum dlock_caps {
@@ -101,28 +119,28 @@ enum dlock_caps {
                                     * writer: dlock_request.shared                    */
 };
 
-enum {
-    DLOCK_NAME_MAX = 200,  /* bytes of a lock's name, without the NUL             */
-    DLOCK_OWNER_MAX = 63,  /* "uuid:number"                                       */
-    DLOCK_TOKEN_LEN = 32,  /* 128 random bits in hex, new for every grant         */
-    DLOCK_LEASE_MIN_MS = 10,
-};
+/* One row of the catalogue: what people choose by.  The library's own: read it where it
+ * is, since a later library's may be longer. */
+typedef struct dlock_variant_info {
+    const char *name;     /* the value of `variant`                       */
+    const char *store;    /* "-", "process", "redis", "redis x5",
+                           * "postgresql"                                  */
+    const char *promises; /* one line: what holds                         */
+    const char *breaks;   /* one line: what breaks it                     */
+    const char *source;   /* where it is described                        */
+    unsigned caps;        /* set of dlock_caps                            */
+} dlock_variant_info;
+
+/* The catalogue, in the order of variants.def.  Static. */
+size_t dlock_variant_count(void);
+const dlock_variant_info *dlock_variant_at(size_t index);
+/* NULL if there is none of that name. */
+const dlock_variant_info *dlock_variant_find(const char *name);
+
+/* ---- open: a system, and what it is opened with ---- */
 
 typedef struct dlock_system dlock_system; /* opaque */
-
-/* Proof of ownership.  Read it; never write it.  Copying it copies the proof, not the
- * lock. */
-typedef struct dlock_lease {
-    char name[DLOCK_NAME_MAX + 1];
-    char owner[DLOCK_OWNER_MAX + 1];
-    char token[DLOCK_TOKEN_LEN + 1];
-    uint64_t fence;      /* 0 unless the variant has DLOCK_CAP_FENCED               */
-    int64_t deadline_ns; /* as granted; the watchdog may have moved it since.
-                          * INT64_MAX: this variant's locks never expire            */
-    uint64_t hold;       /* the library's own key to what it knows of this hold     */
-    bool shared;         /* held with other readers                                 */
-    uint64_t reserved[4]; /* for fields to come, so that no lease ever grows        */
-} dlock_lease;
+typedef struct dlock_lease dlock_lease;   /* see below: what an acquire grants */
 
 /* Called once per lost hold, from a library thread, before anyone else can have
  * entered (as far as clocks that drift less than 1 in 1000 allow).  It must not call
@@ -140,7 +158,7 @@ typedef struct dlock_options {
                                * lock/record.h; NULL: none                           */
     const char *database_url; /* postgresql://..., as libpq reads it; the pg variants
                                * keep their own connections to it, and need the tables
-                               * of lock/stores/postgres.sql there                   */
+                               * of postgres.sql there (share/dlock, lock/stores)    */
     const char *zookeeper_url; /* host:port[,host:port...][/chroot]: the zk variants';
                                * the chroot has to exist                             */
     int lease_ms;             /* at least DLOCK_LEASE_MIN_MS; lua-local takes no more
@@ -204,6 +222,8 @@ void dlock_close(dlock_system *sys);
 /* Ask every store once whether it answers.  OK, or as dlock_open(). */
 dlock_status dlock_check(dlock_system *sys) DLOCK_MUST_CHECK;
 
+/* ---- cancel: ending a wait ---- */
+
 /* Ends waits: see dlock_acquire_with().  Opaque. */
 typedef struct dlock_cancel dlock_cancel;
 
@@ -221,6 +241,8 @@ void dlock_cancel_reset(dlock_cancel *cancel);
 
 /* No acquire may be using it.  NULL is fine. */
 void dlock_cancel_free(dlock_cancel *cancel);
+
+/* ---- acquire: taking a lock ---- */
 
 /* What an acquire asks for.  All zero is one attempt for the system's lease. */
 typedef struct dlock_request {
@@ -291,6 +313,29 @@ dlock_try_lock_for(dlock_system *sys, const char *name, int64_t wait_ms, int lea
     return dlock_acquire_with(sys, name, &request, lease);
 }
 
+/* ---- lease: what is held, for how long, and giving it back ---- */
+
+enum {
+    DLOCK_NAME_MAX = 200,  /* bytes of a lock's name, without the NUL             */
+    DLOCK_OWNER_MAX = 63,  /* "uuid:number"                                       */
+    DLOCK_TOKEN_LEN = 32,  /* 128 random bits in hex, new for every grant         */
+    DLOCK_LEASE_MIN_MS = 10,
+};
+
+/* Proof of ownership.  Read it; never write it.  Copying it copies the proof, not the
+ * lock. */
+struct dlock_lease {
+    char name[DLOCK_NAME_MAX + 1];
+    char owner[DLOCK_OWNER_MAX + 1];
+    char token[DLOCK_TOKEN_LEN + 1];
+    uint64_t fence;      /* 0 unless the variant has DLOCK_CAP_FENCED               */
+    int64_t deadline_ns; /* as granted; the watchdog may have moved it since.
+                          * INT64_MAX: this variant's locks never expire            */
+    uint64_t hold;       /* the library's own key to what it knows of this hold     */
+    bool shared;         /* held with other readers                                 */
+    uint64_t reserved[4]; /* for fields to come, so that no lease ever grows        */
+};
+
 /* Extend the lease to its own lease_ms from now (set, not add).
  *   OK           the deadline moved forward
  *   LOST         you no longer hold it; stop writing
@@ -328,6 +373,16 @@ bool dlock_lease_valid(const dlock_system *sys, const dlock_lease *lease);
 
 /* Milliseconds until then; 0 if not valid; INT64_MAX if it never expires. */
 int64_t dlock_lease_left_ms(const dlock_system *sys, const dlock_lease *lease);
+
+/* An eventfd that can be read when holds were lost, for who has a loop instead of a
+ * callback: each read takes 8 bytes, the number of holds lost since the last read, and
+ * without any answers EAGAIN.  It tells as early as on_lost does, of holds from before
+ * the call too.  The system's, the same for every call, closed by dlock_close(); wait for
+ * it and read it, no more.  -1: no memory, no thread, no descriptor; dlock_error()
+ * tells.  Any thread. */
+int dlock_lost_fd(dlock_system *sys);
+
+/* ---- inspect: looking at a lock from outside ---- */
 
 /* What the store knows of a lock at one moment. */
 typedef struct dlock_info {
@@ -369,13 +424,7 @@ dlock_inspect(dlock_system *sys, const char *name, dlock_info *out)
  *   IO, PROTOCOL (a store refused, such as to end another role's session), INVALID */
 dlock_status dlock_force_release(dlock_system *sys, const char *name) DLOCK_MUST_CHECK;
 
-/* An eventfd that can be read when holds were lost, for who has a loop instead of a
- * callback: each read takes 8 bytes, the number of holds lost since the last read, and
- * without any answers EAGAIN.  It tells as early as on_lost does, of holds from before
- * the call too.  The system's, the same for every call, closed by dlock_close(); wait for
- * it and read it, no more.  -1: no memory, no thread, no descriptor; dlock_error()
- * tells.  Any thread. */
-int dlock_lost_fd(dlock_system *sys);
+/* ---- metrics: what a system counts ---- */
 
 /* What a system counts beside the answers of acquire, since it was opened.  New ones come
  * last. */
@@ -418,38 +467,6 @@ static inline void dlock_metrics_read(dlock_system *sys, dlock_metrics *out)
 
 /* Where a bucket ends; UINT64_MAX for the last. */
 uint64_t dlock_histogram_end_us(size_t bucket);
-
-/* Detail of the last failure in this thread, "" if none: which server, what it said.
- * Valid until this thread's next call. */
-const char *dlock_error(void);
-
-/* Static texts for a status; never NULL.  The id is what logs and metrics show. */
-const char *dlock_status_id(dlock_status st);
-const char *dlock_status_text(dlock_status st);
-
-/* True for the second group of DLOCK_STATUS_MAP. */
-static inline bool dlock_is_failure(dlock_status st)
-{
-    return st >= DLOCK_UNKNOWN;
-}
-
-/* One row of the catalogue: what people choose by.  The library's own: read it where it
- * is, since a later library's may be longer. */
-typedef struct dlock_variant_info {
-    const char *name;     /* the value of `variant`                       */
-    const char *store;    /* "-", "process", "redis", "redis x5",
-                           * "postgresql"                                  */
-    const char *promises; /* one line: what holds                         */
-    const char *breaks;   /* one line: what breaks it                     */
-    const char *source;   /* where it is described                        */
-    unsigned caps;        /* set of dlock_caps                            */
-} dlock_variant_info;
-
-/* The catalogue, in the order of variants.def.  Static. */
-size_t dlock_variant_count(void);
-const dlock_variant_info *dlock_variant_at(size_t index);
-/* NULL if there is none of that name. */
-const dlock_variant_info *dlock_variant_find(const char *name);
 
 #pragma GCC visibility pop
 #ifdef __cplusplus
