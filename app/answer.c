@@ -91,6 +91,7 @@ static const char *reason_of(int status)
         {413, "Content Too Large"},
         {414, "URI Too Long"},
         {417, "Expectation Failed"},
+        {421, "Misdirected Request"},
         {422, "Unprocessable Content"},
         {425, "Too Early"},
         {429, "Too Many Requests"},

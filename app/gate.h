@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* gate.h -- which requests are let in: what is ambiguous is refused first.
+/* gate.h -- which requests are let in: what can be read in two ways is refused.
  *
- * It judges a parsed head that still lies in the buffer it was read into, with a NUL at
- * the end of each part (as civetweb leaves it), so it can also see what the parser was
- * silent about: folded lines, bare line feeds, spaces before a colon.
+ * The gate is a function of the bytes that the client sent, and of nothing else.  It knows
+ * no socket, no route and no setting, so that a test or a fuzzer can call it.
+ *
+ * Threads     Any; two calls share nothing.
  */
 #ifndef APP_GATE_H
 #define APP_GATE_H
@@ -13,37 +14,46 @@
 #include <stdint.h>
 
 enum {
-    GATE_URI_MAX = 512,
-    GATE_HEADERS_MAX = 59,  /* civetweb drops what follows the 64th without a word */
-    GATE_HEAD_MAX = 8192,   /* bytes of the whole head */
-    GATE_LENGTH_DIGITS = 10 /* of a Content-Length */
+    GATE_URI_MAX = 512,       /* bytes of the target, query and all */
+    GATE_HEADERS_MAX = 59,    /* header lines */
+    GATE_HEAD_MAX = 8192,     /* bytes of the whole head, its empty line and all */
+    GATE_LENGTH_DIGITS = 10,  /* of a Content-Length */
+    GATE_HOST_MAX = 253       /* bytes of the name in a Host */
 };
 
 struct gate_header {
     const char *name;
-    const char *value;
+    const char *value; /* without the blanks around it */
 };
 
+/* A head that was split; the texts lie in the bytes that were given to gate_check(). */
 struct gate_request {
-    const char *method;
-    const char *uri;     /* raw, without the query */
-    const char *query;   /* NULL: none */
-    const char *version; /* what follows "HTTP/" */
-    const struct gate_header *headers;
+    const char *method;  /* "": none was found */
+    const char *uri;     /* the path, without the query; "": none was found */
+    const char *query;   /* what follows the '?'; NULL: no '?' */
+    const char *version; /* "1.0" or "1.1" */
+    struct gate_header headers[GATE_HEADERS_MAX];
     size_t header_count;
 };
 
 /* What the gate found. */
 struct gate_verdict {
     int status;          /* 0: let in; otherwise what to answer */
-    const char *why;     /* a sentence, if it is not */
+    const char *why;     /* a sentence that says what is accepted, if it is not let in */
+    size_t line;         /* the line of the head that is refused, from 1; 0: all of it */
+    size_t head_bytes;   /* of the head, its empty line and all, if it is let in */
     int64_t body_bytes;  /* Content-Length; 0 if there is none */
     bool has_length;     /* there is one */
     bool expects_continue;
 };
 
-/* Judge a request.  Knows no routes: what depends on them comes later. */
-struct gate_verdict gate_check(const struct gate_request *request);
+/* Judge the request that begins at bytes[0]; what follows its head (a body, further
+ * requests) is not looked at.  Splits the head in place, so `bytes` are changed.
+ *   status 0    let in; `out` has the whole head
+ *   408         the bytes end before the head does
+ *   4xx, 5xx    refused; `out` has the method and the path, if they were found
+ * Routes, and what depends on them, are not known here. */
+struct gate_verdict gate_check(char *bytes, size_t length, struct gate_request *out);
 
 /* Is it a word that HTTP knows as a method?  (405 for those, 501 for others.) */
 bool gate_knows_method(const char *method);

@@ -3,7 +3,8 @@
  *
  * Facts about civetweb 1.15 that shape this file: one thread serves one connection
  * until it closes; begin_request sees every request that could be parsed, http_error
- * every other; mg_read() waits for all the bytes it was asked for, however slowly they
+ * every other but those whose target is for another server, which it closes without a
+ * word: those are answered as the connection closes; mg_read() waits for all the bytes it was asked for, however slowly they
  * come, so bodies are read byte by byte against a deadline; and after a handler it
  * would go on reading an unread body for ever, so whoever leaves one must close the
  * connection.
@@ -16,15 +17,17 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 #include <time.h>
 #include <unistd.h>
 
+#include "app/entry.h"
+#include "app/intake.h"
 #include "app/limited.h"
 
 enum {
     KEEP_ALIVE_MS = 1000, /* how long an idle connection may keep its thread */
     QUEUE_LENGTH = 1024,  /* connections that wait for a thread */
+    MAX_REQUEST_SIZE = GATE_HEAD_MAX + 1024, /* civetweb's buffer, and the intake's */
     POKE_MS = 10,
 };
 
@@ -36,6 +39,13 @@ struct listener {
     int port;
     int64_t workers;
     atomic_long busy;
+};
+
+/* What one thread of a listener has. */
+struct session {
+    struct worker *worker; /* NULL: there was no memory */
+    struct intake intake;  /* what civetweb has in its buffer */
+    bool is_over;          /* no further request of this connection is answered */
 };
 
 struct http {
@@ -50,30 +60,18 @@ static struct listener *listener_of(const struct mg_connection *conn)
     return mg_get_user_data(mg_get_context(conn));
 }
 
-/* What the client wants after the answer; civetweb decides in the same way. */
-static bool wants_keep_alive(const struct mg_request_info *info)
-{
-    for (int i = 0; i < info->num_headers; i++)
-        if (strcasecmp(info->http_headers[i].name, "Connection") == 0)
-            return strcasestr(info->http_headers[i].value, "keep-alive") != NULL;
-    return info->http_version != NULL && strcmp(info->http_version, "1.1") == 0;
-}
-
-/* Send the answer as one piece. */
-static void send_answer(struct mg_connection *conn, const struct request *rq,
+/* Send the answer as one piece.  False: nothing more is to be sent on this connection. */
+static bool send_answer(struct mg_connection *conn, const struct request *rq,
                         struct answer *an)
 {
     struct text *out = &rq->worker->head;
-    const struct mg_request_info *info = mg_get_request_info(conn);
-    bool closes = an->closes || !wants_keep_alive(info);
 
-    answer_write(rq, an, closes, out);
-    if (closes)
+    answer_write(rq, an, an->closes, out);
+    if (!out->broken && mg_write(conn, out->bytes, out->len) != (int)out->len)
+        an->closes = true; /* the client is gone, or does not read */
+    if (an->closes || out->broken)
         mg_disable_connection_keep_alive(conn);
-    if (out->broken)
-        mg_disable_connection_keep_alive(conn);
-    else
-        (void)mg_write(conn, out->bytes, out->len);
+    return !an->closes && !out->broken;
 }
 
 /* Read the whole body before the deadline.  NULL: done; else what went wrong. */
@@ -101,47 +99,6 @@ static const char *read_body(struct mg_connection *conn, struct request *rq,
     return NULL;
 }
 
-/* The request's own name, or a new one.  False: it brought one that cannot be. */
-static bool name_request(struct request *rq)
-{
-    size_t given = 0;
-    const char *key = NULL;
-
-    for (size_t i = 0; i < rq->head->header_count; i++) {
-        if (strcasecmp(rq->head->headers[i].name, "Idempotency-Key") != 0)
-            continue;
-        key = rq->head->headers[i].value;
-        given++;
-    }
-    rq->is_named_by_client = given == 1 && ident_is_request_id(key);
-    if (rq->is_named_by_client)
-        (void)snprintf(rq->id, sizeof(rq->id), "%s", key);
-    else
-        ident_make_request_id(rq->id);
-    return given == 0 || rq->is_named_by_client;
-}
-
-/* Refuse what is not to be let in; what follows it is not to be trusted. */
-static void turn_away(const struct request *rq, struct answer *an, int status,
-                      const char *why)
-{
-    enum outcome outcome = OUTCOME_BAD_REQUEST;
-
-    if (status == 413 || status == 414 || status == 431)
-        outcome = OUTCOME_TOO_LARGE;
-    answer_status(rq, an, face_of(rq->head->uri), outcome, status, why);
-}
-
-/* civetweb skips blanks before a request, and after an empty line goes on to parse what
- * an earlier connection left in the buffer.  So a request must begin where the buffer
- * does, which is the lowest place that any of this thread's requests began at. */
-static bool begins_the_buffer(struct worker *w, const char *method)
-{
-    if (w->read_buffer == NULL || method < w->read_buffer)
-        w->read_buffer = method;
-    return method == w->read_buffer;
-}
-
 /* Let it in, find whose it is, and let that one answer. */
 static void answer_request(struct mg_connection *conn, struct request *rq,
                            struct answer *an)
@@ -149,19 +106,14 @@ static void answer_request(struct mg_connection *conn, struct request *rq,
     struct listener *l = listener_of(conn);
     const struct route *route = NULL;
     const char *wrong = NULL;
-    bool is_named = name_request(rq);
+    bool is_named = entry_name_request(rq);
 
-    rq->gate = gate_check(rq->head);
     if (rq->gate.status != 0) {
-        turn_away(rq, an, rq->gate.status, rq->gate.why);
-        return;
-    }
-    if (!begins_the_buffer(rq->worker, rq->head->method)) {
-        turn_away(rq, an, 400, "a request must not begin with an empty line");
+        entry_refuse_head(rq, an);
         return;
     }
     if (!is_named) {
-        turn_away(rq, an, 400,
+        entry_refuse(rq, an, 400,
                   "Idempotency-Key must be 1 to 64 of A-Z a-z 0-9 _ . : -");
         return;
     }
@@ -176,134 +128,131 @@ static void answer_request(struct mg_connection *conn, struct request *rq,
         return;
     wrong = read_body(conn, rq, rq->worker->service->config->request_timeout_ms);
     if (wrong != NULL) {
-        turn_away(rq, an, 408, wrong);
+        entry_refuse(rq, an, 408, wrong);
         return;
     }
     an->closes = false;
     route->handler(rq, an);
 }
 
-/* The head as civetweb parsed it. */
-static struct gate_request head_of(const struct mg_request_info *info,
-                                   struct gate_header *headers)
+/* civetweb finds the end of a request by its own reading of the head, so a head that the
+ * gate read otherwise is refused.  (None is known.) */
+static void compare_readings(const struct mg_request_info *info, struct request *rq)
 {
-    size_t count = (size_t)info->num_headers;
+    int64_t body_bytes = info->content_length > 0 ? info->content_length : 0;
 
-    for (size_t i = 0; i < count; i++)
-        headers[i] = (struct gate_header){info->http_headers[i].name,
-                                          info->http_headers[i].value};
-    return (struct gate_request){
-        .method = info->request_method,
-        .uri = info->request_uri,
-        .query = info->query_string,
-        .version = info->http_version,
-        .headers = headers,
-        .header_count = count,
-    };
+    if (rq->gate.status == 0 && ((size_t)info->num_headers != rq->head->header_count ||
+                                 body_bytes != rq->gate.body_bytes))
+        rq->gate = (struct gate_verdict){.status = 400, .why = "the head is malformed"};
 }
 
-static struct answer empty_answer(struct worker *w)
+/* The bytes of a request did not come through the intake. */
+static bool is_unseen(const struct session *session)
 {
-    text_clear(&w->body);
-    return (struct answer){
-        .body = &w->body,
-        .outcome = OUTCOME_INTERNAL,
-        .status = 500,
-        .type = "text/plain",
-        .closes = true,
-    };
-}
-
-/* Count an answer; those for an order by their outcome, also if it was refused early. */
-static void count_answer(struct worker *w, const struct gate_request *head,
-                         const struct answer *an, int64_t start_ns)
-{
-    bool is_order = route_is_order(LISTENER_ORDERS, head);
-
-    histogram_record(is_order ? &w->cell->order_time : &w->cell->other_time,
-                     monotonic_ns() - start_ns);
-    if (is_order)
-        metrics_count(an->is_replay ? &w->cell->replayed
-                                    : &w->cell->orders[an->outcome]);
+    if (session->intake.length > 0 && !session->intake.is_broken)
+        return false;
+    LIMITED_WARN("a request of %zu bytes was not seen: out of memory, or this civetweb "
+                 "reads otherwise than by recv()",
+                 session->intake.length);
+    return true;
 }
 
 static int on_request(struct mg_connection *conn)
 {
     struct listener *l = listener_of(conn);
-    struct worker *w = mg_get_thread_pointer(conn);
+    struct session *session = mg_get_thread_pointer(conn);
     const struct mg_request_info *info = mg_get_request_info(conn);
-    struct gate_header headers[MG_MAX_HEADERS];
-    struct gate_request head = head_of(info, headers);
     int64_t start_ns = monotonic_ns();
+    struct gate_request head;
     struct request rq;
     struct answer an;
 
-    if (w == NULL) { /* its thread could not get the memory it needs */
+    if (session == NULL || session->worker == NULL || is_unseen(session)) {
         mg_disable_connection_keep_alive(conn);
         return 500;
     }
-    rq = (struct request){.worker = w, .head = &head};
-    an = empty_answer(w);
+    intake_watch(NULL);
+    rq = (struct request){.worker = session->worker, .head = &head};
+    rq.gate = gate_check(session->intake.bytes, session->intake.length, &head);
+    compare_readings(info, &rq);
+    an = entry_empty_answer(session->worker);
     (void)atomic_fetch_add(&l->http->in_flight, 1);
     answer_request(conn, &rq, &an);
-    an.closes = an.closes || atomic_load(&l->http->is_draining);
+    an.closes = an.closes || !entry_wants_keep_alive(&head) ||
+                atomic_load(&l->http->is_draining);
     if (l->kind == LISTENER_ORDERS)
-        count_answer(w, &head, &an, start_ns);
-    send_answer(conn, &rq, &an);
+        entry_count(session->worker, &head, &an, start_ns);
+    session->is_over = !send_answer(conn, &rq, &an);
     (void)atomic_fetch_sub(&l->http->in_flight, 1);
+    intake_consume(&session->intake, rq.gate.head_bytes + (size_t)rq.gate.body_bytes);
+    intake_watch(&session->intake);
     return an.status;
 }
 
-/* What civetweb itself refuses: heads that cannot be parsed. */
+/* Answer a request that civetweb does not hand on, by what the gate says of it. */
+static void answer_unparsed(struct mg_connection *conn, struct session *session,
+                            int status, const char *why)
+{
+    struct gate_request head;
+    struct request rq = {.worker = session->worker, .head = &head};
+    struct answer an = entry_empty_answer(session->worker);
+
+    rq.gate = gate_check(session->intake.bytes, session->intake.length, &head);
+    if (rq.gate.status == 0)
+        rq.gate = (struct gate_verdict){.status = status, .why = why};
+    ident_make_request_id(rq.id);
+    entry_refuse_head(&rq, &an);
+    (void)send_answer(conn, &rq, &an);
+    session->is_over = true;
+}
+
+/* What civetweb itself refuses: heads that it cannot parse, or that do not come. */
 static int on_error(struct mg_connection *conn, int status, const char *why)
 {
-    struct worker *w = mg_get_thread_pointer(conn);
-    const struct mg_request_info *info = mg_get_request_info(conn);
-    struct gate_request head = {.uri = "", .method = info->request_method};
-    struct request rq = {.worker = w, .head = &head};
-    struct answer an;
+    struct session *session = mg_get_thread_pointer(conn);
 
+    (void)status;
     (void)why;
     mg_disable_connection_keep_alive(conn);
-    if (w == NULL)
-        return 0;
-    an = empty_answer(w);
-    ident_make_request_id(rq.id);
-    if (status == 413)
-        turn_away(&rq, &an, 431, "the head is too large");
-    else if (status == 505)
-        turn_away(&rq, &an, 505, "HTTP/1.0 and HTTP/1.1 are spoken here");
-    else if (info->request_method != NULL && info->http_version != NULL &&
-             strncmp(info->http_version, "1.", 2) == 0 &&
-             !gate_knows_method(info->request_method))
-        answer_status(&rq, &an, FACE_API, OUTCOME_METHOD_NOT_ALLOWED, 501,
-                      "there is no such method");
-    else
-        turn_away(&rq, &an, 400, "the head of the request is malformed");
-    send_answer(conn, &rq, &an);
+    if (session != NULL && session->worker != NULL && !is_unseen(session))
+        answer_unparsed(conn, session, 400, "the head of the request is malformed");
     return 0;
 }
 
 static void *on_thread_start(const struct mg_context *context, int kind)
 {
     struct listener *l = mg_get_user_data(context);
+    struct session *session = kind == 1 ? calloc(1, sizeof(*session)) : NULL;
 
-    return kind == 1 ? worker_new(l->http->service) : NULL;
+    if (session != NULL) {
+        session->worker = worker_new(l->http->service);
+        session->intake.capacity = MAX_REQUEST_SIZE;
+    }
+    return session;
 }
 
-static void on_thread_end(const struct mg_context *context, int kind, void *worker)
+static void on_thread_end(const struct mg_context *context, int kind, void *thread)
 {
+    struct session *session = thread;
+
     (void)context;
-    if (kind == 1)
-        worker_free(worker);
+    if (kind != 1 || session == NULL)
+        return;
+    worker_free(session->worker);
+    free(session);
 }
 
 static int on_connection(const struct mg_connection *conn, void **data)
 {
     struct listener *l = listener_of(conn);
+    struct session *session = mg_get_thread_pointer(conn);
     long busy = atomic_fetch_add(&l->busy, 1) + 1;
 
     *data = NULL;
+    if (session != NULL) {
+        session->is_over = false;
+        intake_watch(&session->intake);
+    }
     if (l->kind != LISTENER_ORDERS)
         return 0;
     (void)atomic_fetch_add(&l->http->service->workers_busy, 1);
@@ -312,6 +261,22 @@ static int on_connection(const struct mg_connection *conn, void **data)
                      "let --workers be at least the number of clients",
                      (long long)l->workers);
     return 0;
+}
+
+/* Just before the socket is closed: the last chance to answer a request that civetweb has
+ * read and not handed on, since its target has another port than this listener, or is *. */
+static void on_connection_ending(const struct mg_connection *conn)
+{
+    struct session *session = mg_get_thread_pointer(conn);
+
+    if (session == NULL)
+        return;
+    intake_watch(NULL);
+    if (session->worker != NULL && !session->is_over && session->intake.length > 0 &&
+        !session->intake.is_broken)
+        answer_unparsed((struct mg_connection *)(uintptr_t)conn, session, 421,
+                        "this server does not answer for that host and port");
+    intake_end(&session->intake);
 }
 
 static void on_connection_end(const struct mg_connection *conn)
@@ -334,13 +299,15 @@ static bool start_listener(struct http *http, enum listener_kind kind,
                            const char *address, int64_t workers)
 {
     struct listener *l = &http->listeners[kind];
-    char threads[24], timeout[24], keep_alive[24], queue[24], address_copy[80];
+    char threads[24], timeout[24], keep_alive[24], queue[24], size[24],
+        address_copy[80];
     const char *options[] = {
         "listening_ports",          address_copy,  "num_threads",           threads,
         "request_timeout_ms",       timeout,       "keep_alive_timeout_ms", keep_alive,
         "enable_keep_alive",        "yes",         "tcp_nodelay",           "1",
         "decode_url",               "no",          "connection_queue",      queue,
         "enable_directory_listing", "no",          "listen_backlog",        queue,
+        "enable_auth_domain_check", "no",          "max_request_size",      size,
         NULL,
     };
     const struct mg_callbacks callbacks = {
@@ -349,6 +316,7 @@ static bool start_listener(struct http *http, enum listener_kind kind,
         .init_thread = on_thread_start,
         .exit_thread = on_thread_end,
         .init_connection = on_connection,
+        .connection_close = on_connection_ending,
         .connection_closed = on_connection_end,
         .log_message = on_message,
     };
@@ -364,6 +332,7 @@ static bool start_listener(struct http *http, enum listener_kind kind,
                    (long long)http->service->config->request_timeout_ms);
     (void)snprintf(keep_alive, sizeof(keep_alive), "%d", KEEP_ALIVE_MS);
     (void)snprintf(queue, sizeof(queue), "%d", QUEUE_LENGTH);
+    (void)snprintf(size, sizeof(size), "%d", MAX_REQUEST_SIZE);
     l->context = mg_start(&callbacks, l, options);
     if (l->context == NULL || mg_get_server_ports(l->context, 1, &port) != 1) {
         log_error("cannot listen on %s: is the port taken?", address);

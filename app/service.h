@@ -43,7 +43,6 @@ struct worker {
     struct metrics_cell *cell;
     struct text body; /* of the answer being written */
     struct text head;
-    const char *read_buffer; /* where this thread's requests begin; NULL: none yet */
     char *received; /* the body of the request; config->body_limit bytes and a NUL */
 };
 
