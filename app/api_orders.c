@@ -75,7 +75,7 @@ static bool find(const struct request *rq, struct answer *an, bool is_by_number,
 
     if (outcome == OUTCOME_ACCEPTED) {
         st = is_by_number ? order_find(w->db, rq->number, order)
-                          : order_find_request(w->db, rq->word, order);
+                          : order_find_request(w->db, rq->user_id, rq->word, order);
         outcome = st == DB_OK ? OUTCOME_ACCEPTED : OUTCOME_UNAVAILABLE;
         worker_give_db(w);
     }
@@ -107,7 +107,7 @@ void api_request_find(const struct request *rq, struct answer *an)
         return;
     an->outcome = OUTCOME_ACCEPTED;
     answer_json(an, 200);
-    if (order.found && order.user_id == rq->user_id)
+    if (order.found)
         text_add(an->body,
                  "{\"requestId\":\"%s\",\"outcome\":\"accepted\",\"id\":\"%" PRId64
                  "\",\"voucherId\":\"%" PRId64 "\"}",

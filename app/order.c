@@ -111,7 +111,8 @@ static enum outcome replay(struct worker *w, const struct order_request *request
                            struct order_placed *placed, bool *is_new)
 {
     struct order_found order;
-    enum db_status st = order_find_request(w->db, request->request_id, &order);
+    enum db_status st = order_find_request(w->db, request->user_id, request->request_id,
+                                           &order);
 
     *is_new = false;
     if (st != DB_OK)
@@ -119,7 +120,7 @@ static enum outcome replay(struct worker *w, const struct order_request *request
     *is_new = !order.found;
     if (!order.found)
         return OUTCOME_INTERNAL;
-    if (order.user_id != request->user_id || order.voucher_id != request->voucher_id)
+    if (order.voucher_id != request->voucher_id)
         return OUTCOME_CONFLICT;
     *placed = (struct order_placed){order.id, true};
     return OUTCOME_ACCEPTED;

@@ -44,8 +44,9 @@ static const struct db_statement LOOK_FOR_RECORD = {
 
 static const struct db_statement FIND_REQUEST = {
     "order_find_request",
-    "SELECT id, user_id, voucher_id FROM tb_voucher_order WHERE request_id = $1",
-    "t",
+    "SELECT id, user_id, voucher_id FROM tb_voucher_order"
+    " WHERE user_id = $1 AND request_id = $2",
+    "it",
 };
 
 static const struct db_statement FIND = {
@@ -195,10 +196,11 @@ static enum db_status find(struct db_conn *db, const struct db_statement *statem
     return st;
 }
 
-enum db_status order_find_request(struct db_conn *db, const char *request_id,
-                                  struct order_found *out)
+enum db_status order_find_request(struct db_conn *db, int64_t user_id,
+                                  const char *request_id, struct order_found *out)
 {
-    return find(db, &FIND_REQUEST, DB_VALUES(DB_TEXT(request_id)), out);
+    return find(db, &FIND_REQUEST, DB_VALUES(DB_INT(user_id), DB_TEXT(request_id)),
+                out);
 }
 
 enum db_status order_find(struct db_conn *db, int64_t order_id, struct order_found *out)
@@ -223,8 +225,9 @@ static bool is_over(struct db_conn *db, const char *xid, bool *is_open,
 }
 
 /* Is it decided?  The status is asked before the row is: a transaction that is over has
- * either left its row or never will.  The request's id alone proves nothing, since
- * another user may have chosen the same; then this transaction's insert was refused. */
+ * either left its row or never will.  The request's id alone proves nothing, since the
+ * user may have ordered another voucher under the same; then this transaction's insert was
+ * refused. */
 static enum order_settled ask_once(struct db_conn *db, const struct order_commit *c,
                                    int64_t *id, bool *is_open)
 {
@@ -233,11 +236,11 @@ static enum order_settled ask_once(struct db_conn *db, const struct order_commit
 
     if (!is_over(db, c->xid, is_open, &is_aborted))
         return ORDER_UNSETTLED;
-    if (order_find_request(db, c->request_id, &order) != DB_OK)
+    if (order_find_request(db, c->user_id, c->request_id, &order) != DB_OK)
         return ORDER_UNSETTLED;
     if (!order.found)
         return ORDER_NOT_SOLD;
-    if (order.user_id != c->user_id || order.voucher_id != c->voucher_id)
+    if (order.voucher_id != c->voucher_id)
         return ORDER_ID_TAKEN;
     *id = order.id;
     return is_aborted ? ORDER_SOLD_BEFORE : ORDER_SOLD;

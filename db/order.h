@@ -69,10 +69,12 @@ void order_cancel(struct db_conn *db);
 bool order_is_duplicate(const struct db_conn *db);
 bool order_is_repeated(const struct db_conn *db);
 
-/* Look for an order by the request that made it, or by its number.  OK with !found:
- * there is none so far; a request that is still under way may make one any moment. */
-enum db_status order_find_request(struct db_conn *db, const char *request_id,
-                                  struct order_found *out);
+/* Look for an order by the user and the request that made it, or by its number.  A
+ * request's id belongs to its user: another user's request of the same id is another one.
+ * OK with !found: there is none so far; a request that is still under way may make one any
+ * moment. */
+enum db_status order_find_request(struct db_conn *db, int64_t user_id,
+                                  const char *request_id, struct order_found *out);
 enum db_status order_find(struct db_conn *db, int64_t order_id,
                           struct order_found *out);
 
@@ -90,8 +92,8 @@ enum order_settled {
     ORDER_SOLD_BEFORE, /* it was not, and never will be, since another transaction had
                         * the same user, voucher and id; *id is that one's order */
     ORDER_NOT_SOLD,    /* it was not, and never will be; the id has no order */
-    ORDER_ID_TAKEN,    /* it was not, and never will be, since the id is that of
-                        * another user's or voucher's order */
+    ORDER_ID_TAKEN,    /* it was not, and never will be, since the user has
+                        * ordered another voucher under the id */
     ORDER_UNSETTLED,   /* the time was up first, or the database cannot tell */
 };
 

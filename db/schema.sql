@@ -9,7 +9,8 @@
 -- trigger: they would hide what a broken lock does.  Guards that need such a constraint
 -- bring it by their own rows (see orders_one_per_user).
 --
--- Run it as the owner of the database, as often as you like.  Two roles must exist:
+-- Run it as the owner of the database, as often as you like: it makes what is missing and
+-- moves a database from before to this form (psql -1 -f db/schema.sql).  Two roles must exist:
 -- seckill_lab, who owns all of it, and seckill_service, who may do no more than sell and
 -- lock.  Run lock/stores/postgres.sql before it, if the pg locks are wanted.
 
@@ -69,8 +70,23 @@ CREATE TABLE IF NOT EXISTS tb_voucher_order (
     duplicate_guard text        NOT NULL,
     process         text        NOT NULL,             -- which service process wrote it
     fence           bigint,                           -- the lock's, where it has one
-    CONSTRAINT orders_one_per_request UNIQUE (request_id)
+    CONSTRAINT orders_one_per_request UNIQUE (user_id, request_id)
 );
+
+-- In a database from before, a request's id was unique among all users, so that one user
+-- could block another by using the same.  The exchange cannot fail, since what is unique
+-- alone is unique beside the user too.  It holds the table while the index is built: stop
+-- the services first if that takes long, and start those that know both columns afterwards.
+DO $$
+BEGIN
+    IF EXISTS (SELECT FROM pg_constraint
+               WHERE conrelid = 'tb_voucher_order'::regclass
+                 AND conname = 'orders_one_per_request' AND cardinality(conkey) = 1) THEN
+        ALTER TABLE tb_voucher_order
+            DROP CONSTRAINT orders_one_per_request,
+            ADD CONSTRAINT orders_one_per_request UNIQUE (user_id, request_id);
+    END IF;
+END $$;
 
 CREATE INDEX IF NOT EXISTS orders_by_voucher_and_user
     ON tb_voucher_order (voucher_id, user_id);

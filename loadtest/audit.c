@@ -69,16 +69,29 @@ static void worsen(struct audit_finding *f, enum audit_valid valid, int64_t coun
     f->count += count;
 }
 
+/* A request's id belongs to its user: two users may choose the same. */
+static int compare_keys(int64_t user_a, const char *request_a, int64_t user_b,
+                        const char *request_b)
+{
+    if (user_a != user_b)
+        return user_a < user_b ? -1 : 1;
+    return strcmp(request_a, request_b);
+}
+
 static int compare_requests(const void *a, const void *b)
 {
-    return strcmp((*(const struct audit_order *const *)a)->request,
-                  (*(const struct audit_order *const *)b)->request);
+    const struct audit_order *x = *(const struct audit_order *const *)a;
+    const struct audit_order *y = *(const struct audit_order *const *)b;
+
+    return compare_keys(x->user, x->request, y->user, y->request);
 }
 
 static int compare_entries(const void *a, const void *b)
 {
-    return strcmp((*(const struct ledger_entry *const *)a)->request,
-                  (*(const struct ledger_entry *const *)b)->request);
+    const struct ledger_entry *x = *(const struct ledger_entry *const *)a;
+    const struct ledger_entry *y = *(const struct ledger_entry *const *)b;
+
+    return compare_keys(x->user, x->request, y->user, y->request);
 }
 
 static int compare_users(const void *a, const void *b)
@@ -102,9 +115,11 @@ static void *make(size_t count, size_t size)
     return memory;
 }
 
-static const struct audit_order *order_of(const struct sorted *s, const char *request)
+/* The order of what a client was told, or is unsure about. */
+static const struct audit_order *order_of(const struct sorted *s,
+                                          const struct ledger_entry *e)
 {
-    struct audit_order key = {.request = request};
+    struct audit_order key = {.user = e->user, .request = e->request};
     const struct audit_order *p = &key;
     const struct audit_order *const *found;
 
@@ -113,9 +128,10 @@ static const struct audit_order *order_of(const struct sorted *s, const char *re
     return found ? *found : NULL;
 }
 
-static const struct ledger_entry *entry_of(const struct sorted *s, const char *request)
+static const struct ledger_entry *entry_of(const struct sorted *s,
+                                           const struct audit_order *order)
 {
-    struct ledger_entry key = {.request = request};
+    struct ledger_entry key = {.user = order->user, .request = order->request};
     const struct ledger_entry *p = &key;
     const struct ledger_entry *const *found;
 
@@ -140,7 +156,7 @@ static void sort_input(struct sorted *s, const struct audit_input *in)
         if (e->what == LEDGER_SOLD_OUT)
             continue;
         s->told[s->told_count++] = e;
-        if (e->what == LEDGER_UNSURE && !in->is_settled && !order_of(s, e->request))
+        if (e->what == LEDGER_UNSURE && !in->is_settled && !order_of(s, e))
             s->open[s->open_count++] = e;
     }
     qsort(s->told, s->told_count, sizeof(void *), compare_entries);
@@ -250,7 +266,7 @@ static void check_told(const struct sorted *s, struct audit_finding *f)
     for (size_t i = 0; i < s->told_count; i++) {
         const struct ledger_entry *e = s->told[i];
 
-        if (e->what != LEDGER_ACCEPTED || fits(e, order_of(s, e->request)))
+        if (e->what != LEDGER_ACCEPTED || fits(e, order_of(s, e)))
             continue;
         worsen(f, AUDIT_INVALID, 1);
         example(f, "request %s of user %" PRId64 " was told order %" PRId64, e->request,
@@ -265,7 +281,7 @@ static void check_untold(const struct sorted *s, struct audit_finding *f)
     for (size_t i = 0; i < s->in->order_count; i++) {
         const struct audit_order *order = &s->in->orders[i];
 
-        if (entry_of(s, order->request))
+        if (entry_of(s, order))
             continue;
         worsen(f, complete ? AUDIT_INVALID : AUDIT_UNKNOWN, 1);
         example(f, "order %" PRId64 " of user %" PRId64 ", request %s", order->id,

@@ -45,7 +45,8 @@ struct check_write {
     bool sets_fence;     /* the resource remembers the fences of what it takes   */
     int64_t position;    /* in its log                                           */
     int64_t voucher;
-    const char *request; /* what asked for it                                    */
+    int64_t user;        /* who asked for it                                     */
+    const char *request; /* under which id, which is the user's own              */
 };
 
 /* The resource before and after the run. */

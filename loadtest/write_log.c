@@ -86,6 +86,7 @@ static bool add_line(struct write_log *log, struct history *h, char *line)
         .sets_fence = strcmp(field[GUARD], "fence") == 0,
         .position = strtoll(field[POSITION], NULL, 10),
         .voucher = strtoll(field[VOUCHER], NULL, 10),
+        .user = strtoll(field[USER], NULL, 10),
         .request = field[REQUEST],
     };
     return true;

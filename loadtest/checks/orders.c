@@ -10,15 +10,23 @@
 
 /* A request, and what speaks of it. */
 struct line {
+    int64_t user; /* a request's id is the user's own */
     const char *request;
     uint32_t name;
     bool is_order; /* else a write that was taken */
 };
 
+static int compare_requests(const struct line *a, const struct line *b)
+{
+    if (a->user != b->user)
+        return a->user < b->user ? -1 : 1;
+    return strcmp(a->request, b->request);
+}
+
 static int by_request(const void *a, const void *b)
 {
     const struct line *x = a, *y = b;
-    int order = strcmp(x->request, y->request);
+    int order = compare_requests(x, y);
 
     return order != 0 ? order : x->is_order - y->is_order;
 }
@@ -38,12 +46,14 @@ static size_t gather(const struct check *c, struct line *lines)
 
     for (size_t i = 0; i < o->write_count; i++)
         if (o->writes[i].is_accepted)
-            lines[n++] = (struct line){o->writes[i].request, o->writes[i].name, false};
+            lines[n++] = (struct line){o->writes[i].user, o->writes[i].request,
+                                       o->writes[i].name, false};
     for (size_t i = 0; i < o->order_count; i++) {
         const struct check_voucher *voucher = voucher_of(c, o->orders[i].voucher);
 
         if (voucher != NULL)
-            lines[n++] = (struct line){o->orders[i].request, voucher->name, true};
+            lines[n++] = (struct line){o->orders[i].user, o->orders[i].request,
+                                       voucher->name, true};
     }
     return n;
 }
@@ -113,7 +123,7 @@ void check_orders(struct check *c)
     qsort(lines, count, sizeof(*lines), by_request);
     for (size_t i = 0; i < count; i = end) {
         for (end = i + 1; end < count; end++)
-            if (strcmp(lines[end].request, lines[i].request) != 0)
+            if (compare_requests(&lines[end], &lines[i]) != 0)
                 break;
         finding->looked++;
         judge_request(c, lines + i, end - i);

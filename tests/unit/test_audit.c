@@ -279,7 +279,36 @@ static void another_users_order_is_a_phantom(void **state)
     (void)state;
     there(&s, 1, 1, 1);
     told(&s, LEDGER_ACCEPTED, 1, 2, 1);
-    expect_only(&s, AUDIT_TOLD_NOT_THERE, AUDIT_INVALID, 1);
+    judge(&s); /* user 2 has no such order, and user 1 was not told of one */
+    assert_int_equal(s.verdict.findings[AUDIT_TOLD_NOT_THERE].valid, AUDIT_INVALID);
+    assert_int_equal(s.verdict.findings[AUDIT_THERE_NOT_TOLD].valid, AUDIT_INVALID);
+}
+
+/* A request's id belongs to its user. */
+static void two_users_may_choose_the_same_id(void **state)
+{
+    struct sale s = begin(5, 3);
+
+    (void)state;
+    for (int64_t user = 1; user <= 2; user++) {
+        there(&s, user, user, 1);
+        told(&s, LEDGER_ACCEPTED, user, user, 1);
+        s.orders[s.order_count - 1].request = "same";
+        s.entries[s.ledger.count - 1].request = "same";
+    }
+    expect_valid(&s);
+}
+
+/* An answer that is missing excuses the user's own order, and no other's. */
+static void an_unanswered_request_excuses_its_own_user(void **state)
+{
+    struct sale s = begin(5, 4);
+
+    (void)state;
+    there(&s, 1, 1, 1);
+    told(&s, LEDGER_UNSURE, 1, 2, 1);
+    judge(&s);
+    assert_int_equal(s.verdict.findings[AUDIT_THERE_NOT_TOLD].valid, AUDIT_INVALID);
 }
 
 static void a_wrong_number_is_a_phantom(void **state)
@@ -413,6 +442,8 @@ int main(void)
         cmocka_unit_test(undersold_is_judged_for_each_voucher),
         cmocka_unit_test(a_number_that_does_not_exist_is_a_phantom),
         cmocka_unit_test(another_users_order_is_a_phantom),
+        cmocka_unit_test(two_users_may_choose_the_same_id),
+        cmocka_unit_test(an_unanswered_request_excuses_its_own_user),
         cmocka_unit_test(a_wrong_number_is_a_phantom),
         cmocka_unit_test(an_order_that_nobody_knows_is_a_phantom),
         cmocka_unit_test(an_order_of_a_refused_request_is_a_phantom),

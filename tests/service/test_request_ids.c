@@ -1,0 +1,193 @@
+/* SPDX-License-Identifier: MIT */
+/* test_request_ids.c -- what an Idempotency-Key promises, and to whom. */
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tests/service/rig.h"
+
+static struct rig_service service;
+static struct rig_answer answer;
+
+/* A question of user 1. */
+static void ask(const char *method, const char *path, const char *body)
+{
+    char token[TOKEN_LEN + 1];
+    char extra[128];
+
+    rig_token(1, token);
+    (void)snprintf(extra, sizeof(extra), "authorization: %s\r\n", token);
+    assert_true(rig_request(service.orders_port, method, path, extra, body, &answer));
+}
+
+static void expect(int status, const char *outcome)
+{
+    if (answer.status != status || strcmp(answer.outcome, outcome) != 0)
+        fail_msg("%d %s instead of %d %s: %s", answer.status, answer.outcome, status,
+                 outcome, answer.body);
+}
+
+static void expect_in_body(const char *piece)
+{
+    if (strstr(answer.body, piece) == NULL)
+        fail_msg("no %s in %s", piece, answer.body);
+}
+
+/* The number after a name in the body, in quotes. */
+static int64_t number_after(const char *name)
+{
+    const char *p = strstr(answer.body, name);
+
+    assert_non_null(p);
+    return strtoll(p + strlen(name) + 1, NULL, 10);
+}
+
+static void a_named_request_is_answered_once(void **state)
+{
+    int64_t voucher = rig_voucher(5);
+    int64_t other = rig_voucher(5);
+    int64_t order;
+    char name[40];
+    char path[80];
+
+    (void)state;
+    (void)snprintf(name, sizeof(name), "once:%lld", (long long)voucher);
+    (void)snprintf(path, sizeof(path), "/api/v1/requests/%s", name);
+    ask("GET", path, NULL);
+    expect_in_body("\"outcome\":\"none\",\"detail\":\"none so far; ");
+    assert_true(rig_order_named(service.orders_port, voucher, 1, name, &answer));
+    expect(201, "accepted");
+    assert_string_equal(answer.request_id, name);
+    order = number_after("\"id\":");
+    assert_true(rig_order_named(service.orders_port, voucher, 1, name, &answer));
+    expect(201, "accepted");
+    assert_int_equal(number_after("\"id\":"), order);
+    assert_true(rig_order_named(service.orders_port, other, 1, name, &answer));
+    expect(422, "conflict");
+    ask("GET", path, NULL);
+    expect_in_body("\"outcome\":\"accepted\"");
+    assert_int_equal(number_after("\"id\":"), order);
+    assert_int_equal(rig_orders(voucher), 1);
+    assert_int_equal(rig_stock(voucher), 4);
+}
+
+/* A user who knows, or guesses, another's key neither learns of that order nor stops it. */
+static void a_request_id_belongs_to_its_user(void **state)
+{
+    int64_t voucher = rig_voucher(1);
+    int64_t orders[3] = {0};
+    char name[40];
+    char path[80];
+
+    (void)state;
+    (void)snprintf(name, sizeof(name), "shared:%lld", (long long)voucher);
+    (void)snprintf(path, sizeof(path), "/api/v1/requests/%s", name);
+    assert_true(rig_order_named(service.orders_port, voucher, 2, name, &answer));
+    expect(201, "accepted");
+    orders[2] = number_after("\"id\":");
+    assert_true(rig_order_named(service.orders_port, voucher, 1, name, &answer));
+    expect(409, "sold-out"); /* and neither 201 nor 422, which would tell of the other */
+    ask("GET", path, NULL);
+    expect_in_body("\"outcome\":\"none\"");
+    voucher = rig_voucher(1);
+    assert_true(rig_order_named(service.orders_port, voucher, 1, name, &answer));
+    expect(201, "accepted");
+    orders[1] = number_after("\"id\":");
+    assert_int_not_equal(orders[1], orders[2]);
+    ask("GET", path, NULL);
+    assert_int_equal(number_after("\"id\":"), orders[1]);
+}
+
+/* Who was accepted is told so again, even when everything is sold since. */
+static void a_named_request_survives_the_end_of_the_stock(void **state)
+{
+    int64_t voucher = rig_voucher(1);
+    char name[40];
+
+    (void)state;
+    (void)snprintf(name, sizeof(name), "last:%lld", (long long)voucher);
+    assert_true(rig_order_named(service.orders_port, voucher, 1, name, &answer));
+    expect(201, "accepted");
+    for (int i = 0; i < 3; i++) {
+        assert_true(rig_order(service.orders_port, voucher, 2, &answer));
+        expect(409, "sold-out");
+        assert_true(rig_order_named(service.orders_port, voucher, 1, name, &answer));
+        expect(201, "accepted");
+    }
+    assert_int_equal(rig_orders(voucher), 1);
+}
+
+enum { TWINS = 6 };
+
+struct twin {
+    pthread_t thread;
+    int64_t voucher;
+    bool answered;
+    struct rig_answer answer;
+};
+
+static void *order_as_twin(void *arg)
+{
+    struct twin *t = arg;
+
+    char name[40];
+
+    (void)snprintf(name, sizeof(name), "twins:%lld", (long long)t->voucher);
+    t->answered = rig_order_named(service.orders_port, t->voucher, 1, name, &t->answer);
+    return NULL;
+}
+
+/* The same name several times at once: one order, and whoever is told of one is told of
+ * that one. */
+static void a_named_request_at_once_is_one_order(void **state)
+{
+    static struct twin twins[TWINS];
+    int64_t voucher = rig_voucher(100);
+    char id[40] = "";
+
+    (void)state;
+    for (int i = 0; i < TWINS; i++) {
+        twins[i].voucher = voucher;
+        assert_int_equal(
+            pthread_create(&twins[i].thread, NULL, order_as_twin, &twins[i]), 0);
+    }
+    for (int i = 0; i < TWINS; i++) {
+        (void)pthread_join(twins[i].thread, NULL);
+        assert_true(twins[i].answered);
+        if (twins[i].answer.status != 201)
+            continue;
+        if (id[0] == '\0')
+            (void)snprintf(id, sizeof(id), "%.30s", twins[i].answer.body);
+        assert_int_equal(strncmp(id, twins[i].answer.body, 30), 0);
+    }
+    assert_true(id[0] != '\0');
+    assert_int_equal(rig_orders(voucher), 1);
+    assert_int_equal(rig_stock(voucher), 99);
+}
+
+static int begin(void **state)
+{
+    (void)state;
+    service = RIG_START("--workers=8");
+    return 0;
+}
+
+static int end(void **state)
+{
+    (void)state;
+    rig_stop(&service);
+    return 0;
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_named_request_is_answered_once),
+        cmocka_unit_test(a_request_id_belongs_to_its_user),
+        cmocka_unit_test(a_named_request_survives_the_end_of_the_stock),
+        cmocka_unit_test(a_named_request_at_once_is_one_order),
+    };
+
+    return cmocka_run_group_tests(tests, begin, end);
+}
