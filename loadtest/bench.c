@@ -402,5 +402,5 @@ int command_bench(int argc, char **argv)
 {
     struct bench_settings values = {0};
 
-    return command_run(&program, &values, argc, argv, run);
+    return command_run_long(&program, &values, argc, argv, run);
 }

@@ -332,5 +332,5 @@ int command_bench_locks(int argc, char **argv)
 {
     struct bench_locks_settings values = {0};
 
-    return command_run(&program, &values, argc, argv, run);
+    return command_run_long(&program, &values, argc, argv, run);
 }

@@ -2,6 +2,46 @@
 /* command.c -- what every subcommand begins and ends with. */
 #include "loadtest/command.h"
 
+#include <stdarg.h>
+#include <stdio.h>
+
+#include "loadtest/interrupt.h"
+
+enum { EXPLANATION_MAX = 4096 };
+
+static char explanation[EXPLANATION_MAX];
+
+void command_explain_exit(const char *fmt, ...)
+{
+    va_list args;
+
+    va_start(args, fmt);
+    (void)vsnprintf(explanation, sizeof explanation, fmt, args);
+    va_end(args);
+}
+
+static const char *exit_words(int rc)
+{
+    switch (rc) {
+    case EXIT_VALID:
+        return "everything is as it should be";
+    case EXIT_INVALID:
+        return "something is not as expected";
+    case EXIT_UNKNOWN:
+        return "something could not be learned";
+    case EXIT_THRESHOLD:
+        return "a target was missed";
+    case EXIT_USAGE:
+        return "the command line or a setting is wrong";
+    case EXIT_UNAVAILABLE:
+        return "a server or a program is missing";
+    case INTERRUPT_EXIT:
+        return "interrupted; what was done until then is kept";
+    default:
+        return "the tool itself failed";
+    }
+}
+
 int command_run(const struct setting_program *program, void *values, int argc,
                 char **argv, command_fn *run)
 {
@@ -20,4 +60,17 @@ int command_run(const struct setting_program *program, void *values, int argc,
     }
     settings_free(&s);
     return (int)rc;
+}
+
+int command_run_long(const struct setting_program *program, void *values, int argc,
+                     char **argv, command_fn *run)
+{
+    int rc;
+
+    explanation[0] = '\0';
+    rc = command_run(program, values, argc, argv, run);
+    if ((rc != EXIT_VALID && rc != EXIT_USAGE) || explanation[0] != '\0')
+        fprintf(stderr, "%s: exit %d: %s\n", program->name, rc,
+                explanation[0] != '\0' ? explanation : exit_words(rc));
+    return rc;
 }

@@ -43,6 +43,15 @@ typedef enum exit_code command_fn(const struct settings *s, const void *values);
 int command_run(const struct setting_program *program, void *values, int argc,
                 char **argv, command_fn *run);
 
+/* The same for a command that takes minutes: at its end stderr says its exit status in
+ * words, since make and other callers show only that it was not 0. */
+int command_run_long(const struct setting_program *program, void *values, int argc,
+                     char **argv, command_fn *run);
+
+/* What the exit status of this program's command stands for this time, such as "3 cells
+ * are unknown: ...", instead of the general words. */
+void command_explain_exit(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
+
 /* Settings that several commands have. */
 #define COMMAND_DIR(at)                                                                \
     {                                                                                  \

@@ -290,5 +290,5 @@ int command_matrix(int argc, char **argv)
 {
     struct matrix_settings values = {0};
 
-    return command_run(&program, &values, argc, argv, run);
+    return command_run_long(&program, &values, argc, argv, run);
 }

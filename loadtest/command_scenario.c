@@ -298,5 +298,5 @@ int command_scenario(int argc, char **argv)
 {
     struct scenario_settings values = {0};
 
-    return command_run(&program, &values, argc, argv, run);
+    return command_run_long(&program, &values, argc, argv, run);
 }

@@ -43,7 +43,9 @@ enum run_outcome {
     RUN_UNKNOWN, /* the verdict depends on missing answers, or the hazard missed   */
 };
 
-/* EITHER: what happens depends on how busy the machine is. */
+/* NOTHING: expectations.def has no line for the lock, so nobody has said what is right.
+ * EITHER: what happens depends on how busy the machine is, or on how many processes there
+ * are. */
 enum expectation { EXPECT_NOTHING, EXPECT_SOUND, EXPECT_BROKEN, EXPECT_EITHER };
 
 /* For one lock (by name) and hazard. */
@@ -58,11 +60,14 @@ bool experiment_takes(const struct experiment *experiment, const char *lock);
 struct run_record {
     enum run_outcome outcome;
     char dir[128]; /* below the comparison's                                        */
-    char note[160];
+    char note[160];     /* what the hazard did                                       */
+    char reason[WHY_MAX]; /* of RUN_UNKNOWN: why it is; "" otherwise           */
     int64_t counts[AUDIT_CHECK_COUNT];
     enum audit_valid valid[AUDIT_CHECK_COUNT];
     int64_t orders, issued, left, unanswered, elapsed_ms;
+    int64_t lease_ms; /* longer than was asked for on a busy machine, or when tried again */
     double orders_per_s, p99_ms;
+    double load;      /* the machine's load average at its end; 0: not known          */
     int attempts;
 };
 
@@ -75,7 +80,13 @@ struct cell {
     struct run_record runs[COMPARE_REPEATS_MAX];
 };
 
-enum cell_outcome { CELL_NOT_DONE, CELL_AS_EXPECTED, CELL_UNKNOWN, CELL_UNEXPECTED };
+enum cell_outcome {
+    CELL_NOT_DONE,
+    CELL_AS_EXPECTED,
+    CELL_NO_EXPECTATION, /* it was done, and there is nothing to judge it by         */
+    CELL_UNKNOWN,
+    CELL_UNEXPECTED,
+};
 
 struct comparison {
     const struct experiment *experiments[COMPARE_EXPERIMENTS_MAX];
@@ -87,9 +98,16 @@ struct comparison {
     char started[32];   /* UTC */
     int64_t elapsed_ms;
     int processes, connections;
-    int64_t stock, lease_ms, calm_lease_ms;
+    int64_t stock, duration_ms, lease_ms, calm_lease_ms;
+    bool record;
     bool was_interrupted;
 };
+
+/* Do every planned run, in c->dir.  A run that cannot be done is tried again; in the end
+ * its outcome is RUN_UNKNOWN and the next one is begun.  EXIT_VALID: every run has an
+ * outcome.  INTERRUPT_EXIT: somebody asked us to stop.  EXIT_UNAVAILABLE: nothing can be
+ * kept, or a server of the lab cannot be started again; said on stderr. */
+enum exit_code comparison_run(struct comparison *c, struct lab *lab);
 
 struct cell *comparison_cell(const struct comparison *c, size_t experiment,
                              size_t hazard, size_t lock);
@@ -104,6 +122,9 @@ enum run_outcome run_outcome_of(const struct experiment *experiment,
 enum cell_outcome cell_outcome_of(const struct cell *cell);
 /* How many cells came to that. */
 size_t comparison_count(const struct comparison *c, enum cell_outcome outcome);
+/* What all cells together come to: EXIT_INVALID if one is UNEXPECTED, otherwise
+ * EXIT_UNKNOWN if one is unknown or has no expectation, otherwise EXIT_VALID. */
+enum exit_code comparison_exit_code(const struct comparison *c);
 
 const char *run_outcome_name(enum run_outcome outcome);
 const char *cell_outcome_name(enum cell_outcome outcome);

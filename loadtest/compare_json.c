@@ -22,9 +22,12 @@ static json_t *run_json(const struct run_record *r)
         json_object_set_new(checks, audit_check_name((enum audit_check)i),
                             json_pack("{s:o, s:I}", "valid", valid_json(r->valid[i]),
                                       "count", (json_int_t)r->counts[i]));
-    return json_pack("{s:s, s:s, s:s, s:i, s:I, s:I, s:I, s:I, s:I, s:f, s:f, s:o}",
+    return json_pack("{s:s, s:s, s:s*, s:s, s:i, s:I, s:f, s:I, s:I, s:I, s:I, s:I, s:f, s:f, "
+                     "s:o}",
                      "outcome", run_outcome_name(r->outcome), "dir", r->dir,
-                     "hazard_note", r->note, "attempts", r->attempts, "issued",
+                     "reason", *r->reason ? r->reason : NULL, "hazard_note", r->note,
+                     "attempts", r->attempts, "lease_ms", (json_int_t)r->lease_ms,
+                     "load", r->load, "issued",
                      (json_int_t)r->issued, "orders", (json_int_t)r->orders, "left",
                      (json_int_t)r->left, "unanswered", (json_int_t)r->unanswered,
                      "elapsed_ms", (json_int_t)r->elapsed_ms, "orders_per_s",
@@ -59,7 +62,7 @@ bool compare_write_json(const struct comparison *c)
             json_array_append_new(cells, cell_json(&c->cells[i]));
     json = json_pack(
         "{s:i, s:s, s:s, s:b, s:f, s:o, s:{s:i, s:i, s:I, s:I, s:I}, s:{s:i, s:i, s:i, "
-        "s:i}, "
+        "s:i, s:i}, "
         "s:o}",
         "format", SUMMARY_FORMAT, "version", SECKILL_VERSION, "started", c->started,
         "cut_short", c->was_interrupted, "elapsed_s", (double)c->elapsed_ms / 1000,
@@ -69,7 +72,8 @@ bool compare_write_json(const struct comparison *c)
         "as_expected", (int)comparison_count(c, CELL_AS_EXPECTED), "unexpected",
         (int)comparison_count(c, CELL_UNEXPECTED), "unknown",
         (int)comparison_count(c, CELL_UNKNOWN), "not_done",
-        (int)comparison_count(c, CELL_NOT_DONE), "cells", cells);
+        (int)comparison_count(c, CELL_NOT_DONE), "no_expectation",
+        (int)comparison_count(c, CELL_NO_EXPECTATION), "cells", cells);
     files_join(path, c->dir, "summary.json");
     ok = json && files_write_json(path, json);
     json_decref(json);

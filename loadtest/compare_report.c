@@ -42,16 +42,27 @@ static void verdict_text(const struct cell *cell, char *out, size_t size)
         snprintf(out + strlen(out), size - strlen(out), " (%d/%d)", broken, done);
 }
 
+static const char *mark_of(const struct cell *cell)
+{
+    switch (cell_outcome_of(cell)) {
+    case CELL_UNEXPECTED:
+        return "!";
+    case CELL_NO_EXPECTATION:
+        return "?";
+    default:
+        return "";
+    }
+}
+
 static void cell_text(const struct cell *cell, char *out, size_t size)
 {
     char verdict[64];
 
     verdict_text(cell, verdict, sizeof verdict);
-    if (strcmp(verdict, "-") == 0)
-        snprintf(out, size, "-");
+    if (strcmp(verdict, "-") == 0 || strcmp(verdict, "unknown") == 0)
+        snprintf(out, size, "%s", verdict);
     else
-        snprintf(out, size, "%s%s, %.0f/s, %.0fms",
-                 cell_outcome_of(cell) == CELL_UNEXPECTED ? "!" : "", verdict,
+        snprintf(out, size, "%s%s, %.0f/s, %.0fms", mark_of(cell), verdict,
                  cell_orders_per_s(cell), cell_p99_ms(cell));
 }
 
@@ -61,6 +72,7 @@ static enum report_style style_of(const struct cell *cell)
     case CELL_UNEXPECTED:
         return STYLE_BAD;
     case CELL_UNKNOWN:
+    case CELL_NO_EXPECTATION:
     case CELL_NOT_DONE:
         return STYLE_WARN;
     case CELL_AS_EXPECTED:
@@ -99,6 +111,7 @@ static void headline(const struct comparison *c, char *out, size_t size)
 {
     size_t cells = comparison_planned(c), bad = comparison_count(c, CELL_UNEXPECTED);
     size_t unknown = comparison_count(c, CELL_UNKNOWN);
+    size_t unjudged = comparison_count(c, CELL_NO_EXPECTATION);
     size_t missing = comparison_count(c, CELL_NOT_DONE);
     int n = snprintf(out, size, "%zu of %zu cells as expected",
                      comparison_count(c, CELL_AS_EXPECTED), cells);
@@ -107,25 +120,43 @@ static void headline(const struct comparison *c, char *out, size_t size)
         n += snprintf(out + n, size - (size_t)n, ", %zu UNEXPECTED", bad);
     if (unknown)
         n += snprintf(out + n, size - (size_t)n, ", %zu unknown", unknown);
+    if (unjudged)
+        n += snprintf(out + n, size - (size_t)n, ", %zu without an expectation", unjudged);
     if (missing)
         snprintf(out + n, size - (size_t)n, ", %zu not done", missing);
 }
 
-/* One line for each cell that is not as expected, with where to look. */
+/* The runs of a cell, with where to look, and of one that is unknown, why. */
+static void print_runs(FILE *out, const struct cell *cell)
+{
+    for (int r = 0; r < cell->run_count; r++) {
+        const struct run_record *run = &cell->runs[r];
+
+        fprintf(out, "%s %s (%s)", r > 0 ? "," : "", run_outcome_name(run->outcome),
+                run->dir);
+        if (*run->reason)
+            fprintf(out, ": %s", run->reason);
+    }
+}
+
+/* One line for each cell that is not as expected. */
 static void print_odd(FILE *out, const struct comparison *c, const char *bullet)
 {
     for (size_t i = 0; i < comparison_cell_count(c); i++) {
         const struct cell *cell = &c->cells[i];
         enum cell_outcome outcome = cell_outcome_of(cell);
 
-        if (outcome != CELL_UNEXPECTED && outcome != CELL_UNKNOWN)
+        if (cell->run_count == 0 ||
+            (outcome != CELL_UNEXPECTED && outcome != CELL_UNKNOWN &&
+             outcome != CELL_NO_EXPECTATION))
             continue;
-        fprintf(out, "%s%s: %s, %s, %s: expected %s; runs:", bullet,
-                cell_outcome_name(outcome), cell->experiment->name, cell->hazard->name,
-                cell->lock, expectation_name(cell->expected));
-        for (int r = 0; r < cell->run_count; r++)
-            fprintf(out, " %s (%s)", run_outcome_name(cell->runs[r].outcome),
-                    cell->runs[r].dir);
+        fprintf(out, "%s%s: %s, %s, %s: ", bullet, cell_outcome_name(outcome),
+                cell->experiment->name, cell->hazard->name, cell->lock);
+        if (outcome == CELL_NO_EXPECTATION)
+            fprintf(out, "loadtest/expectations.def has no line for this lock; runs:");
+        else
+            fprintf(out, "expected %s; runs:", expectation_name(cell->expected));
+        print_runs(out, cell);
         fputc('\n', out);
     }
 }
@@ -150,8 +181,8 @@ void compare_print(FILE *out, const struct comparison *c)
             "orders.\n"
             "\"7 over\": seven orders beyond the stock.  \"7 twice\": seven second "
             "orders of a\n"
-            "user.  \"!\": not what was expected.  How fast a broken lock is says "
-            "nothing.\n"
+            "user.  \"!\": not what was expected.  \"?\": nothing is expected of this lock, so "
+            "nothing\nwas judged.  How fast a broken lock is says nothing.\n"
             "%.0f s; kept in %s (summary.md, summary.json)\n",
             (double)c->elapsed_ms / 1000, c->dir);
 }
@@ -178,11 +209,16 @@ static void markdown_experiment(FILE *out, const struct comparison *c, size_t e)
         fprintf(out, "| `%s` |", c->locks[l]);
         for (size_t h = 0; h < c->hazard_count; h++) {
             const struct cell *cell = comparison_cell(c, e, h, l);
-            bool odd = cell_outcome_of(cell) == CELL_UNEXPECTED;
+            enum cell_outcome outcome = cell_outcome_of(cell);
+            bool odd = outcome == CELL_UNEXPECTED || outcome == CELL_NO_EXPECTATION;
 
             verdict_text(cell, text, sizeof text);
-            fprintf(out, " %s%s%s%s, %.0f/s, p99 %.0f ms |",
-                    odd ? "**UNEXPECTED** " : "",
+            if (strcmp(text, "-") == 0 || strcmp(text, "unknown") == 0) {
+                fprintf(out, " %s |", text);
+                continue;
+            }
+            fprintf(out, " %s%s%s%s%s%s, %.0f/s, p99 %.0f ms |", odd ? "**" : "",
+                    odd ? cell_outcome_name(outcome) : "", odd ? "** " : "",
                     strcmp(text, "sound") == 0 ? "" : "**", text,
                     strcmp(text, "sound") == 0 ? "" : "**", cell_orders_per_s(cell),
                     cell_p99_ms(cell));

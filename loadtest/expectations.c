@@ -153,14 +153,16 @@ enum run_outcome run_outcome_of(const struct experiment *experiment,
 enum cell_outcome cell_outcome_of(const struct cell *cell)
 {
     enum run_outcome wanted = cell->expected == EXPECT_BROKEN ? RUN_BROKEN : RUN_SOUND;
-    enum cell_outcome outcome = CELL_AS_EXPECTED;
+    enum cell_outcome good =
+        cell->expected == EXPECT_NOTHING ? CELL_NO_EXPECTATION : CELL_AS_EXPECTED;
+    enum cell_outcome outcome = good;
 
     for (int i = 0; i < cell->run_count; i++) {
         enum run_outcome got = cell->runs[i].outcome;
 
         if (got == RUN_WRONG)
             return CELL_UNEXPECTED;
-        if (got == RUN_NOT_DONE && outcome == CELL_AS_EXPECTED)
+        if (got == RUN_NOT_DONE && outcome == good)
             outcome = CELL_NOT_DONE;
         else if (got == RUN_UNKNOWN)
             outcome = CELL_UNKNOWN;
@@ -211,6 +213,16 @@ size_t comparison_count(const struct comparison *c, enum cell_outcome outcome)
     return n;
 }
 
+enum exit_code comparison_exit_code(const struct comparison *c)
+{
+    if (comparison_count(c, CELL_UNEXPECTED) > 0)
+        return EXIT_INVALID;
+    if (comparison_count(c, CELL_UNKNOWN) > 0 ||
+        comparison_count(c, CELL_NO_EXPECTATION) > 0)
+        return EXIT_UNKNOWN;
+    return EXIT_VALID;
+}
+
 const char *run_outcome_name(enum run_outcome outcome)
 {
     static const char *const names[] = {"not done", "sound", "broken", "wrong",
@@ -221,15 +233,15 @@ const char *run_outcome_name(enum run_outcome outcome)
 
 const char *cell_outcome_name(enum cell_outcome outcome)
 {
-    static const char *const names[] = {"not done", "as expected", "unknown",
-                                        "UNEXPECTED"};
+    static const char *const names[] = {"not done", "as expected", "no expectation",
+                                        "unknown", "UNEXPECTED"};
 
     return names[outcome];
 }
 
 const char *expectation_name(enum expectation expected)
 {
-    static const char *const names[] = {"nothing", "sound", "broken", "either"};
+    static const char *const names[] = {"no expectation", "sound", "broken", "either"};
 
     return names[expected];
 }
@@ -264,13 +276,19 @@ static double median(double *values, int count)
                      : (values[count / 2 - 1] + values[count / 2]) / 2;
 }
 
+/* Speed says something only of a run that was judged. */
+static bool was_measured(const struct run_record *r)
+{
+    return r->outcome != RUN_NOT_DONE && r->outcome != RUN_UNKNOWN;
+}
+
 double cell_orders_per_s(const struct cell *cell)
 {
     double values[COMPARE_REPEATS_MAX];
     int n = 0;
 
     for (int i = 0; i < cell->run_count; i++) {
-        if (cell->runs[i].outcome != RUN_NOT_DONE)
+        if (was_measured(&cell->runs[i]))
             values[n++] = cell->runs[i].orders_per_s;
     }
     return median(values, n);
@@ -282,7 +300,7 @@ double cell_p99_ms(const struct cell *cell)
     int n = 0;
 
     for (int i = 0; i < cell->run_count; i++) {
-        if (cell->runs[i].outcome != RUN_NOT_DONE)
+        if (was_measured(&cell->runs[i]))
             values[n++] = cell->runs[i].p99_ms;
     }
     return median(values, n);

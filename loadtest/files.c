@@ -187,6 +187,35 @@ void files_print_tail(FILE *out, const char *path, int lines, const char *prefix
     free(text);
 }
 
+/* Past "2024-01-31T12:00:00.000Z ERROR ". */
+static const char *after_stamp(const char *line)
+{
+    size_t stamp = strcspn(line, " "), level;
+    const char *rest = line + stamp;
+
+    if (stamp < 2 || line[stamp - 1] != 'Z' || line[0] < '0' || line[0] > '9')
+        return line;
+    rest += strspn(rest, " ");
+    level = strcspn(rest, " ");
+    return rest + level + strspn(rest + level, " ");
+}
+
+void files_last_line(const char *path, char *out, size_t size)
+{
+    size_t length = 0;
+    char *text = files_read(path, &length);
+    char *line;
+
+    out[0] = '\0';
+    if (!text)
+        return;
+    while (length > 0 && text[length - 1] == '\n')
+        text[--length] = '\0';
+    line = strrchr(text, '\n');
+    snprintf(out, size, "%s", after_stamp(line ? line + 1 : text));
+    free(text);
+}
+
 void files_random_hex(char *out, size_t bytes)
 {
     unsigned char raw[64];
@@ -217,6 +246,21 @@ void files_sibling(char *out, const char *name)
 
     files_program_dir(dir);
     files_join(out, dir, name);
+}
+
+bool files_find_program(char *out, const char *name)
+{
+    const char *path = getenv("PATH");
+
+    for (const char *p = path; p && *p;) {
+        size_t length = strcspn(p, ":");
+
+        files_path(out, "%.*s/%s", (int)length, p, name);
+        if (length > 0 && access(out, X_OK) == 0)
+            return true;
+        p += length + (p[length] == ':');
+    }
+    return false;
 }
 
 bool files_find_data(char *out, const char *relative)

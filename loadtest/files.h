@@ -40,6 +40,10 @@ bool files_remove_tree(const char *path);
 /* The last `lines` lines of a file on `out`, each after `prefix`. */
 void files_print_tail(FILE *out, const char *path, int lines, const char *prefix);
 
+/* The last line of a file that is not empty; of a log's line only what was said, without
+ * its time and level.  "" if there is none. */
+void files_last_line(const char *path, char *out, size_t size);
+
 /* `bytes` random bytes as hex digits, and a NUL. */
 void files_random_hex(char *out, size_t bytes);
 
@@ -48,6 +52,9 @@ void files_program_dir(char *out);
 
 /* Another program of this project, which lies beside this one. */
 void files_sibling(char *out, const char *name);
+
+/* Find a program in $PATH.  False: it is not there. */
+bool files_find_program(char *out, const char *name);
 
 /* Find `relative` (such as loadtest/wrk/order.lua) in the folder of this program and
  * the folders above it, then in $PREFIX/share/seckill.  False: nowhere. */

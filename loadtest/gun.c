@@ -10,7 +10,7 @@
 #include "base/duration.h"
 #include "base/version.h"
 
-enum { TIMEOUT_MS = 2000 };
+enum { TIMEOUT_MS = 10000 };
 
 static const char *redis_url(const struct lab_variable *variables, size_t count)
 {

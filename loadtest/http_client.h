@@ -6,7 +6,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-enum { HTTP_CLIENT_TEXT_MAX = 8192, HTTP_CLIENT_TIMEOUT_MS = 2000 };
+enum { HTTP_CLIENT_TEXT_MAX = 8192, HTTP_CLIENT_TIMEOUT_MS = 15000 };
 
 struct http_answer {
     long status;                       /* 0: no answer                             */

@@ -226,10 +226,3 @@ void matrix_command(const struct matrix *m, const struct matrix_cell *cell, int 
         snprintf(out + n, (size_t)(MATRIX_COMMAND_MAX - n), " --expect=\"%s\"",
                  scenario_outcome_name(m->expected_instead->outcome, false));
 }
-
-int64_t matrix_left_ms(size_t done, size_t planned, int64_t elapsed_ms)
-{
-    if (done == 0 || planned < done)
-        return -1;
-    return (int64_t)((double)elapsed_ms / (double)done * (double)(planned - done));
-}

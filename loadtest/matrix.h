@@ -103,9 +103,6 @@ enum exit_code matrix_exit_code(const struct matrix *m);
 void matrix_command(const struct matrix *m, const struct matrix_cell *cell, int seed,
                     char out[MATRIX_COMMAND_MAX]);
 
-/* About how long it will go on, from what has been done in so long; -1: not known. */
-int64_t matrix_left_ms(size_t done, size_t planned, int64_t elapsed_ms);
-
 /* ---- matrix_run.c ---- */
 
 /* Perform what is planned; progress is on stderr.  Anything but EXIT_VALID: why it ended

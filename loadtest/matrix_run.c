@@ -9,16 +9,15 @@
 #include "base/duration.h"
 #include "loadtest/interrupt.h"
 #include "loadtest/matrix.h"
-#include "loadtest/report.h"
+#include "loadtest/progress.h"
 #include "loadtest/scenario_run.h"
-
-enum { SAY_EVERY_MS = 10000 }; /* where a line cannot be drawn over                    */
 
 struct session {
     struct matrix *m;
     struct matrix_place *order;
-    size_t count, done, odd;
-    int64_t begin_ns, limit_ms, said_ns;
+    size_t odd;
+    int64_t limit_ms;
+    struct progress progress;
 };
 
 static struct matrix_cell *cell_at(const struct session *s, size_t i)
@@ -28,43 +27,23 @@ static struct matrix_cell *cell_at(const struct session *s, size_t i)
 
 /* ---- progress ---- */
 
-static void print_left(int64_t left_ms)
-{
-    if (left_ms < 0)
-        return;
-    if (left_ms >= 90000)
-        fprintf(stderr, ", about %" PRId64 " min left", (left_ms + 59999) / 60000);
-    else
-        fprintf(stderr, ", about %" PRId64 " s left", (left_ms + 999) / 1000);
-}
-
 static void show_progress(struct session *s, const struct matrix_cell *last)
 {
-    int64_t now_ns = monotonic_ns(), elapsed_ms = (now_ns - s->begin_ns) / 1000000;
-    bool live = report_is_live(stderr);
+    const char *scenario = last->cast.scenario->name, *lock = last->cast.lock->name;
 
-    if (!live && now_ns - s->said_ns < (int64_t)SAY_EVERY_MS * 1000000)
-        return;
-    s->said_ns = now_ns;
-    fprintf(stderr, "%s[%zu/%zu] ", live ? "\r\033[K" : "", s->done, s->count);
     if (s->odd > 0)
-        fprintf(stderr, "%zu not as expected, ", s->odd);
-    fprintf(stderr, "%s, %s", last->cast.scenario->name, last->cast.lock->name);
-    print_left(matrix_left_ms(s->done, s->count, elapsed_ms));
-    if (!live)
-        fputc('\n', stderr);
-    fflush(stderr);
+        progress_show(&s->progress, "%zu not as expected, %s, %s", s->odd, scenario, lock);
+    else
+        progress_show(&s->progress, "%s, %s", scenario, lock);
 }
 
-/* At once, for who watches. */
+/* At once, for people who watch. */
 static void say_odd(const struct matrix_cell *cell, const struct matrix_run *run,
                     uint32_t seed)
 {
-    const char *end = report_is_live(stderr) ? "\r\033[K" : "";
-
-    fprintf(stderr, "%s%s: %s, %s, %s, seed %" PRIu32 ": %s\n", end,
-            matrix_verdict_name(run->verdict), cell->cast.scenario->name,
-            cell->cast.lock->name, cell->cast.guard, seed, run->why);
+    progress_say("%s: %s, %s, %s, seed %" PRIu32 ": %s", matrix_verdict_name(run->verdict),
+                 cell->cast.scenario->name, cell->cast.lock->name, cell->cast.guard, seed,
+                 run->why);
 }
 
 /* ---- what is kept ---- */
@@ -125,7 +104,7 @@ static bool may_begin(void *arg)
 {
     const struct session *s = arg;
 
-    if (s->limit_ms == 0 || monotonic_ns() - s->begin_ns < s->limit_ms * 1000000)
+    if (s->limit_ms == 0 || monotonic_ns() - s->progress.begin_ns < s->limit_ms * 1000000)
         return true;
     s->m->was_limited = true;
     return false;
@@ -141,7 +120,7 @@ static void on_end(void *arg, size_t i, const struct scenario_result *result,
 
     matrix_record(run, result);
     is_odd = run->verdict != MATRIX_AS_EXPECTED;
-    s->done++;
+    s->progress.done++;
     s->odd += is_odd;
     if (is_odd)
         say_odd(cell, run, matrix_seed(s->m, s->order[i].seed));
@@ -152,7 +131,7 @@ static void on_end(void *arg, size_t i, const struct scenario_result *result,
 
 enum exit_code matrix_perform(struct matrix *m, const char *lab_dir, int64_t limit_ms)
 {
-    struct session s = {.m = m, .begin_ns = monotonic_ns(), .limit_ms = limit_ms};
+    struct session s = {.m = m, .limit_ms = limit_ms};
     struct scenario_listener listener = {
         .vary = vary, .may_begin = may_begin, .on_end = on_end, .arg = &s};
     struct scenario_run run = {.dir = lab_dir,
@@ -161,17 +140,16 @@ enum exit_code matrix_perform(struct matrix *m, const char *lab_dir, int64_t lim
                                .labs = m->labs,
                                .listener = &listener};
     struct scenario_cast *casts;
+    size_t count = matrix_order(m, &s.order);
     enum exit_code rc;
 
-    s.count = matrix_order(m, &s.order);
-    casts = check_need(calloc(s.count + 1, sizeof *casts));
-    for (size_t i = 0; i < s.count; i++)
+    progress_begin(&s.progress, count);
+    casts = check_need(calloc(count + 1, sizeof *casts));
+    for (size_t i = 0; i < count; i++)
         casts[i] = cell_at(&s, i)->cast;
-    s.said_ns = s.begin_ns;
-    rc = scenario_run_all(&run, casts, s.count);
-    if (report_is_live(stderr))
-        fprintf(stderr, "\r\033[K");
-    m->elapsed_ms = (monotonic_ns() - s.begin_ns) / 1000000;
+    rc = scenario_run_all(&run, casts, count);
+    progress_end();
+    m->elapsed_ms = (monotonic_ns() - s.progress.begin_ns) / 1000000;
     m->was_interrupted = interrupted();
     free(casts);
     free(s.order);

@@ -2,6 +2,7 @@
 /* run.c -- one run, from fresh vouchers to the verdict. */
 #include "loadtest/run.h"
 
+#include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,7 +16,10 @@
 
 enum {
     POLL_MS = 4,
-    DRAIN_MS = 3000,
+    /* A busy machine may need that long; each ends as soon as it is done. */
+    FIRE_MS = 30000,
+    DRAIN_MS = 20000,
+    DRAIN_INTERRUPTED_MS = 3000,
     SPARE_WORKERS = 2,
     AFTER_HAZARD_MS =
         150, /* for whom the hazard let go to finish, and others to see it */
@@ -23,7 +27,7 @@ enum {
         150, /* from arming to the target's turn: time for wrk to connect  */
     ENOUGH_ORDERS = 10,
     ENOUGH_STOCKS = 5,
-    QUIET_TRIES = 40,
+    QUIET_TRIES = 150,
 };
 
 /* What one run works with. */
@@ -38,10 +42,17 @@ struct running {
     struct wrk wrk;
     struct hazard_scene scene;
     struct fault_history *history; /* NULL: the run is not recorded */
+    int64_t begin_ns; /* when all clients had begun to send                            */
     int64_t hazard_over_ns, sold_out_before;
     int64_t sold_out_ns,
         accepted_then; /* when "sold out" was first heard             */
 };
+
+/* Where why it could not be done goes, as why_say() takes it. */
+static char *why(struct running *r)
+{
+    return r->plan->quiet ? r->result->reason : NULL;
+}
 
 static bool issue_vouchers(struct running *r)
 {
@@ -53,8 +64,7 @@ static bool issue_vouchers(struct running *r)
                                       .stock = plan->stock};
 
         if (!lab_issue_voucher(plan->db, &voucher, &r->vouchers[i])) {
-            fprintf(stderr, "seckill: cannot make a voucher: %s\n",
-                    lab_db_error(plan->db));
+            why_say(why(r), "cannot make a voucher: %s", lab_db_error(plan->db));
             return false;
         }
         used += (size_t)snprintf(r->voucher_list + used, sizeof r->voucher_list - used,
@@ -69,7 +79,7 @@ static json_t *start_json(const struct gun_start *start)
                      start->by_gun, "spread_ms", start->spread_ms);
 }
 
-static bool write_run(const struct running *r, bool is_settled)
+static bool write_run(struct running *r, bool is_settled)
 {
     const struct run_plan *plan = r->plan;
     char path[FILES_PATH_MAX];
@@ -92,7 +102,7 @@ static bool write_run(const struct running *r, bool is_settled)
     ok = json && files_write_json(path, json);
     json_decref(json);
     if (!ok)
-        fprintf(stderr, "seckill: cannot write %s\n", path);
+        why_say(why(r), "cannot write %s: %s", path, strerror(errno));
     return ok;
 }
 
@@ -109,14 +119,17 @@ static enum exit_code start_services(struct running *r)
             (plan->connections + plan->processes - 1) / plan->processes + SPARE_WORKERS,
         .allow_faults = plan->hazard->needs_faults,
         .record_dir = plan->record ? record : NULL,
+        .why = why(r),
     };
     enum exit_code rc;
 
     if (plan->transacts_at_once)
         services.database_connections = services.workers;
     files_join(record, plan->dir, "locks");
-    if (plan->record && !(r->history = fault_history_open(record)))
+    if (plan->record && !(r->history = fault_history_open(record))) {
+        why_say(why(r), "cannot begin the record of the locks in %s", record);
         return EXIT_UNAVAILABLE;
+    }
     rc = service_start(r->services, &services);
     r->service_count = rc == EXIT_VALID ? plan->processes : 0;
     return rc;
@@ -170,6 +183,7 @@ static enum exit_code start_load(struct running *r)
         .duration_ms = plan->duration_ms,
         .keep_ledger = true,
         .extra = {face, slot, users},
+        .why = why(r),
     };
 
     for (int i = 0; i < r->service_count; i++) {
@@ -184,9 +198,41 @@ static enum exit_code start_load(struct running *r)
     return wrk_start(&r->wrk, &wrk);
 }
 
-static int64_t since_start_ms(const struct running *r)
+static int64_t since_begin_ms(const struct running *r)
 {
-    return (monotonic_ns() - r->wrk.started_ns) / 1000000;
+    return (monotonic_ns() - r->begin_ns) / 1000000;
+}
+
+static enum exit_code wrk_has_ended(struct running *r)
+{
+    char path[FILES_PATH_MAX], last[WHY_MAX];
+
+    files_join(path, r->plan->dir, "wrk.txt");
+    files_last_line(path, last, sizeof last);
+    why_say(why(r), "wrk ended by itself: %s", last);
+    return EXIT_UNAVAILABLE;
+}
+
+/* How long wrk takes to read its users and to connect is no part of the run. */
+static enum exit_code wait_fired(struct running *r)
+{
+    int64_t by_ns = monotonic_ns() + FIRE_MS * 1000000LL;
+    struct gun_start start;
+
+    for (gun_look(&r->wrk.control, &start); start.fired < r->wrk.client_count;
+         gun_look(&r->wrk.control, &start)) {
+        if (!wrk_runs(&r->wrk))
+            return wrk_has_ended(r);
+        if (monotonic_ns() > by_ns) {
+            why_say(why(r), "%d of %d wrk processes sent nothing for %d s",
+                    r->wrk.client_count - start.fired, r->wrk.client_count,
+                    FIRE_MS / 1000);
+            return EXIT_UNAVAILABLE;
+        }
+        if (!interrupt_sleep_ms(POLL_MS))
+            return (enum exit_code)INTERRUPT_EXIT;
+    }
+    return EXIT_VALID;
 }
 
 /* Has the load shown what it can?  In one experiment the voucher is sold out, in the
@@ -203,7 +249,7 @@ static bool is_enough(struct running *r)
         int64_t round_ms =
             (int64_t)plan->slot_ms * plan->slot_users * plan->voucher_count;
 
-        return since_start_ms(r) > round_ms + AFTER_HAZARD_MS &&
+        return since_begin_ms(r) > round_ms + AFTER_HAZARD_MS &&
                (!plan->hazard->needs_faults || calm_ms > AFTER_HAZARD_MS);
     }
     if (plan->hazard->needs_faults && calm_ms < AFTER_HAZARD_MS) {
@@ -227,7 +273,7 @@ static enum exit_code drive(struct running *r)
 {
     enum hazard_state state = HAZARD_GOING;
 
-    r->scene.stage_ns = monotonic_ns();
+    r->begin_ns = r->scene.stage_ns = monotonic_ns();
     while (!is_enough(r)) {
         watch_sales(r);
         if (state == HAZARD_GOING)
@@ -236,11 +282,9 @@ static enum exit_code drive(struct running *r)
             r->hazard_over_ns = monotonic_ns();
         if (state == HAZARD_MISSED || state == HAZARD_FAILED)
             break;
-        if (!wrk_runs(&r->wrk)) {
-            fprintf(stderr, "seckill: wrk ended by itself:\n");
-            return EXIT_UNAVAILABLE;
-        }
-        if (since_start_ms(r) > r->plan->duration_ms || !interrupt_sleep_ms(POLL_MS))
+        if (!wrk_runs(&r->wrk))
+            return wrk_has_ended(r);
+        if (since_begin_ms(r) > r->plan->duration_ms || !interrupt_sleep_ms(POLL_MS))
             break;
     }
     watch_sales(r);
@@ -259,7 +303,7 @@ static void measure(struct running *r)
 
     gun_look(&r->wrk.control, &result->start);
     start_ns = result->start.fired > 0 ? result->start.first_ns : r->wrk.started_ns;
-    result->elapsed_ms = since_start_ms(r);
+    result->elapsed_ms = (end_ns - start_ns) / 1000000;
     if (r->sold_out_ns) {
         accepted = r->accepted_then;
         end_ns = r->sold_out_ns;
@@ -334,21 +378,27 @@ static enum exit_code run_load(struct running *r)
     char path[FILES_PATH_MAX];
     enum exit_code rc;
 
-    if (!arm_hazard(r))
+    if (!arm_hazard(r)) {
+        why_say(why(r), "the hazard could not be prepared: %s", r->scene.note);
         return EXIT_UNAVAILABLE;
+    }
     rc = start_load(r);
     if (rc != EXIT_VALID)
         return rc;
-    rc = drive(r);
+    rc = wait_fired(r);
+    if (rc == EXIT_VALID)
+        rc = drive(r);
+    else
+        r->result->hazard = HAZARD_MISSED;
     if (r->result->hazard != HAZARD_OVER)
         r->plan->hazard->undo(&r->scene);
     hazard_fault_ended(&r->scene);
     measure(r);
-    if (rc == EXIT_UNAVAILABLE) {
+    if (rc == EXIT_UNAVAILABLE && !r->plan->quiet) {
         files_join(path, r->plan->dir, "wrk.txt");
         files_print_tail(stderr, path, 10, "  | ");
     }
-    wrk_stop(&r->wrk, DRAIN_MS);
+    wrk_stop(&r->wrk, interrupted() ? DRAIN_INTERRUPTED_MS : DRAIN_MS);
     snprintf(r->result->note, sizeof r->result->note, "%s", r->scene.note);
     return rc;
 }
@@ -374,8 +424,12 @@ enum exit_code run_once(const struct run_plan *plan, struct run_result *result)
         wait_settled(r);
         read_load(r);
         if ((rc == EXIT_VALID || rc == (enum exit_code)INTERRUPT_EXIT) &&
-            (!write_run(r, true) || !judge(r)))
+            (!write_run(r, true) || !judge(r))) {
             rc = EXIT_UNAVAILABLE;
+            if (!*result->reason)
+                why_say(why(r), "the run could not be audited; %s",
+                        lab_db_error(plan->db));
+        }
     }
     if (!fault_history_close(r->history) && rc == EXIT_VALID)
         rc = EXIT_BUG;

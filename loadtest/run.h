@@ -31,12 +31,14 @@ struct run_plan {
     const char *face;         /* hmdp or v1                                          */
     bool transacts_at_once;   /* each request may be in a transaction beside all others */
     bool record;              /* the locks: dir/locks, for `seckill check`           */
+    bool quiet;               /* why it could not be done is kept, and not printed   */
 };
 
 struct run_result {
     struct audit_verdict verdict;
     enum hazard_state hazard;
     char note[160];          /* what the hazard did                                  */
+    char reason[WHY_MAX]; /* why it could not be done; "" if it was           */
     int64_t sent, unanswered;
     struct gun_start start;
     double orders_per_s;     /* accepted, from the first request to sold out          */
@@ -45,7 +47,9 @@ struct run_result {
 };
 
 /* Do it.  EXIT_VALID: it was done and judged, whatever the verdict.  INTERRUPT_EXIT: it
- * was cut short, and what there is was written.  Anything else: said on stderr why. */
+ * was cut short, and what there is was written.  Anything else: result->reason says why,
+ * and so does stderr unless the plan is quiet; of EXIT_USAGE, seckilld refused its
+ * settings, so that the same plan will fail again. */
 enum exit_code run_once(const struct run_plan *plan, struct run_result *result);
 
 #endif /* LOADTEST_RUN_H */

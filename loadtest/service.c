@@ -16,7 +16,7 @@
 #include "loadtest/http_client.h"
 #include "loadtest/interrupt.h"
 
-enum { FLAGS_MAX = 48, READY_MS = 15000, STOP_MS = 15000, LINE_MAX_BYTES = 512 };
+enum { FLAGS_MAX = 48, READY_MS = 45000, STOP_MS = 15000, LINE_MAX_BYTES = 512 };
 
 static bool start_one(struct service *s, const struct service_plan *plan, int index,
                       char **env)
@@ -58,7 +58,7 @@ static bool start_one(struct service *s, const struct service_plan *plan, int in
     options.death_signal = SIGKILL;
     ok = child_start(&s->child, &options);
     if (!ok)
-        fprintf(stderr, "seckill: cannot start %s: %s\n", program, strerror(errno));
+        why_say(plan->why, "cannot start %s: %s", program, strerror(errno));
     close(out[1]);
     if (log >= 0)
         close(log);
@@ -101,16 +101,28 @@ static bool wait_ready(struct service *s)
            word_after(line, " admin=", s->admin_url, sizeof s->admin_url);
 }
 
-static enum exit_code explain(struct service *s)
+static enum exit_code explain(struct service *s, const struct service_plan *plan)
 {
+    char last[WHY_MAX];
     int status = -1;
     bool ended = child_wait(&s->child, 100, &status);
 
     if (interrupted())
         return (enum exit_code)INTERRUPT_EXIT;
-    fprintf(stderr, "seckill: seckilld (%s) %s; the end of its log:\n", s->name,
-            ended ? "ended instead of taking orders" : "does not take orders");
-    files_print_tail(stderr, s->log, 10, "  | ");
+    files_last_line(s->log, last, sizeof last);
+    if (!ended)
+        why_say(plan->why, "seckilld (%s) takes no orders after %d s: %s", s->name,
+                READY_MS / 1000, last);
+    else if (status >= 0 && WIFSIGNALED(status))
+        why_say(plan->why, "seckilld (%s) was ended by signal %d before it took orders: %s",
+                s->name, WTERMSIG(status), last);
+    else
+        why_say(plan->why, "seckilld (%s) ended with status %d before it took orders: %s",
+                s->name, WEXITSTATUS(status), last);
+    if (!plan->why) {
+        fprintf(stderr, "  the end of its log, %s:\n", s->log);
+        files_print_tail(stderr, s->log, 10, "  | ");
+    }
     if (ended && status >= 0 && WIFEXITED(status) && WEXITSTATUS(status) == EXIT_USAGE)
         return EXIT_USAGE;
     return EXIT_UNAVAILABLE;
@@ -128,7 +140,7 @@ enum exit_code service_start(struct service *services, const struct service_plan
     }
     for (int i = 0; i < started && rc == EXIT_VALID; i++) {
         if (!wait_ready(&services[i]))
-            rc = explain(&services[i]);
+            rc = explain(&services[i], plan);
     }
     environment_free(env);
     if (rc != EXIT_VALID)

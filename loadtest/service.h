@@ -13,6 +13,7 @@
 
 #include "base/exit_codes.h"
 #include "loadtest/lab.h"
+#include "loadtest/why.h"
 
 enum { SERVICE_MAX = 8, SERVICE_URL_MAX = 64 };
 
@@ -34,10 +35,13 @@ struct service_plan {
     int database_connections; /* --database-connections of each; 0: its default     */
     bool allow_faults;
     const char *record_dir;   /* of the locks; NULL: no record                      */
+    char *why;                /* WHY_MAX bytes for why they could not be
+                               * started; NULL: that goes to stderr                 */
 };
 
-/* Start the processes and wait until each one takes orders.  Anything but EXIT_VALID:
- * said on stderr why, and none is left. */
+/* Start the processes and wait until each one takes orders, for at most 45 s, which is
+ * longer than a process waits for its stores.  Anything but EXIT_VALID: plan->why or
+ * stderr says why, and none is left.  EXIT_USAGE: a process refused its settings. */
 enum exit_code service_start(struct service *services, const struct service_plan *plan);
 
 /* Stop them: SIGTERM, and SIGKILL for who does not end.  False: one did not end by

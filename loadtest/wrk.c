@@ -12,7 +12,7 @@
 #include "base/duration.h"
 #include "loadtest/environment.h"
 
-enum { EXTRA_MAX = 16, POLL_MS = 5, END_MS = 5000, SPARE_S = 5 };
+enum { EXTRA_MAX = 16, POLL_MS = 5, END_MS = 30000, SPARE_S = 120 };
 
 /* "NAME=value" for the script; the caller frees. */
 static const char *variable(const char *name, const char *value)
@@ -62,8 +62,7 @@ static bool spawn(struct wrk *w, const struct wrk_plan *plan, const char *script
     ok = child_start(&w->clients[client], &options);
     w->client_count += ok;
     if (!ok)
-        fprintf(stderr,
-                "seckill: cannot start wrk: %s\n  install it: apt-get install wrk\n",
+        why_say(plan->why, "cannot start wrk: %s; install it: apt-get install wrk",
                 strerror(errno));
     if (options.stdout_fd >= 0)
         close(options.stdout_fd);
@@ -114,14 +113,12 @@ enum exit_code wrk_start(struct wrk *w, const struct wrk_plan *plan)
     *w = (struct wrk){.started_ns = monotonic_ns()};
     snprintf(relative, sizeof relative, "loadtest/wrk/%s", plan->script);
     if (!files_find_data(script, relative)) {
-        fprintf(stderr, "seckill: cannot find %s beside or above this program\n",
-                relative);
+        why_say(plan->why, "cannot find %s beside or above this program", relative);
         return EXIT_UNAVAILABLE;
     }
     files_join(w->control_path, plan->dir, "control");
     if (!control_open(&w->control, w->control_path)) {
-        fprintf(stderr, "seckill: cannot make %s: %s\n", w->control_path,
-                strerror(errno));
+        why_say(plan->why, "cannot make %s: %s", w->control_path, strerror(errno));
         return EXIT_UNAVAILABLE;
     }
     extra[n++] = variable("SECKILL_URLS", plan->urls);

@@ -10,6 +10,7 @@
 #include "loadtest/control.h"
 #include "loadtest/gun.h"
 #include "loadtest/lab.h"
+#include "loadtest/why.h"
 
 enum { WRK_CLIENTS_MAX = 16 };
 
@@ -25,6 +26,8 @@ struct wrk_plan {
     int64_t duration_ms;  /* at most                                                  */
     bool keep_ledger;     /* false: no ledger, no load.json of the script             */
     const char *extra[6]; /* more of its environment, NULL at the end                 */
+    char *why;            /* WHY_MAX bytes for why it could not be started; NULL: that
+                           * goes to stderr                                            */
 };
 
 struct wrk {
@@ -36,7 +39,7 @@ struct wrk {
     int64_t started_ns;
 };
 
-/* Anything but EXIT_VALID: said on stderr why. */
+/* Anything but EXIT_VALID: plan->why or stderr says why, and none runs. */
 enum exit_code wrk_start(struct wrk *w, const struct wrk_plan *plan);
 
 bool wrk_runs(const struct wrk *w);

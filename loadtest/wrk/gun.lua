@@ -23,8 +23,8 @@ const char *dlock_error(void);
 
 local M = {}
 
-local OK, TIMEOUT_MS = 0, 2000
-local PATIENCE_MS = 10000 -- a thread that never comes holds up the others no longer
+local OK, TIMEOUT_MS = 0, 10000
+local PATIENCE_MS = 25000 -- a thread that never comes holds up the others no longer
 local library, name, prims
 
 -- Reach the latch, long before the start.

@@ -127,13 +127,44 @@ static void every_run_of_a_cell_must_be_as_expected(void **state)
                      CELL_NOT_DONE);
 }
 
-static void what_is_not_expected_is_only_reported(void **state)
+static void a_lock_without_an_expectation_is_never_as_expected(void **state)
 {
     (void)state;
+    assert_int_equal(outcome(EXPECT_NOTHING, RUN_SOUND, RUN_SOUND, RUN_SOUND),
+                     CELL_NO_EXPECTATION);
     assert_int_equal(outcome(EXPECT_NOTHING, RUN_SOUND, RUN_BROKEN, RUN_SOUND),
-                     CELL_AS_EXPECTED);
+                     CELL_NO_EXPECTATION);
+    assert_int_equal(outcome(EXPECT_NOTHING, RUN_SOUND, RUN_UNKNOWN, RUN_SOUND),
+                     CELL_UNKNOWN);
+    assert_int_equal(outcome(EXPECT_NOTHING, RUN_SOUND, RUN_NOT_DONE, RUN_NOT_DONE),
+                     CELL_NOT_DONE);
     assert_int_equal(outcome(EXPECT_NOTHING, RUN_SOUND, RUN_WRONG, RUN_SOUND),
                      CELL_UNEXPECTED);
+    assert_int_equal(outcome(EXPECT_EITHER, RUN_SOUND, RUN_BROKEN, RUN_SOUND),
+                     CELL_AS_EXPECTED);
+}
+
+static enum exit_code exit_code_of(enum expectation expected, enum run_outcome outcome_of_run)
+{
+    struct cell cells[2] = {
+        {.expected = EXPECT_SOUND, .run_count = 1, .runs[0].outcome = RUN_SOUND},
+        {.expected = expected, .run_count = 1, .runs[0].outcome = outcome_of_run},
+    };
+    struct comparison c = {
+        .experiment_count = 1, .hazard_count = 1, .lock_count = 2, .cells = cells};
+
+    return comparison_exit_code(&c);
+}
+
+static void only_a_comparison_without_a_doubt_exits_with_0(void **state)
+{
+    (void)state;
+    assert_int_equal(exit_code_of(EXPECT_BROKEN, RUN_BROKEN), EXIT_VALID);
+    assert_int_equal(exit_code_of(EXPECT_BROKEN, RUN_SOUND), EXIT_INVALID);
+    assert_int_equal(exit_code_of(EXPECT_BROKEN, RUN_UNKNOWN), EXIT_UNKNOWN);
+    assert_int_equal(exit_code_of(EXPECT_NOTHING, RUN_BROKEN), EXIT_UNKNOWN);
+    assert_int_equal(exit_code_of(EXPECT_NOTHING, RUN_SOUND), EXIT_UNKNOWN);
+    assert_int_equal(exit_code_of(EXPECT_NOTHING, RUN_WRONG), EXIT_INVALID);
 }
 
 int main(void)
@@ -145,7 +176,8 @@ int main(void)
         cmocka_unit_test(a_phantom_is_never_excused),
         cmocka_unit_test(unknown_and_missed_are_no_passes),
         cmocka_unit_test(every_run_of_a_cell_must_be_as_expected),
-        cmocka_unit_test(what_is_not_expected_is_only_reported),
+        cmocka_unit_test(a_lock_without_an_expectation_is_never_as_expected),
+        cmocka_unit_test(only_a_comparison_without_a_doubt_exits_with_0),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "loadtest/matrix.h"
+#include "loadtest/progress.h"
 
 /* Two scenarios' worth of cells: every lock of the first, with `seeds` seeds. */
 static void make(struct matrix *m, int seeds)
@@ -163,9 +164,9 @@ static void test_the_command_names_the_cell_and_the_seed(void **state)
 static void test_what_is_left_goes_on_as_it_went(void **state)
 {
     (void)state;
-    assert_int_equal(matrix_left_ms(0, 10, 1000), -1);
-    assert_int_equal(matrix_left_ms(5, 10, 1000), 1000);
-    assert_int_equal(matrix_left_ms(10, 10, 1000), 0);
+    assert_int_equal(progress_left_ms(0, 10, 1000), -1);
+    assert_int_equal(progress_left_ms(5, 10, 1000), 1000);
+    assert_int_equal(progress_left_ms(10, 10, 1000), 0);
 }
 
 /* ---- seeds ---- */

@@ -1,0 +1,63 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+# compare_trouble.sh -- runs of a comparison that cannot be done: they are tried again, are
+# unknown in the end, and touch no other cell.
+# shellcheck source=tests/cli/support/tap.sh
+. "$(dirname "$0")/support/tap.sh"
+plan 13
+lab=$work/lab
+labs+=("$lab")
+json=$work/runs/latest/summary.json
+
+# The laboratory beside a seckilld of ours: under `naive` it never starts, under `lua` the
+# first time not.
+mkdir "$work/bin"
+cp "$seckill" "$root/build/libdlock.so.0" "$work/bin/"
+ln -s "$root/loadtest" "$work/loadtest"
+cat >"$work/bin/seckilld" <<SCRIPT
+#!/bin/bash
+case " \$* " in
+*" --lock=naive "*) echo "2026-01-31T12:00:00.000Z ERROR the store refuses naive" >&2 && exit 69 ;;
+*" --lock=lua "*) mkdir "$work/lua-failed" 2>/dev/null && echo "not yet" >&2 && exit 69 ;;
+esac
+exec "$seckilld" "\$@"
+SCRIPT
+chmod +x "$work/bin/seckilld"
+
+compare() {
+    "$work/bin/seckill" compare --dir="$lab" --out="$work/runs" --locks=none,naive,lua \
+        --experiments=oversell --hazards=calm --repeats=1 "$@"
+}
+compare >"$work/table" 2>"$work/progress"
+got=$?
+cat "$work/table" "$work/progress" | sed 's/^/# /'
+check 'a service that cannot start in one cell makes the comparison exit with 2' test "$got" -eq 2
+check 'the last line names the cell' status 0 grep -Eq \
+    'exit 2: 1 cell is unknown: oversell/calm/naive$' <(tail -n 1 "$work/progress")
+check 'the cell is unknown in the table' grep -Eq '^naive +unknown' "$work/table"
+check 'the reason is what the service said' grep -q \
+    'unknown: oversell, calm, naive: .*the store refuses naive' "$work/table"
+check 'the summary has the reason too' grep -q '"reason": ".*the store refuses naive' "$json"
+check 'it was tried three times' grep -q '"attempts": 3' "$json"
+check 'what the first attempt left is kept' test -s "$work/runs/latest/oversell/calm/naive-1.try-1/seckilld-1.log"
+check 'the cell before it came out as expected' grep -Eq '^none +[0-9]+ over' "$work/table"
+check 'the cell that failed once came out as expected' grep -Eq '^lua +sound' "$work/table"
+check 'it was tried again' test -d "$work/runs/latest/oversell/calm/lua-1.try-1"
+check 'and somebody was told why' grep -q 'lua: .*not yet.*trying again (2 of 3)' "$work/progress"
+
+# Whoever ends a server of the lab: it is started again, and the comparison goes on.
+lose_redis() {
+    local redis
+    compare --locks=lua --hazards=slow,calm --hazard-repeats=2 >"$work/lost" 2>&1 &
+    pids+=("$!")
+    within 120 test -e "$work/runs/latest/oversell/slow/lua-1/wrk.txt" || return 1
+    redis=$(sed -n 's/.*"pid": \([0-9]*\).*/\1/p' "$lab/state.json" | sed -n 2p)
+    kill -KILL "$redis"
+    wait "$!"
+    cat "$work/lost"
+    grep -q 'redis of the lab has ended; starting it again' "$work/lost"
+}
+rm "$work/runs/latest"
+check 'a Redis server that was killed is started again' lose_redis
+check "after which every cell came out as expected" grep -q "exit 0: all 2 cells" "$work/lost"
+done_testing
