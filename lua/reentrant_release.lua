@@ -10,9 +10,9 @@
 -- ARGV[3]  lease in ms, above 0
 -- ARGV[4]  what to publish when the lock becomes free; empty: nothing
 --
--- Returns  1    free now, and published if asked to
---          0    given back, levels below it are still held; lease as ARGV[3] from now
---          nil  the owner does not hold the lock; nothing was changed
+-- Returns  n >= 1  free now, and published if asked to: n - 1 clients were told
+--          0       given back, levels below it are still held; lease as ARGV[3] from now
+--          nil     the owner does not hold the lock; nothing was changed
 local held = tonumber(redis.call('HGET', KEYS[1], ARGV[1]) or 0)
 local kept = tonumber(ARGV[2]) - 1
 if held == 0 then
@@ -20,10 +20,10 @@ if held == 0 then
 end
 if kept == 0 then
     redis.call('DEL', KEYS[1])
-    if ARGV[4] ~= '' then
-        redis.call('PUBLISH', KEYS[2], ARGV[4])
+    if ARGV[4] == '' then
+        return 1
     end
-    return 1
+    return 1 + redis.call('PUBLISH', KEYS[2], ARGV[4])
 end
 if held > kept then
     redis.call('HSET', KEYS[1], ARGV[1], kept)

@@ -11,9 +11,9 @@
 -- ARGV[3]  lease in ms, above 0
 -- ARGV[4]  what to publish for all waiters
 --
--- Returns  1    nobody writes now, and it was published
---          0    given back, now or before; levels below it are still held
---          nil  the owner does not write; nothing was changed
+-- Returns  n >= 1  nobody writes now, and it was published: n - 1 clients were told
+--          0       given back, now or before; levels below it are still held
+--          nil     the owner does not write; nothing was changed
 local writer = ARGV[1] .. ':write'
 local level = tonumber(ARGV[2])
 local held = tonumber(redis.call('HGET', KEYS[1], writer) or 0)
@@ -41,5 +41,4 @@ if longest > 0 then
 else
     redis.call('DEL', KEYS[1])
 end
-redis.call('PUBLISH', KEYS[2], ARGV[4])
-return 1
+return 1 + redis.call('PUBLISH', KEYS[2], ARGV[4])

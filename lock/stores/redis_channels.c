@@ -159,9 +159,12 @@ static void note(struct redis_channel *channel, int64_t heard)
         waiter->heard = heard;
 }
 
-static void hear_message(struct redis_channel *channel, const char *message)
+static void hear_message(struct redis_channels *channels, struct redis_channel *channel,
+                         const char *message)
 {
     int64_t number = message != NULL ? strtoimax(message, NULL, 10) : 0;
+    bool is_enough =
+        channels->turns != NULL && dlock_turns_heard(channels->turns, channel->name);
 
     if (channel->waiters == NULL) {
         channel->was_missed = true;
@@ -172,7 +175,7 @@ static void hear_message(struct redis_channel *channel, const char *message)
     case REDIS_WAKE_LOCK:
         if (number == 1)
             wake_all(channel);
-        else
+        else if (!is_enough)
             wake_one(channel);
         break;
     case REDIS_WAKE_SEMAPHORE:
@@ -217,7 +220,7 @@ void redis_channels_hear(struct redis_channels *channels, const char *what,
     if (channel == NULL) {
         /* Not ours; a server that invents channels does no harm. */
     } else if (strcmp(what, "message") == 0) {
-        hear_message(channel, message);
+        hear_message(channels, channel, message);
     } else if (strcmp(what, "subscribe") == 0) {
         channel->state = ON;
         note(channel, -1);
@@ -228,6 +231,18 @@ void redis_channels_hear(struct redis_channels *channels, const char *what,
         mark_changed(channels, channel);
     }
     unlock(channels);
+}
+
+bool redis_channels_listens(struct redis_channels *channels, const char *name)
+{
+    struct redis_channel *channel = NULL;
+    bool listens;
+
+    pthread_mutex_lock(&channels->mutex);
+    HASH_FIND_STR(channels->all, name, channel);
+    listens = channel != NULL && (channel->state == ON || channel->state == LEAVING);
+    unlock(channels);
+    return listens;
 }
 
 /* Those whose moment is over have to be settled. */

@@ -30,6 +30,7 @@ struct redis_channels {
     struct redis_waiter *to_ring;    /* as soon as the mutex is free, in that order */
     void (*nudge)(void *arg);      /* there is something to settle; called unlocked */
     void *nudge_arg;
+    struct dlock_turns *turns;     /* NULL: the waiters take no turns with others */
 };
 
 void redis_channels_init(struct redis_channels *channels, void (*nudge)(void *arg),
@@ -41,6 +42,9 @@ void redis_channels_destroy(struct redis_channels *channels);
 /* Begin to wait.  NULL: no memory. */
 struct redis_waiter *redis_channels_join(struct redis_channels *channels,
                                          const char *name, struct redis_wake wake);
+
+/* Is the channel subscribed to, as far as the server has answered? */
+bool redis_channels_listens(struct redis_channels *channels, const char *name);
 
 /* The server said `what` ("message", "subscribe", "unsubscribe") of a channel. */
 void redis_channels_hear(struct redis_channels *channels, const char *what,

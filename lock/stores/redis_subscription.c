@@ -248,6 +248,17 @@ dlock_status redis_subscription_open(struct redis_subscription **out, const char
     return DLOCK_OK;
 }
 
+void redis_subscription_take_turns(struct redis_subscription *sub,
+                                   struct dlock_turns *turns)
+{
+    sub->channels.turns = turns;
+}
+
+bool redis_subscription_listens(struct redis_subscription *sub, const char *channel)
+{
+    return redis_channels_listens(&sub->channels, channel);
+}
+
 void redis_subscription_close(struct redis_subscription *sub)
 {
     if (sub == NULL)

@@ -12,6 +12,7 @@
 #define DLOCK_REDIS_SUBSCRIPTION_H
 
 #include "lock/dlock.h"
+#include "lock/turns.h"
 
 struct redis_subscription;
 struct redis_waiter;
@@ -38,6 +39,15 @@ struct redis_wake {
 /* Does not connect yet.  INVALID, NOMEM. */
 dlock_status redis_subscription_open(struct redis_subscription **out, const char *url,
                                      int timeout_ms);
+
+/* Tell `turns` of every release that is heard of on a channel with the rule LOCK, from
+ * the first waiter on.  `turns` lives as long as the subscription. */
+void redis_subscription_take_turns(struct redis_subscription *sub,
+                                   struct dlock_turns *turns);
+
+/* Does the server count this process among those that it tells of a message on that
+ * channel?  As far as it has answered. */
+bool redis_subscription_listens(struct redis_subscription *sub, const char *channel);
 
 /* Stop the thread.  Nobody waits any more. */
 void redis_subscription_close(struct redis_subscription *sub);

@@ -17,11 +17,25 @@ void redisson_close(void *opaque)
     fence_epochs_close(lock->epochs);
     redis_subscription_close(lock->subscription);
     redis_link_close(lock->link);
+    if (lock->turns != NULL)
+        dlock_turns_destroy(lock->turns);
+    free(lock->turns);
     free(lock);
 }
 
+static dlock_status take_turns(struct redisson_lock *lock)
+{
+    lock->turns = calloc(1, sizeof(*lock->turns));
+    if (lock->turns == NULL)
+        return dlock_fail(DLOCK_NOMEM, "no memory for the turns");
+    dlock_turns_init(lock->turns);
+    redis_subscription_take_turns(lock->subscription, lock->turns);
+    return DLOCK_OK;
+}
+
 dlock_status redisson_open(struct redisson_lock **out, const dlock_options *opts,
-                           const char *acquire, const char *release, bool wakes)
+                           const char *acquire, const char *release,
+                           enum redisson_waiting waiting)
 {
     struct redisson_lock *lock = calloc(1, sizeof(*lock));
     dlock_status st;
@@ -39,9 +53,11 @@ dlock_status redisson_open(struct redisson_lock **out, const dlock_options *opts
         st = redis_script_load(lock->link, &lock->renew);
     if (st == DLOCK_OK)
         st = redis_script_load(lock->link, &lock->release);
-    if (st == DLOCK_OK && wakes)
+    if (st == DLOCK_OK && waiting != REDISSON_POLLS)
         st = redis_subscription_open(&lock->subscription, opts->redis_url,
                                      opts->redis_timeout_ms);
+    if (st == DLOCK_OK && waiting == REDISSON_TAKES_TURNS)
+        st = take_turns(lock);
     if (st != DLOCK_OK) {
         redisson_close(lock);
         return st;
@@ -65,14 +81,52 @@ void redisson_name(const char *prefix, const char *name, char out[REDISSON_NAME_
              has_braces ? "" : "}");
 }
 
+/* Only a new hold that may wait is held back: a try-lock is answered at once, and readers
+ * do not keep one another out. */
+static bool hold_back(const struct redisson_lock *lock, const dlock_claim *claim)
+{
+    char channel[REDISSON_NAME_SIZE];
+
+    if (lock->turns == NULL || claim->wait_until_ns == 0 || claim->level > 1 ||
+        claim->shared)
+        return false;
+    redisson_name(REDISSON_CHANNEL, claim->name, channel);
+    return dlock_turns_hold_back(lock->turns, channel, claim->wait_until_ns);
+}
+
+static void note_answer(const struct redisson_lock *lock, const dlock_claim *claim,
+                        bool is_taken)
+{
+    char channel[REDISSON_NAME_SIZE];
+
+    redisson_name(REDISSON_CHANNEL, claim->name, channel);
+    dlock_turns_answered(lock->turns, channel, is_taken);
+}
+
+static void note_release(const struct redisson_lock *lock, const dlock_claim *claim,
+                         int64_t told_count)
+{
+    char channel[REDISSON_NAME_SIZE];
+    int64_t other_count;
+
+    if (told_count <= 0)
+        return;
+    redisson_name(REDISSON_CHANNEL, claim->name, channel);
+    other_count = told_count - redis_subscription_listens(lock->subscription, channel);
+    dlock_turns_released(lock->turns, channel, other_count);
+}
+
 dlock_status redisson_acquire_by(const struct redisson_lock *lock, dlock_claim *claim,
                                  const struct redis_script_call *call)
 {
     struct redis_answer answer;
+    bool was_held_back = hold_back(lock, claim);
     dlock_status st = redis_script_run(lock->link, call, claim->give_up_ns, &answer);
 
     if (st != DLOCK_OK)
         return st;
+    if (was_held_back)
+        note_answer(lock, claim, answer.kind == REDIS_INTEGER);
     if (answer.kind == REDIS_NIL)
         return DLOCK_OK;
     if (answer.kind == REDIS_TEXT) {
@@ -122,9 +176,11 @@ dlock_status redisson_release_by(const struct redisson_lock *lock,
         return st;
     if (answer.kind == REDIS_NIL)
         return DLOCK_LOST;
-    if (answer.kind == REDIS_INTEGER)
-        return DLOCK_OK;
-    return redis_unexpected(lock->link, "a release");
+    if (answer.kind != REDIS_INTEGER)
+        return redis_unexpected(lock->link, "a release");
+    if (lock->turns != NULL && !claim->shared)
+        note_release(lock, claim, answer.integer - 1);
+    return DLOCK_OK;
 }
 
 dlock_status redisson_release(void *opaque, const dlock_claim *claim)

@@ -29,15 +29,26 @@ enum { REDISSON_NAME_SIZE = REDIS_CHANNEL_MAX + 1 };
 struct redisson_lock {
     struct redis_link *link;
     struct redis_subscription *subscription; /* NULL: nobody publishes, nobody waits */
+    struct dlock_turns *turns; /* NULL: it takes no turns with other processes */
     struct fence_epochs *epochs; /* NULL: it has no fences, or counts them in Redis alone */
     struct redis_script acquire;
     struct redis_script renew;
     struct redis_script release;
 };
 
-/* The scripts' texts; `wakes`: waiters subscribe. */
+/* How a lock's waiters learn of a release. */
+enum redisson_waiting {
+    REDISSON_POLLS,       /* they look by themselves */
+    REDISSON_IS_TOLD,     /* they subscribe to a channel */
+    REDISSON_TAKES_TURNS, /* they subscribe, and share the grants with the waiters of other
+                           * processes (lock/turns.h): for locks without a queue whose
+                           * release script answers 1 plus the number of clients told */
+};
+
+/* Open the state of a lock whose scripts have these texts. */
 dlock_status redisson_open(struct redisson_lock **out, const dlock_options *opts,
-                           const char *acquire, const char *release, bool wakes);
+                           const char *acquire, const char *release,
+                           enum redisson_waiting waiting);
 void redisson_close(void *lock);
 dlock_status redisson_check(void *lock);
 

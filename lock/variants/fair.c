@@ -57,7 +57,7 @@ static void channel_of(const char *name, const char *owner,
 static dlock_status open_state(const dlock_options *opts, void **state)
 {
     return redisson_open((struct redisson_lock **)state, opts, LUA_FAIR_ACQUIRE,
-                         LUA_FAIR_RELEASE, true);
+                         LUA_FAIR_RELEASE, REDISSON_IS_TOLD);
 }
 
 static dlock_status try_acquire(void *opaque, dlock_claim *claim)

@@ -16,4 +16,9 @@ void peer_answer(dlock_status st, char answer[ANSWER_MAX]);
 void peer_primitive(const char *redis_url, const char *kind, const char *verb,
                     const struct command *command, char answer[ANSWER_MAX]);
 
+/* Let "threads" threads contend for the lock "name" for "ms", each section counting
+ * "number" up in Redis; answers how many were granted, and what they waited. */
+void peer_crowd(dlock_system *sys, bool shared, const char *redis_url,
+                const struct command *command, char answer[ANSWER_MAX]);
+
 #endif /* INTEROP_PEER_H */

@@ -170,17 +170,11 @@ class Trace:
         ]
 
 
-class Rig:
-    """Servers and peers, for all behaviours."""
+class PeerSet:
+    """Peers that are started when they are first asked for, and their server."""
 
-    def __init__(self, url, node_urls, commands):
+    def __init__(self, url, commands):
         self.redis = redis.Redis.from_url(url, decode_responses=True)
-        self.raw = redis.Redis.from_url(url)  # for what is no text
-        self.nodes = [
-            redis.Redis.from_url(node, decode_responses=True)
-            for node in node_urls.split(",")
-        ]
-        self.trace = Trace(url)
         self.commands = commands
         self.peers = {}
         self.names = itertools.count(1)
@@ -196,3 +190,16 @@ class Rig:
     def close(self):
         for peer in self.peers.values():
             peer.kill()
+
+
+class Rig(PeerSet):
+    """Servers and peers, for all behaviours."""
+
+    def __init__(self, url, node_urls, commands):
+        super().__init__(url, commands)
+        self.raw = redis.Redis.from_url(url)  # for what is no text
+        self.nodes = [
+            redis.Redis.from_url(node, decode_responses=True)
+            for node in node_urls.split(",")
+        ]
+        self.trace = Trace(url)

@@ -29,6 +29,8 @@ final class Locks {
                 return lock.forceUnlock() ? "ok" : "lost";
             case "look":
                 return look(lock);
+            case "crowd":
+                return new Crowd(lock, clients, command).run();
             default:
                 throw new IllegalArgumentException("no verb " + command.verb());
         }

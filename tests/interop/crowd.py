@@ -1,0 +1,114 @@
+# SPDX-License-Identifier: MIT
+"""crowd.py -- equal crowds of ours and of Redisson's on one lock: who is granted how much.
+
+    crowd.py JAVA-CLASSPATH C-PEER [ROUNDS]
+
+Both programs run THREADS threads that take the lock, count a number in Redis up by a GET
+and a SET, and give the lock back, for ROUND_MS. Each round measures both together and
+each alone. It prints TAP: a kind passes when no count was lost and the median of
+Redisson's shares is at least SHARE_LEAST. What the shares cost is printed beside them: the
+total, and the total that the two programs would reach together if a change of the program
+cost nothing, computed from what each reaches alone and from the shares."""
+
+import os
+import statistics
+import sys
+
+from rig import PeerSet, expect, Failed, until
+
+KINDS = ("plain", "fenced", "write")
+THREADS = 16
+ROUND_MS = 1500
+WARM_MS = 3000
+SHARE_LEAST = 0.35
+
+
+class Crowd:
+    """The two programs on one kind of lock."""
+
+    def __init__(self, peers, kind):
+        self.peers = peers
+        self.kind = kind
+
+    def contend(self, names, ms=ROUND_MS):
+        """Let these programs contend; what each was granted and waited."""
+        name = self.peers.name()
+        words = {"kind": self.kind, "name": name, "number": f"{name}number"}
+        begun = {
+            n: self.peers.peer(n).begin("crowd", threads=THREADS, ms=ms, **words)
+            for n in names
+        }
+        for pending in begun.values():
+            until(pending.is_done, "the end of the crowd")
+        answers = {n: pending.expect("ok") for n, pending in begun.items()}
+        granted = sum(a.number("grants") for a in answers.values())
+        counted = int(self.peers.redis.get(words["number"]))
+        self.peers.redis.delete(words["number"])
+        expect(granted == counted, f"{granted} grants and a number of {counted}")
+        return answers
+
+    def measure(self, rounds):
+        self.contend(("java",), WARM_MS)
+        together, alone = [], {"java": [], "c": []}
+        for _ in range(rounds):
+            together.append(self.contend(("java", "c")))
+            for name, rates in alone.items():
+                answer = self.contend((name,))[name]
+                rates.append(rate(answer.number("grants")))
+        return self.report(together, {n: statistics.median(r) for n, r in alone.items()})
+
+    def report(self, together, alone):
+        """Print the figures; the median of Redisson's shares."""
+        totals = [rate(sum(a.number("grants") for a in one.values())) for one in together]
+        shares = [
+            one["java"].number("grants") / sum(a.number("grants") for a in one.values())
+            for one in together
+        ]
+        share = statistics.median(shares)
+        ideal = 1 / (share / alone["java"] + (1 - share) / alone["c"])
+        wait_ms = {
+            n: statistics.median(one[n].number("p99us") for one in together) / 1000
+            for n in alone
+        }
+        print(
+            f"# {self.kind:7} Redisson's share {share:.2f} ({min(shares):.2f} to "
+            f"{max(shares):.2f}); {statistics.median(totals):.0f} grants/s, "
+            f"{ideal:.0f} if changing sides were free (alone: Redisson "
+            f"{alone['java']:.0f}, ours {alone['c']:.0f}); p99 of the waits: Redisson "
+            f"{wait_ms['java']:.0f} ms, ours {wait_ms['c']:.0f} ms",
+            flush=True,
+        )
+        return share
+
+
+def rate(grants):
+    return grants * 1000 / ROUND_MS
+
+
+def main():
+    classpath, peer = sys.argv[1:3]
+    rounds = int(sys.argv[3]) if len(sys.argv) > 3 else 5
+    urls = [os.environ["SECKILL_REDIS_URL"], os.environ["SECKILL_REDLOCK_URLS"], "30000"]
+    peers = PeerSet(
+        urls[0],
+        {
+            "java": ["java", "-Xshare:auto", "-cp", classpath, "Peer", *urls],
+            "c": [peer, *urls],
+        },
+    )
+    failed = 0
+    print(f"1..{len(KINDS)}", flush=True)
+    for number, kind in enumerate(KINDS, 1):
+        text = f"{kind}: equal crowds, no count lost, Redisson's share at least {SHARE_LEAST}"
+        try:
+            share = Crowd(peers, kind).measure(rounds)
+            expect(share >= SHARE_LEAST, f"a share of {share:.2f}")
+            print(f"ok {number} - {text}", flush=True)
+        except Failed as error:
+            failed += 1
+            print(f"# {error}\nnot ok {number} - {text}", flush=True)
+    peers.close()
+    sys.exit(1 if failed else 0)
+
+
+main()

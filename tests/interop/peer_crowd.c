@@ -1,0 +1,171 @@
+/* SPDX-License-Identifier: MIT */
+/* peer_crowd.c -- many threads of the C peer contend for one lock for a given time.
+ *
+ * Each section reads a number in Redis and writes the next one, as two commands: two
+ * holders at once lose an update, so the number is the count of sections only if the
+ * lock excluded. */
+#include <hiredis/hiredis.h>
+#include <inttypes.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <time.h>
+
+#include "lock/stores/redis_conn.h"
+#include "lock/stores/redis_url.h"
+#include "tests/interop/peer.h"
+
+enum { THREADS_MAX = 64, WAITS_MAX = 1 << 20 };
+
+struct crowd {
+    dlock_system *sys;
+    bool shared;
+    const char *name;
+    const char *key;     /* of the number */
+    const char *server;  /* redis://... */
+    int64_t end_ns;
+    int threads;
+    pthread_t thread[THREADS_MAX];
+    pthread_mutex_t mutex;
+    int64_t *waits_us; /* how long each grant was waited for */
+    size_t grant_count;
+    char wrong[256]; /* "": nothing */
+};
+
+static int64_t now_ns(void)
+{
+    struct timespec t;
+
+    (void)clock_gettime(CLOCK_MONOTONIC, &t);
+    return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
+}
+
+static void complain(struct crowd *c, const char *what, const char *why)
+{
+    pthread_mutex_lock(&c->mutex);
+    if (c->wrong[0] == '\0')
+        snprintf(c->wrong, sizeof(c->wrong), "%s: %s", what, why);
+    pthread_mutex_unlock(&c->mutex);
+}
+
+static redisContext *connect_to(const char *text)
+{
+    struct redis_url url;
+    char why[REDIS_WHY_SIZE];
+    redisContext *redis;
+
+    if (!redis_url_parse(text, &url, why, sizeof(why)))
+        return NULL;
+    redis = redisConnect(url.host, url.port);
+    if (redis != NULL && url.password[0] != '\0')
+        freeReplyObject(redisCommand(redis, "AUTH %s", url.password));
+    return redis;
+}
+
+/* Read the number and write the next.  False: the server did not do it. */
+static bool count_up(redisContext *redis, const char *key)
+{
+    redisReply *got = redisCommand(redis, "GET %s", key);
+    long long next = got != NULL && got->str != NULL ? strtoll(got->str, NULL, 10) : 0;
+    redisReply *set = got != NULL ? redisCommand(redis, "SET %s %lld", key, next + 1) : NULL;
+    bool done = set != NULL && set->type == REDIS_REPLY_STATUS;
+
+    freeReplyObject(got);
+    freeReplyObject(set);
+    return done;
+}
+
+static bool take_turn(struct crowd *c, redisContext *redis)
+{
+    dlock_request request = {.wait_ms = -1, .shared = c->shared};
+    dlock_lease lease;
+    int64_t begun_ns = now_ns();
+    dlock_status st = dlock_acquire_with(c->sys, c->name, &request, &lease);
+    int64_t waited_us = (now_ns() - begun_ns) / 1000;
+
+    if (st != DLOCK_OK) {
+        complain(c, "acquire", dlock_error());
+        return false;
+    }
+    if (!count_up(redis, c->key))
+        complain(c, "the number", redis->errstr);
+    st = dlock_release(c->sys, &lease);
+    if (st != DLOCK_OK)
+        complain(c, "release", dlock_status_id(st));
+    pthread_mutex_lock(&c->mutex);
+    if (c->grant_count < WAITS_MAX)
+        c->waits_us[c->grant_count] = waited_us;
+    c->grant_count++;
+    pthread_mutex_unlock(&c->mutex);
+    return st == DLOCK_OK;
+}
+
+static void *contend(void *arg)
+{
+    struct crowd *c = arg;
+    redisContext *redis = connect_to(c->server);
+
+    if (redis == NULL || redis->err != 0)
+        complain(c, "connect", redis != NULL ? redis->errstr : "no memory");
+    else
+        while (now_ns() < c->end_ns && take_turn(c, redis))
+            continue;
+    if (redis != NULL)
+        redisFree(redis);
+    return NULL;
+}
+
+static int ascending(const void *a, const void *b)
+{
+    int64_t x = *(const int64_t *)a;
+    int64_t y = *(const int64_t *)b;
+
+    return (x > y) - (x < y);
+}
+
+static void tell(const struct crowd *c, char answer[ANSWER_MAX])
+{
+    size_t n = c->grant_count < WAITS_MAX ? c->grant_count : WAITS_MAX;
+
+    if (c->wrong[0] != '\0' || n == 0) {
+        snprintf(answer, ANSWER_MAX, "error %s", c->wrong[0] != 0 ? c->wrong : "no grant at all");
+        return;
+    }
+    qsort(c->waits_us, n, sizeof(*c->waits_us), ascending);
+    snprintf(answer, ANSWER_MAX,
+             "ok grants=%zu p50us=%" PRId64 " p99us=%" PRId64 " maxus=%" PRId64,
+             c->grant_count, c->waits_us[n / 2], c->waits_us[n * 99 / 100],
+             c->waits_us[n - 1]);
+}
+
+void peer_crowd(dlock_system *sys, bool shared, const char *redis_url,
+                const struct command *command, char answer[ANSWER_MAX])
+{
+    char name[COMMAND_LINE_MAX];
+    char key[COMMAND_LINE_MAX];
+    struct crowd c = {
+        .sys = sys,
+        .shared = shared,
+        .name = command_text(command, "name", "", name),
+        .key = command_text(command, "number", "", key),
+        .server = redis_url,
+        .end_ns = now_ns() + command_number(command, "ms") * 1000000,
+        .threads = (int)command_number(command, "threads"),
+        .waits_us = calloc(WAITS_MAX, sizeof(int64_t)),
+    };
+    int started = 0;
+
+    if (c.waits_us == NULL || c.threads < 1 || c.threads > THREADS_MAX) {
+        snprintf(answer, ANSWER_MAX, "error 1 to %d threads", (int)THREADS_MAX);
+        free(c.waits_us);
+        return;
+    }
+    pthread_mutex_init(&c.mutex, NULL);
+    while (started < c.threads &&
+           pthread_create(&c.thread[started], NULL, contend, &c) == 0)
+        started++;
+    for (int i = 0; i < started; i++)
+        pthread_join(c.thread[i], NULL);
+    pthread_mutex_destroy(&c.mutex);
+    tell(&c, answer);
+    free(c.waits_us);
+}

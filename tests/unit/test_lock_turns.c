@@ -1,0 +1,187 @@
+/* SPDX-License-Identifier: MIT */
+/* test_lock_turns.c -- when a process holds its requests back for other processes. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+/* cmocka.h needs these four first. */
+#include <cmocka.h>
+#include <pthread.h>
+#include <sched.h>
+
+#include "lock/clock.h"
+#include "lock/turns.h"
+
+#define CHANNEL "redisson_lock__channel:{hot}"
+
+enum { MANY = 1000 };
+
+static struct dlock_turns turns;
+
+static int set_up(void **state)
+{
+    (void)state;
+    dlock_turns_init(&turns);
+    return 0;
+}
+
+static int tear_down(void **state)
+{
+    (void)state;
+    dlock_turns_destroy(&turns);
+    return 0;
+}
+
+/* A grant of this process: it asks, is granted, and releases while `others` wait.  True: it
+ * was held back before. */
+static bool take_and_release(int64_t others)
+{
+    bool was_held_back = dlock_turns_hold_back(&turns, CHANNEL, INT64_MAX);
+
+    if (was_held_back)
+        dlock_turns_answered(&turns, CHANNEL, false);
+    dlock_turns_released(&turns, CHANNEL, others);
+    return was_held_back;
+}
+
+static bool is_a_turn_open(void)
+{
+    for (int i = 0; i < DLOCK_TURN_SLOTS; i++)
+        if (turns.slots[i].is_open)
+            return true;
+    return false;
+}
+
+/* Release while others wait, until it is their turn, which is far from over. */
+static void open_a_turn(void)
+{
+    for (int i = 0; i < MANY && !is_a_turn_open(); i++)
+        dlock_turns_released(&turns, CHANNEL, 1);
+    assert_true(is_a_turn_open());
+    for (int i = 0; i < DLOCK_TURN_SLOTS; i++)
+        turns.slots[i].until_ns += 20 * DLOCK_NS_PER_MS;
+}
+
+static void a_process_that_is_alone_is_never_held_back(void **state)
+{
+    (void)state;
+    for (int i = 0; i < MANY; i++)
+        assert_false(take_and_release(0));
+}
+
+static void a_process_with_every_grant_gives_the_others_a_turn(void **state)
+{
+    (void)state;
+    open_a_turn();
+    assert_true(dlock_turns_hold_back(&turns, CHANNEL, INT64_MAX));
+}
+
+static void a_process_with_half_of_the_grants_is_never_held_back(void **state)
+{
+    (void)state;
+    for (int i = 0; i < MANY; i++) {
+        assert_false(take_and_release(1));
+        (void)dlock_turns_heard(&turns, CHANNEL); /* its own release */
+        (void)dlock_turns_heard(&turns, CHANNEL); /* the other's */
+    }
+}
+
+static void a_turn_ends_when_the_others_have_had_their_share(void **state)
+{
+    int heard_count = 0;
+
+    (void)state;
+    open_a_turn();
+    for (; heard_count < MANY && is_a_turn_open(); heard_count++)
+        (void)dlock_turns_heard(&turns, CHANNEL);
+    assert_in_range(heard_count, 2, DLOCK_TURN_OWN * DLOCK_TURN_HEARD);
+    assert_false(dlock_turns_hold_back(&turns, CHANNEL, INT64_MAX));
+}
+
+static void a_turn_that_nobody_uses_ends_by_itself(void **state)
+{
+    (void)state;
+    open_a_turn();
+    assert_true(dlock_turns_hold_back(&turns, CHANNEL, INT64_MAX));
+    dlock_turns_answered(&turns, CHANNEL, false);
+    assert_false(dlock_turns_hold_back(&turns, CHANNEL, INT64_MAX));
+}
+
+static void turns_that_nobody_uses_become_rare(void **state)
+{
+    int held_back = 0;
+
+    (void)state;
+    for (int i = 0; i < 10 * MANY; i++)
+        held_back += take_and_release(1);
+    assert_in_range(held_back, 1, MANY);
+    held_back = 0;
+    for (int i = 0; i < MANY; i++)
+        held_back += take_and_release(1);
+    assert_in_range(held_back, 1, MANY / 100);
+}
+
+static void a_waiter_is_held_back_no_longer_than_it_waits(void **state)
+{
+    int64_t until_ns;
+
+    (void)state;
+    open_a_turn();
+    until_ns = dlock_clock_ns();
+    (void)dlock_turns_hold_back(&turns, CHANNEL, until_ns);
+    assert_false(dlock_turns_hold_back(&turns, CHANNEL, until_ns));
+}
+
+static void another_lock_is_not_held_back(void **state)
+{
+    (void)state;
+    open_a_turn();
+    assert_false(
+        dlock_turns_hold_back(&turns, "redisson_lock__channel:{cold}", INT64_MAX));
+}
+
+static void *be_held_back(void *held)
+{
+    *(bool *)held = dlock_turns_hold_back(&turns, CHANNEL, INT64_MAX);
+    return NULL;
+}
+
+/* Hears of releases until one answers that a thread is being held back. */
+static void a_release_wakes_nobody_while_a_thread_is_held_back(void **state)
+{
+    pthread_t thread;
+    bool held = false;
+    bool was_enough = false;
+
+    (void)state;
+    assert_false(dlock_turns_heard(&turns, CHANNEL));
+    while (!was_enough) {
+        open_a_turn();
+        assert_int_equal(0, pthread_create(&thread, NULL, be_held_back, &held));
+        for (int i = 0; i < MANY && !was_enough; i++) {
+            was_enough = dlock_turns_heard(&turns, CHANNEL);
+            open_a_turn();
+            (void)sched_yield();
+        }
+        pthread_join(thread, NULL);
+    }
+    assert_true(held);
+}
+
+int main(void)
+{
+#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+    const struct CMUnitTest tests[] = {
+        TEST(a_process_that_is_alone_is_never_held_back),
+        TEST(a_process_with_every_grant_gives_the_others_a_turn),
+        TEST(a_process_with_half_of_the_grants_is_never_held_back),
+        TEST(a_turn_ends_when_the_others_have_had_their_share),
+        TEST(a_turn_that_nobody_uses_ends_by_itself),
+        TEST(turns_that_nobody_uses_become_rare),
+        TEST(a_waiter_is_held_back_no_longer_than_it_waits),
+        TEST(another_lock_is_not_held_back),
+        TEST(a_release_wakes_nobody_while_a_thread_is_held_back),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
