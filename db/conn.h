@@ -31,6 +31,8 @@ enum db_status {
     DB_UNIQUE,   /* a unique constraint refused; db_constraint() names it */
     DB_CONFLICT, /* serialization failure or deadlock: nothing happened, try again */
     DB_TIMEOUT,  /* the server gave up: statement or lock timeout */
+    DB_UNABLE,   /* the server cannot just now: no room on its disk or in its memory, or it
+                  * is read-only; nothing happened, try again */
     DB_LOST,     /* no connection, or it broke: what was sent may or may not count */
     DB_ERROR,    /* the server refused; db_error() says why */
 };

@@ -90,7 +90,8 @@ const char *db_status_name(enum db_status status)
 {
     static const char *const NAMES[] = {
         [DB_OK] = "ok",           [DB_UNIQUE] = "unique", [DB_CONFLICT] = "conflict",
-        [DB_TIMEOUT] = "timeout", [DB_LOST] = "lost",     [DB_ERROR] = "error",
+        [DB_TIMEOUT] = "timeout", [DB_UNABLE] = "unable", [DB_LOST] = "lost",
+        [DB_ERROR] = "error",
     };
 
     return NAMES[status];

@@ -100,6 +100,7 @@ static enum db_status status_of(const char *state)
         {"23505", DB_UNIQUE},  {"40001", DB_CONFLICT}, {"40P01", DB_CONFLICT},
         {"57014", DB_TIMEOUT}, {"55P03", DB_TIMEOUT},  {"08", DB_LOST},
         {"57P", DB_LOST},      {"25P03", DB_LOST},     {"53300", DB_LOST},
+        {"53", DB_UNABLE},     {"25006", DB_UNABLE},
     };
 
     if (state == NULL)

@@ -97,21 +97,21 @@ static const struct setting_program program = {
 static const char pgbench_script[] =
     "\\set user random(1, 1000000000000)\n"
     "BEGIN;\n"
-    "SELECT count(*) FROM tb_voucher_order WHERE voucher_id = :voucher AND user_id = "
-    ":user;\n"
     "UPDATE tb_seckill_voucher SET stock = stock - 1\n"
     " WHERE voucher_id = :voucher AND stock > 0 RETURNING pg_current_xact_id();\n"
     "INSERT INTO tb_voucher_order (user_id, voucher_id, request_id, lock_variant,\n"
     " stock_guard, duplicate_guard, process, fence)\n"
     " VALUES (:user, :voucher, gen_random_uuid()::text, 'none', 'conditional', "
-    "'count',\n"
+    "'unique',\n"
     " 'pgbench', NULL) RETURNING id;\n"
     "COMMIT;\n";
 
 static const char *const none_flags[] = {"--lock=none", "--stock-guard=conditional",
-                                         "--log-level=warn", NULL};
+                                         "--duplicate-guard=unique", "--log-level=warn",
+                                         NULL};
 static const char *const reentrant_flags[] = {"--lock=reentrant", "--lock-scope=user",
                                               "--stock-guard=conditional",
+                                              "--duplicate-guard=unique",
                                               "--log-level=warn", NULL};
 
 static const struct contest {
@@ -324,7 +324,7 @@ static enum exit_code print_result(struct bench *b)
     json_decref(list);
     printf("\nHow: one voucher that never sells out, a different user in each order, "
            "duplicate\n"
-           "guard `count`, PostgreSQL durable (fsync and synchronous_commit on).  "
+           "guard `unique`, PostgreSQL durable (fsync and synchronous_commit on).  "
            "HTTP: wrk with\n"
            "%" PRId64 " connections, %" PRId64 " seckilld with %" PRId64
            " workers together; no "

@@ -111,7 +111,9 @@ static const struct setting_program program = {
     .synopsis = "[OPTIONS] [-- SECKILLD FLAGS]",
     .intro = "Start seckilld processes, run wrk against them, stop them and audit the "
              "sale.\n"
-             "What stands after -- goes to each seckilld.\n\n"
+             "What stands after -- goes to each seckilld.  Unless it says otherwise the "
+             "duplicate\n"
+             "guard is `count`, under which a lock that fails is seen to fail.\n\n"
              "  seckill load\n"
              "  seckill load --stock=100 -- --lock=naive --lock-scope=voucher \\\n"
              "      --stock-guard=read-write --duplicate-guard=none\n"
@@ -135,16 +137,35 @@ static void print_outcomes(const char *dir)
     free(text);
 }
 
+/* The guard that the service has by itself would hide what a broken lock does.  A flag
+ * that comes later wins. */
+static const char **service_flags(char *const *theirs)
+{
+    size_t count = 0, n = 0;
+    const char **all;
+
+    while (theirs[count])
+        count++;
+    all = calloc(count + 2, sizeof *all);
+    if (!all)
+        abort();
+    all[n++] = "--duplicate-guard=count";
+    for (size_t i = 0; i < count; i++)
+        all[n++] = theirs[i];
+    return all;
+}
+
 static enum exit_code run_in(const struct lab *lab, lab_db *db,
                              const struct load_settings *v)
 {
     char dir[FILES_PATH_MAX];
     struct run_result *result = calloc(1, sizeof *result);
+    const char **flags = service_flags(v->flags);
     struct run_plan plan = {
         .lab = lab,
         .db = db,
         .dir = dir,
-        .flags = (const char *const *)v->flags,
+        .flags = flags,
         .hazard = hazard_find("calm"),
         .processes = (int)v->processes,
         .connections = (int)v->connections,
@@ -181,6 +202,7 @@ static enum exit_code run_in(const struct lab *lab, lab_db *db,
     }
     if (rc == EXIT_VALID)
         rc = (enum exit_code)audit_exit_code(result->verdict.valid);
+    free(flags);
     free(result);
     return rc;
 }

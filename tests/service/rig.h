@@ -72,6 +72,10 @@ bool rig_is_closed(int fd, int64_t ms);
 bool rig_request(int port, const char *method, const char *path, const char *extra,
                  const char *body, struct rig_answer *out);
 
+/* The same to the other listener, with the token that it wants.  Any thread. */
+bool rig_admin(const struct rig_service *s, const char *method, const char *path,
+               struct rig_answer *out);
+
 /* The same as `user`, by a token. */
 bool rig_order(int port, int64_t voucher_id, int64_t user_id, struct rig_answer *out);
 bool rig_order_named(int port, int64_t voucher_id, int64_t user_id,

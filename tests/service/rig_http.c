@@ -154,6 +154,12 @@ bool rig_request(int port, const char *method, const char *path, const char *ext
     return done;
 }
 
+bool rig_admin(const struct rig_service *s, const char *method, const char *path,
+               struct rig_answer *out)
+{
+    return rig_request(s->admin_port, method, path, NULL, NULL, out);
+}
+
 bool rig_order_named(int port, int64_t voucher_id, int64_t user_id,
                      const char *request_id, struct rig_answer *out)
 {

@@ -49,7 +49,8 @@ static void the_defaults_are_the_safe_ones(void **state)
     assert_int_equal(config.idle_transaction_ms, 20000);
     assert_true(config.watchdog);
     assert_string_equal(config.stock_guard, "conditional");
-    assert_true(config.duplicate_is_counted);
+    assert_string_equal(config.duplicate_guard, "unique");
+    assert_false(config.duplicate_is_counted);
     assert_false(config.unlock_before_commit);
     assert_false(config.allow_faults);
     assert_int_equal(config.workers, 64);
@@ -84,12 +85,12 @@ static void settings_imply_what_they_say(void **state)
 {
     (void)state;
     assert_int_equal(LOAD(&config, &settings, STORES, "--lock-scope=voucher",
-                          "--unlock=before-commit", "--duplicate-guard=unique",
+                          "--unlock=before-commit", "--duplicate-guard=count",
                           "--process=p:1", "--log-level=warn", "--allow-faults"),
                      SETTINGS_OK);
     assert_true(config.lock_scope_is_voucher);
     assert_true(config.unlock_before_commit);
-    assert_false(config.duplicate_is_counted);
+    assert_true(config.duplicate_is_counted);
     assert_true(config.allow_faults);
     assert_string_equal(config.process_name, "p:1");
     assert_int_equal(config.level, LOG_WARN);

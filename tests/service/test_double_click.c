@@ -1,0 +1,118 @@
+/* SPDX-License-Identifier: MIT */
+/* test_double_click.c -- users click twice while their locks are freed by force: with the
+ * service's defaults nobody has two orders. */
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tests/service/rig.h"
+
+enum { GROUPS = 8, USERS_OF_A_GROUP = 25, CLICKS = 2 };
+
+static struct rig_service service;
+static int64_t voucher;
+
+/* The threads of one group are with the same user at the same time. */
+struct group {
+    pthread_barrier_t together;
+    atomic_int clicking;
+    int64_t first_user;
+    atomic_int accepted, duplicate, busy, other;
+};
+
+static void *click(void *arg)
+{
+    static _Thread_local struct rig_answer answer;
+    struct group *g = arg;
+
+    for (int64_t i = 0; i < USERS_OF_A_GROUP; i++) {
+        (void)pthread_barrier_wait(&g->together);
+        if (!rig_order(service.orders_port, voucher, g->first_user + i, &answer))
+            atomic_fetch_add(&g->other, 1);
+        else if (strcmp(answer.outcome, "accepted") == 0)
+            atomic_fetch_add(&g->accepted, 1);
+        else if (strcmp(answer.outcome, "duplicate") == 0)
+            atomic_fetch_add(&g->duplicate, 1);
+        else if (strcmp(answer.outcome, "lock-busy") == 0)
+            atomic_fetch_add(&g->busy, 1);
+        else
+            atomic_fetch_add(&g->other, 1);
+        atomic_fetch_sub(&g->clicking, 1);
+    }
+    return NULL;
+}
+
+/* Frees the lock of the group's user for as long as somebody clicks. */
+static void *free_by_force(void *arg)
+{
+    static _Thread_local struct rig_answer answer;
+    struct group *g = arg;
+    char path[80];
+
+    for (int64_t i = 0; i < USERS_OF_A_GROUP; i++) {
+        (void)snprintf(path, sizeof(path), "/admin/locks/lock:order:%lld",
+                       (long long)(g->first_user + i));
+        atomic_store(&g->clicking, CLICKS);
+        (void)pthread_barrier_wait(&g->together);
+        while (atomic_load(&g->clicking) > 0)
+            if (!rig_admin(&service, "DELETE", path, &answer) || answer.status != 200)
+                atomic_fetch_add(&g->other, 1);
+    }
+    return NULL;
+}
+
+static void nobody_buys_twice_though_locks_are_freed_by_force(void **state)
+{
+    static struct group groups[GROUPS];
+    pthread_t threads[GROUPS][CLICKS + 1];
+    int accepted = 0;
+
+    (void)state;
+    voucher = rig_voucher(GROUPS * USERS_OF_A_GROUP * CLICKS);
+    for (int i = 0; i < GROUPS; i++) {
+        groups[i].first_user = 1 + i * USERS_OF_A_GROUP;
+        assert_int_equal(
+            pthread_barrier_init(&groups[i].together, NULL, CLICKS + 1), 0);
+        for (int t = 0; t <= CLICKS; t++)
+            assert_int_equal(pthread_create(&threads[i][t], NULL,
+                                            t < CLICKS ? click : free_by_force,
+                                            &groups[i]), 0);
+    }
+    for (int i = 0; i < GROUPS; i++) {
+        for (int t = 0; t <= CLICKS; t++)
+            (void)pthread_join(threads[i][t], NULL);
+        (void)pthread_barrier_destroy(&groups[i].together);
+        accepted += atomic_load(&groups[i].accepted);
+        assert_int_equal(atomic_load(&groups[i].other), 0);
+    }
+    print_message("# %d of %d users bought, %d bought twice\n", accepted,
+                  GROUPS * USERS_OF_A_GROUP, (int)rig_duplicates(voucher));
+    assert_int_equal(rig_duplicates(voucher), 0);
+    assert_int_equal(rig_orders(voucher), accepted);
+    assert_int_equal(accepted, GROUPS * USERS_OF_A_GROUP);
+}
+
+static int begin(void **state)
+{
+    (void)state;
+    service = RIG_START("--workers=32", "--admin-workers=16");
+    return 0;
+}
+
+static int end(void **state)
+{
+    (void)state;
+    rig_stop(&service);
+    return 0;
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(nobody_buys_twice_though_locks_are_freed_by_force),
+    };
+
+    return cmocka_run_group_tests(tests, begin, end);
+}
