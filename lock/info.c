@@ -2,13 +2,13 @@
 /* info.c -- looking at a lock from outside, and freeing it whoever holds it. */
 #include "lock/info.h"
 
-#include <inttypes.h>
+#include <limits.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "lock/metrics.h"
 #include "lock/name.h"
+#include "lock/number.h"
 #include "lock/sized.h"
 #include "lock/status.h"
 #include "lock/system.h"
@@ -20,40 +20,51 @@ dlock_info dlock_info_nothing(void)
     return info;
 }
 
-static bool read_left(const char *text, int64_t *out)
-{
-    char *end = NULL;
+enum field { MODE, LEFT, LEVELS, WAITERS, READERS, FENCE, FIELD_COUNT };
 
-    if (strcmp(text, "never") == 0) {
-        *out = INT64_MAX;
-        return true;
+/* Read the numbers, each with a space behind it.  Answers where the owner begins; NULL:
+ * they are not there, or out of their ranges. */
+static const char *read_fields(const char *text, int64_t fields[FIELD_COUNT])
+{
+    static const struct {
+        int64_t least, most;
+    } RANGES[FIELD_COUNT] = {
+        [MODE] = {0, 2},         [LEFT] = {0, INT64_MAX},     [LEVELS] = {0, INT_MAX},
+        [WAITERS] = {-1, INT_MAX}, [READERS] = {0, INT_MAX}, [FENCE] = {0, INT64_MAX},
+    };
+    static const char NEVER[] = "never ";
+
+    for (int i = 0; i < FIELD_COUNT; i++) {
+        size_t len = strcspn(text, " ");
+
+        if (i == LEFT && strncmp(text, NEVER, strlen(NEVER)) == 0)
+            fields[i] = INT64_MAX;
+        else if (text[len] != ' ' || !dlock_number_read(text, len, RANGES[i].least,
+                                                        RANGES[i].most, &fields[i]))
+            return NULL;
+        text += len + 1;
     }
-    *out = strtoll(text, &end, 10);
-    return *end == '\0' && end != text;
+    return text;
 }
 
 bool dlock_info_read(const char *text, dlock_info *out)
 {
-    char left[24];
-    int mode;
-    int at = 0;
+    int64_t fields[FIELD_COUNT] = {0};
+    const char *owner = read_fields(text, fields);
 
     *out = dlock_info_nothing();
-    if (sscanf(text, "%d %23s %d %d %d %" SCNu64 "%n", &mode, left, &out->hold_count,
-               &out->waiter_count, &out->reader_count, &out->fence, &at) != 6 ||
-        mode < 0 || mode > 2 || text[at] != ' ' || !read_left(left, &out->left_ms))
+    if (owner == NULL)
         return false;
-    if (mode == 0) {
-        int waiter_count = out->waiter_count;
-
-        *out = dlock_info_nothing();
-        out->waiter_count = waiter_count;
+    out->waiter_count = (int)fields[WAITERS];
+    if (fields[MODE] == 0)
         return true;
-    }
     out->locked = true;
-    out->shared = mode == 2;
-    snprintf(out->owner, sizeof(out->owner), "%.*s", (int)DLOCK_OWNER_MAX,
-             text + at + 1);
+    out->shared = fields[MODE] == 2;
+    out->left_ms = fields[LEFT];
+    out->hold_count = (int)fields[LEVELS];
+    out->reader_count = (int)fields[READERS];
+    out->fence = (uint64_t)fields[FENCE];
+    snprintf(out->owner, sizeof(out->owner), "%.*s", (int)DLOCK_OWNER_MAX, owner);
     return true;
 }
 

@@ -46,7 +46,8 @@ dlock_status dlock_latch_count_down(dlock_primitives *prims, const char *name,
         return st;
     channel_of(name, channel);
     st = primitive_number(
-        prims, &PRIMITIVE_CALL(prims, LATCH_COUNT_DOWN, 2, 0, name, channel), &number);
+        prims, &PRIMITIVE_CALL(prims, LATCH_COUNT_DOWN, 2, 0, name, channel),
+        REDIS_SHAPE_COUNT, &number);
     if (st == DLOCK_OK && left != NULL)
         *left = number;
     return st;

@@ -98,19 +98,18 @@ static dlock_status try_once(struct acquiring *job, int64_t *free_in_ms)
 {
     dlock_primitives *prims = job->wait.prims;
     char now[NUMBER_SIZE], lease[NUMBER_SIZE];
-    const struct redis_script_call call =
+    struct redis_script_call call =
         PRIMITIVE_CALL(prims, PERMITS_ACQUIRE, 3, 3, job->name, job->keys.taken,
                        job->keys.channel, job->permit.id, now, lease);
     struct redis_answer answer;
     dlock_status st;
 
+    call.shape = REDIS_SHAPE_PERMIT;
     write_now(now);
     snprintf(lease, sizeof(lease), "%d", job->lease_ms);
     st = redis_script_run(prims->link, &call, INT64_MAX, &answer);
     if (st != DLOCK_OK || answer.kind == REDIS_NIL)
         return st;
-    if (answer.kind != REDIS_INTEGER)
-        return redis_unexpected(prims->link, "an acquire");
     *free_in_ms = answer.integer;
     return DLOCK_BUSY;
 }
@@ -198,7 +197,7 @@ dlock_status dlock_permits_renew(dlock_primitives *prims, const char *name,
 }
 
 static dlock_status count(dlock_primitives *prims, const char *name, const char *which,
-                          int64_t *permits)
+                          enum redis_shape shape, int64_t *permits)
 {
     dlock_status st = primitive_check(prims, name);
     char now[NUMBER_SIZE];
@@ -213,17 +212,17 @@ static dlock_status count(dlock_primitives *prims, const char *name, const char 
     return primitive_number(prims,
                             &PRIMITIVE_CALL(prims, PERMITS_COUNT, 3, 2, name, keys.taken,
                                             keys.channel, now, which),
-                            permits);
+                            shape, permits);
 }
 
 dlock_status dlock_permits_available(dlock_primitives *prims, const char *name,
                                      int64_t *permits)
 {
-    return count(prims, name, "available", permits);
+    return count(prims, name, "available", REDIS_SHAPE_BALANCE, permits);
 }
 
 dlock_status dlock_permits_acquired(dlock_primitives *prims, const char *name,
                                     int64_t *permits)
 {
-    return count(prims, name, "acquired", permits);
+    return count(prims, name, "acquired", REDIS_SHAPE_COUNT, permits);
 }

@@ -2,7 +2,6 @@
 /* primitives.c -- what semaphores, permits and latches share. */
 #include "lock/primitives/primitives.h"
 
-#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -100,17 +99,18 @@ void primitive_semaphore_channel(const char *name, char out[REDISSON_NAME_SIZE])
 }
 
 dlock_status primitive_number(dlock_primitives *prims,
-                              const struct redis_script_call *call, int64_t *number)
+                              const struct redis_script_call *call,
+                              enum redis_shape shape, int64_t *number)
 {
+    struct redis_script_call asked = *call;
     struct redis_answer answer;
-    dlock_status st = redis_script_run(prims->link, call, INT64_MAX, &answer);
+    dlock_status st;
 
-    if (st != DLOCK_OK)
-        return st;
-    if (answer.kind != REDIS_INTEGER)
-        return redis_unexpected(prims->link, "a script");
-    *number = answer.integer;
-    return DLOCK_OK;
+    asked.shape = shape;
+    st = redis_script_run(prims->link, &asked, INT64_MAX, &answer);
+    if (st == DLOCK_OK)
+        *number = answer.integer;
+    return st;
 }
 
 dlock_status primitive_ask(dlock_primitives *prims,
@@ -124,18 +124,10 @@ dlock_status primitive_ask(dlock_primitives *prims,
 dlock_status primitive_get(dlock_primitives *prims, const char *key, int64_t *number)
 {
     struct redis_answer answer;
-    dlock_status st = redis_get(prims->link, key, &answer);
-    char *end = NULL;
+    dlock_status st = redis_get(prims->link, key, REDIS_SHAPE_NUMBER, &answer);
 
-    *number = 0;
-    if (st == DLOCK_LOST)
-        return DLOCK_OK;
-    if (st != DLOCK_OK)
-        return st;
-    *number = strtoimax(answer.text, &end, 10);
-    return end != answer.text && *end == '\0'
-               ? DLOCK_OK
-               : redis_unexpected(prims->link, "GET of a number");
+    *number = st == DLOCK_OK ? answer.integer : 0;
+    return st == DLOCK_LOST ? DLOCK_OK : st;
 }
 
 /* ---- waiting: the slots of a variant that dlock_wait() needs ---- */

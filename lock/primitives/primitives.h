@@ -58,9 +58,10 @@ void primitive_semaphore_channel(const char *name, char out[REDISSON_NAME_SIZE])
                                 .argc = (keys) + (args),                               \
                                 .argv = {__VA_ARGS__}})
 
-/* Run a script that answers a number. */
+/* Run a script that answers a number, of the `shape` COUNT or BALANCE. */
 dlock_status primitive_number(dlock_primitives *prims,
-                              const struct redis_script_call *call, int64_t *number);
+                              const struct redis_script_call *call,
+                              enum redis_shape shape, int64_t *number);
 
 /* Run a script that answers 1 for OK, and 0 for what `no` is. */
 dlock_status primitive_ask(dlock_primitives *prims,

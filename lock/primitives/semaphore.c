@@ -77,7 +77,7 @@ static dlock_status add(dlock_primitives *prims, const char *name, int permits)
     snprintf(number, sizeof(number), "%d", permits);
     return primitive_number(
         prims, &PRIMITIVE_CALL(prims, SEMAPHORE_ADD, 2, 1, name, channel, number),
-        &now);
+        REDIS_SHAPE_BALANCE, &now);
 }
 
 dlock_status dlock_semaphore_release(dlock_primitives *prims, const char *name,
@@ -119,5 +119,5 @@ dlock_status dlock_semaphore_drain(dlock_primitives *prims, const char *name,
     if (st != DLOCK_OK)
         return st;
     return primitive_number(prims, &PRIMITIVE_CALL(prims, SEMAPHORE_DRAIN, 1, 0, name),
-                            permits);
+                            REDIS_SHAPE_COUNT, permits);
 }

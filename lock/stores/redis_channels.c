@@ -5,7 +5,6 @@
  * of all, and would only fall asleep a second time. */
 #include "lock/stores/redis_channels.h"
 
-#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 #include <utlist.h>
@@ -13,6 +12,7 @@
 #include "lock/bell.h"
 #include "lock/clock.h"
 #include "lock/hash_table.h"
+#include "lock/number.h"
 
 enum channel_state { OFF, JOINING, ON, LEAVING };
 
@@ -162,10 +162,12 @@ static void note(struct redis_channel *channel, int64_t heard)
 static void hear_message(struct redis_channels *channels, struct redis_channel *channel,
                          const char *message)
 {
-    int64_t number = message != NULL ? strtoimax(message, NULL, 10) : 0;
+    int64_t number = 0;
     bool is_enough =
         channels->turns != NULL && dlock_turns_heard(channels->turns, channel->name);
 
+    if (message != NULL)
+        (void)dlock_number_read(message, strlen(message), INT64_MIN, INT64_MAX, &number);
     if (channel->waiters == NULL) {
         channel->was_missed = true;
         return;
@@ -210,10 +212,11 @@ static struct redis_channel *find(struct redis_channels *channels, const char *n
 
 /* ---- for the subscription's thread ---- */
 
-void redis_channels_hear(struct redis_channels *channels, const char *what,
+bool redis_channels_hear(struct redis_channels *channels, const char *what,
                          const char *name, const char *message)
 {
     struct redis_channel *channel = NULL;
+    bool makes_sense = true;
 
     pthread_mutex_lock(&channels->mutex);
     HASH_FIND_STR(channels->all, name, channel);
@@ -222,15 +225,18 @@ void redis_channels_hear(struct redis_channels *channels, const char *what,
     } else if (strcmp(what, "message") == 0) {
         hear_message(channels, channel, message);
     } else if (strcmp(what, "subscribe") == 0) {
+        makes_sense = channel->state == JOINING;
         channel->state = ON;
         note(channel, -1);
         wake_all(channel);
         mark_changed(channels, channel);
     } else if (strcmp(what, "unsubscribe") == 0) {
+        makes_sense = channel->state == LEAVING;
         channel->state = OFF;
         mark_changed(channels, channel);
     }
     unlock(channels);
+    return makes_sense;
 }
 
 bool redis_channels_listens(struct redis_channels *channels, const char *name)

@@ -46,8 +46,9 @@ struct redis_waiter *redis_channels_join(struct redis_channels *channels,
 /* Is the channel subscribed to, as far as the server has answered? */
 bool redis_channels_listens(struct redis_channels *channels, const char *name);
 
-/* The server said `what` ("message", "subscribe", "unsubscribe") of a channel. */
-void redis_channels_hear(struct redis_channels *channels, const char *what,
+/* The server said `what` ("message", "subscribe", "unsubscribe") of a channel.  False: it was
+ * not asked to, so it is not to be trusted with what it was asked. */
+bool redis_channels_hear(struct redis_channels *channels, const char *what,
                          const char *name, const char *message);
 
 /* Bring the channels nearer to what their waiters want: `say` appends a command to what

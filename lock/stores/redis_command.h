@@ -7,11 +7,14 @@
 
 #include <stddef.h>
 
+#include "lock/stores/redis_shape.h"
+
 enum { REDIS_ARGS_MAX = 12, REDIS_WIRE_ROOM = 1024 };
 
 struct redis_command {
     int argc;
     const char *argv[REDIS_ARGS_MAX];
+    enum redis_shape shape; /* of its answer */
 };
 
 /* A command as bytes; most fit into the room and cost no memory. */

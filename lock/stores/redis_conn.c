@@ -17,7 +17,11 @@
 #include "lock/scratch.h"
 #include "lock/stores/redis_command.h"
 
-enum { READ_SIZE = 4096 };
+enum {
+    READ_SIZE = 4096,
+    /* Of what was read and is not a whole reply.  The longest that we ask for is a line. */
+    UNREAD_MAX = 64 * 1024,
+};
 
 void redis_conn_break(struct redis_conn *conn, dlock_status status, const char *fmt,
                       ...)
@@ -31,6 +35,14 @@ void redis_conn_break(struct redis_conn *conn, dlock_status status, const char *
     va_start(args, fmt);
     vsnprintf(conn->why + len, sizeof(conn->why) - (size_t)len, fmt, args);
     va_end(args);
+}
+
+/* The same, by an answer that names the server already. */
+static void break_with(struct redis_conn *conn, const struct redis_answer *answer)
+{
+    conn->state = REDIS_BROKEN;
+    conn->status = answer->status;
+    snprintf(conn->why, sizeof(conn->why), "%s", answer->text);
 }
 
 /* The socket's options, which hiredis sets only in part. */
@@ -69,10 +81,11 @@ static bool add_greeting(struct redis_conn *conn, const struct redis_command *co
 static bool prepare_greeting(struct redis_conn *conn)
 {
     const struct redis_url *url = conn->url;
-    struct redis_command auth = {3, {"AUTH", url->user, url->password}};
-    struct redis_command auth_default = {2, {"AUTH", url->password}};
+    struct redis_command auth = {3, {"AUTH", url->user, url->password},
+                                 REDIS_SHAPE_DONE};
+    struct redis_command auth_default = {2, {"AUTH", url->password}, REDIS_SHAPE_DONE};
     char db[16];
-    struct redis_command choose = {2, {"SELECT", db}};
+    struct redis_command choose = {2, {"SELECT", db}, REDIS_SHAPE_DONE};
 
     snprintf(db, sizeof(db), "%d", url->db);
     if (url->password[0] != '\0' &&
@@ -99,6 +112,7 @@ struct redis_conn *redis_conn_open(const struct redis_url *url)
         redis_conn_break(conn, DLOCK_IO, "%s", conn->context->errstr);
     else
         prepare_socket(conn);
+    redis_reading_bind(&conn->reading, conn->context->reader, url->label);
     return conn;
 }
 
@@ -142,9 +156,15 @@ bool redis_conn_feed(struct redis_conn *conn)
         got = recv(conn->context->fd, bytes, sizeof(bytes), MSG_DONTWAIT);
     while (got < 0 && errno == EINTR);
     if (got > 0) {
-        if (redisReaderFeed(conn->context->reader, bytes, (size_t)got) == REDIS_OK)
+        const redisReader *reader = conn->context->reader;
+
+        if (redisReaderFeed(conn->context->reader, bytes, (size_t)got) != REDIS_OK)
+            redis_conn_break(conn, DLOCK_PROTOCOL, "%s", reader->errstr);
+        else if (reader->len - reader->pos > UNREAD_MAX)
+            redis_conn_break(conn, DLOCK_PROTOCOL, "a reply of over %d bytes",
+                             (int)UNREAD_MAX);
+        else
             return true;
-        redis_conn_break(conn, DLOCK_PROTOCOL, "%s", conn->context->reader->errstr);
     } else if (got == 0) {
         redis_conn_break(conn, DLOCK_IO, "the server closed the connection");
     } else if (errno != EAGAIN && errno != EWOULDBLOCK) {
@@ -153,39 +173,39 @@ bool redis_conn_feed(struct redis_conn *conn)
     return false;
 }
 
-redisReply *redis_conn_receive(struct redis_conn *conn)
+/* Let the reader go through one whole reply.  False: there is none yet; or broken. */
+static bool read_one(struct redis_conn *conn)
 {
     void *reply = NULL;
 
-    do {
-        if (redisReaderGetReply(conn->context->reader, &reply) != REDIS_OK) {
-            redis_conn_break(conn, DLOCK_PROTOCOL, "not Redis: %s",
-                             conn->context->reader->errstr);
-            return NULL;
-        }
-    } while (reply == NULL && redis_conn_feed(conn));
-    return reply;
+    if (redisReaderGetReply(conn->context->reader, &reply) == REDIS_OK)
+        return reply != NULL;
+    redis_conn_break(conn, DLOCK_PROTOCOL, "not Redis: %s",
+                     conn->context->reader->errstr);
+    return false;
 }
 
-void redis_conn_expect_answers(struct redis_conn *conn)
+void redis_conn_expect_messages(struct redis_conn *conn, struct redis_message *message)
 {
-    redis_reading_bind(&conn->reading, conn->context->reader, conn->url->label);
+    redis_message_bind(message, conn->context->reader);
+}
+
+bool redis_conn_next_message(struct redis_conn *conn)
+{
+    bool is_there;
+
+    do
+        is_there = read_one(conn);
+    while (!is_there && conn->state == REDIS_READY && redis_conn_feed(conn));
+    return is_there;
 }
 
 bool redis_conn_next_answer(struct redis_conn *conn, struct redis_answer *out)
 {
-    void *reply = NULL;
-
-    if (conn->state != REDIS_READY)
+    if (conn->state != REDIS_READY || !read_one(conn))
         return false;
-    if (redisReaderGetReply(conn->context->reader, &reply) != REDIS_OK) {
-        redis_conn_break(conn, DLOCK_PROTOCOL, "not Redis: %s",
-                         conn->context->reader->errstr);
-        return false;
-    }
-    if (reply != NULL)
-        redis_reading_take(&conn->reading, out);
-    return reply != NULL;
+    redis_reading_take(&conn->reading, out);
+    return true;
 }
 
 bool redis_conn_has_leftover(const struct redis_conn *conn)
@@ -238,16 +258,18 @@ static short advance_greeting(struct redis_conn *conn)
     if (conn->greeting_sent < conn->greeting_len)
         return POLLOUT;
     while (conn->greetings_due > 0) {
-        redisReply *reply = redis_conn_receive(conn);
+        struct redis_answer answer;
 
-        if (reply == NULL)
-            return conn->state == REDIS_BROKEN ? 0 : POLLIN;
-        if (reply->type == REDIS_REPLY_ERROR)
-            redis_conn_break(conn, redis_refusal(reply->str, reply->len), "%s",
-                             reply->str);
-        freeReplyObject(reply);
-        if (conn->state == REDIS_BROKEN)
+        while (!read_one(conn))
+            if (conn->state == REDIS_BROKEN || !redis_conn_feed(conn))
+                return conn->state == REDIS_BROKEN ? 0 : POLLIN;
+        redis_reading_take(&conn->reading, &answer);
+        if (answer.status == DLOCK_OK)
+            redis_shape_check(REDIS_SHAPE_DONE, conn->url->label, &answer);
+        if (answer.status != DLOCK_OK) {
+            break_with(conn, &answer);
             return 0;
+        }
         conn->greetings_due--;
     }
     conn->state = REDIS_READY;

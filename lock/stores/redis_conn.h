@@ -16,6 +16,7 @@
 
 #include "lock/dlock.h"
 #include "lock/stores/redis_answer.h"
+#include "lock/stores/redis_message.h"
 #include "lock/stores/redis_url.h"
 
 enum { REDIS_WHY_SIZE = 160 };
@@ -37,7 +38,7 @@ struct redis_conn {
     char *greeting;
     size_t greeting_len, greeting_sent;
     int greetings_due;
-    struct redis_reading reading; /* see redis_conn_next_answer() */
+    struct redis_reading reading; /* of answers; messages have their own */
     struct redis_conn *next;      /* in a pool */
     int user_count;               /* of a link: threads at work on it just now */
 };
@@ -58,12 +59,13 @@ void redis_conn_finish(struct redis_conn *conn, int64_t give_up_ns);
 bool redis_conn_send(struct redis_conn *conn, const char *bytes, size_t len,
                      size_t *sent);
 
-/* Take the next reply that has arrived, NULL if there is none yet.  The caller frees
- * it.  NULL and broken: the connection ended or the server talks nonsense. */
-redisReply *redis_conn_receive(struct redis_conn *conn);
+/* Once it is ready: what arrives from now on are messages, into `message`, which stays in
+ * place as long as the connection. */
+void redis_conn_expect_messages(struct redis_conn *conn, struct redis_message *message);
 
-/* From now on replies are taken as answers: only with the next two. */
-void redis_conn_expect_answers(struct redis_conn *conn);
+/* Take the next message that has arrived.  False: there is none yet; or broken, see its
+ * state. */
+bool redis_conn_next_message(struct redis_conn *conn);
 
 /* Read once what has arrived.  False: nothing; or broken, see its state. */
 bool redis_conn_feed(struct redis_conn *conn);

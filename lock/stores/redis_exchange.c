@@ -138,6 +138,7 @@ void redis_exchange(struct redis_leg *legs, size_t leg_count,
             dlock_clock_after(ex.begun_ns, legs[i].link->timeout_ms);
 
         assert(legs[i].link->hub == ex.hub);
+        legs[i].shape = command->shape;
         if (leg_end_ns > ex.end_ns)
             ex.end_ns = leg_end_ns;
         ex.trips[i] = (struct redis_trip){.leg = &legs[i], .errand = &ex.errand};
@@ -174,7 +175,7 @@ dlock_status redis_call(struct redis_link *link, const struct redis_command *com
 
 dlock_status redis_ping(struct redis_link *link)
 {
-    static const struct redis_command ping = {1, {"PING"}};
+    static const struct redis_command ping = {1, {"PING"}, REDIS_SHAPE_PING};
     struct redis_leg leg = {.link = link, .insist = true};
 
     redis_exchange(&leg, 1, &ping, INT64_MAX);

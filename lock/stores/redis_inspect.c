@@ -13,8 +13,7 @@ static const struct redis_script STRING_INSPECT = {.text = LUA_STRING_INSPECT};
 static bool read_answer(const struct redis_answer *answer, dlock_info *out)
 {
     *out = dlock_info_nothing();
-    return answer->kind == REDIS_NIL ||
-           (answer->kind == REDIS_TEXT && dlock_info_read(answer->text, out));
+    return answer->kind == REDIS_NIL || dlock_info_read(answer->text, out);
 }
 
 dlock_status redis_inspect_by(struct redis_link *link,
@@ -25,12 +24,16 @@ dlock_status redis_inspect_by(struct redis_link *link,
 
     if (st != DLOCK_OK)
         return st;
-    return read_answer(&answer, out) ? DLOCK_OK : redis_unexpected(link, "an inspect");
+    if (!read_answer(&answer, out))
+        return dlock_fail(DLOCK_PROTOCOL, "%s: what is there is no lock of this kind",
+                          redis_link_label(link));
+    return DLOCK_OK;
 }
 
 struct redis_script_call redis_string_call(const char *name)
 {
-    struct redis_script_call call = {&STRING_INSPECT, true, 1, 1, {name}};
+    struct redis_script_call call = {&STRING_INSPECT, true, 1, 1, {name},
+                                     REDIS_SHAPE_INSPECT_OR_NIL};
 
     return call;
 }

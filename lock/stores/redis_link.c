@@ -221,12 +221,10 @@ void redis_link_advance(struct redis_link *link)
     if (link->conn == NULL)
         return;
     redis_conn_advance(link->conn);
-    if (link->conn->state == REDIS_READY) {
-        redis_conn_expect_answers(link->conn);
+    if (link->conn->state == REDIS_READY)
         link->is_ready = true;
-    } else if (link->conn->state == REDIS_BROKEN) {
+    else if (link->conn->state == REDIS_BROKEN)
         redis_link_break(link, link->conn->status, link->conn->why, false);
-    }
 }
 
 /* ---- sending ---- */
@@ -285,7 +283,8 @@ void redis_link_send(struct redis_link *link)
 
 /* ---- receiving ---- */
 
-/* Hand out answers.  False: one too many, or the connection was dropped meanwhile. */
+/* Hand out answers.  False: one too many, or one that does not fit, or the connection was
+ * dropped meanwhile. */
 static bool deliver(struct redis_link *link, uint64_t serial,
                     const struct redis_answer *answers, size_t count)
 {
@@ -293,6 +292,8 @@ static bool deliver(struct redis_link *link, uint64_t serial,
         return false;
     for (size_t i = 0; i < count; i++) {
         struct redis_request request;
+        struct redis_leg *leg;
+        bool fits;
 
         if (redis_queue_count(&link->queue) == 0 ||
             !redis_queue_first_has_left(&link->queue, link->is_sending)) {
@@ -302,8 +303,15 @@ static bool deliver(struct redis_link *link, uint64_t serial,
         request = redis_queue_pop(&link->queue);
         if (request.trip == NULL)
             continue;
-        request.trip->leg->answer = answers[i];
+        leg = request.trip->leg;
+        leg->answer = answers[i];
+        fits = answers[i].status != DLOCK_OK ||
+               redis_shape_check(leg->shape, link->url.label, &leg->answer);
         redis_trip_end(link->hub, request.trip);
+        if (!fits) {
+            break_by(link, DLOCK_IO, "another answer was none to its command");
+            return false;
+        }
     }
     if (count > 0)
         link->pause_ms = 0;

@@ -11,8 +11,9 @@
  * fail at once.
  *
  * An exchange is one command to one or several servers at once, with one deadline.
- * What it answers for each: IO if the command certainly did not leave, UNKNOWN if it
- * may have been executed, PROTOCOL if the server refused it or answered nonsense.
+ * What it answers for each: IO if the command certainly did not leave, or was not executed,
+ * UNKNOWN if it may have been executed, PROTOCOL if the server refused it or answered what
+ * does not have the command's shape; such an answer ends the connection.
  *
  * Threads     Any. */
 #ifndef DLOCK_REDIS_LINK_H
@@ -29,6 +30,7 @@ struct redis_leg {
     struct redis_link *link;
     bool insist;   /* try even if the server was left alone                */
     bool courtesy; /* the others' answers end the exchange; implies insist */
+    enum redis_shape shape;     /* the exchange sets it: that of the command   */
     struct redis_answer answer; /* out */
 };
 

@@ -83,7 +83,7 @@ static bool is_yes(enum redis_yes yes, const struct redis_answer *answer)
         return answer->kind == REDIS_NIL;
     if (yes == REDIS_YES_IS_INTEGER)
         return answer->kind == REDIS_INTEGER;
-    return answer->kind == REDIS_TEXT ||
+    return answer->kind == REDIS_STATUS ||
            (answer->kind == REDIS_INTEGER && answer->integer == 1);
 }
 
@@ -184,7 +184,7 @@ dlock_status redis_nodes_failed(const struct redis_nodes *nodes,
 
 dlock_status redis_nodes_ping(struct redis_nodes *nodes)
 {
-    static const struct redis_command ping = {1, {"PING"}};
+    static const struct redis_command ping = {1, {"PING"}, REDIS_SHAPE_PING};
     struct redis_question question = {.command = &ping};
     struct redis_vote vote =
         ask(nodes, bit(nodes->count) - 1, 0, &question, INT64_MAX);

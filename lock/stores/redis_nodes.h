@@ -22,7 +22,7 @@ struct redis_nodes {
 
 /* What counts as yes; any other sound answer is no. */
 enum redis_yes {
-    REDIS_YES_IS_ONE,     /* 1, or a text; no is nil or 0 */
+    REDIS_YES_IS_ONE,     /* 1, or OK; no is nil or 0     */
     REDIS_YES_IS_NIL,     /* nil; no is any integer       */
     REDIS_YES_IS_INTEGER, /* any integer; no is nil       */
 };

@@ -16,15 +16,12 @@ enum { LEGS_MAX = 16 };
 
 dlock_status redis_script_load(struct redis_link *link, struct redis_script *script)
 {
-    struct redis_command load = {3, {"SCRIPT", "LOAD", script->text}};
+    struct redis_command load = {3, {"SCRIPT", "LOAD", script->text}, REDIS_SHAPE_SHA};
     struct redis_answer answer;
     dlock_status st = redis_call(link, &load, INT64_MAX, &answer);
 
     if (st != DLOCK_OK)
         return st;
-    if (answer.kind != REDIS_TEXT || strlen(answer.text) != REDIS_SHA_SIZE - 1)
-        return dlock_fail(DLOCK_PROTOCOL, "%s: SCRIPT LOAD did not answer a hash",
-                          redis_link_label(link));
     memcpy(script->sha, answer.text, REDIS_SHA_SIZE);
     return DLOCK_OK;
 }
@@ -35,17 +32,12 @@ static struct redis_command command_of(const struct redis_script_call *call,
                                        const char *key_count)
 {
     struct redis_command command = {.argc = call->argc + 3,
-                                    .argv = {verb, what, key_count}};
+                                    .argv = {verb, what, key_count},
+                                    .shape = call->shape};
 
     assert(command.argc <= REDIS_ARGS_MAX);
     memcpy(command.argv + 3, call->argv, (size_t)call->argc * sizeof(call->argv[0]));
     return command;
-}
-
-static bool lacks_script(const struct redis_answer *answer)
-{
-    return answer->status == DLOCK_PROTOCOL &&
-           strstr(answer->text, ": NOSCRIPT") != NULL;
 }
 
 void redis_script_exchange(struct redis_leg *legs, size_t leg_count,
@@ -63,7 +55,7 @@ void redis_script_exchange(struct redis_leg *legs, size_t leg_count,
                   : command_of(call, "EVALSHA", call->script->sha, key_count);
     redis_exchange(legs, leg_count, &command, give_up_ns);
     for (size_t i = 0; i < leg_count; i++)
-        if (lacks_script(&legs[i].answer)) {
+        if (legs[i].answer.lacks_script) {
             again[again_count] = legs[i];
             which[again_count++] = i;
         }

@@ -25,6 +25,7 @@ struct redis_script_call {
     int key_count;
     int argc;
     const char *argv[REDIS_ARGS_MAX - 3];
+    enum redis_shape shape; /* of its answer */
 };
 
 /* As redis_exchange() and redis_call(): one round trip, two for servers that have to be

@@ -3,7 +3,6 @@
 #include "lock/stores/redis_single.h"
 
 #include <stdio.h>
-#include <string.h>
 
 #include "lock/stores/redis_fault.h"
 
@@ -26,12 +25,6 @@ dlock_status redis_single_open(const dlock_options *opts, struct redis_link **ou
     return st == DLOCK_UNKNOWN ? DLOCK_IO : st;
 }
 
-dlock_status redis_unexpected(const struct redis_link *link, const char *what)
-{
-    return dlock_fail(DLOCK_PROTOCOL, "%s: an answer to %s that it never gives",
-                      redis_link_label(link), what);
-}
-
 /* A command about `key`, which is its first argument. */
 static dlock_status call(struct redis_link *link, const struct redis_command *command,
                          struct redis_answer *answer)
@@ -49,7 +42,8 @@ dlock_status redis_set_if_absent(struct redis_link *link, const char *key,
                                  const char *value, int lease_ms)
 {
     char lease[12];
-    struct redis_command set = {6, {"SET", key, value, "NX", "PX", lease}};
+    struct redis_command set = {6, {"SET", key, value, "NX", "PX", lease},
+                                REDIS_SHAPE_SET};
     struct redis_answer answer;
     dlock_status st;
 
@@ -57,74 +51,68 @@ dlock_status redis_set_if_absent(struct redis_link *link, const char *key,
     st = call(link, &set, &answer);
     if (st != DLOCK_OK)
         return st;
-    if (answer.kind == REDIS_NIL)
-        return DLOCK_BUSY;
-    if (answer.kind == REDIS_TEXT && strcmp(answer.text, "OK") == 0)
-        return DLOCK_OK;
-    return redis_unexpected(link, "SET");
+    return answer.kind == REDIS_NIL ? DLOCK_BUSY : DLOCK_OK;
 }
 
-/* The answer 1 or 0 of `what`. */
-static dlock_status yes_or_no(const struct redis_link *link, dlock_status st,
-                              const struct redis_answer *answer, const char *what)
+/* The answer 1 or 0. */
+static dlock_status yes_or_no(dlock_status st, const struct redis_answer *answer)
 {
     if (st != DLOCK_OK)
         return st;
-    if (answer->kind == REDIS_INTEGER && (answer->integer == 0 || answer->integer == 1))
-        return answer->integer == 1 ? DLOCK_OK : DLOCK_LOST;
-    return redis_unexpected(link, what);
+    return answer->integer == 1 ? DLOCK_OK : DLOCK_LOST;
 }
 
 dlock_status redis_set_first(struct redis_link *link, const char *key,
                              const char *value)
 {
-    struct redis_command setnx = {3, {"SETNX", key, value}};
+    struct redis_command setnx = {3, {"SETNX", key, value}, REDIS_SHAPE_YES_NO};
     struct redis_answer answer;
     dlock_status st = call(link, &setnx, &answer);
 
-    st = yes_or_no(link, st, &answer, "SETNX");
+    st = yes_or_no(st, &answer);
     return st == DLOCK_LOST ? DLOCK_BUSY : st;
 }
 
 dlock_status redis_expire(struct redis_link *link, const char *key, int lease_ms)
 {
     char lease[12];
-    struct redis_command expire = {3, {"PEXPIRE", key, lease}};
+    struct redis_command expire = {3, {"PEXPIRE", key, lease}, REDIS_SHAPE_YES_NO};
     struct redis_answer answer;
     dlock_status st;
 
     snprintf(lease, sizeof(lease), "%d", lease_ms);
     st = call(link, &expire, &answer);
-    return yes_or_no(link, st, &answer, "PEXPIRE");
+    return yes_or_no(st, &answer);
 }
 
 dlock_status redis_delete(struct redis_link *link, const char *key)
 {
-    struct redis_command del = {2, {"DEL", key}};
+    struct redis_command del = {2, {"DEL", key}, REDIS_SHAPE_YES_NO};
     struct redis_answer answer;
     dlock_status st = call(link, &del, &answer);
 
-    return yes_or_no(link, st, &answer, "DEL");
+    return yes_or_no(st, &answer);
 }
 
 dlock_status redis_get(struct redis_link *link, const char *key,
-                       struct redis_answer *answer)
+                       enum redis_shape shape, struct redis_answer *answer)
 {
-    struct redis_command get = {2, {"GET", key}};
+    struct redis_command get = {2, {"GET", key}, shape};
     dlock_status st = call(link, &get, answer);
 
     if (st != DLOCK_OK)
         return st;
-    if (answer->kind == REDIS_NIL)
-        return DLOCK_LOST;
-    return answer->kind == REDIS_TEXT ? DLOCK_OK : redis_unexpected(link, "GET");
+    return answer->kind == REDIS_NIL ? DLOCK_LOST : DLOCK_OK;
 }
 
 dlock_status redis_script_ask(struct redis_link *link,
                               const struct redis_script_call *call, int64_t give_up_ns)
 {
+    struct redis_script_call asked = *call;
     struct redis_answer answer;
-    dlock_status st = redis_script_run(link, call, give_up_ns, &answer);
+    dlock_status st;
 
-    return yes_or_no(link, st, &answer, "a script");
+    asked.shape = REDIS_SHAPE_YES_NO;
+    st = redis_script_run(link, &asked, give_up_ns, &answer);
+    return yes_or_no(st, &answer);
 }

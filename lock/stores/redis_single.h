@@ -26,15 +26,13 @@ dlock_status redis_expire(struct redis_link *link, const char *key, int lease_ms
 /* DEL key.  OK, or LOST if there was none, or a failure. */
 dlock_status redis_delete(struct redis_link *link, const char *key);
 
-/* GET key.  OK with its value in `answer`, or LOST if there is none, or a failure. */
+/* GET key, whose value has the `shape` TEXT, NUMBER or TIME.  OK with it in `answer`, or
+ * LOST if there is none, or a failure. */
 dlock_status redis_get(struct redis_link *link, const char *key,
-                       struct redis_answer *answer);
+                       enum redis_shape shape, struct redis_answer *answer);
 
 /* Run a script that answers 1 for yes and 0 for no: OK or LOST, or a failure. */
 dlock_status redis_script_ask(struct redis_link *link,
                               const struct redis_script_call *call, int64_t give_up_ns);
-
-/* PROTOCOL: `what` was answered by something that it never answers. */
-dlock_status redis_unexpected(const struct redis_link *link, const char *what);
 
 #endif /* DLOCK_REDIS_SINGLE_H */

@@ -38,6 +38,7 @@ struct redis_subscription {
     atomic_bool stopping;
     /* The thread's own: */
     struct redis_conn *conn;
+    struct redis_message message;
     char *out;
     size_t out_len, out_sent;
     int pause_ms;
@@ -77,36 +78,29 @@ static bool say_command(struct redis_subscription *sub,
 
 static bool say(void *arg, const char *verb, const char *name)
 {
-    struct redis_command command = {2, {verb, name}};
+    struct redis_command command = {2, {verb, name}, REDIS_SHAPE_ANY};
 
     return say_command(arg, &command);
 }
 
-static void hear_reply(struct redis_subscription *sub, const redisReply *reply)
+/* False: what the server says does not fit what it was asked. */
+static bool hear_all(struct redis_subscription *sub)
 {
-    const char *text[3] = {NULL, NULL, NULL};
+    bool makes_sense = true;
 
-    if (reply->type != REDIS_REPLY_ARRAY)
-        return;
-    for (size_t i = 0; i < 3 && i < reply->elements; i++)
-        if (reply->element[i]->type == REDIS_REPLY_STRING)
-            text[i] = reply->element[i]->str;
-    if (text[0] == NULL || text[1] == NULL)
-        return;
-    sub->pause_ms = PAUSE_FIRST_MS;
-    redis_channels_hear(&sub->channels, text[0], text[1], text[2]);
-}
+    while (makes_sense && redis_conn_next_message(sub->conn)) {
+        const char *const *parts = sub->message.parts;
 
-static void hear_all(struct redis_subscription *sub)
-{
-    redisReply *reply;
-
-    while ((reply = redis_conn_receive(sub->conn)) != NULL) {
         sub->heard_ns = dlock_clock_ns();
         sub->has_pinged = false;
-        hear_reply(sub, reply);
-        freeReplyObject(reply);
+        if (parts[0] != NULL && parts[1] != NULL)
+            makes_sense =
+                redis_channels_hear(&sub->channels, parts[0], parts[1], parts[2]);
+        if (makes_sense && parts[0] != NULL)
+            sub->pause_ms = PAUSE_FIRST_MS;
+        redis_message_clear(&sub->message);
     }
+    return makes_sense && sub->conn->state != REDIS_BROKEN;
 }
 
 /* Sleep until nudged, something to read or room to write, or until `until_ns`. */
@@ -148,6 +142,7 @@ static bool call_up(struct redis_subscription *sub)
         return false;
     }
     sub->conn = conn;
+    redis_conn_expect_messages(conn, &sub->message);
     sub->heard_ns = dlock_clock_ns();
     sub->has_pinged = false;
     return true;
@@ -177,7 +172,7 @@ static bool speak(struct redis_subscription *sub)
 /* Has the server been quiet for too long?  A PING asks it once. */
 static bool is_dead(struct redis_subscription *sub, int64_t *look_again_ns)
 {
-    static const struct redis_command ping = {1, {"PING"}};
+    static const struct redis_command ping = {1, {"PING"}, REDIS_SHAPE_ANY};
     int64_t now_ns = dlock_clock_ns();
 
     *look_again_ns = dlock_clock_after(
@@ -201,8 +196,7 @@ static void listen_on(struct redis_subscription *sub)
             return;
         linger_ns = dlock_clock_after(dlock_clock_ns(), REDIS_LINGER_MS);
         rest(sub, look_again_ns < linger_ns ? look_again_ns : linger_ns);
-        hear_all(sub);
-        if (sub->conn->state == REDIS_BROKEN)
+        if (!hear_all(sub))
             return;
     }
 }

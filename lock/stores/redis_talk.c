@@ -49,10 +49,8 @@ static struct redis_conn *connect_now(struct redis_link *link, int64_t end_ns,
         return NULL;
     }
     redis_conn_finish(conn, end_ns);
-    if (conn->state == REDIS_READY) {
-        redis_conn_expect_answers(conn);
+    if (conn->state == REDIS_READY)
         return conn;
-    }
     redis_answer_fail(answer, conn->status, conn->why);
     redis_hub_lock(link->hub);
     redis_link_failed(link, conn->why);
@@ -61,9 +59,10 @@ static struct redis_conn *connect_now(struct redis_link *link, int64_t end_ns,
     return NULL;
 }
 
-/* Send `wire` and wait for the answer.  False: the connection is broken. */
+/* Send `wire` and wait for an answer of that shape.  False: the connection is broken, or
+ * not to be used any more. */
 static bool ask(struct redis_conn *conn, const struct redis_wire *wire, int64_t end_ns,
-                struct redis_answer *answer)
+                enum redis_shape shape, struct redis_answer *answer)
 {
     struct pollfd polled = {.fd = conn->context->fd};
     size_t sent = 0;
@@ -73,7 +72,8 @@ static bool ask(struct redis_conn *conn, const struct redis_wire *wire, int64_t 
             redis_conn_send(conn, wire->bytes, wire->len, &sent);
             polled.events = sent < wire->len ? POLLOUT : POLLIN;
         } else if (redis_conn_next_answer(conn, answer)) {
-            return true;
+            return answer->status != DLOCK_OK ||
+                   redis_shape_check(shape, conn->url->label, answer);
         }
         if (conn->state != REDIS_BROKEN && dlock_clock_ns() >= end_ns)
             redis_conn_break(conn, DLOCK_IO, "no answer in time");
@@ -108,7 +108,7 @@ static void say(struct redis_talk *talk, const struct redis_command *command,
         talk->conn = take_idle(link);
     if (talk->conn == NULL)
         talk->conn = connect_now(link, end_ns, answer);
-    if (talk->conn != NULL && !ask(talk->conn, &wire, end_ns, answer)) {
+    if (talk->conn != NULL && !ask(talk->conn, &wire, end_ns, command->shape, answer)) {
         redis_conn_close(talk->conn);
         talk->conn = NULL;
     }

@@ -127,18 +127,24 @@ dlock_status redisson_acquire_by(const struct redisson_lock *lock, dlock_claim *
         return st;
     if (was_held_back)
         note_answer(lock, claim, answer.kind == REDIS_INTEGER);
-    if (answer.kind == REDIS_NIL)
-        return DLOCK_OK;
-    if (answer.kind == REDIS_TEXT) {
-        claim->fence = strtoull(answer.text, NULL, 10);
-        return DLOCK_OK;
-    }
+    if (answer.kind == REDIS_BULK)
+        claim->fence = (uint64_t)answer.integer;
     if (answer.kind != REDIS_INTEGER)
-        return redis_unexpected(lock->link, "an acquire");
+        return DLOCK_OK;
     if (answer.integer == LEVELS_MISSING)
         return DLOCK_LOST;
     claim->free_in_ms = answer.integer;
     return DLOCK_BUSY;
+}
+
+enum redis_shape redisson_acquire_shape(const dlock_claim *claim)
+{
+    return claim->level > 1 ? REDIS_SHAPE_ACQUIRE_MORE : REDIS_SHAPE_ACQUIRE;
+}
+
+enum redis_shape redisson_release_shape(const dlock_claim *claim)
+{
+    return claim->level > 1 ? REDIS_SHAPE_RELEASE_MORE : REDIS_SHAPE_RELEASE_TOLD;
 }
 
 dlock_status redisson_acquire(void *opaque, dlock_claim *claim)
@@ -147,7 +153,8 @@ dlock_status redisson_acquire(void *opaque, dlock_claim *claim)
     char lease[12];
     char level[12];
     struct redis_script_call call = {
-        &lock->acquire, false, 1, 4, {claim->name, lease, claim->owner, level}};
+        &lock->acquire, false, 1, 4, {claim->name, lease, claim->owner, level},
+        redisson_acquire_shape(claim)};
 
     snprintf(lease, sizeof(lease), "%d", claim->lease_ms);
     snprintf(level, sizeof(level), "%d", claim->level);
@@ -159,7 +166,8 @@ dlock_status redisson_renew(void *opaque, const dlock_claim *claim)
     const struct redisson_lock *lock = opaque;
     char lease[12];
     struct redis_script_call call = {
-        &lock->renew, false, 1, 3, {claim->name, lease, claim->owner}};
+        &lock->renew, false, 1, 3, {claim->name, lease, claim->owner},
+        REDIS_SHAPE_YES_NO};
 
     snprintf(lease, sizeof(lease), "%d", claim->lease_ms);
     return redis_script_ask(lock->link, &call, claim->give_up_ns);
@@ -176,8 +184,6 @@ dlock_status redisson_release_by(const struct redisson_lock *lock,
         return st;
     if (answer.kind == REDIS_NIL)
         return DLOCK_LOST;
-    if (answer.kind != REDIS_INTEGER)
-        return redis_unexpected(lock->link, "a release");
     if (lock->turns != NULL && !claim->shared)
         note_release(lock, claim, answer.integer - 1);
     return DLOCK_OK;
@@ -195,7 +201,9 @@ dlock_status redisson_release(void *opaque, const dlock_claim *claim)
         false,
         2,
         6,
-        {claim->name, channel, claim->owner, level, lease, message}};
+        {claim->name, channel, claim->owner, level, lease, message},
+        lock->subscription != NULL || claim->level > 1 ? redisson_release_shape(claim)
+                                                       : REDIS_SHAPE_RELEASE};
 
     redisson_name(REDISSON_CHANNEL, claim->name, channel);
     snprintf(lease, sizeof(lease), "%d", claim->lease_ms);
@@ -238,7 +246,8 @@ struct redis_script_call redisson_inspect_call(const char *name, const char *kin
 {
     struct redis_script_call call = {
         &INSPECT, true, 4, 6,
-        {name, keys->queue, keys->timeouts, keys->fences, kind, channel}};
+        {name, keys->queue, keys->timeouts, keys->fences, kind, channel},
+        REDIS_SHAPE_INSPECT};
 
     fill_keys(name, keys);
     return call;
@@ -250,7 +259,8 @@ struct redis_script_call redisson_force_call(const char *name, const char *kind,
 {
     struct redis_script_call call = {
         &FORCE, true, 3, 6,
-        {name, keys->queue, keys->timeouts, kind, channel, REDISSON_FREED}};
+        {name, keys->queue, keys->timeouts, kind, channel, REDISSON_FREED},
+        REDIS_SHAPE_YES_NO};
 
     fill_keys(name, keys);
     return call;

@@ -59,8 +59,13 @@ void redisson_name(const char *prefix, const char *name, char out[REDISSON_NAME_
 /* Take the lock by reentrant_acquire.lua. */
 dlock_status redisson_acquire(void *lock, dlock_claim *claim);
 
+/* What that script answers for the claim's level, and what reentrant_release.lua does if
+ * it tells anybody. */
+enum redis_shape redisson_acquire_shape(const dlock_claim *claim);
+enum redis_shape redisson_release_shape(const dlock_claim *claim);
+
 /* The same by another script that answers like it.  In its place of nil it may answer
- * a text: the fence. */
+ * a number as a text: the fence. */
 dlock_status redisson_acquire_by(const struct redisson_lock *lock, dlock_claim *claim,
                                  const struct redis_script_call *call);
 

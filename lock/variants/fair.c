@@ -71,7 +71,8 @@ static dlock_status try_acquire(void *opaque, dlock_claim *claim)
         3,
         7,
         {claim->name, keys.queue, keys.timeouts, keys.lease, claim->owner, keys.level,
-         turn}};
+         turn},
+        redisson_acquire_shape(claim)};
 
     keys_of(claim, claim->level, &keys);
     snprintf(turn, sizeof(turn), "%d", claim->wait_until_ns > 0 ? TURN_MS : 0);
@@ -89,7 +90,10 @@ static dlock_status give_back(const struct redisson_lock *lock,
         3,
         8,
         {claim->name, keys.queue, keys.timeouts, claim->owner, keys.level, keys.lease,
-         REDISSON_FREED, channel}};
+         REDISSON_FREED, channel},
+        level > 1    ? REDIS_SHAPE_RELEASE_MORE
+        : level == 1 ? REDIS_SHAPE_RELEASE
+                     : REDIS_SHAPE_YES_NO};
 
     keys_of(claim, level, &keys);
     channel_of(claim->name, "", channel);

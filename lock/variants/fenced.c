@@ -59,6 +59,13 @@ static dlock_status check(void *opaque)
     return st == DLOCK_OK ? fence_epochs_check(lock->epochs) : st;
 }
 
+static enum redis_shape shape_of(const dlock_claim *claim, bool has_epochs)
+{
+    if (has_epochs)
+        return claim->level > 1 ? REDIS_SHAPE_EPOCH_MORE : REDIS_SHAPE_EPOCH;
+    return claim->level > 1 ? REDIS_SHAPE_FENCE_MORE : REDIS_SHAPE_FENCE;
+}
+
 static dlock_status try_acquire(void *opaque, dlock_claim *claim)
 {
     const struct redisson_lock *lock = opaque;
@@ -72,7 +79,8 @@ static dlock_status try_acquire(void *opaque, dlock_claim *claim)
         false,
         3,
         8,
-        {claim->name, counter, asked, lease, claim->owner, level, first, claim->token}};
+        {claim->name, counter, asked, lease, claim->owner, level, first, claim->token},
+        shape_of(claim, lock->epochs != NULL)};
 
     redisson_name(REDISSON_FENCES, claim->name, counter);
     redisson_name(EPOCH_ASKED, claim->name, asked);

@@ -44,24 +44,19 @@ static dlock_status check(void *state)
 static dlock_status take_over(struct redis_link *link, const char *name,
                               int64_t seen_ms, const char *end)
 {
-    struct redis_command getset = {3, {"GETSET", name, end}};
+    struct redis_command getset = {3, {"GETSET", name, end}, REDIS_SHAPE_TIME};
     struct redis_answer before;
     dlock_status st = redis_call(link, &getset, INT64_MAX, &before);
 
     if (st != DLOCK_OK)
         return st;
-    if (before.kind == REDIS_NIL)
-        return DLOCK_OK;
-    if (before.kind != REDIS_TEXT)
-        return redis_unexpected(link, "GETSET");
-    return strtoll(before.text, NULL, 10) == seen_ms ? DLOCK_OK : DLOCK_BUSY;
+    return before.kind == REDIS_NIL || before.integer == seen_ms ? DLOCK_OK : DLOCK_BUSY;
 }
 
 static dlock_status try_acquire(void *state, dlock_claim *claim)
 {
     char end[TIME_SIZE];
     int64_t now_ms = dlock_clock_wall_ms();
-    int64_t seen_ms;
     struct redis_answer seen;
     dlock_status st;
 
@@ -70,16 +65,15 @@ static dlock_status try_acquire(void *state, dlock_claim *claim)
     st = redis_set_first(state, claim->name, end);
     if (st != DLOCK_BUSY)
         return st;
-    st = redis_get(state, claim->name, &seen);
+    st = redis_get(state, claim->name, REDIS_SHAPE_TIME, &seen);
     if (st == DLOCK_LOST || st == DLOCK_UNKNOWN)
         /* Released just now; or nothing of ours is there, so nothing is unknown. */
         return st == DLOCK_LOST ? DLOCK_BUSY : DLOCK_IO;
     if (st != DLOCK_OK)
         return st;
-    seen_ms = strtoll(seen.text, NULL, 10);
-    if (seen_ms >= now_ms)
+    if (seen.integer >= now_ms)
         return DLOCK_BUSY;
-    return take_over(state, claim->name, seen_ms, end);
+    return take_over(state, claim->name, seen.integer, end);
 }
 
 static dlock_status release(void *state, const dlock_claim *claim)
@@ -96,11 +90,11 @@ static dlock_status release(void *state, const dlock_claim *claim)
 static dlock_status inspect(void *state, const char *name, dlock_info *out)
 {
     struct redis_answer seen;
-    dlock_status st = redis_get(state, name, &seen);
+    dlock_status st = redis_get(state, name, REDIS_SHAPE_TIME, &seen);
 
     if (st != DLOCK_OK)
         return st == DLOCK_LOST ? DLOCK_OK : st;
-    out->left_ms = strtoll(seen.text, NULL, 10) - dlock_clock_wall_ms();
+    out->left_ms = seen.integer - dlock_clock_wall_ms();
     out->locked = out->left_ms >= 0;
     if (out->locked)
         out->hold_count = 1;

@@ -68,7 +68,8 @@ static dlock_status renew(void *opaque, const dlock_claim *claim)
     const struct state *state = opaque;
     char lease[12];
     struct redis_script_call call = {
-        &state->renew, false, 1, 3, {claim->name, claim->token, lease}};
+        &state->renew, false, 1, 3, {claim->name, claim->token, lease},
+        REDIS_SHAPE_YES_NO};
 
     snprintf(lease, sizeof(lease), "%d", claim->lease_ms);
     return redis_script_ask(state->link, &call, claim->give_up_ns);
@@ -78,7 +79,8 @@ static dlock_status release(void *opaque, const dlock_claim *claim)
 {
     const struct state *state = opaque;
     struct redis_script_call call = {
-        &state->release, false, 1, 2, {claim->name, claim->token}};
+        &state->release, false, 1, 2, {claim->name, claim->token},
+        REDIS_SHAPE_YES_NO};
 
     return redis_script_ask(state->link, &call, claim->give_up_ns);
 }

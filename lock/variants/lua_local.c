@@ -137,7 +137,8 @@ static dlock_status release(void *opaque, const dlock_claim *claim)
 {
     struct state *state = opaque;
     struct redis_script_call call = {
-        &state->release, false, 1, 2, {claim->name, claim->token}};
+        &state->release, false, 1, 2, {claim->name, claim->token},
+        REDIS_SHAPE_YES_NO};
 
     if (claim->note == INNER)
         return DLOCK_OK;

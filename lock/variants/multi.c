@@ -92,7 +92,8 @@ static dlock_status release(void *opaque, const dlock_claim *claim)
         true,
         2,
         6,
-        {claim->name, channel, claim->owner, level, lease, REDISSON_FREED}};
+        {claim->name, channel, claim->owner, level, lease, REDISSON_FREED},
+        redisson_release_shape(claim)};
     struct redis_question question = {.script = &call, .yes = REDIS_YES_IS_INTEGER};
     struct redis_vote vote;
 
@@ -108,7 +109,8 @@ static dlock_status renew(void *opaque, const dlock_claim *claim)
     struct state *state = opaque;
     char lease[12];
     struct redis_script_call call = {
-        &state->renew, false, 1, 3, {claim->name, lease, claim->owner}};
+        &state->renew, false, 1, 3, {claim->name, lease, claim->owner},
+        REDIS_SHAPE_YES_NO};
     struct redis_question question = {.script = &call};
     struct redis_vote vote;
 
@@ -125,7 +127,8 @@ static dlock_status try_acquire(void *opaque, dlock_claim *claim)
     char lease[12];
     char level[12];
     struct redis_script_call call = {
-        &state->acquire, false, 1, 4, {claim->name, lease, claim->owner, level}};
+        &state->acquire, false, 1, 4, {claim->name, lease, claim->owner, level},
+        redisson_acquire_shape(claim)};
     struct redis_question question = {.script = &call, .yes = REDIS_YES_IS_NIL};
     struct redis_vote vote;
     dlock_status st;

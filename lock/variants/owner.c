@@ -48,10 +48,10 @@ static dlock_status release(void *state, const dlock_claim *claim)
     dlock_status st;
 
     value_of(claim, mine);
-    st = redis_get(state, claim->name, &found);
+    st = redis_get(state, claim->name, REDIS_SHAPE_TEXT, &found);
     if (st != DLOCK_OK)
         return st;
-    if (strcmp(found.text, mine) != 0)
+    if (!redis_answer_is(&found, mine))
         return DLOCK_LOST;
     st = redis_fault_before(state, DLOCK_FAULT_BETWEEN_CHECK_AND_DELETE, claim->name);
     return st == DLOCK_OK ? redis_delete(state, claim->name) : st;

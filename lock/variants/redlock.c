@@ -80,7 +80,8 @@ static dlock_status release(void *opaque, const dlock_claim *claim)
     /* By its text: a hung node that does not know the hash would do nothing, later,
      * when nobody is there any more to tell it. */
     struct redis_script_call call = {
-        &state->release, true, 1, 2, {claim->name, claim->token}};
+        &state->release, true, 1, 2, {claim->name, claim->token},
+        REDIS_SHAPE_YES_NO};
     struct redis_question question = {.script = &call};
     struct redis_vote vote;
 
@@ -94,7 +95,8 @@ static dlock_status renew(void *opaque, const dlock_claim *claim)
     struct state *state = opaque;
     char lease[12];
     struct redis_script_call call = {
-        &state->renew, false, 1, 3, {claim->name, claim->token, lease}};
+        &state->renew, false, 1, 3, {claim->name, claim->token, lease},
+        REDIS_SHAPE_YES_NO};
     struct redis_question question = {.script = &call};
     struct redis_vote vote;
 
@@ -109,7 +111,7 @@ static dlock_status try_acquire(void *opaque, dlock_claim *claim)
     struct state *state = opaque;
     char lease[12];
     struct redis_command set = {
-        6, {"SET", claim->name, claim->token, "NX", "PX", lease}};
+        6, {"SET", claim->name, claim->token, "NX", "PX", lease}, REDIS_SHAPE_SET};
     struct redis_question question = {.command = &set};
     struct redis_vote vote;
     bool answered;
@@ -137,7 +139,7 @@ static dlock_status inspect(void *opaque, const char *name, dlock_info *out)
 static dlock_status force(void *opaque, const char *name)
 {
     struct state *state = opaque;
-    struct redis_command del = {2, {"DEL", name}};
+    struct redis_command del = {2, {"DEL", name}, REDIS_SHAPE_YES_NO};
     struct redis_question question = {.command = &del};
 
     return redis_nodes_force(&state->nodes, &question);

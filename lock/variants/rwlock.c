@@ -112,11 +112,13 @@ static dlock_status try_acquire(void *opaque, dlock_claim *claim)
         .script = &lock->read_acquire,
         .key_count = 2,
         .argc = 5,
-        .argv = {claim->name, w.levels, w.lease, claim->owner, w.level}};
+        .argv = {claim->name, w.levels, w.lease, claim->owner, w.level},
+        .shape = claim->level > 1 ? REDIS_SHAPE_READ_MORE : REDIS_SHAPE_ACQUIRE};
     struct redis_script_call write = {.script = &lock->writer->acquire,
                                       .key_count = 1,
                                       .argc = 4,
-                                      .argv = {claim->name, w.lease, w.writer, w.level}};
+                                      .argv = {claim->name, w.lease, w.writer, w.level},
+                                      .shape = redisson_acquire_shape(claim)};
 
     words_of(claim, &w);
     return redisson_acquire_by(lock->writer, claim, claim->shared ? &read : &write);
@@ -150,13 +152,15 @@ static dlock_status release(void *opaque, const dlock_claim *claim)
         .script = &lock->read_release,
         .key_count = 3,
         .argc = 6,
-        .argv = {claim->name, w.channel, w.base, claim->owner, w.level, WAKE_ONE}};
+        .argv = {claim->name, w.channel, w.base, claim->owner, w.level, WAKE_ONE},
+        .shape = REDIS_SHAPE_READ_RELEASE};
     struct redis_script_call write = {.script = &lock->writer->release,
                                       .key_count = 3,
                                       .argc = 7,
                                       .argv = {claim->name, w.channel, w.levels,
                                                claim->owner, w.level, w.lease,
-                                               WAKE_ALL}};
+                                               WAKE_ALL},
+                                      .shape = redisson_release_shape(claim)};
 
     words_of(claim, &w);
     return redisson_release_by(lock->writer, claim, claim->shared ? &read : &write);
@@ -172,7 +176,8 @@ static dlock_status inspect(void *opaque, const char *name, dlock_info *out)
                                      .by_text = true,
                                      .key_count = 2,
                                      .argc = 3,
-                                     .argv = {name, w.base, w.channel}};
+                                     .argv = {name, w.base, w.channel},
+                                     .shape = REDIS_SHAPE_INSPECT};
 
     words_of(&nobody, &w);
     return redis_inspect_by(lock->writer->link, &call, out);

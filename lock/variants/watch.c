@@ -37,11 +37,11 @@ static dlock_status check(void *state)
 /* Somebody else's lock: see that it ends. */
 static dlock_status heal(struct redis_link *link, const dlock_claim *claim)
 {
-    struct redis_command pttl = {2, {"PTTL", claim->name}};
+    struct redis_command pttl = {2, {"PTTL", claim->name}, REDIS_SHAPE_PTTL};
     struct redis_answer answer;
     dlock_status st = redis_call(link, &pttl, INT64_MAX, &answer);
 
-    if (st == DLOCK_OK && answer.kind == REDIS_INTEGER && answer.integer == -1)
+    if (st == DLOCK_OK && answer.integer == -1)
         st = redis_expire(link, claim->name, claim->lease_ms);
     /* Of ours nothing is there, so nothing of ours is unknown. */
     if (st == DLOCK_UNKNOWN)
@@ -67,12 +67,13 @@ static dlock_status try_acquire(void *state, dlock_claim *claim)
     return st == DLOCK_IO ? DLOCK_UNKNOWN : st; /* the first command did leave */
 }
 
-/* MULTI, DEL, EXEC.  OK; BUSY if the key changed; or a failure. */
+/* MULTI, DEL, EXEC.  OK; BUSY if the key changed; LOST if it has just ended; or a
+ * failure. */
 static dlock_status delete_unchanged(struct redis_talk *talk, const char *name)
 {
-    static const struct redis_command multi = {1, {"MULTI"}};
-    static const struct redis_command exec = {1, {"EXEC"}};
-    struct redis_command del = {2, {"DEL", name}};
+    static const struct redis_command multi = {1, {"MULTI"}, REDIS_SHAPE_DONE};
+    static const struct redis_command exec = {1, {"EXEC"}, REDIS_SHAPE_EXEC};
+    struct redis_command del = {2, {"DEL", name}, REDIS_SHAPE_QUEUED};
     struct redis_answer answer;
     dlock_status st = redis_talk_say(talk, &multi, INT64_MAX, &answer);
 
@@ -82,15 +83,17 @@ static dlock_status delete_unchanged(struct redis_talk *talk, const char *name)
         st = redis_talk_say(talk, &exec, INT64_MAX, &answer);
     if (st != DLOCK_OK)
         return st;
-    return answer.kind == REDIS_NIL ? DLOCK_BUSY : DLOCK_OK;
+    if (answer.kind == REDIS_NIL_ARRAY)
+        return DLOCK_BUSY;
+    return answer.integer == 1 ? DLOCK_OK : DLOCK_LOST;
 }
 
 /* One try to release.  BUSY: begin anew. */
 static dlock_status try_release(struct redis_talk *talk, const dlock_claim *claim)
 {
-    static const struct redis_command unwatch = {1, {"UNWATCH"}};
-    struct redis_command watch = {2, {"WATCH", claim->name}};
-    struct redis_command get = {2, {"GET", claim->name}};
+    static const struct redis_command unwatch = {1, {"UNWATCH"}, REDIS_SHAPE_DONE};
+    struct redis_command watch = {2, {"WATCH", claim->name}, REDIS_SHAPE_DONE};
+    struct redis_command get = {2, {"GET", claim->name}, REDIS_SHAPE_TEXT};
     struct redis_answer answer;
     dlock_status st = redis_talk_say(talk, &watch, INT64_MAX, &answer);
 
@@ -98,7 +101,7 @@ static dlock_status try_release(struct redis_talk *talk, const dlock_claim *clai
         st = redis_talk_say(talk, &get, INT64_MAX, &answer);
     if (st != DLOCK_OK)
         return st;
-    if (answer.kind == REDIS_TEXT && strcmp(answer.text, claim->token) == 0) {
+    if (answer.kind == REDIS_BULK && redis_answer_is(&answer, claim->token)) {
         st = redis_fault_talk(talk, DLOCK_FAULT_BETWEEN_CHECK_AND_DELETE, claim->name);
         return st == DLOCK_OK ? delete_unchanged(talk, claim->name) : st;
     }

@@ -47,7 +47,8 @@ dlock_status wrong_eval(struct redis_link *link, const char *text,
     char level[12];
     struct redis_command eval = {8,
                                  {"EVAL", text, "1", claim->name, claim->token, lease,
-                                  claim->owner, level}};
+                                  claim->owner, level},
+                                  REDIS_SHAPE_ANY};
 
     snprintf(lease, sizeof(lease), "%d", claim->lease_ms);
     snprintf(level, sizeof(level), "%d", claim->level);

@@ -117,7 +117,7 @@ static struct redis_link *open_link(void)
 
 static dlock_status call(struct redis_link *link, struct redis_answer *out)
 {
-    static const struct redis_command get = {2, {"GET", "k"}};
+    static const struct redis_command get = {2, {"GET", "k"}, REDIS_SHAPE_ANY};
 
     return redis_call(link, &get, INT64_MAX, out);
 }
@@ -148,16 +148,24 @@ static void answers_are_told_apart(void **state)
 
     (void)state;
     assert_int_equal(DLOCK_OK, call_to("$5\r\nhello\r\n", &out));
-    assert_int_equal(REDIS_TEXT, out.kind);
+    assert_int_equal(REDIS_BULK, out.kind);
     assert_string_equal("hello", out.text);
     assert_int_equal(DLOCK_OK, call_to("+OK\r\n", &out));
+    assert_int_equal(REDIS_STATUS, out.kind);
     assert_string_equal("OK", out.text);
     assert_int_equal(DLOCK_OK, call_to(":-3\r\n", &out));
     assert_int_equal(REDIS_INTEGER, out.kind);
     assert_int_equal(-3, out.integer);
     assert_int_equal(DLOCK_OK, call_to("$-1\r\n", &out));
     assert_int_equal(REDIS_NIL, out.kind);
+    assert_int_equal(DLOCK_OK, call_to("*-1\r\n", &out));
+    assert_int_equal(REDIS_NIL_ARRAY, out.kind);
     assert_int_equal(DLOCK_OK, call_to("*1\r\n:1\r\n", &out));
+    assert_int_equal(REDIS_SINGLE, out.kind);
+    assert_int_equal(1, out.integer);
+    assert_int_equal(DLOCK_OK, call_to("*2\r\n:1\r\n:2\r\n", &out));
+    assert_int_equal(REDIS_OTHER, out.kind);
+    assert_int_equal(DLOCK_OK, call_to("*1\r\n*1\r\n:1\r\n", &out));
     assert_int_equal(REDIS_OTHER, out.kind);
 }
 
@@ -254,7 +262,7 @@ static void a_dead_server_is_left_alone_for_a_while(void **state)
 static void an_unknown_script_is_sent_by_its_text(void **state)
 {
     static const struct redis_script script = {"return 1", "0123"};
-    struct redis_script_call one = {&script, false, 1, 1, {"k"}};
+    struct redis_script_call one = {&script, false, 1, 1, {"k"}, REDIS_SHAPE_ANY};
     struct redis_link *link = open_link();
     struct redis_answer out;
 
@@ -273,7 +281,7 @@ static void an_unknown_script_is_sent_by_its_text(void **state)
 
 static void after_its_deadline_nothing_is_sent(void **state)
 {
-    static const struct redis_command get = {2, {"GET", "k"}};
+    static const struct redis_command get = {2, {"GET", "k"}, REDIS_SHAPE_ANY};
     struct redis_link *link = open_link();
     struct redis_answer out;
 

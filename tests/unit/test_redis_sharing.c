@@ -101,7 +101,7 @@ static void stop_server(void)
 /* Which connection the link has. */
 static int64_t connection_id(void)
 {
-    static const struct redis_command id = {2, {"CLIENT", "ID"}};
+    static const struct redis_command id = {2, {"CLIENT", "ID"}, REDIS_SHAPE_ANY};
     struct redis_answer answer;
 
     assert_int_equal(DLOCK_OK, redis_call(shared, &id, INT64_MAX, &answer));
@@ -154,7 +154,7 @@ static atomic_int ok_count, unknown_count, io_count, wrong_count;
 /* Ask for what only this caller can have asked for. */
 static dlock_status echo(struct redis_link *link, const char *value, int64_t give_up_ns)
 {
-    struct redis_command command = {2, {"ECHO", value}};
+    struct redis_command command = {2, {"ECHO", value}, REDIS_SHAPE_ANY};
     struct redis_answer answer;
     dlock_status st = redis_call(link, &command, give_up_ns, &answer);
 
@@ -199,7 +199,7 @@ static void *run_scripts(void *arg)
 {
     const struct redis_script *script = arg;
     char value[48];
-    struct redis_script_call call = {script, false, 0, 1, {value}};
+    struct redis_script_call call = {script, false, 0, 1, {value}, REDIS_SHAPE_ANY};
 
     for (int i = 0; !atomic_load(&stopping); i++) {
         struct redis_answer answer;
@@ -328,7 +328,7 @@ static void a_late_answer_is_nobody_elses(void **state)
 static dlock_status jam(void)
 {
     char *big = malloc(BIG_SIZE + 1);
-    struct redis_command set = {3, {"SET", "big", big}};
+    struct redis_command set = {3, {"SET", "big", big}, REDIS_SHAPE_ANY};
     struct redis_answer answer;
     dlock_status st;
 
@@ -366,7 +366,7 @@ static void what_did_not_leave_is_io_the_rest_unknown(void **state)
 
 static void a_given_up_request_that_did_not_leave_is_never_sent(void **state)
 {
-    struct redis_command incr = {2, {"INCR", "n"}};
+    struct redis_command incr = {2, {"INCR", "n"}, REDIS_SHAPE_ANY};
     struct redis_answer answer;
 
     (void)state;
@@ -408,7 +408,7 @@ static void *set_big(void *arg)
 {
     char *big = malloc(BIG_SIZE + 1);
     char key[32];
-    struct redis_command set = {3, {"SET", key, big}};
+    struct redis_command set = {3, {"SET", key, big}, REDIS_SHAPE_ANY};
     struct redis_answer answer;
 
     if (big == NULL)

@@ -8,7 +8,7 @@
 static dlock_status release(void *link, const dlock_claim *claim)
 {
     struct redis_answer found;
-    dlock_status st = redis_get(link, claim->name, &found);
+    dlock_status st = redis_get(link, claim->name, REDIS_SHAPE_TEXT, &found);
 
     if (st != DLOCK_OK)
         return st;

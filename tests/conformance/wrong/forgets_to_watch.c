@@ -8,16 +8,16 @@
 
 static dlock_status release(void *link, const dlock_claim *claim)
 {
-    static const struct redis_command multi = {1, {"MULTI"}};
-    static const struct redis_command exec = {1, {"EXEC"}};
-    struct redis_command get = {2, {"GET", claim->name}};
-    struct redis_command del = {2, {"DEL", claim->name}};
+    static const struct redis_command multi = {1, {"MULTI"}, REDIS_SHAPE_ANY};
+    static const struct redis_command exec = {1, {"EXEC"}, REDIS_SHAPE_ANY};
+    struct redis_command get = {2, {"GET", claim->name}, REDIS_SHAPE_ANY};
+    struct redis_command del = {2, {"DEL", claim->name}, REDIS_SHAPE_ANY};
     struct redis_talk talk = {.link = link};
     struct redis_answer answer;
     dlock_status st = redis_talk_say(&talk, &get, INT64_MAX, &answer);
 
     if (st == DLOCK_OK &&
-        (answer.kind != REDIS_TEXT || strcmp(answer.text, claim->token) != 0))
+        (answer.kind != REDIS_BULK || strcmp(answer.text, claim->token) != 0))
         st = DLOCK_LOST;
     if (st == DLOCK_OK) {
         DLOCK_FAULT(BETWEEN_CHECK_AND_DELETE, claim->name);

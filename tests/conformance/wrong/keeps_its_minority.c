@@ -11,7 +11,7 @@ static dlock_status try_acquire(void *state, dlock_claim *claim)
     struct redis_nodes *nodes = state; /* its state begins with them */
     char lease[12];
     struct redis_command set = {
-        6, {"SET", claim->name, claim->token, "NX", "PX", lease}};
+        6, {"SET", claim->name, claim->token, "NX", "PX", lease}, REDIS_SHAPE_ANY};
     struct redis_question question = {.command = &set};
     struct redis_vote vote;
 

@@ -7,7 +7,7 @@
 static dlock_status release(void *link, const dlock_claim *claim)
 {
     char counter[DLOCK_NAME_MAX + 8];
-    struct redis_command incr = {2, {"INCR", counter}};
+    struct redis_command incr = {2, {"INCR", counter}, REDIS_SHAPE_ANY};
     struct redis_answer answer;
 
     snprintf(counter, sizeof(counter), "%s:uses", claim->name);

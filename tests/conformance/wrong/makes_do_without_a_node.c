@@ -14,7 +14,7 @@ static dlock_status try_acquire(void *opaque, dlock_claim *claim)
     char level[12];
     static const struct redis_script script = {.text = LUA_REENTRANT_ACQUIRE};
     struct redis_script_call call = {
-        &script, true, 1, 4, {claim->name, lease, claim->owner, level}};
+        &script, true, 1, 4, {claim->name, lease, claim->owner, level}, REDIS_SHAPE_ANY};
     struct redis_question question = {.script = &call, .yes = REDIS_YES_IS_NIL};
     struct redis_vote vote;
 

@@ -17,7 +17,7 @@ static dlock_status release(void *opaque, const dlock_claim *claim)
         false,
         2,
         6,
-        {claim->name, channel, claim->owner, level, lease, REDISSON_FREED}};
+        {claim->name, channel, claim->owner, level, lease, REDISSON_FREED}, REDIS_SHAPE_ANY};
 
     snprintf(channel, sizeof(channel), "%s:%s", REDISSON_CHANNEL, claim->name);
     snprintf(lease, sizeof(lease), "%d", claim->lease_ms);

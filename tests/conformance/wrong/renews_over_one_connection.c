@@ -14,7 +14,7 @@ static dlock_status renew(void *opaque, const dlock_claim *claim)
     const struct redisson_lock *lock = opaque;
     char lease[12];
     struct redis_command eval = {
-        6, {"EVAL", LUA_REENTRANT_RENEW, "1", claim->name, lease, claim->owner}};
+        6, {"EVAL", LUA_REENTRANT_RENEW, "1", claim->name, lease, claim->owner}, REDIS_SHAPE_ANY};
     struct redis_answer answer;
     dlock_status st;
 

@@ -24,7 +24,7 @@ static dlock_status release(void *opaque, const dlock_claim *claim)
 {
     const struct redisson_lock *lock = opaque;
     char counter[REDISSON_NAME_SIZE];
-    struct redis_command incr = {2, {"INCR", counter}};
+    struct redis_command incr = {2, {"INCR", counter}, REDIS_SHAPE_ANY};
     struct redis_answer answer;
     dlock_status st = redisson_release(opaque, claim);
 

@@ -11,7 +11,7 @@ static dlock_status try_acquire(void *link, dlock_claim *claim)
 {
     int64_t now_ms = dlock_clock_wall_ms();
     char end[24];
-    struct redis_command getset = {3, {"GETSET", claim->name, end}};
+    struct redis_command getset = {3, {"GETSET", claim->name, end}, REDIS_SHAPE_ANY};
     struct redis_answer seen;
     dlock_status st;
 
@@ -19,7 +19,7 @@ static dlock_status try_acquire(void *link, dlock_claim *claim)
     snprintf(end, sizeof(end), "%" PRIu64, claim->note);
     st = redis_set_first(link, claim->name, end);
     if (st == DLOCK_BUSY)
-        st = redis_get(link, claim->name, &seen);
+        st = redis_get(link, claim->name, REDIS_SHAPE_TEXT, &seen);
     else
         return st;
     if (st != DLOCK_OK)

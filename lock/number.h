@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: MIT */
+/* number.h -- whole numbers as stores write them. */
+#ifndef DLOCK_NUMBER_H
+#define DLOCK_NUMBER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* Read the `len` bytes of `text` as one whole number from `least` to `most`, written as
+ * stores write it: decimal digits, perhaps with '-' before them, and nothing else; no
+ * sign or zeros that could be left out.  False: they are not that, and *out is as it was.
+ * Threads: any. */
+bool dlock_number_read(const char *text, size_t len, int64_t least, int64_t most,
+                       int64_t *out);
+
+#endif /* DLOCK_NUMBER_H */

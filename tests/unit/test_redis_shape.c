@@ -1,0 +1,181 @@
+/* SPDX-License-Identifier: MIT */
+/* test_redis_shape.c -- what a reply may be to each question. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+/* cmocka.h needs these four first. */
+#include <cmocka.h>
+#include <hiredis/hiredis.h>
+#include <string.h>
+
+#include "lock/number.h"
+#include "lock/stores/redis_shape.h"
+
+/* Read `len` bytes of a reply as a connection does, and hold it against the shape. */
+static bool fits(enum redis_shape shape, const char *bytes, size_t len, int64_t *number)
+{
+    struct redis_reading reading;
+    struct redis_answer answer;
+    redisReader *reader = redisReaderCreate();
+    void *reply = NULL;
+    bool fit;
+
+    redis_reading_bind(&reading, reader, "label");
+    assert_int_equal(REDIS_OK, redisReaderFeed(reader, bytes, len));
+    assert_int_equal(REDIS_OK, redisReaderGetReply(reader, &reply));
+    assert_non_null(reply);
+    redis_reading_take(&reading, &answer);
+    redisReaderFree(reader);
+    fit = answer.status == DLOCK_OK && redis_shape_check(shape, "label", &answer);
+    if (!fit)
+        assert_int_equal(DLOCK_PROTOCOL, answer.status);
+    *number = answer.integer;
+    return fit;
+}
+
+/* The shapes that a reply has, and no other of them all. */
+static void check(const char *bytes, size_t len, uint64_t shapes)
+{
+    for (int shape = 1; shape < REDIS_SHAPE_COUNT_ALL; shape++) {
+        int64_t number;
+        bool fit = fits((enum redis_shape)shape, bytes, len, &number);
+
+        if (fit != (shapes >> shape & 1))
+            print_error("shape %d: %s\n", shape, bytes);
+        assert_int_equal(shapes >> shape & 1, fit);
+    }
+}
+
+#define S(name) (UINT64_C(1) << REDIS_SHAPE_##name)
+#define ACQUIRES (S(ACQUIRE) | S(READ_MORE) | S(PERMIT))
+#define FENCES (S(FENCE) | S(FENCE_MORE) | S(EPOCH) | S(EPOCH_MORE))
+#define NILS                                                                           \
+    (S(SET) | S(TEXT) | S(NUMBER) | S(TIME) | ACQUIRES | S(ACQUIRE_MORE) | S(RELEASE) | \
+     S(RELEASE_TOLD) | S(RELEASE_MORE) | S(READ_RELEASE) | S(INSPECT_OR_NIL))
+#define TEXTS (S(TEXT) | S(INSPECT) | S(INSPECT_OR_NIL))
+#define CHECK(bytes, shapes) check((bytes), sizeof(bytes) - 1, (shapes))
+
+static void a_status_is_the_one_text(void **state)
+{
+    (void)state;
+    CHECK("+OK\r\n", S(DONE) | S(SET));
+    CHECK("+PONG\r\n", S(PING));
+    CHECK("+QUEUED\r\n", S(QUEUED));
+    CHECK("+\r\n", 0);
+    CHECK("+ok\r\n", 0);
+    CHECK("+OK \r\n", 0);
+    CHECK("+OK\0\r\n", 0);
+    CHECK("+OK\0more\r\n", 0);
+    CHECK("$2\r\nOK\r\n", TEXTS);
+}
+
+static void an_integer_is_in_its_range(void **state)
+{
+    uint64_t any = S(BALANCE);
+    uint64_t waits = ACQUIRES | S(FENCE) | S(EPOCH) | S(PTTL);
+
+    (void)state;
+    CHECK(":1\r\n", any | waits | S(YES_NO) | S(COUNT) | S(RELEASE) |
+                       S(RELEASE_TOLD) | S(READ_RELEASE));
+    CHECK(":0\r\n",
+          any | waits | S(YES_NO) | S(COUNT) | S(RELEASE_MORE) | S(READ_RELEASE));
+    CHECK(":2\r\n", any | waits | S(COUNT) | S(RELEASE_TOLD));
+    CHECK(":-1\r\n", any | waits);
+    CHECK(":-2\r\n", any | S(PTTL));
+    CHECK(":-3\r\n", any | S(ACQUIRE_MORE) | S(READ_MORE) | S(FENCE_MORE) |
+                         S(EPOCH_MORE));
+    CHECK(":-4\r\n", any | S(EPOCH) | S(EPOCH_MORE));
+    CHECK(":-5\r\n", any);
+    CHECK(":-64\r\n", any);
+    CHECK(":922337203685478\r\n", any | (waits & ~S(PERMIT)) | S(COUNT));
+    CHECK(":9223372036854775807\r\n", any | S(COUNT));
+    CHECK(":-9223372036854775808\r\n", any);
+}
+
+static void nil_is_a_string_that_is_none(void **state)
+{
+    (void)state;
+    CHECK("$-1\r\n", NILS);
+    CHECK("*-1\r\n", S(EXEC));
+}
+
+static void a_number_is_nothing_else(void **state)
+{
+    uint64_t numbers = TEXTS | S(NUMBER) | S(TIME);
+    int64_t number = 0;
+
+    (void)state;
+    CHECK("$1\r\n1\r\n", numbers | (FENCES & ~S(EPOCH)));
+    CHECK("$1\r\n0\r\n", numbers);
+    CHECK("$2\r\n-1\r\n", TEXTS | S(NUMBER));
+    CHECK("$10\r\n4294967296\r\n", numbers | (FENCES & ~S(EPOCH)));
+    CHECK("$10\r\n4294967297\r\n", numbers | FENCES);
+    CHECK("$19\r\n9223372036854775807\r\n", numbers | FENCES);
+    CHECK("$19\r\n9223372036854775808\r\n", TEXTS);
+    CHECK("$20\r\n18446744073709551615\r\n", TEXTS);
+    CHECK("$2\r\n01\r\n", TEXTS);
+    CHECK("$2\r\n+1\r\n", TEXTS);
+    CHECK("$2\r\n 1\r\n", TEXTS);
+    CHECK("$2\r\n1 \r\n", TEXTS);
+    CHECK("$2\r\n1\0\r\n", TEXTS);
+    CHECK("$2\r\n-0\r\n", TEXTS);
+    CHECK("$1\r\n-\r\n", TEXTS);
+    CHECK("$0\r\n\r\n", TEXTS);
+    assert_true(fits(REDIS_SHAPE_FENCE, "$2\r\n42\r\n", 8, &number));
+    assert_int_equal(42, number);
+}
+
+static void a_hash_is_forty_digits(void **state)
+{
+    (void)state;
+    CHECK("$40\r\n0123456789abcdef0123456789abcdef01234567\r\n", TEXTS | S(SHA));
+    CHECK("$40\r\n0123456789abcdef0123456789abcdef0123456g\r\n", TEXTS);
+    CHECK("$41\r\n0123456789abcdef0123456789abcdef012345678\r\n", TEXTS);
+    CHECK("+0123456789abcdef0123456789abcdef01234567\r\n", 0);
+}
+
+static void arrays_and_errors_are_nothing(void **state)
+{
+    (void)state;
+    CHECK("*1\r\n:1\r\n", S(EXEC));
+    CHECK("*1\r\n:0\r\n", S(EXEC));
+    CHECK("*1\r\n:2\r\n", 0);
+    CHECK("*1\r\n$1\r\n1\r\n", 0);
+    CHECK("*1\r\n-ERR\r\n", 0);
+    CHECK("*0\r\n", 0);
+    CHECK("*2\r\n:1\r\n:1\r\n", 0);
+    CHECK("*1\r\n*1\r\n:1\r\n", 0);
+    CHECK("-ERR no\r\n", 0);
+}
+
+static void a_number_has_a_range(void **state)
+{
+    int64_t number = 7;
+
+    (void)state;
+    assert_true(dlock_number_read("-9223372036854775808", 20, INT64_MIN, INT64_MAX,
+                                  &number));
+    assert_true(number == INT64_MIN);
+    assert_false(dlock_number_read("-9223372036854775809", 20, INT64_MIN, INT64_MAX,
+                                   &number));
+    assert_false(dlock_number_read("5", 1, 6, 9, &number));
+    assert_false(dlock_number_read("", 0, 0, 9, &number));
+    assert_true(number == INT64_MIN); /* as it was */
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_status_is_the_one_text),
+        cmocka_unit_test(an_integer_is_in_its_range),
+        cmocka_unit_test(nil_is_a_string_that_is_none),
+        cmocka_unit_test(a_number_is_nothing_else),
+        cmocka_unit_test(a_hash_is_forty_digits),
+        cmocka_unit_test(arrays_and_errors_are_nothing),
+        cmocka_unit_test(a_number_has_a_range),
+    };
+
+    cmocka_set_message_output(CM_OUTPUT_TAP);
+    return cmocka_run_group_tests_name("redis_shape", tests, NULL, NULL);
+}
