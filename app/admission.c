@@ -49,19 +49,14 @@ static dlock_status tell_what_is_left(struct admission *a)
     return st;
 }
 
-enum exit_code admission_open(struct admission **out, const struct config *config)
+dlock_status admission_open(struct admission **out, const struct config *config)
 {
-    struct admission *a;
+    struct admission *a = calloc(1, sizeof(*a));
     dlock_status st;
 
     *out = NULL;
-    if (config->admission_kind == ADMISSION_NONE)
-        return EXIT_VALID;
-    a = calloc(1, sizeof(*a));
-    if (a == NULL) {
-        log_error("out of memory");
-        return EXIT_UNAVAILABLE;
-    }
+    if (a == NULL)
+        return DLOCK_NOMEM;
     a->config = config;
     st = dlock_primitives_open(&a->prims, config->redis_url,
                                (int)config->redis_timeout_ms);
@@ -69,14 +64,11 @@ enum exit_code admission_open(struct admission **out, const struct config *confi
         st = make_places(a);
     if (st == DLOCK_BUSY)
         st = tell_what_is_left(a);
-    if (st == DLOCK_OK) {
+    if (st == DLOCK_OK)
         *out = a;
-        return EXIT_VALID;
-    }
-    log_error("--admission=%s cannot be used: %s: %s", config->admission,
-              dlock_status_text(st), dlock_error());
-    admission_close(a);
-    return st == DLOCK_INVALID ? EXIT_USAGE : EXIT_UNAVAILABLE;
+    else
+        admission_close(a);
+    return st;
 }
 
 void admission_close(struct admission *a)

@@ -11,7 +11,6 @@
 #define APP_ADMISSION_H
 
 #include "app/config.h"
-#include "base/exit_codes.h"
 #include "lock/dlock_primitives.h"
 
 struct admission; /* opaque */
@@ -21,10 +20,12 @@ struct admission_place {
     dlock_permit permit; /* of permits */
 };
 
-/* Reach Redis and make the places if there are none of that name yet.
- *   VALID         *out is the admission, NULL if the settings want none
- *   USAGE, UNAVAILABLE   the log says what */
-enum exit_code admission_open(struct admission **out, const struct config *config);
+/* Reach Redis and make the places if there are none of that name yet.  The settings want an
+ * admission.
+ *   OK        *out is it
+ *   INVALID   the settings cannot be used
+ *   else      Redis did not do it; dlock_error() says why */
+dlock_status admission_open(struct admission **out, const struct config *config);
 
 /* NULL is fine.  Gives nothing back. */
 void admission_close(struct admission *a);

@@ -189,6 +189,7 @@ static bool is_guard_of_use(const struct config *c)
 static bool check(const struct config *c)
 {
     const struct dlock_variant_info *lock = dlock_variant_find(c->lock);
+    char why[256];
 
     if (!is_address("--listen", c->listen) ||
         !is_address("--admin-listen", c->admin_listen))
@@ -196,6 +197,13 @@ static bool check(const struct config *c)
     if (c->database_url == NULL)
         return complain("--database-url (or SECKILL_DATABASE_URL) is missing: "
                         "where is PostgreSQL?");
+    if (!db_url_is_valid(c->database_url, why, sizeof(why))) {
+        fprintf(stderr,
+                "seckilld: --database-url (or SECKILL_DATABASE_URL) must be "
+                "postgresql://USER:PASSWORD@HOST:PORT/DATABASE: %s\n",
+                why);
+        return false;
+    }
     if (c->token_key_file == NULL)
         return complain("--token-key-file (or SECKILL_TOKEN_KEY_FILE) is missing: "
                         "which key are tokens made with?");

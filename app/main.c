@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* main.c -- seckilld: settings, stores, listeners; a signal; all of it back. */
 #include <errno.h>
+#include <pthread.h>
+#include <semaphore.h>
 #include <signal.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/resource.h>
@@ -11,31 +14,48 @@
 #include "base/exit_codes.h"
 #include "lock/fault.h"
 
-static void exit_at_once(int signal_number)
-{
-    _exit(128 + signal_number);
-}
+/* What the thread that waits for signals and main() share. */
+struct stopping {
+    sigset_t signals;
+    sem_t asked;        /* posted by the first signal after the start */
+    atomic_bool serves; /* the start is over */
+};
 
-/* Threads inherit the mask, so only main() hears these, in wait_for_signal(). */
-static void block_signals(sigset_t *set)
+/* A signal during the start ends the process at once: nothing is in flight then, and an
+ * attempt to reach a store may last for seconds.  So does a second signal while it stops. */
+static void *hear_signals(void *arg)
 {
-    (void)signal(SIGPIPE, SIG_IGN);
-    (void)sigemptyset(set);
-    (void)sigaddset(set, SIGTERM);
-    (void)sigaddset(set, SIGINT);
-    (void)pthread_sigmask(SIG_BLOCK, set, NULL);
-}
-
-/* From the second signal on, whoever asks wants it now. */
-static void wait_for_signal(const sigset_t *set)
-{
+    struct stopping *stopping = arg;
     int number = 0;
 
-    (void)sigwait(set, &number);
-    (void)signal(SIGTERM, exit_at_once);
-    (void)signal(SIGINT, exit_at_once);
-    (void)pthread_sigmask(SIG_UNBLOCK, set, NULL);
+    (void)sigwait(&stopping->signals, &number);
+    if (!atomic_load(&stopping->serves)) {
+        log_info("signal %d: ended during the start", number);
+        _exit(128 + number);
+    }
     log_info("signal %d: stopping", number);
+    (void)sem_post(&stopping->asked);
+    (void)sigwait(&stopping->signals, &number);
+    _exit(128 + number);
+}
+
+/* Threads inherit the mask, so only one hears the signals.  It lives as long as the process,
+ * and so does what it reads. */
+static struct stopping *begin_to_hear(void)
+{
+    static struct stopping stopping;
+    pthread_t thread;
+
+    (void)signal(SIGPIPE, SIG_IGN);
+    (void)sigemptyset(&stopping.signals);
+    (void)sigaddset(&stopping.signals, SIGTERM);
+    (void)sigaddset(&stopping.signals, SIGINT);
+    (void)pthread_sigmask(SIG_BLOCK, &stopping.signals, NULL);
+    (void)sem_init(&stopping.asked, 0, 0);
+    if (pthread_create(&thread, NULL, hear_signals, &stopping) != 0)
+        return NULL;
+    (void)pthread_detach(thread);
+    return &stopping;
 }
 
 /* Connections need file descriptors, and the usual 1024 are soon used up. */
@@ -102,9 +122,12 @@ static int serve(const struct config *c, const struct settings *settings)
     struct service service = {0};
     struct http *http = NULL;
     int rc = EXIT_VALID;
-    sigset_t signals;
+    struct stopping *stopping = begin_to_hear();
 
-    block_signals(&signals);
+    if (stopping == NULL) {
+        log_error("cannot start the thread that waits for signals");
+        return EXIT_UNAVAILABLE;
+    }
     raise_file_limit();
     log_set_level(c->level);
     warn_of_exposed_admin(c);
@@ -124,8 +147,10 @@ static int serve(const struct config *c, const struct settings *settings)
              c->process_name, c->lock, c->lock_scope, c->stock_guard,
              c->duplicate_guard, c->unlock, c->admission, (long long)c->workers,
              c->allow_faults ? " FAULTS ALLOWED" : "");
+    atomic_store(&stopping->serves, true);
     say_ready(c, http);
-    wait_for_signal(&signals);
+    while (sem_wait(&stopping->asked) != 0)
+        ;
     release_faults();
     if (!http_drain(http, c->drain_timeout_ms))
         _exit(EXIT_BUG); /* its threads cannot be ended, so nothing can be freed */

@@ -7,111 +7,12 @@
 #include <string.h>
 
 #include "app/limited.h"
-#include "db/order.h"
+#include "app/stores.h"
 #include "lock/fault.h"
-
-static struct db_options database_options(const struct config *c)
-{
-    struct db_options opts = db_options_default(c->database_url);
-
-    opts.application_name = c->process_name;
-    opts.statement_timeout_ms = (int)c->statement_timeout_ms;
-    opts.idle_timeout_ms = (int)c->idle_transaction_ms;
-    return opts;
-}
-
-/* Called by the lock library when a held lock is gone. */
-static void count_lost_lock(const dlock_lease *lease, void *arg)
-{
-    struct service *s = arg;
-
-    metrics_lock_lost(s->metrics);
-    LIMITED_WARN("the lock %s was lost while it was held", lease->name);
-}
-
-static const char *store_name(const char *lock)
-{
-    const char *store = dlock_variant_find(lock)->store;
-
-    return strcmp(store, "postgresql") == 0  ? "PostgreSQL"
-           : strcmp(store, "zookeeper") == 0 ? "ZooKeeper"
-                                             : "Redis";
-}
-
-static enum exit_code open_locks(struct service *s)
-{
-    const struct config *c = s->config;
-    dlock_options opts = dlock_options_default();
-    dlock_status st;
-
-    opts.variant = c->lock;
-    opts.redis_url = c->redis_url;
-    opts.redlock_urls = c->redlock_urls;
-    opts.database_url = c->database_url;
-    opts.record_dir = c->record;
-    opts.database_timeout_ms = (int)c->statement_timeout_ms;
-    opts.zookeeper_url = c->zookeeper_url;
-    opts.zookeeper_timeout_ms = (int)c->zookeeper_timeout_ms;
-    opts.lease_ms = (int)c->lock_lease_ms;
-    opts.watchdog = c->watchdog;
-    opts.retry = c->retry;
-    opts.redlock_sequential = strcmp(c->redlock, "sequential") == 0;
-    opts.redis_timeout_ms = (int)c->redis_timeout_ms;
-    opts.redlock_node_timeout_ms = (int)c->redlock_node_timeout_ms;
-    opts.on_lost = count_lost_lock;
-    opts.on_lost_arg = s;
-    st = dlock_open(&s->locks, &opts);
-    if (st == DLOCK_OK)
-        return EXIT_VALID;
-    if (st == DLOCK_INVALID) {
-        log_error("--lock=%s cannot be used with these settings: %s", c->lock,
-                  dlock_error());
-        return EXIT_USAGE;
-    }
-    log_error("%s is not available for --lock=%s: %s: %s", store_name(c->lock), c->lock, dlock_status_text(st), dlock_error());
-    return EXIT_UNAVAILABLE;
-}
-
-static bool has_record(struct db_conn *db)
-{
-    bool is_there = false;
-    enum db_status st = order_look_for_record(db, &is_there);
-
-    if (st != DB_OK)
-        log_error("PostgreSQL is not available: %s", db_error(db));
-    else if (!is_there)
-        log_error("--record needs the table tb_voucher_write, and leave to add to it: run "
-                  "db/schema.sql as the database's owner");
-    return is_there;
-}
-
-/* One connection, to see that it is there and has the tables. */
-static bool try_database(const struct config *c)
-{
-    struct db_options opts = database_options(c);
-    struct db_conn *db = db_new(&opts);
-    struct voucher_window window;
-    bool found = false;
-    enum db_status st = db != NULL ? db_connect(db) : DB_LOST;
-
-    if (st != DB_OK) {
-        log_error("PostgreSQL is not available: %s",
-                  db != NULL ? db_error(db) : "out of memory");
-    } else {
-        st = voucher_find_window(db, 1, &window, &found);
-        if (st != DB_OK)
-            log_error("PostgreSQL does not have the tables of db/schema.sql: %s",
-                      db_error(db));
-    }
-    if (st == DB_OK && c->record != NULL && !has_record(db))
-        st = DB_ERROR;
-    db_free(db);
-    return st == DB_OK;
-}
 
 static bool open_database(struct service *s)
 {
-    struct db_options opts = database_options(s->config);
+    struct db_options opts = stores_database_options(s->config);
 
     s->database = db_pool_new(&opts, (size_t)s->config->database_connections);
     s->probe = db_new(&opts);
@@ -144,10 +45,8 @@ enum exit_code service_open(struct service *s, const struct config *config,
         log_error("--allow-faults is refused: %s", dlock_error());
         return EXIT_USAGE;
     }
-    rc = open_locks(s);
-    if (rc == EXIT_VALID)
-        rc = admission_open(&s->admission, config);
-    if (rc == EXIT_VALID && (!try_database(config) || !open_database(s)))
+    rc = stores_open(s);
+    if (rc == EXIT_VALID && !open_database(s))
         rc = EXIT_UNAVAILABLE;
     return rc;
 }

@@ -46,10 +46,11 @@ struct worker {
     char *received; /* the body of the request; config->body_limit bytes and a NUL */
 };
 
-/* Reach the stores: the lock's, the admission's, then PostgreSQL.
+/* Reach the stores: the lock's, the admission's, then PostgreSQL, for as long as
+ * --start-timeout says.
  *   VALID         all answered
  *   USAGE         the lock cannot be used with these settings
- *   UNAVAILABLE   one did not answer
+ *   UNAVAILABLE   one did not answer, or refused
  * On anything but VALID the log says what. */
 enum exit_code service_open(struct service *s, const struct config *config,
                             const struct settings *settings);

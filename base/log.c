@@ -51,7 +51,9 @@ void log_line(enum log_level level, const char *fmt, ...)
     if (n > 0)
         len += (size_t)n < sizeof line - len - 1 ? (size_t)n : sizeof line - len - 2;
     for (size_t i = start; i < len; i++) {
-        if ((unsigned char)line[i] < 0x20 || line[i] == 0x7f)
+        if (line[i] == '\n' || line[i] == '\t' || line[i] == '\r')
+            line[i] = ' '; /* a library's message of several lines */
+        else if ((unsigned char)line[i] < 0x20 || line[i] == 0x7f)
             line[i] = '?';
     }
     line[len++] = '\n';

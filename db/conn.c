@@ -72,16 +72,10 @@ void db_free(struct db_conn *db)
     free(db);
 }
 
-/* Keep one line of what libpq or the server said. */
 void db_note_error(struct db_conn *db, const char *text)
 {
-    size_t n = 0;
-
-    for (; text[n] != '\0' && n < sizeof(db->error) - 1; n++)
-        db->error[n] = text[n] == '\n' ? ' ' : text[n];
-    while (n > 0 && db->error[n - 1] == ' ')
-        n--;
-    db->error[n] = '\0';
+    db->error[0] = '\0';
+    db_fold(db->error, sizeof(db->error), text);
 }
 
 enum db_status db_lose(struct db_conn *db, const char *text)
@@ -91,12 +85,22 @@ enum db_status db_lose(struct db_conn *db, const char *text)
     return DB_LOST;
 }
 
-enum db_status db_lose_silent(struct db_conn *db)
+enum db_status db_lose_silent(struct db_conn *db, bool is_late, int64_t allowed_ms)
 {
-    const char *said = PQerrorMessage(db->pg);
+    static const char UNFINISHED[] = ":"; /* libpq had only begun its sentence */
+    char late[64];
+    size_t n;
 
-    db->fell_silent = said[0] == '\0';
-    return db_lose(db, db->fell_silent ? "the server did not answer in time" : said);
+    db_note_error(db, PQerrorMessage(db->pg));
+    n = strlen(db->error);
+    db->fell_silent = is_late;
+    (void)snprintf(late, sizeof(late), "the server did not answer within %lld ms",
+                   (long long)allowed_ms);
+    if (n == 0 || db->error[n - 1] == UNFINISHED[0])
+        (void)snprintf(db->error + n, sizeof(db->error) - n, "%s%s", n > 0 ? " " : "",
+                       is_late ? late : "the connection broke");
+    db_disconnect(db);
+    return DB_LOST;
 }
 
 /* Wait until the socket is ready.  False: the deadline passed. */
@@ -134,8 +138,8 @@ static PGconn *start_connecting(const struct db_conn *db)
     return PQconnectStartParams(keys, values, 1);
 }
 
-/* Drive a connection attempt to its end; false when it failed or took too long. */
-static bool finish_connecting(PGconn *pg, int64_t deadline_ns)
+/* Drive a connection attempt to its end; false when it failed, or took too long. */
+static bool finish_connecting(PGconn *pg, int64_t deadline_ns, bool *is_late)
 {
     PostgresPollingStatusType want = PGRES_POLLING_WRITING;
 
@@ -144,8 +148,10 @@ static bool finish_connecting(PGconn *pg, int64_t deadline_ns)
             return false;
         if (!db_wait_socket(PQsocket(pg),
                             want == PGRES_POLLING_READING ? POLLIN : POLLOUT,
-                            deadline_ns))
+                            deadline_ns)) {
+            *is_late = true;
             return false;
+        }
         want = PQconnectPoll(pg);
     }
     return true;
@@ -170,18 +176,25 @@ static enum db_status connect_now(struct db_conn *db)
 {
     int64_t deadline_ns =
         monotonic_ns() + (int64_t)db->opts.connect_timeout_ms * 1000000;
+    bool is_late = false;
 
+    db->state[0] = '\0';
     db->pg = start_connecting(db);
     if (db->pg == NULL)
         return db_lose(db, "out of memory");
     (void)PQsetNoticeReceiver(db->pg, drop_notice, NULL);
-    if (PQstatus(db->pg) == CONNECTION_BAD || !finish_connecting(db->pg, deadline_ns)) {
+    /* Only so is the SQLSTATE of a refused connection to be had from libpq. */
+    (void)PQsetErrorVerbosity(db->pg, PQERRORS_VERBOSE);
+    if (PQstatus(db->pg) == CONNECTION_BAD ||
+        !finish_connecting(db->pg, deadline_ns, &is_late)) {
         back_off(db);
-        return db_lose_silent(db);
+        db_find_state(db->state, PQerrorMessage(db->pg));
+        return db_lose_silent(db, is_late, db->opts.connect_timeout_ms);
     }
     db->backoff_ms = 0;
     db->next_try_ns = 0;
     db->fell_silent = false;
+    (void)PQsetErrorVerbosity(db->pg, PQERRORS_DEFAULT);
     if (PQenterPipelineMode(db->pg) != 1)
         return db_lose(db, PQerrorMessage(db->pg));
     return DB_OK;

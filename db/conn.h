@@ -87,6 +87,13 @@ void db_free(struct db_conn *db);
  *   OK, LOST (db_error() says who did not answer, and what was said) */
 enum db_status db_connect(struct db_conn *db);
 
+/* After a connect that answered LOST: did the server refuse for a reason that waiting does
+ * not mend, such as a wrong password or a database that is not there? */
+bool db_is_refused(const struct db_conn *db);
+
+/* Can libpq read this URL?  If not, `why` gets its words. */
+bool db_url_is_valid(const char *url, char *why, size_t size);
+
 /* Hang up now.  The next run connects again, without a back-off. */
 void db_disconnect(struct db_conn *db);
 

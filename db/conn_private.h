@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* conn_private.h -- what conn.c, run.c, rows.c and pool.c share; nobody else includes it. */
+/* conn_private.h -- what conn.c, message.c, pool.c, rows.c and run.c share; nobody else includes it. */
 #ifndef DB_CONN_PRIVATE_H
 #define DB_CONN_PRIVATE_H
 
@@ -40,14 +40,22 @@ struct db_conn {
 /* Free the results of the last run. */
 void db_clear_results(struct db_conn *db);
 
-/* Keep one line of what libpq or the server said. */
+/* Keep what libpq or the server said, as one line. */
 void db_note_error(struct db_conn *db, const char *text);
 
 /* Note the error and hang up.  Answers DB_LOST. */
 enum db_status db_lose(struct db_conn *db, const char *text);
 
-/* The same because the server did not answer in time: libpq's words if it has some. */
-enum db_status db_lose_silent(struct db_conn *db);
+/* The same after waiting for the server: libpq's words if it has some, and if `is_late` that
+ * it did not answer within `allowed_ms`. */
+enum db_status db_lose_silent(struct db_conn *db, bool is_late, int64_t allowed_ms);
+
+/* Add to `out` the lines of `text` as one: "a\n\tb." as "a; b.".  The SQLSTATEs and places
+ * in the server's source that libpq's verbose messages have are left out. */
+void db_fold(char *out, size_t size, const char *text);
+
+/* The first SQLSTATE in a verbose message of libpq; "" if there is none. */
+void db_find_state(char state[6], const char *text);
 
 /* Is a connection between two runs broken, or about to be? */
 bool db_is_stale(const struct db_conn *db);

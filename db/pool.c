@@ -36,7 +36,8 @@ struct db_pool {
     pthread_cond_t work; /* for the opener: a connection was closed, or the end */
     bool is_ending;
     bool is_down;
-    char why[ERROR_MAX]; /* the pool is down: what was said */
+    char why[ERROR_MAX]; /* what was said when a connection could not be opened last, or
+                          * when the server fell silent; "" once all are open */
     size_t size;
     size_t in_use;
     struct db_conn **all;
@@ -131,9 +132,8 @@ static bool is_any_open(const struct db_pool *pool)
     return pool->in_use + pool->free.count > 0;
 }
 
-static void go_down(struct db_pool *pool, const char *why)
+static void go_down(struct db_pool *pool)
 {
-    (void)snprintf(pool->why, sizeof(pool->why), "%s", why);
     pool->is_down = true;
     while (pool->first != NULL)
         tell_first(pool, NULL);
@@ -142,8 +142,10 @@ static void go_down(struct db_pool *pool, const char *why)
 static void put_closed(struct db_pool *pool, struct db_conn *db)
 {
     push(&pool->closed, db);
+    if (db->fell_silent)
+        (void)snprintf(pool->why, sizeof(pool->why), "%s", db->error);
     if (db->fell_silent && !is_any_open(pool))
-        go_down(pool, db->error);
+        go_down(pool);
     (void)pthread_cond_signal(&pool->work);
 }
 
@@ -159,12 +161,15 @@ static void open_one(struct db_pool *pool, struct db_conn *db)
     (void)pthread_mutex_lock(&pool->mutex);
     if (st == DB_OK) {
         pool->is_down = false;
+        if (pool->closed.count == 0)
+            pool->why[0] = '\0';
         hand_on(pool, db);
         return;
     }
     push(&pool->closed, db);
+    (void)snprintf(pool->why, sizeof(pool->why), "%s", db->error);
     if (!is_any_open(pool))
-        go_down(pool, db->error);
+        go_down(pool);
 }
 
 static void *keep_open(void *arg)
@@ -295,9 +300,11 @@ static void explain(const struct db_pool *pool, enum db_status st, int64_t wait_
     if (st == DB_TIMEOUT)
         (void)snprintf(out, DB_POOL_WHY_MAX,
                        "no connection to the database became free within %lld ms: %zu of "
-                       "%zu are open, %zu are in use, and %lld requests wait",
+                       "%zu are open, %zu are in use, and %lld requests wait%s%.300s",
                        (long long)wait_ms, pool->in_use + pool->free.count, pool->size,
-                       pool->in_use, (long long)pool->sums.waiting);
+                       pool->in_use, (long long)pool->sums.waiting,
+                       pool->why[0] != '\0' ? "; no more can be opened: " : "",
+                       pool->why);
     else if (st == DB_LOST)
         (void)snprintf(out, DB_POOL_WHY_MAX, "%.*s", DB_POOL_WHY_MAX - 1, pool->why);
 }

@@ -218,7 +218,9 @@ static enum db_status read_all(struct db_conn *db, const bool *prepares)
         db_disconnect(db);
         return DB_LOST;
     }
-    return read ? first : db_lose_silent(db);
+    return read ? first
+                : db_lose_silent(db, monotonic_ns() >= deadline_ns,
+                                 db->opts.statement_timeout_ms + GRACE_MS);
 }
 
 enum db_status db_run(struct db_conn *db)

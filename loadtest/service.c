@@ -16,6 +16,8 @@
 #include "loadtest/http_client.h"
 #include "loadtest/interrupt.h"
 
+/* A service ends by itself when its --start-timeout of 30 s has passed; beyond it lies what
+ * is done after the stores have answered. */
 enum { FLAGS_MAX = 48, READY_MS = 45000, STOP_MS = 15000, LINE_MAX_BYTES = 512 };
 
 static bool start_one(struct service *s, const struct service_plan *plan, int index,

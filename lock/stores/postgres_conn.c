@@ -21,16 +21,22 @@ struct postgres_conn {
     char label[LABEL_SIZE];
 };
 
-/* One line of what libpq or the server said; never the URL, which has a password. */
-static const char *one_line(const char *text, char out[SAID_SIZE])
+/* One line of what libpq or the server said; never the URL, which has a password.  libpq
+ * begins with the server's address, so a text that ends there has no reason: give it one. */
+static const char *one_line(const char *text, const char *reason, char out[SAID_SIZE])
 {
     size_t n = 0;
 
-    for (; text[n] != '\0' && n < SAID_SIZE - 1; n++)
-        out[n] = text[n] == '\n' ? ' ' : text[n];
+    for (; *text != '\0' && n < SAID_SIZE - 1; text++)
+        if (strchr(" \t\r\n", *text) == NULL)
+            out[n++] = *text;
+        else if (n > 0 && out[n - 1] != ' ')
+            out[n++] = ' ';
     while (n > 0 && out[n - 1] == ' ')
         n--;
     out[n] = '\0';
+    if (n == 0 || out[n - 1] == ':')
+        snprintf(out + n, SAID_SIZE - n, "%s%s", n > 0 ? " " : "", reason);
     return out;
 }
 
@@ -39,7 +45,8 @@ static dlock_status fail(const struct postgres_conn *conn, dlock_status st,
 {
     char said[SAID_SIZE];
 
-    return dlock_fail(st, "%s: %s", conn->label, one_line(text, said));
+    return dlock_fail(st, "%s: %s", conn->label,
+                      one_line(text, "did not answer in time", said));
 }
 
 /* False: the deadline passed. */
@@ -129,8 +136,7 @@ dlock_status postgres_connect(struct postgres_conn **out, const char *url,
                        (strstr(said, "authentication") != NULL ||
                         strstr(said, "does not exist") != NULL);
 
-        st = fail(conn, refused ? DLOCK_PROTOCOL : DLOCK_IO,
-                  said[0] != '\0' ? said : "did not answer in time");
+        st = fail(conn, refused ? DLOCK_PROTOCOL : DLOCK_IO, said);
     } else if (PQsetnonblocking(conn->pg, 1) != 0) {
         st = fail(conn, DLOCK_IO, PQerrorMessage(conn->pg));
     }

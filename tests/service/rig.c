@@ -102,31 +102,55 @@ static int status_of(int status)
     return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 }
 
-struct rig_service rig_start(const char *const *args)
+struct rig_service rig_launch(const char *const *args)
 {
     const char *argv[RIG_ARGS_MAX];
     struct rig_service s = {0};
     int ends[2];
-    char line[256] = "";
     int err = temp_file(s.log, sizeof(s.log), "log");
-    FILE *out = NULL;
 
     assert_int_equal(pipe2(ends, O_CLOEXEC), 0);
     service_argv(argv, args);
     s.pid = spawn(argv, ends[1], err);
     (void)close(err);
     (void)close(ends[1]);
-    out = fdopen(ends[0], "r");
+    s.out = ends[0];
+    return s;
+}
+
+void rig_await_ready(struct rig_service *s)
+{
+    char line[256] = "";
+    FILE *out = fdopen(s->out, "r");
+
     assert_non_null(out);
     if (fgets(line, sizeof(line), out) == NULL ||
         sscanf(line, "ready orders=http://127.0.0.1:%d admin=http://127.0.0.1:%d",
-               &s.orders_port, &s.admin_port) != 2) {
-        (void)kill(s.pid, SIGKILL);
-        (void)waitpid(s.pid, NULL, 0);
-        fail_msg("the service did not come up; see %s", s.log);
+               &s->orders_port, &s->admin_port) != 2) {
+        (void)kill(s->pid, SIGKILL);
+        (void)waitpid(s->pid, NULL, 0);
+        fail_msg("the service did not come up; see %s", s->log);
     }
     (void)fclose(out);
+}
+
+struct rig_service rig_start(const char *const *args)
+{
+    struct rig_service s = rig_launch(args);
+
+    rig_await_ready(&s);
     return s;
+}
+
+bool rig_has_logged(const struct rig_service *s, const char *words)
+{
+    char log[8192];
+    FILE *file = fopen(s->log, "re");
+
+    assert_non_null(file);
+    log[fread(log, 1, sizeof(log) - 1, file)] = '\0';
+    (void)fclose(file);
+    return strstr(log, words) != NULL;
 }
 
 static char record_flag[80] = "--record=/tmp/seckill-test-record-XXXXXX";

@@ -27,12 +27,20 @@ struct rig_service {
     int orders_port;
     int admin_port;
     char log[RIG_PATH_MAX]; /* its standard error */
+    int out;                /* its standard output, until it is ready */
 };
 
 /* Start a service on free ports with these further arguments (up to a NULL) and wait
  * until it is ready. */
 struct rig_service rig_start(const char *const *args);
 #define RIG_START(...) rig_start((const char *const[]){__VA_ARGS__, NULL})
+
+/* The two halves of it, for a start that is not to come about by itself. */
+struct rig_service rig_launch(const char *const *args);
+void rig_await_ready(struct rig_service *s);
+
+/* Has it written this to its log? */
+bool rig_has_logged(const struct rig_service *s, const char *words);
 
 /* "--record=DIR", with a directory for this program's services, gone when it ends. */
 const char *rig_record_flag(void);

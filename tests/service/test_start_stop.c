@@ -100,11 +100,14 @@ static void a_missing_server_is_named(void **state)
                    port);
     (void)snprintf(postgres, sizeof(postgres),
                    "--database-url=postgresql://nobody@127.0.0.1:%d/x", port);
-    EXPECT_EXIT(69, "Redis is not available", redis);
-    EXPECT_EXIT(69, "lets other machines free locks", "--admin-listen=0.0.0.0:0", redis);
-    EXPECT_EXIT(69, "Redis is not available", "--lock=redlock", redlock);
-    EXPECT_EXIT(69, "PostgreSQL is not available", postgres);
-    EXPECT_EXIT(69, "PostgreSQL is not available", "--lock=none", redis, postgres);
+    EXPECT_EXIT(69, "Redis is not available", "--start-timeout=0", redis);
+    EXPECT_EXIT(69, "lets other machines free locks", "--start-timeout=0",
+                "--admin-listen=0.0.0.0:0", redis);
+    EXPECT_EXIT(69, "Redis is not available", "--start-timeout=0", "--lock=redlock",
+                redlock);
+    EXPECT_EXIT(69, "PostgreSQL is not available", "--start-timeout=0", postgres);
+    EXPECT_EXIT(69, "PostgreSQL is not available", "--start-timeout=0", "--lock=none", redis,
+                postgres);
     (void)close(fd);
 }
 

@@ -90,7 +90,8 @@ static void without_a_server_nothing_is_sold(void **state)
     (void)state;
     assert_int_not_equal(rig_run((const char *const[]){"--lock=zk-seq",
                                                        "--zookeeper-url=127.0.0.1:1",
-                                                       "--zookeeper-timeout=300ms", NULL},
+                                                       "--zookeeper-timeout=300ms",
+                                                       "--start-timeout=0", NULL},
                                  said, sizeof(said)), 0);
     assert_non_null(strstr(said, "127.0.0.1:1"));
 }

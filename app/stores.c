@@ -1,0 +1,227 @@
+/* SPDX-License-Identifier: MIT */
+/* stores.c -- reach the stores when the service starts.
+ *
+ * The time that a lock gives its store is made for orders: redlock's nodes have 50 ms.  A
+ * machine that is busy starting everything else needs more, so each question is asked again
+ * until the start's own patience ends.
+ */
+#include "app/stores.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "app/limited.h"
+#include "app/patience.h"
+#include "db/order.h"
+#include "db/voucher.h"
+
+enum { WHY_MAX = 600 };
+
+/* How one question to a store ended. */
+enum attempt_answer {
+    ATTEMPT_OK,
+    ATTEMPT_AGAIN,   /* it did not answer, or is not up yet */
+    ATTEMPT_REFUSED, /* waiting does not help */
+    ATTEMPT_USAGE,   /* the settings are wrong */
+};
+
+typedef enum attempt_answer store_attempt(struct service *s, char why[WHY_MAX]);
+
+struct db_options stores_database_options(const struct config *c)
+{
+    struct db_options opts = db_options_default(c->database_url);
+
+    opts.application_name = c->process_name;
+    opts.statement_timeout_ms = (int)c->statement_timeout_ms;
+    opts.idle_timeout_ms = (int)c->idle_transaction_ms;
+    return opts;
+}
+
+dlock_options stores_lock_options(const struct config *c)
+{
+    dlock_options opts = dlock_options_default();
+
+    opts.variant = c->lock;
+    opts.redis_url = c->redis_url;
+    opts.redlock_urls = c->redlock_urls;
+    opts.database_url = c->database_url;
+    opts.record_dir = c->record;
+    opts.database_timeout_ms = (int)c->statement_timeout_ms;
+    opts.zookeeper_url = c->zookeeper_url;
+    opts.zookeeper_timeout_ms = (int)c->zookeeper_timeout_ms;
+    opts.lease_ms = (int)c->lock_lease_ms;
+    opts.watchdog = c->watchdog;
+    opts.retry = c->retry;
+    opts.redlock_sequential = strcmp(c->redlock, "sequential") == 0;
+    opts.redis_timeout_ms = (int)c->redis_timeout_ms;
+    opts.redlock_node_timeout_ms = (int)c->redlock_node_timeout_ms;
+    return opts;
+}
+
+static const char *lock_store_name(const char *lock)
+{
+    const char *store = dlock_variant_find(lock)->store;
+
+    return strcmp(store, "postgresql") == 0  ? "PostgreSQL"
+           : strcmp(store, "zookeeper") == 0 ? "ZooKeeper"
+                                             : "Redis";
+}
+
+/* Called by the lock library when a held lock is gone. */
+static void count_lost_lock(const dlock_lease *lease, void *arg)
+{
+    struct service *s = arg;
+
+    metrics_lock_lost(s->metrics);
+    LIMITED_WARN("the lock %s was lost while it was held", lease->name);
+}
+
+/* A server that answered, but is not up yet.  The lock library takes its refusal for one
+ * for good. */
+static bool is_not_up_yet(const char *said)
+{
+    static const char *const SAID[] = {": LOADING ", ": MASTERDOWN ", ": CLUSTERDOWN ",
+                                       ": TRYAGAIN ", ": BUSY "};
+
+    for (size_t i = 0; i < sizeof(SAID) / sizeof(SAID[0]); i++)
+        if (strstr(said, SAID[i]) != NULL)
+            return true;
+    return false;
+}
+
+static enum attempt_answer judge_lock(dlock_status st, const char *said)
+{
+    switch (st) {
+    case DLOCK_OK:
+        return ATTEMPT_OK;
+    case DLOCK_INVALID:
+        return ATTEMPT_USAGE;
+    case DLOCK_IO:
+    case DLOCK_UNKNOWN:
+    case DLOCK_TIMEOUT:
+        return ATTEMPT_AGAIN;
+    default:
+        return is_not_up_yet(said) ? ATTEMPT_AGAIN : ATTEMPT_REFUSED;
+    }
+}
+
+static void explain_lock(dlock_status st, char why[WHY_MAX])
+{
+    const char *said = dlock_error();
+
+    if (st == DLOCK_INVALID)
+        (void)snprintf(why, WHY_MAX, "%s", said);
+    else
+        (void)snprintf(why, WHY_MAX, "%s%s%s", dlock_status_text(st),
+                       said[0] != '\0' ? ": " : "", said);
+}
+
+static enum attempt_answer try_locks(struct service *s, char why[WHY_MAX])
+{
+    dlock_options opts = stores_lock_options(s->config);
+    dlock_status st;
+
+    opts.on_lost = count_lost_lock;
+    opts.on_lost_arg = s;
+    st = dlock_open(&s->locks, &opts);
+    explain_lock(st, why);
+    return judge_lock(st, why);
+}
+
+static enum attempt_answer try_admission(struct service *s, char why[WHY_MAX])
+{
+    dlock_status st = admission_open(&s->admission, s->config);
+
+    explain_lock(st, why);
+    return judge_lock(st, why);
+}
+
+/* What a connection that is not there means. */
+static enum attempt_answer judge_connection(const struct db_conn *db, char why[WHY_MAX])
+{
+    (void)snprintf(why, WHY_MAX, "%s", db_error(db));
+    return db_is_refused(db) ? ATTEMPT_REFUSED : ATTEMPT_AGAIN;
+}
+
+/* Are the tables there that the settings need? */
+static enum attempt_answer look_for_tables(struct db_conn *db, bool wants_record,
+                                           char why[WHY_MAX])
+{
+    struct voucher_window window;
+    bool is_found = false;
+    bool has_record = true;
+    enum db_status st = voucher_find_window(db, 1, &window, &is_found);
+
+    if (st == DB_OK && wants_record)
+        st = order_look_for_record(db, &has_record);
+    if (st == DB_LOST || st == DB_TIMEOUT)
+        return judge_connection(db, why);
+    if (st != DB_OK)
+        (void)snprintf(why, WHY_MAX, "the tables of db/schema.sql are missing: %s",
+                       db_error(db));
+    else if (!has_record)
+        (void)snprintf(why, WHY_MAX, "--record needs the table tb_voucher_write, and leave "
+                                     "to add to it: run db/schema.sql as the database's "
+                                     "owner");
+    return st == DB_OK && has_record ? ATTEMPT_OK : ATTEMPT_REFUSED;
+}
+
+/* One connection, to see that PostgreSQL is there and has the tables. */
+static enum attempt_answer try_database(struct service *s, char why[WHY_MAX])
+{
+    struct db_options opts = stores_database_options(s->config);
+    struct db_conn *db = db_new(&opts);
+    enum attempt_answer answer;
+
+    if (db == NULL) {
+        (void)snprintf(why, WHY_MAX, "out of memory");
+        return ATTEMPT_REFUSED;
+    }
+    answer = db_connect(db) != DB_OK
+                 ? judge_connection(db, why)
+                 : look_for_tables(db, s->config->record != NULL, why);
+    db_free(db);
+    return answer;
+}
+
+/* Ask until it answers.  `flag` is the setting that wants the store; NULL: every service
+ * does. */
+static enum exit_code reach(struct service *s, struct patience *patience,
+                            store_attempt *attempt, const char *store, const char *flag,
+                            const char *value)
+{
+    char why[WHY_MAX] = "";
+    enum attempt_answer answer;
+    char wanted[96] = "";
+
+    if (flag != NULL)
+        (void)snprintf(wanted, sizeof(wanted), " for %s=%.60s", flag, value);
+    do
+        answer = attempt(s, why);
+    while (answer == ATTEMPT_AGAIN && patience_wait(patience, store, why));
+    if (answer == ATTEMPT_OK)
+        return EXIT_VALID;
+    if (answer == ATTEMPT_USAGE)
+        log_error("%s=%s cannot be used with these settings: %s", flag, value, why);
+    else if (answer == ATTEMPT_REFUSED)
+        log_error("%s is not available%s: %s", store, wanted, why);
+    else
+        log_error("%s is not available%s, after %lld s of trying (--start-timeout): %s",
+                  store, wanted, (long long)patience_seconds(patience), why);
+    return answer == ATTEMPT_USAGE ? EXIT_USAGE : EXIT_UNAVAILABLE;
+}
+
+enum exit_code stores_open(struct service *s)
+{
+    const struct config *c = s->config;
+    struct patience patience;
+    enum exit_code rc;
+
+    patience_begin(&patience, c->start_timeout_ms);
+    rc = reach(s, &patience, try_locks, lock_store_name(c->lock), "--lock", c->lock);
+    if (rc == EXIT_VALID && c->admission_kind != ADMISSION_NONE)
+        rc = reach(s, &patience, try_admission, "Redis", "--admission", c->admission);
+    if (rc == EXIT_VALID)
+        rc = reach(s, &patience, try_database, "PostgreSQL", NULL, NULL);
+    return rc;
+}

@@ -1,0 +1,121 @@
+/* SPDX-License-Identifier: MIT */
+/* message.c -- reads what libpq says: several lines of text for people. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "db/conn.h"
+#include "db/conn_private.h"
+
+enum { STATE_LEN = 5 };
+
+/* Where a SQLSTATE stands in a line "...: SEVERITY:  28P01: text"; NULL: nowhere. */
+static const char *state_in(const char *line, size_t len)
+{
+    for (size_t i = 2; i + STATE_LEN + 2 <= len; i++)
+        if (line[i - 1] == ' ' && line[i - 2] == ' ' &&
+            strspn(line + i, "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ") == STATE_LEN &&
+            line[i + STATE_LEN] == ':' && line[i + STATE_LEN + 1] == ' ')
+            return line + i;
+    return NULL;
+}
+
+void db_find_state(char state[6], const char *text)
+{
+    const char *found = state_in(text, strlen(text));
+
+    (void)snprintf(state, STATE_LEN + 1, "%s", found != NULL ? found : "");
+}
+
+static void add(char *out, size_t size, const char *text, size_t len)
+{
+    size_t used = strlen(out);
+
+    (void)snprintf(out + used, size - used, "%.*s", (int)len, text);
+}
+
+/* Two lines are two statements, unless the first ends in a sign of its own. */
+static void add_seam(char *out, size_t size)
+{
+    size_t n = strlen(out);
+
+    if (n > 0)
+        add(out, size, "; ", 2);
+    if (n > 0 && strchr(".:;,?!", out[n - 1]) != NULL) {
+        out[n] = '\0';
+        add(out, size, " ", 1);
+    }
+}
+
+static void add_line(char *out, size_t size, const char *line, size_t len)
+{
+    static const char PLACE[] = "LOCATION:";
+    const char *state = state_in(line, len);
+    size_t before = state != NULL ? (size_t)(state - line) : 0;
+
+    if (len == 0 || strncmp(line, PLACE, sizeof(PLACE) - 1) == 0)
+        return;
+    add_seam(out, size);
+    if (state != NULL) {
+        add(out, size, line, before);
+        before += STATE_LEN + 2;
+    }
+    add(out, size, line + before, len - before);
+}
+
+void db_fold(char *out, size_t size, const char *text)
+{
+    while (*text != '\0') {
+        size_t len;
+
+        text += strspn(text, " \t\r\n");
+        len = strcspn(text, "\n");
+        for (size_t n = len;; n--) {
+            if (n > 0 && strchr(" \t\r", text[n - 1]) != NULL)
+                continue;
+            add_line(out, size, text, n);
+            break;
+        }
+        text += len;
+    }
+    for (char *c = out; *c != '\0'; c++)
+        if ((unsigned char)*c < ' ')
+            *c = ' ';
+}
+
+bool db_is_refused(const struct db_conn *db)
+{
+    static const char *const FINAL[] = {
+        "28", /* the password, or the host-based access rules */
+        "3D", /* there is no such database */
+        "42", /* not allowed to connect to it */
+        "22", /* a parameter in the URL */
+        "0A", /* the server cannot do what is asked */
+    };
+
+    /* What libpq itself finds wrong with an option has no SQLSTATE. */
+    if (db->state[0] == '\0')
+        return strncmp(db->error, "invalid ", 8) == 0;
+    for (size_t i = 0; i < sizeof(FINAL) / sizeof(FINAL[0]); i++)
+        if (strncmp(db->state, FINAL[i], 2) == 0)
+            return true;
+    return false;
+}
+
+bool db_url_is_valid(const char *url, char *why, size_t size)
+{
+    char *said = NULL;
+    PQconninfoOption *options = PQconninfoParse(url, &said);
+
+    const char *repeated;
+
+    why[0] = '\0';
+    if (options == NULL)
+        db_fold(why, size, said != NULL ? said : "out of memory");
+    repeated = strstr(why, url); /* and it may have a password in it */
+    if (repeated != NULL)
+        (void)snprintf(why + (repeated - why), size - (size_t)(repeated - why), "...");
+    PQconninfoFree(options);
+    PQfreemem(said);
+    return options != NULL;
+}

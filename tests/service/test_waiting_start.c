@@ -1,0 +1,269 @@
+/* SPDX-License-Identifier: MIT */
+/* test_waiting_start.c -- a start whose stores do not answer yet, or refuse for good. */
+#include <arpa/inet.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "tests/service/rig.h"
+
+static char said[16384];
+
+static void expect_said(const char *words)
+{
+    if (strstr(said, words) == NULL)
+        fail_msg("no \"%s\" in:\n%s", words, said);
+}
+
+/* Start it with these settings: it ends with `status`, and says all of `words`. */
+static void expect_end(const char *const *args, int status, const char *const *words)
+{
+    int got = rig_run(args, said, sizeof(said));
+
+    if (got != status)
+        fail_msg("exit %d instead of %d:\n%s", got, status, said);
+    for (; *words != NULL; words++)
+        expect_said(*words);
+}
+#define ARGS(...) ((const char *const[]){__VA_ARGS__, NULL})
+
+static int line_count(const char *words)
+{
+    int n = 0;
+
+    for (const char *at = said; (at = strstr(at, words)) != NULL; at++)
+        n++;
+    return n;
+}
+
+/* The lab's URL of PostgreSQL as a flag, with another user or password or database. */
+static const char *database_flag(const char *user, const char *password,
+                                 const char *database)
+{
+    static char flag[512];
+    const char *url = getenv("SECKILL_DATABASE_URL");
+    const char *at = url != NULL ? strchr(url, '@') : NULL;
+
+    assert_non_null(at);
+    (void)snprintf(flag, sizeof(flag), "--database-url=postgresql://%s:%s%.*s/%s", user,
+                   password, (int)(strchr(at, '/') - at), at, database);
+    return flag;
+}
+
+/* A port that is bound; with `listens` clients are let in, but nobody ever answers. */
+static int taken_port(int *fd, bool listens)
+{
+    struct sockaddr_in at = {.sin_family = AF_INET};
+    socklen_t len = sizeof(at);
+
+    at.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    *fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    assert_int_equal(bind(*fd, (struct sockaddr *)&at, sizeof(at)), 0);
+    if (listens)
+        assert_int_equal(listen(*fd, 64), 0);
+    assert_int_equal(getsockname(*fd, (struct sockaddr *)&at, &len), 0);
+    return ntohs(at.sin_port);
+}
+
+static void a_store_that_does_not_answer_is_waited_for_and_named(void **state)
+{
+    char redis[64], postgres[96];
+    int fd;
+    int port = taken_port(&fd, false);
+
+    (void)state;
+    (void)snprintf(redis, sizeof(redis), "--redis-url=redis://127.0.0.1:%d", port);
+    (void)snprintf(postgres, sizeof(postgres),
+                   "--database-url=postgresql://nobody@127.0.0.1:%d/x", port);
+    expect_end(ARGS("--start-timeout=2s", redis), 69,
+               ARGS("Redis has not answered for 1 s; trying for 1 s more (--start-timeout)",
+                    "Redis is not available for --lock=reentrant, after 2 s of trying",
+                    "Connection refused"));
+    expect_end(ARGS("--start-timeout=2s", "--lock=none", postgres), 69,
+               ARGS("PostgreSQL has not answered for 1 s; trying for 1 s more",
+                    "PostgreSQL is not available, after 2 s of trying",
+                    "Connection refused"));
+    (void)close(fd);
+}
+
+/* libpq begins a sentence with the server's address, and has no end for it. */
+static void a_silent_server_has_a_reason_too(void **state)
+{
+    char postgres[96];
+    int fd;
+    int port = taken_port(&fd, true);
+
+    (void)state;
+    (void)snprintf(postgres, sizeof(postgres),
+                   "--database-url=postgresql://nobody@127.0.0.1:%d/x", port);
+    expect_end(ARGS("--start-timeout=0", "--lock=none", postgres), 69,
+               ARGS("the server did not answer within 2000 ms\n"));
+    expect_end(ARGS("--start-timeout=0", "--lock=pg-row", "--statement-timeout=300ms",
+                    postgres),
+               69, ARGS("PostgreSQL is not available for --lock=pg-row",
+                        "did not answer in time\n"));
+    (void)close(fd);
+}
+
+/* None of these gets better by waiting, so the 30 s are not used. */
+static void a_refusal_for_good_ends_the_start_at_once(void **state)
+{
+    (void)state;
+    expect_end(ARGS("--lock=none", database_flag("seckill_service", "wrong", "seckill")), 69,
+               ARGS("PostgreSQL is not available: ",
+                    "password authentication failed for user \"seckill_service\"\n"));
+    assert_int_equal(line_count("has not answered"), 0);
+    expect_end(ARGS("--lock=none", database_flag("nobody", "wrong", "seckill")), 69,
+               ARGS("authentication failed for user \"nobody\"\n"));
+    assert_int_equal(line_count("has not answered"), 0);
+    expect_end(ARGS("--lock=none", "--database-url=postgresql://a:secret@h:port/x"), 69,
+               ARGS("PostgreSQL is not available: invalid integer value \"port\""));
+    assert_int_equal(line_count("has not answered"), 0);
+    expect_end(ARGS("--lock=none", "--database-url=postgresql://a:secret@[::1/x"), 64,
+               ARGS("--database-url", "must be postgresql://", "IPv6 host address"));
+    assert_null(strstr(said, "secret"));
+}
+
+/* Names what is missing, and takes no time either. */
+static void missing_tables_end_the_start_at_once(void **state)
+{
+    char with_password[128];
+    const char *url = getenv("SECKILL_DATABASE_URL");
+    const char *colon = strchr(url + strlen("postgresql://"), ':');
+
+    (void)state;
+    (void)snprintf(with_password, sizeof(with_password), "%.*s",
+                   (int)(strchr(url, '@') - colon - 1), colon + 1);
+    expect_end(ARGS("--lock=none",
+                    database_flag("seckill_service", with_password, "postgres")),
+               69, ARGS("PostgreSQL is not available: the tables of db/schema.sql are "
+                        "missing: ", "does not exist"));
+    assert_int_equal(line_count("has not answered"), 0);
+    expect_end(ARGS("--lock=none",
+                    database_flag("seckill_service", with_password, "no_such_database")),
+               69, ARGS("database \"no_such_database\" does not exist\n"));
+    assert_int_equal(line_count("has not answered"), 0);
+    (void)memset(with_password, 0, sizeof(with_password));
+}
+
+/* A message of several lines is one line of the log, with nothing lost and nothing odd. */
+static void several_lines_of_libpq_become_one(void **state)
+{
+    (void)state;
+    expect_end(ARGS("--start-timeout=0", "--lock=none",
+                    "--database-url=postgresql://nobody@127.0.0.1:1,127.0.0.1:2/x"),
+               69, ARGS("port 1 failed: Connection refused; Is the server running on that "
+                        "host and accepting TCP/IP connections? connection to server at "
+                        "\"127.0.0.1\", port 2 failed: Connection refused"));
+    assert_null(strstr(said, "\n\t"));
+    assert_null(strstr(said, "??"));
+}
+
+static struct rig_service service;
+
+static bool has_complained(void *store)
+{
+    return rig_has_logged(&service, store);
+}
+
+static void await_complaint(const char *words)
+{
+    if (!rig_until(has_complained, (void *)(uintptr_t)words, 30000))
+        fail_msg("no \"%s\" in %s", words, service.log);
+}
+
+static void a_stop_during_the_start_is_heard_at_once(void **state)
+{
+    char postgres[96];
+    int fd;
+    int port = taken_port(&fd, true);
+
+    (void)state;
+    (void)snprintf(postgres, sizeof(postgres),
+                   "--database-url=postgresql://nobody@127.0.0.1:%d/x", port);
+    service = rig_launch(ARGS("--lock=none", postgres));
+    await_complaint("PostgreSQL has not answered for");
+    rig_signal(&service, SIGTERM);
+    /* An attempt lasts 2 s, and 30 s are left. */
+    assert_int_equal(rig_wait(&service, 1500), 128 + SIGTERM);
+    assert_true(rig_has_logged(&service, "ended during the start"));
+    (void)unlink(service.log);
+    (void)close(service.out);
+    (void)close(fd);
+}
+
+static void signal_servers(pid_t pid, int signal_number)
+{
+    char command[96];
+
+    (void)snprintf(command, sizeof(command), "kill -%d $(ps -o pid= --ppid %d) %d",
+                   signal_number, (int)pid, (int)pid);
+    assert_int_equal(system(command), 0);
+}
+
+/* It hangs when the service is started, and goes on when the service has said so. */
+static void a_server_that_hangs_at_first_only_delays_the_start(void **state)
+{
+    static const struct {
+        const char *server, *lock, *complaint;
+    } STARTS[] = {
+        {"postgres", "--lock=none", "PostgreSQL has not answered for"},
+        {"postgres", "--lock=pg-advisory", "PostgreSQL has not answered for"},
+        {"redis", "--lock=fair", "Redis has not answered for"},
+    };
+
+    (void)state;
+    rig_lab_up();
+    for (size_t i = 0; i < sizeof(STARTS) / sizeof(STARTS[0]); i++) {
+        pid_t pid = rig_lab_pid(STARTS[i].server);
+
+        signal_servers(pid, SIGSTOP);
+        service = rig_launch(ARGS(STARTS[i].lock));
+        await_complaint(STARTS[i].complaint);
+        signal_servers(pid, SIGCONT);
+        rig_await_ready(&service);
+        rig_stop(&service);
+    }
+    rig_lab_down();
+}
+
+/* A majority hangs, so that the lock cannot be taken, and one of them comes back. */
+static void redlock_waits_for_a_majority(void **state)
+{
+    static const char *const NODES[] = {"redlock-1", "redlock-2", "redlock-3"};
+    pid_t pids[3];
+
+    (void)state;
+    rig_lab_up();
+    for (int i = 0; i < 3; i++) {
+        pids[i] = rig_lab_pid(NODES[i]);
+        assert_int_equal(kill(pids[i], SIGSTOP), 0);
+    }
+    service = rig_launch(ARGS("--lock=redlock"));
+    await_complaint("2 of 5 nodes answered, 3 are needed");
+    assert_int_equal(kill(pids[1], SIGCONT), 0);
+    rig_await_ready(&service);
+    rig_stop(&service);
+    assert_int_equal(kill(pids[0], SIGCONT), 0);
+    assert_int_equal(kill(pids[2], SIGCONT), 0);
+    rig_lab_down();
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_store_that_does_not_answer_is_waited_for_and_named),
+        cmocka_unit_test(a_silent_server_has_a_reason_too),
+        cmocka_unit_test(a_refusal_for_good_ends_the_start_at_once),
+        cmocka_unit_test(missing_tables_end_the_start_at_once),
+        cmocka_unit_test(several_lines_of_libpq_become_one),
+        cmocka_unit_test(a_stop_during_the_start_is_heard_at_once),
+        cmocka_unit_test(a_server_that_hangs_at_first_only_delays_the_start),
+        cmocka_unit_test(redlock_waits_for_a_majority),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
