@@ -17,7 +17,13 @@ BUILD  ?= release
 V      ?= 0
 WERROR ?= 0
 CC     ?= cc
-PREFIX ?= /usr/local
+PREFIX     ?= /usr/local
+BINDIR     ?= $(PREFIX)/bin
+LIBDIR     ?= $(PREFIX)/lib
+INCLUDEDIR ?= $(PREFIX)/include
+DATADIR    ?= $(PREFIX)/share
+MANDIR     ?= $(DATADIR)/man
+DOCDIR     ?= $(DATADIR)/doc/dlock
 # What `make demo` compares: names with commas, or all.
 LOCKS  ?= none,local,naive,owner,lua,reentrant,redlock
 # More flags for `seckill matrix`.
@@ -111,15 +117,27 @@ all: $(PROGRAMS) $(WALL_CLOCK) $(SHARED)    ## build the service and the laborat
 .PHONY: lib
 lib: $(LIBRARY) $(SHARED)                   ## build the lock library, static and shared
 
-.PHONY: install
-install: lib                                ## install it: PREFIX=/usr/local, DESTDIR=
-	install -d $(DESTDIR)$(PREFIX)/lib/pkgconfig $(DESTDIR)$(PREFIX)/include/dlock
-	install -m 644 lock/dlock.h lock/dlock_primitives.h $(DESTDIR)$(PREFIX)/include/dlock/
-	install -m 644 $(LIBRARY) $(DESTDIR)$(PREFIX)/lib/libdlock.a
-	install -m 755 $(SHARED) $(DESTDIR)$(PREFIX)/lib/libdlock.so.0
-	ln -sf libdlock.so.0 $(DESTDIR)$(PREFIX)/lib/libdlock.so
-	sed -e 's|@PREFIX@|$(PREFIX)|' -e 's|@VERSION@|$(VERSION)|' lock/dlock.pc.in \
-	  >$(DESTDIR)$(PREFIX)/lib/pkgconfig/dlock.pc
+# tools/install.sh has the list of what goes where.
+MANUAL := $(OUT)/man/library $(OUT)/man/programs
+$(OUT)/man/library: lock/dlock.h lock/dlock_primitives.h tools/manual.sh tools/manual-library.awk base/version.h
+	$(call say,GEN)tools/manual.sh library $@
+$(OUT)/man/programs: $(PROGRAMS) tools/manual.sh tools/manual-program.awk
+	$(call say,GEN)tools/manual.sh programs $@ $(OUT)
+
+.PHONY: manual
+manual: $(MANUAL)                           ## build the manual pages, into build/man/
+
+PLACES := PREFIX BINDIR LIBDIR INCLUDEDIR MANDIR DATADIR DOCDIR DESTDIR OUT SONAME VERSION
+.PHONY: install install-programs uninstall
+install install-programs uninstall: export_places = $(foreach p,$(PLACES),$(p)='$($(p))')
+install: lib $(OUT)/man/library             ## install libdlock: PREFIX=/usr/local LIBDIR=PREFIX/lib DESTDIR=
+	@$(export_places) tools/install.sh install library
+	@$(if $(DESTDIR),true,echo 'Programs find it once ldconfig has run as root, if $(LIBDIR) is in its list.')
+install-programs: $(PROGRAMS) $(OUT)/man/programs ## install seckilld and seckill: PREFIX= BINDIR= DESTDIR=
+	@$(export_places) tools/install.sh install programs
+uninstall: $(OUT)/man/library               ## remove both, with the same PREFIX, LIBDIR, DESTDIR
+	@$(export_places) tools/install.sh uninstall library
+	@$(export_places) tools/install.sh uninstall programs
 
 .PHONY: deps
 deps:                                       ## install the Debian packages that are missing; GROUPS='run test'

@@ -43,6 +43,8 @@ extern "C" {
 #endif
 #pragma GCC visibility push(default)
 
+/* ---- primitives: one Redis for semaphores, permits and latches ---- */
+
 enum { DLOCK_COUNT_MAX = 1000000000 }; /* permits and counts are at most that many */
 
 typedef struct dlock_primitives dlock_primitives; /* opaque */

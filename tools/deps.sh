@@ -29,7 +29,8 @@ declare -A packages=(
         uuid-dev libssl-dev libcurl4-openssl-dev libzookeeper-mt-dev"
     [servers]="libzookeeper-java default-jre-headless
         redis-server redis-tools postgresql wrk"
-    [test]="libcmocka-dev clang libclang-rt-14-dev shellcheck procps curl"
+    [test]="libcmocka-dev clang libclang-rt-14-dev shellcheck procps curl
+        g++ man-db"
     [browser]=""
     [analyze]="cppcheck clang-tools"
     [peers]="maven default-jdk-headless python3 python3-redis"

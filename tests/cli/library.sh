@@ -1,47 +1,213 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# library.sh -- the lock library can be installed, and its how-to tells the truth.
-redis_url=$SECKILL_REDIS_URL
+# library.sh -- the lock library can be installed and removed, its manual is sound, and its
+# how-to tells the truth: what is compiled and run here is what the how-to shows.
+redis_url=$SECKILL_REDIS_URL owner_url=$SECKILL_LAB_DATABASE_URL
 # shellcheck source=tests/cli/support/tap.sh
 . "$(dirname "$0")/support/tap.sh"
 cd "$root" || exit 70
-export PKG_CONFIG_PATH=$work/usr/lib/pkgconfig PKG_CONFIG_SYSROOT_DIR=$work
-install_it() { make -s install DESTDIR="$work" PREFIX=/usr; }
+plan 37
+howto=$root/docs/how-to/use-the-lock-library.md
+export HOME=$work/home
+mkdir "$HOME" "$work/c"
 
+# block LANGUAGE PATTERN: the how-to's block in that language that has a line like this.
+block() {
+    awk -v language="$1" -v pattern="$2" '
+        !/^```/ { text = text $0 "\n"; next }
+        inside  { inside = 0; if (lang == language && text ~ pattern) { printf "%s", text; found = 1; exit } next }
+                { inside = 1; lang = substr($0, 4); text = "" }
+        END     { exit !found }' "$howto"
+}
+block c main >"$work/c/example.c" && block cpp main >"$work/c/holder.cpp" || exit 70
+
+# A database of its own, with nothing in it yet.
+database=dlock_library_$$
+psql -qX "$owner_url" -c "CREATE DATABASE $database" || exit 69
+trap 'psql -qX "$owner_url" -c "DROP DATABASE $database WITH (FORCE)"; finish' EXIT
+DATABASE_URL=$(sed -E "s|^(postgresql://[^/]*/)[^?]*|\1$database|" <<<"$owner_url")
+export DATABASE_URL
+
+# --- what is in the tree ---
+pages() { make -s manual && ls build/man/library/*.3 build/man/library/dlock.7 build/man/programs/*.1; }
+every_call_has_a_page() {
+    local name
+    sed -n 's/^ *\(dlock_[a-z_]*\);$/\1/p' lock/libdlock.map >"$work/names"
+    [ -s "$work/names" ] || return 1
+    while read -r name; do
+        [ -s "build/man/library/$name.3" ] || { echo "$name has none"; return 1; }
+    done <"$work/names"
+}
+clean_pages() {
+    local page out
+    mkdir -p "$work/man" && cp -r build/man/library "$work/man/man3"
+    for page in build/man/library/* build/man/programs/*; do
+        out=$(cd "$work/man" && MAN_KEEP_FORMATTING='' man --warnings -E UTF-8 -l "$root/$page" 2>&1 >"$work/page")
+        if [ -n "$out" ] || [ ! -s "$work/page" ]; then
+            echo "$page: $out"
+            return 1
+        fi
+    done
+}
+check 'the manual pages are made' pages
+check 'every call has a page' every_call_has_a_page
+check 'man reads every page without a warning' clean_pages
+check 'the page of a call says what it answers' \
+    says '^ +BUSY +someone else holds it' man -P cat -l build/man/library/dlock_acquire.3
+check 'the page of a command lists its options' \
+    says '^ +--hazards=' man -P cat -l build/man/programs/seckill-compare.1
+
+unexpected_name() {
+    sed '/dlock_release;/d' lock/libdlock.map >"$work/less.map"
+    make -s lib && cc -shared -o "$work/less.so" -Wl,--version-script="$work/less.map" \
+        -Wl,--whole-archive build/libdlock.a -Wl,--no-whole-archive &&
+        ! tools/check-symbols.sh "$work/less.so"
+}
+check 'the library shows exactly what the headers declare' tools/check-symbols.sh
+check 'a name that is missing from it is seen' says 'names what .* does not show: dlock_release' unexpected_name
+
+# --- in a home directory, as the how-to says ---
+# shellcheck disable=SC2016  # it is what the how-to says, word for word
+home_blocks() { block '' 'PREFIX="\$HOME' && block '' 'psql'; }
+# shellcheck disable=SC1091  # it is the how-to's
+follow_home() { home_blocks >"$work/install.sh" && . "$work/install.sh"; }
+check 'what the how-to says of a home directory works' follow_home
+export PKG_CONFIG_PATH=$HOME/.local/lib/pkgconfig LD_LIBRARY_PATH=$HOME/.local/lib
 in_place() {
-    ls "$work"/usr/lib/libdlock.{a,so,so.0} "$work"/usr/include/dlock/dlock{,_primitives}.h \
-        "$work/usr/lib/pkgconfig/dlock.pc"
+    (cd "$HOME/.local" && ls lib/libdlock.{a,so,so.1} include/dlock/dlock{,_primitives}.h \
+        lib/pkgconfig/dlock.pc share/dlock/postgres.sql share/doc/dlock/LICENSE \
+        share/doc/dlock/use-the-lock-library.md share/man/man3/dlock_open.3 share/man/man7/dlock.7)
 }
+check 'every file is where the how-to says' in_place
+check 'man finds the pages of calls there, also by their second names' \
+    says 'dlock_lease\(3\)' man -M "$HOME/.local/share/man" -P cat dlock_release
 
-shows_no_more_than_declared() {
-    nm -D --defined-only "$work/usr/lib/libdlock.so" | awk '{print $3}' | sort >"$work/shown"
-    grep -ohE '\bdlock_[a-z_]+\(' "$work"/usr/include/dlock/*.h | tr -d '(' | sort -u >"$work/declared"
-    [ -s "$work/shown" ] && ! comm -23 "$work/shown" "$work/declared" | grep .
+# --- programs ---
+# build_as LANGUAGE PATTERN [FLAG]: run the how-to's command for it.
+build_as() { (cd "$work/c" && block '' "$1" | grep -v '^SECKILL' | sh -ex); }
+# run EXPECTED PROGRAM [ARGUMENT]
+run() {
+    local expected=$1
+    shift
+    (cd "$work/c" && SECKILL_REDIS_URL=$redis_url says "$expected" "$@")
 }
-
-# shellcheck disable=SC2016,SC2046  # those are backquotes of Markdown; the flags are words
-compile() {
-    sed -n '/^```c$/,/^```$/p' docs/how-to/use-the-lock-library.md | sed '1d;$d' >"$work/example.c"
-    cc -Wall -Wextra -Werror -o "$work/example" "$work/example.c" \
-        $(pkg-config --cflags --libs dlock)
+warn_free() {
+    local flags
+    flags=$(pkg-config --cflags dlock)
+    # shellcheck disable=SC2086
+    (cd "$work/c" && cc -std=c99 -pedantic -Wall -Wextra -Werror $flags -D_GNU_SOURCE -fsyntax-only example.c &&
+        g++ -std=c++11 -Wpedantic -Wall -Wextra -Werror $flags -fsyntax-only holder.cpp &&
+        clang++ -std=c++20 -Wpedantic -Wall -Wextra -Werror $flags -fsyntax-only holder.cpp)
 }
-
-# shellcheck disable=SC2046
-compile_statically() {
-    cc -o "$work/static" "$work/example.c" $(pkg-config --cflags dlock) \
-        "$work/usr/lib/libdlock.a" -pthread \
-        $(env -u PKG_CONFIG_SYSROOT_DIR pkg-config --libs hiredis uuid libpq) -lzookeeper_mt
+every_program() {
+    build_as 'o example ' && build_as 'o example-static' && build_as 'o holder' &&
+        run '^ok: ok$' ./example && run '^ok: ok$' ./example-static &&
+        run '^lua: held by ' ./holder lua
 }
+check 'its programs compile as C99, C++11 and C++20 without a warning' warn_free
+check 'the program in C builds as it says' build_as 'o example '
+check 'it takes and gives back a lock of a real Redis' run '^ok: ok$' ./example
+check 'it links statically as it says' build_as 'o example-static'
+check 'and runs so too' run '^ok: ok$' env -u LD_LIBRARY_PATH ./example-static
+check 'the program in C++ builds as it says' build_as 'o holder'
+check 'it takes a lock of Redis' run '^lua: held by ' ./holder lua
+check 'and one of PostgreSQL, with the tables that were installed' run '^pg-fair: held by ' ./holder pg-fair
+check 'an exception says why a lock cannot be had' run 'no variant "nonsense"' ./holder nonsense
 
-run_example() { SECKILL_REDIS_URL=$redis_url LD_LIBRARY_PATH=$work/usr/lib "$work/$1"; }
+static_cpp() {
+    # shellcheck disable=SC2046
+    (cd "$work/c" && g++ -o static-holder holder.cpp $(pkg-config --cflags dlock) -Wl,--no-as-needed \
+        "$HOME/.local/lib/libdlock.a" $(pkg-config --libs hiredis uuid libpq) -lzookeeper_mt -pthread)
+}
+check 'a C++ program links it statically' static_cpp
+check 'and runs so' run '^reentrant: held by ' env -u LD_LIBRARY_PATH ./static-holder
 
-plan 7
-check 'make install succeeds' install_it
-check 'it puts the libraries, the header and the .pc file in place' in_place
-check 'the shared library shows nothing that the header does not declare' \
-    shows_no_more_than_declared
-check 'the program of the how-to compiles' compile
-check 'it takes and gives back a lock of a real Redis' says '^ok: ok$' run_example example
-check 'it links statically' compile_statically
-check 'and runs so too' says '^ok: ok$' run_example static
+# --- another dlock.h than the library's ---
+# with_header EDIT PROGRAM SOURCE: build it with a dlock.h that was edited so.
+with_header() {
+    mkdir -p "$work/other" && cp "$HOME/.local"/include/dlock/*.h "$work/other/" &&
+        sed -i "$1" "$work/other/dlock.h" && ! cmp -s "$work/other/dlock.h" lock/dlock.h &&
+        (cd "$work/c" && cc -o "$2" "$3" -I"$work/other" -L"$HOME/.local/lib" -ldlock)
+}
+older='/dlock_lost_fn \*on_lost;/d; /void \*on_lost_arg;/d; s/dlock_lease reserved.*//'
+newer='s/void \*on_lost_arg;/&\n    const char *new_text;/'
+sed 's/opts.redis_url = /opts.new_text = getenv("NEW_TEXT"); &/' "$work/c/example.c" >"$work/c/newer.c"
+check 'a program with a shorter dlock_options builds' with_header "$older" older example.c
+check 'and runs with this library' run '^ok: ok$' ./older
+check 'a program with a longer dlock_options builds' with_header "$newer" newer newer.c
+check 'and runs with this library' run '^ok: ok$' ./newer
+check 'unless it asks for what the library does not know' \
+    run 'what this library does not know' env NEW_TEXT=on ./newer
+
+cat >"$work/c/load.c" <<'END'
+#include <dlfcn.h>
+#include <stdio.h>
+
+/* Loaded, used by a thread of its own, closed and loaded again. */
+int main(int argc, char **argv)
+{
+    for (int i = 0; i < 3 && argc == 2; i++) {
+        void *library = dlopen(argv[1], RTLD_NOW | RTLD_LOCAL);
+        const char *(*text)(int) = NULL;
+
+        if (library == NULL) {
+            puts(dlerror());
+            return 1;
+        }
+        *(void **)&text = dlvsym(library, "dlock_status_text", "DLOCK_1");
+        if (text == NULL || dlsym(library, "dlock_clock_ns") != NULL)
+            return 2;
+        puts(text(0));
+        dlclose(library);
+    }
+    return 0;
+}
+END
+loads() { cc -D_GNU_SOURCE -o "$work/c/load" "$work/c/load.c" && status 0 "$work/c/load" "$1"; }
+check 'it can be loaded and closed again and again, and shows versions and nothing inner' \
+    loads "$HOME/.local/lib/libdlock.so.1"
+
+# --- below DESTDIR, in a directory of Debian's kind ---
+stage=$work/stage
+places=(PREFIX=/usr LIBDIR=/usr/lib/x86_64-linux-gnu)
+check 'it can be installed below DESTDIR' make -s install install-programs DESTDIR="$stage" "${places[@]}"
+export PKG_CONFIG_PATH=$stage/usr/lib/x86_64-linux-gnu/pkgconfig PKG_CONFIG_SYSROOT_DIR=$stage
+export LD_LIBRARY_PATH=$stage/usr/lib/x86_64-linux-gnu
+says_nothing_of_destdir() { ! grep -rlF "$stage" "$stage"; }
+check 'no file that is installed names DESTDIR' says_nothing_of_destdir
+dynamic_programs() {
+    build_as 'o example ' && build_as 'o holder' && run '^ok: ok$' ./example && run '^lua: held by ' ./holder lua
+}
+check 'the programs of the how-to build and run with what is there' dynamic_programs
+check 'the installed programs run' says 'reentrant' "$stage/usr/bin/seckill" locks
+# left ROOT: what is there but empty directories that others share.
+left() { find "$1" ! -type d -o -name '*dlock*' -o -name '*seckill*'; }
+removed() {
+    local root=$1
+    shift
+    [ -n "$(left "$root")" ] && make -s uninstall "$@" || return 1
+    left "$root"
+    [ -z "$(left "$root")" ]
+}
+check 'make uninstall leaves nothing of it' removed "$stage" DESTDIR="$stage" "${places[@]}"
+unset PKG_CONFIG_SYSROOT_DIR
+check 'nor in the home directory' removed "$HOME/.local" PREFIX="$HOME/.local"
+
+# --- a path with a blank in it ---
+blank="$work/a place"
+with_blank() {
+    make -s install PREFIX="$blank" LIBDIR="$blank/my lib" || return 1
+    export PKG_CONFIG_PATH="$blank/my lib/pkgconfig" LD_LIBRARY_PATH="$blank/my lib"
+    (cd "$work/c" && eval "cc -o blank example.c $(pkg-config --cflags --libs dlock)") && run '^ok: ok$' ./blank
+}
+check 'a place with a blank in its name will do' with_blank
+check 'and can be left again' removed "$blank" PREFIX="$blank" LIBDIR="$blank/my lib"
+
+foreign() {
+    make -s install PREFIX="$blank" && touch "$blank/include/dlock/mine.h" &&
+        make -s uninstall PREFIX="$blank" && ls "$blank/include/dlock/mine.h" && rm -r "$blank"
+}
+check 'what somebody else put beside it stays' foreign
+check 'a PREFIX that does not begin with / is refused' \
+    says 'PREFIX is here; it has to begin with /' make -s install PREFIX=here
 done_testing

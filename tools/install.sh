@@ -1,0 +1,107 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+# install.sh install|uninstall library|programs -- what `make install` and its kin do.
+#
+# The places come from the environment, as the Makefile exports them: DESTDIR (before every
+# path, for who makes a package), PREFIX, BINDIR, LIBDIR, INCLUDEDIR, MANDIR, DATADIR, DOCDIR;
+# OUT is where the build is, SONAME the name of the shared library, VERSION the release.
+# One list, below, says what goes where; uninstalling removes exactly that.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+for name in PREFIX BINDIR LIBDIR INCLUDEDIR MANDIR DATADIR DOCDIR OUT SONAME VERSION; do
+    [ -n "${!name:-}" ] || { echo "install.sh: $name is not set; call it through make" >&2; exit 64; }
+done
+for name in PREFIX BINDIR LIBDIR INCLUDEDIR MANDIR DATADIR DOCDIR; do
+    [[ ${!name} == /* ]] || { echo "install: $name is ${!name}; it has to begin with /" >&2; exit 64; }
+done
+
+# row MODE SOURCE DESTINATION; a link's source is what it points to.
+row() { printf '%s\t%s\t%s\n' "$@"; }
+
+pages() {
+    local page
+    for page in "$OUT/man/$1"/*; do
+        row 644 "$page" "$MANDIR/man${page##*.}/${page##*/}"
+    done
+}
+
+library() {
+    row 644 lock/dlock.h "$INCLUDEDIR/dlock/dlock.h"
+    row 644 lock/dlock_primitives.h "$INCLUDEDIR/dlock/dlock_primitives.h"
+    row 644 "$OUT/libdlock.a" "$LIBDIR/libdlock.a"
+    row 755 "$OUT/$SONAME" "$LIBDIR/$SONAME"
+    row link "$SONAME" "$LIBDIR/libdlock.so"
+    row 644 "$OUT/dlock.pc" "$LIBDIR/pkgconfig/dlock.pc"
+    row 644 lock/stores/postgres.sql "$DATADIR/dlock/postgres.sql"
+    row 644 LICENSE "$DOCDIR/LICENSE"
+    row 644 CHANGELOG.md "$DOCDIR/CHANGELOG.md"
+    row 644 docs/how-to/use-the-lock-library.md "$DOCDIR/use-the-lock-library.md"
+    pages library
+}
+library_directories() {
+    printf '%s\n' "$INCLUDEDIR/dlock" "$DATADIR/dlock" "$DOCDIR"
+}
+
+programs() {
+    local script
+    row 755 "$OUT/seckilld" "$BINDIR/seckilld"
+    row 755 "$OUT/seckill" "$BINDIR/seckill"
+    for script in loadtest/wrk/*; do
+        row 644 "$script" "$DATADIR/seckill/wrk/${script##*/}"
+    done
+    row 644 LICENSE "$DATADIR/seckill/LICENSE"
+    if [ "$action" = install ]; then
+        pages programs
+    else # without a build of the programs to ask for their pages
+        for script in "$destdir$MANDIR"/man1/seckill{,d,-*}.1; do
+            row 644 - "${script#"$destdir"}"
+        done
+    fi
+}
+programs_directories() {
+    printf '%s\n' "$DATADIR/seckill/wrk" "$DATADIR/seckill"
+}
+
+# A path in the .pc file that lies below the prefix is written as such, so that the tree can
+# be moved (pkg-config --define-prefix).
+below_prefix() {
+    case $1 in
+        "$PREFIX"/*) printf '%s' "\${prefix}${1#"$PREFIX"}" ;;
+        *) printf '%s' "$1" ;;
+    esac
+}
+write_pc() {
+    local line
+    while IFS= read -r line; do
+        line=${line//@PREFIX@/$PREFIX}
+        line=${line//@LIBDIR@/$(below_prefix "$LIBDIR")}
+        line=${line//@INCLUDEDIR@/$(below_prefix "$INCLUDEDIR")}
+        line=${line//@SQLDIR@/$(below_prefix "$DATADIR/dlock")}
+        printf '%s\n' "${line//@VERSION@/$VERSION}"
+    done <lock/dlock.pc.in >"$OUT/dlock.pc"
+}
+
+action=$1 what=$2
+destdir=${DESTDIR:-}
+case $action in
+    install)
+        [ "$what" = programs ] || write_pc
+        "$what" | while IFS=$'\t' read -r mode source destination; do
+            if [ "$mode" = link ]; then
+                ln -sfn "$source" "$destdir$destination"
+            else
+                install -D -m "$mode" "$source" "$destdir$destination"
+            fi
+        done
+        ;;
+    uninstall)
+        "$what" | while IFS=$'\t' read -r _ _ destination; do
+            rm -f "$destdir$destination"
+        done
+        # Only directories that are the project's alone.
+        "${what}_directories" | while IFS= read -r directory; do
+            [ ! -d "$destdir$directory" ] || rmdir --ignore-fail-on-non-empty "$destdir$directory"
+        done
+        ;;
+    *) echo "install.sh: not $action but install or uninstall" >&2; exit 64 ;;
+esac

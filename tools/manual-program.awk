@@ -1,0 +1,63 @@
+# SPDX-License-Identifier: MIT
+# manual-program.awk -- a manual page of section 1 from what a program's --help prints.
+#
+#   PROGRAM --help | awk -v page=seckilld -v version=0.1.0 -v what='...' -f manual-program.awk
+#
+# "Usage: " begins the synopsis.  A line at the margin after an empty one is a headline if
+# what follows it is indented by two blanks and it ends without a full stop; an option is
+# two blanks and "--", its text six; whatever else is indented is set as it is.
+
+function literal(text) {
+    gsub(/\\/, "\\e", text)
+    gsub(/-/, "\\-", text)
+    gsub(/'/, "\\(aq", text)
+    gsub(/`/, "\\(ga", text)
+    sub(/^\./, "\\\\\\&.", text)
+    return text
+}
+function leave() { if (in_example) print ".EE"; in_example = 0 }
+function is_headline(i) {
+    return line[i] ~ /^[A-Z][A-Za-z ]*:?$/ && line[i + 1] ~ /^  [^ ]/
+}
+
+{ line[NR] = $0 }
+
+END {
+    print ".\\\" Made from the program's --help by tools/manual.sh; edit that."
+    print ".TH " page " 1 \"\" \"seckill " version "\" \"seckill\""
+    print ".SH NAME\n" literal(page) " \\- " literal(what)
+    print ".SH SYNOPSIS\n.nf"
+    for (i = 1; i <= NR && line[i] != ""; i++) {
+        sub(/^Usage: /, "", line[i])
+        if (line[i] ~ /^ / || i == 1) print literal(line[i]); else break
+    }
+    print ".fi\n.SH DESCRIPTION"
+    for (; i <= NR; i++) {
+        text = line[i]
+        if (text == "") {
+            if (in_example && line[i + 1] ~ /^  /) print ""; else { leave(); print ".PP" }
+        } else if (is_headline(i)) {
+            leave()
+            sub(/:$/, "", text)
+            print ".SH \"" toupper(literal(text)) "\""
+        } else if (text ~ /^  --/) {
+            leave()
+            sub(/^ +/, "", text)
+            print ".TP\n.B " literal(text)
+            in_option = 1
+        } else if (in_option && text ~ /^      /) {
+            sub(/^ +/, "", text)
+            if (text ~ /^\$[A-Z_]+$/) print ".br\nEnvironment: " substr(text, 2)
+            else { if (text ~ /^one of: /) print ".br"; print literal(text) }
+        } else if (text ~ /^  /) {
+            if (!in_example) print ".PP\n.EX"
+            in_example = 1
+            print literal(text)
+        } else {
+            leave()
+            in_option = 0
+            print literal(text)
+        }
+    }
+    leave()
+}
