@@ -36,6 +36,15 @@ static void add_number(struct answer *an, const char *key, int64_t value)
         text_add(an->body, ",\"%s\":%" PRId64, key, value);
 }
 
+/* Whose turn is next in a queue, and whether any client listens for it. */
+static void add_next(struct answer *an, const dlock_info *info)
+{
+    text_add(an->body, ",\"next\":{\"owner\":");
+    text_add_json(an->body, info->next_owner);
+    add_number(an, "leftMs", info->next_left_ms);
+    text_add(an->body, ",\"isGone\":%s}", info->next_is_gone ? "true" : "false");
+}
+
 void admin_lock_show(const struct request *rq, struct answer *an)
 {
     dlock_info info;
@@ -57,6 +66,8 @@ void admin_lock_show(const struct request *rq, struct answer *an)
              info.locked && info.left_ms == INT64_MAX ? "false" : "true");
     if (info.fence != 0)
         text_add(an->body, ",\"fence\":\"%" PRIu64 "\"", info.fence);
+    if (info.next_owner[0] != '\0')
+        add_next(an, &info);
     text_add(an->body, "}\n");
 }
 

@@ -98,6 +98,11 @@ static void print_json(const struct lock_settings *v, const char *name,
 
     if (info->fence != 0)
         json_object_set_new(object, "fence", json_integer((json_int_t)info->fence));
+    if (info->next_owner[0] != '\0')
+        json_object_set_new(object, "next",
+                            json_pack("{s:s, s:o, s:b}", "owner", info->next_owner,
+                                      "leftMs", number(info->next_left_ms), "isGone",
+                                      info->next_is_gone));
     json_dumpf(object, stdout, JSON_INDENT(2));
     putchar('\n');
     json_decref(object);
@@ -112,6 +117,20 @@ static void print_left(int64_t left_ms)
                (int)(left_ms % 1000));
     else
         puts("ends     not known");
+}
+
+/* Whose turn is next, and that it never comes. */
+static void print_next(const struct lock_settings *v, const char *name,
+                       const dlock_info *info)
+{
+    if (info->next_owner[0] == '\0')
+        return;
+    printf("next     %s, whose turn is kept for %" PRId64 ".%03d s\n", info->next_owner,
+           info->next_left_ms / 1000, (int)(info->next_left_ms % 1000));
+    if (info->next_is_gone && !info->locked)
+        printf("         no client listens for that turn, so its waiter has probably died;\n"
+               "         take the turn away with: seckill lock force --lock=%s '%s'\n",
+               v->lock, name);
 }
 
 static void print_text(const struct lock_settings *v, const char *name,
@@ -135,6 +154,7 @@ static void print_text(const struct lock_settings *v, const char *name,
         printf("waiting  %d\n", info->waiter_count);
     else
         puts("waiting  not known: this kind keeps no list");
+    print_next(v, name, info);
 }
 
 /* The name is the caller's and the owner the store's: neither has to be text, and a
@@ -152,6 +172,8 @@ static enum exit_code show(dlock_system *sys, const struct lock_settings *v,
     utf8_clean(name, clean_name, sizeof(clean_name));
     utf8_clean(info.owner, owner, sizeof(owner));
     strcpy(info.owner, owner);
+    utf8_clean(info.next_owner, owner, sizeof(owner));
+    strcpy(info.next_owner, owner);
     if (v->json)
         print_json(v, clean_name, &info);
     else

@@ -398,6 +398,13 @@ typedef struct dlock_info {
     uint64_t fence;     /* of the holder; 0 if there are none                        */
     char owner[DLOCK_OWNER_MAX + 1]; /* of one holder, as written in the store: "uuid:
                          * number", a token, a session; "" if the store is not told  */
+    char next_owner[DLOCK_OWNER_MAX + 1]; /* of a lock with a queue in Redis: whose turn
+                         * is next; "" if nobody waits, or there is no such queue        */
+    int64_t next_left_ms; /* how long that turn is kept for it if it does not ask again  */
+    bool next_is_gone;  /* no client listens for that turn: its waiter has died, or is
+                         * about to listen.  A waiter of Redisson's that died keeps the
+                         * lock from everybody for next_left_ms; dlock_force_release()
+                         * takes the turn away                                           */
 } dlock_info;
 
 /* What dlock_inspect() calls: `size` is sizeof(dlock_info) where the program was built. */
@@ -416,8 +423,9 @@ dlock_inspect(dlock_system *sys, const char *name, dlock_info *out)
 
 /* Free the lock `name`, whoever holds it, with all its levels and readers; one that waits
  * is told.  For an operator: the holder goes on working until its next renewal, or its
- * release, answers LOST.
- *   OK           it was held, and is free
+ * release, answers LOST.  Where nobody holds it, the turns of waiters that are gone (see
+ * dlock_info.next_is_gone) are taken away.
+ *   OK           it was held, or such turns were there, and is free
  *   LOST         nobody held it
  *   UNSUPPORTED  the variant cannot do that
  *   UNKNOWN      no answer: it may be free

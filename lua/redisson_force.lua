@@ -1,5 +1,8 @@
 -- redisson_force.lua -- free a lock, whoever holds it, and tell who waits.
 --
+-- A waiter of Redisson's that died keeps its turn for minutes. So where the lock is free,
+-- the turn of a waiter that no client listens for is taken away.
+--
 -- KEYS[1]  the lock, a hash
 -- KEYS[2]  its queue, a list of owners
 -- KEYS[3]  until when each is believed to wait, a sorted set of owners, ms since 1970
@@ -7,12 +10,13 @@
 -- ARGV[2]  the channel that waiters listen on, of a queue but for the owner; '' if none
 -- ARGV[3]  what to publish
 --
--- Returns  1  it was held
+-- Returns  1  it was held, or a turn was taken away
 --          0  it was free; nothing was changed
-if redis.call('DEL', KEYS[1]) == 0 then
-    return 0
-end
+local was_held = redis.call('DEL', KEYS[1]) == 1
 if ARGV[1] ~= 'queue' then
+    if not was_held then
+        return 0
+    end
     if ARGV[2] ~= '' then
         redis.call('PUBLISH', ARGV[2], ARGV[3])
     end
@@ -21,12 +25,19 @@ end
 local time = redis.call('TIME')
 local now = time[1] * 1000 + math.floor(time[2] / 1000)
 local head = redis.call('LINDEX', KEYS[2], 0)
-while head and (tonumber(redis.call('ZSCORE', KEYS[3], head)) or 0) <= now do
+local was_gone = false
+while head do
+    if (tonumber(redis.call('ZSCORE', KEYS[3], head)) or 0) > now then
+        if was_held or redis.call('PUBSUB', 'NUMSUB', ARGV[2] .. head)[2] > 0 then
+            break
+        end
+        was_gone = true
+    end
     redis.call('LPOP', KEYS[2])
     redis.call('ZREM', KEYS[3], head)
     head = redis.call('LINDEX', KEYS[2], 0)
 end
-if head then
+if head and (was_held or was_gone) then
     redis.call('PUBLISH', ARGV[2] .. head, ARGV[3])
 end
-return 1
+return (was_held or was_gone) and 1 or 0

@@ -7,7 +7,7 @@
 
 #include "lock/dlock.h"
 
-enum { REDIS_TEXT_SIZE = 160 };
+enum { REDIS_TEXT_SIZE = 256 };
 
 enum redis_kind {
     REDIS_NIL,       /* no string                            */

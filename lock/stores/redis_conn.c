@@ -42,7 +42,7 @@ static void break_with(struct redis_conn *conn, const struct redis_answer *answe
 {
     conn->state = REDIS_BROKEN;
     conn->status = answer->status;
-    snprintf(conn->why, sizeof(conn->why), "%s", answer->text);
+    snprintf(conn->why, sizeof(conn->why), "%.*s", (int)sizeof(conn->why) - 1, answer->text);
 }
 
 /* The socket's options, which hiredis sets only in part. */

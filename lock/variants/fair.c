@@ -105,9 +105,37 @@ static dlock_status release(void *lock, const dlock_claim *claim)
     return give_back(lock, claim, claim->level);
 }
 
+static dlock_status inspect(void *opaque, const char *name, dlock_info *out)
+{
+    const struct redisson_lock *lock = opaque;
+    char channel[REDISSON_NAME_SIZE];
+    struct redisson_keys keys;
+    struct redis_script_call call;
+
+    channel_of(name, "", channel);
+    call = redisson_inspect_call(name, "queue", channel, &keys);
+    return redis_inspect_by(lock->link, &call, out);
+}
+
+/* A waiter that gave up on a free lock hears why it was free and not its turn. */
+static void name_dead_waiter(void *lock, const dlock_claim *claim)
+{
+    dlock_info info;
+
+    if (inspect(lock, claim->name, &info) != DLOCK_OK || info.locked ||
+        !info.next_is_gone)
+        return;
+    (void)dlock_fail(DLOCK_TIMEOUT,
+                     "the lock is free, but the next turn is that of %s, which no client "
+                     "listens for; it is kept for %lld ms more, or until "
+                     "dlock_force_release()",
+                     info.next_owner, (long long)info.next_left_ms);
+}
+
 static void leave(void *lock, const dlock_claim *claim)
 {
     (void)give_back(lock, claim, 0); /* or it is no longer believed to wait, soon */
+    name_dead_waiter(lock, claim);
 }
 
 static void *watch(void *opaque, const dlock_claim *claim)
@@ -118,15 +146,6 @@ static void *watch(void *opaque, const dlock_claim *claim)
     channel_of(claim->name, claim->owner, channel);
     return redis_subscription_join_by(lock->subscription, channel,
                                       (struct redis_wake){.rule = REDIS_WAKE_SOLE});
-}
-
-static dlock_status inspect(void *opaque, const char *name, dlock_info *out)
-{
-    const struct redisson_lock *lock = opaque;
-    struct redisson_keys keys;
-    struct redis_script_call call = redisson_inspect_call(name, "queue", "", &keys);
-
-    return redis_inspect_by(lock->link, &call, out);
 }
 
 static dlock_status force(void *opaque, const char *name)

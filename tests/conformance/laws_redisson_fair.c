@@ -83,6 +83,57 @@ void passes_a_dead_waiter(const char *variant)
     assert_int_equal(0, servers_ask(0, "DBSIZE"));
 }
 
+/* The first in the queue is one of Redisson's, which died: minutes are left to its turn. */
+void names_a_dead_waiter(const char *variant)
+{
+    static const char dead[] = "00000000-0000-4000-8000-000000000000:1";
+    dlock_options opts = rig_options(variant);
+    long long now_ms;
+    dlock_lease lease;
+    dlock_info info;
+    dlock_system *sys;
+
+    servers_start(&opts);
+    sys = rig_open(&opts);
+    now_ms = strtoll(servers_tell(0, "TIME")->element[0]->str, NULL, 10) * 1000;
+    servers_ask(0, "RPUSH redisson_lock_queue:{n} %s", dead);
+    servers_ask(0, "ZADD redisson_lock_timeout:{n} %lld %s", now_ms + THEIRS_MS, dead);
+    assert_status(TIMEOUT, dlock_acquire(sys, "n", WAIT_MS, &lease));
+    assert_non_null(strstr(dlock_error(), dead));
+    assert_status(OK, dlock_inspect(sys, "n", &info));
+    assert_false(info.locked);
+    assert_string_equal(dead, info.next_owner);
+    assert_true(info.next_is_gone);
+    assert_true(info.next_left_ms > THEIRS_MS / 2 && info.next_left_ms <= THEIRS_MS);
+    assert_status(OK, dlock_force_release(sys, "n"));
+    assert_status(LOST, dlock_force_release(sys, "n"));
+    assert_status(OK, rig_try(sys, "n"));
+}
+
+/* A waiter that lives is listened for. */
+void names_a_living_waiter(const char *variant)
+{
+    dlock_options opts = rig_options(variant);
+    struct rig_helper *waiter;
+    dlock_system *sys;
+    dlock_lease lease;
+    dlock_info info;
+
+    servers_start(&opts);
+    sys = rig_open(&opts);
+    assert_status(OK, dlock_acquire(sys, "n", 0, &lease));
+    waiter = rig_helper_start(sys, "n", -1);
+    assert_comes(dlock_inspect(sys, "n", &info) == DLOCK_OK &&
+                 info.next_owner[0] != '\0' && !info.next_is_gone);
+    assert_true(info.locked);
+    assert_string_equal(lease.owner, info.owner);
+    assert_status(OK, dlock_release(sys, &lease));
+    assert_status(OK, rig_helper_acquired(waiter));
+    assert_status(OK, dlock_inspect(sys, "n", &info));
+    assert_string_equal("", info.next_owner);
+    assert_status(OK, rig_helper_finish(waiter));
+}
+
 void leaves_the_queue(const char *variant)
 {
     dlock_options opts = rig_options(variant);
