@@ -65,7 +65,7 @@ LINK     := $(if $(findstring sanitize,$(OPT.$(BUILD))),$(OPT.$(BUILD))) -pthrea
 # The client library of ZooKeeper comes without a .pc file.
 LIBS.lock := $(shell pkg-config --libs hiredis libpq uuid 2>/dev/null) -lzookeeper_mt
 LIBS.db   := $(shell pkg-config --libs libpq 2>/dev/null)
-LIBS.base := $(shell pkg-config --libs libcrypto 2>/dev/null) -linih
+LIBS.base := $(shell pkg-config --libs libcrypto 2>/dev/null)
 LIBS.app  := -lcivetweb $(shell pkg-config --libs jansson 2>/dev/null)
 LIBS.lab  := $(shell pkg-config --libs libcurl jansson 2>/dev/null) -lm
 LIBS.test := -lcmocka $(shell pkg-config --libs libcurl jansson 2>/dev/null)
@@ -174,6 +174,19 @@ $(LIBRARY): $(call objects,$(LOCK_SRC))
 $(COMMON): $(call objects,$(BASE_SRC) $(DB_SRC))
 $(APP_LIB): $(call objects,$(filter-out app/main.c,$(APP_SRC)))
 $(LAB_LIB): $(call objects,$(filter-out loadtest/main.c,$(LAB_SRC)))
+# Every program knows the names of all programs' settings, which a program that has all
+# their tables prints before they are linked.  It is run after each of their changes; the
+# file changes only if the list does.
+$(OUT)/obj/list-settings: $(OUT)/obj/tools/list_settings.o $(APP_LIB) $(LAB_LIB) \
+    $(call objects,$(BASE_SRC) $(DB_SRC)) $(LIBRARY)
+	$(call say,LINK)$(CC) $(LINK) -pie -o $@ $(filter %.o,$^) $(APP_LIB) $(LAB_LIB) \
+	  $(LIBRARY) $(LIBS.app) $(LIBS.lab) $(LIBS.db) $(LIBS.lock) $(LIBS.base)
+$(OUT)/obj/known_settings.c: $(OUT)/obj/list-settings
+	@$< >$@.new && { cmp -s $@.new $@ && rm $@.new || mv $@.new $@; }
+$(OUT)/obj/known_settings.o: $(OUT)/obj/known_settings.c
+	$(call say,CC)$(CC) $(PREPROCESS) $(COMPILE) -c -o $@ $<
+$(COMMON): $(OUT)/obj/known_settings.o
+
 $(LIBRARY) $(COMMON) $(APP_LIB) $(LAB_LIB):
 	$(call say,AR)rm -f $@ && ar rcs $@ $^
 

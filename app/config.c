@@ -35,12 +35,12 @@ WORDS(config_level_at, "debug", "info", "warn", "error")
 static const struct setting SETTINGS[] = {
 #define SETTING(type, ctype, field, name, fallback, meta, choices, min, max, in, help) \
     {SETTING_##type, name, offsetof(struct config, field), fallback, meta, choices,    \
-     min,            max,  in,                             help},
+     min,            max,  in,                             help,     NULL},
 #include "app/config.def"
 #undef SETTING
 };
 
-static const struct setting_program PROGRAM = {
+const struct setting_program config_program = {
     .name = "seckilld",
     .synopsis = "[OPTIONS]",
     .intro = "Take orders for vouchers over HTTP, one lock in front of the stock.\n"
@@ -243,7 +243,7 @@ static void derive(struct config *c)
 enum settings_result config_load(struct config *config, struct settings *s, int argc,
                                  char **argv)
 {
-    enum settings_result result = settings_load(s, &PROGRAM, config, argc, argv);
+    enum settings_result result = settings_load(s, &config_program, config, argc, argv);
 
     if (result != SETTINGS_OK)
         return result;

@@ -30,6 +30,9 @@ struct config {
     int admission_limit; /* 0: none */
 };
 
+/* The table that the settings are read by. */
+extern const struct setting_program config_program;
+
 /* Read and check the settings.  OK: `s` keeps their texts until settings_free(). */
 enum settings_result config_load(struct config *config, struct settings *s, int argc,
                                  char **argv);

@@ -3,15 +3,23 @@
 #ifndef BASE_EXIT_CODES_H
 #define BASE_EXIT_CODES_H
 
+/* Name, status, and what it says; the help and docs/reference/exit-codes.md have the same
+ * table. */
+#define EXIT_CODES(X)                                                                  \
+    X(VALID, 0, "done; of an audit or a check: the run is valid")                      \
+    X(INVALID, 1, "the run is invalid, or a cell came out unexpected")                 \
+    X(UNKNOWN, 2, "the verdict depends on answers that never came")                    \
+    X(THRESHOLD, 3, "a number that was asked for was not reached")                     \
+    X(USAGE, 64, "the command line, a variable or a settings file is wrong")           \
+    X(UNAVAILABLE, 69, "a server or a program is missing or does not answer")          \
+    X(BUG, 70, "the program itself failed; of a service that was told to stop: requests " \
+               "were in flight when its time was up")                                  \
+    X(CANNOT_WRITE, 73, "a file or directory that was asked for cannot be written")
+
 enum exit_code {
-    EXIT_VALID = 0,        /* done; of an audit: the run is valid                   */
-    EXIT_INVALID = 1,      /* the run is invalid, or a cell came out unexpected     */
-    EXIT_UNKNOWN = 2,      /* the verdict depends on answers that never came        */
-    EXIT_THRESHOLD = 3,    /* a number that was asked for was not reached           */
-    EXIT_USAGE = 64,       /* the command line or a setting is wrong                */
-    EXIT_UNAVAILABLE = 69, /* a server is missing                                   */
-    EXIT_BUG = 70,         /* the tool itself failed; of a service that was told to
-                            * stop: requests were still in flight when time was up  */
+#define X(name, code, text) EXIT_##name = (code),
+    EXIT_CODES(X)
+#undef X
 };
 
 #endif /* BASE_EXIT_CODES_H */

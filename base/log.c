@@ -8,6 +8,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/printable.h"
+
 enum { LINE_MAX_BYTES = 1024 };
 
 static atomic_int lowest = LOG_INFO;
@@ -37,25 +39,18 @@ static size_t stamp(char *line, size_t size, enum log_level level)
 
 void log_line(enum log_level level, const char *fmt, ...)
 {
-    char line[LINE_MAX_BYTES];
-    size_t len, start;
+    /* One byte more than a line has, so that a message that was cut here is cut there. */
+    char line[LINE_MAX_BYTES], message[LINE_MAX_BYTES + 1];
     va_list args;
-    int n;
+    size_t len;
 
     if ((int)level < atomic_load(&lowest))
         return;
-    start = len = stamp(line, sizeof line, level);
     va_start(args, fmt);
-    n = vsnprintf(line + len, sizeof line - len - 1, fmt, args);
+    vsnprintf(message, sizeof message, fmt, args);
     va_end(args);
-    if (n > 0)
-        len += (size_t)n < sizeof line - len - 1 ? (size_t)n : sizeof line - len - 2;
-    for (size_t i = start; i < len; i++) {
-        if (line[i] == '\n' || line[i] == '\t' || line[i] == '\r')
-            line[i] = ' '; /* a library's message of several lines */
-        else if ((unsigned char)line[i] < 0x20 || line[i] == 0x7f)
-            line[i] = '?';
-    }
+    len = stamp(line, sizeof line, level);
+    len += printable_len(message, line + len, sizeof line - len - 1);
     line[len++] = '\n';
     if (write(STDERR_FILENO, line, len) < 0)
         return; /* nowhere left to say so */

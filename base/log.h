@@ -11,7 +11,8 @@ enum log_level { LOG_DEBUG, LOG_INFO, LOG_WARN, LOG_ERROR };
 /* Lines below `level` are dropped.  INFO at the start. */
 void log_set_level(enum log_level level);
 
-/* Write a line.  Control bytes in it are replaced, so no input can forge a line. */
+/* Write a line of at most 1024 bytes, printable (base/printable.h), so that no input can
+ * forge a line; a longer message ends in "...". */
 void log_line(enum log_level level, const char *fmt, ...)
     __attribute__((format(printf, 2, 3)));
 

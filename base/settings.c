@@ -13,94 +13,66 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <ini.h>
-
 #include "base/duration.h"
+#include "base/printable.h"
+#include "base/settings_inside.h"
 #include "base/suggest.h"
 #include "base/version.h"
 
-enum { NAME_MAX_BYTES = 64, OPTION_BASE = 256, FIXED_OPTION_COUNT = 4 };
+enum { OPTION_BASE = 256, FIXED_OPTION_COUNT = 4, SAID_MAX = 1000, SHOWN_MAX = 80 };
 
 enum fixed_option { OPTION_HELP = 1, OPTION_VERSION, OPTION_SHOW, OPTION_CONFIG };
 
-/* Text that outlives the file it was read from. */
-struct kept_text {
-    struct kept_text *next;
-    char text[];
+/* Memory that lives as long as the settings. */
+struct kept {
+    struct kept *next;
+    char bytes[];
 };
 
-struct loading {
-    struct settings *s;
-    void *values;
-    const char *source;
-    bool failed;
-    bool is_file; /* texts from the file must be copied */
-};
-
-static void complain(const struct settings *s, const char *fmt, ...)
-    __attribute__((format(printf, 2, 3)));
-
-static void complain(const struct settings *s, const char *fmt, ...)
+void settings_complain(const struct settings *s, const char *fmt, ...)
 {
+    char said[SAID_MAX + 1], line[SAID_MAX];
     va_list args;
 
-    fprintf(stderr, "%s: ", s->program->name);
     va_start(args, fmt);
-    vfprintf(stderr, fmt, args);
+    vsnprintf(said, sizeof said, fmt, args);
     va_end(args);
-    fputc('\n', stderr);
+    fprintf(stderr, "%s: %s\n", s->program->name, printable(said, line, sizeof line));
 }
 
-void setting_environment_name(const struct setting *setting, char *out, size_t size)
+void *settings_keep(struct settings *s, size_t size)
 {
-    size_t n = (size_t)snprintf(out, size, "SECKILL_%s", setting->name);
+    struct kept *kept = malloc(sizeof *kept + size);
 
-    for (size_t i = 0; i < n && i < size; i++)
-        out[i] = out[i] == '-' ? '_' : (char)toupper((unsigned char)out[i]);
-}
-
-static int find(const struct setting_program *program, const char *name)
-{
-    for (size_t i = 0; i < program->count; i++) {
-        if (strcmp(program->settings[i].name, name) == 0)
-            return (int)i;
-    }
-    return -1;
-}
-
-/* suggest() takes a function without state. */
-static _Thread_local const struct setting_program *naming;
-
-static const char *name_at(size_t i)
-{
-    return i < naming->count ? naming->settings[i].name : NULL;
-}
-
-static const char *suggest_setting(const struct setting_program *program, const char *word)
-{
-    naming = program;
-    return suggest(word, name_at);
-}
-
-static const char *keep(struct loading *l, const char *text)
-{
-    size_t size = strlen(text) + 1;
-    struct kept_text *kept;
-
-    if (!l->is_file)
-        return text;
-    kept = malloc(sizeof *kept + size);
     if (!kept)
         abort();
-    memcpy(kept->text, text, size);
-    kept->next = l->s->heap;
-    l->s->heap = kept;
-    return kept->text;
+    kept->next = s->heap;
+    s->heap = kept;
+    return kept->bytes;
+}
+
+const char *settings_keep_text(struct settings *s, const char *text)
+{
+    size_t size = strlen(text) + 1;
+
+    return memcpy(settings_keep(s, size), text, size);
+}
+
+/* Say that `text`, which is cut if it is long, is not what the setting expects. */
+static bool refuse_value(struct loading *l, const struct setting *setting, const char *text,
+                         const char *expected)
+{
+    char shown[SHOWN_MAX];
+
+    settings_complain(l->s, "%s \"%s\" (%s): expected %s", setting->name,
+                      printable(text, shown, sizeof shown), l->source, expected);
+    return false;
 }
 
 static bool assign_choice(struct loading *l, const struct setting *setting,
                           const char *text, void *where)
 {
+    char shown[SHOWN_MAX];
     const char *near;
 
     for (size_t i = 0; setting->choices(i); i++) {
@@ -110,8 +82,8 @@ static bool assign_choice(struct loading *l, const struct setting *setting,
         }
     }
     near = suggest(text, setting->choices);
-    fprintf(stderr, "%s: unknown %s \"%s\" (%s)", l->s->program->name, setting->name, text,
-            l->source);
+    fprintf(stderr, "%s: unknown %s \"%s\" (%s)", l->s->program->name, setting->name,
+            printable(text, shown, sizeof shown), l->source);
     if (near)
         fprintf(stderr, "; did you mean \"%s\"?", near);
     fprintf(stderr, " one of:");
@@ -124,105 +96,106 @@ static bool assign_choice(struct loading *l, const struct setting *setting,
 static bool assign_count(struct loading *l, const struct setting *setting,
                          const char *text, void *where)
 {
+    char expected[96];
     char *end = NULL;
     int64_t n;
 
     errno = 0;
     n = strtoll(text, &end, 10);
-    if (errno != 0 || end == text || *end != '\0' || isspace((unsigned char)*text) ||
-        n < setting->min || n > setting->max) {
-        complain(l->s, "%s \"%s\" (%s): expected a whole number from %" PRId64 " to %" PRId64,
-                 setting->name, text, l->source, setting->min, setting->max);
-        return false;
+    if (errno == 0 && end != text && *end == '\0' && !isspace((unsigned char)*text) &&
+        n >= setting->min && n <= setting->max) {
+        *(int64_t *)where = n;
+        return true;
     }
-    *(int64_t *)where = n;
-    return true;
+    snprintf(expected, sizeof expected, "a whole number from %" PRId64 " to %" PRId64,
+             setting->min, setting->max);
+    return refuse_value(l, setting, text, expected);
 }
 
 static bool assign_duration(struct loading *l, const struct setting *setting,
                             const char *text, void *where)
 {
-    char low[32], high[32];
+    char low[32], high[32], expected[96];
     int64_t ms;
 
-    if (!duration_parse(text, &ms)) {
-        complain(l->s,
-                 "%s \"%s\" (%s): expected a duration: a whole number with a unit (ms, s, "
-                 "m or h), such as 250ms or 30s",
-                 setting->name, text, l->source);
-        return false;
+    if (!duration_parse(text, &ms))
+        return refuse_value(l, setting, text,
+                            "a duration: a whole number with a unit (ms, s, m or h), such "
+                            "as 250ms or 30s");
+    if (ms >= setting->min && ms <= setting->max) {
+        *(int64_t *)where = ms;
+        return true;
     }
-    if (ms < setting->min || ms > setting->max) {
-        complain(l->s, "%s \"%s\" (%s): expected %s to %s", setting->name, text, l->source,
-                 duration_format(setting->min, low, sizeof low),
-                 duration_format(setting->max, high, sizeof high));
-        return false;
-    }
-    *(int64_t *)where = ms;
-    return true;
+    snprintf(expected, sizeof expected, "%s to %s",
+             duration_format(setting->min, low, sizeof low),
+             duration_format(setting->max, high, sizeof high));
+    return refuse_value(l, setting, text, expected);
 }
 
 static bool assign_switch(struct loading *l, const struct setting *setting,
                           const char *text, void *where)
 {
-    if (strcmp(text, "on") != 0 && strcmp(text, "off") != 0) {
-        complain(l->s, "%s \"%s\" (%s): expected on or off", setting->name, text, l->source);
-        return false;
-    }
+    if (strcmp(text, "on") != 0 && strcmp(text, "off") != 0)
+        return refuse_value(l, setting, text, "on or off");
     *(bool *)where = strcmp(text, "on") == 0;
     return true;
 }
 
-/* What the same source said before, and now this. */
+static bool assign_text(struct loading *l, const struct setting *setting, const char *text,
+                        void *where)
+{
+    if (*text == '\0')
+        return refuse_value(l, setting, text, "a value; leave it out for the default");
+    *(const char **)where = text;
+    return true;
+}
+
+/* What the same kind of source said before, and now this. */
 static const char *add_line(struct loading *l, size_t index, const char *text)
 {
     const struct setting_origin *before = &l->s->origins[index];
-    bool is_same = before->text && strcmp(before->source, l->source) == 0;
-    size_t size = strlen(text) + 1 + (is_same ? strlen(before->text) + 1 : 0);
-    struct kept_text *kept;
+    char *both;
+    size_t size;
 
-    if (!is_same)
+    if (!before->text || before->rank != l->rank)
         return text;
-    kept = malloc(sizeof *kept + size);
-    if (!kept)
-        abort();
-    snprintf(kept->text, size, "%s\n%s", before->text, text);
-    kept->next = l->s->heap;
-    l->s->heap = kept;
-    return kept->text;
+    size = strlen(before->text) + strlen(text) + 2;
+    both = settings_keep(l->s, size);
+    snprintf(both, size, "%s\n%s", before->text, text);
+    return both;
 }
 
-static bool assign(struct loading *l, size_t index, const char *text)
+bool settings_assign(struct loading *l, size_t index, const char *text)
 {
     const struct setting *setting = &l->s->program->settings[index];
     void *where = (char *)l->values + setting->offset;
-    const char *kept = keep(l, text);
     bool ok = true;
 
     switch (setting->type) {
     case SETTING_TEXT:
     case SETTING_SECRET:
-        *(const char **)where = kept;
+        ok = assign_text(l, setting, text, where);
         break;
     case SETTING_LINES:
-        kept = add_line(l, index, kept);
-        *(const char **)where = kept;
+        text = add_line(l, index, text);
+        ok = assign_text(l, setting, text, where);
         break;
     case SETTING_CHOICE:
-        ok = assign_choice(l, setting, kept, where);
+        ok = assign_choice(l, setting, text, where);
         break;
     case SETTING_COUNT:
-        ok = assign_count(l, setting, kept, where);
+        ok = assign_count(l, setting, text, where);
         break;
     case SETTING_DURATION:
-        ok = assign_duration(l, setting, kept, where);
+        ok = assign_duration(l, setting, text, where);
         break;
     case SETTING_SWITCH:
-        ok = assign_switch(l, setting, kept, where);
+        ok = assign_switch(l, setting, text, where);
         break;
     }
     if (ok)
-        l->s->origins[index] = (struct setting_origin){l->source, kept};
+        l->s->origins[index] =
+            (struct setting_origin){.source = l->source, .text = text, .rank = l->rank};
     l->failed = l->failed || !ok;
     return ok;
 }
@@ -230,64 +203,31 @@ static bool assign(struct loading *l, size_t index, const char *text)
 static void load_defaults(struct loading *l)
 {
     l->source = "default";
+    l->rank = SETTING_DEFAULT;
     for (size_t i = 0; i < l->s->program->count; i++) {
         if (l->s->program->settings[i].fallback)
-            assign(l, i, l->s->program->settings[i].fallback);
+            settings_assign(l, i, l->s->program->settings[i].fallback);
         else
-            l->s->origins[i] = (struct setting_origin){"default", NULL};
+            l->s->origins[i] = (struct setting_origin){.source = "default"};
     }
-}
-
-static int on_file_line(void *arg, const char *section, const char *key, const char *value)
-{
-    struct loading *l = arg;
-    int index = find(l->s->program, key);
-    const char *near;
-
-    if (index >= 0 && *section == '\0')
-        return assign(l, (size_t)index, value);
-    near = suggest_setting(l->s->program, key);
-    if (*section != '\0')
-        complain(l->s, "%s: this file has no sections, found [%s]", l->source, section);
-    else if (near)
-        complain(l->s, "%s: unknown key \"%s\"; did you mean \"%s\"?", l->source, key, near);
-    else
-        complain(l->s, "%s: unknown key \"%s\"; --show-config lists them", l->source, key);
-    l->failed = true;
-    return 1;
-}
-
-static void load_file(struct loading *l, const char *path)
-{
-    int rc;
-
-    l->source = path;
-    l->is_file = true;
-    rc = ini_parse(path, on_file_line, l);
-    l->is_file = false;
-    if (rc == 0 || l->failed)
-        return;
-    if (rc > 0)
-        complain(l->s, "%s: line %d is not of the form key = value", path, rc);
-    else
-        complain(l->s, "cannot read %s: %s", path, strerror(errno));
-    l->failed = true;
 }
 
 static void load_environment(struct loading *l)
 {
-    char name[NAME_MAX_BYTES];
+    char name[SETTING_NAME_MAX];
 
+    l->rank = SETTING_ENVIRONMENT;
     for (size_t i = 0; i < l->s->program->count; i++) {
         const char *text;
 
-        setting_environment_name(&l->s->program->settings[i], name, sizeof name);
+        setting_variable(l->s->keys[i], name, sizeof name);
         text = getenv(name);
         if (text && *text) {
-            l->source = "environment";
-            assign(l, i, text);
+            l->source = settings_keep_text(l->s, name);
+            settings_assign(l, i, text);
         }
     }
+    settings_check_environment(l);
 }
 
 static void add_option(struct option *option, const char *name, int has_arg, int value)
@@ -316,17 +256,25 @@ static struct option *make_options(const struct setting_program *program)
 
 static void refuse_flag(const struct settings *s, const char *word)
 {
-    char name[NAME_MAX_BYTES];
+    char name[SETTING_NAME_MAX];
+    bool passed_on = false;
     const char *near = NULL;
 
     if (strncmp(word, "--", 2) == 0) {
         snprintf(name, sizeof name, "%.*s", (int)strcspn(word + 2, "="), word + 2);
-        near = suggest_setting(s->program, name);
+        near = settings_suggest_flag(s, name, &passed_on);
     }
-    if (near)
-        complain(s, "unknown flag %s; did you mean --%s?", word, near);
+    if (!near)
+        settings_complain(s, "unknown flag %.200s; --help lists them", word);
+    else if (passed_on && strcmp(near, name) == 0)
+        settings_complain(s, "%.200s is a flag of %s, and stands after --: %s -- %.200s", word,
+                          s->program->passes_to, s->program->name, word);
+    else if (passed_on)
+        settings_complain(s, "unknown flag %.200s; did you mean --%s of %s?  It stands after "
+                             "--: %s -- --%s=...",
+                          word, near, s->program->passes_to, s->program->name, near);
     else
-        complain(s, "unknown flag %s; --help lists them", word);
+        settings_complain(s, "unknown flag %.200s; did you mean --%s?", word, near);
 }
 
 /* One pass over the flags.  The first pass (`l` is NULL) only looks for the fixed ones,
@@ -342,7 +290,7 @@ static bool scan_flags(struct settings *s, struct loading *l, int argc, char **a
     opterr = 0;
     while ((c = getopt_long(argc, argv, ":hV", options, NULL)) != -1) {
         if (c == ':') {
-            complain(s, "%s needs a value", argv[optind - 1]);
+            settings_complain(s, "%s needs a value", argv[optind - 1]);
             ok = false;
         } else if (c == '?') {
             refuse_flag(s, argv[optind - 1]);
@@ -356,13 +304,13 @@ static bool scan_flags(struct settings *s, struct loading *l, int argc, char **a
         } else if (c == OPTION_CONFIG) {
             *config = optarg;
         } else if (l) {
-            assign(l, (size_t)(c - OPTION_BASE), optarg ? optarg : "on");
+            settings_assign(l, (size_t)(c - OPTION_BASE), optarg ? optarg : "on");
         }
     }
     s->operands = argv + optind;
     s->operand_count = argc - optind;
     if (ok && s->operand_count > s->program->max_operands) {
-        complain(s, "unexpected \"%s\"; --help shows what it takes",
+        settings_complain(s, "unexpected \"%s\"; --help shows what it takes",
                  s->operands[s->program->max_operands]);
         ok = false;
     }
@@ -381,6 +329,17 @@ static enum settings_result answer(struct settings *s, enum fixed_option asked)
     return SETTINGS_EXIT;
 }
 
+static void name_keys(struct settings *s)
+{
+    char key[SETTING_NAME_MAX];
+
+    s->keys = settings_keep(s, (s->program->count + 1) * sizeof *s->keys);
+    for (size_t i = 0; i < s->program->count; i++) {
+        setting_key(s->program, &s->program->settings[i], key, sizeof key);
+        s->keys[i] = settings_keep_text(s, key);
+    }
+}
+
 enum settings_result settings_load(struct settings *s,
                                    const struct setting_program *program, void *values,
                                    int argc, char **argv)
@@ -393,6 +352,7 @@ enum settings_result settings_load(struct settings *s,
     s->origins = calloc(program->count + 1, sizeof *s->origins);
     if (!s->origins)
         abort();
+    name_keys(s);
     if (!scan_flags(s, NULL, argc, argv, &config, &asked))
         return SETTINGS_USAGE;
     if (asked == OPTION_HELP || asked == OPTION_VERSION)
@@ -400,10 +360,11 @@ enum settings_result settings_load(struct settings *s,
 
     load_defaults(&l);
     if (config && *config)
-        load_file(&l, config);
+        settings_read_file(&l, config);
     if (!l.failed)
         load_environment(&l);
     l.source = "flag";
+    l.rank = SETTING_FLAG;
     if (!l.failed)
         scan_flags(s, &l, argc, argv, &config, &asked);
     if (l.failed)
@@ -413,9 +374,9 @@ enum settings_result settings_load(struct settings *s,
 
 void settings_free(struct settings *s)
 {
-    struct kept_text *next;
+    struct kept *next;
 
-    for (struct kept_text *kept = s->heap; kept; kept = next) {
+    for (struct kept *kept = s->heap; kept; kept = next) {
         next = kept->next;
         free(kept);
     }
@@ -425,20 +386,21 @@ void settings_free(struct settings *s)
 
 bool settings_is_default(const struct settings *s, const char *name)
 {
-    int index = find(s->program, name);
-
-    return index < 0 || strcmp(s->origins[index].source, "default") == 0;
+    for (size_t i = 0; i < s->program->count; i++) {
+        if (strcmp(s->program->settings[i].name, name) == 0)
+            return s->origins[i].rank == SETTING_DEFAULT;
+    }
+    return true;
 }
 
 void settings_show(const struct settings *s, FILE *out)
 {
     for (size_t i = 0; i < s->program->count; i++) {
-        const struct setting *setting = &s->program->settings[i];
         const char *text = s->origins[i].text;
 
-        if (text && setting->type == SETTING_SECRET)
+        if (text && s->program->settings[i].type == SETTING_SECRET)
             text = "(set)";
-        fprintf(out, "%s = %s  # %s\n", setting->name, text ? text : "",
+        fprintf(out, "%s = %s  # %s\n", s->keys[i], text ? text : "",
                 s->origins[i].source);
     }
 }

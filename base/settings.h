@@ -6,6 +6,12 @@
  * configuration file (lock-wait = 200ms), the help text and --show-config.  A later
  * source wins over an earlier one: default, file, environment, flag.
  *
+ * A variable or key has one meaning in all programs of the project.  seckilld's are named
+ * as its flags are; those of `seckill load` begin with the command (SECKILL_LOAD_USERS,
+ * load-users), but for settings that several programs share (`shared` below).  A program
+ * passes over the variables and keys of other programs, so that one file or one
+ * environment serves all, and refuses those that no program has.
+ *
  * Threads     Load once, at the start; after that everything is read-only.
  */
 #ifndef BASE_SETTINGS_H
@@ -26,6 +32,8 @@ enum setting_type {
     SETTING_SWITCH,   /* bool; written on or off, and a bare flag means on        */
 };
 
+enum { SETTING_NAME_MAX = 80 };
+
 /* The `i`th name that a setting accepts, NULL past the last. */
 typedef const char *setting_choices_fn(size_t i);
 
@@ -39,6 +47,8 @@ struct setting {
     int64_t min, max;     /* for SETTING_COUNT and SETTING_DURATION               */
     const char *group;    /* the heading it stands under in the help              */
     const char *help;
+    const char *shared; /* the key of a setting that several programs have with one
+                         * meaning, such as "lab-dir"; NULL: made from program and name */
 };
 
 struct setting_program {
@@ -49,16 +59,25 @@ struct setting_program {
     const struct setting *settings;
     size_t count;
     int max_operands;         /* operands (words that are no flags) it takes      */
+    const char *passes_to;    /* the program that it starts with what follows "--";
+                               * NULL: none                                       */
 };
 
 struct setting_origin {
-    const char *source;  /* "default", "environment", "flag", or the file's path  */
+    const char *source;  /* "default", "environment", "flag", or FILE:LINE        */
     const char *text;    /* the value as it was written; NULL: not set            */
+    enum setting_rank {
+        SETTING_DEFAULT,
+        SETTING_FILE,
+        SETTING_ENVIRONMENT,
+        SETTING_FLAG,
+    } rank;
 };
 
 struct settings {
     const struct setting_program *program;
     struct setting_origin *origins; /* one per setting                            */
+    const char **keys;              /* one per setting: what a file calls it      */
     char **operands;                /* operand_count of them, borrowed from argv  */
     int operand_count;
     void *heap;                     /* what settings_free() frees                 */
@@ -72,7 +91,11 @@ enum settings_result {
 
 /* Read every source into `values` (the program's own struct, at the settings' offsets).
  * --config=FILE names the file; without it SECKILL_CONFIG does; without that there is
- * none.  --help, --version and --show-config are understood by every program.
+ * none.  The file is a regular file of at most 1 MiB: lines of key = value, and lines that
+ * begin with # or ; as comments; what cannot be read, an unknown key, a key that is given
+ * twice and a wrong value are refused with the file's name and the line.
+ * An environment variable with an empty value is as good as none.
+ * --help, --version and --show-config are understood by every program.
  * Text values point into memory that `s` owns, or into argv and the environment. */
 enum settings_result settings_load(struct settings *s,
                                    const struct setting_program *program, void *values,
@@ -89,7 +112,12 @@ void settings_show(const struct settings *s, FILE *out);
 
 void settings_help(const struct setting_program *program, FILE *out);
 
-/* "lock-wait" -> "SECKILL_LOCK_WAIT". */
-void setting_environment_name(const struct setting *setting, char *out, size_t size);
+/* The setting's key in a file, such as "lock-wait" or "load-users"; `size` bytes, of which
+ * SETTING_NAME_MAX are enough. */
+void setting_key(const struct setting_program *program, const struct setting *setting,
+                 char *out, size_t size);
+
+/* The variable that belongs to a key: "lock-wait" -> "SECKILL_LOCK_WAIT". */
+void setting_variable(const char *key, char *out, size_t size);
 
 #endif /* BASE_SETTINGS_H */

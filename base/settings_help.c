@@ -30,9 +30,10 @@ static void wrap(FILE *out, const char *text)
     fputc('\n', out);
 }
 
-static void print_setting(const struct setting *setting, FILE *out)
+static void print_setting(const struct setting_program *program,
+                          const struct setting *setting, FILE *out)
 {
-    char environment[64];
+    char key[SETTING_NAME_MAX], variable[SETTING_NAME_MAX];
 
     fprintf(out, "  --%s", setting->name);
     if (setting->type == SETTING_SWITCH)
@@ -49,8 +50,9 @@ static void print_setting(const struct setting *setting, FILE *out)
             fprintf(out, " %s", setting->choices(i));
         fputc('\n', out);
     }
-    setting_environment_name(setting, environment, sizeof environment);
-    fprintf(out, "%*s$%s\n", INDENT, "", environment);
+    setting_key(program, setting, key, sizeof key);
+    setting_variable(key, variable, sizeof variable);
+    fprintf(out, "%*s$%s, in a file: %s\n", INDENT, "", variable, key);
 }
 
 void settings_help(const struct setting_program *program, FILE *out)
@@ -63,15 +65,18 @@ void settings_help(const struct setting_program *program, FILE *out)
             group = program->settings[i].group;
             fprintf(out, "\n%s\n", group);
         }
-        print_setting(&program->settings[i], out);
+        print_setting(program, &program->settings[i], out);
     }
     fprintf(out, "\nEvery program\n"
-                 "  --config=FILE   read settings from FILE: lines of key = value, the keys are\n"
-                 "                  the flags' names ($SECKILL_CONFIG)\n"
+                 "  --config=FILE   read settings from FILE: lines of key = value; what a file\n"
+                 "                  calls a setting stands beside its variable\n"
+                 "                  ($SECKILL_CONFIG)\n"
                  "  --show-config   print every setting and where its value comes from\n"
                  "  --help, -h      this text\n"
                  "  --version, -V   the version\n"
-                 "A flag wins over the environment, that over the file, that over the default.\n");
+                 "A flag wins over the environment, that over the file, that over the default.\n"
+                 "An empty variable is as good as none.  Variables and keys of the project's\n"
+                 "other programs are passed over; `seckill help environment` lists them all.\n");
     if (program->outro)
         fprintf(out, "\n%s\n", program->outro);
 }

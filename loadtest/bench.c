@@ -80,7 +80,7 @@ static const struct setting settings[] = {
     COMMAND_OWN_DIR(AT(dir)),
 };
 
-static const struct setting_program program = {
+const struct setting_program command_bench_program = {
     .name = "seckill bench",
     .synopsis = "[OPTIONS]",
     .intro = "Accepted orders per second over HTTP, without a lock and with "
@@ -402,5 +402,5 @@ int command_bench(int argc, char **argv)
 {
     struct bench_settings values = {0};
 
-    return command_run_long(&program, &values, argc, argv, run);
+    return command_run_long(&command_bench_program, &values, argc, argv, run);
 }

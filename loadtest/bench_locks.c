@@ -97,7 +97,7 @@ static const struct setting settings[] = {
     COMMAND_OWN_DIR(AT(dir)),
 };
 
-static const struct setting_program program = {
+const struct setting_program command_bench_locks_program = {
     .name = "seckill bench-locks",
     .synopsis = "[OPTIONS]",
     .intro =
@@ -332,5 +332,5 @@ int command_bench_locks(int argc, char **argv)
 {
     struct bench_locks_settings values = {0};
 
-    return command_run_long(&program, &values, argc, argv, run);
+    return command_run_long(&command_bench_locks_program, &values, argc, argv, run);
 }

@@ -35,6 +35,8 @@ static const char *exit_words(int rc)
         return "the command line or a setting is wrong";
     case EXIT_UNAVAILABLE:
         return "a server or a program is missing";
+    case EXIT_CANNOT_WRITE:
+        return "a file or directory cannot be written";
     case INTERRUPT_EXIT:
         return "interrupted; what was done until then is kept";
     default:

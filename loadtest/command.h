@@ -32,7 +32,9 @@
       "locks per second beside blocking connections and redis-benchmark")
 
 /* Each takes its own argv (argv[0] is the subcommand) and returns the exit status. */
-#define X(id, name, help) int command_##id(int argc, char **argv);
+#define X(id, name, help)                                                              \
+    int command_##id(int argc, char **argv);                                           \
+    extern const struct setting_program command_##id##_program;
 COMMANDS(X)
 #undef X
 
@@ -56,21 +58,22 @@ void command_explain_exit(const char *fmt, ...) __attribute__((format(printf, 1,
 #define COMMAND_DIR(at)                                                                \
     {                                                                                  \
         .type = SETTING_TEXT, .name = "dir", .offset = (at), .meta = "DIR",            \
-        .group = "Options",                                                            \
-        .help = "the lab's directory; default $SECKILL_LAB_DIR, else .lab"             \
+        .group = "Options", .shared = "lab-dir",                                       \
+        .help = "the lab's directory; .lab in this directory if nothing says another"  \
     }
 #define COMMAND_OWN_DIR(at)                                                            \
     {                                                                                  \
         .type = SETTING_TEXT, .name = "dir", .offset = (at), .meta = "DIR",            \
-        .group = "Options",                                                            \
-        .help = "the lab's directory; default $SECKILL_LAB_DIR, else .lab; a lab is "  \
-                "started there, and stopped at the end, if none is up"                 \
+        .group = "Options", .shared = "lab-dir",                                       \
+        .help = "the lab's directory; .lab in this directory if nothing says "         \
+                "another.  If no lab is up there, one is started, and stopped at the " \
+                "end"                                                                  \
     }
 #define COMMAND_OUT(at)                                                                \
     {                                                                                  \
         .type = SETTING_TEXT, .name = "out", .offset = (at), .fallback = "runs",       \
-        .meta = "DIR", .group = "Options",                                             \
-        .help = "where the directory of what is measured is made"                      \
+        .meta = "DIR", .group = "Options", .shared = "out",                            \
+        .help = "where this run makes its own directory"                               \
     }
 
 #endif /* LOADTEST_COMMAND_H */

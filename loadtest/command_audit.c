@@ -53,7 +53,7 @@ static const struct setting settings[] = {
     COMMAND_DIR(AT(dir)),
 };
 
-static const struct setting_program program = {
+const struct setting_program command_audit_program = {
     .name = "seckill audit",
     .synopsis = "[--from=auto|database|files] [--voucher=N] RUN",
     .intro =
@@ -239,5 +239,5 @@ int command_audit(int argc, char **argv)
 {
     struct audit_settings values = {0};
 
-    return command_run(&program, &values, argc, argv, run);
+    return command_run(&command_audit_program, &values, argc, argv, run);
 }

@@ -45,7 +45,7 @@ static const struct setting settings[] = {
      .help = "draw it, as one HTML file to step through with the arrow keys"},
 };
 
-static const struct setting_program program = {
+const struct setting_program command_check_program = {
     .name = "seckill check",
     .synopsis = "[--only=PROPERTY] [--name=LOCK] [--json] [--html=FILE] RUN",
     .intro =
@@ -182,5 +182,5 @@ int command_check(int argc, char **argv)
 {
     struct check_settings values = {0};
 
-    return command_run(&program, &values, argc, argv, run);
+    return command_run(&command_check_program, &values, argc, argv, run);
 }

@@ -53,7 +53,7 @@ static const struct setting settings[] = {
     COMMAND_DIR(AT(dir)),
 };
 
-static const struct setting_program program = {
+const struct setting_program command_fault_program = {
     .name = "seckill fault",
     .synopsis = "list|run NAME [--server=SERVER] [--for=TIME] [OPTIONS]",
     .intro =
@@ -233,5 +233,5 @@ int command_fault(int argc, char **argv)
 {
     struct fault_settings values = {0};
 
-    return command_run(&program, &values, argc, argv, run);
+    return command_run(&command_fault_program, &values, argc, argv, run);
 }

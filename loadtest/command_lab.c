@@ -23,7 +23,7 @@ static const struct setting settings[] = {
      .help = "up: with a ZooKeeper, for the zk locks"},
 };
 
-static const struct setting_program program = {
+const struct setting_program command_lab_program = {
     .name = "seckill lab",
     .synopsis = "up|down|status|restart SERVER [--dir=DIR] [--zookeeper]",
     .intro =
@@ -148,5 +148,5 @@ int command_lab(int argc, char **argv)
 {
     struct lab_settings values = {0};
 
-    return command_run(&program, &values, argc, argv, run);
+    return command_run(&command_lab_program, &values, argc, argv, run);
 }

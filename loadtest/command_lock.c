@@ -27,13 +27,15 @@ static const char *lock_name_at(size_t i)
     return i < dlock_variant_count() ? dlock_variant_at(i)->name : NULL;
 }
 
-#define URL(field, flag, text)                                                         \
+/* The service has them too. */
+#define URL(field, flag, what, text)                                                   \
     {.type = SETTING_SECRET, .name = flag, .offset = offsetof(struct lock_settings,    \
-     field), .meta = "URL", .group = "Stores", .help = text}
+     field), .meta = what, .group = "Stores", .help = text, .shared = flag}
 
 static const struct setting settings[] = {
     {.type = SETTING_CHOICE,
      .name = "lock",
+     .shared = "lock",
      .offset = offsetof(struct lock_settings, lock),
      .fallback = "reentrant",
      .choices = lock_name_at,
@@ -45,13 +47,13 @@ static const struct setting settings[] = {
      .fallback = "off",
      .group = "Options",
      .help = "as JSON, for programs"},
-    URL(redis_url, "redis-url", "the Redis of the locks that use one"),
-    URL(redlock_urls, "redlock-urls", "the Redis servers of redlock and multi"),
-    URL(database_url, "database-url", "the PostgreSQL of the pg locks"),
-    URL(zookeeper_url, "zookeeper-url", "the ZooKeeper of the zk locks"),
+    URL(redis_url, "redis-url", "URL", "the Redis of the locks that use one"),
+    URL(redlock_urls, "redlock-urls", "URL,URL,...", "the Redis servers of redlock and multi"),
+    URL(database_url, "database-url", "URL", "the PostgreSQL of the pg locks"),
+    URL(zookeeper_url, "zookeeper-url", "HOST:PORT,...", "the ZooKeeper of the zk locks"),
 };
 
-static const struct setting_program program = {
+const struct setting_program command_lock_program = {
     .name = "seckill lock",
     .synopsis = "show|force NAME [--lock=KIND] [--json]",
     .intro = "Look at one lock in its store, or free it whoever holds it.\n\n"
@@ -254,5 +256,5 @@ int command_lock(int argc, char **argv)
 {
     struct lock_settings values = {0};
 
-    return command_run(&program, &values, argc, argv, run);
+    return command_run(&command_lock_program, &values, argc, argv, run);
 }

@@ -134,7 +134,7 @@ static const struct setting settings[] = {
     COMMAND_OWN_DIR(AT(dir)),
 };
 
-static const struct setting_program program = {
+const struct setting_program command_matrix_program = {
     .name = "seckill matrix",
     .synopsis = "[OPTIONS]",
     .intro =
@@ -192,10 +192,10 @@ static size_t cast_all(const struct matrix_settings *v, struct scenario_cast **o
     char list[LOCK_LIST_MAX];
     struct scenario_cast *some;
 
-    scenario_count = words_read(program.name, "scenarios", v->scenarios, scenario_name_at,
+    scenario_count = words_read(command_matrix_program.name, "scenarios", v->scenarios, scenario_name_at,
                                 scenarios, SCENARIOS_MAX);
     lock_count =
-        words_read(program.name, "locks", v->locks, words_lock_at, locks, LOCKS_MAX);
+        words_read(command_matrix_program.name, "locks", v->locks, words_lock_at, locks, LOCKS_MAX);
     if (scenario_count == 0 || lock_count == 0)
         return 0;
     join(list, locks, lock_count);
@@ -290,5 +290,5 @@ int command_matrix(int argc, char **argv)
 {
     struct matrix_settings values = {0};
 
-    return command_run_long(&program, &values, argc, argv, run);
+    return command_run_long(&command_matrix_program, &values, argc, argv, run);
 }

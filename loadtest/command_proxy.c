@@ -47,7 +47,7 @@ static const struct setting settings[] = {
              "passes"},
 };
 
-static const struct setting_program program = {
+const struct setting_program command_proxy_program = {
     .name = "seckill proxy",
     .synopsis = "--target=TARGET [--protocol=PROTOCOL] [--listen=PORT] "
                 "[--fault=FAULT]...",
@@ -178,5 +178,5 @@ int command_proxy(int argc, char **argv)
 {
     struct proxy_settings values = {0};
 
-    return command_run(&program, &values, argc, argv, run);
+    return command_run(&command_proxy_program, &values, argc, argv, run);
 }

@@ -90,7 +90,7 @@ static const struct setting settings[] = {
     COMMAND_OWN_DIR(AT(dir)),
 };
 
-static const struct setting_program program = {
+const struct setting_program command_scenario_program = {
     .name = "seckill scenario",
     .synopsis = "list | run NAME|all [OPTIONS]",
     .intro =
@@ -298,5 +298,5 @@ int command_scenario(int argc, char **argv)
 {
     struct scenario_settings values = {0};
 
-    return command_run_long(&program, &values, argc, argv, run);
+    return command_run_long(&command_scenario_program, &values, argc, argv, run);
 }

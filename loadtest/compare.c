@@ -130,7 +130,7 @@ static const struct setting settings[] = {
     COMMAND_OWN_DIR(AT(dir)),
 };
 
-static const struct setting_program program = {
+const struct setting_program command_compare_program = {
     .name = "seckill compare",
     .synopsis = "[OPTIONS]",
     .intro = "Run every lock under every hazard in every experiment, audit each run, "
@@ -156,14 +156,14 @@ static bool choose(struct comparison *c, const struct compare_settings *v)
     const char *names[COMPARE_HAZARDS_MAX];
 
     c->lock_count =
-        words_read(program.name, "locks", v->locks, words_lock_at, c->locks,
+        words_read(command_compare_program.name, "locks", v->locks, words_lock_at, c->locks,
                    COMPARE_LOCKS_MAX);
     c->hazard_count =
-        words_read(program.name, "hazards", v->hazards, hazard_name_at, names,
+        words_read(command_compare_program.name, "hazards", v->hazards, hazard_name_at, names,
                    COMPARE_HAZARDS_MAX);
     for (size_t i = 0; i < c->hazard_count; i++)
         c->hazards[i] = hazard_find(names[i]);
-    c->experiment_count = words_read(program.name, "experiments", v->experiments,
+    c->experiment_count = words_read(command_compare_program.name, "experiments", v->experiments,
                                      experiment_name_at, names,
                                      COMPARE_EXPERIMENTS_MAX);
     for (size_t i = 0; i < c->experiment_count; i++)
@@ -329,5 +329,5 @@ int command_compare(int argc, char **argv)
 {
     struct compare_settings values = {0};
 
-    return command_run_long(&program, &values, argc, argv, run);
+    return command_run_long(&command_compare_program, &values, argc, argv, run);
 }

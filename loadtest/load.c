@@ -106,8 +106,9 @@ static const struct setting settings[] = {
     COMMAND_OWN_DIR(AT(dir)),
 };
 
-static const struct setting_program program = {
+const struct setting_program command_load_program = {
     .name = "seckill load",
+    .passes_to = "seckilld",
     .synopsis = "[OPTIONS] [-- SECKILLD FLAGS]",
     .intro = "Start seckilld processes, run wrk against them, stop them and audit the "
              "sale.\n"
@@ -256,5 +257,5 @@ int command_load(int argc, char **argv)
     while (split < argc && strcmp(argv[split], "--") != 0)
         split++;
     values.flags = argv + (split < argc ? split + 1 : split);
-    return command_run(&program, &values, split, argv, run);
+    return command_run(&command_load_program, &values, split, argv, run);
 }

@@ -23,7 +23,7 @@ static const struct setting settings[] = {
      .help = "as JSON, for programs"},
 };
 
-static const struct setting_program program = {
+const struct setting_program command_locks_program = {
     .name = "seckill locks",
     .synopsis = "[--json]",
     .intro = "Every way to lock that seckilld --lock=NAME offers: where it is kept, "
@@ -103,5 +103,5 @@ int command_locks(int argc, char **argv)
 {
     struct locks_settings values = {0};
 
-    return command_run(&program, &values, argc, argv, run);
+    return command_run(&command_locks_program, &values, argc, argv, run);
 }

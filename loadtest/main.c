@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/exit_codes.h"
+#include "base/known_settings.h"
 #include "base/suggest.h"
 #include "base/version.h"
 #include "loadtest/command.h"
@@ -12,18 +13,50 @@
 static const struct command {
     const char *name, *help;
     int (*run)(int argc, char **argv);
+    const struct setting_program *program;
 } commands[] = {
-#define X(id, name, text) {name, text, command_##id},
+#define X(id, name, text) {name, text, command_##id, &command_##id##_program},
     COMMANDS(X)
 #undef X
 };
 
 enum { COMMAND_COUNT = sizeof commands / sizeof commands[0] };
 
+/* What `seckill help` explains besides the commands. */
+static const char ENVIRONMENT[] = "environment";
+
 static const char *command_name(size_t i)
 {
     return i < COMMAND_COUNT ? commands[i].name : NULL;
 }
+
+static const char *topic_name(size_t i)
+{
+    return i < COMMAND_COUNT ? commands[i].name : i == COMMAND_COUNT ? ENVIRONMENT : NULL;
+}
+
+static int refuse(const char *what, const char *word, const char *(*names)(size_t i))
+{
+    const char *near = suggest(word, names);
+
+    fprintf(stderr, "seckill: unknown %s \"%s\"", what, word);
+    if (near)
+        fprintf(stderr, "; did you mean \"%s\"?", near);
+    fprintf(stderr, "\n  one of:");
+    for (size_t i = 0; names(i); i++)
+        fprintf(stderr, " %s", names(i));
+    fputc('\n', stderr);
+    return EXIT_USAGE;
+}
+
+static const struct {
+    int code;
+    const char *text;
+} statuses[] = {
+#define X(id, code, text) {code, text},
+    EXIT_CODES(X)
+#undef X
+};
 
 static void help(FILE *out)
 {
@@ -42,37 +75,68 @@ static void help(FILE *out)
           out);
     for (size_t i = 0; i < COMMAND_COUNT; i++)
         fprintf(out, "  %-11s %s\n", commands[i].name, commands[i].help);
-    fputs("\n`seckill COMMAND --help` says more about each.\n\n"
-          "Exit status: 0 as it should be, 1 a run is invalid or a cell unexpected, 2 "
-          "a verdict\n"
-          "is unknown, 3 a threshold was missed, 64 usage, 69 a server is missing, 70 "
-          "a bug.\n",
+    fputs("\n`seckill help COMMAND` says more about each, `seckill help environment` "
+          "lists the\nvariables of all programs.\n\n"
+          "Exit status:\n",
           out);
+    for (size_t i = 0; i < sizeof statuses / sizeof statuses[0]; i++)
+        fprintf(out, "  %2d  %s\n", statuses[i].code, statuses[i].text);
+    fputs("make prints the status and turns each of them into 2.\n", out);
 }
 
-static int refuse(const char *word)
+static void help_environment(void)
 {
-    const char *near = suggest(word, command_name);
+    char variable[SETTING_NAME_MAX];
 
-    fprintf(stderr, "seckill: unknown command \"%s\"", word);
-    if (near)
-        fprintf(stderr, "; did you mean \"%s\"?", near);
-    fprintf(stderr, "\n  one of:");
-    for (size_t i = 0; i < COMMAND_COUNT; i++)
-        fprintf(stderr, " %s", commands[i].name);
-    fputc('\n', stderr);
-    return EXIT_USAGE;
+    printf("The environment variables of the project, and what each of them sets.  A\n"
+           "configuration file calls a setting as its variable, without SECKILL_, in small\n"
+           "letters and with dashes: load-users for SECKILL_LOAD_USERS.\n\n");
+    for (size_t i = 0; i < KNOWN_SETTING_COUNT; i++) {
+        setting_variable(KNOWN_SETTINGS[i].key, variable, sizeof variable);
+        printf("%-36s %s --%s\n", variable, KNOWN_SETTINGS[i].program,
+               KNOWN_SETTINGS[i].flag);
+    }
+#define VARIABLE(name, reader, says)                                                   \
+    printf("%-36s %s: %s\n", "SECKILL_" name, reader, says);
+#include "base/variables.def"
+#undef VARIABLE
+}
+
+/* `seckill help`, `seckill help COMMAND`, `seckill help environment` */
+static int help_about(int argc, char **argv)
+{
+    if (argc == 0) {
+        help(stdout);
+        return EXIT_VALID;
+    }
+    if (argc > 1) {
+        fprintf(stderr, "seckill: help is about one command: seckill help %s\n", argv[0]);
+        return EXIT_USAGE;
+    }
+    if (strcmp(argv[0], ENVIRONMENT) == 0) {
+        help_environment();
+        return EXIT_VALID;
+    }
+    for (size_t i = 0; i < COMMAND_COUNT; i++) {
+        if (strcmp(commands[i].name, argv[0]) == 0) {
+            settings_help(commands[i].program, stdout);
+            return EXIT_VALID;
+        }
+    }
+    return refuse("command or topic", argv[0], topic_name);
 }
 
 int main(int argc, char **argv)
 {
-    const char *word = argc > 1 ? argv[1] : "--help";
+    const char *word = argc > 1 ? argv[1] : "";
 
-    if (strcmp(word, "--help") == 0 || strcmp(word, "-h") == 0 ||
-        strcmp(word, "help") == 0) {
-        help(argc > 1 ? stdout : stderr);
-        return argc > 1 ? EXIT_VALID : EXIT_USAGE;
+    if (argc < 2) {
+        help(stderr);
+        return EXIT_USAGE;
     }
+    if (strcmp(word, "--help") == 0 || strcmp(word, "-h") == 0 ||
+        strcmp(word, "help") == 0)
+        return help_about(argc - 2, argv + 2);
     if (strcmp(word, "--version") == 0 || strcmp(word, "-V") == 0) {
         printf("seckill %s\n", SECKILL_VERSION);
         return EXIT_VALID;
@@ -83,5 +147,5 @@ int main(int argc, char **argv)
             return commands[i].run(argc - 1, argv + 1);
         }
     }
-    return refuse(word);
+    return refuse("command", word, command_name);
 }

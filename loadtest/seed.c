@@ -103,6 +103,7 @@ static const struct setting settings[] = {
     COMMAND_DIR(AT(dir)),
     {.type = SETTING_SECRET,
      .name = "lab-database-url",
+     .shared = "lab-database-url",
      .offset = AT(database_url),
      .meta = "URL",
      .group = "Without a lab",
@@ -110,6 +111,7 @@ static const struct setting settings[] = {
              "for, and the files below are needed too"},
     {.type = SETTING_TEXT,
      .name = "token-key-file",
+     .shared = "token-key-file",
      .offset = AT(key_path),
      .meta = "FILE",
      .group = "Without a lab",
@@ -117,13 +119,14 @@ static const struct setting settings[] = {
              "it is not there"},
     {.type = SETTING_TEXT,
      .name = "tokens",
+     .shared = "tokens",
      .offset = AT(tokens_path),
      .meta = "FILE",
      .group = "Without a lab",
      .help = "where the tokens go; - is the standard output"},
 };
 
-static const struct setting_program program = {
+const struct setting_program command_seed_program = {
     .name = "seckill seed",
     .synopsis = "[--users=N] [--stock=N] [--vouchers=N] [--lifetime=TIME] [--operator]",
     .intro = "Make users with tokens, and vouchers with stock, in a lab that is up.  "
@@ -396,5 +399,5 @@ int command_seed(int argc, char **argv)
 {
     struct seed_settings values = {0};
 
-    return command_run(&program, &values, argc, argv, run);
+    return command_run(&command_seed_program, &values, argc, argv, run);
 }

@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/settings.h"
@@ -32,18 +33,18 @@ static const char *fruit_at(size_t i)
 }
 
 static const struct setting TABLE[] = {
-    {SETTING_TEXT, "title", offsetof(struct values, title), "none", "TEXT", NULL, 0, 0, "A", "h"},
-    {SETTING_SECRET, "secret", offsetof(struct values, secret), NULL, "TEXT", NULL, 0, 0, "A", "h"},
-    {SETTING_CHOICE, "fruit", offsetof(struct values, fruit), "apple", "NAME", fruit_at, 0, 0, "A", "h"},
-    {SETTING_COUNT, "count", offsetof(struct values, count), "4", "N", NULL, 1, 9, "A", "h"},
-    {SETTING_DURATION, "lock-wait", offsetof(struct values, wait_ms), "1s", "DURATION", NULL, 0, 5000, "A", "h"},
-    {SETTING_LINES, "line", offsetof(struct values, lines), NULL, "TEXT", NULL, 0, 0, "A", "h"},
-    {SETTING_SWITCH, "verbose", offsetof(struct values, verbose), "off", NULL, NULL, 0, 0, "A", "h"},
+    {SETTING_TEXT, "title", offsetof(struct values, title), "none", "TEXT", NULL, 0, 0, "A", "h", NULL},
+    {SETTING_SECRET, "secret", offsetof(struct values, secret), NULL, "TEXT", NULL, 0, 0, "A", "h", NULL},
+    {SETTING_CHOICE, "fruit", offsetof(struct values, fruit), "apple", "NAME", fruit_at, 0, 0, "A", "h", NULL},
+    {SETTING_COUNT, "count", offsetof(struct values, count), "4", "N", NULL, 1, 9, "A", "h", NULL},
+    {SETTING_DURATION, "lock-wait", offsetof(struct values, wait_ms), "1s", "DURATION", NULL, 0, 5000, "A", "h", NULL},
+    {SETTING_LINES, "line", offsetof(struct values, lines), NULL, "TEXT", NULL, 0, 0, "A", "h", NULL},
+    {SETTING_SWITCH, "verbose", offsetof(struct values, verbose), "off", NULL, NULL, 0, 0, "A", "h", NULL},
 };
 
 static const struct setting_program PROGRAM = {
     .name = "test", .synopsis = "", .intro = "", .settings = TABLE,
-    .count = sizeof TABLE / sizeof TABLE[0], .max_operands = 1,
+    .count = sizeof TABLE / sizeof TABLE[0], .max_operands = 1, .passes_to = "seckilld",
 };
 
 struct run {
@@ -136,6 +137,19 @@ static void a_wrong_value_is_refused_with_what_was_expected(void **state)
         {"--count", "--count needs a value"},
         {"-q", "unknown flag -q"},
         {"--config=/nonexistent", "cannot read /nonexistent"},
+        {"--config=/tmp", "cannot read /tmp: it is a directory"},
+        {"--config=/dev/zero", "cannot read /dev/zero: it is no regular file"},
+        {"--count=0x4", "from 1 to 9"},
+        {"--count=1e0", "from 1 to 9"},
+        {"--count=-1", "from 1 to 9"},
+        {"--count=99999999999999999999", "from 1 to 9"},
+        {"--count=", "from 1 to 9"},
+        {"--count=\xef\xbc\x94", "from 1 to 9"},
+        {"--count=4\n5", "count \"4; 5\" (flag)"},
+        {"--title=", "title \"\" (flag): expected a value"},
+        {"--workers=5", "--workers=5 is a flag of seckilld, and stands after --: test -- "
+                        "--workers=5"},
+        {"--lock-scpoe=user", "did you mean --lock-scope of seckilld?"},
     };
     struct run run;
 
@@ -149,22 +163,193 @@ static void a_wrong_value_is_refused_with_what_was_expected(void **state)
     }
 }
 
-static void an_unknown_key_in_the_file_is_refused(void **state)
+/* Load with a file of these bytes. */
+static void load_file(struct run *run, const char *bytes, size_t size)
 {
-    char path[] = "/tmp/seckill-settings-XXXXXX";
+    char path[] = "/tmp/seckill-settings-XXXXXX", flag[64];
     int file = mkstemp(path);
-    char flag[64];
+
+    assert_int_equal(write(file, bytes, size), size);
+    close(file);
+    snprintf(flag, sizeof flag, "--config=%s", path);
+    LOAD(run, flag);
+    unlink(path);
+}
+
+static void what_is_wrong_in_the_file_is_said_with_its_line(void **state)
+{
+    static const struct {
+        const char *text, *said;
+    } CASES[] = {
+        {"cuont = 2\n", ":1: unknown key \"cuont\"; did you mean \"count\"?"},
+        {"\n# x\ncount = 22\n", ":3): expected a whole number from 1 to 9"},
+        {"fruit = apple\nfruit = cherry\n", ":2: fruit stands there twice; it is also at /tmp"},
+        {"count = 2\n[more]\n", ":2: expected key = value; the file has no sections"},
+        {"count\n", ":1: expected key = value"},
+        {"= 2\n", ":1: expected key = value"},
+        {"title =\n", ":1): expected a value"},
+        {"\nlock = lua\n", ":2: lock is a setting of seckilld; write it on the command line: "
+                          "test -- --lock=..."},
+        {"users = 5\n", ":1: unknown key \"users\"; did you mean \"seed-users\"?"},
+    };
     struct run run;
 
     (void)state;
-    dprintf(file, "cuont = 2\n");
-    close(file);
+    for (size_t i = 0; i < sizeof CASES / sizeof CASES[0]; i++) {
+        load_file(&run, CASES[i].text, strlen(CASES[i].text));
+        if (run.result != SETTINGS_USAGE || !strstr(run.said, CASES[i].said))
+            fail_msg("%s: said \"%s\", expected \"%s\"", CASES[i].text, run.said,
+                     CASES[i].said);
+        settings_free(&run.settings);
+    }
+}
+
+static void a_line_without_a_key_is_not_printed_for_it_may_hold_a_password(void **state)
+{
+    static const char text[] = "secret hunter2\n";
+    struct run run;
+
+    (void)state;
+    load_file(&run, text, sizeof text - 1);
+    assert_int_equal(run.result, SETTINGS_USAGE);
+    assert_null(strstr(run.said, "hunter2"));
+    settings_free(&run.settings);
+}
+
+static void a_zero_byte_in_the_file_is_refused(void **state)
+{
+    static const char text[] = "title = one\0two\n";
+    struct run run;
+
+    (void)state;
+    load_file(&run, text, sizeof text - 1);
+    assert_int_equal(run.result, SETTINGS_USAGE);
+    assert_non_null(strstr(run.said, "zero byte"));
+    settings_free(&run.settings);
+}
+
+static void a_file_of_more_than_a_mebibyte_is_refused(void **state)
+{
+    size_t size = (1 << 20) + 1;
+    char *text = malloc(size);
+    struct run run;
+
+    (void)state;
+    memset(text, '\n', size);
+    load_file(&run, text, size);
+    free(text);
+    assert_int_equal(run.result, SETTINGS_USAGE);
+    assert_non_null(strstr(run.said, "more than 1 MiB"));
+    settings_free(&run.settings);
+}
+
+static void a_fifo_without_a_writer_is_refused_and_not_waited_for(void **state)
+{
+    char path[] = "/tmp/seckill-settings-XXXXXX", flag[64];
+    struct run run;
+
+    (void)state;
+    close(mkstemp(path));
+    unlink(path);
+    assert_int_equal(mkfifo(path, 0600), 0);
     snprintf(flag, sizeof flag, "--config=%s", path);
     LOAD(&run, flag);
     unlink(path);
     assert_int_equal(run.result, SETTINGS_USAGE);
-    assert_non_null(strstr(run.said, "did you mean \"count\"?"));
+    assert_non_null(strstr(run.said, "it is no regular file"));
     settings_free(&run.settings);
+}
+
+static void a_file_from_windows_with_long_lines_and_comments_is_read(void **state)
+{
+    char text[1200], title[1001] = "";
+    struct run run;
+
+    (void)state;
+    memset(title, 'x', sizeof title - 1);
+    snprintf(text, sizeof text,
+             "\xef\xbb\xbf; a comment\r\ncount = 3 ; of them\r\n\r\n  title = %s\r\n"
+             "fruit: cherry",
+             title);
+    load_file(&run, text, strlen(text));
+    assert_string_equal(run.said, "");
+    assert_int_equal(run.result, SETTINGS_OK);
+    assert_int_equal(run.values.count, 3);
+    assert_string_equal(run.values.title, title);
+    assert_string_equal(run.values.fruit, "cherry");
+    settings_free(&run.settings);
+}
+
+static void one_file_serves_several_programs(void **state)
+{
+    static const char text[] = "load-users = same\ncount = 3\ncompare-locks = lua\n";
+    struct run run;
+
+    (void)state;
+    load_file(&run, text, sizeof text - 1);
+    assert_int_equal(run.result, SETTINGS_OK);
+    assert_int_equal(run.values.count, 3);
+    settings_free(&run.settings);
+}
+
+/* Load while the variable has that value. */
+static void load_with(struct run *run, const char *variable, const char *value)
+{
+    setenv(variable, value, 1);
+    load(run, (const char *const[]){NULL});
+    unsetenv(variable);
+}
+
+static void a_variable_that_no_program_knows_is_refused(void **state)
+{
+    static const struct {
+        const char *name, *said;
+    } CASES[] = {
+        {"SECKILL_CUONT", "unknown environment variable SECKILL_CUONT; did you mean "
+                          "SECKILL_COUNT?"},
+        {"SECKILL_HAZARDS", "did you mean SECKILL_COMPARE_HAZARDS?"},
+        {"SECKILL_QQQQQQQQQQQQ", "`seckill help environment` lists them"},
+        {"SECKILL_", "unknown environment variable SECKILL_;"},
+        {"SECKILL_count", "did you mean SECKILL_COUNT?"},
+    };
+    struct run run;
+
+    (void)state;
+    for (size_t i = 0; i < sizeof CASES / sizeof CASES[0]; i++) {
+        load_with(&run, CASES[i].name, "5");
+        if (run.result != SETTINGS_USAGE || !strstr(run.said, CASES[i].said))
+            fail_msg("%s: said \"%s\"", CASES[i].name, run.said);
+        settings_free(&run.settings);
+    }
+}
+
+static void a_variable_of_another_program_is_passed_over(void **state)
+{
+    static const char *const NAMES[] = {"SECKILL_LOCK", "SECKILL_LOAD_USERS",
+                                        "SECKILL_LAB_DATA", "SECKILL_LAB_DIR"};
+    struct run run;
+
+    (void)state;
+    for (size_t i = 0; i < sizeof NAMES / sizeof NAMES[0]; i++) {
+        load_with(&run, NAMES[i], "x");
+        assert_string_equal(run.said, "");
+        assert_int_equal(run.result, SETTINGS_OK);
+        settings_free(&run.settings);
+    }
+}
+
+static void an_empty_variable_is_as_good_as_none(void **state)
+{
+    static const char *const NAMES[] = {"SECKILL_COUNT", "SECKILL_QQQQQQQQQQQQ"};
+    struct run run;
+
+    (void)state;
+    for (size_t i = 0; i < sizeof NAMES / sizeof NAMES[0]; i++) {
+        load_with(&run, NAMES[i], "");
+        assert_int_equal(run.result, SETTINGS_OK);
+        assert_int_equal(run.values.count, 4);
+        settings_free(&run.settings);
+    }
 }
 
 static void a_secret_is_never_shown(void **state)
@@ -220,7 +405,16 @@ int main(void)
         cmocka_unit_test(defaults_stand_when_nobody_says_otherwise),
         cmocka_unit_test(a_flag_wins_over_the_environment_and_that_over_the_file),
         cmocka_unit_test(a_wrong_value_is_refused_with_what_was_expected),
-        cmocka_unit_test(an_unknown_key_in_the_file_is_refused),
+        cmocka_unit_test(what_is_wrong_in_the_file_is_said_with_its_line),
+        cmocka_unit_test(a_line_without_a_key_is_not_printed_for_it_may_hold_a_password),
+        cmocka_unit_test(a_zero_byte_in_the_file_is_refused),
+        cmocka_unit_test(a_file_of_more_than_a_mebibyte_is_refused),
+        cmocka_unit_test(a_fifo_without_a_writer_is_refused_and_not_waited_for),
+        cmocka_unit_test(a_file_from_windows_with_long_lines_and_comments_is_read),
+        cmocka_unit_test(one_file_serves_several_programs),
+        cmocka_unit_test(a_variable_that_no_program_knows_is_refused),
+        cmocka_unit_test(a_variable_of_another_program_is_passed_over),
+        cmocka_unit_test(an_empty_variable_is_as_good_as_none),
         cmocka_unit_test(a_secret_is_never_shown),
         cmocka_unit_test(a_flag_of_lines_is_given_again_for_another_line),
         cmocka_unit_test(operands_are_counted),

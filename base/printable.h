@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: MIT */
+/* printable.h -- text of others (a library, a server, a file), as one line for people.
+ *
+ * Threads     Any; there is no state.
+ */
+#ifndef BASE_PRINTABLE_H
+#define BASE_PRINTABLE_H
+
+#include <stddef.h>
+
+/* Copy `text` into `out`, at most `size` bytes with the NUL (`size` is at least 4), as one
+ * line: a line break with the blanks around it becomes "; " (a blank after one of . , ; :),
+ * one at the end goes; any other control character and any byte that is no UTF-8 becomes
+ * `?`.  What does not fit ends in "...", never inside of a character.  Returns `out`. */
+char *printable(const char *text, char *out, size_t size);
+
+/* The same with the length of the line, NUL not counted. */
+size_t printable_len(const char *text, char *out, size_t size);
+
+#endif /* BASE_PRINTABLE_H */

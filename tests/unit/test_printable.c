@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: MIT */
+/* test_printable.c -- text of others becomes one line that can be read. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/log.h"
+#include "base/printable.h"
+
+static void line_breaks_are_folded_so_that_the_sentences_can_be_read(void **state)
+{
+    static const struct {
+        const char *text, *line;
+    } CASES[] = {
+        {"plain", "plain"},
+        {"", ""},
+        {"one\ntwo", "one; two"},
+        {"Connection refused\n\tIs the server running?\n", "Connection refused; Is the server "
+                                                           "running?"},
+        {"failed:\nno route", "failed: no route"},
+        {"a\r\nb\r\n", "a; b"},
+        {"\n\nfirst", "first"},
+        {"tab\there", "tab here"},
+        {"bell\a \x1b[31mred", "bell? ?[31mred"},
+        {"caf\xc3\xa9 \xff", "caf\xc3\xa9 ?"},
+        {"two  blanks", "two  blanks"},
+    };
+    char line[100];
+
+    (void)state;
+    for (size_t i = 0; i < sizeof CASES / sizeof CASES[0]; i++)
+        assert_string_equal(printable(CASES[i].text, line, sizeof line), CASES[i].line);
+}
+
+static void what_does_not_fit_ends_in_dots_and_in_no_half_character(void **state)
+{
+    char line[32];
+
+    (void)state;
+    for (size_t size = 4; size <= sizeof line; size++) {
+        memset(line, '#', sizeof line);
+        assert_ptr_equal(printable("\xc3\xa9\xc3\xa9\xc3\xa9\xc3\xa9\xc3\xa9\xc3\xa9", line,
+                                   size),
+                         line);
+        assert_true(strlen(line) < size);
+        if (size <= 12)
+            assert_string_equal(line + strlen(line) - 3, "...");
+        else
+            assert_int_equal(strlen(line), 12);
+        assert_true(size <= 5 || (unsigned char)line[0] == 0xc3);
+    }
+    assert_string_equal(printable("0123456789", line, 10), "012345...");
+    assert_string_equal(printable("0123456789", line, 11), "0123456789");
+}
+
+/* What log_line() writes. */
+static void log_into(char *out, size_t size, const char *message)
+{
+    int ends[2], saved = dup(STDERR_FILENO);
+    ssize_t n;
+
+    assert_int_equal(pipe(ends), 0);
+    dup2(ends[1], STDERR_FILENO);
+    log_error("%s", message);
+    dup2(saved, STDERR_FILENO);
+    close(saved);
+    close(ends[1]);
+    n = read(ends[0], out, size - 1);
+    out[n > 0 ? n : 0] = '\0';
+    close(ends[0]);
+}
+
+static void a_log_line_is_one_line_whatever_is_in_it(void **state)
+{
+    char line[4096], message[3000];
+
+    (void)state;
+    log_into(line, sizeof line, "server closed the connection\n\tunexpectedly\n");
+    assert_non_null(strstr(line, "error server closed the connection; unexpectedly\n"));
+    memset(message, 'x', sizeof message - 1);
+    message[sizeof message - 1] = '\0';
+    log_into(line, sizeof line, message);
+    assert_int_equal(strlen(line), 1023);
+    assert_string_equal(line + strlen(line) - 5, "x...\n");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(line_breaks_are_folded_so_that_the_sentences_can_be_read),
+        cmocka_unit_test(what_does_not_fit_ends_in_dots_and_in_no_half_character),
+        cmocka_unit_test(a_log_line_is_one_line_whatever_is_in_it),
+    };
+
+    return cmocka_run_group_tests_name("printable", tests, NULL, NULL);
+}
