@@ -12,6 +12,7 @@
 #   make demo LOCKS=lua,reentrant        compare only these, or all
 #   make matrix MATRIX='--seeds=1'     less of it: whatever `seckill matrix --help` says
 #   make mutants MUTANTS='drop-*'        try only these
+#   make compose COMPOSE='docker compose'  with this command
 
 BUILD  ?= release
 V      ?= 0
@@ -290,6 +291,13 @@ mutants: deps-test                               ## break the library on purpose
 interop: deps-peers                         ## beside the real Redisson and redis-py
 	@$(MAKE) --no-print-directory -j2 $(PROGRAMS) $(INTEROP_PEER)
 	@tests/interop/run
+
+# Not a part of `make test`: it needs Docker and its registry, and takes minutes.
+COMPOSE ?= docker-compose
+.PHONY: compose
+compose:                                    ## the shop on containers, each part killed; COMPOSE='docker compose'
+	@tools/deps.sh compose
+	@COMPOSE='$(COMPOSE)' tests/compose/run
 
 ##@ Quality
 .PHONY: lint

@@ -7,6 +7,7 @@
 #   test      for `make test`, `make lint` and `make mutants`
 #   browser   for tests of the pages in a browser
 #   analyze   for static analysis
+#   compose   for `make compose`, which needs Docker and docker-compose besides
 #   peers     for `make interop`: Maven and a JDK, Python with redis-py
 #
 # --list prints the packages of exactly the groups named, one on a line, and installs
@@ -33,12 +34,13 @@ declare -A packages=(
         g++ man-db"
     [browser]=""
     [analyze]="cppcheck clang-tools"
+    [compose]="curl python3"
     [peers]="maven default-jdk-headless python3 python3-redis"
 )
 packages[run]="${packages[build]} ${packages[servers]}"
 
 usage() {
-    echo "deps: no group $1; the groups are: run test browser analyze peers" >&2
+    echo "deps: no group $1; the groups are: run test browser analyze compose peers" >&2
     exit 64
 }
 
