@@ -5,8 +5,6 @@
 
 #include "app/routes.h"
 
-static const struct db_statement PING = {"admin_ping", "SELECT 1", ""};
-
 void admin_live(const struct request *rq, struct answer *an)
 {
     (void)rq;
@@ -17,20 +15,15 @@ void admin_live(const struct request *rq, struct answer *an)
 
 void admin_ready(const struct request *rq, struct answer *an)
 {
-    struct service *s = rq->worker->service;
-    dlock_status locks = dlock_check(s->locks);
-    bool has_database, is_ready;
+    struct readiness_report report;
 
-    (void)pthread_mutex_lock(&s->probe_mutex);
-    has_database = db_run_one(s->probe, &PING, NULL) == DB_OK;
-    is_ready = has_database && locks == DLOCK_OK;
-    an->outcome = is_ready ? OUTCOME_ACCEPTED : OUTCOME_UNAVAILABLE;
-    answer_json(an, is_ready ? 200 : 503);
-    text_add(an->body, "{\"ready\":%s,\"postgresql\":", is_ready ? "true" : "false");
-    text_add_json(an->body, has_database ? "ok" : db_error(s->probe));
-    (void)pthread_mutex_unlock(&s->probe_mutex);
+    readiness_ask(rq->worker->service->readiness, &report);
+    an->outcome = report.is_ready ? OUTCOME_ACCEPTED : OUTCOME_UNAVAILABLE;
+    answer_json(an, report.is_ready ? 200 : 503);
+    text_add(an->body, "{\"ready\":%s,\"postgresql\":", report.is_ready ? "true" : "false");
+    text_add_json(an->body, report.postgresql);
     text_add(an->body, ",\"locks\":");
-    text_add_json(an->body, locks == DLOCK_OK ? "ok" : dlock_error());
+    text_add_json(an->body, report.locks);
     text_add(an->body, "}\n");
 }
 

@@ -15,9 +15,9 @@ static bool open_database(struct service *s)
     struct db_options opts = stores_database_options(s->config);
 
     s->database = db_pool_new(&opts, (size_t)s->config->database_connections);
-    s->probe = db_new(&opts);
+    s->readiness = readiness_start(s->config);
     s->vouchers = aligned_alloc(alignof(struct voucher_cache), sizeof(*s->vouchers));
-    if (s->database == NULL || s->probe == NULL || s->vouchers == NULL) {
+    if (s->database == NULL || s->readiness == NULL || s->vouchers == NULL) {
         log_error("out of memory");
         return false;
     }
@@ -31,7 +31,6 @@ enum exit_code service_open(struct service *s, const struct config *config,
 {
     enum exit_code rc = EXIT_VALID;
 
-    (void)pthread_mutex_init(&s->probe_mutex, NULL);
     s->config = config;
     s->settings = settings;
     s->guard = guard_find(config->stock_guard);
@@ -56,11 +55,11 @@ void service_close(struct service *s)
     admission_close(s->admission);
     dlock_close(s->locks);
     db_pool_free(s->database);
-    db_free(s->probe);
+    readiness_stop(s->readiness);
     free(s->vouchers);
     metrics_free(s->metrics);
     s->database = NULL;
-    s->probe = NULL;
+    s->readiness = NULL;
     s->vouchers = NULL;
     s->admission = NULL;
     s->locks = NULL;

@@ -8,6 +8,7 @@
 #include "app/admission.h"
 #include "app/config.h"
 #include "app/metrics.h"
+#include "app/readiness.h"
 #include "app/sold_out.h"
 #include "app/text.h"
 #include "app/voucher_cache.h"
@@ -32,8 +33,7 @@ struct service {
     struct sold_out sold_out;
     bool splits_commit;       /* something may have to happen just before the COMMIT */
     atomic_long workers_busy; /* order threads that hold a connection */
-    pthread_mutex_t probe_mutex;
-    struct db_conn *probe; /* of /readyz, one at a time */
+    struct readiness *readiness;
 };
 
 /* What one thread works with. */

@@ -114,11 +114,20 @@ static void signal_ourselves(dlock_fault_point point, dlock_fault_action action)
     record(point, action, DLOCK_FAULT_HAS_ENDED);
 }
 
+static _Thread_local bool is_spared;
+
+void dlock_fault_spare_thread(void)
+{
+    is_spared = true;
+}
+
 dlock_fault_action dlock_fault_reach(dlock_fault_point point, const char *key)
 {
     struct point *p = &points[point];
     dlock_fault_action action = DLOCK_FAULT_NOTHING;
 
+    if (is_spared)
+        return DLOCK_FAULT_NOTHING;
     if (key == NULL)
         key = "";
     pthread_mutex_lock(&mutex);

@@ -112,6 +112,10 @@ dlock_fault_action dlock_fault_reach(dlock_fault_point point, const char *key);
 bool dlock_fault_allow(void);
 bool dlock_fault_is_allowed(void);
 
+/* From now on nothing happens to the calling thread at any point: its locks are not those
+ * that somebody wants to see fail. */
+void dlock_fault_spare_thread(void);
+
 /* Is the action one of those that the point can do? */
 bool dlock_fault_can(dlock_fault_point point, dlock_fault_action action);
 

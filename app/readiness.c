@@ -1,0 +1,216 @@
+/* SPDX-License-Identifier: MIT */
+/* readiness.c -- can orders be taken now? */
+#include "app/readiness.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "app/probe.h"
+#include "app/stores.h"
+#include "base/duration.h"
+#include "lock/fault.h"
+
+enum {
+    LOCK_WAIT_MS = 200,      /* for another process whose probe has the same name */
+    LOCK_LEASE_MS = 3000,
+    LOCK_STALE_MS = 10000,   /* a probe's lock that is held for longer has no owner left */
+    NODE_TIMEOUT_MS = 1000,  /* an order is in a hurry, a probe is not */
+    STATEMENT_TIMEOUT_MS = 2000,
+    NAME_GROUPS = 64,
+    NAME_COUNT = 2,
+    NAME_SIZE = 48,
+    CLUSTER_SLOTS = 16384,
+};
+
+struct readiness {
+    const struct config *config;
+    struct probe locks_probe, database_probe;
+    dlock_system *locks; /* opened by the first probe */
+    char names[NAME_COUNT][NAME_SIZE];
+    size_t name_count;
+    int64_t busy_since_ns; /* 0: it is not */
+    struct db_conn *database;
+};
+
+/* ---- the lock's store ---- */
+
+/* The slot of a key in a Redis cluster: CRC-16/XMODEM. */
+static unsigned slot_of(const char *key)
+{
+    unsigned crc = 0;
+
+    for (; *key != '\0'; key++) {
+        crc ^= (unsigned)(unsigned char)*key << 8;
+        for (int bit = 0; bit < 8; bit++)
+            crc = (crc & 0x8000 ? crc << 1 ^ 0x1021 : crc << 1) & 0xffff;
+    }
+    return crc % CLUSTER_SLOTS;
+}
+
+/* A node of a cluster has a part of the slots, mostly in one piece.  A node that has one of
+ * the first and one of the last has them all, so that no order is sent elsewhere. */
+static void choose_names(struct readiness *r)
+{
+    const char *process = r->config->process_name;
+    unsigned group = slot_of(process) % NAME_GROUPS;
+    bool is_redis =
+        strcmp(dlock_variant_find(r->config->lock)->store, "redis") == 0;
+
+    r->name_count = is_redis ? NAME_COUNT : 1;
+    for (size_t i = 0; i < r->name_count; i++)
+        for (unsigned n = 0;; n++) {
+            unsigned slot;
+
+            (void)snprintf(r->names[i], NAME_SIZE, "lock:ready:%u:%u", group, n);
+            slot = slot_of(r->names[i]);
+            if (i == 0 ? slot < CLUSTER_SLOTS / 16 : slot >= CLUSTER_SLOTS / 16 * 15)
+                break;
+        }
+}
+
+static bool complain(char said[PROBE_SAID_MAX], dlock_status st)
+{
+    (void)snprintf(said, PROBE_SAID_MAX, "%s%s%s", dlock_status_text(st),
+                   dlock_error()[0] != '\0' ? ": " : "", dlock_error());
+    return false;
+}
+
+static dlock_status open_locks(struct readiness *r)
+{
+    dlock_options opts = stores_lock_options(r->config);
+
+    opts.record_dir = NULL; /* it is no lock of an order */
+    opts.watchdog = false;
+    opts.lease_ms = LOCK_LEASE_MS;
+    opts.redlock_node_timeout_ms = NODE_TIMEOUT_MS;
+    return dlock_open(&r->locks, &opts);
+}
+
+/* Held by a probe of another process, or by one that died, under a lock that does not end
+ * by itself. */
+static bool is_held_for_good(struct readiness *r)
+{
+    int64_t now_ns = monotonic_ns();
+
+    if (r->busy_since_ns == 0)
+        r->busy_since_ns = now_ns;
+    return now_ns - r->busy_since_ns > (int64_t)LOCK_STALE_MS * 1000000;
+}
+
+static bool probe_name(struct readiness *r, const char *name, char said[PROBE_SAID_MAX])
+{
+    dlock_lease lease;
+    dlock_status st = dlock_acquire(r->locks, name, LOCK_WAIT_MS, &lease);
+
+    if (st == DLOCK_OK) {
+        r->busy_since_ns = 0;
+        st = dlock_release(r->locks, &lease);
+    } else if ((st == DLOCK_BUSY || st == DLOCK_TIMEOUT) && is_held_for_good(r)) {
+        st = dlock_force_release(r->locks, name);
+        r->busy_since_ns = 0;
+        if (st == DLOCK_LOST)
+            st = DLOCK_BUSY;
+    }
+    if (st == DLOCK_OK)
+        return true;
+    if (st == DLOCK_BUSY || st == DLOCK_TIMEOUT) {
+        (void)snprintf(said, PROBE_SAID_MAX, "the lock %s, which only probes take, is held",
+                       name);
+        return false;
+    }
+    return complain(said, st);
+}
+
+static bool probe_locks(void *readiness, char said[PROBE_SAID_MAX])
+{
+    struct readiness *r = readiness;
+    dlock_status st = DLOCK_OK;
+
+    dlock_fault_spare_thread();
+    if (r->locks == NULL)
+        st = open_locks(r);
+    if (st != DLOCK_OK)
+        return complain(said, st);
+    for (size_t i = 0; i < r->name_count; i++)
+        if (!probe_name(r, r->names[i], said))
+            return false;
+    return true;
+}
+
+/* ---- PostgreSQL ---- */
+
+static const struct db_statement LOOK = {
+    "readiness_look",
+    "SELECT pg_is_in_recovery()::int, (current_setting('transaction_read_only') = 'on')::int,"
+    " (SELECT count(*) FROM (SELECT stock FROM tb_seckill_voucher LIMIT 1) AS one)",
+    ""};
+
+static bool probe_database(void *readiness, char said[PROBE_SAID_MAX])
+{
+    struct readiness *r = readiness;
+    struct db_conn *db = r->database;
+
+    if (db_run_one(db, &LOOK, NULL) != DB_OK)
+        (void)snprintf(said, PROBE_SAID_MAX, "%s", db_error(db));
+    else if (db_int(db, 0, 0, 0) != 0)
+        (void)snprintf(said, PROBE_SAID_MAX,
+                       "the server is a standby, or recovers: it takes no writes");
+    else if (db_int(db, 0, 0, 1) != 0)
+        (void)snprintf(said, PROBE_SAID_MAX,
+                       "transactions are read-only (default_transaction_read_only)");
+    else
+        return true;
+    return false;
+}
+
+static struct db_conn *make_connection(const struct config *c)
+{
+    struct db_options opts = stores_database_options(c);
+
+    if (opts.statement_timeout_ms > STATEMENT_TIMEOUT_MS)
+        opts.statement_timeout_ms = STATEMENT_TIMEOUT_MS;
+    return db_new(&opts);
+}
+
+/* ---- both ---- */
+
+struct readiness *readiness_start(const struct config *c)
+{
+    struct readiness *r = calloc(1, sizeof(*r));
+
+    if (r == NULL)
+        return NULL;
+    r->config = c;
+    choose_names(r);
+    r->database = make_connection(c);
+    if (r->database != NULL && probe_start(&r->locks_probe, probe_locks, r) &&
+        probe_start(&r->database_probe, probe_database, r))
+        return r;
+    readiness_stop(r);
+    return NULL;
+}
+
+void readiness_stop(struct readiness *r)
+{
+    if (r == NULL)
+        return;
+    probe_stop(&r->locks_probe);
+    probe_stop(&r->database_probe);
+    dlock_close(r->locks);
+    db_free(r->database);
+    free(r);
+}
+
+void readiness_ask(struct readiness *r, struct readiness_report *out)
+{
+    bool has_locks = probe_ask(&r->locks_probe, out->locks, sizeof(out->locks));
+    bool has_database =
+        probe_ask(&r->database_probe, out->postgresql, sizeof(out->postgresql));
+
+    if (has_locks)
+        (void)snprintf(out->locks, sizeof(out->locks), "ok");
+    if (has_database)
+        (void)snprintf(out->postgresql, sizeof(out->postgresql), "ok");
+    out->is_ready = has_locks && has_database;
+}

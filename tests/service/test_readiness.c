@@ -1,0 +1,317 @@
+/* SPDX-License-Identifier: MIT */
+/* test_readiness.c -- /readyz, with stores that answer and are of no use for orders.
+ *
+ * The servers are the test's own. */
+#include <arpa/inet.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/duration.h"
+#include "tests/service/rig.h"
+
+static struct rig_service service;
+static struct rig_answer answer;
+
+static const char *ask(void)
+{
+    assert_true(rig_request(service.admin_port, "GET", "/readyz", NULL, NULL, &answer));
+    return answer.body;
+}
+
+static bool is_ready(void *arg)
+{
+    (void)arg;
+    (void)ask();
+    return answer.status == 200 &&
+           strstr(answer.body, "{\"ready\":true,\"postgresql\":\"ok\",\"locks\":\"ok\"}");
+}
+
+static void await_ready(void)
+{
+    if (!rig_until(is_ready, NULL, 20000))
+        fail_msg("it is not ready: %s", answer.body);
+}
+
+static bool says(void *words)
+{
+    (void)ask();
+    return answer.status == 503 && strstr(answer.body, words) != NULL;
+}
+
+static void await_refusal(const char *words)
+{
+    if (!rig_until(says, (void *)(uintptr_t)words, 20000))
+        fail_msg("it does not say \"%s\": %d %s", words, answer.status, answer.body);
+}
+
+/* Run a command of the shell and answer the first 8 kB of what it says. */
+static const char *shell(const char *command)
+{
+    static char said[8192];
+    FILE *out = popen(command, "re");
+    size_t n;
+
+    assert_non_null(out);
+    n = fread(said, 1, sizeof(said) - 1, out);
+    said[n] = '\0';
+    if (pclose(out) != 0)
+        fail_msg("%s: %s", command, said);
+    return said;
+}
+
+/* Of redis://[:password@]host:port; redis-cli 7.0 takes no URL without a user's name. */
+static const char *redis(const char *url, const char *command)
+{
+    const char *begin = url + strlen("redis://:");
+    const char *at = strchr(url, '@');
+    char line[512];
+    const char *said;
+
+    (void)snprintf(line, sizeof(line), "REDISCLI_AUTH='%.*s' redis-cli -p %s %s 2>&1",
+                   at != NULL ? (int)(at - begin) : 0, begin, strrchr(url, ':') + 1, command);
+    said = shell(line);
+    if (strstr(said, "NOAUTH") != NULL || strncmp(said, "ERR", 3) == 0)
+        fail_msg("%s: %s", command, said);
+    return said;
+}
+
+static void a_read_only_replica_is_not_ready(void **state)
+{
+    static const char *const LOCKS[] = {"--lock=reentrant", "--lock=setnx", "--lock=fair",
+                                        "--lock=fenced"};
+    const char *url = getenv("SECKILL_REDIS_URL");
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(LOCKS) / sizeof(LOCKS[0]); i++) {
+        service = RIG_START(LOCKS[i]);
+        await_ready();
+        (void)redis(url, "REPLICAOF 127.0.0.1 1");
+        await_refusal("read only replica");
+        assert_non_null(strstr(answer.body, "\"postgresql\":\"ok\""));
+        (void)redis(url, "REPLICAOF NO ONE");
+        await_ready();
+        rig_stop(&service);
+    }
+}
+
+static pid_t node;
+static char node_dir[] = "/tmp/seckill-test-node-XXXXXX";
+static char node_url[64];
+
+static int free_port(void)
+{
+    struct sockaddr_in at = {.sin_family = AF_INET};
+    socklen_t len = sizeof(at);
+    int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+
+    at.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    assert_int_equal(bind(fd, (struct sockaddr *)&at, sizeof(at)), 0);
+    assert_int_equal(getsockname(fd, (struct sockaddr *)&at, &len), 0);
+    (void)close(fd);
+    return ntohs(at.sin_port);
+}
+
+static bool node_answers(void *arg)
+{
+    (void)arg;
+    return strncmp(redis(node_url, "PING || true"), "PONG", 4) == 0;
+}
+
+static void start_node(void)
+{
+    char port[16], bus[16];
+    int number = free_port() % 40000 + 10000;
+
+    assert_non_null(mkdtemp(node_dir));
+    (void)snprintf(port, sizeof(port), "%d", number);
+    (void)snprintf(bus, sizeof(bus), "%d", free_port());
+    (void)snprintf(node_url, sizeof(node_url), "redis://127.0.0.1:%d", number);
+    node = fork();
+    assert_true(node >= 0);
+    if (node == 0) {
+        (void)prctl(PR_SET_PDEATHSIG, SIGKILL);
+        (void)execlp("redis-server", "redis-server", "--port", port, "--cluster-port", bus,
+                     "--bind", "127.0.0.1", "--cluster-enabled", "yes", "--save", "",
+                     "--cluster-require-full-coverage", "no", "--dir", node_dir,
+                     "--logfile", "log", (char *)NULL);
+        _exit(127);
+    }
+    assert_true(rig_until(node_answers, NULL, 20000));
+}
+
+static void end_node(void)
+{
+    char line[96];
+
+    assert_int_equal(kill(node, SIGKILL), 0);
+    assert_int_equal(waitpid(node, NULL, 0), node);
+    (void)snprintf(line, sizeof(line), "rm -rf '%s'", node_dir);
+    (void)shell(line);
+}
+
+/* It answers a PING, and has none of the slots, or only half of them. */
+static void a_node_of_a_cluster_is_not_ready(void **state)
+{
+    char flag[96];
+
+    (void)state;
+    start_node();
+    (void)snprintf(flag, sizeof(flag), "--redis-url=%s", node_url);
+    service = RIG_START("--lock=reentrant", flag);
+    await_refusal("CLUSTERDOWN");
+    (void)redis(node_url, "CLUSTER ADDSLOTSRANGE 0 8191");
+    await_refusal("CLUSTERDOWN Hash slot not served");
+    (void)redis(node_url, "CLUSTER ADDSLOTSRANGE 8192 16383");
+    await_ready();
+    rig_stop(&service);
+    end_node();
+}
+
+static void run_sql(const char *script)
+{
+    if (db_script(rig_db(), script) != DB_OK)
+        fail_msg("%s: %s", script, db_error(rig_db()));
+}
+
+static void a_database_that_takes_no_writes_is_not_ready(void **state)
+{
+    static const char END[] =
+        "SELECT pg_terminate_backend(pid, 10000) FROM pg_stat_activity"
+        " WHERE usename = 'seckill_service'";
+
+    (void)state;
+    service = RIG_START("--lock=none");
+    await_ready();
+    run_sql("ALTER ROLE seckill_service SET default_transaction_read_only = on");
+    run_sql(END);
+    await_refusal("transactions are read-only");
+    assert_non_null(strstr(answer.body, "\"locks\":\"ok\""));
+    run_sql("ALTER ROLE seckill_service RESET default_transaction_read_only");
+    run_sql(END);
+    await_ready();
+    rig_stop(&service);
+}
+
+/* The lock's table can be read, and that is not enough. */
+static void a_lock_in_a_database_that_takes_no_writes_is_not_ready(void **state)
+{
+    (void)state;
+    service = RIG_START("--lock=pg-unique");
+    await_ready();
+    run_sql("REVOKE INSERT ON dlock_lock FROM seckill_service, PUBLIC");
+    await_refusal("permission denied for table dlock_lock");
+    run_sql("GRANT INSERT ON dlock_lock TO seckill_service");
+    await_ready();
+    rig_stop(&service);
+}
+
+static long commands_of_redis(void)
+{
+    const char *at = strstr(redis(getenv("SECKILL_REDIS_URL"), "INFO stats"),
+                            "total_commands_processed:");
+
+    assert_non_null(at);
+    return strtol(strchr(at, ':') + 1, NULL, 10);
+}
+
+/* Five hundred questions are asked in less time than as many probes would need seconds. */
+static void a_probe_serves_all_that_ask_in_its_second(void **state)
+{
+    enum { QUESTIONS = 500, COMMANDS_OF_A_PROBE = 8 };
+    int64_t begin_ns;
+    long before, seconds;
+
+    (void)state;
+    service = RIG_START("--lock=reentrant");
+    await_ready();
+    before = commands_of_redis();
+    begin_ns = monotonic_ns();
+    for (int i = 0; i < QUESTIONS; i++)
+        (void)ask();
+    seconds = (long)((monotonic_ns() - begin_ns) / 1000000000);
+    assert_in_range(commands_of_redis() - before, 0,
+                    COMMANDS_OF_A_PROBE * (seconds + 2) + 8);
+    rig_stop(&service);
+}
+
+/* Orders that wait for the only connection do not make it unready. */
+static void a_busy_service_is_ready(void **state)
+{
+    static const struct db_statement BEGIN = {"ready_begin", "BEGIN", ""};
+    static const struct db_statement ROLLBACK = {"ready_rollback", "ROLLBACK", ""};
+    static const struct db_statement HOLD = {
+        "ready_hold",
+        "SELECT 1 FROM tb_seckill_voucher WHERE voucher_id = $1 FOR UPDATE", "i"};
+    int64_t voucher = rig_voucher(1);
+
+    (void)state;
+    service = RIG_START("--lock=none", "--database-connections=1", "--database-wait=100ms");
+    db_queue(rig_db(), &BEGIN, NULL);
+    db_queue(rig_db(), &HOLD, DB_VALUES(DB_INT(voucher)));
+    assert_int_equal(db_run(rig_db()), DB_OK);
+    for (int i = 0; i < 2; i++) {
+        pid_t buyer = fork();
+
+        if (buyer == 0) {
+            static struct rig_answer got;
+
+            (void)rig_order(service.orders_port, voucher, i + 1, &got);
+            _exit(0);
+        }
+    }
+    while (rig_metric(&service, "seckill_database_takes_total{result=\"timeout\"}") < 1)
+        ;
+    assert_true(is_ready(NULL));
+    assert_int_equal(db_run_one(rig_db(), &ROLLBACK, NULL), DB_OK);
+    for (int i = 0; i < 2; i++)
+        assert_true(wait(NULL) > 0);
+    rig_stop(&service);
+}
+
+/* A fault without a lock's name is meant for an order. */
+static void a_probe_springs_no_fault(void **state)
+{
+    (void)state;
+    service = RIG_START("--lock=setnx", "--allow-faults");
+    assert_true(rig_request(service.admin_port, "POST",
+                            "/faults/arm?point=between-setnx-and-expire&action=kill", NULL,
+                            NULL, &answer));
+    assert_int_equal(answer.status, 200);
+    await_ready();
+    rig_stop(&service);
+}
+
+static int begin(void **state)
+{
+    (void)state;
+    rig_lab_up();
+    return 0;
+}
+
+static int end(void **state)
+{
+    (void)state;
+    rig_lab_down();
+    return 0;
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_read_only_replica_is_not_ready),
+        cmocka_unit_test(a_node_of_a_cluster_is_not_ready),
+        cmocka_unit_test(a_database_that_takes_no_writes_is_not_ready),
+        cmocka_unit_test(a_lock_in_a_database_that_takes_no_writes_is_not_ready),
+        cmocka_unit_test(a_probe_serves_all_that_ask_in_its_second),
+        cmocka_unit_test(a_busy_service_is_ready),
+        cmocka_unit_test(a_probe_springs_no_fault),
+    };
+
+    return cmocka_run_group_tests(tests, begin, end);
+}
