@@ -135,20 +135,18 @@ bool audit_db_count(lab_db *db, const struct audit_db_filter *filter, int64_t *c
     return true;
 }
 
-bool audit_db_blocked(lab_db *db, int64_t for_ms, bool *blocked)
+bool audit_db_blocked_by(lab_db *db, const char *process, bool *blocked)
 {
-    static const char sql[] = "SELECT count(*) FROM pg_stat_activity"
-                              " WHERE datname = current_database() AND state = 'active'"
-                              "   AND wait_event_type = 'Lock'"
-                              "   AND application_name NOT LIKE 'dlock-%'"
-                              "   AND query_start < clock_timestamp() - $1::bigint * "
-                              "interval '1 millisecond'";
-    char ms[NUMBER_MAX];
-    const char *values[] = {ms};
-    PGresult *result;
+    static const char sql[] =
+        "SELECT count(*) FROM pg_stat_activity w,"
+        " unnest(pg_blocking_pids(w.pid)) AS blocker(pid), pg_stat_activity b"
+        " WHERE w.datname = current_database() AND w.state = 'active'"
+        "   AND w.wait_event_type = 'Lock' AND w.application_name NOT LIKE 'dlock-%'"
+        "   AND b.pid = blocker.pid AND b.application_name = $1"
+        "   AND b.state = 'idle in transaction'";
+    const char *values[] = {process};
+    PGresult *result = lab_db_ask(db, PGRES_TUPLES_OK, sql, 1, values);
 
-    snprintf(ms, sizeof ms, "%" PRId64, for_ms);
-    result = lab_db_ask(db, PGRES_TUPLES_OK, sql, 1, values);
     if (!result)
         return false;
     *blocked = number(result, 0) > 0;

@@ -53,9 +53,10 @@ struct audit_db_filter {
 
 bool audit_db_count(lab_db *db, const struct audit_db_filter *filter, int64_t *count);
 
-/* Has any session waited for another one's rows for longer than `for_ms`?  Not those of
- * the lock library, whose waiting is its work. */
-bool audit_db_blocked(lab_db *db, int64_t for_ms, bool *blocked);
+/* Does any session wait for a row that a session of the service process keeps which itself
+ * does nothing?  It is for a process that is stopped: then nobody gets the row.  Sessions of
+ * the lock library, whose waiting is its work, do not count as waiting. */
+bool audit_db_blocked_by(lab_db *db, const char *process, bool *blocked);
 
 /* How many rows the lock library has in its tables: locks held or waited for. */
 bool audit_db_lock_rows(lab_db *db, int64_t *count);

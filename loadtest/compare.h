@@ -60,7 +60,7 @@ bool experiment_takes(const struct experiment *experiment, const char *lock);
 struct run_record {
     enum run_outcome outcome;
     char dir[128]; /* below the comparison's                                        */
-    char note[160];     /* what the hazard did                                       */
+    char note[240];     /* what the hazard did                                       */
     char reason[WHY_MAX]; /* of RUN_UNKNOWN: why it is; "" otherwise           */
     int64_t counts[AUDIT_CHECK_COUNT];
     enum audit_valid valid[AUDIT_CHECK_COUNT];

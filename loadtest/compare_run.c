@@ -58,7 +58,7 @@ static const char *why_unknown(const struct run_result *result, char out[WHY_MAX
     if (*result->reason)
         snprintf(out, WHY_MAX, "%s", result->reason);
     else if (result->hazard != HAZARD_OVER)
-        snprintf(out, WHY_MAX, "the hazard did not come about: %s", result->note);
+        snprintf(out, WHY_MAX, "the hazard did not come about: %.220s", result->note);
     else
         snprintf(out, WHY_MAX,
                  "%" PRId64 " requests had no answer, and the verdict depends on them",
@@ -97,6 +97,9 @@ static void fill_flags(const char **flags, const struct cell *cell, const char *
     flags[n++] = lock;
     flags[n++] = lease;
     flags[n++] = "--log-level=warn";
+    /* Who is held or stopped has to be able to write afterwards, however long it took. */
+    flags[n++] = "--idle-transaction-timeout=10m";
+    flags[n++] = "--statement-timeout=1m";
     for (size_t i = 0; cell->experiment->flags[i] && n < FLAGS_MAX - 1; i++)
         flags[n++] = cell->experiment->flags[i];
     flags[n] = NULL;

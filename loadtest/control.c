@@ -21,6 +21,7 @@ bool control_open(struct control *c, const char *path)
     if (page == MAP_FAILED)
         return false;
     c->page = page;
+    c->page[CONTROL_ERA] = 1; /* in which nobody has counted anything yet */
     return true;
 }
 
@@ -35,6 +36,28 @@ void control_stop(struct control *c)
 {
     if (c->page)
         c->page[CONTROL_STOP] = 1;
+}
+
+void control_aim(struct control *c, int64_t user)
+{
+    if (c->page)
+        c->page[CONTROL_TARGET] = user;
+}
+
+void control_begin_era(struct control *c)
+{
+    if (c->page)
+        c->page[CONTROL_ERA]++;
+}
+
+int64_t control_tried(const struct control *c)
+{
+    int64_t sum = 0;
+
+    for (int i = 1; c->page && i <= CONTROL_THREADS_MAX; i++)
+        if (control_of(c, i, CONTROL_TRIED_ERA) == c->page[CONTROL_ERA])
+            sum += control_of(c, i, CONTROL_TRIED);
+    return sum;
 }
 
 int64_t control_of(const struct control *c, int thread, int number)

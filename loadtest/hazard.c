@@ -56,7 +56,20 @@ bool hazard_lay_in_wait(struct hazard_scene *scene, const char *point)
             return false;
         }
     }
+    scene->aims = true;
     return true;
+}
+
+/* Who has just been caught holds the lock.  The lease was counted before it was asked for,
+ * so it ends no earlier than that. */
+static void look_at_hold(struct hazard_scene *scene)
+{
+    int64_t now_ns = monotonic_ns();
+
+    if (!hazard_look(scene, NULL, &scene->hold))
+        scene->hold = (struct service_lock){.left_ms = -1};
+    scene->hold_ends_ns =
+        scene->hold.left_ms < 0 ? 0 : now_ns + scene->hold.left_ms * 1000000;
 }
 
 enum hazard_state hazard_caught(struct hazard_scene *scene, const char *point,
@@ -74,11 +87,13 @@ enum hazard_state hazard_caught(struct hazard_scene *scene, const char *point,
         if (&scene->services[i] != *where)
             service_release(&scene->services[i], point);
     }
-    if (*where)
+    if (*where) {
+        look_at_hold(scene);
         return HAZARD_OVER;
+    }
     /* A user who has bought everything will not come again. */
     if (hazard_stage_ms(scene) > HAZARD_CATCH_MS ||
-        (scene->user != 0 && hazard_others_sold(scene))) {
+        (scene->user != 0 && hazard_others_sold(scene, 0))) {
         snprintf(scene->note, sizeof scene->note, "nobody was caught at %s", point);
         return HAZARD_MISSED;
     }
@@ -107,8 +122,42 @@ void hazard_fault_ended(struct hazard_scene *scene)
     scene->fault = NULL;
 }
 
+void hazard_contend(struct hazard_scene *scene)
+{
+    if (!scene->contends && scene->control)
+        control_begin_era(scene->control);
+    scene->contends = true;
+}
+
+int64_t hazard_tried(const struct hazard_scene *scene)
+{
+    return scene->contends && scene->control ? control_tried(scene->control) : 0;
+}
+
+bool hazard_look(const struct hazard_scene *scene, const struct service *not_this,
+                 struct service_lock *out)
+{
+    for (int i = 0; i < scene->service_count; i++)
+        if (&scene->services[i] != not_this &&
+            service_look_lock(&scene->services[i], scene->key, out))
+            return true;
+    return false;
+}
+
+bool hazard_stays_out(const struct hazard_scene *scene, const struct service *not_this)
+{
+    struct service_lock now;
+
+    /* The orders last: whoever got in and went again has left one. */
+    return hazard_tried(scene) >= HAZARD_TRIES && scene->hold.is_locked &&
+           hazard_look(scene, not_this, &now) && now.is_locked &&
+           strcmp(now.owner, scene->hold.owner) == 0 &&
+           hazard_orders(scene) == scene->baseline;
+}
+
 void hazard_next(struct hazard_scene *scene)
 {
+    scene->contends = false;
     scene->stage++;
     scene->stage_ns = monotonic_ns();
     scene->baseline = hazard_orders(scene);
@@ -119,11 +168,11 @@ int64_t hazard_stage_ms(const struct hazard_scene *scene)
     return (monotonic_ns() - scene->stage_ns) / 1000000;
 }
 
-bool hazard_others_sold(const struct hazard_scene *scene)
+bool hazard_others_sold(const struct hazard_scene *scene, int64_t count)
 {
     int64_t orders = hazard_orders(scene);
 
     if (scene->user != 0)
         return orders > scene->last_voucher - scene->first_voucher;
-    return orders >= scene->baseline + scene->enough;
+    return orders >= scene->baseline + count;
 }

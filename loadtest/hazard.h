@@ -14,6 +14,7 @@
 #include <stdint.h>
 
 #include "db/audit.h"
+#include "loadtest/control.h"
 #include "loadtest/fault_history.h"
 #include "loadtest/service.h"
 
@@ -37,6 +38,9 @@ struct hazard_scene {
     bool has_gap;     /* the variant has the point between-check-and-delete          */
     bool stays_out;   /* the variant has to keep others out of a stopped process     */
 
+    struct control *control; /* of the load; NULL until it is there                   */
+    bool aims;        /* somebody is waited for, so the load has to ask for the lock  */
+
     int stage;
     int64_t stage_ns; /* when the stage began                                        */
     int64_t baseline; /* orders under this lock at that time                         */
@@ -46,7 +50,10 @@ struct hazard_scene {
     pid_t fault_pid;
     const struct service *first;  /* the process in which the first holder was caught*/
     const struct service *second; /* and the second one                              */
-    char note[160];   /* what happened, for people                                   */
+    struct service_lock hold;     /* what the store said of the last one's lock then  */
+    int64_t hold_ends_ns;         /* not before this, if nobody renews it             */
+    bool contends;                /* those who ask for the lock are being counted     */
+    char note[240];   /* what happened, for people                                   */
 };
 
 struct hazard {
@@ -65,12 +72,17 @@ const char *hazard_name_at(size_t i);
 
 /* --- for the files in hazards/ --- */
 
-enum { HAZARD_CATCH_MS = 5000 };
+enum {
+    HAZARD_CATCH_MS = 15000, /* how long to wait for somebody to come to a point      */
+    HAZARD_SELL_MS = 10000,  /* how long to wait for others to sell, once they can    */
+    HAZARD_TRIES = 8,        /* so many who were refused show that nobody gets in     */
+};
 
 /* Lay in wait at `point`, in every process, for who works under the target's lock. */
 bool hazard_lay_in_wait(struct hazard_scene *scene, const char *point);
 /* Was somebody caught there?  OVER: yes, *where is the process, and nobody else will
- * be. MISSED: nobody came for HAZARD_CATCH_MS, or nobody can come any more. */
+ * be, and scene->hold is what the store said of the lock.  MISSED: nobody came for
+ * HAZARD_CATCH_MS, or nobody can come any more. */
 enum hazard_state hazard_caught(struct hazard_scene *scene, const char *point,
                                 const struct service **where);
 /* Let everybody go who is held at `point`, and disarm it. */
@@ -88,6 +100,18 @@ void hazard_fault_begun(struct hazard_scene *scene, const struct hazard_fault *f
                         pid_t pid);
 void hazard_fault_ended(struct hazard_scene *scene);
 
+/* Begin to count those who ask for the target's lock; once in a stage. */
+void hazard_contend(struct hazard_scene *scene);
+/* How many of them have asked and been answered since. */
+int64_t hazard_tried(const struct hazard_scene *scene);
+/* Ask the lock's store by way of a process other than `not_this` (NULL: any). */
+bool hazard_look(const struct hazard_scene *scene, const struct service *not_this,
+                 struct service_lock *out);
+/* Does the lock keep others out?  So it does if HAZARD_TRIES have asked in vain since
+ * hazard_contend(), nobody has sold since the baseline, and the store still names the owner
+ * of scene->hold. */
+bool hazard_stays_out(const struct hazard_scene *scene, const struct service *not_this);
+
 /* Begin the next stage. */
 void hazard_next(struct hazard_scene *scene);
 /* Milliseconds in this stage. */
@@ -95,8 +119,8 @@ int64_t hazard_stage_ms(const struct hazard_scene *scene);
 /* Orders under the target's lock, by anybody; -1: the database does not answer. */
 int64_t hazard_orders(const struct hazard_scene *scene);
 /* Did others sell under the target's lock since the baseline?  Under a voucher's lock
- * `enough` more orders say so; under a user's, that every voucher was sold to the user,
+ * `count` more orders say so; under a user's, that every voucher was sold to the user,
  * so that the one who is held comes second. */
-bool hazard_others_sold(const struct hazard_scene *scene);
+bool hazard_others_sold(const struct hazard_scene *scene, int64_t count);
 
 #endif /* LOADTEST_HAZARD_H */

@@ -164,7 +164,11 @@ static bool arm_hazard(struct running *r)
         snprintf(scene->key, sizeof scene->key, "lock:voucher:%" PRId64,
                  r->vouchers[0]);
     }
-    return plan->hazard->arm(scene);
+    if (!plan->hazard->arm(scene))
+        return false;
+    if (!scene->aims)
+        scene->user = 0;
+    return true;
 }
 
 static enum exit_code start_load(struct running *r)
@@ -181,6 +185,7 @@ static enum exit_code start_load(struct running *r)
         .threads = 1,
         .connections = plan->connections,
         .duration_ms = plan->duration_ms,
+        .target = r->scene.user,
         .keep_ledger = true,
         .extra = {face, slot, users},
         .why = why(r),
@@ -269,9 +274,18 @@ static void watch_sales(struct running *r)
     }
 }
 
+/* Is the time over?  A hazard that is under way is given three times as long. */
+static bool is_late(const struct running *r, enum hazard_state state)
+{
+    int64_t limit_ms = r->plan->duration_ms * (state == HAZARD_GOING ? 3 : 1);
+
+    return since_begin_ms(r) > limit_ms;
+}
+
 static enum exit_code drive(struct running *r)
 {
     enum hazard_state state = HAZARD_GOING;
+    char *note = r->scene.note;
 
     r->begin_ns = r->scene.stage_ns = monotonic_ns();
     while (!is_enough(r)) {
@@ -284,10 +298,13 @@ static enum exit_code drive(struct running *r)
             break;
         if (!wrk_runs(&r->wrk))
             return wrk_has_ended(r);
-        if (since_begin_ms(r) > r->plan->duration_ms || !interrupt_sleep_ms(POLL_MS))
+        if (is_late(r, state) || !interrupt_sleep_ms(POLL_MS))
             break;
     }
     watch_sales(r);
+    if (state == HAZARD_GOING && *note == '\0')
+        snprintf(note, sizeof r->scene.note, "it was not over after %" PRId64 " ms",
+                 since_begin_ms(r));
     r->result->hazard = state == HAZARD_GOING ? HAZARD_MISSED : state;
     return interrupted() ? (enum exit_code)INTERRUPT_EXIT : EXIT_VALID;
 }
@@ -385,6 +402,7 @@ static enum exit_code run_load(struct running *r)
     rc = start_load(r);
     if (rc != EXIT_VALID)
         return rc;
+    r->scene.control = &r->wrk.control;
     rc = wait_fired(r);
     if (rc == EXIT_VALID)
         rc = drive(r);

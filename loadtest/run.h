@@ -37,7 +37,7 @@ struct run_plan {
 struct run_result {
     struct audit_verdict verdict;
     enum hazard_state hazard;
-    char note[160];          /* what the hazard did                                  */
+    char note[240];          /* what the hazard did                                  */
     char reason[WHY_MAX]; /* why it could not be done; "" if it was           */
     int64_t sent, unanswered;
     struct gun_start start;

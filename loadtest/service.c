@@ -216,3 +216,27 @@ bool service_is_holding(const struct service *service, const char *point, bool *
     json_decref(json);
     return ok;
 }
+
+bool service_look_lock(const struct service *service, const char *key,
+                       struct service_lock *out)
+{
+    struct http_answer answer;
+    char url[512];
+    json_t *json;
+
+    *out = (struct service_lock){.left_ms = -1};
+    snprintf(url, sizeof url, "%s/admin/locks/%s", service->admin_url, key);
+    if (!http_client_ask("GET", url, &answer) || answer.status != 200)
+        return false;
+    json = json_loads(answer.text, 0, NULL);
+    if (!json)
+        return false;
+    out->is_locked = json_is_true(json_object_get(json, "locked"));
+    if (json_is_string(json_object_get(json, "owner")))
+        snprintf(out->owner, sizeof out->owner, "%s",
+                 json_string_value(json_object_get(json, "owner")));
+    if (json_is_integer(json_object_get(json, "leftMs")))
+        out->left_ms = json_integer_value(json_object_get(json, "leftMs"));
+    json_decref(json);
+    return true;
+}

@@ -59,4 +59,15 @@ bool service_release(const struct service *service, const char *point);
 /* Is somebody held at the point?  False in *held as well if nothing can be learned. */
 bool service_is_holding(const struct service *service, const char *point, bool *held);
 
+/* What the lock's store says of it. */
+struct service_lock {
+    bool is_locked;
+    char owner[128]; /* "" where it is not known                                    */
+    int64_t left_ms; /* of the lease; -1: it ends with a session, or is not known   */
+};
+
+/* Ask the store, by way of this process.  False: nothing can be learned. */
+bool service_look_lock(const struct service *service, const char *key,
+                       struct service_lock *out);
+
 #endif /* LOADTEST_SERVICE_H */

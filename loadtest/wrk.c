@@ -121,6 +121,7 @@ enum exit_code wrk_start(struct wrk *w, const struct wrk_plan *plan)
         why_say(plan->why, "cannot make %s: %s", w->control_path, strerror(errno));
         return EXIT_UNAVAILABLE;
     }
+    control_aim(&w->control, plan->target);
     extra[n++] = variable("SECKILL_URLS", plan->urls);
     extra[n++] = variable("SECKILL_VOUCHER", plan->vouchers);
     extra[n++] = variable("SECKILL_CONTROL", w->control_path);

@@ -24,6 +24,7 @@ struct wrk_plan {
     int threads;          /* of each                                                  */
     int connections;      /* of all                                                   */
     int64_t duration_ms;  /* at most                                                  */
+    int64_t target;       /* the user whose lock a hazard aims at; 0: the voucher's   */
     bool keep_ledger;     /* false: no ledger, no load.json of the script             */
     const char *extra[6]; /* more of its environment, NULL at the end                 */
     char *why;            /* WHY_MAX bytes for why it could not be started; NULL: that

@@ -10,9 +10,10 @@
  * there is nothing to arm, and the run is like calm with the same short lease. */
 #include <stdio.h>
 
+#include "base/duration.h"
 #include "loadtest/hazard.h"
 
-enum stage { A_TO_CATCH, B_TO_CATCH, C_TO_SELL };
+enum stage { A_TO_CATCH, B_TO_CATCH, C_TO_SELL, B_TO_SELL };
 
 #define GAP "between-check-and-delete"
 
@@ -47,33 +48,80 @@ static enum hazard_state catch_b(struct hazard_scene *scene)
     if (state != HAZARD_OVER)
         return state;
     hazard_next(scene);
-    return service_release(scene->first, GAP) ? HAZARD_GOING : HAZARD_FAILED;
+    if (!service_release(scene->first, GAP))
+        return HAZARD_FAILED;
+    hazard_contend(scene);
+    return HAZARD_GOING;
+}
+
+static enum hazard_state let_b_go(struct hazard_scene *scene, enum hazard_state then)
+{
+    return service_release(scene->second, "after-read") ? then : HAZARD_FAILED;
 }
 
 /* After its own lease B would prove something else, so it keeps a third of that to write,
- * to commit and to give back, which a busy disk can make long. */
+ * to commit and to give back. */
 static bool may_hold_b(const struct hazard_scene *scene)
 {
-    return hazard_stage_ms(scene) < scene->lease_ms - scene->lease_ms / 3;
+    return monotonic_ns() < scene->hold_ends_ns - scene->lease_ms / 3 * 1000000;
+}
+
+/* That A's delete has happened is seen by what it does; that it does nothing, by the others,
+ * who ask in vain for a third of a lease. */
+static enum hazard_state wait_c(struct hazard_scene *scene)
+{
+    bool sold = hazard_others_sold(scene, 1) && monotonic_ns() < scene->hold_ends_ns;
+    bool stays_out = !sold && hazard_stage_ms(scene) >= scene->lease_ms / 3 &&
+                     hazard_stays_out(scene, NULL);
+    int64_t tried = hazard_tried(scene);
+
+    if (!sold && !stays_out && may_hold_b(scene))
+        return HAZARD_GOING;
+    if (sold || stays_out)
+        snprintf(scene->note, sizeof scene->note,
+                 "a late delete %s the lock %s that %s held; a third %s",
+                 sold ? "freed" : "left", scene->key, scene->second->name,
+                 sold ? "sold meanwhile" : "stayed out");
+    else
+        snprintf(scene->note, sizeof scene->note,
+                 "the second lease of %s was nearly over when %d others had asked for it, "
+                 "and none of them had sold",
+                 scene->key, (int)tried);
+    if (!stays_out)
+        return let_b_go(scene, sold ? HAZARD_OVER : HAZARD_MISSED);
+    hazard_next(scene);
+    return let_b_go(scene, HAZARD_GOING);
+}
+
+/* B has kept its lock, so it is the next to sell.  If that takes longer than its lease, a
+ * third may rightly get in before. */
+static enum hazard_state wait_b(struct hazard_scene *scene)
+{
+    if (hazard_others_sold(scene, 1) && monotonic_ns() < scene->hold_ends_ns)
+        return HAZARD_OVER;
+    if (monotonic_ns() < scene->hold_ends_ns)
+        return HAZARD_GOING;
+    snprintf(scene->note, sizeof scene->note,
+             "%s, which held %s, took longer than its lease to sell", scene->second->name,
+             scene->key);
+    return HAZARD_MISSED;
 }
 
 static enum hazard_state step(struct hazard_scene *scene)
 {
-    bool sold;
-
     if (!scene->has_gap)
         return HAZARD_OVER;
-    if (scene->stage == A_TO_CATCH)
+    switch ((enum stage)scene->stage) {
+    case A_TO_CATCH:
         return catch_a(scene);
-    if (scene->stage == B_TO_CATCH)
+    case B_TO_CATCH:
         return catch_b(scene);
-    sold = hazard_others_sold(scene);
-    if (!sold && may_hold_b(scene))
-        return HAZARD_GOING;
-    snprintf(scene->note, sizeof scene->note,
-             "a late delete freed the lock %s that %s held; a third %s", scene->key,
-             scene->second->name, sold ? "sold meanwhile" : "stayed out");
-    return service_release(scene->second, "after-read") ? HAZARD_OVER : HAZARD_FAILED;
+    case C_TO_SELL:
+        return wait_c(scene);
+    case B_TO_SELL:
+        break;
+    }
+    return wait_b(scene);
 }
 
 static void undo(struct hazard_scene *scene)

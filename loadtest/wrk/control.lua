@@ -1,10 +1,12 @@
 -- SPDX-License-Identifier: MIT
 -- control.lua -- a page of memory that the laboratory shares with the wrk threads.
 --
--- 64-bit numbers.  [0] is written by the laboratory: not zero means "send no more, wait
--- for the answers".  Thread i (from 1) writes [8 * i + k]: k = 0 sent, 1 answered, 2
--- accepted, 3 sold out, 4 answered anything else, 5 when it sent its first request, in
--- ns of the monotonic clock, 6 whether it had waited for the starting gun.
+-- 64-bit numbers.  The laboratory writes [0]: not zero means "send no more, wait for the
+-- answers"; [1]: the era, which goes up when it begins to count anew; [2]: the user whose
+-- lock is the target, 0 if every request is for it.  Thread i (from 1) writes [16 * i + k]:
+-- k = 0 sent, 1 answered, 2 accepted, 3 sold out, 4 answered anything else, 5 when it sent
+-- its first request, in ns of the monotonic clock, 6 whether it had waited for the starting
+-- gun, 7 requests for the target that were sent and answered in one era, 8 in which.
 -- loadtest/control.h has the same layout.
 
 local ffi = require("ffi")
@@ -17,7 +19,7 @@ void *mmap(void *address, size_t size, int protection, int flags, int fd, long o
 
 local M = {}
 
-local O_RDWR, PROT_READ_WRITE, MAP_SHARED, SIZE = 2, 3, 1, 4096
+local O_RDWR, PROT_READ_WRITE, MAP_SHARED, SIZE = 2, 3, 1, 8192
 local page, base
 
 function M.open(path, thread_id)
@@ -28,7 +30,7 @@ function M.open(path, thread_id)
     ffi.C.close(fd)
     if ffi.cast("intptr_t", address) == -1 then error("cannot map " .. path) end
     page = ffi.cast("volatile int64_t *", address)
-    base = 8 * thread_id
+    base = 16 * thread_id
 end
 
 function M.stopped() return page ~= nil and page[0] ~= 0 end
@@ -48,6 +50,28 @@ function M.set_answered(n, outcome)
     local k = outcome == "accepted" and 2 or outcome == "sold-out" and 3 or 4
     page[base + k] = page[base + k] + 1
     page[base + 1] = n
+end
+
+-- The user whose lock is the target; nil if there is none.
+function M.target()
+    if page == nil or page[2] == 0 then return nil end
+    return tonumber(page[2])
+end
+
+-- The era, if a request of that user's is for the target; otherwise nil.
+function M.era_of(user)
+    if page == nil or page[2] ~= 0 and page[2] ~= user then return nil end
+    return tonumber(page[1])
+end
+
+-- A request for the target that was sent in that era was answered.
+function M.set_tried(era)
+    if page == nil or page[1] ~= era then return end
+    if page[base + 8] ~= era then
+        page[base + 7] = 0
+        page[base + 8] = era
+    end
+    page[base + 7] = page[base + 7] + 1
 end
 
 return M

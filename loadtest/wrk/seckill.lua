@@ -41,7 +41,7 @@ int clock_gettime(int clock, seckill_timespec *out);
 int usleep(unsigned usec);
 ]]
 
-local M = { bought = {} } -- users of this thread who were told an order number
+local M = { bought = {}, target = control.target } -- bought: users of this thread who were told an order number
 
 local CLOCK_MONOTONIC = 1
 local STALLED_US, STALL_PAUSE_US = 50000, 2000
@@ -220,7 +220,8 @@ local function make_request(state, script)
     state.pending_count = state.pending_count + 1
     if not state.anonymous then
         state.pending[n] =
-            { user = user, voucher = state.vouchers[which], since_us = now }
+            { user = user, voucher = state.vouchers[which], since_us = now,
+              era = control.era_of(user) }
     end
     control.set_sent(n)
     return text
@@ -266,6 +267,7 @@ local function take_answer(state, status, headers, body)
             note(state, "sold-out", id, "-", buyer)
         end
     end
+    if buyer and buyer.era then control.set_tried(buyer.era) end
     control.set_answered(state.answered, outcome)
 end
 

@@ -9,23 +9,17 @@ lab=$work/lab
 labs+=("$lab")
 json=$work/runs/latest/summary.json
 
-# The laboratory beside a seckilld of ours: under `naive` it never starts, under `lua` the
-# first time not.
-mkdir "$work/bin"
-cp "$seckill" "$root/build/libdlock.so.0" "$work/bin/"
-ln -s "$root/loadtest" "$work/loadtest"
-cat >"$work/bin/seckilld" <<SCRIPT
-#!/bin/bash
-case " \$* " in
+# A seckilld that never starts under `naive`, and under `lua` not the first time.
+wrap_seckilld <<'SCRIPT'
+case " $* " in
 *" --lock=naive "*) echo "2026-01-31T12:00:00.000Z ERROR the store refuses naive" >&2 && exit 69 ;;
 *" --lock=lua "*) mkdir "$work/lua-failed" 2>/dev/null && echo "not yet" >&2 && exit 69 ;;
 esac
-exec "$seckilld" "\$@"
+exec "$seckilld" "$@"
 SCRIPT
-chmod +x "$work/bin/seckilld"
 
 compare() {
-    "$work/bin/seckill" compare --dir="$lab" --out="$work/runs" --locks=none,naive,lua \
+    "$wrapped" compare --dir="$lab" --out="$work/runs" --locks=none,naive,lua \
         --experiments=oversell --hazards=calm --repeats=1 "$@"
 }
 compare >"$work/table" 2>"$work/progress"

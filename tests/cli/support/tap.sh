@@ -11,6 +11,8 @@ seckill=$root/build/seckill
 # shellcheck disable=SC2034  # for who sources this
 seckilld=$root/build/seckilld
 # shellcheck disable=SC2034
+wrapped=
+# shellcheck disable=SC2034
 library=$(sed -n 's/^#define SECKILL_LIBRARY "\(.*\)"/\1/p' "$root/base/version.h")
 work=$(mktemp -d /tmp/seckill-cli-XXXXXX)
 labs=()
@@ -95,6 +97,22 @@ closed() {
     for port in "$@"; do
         ! (exec 3<>"/dev/tcp/127.0.0.1/$port") 2>/dev/null || return 1
     done
+}
+
+# wrap_seckilld <SCRIPT: the laboratory beside a seckilld of the test's own, which is a bash
+# script and may call "$seckilld"; the laboratory that runs it is then $wrapped.
+wrap_seckilld() {
+    mkdir "$work/bin"
+    # /proc/self/exe decides where seckilld is looked for, so these are no links.
+    cp "$seckill" "$root"/build/libdlock.so.? "$work/bin/"
+    ln -s "$root/loadtest" "$work/loadtest"
+    {
+        printf '#!/bin/bash\nseckilld=%q\nwork=%q\n' "$seckilld" "$work"
+        cat
+    } >"$work/bin/seckilld"
+    chmod +x "$work/bin/seckilld"
+    # shellcheck disable=SC2034  # for who sources this
+    wrapped=$work/bin/seckill
 }
 
 done_testing() { [ "$failed" -eq 0 ]; }

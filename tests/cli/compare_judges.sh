@@ -1,0 +1,59 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+# compare_judges.sh -- a lock that does what another one has to do is UNEXPECTED, and a
+# hazard that did not come about is unknown.
+# shellcheck source=tests/cli/support/tap.sh
+. "$(dirname "$0")/support/tap.sh"
+plan 10
+lab=$work/lab
+labs+=("$lab")
+"$seckill" lab up --dir "$lab" >"$work/up" 2>&1
+
+# A seckilld that takes one lock for another, as $SWAP says.
+wrap_seckilld <<'SCRIPT'
+for swap in $SWAP; do
+    for arg; do
+        shift
+        [ "$arg" = "--lock=${swap%:*}" ] && [ -z "$done" ] && arg=--lock=${swap#*:} && done=1
+        set -- "$@" "$arg"
+    done
+done
+exec "$seckilld" "$@"
+SCRIPT
+
+# compare NAME SWAP EXPERIMENT OPTIONS...
+compare() {
+    local name=$1
+    export SWAP=$2
+    shift 2
+    "$wrapped" compare --dir="$lab" --out="$work/runs" "$@" >"$work/$name" 2>&1
+    got=$?
+    sed 's/^/# /' "$work/$name"
+}
+
+compare slow 'lua:reentrant reentrant:lua' --locks=lua,reentrant --experiments=oversell --hazards=slow
+check 'slow: a lock that is renewed where it must not hold is UNEXPECTED' \
+    grep -q 'UNEXPECTED: oversell, slow, lua: expected broken; runs: sound' "$work/slow"
+check 'slow: a lock that is not renewed where it must hold is UNEXPECTED' \
+    grep -q 'UNEXPECTED: oversell, slow, reentrant: expected sound; runs: broken' "$work/slow"
+check 'the exit status is 1' test "$got" -eq 1
+check 'and the last line says so in words' status 0 grep -q \
+    'exit 1: 2 cells are UNEXPECTED: oversell/slow/lua, oversell/slow/reentrant' "$work/slow"
+
+compare gap 'owner:watch watch:owner' --locks=owner,watch --experiments=oversell,one-per-user --hazards=check-gap
+for experiment in oversell one-per-user; do
+    check "check-gap, $experiment: a delete that is refused where it must not be is UNEXPECTED" \
+        grep -q "UNEXPECTED: $experiment, check-gap, owner: expected broken; runs: sound" "$work/gap"
+    check "check-gap, $experiment: a delete of another's lock is UNEXPECTED" \
+        grep -q "UNEXPECTED: $experiment, check-gap, watch: expected sound; runs: broken" "$work/gap"
+done
+
+compare frozen 'lua:pg-advisory' --locks=lua --experiments=oversell --hazards=freeze
+check 'freeze: a lock that outlives its stopped process where it must not is UNEXPECTED' \
+    grep -q 'UNEXPECTED: oversell, freeze, lua: expected broken; runs: sound' "$work/frozen"
+
+# `lua` never comes to the gap, so nobody is caught there.
+compare missed 'owner:lua' --locks=owner --experiments=one-per-user --hazards=check-gap
+check 'a hazard that did not come about is unknown, never UNEXPECTED' grep -q \
+    'exit 2: 1 cell is unknown: one-per-user/check-gap/owner' "$work/missed"
+done_testing
