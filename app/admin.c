@@ -3,7 +3,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "app/connections.h"
 #include "app/routes.h"
+#include "app/slots.h"
 
 void admin_live(const struct request *rq, struct answer *an)
 {
@@ -17,7 +19,7 @@ void admin_ready(const struct request *rq, struct answer *an)
 {
     struct readiness_report report;
 
-    readiness_ask(rq->worker->service->readiness, &report);
+    readiness_ask(rq->service->readiness, &report);
     an->outcome = report.is_ready ? OUTCOME_ACCEPTED : OUTCOME_UNAVAILABLE;
     answer_json(an, report.is_ready ? 200 : 503);
     text_add(an->body, "{\"ready\":%s,\"postgresql\":", report.is_ready ? "true" : "false");
@@ -29,22 +31,27 @@ void admin_ready(const struct request *rq, struct answer *an)
 
 void admin_metrics(const struct request *rq, struct answer *an)
 {
-    struct service *s = rq->worker->service;
+    struct service *s = rq->service;
     dlock_metrics locks;
     struct metrics_facts facts = {
         .lock = s->config->lock,
         .admission = s->config->admission,
         .stock_guard = s->config->stock_guard,
         .process = s->config->process_name,
-        .workers_busy = atomic_load(&s->workers_busy),
-        .workers_total = s->config->workers,
     };
+    struct slots_stats slots;
 
+    slots_read_stats(s->slots[LISTENER_ORDERS], &slots);
+    facts.workers_busy = slots.in_use;
+    facts.workers_total = slots.total;
+    facts.workers_waiting = slots.waiting;
+    facts.workers_timed_out = slots.timed_out;
     db_pool_read_stats(s->database, &facts.database);
     an->outcome = OUTCOME_ACCEPTED;
     answer_json(an, 200);
     an->type = "text/plain; version=0.0.4; charset=utf-8";
     metrics_write(s->metrics, &facts, an->body);
+    connections_write(s->connections, an->body);
     dlock_metrics_read(s->locks, &locks);
     metrics_write_locks(&locks, s->config->lock, an->body);
 }
@@ -57,7 +64,7 @@ void admin_config(const struct request *rq, struct answer *an)
 
     if (out == NULL)
         return;
-    settings_show(rq->worker->service->settings, out);
+    settings_show(rq->service->settings, out);
     if (fclose(out) == 0) {
         an->outcome = OUTCOME_ACCEPTED;
         answer_json(an, 200);

@@ -24,7 +24,7 @@ static void begin(const struct request *rq, struct answer *an)
     answer_json(an, 200);
     text_add(an->body, "{\"name\":");
     text_add_json(an->body, rq->word);
-    text_add(an->body, ",\"lock\":\"%s\"", rq->worker->service->config->lock);
+    text_add(an->body, ",\"lock\":\"%s\"", rq->service->config->lock);
 }
 
 /* A number, or null where it is not known. */
@@ -48,7 +48,7 @@ static void add_next(struct answer *an, const dlock_info *info)
 void admin_lock_show(const struct request *rq, struct answer *an)
 {
     dlock_info info;
-    dlock_status st = dlock_inspect(rq->worker->service->locks, rq->word, &info);
+    dlock_status st = dlock_inspect(rq->service->locks, rq->word, &info);
 
     if (st != DLOCK_OK) {
         refuse(rq, an, st);
@@ -73,7 +73,7 @@ void admin_lock_show(const struct request *rq, struct answer *an)
 
 void admin_lock_force(const struct request *rq, struct answer *an)
 {
-    dlock_status st = dlock_force_release(rq->worker->service->locks, rq->word);
+    dlock_status st = dlock_force_release(rq->service->locks, rq->word);
 
     if (st != DLOCK_OK && st != DLOCK_LOST) {
         refuse(rq, an, st);

@@ -75,6 +75,24 @@ bool config_parse_address(const char *text, char *host, int *port)
     return inet_pton(AF_INET, host, &address) == 1;
 }
 
+bool config_parse_fronts(const char *text, uint32_t fronts[CONFIG_FRONTS_MAX],
+                         size_t *count)
+{
+    *count = 0;
+    while (text != NULL && *count < CONFIG_FRONTS_MAX) {
+        size_t len = strcspn(text, ",");
+        char one[INET_ADDRSTRLEN];
+        struct in_addr address;
+
+        (void)snprintf(one, sizeof(one), "%.*s", (int)len, text);
+        if (len >= sizeof(one) || inet_pton(AF_INET, one, &address) != 1)
+            return false;
+        fronts[(*count)++] = address.s_addr;
+        text = text[len] == ',' ? text + len + 1 : NULL;
+    }
+    return text == NULL;
+}
+
 bool config_parse_admission(const char *text, enum config_admission *kind, int *limit)
 {
     static const char *const WORDS[] = {
@@ -190,10 +208,19 @@ static bool check(const struct config *c)
 {
     const struct dlock_variant_info *lock = dlock_variant_find(c->lock);
     char why[256];
+    uint32_t fronts[CONFIG_FRONTS_MAX];
+    size_t front_count;
 
     if (!is_address("--listen", c->listen) ||
         !is_address("--admin-listen", c->admin_listen))
         return false;
+    if (!config_parse_fronts(c->front, fronts, &front_count)) {
+        fprintf(stderr,
+                "seckilld: --front must be 1 to %d IPv4 addresses with commas between, "
+                "such as 10.0.0.2,10.0.0.3, not \"%s\"\n",
+                (int)CONFIG_FRONTS_MAX, c->front);
+        return false;
+    }
     if (c->database_url == NULL)
         return complain("--database-url (or SECKILL_DATABASE_URL) is missing: "
                         "where is PostgreSQL?");
@@ -233,6 +260,7 @@ static void derive(struct config *c)
     c->lock_scope_is_voucher = strcmp(c->lock_scope, "voucher") == 0;
     c->unlock_before_commit = strcmp(c->unlock, "before-commit") == 0;
     c->duplicate_is_counted = strcmp(c->duplicate_guard, "count") == 0;
+    (void)config_parse_fronts(c->front, c->fronts, &c->front_count);
     (void)config_parse_admission(c->admission, &c->admission_kind, &c->admission_limit);
     c->level = LOG_DEBUG;
     for (size_t i = 0; config_level_at(i) != NULL; i++)

@@ -9,7 +9,7 @@
 #include "base/log.h"
 #include "base/settings.h"
 
-enum { CONFIG_PROCESS_MAX = 63 };
+enum { CONFIG_PROCESS_MAX = 63, CONFIG_FRONTS_MAX = 32 };
 
 /* What counts the orders that are let in. */
 enum config_admission { ADMISSION_NONE, ADMISSION_SEMAPHORE, ADMISSION_PERMITS };
@@ -21,6 +21,8 @@ struct config {
 #undef SETTING
     /* What follows from them. */
     char process_name[CONFIG_PROCESS_MAX + 1];
+    uint32_t fronts[CONFIG_FRONTS_MAX]; /* network order */
+    size_t front_count;
     bool lock_scope_is_voucher;
     bool lock_knows_readers;
     bool unlock_before_commit;
@@ -40,6 +42,11 @@ enum settings_result config_load(struct config *config, struct settings *s, int 
 /* Split HOST:PORT, where HOST is an IPv4 address.  False: it is not one; `host` has room
  * for 64 bytes. */
 bool config_parse_address(const char *text, char *host, int *port);
+
+/* Read IPv4 addresses with commas between; NULL is none.  False: one is none, or there are
+ * more than CONFIG_FRONTS_MAX. */
+bool config_parse_fronts(const char *text, uint32_t fronts[CONFIG_FRONTS_MAX],
+                         size_t *count);
 
 /* Read none, semaphore:N or permits:N, where N is from 1 to DLOCK_COUNT_MAX.  False: it
  * is none of them. */

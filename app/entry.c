@@ -8,11 +8,11 @@
 
 #include "base/duration.h"
 
-struct answer entry_empty_answer(struct worker *w)
+struct answer entry_empty_answer(struct text *body)
 {
-    text_clear(&w->body);
+    text_clear(body);
     return (struct answer){
-        .body = &w->body,
+        .body = body,
         .outcome = OUTCOME_INTERNAL,
         .status = 500,
         .type = "text/plain",
@@ -20,16 +20,16 @@ struct answer entry_empty_answer(struct worker *w)
     };
 }
 
-void entry_count(struct worker *w, const struct gate_request *head,
+void entry_count(struct metrics_cell *cell, const struct gate_request *head,
                          const struct answer *an, int64_t start_ns)
 {
     bool is_order = route_is_order(LISTENER_ORDERS, head);
 
-    histogram_record(is_order ? &w->cell->order_time : &w->cell->other_time,
+    histogram_record(is_order ? &cell->order_time : &cell->other_time,
                      monotonic_ns() - start_ns);
     if (is_order)
-        metrics_count(an->is_replay ? &w->cell->replayed
-                                    : &w->cell->orders[an->outcome]);
+        metrics_count(an->is_replay ? &cell->replayed
+                                    : &cell->orders[an->outcome]);
 }
 
 bool entry_name_request(struct request *rq)

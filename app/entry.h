@@ -6,7 +6,7 @@
 #include "app/routes.h"
 
 /* An answer that says 500 until somebody answers. */
-struct answer entry_empty_answer(struct worker *w);
+struct answer entry_empty_answer(struct text *body);
 
 /* Give it the id that it brought as Idempotency-Key, or a new one.  False: it brought one
  * that cannot be, or two. */
@@ -22,8 +22,9 @@ void entry_refuse_head(const struct request *rq, struct answer *an);
 /* Does the client want to go on after the answer?  civetweb decides in the same way. */
 bool entry_wants_keep_alive(const struct gate_request *head);
 
-/* Count an answer of the orders listener by its outcome, also if it was refused early. */
-void entry_count(struct worker *w, const struct gate_request *head,
+/* Count an answer of the orders listener by its outcome, also if it was refused early.
+ * One thread at a time for a cell. */
+void entry_count(struct metrics_cell *cell, const struct gate_request *head,
                  const struct answer *an, int64_t start_ns);
 
 #endif /* APP_ENTRY_H */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* http.h -- two listeners and their threads.
  *
- * http.c is the only file that knows civetweb.  It reads requests, lets the gate judge
- * them, and writes answers; what they mean is decided behind routes.h.
+ * They read requests, let the gate judge them, and write answers; what a request means is
+ * decided behind routes.h.
  */
 #ifndef APP_HTTP_H
 #define APP_HTTP_H

@@ -1,26 +1,32 @@
 /* SPDX-License-Identifier: MIT */
-/* intake.c -- the bytes that a client sent, as they came. */
+/* intake.c -- what civetweb does with its sockets, seen on the way. */
 #include "app/intake.h"
 
 #include <dlfcn.h>
-#include <stdatomic.h>
+#include <errno.h>
+#include <netinet/in.h>
+#include <poll.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <time.h>
+#include <unistd.h>
 
-typedef ssize_t receive(int fd, void *to, size_t size, int flags);
+#include "app/limited.h"
+#include "base/log.h"
 
 static _Thread_local struct intake *watched;
+static _Thread_local struct connections *accepted_into;
+static _Thread_local int accepted_for;
 
-/* The recv() behind this one: the C library's, or a sanitizer's. */
-static receive *next_receive(void)
+/* The function behind ours: the C library's, or a sanitizer's. */
+static void *behind(_Atomic(void *) *found, const char *name)
 {
-    static _Atomic(receive *) found;
-    receive *f = atomic_load_explicit(&found, memory_order_relaxed);
+    void *f = atomic_load_explicit(found, memory_order_relaxed);
 
     if (f == NULL) {
-        *(void **)&f = dlsym(RTLD_NEXT, "recv");
-        atomic_store_explicit(&found, f, memory_order_relaxed);
+        f = dlsym(RTLD_NEXT, name);
+        atomic_store_explicit(found, f, memory_order_relaxed);
     }
     return f;
 }
@@ -40,11 +46,80 @@ static void add(struct intake *in, const char *bytes, size_t count)
 /* Every recv() of this process comes through here, civetweb's as well. */
 ssize_t recv(int fd, void *to, size_t size, int flags)
 {
-    ssize_t count = next_receive()(fd, to, size, flags);
+    static _Atomic(void *) found;
+    ssize_t (*next)(int, void *, size_t, int) = NULL;
+    ssize_t count;
 
-    if (watched != NULL && count > 0)
+    *(void **)&next = behind(&found, "recv");
+    count = next(fd, to, size, flags);
+    if (watched != NULL && count > 0) {
+        if (watched->length == 0)
+            (void)connection_enter(watched->connection, CONNECTION_HEAD);
         add(watched, to, (size_t)count);
+    }
     return count;
+}
+
+/* Before it reads from a connection for the first time, civetweb waits for it here. */
+int poll(struct pollfd *fds, nfds_t count, int wait_ms)
+{
+    static _Atomic(void *) found;
+    int (*next)(struct pollfd *, nfds_t, int) = NULL;
+
+    *(void **)&next = behind(&found, "poll");
+    if (watched != NULL && watched->connection == NULL && count == 1)
+        watched->connection = connections_find(watched->connections, fds[0].fd);
+    return next(fds, count, wait_ms);
+}
+
+/* A failed accept() is tried again at once by civetweb, which says nothing of it. */
+static void say_failure(int error)
+{
+    static const struct timespec PAUSE = {.tv_nsec = 10000000};
+
+    if (error == EMFILE || error == ENFILE)
+        LIMITED_WARN("out of file descriptors: a client cannot be accepted (%s); raise "
+                     "`ulimit -n`, or lower --connections",
+                     strerror(error));
+    else if (error == ENOBUFS || error == ENOMEM)
+        LIMITED_WARN("a client cannot be accepted: %s", strerror(error));
+    else
+        return;
+    (void)nanosleep(&PAUSE, NULL);
+}
+
+int accept(int listener, __SOCKADDR_ARG from, socklen_t *size)
+{
+    static _Atomic(void *) found;
+    int (*next)(int, struct sockaddr *, socklen_t *) = NULL;
+    struct sockaddr *address = NULL;
+    int fd;
+
+    address = from.__sockaddr__;
+    *(void **)&next = behind(&found, "accept");
+    fd = next(listener, address, size);
+    if (accepted_into == NULL)
+        return fd;
+    if (fd < 0) {
+        int error = errno;
+
+        say_failure(error);
+        errno = error;
+        return fd;
+    }
+    if (connections_add(accepted_into, accepted_for, fd,
+                        ((const struct sockaddr_in *)(void *)address)->sin_addr.s_addr))
+        return fd;
+    say_failure(EMFILE);
+    (void)close(fd);
+    errno = EMFILE;
+    return -1;
+}
+
+void intake_accept(struct connections *connections, int listener)
+{
+    accepted_into = connections;
+    accepted_for = listener;
 }
 
 void intake_watch(struct intake *in)
@@ -67,4 +142,6 @@ void intake_end(struct intake *in)
     in->bytes = NULL;
     in->length = 0;
     in->is_broken = false;
+    connections_remove(in->connections, in->connection);
+    in->connection = NULL;
 }

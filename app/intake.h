@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* intake.h -- the bytes that a client sent, as they came.
+/* intake.h -- what civetweb does with its sockets, seen on the way.
  *
  * civetweb parses a head where it lies and writes NULs over what stood between its parts;
  * it tells neither how long the head was nor what the bytes were, and behind them lies
- * what earlier requests left.  So this program puts a recv() of its own before the C
- * library's: for a thread that has an intake it keeps a copy of what was received.
+ * what earlier requests left.  It also tells no socket, and says nothing when accept()
+ * fails.  So this program puts an accept(), a poll() and a recv() of its own before the C
+ * library's.  For a thread that has an intake they keep a copy of what was received and
+ * say in the table of connections what its connection is doing; for all other threads
+ * they change nothing.
  *
  * Does not survive a civetweb that is linked statically, or reads by another call: its
  * bytes do not pass here then, and http.c refuses every request (500).
@@ -17,21 +20,28 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "app/connections.h"
+
 /* What civetweb has in its buffer; a zeroed struct is empty. */
 struct intake {
     char *bytes; /* owned; memory is taken when the first byte comes */
     size_t length;
     size_t capacity; /* as large as civetweb's buffer */
     bool is_broken;  /* a byte was lost: there was no memory, or no room */
+    struct connections *connections;
+    struct connection *connection; /* NULL: civetweb has not looked at its socket yet */
 };
 
-/* From now on this thread's recv() adds to `in`; NULL: to nothing. */
+/* From now on this thread's poll() and recv() tell `in`; NULL: nobody. */
 void intake_watch(struct intake *in);
+
+/* What this thread accepts from now on are connections of that listener. */
+void intake_accept(struct connections *connections, int listener);
 
 /* The first `count` bytes are done with; with more than there are, all of them. */
 void intake_consume(struct intake *in, size_t count);
 
-/* Forget everything and give the memory back. */
+/* Forget everything, give the memory back, and take the connection out of the table. */
 void intake_end(struct intake *in);
 
 #endif /* APP_INTAKE_H */

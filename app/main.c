@@ -77,6 +77,16 @@ static void warn_of_exposed_admin(const struct config *c)
                  c->admin_listen, c->allow_faults ? ", and arm faults" : "");
 }
 
+/* A proxy whose address is not known here is bounded as one client. */
+static void warn_of_exposed_orders(const struct config *c)
+{
+    if (strncmp(c->listen, "127.", 4) != 0 && c->front == NULL)
+        log_warn("--listen=%s takes requests from other machines, unencrypted, and each "
+                 "address may have %lld connections: put a proxy in front and name its "
+                 "address with --front",
+                 c->listen, (long long)c->connections_per_address);
+}
+
 static void warn_of_long_waits(const struct config *c)
 {
     if (c->lock_wait_ms > 0 && c->lock_wait_ms >= c->drain_timeout_ms)
@@ -131,6 +141,7 @@ static int serve(const struct config *c, const struct settings *settings)
     raise_file_limit();
     log_set_level(c->level);
     warn_of_exposed_admin(c);
+    warn_of_exposed_orders(c);
     warn_of_long_waits(c);
     if (!load_key(&service, c))
         return EXIT_USAGE;

@@ -261,10 +261,16 @@ void metrics_write(struct metrics *m, const struct metrics_facts *facts,
     write_admission(m, facts, out);
     write_durations(m, out);
     write_database(m, &facts->database, out);
-    write_gauge(out, "seckill_http_workers_busy", "Worker threads that hold a connection.",
+    write_gauge(out, "seckill_http_workers_busy", "Requests that are worked on.",
                 facts->workers_busy);
-    write_gauge(out, "seckill_http_workers", "Worker threads for orders.",
+    write_gauge(out, "seckill_http_workers", "How many may be (--workers).",
                 facts->workers_total);
+    write_gauge(out, "seckill_http_workers_waiting", "Requests that wait for a worker.",
+                facts->workers_waiting);
+    metrics_head(out, "seckill_http_workers_timed_out_total", "counter",
+                 "Requests that waited for a worker as long as --worker-wait allows.");
+    text_add(out, "seckill_http_workers_timed_out_total %" PRIu64 "\n",
+             facts->workers_timed_out);
     metrics_head(out, "seckill_build_info", "gauge", "Always 1.");
     text_add(out,
              "seckill_build_info{version=\"" SECKILL_VERSION "\",process=\"%s\"} 1\n",

@@ -62,6 +62,8 @@ struct metrics_facts {
     const char *process;
     int64_t workers_busy;
     int64_t workers_total;
+    int64_t workers_waiting;
+    uint64_t workers_timed_out;
     struct db_pool_stats database;
 };
 

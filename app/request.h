@@ -14,7 +14,8 @@ enum face {
 };
 
 struct request {
-    struct worker *worker;
+    struct service *service;
+    struct worker *worker; /* while a handler works on it, if its route needs one */
     const struct gate_request *head;
     struct gate_verdict gate;
     char id[REQUEST_ID_MAX + 1]; /* Idempotency-Key, or a new UUID */

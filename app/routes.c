@@ -24,8 +24,8 @@ static const struct route ROUTES[] = {
     ORDERS("GET", "/api/v1/vouchers/{id}", FACE_API, NEED_NOTHING, 0, api_voucher_find)
     ORDERS("GET", "/api/v1/orders/{id}", FACE_API, NEED_BUYER, 0, api_order_find)
     ORDERS("GET", "/api/v1/requests/{word}", FACE_API, NEED_BUYER, 0, api_request_find)
-    ADMIN("GET", "/livez", NEED_NOTHING, 0, admin_live)
-    ADMIN("GET", "/readyz", NEED_NOTHING, 0, admin_ready)
+    ADMIN("GET", "/livez", NEED_NOTHING, ROUTE_NO_WORKER, admin_live)
+    ADMIN("GET", "/readyz", NEED_NOTHING, ROUTE_NO_WORKER, admin_ready)
     ADMIN("GET", "/metrics", NEED_NOTHING, 0, admin_metrics)
     ADMIN("GET", "/config", NEED_NOTHING, 0, admin_config)
     ADMIN("GET", "/admin/locks/{name}", NEED_NOTHING, 0, admin_lock_show)
@@ -83,7 +83,7 @@ static const char *both_methods(const struct route *r)
 static const struct route *find(enum listener_kind listener, const struct request *rq,
                                 char *param, size_t size, const char **allow)
 {
-    const struct config *c = rq->worker->service->config;
+    const struct config *c = rq->service->config;
 
     for (size_t i = 0; i < ROUTE_COUNT; i++) {
         const struct route *r = &ROUTES[i];
@@ -131,7 +131,7 @@ static bool read_token(const struct route *route, struct request *rq, struct ans
                        "the header authorization is missing");
         return false;
     }
-    verdict = token_verify(&rq->worker->service->keys, token, token_now_s(), &claim);
+    verdict = token_verify(&rq->service->keys, token, token_now_s(), &claim);
     if (verdict != TOKEN_GOOD) {
         an->refused = token_verdict_text(verdict);
         answer_outcome(rq, an, route->face, OUTCOME_UNAUTHORIZED, an->refused);
@@ -151,7 +151,7 @@ static bool read_token(const struct route *route, struct request *rq, struct ans
 static bool body_fits(const struct route *route, const struct request *rq,
                       struct answer *an)
 {
-    int64_t limit = rq->worker->service->config->body_limit;
+    int64_t limit = rq->service->config->body_limit;
 
     if (rq->gate.body_bytes > limit)
         answer_outcome(rq, an, route->face, OUTCOME_TOO_LARGE, "the body is too large");

@@ -21,6 +21,7 @@ enum route_flags {
     ROUTE_BODY = 2,  /* it has a body; all others must have none */
     ROUTE_ORDER = 4, /* it places an order: counted by its outcome */
     ROUTE_FAULT = 8, /* it exists only where faults are allowed */
+    ROUTE_NO_WORKER = 16, /* it is answered however busy the listener's workers are */
 };
 
 struct route {

@@ -74,8 +74,7 @@ struct worker *worker_new(struct service *s)
         return NULL;
     w->service = s;
     w->cell = metrics_cell(s->metrics);
-    w->received = malloc((size_t)s->config->body_limit + 1);
-    if (w->cell != NULL && w->received != NULL)
+    if (w->cell != NULL)
         return w;
     worker_free(w);
     return NULL;
@@ -86,9 +85,6 @@ void worker_free(struct worker *w)
     if (w == NULL)
         return;
     worker_give_db(w);
-    text_free(&w->body);
-    text_free(&w->head);
-    free(w->received);
     free(w);
 }
 

@@ -32,18 +32,16 @@ struct service {
     struct voucher_cache *vouchers;
     struct sold_out sold_out;
     bool splits_commit;       /* something may have to happen just before the COMMIT */
-    atomic_long workers_busy; /* order threads that hold a connection */
     struct readiness *readiness;
+    struct connections *connections; /* of the listeners, while there are any */
+    struct slots *slots[2];          /* of each listener */
 };
 
-/* What one thread works with. */
+/* What a request in progress works with; slots.h hands them out. */
 struct worker {
     struct service *service;
     struct db_conn *db; /* between worker_take_db() and worker_give_db(); else NULL */
     struct metrics_cell *cell;
-    struct text body; /* of the answer being written */
-    struct text head;
-    char *received; /* the body of the request; config->body_limit bytes and a NUL */
 };
 
 /* Reach the stores: the lock's, the admission's, then PostgreSQL, for as long as

@@ -22,7 +22,7 @@ mapfile -t lock_no_stores < <(files 'lock/*.c' 'lock/*.h' | grep -v '^lock/store
 mapfile -t base < <(files 'base/*.c' 'base/*.h')
 mapfile -t db < <(files 'db/*.c' 'db/*.h')
 mapfile -t app < <(files 'app/*.c' 'app/*.h')
-mapfile -t app_no_http < <(files 'app/*.c' 'app/*.h' | grep -vx 'app/http.c')
+mapfile -t app_no_http < <(files 'app/*.c' 'app/*.h' | grep -vxE 'app/http(_session)?.c')
 mapfile -t lab < <(files 'loadtest/*.c' 'loadtest/*.h')
 mapfile -t lab_no_blocking < <(files 'loadtest/*.c' 'loadtest/*.h' | grep -vxE 'loadtest/(blocking|redis_side).c')
 
@@ -31,7 +31,7 @@ forbid 'hiredis/|libpq|zookeeper' 'only lock/stores/ talks to stores' "${lock_no
 forbid 'app/|db/|lock/|loadtest/' 'base is below everything' "${base[@]}"
 forbid 'app/|lock/|loadtest/|hiredis/|civetweb' 'db speaks SQL and nothing else' "${db[@]}"
 forbid 'loadtest/|hiredis/|libpq|zookeeper' 'the service reaches stores through lock and db' "${app[@]}"
-forbid 'civetweb' 'only app/http.c knows civetweb' "${app_no_http[@]}" "${lab[@]}"
+forbid 'civetweb' 'only app/http.c and app/http_session.c know civetweb' "${app_no_http[@]}" "${lab[@]}"
 forbid 'app/|libpq|zookeeper' 'the laboratory speaks to the service over HTTP' "${lab[@]}"
 forbid 'hiredis/' 'of the laboratory, only loadtest/blocking.c and redis_side.c know hiredis' "${lab_no_blocking[@]}"
 

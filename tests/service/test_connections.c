@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* test_connections.c -- clients that are slow, silent, many or gone. */
+#include <arpa/inet.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
 #include "base/duration.h"
@@ -23,7 +25,7 @@ static void the_end_of_a_head_is_its_own(void **state)
     };
     static struct rig_answer answer;
     struct rig_service one =
-        RIG_START("--lock=none", "--workers=1", "--request-timeout=1s");
+        RIG_START("--lock=none", "--connections=1", "--request-timeout=1s");
 
     (void)state;
     for (int i = 0; i < 6; i++) {
@@ -143,6 +145,189 @@ static void a_flood_of_silent_sockets_passes(void **state)
         (void)close(fds[i]);
 }
 
+/* How many requests the orders listener has answered. */
+static double answered(const struct rig_service *s)
+{
+    return rig_metric(s, "seckill_http_request_duration_seconds_count{route=\"order\"}") +
+           rig_metric(s, "seckill_http_request_duration_seconds_count{route=\"other\"}");
+}
+
+#define STATE(state) "seckill_http_connections{listener=\"orders\",state=\"" state "\"}"
+#define ENDED(reason)                                                                  \
+    "seckill_http_connections_ended_total{listener=\"orders\",reason=\"" reason "\"}"
+
+/* A metric that must reach a value. */
+struct wanted {
+    const struct rig_service *service;
+    const char *line_start;
+    double value;
+};
+
+static bool has_value(void *arg)
+{
+    const struct wanted *w = arg;
+
+    return rig_metric(w->service, w->line_start) == w->value;
+}
+
+static void wait_for(const struct rig_service *s, const char *line_start, double value)
+{
+    struct wanted w = {s, line_start, value};
+
+    if (!rig_until(has_value, &w, 30000))
+        fail_msg("%s is not %g", line_start, value);
+}
+
+/* More clients than connections, and nothing would end them for a minute: silent ones, and
+ * ones whose head or body does not come to its end. */
+static void a_newcomer_never_waits_for_one_that_is_idle(void **state)
+{
+    enum { ROOM = 8, FLOOD = 32 };
+    static const char *const BEGINNINGS[] = {"", "GET / HTTP/1.1\r\nHost: x\r\nX: y"};
+    static struct rig_answer answer;
+    struct rig_service s =
+        RIG_START("--lock=none", "--connections=8", "--request-timeout=60s");
+    char body[512];
+    int fds[FLOOD];
+
+    (void)state;
+    (void)snprintf(body, sizeof(body),
+                   "POST /voucher/seckill HTTP/1.1\r\nHost: x\r\nauthorization: %s\r\n"
+                   "Content-Length: 4000\r\n\r\nx",
+                   token);
+    for (int i = 0; i < FLOOD; i++) {
+        const char *begin = i % 3 < 2 ? BEGINNINGS[i % 3] : body;
+
+        fds[i] = rig_connect(s.orders_port);
+        assert_true(fds[i] >= 0);
+        assert_true(rig_send(fds[i], begin, strlen(begin)));
+    }
+    for (int i = 0; i < FLOOD; i++) {
+        assert_true(rig_request(s.orders_port, "GET", "/voucher/list/1", NULL, NULL,
+                                &answer));
+        assert_int_equal(answer.status, 200);
+    }
+    assert_true(rig_metric(&s, ENDED("crowded")) >= FLOOD - ROOM);
+    for (int i = 0; i < FLOOD; i++)
+        (void)close(fds[i]);
+    rig_stop(&s);
+}
+
+static void *order_once(void *arg)
+{
+    const struct rig_service *s = ((void **)arg)[0];
+    struct rig_answer *answer = ((void **)arg)[1];
+
+    (void)rig_order(s->orders_port, *(int64_t *)((void **)arg)[2], 7, answer);
+    return NULL;
+}
+
+/* An order waits for the row of its voucher: it keeps its worker and its connection, the
+ * next request waits for a worker, and in vain. */
+static void a_request_in_progress_keeps_its_connection(void **state)
+{
+    enum { FLOOD = 20 };
+    static struct rig_answer first, second;
+    struct rig_service s =
+        RIG_START("--lock=none", "--connections=4", "--workers=1", "--worker-wait=50ms",
+                  "--statement-timeout=60s", "--request-timeout=60s");
+    int64_t voucher = rig_voucher(5);
+    void *args[] = {&s, &first, &voucher};
+    char script[120];
+    pthread_t thread;
+    int fds[FLOOD];
+
+    (void)state;
+    (void)snprintf(script, sizeof(script),
+                   "BEGIN; SELECT 1 FROM tb_seckill_voucher WHERE voucher_id = %lld FOR "
+                   "UPDATE",
+                   (long long)voucher);
+    assert_int_equal(db_script(rig_db(), script), DB_OK);
+    assert_int_equal(pthread_create(&thread, NULL, order_once, args), 0);
+    wait_for(&s, "seckill_http_workers_busy", 1);
+    for (int i = 0; i < FLOOD; i++)
+        fds[i] = rig_connect(s.orders_port);
+    assert_true(
+        rig_request(s.orders_port, "GET", "/api/v1/vouchers", NULL, NULL, &second));
+    assert_int_equal(second.status, 503);
+    assert_string_equal(second.outcome, "unavailable");
+    assert_non_null(strstr(second.head, "Retry-After: "));
+    assert_non_null(strstr(second.body, "--worker-wait"));
+    assert_true(rig_request(s.admin_port, "GET", "/livez", NULL, NULL, &second));
+    assert_int_equal(second.status, 200);
+    assert_int_equal(db_script(rig_db(), "COMMIT"), DB_OK);
+    (void)pthread_join(thread, NULL);
+    assert_int_equal(first.status, 201);
+    assert_true(rig_metric(&s, "seckill_http_workers_timed_out_total") == 1);
+    for (int i = 0; i < FLOOD; i++)
+        (void)close(fds[i]);
+    rig_stop(&s);
+}
+
+/* A client that sends the same request again and again and reads no answer. */
+struct sender {
+    const struct rig_service *service;
+    int fd;
+    size_t sent; /* bytes */
+    double answered;
+};
+
+/* Send what goes; has the service come to wait for this client to read?  Large pieces: of
+ * small ones a receive buffer holds few. */
+static bool is_waited_for(void *arg)
+{
+    static const char GET[] = "GET /api/v1/vouchers HTTP/1.1\r\nHost: x\r\n\r\n";
+    enum { TIMES = 1000, LENGTH = sizeof(GET) - 1 };
+    static char piece[TIMES * LENGTH];
+    struct sender *s = arg;
+    double before = s->answered;
+    ssize_t n;
+
+    for (size_t i = 0; i < TIMES; i++)
+        memcpy(piece + i * LENGTH, GET, LENGTH);
+    do {
+        size_t at = s->sent % LENGTH;
+
+        n = send(s->fd, piece + at, sizeof(piece) - at, MSG_DONTWAIT | MSG_NOSIGNAL);
+        s->sent += n > 0 ? (size_t)n : 0;
+    } while (n > 0);
+    s->answered = answered(s->service);
+    return s->answered == before && rig_metric(s->service, STATE("answering")) == 1;
+}
+
+/* A connection that takes few answers before somebody reads them. */
+static int connect_narrow(int port)
+{
+    struct sockaddr_in to = {.sin_family = AF_INET, .sin_port = htons((uint16_t)port)};
+    int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    const int size = 4096;
+
+    to.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    assert_int_equal(setsockopt(fd, SOL_SOCKET, SO_RCVBUF, &size, sizeof(size)), 0);
+    assert_int_equal(connect(fd, (struct sockaddr *)&to, sizeof(to)), 0);
+    return fd;
+}
+
+/* A client sends many requests in one go, reads nothing, and hangs up while an answer does
+ * not fit any more: of what it sent, no more than a few requests are worked on. */
+static void a_client_that_hung_up_is_not_worked_for(void **state)
+{
+    enum { WAITING = 100, AFTERWARDS = 8 };
+    struct rig_service s = RIG_START("--lock=none", "--request-timeout=60s");
+    struct sender client = {.service = &s, .fd = connect_narrow(s.orders_port)};
+    double afterwards;
+
+    (void)state;
+    assert_true(rig_until(is_waited_for, &client, 60000));
+    assert_true((double)client.sent / 46 > client.answered + WAITING);
+    (void)close(client.fd);
+    wait_for(&s, ENDED("write-failed"), 1);
+    afterwards = answered(&s) - client.answered;
+    if (afterwards > AFTERWARDS)
+        fail_msg("%g requests were worked on after their client had gone", afterwards);
+    rig_stop(&s);
+}
+
 static int begin(void **state)
 {
     (void)state;
@@ -165,6 +350,9 @@ int main(void)
         cmocka_unit_test(half_a_head_is_answered),
         cmocka_unit_test(silent_and_dripping_sockets_are_cut),
         cmocka_unit_test(a_flood_of_silent_sockets_passes),
+        cmocka_unit_test(a_newcomer_never_waits_for_one_that_is_idle),
+        cmocka_unit_test(a_request_in_progress_keeps_its_connection),
+        cmocka_unit_test(a_client_that_hung_up_is_not_worked_for),
     };
 
     return cmocka_run_group_tests(tests, begin, end);
