@@ -77,10 +77,11 @@ static void warn_of_exposed_admin(const struct config *c)
                  c->admin_listen, c->allow_faults ? ", and arm faults" : "");
 }
 
-/* A proxy whose address is not known here is bounded as one client. */
+/* A proxy whose address is not known here is bounded as one client, if at all. */
 static void warn_of_exposed_orders(const struct config *c)
 {
-    if (strncmp(c->listen, "127.", 4) != 0 && c->front == NULL)
+    if (strncmp(c->listen, "127.", 4) != 0 && c->front == NULL &&
+        c->connections_per_address > 0)
         log_warn("--listen=%s takes requests from other machines, unencrypted, and each "
                  "address may have %lld connections: put a proxy in front and name its "
                  "address with --front",
