@@ -35,7 +35,7 @@ WORDS(config_level_at, "debug", "info", "warn", "error")
 static const struct setting SETTINGS[] = {
 #define SETTING(type, ctype, field, name, fallback, meta, choices, min, max, in, help) \
     {SETTING_##type, name, offsetof(struct config, field), fallback, meta, choices,    \
-     min,            max,  in,                             help,     NULL},
+     min,            max,  in,                             help,     NULL, SETTING_WRITES_NOTHING},
 #include "app/config.def"
 #undef SETTING
 };
@@ -49,7 +49,10 @@ const struct setting_program config_program = {
              "  seckilld --lock=none --stock-guard=read-write --listen=127.0.0.1:0",
     .outro =
         "It says `ready ...` on standard output once it takes orders, and stops on "
-        "SIGTERM after it has answered the requests in flight.",
+        "SIGTERM after it has answered the requests in flight. Exit status: 0 stopped, 64 "
+        "the command line, a variable or the settings file is wrong, 69 a store did not "
+        "answer or a port is taken, 70 requests were in flight when --drain-timeout was "
+        "over.",
     .settings = SETTINGS,
     .count = sizeof(SETTINGS) / sizeof(SETTINGS[0]),
     .max_operands = 0,

@@ -34,6 +34,13 @@ enum setting_type {
 
 enum { SETTING_NAME_MAX = 80 };
 
+/* What a setting names that the program will write. */
+enum setting_output {
+    SETTING_WRITES_NOTHING,
+    SETTING_WRITES_FILE,      /* a file that is replaced                          */
+    SETTING_WRITES_DIRECTORY, /* a directory in which others are made             */
+};
+
 /* The `i`th name that a setting accepts, NULL past the last. */
 typedef const char *setting_choices_fn(size_t i);
 
@@ -49,6 +56,7 @@ struct setting {
     const char *help;
     const char *shared; /* the key of a setting that several programs have with one
                          * meaning, such as "lab-dir"; NULL: made from program and name */
+    enum setting_output output;
 };
 
 struct setting_program {

@@ -7,26 +7,52 @@
 
 enum { INDENT = 6, WIDTH = 88 };
 
-/* Write `text` in lines of at most WIDTH, each indented. */
-static void wrap(FILE *out, const char *text)
+/* Where the next word goes. */
+struct paragraph {
+    FILE *out;
+    size_t indent, column;
+};
+
+static void put_word(struct paragraph *p, const char *word, size_t len)
 {
-    size_t column = 0;
+    if (p->column == 0 || p->column + 1 + len > WIDTH) {
+        fprintf(p->out, "%s%*s", p->column ? "\n" : "", (int)p->indent, "");
+        p->column = p->indent;
+    } else {
+        fputc(' ', p->out);
+        p->column++;
+    }
+    fwrite(word, 1, len, p->out);
+    p->column += len;
+}
 
+static void put_words(struct paragraph *p, const char *text)
+{
     while (*text) {
-        size_t word = strcspn(text, " ");
+        size_t len = strcspn(text, " ");
 
-        if (column == 0 || column + 1 + word > WIDTH) {
-            fprintf(out, "%s%*s", column ? "\n" : "", INDENT, "");
-            column = INDENT;
-        } else {
-            fputc(' ', out);
-            column++;
-        }
-        fwrite(text, 1, word, out);
-        column += word;
-        text += word;
+        put_word(p, text, len);
+        text += len;
         text += strspn(text, " ");
     }
+}
+
+/* Write `text` in lines of at most WIDTH, each indented. */
+static void wrap(FILE *out, const char *text, size_t indent)
+{
+    struct paragraph p = {.out = out, .indent = indent};
+
+    put_words(&p, text);
+    fputc('\n', out);
+}
+
+static void print_choices(const struct setting *setting, FILE *out)
+{
+    struct paragraph p = {.out = out, .indent = INDENT};
+
+    put_words(&p, "one of:");
+    for (size_t i = 0; setting->choices(i); i++)
+        put_words(&p, setting->choices(i));
     fputc('\n', out);
 }
 
@@ -43,13 +69,9 @@ static void print_setting(const struct setting_program *program,
     if (setting->fallback)
         fprintf(out, "  (default %s)", setting->fallback);
     fputc('\n', out);
-    wrap(out, setting->help);
-    if (setting->type == SETTING_CHOICE) {
-        fprintf(out, "%*sone of:", INDENT, "");
-        for (size_t i = 0; setting->choices(i); i++)
-            fprintf(out, " %s", setting->choices(i));
-        fputc('\n', out);
-    }
+    wrap(out, setting->help, INDENT);
+    if (setting->type == SETTING_CHOICE)
+        print_choices(setting, out);
     setting_key(program, setting, key, sizeof key);
     setting_variable(key, variable, sizeof variable);
     fprintf(out, "%*s$%s, in a file: %s\n", INDENT, "", variable, key);
@@ -77,6 +99,11 @@ void settings_help(const struct setting_program *program, FILE *out)
                  "A flag wins over the environment, that over the file, that over the default.\n"
                  "An empty variable is as good as none.  Variables and keys of the project's\n"
                  "other programs are passed over; `seckill help environment` lists them all.\n");
-    if (program->outro)
-        fprintf(out, "\n%s\n", program->outro);
+    if (!program->outro)
+        return;
+    fputc('\n', out);
+    if (strchr(program->outro, '\n')) /* it has lines of its own */
+        fprintf(out, "%s\n", program->outro);
+    else
+        wrap(out, program->outro, 0);
 }

@@ -186,7 +186,7 @@ static bool run_pgbench(struct bench *b, int64_t voucher, int64_t duration_ms)
     snprintf(seconds, sizeof seconds, "%d", (int)((duration_ms + 999) / 1000));
     snprintf(variable, sizeof variable, "voucher=%" PRId64, voucher);
     files_join(log_path, b->dir, "pgbench.txt");
-    options.stdout_fd = open(log_path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+    options.stdout_fd = open(log_path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
     options.stderr_fd = options.stdout_fd;
     options.death_signal = SIGKILL;
     options.env = env = environment_make(b->lab, extra);
@@ -386,7 +386,9 @@ static enum exit_code run(const struct settings *s, const void *values)
         if (!lab_db_open(&b->db, url, error, sizeof error)) {
             fprintf(stderr, "seckill bench: %s\n", error);
             rc = EXIT_UNAVAILABLE;
-        } else if (!seed_ensure(&lab, USERS_NEEDED) || !runs_make(b->dir, v->out)) {
+        } else if (!runs_make(b->dir, v->out)) {
+            rc = EXIT_CANNOT_WRITE;
+        } else if (!seed_ensure(&lab, USERS_NEEDED)) {
             rc = EXIT_UNAVAILABLE;
         } else {
             rc = measure_all(b);

@@ -285,7 +285,9 @@ static enum exit_code measure(struct bench_locks *b,
     lab_database_url(b->lab, url, sizeof url);
     if (!lab_db_open(&b->db, url, error, sizeof error)) {
         fprintf(stderr, "seckill bench-locks: %s\n", error);
-    } else if (runs_make(dir, v->out)) {
+    } else if (!runs_make(dir, v->out)) {
+        rc = EXIT_CANNOT_WRITE;
+    } else {
         b->dir = dir;
         rc = run_parts(b, v->only);
         keep(b, dir, v->json);

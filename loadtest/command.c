@@ -6,6 +6,7 @@
 #include <stdio.h>
 
 #include "loadtest/interrupt.h"
+#include "loadtest/outputs.h"
 
 enum { EXPLANATION_MAX = 4096 };
 
@@ -23,20 +24,11 @@ void command_explain_exit(const char *fmt, ...)
 static const char *exit_words(int rc)
 {
     switch (rc) {
-    case EXIT_VALID:
-        return "everything is as it should be";
-    case EXIT_INVALID:
-        return "something is not as expected";
-    case EXIT_UNKNOWN:
-        return "something could not be learned";
-    case EXIT_THRESHOLD:
-        return "a target was missed";
-    case EXIT_USAGE:
-        return "the command line or a setting is wrong";
-    case EXIT_UNAVAILABLE:
-        return "a server or a program is missing";
-    case EXIT_CANNOT_WRITE:
-        return "a file or directory cannot be written";
+#define X(id, code, text)                                                              \
+    case code:                                                                         \
+        return text;
+        EXIT_CODES(X)
+#undef X
     case INTERRUPT_EXIT:
         return "interrupted; what was done until then is kept";
     default:
@@ -52,7 +44,7 @@ int command_run(const struct setting_program *program, void *values, int argc,
 
     switch (settings_load(&s, program, values, argc, argv)) {
     case SETTINGS_OK:
-        rc = run(&s, values);
+        rc = outputs_are_possible(&s, values) ? run(&s, values) : EXIT_CANNOT_WRITE;
         break;
     case SETTINGS_EXIT:
         rc = EXIT_VALID;

@@ -73,6 +73,7 @@ void command_explain_exit(const char *fmt, ...) __attribute__((format(printf, 1,
     {                                                                                  \
         .type = SETTING_TEXT, .name = "out", .offset = (at), .fallback = "runs",       \
         .meta = "DIR", .group = "Options", .shared = "out",                            \
+        .output = SETTING_WRITES_DIRECTORY,                                            \
         .help = "where this run makes its own directory"                               \
     }
 

@@ -39,6 +39,7 @@ static const struct setting settings[] = {
      .help = "the verdict as JSON on stdout"},
     {.type = SETTING_TEXT,
      .name = "html",
+     .output = SETTING_WRITES_FILE,
      .offset = AT(html),
      .meta = "FILE",
      .group = "Options",
@@ -58,7 +59,8 @@ const struct setting_program command_check_program = {
         "  seckill load --record -- --lock=naive\n"
         "  seckill check runs/latest\n"
         "  seckill check runs/latest --html=timeline.html\n\n"
-        "Exit status: 0 valid, 1 invalid, 2 unknown.",
+        "Exit status: 0 valid, 1 invalid, 2 unknown, 64 usage or no records, 73 the page\n"
+        "cannot be written.",
     .settings = settings,
     .count = sizeof settings / sizeof settings[0],
     .max_operands = 1,
@@ -95,7 +97,17 @@ static bool read_run(struct history *h, const char *run)
     if (access(run, R_OK | X_OK) != 0)
         return read_text(h, run);
     files_join(path, run, "locks");
-    return history_read(h, access(path, R_OK | X_OK) == 0 ? path : run);
+    if (access(path, R_OK | X_OK) != 0)
+        files_path(path, "%s", run);
+    if (!history_read(h, path))
+        return false;
+    if (h->process_count > 0 || h->damage_count > 0)
+        return true;
+    fprintf(stderr,
+            "seckill check: no records in %s; a record is made by seckill load --record, "
+            "by seckill compare --record and by seckilld --record=DIR\n",
+            path);
+    return false;
 }
 
 /* Forget every other lock. */
@@ -120,7 +132,7 @@ static enum exit_code draw(const struct check_settings *v, const char *run,
                            const struct check_verdict *verdict)
 {
     if (v->html != NULL && !page_write(v->html, h, c, verdict))
-        return EXIT_BUG;
+        return EXIT_CANNOT_WRITE;
     if (v->json)
         return (enum exit_code)check_exit_code(verdict->valid);
     if (v->html != NULL)

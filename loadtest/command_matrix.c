@@ -237,11 +237,11 @@ static enum exit_code perform(struct matrix *m, const struct matrix_settings *v)
     enum exit_code rc;
 
     if (!runs_make_named(m->dir, v->out, "matrix-"))
-        return EXIT_UNAVAILABLE;
+        return EXIT_CANNOT_WRITE;
     files_utc_stamp(m->started, sizeof m->started);
     rc = matrix_perform(m, v->dir, v->limit_ms);
     if (!matrix_write_json(m) || !matrix_write_markdown(m) || !matrix_write_page(m))
-        return EXIT_UNAVAILABLE;
+        return EXIT_CANNOT_WRITE;
     matrix_print(stdout, m, timeline_width(stdout));
     return rc != EXIT_VALID ? rc : matrix_exit_code(m);
 }

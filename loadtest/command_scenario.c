@@ -49,6 +49,7 @@ static const struct setting settings[] = {
      .help = "of the story: en or zh; the page has both"},
     {.type = SETTING_TEXT,
      .name = "html",
+     .output = SETTING_WRITES_FILE,
      .offset = AT(html),
      .meta = "FILE",
      .group = "Options",
@@ -237,7 +238,7 @@ static enum exit_code perform(const struct scenario_settings *v,
         return EXIT_USAGE;
     }
     if (!runs_make(out, v->out))
-        return EXIT_UNAVAILABLE;
+        return EXIT_CANNOT_WRITE;
     shuffle(casts, count, (uint64_t)v->seed);
     return scenario_run_all(&run, casts, count);
 }

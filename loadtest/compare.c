@@ -268,7 +268,9 @@ static enum exit_code run_in_lab(struct comparison *c, const struct compare_sett
     enum exit_code rc;
 
     files_utc_stamp(c->started, sizeof c->started);
-    if (!seed_ensure(lab, USERS_NEEDED) || !runs_make(c->dir, v->out))
+    if (!runs_make(c->dir, v->out))
+        return EXIT_CANNOT_WRITE;
+    if (!seed_ensure(lab, USERS_NEEDED))
         return EXIT_UNAVAILABLE;
     rc = comparison_run(c, lab);
     c->elapsed_ms = (monotonic_ns() - begin_ns) / 1000000;

@@ -86,14 +86,17 @@ static bool write_all(int fd, const char *text, size_t size)
     return true;
 }
 
-bool files_write(const char *path, const char *text)
+static bool replace(const char *path, const char *text, mode_t mode)
 {
     char fresh[FILES_PATH_MAX];
     bool ok;
     int fd;
 
     files_path(fresh, "%s.new", path);
-    fd = open(fresh, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+    /* What is left of an earlier try may have another mode. */
+    if (unlink(fresh) != 0 && errno != ENOENT)
+        return false;
+    fd = open(fresh, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode);
     if (fd < 0)
         return false;
     ok = write_all(fd, text, strlen(text));
@@ -108,15 +111,40 @@ bool files_write(const char *path, const char *text)
     return ok;
 }
 
-bool files_write_json(const char *path, const json_t *json)
+bool files_write(const char *path, const char *text)
+{
+    return replace(path, text, 0644);
+}
+
+bool files_write_secret(const char *path, const char *text)
+{
+    return replace(path, text, 0600);
+}
+
+static bool replace_json(const char *path, const json_t *json, mode_t mode)
 {
     char *text = json_dumps(json, JSON_INDENT(2) | JSON_REAL_PRECISION(6));
     char *whole = NULL;
-    bool ok = text && asprintf(&whole, "%s\n", text) > 0 && files_write(path, whole);
+    bool ok = text && asprintf(&whole, "%s\n", text) > 0 && replace(path, whole, mode);
 
     free(whole);
     free(text);
     return ok;
+}
+
+bool files_write_json(const char *path, const json_t *json)
+{
+    return replace_json(path, json, 0644);
+}
+
+bool files_write_secret_json(const char *path, const json_t *json)
+{
+    return replace_json(path, json, 0600);
+}
+
+int files_open_log(const char *path)
+{
+    return open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644);
 }
 
 json_t *files_read_json(const char *path)

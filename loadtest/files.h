@@ -22,10 +22,17 @@ void files_path(char *out, const char *fmt, ...) __attribute__((format(printf, 2
  * caller frees it. */
 char *files_read(const char *path, size_t *size);
 
-/* Write the whole file, mode 0600, by way of a new file that replaces the old one.
- * False (and errno): the old one is as it was, and nothing of the new one is left. */
+/* Write the whole file, mode 0644 less the umask, by way of a new file that replaces the
+ * old one.  False (and errno): the old one is as it was, and nothing of the new one is left. */
 bool files_write(const char *path, const char *text);
 bool files_write_json(const char *path, const json_t *json);
+
+/* The same with mode 0600, for what holds a password or a key. */
+bool files_write_secret(const char *path, const char *text);
+bool files_write_secret_json(const char *path, const json_t *json);
+
+/* Open a log, mode 0644 less the umask, to write behind what is there.  -1 (and errno). */
+int files_open_log(const char *path);
 
 /* NULL, and text on stderr, if it is missing or no JSON. */
 json_t *files_read_json(const char *path);

@@ -133,7 +133,7 @@ static bool write_password(const struct lab *lab, char *path)
     const struct child_user *user = server_user();
 
     files_join(path, lab->data_root, "password");
-    return files_write(path, lab->lab_password) &&
+    return files_write_secret(path, lab->lab_password) &&
            (!user || chown(path, user->uid, user->gid) == 0);
 }
 

@@ -36,7 +36,7 @@ static bool write_config(const struct lab *lab, const struct lab_server *server,
                   "tcp-backlog 128\n",
                   server->port, lab->redis_password, lab->redis_password, lab->dir,
                   server->name) > 0 &&
-         files_write(path, text);
+         files_write_secret(path, text);
     free(text);
     return ok;
 }

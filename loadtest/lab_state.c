@@ -37,7 +37,7 @@ int lab_open_log(const struct lab *lab, const struct lab_server *server)
     char path[FILES_PATH_MAX];
 
     lab_log_path(lab, server, path);
-    return open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
+    return files_open_log(path);
 }
 
 static bool copy_text(char *out, size_t size, const json_t *json, const char *key)
@@ -124,7 +124,7 @@ bool lab_state_write(const struct lab *lab)
                      "servers", servers, "spare",
                      lab->spare.child.pid ? server_json(&lab->spare) : NULL);
     files_join(path, lab->dir, "state.json");
-    ok = json && files_write_json(path, json);
+    ok = json && files_write_secret_json(path, json);
     json_decref(json);
     if (!ok)
         fprintf(stderr, "seckill: cannot write %s: %s\n", path, strerror(errno));
@@ -226,7 +226,7 @@ bool lab_env_write(const struct lab *lab)
     }
     fclose(out);
     files_join(path, lab->dir, "env");
-    ok = files_write(path, text);
+    ok = files_write_secret(path, text);
     free(text);
     return ok;
 }

@@ -179,7 +179,7 @@ static enum exit_code run_in(const struct lab *lab, lab_db *db,
         .face = v->face,
         .record = v->record,
     };
-    enum exit_code rc = EXIT_UNAVAILABLE;
+    enum exit_code rc = EXIT_CANNOT_WRITE;
 
     if (!result)
         abort();

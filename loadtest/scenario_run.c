@@ -368,11 +368,11 @@ enum exit_code scenario_run_all(const struct scenario_run *run,
     if (rc == EXIT_VALID && run->listener == NULL) {
         rc = worst_of(&t);
         if (t.is_measured && !troupe_write_table(&t))
-            rc = EXIT_BUG;
+            rc = EXIT_CANNOT_WRITE;
         if (count > 1)
             troupe_sum_up(&t);
         if (run->html != NULL && !troupe_write_page(&t))
-            rc = EXIT_BUG;
+            rc = EXIT_CANNOT_WRITE;
     }
     free(t.all);
     munmap(results, count * sizeof *results);

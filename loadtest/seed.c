@@ -120,6 +120,7 @@ static const struct setting settings[] = {
     {.type = SETTING_TEXT,
      .name = "tokens",
      .shared = "tokens",
+     .output = SETTING_WRITES_FILE,
      .offset = AT(tokens_path),
      .meta = "FILE",
      .group = "Without a lab",
@@ -141,6 +142,8 @@ const struct setting_program command_seed_program = {
              "                                            operator creates vouchers, and "
              "a\n"
              "                                            buyer orders them",
+    .outro = "Exit status: 0 done, 64 usage, 69 there is no lab or its database does not "
+             "answer, 73 the tokens cannot be written.",
     .settings = settings,
     .count = sizeof settings / sizeof settings[0],
 };

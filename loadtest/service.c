@@ -51,7 +51,7 @@ static bool start_one(struct service *s, const struct service_plan *plan, int in
     }
     for (const char *const *flag = plan->flags; flag && *flag && n < FLAGS_MAX; flag++)
         argv[n++] = *flag;
-    log = open(s->log, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
+    log = files_open_log(s->log);
     if (pipe2(out, O_CLOEXEC) != 0)
         return false;
     options.stdout_fd = out[1];

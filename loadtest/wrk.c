@@ -55,7 +55,7 @@ static bool spawn(struct wrk *w, const struct wrk_plan *plan, const char *script
     options.stdout_fd =
         open(log_path,
              O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | (client == 0 ? O_TRUNC : 0),
-             0600);
+             0644);
     options.stderr_fd = options.stdout_fd;
     options.env = env;
     options.death_signal = SIGKILL;

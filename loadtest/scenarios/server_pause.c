@@ -51,7 +51,7 @@ extern const struct scenario scenario_server_pause;
 
 const struct scenario scenario_server_pause = {
     .name = "server-pause",
-    .number = "S33",
+    .number = "S39",
     .title = "The server stands still",
     .title_zh = "服务器停摆",
     .source = "Jepsen's tests of etcd's locks, where the server is paused",

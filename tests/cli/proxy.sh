@@ -3,7 +3,7 @@
 # proxy.sh -- the fault proxy by hand, before a Redis of its own.
 # shellcheck source=tests/cli/support/tap.sh
 . "$(dirname "$0")/support/tap.sh"
-plan 11
+plan 13
 
 socket=$work/redis.sock
 redis-server --port 0 --unixsocket "$socket" --save '' --dir "$work" >/dev/null &
@@ -21,9 +21,10 @@ begin() {
     within 10 grep -q '^127.0.0.1:' "$work/out" || return 1
     port=$(sed -n 's/^127.0.0.1:\([0-9]*\) .*/\1/p' "$work/out")
 }
-# Ctrl-C; its exit status is then in $ended.
+# Ctrl-C, or another signal, once; its exit status is then in $ended.
 stop() {
-    kill -INT "$proxy"
+    kill "-${1:-INT}" "$proxy"
+    within 20 gone "$proxy" || kill -KILL "$proxy"
     wait "$proxy"
     ended=$?
 }
@@ -42,6 +43,10 @@ begin 'cut to-client at to-server LOST'
 redis-cli -p "$port" echo LOST >/dev/null 2>&1
 stop
 check 'if all have struck it is 0' [ "$ended" -eq 0 ]
+begin
+stop TERM
+check 'one SIGTERM ends it' [ "$ended" -eq 0 ]
+check 'and the summary is printed' says '^0 connections' cat "$work/out"
 check 'a fault that is not understood is a usage error' status 64 \
     "$seckill" proxy --target="unix:$socket" --fault='hold to-client' --fault='hodl to-client'
 check 'and says what was meant' says 'did you mean "hold"' \

@@ -94,9 +94,25 @@ static void test_names_are_whole_words(void **state)
     assert_false(scenario_names("", "lua"));
 }
 
+static void no_two_scenarios_have_the_same_number_or_name(void **state)
+{
+    const struct scenario *one, *other;
+
+    (void)state;
+    for (size_t i = 0; (one = scenario_at(i)) != NULL; i++) {
+        for (size_t k = 0; k < i; k++) {
+            other = scenario_at(k);
+            if (strcmp(one->number, other->number) == 0 || strcmp(one->name, other->name) == 0)
+                fail_msg("%s %s and %s %s", one->number, one->name, other->number,
+                         other->name);
+        }
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(no_two_scenarios_have_the_same_number_or_name),
         cmocka_unit_test(test_each_is_told_in_both_languages),
         cmocka_unit_test(test_expectations_name_what_there_is),
         cmocka_unit_test(test_each_is_performed_once_for_a_lock_and_guard),

@@ -1,0 +1,189 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+# commands.sh -- what every program and command says of itself, and of what it is not given.
+# shellcheck source=tests/cli/support/tap.sh
+. "$(dirname "$0")/support/tap.sh"
+mapfile -t commands < <("$seckill" help | sed -n '/^Commands:/,/^$/s/^  \([a-z-]*\) .*/\1/p')
+"$seckill" help environment >"$work/environment"
+
+# Each of them: a program, perhaps with a command.
+programs=(seckilld)
+for command in "${commands[@]}"; do programs+=("seckill $command"); done
+
+# run PROGRAM ARGUMENT...: "seckill load" --help
+run() {
+    local program
+    read -ra program <<<"$1"
+    shift
+    "$root/build/${program[0]}" "${program[@]:1}" "$@" </dev/null
+}
+
+# The flags that `seckill help environment` lists for a program.
+flags_of() { sed -n "s/^SECKILL_[A-Z_]* *$1 --\([a-z-]*\)\$/\1/p" "$work/environment"; }
+
+# for_each FUNCTION: it answers for every program; those for which it fails are named.
+for_each() {
+    local program out failures=0
+    for program in "${programs[@]}"; do
+        out=$("$1" "$program" 2>&1) || {
+            printf '%s: %s\n' "$program" "$out"
+            failures=$((failures + 1))
+        }
+    done
+    [ "$failures" -eq 0 ]
+}
+
+there_are_commands() { [ "${#commands[@]}" -ge 14 ]; }
+
+# help_names_its_flags PROGRAM
+help_names_its_flags() {
+    local flag count=0
+    run "$1" --help >"$work/help" || return 1
+    for flag in $(flags_of "$1"); do
+        grep -q -- "^  --${flag}[=[ ]" "$work/help" || {
+            echo "--$flag is not in --help"
+            return 1
+        }
+        count=$((count + 1))
+    done
+    [ "$count" -gt 0 ] || echo 'it has no settings' && [ "$count" -gt 0 ]
+}
+
+help_command_is_the_same() {
+    case $1 in seckilld) return 0 ;; esac
+    cmp <(run "$1" --help) <("$seckill" help "${1#seckill }")
+}
+
+help_has_an_example() {
+    run "$1" --help >"$work/help" && grep -q "^  *$1\( \|\$\)" "$work/help"
+}
+
+help_tells_the_exit_status() {
+    run "$1" --help >"$work/help" && grep -q 'Exit status' "$work/help"
+}
+
+help_fits_a_terminal() {
+    local long
+    long=$(run "$1" --help | awk 'length($0) > 100')
+    [ -z "$long" ] || { echo "$long" && false; }
+}
+
+unknown_flag() {
+    status 64 run "$1" --hlep && says 'unknown flag --hlep; did you mean --help' run "$1" --hlep
+}
+
+unknown_variable() {
+    SECKILL_LAB_DRI=x status 64 run "$1" &&
+        SECKILL_LAB_DRI=x says \
+            'unknown environment variable SECKILL_LAB_DRI; did you mean SECKILL_LAB_DIR\?' \
+            run "$1"
+}
+
+foreign_variable() {
+    SECKILL_PROXY_TARGET=x SECKILL_LOCK_SCOPE=user SECKILL_LAB_DATA=/tmp \
+        status 0 run "$1" --show-config
+}
+
+unknown_key() {
+    printf '\nlab-dri = x\n' >"$work/file.conf"
+    status 64 run "$1" --config="$work/file.conf" --show-config &&
+        says 'file.conf:2: unknown key "lab-dri"; did you mean "lab-dir"\?' \
+            run "$1" --config="$work/file.conf" --show-config
+}
+
+foreign_key() {
+    echo 'proxy-target = x' >"$work/file.conf"
+    status 0 run "$1" --config="$work/file.conf" --show-config
+}
+
+unreadable_file() {
+    status 64 run "$1" --config=/tmp --show-config &&
+        says 'cannot read /tmp: it is a directory' run "$1" --config=/tmp --show-config
+}
+
+# Outputs are named out, html and tokens; proc takes no files, even from root.
+unwritable_output() {
+    local flag path=/proc/nothing/here
+    for flag in $(flags_of "$1" | grep -xE 'out|html|tokens'); do
+        status 73 run "$1" --"$flag"="$path" || return 1
+        says "cannot write $path \(--$flag\): " run "$1" --"$flag"="$path" || return 1
+    done
+}
+
+some_have_outputs() {
+    local program count=0
+    for program in "${programs[@]}"; do
+        count=$((count + $(flags_of "$program" | grep -cxE 'out|html|tokens')))
+    done
+    [ "$count" -ge 9 ]
+}
+
+output_over_a_directory() {
+    mkdir -p "$work/taken"
+    says 'Is a directory' status 73 run 'seckill check' --html="$work/taken" "$work" &&
+        : >"$work/plain" &&
+        says 'Not a directory' status 73 run 'seckill compare' --out="$work/plain"
+}
+
+probing_leaves_nothing() {
+    mkdir -p "$work/empty"
+    status 64 run 'seckill check' --html="$work/empty/page.html"
+    [ -z "$(ls -A "$work/empty")" ]
+}
+
+# What a run is kept in may be read by others, as its neighbours may.
+page_may_be_read() {
+    local histories=("$root"/tests/histories/good/*.txt)
+    umask 022
+    "$seckill" check "${histories[0]}" --html="$work/page.html"
+    [ "$(stat -c %a "$work/page.html")" = 644 ]
+}
+
+check_without_records() {
+    mkdir -p "$work/no-records"
+    status 64 "$seckill" check "$work/no-records" &&
+        says "no records in $work/no-records" "$seckill" check "$work/no-records"
+}
+
+# Whatever a setting is given, the answer is 64 and one line of at most 1000 bytes.
+odd_values() {
+    local value out long
+    long=$(head -c 100000 /dev/zero | tr '\0' 9)
+    for value in -1 1e9 0x10 '' ' 5' 5. '５' 99999999999999999999 "$long"; do
+        out=$(status 64 "$seckill" seed --stock="$value" 2>&1) || return 1
+        if [ "$(wc -l <<<"$out")" -ne 1 ] || [ ${#out} -ge 1000 ]; then
+            echo "${#out} bytes: ${out:0:1000}"
+            return 1
+        fi
+    done
+}
+
+one_table_of_exit_codes() {
+    "$seckill" help >"$work/help" && grep -q '^  73  a file or directory that was asked for cannot be written' "$work/help"
+}
+
+plan 22
+check 'the help lists the commands' there_are_commands
+check '--help exits with 0 and names every setting' for_each help_names_its_flags
+check 'help COMMAND says what COMMAND --help says' for_each help_command_is_the_same
+check '--help has an example to type' for_each help_has_an_example
+check '--help says what the exit status means' for_each help_tells_the_exit_status
+check '--help fits a terminal of 100 columns' for_each help_fits_a_terminal
+check 'an unknown flag gives 64 and the nearest one' for_each unknown_flag
+check 'an unknown variable gives 64 and the nearest one' for_each unknown_variable
+check 'a variable of another program is passed over' for_each foreign_variable
+check 'an unknown key of a file gives 64, the line and the nearest one' for_each unknown_key
+check 'a key of another program is passed over' for_each foreign_key
+check 'a settings file that cannot be read gives 64' for_each unreadable_file
+check 'at least nine settings name outputs' some_have_outputs
+check 'an output that cannot be written gives 73 and its path' for_each unwritable_output
+check 'an output must not be a directory, nor stand in a file' output_over_a_directory
+check 'to try an output leaves nothing behind' probing_leaves_nothing
+check 'a page may be read by others' page_may_be_read
+check 'check says that a directory has no records, with 64' check_without_records
+check 'odd numbers give 64 and one short line' odd_values
+check 'the help has the table of exit codes' one_table_of_exit_codes
+check 'help about an unknown command gives 64' status 64 "$seckill" help loda
+check 'help about an unknown command names the nearest' \
+    says 'did you mean "load"' "$seckill" help loda
+done_testing
