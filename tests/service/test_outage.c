@@ -197,6 +197,18 @@ static void every_connection_is_killed(void **state)
 }
 
 /* A server process dies hard: PostgreSQL throws everybody out and recovers. */
+/* The crash ends every connection; the one of these tests is opened again when the server
+ * has recovered. */
+static bool has_another_backend(void *arg)
+{
+    static const struct db_statement BACKEND = {"outage_backend", "SELECT pg_backend_pid()",
+                                                ""};
+    const int *before = arg;
+
+    return db_run_one(rig_db(), &BACKEND, NULL) == DB_OK &&
+           db_int(rig_db(), 0, 0, 0) != *before;
+}
+
 static void postgres_crashes(void **state)
 {
     static const struct db_statement ONE = {
@@ -204,13 +216,15 @@ static void postgres_crashes(void **state)
         "SELECT pid FROM pg_stat_activity WHERE usename = 'seckill_service' LIMIT 1",
         ""};
     int64_t voucher = start_buying("--lock=reentrant");
-    int pid;
+    int pid, own_pid;
 
     (void)state;
     assert_int_equal(db_run_one(rig_db(), &ONE, NULL), DB_OK);
     pid = (int)db_int(rig_db(), 0, 0, 0);
+    own_pid = db_backend_pid(rig_db());
     assert_true(pid > 1);
     assert_int_equal(kill(pid, SIGKILL), 0);
+    assert_true(rig_until(has_another_backend, &own_pid, 60000));
     expect_progress("after PostgreSQL recovered");
     settle_accounts(voucher);
 }
