@@ -3,7 +3,7 @@
  *
  * A ratio means something only if both sides do the same on the same machine at the
  * same time, so each measurement over HTTP comes right after one of pgbench, which
- * sends the same statements from as many clients as the service has workers. */
+ * sends the same statements over as many connections as the service has by default. */
 #include <fcntl.h>
 #include <inttypes.h>
 #include <signal.h>
@@ -31,11 +31,14 @@ enum {
     SPARE_MS = 20000,
     DRAIN_MS = 3000,
     TICK_MS = 20,
+    DATABASE_CONNECTIONS = 8, /* the default of seckilld */
+    SIZES_MAX = 8,
+    CLIENTS_MAX = 1000,
 };
 
 struct bench_settings {
-    const char *dir, *out;
-    int64_t repeats, workers, processes, duration_ms;
+    const char *dir, *out, *clients;
+    int64_t repeats, processes, duration_ms;
 };
 
 #define AT(field) offsetof(struct bench_settings, field)
@@ -49,15 +52,13 @@ static const struct setting settings[] = {
      .max = REPEATS_MAX,
      .group = "Options",
      .help = "measurements of each"},
-    {.type = SETTING_COUNT,
-     .name = "workers",
-     .offset = AT(workers),
-     .fallback = "16",
-     .meta = "N",
-     .min = 1,
-     .max = 128,
+    {.type = SETTING_TEXT,
+     .name = "clients",
+     .offset = AT(clients),
+     .fallback = "16,64,256",
+     .meta = "N,N,...",
      .group = "Options",
-     .help = "the service's workers, wrk's connections and pgbench's clients"},
+     .help = "wrk's connections, one measurement for each number; the targets are those of 64"},
     {.type = SETTING_COUNT,
      .name = "processes",
      .offset = AT(processes),
@@ -66,7 +67,7 @@ static const struct setting settings[] = {
      .min = 1,
      .max = SERVICE_MAX,
      .group = "Options",
-     .help = "seckilld processes that share the workers"},
+     .help = "seckilld processes that share the clients"},
     {.type = SETTING_DURATION,
      .name = "duration",
      .offset = AT(duration_ms),
@@ -85,10 +86,11 @@ const struct setting_program command_bench_program = {
     .synopsis = "[OPTIONS]",
     .intro = "Accepted orders per second over HTTP, without a lock and with "
              "`reentrant`, each\n"
-             "beside pgbench running the same SQL, as ratios.\n\n"
+             "beside pgbench running the same SQL over 8 connections, as ratios.  The service\n"
+             "has its default settings, of which --database-connections=8 is one.\n\n"
              "  seckill bench\n"
-             "  seckill bench --workers=32 --processes=2 --duration=10s --repeats=5",
-    .outro = "Exit status: 0 both targets reached, 3 one was missed.",
+             "  seckill bench --clients=64 --processes=2 --duration=10s --repeats=5",
+    .outro = "Exit status: 0 every target reached, 3 one was missed.",
     .settings = settings,
     .count = sizeof settings / sizeof settings[0],
 };
@@ -119,11 +121,21 @@ static const struct contest {
     const char *const *flags;
     double target;
 } contests[] = {
-    {"--lock=none --stock-guard=conditional", none_flags, 0.7},
-    {"--lock=reentrant --lock-scope=user", reentrant_flags, 0.5},
+    {"--lock=none", none_flags, 0.9},
+    {"--lock=reentrant --lock-scope=user", reentrant_flags, 0.8},
 };
 
-enum { CONTEST_COUNT = sizeof contests / sizeof contests[0] };
+enum { CONTEST_COUNT = sizeof contests / sizeof contests[0], TARGET_CLIENTS = 64 };
+
+static const double target_p99_ms = 60;
+
+/* One line of the table: a contest with so many clients. */
+struct row {
+    const struct contest *contest;
+    int clients;
+    double http[REPEATS_MAX], pgbench[REPEATS_MAX], ratio[REPEATS_MAX],
+        p99_ms[REPEATS_MAX];
+};
 
 struct bench {
     const struct bench_settings *v;
@@ -131,8 +143,8 @@ struct bench {
     lab_db *db;
     char dir[FILES_PATH_MAX];
     char script[FILES_PATH_MAX];
-    double http[CONTEST_COUNT][REPEATS_MAX], pgbench[CONTEST_COUNT][REPEATS_MAX],
-        ratio[CONTEST_COUNT][REPEATS_MAX];
+    struct row rows[CONTEST_COUNT * SIZES_MAX];
+    int row_count;
 };
 
 static bool fresh_voucher(struct bench *b, int64_t *id)
@@ -182,7 +194,7 @@ static bool run_pgbench(struct bench *b, int64_t voucher, int64_t duration_ms)
         return false;
     snprintf(port, sizeof port, "PGPORT=%d", b->lab->servers[0].port);
     snprintf(password, sizeof password, "PGPASSWORD=%s", b->lab->service_password);
-    snprintf(clients, sizeof clients, "%d", (int)b->v->workers);
+    snprintf(clients, sizeof clients, "%d", DATABASE_CONNECTIONS);
     snprintf(seconds, sizeof seconds, "%d", (int)((duration_ms + 999) / 1000));
     snprintf(variable, sizeof variable, "voucher=%" PRId64, voucher);
     files_join(log_path, b->dir, "pgbench.txt");
@@ -223,8 +235,28 @@ static bool measure_pgbench(struct bench *b, int64_t duration_ms, double *out)
     return *out > 0;
 }
 
+/* What wrk says of 99 % of all answers, in milliseconds; 0: it did not say. */
+static double read_p99_ms(const struct bench *b)
+{
+    char path[FILES_PATH_MAX], *text, *at, *unit = NULL;
+    double value;
+
+    files_join(path, b->dir, "wrk.txt");
+    text = files_read(path, NULL);
+    at = text ? strstr(text, "99%") : NULL;
+    value = at ? strtod(at + strlen("99%"), &unit) : 0;
+    if (unit && *unit == 'u')
+        value /= 1000;
+    else if (unit && *unit == 's')
+        value *= 1000;
+    else if (unit && strncmp(unit, "ms", 2) != 0)
+        value = 0;
+    free(text);
+    return value;
+}
+
 static enum exit_code load(struct bench *b, const struct service *services,
-                           int64_t voucher, double *out)
+                           int64_t voucher, int clients, double *out)
 {
     char urls[SERVICE_MAX * SERVICE_URL_MAX] = "", id[32];
     struct wrk_plan plan = {
@@ -234,7 +266,7 @@ static enum exit_code load(struct bench *b, const struct service *services,
         .urls = urls,
         .vouchers = id,
         .threads = b->v->processes > 1 ? (int)b->v->processes : 1,
-        .connections = (int)b->v->workers,
+        .connections = clients,
         .duration_ms = b->v->duration_ms + SPARE_MS,
         .extra = {"SECKILL_IDS=off"},
     };
@@ -250,8 +282,7 @@ static enum exit_code load(struct bench *b, const struct service *services,
     if (rc != EXIT_VALID)
         return rc;
     /* As with pgbench, the time to connect does not count. */
-    while (wrk_runs(&wrk) &&
-           control_sum(&wrk.control, CONTROL_ACCEPTED) < b->v->workers &&
+    while (wrk_runs(&wrk) && control_sum(&wrk.control, CONTROL_ACCEPTED) < clients &&
            interrupt_sleep_ms(1))
         ;
     before = control_sum(&wrk.control, CONTROL_ACCEPTED);
@@ -266,16 +297,15 @@ static enum exit_code load(struct bench *b, const struct service *services,
     return interrupted() ? (enum exit_code)INTERRUPT_EXIT : EXIT_VALID;
 }
 
-static enum exit_code measure_http(struct bench *b, const struct contest *contest,
-                                   double *out)
+static enum exit_code measure_http(struct bench *b, const struct row *row, double *out,
+                                   double *p99_ms)
 {
     struct service services[SERVICE_MAX];
     struct service_plan plan = {
         .lab = b->lab,
         .dir = b->dir,
-        .flags = contest->flags,
+        .flags = row->contest->flags,
         .count = (int)b->v->processes,
-        .workers = (int)((b->v->workers + b->v->processes - 1) / b->v->processes),
     };
     int64_t voucher = 0, orders = 0;
     enum exit_code rc;
@@ -285,60 +315,77 @@ static enum exit_code measure_http(struct bench *b, const struct contest *contes
     rc = service_start(services, &plan);
     if (rc != EXIT_VALID)
         return rc;
-    rc = load(b, services, voucher, out);
+    rc = load(b, services, voucher, row->clients, out);
     service_stop(services, plan.count);
+    *p99_ms = read_p99_ms(b);
     if (rc == EXIT_VALID && !count_orders(b, voucher, &orders))
         rc = EXIT_INVALID;
     return rc;
 }
 
+/* Print a line.  False: it missed a target. */
+static bool print_row(struct row *row, size_t n, json_t *list)
+{
+    struct spread ratio = spread_of(row->ratio, n);
+    double http = spread_of(row->http, n).median;
+    double pgbench = spread_of(row->pgbench, n).median;
+    double p99_ms = spread_of(row->p99_ms, n).median;
+    bool has_target = row->clients == TARGET_CLIENTS;
+    bool is_fast = !has_target || ratio.median >= row->contest->target;
+    bool is_prompt = !has_target || (p99_ms > 0 && p99_ms <= target_p99_ms);
+
+    printf("%-36s %7d %7.0f %7.0f %5.2f (%.2f - %.2f) %7.1f", row->contest->name,
+           row->clients, http, pgbench, ratio.median, ratio.least, ratio.most, p99_ms);
+    if (has_target)
+        printf("  ratio %.2f %s, p99 %.0f ms %s", row->contest->target,
+               is_fast ? "reached" : "MISSED", target_p99_ms,
+               is_prompt ? "reached" : "MISSED");
+    putchar('\n');
+    json_array_append_new(
+        list, json_pack("{s:s, s:i, s:f, s:f, s:f, s:f, s:f, s:f, s:b}", "flags",
+                        row->contest->name, "clients", row->clients, "http_per_s", http,
+                        "pgbench_per_s", pgbench, "ratio", ratio.median, "ratio_min",
+                        ratio.least, "ratio_max", ratio.most, "p99_ms", p99_ms, "reached",
+                        is_fast && is_prompt));
+    return is_fast && is_prompt;
+}
+
 static enum exit_code print_result(struct bench *b)
 {
-    int64_t n = b->v->repeats;
+    size_t n = (size_t)b->v->repeats;
     enum exit_code rc = EXIT_VALID;
     json_t *list = json_array();
     char path[FILES_PATH_MAX];
 
-    printf("\nAccepted orders per second, medians of %" PRId64
-           "\n\n%-40s %8s %8s %6s %13s %7s\n",
-           n, "", "HTTP", "pgbench", "ratio", "(from - to)", "target");
-    for (int i = 0; i < CONTEST_COUNT; i++) {
-        struct spread ratio = spread_of(b->ratio[i], (size_t)n);
-        double http = spread_of(b->http[i], (size_t)n).median;
-        double pgbench = spread_of(b->pgbench[i], (size_t)n).median;
-        bool reached = ratio.median >= contests[i].target;
-
-        printf("%-40s %8.0f %8.0f %6.2f (%.2f - %.2f) %7.2f %s\n", contests[i].name,
-               http, pgbench, ratio.median, ratio.least, ratio.most,
-               contests[i].target, reached ? "reached" : "MISSED");
-        rc = reached ? rc : EXIT_THRESHOLD;
-        json_array_append_new(list, json_pack("{s:s, s:f, s:f, s:f, s:f, s:f, s:f}",
-                                              "flags", contests[i].name, "http_per_s",
-                                              http, "pgbench_per_s", pgbench, "ratio",
-                                              ratio.median, "ratio_min", ratio.least,
-                                              "ratio_max", ratio.most, "target",
-                                              contests[i].target));
-    }
+    printf("\nAccepted orders per second, medians of %zu\n\n%-36s %7s %7s %7s %5s %13s %7s"
+           "  %s\n",
+           n, "", "clients", "HTTP", "pgbench", "ratio", "(from - to)", "p99 ms", "targets");
+    for (int i = 0; i < b->row_count; i++)
+        if (!print_row(&b->rows[i], n, list))
+            rc = EXIT_THRESHOLD;
     files_join(path, b->dir, "bench.json");
     files_write_json(path, list);
     json_decref(list);
-    printf("\nHow: one voucher that never sells out, a different user in each order, "
-           "duplicate\n"
-           "guard `unique`, PostgreSQL durable (fsync and synchronous_commit on).  "
-           "HTTP: wrk with\n"
-           "%" PRId64 " connections, %" PRId64 " seckilld with %" PRId64
-           " workers together; no "
-           "Idempotency-Key, so the\nstatements are the same.  pgbench: %" PRId64
-           " clients, 2 "
-           "threads, prepared statements: BEGIN,\nSELECT count, UPDATE ... stock > 0, "
-           "INSERT, "
-           "COMMIT.  %.0f s each, pgbench right before each\nHTTP measurement; wrk, "
-           "seckilld, "
-           "Redis and PostgreSQL share %ld processors.  Ratios are\nof neighbours.  "
-           "After each, "
-           "stock and orders were checked to add up.  Kept in %s\n",
-           b->v->workers, b->v->processes, b->v->workers, b->v->workers,
-           (double)b->v->duration_ms / 1000, sysconf(_SC_NPROCESSORS_ONLN), b->dir);
+    printf("\nHow: one voucher that never sells out, a different user in each order, duplicate\n"
+           "guard `unique`, PostgreSQL durable (fsync and synchronous_commit on).  HTTP: wrk "
+           "with so\nmany connections, %" PRId64 " seckilld with its default settings; no "
+           "Idempotency-Key, so the\nstatements are the same.  pgbench: %d clients, 2 threads, "
+           "prepared statements: BEGIN,\nUPDATE ... stock > 0, INSERT, COMMIT.  %.0f s each, "
+           "pgbench right before each HTTP\nmeasurement; wrk, seckilld, Redis and PostgreSQL "
+           "share %ld processors.  Ratios are of\nneighbours, p99 is wrk's.  After each, stock "
+           "and orders were checked to add up.  Kept in\n%s\n",
+           b->v->processes, DATABASE_CONNECTIONS, (double)b->v->duration_ms / 1000,
+           sysconf(_SC_NPROCESSORS_ONLN), b->dir);
+    return rc;
+}
+
+static enum exit_code measure_row(struct bench *b, struct row *row, int r)
+{
+    enum exit_code rc = EXIT_UNAVAILABLE;
+
+    if (measure_pgbench(b, b->v->duration_ms, &row->pgbench[r]))
+        rc = measure_http(b, row, &row->http[r], &row->p99_ms[r]);
+    row->ratio[r] = row->http[r] / row->pgbench[r];
     return rc;
 }
 
@@ -352,19 +399,45 @@ static enum exit_code measure_all(struct bench *b)
         !measure_pgbench(b, WARM_UP_MS, &ignored))
         return interrupted() ? (enum exit_code)INTERRUPT_EXIT : EXIT_UNAVAILABLE;
     for (int r = 0; r < b->v->repeats; r++) {
-        for (int i = 0; i < CONTEST_COUNT && rc == EXIT_VALID; i++) {
-            fprintf(stderr, "[%d/%d] %s\n", r * CONTEST_COUNT + i + 1,
-                    (int)b->v->repeats * CONTEST_COUNT, contests[i].name);
-            if (!measure_pgbench(b, b->v->duration_ms, &b->pgbench[i][r]))
-                rc = EXIT_UNAVAILABLE;
-            else
-                rc = measure_http(b, &contests[i], &b->http[i][r]);
-            b->ratio[i][r] = b->http[i][r] / b->pgbench[i][r];
+        for (int i = 0; i < b->row_count && rc == EXIT_VALID; i++) {
+            fprintf(stderr, "[%d/%d] %s, %d clients\n", r * b->row_count + i + 1,
+                    (int)b->v->repeats * b->row_count, b->rows[i].contest->name,
+                    b->rows[i].clients);
+            rc = measure_row(b, &b->rows[i], r);
         }
     }
     if (interrupted())
         return (enum exit_code)INTERRUPT_EXIT;
     return rc == EXIT_VALID ? print_result(b) : rc;
+}
+
+/* Each contest with each number of clients.  False: --clients is no list of them. */
+static bool make_rows(struct bench *b)
+{
+    const char *at = b->v->clients;
+    int sizes[SIZES_MAX], count = 0;
+
+    for (bool more = true; more; at++) {
+        char *end = NULL;
+        long n = *at >= '1' && *at <= '9' ? strtol(at, &end, 10) : 0;
+
+        if (n < 1 || n > CLIENTS_MAX || count == SIZES_MAX || (*end != ',' && *end != '\0')) {
+            fprintf(stderr,
+                    "seckill bench: --clients must be up to %d numbers from 1 to %d with "
+                    "commas between them, such as 16,64,256, not \"%s\"\n",
+                    SIZES_MAX, CLIENTS_MAX, b->v->clients);
+            return false;
+        }
+        sizes[count++] = (int)n;
+        at = end;
+        more = *at == ',';
+    }
+    for (int c = 0; c < CONTEST_COUNT; c++)
+        for (int i = 0; i < count; i++) {
+            b->rows[b->row_count].contest = &contests[c];
+            b->rows[b->row_count++].clients = sizes[i];
+        }
+    return true;
 }
 
 static enum exit_code run(const struct settings *s, const void *values)
@@ -378,9 +451,9 @@ static enum exit_code run(const struct settings *s, const void *values)
     (void)s;
     if (!b)
         abort();
-    rc = lab_open(&lab, lab_choose_dir(v->dir), false);
+    b->v = v;
+    rc = make_rows(b) ? lab_open(&lab, lab_choose_dir(v->dir), false) : EXIT_USAGE;
     if (rc == EXIT_VALID) {
-        b->v = v;
         b->lab = &lab;
         lab_database_url(&lab, url, sizeof url);
         if (!lab_db_open(&b->db, url, error, sizeof error)) {

@@ -38,7 +38,7 @@ static bool spawn(struct wrk *w, const struct wrk_plan *plan, const char *script
 {
     int client = w->client_count;
     char threads[16], connections[16], duration[32], url[256], log_path[FILES_PATH_MAX];
-    const char *argv[] = {"wrk", threads, connections, duration, "--timeout",
+    const char *argv[] = {"wrk", threads, connections, duration, "--latency", "--timeout",
                           "30s", "-s",    script,      url,      NULL};
     struct child_options options = child_options_default(argv);
     char **env = environment_make(plan->lab, extra);

@@ -124,7 +124,9 @@ static int64_t start_buying(const char *lock)
 {
     int64_t voucher = rig_voucher(STOCK);
 
-    service = RIG_START(lock, "--statement-timeout=1s", "--redis-timeout=500ms");
+    /* Two connections for six buyers, so that some wait for one at every moment. */
+    service = RIG_START(lock, "--statement-timeout=1s", "--redis-timeout=500ms",
+                        "--database-connections=2");
     memset(buyers, 0, sizeof(buyers));
     for (int i = 0; i < BUYERS; i++) {
         buyers[i].voucher = voucher;
@@ -133,6 +135,15 @@ static int64_t start_buying(const char *lock)
     }
     expect_progress("at the start");
     return voucher;
+}
+
+/* What was lost with a connection was its slot, if it is not opened again. */
+static bool is_every_slot_back(void *arg)
+{
+    (void)arg;
+    return rig_metric(&service, "seckill_database_connections_in_use ") == 0 &&
+           rig_metric(&service, "seckill_database_waiting ") == 0 &&
+           rig_metric(&service, "seckill_database_connections_open ") == 2;
 }
 
 /* Everybody stops, and the books are opened.  Requests that were given up while they
@@ -152,6 +163,7 @@ static void settle_accounts(int64_t voucher)
                      (long long)atomic_load(&buyers[i].worst_ns) / 1000000);
         accepted += atomic_load(&buyers[i].accepted);
     }
+    assert_true(rig_until(is_every_slot_back, NULL, 20000));
     orders = rig_orders(voucher);
     assert_true(orders >= accepted && orders <= accepted + BUYERS);
     assert_int_equal(rig_stock(voucher), STOCK - orders);
