@@ -248,17 +248,21 @@ static void explain(const struct comparison *c, enum exit_code rc)
                              unjudged == 1 ? "cell has" : "cells have", more);
 }
 
+/* The table comes first, since a full disk may keep the summaries from being written. */
 static enum exit_code conclude(struct comparison *c, enum exit_code rc)
 {
     c->was_interrupted = rc != EXIT_VALID;
-    if (!compare_write_json(c) || !compare_write_markdown(c))
-        return EXIT_UNAVAILABLE;
     compare_print(stdout, c);
     fflush(stdout);
     if (rc == EXIT_VALID)
         rc = comparison_exit_code(c);
     explain(c, rc);
-    return rc;
+    if (compare_write_json(c) && compare_write_markdown(c))
+        return rc;
+    command_explain_exit("the summaries cannot be written to %s; the table above is all "
+                         "that is left",
+                         c->dir);
+    return EXIT_CANNOT_WRITE;
 }
 
 static enum exit_code run_in_lab(struct comparison *c, const struct compare_settings *v,

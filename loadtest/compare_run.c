@@ -148,7 +148,7 @@ static enum exit_code attempt(const struct session *s, const struct cell *cell,
     files_join(dir, c->dir, out->dir);
     if (!files_make_dir(dir)) {
         fprintf(stderr, "seckill compare: cannot make %s: %s\n", dir, strerror(errno));
-        return EXIT_UNAVAILABLE;
+        return EXIT_CANNOT_WRITE;
     }
     snprintf(lock, sizeof lock, "--lock=%s", cell->lock);
     snprintf(lease, sizeof lease, "--lock-lease=%" PRId64 "ms", plan.lease_ms);
@@ -198,7 +198,7 @@ static enum exit_code prepare_again(struct session *s, const struct cell *cell,
     files_path(to, "%s.try-%d", from, failed->attempts);
     if (rename(from, to) != 0) {
         fprintf(stderr, "seckill compare: cannot rename %s: %s\n", from, strerror(errno));
-        return EXIT_UNAVAILABLE;
+        return EXIT_CANNOT_WRITE;
     }
     return interrupt_sleep_ms(PAUSE_MS) ? EXIT_VALID : (enum exit_code)INTERRUPT_EXIT;
 }

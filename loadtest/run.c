@@ -445,8 +445,9 @@ enum exit_code run_once(const struct run_plan *plan, struct run_result *result)
             (!write_run(r, true) || !judge(r))) {
             rc = EXIT_UNAVAILABLE;
             if (!*result->reason)
-                why_say(why(r), "the run could not be audited; %s",
-                        lab_db_error(plan->db));
+                why_say(why(r), "the run could not be audited: %s",
+                        *lab_db_error(plan->db) ? lab_db_error(plan->db)
+                                                : "its files cannot be written");
         }
     }
     if (!fault_history_close(r->history) && rc == EXIT_VALID)
