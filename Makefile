@@ -31,6 +31,8 @@ LOCKS  ?= none,local,naive,owner,lua,reentrant,redlock
 MATRIX ?=
 # What `make deps` installs: groups of tools/deps.sh, of run, test, browser, analyze, peers.
 GROUPS ?= run test
+# For how long `make fuzz` runs each of its programs.
+FUZZ ?= 60s
 # What `make mutants` tries: a shell pattern over the names in tests/mutants.
 MUTANTS ?= *
 
@@ -44,9 +46,15 @@ OPT.debug   := -Og -g
 OPT.asan    := -O1 -g -fno-omit-frame-pointer -fsanitize=address,undefined \
                -fno-sanitize-recover=all
 OPT.tsan    := -O1 -g -fno-omit-frame-pointer -fsanitize=thread
+# Of clang; the programs of tests/fuzz are linked with libFuzzer beside.
+OPT.fuzz    := -O1 -g -fno-omit-frame-pointer -fsanitize=fuzzer-no-link,address,undefined \
+               -fno-sanitize-recover=all
 OPT.bare    := $(OPT.release) -DDLOCK_BARE
 ifeq ($(OPT.$(BUILD)),)
-$(error unknown BUILD=$(BUILD); use release, debug, asan, tsan or bare)
+$(error unknown BUILD=$(BUILD); use release, debug, asan, tsan, fuzz or bare)
+endif
+ifeq ($(BUILD),fuzz)
+CC := clang
 endif
 OUT := build$(if $(filter-out release,$(BUILD)),/$(BUILD))
 
@@ -246,6 +254,7 @@ test: deps-test                                  ## everything: lint, all tests,
 	@$(MAKE) --no-print-directory -j2 WERROR=1 BUILD=bare all
 	@$(MAKE) --no-print-directory -j2 WERROR=1 BUILD=asan tests
 	@$(MAKE) --no-print-directory -j2 WERROR=1 BUILD=tsan conformance-program
+	@$(MAKE) --no-print-directory -j2 WERROR=1 fuzz-programs
 	@tests/run
 
 .PHONY: tests conformance-program
@@ -279,6 +288,23 @@ $(PRIMITIVES): $(call objects,$(call sources,tests/primitives) $(CONFORMANCE_HEL
 $(INTEROP_PEER): $(call objects,$(call sources,tests/interop)) $(LIBRARY)
 	@mkdir -p $(@D)
 	$(call say,LINK)$(CC) $(LINK) -pie -o $@ $^ $(LIBS.lock)
+
+FUZZERS := $(patsubst tests/fuzz/%.c,build/fuzz/tests/fuzz/%,$(wildcard tests/fuzz/*.c))
+build/fuzz/tests/fuzz/%: build/fuzz/obj/tests/fuzz/%.o build/fuzz/obj/libapp.a \
+                         build/fuzz/obj/liblab.a build/fuzz/obj/libcommon.a build/fuzz/libdlock.a
+	@mkdir -p $(@D)
+	$(call say,LINK)$(CC) $(LINK) -fsanitize=fuzzer -o $@ $^ $(LIBS.app) $(LIBS.lab) \
+	  $(LIBS.db) $(LIBS.lock) $(LIBS.base)
+
+# Inputs that reach new code are kept in build/fuzz/corpus, what breaks a target in
+# build/fuzz/found.
+.PHONY: fuzz fuzz-programs
+fuzz-programs:
+	@$(MAKE) --no-print-directory BUILD=fuzz $(FUZZERS)
+fuzz:                                       ## random input for every parser, FUZZ=60s for each
+	@tools/deps.sh test
+	@$(MAKE) --no-print-directory -j2 fuzz-programs
+	@tests/fuzz/run $(FUZZ)
 
 # Not a part of `make test`: it takes minutes, and says of the tests that they can fail.
 .PHONY: mutants

@@ -151,6 +151,7 @@ static bool read_field(struct voucher_draft *draft, const struct field *f,
 {
     char *place = (char *)&draft->voucher + f->offset;
     int64_t number = 0;
+    const char *text;
 
     if (f->kind == FIELD_NUMBER) {
         if (!json_is_integer(value))
@@ -172,7 +173,8 @@ static bool read_field(struct voucher_draft *draft, const struct field *f,
     number = count_characters(json_string_value(value));
     if (number < f->min || number > f->max)
         return wrong(draft, f->name, number < f->min ? "is empty" : "is too long");
-    memcpy(place, &(const char *){json_string_value(value)}, sizeof(const char *));
+    text = json_string_value(value);
+    memcpy(place, &text, sizeof(text));
     return true;
 }
 

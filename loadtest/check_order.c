@@ -108,8 +108,9 @@ bool check_next_lock(struct check *c, size_t *hold_at, size_t *refusal_at,
         return false;
     *lock = (struct lock_view){.name = calls[c->by_name[*call_at]].name,
                                .caps = UINT32_MAX,
-                               .holds = c->holds + *hold_at,
-                               .refusals = c->refusals + *refusal_at,
+                               .holds = c->holds != NULL ? c->holds + *hold_at : NULL,
+                               .refusals = c->refusals != NULL
+                                               ? c->refusals + *refusal_at : NULL,
                                .calls = c->by_name + *call_at};
     for (; *call_at < c->h->call_count &&
            calls[c->by_name[*call_at]].name == lock->name; ++*call_at) {

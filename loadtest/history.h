@@ -21,6 +21,9 @@
 #include "lock/record.h"
 
 #define HISTORY_NEVER INT64_MAX
+/* Every other time and duration is between 0 and this, so that a few of them can be added
+ * up: 18 years, if it is nanoseconds. */
+#define HISTORY_TIME_MAX (INT64_MAX / 16)
 
 /* One process, or rather one lock system in it. */
 struct history_process {
@@ -109,7 +112,12 @@ void history_sort(struct history *h);
  * of another version becomes a damage of the history. */
 bool history_read(struct history *h, const char *dir);
 
-/* The same from a text, one call or mark a line:
+/* Add what stands in one file of records, of which `bytes` are a copy, aligned as malloc()
+ * does.  `file` is its name in what is said of damages.  Does not sort. */
+void history_read_bytes(struct history *h, const char *file, const void *bytes,
+                        size_t size);
+
+/* The same as history_read() from a text, one call or mark a line:
  *
  *     # a comment
  *     system p1 pid=41 variant=lua caps=exclusive,expires,owned lease=30 watchdog
@@ -127,7 +135,8 @@ bool history_read(struct history *h, const char *dir);
  *
  * `-> ?`: no answer.  A p that no `system` line names is made, with the caps of
  * HISTORY_TEXT_CAPS.  t is the number of the owner.  `lease` and times are plain
- * numbers.  False, with what is wrong and in which line in `error`. */
+ * numbers of at most 18 years in ms.  False, with what is wrong and in which line in
+ * `error`. */
 bool history_parse(struct history *h, const char *text, char *error, size_t size);
 
 /* Multiply every time: for a text whose numbers are not nanoseconds. */

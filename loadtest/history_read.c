@@ -31,6 +31,11 @@ struct reading {
     char boot[40];
 };
 
+static bool is_time(int64_t ns)
+{
+    return ns >= 0 && ns <= HISTORY_TIME_MAX;
+}
+
 static const char *flaw_of(const dlock_record_header *header, size_t size)
 {
     if (size < DLOCK_RECORD_HEADER_SIZE)
@@ -45,7 +50,8 @@ static const char *flaw_of(const dlock_record_header *header, size_t size)
         return "has records of another size";
     if (memchr(header->uuid, '\0', sizeof(header->uuid)) == NULL ||
         memchr(header->variant, '\0', sizeof(header->variant)) == NULL ||
-        memchr(header->boot, '\0', sizeof(header->boot)) == NULL)
+        memchr(header->boot, '\0', sizeof(header->boot)) == NULL ||
+        !is_time(header->start_ns) || !is_time(header->dropping_ns))
         return "has a damaged header";
     return NULL;
 }
@@ -166,6 +172,52 @@ static bool is_call(const dlock_record *record)
            record->kind == DLOCK_EVENT_RELEASE || record->kind == DLOCK_EVENT_ABANDON;
 }
 
+static bool is_status(unsigned status)
+{
+    switch (status) {
+#define X(name, value, id, text) case value:
+        DLOCK_STATUS_MAP(X)
+#undef X
+        return true;
+    default:
+        return false;
+    }
+}
+
+static bool is_known_event(const dlock_record *record)
+{
+    if (record->kind == DLOCK_EVENT_FAULT)
+        return record->detail >= DLOCK_FAULT_IS_ARMED &&
+               record->detail <= DLOCK_FAULT_HAPPENED &&
+               record->level < DLOCK_ASSUMPTION_COUNT;
+    return record->kind >= DLOCK_EVENT_OPEN && record->kind < DLOCK_EVENT_FAULT;
+}
+
+/* Can a recorder have written this?  What was not answered yet may be anything. */
+static bool is_sound(const dlock_record *record, uint64_t stage)
+{
+    bool is_answered = stage != DLOCK_RECORD_BEGUN;
+    bool has_release =
+        stage == DLOCK_RECORD_RELEASING || stage == DLOCK_RECORD_RELEASED;
+
+    if (!is_known_event(record) || !is_time(record->time_ns))
+        return false;
+    if (!is_call(record))
+        return !has_release;
+    if (record->mode > DLOCK_MODE_SHARED)
+        return false;
+    if (is_answered &&
+        (!is_status(record->status) || !is_time(record->answer_ns) ||
+         !is_time(record->sent_ns) ||
+         (record->deadline_ns != HISTORY_NEVER && !is_time(record->deadline_ns))))
+        return false;
+    if (has_release &&
+        (record->kind != DLOCK_EVENT_ACQUIRE || !is_time(record->release_ns)))
+        return false;
+    return stage != DLOCK_RECORD_RELEASED ||
+           (is_status(record->release_status) && is_time(record->released_ns));
+}
+
 static void read_record(struct reading *r, uint64_t at)
 {
     const dlock_record *record = &r->slots[at];
@@ -175,8 +227,7 @@ static void read_record(struct reading *r, uint64_t at)
     char name[DLOCK_NAME_MAX + 1];
     uint32_t index;
 
-    if (!read_name(r, at, name) ||
-        (has_release && record->kind != DLOCK_EVENT_ACQUIRE)) {
+    if (!is_sound(record, stage) || !read_name(r, at, name)) {
         history_damage(r->h, "%s: record %" PRIu64 " is damaged", r->file, at);
         return;
     }
@@ -253,21 +304,13 @@ static void finish_file(struct reading *r)
         history_damage(r->h, "%s: more torn records than there were writers", r->file);
 }
 
-static void read_file(struct reading *r, const char *dir)
+static void read_bytes(struct reading *r, const char *bytes, size_t size)
 {
-    char path[FILES_PATH_MAX];
-    const char *flaw;
+    const char *flaw = flaw_of((const dlock_record_header *)bytes, size);
     uint64_t taken;
-    size_t size = 0;
-    char *bytes;
 
-    files_join(path, dir, r->file);
-    bytes = files_read(path, &size);
-    flaw = bytes != NULL ? flaw_of((const dlock_record_header *)bytes, size)
-                         : strerror(errno);
     if (flaw != NULL) {
         history_damage(r->h, "%s: %s", r->file, flaw);
-        free(bytes);
         return;
     }
     r->header = (const dlock_record_header *)bytes;
@@ -284,7 +327,29 @@ static void read_file(struct reading *r, const char *dir)
     read_header(r);
     read_slots(r);
     finish_file(r);
+}
+
+static void read_file(struct reading *r, const char *dir)
+{
+    char path[FILES_PATH_MAX];
+    size_t size = 0;
+    char *bytes;
+
+    files_join(path, dir, r->file);
+    bytes = files_read(path, &size);
+    if (bytes == NULL)
+        history_damage(r->h, "%s: %s", r->file, strerror(errno));
+    else
+        read_bytes(r, bytes, size);
     free(bytes);
+}
+
+void history_read_bytes(struct history *h, const char *file, const void *bytes,
+                        size_t size)
+{
+    struct reading r = {.h = h, .file = file};
+
+    read_bytes(&r, bytes, size);
 }
 
 static int is_records(const struct dirent *entry)

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* history_text.c -- a history from a text that people write. */
+#include <errno.h>
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -7,6 +8,7 @@
 #include <string.h>
 
 #include "loadtest/history.h"
+#include "lock/clock.h"
 #include "lock/recorder.h"
 
 enum { WORDS_MAX = 32, LINE_MAX_BYTES = 512, PROCESSES_MAX = 64 };
@@ -54,8 +56,16 @@ static bool read_number(const char *text, int64_t *out)
 {
     char *end;
 
+    errno = 0;
     *out = strtoll(text, &end, 10);
-    return end != text && *end == '\0';
+    return end != text && *end == '\0' && errno == 0;
+}
+
+/* A time or a duration, which may be milliseconds. */
+static bool read_time(const char *text, int64_t *out)
+{
+    return read_number(text, out) && *out >= 0 &&
+           *out <= HISTORY_TIME_MAX / DLOCK_NS_PER_MS;
 }
 
 /* "p3" or "t3". */
@@ -104,7 +114,7 @@ static bool read_dropped(struct history_process *process, const char *value)
     char *end;
 
     process->dropped = strtoull(value, &end, 10);
-    return *end == '@' && read_number(end + 1, &process->dropping_ns);
+    return *end == '@' && read_time(end + 1, &process->dropping_ns);
 }
 
 static bool read_system(struct parse *p)
@@ -129,9 +139,9 @@ static bool read_system(struct parse *p)
             if (!read_caps(p, value, &process->caps))
                 return false;
         } else if ((value = value_of(word, "lease")) != NULL) {
-            ok = read_number(value, &process->lease_ns);
+            ok = read_time(value, &process->lease_ns);
         } else if ((value = value_of(word, "killed")) != NULL) {
-            ok = read_number(value, &process->last_ns);
+            ok = read_time(value, &process->last_ns);
             process->is_closed = false;
         } else if ((value = value_of(word, "dropped")) != NULL) {
             ok = read_dropped(process, value);
@@ -218,13 +228,14 @@ static bool read_detail(struct parse *p, struct history_call *call, const char *
         return wrong(p, "\"%s\" says nothing of a call", word);
     if (value_of(word, "fence") != NULL)
         call->fence = (uint64_t)number;
-    else if (value_of(word, "until") != NULL)
+    else if (value_of(word, "until") != NULL && read_time(value + 1, &number))
         call->deadline_ns = number;
-    else if (value_of(word, "level") != NULL)
+    else if (value_of(word, "level") != NULL && number >= 0 && number <= UINT16_MAX)
         call->level = (int)number;
-    else if (value_of(word, "wait") != NULL)
+    else if (value_of(word, "wait") != NULL &&
+             (number == -1 || read_time(value + 1, &number)))
         call->wait_ns = number;
-    else if (value_of(word, "sent") != NULL)
+    else if (value_of(word, "sent") != NULL && read_time(value + 1, &number))
         call->sent_ns = number;
     else
         return wrong(p, "\"%s\" says nothing of a call", word);
@@ -241,7 +252,7 @@ static bool read_answer(struct parse *p, struct history_call *call)
     word = next_word(p);
     if (strcmp(word, "?") != 0) {
         call->is_answered = true;
-        if (!read_number(word, &call->answer_ns))
+        if (!read_time(word, &call->answer_ns))
             return wrong(p, "\"%s\" is no time", word);
         word = next_word(p);
         if (!read_status(word, &call->status))
@@ -325,7 +336,7 @@ static bool read_line(struct parse *p)
         history_damage(p->h, "damaged as the text says");
         return true;
     }
-    if (!read_number(word, &at))
+    if (!read_time(word, &at))
         return wrong(p, "\"%s\" is no time", word);
     return read_event(p, at);
 }

@@ -283,7 +283,8 @@ void page_scene_of_beginning(struct page_scene *s, const struct history *h,
         s->to_ns = greatest(s->to_ns, call->is_answered ? call->answer_ns
                                                         : call->invoke_ns);
     }
-    s->to_ns += 1;
+    if (count > 0)
+        s->to_ns += 1;
     add_lanes(s);
     add_calls(s);
     add_holds(s);

@@ -264,7 +264,7 @@ static void make_actors(struct stage *s)
 
         *a = (struct actor){.stage = s, .process = p, .index = i,
                             .name = names[i] + joins,
-                            .hand = joins ? s->actors[i - 1].hand + 1 : 0};
+                            .hand = i > 0 && joins ? s->actors[i - 1].hand + 1 : 0};
         s->actor_count++;
         if (joins)
             continue;

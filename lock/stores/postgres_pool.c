@@ -53,7 +53,7 @@ static dlock_status check_url(const dlock_options *opts)
 static dlock_status check_server(struct postgres_pool *pool)
 {
     struct postgres_conn *conn = NULL;
-    struct postgres_answer answer;
+    struct postgres_answer answer = {0};
     dlock_status st = postgres_take(pool, &conn);
 
     for (int i = 0; st == DLOCK_OK && i < 2; i++) {

@@ -66,7 +66,7 @@ static int count_same(const dlock_info *seen, int count, int nth, int quorum,
         for (int k = 0; k < count; k++)
             if (seen[k].locked && strcmp(seen[k].owner, seen[nth].owner) == 0 &&
                 (seen[k].left_ms > seen[i].left_ms ||
-                 (seen[k].left_ms == seen[i].left_ms && k < i)))
+                 (k < i && seen[k].left_ms == seen[i].left_ms)))
                 longer++;
         if (longer == quorum - 1)
             *left_ms = seen[i].left_ms;

@@ -144,6 +144,56 @@ static void a_torn_record_in_a_complete_file_is_damage(void **state)
     history_free(&h);
 }
 
+/* What no recorder writes; found by random input. */
+static void spoil_mode(dlock_record *acquire) { acquire->mode = 2; }
+static void spoil_status(dlock_record *acquire) { acquire->status = 99; }
+static void spoil_kind(dlock_record *acquire) { acquire->kind = 77; }
+static void spoil_time(dlock_record *acquire) { acquire->time_ns = INT64_MAX - 1; }
+static void spoil_deadline(dlock_record *acquire) { acquire->deadline_ns = INT64_MIN; }
+static void spoil_phase(dlock_record *acquire)
+{
+    acquire->kind = DLOCK_EVENT_FAULT;
+    acquire->detail = 1000000;
+}
+static void spoil_assumption(dlock_record *acquire)
+{
+    acquire->kind = DLOCK_EVENT_FAULT;
+    acquire->detail = DLOCK_FAULT_HAPPENED;
+    acquire->level = DLOCK_ASSUMPTION_COUNT;
+}
+
+static void a_record_that_no_recorder_writes_is_damage(void **state)
+{
+    static void (*const spoilers[])(dlock_record *) = {
+        spoil_mode,     spoil_status, spoil_kind,      spoil_time,
+        spoil_deadline, spoil_phase,  spoil_assumption};
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(spoilers) / sizeof(spoilers[0]); i++) {
+        dlock_recorder *rec = open_recorder("u1", 0);
+        size_t size;
+        dlock_record_header *header;
+        dlock_record *slots;
+        char path[FILES_PATH_MAX];
+        struct history h;
+
+        put_hold(rec, "a", 1);
+        dlock_recorder_close(rec);
+        header = map_records("u1", &size);
+        slots = (dlock_record *)((char *)header + DLOCK_RECORD_HEADER_SIZE);
+        slots[1].commit = DLOCK_RECORD_DONE + 1; /* the acquire, after OPEN */
+        spoilers[i](&slots[1]);
+        munmap(header, size);
+        h = read_back();
+        assert_int_equal(1, h.damage_count);
+        assert_int_equal(1, h.call_count); /* the release */
+        assert_int_not_equal(CHECK_VALID, judge(&h));
+        history_free(&h);
+        files_path(path, "%s/u1" DLOCK_RECORD_SUFFIX, dir);
+        assert_int_equal(0, unlink(path));
+    }
+}
+
 static void a_release_in_the_record_of_something_else_is_damage(void **state)
 {
     dlock_recorder *rec = open_recorder("u1", 0);
@@ -222,6 +272,7 @@ int main(void)
         TEST(a_torn_record_never_happened_if_its_process_was_killed),
         TEST(a_torn_record_in_a_complete_file_is_damage),
         TEST(a_release_in_the_record_of_something_else_is_damage),
+        TEST(a_record_that_no_recorder_writes_is_damage),
         TEST(another_version_is_not_read),
         TEST(a_disk_that_is_full_is_an_error_or_a_count),
     };

@@ -205,7 +205,7 @@ static void *run_scripts(void *arg)
         struct redis_answer answer;
         dlock_status st;
 
-        snprintf(value, sizeof(value), "%p-%d", (void *)value, i);
+        snprintf(value, sizeof(value), "%p-%d", (void *)&call, i);
         st = redis_script_run(shared, &call, INT64_MAX, &answer);
         if (st == DLOCK_OK && strcmp(answer.text, value) != 0)
             atomic_fetch_add(&wrong_count, 1);

@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: MIT */
+/* history.c -- fuzz: a file of records, and everything that is made of it: the verdict, as
+ * text and as JSON, and the page.
+ *
+ * The header is a sound one, but for what its process says of itself, and the commit word
+ * of a slot gets its place; all else of the slots is the fuzzer's. */
+#include "loadtest/check.h"
+#include "loadtest/history.h"
+#include "loadtest/page.h"
+#include "tests/fuzz/fuzz.h"
+
+enum { SLOTS_MAX = 64, SAID = 16 };
+
+static const uint64_t COMMITS[] = {DLOCK_RECORD_BEGUN, DLOCK_RECORD_DONE, DLOCK_RECORD_MORE,
+                                   DLOCK_RECORD_RELEASING, DLOCK_RECORD_RELEASED};
+
+static void read_records(struct history *h, const uint8_t *data, size_t size)
+{
+    size_t slot_count = (size - SAID) / DLOCK_RECORD_SIZE;
+    size_t length;
+    char *file;
+    dlock_record_header *header;
+
+    if (slot_count > SLOTS_MAX)
+        slot_count = SLOTS_MAX;
+    length = DLOCK_RECORD_HEADER_SIZE + slot_count * DLOCK_RECORD_SIZE;
+    file = (char *)calloc(1, length);
+    fuzz_check(file != NULL);
+    header = (dlock_record_header *)(void *)file;
+    memcpy(header->magic, DLOCK_RECORD_MAGIC, sizeof(header->magic));
+    header->version = DLOCK_RECORD_VERSION;
+    header->record_size = DLOCK_RECORD_SIZE;
+    header->header_size = DLOCK_RECORD_HEADER_SIZE;
+    header->block_slots = DLOCK_RECORD_BLOCK_SLOTS;
+    header->blocks = (slot_count + DLOCK_RECORD_BLOCK_SLOTS - 1) / DLOCK_RECORD_BLOCK_SLOTS;
+    strcpy(header->uuid, "fuzz");
+    strcpy(header->variant, "reentrant");
+    memcpy(&header->caps, data, sizeof(header->caps));
+    header->lease_ms = (uint32_t)(data[4] | data[5] << 8);
+    header->closed_ns = data[6] % 2 == 0 ? 0 : INT64_MAX / 2;
+    for (size_t i = 0; i < slot_count; i++) {
+        char *slot = file + DLOCK_RECORD_HEADER_SIZE + i * DLOCK_RECORD_SIZE;
+        uint64_t commit;
+
+        memcpy(slot, data + SAID + i * DLOCK_RECORD_SIZE, DLOCK_RECORD_SIZE);
+        commit = (unsigned char)slot[0] < 5 ? COMMITS[(unsigned char)slot[0]] + i : 0;
+        memcpy(slot, &commit, sizeof(commit));
+    }
+    history_read_bytes(h, "fuzz.dlockrec", file, length);
+    free(file);
+}
+
+static void judge(const struct history *h)
+{
+    struct check_options options = check_options_default();
+    struct check *c = check_new();
+    struct check_verdict verdict;
+    FILE *out = fopen("/dev/null", "we");
+
+    fuzz_check(c != NULL && out != NULL);
+    check_judge(c, h, &options, &verdict);
+    check_print(out, h, &verdict);
+    json_decref(check_to_json(h, &verdict));
+    page_print(out, h, c, &verdict);
+    fclose(out);
+    check_free(c);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    struct history h = {0};
+
+    if (size < SAID + DLOCK_RECORD_SIZE)
+        return 0;
+    read_records(&h, data, size);
+    history_sort(&h);
+    judge(&h);
+    history_free(&h);
+    return 0;
+}

@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: MIT */
+/* proxy_message.c -- fuzz: where messages end on a wire.  The first byte says in which
+ * protocol and direction, the second in how large pieces they come: that changes nothing. */
+#include "loadtest/proxy_message.h"
+#include "tests/fuzz/fuzz.h"
+
+/* The places where messages end, folded into one number. */
+static uint64_t scan(struct proxy_scanner s, const uint8_t *data, size_t size, size_t piece)
+{
+    uint64_t ends = 0;
+
+    for (size_t at = 0; at < size;) {
+        size_t left = size - at < piece ? size - at : piece;
+        bool ended = false;
+        size_t taken = proxy_scan(&s, data + at, left, &ended);
+
+        fuzz_check(taken <= left && (taken == left || ended));
+        at += taken;
+        if (ended)
+            ends = ends * 31 + at;
+        else if (taken == 0)
+            break;
+    }
+    return ends;
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    struct proxy_scanner s = {0};
+    size_t protocols = 0;
+
+    if (size < 3)
+        return 0;
+    while (proxy_protocol_name(protocols) != NULL)
+        protocols++;
+    s.protocol = (enum proxy_protocol)(data[0] % protocols);
+    s.direction = data[0] & 0x80 ? PROXY_TO_CLIENT : PROXY_TO_SERVER;
+    fuzz_check(scan(s, data + 2, size - 2, size) ==
+               scan(s, data + 2, size - 2, data[1] % 16 + 1u));
+    return 0;
+}

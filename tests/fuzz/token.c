@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: MIT */
+/* token.c -- fuzz: tokens.  One that was made is good; any other text is not. */
+#include "base/token.h"
+#include "tests/fuzz/fuzz.h"
+
+enum { NOW_S = 1700000000 };
+
+static const struct token_keys KEYS = {
+    .at = {{.id = 7, .bytes = "a key that only this test knows"},
+           {.id = 65535, .bytes = "and another one, of older tokens"}},
+    .count = 2,
+};
+
+/* The first bytes as a claim: made, it has to come back as it was. */
+static void check_made(const uint8_t *data, char *token)
+{
+    struct token_claim claim = {.role = TOKEN_BUYER}, back;
+    enum token_verdict verdict;
+
+    memcpy(&claim.user_id, data, 8);
+    memcpy(&claim.expires_s, data + 8, 8);
+    claim.role = data[16] % 2 == 0 ? TOKEN_BUYER : TOKEN_OPERATOR;
+    token_make(&KEYS, &claim, token);
+    fuzz_check(strlen(token) == TOKEN_LEN);
+    verdict = token_verify(&KEYS, token, NOW_S, &back);
+    if (claim.user_id <= 0 || claim.expires_s < 0)
+        return;
+    fuzz_check(verdict == (claim.expires_s > NOW_S ? TOKEN_GOOD : TOKEN_EXPIRED));
+    fuzz_check(back.user_id == claim.user_id && back.expires_s == claim.expires_s &&
+               back.role == claim.role);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    char made[TOKEN_LEN + 1];
+    struct token_claim claim;
+    enum token_verdict verdict;
+    char *text = fuzz_text(data, size);
+
+    verdict = token_verify(&KEYS, text, NOW_S, &claim);
+    fuzz_check(verdict != TOKEN_GOOD && verdict != TOKEN_EXPIRED);
+    fuzz_check(token_verdict_text(verdict) != NULL);
+    free(text);
+    if (size >= 19) {
+        check_made(data, made);
+        /* One other digit, and it is good no more. */
+        made[data[17] % TOKEN_LEN] = (char)data[18];
+        text = fuzz_text((const uint8_t *)made, TOKEN_LEN);
+        verdict = token_verify(&KEYS, text, NOW_S, &claim);
+        fuzz_check(token_verdict_text(verdict) != NULL || data[18] >= '0');
+        free(text);
+    }
+    return 0;
+}
