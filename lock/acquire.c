@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* acquire.c -- taking a lock: the checks, the attempts, and what they leave behind. */
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "lock/cancel.h"
@@ -18,6 +20,11 @@
 /* How long an attempt that can be cancelled waits in its store: it asks again then, and
  * so has lost its place there if there is one. */
 enum { STORE_SLICE_MS = 50 };
+
+/* How many attempts of one acquire are remembered that went unanswered, as did their
+ * releases.  More than that happen only while the store is away for long, and then their
+ * leases end them. */
+enum { DOUBTS_MAX = 4 };
 
 /* A field that is added after `cancel` is read only if `size` says that it is there. */
 static dlock_status check_size(const dlock_request *request)
@@ -59,6 +66,15 @@ static dlock_status check_request(const dlock_variant_info *info,
     return DLOCK_OK;
 }
 
+/* What an attempt may have left in the store, since neither it nor its release had an
+ * answer. */
+struct doubt {
+    struct dlock_hold_facts facts;
+    int level;
+    bool is_for_ever; /* nothing can take it back but its lease */
+    int64_t until_ns; /* the store has ended it by itself then  */
+};
+
 /* An acquire under way. */
 struct acquiring {
     dlock_system *sys;
@@ -71,6 +87,8 @@ struct acquiring {
     bool has_waited;     /* and that is recorded           */
     unsigned wake_count; /* as many wake-ups are recorded  */
     bool was_late; /* the last grant came after its own lease had run out */
+    struct doubt *doubts; /* room for DOUBTS_MAX, the newest; NULL: there never were any */
+    int doubt_count;
 };
 
 /* What was asked for, and allowed. */
@@ -92,6 +110,65 @@ static bool wants_watchdog(const struct acquiring *job)
                                            job->request->lease_ms == 0);
 }
 
+/* Until when what the last attempt asked for can be in the store.  The request may still
+ * be on its way, for as long as it is waited for. */
+static int64_t in_doubt_until_ns(const struct acquiring *job)
+{
+    const unsigned ends = DLOCK_CAP_EXPIRES | DLOCK_CAP_ATOMIC;
+
+    if ((job->sys->variant->info.caps & ends) != ends)
+        return INT64_MAX;
+    return dlock_clock_after(dlock_clock_ns(), job->claim.lease_ms);
+}
+
+/* The last attempt may have left something that could not be taken back. */
+static void note_doubt(struct acquiring *job)
+{
+    struct doubt *doubt;
+
+    if (job->until_ns == 0)
+        return; /* there is no other attempt */
+    if (job->doubts == NULL)
+        job->doubts = calloc(DOUBTS_MAX, sizeof(*job->doubts));
+    if (job->doubts == NULL)
+        return;
+    if (job->doubt_count == DOUBTS_MAX)
+        memmove(job->doubts, job->doubts + 1,
+                (size_t)--job->doubt_count * sizeof(*job->doubts));
+    doubt = &job->doubts[job->doubt_count++];
+    doubt->facts = job->hold->facts;
+    doubt->facts.note = job->claim.note;
+    doubt->level = job->claim.level;
+    doubt->is_for_ever = job->sys->variant->blind_release;
+    doubt->until_ns = in_doubt_until_ns(job);
+}
+
+/* Try once more to take back what earlier attempts may have left.  If the store does not
+ * answer to the first, it is not asked about the others. */
+static void settle_doubts(struct acquiring *job)
+{
+    bool answers = true;
+    int kept_count = 0;
+
+    for (int i = 0; i < job->doubt_count; i++) {
+        struct doubt *doubt = &job->doubts[i];
+        dlock_claim claim = dlock_claim_of(job->sys, &doubt->facts, doubt->level);
+
+        if (dlock_clock_ns() >= doubt->until_ns)
+            continue;
+        if (answers && !doubt->is_for_ever) {
+            answers = !dlock_is_failure(
+                job->sys->variant->release(job->sys->state, &claim));
+            if (answers)
+                continue;
+        }
+        if (kept_count != i)
+            job->doubts[kept_count] = *doubt;
+        kept_count++;
+    }
+    job->doubt_count = kept_count;
+}
+
 /* Take back what an attempt may have left.  The detail of why stays what it was. */
 static void clean_up(struct acquiring *job)
 {
@@ -99,13 +176,18 @@ static void clean_up(struct acquiring *job)
     char why[256];
     dlock_status st;
 
-    if (variant->blind_release)
+    if (variant->blind_release) {
+        note_doubt(job);
         return;
+    }
     strncpy(why, dlock_error(), sizeof(why) - 1);
     why[sizeof(why) - 1] = '\0';
     st = variant->release(job->sys->state, &job->claim);
-    if (dlock_is_failure(st) && job->claim.level == 1)
-        dlock_holds_part(job->sys->holds, job->hold);
+    if (dlock_is_failure(st)) {
+        note_doubt(job);
+        if (job->claim.level == 1)
+            dlock_holds_part(job->sys->holds, job->hold);
+    }
     (void)dlock_fail(st, "%s", why);
 }
 
@@ -188,6 +270,8 @@ static dlock_status attempt(void *arg, int64_t *free_in_ms)
     dlock_status st;
 
     record_wake(job);
+    if (job->doubt_count > 0)
+        settle_doubts(job);
     st = send(job);
     job->was_late = false;
     if (st == DLOCK_OK && stands_on_nothing(job))
@@ -226,6 +310,23 @@ static dlock_status give_back(struct acquiring *job)
                       dlock_status_text(st));
 }
 
+/* It was not granted, and what is to be answered is `st`: but an attempt before the last
+ * one may have been executed, and may stay so. */
+static dlock_status answer_doubts(struct acquiring *job, dlock_status st)
+{
+    char why[256];
+
+    if ((st != DLOCK_TIMEOUT && st != DLOCK_IO) || job->doubt_count == 0)
+        return st;
+    snprintf(why, sizeof(why), "%s", dlock_error());
+    settle_doubts(job);
+    if (job->doubt_count == 0)
+        return dlock_fail(st, "%s", why);
+    return dlock_fail(DLOCK_UNKNOWN, "an attempt went unanswered and may stay granted "
+                                     "until its lease ends%s%.180s",
+                      why[0] != '\0' ? "; " : "", why);
+}
+
 /* Make attempts until it is answered.  What is not OK leaves nothing behind. */
 static dlock_status obtain(struct acquiring *job)
 {
@@ -258,7 +359,7 @@ static dlock_status obtain(struct acquiring *job)
         return dlock_fail(DLOCK_TIMEOUT,
                           "granted only after the lease of %d ms had run out",
                           job->claim.lease_ms);
-    return st;
+    return answer_doubts(job, st);
 }
 
 /* It is ours: into the table, and out to the caller. */
@@ -326,6 +427,7 @@ static dlock_status acquire(struct acquiring *job, const char *name, dlock_lease
                                  job->begun_ns);
     job->hold->recorded = call;
     st = obtain(job);
+    free(job->doubts);
     job->answered_ns = dlock_clock_ns();
     dlock_recording_end(sys, call, st, job->claim.name != NULL ? &job->claim : &asked,
                         job->sent_ns,

@@ -20,6 +20,9 @@
  * milliseconds, and so do we. */
 enum { DRIFT_FLOOR_MS = 2, RENEWALS_PER_LEASE = 3, PROBE_EVERY_MS = 100 };
 
+/* For how long a release goes on while its store cannot be reached. */
+enum { RELEASE_PATIENCE_MS = 2000 };
+
 int64_t dlock_lease_end_ns(const dlock_system *sys, int lease_ms, int64_t sent_ns)
 {
     int64_t lease_ns = lease_ms * DLOCK_NS_PER_MS;
@@ -260,6 +263,39 @@ static void count_end(dlock_system *sys, const struct dlock_hold *root, dlock_st
         dlock_metrics_add(&sys->metrics, DLOCK_METRIC_lost, 1);
 }
 
+/* Ask the variant to give it back; and again, while its store may be restarting, until its
+ * lease is over or RELEASE_PATIENCE_MS have passed.  What lives with a session needs no
+ * more than one request: without the connection it is free. */
+static dlock_status give_back(const dlock_system *sys, const dlock_claim *claim)
+{
+    static const struct dlock_retry PAUSES = {.kind = DLOCK_RETRY_EXPONENTIAL,
+                                              .first_ms = 10,
+                                              .max_ms = 200,
+                                              .jitter_percent = 50};
+    const dlock_variant *variant = sys->variant;
+    int patience_ms = claim->lease_ms < RELEASE_PATIENCE_MS ? claim->lease_ms
+                                                            : RELEASE_PATIENCE_MS;
+    int64_t until_ns = dlock_clock_after(dlock_clock_ns(), patience_ms);
+    bool may_be_done = false;
+    dlock_status st = variant->release(sys->state, claim);
+
+    for (unsigned nth = 1; variant->info.caps & DLOCK_CAP_EXPIRES; nth++) {
+        int64_t next_ns = dlock_clock_ns() + dlock_retry_pause_ns(&PAUSES, nth);
+
+        may_be_done = may_be_done || st == DLOCK_UNKNOWN;
+        /* Sent twice, a release that asks for no owner could free the next one's. */
+        if ((st != DLOCK_IO && (st != DLOCK_UNKNOWN || variant->blind_release)) ||
+            next_ns >= until_ns)
+            break;
+        dlock_clock_sleep_until(next_ns);
+        st = variant->release(sys->state, claim);
+    }
+    if (may_be_done && (st == DLOCK_LOST || st == DLOCK_IO))
+        return dlock_fail(DLOCK_UNKNOWN, "a release went unanswered%s",
+                          st == DLOCK_LOST ? "; the lock is not held any more" : "");
+    return st;
+}
+
 dlock_status dlock_release(dlock_system *sys, dlock_lease *lease)
 {
     uint64_t commands_before = dlock_commands_sent;
@@ -288,7 +324,7 @@ dlock_status dlock_release(dlock_system *sys, dlock_lease *lease)
     claim = dlock_claim_of(sys, &root->facts, level);
     call = dlock_recording_begin_release(
         sys, level == 1 && root == hold ? hold->recorded : 0, &claim);
-    st = sys->variant->release(sys->state, &claim);
+    st = give_back(sys, &claim);
     ended_ns = dlock_clock_ns();
     dlock_recording_end(sys, call, st, &claim, 0, false, ended_ns);
     /* An unanswered release may arrive any time later. */

@@ -268,15 +268,22 @@ typedef struct dlock_request {
  *             dlock_error() tells, it stays held until its lease ends
  *   UNKNOWN   the request left but no answer came.  What could be cleaned up was: a
  *             release with the same token was sent; if it too went unanswered, the lock
- *             may stay held until its lease ends
+ *             may stay held until its lease ends.  After a wait: the last attempt went
+ *             unanswered, or an earlier one, and it could not be cleaned up since
  *   UNSUPPORTED  shared, and the variant lacks DLOCK_CAP_SHARED; or a lease_ms, and it
  *             lacks DLOCK_CAP_EXPIRES: a lock that lives as long as its session or its
  *             process has no lease, and who relies on one must be told
- *   IO, PROTOCOL, NOMEM
+ *   IO        the store could not be reached, and wait_ms was 0, or had passed, or the tries
+ *             were used up, or the policy is not to retry; nothing was asked for
+ *   PROTOCOL  the store refused, or answered what it never does; cleaned up as UNKNOWN
+ *   NOMEM
  *   INVALID   an empty or over-long name, control bytes in it; a lease_ms that is
  *             negative or below DLOCK_LEASE_MIN_MS; a size that is none, or a request
  *             that only a newer library knows
  * *lease is written only on OK.
+ *
+ * A wait outlives a restart of its store: after IO and UNKNOWN the acquire tries again until
+ * its time is over, with the policy's pauses; those of `push` grow from 20 ms to a second.
  *
  * Levels of one hold have one lease in the store: it is the longest that any of them
  * asked for, and is renewed while a level is held that asked for the system's.  A
@@ -348,10 +355,12 @@ dlock_status dlock_renew(dlock_system *sys, dlock_lease *lease) DLOCK_MUST_CHECK
  *   LOST      it had expired or was taken over; nothing of anyone else's was touched,
  *             unless the variant is one that frees whoever's lock it finds (naive,
  *             and owner between its check and its delete)
- *   UNKNOWN, IO, PROTOCOL   it frees itself when the lease ends
+ *   UNKNOWN, IO, PROTOCOL   it frees itself when the lease ends; or, which dlock_error()
+ *             tells, it is free already, and only the first request went unanswered
  *   INVALID   the lease was never granted, was already released, or is another thread's
  * The lease is spent afterwards, whatever the answer.  Its own timeout applies; no
- * deadline of the caller's. */
+ * deadline of the caller's.  A lock with a lease is asked for again while its store cannot be
+ * reached or does not answer, for two seconds or as long as the lease, if that is less. */
 dlock_status dlock_release(dlock_system *sys, dlock_lease *lease);
 
 /* Let go of the lock without giving it back: it is not renewed any more, and frees

@@ -8,7 +8,11 @@
  * connected, and none is sent when a lease runs out), so it looks by itself every few
  * hundred ms, and at the end of the holder's lease.  The other policies are in retry.c.
  *
- * Who may be cancelled sleeps in short slices. */
+ * A store that cannot be reached, or does not answer, may be restarting: a waiter goes on
+ * after a pause of 10 to 20 ms, which doubles up to a second (or is that of its policy), and
+ * answers the failure only if its time is over then.
+ *
+ * A waiter that may be cancelled sleeps in short slices. */
 #include "lock/wait.h"
 
 #include "lock/cancel.h"
@@ -21,6 +25,8 @@ enum {
     BACKOFF_JITTER_PERCENT = 50,
     POLL_MIN_MS = 200, /* behind a watch */
     POLL_SPREAD_MS = 200,
+    FAILED_FIRST_MS = 20,
+    FAILED_MAX_MS = 1000,
     CANCEL_SLICE_MS = 10,
 };
 
@@ -61,63 +67,128 @@ static dlock_status attempt(struct dlock_waiting *w)
     return w->attempt(w->arg, &w->free_in_ms);
 }
 
-/* The pauses of a variant that cannot tell of releases. */
-static struct dlock_retry own_backoff(const dlock_variant *variant)
+/* May another attempt be answered differently? */
+static bool may_change(const struct dlock_waiting *w, dlock_status st)
 {
-    struct dlock_retry retry = {
-        .kind = DLOCK_RETRY_EXPONENTIAL,
-        .first_ms = BACKOFF_FIRST_MS,
-        .max_ms = variant->poll_max_ms > 0 ? variant->poll_max_ms : BACKOFF_MAX_MS,
-        .jitter_percent = BACKOFF_JITTER_PERCENT,
-    };
-
-    return retry;
+    return st == DLOCK_BUSY || st == DLOCK_IO || (st == DLOCK_UNKNOWN && !w->counts_twice);
 }
 
-static int64_t pause_ns(const struct dlock_waiting *w, const struct dlock_retry *retry,
-                        unsigned nth)
+/* Between two attempts. */
+struct rest {
+    struct dlock_retry busy;   /* the pauses where the variant cannot tell of releases */
+    struct dlock_retry failed; /* after an attempt that failed */
+    bool can_watch;
+    void *watch;               /* NULL: there is none yet, or it cannot be */
+    unsigned busy_count;       /* pauses so far            */
+    unsigned failed_count;     /* of them, one upon another */
+    int64_t early_ms;          /* least time until a look at the end of a lease */
+};
+
+static struct rest begin_rests(const struct dlock_waiting *w)
+{
+    struct rest rest = {.busy = *w->retry, .failed = *w->retry,
+                        .early_ms = BACKOFF_FIRST_MS};
+
+    if (w->retry->kind != DLOCK_RETRY_PUSH)
+        return rest;
+    rest.can_watch = w->variant->watch != NULL;
+    rest.busy = (struct dlock_retry){
+        .kind = DLOCK_RETRY_EXPONENTIAL,
+        .first_ms = BACKOFF_FIRST_MS,
+        .max_ms = w->variant->poll_max_ms > 0 ? w->variant->poll_max_ms : BACKOFF_MAX_MS,
+        .jitter_percent = BACKOFF_JITTER_PERCENT,
+    };
+    rest.failed = (struct dlock_retry){
+        .kind = DLOCK_RETRY_EXPONENTIAL,
+        .first_ms = FAILED_FIRST_MS,
+        .max_ms = FAILED_MAX_MS,
+        .jitter_percent = BACKOFF_JITTER_PERCENT,
+    };
+    return rest;
+}
+
+static void stop_watching(struct dlock_waiting *w, struct rest *rest, bool granted)
+{
+    if (rest->watch != NULL)
+        w->variant->unwatch(rest->watch, granted);
+    rest->watch = NULL;
+}
+
+static void pause_for(const struct dlock_waiting *w, const struct dlock_retry *retry,
+                      unsigned nth)
 {
     int64_t ns = dlock_retry_pause_ns(retry, nth);
 
     if (w->variant->info.caps & DLOCK_CAP_FAIR)
-        return earlier(ns, DLOCK_RETRY_FAIR_MAX_MS * DLOCK_NS_PER_MS);
-    return ns;
+        ns = earlier(ns, DLOCK_RETRY_FAIR_MAX_MS * DLOCK_NS_PER_MS);
+    pause_until(w, earlier(w->until_ns, dlock_clock_ns() + ns));
 }
 
-static dlock_status poll_until(struct dlock_waiting *w, const struct dlock_retry *retry)
+/* Sleep until told.  A store that says again and again that the lease ends at once is not
+ * asked without a pause: the look at its end comes later each time. */
+static bool rest_watching(struct dlock_waiting *w, struct rest *rest)
 {
-    dlock_status st = DLOCK_BUSY;
-    unsigned nth = 1;
+    int64_t now_ns = dlock_clock_ns();
+    int64_t poll_ms = POLL_MIN_MS + dlock_random_below(POLL_SPREAD_MS);
 
-    while (st == DLOCK_BUSY) {
-        int64_t now_ns = dlock_clock_ns();
-
-        if (retry->tries_max > 0 && w->try_count >= retry->tries_max)
-            return dlock_fail(DLOCK_TIMEOUT, "not granted in %u tries", w->try_count);
-        if (now_ns >= w->until_ns)
-            return DLOCK_TIMEOUT;
-        if (!w->claim->waited)
-            pause_until(w, earlier(w->until_ns, now_ns + pause_ns(w, retry, nth++)));
-        if (dlock_cancel_is_fired(w->cancel))
-            return DLOCK_CANCELLED;
-        st = attempt(w);
+    if (w->free_in_ms >= 0 && w->free_in_ms < rest->early_ms) {
+        poll_ms = rest->early_ms;
+        rest->early_ms = earlier(rest->early_ms * 2, POLL_MIN_MS);
+    } else {
+        rest->early_ms = BACKOFF_FIRST_MS;
+        if (w->free_in_ms >= 0 && w->free_in_ms < poll_ms)
+            poll_ms = w->free_in_ms + 1;
     }
-    return st;
+    return sleep_watching(w, rest->watch,
+                          earlier(w->until_ns, dlock_clock_after(now_ns, poll_ms)));
 }
 
-static dlock_status watch_until(struct dlock_waiting *w, void *watch)
+/* After an attempt that came to `st`.  True: woken. */
+static bool rest_after(struct dlock_waiting *w, struct rest *rest, dlock_status st)
 {
-    dlock_status st;
+    if (st != DLOCK_BUSY) {
+        /* What the variant watches may have gone with its store. */
+        stop_watching(w, rest, false);
+        pause_for(w, &rest->failed, ++rest->failed_count);
+        return false;
+    }
+    rest->failed_count = 0;
+    if (rest->can_watch && rest->watch == NULL)
+        rest->watch = w->variant->watch(w->state, w->claim);
+    if (rest->watch != NULL)
+        return rest_watching(w, rest);
+    if (!w->claim->waited)
+        pause_for(w, &rest->busy, ++rest->busy_count);
+    return false;
+}
 
-    do {
-        int64_t now_ns = dlock_clock_ns();
-        int64_t poll_ms = POLL_MIN_MS + dlock_random_below(POLL_SPREAD_MS);
-        int64_t wake_ns = dlock_clock_after(now_ns, poll_ms);
+/* The time or the tries are over: what the last attempt came to, or that it was all in
+ * vain. */
+static dlock_status ended(const struct dlock_waiting *w, dlock_status st)
+{
+    if (st != DLOCK_BUSY)
+        return st;
+    if (w->retry->tries_max > 0 && w->try_count >= w->retry->tries_max)
+        return dlock_fail(DLOCK_TIMEOUT, "not granted in %u tries", w->try_count);
+    return DLOCK_TIMEOUT;
+}
+
+static bool is_over(const struct dlock_waiting *w)
+{
+    return (w->retry->tries_max > 0 && w->try_count >= w->retry->tries_max) ||
+           dlock_clock_ns() >= w->until_ns;
+}
+
+static dlock_status wait_on(struct dlock_waiting *w, struct rest *rest, dlock_status st)
+{
+    while (may_change(w, st)) {
         bool woken;
 
-        if (w->free_in_ms >= 0)
-            wake_ns = earlier(wake_ns, dlock_clock_after(now_ns, w->free_in_ms + 1));
-        woken = sleep_watching(w, watch, earlier(w->until_ns, wake_ns));
+        if (dlock_cancel_is_fired(w->cancel))
+            return DLOCK_CANCELLED;
+        if (is_over(w))
+            return ended(w, st);
+        woken = rest_after(w, rest, st);
         /* Who was woken has used up a wake-up that might have been another's, so it
          * tries also when cancelled: what it is granted is released, which tells the
          * next. */
@@ -126,34 +197,23 @@ static dlock_status watch_until(struct dlock_waiting *w, void *watch)
         w->wake_count += woken;
         st = attempt(w);
         w->useless_wake_count += woken && st == DLOCK_BUSY;
-        if (st == DLOCK_BUSY && dlock_cancel_is_fired(w->cancel))
-            return DLOCK_CANCELLED;
-    } while (st == DLOCK_BUSY && dlock_clock_ns() < w->until_ns);
-    return st == DLOCK_BUSY ? DLOCK_TIMEOUT : st;
+    }
+    return st;
 }
 
 dlock_status dlock_wait(struct dlock_waiting *w)
 {
-    struct dlock_retry retry = *w->retry;
-    void *watch = NULL;
+    struct rest rest;
     dlock_status st;
 
     w->free_in_ms = -1;
     if (dlock_cancel_is_fired(w->cancel))
         return DLOCK_CANCELLED;
     st = attempt(w);
-    if (st != DLOCK_BUSY || w->until_ns == 0 || retry.kind == DLOCK_RETRY_NONE)
+    if (!may_change(w, st) || w->until_ns == 0 || w->retry->kind == DLOCK_RETRY_NONE)
         return st;
-    if (dlock_cancel_is_fired(w->cancel))
-        return DLOCK_CANCELLED;
-    if (retry.kind == DLOCK_RETRY_PUSH) {
-        if (w->variant->watch != NULL)
-            watch = w->variant->watch(w->state, w->claim);
-        retry = own_backoff(w->variant);
-    }
-    if (watch == NULL)
-        return poll_until(w, &retry);
-    st = watch_until(w, watch);
-    w->variant->unwatch(watch, st == DLOCK_OK);
+    rest = begin_rests(w);
+    st = wait_on(w, &rest, st);
+    stop_watching(w, &rest, st == DLOCK_OK);
     return st;
 }

@@ -14,6 +14,8 @@ struct dlock_waiting {
     const dlock_claim *claim;        /* that of the last attempt */
     const struct dlock_retry *retry;
     const dlock_cancel *cancel;      /* may be NULL */
+    bool counts_twice; /* an attempt that is UNKNOWN cannot be taken back, and another one
+                        * might count a second time: it ends the wait */
     int64_t until_ns;                /* 0: one attempt; INT64_MAX: wait for ever */
     dlock_attempt_fn *attempt;
     void *arg;
@@ -24,9 +26,9 @@ struct dlock_waiting {
     unsigned useless_wake_count;     /* and then it was BUSY all the same        */
 };
 
-/* Attempt until the answer is not BUSY, or the time or the tries have run out, or it is
- * cancelled.  Answers what the last attempt did, TIMEOUT or CANCELLED; BUSY only if
- * there was but one attempt to be made.  What an attempt was granted is the caller's,
+/* Attempt until the answer is not BUSY, IO or UNKNOWN, or the time or the tries have run
+ * out, or it is cancelled.  Answers what the last attempt did, TIMEOUT instead of BUSY, or
+ * CANCELLED; BUSY only if there was but one attempt to be made.  What an attempt was granted is the caller's,
  * also if it has been cancelled meanwhile. */
 dlock_status dlock_wait(struct dlock_waiting *w);
 

@@ -139,14 +139,29 @@ static void *watch(void *state, const dlock_claim *claim)
     (void)claim;
     wait->waiter = redis_subscription_join_by(wait->prims->subscription, wait->channel,
                                               wait->wake);
-    return wait->waiter;
+    return wait->waiter != NULL ? wait : NULL;
+}
+
+static bool sleep_until(void *watched, int64_t until_ns)
+{
+    struct primitive_wait *wait = watched;
+
+    return redis_waiter_sleep(wait->waiter, until_ns);
+}
+
+static void unwatch(void *watched, bool satisfied)
+{
+    struct primitive_wait *wait = watched;
+
+    redis_waiter_leave(wait->waiter, satisfied);
+    wait->waiter = NULL;
 }
 
 dlock_status primitive_wait(struct primitive_wait *wait, int64_t wait_ms,
                             dlock_attempt_fn *attempt, void *arg)
 {
     static const dlock_variant SLOTS = {
-        .watch = watch, .sleep = redisson_sleep, .unwatch = redisson_unwatch};
+        .watch = watch, .sleep = sleep_until, .unwatch = unwatch};
     static const struct dlock_retry PUSH = {.kind = DLOCK_RETRY_PUSH};
     static const dlock_claim NO_CLAIM = {0};
     struct dlock_waiting waiting = {
@@ -154,6 +169,7 @@ dlock_status primitive_wait(struct primitive_wait *wait, int64_t wait_ms,
         .state = wait,
         .claim = &NO_CLAIM,
         .retry = &PUSH,
+        .counts_twice = wait->counts_twice,
         .attempt = attempt,
         .arg = arg,
     };

@@ -75,10 +75,11 @@ struct primitive_wait {
     dlock_primitives *prims;
     char channel[REDISSON_NAME_SIZE];
     struct redis_wake wake;
-    struct redis_waiter *waiter; /* NULL: has not begun */
+    struct redis_waiter *waiter; /* NULL: does not listen now */
+    bool counts_twice;           /* see struct dlock_waiting */
 };
 
-/* Attempt until the answer is not BUSY, or wait_ms have passed (0: one attempt;
+/* Attempt until the answer is not BUSY, IO or UNKNOWN, or wait_ms have passed (0: one attempt;
  * negative: for ever).  Answers what the last attempt did, or TIMEOUT. */
 dlock_status primitive_wait(struct primitive_wait *wait, int64_t wait_ms,
                             dlock_attempt_fn *attempt, void *arg);

@@ -37,7 +37,8 @@ struct acquiring {
     char permits[NUMBER_SIZE];
 };
 
-/* After UNKNOWN nothing is done: the permits are nobody's, so nobody can ask for them. */
+/* After UNKNOWN nothing is done: the permits are nobody's, so nobody can ask for them, and
+ * whoever asked again might take them twice. */
 static dlock_status attempt(void *arg, int64_t *free_in_ms)
 {
     struct acquiring *job = arg;
@@ -53,7 +54,9 @@ dlock_status dlock_semaphore_acquire(dlock_primitives *prims, const char *name,
                                      int permits, int64_t wait_ms)
 {
     struct acquiring job = {
-        .wait = {.prims = prims, .wake = {REDIS_WAKE_SEMAPHORE, permits}},
+        .wait = {.prims = prims,
+                 .wake = {REDIS_WAKE_SEMAPHORE, permits},
+                 .counts_twice = true},
         .name = name,
     };
     dlock_status st = primitive_check(prims, name);

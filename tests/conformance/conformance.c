@@ -70,6 +70,7 @@ static law_fn *choose(const struct law *law, const char *variant)
     unsigned store = store_of(variant);
     unsigned other_stores = LAW_STORES & ~store;
     unsigned caps = rig_caps(variant) | store |
+                    (store != 0 ? LAW_REMOTE : 0) |
                     (rig_is_watched(variant) ? LAW_WATCHED : 0) |
                     (rig_is(variant, "getset") ? 0 : LAW_TIMELESS) |
                     (rig_uses_nodes(variant) ? LAW_NODES : LAW_SINGLE) |

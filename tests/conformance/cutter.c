@@ -50,8 +50,9 @@ static void take_in(void)
 {
     struct sockaddr_in target = loopback(cutter.target_port);
     int client = accept(cutter.listen_fd, NULL, NULL);
+    bool is_closed = atomic_load(&cutter.mode) == CUTTER_CLOSED;
 
-    for (int i = 0; client >= 0 && i < WIRES_MAX; i++) {
+    for (int i = 0; client >= 0 && !is_closed && i < WIRES_MAX; i++) {
         int *wire = cutter.fds[i];
 
         if (wire[0] >= 0)
@@ -100,7 +101,8 @@ static void *run(void *arg)
                 hang_up(cutter.fds[i]);
             /* Before anybody can come back: what is thrown away then is missed for
              * long. */
-            cutter_open();
+            if (atomic_load(&cutter.mode) != CUTTER_CLOSED)
+                cutter_open();
             atomic_store(&cutter.cuts_done, asked);
         }
         for (int i = 0; i < 2 * WIRES_MAX; i++) {
@@ -154,6 +156,30 @@ void cutter_cut(void)
     int number = atomic_fetch_add(&cutter.cuts_asked, 1) + 1;
 
     assert_comes(atomic_load(&cutter.cuts_done) == number);
+}
+
+void cutter_refuse(void)
+{
+    cutter_set(CUTTER_CLOSED);
+    cutter_cut();
+}
+
+const char *cutter_start_before(const char *url)
+{
+    static char changed[256];
+    const char *address;
+    const char *port;
+    size_t host_len;
+
+    /* postgresql://user:password@HOST:PORT/database */
+    address = strchr(url, '@');
+    address = address != NULL ? address + 1 : strstr(url, "//") + 2;
+    host_len = strcspn(address, ":/");
+    port = address + host_len;
+    assert_true(*port == ':');
+    snprintf(changed, sizeof(changed), "%.*s%s%s", (int)(address - url), url,
+             cutter_start(port), port + 1 + strspn(port + 1, "0123456789"));
+    return changed;
 }
 
 void cutter_open(void)

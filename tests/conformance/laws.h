@@ -23,6 +23,7 @@ enum {
     LAW_POSTGRES = 1 << 25,
     LAW_UNSHARED = 1 << 24, /* it knows no readers */
     LAW_ZOOKEEPER = 1 << 23,
+    LAW_REMOTE = 1 << 22, /* they are kept by some server */
     LAW_STORES = LAW_REDIS | LAW_POSTGRES | LAW_ZOOKEEPER,
 };
 
@@ -125,6 +126,13 @@ law_fn a_late_grant_is_none;
 law_fn a_slow_answer_costs_lease;
 law_fn fails_fast_when_the_store_is_dead;
 law_fn leaves_nothing_of_many_names;
+
+/* laws_outage.c */
+law_fn a_waiter_outlives_an_outage;
+law_fn a_wait_that_begins_in_an_outage_is_granted;
+law_fn an_outage_ends_no_wait_too_late;
+law_fn a_cancel_ends_a_wait_in_an_outage;
+law_fn a_release_outlives_an_outage;
 
 /* laws_sharing.c */
 law_fn shares_one_connection;

@@ -168,12 +168,12 @@ void a_failed_waiter_leaves_the_queue(const char *variant)
     dlock_system *sys;
     dlock_lease lease;
 
+    opts.retry = "fixed:1ms,x1"; /* it takes a place all the same */
     servers_start(&opts);
     sys = rig_open(&opts);
     assert_status(OK, dlock_acquire(sys, "n", 0, &lease));
-    waiter = rig_helper_start(sys, "n", -1);
-    assert_comes(waiters_of("n") == 1);
     assert_true(dlock_fault_arm(DLOCK_FAULT_AFTER_REPLY, DLOCK_FAULT_FAIL, "n"));
+    waiter = rig_helper_start(sys, "n", -1);
     assert_status(UNKNOWN, rig_helper_acquired(waiter));
     assert_int_equal(0, waiters_of("n"));
     assert_int_equal(0, servers_ask(0, "EXISTS redisson_lock_timeout:{n}"));

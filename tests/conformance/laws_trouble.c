@@ -135,7 +135,7 @@ void unanswered_is_unknown(const char *variant)
     pair = rig_open_pair(&opts);
     pause_all(variant, PAUSE_MS);
     assert_status_provided(is_steady(TIMEOUT_MS), UNKNOWN,
-                           dlock_acquire(pair.a, name, -1, &lease));
+                           dlock_acquire(pair.a, name, 0, &lease));
     assert_string_not_equal("", dlock_error());
     assert_int_equal(77, lease.fence);
     /* Whatever arrived late is gone at the latest with its lease. */
@@ -165,7 +165,7 @@ void unanswered_never_ends(const char *variant)
     servers_start(&opts);
     sys = rig_open(&opts);
     servers_signal(0, 1, SIGSTOP);
-    assert_status(UNKNOWN, dlock_acquire(sys, name, -1, &lease));
+    assert_status(UNKNOWN, dlock_acquire(sys, name, 0, &lease));
     servers_signal(0, 1, SIGCONT);
     assert_comes(servers_count_keys(name) == 1);
     assert_stays(servers_ask(0, "PTTL %s", name) == -1, 2 * SHORT_LEASE_MS);
@@ -285,7 +285,7 @@ void fails_fast_when_the_store_is_dead(const char *variant)
     premise_watch_pace();
     begun_ms = rig_now_ms();
     for (int i = 0; i < CALLS_WHILE_DEAD; i++) {
-        dlock_status st = dlock_acquire(sys, rig_name(), -1, &lease);
+        dlock_status st = dlock_acquire(sys, rig_name(), 0, &lease);
 
         if (st != DLOCK_IO && st != DLOCK_UNKNOWN)
             assert_status(IO, st);

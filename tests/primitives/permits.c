@@ -301,7 +301,7 @@ static void an_unanswered_acquire_leaves_nothing(void **state)
                            dlock_permits_set(prims, "p", PERMITS));
     servers_signal(0, 1, SIGSTOP);
     assert_status(UNKNOWN,
-                  dlock_permits_acquire(prims, "p", -1, LONG_LEASE_MS, &permit));
+                  dlock_permits_acquire(prims, "p", 0, LONG_LEASE_MS, &permit));
     assert_string_not_equal("", dlock_error());
     assert_string_equal("untouched", permit.id);
     servers_signal(0, 1, SIGCONT);

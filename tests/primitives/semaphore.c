@@ -271,14 +271,19 @@ static void an_unanswered_acquire_leaks_no_more_than_it_wanted(void **state)
 
 static void a_dead_store_is_an_io_failure(void **state)
 {
+    enum { WAIT_MS = 200 };
     dlock_primitives *prims = prim_open(TIMEOUT_MS);
+    int64_t begun_ms;
     int64_t permits;
 
     (void)state;
     servers_signal(0, 1, SIGKILL);
     assert_status(IO, dlock_semaphore_available(prims, "s", &permits));
-    assert_status(IO, dlock_semaphore_acquire(prims, "s", 1, -1));
+    assert_status(IO, dlock_semaphore_acquire(prims, "s", 1, 0));
     assert_string_not_equal("", dlock_error());
+    begun_ms = rig_now_ms();
+    assert_status(IO, dlock_semaphore_acquire(prims, "s", 1, WAIT_MS));
+    assert_true(rig_now_ms() - begun_ms >= WAIT_MS);
     servers_restart(0);
     assert_comes(dlock_semaphore_set(prims, "s", 1) == DLOCK_OK);
     assert_status(OK, dlock_semaphore_acquire(prims, "s", 1, 0));

@@ -150,13 +150,28 @@ static void a_grant_or_a_failure_ends_the_wait(void **state)
     (void)state;
     assert_int_equal(DLOCK_OK, wait_for(&polled, -1, 5, DLOCK_OK));
     assert_int_equal(6, lock.attempt_count);
-    assert_int_equal(DLOCK_UNKNOWN, wait_for(&polled, -1, 2, DLOCK_UNKNOWN));
+    assert_int_equal(DLOCK_PROTOCOL, wait_for(&polled, -1, 2, DLOCK_PROTOCOL));
     assert_int_equal(3, lock.attempt_count);
     assert_int_equal(DLOCK_OK, wait_for(&pushed, -1, 5, DLOCK_OK));
     assert_int_equal(5, lock.sleep_count);
     assert_int_equal(1, lock.unwatch_count);
     assert_true(lock.granted);
-    assert_int_equal(DLOCK_IO, wait_for(&pushed, -1, 1, DLOCK_IO));
+    assert_int_equal(DLOCK_NOMEM, wait_for(&pushed, -1, 1, DLOCK_NOMEM));
+    assert_int_equal(1, lock.unwatch_count);
+    assert_false(lock.granted);
+}
+
+/* It may be restarting. */
+static void a_store_that_is_away_ends_no_wait_before_its_time(void **state)
+{
+    (void)state;
+    assert_int_equal(DLOCK_IO, wait_for(&polled, 0, 0, DLOCK_IO));
+    assert_int_equal(1, lock.attempt_count);
+    assert_int_equal(DLOCK_IO, wait_for(&polled, 100, 1, DLOCK_IO));
+    assert_in_range(lock.attempt_count, 3, 12);
+    assert_int_equal(DLOCK_UNKNOWN, wait_for(&pushed, 100, 1, DLOCK_UNKNOWN));
+    assert_in_range(lock.attempt_count, 3, 12);
+    assert_int_equal(1, lock.watch_count);
     assert_int_equal(1, lock.unwatch_count);
     assert_false(lock.granted);
 }
@@ -343,6 +358,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(no_wait_is_one_attempt),
         cmocka_unit_test(a_grant_or_a_failure_ends_the_wait),
+        cmocka_unit_test(a_store_that_is_away_ends_no_wait_before_its_time),
         cmocka_unit_test(time_runs_out),
         cmocka_unit_test(a_poll_stands_behind_the_watch),
         cmocka_unit_test(who_cannot_watch_polls),
