@@ -227,9 +227,14 @@ local function make_request(state, script)
     return text
 end
 
+-- A proxy may write the names of headers in small letters.
+local function header(headers, name)
+    return headers[name] or headers[name:lower()]
+end
+
 -- The request that this answer belongs to.
 local function claim(state, headers)
-    local id = headers["X-Request-Id"]
+    local id = header(headers, "X-Request-Id")
     if not id or id:sub(1, #state.prefix) ~= state.prefix then return nil end
     local n = tonumber(id:sub(#state.prefix + 1))
     local buyer = n and state.pending[n]
@@ -241,7 +246,7 @@ end
 
 local function take_answer(state, status, headers, body)
     local now = M.now_us()
-    local outcome = headers["X-Outcome"]
+    local outcome = header(headers, "X-Outcome")
     local buyer, id
     if state.anonymous then
         state.pending_count = state.pending_count - 1
