@@ -15,6 +15,9 @@ free_port() {
 FRONT_PORT=$(free_port)
 export FRONT_PORT
 url=http://127.0.0.1:$FRONT_PORT
+# An order that is held has to stay under way until its replica was found and killed, which
+# takes a busy machine longer than the default of 5 s.
+export SECKILL_STATEMENT_TIMEOUT=30s
 
 # The files that a clone would have, with what is not committed yet.
 check_out() {
