@@ -247,6 +247,11 @@ bench-locks: deps-run                           ## locks per second beside other
 	@$(MAKE) --no-print-directory -j2 BUILD=bare build/bare/$(SONAME)
 	@build/seckill bench-locks
 
+.PHONY: bench-floods
+bench-floods: deps-run deps-test                ## an honest client beside floods, and nginx; FLOODS=--small
+	@$(MAKE) --no-print-directory -j2 all
+	@loadtest/floods/floods.py $(FLOODS)
+
 ##@ Test
 .PHONY: test
 test: deps-test                                  ## everything: lint, all tests, sanitizers
@@ -305,6 +310,14 @@ fuzz:                                       ## random input for every parser, FU
 	@tools/deps.sh test
 	@$(MAKE) --no-print-directory -j2 fuzz-programs
 	@tests/fuzz/run $(FUZZ)
+
+# The tests run a few thousand of these requests.
+.PHONY: fuzz-http
+fuzz-http: deps-run deps-test                   ## malformed requests under ASan and UBSan; REQUESTS=300000
+	@$(MAKE) --no-print-directory -j2 all
+	@$(MAKE) --no-print-directory -j2 BUILD=asan build/asan/seckilld
+	@tests/fuzz/http/fuzz.py --requests=$(REQUESTS) --service=build/asan/seckilld
+REQUESTS := 300000
 
 # Not a part of `make test`: it takes minutes, and says of the tests that they can fail.
 .PHONY: mutants

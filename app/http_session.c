@@ -17,6 +17,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
+#include <sys/socket.h>
 
 #include "app/entry.h"
 #include "app/intake.h"
@@ -31,6 +32,7 @@ struct session {
     struct text body;        /* of the answer that is being written */
     struct text head;        /* the whole of it */
     bool is_over;            /* no further request of this connection is answered */
+    bool is_refused;         /* and the client may still be sending the last one */
 };
 
 /* Why the connection comes to its end, unless somebody else has ended it. */
@@ -53,6 +55,7 @@ static void send_answer(struct mg_connection *conn, struct session *session,
     answer_write(rq, an, an->closes, out);
     (void)connection_enter(session->intake.connection, CONNECTION_ANSWERING);
     is_sent = !out->broken && mg_write(conn, out->bytes, out->len) == (int)out->len;
+    session->is_refused = is_sent && an->closes && an->status >= 400;
     if (!is_sent)
         note_end(session, CONNECTION_END_GONE);
     else if (an->closes)
@@ -315,8 +318,28 @@ static int on_connection(const struct mg_connection *conn, void **data)
     if (session == NULL)
         return 0;
     session->is_over = false;
+    session->is_refused = false;
     intake_watch(&session->intake);
     return 0;
+}
+
+/* A socket that is closed with bytes unread is reset, and the client may lose the answer.
+ * So take what it still sends, within bounds, until it closes. */
+static void take_the_rest(int fd)
+{
+    enum { BYTES_MAX = 262144, WAIT_MS = 500 };
+    int64_t deadline_ns = monotonic_ns() + (int64_t)WAIT_MS * 1000000;
+    char dropped[4096];
+    size_t taken = 0;
+
+    (void)shutdown(fd, SHUT_WR);
+    while (taken < BYTES_MAX && wait_for_bytes(fd, deadline_ns) > 0) {
+        ssize_t n = recv(fd, dropped, sizeof(dropped), MSG_DONTWAIT);
+
+        if (n <= 0)
+            return;
+        taken += (size_t)n;
+    }
 }
 
 /* Just before the socket is closed: the last chance to answer a request that civetweb has
@@ -331,6 +354,8 @@ static void on_connection_end(const struct mg_connection *conn)
     if (!session->is_over && session->intake.length > 0 && !is_unseen(session))
         answer_unparsed((struct mg_connection *)(uintptr_t)conn, session, 421,
                         "this server does not answer for that host and port");
+    if (session->is_refused && session->intake.connection != NULL)
+        take_the_rest(session->intake.connection->fd);
     intake_end(&session->intake);
     text_free(&session->body);
     text_free(&session->head);

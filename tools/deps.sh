@@ -31,7 +31,7 @@ declare -A packages=(
     [servers]="libzookeeper-java default-jre-headless
         redis-server redis-tools postgresql wrk"
     [test]="libcmocka-dev clang libclang-rt-14-dev shellcheck procps curl
-        g++ man-db"
+        g++ man-db python3 nginx-light"
     [browser]=""
     [analyze]="cppcheck clang-tools"
     [compose]="curl python3"

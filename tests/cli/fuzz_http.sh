@@ -1,0 +1,18 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+# fuzz_http.sh -- malformed requests are refused by a service with sanitizers, and the
+# floods run beside an honest client, in small.
+# shellcheck source=tests/cli/support/tap.sh
+. "$(dirname "$0")/support/tap.sh"
+plan 4
+root=$(cd "$(dirname "$0")/../.." && pwd)
+
+"$root/tests/fuzz/http/fuzz.py" --service="$root/build/asan/seckilld" --requests=4000 \
+    >"$work/fuzz" 2>&1
+check 'every kind of malformed request is refused and nothing is reported' test $? -eq 0
+check 'all of them were sent' \
+    grep -q '^4000 requests of .* 0 kinds wrong, 0 reports, exit status 0' "$work/fuzz"
+"$root/loadtest/floods/floods.py" --small --seconds=0.5 >"$work/floods" 2>&1
+check 'no request of an honest client fails beside the floods' test $? -eq 0
+check 'and there is a line for each flood, address and way' \
+    test "$(grep -cE '^(silent|polite|slow)' "$work/floods")" -eq 12
