@@ -274,9 +274,9 @@ $(OUT)/tests/unit/%: $(OUT)/obj/tests/unit/%.o $(APP_LIB) $(LAB_LIB) $(COMMON) $
 	  $(LIBS.lab) $(LIBS.db) $(LIBS.lock) $(LIBS.base)
 
 SERVICE_HELP := $(call objects,$(filter-out tests/service/test_%,$(call sources,tests/service)))
-$(OUT)/tests/service/%: $(OUT)/obj/tests/service/%.o $(SERVICE_HELP) $(COMMON) $(LIBRARY)
+$(OUT)/tests/service/%: $(OUT)/obj/tests/service/%.o $(SERVICE_HELP) $(APP_LIB) $(COMMON) $(LIBRARY)
 	@mkdir -p $(@D)
-	$(call say,LINK)$(CC) $(LINK) -pie -o $@ $^ $(LIBS.test) $(LIBS.db) \
+	$(call say,LINK)$(CC) $(LINK) -pie -o $@ $^ $(LIBS.test) $(LIBS.app) $(LIBS.db) \
 	  $(LIBS.lock) $(LIBS.base)
 
 $(CONFORMANCE): $(call objects,$(call sources,tests/conformance tests/conformance/wrong)) $(LIBRARY) | $(WALL_CLOCK)

@@ -8,6 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "app/admin_access.h"
 #include "db/guard.h"
 #include "db/pool.h"
 #include "lock/dlock_primitives.h"
@@ -237,6 +238,9 @@ static bool check(const struct config *c)
     if (c->token_key_file == NULL)
         return complain("--token-key-file (or SECKILL_TOKEN_KEY_FILE) is missing: "
                         "which key are tokens made with?");
+    if (c->admin_host != NULL && !admin_hosts_are_good(c->admin_host))
+        return complain("--admin-host must be names or addresses without ports, with "
+                        "commas between, such as shop-admin,10.0.0.5, or *");
     if (c->process != NULL && !is_process_name(c->process))
         return complain("--process must be 1 to 63 of A-Z a-z 0-9 _ . : -");
     if (strcmp(lock->store, "redis") == 0 && c->redis_url == NULL)
@@ -249,6 +253,17 @@ static bool check(const struct config *c)
     return is_guard_of_use(c) && is_admission(c);
 }
 
+/* The file of the admin token: beside the keys, unless it was named. */
+static void find_admin_token(struct config *c)
+{
+    if (c->admin_token_file != NULL)
+        (void)snprintf(c->admin_token_path, sizeof(c->admin_token_path), "%s",
+                       c->admin_token_file);
+    else
+        (void)admin_token_beside(c->token_key_file, c->admin_token_path,
+                                 sizeof(c->admin_token_path));
+}
+
 static void derive(struct config *c)
 {
     char host[40] = "host";
@@ -259,6 +274,7 @@ static void derive(struct config *c)
     else
         (void)snprintf(c->process_name, sizeof(c->process_name), "%s:%d", host,
                        (int)getpid());
+    find_admin_token(c);
     c->lock_knows_readers = dlock_variant_find(c->lock)->caps & DLOCK_CAP_SHARED;
     c->lock_scope_is_voucher = strcmp(c->lock_scope, "voucher") == 0;
     c->unlock_before_commit = strcmp(c->unlock, "before-commit") == 0;

@@ -9,7 +9,7 @@
 #include "base/log.h"
 #include "base/settings.h"
 
-enum { CONFIG_PROCESS_MAX = 63, CONFIG_FRONTS_MAX = 32 };
+enum { CONFIG_PROCESS_MAX = 63, CONFIG_FRONTS_MAX = 32, CONFIG_PATH_MAX = 4096 };
 
 /* What counts the orders that are let in. */
 enum config_admission { ADMISSION_NONE, ADMISSION_SEMAPHORE, ADMISSION_PERMITS };
@@ -23,6 +23,7 @@ struct config {
     char process_name[CONFIG_PROCESS_MAX + 1];
     uint32_t fronts[CONFIG_FRONTS_MAX]; /* network order */
     size_t front_count;
+    char admin_token_path[CONFIG_PATH_MAX]; /* the file of the admin token */
     bool lock_scope_is_voucher;
     bool lock_knows_readers;
     bool unlock_before_commit;

@@ -69,12 +69,13 @@ static void raise_file_limit(void)
     }
 }
 
-/* Nobody is asked there who they are. */
+/* The admin token goes over the wire as it is. */
 static void warn_of_exposed_admin(const struct config *c)
 {
     if (strncmp(c->admin_listen, "127.", 4) != 0)
-        log_warn("--admin-listen=%s lets other machines free locks by force%s",
-                 c->admin_listen, c->allow_faults ? ", and arm faults" : "");
+        log_warn("--admin-listen=%s lets other machines that have the admin token free "
+                 "locks by force%s, and the token can be read on the network",
+                 c->admin_listen, c->allow_faults ? " and arm faults" : "");
 }
 
 /* A proxy whose address is not known here is bounded as one client, if at all. */
@@ -104,10 +105,11 @@ static void say_ready(const struct config *c, const struct http *http)
 
     (void)config_parse_address(c->listen, host, &port);
     (void)config_parse_address(c->admin_listen, admin_host, &port);
-    printf("ready orders=http://%s:%d admin=http://%s:%d workers=%lld lock=%s pid=%d\n",
+    printf("ready orders=http://%s:%d admin=http://%s:%d workers=%lld lock=%s pid=%d "
+           "admin-token-file=%s\n",
            host, http_port(http, LISTENER_ORDERS), admin_host,
            http_port(http, LISTENER_ADMIN), (long long)c->workers, c->lock,
-           (int)getpid());
+           (int)getpid(), c->admin_token_path);
     (void)fflush(stdout);
 }
 
@@ -118,14 +120,15 @@ static void release_faults(void)
         (void)dlock_fault_release((dlock_fault_point)i);
 }
 
-static bool load_key(struct service *s, const struct config *c)
+static bool load_secrets(struct service *s, const struct config *c)
 {
     char why[TOKEN_WHY_MAX];
 
-    if (token_keys_load(c->token_key_file, geteuid(), &s->keys, why))
-        return true;
-    log_error("cannot use --token-key-file=%s: %s", c->token_key_file, why);
-    return false;
+    if (!token_keys_load(c->token_key_file, geteuid(), &s->keys, why)) {
+        log_error("cannot use --token-key-file=%s: %s", c->token_key_file, why);
+        return false;
+    }
+    return admin_access_open(&s->admin_access, c, geteuid());
 }
 
 static int serve(const struct config *c, const struct settings *settings)
@@ -144,7 +147,7 @@ static int serve(const struct config *c, const struct settings *settings)
     warn_of_exposed_admin(c);
     warn_of_exposed_orders(c);
     warn_of_long_waits(c);
-    if (!load_key(&service, c))
+    if (!load_secrets(&service, c))
         return EXIT_USAGE;
     rc = (int)service_open(&service, c, settings);
     if (rc != EXIT_VALID)

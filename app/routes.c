@@ -26,18 +26,23 @@ static const struct route ROUTES[] = {
     ORDERS("GET", "/api/v1/requests/{word}", FACE_API, NEED_BUYER, 0, api_request_find)
     ADMIN("GET", "/livez", NEED_NOTHING, ROUTE_NO_WORKER, admin_live)
     ADMIN("GET", "/readyz", NEED_NOTHING, ROUTE_NO_WORKER, admin_ready)
-    ADMIN("GET", "/metrics", NEED_NOTHING, 0, admin_metrics)
-    ADMIN("GET", "/config", NEED_NOTHING, 0, admin_config)
-    ADMIN("GET", "/admin/locks/{name}", NEED_NOTHING, 0, admin_lock_show)
-    ADMIN("DELETE", "/admin/locks/{name}", NEED_NOTHING, 0, admin_lock_force)
-    ADMIN("GET", "/faults", NEED_NOTHING, ROUTE_FAULT, admin_faults)
-    ADMIN("POST", "/faults/arm", NEED_NOTHING, ROUTE_FAULT, admin_fault_arm)
-    ADMIN("POST", "/faults/release", NEED_NOTHING, ROUTE_FAULT, admin_fault_release)
+    ADMIN("GET", "/metrics", NEED_ADMIN, 0, admin_metrics)
+    ADMIN("GET", "/config", NEED_ADMIN, 0, admin_config)
+    ADMIN("GET", "/admin/locks/{name}", NEED_ADMIN, 0, admin_lock_show)
+    ADMIN("DELETE", "/admin/locks/{name}", NEED_ADMIN, 0, admin_lock_force)
+    ADMIN("GET", "/faults", NEED_ADMIN, ROUTE_FAULT, admin_faults)
+    ADMIN("POST", "/faults/arm", NEED_ADMIN, ROUTE_FAULT, admin_fault_arm)
+    ADMIN("POST", "/faults/release", NEED_ADMIN, ROUTE_FAULT, admin_fault_release)
 #undef ORDERS
 #undef ADMIN
 };
 
 enum { ROUTE_COUNT = sizeof(ROUTES) / sizeof(ROUTES[0]) };
+
+const struct route *route_at(size_t i)
+{
+    return i < ROUTE_COUNT ? &ROUTES[i] : NULL;
+}
 
 /* Does the path fit the pattern?  `param` gets what stands for {id} or {word}. */
 static bool fits(const char *pattern, const char *path, char *param, size_t size)
@@ -118,10 +123,10 @@ static const char *bearer(const struct request *rq)
     return token != NULL && strncasecmp(token, "Bearer ", 7) == 0 ? token + 7 : token;
 }
 
-/* A token of the role that the route needs?  False: the refusal is written. */
-static bool read_token(const struct route *route, struct request *rq, struct answer *an)
+/* A token of this role?  False: the refusal is written. */
+static bool read_token(const struct route *route, struct request *rq,
+                       enum token_role role, struct answer *an)
 {
-    enum token_role role = route->needs == NEED_OPERATOR ? TOKEN_OPERATOR : TOKEN_BUYER;
     const char *token = bearer(rq);
     struct token_claim claim;
     enum token_verdict verdict;
@@ -144,6 +149,46 @@ static bool read_token(const struct route *route, struct request *rq, struct ans
         return false;
     }
     rq->user_id = claim.user_id;
+    return true;
+}
+
+/* Does it come from an operator?  False: the refusal is written. */
+static bool is_from_operator(const struct request *rq, struct answer *an)
+{
+    const struct admin_origin from = {
+        .host = request_header(rq, "Host"),
+        .origin = request_header(rq, "Origin"),
+        .fetch_site = request_header(rq, "Sec-Fetch-Site"),
+    };
+    const char *given = request_header(rq, "Authorization");
+    const char *token = given != NULL && strncasecmp(given, "Bearer ", 7) == 0 ? given + 7
+                                                                               : NULL;
+    enum admin_verdict verdict =
+        admin_access_check(&rq->service->admin_access, &from, token);
+    bool is_foreign = verdict == ADMIN_FOREIGN_HOST || verdict == ADMIN_FOREIGN_ORIGIN;
+
+    if (verdict == ADMIN_ALLOWED)
+        return true;
+    if (verdict == ADMIN_WRONG_TOKEN)
+        an->refused = admin_verdict_text(verdict);
+    answer_outcome(rq, an, FACE_API, is_foreign ? OUTCOME_FORBIDDEN : OUTCOME_UNAUTHORIZED,
+                   admin_verdict_text(verdict));
+    return false;
+}
+
+/* Does the request prove what the route needs?  False: the refusal is written. */
+static bool proves_its_need(const struct route *route, struct request *rq,
+                            struct answer *an)
+{
+    switch (route->needs) {
+    case NEED_BUYER:
+        return read_token(route, rq, TOKEN_BUYER, an);
+    case NEED_OPERATOR:
+        return read_token(route, rq, TOKEN_OPERATOR, an);
+    case NEED_ADMIN: /* was asked before the route was looked at */
+    case NEED_NOTHING:
+        break;
+    }
     return true;
 }
 
@@ -188,6 +233,9 @@ const struct route *route_admit(enum listener_kind listener, struct request *rq,
     const char *allow = NULL;
     const struct route *route = find(listener, rq, param, sizeof(param), &allow);
 
+    if (listener == LISTENER_ADMIN && (route == NULL || route->needs == NEED_ADMIN) &&
+        !is_from_operator(rq, an))
+        return NULL;
     if (route == NULL && allow != NULL) {
         answer_outcome(rq, an, face_of(rq->head->uri), OUTCOME_METHOD_NOT_ALLOWED,
                        NULL);
@@ -201,7 +249,7 @@ const struct route *route_admit(enum listener_kind listener, struct request *rq,
     rq->word = param;
     if (!body_fits(route, rq, an))
         return NULL;
-    if (route->needs != NEED_NOTHING && !read_token(route, rq, an))
+    if (!proves_its_need(route, rq, an))
         return NULL;
     return read_param(route, rq, param, an) ? route : NULL;
 }

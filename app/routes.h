@@ -15,6 +15,7 @@ enum route_need {
     NEED_NOTHING,
     NEED_BUYER,    /* a token of this role, which says whose request it is */
     NEED_OPERATOR, /* likewise */
+    NEED_ADMIN,    /* the admin token, a Host of the listener, no page of another site */
 };
 
 enum route_flags {
@@ -35,11 +36,16 @@ struct route {
     route_handler *handler;
 };
 
+/* The `i`th route, NULL past the last. */
+const struct route *route_at(size_t i);
+
 /* Does it ask for an order, whether it is let in or not? */
 bool route_is_order(enum listener_kind listener, const struct gate_request *head);
 
-/* Find the route of a request that passed the gate, and read from its path and headers
- * what the handler needs.  NULL: the refusal was written to `an`. */
+/* Find the route of a request that passed the gate, see to it that the request proves what
+ * the route needs, and read from its path and headers what the handler needs.  On the
+ * listener for operators a request for a route that is not there needs what an operator's
+ * route does.  NULL: the refusal was written to `an`. */
 const struct route *route_admit(enum listener_kind listener, struct request *rq,
                                 struct answer *an);
 

@@ -5,6 +5,7 @@
 
 #include <pthread.h>
 
+#include "app/admin_access.h"
 #include "app/admission.h"
 #include "app/config.h"
 #include "app/metrics.h"
@@ -24,6 +25,7 @@ struct service {
     const struct config *config;
     const struct settings *settings;
     struct token_keys keys;
+    struct admin_access admin_access;
     struct dlock_system *locks;
     struct admission *admission; /* NULL: everybody is let in */
     const struct stock_guard *guard;

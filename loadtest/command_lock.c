@@ -63,7 +63,8 @@ const struct setting_program command_lock_program = {
              "  seckill lock force lock:order:42 free it: its holder goes on working\n"
              "                                   until it finds out\n\n"
              "The locks of `local` are in their process: ask that one, GET\n"
-             "/admin/locks/NAME on the listener for health and metrics.",
+             "/admin/locks/NAME on the listener for operators, with the token of "
+             "$SECKILL_ADMIN_TOKEN_FILE.",
     .outro = "Exit status of force: 0 it is free now, 1 nobody held it.",
     .settings = settings,
     .count = sizeof settings / sizeof settings[0],
@@ -220,7 +221,8 @@ static enum exit_code act(const struct action *action, const struct lock_setting
 
     if (strcmp(v->lock, "local") == 0) {
         fputs("seckill lock: the locks of local are in their process: ask that one, GET "
-              "/admin/locks/NAME\n", stderr);
+              "/admin/locks/NAME with Authorization: Bearer and the token of "
+              "$SECKILL_ADMIN_TOKEN_FILE\n", stderr);
         return EXIT_USAGE;
     }
     opts.variant = v->lock;

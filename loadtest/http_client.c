@@ -35,7 +35,8 @@ static CURL *handle(void)
     return curl;
 }
 
-bool http_client_ask(const char *method, const char *url, struct http_answer *answer)
+bool http_client_ask(const char *method, const char *url, const char *token,
+                     struct http_answer *answer)
 {
     CURL *curl = handle();
     CURLcode rc;
@@ -44,6 +45,8 @@ bool http_client_ask(const char *method, const char *url, struct http_answer *an
     answer->size = 0;
     answer->text[0] = '\0';
     curl_easy_setopt(curl, CURLOPT_URL, url);
+    curl_easy_setopt(curl, CURLOPT_HTTPAUTH, (long)CURLAUTH_BEARER);
+    curl_easy_setopt(curl, CURLOPT_XOAUTH2_BEARER, token);
     curl_easy_setopt(curl, CURLOPT_NOSIGNAL, 1L);
     curl_easy_setopt(curl, CURLOPT_PROXY, ""); /* never through $http_proxy */
     curl_easy_setopt(curl, CURLOPT_TIMEOUT_MS, (long)HTTP_CLIENT_TIMEOUT_MS);

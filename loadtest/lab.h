@@ -21,7 +21,7 @@ enum {
     LAB_ZOOKEEPER = 1 + LAB_REDIS_COUNT, /* where it stands, if it is there        */
     LAB_SERVER_MAX = LAB_ZOOKEEPER + 1,
     LAB_SECRET_LEN = 32,
-    LAB_ENVIRONMENT_MAX = 8,
+    LAB_ENVIRONMENT_MAX = 9,
     LAB_READY_MS = 30000, /* how long a server may take to come up                 */
 };
 

@@ -184,6 +184,8 @@ size_t lab_environment(const struct lab *lab,
     }
     (++v)->name = "SECKILL_TOKEN_KEY_FILE";
     files_join(v->value, lab->dir, "token.key");
+    (++v)->name = "SECKILL_ADMIN_TOKEN_FILE";
+    files_join(v->value, lab->dir, "admin.token");
     (++v)->name = "SECKILL_TOKENS";
     files_join(v->value, lab->dir, "tokens.txt");
     (++v)->name = "SECKILL_LAB_DIR";

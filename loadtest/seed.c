@@ -9,6 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/admin_token.h"
 #include "base/settings.h"
 #include "base/token.h"
 #include "db/issue.h"
@@ -29,7 +30,7 @@ enum {
 
 struct seed_settings {
     const char *dir, *begin, *end;
-    const char *database_url, *key_path, *tokens_path;
+    const char *database_url, *key_path, *tokens_path, *admin_path;
     int64_t users, stock, vouchers, lifetime_ms;
     bool once, operator;
 };
@@ -117,6 +118,13 @@ static const struct setting settings[] = {
      .group = "Without a lab",
      .help = "the keys that tokens are made with, the first of them; made with one key if "
              "it is not there"},
+    {.type = SETTING_TEXT,
+     .name = "admin-token-file",
+     .offset = AT(admin_path),
+     .meta = "FILE",
+     .group = "Without a lab",
+     .help = "the token of the service's listener for operators; made if it is not there; "
+             "default admin.token beside the token key file"},
     {.type = SETTING_TEXT,
      .name = "tokens",
      .shared = "tokens",
@@ -242,9 +250,10 @@ bool seed_ensure(const struct lab *lab, int64_t count)
             write_tokens(path, &keys, count, now_s + RUN_LIFETIME_S));
 }
 
-/* Where the database and the two files are. */
+/* Where the database and the files are. */
 struct target {
-    char database_url[256], key_path[FILES_PATH_MAX], tokens_path[FILES_PATH_MAX];
+    char database_url[256], key_path[FILES_PATH_MAX], tokens_path[FILES_PATH_MAX],
+        admin_path[FILES_PATH_MAX];
 };
 
 /* A shell that has read a lab's env file has the URL too, and means the lab. */
@@ -272,6 +281,10 @@ static enum exit_code find_target(const struct seed_settings *v, struct target *
                  v->database_url ? v->database_url : "");
         files_path(target->key_path, "%s", v->key_path);
         files_path(target->tokens_path, "%s", v->tokens_path ? v->tokens_path : "");
+        if (v->admin_path)
+            files_path(target->admin_path, "%s", v->admin_path);
+        else
+            admin_token_beside(v->key_path, target->admin_path, sizeof target->admin_path);
         return EXIT_VALID;
     }
     rc = lab_use(&lab, lab_choose_dir(v->dir));
@@ -279,6 +292,7 @@ static enum exit_code find_target(const struct seed_settings *v, struct target *
         return rc;
     lab_database_url(&lab, target->database_url, sizeof target->database_url);
     files_join(target->key_path, lab.dir, "token.key");
+    files_join(target->admin_path, lab.dir, "admin.token");
     if (v->tokens_path && is_output(v->tokens_path))
         files_path(target->tokens_path, "%s", v->tokens_path);
     else
@@ -345,14 +359,21 @@ static void print_next(const char *dir, int64_t voucher)
            dir, dir, voucher, script);
 }
 
-/* Make the key file where there is none, and read it.  False: said on stderr why. */
+/* Make the key file and the admin token where there are none, and read the keys.  Services
+ * that may only read find both.  False: said on stderr why. */
 static bool make_keys(const struct target *target, struct token_keys *keys)
 {
-    if (token_keys_make(target->key_path))
-        return load_keys(target->key_path, keys);
-    fprintf(stderr, "seckill: cannot make the token key file %s: %s\n",
-            target->key_path, strerror(errno));
-    return false;
+    if (!token_keys_make(target->key_path)) {
+        fprintf(stderr, "seckill: cannot make the token key file %s: %s\n",
+                target->key_path, strerror(errno));
+        return false;
+    }
+    if (!admin_token_make(target->admin_path)) {
+        fprintf(stderr, "seckill: cannot make the admin token file %s: %s\n",
+                target->admin_path, strerror(errno));
+        return false;
+    }
+    return load_keys(target->key_path, keys);
 }
 
 /* Alone on its line, for $(...). */

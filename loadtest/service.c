@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "base/duration.h"
+#include "base/secret.h"
 #include "loadtest/environment.h"
 #include "loadtest/http_client.h"
 #include "loadtest/interrupt.h"
@@ -130,6 +131,18 @@ static enum exit_code explain(struct service *s, const struct service_plan *plan
     return EXIT_UNAVAILABLE;
 }
 
+/* The file is there as soon as a service of this lab was ready once. */
+static enum exit_code read_admin_token(struct service *s, const struct service_plan *plan)
+{
+    char path[FILES_PATH_MAX], why[SECRET_WHY_MAX];
+
+    files_join(path, plan->lab->dir, "admin.token");
+    if (admin_token_read(path, geteuid(), s->admin_token, why))
+        return EXIT_VALID;
+    why_say(plan->why, "cannot use the admin token file %s: %s", path, why);
+    return EXIT_UNAVAILABLE;
+}
+
 enum exit_code service_start(struct service *services, const struct service_plan *plan)
 {
     char **env = environment_make(plan->lab, NULL);
@@ -141,8 +154,8 @@ enum exit_code service_start(struct service *services, const struct service_plan
             rc = EXIT_UNAVAILABLE;
     }
     for (int i = 0; i < started && rc == EXIT_VALID; i++) {
-        if (!wait_ready(&services[i]))
-            rc = explain(&services[i], plan);
+        rc = wait_ready(&services[i]) ? read_admin_token(&services[i], plan)
+                                      : explain(&services[i], plan);
     }
     environment_free(env);
     if (rc != EXIT_VALID)
@@ -182,7 +195,7 @@ bool service_arm(const struct service *service, const char *point, const char *a
 
     snprintf(url, sizeof url, "%s/faults/arm?point=%s&action=%s&key=%s",
              service->admin_url, point, action, key);
-    if (http_client_ask("POST", url, &answer) && answer.status == 200)
+    if (http_client_ask("POST", url, service->admin_token, &answer) && answer.status == 200)
         return true;
     fprintf(stderr, "seckill: cannot arm %s at %s of %s: %ld %s\n", action, point,
             service->name, answer.status, answer.text);
@@ -195,7 +208,7 @@ bool service_release(const struct service *service, const char *point)
     char url[512];
 
     snprintf(url, sizeof url, "%s/faults/release?point=%s", service->admin_url, point);
-    return http_client_ask("POST", url, &answer) && answer.status < 500;
+    return http_client_ask("POST", url, service->admin_token, &answer) && answer.status < 500;
 }
 
 bool service_is_holding(const struct service *service, const char *point, bool *held)
@@ -208,7 +221,7 @@ bool service_is_holding(const struct service *service, const char *point, bool *
 
     *held = false;
     snprintf(url, sizeof url, "%s/faults", service->admin_url);
-    if (!http_client_ask("GET", url, &answer) || answer.status != 200)
+    if (!http_client_ask("GET", url, service->admin_token, &answer) || answer.status != 200)
         return false;
     json = json_loads(answer.text, 0, NULL);
     ok = json_unpack(json, "{s:{s:{s:b}}}", "points", point, "holding", &holding) == 0;
@@ -226,7 +239,7 @@ bool service_look_lock(const struct service *service, const char *key,
 
     *out = (struct service_lock){.left_ms = -1};
     snprintf(url, sizeof url, "%s/admin/locks/%s", service->admin_url, key);
-    if (!http_client_ask("GET", url, &answer) || answer.status != 200)
+    if (!http_client_ask("GET", url, service->admin_token, &answer) || answer.status != 200)
         return false;
     json = json_loads(answer.text, 0, NULL);
     if (!json)

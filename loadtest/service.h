@@ -12,6 +12,7 @@
 #include <stdint.h>
 
 #include "base/exit_codes.h"
+#include "base/admin_token.h"
 #include "loadtest/lab.h"
 #include "loadtest/why.h"
 
@@ -22,6 +23,7 @@ struct service {
     char name[16]; /* --process: what stands in its order rows                     */
     char orders_url[SERVICE_URL_MAX];
     char admin_url[SERVICE_URL_MAX];
+    char admin_token[ADMIN_TOKEN_LEN + 1]; /* what it wants to hear there          */
     char log[FILES_PATH_MAX];
     int ready_fd; /* its stdout                                                     */
 };

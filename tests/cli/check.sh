@@ -33,9 +33,9 @@ order() {
     curl -sf -m 60 -X POST -H "authorization: ${tokens[$2]}" \
         "${orders[$1]}/voucher-order/seckill/$voucher" | grep -q '"success": *true'
 }
-arm() { curl -sf -o /dev/null -X POST "${admin[$1]}/faults/arm?point=after-read&action=hold&key=$key"; }
-let_go() { curl -sf -o /dev/null -X POST "${admin[$1]}/faults/release?point=after-read"; }
-is_held() { curl -sf "${admin[$1]}/faults" | grep -q '"after-read":{"armed":[a-z]*,"holding":true'; }
+arm() { operator -sf -o /dev/null -X POST "${admin[$1]}/faults/arm?point=after-read&action=hold&key=$key"; }
+let_go() { operator -sf -o /dev/null -X POST "${admin[$1]}/faults/release?point=after-read"; }
+is_held() { operator -sf "${admin[$1]}/faults" | grep -q '"after-read":{"armed":[a-z]*,"holding":true'; }
 # slow_order NAME USER: an order that is held with the lock in its hands.  It ends with
 # its service process, at the latest.
 slow_order() {

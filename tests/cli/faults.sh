@@ -267,10 +267,10 @@ order() {
     curl -sf -m 30 -X POST -H "authorization: ${tokens[$2]}" \
         "${orders[$1]}/voucher-order/seckill/$voucher"
 }
-is_held() { grep -q '"after-read":{"armed":[a-z]*,"holding":true' <<<"$(curl -sf "${admin[$1]}/faults")"; }
+is_held() { grep -q '"after-read":{"armed":[a-z]*,"holding":true' <<<"$(operator -sf "${admin[$1]}/faults")"; }
 # first NAME USER: an order that holds the lock, in the middle of its work.
 first() {
-    curl -sf -o /dev/null -X POST "${admin[$1]}/faults/arm?point=after-read&action=hold&key=$key"
+    operator -sf -o /dev/null -X POST "${admin[$1]}/faults/arm?point=after-read&action=hold&key=$key"
     order "$1" "$2" >/dev/null 2>&1 &
     within 10 is_held "$1"
 }
@@ -280,7 +280,7 @@ lose() {
         "$seckill" fault run "$2" --key="$key" --dir="$lab" --record="$work/run-$1" &&
         order b "$(($3 + 1))" | grep '"success": *true'
     echo $? >"$work/lost-$1"
-    curl -sf -o /dev/null -X POST "${admin[a]}/faults/release?point=after-read"
+    operator -sf -o /dev/null -X POST "${admin[a]}/faults/release?point=after-read"
     kill -TERM "${serving[@]}"
     wait "${serving[@]}"
     cat "$work"/log-[ab]
@@ -300,7 +300,7 @@ check 'and the session is what gave way' \
     "$seckill" check "$work/run-zk-seq"
 serve a lua "$work/run-lua"
 refuses() {
-    curl -s -X POST "${admin[a]}/faults/arm?point=before-release&action=cut" |
+    operator -s -X POST "${admin[a]}/faults/arm?point=before-release&action=cut" |
         grep 'cannot cut; it can hold, stop and kill'
 }
 check 'a point that cannot cut refuses' refuses

@@ -23,7 +23,7 @@ static char lab_dir[RIG_PATH_MAX];
 static const char *const LAB_NAMES[] = {
     "SECKILL_DATABASE_URL", "SECKILL_LAB_DATABASE_URL", "SECKILL_REDIS_URL",
     "SECKILL_REDLOCK_URLS", "SECKILL_ZOOKEEPER_URL",    "SECKILL_TOKEN_KEY_FILE",
-    "SECKILL_LAB_DIR",
+    "SECKILL_LAB_DIR",      "SECKILL_ADMIN_TOKEN_FILE",
 };
 enum { LAB_NAME_COUNT = sizeof(LAB_NAMES) / sizeof(LAB_NAMES[0]) };
 static char *lab_saved[LAB_NAME_COUNT];
@@ -102,6 +102,44 @@ static int status_of(int status)
     return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 }
 
+/* What the listeners for operators want to hear, by their ports; the newest wins. */
+static struct {
+    int port;
+    char token[80];
+} admins[16];
+static size_t admin_count;
+
+/* Read the token from the file that the line `ready` names. */
+static bool take_admin_token(struct rig_service *s, const char *line)
+{
+    static const char KEY[] = "admin-token-file=";
+    const char *path = strstr(line, KEY);
+    size_t i = admin_count++ % (sizeof(admins) / sizeof(admins[0]));
+    FILE *file = NULL;
+    bool is_read;
+
+    if (path == NULL)
+        return false;
+    path += strlen(KEY);
+    (void)snprintf(s->admin_token_path, sizeof(s->admin_token_path), "%.*s",
+                   (int)strcspn(path, " \n"), path);
+    file = fopen(s->admin_token_path, "re");
+    if (file == NULL)
+        return false;
+    admins[i].port = s->admin_port;
+    is_read = fscanf(file, "%79s", admins[i].token) == 1;
+    (void)fclose(file);
+    return is_read;
+}
+
+void rig_admin_lines(int port, char *out, size_t size)
+{
+    out[0] = '\0';
+    for (size_t i = 0; i < sizeof(admins) / sizeof(admins[0]); i++)
+        if (admins[i].port == port)
+            (void)snprintf(out, size, "Authorization: Bearer %s\r\n", admins[i].token);
+}
+
 struct rig_service rig_launch(const char *const *args)
 {
     const char *argv[RIG_ARGS_MAX];
@@ -120,13 +158,15 @@ struct rig_service rig_launch(const char *const *args)
 
 void rig_await_ready(struct rig_service *s)
 {
-    char line[256] = "";
+    char line[512] = "";
     FILE *out = fdopen(s->out, "r");
 
     assert_non_null(out);
     if (fgets(line, sizeof(line), out) == NULL ||
-        sscanf(line, "ready orders=http://127.0.0.1:%d admin=http://127.0.0.1:%d",
-               &s->orders_port, &s->admin_port) != 2) {
+        sscanf(line,
+               "ready orders=http://127.0.0.1:%d admin=http://127.0.0.1:%d %*[^\n]",
+               &s->orders_port, &s->admin_port) != 2 ||
+        !take_admin_token(s, line)) {
         (void)kill(s->pid, SIGKILL);
         (void)waitpid(s->pid, NULL, 0);
         fail_msg("the service did not come up; see %s", s->log);

@@ -28,6 +28,7 @@ struct rig_service {
     int admin_port;
     char log[RIG_PATH_MAX]; /* its standard error */
     int out;                /* its standard output, until it is ready */
+    char admin_token_path[RIG_PATH_MAX];
 };
 
 /* Start a service on free ports with these further arguments (up to a NULL) and wait
@@ -75,12 +76,17 @@ bool rig_read_head(int fd, struct rig_answer *out, int64_t ms);
 /* Has the other end closed, within `ms`? */
 bool rig_is_closed(int fd, int64_t ms);
 
-/* One request on a connection of its own.  `extra` are further header lines, each with
+/* One request on a connection of its own, to the listener for operators with the admin
+ * token unless `extra` has another.  `extra` are further header lines, each with
  * its CR LF, or NULL; so is `body`.  Any thread. */
 bool rig_request(int port, const char *method, const char *path, const char *extra,
                  const char *body, struct rig_answer *out);
 
-/* The same to the other listener, with the token that it wants.  Any thread. */
+/* The header lines that a request to the listener for operators needs, with the token of
+ * the service on this port; "" if it is no such port. */
+void rig_admin_lines(int port, char *out, size_t size);
+
+/* The same to the other listener, with what it needs.  Any thread. */
 bool rig_admin(const struct rig_service *s, const char *method, const char *path,
                struct rig_answer *out);
 

@@ -136,6 +136,7 @@ bool rig_request(int port, const char *method, const char *path, const char *ext
 {
     char bytes[8192];
     char length[48] = "";
+    char admin[128] = "";
     int fd = rig_connect(port);
     int n;
     bool done;
@@ -145,8 +146,11 @@ bool rig_request(int port, const char *method, const char *path, const char *ext
         return false;
     if (body != NULL)
         (void)snprintf(length, sizeof(length), "Content-Length: %zu\r\n", strlen(body));
-    n = snprintf(bytes, sizeof(bytes), "%s %s HTTP/1.1\r\nHost: test\r\n%s%s\r\n%s",
-                 method, path, length, extra != NULL ? extra : "",
+    if (extra == NULL || strcasestr(extra, "authorization:") == NULL)
+        rig_admin_lines(port, admin, sizeof(admin));
+    n = snprintf(bytes, sizeof(bytes),
+                 "%s %s HTTP/1.1\r\nHost: localhost\r\n%s%s%s\r\n%s", method, path,
+                 length, admin, extra != NULL ? extra : "",
                  body != NULL ? body : "");
     done = n > 0 && (size_t)n < sizeof(bytes) && rig_send(fd, bytes, (size_t)n) &&
            rig_read(fd, out, 30000);

@@ -101,7 +101,7 @@ static void a_missing_server_is_named(void **state)
     (void)snprintf(postgres, sizeof(postgres),
                    "--database-url=postgresql://nobody@127.0.0.1:%d/x", port);
     EXPECT_EXIT(69, "Redis is not available", "--start-timeout=0", redis);
-    EXPECT_EXIT(69, "lets other machines free locks", "--start-timeout=0",
+    EXPECT_EXIT(69, "that have the admin token free", "--start-timeout=0",
                 "--admin-listen=0.0.0.0:0", redis);
     EXPECT_EXIT(69, "Redis is not available", "--start-timeout=0", "--lock=redlock",
                 redlock);

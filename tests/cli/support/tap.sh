@@ -36,6 +36,9 @@ finish() {
 trap finish EXIT
 trap 'exit 130' INT TERM
 
+# operator CURL-ARGUMENTS...: a request to a service's listener for operators.
+operator() { curl -H "Authorization: Bearer $(cat "$SECKILL_ADMIN_TOKEN_FILE")" "$@"; }
+
 plan() { echo "1..$1"; }
 
 # check NAME COMMAND...: ok if the command succeeds; its output is shown if it does not.

@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: MIT */
+/* admin_access.h -- who may use the listener for operators.
+ *
+ * A request must carry the admin token, as `Authorization: Bearer`, must name this
+ * listener as its Host, and must not come from a page of another site.  The Host keeps out
+ * a web page whose name was pointed at this machine (DNS rebinding), the Origin one that
+ * sends requests across sites.
+ *
+ * Threads     admin_access_check() on any; the struct is read-only after it was opened.
+ */
+#ifndef APP_ADMIN_ACCESS_H
+#define APP_ADMIN_ACCESS_H
+
+#include <stdbool.h>
+#include <sys/types.h>
+
+#include "app/config.h"
+#include "base/admin_token.h"
+
+struct admin_access {
+    char token[ADMIN_TOKEN_LEN + 1];
+    const char *hosts;  /* names with commas between, besides those of loopback; "*": any;
+                         * NULL: none */
+    char own_host[64];  /* the address that is listened on */
+};
+
+/* What a request says of where it comes from; NULL: it says nothing. */
+struct admin_origin {
+    const char *host;
+    const char *origin;
+    const char *fetch_site; /* Sec-Fetch-Site */
+};
+
+enum admin_verdict {
+    ADMIN_ALLOWED,
+    ADMIN_FOREIGN_HOST,
+    ADMIN_FOREIGN_ORIGIN,
+    ADMIN_NO_TOKEN,
+    ADMIN_WRONG_TOKEN,
+};
+
+/* Read the file of the admin token, or make it with mode 0600 and a random token where
+ * there is none; it must belong to `owner` or to root.  False: the log says why. */
+bool admin_access_open(struct admin_access *a, const struct config *c, uid_t owner);
+
+/* May this request be answered?  `token` is what stands behind Bearer, NULL: nothing.  The
+ * token is compared last, in a time that does not depend on where it is wrong. */
+enum admin_verdict admin_access_check(const struct admin_access *a,
+                                      const struct admin_origin *from,
+                                      const char *token);
+
+/* A verdict as a sentence for the client; NULL for ALLOWED. */
+const char *admin_verdict_text(enum admin_verdict verdict);
+
+/* Is it a list as --admin-host wants it: names or addresses without ports, with commas
+ * between, or *? */
+bool admin_hosts_are_good(const char *hosts);
+
+#endif /* APP_ADMIN_ACCESS_H */
