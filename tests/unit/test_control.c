@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: MIT */
+/* test_control.c -- what the laboratory reads from the page that it shares with wrk. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "loadtest/control.h"
+
+static struct control control;
+
+static int open_page(void **state)
+{
+    char path[64];
+
+    (void)state;
+    snprintf(path, sizeof path, "/tmp/seckill-control-%d", (int)getpid());
+    if (!control_open(&control, path))
+        return -1;
+    return unlink(path);
+}
+
+static int close_page(void **state)
+{
+    (void)state;
+    control_close(&control);
+    return 0;
+}
+
+/* As wrk/control.lua writes it. */
+static void set_tried(int thread, int64_t era, int64_t count)
+{
+    control.page[CONTROL_THREAD * thread + CONTROL_TRIED] = count;
+    control.page[CONTROL_THREAD * thread + CONTROL_TRIED_ERA] = era;
+}
+
+static void at_first_nobody_has_tried(void **state)
+{
+    (void)state;
+    assert_int_equal(control_tried(&control), 0);
+    control_begin_era(&control);
+    assert_int_equal(control_tried(&control), 0);
+}
+
+static void only_what_was_counted_in_this_era_counts(void **state)
+{
+    int64_t era = control.page[CONTROL_ERA];
+
+    (void)state;
+    set_tried(1, era, 5);
+    set_tried(CONTROL_THREADS_MAX, era, 2);
+    set_tried(3, era - 1, 100);
+    assert_int_equal(control_tried(&control), 7);
+    control_begin_era(&control);
+    assert_int_equal(control_tried(&control), 0);
+    set_tried(1, era + 1, 1);
+    assert_int_equal(control_tried(&control), 1);
+}
+
+static void threads_do_not_share_numbers(void **state)
+{
+    (void)state;
+    for (int thread = 1; thread <= CONTROL_THREADS_MAX; thread++)
+        control.page[CONTROL_THREAD * thread + CONTROL_TRIED_ERA] = thread;
+    for (int thread = 1; thread <= CONTROL_THREADS_MAX; thread++)
+        for (int number = CONTROL_SENT; number < CONTROL_TRIED_ERA; number++)
+            assert_int_equal(control_of(&control, thread, number), 0);
+    assert_true((CONTROL_THREAD * CONTROL_THREADS_MAX + CONTROL_TRIED_ERA + 1) *
+                    (int)sizeof(int64_t) <=
+                CONTROL_SIZE);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(at_first_nobody_has_tried, open_page, close_page),
+        cmocka_unit_test_setup_teardown(only_what_was_counted_in_this_era_counts, open_page,
+                                        close_page),
+        cmocka_unit_test_setup_teardown(threads_do_not_share_numbers, open_page, close_page),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
