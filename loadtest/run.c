@@ -421,6 +421,19 @@ static enum exit_code run_load(struct running *r)
     return rc;
 }
 
+/* No hazard of a run kills a process: what came of a run in which one died says nothing of
+ * the lock. */
+static void look_for_dead(struct running *r)
+{
+    for (int i = 0; i < r->service_count; i++) {
+        const struct service *s = &r->services[i];
+
+        if (!child_runs(&s->child) && !*r->result->reason)
+            why_say(why(r), "seckilld (%s) died in the middle of the run; its log is %s",
+                    s->name, s->log);
+    }
+}
+
 enum exit_code run_once(const struct run_plan *plan, struct run_result *result)
 {
     struct running *r = calloc(1, sizeof *r);
@@ -438,6 +451,7 @@ enum exit_code run_once(const struct run_plan *plan, struct run_result *result)
     rc = start_services(r);
     if (rc == EXIT_VALID) {
         rc = run_load(r);
+        look_for_dead(r);
         r->services_ended_well = service_stop(r->services, r->service_count);
         wait_settled(r);
         read_load(r);

@@ -4,7 +4,7 @@
 # unknown in the end, and touch no other cell.
 # shellcheck source=tests/cli/support/tap.sh
 . "$(dirname "$0")/support/tap.sh"
-plan 13
+plan 14
 lab=$work/lab
 labs+=("$lab")
 json=$work/runs/latest/summary.json
@@ -54,4 +54,21 @@ lose_redis() {
 rm "$work/runs/latest"
 check 'a Redis server that was killed is started again' lose_redis
 check "after which every cell came out as expected" grep -q "exit 0: all 2 cells" "$work/lost"
+
+# A service process that dies, which no hazard does.
+lose_service() {
+    local run=$work/runs/latest/oversell/slow/none-1 compare service
+    "$wrapped" compare --dir="$lab" --out="$work/runs" --locks=none --experiments=oversell \
+        --hazards=slow >"$work/died" 2>&1 &
+    compare=$!
+    pids+=("$compare")
+    within 120 test -s "$run/ledger-1.tsv" || return 1
+    service=$(pgrep -P "$compare" -x seckilld | tail -n 1)
+    kill -KILL "$service"
+    wait "$compare"
+    cat "$work/died"
+    grep -q 'slow, none: seckilld (p[12]) died in the middle of the run.*trying again' "$work/died"
+}
+rm "$work/runs/latest"
+check 'a run in which a service process died is tried again' lose_service
 done_testing
