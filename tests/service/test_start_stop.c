@@ -316,14 +316,8 @@ static bool is_waiting(void *arg)
 
 static void expect_in_log(const struct rig_service *s, const char *said)
 {
-    static char log[8192];
-    FILE *file = fopen(s->log, "re");
-
-    assert_non_null(file);
-    log[fread(log, 1, sizeof(log) - 1, file)] = '\0';
-    (void)fclose(file);
-    if (strstr(log, said) == NULL)
-        fail_msg("no \"%s\" in:\n%s", said, log);
+    if (!rig_has_logged(s, said))
+        fail_msg("no \"%s\" in %s", said, s->log);
 }
 
 /* Another process has the lock, and the request waits for it longer than the stop waits
