@@ -162,7 +162,13 @@ one_table_of_exit_codes() {
     "$seckill" help >"$work/help" && grep -q '^  73  a file or directory that was asked for cannot be written' "$work/help"
 }
 
-plan 22
+docs_have_the_exit_codes() {
+    sed -n '/^Exit status:/,/^make/s/^  *\([0-9]*\)  \(.*\)/| \1 | \2 |/p' <("$seckill" help) >"$work/codes"
+    [ "$(wc -l <"$work/codes")" -eq 8 ] &&
+        diff "$work/codes" <(grep '^| [0-9]' "$root/docs/reference/exit-codes.md")
+}
+
+plan 23
 check 'the help lists the commands' there_are_commands
 check '--help exits with 0 and names every setting' for_each help_names_its_flags
 check 'help COMMAND says what COMMAND --help says' for_each help_command_is_the_same
@@ -183,6 +189,7 @@ check 'a page may be read by others' page_may_be_read
 check 'check says that a directory has no records, with 64' check_without_records
 check 'odd numbers give 64 and one short line' odd_values
 check 'the help has the table of exit codes' one_table_of_exit_codes
+check 'the documentation has the same table' docs_have_the_exit_codes
 check 'help about an unknown command gives 64' status 64 "$seckill" help loda
 check 'help about an unknown command names the nearest' \
     says 'did you mean "load"' "$seckill" help loda
