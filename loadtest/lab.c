@@ -124,7 +124,7 @@ static bool prepare_server(struct lab *lab, int i)
         snprintf(server->name, sizeof server->name, "redlock-%d", (i - 1) % 100);
     if (lab_reserve_port(server))
         return true;
-    fprintf(stderr, "seckill: found no free port on 127.0.0.1\n");
+    fprintf(stderr, "seckill: found no free port on 127.0.0.1: %s\n", strerror(errno));
     return false;
 }
 

@@ -147,7 +147,7 @@ bool lab_spare_start(struct lab *lab, const char *name)
     *spare = (struct lab_server){.placeholder_fd = -1};
     snprintf(spare->name, sizeof spare->name, "%s", name);
     if (!lab_reserve_port(spare)) {
-        fprintf(stderr, "seckill: found no free port on 127.0.0.1\n");
+        fprintf(stderr, "seckill: found no free port on 127.0.0.1: %s\n", strerror(errno));
         return false;
     }
     if (lab_server_start(lab, spare) && lab_server_wait(lab, spare))
