@@ -8,6 +8,11 @@
 #include <string.h>
 #include <time.h>
 
+enum {
+    PRICE_MAX_CENTS = 1000000000, /* ten million in the shop's currency */
+    STOCK_MAX = 100000000,        /* 0 is allowed: it shows a voucher that is sold out */
+};
+
 enum field_kind { FIELD_TEXT, FIELD_NUMBER, FIELD_INSTANT };
 
 /* The one list of a voucher's fields as they come in. */
@@ -24,10 +29,10 @@ static const struct field {
     F("title", TEXT, true, title, 1, 255)
     F("subTitle", TEXT, false, sub_title, 0, 255)
     F("rules", TEXT, false, rules, 0, 1024)
-    F("payValue", NUMBER, true, pay_value, 0, INT64_MAX)
-    F("actualValue", NUMBER, true, actual_value, 0, INT64_MAX)
+    F("payValue", NUMBER, true, pay_value, 1, PRICE_MAX_CENTS)
+    F("actualValue", NUMBER, true, actual_value, 1, PRICE_MAX_CENTS)
     F("type", NUMBER, false, type, 0, 1)
-    F("stock", NUMBER, true, stock, 0, INT32_MAX)
+    F("stock", NUMBER, true, stock, 0, STOCK_MAX)
     F("beginTime", INSTANT, true, begin_us, 0, 0)
     F("endTime", INSTANT, true, end_us, 0, 0)
 #undef F
@@ -146,6 +151,15 @@ static int64_t count_characters(const char *text)
     return n;
 }
 
+static bool out_of_range(struct voucher_draft *draft, const struct field *f)
+{
+    char what[64];
+
+    (void)snprintf(what, sizeof(what), "must be from %" PRId64 " to %" PRId64, f->min,
+                   f->max);
+    return wrong(draft, f->name, what);
+}
+
 static bool read_field(struct voucher_draft *draft, const struct field *f,
                        json_t *value)
 {
@@ -158,7 +172,7 @@ static bool read_field(struct voucher_draft *draft, const struct field *f,
             return wrong(draft, f->name, "must be a whole number");
         number = json_integer_value(value);
         if (number < f->min || number > f->max)
-            return wrong(draft, f->name, "is out of range");
+            return out_of_range(draft, f);
         memcpy(place, &number, sizeof(number));
         return true;
     }

@@ -177,6 +177,11 @@ static void a_sale_has_a_beginning_and_an_end(void **state)
 static void vouchers_are_checked(void **state)
 {
     static const char *const BAD[] = {
+        VOUCHER("100000001", "2022-10-09T00:00:00", "2042-10-09T00:00:00"),
+        "{\"title\":\"t\",\"payValue\":0,\"actualValue\":1,\"stock\":1,"
+        "\"beginTime\":\"2022-10-09T00:00:00\",\"endTime\":\"2042-10-09T00:00:00\"}",
+        "{\"title\":\"t\",\"payValue\":1,\"actualValue\":1000000001,\"stock\":1,"
+        "\"beginTime\":\"2022-10-09T00:00:00\",\"endTime\":\"2042-10-09T00:00:00\"}",
         VOUCHER("-1", "2022-10-09T00:00:00", "2042-10-09T00:00:00"),
         VOUCHER("2147483648", "2022-10-09T00:00:00", "2042-10-09T00:00:00"),
         VOUCHER("1.5", "2022-10-09T00:00:00", "2042-10-09T00:00:00"),
