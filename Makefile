@@ -347,6 +347,11 @@ lint: deps-test                                  ## layers, sizes, shell scripts
 clang:                                      ## the whole tree through clang, warnings as errors
 	@$(MAKE) --no-print-directory -j2 CC=clang WERROR=1 OUT=build/clang all tests
 
+.PHONY: analyze
+analyze: build/gen/stamp $(GEN)             ## clang's analyzer and cppcheck over every source
+	@tools/deps.sh analyze test
+	@CPPFLAGS='$(PREPROCESS)' tools/analyze.sh
+
 ##@ Rest
 .PHONY: help
 help:                                       ## this list

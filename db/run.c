@@ -225,7 +225,7 @@ static enum db_status read_all(struct db_conn *db, const bool *prepares)
 
 enum db_status db_run(struct db_conn *db)
 {
-    bool prepares[DB_BATCH_MAX];
+    bool prepares[DB_BATCH_MAX] = {false};
     enum db_status st;
 
     db_clear_results(db);

@@ -291,6 +291,7 @@ static enum exit_code measure(struct bench_locks *b,
         b->dir = dir;
         rc = run_parts(b, v->only);
         keep(b, dir, v->json);
+        b->dir = NULL;
         if (rc == EXIT_VALID && b->missed > 0)
             rc = EXIT_THRESHOLD;
     }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* check_order.c -- the orders in which the checker looks at things: calls by owner, to
  * put holds together; everything by lock, to judge it. */
+#include <assert.h>
 #include <stdlib.h>
 
 #include "loadtest/checks/checks.h"
@@ -104,6 +105,8 @@ bool check_next_lock(struct check *c, size_t *hold_at, size_t *refusal_at,
     const struct history_call *calls = c->h->calls;
     struct lock_view *lock = &c->lock;
 
+    assert(c->hold_count == 0 || c->holds != NULL);
+    assert(c->refusal_count == 0 || c->refusals != NULL);
     if (*call_at == c->h->call_count)
         return false;
     *lock = (struct lock_view){.name = calls[c->by_name[*call_at]].name,

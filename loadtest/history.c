@@ -159,11 +159,11 @@ void history_clear(struct history *h)
 
 void history_free(struct history *h)
 {
-    struct history_names *entry, *next;
+    struct history_names *entry = h->index, *next;
 
-    HASH_ITER(hh, h->index, entry, next)
-    {
-        HASH_DEL(h->index, entry);
+    HASH_CLEAR(hh, h->index); /* the entries stay, chained in the order they came */
+    for (; entry != NULL; entry = next) {
+        next = entry->hh.next;
         free(entry);
     }
     free(h->processes);

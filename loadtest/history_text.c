@@ -120,8 +120,8 @@ static bool read_dropped(struct history_process *process, const char *value)
 static bool read_system(struct parse *p)
 {
     struct history_process *process;
-    int64_t number;
-    uint32_t index;
+    int64_t number = 0;
+    uint32_t index = 0;
 
     if (!find_process(p, next_word(p), &index))
         return false;
@@ -282,8 +282,8 @@ static bool read_event(struct parse *p, int64_t at)
 {
     struct history_call *call;
     const char *word = next_word(p);
-    uint32_t process, name;
-    int64_t owner;
+    uint32_t process = 0, name;
+    int64_t owner = 0;
     int kind;
 
     if (strcmp(word, "fault") == 0)

@@ -5,6 +5,7 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 failed=0 file=
+# shellcheck disable=SC2016  # backquotes of Markdown
 while IFS= read -r word; do
     case $word in
         tests/*) file=$word; [ -f "$file" ] || { echo "check-security: there is no $file"; failed=1; } ;;

@@ -3,6 +3,8 @@
  *
  * The lock did as it promised; what the lease stands on did not.  That two worked at
  * the same time is what the orders suffer from all the same. */
+#include <assert.h>
+
 #include "loadtest/checks/checks.h"
 
 static bool meets(const struct hold *early, const struct hold *late)
@@ -34,13 +36,15 @@ void check_lease(struct check *c)
         for (int mode = 0; mode < 2; mode++) {
             const struct hold *early = longest[mode];
 
-            if (meets(early, hold))
-                check_violation(c, CHECK_lease,
-                                check_explain(c, early, early->invoke_ns,
-                                              hold->granted_ns, false),
-                                early->call, hold->call, early->invoke_ns,
-                                least(early->worked_ns, hold->worked_ns),
-                                "worked on after its lease, and another came in");
+            if (!meets(early, hold))
+                continue;
+            assert(early != NULL); /* nobody meets nobody */
+            check_violation(c, CHECK_lease,
+                            check_explain(c, early, early->invoke_ns,
+                                          hold->granted_ns, false),
+                            early->call, hold->call, early->invoke_ns,
+                            least(early->worked_ns, hold->worked_ns),
+                            "worked on after its lease, and another came in");
         }
         if (longest[own] == NULL || hold->worked_ns >= longest[own]->worked_ns)
             longest[own] = hold;

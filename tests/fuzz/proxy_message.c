@@ -33,6 +33,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         return 0;
     while (proxy_protocol_name(protocols) != NULL)
         protocols++;
+    fuzz_check(protocols > 0);
     s.protocol = (enum proxy_protocol)(data[0] % protocols);
     s.direction = data[0] & 0x80 ? PROXY_TO_CLIENT : PROXY_TO_SERVER;
     fuzz_check(scan(s, data + 2, size - 2, size) ==
