@@ -106,6 +106,7 @@ SERVICE_TESTS := $(patsubst tests/%.c,$(OUT)/tests/%,$(wildcard tests/service/te
 CLI_TESTS     := $(sort $(wildcard tests/cli/*.sh))
 CONFORMANCE   := $(OUT)/tests/conformance
 PRIMITIVES    := $(OUT)/tests/primitives
+LIAR          := $(OUT)/tests/liar
 INTEROP_PEER  := $(OUT)/tests/interop-peer
 PROGRAMS      := $(OUT)/seckilld $(OUT)/seckill
 # Loaded into a server that is not ours, so never with a sanitizer.
@@ -264,7 +265,7 @@ test: deps-test                                  ## everything: lint, all tests,
 
 .PHONY: tests conformance-program
 tests: $(PROGRAMS) $(WALL_CLOCK) lib $(UNIT_TESTS) $(SERVICE_TESTS) $(CONFORMANCE) ## build all test programs
-tests: $(PRIMITIVES) $(INTEROP_PEER)
+tests: $(PRIMITIVES) $(LIAR) $(INTEROP_PEER)
 conformance-program: $(CONFORMANCE) $(PRIMITIVES) $(OUT)/tests/unit/test_voucher_cache \
                      $(OUT)/tests/service/test_pool
 
@@ -289,6 +290,10 @@ CONFORMANCE_HELP := $(addprefix tests/conformance/,rig.c premise.c slots.c serve
 $(PRIMITIVES): $(call objects,$(call sources,tests/primitives) $(CONFORMANCE_HELP)) $(LIBRARY)
 	@mkdir -p $(@D)
 	$(call say,LINK)$(CC) $(LINK) -pie -o $@ $^ $(LIBS.test) $(LIBS.lock)
+
+$(LIAR): $(call objects,$(call sources,tests/liar)) $(LIBRARY)
+	@mkdir -p $(@D)
+	$(call say,LINK)$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(LIBS.test) $(LIBS.lock)
 
 $(INTEROP_PEER): $(call objects,$(call sources,tests/interop)) $(LIBRARY)
 	@mkdir -p $(@D)
