@@ -293,7 +293,7 @@ $(PRIMITIVES): $(call objects,$(call sources,tests/primitives) $(CONFORMANCE_HEL
 
 $(LIAR): $(call objects,$(call sources,tests/liar)) $(LIBRARY)
 	@mkdir -p $(@D)
-	$(call say,LINK)$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(LIBS.test) $(LIBS.lock)
+	$(call say,LINK)$(CC) $(LINK) -pie -o $@ $^ $(LIBS.test) $(LIBS.lock)
 
 $(INTEROP_PEER): $(call objects,$(call sources,tests/interop)) $(LIBRARY)
 	@mkdir -p $(@D)
