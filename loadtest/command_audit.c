@@ -43,6 +43,7 @@ static const struct setting settings[] = {
      .offset = AT(voucher),
      .meta = "N[,N...]",
      .group = "Options",
+     .shared = "voucher", /* as the wrk scripts ordered them */
      .help = "the vouchers, for a run that wrk made by hand and that has no run.json"},
     {.type = SETTING_SWITCH,
      .name = "json",
