@@ -242,10 +242,11 @@ static int on_request(struct mg_connection *conn)
     an = entry_empty_answer(&session->body);
     if (answer_request(conn, session, &rq, &an, start_ns)) {
         struct http *http = session->listener->http;
+        int listener = (int)session->listener->kind;
 
         an.closes = an.closes || !entry_wants_keep_alive(&head) ||
                     atomic_load(&http->is_draining) ||
-                    connections_are_crowded(http->connections, session->listener->kind);
+                    connections_are_crowded(http->connections, listener);
         send_answer(conn, session, &rq, &an);
     } else {
         session->is_over = true;
