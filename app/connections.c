@@ -182,6 +182,15 @@ void connections_remove(struct connections *cs, struct connection *c)
     (void)pthread_mutex_unlock(&cs->mutex);
 }
 
+/* What a client can do for long is told exactly, so that the longest is found; the rest of
+ * a request follows within microseconds. */
+static int64_t now_ns(enum connection_state state)
+{
+    bool is_exact = state == CONNECTION_HEAD || state == CONNECTION_BETWEEN;
+
+    return is_exact ? monotonic_ns() : monotonic_coarse_ns();
+}
+
 bool connection_enter(struct connection *c, enum connection_state state)
 {
     int before = CONNECTION_FREE;
@@ -189,7 +198,8 @@ bool connection_enter(struct connection *c, enum connection_state state)
     if (c == NULL)
         return true;
     before = atomic_load_explicit(&c->state, memory_order_relaxed);
-    atomic_store_explicit(&c->since_ns, monotonic_ns(), memory_order_relaxed);
+    if (state != CONNECTION_WORKING) /* which may not be ended, however long it takes */
+        atomic_store_explicit(&c->since_ns, now_ns(state), memory_order_relaxed);
     return before != CONNECTION_ENDED &&
            atomic_compare_exchange_strong(&c->state, &before, (int)state);
 }

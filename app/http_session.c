@@ -98,6 +98,9 @@ static const char *read_body(struct mg_connection *conn, struct session *session
     size_t ready = session->intake.length - rq->gate.head_bytes;
     size_t n = 0;
 
+    rq->body = "";
+    if (len == 0)
+        return NULL;
     *body = malloc(len + 1);
     if (*body == NULL)
         return "there is no memory for the body";

@@ -18,4 +18,8 @@ char *duration_format(int64_t ms, char *buffer, size_t size);
 /* The clock that durations are measured on: monotonic nanoseconds. */
 int64_t monotonic_ns(void);
 
+/* The same clock as of the last tick of the kernel, some milliseconds ago at most; it costs a
+ * fraction of the above. */
+int64_t monotonic_coarse_ns(void);
+
 #endif /* BASE_DURATION_H */

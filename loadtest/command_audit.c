@@ -44,7 +44,8 @@ static const struct setting settings[] = {
      .meta = "N[,N...]",
      .group = "Options",
      .shared = "voucher", /* as the wrk scripts ordered them */
-     .help = "the vouchers, for a run that wrk made by hand and that has no run.json"},
+     .help = "the vouchers of a run that wrk made by hand and that has no run.json; the wrk "
+             "scripts order the same variable's"},
     {.type = SETTING_SWITCH,
      .name = "json",
      .offset = AT(json),

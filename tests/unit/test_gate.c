@@ -15,6 +15,7 @@
 #include "app/gate_target.h"
 
 static struct gate_request head;
+static size_t bytes_length;
 static char *bytes; /* as large as what is judged, so that a sanitizer sees more */
 
 /* Judge `length` bytes. */
@@ -22,6 +23,7 @@ static struct gate_verdict judge_bytes(const char *from, size_t length)
 {
     free(bytes);
     bytes = malloc(length > 0 ? length : 1);
+    bytes_length = length;
     assert_non_null(bytes);
     memcpy(bytes, from, length);
     return gate_check(bytes, length, &head);
@@ -84,7 +86,8 @@ static void a_plain_request_is_let_in_and_split(void **state)
     assert_string_equal(head.headers[1].value, "b c");
     assert_int_equal(v.body_bytes, 12);
     assert_true(v.has_length && v.expects_continue);
-    assert_string_equal(bytes + v.head_bytes - 2, "\r\nGET / HT");
+    assert_int_equal(bytes_length - v.head_bytes, strlen("GET / HT"));
+    assert_memory_equal(bytes + v.head_bytes - 2, "\r\nGET / HT", 10);
     v = judge(HEADER("Content-Length: 0"));
     assert_true(v.status == 0 && v.has_length && v.body_bytes == 0);
     assert_null(head.query);

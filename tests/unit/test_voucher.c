@@ -133,7 +133,7 @@ static void the_wrong_field_is_named(void **state)
          TEN TEN TEN "1234567\xe4\xbb\xa3: no such field"},
         {"{\"title\":1}", "title: must be a text"},
         {"{\"title\":\"\"}", "title: is empty"},
-        {"{\"title\":\"t\",\"payValue\":-1}", "payValue: is out of range"},
+        {"{\"title\":\"t\",\"payValue\":-1}", "payValue: must be from 1 to 1000000000"},
         {"{\"title\":\"t\",\"payValue\":1.5}", "payValue: must be a whole number"},
         {"{\"title\":\"t\",\"payValue\":1,\"actualValue\":1}", "stock: is missing"},
         {"{\"title\":\"t\",\"title\":\"u\"}", "JSON: "},
