@@ -66,7 +66,7 @@ enum token_verdict {
     TOKEN_MALFORMED,   /* not 72 lower-case hex digits, or not of this form */
     TOKEN_OLD_FORM,    /* 48 hex digits, as tokens were before they expired */
     TOKEN_UNKNOWN_KEY, /* no key of this number is loaded */
-    TOKEN_FORGED,      /* its digits do not belong together */
+    TOKEN_FORGED,      /* its digits do not belong together, or no memory to tell */
     TOKEN_EXPIRED,     /* it was good once */
 };
 
