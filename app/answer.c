@@ -152,5 +152,7 @@ void answer_write(const struct request *rq, struct answer *an, bool closes,
         text_add(out, "Allow: %s\r\n", an->allow);
     if (an->location[0] != '\0')
         text_add(out, "Location: %s\r\n", an->location);
+    if (an->next[0] != '\0')
+        text_add(out, "Link: <%s>; rel=\"next\"\r\n", an->next);
     text_add(out, "\r\n%s", has_body(rq, an) ? an->body->bytes : "");
 }

@@ -8,7 +8,13 @@
 #include "app/routes.h"
 #include "app/voucher_json.h"
 
-enum { LIST_MAX = 500 };
+/* A voucher takes less than 10 KiB (its texts have at most 1534 characters, and JSON writes
+ * none with more than 6 bytes), so every page has at least one. */
+enum {
+    PAGE_DEFAULT = 20,       /* vouchers, unless ?limit= says how many */
+    PAGE_MAX = 100,          /* vouchers */
+    PAGE_MAX_BYTES = 63000,  /* of the body; with its head the answer is below 64 KiB */
+};
 
 static void refuse(const struct request *rq, struct answer *an, enum face face,
                    enum db_status st)
@@ -81,56 +87,122 @@ void api_voucher(const struct request *rq, struct answer *an)
     (void)snprintf(an->location, sizeof(an->location), "/api/v1/vouchers/%" PRId64, id);
 }
 
-/* Write the vouchers of a shop as an array.  False: the answer is written. */
-static bool list(const struct request *rq, struct answer *an, enum face face,
-                 int64_t shop_id, const char *before)
+/* Read one number of the query, if it is there.  False: it is not from 1 to `max`. */
+static bool read_number(const struct request *rq, const char *key, int64_t max,
+                        int64_t *out)
 {
-    struct db_conn *db;
+    char text[24];
+    int64_t number = 0;
+
+    if (!request_has_query(rq, key))
+        return true;
+    if (!request_query(rq, key, text, sizeof(text)) ||
+        ident_parse(text, &number) != NULL || number > max)
+        return false;
+    *out = number;
+    return true;
+}
+
+/* Which page the query asks for.  NULL: it is in `page`; else what is wrong. */
+static const char *read_page(const struct request *rq, struct voucher_page *page)
+{
+    page->limit = PAGE_DEFAULT;
+    page->text_bytes = PAGE_MAX_BYTES;
+    if (!read_number(rq, "limit", PAGE_MAX, &page->limit))
+        return "limit must be a number from 1 to 100";
+    if (!read_number(rq, "after", INT64_MAX, &page->after))
+        return "after must be the id of the last voucher seen, a number from 1";
+    return NULL;
+}
+
+/* Write as many of the rows as a page may have; how many. */
+static size_t write_rows(struct text *out, const struct db_conn *db, enum face face,
+                         int64_t limit, int64_t *last_id)
+{
+    size_t begin = out->len;
+    size_t row = 0;
+
+    for (; row < db_rows(db, 0) && (int64_t)row < limit; row++) {
+        size_t before = out->len;
+        struct voucher v = voucher_at(db, row);
+
+        text_add(out, "%s", row > 0 ? "," : "");
+        voucher_write(out, &v, face == FACE_API);
+        if (out->len - begin > PAGE_MAX_BYTES - sizeof("[]") && row > 0) {
+            text_cut(out, before);
+            break;
+        }
+        *last_id = v.id;
+    }
+    return row;
+}
+
+/* Write a page of vouchers as an array between these texts, and where the next one is. */
+static void list(const struct request *rq, struct answer *an, enum face face,
+                 struct voucher_page page, const char *before, const char *behind)
+{
+    int64_t limit = page.limit;
+    int64_t last_id = 0;
     enum db_status st;
+    size_t count = 0;
+    bool is_last = true;
 
     if (!take_db(rq, an, face))
-        return false;
-    db = rq->worker->db;
-    st = voucher_list(db, shop_id, LIST_MAX);
+        return;
+    page.limit++; /* one more, which says that there is a next page */
+    st = voucher_list(rq->worker->db, &page);
     if (st != DB_OK) {
         refuse(rq, an, face, st);
         worker_give_db(rq->worker);
-        return false;
+        return;
     }
     an->outcome = OUTCOME_ACCEPTED;
     answer_json(an, 200);
     text_add(an->body, "%s[", before);
-    for (size_t row = 0; row < db_rows(db, 0); row++) {
-        struct voucher v = voucher_at(db, row);
-
-        text_add(an->body, "%s", row > 0 ? "," : "");
-        voucher_write(an->body, &v, face == FACE_API);
-    }
-    text_add(an->body, "]");
+    count = write_rows(an->body, rq->worker->db, face, limit, &last_id);
+    is_last = count == db_rows(rq->worker->db, 0);
+    text_add(an->body, "]%s", behind);
     worker_give_db(rq->worker);
-    return true;
+    if (is_last)
+        return;
+    if (face == FACE_API && page.shop_id > 0)
+        (void)snprintf(an->next, sizeof(an->next),
+                       "%s?shop=%" PRId64 "&limit=%" PRId64 "&after=%" PRId64,
+                       rq->head->uri, page.shop_id, limit, last_id);
+    else
+        (void)snprintf(an->next, sizeof(an->next),
+                       "%s?limit=%" PRId64 "&after=%" PRId64, rq->head->uri, limit,
+                       last_id);
 }
 
+/* Keys of the query that it does not know are ignored, as the courses do it. */
 void api_voucher_list_course(const struct request *rq, struct answer *an)
 {
-    if (list(rq, an, FACE_COURSE, rq->number, "{\"success\":true,\"data\":"))
-        text_add(an->body, "}");
+    struct voucher_page page = {.shop_id = rq->number};
+    const char *wrong = read_page(rq, &page);
+
+    if (wrong != NULL)
+        answer_outcome(rq, an, FACE_COURSE, OUTCOME_BAD_REQUEST, wrong);
+    else
+        list(rq, an, FACE_COURSE, page, "{\"success\":true,\"data\":", "}");
 }
 
 void api_voucher_list(const struct request *rq, struct answer *an)
 {
-    char text[24];
-    int64_t shop_id = 0;
+    static const char *const KEYS[] = {"shop", "limit", "after", NULL};
+    struct voucher_page page = {0};
     const char *wrong = NULL;
 
-    if (request_query(rq, "shop", text, sizeof(text)))
-        wrong = ident_parse(text, &shop_id);
-    else if (rq->head->query != NULL)
-        wrong = "the only thing to ask for is ?shop=NUMBER";
+    if (!request_query_is_of(rq, KEYS))
+        wrong = "the query may have shop=NUMBER, limit=1 to 100 and after=NUMBER";
+    else if (!read_number(rq, "shop", INT64_MAX, &page.shop_id))
+        wrong = "shop must be a number from 1";
+    else
+        wrong = read_page(rq, &page);
     if (wrong != NULL)
         answer_outcome(rq, an, FACE_API, OUTCOME_BAD_REQUEST, wrong);
     else
-        (void)list(rq, an, FACE_API, shop_id, "");
+        list(rq, an, FACE_API, page, "", "");
 }
 
 /* Read the voucher and write the answer. */

@@ -62,10 +62,9 @@ static void send_answer(struct mg_connection *conn, struct session *session,
         note_end(session, CONNECTION_END_ANSWERED);
     if (session->is_over)
         mg_disable_connection_keep_alive(conn);
-    if (out->capacity > TEXT_KEPT) {
-        text_free(&session->head);
-        text_free(&session->body);
-    }
+    /* Each for itself: the head that answers a HEAD is short, and its body is not. */
+    text_shrink(&session->head, TEXT_KEPT);
+    text_shrink(&session->body, TEXT_KEPT);
 }
 
 /* Wait until the client has sent something more; how many bytes, or 0: nothing came until

@@ -15,22 +15,61 @@ const char *request_header(const struct request *rq, const char *name)
     return NULL;
 }
 
-bool request_query(const struct request *rq, const char *key, char *out, size_t size)
+/* The next part of a query, after its '&'; NULL: there is none. */
+static const char *next_part(const char *part)
 {
-    size_t key_len = strlen(key);
+    const char *p = strchr(part, '&');
+
+    return p != NULL ? p + 1 : NULL;
+}
+
+static bool is_key(const char *part, const char *key)
+{
+    size_t len = strlen(key);
+
+    return strcspn(part, "=&") == len && strncmp(part, key, len) == 0;
+}
+
+/* The part of the query with this key; NULL: there is none. */
+static const char *find_part(const struct request *rq, const char *key)
+{
     const char *p = rq->head->query;
 
+    while (p != NULL && *p != '\0' && !is_key(p, key))
+        p = next_part(p);
+    return p != NULL && *p != '\0' ? p : NULL;
+}
+
+bool request_has_query(const struct request *rq, const char *key)
+{
+    return find_part(rq, key) != NULL;
+}
+
+bool request_query(const struct request *rq, const char *key, char *out, size_t size)
+{
+    const char *part = find_part(rq, key);
+    const char *value = part != NULL ? part + strlen(key) : NULL;
+
     out[0] = '\0';
-    while (p != NULL && *p != '\0') {
-        if (strncmp(p, key, key_len) == 0 && p[key_len] == '=') {
-            p += key_len + 1;
-            if (gate_unescape(p, strcspn(p, "&"), out, size))
-                return true;
-            out[0] = '\0';
-            return false;
-        }
-        p = strchr(p, '&');
-        p = p != NULL ? p + 1 : NULL;
-    }
+    if (value == NULL || *value != '=')
+        return false;
+    if (gate_unescape(value + 1, strcspn(value + 1, "&"), out, size))
+        return true;
+    out[0] = '\0';
     return false;
+}
+
+bool request_query_is_of(const struct request *rq, const char *const *keys)
+{
+    const char *p = rq->head->query;
+
+    for (; p != NULL && *p != '\0'; p = next_part(p)) {
+        size_t i = 0;
+
+        while (keys[i] != NULL && !is_key(p, keys[i]))
+            i++;
+        if (keys[i] == NULL)
+            return false;
+    }
+    return true;
 }

@@ -36,6 +36,7 @@ struct answer {
     const char *refused;   /* why the token that came is not enough; NULL: none came,
                             * or it is */
     char location[64];     /* "": no such header */
+    char next[128];        /* the path and query of the next page; "": this is the last */
     bool is_replay;        /* accepted, but by an earlier request of the same id */
     bool closes;           /* the connection is not used again */
 };
@@ -46,6 +47,12 @@ const char *request_header(const struct request *rq, const char *name);
 /* Find `key` in the query and decode its value.  False: it is not there, or does not
  * fit, or is malformed; `out` is then "". */
 bool request_query(const struct request *rq, const char *key, char *out, size_t size);
+
+/* Is `key` in the query, whatever its value? */
+bool request_has_query(const struct request *rq, const char *key);
+
+/* Are all keys of the query among these, up to a NULL?  True where there is no query. */
+bool request_query_is_of(const struct request *rq, const char *const *keys);
 
 /* Answer with an outcome and nothing else.  `detail` is a sentence, or NULL. */
 void answer_outcome(const struct request *rq, struct answer *an, enum face face,

@@ -25,6 +25,22 @@ void text_clear(struct text *text)
         text->bytes[0] = '\0';
 }
 
+void text_shrink(struct text *text, size_t kept_bytes)
+{
+    if (text->capacity > kept_bytes)
+        text_free(text);
+    else
+        text_clear(text);
+}
+
+void text_cut(struct text *text, size_t len)
+{
+    if (text->broken || len >= text->len)
+        return;
+    text->len = len;
+    text->bytes[len] = '\0';
+}
+
 /* Make room for `more` bytes and a NUL. */
 static bool make_room(struct text *text, size_t more)
 {

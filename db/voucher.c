@@ -12,8 +12,8 @@
 
 #define VOUCHER_ROW                                                                    \
     "SELECT v.id, v.shop_id, v.title, v.sub_title, v.rules, v.pay_value,"              \
-    " v.actual_value, v.type, v.status, s.stock, " INSTANT("s.begin_time") ", "        \
-    INSTANT("s.end_time")                                                              \
+    " v.actual_value, v.type, v.status, s.stock, " INSTANT("s.begin_time")             \
+    " AS begin_us, " INSTANT("s.end_time") " AS end_us"                                \
     " FROM tb_voucher v JOIN tb_seckill_voucher s ON s.voucher_id = v.id "
 
 static const struct db_statement CREATE = {
@@ -40,11 +40,21 @@ static const struct db_statement FIND = {
     "i",
 };
 
+/* A voucher stays out if the texts of those before it reach $4 bytes, so that a page takes
+ * as much memory as its answer, not as much as `limit` of the longest texts do. */
+#define TEXT_BYTES                                                                     \
+    "octet_length(title) + coalesce(octet_length(sub_title), 0)"                       \
+    " + coalesce(octet_length(rules), 0)"
+
 static const struct db_statement LIST = {
     "voucher_list",
-    VOUCHER_ROW "WHERE v.status = 1 AND ($1 = 0 OR v.shop_id = $1)"
-                " ORDER BY v.id DESC LIMIT $2",
-    "ii",
+    "SELECT id, shop_id, title, sub_title, rules, pay_value, actual_value, type, status,"
+    " stock, begin_us, end_us FROM (SELECT *, sum(" TEXT_BYTES ")"
+    "  OVER (ORDER BY id DESC) - (" TEXT_BYTES ") AS bytes_before FROM ("
+    VOUCHER_ROW "WHERE v.status = 1 AND ($1 = 0 OR v.shop_id = $1) AND v.id < $2"
+    "  ORDER BY v.id DESC LIMIT $3) AS newest) AS counted"
+    " WHERE bytes_before < $4 ORDER BY id DESC",
+    "iiii",
 };
 
 enum voucher_phase voucher_phase_at(const struct voucher_window *window, int64_t now_us)
@@ -100,9 +110,12 @@ enum db_status voucher_find(struct db_conn *db, int64_t voucher_id)
     return db_run_one(db, &FIND, DB_VALUES(DB_INT(voucher_id)));
 }
 
-enum db_status voucher_list(struct db_conn *db, int64_t shop_id, int64_t limit)
+enum db_status voucher_list(struct db_conn *db, const struct voucher_page *page)
 {
-    return db_run_one(db, &LIST, DB_VALUES(DB_INT(shop_id), DB_INT(limit)));
+    return db_run_one(db, &LIST,
+                      DB_VALUES(DB_INT(page->shop_id),
+                                DB_INT(page->after > 0 ? page->after : INT64_MAX),
+                                DB_INT(page->limit), DB_INT(page->text_bytes)));
 }
 
 static const char *text_or_null(const struct db_conn *db, size_t row, int column)

@@ -41,10 +41,19 @@ enum db_status voucher_create(struct db_conn *db, const struct voucher *voucher,
 enum db_status voucher_find_window(struct db_conn *db, int64_t voucher_id,
                                    struct voucher_window *window, bool *found);
 
-/* Read one voucher, or the newest `limit` that are on offer in a shop (0: in all).
+/* Which vouchers to list. */
+struct voucher_page {
+    int64_t shop_id;    /* 0: of all shops */
+    int64_t after;      /* the id of the last one that was listed; 0: none was */
+    int64_t limit;      /* how many at most */
+    int64_t text_bytes; /* end before this, after the voucher whose texts bring the sum of
+                         * the texts' bytes to as many */
+};
+
+/* Read one voucher, or those on offer that belong to a page, the newest first.
  * OK: db_rows(db, 0) of them can be read with voucher_at(). */
 enum db_status voucher_find(struct db_conn *db, int64_t voucher_id);
-enum db_status voucher_list(struct db_conn *db, int64_t shop_id, int64_t limit);
+enum db_status voucher_list(struct db_conn *db, const struct voucher_page *page);
 struct voucher voucher_at(const struct db_conn *db, size_t row);
 
 #endif /* DB_VOUCHER_H */
