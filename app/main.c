@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "app/http.h"
+#include "app/privileges.h"
 #include "base/exit_codes.h"
 #include "lock/fault.h"
 
@@ -130,20 +131,35 @@ static void release_faults(void)
         (void)dlock_fault_release((dlock_fault_point)i);
 }
 
-static bool load_secrets(struct service *s, const struct config *c)
+static bool load_secrets(struct service *s, const struct config *c, uid_t owner)
 {
     char why[TOKEN_WHY_MAX];
 
-    if (!token_keys_load(c->token_key_file, geteuid(), &s->keys, why)) {
+    if (!token_keys_load(c->token_key_file, owner, &s->keys, why)) {
         log_error("cannot use --token-key-file=%s: %s", c->token_key_file, why);
         return false;
     }
-    return admin_access_open(&s->admin_access, c, geteuid());
+    return admin_access_open(&s->admin_access, c, owner);
+}
+
+/* A port below 1024 may need root, which nothing needs afterwards.  NULL: the log says why. */
+static struct http *listen_and_drop(struct service *service,
+                                    const struct privileges *privileges)
+{
+    struct http *http = NULL;
+
+    if (!privileges_raise(privileges))
+        return NULL;
+    http = http_start(service);
+    if (http != NULL && !privileges_drop(privileges))
+        _exit(EXIT_UNAVAILABLE); /* a request may be under way, and none may be as root */
+    return http;
 }
 
 static int serve(const struct config *c, const struct settings *settings)
 {
     struct service service = {0};
+    struct privileges privileges;
     struct http *http = NULL;
     int rc = EXIT_VALID;
     struct stopping *stopping = begin_to_hear();
@@ -158,12 +174,13 @@ static int serve(const struct config *c, const struct settings *settings)
     warn_of_exposed_admin(c);
     warn_of_exposed_orders(c);
     warn_of_long_waits(c);
-    if (!load_secrets(&service, c))
+    if (!privileges_find(&privileges, c->user) ||
+        !load_secrets(&service, c, privileges.uid) || !privileges_lower(&privileges))
         return EXIT_USAGE;
     rc = (int)service_open(&service, c, settings);
     if (rc != EXIT_VALID)
         goto out;
-    http = http_start(&service);
+    http = listen_and_drop(&service, &privileges);
     if (http == NULL) {
         rc = EXIT_UNAVAILABLE;
         goto out;
