@@ -86,9 +86,9 @@ check 'the terminal says how to get the page' \
     says "seckill check $records --html=" "$seckill" check "$records"
 check 'the lease that was outlived is found too' \
     says 'what did not hold: the work ends within its lease' "$seckill" check "$records"
-check 'a page that cannot be written is said: 70' \
+check 'a page that cannot be written is said: 73' \
     says "cannot write $work/none/x.html: No such file" \
-    status 70 "$seckill" check "$records" --html="$work/none/x.html"
+    status 73 "$seckill" check "$records" --html="$work/none/x.html"
 # As if the disk were full: no file may be larger than 1 KiB.
 full() (
     trap '' XFSZ
@@ -97,7 +97,7 @@ full() (
     return "${PIPESTATUS[0]}"
 )
 before=$(cksum <"$html")
-check 'so is a full disk' status 70 full
+check 'so is a full disk' status 73 full
 check 'and the old page stays, and nothing else' \
     test "$(cksum <"$html")$(ls "$html"*)" = "$before$html"
 
@@ -116,7 +116,7 @@ check 'a name that is no text does not reach the terminal' \
 check 'and is still JSON' says '"lock": "a�\[31m<b>�"' "$seckill" check "$work/strange" --json
 
 mkdir "$work/empty"
-check 'a directory without records is unknown: 2' status 2 "$seckill" check "$work/empty"
+check 'a directory without records is refused: 64' status 64 "$seckill" check "$work/empty"
 mkdir "$work/rubbish"
 head -c 100000 /dev/urandom >"$work/rubbish/x.dlockrec"
 check 'a file of rubbish makes it unknown, and is named: 2' \
