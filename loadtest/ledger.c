@@ -32,14 +32,29 @@ static void append(struct reading *r, struct ledger_entry entry)
     l->entries[l->count++] = entry;
 }
 
+/* A count of requests: digits alone, and few enough that the sum of all threads fits. */
+static bool read_count(const char *text, int64_t *out)
+{
+    enum { DIGITS_MAX = 15 };
+    size_t digits = strspn(text, "0123456789");
+
+    if (digits == 0 || digits > DIGITS_MAX || text[digits] != '\0')
+        return false;
+    *out = strtoll(text, NULL, 10);
+    return true;
+}
+
+/* The totals of a thread: "end", sent, answered, accepted, unanswered. */
 static bool take_end(struct reading *r, char **field)
 {
-    int64_t accepted = strtoll(field[3], NULL, 10);
-    int64_t unanswered = strtoll(field[4], NULL, 10);
+    int64_t sent, answered, accepted, unanswered;
 
+    if (!read_count(field[1], &sent) || !read_count(field[2], &answered) ||
+        !read_count(field[3], &accepted) || !read_count(field[4], &unanswered))
+        return false;
     r->ended = accepted == r->accepted && unanswered == r->unanswered;
-    r->ledger->sent += strtoll(field[1], NULL, 10);
-    r->ledger->answered += strtoll(field[2], NULL, 10);
+    r->ledger->sent += sent;
+    r->ledger->answered += answered;
     r->ledger->accepted += accepted;
     return true;
 }

@@ -124,9 +124,12 @@ static int64_t start_buying(const char *lock)
 {
     int64_t voucher = rig_voucher(STOCK);
 
-    /* Two connections for six buyers, so that some wait for one at every moment. */
+    /* Two connections for six buyers, so that some wait for one at every moment.  A Redis
+     * that hung runs an acquire that was given up when it goes on, and its user's lock
+     * stays for the lease, which is therefore far below the time that is waited for. */
     service = RIG_START(lock, "--statement-timeout=1s", "--redis-timeout=500ms",
-                        "--database-connections=2");
+                        "--database-connections=2", "--lock-lease=3s",
+                        "--idle-transaction-timeout=2s");
     memset(buyers, 0, sizeof(buyers));
     for (int i = 0; i < BUYERS; i++) {
         buyers[i].voucher = voucher;

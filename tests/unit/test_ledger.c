@@ -93,6 +93,22 @@ static void nor_if_one_of_two_has_no_end(void **state)
     ledger_free(&ledger);
 }
 
+/* Two threads' totals that would overflow when they are added, and others that are none. */
+static void totals_that_are_no_counts_are_refused(void **state)
+{
+    static const char *const BAD[] = {
+        "end\t9223372036854775807\t0\t0\t0\n", "end\t-1\t0\t0\t0\n",
+        "end\t1e3\t0\t0\t0\n", "end\t\t0\t0\t0\n", "end\t0\t0\t0\t0x1\n"};
+
+    for (size_t i = 0; i < sizeof(BAD) / sizeof(BAD[0]); i++) {
+        struct ledger ledger;
+
+        put(state, "ledger-1.tsv", BAD[i]);
+        assert_false(ledger_read(&ledger, *state));
+        ledger_free(&ledger);
+    }
+}
+
 static void nor_if_the_end_does_not_add_up(void **state)
 {
     struct ledger ledger;
@@ -133,6 +149,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(without_an_end_it_is_not, make_dir, remove_dir),
         cmocka_unit_test_setup_teardown(nor_with_half_a_line, make_dir, remove_dir),
         cmocka_unit_test_setup_teardown(nor_if_one_of_two_has_no_end, make_dir,
+                                        remove_dir),
+        cmocka_unit_test_setup_teardown(totals_that_are_no_counts_are_refused, make_dir,
                                         remove_dir),
         cmocka_unit_test_setup_teardown(nor_if_the_end_does_not_add_up, make_dir,
                                         remove_dir),
