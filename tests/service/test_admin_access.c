@@ -33,7 +33,7 @@ static const char *path_of(const struct route *r)
 
     (void)snprintf(path, sizeof(path), "%.*s%s",
                    brace != NULL ? (int)(brace - r->path) : (int)strlen(r->path),
-                   r->path, brace != NULL ? "lock:order:1" : "");
+                   r->path, brace != NULL ? "lock:admin-access" : "");
     return path;
 }
 
