@@ -87,7 +87,7 @@ check 'the terminal says how to get the page' \
 check 'the lease that was outlived is found too' \
     says 'what did not hold: the work ends within its lease' "$seckill" check "$records"
 check 'a page that cannot be written is said: 73' \
-    says "cannot write $work/none/x.html (--html): No such file" \
+    says "cannot write $work/none/x.html [(]--html[)]: No such file" \
     status 73 "$seckill" check "$records" --html="$work/none/x.html"
 # As if the disk were full: no file may be larger than 1 KiB.
 full() (
