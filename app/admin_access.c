@@ -11,7 +11,8 @@
 #include "base/log.h"
 #include "base/secret.h"
 
-bool admin_access_open(struct admin_access *a, const struct config *c, uid_t owner)
+enum exit_code admin_access_open(struct admin_access *a, const struct config *c,
+                                 uid_t owner)
 {
     char why[SECRET_WHY_MAX];
     int port = 0;
@@ -19,15 +20,15 @@ bool admin_access_open(struct admin_access *a, const struct config *c, uid_t own
     *a = (struct admin_access){.hosts = c->admin_host};
     (void)config_parse_address(c->admin_listen, a->own_host, &port);
     if (!admin_token_make(c->admin_token_path)) {
-        log_error("cannot make --admin-token-file=%s: %s; `seckill seed` makes it where "
+        log_error("cannot write --admin-token-file=%s: %s; `seckill seed` makes it where "
                   "the service may only read",
                   c->admin_token_path, strerror(errno));
-        return false;
+        return EXIT_CANNOT_WRITE;
     }
     if (admin_token_read(c->admin_token_path, owner, a->token, why))
-        return true;
+        return EXIT_VALID;
     log_error("cannot use --admin-token-file=%s: %s", c->admin_token_path, why);
-    return false;
+    return EXIT_USAGE;
 }
 
 /* The Host without its port: `len` bytes of it. */

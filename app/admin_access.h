@@ -16,6 +16,7 @@
 
 #include "app/config.h"
 #include "base/admin_token.h"
+#include "base/exit_codes.h"
 
 struct admin_access {
     char token[ADMIN_TOKEN_LEN + 1];
@@ -24,7 +25,7 @@ struct admin_access {
     char own_host[64];  /* the address that is listened on */
 };
 
-/* What a request says of where it comes from; NULL: it says nothing. */
+/* The headers that tell where a request comes from; NULL: the header is missing. */
 struct admin_origin {
     const char *host;
     const char *origin;
@@ -40,8 +41,10 @@ enum admin_verdict {
 };
 
 /* Read the file of the admin token, or make it with mode 0600 and a random token where
- * there is none; it must belong to `owner` or to root.  False: the log says why. */
-bool admin_access_open(struct admin_access *a, const struct config *c, uid_t owner);
+ * there is none; it must belong to `owner` or to root.  EXIT_CANNOT_WRITE: there is none,
+ * and it cannot be made; EXIT_USAGE: it cannot be used; the log says why. */
+enum exit_code admin_access_open(struct admin_access *a, const struct config *c,
+                                 uid_t owner);
 
 /* May this request be answered?  `token` is what stands behind Bearer, NULL: nothing.  The
  * token is compared last, in a time that does not depend on where it is wrong. */

@@ -22,8 +22,8 @@ static dlock_status make_places(struct admission *a)
                : dlock_semaphore_set(a->prims, c->admission_name, c->admission_limit);
 }
 
-/* They were made before, by a process that may have been given another number, or may
- * have died in there. */
+/* An earlier process made the permits; that process may have had another limit, or may have
+ * died with permits in its hands. */
 static dlock_status tell_what_is_left(struct admission *a)
 {
     const struct config *c = a->config;

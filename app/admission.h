@@ -15,7 +15,7 @@
 
 struct admission; /* opaque */
 
-/* What an order that is inside keeps. */
+/* The permit of an order that was let in. */
 struct admission_place {
     dlock_permit permit; /* of permits */
 };

@@ -117,7 +117,7 @@ static bool has_body(const struct request *rq, const struct answer *an)
     return an->body->len > 0 && (method == NULL || strcmp(method, "HEAD") != 0);
 }
 
-/* What is wrong with the token, as RFC 6750 has it: the face of the courses has no body to
+/* The fault of the token, in the words of RFC 6750: the face of the courses has no body to
  * say it in. */
 static void write_challenge(const struct answer *an, struct text *out)
 {

@@ -34,9 +34,10 @@ WORDS(config_unlock_at, "after-commit", "before-commit")
 WORDS(config_level_at, "debug", "info", "warn", "error")
 
 static const struct setting SETTINGS[] = {
-#define SETTING(type, ctype, field, name, fallback, meta, choices, min, max, in, help) \
+#define SETTING(type, ctype, field, name, fallback, meta, choices, min, max, in, help, \
+                output)                                                                \
     {SETTING_##type, name, offsetof(struct config, field), fallback, meta, choices,    \
-     min,            max,  in,                             help,     NULL, SETTING_WRITES_NOTHING},
+     min, max, in, help, NULL, SETTING_WRITES_##output},
 #include "app/config.def"
 #undef SETTING
 };
@@ -53,7 +54,7 @@ const struct setting_program config_program = {
         "SIGTERM after it has answered the requests in flight. Exit status: 0 stopped, 64 "
         "the command line, a variable or the settings file is wrong, 69 a store did not "
         "answer or a port is taken, 70 requests were in flight when --drain-timeout was "
-        "over.",
+        "over, 73 --record or the admin token cannot be written.",
     .settings = SETTINGS,
     .count = sizeof(SETTINGS) / sizeof(SETTINGS[0]),
     .max_operands = 0,
@@ -143,7 +144,7 @@ static bool is_address(const char *flag, const char *text)
     return false;
 }
 
-/* What a process calls itself goes into rows, JSON and metrics. */
+/* The name of the process goes into rows, JSON and metrics. */
 static bool is_process_name(const char *name)
 {
     size_t n = strspn(name, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"

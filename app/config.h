@@ -11,15 +11,16 @@
 
 enum { CONFIG_PROCESS_MAX = 63, CONFIG_FRONTS_MAX = 32, CONFIG_PATH_MAX = 4096 };
 
-/* What counts the orders that are let in. */
+/* The counter of the orders that are let in. */
 enum config_admission { ADMISSION_NONE, ADMISSION_SEMAPHORE, ADMISSION_PERMITS };
 
 struct config {
-#define SETTING(type, ctype, field, name, fallback, meta, choices, min, max, in, help) \
+#define SETTING(type, ctype, field, name, fallback, meta, choices, min, max, in, help, \
+                output)                                                                \
     ctype field;
 #include "app/config.def"
 #undef SETTING
-    /* What follows from them. */
+    /* Derived from the settings. */
     char process_name[CONFIG_PROCESS_MAX + 1];
     uint32_t fronts[CONFIG_FRONTS_MAX]; /* network order */
     size_t front_count;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* connections.c -- every client connection of the process, and what it is doing. */
+/* connections.c -- every client connection of the process, and its state. */
 #include "app/connections.h"
 
 #include <arpa/inet.h>
@@ -124,7 +124,7 @@ bool connections_are_crowded(struct connections *cs, int listener)
            cs->limits.open[listener];
 }
 
-/* It is no more; the mutex is held. */
+/* Count the connection as closed; the mutex is held. */
 static void forget(struct connections *cs, struct connection *c)
 {
     int state = atomic_load(&c->state);
@@ -182,8 +182,8 @@ void connections_remove(struct connections *cs, struct connection *c)
     (void)pthread_mutex_unlock(&cs->mutex);
 }
 
-/* What a client can do for long is told exactly, so that the longest is found; the rest of
- * a request follows within microseconds. */
+/* A state in which a client can stay for long begins at the exact time, so that the oldest
+ * connection is found; the other states of a request follow within microseconds. */
 static int64_t now_ns(enum connection_state state)
 {
     bool is_exact = state == CONNECTION_HEAD || state == CONNECTION_BETWEEN;

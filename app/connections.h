@@ -19,7 +19,7 @@
 
 #include "app/text.h"
 
-/* What a connection is doing. */
+/* The states of a connection. */
 #define CONNECTION_STATES(X)                                                           \
     X(NEW, "no-request-yet", true)                                                     \
     X(HEAD, "head-arriving", true)                                                     \
@@ -91,7 +91,7 @@ struct connection *connections_find(struct connections *cs, int fd);
  * afterwards.  NULL is fine. */
 void connections_remove(struct connections *cs, struct connection *c);
 
-/* It does something else from now on.  False: it was ended; nothing may be worked for it.
+/* Change the state.  False: the connection was ended; no request of it may be worked on.
  * NULL is fine, and true. */
 bool connection_enter(struct connection *c, enum connection_state state);
 

@@ -23,7 +23,7 @@ void entry_refuse_head(const struct request *rq, struct answer *an);
 bool entry_wants_keep_alive(const struct gate_request *head);
 
 /* Count an answer of the orders listener by its outcome, also if it was refused early.
- * One thread at a time for a cell. */
+ * Only one thread at a time may use a cell. */
 void entry_count(struct metrics_cell *cell, const struct gate_request *head,
                  const struct answer *an, int64_t start_ns);
 

@@ -36,7 +36,7 @@ struct gate_request {
     size_t header_count;
 };
 
-/* What the gate found. */
+/* The verdict of the gate on one request. */
 struct gate_verdict {
     int status;          /* 0: let in; otherwise what to answer */
     const char *why;     /* a sentence that says what is accepted, if it is not let in */

@@ -10,7 +10,8 @@
 
 #define DIGITS "0123456789"
 #define LETTERS "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
-/* What RFC 3986 allows in a path beside escapes and ';', which nothing here needs. */
+/* The characters that RFC 3986 allows in a path, without escapes and without ';', which no
+ * route needs. */
 #define PATH_BYTES LETTERS DIGITS "-._~!$&'()*+,=:@/"
 /* The same for a query, without the '&' between its parts and the '=' in them. */
 #define QUERY_NAME_BYTES LETTERS DIGITS "-._~"
@@ -158,8 +159,8 @@ static const char *check_query(const char *query)
     }
 }
 
-/* What RFC 3986 allows, without escapes, and without what makes two paths mean the same:
- * parts that begin with a dot, and empty parts. */
+/* A path of characters that RFC 3986 allows, without escapes.  Parts that begin with a dot
+ * and empty parts are refused too: with them two different paths mean the same. */
 static bool is_plain_path(const char *path)
 {
     return path[0] == '/' && path[strspn(path, PATH_BYTES)] == '\0' &&

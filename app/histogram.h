@@ -21,7 +21,7 @@ struct histogram {
     atomic_uint_fast64_t sum_us;
 };
 
-/* What was read of one or more histograms. */
+/* The sum of one or more histograms. */
 struct histogram_sum {
     uint64_t buckets[HISTOGRAM_BUCKETS];
     uint64_t sum_us;

@@ -83,7 +83,7 @@ static bool start_listener(struct http *http, enum listener_kind kind,
     return true;
 }
 
-/* What the file descriptors that there are allow. */
+/* The connections that the file descriptors of this process allow. */
 static bool plan_connections(struct http *http)
 {
     const struct config *c = http->service->config;

@@ -25,7 +25,7 @@
 
 enum { TEXT_KEPT = 16384 }; /* a larger answer's memory is given back at once */
 
-/* What the thread of a connection has; nothing in it is allocated while no request is. */
+/* The memory of a connection's thread; nothing in it is allocated between requests. */
 struct session {
     struct listener *listener;
     struct intake intake;    /* what civetweb has in its buffer */
@@ -277,7 +277,8 @@ static void answer_unparsed(struct mg_connection *conn, struct session *session,
     send_answer(conn, session, &rq, &an);
 }
 
-/* What civetweb itself refuses: heads that it cannot parse, or that do not come. */
+/* The requests that civetweb itself refuses: heads that it cannot parse, or that come too
+ * late. */
 static int on_error(struct mg_connection *conn, int status, const char *why)
 {
     struct session *session = mg_get_thread_pointer(conn);

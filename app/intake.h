@@ -22,7 +22,7 @@
 
 #include "app/connections.h"
 
-/* What civetweb has in its buffer; a zeroed struct is empty. */
+/* The bytes that civetweb has in its buffer; a zeroed struct is empty. */
 struct intake {
     char *bytes; /* owned; memory is taken when the first byte comes */
     size_t length;
@@ -35,7 +35,7 @@ struct intake {
 /* From now on this thread's poll() and recv() tell `in`; NULL: nobody. */
 void intake_watch(struct intake *in);
 
-/* What this thread accepts from now on are connections of that listener. */
+/* This thread accepts connections of that listener from now on. */
 void intake_accept(struct connections *connections, int listener);
 
 /* The first `count` bytes are done with; with more than there are, all of them. */

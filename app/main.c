@@ -14,9 +14,10 @@
 #include "app/http.h"
 #include "app/privileges.h"
 #include "base/exit_codes.h"
+#include "base/outputs.h"
 #include "lock/fault.h"
 
-/* What the thread that waits for signals and main() share. */
+/* Shared by main() and the thread that waits for signals. */
 struct stopping {
     sigset_t signals;
     sem_t asked;        /* posted by the first signal after the start */
@@ -24,7 +25,8 @@ struct stopping {
 };
 
 /* A signal during the start ends the process at once: nothing is in flight then, and an
- * attempt to reach a store may last for seconds.  So does a second signal while it stops. */
+ * attempt to reach a store may last for seconds.  A second signal during the stop ends the
+ * process at once too. */
 static void *hear_signals(void *arg)
 {
     struct stopping *stopping = arg;
@@ -41,8 +43,8 @@ static void *hear_signals(void *arg)
     _exit(128 + number);
 }
 
-/* Threads inherit the mask, so only one hears the signals.  It lives as long as the process,
- * and so does what it reads. */
+/* Threads inherit the mask, so only one thread hears the signals.  That thread and the struct
+ * that it reads live as long as the process. */
 static struct stopping *begin_to_hear(void)
 {
     static struct stopping stopping;
@@ -89,7 +91,7 @@ static void warn_of_exposed_admin(const struct config *c)
                  c->admin_listen, c->allow_faults ? " and arm faults" : "");
 }
 
-/* A proxy whose address is not known here is bounded as one client, if at all. */
+/* The connections of a proxy that --front does not name are bounded as those of one client. */
 static void warn_of_exposed_orders(const struct config *c)
 {
     if (strncmp(c->listen, "127.", 4) != 0 && c->front == NULL &&
@@ -131,18 +133,37 @@ static void release_faults(void)
         (void)dlock_fault_release((dlock_fault_point)i);
 }
 
-static bool load_secrets(struct service *s, const struct config *c, uid_t owner)
+static enum exit_code load_secrets(struct service *s, const struct config *c, uid_t owner)
 {
     char why[TOKEN_WHY_MAX];
 
     if (!token_keys_load(c->token_key_file, owner, &s->keys, why)) {
         log_error("cannot use --token-key-file=%s: %s", c->token_key_file, why);
-        return false;
+        return EXIT_USAGE;
     }
     return admin_access_open(&s->admin_access, c, owner);
 }
 
-/* A port below 1024 may need root, which nothing needs afterwards.  NULL: the log says why. */
+/* The secrets are read by the user that started the process; the record is written by the
+ * one that it becomes. */
+static enum exit_code prepare_files(struct service *s, const struct config *c,
+                                    const struct settings *settings,
+                                    const struct privileges *privileges)
+{
+    enum exit_code rc = load_secrets(s, c, privileges->uid);
+    char why[OUTPUTS_WHY_MAX];
+
+    if (rc != EXIT_VALID)
+        return rc;
+    if (!privileges_lower(privileges))
+        return EXIT_USAGE;
+    if (outputs_are_possible(settings, c, why))
+        return EXIT_VALID;
+    log_error("%s", why);
+    return EXIT_CANNOT_WRITE;
+}
+
+/* A port below 1024 may need root; no later step does.  NULL: the log says why. */
 static struct http *listen_and_drop(struct service *service,
                                     const struct privileges *privileges)
 {
@@ -174,9 +195,11 @@ static int serve(const struct config *c, const struct settings *settings)
     warn_of_exposed_admin(c);
     warn_of_exposed_orders(c);
     warn_of_long_waits(c);
-    if (!privileges_find(&privileges, c->user) ||
-        !load_secrets(&service, c, privileges.uid) || !privileges_lower(&privileges))
+    if (!privileges_find(&privileges, c->user))
         return EXIT_USAGE;
+    rc = (int)prepare_files(&service, c, settings, &privileges);
+    if (rc != EXIT_VALID)
+        return rc;
     rc = (int)service_open(&service, c, settings);
     if (rc != EXIT_VALID)
         goto out;

@@ -16,7 +16,7 @@
 #include "db/pool.h"
 #include "lock/dlock.h"
 
-/* Who let a request go no further. */
+/* The part of the service that stopped an order. */
 #define METRICS_LAYERS(X)                                                              \
     X(ADMISSION, "admission")                                                          \
     X(LOCK, "lock")                                                                    \

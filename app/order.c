@@ -392,7 +392,7 @@ static enum outcome transact(struct attempt *a)
     return outcome;
 }
 
-/* What happens while the lock is held. */
+/* The part of an order that runs while the lock is held. */
 static enum outcome sell(struct attempt *a)
 {
     enum outcome outcome = reach(a, DLOCK_FAULT_AFTER_ACQUIRE);
@@ -400,7 +400,7 @@ static enum outcome sell(struct attempt *a)
     return outcome == OUTCOME_ACCEPTED ? transact(a) : outcome;
 }
 
-/* What happens while the order is let in. */
+/* The part of an order that runs after its admission. */
 static enum outcome sell_locked(struct attempt *a)
 {
     enum outcome outcome = lock(a);

@@ -12,7 +12,7 @@ struct order_request {
     bool is_named_by_client; /* the id came with the request, so it may come again */
 };
 
-/* What an accepted request got. */
+/* The order that an accepted request got. */
 struct order_placed {
     int64_t order_id;
     bool is_replay; /* an earlier request of the same id did, and this one sold nothing */

@@ -20,7 +20,7 @@ struct outcome_info {
     const char *course_message;
 };
 
-/* What is written about an outcome in the list.  Static. */
+/* The entry of an outcome in the list.  Static. */
 const struct outcome_info *outcome_info(enum outcome outcome);
 
 /* Is it worth trying again in a moment?  Such answers carry Retry-After. */

@@ -6,7 +6,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* One thread. */
+/* Used by one thread. */
 struct patience {
     int64_t begin_ns;
     int64_t end_ns;
@@ -14,7 +14,7 @@ struct patience {
     int64_t pause_ms;
 };
 
-/* It lasts for `allowed_ms` from now on, for all stores together. */
+/* Attempts may take `allowed_ms` from now on, for all stores together. */
 void patience_begin(struct patience *p, int64_t allowed_ms);
 
 /* A store did not answer, and `why` says how that came out: pause, and true if it may be
@@ -22,7 +22,7 @@ void patience_begin(struct patience *p, int64_t allowed_ms);
  * for, why, and for how much longer.  False: the time is up. */
 bool patience_wait(struct patience *p, const char *store, const char *why);
 
-/* How long it has lasted, in whole seconds. */
+/* The time since patience_begin(), in whole seconds. */
 int64_t patience_seconds(const struct patience *p);
 
 #endif /* APP_PATIENCE_H */

@@ -22,7 +22,7 @@ enum { READINESS_SAID_MAX = 400 };
 
 struct readiness; /* opaque */
 
-/* What the probes said last. */
+/* The last answers of the probes. */
 struct readiness_report {
     bool is_ready;                       /* both are "ok" */
     char locks[READINESS_SAID_MAX];      /* "ok", or what is wrong */

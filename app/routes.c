@@ -77,7 +77,7 @@ static const char *methods_of(const struct route *r)
     return strcmp(r->method, "GET") == 0 ? "GET, HEAD" : r->method;
 }
 
-/* What is allowed where this route stands beside one that GETs. */
+/* The methods of a path that has this route and a route for GET. */
 static const char *both_methods(const struct route *r)
 {
     return strcmp(r->method, "DELETE") == 0 ? "GET, HEAD, DELETE" : "GET, HEAD, POST";

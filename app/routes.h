@@ -10,7 +10,7 @@ typedef void route_handler(const struct request *rq, struct answer *an);
 
 enum listener_kind { LISTENER_ORDERS, LISTENER_ADMIN };
 
-/* What a request must prove. */
+/* The token that a route asks for. */
 enum route_need {
     NEED_NOTHING,
     NEED_BUYER,    /* a token of this role, which says whose request it is */

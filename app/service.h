@@ -39,7 +39,7 @@ struct service {
     struct slots *slots[2];          /* of each listener */
 };
 
-/* What a request in progress works with; slots.h hands them out. */
+/* The memory and the connections for one request in progress; slots.h hands workers out. */
 struct worker {
     struct service *service;
     struct db_conn *db; /* between worker_take_db() and worker_give_db(); else NULL */
@@ -69,7 +69,7 @@ void worker_free(struct worker *w);
  *   DATABASE_BUSY  the time passed; the log says so
  *   UNAVAILABLE    PostgreSQL does not answer; the log says what was said */
 enum outcome worker_take_db(struct worker *w);
-/* What a run on w->db that failed means for the client, where no COMMIT was sent: INTERNAL
+/* The outcome for the client after a failed run on w->db, where no COMMIT was sent: INTERNAL
  * or UNAVAILABLE.  The log says why. */
 enum outcome worker_db_failed(struct worker *w, enum db_status st);
 /* Give it back; nothing happens if there is none.  An open transaction is rolled back. */

@@ -61,6 +61,15 @@ static void leave_queue(struct slots *s, struct waiter *me)
     s->waiting--;
 }
 
+/* `me` must be out of the queue before its function returns: slots_give() takes it out, or
+ * leave_queue() does. */
+static void enter_queue(struct slots *s, struct waiter *me)
+{
+    *s->last = me;
+    s->last = &me->next;
+    s->waiting++;
+}
+
 /* Wait for one that is given back; the mutex is held. */
 static struct worker *wait_for_one(struct slots *s, int64_t wait_ms)
 {
@@ -80,9 +89,7 @@ static struct worker *wait_for_one(struct slots *s, int64_t wait_ms)
         deadline.tv_sec++;
         deadline.tv_nsec -= 1000000000;
     }
-    *s->last = &me;
-    s->last = &me.next;
-    s->waiting++;
+    enter_queue(s, &me);
     while (me.worker == NULL && rc != ETIMEDOUT)
         rc = pthread_cond_timedwait(&me.given, &s->mutex, &deadline);
     if (me.worker == NULL) {

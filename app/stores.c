@@ -136,7 +136,7 @@ static enum attempt_answer try_admission(struct service *s, char why[WHY_MAX])
     return judge_lock(st, why);
 }
 
-/* What a connection that is not there means. */
+/* Judge the error of a connection that could not be made. */
 static enum attempt_answer judge_connection(const struct db_conn *db, char why[WHY_MAX])
 {
     (void)snprintf(why, WHY_MAX, "%s", db_error(db));

@@ -42,7 +42,7 @@ static int64_t peek(const struct voucher_slot *slot, int64_t voucher_id,
     return monotonic_ns() - read_ns;
 }
 
-/* One thread at a time: the one that set is_being_read. */
+/* Only the thread that set is_being_read calls this. */
 static void fill(struct voucher_slot *slot, const struct voucher_window *window,
                  int64_t read_ns)
 {

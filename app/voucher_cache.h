@@ -27,7 +27,7 @@ enum {
     VOUCHER_CACHE_OLD_MS = 2000,
 };
 
-/* What is known of one voucher, and who is reading it. */
+/* The cached facts of one voucher, and the state of its read. */
 struct voucher_slot {
     alignas(64) _Atomic uint64_t version; /* odd while the four below change */
     _Atomic int64_t voucher_id;

@@ -6,7 +6,7 @@
 #include "app/text.h"
 #include "db/voucher.h"
 
-/* What was read, and what its texts point into. */
+/* A voucher that was read from JSON, and the memory that its texts point into. */
 struct voucher_draft {
     struct voucher voucher;
     void *json;

@@ -42,7 +42,7 @@ void settings_complain(const struct settings *s, const char *fmt, ...)
 
 void *settings_keep(struct settings *s, size_t size)
 {
-    struct kept *kept = malloc(sizeof *kept + size);
+    struct kept *kept = calloc(1, sizeof *kept + size);
 
     if (!kept)
         abort();

@@ -17,6 +17,8 @@ static const struct stock_guard *const GUARDS[] = {
 
 enum { GUARD_COUNT = sizeof(GUARDS) / sizeof(GUARDS[0]) };
 
+const struct db_statement guard_begin = {"order_begin", "BEGIN", ""};
+
 const struct stock_guard *guard_at(size_t i)
 {
     return i < GUARD_COUNT ? GUARDS[i] : NULL;
@@ -38,11 +40,17 @@ const char *guard_name_at(size_t i)
 enum guard_answer guard_take_row(struct db_conn *db, const struct db_statement *take,
                                  const struct db_value *values, struct guard_sale *sale)
 {
-    sale->status = db_run_one(db, take, values);
+    const size_t answer = sale->begins ? 1 : 0;
+
+    if (sale->begins)
+        db_queue(db, &guard_begin, NULL);
+    sale->begins = false;
+    db_queue(db, take, values);
+    sale->status = db_run(db);
     if (sale->status != DB_OK)
         return GUARD_FAILED;
-    if (db_rows(db, 0) == 0)
+    if (db_rows(db, answer) == 0)
         return GUARD_SOLD_OUT;
-    (void)snprintf(sale->xid, sizeof(sale->xid), "%s", db_text(db, 0, 0, 0));
+    (void)snprintf(sale->xid, sizeof(sale->xid), "%s", db_text(db, answer, 0, 0));
     return GUARD_TAKEN;
 }

@@ -18,6 +18,7 @@ struct guard_sale {
     int64_t stock;         /* as read; untouched by guards that do not read */
     int64_t version;       /* the same */
     int64_t fence;         /* of the lease that it is sold under; 0: there is none */
+    bool begins;           /* the take sends BEGIN ahead of its first statement */
     char xid[DB_XID_MAX];  /* set by the take: the transaction's number */
     enum db_status status; /* set when the answer is GUARD_FAILED */
 };
@@ -43,8 +44,12 @@ struct stock_guard {
     enum guard_answer (*take)(struct db_conn *db, struct guard_sale *sale);
 };
 
+/* BEGIN: the first statement of every sale. */
+extern const struct db_statement guard_begin;
+
 /* Run a take that answers the transaction's number in one row, or no row if it found
- * nothing to take.  TAKEN, SOLD_OUT or FAILED. */
+ * nothing to take.  If sale->begins, BEGIN goes ahead in the same round trip, and
+ * sale->begins is false afterwards.  TAKEN, SOLD_OUT or FAILED. */
 enum guard_answer guard_take_row(struct db_conn *db, const struct db_statement *take,
                                  const struct db_value *values,
                                  struct guard_sale *sale);

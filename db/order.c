@@ -8,7 +8,6 @@
 
 #include "base/duration.h"
 
-static const struct db_statement BEGIN = {"order_begin", "BEGIN", ""};
 static const struct db_statement COMMIT = {"order_commit", "COMMIT", ""};
 static const struct db_statement ROLLBACK = {"order_rollback", "ROLLBACK", ""};
 
@@ -75,7 +74,10 @@ enum db_status order_begin(struct db_conn *db, const struct stock_guard *guard,
     size_t i = 1;
     enum db_status st;
 
-    db_queue(db, &BEGIN, NULL);
+    sale->begins = earlier == NULL && guard->read == NULL;
+    if (sale->begins)
+        return DB_OK;
+    db_queue(db, &guard_begin, NULL);
     if (earlier != NULL)
         db_queue(db, &COUNT_EARLIER,
                  DB_VALUES(DB_INT(sale->voucher_id), DB_INT(user_id)));

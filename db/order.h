@@ -35,7 +35,8 @@ struct order_found {
 };
 
 /* Begin a transaction, and in the same round trip count the user's earlier orders (if
- * `earlier` is not NULL) and do the guard's read (if it has one) into `sale`. */
+ * `earlier` is not NULL) and do the guard's read (if it has one) into `sale`.  With nothing
+ * to count or read nothing is sent: the guard's take sends BEGIN ahead (sale->begins). */
 enum db_status order_begin(struct db_conn *db, const struct stock_guard *guard,
                            int64_t user_id, struct guard_sale *sale, int64_t *earlier);
 

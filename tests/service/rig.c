@@ -47,15 +47,6 @@ bool rig_until(bool (*is_true)(void *arg), void *arg, int64_t ms)
     return true;
 }
 
-static const char *environment(const char *name)
-{
-    const char *value = getenv(name);
-
-    if (value == NULL)
-        fail_msg("%s is not set: start a lab and read its env file first", name);
-    return value;
-}
-
 /* Start a program; its output goes to the two files.  It dies with the thread that
  * started it, which is the test's main one, so a test that fails leaves nothing behind.
  */
@@ -278,7 +269,7 @@ void rig_token_of(const struct token_claim *claim, char out[TOKEN_LEN + 1])
     char why[TOKEN_WHY_MAX];
 
     if (!has_keys) {
-        if (!token_keys_load(environment("SECKILL_TOKEN_KEY_FILE"), geteuid(), &keys,
+        if (!token_keys_load(rig_environment("SECKILL_TOKEN_KEY_FILE"), geteuid(), &keys,
                              why))
             fail_msg("cannot read the token keys: %s", why);
         has_keys = true;
@@ -300,7 +291,7 @@ struct db_conn *rig_db(void)
 {
     if (database == NULL) {
         struct db_options opts =
-            db_options_default(environment("SECKILL_LAB_DATABASE_URL"));
+            db_options_default(rig_environment("SECKILL_LAB_DATABASE_URL"));
 
         opts.application_name = "test";
         database = db_new(&opts);

@@ -119,6 +119,21 @@ void rig_lab_down(void);
 void rig_lab_restart(const char *server);
 pid_t rig_lab_pid(const char *server);
 
+/* Run a test program's tests beside one service, which *service is while they run, with
+ * these further arguments; or in a lab of their own, as rig_lab_up() says.  Answers how
+ * many failed. */
+int rig_run_with_service(const struct CMUnitTest *tests, size_t count,
+                         struct rig_service *service, const char *const *args);
+int rig_run_with_lab(const struct CMUnitTest *tests, size_t count);
+#define RIG_RUN_WITH_SERVICE(tests, service, ...)                                      \
+    rig_run_with_service(tests, sizeof(tests) / sizeof((tests)[0]), service,           \
+                         (const char *const[]){__VA_ARGS__, NULL})
+#define RIG_RUN_WITH_LAB(tests)                                                        \
+    rig_run_with_lab(tests, sizeof(tests) / sizeof((tests)[0]))
+
+/* The value of a variable that tests/run sets; the test fails if it is not set. */
+const char *rig_environment(const char *name) __attribute__((returns_nonnull));
+
 /* Wait until something is true, asking every few milliseconds; false after `ms`. */
 bool rig_until(bool (*is_true)(void *arg), void *arg, int64_t ms);
 

@@ -83,20 +83,6 @@ static void what_the_locks_count_is_shown(void **state)
                                                   "variant=\"reentrant\"}"));
 }
 
-static int begin(void **state)
-{
-    (void)state;
-    service = RIG_START("--workers=8");
-    return 0;
-}
-
-static int end(void **state)
-{
-    (void)state;
-    rig_stop(&service);
-    return 0;
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -104,5 +90,5 @@ int main(void)
         cmocka_unit_test(what_the_locks_count_is_shown),
     };
 
-    return cmocka_run_group_tests(tests, begin, end);
+    return RIG_RUN_WITH_SERVICE(tests, &service, "--workers=8");
 }

@@ -9,7 +9,7 @@
 
 #include "tests/service/rig.h"
 
-enum { GROUPS = 8, USERS_OF_A_GROUP = 25, CLICKS = 2 };
+enum { GROUPS = 8, USERS_OF_A_GROUP = 100, CLICKS = 2 };
 
 /* No other test has these users: their locks are in one Redis, and are freed here. */
 enum { FIRST_USER = 700001 };
@@ -97,25 +97,11 @@ static void nobody_buys_twice_though_locks_are_freed_by_force(void **state)
     assert_int_equal(accepted, GROUPS * USERS_OF_A_GROUP);
 }
 
-static int begin(void **state)
-{
-    (void)state;
-    service = RIG_START("--workers=32", "--admin-workers=16");
-    return 0;
-}
-
-static int end(void **state)
-{
-    (void)state;
-    rig_stop(&service);
-    return 0;
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(nobody_buys_twice_though_locks_are_freed_by_force),
     };
 
-    return cmocka_run_group_tests(tests, begin, end);
+    return RIG_RUN_WITH_SERVICE(tests, &service, "--workers=32", "--admin-workers=16");
 }

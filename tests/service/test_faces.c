@@ -369,20 +369,6 @@ static void faults_are_not_there_unless_allowed(void **state)
     }
 }
 
-static int begin(void **state)
-{
-    (void)state;
-    service = RIG_START("--workers=8");
-    return 0;
-}
-
-static int end(void **state)
-{
-    (void)state;
-    rig_stop(&service);
-    return 0;
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -399,5 +385,5 @@ int main(void)
         cmocka_unit_test(faults_are_not_there_unless_allowed),
     };
 
-    return cmocka_run_group_tests(tests, begin, end);
+    return RIG_RUN_WITH_SERVICE(tests, &service, "--workers=8");
 }

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "db/order.h"
 #include "tests/service/rig.h"
 
 static struct rig_answer answer;
@@ -311,6 +312,30 @@ static void fault_names_are_checked(void **state)
     rig_stop(&faulty);
 }
 
+/* A guard that reads nothing has no round trip for BEGIN alone.  The row is touched inside
+ * the transaction all the same: what is not committed leaves no trace. */
+static void a_guard_without_a_read_begins_with_its_take(void **state)
+{
+    const struct stock_guard *conditional = guard_find("conditional");
+    int64_t voucher = rig_voucher(1);
+    struct guard_sale sale = {.voucher_id = voucher};
+
+    (void)state;
+    assert_int_equal(order_begin(rig_db(), conditional, 1, &sale, NULL), DB_OK);
+    assert_false(db_in_transaction(rig_db()));
+    assert_int_equal(conditional->take(rig_db(), &sale), GUARD_TAKEN);
+    assert_true(db_in_transaction(rig_db()));
+    assert_true(strlen(sale.xid) > 0);
+    order_cancel(rig_db());
+    assert_int_equal(rig_stock(voucher), 1);
+
+    sale = (struct guard_sale){.voucher_id = rig_voucher(0)};
+    assert_int_equal(order_begin(rig_db(), conditional, 1, &sale, NULL), DB_OK);
+    assert_int_equal(conditional->take(rig_db(), &sale), GUARD_SOLD_OUT);
+    order_cancel(rig_db());
+    assert_false(db_in_transaction(rig_db()));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -322,6 +347,7 @@ int main(void)
         cmocka_unit_test(a_lock_saves_a_broken_guard),
         cmocka_unit_test(unlocking_too_early_sells_twice_to_one),
         cmocka_unit_test(fault_names_are_checked),
+        cmocka_unit_test(a_guard_without_a_read_begins_with_its_take),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -164,12 +164,11 @@ static void start_proxy_for(const char *lock)
 {
     struct sockaddr_in at = {.sin_family = AF_INET};
     socklen_t len = sizeof(at);
-    const char *url = getenv("SECKILL_DATABASE_URL");
-    const char *colon = NULL;
+    const char *url = rig_environment("SECKILL_DATABASE_URL");
+    const char *colon = strrchr(url, ':');
     char moved[512];
 
-    assert_non_null(url);
-    colon = strrchr(url, ':');
+    assert_non_null(colon);
     memset(&proxy, 0, sizeof(proxy));
     proxy.target_port = atoi(colon + 1);
     at.sin_addr.s_addr = htonl(INADDR_LOOPBACK);

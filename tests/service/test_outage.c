@@ -297,20 +297,6 @@ static void postgres_hangs(void **state)
     settle_accounts(voucher);
 }
 
-static int begin(void **state)
-{
-    (void)state;
-    rig_lab_up();
-    return 0;
-}
-
-static int end(void **state)
-{
-    (void)state;
-    rig_lab_down();
-    return 0;
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -322,5 +308,5 @@ int main(void)
         cmocka_unit_test(postgres_hangs),
     };
 
-    return cmocka_run_group_tests(tests, begin, end);
+    return RIG_RUN_WITH_LAB(tests);
 }

@@ -85,7 +85,7 @@ static void a_read_only_replica_is_not_ready(void **state)
 {
     static const char *const LOCKS[] = {"--lock=reentrant", "--lock=setnx", "--lock=fair",
                                         "--lock=fenced"};
-    const char *url = getenv("SECKILL_REDIS_URL");
+    const char *url = rig_environment("SECKILL_REDIS_URL");
 
     (void)state;
     for (size_t i = 0; i < sizeof(LOCKS) / sizeof(LOCKS[0]); i++) {
@@ -211,9 +211,110 @@ static void a_lock_in_a_database_that_takes_no_writes_is_not_ready(void **state)
     rig_stop(&service);
 }
 
+/* ---- a standby of PostgreSQL, made from the lab's server ---- */
+
+static pid_t standby;
+static char standby_dir[] = "/tmp/seckill-test-standby-XXXXXX";
+static char standby_url[256];
+
+/* Of postgresql://user:password@host:port/database. */
+static int port_of(const char *url)
+{
+    return atoi(strchr(strchr(url, '@'), ':') + 1);
+}
+
+static void copy_database(void)
+{
+    char line[768];
+
+    assert_non_null(mkdtemp(standby_dir));
+    (void)snprintf(line, sizeof(line),
+                   "$(ls -d /usr/lib/postgresql/*/bin | sort -V | tail -n 1)/pg_basebackup"
+                   " --dbname='%s' --pgdata='%s/data' --write-recovery-conf"
+                   " --checkpoint=fast --wal-method=stream 2>&1 &&"
+                   " chmod -R go-rwx '%s/data' &&"
+                   " if [ $(id -u) = 0 ]; then chown -R postgres: '%s'; fi",
+                   getenv("SECKILL_LAB_DATABASE_URL"), standby_dir, standby_dir,
+                   standby_dir);
+    (void)shell(line);
+}
+
+static void start_standby(void)
+{
+    char line[768];
+    const char *url = getenv("SECKILL_DATABASE_URL");
+    const char *at = strchr(url, '@');
+    int port = free_port();
+
+    copy_database();
+    (void)snprintf(standby_url, sizeof(standby_url), "--database-url=%.*s@127.0.0.1:%d%s",
+                   (int)(at - url), url, port, strchr(at, '/'));
+    /* PostgreSQL does not run as root; it gets the user's rights, and ends with us. */
+    (void)snprintf(line, sizeof(line),
+                   "as=; if [ $(id -u) = 0 ]; then"
+                   " as='--reuid=postgres --regid=postgres --clear-groups'; fi;"
+                   " exec setpriv $as --pdeathsig KILL"
+                   " $(ls -d /usr/lib/postgresql/*/bin | sort -V | tail -n 1)/postgres"
+                   " -D '%s/data' -p %d -N 400 -c listen_addresses=127.0.0.1"
+                   " -c unix_socket_directories= -c hot_standby=on"
+                   " >'%s/log' 2>&1 </dev/null",
+                   standby_dir, port, standby_dir);
+    standby = fork();
+    assert_true(standby >= 0);
+    if (standby == 0) {
+        (void)execlp("sh", "sh", "-c", line, (char *)NULL);
+        _exit(127);
+    }
+}
+
+static bool standby_answers(void *question)
+{
+    char line[512];
+
+    (void)snprintf(line, sizeof(line), "psql '%s' -Atc '%s' 2>&1 || true",
+                   strchr(standby_url, '=') + 1, (const char *)question);
+    return shell(line)[0] == 't';
+}
+
+static void promote_standby(void)
+{
+    char line[512];
+    const char *url = getenv("SECKILL_LAB_DATABASE_URL");
+    const char *at = strchr(url, '@');
+
+    (void)snprintf(line, sizeof(line), "psql '%.*s@127.0.0.1:%d%s' -Atc 'SELECT pg_promote()'",
+                   (int)(at - url), url, port_of(standby_url), strchr(at, '/'));
+    (void)shell(line);
+}
+
+static void end_standby(void)
+{
+    char line[96];
+
+    assert_int_equal(kill(standby, SIGINT), 0);
+    assert_int_equal(waitpid(standby, NULL, 0), standby);
+    (void)snprintf(line, sizeof(line), "rm -rf '%s'", standby_dir);
+    (void)shell(line);
+}
+
+static void a_standby_is_not_ready(void **state)
+{
+    (void)state;
+    start_standby();
+    if (!rig_until(standby_answers, (void *)(uintptr_t)"SELECT pg_is_in_recovery()", 60000))
+        fail_msg("no standby: %s", shell("cat /tmp/seckill-test-standby-*/log"));
+    service = RIG_START("--lock=none", standby_url);
+    await_refusal("the server is a standby, or recovers");
+    assert_non_null(strstr(answer.body, "\"locks\":\"ok\""));
+    promote_standby();
+    await_ready();
+    rig_stop(&service);
+    end_standby();
+}
+
 static long commands_of_redis(void)
 {
-    const char *at = strstr(redis(getenv("SECKILL_REDIS_URL"), "INFO stats"),
+    const char *at = strstr(redis(rig_environment("SECKILL_REDIS_URL"), "INFO stats"),
                             "total_commands_processed:");
 
     assert_non_null(at);
@@ -287,20 +388,6 @@ static void a_probe_springs_no_fault(void **state)
     rig_stop(&service);
 }
 
-static int begin(void **state)
-{
-    (void)state;
-    rig_lab_up();
-    return 0;
-}
-
-static int end(void **state)
-{
-    (void)state;
-    rig_lab_down();
-    return 0;
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -308,10 +395,11 @@ int main(void)
         cmocka_unit_test(a_node_of_a_cluster_is_not_ready),
         cmocka_unit_test(a_database_that_takes_no_writes_is_not_ready),
         cmocka_unit_test(a_lock_in_a_database_that_takes_no_writes_is_not_ready),
+        cmocka_unit_test(a_standby_is_not_ready),
         cmocka_unit_test(a_probe_serves_all_that_ask_in_its_second),
         cmocka_unit_test(a_busy_service_is_ready),
         cmocka_unit_test(a_probe_springs_no_fault),
     };
 
-    return cmocka_run_group_tests(tests, begin, end);
+    return RIG_RUN_WITH_LAB(tests);
 }

@@ -166,20 +166,6 @@ static void a_named_request_at_once_is_one_order(void **state)
     assert_int_equal(rig_stock(voucher), 99);
 }
 
-static int begin(void **state)
-{
-    (void)state;
-    service = RIG_START("--workers=8");
-    return 0;
-}
-
-static int end(void **state)
-{
-    (void)state;
-    rig_stop(&service);
-    return 0;
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -189,5 +175,5 @@ int main(void)
         cmocka_unit_test(a_named_request_at_once_is_one_order),
     };
 
-    return cmocka_run_group_tests(tests, begin, end);
+    return RIG_RUN_WITH_SERVICE(tests, &service, "--workers=8");
 }

@@ -44,6 +44,15 @@ static void a_wrong_setting_is_usage(void **state)
     EXPECT_EXIT(64, "one IPv4 address", "--listen=localhost:0");
     EXPECT_EXIT(64, "one IPv4 address", "--listen=+127.0.0.1:0");
     EXPECT_EXIT(64, "one IPv4 address", "--listen=127.0.0.1:0,127.0.0.1:0");
+    EXPECT_EXIT(64, "--front must be 1 to 32 IPv4 addresses", "--front=front.example");
+    EXPECT_EXIT(64, "not \"127.0.0.1,\"", "--front=127.0.0.1,");
+    EXPECT_EXIT(64, "not \",127.0.0.1\"", "--front=,127.0.0.1");
+    EXPECT_EXIT(64, "not \"127.0.0.1 127.0.0.2\"", "--front=127.0.0.1 127.0.0.2");
+    EXPECT_EXIT(64, "not \"::1\"", "--front=::1");
+    EXPECT_EXIT(64, "not \"10.0.0.0/8\"", "--front=10.0.0.0/8");
+    EXPECT_EXIT(64, "not \"10.0.0.256\"", "--front=10.0.0.256");
+    EXPECT_EXIT(64, "not \"127.0.0.1:80\"", "--front=127.0.0.1:80");
+    EXPECT_EXIT(64, "front \"\" (flag): expected a value", "--front=");
     EXPECT_EXIT(64, "--admin-listen must", "--admin-listen=127.0.0.1,127.0.0.2:0");
     EXPECT_EXIT(64, "Redis URL cannot be read", "--redis-url=http://127.0.0.1:6379");
     EXPECT_EXIT(64, "Redis URL cannot be read", "--lock=redlock",
@@ -111,11 +120,46 @@ static void a_missing_server_is_named(void **state)
     (void)close(fd);
 }
 
+/* Does a service that listens so, and is stopped by a store that is not there, warn? */
+static bool warns_of_exposure(const char *listen, const char *more)
+{
+    const char *const args[] = {"--lock=none", "--start-timeout=0",
+                                "--database-url=postgresql://nobody@127.0.0.1:1/x", listen,
+                                more, NULL};
+    char log[4096];
+
+    assert_int_equal(rig_run(args, log, sizeof(log)), 69);
+    return strstr(log, listen) != NULL &&
+           strstr(log, "put a proxy in front and name its address with --front") != NULL;
+}
+
+static void an_exposed_listener_is_warned_of(void **state)
+{
+    (void)state;
+    assert_true(warns_of_exposure("--listen=0.0.0.0:0", NULL));
+    assert_false(warns_of_exposure("--listen=127.0.0.2:0", NULL));
+    assert_false(warns_of_exposure("--listen=0.0.0.0:0", "--front=10.0.0.2"));
+    assert_false(warns_of_exposure("--listen=0.0.0.0:0", "--connections-per-address=0"));
+}
+
+/* A list of 32 addresses is the longest. */
+static void fronts_are_counted(void **state)
+{
+    char list[33 * 10 + 16] = "--front=10.0.0.1";
+
+    (void)state;
+    for (int i = 1; i < 32; i++)
+        (void)strcat(list, ",10.0.0.1");
+    assert_false(warns_of_exposure("--listen=0.0.0.0:0", list));
+    (void)strcat(list, ",10.0.0.1");
+    EXPECT_EXIT(64, "--front must be 1 to 32", list);
+}
+
 /* A role of the test's own, for which the server has this many connections. */
 static void limited_role(char *url, size_t size, int connections)
 {
     static const char DROP[] = "DROP ROLE IF EXISTS seckill_limited";
-    const char *at = strchr(getenv("SECKILL_DATABASE_URL"), '@');
+    const char *at = strchr(rig_environment("SECKILL_DATABASE_URL"), '@');
     char create[160];
 
     assert_non_null(at);
@@ -391,6 +435,8 @@ int main(void)
         cmocka_unit_test(a_wrong_setting_is_usage),
         cmocka_unit_test(the_token_key_is_checked),
         cmocka_unit_test(a_missing_server_is_named),
+        cmocka_unit_test(an_exposed_listener_is_warned_of),
+        cmocka_unit_test(fronts_are_counted),
         cmocka_unit_test(requests_share_the_connections_that_there_are),
         cmocka_unit_test(none_and_local_need_no_redis),
         cmocka_unit_test(a_port_in_use_is_named),

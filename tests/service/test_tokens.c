@@ -201,20 +201,6 @@ static void a_key_is_changed_without_an_outage(void **state)
     service = mine;
 }
 
-static int begin(void **state)
-{
-    (void)state;
-    service = RIG_START("--lock=none");
-    return 0;
-}
-
-static int end(void **state)
-{
-    (void)state;
-    rig_stop(&service);
-    return 0;
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -226,5 +212,5 @@ int main(void)
         cmocka_unit_test(a_key_is_changed_without_an_outage),
     };
 
-    return cmocka_run_group_tests(tests, begin, end);
+    return RIG_RUN_WITH_SERVICE(tests, &service, "--lock=none");
 }

@@ -44,8 +44,8 @@ static const char *database_flag(const char *user, const char *password,
                                  const char *database)
 {
     static char flag[512];
-    const char *url = getenv("SECKILL_DATABASE_URL");
-    const char *at = url != NULL ? strchr(url, '@') : NULL;
+    const char *url = rig_environment("SECKILL_DATABASE_URL");
+    const char *at = strchr(url, '@');
 
     assert_non_null(at);
     (void)snprintf(flag, sizeof(flag), "--database-url=postgresql://%s:%s%.*s/%s", user,
@@ -131,7 +131,7 @@ static void a_refusal_for_good_ends_the_start_at_once(void **state)
 static void missing_tables_end_the_start_at_once(void **state)
 {
     char with_password[128];
-    const char *url = getenv("SECKILL_DATABASE_URL");
+    const char *url = rig_environment("SECKILL_DATABASE_URL");
     const char *colon = strchr(url + strlen("postgresql://"), ':');
 
     (void)state;

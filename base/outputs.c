@@ -1,46 +1,46 @@
 /* SPDX-License-Identifier: MIT */
 /* outputs.c -- whether outputs can be written is tried, since a mode alone does not say it:
  * root may write anywhere but on a file system that is read-only. */
-#include "loadtest/outputs.h"
+#include "base/outputs.h"
 
 #include <errno.h>
+#include <limits.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "loadtest/files.h"
+/* Room for the name of a probe behind the longest path. */
+enum { PROBE_MAX = 32 };
 
 /* The directory that `path` stands in. */
-static void parent_of(const char *path, char out[FILES_PATH_MAX])
+static void parent_of(const char *path, char out[PATH_MAX])
 {
-    char *slash;
+    const char *slash = strrchr(path, '/');
+    size_t len = slash != NULL ? (size_t)(slash - path) : 1;
 
-    files_path(out, "%s", path);
-    slash = strrchr(out, '/');
-    if (slash == out)
-        slash[1] = '\0';
-    else if (slash)
-        *slash = '\0';
-    else
-        files_path(out, ".");
+    if (slash == path)
+        len = 1;
+    memcpy(out, slash != NULL ? path : ".", len);
+    out[len] = '\0';
 }
 
 /* False (and errno): nothing can be made in the directory. */
 static bool has_room_for_more(const char *dir)
 {
-    char path[FILES_PATH_MAX];
+    char path[PATH_MAX];
 
-    files_path(path, "%s/.seckill-XXXXXX", dir);
-    return mkdtemp(path) && rmdir(path) == 0;
+    (void)snprintf(path, sizeof(path), "%.*s/.seckill-XXXXXX", PATH_MAX - PROBE_MAX, dir);
+    return mkdtemp(path) != NULL && rmdir(path) == 0;
 }
 
 static bool is_possible(const char *path, enum setting_output output)
 {
-    char parent[FILES_PATH_MAX];
+    char parent[PATH_MAX];
     struct stat st;
 
-    if (strlen(path) >= FILES_PATH_MAX - 32) {
+    if (strlen(path) >= PATH_MAX - PROBE_MAX) {
         errno = ENAMETOOLONG;
         return false;
     }
@@ -55,8 +55,10 @@ static bool is_possible(const char *path, enum setting_output output)
     return !S_ISDIR(st.st_mode) && has_room_for_more(parent);
 }
 
-bool outputs_are_possible(const struct settings *s, const void *values)
+bool outputs_are_possible(const struct settings *s, const void *values,
+                          char why[OUTPUTS_WHY_MAX])
 {
+    why[0] = '\0';
     for (size_t i = 0; i < s->program->count; i++) {
         const struct setting *setting = &s->program->settings[i];
         const char *path;
@@ -67,8 +69,8 @@ bool outputs_are_possible(const struct settings *s, const void *values)
         if (strcmp(path, "-") == 0) /* standard output */
             continue;
         if (!is_possible(path, setting->output)) {
-            fprintf(stderr, "%s: cannot write %s (--%s): %s\n", s->program->name, path,
-                    setting->name, strerror(errno));
+            (void)snprintf(why, OUTPUTS_WHY_MAX, "cannot write %.300s (--%s): %s", path,
+                           setting->name, strerror(errno));
             return false;
         }
     }
