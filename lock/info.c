@@ -2,6 +2,7 @@
 /* info.c -- looking at a lock from outside, and freeing it whoever holds it. */
 #include "lock/info.h"
 
+#include <assert.h>
 #include <limits.h>
 #include <stdio.h>
 #include <string.h>
@@ -108,6 +109,7 @@ dlock_status dlock_inspect_sized(dlock_system *sys, const char *name, dlock_info
         st = dlock_fail(DLOCK_INVALID, "there is no info to fill in");
     if (st != DLOCK_OK)
         return st;
+    assert(out != NULL); /* dlock_fail() never answers OK */
     dlock_hand_out(out, size, &info, sizeof(info));
     if (sys->variant->inspect == NULL)
         return dlock_fail(DLOCK_UNSUPPORTED, "%s cannot be looked at",

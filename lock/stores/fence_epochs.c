@@ -15,9 +15,11 @@ struct fence_epochs {
 };
 
 static const struct postgres_statement LOOK = {
-    0, "SELECT has_sequence_privilege(to_regclass('dlock_fence_epoch'), 'USAGE')", 0};
+    0, "SELECT has_sequence_privilege(to_regclass('dlock_fence_epoch'), 'USAGE')", 0,
+    .shape = {.kind = POSTGRES_BOOL, .may_be_null = true}};
 static const struct postgres_statement DRAW = {
-    0, "SELECT nextval('dlock_fence_epoch')", 0};
+    0, "SELECT nextval('dlock_fence_epoch')", 0,
+    .shape = {.kind = POSTGRES_INT8, .least = 1, .most = INT32_MAX}};
 
 /* What nobody answered was asked for no lock, so it leaves nothing to clean up. */
 static dlock_status explain(dlock_status st)
@@ -46,7 +48,7 @@ dlock_status fence_epochs_open(struct fence_epochs **out, const dlock_options *o
     st = postgres_pool_open(&epochs->pool, opts);
     if (st == DLOCK_OK)
         st = postgres_pool_ask(epochs->pool, &LOOK, NULL, INT64_MAX, &answer);
-    if (st == DLOCK_OK && answer.text[0] != 't')
+    if (st == DLOCK_OK && !answer.is_true)
         st = dlock_fail(DLOCK_PROTOCOL,
                         "there is no sequence dlock_fence_epoch, or no leave to use it: "
                         "run lock/stores/postgres.sql as the database's owner, and "
@@ -76,8 +78,7 @@ dlock_status fence_epochs_draw(struct fence_epochs *epochs, int64_t give_up_ns,
 
     if (st != DLOCK_OK)
         return explain(st);
-    snprintf(first, FENCE_TEXT_SIZE, "%" PRIu64,
-             (uint64_t)strtoull(answer.text, NULL, 10) << 32);
+    snprintf(first, FENCE_TEXT_SIZE, "%" PRIu64, (uint64_t)answer.number << 32);
     return DLOCK_OK;
 }
 

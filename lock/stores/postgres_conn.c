@@ -18,6 +18,7 @@ struct postgres_conn {
     PGconn *pg;
     int timeout_ms;
     unsigned prepared; /* a bit per statement */
+    bool was_told;     /* what nobody asked for */
     char label[LABEL_SIZE];
 };
 
@@ -96,11 +97,14 @@ static bool finish_connecting(PGconn *pg, int64_t deadline_ns)
     return true;
 }
 
-/* libpq would print it, also that a session is being ended. */
-static void drop_notice(void *arg, const PGresult *result)
+/* libpq would print it, also that a session is being ended.  A notice without a state is
+ * libpq's own: the server said something out of turn. */
+static void on_notice(void *arg, const PGresult *result)
 {
-    (void)arg;
-    (void)result;
+    struct postgres_conn *conn = arg;
+
+    if (PQresultErrorField(result, PG_DIAG_SQLSTATE) == NULL)
+        conn->was_told = true;
 }
 
 static void set_label(struct postgres_conn *conn)
@@ -126,7 +130,7 @@ dlock_status postgres_connect(struct postgres_conn **out, const char *url,
         free(conn);
         return dlock_fail(DLOCK_NOMEM, "no memory for a connection");
     }
-    (void)PQsetNoticeReceiver(conn->pg, drop_notice, NULL);
+    (void)PQsetNoticeReceiver(conn->pg, on_notice, conn);
     conn->timeout_ms = timeout_ms;
     set_label(conn);
     if (PQstatus(conn->pg) == CONNECTION_BAD ||
@@ -188,6 +192,14 @@ static bool next_result(PGconn *pg, int64_t deadline_ns, PGresult **out)
     return true;
 }
 
+/* What was sent and is to be answered. */
+struct question {
+    const char *sql;
+    const struct postgres_shape *shape; /* NULL: it was prepared */
+    int64_t deadline_ns;
+    bool was_open; /* a transaction, before it was asked */
+};
+
 /* What an error of the server means.  A session that is being ended (57P01 to 57P05)
  * may have ended after its commit; all other errors roll the statement back. */
 static dlock_status judge(const struct postgres_conn *conn, const PGresult *result)
@@ -205,43 +217,86 @@ static dlock_status judge(const struct postgres_conn *conn, const PGresult *resu
     return fail(conn, DLOCK_PROTOCOL, text);
 }
 
-static void read_answer(const PGresult *result, struct postgres_answer *out)
+/* What one result comes to.  BUSY and some errors leave the connection as it was. */
+static dlock_status read_result(const struct postgres_conn *conn, const PGresult *result,
+                                const struct question *question,
+                                struct postgres_answer *out)
 {
-    out->row_count = PQntuples(result);
-    out->is_null = true;
-    out->text[0] = '\0';
-    if (out->row_count > 0 && PQnfields(result) > 0) {
-        out->is_null = PQgetisnull(result, 0, 0);
-        snprintf(out->text, sizeof(out->text), "%s", PQgetvalue(result, 0, 0));
+    switch (PQresultStatus(result)) {
+    case PGRES_TUPLES_OK:
+    case PGRES_COMMAND_OK:
+        return question->shape == NULL
+                   ? DLOCK_OK
+                   : postgres_answer_read(result, question->sql, question->shape, out);
+    case PGRES_FATAL_ERROR:
+        return judge(conn, result);
+    default: /* to copy rows, for example */
+        return fail(conn, DLOCK_PROTOCOL, "an answer that is none to a statement");
     }
 }
 
-/* Read everything that was answered.  The first failure counts. */
-static dlock_status collect(struct postgres_conn *conn, int64_t deadline_ns,
+/* Is a transaction open exactly if it has to be? */
+static bool is_transaction_right(const struct postgres_conn *conn,
+                                 const struct question *question, dlock_status st)
+{
+    PGTransactionStatusType now = PQtransactionStatus(conn->pg);
+
+    bool is_end = strcmp(question->sql, "COMMIT") == 0 ||
+                  strcmp(question->sql, "ROLLBACK") == 0;
+
+    if (st != DLOCK_OK)
+        return now == (question->was_open && !is_end ? PQTRANS_INERROR : PQTRANS_IDLE);
+    if (strcmp(question->sql, "BEGIN") == 0)
+        return now == PQTRANS_INTRANS;
+    if (is_end)
+        return now == PQTRANS_IDLE;
+    return now == (question->was_open ? PQTRANS_INTRANS : PQTRANS_IDLE);
+}
+
+/* Has the server said more than it was asked?  The next statement would take that for its
+ * answer.  No I/O. */
+static bool has_said_more(struct postgres_conn *conn)
+{
+    PGnotify *notice;
+
+    while ((notice = PQnotifies(conn->pg)) != NULL) /* which reads what was received */
+        PQfreemem(notice);
+    return conn->was_told;
+}
+
+/* Read the one result of a question.  An answer that is none to it breaks the
+ * connection. */
+static dlock_status collect(struct postgres_conn *conn, const struct question *question,
                             struct postgres_answer *out)
 {
     dlock_status st = DLOCK_OK;
     PGresult *result = NULL;
+    bool is_odd = false;
 
-    if (!flush(conn->pg, deadline_ns))
+    if (!flush(conn->pg, question->deadline_ns))
         return break_off(conn, DLOCK_UNKNOWN, "the connection broke, or is stuck");
-    for (;;) {
+    for (int count = 0; !is_odd; count++) {
         ExecStatusType kind;
 
-        if (!next_result(conn->pg, deadline_ns, &result))
+        if (!next_result(conn->pg, question->deadline_ns, &result))
             return break_off(conn, DLOCK_UNKNOWN, "no answer came");
-        if (result == NULL)
+        if (result == NULL) {
+            is_odd = count == 0;
             break;
+        }
         kind = PQresultStatus(result);
-        if (kind == PGRES_TUPLES_OK && out != NULL)
-            read_answer(result, out);
-        else if (kind != PGRES_TUPLES_OK && kind != PGRES_COMMAND_OK && st == DLOCK_OK)
-            st = judge(conn, result);
+        if (count == 0)
+            st = read_result(conn, result, question, out);
+        is_odd = count > 0 || (st == DLOCK_PROTOCOL && kind != PGRES_FATAL_ERROR);
         PQclear(result);
     }
     if (PQstatus(conn->pg) != CONNECTION_OK)
         return break_off(conn, st == DLOCK_OK ? DLOCK_OK : DLOCK_UNKNOWN, dlock_error());
-    return st;
+    if (!is_odd && is_transaction_right(conn, question, st) && !has_said_more(conn))
+        return st;
+    return break_off(conn, DLOCK_PROTOCOL,
+                     st == DLOCK_PROTOCOL ? dlock_error()
+                                          : "an answer that is none to the question");
 }
 
 static dlock_status prepare(struct postgres_conn *conn,
@@ -249,6 +304,8 @@ static dlock_status prepare(struct postgres_conn *conn,
                             int64_t deadline_ns)
 {
     const Oid types[POSTGRES_VALUES_MAX] = {BYTEA_OID};
+    struct question question = {"PREPARE", NULL, deadline_ns,
+                                postgres_is_in_transaction(conn)};
     char name[12];
     dlock_status st;
 
@@ -258,9 +315,11 @@ static dlock_status prepare(struct postgres_conn *conn,
     if (PQsendPrepare(conn->pg, name, statement->sql, statement->value_count, types) !=
         1)
         return break_off(conn, DLOCK_IO, "the connection is broken");
-    st = collect(conn, deadline_ns, NULL);
+    st = collect(conn, &question, NULL);
     if (st == DLOCK_OK)
         conn->prepared |= 1u << statement->id;
+    else if (conn->pg != NULL) /* the server may have it, and would refuse it again */
+        (void)break_off(conn, st, dlock_error());
     return st == DLOCK_UNKNOWN ? DLOCK_IO : st; /* it was only being prepared */
 }
 
@@ -283,16 +342,22 @@ dlock_status postgres_ask(struct postgres_conn *conn,
                           const char *const *values, int64_t give_up_ns,
                           struct postgres_answer *out)
 {
-    int64_t deadline_ns = dlock_clock_after(dlock_clock_ns(), conn->timeout_ms);
+    struct question question = {
+        statement->sql, &statement->shape,
+        dlock_clock_after(dlock_clock_ns(), conn->timeout_ms),
+        postgres_is_in_transaction(conn)};
+    struct postgres_answer unread;
     bool sent;
     dlock_status st = DLOCK_OK;
 
     if (conn->pg == NULL)
         return dlock_fail(DLOCK_IO, "%s: the connection is lost", conn->label);
-    if (give_up_ns < deadline_ns)
-        deadline_ns = give_up_ns;
+    if (postgres_is_gone(conn))
+        return break_off(conn, DLOCK_IO, "the server hung up");
+    if (give_up_ns < question.deadline_ns)
+        question.deadline_ns = give_up_ns;
     if (statement->value_count > 0)
-        st = prepare(conn, statement, deadline_ns);
+        st = prepare(conn, statement, question.deadline_ns);
     if (st != DLOCK_OK)
         return st;
     dlock_commands_sent++;
@@ -300,14 +365,17 @@ dlock_status postgres_ask(struct postgres_conn *conn,
                                       : PQsendQuery(conn->pg, statement->sql) == 1;
     if (!sent)
         return break_off(conn, DLOCK_UNKNOWN, PQerrorMessage(conn->pg));
-    return collect(conn, deadline_ns, out);
+    st = collect(conn, &question, out != NULL ? out : &unread);
+    if (st == DLOCK_BUSY && !statement->may_wait)
+        return dlock_fail(DLOCK_IO, "%s: a lock was not to be had", conn->label);
+    return st;
 }
 
 dlock_status postgres_limit_wait(struct postgres_conn *conn, int64_t until_ns,
                                  int64_t give_up_ns)
 {
     char sql[48];
-    struct postgres_statement set = {0, sql, 0};
+    struct postgres_statement set = {.sql = sql};
     int wait_ms = dlock_clock_poll_ms(until_ns);
     dlock_status st;
 

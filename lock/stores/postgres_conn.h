@@ -14,27 +14,24 @@
 #include <stdint.h>
 
 #include "lock/dlock_variant.h"
+#include "lock/stores/postgres_answer.h"
 
 struct postgres_conn; /* opaque */
 
 /* A statement, prepared when a connection first meets it.  `id` is below
  * POSTGRES_STATEMENTS_MAX and unique within a variant.  $1 is always the name of the
  * lock, as bytea: a name may hold bytes that no text may.  With no `value_count` it is
- * sent as it is, and may be several statements. */
+ * sent as it is. */
 struct postgres_statement {
     unsigned id;
     const char *sql;
     int value_count;
+    struct postgres_shape shape; /* of its answer                                  */
+    bool may_wait; /* for a lock, as long as postgres_limit_wait() lets it; else it is
+                    * never answered BUSY                                         */
 };
 
-enum { POSTGRES_STATEMENTS_MAX = 16, POSTGRES_VALUES_MAX = 6, POSTGRES_TEXT_SIZE = 160 };
-
-/* The first column of the first row of the last statement. */
-struct postgres_answer {
-    int row_count;
-    bool is_null;
-    char text[POSTGRES_TEXT_SIZE];
-};
+enum { POSTGRES_STATEMENTS_MAX = 16, POSTGRES_VALUES_MAX = 6 };
 
 /* Connect.  OK, IO (nobody answers, or too late), PROTOCOL (refused), NOMEM. */
 dlock_status postgres_connect(struct postgres_conn **out, const char *url,
@@ -49,7 +46,8 @@ void postgres_hang_up(struct postgres_conn *conn);
  *   BUSY      the server answered that a lock was not to be had (lock_timeout, NOWAIT)
  *   UNKNOWN   no answer: it may or may not have run.  The connection is broken
  *   IO        it was certainly not run: it could not be sent, or the server gave up
- *   PROTOCOL  the server refused it */
+ *   PROTOCOL  the server refused it, or its answer is none to that statement: then it may
+ *             have run, and the connection is broken */
 dlock_status postgres_ask(struct postgres_conn *conn,
                           const struct postgres_statement *statement,
                           const char *const *values, int64_t give_up_ns,

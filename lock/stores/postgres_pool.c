@@ -35,8 +35,11 @@ static const struct postgres_statement CHECK_TABLES = {
     "SELECT to_regclass('dlock_lock') IS NOT NULL AND"
     " to_regclass('dlock_row') IS NOT NULL AND to_regclass('dlock_queue') IS NOT NULL"
     " AND to_regproc('dlock_queue_try') IS NOT NULL",
-    0};
-static const struct postgres_statement WHICH_SESSION = {0, "SELECT pg_backend_pid()", 0};
+    0,
+    .shape = {.kind = POSTGRES_BOOL}};
+static const struct postgres_statement WHICH_SESSION = {
+    0, "SELECT pg_backend_pid()", 0,
+    .shape = {.kind = POSTGRES_INT4, .least = 1, .most = INT32_MAX}};
 
 static dlock_status check_url(const dlock_options *opts)
 {
@@ -58,13 +61,13 @@ static dlock_status check_server(struct postgres_pool *pool)
 
     for (int i = 0; st == DLOCK_OK && i < 2; i++) {
         st = postgres_ask(conn, &WHICH_SESSION, NULL, INT64_MAX, &answer);
-        if (st == DLOCK_OK && atoi(answer.text) != postgres_backend_pid(conn))
+        if (st == DLOCK_OK && answer.number != postgres_backend_pid(conn))
             st = dlock_fail(DLOCK_PROTOCOL, "there is a pooler in front of PostgreSQL: "
                                             "locks need a connection of their own");
     }
     if (st == DLOCK_OK)
         st = postgres_ask(conn, &CHECK_TABLES, NULL, INT64_MAX, &answer);
-    if (st == DLOCK_OK && answer.text[0] != 't')
+    if (st == DLOCK_OK && !answer.is_true)
         st = dlock_fail(DLOCK_PROTOCOL, "the lock tables are missing: run "
                                         "lock/stores/postgres.sql as the database's "
                                         "owner");
@@ -218,7 +221,7 @@ dlock_status postgres_inspect(struct postgres_pool *pool,
     struct postgres_answer answer;
     dlock_status st = postgres_pool_ask(pool, statement, values, INT64_MAX, &answer);
 
-    if (st != DLOCK_OK || answer.row_count == 0)
+    if (st != DLOCK_OK || !answer.has_row)
         return st;
     if (!dlock_info_read(answer.text, out))
         return dlock_fail(DLOCK_PROTOCOL, "an inspect was answered \"%s\"", answer.text);
@@ -235,6 +238,5 @@ dlock_status postgres_force(struct postgres_pool *pool,
 
     if (st != DLOCK_OK)
         return st;
-    return answer.row_count > 0 && strtoll(answer.text, NULL, 10) > 0 ? DLOCK_OK
-                                                                      : DLOCK_LOST;
+    return answer.number > 0 ? DLOCK_OK : DLOCK_LOST;
 }

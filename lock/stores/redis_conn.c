@@ -71,7 +71,7 @@ static bool add_greeting(struct redis_conn *conn, const struct redis_command *co
         memcpy(longer + conn->greeting_len, wire.bytes, wire.len);
         conn->greeting = longer;
         conn->greeting_len += wire.len;
-        conn->greetings_due++;
+        conn->greeting_ends[conn->greeting_count++] = conn->greeting_len;
     }
     explicit_bzero(wire.bytes, wire.len);
     redis_wire_free(&wire);
@@ -250,16 +250,18 @@ static short advance_connect(struct redis_conn *conn)
     return 0;
 }
 
+/* One command after another: an answer too many to the first would else be taken for that
+ * to the second, and so on for as long as the connection lives. */
 static short advance_greeting(struct redis_conn *conn)
 {
-    if (!redis_conn_send(conn, conn->greeting, conn->greeting_len,
-                         &conn->greeting_sent))
-        return 0;
-    if (conn->greeting_sent < conn->greeting_len)
-        return POLLOUT;
-    while (conn->greetings_due > 0) {
+    for (; conn->greetings_done < conn->greeting_count; conn->greetings_done++) {
+        size_t end = conn->greeting_ends[conn->greetings_done];
         struct redis_answer answer;
 
+        if (!redis_conn_send(conn, conn->greeting, end, &conn->greeting_sent))
+            return 0;
+        if (conn->greeting_sent < end)
+            return POLLOUT;
         while (!read_one(conn))
             if (conn->state == REDIS_BROKEN || !redis_conn_feed(conn))
                 return conn->state == REDIS_BROKEN ? 0 : POLLIN;
@@ -270,7 +272,10 @@ static short advance_greeting(struct redis_conn *conn)
             break_with(conn, &answer);
             return 0;
         }
-        conn->greetings_due--;
+        if (redis_conn_has_leftover(conn)) {
+            redis_conn_break(conn, DLOCK_PROTOCOL, "an answer that nobody asked for");
+            return 0;
+        }
     }
     conn->state = REDIS_READY;
     return 0;

@@ -28,6 +28,8 @@ enum redis_conn_state {
     REDIS_BROKEN,   /* `status` and `why` say how; only good for closing */
 };
 
+enum { REDIS_GREETINGS_MAX = 2 }; /* AUTH and SELECT */
+
 struct redis_conn {
     redisContext *context;
     const struct redis_url *url;
@@ -37,7 +39,8 @@ struct redis_conn {
     char why[REDIS_WHY_SIZE];
     char *greeting;
     size_t greeting_len, greeting_sent;
-    int greetings_due;
+    size_t greeting_ends[REDIS_GREETINGS_MAX]; /* of each command in it */
+    int greeting_count, greetings_done;
     struct redis_reading reading; /* of answers; messages have their own */
     struct redis_conn *next;      /* in a pool */
     int user_count;               /* of a link: threads at work on it just now */

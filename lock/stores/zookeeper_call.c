@@ -156,7 +156,8 @@ static void on_list(int rc, const struct String_vector *found, const void *arg)
     if (rc == ZOK && found != NULL && found->count > 0) {
         call->listed.names = calloc((size_t)found->count, sizeof(char *));
         for (int i = 0; call->listed.names != NULL && i < found->count; i++) {
-            call->listed.names[i] = strdup(found->data[i]);
+            call->listed.names[i] =
+                found->data[i] != NULL ? strdup(found->data[i]) : NULL;
             if (call->listed.names[i] == NULL)
                 break;
             call->listed.count++;

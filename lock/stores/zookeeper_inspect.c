@@ -3,11 +3,12 @@
 #include "lock/stores/zookeeper_inspect.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "lock/info.h"
+#include "lock/number.h"
 #include "lock/stores/zookeeper_call.h"
+#include "lock/stores/zookeeper_place.h"
 
 enum {
     TRIES = 20, /* the first of a queue may leave while it is looked at */
@@ -61,14 +62,14 @@ dlock_status zookeeper_look_at(struct zookeeper_session *session, const char *pa
     if (result == ZOOKEEPER_DONE) {
         const char *data = zookeeper_data(call);
         size_t len = strcspn(data, " ");
-        char *end = NULL;
-        long level = strtol(data + len, &end, 10);
+        const char *second = data + len + (data[len] == ' ');
+        int64_t level = 1;
 
         out->locked = true;
         out->left_ms = INT64_MAX;
         out->fence = zookeeper_created_in(call);
-        out->hold_count = *end == '\0' && level > 0 && level <= LEVEL_MAX ? (int)level
-                                                                       : 1;
+        (void)dlock_number_read(second, strlen(second), 1, LEVEL_MAX, &level);
+        out->hold_count = (int)level;
         snprintf(out->owner, sizeof(out->owner), "%.*s",
                  (int)(len < DLOCK_OWNER_MAX ? len : DLOCK_OWNER_MAX), data);
     }
@@ -88,19 +89,13 @@ dlock_status zookeeper_take_away(struct zookeeper_session *session, const char *
     return result == ZOOKEEPER_DONE ? DLOCK_OK : DLOCK_LOST;
 }
 
-static const char *number_of(const char *node)
-{
-    size_t len = strlen(node);
-
-    return len > ZOOKEEPER_NUMBER_LEN ? node + len - ZOOKEEPER_NUMBER_LEN : node;
-}
-
 /* OK, and how many places there are, and the path of the first if there are any. */
 static dlock_status find_first(struct zookeeper_session *session, const char *dir,
                                char path[ZOOKEEPER_PATH_SIZE], int *place_count)
 {
     const struct zookeeper_names *places;
     const char *first = NULL;
+    uint32_t number, least = 0;
     struct zookeeper_call *call;
     enum zookeeper_result result;
     dlock_status st = ask(session, zookeeper_send_list, dir, &call, &result);
@@ -111,13 +106,18 @@ static dlock_status find_first(struct zookeeper_session *session, const char *di
     places = zookeeper_listed(call);
     if (result == ZOOKEEPER_DONE)
         *place_count = places->count;
-    for (int i = 0; i < *place_count; i++)
-        if (first == NULL || strcmp(number_of(places->names[i]), number_of(first)) < 0)
+    for (int i = 0; st == DLOCK_OK && i < *place_count; i++) {
+        if (!zookeeper_place_number(places->names[i], &number))
+            st = zookeeper_place_refuse(dir, places->names[i]);
+        else if (first == NULL || number < least) {
             first = places->names[i];
+            least = number;
+        }
+    }
     if (first != NULL)
         zookeeper_path_join(path, dir, first);
     zookeeper_call_drop(call);
-    return DLOCK_OK;
+    return st;
 }
 
 dlock_status zookeeper_look_at_queue(struct zookeeper_session *session, const char *dir,

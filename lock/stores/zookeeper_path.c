@@ -39,6 +39,30 @@ void zookeeper_path_join(char out[ZOOKEEPER_PATH_SIZE], const char *dir,
     out[dir_len + 1 + node_len] = '\0';
 }
 
+bool zookeeper_place_number(const char *node, uint32_t *number)
+{
+    enum { DIGITS_AT = 2 + DLOCK_TOKEN_LEN + 1 };
+    const char *digits = node + DIGITS_AT;
+    bool is_negative;
+    int64_t value = 0;
+
+    if (strncmp(node, "c-", 2) != 0 ||
+        strspn(node + 2, "0123456789abcdef") != DLOCK_TOKEN_LEN ||
+        node[DIGITS_AT - 1] != '-')
+        return false;
+    is_negative = *digits == '-';
+    digits += is_negative;
+    if (strspn(digits, "0123456789") != ZOOKEEPER_NUMBER_LEN ||
+        digits[ZOOKEEPER_NUMBER_LEN] != '\0')
+        return false;
+    for (; *digits != '\0'; digits++)
+        value = value * 10 + (*digits - '0');
+    if (value > INT32_MAX + (int64_t)is_negative)
+        return false;
+    *number = (uint32_t)(is_negative ? -value : value);
+    return true;
+}
+
 /* "host:port", `len` bytes of it. */
 static bool is_host(const char *text, size_t len)
 {

@@ -15,7 +15,8 @@
 enum {
     /* Root, kind of lock, encoded name, node. */
     ZOOKEEPER_PATH_SIZE = 48 + 3 * DLOCK_NAME_MAX + 64,
-    ZOOKEEPER_NUMBER_LEN = 10, /* digits that the server puts behind a name */
+    ZOOKEEPER_NUMBER_LEN = 10, /* digits that the server puts behind a name, perhaps
+                                * with a minus before them */
 };
 
 /* ROOT/KIND/NAME */
@@ -25,6 +26,11 @@ void zookeeper_path_of(char out[ZOOKEEPER_PATH_SIZE], const char *kind,
 /* DIR/NODE */
 void zookeeper_path_join(char out[ZOOKEEPER_PATH_SIZE], const char *dir,
                          const char *node);
+
+/* The number behind the name of a place, `c-TOKEN-NUMBER`, which tells the order of places.
+ * The server counts with 32 bits, from 0 through the negative numbers to -1; here they are
+ * from 0 to 2^32-1.  False: the node is no place. */
+bool zookeeper_place_number(const char *node, uint32_t *number);
 
 /* "host:port[,host:port...][/chroot]"?  INVALID with the reason, or OK. */
 dlock_status zookeeper_url_check(const char *url);

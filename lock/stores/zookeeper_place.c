@@ -3,8 +3,8 @@
  *
  * A number is never given twice in a directory, and a directory is removed only when it
  * is empty; so numbers compare among the places of one directory, and the transactions
- * that made them compare for ever.  The server's numbers have 31 bits: a queue that is
- * never empty for two thousand million places would begin anew. */
+ * that made them compare for ever.  The server's numbers have 32 bits: a queue that is
+ * never empty for four thousand million places would begin anew. */
 #include "lock/stores/zookeeper_place.h"
 
 #include <stdio.h>
@@ -15,7 +15,7 @@
 #include "lock/stores/zookeeper_debts.h"
 
 enum {
-    NODE_SIZE = 2 + DLOCK_TOKEN_LEN + 1 + ZOOKEEPER_NUMBER_LEN + 1,
+    NODE_SIZE = 2 + DLOCK_TOKEN_LEN + 1 + 1,
     ENTER_TRIES = 10, /* a directory may be removed under us, again and again */
 };
 
@@ -24,13 +24,6 @@ static bool is_made_by(const char *node, const char *token)
 {
     return strncmp(node, "c-", 2) == 0 &&
            strncmp(node + 2, token, DLOCK_TOKEN_LEN) == 0;
-}
-
-static const char *number_of(const char *node)
-{
-    size_t len = strlen(node);
-
-    return len > ZOOKEEPER_NUMBER_LEN ? node + len - ZOOKEEPER_NUMBER_LEN : node;
 }
 
 static const char *node_of(const struct zookeeper_place *place)
@@ -93,6 +86,24 @@ enum zookeeper_result zookeeper_place_settle(struct zookeeper_session *session,
 
 /* --- taking a place --- */
 
+/* In which transaction was the node made that was found? */
+static enum zookeeper_result look_up_fence(struct zookeeper_session *session,
+                                           struct zookeeper_place *place,
+                                           int64_t deadline_ns)
+{
+    struct zookeeper_call *get = zookeeper_call_make(session, place->epoch);
+    enum zookeeper_result result = ZOOKEEPER_UNSENT;
+
+    if (get != NULL) {
+        zookeeper_send_get(get, place->path);
+        result = zookeeper_call_wait(get, deadline_ns);
+    }
+    if (result == ZOOKEEPER_DONE)
+        place->czxid = zookeeper_created_in(get);
+    zookeeper_call_drop(get);
+    return result;
+}
+
 /* The answer to making the node was lost.  Was it made?  Only the same session can have
  * done it, and must be asked before anything else is tried. */
 static enum zookeeper_result find_lost_node(struct zookeeper_session *session,
@@ -106,8 +117,20 @@ static enum zookeeper_result find_lost_node(struct zookeeper_session *session,
             return ZOOKEEPER_UNKNOWN;
         result = look_for(session, place->epoch, place->dir, token, place->path,
                           deadline_ns);
+        if (result == ZOOKEEPER_DONE)
+            result = look_up_fence(session, place, deadline_ns);
     }
     return result;
+}
+
+/* Is that the path of a node with `prefix`, which the server put a number behind? */
+static bool is_place_of(const char *path, const char *prefix)
+{
+    const char *node = strrchr(path, '/');
+    uint32_t number;
+
+    return node != NULL && strncmp(path, prefix, strlen(prefix)) == 0 &&
+           zookeeper_place_number(node + 1, &number);
 }
 
 /* Make the directory and the node in it, and list it, all in one go.  DONE: *list is
@@ -134,6 +157,9 @@ static enum zookeeper_result make_node(struct zookeeper_session *session,
         result = zookeeper_call_wait(node, deadline_ns);
     }
     if (result == ZOOKEEPER_DONE) {
+        if (!is_place_of(zookeeper_created_path(node), prefix) ||
+            zookeeper_created_in(node) == 0)
+            result = ZOOKEEPER_REFUSED;
         strcpy(place->path, zookeeper_created_path(node));
         place->czxid = zookeeper_created_in(node);
     } else if (result == ZOOKEEPER_UNKNOWN) {
@@ -181,22 +207,34 @@ dlock_status zookeeper_place_take(struct zookeeper_session *session,
 
 /* --- where it stands --- */
 
-/* OK: first.  BUSY: `before` is who is before us.  LOST: it is not in the list. */
+dlock_status zookeeper_place_refuse(const char *dir, const char *node)
+{
+    return dlock_fail(DLOCK_PROTOCOL, "zookeeper: \"%.80s\" in %.100s is no place in a queue",
+                      node, dir);
+}
+
+/* OK: first.  BUSY: `before` is who is before us.  LOST: it is not in the list.  PROTOCOL:
+ * there is a node that has no number, so nobody knows who is first. */
 static dlock_status judge(struct zookeeper_place *place,
                           const struct zookeeper_names *found)
 {
-    const char *mine = node_of(place);
     const char *before = NULL;
+    uint32_t mine = 0, nearest = 0, number;
     bool is_there = false;
 
+    if (!zookeeper_place_number(node_of(place), &mine))
+        return zookeeper_place_refuse(place->dir, node_of(place));
     for (int i = 0; i < found->count; i++) {
         const char *other = found->names[i];
 
-        if (strcmp(other, mine) == 0)
+        if (!zookeeper_place_number(other, &number))
+            return zookeeper_place_refuse(place->dir, other);
+        if (strcmp(other, node_of(place)) == 0) {
             is_there = true;
-        else if (strcmp(number_of(other), number_of(mine)) < 0 &&
-                 (before == NULL || strcmp(number_of(other), number_of(before)) > 0))
+        } else if (number < mine && (before == NULL || number > nearest)) {
             before = other;
+            nearest = number;
+        }
     }
     if (!is_there)
         return DLOCK_LOST;
@@ -204,6 +242,17 @@ static dlock_status judge(struct zookeeper_place *place,
         return DLOCK_OK;
     zookeeper_path_join(place->before, place->dir, before);
     return DLOCK_BUSY;
+}
+
+/* OK: nobody is there.  BUSY, PROTOCOL: as above. */
+static dlock_status judge_any(const char *dir, const struct zookeeper_names *found)
+{
+    uint32_t number;
+
+    for (int i = 0; i < found->count; i++)
+        if (!zookeeper_place_number(found->names[i], &number))
+            return zookeeper_place_refuse(dir, found->names[i]);
+    return found->count > 0 ? DLOCK_BUSY : DLOCK_OK;
 }
 
 dlock_status zookeeper_place_look(struct zookeeper_session *session,
@@ -249,7 +298,7 @@ dlock_status zookeeper_place_is_free(struct zookeeper_session *session,
     } while ((result == ZOOKEEPER_UNSENT || result == ZOOKEEPER_UNKNOWN) &&
              dlock_clock_ns() < deadline_ns);
     if (result == ZOOKEEPER_DONE)
-        st = zookeeper_listed(list)->count > 0 ? DLOCK_BUSY : DLOCK_OK;
+        st = judge_any(place->dir, zookeeper_listed(list));
     else if (result != ZOOKEEPER_NO_NODE)
         st = zookeeper_fail(list, result, "list the places");
     zookeeper_call_drop(list);

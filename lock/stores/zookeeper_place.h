@@ -43,6 +43,9 @@ dlock_status zookeeper_place_is_free(struct zookeeper_session *session,
                                      const struct zookeeper_place *place,
                                      int64_t deadline_ns);
 
+/* PROTOCOL, with the name of a node in `dir` that is no place. */
+dlock_status zookeeper_place_refuse(const char *dir, const char *node);
+
 /* What its node says. */
 void zookeeper_place_describe(char data[ZOOKEEPER_DATA_SIZE], const dlock_claim *claim,
                               int level);

@@ -7,6 +7,14 @@
 
 #include "lock/clock.h"
 
+/* Does a node that says `data`, "OWNER TOKEN", say that token? */
+static bool is_made_with(const char *data, const char *token)
+{
+    const char *space = strchr(data, ' ');
+
+    return space != NULL && strcmp(space + 1, token) == 0;
+}
+
 /* Is the node at `path` the one that `token` made, in which transaction, and how often
  * was it written?  NO_NODE: it is not, or there is none. */
 static enum zookeeper_result look(struct zookeeper_session *session, uint64_t epoch,
@@ -26,7 +34,7 @@ static enum zookeeper_result look(struct zookeeper_session *session, uint64_t ep
     if (result == ZOOKEEPER_DONE) {
         *czxid = zookeeper_created_in(get);
         *version = zookeeper_version(get);
-        if (strstr(zookeeper_data(get), token) == NULL)
+        if (!is_made_with(zookeeper_data(get), token))
             result = ZOOKEEPER_NO_NODE;
     }
     zookeeper_call_drop(sync);

@@ -22,11 +22,14 @@
 #include "lock/stores/postgres_session.h"
 
 static const struct postgres_statement TRY = {
-    0, "SELECT pg_try_advisory_lock(hashtextextended(encode($1, 'escape'), 0))", 1};
+    0, "SELECT pg_try_advisory_lock(hashtextextended(encode($1, 'escape'), 0))", 1,
+    .shape = {.kind = POSTGRES_BOOL}};
 static const struct postgres_statement LOCK = {
-    1, "SELECT pg_advisory_lock(hashtextextended(encode($1, 'escape'), 0))", 1};
+    1, "SELECT pg_advisory_lock(hashtextextended(encode($1, 'escape'), 0))", 1,
+    .shape = {.kind = POSTGRES_VOID}, .may_wait = true};
 static const struct postgres_statement UNLOCK = {
-    2, "SELECT pg_advisory_unlock(hashtextextended(encode($1, 'escape'), 0))", 1};
+    2, "SELECT pg_advisory_unlock(hashtextextended(encode($1, 'escape'), 0))", 1,
+    .shape = {.kind = POSTGRES_BOOL}};
 
 /* The server keeps the 64 bits as two halves. */
 #define THIS_LOCK                                                                      \
@@ -39,13 +42,15 @@ static const struct postgres_statement INSPECT = {
     "SELECT format('%s never %s %s 0 0 backend %s', count(*) FILTER (WHERE granted),"
     " count(*) FILTER (WHERE granted), count(*) FILTER (WHERE NOT granted),"
     " max(pid) FILTER (WHERE granted)) FROM pg_locks WHERE " THIS_LOCK,
-    1};
+    1,
+    .shape = {.kind = POSTGRES_TEXT}};
 
 static const struct postgres_statement FORCE = {
     4,
     "SELECT count(*) FILTER (WHERE pg_terminate_backend(pid, 1000)) FROM pg_locks"
     " WHERE granted AND " THIS_LOCK,
-    1};
+    1,
+    .shape = POSTGRES_COUNT};
 
 static dlock_status open_state(const dlock_options *opts, void **out)
 {
@@ -95,7 +100,7 @@ static dlock_status try_acquire(void *state, dlock_claim *claim)
         return st;
     if (claim->store_until_ns == 0) {
         st = postgres_ask(conn, &TRY, values, claim->give_up_ns, &answer);
-        if (st == DLOCK_OK && answer.text[0] != 't')
+        if (st == DLOCK_OK && !answer.is_true)
             st = DLOCK_BUSY;
     } else {
         st = postgres_limit_wait(conn, claim->store_until_ns, claim->give_up_ns);
@@ -128,7 +133,7 @@ static dlock_status release(void *state, const dlock_claim *claim)
     if (conn == NULL)
         return DLOCK_LOST;
     st = postgres_ask(conn, &UNLOCK, values, claim->give_up_ns, &answer);
-    if (st == DLOCK_OK && answer.text[0] == 't') {
+    if (st == DLOCK_OK && answer.is_true) {
         postgres_give(postgres_sessions_pool(state), conn);
         return DLOCK_OK;
     }

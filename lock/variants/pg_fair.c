@@ -16,7 +16,6 @@
  * poll, and their row says that they live; both expiries are counted by the database's
  * clock alone. */
 #include <stdio.h>
-#include <stdlib.h>
 
 #include "lock/stores/postgres_pool.h"
 
@@ -24,17 +23,22 @@
  * more, and whoever waits behind a dead one wants less. */
 #define WAITER_MS "2000"
 
-enum { REAP_EVERY_MS = 1000 };
+enum {
+    REAP_EVERY_MS = 1000,
+    GRANTED = -1, /* as dlock_queue_try() answers */
+};
 
 static const struct postgres_statement TRY = {
-    0, "SELECT dlock_queue_try($1, $2, $3, $4::int, $5::int, $6::boolean)", 6};
+    0, "SELECT dlock_queue_try($1, $2, $3, $4::int, $5::int, $6::boolean)", 6,
+    .shape = {.kind = POSTGRES_INT8, .least = GRANTED, .most = POSTGRES_MS_MOST}};
 
 static const struct postgres_statement RENEW = {
     1,
     "UPDATE dlock_queue SET expires_at = clock_timestamp() + $4::int * interval '1 ms'"
     " WHERE name = $1 AND owner = $2 AND token = $3 AND granted"
     " AND expires_at > clock_timestamp() RETURNING 1",
-    4};
+    4,
+    .shape = POSTGRES_ONE_IF_ANY};
 
 /* Also of a place in the queue that an unanswered attempt may have left. */
 static const struct postgres_statement RELEASE = {
@@ -42,14 +46,15 @@ static const struct postgres_statement RELEASE = {
     "DELETE FROM dlock_queue WHERE name = $1 AND owner = $2"
     " AND (token = $3 OR NOT granted)"
     " RETURNING granted AND expires_at > clock_timestamp()",
-    3};
+    3,
+    .shape = {.kind = POSTGRES_BOOL, .may_be_absent = true}};
 
 static const struct postgres_statement REAP = {
     3,
     "DELETE FROM dlock_queue WHERE ticket IN (SELECT ticket FROM dlock_queue"
     " WHERE expires_at <= clock_timestamp() ORDER BY ticket LIMIT 100"
     " FOR UPDATE SKIP LOCKED)",
-    0};
+    .value_count = 0};
 
 #define MS_LEFT                                                                        \
     "greatest(0, ceil(extract(epoch FROM max(expires_at) FILTER (WHERE granted)"       \
@@ -61,14 +66,16 @@ static const struct postgres_statement INSPECT = {
     " coalesce(" MS_LEFT ", 0), count(*) FILTER (WHERE granted), count(*) FILTER (WHERE"
     " NOT granted), max(owner) FILTER (WHERE granted)) FROM dlock_queue"
     " WHERE name = $1 AND expires_at > clock_timestamp()",
-    1};
+    1,
+    .shape = {.kind = POSTGRES_TEXT}};
 
 static const struct postgres_statement FORCE = {
     5,
     "WITH freed AS (DELETE FROM dlock_queue WHERE name = $1 AND granted"
     " RETURNING expires_at > clock_timestamp() AS held)"
     " SELECT count(*) FROM freed WHERE held",
-    1};
+    1,
+    .shape = POSTGRES_COUNT};
 
 static dlock_status open_state(const dlock_options *opts, void **out)
 {
@@ -102,11 +109,9 @@ static dlock_status try_acquire(void *state, dlock_claim *claim)
     st = postgres_pool_ask(state, &TRY, values, claim->give_up_ns, &answer);
     if (st != DLOCK_OK)
         return st;
-    if (answer.row_count != 1 || answer.is_null)
-        return dlock_fail(DLOCK_PROTOCOL, "dlock_queue_try() answered nothing");
-    if (strtoll(answer.text, NULL, 10) < 0)
+    if (answer.number == GRANTED)
         return DLOCK_OK;
-    claim->free_in_ms = strtoll(answer.text, NULL, 10);
+    claim->free_in_ms = answer.number;
     return DLOCK_BUSY;
 }
 
@@ -119,7 +124,7 @@ static dlock_status renew(void *state, const dlock_claim *claim)
 
     snprintf(lease, sizeof(lease), "%d", claim->lease_ms);
     st = postgres_pool_ask(state, &RENEW, values, claim->give_up_ns, &answer);
-    return st == DLOCK_OK && answer.row_count == 0 ? DLOCK_LOST : st;
+    return st == DLOCK_OK && !answer.has_row ? DLOCK_LOST : st;
 }
 
 static dlock_status leave(void *state, const dlock_claim *claim, bool *held)
@@ -129,7 +134,7 @@ static dlock_status leave(void *state, const dlock_claim *claim, bool *held)
     dlock_status st =
         postgres_pool_ask(state, &RELEASE, values, claim->give_up_ns, &answer);
 
-    *held = answer.row_count > 0 && answer.text[0] == 't';
+    *held = answer.is_true;
     return st;
 }
 

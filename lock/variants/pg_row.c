@@ -23,16 +23,20 @@
 
 /* By itself: inside the transaction it would keep others from inserting. */
 static const struct postgres_statement MAKE = {
-    0, "INSERT INTO dlock_row (name) VALUES ($1) ON CONFLICT (name) DO NOTHING", 1};
-static const struct postgres_statement BEGIN = {0, "BEGIN", 0};
+    0, "INSERT INTO dlock_row (name) VALUES ($1) ON CONFLICT (name) DO NOTHING", 1,
+    .may_wait = true};
+static const struct postgres_statement BEGIN = {.sql = "BEGIN"};
 static const struct postgres_statement TRY = {
-    1, "SELECT 1 FROM dlock_row WHERE name = $1 FOR UPDATE SKIP LOCKED", 1};
+    1, "SELECT 1 FROM dlock_row WHERE name = $1 FOR UPDATE SKIP LOCKED", 1, .shape = POSTGRES_ONE_IF_ANY,
+    .may_wait = true};
 static const struct postgres_statement LOCK = {
-    2, "SELECT 1 FROM dlock_row WHERE name = $1 FOR UPDATE", 1};
+    2, "SELECT 1 FROM dlock_row WHERE name = $1 FOR UPDATE", 1, .shape = POSTGRES_ONE_IF_ANY,
+    .may_wait = true};
 static const struct postgres_statement REMOVE = {
-    3, "DELETE FROM dlock_row WHERE name = $1 RETURNING 1", 1};
-static const struct postgres_statement COMMIT = {0, "COMMIT", 0};
-static const struct postgres_statement ROLLBACK = {0, "ROLLBACK", 0};
+    3, "DELETE FROM dlock_row WHERE name = $1 RETURNING 1", 1, .shape = POSTGRES_ONE_IF_ANY,
+    .may_wait = true};
+static const struct postgres_statement COMMIT = {.sql = "COMMIT"};
+static const struct postgres_statement ROLLBACK = {.sql = "ROLLBACK"};
 
 /* Who locked a row wrote its transaction on it; that is held as long as it runs.  One
  * waiter waits for the transaction, the others for that one. */
@@ -49,11 +53,13 @@ static const struct postgres_statement INSPECT = {
     " (r.ctid::text::point)[1]::int) WHERE r.name = $1)"
     " SELECT format('%s never %s %s 0 0 backend %s', (SELECT count(*) FROM holder),"
     " (SELECT count(*) FROM holder), (SELECT n FROM waiter), (SELECT pid FROM holder))",
-    1};
+    1,
+    .shape = {.kind = POSTGRES_TEXT}};
 
 static const struct postgres_statement FORCE = {
     5, "SELECT count(*) FILTER (WHERE pg_terminate_backend(pid, 1000)) FROM (" HOLDER
-       ") AS holder", 1};
+       ") AS holder", 1,
+    .shape = POSTGRES_COUNT};
 
 static dlock_status open_state(const dlock_options *opts, void **out)
 {
@@ -92,7 +98,7 @@ static dlock_status lock_row(struct postgres_conn *conn, dlock_claim *claim)
                           claim->give_up_ns, &answer);
         claim->waited = st == DLOCK_BUSY; /* and not: the row is gone */
     }
-    return st == DLOCK_OK && answer.row_count == 0 ? DLOCK_BUSY : st;
+    return st == DLOCK_OK && !answer.has_row ? DLOCK_BUSY : st;
 }
 
 static dlock_status try_acquire(void *state, dlock_claim *claim)
@@ -131,9 +137,12 @@ static dlock_status release(void *state, const dlock_claim *claim)
     if (conn == NULL)
         return DLOCK_LOST;
     st = postgres_ask(conn, &REMOVE, values, claim->give_up_ns, &answer);
-    if (st == DLOCK_OK)
+    if (st == DLOCK_OK) {
         st = postgres_ask(conn, &COMMIT, NULL, claim->give_up_ns, NULL);
-    if (st == DLOCK_OK && answer.row_count == 1) {
+        if (st == DLOCK_IO) /* it went with its session */
+            st = DLOCK_UNKNOWN;
+    }
+    if (st == DLOCK_OK && answer.has_row) {
         postgres_give(postgres_sessions_pool(state), conn);
         return DLOCK_OK;
     }

@@ -15,11 +15,13 @@
  * disagree do no harm.  Waiters poll.  Each hold and release waits for the disk: the row
  * must survive a crash of the server as long as its lease runs. */
 #include <stdio.h>
-#include <stdlib.h>
 
 #include "lock/stores/postgres_pool.h"
 
-enum { REAP_EVERY_MS = 1000 };
+enum {
+    REAP_EVERY_MS = 1000,
+    GRANTED = -1, /* as ACQUIRE answers */
+};
 
 /* Level 1: -1, or for how long somebody else holds it.  Sent again by its owner it changes nothing but the expiry.  The outer query
  * sees the table as it was before; a holder that came since has no row there: NULL. */
@@ -37,7 +39,8 @@ static const struct postgres_statement ACQUIRE = {
     " SELECT CASE WHEN EXISTS (SELECT FROM taken) THEN -1 ELSE (SELECT greatest(0,"
     " ceil(extract(epoch FROM expires_at - clock_timestamp()) * 1000))::bigint"
     " FROM dlock_lock WHERE name = $1) END",
-    3};
+    3,
+    .shape = {.kind = POSTGRES_INT8, .may_be_null = true, .least = GRANTED, .most = POSTGRES_MS_MOST}};
 
 /* Neither brings the end nearer: see lua/reentrant_renew.lua. */
 static const struct postgres_statement ACQUIRE_AGAIN = {
@@ -47,48 +50,54 @@ static const struct postgres_statement ACQUIRE_AGAIN = {
     " clock_timestamp() + $3::int * interval '1 ms')"
     " WHERE name = $1 AND owner = $2 AND expires_at > clock_timestamp()"
     " AND hold_count >= $4::int - 1 RETURNING 1",
-    4};
+    4,
+    .shape = POSTGRES_ONE_IF_ANY};
 
 static const struct postgres_statement RENEW = {
     2,
     "UPDATE dlock_lock SET expires_at = greatest(expires_at,"
     " clock_timestamp() + $3::int * interval '1 ms')"
     " WHERE name = $1 AND owner = $2 AND expires_at > clock_timestamp() RETURNING 1",
-    3};
+    3,
+    .shape = POSTGRES_ONE_IF_ANY};
 
 /* Level 1: an expired row of ours goes too, but that is no release. */
 static const struct postgres_statement RELEASE = {
     3,
     "DELETE FROM dlock_lock WHERE name = $1 AND owner = $2"
     " RETURNING expires_at > clock_timestamp()",
-    2};
+    2,
+    .shape = {.kind = POSTGRES_BOOL, .may_be_absent = true}};
 
 static const struct postgres_statement RELEASE_LEVEL = {
     4,
     "UPDATE dlock_lock SET hold_count = least(hold_count, $3::int)"
     " WHERE name = $1 AND owner = $2 AND expires_at > clock_timestamp() RETURNING true",
-    3};
+    3,
+    .shape = {.kind = POSTGRES_BOOL, .may_be_absent = true}};
 
 static const struct postgres_statement REAP = {
     5,
     "DELETE FROM dlock_lock WHERE name IN (SELECT name FROM dlock_lock"
     " WHERE expires_at <= clock_timestamp() ORDER BY expires_at LIMIT 100"
     " FOR UPDATE SKIP LOCKED)",
-    0};
+    .value_count = 0};
 
 static const struct postgres_statement INSPECT = {
     6,
     "SELECT format('1 %s %s -1 0 0 %s', greatest(0, ceil(extract(epoch FROM"
     " expires_at - clock_timestamp()) * 1000))::bigint, hold_count, owner)"
     " FROM dlock_lock WHERE name = $1 AND expires_at > clock_timestamp()",
-    1};
+    1,
+    .shape = {.kind = POSTGRES_TEXT, .may_be_absent = true}};
 
 static const struct postgres_statement FORCE = {
     7,
     "WITH freed AS (DELETE FROM dlock_lock WHERE name = $1"
     " RETURNING expires_at > clock_timestamp() AS held)"
     " SELECT count(*) FROM freed WHERE held",
-    1};
+    1,
+    .shape = POSTGRES_COUNT};
 
 static dlock_status open_state(const dlock_options *opts, void **out)
 {
@@ -119,7 +128,7 @@ static dlock_status acquire_again(struct postgres_pool *pool, const dlock_claim 
 
     snprintf(level, sizeof(level), "%d", claim->level);
     st = postgres_pool_ask(pool, &ACQUIRE_AGAIN, values, claim->give_up_ns, &answer);
-    return st == DLOCK_OK && answer.row_count == 0 ? DLOCK_LOST : st;
+    return st == DLOCK_OK && !answer.has_row ? DLOCK_LOST : st;
 }
 
 static dlock_status try_acquire(void *state, dlock_claim *claim)
@@ -135,11 +144,11 @@ static dlock_status try_acquire(void *state, dlock_claim *claim)
     st = postgres_pool_ask(state, &ACQUIRE, values, claim->give_up_ns, &answer);
     if (st != DLOCK_OK)
         return st;
+    if (!answer.is_null && answer.number == GRANTED)
+        return DLOCK_OK;
     if (!answer.is_null)
-        claim->free_in_ms = strtoll(answer.text, NULL, 10);
-    if (claim->free_in_ms >= 0 || answer.is_null)
-        return DLOCK_BUSY;
-    return DLOCK_OK;
+        claim->free_in_ms = answer.number;
+    return DLOCK_BUSY;
 }
 
 static dlock_status renew(void *state, const dlock_claim *claim)
@@ -151,7 +160,7 @@ static dlock_status renew(void *state, const dlock_claim *claim)
 
     snprintf(lease, sizeof(lease), "%d", claim->lease_ms);
     st = postgres_pool_ask(state, &RENEW, values, claim->give_up_ns, &answer);
-    return st == DLOCK_OK && answer.row_count == 0 ? DLOCK_LOST : st;
+    return st == DLOCK_OK && !answer.has_row ? DLOCK_LOST : st;
 }
 
 /* Rows of holders that died, of names that nobody asks for: one statement a second,
@@ -176,7 +185,7 @@ static dlock_status release(void *state, const dlock_claim *claim)
     if (st != DLOCK_OK)
         return st;
     reap(state);
-    return answer.row_count > 0 && answer.text[0] == 't' ? DLOCK_OK : DLOCK_LOST;
+    return answer.is_true ? DLOCK_OK : DLOCK_LOST;
 }
 
 static dlock_status inspect(void *state, const char *name, dlock_info *out)

@@ -19,6 +19,7 @@
 #include "lock/fault.h"
 #include "lock/options.h"
 #include "tests/conformance/known_bugs.h"
+#include "tests/conformance/lab.h"
 #include "tests/conformance/laws.h"
 #include "tests/conformance/wrong.h"
 
@@ -71,6 +72,7 @@ static law_fn *choose(const struct law *law, const char *variant)
     unsigned other_stores = LAW_STORES & ~store;
     unsigned caps = rig_caps(variant) | store |
                     (store != 0 ? LAW_REMOTE : 0) |
+                    (store & (LAW_POSTGRES | LAW_ZOOKEEPER) ? LAW_DURABLE : 0) |
                     (rig_is_watched(variant) ? LAW_WATCHED : 0) |
                     (rig_is(variant, "getset") ? 0 : LAW_TIMELESS) |
                     (rig_uses_nodes(variant) ? LAW_NODES : LAW_SINGLE) |
@@ -185,16 +187,16 @@ static bool read_request(int argc, char **argv, struct request *out)
 static bool prepare_lie(struct request *request)
 {
     static char glob[CASE_NAME_SIZE];
+    const char *lie;
     const char *base;
 
     if (request->lie != NULL)
         setenv(WRONG_ENV, request->lie, 1);
-    if (getenv(WRONG_ENV) == NULL)
-        return true;
-    if (getenv(WRONG_ENV)[0] == '\0')
+    lie = getenv(WRONG_ENV);
+    if (lie == NULL || lie[0] == '\0')
         return true;
     rig_patience_ms = SHORT_PATIENCE_MS;
-    base = wrong_enable(getenv(WRONG_ENV));
+    base = wrong_enable(lie);
     if (base == NULL)
         return false;
     snprintf(glob, sizeof(glob), "%s: *", base);
@@ -217,6 +219,7 @@ static int list_cases(const struct request *request)
 int main(int argc, char **argv)
 {
     struct request request = {.shard = 1, .shard_count = 1};
+    int failed;
     bool is_child = argc > 1 && strcmp(argv[1], "--child") == 0;
 
     if (!is_child && !read_request(argc, argv, &request))
@@ -243,7 +246,7 @@ int main(int argc, char **argv)
     dlock_options_lift_limits(true);
     dlock_fault_allow();
     cmocka_set_message_output(CM_OUTPUT_TAP);
-    return _cmocka_run_group_tests("conformance", tests, case_count, NULL, NULL) == 0
-               ? 0
-               : 1;
+    failed = _cmocka_run_group_tests("conformance", tests, case_count, NULL, NULL);
+    lab_end();
+    return failed == 0 ? 0 : 1;
 }

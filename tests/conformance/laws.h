@@ -24,6 +24,7 @@ enum {
     LAW_UNSHARED = 1 << 24, /* it knows no readers */
     LAW_ZOOKEEPER = 1 << 23,
     LAW_REMOTE = 1 << 22, /* they are kept by some server */
+    LAW_DURABLE = 1 << 20, /* and that keeps its data when it is killed */
     LAW_STORES = LAW_REDIS | LAW_POSTGRES | LAW_ZOOKEEPER,
 };
 
@@ -133,6 +134,15 @@ law_fn a_wait_that_begins_in_an_outage_is_granted;
 law_fn an_outage_ends_no_wait_too_late;
 law_fn a_cancel_ends_a_wait_in_an_outage;
 law_fn a_release_outlives_an_outage;
+
+/* laws_zookeeper_odd.c */
+law_fn believes_no_odd_place, believes_no_odd_node;
+
+/* laws_restart.c */
+law_fn a_waiter_outlives_a_restart;
+law_fn a_wait_that_begins_without_a_server_is_granted;
+law_fn a_release_outlives_a_restart;
+law_fn a_release_without_a_server_ends;
 
 /* laws_sharing.c */
 law_fn shares_one_connection;

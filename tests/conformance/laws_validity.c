@@ -14,10 +14,30 @@ static bool is_in_postgres(const char *variant)
     return dlock_variant_find(variant)->store[0] == 'p';
 }
 
-/* For how long the store will still hold it; the least of all servers. */
+static int longest_first(const void *a, const void *b)
+{
+    const long long left = *(const long long *)a, right = *(const long long *)b;
+
+    return (left < right) - (left > right);
+}
+
+/* For how long the servers that a grant needs will hold it: a majority of them for redlock,
+ * whose slow server may have given nothing; else all. */
+static long long servers_left_ms(const char *variant, const char *name)
+{
+    long long left_ms[SERVERS_MAX] = {0};
+    const size_t n = servers_found();
+
+    assert_in_range(n, 1, SERVERS_MAX);
+    for (size_t i = 0; i < n; i++)
+        left_ms[i] = servers_ask(i, "PTTL %s", name);
+    qsort(left_ms, n, sizeof(left_ms[0]), longest_first);
+    return left_ms[rig_is(variant, "redlock") ? n / 2 : n - 1];
+}
+
+/* For how long the store will still hold it. */
 static long long store_left_ms(const char *variant, const char *name)
 {
-    long long least = INT64_MAX;
 
     if (is_in_postgres(variant))
         return database_ask(
@@ -29,13 +49,7 @@ static long long store_left_ms(const char *variant, const char *name)
     if (rig_is(variant, "getset"))
         return strtoll(servers_tell(0, "GET %s", name)->str, NULL, 10) -
                dlock_clock_wall_ms();
-    for (size_t i = 0; i < servers_found(); i++) {
-        long long left_ms = servers_ask(i, "PTTL %s", name);
-
-        if (left_ms < least)
-            least = left_ms;
-    }
-    return least;
+    return servers_left_ms(variant, name);
 }
 
 /* The store is asked first, so time that passes between the two is on the safe side. */

@@ -202,6 +202,7 @@ void a_lost_reply_leaves_no_node(const char *variant)
     assert_comes(nodes_count_of(variant, name) == 1);
     cutter_cut();
     assert_status(OK, rig_helper_acquired(helper));
+    assert_true(rig_helper_fence(helper) > 0);
     assert_int_equal(1, nodes_count_of(variant, name));
     assert_status(BUSY, rig_try(pair.b, name));
     assert_status(OK, rig_helper_finish(helper));

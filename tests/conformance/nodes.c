@@ -3,6 +3,7 @@
 #include "tests/conformance/nodes.h"
 
 #include <arpa/inet.h>
+#include <assert.h>
 #include <netinet/in.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -151,6 +152,17 @@ void nodes_delete(const char *path)
     assert_int_equal(ZOK, zoo_delete(connected(), path, -1));
 }
 
+void nodes_make(const char *path, const char *data, int len)
+{
+    assert_int_equal(ZOK, zoo_create(connected(), path, data, len, &ZOO_OPEN_ACL_UNSAFE,
+                                     0, NULL, 0));
+}
+
+void nodes_write(const char *path, const char *data, int len)
+{
+    assert_int_equal(ZOK, zoo_set(connected(), path, data, len, -1));
+}
+
 void nodes_remove(const char *variant, const char *name)
 {
     char path[ZOOKEEPER_PATH_SIZE];
@@ -171,14 +183,15 @@ static const char *command(const char *four_letters)
 {
     static char text[TEXT_SIZE];
     const char *url = getenv("SECKILL_ZOOKEEPER_URL");
-    struct sockaddr_in address = {
-        .sin_family = AF_INET,
-        .sin_port = htons((uint16_t)atoi(strrchr(url, ':') + 1)),
-        .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+    const char *colon = url != NULL ? strrchr(url, ':') : NULL;
+    struct sockaddr_in address = {.sin_family = AF_INET,
+                                  .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
     int fd = socket(AF_INET, SOCK_STREAM, 0);
     size_t used = 0;
     ssize_t got;
 
+    assert(colon != NULL); /* the servers have been started */
+    address.sin_port = htons((uint16_t)atoi(colon + 1));
     assert_int_equal(0, connect(fd, (struct sockaddr *)&address, sizeof(address)));
     assert_int_equal(4, send(fd, four_letters, 4, MSG_NOSIGNAL));
     while ((got = recv(fd, text + used, sizeof(text) - 1 - used, 0)) > 0)

@@ -32,6 +32,10 @@ int nodes_count_below(const char *path);
 
 void nodes_delete(const char *path);
 
+/* What another client would do: make a node that says that, or let one say it. */
+void nodes_make(const char *path, const char *data, int len);
+void nodes_write(const char *path, const char *data, int len);
+
 /* Take the holder's node of the lock away, as somebody would by hand. */
 void nodes_remove(const char *variant, const char *name);
 

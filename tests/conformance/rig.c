@@ -14,6 +14,7 @@
 #include "lock/registry.h"
 #include "tests/conformance/cutter.h"
 #include "tests/conformance/database.h"
+#include "tests/conformance/lab.h"
 #include "tests/conformance/nodes.h"
 #include "tests/conformance/servers.h"
 #include "tests/conformance/slots.h"
@@ -94,6 +95,7 @@ struct rig_helper {
     dlock_request request;
     pthread_t thread;
     int64_t asked_ms;
+    uint64_t fence;
     atomic_bool acquired;
     atomic_bool may_release;
     atomic_bool released; /* the last thing that it does */
@@ -160,6 +162,7 @@ void rig_reset(void)
     dlock_clock_shift_wall(0);
     servers_wake();
     database_wake();
+    lab_mend();
     cutter_open();
     premise_end_pace();
     if (!dismiss_helpers())
@@ -259,6 +262,7 @@ static void *help(void *arg)
     helper->asked_ms = rig_now_ms();
     helper->acquire_status =
         dlock_acquire_with(helper->sys, helper->name, &helper->request, &lease);
+    helper->fence = helper->acquire_status == DLOCK_OK ? lease.fence : 0;
     atomic_store(&helper->acquired, true);
     while (helper->acquire_status == DLOCK_OK && !atomic_load(&helper->may_release) &&
            !atomic_load(&helpers_dismissed))
@@ -322,6 +326,11 @@ dlock_status rig_helper_acquired(struct rig_helper *helper)
 {
     assert_comes(rig_helper_is_done(helper));
     return helper->acquire_status;
+}
+
+uint64_t rig_helper_fence(const struct rig_helper *helper)
+{
+    return helper->fence;
 }
 
 void rig_helper_begin_release(struct rig_helper *helper)

@@ -108,6 +108,7 @@ enum { HAND_OVERS = 5, HAND_OVERS_MAX = 50 };
     ((tried) < HAND_OVERS || ((tried) < HAND_OVERS_MAX && (best_ms) >= (limit_ms)))
 int64_t rig_helper_told_within_ms(struct rig_helper *helper, int64_t told_ms);
 dlock_status rig_helper_acquired(struct rig_helper *helper); /* waits for that */
+uint64_t rig_helper_fence(const struct rig_helper *helper); /* of what it acquired */
 void rig_helper_begin_release(struct rig_helper *helper);
 bool rig_helper_has_released(struct rig_helper *helper); /* the release has answered */
 dlock_status rig_helper_finish(struct rig_helper *helper); /* of the release */

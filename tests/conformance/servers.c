@@ -2,6 +2,7 @@
 /* servers.c -- the Redis servers under a variant, seen past the library. */
 #include "tests/conformance/servers.h"
 
+#include <assert.h>
 #include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
@@ -155,7 +156,10 @@ static void give_clock(void)
 /* The servers have mapped the file by now. */
 static void take_clock(void)
 {
-    unlink(getenv("SECKILL_WALL_CLOCK"));
+    const char *path = getenv("SECKILL_WALL_CLOCK");
+
+    assert(path != NULL); /* give_clock() has set it */
+    unlink(path);
     unsetenv("SECKILL_WALL_CLOCK");
     unsetenv("LD_PRELOAD");
 }

@@ -46,6 +46,7 @@ void slots_claim(const struct slots *slots, struct slot_claim *out, const char *
 {
     static unsigned last_number = 1000000; /* the core's own begin with 1 */
 
+    memset(out, 0, sizeof(*out));
     snprintf(out->name, sizeof(out->name), "%s", name);
     snprintf(out->number, sizeof(out->number), "%u", ++last_number);
     snprintf(out->owner, sizeof(out->owner), "%s:%s", slots->uuid, out->number);

@@ -4,11 +4,12 @@
     crowd.py JAVA-CLASSPATH C-PEER [ROUNDS]
 
 Both programs run THREADS threads that take the lock, count a number in Redis up by a GET
-and a SET, and give the lock back, for ROUND_MS. Each round measures both together and
-each alone. It prints TAP: a kind passes when no count was lost and the median of
-Redisson's shares is at least SHARE_LEAST. What the shares cost is printed beside them: the
-total, and the total that the two programs would reach together if a change of the program
-cost nothing, computed from what each reaches alone and from the shares."""
+and a SET, with a sleep of SECTIONS_US between the two, and give the lock back, for
+ROUND_MS. Each round measures both together and each alone. It prints TAP: a kind passes
+when no count was lost and the median of Redisson's shares is at least SHARE_LEAST. What
+the shares cost is printed beside them: the total, and the total that the two programs would
+reach together if a change of the program cost nothing, computed from what each reaches
+alone and from the shares."""
 
 import os
 import statistics
@@ -17,6 +18,7 @@ import sys
 from rig import PeerSet, expect, Failed, until
 
 KINDS = ("plain", "fenced", "write")
+SECTIONS_US = (0, 1000)
 THREADS = 16
 ROUND_MS = 1500
 WARM_MS = 3000
@@ -26,14 +28,20 @@ SHARE_LEAST = 0.35
 class Crowd:
     """The two programs on one kind of lock."""
 
-    def __init__(self, peers, kind):
+    def __init__(self, peers, kind, section_us):
         self.peers = peers
         self.kind = kind
+        self.section_us = section_us
 
     def contend(self, names, ms=ROUND_MS):
         """Let these programs contend; what each was granted and waited."""
         name = self.peers.name()
-        words = {"kind": self.kind, "name": name, "number": f"{name}number"}
+        words = {
+            "kind": self.kind,
+            "name": name,
+            "number": f"{name}number",
+            "sectionus": self.section_us,
+        }
         begun = {
             n: self.peers.peer(n).begin("crowd", threads=THREADS, ms=ms, **words)
             for n in names
@@ -71,7 +79,7 @@ class Crowd:
             for n in alone
         }
         print(
-            f"# {self.kind:7} Redisson's share {share:.2f} ({min(shares):.2f} to "
+            f"# {self.kind:7} {self.section_us:4} us: Redisson's share {share:.2f} ({min(shares):.2f} to "
             f"{max(shares):.2f}); {statistics.median(totals):.0f} grants/s, "
             f"{ideal:.0f} if changing sides were free (alone: Redisson "
             f"{alone['java']:.0f}, ours {alone['c']:.0f}); p99 of the waits: Redisson "
@@ -97,11 +105,15 @@ def main():
         },
     )
     failed = 0
-    print(f"1..{len(KINDS)}", flush=True)
-    for number, kind in enumerate(KINDS, 1):
-        text = f"{kind}: equal crowds, no count lost, Redisson's share at least {SHARE_LEAST}"
+    cases = [(kind, us) for us in SECTIONS_US for kind in KINDS]
+    print(f"1..{len(cases)}", flush=True)
+    for number, (kind, section_us) in enumerate(cases, 1):
+        text = (
+            f"{kind}, sections that sleep {section_us} us: equal crowds, no count lost, "
+            f"Redisson's share at least {SHARE_LEAST}"
+        )
         try:
-            share = Crowd(peers, kind).measure(rounds)
+            share = Crowd(peers, kind, section_us).measure(rounds)
             expect(share >= SHARE_LEAST, f"a share of {share:.2f}")
             print(f"ok {number} - {text}", flush=True)
         except Failed as error:

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* peer_crowd.c -- many threads of the C peer contend for one lock for a given time.
  *
- * Each section reads a number in Redis and writes the next one, as two commands: two
- * holders at once lose an update, so the number is the count of sections only if the
- * lock excluded. */
+ * Each section reads a number in Redis, sleeps for as long as it was told, and writes the
+ * next number: two holders at once lose an update, so the number is the count of sections
+ * only if the lock excluded. */
 #include <hiredis/hiredis.h>
 #include <inttypes.h>
 #include <pthread.h>
@@ -23,6 +23,7 @@ struct crowd {
     const char *key;     /* of the number */
     const char *server;  /* redis://... */
     int64_t end_ns;
+    int64_t section_us;  /* how long a section sleeps */
     int threads;
     pthread_t thread[THREADS_MAX];
     pthread_mutex_t mutex;
@@ -61,14 +62,25 @@ static redisContext *connect_to(const char *text)
     return redis;
 }
 
-/* Read the number and write the next.  False: the server did not do it. */
-static bool count_up(redisContext *redis, const char *key)
+static void sleep_us(int64_t us)
 {
-    redisReply *got = redisCommand(redis, "GET %s", key);
-    long long next = got != NULL && got->str != NULL ? strtoll(got->str, NULL, 10) : 0;
-    redisReply *set = got != NULL ? redisCommand(redis, "SET %s %lld", key, next + 1) : NULL;
-    bool done = set != NULL && set->type == REDIS_REPLY_STATUS;
+    const struct timespec t = {.tv_sec = us / 1000000, .tv_nsec = us % 1000000 * 1000};
 
+    if (us > 0)
+        (void)nanosleep(&t, NULL);
+}
+
+/* Read the number and write the next.  False: the server did not do it. */
+static bool count_up(redisContext *redis, const struct crowd *c)
+{
+    redisReply *got = redisCommand(redis, "GET %s", c->key);
+    long long next = got != NULL && got->str != NULL ? strtoll(got->str, NULL, 10) : 0;
+    redisReply *set;
+    bool done;
+
+    sleep_us(c->section_us);
+    set = got != NULL ? redisCommand(redis, "SET %s %lld", c->key, next + 1) : NULL;
+    done = set != NULL && set->type == REDIS_REPLY_STATUS;
     freeReplyObject(got);
     freeReplyObject(set);
     return done;
@@ -86,7 +98,7 @@ static bool take_turn(struct crowd *c, redisContext *redis)
         complain(c, "acquire", dlock_error());
         return false;
     }
-    if (!count_up(redis, c->key))
+    if (!count_up(redis, c))
         complain(c, "the number", redis->errstr);
     st = dlock_release(c->sys, &lease);
     if (st != DLOCK_OK)
@@ -149,6 +161,7 @@ void peer_crowd(dlock_system *sys, bool shared, const char *redis_url,
         .key = command_text(command, "number", "", key),
         .server = redis_url,
         .end_ns = now_ns() + command_number(command, "ms") * 1000000,
+        .section_us = command_number(command, "sectionus"),
         .threads = (int)command_number(command, "threads"),
         .waits_us = calloc(WAITS_MAX, sizeof(int64_t)),
     };

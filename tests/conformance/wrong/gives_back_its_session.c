@@ -5,9 +5,11 @@
 #include "tests/conformance/wrong.h"
 
 static const struct postgres_statement TRY = {
-    0, "SELECT pg_try_advisory_lock(hashtextextended(encode($1, 'escape'), 0))", 1};
+    0, "SELECT pg_try_advisory_lock(hashtextextended(encode($1, 'escape'), 0))", 1,
+    .shape = {.kind = POSTGRES_BOOL}};
 static const struct postgres_statement UNLOCK = {
-    2, "SELECT pg_advisory_unlock(hashtextextended(encode($1, 'escape'), 0))", 1};
+    2, "SELECT pg_advisory_unlock(hashtextextended(encode($1, 'escape'), 0))", 1,
+    .shape = {.kind = POSTGRES_BOOL}};
 
 static dlock_status try_acquire(void *sessions, dlock_claim *claim)
 {
@@ -16,7 +18,7 @@ static dlock_status try_acquire(void *sessions, dlock_claim *claim)
     dlock_status st = postgres_pool_ask(postgres_sessions_pool(sessions), &TRY, values,
                                         claim->give_up_ns, &answer);
 
-    return st == DLOCK_OK && answer.text[0] != 't' ? DLOCK_BUSY : st;
+    return st == DLOCK_OK && !answer.is_true ? DLOCK_BUSY : st;
 }
 
 static dlock_status probe(void *sessions, const dlock_claim *claim)
@@ -33,7 +35,7 @@ static dlock_status release(void *sessions, const dlock_claim *claim)
     dlock_status st = postgres_pool_ask(postgres_sessions_pool(sessions), &UNLOCK,
                                         values, claim->give_up_ns, &answer);
 
-    return st == DLOCK_OK && answer.text[0] != 't' ? DLOCK_LOST : st;
+    return st == DLOCK_OK && !answer.is_true ? DLOCK_LOST : st;
 }
 
 void wrong_gives_back_its_session(dlock_variant *it)

@@ -9,7 +9,8 @@ static const struct postgres_statement INSERT = {
     "INSERT INTO dlock_lock (name, owner, hold_count, expires_at)"
     " VALUES ($1, $2, 1, clock_timestamp() + interval '1 minute')"
     " ON CONFLICT (name) DO NOTHING RETURNING 1",
-    2};
+    2,
+    .shape = POSTGRES_ONE_IF_ANY};
 
 static dlock_status try_acquire(void *pool, dlock_claim *claim)
 {
@@ -18,7 +19,7 @@ static dlock_status try_acquire(void *pool, dlock_claim *claim)
     dlock_status st =
         postgres_pool_ask(pool, &INSERT, values, claim->give_up_ns, &answer);
 
-    return st == DLOCK_OK && answer.row_count == 0 ? DLOCK_BUSY : st;
+    return st == DLOCK_OK && !answer.has_row ? DLOCK_BUSY : st;
 }
 
 void wrong_never_takes_over(dlock_variant *it)

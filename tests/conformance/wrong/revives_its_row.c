@@ -10,7 +10,8 @@ static const struct postgres_statement RENEW = {
     15,
     "UPDATE dlock_lock SET expires_at = clock_timestamp() + $3::int * interval '1 ms'"
     " WHERE name = $1 AND owner = $2 RETURNING 1",
-    3};
+    3,
+    .shape = POSTGRES_ONE_IF_ANY};
 
 static dlock_status renew(void *pool, const dlock_claim *claim)
 {
@@ -21,7 +22,7 @@ static dlock_status renew(void *pool, const dlock_claim *claim)
 
     snprintf(lease, sizeof(lease), "%d", claim->lease_ms);
     st = postgres_pool_ask(pool, &RENEW, values, claim->give_up_ns, &answer);
-    return st == DLOCK_OK && answer.row_count == 0 ? DLOCK_LOST : st;
+    return st == DLOCK_OK && !answer.has_row ? DLOCK_LOST : st;
 }
 
 void wrong_revives_its_row(dlock_variant *it)

@@ -5,9 +5,11 @@
 #include "tests/conformance/wrong.h"
 
 static const struct postgres_statement TRY = {
-    0, "SELECT pg_try_advisory_lock(hashtextextended(encode($1, 'escape'), 0))", 1};
+    0, "SELECT pg_try_advisory_lock(hashtextextended(encode($1, 'escape'), 0))", 1,
+    .shape = {.kind = POSTGRES_BOOL}};
 static const struct postgres_statement LOCK = {
-    1, "SELECT pg_advisory_lock(hashtextextended(encode($1, 'escape'), 0))", 1};
+    1, "SELECT pg_advisory_lock(hashtextextended(encode($1, 'escape'), 0))", 1,
+    .shape = {.kind = POSTGRES_VOID}, .may_wait = true};
 
 static dlock_status try_acquire(void *state, dlock_claim *claim)
 {
@@ -21,7 +23,7 @@ static dlock_status try_acquire(void *state, dlock_claim *claim)
         st = postgres_limit_wait(conn, claim->store_until_ns, claim->give_up_ns);
     if (st == DLOCK_OK)
         st = postgres_ask(conn, waits ? &LOCK : &TRY, values, claim->give_up_ns, &answer);
-    if (st == DLOCK_OK && !waits && answer.text[0] != 't')
+    if (st == DLOCK_OK && !waits && !answer.is_true)
         st = DLOCK_BUSY;
     if (st == DLOCK_OK)
         return postgres_session_keep(state, claim, conn);

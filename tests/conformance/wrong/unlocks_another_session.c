@@ -5,7 +5,8 @@
 #include "tests/conformance/wrong.h"
 
 static const struct postgres_statement UNLOCK = {
-    2, "SELECT pg_advisory_unlock(hashtextextended(encode($1, 'escape'), 0))", 1};
+    2, "SELECT pg_advisory_unlock(hashtextextended(encode($1, 'escape'), 0))", 1,
+    .shape = {.kind = POSTGRES_BOOL}};
 
 static dlock_status release(void *sessions, const dlock_claim *claim)
 {

@@ -3,19 +3,22 @@
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
+import java.util.concurrent.TimeUnit;
 import org.redisson.api.RBucket;
 import org.redisson.api.RLock;
 import org.redisson.client.codec.StringCodec;
 
 /**
  * Many Java threads contend for one lock for a given time. Each section reads a number in
- * Redis and writes the next one, as two commands: two holders at once lose an update.
+ * Redis, sleeps for as long as it was told, and writes the next number: two holders at once
+ * lose an update.
  */
 final class Crowd {
     private final RLock lock;
     private final RBucket<String> number;
     private final int threads;
     private final long endNs;
+    private final long sectionUs;
     private final List<Long> waitsUs = new ArrayList<>();
     private String wrong;
 
@@ -25,6 +28,7 @@ final class Crowd {
                 clients.single().getBucket(command.text("number"), StringCodec.INSTANCE);
         this.threads = (int) command.number("threads");
         this.endNs = System.nanoTime() + command.number("ms") * 1_000_000;
+        this.sectionUs = command.number("sectionus");
     }
 
     String run() throws InterruptedException {
@@ -57,12 +61,15 @@ final class Crowd {
         }
     }
 
-    private void takeTurn() {
+    private void takeTurn() throws InterruptedException {
         long begunNs = System.nanoTime();
         lock.lock();
         long waitedUs = (System.nanoTime() - begunNs) / 1000;
         try {
             String now = number.get();
+            if (sectionUs > 0) {
+                TimeUnit.MICROSECONDS.sleep(sectionUs);
+            }
             number.set(Long.toString((now != null ? Long.parseLong(now) : 0) + 1));
         } finally {
             lock.unlock();

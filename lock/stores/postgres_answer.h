@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: MIT */
+/* postgres_answer.h -- what a statement can be answered with, and what it was.
+ *
+ * Everything that comes from a server is read here, and whatever the statement cannot give
+ * is PROTOCOL: more or fewer rows or columns, another type, a NULL where there is none, a
+ * number out of range. */
+#ifndef DLOCK_POSTGRES_ANSWER_H
+#define DLOCK_POSTGRES_ANSWER_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "lock/dlock_variant.h"
+
+struct pg_result;
+
+/* What is in the one column. */
+enum postgres_kind {
+    POSTGRES_NOTHING, /* there are no rows: the statement is only done */
+    POSTGRES_VOID,
+    POSTGRES_BOOL,
+    POSTGRES_INT4,
+    POSTGRES_INT8,
+    POSTGRES_TEXT,
+};
+
+/* One row of one column, which is not NULL, unless it says otherwise. */
+struct postgres_shape {
+    enum postgres_kind kind;
+    bool may_be_absent;  /* there may be no row       */
+    bool may_be_null;
+    int64_t least, most; /* of POSTGRES_INT4 and INT8 */
+};
+
+/* What RETURNING 1 gives of at most one row; and how many there were of something. */
+#define POSTGRES_ONE_IF_ANY                                                            \
+    {.kind = POSTGRES_INT4, .may_be_absent = true, .least = 1, .most = 1}
+#define POSTGRES_COUNT {.kind = POSTGRES_INT8, .least = 0, .most = INT32_MAX}
+
+/* Milliseconds until the end of a lease by the database's clock: its times are from 4713
+ * BC to 294276 AD, in microseconds. */
+#define POSTGRES_MS_MOST (INT64_MAX / 1000)
+
+enum { POSTGRES_TEXT_SIZE = 160 };
+
+struct postgres_answer {
+    bool has_row;
+    bool is_null;   /* also without a row                              */
+    bool is_true;   /* of POSTGRES_BOOL                                */
+    int64_t number; /* of POSTGRES_INT4 and INT8                       */
+    char text[POSTGRES_TEXT_SIZE]; /* of POSTGRES_TEXT; cut if it is long */
+};
+
+/* Read the result of `sql`, with rows or without: OK, or PROTOCOL. */
+dlock_status postgres_answer_read(const struct pg_result *result, const char *sql,
+                                  const struct postgres_shape *shape,
+                                  struct postgres_answer *out);
+
+#endif /* DLOCK_POSTGRES_ANSWER_H */

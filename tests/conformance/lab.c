@@ -1,0 +1,118 @@
+/* SPDX-License-Identifier: MIT */
+/* lab.c -- a PostgreSQL and a ZooKeeper of the laws' own, which a law may kill. */
+#include "tests/conformance/lab.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "tests/conformance/rig.h"
+
+enum { DIR_SIZE = 64, COMMAND_SIZE = 256, LINE_SIZE = 512, SAID_SIZE = 4096 };
+
+static struct {
+    char dir[DIR_SIZE];
+    FILE *keeper;       /* NULL: there is no lab yet */
+    const char *server; /* of the last law           */
+    bool is_killed;
+    char url[LINE_SIZE];
+} lab;
+
+/* Run `seckill lab VERB OPERAND`.  False: it failed, and said why. */
+static bool run(const char *verb, const char *operand)
+{
+    char command[COMMAND_SIZE];
+    char said[SAID_SIZE];
+    FILE *out;
+    size_t n;
+
+    snprintf(command, sizeof(command), "build/seckill lab %s %s --dir=%s 2>&1", verb,
+             operand, lab.dir);
+    out = popen(command, "re");
+    assert_non_null(out);
+    n = fread(said, 1, sizeof(said) - 1, out);
+    said[n] = '\0';
+    if (pclose(out) == 0)
+        return true;
+    print_error("%s: %s\n", command, said);
+    return false;
+}
+
+/* A shell that takes the lab down when its standard input ends: with lab_end(), or with
+ * this process. */
+static void start_keeper(void)
+{
+    char command[COMMAND_SIZE];
+
+    snprintf(lab.dir, sizeof(lab.dir), "/tmp/seckill-conformance-lab-XXXXXX");
+    assert_non_null(mkdtemp(lab.dir));
+    assert_int_equal(0, rmdir(lab.dir)); /* a lab makes its directory itself */
+    snprintf(command, sizeof(command),
+             "exec setsid sh -c 'read _; exec build/seckill lab down --dir=%s' >/dev/null 2>&1",
+             lab.dir);
+    lab.keeper = popen(command, "we");
+    assert_non_null(lab.keeper);
+}
+
+/* What the lab's env file exports under that name. */
+static const char *read_url(const char *name)
+{
+    char path[DIR_SIZE + 8];
+    char line[LINE_SIZE];
+    char found[LINE_SIZE];
+    FILE *file;
+
+    snprintf(path, sizeof(path), "%s/env", lab.dir);
+    file = fopen(path, "re");
+    assert_non_null(file);
+    lab.url[0] = '\0';
+    while (fgets(line, sizeof(line), file) != NULL)
+        if (sscanf(line, "export %511[A-Z_]='%511[^']'", found, lab.url) == 2 &&
+            strcmp(found, name) == 0)
+            break;
+    fclose(file);
+    assert_string_equal(name, found);
+    return lab.url;
+}
+
+void lab_use(dlock_options *opts)
+{
+    bool is_zookeeper =
+        strcmp(dlock_variant_find(opts->variant)->store, "zookeeper") == 0;
+
+    if (lab.keeper == NULL)
+        start_keeper();
+    assert_true(run("up", is_zookeeper ? "--zookeeper" : ""));
+    lab.server = is_zookeeper ? "zookeeper" : "postgres";
+    if (is_zookeeper)
+        opts->zookeeper_url = read_url("SECKILL_ZOOKEEPER_URL");
+    else
+        opts->database_url = read_url("SECKILL_DATABASE_URL");
+}
+
+void lab_kill(void)
+{
+    lab.is_killed = true;
+    assert_true(run("kill", lab.server));
+}
+
+void lab_restart(void)
+{
+    /* Another process may have been given the port, for a moment. */
+    assert_comes(run("restart", lab.server));
+    lab.is_killed = false;
+}
+
+void lab_mend(void)
+{
+    if (lab.is_killed && run("restart", lab.server))
+        lab.is_killed = false;
+}
+
+void lab_end(void)
+{
+    if (lab.keeper != NULL)
+        pclose(lab.keeper);
+    lab.keeper = NULL;
+}

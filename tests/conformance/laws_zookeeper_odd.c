@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: MIT */
+/* laws_zookeeper_odd.c -- nodes that no lock makes, where the locks keep theirs. */
+#include <stdio.h>
+#include <string.h>
+
+#include "lock/stores/zookeeper_path.h"
+#include "tests/conformance/laws.h"
+#include "tests/conformance/nodes.h"
+
+enum { WAIT_MS = 45000, SHORT_WAIT_MS = 50, LONG_LEN = 4000 };
+
+#define TOKEN "0123456789abcdef0123456789abcdef"
+
+/* Without a number, with half a token, with a number that no server writes. */
+static const char *const ODD_PLACES[] = {
+    "x", "0000000000", "c-", "c-0000000001", "c-" TOKEN, "c-" TOKEN "-",
+    "c-" TOKEN "-000000001", "c-" TOKEN "-00000000001", "c-" TOKEN "-2147483648",
+    "c-" TOKEN "--2147483649", "c-" TOKEN "-+000000001", "c-" TOKEN "- 000000001",
+    "c-" TOKEN "-000000001x", "c-" TOKEN "0-0000000001", "c-0123-0000000001",
+};
+
+static void assert_refuses_place(const char *variant, const char *odd)
+{
+    dlock_options opts = rig_options(variant);
+    struct rig_pair pair = rig_open_pair(&opts);
+    const char *name = rig_name();
+    char path[ZOOKEEPER_PATH_SIZE];
+    struct rig_helper *waiter;
+    dlock_lease lease;
+    dlock_info info;
+
+    assert_status(OK, dlock_acquire(pair.a, name, 0, &lease));
+    zookeeper_path_join(path, nodes_path(variant, name), odd);
+    nodes_make(path, "", 0);
+    assert_status(PROTOCOL, rig_try(pair.b, name));
+    waiter = rig_helper_start(pair.b, name, WAIT_MS);
+    assert_status(PROTOCOL, rig_helper_acquired(waiter));
+    rig_helper_finish(waiter);
+    assert_comes(nodes_count_of(variant, name) == 2); /* the holder's, and the odd one */
+    assert_status(PROTOCOL, dlock_inspect(pair.a, name, &info));
+    assert_non_null(strstr(dlock_error(), odd));
+    assert_status(PROTOCOL, dlock_force_release(pair.b, name));
+    assert_status(OK, dlock_release(pair.a, &lease));
+    assert_status(PROTOCOL, rig_try(pair.b, name));
+    nodes_delete(path);
+    assert_comes(rig_try(pair.b, name) == DLOCK_OK);
+    rig_close_systems();
+}
+
+void believes_no_odd_place(const char *variant)
+{
+    for (size_t i = 0; i < sizeof(ODD_PLACES) / sizeof(ODD_PLACES[0]); i++)
+        assert_refuses_place(variant, ODD_PLACES[i]);
+}
+
+/* Somebody else made the node, or wrote into it: it is held, and is not ours to delete. */
+static void assert_leaves_node(const char *variant, const char *data, int len)
+{
+    dlock_options opts = rig_options(variant);
+    dlock_system *sys = rig_open(&opts);
+    const char *name = rig_name();
+    struct rig_helper *waiter;
+    dlock_lease lease;
+    dlock_info info;
+
+    nodes_make(nodes_path(variant, name), data, len);
+    assert_status(BUSY, rig_try(sys, name));
+    waiter = rig_helper_start(sys, name, SHORT_WAIT_MS);
+    assert_status(TIMEOUT, rig_helper_acquired(waiter));
+    rig_helper_finish(waiter);
+    assert_status(OK, dlock_inspect(sys, name, &info));
+    assert_true(info.locked && info.hold_count == 1);
+    nodes_delete(nodes_path(variant, name));
+    assert_status(OK, dlock_acquire(sys, name, 0, &lease));
+    nodes_write(nodes_path(variant, name), data, len);
+    assert_status(LOST, dlock_release(sys, &lease));
+    assert_true(nodes_exists(nodes_path(variant, name)));
+    nodes_delete(nodes_path(variant, name));
+    rig_close_systems();
+}
+
+void believes_no_odd_node(const char *variant)
+{
+    static char much[LONG_LEN];
+
+    memset(much, '1', sizeof(much));
+    assert_leaves_node(variant, "", 0);
+    assert_leaves_node(variant, "\0\0 7", 4);
+    assert_leaves_node(variant, "somebody", 8);
+    assert_leaves_node(variant, "me 99999999999999999999", 23);
+    assert_leaves_node(variant, "me -5", 5);
+    assert_leaves_node(variant, much, sizeof(much));
+}

@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: MIT */
+/* lies.h -- what servers that lie say. */
+#ifndef LIAR_LIES_H
+#define LIAR_LIES_H
+
+#include "tests/liar/script.h"
+
+/* All of them; answers how many. */
+size_t redis_lies(const struct lie **lies);
+size_t postgres_lies(const struct lie **lies);
+
+/* Is the lie a grant in due form, in answer to what was asked: a command of Redis, or a
+ * statement? */
+bool redis_is_grant(const struct lie *lie, const char *verb);
+bool postgres_is_grant(const struct lie *lie, const char *sql);
+
+#endif /* LIAR_LIES_H */

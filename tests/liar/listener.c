@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: MIT */
+/* listener.c -- a port of the loopback, and a thread for each client. */
+#include "tests/liar/listener.h"
+
+#include <arpa/inet.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <stdlib.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "tests/liar/script.h"
+
+enum { BACKLOG = 64 };
+
+struct client {
+    int fd;
+    void (*serve)(int client);
+};
+
+static struct sockaddr_in loopback(int port)
+{
+    struct sockaddr_in address = {.sin_family = AF_INET,
+                                  .sin_port = htons((uint16_t)port),
+                                  .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+
+    return address;
+}
+
+static void send_at_once(int fd)
+{
+    int yes = 1;
+
+    (void)setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &yes, sizeof(yes));
+}
+
+static void *serve_one(void *arg)
+{
+    struct client client = *(struct client *)arg;
+
+    free(arg);
+    client.serve(client.fd);
+    return NULL;
+}
+
+static void take_in(const struct listener *listener, int fd)
+{
+    struct client *client = malloc(sizeof(*client));
+    pthread_t thread;
+
+    send_at_once(fd);
+    script_meet(fd);
+    if (client != NULL)
+        *client = (struct client){fd, listener->serve};
+    if (client != NULL && pthread_create(&thread, NULL, serve_one, client) == 0) {
+        pthread_detach(thread);
+        return;
+    }
+    free(client);
+    script_part(fd);
+}
+
+static void *run(void *arg)
+{
+    const struct listener *listener = arg;
+    int fd;
+
+    while ((fd = accept(listener->fd, NULL, NULL)) >= 0)
+        take_in(listener, fd);
+    return NULL;
+}
+
+int listener_start(struct listener *listener, void (*serve)(int client))
+{
+    struct sockaddr_in address = loopback(0);
+    socklen_t size = sizeof(address);
+
+    listener->serve = serve;
+    listener->fd = socket(AF_INET, SOCK_STREAM, 0);
+    if (bind(listener->fd, (struct sockaddr *)&address, size) != 0 ||
+        listen(listener->fd, BACKLOG) != 0 ||
+        getsockname(listener->fd, (struct sockaddr *)&address, &size) != 0 ||
+        pthread_create(&listener->thread, NULL, run, listener) != 0)
+        return -1;
+    return ntohs(address.sin_port);
+}
+
+void listener_stop(struct listener *listener)
+{
+    shutdown(listener->fd, SHUT_RDWR);
+    pthread_join(listener->thread, NULL);
+    close(listener->fd);
+}
+
+int listener_connect(int port)
+{
+    struct sockaddr_in address = loopback(port);
+    int fd = socket(AF_INET, SOCK_STREAM, 0);
+
+    if (fd >= 0 && connect(fd, (struct sockaddr *)&address, sizeof(address)) != 0) {
+        close(fd);
+        return -1;
+    }
+    if (fd >= 0)
+        send_at_once(fd);
+    return fd;
+}

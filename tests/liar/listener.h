@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: MIT */
+/* listener.h -- a port of the loopback, and a thread for each client. */
+#ifndef LIAR_LISTENER_H
+#define LIAR_LISTENER_H
+
+#include <pthread.h>
+
+struct listener {
+    int fd;
+    void (*serve)(int client); /* closes it by script_part() */
+    pthread_t thread;
+};
+
+/* Listen, and call `serve` in a thread of its own for each client, which script_meet() has
+ * met.  Answers the port, -1: failed.  The listener must last until listener_stop(). */
+int listener_start(struct listener *listener, void (*serve)(int client));
+void listener_stop(struct listener *listener);
+
+/* A connection to a port of the loopback; -1: none. */
+int listener_connect(int port);
+
+#endif /* LIAR_LISTENER_H */
