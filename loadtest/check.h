@@ -56,6 +56,19 @@ struct check_voucher {
     uint64_t fence;      /* the last one that it remembers                       */
 };
 
+enum { CHECK_EXAMPLES = 5, CHECK_TEXT_MAX = 200, CHECK_ACTORS = 2 };
+
+/* One violation, as small as it can be shown. */
+struct check_example {
+    int assumption;         /* a dlock_assumption: what did not hold               */
+    int64_t cause;          /* the call that is to blame for that; -1: none        */
+    uint32_t name;
+    int64_t from_ns, to_ns; /* the window that shows it                            */
+    size_t actor_count;
+    size_t actors[CHECK_ACTORS]; /* indices of calls: whose doing it is            */
+    char text[CHECK_TEXT_MAX];
+};
+
 struct check_options {
     const struct check_write *writes; /* by name, and of each name in the order in
                           * which the resource decided                            */
@@ -67,28 +80,21 @@ struct check_options {
     int64_t slack_ns;    /* how much longer than promised a lease may last in a store */
     int64_t patience_ns; /* how long a waiter may overlook that a lock is free        */
     unsigned only;       /* set of 1 << property; 0: all                              */
+    /* Called for every violation, if not NULL; the example is gone afterwards. */
+    void (*each)(void *arg, enum check_property property,
+                 const struct check_example *example);
+    void *arg;
 };
 
 /* 50 ms of slack, 1.2 s of patience (three retries), all properties, no writes. */
 struct check_options check_options_default(void);
-
-enum { CHECK_EXAMPLES = 5, CHECK_TEXT_MAX = 200, CHECK_ACTORS = 2 };
-
-/* One violation, as small as it can be shown. */
-struct check_example {
-    int assumption;         /* a dlock_assumption: what did not hold               */
-    uint32_t name;
-    int64_t from_ns, to_ns; /* the window that shows it                            */
-    size_t actor_count;
-    size_t actors[CHECK_ACTORS]; /* indices of calls: whose doing it is            */
-    char text[CHECK_TEXT_MAX];
-};
 
 struct check_finding {
     enum check_valid valid;
     bool is_claimed;   /* the variant promises it; if not, valid means nothing    */
     int64_t looked;    /* how many holds, calls or pairs were judged              */
     int64_t count;     /* of violations                                           */
+    int64_t unsure;    /* of what may be one, and nobody can tell                 */
     size_t example_count;
     struct check_example examples[CHECK_EXAMPLES]; /* the smallest windows        */
     const char *why_unknown;
@@ -99,6 +105,7 @@ struct check_verdict {
     struct check_finding findings[CHECK_COUNT];
     int64_t holds, calls, unanswered, faults, names;
     const char *why_unknown; /* NULL unless valid is CHECK_UNKNOWN                */
+    char overlap[CHECK_TEXT_MAX]; /* the first two calls of one owner at once; or "" */
 };
 
 /* A checker keeps its memory from one history to the next. */
@@ -117,6 +124,9 @@ int check_exit_code(enum check_valid valid);
 
 /* For people, and for programs. */
 void check_print(FILE *out, const struct history *h, const struct check_verdict *v);
+/* One violation, a line: which call broke what, beside which. */
+void check_print_example(FILE *out, const struct history *h, enum check_property property,
+                         const struct check_example *example);
 json_t *check_to_json(const struct history *h, const struct check_verdict *v);
 
 #endif /* LOADTEST_CHECK_H */

@@ -6,7 +6,10 @@
  * took longer than the lease. */
 #include "loadtest/checks/checks.h"
 
-enum { HOLDS_LOOKED_AT = 1000 };
+enum {
+    HOLDS_LOOKED_AT = 1000,
+    STRANGERS_LOOKED_FOR = 1000, /* violations: many would take long */
+};
 
 static bool concerns(const struct check *c, const struct history_mark *fault,
                      const struct hold *hold)
@@ -15,20 +18,25 @@ static bool concerns(const struct check *c, const struct history_mark *fault,
            fault->owner == c->h->processes[hold->process].pid;
 }
 
-/* Was the fault, the `at`th mark, over before from_ns? */
+static const struct history_mark *fault_at(const struct check *c, size_t at)
+{
+    return &c->h->marks[c->faults[at]];
+}
+
+/* Was the `at`th fault over before from_ns? */
 static bool was_over(const struct check *c, size_t at, int64_t from_ns)
 {
-    const struct history_mark *fault = &c->h->marks[at];
+    const struct history_mark *fault = fault_at(c, at);
 
     if (fault->detail == DLOCK_FAULT_HAPPENED)
         return fault->at_ns < from_ns;
-    for (size_t i = at + 1; i < c->h->mark_count; i++) {
-        const struct history_mark *end = &c->h->marks[i];
+    for (size_t i = at + 1; i < c->fault_count; i++) {
+        const struct history_mark *end = fault_at(c, i);
 
         if (end->at_ns >= from_ns)
             return false;
-        if (end->kind == DLOCK_EVENT_FAULT && end->detail == DLOCK_FAULT_HAS_ENDED &&
-            end->name == fault->name && end->owner == fault->owner)
+        if (end->detail == DLOCK_FAULT_HAS_ENDED && end->name == fault->name &&
+            end->owner == fault->owner)
             return true;
     }
     return false;
@@ -40,12 +48,12 @@ static int explain_by_fault(const struct check *c, const struct hold *hold,
 {
     int found = DLOCK_ASSUMES_NONE;
 
-    for (size_t i = 0; i < c->h->mark_count; i++) {
-        const struct history_mark *mark = &c->h->marks[i];
+    for (size_t i = 0; i < c->fault_count; i++) {
+        const struct history_mark *mark = fault_at(c, i);
 
         if (mark->at_ns > until_ns)
             break;
-        if (mark->kind == DLOCK_EVENT_FAULT && mark->assumption != DLOCK_ASSUMES_NONE &&
+        if (mark->assumption != DLOCK_ASSUMES_NONE &&
             (mark->detail == DLOCK_FAULT_HAS_BEGUN ||
              mark->detail == DLOCK_FAULT_HAPPENED) &&
             concerns(c, mark, hold) && !was_over(c, i, from_ns))
@@ -54,20 +62,19 @@ static int explain_by_fault(const struct check *c, const struct hold *hold,
     return found;
 }
 
-/* Does a server's fault, the `at`th mark, take back what it has done, by `at_ns`? */
+/* Does a server's fault, the `at`th, take back what it has done, by `at_ns`? */
 static bool loses_data(const struct check *c, size_t at, int64_t at_ns)
 {
-    const struct history_mark *mark = &c->h->marks[at];
+    const struct history_mark *mark = fault_at(c, at);
 
-    return mark->kind == DLOCK_EVENT_FAULT && mark->owner == 0 &&
-           mark->assumption == DLOCK_ASSUMES_STORE && mark->at_ns <= at_ns &&
+    return mark->owner == 0 && mark->assumption == DLOCK_ASSUMES_STORE && mark->at_ns <= at_ns &&
            (mark->detail == DLOCK_FAULT_HAS_BEGUN ||
             mark->detail == DLOCK_FAULT_HAPPENED);
 }
 
 bool check_may_be_back(const struct check *c, int64_t at_ns)
 {
-    for (size_t i = 0; i < c->h->mark_count; i++) {
+    for (size_t i = 0; i < c->fault_count; i++) {
         if (!loses_data(c, i, at_ns))
             continue;
         for (size_t j = 0; j < c->lock.hold_count; j++) {
@@ -97,10 +104,10 @@ static size_t granted_until(const struct check *c, int64_t until_ns)
     return low;
 }
 
-/* Did somebody release this lock, in these times, who no longer had it?  Who had it long
- * before is not looked for. */
-static bool was_stolen(const struct check *c, const struct hold *hold, int64_t from_ns,
-                       int64_t until_ns)
+/* The release of this lock, in these times, by an owner that did not have it.  NO_CALL: none.
+ * Who had it long before is not looked for. */
+static int64_t find_stranger(const struct check *c, const struct hold *hold,
+                             int64_t from_ns, int64_t until_ns)
 {
     size_t count = granted_until(c, until_ns);
 
@@ -111,11 +118,11 @@ static bool was_stolen(const struct check *c, const struct hold *hold, int64_t f
         if (other == hold || other->release == NO_CALL)
             continue;
         release = &c->h->calls[other->release];
-        if (release->answer_ns > other->promised_ns && release->invoke_ns <= until_ns &&
-            release->answer_ns >= from_ns)
-            return true;
+        if ((release->answer_ns > other->promised_ns || (other->flaws & FLAW_NOBODY)) &&
+            release->invoke_ns <= until_ns && release->answer_ns >= from_ns)
+            return other->release;
     }
-    return false;
+    return NO_CALL;
 }
 
 int64_t check_sent_ns(const struct check *c, const struct hold *hold)
@@ -125,14 +132,17 @@ int64_t check_sent_ns(const struct check *c, const struct hold *hold)
     return call->sent_ns > 0 ? call->sent_ns : hold->invoke_ns;
 }
 
-int check_explain(const struct check *c, const struct hold *early, int64_t from_ns,
+int check_explain(struct check *c, const struct hold *early, int64_t from_ns,
                   int64_t until_ns, bool is_promised)
 {
     int found = explain_by_fault(c, early, from_ns, until_ns);
 
+    c->cause = NO_CALL;
     if (found != DLOCK_ASSUMES_NONE || early == NULL)
         return found;
-    if (is_promised && was_stolen(c, early, from_ns, until_ns))
+    if (is_promised && c->explained_count++ < STRANGERS_LOOKED_FOR)
+        c->cause = find_stranger(c, early, from_ns, until_ns);
+    if (c->cause != NO_CALL)
         return DLOCK_ASSUMES_RELEASE;
     if (is_promised)
         return DLOCK_ASSUMES_LOCK;

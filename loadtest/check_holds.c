@@ -4,6 +4,7 @@
  * The calls of one owner on one lock come one after the other, but for the watchdog's
  * renewals, which may overlap them.  So a hold is what lies between an acquire that was
  * granted and the release of its last level. */
+#include <inttypes.h>
 #include <stdlib.h>
 
 #include "loadtest/checks/checks.h"
@@ -18,10 +19,16 @@ bool check_is_ok(const struct check *c, const struct history_call *call)
     return check_is_answered(c, call) && call->status == DLOCK_OK;
 }
 
+bool check_is_heard_late(const struct hold *hold)
+{
+    return hold->promised_ns <= hold->granted_ns;
+}
+
 /* Of the calls of one owner on one lock: what was put together so far. */
 struct group {
     size_t hold_first, refusal_first; /* in the arrays of all                 */
     size_t at;                        /* in c->by_owner: the call being added */
+    const struct history_call *last;  /* answered last, of those its owner made itself */
 };
 
 static bool is_same_group(const struct history_call *a, const struct history_call *b)
@@ -82,6 +89,8 @@ static struct hold *new_hold(struct check *c, const struct history_call *call)
         .call = call - c->h->calls,
         .release = NO_CALL,
         .flawed_by = NO_CALL,
+        .earlier = NO_CALL,
+        .active_ns = call->invoke_ns,
         .invoke_ns = call->invoke_ns,
         .granted_ns = call->answer_ns,
         .promised_ns = call->deadline_ns,
@@ -93,6 +102,19 @@ static struct hold *new_hold(struct check *c, const struct history_call *call)
     return hold;
 }
 
+/* Releases without an answer may not have happened.  Does the level that was granted show
+ * it?  Then they did not. */
+static void take_back_releases(struct hold *hold, int level)
+{
+    int more = hold != NULL && !hold->is_spent ? level - 1 - hold->depth : 0;
+
+    if (more <= 0 || more > hold->unsure_releases)
+        return;
+    hold->depth += more;
+    hold->unsure_releases -= more;
+    hold->release = NO_CALL;
+}
+
 static void add_grant(struct check *c, const struct group *g,
                       const struct history_call *call)
 {
@@ -100,6 +122,7 @@ static void add_grant(struct check *c, const struct group *g,
     struct hold *hold = last_hold(c, g);
     bool is_again = call->level > 1;
 
+    take_back_releases(hold, call->level);
     if (call->level == 0)
         is_again = (caps & DLOCK_CAP_REENTRANT) && is_open(hold) &&
                    hold->promised_ns > call->invoke_ns;
@@ -112,6 +135,7 @@ static void add_grant(struct check *c, const struct group *g,
         return;
     }
     hold->depth++;
+    hold->active_ns = call->invoke_ns;
     see(hold, call->invoke_ns);
     promise(hold, call->deadline_ns, call->answer_ns);
     if ((call->level != 0 && call->level != hold->depth) ||
@@ -140,6 +164,10 @@ static void add_refusal(struct check *c, const struct group *g,
 static void add_acquire(struct check *c, const struct group *g,
                         const struct history_call *call)
 {
+    struct hold *hold = last_hold(c, g);
+
+    if (is_open(hold) && (!check_is_answered(c, call) || call->status != DLOCK_OK))
+        hold->is_doubtful = true; /* a level that nobody heard of renewed it */
     if (!check_is_answered(c, call))
         return;
     if (call->status == DLOCK_OK)
@@ -148,7 +176,7 @@ static void add_acquire(struct check *c, const struct group *g,
         add_refusal(c, g, call);
 }
 
-/* Somebody renewed or released a lock that was never granted to it. */
+/* Somebody renewed or released a lock that was never granted to it, or no longer. */
 static void note_nobody(struct check *c, const struct history_call *call)
 {
     struct hold *hold = new_hold(c, call);
@@ -158,6 +186,8 @@ static void note_nobody(struct check *c, const struct history_call *call)
     hold->granted_ns = hold->promised_ns = hold->believed_ns = call->invoke_ns;
     hold->seen_ns = call->invoke_ns;
     hold->is_spent = true;
+    if (call->kind == DLOCK_EVENT_RELEASE)
+        hold->release = hold->call;
 }
 
 /* Which hold does a renewal concern: the last that was granted when it was sent. */
@@ -169,6 +199,16 @@ static struct hold *hold_at(struct check *c, const struct group *g, int64_t at_n
     return NULL;
 }
 
+/* Only the watchdog's calls may come at the very instant at which another of the same
+ * owner is answered, and before it. */
+static bool comes_after(const struct history_call *first, const struct history_call *call)
+{
+    enum check_order order = check_order(first->answer_ns, call->invoke_ns);
+
+    return order == CHECK_BEFORE ||
+           (order == CHECK_TIED && call->kind != DLOCK_EVENT_RENEW);
+}
+
 /* A call found the hold there. */
 static void find_there(struct check *c, struct hold *hold,
                        const struct history_call *call)
@@ -176,9 +216,12 @@ static void find_there(struct check *c, struct hold *hold,
     if (hold->release != NO_CALL) {
         const struct history_call *release = &c->h->calls[hold->release];
 
-        if (check_is_ok(c, release) && call->invoke_ns > release->answer_ns) {
+        if (check_is_ok(c, release) && comes_after(release, call)) {
             hold->flaws |= FLAW_ZOMBIE;
             hold->flawed_by = call - c->h->calls;
+        } else if (check_is_ok(c, release) &&
+                   check_order(release->answer_ns, call->invoke_ns) == CHECK_TIED) {
+            hold->flaws |= FLAW_TIED;
         }
     }
     see(hold, call->invoke_ns);
@@ -222,8 +265,14 @@ static void add_renewal(struct check *c, const struct group *g,
 {
     struct hold *hold = hold_at(c, g, call->invoke_ns);
 
-    if (!check_is_answered(c, call) || is_ambiguous(c, g, call))
+    if (hold != NULL && !(check_is_ok(c, call) || (check_is_answered(c, call) &&
+                                                   call->status == DLOCK_LOST)))
+        hold->is_doubtful = true;
+    if (!check_is_answered(c, call) || is_ambiguous(c, g, call)) {
+        if (hold != NULL)
+            hold->is_doubtful = true;
         return;
+    }
     if (call->status == DLOCK_OK && hold == NULL) {
         note_nobody(c, call);
     } else if (call->status == DLOCK_OK) {
@@ -242,15 +291,19 @@ static void add_release(struct check *c, const struct group *g,
     bool is_owned = c->h->processes[call->process].caps & DLOCK_CAP_OWNED;
     struct hold *hold = last_hold(c, g);
     bool was_open = is_open(hold);
+    bool had_none = hold == NULL ||
+                    (!is_owned && hold->depth == 0 && hold->release != NO_CALL) ||
+                    (!is_owned && (hold->flaws & FLAW_NOBODY));
 
     if (check_is_answered(c, call) && (call->status == DLOCK_INVALID ||
                                        call->status == DLOCK_UNSUPPORTED))
         return;
-    if (hold == NULL) {
-        if (is_owned && check_is_ok(c, call))
+    if (had_none) {
+        if (check_is_ok(c, call))
             note_nobody(c, call);
         return;
     }
+    hold->active_ns = call->invoke_ns;
     if (is_owned && check_is_ok(c, call))
         find_there(c, hold, call);
     if (check_is_answered(c, call) && call->status == DLOCK_LOST) {
@@ -258,6 +311,9 @@ static void add_release(struct check *c, const struct group *g,
         if (hold->depth > 1)
             hold->is_spent = true;
     }
+    if (!check_is_answered(c, call) ||
+        (call->status != DLOCK_OK && call->status != DLOCK_LOST))
+        hold->unsure_releases++;
     if (hold->depth > 0)
         hold->depth--;
     if (hold->depth == 0 && hold->release == NO_CALL &&
@@ -265,13 +321,34 @@ static void add_release(struct check *c, const struct group *g,
         hold->release = call - c->h->calls;
 }
 
-static void add_call(struct check *c, const struct group *g,
+/* An owner makes one call after another, but for the watchdog's renewals.  If it did not,
+ * nobody can say which of its releases ended which hold. */
+static void note_overlap(struct check *c, struct group *g, const struct history_call *call)
+{
+    const struct history_process *process = &c->h->processes[call->process];
+
+    if (call->kind == DLOCK_EVENT_RENEW)
+        return;
+    if (g->last != NULL && call->invoke_ns < g->last->answer_ns) {
+        if (c->out->overlap[0] == '\0')
+            snprintf(c->out->overlap, sizeof(c->out->overlap),
+                     "owner %" PRIu64 " of pid %" PRIu32 " called again %" PRId64
+                     " ns before it was answered", call->owner, process->pid,
+                     g->last->answer_ns - call->invoke_ns);
+        c->is_confused[call->name] = true;
+    }
+    if (call->is_answered && (g->last == NULL || call->answer_ns > g->last->answer_ns))
+        g->last = call;
+}
+
+static void add_call(struct check *c, struct group *g,
                      const struct history_call *call)
 {
     struct hold *hold = last_hold(c, g);
 
     if (call->invoke_ns >= c->end_ns)
         return;
+    note_overlap(c, g, call);
     switch (call->kind) {
     case DLOCK_EVENT_ACQUIRE:
         add_acquire(c, g, call);
@@ -283,7 +360,7 @@ static void add_call(struct check *c, const struct group *g,
         add_release(c, g, call);
         break;
     case DLOCK_EVENT_ABANDON:
-        if (hold != NULL) {
+        if (hold != NULL && hold->release == NO_CALL) {
             hold->is_spent = true;
             hold->worked_ns = call->invoke_ns;
         }
@@ -303,6 +380,12 @@ static int64_t greatest(int64_t a, int64_t b)
     return a > b ? a : b;
 }
 
+/* The first instant that is later. */
+static int64_t after(int64_t at_ns)
+{
+    return at_ns < HISTORY_NEVER ? at_ns + 1 : at_ns;
+}
+
 /* All calls of its owner are known: when did it end? */
 static void finish_hold(struct check *c, struct hold *hold)
 {
@@ -315,7 +398,7 @@ static void finish_hold(struct check *c, struct hold *hold)
     if (release != NULL && !(is_answered && release->status == DLOCK_LOST))
         cut_ns = release->invoke_ns;
     else if (release == NULL && !(process->caps & DLOCK_CAP_EXPIRES))
-        cut_ns = process->last_ns; /* its session ended with it */
+        cut_ns = after(process->last_ns); /* its session lived when it spoke */
     hold->kept_ns = greatest(hold->seen_ns, least(cut_ns, hold->promised_ns));
     if (is_answered && (release->status == DLOCK_OK || release->status == DLOCK_LOST))
         hold->gone_ns = release->answer_ns;
@@ -323,6 +406,7 @@ static void finish_hold(struct check *c, struct hold *hold)
     if (hold->worked_ns == 0)
         hold->worked_ns = release != NULL ? release->invoke_ns
                                           : least(hold->promised_ns, process->last_ns);
+    hold->worked_ns = greatest(hold->worked_ns, hold->active_ns);
     hold->worked_ns = greatest(hold->worked_ns, hold->granted_ns);
     hold->leased_ns = hold->believed_ns;
     hold->believed_ns = least(hold->believed_ns, hold->lost_ns);
@@ -337,52 +421,55 @@ static void finish_refusal(struct check *c, struct refusal *refusal)
     refusal->from_ns = call->invoke_ns;
     if (own == NO_CALL || !(caps & DLOCK_CAP_REENTRANT))
         return;
-    refusal->is_own = c->holds[own].kept_ns > call->answer_ns;
+    /* A release of that very instant came later; a lease that ended then was over. */
+    refusal->is_own = c->holds[own].kept_ns > call->answer_ns ||
+                      (c->holds[own].kept_ns == call->answer_ns &&
+                       c->holds[own].promised_ns > call->answer_ns);
     refusal->from_ns = greatest(call->invoke_ns, c->holds[own].kept_ns);
     /* Its own hold would have let it in. */
     c->holds[own].gone_ns = least(c->holds[own].gone_ns, call->answer_ns);
+}
+
+/* Was it granted while an earlier hold of its owner was kept?  The store granted a hold that
+ * was heard of late at some time between the call and the end of the lease. */
+static bool is_within(const struct hold *hold, int64_t kept_ns)
+{
+    return check_is_heard_late(hold) ? hold->promised_ns > hold->invoke_ns &&
+                                           hold->promised_ns <= kept_ns
+                                     : hold->granted_ns < kept_ns;
+}
+
+/* Which of them were granted while their owner surely had an earlier one? */
+static void find_again(struct check *c, const struct group *g)
+{
+    const struct hold *longest = NULL;
+    int64_t longest_ns = 0;
+
+    for (size_t i = g->hold_first; i < c->hold_count; i++) {
+        struct hold *hold = &c->holds[i];
+        int64_t kept_ns = least(hold->kept_ns, hold->lost_ns);
+
+        if (hold->flaws & FLAW_NOBODY)
+            continue;
+        if (longest != NULL && is_within(hold, longest_ns)) {
+            hold->flaws |= FLAW_AGAIN;
+            hold->earlier = longest->call;
+            hold->earlier_ns = longest_ns;
+        }
+        if (longest == NULL || kept_ns >= longest_ns) {
+            longest = hold;
+            longest_ns = kept_ns;
+        }
+    }
 }
 
 static void finish_group(struct check *c, const struct group *g)
 {
     for (size_t i = g->hold_first; i < c->hold_count; i++)
         finish_hold(c, &c->holds[i]);
+    find_again(c, g);
     for (size_t i = g->refusal_first; i < c->refusal_count; i++)
         finish_refusal(c, &c->refusals[i]);
-}
-
-/* Is the hold of an owner before that of the mark, in the order of groups? */
-static bool is_before(const struct hold *hold, const struct history_mark *mark)
-{
-    if (hold->name != mark->name)
-        return hold->name < mark->name;
-    if (hold->process != mark->process)
-        return hold->process < mark->process;
-    return hold->owner < mark->owner;
-}
-
-/* The owner was told that it has lost the lock, and believes no longer. */
-static void apply_loss(struct check *c, const struct history_mark *mark)
-{
-    size_t low = 0, high = c->hold_count;
-
-    while (low < high) {
-        size_t middle = (low + high) / 2;
-
-        if (is_before(&c->holds[middle], mark))
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    for (; low < c->hold_count; low++) {
-        struct hold *hold = &c->holds[low];
-
-        if (hold->name != mark->name || hold->process != mark->process ||
-            hold->owner != mark->owner)
-            return;
-        if (hold->granted_ns <= mark->at_ns && hold->worked_ns >= mark->at_ns)
-            hold->believed_ns = least(hold->believed_ns, mark->at_ns);
-    }
 }
 
 void check_build(struct check *c)
@@ -397,14 +484,13 @@ void check_build(struct check *c)
 
         if (i > 0 && !is_same_group(&calls[c->by_owner[i - 1]], call)) {
             finish_group(c, &g);
-            g = (struct group){c->hold_count, c->refusal_count, i};
+            g = (struct group){.hold_first = c->hold_count,
+                               .refusal_first = c->refusal_count};
         }
         g.at = i;
         add_call(c, &g, call);
     }
     finish_group(c, &g);
-    for (size_t i = 0; i < c->h->mark_count; i++)
-        if (c->h->marks[i].kind == DLOCK_EVENT_LOST)
-            apply_loss(c, &c->h->marks[i]);
+    check_apply_losses(c);
     check_sort_holds(c);
 }

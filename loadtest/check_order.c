@@ -6,6 +6,15 @@
 
 #include "loadtest/checks/checks.h"
 
+const char check_tie[] = "it depends on which of two events of one instant came first";
+
+enum check_order check_order(int64_t a_ns, int64_t b_ns)
+{
+    if (a_ns == b_ns)
+        return CHECK_TIED;
+    return a_ns < b_ns ? CHECK_BEFORE : CHECK_AFTER;
+}
+
 static _Thread_local const struct history_call *sorting;
 
 static int compare_u64(uint64_t a, uint64_t b)
@@ -45,7 +54,7 @@ static int by_grant(const void *left, const void *right)
         order = (a->granted_ns > b->granted_ns) - (a->granted_ns < b->granted_ns);
     if (order == 0)
         order = (a->kept_ns > b->kept_ns) - (a->kept_ns < b->kept_ns);
-    return order;
+    return order != 0 ? order : (a->call > b->call) - (a->call < b->call);
 }
 
 static int by_asking(const void *left, const void *right)
@@ -73,6 +82,28 @@ void check_need_times(struct check *c, size_t count)
     }
 }
 
+void check_need_ghosts(struct check *c, size_t count)
+{
+    if (count > c->ghost_room) {
+        c->ghost_room = count * 2;
+        c->ghosts = check_need(realloc(c->ghosts, c->ghost_room * sizeof(*c->ghosts)));
+    }
+}
+
+int64_t check_plus(int64_t at_ns, int64_t more_ns)
+{
+    return at_ns > HISTORY_NEVER - more_ns ? HISTORY_NEVER : at_ns + more_ns;
+}
+
+/* Then its calls are in order already. */
+static bool is_one_name(const struct history *h)
+{
+    for (size_t i = 1; i < h->call_count; i++)
+        if (h->calls[i].name != h->calls[0].name)
+            return false;
+    return true;
+}
+
 void check_sort_calls(struct check *c)
 {
     size_t count = c->h->call_count;
@@ -86,7 +117,8 @@ void check_sort_calls(struct check *c)
         c->by_name[i] = c->by_owner[i] = i;
     sorting = c->h->calls;
     if (count > 1) {
-        qsort(c->by_name, count, sizeof(*c->by_name), by_name);
+        if (!is_one_name(c->h))
+            qsort(c->by_name, count, sizeof(*c->by_name), by_name);
         qsort(c->by_owner, count, sizeof(*c->by_owner), by_owner);
     }
 }
@@ -99,35 +131,53 @@ void check_sort_holds(struct check *c)
         qsort(c->refusals, c->refusal_count, sizeof(*c->refusals), by_asking);
 }
 
-bool check_next_lock(struct check *c, size_t *hold_at, size_t *refusal_at,
-                     size_t *call_at)
+/* Those before it are of locks that nobody called. */
+static void find_marks(struct check *c, struct lock_cursor *at)
+{
+    const struct history_mark *marks = c->h->marks;
+
+    while (at->mark_at < c->mark_count &&
+           marks[c->marks[at->mark_at]].name < c->lock.name)
+        at->mark_at++;
+    c->lock.marks = c->mark_count > 0 ? c->marks + at->mark_at : NULL;
+    for (; at->mark_at < c->mark_count &&
+           marks[c->marks[at->mark_at]].name == c->lock.name; at->mark_at++)
+        c->lock.mark_count++;
+}
+
+bool check_next_lock(struct check *c, struct lock_cursor *at)
 {
     const struct history_call *calls = c->h->calls;
     struct lock_view *lock = &c->lock;
 
     assert(c->hold_count == 0 || c->holds != NULL);
     assert(c->refusal_count == 0 || c->refusals != NULL);
-    if (*call_at == c->h->call_count)
+    if (at->call_at == c->h->call_count)
         return false;
-    *lock = (struct lock_view){.name = calls[c->by_name[*call_at]].name,
-                               .caps = UINT32_MAX,
-                               .holds = c->holds != NULL ? c->holds + *hold_at : NULL,
-                               .refusals = c->refusals != NULL
-                                               ? c->refusals + *refusal_at : NULL,
-                               .calls = c->by_name + *call_at};
-    for (; *call_at < c->h->call_count &&
-           calls[c->by_name[*call_at]].name == lock->name; ++*call_at) {
-        const struct history_call *call = &calls[c->by_name[*call_at]];
+    *lock = (struct lock_view){
+        .name = calls[c->by_name[at->call_at]].name,
+        .caps = UINT32_MAX,
+        .only = -1,
+        .holds = c->holds != NULL ? c->holds + at->hold_at : NULL,
+        .refusals = c->refusals != NULL ? c->refusals + at->refusal_at : NULL,
+        .calls = c->by_name + at->call_at};
+    lock->is_confused = c->is_confused[lock->name];
+    for (; at->call_at < c->h->call_count &&
+           calls[c->by_name[at->call_at]].name == lock->name; at->call_at++) {
+        const struct history_call *call = &calls[c->by_name[at->call_at]];
 
         lock->call_count++;
         lock->caps &= c->h->processes[call->process].caps;
+        if (call->kind >= DLOCK_EVENT_SEM_SET)
+            lock->only = call->kind >= DLOCK_EVENT_LATCH_SET ? CHECK_latch : CHECK_permits;
         lock->has_shared = lock->has_shared || call->mode == DLOCK_MODE_SHARED;
     }
-    for (; *hold_at < c->hold_count && c->holds[*hold_at].name == lock->name;
-         ++*hold_at)
+    for (; at->hold_at < c->hold_count && c->holds[at->hold_at].name == lock->name;
+         at->hold_at++)
         lock->hold_count++;
-    for (; *refusal_at < c->refusal_count &&
-           c->refusals[*refusal_at].name == lock->name; ++*refusal_at)
+    for (; at->refusal_at < c->refusal_count &&
+           c->refusals[at->refusal_at].name == lock->name; at->refusal_at++)
         lock->refusal_count++;
+    find_marks(c, at);
     return true;
 }

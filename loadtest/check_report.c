@@ -14,6 +14,7 @@ enum {
     TIME_TEXT_MAX = 32,
     OWNER_TEXT_MAX = 40,
     NAME_TEXT_MAX = 3 * DLOCK_NAME_MAX + 1,
+    CALLS_SHOWN = 40, /* of an example */
 };
 
 static double to_ms(int64_t ns)
@@ -70,13 +71,36 @@ static bool is_actor(const struct history *h, const struct check_example *exampl
     return false;
 }
 
+static bool is_cause(const struct history *h, const struct check_example *example,
+                     const struct history_call *call)
+{
+    return example->cause >= 0 && call == &h->calls[example->cause];
+}
+
+/* The call that broke the rule, and the one that it collided with: -1 if there is none.  Of
+ * a refusal the holder before is only told to whoever reads. */
+static int64_t culprit_of(size_t property, const struct check_example *example)
+{
+    if (example->actor_count == 0)
+        return -1;
+    return (int64_t)example->actors[property == CHECK_refusal ? 0
+                                                              : example->actor_count - 1];
+}
+
+static int64_t victim_of(size_t property, const struct check_example *example)
+{
+    if (example->actor_count < 2)
+        return -1;
+    return (int64_t)example->actors[property == CHECK_refusal ? 1 : 0];
+}
+
 /* Does the call belong to the story that the window tells? */
 static bool is_shown(const struct history *h, const struct check_example *example,
                      const struct history_call *call)
 {
     return call->name == example->name && call->invoke_ns <= example->to_ns &&
            call->answer_ns >= example->from_ns &&
-           (is_actor(h, example, call) || call->kind == DLOCK_EVENT_RELEASE);
+           (is_actor(h, example, call) || is_cause(h, example, call));
 }
 
 static bool is_shown_mark(const struct check_example *example,
@@ -105,10 +129,45 @@ static void print_call(FILE *out, const struct history *h,
         fprintf(out, "  until %s", until);
         if (call->fence != 0)
             fprintf(out, ", fence %" PRIu64, call->fence);
-    } else if (call->is_answered && call->deadline_ns > 0) {
+    } else if (call->is_answered && call->kind == DLOCK_EVENT_ACQUIRE &&
+               call->deadline_ns > 0) {
         time_text(until, call->deadline_ns, example->from_ns);
         fprintf(out, "  granted until %s, heard too late", until);
     }
+    fputc('\n', out);
+}
+
+/* "acquire of pid 7, p1:3, at +0.000 ms". */
+static void print_who(FILE *out, const struct history *h, const char *what, int64_t call,
+                      int64_t from_ns)
+{
+    char at[TIME_TEXT_MAX], owner[OWNER_TEXT_MAX];
+
+    if (call < 0)
+        return;
+    time_text(at, h->calls[call].invoke_ns, from_ns);
+    owner_text(owner, h, &h->calls[call]);
+    fprintf(out, "%s%s of %s, at %s", what, dlock_event_name(h->calls[call].kind), owner,
+            at);
+}
+
+static void print_blame(FILE *out, const struct history *h, size_t property,
+                        const struct check_example *example)
+{
+    print_who(out, h, "broken by the ", culprit_of(property, example), example->from_ns);
+    print_who(out, h, ", beside the ", victim_of(property, example), example->from_ns);
+    print_who(out, h, "; to blame is the ", example->cause, example->from_ns);
+}
+
+void check_print_example(FILE *out, const struct history *h, enum check_property property,
+                         const struct check_example *example)
+{
+    char name[NAME_TEXT_MAX];
+
+    name_text(name, h, example->name);
+    fprintf(out, "%s: lock \"%s\": %s: ", check_property_name(property), name,
+            example->text);
+    print_blame(out, h, property, example);
     fputc('\n', out);
 }
 
@@ -136,13 +195,15 @@ static void print_mark(FILE *out, const struct history *h,
 static void print_window(FILE *out, const struct history *h,
                          const struct check_example *example)
 {
-    size_t mark = 0;
+    size_t mark = 0, shown = 0;
 
     fprintf(out, "    %14s  %14s  call     answer     who\n", "asked", "answered");
     for (size_t i = 0; i < h->call_count; i++) {
         const struct history_call *call = &h->calls[i];
 
-        if (!is_shown(h, example, call))
+        if (call->invoke_ns > example->to_ns)
+            break;
+        if (!is_shown(h, example, call) || ++shown > CALLS_SHOWN)
             continue;
         for (; mark < h->mark_count && h->marks[mark].at_ns < call->invoke_ns; mark++)
             if (is_shown_mark(example, &h->marks[mark]))
@@ -152,6 +213,8 @@ static void print_window(FILE *out, const struct history *h,
     for (; mark < h->mark_count; mark++)
         if (is_shown_mark(example, &h->marks[mark]))
             print_mark(out, h, example, &h->marks[mark]);
+    if (shown > CALLS_SHOWN)
+        fprintf(out, "    and %zu more calls of the same owners\n", shown - CALLS_SHOWN);
 }
 
 static void print_finding(FILE *out, const struct history *h, size_t property,
@@ -168,12 +231,36 @@ static void print_finding(FILE *out, const struct history *h, size_t property,
     name_text(name, h, example->name);
     fprintf(out, "    lock \"%s\", in %.3f ms: %s\n", name,
             to_ms(example->to_ns - example->from_ns), example->text);
+    if (example->actor_count > 0) {
+        fputs("    ", out);
+        print_blame(out, h, property, example);
+        fputc('\n', out);
+    }
     if (example->assumption != DLOCK_ASSUMES_NONE)
         fprintf(out, "    what did not hold: %s\n",
                 dlock_assumption_text(example->assumption));
     print_window(out, h, example);
     if (example->to_ns > example->from_ns)
         timeline_draw(out, timeline_width(out), h, example);
+}
+
+/* What damage would not be seen. */
+static void print_limits(FILE *out, const struct history *h)
+{
+    uint64_t unsealed = 0;
+    size_t plain = 0;
+
+    for (size_t i = 0; i < h->process_count; i++) {
+        plain += h->processes[i].is_plain;
+        unsealed += h->processes[i].unsealed;
+    }
+    if (plain > 0)
+        fprintf(out, "  %zu of %zu files carry no checksums, being of version %d: damage "
+                     "to them cannot be seen\n", plain, h->process_count,
+                DLOCK_RECORD_VERSION_PLAIN);
+    if (unsealed > 0)
+        fprintf(out, "  %" PRIu64 " records of processes that were killed carry no "
+                     "checksums: damage to them cannot be seen\n", unsealed);
 }
 
 void check_print(FILE *out, const struct history *h, const struct check_verdict *v)
@@ -190,6 +277,7 @@ void check_print(FILE *out, const struct history *h, const struct check_verdict 
             v->holds, v->names, v->calls, v->unanswered, v->faults, h->process_count);
     for (size_t i = 0; i < h->damage_count; i++)
         fprintf(out, "  hole: %s\n", h->damages[i]);
+    print_limits(out, h);
     for (size_t i = 0; i < CHECK_COUNT; i++) {
         const struct check_finding *finding = &v->findings[i];
 
@@ -227,14 +315,23 @@ static json_t *call_to_json(const struct history *h, const struct history_call *
     return json;
 }
 
-static json_t *example_to_json(const struct history *h,
+static void set_call(json_t *json, const char *key, const struct history *h, int64_t call,
+                     int64_t from_ns)
+{
+    if (call >= 0)
+        json_object_set_new(json, key, call_to_json(h, &h->calls[call], from_ns));
+}
+
+static json_t *example_to_json(const struct history *h, size_t property,
                                const struct check_example *example)
 {
+    json_t *json;
+    size_t shown = 0;
     json_t *calls = json_array(), *faults = json_array();
     char name[NAME_TEXT_MAX];
 
-    for (size_t i = 0; i < h->call_count; i++)
-        if (is_shown(h, example, &h->calls[i]))
+    for (size_t i = 0; i < h->call_count && shown < CALLS_SHOWN; i++)
+        if (is_shown(h, example, &h->calls[i]) && ++shown > 0)
             json_array_append_new(calls,
                                   call_to_json(h, &h->calls[i], example->from_ns));
     for (size_t i = 0; i < h->mark_count; i++) {
@@ -250,11 +347,15 @@ static json_t *example_to_json(const struct history *h,
                               (json_int_t)mark->owner));
     }
     name_text(name, h, example->name);
-    return json_pack("{s:s, s:s, s:s, s:f, s:o, s:o}", "lock", name,
+    json = json_pack("{s:s, s:s, s:s, s:f, s:o, s:o}", "lock", name,
                      "what", example->text, "assumption",
                      dlock_assumption_name(example->assumption), "window_ms",
                      to_ms(example->to_ns - example->from_ns), "calls", calls, "faults",
                      faults);
+    set_call(json, "broken_by", h, culprit_of(property, example), example->from_ns);
+    set_call(json, "beside", h, victim_of(property, example), example->from_ns);
+    set_call(json, "to_blame", h, example->cause, example->from_ns);
+    return json;
 }
 
 static json_t *finding_to_json(const struct history *h, size_t property,
@@ -263,7 +364,7 @@ static json_t *finding_to_json(const struct history *h, size_t property,
     json_t *examples = json_array();
 
     for (size_t i = 0; i < finding->example_count; i++)
-        json_array_append_new(examples, example_to_json(h, &finding->examples[i]));
+        json_array_append_new(examples, example_to_json(h, property, &finding->examples[i]));
     return json_pack("{s:s, s:s, s:s, s:b, s:I, s:I, s:o}", "property",
                      check_property_name(property), "text",
                      check_property_text(property), "verdict",
@@ -275,6 +376,7 @@ static json_t *finding_to_json(const struct history *h, size_t property,
 json_t *check_to_json(const struct history *h, const struct check_verdict *v)
 {
     json_t *findings = json_array(), *holes = json_array();
+    json_int_t plain = 0;
     json_t *json;
 
     for (size_t i = 0; i < CHECK_COUNT; i++)
@@ -287,6 +389,9 @@ json_t *check_to_json(const struct history *h, const struct check_verdict *v)
                      (json_int_t)v->names, "calls", (json_int_t)v->calls, "unanswered",
                      (json_int_t)v->unanswered, "faults", (json_int_t)v->faults,
                      "findings", findings, "holes", holes);
+    for (size_t i = 0; i < h->process_count; i++)
+        plain += h->processes[i].is_plain;
+    json_object_set_new(json, "files_without_checksums", json_integer(plain));
     if (v->why_unknown != NULL)
         json_object_set_new(json, "why_unknown", json_string(v->why_unknown));
     return json;

@@ -5,8 +5,8 @@
 #include <stdarg.h>
 #include <stdio.h>
 
+#include "base/outputs.h"
 #include "loadtest/interrupt.h"
-#include "loadtest/outputs.h"
 
 enum { EXPLANATION_MAX = 4096 };
 
@@ -40,11 +40,17 @@ int command_run(const struct setting_program *program, void *values, int argc,
                 char **argv, command_fn *run)
 {
     enum exit_code rc = EXIT_USAGE;
+    char why[OUTPUTS_WHY_MAX];
     struct settings s;
 
     switch (settings_load(&s, program, values, argc, argv)) {
     case SETTINGS_OK:
-        rc = outputs_are_possible(&s, values) ? run(&s, values) : EXIT_CANNOT_WRITE;
+        if (outputs_are_possible(&s, values, why)) {
+            rc = run(&s, values);
+        } else {
+            fprintf(stderr, "%s: %s\n", program->name, why);
+            rc = EXIT_CANNOT_WRITE;
+        }
         break;
     case SETTINGS_EXIT:
         rc = EXIT_VALID;

@@ -13,7 +13,7 @@
 
 struct check_settings {
     const char *name, *only, *html;
-    bool json;
+    bool json, all;
 };
 
 #define AT(field) offsetof(struct check_settings, field)
@@ -37,6 +37,12 @@ static const struct setting settings[] = {
      .fallback = "off",
      .group = "Options",
      .help = "the verdict as JSON on stdout"},
+    {.type = SETTING_SWITCH,
+     .name = "all",
+     .offset = AT(all),
+     .fallback = "off",
+     .group = "Options",
+     .help = "every violation, a line each, before the verdict; on stderr with --json"},
     {.type = SETTING_TEXT,
      .name = "html",
      .output = SETTING_WRITES_FILE,
@@ -48,7 +54,7 @@ static const struct setting settings[] = {
 
 const struct setting_program command_check_program = {
     .name = "seckill check",
-    .synopsis = "[--only=PROPERTY] [--name=LOCK] [--json] [--html=FILE] RUN",
+    .synopsis = "[--only=PROPERTY] [--name=LOCK] [--all] [--json] [--html=FILE] RUN",
     .intro =
         "Judge what the locks of a run did, from the records that every process left.\n"
         "RUN is a directory of such records, or has one called locks, or is a text\n"
@@ -59,8 +65,8 @@ const struct setting_program command_check_program = {
         "  seckill load --record -- --lock=naive\n"
         "  seckill check runs/latest\n"
         "  seckill check runs/latest --html=timeline.html\n\n"
-        "Exit status: 0 valid, 1 invalid, 2 unknown, 64 usage or no records, 73 the page\n"
-        "cannot be written.",
+        "Exit status: 0 valid, 1 invalid, 2 unknown, 64 usage, no records or a file that no\n"
+        "recorder can have written, 73 the page cannot be written.",
     .settings = settings,
     .count = sizeof settings / sizeof settings[0],
     .max_operands = 1,
@@ -94,12 +100,16 @@ static bool read_run(struct history *h, const char *run)
 {
     char path[FILES_PATH_MAX];
 
-    if (access(run, R_OK | X_OK) != 0)
+    if (!files_is_directory(run))
         return read_text(h, run);
     files_join(path, run, "locks");
     if (access(path, R_OK | X_OK) != 0)
         files_path(path, "%s", run);
     if (!history_read(h, path))
+        return false;
+    for (size_t i = 0; h->nonsense_count > 0 && i < h->damage_count; i++)
+        fprintf(stderr, "seckill check: %s/%s\n", path, h->damages[i]);
+    if (h->nonsense_count > 0)
         return false;
     if (h->process_count > 0 || h->damage_count > 0)
         return true;
@@ -142,10 +152,25 @@ static enum exit_code draw(const struct check_settings *v, const char *run,
     return (enum exit_code)check_exit_code(verdict->valid);
 }
 
+/* Where --all prints. */
+struct all {
+    FILE *out;
+    const struct history *h;
+};
+
+static void print_one(void *arg, enum check_property property,
+                      const struct check_example *example)
+{
+    const struct all *all = arg;
+
+    check_print_example(all->out, all->h, property, example);
+}
+
 static enum exit_code judge(const struct check_settings *v, const char *run,
                             const struct history *h, const struct write_log *log)
 {
     struct check_options options = check_options_default();
+    struct all all = {v->json ? stderr : stdout, h};
     struct check *c = check_new();
     struct check_verdict verdict;
     enum exit_code rc;
@@ -154,6 +179,10 @@ static enum exit_code judge(const struct check_settings *v, const char *run,
         if (strcmp(v->only, check_property_name(i)) == 0)
             options.only = 1u << i;
     write_log_use(log, &options);
+    if (v->all) {
+        options.each = print_one;
+        options.arg = &all;
+    }
     check_judge(c, h, &options, &verdict);
     if (v->json) {
         json_t *json = check_to_json(h, &verdict);

@@ -49,6 +49,7 @@ static const struct setting settings[] = {
      .offset = AT(record),
      .meta = "DIR",
      .group = "Options",
+     .output = SETTING_WRITES_DIRECTORY,
      .help = "write it into this history too, as RUN/locks of `seckill load --record`"},
     COMMAND_DIR(AT(dir)),
 };
@@ -66,7 +67,8 @@ const struct setting_program command_fault_program = {
         "  seckill fault run clock --server=redlock-2 --by=-1h --for=10s\n"
         "  seckill fault run postgres-kill-backend --key=lock:voucher:1",
     .outro = "Exit status: 0 it happened and was proven, 1 it did not or the server does "
-             "not work afterwards, 64 usage, 69 no such lab or the server is down.",
+             "not work afterwards, 64 usage, 69 no such lab or the server is down, 73 "
+             "the record cannot be written.",
     .settings = settings,
     .count = sizeof settings / sizeof settings[0],
     .max_operands = 2,
@@ -195,7 +197,7 @@ static enum exit_code run_in(struct lab *lab, const struct server_fault *fault,
         return scene.server && !child_runs(&scene.server->child) ? EXIT_UNAVAILABLE
                                                                  : EXIT_USAGE;
     if (v->record && !(scene.history = fault_history_open(v->record)))
-        return EXIT_UNAVAILABLE;
+        return EXIT_CANNOT_WRITE;
     if (!make(fault, &scene, v->for_ms))
         rc = EXIT_INVALID;
     if (!fault_history_close(scene.history))

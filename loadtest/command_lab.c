@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* command_lab.c -- `seckill lab up|down|status|restart`. */
+/* command_lab.c -- `seckill lab up|down|status|restart|kill`. */
 #include "loadtest/command.h"
 
 #include <string.h>
@@ -25,7 +25,7 @@ static const struct setting settings[] = {
 
 const struct setting_program command_lab_program = {
     .name = "seckill lab",
-    .synopsis = "up|down|status|restart SERVER [--dir=DIR] [--zookeeper]",
+    .synopsis = "up|down|status|restart SERVER|kill SERVER [--dir=DIR] [--zookeeper]",
     .intro =
         "The private servers: one PostgreSQL cluster and six Redis servers on free\n"
         "loopback ports; and one ZooKeeper, if it is asked for.  They belong to one\n"
@@ -36,12 +36,13 @@ const struct setting_program command_lab_program = {
         "                             build/seckilld work in this shell\n"
         "  seckill lab status         who listens where\n"
         "  seckill lab restart redis  or postgres, zookeeper, redlock-1 to redlock-5\n"
+        "  seckill lab kill redis     as a loss of power would; restart starts it again\n"
         "  seckill lab down           stop them and remove the directory\n\n"
         "PostgreSQL and ZooKeeper write into that directory too, or below another one\n"
         "that is named by SECKILL_LAB_DATA, such as /dev/shm: every command that starts a\n"
         "lab reads it, and whatever ends the lab removes what was written there.",
     .outro = "Exit status: 0 done, of status: all servers run; 64 usage, 69 a server is "
-             "missing or does not start.",
+             "missing or does not start, 73 the directory cannot be made or written.",
     .settings = settings,
     .count = sizeof settings / sizeof settings[0],
     .max_operands = 2,
@@ -98,28 +99,44 @@ static enum exit_code status(const char *dir, const char *name, bool zookeeper)
     return lab_is_up(&lab) ? EXIT_VALID : EXIT_UNAVAILABLE;
 }
 
-static enum exit_code restart(const char *dir, const char *name, bool zookeeper)
+/* What `verb` does to one server, and what is said when it is done. */
+static enum exit_code change(const char *dir, const char *name, const char *verb,
+                             const char *done,
+                             enum exit_code (*change_one)(struct lab *lab,
+                                                          const char *name))
 {
     struct lab lab;
     enum exit_code rc;
 
-    (void)zookeeper;
     if (!name) {
-        fprintf(stderr, "seckill lab restart: which server?  For example: redis\n");
+        fprintf(stderr, "seckill lab %s: which server?  For example: redis\n", verb);
         return EXIT_USAGE;
     }
     if (!lab_state_read(&lab, dir))
         return lab_use(&lab, dir);
-    rc = lab_restart(&lab, name);
+    rc = change_one(&lab, name);
     if (rc == EXIT_VALID)
-        printf("restarted: %s\n", name);
+        printf("%s: %s\n", done, name);
     return rc;
+}
+
+static enum exit_code restart(const char *dir, const char *name, bool zookeeper)
+{
+    (void)zookeeper;
+    return change(dir, name, "restart", "restarted", lab_restart);
+}
+
+static enum exit_code kill_one(const char *dir, const char *name, bool zookeeper)
+{
+    (void)zookeeper;
+    return change(dir, name, "kill", "killed", lab_kill);
 }
 
 static const struct action {
     const char *name;
     enum exit_code (*run)(const char *dir, const char *name, bool zookeeper);
-} actions[] = {{"up", up}, {"down", down}, {"status", status}, {"restart", restart}};
+} actions[] = {{"up", up}, {"down", down}, {"status", status}, {"restart", restart},
+             {"kill", kill_one}};
 
 static const char *action_name(size_t i)
 {
@@ -142,7 +159,7 @@ static enum exit_code run(const struct settings *s, const void *values)
             *word ? "unknown command" : "needs a command, not", word);
     if (near)
         fprintf(stderr, "; did you mean \"%s\"?", near);
-    fprintf(stderr, "\n  one of: up, down, status, restart\n");
+    fprintf(stderr, "\n  one of: up, down, status, restart, kill\n");
     return EXIT_USAGE;
 }
 

@@ -40,6 +40,13 @@ void files_join(char *out, const char *dir, const char *name)
     files_path(out, "%s/%s", dir, name);
 }
 
+bool files_is_directory(const char *path)
+{
+    struct stat st;
+
+    return stat(path, &st) == 0 && S_ISDIR(st.st_mode);
+}
+
 char *files_read(const char *path, size_t *size)
 {
     FILE *file = fopen(path, "re");

@@ -18,6 +18,9 @@ void files_join(char *out, const char *dir, const char *name);
 /* printf into a buffer of FILES_PATH_MAX bytes; ends the program if it does not fit. */
 void files_path(char *out, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
+/* Is there a directory at `path`?  An x bit alone makes none. */
+bool files_is_directory(const char *path);
+
 /* The whole file, with a NUL after it; NULL (and errno) if it cannot be read.  The
  * caller frees it. */
 char *files_read(const char *path, size_t *size);

@@ -60,14 +60,30 @@ struct history_mark *history_add_mark(struct history *h)
     return &h->marks[h->mark_count++];
 }
 
+__attribute__((format(printf, 2, 0))) static void
+add_damage(struct history *h, const char *fmt, va_list args)
+{
+    h->damages = grown(h->damages, h->damage_count, &h->damage_room,
+                       sizeof(*h->damages));
+    vsnprintf(h->damages[h->damage_count++], sizeof(*h->damages), fmt, args);
+}
+
 void history_damage(struct history *h, const char *fmt, ...)
 {
     va_list args;
 
-    h->damages = grown(h->damages, h->damage_count, &h->damage_room,
-                       sizeof(*h->damages));
     va_start(args, fmt);
-    vsnprintf(h->damages[h->damage_count++], sizeof(*h->damages), fmt, args);
+    add_damage(h, fmt, args);
+    va_end(args);
+}
+
+void history_nonsense(struct history *h, const char *fmt, ...)
+{
+    va_list args;
+
+    h->nonsense_count++;
+    va_start(args, fmt);
+    add_damage(h, fmt, args);
     va_end(args);
 }
 
@@ -102,26 +118,56 @@ static int compare_times(int64_t a, int64_t b)
     return (a > b) - (a < b);
 }
 
+static int compare_numbers(uint64_t a, uint64_t b)
+{
+    return (a > b) - (a < b);
+}
+
 static int compare_calls(const void *left, const void *right)
 {
     const struct history_call *a = left, *b = right;
     int order = compare_times(a->invoke_ns, b->invoke_ns);
 
-    return order != 0 ? order : compare_times(a->answer_ns, b->answer_ns);
+    if (order == 0)
+        order = compare_times(a->answer_ns, b->answer_ns);
+    if (order == 0)
+        order = compare_numbers(a->process, b->process);
+    if (order == 0)
+        order = compare_numbers(a->owner, b->owner);
+    return order != 0 ? order : compare_numbers(a->order, b->order);
 }
 
 static int compare_marks(const void *left, const void *right)
 {
     const struct history_mark *a = left, *b = right;
+    int order = compare_times(a->at_ns, b->at_ns);
 
-    return compare_times(a->at_ns, b->at_ns);
+    if (order == 0)
+        order = compare_numbers(a->process, b->process);
+    if (order == 0)
+        order = compare_numbers(a->owner, b->owner);
+    return order != 0 ? order : a->kind - b->kind;
+}
+
+/* Most are, and sorting takes memory. */
+static bool is_sorted(const void *array, size_t count, size_t size,
+                      int (*compare)(const void *, const void *))
+{
+    const char *at = array;
+
+    for (size_t i = 1; i < count; i++, at += size)
+        if (compare(at, at + size) > 0)
+            return false;
+    return true;
 }
 
 void history_sort(struct history *h)
 {
-    if (h->call_count > 1)
+    for (size_t i = 0; i < h->call_count; i++)
+        h->calls[i].order = (uint32_t)i;
+    if (!is_sorted(h->calls, h->call_count, sizeof(*h->calls), compare_calls))
         qsort(h->calls, h->call_count, sizeof(*h->calls), compare_calls);
-    if (h->mark_count > 1)
+    if (!is_sorted(h->marks, h->mark_count, sizeof(*h->marks), compare_marks))
         qsort(h->marks, h->mark_count, sizeof(*h->marks), compare_marks);
 }
 
@@ -154,7 +200,8 @@ void history_scale(struct history *h, int64_t factor)
 
 void history_clear(struct history *h)
 {
-    h->process_count = h->call_count = h->mark_count = h->damage_count = 0;
+    h->process_count = h->call_count = h->mark_count = 0;
+    h->damage_count = h->nonsense_count = 0;
 }
 
 void history_free(struct history *h)

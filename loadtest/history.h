@@ -35,19 +35,23 @@ struct history_process {
     int64_t lease_ns;
     bool watchdog;
     bool is_closed;      /* it said that its records are complete                     */
+    bool has_hole;       /* some of its records are missing, anywhere                 */
+    bool is_plain;       /* its file has no checksums: damage cannot be seen          */
+    uint64_t unsealed;   /* records that its checksums leave out                      */
     uint64_t dropped;    /* records that found no room                                */
     int64_t dropping_ns; /* since when; HISTORY_NEVER: none was dropped               */
     int64_t last_ns;     /* its last sign of life                                     */
 };
 
 struct history_call {
-    int kind;            /* dlock_event_kind: ACQUIRE, RENEW, RELEASE, ABANDON        */
+    int kind;            /* dlock_event_kind: ACQUIRE, RENEW, RELEASE, ABANDON, and
+                          * those of semaphores, permits and latches                  */
     int mode;            /* DLOCK_MODE_*                                              */
     int level;           /* of re-entry, from 1; 0: not said                          */
     bool is_answered;    /* if not, `status` means nothing and answer_ns is NEVER     */
     dlock_status status;
     uint32_t process, name; /* indices                                                */
-    uint32_t thread;
+    uint32_t order;      /* set by history_sort(): in which it was added              */
     uint64_t owner;
     int64_t invoke_ns, answer_ns;
     int64_t sent_ns;     /* 0: not said                                               */
@@ -55,7 +59,7 @@ struct history_call {
                           * no end                                                    */
     int64_t wait_ns;     /* of acquires: 0 does not wait                              */
     int64_t lease_ns;
-    uint64_t fence;
+    uint64_t fence;      /* of what is no lock: how many                              */
     uint8_t token[DLOCK_RECORD_TOKEN_SIZE];
 };
 
@@ -82,6 +86,7 @@ struct history {
     size_t name_count;
     char (*damages)[HISTORY_DAMAGE_MAX]; /* why nobody can say "valid" of it */
     size_t damage_count;
+    size_t nonsense_count; /* those of them that no recorder can have caused */
     struct history_names *index; /* private */
     size_t process_room, call_room, mark_room, name_room, damage_room;
 };
@@ -103,8 +108,14 @@ uint32_t history_name(struct history *h, const char *name, size_t length);
 int64_t history_find_name(const struct history *h, const char *name);
 void history_damage(struct history *h, const char *fmt, ...)
     __attribute__((format(printf, 2, 3)));
+/* The same, of what neither a recorder nor a crash can leave: FMT says the file, the
+ * offset, and what was expected there. */
+void history_nonsense(struct history *h, const char *fmt, ...)
+    __attribute__((format(printf, 2, 3)));
 
-/* Bring calls and marks into the order of time. */
+/* Bring calls and marks into the order of time.  Calls of one instant stay in the order
+ * in which they were added if they are of one owner, and come by owner otherwise: never in
+ * the order in which files were read. */
 void history_sort(struct history *h);
 
 /* Add every file of records in DIR, and sort.  False: there is no such directory, or it
@@ -133,7 +144,12 @@ void history_read_bytes(struct history *h, const char *file, const void *bytes,
  *     35 fault redis-restart happened store
  *     damage the disk was full
  *
- * `-> ?`: no answer.  A p that no `system` line names is made, with the caps of
+ *     10 p1 t1 sem-take s -> 11 ok n=2
+ *     10 p1 t1 permit-take s -> 11 ok id=7 until=40
+ *     10 p1 t1 latch-count l -> 11 ok n=1
+ *
+ * `-> ?`: no answer.  n: how many permits, or what is left of a latch's count.  id: of a
+ * permit.  A p that no `system` line names is made, with the caps of
  * HISTORY_TEXT_CAPS.  t is the number of the owner.  `lease` and times are plain
  * numbers of at most 18 years in ms.  False, with what is wrong and in which line in
  * `error`. */

@@ -5,55 +5,105 @@
  * nothing of that call had been sent.  Torn records of a process that said
  * its file is complete, and more of them than threads could have been writing, are
  * damage. */
-#include "loadtest/history.h"
+#include "loadtest/history_file.h"
 
 #include <dirent.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include "loadtest/files.h"
-#include "lock/clock.h"
+#include "lock/record_seal.h"
 
-enum { SLOTS_NOT_GROWN = 256 * DLOCK_RECORD_BLOCK_SLOTS };
+enum { BLOCKS_NOT_GROWN = 256 };
 
-/* A file being read. */
-struct reading {
-    struct history *h;
-    const char *file;
-    const dlock_record_header *header;
-    const dlock_record *slots;
-    uint64_t slot_count;
-    uint32_t process;
-    uint64_t torn_count;
-    char boot[40];
-};
-
-static bool is_time(int64_t ns)
+/* Is it of a version from before there were seals? */
+static bool is_plain(const dlock_record_header *header)
 {
-    return ns >= 0 && ns <= HISTORY_TIME_MAX;
+    return header->version == DLOCK_RECORD_VERSION_PLAIN;
 }
 
-static const char *flaw_of(const dlock_record_header *header, size_t size)
+/* What comes after the header of a plain file. */
+static bool has_seals(const dlock_record_header *header)
 {
-    if (size < DLOCK_RECORD_HEADER_SIZE)
-        return "is cut off";
-    if (memcmp(header->magic, DLOCK_RECORD_MAGIC, sizeof(header->magic)) != 0)
-        return "is no file of records";
-    if (header->version != DLOCK_RECORD_VERSION)
-        return "is of another version";
+    return header->opened != 0 || header->grown != 0 || header->records != 0 ||
+           header->head_checksum != 0 || header->close_checksum != 0;
+}
+
+/* What a recorder would have written where this header, which nobody altered, has something
+ * else; NULL: it may have written this. */
+static const char *header_expected(const dlock_record_header *header, size_t *at)
+{
     if (header->record_size != DLOCK_RECORD_SIZE ||
         header->header_size != DLOCK_RECORD_HEADER_SIZE ||
-        header->block_slots != DLOCK_RECORD_BLOCK_SLOTS)
-        return "has records of another size";
+        header->block_slots != DLOCK_RECORD_BLOCK_SLOTS) {
+        *at = offsetof(dlock_record_header, header_size);
+        return "records of the size of this version";
+    }
     if (memchr(header->uuid, '\0', sizeof(header->uuid)) == NULL ||
         memchr(header->variant, '\0', sizeof(header->variant)) == NULL ||
-        memchr(header->boot, '\0', sizeof(header->boot)) == NULL ||
-        !is_time(header->start_ns) || !is_time(header->dropping_ns))
-        return "has a damaged header";
+        memchr(header->boot, '\0', sizeof(header->boot)) == NULL) {
+        *at = offsetof(dlock_record_header, boot);
+        return "names that end";
+    }
+    *at = offsetof(dlock_record_header, start_ns);
+    if (!history_is_time(header->start_ns) || !history_is_time(header->dropping_ns) ||
+        !history_is_time(header->closed_ns))
+        return "times of at most 18 years";
+    *at = offsetof(dlock_record_header, opened);
+    return is_plain(header) && has_seals(header) ? "nothing, in a file without seals" : NULL;
+}
+
+/* Is it the header of a file of records? */
+static const char *kind_expected(const dlock_record_header *header, size_t *at)
+{
+    *at = 0;
+    if (memcmp(header->magic, DLOCK_RECORD_MAGIC, sizeof(header->magic)) != 0)
+        return "\"" DLOCK_RECORD_MAGIC "\", with which a file of records begins";
+    *at = offsetof(dlock_record_header, version);
+    return is_plain(header) || header->version == DLOCK_RECORD_VERSION
+               ? NULL
+               : "a version that this program reads";
+}
+
+/* A file whose magic is not there yet was being made when its process was killed. */
+static const char *header_damage(const dlock_record_header *header, size_t size)
+{
+    static const char unmade[sizeof(header->magic)];
+
+    if (size < DLOCK_RECORD_HEADER_SIZE)
+        return "is cut off within its header";
+    if (memcmp(header->magic, unmade, sizeof(header->magic)) == 0)
+        return "its process was killed before its header was whole";
+    if (memcmp(header->magic, DLOCK_RECORD_MAGIC, sizeof(header->magic)) == 0 &&
+        header->version == DLOCK_RECORD_VERSION &&
+        header->head_checksum != dlock_record_head_sum(header))
+        return "byte 0: the header was altered: its checksum differs";
     return NULL;
+}
+
+static bool check_header(const struct reading *r, const char *bytes, size_t size)
+{
+    const dlock_record_header *header = (const dlock_record_header *)bytes;
+    const char *what = header_damage(header, size);
+    size_t at = 0;
+
+    if (what != NULL) {
+        history_damage(r->h, "%s: %s", r->file, what);
+        return false;
+    }
+    what = kind_expected(header, &at);
+    if (what == NULL)
+        what = header_expected(header, &at);
+    if (what != NULL)
+        history_nonsense(r->h, "%s: byte %zu: expected %s", r->file, at, what);
+    return what == NULL;
 }
 
 static bool is_blank(const dlock_record *slot)
@@ -63,207 +113,35 @@ static bool is_blank(const dlock_record *slot)
     return memcmp(slot, zeros, sizeof(zeros)) == 0;
 }
 
-/* The whole name of the record at `at` into `out`.  False: it is damaged. */
-static bool read_name(const struct reading *r, uint64_t at, char *out)
+void history_read_slots(struct reading *r, uint64_t at, uint64_t end)
 {
-    const dlock_record *record = &r->slots[at];
-    size_t left = record->name_length;
-    size_t part = left < DLOCK_RECORD_NAME_HERE ? left : DLOCK_RECORD_NAME_HERE;
-
-    if (left > DLOCK_NAME_MAX)
-        return false;
-    memcpy(out, record->name, part);
-    for (unsigned i = 1; i < record->slots; i++) {
-        const dlock_record_more *more = (const dlock_record_more *)&record[i];
-
-        if (at + i >= r->slot_count || more->commit != DLOCK_RECORD_MORE + at + i)
-            return false;
-        left -= part;
-        out += part;
-        part = left < DLOCK_RECORD_NAME_MORE ? left : DLOCK_RECORD_NAME_MORE;
-        memcpy(out, more->name, part);
-    }
-    return left == part;
-}
-
-static int64_t from_ms(int64_t ms)
-{
-    return ms * DLOCK_NS_PER_MS;
-}
-
-static void note_life(struct reading *r, int64_t at_ns)
-{
-    struct history_process *process = &r->h->processes[r->process];
-
-    if (at_ns > process->last_ns)
-        process->last_ns = at_ns;
-}
-
-/* What a call and the release of its hold have in common. */
-static struct history_call *add_any_call(struct reading *r, const dlock_record *record,
-                                         uint32_t name)
-{
-    struct history_call *call = history_add_call(r->h);
-
-    call->mode = record->mode;
-    call->level = record->level;
-    call->process = r->process;
-    call->name = name;
-    call->thread = record->thread;
-    call->owner = record->owner;
-    call->lease_ns = from_ms(record->lease_ms);
-    memcpy(call->token, record->token, sizeof(call->token));
-    return call;
-}
-
-static void answer_call(struct reading *r, struct history_call *call, int64_t at_ns,
-                        uint8_t status)
-{
-    call->is_answered = true;
-    call->answer_ns = at_ns;
-    call->status = (dlock_status)status;
-    note_life(r, at_ns);
-}
-
-static void add_call(struct reading *r, const dlock_record *record, uint32_t name,
-                     bool is_answered)
-{
-    struct history_call *call = add_any_call(r, record, name);
-
-    call->kind = record->kind;
-    call->invoke_ns = record->time_ns;
-    call->wait_ns = from_ms(record->wait_ms);
-    if (!is_answered)
-        return;
-    answer_call(r, call, record->answer_ns, record->status);
-    call->sent_ns = record->sent_ns;
-    call->deadline_ns = record->deadline_ns;
-    call->fence = record->fence;
-}
-
-static void add_release(struct reading *r, const dlock_record *record, uint32_t name,
-                        bool is_answered)
-{
-    struct history_call *call = add_any_call(r, record, name);
-
-    call->kind = DLOCK_EVENT_RELEASE;
-    call->invoke_ns = record->release_ns;
-    note_life(r, record->release_ns);
-    if (is_answered)
-        answer_call(r, call, record->released_ns, record->release_status);
-}
-
-static void add_mark(struct reading *r, const dlock_record *record, uint32_t name)
-{
-    struct history_mark *mark = history_add_mark(r->h);
-
-    mark->kind = record->kind;
-    mark->at_ns = record->time_ns;
-    mark->process = r->process;
-    mark->name = name;
-    mark->owner = record->owner;
-    mark->detail = (int)record->detail;
-    mark->assumption = record->kind == DLOCK_EVENT_FAULT ? record->level : 0;
-}
-
-static bool is_call(const dlock_record *record)
-{
-    return record->kind == DLOCK_EVENT_ACQUIRE || record->kind == DLOCK_EVENT_RENEW ||
-           record->kind == DLOCK_EVENT_RELEASE || record->kind == DLOCK_EVENT_ABANDON;
-}
-
-static bool is_status(unsigned status)
-{
-    switch (status) {
-#define X(name, value, id, text) case value:
-        DLOCK_STATUS_MAP(X)
-#undef X
-        return true;
-    default:
-        return false;
-    }
-}
-
-static bool is_known_event(const dlock_record *record)
-{
-    if (record->kind == DLOCK_EVENT_FAULT)
-        return record->detail >= DLOCK_FAULT_IS_ARMED &&
-               record->detail <= DLOCK_FAULT_HAPPENED &&
-               record->level < DLOCK_ASSUMPTION_COUNT;
-    return record->kind >= DLOCK_EVENT_OPEN && record->kind < DLOCK_EVENT_FAULT;
-}
-
-/* Can a recorder have written this?  What was not answered yet may be anything. */
-static bool is_sound(const dlock_record *record, uint64_t stage)
-{
-    bool is_answered = stage != DLOCK_RECORD_BEGUN;
-    bool has_release =
-        stage == DLOCK_RECORD_RELEASING || stage == DLOCK_RECORD_RELEASED;
-
-    if (!is_known_event(record) || !is_time(record->time_ns))
-        return false;
-    if (!is_call(record))
-        return !has_release;
-    if (record->mode > DLOCK_MODE_SHARED)
-        return false;
-    if (is_answered &&
-        (!is_status(record->status) || !is_time(record->answer_ns) ||
-         !is_time(record->sent_ns) ||
-         (record->deadline_ns != HISTORY_NEVER && !is_time(record->deadline_ns))))
-        return false;
-    if (has_release &&
-        (record->kind != DLOCK_EVENT_ACQUIRE || !is_time(record->release_ns)))
-        return false;
-    return stage != DLOCK_RECORD_RELEASED ||
-           (is_status(record->release_status) && is_time(record->released_ns));
-}
-
-static void read_record(struct reading *r, uint64_t at)
-{
-    const dlock_record *record = &r->slots[at];
-    uint64_t stage = record->commit - at;
-    bool has_release =
-        stage == DLOCK_RECORD_RELEASING || stage == DLOCK_RECORD_RELEASED;
-    char name[DLOCK_NAME_MAX + 1];
-    uint32_t index;
-
-    if (!is_sound(record, stage) || !read_name(r, at, name)) {
-        history_damage(r->h, "%s: record %" PRIu64 " is damaged", r->file, at);
-        return;
-    }
-    note_life(r, record->time_ns);
-    index = history_name(r->h, name, record->name_length);
-    if (!is_call(record)) {
-        add_mark(r, record, index);
-        return;
-    }
-    add_call(r, record, index, stage != DLOCK_RECORD_BEGUN);
-    if (has_release)
-        add_release(r, record, index, stage == DLOCK_RECORD_RELEASED);
-}
-
-static bool is_record(const struct reading *r, uint64_t at)
-{
-    uint64_t stage = r->slots[at].commit - at;
-
-    return stage == DLOCK_RECORD_BEGUN || stage == DLOCK_RECORD_DONE ||
-           stage == DLOCK_RECORD_RELEASING || stage == DLOCK_RECORD_RELEASED;
-}
-
-static void read_slots(struct reading *r)
-{
-    for (uint64_t at = 0; at < r->slot_count;) {
+    while (at < end) {
         const dlock_record *record = &r->slots[at];
         unsigned slots = 1;
 
-        if (is_record(r, at)) {
+        if (history_is_record(r, at)) {
             slots = record->slots > 0 ? record->slots : 1;
-            read_record(r, at);
+            history_read_record(r, at);
         } else if (record->commit != DLOCK_RECORD_MORE + at && !is_blank(record)) {
             r->torn_count++;
         }
         at += slots;
     }
+}
+
+/* The same records twice would be two owners of the same name.  False: they are. */
+static bool is_first_of_its_system(const struct reading *r)
+{
+    for (size_t i = 0; i < r->h->process_count; i++) {
+        if (strcmp(r->h->processes[i].uuid, r->header->uuid) != 0)
+            continue;
+        history_nonsense(r->h,
+                         "%s: byte %zu: expected a system whose records were not read "
+                         "yet, not %s again", r->file,
+                         offsetof(dlock_record_header, uuid), r->header->uuid);
+        return false;
+    }
+    return true;
 }
 
 static void read_header(struct reading *r)
@@ -276,7 +154,7 @@ static void read_header(struct reading *r)
     memcpy(process->variant, header->variant, sizeof(process->variant));
     process->pid = header->pid;
     process->caps = header->caps;
-    process->lease_ns = from_ms(header->lease_ms);
+    process->lease_ns = history_from_ms(header->lease_ms);
     process->watchdog = header->watchdog != 0;
     process->is_closed = header->closed_ns != 0;
     process->dropped = header->dropped;
@@ -298,50 +176,109 @@ static void finish_file(struct reading *r)
                        r->header->drop_errno != 0 ? strerror(r->header->drop_errno)
                                                   : "the size limit");
     if (r->torn_count > 0 && r->header->closed_ns != 0)
-        history_damage(r->h, "%s: %" PRIu64 " torn records in a complete file", r->file,
-                       r->torn_count);
-    if (r->torn_count > r->header->blocks)
-        history_damage(r->h, "%s: more torn records than there were writers", r->file);
+        history_hole(r, "%" PRIu64 " torn records in a complete file", r->torn_count);
+    else if (r->torn_count > r->header->blocks)
+        history_hole(r, "more torn records than there were writers");
+}
+
+/* A file from before there were seals: what is missing of it shows only by chance. */
+static void read_plain(struct reading *r)
+{
+    uint64_t taken = r->header->blocks, there = r->slot_count / DLOCK_RECORD_BLOCK_SLOTS;
+
+    r->h->processes[r->process].is_plain = true;
+    /* Who was killed may have taken blocks that the file had not grown to yet. */
+    if (r->header->dropped == 0 && taken > there &&
+        (r->header->closed_ns != 0 || taken - there > BLOCKS_NOT_GROWN))
+        history_hole(r, "is cut off");
+    if (taken < there)
+        r->slot_count = taken * DLOCK_RECORD_BLOCK_SLOTS;
+    history_read_slots(r, 0, r->slot_count);
+}
+
+/* What changes in a header has a checksum once the file is closed. */
+static void check_end(struct reading *r, uint64_t there)
+{
+    const dlock_record_header *header = r->header;
+
+    if ((header->closed_ns != 0 || header->close_checksum != 0) &&
+        header->close_checksum != dlock_record_close_sum(header))
+        history_hole(r, "byte %zu: the counts at its close were altered",
+                     offsetof(dlock_record_header, blocks));
+    if (there < header->grown)
+        history_hole(r, "byte %" PRIu64 ": it ends early, and had room for %" PRIu64
+                        " blocks", history_offset_of(r->slot_count),
+                     (uint64_t)header->grown);
+    if (header->opened > header->blocks ||
+        (header->dropping_ns != 0 && header->dropped == 0))
+        history_hole(r, "byte %zu: its counts contradict each other",
+                     offsetof(dlock_record_header, blocks));
+}
+
+static void read_sealed(struct reading *r)
+{
+    uint64_t there = r->slot_count / DLOCK_RECORD_BLOCK_SLOTS;
+
+    check_end(r, there);
+    if (r->header->blocks < there)
+        r->slot_count = r->header->blocks * DLOCK_RECORD_BLOCK_SLOTS;
+    else
+        r->slot_count = there * DLOCK_RECORD_BLOCK_SLOTS;
+    history_read_blocks(r, there);
 }
 
 static void read_bytes(struct reading *r, const char *bytes, size_t size)
 {
-    const char *flaw = flaw_of((const dlock_record_header *)bytes, size);
-    uint64_t taken;
-
-    if (flaw != NULL) {
-        history_damage(r->h, "%s: %s", r->file, flaw);
+    if (!check_header(r, bytes, size))
         return;
-    }
     r->header = (const dlock_record_header *)bytes;
+    if (!is_first_of_its_system(r))
+        return;
     r->slots = (const dlock_record *)(bytes + DLOCK_RECORD_HEADER_SIZE);
     r->slot_count = (size - DLOCK_RECORD_HEADER_SIZE) / DLOCK_RECORD_SIZE;
-    taken = r->header->blocks * DLOCK_RECORD_BLOCK_SLOTS;
-    /* Who was killed may have taken blocks that the file had not grown to yet. */
-    if (r->header->dropped == 0 &&
-        taken > r->slot_count + (r->header->closed_ns != 0 ? 0 : SLOTS_NOT_GROWN))
-        history_damage(r->h, "%s: is cut off", r->file);
-    if (r->slot_count > taken)
-        r->slot_count = taken;
     r->torn_count = 0;
     read_header(r);
-    read_slots(r);
+    if (is_plain(r->header))
+        read_plain(r);
+    else
+        read_sealed(r);
     finish_file(r);
+}
+
+/* NULL, and errno, if it cannot be read. */
+static void *map_file(const char *path, size_t *size)
+{
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    struct stat st;
+    void *map = MAP_FAILED;
+
+    if (fd < 0)
+        return NULL;
+    if (fstat(fd, &st) == 0 && st.st_size > 0) {
+        *size = (size_t)st.st_size;
+        map = mmap(NULL, *size, PROT_READ, MAP_PRIVATE, fd, 0);
+    }
+    close(fd);
+    return map != MAP_FAILED ? map : NULL;
 }
 
 static void read_file(struct reading *r, const char *dir)
 {
+    static const uint64_t nothing[1];
     char path[FILES_PATH_MAX];
     size_t size = 0;
-    char *bytes;
+    void *bytes;
 
     files_join(path, dir, r->file);
-    bytes = files_read(path, &size);
-    if (bytes == NULL)
+    errno = 0;
+    bytes = map_file(path, &size);
+    r->is_mapped = bytes != NULL;
+    if (bytes == NULL && errno != 0)
         history_damage(r->h, "%s: %s", r->file, strerror(errno));
     else
-        read_bytes(r, bytes, size);
-    free(bytes);
+        read_bytes(r, bytes != NULL ? bytes : (const char *)nothing, size);
+    if (bytes != NULL)
+        munmap(bytes, size);
 }
 
 void history_read_bytes(struct history *h, const char *file, const void *bytes,

@@ -113,8 +113,10 @@ static bool read_dropped(struct history_process *process, const char *value)
 {
     char *end;
 
+    errno = 0;
     process->dropped = strtoull(value, &end, 10);
-    return *end == '@' && read_time(end + 1, &process->dropping_ns);
+    return end != value && errno == 0 && *end == '@' &&
+           read_time(end + 1, &process->dropping_ns);
 }
 
 static bool read_system(struct parse *p)
@@ -131,7 +133,7 @@ static bool read_system(struct parse *p)
         bool ok = true;
 
         if ((value = value_of(word, "pid")) != NULL) {
-            ok = read_number(value, &number);
+            ok = read_number(value, &number) && number >= 0 && number <= UINT32_MAX;
             process->pid = (uint32_t)number;
         } else if ((value = value_of(word, "variant")) != NULL) {
             snprintf(process->variant, sizeof(process->variant), "%s", value);
@@ -204,7 +206,8 @@ static bool read_fault(struct parse *p, int64_t at)
                 mark->assumption = i;
                 is_known = true;
             }
-        if ((value = value_of(word, "pid")) != NULL && read_number(value, &number)) {
+        if ((value = value_of(word, "pid")) != NULL && read_number(value, &number) &&
+            number >= 0) {
             mark->owner = (uint64_t)number;
             is_known = true;
         }
@@ -226,8 +229,10 @@ static bool read_detail(struct parse *p, struct history_call *call, const char *
     value = strchr(word, '=');
     if (value == NULL || !read_number(value + 1, &number))
         return wrong(p, "\"%s\" says nothing of a call", word);
-    if (value_of(word, "fence") != NULL)
+    if ((value_of(word, "fence") != NULL || value_of(word, "n") != NULL) && number >= 0)
         call->fence = (uint64_t)number;
+    else if (value_of(word, "id") != NULL)
+        memcpy(call->token, &number, sizeof(number));
     else if (value_of(word, "until") != NULL && read_time(value + 1, &number))
         call->deadline_ns = number;
     else if (value_of(word, "level") != NULL && number >= 0 && number <= UINT16_MAX)
@@ -254,6 +259,8 @@ static bool read_answer(struct parse *p, struct history_call *call)
         call->is_answered = true;
         if (!read_time(word, &call->answer_ns))
             return wrong(p, "\"%s\" is no time", word);
+        if (call->answer_ns < call->invoke_ns)
+            return wrong(p, "answered at %s, before it was called", word);
         word = next_word(p);
         if (!read_status(word, &call->status))
             return wrong(p, "there is no answer \"%s\"", word);
@@ -295,7 +302,7 @@ static bool read_event(struct parse *p, int64_t at)
         return wrong(p, "\"%s\" is no owner such as t1", word);
     word = next_word(p);
     kind = find_event(word);
-    if (kind == 0 || kind == DLOCK_EVENT_FAULT)
+    if (kind < DLOCK_EVENT_ACQUIRE || kind == DLOCK_EVENT_FAULT)
         return wrong(p, "there is no event \"%s\"", word);
     word = next_word(p);
     name = history_name(p->h, word, strlen(word));

@@ -96,7 +96,7 @@ static enum exit_code make_dir(struct lab *lab, const char *dir)
 {
     if (!files_make_dir(dir) || !realpath(dir, lab->dir)) {
         fprintf(stderr, "seckill: cannot make %s: %s\n", dir, strerror(errno));
-        return EXIT_UNAVAILABLE;
+        return EXIT_CANNOT_WRITE;
     }
     if (!is_ours_to_use(lab->dir)) {
         fprintf(stderr,
@@ -105,7 +105,11 @@ static enum exit_code make_dir(struct lab *lab, const char *dir)
                 lab->dir);
         return EXIT_USAGE;
     }
-    return chmod(lab->dir, 0700) == 0 ? EXIT_VALID : EXIT_UNAVAILABLE;
+    if (chmod(lab->dir, 0700) != 0 || access(lab->dir, W_OK | X_OK) != 0) {
+        fprintf(stderr, "seckill: cannot write %s: %s\n", lab->dir, strerror(errno));
+        return EXIT_CANNOT_WRITE;
+    }
+    return EXIT_VALID;
 }
 
 /* Name it and keep a port for it. */
@@ -225,10 +229,21 @@ static enum exit_code add_zookeeper(struct lab *lab)
     return interrupted() ? (enum exit_code)INTERRUPT_EXIT : EXIT_UNAVAILABLE;
 }
 
+/* The servers of a lab that is new. */
+static enum exit_code bring_up(struct lab *lab, bool zookeeper)
+{
+    if (!prepare(lab, zookeeper))
+        return EXIT_UNAVAILABLE;
+    if (!lab_postgres_make_root(lab))
+        return EXIT_CANNOT_WRITE;
+    return start_servers(lab) ? EXIT_VALID : EXIT_UNAVAILABLE;
+}
+
 /* With the lock held: make it so that the lab is up. */
 static enum exit_code start_locked(struct lab *lab, bool owned, bool zookeeper)
 {
     struct lab found;
+    enum exit_code rc;
     int lock_fd = lab->lock_fd;
 
     if (lab_state_read(&found, lab->dir)) {
@@ -243,10 +258,11 @@ static enum exit_code start_locked(struct lab *lab, bool owned, bool zookeeper)
         clean(&found);
     }
     lab->owned = owned;
-    if (prepare(lab, zookeeper) && start_servers(lab))
-        return EXIT_VALID;
+    rc = bring_up(lab, zookeeper);
+    if (rc == EXIT_VALID)
+        return rc;
     remove_lab(lab);
-    return interrupted() ? (enum exit_code)INTERRUPT_EXIT : EXIT_UNAVAILABLE;
+    return interrupted() ? (enum exit_code)INTERRUPT_EXIT : rc;
 }
 
 static enum exit_code start(struct lab *lab, const char *dir, bool owned,

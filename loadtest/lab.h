@@ -57,7 +57,8 @@ const char *lab_choose_dir(const char *given);
 /* Use the lab in `dir` if it is up; otherwise start one there that dies with this
  * program. `zookeeper`: it has to have one; one that is missing is started, and said so
  * on stderr. Anything but EXIT_VALID: said on stderr why, and nothing is left
- * behind. */
+ * behind.  EXIT_CANNOT_WRITE: the lab's directory, or that of $SECKILL_LAB_DATA, cannot
+ * be made or written. */
 enum exit_code lab_open(struct lab *lab, const char *dir, bool zookeeper);
 
 /* Use the lab in `dir`, which must be up. */
@@ -76,6 +77,11 @@ enum exit_code lab_remove(const char *dir, bool *was_there);
 /* Stop one server of a lab that is up and start it again on its port; a Redis server
  * without its data. */
 enum exit_code lab_restart(struct lab *lab, const char *name);
+
+/* Kill one server, as a loss of power would; lab_restart() starts it again, with the data
+ * that it wrote.  EXIT_VALID, EXIT_USAGE (no such server), EXIT_UNAVAILABLE, both said on
+ * stderr. */
+enum exit_code lab_kill(struct lab *lab, const char *name);
 
 /* The server of that name, "redis" or "redlock-3"; NULL: the lab has none. */
 struct lab_server *lab_find_server(struct lab *lab, const char *name);
@@ -169,8 +175,10 @@ bool lab_zookeeper_ask(int port, const char *four_letters, char *answer, size_t 
 
 /* Find PostgreSQL's newest programs: PATH of one of them, such as "initdb". */
 bool lab_postgres_program(char *out, const char *name);
-/* Choose data_root, which $SECKILL_LAB_DATA may say, and start initdb there, as
- * server->child; it ends by itself. */
+/* Make data_root, below the directory that $SECKILL_LAB_DATA names if it is set.  False:
+ * said on stderr which directory cannot be used. */
+bool lab_postgres_make_root(struct lab *lab);
+/* Start initdb in data_root, as server->child; it ends by itself. */
 bool lab_postgres_init(struct lab *lab, struct lab_server *server);
 bool lab_postgres_start(struct lab *lab, struct lab_server *server);
 /* Remove what a server that was killed leaves to say that it runs.  None of its processes

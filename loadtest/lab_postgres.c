@@ -113,7 +113,7 @@ static bool make_root_in(struct lab *lab, const char *given)
     return false;
 }
 
-static bool choose_root(struct lab *lab)
+bool lab_postgres_make_root(struct lab *lab)
 {
     const struct child_user *user = server_user();
     const char *given = getenv("SECKILL_LAB_DATA");
@@ -158,8 +158,7 @@ bool lab_postgres_init(struct lab *lab, struct lab_server *server)
                           "--no-sync",   "--no-instructions",
                           NULL};
 
-    if (!lab_postgres_program(program, "initdb") || !choose_root(lab) ||
-        !lab_state_write(lab))
+    if (!lab_postgres_program(program, "initdb") || !lab_state_write(lab))
         return false;
     if (!write_password(lab, password)) {
         fprintf(stderr, "seckill: cannot write %s: %s\n", password, strerror(errno));

@@ -174,7 +174,17 @@ static bool restart(struct lab *lab, struct lab_server *server)
     return lab_server_start(lab, server) && lab_server_wait(lab, server);
 }
 
-enum exit_code lab_restart(struct lab *lab, const char *name)
+static bool kill_server(struct lab *lab, struct lab_server *server)
+{
+    if (lab_server_kill(lab, server))
+        return true;
+    fprintf(stderr, "seckill: %s was killed and still runs\n", server->name);
+    return false;
+}
+
+typedef bool server_fn(struct lab *lab, struct lab_server *server);
+
+static enum exit_code change(struct lab *lab, const char *name, server_fn *change_one)
 {
     struct lab_server *server = lab_find_server(lab, name);
     bool was_held, ok;
@@ -188,7 +198,17 @@ enum exit_code lab_restart(struct lab *lab, const char *name)
     }
     if (!lab_change_begin(lab, &was_held))
         return EXIT_UNAVAILABLE;
-    ok = restart(lab, server);
+    ok = change_one(lab, server);
     lab_change_end(lab, was_held);
     return ok ? EXIT_VALID : EXIT_UNAVAILABLE;
+}
+
+enum exit_code lab_restart(struct lab *lab, const char *name)
+{
+    return change(lab, name, restart);
+}
+
+enum exit_code lab_kill(struct lab *lab, const char *name)
+{
+    return change(lab, name, kill_server);
 }

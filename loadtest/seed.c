@@ -151,7 +151,7 @@ const struct setting_program command_seed_program = {
              "a\n"
              "                                            buyer orders them",
     .outro = "Exit status: 0 done, 64 usage, 69 there is no lab or its database does not "
-             "answer, 73 the tokens cannot be written.",
+             "answer, 73 the tokens, the key or the admin token cannot be written.",
     .settings = settings,
     .count = sizeof settings / sizeof settings[0],
 };
@@ -360,20 +360,20 @@ static void print_next(const char *dir, int64_t voucher)
 }
 
 /* Make the key file and the admin token where there are none, and read the keys.  Services
- * that may only read find both.  False: said on stderr why. */
-static bool make_keys(const struct target *target, struct token_keys *keys)
+ * that may only read find both.  Anything but EXIT_VALID: said on stderr why. */
+static enum exit_code make_keys(const struct target *target, struct token_keys *keys)
 {
     if (!token_keys_make(target->key_path)) {
-        fprintf(stderr, "seckill: cannot make the token key file %s: %s\n",
+        fprintf(stderr, "seckill: cannot write the token key file %s: %s\n",
                 target->key_path, strerror(errno));
-        return false;
+        return EXIT_CANNOT_WRITE;
     }
     if (!admin_token_make(target->admin_path)) {
-        fprintf(stderr, "seckill: cannot make the admin token file %s: %s\n",
+        fprintf(stderr, "seckill: cannot write the admin token file %s: %s\n",
                 target->admin_path, strerror(errno));
-        return false;
+        return EXIT_CANNOT_WRITE;
     }
-    return load_keys(target->key_path, keys);
+    return load_keys(target->key_path, keys) ? EXIT_VALID : EXIT_UNAVAILABLE;
 }
 
 /* Alone on its line, for $(...). */
@@ -400,13 +400,14 @@ static enum exit_code run(const struct settings *s, const void *values)
     (void)s;
     if (rc != EXIT_VALID)
         return rc;
-    if (!make_keys(&target, &keys))
-        return EXIT_UNAVAILABLE;
+    rc = make_keys(&target, &keys);
+    if (rc != EXIT_VALID)
+        return rc;
     if (v->operator)
         return print_operator(&keys, expires_s);
     if (v->users > 0) {
         if (!write_tokens(target.tokens_path, &keys, v->users, expires_s))
-            return EXIT_UNAVAILABLE;
+            return EXIT_CANNOT_WRITE;
         /* The standard output may be the tokens' file. */
         report = is_output(target.tokens_path) ? stderr : stdout;
         fprintf(report, "%" PRId64 " users with tokens: %s\n", v->users,

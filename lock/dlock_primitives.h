@@ -58,6 +58,13 @@ dlock_status dlock_primitives_open(dlock_primitives **out, const char *redis_url
  * inside a call. */
 void dlock_primitives_close(dlock_primitives *prims);
 
+/* Record every call that changes or waits for something in a new file in DIR, which is made
+ * if its parent is there: for `seckill check`.  Before any call.
+ *   OK
+ *   INVALID, IO, NOMEM   nothing is recorded; dlock_error() tells why */
+dlock_status dlock_primitives_record(dlock_primitives *prims,
+                                     const char *dir) DLOCK_MUST_CHECK;
+
 /* ---- semaphore: a number of permits that nobody in particular holds ----
  *
  * There is no owner and no lease.  A process that dies with permits takes them along

@@ -5,7 +5,18 @@
 #ifndef DLOCK_HASH_TABLE_H
 #define DLOCK_HASH_TABLE_H
 
+#include <assert.h>
+
 #define HASH_FUNCTION HASH_FNV
 #include <uthash.h>
+
+/* uthash frees the table with the entry that has no neighbour, so exactly the head may have
+ * none before it. */
+#undef HASH_DELETE
+#define HASH_DELETE(hh, head, delptr)                                                  \
+    do {                                                                               \
+        assert(((delptr)->hh.prev == NULL) == ((delptr) == (head)));                   \
+        HASH_DELETE_HH(hh, head, &(delptr)->hh);                                       \
+    } while (0)
 
 #endif /* DLOCK_HASH_TABLE_H */

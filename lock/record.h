@@ -21,7 +21,17 @@
  * yet.  A call that was killed while its answer was being written is one without an
  * answer: nobody was told.
  *
- * Version     Append events, never renumber them; everything else
+ * The last slot of a block is its seal: which thread fills it, and once it is full, how many
+ * slots it uses and a checksum of them.  A call that is not answered by then, and a hold
+ * that is not given back, are still to be written to: the seal names their slots and leaves
+ * them out, until the file is closed and every block is sealed for good.  The header has a
+ * checksum of what does not change, how many blocks were opened and how many the file has
+ * room for, and from the close on how many slots are used and a checksum of all of it.  So
+ * a file that was closed shows any damage; of one whose process was killed, what its threads
+ * wrote last can be altered unseen, as can calls that were under way at a seal.
+ *
+ * Version     3.  Version 2 has no seals: 32 records a block, and nothing after closed_ns
+ *             in its header.  Append events, never renumber them; everything else
  *             needs a new DLOCK_RECORD_VERSION.
  */
 #ifndef DLOCK_RECORD_H
@@ -35,10 +45,12 @@
 #define DLOCK_RECORD_SUFFIX ".dlockrec"
 
 enum {
-    DLOCK_RECORD_VERSION = 2,
+    DLOCK_RECORD_VERSION = 3,
+    DLOCK_RECORD_VERSION_PLAIN = 2, /* without seals */
     DLOCK_RECORD_SIZE = 128,
     DLOCK_RECORD_HEADER_SIZE = 4096,
     DLOCK_RECORD_BLOCK_SLOTS = 32,
+    DLOCK_RECORD_BLOCK_RECORDS = 31, /* the seal is the last slot        */
     DLOCK_RECORD_NAME_HERE = 20,  /* bytes of a name in the record itself */
     DLOCK_RECORD_NAME_MORE = 120, /* in each slot that follows            */
     DLOCK_RECORD_TOKEN_SIZE = 16,
@@ -57,7 +69,19 @@ enum {
     X(WAIT, 8, "wait", "an acquire was refused for the first time, and waits")         \
     X(WAKE, 9, "wake", "a waiter tries again; detail 1: because it was told to")       \
     X(FAULT, 10, "fault", "name: what; detail: a dlock_fault_phase; level: a "         \
-                          "dlock_assumption; owner: the pid concerned, 0: a server")
+                          "dlock_assumption; owner: the pid concerned, 0: a server")           \
+    X(SEM_SET, 11, "sem-set", "a semaphore, or one of permits, is made; fence: of how many") \
+    X(SEM_TAKE, 12, "sem-take", "permits that nobody holds are taken; fence: how many")      \
+    X(SEM_GIVE, 13, "sem-give", "they are given back; fence: how many")                      \
+    X(SEM_ADD, 14, "sem-add", "permits are made or taken away; fence: how many more, or 0")  \
+    X(SEM_DRAIN, 15, "sem-drain", "all permits are taken; fence: how many that were")        \
+    X(PERMIT_TAKE, 16, "permit-take", "a permit with an end is taken; token: which")         \
+    X(PERMIT_RENEW, 17, "permit-renew", "its end is set anew")                               \
+    X(PERMIT_GIVE, 18, "permit-give", "it is given back")                                    \
+    X(LATCH_SET, 19, "latch-set", "a latch is made, closed; fence: its count")               \
+    X(LATCH_COUNT, 20, "latch-count", "it is counted down; fence: what is left")             \
+    X(LATCH_WAIT, 21, "latch-wait", "a wait until it is open")                               \
+    X(LATCH_DELETE, 22, "latch-delete", "it is removed without being opened")
 
 typedef enum {
 #define X(id, value, name, text) DLOCK_EVENT_##id = value,
@@ -100,12 +124,15 @@ enum { DLOCK_MODE_EXCLUSIVE = 0, DLOCK_MODE_SHARED = 1 };
 
 /* A commit word is one of these plus the index of the slot: a call without an answer
  * yet; one with it, or an event that is no call; a slot in which a name goes on; an
- * acquire, answered, whose hold is being given back; the same, and that was answered. */
+ * acquire, answered, whose hold is being given back; the same, and that was answered.  Of a
+ * seal: the block is being filled; or it has a checksum. */
 #define DLOCK_RECORD_BEGUN UINT64_C(0xd10b000000000000)
 #define DLOCK_RECORD_DONE UINT64_C(0xd10c000000000000)
 #define DLOCK_RECORD_MORE UINT64_C(0xd10d000000000000)
 #define DLOCK_RECORD_RELEASING UINT64_C(0xd10e000000000000)
 #define DLOCK_RECORD_RELEASED UINT64_C(0xd10f000000000000)
+#define DLOCK_RECORD_OPENED UINT64_C(0xd110000000000000)
+#define DLOCK_RECORD_SEALED UINT64_C(0xd111000000000000)
 
 /* What changes after the beginning comes first: it is one line of the cache, but for what
  * few variants have to say. */
@@ -142,6 +169,17 @@ typedef struct dlock_record_more {
     char name[DLOCK_RECORD_NAME_MORE];
 } dlock_record_more;
 
+typedef struct dlock_record_seal {
+    _Atomic uint64_t commit;
+    uint32_t thread;   /* the kernel's number; of who fills the block                 */
+    uint32_t used;     /* slots                                                       */
+    uint32_t open;     /* set of 1 << slot: left out of the checksum                  */
+    uint32_t checksum; /* CRC32C of those of the slots, and of the above; see
+                        * record_seal.c                                               */
+    char padding[104];
+} dlock_record_seal;
+
+static_assert(sizeof(dlock_record_seal) == DLOCK_RECORD_SIZE, "a seal is one slot");
 static_assert(sizeof(dlock_record) == DLOCK_RECORD_SIZE, "a record is one slot");
 static_assert(sizeof(dlock_record_more) == DLOCK_RECORD_SIZE, "a record is one slot");
 
@@ -169,7 +207,12 @@ typedef struct dlock_record_header {
     _Atomic int64_t dropping_ns; /* since when; 0: never                              */
     _Atomic int32_t drop_errno;  /* why; 0: the size limit                            */
     int32_t padding_2;
-    _Atomic int64_t closed_ns;   /* 0: still open, or killed                          */
+    _Atomic int64_t closed_ns;   /* 0: still open, or killed; written last            */
+    _Atomic uint64_t opened;     /* blocks whose seal was begun                       */
+    _Atomic uint64_t grown;      /* blocks that the file has room for                 */
+    uint64_t records;            /* slots in use, when it was closed                  */
+    uint32_t head_checksum;      /* of what is above `blocks`                         */
+    uint32_t close_checksum;     /* of all above, when it was closed; before, 0       */
 } dlock_record_header;
 
 static_assert(sizeof(dlock_record_header) <= DLOCK_RECORD_HEADER_SIZE, "fits");

@@ -22,10 +22,11 @@
 
 #include "lock/clock.h"
 #include "lock/dlock_variant.h"
+#include "lock/record_seal.h"
 
 enum {
-    GROW_BLOCKS = 64,  /* 256 KiB at a time */
-    TOUCH_BLOCKS = 16, /* mapped by one system call rather than by a fault each */
+    GROW_BLOCKS = 256,  /* 1 MiB at a time */
+    TOUCH_BLOCKS = 256, /* mapped by one system call rather than by a fault each */
 };
 
 #define LIMIT_DEFAULT (INT64_C(1) << 30)
@@ -60,6 +61,8 @@ static int grow_once(struct dlock_record_file *file)
     if (!write_zeros(file->fd, more, at) && errno != EINTR)
         return errno;
     atomic_store(&file->blocks_grown, grown + more);
+    if (file->header != NULL)
+        atomic_store(&file->header->grown, grown + more);
     return 0;
 }
 
@@ -132,8 +135,19 @@ static void read_boot(char *out, size_t size)
         close(fd);
 }
 
-static void fill_header(dlock_record_header *header, const dlock_recorder_about *about)
+/* As it will be when the magic is there. */
+static uint32_t head_sum(const dlock_record_header *header)
 {
+    dlock_record_header whole = *header;
+
+    memcpy(whole.magic, DLOCK_RECORD_MAGIC, sizeof(whole.magic));
+    return dlock_record_head_sum(&whole);
+}
+
+static void fill_header(const struct dlock_record_file *file,
+                        const dlock_recorder_about *about)
+{
+    dlock_record_header *header = file->header;
     struct timespec wall;
 
     clock_gettime(CLOCK_REALTIME, &wall);
@@ -152,6 +166,8 @@ static void fill_header(dlock_record_header *header, const dlock_recorder_about 
     header->caps = about->caps;
     header->lease_ms = (uint32_t)about->lease_ms;
     header->watchdog = about->watchdog;
+    header->grown = file->blocks_grown;
+    header->head_checksum = head_sum(header);
     /* Whoever reads this does so after us: only the order of our own stores counts. */
     atomic_signal_fence(memory_order_release);
     memcpy(header->magic, DLOCK_RECORD_MAGIC, sizeof(header->magic));
@@ -193,6 +209,22 @@ static dlock_status map_file(struct dlock_record_file *file)
     return DLOCK_OK;
 }
 
+/* Everything that was written is in the file: give it its checksums.  The instant comes
+ * last, since a file that has one is complete. */
+void dlock_record_file_finish(struct dlock_record_file *file)
+{
+    dlock_record_header *header = file->header, whole;
+    uint64_t blocks = atomic_load(&header->blocks);
+    uint64_t grown = atomic_load(&file->blocks_grown);
+
+    header->records =
+        dlock_record_seal_all(file->slots, blocks < grown ? blocks : grown);
+    memcpy(&whole, header, sizeof(whole));
+    atomic_store(&whole.closed_ns, dlock_clock_ns());
+    header->close_checksum = dlock_record_close_sum(&whole);
+    atomic_store(&header->closed_ns, atomic_load(&whole.closed_ns));
+}
+
 void dlock_record_file_close(struct dlock_record_file *file)
 {
     if (file->header != NULL)
@@ -224,7 +256,7 @@ dlock_status dlock_record_file_open(struct dlock_record_file *file, const char *
             unlink(file->path);
     }
     if (st == DLOCK_OK)
-        fill_header(file->header, about);
+        fill_header(file, about);
     else
         dlock_record_file_close(file);
     return st;

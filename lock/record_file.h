@@ -34,6 +34,9 @@ dlock_status dlock_record_file_open(struct dlock_record_file *file, const char *
                                     const dlock_recorder_about *about) DLOCK_MUST_CHECK;
 void dlock_record_file_close(struct dlock_record_file *file);
 
+/* Seal it: no thread writes to it any more.  Before it is closed. */
+void dlock_record_file_finish(struct dlock_record_file *file);
+
 /* A block for the calling thread alone, full of zeros; any thread.  False: there is no
  * room, and that is counted. */
 bool dlock_record_file_take(struct dlock_record_file *file, uint64_t *block);

@@ -16,6 +16,7 @@
 #include "lock/dlock_variant.h"
 #include "lock/fork.h"
 #include "lock/record_file.h"
+#include "lock/record_seal.h"
 
 enum {
     MORE_SLOTS_MAX = 2,
@@ -48,6 +49,7 @@ struct dlock_recorder {
 struct rest {
     uint64_t recorder; /* its id; 0: none */
     uint64_t next, end;
+    uint64_t block;    /* which is not sealed yet, plus 1; 0: none */
     uint32_t thread;   /* the kernel's number */
 };
 
@@ -82,10 +84,17 @@ static COLD bool take_block(dlock_recorder *rec, struct rest *rest)
 {
     uint64_t block;
 
+    if (rest->block != 0)
+        dlock_record_seal_close(rec->slots, rest->block - 1,
+                                (unsigned)(rest->next % DLOCK_RECORD_BLOCK_SLOTS), false);
+    rest->block = rest->next = rest->end = 0;
     if (!dlock_record_file_take(&rec->file, &block))
         return false;
+    dlock_record_seal_open(rec->slots, block, rest->thread);
+    atomic_fetch_add(&rec->file.header->opened, 1);
+    rest->block = block + 1;
     rest->next = block * DLOCK_RECORD_BLOCK_SLOTS;
-    rest->end = rest->next + DLOCK_RECORD_BLOCK_SLOTS;
+    rest->end = rest->next + DLOCK_RECORD_BLOCK_RECORDS;
     return true;
 }
 
@@ -331,7 +340,7 @@ void dlock_recorder_close(dlock_recorder *rec)
     if (rec == NULL || !is_ours(rec))
         return;
     dlock_recorder_note(rec, &event);
-    atomic_store(&rec->file.header->closed_ns, dlock_clock_ns());
+    dlock_record_file_finish(&rec->file);
     dlock_record_file_close(&rec->file);
     free(rec);
 }

@@ -4,10 +4,10 @@
  * The file is mapped and shared: what was written is in it even if the process is
  * killed the next instant.  It does not survive a machine that loses power.
  *
- * Recording makes few system calls (one in 512 records, and two more in 2048, when one
- * thread makes room and others that need it wait), and costs a fraction of a microsecond
- * a call, half of it for fresh pages of the file.  A recorder
- * that is full or whose disk is full goes on counting what it had to drop; it never
+ * Recording makes few system calls (three in 7936 records, when one thread makes room and
+ * others that need it wait), and costs a fraction of a microsecond a call, half of it for
+ * fresh pages of the file.  Checksums are computed once in 31 records.  A recorder that is
+ * full or whose disk is full goes on counting what it had to drop; it never
  * fails the lock call.
  *
  * Threads     Any.  A child by fork() records nothing.

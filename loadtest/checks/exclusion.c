@@ -4,15 +4,12 @@
  * The overlaps are sorted by what they break: while the earlier owner was still
  * promised the lock and believed it, exclusion; while it was promised but had learnt of
  * the loss, `kept`; after the promise, but the store still said that the lock was its,
- * `ownership`; and the same owner twice is `reentry`.  So this file finds for four
- * properties. */
-#include "loadtest/checks/checks.h"
+ * `ownership`.  So this file finds for three properties. */
+#include "loadtest/checks/latest.h"
 
 static enum check_property property_of(const struct hold *early,
                                        const struct hold *late)
 {
-    if (early->process == late->process && early->owner == late->owner)
-        return CHECK_reentry;
     if (late->granted_ns < early->believed_ns)
         return CHECK_exclusion;
     return late->granted_ns < early->leased_ns ? CHECK_kept : CHECK_ownership;
@@ -33,11 +30,6 @@ static void report(struct check *c, const struct hold *early, const struct hold 
     int assumption = check_explain(c, early, from_ns, late->granted_ns, true);
 
     switch (property) {
-    case CHECK_reentry:
-        check_violation(c, property, DLOCK_ASSUMES_LOCK, early->call, late->call,
-                        from_ns, to_ns,
-                        "the lock was granted anew to the owner who had it");
-        break;
     case CHECK_kept:
         check_violation(c, property, assumption, early->call, late->call,
                         from_ns, to_ns,
@@ -56,27 +48,37 @@ static void report(struct check *c, const struct hold *early, const struct hold 
     }
 }
 
-static bool excludes(const struct hold *a, const struct hold *b)
+/* Its owner heard of the grant when its lease was over: the store had it in between, and
+ * not longer. */
+static bool surely_met(const struct hold *early, const struct hold *late)
 {
-    return a != NULL && a->kept_ns > b->granted_ns &&
-           !(a->mode == DLOCK_MODE_SHARED && b->mode == DLOCK_MODE_SHARED);
+    return !check_is_heard_late(late) ||
+           (late->invoke_ns >= early->granted_ns && late->promised_ns <= early->kept_ns);
 }
 
-/* With readers, an owner may have the lock in both modes. */
-static bool is_upgrade(const struct hold *a, const struct hold *b)
+static void compare(struct check *c, const struct latest *seen, const struct hold *hold)
 {
-    return a->mode != b->mode && a->process == b->process && a->owner == b->owner;
-}
+    const struct latest_of *of = latest_but(seen, hold->process, hold->owner);
+    const struct hold *early = of != NULL ? of->hold : NULL;
 
-static void keep_longest(const struct hold **longest, const struct hold *hold)
-{
-    if (*longest == NULL || hold->kept_ns >= (*longest)->kept_ns)
-        *longest = hold;
+    if (early == NULL || !surely_met(early, hold))
+        return;
+    switch (check_order(hold->granted_ns, early->kept_ns)) {
+    case CHECK_BEFORE:
+        report(c, early, hold);
+        break;
+    case CHECK_TIED:
+        if (early->kept_ns != early->promised_ns && !check_is_heard_late(hold))
+            check_unsure(c, CHECK_exclusion, check_tie);
+        break;
+    case CHECK_AFTER:
+        break;
+    }
 }
 
 void check_exclusion(struct check *c)
 {
-    const struct hold *longest[2] = {NULL, NULL}; /* by mode */
+    struct latest kept[2] = {0}; /* by mode: those that are kept longest */
 
     for (size_t i = 0; i < c->lock.hold_count; i++) {
         const struct hold *hold = &c->lock.holds[i];
@@ -84,9 +86,9 @@ void check_exclusion(struct check *c)
         if (hold->flaws & FLAW_NOBODY)
             continue;
         c->out->findings[CHECK_exclusion].looked++;
-        for (int mode = 0; mode < 2; mode++)
-            if (excludes(longest[mode], hold) && !is_upgrade(longest[mode], hold))
-                report(c, longest[mode], hold);
-        keep_longest(&longest[hold->mode == DLOCK_MODE_SHARED], hold);
+        compare(c, &kept[DLOCK_MODE_EXCLUSIVE], hold);
+        if (hold->mode == DLOCK_MODE_EXCLUSIVE)
+            compare(c, &kept[DLOCK_MODE_SHARED], hold);
+        latest_see_hold(&kept[hold->mode], hold, hold->kept_ns);
     }
 }

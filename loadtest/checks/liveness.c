@@ -10,11 +10,6 @@
 
 enum { FAIR_PLACE_LEASES = 2 }; /* a place in a queue may outlast who asked for it */
 
-static int64_t plus(int64_t at_ns, int64_t more_ns)
-{
-    return at_ns > HISTORY_NEVER - more_ns ? HISTORY_NEVER : at_ns + more_ns;
-}
-
 static int64_t greatest(int64_t a, int64_t b)
 {
     return a > b ? a : b;
@@ -27,8 +22,8 @@ static int64_t end_of_hold(const struct check *c, const struct hold *hold)
     if (hold->gone_ns != HISTORY_NEVER)
         return hold->gone_ns;
     if (!(process->caps & DLOCK_CAP_EXPIRES))
-        return plus(greatest(process->last_ns, hold->kept_ns), c->options->slack_ns);
-    return plus(greatest(hold->promised_ns, hold->granted_ns + process->lease_ns),
+        return check_plus(greatest(process->last_ns, hold->kept_ns), c->options->slack_ns);
+    return check_plus(greatest(hold->promised_ns, hold->granted_ns + process->lease_ns),
                 c->options->slack_ns);
 }
 
@@ -42,9 +37,9 @@ static int64_t end_of_call(const struct check *c, const struct history_call *cal
     int64_t end_ns = is_answered ? call->answer_ns : process->last_ns;
 
     if (process->caps & DLOCK_CAP_FAIR)
-        return plus(end_ns,
+        return check_plus(end_ns,
                     FAIR_PLACE_LEASES * process->lease_ns + c->options->slack_ns);
-    return is_unsure ? plus(end_ns, process->lease_ns + c->options->slack_ns) : 0;
+    return is_unsure ? check_plus(end_ns, process->lease_ns + c->options->slack_ns) : 0;
 }
 
 static int compare_pairs(const void *left, const void *right)
@@ -54,18 +49,42 @@ static int compare_pairs(const void *left, const void *right)
     return (a[0] > b[0]) - (a[0] < b[0]);
 }
 
+/* Join pairs between which nobody can wait for too long.  The others stay: then as many are
+ * left as there are findings to be.  Answers how many. */
+static size_t merge(struct check *c, size_t count)
+{
+    size_t last = 0;
+
+    if (count == 0)
+        return 0;
+    for (size_t i = 1; i < count; i++) {
+        int64_t *end_ns = &c->times[2 * last + 1];
+
+        if (c->times[2 * i] <= check_plus(*end_ns, c->options->patience_ns)) {
+            *end_ns = greatest(*end_ns, c->times[2 * i + 1]);
+        } else {
+            last++;
+            c->times[2 * last] = c->times[2 * i];
+            c->times[2 * last + 1] = greatest(c->times[2 * i + 1], *end_ns);
+        }
+    }
+    return last + 1;
+}
+
 /* Fill c->times with when somebody may have held the lock.  Answers how many pairs. */
 static size_t gather(struct check *c)
 {
     size_t count = 0;
 
     check_need_times(c, 2 * (c->lock.hold_count + c->lock.call_count + 1));
-    for (size_t i = 0; i < c->lock.hold_count; i++, count++) {
+    for (size_t i = 0; i < c->lock.hold_count; i++) {
         const struct hold *hold = &c->lock.holds[i];
         const struct history_call *call = &c->h->calls[hold->call];
 
+        if (hold->flaws & FLAW_NOBODY)
+            continue;
         c->times[2 * count] = call->sent_ns > 0 ? call->sent_ns : hold->granted_ns;
-        c->times[2 * count + 1] = end_of_hold(c, hold);
+        c->times[2 * count++ + 1] = end_of_hold(c, hold);
     }
     for (size_t i = 0; i < c->lock.call_count; i++) {
         const struct history_call *call = &c->h->calls[c->lock.calls[i]];
@@ -78,10 +97,7 @@ static size_t gather(struct check *c)
     }
     if (count > 1)
         qsort(c->times, count, 2 * sizeof(*c->times), compare_pairs);
-    /* From now on the second of a pair is the end of all before it, too. */
-    for (size_t i = 1; i < count; i++)
-        c->times[2 * i + 1] = greatest(c->times[2 * i + 1], c->times[2 * i - 1]);
-    return count;
+    return merge(c, count);
 }
 
 /* The longest time before to_ns in which nobody can have held the lock.  A stretch that
@@ -138,7 +154,7 @@ static void look_at(struct check *c, const struct history_call *call, size_t cou
 
 void check_liveness(struct check *c)
 {
-    int64_t calm_ns = check_last_fault_ns(c);
+    int64_t calm_ns = c->last_fault_ns;
     size_t count = gather(c);
     bool has_spoken = calm_ns == 0;
 

@@ -10,6 +10,8 @@ void check_ownership(struct check *c)
         const struct history_call *call;
 
         c->out->findings[CHECK_ownership].looked++;
+        if (hold->flaws & FLAW_TIED)
+            check_unsure(c, CHECK_ownership, check_tie);
         if (!(hold->flaws & (FLAW_ZOMBIE | FLAW_NOBODY)))
             continue;
         call = &c->h->calls[hold->flawed_by];

@@ -1,8 +1,24 @@
 /* SPDX-License-Identifier: MIT */
 /* reentry.c -- a holder that asks again gets the next level, with the same fence, and
- * is never refused.  That a lock which does not do that refuses its own holder is found
- * in exclusion.c. */
+ * is never refused.  A lock that does not do that refuses its own holder. */
 #include "loadtest/checks/checks.h"
+
+static int64_t least(int64_t a, int64_t b)
+{
+    return a < b ? a : b;
+}
+
+static void look_at_grant(struct check *c, const struct hold *hold)
+{
+    int64_t end_ns = hold->kept_ns > hold->granted_ns
+                         ? least(hold->earlier_ns, hold->kept_ns)
+                         : hold->earlier_ns;
+
+    if (hold->flaws & FLAW_AGAIN)
+        check_violation(c, CHECK_reentry, DLOCK_ASSUMES_LOCK, hold->earlier, hold->call,
+                        c->h->calls[hold->earlier].invoke_ns, end_ns,
+                        "the lock was granted anew to the owner who had it");
+}
 
 static void look_at_refusals(struct check *c)
 {
@@ -24,6 +40,7 @@ void check_reentry(struct check *c)
         const struct history_call *call;
 
         c->out->findings[CHECK_reentry].looked++;
+        look_at_grant(c, hold);
         if (!(hold->flaws & (FLAW_LEVEL | FLAW_FENCE)))
             continue;
         call = &c->h->calls[hold->flawed_by];

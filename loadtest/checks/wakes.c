@@ -29,11 +29,9 @@ void check_wakes(struct check *c)
     check_need_times(c, 2 * c->h->process_count);
     for (size_t i = 0; i < 2 * c->h->process_count; i++)
         c->times[i] = 0; /* wake-ups and waiters of each process */
-    for (size_t i = 0; i < c->h->mark_count; i++) {
-        const struct history_mark *mark = &c->h->marks[i];
+    for (size_t i = 0; i < c->lock.mark_count; i++) {
+        const struct history_mark *mark = &c->h->marks[c->lock.marks[i]];
 
-        if (mark->name != c->lock.name)
-            continue;
         if (mark->kind == DLOCK_EVENT_WAKE && mark->detail == 1)
             c->times[2 * mark->process]++;
         else if (mark->kind == DLOCK_EVENT_WAIT)

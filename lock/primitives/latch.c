@@ -18,11 +18,21 @@ static void channel_of(const char *name, char out[REDISSON_NAME_SIZE])
     snprintf(out, REDISSON_NAME_SIZE, "redisson_countdownlatch__channel__{%s}", name);
 }
 
+static uint64_t begin(const dlock_primitives *prims, dlock_event_kind kind,
+                      const char *name, int count, int64_t wait_ms)
+{
+    dlock_event event = {
+        .kind = kind, .name = name, .fence = (uint64_t)count, .wait_ms = wait_ms};
+
+    return primitive_record_begin(prims, &event);
+}
+
 dlock_status dlock_latch_set(dlock_primitives *prims, const char *name, int count)
 {
     dlock_status st = primitive_check(prims, name);
     char channel[REDISSON_NAME_SIZE];
     char number[12];
+    uint64_t call;
 
     if (st == DLOCK_OK)
         st = primitive_check_count(count, 1);
@@ -30,9 +40,11 @@ dlock_status dlock_latch_set(dlock_primitives *prims, const char *name, int coun
         return st;
     channel_of(name, channel);
     snprintf(number, sizeof(number), "%d", count);
-    return primitive_ask(prims,
-                         &PRIMITIVE_CALL(prims, LATCH_SET, 2, 1, name, channel, number),
-                         DLOCK_BUSY);
+    call = begin(prims, DLOCK_EVENT_LATCH_SET, name, count, 0);
+    st = primitive_ask(prims,
+                       &PRIMITIVE_CALL(prims, LATCH_SET, 2, 1, name, channel, number),
+                       DLOCK_BUSY);
+    return primitive_record_end(prims, call, st, NULL);
 }
 
 dlock_status dlock_latch_count_down(dlock_primitives *prims, const char *name,
@@ -40,17 +52,21 @@ dlock_status dlock_latch_count_down(dlock_primitives *prims, const char *name,
 {
     dlock_status st = primitive_check(prims, name);
     char channel[REDISSON_NAME_SIZE];
+    dlock_event answer = {0};
     int64_t number = 0;
+    uint64_t call;
 
     if (st != DLOCK_OK)
         return st;
     channel_of(name, channel);
+    call = begin(prims, DLOCK_EVENT_LATCH_COUNT, name, 0, 0);
     st = primitive_number(
         prims, &PRIMITIVE_CALL(prims, LATCH_COUNT_DOWN, 2, 0, name, channel),
         REDIS_SHAPE_COUNT, &number);
     if (st == DLOCK_OK && left != NULL)
         *left = number;
-    return st;
+    answer.fence = (uint64_t)number;
+    return primitive_record_end(prims, call, st, &answer);
 }
 
 dlock_status dlock_latch_count(dlock_primitives *prims, const char *name, int64_t *left)
@@ -66,12 +82,15 @@ dlock_status dlock_latch_delete(dlock_primitives *prims, const char *name)
 {
     dlock_status st = primitive_check(prims, name);
     char channel[REDISSON_NAME_SIZE];
+    uint64_t call;
 
     if (st != DLOCK_OK)
         return st;
     channel_of(name, channel);
-    return primitive_ask(
+    call = begin(prims, DLOCK_EVENT_LATCH_DELETE, name, 0, 0);
+    st = primitive_ask(
         prims, &PRIMITIVE_CALL(prims, LATCH_DELETE, 2, 0, name, channel), DLOCK_LOST);
+    return primitive_record_end(prims, call, st, NULL);
 }
 
 struct waiting {
@@ -115,9 +134,12 @@ dlock_status dlock_latch_wait(dlock_primitives *prims, const char *name,
     struct waiting job = {.wait = {.prims = prims, .wake = {REDIS_WAKE_LATCH, 0}},
                           .name = name};
     dlock_status st = primitive_check(prims, name);
+    uint64_t call;
 
     if (st != DLOCK_OK)
         return st;
     channel_of(name, job.wait.channel);
-    return primitive_wait(&job.wait, wait_ms, look, &job);
+    call = begin(prims, DLOCK_EVENT_LATCH_WAIT, name, 0, wait_ms);
+    st = primitive_wait(&job.wait, wait_ms, look, &job);
+    return primitive_record_end(prims, call, st, NULL);
 }

@@ -25,13 +25,15 @@ struct keys {
     char channel[REDISSON_NAME_SIZE];
 };
 
-static void keys_of(const char *name, struct keys *out)
+static struct keys keys_of(const char *name)
 {
+    struct keys keys = {0};
     bool has_braces = strchr(name, '{') != NULL;
 
-    snprintf(out->taken, sizeof(out->taken), "%s%s%s:timeout", has_braces ? "" : "{",
+    snprintf(keys.taken, sizeof(keys.taken), "%s%s%s:timeout", has_braces ? "" : "{",
              name, has_braces ? "" : "}");
-    primitive_semaphore_channel(name, out->channel);
+    primitive_semaphore_channel(name, keys.channel);
+    return keys;
 }
 
 static void write_now(char out[NUMBER_SIZE])
@@ -65,12 +67,11 @@ static dlock_status give_back(dlock_primitives *prims, const char *name,
                               const dlock_permit *permit, bool by_text)
 {
     char now[NUMBER_SIZE];
-    struct keys keys;
+    struct keys keys = keys_of(name);
     struct redis_script_call call = PRIMITIVE_CALL(
         prims, PERMITS_RELEASE, 3, 2, name, keys.taken, keys.channel, permit->id, now);
 
     call.by_text = by_text;
-    keys_of(name, &keys);
     write_now(now);
     return primitive_ask(prims, &call, DLOCK_LOST);
 }
@@ -82,6 +83,7 @@ struct acquiring {
     dlock_permit permit; /* the last attempt's */
     struct keys keys;
     bool was_late;
+    int64_t end_ns; /* of the last attempt's permit, if it was granted */
 };
 
 /* Take back what an attempt may have left.  The detail of why stays what it was. */
@@ -123,12 +125,30 @@ static dlock_status attempt(void *arg, int64_t *free_in_ms)
     *free_in_ms = -1;
     dlock_token_make(job->permit.id);
     st = try_once(job, free_in_ms);
+    job->end_ns = end_ns;
     job->was_late = st == DLOCK_OK && dlock_clock_ns() >= end_ns;
     if (job->was_late)
         st = DLOCK_BUSY;
     if (job->was_late || st == DLOCK_UNKNOWN || st == DLOCK_PROTOCOL)
         clean_up(job, st);
     return st;
+}
+
+/* When a permit that ends at `end_ns` may be over for others, on a clock of whole ms. */
+static int64_t promised_ns(int64_t end_ns)
+{
+    return end_ns - DLOCK_NS_PER_MS;
+}
+
+static void record_take(const struct acquiring *job, uint64_t call, dlock_status st)
+{
+    dlock_event answer = {0};
+
+    if (st == DLOCK_OK || job->was_late) {
+        answer.token = job->permit.id;
+        answer.deadline_ns = promised_ns(job->end_ns);
+    }
+    (void)primitive_record_end(job->wait.prims, call, st, &answer);
 }
 
 dlock_status dlock_permits_acquire(dlock_primitives *prims, const char *name,
@@ -139,7 +159,12 @@ dlock_status dlock_permits_acquire(dlock_primitives *prims, const char *name,
         .name = name,
         .lease_ms = lease_ms,
     };
+    dlock_event asked = {.kind = DLOCK_EVENT_PERMIT_TAKE,
+                         .name = name,
+                         .wait_ms = wait_ms,
+                         .lease_ms = lease_ms};
     dlock_status st = primitive_check(prims, name);
+    uint64_t call;
 
     if (st == DLOCK_OK)
         st = check_lease(lease_ms);
@@ -147,9 +172,11 @@ dlock_status dlock_permits_acquire(dlock_primitives *prims, const char *name,
         st = primitive_check_place(permit);
     if (st != DLOCK_OK)
         return st;
-    keys_of(name, &job.keys);
+    job.keys = keys_of(name);
     memcpy(job.wait.channel, job.keys.channel, sizeof(job.wait.channel));
+    call = primitive_record_begin(prims, &asked);
     st = primitive_wait(&job.wait, wait_ms, attempt, &job);
+    record_take(&job, call, st);
     if (st == DLOCK_OK)
         *permit = job.permit;
     else if (job.was_late && !dlock_is_failure(st))
@@ -162,10 +189,17 @@ dlock_status dlock_permits_release(dlock_primitives *prims, const char *name,
                                    const dlock_permit *permit)
 {
     dlock_status st = primitive_check(prims, name);
+    dlock_event asked = {.kind = DLOCK_EVENT_PERMIT_GIVE, .name = name};
+    uint64_t call;
 
     if (st == DLOCK_OK)
         st = check_permit(permit);
-    return st == DLOCK_OK ? give_back(prims, name, permit, false) : st;
+    if (st != DLOCK_OK)
+        return st;
+    asked.token = permit->id;
+    call = primitive_record_begin(prims, &asked);
+    st = give_back(prims, name, permit, false);
+    return primitive_record_end(prims, call, st, NULL);
 }
 
 dlock_status dlock_permits_renew(dlock_primitives *prims, const char *name,
@@ -173,8 +207,12 @@ dlock_status dlock_permits_renew(dlock_primitives *prims, const char *name,
 {
     dlock_status st = primitive_check(prims, name);
     char now[NUMBER_SIZE], lease[NUMBER_SIZE];
+    dlock_event asked = {.kind = DLOCK_EVENT_PERMIT_RENEW,
+                         .name = name,
+                         .lease_ms = lease_ms}, answer = {0};
     struct keys keys;
     int64_t end_ns;
+    uint64_t call;
 
     if (st == DLOCK_OK)
         st = check_permit(permit);
@@ -182,7 +220,9 @@ dlock_status dlock_permits_renew(dlock_primitives *prims, const char *name,
         st = check_lease(lease_ms);
     if (st != DLOCK_OK)
         return st;
-    keys_of(name, &keys);
+    keys = keys_of(name);
+    asked.token = permit->id;
+    call = primitive_record_begin(prims, &asked);
     end_ns = dlock_clock_after(dlock_clock_ns(), lease_ms);
     write_now(now);
     snprintf(lease, sizeof(lease), "%d", lease_ms);
@@ -190,10 +230,12 @@ dlock_status dlock_permits_renew(dlock_primitives *prims, const char *name,
                        &PRIMITIVE_CALL(prims, PERMITS_RENEW, 1, 3, keys.taken,
                                        permit->id, now, lease),
                        DLOCK_LOST);
+    if (st == DLOCK_OK)
+        answer.deadline_ns = promised_ns(end_ns);
     if (st == DLOCK_OK && dlock_clock_ns() >= end_ns)
-        return dlock_fail(DLOCK_LOST, "renewed only after the lease of %d ms had run out",
-                          lease_ms);
-    return st;
+        st = dlock_fail(DLOCK_LOST, "renewed only after the lease of %d ms had run out",
+                        lease_ms);
+    return primitive_record_end(prims, call, st, &answer);
 }
 
 static dlock_status count(dlock_primitives *prims, const char *name, const char *which,
@@ -207,7 +249,7 @@ static dlock_status count(dlock_primitives *prims, const char *name, const char 
         st = primitive_check_place(permits);
     if (st != DLOCK_OK)
         return st;
-    keys_of(name, &keys);
+    keys = keys_of(name);
     write_now(now);
     return primitive_number(prims,
                             &PRIMITIVE_CALL(prims, PERMITS_COUNT, 3, 2, name, keys.taken,

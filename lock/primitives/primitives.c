@@ -64,6 +64,7 @@ void dlock_primitives_close(dlock_primitives *prims)
 {
     if (prims == NULL || prims->generation != dlock_fork_generation())
         return; /* see dlock_close() */
+    dlock_recorder_close(prims->recorder);
     redis_subscription_close(prims->subscription);
     redis_link_close(prims->link);
     free(prims);

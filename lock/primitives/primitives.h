@@ -7,6 +7,7 @@
 #define DLOCK_PRIMITIVES_PRIMITIVES_H
 
 #include "lock/dlock_primitives.h"
+#include "lock/recorder.h"
 #include "lock/stores/redisson.h"
 #include "lock/wait.h"
 
@@ -35,6 +36,7 @@ struct dlock_primitives {
     struct redis_link *link;
     struct redis_subscription *subscription;
     unsigned generation; /* of the process that may use it; see fork.h */
+    dlock_recorder *recorder; /* NULL: nothing is recorded              */
     struct redis_script scripts[PRIMITIVE_SCRIPT_COUNT];
 };
 
@@ -47,6 +49,15 @@ dlock_status primitive_check_count(int count, int min);
 
 /* OK, or INVALID if there is no place for an answer. */
 dlock_status primitive_check_place(const void *place);
+
+/* A call is about to be made: `event` says its kind, its name and how many.  Answers what
+ * primitive_record_end() needs. */
+uint64_t primitive_record_begin(const dlock_primitives *prims, const dlock_event *event);
+
+/* It was answered.  `answer` says what is known beyond `st`, of which the status is not
+ * heeded; NULL: nothing.  Answers `st`. */
+dlock_status primitive_record_end(const dlock_primitives *prims, uint64_t call,
+                                  dlock_status st, const dlock_event *answer);
 
 /* The channel of a semaphore's waiters, with permits that expire or without. */
 void primitive_semaphore_channel(const char *name, char out[REDISSON_NAME_SIZE]);

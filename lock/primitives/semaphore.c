@@ -14,11 +14,24 @@
 
 enum { NUMBER_SIZE = 12 };
 
+/* A call about so many permits; fewer than none are told as none. */
+static uint64_t begin(const dlock_primitives *prims, dlock_event_kind kind,
+                      const char *name, int permits, int64_t wait_ms)
+{
+    dlock_event event = {.kind = kind,
+                         .name = name,
+                         .fence = permits > 0 ? (uint64_t)permits : 0,
+                         .wait_ms = wait_ms};
+
+    return primitive_record_begin(prims, &event);
+}
+
 dlock_status dlock_semaphore_set(dlock_primitives *prims, const char *name, int permits)
 {
     dlock_status st = primitive_check(prims, name);
     char channel[REDISSON_NAME_SIZE];
     char number[NUMBER_SIZE];
+    uint64_t call;
 
     if (st == DLOCK_OK)
         st = primitive_check_count(permits, 1);
@@ -26,9 +39,11 @@ dlock_status dlock_semaphore_set(dlock_primitives *prims, const char *name, int 
         return st;
     primitive_semaphore_channel(name, channel);
     snprintf(number, sizeof(number), "%d", permits);
-    return primitive_ask(
+    call = begin(prims, DLOCK_EVENT_SEM_SET, name, permits, 0);
+    st = primitive_ask(
         prims, &PRIMITIVE_CALL(prims, SEMAPHORE_SET, 2, 1, name, channel, number),
         DLOCK_BUSY);
+    return primitive_record_end(prims, call, st, NULL);
 }
 
 struct acquiring {
@@ -60,6 +75,7 @@ dlock_status dlock_semaphore_acquire(dlock_primitives *prims, const char *name,
         .name = name,
     };
     dlock_status st = primitive_check(prims, name);
+    uint64_t call;
 
     if (st == DLOCK_OK)
         st = primitive_check_count(permits, 1);
@@ -67,20 +83,26 @@ dlock_status dlock_semaphore_acquire(dlock_primitives *prims, const char *name,
         return st;
     primitive_semaphore_channel(name, job.wait.channel);
     snprintf(job.permits, sizeof(job.permits), "%d", permits);
-    return primitive_wait(&job.wait, wait_ms, attempt, &job);
+    call = begin(prims, DLOCK_EVENT_SEM_TAKE, name, permits, wait_ms);
+    st = primitive_wait(&job.wait, wait_ms, attempt, &job);
+    return primitive_record_end(prims, call, st, NULL);
 }
 
-static dlock_status add(dlock_primitives *prims, const char *name, int permits)
+static dlock_status add(dlock_primitives *prims, const char *name, int permits,
+                        dlock_event_kind kind)
 {
+    uint64_t call = begin(prims, kind, name, permits, 0);
     char channel[REDISSON_NAME_SIZE];
     char number[NUMBER_SIZE];
+    dlock_status st;
     int64_t now;
 
     primitive_semaphore_channel(name, channel);
     snprintf(number, sizeof(number), "%d", permits);
-    return primitive_number(
+    st = primitive_number(
         prims, &PRIMITIVE_CALL(prims, SEMAPHORE_ADD, 2, 1, name, channel, number),
         REDIS_SHAPE_BALANCE, &now);
+    return primitive_record_end(prims, call, st, NULL);
 }
 
 dlock_status dlock_semaphore_release(dlock_primitives *prims, const char *name,
@@ -90,7 +112,7 @@ dlock_status dlock_semaphore_release(dlock_primitives *prims, const char *name,
 
     if (st == DLOCK_OK)
         st = primitive_check_count(permits, 1);
-    return st == DLOCK_OK ? add(prims, name, permits) : st;
+    return st == DLOCK_OK ? add(prims, name, permits, DLOCK_EVENT_SEM_GIVE) : st;
 }
 
 dlock_status dlock_semaphore_add(dlock_primitives *prims, const char *name, int permits)
@@ -99,7 +121,7 @@ dlock_status dlock_semaphore_add(dlock_primitives *prims, const char *name, int 
 
     if (st == DLOCK_OK)
         st = primitive_check_count(permits, -DLOCK_COUNT_MAX);
-    return st == DLOCK_OK ? add(prims, name, permits) : st;
+    return st == DLOCK_OK ? add(prims, name, permits, DLOCK_EVENT_SEM_ADD) : st;
 }
 
 dlock_status dlock_semaphore_available(dlock_primitives *prims, const char *name,
@@ -116,11 +138,17 @@ dlock_status dlock_semaphore_drain(dlock_primitives *prims, const char *name,
                                    int64_t *permits)
 {
     dlock_status st = primitive_check(prims, name);
+    dlock_event answer = {0};
+    uint64_t call;
 
     if (st == DLOCK_OK)
         st = primitive_check_place(permits);
     if (st != DLOCK_OK)
         return st;
-    return primitive_number(prims, &PRIMITIVE_CALL(prims, SEMAPHORE_DRAIN, 1, 0, name),
-                            REDIS_SHAPE_COUNT, permits);
+    call = begin(prims, DLOCK_EVENT_SEM_DRAIN, name, 0, 0);
+    st = primitive_number(prims, &PRIMITIVE_CALL(prims, SEMAPHORE_DRAIN, 1, 0, name),
+                          REDIS_SHAPE_COUNT, permits);
+    if (st == DLOCK_OK)
+        answer.fence = (uint64_t)*permits;
+    return primitive_record_end(prims, call, st, &answer);
 }

@@ -4,7 +4,7 @@
 # HTML timeline find the two who held a naive lock at once, and nothing under reentrant.
 # shellcheck source=tests/cli/support/tap.sh
 . "$(dirname "$0")/support/tap.sh"
-plan 25
+plan 27
 lab=$work/lab
 labs+=("$lab")
 lease_ms=5000
@@ -119,10 +119,16 @@ mkdir "$work/empty"
 check 'a directory without records is refused: 64' status 64 "$seckill" check "$work/empty"
 mkdir "$work/rubbish"
 head -c 100000 /dev/urandom >"$work/rubbish/x.dlockrec"
-check 'a file of rubbish makes it unknown, and is named: 2' \
-    says 'x\.dlockrec' status 2 "$seckill" check "$work/rubbish"
+check 'a file of rubbish is refused, and named, with what was expected: 64' \
+    says 'x\.dlockrec: byte 0: expected "dlockrec"' status 64 "$seckill" check "$work/rubbish"
 check 'rubbish as a text is refused: 64' status 64 "$seckill" check "$work/rubbish/x.dlockrec"
 printf '\0' >"$work/zero"
 check 'so is a text that ends before its file does: 64' \
     says 'after 0 bytes' status 64 "$seckill" check "$work/zero"
+printf '10 p1 t1 acquire a -> 11 ok until=40\n20 p1 t1 release a -> 21 ok\n' >"$work/x"
+chmod +x "$work/x"
+check 'an x bit makes no directory of a text' status 0 "$seckill" check "$work/x"
+printf '20 p1 t1 acquire a -> 11 ok until=40\n' >"$work/early"
+check 'an answer before its call is refused, with its line: 64' \
+    says 'line 1: answered at 11, before it was called' status 64 "$seckill" check "$work/early"
 done_testing

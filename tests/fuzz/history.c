@@ -3,16 +3,34 @@
  * text and as JSON, and the page.
  *
  * The header is a sound one, but for what its process says of itself, and the commit word
- * of a slot gets its place; all else of the slots is the fuzzer's. */
+ * of a slot gets its place; all else of the slots is the fuzzer's.  Files with seals and
+ * without take turns; the seals are those of what is there. */
 #include "loadtest/check.h"
 #include "loadtest/history.h"
 #include "loadtest/page.h"
+#include "lock/record_seal.h"
 #include "tests/fuzz/fuzz.h"
 
 enum { SLOTS_MAX = 64, SAID = 16 };
 
 static const uint64_t COMMITS[] = {DLOCK_RECORD_BEGUN, DLOCK_RECORD_DONE, DLOCK_RECORD_MORE,
                                    DLOCK_RECORD_RELEASING, DLOCK_RECORD_RELEASED};
+
+/* Make it a file of today's version.  The last slot of a block that is whole is its seal. */
+static void add_seals(dlock_record_header *header)
+{
+    dlock_record *slots =
+        (dlock_record *)(void *)((char *)header + DLOCK_RECORD_HEADER_SIZE);
+
+    header->version = DLOCK_RECORD_VERSION;
+    header->grown = header->opened = header->blocks = SLOTS_MAX / DLOCK_RECORD_BLOCK_SLOTS;
+    header->head_checksum = dlock_record_head_sum(header);
+    for (uint64_t block = 0; block < header->blocks; block++)
+        dlock_record_seal_open(slots, block, 1);
+    header->records = dlock_record_seal_all(slots, header->blocks);
+    if (header->closed_ns != 0)
+        header->close_checksum = dlock_record_close_sum(header);
+}
 
 static void read_records(struct history *h, const uint8_t *data, size_t size)
 {
@@ -23,12 +41,13 @@ static void read_records(struct history *h, const uint8_t *data, size_t size)
 
     if (slot_count > SLOTS_MAX)
         slot_count = SLOTS_MAX;
-    length = DLOCK_RECORD_HEADER_SIZE + slot_count * DLOCK_RECORD_SIZE;
+    length = DLOCK_RECORD_HEADER_SIZE +
+             (data[7] % 2 == 0 ? SLOTS_MAX : slot_count) * DLOCK_RECORD_SIZE;
     file = (char *)calloc(1, length);
     fuzz_check(file != NULL);
     header = (dlock_record_header *)(void *)file;
     memcpy(header->magic, DLOCK_RECORD_MAGIC, sizeof(header->magic));
-    header->version = DLOCK_RECORD_VERSION;
+    header->version = DLOCK_RECORD_VERSION_PLAIN;
     header->record_size = DLOCK_RECORD_SIZE;
     header->header_size = DLOCK_RECORD_HEADER_SIZE;
     header->block_slots = DLOCK_RECORD_BLOCK_SLOTS;
@@ -37,7 +56,7 @@ static void read_records(struct history *h, const uint8_t *data, size_t size)
     strcpy(header->variant, "reentrant");
     memcpy(&header->caps, data, sizeof(header->caps));
     header->lease_ms = (uint32_t)(data[4] | data[5] << 8);
-    header->closed_ns = data[6] % 2 == 0 ? 0 : INT64_MAX / 2;
+    header->closed_ns = data[6] % 2 == 0 ? 0 : INT64_MAX / 32;
     for (size_t i = 0; i < slot_count; i++) {
         char *slot = file + DLOCK_RECORD_HEADER_SIZE + i * DLOCK_RECORD_SIZE;
         uint64_t commit;
@@ -46,6 +65,8 @@ static void read_records(struct history *h, const uint8_t *data, size_t size)
         commit = (unsigned char)slot[0] < 5 ? COMMITS[(unsigned char)slot[0]] + i : 0;
         memcpy(slot, &commit, sizeof(commit));
     }
+    if (data[7] % 2 == 0)
+        add_seals(header);
     history_read_bytes(h, "fuzz.dlockrec", file, length);
     free(file);
 }

@@ -28,6 +28,7 @@ int main(int argc, char **argv)
     choose(prim_semaphore_tests, prim_semaphore_count, glob);
     choose(prim_permits_tests, prim_permits_count, glob);
     choose(prim_latch_tests, prim_latch_count, glob);
+    choose(prim_record_tests, prim_record_count, glob);
     cmocka_set_message_output(CM_OUTPUT_TAP);
     return _cmocka_run_group_tests("primitives", chosen, chosen_count, NULL, NULL) == 0
                ? 0

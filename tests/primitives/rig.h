@@ -43,7 +43,8 @@ dlock_status prim_end(struct prim_call *call); /* waits for it */
 
 /* The tests, by file. */
 extern const struct CMUnitTest prim_semaphore_tests[], prim_permits_tests[],
-    prim_latch_tests[];
-extern const size_t prim_semaphore_count, prim_permits_count, prim_latch_count;
+    prim_latch_tests[], prim_record_tests[];
+extern const size_t prim_semaphore_count, prim_permits_count, prim_latch_count,
+    prim_record_count;
 
 #endif /* TESTS_PRIMITIVES_RIG_H */

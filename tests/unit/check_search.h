@@ -142,7 +142,9 @@ static bool acquire(struct state *s, const struct history_call *call, int64_t no
     }
     if (call->status == DLOCK_OK)
         return grant(s, call);
-    return !is_mine && (s->holder != NOBODY || is_contended(call, now));
+    /* Only nodes that vote refuse two at once for each other's sake. */
+    return !is_mine && (s->holder != NOBODY ||
+                        ((search.caps & DLOCK_CAP_QUORUM) && is_contended(call, now)));
 }
 
 /* Can the call happen now?  Then it does. */

@@ -147,7 +147,7 @@ static bool opens(const char *contents, mode_t mode)
     assert_int_equal(write(fd, contents, strlen(contents)), strlen(contents));
     assert_int_equal(fchmod(fd, mode), 0);
     (void)close(fd);
-    is_open = admin_access_open(&a, &config, geteuid());
+    is_open = admin_access_open(&a, &config, geteuid()) == EXIT_VALID;
     (void)unlink(config.admin_token_path);
     return is_open;
 }
@@ -162,10 +162,10 @@ static void the_file_is_made_once_and_must_be_private(void **state)
     log_set_level(LOG_ERROR + 1);
     assert_non_null(mkdtemp(dir));
     (void)snprintf(config.admin_token_path, sizeof(config.admin_token_path), "%s/t", dir);
-    assert_true(admin_access_open(&first, &config, geteuid()));
+    assert_int_equal(admin_access_open(&first, &config, geteuid()), EXIT_VALID);
     assert_int_equal(stat(config.admin_token_path, &st), 0);
     assert_int_equal(st.st_mode & 07777, 0600);
-    assert_true(admin_access_open(&again, &config, geteuid()));
+    assert_int_equal(admin_access_open(&again, &config, geteuid()), EXIT_VALID);
     assert_string_equal(first.token, again.token);
     assert_true(opens(TOKEN, 0600));
     assert_true(opens(TOKEN "\n", 0400));
@@ -177,10 +177,10 @@ static void the_file_is_made_once_and_must_be_private(void **state)
     assert_false(opens("0000000000000000000000000000000000000000000000000000000000000000",
                        0600));
     (void)snprintf(config.admin_token_path, sizeof(config.admin_token_path), "%s", dir);
-    assert_false(admin_access_open(&first, &config, geteuid())); /* a directory */
+    assert_int_equal(admin_access_open(&first, &config, geteuid()), EXIT_USAGE);
     (void)snprintf(config.admin_token_path, sizeof(config.admin_token_path), "%s/no/t",
                    dir);
-    assert_false(admin_access_open(&first, &config, geteuid()));
+    assert_int_equal(admin_access_open(&first, &config, geteuid()), EXIT_CANNOT_WRITE);
     assert_int_equal(rmdir(dir), 0);
 }
 

@@ -218,6 +218,8 @@ static unsigned draw_caps(void)
         caps |= DLOCK_CAP_OWNED | DLOCK_CAP_RENEW;
     if ((caps & DLOCK_CAP_OWNED) && chance(50))
         caps |= DLOCK_CAP_REENTRANT;
+    else if (chance(30))
+        caps |= DLOCK_CAP_QUORUM;
     if (chance(40))
         caps |= DLOCK_CAP_FENCED;
     return caps;

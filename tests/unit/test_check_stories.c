@@ -150,6 +150,26 @@ static void every_property_is_violated_by_some_story(void **state)
             fail_msg("no story violates %s", check_property_name(i));
 }
 
+static void every_property_has_its_place_in_the_rules(void **state)
+{
+    char path[FILES_PATH_MAX], heading[64];
+    const char *at;
+    char *text;
+
+    (void)state;
+    assert_true(files_find_data(path, "docs/explanation/how-histories-are-judged.md"));
+    text = files_read(path, NULL);
+    assert_non_null(text);
+    at = text;
+    for (size_t i = 0; i < CHECK_COUNT; i++) {
+        snprintf(heading, sizeof(heading), "\n### %s", check_property_name(i));
+        at = strstr(at, heading); /* after the one before */
+        if (at == NULL)
+            fail_msg("the rules lack %s, or have it elsewhere", check_property_name(i));
+    }
+    free(text);
+}
+
 static void the_resource_is_judged_by_its_own_log(void **state)
 {
     static const char text[] = "10 p1 t1 acquire a -> 11 ok until=40\n"
@@ -247,6 +267,8 @@ static void a_text_that_makes_no_sense_is_refused_with_its_line(void **state)
         "10 p1 x1 acquire a -> 11 ok", "10 p1 t1 take a -> 11 ok",
         "10 p1 t1 acquire a 11 ok", "10 p1 t1 acquire a -> x ok",
         "10 p1 t1 acquire a -> 11 fine", "10 p1 t1 acquire a -> 11 ok colour=3",
+        "10 p1 t1 acquire a -> 9 ok",
+        "10 p1 t1 acquire a -> 11 ok fence=-1", "system p1 pid=-1", "system p1 dropped=@3",
         "10 fault", "system p1 caps=strong", "system p1 colour=red"};
     char text[128], error[128];
 
@@ -268,6 +290,7 @@ int main(void)
         cmocka_unit_test(every_good_history_is_accepted),
         cmocka_unit_test(what_cannot_be_told_is_unknown),
         cmocka_unit_test(every_property_is_violated_by_some_story),
+        cmocka_unit_test(every_property_has_its_place_in_the_rules),
         cmocka_unit_test(the_resource_is_judged_by_its_own_log),
         cmocka_unit_test(orders_and_the_log_tell_one_story),
         cmocka_unit_test(a_text_that_makes_no_sense_is_refused_with_its_line),

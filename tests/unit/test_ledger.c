@@ -17,8 +17,12 @@ static int make_dir(void **state)
 {
     char *dir = strdup("/tmp/seckill-ledger-XXXXXX");
 
-    *state = mkdtemp(dir);
-    return *state ? 0 : -1;
+    if (!dir || !mkdtemp(dir)) {
+        free(dir);
+        return -1;
+    }
+    *state = dir;
+    return 0;
 }
 
 static int remove_dir(void **state)

@@ -9,6 +9,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "lock/record_seal.h"
 #include "tests/unit/recorder_run.h"
 
 static void put_kill_soon(dlock_recorder *rec)
@@ -70,7 +71,7 @@ static void what_finds_no_room_is_counted_and_never_valid(void **state)
     struct history h;
 
     (void)state;
-    for (int i = 0; i < 31; i++)
+    for (int i = 0; i < 30; i++) /* and OPEN: one slot is left of 2 * 31 */
         put_hold(rec, "a", 1);
     assert_int_equal(0, dlock_recorder_dropped(rec));
     put_hold(rec, "a", 1);
@@ -101,16 +102,52 @@ static dlock_record_header *map_records(const char *uuid, size_t *size)
     return map;
 }
 
+static dlock_record *slots_of(dlock_record_header *header)
+{
+    return (dlock_record *)((char *)header + DLOCK_RECORD_HEADER_SIZE);
+}
+
+/* As if a recorder had written what is there now: every block gets its checksum anew. */
+static void seal_anew(dlock_record_header *header)
+{
+    for (uint64_t block = 0; block < header->blocks; block++) {
+        dlock_record_seal *seal = dlock_record_seal_of(slots_of(header), block);
+
+        seal->checksum = dlock_record_seal_sum(slots_of(header), block);
+    }
+    header->close_checksum = dlock_record_close_sum(header);
+}
+
+/* As if its process had been killed. */
+static void open_again(dlock_record_header *header)
+{
+    header->closed_ns = 0;
+    header->close_checksum = 0;
+    for (uint64_t block = 0; block < header->blocks; block++)
+        dlock_record_seal_open(slots_of(header), block, 1);
+}
+
+/* As a recorder of version 2 wrote it, which had no seals. */
+static void make_plain(dlock_record_header *header)
+{
+    header->version = DLOCK_RECORD_VERSION_PLAIN;
+    header->opened = header->grown = header->records = 0;
+    header->head_checksum = header->close_checksum = 0;
+    for (uint64_t block = 0; block < header->blocks; block++)
+        *dlock_record_seal_of(slots_of(header), block) = (dlock_record_seal){0};
+}
+
 /* Take the commit word of the release away. */
 static void tear(const char *uuid, bool is_closed)
 {
     size_t size;
     dlock_record_header *header = map_records(uuid, &size);
-    dlock_record *slots = (dlock_record *)((char *)header + DLOCK_RECORD_HEADER_SIZE);
 
-    slots[2].commit = 0; /* after OPEN and the acquire */
-    if (!is_closed)
-        header->closed_ns = 0;
+    slots_of(header)[2].commit = 0; /* after OPEN and the acquire */
+    if (is_closed)
+        seal_anew(header);
+    else
+        open_again(header);
     munmap(header, size);
 }
 
@@ -150,6 +187,29 @@ static void spoil_status(dlock_record *acquire) { acquire->status = 99; }
 static void spoil_kind(dlock_record *acquire) { acquire->kind = 77; }
 static void spoil_time(dlock_record *acquire) { acquire->time_ns = INT64_MAX - 1; }
 static void spoil_deadline(dlock_record *acquire) { acquire->deadline_ns = INT64_MIN; }
+static void spoil_answer(dlock_record *acquire)
+{
+    acquire->answer_ns = acquire->time_ns - 1;
+}
+static void spoil_sent(dlock_record *acquire) { acquire->sent_ns = acquire->answer_ns + 1; }
+static void spoil_wait(dlock_record *acquire) { acquire->wait_ms = -7; }
+static void spoil_release(dlock_record *acquire)
+{
+    acquire->commit = DLOCK_RECORD_RELEASING + 1;
+    acquire->release_ns = acquire->answer_ns - 1;
+}
+static void spoil_release_of_nothing(dlock_record *acquire)
+{
+    acquire->commit = DLOCK_RECORD_RELEASING + 1;
+    acquire->release_ns = acquire->answer_ns;
+    acquire->status = (uint8_t)DLOCK_BUSY;
+}
+static void spoil_released(dlock_record *acquire)
+{
+    acquire->commit = DLOCK_RECORD_RELEASED + 1;
+    acquire->release_ns = acquire->answer_ns + 2;
+    acquire->released_ns = acquire->answer_ns + 1;
+}
 static void spoil_phase(dlock_record *acquire)
 {
     acquire->kind = DLOCK_EVENT_FAULT;
@@ -166,7 +226,9 @@ static void a_record_that_no_recorder_writes_is_damage(void **state)
 {
     static void (*const spoilers[])(dlock_record *) = {
         spoil_mode,     spoil_status, spoil_kind,      spoil_time,
-        spoil_deadline, spoil_phase,  spoil_assumption};
+        spoil_deadline, spoil_phase,  spoil_assumption,
+        spoil_answer,   spoil_sent,   spoil_wait,      spoil_release,
+        spoil_released, spoil_release_of_nothing};
 
     (void)state;
     for (size_t i = 0; i < sizeof(spoilers) / sizeof(spoilers[0]); i++) {
@@ -180,18 +242,42 @@ static void a_record_that_no_recorder_writes_is_damage(void **state)
         put_hold(rec, "a", 1);
         dlock_recorder_close(rec);
         header = map_records("u1", &size);
-        slots = (dlock_record *)((char *)header + DLOCK_RECORD_HEADER_SIZE);
+        slots = slots_of(header);
         slots[1].commit = DLOCK_RECORD_DONE + 1; /* the acquire, after OPEN */
         spoilers[i](&slots[1]);
+        seal_anew(header);
         munmap(header, size);
         h = read_back();
         assert_int_equal(1, h.damage_count);
         assert_int_equal(1, h.call_count); /* the release */
-        assert_int_not_equal(CHECK_VALID, judge(&h));
+        assert_int_equal(1, h.nonsense_count);
+        assert_non_null(strstr(h.damages[0], "u1" DLOCK_RECORD_SUFFIX ": byte 4224, "));
+        assert_non_null(strstr(h.damages[0], "expected "));
+        assert_int_equal(CHECK_UNKNOWN, judge(&h));
         history_free(&h);
         files_path(path, "%s/u1" DLOCK_RECORD_SUFFIX, dir);
         assert_int_equal(0, unlink(path));
     }
+}
+
+static void the_same_file_twice_is_no_second_owner(void **state)
+{
+    char path[FILES_PATH_MAX], copy[FILES_PATH_MAX];
+    dlock_recorder *rec = open_recorder("u1", 0);
+    struct history h;
+
+    (void)state;
+    put_hold(rec, "a", 1);
+    dlock_recorder_close(rec);
+    files_path(path, "%s/u1" DLOCK_RECORD_SUFFIX, dir);
+    files_path(copy, "%s/u2" DLOCK_RECORD_SUFFIX, dir);
+    assert_int_equal(0, link(path, copy));
+    h = read_back();
+    assert_int_equal(2, h.call_count);
+    assert_int_equal(1, h.nonsense_count);
+    assert_non_null(strstr(h.damages[0], "u2" DLOCK_RECORD_SUFFIX ": byte "));
+    assert_int_equal(CHECK_UNKNOWN, judge(&h));
+    history_free(&h);
 }
 
 static void a_release_in_the_record_of_something_else_is_damage(void **state)
@@ -205,12 +291,57 @@ static void a_release_in_the_record_of_something_else_is_damage(void **state)
     (void)begin_whole_hold(rec);
     dlock_recorder_close(rec);
     header = map_records("u1", &size);
-    ((dlock_record *)((char *)header + DLOCK_RECORD_HEADER_SIZE))[1].kind =
-        DLOCK_EVENT_RENEW;
+    slots_of(header)[1].kind = DLOCK_EVENT_RENEW;
+    seal_anew(header);
     munmap(header, size);
     h = read_back();
     assert_int_equal(0, h.call_count);
     assert_int_equal(1, h.damage_count);
+    history_free(&h);
+}
+
+static void what_a_checksum_shows_is_a_hole(void **state)
+{
+    dlock_recorder *rec = open_recorder("u1", 0);
+    dlock_record_header *header;
+    struct history h;
+    size_t size;
+
+    (void)state;
+    for (int i = 0; i < 40; i++)
+        put_hold(rec, "a", 1);
+    dlock_recorder_close(rec);
+    h = read_back();
+    assert_int_equal(CHECK_VALID, judge(&h));
+    history_free(&h);
+    header = map_records("u1", &size);
+    slots_of(header)[40].fence ^= 1; /* of the second block */
+    munmap(header, size);
+    h = read_back();
+    assert_int_equal(0, h.nonsense_count);
+    assert_non_null(strstr(h.damages[0], "u1" DLOCK_RECORD_SUFFIX ": byte 8192: "));
+    assert_int_equal(CHECK_UNKNOWN, judge(&h));
+    history_free(&h);
+}
+
+static void an_old_file_is_judged_as_before_and_said_to_be_old(void **state)
+{
+    dlock_recorder *rec = open_recorder("u1", 0);
+    dlock_record_header *header;
+    struct history h;
+    size_t size;
+
+    (void)state;
+    put_hold(rec, "a", 1);
+    dlock_recorder_close(rec);
+    header = map_records("u1", &size);
+    make_plain(header);
+    munmap(header, size);
+    h = read_back();
+    assert_int_equal(2, h.call_count);
+    assert_int_equal(0, h.damage_count);
+    assert_true(h.processes[0].is_plain);
+    assert_int_equal(CHECK_VALID, judge(&h));
     history_free(&h);
 }
 
@@ -273,6 +404,9 @@ int main(void)
         TEST(a_torn_record_in_a_complete_file_is_damage),
         TEST(a_release_in_the_record_of_something_else_is_damage),
         TEST(a_record_that_no_recorder_writes_is_damage),
+        TEST(the_same_file_twice_is_no_second_owner),
+        TEST(what_a_checksum_shows_is_a_hole),
+        TEST(an_old_file_is_judged_as_before_and_said_to_be_old),
         TEST(another_version_is_not_read),
         TEST(a_disk_that_is_full_is_an_error_or_a_count),
     };

@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: MIT */
+/* record.c -- what happens to semaphores, permits and latches, as records.
+ *
+ * Nobody owns what they give, so the owner of a record is the thread that called. */
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+#include <uuid/uuid.h>
+
+#include "lock/primitives/primitives.h"
+#include "lock/status.h"
+
+enum { UUID_TEXT_SIZE = 37 };
+
+dlock_status dlock_primitives_record(dlock_primitives *prims, const char *dir)
+{
+    char text[UUID_TEXT_SIZE];
+    dlock_recorder_about about = {.variant = "primitives", .uuid = text};
+    uuid_t uuid;
+
+    dlock_error_clear();
+    if (prims == NULL || dir == NULL || *dir == '\0')
+        return dlock_fail(DLOCK_INVALID, "primitives and a directory are needed");
+    if (prims->recorder != NULL)
+        return dlock_fail(DLOCK_INVALID, "these primitives are recorded already");
+    uuid_generate_random(uuid);
+    uuid_unparse_lower(uuid, text);
+    return dlock_recorder_open(&prims->recorder, dir, &about);
+}
+
+uint64_t primitive_record_begin(const dlock_primitives *prims, const dlock_event *event)
+{
+    dlock_event asked = *event;
+
+    if (prims->recorder == NULL)
+        return 0;
+    asked.owner = (uint64_t)syscall(SYS_gettid);
+    return dlock_recorder_begin(prims->recorder, &asked);
+}
+
+dlock_status primitive_record_end(const dlock_primitives *prims, uint64_t call,
+                                  dlock_status st, const dlock_event *answer)
+{
+    dlock_event told = {0};
+
+    if (call == 0)
+        return st;
+    if (answer != NULL)
+        told = *answer;
+    told.status = st;
+    dlock_recorder_end(prims->recorder, call, &told);
+    return st;
+}
