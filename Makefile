@@ -25,18 +25,18 @@ INCLUDEDIR ?= $(PREFIX)/include
 DATADIR    ?= $(PREFIX)/share
 MANDIR     ?= $(DATADIR)/man
 DOCDIR     ?= $(DATADIR)/doc/dlock
-# What `make demo` compares: names with commas, or all.
+# The locks that `make demo` compares: names with commas, or all.
 LOCKS  ?= none,local,naive,owner,lua,reentrant,redlock
 # More flags for `seckill matrix`.
 MATRIX ?=
-# What `make deps` installs: groups of tools/deps.sh, of run, test, browser, analyze, peers.
+# The groups of packages that `make deps` installs: run, test, browser, analyze, compose, peers.
 GROUPS ?= run test
-# For how long `make fuzz` runs each of its programs.
+# The time that `make fuzz` gives each of its programs.
 FUZZ ?= 60s
-# What `make mutants` tries: a shell pattern over the names in tests/mutants.
+# The changes that `make mutants` tries: a shell pattern over the names in tests/mutants.
 MUTANTS ?= *
 
-# Which hardening flags the compiler takes; _FORTIFY_SOURCE needs an optimising compiler.
+# The hardening flags that the compiler takes; _FORTIFY_SOURCE needs an optimising compiler.
 HARDEN      := $(shell tools/hardening.sh $(CC))
 ifneq ($(filter -O0,$(CFLAGS)),)
 HARDEN      := $(filter-out -D_FORTIFY_SOURCE=%,$(HARDEN))
@@ -46,7 +46,7 @@ OPT.debug   := -Og -g
 OPT.asan    := -O1 -g -fno-omit-frame-pointer -fsanitize=address,undefined \
                -fno-sanitize-recover=all
 OPT.tsan    := -O1 -g -fno-omit-frame-pointer -fsanitize=thread
-# Of clang; the programs of tests/fuzz are linked with libFuzzer beside.
+# For clang; the programs of tests/fuzz are also linked with libFuzzer.
 OPT.fuzz    := -O1 -g -fno-omit-frame-pointer -fsanitize=fuzzer-no-link,address,undefined \
                -fno-sanitize-recover=all
 OPT.bare    := $(OPT.release) -DDLOCK_BARE
@@ -64,7 +64,7 @@ WARN     := -Wall -Wextra -Wconversion -Wshadow -Wformat=2 -Wvla -Wstrict-protot
             -Wmissing-prototypes -Wimplicit-fallthrough
 # CPPFLAGS, CFLAGS and LDFLAGS are the user's.  They come last, so they win.
 PREPROCESS := -I. -Ibuild $(shell pkg-config --cflags $(PKGS) 2>/dev/null) $(CPPFLAGS)
-# What goes into libdlock.so must be PIC; everything else ends up in an executable.
+# The objects of libdlock.so must be PIC; all others end up in an executable.
 PIC      := -fPIE
 COMPILE   = $(CSTD) $(WARN) $(OPT.$(BUILD)) $(if $(filter 1,$(WERROR)),-Werror) -pthread \
             $(PIC) $(CFLAGS)
@@ -95,7 +95,7 @@ VERSION  := $(call version,SECKILL_VERSION)
 SONAME   := $(call version,SECKILL_LIBRARY)
 SHARED   := $(OUT)/$(SONAME)
 COMMON   := $(OUT)/obj/libcommon.a
-# What the tests of the service and of the laboratory link: everything but main().
+# The tests of the service and of the laboratory link these: all sources without main().
 APP_LIB  := $(OUT)/obj/libapp.a
 LAB_LIB  := $(OUT)/obj/liblab.a
 GEN      := build/gen/lua_scripts.h build/gen/schema_sql.h build/gen/postgres_sql.h \
@@ -108,6 +108,7 @@ CONFORMANCE   := $(OUT)/tests/conformance
 PRIMITIVES    := $(OUT)/tests/primitives
 LIAR          := $(OUT)/tests/liar
 INTEROP_PEER  := $(OUT)/tests/interop-peer
+BENCH_CHECK   := $(OUT)/bench-check
 PROGRAMS      := $(OUT)/seckilld $(OUT)/seckill
 # Loaded into a server that is not ours, so never with a sanitizer.
 WALL_CLOCK    := build/wall_clock.so
@@ -127,7 +128,7 @@ all: $(PROGRAMS) $(WALL_CLOCK) $(SHARED)    ## build the service and the laborat
 .PHONY: lib
 lib: $(LIBRARY) $(SHARED)                   ## build the lock library, static and shared
 
-# tools/install.sh has the list of what goes where.
+# tools/install.sh has the list of files and their places.
 MANUAL := $(OUT)/man/library $(OUT)/man/programs
 $(OUT)/man/library: lock/dlock.h lock/dlock_primitives.h tools/manual.sh tools/manual-library.awk base/version.h
 	$(call say,GEN)tools/manual.sh library $@
@@ -146,13 +147,12 @@ install: lib $(OUT)/man/library             ## install libdlock: PREFIX=/usr/loc
 install-programs: $(PROGRAMS) $(OUT)/man/programs ## install seckilld and seckill: PREFIX= BINDIR= DESTDIR=
 	@$(export_places) tools/install.sh install programs
 uninstall: $(OUT)/man/library               ## remove both, with the same PREFIX, LIBDIR, DESTDIR
-	@$(export_places) tools/install.sh uninstall library
-	@$(export_places) tools/install.sh uninstall programs
+	@$(export_places) tools/install.sh uninstall
 
 .PHONY: deps
 deps:                                       ## install the Debian packages that are missing; GROUPS='run test'
 	@tools/deps.sh $(GROUPS)
-# Each target below installs what it needs itself, and no more.
+# Each target below installs only the packages that it needs itself.
 DEPS := $(addprefix deps-,run test browser analyze peers)
 .PHONY: $(DEPS)
 $(DEPS): deps-%:
@@ -171,10 +171,10 @@ $(WALL_CLOCK): loadtest/preload/wall_clock.c Makefile
 	$(call say,LINK)$(CC) $(CSTD) $(WARN) $(OPT.release) -fPIC $(CFLAGS) $(LDFLAGS) \
 	  -shared -o $@ $<
 
-# Only what the public headers declare is to be seen from outside.
+# Only names that the public headers declare are visible from outside.
 $(call objects,$(LOCK_SRC)): PIC := -fPIC -fvisibility=hidden
 
-# It is never unloaded: threads that have used it run its code when they end.
+# The library is never unloaded: threads that have used it run its code when they end.
 $(SHARED): $(call objects,$(LOCK_SRC)) lock/libdlock.map
 	$(call say,LINK)$(CC) $(LINK) -shared -Wl,-soname,$(SONAME) \
 	  -Wl,--version-script=lock/libdlock.map -Wl,-z,defs -Wl,-z,nodelete \
@@ -185,8 +185,8 @@ $(COMMON): $(call objects,$(BASE_SRC) $(DB_SRC))
 $(APP_LIB): $(call objects,$(filter-out app/main.c,$(APP_SRC)))
 $(LAB_LIB): $(call objects,$(filter-out loadtest/main.c,$(LAB_SRC)))
 # Every program knows the names of all programs' settings, which a program that has all
-# their tables prints before they are linked.  It is run after each of their changes; the
-# file changes only if the list does.
+# their tables prints before they are linked.  That program runs after each of their changes;
+# the file changes only if the list does.
 $(OUT)/obj/list-settings: $(OUT)/obj/tools/list_settings.o $(APP_LIB) $(LAB_LIB) \
     $(call objects,$(BASE_SRC) $(DB_SRC)) $(LIBRARY)
 	$(call say,LINK)$(CC) $(LINK) -pie -o $@ $(filter %.o,$^) $(APP_LIB) $(LAB_LIB) \
@@ -204,7 +204,7 @@ $(OUT)/obj/%.o: %.c Makefile tools/hardening.sh | $(GEN)
 	@mkdir -p $(@D)
 	$(call say,CC)$(CC) $(PREPROCESS) $(COMPILE) -MMD -MP -c -o $@ $<
 
-# Everything is built after this, so it is where missing packages are noticed.
+# Everything is built after this rule, so this rule reports missing packages.
 build/gen/stamp: tools/embed.sh
 	@pkg-config --exists $(PKGS) && [ -e /usr/include/zookeeper/zookeeper.h ] || \
 	  { echo 'packages are missing; install them with: make deps' >&2; exit 69; }
@@ -253,6 +253,12 @@ bench-floods: deps-run deps-test                ## an honest client beside flood
 	@$(MAKE) --no-print-directory -j2 all
 	@loadtest/floods/floods.py $(FLOODS)
 
+.PHONY: bench-check
+bench-check: $(BENCH_CHECK)                     ## the checker's time and memory for 10^3 to 10^6 calls
+	@$(BENCH_CHECK)
+$(BENCH_CHECK): $(OUT)/obj/tests/bench_check.o $(LAB_LIB) $(COMMON) $(LIBRARY)
+	$(call say,LINK)$(CC) $(LINK) -pie -o $@ $^ $(LIBS.lab) $(LIBS.db) $(LIBS.lock) $(LIBS.base)
+
 ##@ Test
 .PHONY: test
 test: deps-test                                  ## everything: lint, all tests, sanitizers
@@ -284,9 +290,9 @@ $(CONFORMANCE): $(call objects,$(call sources,tests/conformance tests/conformanc
 	@mkdir -p $(@D)
 	$(call say,LINK)$(CC) $(LINK) -pie -o $@ $^ $(LIBS.test) $(LIBS.lock)
 
-# They stand on the same rig.
+# The tests of the primitives use the rig of the conformance tests.
 CONFORMANCE_HELP := $(addprefix tests/conformance/,rig.c premise.c slots.c servers.c database.c \
-                    cutter.c nodes.c)
+                    lab.c cutter.c nodes.c)
 $(PRIMITIVES): $(call objects,$(call sources,tests/primitives) $(CONFORMANCE_HELP)) $(LIBRARY)
 	@mkdir -p $(@D)
 	$(call say,LINK)$(CC) $(LINK) -pie -o $@ $^ $(LIBS.test) $(LIBS.lock)
@@ -306,7 +312,7 @@ build/fuzz/tests/fuzz/%: build/fuzz/obj/tests/fuzz/%.o build/fuzz/obj/libapp.a \
 	$(call say,LINK)$(CC) $(LINK) -fsanitize=fuzzer -o $@ $^ $(LIBS.app) $(LIBS.lab) \
 	  $(LIBS.db) $(LIBS.lock) $(LIBS.base)
 
-# Inputs that reach new code are kept in build/fuzz/corpus, what breaks a target in
+# Inputs that reach new code are kept in build/fuzz/corpus, inputs that break a target in
 # build/fuzz/found.
 .PHONY: fuzz fuzz-programs
 fuzz-programs:
@@ -324,19 +330,37 @@ fuzz-http: deps-run deps-test                   ## malformed requests under ASan
 	@tests/fuzz/http/fuzz.py --requests=$(REQUESTS) --service=build/asan/seckilld
 REQUESTS := 300000
 
-# Not a part of `make test`: it takes minutes, and says of the tests that they can fail.
+# The tests run a part of these.
+.PHONY: damage
+damage: deps-test                               ## damaged files of records under ASan and UBSan; DAMAGED=10000
+	@$(MAKE) --no-print-directory -j2 BUILD=asan build/asan/tests/unit/test_damaged_files
+	@DAMAGE_COUNT=$(DAMAGED) build/asan/tests/unit/test_damaged_files
+DAMAGED := 10000
+
+# Not a part of `make test`: the run takes minutes, and shows only that the tests can fail.
 .PHONY: mutants
-mutants: deps-test                               ## break the library on purpose: who notices?  MUTANTS=GLOB
+mutants: deps-test                               ## break the library on purpose: which tests fail?  MUTANTS=GLOB
 	@$(MAKE) --no-print-directory -j2 BUILD=release all tests
 	@tests/mutants/run '$(MUTANTS)'
 
-# Not a part of `make test`: it needs a JDK and, the first time, Maven Central.
+# The tests compare a few hundred of these histories.
+.PHONY: crosscheck
+crosscheck:                                 ## `seckill check` beside a second judge; HISTORIES=10000 SEED=1 PORCUPINE=1
+	@tools/deps.sh run test $(if $(filter 1,$(PORCUPINE)),peers)
+	@$(MAKE) --no-print-directory -j2 all
+	@tests/crosscheck/crosscheck.py --histories='$(HISTORIES)' --seed='$(SEED)' \
+	  --porcupine=$(if $(filter 1,$(PORCUPINE)),2000,0)
+HISTORIES := 10000
+SEED := 1
+PORCUPINE := 0
+
+# Not a part of `make test`: the run needs a JDK and, the first time, Maven Central.
 .PHONY: interop
 interop: deps-peers                         ## beside the real Redisson and redis-py
 	@$(MAKE) --no-print-directory -j2 $(PROGRAMS) $(INTEROP_PEER)
 	@tests/interop/run
 
-# Not a part of `make test`: it needs Docker and its registry, and takes minutes.
+# Not a part of `make test`: the run needs Docker and its registry, and takes minutes.
 COMPOSE ?= docker-compose
 .PHONY: compose
 compose:                                    ## the shop on containers, each part killed; COMPOSE='docker compose'

@@ -2,46 +2,67 @@
 # SPDX-License-Identifier: MIT
 # analyze.sh [FILE...] -- clang's analyzer and cppcheck over every source, or over these.
 #
-# The preprocessor's flags come in the environment: CPPFLAGS, from `make analyze`.  Nothing is
-# suppressed but what tools/analyze.supp lists, each with the reason above it.
-# Exit 1: there are reports; they are printed.
+# The preprocessor's flags come in the environment: CPPFLAGS, from `make analyze`.  JOBS
+# sources (the number of processors) are analyzed at once.  Nothing is suppressed but what
+# tools/analyze.supp lists and what `cppcheck-suppress` comments say, each with a reason.
+# Exit 0: both programs have read every source and report nothing.  Exit 1: there are reports,
+# which are printed, or a program has failed.
 set -uo pipefail
 cd "$(dirname "$0")/.." || exit 70
 [ -n "${CPPFLAGS:-}" ] || { echo 'analyze: call it through make analyze' >&2; exit 64; }
 mapfile -t files < <(if [ $# -gt 0 ]; then printf '%s\n' "$@"; else git ls-files -co --exclude-standard -- '*.c'; fi)
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
-jobs=${JOBS:-2}
+jobs=${JOBS:-$(nproc)}
 
-# shellcheck disable=SC2086  # the flags are words
-clang_says() {
-    printf '%s\0' "${files[@]}" |
-        xargs -0 -n 1 -P "$jobs" clang --analyze -std=c11 -D_GNU_SOURCE $CPPFLAGS \
-            -Xclang -analyzer-output=text \
-            -Xclang -analyzer-checker=optin.portability,nullability,security.insecureAPI.vfork \
-            -Qunused-arguments 2>"$work/clang"
-    # The same report of a header comes once for each file that includes it.
-    grep -E '(warning|error):' "$work/clang" | sort -u >"$work/clang-reports"
-    cat "$work/clang-reports"
+# clang_reads FILE NUMBER: its reports go to a file of their own, and one line to the standard
+# output says that it is done.
+clang_reads() {
+    # shellcheck disable=SC2086  # the flags are words
+    clang --analyze -std=c11 -D_GNU_SOURCE $CPPFLAGS -Xclang -analyzer-output=text \
+        -Xclang -analyzer-checker=optin.portability,nullability,security.insecureAPI.vfork \
+        -Qunused-arguments "$1" >"$work/clang.$2" 2>&1 ||
+        echo "$1: error: clang failed with status $?" >>"$work/clang.$2"
+    echo "$1"
+}
+export -f clang_reads
+export CPPFLAGS work
+
+# progress COUNT: one line for every fiftieth line that is read.
+progress() {
+    local done_count=0
+    while read -r _; do
+        done_count=$((done_count + 1))
+        [ $((done_count % 50)) -ne 0 ] || printf 'analyze: clang has read %d of %d sources, %d s\n' \
+            "$done_count" "$1" "$SECONDS" >&2
+    done
 }
 
-# The loops of utlist and uthash, as cppcheck can follow them.
-loops=(
-    '-DDL_FOREACH(head,el)=for(el=head;el;el=(el)->next)'
-    '-DDL_FOREACH_SAFE(head,el,tmp)=for(el=head;el&&(tmp=(el)->next,1);el=tmp)'
-    '-DHASH_ITER(hh,head,el,tmp)=for(el=head;el&&(tmp=(el)->hh.next,1);el=tmp)'
-)
+clang_says() {
+    local i
+    for i in "${!files[@]}"; do printf '%s\0%s\0' "${files[i]}" "$i"; done |
+        xargs -0 -n 2 -P "$jobs" bash -c 'clang_reads "$@"' clang_reads | progress "${#files[@]}"
+    cat "$work"/clang.*
+}
 
-# shellcheck disable=SC2086
+# The same report of a header comes once for each file that includes it.
+reports_of() { grep -E '(warning|error):' "$1" | sort -u; }
+
 cppcheck_says() {
-    cppcheck --quiet -j "$jobs" --std=c11 --language=c -D_GNU_SOURCE "${loops[@]}" -I. -Ibuild \
-        --enable=warning,performance,portability --inline-suppr \
+    local status=0
+    mkdir "$work/between" # with it cppcheck follows values from one source into another
+    cppcheck --quiet -j "$jobs" --cppcheck-build-dir="$work/between" --std=c11 --language=c -D_GNU_SOURCE --include=tools/analyze_facts.h \
+        -I. -Ibuild --enable=warning,performance,portability --inline-suppr --error-exitcode=2 \
         --suppressions-list="$work/suppressions" --suppress=missingIncludeSystem \
-        --template='{file}:{line}: {severity}: {message} [{id}]' "${files[@]}" 2>&1 | sort -u
+        --template='{file}:{line}: {severity}: {message} [{id}]' "${files[@]}" >"$work/cppcheck" 2>&1 || status=$?
+    sort -u "$work/cppcheck"
+    [ "$status" -eq 0 ] || [ -s "$work/cppcheck" ] || echo "cppcheck: error: it failed with status $status"
 }
 
 grep -vE '^(#|$)' tools/analyze.supp >"$work/suppressions"
-clang=$(clang_says)
+clang_says >"$work/clang"
+clang=$(reports_of "$work/clang")
+echo 'analyze: cppcheck reads them' >&2
 cppcheck=$(cppcheck_says)
 [ -z "$clang" ] || { echo "--- clang's analyzer"; cat "$work/clang"; }
 [ -z "$cppcheck" ] || printf -- '--- cppcheck\n%s\n' "$cppcheck"

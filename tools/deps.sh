@@ -8,7 +8,8 @@
 #   browser   for tests of the pages in a browser
 #   analyze   for static analysis
 #   compose   for `make compose`, which needs Docker and docker-compose besides
-#   peers     for `make interop`: Maven and a JDK, Python with redis-py
+#   peers     for `make interop` and `make crosscheck PORCUPINE=1`: Maven and a JDK, Python
+#             with redis-py, Go
 #
 # --list prints the packages of exactly the groups named, one on a line, and installs
 # nothing.  The group `run` consists of `build`, what a compilation needs, and `servers`.
@@ -31,11 +32,11 @@ declare -A packages=(
     [servers]="libzookeeper-java default-jre-headless
         redis-server redis-tools postgresql wrk"
     [test]="libcmocka-dev clang libclang-rt-14-dev shellcheck procps curl
-        g++ man-db python3 nginx-light"
+        g++ man-db python3 nginx-light cppcheck"
     [browser]=""
-    [analyze]="cppcheck clang-tools"
+    [analyze]="cppcheck clang"
     [compose]="curl python3"
-    [peers]="maven default-jdk-headless python3 python3-redis"
+    [peers]="maven default-jdk-headless python3 python3-redis golang-go"
 )
 packages[run]="${packages[build]} ${packages[servers]}"
 
@@ -64,7 +65,7 @@ missing=()
 while read -r package; do
     [ "$(dpkg-query -W -f='${db:Status-Status}' "$package" 2>/dev/null)" = installed ] ||
         missing+=("$package")
-done < <(for group in run "$@"; do packages_of "$group"; done)
+done < <(for group in run "$@"; do packages_of "$group"; done | awk '!seen[$0]++')
 if [ ${#missing[@]} -eq 0 ]; then
     exit 0
 fi
@@ -150,7 +151,9 @@ reason() {
     ' "$log" | awk '!seen[$0]++' | head -n 20
 }
 
-# apt COMMAND...: run apt-get.  It waits for dpkg's lock by itself, but not for those of
+# apt COMMAND...: run apt-get.  The status lines have descriptor 3 to themselves: apt closes
+# their descriptor for dpkg, and a package whose script finds its output closed is not
+# installed.  sudo passes no descriptor above 2 on, so 3 is opened behind it.  apt-get waits for dpkg's lock by itself, but not for those of
 # its lists and of its cache, so that is tried again until the time is over.
 deadline=$((SECONDS + ${DEPS_WAIT:-1800}))
 apt() {
@@ -158,8 +161,9 @@ apt() {
     while :; do
         : >"$log"
         status=0 tenth=-1 patience=$((deadline - SECONDS))
-        "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive LC_ALL=C apt-get -y \
-            -o Dpkg::Use-Pty=0 -o APT::Status-Fd=1 \
+        "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive LC_ALL=C \
+            sh -c 'exec apt-get "$@" 3>&1' apt-get -y \
+            -o Dpkg::Use-Pty=0 -o APT::Status-Fd=3 \
             -o DPkg::Lock::Timeout=$((patience > 0 ? patience : 0)) "$@" 2>&1 </dev/null |
             follow || status=$?
         [ "$is_terminal" = no ] || printf '\r\033[K' >&2

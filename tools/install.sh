@@ -1,11 +1,14 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# install.sh install|uninstall library|programs -- what `make install` and its kin do.
+# install.sh install library|programs, install.sh uninstall -- copy the build to its places,
+# and remove the copies.
 #
 # The places come from the environment, as the Makefile exports them: DESTDIR (before every
-# path, for who makes a package), PREFIX, BINDIR, LIBDIR, INCLUDEDIR, MANDIR, DATADIR, DOCDIR;
-# OUT is where the build is, SONAME the name of the shared library, VERSION the release.
-# One list, below, says what goes where; uninstalling removes exactly that.
+# path, for the makers of packages), PREFIX, BINDIR, LIBDIR, INCLUDEDIR, MANDIR, DATADIR,
+# DOCDIR; OUT is where the build is, SONAME the name of the shared library, VERSION the release.
+# One list, below, has every file and its place; uninstalling removes exactly these files.
+# Installing writes the directories that it makes into a record, and uninstalling removes those
+# of them that are empty.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 for name in PREFIX BINDIR LIBDIR INCLUDEDIR MANDIR DATADIR DOCDIR OUT SONAME VERSION; do
@@ -38,10 +41,6 @@ library() {
     row 644 docs/how-to/use-the-lock-library.md "$DOCDIR/use-the-lock-library.md"
     pages library
 }
-library_directories() {
-    printf '%s\n' "$INCLUDEDIR/dlock" "$DATADIR/dlock" "$DOCDIR"
-}
-
 programs() {
     local script
     row 755 "$OUT/seckilld" "$BINDIR/seckilld"
@@ -58,8 +57,9 @@ programs() {
         done
     fi
 }
-programs_directories() {
-    printf '%s\n' "$DATADIR/seckill/wrk" "$DATADIR/seckill"
+# Directories that only this project uses.
+directories() {
+    printf '%s\n' "$INCLUDEDIR/dlock" "$DATADIR/dlock" "$DOCDIR" "$DATADIR/seckill/wrk" "$DATADIR/seckill"
 }
 
 # A path in the .pc file that lies below the prefix is written as such, so that the tree can
@@ -81,26 +81,48 @@ write_pc() {
     done <lock/dlock.pc.in >"$OUT/dlock.pc"
 }
 
-action=$1 what=$2
+# missing DIRECTORY: print those of it and its parents that are not there.
+missing() {
+    local directory=$1
+    while [ -n "$directory" ] && [ ! -d "$destdir$directory" ]; do
+        printf '%s\n' "$directory"
+        directory=${directory%/*}
+    done
+}
+
+put() {
+    local mode=$1 source=$2 destination=$3
+    if [ "$mode" = link ]; then
+        ln -sfn "$source" "$destdir$destination"
+    else
+        install -D -m "$mode" "$source" "$destdir$destination"
+    fi
+}
+
+action=$1 what=${2:-}
 destdir=${DESTDIR:-}
+record=$destdir$DATADIR/dlock/directories
 case $action in
     install)
         [ "$what" = programs ] || write_pc
+        made=$(missing "$DATADIR/dlock")
+        mkdir -p "$destdir$DATADIR/dlock"
+        printf '%s' "${made:+$made$'\n'}" >>"$record"
         "$what" | while IFS=$'\t' read -r mode source destination; do
-            if [ "$mode" = link ]; then
-                ln -sfn "$source" "$destdir$destination"
-            else
-                install -D -m "$mode" "$source" "$destdir$destination"
-            fi
+            missing "${destination%/*}" >>"$record"
+            put "$mode" "$source" "$destination"
         done
         ;;
     uninstall)
-        "$what" | while IFS=$'\t' read -r _ _ destination; do
+        { library && programs; } | while IFS=$'\t' read -r _ _ destination; do
             rm -f "$destdir$destination"
         done
-        # Only directories that are the project's alone.
-        "${what}_directories" | while IFS= read -r directory; do
-            [ ! -d "$destdir$directory" ] || rmdir --ignore-fail-on-non-empty "$destdir$directory"
+        made=$([ ! -f "$record" ] || cat "$record")
+        rm -f "$record"
+        # A directory sorts before those that are in it.
+        { directories && printf '%s\n' "$made"; } | LC_ALL=C sort -ru | while IFS= read -r directory; do
+            [ -z "$directory" ] || [ ! -d "$destdir$directory" ] ||
+                rmdir --ignore-fail-on-non-empty "$destdir$directory"
         done
         ;;
     *) echo "install.sh: not $action but install or uninstall" >&2; exit 64 ;;

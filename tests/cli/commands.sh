@@ -101,10 +101,24 @@ unreadable_file() {
         says 'cannot read /tmp: it is a directory' run "$1" --config=/tmp --show-config
 }
 
-# Outputs are named out, html and tokens; proc takes no files, even from root.
+# Outputs are named out, html, tokens and, where no switch has that name, record.
+outputs_of() {
+    case $1 in
+        seckilld | 'seckill fault') flags_of "$1" | grep -xE 'out|html|tokens|record' ;;
+        *) flags_of "$1" | grep -xE 'out|html|tokens' ;;
+    esac
+}
+
+# proc takes no files, even from root.  The service reads its secrets before it tries outputs,
+# and reaches for its stores afterwards.
+unwritable=/proc/nothing/here
+stores=(SECKILL_TOKEN_KEY_FILE="$work/token.key" SECKILL_REDIS_URL=redis://127.0.0.1:1
+    SECKILL_DATABASE_URL=postgresql://nobody@127.0.0.1:1/nothing)
+env "${stores[@]}" "$seckill" seed --users=0 --vouchers=0
 unwritable_output() {
-    local flag path=/proc/nothing/here
-    for flag in $(flags_of "$1" | grep -xE 'out|html|tokens'); do
+    local flag path=$unwritable
+    local -x "${stores[@]}"
+    for flag in $(outputs_of "$1"); do
         status 73 run "$1" --"$flag"="$path" || return 1
         says "cannot write $path \(--$flag\): " run "$1" --"$flag"="$path" || return 1
     done
@@ -113,9 +127,26 @@ unwritable_output() {
 some_have_outputs() {
     local program count=0
     for program in "${programs[@]}"; do
-        count=$((count + $(flags_of "$program" | grep -cxE 'out|html|tokens')))
+        count=$((count + $(outputs_of "$program" | wc -l)))
     done
-    [ "$count" -ge 9 ]
+    [ "$count" -ge 11 ]
+}
+
+# cannot_write COMMAND...: 73, and the path.
+cannot_write() { says "cannot (write|make) .*$unwritable.*: No such file" status 73 "$@"; }
+unwritable_secrets() {
+    local keys=(--users=0 --vouchers=0)
+    local -x "${stores[@]}"
+    cannot_write "$seckill" seed "${keys[@]}" --token-key-file="$unwritable" &&
+        cannot_write "$seckill" seed "${keys[@]}" --admin-token-file="$unwritable" &&
+        cannot_write "$seckilld" --admin-token-file="$unwritable"
+}
+unwritable_lab() {
+    : >"$work/file"
+    cannot_write "$seckill" lab up --dir="$unwritable" &&
+        says "cannot make $work/file/lab: Not a directory" status 73 "$seckill" lab up --dir="$work/file/lab" &&
+        SECKILL_LAB_DATA=$unwritable says "$unwritable is no place" status 73 "$seckill" lab up --dir="$work/lab" &&
+        [ ! -e "$work/lab" ]
 }
 
 output_over_a_directory() {
@@ -168,7 +199,7 @@ docs_have_the_exit_codes() {
         diff "$work/codes" <(grep '^| [0-9]' "$root/docs/reference/exit-codes.md")
 }
 
-plan 23
+plan 25
 check 'the help lists the commands' there_are_commands
 check '--help exits with 0 and names every setting' for_each help_names_its_flags
 check 'help COMMAND says what COMMAND --help says' for_each help_command_is_the_same
@@ -181,8 +212,10 @@ check 'a variable of another program is passed over' for_each foreign_variable
 check 'an unknown key of a file gives 64, the line and the nearest one' for_each unknown_key
 check 'a key of another program is passed over' for_each foreign_key
 check 'a settings file that cannot be read gives 64' for_each unreadable_file
-check 'at least nine settings name outputs' some_have_outputs
+check 'at least eleven settings name outputs' some_have_outputs
 check 'an output that cannot be written gives 73 and its path' for_each unwritable_output
+check 'a secret that cannot be made gives 73 and its path' unwritable_secrets
+check 'a lab that cannot be made gives 73 and its path' unwritable_lab
 check 'an output must not be a directory, nor stand in a file' output_over_a_directory
 check 'to try an output leaves nothing behind' probing_leaves_nothing
 check 'a page may be read by others' page_may_be_read

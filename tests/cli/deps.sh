@@ -68,6 +68,12 @@ installs_what_is_missing() {
         [ ! -e "$work/world/sbin/policy-rc.d" ]
 }
 
+# ca-certificates-java is such a package: a script of its that cannot write fails.
+installs_a_package_that_speaks() {
+    pack 'echo "names are unpacked" || exit 4' && make_world &&
+        in_world "$deps" && is_installed
+}
+
 shows_progress() {
     pack 'exit 0' && make_world
     says '^deps: +[0-9]+ % .*uthash-dev' in_world "$deps"
@@ -140,8 +146,9 @@ old_name_of_peers() {
         [ -n "$("$deps" --list peers)" ]
 }
 
-plan 10
+plan 11
 check 'a missing package is installed, and policy-rc.d is taken away again' installs_what_is_missing
+check 'the script of a package may write to its output' installs_a_package_that_speaks
 check 'while it works it shows how far it is' shows_progress
 check 'another process has the lock of dpkg: it is named, and waited for' waits_for dpkg/lock-frontend
 check "another process has the lock of apt's lists: it is named, and waited for" waits_for apt/lists/lock

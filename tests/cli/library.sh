@@ -6,7 +6,7 @@ redis_url=$SECKILL_REDIS_URL owner_url=$SECKILL_LAB_DATABASE_URL
 # shellcheck source=tests/cli/support/tap.sh
 . "$(dirname "$0")/support/tap.sh"
 cd "$root" || exit 70
-plan 37
+plan 41
 howto=$root/docs/how-to/use-the-lock-library.md
 export HOME=$work/home
 mkdir "$HOME" "$work/c"
@@ -180,14 +180,13 @@ dynamic_programs() {
 }
 check 'the programs of the how-to build and run with what is there' dynamic_programs
 check 'the installed programs run' says 'reentrant' "$stage/usr/bin/seckill" locks
-# left ROOT: what is there but empty directories that others share.
-left() { find "$1" ! -type d -o -name '*dlock*' -o -name '*seckill*'; }
+# removed ROOT ARGUMENT...: ROOT is there, and `make uninstall ARGUMENT...` leaves nothing in it.
 removed() {
     local root=$1
     shift
-    [ -n "$(left "$root")" ] && make -s uninstall "$@" || return 1
-    left "$root"
-    [ -z "$(left "$root")" ]
+    [ -d "$root" ] && make -s uninstall "$@" || return 1
+    [ ! -e "$root" ] || find "$root" -mindepth 1
+    [ ! -e "$root" ] || [ -z "$(ls -A "$root")" ]
 }
 check 'make uninstall leaves nothing of it' removed "$stage" DESTDIR="$stage" "${places[@]}"
 unset PKG_CONFIG_SYSROOT_DIR
@@ -207,7 +206,44 @@ foreign() {
     make -s install PREFIX="$blank" && touch "$blank/include/dlock/mine.h" &&
         make -s uninstall PREFIX="$blank" && ls "$blank/include/dlock/mine.h" && rm -r "$blank"
 }
-check 'what somebody else put beside it stays' foreign
+check 'a foreign file beside it stays' foreign
+foreign_directory() {
+    mkdir -p "$blank/lib/pkgconfig" && make -s install install-programs PREFIX="$blank" &&
+        make -s install PREFIX="$blank" && make -s uninstall PREFIX="$blank" || return 1
+    find "$blank" | LC_ALL=C sort >"$work/left"
+    printf '%s\n' "$blank" "$blank/lib" "$blank/lib/pkgconfig" | diff - "$work/left"
+}
+check 'of directories only those stay that were there before, also after two installs' foreign_directory
+
+# --- by a user without rights ---
+# A clone of the user's own, with what was built here, so that nothing is compiled again.
+user_home=$work/user
+own_clone() {
+    chmod 711 "$work" && mkdir -p "$user_home/clone/build" &&
+        git ls-files -z | xargs -0 cp -a --parents -t "$user_home/clone" &&
+        cp -a --parents build/gen build/man build/obj/lock build/libdlock* "$user_home/clone" || return 1
+    [ "$(id -u)" -ne 0 ] || chown -R nobody "$user_home"
+}
+# as_user COMMAND...
+as_user() {
+    local run=(env -C "$user_home/clone" HOME="$user_home" "$@")
+    [ "$(id -u)" -ne 0 ] || run=(runuser -u nobody -- "${run[@]}")
+    "${run[@]}"
+}
+user_installs() {
+    own_clone && as_user make -s install PREFIX="$user_home/.local" &&
+        (export HOME=$user_home && in_place) &&
+        [ -z "$(find "$user_home/.local" ! -user "$(stat -c %U "$user_home")")" ]
+}
+user_removes() {
+    as_user make -s uninstall PREFIX="$user_home/.local" && [ ! -e "$user_home/.local" ]
+}
+mkdir -m 555 "$work/closed"
+[ "$(id -u)" -ne 0 ] || closed=/usr/local
+check 'a user without rights installs into the own home directory' user_installs
+check 'and removes it without a trace' user_removes
+check 'a directory that the user may not write is named' \
+    says "cannot .*${closed:-$work/closed}.*: Permission denied" as_user make -s install PREFIX="${closed:-$work/closed}"
 check 'a PREFIX that does not begin with / is refused' \
     says 'PREFIX is here; it has to begin with /' make -s install PREFIX=here
 done_testing

@@ -66,12 +66,14 @@ status() {
     }
 }
 
-# says PATTERN COMMAND...: does its output (both streams) fit the extended pattern?
+# says PATTERN COMMAND...: does its output (both streams) fit the extended pattern?  The exit
+# status counts only where the command is `status WANTED ...`.
 says() {
-    local pattern=$1 out
+    local pattern=$1 out got=0
     shift
-    out=$("$@" 2>&1)
+    out=$("$@" 2>&1) || got=$?
     printf '%s\n' "$out"
+    [ "$1" != status ] || [ "$got" -eq 0 ] || return 1
     # Not through a pipe, which a grep that has found it leaves while it is written.
     grep -Eq -- "$pattern" <<<"$out"
 }

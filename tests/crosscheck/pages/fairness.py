@@ -1,0 +1,28 @@
+# SPDX-License-Identifier: MIT
+"""fairness -- nobody was overtaken while waiting.
+
+State: which acquires have been served.  An acquire waits from the mark that says so until
+it is granted, or until its time is over.  A grant is legal when no other owner waits that
+had begun to before this acquire was made.
+
+Leaves out: waiters that were cancelled, failed or died; entering one's own hold again;
+when a waiter's place was given away because it stopped asking.
+"""
+CAPS = ("fair",)
+IS_WHOLE = True
+
+
+def breaks(e):
+    if e.kind != "grant" or not e.is_new:
+        return 0
+    return int(any(_is_overtaken(e, i, at) for i, at in e.lock.queued.items()))
+
+
+def _is_overtaken(e, i, at):
+    waiter = e.lock.calls[i]
+    if waiter.who == e.call.who or at >= e.call.invoke:
+        return False
+    if e.lock.status[i] == "ok":
+        return not e.state.done >> i & 1 and waiter.answer >= e.now
+    return (e.lock.status[i] == "timeout"
+            and e.now < min(waiter.answer, waiter.invoke + waiter.wait))

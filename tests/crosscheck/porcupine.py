@@ -1,0 +1,165 @@
+# SPDX-License-Identifier: MIT
+"""porcupine.py -- the published Porcupine beside both judges.
+
+Porcupine says whether any order of the calls of a lock explains their answers; its model
+(porcupine/model.go) has owners, levels of re-entry, readers and fences.  So it is compared
+with whether each judge finds any of RULES broken.
+
+It is not asked about what its model has no place for: primitives, locks with a queue or of several
+stores, holes, news of a loss, grants heard too late, renewals without an answer, several
+events of one instant of which the owner's own two have an order, calls of one owner that
+overlap.
+"""
+import json
+import os
+import subprocess
+
+from history import NEVER
+from lock import SLACK, Lock
+from primitives import page_of
+
+HERE = os.path.join(os.path.dirname(os.path.abspath(__file__)), "porcupine")
+RULES = ("exclusion", "ownership", "kept", "reentry", "fence", "refusal")
+_LAST = 1 << 62
+
+
+class Missing(Exception):
+    """Go, or Porcupine's module, cannot be had: why."""
+
+
+def build(folder):
+    """The program, built with the module that Go's proxy has under its name."""
+    program = os.path.join(folder, "porcupine")
+    os.makedirs(folder, exist_ok=True)
+    try:
+        done = subprocess.run(["go", "build", "-o", program, "."], cwd=HERE, check=False,
+                              stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+    except FileNotFoundError as error:
+        raise Missing("there is no go; install it with: tools/deps.sh peers") from error
+    if done.returncode != 0:
+        raise Missing(done.stdout.decode(errors="replace").strip())
+    return program
+
+
+def _is_touching(lock):
+    """Do two calls of one owner touch where another's event is?"""
+    events = {}
+    for call in lock.calls:
+        for at in {call.invoke, call.answer}:
+            events.setdefault(at, set()).add(call.who)
+    return any(lock.after[i] and len(events[call.invoke]) > 1
+               for i, call in enumerate(lock.calls))
+
+
+def is_in_scope(history):
+    if history.is_damaged or any(m.kind == "lost" for m in history.marks):
+        return False
+    for process in history.processes.values():
+        if process.dropped is not None or process.caps & {"fair", "quorum"} or \
+                process.variant == "multi":
+            return False
+    for name in history.names():
+        lock = Lock(history, name)
+        if page_of(lock.calls):
+            return False
+        if lock.overlapping() or _is_touching(lock) or any(
+                c.kind == "renew" and lock.is_open[i] or
+                c.kind == "acquire" and c.status == "timeout" and c.until is not None
+                for i, c in enumerate(lock.calls)):
+            return False
+    return True
+
+
+class Translation:
+    """The operations of one lock.  An instant t is 4 t, so there is room between two."""
+
+    def __init__(self, lock):
+        self.lock, self.operations = lock, []
+        self.owners = sorted({c.who for c in lock.calls})
+        for i, call in enumerate(lock.calls):
+            self.add_call(i, call)
+        self.add("end", None, _LAST, _LAST)
+
+    def add(self, kind, i, begin, end, **more):
+        operation = {"Kind": kind, "From": begin, "To": end}
+        if i is not None:
+            call = self.lock.calls[i]
+            operation.update(
+                Who=self.owners.index(call.who), Call=i, Shared=call.mode != "",
+                Begun=self.lock.begun.get(i, -1), Level=call.level, Fence=call.fence,
+                Until=call.deadline if call.status == "ok" else 0,
+                Status=self.lock.status[i] or "")
+        operation.update(more)
+        self.operations.append(operation)
+
+    def add_call(self, i, call):
+        lock = self.lock
+        begin = 4 * call.invoke + (1 if lock.after[i] else 0)
+        if call.kind == "abandon":
+            return
+        if not lock.is_open[i]:
+            if lock.status[i] in ("io", "invalid", "unsupported", "nomem"):
+                return
+            self.add(call.kind, i, begin, max(begin, 4 * call.answer))
+            if lock.status[i] == "ok" and call.kind != "release" and i in lock.begun:
+                self.add_ends(i, call)
+        elif call.kind == "release":
+            if i in lock.begun:
+                self.add("release", i, begin, _LAST - 1, Status="")
+        elif call.kind == "acquire":
+            self.add_ghost(i, call, begin)
+
+    def add_ghost(self, i, call, begin):
+        until = _LAST - 1
+        lease = self.lock.process_of(call).lease
+        if self.lock.caps >= {"expires", "atomic"} and lease > 0:
+            until = 4 * (self.lock.ends_at(call) + lease + SLACK) + 2
+        self.add("ghost", i, begin, until)
+        self.add("gone", i, begin, until)
+
+    def add_ends(self, i, call):
+        """What time does to a hold after a grant or a renewal."""
+        lock, begun = self.lock, self.lock.begun[i]
+        over = min([c.answer for j, c in enumerate(lock.calls)
+                    if lock.begun.get(j) == begun and j != begun
+                    and c.answer >= min(call.deadline, NEVER - 1)
+                    and lock.status[j] in ("ok", "lost") and c.kind != "abandon"],
+                   default=NEVER)
+        over = _LAST - 1 if over == NEVER else 4 * over
+        if call.deadline < NEVER:
+            self.add("expire", i, 4 * call.deadline, max(over, 4 * call.deadline),
+                     Until=call.deadline)
+            late = 4 * (call.deadline + SLACK) + 2
+            self.add("stale", i, late, late, Until=call.deadline)
+        if call.kind == "acquire" and begun == i and "expires" not in lock.caps:
+            process = lock.process_of(call)
+            last = 4 * lock.last[call.process] + 2
+            if process.killed is not None:
+                last = 4 * process.killed
+            self.add("dead", i, last, _LAST - 1)
+
+
+def translate(history):
+    """A line of JSON for each lock, without its number."""
+    for name in history.names():
+        lock = Lock(history, name)
+        yield {"Caps": sorted(lock.caps), "Operations": Translation(lock).operations}
+
+
+def ask(program, histories):
+    """For each history "Ok", "Illegal" or "Unknown", the worst of its locks."""
+    lines, owner = [], []
+    for i, history in enumerate(histories):
+        for lock in translate(history):
+            lock["Number"] = len(owner)
+            owner.append(i)
+            lines.append(json.dumps(lock))
+    done = subprocess.run([program], input="\n".join(lines).encode() + b"\n",
+                          stdout=subprocess.PIPE, check=True)
+    order = ("Ok", "Unknown", "Illegal")
+    verdicts = ["Ok"] * len(histories)
+    for line in done.stdout.decode().splitlines():
+        number, verdict = line.split()
+        i = owner[int(number)]
+        verdicts[i] = max(verdicts[i], verdict, key=order.index)
+    return verdicts
