@@ -2,6 +2,7 @@
 /* test_pool.c -- connections to PostgreSQL that threads share: order, bounds, loss. */
 #include <pthread.h>
 #include <stdatomic.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -12,6 +13,9 @@
 
 static const struct db_statement ONE = {"pool_one", "SELECT 1", ""};
 
+/* No other program's connections have this name. */
+static char application[32];
+
 /* `url` is NULL: the lab's. */
 static struct db_pool *pool_of(size_t size, const char *url)
 {
@@ -19,7 +23,7 @@ static struct db_pool *pool_of(size_t size, const char *url)
         db_options_default(url != NULL ? url : getenv("SECKILL_LAB_DATABASE_URL"));
     struct db_pool *pool;
 
-    opts.application_name = "pool";
+    opts.application_name = application;
     pool = db_pool_new(&opts, size);
     assert_non_null(pool);
     return pool;
@@ -241,14 +245,14 @@ static void a_crowd_shares_few_connections_and_loses_none(void **state)
 static const struct db_statement BEGIN = {"pool_begin", "BEGIN", ""};
 static const struct db_statement IN_TRANSACTION = {
     "pool_in_transaction",
-    "SELECT count(*) FROM pg_stat_activity WHERE application_name = 'pool'"
+    "SELECT count(*) FROM pg_stat_activity WHERE application_name = $1"
     " AND xact_start IS NOT NULL",
-    ""};
+    "t"};
 
 static bool is_none_in_transaction(void *arg)
 {
     (void)arg;
-    assert_int_equal(db_run_one(rig_db(), &IN_TRANSACTION, NULL), DB_OK);
+    assert_int_equal(db_run_one(rig_db(), &IN_TRANSACTION, DB_VALUES(DB_TEXT(application))), DB_OK);
     return db_int(rig_db(), 0, 0, 0) == 0;
 }
 
@@ -268,7 +272,7 @@ static void a_transaction_that_is_left_open_is_rolled_back(void **state)
     db_pool_free(pool);
 }
 
-static void end_backends(const char *application)
+static void end_backends(void)
 {
     static const struct db_statement END = {
         "pool_end",
@@ -286,7 +290,7 @@ static void a_dead_connection_is_not_handed_out(void **state)
 
     (void)state;
     await(pool, 4, 0);
-    end_backends("pool");
+    end_backends();
     for (int i = 0; i < 8; i++) {
         struct db_conn *db = take(pool);
 
@@ -304,7 +308,7 @@ static void a_lost_connection_is_opened_again(void **state)
 
     (void)state;
     assert_int_equal(db_run_one(db, &BEGIN, NULL), DB_OK);
-    end_backends("pool");
+    end_backends();
     assert_int_equal(db_run_one(db, &ONE, NULL), DB_LOST);
     db_pool_give(pool, db);
     db = take(pool);
@@ -348,11 +352,15 @@ static bool is_in_use(void *arg)
     return rig_metric(&service, "seckill_database_connections_in_use ") == *(double *)arg;
 }
 
-/* Somebody waits for a row that this program's transaction has locked. */
+/* A session waits for a row that this program's transaction has locked.  Other programs
+ * wait for locks on the same server. */
 static bool is_row_waited_for(void *arg)
 {
     static const struct db_statement WAITS = {
-        "pool_waits", "SELECT count(*) FROM pg_locks WHERE NOT granted", ""};
+        "pool_waits",
+        "SELECT count(*) FROM pg_locks WHERE NOT granted"
+        " AND pg_backend_pid() = ANY (pg_blocking_pids(pid))",
+        ""};
 
     (void)arg;
     assert_int_equal(db_run_one(rig_db(), &WAITS, NULL), DB_OK);
@@ -436,5 +444,6 @@ int main(void)
         cmocka_unit_test(a_statement_that_times_out_gives_its_connection_back),
     };
 
+    (void)snprintf(application, sizeof application, "pool-%d", (int)getpid());
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
