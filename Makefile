@@ -86,8 +86,8 @@ LOCK_SRC := $(call sources,lock lock/variants lock/primitives lock/stores)
 BASE_SRC := $(call sources,base)
 DB_SRC   := $(call sources,db db/guards)
 APP_SRC  := $(call sources,app)
-LAB_SRC  := $(call sources,loadtest loadtest/hazards loadtest/checks loadtest/faults \
-            loadtest/scenarios)
+LAB_SRC  := $(call sources,loadtest/* loadtest/check/checks loadtest/fault/faults \
+            loadtest/sale/hazards loadtest/scenario/*)
 
 LIBRARY  := $(OUT)/libdlock.a
 version   = $(shell sed -n 's/^\#define $(1) "\(.*\)"/\1/p' base/version.h)
@@ -166,7 +166,7 @@ $(OUT)/seckill: $(call objects,$(LAB_SRC)) $(LIBRARY) $(COMMON)
 	$(call say,LINK)$(CC) $(LINK) -pie -o $@ $(filter %.o,$^) $(COMMON) \
 	  $(LIBRARY) $(LIBS.lab) $(LIBS.db) $(LIBS.lock) $(LIBS.base)
 
-$(WALL_CLOCK): loadtest/preload/wall_clock.c Makefile
+$(WALL_CLOCK): loadtest/fault/preload/wall_clock.c Makefile
 	@mkdir -p $(@D)
 	$(call say,LINK)$(CC) $(CSTD) $(WARN) $(OPT.release) -fPIC $(CFLAGS) $(LDFLAGS) \
 	  -shared -o $@ $<
@@ -183,7 +183,7 @@ $(SHARED): $(call objects,$(LOCK_SRC)) lock/libdlock.map
 $(LIBRARY): $(call objects,$(LOCK_SRC))
 $(COMMON): $(call objects,$(BASE_SRC) $(DB_SRC))
 $(APP_LIB): $(call objects,$(filter-out app/main.c,$(APP_SRC)))
-$(LAB_LIB): $(call objects,$(filter-out loadtest/main.c,$(LAB_SRC)))
+$(LAB_LIB): $(call objects,$(filter-out loadtest/command/main.c,$(LAB_SRC)))
 # Every program knows the names of all programs' settings, which a program that has all
 # their tables prints before they are linked.  That program runs after each of their changes;
 # the file changes only if the list does.
@@ -198,7 +198,7 @@ $(OUT)/obj/known_settings.o: $(OUT)/obj/known_settings.c
 $(COMMON): $(OUT)/obj/known_settings.o
 
 $(LIBRARY) $(COMMON) $(APP_LIB) $(LAB_LIB):
-	$(call say,AR)rm -f $@ && ar rcs $@ $^
+	$(call say,AR)rm -f $@ && ar qcs $@ $^
 
 $(OUT)/obj/%.o: %.c Makefile tools/hardening.sh | $(GEN)
 	@mkdir -p $(@D)
@@ -251,7 +251,7 @@ bench-locks: deps-run                           ## locks per second beside other
 .PHONY: bench-floods
 bench-floods: deps-run deps-test                ## an honest client beside floods, and nginx; FLOODS=--small
 	@$(MAKE) --no-print-directory -j2 all
-	@loadtest/floods/floods.py $(FLOODS)
+	@loadtest/bench/floods/floods.py $(FLOODS)
 
 .PHONY: bench-check
 bench-check: $(BENCH_CHECK)                     ## the checker's time and memory for 10^3 to 10^6 calls

@@ -17,8 +17,8 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "loadtest/check.h"
-#include "loadtest/files.h"
+#include "loadtest/check/check.h"
+#include "loadtest/kit/files.h"
 #include "lock/clock.h"
 #include "lock/recorder.h"
 

@@ -24,7 +24,7 @@ mapfile -t db < <(files 'db/*.c' 'db/*.h')
 mapfile -t app < <(files 'app/*.c' 'app/*.h')
 mapfile -t app_no_http < <(files 'app/*.c' 'app/*.h' | grep -vxE 'app/http(_session)?.c')
 mapfile -t lab < <(files 'loadtest/*.c' 'loadtest/*.h')
-mapfile -t lab_no_blocking < <(files 'loadtest/*.c' 'loadtest/*.h' | grep -vxE 'loadtest/(blocking|redis_side).c')
+mapfile -t lab_no_blocking < <(files 'loadtest/*.c' 'loadtest/*.h' | grep -vxE 'loadtest/probe/(blocking|redis_connection).c')
 
 forbid 'app/|db/|base/|loadtest/' 'the lock library stands alone' "${lock[@]}"
 forbid 'hiredis/|libpq|zookeeper' 'only lock/stores/ talks to stores' "${lock_no_stores[@]}"
@@ -33,7 +33,7 @@ forbid 'app/|lock/|loadtest/|hiredis/|civetweb' 'db speaks SQL and nothing else'
 forbid 'loadtest/|hiredis/|libpq|zookeeper' 'the service reaches stores through lock and db' "${app[@]}"
 forbid 'civetweb' 'only app/http.c and app/http_session.c know civetweb' "${app_no_http[@]}" "${lab[@]}"
 forbid 'app/|libpq|zookeeper' 'the laboratory speaks to the service over HTTP' "${lab[@]}"
-forbid 'hiredis/' 'of the laboratory, only loadtest/blocking.c and redis_side.c know hiredis' "${lab_no_blocking[@]}"
+forbid 'hiredis/' 'of the laboratory, only loadtest/probe/ knows hiredis' "${lab_no_blocking[@]}"
 
 # listed FOLDER LIST MACRO: the files of a folder and the lines of its list are the same set.
 listed() {
@@ -46,7 +46,7 @@ listed() {
 listed lock/variants lock/variants.def VARIANT
 listed db/guards db/guards.def GUARD
 listed tests/conformance/wrong tests/conformance/wrong.def WRONG
-listed loadtest/checks loadtest/checks.def CHECK
-listed loadtest/faults loadtest/faults.def SERVER_FAULT
-listed loadtest/scenarios loadtest/scenarios.def SCENARIO
+listed loadtest/check/checks loadtest/check/checks.def CHECK
+listed loadtest/fault/faults loadtest/fault/faults.def SERVER_FAULT
+listed loadtest/scenario/scenarios loadtest/scenario/scenarios.def SCENARIO
 exit $failed

@@ -5,7 +5,7 @@
 
 #include "app/config.h"
 #include "base/known_settings.h"
-#include "loadtest/command.h"
+#include "loadtest/command/commands.h"
 
 /* base/settings*.c want the list that is only being made. */
 const struct known_setting KNOWN_SETTINGS[1] = {{"", "", ""}};

@@ -7,7 +7,7 @@
 -- k = 0 sent, 1 answered, 2 accepted, 3 sold out, 4 answered anything else, 5 when it sent
 -- its first request, in ns of the monotonic clock, 6 whether it had waited for the starting
 -- gun, 7 requests for the target that were sent and answered in one era, 8 in which.
--- loadtest/control.h has the same layout.
+-- loadtest/sale/control.h has the same layout.
 
 local ffi = require("ffi")
 

@@ -12,7 +12,7 @@ root=$(cd "$(dirname "$0")/../.." && pwd)
 check 'every kind of malformed request is refused and nothing is reported' test $? -eq 0
 check 'all of them were sent' \
     grep -q '^4000 requests of .* 0 kinds wrong, 0 reports, exit status 0' "$work/fuzz"
-"$root/loadtest/floods/floods.py" --small --rounds=1 --seconds=0.5 >"$work/floods" 2>&1
+"$root/loadtest/bench/floods/floods.py" --small --rounds=1 --seconds=0.5 >"$work/floods" 2>&1
 check 'no request of an honest client fails beside the floods' test $? -eq 0
 check 'and there is a line for each flood, address and way' \
     test "$(grep -cE '^(silent|polite|slow)' "$work/floods")" -eq 12

@@ -50,7 +50,7 @@ check 'one that does not apply any more says what to do' \
 check 'one that names no test is an error' \
     says '^ERROR +nameless +there is no tests/unit/test_of_nothing.c' mutants --check
 check 'so is one that names no story' \
-    says '^ERROR +untold +there is no loadtest/scenarios/no_such.c' mutants --check
+    says '^ERROR +untold +there is no loadtest/scenario/scenarios/no_such.c' mutants --check
 check 'errors fail in a way of their own' status 70 mutants stale
 check 'a pattern that fits nothing is refused' status 64 mutants no-such
 check 'who interrupts it ends it, and nothing is left' interrupted

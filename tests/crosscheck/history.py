@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """history.py -- a history as the second judge sees it, and its text format.
 
-The format is the one that loadtest/history.h describes.  Times are milliseconds, as
+The format is the one that loadtest/check/history.h describes.  Times are milliseconds, as
 `seckill check` reads them.  Nothing here judges anything.
 """
 

@@ -5,9 +5,9 @@
  * The header is a sound one, but for what its process says of itself, and the commit word
  * of a slot gets its place; all else of the slots is the fuzzer's.  Files with seals and
  * without take turns; the seals are those of what is there. */
-#include "loadtest/check.h"
-#include "loadtest/history.h"
-#include "loadtest/page.h"
+#include "loadtest/check/check.h"
+#include "loadtest/check/history.h"
+#include "loadtest/page/page.h"
 #include "lock/record_seal.h"
 #include "tests/fuzz/fuzz.h"
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* history_text.c -- fuzz: a history as people write it, its verdict and its pictures. */
-#include "loadtest/check.h"
-#include "loadtest/history.h"
-#include "loadtest/page.h"
+#include "loadtest/check/check.h"
+#include "loadtest/check/history.h"
+#include "loadtest/page/page.h"
 #include "tests/fuzz/fuzz.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

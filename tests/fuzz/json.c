@@ -2,8 +2,8 @@
 /* json.c -- fuzz: what the laboratory and the service read as JSON or as a ledger.  The
  * first byte says which. */
 #include "app/voucher_json.h"
-#include "loadtest/lab.h"
-#include "loadtest/ledger.h"
+#include "loadtest/audit/ledger.h"
+#include "loadtest/lab/lab.h"
 #include "tests/fuzz/fuzz.h"
 
 static void read_voucher(const uint8_t *data, size_t size)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* proxy_message.c -- fuzz: where messages end on a wire.  The first byte says in which
  * protocol and direction, the second in how large pieces they come: that changes nothing. */
-#include "loadtest/proxy_message.h"
+#include "loadtest/proxy/message.h"
 #include "tests/fuzz/fuzz.h"
 
 /* The places where messages end, folded into one number. */

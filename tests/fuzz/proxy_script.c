@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* proxy_script.c -- fuzz: the proxy's script, for each protocol. */
-#include "loadtest/proxy_script.h"
+#include "loadtest/proxy/script.h"
 #include "tests/fuzz/fuzz.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

@@ -7,7 +7,7 @@
 
 #include <stdlib.h>
 
-#include "loadtest/history.h"
+#include "loadtest/check/history.h"
 
 enum {
     CALLS_MAX = 8,

@@ -9,7 +9,7 @@
 
 #include <cmocka.h>
 
-#include "loadtest/audit.h"
+#include "loadtest/audit/audit.h"
 
 enum { ORDERS_MAX = 32, NAME_MAX_BYTES = 16 };
 

@@ -17,7 +17,7 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "loadtest/check.h"
+#include "loadtest/check/check.h"
 #include "tests/unit/check_search.h"
 
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)

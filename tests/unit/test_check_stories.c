@@ -13,8 +13,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "loadtest/check.h"
-#include "loadtest/files.h"
+#include "loadtest/check/check.h"
+#include "loadtest/kit/files.h"
 #include "lock/recorder.h"
 
 /* The times in the stories are small numbers. */

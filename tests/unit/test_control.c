@@ -9,7 +9,7 @@
 
 #include <cmocka.h>
 
-#include "loadtest/control.h"
+#include "loadtest/sale/control.h"
 
 static struct control control;
 

@@ -8,7 +8,7 @@
 
 #include <cmocka.h>
 
-#include "loadtest/crew.h"
+#include "loadtest/kit/thread_group.h"
 
 enum { THREADS = 4, TIMES = 1000 };
 

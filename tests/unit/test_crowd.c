@@ -8,7 +8,7 @@
 #include <cmocka.h>
 #include <string.h>
 
-#include "loadtest/scenario_crowd.h"
+#include "loadtest/scenario/background/load.h"
 #include "lock/clock.h"
 
 static const char clean[] = "10 p1 t1 acquire a -> 11 ok until=4000\n"

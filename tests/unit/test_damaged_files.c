@@ -9,7 +9,7 @@
 #include <pthread.h>
 #include <unistd.h>
 
-#include "loadtest/page.h"
+#include "loadtest/page/page.h"
 #include "lock/record_seal.h"
 #include "tests/unit/recorder_run.h"
 

@@ -8,7 +8,7 @@
 
 #include <cmocka.h>
 
-#include "loadtest/compare.h"
+#include "loadtest/compare/compare.h"
 #include "lock/dlock.h"
 
 static void every_lock_has_an_expectation_under_every_hazard(void **state)

@@ -13,7 +13,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "loadtest/interrupt.h"
+#include "loadtest/kit/interrupt.h"
 
 enum { LONG_MS = 60000, PATIENCE_S = 30, STAT_MAX = 512 };
 

@@ -10,8 +10,8 @@
 
 #include <cmocka.h>
 
-#include "loadtest/files.h"
-#include "loadtest/ledger.h"
+#include "loadtest/audit/ledger.h"
+#include "loadtest/kit/files.h"
 
 static int make_dir(void **state)
 {

@@ -10,8 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "loadtest/matrix.h"
-#include "loadtest/progress.h"
+#include "loadtest/kit/progress.h"
+#include "loadtest/matrix/matrix.h"
 
 /* Two scenarios' worth of cells: every lock of the first, with `seeds` seeds. */
 static void make(struct matrix *m, int seeds)

@@ -22,7 +22,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "loadtest/proxy.h"
+#include "loadtest/proxy/proxy.h"
 #include "lock/clock.h"
 #include "lock/dlock.h"
 

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "loadtest/proxy_message.h"
+#include "loadtest/proxy/message.h"
 
 enum { ENDS_MAX = 16, LOST = -1 };
 

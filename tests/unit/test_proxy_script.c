@@ -8,7 +8,7 @@
 #include <cmocka.h>
 #include <string.h>
 
-#include "loadtest/proxy_script.h"
+#include "loadtest/proxy/script.h"
 
 static struct proxy_fault parsed(const char *text)
 {

@@ -13,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "loadtest/child.h"
+#include "loadtest/kit/child.h"
 #include "lock/clock.h"
 #include "lock/dlock.h"
 #include "lock/fault.h"

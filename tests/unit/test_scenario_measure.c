@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "loadtest/scenario_inside.h"
+#include "loadtest/scenario/performance.h"
 
 /* A stage on which nothing was played. */
 struct empty {

@@ -13,7 +13,7 @@
 
 #include "app/config.h"
 #include "base/known_settings.h"
-#include "loadtest/command.h"
+#include "loadtest/command/commands.h"
 
 static const struct setting_program *const PROGRAMS[] = {
     &config_program,

@@ -7,7 +7,7 @@
 
 #include <cmocka.h>
 
-#include "loadtest/spread.h"
+#include "loadtest/kit/spread.h"
 
 static void of_an_odd_number_the_middle_is_the_median(void **state)
 {

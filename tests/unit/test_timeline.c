@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "loadtest/timeline.h"
+#include "loadtest/check/timeline.h"
 
 enum { LABEL = 21 };
 

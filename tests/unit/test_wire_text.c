@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "loadtest/scenario_inside.h"
+#include "loadtest/scenario/performance.h"
 
 struct sample {
     enum proxy_protocol protocol;

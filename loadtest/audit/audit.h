@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: MIT */
+/* audit.h -- judge a sale.
+ *
+ * Three inputs, none of which the judged service could have doctored: the stock issued
+ * before the run, the orders in the database after it, and the load generator's own
+ * ledger of what clients were told.  A request whose answer never came may or may not
+ * have left an order; a verdict that depends on it is unknown, and unknown is not a
+ * pass.
+ */
+#ifndef LOADTEST_AUDIT_AUDIT_H
+#define LOADTEST_AUDIT_AUDIT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <jansson.h>
+
+#include "loadtest/audit/ledger.h"
+
+/* What is looked for: id, and what it means when it is found. */
+#define AUDIT_CHECKS(X)                                                                \
+    X(OVERSOLD, "oversold", "more orders than stock was issued")                       \
+    X(LOST_UPDATE, "lost-update", "stock left and orders do not add up to the issue")  \
+    X(DUPLICATE, "duplicate", "a user has more than one order for a voucher")          \
+    X(UNDERSOLD, "undersold", "clients were told \"sold out\" while stock was left")   \
+    X(TOLD_NOT_THERE, "phantom-told", "a client was told of an order that is none")    \
+    X(THERE_NOT_TOLD, "phantom-untold",                                                \
+      "an order exists that nobody was told of and nobody is unsure about")            \
+    X(NOTHING_SOLD, "nothing-sold", "no order was made, so nothing was shown")
+
+enum audit_check {
+#define X(id, name, text) AUDIT_##id,
+    AUDIT_CHECKS(X)
+#undef X
+    AUDIT_CHECK_COUNT
+};
+
+enum audit_valid { AUDIT_VALID, AUDIT_UNKNOWN, AUDIT_INVALID };
+
+struct audit_voucher {
+    int64_t id, issued, left;
+    uint64_t fence; /* the highest that the row was written under; 0: none          */
+};
+
+struct audit_order {
+    int64_t id, user, voucher;
+    const char *request, *process;
+};
+
+struct audit_input {
+    const struct audit_voucher *vouchers;
+    size_t voucher_count;
+    const struct audit_order *orders;
+    size_t order_count;
+    const struct ledger *ledger;
+    bool is_settled; /* nothing that was sent can still become an order             */
+};
+
+enum { AUDIT_EXAMPLES = 10, AUDIT_EXAMPLE_MAX = 120 };
+
+struct audit_finding {
+    enum audit_valid valid;
+    int64_t count; /* of orders (or units) concerned                                */
+    int example_count;
+    char examples[AUDIT_EXAMPLES][AUDIT_EXAMPLE_MAX];
+};
+
+struct audit_verdict {
+    enum audit_valid valid; /* the worst of the findings */
+    struct audit_finding findings[AUDIT_CHECK_COUNT];
+    int64_t issued, left, orders, told, unsure;
+};
+
+void audit_judge(const struct audit_input *input, struct audit_verdict *out);
+
+const char *audit_check_name(enum audit_check check);
+const char *audit_check_text(enum audit_check check);
+
+/* 0, 1 or 2: see base/exit_codes.h. */
+int audit_exit_code(enum audit_valid valid);
+
+/* As in verdict.json; `source` says where the orders were read.  The caller owns it. */
+json_t *audit_to_json(const struct audit_verdict *verdict, const char *source);
+
+#endif /* LOADTEST_AUDIT_AUDIT_H */

@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: MIT */
+/* ledger.h -- what clients were told: the files ledger-<thread>.tsv of a run.
+ *
+ * Lines, fields between tabs: what, request id, order id or "-", user, voucher.
+ *   accepted    the client was told this order number
+ *   unsure      the answer did not say whether there is an order
+ *   unanswered  no answer came
+ *   sold-out    the first time that this thread was told so about that voucher
+ * and a last one: end, sent, answered, accepted, unanswered.
+ */
+#ifndef LOADTEST_AUDIT_LEDGER_H
+#define LOADTEST_AUDIT_LEDGER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum ledger_what {
+    LEDGER_ACCEPTED,
+    LEDGER_UNSURE, /* also what went unanswered: nobody knows */
+    LEDGER_SOLD_OUT,
+};
+
+struct ledger_entry {
+    enum ledger_what what;
+    const char *request; /* into the ledger's own memory */
+    int64_t order;       /* 0: none, or not readable     */
+    int64_t user, voucher;
+};
+
+struct ledger {
+    struct ledger_entry *entries;
+    size_t count;
+    int64_t sent, answered, accepted; /* of the end lines, all threads together     */
+    int files;
+    bool is_complete; /* there are files, each has its end line, and they add up    */
+    char *texts[64];  /* the files' contents                                        */
+};
+
+/* Read all ledgers in `dir`.  False: a file cannot be read or has a line that makes no
+ * sense; said on stderr.  No files at all is an incomplete ledger, not a failure. */
+bool ledger_read(struct ledger *ledger, const char *dir);
+
+/* A zeroed ledger is fine. */
+void ledger_free(struct ledger *ledger);
+
+#endif /* LOADTEST_AUDIT_LEDGER_H */

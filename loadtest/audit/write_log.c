@@ -1,0 +1,162 @@
+/* SPDX-License-Identifier: MIT */
+/* write_log.c -- the voucher's own record of a run. */
+#include "loadtest/audit/write_log.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "loadtest/kit/files.h"
+
+enum field { POSITION, VOUCHER, LOCK, FENCE, REQUEST, USER, PROCESS, GUARD, OUTCOME,
+             WRITTEN, FIELD_COUNT };
+
+static const char header[] = "# position\tvoucher\tlock\tfence\trequest\tuser\tprocess\t"
+                             "guard\toutcome\twritten";
+
+static bool write_line(const struct audit_db_write *w, void *arg)
+{
+    fprintf(arg, "%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\n", w->position, w->voucher,
+            w->lock, w->fence, w->request, w->user, w->process, w->guard, w->outcome,
+            w->written);
+    return true;
+}
+
+bool write_log_export(lab_db *db, const int64_t *vouchers, size_t count,
+                      const char *dir)
+{
+    char path[FILES_PATH_MAX];
+    FILE *out;
+    bool ok = true, is_whole;
+
+    files_join(path, dir, "writes.tsv");
+    out = fopen(path, "we");
+    if (!out) {
+        fprintf(stderr, "seckill: cannot write %s: %s\n", path, strerror(errno));
+        return false;
+    }
+    fprintf(out, "%s\n", header);
+    for (size_t i = 0; ok && i < count; i++)
+        ok = audit_db_writes(db, vouchers[i], write_line, out);
+    if (!ok)
+        fprintf(stderr, "seckill: cannot read the record of writes: %s\n",
+                lab_db_error(db));
+    is_whole = !ferror(out);
+    is_whole = fclose(out) == 0 && is_whole;
+    if (!is_whole)
+        fprintf(stderr, "seckill: cannot write %s\n", path);
+    return ok && is_whole;
+}
+
+bool write_log_is_in(const char *dir)
+{
+    char path[FILES_PATH_MAX];
+
+    files_join(path, dir, "writes.tsv");
+    return access(path, R_OK) == 0;
+}
+
+/* A write that found nothing left, or that another guard stopped, says nothing about
+ * fences: it is left out. */
+static bool add_line(struct write_log *log, struct history *h, char *line)
+{
+    char *field[FIELD_COUNT];
+    bool is_accepted;
+
+    for (int i = 0; i < FIELD_COUNT; i++) {
+        field[i] = strsep(&line, "\t");
+        if (!field[i])
+            return false;
+    }
+    is_accepted = strcmp(field[OUTCOME], "accepted") == 0;
+    if (!is_accepted && strcmp(field[OUTCOME], "stale") != 0)
+        return true;
+    if (log->count == log->room) {
+        log->room = log->room ? 2 * log->room : 1024;
+        log->writes = realloc(log->writes, log->room * sizeof *log->writes);
+        if (!log->writes)
+            abort();
+    }
+    log->writes[log->count++] = (struct check_write){
+        .name = history_name(h, field[LOCK], strlen(field[LOCK])),
+        .fence = strtoull(field[FENCE], NULL, 10),
+        .is_accepted = is_accepted,
+        .sets_fence = strcmp(field[GUARD], "fence") == 0,
+        .position = strtoll(field[POSITION], NULL, 10),
+        .voucher = strtoll(field[VOUCHER], NULL, 10),
+        .user = strtoll(field[USER], NULL, 10),
+        .request = field[REQUEST],
+    };
+    return true;
+}
+
+static int by_name(const void *a, const void *b)
+{
+    const struct check_write *x = a, *y = b;
+
+    if (x->name != y->name)
+        return x->name < y->name ? -1 : 1;
+    return (x->position > y->position) - (x->position < y->position);
+}
+
+static void name_vouchers(struct write_log *log, struct history *h)
+{
+    char name[40];
+
+    for (size_t i = 0; i < log->evidence.voucher_count; i++) {
+        const struct audit_voucher *v = &log->evidence.vouchers[i];
+        int n = snprintf(name, sizeof name, "voucher %" PRId64, v->id);
+
+        log->vouchers[i] = (struct check_voucher){history_name(h, name, (size_t)n),
+                                                  v->id, v->issued, v->left, v->fence};
+    }
+}
+
+bool write_log_read(struct write_log *log, struct history *h, const char *dir)
+{
+    char path[FILES_PATH_MAX];
+    char *rest, *line;
+
+    *log = (struct write_log){0};
+    if (!evidence_from_files(&log->evidence, dir))
+        return false;
+    files_join(path, dir, "writes.tsv");
+    log->file = files_read(path, NULL);
+    if (!log->file) {
+        fprintf(stderr, "seckill: cannot read %s: %s\n", path, strerror(errno));
+        return false;
+    }
+    rest = log->file;
+    for (int number = 1; (line = strsep(&rest, "\n")) != NULL; number++) {
+        if (*line == '\0' || *line == '#')
+            continue;
+        if (!add_line(log, h, line)) {
+            fprintf(stderr, "seckill: %s:%d: this is no write\n", path, number);
+            return false;
+        }
+    }
+    if (log->count > 0)
+        qsort(log->writes, log->count, sizeof *log->writes, by_name);
+    name_vouchers(log, h);
+    return true;
+}
+
+void write_log_use(const struct write_log *log, struct check_options *options)
+{
+    options->writes = log->writes;
+    options->write_count = log->count;
+    options->vouchers = log->vouchers;
+    options->voucher_count = log->evidence.voucher_count;
+    options->orders = log->evidence.orders;
+    options->order_count = log->evidence.order_count;
+}
+
+void write_log_free(struct write_log *log)
+{
+    evidence_free(&log->evidence);
+    free(log->writes);
+    free(log->file);
+    *log = (struct write_log){0};
+}

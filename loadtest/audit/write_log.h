@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: MIT */
+/* write_log.h -- the voucher's own record of a run: what it was asked to write, and what
+ * it took and refused, in the order in which it decided.
+ *
+ * It is written by services with --record into tb_voucher_write, kept with the run in
+ * writes.tsv, and handed to the checker, together with the run's stock and orders.
+ */
+#ifndef LOADTEST_AUDIT_WRITE_LOG_H
+#define LOADTEST_AUDIT_WRITE_LOG_H
+
+#include "loadtest/audit/evidence.h"
+#include "loadtest/check/check.h"
+
+struct write_log {
+    struct check_write *writes; /* by name, and of each in the order of positions  */
+    size_t count, room;
+    struct check_voucher vouchers[EVIDENCE_VOUCHERS_MAX];
+    struct evidence evidence;
+    char *file;
+};
+
+/* Write writes.tsv into the directory of a run.  False: said on stderr why. */
+bool write_log_export(lab_db *db, const int64_t *vouchers, size_t count,
+                      const char *dir);
+
+/* Is there one in the directory of a run? */
+bool write_log_is_in(const char *dir);
+
+/* Read it, with stock.json and orders.tsv; the locks' names are added to `h`.  False: said
+ * on stderr why.  Free it either way. */
+bool write_log_read(struct write_log *log, struct history *h, const char *dir);
+
+/* Let the checker use it; it must outlive the options. */
+void write_log_use(const struct write_log *log, struct check_options *options);
+
+/* A zeroed one is fine. */
+void write_log_free(struct write_log *log);
+
+#endif /* LOADTEST_AUDIT_WRITE_LOG_H */

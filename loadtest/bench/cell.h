@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: MIT */
+/* cell.h -- a piece of a measurement, in a process of its own.
+ *
+ * What one leaves behind (threads, connections, memory) cannot touch the next, and one
+ * that hangs is killed.  It is a fork without an exec: the laboratory has one thread
+ * and holds no system of the lock library, so the child is free to make its own.  It
+ * talks to its parent through shared memory.
+ */
+#ifndef LOADTEST_BENCH_CELL_H
+#define LOADTEST_BENCH_CELL_H
+
+#include <stddef.h>
+
+#include "base/exit_codes.h"
+#include "loadtest/kit/child.h"
+
+/* Runs in the child; its answer is the child's exit status.  Says on stderr what went
+ * wrong. */
+typedef enum exit_code cell_fn(const void *plan, void *shared);
+
+/* Zeroed memory that children see too.  Ends the program if there is none. */
+void *cell_share(size_t size);
+void cell_unshare(void *shared, size_t size);
+
+/* Start it.  It dies with us.  False: said on stderr why. */
+bool cell_start(struct child *child, cell_fn *run, const void *plan, void *shared);
+
+/* Wait for its answer; `name` is for messages.  EXIT_BUG, and it is killed, if there is
+ * none within `limit_ms`; INTERRUPT_EXIT, and it is killed, if somebody asks us to
+ * stop. */
+enum exit_code cell_wait(struct child *child, int64_t limit_ms, const char *name);
+
+#endif /* LOADTEST_BENCH_CELL_H */

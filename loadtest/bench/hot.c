@@ -1,0 +1,127 @@
+/* SPDX-License-Identifier: MIT */
+/* hot.c -- one hot name: grants, waits and hand-overs.
+ *
+ * A hand-over is what the next holder must wait for: the release travels to the store,
+ * the news to a waiter, and its own request there and back.  It is counted in round
+ * trips to the same store at the same time, during the contest: the processors that a
+ * hand-over has to share with everybody else, a round trip has to share too, so the
+ * number says how many steps there are rather than how busy the machine is.  The number
+ * of round trips of an idle machine stands beside it. */
+#include "loadtest/bench/locks.h"
+
+#include "loadtest/bench/hot_name.h"
+#include "loadtest/kit/spread.h"
+#include "loadtest/probe/store_probe.h"
+
+#define TRIPS_TARGET 3.0
+
+/* Each wakes its waiters by the release, by a message, a watch or the database's own
+ * queue of waiters, so each is judged; who polls has no hand-over to speak of. */
+static const char *const variants[] = {"reentrant", "fair", "zk-seq", "pg-advisory"};
+
+enum { VARIANT_COUNT = sizeof variants / sizeof variants[0] };
+
+/* Every figure, as the JSON calls it. */
+#define FIGURES(X)                                                                     \
+    X(grants_per_s)                                                                    \
+    X(longest_wait_ms)                                                                 \
+    X(handed_over_percent)                                                             \
+    X(hand_over_us)                                                                    \
+    X(calm_trip_us)                                                                    \
+    X(busy_trip_us)                                                                    \
+    X(hand_over_trips)                                                                 \
+    X(hand_over_calm_trips)                                                            \
+    X(fewest_grants)                                                                   \
+    X(most_grants)
+
+struct summary {
+#define X(name) struct spread name;
+    FIGURES(X)
+#undef X
+};
+
+static struct summary summarize(const struct hot_figures *rounds, int count)
+{
+    struct summary summary;
+    double values[BENCH_ROUNDS_MAX];
+
+#define X(name)                                                                        \
+    for (int i = 0; i < count; i++)                                                    \
+        values[i] = rounds[i].name;                                                    \
+    summary.name = spread_of(values, (size_t)count);
+    FIGURES(X)
+#undef X
+    return summary;
+}
+
+static json_t *summary_json(const char *variant, const struct summary *summary)
+{
+    json_t *row = json_pack("{s:s, s:s}", "lock", variant, "round_trip",
+                            store_probe_question(variant));
+
+#define X(name) json_object_set_new(row, #name, spread_json(summary->name));
+    FIGURES(X)
+#undef X
+    return row;
+}
+
+static void print_variant(struct bench_locks *b, const char *variant,
+                          const struct hot_figures *rounds, json_t *list)
+{
+    struct summary s = summarize(rounds, b->rounds);
+    /* Never handed over at all is no short hand-over. */
+    bool reached =
+        s.hand_over_trips.least > 0 && s.hand_over_trips.median <= TRIPS_TARGET;
+    json_t *row = summary_json(variant, &s);
+
+    fprintf(b->tables,
+            "%-11s %7.0f %8.0f %4.0f%% %8.0f %5.0f %6.1f (%.1f - %.1f) %6.1f %6.0f "
+            "%6.0f  %.1f %s\n",
+            variant, s.grants_per_s.median, s.longest_wait_ms.most,
+            s.handed_over_percent.median, s.hand_over_us.median, s.busy_trip_us.median,
+            s.hand_over_trips.median, s.hand_over_trips.least, s.hand_over_trips.most,
+            s.hand_over_calm_trips.median, s.fewest_grants.median,
+            s.most_grants.median, TRIPS_TARGET, bench_judge(b, reached));
+    json_object_set_new(row, "target", json_real(TRIPS_TARGET));
+    json_object_set_new(row, "reached", json_boolean(reached));
+    json_array_append_new(list, row);
+}
+
+static void print_head(struct bench_locks *b)
+{
+    fprintf(b->tables,
+            "\nOne hot name, %d processes of %d threads, nothing done inside.  Wait: "
+            "the longest of all\n(ms).  Other: grants to another thread than the last "
+            "holder's; only those are hand-overs\n(us).  Trip: a round trip during the "
+            "contest (us); calm: the hand-over in round trips of\nan idle machine.  "
+            "Grants per thread: fewest and most.\n\n"
+            "%-11s %7s %8s %5s %8s %5s %6s %13s %6s %6s %6s  %s\n",
+            HOT_PROCESSES, HOT_THREADS, "lock", "grant/s", "wait", "other", "handover",
+            "trip", "trips", "", "calm", "fewest", "most", "target");
+}
+
+enum exit_code bench_hot(struct bench_locks *b)
+{
+    static struct hot_figures figures[VARIANT_COUNT][BENCH_ROUNDS_MAX];
+    enum exit_code rc = EXIT_VALID;
+    json_t *list;
+
+    for (int r = 0; r < b->rounds && rc == EXIT_VALID; r++) {
+        for (int i = 0; i < VARIANT_COUNT && rc == EXIT_VALID; i++) {
+            if (!dlock_variant_find(variants[i]))
+                continue;
+            bench_progress(b, r, "%s, one hot name", variants[i]);
+            rc = hot_name_measure(b, variants[i], &figures[i][r]);
+        }
+    }
+    if (rc != EXIT_VALID)
+        return rc;
+    list = json_array();
+    print_head(b);
+    for (int i = 0; i < VARIANT_COUNT; i++) {
+        if (bench_has(b, variants[i]))
+            print_variant(b, variants[i], figures[i], list);
+    }
+    json_object_set_new(b->results, "hot", list);
+    return EXIT_VALID;
+}

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: MIT */
+/* lock_build.h -- a build of libdlock.so, loaded beside others: each has a state of its
+ * own, as if it stood in a process of its own.
+ */
+#ifndef LOADTEST_BENCH_LOCK_BUILD_H
+#define LOADTEST_BENCH_LOCK_BUILD_H
+
+#include <stdbool.h>
+
+#include "lock/dlock.h"
+
+/* The functions of dlock.h that are asked for. */
+#define LOCK_BUILD_FUNCTIONS(X)                                                        \
+    X(open)                                                                            \
+    X(close)                                                                           \
+    X(acquire)                                                                         \
+    X(release)                                                                         \
+    X(error)
+
+struct lock_build {
+#define X(name) __typeof__(dlock_##name) *name;
+    LOCK_BUILD_FUNCTIONS(X)
+#undef X
+};
+
+/* Load the library of that path; it stays loaded until the process ends.  It has to be of
+ * the same version, which is not looked at: both are of one tree.  False: said on
+ * stderr. */
+bool lock_build_load(struct lock_build *out, const char *path);
+
+#endif /* LOADTEST_BENCH_LOCK_BUILD_H */

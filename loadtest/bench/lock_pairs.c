@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: MIT */
+/* lock_pairs.c -- acquire and release without contention. */
+#include "loadtest/bench/lock_pairs.h"
+
+#include "loadtest/kit/thread_group.h"
+
+struct racer {
+    const char *variant;
+    dlock_system *sys;
+    char names[CREW_MAX][32];
+};
+
+static enum crew_answer once(void *arg, int index)
+{
+    struct racer *racer = arg;
+
+    return bench_pair(racer->sys, racer->variant, racer->names[index]);
+}
+
+enum exit_code lock_pairs_measure(const struct bench_locks *b, const char *variant,
+                                  int threads, int64_t duration_ms,
+                                  struct crew_score *score)
+{
+    static struct racer racer;
+    struct crew crew = {threads, once, &racer};
+
+    racer.variant = variant;
+    for (int i = 0; i < threads; i++)
+        snprintf(racer.names[i], sizeof racer.names[i], LOCK_PAIRS_NAME, i);
+    if (!bench_open(b, variant, 0, &racer.sys))
+        return EXIT_UNAVAILABLE;
+    if (!crew_run(&crew, duration_ms, score))
+        return EXIT_INVALID;
+    dlock_close(racer.sys);
+    return EXIT_VALID;
+}

@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: MIT */
+/* locks.h -- what the parts of `seckill bench-locks` share. */
+#ifndef LOADTEST_BENCH_LOCKS_H
+#define LOADTEST_BENCH_LOCKS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include <jansson.h>
+
+#include "base/exit_codes.h"
+#include "db/issue.h"
+#include "loadtest/kit/thread_group.h"
+#include "loadtest/lab/lab.h"
+#include "lock/dlock.h"
+
+/* Name and what it measures; the function is bench_NAME(). */
+#define BENCH_PARTS(X)                                                                 \
+    X(pairs, "acquire and release without contention, beside blocking connections")    \
+    X(idle, "fault points that nobody arms, and the recorder, beside a bare build")    \
+    X(hot, "64 threads of two processes on one name: waits and hand-overs")            \
+    X(redlock, "pairs on five nodes, and its latency with one of them hung")           \
+    X(memory, "distinct names taken and released: what stays behind")
+
+enum { BENCH_ROUNDS_MAX = 25 };
+
+struct bench_locks {
+    const struct lab *lab;
+    lab_db *db; /* the laboratory's own connection                                  */
+    int rounds;
+    int64_t duration_ms; /* of each measurement                                     */
+    int64_t names;       /* of a lap of the part memory                             */
+    const char *dir;     /* of this run, for files                                  */
+    const char *bare;    /* the library without fault points; NULL: build/bare has it */
+    bool is_chosen;      /* the part was asked for by name                          */
+    FILE *tables;        /* where tables are printed                                */
+    json_t *results;     /* an object; each part puts its own array there           */
+    int judged, missed;  /* targets                                                 */
+};
+
+/* Measure, print the table, add to b->results.  EXIT_VALID also if a target was missed:
+ * bench_judge() counts that.  Everything else: said on stderr. */
+#define X(name, what) enum exit_code bench_##name(struct bench_locks *b);
+BENCH_PARTS(X)
+#undef X
+
+/* Count a target; "reached" or "MISSED", for the table. */
+const char *bench_judge(struct bench_locks *b, bool reached);
+
+/* One line on stderr about what comes next. */
+void bench_progress(const struct bench_locks *b, int round, const char *fmt, ...)
+    __attribute__((format(printf, 3, 4)));
+
+/* How long a process may take for `ms` of measuring. */
+int64_t bench_limit_ms(int64_t ms);
+
+/* Where the lab's servers are, in the bench's own Redis database. */
+struct bench_servers {
+    char redis[128], redlock[LAB_REDIS_COUNT * 128], database[256], zookeeper[64];
+};
+
+/* What `variant` is opened with; the options point into `servers`. */
+dlock_options bench_options(const struct bench_locks *b, const char *variant,
+                            struct bench_servers *servers);
+
+/* Bind the calling process to `variant` on the lab's servers, in the bench's own Redis
+ * database; `node_timeout_ms` is redlock's, 0: its default.  False: said on stderr why.
+ */
+bool bench_open(const struct bench_locks *b, const char *variant, int node_timeout_ms,
+                dlock_system **out);
+
+/* Is it in the catalogue?  If not, the table says so. */
+bool bench_has(const struct bench_locks *b, const char *variant);
+
+/* Say on stderr that `call` of `variant` did not answer OK; always false. */
+bool bench_complain(const char *variant, const char *call, dlock_status st);
+
+/* Take `name`, waiting for ever, and give it back.  CREW_DONE or CREW_FAILED. */
+enum crew_answer bench_pair(dlock_system *sys, const char *variant, const char *name);
+
+#endif /* LOADTEST_BENCH_LOCKS_H */

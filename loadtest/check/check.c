@@ -1,0 +1,292 @@
+/* SPDX-License-Identifier: MIT */
+/* check.c -- every property over every lock, and the verdict of it all. */
+#include "loadtest/check/check.h"
+
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "loadtest/check/checks/checks.h"
+#include "lock/clock.h"
+
+enum { SLACK_MS = 50, PATIENCE_MS = 1200 };
+
+enum { PARTS, WHOLE };
+
+static const struct property {
+    const char *name, *text;
+    unsigned caps;
+    int needs;
+    void (*look)(struct check *c);
+} properties[] = {
+#define CHECK(name, caps, whole, text) {#name, text, caps, whole, check_##name},
+#include "loadtest/check/checks.def"
+#undef CHECK
+};
+
+struct check_options check_options_default(void)
+{
+    struct check_options options = {.slack_ns = SLACK_MS * DLOCK_NS_PER_MS,
+                                    .patience_ns = PATIENCE_MS * DLOCK_NS_PER_MS};
+
+    return options;
+}
+
+struct check *check_new(void)
+{
+    struct check *c = calloc(1, sizeof(*c));
+
+    if (c == NULL) {
+        fprintf(stderr, "seckill: no memory for the check\n");
+        exit(70);
+    }
+    return c;
+}
+
+void check_free(struct check *c)
+{
+    if (c == NULL)
+        return;
+    free(c->by_name);
+    free(c->by_owner);
+    free(c->holds);
+    free(c->refusals);
+    free(c->times);
+    free(c->is_confused);
+    free(c->marks);
+    free(c->faults);
+    free(c->ghosts);
+    free(c);
+}
+
+/* The examples kept are those with the smallest windows, smallest first. */
+static struct check_example *place_for(struct check_finding *finding, int64_t width_ns)
+{
+    size_t at = finding->example_count;
+
+    while (at > 0 && finding->examples[at - 1].to_ns -
+                             finding->examples[at - 1].from_ns > width_ns)
+        at--;
+    if (at == CHECK_EXAMPLES)
+        return NULL;
+    if (finding->example_count < CHECK_EXAMPLES)
+        finding->example_count++;
+    memmove(&finding->examples[at + 1], &finding->examples[at],
+            (finding->example_count - at - 1) * sizeof(finding->examples[0]));
+    return &finding->examples[at];
+}
+
+/* The missing records may hold the release, or the grant, that the finding rests on. */
+static bool comes_of_a_hole(const struct check *c, int64_t call)
+{
+    return call != NO_CALL && c->h->processes[c->h->calls[call].process].has_hole;
+}
+
+void check_unsure(struct check *c, enum check_property property, const char *why)
+{
+    struct check_finding *finding = &c->out->findings[property];
+
+    if (c->options->only != 0 && !(c->options->only & 1u << property))
+        return;
+    if (finding->unsure++ == 0)
+        finding->why_unknown = why;
+}
+
+void check_violation(struct check *c, enum check_property property, int assumption,
+                     int64_t a, int64_t b, int64_t from_ns, int64_t to_ns,
+                     const char *fmt, ...)
+{
+    struct check_finding *finding = &c->out->findings[property];
+    struct check_example *example, violation;
+    int64_t cause;
+    va_list args;
+
+    if (c->options->only != 0 && !(c->options->only & 1u << property))
+        return;
+    if (comes_of_a_hole(c, a) || comes_of_a_hole(c, b)) {
+        check_unsure(c, property, "the records of its owner have a hole");
+        return;
+    }
+    if (c->lock.is_confused) {
+        check_unsure(c, property, c->out->overlap);
+        return;
+    }
+    finding->count++;
+    cause = c->cause;
+    c->cause = NO_CALL;
+    if (to_ns == HISTORY_NEVER || to_ns < from_ns)
+        to_ns = from_ns;
+    example = place_for(finding, to_ns - from_ns);
+    if (example == NULL && c->options->each == NULL)
+        return;
+    violation = (struct check_example){.assumption = assumption,
+                                       .name = c->lock.name,
+                                       .from_ns = from_ns,
+                                       .to_ns = to_ns,
+                                       .cause = cause};
+    if (a != NO_CALL)
+        violation.actors[violation.actor_count++] = (size_t)a;
+    if (b != NO_CALL && b != a)
+        violation.actors[violation.actor_count++] = (size_t)b;
+    va_start(args, fmt);
+    vsnprintf(violation.text, sizeof(violation.text), fmt, args);
+    va_end(args);
+    if (example != NULL)
+        *example = violation;
+    if (c->options->each != NULL)
+        c->options->each(c->options->arg, property, &violation);
+}
+
+static void begin(struct check *c, const struct history *h,
+                  const struct check_options *options, struct check_verdict *out)
+{
+    memset(out, 0, sizeof(*out));
+    c->h = h;
+    c->options = options;
+    c->out = out;
+    c->end_ns = HISTORY_NEVER;
+    c->has_holes = h->damage_count > 0;
+    for (size_t i = 0; i < h->process_count; i++)
+        if (h->processes[i].dropping_ns < c->end_ns)
+            c->end_ns = h->processes[i].dropping_ns;
+    if (h->name_count > c->name_room) {
+        free(c->is_confused);
+        c->name_room = h->name_count * 2;
+        c->is_confused = check_need(malloc(c->name_room * sizeof(*c->is_confused)));
+    }
+    for (size_t i = 0; i < h->name_count; i++)
+        c->is_confused[i] = false;
+    c->lock = (struct lock_view){0};
+    c->cause = NO_CALL;
+    c->explained_count = 0;
+    check_sort_marks(c);
+}
+
+/* The takings that semaphores, permits and latches granted. */
+static bool is_other_hold(const struct check *c, const struct history_call *call)
+{
+    return check_is_ok(c, call) && (call->kind == DLOCK_EVENT_SEM_TAKE ||
+                                    call->kind == DLOCK_EVENT_PERMIT_TAKE ||
+                                    call->kind == DLOCK_EVENT_LATCH_WAIT);
+}
+
+static void count_all(struct check *c)
+{
+    struct check_verdict *out = c->out;
+
+    out->calls = (int64_t)c->h->call_count;
+    for (size_t i = 0; i < c->h->call_count; i++)
+        out->unanswered += !check_is_answered(c, &c->h->calls[i]) ||
+                           c->h->calls[i].status == DLOCK_UNKNOWN;
+    for (size_t i = 0; i < c->h->call_count; i++)
+        out->holds += is_other_hold(c, &c->h->calls[i]);
+    for (size_t i = 0; i < c->h->mark_count; i++)
+        out->faults += c->h->marks[i].kind == DLOCK_EVENT_FAULT &&
+                       c->h->marks[i].detail != DLOCK_FAULT_IS_ARMED &&
+                       c->h->marks[i].detail != DLOCK_FAULT_HAS_ENDED;
+    for (size_t i = 0; i < c->hold_count; i++)
+        out->holds += !(c->holds[i].flaws & FLAW_NOBODY);
+}
+
+/* Locks have all properties but two, and what has one of these has no other. */
+static bool is_about(const struct check *c, size_t property)
+{
+    if (c->lock.only >= 0)
+        return (size_t)c->lock.only == property;
+    return property != CHECK_permits && property != CHECK_latch;
+}
+
+static void look_at_lock(struct check *c)
+{
+    for (size_t i = 0; i < CHECK_COUNT; i++) {
+        const struct property *property = &properties[i];
+
+        if (i == CHECK_orders || /* which is about no lock */
+            !is_about(c, i) ||
+            (property->caps != 0 && !(property->caps & c->lock.caps)))
+            continue;
+        if (c->options->only == 0 || c->options->only & 1u << i)
+            c->out->findings[i].is_claimed = true;
+        if (i != CHECK_kept)
+            property->look(c);
+    }
+}
+
+static void settle(struct check *c)
+{
+    struct check_verdict *out = c->out;
+
+    for (size_t i = 0; i < CHECK_COUNT; i++) {
+        struct check_finding *finding = &out->findings[i];
+
+        if (finding->count > 0 && c->has_holes && properties[i].needs == WHOLE) {
+            finding->valid = CHECK_UNKNOWN;
+            finding->why_unknown = "it cannot be told from a history with holes";
+        } else if (finding->count > 0) {
+            finding->valid = CHECK_INVALID;
+        } else if (finding->unsure > 0 ||
+                   (finding->is_claimed && finding->why_unknown != NULL)) {
+            finding->valid = CHECK_UNKNOWN;
+        }
+        if (finding->valid > out->valid) {
+            out->valid = finding->valid;
+            out->why_unknown = finding->why_unknown;
+        }
+    }
+    if (out->valid == CHECK_INVALID) {
+        out->why_unknown = NULL;
+    } else if (out->holds == 0) {
+        out->valid = CHECK_UNKNOWN;
+        out->why_unknown = "nobody was ever granted a lock";
+    } else if (c->has_holes) {
+        out->valid = CHECK_UNKNOWN;
+        out->why_unknown = c->h->damages[0];
+    } else if (out->overlap[0] != '\0') {
+        out->valid = CHECK_UNKNOWN;
+        out->why_unknown = out->overlap;
+    }
+}
+
+void check_judge(struct check *c, const struct history *h,
+                 const struct check_options *options, struct check_verdict *out)
+{
+    struct lock_cursor at = {0};
+
+    begin(c, h, options, out);
+    check_build(c);
+    count_all(c);
+    while (check_next_lock(c, &at)) {
+        out->names += c->lock.call_count > 0;
+        /* `kept` first: it cuts short the holds that are known to be lost. */
+        check_kept(c);
+        look_at_lock(c);
+    }
+    c->lock.is_confused = false;
+    if (options->only == 0 || options->only & 1u << CHECK_orders)
+        check_orders(c);
+    settle(c);
+}
+
+const char *check_property_name(size_t property)
+{
+    return property < CHECK_COUNT ? properties[property].name : NULL;
+}
+
+const char *check_property_text(size_t property)
+{
+    return properties[property].text;
+}
+
+const char *check_valid_name(enum check_valid valid)
+{
+    static const char *const names[] = {"valid", "unknown", "invalid"};
+
+    return names[valid];
+}
+
+int check_exit_code(enum check_valid valid)
+{
+    static const int codes[] = {0, 2, 1};
+
+    return codes[valid];
+}

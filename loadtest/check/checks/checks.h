@@ -1,0 +1,177 @@
+/* SPDX-License-Identifier: MIT */
+/* checks.h -- what the files of checks/ share: the holds of every lock, in order. */
+#ifndef LOADTEST_CHECK_CHECKS_CHECKS_H
+#define LOADTEST_CHECK_CHECKS_CHECKS_H
+
+#include "loadtest/check/check.h"
+
+enum { NO_CALL = -1 };
+
+/* What went wrong with a hold while it was put together. */
+enum hold_flaw {
+    FLAW_LEVEL = 1 << 0,  /* entered again at the wrong level                     */
+    FLAW_FENCE = 1 << 1,  /* entered again with another fence                     */
+    FLAW_ZOMBIE = 1 << 2, /* found there after its release was answered           */
+    FLAW_NOBODY = 1 << 3, /* released or renewed by one who was never granted it  */
+    FLAW_TIED = 1 << 4,   /* found there at the instant its release was answered  */
+    FLAW_AGAIN = 1 << 5,  /* granted anew while its owner surely had it           */
+};
+
+struct hold {
+    uint32_t process, name;
+    uint64_t owner;
+    int mode;
+    unsigned flaws;
+    int depth;           /* while being put together                              */
+    int unsure_releases; /* the same: of levels, and without an answer            */
+    bool is_spent;       /* the same: lost or abandoned                           */
+    bool is_doubtful;    /* nobody knows until when it was renewed                */
+    uint64_t fence;
+    int64_t call;        /* index of the acquire                                  */
+    int64_t release;     /* of the release of the last level; NO_CALL             */
+    int64_t flawed_by;   /* of the call that shows a flaw, or the loss            */
+    int64_t invoke_ns, granted_ns;
+    int64_t promised_ns; /* the last deadline                                     */
+    int64_t leased_ns;   /* the deadline without renewals that came too late      */
+    int64_t believed_ns; /* the same, or until its owner had to know better       */
+    int64_t seen_ns;     /* the store surely knew it when this call was sent      */
+    int64_t active_ns;   /* the last call that its owner itself made for it       */
+    int64_t kept_ns;
+    int64_t worked_ns;
+    int64_t gone_ns;     /* it surely was no longer there; HISTORY_NEVER          */
+    int64_t lost_ns;     /* the first answer that it is lost; HISTORY_NEVER       */
+    int64_t earlier;     /* the acquire of the hold that FLAW_AGAIN is about      */
+    int64_t earlier_ns;  /* and until when that was kept                          */
+};
+
+/* An acquire that was answered busy or timeout. */
+struct refusal {
+    uint32_t name;
+    int64_t call;
+    int64_t from_ns;     /* from here on the owner itself held nothing            */
+    bool is_own;         /* its owner surely held it all the while                */
+};
+
+/* One lock: where its holds, refusals and calls are. */
+struct lock_view {
+    uint32_t name;
+    unsigned caps;       /* what all of its systems claim                         */
+    bool has_shared;
+    int only;            /* the property of what is no lock; -1: it is one        */
+    bool is_confused;    /* an owner's calls overlap: then holds cannot be told apart */
+    struct hold *holds;  /* in the order in which they were granted               */
+    size_t hold_count;
+    struct refusal *refusals; /* in the order in which they were asked for        */
+    size_t refusal_count;
+    const uint32_t *calls;    /* indices, in the order of time                    */
+    size_t call_count;
+    const uint32_t *marks;    /* indices of WAIT, WAKE and LOST, by owner and then in
+                               * the order of time                                */
+    size_t mark_count;
+};
+
+struct check {
+    const struct history *h;
+    const struct check_options *options;
+    struct check_verdict *out;
+    int64_t end_ns;      /* what comes later is not looked at                     */
+    bool has_holes;
+    uint32_t *by_name, *by_owner; /* indices of calls                             */
+    size_t call_room;
+    bool *is_confused;   /* by name: see lock_view                                */
+    size_t name_room;
+    struct hold *holds;
+    size_t hold_count, hold_room;
+    struct refusal *refusals;
+    size_t refusal_count, refusal_room;
+    struct lock_view lock; /* the one being looked at                             */
+    uint32_t *marks;       /* indices of the marks that have a lock, by lock      */
+    size_t mark_count, mark_room;
+    uint32_t *faults;      /* indices of the faults                               */
+    size_t fault_count, fault_room;
+    int64_t first_fault_ns; /* when the first began; HISTORY_NEVER                */
+    int64_t last_fault_ns; /* when the last ended; 0                              */
+    int64_t explained_count; /* violations whose cause was looked for              */
+    int64_t cause;         /* the call that check_explain() found to blame        */
+    uint32_t *ghosts;      /* scratch: which of the lock's calls may have happened  */
+    size_t ghost_count, ghost_room;
+    int64_t *times;        /* scratch: pairs of them                              */
+    size_t time_room;
+};
+
+/* Is the call one that has an answer worth anything: given before the end? */
+bool check_is_answered(const struct check *c, const struct history_call *call);
+bool check_is_ok(const struct check *c, const struct history_call *call);
+
+/* Had its lease ended when its owner heard of the grant?  Then the store had it for some
+ * time between the asking and the end of the lease, and nobody else can say when. */
+bool check_is_heard_late(const struct hold *hold);
+
+/* Put together the holds and refusals of every lock. */
+void check_build(struct check *c);
+/* Let those who were told of a loss believe no longer; before check_sort_holds(). */
+void check_apply_losses(struct check *c);
+void check_sort_calls(struct check *c);
+void check_sort_holds(struct check *c);
+void check_sort_marks(struct check *c);
+
+/* `memory`; ends the program if it is NULL. */
+void *check_need(void *memory);
+
+/* Where the next lock begins. */
+struct lock_cursor {
+    size_t hold_at, refusal_at, call_at, mark_at;
+};
+
+/* Set c->lock to the next one; false: there was none after it. */
+bool check_next_lock(struct check *c, struct lock_cursor *at);
+
+/* A violation was found; a and b are indices of calls, or NO_CALL. */
+void check_violation(struct check *c, enum check_property property, int assumption,
+                     int64_t a, int64_t b, int64_t from_ns, int64_t to_ns,
+                     const char *fmt, ...) __attribute__((format(printf, 8, 9)));
+
+/* Nobody can tell whether the property was violated; `why` outlives the verdict.  A tie is
+ * such a case: see check_order(). */
+void check_unsure(struct check *c, enum check_property property, const char *why);
+
+/* Which of two events came first?  Two of the same instant may have come in either order,
+ * so that neither a violation nor its absence follows from it.  Calls of one owner are no
+ * such case: they come one after the other.  Nor is the end of a lease, which is over at
+ * its own instant. */
+enum check_order { CHECK_BEFORE, CHECK_TIED, CHECK_AFTER };
+enum check_order check_order(int64_t a_ns, int64_t b_ns);
+extern const char check_tie[]; /* why a tie is unsure */
+
+/* Which assumption was broken between from_ns and until_ns, when `early` ended too soon
+ * or the next came too soon: a fault that was going on, else what the calls show.
+ * `early` may be NULL.  A call that is to blame becomes the cause of the next violation. */
+int check_explain(struct check *c, const struct hold *early, int64_t from_ns,
+                  int64_t until_ns, bool is_promised);
+
+/* May the store have a hold back at `at_ns` that was released?  A replica that was behind,
+ * and is the master now, has it for as long as its lease runs. */
+bool check_may_be_back(const struct check *c, int64_t at_ns);
+
+/* When the last request of the acquire was sent, as far as is known. */
+int64_t check_sent_ns(const struct check *c, const struct hold *hold);
+
+/* The lock's marks of one owner from `from_ns` on, up to and with the first WAIT.  Answers
+ * how many there are from *first on. */
+size_t check_marks_of(const struct check *c, uint32_t process, uint64_t owner,
+                      int64_t from_ns, const uint32_t **first);
+
+/* The two added up; HISTORY_NEVER if either is, or if it comes later than any time. */
+int64_t check_plus(int64_t at_ns, int64_t more_ns);
+
+/* Room for `count` in c->ghosts. */
+void check_need_ghosts(struct check *c, size_t count);
+
+/* Room for `count` times in c->times. */
+void check_need_times(struct check *c, size_t count);
+
+#define CHECK(name, caps, whole, text) void check_##name(struct check *c);
+#include "loadtest/check/checks.def"
+#undef CHECK
+
+#endif /* LOADTEST_CHECK_CHECKS_CHECKS_H */

@@ -1,0 +1,136 @@
+/* SPDX-License-Identifier: MIT */
+/* fairness.c -- who asked after another had begun to wait is served after it.
+ *
+ * A waiter is in the queue once its first refusal is recorded, and until it is granted the
+ * lock or its time to wait is over.  Who asks earlier than its first refusal may have come
+ * first. */
+#include <stdlib.h>
+
+#include "loadtest/check/checks/checks.h"
+
+/* When the owner who made this call was in the queue for sure; HISTORY_NEVER: it never
+ * waited. */
+static int64_t queued_ns(const struct check *c, const struct history_call *call)
+{
+    const uint32_t *first;
+    size_t count = check_marks_of(c, call->process, call->owner, call->invoke_ns, &first);
+    const struct history_mark *mark;
+
+    if (count == 0)
+        return HISTORY_NEVER;
+    mark = &c->h->marks[first[count - 1]];
+    return mark->kind == DLOCK_EVENT_WAIT && mark->at_ns <= call->answer_ns
+               ? mark->at_ns
+               : HISTORY_NEVER;
+}
+
+/* ---- those that were served, the last first ---- */
+
+/* `hold` was served before `first`, which was in the queue at first_ns. */
+static void compare(struct check *c, const struct hold *hold, const struct hold *first,
+                    int64_t first_ns)
+{
+    switch (check_order(first_ns, hold->invoke_ns)) {
+    case CHECK_BEFORE:
+        check_violation(c, CHECK_fairness,
+                        check_explain(c, first, first->invoke_ns, hold->granted_ns, true),
+                        first->call, hold->call, first_ns, first->granted_ns,
+                        "waited, and one that came later was served first");
+        break;
+    case CHECK_TIED:
+        check_unsure(c, CHECK_fairness, check_tie);
+        break;
+    case CHECK_AFTER:
+        break;
+    }
+}
+
+static void look_at_served(struct check *c)
+{
+    const struct hold *first = NULL; /* to wait, of all that were served later */
+    int64_t first_ns = HISTORY_NEVER;
+
+    for (size_t i = c->lock.hold_count; i-- > 0;) {
+        const struct hold *hold = &c->lock.holds[i];
+        int64_t at_ns;
+
+        if (hold->flaws & FLAW_NOBODY)
+            continue;
+        at_ns = queued_ns(c, &c->h->calls[hold->call]);
+        c->out->findings[CHECK_fairness].looked++;
+        if (first != NULL)
+            compare(c, hold, first, first_ns);
+        if (at_ns < first_ns) {
+            first_ns = at_ns;
+            first = hold;
+        }
+    }
+}
+
+/* ---- those that gave up ---- */
+
+/* Of the holds granted so far, the one that was asked for last: its index, by how many
+ * were granted.  In c->times. */
+static void gather_latest(struct check *c)
+{
+    int64_t latest = NO_CALL;
+
+    check_need_times(c, c->lock.hold_count + 1);
+    for (size_t i = 0; i < c->lock.hold_count; i++) {
+        const struct hold *hold = &c->lock.holds[i];
+
+        c->times[i] = latest;
+        if (!(hold->flaws & FLAW_NOBODY) &&
+            (latest == NO_CALL || hold->invoke_ns >= c->lock.holds[latest].invoke_ns))
+            latest = (int64_t)i;
+    }
+    c->times[c->lock.hold_count] = latest;
+}
+
+/* How many holds were granted before that instant? */
+static size_t granted_before(const struct check *c, int64_t at_ns)
+{
+    size_t low = 0, high = c->lock.hold_count;
+
+    while (low < high) {
+        size_t middle = (low + high) / 2;
+
+        if (c->lock.holds[middle].granted_ns < at_ns)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+static void look_at_leaver(struct check *c, const struct refusal *refusal)
+{
+    const struct history_call *call = &c->h->calls[refusal->call];
+    int64_t from_ns = queued_ns(c, call), to_ns = call->answer_ns, latest;
+    const struct hold *hold;
+
+    if (call->wait_ns == 0 || from_ns == HISTORY_NEVER)
+        return;
+    if (call->wait_ns > 0 && call->invoke_ns + call->wait_ns < to_ns)
+        to_ns = call->invoke_ns + call->wait_ns;
+    c->out->findings[CHECK_fairness].looked++;
+    latest = c->times[granted_before(c, to_ns)];
+    hold = latest != NO_CALL ? &c->lock.holds[latest] : NULL;
+    if (hold == NULL || (hold->process == call->process && hold->owner == call->owner))
+        return;
+    if (check_order(from_ns, hold->invoke_ns) == CHECK_BEFORE)
+        check_violation(c, CHECK_fairness,
+                        check_explain(c, hold, call->invoke_ns, hold->granted_ns, true),
+                        refusal->call, hold->call, from_ns, to_ns,
+                        "waited and gave up, and one that came later was served before");
+    else if (check_order(from_ns, hold->invoke_ns) == CHECK_TIED)
+        check_unsure(c, CHECK_fairness, check_tie);
+}
+
+void check_fairness(struct check *c)
+{
+    look_at_served(c);
+    gather_latest(c);
+    for (size_t i = 0; i < c->lock.refusal_count; i++)
+        look_at_leaver(c, &c->lock.refusals[i]);
+}

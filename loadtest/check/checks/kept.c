@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: MIT */
+/* kept.c -- nobody is told that a lock is lost which it was promised. */
+#include "loadtest/check/checks/checks.h"
+
+void check_kept(struct check *c)
+{
+    for (size_t i = 0; i < c->lock.hold_count; i++) {
+        struct hold *hold = &c->lock.holds[i];
+
+        c->out->findings[CHECK_kept].looked++;
+        if (hold->kept_ns <= hold->lost_ns)
+            continue;
+        check_violation(c, CHECK_kept,
+                        check_explain(c, hold, check_sent_ns(c, hold), hold->lost_ns,
+                                      true),
+                        hold->call, hold->flawed_by, hold->invoke_ns, hold->lost_ns,
+                        "lost although its lease had not ended");
+        hold->kept_ns = hold->lost_ns;
+    }
+}

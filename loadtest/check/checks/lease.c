@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: MIT */
+/* lease.c -- who works on after the lease must not meet the next holder.
+ *
+ * The lock did as it promised; what the lease stands on did not.  That two worked at
+ * the same time is what the orders suffer from all the same. */
+#include "loadtest/check/checks/latest.h"
+
+static int64_t least(int64_t a, int64_t b)
+{
+    return a < b ? a : b;
+}
+
+/* `early` worked on until `late` had the lock; or that one's lease was over before it
+ * heard of it, and it went to work beside `early`. */
+static void report(struct check *c, const struct hold *early, const struct hold *late)
+{
+    const struct hold *over = check_is_heard_late(late) ? late : early;
+
+    check_violation(c, CHECK_lease,
+                    check_explain(c, over, over->invoke_ns, late->granted_ns, false),
+                    early->call, late->call, early->invoke_ns,
+                    least(early->worked_ns, late->worked_ns),
+                    "worked on after its lease, and another came in");
+}
+
+static void compare(struct check *c, const struct latest_of *of, const struct hold *late)
+{
+    const struct hold *early = of->hold;
+
+    if (!of->is_there || latest_is_of(of, late->process, late->owner) ||
+        (early->kept_ns > late->granted_ns && !check_is_heard_late(late)))
+        return;
+    switch (check_order(late->granted_ns, early->worked_ns)) {
+    case CHECK_BEFORE:
+        report(c, early, late);
+        break;
+    case CHECK_TIED:
+        if (early->worked_ns > early->kept_ns)
+            check_unsure(c, CHECK_lease, check_tie);
+        break;
+    case CHECK_AFTER:
+        break;
+    }
+}
+
+void check_lease(struct check *c)
+{
+    struct latest worked[2] = {0}; /* by mode: those that worked longest */
+
+    for (size_t i = 0; i < c->lock.hold_count; i++) {
+        const struct hold *hold = &c->lock.holds[i];
+
+        if (hold->flaws & FLAW_NOBODY)
+            continue;
+        c->out->findings[CHECK_lease].looked++;
+        for (int mode = 0; mode < 2; mode++) {
+            if (mode == DLOCK_MODE_SHARED && hold->mode == DLOCK_MODE_SHARED)
+                continue;
+            compare(c, &worked[mode].best, hold);
+            compare(c, &worked[mode].second, hold);
+        }
+        latest_see_hold(&worked[hold->mode], hold, hold->worked_ns);
+    }
+}

@@ -1,0 +1,173 @@
+/* SPDX-License-Identifier: MIT */
+/* liveness.c -- after the last fault nobody stays outside a lock that is free.
+ *
+ * A lock is surely free when no hold and no acquire without an answer can still be in
+ * the store: after the answer to its release, or once its lease and some slack are
+ * over.  From there on a waiter may overlook it for as long as options->patience_ns. */
+#include <stdlib.h>
+
+#include "loadtest/check/checks/checks.h"
+
+enum { FAIR_PLACE_LEASES = 2 }; /* a place in a queue may outlast who asked for it */
+
+static int64_t greatest(int64_t a, int64_t b)
+{
+    return a > b ? a : b;
+}
+
+static int64_t end_of_hold(const struct check *c, const struct hold *hold)
+{
+    const struct history_process *process = &c->h->processes[hold->process];
+
+    if (hold->gone_ns != HISTORY_NEVER)
+        return hold->gone_ns;
+    if (!(process->caps & DLOCK_CAP_EXPIRES))
+        return check_plus(greatest(process->last_ns, hold->kept_ns), c->options->slack_ns);
+    return check_plus(greatest(hold->promised_ns, hold->granted_ns + process->lease_ns),
+                c->options->slack_ns);
+}
+
+/* Until when may a call that was not granted have left something in the store? */
+static int64_t end_of_call(const struct check *c, const struct history_call *call)
+{
+    const struct history_process *process = &c->h->processes[call->process];
+    bool is_answered = check_is_answered(c, call);
+    bool is_unsure = !is_answered || call->status == DLOCK_UNKNOWN ||
+                     call->status == DLOCK_PROTOCOL || call->status == DLOCK_CANCELLED;
+    int64_t end_ns = is_answered ? call->answer_ns : process->last_ns;
+
+    if (process->caps & DLOCK_CAP_FAIR)
+        return check_plus(end_ns,
+                    FAIR_PLACE_LEASES * process->lease_ns + c->options->slack_ns);
+    return is_unsure ? check_plus(end_ns, process->lease_ns + c->options->slack_ns) : 0;
+}
+
+static int compare_pairs(const void *left, const void *right)
+{
+    const int64_t *a = left, *b = right;
+
+    return (a[0] > b[0]) - (a[0] < b[0]);
+}
+
+/* Join pairs between which nobody can wait for too long.  The others stay: then as many are
+ * left as there are findings to be.  Answers how many. */
+static size_t merge(struct check *c, size_t count)
+{
+    size_t last = 0;
+
+    if (count == 0)
+        return 0;
+    for (size_t i = 1; i < count; i++) {
+        int64_t *end_ns = &c->times[2 * last + 1];
+
+        if (c->times[2 * i] <= check_plus(*end_ns, c->options->patience_ns)) {
+            *end_ns = greatest(*end_ns, c->times[2 * i + 1]);
+        } else {
+            last++;
+            c->times[2 * last] = c->times[2 * i];
+            c->times[2 * last + 1] = greatest(c->times[2 * i + 1], *end_ns);
+        }
+    }
+    return last + 1;
+}
+
+/* Fill c->times with when somebody may have held the lock.  Answers how many pairs. */
+static size_t gather(struct check *c)
+{
+    size_t count = 0;
+
+    check_need_times(c, 2 * (c->lock.hold_count + c->lock.call_count + 1));
+    for (size_t i = 0; i < c->lock.hold_count; i++) {
+        const struct hold *hold = &c->lock.holds[i];
+        const struct history_call *call = &c->h->calls[hold->call];
+
+        if (hold->flaws & FLAW_NOBODY)
+            continue;
+        c->times[2 * count] = call->sent_ns > 0 ? call->sent_ns : hold->granted_ns;
+        c->times[2 * count++ + 1] = end_of_hold(c, hold);
+    }
+    for (size_t i = 0; i < c->lock.call_count; i++) {
+        const struct history_call *call = &c->h->calls[c->lock.calls[i]];
+
+        if (call->kind != DLOCK_EVENT_ACQUIRE || check_is_ok(c, call) ||
+            end_of_call(c, call) == 0)
+            continue;
+        c->times[2 * count] = call->invoke_ns;
+        c->times[2 * count++ + 1] = end_of_call(c, call);
+    }
+    if (count > 1)
+        qsort(c->times, count, 2 * sizeof(*c->times), compare_pairs);
+    return merge(c, count);
+}
+
+/* The longest time before to_ns in which nobody can have held the lock.  A stretch that
+ * goes on at from_ns counts since it began, but not since before floor_ns. */
+static int64_t longest_free(const struct check *c, size_t count, int64_t from_ns,
+                            int64_t to_ns, int64_t floor_ns)
+{
+    size_t low = 0, high = count;
+    int64_t longest_ns = 0, free_ns = from_ns;
+
+    while (low < high) { /* the first pair that begins after from_ns */
+        size_t middle = (low + high) / 2;
+
+        if (c->times[2 * middle] <= from_ns)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    if (low > 0)
+        free_ns = greatest(floor_ns, c->times[2 * low - 1]);
+    else if (floor_ns > 0)
+        free_ns = floor_ns;
+    for (; low < count && c->times[2 * low] < to_ns; low++) {
+        longest_ns = greatest(longest_ns, c->times[2 * low] - free_ns);
+        free_ns = greatest(free_ns, c->times[2 * low + 1]);
+    }
+    return free_ns < to_ns ? greatest(longest_ns, to_ns - free_ns) : longest_ns;
+}
+
+static void look_at(struct check *c, const struct history_call *call, size_t count,
+                    int64_t calm_ns)
+{
+    bool waits = call->wait_ns != 0;
+    bool is_refused = check_is_answered(c, call) && (call->status == DLOCK_BUSY ||
+                                                     call->status == DLOCK_TIMEOUT);
+    int64_t from_ns = greatest(call->invoke_ns, calm_ns);
+    int64_t to_ns = call->answer_ns;
+    int64_t free_ns;
+
+    if (!check_is_answered(c, call))
+        to_ns = c->h->processes[call->process].last_ns;
+    if (check_is_ok(c, call) && call->sent_ns > 0)
+        to_ns = call->sent_ns;
+    if (to_ns <= from_ns || (!waits && !is_refused))
+        return;
+    c->out->findings[CHECK_liveness].looked++;
+    free_ns = longest_free(c, count, from_ns, to_ns, waits ? from_ns : calm_ns);
+    if (free_ns > c->options->patience_ns)
+        check_violation(c, CHECK_liveness, DLOCK_ASSUMES_NONE, call - c->h->calls,
+                        NO_CALL, from_ns, to_ns,
+                        "kept outside for %.3f ms while nobody can have held it",
+                        (double)free_ns / 1e6);
+}
+
+void check_liveness(struct check *c)
+{
+    int64_t calm_ns = c->last_fault_ns;
+    size_t count = gather(c);
+    bool has_spoken = calm_ns == 0;
+
+    for (size_t i = 0; i < c->lock.call_count; i++) {
+        const struct history_call *call = &c->h->calls[c->lock.calls[i]];
+
+        if (call->kind != DLOCK_EVENT_ACQUIRE || call->invoke_ns >= c->end_ns)
+            continue;
+        has_spoken = has_spoken || (check_is_answered(c, call) &&
+                                    call->answer_ns > calm_ns);
+        look_at(c, call, count, calm_ns);
+    }
+    if (!has_spoken)
+        c->out->findings[CHECK_liveness].why_unknown =
+            "nobody asked for a lock after the last fault";
+}

@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: MIT */
+/* ownership.c -- only what one holds can be released or renewed.  The rest of it, that
+ * nobody else had it meanwhile, is found in exclusion.c. */
+#include "loadtest/check/checks/checks.h"
+
+void check_ownership(struct check *c)
+{
+    for (size_t i = 0; i < c->lock.hold_count; i++) {
+        const struct hold *hold = &c->lock.holds[i];
+        const struct history_call *call;
+
+        c->out->findings[CHECK_ownership].looked++;
+        if (hold->flaws & FLAW_TIED)
+            check_unsure(c, CHECK_ownership, check_tie);
+        if (!(hold->flaws & (FLAW_ZOMBIE | FLAW_NOBODY)))
+            continue;
+        call = &c->h->calls[hold->flawed_by];
+        check_violation(c, CHECK_ownership, DLOCK_ASSUMES_LOCK, hold->call,
+                        hold->flawed_by, hold->invoke_ns, call->answer_ns,
+                        hold->flaws & FLAW_ZOMBIE
+                            ? "found there after its release was answered"
+                            : "released or renewed by one who was never granted it");
+    }
+}

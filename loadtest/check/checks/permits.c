@@ -1,0 +1,255 @@
+/* SPDX-License-Identifier: MIT */
+/* permits.c -- semaphores, and permits that end.
+ *
+ * What was surely taken at an instant is never more than there can have been: a taking
+ * counts from its answer on, a giving back from its call on, and so does the making of
+ * permits.  No more is given back than may have been taken.  Who is refused without waiting
+ * is refused because too few can have been left.  That a permit has an end is in
+ * check_permit_ids.c. */
+#include <inttypes.h>
+#include <stdlib.h>
+
+#include "loadtest/check/checks/permits.h"
+
+static bool is_unsure(const struct check *c, const struct history_call *call)
+{
+    return !check_is_answered(c, call) || call->status == DLOCK_UNKNOWN ||
+           call->status == DLOCK_PROTOCOL;
+}
+
+bool permits_may_be_done(const struct check *c, const struct history_call *call)
+{
+    return check_is_ok(c, call) || is_unsure(c, call);
+}
+
+static int by_time(const void *left, const void *right)
+{
+    const struct permits_step *a = left, *b = right;
+
+    if (a->at_ns != b->at_ns)
+        return a->at_ns < b->at_ns ? -1 : 1;
+    if ((a->delta > 0) != (b->delta > 0))
+        return a->delta > 0 ? 1 : -1; /* what allows comes before what needs it */
+    return (a->call > b->call) - (a->call < b->call);
+}
+
+void permits_add_step(struct permits_steps *s, int64_t at_ns, int64_t delta, int64_t call,
+                      bool is_end)
+{
+    if (s->count == s->room) {
+        s->room = s->room * 2 + 64;
+        s->steps = check_need(realloc(s->steps, s->room * sizeof(*s->steps)));
+    }
+    s->steps[s->count++] = (struct permits_step){at_ns, delta, call, is_end};
+}
+
+/* Walk through the steps: what is needed is never more than what allows it. */
+static void walk(struct check *c, struct permits_steps *s, const char *what)
+{
+    int64_t sum = 0, allowed_now = 0, last = NO_CALL, now_ns = -1;
+
+    if (s->count > 1)
+        qsort(s->steps, s->count, sizeof(*s->steps), by_time);
+    for (size_t i = 0; i < s->count; i++) {
+        const struct permits_step *step = &s->steps[i];
+        const struct history_call *call = &c->h->calls[step->call];
+
+        if (check_order(now_ns, step->at_ns) != CHECK_TIED)
+            allowed_now = 0;
+        now_ns = step->at_ns;
+        sum += step->delta;
+        if (step->delta <= 0) {
+            allowed_now -= step->is_end ? 0 : step->delta;
+            continue;
+        }
+        if (sum > 0)
+            check_violation(c, CHECK_permits, DLOCK_ASSUMES_LOCK, last, step->call,
+                            last != NO_CALL ? c->h->calls[last].invoke_ns
+                                            : call->invoke_ns,
+                            step->at_ns, "%" PRId64 " %s", sum, what);
+        else if (sum + allowed_now > 0)
+            check_unsure(c, CHECK_permits, check_tie);
+        last = step->call;
+    }
+}
+
+/* ---- never more than there are ---- */
+
+static void add_semaphore(struct check *c, struct permits_steps *s, int64_t index)
+{
+    const struct history_call *call = &c->h->calls[index];
+    int64_t count = (int64_t)(call->fence & INT32_MAX);
+
+    switch (call->kind) {
+    case DLOCK_EVENT_SEM_SET:
+    case DLOCK_EVENT_SEM_ADD:
+    case DLOCK_EVENT_SEM_GIVE:
+        if (permits_may_be_done(c, call))
+            permits_add_step(s, call->invoke_ns, -count, index, false);
+        break;
+    case DLOCK_EVENT_SEM_TAKE:
+    case DLOCK_EVENT_SEM_DRAIN:
+        if (check_is_ok(c, call))
+            permits_add_step(s, call->answer_ns, count, index, false);
+        break;
+    default:
+        break;
+    }
+}
+
+/* Was it made in this run?  Else nobody knows of how many. */
+static bool is_made(const struct check *c)
+{
+    for (size_t i = 0; i < c->lock.call_count; i++) {
+        const struct history_call *call = &c->h->calls[c->lock.calls[i]];
+
+        if (call->kind == DLOCK_EVENT_SEM_SET && permits_may_be_done(c, call))
+            return true;
+    }
+    return false;
+}
+
+static void look_at_count(struct check *c)
+{
+    struct permits_steps steps = {0};
+
+    for (size_t i = 0; i < c->lock.call_count; i++)
+        add_semaphore(c, &steps, c->lock.calls[i]);
+    permits_add_holders(c, &steps);
+    if (is_made(c))
+        walk(c, &steps, "more were held than there are");
+    else if (steps.count > 0)
+        c->out->findings[CHECK_permits].why_unknown =
+            "how many permits there are was set before this run";
+    free(steps.steps);
+}
+
+/* ---- no more is given back than was taken ---- */
+
+static void look_at_giving(struct check *c)
+{
+    struct permits_steps steps = {0};
+
+    for (size_t i = 0; i < c->lock.call_count; i++) {
+        uint32_t index = c->lock.calls[i];
+        const struct history_call *call = &c->h->calls[index];
+        int64_t count = (int64_t)(call->fence & INT32_MAX);
+
+        if (call->kind == DLOCK_EVENT_SEM_GIVE && check_is_ok(c, call))
+            permits_add_step(&steps, call->answer_ns, count, index, false);
+        else if (call->kind == DLOCK_EVENT_SEM_TAKE && permits_may_be_done(c, call))
+            permits_add_step(&steps, call->invoke_ns, -count, index, false);
+        else if (call->kind == DLOCK_EVENT_SEM_DRAIN && permits_may_be_done(c, call))
+            permits_add_step(&steps, call->invoke_ns,
+                             check_is_ok(c, call) ? -count : -(int64_t)INT32_MAX, index,
+                             false);
+    }
+    walk(c, &steps, "more were given back than had been taken");
+    free(steps.steps);
+}
+
+/* ---- who is refused ---- */
+
+/* How much of these was begun until then, or ended before?  They are in the order of
+ * time. */
+static int64_t sum_until(const struct permits_steps *s, int64_t at_ns, bool is_inclusive)
+{
+    size_t low = 0, high = s->count;
+
+    while (low < high) {
+        size_t middle = (low + high) / 2;
+        enum check_order order = check_order(s->steps[middle].at_ns, at_ns);
+
+        if (order == CHECK_BEFORE || (order == CHECK_TIED && is_inclusive))
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low > 0 ? s->steps[low - 1].delta : 0;
+}
+
+/* From each step's delta to the sum of all up to it. */
+static void sum_up(struct permits_steps *s)
+{
+    if (s->count > 1)
+        qsort(s->steps, s->count, sizeof(*s->steps), by_time);
+    for (size_t i = 1; i < s->count; i++)
+        s->steps[i].delta += s->steps[i - 1].delta;
+}
+
+static void look_at_refusal(struct check *c, int64_t index,
+                            const struct permits_steps *taken,
+                            const struct permits_steps *given)
+{
+    const struct history_call *call = &c->h->calls[index];
+    int64_t asked = call->kind == DLOCK_EVENT_PERMIT_TAKE
+                        ? 1 : (int64_t)(call->fence & INT32_MAX);
+    int64_t most = sum_until(taken, call->answer_ns, true);
+    int64_t least = sum_until(taken, call->answer_ns, false);
+
+    if (sum_until(given, call->invoke_ns, false) - most >= asked)
+        check_violation(c, CHECK_permits, DLOCK_ASSUMES_LOCK, index, NO_CALL,
+                        call->invoke_ns, call->answer_ns,
+                        "refused although enough permits were left");
+    else if (sum_until(given, call->invoke_ns, true) - least >= asked)
+        check_unsure(c, CHECK_permits, check_tie);
+}
+
+static void add_to_refuse(struct check *c, int64_t index, struct permits_steps *taken,
+                          struct permits_steps *given)
+{
+    const struct history_call *call = &c->h->calls[index];
+    int64_t count = (int64_t)(call->fence & INT32_MAX);
+
+    switch (call->kind) {
+    case DLOCK_EVENT_SEM_ADD:
+    case DLOCK_EVENT_SEM_SET:
+    case DLOCK_EVENT_SEM_GIVE:
+        if (count == 0) /* some were taken away */
+            permits_add_step(taken, call->invoke_ns, INT32_MAX, index, false);
+        if (check_is_ok(c, call))
+            permits_add_step(given, call->answer_ns, count, index, false);
+        break;
+    case DLOCK_EVENT_SEM_TAKE:
+        if (permits_may_be_done(c, call))
+            permits_add_step(taken, call->invoke_ns, count, index, false);
+        break;
+    case DLOCK_EVENT_SEM_DRAIN:
+        if (permits_may_be_done(c, call))
+            permits_add_step(taken, call->invoke_ns,
+                             check_is_ok(c, call) ? count : INT32_MAX, index, false);
+        break;
+    default:
+        break;
+    }
+}
+
+static void look_at_refusals(struct check *c)
+{
+    struct permits_steps taken = {0}, given = {0};
+
+    for (size_t i = 0; i < c->lock.call_count; i++)
+        add_to_refuse(c, c->lock.calls[i], &taken, &given);
+    permits_add_possible(c, &taken, &given);
+    sum_up(&taken);
+    sum_up(&given);
+    for (size_t i = 0; i < c->lock.call_count; i++) {
+        const struct history_call *call = &c->h->calls[c->lock.calls[i]];
+
+        if ((call->kind == DLOCK_EVENT_SEM_TAKE || call->kind == DLOCK_EVENT_PERMIT_TAKE) &&
+            check_is_answered(c, call) && call->status == DLOCK_BUSY &&
+            call->wait_ns == 0 && call->deadline_ns == 0)
+            look_at_refusal(c, c->lock.calls[i], &taken, &given);
+    }
+    free(taken.steps);
+    free(given.steps);
+}
+
+void check_permits(struct check *c)
+{
+    c->out->findings[CHECK_permits].looked += (int64_t)c->lock.call_count;
+    look_at_count(c);
+    look_at_giving(c);
+    look_at_refusals(c);
+    permits_look_at_ids(c);
+}

@@ -1,0 +1,398 @@
+/* SPDX-License-Identifier: MIT */
+/* refusal.c -- who is refused is refused for somebody's sake.
+ *
+ * Who heard of a grant when its lease was over was not refused at all.  A refusal is
+ * explained by
+ *
+ *     a hold that may not have ended yet: one without an answer to its release may last to
+ *     the end of its lease and some slack, unless another was granted the lock since;
+ *
+ *     an acquire that went on at the same time and was granted: the store may have granted
+ *     it before the refusal, unless others had the lock in between.  Locks on several nodes
+ *     refuse both of two that come at once, so there any acquire that went on at the same
+ *     time will do;
+ *
+ *     an acquire without an answer, which may have happened later than it was called, and
+ *     lasts for a lease.  It happens at most once, so it explains the refusals of one lease
+ *     between two exclusive holds, and no others.  A wait that was refused may have had an
+ *     attempt without an answer, if a fault had been made by then.
+ *
+ * Fair locks refuse for the sake of who waits, so they are not judged. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "loadtest/check/checks/latest.h"
+
+/* Where the sweep over one lock is. */
+struct sweep {
+    struct latest acquires; /* the answers of all, where nodes vote                     */
+    struct latest gone[2];  /* when those that were granted surely are gone: by mode    */
+    size_t hold_at;         /* the first that was granted later                         */
+    const struct hold *last;
+    bool is_quorum;
+    int64_t ghost_lease_ns; /* how long an acquire without an answer may hold           */
+    int64_t ghost_end_ns;   /* none of them holds after that                            */
+    size_t ghosts_used;     /* up to the last exclusive hold                            */
+    size_t ghosts_here;     /* since then                                               */
+    int64_t ghost_until_ns; /* until when the last of these explains refusals           */
+    int64_t gap_first_ns;   /* the first answer among the refusals that need another    */
+    int64_t gap_call;       /* NO_CALL: none does                                       */
+};
+
+static const struct history_call *call_at(const struct check *c, size_t at)
+{
+    return &c->h->calls[c->lock.calls[at]];
+}
+
+static int64_t answer_of(const struct check *c, const struct history_call *call)
+{
+    return check_is_answered(c, call) ? call->answer_ns
+                                      : c->h->processes[call->process].last_ns;
+}
+
+static bool is_refused(const struct history_call *call)
+{
+    return call->status == DLOCK_BUSY || call->status == DLOCK_TIMEOUT;
+}
+
+/* Granted, and told when the lease was over. */
+static bool was_granted_too_late(const struct history_call *call)
+{
+    return call->deadline_ns > 0 && call->deadline_ns <= call->answer_ns;
+}
+
+/* May the acquire have happened although it was not granted? */
+static bool is_ghost(const struct check *c, const struct history_call *call)
+{
+    if (call->kind != DLOCK_EVENT_ACQUIRE || call->invoke_ns >= c->end_ns)
+        return false;
+    if (!check_is_answered(c, call) || call->status == DLOCK_UNKNOWN ||
+        call->status == DLOCK_PROTOCOL || call->status == DLOCK_CANCELLED)
+        return true;
+    return is_refused(call) && (was_granted_too_late(call) ||
+                                (call->wait_ns != 0 && c->first_fault_ns <= call->answer_ns));
+}
+
+/* ---- what is looked up: positions among the lock's calls ---- */
+
+/* Do nodes have to agree?  Then two who come at once may each have some of them. */
+static bool asks_nodes(const struct history_process *process)
+{
+    return (process->caps & DLOCK_CAP_QUORUM) || strcmp(process->variant, "multi") == 0;
+}
+
+static void gather(struct check *c, struct sweep *s)
+{
+    check_need_ghosts(c, c->lock.call_count);
+    c->ghost_count = 0;
+    for (size_t at = 0; at < c->lock.call_count; at++) {
+        const struct history_call *call = call_at(c, at);
+        unsigned caps = c->h->processes[call->process].caps;
+        int64_t lease_ns = call->lease_ns > 0 ? call->lease_ns
+                                              : c->h->processes[call->process].lease_ns;
+
+        s->is_quorum = s->is_quorum || asks_nodes(&c->h->processes[call->process]);
+        if (!is_ghost(c, call))
+            continue;
+        c->ghosts[c->ghost_count++] = (uint32_t)at;
+        if (!(caps & DLOCK_CAP_EXPIRES) || lease_ns == 0)
+            lease_ns = HISTORY_NEVER;
+        if (lease_ns > s->ghost_lease_ns)
+            s->ghost_lease_ns = lease_ns;
+        if (check_is_answered(c, call) || (caps & DLOCK_CAP_EXPIRES))
+            s->ghost_end_ns = HISTORY_NEVER;
+        else if (c->h->processes[call->process].last_ns > s->ghost_end_ns)
+            s->ghost_end_ns = c->h->processes[call->process].last_ns;
+    }
+    s->ghost_lease_ns = check_plus(s->ghost_lease_ns, c->options->slack_ns);
+    s->ghost_end_ns = check_plus(s->ghost_end_ns, c->options->slack_ns);
+}
+
+/* How many acquires without an answer were made before then? */
+static size_t count_ghosts(const struct check *c, int64_t until_ns)
+{
+    size_t low = 0, high = c->ghost_count;
+
+    while (low < high) {
+        size_t middle = (low + high) / 2;
+
+        if (check_order(call_at(c, c->ghosts[middle])->invoke_ns, until_ns) ==
+            CHECK_BEFORE)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+/* Was another one made at the very instant?  One of the same owner was made after it. */
+static bool has_tied_ghost(const struct check *c, int64_t at_ns,
+                           const struct history_call *but)
+{
+    for (size_t i = count_ghosts(c, at_ns); i < c->ghost_count; i++) {
+        const struct history_call *call = call_at(c, c->ghosts[i]);
+
+        if (check_order(call->invoke_ns, at_ns) != CHECK_TIED)
+            return false;
+        if (call->process != but->process || call->owner != but->owner)
+            return true;
+    }
+    return false;
+}
+
+/* The first instant at which the store may have granted each hold: it was asked for, and
+ * those that were granted before were over.  `kept` is of those, by mode. */
+static int64_t soonest_of(const struct latest kept[2], const struct hold *hold)
+{
+    int64_t soonest_ns = hold->invoke_ns;
+
+    if (check_is_heard_late(hold))
+        return soonest_ns;
+    for (int mode = 0; mode < 2; mode++) {
+        const struct latest_of *of = latest_but(&kept[mode], hold->process, hold->owner);
+
+        if (of == NULL || (mode == DLOCK_MODE_SHARED && hold->mode == DLOCK_MODE_SHARED))
+            continue;
+        if (of->at_ns > soonest_ns)
+            soonest_ns = of->at_ns;
+    }
+    return soonest_ns;
+}
+
+/* Those from `from` and before `end` were granted before the next. */
+static void see_kept(const struct check *c, struct latest kept[2], size_t from, size_t end)
+{
+    for (size_t i = from; i < end; i++) {
+        const struct hold *hold = &c->lock.holds[i];
+
+        if (!(hold->flaws & FLAW_NOBODY) && !check_is_heard_late(hold))
+            latest_see_hold(&kept[hold->mode], hold, hold->kept_ns);
+    }
+}
+
+/* Fill c->times with the least of these, of every hold and those granted later: of writers,
+ * and of all. */
+static void gather_soonest(struct check *c)
+{
+    struct latest kept[2] = {0};
+    size_t count = c->lock.hold_count, seen = 0;
+
+    check_need_times(c, 2 * (count + 1));
+    for (size_t i = 0; i < count; i++) {
+        const struct hold *hold = &c->lock.holds[i];
+        bool is_writer = hold->mode == DLOCK_MODE_EXCLUSIVE;
+
+        c->times[2 * i] = c->times[2 * i + 1] = HISTORY_NEVER;
+        if (hold->flaws & FLAW_NOBODY)
+            continue;
+        if (check_order(c->lock.holds[seen].granted_ns, hold->granted_ns) ==
+            CHECK_BEFORE) {
+            see_kept(c, kept, seen, i);
+            seen = i;
+        }
+        c->times[2 * i + 1] = soonest_of(kept, hold);
+        if (is_writer)
+            c->times[2 * i] = c->times[2 * i + 1];
+    }
+    c->times[2 * count] = c->times[2 * count + 1] = HISTORY_NEVER;
+    for (size_t i = 2 * count; i-- > 0;)
+        if (c->times[i + 2] < c->times[i])
+            c->times[i] = c->times[i + 2];
+}
+
+/* ---- what may explain a refusal: surely, only by a tie, or not ---- */
+
+static enum check_order later(enum check_order a, enum check_order b)
+{
+    return a > b ? a : b;
+}
+
+/* Is one of them there at from_ns, that of the owner of `but` left out? */
+static enum check_order reaches(const struct latest *latest,
+                                const struct history_call *but, int64_t from_ns)
+{
+    const struct latest_of *of = &latest->best;
+
+    if (but != NULL)
+        of = latest_but(latest, but->process, but->owner);
+    return of != NULL && of->is_there ? check_order(of->at_ns, from_ns) : CHECK_BEFORE;
+}
+
+/* Was the lock granted to another, who heard of it after this call, the `at`th, was made?
+ * Where nodes vote it is enough that another asked. */
+static enum check_order begins_meanwhile(const struct check *c, const struct sweep *s,
+                                         size_t at)
+{
+    const struct history_call *call = call_at(c, at);
+    bool by_all = call->mode == DLOCK_MODE_EXCLUSIVE;
+    enum check_order found =
+        check_order(call->answer_ns, c->times[2 * s->hold_at + by_all]);
+
+    for (size_t i = at + 1;
+         s->is_quorum && i < c->lock.call_count && found != CHECK_AFTER; i++) {
+        const struct history_call *other = call_at(c, i);
+
+        if (other->invoke_ns > call->answer_ns)
+            break;
+        if (other->kind == DLOCK_EVENT_ACQUIRE &&
+            (other->process != call->process || other->owner != call->owner))
+            found = later(found, check_order(call->answer_ns, other->invoke_ns));
+    }
+    return found;
+}
+
+/* May a hold be there that refuses it?  Its owner's own would let it in, but for a reader
+ * who wants to write; and no reader keeps another out. */
+static enum check_order may_be_held(const struct check *c, const struct sweep *s,
+                                    const struct history_call *call, int64_t from_ns)
+{
+    bool is_let_in = c->h->processes[call->process].caps & DLOCK_CAP_REENTRANT;
+    enum check_order found = CHECK_BEFORE;
+
+    if (call->mode == DLOCK_MODE_EXCLUSIVE)
+        found = reaches(&s->gone[DLOCK_MODE_SHARED], NULL, from_ns);
+    return later(found, reaches(&s->gone[DLOCK_MODE_EXCLUSIVE], is_let_in ? call : NULL,
+                                from_ns));
+}
+
+/* ---- the sweep ---- */
+
+/* What gave way, or DLOCK_ASSUMES_LOCK. */
+static int explain(struct check *c, const struct hold *last,
+                   const struct history_call *call)
+{
+    int found = check_explain(c, last, last != NULL ? last->invoke_ns : 0,
+                              call->answer_ns, true);
+
+    if (found == DLOCK_ASSUMES_LOCK && check_may_be_back(c, call->invoke_ns))
+        return DLOCK_ASSUMES_STORE;
+    return found;
+}
+
+/* The refusals since the last that was explained need one acquire without an answer. */
+static void close_gap(struct check *c, struct sweep *s)
+{
+    const struct history_call *call;
+
+    if (s->gap_call == NO_CALL)
+        return;
+    call = &c->h->calls[s->gap_call];
+    if (count_ghosts(c, s->gap_first_ns) > s->ghosts_used + s->ghosts_here &&
+        call->invoke_ns <= s->ghost_end_ns) {
+        s->ghosts_here++;
+        s->ghost_until_ns = check_plus(s->gap_first_ns, s->ghost_lease_ns);
+    } else if (has_tied_ghost(c, s->gap_first_ns, call)) {
+        check_unsure(c, CHECK_refusal, check_tie);
+    } else {
+        check_violation(c, CHECK_refusal, explain(c, s->last, call), s->gap_call,
+                        s->last != NULL ? s->last->call : NO_CALL,
+                        call->invoke_ns, call->answer_ns,
+                        "refused although nobody can have held it");
+    }
+    s->gap_call = NO_CALL;
+}
+
+/* When it surely was gone.  A lease ends, unless a fault lets it last or nobody knows until
+ * when it was renewed. */
+static int64_t gone_ns(const struct check *c, const struct hold *hold)
+{
+    int64_t end_ns = check_plus(hold->promised_ns, c->options->slack_ns);
+    bool is_bounded = (c->h->processes[hold->process].caps & DLOCK_CAP_EXPIRES) &&
+                      !hold->is_doubtful && c->first_fault_ns > end_ns;
+
+    return is_bounded && end_ns < hold->gone_ns ? end_ns : hold->gone_ns;
+}
+
+/* Those before it that exclude it are gone, or it was not granted. */
+static void pass_hold(const struct check *c, struct sweep *s, const struct hold *hold)
+{
+    if (hold->mode == DLOCK_MODE_EXCLUSIVE) {
+        s->ghosts_used += s->ghosts_here; /* another reader may still be there */
+        s->ghosts_here = 0;
+        s->gone[DLOCK_MODE_EXCLUSIVE] = (struct latest){0};
+        latest_keep(&s->gone[DLOCK_MODE_SHARED], hold->process, hold->owner);
+    } else {
+        latest_keep(&s->gone[DLOCK_MODE_EXCLUSIVE], hold->process, hold->owner);
+    }
+    latest_see_hold(&s->gone[hold->mode], hold, gone_ns(c, hold));
+    s->last = hold;
+}
+
+static void pass_holds(struct check *c, struct sweep *s, int64_t at_ns)
+{
+    for (; s->hold_at < c->lock.hold_count &&
+           c->lock.holds[s->hold_at].granted_ns <= at_ns; s->hold_at++) {
+        const struct hold *hold = &c->lock.holds[s->hold_at];
+
+        if (hold->flaws & FLAW_NOBODY)
+            continue;
+        close_gap(c, s);
+        pass_hold(c, s, hold);
+    }
+}
+
+static void need_ghost(struct check *c, struct sweep *s, const struct refusal *refusal)
+{
+    const struct history_call *call = &c->h->calls[refusal->call];
+
+    if (s->gap_call != NO_CALL &&
+        refusal->from_ns > check_plus(s->gap_first_ns, s->ghost_lease_ns))
+        close_gap(c, s);
+    if (s->gap_call == NO_CALL && s->ghosts_here > 0 &&
+        refusal->from_ns <= s->ghost_until_ns)
+        return;
+    if (s->gap_call == NO_CALL || call->answer_ns < s->gap_first_ns) {
+        s->gap_first_ns = call->answer_ns;
+        s->gap_call = refusal->call;
+    }
+}
+
+static void look_at(struct check *c, struct sweep *s, const struct refusal *refusal,
+                    size_t at)
+{
+    const struct history_call *call = &c->h->calls[refusal->call];
+    enum check_order found;
+
+    pass_holds(c, s, call->invoke_ns);
+    c->out->findings[CHECK_refusal].looked++;
+    if (refusal->is_own || was_granted_too_late(call))
+        return;
+    found = later(may_be_held(c, s, call, refusal->from_ns),
+                  reaches(&s->acquires, call, refusal->from_ns));
+    if (found != CHECK_AFTER)
+        found = later(found, begins_meanwhile(c, s, at));
+    if (found == CHECK_BEFORE)
+        need_ghost(c, s, refusal);
+    else if (found == CHECK_TIED && c->ghost_count == 0)
+        check_unsure(c, CHECK_refusal, check_tie);
+}
+
+static void pass_acquire(const struct check *c, struct sweep *s,
+                         const struct history_call *call)
+{
+    if (s->is_quorum)
+        latest_see(&s->acquires, &(struct latest_of){answer_of(c, call), call->owner,
+                                                     call->process, NULL, true});
+}
+
+void check_refusal(struct check *c)
+{
+    struct sweep s = {.gap_call = NO_CALL};
+    size_t refusal_at = 0;
+
+    if (c->lock.caps & DLOCK_CAP_FAIR)
+        return;
+    gather(c, &s);
+    gather_soonest(c);
+    for (size_t i = 0; i < c->lock.call_count; i++) {
+        const struct history_call *call = call_at(c, i);
+
+        if (call->kind != DLOCK_EVENT_ACQUIRE || call->invoke_ns >= c->end_ns)
+            continue;
+        if (refusal_at < c->lock.refusal_count &&
+            c->lock.refusals[refusal_at].call == c->lock.calls[i])
+            look_at(c, &s, &c->lock.refusals[refusal_at++], i);
+        pass_acquire(c, &s, call);
+    }
+    close_gap(c, &s);
+}

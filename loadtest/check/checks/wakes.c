@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: MIT */
+/* wakes.c -- a release wakes one waiter of each process, not the herd.
+ *
+ * Only told wake-ups count, not those of the waiter's own clock.  A waiter may be told
+ * once by a release that it has already seen, as it began to wait.  Locks with readers
+ * are not judged: all who wait to read may enter at once. */
+#include <inttypes.h>
+
+#include "loadtest/check/checks/checks.h"
+
+static int64_t count_releases(const struct check *c)
+{
+    int64_t count = 0;
+
+    for (size_t i = 0; i < c->lock.call_count; i++) {
+        int kind = c->h->calls[c->lock.calls[i]].kind;
+
+        count += kind == DLOCK_EVENT_RELEASE;
+    }
+    return count;
+}
+
+void check_wakes(struct check *c)
+{
+    int64_t release_count = count_releases(c);
+
+    if (c->lock.caps & DLOCK_CAP_SHARED)
+        return;
+    check_need_times(c, 2 * c->h->process_count);
+    for (size_t i = 0; i < 2 * c->h->process_count; i++)
+        c->times[i] = 0; /* wake-ups and waiters of each process */
+    for (size_t i = 0; i < c->lock.mark_count; i++) {
+        const struct history_mark *mark = &c->h->marks[c->lock.marks[i]];
+
+        if (mark->kind == DLOCK_EVENT_WAKE && mark->detail == 1)
+            c->times[2 * mark->process]++;
+        else if (mark->kind == DLOCK_EVENT_WAIT)
+            c->times[2 * mark->process + 1]++;
+    }
+    for (size_t i = 0; i < c->h->process_count; i++) {
+        int64_t woken = c->times[2 * i], allowed = release_count + c->times[2 * i + 1];
+
+        c->out->findings[CHECK_wakes].looked += woken;
+        if (woken > allowed && c->lock.call_count > 0)
+            check_violation(c, CHECK_wakes, DLOCK_ASSUMES_LOCK, c->lock.calls[0],
+                            NO_CALL, c->h->calls[c->lock.calls[0]].invoke_ns,
+                            c->h->processes[i].last_ns,
+                            "%" PRId64 " wake-ups in one process for %" PRId64
+                            " releases", woken, release_count);
+    }
+}

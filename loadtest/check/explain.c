@@ -1,0 +1,151 @@
+/* SPDX-License-Identifier: MIT */
+/* explain.c -- what a lease stood on, and what of it gave way.
+ *
+ * The records of faults say it themselves.  Without any, the calls may show it: another
+ * who released what it no longer held, a watchdog that did not renew, or just work that
+ * took longer than the lease. */
+#include "loadtest/check/checks/checks.h"
+
+enum {
+    HOLDS_LOOKED_AT = 1000,
+    STRANGERS_LOOKED_FOR = 1000, /* violations: many would take long */
+};
+
+static bool concerns(const struct check *c, const struct history_mark *fault,
+                     const struct hold *hold)
+{
+    return hold == NULL || fault->owner == 0 ||
+           fault->owner == c->h->processes[hold->process].pid;
+}
+
+static const struct history_mark *fault_at(const struct check *c, size_t at)
+{
+    return &c->h->marks[c->faults[at]];
+}
+
+/* Was the `at`th fault over before from_ns? */
+static bool was_over(const struct check *c, size_t at, int64_t from_ns)
+{
+    const struct history_mark *fault = fault_at(c, at);
+
+    if (fault->detail == DLOCK_FAULT_HAPPENED)
+        return fault->at_ns < from_ns;
+    for (size_t i = at + 1; i < c->fault_count; i++) {
+        const struct history_mark *end = fault_at(c, i);
+
+        if (end->at_ns >= from_ns)
+            return false;
+        if (end->detail == DLOCK_FAULT_HAS_ENDED && end->name == fault->name &&
+            end->owner == fault->owner)
+            return true;
+    }
+    return false;
+}
+
+/* The last fault that went on between the two instants. */
+static int explain_by_fault(const struct check *c, const struct hold *hold,
+                            int64_t from_ns, int64_t until_ns)
+{
+    int found = DLOCK_ASSUMES_NONE;
+
+    for (size_t i = 0; i < c->fault_count; i++) {
+        const struct history_mark *mark = fault_at(c, i);
+
+        if (mark->at_ns > until_ns)
+            break;
+        if (mark->assumption != DLOCK_ASSUMES_NONE &&
+            (mark->detail == DLOCK_FAULT_HAS_BEGUN ||
+             mark->detail == DLOCK_FAULT_HAPPENED) &&
+            concerns(c, mark, hold) && !was_over(c, i, from_ns))
+            found = mark->assumption;
+    }
+    return found;
+}
+
+/* Does a server's fault, the `at`th, take back what it has done, by `at_ns`? */
+static bool loses_data(const struct check *c, size_t at, int64_t at_ns)
+{
+    const struct history_mark *mark = fault_at(c, at);
+
+    return mark->owner == 0 && mark->assumption == DLOCK_ASSUMES_STORE && mark->at_ns <= at_ns &&
+           (mark->detail == DLOCK_FAULT_HAS_BEGUN ||
+            mark->detail == DLOCK_FAULT_HAPPENED);
+}
+
+bool check_may_be_back(const struct check *c, int64_t at_ns)
+{
+    for (size_t i = 0; i < c->fault_count; i++) {
+        if (!loses_data(c, i, at_ns))
+            continue;
+        for (size_t j = 0; j < c->lock.hold_count; j++) {
+            const struct hold *hold = &c->lock.holds[j];
+
+            if (hold->promised_ns >= at_ns && hold->granted_ns <= at_ns &&
+                !was_over(c, i, hold->granted_ns))
+                return true;
+        }
+    }
+    return false;
+}
+
+/* How many of this lock's holds were granted until then? */
+static size_t granted_until(const struct check *c, int64_t until_ns)
+{
+    size_t low = 0, high = c->lock.hold_count;
+
+    while (low < high) {
+        size_t middle = (low + high) / 2;
+
+        if (c->lock.holds[middle].granted_ns <= until_ns)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+/* The release of this lock, in these times, by an owner that did not have it.  NO_CALL: none.
+ * Who had it long before is not looked for. */
+static int64_t find_stranger(const struct check *c, const struct hold *hold,
+                             int64_t from_ns, int64_t until_ns)
+{
+    size_t count = granted_until(c, until_ns);
+
+    for (size_t i = count; i > 0 && count - i < HOLDS_LOOKED_AT; i--) {
+        const struct hold *other = &c->lock.holds[i - 1];
+        const struct history_call *release;
+
+        if (other == hold || other->release == NO_CALL)
+            continue;
+        release = &c->h->calls[other->release];
+        if ((release->answer_ns > other->promised_ns || (other->flaws & FLAW_NOBODY)) &&
+            release->invoke_ns <= until_ns && release->answer_ns >= from_ns)
+            return other->release;
+    }
+    return NO_CALL;
+}
+
+int64_t check_sent_ns(const struct check *c, const struct hold *hold)
+{
+    const struct history_call *call = &c->h->calls[hold->call];
+
+    return call->sent_ns > 0 ? call->sent_ns : hold->invoke_ns;
+}
+
+int check_explain(struct check *c, const struct hold *early, int64_t from_ns,
+                  int64_t until_ns, bool is_promised)
+{
+    int found = explain_by_fault(c, early, from_ns, until_ns);
+
+    c->cause = NO_CALL;
+    if (found != DLOCK_ASSUMES_NONE || early == NULL)
+        return found;
+    if (is_promised && c->explained_count++ < STRANGERS_LOOKED_FOR)
+        c->cause = find_stranger(c, early, from_ns, until_ns);
+    if (c->cause != NO_CALL)
+        return DLOCK_ASSUMES_RELEASE;
+    if (is_promised)
+        return DLOCK_ASSUMES_LOCK;
+    return c->h->processes[early->process].watchdog ? DLOCK_ASSUMES_WATCHDOG
+                                                    : DLOCK_ASSUMES_WORK;
+}

@@ -1,0 +1,253 @@
+/* SPDX-License-Identifier: MIT */
+/* history.c -- growing a history, and bringing it into the order of time. */
+#include "loadtest/check/history.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "lock/hash_table.h"
+
+enum { ROOM_FIRST = 64 };
+
+/* A name and its index. */
+struct history_names {
+    uint32_t index;
+    size_t length;
+    UT_hash_handle hh;
+    char text[];
+};
+
+static void *need(void *memory)
+{
+    if (memory == NULL) {
+        fprintf(stderr, "seckill: no memory for the history\n");
+        exit(70);
+    }
+    return memory;
+}
+
+/* Make room for one more, and answer the array. */
+static void *grown(void *array, size_t count, size_t *room, size_t size)
+{
+    if (count < *room)
+        return array;
+    *room = *room == 0 ? ROOM_FIRST : *room * 2;
+    return need(realloc(array, *room * size));
+}
+
+struct history_process *history_add_process(struct history *h)
+{
+    h->processes = grown(h->processes, h->process_count, &h->process_room,
+                         sizeof(*h->processes));
+    h->processes[h->process_count] =
+        (struct history_process){.dropping_ns = HISTORY_NEVER};
+    return &h->processes[h->process_count++];
+}
+
+struct history_call *history_add_call(struct history *h)
+{
+    h->calls = grown(h->calls, h->call_count, &h->call_room, sizeof(*h->calls));
+    h->calls[h->call_count] = (struct history_call){.answer_ns = HISTORY_NEVER};
+    return &h->calls[h->call_count++];
+}
+
+struct history_mark *history_add_mark(struct history *h)
+{
+    h->marks = grown(h->marks, h->mark_count, &h->mark_room, sizeof(*h->marks));
+    h->marks[h->mark_count] = (struct history_mark){0};
+    return &h->marks[h->mark_count++];
+}
+
+__attribute__((format(printf, 2, 0))) static void
+add_damage(struct history *h, const char *fmt, va_list args)
+{
+    h->damages = grown(h->damages, h->damage_count, &h->damage_room,
+                       sizeof(*h->damages));
+    vsnprintf(h->damages[h->damage_count++], sizeof(*h->damages), fmt, args);
+}
+
+void history_damage(struct history *h, const char *fmt, ...)
+{
+    va_list args;
+
+    va_start(args, fmt);
+    add_damage(h, fmt, args);
+    va_end(args);
+}
+
+void history_nonsense(struct history *h, const char *fmt, ...)
+{
+    va_list args;
+
+    h->nonsense_count++;
+    va_start(args, fmt);
+    add_damage(h, fmt, args);
+    va_end(args);
+}
+
+uint32_t history_name(struct history *h, const char *name, size_t length)
+{
+    struct history_names *entry = NULL;
+
+    HASH_FIND(hh, h->index, name, length, entry);
+    if (entry != NULL)
+        return entry->index;
+    entry = need(malloc(sizeof(*entry) + length + 1));
+    memcpy(entry->text, name, length);
+    entry->text[length] = '\0';
+    entry->length = length;
+    entry->index = (uint32_t)h->name_count;
+    HASH_ADD(hh, h->index, text, length, entry);
+    h->names = grown(h->names, h->name_count, &h->name_room, sizeof(*h->names));
+    h->names[h->name_count++] = entry->text;
+    return entry->index;
+}
+
+int64_t history_find_name(const struct history *h, const char *name)
+{
+    struct history_names *entry = NULL;
+
+    HASH_FIND(hh, h->index, name, strlen(name), entry);
+    return entry != NULL ? (int64_t)entry->index : -1;
+}
+
+static int compare_times(int64_t a, int64_t b)
+{
+    return (a > b) - (a < b);
+}
+
+static int compare_numbers(uint64_t a, uint64_t b)
+{
+    return (a > b) - (a < b);
+}
+
+static int compare_calls(const void *left, const void *right)
+{
+    const struct history_call *a = left, *b = right;
+    int order = compare_times(a->invoke_ns, b->invoke_ns);
+
+    if (order == 0)
+        order = compare_times(a->answer_ns, b->answer_ns);
+    if (order == 0)
+        order = compare_numbers(a->process, b->process);
+    if (order == 0)
+        order = compare_numbers(a->owner, b->owner);
+    return order != 0 ? order : compare_numbers(a->order, b->order);
+}
+
+static int compare_marks(const void *left, const void *right)
+{
+    const struct history_mark *a = left, *b = right;
+    int order = compare_times(a->at_ns, b->at_ns);
+
+    if (order == 0)
+        order = compare_numbers(a->process, b->process);
+    if (order == 0)
+        order = compare_numbers(a->owner, b->owner);
+    return order != 0 ? order : a->kind - b->kind;
+}
+
+/* Most are, and sorting takes memory. */
+static bool is_sorted(const void *array, size_t count, size_t size,
+                      int (*compare)(const void *, const void *))
+{
+    const char *at = array;
+
+    for (size_t i = 1; i < count; i++, at += size)
+        if (compare(at, at + size) > 0)
+            return false;
+    return true;
+}
+
+void history_sort(struct history *h)
+{
+    for (size_t i = 0; i < h->call_count; i++)
+        h->calls[i].order = (uint32_t)i;
+    if (!is_sorted(h->calls, h->call_count, sizeof(*h->calls), compare_calls))
+        qsort(h->calls, h->call_count, sizeof(*h->calls), compare_calls);
+    if (!is_sorted(h->marks, h->mark_count, sizeof(*h->marks), compare_marks))
+        qsort(h->marks, h->mark_count, sizeof(*h->marks), compare_marks);
+}
+
+static void scale(int64_t *time, int64_t factor)
+{
+    if (*time != HISTORY_NEVER)
+        *time *= factor;
+}
+
+void history_scale(struct history *h, int64_t factor)
+{
+    for (size_t i = 0; i < h->process_count; i++) {
+        scale(&h->processes[i].lease_ns, factor);
+        scale(&h->processes[i].dropping_ns, factor);
+        scale(&h->processes[i].last_ns, factor);
+    }
+    for (size_t i = 0; i < h->call_count; i++) {
+        struct history_call *call = &h->calls[i];
+
+        scale(&call->invoke_ns, factor);
+        scale(&call->answer_ns, factor);
+        scale(&call->sent_ns, factor);
+        scale(&call->deadline_ns, factor);
+        scale(&call->wait_ns, factor);
+        scale(&call->lease_ns, factor);
+    }
+    for (size_t i = 0; i < h->mark_count; i++)
+        scale(&h->marks[i].at_ns, factor);
+}
+
+void history_clear(struct history *h)
+{
+    h->process_count = h->call_count = h->mark_count = 0;
+    h->damage_count = h->nonsense_count = 0;
+}
+
+void history_free(struct history *h)
+{
+    struct history_names *entry = h->index, *next;
+
+    HASH_CLEAR(hh, h->index); /* the entries stay, chained in the order they came */
+    for (; entry != NULL; entry = next) {
+        next = entry->hh.next;
+        free(entry);
+    }
+    free(h->processes);
+    free(h->calls);
+    free(h->marks);
+    free(h->names);
+    free(h->damages);
+    *h = (struct history){0};
+}
+
+static const struct {
+    unsigned cap;
+    const char *name;
+} caps[] = {
+    {DLOCK_CAP_EXCLUSIVE, "exclusive"}, {DLOCK_CAP_LOCAL, "local"},
+    {DLOCK_CAP_EXPIRES, "expires"},     {DLOCK_CAP_OWNED, "owned"},
+    {DLOCK_CAP_RENEW, "renew"},         {DLOCK_CAP_REENTRANT, "reentrant"},
+    {DLOCK_CAP_PUSH, "push"},           {DLOCK_CAP_QUORUM, "quorum"},
+    {DLOCK_CAP_FENCED, "fenced"},       {DLOCK_CAP_ATOMIC, "atomic"},
+    {DLOCK_CAP_FAIR, "fair"},           {DLOCK_CAP_SESSION, "session"},
+    {DLOCK_CAP_SHARED, "shared"},
+};
+
+enum { CAP_COUNT = sizeof(caps) / sizeof(caps[0]) };
+
+const char *history_cap_name(unsigned cap)
+{
+    for (size_t i = 0; i < CAP_COUNT; i++)
+        if (caps[i].cap == cap)
+            return caps[i].name;
+    return "?";
+}
+
+unsigned history_cap_find(const char *name, size_t length)
+{
+    for (size_t i = 0; i < CAP_COUNT; i++)
+        if (strlen(caps[i].name) == length && memcmp(caps[i].name, name, length) == 0)
+            return caps[i].cap;
+    return 0;
+}

@@ -1,0 +1,169 @@
+/* SPDX-License-Identifier: MIT */
+/* history.h -- what happened to the locks of a run, in memory: who asked for what,
+ * when, and what it was answered; and the faults in between.
+ *
+ * A history comes from the files of a run (history_read.c), from a text that people
+ * write (history_text.c), or from a test that adds calls one by one.
+ *
+ * Times are nanoseconds on one clock, or any numbers in tests: they are compared and
+ * added to, and the drift of clocks is in the deadlines already.
+ *
+ * Threads     A history belongs to one thread.
+ */
+#ifndef LOADTEST_CHECK_HISTORY_H
+#define LOADTEST_CHECK_HISTORY_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "lock/dlock.h"
+#include "lock/record.h"
+
+#define HISTORY_NEVER INT64_MAX
+/* Every other time and duration is between 0 and this, so that a few of them can be added
+ * up: 18 years, if it is nanoseconds. */
+#define HISTORY_TIME_MAX (INT64_MAX / 16)
+
+/* One process, or rather one lock system in it. */
+struct history_process {
+    char uuid[40];
+    char variant[32];
+    char label[24];      /* what people may call it; "": by its pid                   */
+    uint32_t pid;
+    unsigned caps;
+    int64_t lease_ns;
+    bool watchdog;
+    bool is_closed;      /* it said that its records are complete                     */
+    bool has_hole;       /* some of its records are missing, anywhere                 */
+    bool is_plain;       /* its file has no checksums: damage cannot be seen          */
+    uint64_t unsealed;   /* records that its checksums leave out                      */
+    uint64_t dropped;    /* records that found no room                                */
+    int64_t dropping_ns; /* since when; HISTORY_NEVER: none was dropped               */
+    int64_t last_ns;     /* its last sign of life                                     */
+};
+
+struct history_call {
+    int kind;            /* dlock_event_kind: ACQUIRE, RENEW, RELEASE, ABANDON, and
+                          * those of semaphores, permits and latches                  */
+    int mode;            /* DLOCK_MODE_*                                              */
+    int level;           /* of re-entry, from 1; 0: not said                          */
+    bool is_answered;    /* if not, `status` means nothing and answer_ns is NEVER     */
+    dlock_status status;
+    uint32_t process, name; /* indices                                                */
+    uint32_t order;      /* set by history_sort(): in which it was added              */
+    uint64_t owner;
+    int64_t invoke_ns, answer_ns;
+    int64_t sent_ns;     /* 0: not said                                               */
+    int64_t deadline_ns; /* of what was granted, be it heard too late; HISTORY_NEVER:
+                          * no end                                                    */
+    int64_t wait_ns;     /* of acquires: 0 does not wait                              */
+    int64_t lease_ns;
+    uint64_t fence;      /* of what is no lock: how many                              */
+    uint8_t token[DLOCK_RECORD_TOKEN_SIZE];
+};
+
+/* An event that is no call: LOST, WAIT, WAKE, FAULT. */
+struct history_mark {
+    int kind;
+    int64_t at_ns;
+    uint32_t process, name; /* name: of the lock, or of the fault */
+    uint64_t owner;         /* of a fault: the pid concerned, 0: a server */
+    int detail;
+    int assumption;         /* of a fault */
+};
+
+enum { HISTORY_DAMAGE_MAX = 240 };
+
+struct history {
+    struct history_process *processes;
+    size_t process_count;
+    struct history_call *calls; /* after history_sort(): by invoke_ns */
+    size_t call_count;
+    struct history_mark *marks; /* after history_sort(): by at_ns     */
+    size_t mark_count;
+    char **names;
+    size_t name_count;
+    char (*damages)[HISTORY_DAMAGE_MAX]; /* why nobody can say "valid" of it */
+    size_t damage_count;
+    size_t nonsense_count; /* those of them that no recorder can have caused */
+    struct history_names *index; /* private */
+    size_t process_room, call_room, mark_room, name_room, damage_room;
+};
+
+/* A zeroed struct is an empty history. */
+void history_free(struct history *h);
+
+/* Forget everything but keep the memory and the names. */
+void history_clear(struct history *h);
+
+/* Append; what is given is copied.  They end the program when memory runs out.  The
+ * pointer answered is good until the next one is added. */
+struct history_process *history_add_process(struct history *h);
+struct history_call *history_add_call(struct history *h);
+struct history_mark *history_add_mark(struct history *h);
+/* The index of a name, which is made if it is new.  Names may hold any bytes. */
+uint32_t history_name(struct history *h, const char *name, size_t length);
+/* HISTORY_NEVER-like: -1 if there is none of that name. */
+int64_t history_find_name(const struct history *h, const char *name);
+void history_damage(struct history *h, const char *fmt, ...)
+    __attribute__((format(printf, 2, 3)));
+/* The same, of what neither a recorder nor a crash can leave: FMT says the file, the
+ * offset, and what was expected there. */
+void history_nonsense(struct history *h, const char *fmt, ...)
+    __attribute__((format(printf, 2, 3)));
+
+/* Bring calls and marks into the order of time.  Calls of one instant stay in the order
+ * in which they were added if they are of one owner, and come by owner otherwise: never in
+ * the order in which files were read. */
+void history_sort(struct history *h);
+
+/* Add every file of records in DIR, and sort.  False: there is no such directory, or it
+ * cannot be read, with a line on stderr.  A file that is damaged, torn, incomplete or
+ * of another version becomes a damage of the history. */
+bool history_read(struct history *h, const char *dir);
+
+/* Add what stands in one file of records, of which `bytes` are a copy, aligned as malloc()
+ * does.  `file` is its name in what is said of damages.  Does not sort. */
+void history_read_bytes(struct history *h, const char *file, const void *bytes,
+                        size_t size);
+
+/* The same as history_read() from a text, one call or mark a line:
+ *
+ *     # a comment
+ *     system p1 pid=41 variant=lua caps=exclusive,expires,owned lease=30 watchdog
+ *     system p2 killed=50 dropped=3@40
+ *     10 p1 t1 acquire a -> 15 ok fence=3 until=40 level=1 wait=100 sent=12 shared
+ *     17 p1 t1 renew a   -> 18 lost
+ *     20 p1 t1 release a -> ?
+ *     16 p1 t1 lost a
+ *     16 p1 t1 abandon a
+ *     12 p2 t2 wait a
+ *     13 p2 t2 wake a told
+ *     30 fault freeze begun process pid=41
+ *     35 fault redis-restart happened store
+ *     damage the disk was full
+ *
+ *     10 p1 t1 sem-take s -> 11 ok n=2
+ *     10 p1 t1 permit-take s -> 11 ok id=7 until=40
+ *     10 p1 t1 latch-count l -> 11 ok n=1
+ *
+ * `-> ?`: no answer.  n: how many permits, or what is left of a latch's count.  id: of a
+ * permit.  A p that no `system` line names is made, with the caps of
+ * HISTORY_TEXT_CAPS.  t is the number of the owner.  `lease` and times are plain
+ * numbers of at most 18 years in ms.  False, with what is wrong and in which line in
+ * `error`. */
+bool history_parse(struct history *h, const char *text, char *error, size_t size);
+
+/* Multiply every time: for a text whose numbers are not nanoseconds. */
+void history_scale(struct history *h, int64_t factor);
+
+#define HISTORY_TEXT_CAPS                                                              \
+    (DLOCK_CAP_EXCLUSIVE | DLOCK_CAP_LOCAL | DLOCK_CAP_EXPIRES | DLOCK_CAP_OWNED |     \
+     DLOCK_CAP_RENEW | DLOCK_CAP_ATOMIC)
+
+/* The name of a cap as the text has it, and back; 0 if there is none. */
+const char *history_cap_name(unsigned cap);
+unsigned history_cap_find(const char *name, size_t length);
+
+#endif /* LOADTEST_CHECK_HISTORY_H */

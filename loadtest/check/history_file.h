@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: MIT */
+/* history_file.h -- what the readers of a file of records share. */
+#ifndef LOADTEST_CHECK_HISTORY_FILE_H
+#define LOADTEST_CHECK_HISTORY_FILE_H
+
+#include "loadtest/check/history.h"
+
+/* A file being read. */
+struct reading {
+    struct history *h;
+    const char *file;
+    const dlock_record_header *header;
+    const dlock_record *slots;
+    uint64_t slot_count; /* those that the file has and that were taken by threads */
+    uint32_t process;
+    uint64_t torn_count;
+    bool is_mapped;      /* what was read need not stay in memory                  */
+    char boot[40];
+};
+
+bool history_is_time(int64_t ns);
+int64_t history_from_ms(int64_t ms);
+
+/* Where in its file a slot begins. */
+uint64_t history_offset_of(uint64_t slot);
+
+/* Is there a record, with a commit word, in this slot? */
+bool history_is_record(const struct reading *r, uint64_t at);
+
+/* Add what the record in this slot tells, or the nonsense that it is. */
+void history_read_record(struct reading *r, uint64_t at);
+
+/* Add every record from slot `at` on and before `end`, and count those that are torn. */
+void history_read_slots(struct reading *r, uint64_t at, uint64_t end);
+
+/* The same of every block of a file that has seals, as far as the seals vouch for them.
+ * `block_count`: how many the file has room for.  What is missing becomes a damage. */
+void history_read_blocks(struct reading *r, uint64_t block_count);
+
+/* Note that some of the process's records are missing. */
+void history_hole(struct reading *r, const char *fmt, ...)
+    __attribute__((format(printf, 2, 3)));
+
+#endif /* LOADTEST_CHECK_HISTORY_FILE_H */

@@ -1,0 +1,146 @@
+/* SPDX-License-Identifier: MIT */
+/* marks.c -- the events that are no calls, put where they are looked for: those of a
+ * lock by their owner, and faults by themselves. */
+#include <stdlib.h>
+
+#include "loadtest/check/checks/checks.h"
+
+static _Thread_local const struct history_mark *sorting;
+
+static int compare(uint64_t a, uint64_t b)
+{
+    return (a > b) - (a < b);
+}
+
+static int by_owner(const void *left, const void *right)
+{
+    uint32_t a = *(const uint32_t *)left, b = *(const uint32_t *)right;
+    const struct history_mark *x = &sorting[a], *y = &sorting[b];
+    int order = compare(x->name, y->name);
+
+    if (order == 0)
+        order = compare(x->process, y->process);
+    if (order == 0)
+        order = compare(x->owner, y->owner);
+    return order != 0 ? order : compare(a, b); /* they are in the order of time */
+}
+
+static void note_fault(struct check *c, const struct history_mark *fault)
+{
+    bool is_made = fault->detail == DLOCK_FAULT_HAS_BEGUN ||
+                   fault->detail == DLOCK_FAULT_HAPPENED;
+
+    if (is_made && fault->at_ns < c->first_fault_ns)
+        c->first_fault_ns = fault->at_ns;
+    if (fault->detail != DLOCK_FAULT_IS_ARMED)
+        c->last_fault_ns = fault->at_ns;
+}
+
+void check_sort_marks(struct check *c)
+{
+    size_t count = c->h->mark_count;
+
+    if (count > c->mark_room) {
+        c->mark_room = count * 2;
+        c->marks = check_need(realloc(c->marks, c->mark_room * sizeof(*c->marks)));
+        c->faults = check_need(realloc(c->faults, c->mark_room * sizeof(*c->faults)));
+    }
+    c->mark_count = c->fault_count = 0;
+    c->first_fault_ns = HISTORY_NEVER;
+    c->last_fault_ns = 0;
+    for (uint32_t i = 0; i < count; i++) {
+        const struct history_mark *mark = &c->h->marks[i];
+
+        if (mark->kind == DLOCK_EVENT_FAULT) {
+            c->faults[c->fault_count++] = i;
+            note_fault(c, mark);
+        } else if (mark->kind == DLOCK_EVENT_WAIT || mark->kind == DLOCK_EVENT_WAKE ||
+                   mark->kind == DLOCK_EVENT_LOST) {
+            c->marks[c->mark_count++] = i;
+        }
+    }
+    sorting = c->h->marks;
+    if (c->mark_count > 1)
+        qsort(c->marks, c->mark_count, sizeof(*c->marks), by_owner);
+}
+
+/* Does the mark come before the first of that owner at from_ns? */
+static bool is_before(const struct history_mark *mark, uint32_t process, uint64_t owner,
+                      int64_t from_ns)
+{
+    if (mark->process != process)
+        return mark->process < process;
+    return mark->owner != owner ? mark->owner < owner : mark->at_ns < from_ns;
+}
+
+size_t check_marks_of(const struct check *c, uint32_t process, uint64_t owner,
+                      int64_t from_ns, const uint32_t **first)
+{
+    size_t low = 0, high = c->lock.mark_count, end;
+
+    while (low < high) {
+        size_t middle = (low + high) / 2;
+
+        if (is_before(&c->h->marks[c->lock.marks[middle]], process, owner, from_ns))
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    *first = c->lock.mark_count > 0 ? c->lock.marks + low : NULL;
+    for (end = low; end < c->lock.mark_count; end++) {
+        const struct history_mark *mark = &c->h->marks[c->lock.marks[end]];
+
+        if (mark->process != process || mark->owner != owner)
+            break;
+        if (mark->kind == DLOCK_EVENT_WAIT)
+            return end + 1 - low;
+    }
+    return end - low;
+}
+
+/* Is the hold of an owner before the mark, in the order of groups and, in a group, of
+ * time? */
+static bool is_before_mark(const struct hold *hold, const struct history_mark *mark,
+                           int mode)
+{
+    if (hold->name != mark->name)
+        return hold->name < mark->name;
+    if (hold->process != mark->process)
+        return hold->process < mark->process;
+    if (hold->owner != mark->owner)
+        return hold->owner < mark->owner;
+    return hold->mode != mode ? hold->mode < mode : hold->granted_ns <= mark->at_ns;
+}
+
+/* The owner was told that it has lost the lock, and believes no longer. */
+static void apply_loss(struct check *c, const struct history_mark *mark, int mode)
+{
+    size_t low = 0, high = c->hold_count;
+
+    while (low < high) {
+        size_t middle = (low + high) / 2;
+
+        if (is_before_mark(&c->holds[middle], mark, mode))
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    for (; low > 0; low--) {
+        struct hold *hold = &c->holds[low - 1];
+
+        if (hold->name != mark->name || hold->process != mark->process ||
+            hold->owner != mark->owner || hold->mode != mode ||
+            hold->worked_ns < mark->at_ns)
+            return;
+        if (mark->at_ns < hold->believed_ns)
+            hold->believed_ns = mark->at_ns;
+    }
+}
+
+void check_apply_losses(struct check *c)
+{
+    for (size_t i = 0; i < c->h->mark_count; i++)
+        if (c->h->marks[i].kind == DLOCK_EVENT_LOST)
+            for (int mode = 0; mode < 2; mode++)
+                apply_loss(c, &c->h->marks[i], mode);
+}

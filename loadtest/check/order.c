@@ -1,0 +1,183 @@
+/* SPDX-License-Identifier: MIT */
+/* order.c -- the orders in which the checker looks at things: calls by owner, to
+ * put holds together; everything by lock, to judge it. */
+#include <assert.h>
+#include <stdlib.h>
+
+#include "loadtest/check/checks/checks.h"
+
+const char check_tie[] = "it depends on which of two events of one instant came first";
+
+enum check_order check_order(int64_t a_ns, int64_t b_ns)
+{
+    if (a_ns == b_ns)
+        return CHECK_TIED;
+    return a_ns < b_ns ? CHECK_BEFORE : CHECK_AFTER;
+}
+
+static _Thread_local const struct history_call *sorting;
+
+static int compare_u64(uint64_t a, uint64_t b)
+{
+    return (a > b) - (a < b);
+}
+
+static int by_name(const void *left, const void *right)
+{
+    uint32_t a = *(const uint32_t *)left, b = *(const uint32_t *)right;
+    int order = compare_u64(sorting[a].name, sorting[b].name);
+
+    return order != 0 ? order : compare_u64(a, b);
+}
+
+static int by_owner(const void *left, const void *right)
+{
+    uint32_t a = *(const uint32_t *)left, b = *(const uint32_t *)right;
+    const struct history_call *x = &sorting[a], *y = &sorting[b];
+    int order = compare_u64(x->name, y->name);
+
+    if (order == 0)
+        order = compare_u64(x->process, y->process);
+    if (order == 0)
+        order = compare_u64(x->owner, y->owner);
+    if (order == 0)
+        order = (x->mode > y->mode) - (x->mode < y->mode);
+    return order != 0 ? order : compare_u64(a, b);
+}
+
+static int by_grant(const void *left, const void *right)
+{
+    const struct hold *a = left, *b = right;
+    int order = compare_u64(a->name, b->name);
+
+    if (order == 0)
+        order = (a->granted_ns > b->granted_ns) - (a->granted_ns < b->granted_ns);
+    if (order == 0)
+        order = (a->kept_ns > b->kept_ns) - (a->kept_ns < b->kept_ns);
+    return order != 0 ? order : (a->call > b->call) - (a->call < b->call);
+}
+
+static int by_asking(const void *left, const void *right)
+{
+    const struct refusal *a = left, *b = right;
+    int order = compare_u64(a->name, b->name);
+
+    return order != 0 ? order : (a->call > b->call) - (a->call < b->call);
+}
+
+void *check_need(void *memory)
+{
+    if (memory == NULL) {
+        fprintf(stderr, "seckill: no memory for the check\n");
+        exit(70);
+    }
+    return memory;
+}
+
+void check_need_times(struct check *c, size_t count)
+{
+    if (count > c->time_room) {
+        c->time_room = count * 2;
+        c->times = check_need(realloc(c->times, c->time_room * sizeof(*c->times)));
+    }
+}
+
+void check_need_ghosts(struct check *c, size_t count)
+{
+    if (count > c->ghost_room) {
+        c->ghost_room = count * 2;
+        c->ghosts = check_need(realloc(c->ghosts, c->ghost_room * sizeof(*c->ghosts)));
+    }
+}
+
+int64_t check_plus(int64_t at_ns, int64_t more_ns)
+{
+    return at_ns > HISTORY_NEVER - more_ns ? HISTORY_NEVER : at_ns + more_ns;
+}
+
+/* Then its calls are in order already. */
+static bool is_one_name(const struct history *h)
+{
+    for (size_t i = 1; i < h->call_count; i++)
+        if (h->calls[i].name != h->calls[0].name)
+            return false;
+    return true;
+}
+
+void check_sort_calls(struct check *c)
+{
+    size_t count = c->h->call_count;
+
+    if (count > c->call_room) {
+        c->call_room = count * 2;
+        c->by_name = check_need(realloc(c->by_name, c->call_room * sizeof(uint32_t)));
+        c->by_owner = check_need(realloc(c->by_owner, c->call_room * sizeof(uint32_t)));
+    }
+    for (uint32_t i = 0; i < count; i++)
+        c->by_name[i] = c->by_owner[i] = i;
+    sorting = c->h->calls;
+    if (count > 1) {
+        if (!is_one_name(c->h))
+            qsort(c->by_name, count, sizeof(*c->by_name), by_name);
+        qsort(c->by_owner, count, sizeof(*c->by_owner), by_owner);
+    }
+}
+
+void check_sort_holds(struct check *c)
+{
+    if (c->hold_count > 1)
+        qsort(c->holds, c->hold_count, sizeof(*c->holds), by_grant);
+    if (c->refusal_count > 1)
+        qsort(c->refusals, c->refusal_count, sizeof(*c->refusals), by_asking);
+}
+
+/* Those before it are of locks that nobody called. */
+static void find_marks(struct check *c, struct lock_cursor *at)
+{
+    const struct history_mark *marks = c->h->marks;
+
+    while (at->mark_at < c->mark_count &&
+           marks[c->marks[at->mark_at]].name < c->lock.name)
+        at->mark_at++;
+    c->lock.marks = c->mark_count > 0 ? c->marks + at->mark_at : NULL;
+    for (; at->mark_at < c->mark_count &&
+           marks[c->marks[at->mark_at]].name == c->lock.name; at->mark_at++)
+        c->lock.mark_count++;
+}
+
+bool check_next_lock(struct check *c, struct lock_cursor *at)
+{
+    const struct history_call *calls = c->h->calls;
+    struct lock_view *lock = &c->lock;
+
+    assert(c->hold_count == 0 || c->holds != NULL);
+    assert(c->refusal_count == 0 || c->refusals != NULL);
+    if (at->call_at == c->h->call_count)
+        return false;
+    *lock = (struct lock_view){
+        .name = calls[c->by_name[at->call_at]].name,
+        .caps = UINT32_MAX,
+        .only = -1,
+        .holds = c->holds != NULL ? c->holds + at->hold_at : NULL,
+        .refusals = c->refusals != NULL ? c->refusals + at->refusal_at : NULL,
+        .calls = c->by_name + at->call_at};
+    lock->is_confused = c->is_confused[lock->name];
+    for (; at->call_at < c->h->call_count &&
+           calls[c->by_name[at->call_at]].name == lock->name; at->call_at++) {
+        const struct history_call *call = &calls[c->by_name[at->call_at]];
+
+        lock->call_count++;
+        lock->caps &= c->h->processes[call->process].caps;
+        if (call->kind >= DLOCK_EVENT_SEM_SET)
+            lock->only = call->kind >= DLOCK_EVENT_LATCH_SET ? CHECK_latch : CHECK_permits;
+        lock->has_shared = lock->has_shared || call->mode == DLOCK_MODE_SHARED;
+    }
+    for (; at->hold_at < c->hold_count && c->holds[at->hold_at].name == lock->name;
+         at->hold_at++)
+        lock->hold_count++;
+    for (; at->refusal_at < c->refusal_count &&
+           c->refusals[at->refusal_at].name == lock->name; at->refusal_at++)
+        lock->refusal_count++;
+    find_marks(c, at);
+    return true;
+}

@@ -1,0 +1,252 @@
+/* SPDX-License-Identifier: MIT */
+/* permit_ids.c -- permits that end, each by its id.
+ *
+ * A permit is held from the answer to its taking until it is given back or its end has come,
+ * whichever is first; its end is what was promised last, on this machine's clock.  Taken
+ * without an answer it may last for a lease. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "loadtest/check/checks/permits.h"
+
+/* One id, in the order of its calls. */
+struct permit {
+    int64_t take;        /* the first that was granted; NO_CALL                   */
+    int64_t give;        /* the first that was OK                                 */
+    int64_t kept_ns;     /* surely held until then                                */
+    int64_t promised_ns; /* the last end, or the latest that may be the last      */
+    int64_t sooner_ns;   /* the same, but the earliest                            */
+    int64_t unsure_ns;   /* the earliest end by renewals without an answer        */
+    int64_t told_ns;     /* when the last end was answered                        */
+    int64_t seen_ns;     /* and there, when this call was sent                    */
+    int64_t given_ns;    /* the first call that may have given it back            */
+    int64_t gone_ns;     /* surely free again; HISTORY_NEVER                      */
+    bool is_doubtful;    /* nobody knows until when it was renewed                */
+};
+
+static bool has_id(const struct history_call *call)
+{
+    static const uint8_t none[DLOCK_RECORD_TOKEN_SIZE];
+
+    return call->kind >= DLOCK_EVENT_PERMIT_TAKE && call->kind <= DLOCK_EVENT_PERMIT_GIVE &&
+           memcmp(call->token, none, sizeof(none)) != 0;
+}
+
+static _Thread_local const struct history_call *sorting;
+
+static int by_id(const void *left, const void *right)
+{
+    uint32_t a = *(const uint32_t *)left, b = *(const uint32_t *)right;
+    int order = memcmp(sorting[a].token, sorting[b].token, sizeof(sorting[a].token));
+
+    return order != 0 ? order : (a > b) - (a < b);
+}
+
+/* Put them into c->ghosts.  Answers how many. */
+static size_t sort_by_id(struct check *c)
+{
+    size_t count = 0;
+
+    check_need_ghosts(c, c->lock.call_count);
+    for (size_t i = 0; i < c->lock.call_count; i++)
+        if (has_id(&c->h->calls[c->lock.calls[i]]))
+            c->ghosts[count++] = c->lock.calls[i];
+    sorting = c->h->calls;
+    if (count > 1)
+        qsort(c->ghosts, count, sizeof(*c->ghosts), by_id);
+    return count;
+}
+
+static void note_give(const struct check *c, struct permit *p, int64_t index)
+{
+    const struct history_call *call = &c->h->calls[index];
+
+    if (permits_may_be_done(c, call) && call->invoke_ns < p->given_ns)
+        p->given_ns = call->invoke_ns;
+    if (!check_is_ok(c, call))
+        return;
+    if (p->give == NO_CALL)
+        p->give = index;
+    if (call->invoke_ns > p->seen_ns)
+        p->seen_ns = call->invoke_ns;
+    if (call->answer_ns < p->gone_ns)
+        p->gone_ns = call->answer_ns;
+}
+
+/* The end was set anew, later or earlier than it was.  Of two calls that overlap either may
+ * have been the last. */
+static void set_end(struct permit *p, const struct history_call *call)
+{
+    bool is_last = call->invoke_ns >= p->told_ns;
+
+    if (is_last || call->deadline_ns > p->promised_ns)
+        p->promised_ns = call->deadline_ns;
+    if (is_last || call->deadline_ns < p->sooner_ns)
+        p->sooner_ns = call->deadline_ns;
+    if (call->answer_ns > p->told_ns)
+        p->told_ns = call->answer_ns;
+}
+
+static void note_renewal(const struct check *c, struct permit *p,
+                         const struct history_call *call)
+{
+    int64_t end_ns = check_plus(call->invoke_ns, call->lease_ns);
+
+    if (check_is_ok(c, call)) {
+        set_end(p, call);
+        if (call->invoke_ns > p->seen_ns)
+            p->seen_ns = call->invoke_ns;
+    } else if (!check_is_answered(c, call) || call->status != DLOCK_LOST) {
+        p->is_doubtful = true;
+        if (call->lease_ns > 0 && end_ns < p->unsure_ns)
+            p->unsure_ns = end_ns;
+    } else if (call->deadline_ns > 0) { /* renewed, and told when that was over */
+        set_end(p, call);
+    }
+}
+
+static void note_call(const struct check *c, struct permit *p, int64_t index)
+{
+    const struct history_call *call = &c->h->calls[index];
+
+    if (call->kind == DLOCK_EVENT_PERMIT_GIVE) {
+        note_give(c, p, index);
+    } else if (call->kind == DLOCK_EVENT_PERMIT_TAKE && check_is_ok(c, call)) {
+        if (p->take == NO_CALL)
+            p->take = index;
+        set_end(p, call);
+    } else if (call->kind == DLOCK_EVENT_PERMIT_RENEW) {
+        note_renewal(c, p, call);
+    }
+}
+
+/* The permit of the calls from `at` on; *end is after the last of them. */
+static struct permit put_together(const struct check *c, size_t at, size_t count,
+                                  size_t *end)
+{
+    struct permit p = {.take = NO_CALL, .give = NO_CALL, .given_ns = HISTORY_NEVER,
+                       .gone_ns = HISTORY_NEVER, .unsure_ns = HISTORY_NEVER};
+    const struct history_call *first = &c->h->calls[c->ghosts[at]];
+
+    for (*end = at; *end < count; ++*end) {
+        uint32_t index = c->ghosts[*end];
+
+        if (memcmp(c->h->calls[index].token, first->token, sizeof(first->token)) != 0)
+            break;
+        note_call(c, &p, index);
+    }
+    if (p.unsure_ns < p.sooner_ns)
+        p.sooner_ns = p.unsure_ns;
+    p.kept_ns = p.given_ns < p.sooner_ns ? p.given_ns : p.sooner_ns;
+    if (p.seen_ns > p.kept_ns)
+        p.kept_ns = p.seen_ns;
+    if (!p.is_doubtful && check_plus(p.promised_ns, c->options->slack_ns) < p.gone_ns)
+        p.gone_ns = check_plus(p.promised_ns, c->options->slack_ns);
+    return p;
+}
+
+void permits_add_holders(struct check *c, struct permits_steps *s)
+{
+    size_t count = sort_by_id(c), end;
+
+    for (size_t at = 0; at < count; at = end) {
+        struct permit p = put_together(c, at, count, &end);
+        const struct history_call *take = p.take != NO_CALL ? &c->h->calls[p.take] : NULL;
+
+        if (take == NULL || p.kept_ns <= take->answer_ns)
+            continue;
+        permits_add_step(s, take->answer_ns, 1, p.take, false);
+        if (p.kept_ns != HISTORY_NEVER)
+            permits_add_step(s, p.kept_ns, -1, p.take, p.kept_ns == p.sooner_ns);
+    }
+}
+
+static void add_unsure(struct check *c, const struct history_call *call, int64_t index,
+                       struct permits_steps *taken, struct permits_steps *given)
+{
+    int64_t from_ns = check_is_answered(c, call) ? call->answer_ns : HISTORY_NEVER;
+    int64_t end_ns = call->lease_ns > 0 ? check_plus(from_ns, call->lease_ns)
+                                        : HISTORY_NEVER;
+
+    end_ns = check_plus(end_ns, c->options->slack_ns);
+    permits_add_step(taken, call->invoke_ns, 1, index, false);
+    if (end_ns != HISTORY_NEVER)
+        permits_add_step(given, end_ns, 1, index, true);
+}
+
+void permits_add_possible(struct check *c, struct permits_steps *taken,
+                          struct permits_steps *given)
+{
+    size_t count = sort_by_id(c), end;
+
+    for (size_t at = 0; at < count; at = end) {
+        struct permit p = put_together(c, at, count, &end);
+
+        if (p.take == NO_CALL)
+            continue;
+        permits_add_step(taken, c->h->calls[p.take].invoke_ns, 1, p.take, false);
+        if (p.gone_ns != HISTORY_NEVER)
+            permits_add_step(given, p.gone_ns, 1, p.take, true);
+    }
+    for (size_t i = 0; i < c->lock.call_count; i++) {
+        const struct history_call *call = &c->h->calls[c->lock.calls[i]];
+        bool is_late = check_is_answered(c, call) && call->status != DLOCK_OK &&
+                       call->deadline_ns > 0;
+
+        if (call->kind == DLOCK_EVENT_PERMIT_TAKE && !check_is_ok(c, call) &&
+            (is_late || permits_may_be_done(c, call)))
+            add_unsure(c, call, c->lock.calls[i], taken, given);
+    }
+}
+
+/* ---- each by itself ---- */
+
+static void blame(struct check *c, const struct permit *p, int64_t index, const char *what)
+{
+    const struct history_call *call = &c->h->calls[index];
+    int64_t from_ns = p->take != NO_CALL ? c->h->calls[p->take].invoke_ns : call->invoke_ns;
+
+    check_violation(c, CHECK_permits,
+                    p->take == NO_CALL ? DLOCK_ASSUMES_RELEASE : DLOCK_ASSUMES_LOCK,
+                    p->take, index, from_ns, call->answer_ns, "%s", what);
+}
+
+static void look_at_call(struct check *c, const struct permit *p, int64_t index)
+{
+    const struct history_call *call = &c->h->calls[index];
+    const struct history_call *give = p->give != NO_CALL ? &c->h->calls[p->give] : NULL;
+
+    if (call->kind == DLOCK_EVENT_PERMIT_TAKE) {
+        if (check_is_ok(c, call) && index != p->take)
+            blame(c, p, index, "a permit was given out twice");
+        return;
+    }
+    if (!check_is_answered(c, call))
+        return;
+    if (check_is_ok(c, call) && p->take == NO_CALL)
+        blame(c, p, index, "a permit was given back or renewed by one who never took it");
+    else if (check_is_ok(c, call) && call->kind == DLOCK_EVENT_PERMIT_GIVE &&
+             index != p->give)
+        blame(c, p, index, "a permit was given back twice");
+    else if (check_is_ok(c, call) && call->kind == DLOCK_EVENT_PERMIT_RENEW &&
+             give != NULL && check_order(give->answer_ns, call->invoke_ns) == CHECK_BEFORE)
+        blame(c, p, index, "a permit was renewed after it had been given back");
+    else if (call->status == DLOCK_LOST && p->take != NO_CALL && !p->is_doubtful &&
+             call->answer_ns < c->h->calls[p->take].deadline_ns &&
+             call->answer_ns < p->sooner_ns &&
+             call->deadline_ns == 0 &&
+             check_order(call->answer_ns, p->given_ns) == CHECK_BEFORE)
+        blame(c, p, index, "a permit was lost although its end had not come");
+}
+
+void permits_look_at_ids(struct check *c)
+{
+    size_t count = sort_by_id(c), end;
+
+    for (size_t at = 0; at < count; at = end) {
+        struct permit p = put_together(c, at, count, &end);
+
+        for (size_t i = at; i < end; i++)
+            look_at_call(c, &p, c->ghosts[i]);
+    }
+}

@@ -1,0 +1,246 @@
+/* SPDX-License-Identifier: MIT */
+/* audit.c -- `seckill audit RUN`. */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/settings.h"
+#include "loadtest/audit/audit.h"
+#include "loadtest/audit/evidence.h"
+#include "loadtest/command/commands.h"
+#include "loadtest/kit/command.h"
+#include "loadtest/kit/interrupt.h"
+#include "loadtest/kit/verdict_text.h"
+#include "loadtest/lab/lab.h"
+
+enum { QUIET_TRIES = 60, QUIET_POLL_MS = 100 };
+
+struct audit_settings {
+    const char *dir, *voucher, *from;
+    bool json;
+};
+
+static const char *from_name(size_t i)
+{
+    static const char *const choices[] = {"auto", "database", "files"};
+
+    return i < sizeof choices / sizeof choices[0] ? choices[i] : NULL;
+}
+
+#define AT(field) offsetof(struct audit_settings, field)
+static const struct setting settings[] = {
+    {.type = SETTING_CHOICE,
+     .name = "from",
+     .offset = AT(from),
+     .fallback = "auto",
+     .meta = "WHERE",
+     .choices = from_name,
+     .group = "Options",
+     .help = "where the orders are read: in the live database, or in orders.tsv and "
+             "stock.json; auto: in the database if the run's lab is up"},
+    {.type = SETTING_TEXT,
+     .name = "voucher",
+     .offset = AT(voucher),
+     .meta = "N[,N...]",
+     .group = "Options",
+     .shared = "voucher", /* as the wrk scripts ordered them */
+     .help = "the vouchers of a run that wrk made by hand and that has no run.json; the wrk "
+             "scripts order the same variable's"},
+    {.type = SETTING_SWITCH,
+     .name = "json",
+     .offset = AT(json),
+     .fallback = "off",
+     .group = "Options",
+     .help = "the verdict as JSON on stdout"},
+    COMMAND_DIR(AT(dir)),
+};
+
+const struct setting_program command_audit_program = {
+    .name = "seckill audit",
+    .synopsis = "[--from=auto|database|files] [--voucher=N] RUN",
+    .intro =
+        "Judge a run from the stock issued before it, the orders in the database after "
+        "it\n"
+        "and the ledger of what clients were told.  Exit status: 0 valid, 1 invalid,\n"
+        "2 unknown.\n\n"
+        "  seckill audit runs/latest                         after `seckill load`\n"
+        "  seckill audit runs/latest/oversell/calm/none-1\n"
+        "  SECKILL_LEDGER_DIR=/tmp/r wrk ... && seckill audit --voucher=7 /tmp/r",
+    .settings = settings,
+    .count = sizeof settings / sizeof settings[0],
+    .max_operands = 1,
+};
+
+struct subject {
+    int64_t vouchers[EVIDENCE_VOUCHERS_MAX];
+    size_t count;
+    bool is_settled;
+    char lab_id[LAB_SECRET_LEN + 1];
+};
+
+static bool vouchers_from_text(struct subject *s, const char *text)
+{
+    while (*text && s->count < EVIDENCE_VOUCHERS_MAX) {
+        char *end;
+        int64_t id = strtoll(text, &end, 10);
+
+        if (end == text || id <= 0 || (*end != ',' && *end != '\0')) {
+            fprintf(stderr, "seckill audit: --voucher: expected numbers with commas\n");
+            return false;
+        }
+        s->vouchers[s->count++] = id;
+        text = *end ? end + 1 : end;
+    }
+    return true;
+}
+
+static bool read_subject(struct subject *s, const char *run, const char *voucher)
+{
+    char path[FILES_PATH_MAX];
+    const char *lab_id;
+    json_t *json, *entry;
+    size_t i;
+
+    files_join(path, run, "summary.json");
+    if (access(path, F_OK) == 0) {
+        fprintf(stderr,
+                "seckill audit: %s holds many runs; name one of them, such as\n"
+                "  %s/oversell/calm/none-1\n",
+                run, run);
+        return false;
+    }
+    files_join(path, run, "run.json");
+    if (access(path, F_OK) != 0)
+        return vouchers_from_text(s, voucher ? voucher : "1");
+    json = files_read_json(path);
+    json_array_foreach(json_object_get(json, "vouchers"), i, entry)
+    {
+        if (s->count < EVIDENCE_VOUCHERS_MAX)
+            s->vouchers[s->count++] = json_integer_value(entry);
+    }
+    s->is_settled = json_is_true(json_object_get(json, "settled"));
+    lab_id = json_string_value(json_object_get(json, "lab"));
+    snprintf(s->lab_id, sizeof s->lab_id, "%s", lab_id ? lab_id : "");
+    json_decref(json);
+    if (s->count == 0)
+        fprintf(stderr, "seckill audit: %s names no vouchers; is that a single run?\n",
+                path);
+    return s->count > 0;
+}
+
+/* Is this the lab that the run was made in, and is it up? */
+static bool is_live(const struct subject *s, const char *dir, struct lab *lab)
+{
+    return lab_state_read(lab, dir) && lab_is_up(lab) &&
+           (s->lab_id[0] == '\0' || strcmp(s->lab_id, lab->id) == 0);
+}
+
+/* Nothing that was sent can still become an order once the service has done nothing for
+ * a while.  A run of `seckill load` says so itself: its processes have ended. */
+static bool wait_quiet(lab_db *db)
+{
+    for (int i = 0; i < QUIET_TRIES; i++) {
+        bool quiet = false;
+
+        if (!audit_db_quiet(db, &quiet))
+            return false;
+        if (quiet)
+            return true;
+        if (!interrupt_sleep_ms(QUIET_POLL_MS))
+            return false;
+    }
+    return false;
+}
+
+static bool gather_live(struct subject *s, const struct lab *lab, struct evidence *e)
+{
+    char url[256], error[512];
+    lab_db *db = NULL;
+    bool ok;
+
+    lab_database_url(lab, url, sizeof url);
+    if (!lab_db_open(&db, url, error, sizeof error)) {
+        fprintf(stderr, "seckill audit: %s\n", error);
+        return false;
+    }
+    s->is_settled = s->is_settled || wait_quiet(db);
+    ok = evidence_from_database(e, db, s->vouchers, s->count);
+    lab_db_close(db);
+    return ok;
+}
+
+static enum exit_code judge(struct subject *s, const char *run, const char *source,
+                            const struct evidence *e, bool as_json)
+{
+    struct ledger ledger;
+    struct audit_verdict verdict;
+    struct audit_input input = {.vouchers = e->vouchers,
+                                .voucher_count = e->voucher_count,
+                                .orders = e->orders,
+                                .order_count = e->order_count,
+                                .ledger = &ledger,
+                                .is_settled = s->is_settled};
+
+    if (!ledger_read(&ledger, run)) {
+        ledger_free(&ledger);
+        return EXIT_USAGE;
+    }
+    audit_judge(&input, &verdict);
+    if (as_json) {
+        json_t *json = audit_to_json(&verdict, source);
+
+        json_dumpf(json, stdout, JSON_INDENT(2));
+        putchar('\n');
+        json_decref(json);
+    } else {
+        report_verdict(stdout, &verdict, source);
+    }
+    ledger_free(&ledger);
+    return (enum exit_code)audit_exit_code(verdict.valid);
+}
+
+static enum exit_code run_audit(const struct audit_settings *v, const char *run)
+{
+    struct subject subject = {0};
+    struct evidence evidence = {0};
+    struct lab lab;
+    enum exit_code rc = EXIT_USAGE;
+    bool live, ok;
+
+    if (access(run, R_OK | X_OK) != 0) {
+        fprintf(stderr, "seckill audit: no run at %s\n", run);
+        return EXIT_USAGE;
+    }
+    if (!read_subject(&subject, run, v->voucher))
+        return EXIT_USAGE;
+    live = strcmp(v->from, "files") != 0 &&
+           is_live(&subject, lab_choose_dir(v->dir), &lab);
+    if (!live && strcmp(v->from, "database") == 0) {
+        fprintf(stderr, "seckill audit: the lab of this run is not up\n");
+        return EXIT_UNAVAILABLE;
+    }
+    ok = live ? gather_live(&subject, &lab, &evidence)
+              : evidence_from_files(&evidence, run);
+    if (ok)
+        rc = judge(&subject, run,
+                   live ? "the live database" : "orders.tsv and stock.json", &evidence,
+                   v->json);
+    evidence_free(&evidence);
+    return rc;
+}
+
+static enum exit_code run(const struct settings *s, const void *values)
+{
+    if (s->operand_count == 1)
+        return run_audit(values, s->operands[0]);
+    fprintf(stderr, "seckill audit: which run?  For example: runs/latest\n");
+    return EXIT_USAGE;
+}
+
+int command_audit(int argc, char **argv)
+{
+    struct audit_settings values = {0};
+
+    return command_run(&command_audit_program, &values, argc, argv, run);
+}

@@ -1,0 +1,228 @@
+/* SPDX-License-Identifier: MIT */
+/* check.c -- `seckill check RUN`. */
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "loadtest/audit/write_log.h"
+#include "loadtest/check/check.h"
+#include "loadtest/command/commands.h"
+#include "loadtest/kit/command.h"
+#include "loadtest/kit/files.h"
+#include "loadtest/page/page.h"
+#include "lock/clock.h"
+
+struct check_settings {
+    const char *name, *only, *html;
+    bool json, all;
+};
+
+#define AT(field) offsetof(struct check_settings, field)
+static const struct setting settings[] = {
+    {.type = SETTING_CHOICE,
+     .name = "only",
+     .offset = AT(only),
+     .meta = "PROPERTY",
+     .choices = check_property_name,
+     .group = "Options",
+     .help = "look at one property"},
+    {.type = SETTING_TEXT,
+     .name = "name",
+     .offset = AT(name),
+     .meta = "LOCK",
+     .group = "Options",
+     .help = "look at one lock"},
+    {.type = SETTING_SWITCH,
+     .name = "json",
+     .offset = AT(json),
+     .fallback = "off",
+     .group = "Options",
+     .help = "the verdict as JSON on stdout"},
+    {.type = SETTING_SWITCH,
+     .name = "all",
+     .offset = AT(all),
+     .fallback = "off",
+     .group = "Options",
+     .help = "every violation, a line each, before the verdict; on stderr with --json"},
+    {.type = SETTING_TEXT,
+     .name = "html",
+     .output = SETTING_WRITES_FILE,
+     .offset = AT(html),
+     .meta = "FILE",
+     .group = "Options",
+     .help = "draw it, as one HTML file to step through with the arrow keys"},
+};
+
+const struct setting_program command_check_program = {
+    .name = "seckill check",
+    .synopsis = "[--only=PROPERTY] [--name=LOCK] [--all] [--json] [--html=FILE] RUN",
+    .intro =
+        "Judge what the locks of a run did, from the records that every process left.\n"
+        "RUN is a directory of such records, or has one called locks, or is a text\n"
+        "with a call a line (see loadtest/check/history.h), in milliseconds.  Where the run "
+        "has\n"
+        "the record of what its vouchers took and refused, the fences of the locks are\n"
+        "judged by it too, and it by the orders and the stock.\n\n"
+        "  seckill load --record -- --lock=naive\n"
+        "  seckill check runs/latest\n"
+        "  seckill check runs/latest --html=timeline.html\n\n"
+        "Exit status: 0 valid, 1 invalid, 2 unknown, 64 usage, no records or a file that no\n"
+        "recorder can have written, 73 the page cannot be written.",
+    .settings = settings,
+    .count = sizeof settings / sizeof settings[0],
+    .max_operands = 1,
+};
+
+static bool read_text(struct history *h, const char *path)
+{
+    char error[256];
+    size_t size = 0;
+    char *text = files_read(path, &size);
+    bool ok;
+
+    if (text == NULL) {
+        fprintf(stderr, "seckill check: no run at %s\n", path);
+        return false;
+    }
+    ok = strlen(text) == size;
+    if (!ok) /* the rest would go unread */
+        snprintf(error, sizeof(error), "after %zu bytes there is a 0: it is no text",
+                 strlen(text));
+    else
+        ok = history_parse(h, text, error, sizeof(error));
+    if (!ok)
+        fprintf(stderr, "seckill check: %s: %s\n", path, error);
+    history_scale(h, DLOCK_NS_PER_MS);
+    free(text);
+    return ok;
+}
+
+static bool read_run(struct history *h, const char *run)
+{
+    char path[FILES_PATH_MAX];
+
+    if (!files_is_directory(run))
+        return read_text(h, run);
+    files_join(path, run, "locks");
+    if (access(path, R_OK | X_OK) != 0)
+        files_path(path, "%s", run);
+    if (!history_read(h, path))
+        return false;
+    for (size_t i = 0; h->nonsense_count > 0 && i < h->damage_count; i++)
+        fprintf(stderr, "seckill check: %s/%s\n", path, h->damages[i]);
+    if (h->nonsense_count > 0)
+        return false;
+    if (h->process_count > 0 || h->damage_count > 0)
+        return true;
+    fprintf(stderr,
+            "seckill check: no records in %s; a record is made by seckill load --record, "
+            "by seckill compare --record and by seckilld --record=DIR\n",
+            path);
+    return false;
+}
+
+/* Forget every other lock. */
+static bool keep_one(struct history *h, const char *name)
+{
+    int64_t index = history_find_name(h, name);
+    size_t count = 0;
+
+    for (size_t i = 0; i < h->call_count; i++)
+        if (h->calls[i].name == index)
+            h->calls[count++] = h->calls[i];
+    h->call_count = count;
+    if (count == 0)
+        fprintf(stderr, "seckill check: no lock \"%s\" in this run\n", name);
+    return count > 0;
+}
+
+/* The verdict stays what it is, but a page that was asked for and is not there is a
+ * failure. */
+static enum exit_code draw(const struct check_settings *v, const char *run,
+                           const struct history *h, const struct check *c,
+                           const struct check_verdict *verdict)
+{
+    if (v->html != NULL && !page_write(v->html, h, c, verdict))
+        return EXIT_CANNOT_WRITE;
+    if (v->json)
+        return (enum exit_code)check_exit_code(verdict->valid);
+    if (v->html != NULL)
+        printf("\ndrawn in %s\n", v->html);
+    else if (verdict->valid == CHECK_INVALID)
+        printf("\nstep through it: seckill check %s --html=timeline.html\n", run);
+    return (enum exit_code)check_exit_code(verdict->valid);
+}
+
+/* Where --all prints. */
+struct all {
+    FILE *out;
+    const struct history *h;
+};
+
+static void print_one(void *arg, enum check_property property,
+                      const struct check_example *example)
+{
+    const struct all *all = arg;
+
+    check_print_example(all->out, all->h, property, example);
+}
+
+static enum exit_code judge(const struct check_settings *v, const char *run,
+                            const struct history *h, const struct write_log *log)
+{
+    struct check_options options = check_options_default();
+    struct all all = {v->json ? stderr : stdout, h};
+    struct check *c = check_new();
+    struct check_verdict verdict;
+    enum exit_code rc;
+
+    for (size_t i = 0; v->only != NULL && i < CHECK_COUNT; i++)
+        if (strcmp(v->only, check_property_name(i)) == 0)
+            options.only = 1u << i;
+    write_log_use(log, &options);
+    if (v->all) {
+        options.each = print_one;
+        options.arg = &all;
+    }
+    check_judge(c, h, &options, &verdict);
+    if (v->json) {
+        json_t *json = check_to_json(h, &verdict);
+
+        json_dumpf(json, stdout, JSON_INDENT(2));
+        putchar('\n');
+        json_decref(json);
+    } else {
+        check_print(stdout, h, &verdict);
+    }
+    rc = draw(v, run, h, c, &verdict);
+    check_free(c);
+    return rc;
+}
+
+static enum exit_code run(const struct settings *s, const void *values)
+{
+    const struct check_settings *v = values;
+    struct history h = {0};
+    struct write_log log = {0};
+    enum exit_code rc = EXIT_USAGE;
+
+    if (s->operand_count != 1) {
+        fprintf(stderr, "seckill check: which run?  For example: runs/latest\n");
+        return EXIT_USAGE;
+    }
+    if (read_run(&h, s->operands[0]) &&
+        (!write_log_is_in(s->operands[0]) ||
+         write_log_read(&log, &h, s->operands[0])) &&
+        (v->name == NULL || keep_one(&h, v->name)))
+        rc = judge(v, s->operands[0], &h, &log);
+    write_log_free(&log);
+    history_free(&h);
+    return rc;
+}
+
+int command_check(int argc, char **argv)
+{
+    struct check_settings values = {0};
+
+    return command_run(&command_check_program, &values, argc, argv, run);
+}

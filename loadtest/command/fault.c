@@ -1,0 +1,240 @@
+/* SPDX-License-Identifier: MIT */
+/* fault.c -- `seckill fault list|run NAME`. */
+#include "loadtest/command/commands.h"
+#include "loadtest/kit/command.h"
+
+#include <string.h>
+
+#include "base/duration.h"
+#include "base/suggest.h"
+#include "loadtest/fault/server_fault.h"
+#include "loadtest/kit/interrupt.h"
+#include "lock/recorder.h"
+
+struct fault_settings {
+    const char *dir, *server, *key, *by, *record;
+    int64_t for_ms;
+};
+
+#define AT(field) offsetof(struct fault_settings, field)
+static const struct setting settings[] = {
+    {.type = SETTING_TEXT,
+     .name = "server",
+     .offset = AT(server),
+     .meta = "SERVER",
+     .group = "Options",
+     .help = "which one; default: the first of the lab that it can be made on"},
+    {.type = SETTING_DURATION,
+     .name = "for",
+     .offset = AT(for_ms),
+     .fallback = "2s",
+     .meta = "TIME",
+     .min = 0,
+     .max = 3600000,
+     .group = "Options",
+     .help = "how long, for faults that last; Ctrl-C ends them earlier"},
+    {.type = SETTING_TEXT,
+     .name = "key",
+     .offset = AT(key),
+     .meta = "LOCK",
+     .group = "Options",
+     .help = "the lock that is to be lost, for faults that need one"},
+    {.type = SETTING_TEXT,
+     .name = "by",
+     .offset = AT(by),
+     .meta = "TIME",
+     .group = "Options",
+     .help = "clock: by how much, 30s or -1h; client-pause: for how long"},
+    {.type = SETTING_TEXT,
+     .name = "record",
+     .offset = AT(record),
+     .meta = "DIR",
+     .group = "Options",
+     .output = SETTING_WRITES_DIRECTORY,
+     .help = "write it into this history too, as RUN/locks of `seckill load --record`"},
+    COMMAND_DIR(AT(dir)),
+};
+
+const struct setting_program command_fault_program = {
+    .name = "seckill fault",
+    .synopsis = "list|run NAME [--server=SERVER] [--for=TIME] [OPTIONS]",
+    .intro =
+        "Make one fault on a running lab, ask the server for the proof, and undo it.\n\n"
+        "  seckill lab up\n"
+        "  seckill fault list\n"
+        "  seckill fault run server-stop --server=redis --for=5s\n"
+        "  seckill fault run redis-restart-empty --key=lock:voucher:1\n"
+        "  seckill fault run redis-failover --key=lock:voucher:1   then take the lock\n"
+        "  seckill fault run clock --server=redlock-2 --by=-1h --for=10s\n"
+        "  seckill fault run postgres-kill-backend --key=lock:voucher:1",
+    .outro = "Exit status: 0 it happened and was proven, 1 it did not or the server does "
+             "not work afterwards, 64 usage, 69 no such lab or the server is down, 73 "
+             "the record cannot be written.",
+    .settings = settings,
+    .count = sizeof settings / sizeof settings[0],
+    .max_operands = 2,
+};
+
+/* The assumptions that it breaks, without repeating one. */
+static void print_breaks(const struct server_fault *fault)
+{
+    unsigned seen = 0;
+
+    for (int kind = 0; kind < LAB_KIND_COUNT; kind++) {
+        dlock_assumption breaks = fault->breaks[kind];
+
+        if (!(fault->servers & FAULT_ON(kind)) || (seen & 1u << breaks))
+            continue;
+        printf("%s%s", seen ? ", " : "", dlock_assumption_name((int)breaks));
+        seen |= 1u << breaks;
+    }
+}
+
+static enum exit_code list(void)
+{
+    static const char *const kinds[LAB_KIND_COUNT] = {"postgres", "redis", "zookeeper"};
+
+    for (size_t i = 0; server_fault_at(i); i++) {
+        const struct server_fault *fault = server_fault_at(i);
+
+        printf("%s%s\n    %s\n    on", fault->name,
+               fault->needs_key ? "  --key=LOCK"
+               : fault->by_min_ms || fault->by_max_ms ? "  --by=TIME"
+                                                      : "",
+               fault->does);
+        for (int kind = 0; kind < LAB_KIND_COUNT; kind++) {
+            if (fault->servers & FAULT_ON(kind))
+                printf(" %s", kinds[kind]);
+        }
+        printf("; breaks: ");
+        print_breaks(fault);
+        printf("; %s\n",
+               server_fault_lasts(fault) ? "lasts until it is ended" : "an instant");
+        if (fault->needs)
+            printf("    needs %s\n", fault->needs);
+    }
+    return EXIT_VALID;
+}
+
+static const struct server_fault *find(const char *name)
+{
+    const struct server_fault *fault = name ? server_fault_find(name) : NULL;
+    const char *near = name ? suggest(name, server_fault_name_at) : NULL;
+
+    if (fault)
+        return fault;
+    fprintf(stderr, "seckill fault run: %s%s%s", name ? "no fault \"" : "which fault",
+            name ? name : "?", name ? "\"" : "");
+    if (near)
+        fprintf(stderr, "; did you mean \"%s\"?", near);
+    fprintf(stderr, "\n  one of:");
+    for (size_t i = 0; server_fault_at(i); i++)
+        fprintf(stderr, " %s", server_fault_name_at(i));
+    fputc('\n', stderr);
+    return NULL;
+}
+
+static struct lab_server *choose_server(struct lab *lab,
+                                        const struct server_fault *fault,
+                                        const char *name)
+{
+    for (int i = 0; !name && i < lab->server_count; i++) {
+        if (fault->servers & FAULT_ON(lab_server_kind(lab, &lab->servers[i])))
+            return &lab->servers[i];
+    }
+    return name ? lab_find_server(lab, name) : NULL;
+}
+
+/* "30s", "-1h" */
+static bool read_by(const char *text, int64_t *ms)
+{
+    bool is_back = text && *text == '-';
+
+    *ms = 0;
+    if (text && !duration_parse(text + is_back, ms)) {
+        fprintf(stderr,
+                "seckill fault: --by must be a time such as 500ms, 30s or -1h, not "
+                "\"%s\"\n",
+                text);
+        return false;
+    }
+    *ms = is_back ? -*ms : *ms;
+    return true;
+}
+
+static bool say(const struct fault_scene *scene, const char *stage)
+{
+    if (*scene->note)
+        printf("%-6s %s\n", stage, scene->note);
+    fflush(stdout);
+    return true;
+}
+
+static bool make(const struct server_fault *fault, struct fault_scene *scene,
+                 int64_t for_ms)
+{
+    bool ok = server_fault_arm(fault, scene) && say(scene, "armed") &&
+              server_fault_begin(fault, scene) && say(scene, "begun");
+
+    if (ok && server_fault_lasts(fault)) {
+        interrupt_sleep_ms(for_ms);
+        ok = server_fault_end(fault, scene) && say(scene, "ended");
+    }
+    return server_fault_disarm(fault, scene) && ok;
+}
+
+/* In a lab whose server may be down: that is not the user's mistake. */
+static enum exit_code run_in(struct lab *lab, const struct server_fault *fault,
+                             const struct fault_settings *v)
+{
+    struct fault_scene scene = {.lab = lab,
+                                .server = choose_server(lab, fault, v->server),
+                                .key = v->key};
+    enum exit_code rc = EXIT_VALID;
+
+    if (!read_by(v->by, &scene.by_ms))
+        return EXIT_USAGE;
+    if (!server_fault_fits(fault, &scene))
+        return scene.server && !child_runs(&scene.server->child) ? EXIT_UNAVAILABLE
+                                                                 : EXIT_USAGE;
+    if (v->record && !(scene.history = fault_history_open(v->record)))
+        return EXIT_CANNOT_WRITE;
+    if (!make(fault, &scene, v->for_ms))
+        rc = EXIT_INVALID;
+    if (!fault_history_close(scene.history))
+        rc = EXIT_BUG;
+    return interrupted() ? (enum exit_code)INTERRUPT_EXIT : rc;
+}
+
+static enum exit_code run_one(const struct fault_settings *v, const char *name)
+{
+    const struct server_fault *fault = find(name);
+    const char *dir = lab_choose_dir(v->dir);
+    struct lab lab;
+
+    if (!fault)
+        return EXIT_USAGE;
+    if (!lab_state_read(&lab, dir))
+        return lab_use(&lab, dir);
+    return run_in(&lab, fault, v);
+}
+
+static enum exit_code run(const struct settings *s, const void *values)
+{
+    const char *word = s->operand_count > 0 ? s->operands[0] : "";
+
+    if (strcmp(word, "list") == 0 && s->operand_count == 1)
+        return list();
+    if (strcmp(word, "run") == 0)
+        return run_one(values, s->operand_count > 1 ? s->operands[1] : NULL);
+    fprintf(stderr, "seckill fault: list, or run NAME\n"
+                    "  for example: seckill fault run server-stop --server=redis\n");
+    return EXIT_USAGE;
+}
+
+int command_fault(int argc, char **argv)
+{
+    struct fault_settings values = {0};
+
+    return command_run(&command_fault_program, &values, argc, argv, run);
+}

@@ -1,0 +1,262 @@
+/* SPDX-License-Identifier: MIT */
+/* load.c -- `seckill load`: the service under load once, with flags of one's choice. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/settings.h"
+#include "loadtest/command/commands.h"
+#include "loadtest/kit/command.h"
+#include "loadtest/kit/interrupt.h"
+#include "loadtest/kit/run_directory.h"
+#include "loadtest/kit/verdict_text.h"
+#include "loadtest/sale/run.h"
+#include "loadtest/sale/seed.h"
+
+enum { USERS_NEEDED = 20000, VOUCHERS_MAX = 16, SLOT_MS = 4, SLOT_USERS = 100 };
+
+struct load_settings {
+    const char *dir, *out, *face, *users;
+    int64_t processes, connections, stock, vouchers, duration_ms;
+    bool record;
+    char **flags; /* for the service; NULL at the end */
+};
+
+static const char *face_name(size_t i)
+{
+    static const char *const choices[] = {"hmdp", "v1"};
+
+    return i < sizeof choices / sizeof choices[0] ? choices[i] : NULL;
+}
+
+static const char *users_name(size_t i)
+{
+    static const char *const choices[] = {"different", "same"};
+
+    return i < sizeof choices / sizeof choices[0] ? choices[i] : NULL;
+}
+
+#define AT(field) offsetof(struct load_settings, field)
+static const struct setting settings[] = {
+    {.type = SETTING_COUNT,
+     .name = "processes",
+     .offset = AT(processes),
+     .fallback = "2",
+     .meta = "N",
+     .min = 1,
+     .max = SERVICE_MAX,
+     .group = "Options",
+     .help = "how many seckilld processes"},
+    {.type = SETTING_COUNT,
+     .name = "connections",
+     .offset = AT(connections),
+     .fallback = "32",
+     .meta = "N",
+     .min = 1,
+     .max = 256,
+     .group = "Options",
+     .help = "wrk's connections, all processes together"},
+    {.type = SETTING_COUNT,
+     .name = "stock",
+     .offset = AT(stock),
+     .fallback = "1000",
+     .meta = "N",
+     .min = 0,
+     .max = 2000000000,
+     .group = "Options",
+     .help = "stock of each voucher"},
+    {.type = SETTING_COUNT,
+     .name = "vouchers",
+     .offset = AT(vouchers),
+     .fallback = "1",
+     .meta = "N",
+     .min = 1,
+     .max = VOUCHERS_MAX,
+     .group = "Options",
+     .help = "how many vouchers are on sale"},
+    {.type = SETTING_DURATION,
+     .name = "duration",
+     .offset = AT(duration_ms),
+     .fallback = "10s",
+     .meta = "TIME",
+     .min = 100,
+     .max = 3600000,
+     .group = "Options",
+     .help = "how long at most; it ends earlier when everything is sold"},
+    {.type = SETTING_CHOICE,
+     .name = "users",
+     .offset = AT(users),
+     .fallback = "different",
+     .choices = users_name,
+     .group = "Options",
+     .help =
+         "a different user in each request, or the same one from everywhere at once"},
+    {.type = SETTING_CHOICE,
+     .name = "face",
+     .offset = AT(face),
+     .fallback = "hmdp",
+     .choices = face_name,
+     .group = "Options",
+     .help = "which of the service's two faces"},
+    {.type = SETTING_SWITCH,
+     .name = "record",
+     .offset = AT(record),
+     .fallback = "off",
+     .group = "Options",
+     .help = "record every lock call and every write, for `seckill check`"},
+    COMMAND_OUT(AT(out)),
+    COMMAND_OWN_DIR(AT(dir)),
+};
+
+const struct setting_program command_load_program = {
+    .name = "seckill load",
+    .passes_to = "seckilld",
+    .synopsis = "[OPTIONS] [-- SECKILLD FLAGS]",
+    .intro = "Start seckilld processes, run wrk against them, stop them and audit the "
+             "sale.\n"
+             "What stands after -- goes to each seckilld.  Unless it says otherwise the "
+             "duplicate\n"
+             "guard is `count`, under which a lock that fails is seen to fail.\n\n"
+             "  seckill load\n"
+             "  seckill load --stock=100 -- --lock=naive --lock-scope=voucher \\\n"
+             "      --stock-guard=read-write --duplicate-guard=none\n"
+             "  seckill load --users=same --vouchers=2 -- --lock=local",
+    .outro = "Exit status: that of the audit, see `seckill audit --help`.",
+    .settings = settings,
+    .count = sizeof settings / sizeof settings[0],
+};
+
+/* The part of wrk's output that our script prints. */
+static void print_outcomes(const char *dir)
+{
+    char path[FILES_PATH_MAX];
+    char *text, *part;
+
+    files_join(path, dir, "wrk.txt");
+    text = files_read(path, NULL);
+    part = text ? strstr(text, "Orders for voucher") : NULL;
+    if (part)
+        printf("%s\n", part);
+    free(text);
+}
+
+/* The guard that the service has by itself would hide what a broken lock does.  A flag
+ * that comes later wins. */
+static const char **service_flags(char *const *theirs)
+{
+    size_t count = 0, n = 0;
+    const char **all;
+
+    while (theirs[count])
+        count++;
+    all = calloc(count + 2, sizeof *all);
+    if (!all)
+        abort();
+    all[n++] = "--duplicate-guard=count";
+    for (size_t i = 0; i < count; i++)
+        all[n++] = theirs[i];
+    return all;
+}
+
+static enum exit_code run_in(const struct lab *lab, lab_db *db,
+                             const struct load_settings *v)
+{
+    char dir[FILES_PATH_MAX];
+    struct run_result *result = calloc(1, sizeof *result);
+    const char **flags = service_flags(v->flags);
+    struct run_plan plan = {
+        .lab = lab,
+        .db = db,
+        .dir = dir,
+        .flags = flags,
+        .hazard = hazard_find("calm"),
+        .processes = (int)v->processes,
+        .connections = (int)v->connections,
+        .stock = v->stock,
+        .voucher_count = (int)v->vouchers,
+        .duration_ms = v->duration_ms,
+        .is_per_user = strcmp(v->users, "same") == 0,
+        .slot_ms = SLOT_MS,
+        .slot_users = SLOT_USERS,
+        .face = v->face,
+        .record = v->record,
+    };
+    enum exit_code rc = EXIT_CANNOT_WRITE;
+
+    if (!result)
+        abort();
+    if (plan.connections < plan.processes)
+        plan.connections = plan.processes;
+    if (runs_make(dir, v->out))
+        rc = run_once(&plan, result);
+    if (rc == EXIT_VALID || rc == (enum exit_code)INTERRUPT_EXIT) {
+        print_outcomes(dir);
+        printf("%d clients started within %.2f ms%s\n", result->start.fired,
+               result->start.spread_ms,
+               result->start.by_gun == result->start.fired
+                   ? ""
+                   : ", not all of them by the starting gun");
+        printf("%.0f accepted orders per second, p99 %.1f ms\n\n", result->orders_per_s,
+               result->p99_ms);
+        report_verdict(stdout, &result->verdict, "the database, after the run");
+        printf("\nkept in %s\n", dir);
+        if (v->record)
+            printf("who held which lock when: seckill check %s\n", dir);
+    }
+    if (rc == EXIT_VALID)
+        rc = (enum exit_code)audit_exit_code(result->verdict.valid);
+    free(flags);
+    free(result);
+    return rc;
+}
+
+/* Does the service's --lock need one?  The last one counts, as it does there. */
+static bool needs_zookeeper(char *const *flags)
+{
+    bool needs = false;
+
+    for (size_t i = 0; flags[i]; i++) {
+        if (strncmp(flags[i], "--lock=", 7) == 0)
+            needs = lab_lock_needs_zookeeper(flags[i] + 7);
+        else if (strcmp(flags[i], "--lock") == 0 && flags[i + 1])
+            needs = lab_lock_needs_zookeeper(flags[i + 1]);
+    }
+    return needs;
+}
+
+static enum exit_code run(const struct settings *s, const void *values)
+{
+    const struct load_settings *v = values;
+    char url[256], error[512];
+    struct lab lab;
+    lab_db *db = NULL;
+    enum exit_code rc =
+        lab_open(&lab, lab_choose_dir(v->dir), needs_zookeeper(v->flags));
+
+    (void)s;
+    if (rc != EXIT_VALID)
+        return rc;
+    lab_database_url(&lab, url, sizeof url);
+    if (!lab_db_open(&db, url, error, sizeof error)) {
+        fprintf(stderr, "seckill load: %s\n", error);
+        rc = EXIT_UNAVAILABLE;
+    } else if (!seed_ensure(&lab, USERS_NEEDED)) {
+        rc = EXIT_UNAVAILABLE;
+    } else {
+        rc = run_in(&lab, db, v);
+    }
+    lab_db_close(db);
+    lab_close(&lab);
+    return rc;
+}
+
+int command_load(int argc, char **argv)
+{
+    struct load_settings values = {0};
+    int split = 1;
+
+    /* What stands after "--" is the service's. */
+    while (split < argc && strcmp(argv[split], "--") != 0)
+        split++;
+    values.flags = argv + (split < argc ? split + 1 : split);
+    return command_run(&command_load_program, &values, split, argv, run);
+}

@@ -1,0 +1,263 @@
+/* SPDX-License-Identifier: MIT */
+/* lock.c -- `seckill lock show|force NAME`: look at one lock, or free it. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <jansson.h>
+
+#include "base/exit_codes.h"
+#include "base/settings.h"
+#include "base/suggest.h"
+#include "base/utf8.h"
+#include "loadtest/command/commands.h"
+#include "loadtest/kit/command.h"
+#include "lock/dlock.h"
+
+struct lock_settings {
+    const char *lock;
+    const char *redis_url;
+    const char *redlock_urls;
+    const char *database_url;
+    const char *zookeeper_url;
+    bool json;
+};
+
+static const char *lock_name_at(size_t i)
+{
+    return i < dlock_variant_count() ? dlock_variant_at(i)->name : NULL;
+}
+
+/* The service has them too. */
+#define URL(field, flag, what, text)                                                   \
+    {.type = SETTING_SECRET, .name = flag, .offset = offsetof(struct lock_settings,    \
+     field), .meta = what, .group = "Stores", .help = text, .shared = flag}
+
+static const struct setting settings[] = {
+    {.type = SETTING_CHOICE,
+     .name = "lock",
+     .shared = "lock",
+     .offset = offsetof(struct lock_settings, lock),
+     .fallback = "reentrant",
+     .choices = lock_name_at,
+     .group = "Options",
+     .help = "the kind of lock; `seckill locks` describes them"},
+    {.type = SETTING_SWITCH,
+     .name = "json",
+     .offset = offsetof(struct lock_settings, json),
+     .fallback = "off",
+     .group = "Options",
+     .help = "as JSON, for programs"},
+    URL(redis_url, "redis-url", "URL", "the Redis of the locks that use one"),
+    URL(redlock_urls, "redlock-urls", "URL,URL,...", "the Redis servers of redlock and multi"),
+    URL(database_url, "database-url", "URL", "the PostgreSQL of the pg locks"),
+    URL(zookeeper_url, "zookeeper-url", "HOST:PORT,...", "the ZooKeeper of the zk locks"),
+};
+
+const struct setting_program command_lock_program = {
+    .name = "seckill lock",
+    .synopsis = "show|force NAME [--lock=KIND] [--json]",
+    .intro = "Look at one lock in its store, or free it whoever holds it.\n\n"
+             "  . .lab/env                       where the stores are\n"
+             "  seckill lock show lock:order:42  is it held, by whom, for how long\n"
+             "  seckill lock show lock:voucher:1 --lock=fair --json | jq .waiterCount\n"
+             "  seckill lock force lock:order:42 free it: its holder goes on working\n"
+             "                                   until it finds out\n\n"
+             "The locks of `local` are in their process: ask that one, GET\n"
+             "/admin/locks/NAME on the listener for operators, with the token of "
+             "$SECKILL_ADMIN_TOKEN_FILE.",
+    .outro = "Exit status of force: 0 it is free now, 1 nobody held it.",
+    .settings = settings,
+    .count = sizeof settings / sizeof settings[0],
+    .max_operands = 2,
+};
+
+static enum exit_code refuse(const struct lock_settings *v, const char *name,
+                             dlock_status st)
+{
+    fprintf(stderr, "seckill lock: %s (%s): %s: %s\n", name, v->lock,
+            dlock_status_text(st), dlock_error());
+    if (st == DLOCK_INVALID || st == DLOCK_UNSUPPORTED)
+        return EXIT_USAGE;
+    return st == DLOCK_UNKNOWN ? EXIT_UNKNOWN : EXIT_UNAVAILABLE;
+}
+
+/* null where it is not known. */
+static json_t *number(int64_t value)
+{
+    return value < 0 || value == INT64_MAX ? json_null() : json_integer(value);
+}
+
+static void print_json(const struct lock_settings *v, const char *name,
+                       const dlock_info *info)
+{
+    bool ends = !info->locked || info->left_ms != INT64_MAX;
+    json_t *object = json_pack(
+        "{s:s, s:s, s:b, s:b, s:s?, s:o, s:o, s:o, s:o, s:b}", "name", name, "lock",
+        v->lock, "locked", info->locked, "shared", info->shared, "owner",
+        info->owner[0] != '\0' ? info->owner : NULL, "holdCount",
+        number(info->hold_count), "readerCount", number(info->reader_count),
+        "waiterCount", number(info->waiter_count), "leftMs", number(info->left_ms),
+        "endsByItself", ends);
+
+    if (info->fence != 0)
+        json_object_set_new(object, "fence", json_integer((json_int_t)info->fence));
+    if (info->next_owner[0] != '\0')
+        json_object_set_new(object, "next",
+                            json_pack("{s:s, s:o, s:b}", "owner", info->next_owner,
+                                      "leftMs", number(info->next_left_ms), "isGone",
+                                      info->next_is_gone));
+    json_dumpf(object, stdout, JSON_INDENT(2));
+    putchar('\n');
+    json_decref(object);
+}
+
+static void print_left(int64_t left_ms)
+{
+    if (left_ms == INT64_MAX)
+        puts("ends     not by itself, or with its holder's session");
+    else if (left_ms >= 0)
+        printf("ends     in %" PRId64 ".%03d s, unless it is renewed\n", left_ms / 1000,
+               (int)(left_ms % 1000));
+    else
+        puts("ends     not known");
+}
+
+/* Whose turn is next, and that it never comes. */
+static void print_next(const struct lock_settings *v, const char *name,
+                       const dlock_info *info)
+{
+    if (info->next_owner[0] == '\0')
+        return;
+    printf("next     %s, whose turn is kept for %" PRId64 ".%03d s\n", info->next_owner,
+           info->next_left_ms / 1000, (int)(info->next_left_ms % 1000));
+    if (info->next_is_gone && !info->locked)
+        printf("         no client listens for that turn, so its waiter has probably died;\n"
+               "         take the turn away with: seckill lock force --lock=%s '%s'\n",
+               v->lock, name);
+}
+
+static void print_text(const struct lock_settings *v, const char *name,
+                       const dlock_info *info)
+{
+    printf("%s (%s): %s\n", name, v->lock,
+           !info->locked   ? "free"
+           : info->shared ? "held by readers"
+                          : "held");
+    if (info->locked) {
+        printf("owner    %s\n", info->owner[0] != '\0' ? info->owner : "not known");
+        if (info->hold_count >= 0)
+            printf("levels   %d\n", info->hold_count);
+        if (info->reader_count > 0)
+            printf("readers  %d\n", info->reader_count);
+        if (info->fence != 0)
+            printf("fence    %" PRIu64 "\n", info->fence);
+        print_left(info->left_ms);
+    }
+    if (info->waiter_count >= 0)
+        printf("waiting  %d\n", info->waiter_count);
+    else
+        puts("waiting  not known: this kind keeps no list");
+    print_next(v, name, info);
+}
+
+/* The name is the caller's and the owner the store's: neither has to be text, and a
+ * terminal obeys control characters. */
+static enum exit_code show(dlock_system *sys, const struct lock_settings *v,
+                           const char *name)
+{
+    char clean_name[3 * DLOCK_NAME_MAX + 1];
+    char owner[DLOCK_OWNER_MAX + 1];
+    dlock_info info;
+    dlock_status st = dlock_inspect(sys, name, &info);
+
+    if (st != DLOCK_OK)
+        return refuse(v, name, st);
+    utf8_clean(name, clean_name, sizeof(clean_name));
+    utf8_clean(info.owner, owner, sizeof(owner));
+    strcpy(info.owner, owner);
+    utf8_clean(info.next_owner, owner, sizeof(owner));
+    strcpy(info.next_owner, owner);
+    if (v->json)
+        print_json(v, clean_name, &info);
+    else
+        print_text(v, clean_name, &info);
+    return EXIT_VALID;
+}
+
+static enum exit_code force(dlock_system *sys, const struct lock_settings *v,
+                            const char *name)
+{
+    dlock_status st = dlock_force_release(sys, name);
+
+    if (st != DLOCK_OK && st != DLOCK_LOST)
+        return refuse(v, name, st);
+    if (v->json)
+        printf("{\"freed\": %s}\n", st == DLOCK_OK ? "true" : "false");
+    else
+        printf("%s (%s): %s\n", name, v->lock,
+               st == DLOCK_OK ? "freed" : "nobody held it");
+    return st == DLOCK_OK ? EXIT_VALID : EXIT_INVALID;
+}
+
+static const struct action {
+    const char *name;
+    enum exit_code (*run)(dlock_system *, const struct lock_settings *, const char *);
+} actions[] = {{"show", show}, {"force", force}};
+
+enum { ACTION_COUNT = sizeof actions / sizeof actions[0] };
+
+static const char *action_name(size_t i)
+{
+    return i < ACTION_COUNT ? actions[i].name : NULL;
+}
+
+static enum exit_code act(const struct action *action, const struct lock_settings *v,
+                          const char *name)
+{
+    dlock_options opts = dlock_options_default();
+    dlock_system *sys = NULL;
+    enum exit_code rc;
+    dlock_status st;
+
+    if (strcmp(v->lock, "local") == 0) {
+        fputs("seckill lock: the locks of local are in their process: ask that one, GET "
+              "/admin/locks/NAME with Authorization: Bearer and the token of "
+              "$SECKILL_ADMIN_TOKEN_FILE\n", stderr);
+        return EXIT_USAGE;
+    }
+    opts.variant = v->lock;
+    opts.redis_url = v->redis_url;
+    opts.redlock_urls = v->redlock_urls;
+    opts.database_url = v->database_url;
+    opts.zookeeper_url = v->zookeeper_url;
+    opts.watchdog = false;
+    st = dlock_open(&sys, &opts);
+    if (st != DLOCK_OK)
+        return refuse(v, name, st);
+    rc = action->run(sys, v, name);
+    dlock_close(sys);
+    return rc;
+}
+
+static enum exit_code run(const struct settings *s, const void *values)
+{
+    const char *word = s->operand_count > 0 ? s->operands[0] : "";
+    const char *near = suggest(word, action_name);
+
+    for (size_t i = 0; i < ACTION_COUNT && s->operand_count == 2; i++)
+        if (strcmp(actions[i].name, word) == 0)
+            return act(&actions[i], values, s->operands[1]);
+    fprintf(stderr, "seckill lock: expected show NAME or force NAME");
+    if (near != NULL && strcmp(near, word) != 0)
+        fprintf(stderr, "; did you mean \"%s\"?", near);
+    fputc('\n', stderr);
+    return EXIT_USAGE;
+}
+
+int command_lock(int argc, char **argv)
+{
+    struct lock_settings values = {0};
+
+    return command_run(&command_lock_program, &values, argc, argv, run);
+}

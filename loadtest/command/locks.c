@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: MIT */
+/* locks.c -- `seckill locks`: the catalogue of the lock library as a table. */
+#include <stdio.h>
+#include <string.h>
+
+#include <jansson.h>
+
+#include "base/exit_codes.h"
+#include "base/settings.h"
+#include "loadtest/command/commands.h"
+#include "loadtest/kit/command.h"
+#include "lock/dlock.h"
+
+struct locks_settings {
+    bool json;
+};
+
+static const struct setting settings[] = {
+    {.type = SETTING_SWITCH,
+     .name = "json",
+     .offset = offsetof(struct locks_settings, json),
+     .fallback = "off",
+     .group = "Options",
+     .help = "as JSON, for programs"},
+};
+
+const struct setting_program command_locks_program = {
+    .name = "seckill locks",
+    .synopsis = "[--json]",
+    .intro = "Every way to lock that seckilld --lock=NAME offers: where it is kept, "
+             "what it\n"
+             "promises, and what breaks it.\n\n"
+             "  seckill locks\n"
+             "  seckill locks --json | jq -r '.[].name'",
+    .outro = "Exit status: 0 done, 64 usage.",
+    .settings = settings,
+    .count = sizeof settings / sizeof settings[0],
+};
+
+static void print_json(void)
+{
+    json_t *list = json_array();
+
+    for (size_t i = 0; i < dlock_variant_count(); i++) {
+        const dlock_variant_info *v = dlock_variant_at(i);
+
+        json_array_append_new(list,
+                              json_pack("{s:s, s:s, s:s, s:s, s:s}", "name", v->name,
+                                        "store", v->store, "promises", v->promises,
+                                        "breaks", v->breaks, "source", v->source));
+    }
+    json_dumpf(list, stdout, JSON_INDENT(2));
+    putchar('\n');
+    json_decref(list);
+}
+
+static int longest(size_t (*length)(const dlock_variant_info *), int least)
+{
+    size_t most = (size_t)least;
+
+    for (size_t i = 0; i < dlock_variant_count(); i++) {
+        size_t n = length(dlock_variant_at(i));
+
+        most = n > most ? n : most;
+    }
+    return (int)most;
+}
+
+static size_t name_length(const dlock_variant_info *v)
+{
+    return strlen(v->name);
+}
+
+static size_t store_length(const dlock_variant_info *v)
+{
+    return strlen(v->store);
+}
+
+static void print_table(void)
+{
+    int name = longest(name_length, 4), store = longest(store_length, 5);
+
+    printf("%-*s  %-*s  promises, and what breaks it\n", name, "lock", store, "store");
+    for (size_t i = 0; i < dlock_variant_count(); i++) {
+        const dlock_variant_info *v = dlock_variant_at(i);
+
+        printf("%-*s  %-*s  %s\n", name, v->name, store, v->store, v->promises);
+        printf("%-*s  %-*s    breaks: %s\n", name, "", store, "", v->breaks);
+    }
+}
+
+static enum exit_code run(const struct settings *s, const void *values)
+{
+    const struct locks_settings *v = values;
+
+    (void)s;
+    if (v->json)
+        print_json();
+    else
+        print_table();
+    return EXIT_VALID;
+}
+
+int command_locks(int argc, char **argv)
+{
+    struct locks_settings values = {0};
+
+    return command_run(&command_locks_program, &values, argc, argv, run);
+}

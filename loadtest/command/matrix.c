@@ -1,0 +1,295 @@
+/* SPDX-License-Identifier: MIT */
+/* matrix.c -- `seckill matrix`: every scenario under every lock, with load. */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "db/guard.h"
+#include "loadtest/check/timeline.h"
+#include "loadtest/command/commands.h"
+#include "loadtest/kit/command.h"
+#include "loadtest/kit/name_list.h"
+#include "loadtest/kit/run_directory.h"
+#include "loadtest/matrix/matrix.h"
+
+enum { SCENARIOS_MAX = 256, LOCKS_MAX = 64, LOCK_LIST_MAX = 4096 };
+
+struct matrix_settings {
+    const char *scenarios, *locks, *guard, *part, *expect, *out, *dir;
+    int64_t seed, seeds, jobs, labs, limit_ms;
+    bool keep, list;
+};
+
+/* What can come of a performance: everything but "not spoken of". */
+static const char *outcome_at(size_t i)
+{
+    return i + 1 < SCENARIO_OUTCOME_COUNT
+               ? scenario_outcome_name((enum scenario_outcome)(i + 1), false)
+               : NULL;
+}
+
+/* The stories; a measurement has a length of its own and is no part of the matrix. */
+static const char *scenario_name_at(size_t i)
+{
+    const struct scenario *scenario;
+
+    for (size_t at = 0; (scenario = scenario_at(at)) != NULL; at++)
+        if (!scenario_is_measured(scenario) && i-- == 0)
+            return scenario->name;
+    return NULL;
+}
+
+#define AT(field) offsetof(struct matrix_settings, field)
+static const struct setting settings[] = {
+    {.type = SETTING_TEXT,
+     .name = "scenarios",
+     .offset = AT(scenarios),
+     .meta = "A,B,...",
+     .group = "What",
+     .help = "which scenarios, or all; default all that `seckill scenario list` shows"},
+    {.type = SETTING_TEXT,
+     .name = "locks",
+     .offset = AT(locks),
+     .meta = "A,B,...",
+     .group = "What",
+     .help = "which locks, or all; default all that `seckill locks` lists"},
+    {.type = SETTING_CHOICE,
+     .name = "guard",
+     .offset = AT(guard),
+     .meta = "GUARD",
+     .choices = guard_name_at,
+     .group = "What",
+     .help = "only the performances under this stock guard"},
+    {.type = SETTING_COUNT,
+     .name = "seed",
+     .offset = AT(seed),
+     .fallback = "1",
+     .meta = "N",
+     .max = INT32_MAX,
+     .group = "What",
+     .help = "the first seed; the same one gives the same leases, crowd and delays again"},
+    {.type = SETTING_COUNT,
+     .name = "seeds",
+     .offset = AT(seeds),
+     .fallback = "5",
+     .meta = "N",
+     .min = 1,
+     .max = MATRIX_SEEDS_MAX,
+     .group = "What",
+     .help = "how many: each cell is performed once for each"},
+    {.type = SETTING_TEXT,
+     .name = "part",
+     .offset = AT(part),
+     .fallback = "1/1",
+     .meta = "K/N",
+     .group = "What",
+     .help = "only every Nth performance, from the Kth: for several machines"},
+    {.type = SETTING_DURATION,
+     .name = "limit",
+     .offset = AT(limit_ms),
+     .fallback = "0",
+     .meta = "TIME",
+     .max = 86400000,
+     .group = "How",
+     .help = "begin nothing more after so long, and judge what there is; 0: no limit"},
+    {.type = SETTING_COUNT,
+     .name = "jobs",
+     .offset = AT(jobs),
+     .fallback = "4",
+     .meta = "N",
+     .min = 1,
+     .max = 8,
+     .group = "How",
+     .help = "performances at a time"},
+    {.type = SETTING_COUNT,
+     .name = "labs",
+     .offset = AT(labs),
+     .fallback = "2",
+     .meta = "N",
+     .min = 1,
+     .max = 8,
+     .group = "How",
+     .help = "at a time of those that hurt servers, each in a lab of its own"},
+    {.type = SETTING_SWITCH,
+     .name = "keep",
+     .offset = AT(keep),
+     .fallback = "off",
+     .group = "How",
+     .help = "keep the records and the page of every performance, not only of those that "
+             "are not as expected"},
+    {.type = SETTING_SWITCH,
+     .name = "list",
+     .offset = AT(list),
+     .fallback = "off",
+     .group = "How",
+     .help = "print the cells and what is expected of them, and perform nothing"},
+    {.type = SETTING_CHOICE,
+     .name = "expect",
+     .offset = AT(expect),
+     .meta = "OUTCOME",
+     .choices = outcome_at,
+     .group = "How",
+     .help = "expect this of every cell, whatever the scenario says: to see that the "
+             "matrix can fail"},
+    COMMAND_OUT(AT(out)),
+    COMMAND_OWN_DIR(AT(dir)),
+};
+
+const struct setting_program command_matrix_program = {
+    .name = "seckill matrix",
+    .synopsis = "[OPTIONS]",
+    .intro =
+        "Perform every scenario under every lock that it speaks of, with several seeds, and\n"
+        "say where that is not what had to come of it.  Beside each story a crowd takes and\n"
+        "releases other locks of the same kind on the same servers; what it does is checked\n"
+        "as well, and only a fault of its servers excuses it.\n\n"
+        "A seed draws what is free: how long leases and work are, how large the crowd is and\n"
+        "how it behaves, delays on its wires, which server comes first, and the order.\n\n"
+        "  seckill matrix --list                       the cells, and what is expected\n"
+        "  seckill matrix                              all of it, with five seeds\n"
+        "  seckill matrix --scenarios=wrong-delete --locks=naive,lua --seeds=1\n"
+        "  seckill matrix --limit=3m --seeds=1         what can be done in three minutes\n"
+        "  seckill matrix --part=1/2                   half of it; --part=2/2 elsewhere\n"
+        "  seckill matrix --scenarios=nested --locks=lua --expect=holds   how a failure "
+        "looks\n\n"
+        "A broken lock that does not break is as UNEXPECTED as a sound one that does.  The\n"
+        "command that performs a cell again stands beside everything that went wrong, and in\n"
+        "matrix.html beside every cell.",
+    .outro = "Exit status: 0 all that was done is as expected, 1 a cell is UNEXPECTED, 2 a\n"
+             "scenario did not happen, 64 usage, 69 a server is missing, 70 a bug in the "
+             "tool,\n130 interrupted: what was done until then is in the reports.",
+    .settings = settings,
+    .count = sizeof settings / sizeof settings[0],
+};
+
+/* "2/5".  False: it is not, and said so. */
+static bool read_part(const char *text, int *part, int *parts)
+{
+    char more;
+
+    if (sscanf(text, "%d/%d%c", part, parts, &more) == 2 && *part >= 1 &&
+        *part <= *parts && *parts <= MATRIX_SEEDS_MAX)
+        return true;
+    fprintf(stderr, "seckill matrix: --part=%s: wanted K/N with 1 <= K <= N, such as 1/2\n",
+            text);
+    return false;
+}
+
+/* Names again, with commas, as the casts are chosen by. */
+static void join(char out[LOCK_LIST_MAX], const char *const *names, size_t count)
+{
+    size_t used = 0;
+
+    out[0] = '\0';
+    for (size_t i = 0; i < count && used < LOCK_LIST_MAX; i++)
+        used += (size_t)snprintf(out + used, LOCK_LIST_MAX - used, "%s%s",
+                                 i > 0 ? "," : "", names[i]);
+}
+
+static size_t cast_all(const struct matrix_settings *v, struct scenario_cast **out)
+{
+    const char *scenarios[SCENARIOS_MAX], *locks[LOCKS_MAX];
+    size_t count = 0, scenario_count, lock_count;
+    char list[LOCK_LIST_MAX];
+    struct scenario_cast *some;
+
+    scenario_count = words_read(command_matrix_program.name, "scenarios", v->scenarios, scenario_name_at,
+                                scenarios, SCENARIOS_MAX);
+    lock_count =
+        words_read(command_matrix_program.name, "locks", v->locks, words_lock_at, locks, LOCKS_MAX);
+    if (scenario_count == 0 || lock_count == 0)
+        return 0;
+    join(list, locks, lock_count);
+    for (size_t i = 0; i < scenario_count; i++) {
+        size_t more =
+            scenario_cast_all(scenario_find(scenarios[i]), list, v->guard, &some);
+
+        *out = check_need(realloc(*out, (count + more + 1) * sizeof **out));
+        memcpy(*out + count, some, more * sizeof *some);
+        count += more;
+        free(some);
+    }
+    if (count == 0)
+        fprintf(stderr, "seckill matrix: nothing to perform: none of these scenarios is "
+                        "about these locks, or not under that guard\n"
+                        "  see: seckill matrix --list\n");
+    return count;
+}
+
+static enum exit_code list(const struct matrix *m)
+{
+    char expected[256];
+    struct matrix_totals t = matrix_sum(m);
+
+    for (size_t i = 0; i < m->cell_count; i++) {
+        const struct scenario_cast *cast = &m->cells[i].cast;
+
+        matrix_expected_text(&m->cells[i], expected, sizeof expected);
+        printf("%-5s %-26s %-13s %-12s %s\n", cast->scenario->number,
+               cast->scenario->name, cast->lock->name, cast->guard, expected);
+    }
+    printf("\n%zu scenarios, %zu locks, %zu cells, %zu performances with %d seeds\n",
+           t.scenarios, t.locks, t.cells, t.planned, m->seed_count);
+    return EXIT_VALID;
+}
+
+static enum exit_code perform(struct matrix *m, const struct matrix_settings *v)
+{
+    enum exit_code rc;
+
+    if (!runs_make_named(m->dir, v->out, "matrix-"))
+        return EXIT_CANNOT_WRITE;
+    files_utc_stamp(m->started, sizeof m->started);
+    rc = matrix_perform(m, v->dir, v->limit_ms);
+    if (!matrix_write_json(m) || !matrix_write_markdown(m) || !matrix_write_page(m))
+        return EXIT_CANNOT_WRITE;
+    matrix_print(stdout, m, timeline_width(stdout));
+    return rc != EXIT_VALID ? rc : matrix_exit_code(m);
+}
+
+static enum scenario_outcome outcome_find(const char *name)
+{
+    size_t i = 0;
+
+    while (strcmp(outcome_at(i), name) != 0)
+        i++;
+    return (enum scenario_outcome)(i + 1);
+}
+
+static enum exit_code run(const struct settings *s, const void *values)
+{
+    const struct matrix_settings *v = values;
+    struct scenario_expectation instead = {0};
+    struct matrix m = {.first_seed = (uint32_t)v->seed,
+                       .seed_count = (int)v->seeds,
+                       .jobs = (int)v->jobs,
+                       .labs = (int)v->labs,
+                       .keep = v->keep};
+    struct scenario_cast *casts = NULL;
+    enum exit_code rc = EXIT_USAGE;
+    int part, parts;
+    size_t count;
+
+    (void)s;
+    if (!read_part(v->part, &part, &parts))
+        return EXIT_USAGE;
+    if (v->expect != NULL) {
+        instead.outcome = outcome_find(v->expect);
+        m.expected_instead = &instead;
+    }
+    count = cast_all(v, &casts);
+    if (matrix_make(&m, casts, count)) {
+        matrix_plan(&m, part, parts);
+        rc = v->list ? list(&m) : perform(&m, v);
+    }
+    matrix_free(&m);
+    free(casts);
+    return rc;
+}
+
+int command_matrix(int argc, char **argv)
+{
+    struct matrix_settings values = {0};
+
+    return command_run_long(&command_matrix_program, &values, argc, argv, run);
+}

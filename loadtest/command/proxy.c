@@ -1,0 +1,184 @@
+/* SPDX-License-Identifier: MIT */
+/* proxy.c -- `seckill proxy`: the fault proxy by hand. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "loadtest/command/commands.h"
+#include "loadtest/kit/command.h"
+#include "loadtest/kit/interrupt.h"
+#include "loadtest/proxy/proxy.h"
+#include "lock/clock.h"
+
+struct proxy_settings {
+    const char *target, *protocol, *faults;
+    int64_t port;
+};
+
+#define AT(field) offsetof(struct proxy_settings, field)
+static const struct setting settings[] = {
+    {.type = SETTING_TEXT,
+     .name = "target",
+     .offset = AT(target),
+     .meta = "TARGET",
+     .group = "Options",
+     .help = "the server behind it: HOST:PORT or unix:PATH"},
+    {.type = SETTING_CHOICE,
+     .name = "protocol",
+     .offset = AT(protocol),
+     .fallback = "raw",
+     .meta = "PROTOCOL",
+     .choices = proxy_protocol_name,
+     .group = "Options",
+     .help = "what a message is: redis, postgres, zookeeper, or raw: there are none"},
+    {.type = SETTING_COUNT,
+     .name = "listen",
+     .offset = AT(port),
+     .fallback = "0",
+     .max = 65535,
+     .meta = "PORT",
+     .group = "Options",
+     .help = "the port on 127.0.0.1; 0: a free one, which is printed"},
+    {.type = SETTING_LINES,
+     .name = "fault",
+     .offset = AT(faults),
+     .meta = "FAULT",
+     .group = "Options",
+     .help = "what goes wrong, and when; give it again for more; without it everything "
+             "passes"},
+};
+
+const struct setting_program command_proxy_program = {
+    .name = "seckill proxy",
+    .synopsis = "--target=TARGET [--protocol=PROTOCOL] [--listen=PORT] "
+                "[--fault=FAULT]...",
+    .intro =
+        "Stand between a client and a server and let the wire fail at a chosen byte\n"
+        "or message.  It prints each fault as it strikes.  Ctrl-C or SIGTERM\n"
+        "ends it, with a summary.\n"
+        "\n"
+        "The SET is done, but its client never hears of it (is the lock mine?):\n"
+        "  seckill proxy --target=127.0.0.1:6379 --protocol=redis --listen=7000 \\\n"
+        "      --fault='drop:1 to-client at to-server SET'\n"
+        "A reply that breaks off after three bytes:\n"
+        "      --fault='cut to-client after message 2 byte 3 of connection 1'\n"
+        "COMMIT is sent and done, its answer lost:\n"
+        "  seckill proxy --target=127.0.0.1:5432 --protocol=postgres --listen=7001 \\\n"
+        "      --fault='cut to-client at to-server COMMIT'\n"
+        "A slow line for every connection:\n"
+        "      --fault='delay:50ms to-client'\n"
+        "\n" PROXY_GRAMMAR "\n"
+        "\n"
+        "Exit status: 0 every fault struck, 1 one did not, 64 one is not understood,\n"
+        "69 the port is taken.",
+    .settings = settings,
+    .count = sizeof settings / sizeof settings[0],
+};
+
+static void tell(const struct proxy_strike *strike, void *arg)
+{
+    const int64_t *begin_ns = arg;
+
+    printf("%10.3f ms  connection %" PRIu64 "  %s\n",
+           (double)(strike->last_ns - *begin_ns) / 1e6, strike->connection,
+           strike->text);
+    fflush(stdout);
+}
+
+static enum exit_code sum_up(struct proxy *p)
+{
+    static const char *const ways[] = {"to-server", "to-client"};
+    struct proxy_strike strike;
+    struct proxy_stats s;
+
+    proxy_read_stats(p, &s);
+    printf("%" PRIu64 " connections, %" PRIu64 " not possible\n", s.connections,
+           s.refused);
+    for (int d = 0; d < 2; d++)
+        printf("%s: %" PRIu64 " bytes came, %" PRIu64 " passed, %" PRIu64
+               " dropped; %" PRIu64 " messages\n",
+               ways[d], s.received[d], s.sent[d], s.dropped[d], s.messages[d]);
+    if (s.lost > 0)
+        printf("%" PRIu64 " directions were not in this protocol\n", s.lost);
+    for (int i = 0; proxy_look(p, i, &strike); i++)
+        printf("%s %" PRIu64 " times: %s\n",
+               strike.strikes > 0 ? "struck" : "NEVER STRUCK,", strike.strikes, strike.text);
+    return s.unstruck == 0 ? EXIT_VALID : EXIT_INVALID;
+}
+
+static enum proxy_protocol protocol_of(const char *name)
+{
+    size_t i = 0;
+
+    while (strcmp(proxy_protocol_name(i), name) != 0)
+        i++;
+    return (enum proxy_protocol)i;
+}
+
+/* Each must be right before anything listens. */
+static bool are_understood(const struct proxy_settings *v, char *why)
+{
+    const char *script = v->faults != NULL ? v->faults : "";
+    char text[PROXY_TEXT_MAX + 1];
+    struct proxy_fault fault;
+
+    while (proxy_script_next(&script, text, why))
+        if (!proxy_fault_parse(&fault, protocol_of(v->protocol), text, why))
+            return false;
+    return *why == '\0';
+}
+
+static enum exit_code serve(const struct proxy_settings *v)
+{
+    int64_t begin_ns = dlock_clock_ns();
+    struct proxy_options options = {.target = v->target,
+                                    .protocol = protocol_of(v->protocol),
+                                    .port = (int)v->port,
+                                    .on_strike = tell,
+                                    .arg = &begin_ns};
+    char why[PROXY_WHY_MAX];
+    enum exit_code rc;
+    struct proxy *p;
+
+    if (!proxy_open(&p, &options, why)) {
+        fprintf(stderr, "seckill proxy: %s\n", why);
+        return EXIT_UNAVAILABLE;
+    }
+    if (v->faults != NULL && proxy_arm_script(p, v->faults, why) < 0) {
+        fprintf(stderr, "seckill proxy: %s\n", why);
+        rc = EXIT_USAGE;
+    } else {
+        printf("127.0.0.1:%d -> %s\n", proxy_port(p), v->target);
+        fflush(stdout);
+        while (interrupt_sleep_ms(3600 * 1000))
+            ;
+        rc = sum_up(p);
+    }
+    proxy_close(p);
+    return rc;
+}
+
+static enum exit_code run(const struct settings *s, const void *values)
+{
+    const struct proxy_settings *v = values;
+    char why[PROXY_WHY_MAX];
+
+    (void)s;
+    if (v->target == NULL) {
+        fprintf(stderr, "seckill proxy: which server?  For example: "
+                        "--target=127.0.0.1:6379\n");
+        return EXIT_USAGE;
+    }
+    if (!are_understood(v, why)) {
+        fprintf(stderr, "seckill proxy: %s\n", why);
+        return EXIT_USAGE;
+    }
+    return serve(v);
+}
+
+int command_proxy(int argc, char **argv)
+{
+    struct proxy_settings values = {0};
+
+    return command_run(&command_proxy_program, &values, argc, argv, run);
+}

@@ -1,0 +1,304 @@
+/* SPDX-License-Identifier: MIT */
+/* scenario.c -- `seckill scenario list` and `seckill scenario run`. */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/suggest.h"
+#include "db/guard.h"
+#include "loadtest/command/commands.h"
+#include "loadtest/kit/command.h"
+#include "loadtest/kit/run_directory.h"
+#include "loadtest/scenario/run.h"
+
+struct scenario_settings {
+    const char *lock, *guard, *html, *language, *out, *dir;
+    int64_t jobs, seed, duration_ms;
+    bool wire;
+};
+
+static const char *language_at(size_t i)
+{
+    static const char *const languages[] = {"en", "zh"};
+
+    return i < 2 ? languages[i] : NULL;
+}
+
+#define AT(field) offsetof(struct scenario_settings, field)
+static const struct setting settings[] = {
+    {.type = SETTING_TEXT,
+     .name = "lock",
+     .offset = AT(lock),
+     .meta = "NAMES",
+     .group = "Options",
+     .help = "only these locks, with commas between; without it every one that the "
+             "story is about"},
+    {.type = SETTING_CHOICE,
+     .name = "guard",
+     .offset = AT(guard),
+     .meta = "GUARD",
+     .choices = guard_name_at,
+     .group = "Options",
+     .help = "only the performances under this stock guard"},
+    {.type = SETTING_CHOICE,
+     .name = "language",
+     .offset = AT(language),
+     .fallback = "en",
+     .meta = "LANGUAGE",
+     .choices = language_at,
+     .group = "Options",
+     .help = "of the story: en or zh; the page has both"},
+    {.type = SETTING_TEXT,
+     .name = "html",
+     .output = SETTING_WRITES_FILE,
+     .offset = AT(html),
+     .meta = "FILE",
+     .group = "Options",
+     .help = "draw it as one HTML file, to step through with the arrow keys"},
+    {.type = SETTING_SWITCH,
+     .name = "wire",
+     .offset = AT(wire),
+     .fallback = "off",
+     .group = "Options",
+     .help = "print the commands that went over the wires as well"},
+    {.type = SETTING_COUNT,
+     .name = "jobs",
+     .offset = AT(jobs),
+     .fallback = "0",
+     .meta = "N",
+     .max = 16,
+     .group = "Options",
+     .help = "performances at a time; those that hurt servers are alone; 0: 3 stories, or "
+             "12 of what is measured"},
+    {.type = SETTING_DURATION,
+     .name = "duration",
+     .offset = AT(duration_ms),
+     .fallback = "0ms",
+     .meta = "TIME",
+     .max = 3600000,
+     .group = "Options",
+     .help = "of each performance of what is measured; 0ms: as the list says.  In less "
+             "than that a lock may lose nothing, and the answer is unknown"},
+    {.type = SETTING_COUNT,
+     .name = "seed",
+     .offset = AT(seed),
+     .fallback = "0",
+     .meta = "N",
+     .max = INT32_MAX,
+     .group = "Options",
+     .help = "perform in another order, the same for the same number; 0: as listed.  "
+             "What is measured draws its chance from it"},
+    COMMAND_OUT(AT(out)),
+    COMMAND_OWN_DIR(AT(dir)),
+};
+
+const struct setting_program command_scenario_program = {
+    .name = "seckill scenario",
+    .synopsis = "list | run NAME|all [OPTIONS]",
+    .intro =
+        "The stories of the articles, told again on real servers, each time the same:\n"
+        "the lock expires while the work goes on, the wrong lock is deleted, the process\n"
+        "dies between two commands.  Each actor is a process of its own; the checker\n"
+        "of histories says whether two held the lock at once, and the database what\n"
+        "became of the stock.\n\n"
+        "  seckill scenario list\n"
+        "  seckill scenario run expired-lease --lock=lua       the story, as it happens\n"
+        "  seckill scenario run expired-lease --lock=lua --wire --html=story.html\n"
+        "  seckill scenario run expired-lease        under every lock it is about\n"
+        "  seckill scenario run all                  every story under every lock\n"
+        "  seckill scenario run pause-storm          how much is lost; takes minutes\n\n"
+        "What must come of it is written beside each story.  A broken lock that does not\n"
+        "break is as much a failure as a sound one that does.",
+    .outro = "Exit status: 0 each came out as expected, 1 one did not, 2 one did not "
+             "happen, 64\nusage, 69 a server is missing, 70 a bug in the tool.",
+    .settings = settings,
+    .count = sizeof settings / sizeof settings[0],
+    .max_operands = 2,
+};
+
+static const char *word_at(size_t i)
+{
+    const struct scenario *scenario = i > 0 ? scenario_at(i - 1) : NULL;
+
+    return i == 0 ? "all" : scenario != NULL ? scenario->name : NULL;
+}
+
+static const char *lock_at(size_t i)
+{
+    const dlock_variant_info *lock = dlock_variant_at(i);
+
+    return lock != NULL ? lock->name : NULL;
+}
+
+/* "no scenario called X; did you mean Y?" */
+static enum exit_code refuse(const char *what, const char *word,
+                             const char *(*names)(size_t i))
+{
+    const char *near = suggest(word, names);
+
+    fprintf(stderr, "seckill scenario: no %s called \"%s\"", what, word);
+    if (near != NULL)
+        fprintf(stderr, "; did you mean \"%s\"?", near);
+    fprintf(stderr, "\n  one of:");
+    for (size_t i = 0; names(i) != NULL; i++)
+        fprintf(stderr, " %s", names(i));
+    fputc('\n', stderr);
+    return EXIT_USAGE;
+}
+
+/* Every name between the commas must be a lock's. */
+static enum exit_code check_locks(const char *locks)
+{
+    char word[64];
+
+    for (; locks != NULL && *locks != '\0'; locks += *locks == ',') {
+        size_t length = strcspn(locks, ",");
+
+        snprintf(word, sizeof word, "%.*s", (int)length, locks);
+        if (dlock_variant_find(word) == NULL)
+            return refuse("lock", word, lock_at);
+        locks += length;
+    }
+    return EXIT_VALID;
+}
+
+/* How many performances come out how. */
+static void print_expected(const struct scenario *scenario, bool is_chinese)
+{
+    struct scenario_cast *casts;
+    size_t count = scenario_cast_all(scenario, NULL, NULL, &casts);
+
+    for (size_t outcome = 0; outcome < SCENARIO_OUTCOME_COUNT; outcome++) {
+        bool is_first = true;
+
+        for (size_t i = 0; i < count; i++) {
+            if (casts[i].expected->outcome != outcome)
+                continue;
+            if (is_first)
+                printf("      %s:",
+                       scenario_outcome_name((enum scenario_outcome)outcome, is_chinese));
+            is_first = false;
+            printf(" %s%s%s", casts[i].lock->name, casts[i].expected->guard ? "+" : "",
+                   casts[i].expected->guard ? casts[i].expected->guard : "");
+        }
+        if (!is_first)
+            putchar('\n');
+    }
+    free(casts);
+}
+
+static enum exit_code list(bool is_chinese)
+{
+    const struct scenario *scenario;
+
+    for (size_t i = 0; (scenario = scenario_at(i)) != NULL; i++) {
+        printf("%-4s %-26s %s\n", scenario->number, scenario->name,
+               is_chinese ? scenario->title_zh : scenario->title);
+        printf("      %s\n", scenario->source);
+        if (scenario_is_measured(scenario))
+            printf(is_chinese ? "      测量：每把锁 %" PRId64 " 秒；只按名字运行，不在 all 里\n"
+                              : "      measured: %" PRId64 " s for each lock; run by its "
+                                "name only, not by `all`\n",
+                   scenario->duration_ms / 1000);
+        print_expected(scenario, is_chinese);
+    }
+    return EXIT_VALID;
+}
+
+/* The same order for the same seed, on every machine. */
+static void shuffle(struct scenario_cast *casts, size_t count, uint64_t seed)
+{
+    for (size_t i = count; seed != 0 && i > 1; i--) {
+        struct scenario_cast keep = casts[i - 1];
+        size_t other;
+
+        seed = seed * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
+        other = (size_t)(seed >> 33) % i;
+        casts[i - 1] = casts[other];
+        casts[other] = keep;
+    }
+}
+
+static enum exit_code perform(const struct scenario_settings *v,
+                              struct scenario_cast *casts, size_t count)
+{
+    char out[FILES_PATH_MAX];
+    struct scenario_run run = {.dir = v->dir,
+                               .out = out,
+                               .html = v->html,
+                               .is_chinese = strcmp(v->language, "zh") == 0,
+                               .shows_wire = v->wire,
+                               .jobs = (int)v->jobs,
+                               .duration_ms = v->duration_ms,
+                               .seed = (uint64_t)v->seed};
+
+    if (count == 0) {
+        fprintf(stderr, "seckill scenario: nothing to perform: the story is not about "
+                        "that lock, or not under that guard\n"
+                        "  see: seckill scenario list\n");
+        return EXIT_USAGE;
+    }
+    if (!runs_make(out, v->out))
+        return EXIT_CANNOT_WRITE;
+    shuffle(casts, count, (uint64_t)v->seed);
+    return scenario_run_all(&run, casts, count);
+}
+
+static enum exit_code refuse_duration(void)
+{
+    fprintf(stderr, "seckill scenario: a story lasts as long as it lasts; --duration is "
+                    "for what is measured\n  see: seckill scenario list\n");
+    return EXIT_USAGE;
+}
+
+/* The performances of all scenarios, or of the one that is named, in one array. */
+static enum exit_code run_named(const struct scenario_settings *v, const char *name)
+{
+    bool is_all = strcmp(name, "all") == 0;
+    struct scenario_cast *casts = NULL, *some;
+    const struct scenario *scenario;
+    size_t count = 0, more;
+    enum exit_code rc;
+
+    scenario = scenario_find(name);
+    if (!is_all && scenario == NULL)
+        return refuse("scenario", name, word_at);
+    if (v->duration_ms > 0 && (is_all || !scenario_is_measured(scenario)))
+        return refuse_duration();
+    for (size_t i = 0; (scenario = scenario_at(i)) != NULL; i++) {
+        if (is_all ? scenario_is_measured(scenario) : strcmp(scenario->name, name) != 0)
+            continue;
+        more = scenario_cast_all(scenario, v->lock, v->guard, &some);
+        casts = check_need(realloc(casts, (count + more + 1) * sizeof *casts));
+        memcpy(casts + count, some, more * sizeof *casts);
+        count += more;
+        free(some);
+    }
+    rc = perform(v, casts, count);
+    free(casts);
+    return rc;
+}
+
+static enum exit_code run(const struct settings *s, const void *values)
+{
+    const struct scenario_settings *v = values;
+    const char *word = s->operand_count > 0 ? s->operands[0] : "";
+    enum exit_code rc = check_locks(v->lock);
+
+    if (rc != EXIT_VALID)
+        return rc;
+    if (strcmp(word, "list") == 0 && s->operand_count == 1)
+        return list(strcmp(v->language, "zh") == 0);
+    if (strcmp(word, "run") == 0 && s->operand_count == 2)
+        return run_named(v, s->operands[1]);
+    fprintf(stderr, "seckill scenario: say `list`, `run NAME` or `run all`\n"
+                    "  for example: seckill scenario run expired-lease --lock=lua\n");
+    return EXIT_USAGE;
+}
+
+int command_scenario(int argc, char **argv)
+{
+    struct scenario_settings values = {0};
+
+    return command_run_long(&command_scenario_program, &values, argc, argv, run);
+}

@@ -1,0 +1,340 @@
+/* SPDX-License-Identifier: MIT */
+/* compare.c -- `seckill compare`: what is compared, and how it ends. */
+#include "loadtest/compare/compare.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/duration.h"
+#include "base/settings.h"
+#include "loadtest/command/commands.h"
+#include "loadtest/kit/command.h"
+#include "loadtest/kit/name_list.h"
+#include "loadtest/kit/run_directory.h"
+#include "loadtest/sale/seed.h"
+#include "lock/dlock.h"
+
+enum {
+    USERS_NEEDED = 20000,
+    NAMES_MAX = 3000, /* of the cells in the last line                              */
+};
+
+struct compare_settings {
+    const char *dir, *out, *locks, *hazards, *experiments;
+    int64_t repeats, hazard_repeats, processes, connections, stock;
+    int64_t duration_ms, lease_ms, calm_lease_ms;
+    bool record;
+};
+
+#define AT(field) offsetof(struct compare_settings, field)
+static const struct setting settings[] = {
+    {.type = SETTING_TEXT,
+     .name = "locks",
+     .offset = AT(locks),
+     .meta = "A,B,...",
+     .group = "Options",
+     .help = "which locks, or all; default all that `seckill locks` lists"},
+    {.type = SETTING_TEXT,
+     .name = "hazards",
+     .offset = AT(hazards),
+     .meta = "A,B,...",
+     .group = "Options",
+     .help = "of calm, slow, freeze, check-gap; default all"},
+    {.type = SETTING_TEXT,
+     .name = "experiments",
+     .offset = AT(experiments),
+     .meta = "A,B,...",
+     .group = "Options",
+     .help = "of oversell, one-per-user, fencing (for locks with a fence); default all"},
+    {.type = SETTING_COUNT,
+     .name = "repeats",
+     .offset = AT(repeats),
+     .fallback = "3",
+     .meta = "N",
+     .min = 1,
+     .max = COMPARE_REPEATS_MAX,
+     .group = "Options",
+     .help = "runs of each calm cell"},
+    {.type = SETTING_COUNT,
+     .name = "hazard-repeats",
+     .offset = AT(hazard_repeats),
+     .fallback = "1",
+     .meta = "N",
+     .min = 1,
+     .max = COMPARE_REPEATS_MAX,
+     .group = "Options",
+     .help = "runs of each cell with another hazard"},
+    {.type = SETTING_DURATION,
+     .name = "duration",
+     .offset = AT(duration_ms),
+     .fallback = "8s",
+     .meta = "TIME",
+     .min = 500,
+     .max = 3600000,
+     .group = "Options",
+     .help =
+         "how long a run may take at most; it ends by itself when it has shown enough"},
+    {.type = SETTING_COUNT,
+     .name = "processes",
+     .offset = AT(processes),
+     .fallback = "2",
+     .meta = "N",
+     .min = 1,
+     .max = SERVICE_MAX,
+     .group = "Options",
+     .help = "seckilld processes; with one of them even `local` is right"},
+    {.type = SETTING_COUNT,
+     .name = "connections",
+     .offset = AT(connections),
+     .fallback = "32",
+     .meta = "N",
+     .min = 2,
+     .max = 256,
+     .group = "Options",
+     .help = "wrk's connections"},
+    {.type = SETTING_COUNT,
+     .name = "stock",
+     .offset = AT(stock),
+     .fallback = "100",
+     .meta = "N",
+     .min = 10,
+     .max = 1000000,
+     .group = "Options",
+     .help = "of the voucher in `oversell`"},
+    {.type = SETTING_DURATION,
+     .name = "lease",
+     .offset = AT(lease_ms),
+     .fallback = "600ms",
+     .meta = "TIME",
+     .min = 100,
+     .max = 60000,
+     .group = "Options",
+     .help = "of the locks under a hazard"},
+    {.type = SETTING_DURATION,
+     .name = "calm-lease",
+     .offset = AT(calm_lease_ms),
+     .fallback = "10s",
+     .meta = "TIME",
+     .min = 100,
+     .max = 3600000,
+     .group = "Options",
+     .help = "of the locks when nothing goes wrong"},
+    {.type = SETTING_SWITCH,
+     .name = "record",
+     .offset = AT(record),
+     .fallback = "off",
+     .group = "Options",
+     .help = "record every lock call and every write, for `seckill check`"},
+    COMMAND_OUT(AT(out)),
+    COMMAND_OWN_DIR(AT(dir)),
+};
+
+const struct setting_program command_compare_program = {
+    .name = "seckill compare",
+    .synopsis = "[OPTIONS]",
+    .intro = "Run every lock under every hazard in every experiment, audit each run, "
+             "and say\n"
+             "where that is not what was to be expected: a broken lock that did not "
+             "break is as\n"
+             "unexpected as a sound one that did.\n\n"
+             "  seckill compare                             the whole table\n"
+             "  seckill compare --locks=owner,lua --hazards=check-gap\n"
+             "  seckill compare --experiments=oversell --hazards=calm --repeats=10",
+    .outro =
+        "A run that cannot be done is tried again; then its cell is unknown, and the\n"
+        "comparison goes on.\n\n"
+        "Exit status: 0 all as expected, 1 a cell is UNEXPECTED, 2 a cell is unknown or has\n"
+        "no expectation (a lock without a line in loadtest/compare/expectations.def), 64 usage, 69\n"
+        "PostgreSQL, Redis, wrk or the lab cannot be started at all, 130 interrupted.",
+    .settings = settings,
+    .count = sizeof settings / sizeof settings[0],
+};
+
+static bool choose(struct comparison *c, const struct compare_settings *v)
+{
+    const char *names[COMPARE_HAZARDS_MAX];
+
+    c->lock_count =
+        words_read(command_compare_program.name, "locks", v->locks, words_lock_at, c->locks,
+                   COMPARE_LOCKS_MAX);
+    c->hazard_count =
+        words_read(command_compare_program.name, "hazards", v->hazards, hazard_name_at, names,
+                   COMPARE_HAZARDS_MAX);
+    for (size_t i = 0; i < c->hazard_count; i++)
+        c->hazards[i] = hazard_find(names[i]);
+    c->experiment_count = words_read(command_compare_program.name, "experiments", v->experiments,
+                                     experiment_name_at, names,
+                                     COMPARE_EXPERIMENTS_MAX);
+    for (size_t i = 0; i < c->experiment_count; i++)
+        c->experiments[i] = experiment_find(names[i]);
+    return comparison_cell_count(c) > 0;
+}
+
+static void make_cells(struct comparison *c, const struct compare_settings *v)
+{
+    c->cells = calloc(comparison_cell_count(c), sizeof *c->cells);
+    if (!c->cells)
+        abort();
+    c->processes = (int)v->processes;
+    c->connections = (int)v->connections;
+    c->stock = v->stock;
+    c->duration_ms = v->duration_ms;
+    c->record = v->record;
+    c->lease_ms = v->lease_ms;
+    c->calm_lease_ms = v->calm_lease_ms;
+    for (size_t e = 0; e < c->experiment_count; e++) {
+        for (size_t h = 0; h < c->hazard_count; h++) {
+            for (size_t l = 0; l < c->lock_count; l++) {
+                struct cell *cell = comparison_cell(c, e, h, l);
+
+                cell->experiment = c->experiments[e];
+                cell->hazard = c->hazards[h];
+                cell->lock = c->locks[l];
+                cell->expected = experiment_expectation(cell->experiment, cell->lock,
+                                                        cell->hazard->name);
+                /* The expectations are those of several processes: in one `local` is
+                 * right, and what a stopped process shows nobody sees. */
+                if (c->processes == 1 && cell->expected != EXPECT_NOTHING)
+                    cell->expected = EXPECT_EITHER;
+                if (!experiment_takes(cell->experiment, cell->lock))
+                    continue;
+                cell->run_count =
+                    (int)(strcmp(cell->hazard->name, "calm") == 0 ? v->repeats
+                                                                  : v->hazard_repeats);
+            }
+        }
+    }
+}
+
+/* The names of the cells that came to that, with commas. */
+static void name_cells(const struct comparison *c, enum cell_outcome outcome,
+                       char out[NAMES_MAX])
+{
+    size_t used = 0;
+
+    out[0] = '\0';
+    for (size_t i = 0; i < comparison_cell_count(c) && used < NAMES_MAX; i++) {
+        const struct cell *cell = &c->cells[i];
+
+        if (cell->run_count > 0 && cell_outcome_of(cell) == outcome)
+            used += (size_t)snprintf(out + used, NAMES_MAX - used, "%s%s/%s/%s",
+                                     used > 0 ? ", " : "", cell->experiment->name,
+                                     cell->hazard->name, cell->lock);
+    }
+}
+
+/* The last line, for people and for logs in which the exit status cannot be seen. */
+static void explain(const struct comparison *c, enum exit_code rc)
+{
+    size_t unexpected = comparison_count(c, CELL_UNEXPECTED);
+    size_t unknown = comparison_count(c, CELL_UNKNOWN);
+    size_t unjudged = comparison_count(c, CELL_NO_EXPECTATION);
+    char names[NAMES_MAX], more[NAMES_MAX];
+
+    name_cells(c, rc == EXIT_INVALID ? CELL_UNEXPECTED : CELL_UNKNOWN, names);
+    name_cells(c, CELL_NO_EXPECTATION, more);
+    if (rc == EXIT_VALID)
+        command_explain_exit("all %zu cells are as expected", comparison_planned(c));
+    else if (rc == EXIT_INVALID)
+        command_explain_exit("%zu %s UNEXPECTED: %s", unexpected,
+                             unexpected == 1 ? "cell is" : "cells are", names);
+    else if (rc == EXIT_UNKNOWN && unknown > 0)
+        command_explain_exit("%zu %s unknown: %s%s%s", unknown,
+                             unknown == 1 ? "cell is" : "cells are", names,
+                             unjudged > 0 ? "; without an expectation: " : "", more);
+    else if (rc == EXIT_UNKNOWN)
+        command_explain_exit("%zu %s no expectation: %s", unjudged,
+                             unjudged == 1 ? "cell has" : "cells have", more);
+}
+
+/* The table comes first, since a full disk may keep the summaries from being written. */
+static enum exit_code conclude(struct comparison *c, enum exit_code rc)
+{
+    c->was_interrupted = rc != EXIT_VALID;
+    compare_print(stdout, c);
+    fflush(stdout);
+    if (rc == EXIT_VALID)
+        rc = comparison_exit_code(c);
+    explain(c, rc);
+    if (compare_write_json(c) && compare_write_markdown(c))
+        return rc;
+    command_explain_exit("the summaries cannot be written to %s; the table above is all "
+                         "that is left",
+                         c->dir);
+    return EXIT_CANNOT_WRITE;
+}
+
+static enum exit_code run_in_lab(struct comparison *c, const struct compare_settings *v,
+                                 struct lab *lab)
+{
+    int64_t begin_ns = monotonic_ns();
+    enum exit_code rc;
+
+    files_utc_stamp(c->started, sizeof c->started);
+    if (!runs_make(c->dir, v->out))
+        return EXIT_CANNOT_WRITE;
+    if (!seed_ensure(lab, USERS_NEEDED))
+        return EXIT_UNAVAILABLE;
+    rc = comparison_run(c, lab);
+    c->elapsed_ms = (monotonic_ns() - begin_ns) / 1000000;
+    return conclude(c, rc);
+}
+
+/* Without these no cell can be learned, however often it is tried. */
+static bool has_programs(void)
+{
+    char path[FILES_PATH_MAX];
+
+    files_sibling(path, "seckilld");
+    if (access(path, X_OK) != 0) {
+        fprintf(stderr, "seckill compare: cannot run %s: %s\n  build it: make\n", path,
+                strerror(errno));
+        return false;
+    }
+    if (files_find_program(path, "wrk"))
+        return true;
+    fprintf(stderr, "seckill compare: wrk is not installed\n  install it: make deps\n");
+    return false;
+}
+
+static enum exit_code run(const struct settings *s, const void *values)
+{
+    const struct compare_settings *v = values;
+    struct comparison c = {0};
+    struct lab lab;
+    bool zookeeper = false;
+    enum exit_code rc;
+
+    (void)s;
+    if (!choose(&c, v))
+        return EXIT_USAGE;
+    make_cells(&c, v);
+    if (comparison_planned(&c) == 0) {
+        fprintf(stderr, "seckill compare: none of these locks has a fence, so none can "
+                        "take part in fencing; try --locks=fenced,zk-seq\n");
+        free(c.cells);
+        return EXIT_USAGE;
+    }
+    if (!has_programs()) {
+        free(c.cells);
+        return EXIT_UNAVAILABLE;
+    }
+    for (size_t i = 0; i < c.lock_count; i++)
+        zookeeper = zookeeper || lab_lock_needs_zookeeper(c.locks[i]);
+    rc = lab_open(&lab, lab_choose_dir(v->dir), zookeeper);
+    if (rc == EXIT_VALID) {
+        rc = run_in_lab(&c, v, &lab);
+        lab_close(&lab);
+    }
+    free(c.cells);
+    return rc;
+}
+
+int command_compare(int argc, char **argv)
+{
+    struct compare_settings values = {0};
+
+    return command_run_long(&command_compare_program, &values, argc, argv, run);
+}

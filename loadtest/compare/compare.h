@@ -1,0 +1,147 @@
+/* SPDX-License-Identifier: MIT */
+/* compare.h -- the comparison: experiments x hazards x locks, each run audited.
+ *
+ * A cell is one lock under one hazard in one experiment, run once or several times. 
+ * What must come out of it stands in expectations.def.
+ */
+#ifndef LOADTEST_COMPARE_COMPARE_H
+#define LOADTEST_COMPARE_COMPARE_H
+
+#include <stdbool.h>
+#include <stdio.h>
+
+#include "loadtest/sale/run.h"
+
+enum {
+    COMPARE_LOCKS_MAX = 32,
+    COMPARE_HAZARDS_MAX = 16,
+    COMPARE_EXPERIMENTS_MAX = 4,
+    COMPARE_REPEATS_MAX = 20,
+};
+
+struct experiment {
+    const char *name;
+    const char *question;  /* what it shows, one line                              */
+    const char *const *flags;
+    bool is_per_user;
+    int voucher_count;
+    unsigned caps; /* locks without these cannot take part; 0: all can             */
+    bool holds;    /* a guard protects what it is about: every cell must be sound  */
+};
+
+/* NULL past the last, or if there is none of that name. */
+const struct experiment *experiment_at(size_t i);
+const struct experiment *experiment_find(const char *name);
+const char *experiment_name_at(size_t i);
+
+/* What a run came to. */
+enum run_outcome {
+    RUN_NOT_DONE,
+    RUN_SOUND,   /* the audit found nothing                                        */
+    RUN_BROKEN,  /* it found what this experiment is about                         */
+    RUN_WRONG,   /* it found something that no lock excuses, such as a phantom     */
+    RUN_UNKNOWN, /* the verdict depends on missing answers, or the hazard missed   */
+};
+
+/* NOTHING: expectations.def has no line for the lock, so nobody has said what is right.
+ * EITHER: what happens depends on how busy the machine is, or on how many processes there
+ * are. */
+enum expectation { EXPECT_NOTHING, EXPECT_SOUND, EXPECT_BROKEN, EXPECT_EITHER };
+
+/* For one lock (by name) and hazard. */
+enum expectation expectation_of(const char *lock, const char *hazard);
+bool expectation_has_gap(const char *lock);
+
+/* The same in an experiment; NOTHING for a lock that cannot take part. */
+enum expectation experiment_expectation(const struct experiment *experiment,
+                                        const char *lock, const char *hazard);
+bool experiment_takes(const struct experiment *experiment, const char *lock);
+
+struct run_record {
+    enum run_outcome outcome;
+    char dir[128]; /* below the comparison's                                        */
+    char note[240];     /* what the hazard did                                       */
+    char reason[WHY_MAX]; /* of RUN_UNKNOWN: why it is; "" otherwise           */
+    int64_t counts[AUDIT_CHECK_COUNT];
+    enum audit_valid valid[AUDIT_CHECK_COUNT];
+    int64_t orders, issued, left, unanswered, elapsed_ms;
+    int64_t lease_ms; /* longer than was asked for on a busy machine, or when tried again */
+    double orders_per_s, p99_ms;
+    double load;      /* the machine's load average at its end; 0: not known          */
+    int attempts;
+};
+
+struct cell {
+    const struct experiment *experiment;
+    const struct hazard *hazard;
+    const char *lock;
+    enum expectation expected;
+    int run_count; /* planned; 0: the lock cannot take part in the experiment       */
+    struct run_record runs[COMPARE_REPEATS_MAX];
+};
+
+enum cell_outcome {
+    CELL_NOT_DONE,
+    CELL_AS_EXPECTED,
+    CELL_NO_EXPECTATION, /* it was done, and there is nothing to judge it by         */
+    CELL_UNKNOWN,
+    CELL_UNEXPECTED,
+};
+
+struct comparison {
+    const struct experiment *experiments[COMPARE_EXPERIMENTS_MAX];
+    const struct hazard *hazards[COMPARE_HAZARDS_MAX];
+    const char *locks[COMPARE_LOCKS_MAX];
+    size_t experiment_count, hazard_count, lock_count;
+    struct cell *cells; /* [experiment][hazard][lock] */
+    char dir[FILES_PATH_MAX];
+    char started[32];   /* UTC */
+    int64_t elapsed_ms;
+    int processes, connections;
+    int64_t stock, duration_ms, lease_ms, calm_lease_ms;
+    bool record;
+    bool was_interrupted;
+};
+
+/* Do every planned run, in c->dir.  A run that cannot be done is tried again; in the end
+ * its outcome is RUN_UNKNOWN and the next one is begun.  EXIT_VALID: every run has an
+ * outcome.  INTERRUPT_EXIT: somebody asked us to stop.  EXIT_CANNOT_WRITE: a run's
+ * directory cannot be made.  EXIT_UNAVAILABLE: a server of the lab cannot be started
+ * again.  Both are said on stderr. */
+enum exit_code comparison_run(struct comparison *c, struct lab *lab);
+
+struct cell *comparison_cell(const struct comparison *c, size_t experiment,
+                             size_t hazard, size_t lock);
+size_t comparison_cell_count(const struct comparison *c);
+/* How many of them are to be run, at all and in one experiment. */
+size_t comparison_planned(const struct comparison *c);
+size_t comparison_planned_in(const struct comparison *c, size_t experiment);
+
+/* Judge one run by its verdict, and a cell by its runs. */
+enum run_outcome run_outcome_of(const struct experiment *experiment,
+                                const struct run_result *result);
+enum cell_outcome cell_outcome_of(const struct cell *cell);
+/* How many cells came to that. */
+size_t comparison_count(const struct comparison *c, enum cell_outcome outcome);
+/* What all cells together come to: EXIT_INVALID if one is UNEXPECTED, otherwise
+ * EXIT_UNKNOWN if one is unknown or has no expectation, otherwise EXIT_VALID. */
+enum exit_code comparison_exit_code(const struct comparison *c);
+
+const char *run_outcome_name(enum run_outcome outcome);
+const char *cell_outcome_name(enum cell_outcome outcome);
+const char *expectation_name(enum expectation expected);
+
+/* The most that any of the cell's runs sold beyond what was right: units beyond the
+ * stock, or second orders of a user. */
+int64_t cell_excess(const struct cell *cell);
+/* The medians over the cell's runs; 0: none. */
+double cell_orders_per_s(const struct cell *cell);
+double cell_p99_ms(const struct cell *cell);
+
+/* The table for a terminal. */
+void compare_print(FILE *out, const struct comparison *c);
+/* summary.md and summary.json in c->dir.  False: said on stderr why. */
+bool compare_write_markdown(const struct comparison *c);
+bool compare_write_json(const struct comparison *c);
+
+#endif /* LOADTEST_COMPARE_COMPARE_H */

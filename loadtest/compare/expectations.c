@@ -1,0 +1,307 @@
+/* SPDX-License-Identifier: MIT */
+/* expectations.c -- the experiments, what must come out of them, and how that is
+ * judged. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "loadtest/compare/compare.h"
+#include "lock/dlock.h"
+
+/* The masks are off: nothing but the lock protects what the experiment is about. */
+static const char *const oversell_flags[] = {
+    "--lock-scope=voucher", "--stock-guard=read-write", "--duplicate-guard=none",
+    "--lock-wait=300ms", NULL};
+static const char *const one_per_user_flags[] = {
+    "--lock-scope=user", "--stock-guard=conditional", "--duplicate-guard=count",
+    "--lock-wait=0ms", NULL};
+
+/* Under `oversell`'s lock, and the row looks at its fence. */
+static const char *const fencing_flags[] = {
+    "--lock-scope=voucher", "--stock-guard=fence", "--duplicate-guard=none",
+    "--lock-wait=300ms", NULL};
+
+static const struct experiment experiments[] = {
+    {"oversell", "does the lock alone keep a voucher from being sold beyond its stock?",
+     oversell_flags, false, 1, 0, false},
+    {"one-per-user", "does the lock alone keep a user from buying a voucher twice?",
+     one_per_user_flags, true, 2, 0, false},
+    {"fencing", "does the lock's fence keep out who comes back too late?", fencing_flags,
+     false, 1, DLOCK_CAP_FENCED, true},
+};
+
+enum { EXPERIMENT_COUNT = sizeof experiments / sizeof experiments[0] };
+
+static const struct lock_expectation {
+    const char *lock;
+    enum expectation calm, slow, freeze, check_gap;
+    bool has_gap;
+} expectations[] = {
+#define SOUND EXPECT_SOUND
+#define BROKEN EXPECT_BROKEN
+#define EITHER EXPECT_EITHER
+#define EXPECTATION(lock, calm, slow, freeze, check_gap, gap)                          \
+    {#lock, calm, slow, freeze, check_gap, gap},
+#include "loadtest/compare/expectations.def"
+#undef EXPECTATION
+#undef SOUND
+#undef BROKEN
+#undef EITHER
+};
+
+const struct experiment *experiment_at(size_t i)
+{
+    return i < EXPERIMENT_COUNT ? &experiments[i] : NULL;
+}
+
+const char *experiment_name_at(size_t i)
+{
+    return i < EXPERIMENT_COUNT ? experiments[i].name : NULL;
+}
+
+const struct experiment *experiment_find(const char *name)
+{
+    for (size_t i = 0; i < EXPERIMENT_COUNT; i++) {
+        if (strcmp(experiments[i].name, name) == 0)
+            return &experiments[i];
+    }
+    return NULL;
+}
+
+/* A line of the list has an underscore where the lock's name has a dash. */
+static bool is_line_of(const char *line, const char *lock)
+{
+    while (*line != '\0' && (*line == *lock || (*line == '_' && *lock == '-')))
+        line++, lock++;
+    return *line == *lock;
+}
+
+static const struct lock_expectation *find(const char *lock)
+{
+    for (size_t i = 0; i < sizeof expectations / sizeof expectations[0]; i++) {
+        if (is_line_of(expectations[i].lock, lock))
+            return &expectations[i];
+    }
+    return NULL;
+}
+
+enum expectation expectation_of(const char *lock, const char *hazard)
+{
+    const struct lock_expectation *e = find(lock);
+
+    if (!e)
+        return EXPECT_NOTHING;
+    if (strcmp(hazard, "calm") == 0)
+        return e->calm;
+    if (strcmp(hazard, "slow") == 0)
+        return e->slow;
+    if (strcmp(hazard, "freeze") == 0)
+        return e->freeze;
+    return strcmp(hazard, "check-gap") == 0 ? e->check_gap : EXPECT_NOTHING;
+}
+
+bool experiment_takes(const struct experiment *experiment, const char *lock)
+{
+    const dlock_variant_info *info = dlock_variant_find(lock);
+
+    return info && (info->caps & experiment->caps) == experiment->caps;
+}
+
+enum expectation experiment_expectation(const struct experiment *experiment,
+                                        const char *lock, const char *hazard)
+{
+    enum expectation expected = expectation_of(lock, hazard);
+
+    if (!experiment_takes(experiment, lock))
+        return EXPECT_NOTHING;
+    return experiment->holds && expected != EXPECT_NOTHING ? EXPECT_SOUND : expected;
+}
+
+bool expectation_has_gap(const char *lock)
+{
+    const struct lock_expectation *e = find(lock);
+
+    return e && e->has_gap;
+}
+
+/* Is this what the experiment takes the protection from, so that a lock may break it?
+ */
+static bool is_at_stake(const struct experiment *experiment, int check)
+{
+    if (experiment->is_per_user)
+        return check == AUDIT_DUPLICATE;
+    return check == AUDIT_OVERSOLD || check == AUDIT_LOST_UPDATE;
+}
+
+enum run_outcome run_outcome_of(const struct experiment *experiment,
+                                const struct run_result *result)
+{
+    bool broken = false, wrong = false;
+
+    for (int i = 0; i < AUDIT_CHECK_COUNT; i++) {
+        bool found = result->verdict.findings[i].valid == AUDIT_INVALID;
+
+        broken = broken || (found && is_at_stake(experiment, i));
+        wrong = wrong || (found && !is_at_stake(experiment, i));
+    }
+    if (wrong)
+        return RUN_WRONG;
+    if (result->hazard != HAZARD_OVER || result->verdict.valid == AUDIT_UNKNOWN)
+        return RUN_UNKNOWN;
+    return broken ? RUN_BROKEN : RUN_SOUND;
+}
+
+enum cell_outcome cell_outcome_of(const struct cell *cell)
+{
+    enum run_outcome wanted = cell->expected == EXPECT_BROKEN ? RUN_BROKEN : RUN_SOUND;
+    enum cell_outcome good =
+        cell->expected == EXPECT_NOTHING ? CELL_NO_EXPECTATION : CELL_AS_EXPECTED;
+    enum cell_outcome outcome = good;
+
+    for (int i = 0; i < cell->run_count; i++) {
+        enum run_outcome got = cell->runs[i].outcome;
+
+        if (got == RUN_WRONG)
+            return CELL_UNEXPECTED;
+        if (got == RUN_NOT_DONE && outcome == good)
+            outcome = CELL_NOT_DONE;
+        else if (got == RUN_UNKNOWN)
+            outcome = CELL_UNKNOWN;
+        else if (got != RUN_NOT_DONE && got != wanted &&
+                 cell->expected != EXPECT_NOTHING &&
+                 cell->expected != EXPECT_EITHER)
+            return CELL_UNEXPECTED;
+    }
+    return outcome;
+}
+
+size_t comparison_cell_count(const struct comparison *c)
+{
+    return c->experiment_count * c->hazard_count * c->lock_count;
+}
+
+struct cell *comparison_cell(const struct comparison *c, size_t experiment,
+                             size_t hazard, size_t lock)
+{
+    return &c->cells[(experiment * c->hazard_count + hazard) * c->lock_count + lock];
+}
+
+size_t comparison_planned_in(const struct comparison *c, size_t experiment)
+{
+    size_t n = 0;
+
+    for (size_t h = 0; h < c->hazard_count; h++)
+        for (size_t l = 0; l < c->lock_count; l++)
+            n += comparison_cell(c, experiment, h, l)->run_count > 0;
+    return n;
+}
+
+size_t comparison_planned(const struct comparison *c)
+{
+    size_t n = 0;
+
+    for (size_t i = 0; i < c->experiment_count; i++)
+        n += comparison_planned_in(c, i);
+    return n;
+}
+
+size_t comparison_count(const struct comparison *c, enum cell_outcome outcome)
+{
+    size_t n = 0;
+
+    for (size_t i = 0; i < comparison_cell_count(c); i++)
+        n += c->cells[i].run_count > 0 && cell_outcome_of(&c->cells[i]) == outcome;
+    return n;
+}
+
+enum exit_code comparison_exit_code(const struct comparison *c)
+{
+    if (comparison_count(c, CELL_UNEXPECTED) > 0)
+        return EXIT_INVALID;
+    if (comparison_count(c, CELL_UNKNOWN) > 0 ||
+        comparison_count(c, CELL_NO_EXPECTATION) > 0)
+        return EXIT_UNKNOWN;
+    return EXIT_VALID;
+}
+
+const char *run_outcome_name(enum run_outcome outcome)
+{
+    static const char *const names[] = {"not done", "sound", "broken", "wrong",
+                                        "unknown"};
+
+    return names[outcome];
+}
+
+const char *cell_outcome_name(enum cell_outcome outcome)
+{
+    static const char *const names[] = {"not done", "as expected", "no expectation",
+                                        "unknown", "UNEXPECTED"};
+
+    return names[outcome];
+}
+
+const char *expectation_name(enum expectation expected)
+{
+    static const char *const names[] = {"no expectation", "sound", "broken", "either"};
+
+    return names[expected];
+}
+
+int64_t cell_excess(const struct cell *cell)
+{
+    int64_t most = 0;
+
+    for (int i = 0; i < cell->run_count; i++) {
+        const struct run_record *r = &cell->runs[i];
+        int64_t excess =
+            r->counts[cell->experiment->is_per_user ? AUDIT_DUPLICATE : AUDIT_OVERSOLD];
+
+        most = excess > most ? excess : most;
+    }
+    return most;
+}
+
+static int compare_doubles(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+
+    return (x > y) - (x < y);
+}
+
+static double median(double *values, int count)
+{
+    if (count == 0)
+        return 0;
+    qsort(values, (size_t)count, sizeof *values, compare_doubles);
+    return count % 2 ? values[count / 2]
+                     : (values[count / 2 - 1] + values[count / 2]) / 2;
+}
+
+/* Speed says something only of a run that was judged. */
+static bool was_measured(const struct run_record *r)
+{
+    return r->outcome != RUN_NOT_DONE && r->outcome != RUN_UNKNOWN;
+}
+
+double cell_orders_per_s(const struct cell *cell)
+{
+    double values[COMPARE_REPEATS_MAX];
+    int n = 0;
+
+    for (int i = 0; i < cell->run_count; i++) {
+        if (was_measured(&cell->runs[i]))
+            values[n++] = cell->runs[i].orders_per_s;
+    }
+    return median(values, n);
+}
+
+double cell_p99_ms(const struct cell *cell)
+{
+    double values[COMPARE_REPEATS_MAX];
+    int n = 0;
+
+    for (int i = 0; i < cell->run_count; i++) {
+        if (was_measured(&cell->runs[i]))
+            values[n++] = cell->runs[i].p99_ms;
+    }
+    return median(values, n);
+}

@@ -1,0 +1,299 @@
+/* SPDX-License-Identifier: MIT */
+/* run.c -- the runs of a comparison, one after the other, each tried until it has
+ * an outcome or has failed often enough. */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "loadtest/compare/compare.h"
+#include "loadtest/kit/interrupt.h"
+#include "loadtest/kit/progress.h"
+
+enum {
+    PER_USER_STOCK = 1000000, /* never the limit when it is about users             */
+    CALM_SLOT_MS = 4,
+    CALM_SLOT_USERS = 100,
+    HAZARD_SLOT_MS = 5,
+    HAZARD_SLOT_USERS = 20, /* all of them within 100 ms        */
+    ATTEMPTS_MAX = 3,
+    GIVEN_UP_MAX = 3,       /* runs in a row that came to nothing: then one attempt each */
+    PAUSE_MS = 500,         /* before another attempt: a store may be back by then   */
+    BUSY_FACTOR = 2,
+    FACTOR_MAX = 16,
+    FLAGS_MAX = 16,
+};
+
+/* A whole comparison on its way. */
+struct session {
+    struct comparison *c;
+    struct lab *lab;
+    lab_db *db;
+    struct progress progress;
+    int given_up; /* runs in a row that could not be done */
+};
+
+static bool is_calm(const struct cell *cell)
+{
+    return strcmp(cell->hazard->name, "calm") == 0;
+}
+
+/* By how much leases, and the time for a run, are longer than was asked for: on a busy
+ * machine, and with each attempt, so that work which has to end within a lease does. */
+static int64_t patience(int attempt)
+{
+    double load = progress_load();
+    int64_t factor = (int64_t)1 << (attempt - 1);
+
+    if (progress_is_busy(load))
+        factor *= BUSY_FACTOR;
+    if (progress_is_busy(load / 2))
+        factor *= BUSY_FACTOR;
+    return factor < FACTOR_MAX ? factor : FACTOR_MAX;
+}
+
+static const char *why_unknown(const struct run_result *result, char out[WHY_MAX])
+{
+    if (*result->reason)
+        snprintf(out, WHY_MAX, "%s", result->reason);
+    else if (result->hazard != HAZARD_OVER)
+        snprintf(out, WHY_MAX, "the hazard did not come about: %.220s", result->note);
+    else
+        snprintf(out, WHY_MAX,
+                 "%" PRId64 " requests had no answer, and the verdict depends on them",
+                 result->unanswered);
+    return out;
+}
+
+static void record(struct run_record *out, const struct experiment *experiment,
+                   const struct run_result *result)
+{
+    out->outcome =
+        *result->reason ? RUN_UNKNOWN : run_outcome_of(experiment, result);
+    out->reason[0] = '\0';
+    if (out->outcome == RUN_UNKNOWN)
+        why_unknown(result, out->reason);
+    snprintf(out->note, sizeof out->note, "%s", result->note);
+    for (int i = 0; i < AUDIT_CHECK_COUNT; i++) {
+        out->counts[i] = result->verdict.findings[i].count;
+        out->valid[i] = result->verdict.findings[i].valid;
+    }
+    out->orders = result->verdict.orders;
+    out->issued = result->verdict.issued;
+    out->left = result->verdict.left;
+    out->unanswered = result->unanswered;
+    out->elapsed_ms = result->elapsed_ms;
+    out->orders_per_s = result->orders_per_s;
+    out->p99_ms = result->p99_ms;
+    out->load = progress_load();
+}
+
+static void fill_flags(const char **flags, const struct cell *cell, const char *lock,
+                       const char *lease)
+{
+    size_t n = 0;
+
+    flags[n++] = lock;
+    flags[n++] = lease;
+    flags[n++] = "--log-level=warn";
+    /* Who is held or stopped has to be able to write afterwards, however long it took. */
+    flags[n++] = "--idle-transaction-timeout=10m";
+    flags[n++] = "--statement-timeout=1m";
+    for (size_t i = 0; cell->experiment->flags[i] && n < FLAGS_MAX - 1; i++)
+        flags[n++] = cell->experiment->flags[i];
+    flags[n] = NULL;
+}
+
+/* One attempt at one run of a cell. */
+static enum exit_code attempt(const struct session *s, const struct cell *cell,
+                              struct run_record *out, struct run_result *result)
+{
+    const struct comparison *c = s->c;
+    /* Where there is no gap nobody is held, and nothing hurries: more users take turns.
+     */
+    bool many = is_calm(cell) || (strcmp(cell->hazard->name, "check-gap") == 0 &&
+                                  !expectation_has_gap(cell->lock));
+    int64_t factor = patience(out->attempts);
+    char dir[FILES_PATH_MAX], lock[64], lease[64];
+    const char *flags[FLAGS_MAX];
+    struct run_plan plan = {
+        .lab = s->lab,
+        .db = s->db,
+        .dir = dir,
+        .experiment = cell->experiment->name,
+        .lock = cell->lock,
+        .flags = flags,
+        .hazard = cell->hazard,
+        .processes = c->processes,
+        .connections = c->connections,
+        .stock = cell->experiment->is_per_user ? PER_USER_STOCK : c->stock,
+        .voucher_count = cell->experiment->voucher_count,
+        .duration_ms = c->duration_ms * factor,
+        .is_per_user = cell->experiment->is_per_user,
+        .slot_ms = many ? CALM_SLOT_MS : HAZARD_SLOT_MS,
+        .slot_users = many ? CALM_SLOT_USERS : HAZARD_SLOT_USERS,
+        .lease_ms = is_calm(cell) ? c->calm_lease_ms : c->lease_ms * factor,
+        .has_gap = expectation_has_gap(cell->lock),
+        .stays_out =
+            expectation_of(cell->lock, cell->hazard->name) == EXPECT_SOUND,
+        .face = "hmdp",
+        .transacts_at_once = true,
+        .record = c->record,
+        .quiet = true,
+    };
+
+    *result = (struct run_result){0};
+    out->lease_ms = plan.lease_ms;
+    files_join(dir, c->dir, out->dir);
+    if (!files_make_dir(dir)) {
+        fprintf(stderr, "seckill compare: cannot make %s: %s\n", dir, strerror(errno));
+        return EXIT_CANNOT_WRITE;
+    }
+    snprintf(lock, sizeof lock, "--lock=%s", cell->lock);
+    snprintf(lease, sizeof lease, "--lock-lease=%" PRId64 "ms", plan.lease_ms);
+    fill_flags(flags, cell, lock, lease);
+    switch (run_once(&plan, result)) {
+    case EXIT_VALID:
+        break;
+    case EXIT_USAGE:
+        out->attempts = ATTEMPTS_MAX; /* it would be refused again */
+        break;
+    default:
+        if (interrupted())
+            return (enum exit_code)INTERRUPT_EXIT;
+        if (!*result->reason)
+            snprintf(result->reason, sizeof result->reason, "the run could not be done");
+    }
+    record(out, cell->experiment, result);
+    return EXIT_VALID;
+}
+
+/* A server of the lab that has ended, by whatever hand, is started again. */
+static enum exit_code mend_lab(struct session *s)
+{
+    for (int i = 0; i < s->lab->server_count; i++) {
+        struct lab_server *server = &s->lab->servers[i];
+
+        if (child_runs(&server->child))
+            continue;
+        progress_say("seckill compare: %s of the lab has ended; starting it again",
+                     server->name);
+        if (lab_restart(s->lab, server->name) != EXIT_VALID)
+            return interrupted() ? (enum exit_code)INTERRUPT_EXIT : EXIT_UNAVAILABLE;
+    }
+    return EXIT_VALID;
+}
+
+/* Keep what a failed attempt has left, and get ready for the next one. */
+static enum exit_code prepare_again(struct session *s, const struct cell *cell,
+                                    const struct run_record *failed)
+{
+    char from[FILES_PATH_MAX], to[FILES_PATH_MAX];
+
+    progress_say("seckill compare: %s, %s, %s: %s; trying again (%d of %d)",
+                 cell->experiment->name, cell->hazard->name, cell->lock, failed->reason,
+                 failed->attempts + 1, ATTEMPTS_MAX);
+    files_join(from, s->c->dir, failed->dir);
+    files_path(to, "%s.try-%d", from, failed->attempts);
+    if (rename(from, to) != 0) {
+        fprintf(stderr, "seckill compare: cannot rename %s: %s\n", from, strerror(errno));
+        return EXIT_CANNOT_WRITE;
+    }
+    return interrupt_sleep_ms(PAUSE_MS) ? EXIT_VALID : (enum exit_code)INTERRUPT_EXIT;
+}
+
+/* One run of a cell.  One that came to nothing is tried again, with fresh vouchers and
+ * processes. */
+static enum exit_code run_cell(struct session *s, struct cell *cell, int repeat)
+{
+    struct run_record *out = &cell->runs[repeat];
+    struct run_result *result = calloc(1, sizeof *result);
+    int attempts_max = s->given_up < GIVEN_UP_MAX ? ATTEMPTS_MAX : 1;
+    enum exit_code rc = EXIT_VALID;
+
+    if (!result)
+        abort();
+    snprintf(out->dir, sizeof out->dir, "%s/%s/%s-%d", cell->experiment->name,
+             cell->hazard->name, cell->lock, repeat + 1);
+    while (rc == EXIT_VALID && out->attempts < attempts_max) {
+        if (out->attempts > 0)
+            rc = prepare_again(s, cell, out);
+        out->outcome = RUN_NOT_DONE;
+        if (rc == EXIT_VALID)
+            rc = mend_lab(s);
+        if (rc != EXIT_VALID)
+            break;
+        out->attempts++;
+        rc = attempt(s, cell, out, result);
+        if (rc == EXIT_VALID && out->outcome != RUN_UNKNOWN)
+            break;
+    }
+    free(result);
+    if (rc != EXIT_VALID)
+        return rc;
+    s->given_up = out->outcome == RUN_UNKNOWN ? s->given_up + 1 : 0;
+    if (out->outcome == RUN_UNKNOWN)
+        progress_say("seckill compare: %s, %s, %s: unknown: %s", cell->experiment->name,
+                     cell->hazard->name, cell->lock, out->reason);
+    return EXIT_VALID;
+}
+
+static void show_progress(struct session *s, const struct cell *cell, int repeat,
+                          bool is_done)
+{
+    const struct run_record *r = &cell->runs[repeat];
+
+    if (is_done)
+        progress_show(&s->progress, "%s, %s, %s: %s, %.0f orders/s%s",
+                      cell->experiment->name, cell->hazard->name, cell->lock,
+                      run_outcome_name(r->outcome), r->orders_per_s,
+                      r->attempts > 1 ? " (tried again)" : "");
+    else
+        progress_show(&s->progress, "%s, %s, %s", cell->experiment->name,
+                      cell->hazard->name, cell->lock);
+}
+
+/* A B C A B C: the locks take turns, so that a machine that gets slower meanwhile is
+ * slow for all of them. */
+static enum exit_code run_all(struct session *s)
+{
+    struct comparison *c = s->c;
+    size_t cells = comparison_cell_count(c), total = 0;
+    enum exit_code rc = EXIT_VALID;
+
+    for (size_t i = 0; i < cells; i++)
+        total += (size_t)c->cells[i].run_count;
+    progress_begin(&s->progress, total);
+    for (int repeat = 0; repeat < COMPARE_REPEATS_MAX; repeat++) {
+        for (size_t i = 0; i < cells && rc == EXIT_VALID; i++) {
+            struct cell *cell = &c->cells[i];
+
+            if (repeat >= cell->run_count)
+                continue;
+            show_progress(s, cell, repeat, false);
+            rc = run_cell(s, cell, repeat);
+            s->progress.done += rc == EXIT_VALID;
+            if (rc == EXIT_VALID)
+                show_progress(s, cell, repeat, true);
+        }
+    }
+    progress_end();
+    return rc;
+}
+
+enum exit_code comparison_run(struct comparison *c, struct lab *lab)
+{
+    struct session s = {.c = c, .lab = lab};
+    char url[256], error[512];
+    enum exit_code rc;
+
+    lab_database_url(lab, url, sizeof url);
+    if (!lab_db_open(&s.db, url, error, sizeof error)) {
+        fprintf(stderr, "seckill compare: %s\n", error);
+        return EXIT_UNAVAILABLE;
+    }
+    rc = run_all(&s);
+    lab_db_close(s.db);
+    return rc;
+}

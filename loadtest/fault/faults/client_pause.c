@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: MIT */
+/* client_pause.c -- the server leaves every request unanswered for a while, and then
+ * carries all of them out.
+ *
+ * A server that pauses everybody hears nobody, so the pause cannot be ended early. */
+#include <inttypes.h>
+
+#include "base/duration.h"
+#include "loadtest/fault/redis.h"
+
+enum { LOOK_MS = 50, LEAST_MS = 3 * LOOK_MS, ANSWER_MS = 2000 };
+
+struct pause {
+    int64_t since_ns; /* 0: there is none */
+};
+
+static bool begin(struct fault_scene *scene)
+{
+    struct pause *pause = server_fault_state(scene, sizeof *pause);
+    struct redis_side *side = fault_redis_open(scene);
+    bool ok = side && redis_side_ask(side, "CLIENT PAUSE %lld ALL",
+                                     (long long)scene->by_ms) == REDIS_SAID;
+    struct redis_side *other;
+
+    if (side && !ok)
+        fault_redis_complain(scene, side, "CLIENT PAUSE");
+    redis_side_close(side);
+    if (!ok)
+        return false;
+    pause->since_ns = monotonic_ns();
+    other = redis_side_open(scene->lab, scene->server, LOOK_MS);
+    ok = redis_side_ask(other, "PING") == REDIS_SILENT ||
+         server_fault_complain(scene, "it answers PING, though it pauses everybody");
+    redis_side_close(other);
+    server_fault_note(scene,
+                      "%s: pauses everybody for %" PRId64
+                      " ms: PING was not answered in %d ms",
+                      scene->server->name, scene->by_ms, LOOK_MS);
+    return ok;
+}
+
+static bool end(struct fault_scene *scene)
+{
+    struct pause *pause = server_fault_state(scene, sizeof *pause);
+    struct redis_side *side;
+    bool ok;
+
+    if (pause->since_ns == 0)
+        return true;
+    side = redis_side_open(scene->lab, scene->server,
+                           (int)scene->by_ms + ANSWER_MS);
+    ok = redis_side_ask(side, "PING") == REDIS_SAID ||
+         fault_redis_complain(scene, side, "PING, after its pause,");
+    redis_side_close(side);
+    if (!ok)
+        return false;
+    server_fault_note(scene, "%s: answers PING again after %" PRId64 " ms",
+                      scene->server->name,
+                      (monotonic_ns() - pause->since_ns) / 1000000);
+    pause->since_ns = 0;
+    return true;
+}
+
+extern const struct server_fault fault_client_pause;
+const struct server_fault fault_client_pause = {
+    .name = "client-pause",
+    .does = "the server answers nobody for a while: CLIENT PAUSE ALL",
+    .servers = FAULT_ON(LAB_IS_REDIS),
+    .breaks = {[LAB_IS_REDIS] = DLOCK_ASSUMES_NETWORK},
+    .by_min_ms = LEAST_MS,
+    .by_max_ms = FAULT_PAUSE_MAX_MS,
+    .begin = begin,
+    .end = end,
+};

@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: MIT */
+/* kill_clients.c -- every ordinary connection is cut, whatever is under way on it. */
+#include "loadtest/fault/clients.h"
+
+static bool begin(struct fault_scene *scene)
+{
+    return fault_clients_kill(scene, "normal");
+}
+
+extern const struct server_fault fault_kill_clients;
+const struct server_fault fault_kill_clients = {
+    .name = "kill-clients",
+    .does = "every ordinary connection is cut: CLIENT KILL TYPE normal",
+    .needs = "somebody who is connected",
+    .servers = FAULT_ON(LAB_IS_REDIS),
+    .breaks = {[LAB_IS_REDIS] = DLOCK_ASSUMES_NETWORK},
+    .begin = begin,
+};

@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: MIT */
+/* postgres_restart_immediate.c -- the server ends in the middle of everything, and starts
+ * again: what was committed is there, what was not is gone. */
+#include <signal.h>
+#include <string.h>
+
+#include "db/backend.h"
+#include "loadtest/fault/server_fault.h"
+
+enum { END_MS = 10000 };
+
+struct restart {
+    bool is_down;
+};
+
+static bool read_start(struct fault_scene *scene, char out[DB_START_MAX])
+{
+    char url[256], error[512];
+    lab_db *db;
+    bool ok;
+
+    lab_database_url(scene->lab, url, sizeof url);
+    if (!lab_db_open(&db, url, error, sizeof error))
+        return server_fault_complain(scene, "%s", error);
+    ok = db_start_time(db, out) || server_fault_complain(scene, "%s", lab_db_error(db));
+    lab_db_close(db);
+    return ok;
+}
+
+static bool start(struct fault_scene *scene)
+{
+    return lab_server_start(scene->lab, scene->server) &&
+           lab_server_wait(scene->lab, scene->server);
+}
+
+static bool begin(struct fault_scene *scene)
+{
+    struct restart *restart = server_fault_state(scene, sizeof *restart);
+    char before[DB_START_MAX], after[DB_START_MAX];
+
+    if (!read_start(scene, before))
+        return false;
+    restart->is_down = true;
+    child_end(&scene->server->child, SIGQUIT, END_MS);
+    if (!start(scene) || !read_start(scene, after))
+        return false;
+    restart->is_down = false;
+    if (strcmp(before, after) == 0)
+        return server_fault_complain(scene, "it says that it was never ended");
+    server_fault_note(scene, "%s: pg_postmaster_start_time %s -> %s",
+                      scene->server->name, before, after);
+    return true;
+}
+
+static bool disarm(struct fault_scene *scene)
+{
+    struct restart *restart = server_fault_state(scene, sizeof *restart);
+
+    return !restart->is_down || child_runs(&scene->server->child) || start(scene);
+}
+
+extern const struct server_fault fault_postgres_restart_immediate;
+const struct server_fault fault_postgres_restart_immediate = {
+    .name = "postgres-restart-immediate",
+    .does = "the server ends in the middle of everything (SIGQUIT) and starts again",
+    .servers = FAULT_ON(LAB_IS_POSTGRES),
+    .breaks = {[LAB_IS_POSTGRES] = DLOCK_ASSUMES_SESSION},
+    .begin = begin,
+    .disarm = disarm,
+};

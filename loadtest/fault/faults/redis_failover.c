@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: MIT */
+/* redis_failover.c -- the master dies before its replica has heard of the lock, and the
+ * replica takes its place.
+ *
+ * Armed, there is a replica with everything that the master had, which is then cut off:
+ * it follows a port where nobody listens.  It begins when the master has the lock's
+ * key, for which it waits ten seconds: the master is killed, and the replica is promoted
+ * and takes over the master's port, as an address is moved in a cluster.  So the
+ * clients' URL leads to it, and nothing stands in between.  Afterwards it is the lab's
+ * server of that name. */
+#include "loadtest/fault/replica.h"
+
+struct failover {
+    bool is_master_dead, is_promoted;
+    int replica_port;
+    char run_id[FAULT_ID_MAX]; /* of the replica */
+};
+
+static bool arm(struct fault_scene *scene)
+{
+    struct failover *failover = server_fault_state(scene, sizeof *failover);
+    bool ok = fault_replica_start(scene, failover->run_id);
+
+    failover->replica_port = scene->lab->spare.port;
+    return ok;
+}
+
+static bool begin(struct fault_scene *scene)
+{
+    struct failover *failover = server_fault_state(scene, sizeof *failover);
+    struct child dead;
+
+    if (!fault_replica_is_behind(scene))
+        return false;
+    failover->is_master_dead = true;
+    if (!fault_redis_kill(scene) || !fault_replica_promote(scene))
+        return false;
+    failover->is_promoted = true;
+    if (!fault_replica_take_over(scene, failover->run_id, &dead))
+        return false;
+    server_fault_note(scene,
+                      "%s: replica 127.0.0.1:%d, role:master now, had "
+                      "master_link_status:down and does not have %s; it answers on "
+                      "127.0.0.1:%d",
+                      scene->server->name, failover->replica_port, scene->key,
+                      scene->server->port);
+    return true;
+}
+
+static bool disarm(struct fault_scene *scene)
+{
+    struct failover *failover = server_fault_state(scene, sizeof *failover);
+
+    if (failover->is_promoted)
+        return true;
+    if (failover->replica_port != 0)
+        lab_spare_end(scene->lab);
+    return !failover->is_master_dead || child_runs(&scene->server->child) ||
+           (lab_server_start(scene->lab, scene->server) &&
+            lab_server_wait(scene->lab, scene->server));
+}
+
+extern const struct server_fault fault_redis_failover;
+const struct server_fault fault_redis_failover = {
+    .name = "redis-failover",
+    .does = "the master dies before it replicates the lock; the replica takes its place",
+    .servers = FAULT_ON(LAB_IS_REDIS),
+    .breaks = {[LAB_IS_REDIS] = DLOCK_ASSUMES_STORE},
+    .needs_key = true,
+    .arm = arm,
+    .begin = begin,
+    .disarm = disarm,
+};

@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: MIT */
+/* server_stop.c -- a whole server hangs, with everything that it holds, and goes on. */
+#include <signal.h>
+
+#include "loadtest/fault/server_fault.h"
+#include "loadtest/fault/suspend.h"
+
+struct stop {
+    struct suspend suspend;
+    bool is_stopped;
+};
+
+static bool begin(struct fault_scene *scene)
+{
+    struct stop *stop = server_fault_state(scene, sizeof *stop);
+    struct lab_server *server = scene->server;
+
+    if (!lab_server_answers(scene->lab, server))
+        return server_fault_complain(scene, "it did not answer before it was stopped");
+    if (!suspend_begin(&stop->suspend, &server->child))
+        return false;
+    stop->is_stopped = true;
+    if (lab_server_answers(scene->lab, server))
+        return server_fault_complain(scene, "it still answers, though it is stopped");
+    server_fault_note(scene, "%s: process %d is in state %c and does not answer",
+                      server->name, (int)server->child.pid,
+                      child_state(&server->child));
+    return true;
+}
+
+static bool end(struct fault_scene *scene)
+{
+    struct stop *stop = server_fault_state(scene, sizeof *stop);
+
+    if (!stop->is_stopped)
+        return true;
+    suspend_end(&stop->suspend);
+    stop->is_stopped = false;
+    if (!lab_server_wait(scene->lab, scene->server))
+        return false;
+    server_fault_note(scene, "%s: process %d goes on and answers", scene->server->name,
+                      (int)scene->server->child.pid);
+    return true;
+}
+
+extern const struct server_fault fault_server_stop;
+const struct server_fault fault_server_stop = {
+    .name = "server-stop",
+    .does = "the server hangs: SIGSTOP, and later SIGCONT",
+    .servers = FAULT_ON_ALL,
+    .breaks = {DLOCK_ASSUMES_NETWORK, DLOCK_ASSUMES_NETWORK, DLOCK_ASSUMES_NETWORK},
+    .begin = begin,
+    .end = end,
+};

@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: MIT */
+/* history.c -- faults made from outside, as a file of the recorder's. */
+#include "loadtest/fault/history.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "loadtest/kit/files.h"
+#include "lock/recorder.h"
+
+enum { FILE_BYTES = 1 << 20, UUID_BYTES = 12 }; /* room for some eight thousand records */
+
+struct fault_history {
+    dlock_recorder *recorder;
+};
+
+struct fault_history *fault_history_open(const char *dir)
+{
+    struct fault_history *h = calloc(1, sizeof *h);
+    char uuid[40];
+    dlock_recorder_about about = {
+        .variant = "laboratory", .uuid = uuid, .limit_bytes = FILE_BYTES};
+
+    if (!h)
+        abort();
+    memcpy(uuid, "laboratory-", sizeof "laboratory-");
+    files_random_hex(uuid + strlen(uuid), UUID_BYTES);
+    if (dlock_recorder_open(&h->recorder, dir, &about) != DLOCK_OK) {
+        fprintf(stderr, "seckill: the faults cannot be recorded: %s\n", dlock_error());
+        free(h);
+        return NULL;
+    }
+    return h;
+}
+
+bool fault_history_close(struct fault_history *h)
+{
+    uint64_t dropped = h ? dlock_recorder_dropped(h->recorder) : 0;
+
+    if (dropped > 0)
+        fprintf(stderr, "seckill: %" PRIu64 " faults found no room in %s\n", dropped,
+                dlock_recorder_path(h->recorder));
+    if (h)
+        dlock_recorder_close(h->recorder);
+    free(h);
+    return dropped == 0;
+}
+
+static void note(struct fault_history *h, const char *name, pid_t pid,
+                 dlock_assumption breaks, dlock_fault_phase phase)
+{
+    dlock_event event = {.kind = DLOCK_EVENT_FAULT,
+                         .name = name,
+                         .detail = phase,
+                         .level = (int)breaks,
+                         .owner = (uint64_t)pid};
+
+    if (h)
+        dlock_recorder_note(h->recorder, &event);
+}
+
+void fault_history_begun(struct fault_history *h, const char *name, pid_t pid,
+                         dlock_assumption breaks)
+{
+    note(h, name, pid, breaks, DLOCK_FAULT_HAS_BEGUN);
+}
+
+void fault_history_ended(struct fault_history *h, const char *name, pid_t pid,
+                         dlock_assumption breaks)
+{
+    note(h, name, pid, breaks, DLOCK_FAULT_HAS_ENDED);
+}
+
+void fault_history_happened(struct fault_history *h, const char *name, pid_t pid,
+                            dlock_assumption breaks)
+{
+    note(h, name, pid, breaks, DLOCK_FAULT_HAPPENED);
+}

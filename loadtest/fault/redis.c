@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: MIT */
+/* redis.c -- what several faults do to a Redis server. */
+#include "loadtest/fault/redis.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { SAVE_PAUSE_MS = 10000 };
+
+struct redis_side *fault_redis_open(const struct fault_scene *scene)
+{
+    struct redis_side *side =
+        redis_side_open(scene->lab, scene->server, REDIS_SIDE_MS);
+
+    /* A server that cannot save says no even to this. */
+    if (redis_side_ask(side, "PING") != REDIS_SILENT)
+        return side;
+    fault_redis_complain(scene, side, "PING");
+    redis_side_close(side);
+    return NULL;
+}
+
+bool fault_redis_complain(const struct fault_scene *scene,
+                          const struct redis_side *side, const char *what)
+{
+    const char *text = redis_side_text(side);
+
+    return server_fault_complain(scene, "to %s the server says: %s", what,
+                                 *text ? text : "nothing");
+}
+
+bool fault_redis_needs_key(const struct fault_scene *scene, struct redis_side *side)
+{
+    bool there;
+
+    if (!scene->key || !*scene->key)
+        return true;
+    if (!redis_side_has(side, scene->key, &there))
+        return fault_redis_complain(scene, side, "EXISTS");
+    return there || server_fault_complain(scene,
+                                          "it has no key %s, so there is nothing to lose\n"
+                                          "  take the lock first",
+                                          scene->key);
+}
+
+bool fault_redis_save(const struct fault_scene *scene, struct redis_side *side)
+{
+    if (redis_side_ask(side, "CLIENT PAUSE %d WRITE", SAVE_PAUSE_MS) != REDIS_SAID)
+        return fault_redis_complain(scene, side, "CLIENT PAUSE");
+    return redis_side_ask(side, "SAVE") == REDIS_SAID ||
+           fault_redis_complain(scene, side, "SAVE");
+}
+
+bool fault_redis_kill(const struct fault_scene *scene)
+{
+    return lab_server_kill(scene->lab, scene->server) ||
+           server_fault_complain(scene, "it does not end, although it was killed");
+}
+
+bool fault_redis_forget(const struct fault_scene *scene)
+{
+    char path[FILES_PATH_MAX];
+
+    lab_redis_data_path(scene->lab, scene->server, path);
+    return unlink(path) == 0 || errno == ENOENT ||
+           server_fault_complain(scene, "cannot remove %s: %s", path, strerror(errno));
+}
+
+bool fault_redis_start(struct fault_scene *scene, char run_id[FAULT_ID_MAX],
+                       int64_t *keys)
+{
+    struct redis_side *side;
+    int64_t loaded, expired;
+
+    if (!lab_server_start(scene->lab, scene->server) ||
+        !lab_server_wait(scene->lab, scene->server))
+        return false;
+    side = fault_redis_open(scene);
+    if (!side)
+        return false;
+    redis_side_info(side, "run_id", run_id, FAULT_ID_MAX);
+    loaded = redis_side_info_number(side, "rdb_last_load_keys_loaded");
+    expired = redis_side_info_number(side, "rdb_last_load_keys_expired");
+    redis_side_close(side);
+    if (loaded < 0 || expired < 0)
+        return server_fault_complain(
+            scene, "it does not say how many keys it has loaded; that takes Redis 7");
+    if (keys)
+        *keys = loaded + expired;
+    return fault_redis_forget(scene);
+}

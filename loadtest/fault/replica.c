@@ -1,0 +1,147 @@
+/* SPDX-License-Identifier: MIT */
+/* replica.c -- from a replica to the next master. */
+#include "loadtest/fault/replica.h"
+
+#include <string.h>
+
+#include "base/duration.h"
+#include "loadtest/kit/interrupt.h"
+
+enum { SYNC_MS = 10000, TAKEN_MS = 10000, POLL_MS = 2 };
+
+/* The replica as if it were the scene's server. */
+static struct redis_side *open_replica(const struct fault_scene *scene)
+{
+    return redis_side_open(scene->lab, &scene->lab->spare, REDIS_SIDE_MS);
+}
+
+static bool follow(const struct fault_scene *scene, struct redis_side *replica)
+{
+    char path[FILES_PATH_MAX];
+
+    if (redis_side_ask(replica, "REPLICAOF 127.0.0.1 %d", scene->server->port) !=
+        REDIS_SAID)
+        return fault_redis_complain(scene, replica, "REPLICAOF");
+    if (!redis_side_await(replica, "master_link_status", "up", SYNC_MS))
+        return server_fault_complain(scene, "its replica has not caught up in %d s",
+                                     SYNC_MS / 1000);
+    lab_redis_data_path(scene->lab, &scene->lab->spare, path);
+    files_remove_tree(path);
+    return true;
+}
+
+static bool cut_off(const struct fault_scene *scene, struct redis_side *replica)
+{
+    if (redis_side_ask(replica, "REPLICAOF 127.0.0.1 1") != REDIS_SAID)
+        return fault_redis_complain(scene, replica, "REPLICAOF");
+    return redis_side_await(replica, "master_link_status", "down", SYNC_MS) ||
+           server_fault_complain(scene, "its replica is not cut off");
+}
+
+/* Has the replica what must be unknown to it? */
+static bool lacks_key(const struct fault_scene *scene, struct redis_side *replica)
+{
+    bool there;
+
+    if (!redis_side_has(replica, scene->key, &there))
+        return fault_redis_complain(scene, replica, "EXISTS");
+    return !there || server_fault_complain(scene,
+                                           "its replica has %s already\n"
+                                           "  arm the fault before the lock is taken",
+                                           scene->key);
+}
+
+bool fault_replica_start(struct fault_scene *scene, char run_id[FAULT_ID_MAX])
+{
+    struct redis_side *replica;
+    bool ok;
+
+    if (scene->lab->spare.child.pid != 0)
+        return server_fault_complain(scene, "another fault uses the lab's spare server\n"
+                                            "  let it end first");
+    if (!lab_spare_start(scene->lab, "replica"))
+        return false;
+    replica = open_replica(scene);
+    ok = follow(scene, replica) && cut_off(scene, replica) &&
+         lacks_key(scene, replica) &&
+         redis_side_info(replica, "run_id", run_id, FAULT_ID_MAX);
+    redis_side_close(replica);
+    if (ok)
+        server_fault_note(scene, "replica 127.0.0.1:%d has followed %s and is cut off",
+                          scene->lab->spare.port, scene->server->name);
+    return ok;
+}
+
+/* Somebody may just be about to take it. */
+static bool await_key(const struct fault_scene *scene, struct redis_side *master)
+{
+    int64_t deadline_ns = monotonic_ns() + TAKEN_MS * 1000000LL;
+    bool there = false;
+
+    while (redis_side_has(master, scene->key, &there) && !there &&
+           monotonic_ns() < deadline_ns && interrupt_sleep_ms(POLL_MS))
+        ;
+    return fault_redis_needs_key(scene, master);
+}
+
+bool fault_replica_is_behind(const struct fault_scene *scene)
+{
+    struct redis_side *master = fault_redis_open(scene), *replica = open_replica(scene);
+    char link[32] = "";
+    bool ok = master && await_key(scene, master) && lacks_key(scene, replica);
+
+    if (ok) {
+        redis_side_info(replica, "master_link_status", link, sizeof link);
+        ok = strcmp(link, "down") == 0 ||
+             server_fault_complain(
+                 scene, "its replica is not cut off: the link is \"%s\"", link);
+    }
+    redis_side_close(master);
+    redis_side_close(replica);
+    return ok;
+}
+
+static bool promote(const struct fault_scene *scene, struct redis_side *replica)
+{
+    char role[32];
+
+    if (redis_side_ask(replica, "REPLICAOF NO ONE") != REDIS_SAID)
+        return fault_redis_complain(scene, replica, "REPLICAOF NO ONE");
+    redis_side_info(replica, "role", role, sizeof role);
+    if (strcmp(role, "master") != 0)
+        return server_fault_complain(scene, "its replica stays a %s", role);
+    if (!lacks_key(scene, replica))
+        return false;
+    return redis_side_ask(replica, "CONFIG SET port %d dbfilename %s.rdb",
+                          scene->server->port, scene->server->name) == REDIS_SAID ||
+           fault_redis_complain(scene, replica, "CONFIG SET port");
+}
+
+bool fault_replica_promote(const struct fault_scene *scene)
+{
+    struct redis_side *replica = open_replica(scene);
+    bool ok = promote(scene, replica);
+
+    redis_side_close(replica);
+    return ok;
+}
+
+bool fault_replica_take_over(struct fault_scene *scene, const char *run_id,
+                             struct child *before)
+{
+    struct redis_side *side;
+    char found[FAULT_ID_MAX] = "";
+
+    *before = scene->server->child;
+    scene->server->child = scene->lab->spare.child;
+    scene->lab->spare = (struct lab_server){.placeholder_fd = -1};
+    if (!lab_state_write(scene->lab))
+        return false;
+    side = fault_redis_open(scene);
+    if (side)
+        redis_side_info(side, "run_id", found, sizeof found);
+    redis_side_close(side);
+    return strcmp(found, run_id) == 0 ||
+           server_fault_complain(scene, "on 127.0.0.1:%d is not the replica",
+                                 scene->server->port);
+}

@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: MIT */
+/* replica.h -- a replica that has not heard of the lock, and takes its master's
+ * place.  It is the lab's spare server until then. */
+#ifndef LOADTEST_FAULT_REPLICA_H
+#define LOADTEST_FAULT_REPLICA_H
+
+#include "loadtest/fault/redis.h"
+
+/* Start one that has everything the master had, but not the key, and cut it off: it
+ * follows a port where nobody listens. */
+bool fault_replica_start(struct fault_scene *scene, char run_id[FAULT_ID_MAX]);
+
+/* Wait until the master has the key.  Then the replica has neither that nor a way to
+ * learn of it. */
+bool fault_replica_is_behind(const struct fault_scene *scene);
+
+/* Make it a master, on the port of its own master, which has to be free. */
+bool fault_replica_promote(const struct fault_scene *scene);
+
+/* It is the scene's server from now on, and *before is who was.  The lab's spare is
+ * nobody.  False if who answers on the port is not the one of `run_id`. */
+bool fault_replica_take_over(struct fault_scene *scene, const char *run_id,
+                             struct child *before);
+
+#endif /* LOADTEST_FAULT_REPLICA_H */

@@ -1,0 +1,225 @@
+/* SPDX-License-Identifier: MIT */
+/* server_fault.c -- the list of faults, and the order in which their stages come. */
+#include "loadtest/fault/server_fault.h"
+
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "loadtest/kit/interrupt.h"
+
+#define SERVER_FAULT(file) extern const struct server_fault fault_##file;
+#include "loadtest/fault/faults.def"
+#undef SERVER_FAULT
+
+static const struct server_fault *const faults[] = {
+#define SERVER_FAULT(file) &fault_##file,
+#include "loadtest/fault/faults.def"
+#undef SERVER_FAULT
+};
+
+enum { FAULT_COUNT = sizeof faults / sizeof faults[0], RECORD_NAME_MAX = 64 };
+
+const struct server_fault *server_fault_at(size_t i)
+{
+    return i < FAULT_COUNT ? faults[i] : NULL;
+}
+
+const char *server_fault_name_at(size_t i)
+{
+    return i < FAULT_COUNT ? faults[i]->name : NULL;
+}
+
+const struct server_fault *server_fault_find(const char *name)
+{
+    for (size_t i = 0; i < FAULT_COUNT; i++) {
+        if (strcmp(faults[i]->name, name) == 0)
+            return faults[i];
+    }
+    return NULL;
+}
+
+bool server_fault_lasts(const struct server_fault *fault)
+{
+    return fault->end != NULL;
+}
+
+bool server_fault_complain(const struct fault_scene *scene, const char *fmt, ...)
+{
+    va_list args;
+
+    fprintf(stderr, "seckill: %s: ", scene->server ? scene->server->name : "the lab");
+    va_start(args, fmt);
+    vfprintf(stderr, fmt, args);
+    va_end(args);
+    fputc('\n', stderr);
+    return false;
+}
+
+void server_fault_note(struct fault_scene *scene, const char *fmt, ...)
+{
+    size_t used = strlen(scene->note);
+    va_list args;
+
+    va_start(args, fmt);
+    vsnprintf(scene->note + used, sizeof scene->note - used, fmt, args);
+    va_end(args);
+}
+
+void *server_fault_state(struct fault_scene *scene, size_t size)
+{
+    if (!scene->state)
+        scene->state = calloc(1, size);
+    if (!scene->state)
+        abort();
+    return scene->state;
+}
+
+/* Which servers of this lab would do. */
+static bool complain_of_server(const struct server_fault *fault,
+                               const struct fault_scene *scene, const char *what)
+{
+    const struct lab *lab = scene->lab;
+
+    fprintf(stderr, "seckill: %s %s; it can be made on:", fault->name, what);
+    for (int i = 0; i < lab->server_count; i++) {
+        if (fault->servers & FAULT_ON(lab_server_kind(lab, &lab->servers[i])))
+            fprintf(stderr, " %s", lab->servers[i].name);
+    }
+    if (fault->servers == FAULT_ON(LAB_IS_ZOOKEEPER) && !lab_has_zookeeper(lab))
+        fprintf(stderr,
+                " zookeeper, which this lab has not\n"
+                "  start one: seckill lab up --zookeeper --dir=%s",
+                lab->dir);
+    fputc('\n', stderr);
+    return false;
+}
+
+bool server_fault_fits(const struct server_fault *fault,
+                       const struct fault_scene *scene)
+{
+    if (!scene->server)
+        return complain_of_server(fault, scene, "needs a server that this lab has");
+    if (!(fault->servers & FAULT_ON(lab_server_kind(scene->lab, scene->server))))
+        return complain_of_server(fault, scene, "is not for that server");
+    if (!child_runs(&scene->server->child))
+        return server_fault_complain(
+            scene, "it does not run, so nothing can happen to it\n"
+                   "  start it: seckill lab restart %s --dir=%s",
+            scene->server->name, scene->lab->dir);
+    if (fault->needs_key && (!scene->key || !*scene->key))
+        return server_fault_complain(
+            scene, "%s needs the name of a lock, such as lock:voucher:1", fault->name);
+    if (scene->by_ms < fault->by_min_ms || scene->by_ms > fault->by_max_ms)
+        return server_fault_complain(
+            scene, "%s by %" PRId64 " ms is not within %" PRId64 " and %" PRId64 " ms",
+            fault->name, scene->by_ms, fault->by_min_ms, fault->by_max_ms);
+    return true;
+}
+
+/* As the history has it: two servers may suffer the same at once. */
+static const char *record_name(const struct server_fault *fault,
+                               const struct fault_scene *scene, char *out)
+{
+    snprintf(out, RECORD_NAME_MAX, "%s %s", fault->name, scene->server->name);
+    return out;
+}
+
+static dlock_assumption broken_by(const struct server_fault *fault,
+                                  const struct fault_scene *scene)
+{
+    return fault->breaks[lab_server_kind(scene->lab, scene->server)];
+}
+
+static void record_end(const struct server_fault *fault, struct fault_scene *scene)
+{
+    char name[RECORD_NAME_MAX];
+
+    fault_history_ended(scene->history, record_name(fault, scene, name), 0,
+                        broken_by(fault, scene));
+    scene->stage = FAULT_ENDED;
+}
+
+bool server_fault_arm(const struct server_fault *fault, struct fault_scene *scene)
+{
+    bool was_held;
+    bool ok = true;
+
+    scene->note[0] = '\0';
+    if (!server_fault_fits(fault, scene))
+        return false;
+    if (fault->arm) {
+        if (!lab_change_begin(scene->lab, &was_held))
+            return false;
+        scene->stage = FAULT_ARMED;
+        ok = fault->arm(scene);
+        lab_change_end(scene->lab, was_held);
+    }
+    scene->stage = FAULT_ARMED;
+    return ok;
+}
+
+bool server_fault_begin(const struct server_fault *fault, struct fault_scene *scene)
+{
+    char name[RECORD_NAME_MAX];
+    bool was_held;
+    bool ok;
+
+    if (scene->stage != FAULT_ARMED && !server_fault_arm(fault, scene))
+        return false;
+    if (!server_fault_fits(fault, scene) || !lab_change_begin(scene->lab, &was_held))
+        return false;
+    scene->note[0] = '\0';
+    fault_history_begun(scene->history, record_name(fault, scene, name), 0,
+                        broken_by(fault, scene));
+    scene->stage = FAULT_BEGUN;
+    ok = fault->begin(scene);
+    lab_change_end(scene->lab, was_held);
+    if (ok && !fault->end)
+        record_end(fault, scene);
+    return ok;
+}
+
+bool server_fault_end(const struct server_fault *fault, struct fault_scene *scene)
+{
+    bool was_held;
+    bool ok;
+
+    if (scene->stage != FAULT_BEGUN)
+        return true;
+    if (!lab_change_begin(scene->lab, &was_held))
+        return false;
+    scene->note[0] = '\0';
+    interrupt_defer(true);
+    ok = !fault->end || fault->end(scene);
+    interrupt_defer(false);
+    lab_change_end(scene->lab, was_held);
+    if (ok)
+        record_end(fault, scene);
+    return ok;
+}
+
+bool server_fault_disarm(const struct server_fault *fault, struct fault_scene *scene)
+{
+    bool was_held;
+    bool ok;
+
+    if (scene->stage == FAULT_IDLE)
+        return true;
+    ok = server_fault_end(fault, scene);
+    if (lab_change_begin(scene->lab, &was_held)) {
+        interrupt_defer(true);
+        ok = (!fault->disarm || fault->disarm(scene)) && ok;
+        interrupt_defer(false);
+        lab_change_end(scene->lab, was_held);
+    } else {
+        ok = false;
+    }
+    if (scene->stage == FAULT_BEGUN)
+        record_end(fault, scene);
+    free(scene->state);
+    scene->state = NULL;
+    scene->stage = FAULT_IDLE;
+    return ok;
+}

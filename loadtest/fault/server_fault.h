@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: MIT */
+/* server_fault.h -- what can go wrong with a server of the lab, made on purpose and
+ * proven.
+ *
+ * A fault is one file in faults/ and one line in faults.def.  It is made on a real
+ * server, and is over only when the server was asked and said so: scene->note is that
+ * proof.  What could not be made or is not proven is a failure, with what to do on
+ * stderr, never a silent pass.
+ *
+ *     struct fault_scene scene = {.lab = &lab, .key = "lock:voucher:1"};
+ *     const struct server_fault *fault = server_fault_find("redis-failover");
+ *
+ *     scene.server = lab_find_server(&lab, "redis");
+ *     if (server_fault_arm(fault, &scene)) {   // before the lock is taken
+ *         ...                                  // somebody takes lock:voucher:1
+ *         if (server_fault_begin(fault, &scene))
+ *             puts(scene.note);
+ *         ...                                  // what must hold is looked at
+ *         server_fault_end(fault, &scene);
+ *     }
+ *     server_fault_disarm(fault, &scene);      // always, at any stage
+ *
+ * Threads     A scene belongs to one thread.  Two scenes on different servers of a lab
+ *             may be under way at once in one process, not in two threads.
+ */
+#ifndef LOADTEST_FAULT_SERVER_FAULT_H
+#define LOADTEST_FAULT_SERVER_FAULT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "loadtest/fault/history.h"
+#include "loadtest/lab/lab.h"
+#include "lock/record.h"
+
+enum { FAULT_NOTE_MAX = 512, FAULT_BY_MAX_MS = 86400000, FAULT_PAUSE_MAX_MS = 60000 };
+
+/* Sets of servers: (1u << kind). */
+#define FAULT_ON(kind) (1u << (kind))
+#define FAULT_ON_ALL                                                                   \
+    (FAULT_ON(LAB_IS_POSTGRES) | FAULT_ON(LAB_IS_REDIS) | FAULT_ON(LAB_IS_ZOOKEEPER))
+
+enum fault_stage { FAULT_IDLE, FAULT_ARMED, FAULT_BEGUN, FAULT_ENDED };
+
+/* What a fault works on, and how far it has come. */
+struct fault_scene {
+    struct lab *lab;
+    struct lab_server *server;     /* of that lab                                     */
+    const char *key;               /* the lock's name; may be NULL if not needed      */
+    int64_t by_ms;                 /* clock: by how much; client-pause: for how long  */
+    struct fault_history *history; /* NULL: it is not recorded                        */
+
+    char note[FAULT_NOTE_MAX];     /* out: what happened, as the server said          */
+    enum fault_stage stage;        /* private, as is the next                         */
+    void *state;                   /* the fault's own, from arm or begin to disarm    */
+};
+
+struct server_fault {
+    const char *name;    /* "redis-failover"                                          */
+    const char *does;    /* one line                                                  */
+    const char *needs;   /* what must be there besides the server; NULL: nothing      */
+    unsigned servers;    /* the kinds that it can be done to: FAULT_ON(...)            */
+    dlock_assumption breaks[LAB_KIND_COUNT]; /* of a lease, by kind of server          */
+    bool needs_key;
+    int64_t by_min_ms, by_max_ms; /* by_ms must lie within; both 0: it has none        */
+
+    /* MAY.  What must be there before the victim takes its lock.  May restart the
+     * server, with its data. */
+    bool (*arm)(struct fault_scene *);
+    /* MUST.  It has happened, and scene->note proves it, when this answers true. */
+    bool (*begin)(struct fault_scene *);
+    /* MUST, but for an instant.  It is over, the server works, and the note says so. */
+    bool (*end)(struct fault_scene *);
+    /* MAY.  The server is as before arm: undoes whatever is there, at any stage, also
+     * after a failure in the middle.  Must be fine with a zeroed state. */
+    bool (*disarm)(struct fault_scene *);
+};
+
+/* In the order of faults.def; NULL past the last, or if there is none of that name. */
+const struct server_fault *server_fault_at(size_t i);
+const struct server_fault *server_fault_find(const char *name);
+const char *server_fault_name_at(size_t i);
+
+/* Does it go on until it is ended, or is it over as soon as it has happened? */
+bool server_fault_lasts(const struct server_fault *fault);
+
+/* Can it be made here: is there such a server and does it run, does the fault fit it,
+ * are key and by_ms as needed?  False: said on stderr what to do. */
+bool server_fault_fits(const struct server_fault *fault,
+                       const struct fault_scene *scene);
+
+/* All four: false with the reason and what to do on stderr.  After a failure only
+ * server_fault_disarm() is left to be called.
+ * arm     does nothing for a fault that needs no preparation
+ * begin   arms first, if that was not done; the history says BEGUN before anything is
+ *         made, and ENDED when an instant has been proven
+ * end     the history says ENDED; fine, and does nothing, for an instant
+ * disarm  ends first, if that was not done; fine at any stage, and twice */
+bool server_fault_arm(const struct server_fault *fault, struct fault_scene *scene);
+bool server_fault_begin(const struct server_fault *fault, struct fault_scene *scene);
+bool server_fault_end(const struct server_fault *fault, struct fault_scene *scene);
+bool server_fault_disarm(const struct server_fault *fault, struct fault_scene *scene);
+
+/* --- for the files in faults/ --- */
+
+/* printf to stderr as "seckill: FAULT on SERVER: ..." and answer false. */
+bool server_fault_complain(const struct fault_scene *scene, const char *fmt, ...)
+    __attribute__((format(printf, 2, 3)));
+/* printf at the end of the note. */
+void server_fault_note(struct fault_scene *scene, const char *fmt, ...)
+    __attribute__((format(printf, 2, 3)));
+/* The fault's own memory, zeroed the first time; freed by server_fault_disarm(). */
+void *server_fault_state(struct fault_scene *scene, size_t size);
+
+#endif /* LOADTEST_FAULT_SERVER_FAULT_H */

@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: MIT */
+/* command.c -- what every subcommand begins and ends with. */
+#include "loadtest/kit/command.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+
+#include "base/outputs.h"
+#include "loadtest/kit/interrupt.h"
+
+enum { EXPLANATION_MAX = 4096 };
+
+static char explanation[EXPLANATION_MAX];
+
+void command_explain_exit(const char *fmt, ...)
+{
+    va_list args;
+
+    va_start(args, fmt);
+    (void)vsnprintf(explanation, sizeof explanation, fmt, args);
+    va_end(args);
+}
+
+static const char *exit_words(int rc)
+{
+    switch (rc) {
+#define X(id, code, text)                                                              \
+    case code:                                                                         \
+        return text;
+        EXIT_CODES(X)
+#undef X
+    case INTERRUPT_EXIT:
+        return "interrupted; what was done until then is kept";
+    default:
+        return "the tool itself failed";
+    }
+}
+
+int command_run(const struct setting_program *program, void *values, int argc,
+                char **argv, command_fn *run)
+{
+    enum exit_code rc = EXIT_USAGE;
+    char why[OUTPUTS_WHY_MAX];
+    struct settings s;
+
+    switch (settings_load(&s, program, values, argc, argv)) {
+    case SETTINGS_OK:
+        if (outputs_are_possible(&s, values, why)) {
+            rc = run(&s, values);
+        } else {
+            fprintf(stderr, "%s: %s\n", program->name, why);
+            rc = EXIT_CANNOT_WRITE;
+        }
+        break;
+    case SETTINGS_EXIT:
+        rc = EXIT_VALID;
+        break;
+    case SETTINGS_USAGE:
+        break;
+    }
+    settings_free(&s);
+    return (int)rc;
+}
+
+int command_run_long(const struct setting_program *program, void *values, int argc,
+                     char **argv, command_fn *run)
+{
+    int rc;
+
+    explanation[0] = '\0';
+    rc = command_run(program, values, argc, argv, run);
+    if ((rc != EXIT_VALID && rc != EXIT_USAGE) || explanation[0] != '\0')
+        fprintf(stderr, "%s: exit %d: %s\n", program->name, rc,
+                explanation[0] != '\0' ? explanation : exit_words(rc));
+    return rc;
+}

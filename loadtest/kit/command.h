@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: MIT */
+/* command.h -- the part that every subcommand shares: settings, run, exit status. */
+#ifndef LOADTEST_KIT_COMMAND_H
+#define LOADTEST_KIT_COMMAND_H
+
+#include "base/exit_codes.h"
+#include "base/settings.h"
+
+/* What a command does once its settings are read; `values` is its own struct of them. */
+typedef enum exit_code command_fn(const struct settings *s, const void *values);
+
+/* Read the settings and run the command, unless --help or a mistake came first. */
+int command_run(const struct setting_program *program, void *values, int argc,
+                char **argv, command_fn *run);
+
+/* The same for a command that takes minutes: at its end stderr says its exit status in
+ * words, since make and other callers show only that it was not 0. */
+int command_run_long(const struct setting_program *program, void *values, int argc,
+                     char **argv, command_fn *run);
+
+/* What the exit status of this program's command stands for this time, such as "3 cells
+ * are unknown: ...", instead of the general words. */
+void command_explain_exit(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
+
+/* Settings that several commands have. */
+#define COMMAND_DIR(at)                                                                \
+    {                                                                                  \
+        .type = SETTING_TEXT, .name = "dir", .offset = (at), .meta = "DIR",            \
+        .group = "Options", .shared = "lab-dir",                                       \
+        .help = "the lab's directory; .lab in this directory if nothing says another"  \
+    }
+#define COMMAND_OWN_DIR(at)                                                            \
+    {                                                                                  \
+        .type = SETTING_TEXT, .name = "dir", .offset = (at), .meta = "DIR",            \
+        .group = "Options", .shared = "lab-dir",                                       \
+        .help = "the lab's directory; .lab in this directory if nothing says "         \
+                "another.  If no lab is up there, one is started, and stopped at the " \
+                "end"                                                                  \
+    }
+#define COMMAND_OUT(at)                                                                \
+    {                                                                                  \
+        .type = SETTING_TEXT, .name = "out", .offset = (at), .fallback = "runs",       \
+        .meta = "DIR", .group = "Options", .shared = "out",                            \
+        .output = SETTING_WRITES_DIRECTORY,                                            \
+        .help = "where this run makes its own directory"                               \
+    }
+
+#endif /* LOADTEST_KIT_COMMAND_H */

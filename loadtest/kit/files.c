@@ -1,0 +1,331 @@
+/* SPDX-License-Identifier: MIT */
+/* files.c -- the few things that the laboratory does with files and texts. */
+#include "loadtest/kit/files.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <ftw.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/exit_codes.h"
+
+enum { LEVELS_ABOVE = 4 };
+
+static void too_long(void)
+{
+    fputs("seckill: a path is too long\n", stderr);
+    exit(EXIT_USAGE);
+}
+
+void files_path(char *out, const char *fmt, ...)
+{
+    va_list args;
+    int n;
+
+    va_start(args, fmt);
+    n = vsnprintf(out, FILES_PATH_MAX, fmt, args);
+    va_end(args);
+    if (n < 0 || n >= FILES_PATH_MAX)
+        too_long();
+}
+
+void files_join(char *out, const char *dir, const char *name)
+{
+    files_path(out, "%s/%s", dir, name);
+}
+
+bool files_is_directory(const char *path)
+{
+    struct stat st;
+
+    return stat(path, &st) == 0 && S_ISDIR(st.st_mode);
+}
+
+char *files_read(const char *path, size_t *size)
+{
+    FILE *file = fopen(path, "re");
+    char *text = NULL;
+    size_t used = 0, room = 0;
+
+    if (!file)
+        return NULL;
+    do {
+        if (room - used < 4096) {
+            char *more = realloc(text, (room += room / 2 + 65536) + 1);
+
+            if (!more)
+                abort();
+            text = more;
+        }
+        used += fread(text + used, 1, room - used, file);
+    } while (!feof(file) && !ferror(file));
+    if (ferror(file)) {
+        free(text);
+        text = NULL;
+    } else {
+        text[used] = '\0';
+    }
+    fclose(file);
+    if (size)
+        *size = used;
+    return text;
+}
+
+/* A disk that fills up takes a part first, and says why the next time. */
+static bool write_all(int fd, const char *text, size_t size)
+{
+    while (size > 0) {
+        ssize_t n = write(fd, text, size);
+
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n < 0)
+            return false;
+        text += n;
+        size -= (size_t)n;
+    }
+    return true;
+}
+
+static bool replace(const char *path, const char *text, mode_t mode)
+{
+    char fresh[FILES_PATH_MAX];
+    bool ok;
+    int fd;
+
+    files_path(fresh, "%s.new", path);
+    /* What is left of an earlier try may have another mode. */
+    if (unlink(fresh) != 0 && errno != ENOENT)
+        return false;
+    fd = open(fresh, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode);
+    if (fd < 0)
+        return false;
+    ok = write_all(fd, text, strlen(text));
+    ok = close(fd) == 0 && ok;
+    ok = ok && rename(fresh, path) == 0;
+    if (!ok) {
+        int error = errno;
+
+        unlink(fresh);
+        errno = error;
+    }
+    return ok;
+}
+
+bool files_write(const char *path, const char *text)
+{
+    return replace(path, text, 0644);
+}
+
+bool files_write_secret(const char *path, const char *text)
+{
+    return replace(path, text, 0600);
+}
+
+static bool replace_json(const char *path, const json_t *json, mode_t mode)
+{
+    char *text = json_dumps(json, JSON_INDENT(2) | JSON_REAL_PRECISION(6));
+    char *whole = NULL;
+    bool ok = text && asprintf(&whole, "%s\n", text) > 0 && replace(path, whole, mode);
+
+    free(whole);
+    free(text);
+    return ok;
+}
+
+bool files_write_json(const char *path, const json_t *json)
+{
+    return replace_json(path, json, 0644);
+}
+
+bool files_write_secret_json(const char *path, const json_t *json)
+{
+    return replace_json(path, json, 0600);
+}
+
+int files_open_log(const char *path)
+{
+    return open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644);
+}
+
+json_t *files_read_json(const char *path)
+{
+    json_error_t error;
+    json_t *json = json_load_file(path, 0, &error);
+
+    if (!json)
+        fprintf(stderr, "seckill: cannot read %s: %s\n", path, error.text);
+    return json;
+}
+
+bool files_make_dir(const char *path)
+{
+    char part[FILES_PATH_MAX];
+
+    files_path(part, "%s", path);
+    for (char *p = part + 1; *p; p++) {
+        if (*p != '/')
+            continue;
+        *p = '\0';
+        if (mkdir(part, 0755) != 0 && errno != EEXIST)
+            return false;
+        *p = '/';
+    }
+    return mkdir(path, 0700) == 0 || errno == EEXIST;
+}
+
+static int remove_entry(const char *path, const struct stat *st, int kind,
+                        struct FTW *ftw)
+{
+    (void)st;
+    (void)kind;
+    (void)ftw;
+    return remove(path);
+}
+
+bool files_remove_tree(const char *path)
+{
+    struct stat st;
+    const char *second = *path == '/' ? strchr(path + 1, '/') : NULL;
+
+    if (!second || second[1] == '\0' || strstr(path, "/../"))
+        return false;
+    if (lstat(path, &st) != 0)
+        return errno == ENOENT;
+    return nftw(path, remove_entry, 32, FTW_DEPTH | FTW_PHYS | FTW_MOUNT) == 0;
+}
+
+void files_print_tail(FILE *out, const char *path, int lines, const char *prefix)
+{
+    size_t size = 0;
+    char *text = files_read(path, &size);
+    char *p, *line;
+
+    if (!text) {
+        fprintf(out, "%s(no log at %s)\n", prefix, path);
+        return;
+    }
+    while (size > 0 && text[size - 1] == '\n')
+        text[--size] = '\0';
+    for (p = text + size; p > text; p--) {
+        if (p[-1] == '\n' && --lines <= 0)
+            break;
+    }
+    while ((line = strsep(&p, "\n")) != NULL)
+        fprintf(out, "%s%s\n", prefix, line);
+    free(text);
+}
+
+/* Past "2024-01-31T12:00:00.000Z ERROR ". */
+static const char *after_stamp(const char *line)
+{
+    size_t stamp = strcspn(line, " "), level;
+    const char *rest = line + stamp;
+
+    if (stamp < 2 || line[stamp - 1] != 'Z' || line[0] < '0' || line[0] > '9')
+        return line;
+    rest += strspn(rest, " ");
+    level = strcspn(rest, " ");
+    return rest + level + strspn(rest + level, " ");
+}
+
+void files_last_line(const char *path, char *out, size_t size)
+{
+    size_t length = 0;
+    char *text = files_read(path, &length);
+    char *line;
+
+    out[0] = '\0';
+    if (!text)
+        return;
+    while (length > 0 && text[length - 1] == '\n')
+        text[--length] = '\0';
+    line = strrchr(text, '\n');
+    snprintf(out, size, "%s", after_stamp(line ? line + 1 : text));
+    free(text);
+}
+
+void files_random_hex(char *out, size_t bytes)
+{
+    unsigned char raw[64];
+
+    if (bytes > sizeof raw || getrandom(raw, bytes, 0) != (ssize_t)bytes)
+        abort();
+    for (size_t i = 0; i < bytes; i++)
+        snprintf(out + 2 * i, 3, "%02x", raw[i]);
+}
+
+void files_program_dir(char *out)
+{
+    char path[FILES_PATH_MAX];
+    ssize_t n = readlink("/proc/self/exe", path, sizeof path - 1);
+    char *slash;
+
+    if (n <= 0)
+        too_long();
+    path[n] = '\0';
+    memcpy(out, path, (size_t)n + 1);
+    slash = strrchr(out, '/');
+    *(slash == out ? slash + 1 : slash) = '\0';
+}
+
+void files_sibling(char *out, const char *name)
+{
+    char dir[FILES_PATH_MAX];
+
+    files_program_dir(dir);
+    files_join(out, dir, name);
+}
+
+bool files_find_program(char *out, const char *name)
+{
+    const char *path = getenv("PATH");
+
+    for (const char *p = path; p && *p;) {
+        size_t length = strcspn(p, ":");
+
+        files_path(out, "%.*s/%s", (int)length, p, name);
+        if (length > 0 && access(out, X_OK) == 0)
+            return true;
+        p += length + (p[length] == ':');
+    }
+    return false;
+}
+
+bool files_find_data(char *out, const char *relative)
+{
+    char dir[FILES_PATH_MAX];
+    const char *name = strrchr(relative, '/');
+
+    files_program_dir(dir);
+    for (int level = 0; level <= LEVELS_ABOVE; level++) {
+        char *slash;
+
+        files_join(out, dir, relative);
+        if (access(out, R_OK) == 0)
+            return true;
+        slash = strrchr(dir, '/');
+        if (!slash || slash == dir)
+            break;
+        *slash = '\0';
+    }
+    files_program_dir(dir);
+    files_path(out, "%s/../share/seckill/%s", dir, name ? name + 1 : relative);
+    return access(out, R_OK) == 0;
+}
+
+void files_utc_stamp(char *out, size_t size)
+{
+    time_t now = time(NULL);
+    struct tm tm;
+
+    gmtime_r(&now, &tm);
+    if (strftime(out, size, "%Y%m%dT%H%M%SZ", &tm) == 0)
+        *out = '\0';
+}

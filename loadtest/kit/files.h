@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: MIT */
+/* files.h -- the few things that the laboratory does with files and texts. */
+#ifndef LOADTEST_KIT_FILES_H
+#define LOADTEST_KIT_FILES_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include <jansson.h>
+
+enum { FILES_PATH_MAX = 4096 };
+
+/* DIR/NAME in a buffer of FILES_PATH_MAX bytes; ends the program if it does not fit. */
+void files_join(char *out, const char *dir, const char *name);
+
+/* printf into a buffer of FILES_PATH_MAX bytes; ends the program if it does not fit. */
+void files_path(char *out, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+
+/* Is there a directory at `path`?  An x bit alone makes none. */
+bool files_is_directory(const char *path);
+
+/* The whole file, with a NUL after it; NULL (and errno) if it cannot be read.  The
+ * caller frees it. */
+char *files_read(const char *path, size_t *size);
+
+/* Write the whole file, mode 0644 less the umask, by way of a new file that replaces the
+ * old one.  False (and errno): the old one is as it was, and nothing of the new one is left. */
+bool files_write(const char *path, const char *text);
+bool files_write_json(const char *path, const json_t *json);
+
+/* The same with mode 0600, for what holds a password or a key. */
+bool files_write_secret(const char *path, const char *text);
+bool files_write_secret_json(const char *path, const json_t *json);
+
+/* Open a log, mode 0644 less the umask, to write behind what is there.  -1 (and errno). */
+int files_open_log(const char *path);
+
+/* NULL, and text on stderr, if it is missing or no JSON. */
+json_t *files_read_json(const char *path);
+
+/* mkdir -p with mode 0700 for the last part. */
+bool files_make_dir(const char *path);
+
+/* rm -r; never follows a symbolic link and never leaves the file system.  A path that
+ * does not exist is fine.  Refuses anything with fewer than two parts. */
+bool files_remove_tree(const char *path);
+
+/* The last `lines` lines of a file on `out`, each after `prefix`. */
+void files_print_tail(FILE *out, const char *path, int lines, const char *prefix);
+
+/* The last line of a file that is not empty; of a log's line only what was said, without
+ * its time and level.  "" if there is none. */
+void files_last_line(const char *path, char *out, size_t size);
+
+/* `bytes` random bytes as hex digits, and a NUL. */
+void files_random_hex(char *out, size_t bytes);
+
+/* The folder that this program's file is in. */
+void files_program_dir(char *out);
+
+/* Another program of this project, which lies beside this one. */
+void files_sibling(char *out, const char *name);
+
+/* Find a program in $PATH.  False: it is not there. */
+bool files_find_program(char *out, const char *name);
+
+/* Find `relative` (such as loadtest/wrk/order.lua) in the folder of this program and
+ * the folders above it, then in $PREFIX/share/seckill.  False: nowhere. */
+bool files_find_data(char *out, const char *relative);
+
+/* "20240131T120000Z" of the wall clock, for names. */
+void files_utc_stamp(char *out, size_t size);
+
+#endif /* LOADTEST_KIT_FILES_H */

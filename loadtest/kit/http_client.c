@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: MIT */
+/* http_client.c -- short HTTP requests, by way of libcurl. */
+#include "loadtest/kit/http_client.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <curl/curl.h>
+
+/* libcurl's callback: what does not fit is dropped. */
+static size_t take(char *data, size_t size, size_t count, void *arg)
+{
+    struct http_answer *answer = arg;
+    size_t room = sizeof answer->text - 1 - answer->size;
+    size_t n = size * count < room ? size * count : room;
+
+    memcpy(answer->text + answer->size, data, n);
+    answer->size += n;
+    answer->text[answer->size] = '\0';
+    return size * count;
+}
+
+static CURL *handle(void)
+{
+    static CURL *curl;
+
+    if (!curl) {
+        curl_global_init(CURL_GLOBAL_DEFAULT);
+        curl = curl_easy_init();
+        if (!curl)
+            abort();
+    }
+    curl_easy_reset(curl); /* keeps the open connections */
+    return curl;
+}
+
+bool http_client_ask(const char *method, const char *url, const char *token,
+                     struct http_answer *answer)
+{
+    CURL *curl = handle();
+    CURLcode rc;
+
+    answer->status = 0;
+    answer->size = 0;
+    answer->text[0] = '\0';
+    curl_easy_setopt(curl, CURLOPT_URL, url);
+    curl_easy_setopt(curl, CURLOPT_HTTPAUTH, (long)CURLAUTH_BEARER);
+    curl_easy_setopt(curl, CURLOPT_XOAUTH2_BEARER, token);
+    curl_easy_setopt(curl, CURLOPT_NOSIGNAL, 1L);
+    curl_easy_setopt(curl, CURLOPT_PROXY, ""); /* never through $http_proxy */
+    curl_easy_setopt(curl, CURLOPT_TIMEOUT_MS, (long)HTTP_CLIENT_TIMEOUT_MS);
+    curl_easy_setopt(curl, CURLOPT_WRITEFUNCTION, take);
+    curl_easy_setopt(curl, CURLOPT_WRITEDATA, answer);
+    if (strcmp(method, "POST") == 0) {
+        curl_easy_setopt(curl, CURLOPT_POST, 1L);
+        curl_easy_setopt(curl, CURLOPT_POSTFIELDSIZE, 0L);
+    }
+    rc = curl_easy_perform(curl);
+    if (rc != CURLE_OK) {
+        snprintf(answer->text, sizeof answer->text, "%s", curl_easy_strerror(rc));
+        return false;
+    }
+    curl_easy_getinfo(curl, CURLINFO_RESPONSE_CODE, &answer->status);
+    return true;
+}

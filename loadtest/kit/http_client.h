@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: MIT */
+/* http_client.h -- short HTTP requests to the service's admin listener. */
+#ifndef LOADTEST_KIT_HTTP_CLIENT_H
+#define LOADTEST_KIT_HTTP_CLIENT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+enum { HTTP_CLIENT_TEXT_MAX = 8192, HTTP_CLIENT_TIMEOUT_MS = 15000 };
+
+struct http_answer {
+    long status;                       /* 0: no answer                             */
+    char text[HTTP_CLIENT_TEXT_MAX];   /* the body, or why there is no answer       */
+    size_t size;
+};
+
+/* One request with this Bearer token; `method` is GET or POST (without a body).  False: no answer came.
+ * Connections are kept and used again.  One thread only. */
+bool http_client_ask(const char *method, const char *url, const char *token,
+                     struct http_answer *answer);
+
+#endif /* LOADTEST_KIT_HTTP_CLIENT_H */

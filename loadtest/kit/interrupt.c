@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: MIT */
+/* interrupt.c -- the flag behind Ctrl-C, and the descriptor that ends a sleep. */
+#include "loadtest/kit/interrupt.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdint.h>
+#include <sys/eventfd.h>
+#include <time.h>
+#include <unistd.h>
+
+static volatile sig_atomic_t signal_count;
+/* A signal may be delivered to any thread, so it does not end the sleep of another; what it
+ * writes here does. */
+static int wakes = -1;
+/* A process that is forked off has the same descriptor; only this one uses it. */
+static pid_t waker;
+
+static void on_signal(int number)
+{
+    static const char text[] = "\nstopping; once more to stop at once\n";
+    static const uint64_t one = 1;
+
+    (void)number;
+    signal_count++;
+    if (signal_count > 1)
+        _exit(INTERRUPT_EXIT);
+    if ((getpid() == waker && write(wakes, &one, sizeof one) < 0) ||
+        write(STDERR_FILENO, text, sizeof text - 1) < 0)
+        return; /* nobody reads us: nothing is lost */
+}
+
+void interrupt_catch(void)
+{
+    static const int signals[] = {SIGINT, SIGTERM, SIGHUP};
+    struct sigaction action = {.sa_handler = on_signal};
+
+    wakes = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+    waker = getpid();
+    sigemptyset(&action.sa_mask);
+    for (size_t i = 0; i < sizeof signals / sizeof signals[0]; i++)
+        sigaction(signals[i], &action, NULL);
+    signal(SIGPIPE, SIG_IGN);
+}
+
+static bool is_deferred;
+
+void interrupt_defer(bool defer)
+{
+    is_deferred = defer;
+}
+
+bool interrupted(void)
+{
+    return signal_count > 0 && !is_deferred;
+}
+
+bool interrupt_sleep_ms(int64_t ms)
+{
+    struct timespec left = {.tv_sec = ms / 1000, .tv_nsec = (ms % 1000) * 1000000};
+    struct pollfd p = {.fd = wakes, .events = POLLIN};
+
+    /* After a signal that is deferred there is nothing to be woken by. */
+    if (getpid() != waker || (is_deferred && signal_count > 0))
+        nanosleep(&left, NULL);
+    else if (!interrupted())
+        (void)ppoll(&p, 1, &left, NULL);
+    return !interrupted();
+}

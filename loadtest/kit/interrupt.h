@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: MIT */
+/* interrupt.h -- Ctrl-C: the first one is a request, the second one is an order.
+ *
+ * After interrupt_catch() the first SIGINT, SIGTERM or SIGHUP only sets a flag, which
+ * everything that waits looks at; the program then stops its load, writes what there is
+ * and takes its servers down.  The second one ends the program at once.
+ */
+#ifndef LOADTEST_KIT_INTERRUPT_H
+#define LOADTEST_KIT_INTERRUPT_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+enum { INTERRUPT_EXIT = 130 };
+
+/* Call once, at the start of main().  SIGPIPE is ignored from then on. */
+void interrupt_catch(void);
+
+/* Has somebody asked us to stop? */
+bool interrupted(void);
+
+/* Until it is called with false nobody has asked: for what has to be undone first, in the
+ * program's main thread.  Being asked twice ends the program all the same. */
+void interrupt_defer(bool defer);
+
+/* Sleep; false, and earlier, if somebody asks us to stop meanwhile. */
+bool interrupt_sleep_ms(int64_t ms);
+
+#endif /* LOADTEST_KIT_INTERRUPT_H */

@@ -1,0 +1,11 @@
+/* SPDX-License-Identifier: MIT */
+/* machine.h -- what a measurement was made on. */
+#ifndef LOADTEST_KIT_MACHINE_H
+#define LOADTEST_KIT_MACHINE_H
+
+#include <jansson.h>
+
+/* system, release, machine, processors; the caller owns it. */
+json_t *machine_json(void);
+
+#endif /* LOADTEST_KIT_MACHINE_H */

@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: MIT */
+/* name_list.c -- a flag's list of names with commas between. */
+#include "loadtest/kit/name_list.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "base/suggest.h"
+#include "lock/dlock.h"
+
+const char *words_lock_at(size_t i)
+{
+    return i < dlock_variant_count() ? dlock_variant_at(i)->name : NULL;
+}
+
+/* Is `word` (of `length` bytes) a name?  Otherwise say which are. */
+static const char *known(const char *program, const char *flag, const char *word,
+                         size_t length, const char *(*names)(size_t))
+{
+    char text[64];
+    const char *near;
+
+    snprintf(text, sizeof text, "%.*s", (int)length, word);
+    for (size_t i = 0; names(i); i++) {
+        if (strcmp(names(i), text) == 0)
+            return names(i);
+    }
+    near = suggest(text, names);
+    fprintf(stderr, "%s: --%s: unknown \"%s\"", program, flag, text);
+    if (near)
+        fprintf(stderr, "; did you mean \"%s\"?", near);
+    fprintf(stderr, "\n  one of:");
+    for (size_t i = 0; names(i); i++)
+        fprintf(stderr, " %s", names(i));
+    fputc('\n', stderr);
+    return NULL;
+}
+
+size_t words_read(const char *program, const char *flag, const char *text,
+                  const char *(*names)(size_t), const char **out, size_t max)
+{
+    size_t n = 0;
+
+    if (!text || strcmp(text, "all") == 0) {
+        for (; n < max && names(n); n++)
+            out[n] = names(n);
+        return n;
+    }
+    while (n < max) {
+        size_t length = strcspn(text, ",");
+
+        out[n] = known(program, flag, text, length, names);
+        if (!out[n++])
+            return 0;
+        if (text[length] == '\0')
+            break;
+        text += length + 1;
+    }
+    return n;
+}

@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: MIT */
+/* name_list.h -- a flag's list of names with commas between. */
+#ifndef LOADTEST_KIT_NAME_LIST_H
+#define LOADTEST_KIT_NAME_LIST_H
+
+#include <stddef.h>
+
+/* The names of all locks; NULL past the last. */
+const char *words_lock_at(size_t i);
+
+/* Read a list; NULL and "all" mean every name.  `program` and `flag` are for messages;
+ * `names` gives what is known, NULL past the last, and what is put in `out` is from there.
+ * 0: it was wrong, and said so on stderr. */
+size_t words_read(const char *program, const char *flag, const char *text,
+                  const char *(*names)(size_t), const char **out, size_t max);
+
+#endif /* LOADTEST_KIT_NAME_LIST_H */

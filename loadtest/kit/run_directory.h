@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: MIT */
+/* run_directory.h -- where runs are kept: OUT/<time>/, and OUT/latest, a link to the newest. */
+#ifndef LOADTEST_KIT_RUN_DIRECTORY_H
+#define LOADTEST_KIT_RUN_DIRECTORY_H
+
+#include <stdbool.h>
+
+#include "loadtest/kit/files.h"
+
+/* Make a new directory and point `latest` to it.  False: said on stderr why. */
+bool runs_make(char out[FILES_PATH_MAX], const char *base);
+/* The same with something before the time, such as "matrix-". */
+bool runs_make_named(char out[FILES_PATH_MAX], const char *base, const char *before);
+
+#endif /* LOADTEST_KIT_RUN_DIRECTORY_H */

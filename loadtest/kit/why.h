@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: MIT */
+/* why.h -- why something could not be done: kept by the caller, or told on stderr. */
+#ifndef LOADTEST_KIT_WHY_H
+#define LOADTEST_KIT_WHY_H
+
+enum { WHY_MAX = 256 };
+
+/* One line, without a newline, into the WHY_MAX bytes of `why`; NULL: to stderr, after
+ * "seckill: ".  Its own line breaks become spaces, and what does not fit is cut. */
+void why_say(char *why, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+
+#endif /* LOADTEST_KIT_WHY_H */

@@ -1,0 +1,191 @@
+/* SPDX-License-Identifier: MIT */
+/* lab.h -- the private servers: one PostgreSQL cluster, six Redis servers, and, if it
+ * is asked for, a ZooKeeper.
+ *
+ * A lab is a directory. state.json in it says which processes belong to it and where
+ * they listen; env has what a shell or a service needs to use them. A lab is either
+ * kept (started by `seckill lab up`, outlives that command) or owned (started by a
+ * command for itself, dies with it).
+ */
+#ifndef LOADTEST_LAB_LAB_H
+#define LOADTEST_LAB_LAB_H
+
+#include <stdbool.h>
+
+#include "base/exit_codes.h"
+#include "loadtest/kit/child.h"
+#include "loadtest/kit/files.h"
+
+enum {
+    LAB_REDIS_COUNT = 6, /* one for the single-node variants, five for redlock     */
+    LAB_ZOOKEEPER = 1 + LAB_REDIS_COUNT, /* where it stands, if it is there        */
+    LAB_SERVER_MAX = LAB_ZOOKEEPER + 1,
+    LAB_SECRET_LEN = 32,
+    LAB_ENVIRONMENT_MAX = 9,
+    LAB_READY_MS = 30000, /* how long a server may take to come up                 */
+};
+
+/* By kind; a lab has one PostgreSQL, at [0], and LAB_REDIS_COUNT servers of Redis. */
+enum lab_kind { LAB_IS_POSTGRES, LAB_IS_REDIS, LAB_IS_ZOOKEEPER, LAB_KIND_COUNT };
+
+struct lab_server {
+    char name[16]; /* "postgres", "redis", "redlock-1", ...; its log is NAME.log   */
+    struct child child;
+    int port;
+    int placeholder_fd; /* keeps the port ours until the server listens; or -1     */
+    bool own_clock;     /* Redis: started so that its wall clock can be moved      */
+};
+
+struct lab {
+    char id[LAB_SECRET_LEN + 1];  /* of this lab, never of another one               */
+    char dir[FILES_PATH_MAX];     /* absolute                                       */
+    char data_root[FILES_PATH_MAX]; /* what PostgreSQL and ZooKeeper write; may be
+                                     * outside `dir`                                */
+    struct lab_server servers[LAB_SERVER_MAX]; /* [0] is PostgreSQL                  */
+    int server_count;
+    struct lab_server spare; /* a Redis server more, while a fault needs one        */
+    char lab_password[LAB_SECRET_LEN + 1];
+    char service_password[LAB_SECRET_LEN + 1];
+    char redis_password[LAB_SECRET_LEN + 1];
+    bool owned;
+    int lock_fd; /* held while the lab is changed, and as long as an owned one lives */
+};
+
+/* --dir if given, else $SECKILL_LAB_DIR, else .lab */
+const char *lab_choose_dir(const char *given);
+
+/* Use the lab in `dir` if it is up; otherwise start one there that dies with this
+ * program. `zookeeper`: it has to have one; one that is missing is started, and said so
+ * on stderr. Anything but EXIT_VALID: said on stderr why, and nothing is left
+ * behind.  EXIT_CANNOT_WRITE: the lab's directory, or that of $SECKILL_LAB_DATA, cannot
+ * be made or written. */
+enum exit_code lab_open(struct lab *lab, const char *dir, bool zookeeper);
+
+/* Use the lab in `dir`, which must be up. */
+enum exit_code lab_use(struct lab *lab, const char *dir);
+
+/* Take an owned lab down; leave a kept one alone.  A zeroed lab is fine. */
+void lab_close(struct lab *lab);
+
+/* `seckill lab up`: make one that outlives this program, unless it is up already. */
+enum exit_code lab_keep(struct lab *lab, const char *dir, bool zookeeper,
+                        bool *was_up);
+
+/* `seckill lab down`: whatever is left of the lab in `dir`, dead or alive. */
+enum exit_code lab_remove(const char *dir, bool *was_there);
+
+/* Stop one server of a lab that is up and start it again on its port; a Redis server
+ * without its data. */
+enum exit_code lab_restart(struct lab *lab, const char *name);
+
+/* Kill one server, as a loss of power would; lab_restart() starts it again, with the data
+ * that it wrote.  EXIT_VALID, EXIT_USAGE (no such server), EXIT_UNAVAILABLE, both said on
+ * stderr. */
+enum exit_code lab_kill(struct lab *lab, const char *name);
+
+/* The server of that name, "redis" or "redlock-3"; NULL: the lab has none. */
+struct lab_server *lab_find_server(struct lab *lab, const char *name);
+enum lab_kind lab_server_kind(const struct lab *lab, const struct lab_server *server);
+
+/* The URL of the database for the laboratory's own role. */
+void lab_database_url(const struct lab *lab, char *out, size_t size);
+/* The same for the service's role, by way of this port: the server's, or a proxy's. */
+void lab_service_url(const struct lab *lab, int port, char *out, size_t size);
+
+/* Does this --lock need a ZooKeeper?  One that nobody knows does not. */
+bool lab_lock_needs_zookeeper(const char *lock);
+
+/* Has it a ZooKeeper? */
+bool lab_has_zookeeper(const struct lab *lab);
+
+/* The environment for people and services: "NAME", "value" pairs.  Answers how many. */
+struct lab_variable {
+    const char *name;
+    char value[FILES_PATH_MAX];
+};
+size_t lab_environment(const struct lab *lab,
+                       struct lab_variable out[LAB_ENVIRONMENT_MAX]);
+
+/* --- within the laboratory's own files: lab_*.c --- */
+
+/* state.json, env and the lock. */
+bool lab_state_read(struct lab *lab, const char *dir);
+bool lab_state_write(const struct lab *lab);
+bool lab_env_write(const struct lab *lab);
+/* False: somebody else works on this lab (said on stderr). */
+bool lab_lock(struct lab *lab);
+void lab_unlock(struct lab *lab);
+/* The same for a lab that may be ours already, as an owned one is: *was_held is for
+ * lab_change_end().  Which processes its servers are is as state.json has it then, since
+ * another command may have changed that. */
+bool lab_change_begin(struct lab *lab, bool *was_held);
+void lab_change_end(struct lab *lab, bool was_held);
+bool lab_is_up(const struct lab *lab);
+void lab_log_path(const struct lab *lab, const struct lab_server *server, char *out);
+
+/* Choose a free loopback port and keep it: port and placeholder_fd are set. */
+bool lab_reserve_port(struct lab_server *server);
+void lab_release_port(struct lab_server *server);
+/* A connection to 127.0.0.1:port; -1 (and errno): none. */
+int lab_connect(int port);
+/* Open NAME.log for appending. */
+int lab_open_log(const struct lab *lab, const struct lab_server *server);
+
+/* One server of any kind.  Start: any but the first start of PostgreSQL; state.json
+ * names it then.  Wait: until it answers; false: it ended, took too long, or we are to
+ * stop, with the end of its log on stderr.  Kill: as a loss of power would, with every
+ * process that it has; none of them runs any more when it returns. */
+bool lab_server_answers(const struct lab *lab, const struct lab_server *server);
+bool lab_server_start(struct lab *lab, struct lab_server *server);
+/* What every kind's start ends with: its program, its output in NAME.log.  state.json
+ * names it before it begins, so that a lab whose starter is killed has no server that
+ * nobody knows; options->death_signal is for a lab that is not to outlive its command.
+ * False: said on stderr; errno as child_start() left it. */
+bool lab_server_run(struct lab *lab, struct lab_server *server,
+                    struct child_options *options);
+bool lab_server_wait(struct lab *lab, struct lab_server *server);
+bool lab_server_kill(const struct lab *lab, struct lab_server *server);
+void lab_server_show_failure(const struct lab *lab, const struct lab_server *server,
+                             const char *what);
+
+/* Start lab->spare, a Redis server of its own on a free port, and wait for it.  False:
+ * said on stderr why, and there is none.  lab_spare_end() is fine with none. */
+bool lab_spare_start(struct lab *lab, const char *name);
+void lab_spare_end(struct lab *lab);
+
+/* Where a Redis server saves its data, if it is told to; and where it stands by how much
+ * its clock is ahead, if it has one of its own. */
+void lab_redis_data_path(const struct lab *lab, const struct lab_server *server,
+                         char *out);
+void lab_redis_clock_path(const struct lab *lab, const struct lab_server *server,
+                          char *out);
+/* By how much the wall clock of a server with own_clock is ahead of the machine's, from
+ * now on.  False: said on stderr. */
+bool lab_redis_set_clock(const struct lab *lab, const struct lab_server *server,
+                         int64_t ahead_ms);
+bool lab_redis_start(struct lab *lab, struct lab_server *server);
+bool lab_redis_answers(const struct lab *lab, const struct lab_server *server);
+
+bool lab_zookeeper_start(struct lab *lab, struct lab_server *server);
+/* Ours, and not whoever else listens there. */
+bool lab_zookeeper_answers(const struct lab *lab, const struct lab_server *server);
+/* What the server on that port says to a command of four letters, such as "dump"; what
+ * does not fit is cut.  False: not everything came. */
+bool lab_zookeeper_ask(int port, const char *four_letters, char *answer, size_t size);
+
+/* Find PostgreSQL's newest programs: PATH of one of them, such as "initdb". */
+bool lab_postgres_program(char *out, const char *name);
+/* Make data_root, below the directory that $SECKILL_LAB_DATA names if it is set.  False:
+ * said on stderr which directory cannot be used. */
+bool lab_postgres_make_root(struct lab *lab);
+/* Start initdb in data_root, as server->child; it ends by itself. */
+bool lab_postgres_init(struct lab *lab, struct lab_server *server);
+bool lab_postgres_start(struct lab *lab, struct lab_server *server);
+/* Remove what a server that was killed leaves to say that it runs.  None of its processes
+ * may run any more. */
+void lab_postgres_forget(const struct lab *lab);
+bool lab_postgres_answers(const struct lab *lab, const struct lab_server *server);
+/* Roles, database, schema. */
+bool lab_postgres_fill(const struct lab *lab);
+
+#endif /* LOADTEST_LAB_LAB_H */

@@ -1,0 +1,260 @@
+/* SPDX-License-Identifier: MIT */
+/* postgres.c -- the lab's PostgreSQL cluster: loopback only, passwords, durable.
+ *
+ * PostgreSQL refuses to run as root.  Then it gets the rights of `postgres`, or of
+ * `nobody`, and data where that user can really go: that is tried, not guessed. */
+#include "loadtest/lab/lab.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <glob.h>
+#include <grp.h>
+#include <pwd.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "db/issue.h"
+#include "gen/postgres_sql.h"
+#include "gen/schema_sql.h"
+
+/* Two services of 64 workers: one connection per worker for orders, and with a pg lock
+ * one more for each lock that is held or asked for; and the tools. */
+enum { MAX_CONNECTIONS = 400 };
+
+static long version_in(const char *path)
+{
+    return strtol(path + strlen("/usr/lib/postgresql/"), NULL, 10);
+}
+
+bool lab_postgres_program(char *out, const char *name)
+{
+    char pattern[FILES_PATH_MAX];
+    long best = -1;
+    glob_t found;
+
+    files_path(pattern, "/usr/lib/postgresql/*/bin/%s", name);
+    if (glob(pattern, 0, NULL, &found) == 0) {
+        for (size_t i = 0; i < found.gl_pathc; i++) {
+            if (version_in(found.gl_pathv[i]) > best) {
+                best = version_in(found.gl_pathv[i]);
+                files_path(out, "%s", found.gl_pathv[i]);
+            }
+        }
+        globfree(&found);
+    }
+    if (best < 0)
+        fprintf(stderr,
+                "seckill: no %s under /usr/lib/postgresql\n"
+                "  install it: apt-get install postgresql\n",
+                name);
+    return best >= 0;
+}
+
+/* Whose rights PostgreSQL gets; NULL: ours. */
+static const struct child_user *server_user(void)
+{
+    static struct child_user user;
+    static char name[64];
+    const struct passwd *entry;
+
+    if (geteuid() != 0)
+        return NULL;
+    entry = getpwnam("postgres");
+    if (!entry)
+        entry = getpwnam("nobody");
+    if (!entry)
+        return NULL; /* PostgreSQL will say that it refuses to run as root */
+    snprintf(name, sizeof name, "%s", entry->pw_name);
+    user = (struct child_user){entry->pw_uid, entry->pw_gid, name};
+    return &user;
+}
+
+/* Make `path` that user's and see whether that user can work in it. */
+static bool give_to(const char *path, const struct child_user *user)
+{
+    int status = 1;
+    pid_t pid;
+
+    if (chown(path, user->uid, user->gid) != 0)
+        return false;
+    pid = fork();
+    if (pid == 0) {
+        if (initgroups(user->name, user->gid) != 0 || setgid(user->gid) != 0 ||
+            setuid(user->uid) != 0)
+            _exit(1);
+        _exit(access(path, R_OK | W_OK | X_OK) == 0 ? 0 : 1);
+    }
+    return pid > 0 && waitpid(pid, &status, 0) == pid && status == 0;
+}
+
+/* A new directory in the one that was asked for. */
+static bool make_root_in(struct lab *lab, const char *given)
+{
+    const struct child_user *user = server_user();
+    char parent[FILES_PATH_MAX];
+
+    if (realpath(given, parent)) {
+        files_path(lab->data_root, "%s/seckill-lab-XXXXXX", parent);
+        if (mkdtemp(lab->data_root)) {
+            if (!user || give_to(lab->data_root, user))
+                return true;
+            rmdir(lab->data_root);
+        }
+    }
+    fprintf(stderr,
+            "seckill: %s is no place for the servers' data\n"
+            "  name a directory where the user %s may work: SECKILL_LAB_DATA=/var/tmp\n",
+            given, user ? user->name : "who runs this");
+    lab->data_root[0] = '\0';
+    return false;
+}
+
+bool lab_postgres_make_root(struct lab *lab)
+{
+    const struct child_user *user = server_user();
+    const char *given = getenv("SECKILL_LAB_DATA");
+
+    if (given && *given)
+        return make_root_in(lab, given);
+    files_join(lab->data_root, lab->dir, "data");
+    if (mkdir(lab->data_root, 0700) == 0 && (!user || give_to(lab->data_root, user)))
+        return true;
+    rmdir(lab->data_root);
+    return make_root_in(lab, "/var/tmp");
+}
+
+/* initdb reads the first password from a file that its user must be able to read. */
+static bool write_password(const struct lab *lab, char *path)
+{
+    const struct child_user *user = server_user();
+
+    files_join(path, lab->data_root, "password");
+    return files_write_secret(path, lab->lab_password) &&
+           (!user || chown(path, user->uid, user->gid) == 0);
+}
+
+static bool start(struct lab *lab, struct lab_server *server, const char *const *argv)
+{
+    struct child_options options = child_options_default(argv);
+
+    options.user = server_user();
+    options.death_signal = SIGQUIT;
+    return lab_server_run(lab, server, &options);
+}
+
+bool lab_postgres_init(struct lab *lab, struct lab_server *server)
+{
+    char program[FILES_PATH_MAX], data[FILES_PATH_MAX], password[FILES_PATH_MAX],
+        password_flag[FILES_PATH_MAX];
+    const char *argv[] = {program,       "-D",
+                          data,          "-U",
+                          "seckill_lab", password_flag,
+                          "-E",          "UTF8",
+                          "--locale=C",  "--auth=scram-sha-256",
+                          "--no-sync",   "--no-instructions",
+                          NULL};
+
+    if (!lab_postgres_program(program, "initdb") || !lab_state_write(lab))
+        return false;
+    if (!write_password(lab, password)) {
+        fprintf(stderr, "seckill: cannot write %s: %s\n", password, strerror(errno));
+        return false;
+    }
+    files_path(password_flag, "--pwfile=%s", password);
+    files_join(data, lab->data_root, "postgres");
+    return start(lab, server, argv);
+}
+
+bool lab_postgres_start(struct lab *lab, struct lab_server *server)
+{
+    char program[FILES_PATH_MAX], data[FILES_PATH_MAX], port[32], connections[32];
+    const char *argv[] = {program,
+                          "-D",
+                          data,
+                          "-p",
+                          port,
+                          "-N",
+                          connections,
+                          "-c",
+                          "listen_addresses=127.0.0.1",
+                          "-c",
+                          "unix_socket_directories=",
+                          "-c",
+                          "dynamic_shared_memory_type=mmap", /* no /dev/shm needed */
+                          "-c",
+                          "shared_buffers=64MB",
+                          "-c",
+                          "fsync=on",
+                          "-c",
+                          "synchronous_commit=on",
+                          "-c",
+                          "max_wal_size=1GB",
+                          "-c",
+                          "checkpoint_timeout=30min",
+                          "-c",
+                          "autovacuum_naptime=5s",
+                          "-c",
+                          "log_statement=none",
+                          "-c",
+                          "logging_collector=off",
+                          NULL};
+
+    files_join(data, lab->data_root, "password");
+    unlink(data);
+    files_join(data, lab->data_root, "postgres");
+    snprintf(port, sizeof port, "%d", server->port);
+    snprintf(connections, sizeof connections, "%d", MAX_CONNECTIONS);
+    return lab_postgres_program(program, "postgres") && start(lab, server, argv);
+}
+
+void lab_postgres_forget(const struct lab *lab)
+{
+    char path[FILES_PATH_MAX];
+
+    files_path(path, "%s/postgres/postmaster.pid", lab->data_root);
+    unlink(path);
+}
+
+bool lab_postgres_answers(const struct lab *lab, const struct lab_server *server)
+{
+    char url[256];
+
+    (void)lab;
+    /* The least that libpq knows, for a server that hangs. */
+    snprintf(url, sizeof url,
+             "postgresql://seckill_lab@127.0.0.1:%d/postgres?connect_timeout=2",
+             server->port);
+    return lab_db_answers(url);
+}
+
+bool lab_postgres_fill(const struct lab *lab)
+{
+    char url[256], error[512] = "";
+    lab_db *db = NULL;
+    bool ok;
+
+    snprintf(url, sizeof url, "postgresql://seckill_lab:%s@127.0.0.1:%d/postgres",
+             lab->lab_password, lab->servers[0].port);
+    ok = lab_db_open(&db, url, error, sizeof error);
+    if (ok && !lab_db_create(db, "seckill", "seckill_service", lab->service_password)) {
+        snprintf(error, sizeof error, "%s", lab_db_error(db));
+        ok = false;
+    }
+    lab_db_close(db);
+    db = NULL;
+    lab_database_url(lab, url, sizeof url);
+    ok = ok && lab_db_open(&db, url, error, sizeof error);
+    if (ok && (!lab_db_run(db, POSTGRES_SQL) || !lab_db_run(db, SCHEMA_SQL))) {
+        snprintf(error, sizeof error, "%s", lab_db_error(db));
+        ok = false;
+    }
+    lab_db_close(db);
+    if (!ok)
+        fprintf(stderr, "seckill: PostgreSQL is up, but setting it up failed: %s\n",
+                error);
+    return ok;
+}

@@ -1,0 +1,162 @@
+/* SPDX-License-Identifier: MIT */
+/* redis.c -- one Redis server of a lab: loopback only, a password, nothing on disk.
+ */
+#include "loadtest/lab/lab.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/time.h>
+#include <unistd.h>
+
+enum { ANSWER_MS = 500 };
+
+static bool write_config(const struct lab *lab, const struct lab_server *server,
+                         const char *path)
+{
+    char *text = NULL;
+    bool ok;
+
+    ok = asprintf(&text,
+                  "bind 127.0.0.1\n"
+                  "port %d\n"
+                  "requirepass %s\n"
+                  "masterauth %s\n"
+                  "save \"\"\n"
+                  "appendonly no\n"
+                  "dir \"%s\"\n"
+                  "dbfilename %s.rdb\n"
+                  "repl-diskless-sync-delay 0\n"
+                  "daemonize no\n"
+                  "enable-debug-command local\n"
+                  "enable-protected-configs local\n"
+                  "tcp-backlog 128\n",
+                  server->port, lab->redis_password, lab->redis_password, lab->dir,
+                  server->name) > 0 &&
+         files_write_secret(path, text);
+    free(text);
+    return ok;
+}
+
+void lab_redis_data_path(const struct lab *lab, const struct lab_server *server,
+                         char *out)
+{
+    files_path(out, "%s/%s.rdb", lab->dir, server->name);
+}
+
+void lab_redis_clock_path(const struct lab *lab, const struct lab_server *server,
+                          char *out)
+{
+    files_path(out, "%s/%s.clock", lab->dir, server->name);
+}
+
+bool lab_redis_set_clock(const struct lab *lab, const struct lab_server *server,
+                         int64_t ahead_ms)
+{
+    int64_t ahead_ns = ahead_ms * 1000000;
+    char path[FILES_PATH_MAX];
+    bool ok;
+    int fd;
+
+    lab_redis_clock_path(lab, server, path);
+    fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
+    /* In place: the server has mapped it. */
+    ok = fd >= 0 && pwrite(fd, &ahead_ns, sizeof ahead_ns, 0) == sizeof ahead_ns;
+    if (!ok)
+        fprintf(stderr, "seckill: cannot write %s: %s\n", path, strerror(errno));
+    if (fd >= 0)
+        close(fd);
+    return ok;
+}
+
+/* What makes a server's wall clock, and no other clock, go by that file. */
+struct clock_environment {
+    char path[FILES_PATH_MAX], preload[FILES_PATH_MAX], file[FILES_PATH_MAX];
+    char *entries[4];
+};
+
+static bool make_environment(struct clock_environment *e, const struct lab *lab,
+                             const struct lab_server *server)
+{
+    const char *path = getenv("PATH");
+    char library[FILES_PATH_MAX], clock[FILES_PATH_MAX];
+
+    if (!files_find_data(library, "wall_clock.so")) {
+        fprintf(stderr, "seckill: there is no wall_clock.so beside this program, which "
+                        "moves a server's clock\n  build it: make all\n");
+        return false;
+    }
+    if (!lab_redis_set_clock(lab, server, 0))
+        return false;
+    lab_redis_clock_path(lab, server, clock);
+    files_path(e->path, "PATH=%s", path ? path : "/usr/bin:/bin");
+    files_path(e->preload, "LD_PRELOAD=%s", library);
+    files_path(e->file, "SECKILL_WALL_CLOCK=%s", clock);
+    e->entries[0] = e->path;
+    e->entries[1] = e->preload;
+    e->entries[2] = e->file;
+    e->entries[3] = NULL;
+    return true;
+}
+
+bool lab_redis_start(struct lab *lab, struct lab_server *server)
+{
+    char config[FILES_PATH_MAX];
+    const char *argv[] = {"redis-server", config, NULL};
+    struct child_options options = child_options_default(argv);
+    struct clock_environment environment;
+
+    if (server->own_clock && !make_environment(&environment, lab, server))
+        return false;
+    files_path(config, "%s/%s.conf", lab->dir, server->name);
+    if (!write_config(lab, server, config)) {
+        fprintf(stderr, "seckill: cannot write %s: %s\n", config, strerror(errno));
+        return false;
+    }
+    options.death_signal = SIGKILL;
+    options.env = server->own_clock ? environment.entries : NULL;
+    if (lab_server_run(lab, server, &options))
+        return true;
+    if (errno == ENOENT)
+        fprintf(stderr, "  install it: apt-get install redis-server\n");
+    return false;
+}
+
+/* Does the answer to AUTH and PING come? */
+static bool talk(int fd, const char *password)
+{
+    char request[128], answer[64];
+    size_t used = 0;
+    int n = snprintf(request, sizeof request, "AUTH %s\r\nPING\r\n", password);
+
+    if (send(fd, request, (size_t)n, MSG_NOSIGNAL) != n)
+        return false;
+    while (used < sizeof answer - 1) {
+        ssize_t got = recv(fd, answer + used, sizeof answer - 1 - used, 0);
+
+        if (got <= 0)
+            return false;
+        used += (size_t)got;
+        answer[used] = '\0';
+        if (strstr(answer, "+PONG\r\n"))
+            return true;
+    }
+    return false;
+}
+
+bool lab_redis_answers(const struct lab *lab, const struct lab_server *server)
+{
+    struct timeval limit = {.tv_usec = ANSWER_MS * 1000};
+    int fd = lab_connect(server->port);
+    bool ok;
+
+    if (fd < 0)
+        return false;
+    setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof limit);
+    ok = talk(fd, lab->redis_password);
+    close(fd);
+    return ok;
+}

@@ -1,0 +1,214 @@
+/* SPDX-License-Identifier: MIT */
+/* server.c -- one server of a lab: find, start, await, restart and kill it. */
+#include "loadtest/lab/lab.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/duration.h"
+#include "loadtest/kit/interrupt.h"
+
+enum { POLL_MS = 10, END_MS = 10000, SPARE_END_MS = 3000, GONE_MS = 5000 };
+
+struct lab_server *lab_find_server(struct lab *lab, const char *name)
+{
+    for (int i = 0; i < lab->server_count; i++) {
+        if (strcmp(lab->servers[i].name, name) == 0)
+            return &lab->servers[i];
+    }
+    return NULL;
+}
+
+enum lab_kind lab_server_kind(const struct lab *lab, const struct lab_server *server)
+{
+    return server == &lab->servers[0]               ? LAB_IS_POSTGRES
+           : server == &lab->servers[LAB_ZOOKEEPER] ? LAB_IS_ZOOKEEPER
+                                                    : LAB_IS_REDIS;
+}
+
+bool lab_server_answers(const struct lab *lab, const struct lab_server *server)
+{
+    switch (lab_server_kind(lab, server)) {
+    case LAB_IS_POSTGRES:
+        return lab_postgres_answers(lab, server);
+    case LAB_IS_ZOOKEEPER:
+        return lab_zookeeper_answers(lab, server);
+    default:
+        return lab_redis_answers(lab, server);
+    }
+}
+
+bool lab_server_start(struct lab *lab, struct lab_server *server)
+{
+    bool ok = false;
+
+    switch (lab_server_kind(lab, server)) {
+    case LAB_IS_POSTGRES:
+        ok = lab_postgres_start(lab, server);
+        break;
+    case LAB_IS_ZOOKEEPER:
+        ok = lab_zookeeper_start(lab, server);
+        break;
+    default:
+        ok = lab_redis_start(lab, server);
+        break;
+    }
+    return ok;
+}
+
+static bool keep(void *lab, const struct child *c)
+{
+    (void)c; /* it is the child of one of the lab's servers */
+    return lab_state_write(lab);
+}
+
+bool lab_server_run(struct lab *lab, struct lab_server *server,
+                    struct child_options *options)
+{
+    int log = lab_open_log(lab, server);
+    int error = 0;
+
+    options->stdout_fd = options->stderr_fd = log;
+    if (!lab->owned)
+        options->death_signal = 0;
+    options->keep = keep;
+    options->keeper = lab;
+    if (!child_start(&server->child, options)) {
+        error = errno;
+        fprintf(stderr, "seckill: cannot start %s: %s\n", options->argv[0],
+                strerror(error));
+    }
+    if (log >= 0)
+        close(log);
+    errno = error;
+    return error == 0;
+}
+
+void lab_server_show_failure(const struct lab *lab, const struct lab_server *server,
+                             const char *what)
+{
+    char path[FILES_PATH_MAX];
+
+    lab_log_path(lab, server, path);
+    fprintf(stderr, "seckill: %s %s (127.0.0.1:%d); the end of its log:\n",
+            server->name, what, server->port);
+    files_print_tail(stderr, path, 10, "  | ");
+}
+
+bool lab_server_wait(struct lab *lab, struct lab_server *server)
+{
+    int64_t deadline_ns = monotonic_ns() + LAB_READY_MS * 1000000LL;
+
+    while (!lab_server_answers(lab, server)) {
+        if (interrupted())
+            return false;
+        if (!child_runs(&server->child)) {
+            lab_server_show_failure(lab, server, "did not come up");
+            return false;
+        }
+        if (monotonic_ns() > deadline_ns) {
+            lab_server_show_failure(lab, server, "does not answer");
+            return false;
+        }
+        interrupt_sleep_ms(POLL_MS);
+    }
+    lab_release_port(server);
+    return true;
+}
+
+bool lab_server_kill(const struct lab *lab, struct lab_server *server)
+{
+    struct child children[CHILD_CHILDREN_MAX];
+    bool all_gone = true;
+    size_t count;
+
+    /* A stopped process has no more children, so none is overlooked. */
+    child_signal(&server->child, SIGSTOP);
+    count = child_children(&server->child, children);
+    child_signal(&server->child, SIGKILL);
+    for (size_t i = 0; i < count; i++)
+        child_signal(&children[i], SIGKILL);
+    for (size_t i = 0; i < count; i++)
+        all_gone = child_wait(&children[i], GONE_MS, NULL) && all_gone;
+    all_gone = child_wait(&server->child, GONE_MS, NULL) && all_gone;
+    /* The next one would take it for running as long as nobody has reaped it. */
+    if (all_gone && lab_server_kind(lab, server) == LAB_IS_POSTGRES)
+        lab_postgres_forget(lab);
+    return all_gone;
+}
+
+bool lab_spare_start(struct lab *lab, const char *name)
+{
+    struct lab_server *spare = &lab->spare;
+
+    *spare = (struct lab_server){.placeholder_fd = -1};
+    snprintf(spare->name, sizeof spare->name, "%s", name);
+    if (!lab_reserve_port(spare)) {
+        fprintf(stderr, "seckill: found no free port on 127.0.0.1: %s\n", strerror(errno));
+        return false;
+    }
+    if (lab_server_start(lab, spare) && lab_server_wait(lab, spare))
+        return true;
+    lab_spare_end(lab);
+    return false;
+}
+
+void lab_spare_end(struct lab *lab)
+{
+    if (lab->spare.port == 0)
+        return;
+    lab_release_port(&lab->spare);
+    child_end(&lab->spare.child, SIGTERM, SPARE_END_MS);
+    lab->spare = (struct lab_server){.placeholder_fd = -1};
+    lab_state_write(lab);
+}
+
+static bool restart(struct lab *lab, struct lab_server *server)
+{
+    bool is_postgres = lab_server_kind(lab, server) == LAB_IS_POSTGRES;
+
+    child_end(&server->child, is_postgres ? SIGINT : SIGTERM, END_MS);
+    return lab_server_start(lab, server) && lab_server_wait(lab, server);
+}
+
+static bool kill_server(struct lab *lab, struct lab_server *server)
+{
+    if (lab_server_kill(lab, server))
+        return true;
+    fprintf(stderr, "seckill: %s was killed and still runs\n", server->name);
+    return false;
+}
+
+typedef bool server_fn(struct lab *lab, struct lab_server *server);
+
+static enum exit_code change(struct lab *lab, const char *name, server_fn *change_one)
+{
+    struct lab_server *server = lab_find_server(lab, name);
+    bool was_held, ok;
+
+    if (!server) {
+        fprintf(stderr, "seckill: no server \"%s\" in this lab; it has:", name);
+        for (int i = 0; i < lab->server_count; i++)
+            fprintf(stderr, " %s", lab->servers[i].name);
+        fputc('\n', stderr);
+        return EXIT_USAGE;
+    }
+    if (!lab_change_begin(lab, &was_held))
+        return EXIT_UNAVAILABLE;
+    ok = change_one(lab, server);
+    lab_change_end(lab, was_held);
+    return ok ? EXIT_VALID : EXIT_UNAVAILABLE;
+}
+
+enum exit_code lab_restart(struct lab *lab, const char *name)
+{
+    return change(lab, name, restart);
+}
+
+enum exit_code lab_kill(struct lab *lab, const char *name)
+{
+    return change(lab, name, kill_server);
+}

@@ -1,0 +1,362 @@
+/* SPDX-License-Identifier: MIT */
+/* state.c -- what a lab writes down: state.json, env, its lock; and its ports. */
+#include "loadtest/lab/lab.h"
+
+#include <arpa/inet.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <netinet/in.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/random.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/duration.h"
+#include "loadtest/kit/interrupt.h"
+
+enum {
+    STATE_FORMAT = 2,
+    PORT_FIRST =
+        15000, /* below Linux's ports for outgoing connections (32768 and up), */
+    PORT_LAST =
+        32000, /* so that no client is given a port that a restart needs       */
+    PORT_TRIES = 200,
+    LOCK_WAIT_MS = 300,
+};
+
+void lab_log_path(const struct lab *lab, const struct lab_server *server, char *out)
+{
+    files_path(out, "%s/%s.log", lab->dir, server->name);
+}
+
+int lab_open_log(const struct lab *lab, const struct lab_server *server)
+{
+    char path[FILES_PATH_MAX];
+
+    lab_log_path(lab, server, path);
+    return files_open_log(path);
+}
+
+static bool copy_text(char *out, size_t size, const json_t *json, const char *key)
+{
+    const char *text = json_string_value(json_object_get(json, key));
+
+    return text && snprintf(out, size, "%s", text) < (int)size;
+}
+
+static bool read_server(struct lab_server *server, const json_t *entry)
+{
+    *server = (struct lab_server){.placeholder_fd = -1};
+    server->port = (int)json_integer_value(json_object_get(entry, "port"));
+    server->child.pid = (pid_t)json_integer_value(json_object_get(entry, "pid"));
+    server->child.start = (uint64_t)json_integer_value(json_object_get(entry, "start"));
+    return copy_text(server->name, sizeof server->name, entry, "name");
+}
+
+static bool read_servers(struct lab *lab, const json_t *list)
+{
+    size_t count = json_array_size(list);
+
+    if (count != LAB_ZOOKEEPER && count != LAB_ZOOKEEPER + 1)
+        return false;
+    lab->server_count = (int)count;
+    for (size_t i = 0; i < count; i++) {
+        if (!read_server(&lab->servers[i], json_array_get(list, i)))
+            return false;
+    }
+    return true;
+}
+
+bool lab_state_read(struct lab *lab, const char *dir)
+{
+    char path[FILES_PATH_MAX];
+    const json_t *spare;
+    json_t *json;
+    bool ok;
+
+    *lab = (struct lab){.lock_fd = -1};
+    if (!realpath(dir, lab->dir))
+        return false;
+    files_join(path, lab->dir, "state.json");
+    if (access(path, R_OK) != 0)
+        return false;
+    json = files_read_json(path);
+    spare = json_object_get(json, "spare");
+    ok = json_integer_value(json_object_get(json, "format")) == STATE_FORMAT &&
+         copy_text(lab->id, sizeof lab->id, json, "id") &&
+         copy_text(lab->data_root, sizeof lab->data_root, json, "data_root") &&
+         copy_text(lab->lab_password, sizeof lab->lab_password, json, "lab_password") &&
+         copy_text(lab->service_password, sizeof lab->service_password, json,
+                   "service_password") &&
+         copy_text(lab->redis_password, sizeof lab->redis_password, json,
+                   "redis_password") &&
+         read_servers(lab, json_object_get(json, "servers")) &&
+         (!spare || read_server(&lab->spare, spare));
+    lab->owned = json_is_true(json_object_get(json, "owned"));
+    json_decref(json);
+    return ok;
+}
+
+static json_t *server_json(const struct lab_server *server)
+{
+    return json_pack("{s:s, s:i, s:i, s:I}", "name", server->name, "port", server->port,
+                     "pid", (int)server->child.pid, "start",
+                     (json_int_t)server->child.start);
+}
+
+bool lab_state_write(const struct lab *lab)
+{
+    char path[FILES_PATH_MAX];
+    json_t *servers = json_array();
+    json_t *json;
+    bool ok;
+
+    for (int i = 0; i < lab->server_count; i++)
+        json_array_append_new(servers, server_json(&lab->servers[i]));
+    json = json_pack("{s:i, s:s, s:b, s:s, s:s, s:s, s:s, s:o, s:o*}", "format",
+                     STATE_FORMAT, "id", lab->id, "owned", lab->owned, "data_root",
+                     lab->data_root,
+                     "lab_password", lab->lab_password, "service_password",
+                     lab->service_password, "redis_password", lab->redis_password,
+                     "servers", servers, "spare",
+                     lab->spare.child.pid ? server_json(&lab->spare) : NULL);
+    files_join(path, lab->dir, "state.json");
+    ok = json && files_write_secret_json(path, json);
+    json_decref(json);
+    if (!ok)
+        fprintf(stderr, "seckill: cannot write %s: %s\n", path, strerror(errno));
+    return ok;
+}
+
+bool lab_is_up(const struct lab *lab)
+{
+    for (int i = 0; i < lab->server_count; i++) {
+        if (!child_runs(&lab->servers[i].child))
+            return false;
+    }
+    return true;
+}
+
+bool lab_has_zookeeper(const struct lab *lab)
+{
+    return lab->server_count > LAB_ZOOKEEPER;
+}
+
+void lab_database_url(const struct lab *lab, char *out, size_t size)
+{
+    snprintf(out, size, "postgresql://seckill_lab:%s@127.0.0.1:%d/seckill",
+             lab->lab_password, lab->servers[0].port);
+}
+
+void lab_service_url(const struct lab *lab, int port, char *out, size_t size)
+{
+    snprintf(out, size, "postgresql://seckill_service:%s@127.0.0.1:%d/seckill",
+             lab->service_password, port);
+}
+
+static void redis_url(const struct lab *lab, int index, char *out, size_t size)
+{
+    snprintf(out, size, "redis://:%s@127.0.0.1:%d", lab->redis_password,
+             lab->servers[1 + index].port);
+}
+
+size_t lab_environment(const struct lab *lab,
+                       struct lab_variable out[LAB_ENVIRONMENT_MAX])
+{
+    struct lab_variable *v = out;
+    size_t used = 0;
+
+    v->name = "SECKILL_DATABASE_URL";
+    lab_service_url(lab, lab->servers[0].port, v->value, sizeof v->value);
+    (++v)->name = "SECKILL_LAB_DATABASE_URL";
+    lab_database_url(lab, v->value, sizeof v->value);
+    (++v)->name = "SECKILL_REDIS_URL";
+    redis_url(lab, 0, v->value, sizeof v->value);
+    (++v)->name = "SECKILL_REDLOCK_URLS";
+    for (int i = 1; i < LAB_REDIS_COUNT; i++) {
+        if (i > 1)
+            v->value[used++] = ',';
+        redis_url(lab, i, v->value + used, sizeof v->value - used);
+        used += strlen(v->value + used);
+    }
+    (++v)->name = "SECKILL_TOKEN_KEY_FILE";
+    files_join(v->value, lab->dir, "token.key");
+    (++v)->name = "SECKILL_ADMIN_TOKEN_FILE";
+    files_join(v->value, lab->dir, "admin.token");
+    (++v)->name = "SECKILL_TOKENS";
+    files_join(v->value, lab->dir, "tokens.txt");
+    (++v)->name = "SECKILL_LAB_DIR";
+    files_path(v->value, "%s", lab->dir);
+    if (lab_has_zookeeper(lab)) {
+        (++v)->name = "SECKILL_ZOOKEEPER_URL";
+        files_path(v->value, "127.0.0.1:%d", lab->servers[LAB_ZOOKEEPER].port);
+    }
+    return (size_t)(v + 1 - out);
+}
+
+/* A value between single quotes, for a shell. */
+static void print_quoted(FILE *out, const char *value)
+{
+    fputc('\'', out);
+    for (const char *p = value; *p; p++) {
+        if (*p == '\'')
+            fputs("'\\''", out);
+        else
+            fputc(*p, out);
+    }
+    fputs("'\n", out);
+}
+
+bool lab_env_write(const struct lab *lab)
+{
+    struct lab_variable variables[LAB_ENVIRONMENT_MAX];
+    size_t count = lab_environment(lab, variables);
+    char path[FILES_PATH_MAX];
+    char *text = NULL;
+    size_t size = 0;
+    FILE *out = open_memstream(&text, &size);
+    bool ok;
+
+    if (!out)
+        abort();
+    for (size_t i = 0; i < count; i++) {
+        fprintf(out, "export %s=", variables[i].name);
+        print_quoted(out, variables[i].value);
+    }
+    fclose(out);
+    files_join(path, lab->dir, "env");
+    ok = files_write_secret(path, text);
+    free(text);
+    return ok;
+}
+
+/* The lock's file may be removed while we wait for it, together with the lab; then what
+ * we have locked is no longer what others will find. */
+static bool still_there(int fd, const char *path)
+{
+    struct stat mine, found;
+
+    return fstat(fd, &mine) == 0 && stat(path, &found) == 0 &&
+           mine.st_ino == found.st_ino;
+}
+
+bool lab_lock(struct lab *lab)
+{
+    char path[FILES_PATH_MAX];
+    int64_t deadline_ns = monotonic_ns() + LOCK_WAIT_MS * 1000000LL;
+
+    files_join(path, lab->dir, "lock");
+    do {
+        int fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+
+        if (fd < 0) {
+            fprintf(stderr, "seckill: cannot open %s: %s\n", path, strerror(errno));
+            return false;
+        }
+        if (flock(fd, LOCK_EX | LOCK_NB) == 0 && still_there(fd, path)) {
+            lab->lock_fd = fd;
+            return true;
+        }
+        close(fd);
+    } while (monotonic_ns() < deadline_ns && interrupt_sleep_ms(20));
+    fprintf(
+        stderr,
+        "seckill: another seckill command is starting, stopping or using the lab in "
+        "%s\n"
+        "  wait until it has ended, or give this one a lab of its own: --dir=OTHER\n",
+        lab->dir);
+    return false;
+}
+
+void lab_unlock(struct lab *lab)
+{
+    if (lab->lock_fd >= 0)
+        close(lab->lock_fd);
+    lab->lock_fd = -1;
+}
+
+bool lab_change_begin(struct lab *lab, bool *was_held)
+{
+    struct lab found;
+
+    *was_held = lab->lock_fd >= 0;
+    if (*was_held)
+        return true;
+    if (!lab_lock(lab))
+        return false;
+    if (!lab_state_read(&found, lab->dir) || strcmp(found.id, lab->id) != 0) {
+        fprintf(stderr, "seckill: the lab in %s is gone\n", lab->dir);
+        lab_unlock(lab);
+        return false;
+    }
+    for (int i = 0; i < lab->server_count && i < found.server_count; i++)
+        lab->servers[i].child = found.servers[i].child;
+    lab->spare = found.spare;
+    return true;
+}
+
+void lab_change_end(struct lab *lab, bool was_held)
+{
+    if (!was_held)
+        lab_unlock(lab);
+}
+
+/* Bound but not listening, and with SO_REUSEADDR, which lets the server bind the same
+ * port (it sets the flag too) while nobody else is given it. */
+static int bind_loopback(int port)
+{
+    struct sockaddr_in address = {.sin_family = AF_INET,
+                                  .sin_port = htons((uint16_t)port),
+                                  .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+    int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    int one = 1;
+
+    if (fd < 0)
+        return -1;
+    /* Without the flag first: a port that anybody has, even just bound, is refused. */
+    if (bind(fd, (struct sockaddr *)&address, sizeof address) != 0 ||
+        setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &one, sizeof one) != 0) {
+        close(fd);
+        return -1;
+    }
+    return fd;
+}
+
+int lab_connect(int port)
+{
+    struct sockaddr_in address = {.sin_family = AF_INET,
+                                  .sin_port = htons((uint16_t)port),
+                                  .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+    int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+
+    if (fd >= 0 && connect(fd, (struct sockaddr *)&address, sizeof address) != 0) {
+        close(fd);
+        fd = -1;
+    }
+    return fd;
+}
+
+bool lab_reserve_port(struct lab_server *server)
+{
+    for (int i = 0; i < PORT_TRIES; i++) {
+        unsigned random = 0;
+
+        if (getrandom(&random, sizeof random, 0) != sizeof random)
+            return false;
+        server->port = PORT_FIRST + (int)(random % (PORT_LAST - PORT_FIRST));
+        server->placeholder_fd = bind_loopback(server->port);
+        if (server->placeholder_fd >= 0)
+            return true;
+    }
+    return false;
+}
+
+void lab_release_port(struct lab_server *server)
+{
+    if (server->placeholder_fd >= 0)
+        close(server->placeholder_fd);
+    server->placeholder_fd = -1;
+}

@@ -1,0 +1,103 @@
+/* SPDX-License-Identifier: MIT */
+/* json.c -- the matrix for programs: matrix.json. */
+#include <stdio.h>
+
+#include "base/version.h"
+#include "loadtest/kit/machine.h"
+#include "loadtest/matrix/matrix.h"
+
+enum { MATRIX_FORMAT = 1 };
+
+static json_t *signs_json(unsigned signs)
+{
+    json_t *json = json_array();
+
+    for (int i = 0; i < SIGN_COUNT; i++)
+        if (signs & (1u << i))
+            json_array_append_new(json, json_string(scenario_sign_name(i, false)));
+    return json;
+}
+
+static json_t *run_json(const struct matrix *m, const struct matrix_cell *cell, int seed)
+{
+    const struct matrix_run *run = &cell->runs[seed];
+    bool has_outcome = run->verdict != MATRIX_UNKNOWN;
+    char command[MATRIX_COMMAND_MAX];
+
+    matrix_command(m, cell, seed, command);
+    return json_pack(
+        "{s:I, s:s, s:o, s:o, s:s, s:i, s:s, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:o, "
+        "s:s}",
+        "seed", (json_int_t)matrix_seed(m, seed), "verdict", matrix_verdict_name(run->verdict),
+        "outcome",
+        has_outcome ? json_string(scenario_outcome_name(run->outcome, false))
+                    : json_null(),
+        "signs", signs_json(run->signs), "why", run->why, "tries", run->tries, "spoilt",
+        run->spoilt, "took_ms", (json_int_t)run->took_ms, "faults",
+        (json_int_t)run->faults, "crowd_stalls", (json_int_t)run->stalls,
+        "crowd_delays", (json_int_t)run->delays, "holds", (json_int_t)run->story_holds, "crowd_holds",
+        (json_int_t)run->crowd_holds, "crowd_failures", (json_int_t)run->crowd_failures,
+        "dir", run->is_kept ? json_string(run->dir) : json_null(), "command", command);
+}
+
+static json_t *cell_json(const struct matrix *m, const struct matrix_cell *cell)
+{
+    json_t *runs = json_array();
+    int planned = 0;
+
+    for (int i = 0; i < m->seed_count; i++) {
+        planned += cell->runs[i].is_planned;
+        if (cell->runs[i].is_planned && cell->runs[i].verdict != MATRIX_NOT_DONE)
+            json_array_append_new(runs, run_json(m, cell, i));
+    }
+    return json_pack(
+        "{s:s, s:s, s:s, s:s, s:s, s:o, s:s, s:i, s:i, s:o}", "number",
+        cell->cast.scenario->number, "scenario", cell->cast.scenario->name, "lock",
+        cell->cast.lock->name, "guard", cell->cast.guard, "expected",
+        scenario_outcome_name(cell->cast.expected->outcome, false), "expected_signs",
+        signs_json(cell->cast.expected->shows), "verdict",
+        matrix_verdict_name(matrix_cell_verdict(m, cell)), "planned", planned,
+        "as_expected", matrix_cell_count(m, cell, MATRIX_AS_EXPECTED), "runs", runs);
+}
+
+static json_t *totals_json(const struct matrix *m)
+{
+    struct matrix_totals t = matrix_sum(m);
+
+    return json_pack(
+        "{s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, "
+        "s:I}",
+        "scenarios", (json_int_t)t.scenarios, "locks", (json_int_t)t.locks, "cells",
+        (json_int_t)t.cells, "cells_as_expected", (json_int_t)t.cells_as_expected,
+        "cells_unexpected", (json_int_t)t.cells_unexpected, "cells_unknown",
+        (json_int_t)t.cells_unknown, "cells_not_done", (json_int_t)t.cells_not_done,
+        "planned", (json_int_t)t.planned, "performed", (json_int_t)t.done, "repeated",
+        (json_int_t)t.repeated, "faults", (json_int_t)t.faults, "crowd_stalls",
+        (json_int_t)t.stalls, "crowd_delays", (json_int_t)t.delays, "holds", (json_int_t)(t.story_holds + t.crowd_holds),
+        "story_holds", (json_int_t)t.story_holds, "crowd_holds",
+        (json_int_t)t.crowd_holds, "crowd_failures", (json_int_t)t.crowd_failures);
+}
+
+bool matrix_write_json(const struct matrix *m)
+{
+    char path[FILES_PATH_MAX];
+    json_t *cells = json_array(), *json;
+    bool ok;
+
+    for (size_t i = 0; i < m->cell_count; i++)
+        json_array_append_new(cells, cell_json(m, &m->cells[i]));
+    json = json_pack("{s:i, s:s, s:s, s:f, s:b, s:b, s:o, s:{s:I, s:i, s:i, s:i, s:i, s:i}, "
+                     "s:o, s:o}",
+                     "format", MATRIX_FORMAT, "version", SECKILL_VERSION, "started",
+                     m->started, "elapsed_s", (double)m->elapsed_ms / 1000, "cut_short",
+                     m->was_interrupted, "time_was_up", m->was_limited, "machine",
+                     machine_json(), "settings", "seed", (json_int_t)m->first_seed, "seeds",
+                     m->seed_count, "part", m->part, "parts", m->parts, "jobs", m->jobs,
+                     "labs", m->labs, "totals", totals_json(m), "cells", cells);
+    files_join(path, m->dir, "matrix.json");
+    ok = json != NULL && files_write_json(path, json);
+    json_decref(json);
+    if (!ok)
+        fprintf(stderr, "seckill matrix: cannot write %s\n", path);
+    return ok;
+}

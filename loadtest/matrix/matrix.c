@@ -1,0 +1,228 @@
+/* SPDX-License-Identifier: MIT */
+/* matrix.c -- which performances a matrix has, and what they come to together. */
+#include "loadtest/matrix/matrix.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+const char *matrix_verdict_name(enum matrix_verdict verdict)
+{
+    static const char *const names[] = {
+#define X(id, name) name,
+        MATRIX_VERDICTS(X)
+#undef X
+    };
+
+    return names[verdict];
+}
+
+bool matrix_make(struct matrix *m, const struct scenario_cast *casts, size_t count)
+{
+    m->cell_count = count;
+    m->cells = check_need(calloc(count + 1, sizeof *m->cells));
+    for (size_t i = 0; i < count; i++) {
+        m->cells[i].cast = casts[i];
+        if (m->expected_instead != NULL)
+            m->cells[i].cast.expected = m->expected_instead;
+        m->cells[i].runs =
+            check_need(calloc((size_t)m->seed_count, sizeof *m->cells[i].runs));
+    }
+    return count > 0;
+}
+
+void matrix_free(struct matrix *m)
+{
+    for (size_t i = 0; i < m->cell_count; i++) {
+        free(m->cells[i].runs);
+        free(m->cells[i].story);
+    }
+    free(m->cells);
+}
+
+void matrix_plan(struct matrix *m, int part, int parts)
+{
+    size_t number = 0;
+
+    m->part = part;
+    m->parts = parts;
+    for (int seed = 0; seed < m->seed_count; seed++)
+        for (size_t i = 0; i < m->cell_count; i++, number++)
+            m->cells[i].runs[seed].is_planned =
+                number % (size_t)parts == (size_t)part - 1;
+}
+
+uint32_t matrix_seed(const struct matrix *m, int seed)
+{
+    return m->first_seed + (uint32_t)seed;
+}
+
+static void shuffle(struct matrix_place *places, size_t count, uint64_t dice)
+{
+    for (size_t i = count; i > 1; i--) {
+        size_t other = (size_t)scenario_dice(&dice, (int)i);
+        struct matrix_place keep = places[i - 1];
+
+        places[i - 1] = places[other];
+        places[other] = keep;
+    }
+}
+
+size_t matrix_order(const struct matrix *m, struct matrix_place **out)
+{
+    struct matrix_place *places = check_need(
+        calloc(m->cell_count * (size_t)m->seed_count + 1, sizeof *places));
+    size_t count = 0, begin;
+
+    for (int seed = 0; seed < m->seed_count; seed++) {
+        begin = count;
+        for (size_t i = 0; i < m->cell_count; i++)
+            if (m->cells[i].runs[seed].is_planned)
+                places[count++] = (struct matrix_place){i, seed};
+        shuffle(places + begin, count - begin, matrix_seed(m, seed));
+    }
+    *out = places;
+    return count;
+}
+
+/* ---- what it came to ---- */
+
+void matrix_record(struct matrix_run *run, const struct scenario_result *result)
+{
+    run->verdict = !result->has_happened ? MATRIX_UNKNOWN
+                   : result->is_expected ? MATRIX_AS_EXPECTED
+                                         : MATRIX_UNEXPECTED;
+    run->rc = result->rc;
+    run->outcome = result->outcome;
+    run->signs = result->signs;
+    run->tries = result->tries;
+    run->took_ms = result->took_ns / 1000000;
+    run->story_holds = result->holds;
+    run->crowd_holds = result->crowd_holds;
+    run->crowd_failures = result->crowd_failures;
+    run->faults = result->faults;
+    run->stalls = result->stalls;
+    run->delays = result->delays;
+    snprintf(run->why, sizeof run->why, "%s", result->why);
+    snprintf(run->spoilt, sizeof run->spoilt, "%s", result->spoilt);
+}
+
+int matrix_cell_count(const struct matrix *m, const struct matrix_cell *cell,
+                      enum matrix_verdict verdict)
+{
+    int count = 0;
+
+    for (int i = 0; i < m->seed_count; i++)
+        count += cell->runs[i].is_planned && cell->runs[i].verdict == verdict;
+    return count;
+}
+
+enum matrix_verdict matrix_cell_verdict(const struct matrix *m,
+                                        const struct matrix_cell *cell)
+{
+    enum matrix_verdict worst = MATRIX_NOT_DONE;
+
+    for (int i = 0; i < m->seed_count; i++)
+        if (cell->runs[i].is_planned && cell->runs[i].verdict > worst)
+            worst = cell->runs[i].verdict;
+    return worst;
+}
+
+static void sum_run(struct matrix_totals *t, const struct matrix_run *run)
+{
+    t->planned += run->is_planned;
+    if (!run->is_planned || run->verdict == MATRIX_NOT_DONE)
+        return;
+    t->done++;
+    t->as_expected += run->verdict == MATRIX_AS_EXPECTED;
+    t->unknown += run->verdict == MATRIX_UNKNOWN;
+    t->unexpected += run->verdict == MATRIX_UNEXPECTED;
+    t->repeated += run->tries > 1;
+    t->faults += run->faults;
+    t->stalls += run->stalls;
+    t->delays += run->delays;
+    t->story_holds += run->story_holds;
+    t->crowd_holds += run->crowd_holds;
+    t->crowd_failures += run->crowd_failures;
+    t->took_ms += run->took_ms;
+}
+
+static void sum_cell(struct matrix_totals *t, const struct matrix *m,
+                     const struct matrix_cell *cell)
+{
+    size_t before = t->planned;
+
+    for (int seed = 0; seed < m->seed_count; seed++)
+        sum_run(t, &cell->runs[seed]);
+    if (t->planned == before)
+        return;
+    t->cells++;
+    switch (matrix_cell_verdict(m, cell)) {
+    case MATRIX_NOT_DONE:
+        t->cells_not_done++;
+        break;
+    case MATRIX_AS_EXPECTED:
+        t->cells_as_expected++;
+        break;
+    case MATRIX_UNKNOWN:
+        t->cells_unknown++;
+        break;
+    case MATRIX_UNEXPECTED:
+        t->cells_unexpected++;
+        break;
+    }
+}
+
+struct matrix_totals matrix_sum(const struct matrix *m)
+{
+    struct matrix_totals t = {0};
+
+    for (size_t i = 0; i < m->cell_count; i++) {
+        bool is_new_scenario = true, is_new_lock = true;
+
+        for (size_t j = 0; j < i; j++) {
+            is_new_scenario &= m->cells[j].cast.scenario != m->cells[i].cast.scenario;
+            is_new_lock &= m->cells[j].cast.lock != m->cells[i].cast.lock;
+        }
+        t.scenarios += is_new_scenario;
+        t.locks += is_new_lock;
+        sum_cell(&t, m, &m->cells[i]);
+    }
+    return t;
+}
+
+static bool any_ended_with(const struct matrix *m, enum exit_code rc)
+{
+    for (size_t i = 0; i < m->cell_count; i++)
+        for (int seed = 0; seed < m->seed_count; seed++)
+            if (m->cells[i].runs[seed].verdict != MATRIX_NOT_DONE &&
+                m->cells[i].runs[seed].rc == rc)
+                return true;
+    return false;
+}
+
+enum exit_code matrix_exit_code(const struct matrix *m)
+{
+    static const enum exit_code order[] = {EXIT_BUG, EXIT_UNAVAILABLE, EXIT_INVALID,
+                                           EXIT_UNKNOWN};
+
+    for (size_t i = 0; i < sizeof order / sizeof order[0]; i++)
+        if (any_ended_with(m, order[i]))
+            return order[i];
+    /* Nothing at all is no pass. */
+    return matrix_sum(m).done > 0 ? EXIT_VALID : EXIT_UNKNOWN;
+}
+
+void matrix_command(const struct matrix *m, const struct matrix_cell *cell, int seed,
+                    char out[MATRIX_COMMAND_MAX])
+{
+    int n = snprintf(out, MATRIX_COMMAND_MAX,
+                     "seckill matrix --scenarios=%s --locks=%s --guard=%s --seed=%" PRIu32
+                     " --seeds=1 --keep",
+                     cell->cast.scenario->name, cell->cast.lock->name, cell->cast.guard,
+                     matrix_seed(m, seed));
+
+    if (m->expected_instead != NULL)
+        snprintf(out + n, (size_t)(MATRIX_COMMAND_MAX - n), " --expect=\"%s\"",
+                 scenario_outcome_name(m->expected_instead->outcome, false));
+}

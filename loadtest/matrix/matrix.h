@@ -1,0 +1,146 @@
+/* SPDX-License-Identifier: MIT */
+/* matrix.h -- the matrix: every scenario x every lock that it speaks of x several seeds,
+ * each with a crowd beside it.
+ *
+ * A cell is one scenario under one lock and one stock guard, performed once for each
+ * seed.  What must come of it stands in the scenario. */
+#ifndef LOADTEST_MATRIX_MATRIX_H
+#define LOADTEST_MATRIX_MATRIX_H
+
+#include "loadtest/scenario/performance.h"
+
+enum { MATRIX_SEEDS_MAX = 1000, MATRIX_COMMAND_MAX = 300 };
+
+/* What a performance came to, and its cell; the worse ones are greater. */
+#define MATRIX_VERDICTS(X)                                                             \
+    X(NOT_DONE, "not done")                                                            \
+    X(AS_EXPECTED, "as expected")                                                      \
+    X(UNKNOWN, "unknown")                                                              \
+    X(UNEXPECTED, "UNEXPECTED")
+
+enum matrix_verdict {
+#define X(id, name) MATRIX_##id,
+    MATRIX_VERDICTS(X)
+#undef X
+};
+
+const char *matrix_verdict_name(enum matrix_verdict verdict);
+
+struct matrix_run {
+    bool is_planned;
+    enum matrix_verdict verdict;
+    enum scenario_outcome outcome; /* if it is neither not done nor unknown           */
+    enum exit_code rc;
+    unsigned signs;
+    int tries;
+    int64_t took_ms, story_holds, crowd_holds, crowd_failures;
+    int64_t faults, stalls, delays; /* of the story; of the crowd, the last two       */
+    char why[400], spoilt[300]; /* spoilt: why the try before did not count            */
+    bool is_kept;  /* its records and its page are in dir                              */
+    char dir[128]; /* below the matrix's                                              */
+};
+
+struct matrix_cell {
+    struct scenario_cast cast;
+    struct matrix_run *runs; /* one for each seed                                     */
+    char *story;             /* as it was told first, or when it came out otherwise;
+                              * NULL: not yet                                         */
+    bool story_is_odd;       /* the latter                                            */
+};
+
+struct matrix {
+    struct matrix_cell *cells; /* by scenario, then by lock                           */
+    size_t cell_count;
+    uint32_t first_seed;
+    int seed_count, part, parts;
+    int jobs, labs;
+    bool keep;
+    struct scenario_expectation *expected_instead; /* NULL: what scenarios say        */
+    char dir[FILES_PATH_MAX];
+    char started[32]; /* UTC                                                           */
+    int64_t elapsed_ms;
+    bool was_interrupted, was_limited;
+};
+
+/* What there is of everything. */
+struct matrix_totals {
+    size_t scenarios, locks, cells, cells_as_expected, cells_unknown, cells_unexpected,
+        cells_not_done;
+    size_t planned, done, as_expected, unknown, unexpected, repeated;
+    int64_t faults, stalls, delays, story_holds, crowd_holds, crowd_failures, took_ms;
+};
+
+/* Take over the casts (`count` of them; they are copied).  False: none. */
+bool matrix_make(struct matrix *m, const struct scenario_cast *casts, size_t count);
+void matrix_free(struct matrix *m);
+
+/* Plan the `part`th of `parts`: of all performances every parts-th one. */
+void matrix_plan(struct matrix *m, int part, int parts);
+
+/* One performance: which cell, which of its seeds. */
+struct matrix_place {
+    size_t cell;
+    int seed;
+};
+/* The planned ones: seed after seed, so that what is cut short has seen every cell, and
+ * for each in an order of its own.  The caller frees *out. */
+size_t matrix_order(const struct matrix *m, struct matrix_place **out);
+
+uint32_t matrix_seed(const struct matrix *m, int seed);
+
+/* Judge a performance, and a cell by its worst. */
+void matrix_record(struct matrix_run *run, const struct scenario_result *result);
+enum matrix_verdict matrix_cell_verdict(const struct matrix *m,
+                                        const struct matrix_cell *cell);
+/* How many of its performances came to that. */
+int matrix_cell_count(const struct matrix *m, const struct matrix_cell *cell,
+                      enum matrix_verdict verdict);
+struct matrix_totals matrix_sum(const struct matrix *m);
+/* 70 and 69 before 1, before 2. */
+enum exit_code matrix_exit_code(const struct matrix *m);
+
+/* The command that performs this again, alone. */
+void matrix_command(const struct matrix *m, const struct matrix_cell *cell, int seed,
+                    char out[MATRIX_COMMAND_MAX]);
+
+/* ---- matrix_run.c ---- */
+
+/* Perform what is planned; progress is on stderr.  Anything but EXIT_VALID: why it ended
+ * early, such as INTERRUPT_EXIT; what was done is in the matrix all the same.  limit_ms:
+ * nothing begins after so long; 0: no limit. */
+enum exit_code matrix_perform(struct matrix *m, const char *lab_dir, int64_t limit_ms);
+
+/* ---- reports; false: said on stderr why ---- */
+
+void matrix_print(FILE *out, const struct matrix *m, int width);
+bool matrix_write_markdown(const struct matrix *m);
+bool matrix_write_json(const struct matrix *m);
+bool matrix_write_page(const struct matrix *m);
+
+/* The rows and columns of the tables: a row is a scenario under a guard. */
+struct matrix_grid {
+    size_t *row_first; /* a cell of each row                                          */
+    size_t row_count;
+    const dlock_variant_info **locks;
+    size_t lock_count;
+};
+void matrix_grid_make(struct matrix_grid *grid, const struct matrix *m);
+void matrix_grid_free(struct matrix_grid *grid);
+/* NULL: the scenario does not speak of it, or it was not asked for. */
+const struct matrix_cell *matrix_grid_cell(const struct matrix_grid *grid,
+                                           const struct matrix *m, size_t row,
+                                           size_t lock);
+/* "holds"; "2/5!" if two of five came out otherwise, "1/5?" if one is unknown; "-": not
+ * done. */
+void matrix_cell_text(const struct matrix *m, const struct matrix_cell *cell, char *out,
+                      size_t size);
+/* "wrong-delete", or "expired-lease +fence" under a guard that is named. */
+void matrix_row_text(const struct matrix_cell *cell, char *out, size_t size);
+/* In one line, what must come of it: the outcome, and which signs. */
+void matrix_expected_text(const struct matrix_cell *cell, char *out, size_t size);
+/* What it came to: the outcome and the signs that were seen. */
+void matrix_run_text(const struct matrix_run *run, char *out, size_t size);
+/* "480 of 480 cells as expected" and so on. */
+void matrix_headline(const struct matrix *m, char *out, size_t size);
+
+#endif /* LOADTEST_MATRIX_MATRIX_H */

@@ -1,0 +1,169 @@
+/* SPDX-License-Identifier: MIT */
+/* text.c -- what all reports of a matrix say alike: rows and columns, and what
+ * stands in a cell. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "loadtest/matrix/matrix.h"
+
+static bool is_same_row(const struct matrix_cell *a, const struct matrix_cell *b)
+{
+    return a->cast.scenario == b->cast.scenario &&
+           strcmp(a->cast.guard, b->cast.guard) == 0;
+}
+
+static bool is_planned(const struct matrix *m, const struct matrix_cell *cell)
+{
+    for (int i = 0; i < m->seed_count; i++)
+        if (cell->runs[i].is_planned)
+            return true;
+    return false;
+}
+
+static void add_row(struct matrix_grid *grid, const struct matrix *m, size_t cell)
+{
+    for (size_t r = 0; r < grid->row_count; r++)
+        if (is_same_row(&m->cells[grid->row_first[r]], &m->cells[cell]))
+            return;
+    grid->row_first[grid->row_count++] = cell;
+}
+
+/* In the order of the catalogue. */
+static void add_locks(struct matrix_grid *grid, const struct matrix *m)
+{
+    for (size_t i = 0; i < dlock_variant_count(); i++) {
+        bool is_there = false;
+
+        for (size_t c = 0; c < m->cell_count && !is_there; c++)
+            is_there = m->cells[c].cast.lock == dlock_variant_at(i) &&
+                       is_planned(m, &m->cells[c]);
+        if (is_there)
+            grid->locks[grid->lock_count++] = dlock_variant_at(i);
+    }
+}
+
+void matrix_grid_make(struct matrix_grid *grid, const struct matrix *m)
+{
+    *grid = (struct matrix_grid){
+        .row_first = check_need(calloc(m->cell_count + 1, sizeof *grid->row_first)),
+        .locks = check_need(calloc(dlock_variant_count() + 1, sizeof *grid->locks))};
+    for (size_t i = 0; i < m->cell_count; i++)
+        if (is_planned(m, &m->cells[i]))
+            add_row(grid, m, i);
+    add_locks(grid, m);
+}
+
+void matrix_grid_free(struct matrix_grid *grid)
+{
+    free(grid->row_first);
+    free(grid->locks);
+}
+
+const struct matrix_cell *matrix_grid_cell(const struct matrix_grid *grid,
+                                           const struct matrix *m, size_t row,
+                                           size_t lock)
+{
+    const struct matrix_cell *first = &m->cells[grid->row_first[row]];
+
+    for (size_t i = 0; i < m->cell_count; i++)
+        if (m->cells[i].cast.lock == grid->locks[lock] &&
+            is_same_row(&m->cells[i], first) && is_planned(m, &m->cells[i]))
+            return &m->cells[i];
+    return NULL;
+}
+
+/* One word, for a table. */
+static const char *word_of(enum scenario_outcome outcome)
+{
+    switch (outcome) {
+    case SCENARIO_FENCED:
+        return "fenced";
+    case SCENARIO_DEAD:
+        return "dead";
+    case SCENARIO_WAITS:
+        return "waits";
+    default:
+        return scenario_outcome_name(outcome, false);
+    }
+}
+
+void matrix_cell_text(const struct matrix *m, const struct matrix_cell *cell, char *out,
+                      size_t size)
+{
+    enum matrix_verdict verdict = matrix_cell_verdict(m, cell);
+    int all = m->seed_count - matrix_cell_count(m, cell, MATRIX_NOT_DONE);
+
+    switch (verdict) {
+    case MATRIX_NOT_DONE:
+        snprintf(out, size, "-");
+        break;
+    case MATRIX_AS_EXPECTED:
+        snprintf(out, size, "%s", word_of(cell->cast.expected->outcome));
+        break;
+    default:
+        for (int i = 0; i < m->seed_count; i++)
+            all -= !cell->runs[i].is_planned;
+        snprintf(out, size, "%d/%d%s", matrix_cell_count(m, cell, verdict), all,
+                 verdict == MATRIX_UNEXPECTED ? "!" : "?");
+        break;
+    }
+}
+
+void matrix_row_text(const struct matrix_cell *cell, char *out, size_t size)
+{
+    const char *guard = cell->cast.scenario->guard;
+
+    if (strcmp(cell->cast.guard, guard != NULL ? guard : "read-write") == 0)
+        snprintf(out, size, "%s", cell->cast.scenario->name);
+    else
+        snprintf(out, size, "%s +%s", cell->cast.scenario->name, cell->cast.guard);
+}
+
+static void add_signs(unsigned signs, const char *before, char *out, size_t size)
+{
+    for (int i = 0; i < SIGN_COUNT; i++) {
+        size_t used = strlen(out);
+
+        if (signs & (1u << i))
+            snprintf(out + used, size - used, "%s%s", before,
+                     scenario_sign_name(i, false));
+        if (signs & (1u << i))
+            before = ", ";
+    }
+}
+
+void matrix_expected_text(const struct matrix_cell *cell, char *out, size_t size)
+{
+    snprintf(out, size, "%s", scenario_outcome_name(cell->cast.expected->outcome, false));
+    add_signs(cell->cast.expected->shows, ", showing ", out, size);
+}
+
+void matrix_run_text(const struct matrix_run *run, char *out, size_t size)
+{
+    if (run->verdict == MATRIX_NOT_DONE || run->verdict == MATRIX_UNKNOWN) {
+        snprintf(out, size, "%s",
+                 run->verdict == MATRIX_UNKNOWN ? "it did not happen" : "not done");
+        return;
+    }
+    snprintf(out, size, "%s", scenario_outcome_name(run->outcome, false));
+    add_signs(run->signs, "; seen: ", out, size);
+}
+
+void matrix_headline(const struct matrix *m, char *out, size_t size)
+{
+    struct matrix_totals t = matrix_sum(m);
+    int n = snprintf(out, size, "%zu of %zu cells as expected", t.cells_as_expected,
+                     t.cells);
+
+    if (t.cells_unexpected > 0)
+        n += snprintf(out + n, size - (size_t)n, ", %zu UNEXPECTED", t.cells_unexpected);
+    if (t.cells_unknown > 0)
+        n += snprintf(out + n, size - (size_t)n, ", %zu unknown", t.cells_unknown);
+    if (t.done < t.planned)
+        snprintf(out + n, size - (size_t)n, "; %s after %zu of %zu performances",
+                 m->was_interrupted ? "cut short"
+                 : m->was_limited   ? "the time was up"
+                                    : "ended",
+                 t.done, t.planned);
+}

@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: MIT */
+/* lines.c -- a story line by line, and beneath each line what went over the wires
+ * from its beginning to that of the next one: an act stands above the commands that it
+ * was made of. */
+#include "loadtest/page/scene.h"
+
+static void print_wire(FILE *out, const struct page_scene *s,
+                       const struct page_line *line)
+{
+    fputs("<li>", out);
+    page_time(out, s, line->at_ns);
+    fputs("  ", out);
+    page_text(out, line->who);
+    fputs(" ", out);
+    page_text(out, line->text);
+    fputs("</li>\n", out);
+}
+
+/* The lines of wires from `i` on; answers the index of what is none. */
+static size_t print_wires(FILE *out, const struct page_scene *s, size_t i)
+{
+    if (i == s->line_count || !s->lines[i].is_wire)
+        return i;
+    fputs("\n<ul class=\"wire\">\n", out);
+    for (; i < s->line_count && s->lines[i].is_wire; i++)
+        print_wire(out, s, &s->lines[i]);
+    fputs("</ul>", out);
+    return i;
+}
+
+/* When it began and, if it took its time, when it was done. */
+static void print_times(FILE *out, const struct page_scene *s,
+                        const struct page_line *line)
+{
+    page_time(out, s, line->from_ns);
+    if (line->at_ns > line->from_ns) {
+        fputs(" to ", out);
+        page_time(out, s, line->at_ns);
+    }
+}
+
+void page_lines(FILE *out, const struct page_scene *s)
+{
+    size_t i = 0;
+
+    fputs("<ol class=\"steps\">\n", out);
+    while (i < s->line_count) {
+        const struct page_line *line = &s->lines[i];
+
+        fprintf(out, "<li data-x=\"%.2f\"", page_x(s, line->at_ns));
+        if (!line->is_wire)
+            fprintf(out, " class=\"%s\"", line->who);
+        fputs(">", out);
+        print_times(out, s, line);
+        fputs(" &#183; ", out);
+        if (!line->is_wire) {
+            page_text(out, line->text);
+            if (line->text_zh != NULL) {
+                fputs(" <span lang=\"zh\">", out);
+                page_text(out, line->text_zh);
+                fputs("</span>", out);
+            }
+            i++;
+        }
+        i = print_wires(out, s, i);
+        fputs("</li>\n", out);
+    }
+    fputs("</ol>\n", out);
+}

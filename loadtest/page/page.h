@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: MIT */
+/* page.h -- the timeline of a run as one HTML file that needs nothing else: no network,
+ * no other file; readable without its script, which steps through the events.
+ *
+ * Each violation has a figure: a lane for each owner, its holds as bars, its calls, the
+ * faults, and the window, with the two holders named.  Without any violation it is the
+ * beginning of the lock that was called most.  What is too much for a figure is left
+ * out, and the page says how much.
+ *
+ * Whatever bytes a lock's name or a process's uuid has, they are shown as text.
+ */
+#ifndef LOADTEST_PAGE_PAGE_H
+#define LOADTEST_PAGE_PAGE_H
+
+#include <stdbool.h>
+#include <stdio.h>
+
+#include "loadtest/check/check.h"
+
+/* Limits of one figure. */
+enum { PAGE_LANES_MAX = 24, PAGE_CALLS_MAX = 150, PAGE_HOLDS_MAX = 200 };
+
+/* The page on `out`.  `c` is the checker that gave the verdict, and still has its
+ * holds. */
+void page_print(FILE *out, const struct history *h, const struct check *c,
+                const struct check_verdict *v);
+
+/* The page in a file, which is replaced as a whole or not at all.  False, with a line
+ * on stderr: it could not be written. */
+bool page_write(const char *path, const struct history *h, const struct check *c,
+                const struct check_verdict *v);
+
+#endif /* LOADTEST_PAGE_PAGE_H */

@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: MIT */
+/* scene.h -- what one figure of the page shows. */
+#ifndef LOADTEST_PAGE_SCENE_H
+#define LOADTEST_PAGE_SCENE_H
+
+#include "loadtest/check/checks/checks.h"
+#include "loadtest/page/page.h"
+
+enum {
+    PAGE_MARKS_MAX = 60,
+    PAGE_STEPS_MAX = 2 * PAGE_CALLS_MAX + PAGE_MARKS_MAX,
+    PAGE_TEXT_MAX = 160,
+};
+
+struct page_lane {
+    uint32_t process;
+    uint64_t owner;
+    bool is_actor; /* one of those whose doing the violation is */
+};
+
+/* One instant: a call is asked, or answered, or something happens that is no call. */
+struct page_step {
+    int64_t at_ns;
+    const struct history_call *call; /* NULL: a mark */
+    const struct history_mark *mark;
+    bool is_answer;
+};
+
+/* A line of a story, or what went over a wire since the line before it began. */
+struct page_line {
+    int64_t from_ns, at_ns; /* which it took; they are in the order of from_ns          */
+    bool is_wire;
+    const char *who;        /* of a wire: whose; otherwise "told", "act" or "fault" */
+    const char *text, *text_zh; /* text_zh: NULL if it is the same                  */
+};
+
+struct page_scene {
+    const struct history *h;
+    const struct check *c;
+    const struct check_example *example; /* NULL: just the beginning of a lock        */
+    uint32_t name;
+    int64_t zero_ns;        /* what times are relative to                             */
+    int64_t from_ns, to_ns; /* what is drawn                                          */
+    int64_t both_from_ns, both_to_ns; /* where both actors are at work, if they are   */
+    struct page_lane lanes[PAGE_LANES_MAX];
+    int lane_count;
+    const struct history_call *calls[PAGE_CALLS_MAX];
+    int call_count;
+    const struct hold *holds[PAGE_HOLDS_MAX];
+    int hold_lanes[PAGE_HOLDS_MAX];
+    int hold_count;
+    struct page_step steps[PAGE_STEPS_MAX];
+    int step_count;
+    const struct page_line *lines; /* borrowed; they are shown instead of the steps   */
+    size_t line_count;
+    int64_t calls_left_out, holds_left_out, marks_left_out;
+};
+
+/* Fill it in.  Everything it points to is the history's or the checker's. */
+void page_scene_of_example(struct page_scene *s, const struct history *h,
+                           const struct check *c, const struct check_example *example);
+/* The first calls of the lock that was called most; there must be one. */
+void page_scene_of_beginning(struct page_scene *s, const struct history *h,
+                             const struct check *c);
+
+/* Everything about one lock from one instant to another; `example` may be NULL. */
+void page_scene_of_time(struct page_scene *s, const struct history *h,
+                        const struct check *c, const struct check_example *example,
+                        uint32_t name, int64_t from_ns, int64_t to_ns);
+
+/* The index of an owner's lane; -1: it has none. */
+int page_scene_lane(const struct page_scene *s, uint32_t process, uint64_t owner);
+
+/* page_text.c: text as it may stand between tags and in attributes. */
+void page_text(FILE *out, const char *text);
+void page_owner(FILE *out, const struct history *h, uint32_t process, uint64_t owner);
+/* "+1.250 ms" from the zero of the scene; "never" */
+void page_time(FILE *out, const struct page_scene *s, int64_t at_ns);
+void page_steps(FILE *out, const struct page_scene *s);
+/* page_lines.c: the same of scene->lines, each with what went over the wires then */
+void page_lines(FILE *out, const struct page_scene *s);
+
+/* The faults, by the numbers that they have in the drawing. */
+void page_faults(FILE *out, const struct page_scene *s);
+
+/* page_holds.c: what the bars are, as a table */
+void page_holds(FILE *out, const struct page_scene *s);
+
+/* page.c: what stands in a file of loadtest/page between two marks; NULL: from its
+ * beginning, to its end. */
+void page_piece(FILE *out, const char *file, const char *from, const char *to);
+
+/* A page from its beginning to its end; after its head comes the key to the
+ * figures, then come these.  A figure ends the section that it stands in. */
+void page_begin(FILE *out, const char *title);
+void page_key(FILE *out);
+void page_figure(FILE *out, const struct page_scene *s);
+void page_end(FILE *out);
+/* In the list of what is known of a figure: who it is about, and the window. */
+void page_holders(FILE *out, const struct page_scene *s);
+void page_window(FILE *out, const struct page_scene *s);
+
+/* page_svg.c */
+double page_x(const struct page_scene *s, int64_t at_ns);
+void page_svg(FILE *out, const struct page_scene *s);
+
+#endif /* LOADTEST_PAGE_SCENE_H */

@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: MIT */
+/* blocking.h -- Redis as most programs use it: a connection, a command, its answer.
+ *
+ * What the lock library's link is measured against, and how the bench asks the servers
+ * themselves.
+ *
+ * Threads     One `blocking` belongs to one thread.
+ * Errors      What fails says why on stderr.
+ */
+#ifndef LOADTEST_PROBE_BLOCKING_H
+#define LOADTEST_PROBE_BLOCKING_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "loadtest/lab/lab.h"
+#include "loadtest/probe/lock_commands.h"
+
+enum { BLOCKING_NODES_MAX = LAB_REDIS_COUNT };
+
+/* The database within the lab's Redis servers that the bench has for itself. */
+enum { BLOCKING_DATABASE = 9 };
+
+struct blocking; /* connections to one or more servers of a lab */
+
+/* To `count` servers, from lab->servers[first] on.  NULL: no. */
+struct blocking *blocking_open(const struct lab *lab, int first, int count);
+/* NULL is fine. */
+void blocking_close(struct blocking *b);
+
+/* Make ready to take and give back the lock `name` as `recipe` does. */
+bool blocking_prepare(struct blocking *b, const struct recipe *recipe,
+                      const char *name);
+
+/* Take it on all servers, then give it back on all.  Each command goes out to all of
+ * them before the first answer is waited for.  False also if somebody else holds it. */
+bool blocking_pair(struct blocking *b);
+
+/* How long a PING of the first server took; -1: failed. */
+int64_t blocking_ping_ns(struct blocking *b);
+
+/* How many keys the bench's database has, on all servers together; -1: failed. */
+int64_t blocking_count_keys(struct blocking *b);
+
+/* Remove them. */
+bool blocking_clear(struct blocking *b);
+
+/* Load a script into the first server; `sha` gets its name there. */
+bool blocking_load(struct blocking *b, const char *script, char sha[RECIPE_SHA_SIZE]);
+
+/* Take `count` locks on the first server: `prefix` and twelve digits from 0 on. */
+bool blocking_fill(struct blocking *b, const struct recipe *recipe, int64_t count,
+                   const char *prefix, const char *holder);
+
+#endif /* LOADTEST_PROBE_BLOCKING_H */

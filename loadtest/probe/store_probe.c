@@ -1,0 +1,133 @@
+/* SPDX-License-Identifier: MIT */
+/* store_probe.c -- asks a lock's store by hand. */
+#include "loadtest/probe/store_probe.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/duration.h"
+#include "db/audit.h"
+#include "loadtest/probe/blocking.h"
+
+struct store_probe { /* one of the three is not NULL */
+    struct blocking *redis;
+    lab_db *database;
+    dlock_system *other;
+    const char *variant;
+    int zookeeper_port; /* 0: it is none                                            */
+};
+
+static const char *store_of(const char *variant)
+{
+    return dlock_variant_find(variant)->store;
+}
+
+const char *store_probe_question(const char *variant)
+{
+    const char *store = store_of(variant);
+
+    return strncmp(store, "redis", 5) == 0    ? "PING"
+           : strcmp(store, "postgresql") == 0 ? "SELECT 1"
+                                              : "dlock_check()";
+}
+
+static bool open_database(const struct bench_locks *b, lab_db **out)
+{
+    char url[256], error[512];
+
+    lab_database_url(b->lab, url, sizeof url);
+    if (lab_db_open(out, url, error, sizeof error))
+        return true;
+    fprintf(stderr, "seckill bench-locks: %s\n", error);
+    return false;
+}
+
+struct store_probe *store_probe_open(const struct bench_locks *b, const char *variant)
+{
+    struct store_probe *probe = calloc(1, sizeof *probe);
+    const char *store = store_of(variant);
+    bool ok;
+
+    if (!probe)
+        abort();
+    probe->variant = variant;
+    if (strcmp(store, "redis") == 0)
+        ok = (probe->redis = blocking_open(b->lab, 1, 1)) != NULL;
+    else if (strncmp(store, "redis", 5) == 0)
+        ok = (probe->redis = blocking_open(b->lab, 2, LAB_REDIS_COUNT - 1)) != NULL;
+    else if (strcmp(store, "postgresql") == 0)
+        ok = open_database(b, &probe->database);
+    else
+        ok = bench_open(b, variant, 0, &probe->other);
+    if (strcmp(store, "zookeeper") == 0)
+        probe->zookeeper_port = b->lab->servers[LAB_ZOOKEEPER].port;
+    if (ok)
+        return probe;
+    store_probe_close(probe);
+    return NULL;
+}
+
+void store_probe_close(struct store_probe *probe)
+{
+    if (!probe)
+        return;
+    blocking_close(probe->redis);
+    lab_db_close(probe->database);
+    dlock_close(probe->other);
+    free(probe);
+}
+
+static bool ask_other(struct store_probe *probe)
+{
+    dlock_status st = dlock_check(probe->other);
+
+    return st == DLOCK_OK || bench_complain(probe->variant, "check", st);
+}
+
+static bool ask_database(struct store_probe *probe)
+{
+    if (lab_db_run(probe->database, "SELECT 1"))
+        return true;
+    fprintf(stderr, "seckill bench-locks: %s\n", lab_db_error(probe->database));
+    return false;
+}
+
+int64_t store_probe_trip_ns(struct store_probe *probe)
+{
+    int64_t begin_ns = monotonic_ns();
+    bool ok;
+
+    if (probe->redis)
+        return blocking_ping_ns(probe->redis);
+    ok = probe->database ? ask_database(probe) : ask_other(probe);
+    return ok ? monotonic_ns() - begin_ns : -1;
+}
+
+static int64_t count_nodes(int port)
+{
+    static const char word[] = "Node count: ";
+    char answer[2048];
+    const char *found =
+        lab_zookeeper_ask(port, "srvr", answer, sizeof answer) ? strstr(answer, word)
+                                                               : NULL;
+
+    if (found)
+        return strtoll(found + strlen(word), NULL, 10);
+    fprintf(stderr, "seckill bench-locks: zookeeper: %s\n", strerror(errno));
+    return -1;
+}
+
+int64_t store_probe_count(struct store_probe *probe)
+{
+    int64_t count = 0;
+
+    if (probe->redis)
+        return blocking_count_keys(probe->redis);
+    if (probe->zookeeper_port != 0)
+        return count_nodes(probe->zookeeper_port);
+    if (!probe->database || audit_db_lock_rows(probe->database, &count))
+        return count;
+    fprintf(stderr, "seckill bench-locks: %s\n", lab_db_error(probe->database));
+    return -1;
+}

@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: MIT */
+/* store_probe.h -- ask a lock's store by hand: how long is a round trip, what is in it
+ *
+ * Threads     A probe belongs to one thread.
+ * Errors      What fails says why on stderr.
+ */
+#ifndef LOADTEST_PROBE_STORE_PROBE_H
+#define LOADTEST_PROBE_STORE_PROBE_H
+
+#include "loadtest/bench/locks.h"
+
+struct store_probe; /* a connection to the store */
+
+/* To the store of `variant`; if that is several servers, to all of them.  NULL: no. */
+struct store_probe *store_probe_open(const struct bench_locks *b, const char *variant);
+/* NULL is fine. */
+void store_probe_close(struct store_probe *probe);
+
+/* How long the smallest question takes, the unit that hand-overs are counted in: PING
+ * over a blocking connection for Redis, SELECT 1 for PostgreSQL, and for any other
+ * store what dlock_check() asks it.  -1: failed. */
+int64_t store_probe_trip_ns(struct store_probe *probe);
+
+/* Which of these it is. */
+const char *store_probe_question(const char *variant);
+
+/* What locks have there: keys of the bench's database, on all servers together; rows of
+ * the lock library's tables; all of ZooKeeper's nodes, whoever made them; 0 for a store
+ * that cannot be asked.  -1: failed. */
+int64_t store_probe_count(struct store_probe *probe);
+
+#endif /* LOADTEST_PROBE_STORE_PROBE_H */

@@ -1,0 +1,237 @@
+/* SPDX-License-Identifier: MIT */
+/* message.c -- reads lengths, never contents, a byte at a time or many.
+ *
+ * A scanner holds nothing of a message but counters, so that any input is fine: what
+ * makes no sense only ends the counting. */
+#include "loadtest/proxy/message.h"
+
+#include <string.h>
+
+#define ELEMENTS_MAX (UINT64_C(1) << 40)
+#define BULK_MAX (UINT64_C(1) << 40)
+
+enum {
+    POSTGRES_STARTUP_MAX = 10000,
+    POSTGRES_MAX = 1 << 30,
+    ZOOKEEPER_MAX = 64 << 20,
+    SSL_REQUEST = 80877103,
+    GSS_REQUEST = 80877104,
+};
+
+/* What a scanner of redis reads. */
+enum { AT_TYPE, AT_NUMBER, AT_LINE, AT_INLINE };
+
+static const char *const names[] = {
+#define X(id, name) name,
+    PROXY_PROTOCOLS(X)
+#undef X
+};
+
+const char *proxy_protocol_name(size_t i)
+{
+    return i < sizeof names / sizeof names[0] ? names[i] : NULL;
+}
+
+/* ---- redis ---- */
+
+/* An element is over.  True: and so is the message. */
+static bool element_ended(struct proxy_scanner *s)
+{
+    s->state = AT_TYPE;
+    if (s->pending > 0)
+        s->pending--;
+    return s->pending == 0;
+}
+
+static bool number_ended(struct proxy_scanner *s)
+{
+    uint64_t n = s->is_negative ? 0 : s->number;
+
+    s->state = AT_TYPE;
+    if (!s->has_digits) { /* RESP3's streamed types: no server of ours sends them */
+        s->is_lost = true;
+    } else if (strchr("$=!", s->type) != NULL) {
+        if (s->is_negative)
+            return element_ended(s);
+        s->skip = n + 2;
+    } else {
+        n *= strchr("%|", s->type) != NULL ? 2 : 1;
+        if (s->pending + n > ELEMENTS_MAX) {
+            s->is_lost = true;
+            return false;
+        }
+        /* An attribute stands before an element and is none itself. */
+        s->pending += n + (s->type == '|' ? 1 : 0);
+        return element_ended(s);
+    }
+    return false;
+}
+
+static void begin_element(struct proxy_scanner *s, char c)
+{
+    bool is_first = s->pending == 0;
+
+    s->type = c;
+    s->number = 0;
+    s->is_negative = s->has_digits = false;
+    if (is_first && s->direction == PROXY_TO_SERVER && c != '*') {
+        s->state = AT_INLINE;
+        s->head_len = c != '\r' && c != '\n';
+        return;
+    }
+    if (is_first)
+        s->pending = 1;
+    if (c != '\0' && strchr("$=!*~>%|", c) != NULL)
+        s->state = AT_NUMBER;
+    else if (c != '\0' && strchr("+-:_#,(", c) != NULL)
+        s->state = AT_LINE;
+    else
+        s->is_lost = true;
+}
+
+static bool read_number(struct proxy_scanner *s, char c)
+{
+    if (c == '\n')
+        return number_ended(s);
+    if (c >= '0' && c <= '9' && s->number < BULK_MAX) {
+        s->number = s->number * 10 + (uint64_t)(c - '0');
+        s->has_digits = true;
+    } else if (c == '-' && !s->has_digits) {
+        s->is_negative = true;
+    } else if (c != '\r') {
+        s->is_lost = true;
+    }
+    return false;
+}
+
+/* An empty line is no command, and gets no answer. */
+static bool read_inline(struct proxy_scanner *s, char c)
+{
+    if (c == '\n' && s->head_len > 0) {
+        s->state = AT_TYPE;
+        return true;
+    }
+    if (c == '\n')
+        s->state = AT_TYPE;
+    else if (c != '\r')
+        s->head_len = 1;
+    return false;
+}
+
+static bool read_redis(struct proxy_scanner *s, char c)
+{
+    switch (s->state) {
+    case AT_TYPE:
+        begin_element(s, c);
+        return s->state == AT_INLINE && c == '\n' && read_inline(s, c);
+    case AT_NUMBER:
+        return read_number(s, c);
+    case AT_INLINE:
+        return read_inline(s, c);
+    default:
+        return c == '\n' && element_ended(s);
+    }
+}
+
+/* ---- those with a length ---- */
+
+static uint32_t big_endian(const unsigned char *at)
+{
+    return (uint32_t)at[0] << 24 | (uint32_t)at[1] << 16 | (uint32_t)at[2] << 8 | at[3];
+}
+
+/* The body of a message whose head is read; *ended if it has none. */
+static void begin_body(struct proxy_scanner *s, uint32_t size, uint32_t least,
+                       uint32_t most, bool *ended)
+{
+    s->head_len = 0;
+    s->is_lost = size < least || size > most;
+    s->skip = s->is_lost ? 0 : size - least;
+    *ended = !s->is_lost && s->skip == 0;
+}
+
+static bool read_startup(struct proxy_scanner *s)
+{
+    bool ended = false;
+    uint32_t code;
+
+    if (s->head_len < 8)
+        return false;
+    code = big_endian(s->head + 4);
+    s->is_started = code != SSL_REQUEST && code != GSS_REQUEST;
+    begin_body(s, big_endian(s->head), 8, POSTGRES_STARTUP_MAX, &ended);
+    return ended;
+}
+
+/* Before the first message of a server there may be single bytes, which answer the
+ * questions whether it speaks TLS or GSS: no first message is of type S, N or G. */
+static bool read_consent(struct proxy_scanner *s)
+{
+    s->is_started = s->head[0] != 'N' && s->head[0] != 'S' && s->head[0] != 'G';
+    if (s->is_started)
+        return false;
+    s->is_lost = s->head[0] != 'N';
+    s->head_len = 0;
+    return true;
+}
+
+static bool read_postgres(struct proxy_scanner *s)
+{
+    bool ended = false;
+
+    if (!s->is_started) {
+        if (s->direction == PROXY_TO_SERVER)
+            return read_startup(s);
+        if (read_consent(s))
+            return true;
+    }
+    if (s->head_len == 5)
+        begin_body(s, big_endian(s->head + 1), 4, POSTGRES_MAX, &ended);
+    return ended;
+}
+
+static bool read_zookeeper(struct proxy_scanner *s)
+{
+    bool ended = false;
+
+    if (s->head_len == 4)
+        begin_body(s, big_endian(s->head), 0, ZOOKEEPER_MAX, &ended);
+    return ended;
+}
+
+/* ---- all ---- */
+
+static bool read_byte(struct proxy_scanner *s, unsigned char c)
+{
+    if (s->protocol == PROXY_REDIS)
+        return read_redis(s, (char)c);
+    s->head[s->head_len++] = c;
+    return s->protocol == PROXY_POSTGRES ? read_postgres(s) : read_zookeeper(s);
+}
+
+static bool body_ended(struct proxy_scanner *s)
+{
+    return s->protocol == PROXY_REDIS ? element_ended(s) : true;
+}
+
+size_t proxy_scan(struct proxy_scanner *s, const unsigned char *bytes, size_t size,
+                  bool *ended)
+{
+    size_t taken = 0;
+
+    *ended = false;
+    while (taken < size && !*ended) {
+        if (s->protocol == PROXY_RAW || s->is_lost)
+            return size;
+        if (s->skip > 0) {
+            size_t n = size - taken < s->skip ? size - taken : (size_t)s->skip;
+
+            taken += n;
+            s->skip -= n;
+            *ended = s->skip == 0 && body_ended(s);
+        } else {
+            *ended = read_byte(s, bytes[taken++]);
+        }
+    }
+    return taken;
+}

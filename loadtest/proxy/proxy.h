@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: MIT */
+/* proxy.h -- a wire to any server that can be made to fail, on command.
+ *
+ * A thread of this process listens on loopback, passes every connection on to the
+ * target, and does what the armed faults say (their language: PROXY_GRAMMAR).  It holds at
+ * most 128 KiB a direction: a slow reader slows the writer, as without a proxy.
+ *
+ * Threads     Any thread may call anything but proxy_open() and proxy_close().
+ * Time        Instants are CLOCK_BOOTTIME nanoseconds, as in the recorder's files.
+ */
+#ifndef LOADTEST_PROXY_PROXY_H
+#define LOADTEST_PROXY_PROXY_H
+
+#include "loadtest/proxy/script.h"
+
+enum { PROXY_FAULTS_MAX = 128 }; /* that one proxy can be given in its life */
+
+struct proxy; /* opaque */
+
+/* What has become of a fault. */
+struct proxy_strike {
+    int fault;
+    char text[PROXY_TEXT_MAX + 1];
+    uint64_t strikes;       /* 0: it has not struck                                   */
+    uint64_t connection;    /* where it struck last                                   */
+    int64_t first_ns, last_ns;
+};
+
+/* Called in the proxy's thread, at each strike.  Must not block or call the proxy. */
+typedef void proxy_strike_fn(const struct proxy_strike *strike, void *arg);
+
+enum { PROXY_GLIMPSE_MAX = 2048 };
+
+/* A message that has gone by, or was dropped. */
+struct proxy_glimpse {
+    enum proxy_direction direction;
+    uint64_t connection, number; /* both from 1; of the message: in its direction     */
+    int64_t at_ns;               /* when its last byte was let go                     */
+    const unsigned char *head;   /* its first bytes, during the call                  */
+    size_t size;                 /* of head: at most PROXY_GLIMPSE_MAX                */
+    bool is_dropped;
+};
+
+/* Called in the proxy's thread, for each message.  Must not block or call the proxy. */
+typedef void proxy_glimpse_fn(const struct proxy_glimpse *glimpse, void *arg);
+
+struct proxy_options {
+    const char *target; /* "127.0.0.1:6379", "localhost:6379" or "unix:/path"         */
+    enum proxy_protocol protocol;
+    int port;           /* to listen on; 0: a free one                                */
+    proxy_strike_fn *on_strike; /* may be NULL                                        */
+    proxy_glimpse_fn *on_message; /* may be NULL                                      */
+    void *arg;
+};
+
+struct proxy_stats {
+    uint64_t connections, open, refused; /* refused: the target could not be reached  */
+    uint64_t received[2], sent[2], dropped[2]; /* bytes, by direction                 */
+    uint64_t messages[2];   /* that were seen to their end                            */
+    uint64_t lost;          /* directions in which no messages could be seen any more */
+    uint64_t strikes;
+    int armed, unstruck;    /* faults, and those of them that never struck            */
+};
+
+/* Listen, and start the thread.  False: why (PROXY_WHY_MAX bytes) says the reason.  The
+ * target need not be up yet: a client is cut while it is not. */
+bool proxy_open(struct proxy **out, const struct proxy_options *options, char *why);
+
+/* Cut what is open and stop.  NULL is fine. */
+void proxy_close(struct proxy *p);
+
+/* The port on 127.0.0.1 that it listens on. */
+int proxy_port(const struct proxy *p);
+
+/* Arm one fault; from then on it strikes when its moment comes.  Answers its number, or
+ * -1 with the reason in why (PROXY_WHY_MAX bytes): not understood, a connection that
+ * has ended or is past that point, nothing held that could be released, too many. */
+int proxy_arm(struct proxy *p, const char *fault, char *why);
+
+/* Arm every fault of a script, in order; answers how many.  -1, with the reason in why,
+ * if one was refused (those before it are armed), or if there is none. */
+int proxy_arm_script(struct proxy *p, const char *script, char *why);
+
+/* It does not strike any more, but what it did stays.  A hold's bytes go on. */
+void proxy_disarm(struct proxy *p, int fault);
+
+/* Wait until the fault has struck (the bytes it speaks of were there, and were held,
+ * dropped, ...; of a cut: it is decided, and is done once what passed before it has
+ * arrived, within a second).  False: not within timeout_ms. */
+bool proxy_wait(struct proxy *p, int fault, int64_t timeout_ms);
+
+/* What has become of it.  False: there is no such fault. */
+bool proxy_look(struct proxy *p, int fault, struct proxy_strike *out);
+
+void proxy_read_stats(struct proxy *p, struct proxy_stats *out);
+
+#endif /* LOADTEST_PROXY_PROXY_H */

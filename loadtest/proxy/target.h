@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: MIT */
+/* target.h -- the server behind a proxy, and the port before it. */
+#ifndef LOADTEST_PROXY_TARGET_H
+#define LOADTEST_PROXY_TARGET_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <sys/socket.h>
+
+struct proxy_target {
+    struct sockaddr_storage address;
+    socklen_t size;
+};
+
+/* "HOST:PORT" or "unix:PATH".  False: why (PROXY_WHY_MAX bytes) says the reason. */
+bool proxy_target_find(struct proxy_target *out, const char *text, char *why);
+
+/* Begin to connect; the socket does not block.  -1: it cannot be reached. */
+int proxy_target_connect(const struct proxy_target *target, bool *is_connecting);
+
+/* Listen on 127.0.0.1; *port 0 is made a free one.  -1 and errno: not possible. */
+int proxy_target_listen(int *port);
+
+#endif /* LOADTEST_PROXY_TARGET_H */

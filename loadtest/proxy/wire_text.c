@@ -1,0 +1,345 @@
+/* SPDX-License-Identifier: MIT */
+/* wire_text.c -- what was said on a wire, for people: Redis commands and replies, SQL,
+ * ZooKeeper's requests by name.  What a reader would not miss (pings, handshakes) is left
+ * out, and so is every password. */
+#include <arpa/inet.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+#include <strings.h>
+
+#include "loadtest/scenario/performance.h"
+
+enum { WORD_MAX = 60, LONG_MAX = 120 };
+
+/* Bytes yet to be read, and text yet to be written. */
+struct cut {
+    const unsigned char *at, *end;
+    char *out;
+    size_t room; /* without the NUL */
+};
+
+static void put(struct cut *c, const char *text, size_t size)
+{
+    for (size_t i = 0; i < size && c->room > 0; i++, c->room--)
+        *c->out++ = text[i] >= ' ' && text[i] <= '~' ? text[i] : '.';
+    *c->out = '\0';
+}
+
+static void put_text(struct cut *c, const char *text)
+{
+    put(c, text, strlen(text));
+}
+
+/* The beginning of it, if it is longer. */
+static void put_short(struct cut *c, const char *text, size_t size, size_t most)
+{
+    put(c, text, size < most ? size : most);
+    if (size > most)
+        put_text(c, "...");
+}
+
+/* ---- Redis ---- */
+
+/* The rest of the line; at its end c->at stands behind it. */
+static bool take_line(struct cut *c, const char **line, size_t *size)
+{
+    const unsigned char *end =
+        memchr(c->at, '\r', (size_t)(c->end - c->at));
+
+    if (end == NULL || end + 1 >= c->end)
+        return false;
+    *line = (const char *)c->at;
+    *size = (size_t)(end - c->at);
+    c->at = end + 2;
+    return true;
+}
+
+static int64_t number_of(const char *text, size_t size)
+{
+    int64_t number = 0;
+    bool is_negative = size > 0 && text[0] == '-';
+
+    for (size_t i = is_negative; i < size && text[i] >= '0' && text[i] <= '9' &&
+                                 number < INT32_MAX; i++)
+        number = 10 * number + (text[i] - '0');
+    return is_negative ? -number : number;
+}
+
+/* A string of `size` bytes; what was cut off of it is not there. */
+static void put_bulk(struct cut *c, int64_t size, bool is_quoted)
+{
+    size_t here = (size_t)(c->end - c->at);
+    size_t part = (size_t)size < here ? (size_t)size : here;
+
+    if (is_quoted)
+        put_text(c, "\"");
+    put_short(c, (const char *)c->at, part, WORD_MAX);
+    if (is_quoted)
+        put_text(c, "\"");
+    c->at += (size_t)size + 2 <= here ? (size_t)size + 2 : here;
+}
+
+static bool put_redis(struct cut *c, bool is_request, int depth);
+
+static bool put_elements(struct cut *c, int64_t count, bool is_request, int depth)
+{
+    if (!is_request)
+        put_text(c, "[");
+    for (int64_t i = 0; i < count; i++) {
+        if (i > 0)
+            put_text(c, is_request ? " " : ", ");
+        if (!put_redis(c, is_request, depth + 1))
+            return false;
+    }
+    if (!is_request)
+        put_text(c, "]");
+    return true;
+}
+
+static bool put_redis(struct cut *c, bool is_request, int depth)
+{
+    const char *line;
+    size_t size;
+    char type;
+
+    if (c->at >= c->end || depth > 4)
+        return false;
+    type = (char)*c->at++;
+    if (!take_line(c, &line, &size))
+        return false;
+    switch (type) {
+    case '*':
+    case '>':
+        if (number_of(line, size) < 0)
+            put_text(c, "(nil)");
+        return number_of(line, size) < 0 ||
+               put_elements(c, number_of(line, size), is_request, depth);
+    case '$':
+        if (number_of(line, size) < 0)
+            put_text(c, "(nil)");
+        else
+            put_bulk(c, number_of(line, size), !is_request);
+        return true;
+    case '_':
+        put_text(c, "(nil)");
+        return true;
+    default:
+        if (type == ':')
+            put_text(c, "(integer) ");
+        put_short(c, line, size, LONG_MAX);
+        return true;
+    }
+}
+
+static bool begins_with(const char *text, const char *word)
+{
+    return strncasecmp(text, word, strlen(word)) == 0;
+}
+
+static bool redis_text(struct cut *c, bool is_request, const char *text)
+{
+    put_redis(c, is_request, 0);
+    /* A password stands after these. */
+    if (is_request && (begins_with(text, "AUTH ") || begins_with(text, "HELLO ")))
+        return false;
+    return text[0] != '\0' && !begins_with(text, "PING") &&
+           !begins_with(text, "CLIENT ") && !begins_with(text, "SCRIPT LOAD");
+}
+
+/* ---- PostgreSQL ---- */
+
+static size_t text_size(const struct cut *c)
+{
+    return strnlen((const char *)c->at, (size_t)(c->end - c->at));
+}
+
+static void skip_text(struct cut *c)
+{
+    c->at += text_size(c);
+    c->at += c->at < c->end;
+}
+
+static uint32_t take_number(struct cut *c, size_t bytes)
+{
+    uint32_t number = 0;
+
+    for (; bytes > 0 && c->at < c->end; bytes--)
+        number = number << 8 | *c->at++;
+    return number;
+}
+
+/* One value: a bigint goes as eight bytes, and everything else as text. */
+static void put_value(struct cut *c, size_t size)
+{
+    bool is_number = size == 8 && (c->at[0] == 0 || c->at[0] == 0xff);
+    char text[24];
+
+    if (!is_number) {
+        put_short(c, (const char *)c->at, size, WORD_MAX);
+        c->at += size;
+        return;
+    }
+    snprintf(text, sizeof text, "%" PRId64,
+             (int64_t)((uint64_t)take_number(c, 4) << 32 | take_number(c, 4)));
+    put_text(c, text);
+}
+
+/* Values, each with its length in front: of a Bind, or of a row. */
+static void put_values(struct cut *c)
+{
+    uint32_t count = take_number(c, 2);
+
+    put_text(c, "(");
+    for (uint32_t i = 0; i < count && c->at < c->end; i++) {
+        uint32_t size = take_number(c, 4);
+        size_t here = (size_t)(c->end - c->at);
+
+        if (i > 0)
+            put_text(c, ", ");
+        if (size == UINT32_MAX) {
+            put_text(c, "null");
+            continue;
+        }
+        put_value(c, size < here ? size : here);
+    }
+    put_text(c, ")");
+}
+
+/* Parameter values of a Bind stand behind the formats. */
+static void put_bind(struct cut *c)
+{
+    skip_text(c); /* the portal */
+    put_text(c, "bind ");
+    put_short(c, (const char *)c->at, text_size(c), WORD_MAX);
+    put_text(c, " ");
+    skip_text(c);
+    c->at += 2 * take_number(c, 2);
+    put_values(c);
+}
+
+static void put_error(struct cut *c)
+{
+    put_text(c, "ERROR ");
+    for (; c->at < c->end && *c->at != '\0'; skip_text(c))
+        if (*c->at++ == 'M')
+            put_short(c, (const char *)c->at, text_size(c), LONG_MAX);
+}
+
+static bool postgres_text(struct cut *c, bool is_request)
+{
+    char type = (char)*c->at;
+
+    if (c->end - c->at < 5 || type == '\0')
+        return false;
+    c->at += 5; /* the type and the length */
+    if (is_request && type == 'P')
+        skip_text(c);
+    if (is_request && (type == 'Q' || type == 'P'))
+        put_short(c, (const char *)c->at, text_size(c), 2 * LONG_MAX);
+    else if (is_request && type == 'B')
+        put_bind(c);
+    else if (!is_request && type == 'D')
+        put_values(c);
+    else if (!is_request && type == 'C')
+        put_short(c, (const char *)c->at, text_size(c), LONG_MAX);
+    else if (!is_request && type == 'E')
+        put_error(c);
+    else
+        return false;
+    return true;
+}
+
+/* ---- ZooKeeper ---- */
+
+static const struct {
+    int32_t number;
+    const char *name;
+} requests[] = {
+    {1, "create"},        {2, "delete"},       {3, "exists"},     {4, "getData"},
+    {5, "setData"},       {8, "getChildren"},  {9, "sync"},       {12, "getChildren2"},
+    {13, "check"},        {14, "multi"},       {15, "create2"},   {-11, "closeSession"},
+    {19, "createContainer"}, {21, "createTTL"}, {101, "setWatches"},
+};
+
+static void put_request(struct cut *c, int32_t number)
+{
+    for (size_t i = 0; i < sizeof requests / sizeof requests[0]; i++)
+        if (requests[i].number == number)
+            put_text(c, requests[i].name);
+    if (number > 0 && c->end - c->at > 4 && number != 14) {
+        uint32_t size = take_number(c, 4);
+        size_t here = (size_t)(c->end - c->at);
+
+        put_text(c, " ");
+        put_short(c, (const char *)c->at, size < here ? size : here, LONG_MAX);
+    }
+}
+
+static const char *zookeeper_error(int32_t error)
+{
+    switch (error) {
+    case 0:
+        return "ok";
+    case -101:
+        return "no such node";
+    case -103:
+        return "bad version";
+    case -110:
+        return "the node exists";
+    case -112:
+        return "the session has expired";
+    default:
+        return "error";
+    }
+}
+
+static bool zookeeper_text(struct cut *c, bool is_request, uint64_t number)
+{
+    int32_t xid;
+
+    if (number == 1) {
+        put_text(c, is_request ? "connect" : "connected");
+        return true;
+    }
+    take_number(c, 4); /* the length */
+    xid = (int32_t)take_number(c, 4);
+    if (xid == -2)
+        return false; /* a ping */
+    if (is_request) {
+        put_request(c, (int32_t)take_number(c, 4));
+        return true;
+    }
+    take_number(c, 8);
+    put_text(c, xid == -1 ? "a watch fires: "
+                          : zookeeper_error((int32_t)take_number(c, 4)));
+    if (xid == -1) {
+        take_number(c, 12);
+        put_request(c, INT32_MAX);
+    }
+    return true;
+}
+
+bool wire_text(const struct proxy_glimpse *glimpse, enum proxy_protocol protocol,
+               char *out, size_t size)
+{
+    bool is_request = glimpse->direction == PROXY_TO_SERVER;
+    struct cut c = {.at = glimpse->head,
+                    .end = glimpse->head + glimpse->size,
+                    .out = out,
+                    .room = size - 1};
+
+    *out = '\0';
+    if (glimpse->size == 0)
+        return false;
+    switch (protocol) {
+    case PROXY_REDIS:
+        return redis_text(&c, is_request, out);
+    case PROXY_POSTGRES:
+        return postgres_text(&c, is_request);
+    case PROXY_ZOOKEEPER:
+        return zookeeper_text(&c, is_request, glimpse->number);
+    default:
+        return false;
+    }
+}

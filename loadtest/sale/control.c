@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: MIT */
+/* control.c -- the page that the laboratory shares with wrk's threads. */
+#include "loadtest/sale/control.h"
+
+#include <fcntl.h>
+#include <stddef.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+bool control_open(struct control *c, const char *path)
+{
+    int fd = open(path, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+    void *page = MAP_FAILED;
+
+    c->page = NULL;
+    if (fd < 0)
+        return false;
+    if (ftruncate(fd, CONTROL_SIZE) == 0)
+        page = mmap(NULL, CONTROL_SIZE, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+    close(fd);
+    if (page == MAP_FAILED)
+        return false;
+    c->page = page;
+    c->page[CONTROL_ERA] = 1; /* in which nobody has counted anything yet */
+    return true;
+}
+
+void control_close(struct control *c)
+{
+    if (c->page)
+        munmap((void *)c->page, CONTROL_SIZE);
+    c->page = NULL;
+}
+
+void control_stop(struct control *c)
+{
+    if (c->page)
+        c->page[CONTROL_STOP] = 1;
+}
+
+void control_aim(struct control *c, int64_t user)
+{
+    if (c->page)
+        c->page[CONTROL_TARGET] = user;
+}
+
+void control_begin_era(struct control *c)
+{
+    if (c->page)
+        c->page[CONTROL_ERA]++;
+}
+
+int64_t control_tried(const struct control *c)
+{
+    int64_t sum = 0;
+
+    for (int i = 1; c->page && i <= CONTROL_THREADS_MAX; i++)
+        if (control_of(c, i, CONTROL_TRIED_ERA) == c->page[CONTROL_ERA])
+            sum += control_of(c, i, CONTROL_TRIED);
+    return sum;
+}
+
+int64_t control_of(const struct control *c, int thread, int number)
+{
+    return c->page ? c->page[CONTROL_THREAD * thread + number] : 0;
+}
+
+int64_t control_sum(const struct control *c, int number)
+{
+    int64_t sum = 0;
+
+    for (int i = 1; c->page && i <= CONTROL_THREADS_MAX; i++)
+        sum += control_of(c, i, number);
+    return sum;
+}

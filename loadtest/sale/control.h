@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: MIT */
+/* control.h -- a page of memory that the laboratory shares with wrk's threads.
+ *
+ * 64-bit numbers; wrk/control.lua has the same layout.  Each number has one writer.
+ */
+#ifndef LOADTEST_SALE_CONTROL_H
+#define LOADTEST_SALE_CONTROL_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+enum {
+    CONTROL_SIZE = 8192,
+    CONTROL_THREADS_MAX = 32,
+    CONTROL_STOP = 0,    /* not zero: send no more, wait for the answers           */
+    CONTROL_ERA = 1,     /* goes up when the laboratory begins to count anew       */
+    CONTROL_TARGET = 2,  /* not zero: the user whose lock is the target            */
+    CONTROL_THREAD = 16, /* thread i (from 1) has the numbers from 16 * i          */
+    CONTROL_SENT = 0,
+    CONTROL_ANSWERED = 1,
+    CONTROL_ACCEPTED = 2,
+    CONTROL_SOLD_OUT = 3,
+    CONTROL_OTHER = 4,
+    CONTROL_FIRED_NS = 5, /* when it sent its first request, monotonic clock         */
+    CONTROL_BY_GUN = 6,   /* not zero: it had waited for the starting gun            */
+    CONTROL_TRIED = 7,    /* requests for the target, sent and answered in one era ... */
+    CONTROL_TRIED_ERA = 8, /* ... and in which                                       */
+};
+
+struct control {
+    volatile int64_t *page; /* NULL: none */
+};
+
+/* Make the file and map it.  False: errno says why. */
+bool control_open(struct control *c, const char *path);
+void control_close(struct control *c);
+
+void control_stop(struct control *c);
+
+/* Requests are for the target if they are this user's; 0: all are, as under a voucher's
+ * lock.  A script that may choose its users sends every second request for the target. */
+void control_aim(struct control *c, int64_t user);
+
+/* Begin a new era. */
+void control_begin_era(struct control *c);
+/* How many requests for the target were both sent and answered in this era. */
+int64_t control_tried(const struct control *c);
+
+/* One number of one thread. */
+int64_t control_of(const struct control *c, int thread, int number);
+
+/* One of the thread's numbers, all threads together. */
+int64_t control_sum(const struct control *c, int number);
+
+#endif /* LOADTEST_SALE_CONTROL_H */

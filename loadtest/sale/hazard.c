@@ -1,0 +1,178 @@
+/* SPDX-License-Identifier: MIT */
+/* hazard.c -- the list of hazards, and what they share. */
+#include "loadtest/sale/hazard.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "base/duration.h"
+
+#define HAZARD(file) extern const struct hazard hazard_##file;
+#include "loadtest/sale/hazards.def"
+#undef HAZARD
+
+static const struct hazard *const hazards[] = {
+#define HAZARD(file) &hazard_##file,
+#include "loadtest/sale/hazards.def"
+#undef HAZARD
+};
+
+enum { HAZARD_COUNT = sizeof hazards / sizeof hazards[0] };
+
+const struct hazard *hazard_at(size_t i)
+{
+    return i < HAZARD_COUNT ? hazards[i] : NULL;
+}
+
+const char *hazard_name_at(size_t i)
+{
+    return i < HAZARD_COUNT ? hazards[i]->name : NULL;
+}
+
+const struct hazard *hazard_find(const char *name)
+{
+    for (size_t i = 0; i < HAZARD_COUNT; i++) {
+        if (strcmp(hazards[i]->name, name) == 0)
+            return hazards[i];
+    }
+    return NULL;
+}
+
+int64_t hazard_orders(const struct hazard_scene *scene)
+{
+    struct audit_db_filter filter = {.first_voucher = scene->first_voucher,
+                                     .last_voucher = scene->last_voucher,
+                                     .user = scene->user};
+    int64_t count = 0;
+
+    return audit_db_count(scene->db, &filter, &count) ? count : -1;
+}
+
+bool hazard_lay_in_wait(struct hazard_scene *scene, const char *point)
+{
+    for (int i = 0; i < scene->service_count; i++) {
+        if (!service_arm(&scene->services[i], point, "hold", scene->key)) {
+            snprintf(scene->note, sizeof scene->note, "%s could not be armed", point);
+            return false;
+        }
+    }
+    scene->aims = true;
+    return true;
+}
+
+/* Who has just been caught holds the lock.  The lease was counted before it was asked for,
+ * so it ends no earlier than that. */
+static void look_at_hold(struct hazard_scene *scene)
+{
+    int64_t now_ns = monotonic_ns();
+
+    if (!hazard_look(scene, NULL, &scene->hold))
+        scene->hold = (struct service_lock){.left_ms = -1};
+    scene->hold_ends_ns =
+        scene->hold.left_ms < 0 ? 0 : now_ns + scene->hold.left_ms * 1000000;
+}
+
+enum hazard_state hazard_caught(struct hazard_scene *scene, const char *point,
+                                const struct service **where)
+{
+    *where = NULL;
+    for (int i = 0; i < scene->service_count && !*where; i++) {
+        bool held = false;
+
+        service_is_holding(&scene->services[i], point, &held);
+        if (held)
+            *where = &scene->services[i];
+    }
+    for (int i = 0; i < scene->service_count && *where; i++) {
+        if (&scene->services[i] != *where)
+            service_release(&scene->services[i], point);
+    }
+    if (*where) {
+        look_at_hold(scene);
+        return HAZARD_OVER;
+    }
+    /* A user who has bought everything will not come again. */
+    if (hazard_stage_ms(scene) > HAZARD_CATCH_MS ||
+        (scene->user != 0 && hazard_others_sold(scene, 0))) {
+        snprintf(scene->note, sizeof scene->note, "nobody was caught at %s", point);
+        return HAZARD_MISSED;
+    }
+    return HAZARD_GOING;
+}
+
+void hazard_let_go(const struct hazard_scene *scene, const char *point)
+{
+    for (int i = 0; i < scene->service_count; i++)
+        service_release(&scene->services[i], point);
+}
+
+void hazard_fault_begun(struct hazard_scene *scene, const struct hazard_fault *fault,
+                        pid_t pid)
+{
+    scene->fault = fault;
+    scene->fault_pid = pid;
+    fault_history_begun(scene->history, fault->name, pid, fault->breaks);
+}
+
+void hazard_fault_ended(struct hazard_scene *scene)
+{
+    if (scene->fault)
+        fault_history_ended(scene->history, scene->fault->name, scene->fault_pid,
+                            scene->fault->breaks);
+    scene->fault = NULL;
+}
+
+void hazard_contend(struct hazard_scene *scene)
+{
+    if (!scene->contends && scene->control)
+        control_begin_era(scene->control);
+    scene->contends = true;
+}
+
+int64_t hazard_tried(const struct hazard_scene *scene)
+{
+    return scene->contends && scene->control ? control_tried(scene->control) : 0;
+}
+
+bool hazard_look(const struct hazard_scene *scene, const struct service *not_this,
+                 struct service_lock *out)
+{
+    for (int i = 0; i < scene->service_count; i++)
+        if (&scene->services[i] != not_this &&
+            service_look_lock(&scene->services[i], scene->key, out))
+            return true;
+    return false;
+}
+
+bool hazard_stays_out(const struct hazard_scene *scene, const struct service *not_this)
+{
+    struct service_lock now;
+
+    /* The orders last: whoever got in and went again has left one. */
+    return hazard_tried(scene) >= HAZARD_TRIES && scene->hold.is_locked &&
+           hazard_look(scene, not_this, &now) && now.is_locked &&
+           strcmp(now.owner, scene->hold.owner) == 0 &&
+           hazard_orders(scene) == scene->baseline;
+}
+
+void hazard_next(struct hazard_scene *scene)
+{
+    scene->contends = false;
+    scene->stage++;
+    scene->stage_ns = monotonic_ns();
+    scene->baseline = hazard_orders(scene);
+}
+
+int64_t hazard_stage_ms(const struct hazard_scene *scene)
+{
+    return (monotonic_ns() - scene->stage_ns) / 1000000;
+}
+
+bool hazard_others_sold(const struct hazard_scene *scene, int64_t count)
+{
+    int64_t orders = hazard_orders(scene);
+
+    if (scene->user != 0)
+        return orders > scene->last_voucher - scene->first_voucher;
+    return orders >= scene->baseline + count;
+}

@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: MIT */
+/* slow.c -- one thread's work outlives its lease.
+ *
+ * The first holder of the target's lock is held after it has read and before it writes,
+ * for twice the lease, and then until others have asked for the lock.  A lock that is renewed meanwhile keeps everybody out; any other
+ * lets them in, and then the holder writes what it had computed from what it had read.
+ */
+#include <stdio.h>
+
+#include "loadtest/sale/hazard.h"
+
+enum stage { TO_CATCH, HELD };
+
+static bool arm(struct hazard_scene *scene)
+{
+    return hazard_lay_in_wait(scene, "after-read");
+}
+
+static enum hazard_state catch_first(struct hazard_scene *scene)
+{
+    enum hazard_state state = hazard_caught(scene, "after-read", &scene->first);
+
+    if (state != HAZARD_OVER)
+        return state;
+    hazard_next(scene);
+    return HAZARD_GOING;
+}
+
+/* Others who have asked since the lease was over either sell, or the store still names the
+ * one who is held: then it was renewed.  Anything else is not over yet. */
+static enum hazard_state step(struct hazard_scene *scene)
+{
+    int64_t held_ms = hazard_stage_ms(scene);
+    bool sold, stays_out;
+
+    if (scene->stage == TO_CATCH)
+        return catch_first(scene);
+    if (held_ms < 2 * scene->lease_ms)
+        return HAZARD_GOING;
+    hazard_contend(scene);
+    sold = hazard_others_sold(scene, scene->enough);
+    stays_out = !sold && hazard_stays_out(scene, NULL);
+    if (!sold && !stays_out && held_ms < 2 * scene->lease_ms + HAZARD_SELL_MS)
+        return HAZARD_GOING;
+    snprintf(scene->note, sizeof scene->note,
+             "held %s in %s for %d ms; %d others asked after two leases and %s", scene->key,
+             scene->first->name, (int)held_ms, (int)hazard_tried(scene),
+             sold        ? "sold"
+             : stays_out ? "stayed out"
+                         : "neither sold nor were kept out");
+    if (!service_release(scene->first, "after-read"))
+        return HAZARD_FAILED;
+    return sold || stays_out ? HAZARD_OVER : HAZARD_MISSED;
+}
+
+static void undo(struct hazard_scene *scene)
+{
+    hazard_let_go(scene, "after-read");
+}
+
+extern const struct hazard hazard_slow;
+const struct hazard hazard_slow = {
+    .name = "slow",
+    .does = "one thread's work outlives its lease",
+    .needs_faults = true,
+    .arm = arm,
+    .step = step,
+    .undo = undo,
+};

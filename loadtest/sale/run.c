@@ -1,0 +1,471 @@
+/* SPDX-License-Identifier: MIT */
+/* run.c -- one run, from fresh vouchers to the verdict. */
+#include "loadtest/sale/run.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/duration.h"
+#include "loadtest/audit/evidence.h"
+#include "loadtest/audit/write_log.h"
+#include "loadtest/kit/interrupt.h"
+#include "loadtest/sale/wrk.h"
+
+enum {
+    POLL_MS = 4,
+    /* A busy machine may need that long; each ends as soon as it is done. */
+    FIRE_MS = 30000,
+    DRAIN_MS = 20000,
+    DRAIN_INTERRUPTED_MS = 3000,
+    SPARE_WORKERS = 2,
+    AFTER_HAZARD_MS =
+        150, /* for whom the hazard let go to finish, and others to see it */
+    FIRST_SLOT_MS =
+        150, /* from arming to the target's turn: time for wrk to connect  */
+    ENOUGH_ORDERS = 10,
+    ENOUGH_STOCKS = 5,
+    QUIET_TRIES = 150,
+};
+
+/* What one run works with. */
+struct running {
+    const struct run_plan *plan;
+    struct run_result *result;
+    struct service services[SERVICE_MAX];
+    int service_count;
+    bool services_ended_well;
+    int64_t vouchers[EVIDENCE_VOUCHERS_MAX];
+    char voucher_list[512];
+    struct wrk wrk;
+    struct hazard_scene scene;
+    struct fault_history *history; /* NULL: the run is not recorded */
+    int64_t begin_ns; /* when all clients had begun to send                            */
+    int64_t hazard_over_ns, sold_out_before;
+    int64_t sold_out_ns,
+        accepted_then; /* when "sold out" was first heard             */
+};
+
+/* Where why it could not be done goes, as why_say() takes it. */
+static char *why(struct running *r)
+{
+    return r->plan->quiet ? r->result->reason : NULL;
+}
+
+static bool issue_vouchers(struct running *r)
+{
+    const struct run_plan *plan = r->plan;
+    size_t used = 0;
+
+    for (int i = 0; i < plan->voucher_count; i++) {
+        struct lab_voucher voucher = {.title = "a run of the laboratory",
+                                      .stock = plan->stock};
+
+        if (!lab_issue_voucher(plan->db, &voucher, &r->vouchers[i])) {
+            why_say(why(r), "cannot make a voucher: %s", lab_db_error(plan->db));
+            return false;
+        }
+        used += (size_t)snprintf(r->voucher_list + used, sizeof r->voucher_list - used,
+                                 "%s%" PRId64, i ? "," : "", r->vouchers[i]);
+    }
+    return true;
+}
+
+static json_t *start_json(const struct gun_start *start)
+{
+    return json_pack("{s:i, s:i, s:f}", "threads", start->fired, "by_gun",
+                     start->by_gun, "spread_ms", start->spread_ms);
+}
+
+static bool write_run(struct running *r, bool is_settled)
+{
+    const struct run_plan *plan = r->plan;
+    char path[FILES_PATH_MAX];
+    json_t *flags = json_array(), *vouchers = json_array(), *json;
+    bool ok;
+
+    for (const char *const *flag = plan->flags; flag && *flag; flag++)
+        json_array_append_new(flags, json_string(*flag));
+    for (int i = 0; i < plan->voucher_count; i++)
+        json_array_append_new(vouchers, json_integer(r->vouchers[i]));
+    json = json_pack("{s:s*, s:s, s:s*, s:s, s:o, s:o, s:I, s:i, s:i, s:o*, s:b, s:b, s:s}",
+                     "experiment", plan->experiment, "hazard", plan->hazard->name,
+                     "lock", plan->lock, "lab", plan->lab->id, "seckilld_flags", flags,
+                     "vouchers", vouchers, "stock", (json_int_t)plan->stock,
+                     "processes", plan->processes, "connections", plan->connections,
+                     "start", r->result->start.fired ? start_json(&r->result->start) : NULL,
+                     "settled", is_settled, "services_ended_well",
+                     r->services_ended_well, "hazard_note", r->scene.note);
+    files_join(path, plan->dir, "run.json");
+    ok = json && files_write_json(path, json);
+    json_decref(json);
+    if (!ok)
+        why_say(why(r), "cannot write %s: %s", path, strerror(errno));
+    return ok;
+}
+
+static enum exit_code start_services(struct running *r)
+{
+    const struct run_plan *plan = r->plan;
+    char record[FILES_PATH_MAX];
+    struct service_plan services = {
+        .lab = plan->lab,
+        .dir = plan->dir,
+        .flags = plan->flags,
+        .count = plan->processes,
+        .workers =
+            (plan->connections + plan->processes - 1) / plan->processes + SPARE_WORKERS,
+        .allow_faults = plan->hazard->needs_faults,
+        .record_dir = plan->record ? record : NULL,
+        .why = why(r),
+    };
+    enum exit_code rc;
+
+    if (plan->transacts_at_once)
+        services.database_connections = services.workers;
+    files_join(record, plan->dir, "locks");
+    if (plan->record && !(r->history = fault_history_open(record))) {
+        why_say(why(r), "cannot begin the record of the locks in %s", record);
+        return EXIT_UNAVAILABLE;
+    }
+    rc = service_start(r->services, &services);
+    r->service_count = rc == EXIT_VALID ? plan->processes : 0;
+    return rc;
+}
+
+/* Which lock the hazard aims at: the voucher's, or that of the user whose turn comes
+ * when the load is under way. */
+static bool arm_hazard(struct running *r)
+{
+    const struct run_plan *plan = r->plan;
+    struct hazard_scene *scene = &r->scene;
+
+    *scene = (struct hazard_scene){
+        .services = r->services,
+        .service_count = r->service_count,
+        .db = plan->db,
+        .first_voucher = r->vouchers[0],
+        .last_voucher = r->vouchers[plan->voucher_count - 1],
+        .lease_ms = plan->lease_ms,
+        .enough = plan->stock / 4 < ENOUGH_ORDERS ? plan->stock / 4 + 1 : ENOUGH_ORDERS,
+        .has_gap = plan->has_gap,
+        .stays_out = plan->stays_out,
+        .history = r->history,
+        .stage_ns = monotonic_ns(),
+    };
+    if (plan->is_per_user) {
+        int64_t slot = (monotonic_ns() / 1000000 + FIRST_SLOT_MS) / plan->slot_ms;
+
+        scene->user = slot % plan->slot_users + 1;
+        snprintf(scene->key, sizeof scene->key, "lock:order:%" PRId64, scene->user);
+    } else {
+        snprintf(scene->key, sizeof scene->key, "lock:voucher:%" PRId64,
+                 r->vouchers[0]);
+    }
+    if (!plan->hazard->arm(scene))
+        return false;
+    if (!scene->aims)
+        scene->user = 0;
+    return true;
+}
+
+static enum exit_code start_load(struct running *r)
+{
+    const struct run_plan *plan = r->plan;
+    char urls[SERVICE_MAX * SERVICE_URL_MAX] = "", slot[48], users[48], face[48];
+    struct wrk_plan wrk = {
+        .lab = plan->lab,
+        .dir = plan->dir,
+        .script = plan->is_per_user ? "one_per_user.lua" : "order.lua",
+        .urls = urls,
+        .vouchers = r->voucher_list,
+        .clients = plan->processes,
+        .threads = 1,
+        .connections = plan->connections,
+        .duration_ms = plan->duration_ms,
+        .target = r->scene.user,
+        .keep_ledger = true,
+        .extra = {face, slot, users},
+        .why = why(r),
+    };
+
+    for (int i = 0; i < r->service_count; i++) {
+        size_t used = strlen(urls);
+
+        snprintf(urls + used, sizeof urls - used, "%s%s", i ? "," : "",
+                 r->services[i].orders_url);
+    }
+    snprintf(face, sizeof face, "SECKILL_FACE=%s", plan->face);
+    snprintf(slot, sizeof slot, "SECKILL_SLOT_MS=%d", plan->slot_ms);
+    snprintf(users, sizeof users, "SECKILL_SLOT_USERS=%d", plan->slot_users);
+    return wrk_start(&r->wrk, &wrk);
+}
+
+static int64_t since_begin_ms(const struct running *r)
+{
+    return (monotonic_ns() - r->begin_ns) / 1000000;
+}
+
+static enum exit_code wrk_has_ended(struct running *r)
+{
+    char path[FILES_PATH_MAX], last[WHY_MAX];
+
+    files_join(path, r->plan->dir, "wrk.txt");
+    files_last_line(path, last, sizeof last);
+    why_say(why(r), "wrk ended by itself: %s", last);
+    return EXIT_UNAVAILABLE;
+}
+
+/* How long wrk takes to read its users and to connect is no part of the run. */
+static enum exit_code wait_fired(struct running *r)
+{
+    int64_t by_ns = monotonic_ns() + FIRE_MS * 1000000LL;
+    struct gun_start start;
+
+    for (gun_look(&r->wrk.control, &start); start.fired < r->wrk.client_count;
+         gun_look(&r->wrk.control, &start)) {
+        if (!wrk_runs(&r->wrk))
+            return wrk_has_ended(r);
+        if (monotonic_ns() > by_ns) {
+            why_say(why(r), "%d of %d wrk processes sent nothing for %d s",
+                    r->wrk.client_count - start.fired, r->wrk.client_count,
+                    FIRE_MS / 1000);
+            return EXIT_UNAVAILABLE;
+        }
+        if (!interrupt_sleep_ms(POLL_MS))
+            return (enum exit_code)INTERRUPT_EXIT;
+    }
+    return EXIT_VALID;
+}
+
+/* Has the load shown what it can?  In one experiment the voucher is sold out, in the
+ * other every user had a turn for every voucher. */
+static bool is_enough(struct running *r)
+{
+    const struct run_plan *plan = r->plan;
+    int64_t sold_out = control_sum(&r->wrk.control, CONTROL_SOLD_OUT);
+    int64_t calm_ms = (monotonic_ns() - r->hazard_over_ns) / 1000000;
+
+    if (r->hazard_over_ns == 0)
+        return false;
+    if (plan->is_per_user) {
+        int64_t round_ms =
+            (int64_t)plan->slot_ms * plan->slot_users * plan->voucher_count;
+
+        return since_begin_ms(r) > round_ms + AFTER_HAZARD_MS &&
+               (!plan->hazard->needs_faults || calm_ms > AFTER_HAZARD_MS);
+    }
+    if (plan->hazard->needs_faults && calm_ms < AFTER_HAZARD_MS) {
+        r->sold_out_before = sold_out;
+        return false;
+    }
+    /* Lost updates can make a stock last very long: many times the stock is enough. */
+    return sold_out > r->sold_out_before ||
+           control_sum(&r->wrk.control, CONTROL_ACCEPTED) > ENOUGH_STOCKS * plan->stock;
+}
+
+static void watch_sales(struct running *r)
+{
+    if (r->sold_out_ns == 0 && control_sum(&r->wrk.control, CONTROL_SOLD_OUT) > 0) {
+        r->sold_out_ns = monotonic_ns();
+        r->accepted_then = control_sum(&r->wrk.control, CONTROL_ACCEPTED);
+    }
+}
+
+/* Is the time over?  A hazard that is under way is given three times as long. */
+static bool is_late(const struct running *r, enum hazard_state state)
+{
+    int64_t limit_ms = r->plan->duration_ms * (state == HAZARD_GOING ? 3 : 1);
+
+    return since_begin_ms(r) > limit_ms;
+}
+
+static enum exit_code drive(struct running *r)
+{
+    enum hazard_state state = HAZARD_GOING;
+    char *note = r->scene.note;
+
+    r->begin_ns = r->scene.stage_ns = monotonic_ns();
+    while (!is_enough(r)) {
+        watch_sales(r);
+        if (state == HAZARD_GOING)
+            state = r->plan->hazard->step(&r->scene);
+        if (state != HAZARD_GOING && r->hazard_over_ns == 0)
+            r->hazard_over_ns = monotonic_ns();
+        if (state == HAZARD_MISSED || state == HAZARD_FAILED)
+            break;
+        if (!wrk_runs(&r->wrk))
+            return wrk_has_ended(r);
+        if (is_late(r, state) || !interrupt_sleep_ms(POLL_MS))
+            break;
+    }
+    watch_sales(r);
+    if (state == HAZARD_GOING && *note == '\0')
+        snprintf(note, sizeof r->scene.note, "it was not over after %" PRId64 " ms",
+                 since_begin_ms(r));
+    r->result->hazard = state == HAZARD_GOING ? HAZARD_MISSED : state;
+    return interrupted() ? (enum exit_code)INTERRUPT_EXIT : EXIT_VALID;
+}
+
+/* The speed is that of the sale: what comes after "sold out" is refusals. */
+static void measure(struct running *r)
+{
+    struct run_result *result = r->result;
+    int64_t accepted = control_sum(&r->wrk.control, CONTROL_ACCEPTED);
+    int64_t end_ns = monotonic_ns();
+
+    int64_t start_ns;
+
+    gun_look(&r->wrk.control, &result->start);
+    start_ns = result->start.fired > 0 ? result->start.first_ns : r->wrk.started_ns;
+    result->elapsed_ms = (end_ns - start_ns) / 1000000;
+    if (r->sold_out_ns) {
+        accepted = r->accepted_then;
+        end_ns = r->sold_out_ns;
+    }
+    result->orders_per_s =
+        (double)accepted * 1e9 / (double)(end_ns - start_ns + 1);
+}
+
+static void read_load(struct running *r)
+{
+    char path[FILES_PATH_MAX];
+    json_t *json;
+
+    files_join(path, r->plan->dir, "load.json");
+    json = access(path, R_OK) == 0 ? files_read_json(path) : NULL;
+    r->result->sent = json_integer_value(json_object_get(json, "sent"));
+    r->result->unanswered = json_integer_value(json_object_get(json, "unanswered"));
+    r->result->p99_ms = json_number_value(
+        json_object_get(json_object_get(json, "latency_accepted"), "p99_ms"));
+    json_decref(json);
+}
+
+/* The processes have ended; if one was killed, PostgreSQL may still work for it. */
+static void wait_settled(struct running *r)
+{
+    bool quiet = r->services_ended_well;
+
+    for (int i = 0; i < QUIET_TRIES && !quiet; i++) {
+        if (!audit_db_quiet(r->plan->db, &quiet))
+            return;
+        if (!quiet)
+            usleep(100000);
+    }
+}
+
+static bool judge(struct running *r)
+{
+    const struct run_plan *plan = r->plan;
+    struct evidence evidence;
+    struct ledger ledger = {0};
+    char path[FILES_PATH_MAX];
+    json_t *json;
+    bool ok;
+
+    ok = evidence_export(plan->db, r->vouchers, (size_t)plan->voucher_count,
+                         plan->dir) &&
+         (!plan->record || write_log_export(plan->db, r->vouchers,
+                                            (size_t)plan->voucher_count, plan->dir)) &&
+         evidence_from_files(&evidence, plan->dir);
+    if (!ok)
+        return false;
+    ok = ledger_read(&ledger, plan->dir);
+    if (ok) {
+        struct audit_input input = {evidence.vouchers, evidence.voucher_count,
+                                    evidence.orders,   evidence.order_count,
+                                    &ledger,           true};
+
+        audit_judge(&input, &r->result->verdict);
+        json = audit_to_json(&r->result->verdict, "the database, after the run");
+        files_join(path, plan->dir, "verdict.json");
+        ok = files_write_json(path, json);
+        json_decref(json);
+    }
+    ledger_free(&ledger);
+    evidence_free(&evidence);
+    return ok;
+}
+
+/* With the services up. */
+static enum exit_code run_load(struct running *r)
+{
+    char path[FILES_PATH_MAX];
+    enum exit_code rc;
+
+    if (!arm_hazard(r)) {
+        why_say(why(r), "the hazard could not be prepared: %s", r->scene.note);
+        return EXIT_UNAVAILABLE;
+    }
+    rc = start_load(r);
+    if (rc != EXIT_VALID)
+        return rc;
+    r->scene.control = &r->wrk.control;
+    rc = wait_fired(r);
+    if (rc == EXIT_VALID)
+        rc = drive(r);
+    else
+        r->result->hazard = HAZARD_MISSED;
+    if (r->result->hazard != HAZARD_OVER)
+        r->plan->hazard->undo(&r->scene);
+    hazard_fault_ended(&r->scene);
+    measure(r);
+    if (rc == EXIT_UNAVAILABLE && !r->plan->quiet) {
+        files_join(path, r->plan->dir, "wrk.txt");
+        files_print_tail(stderr, path, 10, "  | ");
+    }
+    wrk_stop(&r->wrk, interrupted() ? DRAIN_INTERRUPTED_MS : DRAIN_MS);
+    snprintf(r->result->note, sizeof r->result->note, "%s", r->scene.note);
+    return rc;
+}
+
+/* No hazard of a run kills a process: what came of a run in which one died says nothing of
+ * the lock. */
+static void look_for_dead(struct running *r)
+{
+    for (int i = 0; i < r->service_count; i++) {
+        const struct service *s = &r->services[i];
+
+        if (!child_runs(&s->child) && !*r->result->reason)
+            why_say(why(r), "seckilld (%s) died in the middle of the run; its log is %s",
+                    s->name, s->log);
+    }
+}
+
+enum exit_code run_once(const struct run_plan *plan, struct run_result *result)
+{
+    struct running *r = calloc(1, sizeof *r);
+    enum exit_code rc;
+
+    if (!r)
+        abort();
+    *result = (struct run_result){0};
+    r->plan = plan;
+    r->result = result;
+    if (!issue_vouchers(r) || !write_run(r, false)) {
+        free(r);
+        return EXIT_UNAVAILABLE;
+    }
+    rc = start_services(r);
+    if (rc == EXIT_VALID) {
+        rc = run_load(r);
+        look_for_dead(r);
+        r->services_ended_well = service_stop(r->services, r->service_count);
+        wait_settled(r);
+        read_load(r);
+        if ((rc == EXIT_VALID || rc == (enum exit_code)INTERRUPT_EXIT) &&
+            (!write_run(r, true) || !judge(r))) {
+            rc = EXIT_UNAVAILABLE;
+            if (!*result->reason)
+                why_say(why(r), "the run could not be audited: %s",
+                        *lab_db_error(plan->db) ? lab_db_error(plan->db)
+                                                : "its files cannot be written");
+        }
+    }
+    if (!fault_history_close(r->history) && rc == EXIT_VALID)
+        rc = EXIT_BUG;
+    free(r);
+    return rc;
+}

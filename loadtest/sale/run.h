@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: MIT */
+/* run.h -- one run: service processes, load, a hazard, and the audit after it.
+ *
+ * Everything it leaves is in one directory: run.json, the ledgers, load.json, wrk.txt,
+ * seckilld-<i>.log, orders.tsv, stock.json, verdict.json, and locks/ and writes.tsv if the
+ * locks were recorded.
+ */
+#ifndef LOADTEST_SALE_RUN_H
+#define LOADTEST_SALE_RUN_H
+
+#include "loadtest/audit/audit.h"
+#include "loadtest/sale/hazard.h"
+#include "loadtest/sale/start_signal.h"
+
+struct run_plan {
+    const struct lab *lab;
+    lab_db *db;
+    const char *dir;          /* exists                                              */
+    const char *experiment;   /* for run.json; may be NULL, as may `lock`             */
+    const char *lock;
+    const char *const *flags; /* of seckilld                                         */
+    const struct hazard *hazard;
+    int processes, connections;
+    int64_t stock;
+    int voucher_count;
+    int64_t duration_ms;      /* at most                                             */
+    bool is_per_user;         /* the same user fires at once: one_per_user.lua       */
+    int slot_ms, slot_users;  /* of that script                                      */
+    int64_t lease_ms;
+    bool has_gap, stays_out;  /* see hazard.h                                        */
+    const char *face;         /* hmdp or v1                                          */
+    bool transacts_at_once;   /* each request may be in a transaction beside all others */
+    bool record;              /* the locks: dir/locks, for `seckill check`           */
+    bool quiet;               /* why it could not be done is kept, and not printed   */
+};
+
+struct run_result {
+    struct audit_verdict verdict;
+    enum hazard_state hazard;
+    char note[240];          /* what the hazard did                                  */
+    char reason[WHY_MAX]; /* why it could not be done; "" if it was           */
+    int64_t sent, unanswered;
+    struct gun_start start;
+    double orders_per_s;     /* accepted, from the first request to sold out          */
+    double p99_ms;           /* of accepted orders; 0: none                           */
+    int64_t elapsed_ms;
+};
+
+/* Do it.  EXIT_VALID: it was done and judged, whatever the verdict.  INTERRUPT_EXIT: it
+ * was cut short, and what there is was written.  Anything else: result->reason says why,
+ * and so does stderr unless the plan is quiet; of EXIT_USAGE, seckilld refused its
+ * settings, so that the same plan will fail again. */
+enum exit_code run_once(const struct run_plan *plan, struct run_result *result);
+
+#endif /* LOADTEST_SALE_RUN_H */

@@ -1,0 +1,429 @@
+/* SPDX-License-Identifier: MIT */
+/* seed.c -- `seckill seed`: users with tokens, and vouchers with stock. */
+#include "loadtest/sale/seed.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/admin_token.h"
+#include "base/settings.h"
+#include "base/token.h"
+#include "db/issue.h"
+#include "loadtest/command/commands.h"
+#include "loadtest/kit/command.h"
+#include "loadtest/kit/interrupt.h"
+#include "loadtest/lab/lab.h"
+
+enum {
+    USERS_MAX = 10000000,
+    STOCK_MAX = 2000000000,
+    VOUCHERS_MAX = 1000,
+    OPERATOR_ID = 1, /* the user's number in an operator's token */
+    /* The tokens of a command that runs for hours must not expire under it. */
+    RUN_NEEDS_S = 12 * 3600,
+    RUN_LIFETIME_S = 48 * 3600,
+};
+#define LIFETIME_MAX_MS (10LL * 365 * 24 * 3600 * 1000)
+
+struct seed_settings {
+    const char *dir, *begin, *end;
+    const char *database_url, *key_path, *tokens_path, *admin_path;
+    int64_t users, stock, vouchers, lifetime_ms;
+    bool once, operator;
+};
+
+#define AT(field) offsetof(struct seed_settings, field)
+static const struct setting settings[] = {
+    {.type = SETTING_COUNT,
+     .name = "users",
+     .offset = AT(users),
+     .fallback = "100000",
+     .meta = "N",
+     .min = 0,
+     .max = USERS_MAX,
+     .group = "Options",
+     .help = "how many users get a token: 1 to N; with 0 no tokens are written"},
+    {.type = SETTING_COUNT,
+     .name = "stock",
+     .offset = AT(stock),
+     .fallback = "1000",
+     .meta = "N",
+     .min = 0,
+     .max = STOCK_MAX,
+     .group = "Options",
+     .help = "stock of each new voucher"},
+    {.type = SETTING_COUNT,
+     .name = "vouchers",
+     .offset = AT(vouchers),
+     .fallback = "1",
+     .meta = "N",
+     .min = 0,
+     .max = VOUCHERS_MAX,
+     .group = "Options",
+     .help = "how many vouchers to make"},
+    {.type = SETTING_SWITCH,
+     .name = "once",
+     .offset = AT(once),
+     .fallback = "off",
+     .group = "Options",
+     .help = "make vouchers only if the database has none, so that the same command can "
+             "be run at every start"},
+    {.type = SETTING_DURATION,
+     .name = "lifetime",
+     .offset = AT(lifetime_ms),
+     .fallback = "24h",
+     .meta = "TIME",
+     .min = 1000,
+     .max = LIFETIME_MAX_MS,
+     .group = "Options",
+     .help = "how long from now the tokens are good; the service answers 401 to an "
+             "expired one"},
+    {.type = SETTING_SWITCH,
+     .name = "operator",
+     .offset = AT(operator),
+     .fallback = "off",
+     .group = "Options",
+     .help = "print one token that may create vouchers, and nothing else; no users and no "
+             "vouchers are made, and no database is asked"},
+    {.type = SETTING_TEXT,
+     .name = "begin",
+     .offset = AT(begin),
+     .meta = "TIME",
+     .group = "Options",
+     .help =
+         "when the sale begins, such as \"2030-01-31 20:00+08\"; default a minute ago"},
+    {.type = SETTING_TEXT,
+     .name = "end",
+     .offset = AT(end),
+     .meta = "TIME",
+     .group = "Options",
+     .help = "when it ends; default in a year"},
+    COMMAND_DIR(AT(dir)),
+    {.type = SETTING_SECRET,
+     .name = "lab-database-url",
+     .shared = "lab-database-url",
+     .offset = AT(database_url),
+     .meta = "URL",
+     .group = "Without a lab",
+     .help = "the database's owner, postgresql://seckill_lab@...; then no lab is looked "
+             "for, and the files below are needed too"},
+    {.type = SETTING_TEXT,
+     .name = "token-key-file",
+     .shared = "token-key-file",
+     .offset = AT(key_path),
+     .meta = "FILE",
+     .group = "Without a lab",
+     .help = "the keys that tokens are made with, the first of them; made with one key if "
+             "it is not there"},
+    {.type = SETTING_TEXT,
+     .name = "admin-token-file",
+     .offset = AT(admin_path),
+     .meta = "FILE",
+     .group = "Without a lab",
+     .help = "the token of the service's listener for operators; made if it is not there; "
+             "default admin.token beside the token key file"},
+    {.type = SETTING_TEXT,
+     .name = "tokens",
+     .shared = "tokens",
+     .output = SETTING_WRITES_FILE,
+     .offset = AT(tokens_path),
+     .meta = "FILE",
+     .group = "Without a lab",
+     .help = "where the tokens go; - is the standard output"},
+};
+
+const struct setting_program command_seed_program = {
+    .name = "seckill seed",
+    .synopsis = "[--users=N] [--stock=N] [--vouchers=N] [--lifetime=TIME] [--operator]",
+    .intro = "Make users with tokens, and vouchers with stock, in a lab that is up.  "
+             "Tokens\n"
+             "that were made earlier stay good until they expire: they depend on the lab's "
+             "key alone.\n\n"
+             "  seckill seed                              100000 users, one voucher of "
+             "1000\n"
+             "  seckill seed --users=500 --vouchers=3 --stock=100\n"
+             "  seckill seed --users=10 --vouchers=0 --tokens=-   tokens, to the terminal\n"
+             "  token=$(seckill seed --operator)          for POST /api/v1/vouchers: an\n"
+             "                                            operator creates vouchers, and "
+             "a\n"
+             "                                            buyer orders them",
+    .outro = "Exit status: 0 done, 64 usage, 69 there is no lab or its database does not "
+             "answer, 73 the tokens, the key or the admin token cannot be written.",
+    .settings = settings,
+    .count = sizeof settings / sizeof settings[0],
+};
+
+/* False: said on stderr why. */
+static bool load_keys(const char *path, struct token_keys *keys)
+{
+    char why[TOKEN_WHY_MAX];
+
+    if (token_keys_load(path, geteuid(), keys, why))
+        return true;
+    fprintf(stderr, "seckill: cannot use the token key file %s: %s\n", path, why);
+    return false;
+}
+
+/* Tokens that go to a pipe or a terminal cannot replace a file. */
+static bool is_output(const char *path)
+{
+    return strcmp(path, "-") == 0;
+}
+
+static bool print_tokens(FILE *out, const struct token_keys *keys, int64_t count,
+                         int64_t expires_s)
+{
+    char token[TOKEN_LEN + 1];
+
+    for (int64_t user = 1; user <= count && !interrupted(); user++) {
+        token_make(keys, &(struct token_claim){user, expires_s, TOKEN_BUYER}, token);
+        fprintf(out, "%" PRId64 " %s\n", user, token);
+    }
+    return fflush(out) == 0 && !ferror(out);
+}
+
+static bool replace_tokens(const char *path, const struct token_keys *keys,
+                           int64_t count, int64_t expires_s)
+{
+    char fresh[FILES_PATH_MAX];
+    FILE *out = NULL;
+    bool ok;
+    int fd;
+
+    files_path(fresh, "%s.new", path);
+    fd = open(fresh, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+    out = fd >= 0 ? fdopen(fd, "w") : NULL;
+    ok = out && print_tokens(out, keys, count, expires_s);
+    return out && fclose(out) == 0 && ok && rename(fresh, path) == 0;
+}
+
+/* Write "<user> <token>" for the users 1 to `count`.  False: said on stderr why. */
+static bool write_tokens(const char *path, const struct token_keys *keys, int64_t count,
+                         int64_t expires_s)
+{
+    if (is_output(path) ? print_tokens(stdout, keys, count, expires_s)
+                        : replace_tokens(path, keys, count, expires_s))
+        return true;
+    fprintf(stderr, "seckill: cannot write the tokens to %s: %s\n", path,
+            strerror(errno));
+    return false;
+}
+
+/* How many users the file has, if its tokens are good at the instant `until_s`; 0 if the
+ * first or the last of them is not.  All tokens of a file were made in one go. */
+static int64_t count_good(const char *path, const struct token_keys *keys,
+                          int64_t until_s)
+{
+    char line[TOKEN_LEN + 32], token[TOKEN_LEN + 2] = "";
+    struct token_claim claim;
+    bool is_good = true;
+    int64_t count = 0;
+    FILE *file = fopen(path, "re");
+
+    while (file && fgets(line, sizeof line, file)) {
+        is_good = sscanf(line, "%*d %73s", token) == 1 &&
+                  (count > 0 ||
+                   token_verify(keys, token, until_s, &claim) == TOKEN_GOOD);
+        if (!is_good)
+            break;
+        count++;
+    }
+    if (file)
+        fclose(file);
+    is_good = is_good && token_verify(keys, token, until_s, &claim) == TOKEN_GOOD;
+    return is_good ? count : 0;
+}
+
+bool seed_ensure(const struct lab *lab, int64_t count)
+{
+    char path[FILES_PATH_MAX], key[FILES_PATH_MAX];
+    struct token_keys keys;
+    int64_t now_s = token_now_s();
+
+    files_join(path, lab->dir, "tokens.txt");
+    files_join(key, lab->dir, "token.key");
+    return load_keys(key, &keys) &&
+           (count_good(path, &keys, now_s + RUN_NEEDS_S) >= count ||
+            write_tokens(path, &keys, count, now_s + RUN_LIFETIME_S));
+}
+
+/* Where the database and the files are. */
+struct target {
+    char database_url[256], key_path[FILES_PATH_MAX], tokens_path[FILES_PATH_MAX],
+        admin_path[FILES_PATH_MAX];
+};
+
+/* A shell that has read a lab's env file has the URL too, and means the lab. */
+static bool is_without_lab(const struct seed_settings *v)
+{
+    bool needs_database = v->vouchers > 0 && !v->operator;
+
+    return (v->database_url || (!needs_database && v->key_path)) && !v->dir &&
+           !getenv("SECKILL_LAB_DIR");
+}
+
+static enum exit_code find_target(const struct seed_settings *v, struct target *target)
+{
+    struct lab lab;
+    enum exit_code rc;
+
+    if (is_without_lab(v)) {
+        if (!v->key_path || (!v->tokens_path && v->users > 0 && !v->operator)) {
+            fprintf(stderr,
+                    "seckill: without a lab --token-key-file=FILE is needed, and "
+                    "--tokens=FILE (- is the standard output) unless --users=0\n");
+            return EXIT_USAGE;
+        }
+        snprintf(target->database_url, sizeof target->database_url, "%s",
+                 v->database_url ? v->database_url : "");
+        files_path(target->key_path, "%s", v->key_path);
+        files_path(target->tokens_path, "%s", v->tokens_path ? v->tokens_path : "");
+        if (v->admin_path)
+            files_path(target->admin_path, "%s", v->admin_path);
+        else
+            admin_token_beside(v->key_path, target->admin_path, sizeof target->admin_path);
+        return EXIT_VALID;
+    }
+    rc = lab_use(&lab, lab_choose_dir(v->dir));
+    if (rc != EXIT_VALID)
+        return rc;
+    lab_database_url(&lab, target->database_url, sizeof target->database_url);
+    files_join(target->key_path, lab.dir, "token.key");
+    files_join(target->admin_path, lab.dir, "admin.token");
+    if (v->tokens_path && is_output(v->tokens_path))
+        files_path(target->tokens_path, "%s", v->tokens_path);
+    else
+        files_join(target->tokens_path, lab.dir, "tokens.txt");
+    return EXIT_VALID;
+}
+
+/* Inside the transaction that lab_issue_begin() has begun. */
+static bool issue_all(lab_db *db, const struct seed_settings *v, FILE *report,
+                      int64_t *first)
+{
+    char title[64];
+
+    for (int64_t i = 0; i < v->vouchers; i++) {
+        struct lab_voucher voucher = {title, v->stock, v->begin, v->end};
+        int64_t id = 0;
+
+        snprintf(title, sizeof title, "voucher %" PRId64 " of %" PRId64, i + 1,
+                 v->vouchers);
+        if (!lab_issue_voucher(db, &voucher, &id))
+            return false;
+        fprintf(report, "voucher %" PRId64 ": stock %" PRId64 "\n", id, v->stock);
+        *first = *first ? *first : id;
+    }
+    return true;
+}
+
+static enum exit_code make_vouchers(const char *url, const struct seed_settings *v,
+                                    FILE *report, int64_t *first)
+{
+    enum exit_code rc = EXIT_VALID;
+    bool has_vouchers = false;
+    char error[512];
+    lab_db *db = NULL;
+
+    if (!lab_db_open(&db, url, error, sizeof error)) {
+        fprintf(stderr, "seckill: %s\n", error);
+        return EXIT_UNAVAILABLE;
+    }
+    if (!lab_issue_begin(db, &has_vouchers) ||
+        (!(v->once && has_vouchers) && !issue_all(db, v, report, first)) ||
+        !lab_issue_commit(db)) {
+        fprintf(stderr, "seckill: no voucher was made: %s\n", lab_db_error(db));
+        *first = 0;
+        rc = EXIT_USAGE;
+    } else if (v->once && has_vouchers) {
+        fprintf(report, "the database has vouchers already, no other was made\n");
+    }
+    lab_db_close(db);
+    return rc;
+}
+
+static void print_next(const char *dir, int64_t voucher)
+{
+    char script[FILES_PATH_MAX];
+
+    if (access("loadtest/wrk/order.lua", R_OK) == 0)
+        files_path(script, "loadtest/wrk/order.lua");
+    else if (!files_find_data(script, "loadtest/wrk/order.lua"))
+        return;
+    printf("\nin one shell:  . %s/env && build/seckilld\n"
+           "in another:    . %s/env && SECKILL_VOUCHER=%" PRId64 " \\\n"
+           "  wrk -t2 -c64 -d10s --timeout 30s -s %s http://127.0.0.1:8081\n",
+           dir, dir, voucher, script);
+}
+
+/* Make the key file and the admin token where there are none, and read the keys.  Services
+ * that may only read find both.  Anything but EXIT_VALID: said on stderr why. */
+static enum exit_code make_keys(const struct target *target, struct token_keys *keys)
+{
+    if (!token_keys_make(target->key_path)) {
+        fprintf(stderr, "seckill: cannot write the token key file %s: %s\n",
+                target->key_path, strerror(errno));
+        return EXIT_CANNOT_WRITE;
+    }
+    if (!admin_token_make(target->admin_path)) {
+        fprintf(stderr, "seckill: cannot write the admin token file %s: %s\n",
+                target->admin_path, strerror(errno));
+        return EXIT_CANNOT_WRITE;
+    }
+    return load_keys(target->key_path, keys) ? EXIT_VALID : EXIT_UNAVAILABLE;
+}
+
+/* Alone on its line, for $(...). */
+static enum exit_code print_operator(const struct token_keys *keys, int64_t expires_s)
+{
+    char token[TOKEN_LEN + 1];
+
+    token_make(keys, &(struct token_claim){OPERATOR_ID, expires_s, TOKEN_OPERATOR},
+               token);
+    printf("%s\n", token);
+    return EXIT_VALID;
+}
+
+static enum exit_code run(const struct settings *s, const void *values)
+{
+    const struct seed_settings *v = values;
+    int64_t expires_s = token_now_s() + v->lifetime_ms / 1000;
+    struct target target;
+    struct token_keys keys;
+    int64_t first = 0;
+    enum exit_code rc = find_target(v, &target);
+    FILE *report = stdout;
+
+    (void)s;
+    if (rc != EXIT_VALID)
+        return rc;
+    rc = make_keys(&target, &keys);
+    if (rc != EXIT_VALID)
+        return rc;
+    if (v->operator)
+        return print_operator(&keys, expires_s);
+    if (v->users > 0) {
+        if (!write_tokens(target.tokens_path, &keys, v->users, expires_s))
+            return EXIT_CANNOT_WRITE;
+        /* The standard output may be the tokens' file. */
+        report = is_output(target.tokens_path) ? stderr : stdout;
+        fprintf(report, "%" PRId64 " users with tokens: %s\n", v->users,
+                target.tokens_path);
+    }
+    if (v->vouchers > 0)
+        rc = make_vouchers(target.database_url, v, report, &first);
+    if (rc == EXIT_VALID && first && !is_without_lab(v) && report == stdout)
+        print_next(lab_choose_dir(v->dir), first);
+    return rc;
+}
+
+int command_seed(int argc, char **argv)
+{
+    struct seed_settings values = {0};
+
+    return command_run(&command_seed_program, &values, argc, argv, run);
+}

@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: MIT */
+/* service.h -- seckilld processes that the laboratory runs, and the faults it gives
+ * them.
+ *
+ * Everything goes over HTTP or signals: the laboratory knows nothing of the service's
+ * inside.
+ */
+#ifndef LOADTEST_SALE_SERVICE_H
+#define LOADTEST_SALE_SERVICE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/admin_token.h"
+#include "base/exit_codes.h"
+#include "loadtest/kit/why.h"
+#include "loadtest/lab/lab.h"
+
+enum { SERVICE_MAX = 8, SERVICE_URL_MAX = 64 };
+
+struct service {
+    struct child child;
+    char name[16]; /* --process: what stands in its order rows                     */
+    char orders_url[SERVICE_URL_MAX];
+    char admin_url[SERVICE_URL_MAX];
+    char admin_token[ADMIN_TOKEN_LEN + 1]; /* what it wants to hear there          */
+    char log[FILES_PATH_MAX];
+    int ready_fd; /* its stdout                                                     */
+};
+
+struct service_plan {
+    const struct lab *lab;
+    const char *dir;          /* where seckilld-<i>.log goes                        */
+    const char *const *flags; /* for every process, NULL at the end                 */
+    int count;                /* of processes                                       */
+    int workers;              /* --workers of each; 0: its default                  */
+    int database_connections; /* --database-connections of each; 0: its default     */
+    bool allow_faults;
+    const char *record_dir;   /* of the locks; NULL: no record                      */
+    char *why;                /* WHY_MAX bytes for why they could not be
+                               * started; NULL: that goes to stderr                 */
+};
+
+/* Start the processes and wait until each one takes orders, for at most 45 s, which is
+ * longer than a process waits for its stores.  Anything but EXIT_VALID: plan->why or
+ * stderr says why, and none is left.  EXIT_USAGE: a process refused its settings. */
+enum exit_code service_start(struct service *services, const struct service_plan *plan);
+
+/* Stop them: SIGTERM, and SIGKILL for who does not end.  False: one did not end by
+ * itself with status 0. */
+bool service_stop(struct service *services, int count);
+
+/* Arm `point` ("after-read") with `action` ("hold") for the lock `key`.  False: said on
+ * stderr why. */
+bool service_arm(const struct service *service, const char *point, const char *action,
+                 const char *key);
+
+/* Let go who is held there, and disarm the point.  It is fine if nobody is. */
+bool service_release(const struct service *service, const char *point);
+
+/* Is somebody held at the point?  False in *held as well if nothing can be learned. */
+bool service_is_holding(const struct service *service, const char *point, bool *held);
+
+/* What the lock's store says of it. */
+struct service_lock {
+    bool is_locked;
+    char owner[128]; /* "" where it is not known                                    */
+    int64_t left_ms; /* of the lease; -1: it ends with a session, or is not known   */
+};
+
+/* Ask the store, by way of this process.  False: nothing can be learned. */
+bool service_look_lock(const struct service *service, const char *key,
+                       struct service_lock *out);
+
+#endif /* LOADTEST_SALE_SERVICE_H */

@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: MIT */
+/* wrk.h -- wrk as the laboratory runs it: started, watched, ended early. */
+#ifndef LOADTEST_SALE_WRK_H
+#define LOADTEST_SALE_WRK_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/exit_codes.h"
+#include "loadtest/kit/why.h"
+#include "loadtest/lab/lab.h"
+#include "loadtest/sale/control.h"
+#include "loadtest/sale/start_signal.h"
+
+enum { WRK_CLIENTS_MAX = 16 };
+
+struct wrk_plan {
+    const struct lab *lab;
+    const char *dir;      /* the run's: wrk.txt, ledgers, load.json, control          */
+    const char *script;   /* file in loadtest/wrk                                     */
+    const char *urls;     /* with commas; wrk's threads take one each                 */
+    int clients;          /* wrk processes, which then need keep_ledger; 0: one        */
+    const char *vouchers; /* with commas                                              */
+    int threads;          /* of each                                                  */
+    int connections;      /* of all                                                   */
+    int64_t duration_ms;  /* at most                                                  */
+    int64_t target;       /* the user whose lock a hazard aims at; 0: the voucher's   */
+    bool keep_ledger;     /* false: no ledger, no load.json of the script             */
+    const char *extra[6]; /* more of its environment, NULL at the end                 */
+    char *why;            /* WHY_MAX bytes for why it could not be started; NULL: that
+                           * goes to stderr                                            */
+};
+
+struct wrk {
+    struct child clients[WRK_CLIENTS_MAX];
+    int client_count;
+    struct gun gun;
+    struct control control;
+    char control_path[FILES_PATH_MAX];
+    int64_t started_ns;
+};
+
+/* Anything but EXIT_VALID: plan->why or stderr says why, and none runs. */
+enum exit_code wrk_start(struct wrk *w, const struct wrk_plan *plan);
+
+bool wrk_runs(const struct wrk *w);
+
+/* Let it send no more, wait for the answers that are still to come (for `drain_ms` at
+ * most), and end it; it writes its summary.  False: it had to be killed. */
+bool wrk_stop(struct wrk *w, int64_t drain_ms);
+
+#endif /* LOADTEST_SALE_WRK_H */

@@ -1,0 +1,325 @@
+/* SPDX-License-Identifier: MIT */
+/* load.c -- the load beside a story. */
+#include "loadtest/scenario/background/load.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "loadtest/bench/cell.h"
+#include "loadtest/kit/interrupt.h"
+#include "loadtest/scenario/background/stalls.h"
+#include "loadtest/scenario/performance.h"
+#include "lock/clock.h"
+
+enum {
+    ENOUGH_HOLDS = 120, /* of each crowd                                              */
+    AFTER_MS = 3000,    /* how long it is given to get there once the story is over   */
+    POLL_MS = 5,
+    REST_AFTER_FAILURE_US = 20000,
+    STORE_TIMEOUT_MS = 5000, /* of one request: it has to end soon after the story     */
+    ERROR_MAX = 200,
+};
+
+/* In memory that the crowd's processes share with the conductor. */
+struct score {
+    atomic_int warm; /* threads that have held a lock                                  */
+    atomic_llong holds, failures;
+    atomic_bool is_said;
+    char error[ERROR_MAX]; /* the first failure                                        */
+};
+
+struct crowd {
+    struct score *score;
+    struct stage_process processes[CROWD_PROCESSES_MAX];
+    int count;
+    char records[FILES_PATH_MAX];
+    bool has_ended;
+    struct stalls *stalls; /* NULL: not begun, or over                                 */
+    int64_t stall_count;   /* -1: one could not be made, for this reason               */
+    char stall_why[ERROR_MAX];
+    uint64_t delays; /* that its wires have begun                                      */
+};
+
+/* ---- in a process of the crowd ---- */
+
+struct gang {
+    struct stage *stage;
+    int process;
+    dlock_system *sys;
+    atomic_bool stop;
+};
+
+struct member {
+    struct gang *gang;
+    int thread;
+    pthread_t handle;
+    uint64_t dice;
+};
+
+static void count_failure(struct score *score)
+{
+    bool was_said = false;
+
+    atomic_fetch_add(&score->failures, 1);
+    if (atomic_compare_exchange_strong(&score->is_said, &was_said, true))
+        snprintf(score->error, sizeof score->error, "%s", dlock_error());
+}
+
+static void nap_us(int us)
+{
+    if (us > 0)
+        usleep((useconds_t)us);
+}
+
+/* Take a lock, hold it for a while, give it back.  False: the store did not answer. */
+static bool hold_once(struct member *m, bool *was_held)
+{
+    struct stage *s = m->gang->stage;
+    const struct scenario_variation *vary = &s->vary;
+    unsigned caps = s->cast->lock->caps;
+    dlock_request request = {
+        .wait_ms = vary->wait_ms,
+        .shared = (caps & DLOCK_CAP_SHARED) && scenario_dice(&m->dice, 4) == 0};
+    dlock_lease lease = {0};
+    char name[DLOCK_NAME_MAX + 1];
+    dlock_status st;
+
+    snprintf(name, sizeof name, "%.150s:crowd:%d", s->lock,
+             crowd_name(vary, caps, m->gang->process, m->thread, &m->dice));
+    st = dlock_acquire_with(m->gang->sys, name, &request, &lease);
+    *was_held = st == DLOCK_OK;
+    if (dlock_is_failure(st))
+        return false;
+    if (st != DLOCK_OK)
+        return true;
+    nap_us(scenario_dice(&m->dice, vary->hold_us + 1));
+    return !dlock_is_failure(dlock_release(m->gang->sys, &lease));
+}
+
+static void *member_run(void *arg)
+{
+    struct member *m = arg;
+    struct score *score = m->gang->stage->crowd->score;
+    bool is_warm = false;
+
+    while (!atomic_load(&m->gang->stop)) {
+        bool was_held = false, was_answered = hold_once(m, &was_held);
+
+        atomic_fetch_add(&score->holds, was_held);
+        if (was_held && !is_warm)
+            atomic_fetch_add(&score->warm, 1);
+        is_warm |= was_held;
+        if (!was_answered)
+            count_failure(score);
+        nap_us(was_answered ? scenario_dice(&m->dice, m->gang->stage->vary.rest_us + 1)
+                            : REST_AFTER_FAILURE_US);
+    }
+    return NULL;
+}
+
+static void run_members(struct gang *gang, int fd)
+{
+    struct stage *s = gang->stage;
+    struct member members[CROWD_THREADS_MAX];
+    struct player_order order;
+    ssize_t n;
+
+    for (int i = 0; i < s->vary.threads; i++) {
+        members[i] = (struct member){.gang = gang,
+                                     .thread = i,
+                                     .dice = s->vary.number +
+                                             (uint64_t)(gang->process * 100 + i)};
+        if (pthread_create(&members[i].handle, NULL, member_run, &members[i]) != 0)
+            _exit(EXIT_FAILURE);
+    }
+    do /* the only thing that it is ever told is to end */
+        n = recv(fd, &order, sizeof order, 0);
+    while (n < 0 && errno == EINTR);
+    atomic_store(&gang->stop, true);
+    for (int i = 0; i < s->vary.threads; i++)
+        pthread_join(members[i].handle, NULL);
+}
+
+/* The life of one process of the crowd. */
+static void be_gang(struct stage *s, struct stage_process *p, int fd)
+{
+    struct gang gang = {.stage = s, .process = (int)(p - s->crowd->processes)};
+
+    if (player_open(&gang.sys, &p->part) != DLOCK_OK) {
+        count_failure(s->crowd->score);
+        _exit(EXIT_FAILURE);
+    }
+    run_members(&gang, fd);
+    dlock_close(gang.sys);
+    _exit(EXIT_SUCCESS);
+}
+
+/* ---- in the conductor ---- */
+
+void crowd_fork(struct stage *s)
+{
+    struct crowd *crowd;
+
+    if (!s->vary.is_varied)
+        return;
+    crowd = s->crowd = check_need(calloc(1, sizeof *crowd));
+    crowd->score = cell_share(sizeof *crowd->score);
+    files_join(crowd->records, s->dir, "crowd");
+    for (int i = 0; i < s->vary.processes; i++) {
+        struct stage_process *p = &crowd->processes[i];
+        struct player_part *part = &p->part;
+
+        p->body = be_gang;
+        *part = s->processes[0].part;
+        snprintf(part->name, sizeof part->name, "crowd %d", i + 1);
+        snprintf(part->record_dir, sizeof part->record_dir, "%s", crowd->records);
+        part->lease_ms = s->vary.lease_ms;
+        part->store_timeout_ms = STORE_TIMEOUT_MS;
+        part->watchdog = true;
+        stage_fork(s, p);
+        crowd->count++;
+    }
+}
+
+static void open_process(struct stage *s, struct stage_process *p)
+{
+    char fault[64], why[PROXY_WHY_MAX];
+
+    stage_open_wires(s, p, STAGE_NOBODY);
+    snprintf(fault, sizeof fault, "delay:%dms %s", s->vary.delay_ms,
+             s->vary.delays_answers ? "to-client" : "to-server");
+    for (int i = 0; i < p->lock_wire_count && s->vary.delay_ms > 0; i++) {
+        struct stage_wire *wire = &p->lock_wires[i];
+
+        wire->last_fault = proxy_arm(wire->proxy, fault, why);
+        if (wire->last_fault < 0)
+            stage_fail(s, "a wire of the crowd: %s", why);
+    }
+    if (send(p->fd, &p->part, sizeof p->part, MSG_NOSIGNAL) < 0)
+        stage_fail(s, "the process of the crowd has gone");
+    p->is_open = true;
+}
+
+void crowd_open(struct stage *s)
+{
+    int64_t by_ns = dlock_clock_after(dlock_clock_ns(), SCENARIO_STEP_MS);
+    struct crowd *crowd = s->crowd;
+
+    if (crowd == NULL)
+        return;
+    for (int i = 0; i < crowd->count; i++)
+        open_process(s, &crowd->processes[i]);
+    while (atomic_load(&crowd->score->warm) < s->vary.processes * s->vary.threads)
+        if (dlock_clock_ns() >= by_ns || !interrupt_sleep_ms(POLL_MS))
+            stage_need_in_time(s, false, crowd->score->error[0] != '\0'
+                                             ? crowd->score->error
+                                             : "the crowd was to begin");
+    crowd->stalls = stalls_begin(s, crowd->processes, crowd->count, crowd->records);
+    stage_need(s, crowd->stalls != NULL, "the stalls of the crowd cannot be made");
+}
+
+static void await_enough(struct stage *s)
+{
+    int64_t by_ns = dlock_clock_after(dlock_clock_ns(), AFTER_MS);
+
+    while (atomic_load(&s->crowd->score->holds) < ENOUGH_HOLDS &&
+           dlock_clock_ns() < by_ns && interrupt_sleep_ms(POLL_MS))
+        ;
+}
+
+static void count_delays(struct crowd *crowd, const struct stage_process *p)
+{
+    struct proxy_strike strike;
+
+    for (int i = 0; i < p->lock_wire_count; i++)
+        if (proxy_look(p->lock_wires[i].proxy, p->lock_wires[i].last_fault, &strike))
+            crowd->delays += strike.strikes;
+}
+
+void crowd_end(struct stage *s)
+{
+    struct crowd *crowd = s->crowd;
+
+    if (crowd == NULL || crowd->has_ended)
+        return;
+    crowd->has_ended = true;
+    crowd->stall_count = stalls_end(crowd->stalls, s->result->rc != EXIT_VALID,
+                                    crowd->stall_why, sizeof crowd->stall_why);
+    if (s->result->rc == EXIT_VALID)
+        await_enough(s);
+    for (int i = 0; i < crowd->count; i++) {
+        process_end(&crowd->processes[i], false);
+        count_delays(crowd, &crowd->processes[i]);
+        stage_close_wires(&crowd->processes[i]);
+    }
+}
+
+/* Nothing was wrong with its servers, and yet they did not answer. */
+static bool has_failed_alone(const struct stage *s)
+{
+    return !s->cast->scenario->needs_own_servers &&
+           atomic_load(&s->crowd->score->failures) > 0;
+}
+
+static void judge(struct stage *s, const struct history *h,
+                  const struct check_verdict *verdict)
+{
+    struct scenario_result *r = s->result;
+    char *why = r->crowd_why;
+
+    r->crowd_blame = crowd_blame_of(h, verdict, s->cast->lock->caps, why,
+                                    sizeof r->crowd_why);
+    if (r->crowd_blame == CROWD_CLEAN && has_failed_alone(s)) {
+        r->crowd_blame = CROWD_MACHINE;
+        snprintf(why, sizeof r->crowd_why, "a call of the crowd failed: %s",
+                 s->crowd->score->error);
+    }
+}
+
+bool crowd_check(struct stage *s)
+{
+    struct check_options options = check_options_default();
+    struct scenario_result *r = s->result;
+    struct check_verdict verdict;
+    struct history h = {0};
+    struct check *check;
+
+    if (s->crowd == NULL)
+        return true;
+    if (!history_read(&h, s->crowd->records)) {
+        snprintf(r->why, sizeof r->why, "the records of the crowd cannot be read");
+        return false;
+    }
+    crowd_add_faults(&h, &s->history);
+    check = check_new();
+    check_judge(check, &h, &options, &verdict);
+    judge(s, &h, &verdict);
+    r->crowd_holds = verdict.holds;
+    r->crowd_failures = atomic_load(&s->crowd->score->failures);
+    r->delays = (int64_t)s->crowd->delays;
+    r->stalls = s->crowd->stall_count;
+    if (s->crowd->stall_count < 0)
+        snprintf(r->why, sizeof r->why, "%s", s->crowd->stall_why);
+    else if (h.damage_count > 0)
+        snprintf(r->why, sizeof r->why, "the records of the crowd have holes: %s",
+                 h.damages[0]);
+    check_free(check);
+    history_free(&h);
+    return r->why[0] == '\0';
+}
+
+void crowd_free(struct stage *s)
+{
+    if (s->crowd == NULL)
+        return;
+    cell_unshare(s->crowd->score, sizeof *s->crowd->score);
+    free(s->crowd);
+    s->crowd = NULL;
+}

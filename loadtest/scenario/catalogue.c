@@ -1,0 +1,128 @@
+/* SPDX-License-Identifier: MIT */
+/* catalogue.c -- the scenarios, and who performs them: which lock, which guard, and
+ * what must come of it. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "db/guard.h"
+#include "loadtest/scenario/performance.h"
+
+#define SCENARIO(file) extern const struct scenario scenario_##file;
+#include "loadtest/scenario/scenarios.def"
+#undef SCENARIO
+
+static const struct scenario *const scenarios[] = {
+#define SCENARIO(file) &scenario_##file,
+#include "loadtest/scenario/scenarios.def"
+#undef SCENARIO
+};
+
+enum { SCENARIO_COUNT = sizeof scenarios / sizeof scenarios[0] };
+
+const struct scenario *scenario_at(size_t i)
+{
+    return i < SCENARIO_COUNT ? scenarios[i] : NULL;
+}
+
+const struct scenario *scenario_find(const char *name)
+{
+    for (size_t i = 0; i < SCENARIO_COUNT; i++)
+        if (strcmp(scenarios[i]->name, name) == 0)
+            return scenarios[i];
+    return NULL;
+}
+
+const char *scenario_outcome_name(enum scenario_outcome outcome, bool is_chinese)
+{
+    static const char *const names[][2] = {
+#define X(id, name, chinese, text) {name, chinese},
+        SCENARIO_OUTCOMES(X)
+#undef X
+    };
+
+    return names[outcome][is_chinese];
+}
+
+const char *scenario_sign_name(int number, bool is_chinese)
+{
+    static const char *const names[][2] = {
+#define X(id, name, chinese, text) {name, chinese},
+        SCENARIO_SIGNS(X)
+#undef X
+    };
+
+    return names[number][is_chinese];
+}
+
+const char *scenario_sale_name(enum scenario_sale sale, bool is_chinese)
+{
+    static const char *const names[][2] = {
+#define X(id, name, chinese) {name, chinese},
+        SCENARIO_SALES(X)
+#undef X
+    };
+
+    return names[sale][is_chinese];
+}
+
+bool scenario_names(const char *words, const char *word)
+{
+    size_t length = strlen(word);
+
+    for (; words != NULL && *words != '\0'; words += strcspn(words, " ,")) {
+        words += strspn(words, " ,");
+        if (strcspn(words, " ,") == length && strncmp(words, word, length) == 0)
+            return true;
+    }
+    return false;
+}
+
+static bool fits(const struct scenario_expectation *e, const dlock_variant_info *lock)
+{
+    return (e->locks == NULL || scenario_names(e->locks, lock->name)) &&
+           !scenario_names(e->not_locks, lock->name) &&
+           (lock->caps & e->with) == e->with && (lock->caps & e->without) == 0;
+}
+
+static const char *guard_of(const struct scenario *scenario)
+{
+    return scenario->guard != NULL ? scenario->guard : "read-write";
+}
+
+/* The first expectation for this lock without a guard of its own, and every one with. */
+static size_t cast_lock(struct scenario_cast *casts, const struct scenario *scenario,
+                        const dlock_variant_info *lock, const char *guard)
+{
+    bool is_cast = false;
+    size_t count = 0;
+
+    for (size_t i = 0; i < scenario->expected_count; i++) {
+        const struct scenario_expectation *e = &scenario->expected[i];
+        const char *under = e->guard != NULL ? e->guard : guard_of(scenario);
+
+        if (!fits(e, lock) || (e->guard == NULL && is_cast) ||
+            (guard != NULL && strcmp(guard, under) != 0))
+            continue;
+        is_cast |= e->guard == NULL;
+        if (e->outcome != SCENARIO_NOT_SPOKEN_OF)
+            casts[count++] = (struct scenario_cast){
+                .scenario = scenario, .lock = lock, .guard = under, .expected = e};
+    }
+    return count;
+}
+
+size_t scenario_cast_all(const struct scenario *scenario, const char *locks,
+                         const char *guard, struct scenario_cast **out)
+{
+    size_t count = 0;
+
+    *out = check_need(calloc(dlock_variant_count() * scenario->expected_count + 1,
+                             sizeof **out));
+    for (size_t i = 0; i < dlock_variant_count(); i++) {
+        const dlock_variant_info *lock = dlock_variant_at(i);
+
+        if (locks == NULL || scenario_names(locks, lock->name))
+            count += cast_lock(*out + count, scenario, lock, guard);
+    }
+    return count;
+}

@@ -1,0 +1,119 @@
+/* SPDX-License-Identifier: MIT */
+/* measure.c -- scenarios that are measured: their length, their chance, and what
+ * became of the updates that their actors were told of. */
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+
+#include "loadtest/check/checks/checks.h"
+#include "loadtest/scenario/performance.h"
+
+bool scenario_is_measured(const struct scenario *scenario)
+{
+    return scenario->duration_ms > 0;
+}
+
+struct scenario_tally *stage_tally(struct stage *s)
+{
+    return &s->result->tally;
+}
+
+int64_t stage_duration_ms(const struct stage *s)
+{
+    return s->duration_ms;
+}
+
+/* ---- chance ---- */
+
+/* SplitMix64: every state is a good one, so streams may begin one after another. */
+static uint64_t next_number(uint64_t *state)
+{
+    uint64_t z = *state += UINT64_C(0x9e3779b97f4a7c15);
+
+    z = (z ^ (z >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
+    z = (z ^ (z >> 27)) * UINT64_C(0x94d049bb133111eb);
+    return z ^ (z >> 31);
+}
+
+void stage_begin_measuring(struct stage *s, const struct stage_options *options)
+{
+    uint64_t seed = options->seed;
+
+    s->duration_ms = options->duration_ms > 0 ? options->duration_ms
+                                              : s->cast->scenario->duration_ms;
+    s->result->tally.is_short = s->duration_ms < s->cast->scenario->duration_ms;
+    for (int i = 0; i <= SCENARIO_ACTORS_MAX; i++)
+        s->streams[i] = next_number(&seed);
+}
+
+int64_t stage_draw(struct stage *s, int stream, int64_t below)
+{
+    if (stream < 0 || stream > SCENARIO_ACTORS_MAX || below < 1)
+        stage_fail(s, "no number below %" PRId64 " from stream %d", below, stream);
+    return (int64_t)(next_number(&s->streams[stream]) % (uint64_t)below);
+}
+
+/* ---- updates ---- */
+
+/* Holders that were at work at the same time, whatever they had been promised: most of
+ * them are at the instant at which one came in. */
+static int most_at_once(const struct stage *s)
+{
+    const struct check *c = s->check;
+    int most = 0;
+
+    for (size_t i = 0; i < c->hold_count; i++) {
+        int64_t at_ns = c->holds[i].granted_ns;
+        int count = 0;
+
+        for (size_t j = 0; j < c->hold_count; j++)
+            count += c->holds[j].granted_ns <= at_ns && at_ns < c->holds[j].worked_ns;
+        most = count > most ? count : most;
+    }
+    return most;
+}
+
+/* Each update writes one less than its client had read.  So the last one stands at the end
+ * of a chain, each of which has read what the one before it wrote; the stock says how
+ * long that chain is, and the updates that are not in it are lost.
+ *
+ * One whose COMMIT went unanswered counts if its order is there: a client that asks finds
+ * it by the number of its request. */
+bool stage_count_updates(struct stage *s)
+{
+    struct scenario_result *r = s->result;
+    struct scenario_tally *t = &r->tally;
+
+    if (!scenario_is_measured(s->cast->scenario))
+        return true;
+    t->updates = s->sold;
+    t->lost = s->sold - (s->issued - s->left);
+    if (t->acknowledged == 0)
+        snprintf(r->why, sizeof r->why, "no update was acknowledged");
+    else if (s->sold < t->acknowledged || s->sold > t->acknowledged + t->unsure)
+        snprintf(r->why, sizeof r->why,
+                 "there are %" PRId64 " orders, of which clients were told %" PRId64
+                 " and not told %" PRId64,
+                 s->sold, t->acknowledged, t->unsure);
+    else if (t->lost < 0)
+        snprintf(r->why, sizeof r->why, "more was taken from the stock than sold");
+    else
+        t->is_counted = true;
+    if (t->is_counted)
+        t->at_once = most_at_once(s);
+    return t->is_counted;
+}
+
+void scenario_interval(int64_t part, int64_t whole, double *low, double *high)
+{
+    const double z = 1.959964; /* 2.5 % of a normal distribution are beyond it */
+    double n = (double)whole, share = whole > 0 ? (double)part / n : 0;
+    double middle = share + z * z / (2 * n);
+    double reach = z * sqrt(share * (1 - share) / n + z * z / (4 * n * n));
+
+    *low = *high = 0;
+    if (whole <= 0)
+        return;
+    *low = part == 0 ? 0 : 100 * (middle - reach) / (1 + z * z / n);
+    *high = part == whole ? 100 : 100 * (middle + reach) / (1 + z * z / n);
+}

@@ -1,0 +1,222 @@
+/* SPDX-License-Identifier: MIT */
+/* page.c -- performances as one page to step through: each writes its part, and
+ * the command puts the parts between the beginning and the end of the page. */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "loadtest/scenario/performance.h"
+#include "lock/recorder.h"
+
+/* By when they began; what is told comes before what it is about. */
+static int compare_lines(const void *a, const void *b)
+{
+    const struct stage_line *x = a, *y = b;
+
+    if (x->from_ns != y->from_ns)
+        return x->from_ns < y->from_ns ? -1 : 1;
+    return (int)x->kind - (int)y->kind;
+}
+
+static void fill_line(const struct stage *s, const struct stage_line *from,
+                      struct page_line *to)
+{
+    static const char *const kinds[] = {"told", "act", "fault", ""};
+    bool is_wire = from->kind == LINE_WIRE;
+
+    *to = (struct page_line){
+        .from_ns = from->from_ns,
+        .at_ns = from->at_ns,
+        .is_wire = is_wire,
+        .who = is_wire ? s->actors[from->actor].name : kinds[from->kind],
+        .text = from->text[0],
+        .text_zh = strcmp(from->text[0], from->text[1]) == 0 ? NULL : from->text[1]};
+}
+
+/* The violation that the scenario calls a break, if there is one: the two holders. */
+static const struct check_example *shown_example(const struct stage *s)
+{
+    static const struct {
+        enum check_property property;
+        unsigned sign;
+    } order[] = {{CHECK_exclusion, SIGN_TWO_HOLDERS}, {CHECK_kept, SIGN_TWO_HOLDERS},
+                 {CHECK_lease, SIGN_WORKED_ON},       {CHECK_ownership, SIGN_FOREIGN},
+                 {CHECK_reentry, SIGN_TWICE},         {CHECK_fence, SIGN_FENCE}};
+    /* How updates could be lost is seen in whatever the lock did wrong. */
+    unsigned shown = scenario_is_measured(s->cast->scenario) ? SIGNS_TWO_INSIDE
+                                                             : s->cast->scenario->breaks;
+
+    for (size_t i = 0; i < sizeof order / sizeof order[0]; i++) {
+        const struct check_finding *finding = &s->verdict.findings[order[i].property];
+
+        if ((shown & order[i].sign) && finding->example_count > 0)
+            return &finding->examples[0];
+    }
+    return NULL;
+}
+
+static void print_story(FILE *out, const char *const *story, const char *language)
+{
+    fprintf(out, "<p lang=\"%s\">", language);
+    for (int i = 0; i < SCENARIO_LINES && story[i] != NULL; i++) {
+        if (i > 0)
+            fputs("<br>\n", out);
+        page_text(out, story[i]);
+    }
+    fputs("</p>\n", out);
+}
+
+static void print_verdict(FILE *out, const struct stage *s)
+{
+    const struct scenario_result *r = s->result;
+
+    fprintf(out, "<dl>\n<dt>lock</dt><dd>%s, stock guard %s</dd>\n"
+                 "<dt>outcome</dt><dd>%s <span lang=\"zh\">%s</span>, %s</dd>\n",
+            s->cast->lock->name, s->cast->guard, scenario_outcome_name(r->outcome, false),
+            scenario_outcome_name(r->outcome, true),
+            r->is_expected          ? "as expected <span lang=\"zh\">符合预期</span>"
+            : r->rc == EXIT_UNKNOWN ? "<b>unknown</b>"
+                                    : "<b class=\"invalid\">UNEXPECTED</b>");
+    if (r->tally.is_counted) {
+        fputs("<dt>counted</dt><dd>", out);
+        table_sentence(out, &r->tally);
+        fprintf(out, "</dd>\n<dt>published</dt><dd>%s</dd>\n",
+                s->cast->scenario->published);
+    }
+    for (int i = 0; i < SIGN_COUNT; i++)
+        if (r->signs & (1u << i))
+            fprintf(out, "<dt>seen</dt><dd>%s <span lang=\"zh\">%s</span></dd>\n",
+                    scenario_sign_name(i, false), scenario_sign_name(i, true));
+    for (int i = DLOCK_ASSUMES_NONE + 1; i < DLOCK_ASSUMPTION_COUNT; i++)
+        if (r->gave_way & (1u << i))
+            fprintf(out, "<dt>what did not hold</dt><dd>%s</dd>\n",
+                    dlock_assumption_text(i));
+}
+
+/* By which a list of many tells it from the others. */
+static void print_name(FILE *out, const struct stage *s)
+{
+    const struct scenario_result *r = s->result;
+
+    fprintf(out, "%s: %s%s%s, %s%s", s->cast->scenario->name, s->cast->lock->name,
+            s->cast->expected->guard != NULL ? ", stock guard " : "",
+            s->cast->expected->guard != NULL ? s->cast->guard : "",
+            scenario_outcome_name(r->outcome, false),
+            r->is_expected          ? ""
+            : r->rc == EXIT_UNKNOWN ? ", unknown"
+                                    : ", UNEXPECTED");
+}
+
+static void print_part(FILE *out, const struct stage *s, struct page_scene *scene)
+{
+    const struct scenario *scenario = s->cast->scenario;
+
+    fputs("<section class=\"figure\" tabindex=\"0\" data-name=\"", out);
+    print_name(out, s);
+    fputs("\">\n<h2>", out);
+    page_text(out, scenario->title);
+    fputs(" <span lang=\"zh\">", out);
+    page_text(out, scenario->title_zh);
+    fprintf(out, "</span>, %s</h2>\n<p class=\"note\">%s: ", s->cast->lock->name,
+            scenario->number);
+    page_text(out, scenario->source);
+    fputs("</p>\n", out);
+    print_story(out, scenario->story, "en");
+    print_story(out, scenario->story_zh, "zh");
+    print_verdict(out, s);
+    page_holders(out, scene);
+    page_window(out, scene);
+    fputs("</dl>\n", out);
+    page_figure(out, scene);
+}
+
+/* Two minutes do not fit into a figure: the two who were inside, and nothing told. */
+static void draw_measured(FILE *out, const struct stage *s)
+{
+    struct page_scene *scene = check_need(calloc(1, sizeof *scene));
+    const struct check_example *example = shown_example(s);
+
+    if (example != NULL)
+        page_scene_of_example(scene, &s->history, s->check, example);
+    else
+        page_scene_of_beginning(scene, &s->history, s->check);
+    print_part(out, s, scene);
+    free(scene);
+}
+
+static void draw(FILE *out, const struct stage *s)
+{
+    struct page_scene *scene = check_need(calloc(1, sizeof *scene));
+    struct page_line *lines = check_need(calloc(s->line_count + 1, sizeof *lines));
+    int64_t name = history_find_name(&s->history, s->lock), to_ns = s->zero_ns + 1;
+
+    qsort(s->lines, s->line_count, sizeof *s->lines, compare_lines);
+    for (size_t i = 0; i < s->line_count; i++) {
+        fill_line(s, &s->lines[i], &lines[i]);
+        if (to_ns < lines[i].at_ns)
+            to_ns = lines[i].at_ns;
+    }
+    page_scene_of_time(scene, &s->history, s->check, shown_example(s),
+                       name >= 0 ? (uint32_t)name : 0, s->zero_ns, to_ns);
+    scene->lines = lines;
+    scene->line_count = s->line_count;
+    print_part(out, s, scene);
+    free(lines);
+    free(scene);
+}
+
+/* Close it and write what it holds.  False: said on stderr why. */
+static bool keep(FILE *out, char **text, const char *path)
+{
+    bool ok;
+
+    if (ferror(out) || fclose(out) != 0) {
+        fprintf(stderr, "seckill scenario: no memory for the page\n");
+        return false;
+    }
+    ok = files_write(path, *text);
+    if (!ok)
+        fprintf(stderr, "seckill scenario: cannot write %s: %s\n", path, strerror(errno));
+    free(*text);
+    return ok;
+}
+
+bool stage_write_page(const struct stage *s)
+{
+    char path[FILES_PATH_MAX], *text = NULL;
+    size_t size = 0;
+    FILE *out = check_need(open_memstream(&text, &size));
+
+    if (s->result->has_happened && scenario_is_measured(s->cast->scenario))
+        draw_measured(out, s);
+    else if (s->result->has_happened)
+        draw(out, s);
+    files_join(path, s->dir, "page.part");
+    return keep(out, &text, path);
+}
+
+bool scenario_write_page(const char *path, const char *name, char *const *parts,
+                         size_t count)
+{
+    char *text = NULL;
+    size_t size = 0;
+    FILE *out = check_need(open_memstream(&text, &size));
+    char title[80];
+
+    snprintf(title, sizeof title, "seckill scenario: %s", name);
+    page_begin(out, title);
+    fprintf(out, "<h1>%s</h1>\n<p class=\"note\">%zu performance%s on real servers.  "
+                 "Under each line of a story stands what went over the wires then.</p>\n",
+            title, count, count == 1 ? "" : "s");
+    page_key(out);
+    for (size_t i = 0; i < count; i++) {
+        char *part = files_read(parts[i], NULL);
+
+        if (part != NULL)
+            fputs(part, out);
+        free(part);
+    }
+    page_end(out);
+    return keep(out, &text, path);
+}

@@ -1,0 +1,160 @@
+/* SPDX-License-Identifier: MIT */
+/* report.c -- how the performances of a run went: a line for each, how far a
+ * measurement is, and what did not come out as expected. */
+#include "loadtest/scenario/run_inside.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "loadtest/kit/verdict_text.h"
+#include "lock/clock.h"
+
+enum {
+    NEWS_MS = 30000,   /* how often to say how far it is, where nobody draws over it    */
+    LIVE_NEWS_MS = 500,
+};
+
+void performance_lock(const struct performance *p, char *out, size_t size)
+{
+    snprintf(out, size, "%s%s%s", p->cast->lock->name,
+             p->cast->expected->guard != NULL ? "+" : "",
+             p->cast->expected->guard != NULL ? p->cast->expected->guard : "");
+}
+
+int64_t troupe_length_ms(const struct troupe *t)
+{
+    return t->run->duration_ms > 0 ? t->run->duration_ms
+                                   : t->all[0].cast->scenario->duration_ms;
+}
+
+/* ---- the table ---- */
+
+static void print_file(const char *dir, const char *name)
+{
+    char path[FILES_PATH_MAX], *text;
+
+    files_join(path, dir, name);
+    text = files_read(path, NULL);
+    if (text != NULL)
+        fputs(text, stdout);
+    free(text);
+}
+
+static void print_row(const struct troupe *t, const struct performance *p)
+{
+    const struct scenario_result *r = p->result;
+    const char *outcome = !r->has_happened
+                              ? "did not happen"
+                              : scenario_outcome_name(r->outcome, t->run->is_chinese);
+    enum report_style style = r->rc == EXIT_VALID ? STYLE_GOOD : STYLE_BAD;
+    char lock[80];
+
+    performance_lock(p, lock, sizeof lock);
+    printf("%-5s %-26s %-16s %-20s %s%-11s%s %5.1f s%s%s\n", p->cast->scenario->number,
+           p->cast->scenario->name, lock, outcome, report_style(stdout, style),
+           r->rc == EXIT_VALID ? "as expected"
+           : r->has_happened   ? "UNEXPECTED"
+                               : "unknown",
+           report_style(stdout, STYLE_PLAIN), (double)r->took_ns / 1e9,
+           r->rc == EXIT_VALID ? "" : "  ", r->rc == EXIT_VALID ? "" : r->why);
+    fflush(stdout);
+}
+
+/* ---- how far a measurement is ---- */
+
+static void clear_news(const struct troupe *t)
+{
+    if (t->is_measured && report_is_live(stderr))
+        fputs("\r\033[K", stderr);
+}
+
+void troupe_tell_news(struct troupe *t)
+{
+    bool is_live = report_is_live(stderr);
+    int64_t now_ns = dlock_clock_ns(), updates = 0;
+    size_t done = 0, going = 0;
+
+    if (!t->is_measured || t->count < 2 ||
+        now_ns < dlock_clock_after(t->told_ns, is_live ? LIVE_NEWS_MS : NEWS_MS))
+        return;
+    t->told_ns = now_ns;
+    for (size_t i = 0; i < t->count; i++) {
+        done += t->all[i].is_done;
+        going += !t->all[i].is_done && t->all[i].child.pid != 0;
+        updates += t->all[i].result->tally.acknowledged;
+    }
+    clear_news(t);
+    fprintf(stderr, "%.0f s: %zu of %zu done, %zu under way, %.0f s each; %" PRId64
+                    " updates acknowledged%s",
+            (double)(now_ns - t->begin_ns) / 1e9, done, t->count, going,
+            (double)troupe_length_ms(t) / 1000, updates, is_live ? "" : "\n");
+    fflush(stderr);
+}
+
+void troupe_tell_end(const struct troupe *t, const struct performance *p)
+{
+    clear_news(t);
+    if (t->is_measured && t->count == 1)
+        table_head(stdout, p->cast->scenario);
+    if (t->is_measured)
+        table_row(stdout, p->cast, p->result);
+    else if (t->count > 1)
+        print_row(t, p);
+}
+
+void troupe_sum_up(const struct troupe *t)
+{
+    size_t good = 0;
+
+    for (size_t i = 0; i < t->count; i++) {
+        const struct performance *p = &t->all[i];
+
+        good += p->is_done && p->result->rc == EXIT_VALID;
+        if (!p->is_done || p->result->rc == EXIT_VALID)
+            continue;
+        printf("\n---- %s\n", p->dir);
+        print_file(p->dir, "story.txt");
+    }
+    printf("\n%zu of %zu as expected.  Kept in %s\n", good, t->count, t->run->out);
+}
+
+bool troupe_write_table(const struct troupe *t)
+{
+    struct table_line *lines = check_need(calloc(t->count, sizeof *lines));
+    bool ok;
+
+    for (size_t i = 0; i < t->count; i++)
+        lines[i] = (struct table_line){t->all[i].cast, t->all[i].result};
+    table_foot(stdout);
+    ok = table_write(t->run->out, lines, t->count, troupe_length_ms(t), t->run->seed);
+    free(lines);
+    return ok;
+}
+
+/* The scenario's, if there is but one. */
+static const char *name_of(const struct troupe *t)
+{
+    for (size_t i = 1; i < t->count; i++)
+        if (t->all[i].cast->scenario != t->all[0].cast->scenario)
+            return "all of them";
+    return t->all[0].cast->scenario->name;
+}
+
+bool troupe_write_page(const struct troupe *t)
+{
+    char **parts = check_need(calloc(t->count, sizeof *parts));
+    bool ok;
+
+    for (size_t i = 0; i < t->count; i++) {
+        parts[i] = check_need(malloc(FILES_PATH_MAX));
+        files_join(parts[i], t->all[i].dir[0] != '\0' ? t->all[i].dir : ".", "page.part");
+    }
+    ok = scenario_write_page(t->run->html, name_of(t), parts, t->count);
+    for (size_t i = 0; i < t->count; i++)
+        free(parts[i]);
+    free(parts);
+    if (ok)
+        printf("drawn in %s\n", t->run->html);
+    return ok;
+}

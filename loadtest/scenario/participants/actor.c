@@ -1,0 +1,379 @@
+/* SPDX-License-Identifier: MIT */
+/* actor.c -- what a story tells its actors to do. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "loadtest/kit/interrupt.h"
+#include "loadtest/scenario/performance.h"
+#include "lock/clock.h"
+
+enum { POLL_MS = 5 };
+
+/* ---- what is said of it ---- */
+
+/* What the answer was, for people. */
+static void print_answer(char *out, size_t size, const struct player_answer *answer,
+                         bool is_chinese)
+{
+    switch (answer->what) {
+    case PLAYER_READ:
+    case PLAYER_GLANCE:
+        snprintf(out, size, "%" PRId64, answer->stock);
+        break;
+    case PLAYER_BUY:
+    case PLAYER_BUY_AGAIN:
+    case PLAYER_RESERVE:
+        snprintf(out, size, "%s", scenario_sale_name(answer->sale, is_chinese));
+        break;
+    case PLAYER_IS_PROTECTED:
+        snprintf(out, size, "%s", answer->is_so ? is_chinese ? "仍有效" : "still valid"
+                                  : is_chinese  ? "已失效"
+                                                : "not valid any more");
+        break;
+    default:
+        if (answer->what == PLAYER_ACQUIRE && answer->status == DLOCK_OK &&
+            answer->fence != 0)
+            snprintf(out, size, is_chinese ? "%s，栅栏号 %" PRIu64 : "%s, fence %" PRIu64,
+                     dlock_status_id(answer->status), answer->fence);
+        else
+            snprintf(out, size, "%s", dlock_status_id(answer->status));
+    }
+}
+
+/* It was waited for since then. */
+static void say_answer(struct actor *a, const struct player_answer *answer,
+                       int64_t from_ns)
+{
+    char texts[2][SCENARIO_LINE_MAX], came[64];
+
+    for (int chinese = 0; chinese < 2; chinese++) {
+        print_answer(came, sizeof came, answer, chinese);
+        snprintf(texts[chinese], sizeof texts[chinese], "%s %s: %s%s%s", a->name,
+                 player_words(answer->what, chinese), came,
+                 answer->error[0] != '\0' ? "; " : "", answer->error);
+    }
+    stage_say_since(a->stage, LINE_ACT, from_ns, a->index, texts[0], texts[1]);
+}
+
+static void say_begun(struct actor *a, enum player_what what)
+{
+    char texts[2][SCENARIO_LINE_MAX];
+
+    for (int chinese = 0; chinese < 2; chinese++)
+        snprintf(texts[chinese], sizeof texts[chinese], "%s %s ...", a->name,
+                 player_words(what, chinese));
+    stage_say(a->stage, LINE_ACT, a->index, texts[0], texts[1]);
+}
+
+/* ---- orders ---- */
+
+static void begin(struct actor *a, const struct player_order *what)
+{
+    struct player_order order = *what;
+
+    if (a->is_busy && order.what < PLAYER_AT_ONCE)
+        stage_fail(a->stage, "%s is still busy: end that first", a->name);
+    order.hand = a->hand;
+    if (order.what < PLAYER_AT_ONCE) {
+        a->is_busy = true;
+        a->begun = order.what;
+        a->begun_ns = dlock_clock_ns();
+    }
+    process_tell(a->stage, a->process, &order);
+}
+
+static const struct player_answer *end(struct actor *a, enum player_what what)
+{
+    const struct player_answer *answer = process_await(a->stage, a, what);
+
+    if (what < PLAYER_AT_ONCE)
+        a->is_busy = false;
+    a->last = *answer;
+    return &a->last;
+}
+
+const struct player_answer *actor_act(struct actor *a, const struct player_order *what)
+{
+    begin(a, what);
+    return end(a, what->what);
+}
+
+/* And tell of it. */
+static const struct player_answer *perform(struct actor *a,
+                                           const struct player_order *what)
+{
+    int64_t from_ns = dlock_clock_ns();
+    const struct player_answer *answer = actor_act(a, what);
+
+    say_answer(a, answer, from_ns);
+    return answer;
+}
+
+static dlock_status perform_plain(struct actor *a, enum player_what what)
+{
+    return perform(a, &(struct player_order){.what = what})->status;
+}
+
+dlock_status actor_acquire_for(struct actor *a, int64_t wait_ms, int lease_ms)
+{
+    return perform(a, &(struct player_order){.what = PLAYER_ACQUIRE,
+                                             .wait_ms = wait_ms,
+                                             .lease_ms = lease_ms})
+        ->status;
+}
+
+dlock_status actor_acquire(struct actor *a, int64_t wait_ms)
+{
+    return actor_acquire_for(a, wait_ms, 0);
+}
+
+dlock_status actor_acquire_shared(struct actor *a, int64_t wait_ms)
+{
+    return perform(a, &(struct player_order){.what = PLAYER_ACQUIRE,
+                                             .wait_ms = wait_ms,
+                                             .is_shared = true})
+        ->status;
+}
+
+dlock_status actor_try(struct actor *a)
+{
+    return actor_acquire(a, 0);
+}
+
+dlock_status actor_try_until_answered(struct actor *a)
+{
+    int64_t by_ns = dlock_clock_after(dlock_clock_ns(), SCENARIO_STEP_MS);
+    dlock_status st = actor_try(a);
+
+    while (dlock_is_failure(st)) {
+        if (dlock_clock_ns() >= by_ns || !interrupt_sleep_ms(POLL_MS))
+            stage_fail(a->stage, "%s is not answered any more", a->name);
+        st = actor_try(a);
+    }
+    return st;
+}
+
+static void need_ok(struct actor *a, dlock_status st, const char *what)
+{
+    /* A store that did not answer in its time may do so when the machine has less to do. */
+    a->stage->result->was_spoilt |= st == DLOCK_UNKNOWN || st == DLOCK_IO;
+    if (st != DLOCK_OK)
+        stage_fail(a->stage, "%s could not %s: %s; %s", a->name, what,
+                   dlock_status_id(st), a->last.error);
+}
+
+void actor_enter(struct actor *a)
+{
+    need_ok(a, actor_acquire(a, SCENARIO_STEP_MS / 2), "enter");
+}
+
+dlock_status actor_outwait(struct actor *a)
+{
+    return actor_acquire_for(
+        a, stage_lock_ends(a->stage) ? SCENARIO_STEP_MS / 2 : 2 * stage_lease_ms(a->stage),
+        stage_has(a->stage, DLOCK_CAP_EXPIRES) ? SCENARIO_LONG_MS : 0);
+}
+
+dlock_status actor_release(struct actor *a)
+{
+    return perform_plain(a, PLAYER_RELEASE);
+}
+
+void actor_leave(struct actor *a)
+{
+    need_ok(a, actor_release(a), "leave");
+}
+
+dlock_status actor_renew(struct actor *a)
+{
+    return perform_plain(a, PLAYER_RENEW);
+}
+
+dlock_status actor_abandon(struct actor *a)
+{
+    return perform_plain(a, PLAYER_ABANDON);
+}
+
+dlock_status actor_release_again(struct actor *a)
+{
+    return perform_plain(a, PLAYER_RELEASE_AGAIN);
+}
+
+dlock_status actor_release_for(struct actor *a, struct actor *holder)
+{
+    if (a->process != holder->process)
+        stage_fail(a->stage, "%s has no way to the lease of %s", a->name, holder->name);
+    return perform(a, &(struct player_order){.what = PLAYER_RELEASE_FOR,
+                                             .holder = holder->hand})
+        ->status;
+}
+
+bool actor_is_protected(struct actor *a)
+{
+    return perform(a, &(struct player_order){.what = PLAYER_IS_PROTECTED})->is_so;
+}
+
+uint64_t actor_fence(const struct actor *a)
+{
+    return a->last.fence;
+}
+
+dlock_info actor_inspect(struct actor *a)
+{
+    const struct player_answer *answer =
+        actor_act(a, &(struct player_order){.what = PLAYER_INSPECT});
+
+    if (answer->status != DLOCK_OK)
+        stage_fail(a->stage, "%s cannot look at the lock: %s; %s", a->name,
+                   dlock_status_id(answer->status), answer->error);
+    return answer->info;
+}
+
+static int64_t look(struct actor *a, enum player_what how)
+{
+    const struct player_answer *answer = perform(a, &(struct player_order){.what = how});
+
+    if (answer->sale == SALE_FAILED) {
+        /* A database that did not answer in its time may do so the next time. */
+        a->stage->result->was_spoilt = true;
+        stage_fail(a->stage, "%s cannot read the stock: %s", a->name, answer->error);
+    }
+    return answer->stock;
+}
+
+int64_t actor_read(struct actor *a)
+{
+    return look(a, PLAYER_READ);
+}
+
+int64_t actor_glance(struct actor *a)
+{
+    return look(a, PLAYER_GLANCE);
+}
+
+/* What the resource was asked, and what it answered, in the order in which it did. */
+static enum scenario_sale keep_sale(struct actor *a, const struct player_answer *answer)
+{
+    struct stage *s = a->stage;
+
+    /* Answers of those who stood still come out of order. */
+    if (!scenario_is_measured(s->cast->scenario) && answer->fence != 0 &&
+        s->write_count < sizeof s->writes / sizeof s->writes[0] &&
+        (answer->sale == SALE_SOLD || answer->sale == SALE_STALE))
+        s->writes[s->write_count++] = (struct check_write){
+            .fence = answer->fence, .is_accepted = answer->sale == SALE_SOLD};
+    s->told_sold += answer->sale == SALE_SOLD;
+    s->told_sold_out |= answer->sale == SALE_SOLD_OUT;
+    if (answer->sale == SALE_STALE)
+        s->signs |= SIGN_STALE_REFUSED;
+    return answer->sale;
+}
+
+enum scenario_sale actor_buy(struct actor *a)
+{
+    return keep_sale(a, perform(a, &(struct player_order){.what = PLAYER_BUY}));
+}
+
+enum scenario_sale actor_buy_again(struct actor *a)
+{
+    return keep_sale(a, perform(a, &(struct player_order){.what = PLAYER_BUY_AGAIN}));
+}
+
+/* What it may buy is not bought yet. */
+enum scenario_sale actor_reserve(struct actor *a)
+{
+    const struct player_answer *answer =
+        perform(a, &(struct player_order){.what = PLAYER_RESERVE});
+
+    if (answer->sale == SALE_FAILED)
+        stage_fail(a->stage, "%s has no counter: %s", a->name, answer->error);
+    a->stage->told_sold_out |= answer->sale == SALE_SOLD_OUT;
+    return answer->sale;
+}
+
+dlock_status actor_child_try(struct actor *a)
+{
+    return perform_plain(a, PLAYER_CHILD_TRY);
+}
+
+dlock_status actor_child_release(struct actor *a)
+{
+    return perform_plain(a, PLAYER_CHILD_RELEASE);
+}
+
+void actor_change_thread(struct actor *a)
+{
+    if (a->is_busy)
+        stage_fail(a->stage, "%s is still busy: end that first", a->name);
+    if (!perform(a, &(struct player_order){.what = PLAYER_CHANGE_THREAD})->is_so)
+        stage_fail(a->stage, "%s: no new thread has the id of the old one", a->name);
+}
+
+/* ---- begun now, answered later ---- */
+
+static void begin_and_say(struct actor *a, const struct player_order *order)
+{
+    say_begun(a, order->what);
+    begin(a, order);
+}
+
+void actor_begin_acquire(struct actor *a, int64_t wait_ms)
+{
+    begin_and_say(a, &(struct player_order){.what = PLAYER_ACQUIRE, .wait_ms = wait_ms});
+}
+
+void actor_begin_release(struct actor *a)
+{
+    begin_and_say(a, &(struct player_order){.what = PLAYER_RELEASE});
+}
+
+void actor_begin_renew(struct actor *a)
+{
+    begin_and_say(a, &(struct player_order){.what = PLAYER_RENEW});
+}
+
+void actor_begin_read(struct actor *a)
+{
+    begin_and_say(a, &(struct player_order){.what = PLAYER_READ});
+}
+
+void actor_begin_buy(struct actor *a)
+{
+    begin_and_say(a, &(struct player_order){.what = PLAYER_BUY});
+}
+
+void actor_begin_buy_for(struct actor *a, const struct actor *holder)
+{
+    if (a->process != holder->process)
+        stage_fail(a->stage, "%s has no thread in the process of %s", a->name,
+                   holder->name);
+    begin_and_say(a, &(struct player_order){.what = PLAYER_BUY,
+                                            .fence = actor_fence(holder)});
+}
+
+dlock_status actor_end(struct actor *a)
+{
+    int64_t from_ns = dlock_clock_ns();
+    const struct player_answer *answer = end(a, a->begun);
+
+    say_answer(a, answer, from_ns);
+    return answer->status;
+}
+
+enum scenario_sale actor_end_buy(struct actor *a)
+{
+    actor_end(a);
+    return keep_sale(a, &a->last);
+}
+
+bool actor_end_read(struct actor *a)
+{
+    actor_end(a);
+    return a->last.sale != SALE_FAILED;
+}
+
+bool actor_has_ended(struct actor *a)
+{
+    return process_has_answered(a->stage, a);
+}

@@ -1,0 +1,152 @@
+/* SPDX-License-Identifier: MIT */
+/* process.c -- the conductor's end of an actor's process. */
+#include <errno.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "loadtest/scenario/performance.h"
+#include "lock/clock.h"
+
+enum { END_MS = 3000 };
+
+/* In the child: nothing of the conductor's but its own socket. */
+static void become_player(struct stage *s, struct stage_process *p, int fd, pid_t parent)
+{
+    for (int i = 0; i < s->process_count; i++)
+        if (s->processes[i].fd >= 0)
+            close(s->processes[i].fd);
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    if (getppid() != parent)
+        _exit(EXIT_FAILURE);
+    signal(SIGINT, SIG_IGN); /* the conductor ends us */
+    if (p->body != NULL)
+        p->body(s, p, fd);
+    player_run(fd, &p->part);
+}
+
+/* What it works with reaches it as its first message, since the proxies that it is to
+ * use are made after the fork. */
+static void be_player(struct stage *s, struct stage_process *p, int fd, pid_t parent)
+{
+    ssize_t n;
+
+    do
+        n = recv(fd, &p->part, sizeof p->part, 0);
+    while (n < 0 && errno == EINTR);
+    if (n != (ssize_t)sizeof p->part)
+        _exit(EXIT_FAILURE);
+    become_player(s, p, fd, parent);
+}
+
+void stage_fork(struct stage *s, struct stage_process *p)
+{
+    pid_t parent = getpid(), pid;
+    int ends[2];
+
+    p->fd = -1;
+    if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) != 0)
+        stage_fail(s, "no socket for an actor");
+    fflush(stdout);
+    pid = fork();
+    if (pid == 0) {
+        close(ends[0]);
+        be_player(s, p, ends[1], parent);
+        _exit(EXIT_FAILURE);
+    }
+    close(ends[1]);
+    p->fd = ends[0];
+    if (pid < 0)
+        stage_fail(s, "no process for an actor");
+    p->child = (struct child){pid, child_start_time(pid)};
+    p->pid = (uint32_t)pid;
+}
+
+void process_tell(struct stage *s, struct stage_process *p,
+                  const struct player_order *order)
+{
+    ssize_t n;
+
+    do
+        n = send(p->fd, order, sizeof *order, MSG_NOSIGNAL);
+    while (n < 0 && errno == EINTR);
+    if (n < 0)
+        stage_fail(s, "%s cannot be told to do anything: its process has gone",
+                   p->part.name);
+}
+
+/* Take one answer, if one comes within `wait_ms`.  False: none did. */
+static bool take_answer(struct stage *s, struct stage_process *p, int wait_ms)
+{
+    struct pollfd polled = {.fd = p->fd, .events = POLLIN};
+    struct player_answer answer;
+    ssize_t n;
+
+    if (poll(&polled, 1, wait_ms) <= 0)
+        return false;
+    n = recv(p->fd, &answer, sizeof answer, 0);
+    if (n < 0 && errno == EINTR)
+        return false;
+    if (n != (ssize_t)sizeof answer)
+        stage_fail(s, "the process of %s has gone", p->part.name);
+    p->answers[answer.hand][answer.what > PLAYER_AT_ONCE] = answer;
+    p->has[answer.hand][answer.what > PLAYER_AT_ONCE] = true;
+    return true;
+}
+
+const struct player_answer *process_await(struct stage *s, const struct actor *a,
+                                          enum player_what what)
+{
+    struct stage_process *p = a->process;
+    int kind = what > PLAYER_AT_ONCE;
+    int64_t by_ns = dlock_clock_after(dlock_clock_ns(), SCENARIO_STEP_MS);
+
+    while (!p->has[a->hand][kind]) {
+        if (dlock_clock_ns() >= by_ns)
+            stage_fail(s, "%s: \"%s\" was not answered within %d s", a->name,
+                       player_words(what, false), SCENARIO_STEP_MS / 1000);
+        take_answer(s, p, dlock_clock_poll_ms(by_ns));
+    }
+    p->has[a->hand][kind] = false;
+    return &p->answers[a->hand][kind];
+}
+
+bool process_has_answered(struct stage *s, const struct actor *a)
+{
+    while (take_answer(s, a->process, 0))
+        ;
+    return a->process->has[a->hand][0];
+}
+
+/* One that hangs or does not listen is killed; the history knows the end of it from its
+ * last sign of life. */
+void process_end(struct stage_process *p, bool is_busy)
+{
+    struct player_order order = {.what = PLAYER_END};
+
+    if (p->child.pid > 0) {
+        child_signal(&p->child, SIGCONT);
+        if (is_busy || !p->is_open ||
+            send(p->fd, &order, sizeof order, MSG_NOSIGNAL | MSG_DONTWAIT) < 0)
+            child_signal(&p->child, SIGKILL);
+        if (!child_wait(&p->child, END_MS, NULL))
+            child_end(&p->child, SIGKILL, END_MS);
+    }
+    if (p->fd >= 0)
+        close(p->fd);
+    p->fd = -1;
+}
+
+void stage_end_processes(struct stage *s)
+{
+    for (int i = 0; i < s->process_count; i++) {
+        bool is_busy = false;
+
+        for (int j = 0; j < s->actor_count; j++)
+            is_busy |= s->actors[j].process == &s->processes[i] && s->actors[j].is_busy;
+        process_end(&s->processes[i], is_busy);
+    }
+}

@@ -1,0 +1,126 @@
+/* SPDX-License-Identifier: MIT */
+/* process_inside.h -- the process of an actor, and what it is told and answers.
+ *
+ * Its main thread reads orders from a socket.  What belongs to a thread (a lease is the
+ * thread's that acquired it) is done by the hand that the order names; the rest, such as
+ * to release a named point, is done at once, also while every hand hangs. */
+#ifndef LOADTEST_SCENARIO_PARTICIPANTS_PROCESS_INSIDE_H
+#define LOADTEST_SCENARIO_PARTICIPANTS_PROCESS_INSIDE_H
+
+#include "db/guard.h"
+#include "loadtest/kit/files.h"
+#include "loadtest/lab/lab.h"
+#include "loadtest/scenario/scenario.h"
+
+enum { PLAYER_HANDS_MAX = SCENARIO_ACTORS_MAX, PLAYER_URL_MAX = 1024 };
+
+/* What can be told to do: id, in words, in Chinese.  From AT_ONCE on the main thread does
+ * it. */
+#define PLAYER_ORDERS(X)                                                               \
+    X(ACQUIRE, "asks for the lock", "申请锁")                                          \
+    X(RELEASE, "releases the lock", "释放锁")                                          \
+    X(RELEASE_AGAIN, "releases once more what it has released", "再次释放已释放的锁")  \
+    X(RELEASE_FOR, "releases the lease of another thread", "释放另一个线程的租约")      \
+    X(RENEW, "renews its lease", "续租")                                               \
+    X(ABANDON, "lets go without releasing", "放手但不释放")                            \
+    X(READ, "reads the stock", "读库存")                                               \
+    X(GLANCE, "looks at the stock, and leaves", "看一眼库存就走")                      \
+    X(BUY, "buys one", "买一件")                                                       \
+    X(BUY_AGAIN, "sends the same order again", "重发同一订单")                         \
+    X(RESERVE, "takes one from the counter in Redis", "在 Redis 计数器里预扣一件")      \
+    X(CHILD_TRY, "forks, and the child asks for the lock", "fork 后子进程申请锁")      \
+    X(CHILD_RELEASE, "forks, and the child releases the lock", "fork 后子进程释放锁")  \
+    X(AT_ONCE, "", "")                                                                 \
+    X(OPEN, "opens its lock system", "打开锁系统")                                     \
+    X(IS_PROTECTED, "looks at its lease", "查看自己的租约")                            \
+    X(INSPECT, "looks at the lock in its store", "查看存储里的锁")                     \
+    X(ARM, "arms a named point", "布置断点")                                           \
+    X(LET_GO, "goes on from a named point", "从断点继续")                              \
+    X(LOOK, "looks at a named point", "查看断点")                                      \
+    X(CHANGE_THREAD, "ends its thread, and another one takes its place and its id",    \
+      "线程结束，由 id 相同的新线程接替")                                              \
+    X(SHIFT_CLOCK, "has a wall clock that jumps", "的系统时钟跳变")                      \
+    X(FREE, "frees the lock by force", "强制释放锁")                                   \
+    X(END, "ends", "退出")
+
+enum player_what {
+#define X(id, english, chinese) PLAYER_##id,
+    PLAYER_ORDERS(X)
+#undef X
+};
+
+/* What an actor works with, from its first order on. */
+struct player_part {
+    char variant[32], guard[32], record_dir[FILES_PATH_MAX];
+    char redis_url[PLAYER_URL_MAX], redlock_urls[PLAYER_URL_MAX];
+    char database_url[PLAYER_URL_MAX], zookeeper_url[PLAYER_URL_MAX];
+    char shop_url[PLAYER_URL_MAX];
+    struct lab_server counter; /* a Redis beside that of the locks' wires             */
+    char counter_password[LAB_SECRET_LEN + 1];
+    int64_t stock;       /* that the counter begins with                              */
+    char lock[DLOCK_NAME_MAX + 1];
+    char name[32];       /* the actor's, and how its orders call themselves           */
+    char request[64];    /* what its requests' ids begin with                         */
+    int lease_ms, store_timeout_ms, node_timeout_ms;
+    bool watchdog, commits_lazily;
+    int64_t voucher, first_user; /* hand i buys as first_user + i                     */
+};
+
+struct player_order {
+    enum player_what what;
+    int hand;
+    int64_t wait_ms;
+    int lease_ms;
+    bool is_shared;
+    uint64_t fence;      /* of a sale; 0: that of what the hand holds                 */
+    int64_t ahead_ms;    /* of SHIFT_CLOCK                                            */
+    int holder;          /* of RELEASE_FOR: the hand whose lease it is                */
+    dlock_fault_point point;
+    dlock_fault_action action;
+};
+
+struct player_answer {
+    enum player_what what;
+    int hand;
+    dlock_status status;
+    enum scenario_sale sale;
+    int64_t stock;
+    uint64_t fence;      /* of what was acquired                                      */
+    int level;           /* how many it holds now                                     */
+    bool is_so;          /* of IS_PROTECTED, LOOK and CHANGE_THREAD: it has the id    */
+    dlock_info info;
+    char error[200];     /* what the library or the database said of a failure        */
+};
+
+const char *player_words(enum player_what what, bool is_chinese);
+
+/* Open the lock system that the part speaks of. */
+dlock_status player_open(dlock_system **out, const struct player_part *part);
+
+/* Be an actor until the socket ends or END comes, and never return. */
+void player_run(int fd, const struct player_part *part) __attribute__((noreturn));
+
+/* ---- the shop: scenario_shop.c ---- */
+
+/* One hand's way to the resource. */
+struct shop {
+    const struct player_part *part;
+    int64_t user;
+    struct db_conn *db;           /* NULL: not used yet                               */
+    const struct stock_guard *guard;
+    struct guard_sale sale;       /* the one under way                                */
+    int requests;
+};
+
+/* Read the stock; the transaction stays open.  False: db_error() is in `error`. */
+bool shop_read(struct shop *shop, int64_t *stock, char *error, size_t size);
+/* The same, and the transaction ends at once. */
+bool shop_glance(struct shop *shop, int64_t *stock, char *error, size_t size);
+/* Take one, write the order, commit. `again`: under the number of the last request. */
+enum scenario_sale shop_buy(struct shop *shop, uint64_t fence, bool again, char *error,
+                            size_t size);
+/* Take one from the counter. */
+enum scenario_sale shop_reserve(const struct shop *shop, char *error, size_t size);
+void shop_leave(struct shop *shop);
+
+#endif /* LOADTEST_SCENARIO_PARTICIPANTS_PROCESS_INSIDE_H */

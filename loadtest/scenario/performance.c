@@ -1,0 +1,440 @@
+/* SPDX-License-Identifier: MIT */
+/* performance.c -- a performance from its first process to its verdict.
+ *
+ * The order matters: the actors are forked first, while there is one thread; then come
+ * the proxies, which are threads; then each actor is told where its wires are. */
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+
+#include "db/issue.h"
+#include "loadtest/kit/interrupt.h"
+#include "loadtest/scenario/performance.h"
+#include "lock/clock.h"
+
+enum { FIRST_USER = 1001 };
+
+/* ---- what play() asks ---- */
+
+struct actor *stage_actor(struct stage *s, int i)
+{
+    if (i < 0 || i >= s->actor_count)
+        stage_fail(s, "the scenario has no actor number %d", i);
+    return &s->actors[i];
+}
+
+const dlock_variant_info *stage_lock(const struct stage *s)
+{
+    return s->cast->lock;
+}
+
+bool stage_has(const struct stage *s, unsigned caps)
+{
+    return (s->cast->lock->caps & caps) == caps;
+}
+
+/* A session of ZooKeeper ends by its silence; a connection to PostgreSQL does not, as
+ * long as the kernel of a process that stands still goes on answering for it. */
+bool stage_lock_ends(const struct stage *s)
+{
+    return stage_has(s, DLOCK_CAP_EXPIRES) ||
+           (stage_has(s, DLOCK_CAP_SESSION) &&
+            strcmp(s->cast->lock->store, "zookeeper") == 0) ||
+           !stage_has(s, DLOCK_CAP_EXCLUSIVE);
+}
+
+bool stage_store_hears_of_death(const struct stage *s)
+{
+    return stage_has(s, DLOCK_CAP_SESSION) &&
+           strcmp(s->cast->lock->store, "postgresql") == 0;
+}
+
+static int64_t varied_ms(const struct stage *s, int64_t ms)
+{
+    return s->vary.is_varied ? ms * s->vary.time_percent / 100 : ms;
+}
+
+int stage_lease_ms(const struct stage *s)
+{
+    int as_written = s->cast->scenario->lease_ms > 0 ? s->cast->scenario->lease_ms
+                                                     : SCENARIO_LEASE_MS;
+
+    return (int)varied_ms(s, as_written);
+}
+
+int stage_node(const struct stage *s, int node)
+{
+    return (node + s->vary.first_node) % SCENARIO_NODES_MAX;
+}
+
+const char *stage_guard(const struct stage *s)
+{
+    return s->cast->guard;
+}
+
+const char *stage_lock_name(const struct stage *s)
+{
+    return s->lock;
+}
+
+int64_t stage_voucher(const struct stage *s)
+{
+    return s->voucher;
+}
+
+const char *stage_records(const struct stage *s)
+{
+    return s->records;
+}
+
+int64_t stage_now_ms(const struct stage *s)
+{
+    return (dlock_clock_ns() - s->zero_ns) / DLOCK_NS_PER_MS;
+}
+
+struct lab *stage_lab(struct stage *s)
+{
+    return s->lab;
+}
+
+void stage_need(struct stage *s, bool is_so, const char *what)
+{
+    if (!is_so)
+        stage_fail(s, "%s", what);
+}
+
+void stage_need_in_time(struct stage *s, bool is_so, const char *what)
+{
+    if (is_so)
+        return;
+    s->result->was_spoilt = true;
+    stage_fail(s, "%s: the machine was too busy", what);
+}
+
+void stage_pass_ms(struct stage *s, int64_t ms)
+{
+    if (!interrupt_sleep_ms(varied_ms(s, ms)))
+        stage_fail(s, "interrupted");
+}
+
+/* ---- lines ---- */
+
+/* Keep it, with its texts. */
+static void add_line(struct stage *s, struct stage_line *line, const char *english,
+                     const char *chinese)
+{
+    snprintf(line->text[0], sizeof line->text[0], "%s", english);
+    snprintf(line->text[1], sizeof line->text[1], "%s", chinese);
+    pthread_mutex_lock(&s->lock_of_lines);
+    if (!s->is_playing ||
+        (line->kind == LINE_ACT && scenario_is_measured(s->cast->scenario)))
+        goto out;
+    if (s->line_count == s->line_room) {
+        s->line_room = 2 * s->line_room + 64;
+        s->lines = check_need(realloc(s->lines, s->line_room * sizeof *s->lines));
+    }
+    s->lines[s->line_count++] = *line;
+out:
+    pthread_mutex_unlock(&s->lock_of_lines);
+}
+
+void stage_add_line(struct stage *s, enum stage_line_kind kind, int64_t at_ns, int actor,
+                    const char *english, const char *chinese)
+{
+    struct stage_line line = {
+        .kind = kind, .from_ns = at_ns, .at_ns = at_ns, .actor = actor};
+
+    add_line(s, &line, english, chinese);
+}
+
+/* What came since the last time, as it happens. */
+static void tell_lines(struct stage *s)
+{
+    pthread_mutex_lock(&s->lock_of_lines);
+    for (; s->told_count < s->line_count; s->told_count++)
+        tell_line(stdout, s, &s->lines[s->told_count]);
+    pthread_mutex_unlock(&s->lock_of_lines);
+    fflush(stdout);
+}
+
+void stage_say(struct stage *s, enum stage_line_kind kind, int actor,
+               const char *english, const char *chinese)
+{
+    stage_add_line(s, kind, dlock_clock_ns(), actor, english, chinese);
+    tell_lines(s);
+}
+
+void stage_say_since(struct stage *s, enum stage_line_kind kind, int64_t from_ns,
+                     int actor, const char *english, const char *chinese)
+{
+    struct stage_line line = {
+        .kind = kind, .from_ns = from_ns, .at_ns = dlock_clock_ns(), .actor = actor};
+
+    add_line(s, &line, english, chinese);
+    tell_lines(s);
+}
+
+void stage_tell(struct stage *s, const char *english, const char *chinese)
+{
+    stage_say(s, LINE_TOLD, -1, english, chinese);
+}
+
+void stage_sign(struct stage *s, enum scenario_sign sign, const char *why)
+{
+    char english[SCENARIO_LINE_MAX], chinese[SCENARIO_LINE_MAX];
+    int number = 0;
+
+    while ((unsigned)sign >> (number + 1) != 0)
+        number++;
+    s->signs |= (unsigned)sign;
+    snprintf(english, sizeof english, "%s: %s", scenario_sign_name(number, false), why);
+    snprintf(chinese, sizeof chinese, "%s：%s", scenario_sign_name(number, true), why);
+    stage_say(s, LINE_TOLD, -1, english, chinese);
+}
+
+void stage_fault(struct stage *s, const char *what, dlock_fault_phase phase,
+                 dlock_assumption breaks, int64_t pid)
+{
+    if (phase == DLOCK_FAULT_HAS_BEGUN)
+        fault_history_begun(s->faults, what, (pid_t)pid, breaks);
+    else if (phase == DLOCK_FAULT_HAS_ENDED)
+        fault_history_ended(s->faults, what, (pid_t)pid, breaks);
+    else
+        fault_history_happened(s->faults, what, (pid_t)pid, breaks);
+}
+
+/* ---- begin ---- */
+
+static void make_voucher(struct stage *s)
+{
+    const struct scenario *scenario = s->cast->scenario;
+    struct lab_voucher voucher = {.title = scenario->name,
+                                  .stock = scenario->stock > 0 ? scenario->stock : 1};
+    char url[256], error[512];
+    lab_db *db;
+
+    lab_database_url(s->lab, url, sizeof url);
+    if (!lab_db_open(&db, url, error, sizeof error)) {
+        s->result->rc = EXIT_UNAVAILABLE;
+        stage_fail(s, "%s", error);
+    }
+    if (!lab_issue_voucher(db, &voucher, &s->voucher)) {
+        snprintf(error, sizeof error, "%s", lab_db_error(db));
+        lab_db_close(db);
+        stage_fail(s, "%s", error);
+    }
+    lab_db_close(db);
+}
+
+static void fill_part(struct stage *s, struct stage_process *p, int first_actor)
+{
+    const struct scenario *scenario = s->cast->scenario;
+    struct player_part *part = &p->part;
+
+    snprintf(part->variant, sizeof part->variant, "%s", s->cast->lock->name);
+    snprintf(part->guard, sizeof part->guard, "%s", s->cast->guard);
+    snprintf(part->record_dir, sizeof part->record_dir, "%s", s->records);
+    snprintf(part->lock, sizeof part->lock, "%s", s->lock);
+    snprintf(part->name, sizeof part->name, "%s", s->actors[first_actor].name);
+    snprintf(part->request, sizeof part->request, "%" PRId64, s->voucher);
+    part->counter = *lab_find_server(s->lab, "redis");
+    snprintf(part->counter_password, sizeof part->counter_password, "%s",
+             s->lab->redis_password);
+    part->stock = scenario->stock > 0 ? scenario->stock : 1;
+    part->lease_ms = stage_lease_ms(s);
+    part->store_timeout_ms = scenario->store_timeout_ms;
+    part->node_timeout_ms = scenario->node_timeout_ms;
+    part->commits_lazily = scenario->commits_lazily;
+    part->watchdog = !scenario->has_no_watchdog;
+    part->voucher = s->voucher;
+    part->first_user = FIRST_USER + first_actor;
+}
+
+static void make_actors(struct stage *s)
+{
+    const char *const *names = s->cast->scenario->actors;
+
+    for (int i = 0; i < SCENARIO_ACTORS_MAX && names[i] != NULL; i++) {
+        struct actor *a = &s->actors[i];
+        bool joins = names[i][0] == '+' && i > 0;
+        struct stage_process *p = &s->processes[s->process_count - joins];
+
+        *a = (struct actor){.stage = s, .process = p, .index = i,
+                            .name = names[i] + joins,
+                            .hand = i > 0 && joins ? s->actors[i - 1].hand + 1 : 0};
+        s->actor_count++;
+        if (joins)
+            continue;
+        s->process_count++;
+        fill_part(s, p, i);
+        stage_fork(s, p);
+    }
+}
+
+static void open_actors(struct stage *s)
+{
+    struct player_order order = {.what = PLAYER_OPEN};
+
+    for (int i = 0; i < s->actor_count; i++) {
+        struct actor *a = &s->actors[i];
+        const struct player_answer *answer;
+
+        if (a->hand > 0)
+            continue;
+        stage_open_wires(s, a->process, i);
+        if (send(a->process->fd, &a->process->part, sizeof a->process->part,
+                 MSG_NOSIGNAL) < 0)
+            stage_fail(s, "the process of %s has gone", a->name);
+        process_tell(s, a->process, &order);
+        answer = process_await(s, a, PLAYER_OPEN);
+        if (answer->status != DLOCK_OK) {
+            s->result->was_spoilt = answer->status == DLOCK_IO;
+            s->result->rc = EXIT_UNAVAILABLE;
+            s->result->was_spoilt = true; /* by a machine that is too busy, or for good */
+            stage_fail(s, "%s cannot use the lock %s: %s", a->name, s->cast->lock->name,
+                       answer->error);
+        }
+        a->process->is_open = true;
+    }
+}
+
+/* ---- end ---- */
+
+/* The actors are ended before their wires are, so that they can say goodbye. */
+static void clear_stage(struct stage *s)
+{
+    stage_end_processes(s);
+    if (!stage_end_service(s) && s->result->rc == EXIT_VALID)
+        s->result->rc = EXIT_BUG;
+    if (!stage_disarm_servers(s) && s->result->rc == EXIT_VALID)
+        s->result->rc = EXIT_UNAVAILABLE;
+    crowd_end(s);
+    for (int i = 0; i < s->process_count; i++)
+        stage_close_wires(&s->processes[i]);
+    if (!fault_history_close(s->faults) && s->result->rc == EXIT_VALID)
+        s->result->rc = EXIT_BUG; /* said on stderr */
+    s->faults = NULL;
+    tell_lines(s);
+}
+
+static void free_stage(struct stage *s)
+{
+    history_free(&s->history);
+    check_free(s->check);
+    crowd_free(s);
+    free(s->lines);
+    pthread_mutex_destroy(&s->lock_of_lines);
+    free(s);
+}
+
+void stage_fail(struct stage *s, const char *fmt, ...)
+{
+    struct scenario_result *result = s->result;
+    va_list args;
+
+    va_start(args, fmt);
+    vsnprintf(result->why, sizeof result->why, fmt, args);
+    va_end(args);
+    if (result->rc == EXIT_VALID)
+        result->rc = EXIT_UNKNOWN;
+    clear_stage(s);
+    printf("\nThe scenario did not happen: %s\n", result->why);
+    result->took_ns = dlock_clock_ns() - s->begin_ns;
+    free_stage(s);
+    exit((int)result->rc);
+}
+
+static void begin(struct stage *s, const struct stage_options *options)
+{
+    pthread_mutex_init(&s->lock_of_lines, NULL);
+    s->begin_ns = dlock_clock_ns();
+    s->lab = options->lab;
+    s->vary = options->vary;
+    s->dir = options->dir;
+    s->is_chinese = options->is_chinese;
+    s->shows_wire = options->shows_wire;
+    files_join(s->records, s->dir, "locks");
+    snprintf(s->lock, sizeof s->lock, "scenario:%s:%s:%u", s->cast->scenario->name,
+             s->cast->lock->name, options->number);
+    stage_begin_measuring(s, options);
+    make_voucher(s);
+    make_actors(s);
+    crowd_fork(s);
+    s->faults = fault_history_open(s->records);
+    if (s->faults == NULL)
+        stage_fail(s, "cannot record faults in %s", s->records);
+    open_actors(s);
+    crowd_open(s);
+}
+
+/* What the actors would leave behind in a lab that is kept: a lock that nobody frees. */
+static void free_lock(struct stage *s)
+{
+    for (int i = 0; i < s->actor_count; i++) {
+        struct actor *a = &s->actors[i];
+        struct player_order order = {.what = PLAYER_FREE, .hand = a->hand};
+
+        if (a->process->is_dead || a->process->is_stopped)
+            continue;
+        process_tell(s, a->process, &order);
+        process_await(s, a, PLAYER_FREE);
+        return;
+    }
+}
+
+/* Holders of an earlier time, of whom the fences tell. */
+static void hold_earlier(struct stage *s)
+{
+    static const struct player_order acquire = {.what = PLAYER_ACQUIRE},
+                                     release = {.what = PLAYER_RELEASE};
+    struct actor *first = &s->actors[0];
+
+    if (!stage_has(s, DLOCK_CAP_FENCED))
+        return;
+    for (int i = 0; i < s->cast->scenario->earlier_fences; i++)
+        if (actor_act(first, &acquire)->status != DLOCK_OK ||
+            actor_act(first, &release)->status != DLOCK_OK)
+            stage_need_in_time(s, false, "the lock was to be had before");
+}
+
+static void set_playing(struct stage *s, bool is_playing)
+{
+    pthread_mutex_lock(&s->lock_of_lines);
+    s->is_playing = is_playing;
+    if (is_playing)
+        s->zero_ns = dlock_clock_ns();
+    pthread_mutex_unlock(&s->lock_of_lines);
+}
+
+enum exit_code stage_perform(const struct scenario_cast *cast,
+                             const struct stage_options *options,
+                             struct scenario_result *result)
+{
+    struct stage *s = check_need(calloc(1, sizeof *s));
+    enum exit_code rc;
+
+    s->cast = cast;
+    s->result = result;
+    begin(s, options);
+    hold_earlier(s);
+    tell_opening(stdout, s);
+    set_playing(s, true);
+    cast->scenario->play(s);
+    set_playing(s, false);
+    free_lock(s);
+    clear_stage(s);
+    if (result->rc == EXIT_VALID)
+        stage_judge(s);
+    result->has_happened = result->rc == EXIT_VALID || result->rc == EXIT_INVALID ||
+                           result->tally.is_counted;
+    result->took_ns = dlock_clock_ns() - s->begin_ns;
+    tell_ending(stdout, s);
+    if (!stage_write_page(s))
+        result->rc = EXIT_BUG;
+    rc = result->rc;
+    free_stage(s);
+    return rc;
+}

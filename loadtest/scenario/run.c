@@ -1,0 +1,380 @@
+/* SPDX-License-Identifier: MIT */
+/* run.c -- many performances: those that hurt nobody several at a time in one
+ * lab, those that hurt servers one after another in a lab of their own. */
+#include "loadtest/scenario/run_inside.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/random.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "loadtest/kit/interrupt.h"
+#include "loadtest/kit/verdict_text.h"
+#include "lock/clock.h"
+
+enum {
+    LIMIT_MS = 120000, /* of a story; of what a measurement takes beside its length     */
+    POLL_MS = 5,
+    STORY_JOBS = 3,
+    MEASURE_JOBS = 12, /* pauses take time, but no processor                            */
+    NAME_SIZE = 160,
+};
+
+/* ---- one ---- */
+
+/* In the child. */
+static void perform(const struct troupe *t, const struct performance *p, struct lab *lab,
+                    pid_t parent)
+{
+    struct stage_options options = {.lab = lab,
+                                    .dir = p->dir,
+                                    .is_chinese = t->run->is_chinese,
+                                    .shows_wire = t->run->shows_wire,
+                                    .duration_ms = t->run->duration_ms,
+                                    .seed = t->run->seed,
+                                    .vary = p->vary,
+                                    .number = t->number + (unsigned)(p - t->all) +
+                                              100000 * (unsigned)p->result->tries};
+
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    if (getppid() != parent)
+        _exit(EXIT_BUG);
+    if (t->count > 1 || t->run->listener != NULL) {
+        char path[FILES_PATH_MAX];
+
+        files_join(path, p->dir, "story.txt");
+        if (freopen(path, "w", stdout) == NULL)
+            _exit(EXIT_BUG);
+    }
+    exit((int)stage_perform(p->cast, &options, p->result));
+}
+
+/* Of this try: what was spoilt before it is kept. */
+static void choose_dir(const struct troupe *t, struct performance *p)
+{
+    const struct scenario_listener *listener = t->run->listener;
+    char name[NAME_SIZE], lock[80];
+
+    performance_lock(p, lock, sizeof lock);
+    snprintf(name, sizeof name, "%s-%s", p->cast->scenario->name, lock);
+    if (listener != NULL)
+        p->vary = listener->vary(listener->arg, (size_t)(p - t->all), name, sizeof name);
+    else if (p->result->tries > 1)
+        snprintf(name + strlen(name), sizeof name - strlen(name), "-%d",
+                 p->result->tries);
+    files_join(p->dir, t->run->out, name);
+}
+
+static void begin_try(struct scenario_result *r)
+{
+    struct scenario_result fresh = {.tries = r->tries + 1};
+
+    snprintf(fresh.spoilt, sizeof fresh.spoilt, "%.*s", (int)sizeof fresh.spoilt - 1,
+             r->why);
+    *r = fresh;
+}
+
+static bool start(struct troupe *t, struct performance *p, struct lab *lab)
+{
+    pid_t parent = getpid(), pid;
+
+    begin_try(p->result);
+    choose_dir(t, p);
+    if (t->run->listener != NULL && p->result->tries > 1)
+        files_remove_tree(p->dir);
+    if (!files_make_dir(p->dir)) {
+        fprintf(stderr, "seckill scenario: cannot make %s: %s\n", p->dir, strerror(errno));
+        return false;
+    }
+    fflush(stdout);
+    pid = fork();
+    if (pid == 0)
+        perform(t, p, lab, parent);
+    if (pid < 0) {
+        fprintf(stderr, "seckill scenario: no process: %s\n", strerror(errno));
+        return false;
+    }
+    p->child = (struct child){pid, child_start_time(pid)};
+    p->until_ns = dlock_clock_after(dlock_clock_ns(),
+                                    LIMIT_MS + (t->is_measured ? troupe_length_ms(t) : 0));
+    return true;
+}
+
+static void set_why(struct performance *p, enum exit_code rc, const char *why)
+{
+    p->result->has_happened = false;
+    p->result->rc = rc;
+    if (p->result->why[0] == '\0')
+        snprintf(p->result->why, sizeof p->result->why, "%s", why);
+}
+
+/* Has it ended?  One that never does is ended. */
+static bool has_ended(struct performance *p)
+{
+    int status = 0;
+
+    if (p->child.pid == 0)
+        return false;
+    if (!child_wait(&p->child, 0, &status)) {
+        if (dlock_clock_ns() < p->until_ns && !interrupted())
+            return false;
+        child_end(&p->child, SIGKILL, 1000);
+        set_why(p, EXIT_UNKNOWN, "it did not come to an end");
+        return true;
+    }
+    if (!WIFEXITED(status))
+        set_why(p, EXIT_BUG, "its process died");
+    else if (WEXITSTATUS(status) != (int)p->result->rc)
+        set_why(p, EXIT_BUG, "its process failed at its end");
+    else if (!p->result->has_happened)
+        set_why(p, p->result->rc == EXIT_VALID ? EXIT_BUG : p->result->rc, "it ended");
+    return true;
+}
+
+/* ---- all ---- */
+
+static void finish(struct troupe *t, struct performance *p)
+{
+    const struct scenario_listener *listener = t->run->listener;
+
+    p->is_done = true;
+    if (listener != NULL) {
+        if (!interrupted())
+            listener->on_end(listener->arg, (size_t)(p - t->all), p->result, p->dir);
+        return;
+    }
+    troupe_tell_end(t, p);
+}
+
+static bool is_meant(const struct performance *p, bool own)
+{
+    return p->cast->scenario->needs_own_servers == own;
+}
+
+static bool has_any(const struct troupe *t, bool own)
+{
+    for (size_t i = 0; i < t->count; i++)
+        if (is_meant(&t->all[i], own))
+            return true;
+    return false;
+}
+
+static bool needs_zookeeper(const struct troupe *t, bool own)
+{
+    for (size_t i = 0; i < t->count; i++)
+        if (is_meant(&t->all[i], own) &&
+            lab_lock_needs_zookeeper(t->all[i].cast->lock->name))
+            return true;
+    return false;
+}
+
+/* What the performance before this one has left: as it was, or made anew. */
+static bool is_restored(const struct troupe *t, struct place *place)
+{
+    bool was_there;
+
+    if (lab_state_read(&place->lab, place->dir) && lab_is_up(&place->lab))
+        return true;
+    fprintf(stderr, "seckill scenario: the lab in %s is not as it was; making it anew\n",
+            place->dir);
+    return lab_remove(place->dir, &was_there) == EXIT_VALID &&
+           lab_keep(&place->lab, place->dir, needs_zookeeper(t, true), &was_there) ==
+               EXIT_VALID;
+}
+
+/* One that a busy machine spoilt is performed again; among thousands, any that did not
+ * happen.  What came out otherwise than expected never is. */
+static bool deserves_another(const struct troupe *t, const struct scenario_result *r)
+{
+    return r->was_spoilt || (t->run->listener != NULL && r->rc == EXIT_UNKNOWN);
+}
+
+static bool begins_anew(struct troupe *t, struct performance *p, struct place *place)
+{
+    return deserves_another(t, p->result) && p->result->tries < SCENARIO_TRIES &&
+           !interrupted() &&
+           (!p->cast->scenario->needs_own_servers || is_restored(t, place)) &&
+           start(t, p, &place->lab);
+}
+
+static bool may_begin(const struct troupe *t)
+{
+    const struct scenario_listener *listener = t->run->listener;
+
+    return !interrupted() && (listener == NULL || listener->may_begin(listener->arg));
+}
+
+/* The next that is meant, in the first place that has room.  False: it cannot start. */
+static bool begin_next(struct troupe *t, struct place *places, bool own, size_t *next)
+{
+    struct performance *p = &t->all[*next];
+    struct place *place = places;
+
+    if (!is_meant(p, own)) {
+        ++*next;
+        return true;
+    }
+    while (place->running == place->room)
+        place++;
+    if (own && !is_restored(t, place))
+        return false;
+    p->place = (int)(place - places);
+    ++*next;
+    if (!start(t, p, &place->lab))
+        return false;
+    place->running++;
+    return true;
+}
+
+static bool has_room(const struct place *places, int count)
+{
+    for (int i = 0; i < count; i++)
+        if (places[i].running < places[i].room)
+            return true;
+    return false;
+}
+
+static bool has_running(const struct place *places, int count)
+{
+    for (int i = 0; i < count; i++)
+        if (places[i].running > 0)
+            return true;
+    return false;
+}
+
+/* Those that need servers of their own, or those that do not. */
+static bool run_some(struct troupe *t, struct place *places, int count, bool own)
+{
+    size_t next = 0;
+    bool ok = true;
+
+    for (;;) {
+        while (ok && next < t->count && has_room(places, count) && may_begin(t))
+            ok = begin_next(t, places, own, &next);
+        if (!has_running(places, count))
+            return ok && !interrupted();
+        for (size_t i = 0; i < next; i++) {
+            struct performance *p = &t->all[i];
+
+            if (p->is_done || !has_ended(p) || begins_anew(t, p, &places[p->place]))
+                continue;
+            finish(t, p);
+            places[p->place].running--;
+        }
+        if (t->run->listener == NULL)
+            troupe_tell_news(t);
+        usleep(POLL_MS * 1000);
+    }
+}
+
+static enum exit_code code_of(bool ok)
+{
+    return ok              ? EXIT_VALID
+           : interrupted() ? (enum exit_code)INTERRUPT_EXIT
+                           : EXIT_BUG;
+}
+
+static enum exit_code run_beside_others(struct troupe *t)
+{
+    struct place place = {0};
+    enum exit_code rc;
+
+    if (!has_any(t, false))
+        return EXIT_VALID;
+    rc = lab_open(&place.lab, lab_choose_dir(t->run->dir), needs_zookeeper(t, false));
+    if (rc != EXIT_VALID)
+        return rc;
+    place.room = t->run->jobs > 0 ? t->run->jobs
+                 : t->is_measured ? MEASURE_JOBS
+                                  : STORY_JOBS;
+    rc = code_of(run_some(t, &place, 1, false));
+    lab_close(&place.lab);
+    return rc;
+}
+
+/* A server that a performance starts again must outlive that performance, so the labs
+ * are kept ones, and this is who removes them. */
+static enum exit_code run_alone(struct troupe *t)
+{
+    int count = t->run->labs > 0 ? t->run->labs : 1, made = 0;
+    struct place *places = check_need(calloc((size_t)count, sizeof *places));
+    enum exit_code rc = EXIT_VALID;
+    bool was_there;
+
+    for (; has_any(t, true) && rc == EXIT_VALID && made < count; made++) {
+        files_path(places[made].dir, "%s/lab-%d", t->run->out, made + 1);
+        places[made].room = 1;
+        rc = lab_keep(&places[made].lab, places[made].dir, needs_zookeeper(t, true),
+                      &was_there);
+    }
+    if (rc == EXIT_VALID && made > 0)
+        rc = code_of(run_some(t, places, count, true));
+    for (int i = 0; i < made; i++)
+        if (lab_remove(places[i].dir, &was_there) != EXIT_VALID && rc == EXIT_VALID)
+            rc = EXIT_UNAVAILABLE;
+    free(places);
+    return rc;
+}
+
+/* A bug of the tool and a missing server count more than what they spoil. */
+static enum exit_code worst_of(const struct troupe *t)
+{
+    static const enum exit_code order[] = {EXIT_BUG, EXIT_UNAVAILABLE, EXIT_INVALID,
+                                           EXIT_UNKNOWN};
+
+    for (size_t i = 0; i < sizeof order / sizeof order[0]; i++)
+        for (size_t j = 0; j < t->count; j++)
+            if (t->all[j].result->rc == order[i])
+                return order[i];
+    return EXIT_VALID;
+}
+
+static void *share(size_t size)
+{
+    void *memory =
+        mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+
+    return check_need(memory == MAP_FAILED ? NULL : memory);
+}
+
+enum exit_code scenario_run_all(const struct scenario_run *run,
+                                const struct scenario_cast *casts, size_t count)
+{
+    struct scenario_result *results = share(count * sizeof *results);
+    struct troupe t = {.run = run, .count = count};
+    enum exit_code rc;
+
+    t.all = check_need(calloc(count, sizeof *t.all));
+    if (getrandom(&t.number, sizeof t.number, 0) != sizeof t.number)
+        t.number = (unsigned)getpid() * 1000;
+    for (size_t i = 0; i < count; i++) {
+        t.all[i].cast = &casts[i];
+        t.all[i].result = &results[i];
+    }
+    t.is_measured = scenario_is_measured(casts[0].scenario);
+    t.begin_ns = t.told_ns = dlock_clock_ns();
+    if (t.is_measured && count > 1)
+        table_head(stdout, casts[0].scenario);
+    rc = run_beside_others(&t);
+    if (rc == EXIT_VALID)
+        rc = run_alone(&t);
+    if (rc == EXIT_VALID && run->listener == NULL) {
+        rc = worst_of(&t);
+        if (t.is_measured && !troupe_write_table(&t))
+            rc = EXIT_CANNOT_WRITE;
+        if (count > 1)
+            troupe_sum_up(&t);
+        if (run->html != NULL && !troupe_write_page(&t))
+            rc = EXIT_CANNOT_WRITE;
+    }
+    free(t.all);
+    munmap(results, count * sizeof *results);
+    return rc;
+}

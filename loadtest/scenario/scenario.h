@@ -1,0 +1,447 @@
+/* SPDX-License-Identifier: MIT */
+/* scenario.h -- the contract for people who write a scenario: a story that the articles
+ * tell, told again on the real servers, with the same ending every time.
+ *
+ * A scenario is one file in loadtest/scenario/scenarios/ and one line in scenarios.def.  It has
+ * data (who acts, what it tells, what must come of it under which lock) and one
+ * function, play(), that is run once for each lock: a performance.
+ *
+ * Every actor is a process of its own with a lock system of its own.  play() runs in
+ * another one, the conductor, which tells each actor what to do and what to answer for.
+ * Each connection of an actor goes through a fault proxy of its own, which also writes
+ * down what was said on it.
+ *
+ * How it ends is not play()'s to say: the checker of histories looks for two holders at
+ * once, and the rows in PostgreSQL tell what became of the stock.  play() only adds what
+ * neither can see, by stage_sign().
+ *
+ * Errors      A step that does not come about ends the performance: the scenario did not
+ *             happen, which is never a pass.  So no call here needs its failure handled,
+ *             and what is returned is what the lock or the shop answered.
+ * Threads     play() runs in one thread, the only one that may call what is below.
+ * Time        Wait for states, never for times: actor_await_*() and stage_need_*().
+ */
+#ifndef LOADTEST_SCENARIO_SCENARIO_H
+#define LOADTEST_SCENARIO_SCENARIO_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "lock/dlock.h"
+#include "lock/fault.h"
+#include "lock/record.h"
+
+struct stage; /* a performance: one scenario under one lock */
+struct actor; /* one thread of one process                  */
+
+enum {
+    SCENARIO_LINES = 5,      /* of the story, in each language                        */
+    SCENARIO_ACTORS_MAX = 16,
+    SCENARIO_LEASE_MS = 500, /* unless the scenario says another one                  */
+    SCENARIO_STEP_MS = 15000, /* in which every step has to come about                */
+    SCENARIO_LONG_MS = 10000, /* a lease that outlasts the story                      */
+    SCENARIO_TRIES = 4,      /* see stage_need_in_time()                              */
+};
+
+/* How a performance can end: id, name, Chinese, meaning. */
+#define SCENARIO_OUTCOMES(X)                                                           \
+    X(NOT_SPOKEN_OF, "not spoken of", "不涉及", "the story does not fit this lock")    \
+    X(HOLDS, "holds", "守住了", "nothing went wrong")                                  \
+    X(BREAKS, "breaks", "失守", "it shows a sign that the scenario calls a break")     \
+    X(FENCED, "fenced off", "被栅栏挡住",                                             \
+      "two were inside, but the resource refused the older one's write")               \
+    X(DEAD, "dead for ever", "永久死锁", "nobody holds it and nobody can ever have it") \
+    X(WAITS, "waits for the lease", "等到租约结束",                                   \
+      "nobody holds it, and it is free again when its lease or session ends")          \
+    X(REFUSES, "refuses", "被拒绝", "the lock refused the call, and said so")
+
+enum scenario_outcome {
+#define X(id, name, chinese, text) SCENARIO_##id,
+    SCENARIO_OUTCOMES(X)
+#undef X
+    SCENARIO_OUTCOME_COUNT
+};
+
+/* What is seen of a performance: id, name, Chinese, meaning.  Those up to STALE_REFUSED
+ * are found by the checker and in the database; the others are play()'s to say. */
+#define SCENARIO_SIGNS(X)                                                              \
+    X(TWO_HOLDERS, "two holders", "同时两个持有者",                                   \
+      "two were promised the lock for the same time")                                  \
+    X(WORKED_ON, "worked on", "过期后仍在干活",                                       \
+      "one worked on after its lease while another held the lock")                     \
+    X(LOST_EARLY, "lost early", "提前丢锁",                                            \
+      "one lost what it had been promised, before that was over")                      \
+    X(TWICE, "twice to one", "重复授予", "an owner was granted anew what it had")      \
+    X(FOREIGN, "not its own", "动了别人的锁",                                         \
+      "one released or renewed what was another's")                                    \
+    X(FENCE, "fence fell", "栅栏号倒退", "a later holder has no greater fence")        \
+    X(OVERTAKEN, "overtaken", "被插队", "one was overtaken while it waited")           \
+    X(HERD, "herd", "惊群", "a release woke more than one waiter of a process")        \
+    X(BROADCAST, "broadcast", "全员唤醒",                                             \
+      "releases woke more waiters, of all processes, than there were releases and waits") \
+    X(OVERSOLD, "oversold", "超卖", "more orders than stock was issued")               \
+    X(LOST_UPDATE, "lost update", "丢失更新", "stock and orders do not add up")        \
+    X(DUPLICATE, "duplicate", "重复下单", "a user has more than one order")            \
+    X(LOST_ORDER, "lost order", "订单丢失",                                            \
+      "somebody was told of an order that is not there")                               \
+    X(UNDERSOLD, "undersold", "少卖",                                                  \
+      "somebody was told that all is sold, and some is left")                          \
+    X(STALE_WRITE, "stale write", "接受了旧写",                                       \
+      "the resource took a write under an older fence than one before it")             \
+    X(STALE_REFUSED, "stale write refused", "拒绝了旧写",                             \
+      "the resource refused a write under an older fence")                             \
+    X(DEAD_LOCK, "dead for ever", "永久死锁", "the lock has no holder and no end")     \
+    X(LEASE_WAITED, "waited for the lease", "等到租约结束",                           \
+      "the next one had to wait until a lease or session ended")                       \
+    X(CALL_REFUSED, "call refused", "调用被拒绝", "a call was refused, and said so")
+
+enum scenario_sign_number {
+#define X(id, name, chinese, text) SIGN_NUMBER_##id,
+    SCENARIO_SIGNS(X)
+#undef X
+    SIGN_COUNT
+};
+
+enum scenario_sign {
+#define X(id, name, chinese, text) SIGN_##id = 1 << SIGN_NUMBER_##id,
+    SCENARIO_SIGNS(X)
+#undef X
+};
+
+/* Two inside at once, whether or not their leases had been promised for that time. */
+#define SIGNS_TWO_INSIDE (SIGN_TWO_HOLDERS | SIGN_WORKED_ON)
+
+/* What must come of it.  The first that fits a lock counts; a lock that none fits is
+ * not spoken of. */
+struct scenario_expectation {
+    const char *locks;     /* names with spaces between; NULL: any                    */
+    const char *not_locks; /* any but these                                           */
+    unsigned with;         /* set of dlock_caps that it must have                     */
+    unsigned without;      /* and must not have                                       */
+    const char *guard;     /* also perform it under this stock guard; NULL: the
+                            * scenario's                                              */
+    enum scenario_outcome outcome;
+    unsigned shows;        /* signs that have to be there as well                     */
+    dlock_assumption broken; /* of a break: what the checker must name among what did
+                              * not hold; NONE: it is not asked                       */
+};
+
+struct scenario {
+    const char *name;      /* as in the command; the file has _ for -                 */
+    const char *number;    /* of the catalogue: "S1"                                  */
+    const char *title, *title_zh;
+    const char *source;    /* which article, or who else, tells it                    */
+    const char *story[SCENARIO_LINES], *story_zh[SCENARIO_LINES];
+    const char *actors[SCENARIO_ACTORS_MAX]; /* a "+" before one: another thread of
+                                              * the process of the one before it      */
+    const struct scenario_expectation *expected;
+    size_t expected_count;
+    unsigned breaks;       /* signs, any of which is a break here                     */
+    int64_t stock;         /* of the voucher; 0: 1                                    */
+    const char *guard;     /* the stock guard; NULL: read-write, which hides nothing  */
+    bool commits_lazily;   /* the shop runs with synchronous_commit off               */
+    int lease_ms;          /* 0: SCENARIO_LEASE_MS                                    */
+    int store_timeout_ms;  /* of one request to a store; 0: the library's             */
+    int node_timeout_ms;   /* the same of redlock's; 0: store_timeout_ms, if any      */
+    bool has_no_watchdog;  /* leases are not renewed by themselves                    */
+    int earlier_fences;    /* so many holders there were before, if the lock counts them */
+    bool has_fence_epochs; /* fences that Redis counts begin at epochs of the database */
+    bool needs_own_servers; /* it hurts servers: it gets a lab that nobody else uses  */
+    int64_t duration_ms;   /* 0: a story.  Else a measurement, see below, of that length */
+    const char *published; /* of a measurement: who else did it, and what came out    */
+    void (*play)(struct stage *s);
+};
+
+#define SCENARIO_EXPECTS(list)                                                         \
+    .expected = (list), .expected_count = sizeof(list) / sizeof *(list)
+
+/* The scenarios in the order of scenarios.def; NULL past the last, or if there is none
+ * of that name. */
+const struct scenario *scenario_at(size_t i);
+const struct scenario *scenario_find(const char *name);
+
+/* Is `lock` one of these names, which have spaces or commas between them?  NULL has
+ * none. */
+bool scenario_names(const char *names, const char *lock);
+
+/* ---- the stage ---- */
+
+/* The `i`th of scenario.actors. */
+struct actor *stage_actor(struct stage *s, int i);
+
+/* What the catalogue says of the lock that is performed, and has it all of these caps? */
+const dlock_variant_info *stage_lock(const struct stage *s);
+bool stage_has(const struct stage *s, unsigned caps);
+
+/* Does what a process holds that stopped or died end by itself: by a lease, or with its
+ * session, which ends when a process that stopped is not heard of any more?  Not with a
+ * connection that stays open while its process stands still. */
+bool stage_lock_ends(const struct stage *s);
+
+/* Is its store told by the system that a process has died or a connection was cut, and
+ * frees what was held there?  It may take a moment. */
+bool stage_store_hears_of_death(const struct stage *s);
+
+int stage_lease_ms(const struct stage *s);
+
+/* The stock guard that it is performed under. */
+const char *stage_guard(const struct stage *s);
+
+/* The lock's name, the voucher that is sold, and where records belong: for who acts by
+ * other means than the actors, such as the service. */
+const char *stage_lock_name(const struct stage *s);
+int64_t stage_voucher(const struct stage *s);
+const char *stage_records(const struct stage *s);
+
+/* How long since play() began. */
+int64_t stage_now_ms(const struct stage *s);
+
+/* Tell what happens now: a line of the story, in both languages. */
+void stage_tell(struct stage *s, const char *english, const char *chinese);
+
+/* Say what neither the checker nor the database can see, and why it is so. */
+void stage_sign(struct stage *s, enum scenario_sign sign, const char *why);
+
+/* The scenario did not happen unless this is so. */
+void stage_need(struct stage *s, bool is_so, const char *what);
+
+/* It is performed again, at most SCENARIO_TRIES times in all, unless this is so: for what
+ * a machine that is busy can spoil, such as a lease that was to last for a step. */
+void stage_need_in_time(struct stage *s, bool is_so, const char *what);
+
+/* The scenario did not happen. */
+void stage_fail(struct stage *s, const char *fmt, ...)
+    __attribute__((noreturn, format(printf, 2, 3)));
+
+/* Wait until nobody has the lock any more, as far as its store says; `actor` asks. */
+void stage_need_free(struct stage *s, struct actor *actor);
+
+/* Wait for so long: only to let work take longer than a lease.  Never to let something
+ * come about. */
+void stage_pass_ms(struct stage *s, int64_t ms);
+
+/* Record a fault that is made by play() itself: `what` it is, and what it breaks.
+ * `pid`: of the process concerned, 0: a server. */
+void stage_fault(struct stage *s, const char *what, dlock_fault_phase phase,
+                 dlock_assumption breaks, int64_t pid);
+
+/* The lab whose servers these are. */
+struct lab *stage_lab(struct stage *s);
+
+/* ---- measurements: scenarios that have a duration ----
+ *
+ * play() lets the actors do the same over and over for so long.  It is run by its name
+ * only, not as a part of `all`.  What every actor does is not told, its connections have
+ * no proxies, and one actor may buy many times.  Counted is what became of the updates of
+ * the stock that were acknowledged. */
+
+/* Counted by play(), but for what stands under the judge. */
+struct scenario_tally {
+    int64_t acknowledged; /* the client was told that its update is committed         */
+    int64_t unsure;       /* COMMIT went unanswered                                   */
+    int64_t stale;        /* refused by the resource: an older fence                  */
+    int64_t not_done;     /* it gave up, or the database did not do it                */
+    int64_t not_granted;  /* times that the lock was not had in time, or failed       */
+    int64_t stops, holders_stopped; /* clients that were paused; those at work        */
+    int64_t longest_wait_ms; /* for the lock and the read, by one that was not paused */
+    /* the judge's */
+    bool is_counted;
+    int64_t updates;      /* those acknowledged, and the unsure ones that are there   */
+    int64_t lost;         /* of these                                                 */
+    int at_once;          /* how many were at work under the lock at the same time    */
+    bool is_short;        /* it took less than the scenario's duration                */
+};
+
+/* What play() counts in; others may look at it meanwhile. */
+struct scenario_tally *stage_tally(struct stage *s);
+
+/* How long it is to last this time. */
+int64_t stage_duration_ms(const struct stage *s);
+
+/* A number from 0 to below `below`: the next one of this stream, from 0 to
+ * SCENARIO_ACTORS_MAX.  Each stream is the same for the same --seed under every lock. */
+int64_t stage_draw(struct stage *s, int stream, int64_t below);
+
+/* ---- what actors do ---- */
+
+/* What a write to the resource came to. */
+#define SCENARIO_SALES(X)                                                              \
+    X(SOLD, "sold", "卖出")                                                            \
+    X(SOLD_OUT, "sold out", "售罄")                                                    \
+    X(STALE, "refused: an older fence", "拒绝：栅栏号太旧")                            \
+    X(BUSY, "gave up: others were faster", "放弃：别人更快")                           \
+    X(REPEATED, "refused: this request was sold before", "拒绝：请求已成交")           \
+    X(UNSURE, "nobody knows: COMMIT went unanswered", "不确定：COMMIT 无应答")         \
+    X(FAILED, "failed: the database did not do it", "失败：数据库未执行")
+
+enum scenario_sale {
+#define X(id, name, chinese) SALE_##id,
+    SCENARIO_SALES(X)
+#undef X
+};
+
+/* An actor holds up to so many leases of one lock at a time, one for each level. */
+enum { ACTOR_LEVELS_MAX = 4 };
+
+/* Ask for the lock once, or wait for up to so long.  OK adds a level to what it holds. */
+dlock_status actor_try(struct actor *a);
+dlock_status actor_acquire(struct actor *a, int64_t wait_ms);
+/* Ask once, and again while there is no answer: its old connection may be dead. */
+dlock_status actor_try_until_answered(struct actor *a);
+/* With a lease of its own, which is not renewed. */
+dlock_status actor_acquire_for(struct actor *a, int64_t wait_ms, int lease_ms);
+/* As a reader, beside other readers. */
+dlock_status actor_acquire_shared(struct actor *a, int64_t wait_ms);
+/* It must get it; waits as long as a step may take. */
+void actor_enter(struct actor *a);
+/* As long as it takes where the lock of one that stands still ends by itself
+ * (stage_lock_ends()), and otherwise for twice the lease.  What it gets, it has for
+ * SCENARIO_LONG_MS where the lock has leases, so that only the story can end it. */
+dlock_status actor_outwait(struct actor *a);
+
+/* The last level that it acquired. */
+dlock_status actor_release(struct actor *a);
+/* It must succeed. */
+void actor_leave(struct actor *a);
+dlock_status actor_renew(struct actor *a);
+dlock_status actor_abandon(struct actor *a);
+/* Release a lease that was released before. */
+dlock_status actor_release_again(struct actor *a);
+/* Release the lease of `holder`, which is another thread of the same process. */
+dlock_status actor_release_for(struct actor *a, struct actor *holder);
+
+/* `late` asks for the lock while `early`, who has read the stock, is at work.  If it gets
+ * in it buys first, and then `early` does what it had in mind.  Both release, `early`
+ * last.  Was it let in? */
+bool actor_walk_in(struct actor *late, struct actor *early);
+
+/* What its lease says: does it still protect, which fence, what does the store say? */
+bool actor_is_protected(struct actor *a);
+uint64_t actor_fence(const struct actor *a);
+dlock_info actor_inspect(struct actor *a);
+
+/* The shop: read the stock (in a transaction that stays open), then take one, write the
+ * order and commit.  actor_buy() reads first if that was not done. */
+int64_t actor_read(struct actor *a);
+/* Look at the stock in a transaction that ends at once: what stays is the connection. */
+int64_t actor_glance(struct actor *a);
+enum scenario_sale actor_buy(struct actor *a);
+/* The same order again, as a client does that had no answer. */
+enum scenario_sale actor_buy_again(struct actor *a);
+
+/* `a` writes what `holder`, another thread of its process, has decided under its lock:
+ * under the fence of what that one holds or has held last.  To be ended by
+ * actor_end_buy(). */
+void actor_begin_buy_for(struct actor *a, const struct actor *holder);
+/* Take one from a counter in Redis, which begins at the stock: a design that decides
+ * there who may buy, and writes the order later.  SOLD or SOLD_OUT. */
+enum scenario_sale actor_reserve(struct actor *a);
+
+/* The child of a fork() of its process, which has inherited its system and its lease,
+ * asks for the lock, or releases it. */
+dlock_status actor_child_try(struct actor *a);
+dlock_status actor_child_release(struct actor *a);
+
+/* Its thread ends, holding what it holds; what it does next is done by a new one, which
+ * the system gives the same pthread_t. */
+void actor_change_thread(struct actor *a);
+
+/* ---- begun now, answered later ---- */
+
+void actor_begin_acquire(struct actor *a, int64_t wait_ms);
+void actor_begin_release(struct actor *a);
+void actor_begin_renew(struct actor *a);
+void actor_begin_read(struct actor *a);
+void actor_begin_buy(struct actor *a);
+/* Its answer: as from the call that was begun. */
+dlock_status actor_end(struct actor *a);
+enum scenario_sale actor_end_buy(struct actor *a);
+/* False: the database did not answer with the stock. */
+bool actor_end_read(struct actor *a);
+/* Has it been answered yet?  Does not wait. */
+bool actor_has_ended(struct actor *a);
+/* It waits for the lock in its store or in the library: another holds it. */
+void actor_await_waiting(struct actor *a);
+/* While it waits it has been told so many times, in this story, of a release. */
+void actor_await_woken(struct actor *a, int times);
+
+/* ---- what is done to actors ---- */
+
+/* The process stops, goes on, is killed: SIGSTOP, SIGCONT, SIGKILL. */
+void actor_stop(struct actor *a);
+void actor_continue(struct actor *a);
+void actor_kill(struct actor *a);
+/* The wall clock of its process is that far ahead from now on (behind, if negative). */
+void actor_shift_clock(struct actor *a, int64_t ahead_ms);
+
+/* The named points of lock/fault.h; those of the order path are reached by actor_buy().
+ * Armed for this stage's lock. */
+void actor_arm(struct actor *a, dlock_fault_point point, dlock_fault_action action);
+/* It is held there, has stopped or died there, or went on with a call that failed or a
+ * connection that was cut. */
+void actor_await_point(struct actor *a, dlock_fault_point point);
+void actor_let_go(struct actor *a, dlock_fault_point point);
+
+/* Its wires: to the store of its lock, and to the shop's database. */
+enum actor_wire { WIRE_LOCK, WIRE_SHOP };
+
+/* Make something go wrong there, in the language of proxy_script.h: on each of the
+ * servers, if the lock has several, or on one of them only. */
+void actor_wire(struct actor *a, enum actor_wire wire, const char *fault);
+void actor_wire_node(struct actor *a, int node, const char *fault);
+/* Wait until the last fault that was made on this wire has struck (on each server). */
+void actor_await_wire(struct actor *a, enum actor_wire wire);
+/* Cut, with a reset, the connections on which the last fault of this wire has struck; what
+ * is held there is lost.  Those that are made later are as good as new. */
+void actor_cut_wire(struct actor *a, enum actor_wire wire);
+/* None of the faults that were made on it strikes any more; what is held goes on. */
+void actor_wire_mend(struct actor *a, enum actor_wire wire);
+/* Is there such a wire?  Some locks have no store. */
+bool actor_has_wire(const struct actor *a, enum actor_wire wire);
+
+/* ---- what is done to servers (if the scenario needs_own_servers) ---- */
+
+/* The name of the server that has the lock, or of the `node`th, from 0, of several; NULL:
+ * this lock has no server. */
+const char *stage_lock_server(const struct stage *s, int node);
+
+/* One of the faults of `seckill fault list`: prepared (before the lock is taken, where
+ * its help says so), made, and, if it lasts, ended.  The key is the stage's lock; by_ms
+ * is what the fault asks for, or 0.  Whatever is left is undone at the end. */
+int stage_server_arm(struct stage *s, const char *fault, const char *server,
+                     int64_t by_ms);
+void stage_server_begin(struct stage *s, int number);
+void stage_server_end(struct stage *s, int number);
+/* arm and begin. */
+int stage_server_hurt(struct stage *s, const char *fault, const char *server,
+                      int64_t by_ms);
+
+/* Stop one of PostgreSQL's own processes, such as "walwriter", until the server is
+ * killed. */
+void stage_stop_in_postgres(struct stage *s, const char *backend_type);
+
+/* ---- the service, and actors as its clients ---- */
+
+/* Start `count` processes of seckilld under the stage's lock, with these flags besides
+ * (NULL at the end).  They buy in the same shop, their calls of locks are in the same
+ * history, and they end with the performance. */
+void stage_start_service(struct stage *s, int count, const char *const *flags);
+
+/* A named point of the service's process number `process`, from 0. */
+void stage_hold_service(struct stage *s, int process, dlock_fault_point point);
+void stage_await_service(struct stage *s, int process, dlock_fault_point point);
+void stage_let_service_go(struct stage *s, int process, dlock_fault_point point);
+
+/* Send an order to that process, with this Idempotency-Key (NULL: with none); answers the
+ * request's number.  An actor is one user, however often it posts. */
+int actor_post(struct actor *a, int process, const char *key);
+/* Wait for the answer of that request: X-Outcome, which app/outcome.def lists. */
+const char *stage_answer(struct stage *s, int number);
+/* Or do not: its connection is reset. */
+void stage_hang_up(struct stage *s, int number);
+
+/* Its process. */
+int64_t actor_pid(const struct actor *a);
+
+#endif /* LOADTEST_SCENARIO_SCENARIO_H */

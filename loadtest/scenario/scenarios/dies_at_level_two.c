@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: MIT */
+/* dies_at_level_two.c -- the owner of a re-entrant lock dies while it has it twice. */
+#include "loadtest/scenario/scenario.h"
+
+static void play(struct stage *s)
+{
+    struct actor *anna = stage_actor(s, 0), *ben = stage_actor(s, 1);
+
+    stage_tell(s, "Anna takes the lock, and takes it again in an inner call.",
+               "安娜拿到锁，又在内层调用里再拿一次。");
+    actor_enter(anna);
+    stage_need_in_time(s, actor_try(anna) == DLOCK_OK, "Anna is let in again");
+    stage_tell(s, "She dies: two levels are held, and nobody will release them.",
+               "她死了：还占着两层，没人会来释放。");
+    actor_kill(anna);
+    stage_need_in_time(s, actor_try(ben) == DLOCK_BUSY, "Anna's lease was to last");
+    stage_need_in_time(s, actor_outwait(ben) == DLOCK_OK, "Ben is to get in after her lease");
+    stage_sign(s, SIGN_LEASE_WAITED, "nobody could tell the store that she is dead");
+    actor_leave(ben);
+}
+
+static const struct scenario_expectation expected[] = {
+    {.with = DLOCK_CAP_REENTRANT, .outcome = SCENARIO_WAITS},
+};
+
+extern const struct scenario scenario_dies_at_level_two;
+
+const struct scenario scenario_dies_at_level_two = {
+    .name = "dies-at-level-two",
+    .number = "S36c",
+    .title = "The owner dies while it has the lock twice",
+    .title_zh = "重入两层时持有者死了",
+    .source = "the articles on re-entry: what becomes of the count",
+    .story = {"Anna holds the lock twice: an outer and an inner call.",
+              "She dies before either of them releases.",
+              "The store still counts two.",
+              "The lease is one, whatever the count: it ends for both levels.",
+              "Ben is in after one lease, and his count begins at one."},
+    .story_zh = {"安娜两次持有锁：外层一次，内层一次。",
+                 "两层都没释放，她就死了。",
+                 "存储里的计数还是二。",
+                 "但不管几层，租约只有一个：到期时两层一起结束。",
+                 "一个租约之后本就进来了，他的计数从一开始。"},
+    .actors = {"Anna", "Ben"},
+    SCENARIO_EXPECTS(expected),
+    .breaks = SIGNS_TWO_INSIDE | SIGN_TWICE,
+    .lease_ms = 800,
+    .play = play,
+};

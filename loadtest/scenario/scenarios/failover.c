@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: MIT */
+/* failover.c -- the master dies before it has told its replica of the lock. */
+#include "loadtest/scenario/scenario.h"
+
+static void play(struct stage *s)
+{
+    struct actor *anna = stage_actor(s, 0), *ben = stage_actor(s, 1);
+    int failover = stage_server_arm(s, "redis-failover", stage_lock_server(s, 0), 0);
+
+    stage_tell(s, "Anna takes the lock; the master grants it.", "安娜拿到锁，是主节点给的。");
+    actor_enter(anna);
+    actor_read(anna);
+    stage_tell(s, "The master dies before it replicates; the replica takes its place.",
+               "主节点还没复制就死了，从节点顶上。");
+    stage_server_begin(s, failover);
+    stage_tell(s, "Anna is at work.  Ben asks the new master for the lock.",
+               "安娜还在干活，本向新的主节点申请锁。");
+    actor_walk_in(ben, anna);
+}
+
+static const struct scenario_expectation expected[] = {
+    {.locks = "multi redlock", .outcome = SCENARIO_HOLDS},
+    /* Its lease of 100 ms may be over before the replica is master. */
+    {.locks = "lua-local", .outcome = SCENARIO_NOT_SPOKEN_OF},
+    {.locks = "setnx naive owner watch getset lua reentrant spin fenced fair rwlock",
+     .outcome = SCENARIO_BREAKS, .shows = SIGN_TWO_HOLDERS | SIGN_OVERSOLD,
+     .broken = DLOCK_ASSUMES_STORE},
+};
+
+extern const struct scenario scenario_failover;
+
+const struct scenario scenario_failover = {
+    .name = "failover",
+    .number = "S11",
+    .title = "The master dies before it replicates",
+    .title_zh = "主节点没来得及复制就宕机",
+    .source = "the articles on master and replica: why multi and Redlock exist",
+    .story = {"Anna takes the lock on the master.",
+              "The master dies; the lock had not reached the replica.",
+              "The replica becomes master, and knows of no lock.",
+              "Ben takes it too: two holders, and nobody stopped or was late.",
+              "Independent nodes do not forget together."},
+    .story_zh = {"安娜在主节点上拿到锁。",
+                 "主节点宕机，锁还没复制到从节点。",
+                 "从节点升为主节点，它不知道有锁。",
+                 "本也拿到了锁：两个持有者，谁都没停顿、没超时。",
+                 "彼此独立的节点不会一起失忆。"},
+    .actors = {"Anna", "Ben"},
+    SCENARIO_EXPECTS(expected),
+    .breaks = SIGN_TWO_HOLDERS,
+    .lease_ms = 20000,
+    .needs_own_servers = true,
+    .play = play,
+};

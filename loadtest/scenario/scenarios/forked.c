@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: MIT */
+/* forked.c -- the holder forks: does its child hold the lock too? */
+#include "loadtest/scenario/scenario.h"
+
+static void play(struct stage *s)
+{
+    struct actor *anna = stage_actor(s, 0), *ben = stage_actor(s, 1);
+    dlock_status st;
+
+    stage_tell(s, "Anna takes the lock, and her process forks.",
+               "安娜拿到锁，她的进程 fork 了。");
+    actor_enter(anna);
+    stage_tell(s, "The child has a copy of everything: it asks, and it releases.",
+               "子进程什么都有一份：它申请锁，也释放锁。");
+    st = actor_child_try(anna);
+    if (st == DLOCK_INVALID && actor_child_release(anna) == DLOCK_INVALID)
+        stage_sign(s, SIGN_CALL_REFUSED, "a child is another process, with no lock system");
+    stage_tell(s, "Anna still holds it.  Ben must not get in.", "锁还是安娜的，本不能进来。");
+    if (actor_try(ben) == DLOCK_OK) {
+        actor_buy(ben);
+        actor_release(ben);
+    }
+    actor_buy(anna);
+    actor_release(anna);
+}
+
+static const struct scenario_expectation expected[] = {
+    /* They let Ben in whether there is a child or not. */
+    {.locks = "none local", .outcome = SCENARIO_NOT_SPOKEN_OF},
+    /* Its lease may be over by then. */
+    {.locks = "lua-local", .outcome = SCENARIO_NOT_SPOKEN_OF},
+    {.outcome = SCENARIO_REFUSES},
+};
+
+extern const struct scenario scenario_forked;
+
+const struct scenario scenario_forked = {
+    .name = "forked",
+    .number = "S30",
+    .title = "The holder forks",
+    .title_zh = "持有者 fork 了",
+    .source = "known bugs of lock libraries: a child with its parent's owner and sockets",
+    .story = {"Anna holds the lock when her process forks.",
+              "The child has her owner's name, her lease and her connections.",
+              "If it asks, a lock that allows re-entry lets it in beside her.",
+              "If it releases, her lock is gone.",
+              "So whatever the child inherited has to refuse."},
+    .story_zh = {"安娜持有锁的时候，进程 fork 了。",
+                 "子进程有她的名字、她的租约、她的连接。",
+                 "它若申请，可重入的锁会放它进来。",
+                 "它若释放，安娜的锁就没了。",
+                 "所以子进程继承来的一切都必须拒绝工作。"},
+    .actors = {"Anna", "Ben"},
+    SCENARIO_EXPECTS(expected),
+    .breaks = SIGNS_TWO_INSIDE | SIGN_FOREIGN,
+    .lease_ms = 5000,
+    .play = play,
+};

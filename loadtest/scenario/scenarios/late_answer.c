@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: MIT */
+/* late_answer.c -- an answer that comes after its time is not the answer to what is
+ * asked next. */
+#include "loadtest/scenario/scenario.h"
+
+/* The release went on trying in vain, so the library opens a connection anew for this. */
+enum { ASKS_MS = 500 };
+
+static void play(struct stage *s)
+{
+    struct actor *anna = stage_actor(s, 0), *ben = stage_actor(s, 1);
+    dlock_status st;
+
+    stage_tell(s, "Anna releases.  It is done, but the answer is stuck on its way.",
+               "安娜释放锁。已经生效，但应答卡在路上。");
+    actor_enter(anna);
+    actor_wire(anna, WIRE_LOCK, "hold to-client");
+    actor_begin_release(anna);
+    actor_await_wire(anna, WIRE_LOCK);
+    st = actor_end(anna);
+    stage_need(s, st == DLOCK_UNKNOWN || st == DLOCK_IO, "Anna is to give up waiting");
+    stage_tell(s, "Ben takes the lock.", "本拿到了锁。");
+    stage_need_in_time(s, actor_outwait(ben) == DLOCK_OK, "Ben is to get in");
+    stage_tell(s, "Anna asks for the lock.  Now the late answer arrives: \"1\", done.",
+               "安娜又来申请锁。这时迟到的应答来了：“1”，成功。");
+    actor_wire(anna, WIRE_LOCK, "hold to-server");
+    actor_begin_acquire(anna, ASKS_MS);
+    actor_await_wire(anna, WIRE_LOCK);
+    actor_wire_mend(anna, WIRE_LOCK);
+    if (actor_end(anna) == DLOCK_OK)
+        actor_release(anna);
+    stage_need_in_time(s, actor_is_protected(ben), "Ben's lease was to last");
+    actor_release(ben);
+}
+
+static const struct scenario_expectation expected[] = {
+    {.locks = "none local", .outcome = SCENARIO_NOT_SPOKEN_OF},
+    /* Its lease of 100 ms does not outlast the story. */
+    {.locks = "lua-local", .outcome = SCENARIO_NOT_SPOKEN_OF},
+    /* It asks its servers one after another: the others have nothing late to say. */
+    {.locks = "multi", .outcome = SCENARIO_NOT_SPOKEN_OF},
+    /* It asks whose node it is before it deletes it, and hears nothing: Anna's session
+     * lives, and the node stays. */
+    {.locks = "zk-basic", .outcome = SCENARIO_NOT_SPOKEN_OF},
+    /* Some ask first here too, and then the lock ends with its lease.  Where a release and
+     * a grant are answered alike (getset, redlock) a library that used the connection on
+     * would be seen to break: tests/mutants/late-answer-is-the-next.patch. */
+    {.outcome = SCENARIO_HOLDS},
+};
+
+extern const struct scenario scenario_late_answer;
+
+const struct scenario scenario_late_answer = {
+    .name = "late-answer",
+    .number = "S32",
+    .title = "The late answer that is taken for the next one",
+    .title_zh = "迟到的应答被当成下一条的应答",
+    .source = "hiredis issues on contexts that are used again after a timeout",
+    .story = {"Anna releases; the store does it, and answers 1.",
+              "The answer is late.  She gives up waiting; Ben takes the lock.",
+              "She asks for the lock, on the same connection, and the late 1 arrives.",
+              "A client that goes on after a timeout takes it for: granted.",
+              "A connection that missed an answer has to be thrown away."},
+    .story_zh = {"安娜释放锁，存储照办，应答 1。",
+                 "应答迟到，她不再等；本拿到了锁。",
+                 "她在同一条连接上申请锁，那个迟到的 1 来了。",
+                 "超时后接着用旧连接的客户端，会把它当成“给你了”。",
+                 "错过一个应答的连接必须扔掉。"},
+    .actors = {"Anna", "Ben"},
+    SCENARIO_EXPECTS(expected),
+    .breaks = SIGN_TWO_HOLDERS | SIGN_WORKED_ON | SIGN_FOREIGN,
+    .lease_ms = 2500,
+    .store_timeout_ms = 1000,
+    .play = play,
+};

@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: MIT */
+/* late_renewal.c -- the watchdog goes on to renew what has been released meanwhile. */
+#include "loadtest/scenario/scenario.h"
+
+/* What has not ended after so many leases is renewed by somebody. */
+enum { LEASES = 6 };
+
+/* What it was told to drop is all that it drops. */
+static void renews_the_next(struct stage *s, struct actor *anna)
+{
+    stage_tell(s, "Anna takes it again, for longer than a lease.  The watchdog is awake.",
+               "安娜又拿到锁，用得比租约还久。看门狗是醒着的。");
+    actor_arm(anna, DLOCK_FAULT_WATCHDOG_TICK, DLOCK_FAULT_HOLD);
+    actor_enter(anna);
+    actor_await_point(anna, DLOCK_FAULT_WATCHDOG_TICK);
+    actor_let_go(anna, DLOCK_FAULT_WATCHDOG_TICK);
+    stage_pass_ms(s, 2 * stage_lease_ms(s));
+    stage_need_in_time(s, actor_is_protected(anna), "Anna's watchdog was to renew");
+    stage_need_in_time(s, actor_release(anna) == DLOCK_OK, "Anna's lease was to last");
+}
+
+static void play(struct stage *s)
+{
+    struct actor *anna = stage_actor(s, 0), *ben = stage_actor(s, 1),
+                 *chen = stage_actor(s, 2);
+    dlock_status st;
+
+    stage_tell(s, "Anna's watchdog wakes to renew, and is interrupted just then.",
+               "安娜的看门狗醒来要续期，恰好被打断。");
+    actor_arm(anna, DLOCK_FAULT_WATCHDOG_TICK, DLOCK_FAULT_HOLD);
+    actor_enter(anna);
+    actor_await_point(anna, DLOCK_FAULT_WATCHDOG_TICK);
+    stage_need_in_time(s, actor_release(anna) == DLOCK_OK, "Anna's lease was to last");
+    stage_tell(s, "Anna has released.  Ben takes the lock and dies with it.",
+               "安娜已经释放。本拿到锁，随后死去。");
+    stage_need(s, actor_try(ben) == DLOCK_OK, "the lock was to be free");
+    actor_kill(ben);
+    stage_tell(s, "The watchdog goes on with what it was about to do.",
+               "看门狗接着做它刚才要做的事。");
+    actor_let_go(anna, DLOCK_FAULT_WATCHDOG_TICK);
+    st = actor_acquire(chen, LEASES * (int64_t)stage_lease_ms(s));
+    stage_need_in_time(s, !dlock_is_failure(st), "Chen was to be answered");
+    if (st != DLOCK_OK) {
+        stage_sign(s, SIGN_DEAD_LOCK, "somebody renews the lock of one who is dead");
+        return;
+    }
+    stage_tell(s, "Ben's lease ended by itself: nobody renewed it.  Chen is in.",
+               "本的租约自己到期了：没人替它续。陈进来了。");
+    actor_leave(chen);
+    renews_the_next(s, anna);
+}
+
+static const struct scenario_expectation expected[] = {
+    {.locks = "reentrant spin fenced fair rwlock multi redlock pg-unique pg-fair",
+     .outcome = SCENARIO_HOLDS},
+};
+
+extern const struct scenario scenario_late_renewal;
+
+const struct scenario scenario_late_renewal = {
+    .name = "late-renewal",
+    .number = "S10",
+    .title = "Renewed after it was released",
+    .title_zh = "释放之后又被续期",
+    .source = "Redisson #7272: a renewal that outlives unlock() keeps the lock for ever",
+    .story = {"Anna's watchdog is about to renew, and is interrupted.",
+              "She releases; Ben takes the lock, and dies.",
+              "The watchdog goes on: does it renew what it finds under that name?",
+              "Then a dead man's lock would be renewed for ever.",
+              "It must look again whose it is, here and in the store."},
+    .story_zh = {"安娜的看门狗正要续期，被打断了。",
+                 "她释放了锁；本拿到锁，随后死去。",
+                 "看门狗接着往下走：见到同名的锁就续吗？",
+                 "那样死者的锁会永远被续下去。",
+                 "它必须再看一眼锁是谁的，在本地，也在存储里。"},
+    .actors = {"Anna", "Ben", "Chen"},
+    SCENARIO_EXPECTS(expected),
+    .breaks = SIGNS_TWO_INSIDE | SIGN_FOREIGN,
+    .lease_ms = 800,
+    .play = play,
+};

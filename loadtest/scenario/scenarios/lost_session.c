@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: MIT */
+/* lost_session.c -- the server ends the session that holds the lock, while the order's
+ * write goes over another connection. */
+#include <string.h>
+
+#include "loadtest/scenario/scenario.h"
+
+static void play(struct stage *s)
+{
+    struct actor *anna = stage_actor(s, 0), *ben = stage_actor(s, 1);
+    const char *server = stage_lock_server(s, 0);
+    bool waits = strcmp(stage_guard(s), "row-lock") == 0;
+
+    stage_tell(s, "Anna takes the lock and sees that one voucher is left.",
+               "安娜拿到锁，看到还剩一张券。");
+    actor_enter(anna);
+    actor_read(anna);
+    stage_tell(s, "The server ends the session that is her lock; her shop works on.",
+               "服务器结束了那个承载锁的会话；她到店铺的连接照常。");
+    stage_server_hurt(s,
+                      strcmp(server, "postgres") == 0 ? "postgres-kill-backend"
+                                                      : "zookeeper-expire",
+                      server, 0);
+    stage_tell(s, "Ben takes the lock and buys the last one.", "本拿到锁，买走最后一张。");
+    actor_enter(ben);
+    actor_begin_buy(ben);
+    if (!waits)
+        actor_end_buy(ben);
+    stage_tell(s, "Anna writes, for she has looked already.", "安娜早就看过了，接着写。");
+    actor_buy(anna);
+    if (waits)
+        actor_end_buy(ben);
+    actor_release(anna);
+    actor_leave(ben);
+}
+
+static const struct scenario_expectation expected[] = {
+    {.with = DLOCK_CAP_SESSION | DLOCK_CAP_FENCED, .guard = "fence",
+     .outcome = SCENARIO_FENCED, .shows = SIGN_STALE_REFUSED},
+    /* A lock that is in the write's own transaction cannot be lost before it. */
+    {.with = DLOCK_CAP_SESSION, .guard = "row-lock", .outcome = SCENARIO_HOLDS},
+    {.with = DLOCK_CAP_SESSION, .outcome = SCENARIO_BREAKS, .shows = SIGN_OVERSOLD},
+};
+
+extern const struct scenario scenario_lost_session;
+
+const struct scenario scenario_lost_session = {
+    .name = "lost-session",
+    .number = "S24",
+    .title = "The lock's session ends, the work's does not",
+    .title_zh = "锁的会话断了，干活的会话没断",
+    .source = "advisory locks behind a second connection; ZooKeeper's expired sessions",
+    .story = {"Anna's lock lives in a session of its own; her writes go over another.",
+              "The server ends the lock's session: an operator, or a restart.",
+              "The lock is free at once.  Ben takes it and buys the last one.",
+              "Anna's other connection works, and she writes: oversold.",
+              "A lock in the write's own transaction is lost only with the write."},
+    .story_zh = {"安娜的锁住在自己的会话里，她的写走另一条连接。",
+                 "服务器结束了锁的会话：运维操作，或者重启。",
+                 "锁立刻自由，本拿到它，买走最后一张。",
+                 "安娜的另一条连接还好好的，她写了下去：超卖。",
+                 "锁若就在写的那个事务里，丢锁时写也一起丢。"},
+    .actors = {"Anna", "Ben"},
+    SCENARIO_EXPECTS(expected),
+    .breaks = SIGN_OVERSOLD | SIGN_LOST_UPDATE,
+    .lease_ms = 5000,
+    .needs_own_servers = true,
+    .play = play,
+};

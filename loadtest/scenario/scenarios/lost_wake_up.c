@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: MIT */
+/* lost_wake_up.c -- the message that wakes the waiter is lost, and the lock is free. */
+#include "loadtest/probe/redis_connection.h"
+#include "loadtest/scenario/scenario.h"
+
+enum { LEASE_MS = 12000, LOOK_MS = 5 };
+
+/* `waiting` asks, is refused, and listens, as Redis knows. */
+static void begin_to_listen(struct stage *s, struct actor *waiting)
+{
+    const struct lab_server *server =
+        lab_find_server(stage_lab(s), stage_lock_server(s, 0));
+    struct redis_side *side = redis_side_open(stage_lab(s), server, REDIS_SIDE_MS);
+    bool listens;
+
+    actor_begin_acquire(waiting, SCENARIO_STEP_MS - LOOK_MS);
+    actor_await_waiting(waiting);
+    listens = redis_side_await_listener(side, stage_lock_name(s), SCENARIO_STEP_MS);
+    redis_side_close(side);
+    stage_need(s, listens, "the waiter is to listen");
+}
+
+/* `holder` releases, of which nobody hears; how long does the waiter sleep on? */
+static void leave_unheard(struct stage *s, struct actor *holder, struct actor *waiting)
+{
+    int64_t free_ms;
+
+    actor_leave(holder);
+    free_ms = stage_now_ms(s);
+    if (actor_end(waiting) != DLOCK_OK || stage_now_ms(s) - free_ms > LEASE_MS / 2)
+        stage_sign(s, SIGN_LEASE_WAITED, "it slept on beside a lock that was free");
+}
+
+static void play(struct stage *s)
+{
+    struct actor *anna = stage_actor(s, 0), *ben = stage_actor(s, 1);
+
+    stage_tell(s, "Anna has the lock.  Ben waits to be told of its release.",
+               "锁在安娜手里。本等着释放的通知。");
+    actor_enter(anna);
+    begin_to_listen(s, ben);
+    stage_tell(s, "She releases it.  The message is lost on its way to him.",
+               "她释放了锁，通知却在半路上丢了。");
+    actor_wire(ben, WIRE_LOCK, "drop:1 to-client at message");
+    leave_unheard(s, anna, ben);
+    actor_await_wire(ben, WIRE_LOCK);
+    stage_tell(s, "Now Ben has it, and Anna waits.  Redis cuts off all who listen.",
+               "现在锁归本，换安娜等。Redis 把监听的连接全断了。");
+    begin_to_listen(s, anna);
+    stage_server_hurt(s, "kill-pubsub", stage_lock_server(s, 0), 0);
+    leave_unheard(s, ben, anna);
+    actor_release(anna);
+}
+
+static const struct scenario_expectation expected[] = {
+    /* Each of them looks by itself every few hundred ms. */
+    {.locks = "reentrant fenced fair rwlock", .outcome = SCENARIO_HOLDS},
+};
+
+extern const struct scenario scenario_lost_wake_up;
+
+const struct scenario scenario_lost_wake_up = {
+    .name = "lost-wake-up",
+    .number = "S21",
+    .title = "The wake-up that never came",
+    .title_zh = "没有等来的唤醒",
+    .source = "Redisson's issues on missed unlock messages; its wait for the PTTL",
+    .story = {"Ben waits for the lock, and sleeps until a message wakes him.",
+              "Anna releases it.  Redis tells who listens, once, and forgets it.",
+              "The message is lost, or the connection that it would come by.",
+              "The lock is free, and Ben sleeps on: until the old lease would end?",
+              "A message is only a hint; a waiter has to look by itself as well."},
+    .story_zh = {"本在等锁，睡着等消息叫醒。",
+                 "安娜释放了锁，Redis 只通知监听者一次，随即忘掉。",
+                 "消息丢了，或者送消息的连接断了。",
+                 "锁空着，本还在睡：要睡到旧租约到期吗？",
+                 "消息只是提示，等锁的人还得自己时不时看一眼。"},
+    .actors = {"Anna", "Ben"},
+    SCENARIO_EXPECTS(expected),
+    .breaks = SIGNS_TWO_INSIDE,
+    .lease_ms = LEASE_MS,
+    .needs_own_servers = true,
+    .play = play,
+};

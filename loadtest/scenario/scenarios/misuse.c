@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: MIT */
+/* misuse.c -- a release by one who does not hold it, and one release too many. */
+#include "loadtest/scenario/scenario.h"
+
+static bool is_still_held(struct actor *by, struct actor *visitor)
+{
+    if (actor_try(visitor) != DLOCK_OK)
+        return actor_is_protected(by);
+    actor_release(visitor);
+    return false;
+}
+
+static void play(struct stage *s)
+{
+    struct actor *anna = stage_actor(s, 0), *bea = stage_actor(s, 1),
+                 *chen = stage_actor(s, 2), *dora = stage_actor(s, 3);
+    bool refuses;
+
+    stage_tell(s, "Anna takes the lock, and lets another thread release her lease.",
+               "安娜拿到锁，让另一个线程去释放她的租约。");
+    actor_enter(anna);
+    refuses = actor_release_for(bea, anna) == DLOCK_INVALID;
+    stage_need_in_time(s, is_still_held(anna, chen), "Anna's lease was to last");
+    if (stage_has(s, DLOCK_CAP_REENTRANT)) {
+        stage_tell(s, "She may take it twice, and does; then she releases twice.",
+                   "这把锁可重入，她拿了两次，也释放两次。");
+        actor_enter(anna);
+        actor_leave(anna);
+    }
+    actor_leave(anna);
+    stage_tell(s, "It is Chen's now.  Anna releases once more.",
+               "锁归陈了。安娜又释放了一次。");
+    actor_enter(chen);
+    refuses = actor_release_again(anna) == DLOCK_INVALID && refuses;
+    refuses = actor_release(anna) == DLOCK_INVALID && refuses;
+    stage_need_in_time(s, is_still_held(chen, dora), "Chen's lease was to last");
+    actor_leave(chen);
+    if (refuses)
+        stage_sign(s, SIGN_CALL_REFUSED, "each such call answered: invalid");
+}
+
+static const struct scenario_expectation expected[] = {
+    {.locks = "none local", .outcome = SCENARIO_NOT_SPOKEN_OF},
+    /* Its lease of 100 ms does not outlast the story. */
+    {.locks = "lua-local", .outcome = SCENARIO_NOT_SPOKEN_OF},
+    /* Also those whose DEL would free anybody's: it is not sent. */
+    {.outcome = SCENARIO_REFUSES},
+};
+
+extern const struct scenario scenario_misuse;
+
+const struct scenario scenario_misuse = {
+    .name = "misuse",
+    .number = "S36b",
+    .title = "Released by another, and once too often",
+    .title_zh = "别人来释放，以及多释放一次",
+    .source = "users of Redisson: IllegalMonitorStateException, and what leads to it",
+    .story = {"Anna passes her lease to another thread, which releases it.",
+              "That is refused, and she goes on holding the lock.",
+              "She releases, and Chen takes it; then she releases once more.",
+              "A DEL at that moment would free Chen's lock.",
+              "The library knows what it has granted, and sends nothing."},
+    .story_zh = {"安娜把租约交给另一个线程去释放。",
+                 "调用被拒绝，锁还在她手里。",
+                 "她释放后陈拿到锁，她却又释放了一次。",
+                 "这时若发出 DEL，删掉的就是陈的锁。",
+                 "库记得自己给出过什么，于是什么也不发。"},
+    .actors = {"Anna", "+Bea", "Chen", "Dora"},
+    SCENARIO_EXPECTS(expected),
+    .breaks = SIGNS_TWO_INSIDE | SIGN_FOREIGN | SIGN_LOST_EARLY,
+    .lease_ms = 20000,
+    .play = play,
+};

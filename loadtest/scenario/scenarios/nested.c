@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: MIT */
+/* nested.c -- a method that holds the lock calls itself. */
+#include "loadtest/scenario/scenario.h"
+
+/* It was let in a second time: is it held until the second release? */
+static void leave_twice(struct stage *s, struct actor *anna, struct actor *ben)
+{
+    stage_tell(s, "She is let in.  The inner call ends and releases once.",
+               "她进来了。内层调用结束，释放一次。");
+    actor_leave(anna);
+    stage_tell(s, "The outer call is still at work.  Ben must not get in.",
+               "外层还在干活，本不能进来。");
+    if (actor_try(ben) == DLOCK_OK) {
+        actor_release(ben);
+        actor_release(anna);
+        return;
+    }
+    actor_leave(anna);
+    actor_enter(ben);
+    actor_leave(ben);
+}
+
+static void play(struct stage *s)
+{
+    struct actor *anna = stage_actor(s, 0), *ben = stage_actor(s, 1);
+
+    stage_tell(s, "A method of Anna's takes the lock.", "安娜的一个方法拿到了锁。");
+    actor_enter(anna);
+    stage_tell(s, "It calls itself, and asks for the lock again.",
+               "它调用了自己，再次申请锁。");
+    if (actor_try(anna) == DLOCK_OK) {
+        leave_twice(s, anna, ben);
+        return;
+    }
+    stage_sign(s, SIGN_CALL_REFUSED, "had she waited, she would wait for herself");
+    actor_leave(anna);
+}
+
+static const struct scenario_expectation expected[] = {
+    /* lua-local lets its holder in by a flag, and does not promise it: the checker cannot
+     * tell that from a lock that is granted twice. */
+    {.locks = "none lua-local", .outcome = SCENARIO_NOT_SPOKEN_OF},
+    {.with = DLOCK_CAP_REENTRANT, .outcome = SCENARIO_HOLDS},
+    {.outcome = SCENARIO_REFUSES},
+};
+
+extern const struct scenario scenario_nested;
+
+const struct scenario scenario_nested = {
+    .name = "nested",
+    .number = "S36",
+    .title = "The method that calls itself",
+    .title_zh = "调用自己的方法",
+    .source = "the articles on re-entry: method1 holds the lock and calls method2",
+    .story = {"method1 takes the lock and calls method2.",
+              "method2 asks for the same lock, in the same thread.",
+              "A lock that only knows \"held\" refuses it: a deadlock with oneself.",
+              "One that counts lets it in, and is free after the last release.",
+              "Not after the first: Ben must not slip in between."},
+    .story_zh = {"method1 拿到锁，然后调用 method2。",
+                 "method2 在同一线程里申请同一把锁。",
+                 "只知道“已被占用”的锁会拒绝：自己跟自己死锁。",
+                 "会计数的锁放行，最后一次释放后才自由。",
+                 "第一次释放后还不行：本不能趁机溜进来。"},
+    .actors = {"Anna", "Ben"},
+    SCENARIO_EXPECTS(expected),
+    .breaks = SIGNS_TWO_INSIDE | SIGN_TWICE,
+    .lease_ms = 5000,
+    .play = play,
+};

@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: MIT */
+/* next_thread.c -- a thread ends with the lock; the next one has its id. */
+#include "loadtest/scenario/scenario.h"
+
+/* A lease ends; of what has none, the store says so, whether he waits for long or not. */
+static dlock_status wait_for_it(struct stage *s, struct actor *ben)
+{
+    return actor_acquire(ben, stage_has(s, DLOCK_CAP_EXPIRES)
+                                  ? 4 * (int64_t)stage_lease_ms(s)
+                                  : stage_lease_ms(s) / 2);
+}
+
+static void play(struct stage *s)
+{
+    struct actor *anna = stage_actor(s, 0), *ben = stage_actor(s, 1);
+    dlock_info info;
+
+    stage_tell(s, "A thread of Anna's takes the lock and ends without a release.",
+               "安娜的一个线程拿到锁，没释放就结束了。");
+    actor_enter(anna);
+    stage_tell(s, "A new thread gets the id of the old one, and asks for the lock.",
+               "新线程得到了同一个线程 id，也来申请锁。");
+    actor_change_thread(anna);
+    if (actor_try(anna) == DLOCK_OK) {
+        stage_tell(s, "It is taken for the thread that ended.", "它被当成了那个已结束的线程。");
+        actor_release(anna);
+        return;
+    }
+    stage_tell(s, "It is not the same thread, and is refused.  Ben waits.",
+               "它不是同一个线程，被拒绝了。本在等。");
+    if (wait_for_it(s, ben) == DLOCK_OK) {
+        stage_need_in_time(s, !stage_has(s, DLOCK_CAP_SESSION),
+                           "the session was to last");
+        stage_sign(s, SIGN_LEASE_WAITED, "nobody renews for a thread that has ended");
+        actor_leave(ben);
+        return;
+    }
+    info = actor_inspect(ben);
+    stage_need_in_time(s, info.locked, "the session was to last");
+    stage_need(s, info.left_ms == INT64_MAX, "the lock is to have no end");
+    stage_sign(s, SIGN_DEAD_LOCK, "it lives with the session, and the process lives on");
+}
+
+static const struct scenario_expectation expected[] = {
+    {.locks = "none local", .outcome = SCENARIO_NOT_SPOKEN_OF},
+    /* Who has it is a flag of the process, which does not tell threads apart. */
+    {.locks = "lua-local", .outcome = SCENARIO_NOT_SPOKEN_OF},
+    {.with = DLOCK_CAP_SESSION, .outcome = SCENARIO_DEAD},
+    {.outcome = SCENARIO_WAITS},
+};
+
+extern const struct scenario scenario_next_thread;
+
+const struct scenario scenario_next_thread = {
+    .name = "next-thread",
+    .number = "S31",
+    .title = "The thread id that is used again",
+    .title_zh = "被重复使用的线程 id",
+    .source = "owner ids of process and thread, as in the articles' re-entrant lock",
+    .story = {"A thread takes the lock and ends; nobody can release it any more.",
+              "The system gives its id to the next thread.",
+              "Were the id the owner, that one would be let in as an old friend.",
+              "An owner number that is never used again keeps it out.",
+              "A lease then ends the lock; what lives with a session stays."},
+    .story_zh = {"一个线程拿到锁就结束了，再没人能释放它。",
+                 "系统把它的线程 id 给了下一个线程。",
+                 "若拿线程 id 当持有者，新线程就像老朋友一样被放行。",
+                 "绝不重复使用的持有者编号能把它挡住。",
+                 "之后租约会结束这把锁；随会话而生的锁却留着。"},
+    .actors = {"Anna", "Ben"},
+    SCENARIO_EXPECTS(expected),
+    .breaks = SIGNS_TWO_INSIDE | SIGN_TWICE,
+    .lease_ms = 1200,
+    .play = play,
+};

@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: MIT */
+/* split_brain.c -- there are two masters for a while, and then the old one gives in. */
+#include "loadtest/scenario/scenario.h"
+
+static void play(struct stage *s)
+{
+    struct actor *anna = stage_actor(s, 0), *ben = stage_actor(s, 1);
+    int split = stage_server_arm(s, "redis-split-brain", stage_lock_server(s, 0), 0);
+    bool is_in;
+
+    stage_tell(s, "Anna takes the lock on the master.", "安娜在主节点上拿到锁。");
+    actor_enter(anna);
+    actor_read(anna);
+    stage_tell(s, "The network parts.  Anna stays with the master; a replica rises.",
+               "网络断成两半。安娜留在主节点那边，从节点被提升了。");
+    stage_server_begin(s, split);
+    stage_tell(s, "Ben is on the other side, where the new master is.  He asks.",
+               "本在另一边，也就是新主节点那边。他来申请锁。");
+    actor_wire_node(ben, 0, "cut to-server at split-brain"); /* a part of the name */
+    is_in = actor_try_until_answered(ben) == DLOCK_OK;
+    if (is_in)
+        actor_buy(ben);
+    if (stage_has(s, DLOCK_CAP_RENEW)) {
+        stage_tell(s, "Anna renews.  Her master says yes: to it she is the only one.",
+                   "安娜续租。她的主节点说行：在它看来只有她一个人。");
+        stage_need(s, actor_renew(anna) == DLOCK_OK, "the old master is to renew");
+    }
+    actor_buy(anna);
+    stage_tell(s, "The network is whole again.  The old master gives in, and forgets.",
+               "网络恢复。旧主节点认输，忘掉了它给出的一切。");
+    stage_server_end(s, split);
+    if (is_in)
+        actor_leave(ben);
+    actor_release(anna);
+}
+
+static const struct scenario_expectation expected[] = {
+    /* One of five is two now; the others are not. */
+    {.locks = "multi redlock", .outcome = SCENARIO_HOLDS},
+    /* Its lease of 100 ms may be over before the replica is master. */
+    {.locks = "lua-local", .outcome = SCENARIO_NOT_SPOKEN_OF},
+    {.locks = "setnx naive owner watch getset lua reentrant spin fenced fair rwlock",
+     .outcome = SCENARIO_BREAKS, .shows = SIGN_TWO_HOLDERS | SIGN_OVERSOLD,
+     .broken = DLOCK_ASSUMES_STORE},
+};
+
+extern const struct scenario scenario_split_brain;
+
+const struct scenario scenario_split_brain = {
+    .name = "split-brain",
+    .number = "S35",
+    .title = "Two masters, and the old one returns",
+    .title_zh = "脑裂：两个主节点，旧的又回来了",
+    .source = "the articles on split brain; Redis on what a failover loses",
+    .story = {"Anna has the lock, and the network parts between the servers.",
+              "On the other side the replica is promoted: there are two masters.",
+              "Ben gets the lock from the new one; Anna's still renews hers.",
+              "When the network heals, the old master becomes a replica.",
+              "All that it granted is forgotten; one is told so only when it is late."},
+    .story_zh = {"安娜拿着锁，服务器之间的网络断成两半。",
+                 "另一边的从节点被提升：现在有两个主节点。",
+                 "本从新主节点拿到锁，安娜那边照样给她续租。",
+                 "网络恢复后，旧主节点变成从节点。",
+                 "它给出的一切都作废，当事人知道时已经晚了。"},
+    .actors = {"Anna", "Ben"},
+    SCENARIO_EXPECTS(expected),
+    .breaks = SIGN_TWO_HOLDERS,
+    .lease_ms = 20000,
+    .needs_own_servers = true,
+    .play = play,
+};

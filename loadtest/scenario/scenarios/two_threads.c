@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: MIT */
+/* two_threads.c -- two threads of one process, which share its connections. */
+#include "loadtest/scenario/scenario.h"
+
+static void play(struct stage *s)
+{
+    struct actor *anna = stage_actor(s, 0), *ben = stage_actor(s, 1);
+
+    stage_tell(s, "Anna, a thread, takes the lock and reads the stock.",
+               "线程安娜拿到锁，读了库存。");
+    actor_enter(anna);
+    actor_read(anna);
+    stage_tell(s, "Ben, another thread of that process, asks for it.",
+               "同一进程的另一个线程本来申请锁。");
+    if (actor_try(ben) == DLOCK_OK) {
+        actor_buy(ben);
+        actor_buy(anna);
+        actor_release(ben);
+        actor_release(anna);
+        return;
+    }
+    stage_tell(s, "He is refused.  He leaves nothing behind that Anna would lose.",
+               "他被拒绝了，也没碰坏安娜的锁。");
+    stage_need_in_time(s, actor_is_protected(anna), "Anna's lease was to last");
+    actor_buy(anna);
+    actor_leave(anna);
+    actor_enter(ben);
+    actor_buy(ben);
+    actor_leave(ben);
+}
+
+static const struct scenario_expectation expected[] = {
+    {.locks = "none", .outcome = SCENARIO_BREAKS, .shows = SIGN_OVERSOLD},
+    /* Its lease of 100 ms does not outlast the story. */
+    {.locks = "lua-local", .outcome = SCENARIO_NOT_SPOKEN_OF},
+    /* Also `local`: a mutex is all that one process needs. */
+    {.outcome = SCENARIO_HOLDS},
+};
+
+extern const struct scenario scenario_two_threads;
+
+const struct scenario scenario_two_threads = {
+    .name = "two-threads",
+    .number = "S25",
+    .title = "Two threads of one process",
+    .title_zh = "同一进程里的两个线程",
+    .source = "session advisory locks behind a pool: a session gets its own lock again",
+    .story = {"Two threads of a process share its pool of connections.",
+              "A session of PostgreSQL is given its own advisory lock again.",
+              "Were both threads on one session, both would be let in.",
+              "So here each hold has a session of its own, and each thread a name.",
+              "Ben is refused until Anna's release, under every real lock."},
+    .story_zh = {"同一进程的两个线程共用一个连接池。",
+                 "PostgreSQL 的会话再次申请自己的咨询锁，会再次成功。",
+                 "两个线程若在同一会话上，就会双双放行。",
+                 "所以这里每次持有都有自己的会话，每个线程有自己的名字。",
+                 "在每一种真正的锁下，安娜释放之前本都进不来。"},
+    .actors = {"Anna", "+Ben"},
+    SCENARIO_EXPECTS(expected),
+    .breaks = SIGNS_TWO_INSIDE | SIGN_OVERSOLD | SIGN_LOST_UPDATE,
+    .lease_ms = 20000,
+    .play = play,
+};

@@ -1,0 +1,143 @@
+/* SPDX-License-Identifier: MIT */
+/* faults.c -- what a story does to servers: the faults of server_fault.h, told,
+ * recorded, and undone at the end whatever happens. */
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "db/backend.h"
+#include "loadtest/scenario/performance.h"
+#include "lock/clock.h"
+
+const char *stage_lock_server(const struct stage *s, int node)
+{
+    static const char *const nodes[] = {"redlock-1", "redlock-2", "redlock-3", "redlock-4",
+                                        "redlock-5"};
+    const char *store = s->cast->lock->store;
+
+    if (strcmp(store, "postgresql") == 0)
+        return "postgres";
+    if (strcmp(store, "redis") == 0 || strcmp(store, "zookeeper") == 0)
+        return store;
+    return strncmp(store, "redis", 5) == 0 && node >= 0 && node < SCENARIO_NODES_MAX
+               ? nodes[stage_node(s, node)]
+               : NULL;
+}
+
+static void say_note(struct stage *s, const struct stage_server_fault *f,
+                     int64_t from_ns, const char *english, const char *chinese)
+{
+    char texts[2][SCENARIO_LINE_MAX];
+
+    snprintf(texts[0], sizeof texts[0], "%s %s on %s: %.400s", f->fault->name, english,
+             f->scene.server->name, f->scene.note);
+    snprintf(texts[1], sizeof texts[1], "%s %s（%s）：%.400s", f->scene.server->name,
+             chinese, f->fault->name, f->scene.note);
+    stage_say_since(s, LINE_FAULT, from_ns, -1, texts[0], texts[1]);
+}
+
+/* Its place on the stage; the reason of a failure is on stderr. */
+static struct stage_server_fault *fault_at(struct stage *s, int number)
+{
+    if (number < 0 || number >= s->server_fault_count)
+        stage_fail(s, "there is no fault number %d", number);
+    return &s->server_faults[number];
+}
+
+/* A port that somebody else has by now, a server that does not come up in time. */
+__attribute__((noreturn)) static void
+fail_to(struct stage *s, const struct stage_server_fault *f, const char *what)
+{
+    s->result->was_spoilt = true;
+    stage_fail(s, "%s on %s could not be %s", f->fault->name, f->scene.server->name, what);
+}
+
+int stage_server_arm(struct stage *s, const char *fault, const char *server,
+                     int64_t by_ms)
+{
+    struct stage_server_fault *f;
+
+    if (!s->cast->scenario->needs_own_servers)
+        stage_fail(s, "a scenario that hurts servers says so: needs_own_servers");
+    if (s->server_fault_count == STAGE_FAULTS_MAX || server == NULL)
+        stage_fail(s, "no server for %s, or too many faults", fault);
+    f = &s->server_faults[s->server_fault_count];
+    f->fault = server_fault_find(fault);
+    f->scene = (struct fault_scene){.lab = s->lab,
+                                    .server = lab_find_server(s->lab, server),
+                                    .key = s->lock,
+                                    .by_ms = by_ms,
+                                    .history = s->faults};
+    if (f->fault == NULL || f->scene.server == NULL)
+        stage_fail(s, "no fault called %s, or no server called %s", fault, server);
+    if (!server_fault_fits(f->fault, &f->scene))
+        stage_fail(s, "%s cannot be made on %s", fault, server);
+    s->server_fault_count++;
+    if (!server_fault_arm(f->fault, &f->scene))
+        fail_to(s, f, "prepared");
+    return s->server_fault_count - 1;
+}
+
+void stage_server_begin(struct stage *s, int number)
+{
+    struct stage_server_fault *f = fault_at(s, number);
+    int64_t from_ns = dlock_clock_ns();
+
+    if (!server_fault_begin(f->fault, &f->scene))
+        fail_to(s, f, "made");
+    say_note(s, f, from_ns, "happens", "出事");
+}
+
+void stage_server_end(struct stage *s, int number)
+{
+    struct stage_server_fault *f = fault_at(s, number);
+    int64_t from_ns = dlock_clock_ns();
+
+    if (!server_fault_end(f->fault, &f->scene))
+        fail_to(s, f, "ended");
+    say_note(s, f, from_ns, "is over", "恢复");
+}
+
+int stage_server_hurt(struct stage *s, const char *fault, const char *server,
+                      int64_t by_ms)
+{
+    int number = stage_server_arm(s, fault, server, by_ms);
+
+    stage_server_begin(s, number);
+    return number;
+}
+
+void stage_stop_in_postgres(struct stage *s, const char *backend_type)
+{
+    char url[256], error[512], texts[2][SCENARIO_LINE_MAX];
+    lab_db *db;
+    int pid = 0;
+
+    if (!s->cast->scenario->needs_own_servers)
+        stage_fail(s, "a scenario that hurts servers says so: needs_own_servers");
+    lab_database_url(s->lab, url, sizeof url);
+    if (!lab_db_open(&db, url, error, sizeof error))
+        stage_fail(s, "%s", error);
+    if (!db_process_of(db, backend_type, &pid) || kill(pid, SIGSTOP) != 0)
+        stage_fail(s, "PostgreSQL's %s cannot be stopped: %s", backend_type,
+                   pid == 0 ? lab_db_error(db) : strerror(errno));
+    lab_db_close(db);
+    fault_history_happened(s->faults, "postgres-process-stop", pid, DLOCK_ASSUMES_NONE);
+    snprintf(texts[0], sizeof texts[0], "PostgreSQL's %s, process %d, stops", backend_type,
+             pid);
+    snprintf(texts[1], sizeof texts[1], "PostgreSQL 的 %s（进程 %d）停住", backend_type, pid);
+    stage_say(s, LINE_FAULT, -1, texts[0], texts[1]);
+}
+
+bool stage_disarm_servers(struct stage *s)
+{
+    bool ok = true;
+
+    while (s->server_fault_count > 0) {
+        struct stage_server_fault *f = &s->server_faults[--s->server_fault_count];
+
+        ok = server_fault_disarm(f->fault, &f->scene) && ok;
+    }
+    return ok;
+}
