@@ -82,15 +82,16 @@ LIBS.test := -lcmocka $(shell pkg-config --libs libcurl jansson 2>/dev/null)
 sources = $(sort $(wildcard $(addsuffix /*.c,$(1))))
 objects = $(patsubst %.c,$(OUT)/obj/%.o,$(1))
 
-LOCK_SRC := $(call sources,lock lock/variants lock/primitives lock/stores)
-BASE_SRC := $(call sources,base)
+# The library is built with what it stands on.
+LOCK_SRC := $(call sources,lock lock/record lock/variants lock/primitives lock/stores base/os)
+BASE_SRC := $(call sources,base/text base/http)
 DB_SRC   := $(call sources,db db/guards)
 APP_SRC  := $(call sources,app)
 LAB_SRC  := $(call sources,loadtest/* loadtest/check/checks loadtest/fault/faults \
             loadtest/sale/hazards loadtest/scenario/*)
 
 LIBRARY  := $(OUT)/libdlock.a
-version   = $(shell sed -n 's/^\#define $(1) "\(.*\)"/\1/p' base/version.h)
+version   = $(shell sed -n 's/^\#define $(1) "\(.*\)"/\1/p' base/text/version.h)
 VERSION  := $(call version,SECKILL_VERSION)
 SONAME   := $(call version,SECKILL_LIBRARY)
 SHARED   := $(OUT)/$(SONAME)
@@ -130,7 +131,7 @@ lib: $(LIBRARY) $(SHARED)                   ## build the lock library, static an
 
 # tools/install.sh has the list of files and their places.
 MANUAL := $(OUT)/man/library $(OUT)/man/programs
-$(OUT)/man/library: lock/dlock.h lock/dlock_primitives.h tools/manual.sh tools/manual-library.awk base/version.h
+$(OUT)/man/library: lock/dlock.h lock/dlock_primitives.h tools/manual.sh tools/manual-library.awk base/text/version.h
 	$(call say,GEN)tools/manual.sh library $@
 $(OUT)/man/programs: $(PROGRAMS) tools/manual.sh tools/manual-program.awk
 	$(call say,GEN)tools/manual.sh programs $@ $(OUT)

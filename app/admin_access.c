@@ -8,8 +8,8 @@
 #include <string.h>
 #include <strings.h>
 
-#include "base/log.h"
-#include "base/secret.h"
+#include "base/text/log.h"
+#include "base/http/secret.h"
 
 enum exit_code admin_access_open(struct admin_access *a, const struct config *c,
                                  uid_t owner)

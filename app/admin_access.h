@@ -15,8 +15,8 @@
 #include <sys/types.h>
 
 #include "app/config.h"
-#include "base/admin_token.h"
-#include "base/exit_codes.h"
+#include "base/http/admin_token.h"
+#include "base/text/exit_codes.h"
 
 struct admin_access {
     char token[ADMIN_TOKEN_LEN + 1];

@@ -6,8 +6,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "base/log.h"
-#include "base/settings.h"
+#include "base/text/log.h"
+#include "base/text/settings.h"
 
 enum { CONFIG_PROCESS_MAX = 63, CONFIG_FRONTS_MAX = 32, CONFIG_PATH_MAX = 4096 };
 

@@ -10,7 +10,7 @@
 
 #include "app/limited.h"
 #include "app/metrics.h"
-#include "base/log.h"
+#include "base/text/log.h"
 
 struct connections {
     struct connections_limits limits;

@@ -6,7 +6,7 @@
 #include <string.h>
 #include <strings.h>
 
-#include "base/duration.h"
+#include "base/text/duration.h"
 
 struct answer entry_empty_answer(struct text *body)
 {

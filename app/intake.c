@@ -13,7 +13,7 @@
 #include <unistd.h>
 
 #include "app/limited.h"
-#include "base/log.h"
+#include "base/text/log.h"
 
 static _Thread_local struct intake *watched;
 static _Thread_local struct connections *accepted_into;

@@ -7,7 +7,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "base/duration.h"
+#include "base/text/duration.h"
 
 /* A zeroed struct is ready; it is shared by all threads. */
 struct limited {

@@ -13,8 +13,8 @@
 
 #include "app/http.h"
 #include "app/privileges.h"
-#include "base/exit_codes.h"
-#include "base/outputs.h"
+#include "base/text/exit_codes.h"
+#include "base/text/outputs.h"
 #include "lock/fault.h"
 
 /* Shared by main() and the thread that waits for signals. */

@@ -6,7 +6,7 @@
 #include <pthread.h>
 #include <stdlib.h>
 
-#include "base/version.h"
+#include "base/text/version.h"
 
 struct node {
     struct metrics_cell cell;

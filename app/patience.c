@@ -4,8 +4,8 @@
 
 #include <time.h>
 
-#include "base/duration.h"
-#include "base/log.h"
+#include "base/text/duration.h"
+#include "base/text/log.h"
 
 enum { FIRST_TELL_MS = 1000, TELL_EVERY_MS = 3000, PAUSE_FIRST_MS = 20, PAUSE_LAST_MS = 250 };
 

@@ -10,7 +10,7 @@
 #include <sys/prctl.h>
 #include <unistd.h>
 
-#include "base/log.h"
+#include "base/text/log.h"
 
 bool privileges_find(struct privileges *p, const char *user)
 {

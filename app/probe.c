@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <time.h>
 
-#include "base/duration.h"
+#include "base/text/duration.h"
 
 static const int64_t NS_PER_MS = 1000000;
 static const int64_t EVERY_MS = 1000;      /* while somebody asks */

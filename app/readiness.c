@@ -8,7 +8,7 @@
 
 #include "app/probe.h"
 #include "app/stores.h"
-#include "base/duration.h"
+#include "base/text/duration.h"
 #include "lock/fault.h"
 
 enum {

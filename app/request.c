@@ -5,7 +5,7 @@
 #include <string.h>
 #include <strings.h>
 
-#include "app/gate_target.h"
+#include "base/http/gate_target.h"
 
 const char *request_header(const struct request *rq, const char *name)
 {

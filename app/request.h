@@ -3,7 +3,7 @@
 #ifndef APP_REQUEST_H
 #define APP_REQUEST_H
 
-#include "app/gate.h"
+#include "base/http/gate.h"
 #include "app/ident.h"
 #include "app/service.h"
 

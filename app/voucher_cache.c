@@ -7,7 +7,7 @@
  */
 #include "app/voucher_cache.h"
 
-#include "base/duration.h"
+#include "base/text/duration.h"
 
 void voucher_cache_init(struct voucher_cache *cache)
 {

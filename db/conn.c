@@ -12,7 +12,7 @@
 #include <string.h>
 #include <sys/socket.h>
 
-#include "base/duration.h"
+#include "base/text/duration.h"
 #include "db/conn_private.h"
 
 enum {

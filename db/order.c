@@ -6,7 +6,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "base/duration.h"
+#include "base/text/duration.h"
 
 static const struct db_statement COMMIT = {"order_commit", "COMMIT", ""};
 static const struct db_statement ROLLBACK = {"order_rollback", "ROLLBACK", ""};

@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <time.h>
 
-#include "base/duration.h"
+#include "base/text/duration.h"
 #include "db/conn_private.h"
 
 /* A caller in line; it lives on that caller's stack. */

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "lock/cancel.h"
-#include "lock/clock.h"
+#include "base/os/clock.h"
 #include "lock/fault.h"
 #include "lock/name.h"
 #include "lock/options.h"

@@ -7,8 +7,8 @@
 #include <string.h>
 #include <uuid/uuid.h>
 
-#include "lock/clock.h"
-#include "lock/fork.h"
+#include "base/os/clock.h"
+#include "base/os/fork.h"
 #include "lock/lost.h"
 #include "lock/options.h"
 #include "lock/recording.h"

@@ -155,7 +155,7 @@ typedef struct dlock_options {
                                * unix:///path[?db=N]; single-node variants use it    */
     const char *redlock_urls; /* the same, separated by commas: redlock's and multi's */
     const char *record_dir;   /* leave a file of what happens to the locks there, see
-                               * lock/record.h; NULL: none                           */
+                               * lock/record/record.h; NULL: none                           */
     const char *database_url; /* postgresql://..., as libpq reads it; the pg variants
                                * keep their own connections to it, and need the tables
                                * of postgres.sql there (share/dlock, lock/stores)    */

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <utlist.h>
 
-#include "lock/random.h"
+#include "base/os/random.h"
 
 enum { FIRST_CHUNK_SLOTS = 16, SHARD_BITS = 4 };
 

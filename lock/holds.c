@@ -6,7 +6,7 @@
 
 #include <utlist.h>
 
-#include "lock/clock.h"
+#include "base/os/clock.h"
 
 /* With the shard's mutex held. */
 static void unindex(struct dlock_shard *shard, struct dlock_hold *root)

@@ -5,7 +5,7 @@
 #define DLOCK_RECORDING_H
 
 #include "lock/bare.h"
-#include "lock/recorder.h"
+#include "lock/record/recorder.h"
 #include "lock/system.h"
 
 /* Open the recorder that the options ask for, if they do.  OK, or as

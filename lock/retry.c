@@ -4,8 +4,8 @@
 
 #include <string.h>
 
-#include "lock/clock.h"
-#include "lock/random.h"
+#include "base/os/clock.h"
+#include "base/os/random.h"
 
 enum {
     DEFAULT_JITTER_PERCENT = 20,

@@ -2,7 +2,7 @@
 /* token.c -- 128 random bits in hex. */
 #include "lock/token.h"
 
-#include "lock/random.h"
+#include "base/os/random.h"
 
 void dlock_token_make(char out[DLOCK_TOKEN_LEN + 1])
 {

@@ -2,7 +2,7 @@
 /* turns.c -- how the processes that contend for one lock share its grants. */
 #include "lock/turns.h"
 
-#include "lock/clock.h"
+#include "base/os/clock.h"
 
 enum {
     MOMENT_FIRST_NS = 300 * 1000,

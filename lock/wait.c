@@ -16,8 +16,8 @@
 #include "lock/wait.h"
 
 #include "lock/cancel.h"
-#include "lock/clock.h"
-#include "lock/random.h"
+#include "base/os/clock.h"
+#include "base/os/random.h"
 
 enum {
     BACKOFF_FIRST_MS = 1,

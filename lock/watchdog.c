@@ -15,11 +15,11 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 
-#include "lock/clock.h"
+#include "base/os/clock.h"
 #include "lock/fault.h"
 #include "lock/lost.h"
 #include "lock/recording.h"
-#include "lock/thread.h"
+#include "base/os/thread.h"
 
 enum {
     BATCH = 32,          /* holds renewed between two looks at the table */

@@ -19,8 +19,8 @@
 
 #include "loadtest/check/check.h"
 #include "loadtest/kit/files.h"
-#include "lock/clock.h"
-#include "lock/recorder.h"
+#include "base/os/clock.h"
+#include "lock/record/recorder.h"
 
 enum {
     CALLS_MIN = 1000,

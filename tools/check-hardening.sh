@@ -52,7 +52,7 @@ examine_marks() {
 }
 
 if [ $# -eq 0 ]; then
-    library=$(sed -n 's/^#define SECKILL_LIBRARY "\(.*\)"/\1/p' base/version.h)
+    library=$(sed -n 's/^#define SECKILL_LIBRARY "\(.*\)"/\1/p' base/text/version.h)
     set -- build/seckilld build/seckill "build/$library" build/libdlock.a
 fi
 for file in "$@"; do

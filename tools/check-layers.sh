@@ -1,43 +1,63 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# check-layers.sh -- who may include what, and that every variant, guard and lie is listed.
-# check-layers.sh -- who may include what, and that every variant, guard and check is listed.
+# check-layers.sh -- which room may include what, and that every list names its folder's files.
+#
+# tools/check-circles.sh looks for files that use each other.
 set -euo pipefail
 failed=0
 
-# forbid PATTERN MESSAGE FILE...: no file may include a header that matches.
-forbid() {
-    local pattern=$1 message=$2 hits
-    shift 2
-    hits=$(grep -nE "^[[:space:]]*#[[:space:]]*include[[:space:]]*[<\"]($pattern)" "$@" /dev/null || true)
-    [ -z "$hits" ] || {
-        printf 'check-layers: %s\n%s\n' "$message" "$hits"
+# Rooms: which files, and which of the project's headers they may include.
+rooms='
+base/os/      base/os/
+base/text/    base/(os|text)/
+base/http/    base/(os|text|http)/
+lock/record/  base/os/|lock/record/|lock/(bare|dlock|dlock_variant|status)\.h
+lock/         base/os/|lock/
+db/           base/(os|text)/|db/
+app/          base/|db/|lock/|app/
+loadtest/     base/|db/|lock/|loadtest/
+'
+
+# Headers of other libraries, and which files may include them.
+libraries='
+hiredis/      lock/stores/|loadtest/probe/
+libpq         lock/stores/|db/
+zookeeper     lock/stores/
+civetweb      app/http(_session)?\.c
+'
+
+# Every include of the programs and the library, as "file path".
+includes=$(git ls-files -co --exclude-standard -- {base,lock,db,app,loadtest}/'*.'{c,h,def} |
+    xargs -d '\n' grep -HE '^[[:space:]]*#[[:space:]]*include' |
+    sed -nE 's/^([^:]+):[^"<]*["<]([^">]+)[">].*/\1 \2/p')
+
+complain() {
+    [ -z "$2" ] || {
+        printf 'check-layers: %s\n%s\n' "$1" "$2"
         failed=1
     }
 }
-files() { git ls-files -co --exclude-standard -- "$@"; }
 
-mapfile -t lock < <(files 'lock/*.c' 'lock/*.h')
-mapfile -t lock_no_stores < <(files 'lock/*.c' 'lock/*.h' | grep -v '^lock/stores/')
-mapfile -t base < <(files 'base/*.c' 'base/*.h')
-mapfile -t db < <(files 'db/*.c' 'db/*.h')
-mapfile -t app < <(files 'app/*.c' 'app/*.h')
-mapfile -t app_no_http < <(files 'app/*.c' 'app/*.h' | grep -vxE 'app/http(_session)?.c')
-mapfile -t lab < <(files 'loadtest/*.c' 'loadtest/*.h')
-mapfile -t lab_no_blocking < <(files 'loadtest/*.c' 'loadtest/*.h' | grep -vxE 'loadtest/probe/(blocking|redis_connection).c')
+# A file belongs to the first room that fits.
+seen='^$'
+while read -r room allowed; do
+    [ -n "$room" ] || continue
+    complain "$room may include no more than $allowed" "$(awk -v seen="$seen" -v room="^$room" -v allowed="^($allowed)" '
+        $1 ~ room && $1 !~ seen && $2 ~ "^(base|lock|db|app|loadtest|tests)/" && $2 !~ allowed
+    ' <<<"$includes")"
+    seen="$seen|^$room"
+done <<<"$rooms"
+complain 'these files are in no room' "$(awk -v seen="$seen" '$1 !~ seen' <<<"$includes")"
 
-forbid 'app/|db/|base/|loadtest/' 'the lock library stands alone' "${lock[@]}"
-forbid 'hiredis/|libpq|zookeeper' 'only lock/stores/ talks to stores' "${lock_no_stores[@]}"
-forbid 'app/|db/|lock/|loadtest/' 'base is below everything' "${base[@]}"
-forbid 'app/|lock/|loadtest/|hiredis/|civetweb' 'db speaks SQL and nothing else' "${db[@]}"
-forbid 'loadtest/|hiredis/|libpq|zookeeper' 'the service reaches stores through lock and db' "${app[@]}"
-forbid 'civetweb' 'only app/http.c and app/http_session.c know civetweb' "${app_no_http[@]}" "${lab[@]}"
-forbid 'app/|libpq|zookeeper' 'the laboratory speaks to the service over HTTP' "${lab[@]}"
-forbid 'hiredis/' 'of the laboratory, only loadtest/probe/ knows hiredis' "${lab_no_blocking[@]}"
+while read -r header allowed; do
+    [ -n "$header" ] || continue
+    complain "only $allowed may include $header" "$(awk -v header="^$header" -v allowed="^($allowed)" '
+        $2 ~ header && $1 !~ allowed' <<<"$includes")"
+done <<<"$libraries"
 
 # listed FOLDER LIST MACRO: the files of a folder and the lines of its list are the same set.
 listed() {
-    diff <(files "$1/*.c" | sed 's|.*/||; s|\.c$||' | sort) \
+    diff <(git ls-files -co --exclude-standard -- "$1/*.c" | sed 's|.*/||; s|\.c$||' | sort) \
         <(sed -nE "s/^$3\(([a-z_]+).*/\1/p" "$2" | sort) >/dev/null || {
         echo "check-layers: $2 does not list what is in $1/"
         failed=1

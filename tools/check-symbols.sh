@@ -10,7 +10,7 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 export LC_ALL=C
 map=lock/libdlock.map
-library=${1:-build/$(sed -n 's/^#define SECKILL_LIBRARY "\(.*\)"/\1/p' base/version.h)}
+library=${1:-build/$(sed -n 's/^#define SECKILL_LIBRARY "\(.*\)"/\1/p' base/text/version.h)}
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 failed=0

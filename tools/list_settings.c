@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* list_settings.c -- during the build, print the C file behind base/known_settings.h: every
+/* list_settings.c -- during the build, print the C file behind base/text/known_settings.h: every
  * setting of every program. */
 #include <stdio.h>
 
 #include "app/config.h"
-#include "base/known_settings.h"
+#include "base/text/known_settings.h"
 #include "loadtest/command/commands.h"
 
 /* base/settings*.c want the list that is only being made. */
@@ -24,7 +24,7 @@ int main(void)
     size_t count = 0;
 
     printf("/* Made by tools/list_settings.c. */\n"
-           "#include \"base/known_settings.h\"\n\n"
+           "#include \"base/text/known_settings.h\"\n\n"
            "const struct known_setting KNOWN_SETTINGS[] = {\n");
     for (size_t i = 0; i < sizeof programs / sizeof programs[0]; i++) {
         for (size_t k = 0; k < programs[i]->count; k++, count++) {

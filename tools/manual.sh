@@ -9,7 +9,7 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 [ $# -ge 2 ] || { echo 'usage: manual.sh library DIR | programs DIR BUILD' >&2; exit 64; }
 out=$2
-version=$(sed -n 's/^#define SECKILL_VERSION "\(.*\)"/\1/p' base/version.h)
+version=$(sed -n 's/^#define SECKILL_VERSION "\(.*\)"/\1/p' base/text/version.h)
 rm -rf "$out"
 mkdir -p "$out"
 

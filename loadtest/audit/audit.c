@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/exit_codes.h"
+#include "base/text/exit_codes.h"
 
 /* The input once more, in the orders that the checks need. */
 struct sorted {

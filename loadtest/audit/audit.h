@@ -77,7 +77,7 @@ void audit_judge(const struct audit_input *input, struct audit_verdict *out);
 const char *audit_check_name(enum audit_check check);
 const char *audit_check_text(enum audit_check check);
 
-/* 0, 1 or 2: see base/exit_codes.h. */
+/* 0, 1 or 2: see base/text/exit_codes.h. */
 int audit_exit_code(enum audit_valid valid);
 
 /* As in verdict.json; `source` says where the orders were read.  The caller owns it. */

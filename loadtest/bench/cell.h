@@ -11,7 +11,7 @@
 
 #include <stddef.h>
 
-#include "base/exit_codes.h"
+#include "base/text/exit_codes.h"
 #include "loadtest/kit/child.h"
 
 /* Runs in the child; its answer is the child's exit status.  Says on stderr what went

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <time.h>
 
-#include "base/duration.h"
+#include "base/text/duration.h"
 #include "loadtest/bench/cell.h"
 #include "loadtest/kit/interrupt.h"
 #include "loadtest/kit/spread.h"

@@ -16,13 +16,13 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/duration.h"
-#include "base/version.h"
+#include "base/text/duration.h"
+#include "base/text/version.h"
 #include "loadtest/bench/cell.h"
 #include "loadtest/bench/lock_build.h"
 #include "loadtest/bench/lock_pairs.h"
 #include "loadtest/kit/spread.h"
-#include "lock/record.h"
+#include "lock/record/record.h"
 
 #define RATIO_TARGET 0.97
 

@@ -9,7 +9,7 @@
 
 #include <jansson.h>
 
-#include "base/exit_codes.h"
+#include "base/text/exit_codes.h"
 #include "db/issue.h"
 #include "loadtest/kit/thread_group.h"
 #include "loadtest/lab/lab.h"

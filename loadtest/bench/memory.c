@@ -15,7 +15,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/duration.h"
+#include "base/text/duration.h"
 #include "loadtest/bench/cell.h"
 #include "loadtest/kit/thread_group.h"
 #include "loadtest/probe/store_probe.h"

@@ -3,7 +3,7 @@
 #ifndef LOADTEST_BENCH_REDIS_LIMIT_H
 #define LOADTEST_BENCH_REDIS_LIMIT_H
 
-#include "base/exit_codes.h"
+#include "base/text/exit_codes.h"
 #include "loadtest/lab/lab.h"
 #include "loadtest/probe/lock_commands.h"
 

@@ -8,7 +8,7 @@
 
 #include <string.h>
 
-#include "base/duration.h"
+#include "base/text/duration.h"
 #include "loadtest/bench/cell.h"
 #include "loadtest/fault/suspend.h"
 #include "loadtest/kit/spread.h"

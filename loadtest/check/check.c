@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "loadtest/check/checks/checks.h"
-#include "lock/clock.h"
+#include "base/os/clock.h"
 
 enum { SLACK_MS = 50, PATIENCE_MS = 1200 };
 

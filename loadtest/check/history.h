@@ -18,7 +18,7 @@
 #include <stdint.h>
 
 #include "lock/dlock.h"
-#include "lock/record.h"
+#include "lock/record/record.h"
 
 #define HISTORY_NEVER INT64_MAX
 /* Every other time and duration is between 0 and this, so that a few of them can be added

@@ -10,7 +10,7 @@
 #include <sys/mman.h>
 
 #include "loadtest/check/history_file.h"
-#include "lock/record_seal.h"
+#include "lock/record/seal.h"
 
 enum { DROPPED_BLOCKS = 256 }; /* a MiB */
 enum { BLOCK_BYTES = DLOCK_RECORD_SIZE * DLOCK_RECORD_BLOCK_SLOTS };

@@ -19,7 +19,7 @@
 #include <unistd.h>
 
 #include "loadtest/kit/files.h"
-#include "lock/record_seal.h"
+#include "lock/record/seal.h"
 
 enum { BLOCKS_NOT_GROWN = 256 };
 

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "loadtest/check/history_file.h"
-#include "lock/clock.h"
+#include "base/os/clock.h"
 
 bool history_is_time(int64_t ns)
 {

@@ -8,8 +8,8 @@
 #include <string.h>
 
 #include "loadtest/check/history.h"
-#include "lock/clock.h"
-#include "lock/recorder.h"
+#include "base/os/clock.h"
+#include "lock/record/recorder.h"
 
 enum { WORDS_MAX = 32, LINE_MAX_BYTES = 512, PROCESSES_MAX = 64 };
 

@@ -3,12 +3,12 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "base/utf8.h"
+#include "base/text/utf8.h"
 #include "loadtest/check/check.h"
 #include "loadtest/check/timeline.h"
 #include "loadtest/kit/verdict_text.h"
-#include "lock/clock.h"
-#include "lock/recorder.h"
+#include "base/os/clock.h"
+#include "lock/record/recorder.h"
 
 enum {
     TIME_TEXT_MAX = 32,

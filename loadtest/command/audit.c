@@ -5,7 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/settings.h"
+#include "base/text/settings.h"
 #include "loadtest/audit/audit.h"
 #include "loadtest/audit/evidence.h"
 #include "loadtest/command/commands.h"

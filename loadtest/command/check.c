@@ -10,7 +10,7 @@
 #include "loadtest/kit/command.h"
 #include "loadtest/kit/files.h"
 #include "loadtest/page/page.h"
-#include "lock/clock.h"
+#include "base/os/clock.h"
 
 struct check_settings {
     const char *name, *only, *html;

@@ -3,7 +3,7 @@
 #ifndef LOADTEST_COMMAND_COMMANDS_H
 #define LOADTEST_COMMAND_COMMANDS_H
 
-#include "base/settings.h"
+#include "base/text/settings.h"
 
 /* Identifier, name and one line of help; the function is command_IDENTIFIER(). */
 #define COMMANDS(X)                                                                    \

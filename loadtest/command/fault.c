@@ -5,11 +5,11 @@
 
 #include <string.h>
 
-#include "base/duration.h"
-#include "base/suggest.h"
+#include "base/text/duration.h"
+#include "base/text/suggest.h"
 #include "loadtest/fault/server_fault.h"
 #include "loadtest/kit/interrupt.h"
-#include "lock/recorder.h"
+#include "lock/record/recorder.h"
 
 struct fault_settings {
     const char *dir, *server, *key, *by, *record;

@@ -5,8 +5,8 @@
 
 #include <string.h>
 
-#include "base/settings.h"
-#include "base/suggest.h"
+#include "base/text/settings.h"
+#include "base/text/suggest.h"
 #include "loadtest/lab/lab.h"
 
 struct lab_settings {

@@ -6,10 +6,10 @@
 
 #include <jansson.h>
 
-#include "base/exit_codes.h"
-#include "base/settings.h"
-#include "base/suggest.h"
-#include "base/utf8.h"
+#include "base/text/exit_codes.h"
+#include "base/text/settings.h"
+#include "base/text/suggest.h"
+#include "base/text/utf8.h"
 #include "loadtest/command/commands.h"
 #include "loadtest/kit/command.h"
 #include "lock/dlock.h"

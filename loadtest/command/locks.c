@@ -5,8 +5,8 @@
 
 #include <jansson.h>
 
-#include "base/exit_codes.h"
-#include "base/settings.h"
+#include "base/text/exit_codes.h"
+#include "base/text/settings.h"
 #include "loadtest/command/commands.h"
 #include "loadtest/kit/command.h"
 #include "lock/dlock.h"

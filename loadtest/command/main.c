@@ -3,10 +3,10 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/exit_codes.h"
-#include "base/known_settings.h"
-#include "base/suggest.h"
-#include "base/version.h"
+#include "base/text/exit_codes.h"
+#include "base/text/known_settings.h"
+#include "base/text/suggest.h"
+#include "base/text/version.h"
 #include "loadtest/command/commands.h"
 #include "loadtest/kit/interrupt.h"
 
@@ -98,7 +98,7 @@ static void help_environment(void)
     }
 #define VARIABLE(name, reader, says)                                                   \
     printf("%-36s %s: %s\n", "SECKILL_" name, reader, says);
-#include "base/variables.def"
+#include "base/text/variables.def"
 #undef VARIABLE
 }
 

@@ -8,7 +8,7 @@
 #include "loadtest/kit/command.h"
 #include "loadtest/kit/interrupt.h"
 #include "loadtest/proxy/proxy.h"
-#include "lock/clock.h"
+#include "base/os/clock.h"
 
 struct proxy_settings {
     const char *target, *protocol, *faults;

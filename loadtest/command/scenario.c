@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/suggest.h"
+#include "base/text/suggest.h"
 #include "db/guard.h"
 #include "loadtest/command/commands.h"
 #include "loadtest/kit/command.h"

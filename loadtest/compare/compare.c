@@ -7,8 +7,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/duration.h"
-#include "base/settings.h"
+#include "base/text/duration.h"
+#include "base/text/settings.h"
 #include "loadtest/command/commands.h"
 #include "loadtest/kit/command.h"
 #include "loadtest/kit/name_list.h"

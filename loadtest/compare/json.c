@@ -2,7 +2,7 @@
 /* json.c -- the comparison for programs: summary.json. */
 #include <stdio.h>
 
-#include "base/version.h"
+#include "base/text/version.h"
 #include "loadtest/compare/compare.h"
 #include "loadtest/kit/machine.h"
 

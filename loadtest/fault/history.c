@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "loadtest/kit/files.h"
-#include "lock/recorder.h"
+#include "lock/record/recorder.h"
 
 enum { FILE_BYTES = 1 << 20, UUID_BYTES = 12 }; /* room for some eight thousand records */
 

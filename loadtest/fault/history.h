@@ -14,7 +14,7 @@
 #include <stdbool.h>
 #include <sys/types.h>
 
-#include "lock/record.h"
+#include "lock/record/record.h"
 
 struct fault_history; /* opaque */
 

@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-#include "base/duration.h"
+#include "base/text/duration.h"
 #include "loadtest/kit/interrupt.h"
 
 enum { SYNC_MS = 10000, TAKEN_MS = 10000, POLL_MS = 2 };

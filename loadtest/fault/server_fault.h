@@ -32,7 +32,7 @@
 
 #include "loadtest/fault/history.h"
 #include "loadtest/lab/lab.h"
-#include "lock/record.h"
+#include "lock/record/record.h"
 
 enum { FAULT_NOTE_MAX = 512, FAULT_BY_MAX_MS = 86400000, FAULT_PAUSE_MAX_MS = 60000 };
 

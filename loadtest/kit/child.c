@@ -17,7 +17,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "base/duration.h"
+#include "base/text/duration.h"
 
 enum { POLL_MS = 5, EXEC_FAILED = 127 };
 

@@ -5,7 +5,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 
-#include "base/outputs.h"
+#include "base/text/outputs.h"
 #include "loadtest/kit/interrupt.h"
 
 enum { EXPLANATION_MAX = 4096 };

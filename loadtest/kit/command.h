@@ -3,8 +3,8 @@
 #ifndef LOADTEST_KIT_COMMAND_H
 #define LOADTEST_KIT_COMMAND_H
 
-#include "base/exit_codes.h"
-#include "base/settings.h"
+#include "base/text/exit_codes.h"
+#include "base/text/settings.h"
 
 /* What a command does once its settings are read; `values` is its own struct of them. */
 typedef enum exit_code command_fn(const struct settings *s, const void *values);

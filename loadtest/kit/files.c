@@ -13,7 +13,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "base/exit_codes.h"
+#include "base/text/exit_codes.h"
 
 enum { LEVELS_ABOVE = 4 };
 

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "base/duration.h"
+#include "base/text/duration.h"
 #include "loadtest/kit/verdict_text.h"
 
 enum { SAY_EVERY_MS = 15000, LOAD_PER_PROCESSOR = 4, MINUTES_FROM_MS = 90000 };

@@ -8,7 +8,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "base/duration.h"
+#include "base/text/duration.h"
 
 struct work {
     const struct crew *crew;

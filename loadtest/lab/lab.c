@@ -13,8 +13,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/duration.h"
-#include "base/token.h"
+#include "base/text/duration.h"
+#include "base/http/token.h"
 #include "loadtest/kit/interrupt.h"
 
 enum { POLL_MS = 10, END_MS = 10000, REDIS_END_MS = 3000, STARTS = 4 };

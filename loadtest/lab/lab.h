@@ -12,7 +12,7 @@
 
 #include <stdbool.h>
 
-#include "base/exit_codes.h"
+#include "base/text/exit_codes.h"
 #include "loadtest/kit/child.h"
 #include "loadtest/kit/files.h"
 

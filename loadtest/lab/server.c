@@ -8,7 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/duration.h"
+#include "base/text/duration.h"
 #include "loadtest/kit/interrupt.h"
 
 enum { POLL_MS = 10, END_MS = 10000, SPARE_END_MS = 3000, GONE_MS = 5000 };

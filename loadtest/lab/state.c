@@ -14,7 +14,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/duration.h"
+#include "base/text/duration.h"
 #include "loadtest/kit/interrupt.h"
 
 enum {

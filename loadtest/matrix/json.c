@@ -2,7 +2,7 @@
 /* json.c -- the matrix for programs: matrix.json. */
 #include <stdio.h>
 
-#include "base/version.h"
+#include "base/text/version.h"
 #include "loadtest/kit/machine.h"
 #include "loadtest/matrix/matrix.h"
 

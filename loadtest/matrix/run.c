@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/duration.h"
+#include "base/text/duration.h"
 #include "loadtest/kit/interrupt.h"
 #include "loadtest/kit/progress.h"
 #include "loadtest/matrix/matrix.h"

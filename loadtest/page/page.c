@@ -10,8 +10,8 @@
 #include "gen/timeline_html.h"
 #include "loadtest/kit/files.h"
 #include "loadtest/page/scene.h"
-#include "lock/clock.h"
-#include "lock/recorder.h"
+#include "base/os/clock.h"
+#include "lock/record/recorder.h"
 
 /* What is put into the file, in the order in which it stands there. */
 static const char title_mark[] = "<!--TITLE-->", head_mark[] = "<!--HEAD-->\n",

@@ -3,7 +3,7 @@
 #include <inttypes.h>
 
 #include "loadtest/page/scene.h"
-#include "lock/clock.h"
+#include "base/os/clock.h"
 
 /* In units of the drawing. */
 enum {

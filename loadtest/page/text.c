@@ -3,10 +3,10 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "base/utf8.h"
+#include "base/text/utf8.h"
 #include "loadtest/page/scene.h"
-#include "lock/clock.h"
-#include "lock/recorder.h"
+#include "base/os/clock.h"
+#include "lock/record/recorder.h"
 
 static const char *entity_of(char c)
 {

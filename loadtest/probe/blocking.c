@@ -8,7 +8,7 @@
 
 #include <hiredis/hiredis.h>
 
-#include "base/duration.h"
+#include "base/text/duration.h"
 
 enum { TIMEOUT_S = 10 };
 

@@ -9,7 +9,7 @@
 
 #include <hiredis/hiredis.h>
 
-#include "base/duration.h"
+#include "base/text/duration.h"
 #include "loadtest/kit/interrupt.h"
 
 enum { AWAIT_POLL_MS = 5, DATABASES = 16 };

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/duration.h"
+#include "base/text/duration.h"
 #include "db/audit.h"
 #include "loadtest/probe/blocking.h"
 

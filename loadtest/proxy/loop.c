@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "lock/clock.h"
+#include "base/os/clock.h"
 
 enum { FIXED_FDS = 2, REST_MS = 100 };
 

@@ -6,7 +6,7 @@
 #include <string.h>
 #include <sys/socket.h>
 
-#include "lock/clock.h"
+#include "base/os/clock.h"
 
 static bool is_passing(int error)
 {

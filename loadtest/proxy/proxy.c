@@ -12,7 +12,7 @@
 #include <unistd.h>
 
 #include "loadtest/proxy/loop.h"
-#include "lock/clock.h"
+#include "base/os/clock.h"
 
 static void wake(const struct proxy *p)
 {

@@ -9,8 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/duration.h"
-#include "base/suggest.h"
+#include "base/text/duration.h"
+#include "base/text/suggest.h"
 
 enum { WORDS_MAX = 16 };
 

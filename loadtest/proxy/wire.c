@@ -13,7 +13,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "lock/clock.h"
+#include "base/os/clock.h"
 
 enum { CUT_PATIENCE_MS = 1000 };
 

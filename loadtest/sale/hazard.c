@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/duration.h"
+#include "base/text/duration.h"
 
 #define HAZARD(file) extern const struct hazard hazard_##file;
 #include "loadtest/sale/hazards.def"

@@ -8,7 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/duration.h"
+#include "base/text/duration.h"
 #include "loadtest/audit/evidence.h"
 #include "loadtest/audit/write_log.h"
 #include "loadtest/kit/interrupt.h"

@@ -9,9 +9,9 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/admin_token.h"
-#include "base/settings.h"
-#include "base/token.h"
+#include "base/http/admin_token.h"
+#include "base/text/settings.h"
+#include "base/http/token.h"
 #include "db/issue.h"
 #include "loadtest/command/commands.h"
 #include "loadtest/kit/command.h"

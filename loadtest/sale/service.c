@@ -11,8 +11,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "base/duration.h"
-#include "base/secret.h"
+#include "base/text/duration.h"
+#include "base/http/secret.h"
 #include "loadtest/kit/environment.h"
 #include "loadtest/kit/http_client.h"
 #include "loadtest/kit/interrupt.h"

@@ -11,8 +11,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "base/admin_token.h"
-#include "base/exit_codes.h"
+#include "base/http/admin_token.h"
+#include "base/text/exit_codes.h"
 #include "loadtest/kit/why.h"
 #include "loadtest/lab/lab.h"
 

@@ -7,8 +7,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/duration.h"
-#include "base/version.h"
+#include "base/text/duration.h"
+#include "base/text/version.h"
 
 enum { TIMEOUT_MS = 10000 };
 

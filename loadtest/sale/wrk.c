@@ -9,7 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/duration.h"
+#include "base/text/duration.h"
 #include "loadtest/kit/environment.h"
 
 enum { EXTRA_MAX = 16, POLL_MS = 5, END_MS = 30000, SPARE_S = 120 };

@@ -6,7 +6,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "base/exit_codes.h"
+#include "base/text/exit_codes.h"
 #include "loadtest/kit/why.h"
 #include "loadtest/lab/lab.h"
 #include "loadtest/sale/control.h"

@@ -13,7 +13,7 @@
 #include "db/issue.h"
 #include "loadtest/kit/interrupt.h"
 #include "loadtest/scenario/performance.h"
-#include "lock/clock.h"
+#include "base/os/clock.h"
 
 enum { FIRST_USER = 1001 };
 

@@ -5,7 +5,7 @@
 
 #include <pthread.h>
 
-#include "base/exit_codes.h"
+#include "base/text/exit_codes.h"
 #include "loadtest/check/check.h"
 #include "loadtest/fault/history.h"
 #include "loadtest/fault/server_fault.h"
@@ -16,7 +16,7 @@
 #include "loadtest/scenario/background/load.h"
 #include "loadtest/scenario/participants/process_inside.h"
 #include "loadtest/scenario/variation.h"
-#include "lock/recorder.h"
+#include "lock/record/recorder.h"
 
 enum { SCENARIO_NODES_MAX = LAB_REDIS_COUNT - 1, SCENARIO_LINE_MAX = 600,
        STAGE_LEFT_OUT_MAX = 16, STAGE_SERVICES_MAX = 4,

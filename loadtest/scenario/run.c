@@ -17,7 +17,7 @@
 
 #include "loadtest/kit/interrupt.h"
 #include "loadtest/kit/verdict_text.h"
-#include "lock/clock.h"
+#include "base/os/clock.h"
 
 enum {
     LIMIT_MS = 120000, /* of a story; of what a measurement takes beside its length     */

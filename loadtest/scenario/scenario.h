@@ -30,7 +30,7 @@
 
 #include "lock/dlock.h"
 #include "lock/fault.h"
-#include "lock/record.h"
+#include "lock/record/record.h"
 
 struct stage; /* a performance: one scenario under one lock */
 struct actor; /* one thread of one process                  */

@@ -13,7 +13,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "lock/clock.h"
+#include "base/os/clock.h"
 #include "lock/primitives/primitives.h"
 #include "lock/token.h"
 

@@ -6,8 +6,8 @@
 #include <string.h>
 
 #include "gen/lua_scripts.h"
-#include "lock/clock.h"
-#include "lock/fork.h"
+#include "base/os/clock.h"
+#include "base/os/fork.h"
 #include "lock/name.h"
 #include "lock/status.h"
 

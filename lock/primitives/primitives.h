@@ -7,7 +7,7 @@
 #define DLOCK_PRIMITIVES_PRIMITIVES_H
 
 #include "lock/dlock_primitives.h"
-#include "lock/recorder.h"
+#include "lock/record/recorder.h"
 #include "lock/stores/redisson.h"
 #include "lock/wait.h"
 

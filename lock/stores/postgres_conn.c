@@ -9,7 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "lock/clock.h"
+#include "base/os/clock.h"
 #include "lock/metrics.h"
 
 enum { BYTEA_OID = 17, LABEL_SIZE = 128, SAID_SIZE = 200 };

@@ -9,8 +9,8 @@
 #include <string.h>
 #include <utlist.h>
 
-#include "lock/bell.h"
-#include "lock/clock.h"
+#include "base/os/bell.h"
+#include "base/os/clock.h"
 #include "lock/hash_table.h"
 #include "lock/number.h"
 

@@ -13,7 +13,7 @@
 #include <string.h>
 #include <sys/socket.h>
 
-#include "lock/clock.h"
+#include "base/os/clock.h"
 #include "lock/scratch.h"
 #include "lock/stores/redis_command.h"
 

@@ -6,7 +6,7 @@
 #include <assert.h>
 #include <stdio.h>
 
-#include "lock/clock.h"
+#include "base/os/clock.h"
 #include "lock/dlock_variant.h"
 #include "lock/metrics.h"
 #include "lock/scratch.h"

@@ -10,7 +10,7 @@
 #include <unistd.h>
 #include <utlist.h>
 
-#include "lock/clock.h"
+#include "base/os/clock.h"
 
 /* Those who were answered together are expected to ask again within EXPECT_NS.  The
  * driver makes way for them so often and then sleeps for at most LINGER_NS; if none of

@@ -15,7 +15,7 @@
 
 #include <pthread.h>
 
-#include "lock/bell.h"
+#include "base/os/bell.h"
 #include "lock/stores/redis_conn.h"
 #include "lock/stores/redis_link.h"
 #include "lock/stores/redis_queue.h"

@@ -12,7 +12,7 @@
 #include <string.h>
 #include <sys/socket.h>
 
-#include "lock/clock.h"
+#include "base/os/clock.h"
 #include "lock/dlock_variant.h"
 #include "lock/scratch.h"
 

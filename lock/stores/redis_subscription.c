@@ -13,13 +13,13 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
-#include "lock/clock.h"
+#include "base/os/clock.h"
 #include "lock/dlock_variant.h"
-#include "lock/random.h"
+#include "base/os/random.h"
 #include "lock/stores/redis_channels.h"
 #include "lock/stores/redis_command.h"
 #include "lock/stores/redis_conn.h"
-#include "lock/thread.h"
+#include "base/os/thread.h"
 
 enum {
     PAUSE_FIRST_MS = 20, /* between connects, doubling until the server makes sense */

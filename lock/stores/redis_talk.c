@@ -7,7 +7,7 @@
 #include <poll.h>
 #include <stdio.h>
 
-#include "lock/clock.h"
+#include "base/os/clock.h"
 #include "lock/dlock_variant.h"
 #include "lock/metrics.h"
 #include "lock/stores/redis_hub.h"

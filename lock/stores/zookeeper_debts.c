@@ -8,7 +8,7 @@
 #include <string.h>
 #include <utlist.h>
 
-#include "lock/clock.h"
+#include "base/os/clock.h"
 
 struct debt {
     uint64_t epoch;

@@ -10,11 +10,11 @@
 #include <string.h>
 #include <zookeeper/zookeeper.h>
 
-#include "lock/clock.h"
+#include "base/os/clock.h"
 #include "lock/stores/zookeeper_call.h"
 #include "lock/stores/zookeeper_debts.h"
 #include "lock/stores/zookeeper_watches.h"
-#include "lock/thread.h"
+#include "base/os/thread.h"
 
 enum {
     SESSION_MIN_MS = 400, /* to ask for: below it a busy machine loses connections  */

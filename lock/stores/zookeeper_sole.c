@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "lock/clock.h"
+#include "base/os/clock.h"
 
 /* Does a node that says `data`, "OWNER TOKEN", say that token? */
 static bool is_made_with(const char *data, const char *token)

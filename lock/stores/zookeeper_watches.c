@@ -11,7 +11,7 @@
 #include <string.h>
 #include <zookeeper/zookeeper.h>
 
-#include "lock/clock.h"
+#include "base/os/clock.h"
 #include "lock/hash_table.h"
 
 struct zookeeper_watch {

@@ -18,7 +18,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "lock/clock.h"
+#include "base/os/clock.h"
 #include "lock/stores/redis_fault.h"
 #include "lock/stores/redis_single.h"
 

@@ -14,9 +14,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "lock/clock.h"
+#include "base/os/clock.h"
 #include "lock/dlock_variant.h"
-#include "lock/fork.h"
+#include "base/os/fork.h"
 #include "lock/hash_table.h"
 
 enum { SHARD_COUNT = 16 };

@@ -19,7 +19,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "lock/clock.h"
+#include "base/os/clock.h"
 #include "lock/stores/zookeeper_call.h"
 #include "lock/stores/zookeeper_debts.h"
 #include "lock/stores/zookeeper_inspect.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* laws_fence.c -- a number by which a store can tell a late holder from the present. */
-#include "lock/clock.h"
+#include "base/os/clock.h"
 #include "tests/conformance/laws.h"
 
 void fence_grows_with_every_holder(const char *variant)

@@ -3,7 +3,7 @@
 #include <pthread.h>
 #include <stdio.h>
 
-#include "lock/random.h"
+#include "base/os/random.h"
 #include "tests/conformance/laws.h"
 
 enum { ACTORS = 8, STEPS = 60, NAMES = 3, WAIT_MS = 30 };

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "lock/clock.h"
+#include "base/os/clock.h"
 #include "lock/fault.h"
 #include "lock/options.h"
 #include "tests/conformance/laws.h"

@@ -3,7 +3,7 @@
  *
  * Waiters that sleep are woken in some order, which can look like theirs by chance.
  * Here they do not sleep: they try in the worst order. */
-#include "lock/clock.h"
+#include "base/os/clock.h"
 #include "tests/conformance/laws.h"
 #include "tests/conformance/slots.h"
 

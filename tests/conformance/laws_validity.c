@@ -2,7 +2,7 @@
 /* laws_validity.c -- what a holder believes of its lease, and what the store does. */
 #include <stdlib.h>
 
-#include "lock/clock.h"
+#include "base/os/clock.h"
 #include "tests/conformance/database.h"
 #include "tests/conformance/laws.h"
 

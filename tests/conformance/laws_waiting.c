@@ -2,7 +2,7 @@
 /* laws_waiting.c -- waiting for a lock that somebody else holds. */
 #include <unistd.h>
 
-#include "lock/random.h"
+#include "base/os/random.h"
 #include "tests/conformance/laws.h"
 
 enum { WAIT_MS = 120, WAITERS = 6, AT_ONCE_MS = 50 };

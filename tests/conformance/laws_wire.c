@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "lock/clock.h"
+#include "base/os/clock.h"
 #include "tests/conformance/laws.h"
 
 enum { UUID_LEN = 36, LEASE_MS = 60000 };

@@ -9,7 +9,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "lock/clock.h"
+#include "base/os/clock.h"
 #include "lock/fault.h"
 #include "lock/registry.h"
 #include "tests/conformance/cutter.h"

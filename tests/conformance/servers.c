@@ -13,7 +13,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "lock/clock.h"
+#include "base/os/clock.h"
 #include "lock/stores/redis_url.h"
 #include "tests/conformance/rig.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* duration.c -- fuzz: durations, and what the lock library reads of the same kind. */
-#include "base/duration.h"
+#include "base/text/duration.h"
 #include "lock/retry.h"
 #include "tests/fuzz/fuzz.h"
 

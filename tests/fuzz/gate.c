@@ -2,7 +2,7 @@
 /* gate.c -- fuzz: the head of a request.  What is let in has to read in one way only. */
 #include <strings.h>
 
-#include "app/gate.h"
+#include "base/http/gate.h"
 #include "tests/fuzz/fuzz.h"
 
 static void check_admitted(const struct gate_verdict *verdict,

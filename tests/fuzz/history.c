@@ -8,7 +8,7 @@
 #include "loadtest/check/check.h"
 #include "loadtest/check/history.h"
 #include "loadtest/page/page.h"
-#include "lock/record_seal.h"
+#include "lock/record/seal.h"
 #include "tests/fuzz/fuzz.h"
 
 enum { SLOTS_MAX = 64, SAID = 16 };

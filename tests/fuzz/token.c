@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* token.c -- fuzz: tokens.  One that was made is good; any other text is not. */
-#include "base/token.h"
+#include "base/http/token.h"
 #include "tests/fuzz/fuzz.h"
 
 enum { NOW_S = 1700000000 };

@@ -2,7 +2,7 @@
 /* token_keys.c -- fuzz: a file of keys. */
 #include <sys/stat.h>
 
-#include "base/token.h"
+#include "base/http/token.h"
 #include "tests/fuzz/fuzz.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

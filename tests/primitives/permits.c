@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "gen/lua_scripts.h"
-#include "lock/clock.h"
+#include "base/os/clock.h"
 #include "tests/primitives/rig.h"
 
 #define CHANNEL "redisson_sc:{p}"

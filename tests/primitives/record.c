@@ -6,7 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "lock/record.h"
+#include "lock/record/record.h"
 #include "tests/primitives/rig.h"
 
 enum { SLOTS_READ = DLOCK_RECORD_BLOCK_RECORDS };

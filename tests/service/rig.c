@@ -13,7 +13,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "base/duration.h"
+#include "base/text/duration.h"
 
 static struct token_keys keys;
 static bool has_keys;

@@ -16,7 +16,7 @@
 
 #include <cmocka.h>
 
-#include "base/token.h"
+#include "base/http/token.h"
 #include "db/conn.h"
 
 enum { RIG_ARGS_MAX = 24, RIG_ANSWER_MAX = 65536, RIG_PATH_MAX = 256 };

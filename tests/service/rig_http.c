@@ -9,7 +9,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "base/duration.h"
+#include "base/text/duration.h"
 #include "tests/service/rig.h"
 
 int rig_connect(int port)

@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/duration.h"
+#include "base/text/duration.h"
 #include "tests/service/rig.h"
 
 enum { BUYERS = 6, STOCK = 1000000 };

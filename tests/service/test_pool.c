@@ -7,7 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/duration.h"
+#include "base/text/duration.h"
 #include "db/pool.h"
 #include "tests/service/rig.h"
 

@@ -7,7 +7,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/exit_codes.h"
+#include "base/text/exit_codes.h"
 #include "tests/service/rig.h"
 
 #define USER "nobody"

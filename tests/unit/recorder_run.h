@@ -13,8 +13,8 @@
 
 #include "loadtest/check/check.h"
 #include "loadtest/kit/files.h"
-#include "lock/clock.h"
-#include "lock/recorder.h"
+#include "base/os/clock.h"
+#include "lock/record/recorder.h"
 
 #define TOKEN "0123456789abcdef0f1e2d3c4b5a6978"
 

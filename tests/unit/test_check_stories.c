@@ -15,7 +15,7 @@
 
 #include "loadtest/check/check.h"
 #include "loadtest/kit/files.h"
-#include "lock/recorder.h"
+#include "lock/record/recorder.h"
 
 /* The times in the stories are small numbers. */
 enum { SLACK = 5, PATIENCE = 50, BAD_MIN = 60 };

@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "loadtest/scenario/background/load.h"
-#include "lock/clock.h"
+#include "base/os/clock.h"
 
 static const char clean[] = "10 p1 t1 acquire a -> 11 ok until=4000\n"
                             "20 p1 t1 release a -> 21 ok\n"

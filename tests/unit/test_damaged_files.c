@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 #include "loadtest/page/page.h"
-#include "lock/record_seal.h"
+#include "lock/record/seal.h"
 #include "tests/unit/recorder_run.h"
 
 enum {

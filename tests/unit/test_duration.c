@@ -7,7 +7,7 @@
 
 #include <cmocka.h>
 
-#include "base/duration.h"
+#include "base/text/duration.h"
 
 static int64_t parsed(const char *text)
 {

@@ -11,8 +11,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "app/gate.h"
-#include "app/gate_target.h"
+#include "base/http/gate.h"
+#include "base/http/gate_target.h"
 
 static struct gate_request head;
 static size_t bytes_length;

@@ -12,11 +12,11 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "lock/clock.h"
+#include "base/os/clock.h"
 #include "lock/dlock_variant.h"
-#include "lock/fork.h"
+#include "base/os/fork.h"
 #include "lock/owner.h"
-#include "lock/random.h"
+#include "base/os/random.h"
 #include "lock/status.h"
 #include "lock/token.h"
 

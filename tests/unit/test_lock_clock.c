@@ -13,7 +13,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "lock/clock.h"
+#include "base/os/clock.h"
 
 enum { HOUR_S = 3600 };
 

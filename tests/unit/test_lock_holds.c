@@ -10,7 +10,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "lock/clock.h"
+#include "base/os/clock.h"
 #include "lock/holds.h"
 
 enum { MANY = 5000, READERS = 2, CHURNS = 20000 };

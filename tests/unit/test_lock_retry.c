@@ -8,7 +8,7 @@
 #include <cmocka.h>
 #include <string.h>
 
-#include "lock/clock.h"
+#include "base/os/clock.h"
 #include "lock/retry.h"
 
 enum { DRAWS = 2000 };

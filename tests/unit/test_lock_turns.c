@@ -9,7 +9,7 @@
 #include <pthread.h>
 #include <sched.h>
 
-#include "lock/clock.h"
+#include "base/os/clock.h"
 #include "lock/turns.h"
 
 #define CHANNEL "redisson_lock__channel:{hot}"

@@ -8,7 +8,7 @@
 #include <cmocka.h>
 #include <string.h>
 
-#include "lock/clock.h"
+#include "base/os/clock.h"
 #include "lock/wait.h"
 
 /* What the made-up lock does. */

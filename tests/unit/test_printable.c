@@ -10,8 +10,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/log.h"
-#include "base/printable.h"
+#include "base/text/log.h"
+#include "base/text/printable.h"
 
 static void line_breaks_are_folded_so_that_the_sentences_can_be_read(void **state)
 {

@@ -23,7 +23,7 @@
 #include <unistd.h>
 
 #include "loadtest/proxy/proxy.h"
-#include "lock/clock.h"
+#include "base/os/clock.h"
 #include "lock/dlock.h"
 
 enum { PATIENCE_MS = 10000, ABSENCE_MS = 50, BIG_SIZE = 8 << 20 };

@@ -9,7 +9,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "lock/record_seal.h"
+#include "lock/record/seal.h"
 #include "tests/unit/recorder_run.h"
 
 static void put_kill_soon(dlock_recorder *rec)

@@ -10,7 +10,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "lock/clock.h"
+#include "base/os/clock.h"
 #include "lock/stores/redis_channels.h"
 
 static struct redis_channels channels;

@@ -14,7 +14,7 @@
 #include <string.h>
 
 #include "loadtest/kit/child.h"
-#include "lock/clock.h"
+#include "base/os/clock.h"
 #include "lock/dlock.h"
 #include "lock/fault.h"
 

@@ -18,7 +18,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "lock/clock.h"
+#include "base/os/clock.h"
 #include "lock/stores/redis_hub.h"
 #include "lock/stores/redis_script.h"
 

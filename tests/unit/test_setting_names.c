@@ -12,7 +12,7 @@
 #include <string.h>
 
 #include "app/config.h"
-#include "base/known_settings.h"
+#include "base/text/known_settings.h"
 #include "loadtest/command/commands.h"
 
 static const struct setting_program *const PROGRAMS[] = {
@@ -95,7 +95,7 @@ static bool is_variable(const char *key)
 {
     static const char *const KEYS[] = {
 #define VARIABLE(name, reader, says) name,
-#include "base/variables.def"
+#include "base/text/variables.def"
 #undef VARIABLE
     };
     char variable[SETTING_NAME_MAX], of_list[SETTING_NAME_MAX];
@@ -118,7 +118,7 @@ static void no_setting_has_the_name_of_another_variable(void **state)
         for (size_t i = 0; i < PROGRAMS[a]->count; i++) {
             setting_key(PROGRAMS[a], &PROGRAMS[a]->settings[i], key, sizeof key);
             if (is_variable(key))
-                fail_msg("%s of %s is in base/variables.def too", key, PROGRAMS[a]->name);
+                fail_msg("%s of %s is in base/text/variables.def too", key, PROGRAMS[a]->name);
         }
     }
 }
@@ -168,7 +168,7 @@ static size_t check_script(const char *path)
 
             snprintf(name, sizeof name, "%.*s", (int)len, p);
             if (!is_known(name))
-                fail_msg("%s reads %s, which base/variables.def does not list", path, name);
+                fail_msg("%s reads %s, which base/text/variables.def does not list", path, name);
             p += len;
         }
     }

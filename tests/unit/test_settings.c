@@ -13,7 +13,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/settings.h"
+#include "base/text/settings.h"
 
 struct values {
     const char *title;

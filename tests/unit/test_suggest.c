@@ -7,7 +7,7 @@
 
 #include <cmocka.h>
 
-#include "base/suggest.h"
+#include "base/text/suggest.h"
 
 static const char *lock_at(size_t i)
 {

@@ -13,7 +13,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/token.h"
+#include "base/http/token.h"
 
 enum { NOW = 1700000000, LATER = NOW + 60 };
 
@@ -64,7 +64,7 @@ static void a_token_is_what_others_compute(void **state)
 }
 
 /* The second of its expiry is the first in which it is refused; a clock that is set back
- * makes it good again, as base/token.h says. */
+ * makes it good again, as base/http/token.h says. */
 static void a_token_is_good_before_its_expiry(void **state)
 {
     char token[TOKEN_LEN + 1];

@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "app/text.h"
-#include "base/utf8.h"
+#include "base/text/utf8.h"
 
 #define R UTF8_REPLACEMENT
 

@@ -13,7 +13,7 @@
 #include <time.h>
 
 #include "app/voucher_cache.h"
-#include "base/duration.h"
+#include "base/text/duration.h"
 
 enum { CROWD = 16, KNOWN = 7, OTHER = KNOWN + VOUCHER_CACHE_SLOTS };
 

@@ -5,7 +5,7 @@
  * A server that pauses everybody hears nobody, so the pause cannot be ended early. */
 #include <inttypes.h>
 
-#include "base/duration.h"
+#include "base/text/duration.h"
 #include "loadtest/fault/redis.h"
 
 enum { LOOK_MS = 50, LEAST_MS = 3 * LOOK_MS, ANSWER_MS = 2000 };

@@ -10,7 +10,7 @@
  * there is nothing to arm, and the run is like calm with the same short lease. */
 #include <stdio.h>
 
-#include "base/duration.h"
+#include "base/text/duration.h"
 #include "loadtest/sale/hazard.h"
 
 enum stage { A_TO_CATCH, B_TO_CATCH, C_TO_SELL, B_TO_SELL };

@@ -16,7 +16,7 @@
 #include "loadtest/kit/interrupt.h"
 #include "loadtest/scenario/background/stalls.h"
 #include "loadtest/scenario/performance.h"
-#include "lock/clock.h"
+#include "base/os/clock.h"
 
 enum {
     ENOUGH_HOLDS = 120, /* of each crowd                                              */

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "loadtest/scenario/performance.h"
-#include "lock/recorder.h"
+#include "lock/record/recorder.h"
 
 /* By when they began; what is told comes before what it is about. */
 static int compare_lines(const void *a, const void *b)

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 
 #include "loadtest/kit/verdict_text.h"
-#include "lock/clock.h"
+#include "base/os/clock.h"
 
 enum {
     NEWS_MS = 30000,   /* how often to say how far it is, where nobody draws over it    */

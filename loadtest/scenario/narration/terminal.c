@@ -7,7 +7,7 @@
 #include "loadtest/check/timeline.h"
 #include "loadtest/kit/verdict_text.h"
 #include "loadtest/scenario/performance.h"
-#include "lock/clock.h"
+#include "base/os/clock.h"
 
 /* What the seed has drawn. */
 static void tell_crowd(FILE *out, const struct stage *s)

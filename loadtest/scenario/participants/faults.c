@@ -6,7 +6,7 @@
 
 #include "loadtest/kit/interrupt.h"
 #include "loadtest/scenario/performance.h"
-#include "lock/clock.h"
+#include "base/os/clock.h"
 
 enum { POLL_MS = 5 };
 

@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 #include "loadtest/scenario/performance.h"
-#include "lock/clock.h"
+#include "base/os/clock.h"
 
 enum { END_MS = 3000 };
 

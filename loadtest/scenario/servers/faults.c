@@ -8,7 +8,7 @@
 
 #include "db/backend.h"
 #include "loadtest/scenario/performance.h"
-#include "lock/clock.h"
+#include "base/os/clock.h"
 
 const char *stage_lock_server(const struct stage *s, int node)
 {

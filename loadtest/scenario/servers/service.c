@@ -10,10 +10,10 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "base/token.h"
+#include "base/http/token.h"
 #include "loadtest/kit/interrupt.h"
 #include "loadtest/scenario/performance.h"
-#include "lock/clock.h"
+#include "base/os/clock.h"
 
 enum { FLAGS_MAX = 24, WORKERS = 4, USERS_OF_A_VOUCHER = 100, POLL_MS = 5,
        HEAD_MAX = 4096, TOKEN_LIFETIME_S = 3600 };

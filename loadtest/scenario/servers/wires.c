@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "loadtest/scenario/performance.h"
-#include "lock/clock.h"
+#include "base/os/clock.h"
 
 enum { FIRST_REDIS = 1, FIRST_REDLOCK = 2, LOOK_MS = 20 };
 

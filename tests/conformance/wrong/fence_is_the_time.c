@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* fence_is_the_time.c -- a fence from a wall clock: clocks differ, and are set back. */
 #include "gen/lua_scripts.h"
-#include "lock/clock.h"
+#include "base/os/clock.h"
 #include "lock/stores/redisson.h"
 #include "tests/conformance/wrong.h"
 

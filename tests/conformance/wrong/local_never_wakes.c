@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* local_never_wakes.c -- a condition that is waited for with the clock alone. */
-#include "lock/clock.h"
+#include "base/os/clock.h"
 #include "tests/conformance/wrong.h"
 
 static bool sleep_on(void *watched, int64_t until_ns)

@@ -1,0 +1,273 @@
+/* SPDX-License-Identifier: MIT */
+/* gate.c -- which requests are let in. */
+#include "base/http/gate.h"
+
+#include <string.h>
+#include <strings.h>
+
+#include "base/http/gate_target.h"
+
+static const char *const LINE_FORM =
+    "each line of the head must end in CR LF, and have no other CR or LF";
+
+/* The lines of a head, one after another. */
+struct lines {
+    char *next;
+    const char *end; /* where the empty line begins */
+    size_t number;   /* of the line that was taken last */
+};
+
+static struct gate_verdict refuse(int status, size_t line, const char *why)
+{
+    return (struct gate_verdict){.status = status, .line = line, .why = why};
+}
+
+bool gate_knows_method(const char *method)
+{
+    static const char *const KNOWN[] = {"GET",     "HEAD",    "POST",  "PUT",  "DELETE",
+                                        "OPTIONS", "CONNECT", "TRACE", "PATCH"};
+
+    for (size_t i = 0; i < sizeof(KNOWN) / sizeof(KNOWN[0]); i++)
+        if (strcmp(method, KNOWN[i]) == 0)
+            return true;
+    return false;
+}
+
+/* The bytes up to and with the first two line ends in a row; 0: there are none. */
+static size_t head_length(const char *bytes, size_t length)
+{
+    const char *end = bytes + length;
+
+    for (const char *p = bytes; (p = memchr(p, '\n', (size_t)(end - p))) != NULL; p++) {
+        if (end - p > 1 && p[1] == '\n')
+            return (size_t)(p + 2 - bytes);
+        if (end - p > 2 && p > bytes && p[-1] == '\r' && p[1] == '\r' && p[2] == '\n')
+            return (size_t)(p + 3 - bytes);
+    }
+    return 0;
+}
+
+/* Is there a byte that no head has: a control byte, a tab among them? */
+static bool has_control(const char *bytes, size_t length)
+{
+    for (size_t i = 0; i < length; i++) {
+        unsigned char c = (unsigned char)bytes[i];
+
+        if ((c < ' ' && c != '\r' && c != '\n') || c == 0x7f)
+            return true;
+    }
+    return false;
+}
+
+/* Letters, digits and some signs: what methods and the names of headers are made of.  A
+ * table, since strspn() makes one at each call. */
+static bool is_token(const char *text)
+{
+    static const bool ALLOWED[256] = {
+        ['a' ... 'z'] = true, ['A' ... 'Z'] = true, ['0' ... '9'] = true,
+        ['!'] = true, ['#'] = true, ['$'] = true, ['%'] = true, ['&'] = true,
+        ['\''] = true, ['*'] = true, ['+'] = true, ['-'] = true, ['.'] = true,
+        ['^'] = true, ['_'] = true, ['`'] = true, ['|'] = true, ['~'] = true,
+    };
+    const char *p = text;
+
+    while (ALLOWED[(unsigned char)*p])
+        p++;
+    return p > text && *p == '\0';
+}
+
+/* The next line, with a NUL where its CR was.  NULL: it does not end in CR LF, or has
+ * another CR.  Every line of a head has an LF: the head's end is one. */
+static char *take_line(struct lines *l)
+{
+    char *line = l->next;
+    char *lf = memchr(line, '\n', (size_t)(l->end - line));
+
+    l->number++;
+    if (lf == NULL || lf == line || memchr(line, '\r', (size_t)(lf - line)) != lf - 1)
+        return NULL;
+    lf[-1] = '\0';
+    l->next = lf + 1;
+    return line;
+}
+
+/* METHOD SP TARGET SP HTTP/1.x, and single spaces. */
+static struct gate_verdict split_request_line(char *line, struct gate_request *out,
+                                              char **target)
+{
+    static const char *const FORM =
+        "the request line must be a method, one space, a target, one space and HTTP/1.1";
+    char *first = strchr(line, ' ');
+    char *second = first != NULL ? strchr(first + 1, ' ') : NULL;
+    const char *version = second != NULL ? second + 1 : "";
+
+    if (first == NULL || second == NULL || second == first + 1)
+        return refuse(400, 1, FORM);
+    *first = '\0';
+    *second = '\0';
+    if (!is_token(line) || strncmp(version, "HTTP/", 5) != 0 ||
+        strspn(version + 5, "0123456789") != 1 || version[6] != '.' ||
+        strspn(version + 7, "0123456789") != 1 || version[8] != '\0')
+        return refuse(400, 1, FORM);
+    out->method = line;
+    *target = first + 1;
+    if (strcmp(version, "HTTP/1.1") != 0 && strcmp(version, "HTTP/1.0") != 0)
+        return refuse(505, 1, "HTTP/1.0 and HTTP/1.1 are spoken here");
+    out->version = version + 5;
+    if (!gate_knows_method(line))
+        return refuse(501, 1, "there is no such method");
+    return (struct gate_verdict){0};
+}
+
+/* NAME:VALUE, blanks around the value, none before the colon. */
+static struct gate_verdict split_header(char *line, size_t number,
+                                        struct gate_request *out)
+{
+    char *colon = strchr(line, ':');
+    char *value = NULL;
+    char *end = NULL;
+
+    if (line[0] == ' ')
+        return refuse(400, number, "a header must not be continued on a second line");
+    if (out->header_count == GATE_HEADERS_MAX)
+        return refuse(431, number, "a head may have no more than 59 header lines");
+    if (colon != NULL)
+        *colon = '\0';
+    if (colon == NULL || !is_token(line))
+        return refuse(400, number,
+                      "a header must be a name of letters, digits and !#$%&'*+-.^_`|~, "
+                      "a colon right after it, and a value");
+    value = colon + 1 + strspn(colon + 1, " ");
+    end = value + strlen(value);
+    while (end > value && end[-1] == ' ')
+        *--end = '\0';
+    out->headers[out->header_count++] = (struct gate_header){line, value};
+    return (struct gate_verdict){0};
+}
+
+/* Digits only, and few of them. */
+static void read_length(const char *value, size_t line, struct gate_verdict *v)
+{
+    size_t digits = strspn(value, "0123456789");
+
+    if (v->has_length)
+        *v = refuse(400, line, "Content-Length must be there once, not twice");
+    else if (digits == 0 || value[digits] != '\0')
+        *v = refuse(400, line, "Content-Length must be a number of decimal digits");
+    else if (digits > GATE_LENGTH_DIGITS)
+        *v = refuse(413, line, "Content-Length may have no more than 10 digits");
+    if (v->status != 0)
+        return;
+    for (const char *p = value; *p != '\0'; p++)
+        v->body_bytes = v->body_bytes * 10 + (*p - '0');
+    v->has_length = true;
+}
+
+/* How often those headers came that may come only once. */
+struct seen {
+    const char *host; /* NULL: not yet */
+    bool token;
+};
+
+/* Those headers that decide where a request ends and whom it is for. */
+static void check_header(const struct gate_header *h, size_t line, struct seen *seen,
+                         struct gate_verdict *v)
+{
+    if (strcasecmp(h->name, "Content-Length") == 0) {
+        read_length(h->value, line, v);
+    } else if (strcasecmp(h->name, "Transfer-Encoding") == 0) {
+        *v = refuse(400, line,
+                    "Transfer-Encoding is not accepted; send Content-Length instead");
+    } else if (strcasecmp(h->name, "Host") == 0) {
+        if (seen->host != NULL)
+            *v = refuse(400, line, "Host must be there once, not twice");
+        else if (!gate_is_host(h->value))
+            *v = refuse(400, line,
+                        "Host must be a name, an IPv4 address or an IPv6 address in "
+                        "brackets, and perhaps a colon and a port from 1 to 65535");
+        seen->host = h->value;
+    } else if (strcasecmp(h->name, "Authorization") == 0) {
+        if (seen->token)
+            *v = refuse(400, line, "Authorization must be there once, not twice");
+        seen->token = true;
+    } else if (strcasecmp(h->name, "Expect") == 0) {
+        if (strcasecmp(h->value, "100-continue") != 0)
+            *v = refuse(417, line, "Expect may only be 100-continue");
+        v->expects_continue = true;
+    }
+}
+
+static struct gate_verdict check_headers(struct lines *l, const char *authority,
+                                         struct gate_request *out)
+{
+    struct gate_verdict v = {0};
+    struct seen seen = {0};
+
+    while (l->next < l->end && v.status == 0) {
+        char *line = take_line(l);
+        struct gate_verdict split =
+            line != NULL ? split_header(line, l->number, out)
+                         : refuse(400, l->number, LINE_FORM);
+
+        if (split.status != 0)
+            return split;
+        check_header(&out->headers[out->header_count - 1], l->number, &seen, &v);
+    }
+    if (v.status != 0)
+        return v;
+    if (seen.host == NULL)
+        return refuse(400, 0, "Host is missing; exactly one is needed");
+    if (authority != NULL && strcasecmp(authority, seen.host) != 0)
+        return refuse(400, 1, "a target that begins with http:// must name the same host "
+                              "and port as the Host header");
+    return v;
+}
+
+/* Why there is no whole head. */
+static struct gate_verdict refuse_incomplete(const char *bytes, size_t length)
+{
+    if (length >= GATE_HEAD_MAX)
+        return refuse(431, 0, "the head may have no more than 8192 bytes");
+    if (has_control(bytes, length))
+        return refuse(400, 0, "the head must not have control bytes or tabs");
+    return refuse(408, 0, "the head of the request did not arrive in time");
+}
+
+struct gate_verdict gate_check(char *bytes, size_t length, struct gate_request *out)
+{
+    size_t head = head_length(bytes, length);
+    struct lines lines = {.next = bytes};
+    struct gate_verdict v = {0};
+    char *line = NULL;
+    char *target = NULL;
+    const char *authority = NULL;
+
+    out->method = out->uri = out->version = "";
+    out->query = NULL;
+    out->header_count = 0;
+    if (length > 0 && (bytes[0] == '\r' || bytes[0] == '\n' || bytes[0] == ' '))
+        return refuse(400, 1, "a request must begin with its method, not with an empty "
+                              "line or a space");
+    if (head == 0)
+        return refuse_incomplete(bytes, length);
+    if (head > GATE_HEAD_MAX)
+        return refuse(431, 0, "the head may have no more than 8192 bytes");
+    if (has_control(bytes, head))
+        return refuse(400, 0, "the head must not have control bytes or tabs");
+    if (bytes[head - 2] != '\r')
+        return refuse(400, 0, LINE_FORM);
+    lines.end = bytes + head - 2;
+    line = take_line(&lines);
+    if (line == NULL)
+        return refuse(400, 1, LINE_FORM);
+    v = split_request_line(line, out, &target);
+    if (v.status == 0)
+        v.why = gate_split_target(target, &authority, out, &v.status);
+    if (v.status != 0) {
+        v.line = 1;
+        return v;
+    }
+    v = check_headers(&lines, authority, out);
+    v.head_bytes = head;
+    return v;
+}

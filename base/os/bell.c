@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: MIT */
+/* bell.c -- one thread sleeps until another rings, on a futex.
+ *
+ * The kernel counts a relative timeout on CLOCK_MONOTONIC, so a sleep is cut into
+ * slices: after a suspend it ends late by no more than one.
+ *
+ * The wake may come when the sleeper has left already, and its stack may then be used
+ * otherwise: a private futex wake only compares addresses, and whoever else sleeps on
+ * that address looks again. */
+#include "base/os/bell.h"
+
+#include <linux/futex.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/os/clock.h"
+
+enum { SLICE_MS = 1000 };
+enum { SILENT, AWAITED, RUNG };
+
+static void sleep_while_awaited(struct dlock_bell *bell, int64_t left_ns)
+{
+    struct timespec ts = {.tv_sec = left_ns / (1000 * DLOCK_NS_PER_MS),
+                          .tv_nsec = left_ns % (1000 * DLOCK_NS_PER_MS)};
+
+    /* Every way in which this can end is a reason to look again. */
+    syscall(SYS_futex, &bell->state, FUTEX_WAIT_PRIVATE, AWAITED, &ts, NULL,
+            0);
+}
+
+bool dlock_bell_wait(struct dlock_bell *bell, int64_t until_ns)
+{
+    uint32_t state = SILENT;
+
+    atomic_compare_exchange_strong(&bell->state, &state, AWAITED);
+    while (atomic_load(&bell->state) != RUNG) {
+        int64_t left_ns = until_ns - dlock_clock_ns();
+
+        if (left_ns <= 0)
+            return false;
+        if (left_ns > SLICE_MS * DLOCK_NS_PER_MS)
+            left_ns = SLICE_MS * DLOCK_NS_PER_MS;
+        sleep_while_awaited(bell, left_ns);
+    }
+    return true;
+}
+
+static void wake(struct dlock_bell *bell)
+{
+    syscall(SYS_futex, &bell->state, FUTEX_WAKE_PRIVATE, 1, NULL, NULL, 0);
+}
+
+/* Both with one system call.  It also writes what it reads to b's memory, which changes
+ * nothing, and fails if that is gone with its sleeper. */
+static bool wake_both(struct dlock_bell *a, struct dlock_bell *b)
+{
+    return syscall(SYS_futex, &a->state, FUTEX_WAKE_OP_PRIVATE, 1, 1L, &b->state,
+                   FUTEX_OP(FUTEX_OP_OR, 0, FUTEX_OP_CMP_EQ, RUNG)) >= 0;
+}
+
+void dlock_bell_ring(struct dlock_bell *bell)
+{
+    if (atomic_exchange(&bell->state, RUNG) == AWAITED)
+        wake(bell);
+}
+
+void dlock_bell_ring_two(struct dlock_bell *a, struct dlock_bell *b)
+{
+    bool is_awaited_a = atomic_exchange(&a->state, RUNG) == AWAITED;
+    bool is_awaited_b = atomic_exchange(&b->state, RUNG) == AWAITED;
+
+    if (is_awaited_a && is_awaited_b && wake_both(a, b))
+        return;
+    if (is_awaited_a)
+        wake(a);
+    if (is_awaited_b)
+        wake(b);
+}

@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: MIT */
+/* clock.c -- the one clock of the library.
+ *
+ * Deadlines are on CLOCK_BOOTTIME because a lease goes on running out while the machine
+ * sleeps.  Condition variables cannot wait on that clock, so a wait is translated to
+ * CLOCK_MONOTONIC for at most WAIT_SLICE_MS: after a suspend it is late by no more. */
+#include "base/os/clock.h"
+
+#include <errno.h>
+#include <stdatomic.h>
+#include <time.h>
+
+enum { WAIT_SLICE_MS = 1000 };
+
+#define NS_PER_S INT64_C(1000000000)
+
+static int64_t read_clock(clockid_t id)
+{
+    struct timespec ts;
+
+    clock_gettime(id, &ts);
+    return (int64_t)ts.tv_sec * NS_PER_S + ts.tv_nsec;
+}
+
+static struct timespec to_timespec(int64_t ns)
+{
+    struct timespec ts = {.tv_sec = (time_t)(ns / NS_PER_S), .tv_nsec = ns % NS_PER_S};
+
+    return ts;
+}
+
+int64_t dlock_clock_ns(void)
+{
+    return read_clock(CLOCK_BOOTTIME);
+}
+
+static _Atomic int64_t wall_ahead_ms;
+
+int64_t dlock_clock_wall_ms(void)
+{
+    struct timespec ts;
+
+    clock_gettime(CLOCK_REALTIME, &ts);
+    return (int64_t)ts.tv_sec * 1000 + ts.tv_nsec / DLOCK_NS_PER_MS +
+           atomic_load(&wall_ahead_ms);
+}
+
+void dlock_clock_shift_wall(int64_t ahead_ms)
+{
+    atomic_store(&wall_ahead_ms, ahead_ms);
+}
+
+int64_t dlock_clock_after(int64_t at_ns, int64_t ms)
+{
+    if (ms > (INT64_MAX - at_ns) / DLOCK_NS_PER_MS)
+        return INT64_MAX;
+    return at_ns + ms * DLOCK_NS_PER_MS;
+}
+
+int dlock_clock_poll_ms(int64_t at_ns)
+{
+    int64_t left_ns = at_ns - dlock_clock_ns();
+
+    if (left_ns <= 0)
+        return 0;
+    if (left_ns > (INT_MAX - 1) * DLOCK_NS_PER_MS)
+        return INT_MAX;
+    return (int)((left_ns + DLOCK_NS_PER_MS - 1) / DLOCK_NS_PER_MS);
+}
+
+/* `at_ns`, or a slice from now if that is sooner, as an instant of CLOCK_MONOTONIC. */
+static struct timespec monotonic_instant(int64_t at_ns)
+{
+    int64_t left_ns = at_ns - dlock_clock_ns();
+
+    if (left_ns > WAIT_SLICE_MS * DLOCK_NS_PER_MS)
+        left_ns = WAIT_SLICE_MS * DLOCK_NS_PER_MS;
+    if (left_ns < 0)
+        left_ns = 0;
+    return to_timespec(read_clock(CLOCK_MONOTONIC) + left_ns);
+}
+
+void dlock_clock_sleep_until(int64_t at_ns)
+{
+    while (dlock_clock_ns() < at_ns) {
+        struct timespec ts = monotonic_instant(at_ns);
+
+        clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &ts, NULL);
+    }
+}
+
+int dlock_clock_cond_init(pthread_cond_t *cond)
+{
+    pthread_condattr_t attr;
+    int rc = pthread_condattr_init(&attr);
+
+    if (rc != 0)
+        return rc;
+    rc = pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
+    if (rc == 0)
+        rc = pthread_cond_init(cond, &attr);
+    pthread_condattr_destroy(&attr);
+    return rc;
+}
+
+void dlock_clock_wait(pthread_cond_t *cond, pthread_mutex_t *mutex, int64_t at_ns)
+{
+    struct timespec ts = monotonic_instant(at_ns);
+
+    pthread_cond_timedwait(cond, mutex, &ts);
+}

@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: MIT */
+/* fork.c -- counts the forks between here and the first process.
+ *
+ * getpid() would tell too, but is a system call, and dlock_lease_valid() has to cost
+ * nanoseconds. */
+#include "base/os/fork.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+
+static atomic_uint generation = 1;
+static pthread_once_t once = PTHREAD_ONCE_INIT;
+
+static void count_fork(void)
+{
+    atomic_fetch_add(&generation, 1);
+}
+
+static void watch(void)
+{
+    pthread_atfork(NULL, NULL, count_fork);
+}
+
+unsigned dlock_fork_generation(void)
+{
+    return atomic_load_explicit(&generation, memory_order_relaxed);
+}
+
+void dlock_fork_watch(void)
+{
+    pthread_once(&once, watch);
+}

@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: MIT */
+/* random.c -- getrandom(), a buffer at a time.
+ *
+ * A token per attempt would be a system call per attempt, so each thread draws for many
+ * tokens at once.  A forked child drops what it inherited: parent and child must never
+ * hand out the same token. */
+#include "base/os/random.h"
+
+#include <assert.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+
+#include "base/os/fork.h"
+
+/* getrandom() is never cut short by a signal up to 256 bytes. */
+enum { BUFFER_SIZE = 256, REQUEST_MAX = 64 };
+
+static _Thread_local struct {
+    unsigned char bytes[BUFFER_SIZE];
+    size_t left;
+    unsigned generation;
+} drawn;
+
+static void refill(void)
+{
+    dlock_fork_watch();
+    while (getrandom(drawn.bytes, sizeof(drawn.bytes), 0) != (ssize_t)BUFFER_SIZE)
+        if (errno != EINTR && errno != EAGAIN)
+            abort(); /* a kernel without randomness cannot make a lock's token */
+    drawn.left = BUFFER_SIZE;
+    drawn.generation = dlock_fork_generation();
+}
+
+void dlock_random_bytes(void *out, size_t byte_count)
+{
+    assert(byte_count <= REQUEST_MAX);
+    if (drawn.left < byte_count || drawn.generation != dlock_fork_generation())
+        refill();
+    drawn.left -= byte_count;
+    memcpy(out, drawn.bytes + drawn.left, byte_count);
+}
+
+uint32_t dlock_random_below(uint32_t bound)
+{
+    uint32_t number;
+
+    dlock_random_bytes(&number, sizeof(number));
+    return (uint32_t)((uint64_t)number * bound >> 32);
+}

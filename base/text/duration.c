@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: MIT */
+/* duration.c -- reading and writing durations. */
+#include "base/text/duration.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+static const struct unit {
+    const char *suffix;
+    int64_t ms;
+} UNITS[] = {{"h", 3600000}, {"m", 60000}, {"s", 1000}, {"ms", 1}};
+
+enum { UNIT_COUNT = sizeof UNITS / sizeof UNITS[0] };
+
+bool duration_parse(const char *text, int64_t *ms)
+{
+    int64_t number = 0;
+    const char *p = text;
+
+    if (strcmp(text, "0") == 0) {
+        *ms = 0;
+        return true;
+    }
+    for (; *p >= '0' && *p <= '9'; p++) {
+        if (number > (INT64_MAX - 9) / 10)
+            return false;
+        number = number * 10 + (*p - '0');
+    }
+    if (p == text)
+        return false;
+    for (size_t i = 0; i < UNIT_COUNT; i++) {
+        if (strcmp(p, UNITS[i].suffix) == 0) {
+            if (number > INT64_MAX / UNITS[i].ms)
+                return false;
+            *ms = number * UNITS[i].ms;
+            return true;
+        }
+    }
+    return false;
+}
+
+char *duration_format(int64_t ms, char *buffer, size_t size)
+{
+    const struct unit *unit = &UNITS[UNIT_COUNT - 1];
+
+    for (size_t i = 0; ms != 0 && i < UNIT_COUNT; i++) {
+        if (ms % UNITS[i].ms == 0) {
+            unit = &UNITS[i];
+            break;
+        }
+    }
+    snprintf(buffer, size, "%" PRId64 "%s", ms / unit->ms, unit->suffix);
+    return buffer;
+}
+
+static int64_t read_clock(clockid_t clock)
+{
+    struct timespec now;
+
+    clock_gettime(clock, &now);
+    return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
+}
+
+int64_t monotonic_ns(void)
+{
+    return read_clock(CLOCK_MONOTONIC);
+}
+
+int64_t monotonic_coarse_ns(void)
+{
+    return read_clock(CLOCK_MONOTONIC_COARSE);
+}

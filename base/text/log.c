@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: MIT */
+/* log.c -- the only place that writes log lines. */
+#include "base/text/log.h"
+
+#include <stdarg.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/text/printable.h"
+
+enum { LINE_MAX_BYTES = 1024 };
+
+static atomic_int lowest = LOG_INFO;
+
+static const char *const LEVELS[] = {"debug", "info", "warn", "error"};
+
+void log_set_level(enum log_level level)
+{
+    atomic_store(&lowest, (int)level);
+}
+
+/* "2026-01-31T23:59:59.123Z level " */
+static size_t stamp(char *line, size_t size, enum log_level level)
+{
+    struct timespec now;
+    struct tm utc;
+    size_t len;
+    int n;
+
+    clock_gettime(CLOCK_REALTIME, &now);
+    gmtime_r(&now.tv_sec, &utc);
+    len = strftime(line, size, "%Y-%m-%dT%H:%M:%S", &utc);
+    n = snprintf(line + len, size - len, ".%03ldZ %-5s ", now.tv_nsec / 1000000,
+                 LEVELS[level]);
+    return len + (size_t)n;
+}
+
+void log_line(enum log_level level, const char *fmt, ...)
+{
+    /* One byte more than a line has, so that a message that was cut here is cut there. */
+    char line[LINE_MAX_BYTES], message[LINE_MAX_BYTES + 1];
+    va_list args;
+    size_t len;
+
+    if ((int)level < atomic_load(&lowest))
+        return;
+    va_start(args, fmt);
+    vsnprintf(message, sizeof message, fmt, args);
+    va_end(args);
+    len = stamp(line, sizeof line, level);
+    len += printable_len(message, line + len, sizeof line - len - 1);
+    line[len++] = '\n';
+    if (write(STDERR_FILENO, line, len) < 0)
+        return; /* nowhere left to say so */
+}

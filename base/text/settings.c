@@ -1,0 +1,406 @@
+/* SPDX-License-Identifier: MIT */
+/* settings.c -- reads settings from the file, the environment and the command line.
+ *
+ * Every value goes through assign(), whatever its source, so that a bad one is refused
+ * in the same words everywhere. */
+#include "base/text/settings.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <getopt.h>
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/text/duration.h"
+#include "base/text/printable.h"
+#include "base/text/settings_inside.h"
+#include "base/text/suggest.h"
+#include "base/text/version.h"
+
+enum { OPTION_BASE = 256, FIXED_OPTION_COUNT = 4, SAID_MAX = 1000, SHOWN_MAX = 80 };
+
+enum fixed_option { OPTION_HELP = 1, OPTION_VERSION, OPTION_SHOW, OPTION_CONFIG };
+
+/* Memory that lives as long as the settings. */
+struct kept {
+    struct kept *next;
+    char bytes[];
+};
+
+void settings_complain(const struct settings *s, const char *fmt, ...)
+{
+    char said[SAID_MAX + 1], line[SAID_MAX];
+    va_list args;
+
+    va_start(args, fmt);
+    vsnprintf(said, sizeof said, fmt, args);
+    va_end(args);
+    fprintf(stderr, "%s: %s\n", s->program->name, printable(said, line, sizeof line));
+}
+
+void *settings_keep(struct settings *s, size_t size)
+{
+    struct kept *kept = calloc(1, sizeof *kept + size);
+
+    if (!kept)
+        abort();
+    kept->next = s->heap;
+    s->heap = kept;
+    return kept->bytes;
+}
+
+const char *settings_keep_text(struct settings *s, const char *text)
+{
+    size_t size = strlen(text) + 1;
+
+    return memcpy(settings_keep(s, size), text, size);
+}
+
+/* Say that `text`, which is cut if it is long, is not what the setting expects. */
+static bool refuse_value(struct loading *l, const struct setting *setting, const char *text,
+                         const char *expected)
+{
+    char shown[SHOWN_MAX];
+
+    settings_complain(l->s, "%s \"%s\" (%s): expected %s", setting->name,
+                      printable(text, shown, sizeof shown), l->source, expected);
+    return false;
+}
+
+static bool assign_choice(struct loading *l, const struct setting *setting,
+                          const char *text, void *where)
+{
+    char shown[SHOWN_MAX];
+    const char *near;
+
+    for (size_t i = 0; setting->choices(i); i++) {
+        if (strcmp(setting->choices(i), text) == 0) {
+            *(const char **)where = setting->choices(i);
+            return true;
+        }
+    }
+    near = suggest(text, setting->choices);
+    fprintf(stderr, "%s: unknown %s \"%s\" (%s)", l->s->program->name, setting->name,
+            printable(text, shown, sizeof shown), l->source);
+    if (near)
+        fprintf(stderr, "; did you mean \"%s\"?", near);
+    fprintf(stderr, " one of:");
+    for (size_t i = 0; setting->choices(i); i++)
+        fprintf(stderr, " %s", setting->choices(i));
+    fputc('\n', stderr);
+    return false;
+}
+
+static bool assign_count(struct loading *l, const struct setting *setting,
+                         const char *text, void *where)
+{
+    char expected[96];
+    char *end = NULL;
+    int64_t n;
+
+    errno = 0;
+    n = strtoll(text, &end, 10);
+    if (errno == 0 && end != text && *end == '\0' && !isspace((unsigned char)*text) &&
+        n >= setting->min && n <= setting->max) {
+        *(int64_t *)where = n;
+        return true;
+    }
+    snprintf(expected, sizeof expected, "a whole number from %" PRId64 " to %" PRId64,
+             setting->min, setting->max);
+    return refuse_value(l, setting, text, expected);
+}
+
+static bool assign_duration(struct loading *l, const struct setting *setting,
+                            const char *text, void *where)
+{
+    char low[32], high[32], expected[96];
+    int64_t ms;
+
+    if (!duration_parse(text, &ms))
+        return refuse_value(l, setting, text,
+                            "a duration: a whole number with a unit (ms, s, m or h), such "
+                            "as 250ms or 30s");
+    if (ms >= setting->min && ms <= setting->max) {
+        *(int64_t *)where = ms;
+        return true;
+    }
+    snprintf(expected, sizeof expected, "%s to %s",
+             duration_format(setting->min, low, sizeof low),
+             duration_format(setting->max, high, sizeof high));
+    return refuse_value(l, setting, text, expected);
+}
+
+static bool assign_switch(struct loading *l, const struct setting *setting,
+                          const char *text, void *where)
+{
+    if (strcmp(text, "on") != 0 && strcmp(text, "off") != 0)
+        return refuse_value(l, setting, text, "on or off");
+    *(bool *)where = strcmp(text, "on") == 0;
+    return true;
+}
+
+static bool assign_text(struct loading *l, const struct setting *setting, const char *text,
+                        void *where)
+{
+    if (*text == '\0')
+        return refuse_value(l, setting, text, "a value; leave it out for the default");
+    *(const char **)where = text;
+    return true;
+}
+
+/* What the same kind of source said before, and now this. */
+static const char *add_line(struct loading *l, size_t index, const char *text)
+{
+    const struct setting_origin *before = &l->s->origins[index];
+    char *both;
+    size_t size;
+
+    if (!before->text || before->rank != l->rank)
+        return text;
+    size = strlen(before->text) + strlen(text) + 2;
+    both = settings_keep(l->s, size);
+    snprintf(both, size, "%s\n%s", before->text, text);
+    return both;
+}
+
+bool settings_assign(struct loading *l, size_t index, const char *text)
+{
+    const struct setting *setting = &l->s->program->settings[index];
+    void *where = (char *)l->values + setting->offset;
+    bool ok = true;
+
+    switch (setting->type) {
+    case SETTING_TEXT:
+    case SETTING_SECRET:
+        ok = assign_text(l, setting, text, where);
+        break;
+    case SETTING_LINES:
+        text = add_line(l, index, text);
+        ok = assign_text(l, setting, text, where);
+        break;
+    case SETTING_CHOICE:
+        ok = assign_choice(l, setting, text, where);
+        break;
+    case SETTING_COUNT:
+        ok = assign_count(l, setting, text, where);
+        break;
+    case SETTING_DURATION:
+        ok = assign_duration(l, setting, text, where);
+        break;
+    case SETTING_SWITCH:
+        ok = assign_switch(l, setting, text, where);
+        break;
+    }
+    if (ok)
+        l->s->origins[index] =
+            (struct setting_origin){.source = l->source, .text = text, .rank = l->rank};
+    l->failed = l->failed || !ok;
+    return ok;
+}
+
+static void load_defaults(struct loading *l)
+{
+    l->source = "default";
+    l->rank = SETTING_DEFAULT;
+    for (size_t i = 0; i < l->s->program->count; i++) {
+        if (l->s->program->settings[i].fallback)
+            settings_assign(l, i, l->s->program->settings[i].fallback);
+        else
+            l->s->origins[i] = (struct setting_origin){.source = "default"};
+    }
+}
+
+static void load_environment(struct loading *l)
+{
+    char name[SETTING_NAME_MAX];
+
+    l->rank = SETTING_ENVIRONMENT;
+    for (size_t i = 0; i < l->s->program->count; i++) {
+        const char *text;
+
+        setting_variable(l->s->keys[i], name, sizeof name);
+        text = getenv(name);
+        if (text && *text) {
+            l->source = settings_keep_text(l->s, name);
+            settings_assign(l, i, text);
+        }
+    }
+    settings_check_environment(l);
+}
+
+static void add_option(struct option *option, const char *name, int has_arg, int value)
+{
+    *option = (struct option){.name = name, .has_arg = has_arg, .val = value};
+}
+
+static struct option *make_options(const struct setting_program *program)
+{
+    struct option *options = calloc(program->count + FIXED_OPTION_COUNT + 1, sizeof *options);
+    size_t n = 0;
+
+    if (!options)
+        abort();
+    for (size_t i = 0; i < program->count; i++)
+        add_option(&options[n++], program->settings[i].name,
+                   program->settings[i].type == SETTING_SWITCH ? optional_argument
+                                                                : required_argument,
+                   OPTION_BASE + (int)i);
+    add_option(&options[n++], "help", no_argument, OPTION_HELP);
+    add_option(&options[n++], "version", no_argument, OPTION_VERSION);
+    add_option(&options[n++], "show-config", no_argument, OPTION_SHOW);
+    add_option(&options[n++], "config", required_argument, OPTION_CONFIG);
+    return options;
+}
+
+static void refuse_flag(const struct settings *s, const char *word)
+{
+    char name[SETTING_NAME_MAX];
+    bool passed_on = false;
+    const char *near = NULL;
+
+    if (strncmp(word, "--", 2) == 0) {
+        snprintf(name, sizeof name, "%.*s", (int)strcspn(word + 2, "="), word + 2);
+        near = settings_suggest_flag(s, name, &passed_on);
+    }
+    if (!near)
+        settings_complain(s, "unknown flag %.200s; --help lists them", word);
+    else if (passed_on && strcmp(near, name) == 0)
+        settings_complain(s, "%.200s is a flag of %s, and stands after --: %s -- %.200s", word,
+                          s->program->passes_to, s->program->name, word);
+    else if (passed_on)
+        settings_complain(s, "unknown flag %.200s; did you mean --%s of %s?  It stands after "
+                             "--: %s -- --%s=...",
+                          word, near, s->program->passes_to, s->program->name, near);
+    else
+        settings_complain(s, "unknown flag %.200s; did you mean --%s?", word, near);
+}
+
+/* One pass over the flags.  The first pass (`l` is NULL) only looks for the fixed ones,
+ * since --config must be known before the flags that override it. */
+static bool scan_flags(struct settings *s, struct loading *l, int argc, char **argv,
+                       const char **config, enum fixed_option *asked)
+{
+    struct option *options = make_options(s->program);
+    bool ok = true;
+    int c;
+
+    optind = 0; /* glibc: start over, also for the next program table */
+    opterr = 0;
+    while ((c = getopt_long(argc, argv, ":hV", options, NULL)) != -1) {
+        if (c == ':') {
+            settings_complain(s, "%s needs a value", argv[optind - 1]);
+            ok = false;
+        } else if (c == '?') {
+            refuse_flag(s, argv[optind - 1]);
+            ok = false;
+        } else if (c == 'h' || c == OPTION_HELP) {
+            *asked = OPTION_HELP;
+        } else if (c == 'V' || c == OPTION_VERSION) {
+            *asked = OPTION_VERSION;
+        } else if (c == OPTION_SHOW) {
+            *asked = *asked ? *asked : OPTION_SHOW;
+        } else if (c == OPTION_CONFIG) {
+            *config = optarg;
+        } else if (l) {
+            settings_assign(l, (size_t)(c - OPTION_BASE), optarg ? optarg : "on");
+        }
+    }
+    s->operands = argv + optind;
+    s->operand_count = argc - optind;
+    if (ok && s->operand_count > s->program->max_operands) {
+        settings_complain(s, "unexpected \"%s\"; --help shows what it takes",
+                 s->operands[s->program->max_operands]);
+        ok = false;
+    }
+    free(options);
+    return ok;
+}
+
+static enum settings_result answer(struct settings *s, enum fixed_option asked)
+{
+    if (asked == OPTION_HELP)
+        settings_help(s->program, stdout);
+    else if (asked == OPTION_VERSION)
+        printf("%s %s\n", s->program->name, SECKILL_VERSION);
+    else
+        settings_show(s, stdout);
+    return SETTINGS_EXIT;
+}
+
+static void name_keys(struct settings *s)
+{
+    char key[SETTING_NAME_MAX];
+
+    s->keys = settings_keep(s, (s->program->count + 1) * sizeof *s->keys);
+    for (size_t i = 0; i < s->program->count; i++) {
+        setting_key(s->program, &s->program->settings[i], key, sizeof key);
+        s->keys[i] = settings_keep_text(s, key);
+    }
+}
+
+enum settings_result settings_load(struct settings *s,
+                                   const struct setting_program *program, void *values,
+                                   int argc, char **argv)
+{
+    struct loading l = {.s = s, .values = values};
+    const char *config = getenv("SECKILL_CONFIG");
+    enum fixed_option asked = 0;
+
+    *s = (struct settings){.program = program};
+    s->origins = calloc(program->count + 1, sizeof *s->origins);
+    if (!s->origins)
+        abort();
+    name_keys(s);
+    if (!scan_flags(s, NULL, argc, argv, &config, &asked))
+        return SETTINGS_USAGE;
+    if (asked == OPTION_HELP || asked == OPTION_VERSION)
+        return answer(s, asked);
+
+    load_defaults(&l);
+    if (config && *config)
+        settings_read_file(&l, config);
+    if (!l.failed)
+        load_environment(&l);
+    l.source = "flag";
+    l.rank = SETTING_FLAG;
+    if (!l.failed)
+        scan_flags(s, &l, argc, argv, &config, &asked);
+    if (l.failed)
+        return SETTINGS_USAGE;
+    return asked == OPTION_SHOW ? answer(s, asked) : SETTINGS_OK;
+}
+
+void settings_free(struct settings *s)
+{
+    struct kept *next;
+
+    for (struct kept *kept = s->heap; kept; kept = next) {
+        next = kept->next;
+        free(kept);
+    }
+    free(s->origins);
+    *s = (struct settings){0};
+}
+
+bool settings_is_default(const struct settings *s, const char *name)
+{
+    for (size_t i = 0; i < s->program->count; i++) {
+        if (strcmp(s->program->settings[i].name, name) == 0)
+            return s->origins[i].rank == SETTING_DEFAULT;
+    }
+    return true;
+}
+
+void settings_show(const struct settings *s, FILE *out)
+{
+    for (size_t i = 0; i < s->program->count; i++) {
+        const char *text = s->origins[i].text;
+
+        if (text && s->program->settings[i].type == SETTING_SECRET)
+            text = "(set)";
+        fprintf(out, "%s = %s  # %s\n", s->keys[i], text ? text : "",
+                s->origins[i].source);
+    }
+}

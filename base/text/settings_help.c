@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: MIT */
+/* settings_help.c -- the help text that a table of settings gives. */
+#include "base/text/settings.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+enum { INDENT = 6, WIDTH = 88 };
+
+/* Where the next word goes. */
+struct paragraph {
+    FILE *out;
+    size_t indent, column;
+};
+
+static void put_word(struct paragraph *p, const char *word, size_t len)
+{
+    if (p->column == 0 || p->column + 1 + len > WIDTH) {
+        fprintf(p->out, "%s%*s", p->column ? "\n" : "", (int)p->indent, "");
+        p->column = p->indent;
+    } else {
+        fputc(' ', p->out);
+        p->column++;
+    }
+    fwrite(word, 1, len, p->out);
+    p->column += len;
+}
+
+static void put_words(struct paragraph *p, const char *text)
+{
+    while (*text) {
+        size_t len = strcspn(text, " ");
+
+        put_word(p, text, len);
+        text += len;
+        text += strspn(text, " ");
+    }
+}
+
+/* Write `text` in lines of at most WIDTH, each indented. */
+static void wrap(FILE *out, const char *text, size_t indent)
+{
+    struct paragraph p = {.out = out, .indent = indent};
+
+    put_words(&p, text);
+    fputc('\n', out);
+}
+
+static void print_choices(const struct setting *setting, FILE *out)
+{
+    struct paragraph p = {.out = out, .indent = INDENT};
+
+    put_words(&p, "one of:");
+    for (size_t i = 0; setting->choices(i); i++)
+        put_words(&p, setting->choices(i));
+    fputc('\n', out);
+}
+
+static void print_setting(const struct setting_program *program,
+                          const struct setting *setting, FILE *out)
+{
+    char key[SETTING_NAME_MAX], variable[SETTING_NAME_MAX];
+
+    fprintf(out, "  --%s", setting->name);
+    if (setting->type == SETTING_SWITCH)
+        fprintf(out, "[=on|off]");
+    else
+        fprintf(out, "=%s", setting->meta ? setting->meta : "NAME");
+    if (setting->fallback)
+        fprintf(out, "  (default %s)", setting->fallback);
+    fputc('\n', out);
+    wrap(out, setting->help, INDENT);
+    if (setting->type == SETTING_CHOICE)
+        print_choices(setting, out);
+    setting_key(program, setting, key, sizeof key);
+    setting_variable(key, variable, sizeof variable);
+    fprintf(out, "%*s$%s, in a file: %s\n", INDENT, "", variable, key);
+}
+
+void settings_help(const struct setting_program *program, FILE *out)
+{
+    const char *group = "";
+
+    fprintf(out, "Usage: %s %s\n\n%s\n", program->name, program->synopsis, program->intro);
+    for (size_t i = 0; i < program->count; i++) {
+        if (strcmp(program->settings[i].group, group) != 0) {
+            group = program->settings[i].group;
+            fprintf(out, "\n%s\n", group);
+        }
+        print_setting(program, &program->settings[i], out);
+    }
+    fprintf(out, "\nEvery program\n"
+                 "  --config=FILE   read settings from FILE: lines of key = value; what a file\n"
+                 "                  calls a setting stands beside its variable\n"
+                 "                  ($SECKILL_CONFIG)\n"
+                 "  --show-config   print every setting and where its value comes from\n"
+                 "  --help, -h      this text\n"
+                 "  --version, -V   the version\n"
+                 "A flag wins over the environment, that over the file, that over the default.\n"
+                 "An empty variable is as good as none.  Variables and keys of the project's\n"
+                 "other programs are passed over; `seckill help environment` lists them all.\n");
+    if (!program->outro)
+        return;
+    fputc('\n', out);
+    if (strchr(program->outro, '\n')) /* it has lines of its own */
+        fprintf(out, "%s\n", program->outro);
+    else
+        wrap(out, program->outro, 0);
+}

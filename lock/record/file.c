@@ -1,0 +1,263 @@
+/* SPDX-License-Identifier: MIT */
+/* file.c -- a mapped file that grows.
+ *
+ * The whole of the largest file is mapped at the start, far beyond the file's end.  The
+ * file grows by fallocate() before anybody touches what is new, so a full disk is an
+ * error number there and never a SIGBUS here.  (A process under RLIMIT_FSIZE gets SIGXFSZ
+ * there.)  What is new is then written full of zeros, which it is anyway: for a page that
+ * is written whole a file system reads nothing, and it makes many at once, so a record
+ * costs less.  Only one thread does so at a time, and before the room is there for others,
+ * or it would wipe out their records. */
+#include "lock/record/file.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/uio.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/os/clock.h"
+#include "lock/dlock_variant.h"
+#include "lock/record/seal.h"
+
+enum {
+    GROW_BLOCKS = 256,  /* 1 MiB at a time */
+    TOUCH_BLOCKS = 256, /* mapped by one system call rather than by a fault each */
+};
+
+#define LIMIT_DEFAULT (INT64_C(1) << 30)
+
+static_assert(DLOCK_RECORD_HEADER_SIZE % DLOCK_RECORD_BLOCK_SIZE == 0,
+              "blocks are aligned");
+
+/* Write the blocks at `at` full of zeros.  They all come from the same few lines of the
+ * cache, which has better things to hold.  False: errno says why. */
+static bool write_zeros(int fd, uint64_t blocks, off_t at)
+{
+    static const char zeros[DLOCK_RECORD_BLOCK_SIZE];
+    struct iovec parts[GROW_BLOCKS];
+
+    for (uint64_t i = 0; i < blocks; i++)
+        parts[i] = (struct iovec){(void *)(uintptr_t)zeros, sizeof(zeros)};
+    return pwritev(fd, parts, (int)blocks, at) >= 0;
+}
+
+/* Make room for the next blocks.  0 or an errno. */
+static int grow_once(struct dlock_record_file *file)
+{
+    uint64_t grown = atomic_load(&file->blocks_grown);
+    uint64_t left = file->blocks_max - grown;
+    uint64_t more = left < GROW_BLOCKS ? left : GROW_BLOCKS;
+    off_t at = (off_t)(DLOCK_RECORD_HEADER_SIZE + grown * DLOCK_RECORD_BLOCK_SIZE);
+
+    while (fallocate(file->fd, 0, at, (off_t)(more * DLOCK_RECORD_BLOCK_SIZE)) != 0)
+        if (errno != EINTR)
+            return errno;
+    /* Where this is cut short there is room all the same, of zeros. */
+    if (!write_zeros(file->fd, more, at) && errno != EINTR)
+        return errno;
+    atomic_store(&file->blocks_grown, grown + more);
+    if (file->header != NULL)
+        atomic_store(&file->header->grown, grown + more);
+    return 0;
+}
+
+/* Make the file reach beyond `block`.  0 or an errno. */
+static int grow(struct dlock_record_file *file, uint64_t block)
+{
+    int rc = 0;
+
+    if (block < atomic_load(&file->blocks_grown))
+        return 0;
+    pthread_mutex_lock(&file->growing);
+    while (rc == 0 && block >= atomic_load(&file->blocks_grown))
+        rc = grow_once(file);
+    pthread_mutex_unlock(&file->growing);
+    return rc;
+}
+
+/* Have the next blocks mapped at once rather than by a fault each.  Where the system
+ * cannot do that, they fault. */
+static void touch(const struct dlock_record_file *file, uint64_t block)
+{
+#ifdef MADV_POPULATE_WRITE
+    uint64_t left = atomic_load(&file->blocks_grown) - block;
+    uint64_t count = left < TOUCH_BLOCKS ? left : TOUCH_BLOCKS;
+
+    if (block % TOUCH_BLOCKS == 0)
+        (void)madvise(file->slots + block * DLOCK_RECORD_BLOCK_SLOTS,
+                      count * DLOCK_RECORD_BLOCK_SIZE, MADV_POPULATE_WRITE);
+#else
+    (void)file, (void)block;
+#endif
+}
+
+static void drop(struct dlock_record_file *file, int why)
+{
+    int64_t never = 0;
+
+    if (!atomic_exchange(&file->is_full, true))
+        atomic_store(&file->header->drop_errno, why);
+    atomic_compare_exchange_strong(&file->header->dropping_ns, &never,
+                                   dlock_clock_ns());
+    atomic_fetch_add(&file->header->dropped, 1);
+}
+
+bool dlock_record_file_take(struct dlock_record_file *file, uint64_t *block)
+{
+    int why = 0;
+
+    *block = 0;
+    if (!atomic_load_explicit(&file->is_full, memory_order_relaxed)) {
+        *block = atomic_fetch_add(&file->header->blocks, 1);
+        why = *block < file->blocks_max ? grow(file, *block) : 0;
+    }
+    if (atomic_load(&file->is_full) || *block >= file->blocks_max || why != 0) {
+        drop(file, why);
+        return false;
+    }
+    touch(file, *block);
+    return true;
+}
+
+static void read_boot(char *out, size_t size)
+{
+    int fd = open("/proc/sys/kernel/random/boot_id", O_RDONLY | O_CLOEXEC);
+    ssize_t got = fd >= 0 ? read(fd, out, size - 1) : 0;
+
+    out[got > 0 ? got : 0] = '\0';
+    out[strcspn(out, "\n")] = '\0';
+    if (fd >= 0)
+        close(fd);
+}
+
+/* As it will be when the magic is there. */
+static uint32_t head_sum(const dlock_record_header *header)
+{
+    dlock_record_header whole = *header;
+
+    memcpy(whole.magic, DLOCK_RECORD_MAGIC, sizeof(whole.magic));
+    return dlock_record_head_sum(&whole);
+}
+
+static void fill_header(const struct dlock_record_file *file,
+                        const dlock_recorder_about *about)
+{
+    dlock_record_header *header = file->header;
+    struct timespec wall;
+
+    clock_gettime(CLOCK_REALTIME, &wall);
+    header->version = DLOCK_RECORD_VERSION;
+    header->header_size = DLOCK_RECORD_HEADER_SIZE;
+    header->record_size = DLOCK_RECORD_SIZE;
+    header->block_slots = DLOCK_RECORD_BLOCK_SLOTS;
+    header->clock = CLOCK_BOOTTIME;
+    header->pid = (uint32_t)getpid();
+    header->start_ns = dlock_clock_ns();
+    header->start_wall_ms =
+        (int64_t)wall.tv_sec * 1000 + wall.tv_nsec / DLOCK_NS_PER_MS;
+    read_boot(header->boot, sizeof(header->boot));
+    snprintf(header->uuid, sizeof(header->uuid), "%s", about->uuid);
+    snprintf(header->variant, sizeof(header->variant), "%s", about->variant);
+    header->caps = about->caps;
+    header->lease_ms = (uint32_t)about->lease_ms;
+    header->watchdog = about->watchdog;
+    header->grown = file->blocks_grown;
+    header->head_checksum = head_sum(header);
+    /* Whoever reads this does so after us: only the order of our own stores counts. */
+    atomic_signal_fence(memory_order_release);
+    memcpy(header->magic, DLOCK_RECORD_MAGIC, sizeof(header->magic));
+}
+
+static dlock_status make_file(struct dlock_record_file *file, const char *dir,
+                              const char *uuid)
+{
+    int length =
+        snprintf(file->path, sizeof(file->path), "%s/%s" DLOCK_RECORD_SUFFIX, dir, uuid);
+
+    if (length >= (int)sizeof(file->path))
+        return dlock_fail(DLOCK_INVALID, "the path of the records is too long");
+    if (mkdir(dir, 0700) != 0 && errno != EEXIST)
+        return dlock_fail(DLOCK_IO, "%.200s: %s", dir, strerror(errno));
+    file->fd = open(file->path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+    if (file->fd < 0)
+        return dlock_fail(DLOCK_IO, "%.200s: %s", file->path, strerror(errno));
+    return DLOCK_OK;
+}
+
+static dlock_status map_file(struct dlock_record_file *file)
+{
+    void *map;
+    int rc;
+
+    while (fallocate(file->fd, 0, 0, DLOCK_RECORD_HEADER_SIZE) != 0)
+        if (errno != EINTR)
+            return dlock_fail(DLOCK_IO, "%.200s: %s", file->path, strerror(errno));
+    rc = grow(file, 0);
+    if (rc != 0)
+        return dlock_fail(DLOCK_IO, "%.200s: %s", file->path, strerror(rc));
+    map = mmap(NULL, file->map_size, PROT_READ | PROT_WRITE, MAP_SHARED, file->fd, 0);
+    if (map == MAP_FAILED)
+        return dlock_fail(DLOCK_NOMEM, "%.200s cannot be mapped: %s", file->path,
+                          strerror(errno));
+    file->header = map;
+    file->slots = (dlock_record *)((char *)map + DLOCK_RECORD_HEADER_SIZE);
+    return DLOCK_OK;
+}
+
+/* Everything that was written is in the file: give it its checksums.  The instant comes
+ * last, since a file that has one is complete. */
+void dlock_record_file_finish(struct dlock_record_file *file)
+{
+    dlock_record_header *header = file->header, whole;
+    uint64_t blocks = atomic_load(&header->blocks);
+    uint64_t grown = atomic_load(&file->blocks_grown);
+
+    header->records =
+        dlock_record_seal_all(file->slots, blocks < grown ? blocks : grown);
+    memcpy(&whole, header, sizeof(whole));
+    atomic_store(&whole.closed_ns, dlock_clock_ns());
+    header->close_checksum = dlock_record_close_sum(&whole);
+    atomic_store(&header->closed_ns, atomic_load(&whole.closed_ns));
+}
+
+void dlock_record_file_close(struct dlock_record_file *file)
+{
+    if (file->header != NULL)
+        munmap(file->header, file->map_size);
+    if (file->fd >= 0)
+        close(file->fd);
+    pthread_mutex_destroy(&file->growing);
+}
+
+dlock_status dlock_record_file_open(struct dlock_record_file *file, const char *dir,
+                                    const dlock_recorder_about *about)
+{
+    int64_t limit = about->limit_bytes > 0 ? about->limit_bytes : LIMIT_DEFAULT;
+    dlock_status st;
+
+    if (limit < DLOCK_RECORD_HEADER_SIZE + DLOCK_RECORD_BLOCK_SIZE)
+        return dlock_fail(DLOCK_INVALID, "a file of records needs at least %d bytes",
+                          DLOCK_RECORD_HEADER_SIZE + DLOCK_RECORD_BLOCK_SIZE);
+    *file = (struct dlock_record_file){.fd = -1};
+    pthread_mutex_init(&file->growing, NULL);
+    file->blocks_max =
+        (uint64_t)(limit - DLOCK_RECORD_HEADER_SIZE) / DLOCK_RECORD_BLOCK_SIZE;
+    file->map_size =
+        DLOCK_RECORD_HEADER_SIZE + file->blocks_max * DLOCK_RECORD_BLOCK_SIZE;
+    st = make_file(file, dir, about->uuid);
+    if (st == DLOCK_OK) {
+        st = map_file(file);
+        if (st != DLOCK_OK)
+            unlink(file->path);
+    }
+    if (st == DLOCK_OK)
+        fill_header(file, about);
+    else
+        dlock_record_file_close(file);
+    return st;
+}

@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: MIT */
+/* file.h -- the file of a recorder: mapped whole, and growing by blocks.
+ *
+ * Only for recorder.c, which fills the blocks; record.h says what is in them. */
+#ifndef DLOCK_RECORD_FILE_H
+#define DLOCK_RECORD_FILE_H
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+
+#include "lock/record/recorder.h"
+
+enum {
+    DLOCK_RECORD_BLOCK_SIZE = DLOCK_RECORD_SIZE * DLOCK_RECORD_BLOCK_SLOTS,
+    DLOCK_RECORD_PATH_SIZE = 4096,
+};
+
+struct dlock_record_file {
+    dlock_record_header *header; /* the mapping */
+    dlock_record *slots;
+    int fd;
+    size_t map_size;
+    uint64_t blocks_max;
+    pthread_mutex_t growing;
+    _Atomic uint64_t blocks_grown; /* changed with `growing` held */
+    atomic_bool is_full;
+    char path[DLOCK_RECORD_PATH_SIZE];
+};
+
+/* Make DIR if there is none, and the file in it, with its header.  OK, INVALID, IO or
+ * NOMEM as dlock_recorder_open(); only after OK is it to be closed. */
+dlock_status dlock_record_file_open(struct dlock_record_file *file, const char *dir,
+                                    const dlock_recorder_about *about) DLOCK_MUST_CHECK;
+void dlock_record_file_close(struct dlock_record_file *file);
+
+/* Seal it: no thread writes to it any more.  Before it is closed. */
+void dlock_record_file_finish(struct dlock_record_file *file);
+
+/* A block for the calling thread alone, full of zeros; any thread.  False: there is no
+ * room, and that is counted. */
+bool dlock_record_file_take(struct dlock_record_file *file, uint64_t *block);
+
+#endif /* DLOCK_RECORD_FILE_H */
