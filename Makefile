@@ -13,6 +13,7 @@
 #   make matrix MATRIX='--seeds=1'     less of it: whatever `seckill matrix --help` says
 #   make mutants MUTANTS='drop-*'        try only these
 #   make compose COMPOSE='docker compose'  with this command
+#   make test AGAIN=1                    run a program that failed once more, alone
 
 BUILD  ?= release
 V      ?= 0
@@ -268,7 +269,7 @@ test: deps-test                                  ## everything: lint, all tests,
 	@$(MAKE) --no-print-directory -j2 WERROR=1 BUILD=asan tests
 	@$(MAKE) --no-print-directory -j2 WERROR=1 BUILD=tsan conformance-program
 	@$(MAKE) --no-print-directory -j2 WERROR=1 fuzz-programs
-	@tests/run
+	@tests/run $(if $(filter 1,$(AGAIN)),--again)
 
 .PHONY: tests conformance-program
 tests: $(PROGRAMS) $(WALL_CLOCK) lib $(UNIT_TESTS) $(SERVICE_TESTS) $(CONFORMANCE) ## build all test programs

@@ -1,0 +1,123 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+# run.sh -- which failed programs tests/run --again runs once more, and what it prints.
+# shellcheck source=tests/cli/support/tap.sh
+. "$(dirname "$0")/support/tap.sh"
+plan 11
+
+# A test program: the last part of its path says how it ends the first time, or always.
+cat >"$work/program" <<'END'
+#!/bin/bash
+runs=$(($(cat "$1" 2>/dev/null || echo 0) + 1))
+echo "$runs" >"$1"
+echo "begin ${1##*/}" >>"${1%/*}/order"
+printf '%s\n' 1..2 'ok 1 - begins' "# run $runs"
+kind=${1##*/}
+[ "$runs" -eq 1 ] || kind=${kind/#first*/passes}
+case $kind:$runs in
+first*) echo 'not ok 2 - ends' && exit 1 ;;
+always*) echo 'not ok 2 - ends' && exit 1 ;;
+lint:1) echo 'not ok 2 - ends' && exit 1 ;;
+late:1) sleep 600 ;;
+long:1) sleep 2 ;;
+race:1) echo 'WARNING: ThreadSanitizer: data race' && exit 66 ;;
+overflow:1) echo 'a.c:1:1: runtime error: overflow' && exit 1 ;;
+crash:1) kill -SEGV $$ ;;
+skip:1) echo 'ok 2 - ends # SKIP no server' && exit 0 ;;
+esac
+echo 'ok 2 - ends'
+echo "end ${1##*/}" >>"${1%/*}/order"
+END
+chmod +x "$work/program"
+
+# run_programs AGAIN NAME...: the names as programs, two at once.
+run_programs() {
+    local again=$1
+    shift
+    rm -rf "$work/run" && mkdir -p "$work/run/logs"
+    # shellcheck disable=SC2016  # it is the inner shell that expands them
+    bash -c 'set -euo pipefail
+        . "$1/tests/programs.sh"
+        again=$2 program=$3/program run=$3/run logs=$3/run/logs
+        shift 3
+        for name; do
+            limit=120
+            [ "$name" != late ] || limit=5
+            start "$limit" "$name" "$program" "$run/$name"
+        done
+        drain
+        ! $again || run_again
+        conclude' - "$root" "$again" "$work" "$@"
+}
+
+# ran NAME TIMES
+ran() {
+    local runs
+    runs=$(cat "$work/run/$1")
+    [ "$runs" = "$2" ] || { echo "$1 ran $runs times" && return 1; }
+}
+# fails_at_once NAME: its first failure is the end.
+fails_at_once() {
+    says '^[0-9]+ passed, [01] failed, [01] skipped$' status 1 run_programs true passes "$1" &&
+        ran "$1" 1
+}
+
+passes_alone() {
+    says '^4 passed, 0 failed, 0 skipped, 1 only alone$' status 0 run_programs true first passes &&
+        ran first 2 && ran passes 1
+}
+shows_what_it_printed() {
+    local out
+    out=$(run_programs true first passes)
+    printf '%s\n' "$out"
+    [ "$(grep -A 6 '^AGAIN' <<<"$out")" = "AGAIN first: failed beside the others, passed alone
+1..2
+ok 1 - begins
+# run 1
+not ok 2 - ends
+
+4 passed, 0 failed, 0 skipped, 1 only alone" ]
+}
+waits_for_the_others() {
+    run_programs true first long && tail -n 3 "$work/run/order" | tr '\n' ' ' >"$work/last"
+    cat "$work/run/order"
+    [ "$(cat "$work/last")" = 'end long begin first end first ' ]
+}
+fails_twice() {
+    says '^3 passed, 1 failed, 0 skipped$' status 1 run_programs true always passes &&
+        ran always 2
+}
+three_pass_alone() {
+    says '^8 passed, 0 failed, 0 skipped, 3 only alone$' status 0 \
+        run_programs true first-1 first-2 passes first-3
+}
+four_are_too_many() {
+    says '^4 passed, 4 failed, 0 skipped$' status 1 \
+        run_programs true first-1 first-2 first-3 first-4 && ran first-1 1 && ran first-4 1
+}
+only_if_wanted() {
+    says '^3 passed, 1 failed, 0 skipped$' status 1 run_programs false first passes &&
+        ran first 1
+}
+late_passes_alone() {
+    says '1 only alone$' status 0 run_programs true late passes && ran late 2
+}
+reports_are_final() { fails_at_once race && fails_at_once overflow; }
+# One program with a cause of its own: the others need no second try, the run has failed.
+others_need_no_second_try() {
+    says '^2 passed, 2 failed, 0 skipped$' status 1 run_programs true first crash && ran first 1
+}
+
+check 'a program that passes alone is counted, and the run passes' passes_alone
+check 'its first output is printed whole' shows_what_it_printed
+check 'it is run when all others have ended' waits_for_the_others
+check 'a program that fails alone, too, fails the run' fails_twice
+check 'three programs may be run again' three_pass_alone
+check 'of four programs none is run again' four_are_too_many
+check 'nothing is run again without --again' only_if_wanted
+check 'a program that took too long is run again' late_passes_alone
+check 'a report of a sanitizer is final' reports_are_final
+check 'a crash, a failed lint and a skipped test are final' \
+    eval 'fails_at_once crash && fails_at_once lint && fails_at_once skip'
+check 'one final failure leaves the others as they are' others_need_no_second_try
+done_testing

@@ -1,0 +1,147 @@
+# SPDX-License-Identifier: MIT
+# shellcheck shell=bash
+# programs.sh -- runs test programs that print TAP, several at once, and counts their tests.
+#
+# Source it, set $logs to a directory, call `start` for each program, then `drain`, then
+# `run_again` if that is wanted, then `conclude`, whose status is that of the whole run.
+
+jobs_at_once=2
+again_at_most=3
+# By process: its label.  By label: the command, its exit status, the numbers of its tests.
+declare -A label_of=() command_of=() status_of=() ok_of=() bad_of=() skip_of=()
+only_alone=0
+
+# end_programs: end what still runs.  Each program is a process group of its own (setsid),
+# so its children go with it.
+end_programs() {
+    local pid
+    for pid in $(jobs -p); do kill -TERM -- "-$pid" 2>/dev/null || true; done
+    wait 2>/dev/null || true
+}
+
+# shellcheck disable=SC2154  # $logs is the caller's
+log_of() { printf '%s/%s.tap' "$logs" "$(printf '%s' "$1" | tr ' /' '__')"; }
+
+# count LABEL STATUS: read the TAP of a program that has ended.
+count() {
+    local label=$1 status=$2 file ok bad skip plan
+    file=$(log_of "$label")
+    ok=$(grep -cE '^ok ' "$file" || true)
+    bad=$(grep -cE '^not ok ' "$file" || true)
+    skip=$(grep -ciE '^ok .*# skip' "$file" || true)
+    plan=$(sed -nE 's/^1\.\.([0-9]+).*/\1/p' "$file" | awk '{n += $1} END {print n + 0}')
+    ok=$((ok - skip))
+    if [ "$status" -ne 0 ] && [ "$bad" -eq 0 ] || [ $((ok + bad + skip)) -ne "$plan" ] ||
+        [ "$plan" -eq 0 ]; then
+        echo "# ended with status $status after $((ok + bad + skip)) of $plan tests" >>"$file"
+        bad=$((bad + 1))
+    fi
+    status_of[$label]=$status ok_of[$label]=$ok bad_of[$label]=$bad skip_of[$label]=$skip
+}
+
+has_passed() { [ "${bad_of[$1]}" -eq 0 ] && [ "${skip_of[$1]}" -eq 0 ]; }
+
+say_result() {
+    local label=$1
+    if has_passed "$label"; then
+        printf 'ok    %-34s %d passed\n' "$label" "${ok_of[$label]}"
+        grep -E '^# begun anew: ' "$(log_of "$label")" || true
+    else
+        printf 'FAIL  %-34s %d passed, %d failed, %d skipped\n' "$label" "${ok_of[$label]}" \
+            "${bad_of[$label]}" "${skip_of[$label]}"
+    fi
+}
+
+# launch LABEL: run its command in the background.
+launch() {
+    local file
+    file=$(log_of "$1")
+    # The & stands inside, so that $! is the leader of the new session and of its group.
+    eval "CMOCKA_MESSAGE_OUTPUT=TAP setsid ${command_of[$1]} >\"\$file\" 2>&1 </dev/null &"
+    label_of[$!]=$1
+}
+
+# reap: wait until one program has ended, and count its tests.
+reap() {
+    local pid status=0 label
+    wait -n -p pid || status=$?
+    # When two end at the same moment, bash forgets one here, but knows its status by its id.
+    if [ -z "${pid:-}" ]; then
+        for pid in "${!label_of[@]}"; do break; done
+        status=0 && wait "$pid" || status=$?
+    fi
+    label=${label_of[$pid]}
+    unset "label_of[$pid]"
+    count "$label" "$status"
+    say_result "$label"
+}
+
+drain() { while [ ${#label_of[@]} -gt 0 ]; do reap; done; }
+
+# start SECONDS LABEL COMMAND...: launch it as soon as fewer than $jobs_at_once run.
+start() {
+    local limit=$1 label=$2
+    shift 2
+    command_of[$label]=$(printf '%q ' timeout -k 5 "$limit" "$@")
+    while [ ${#label_of[@]} -ge "$jobs_at_once" ]; do reap; done
+    launch "$label"
+}
+
+failures() {
+    local label
+    for label in "${!bad_of[@]}"; do has_passed "$label" || echo "$label"; done | sort
+}
+
+# may_run_again LABEL: could another program, or a slow machine, have made it fail?  Neither
+# causes a sanitizer's report, a crash or a skipped test, and lint neither waits nor measures.
+may_run_again() {
+    [ "$1" != lint ] && [ "${status_of[$1]}" -lt 128 ] && [ "${skip_of[$1]}" -eq 0 ] &&
+        ! grep -qE "$(
+            printf '%s|' '(Thread|Address|Leak|Memory)Sanitizer' 'runtime error:' \
+                'Test failed with exception' 'Segmentation fault' 'Bus error' 'Aborted' \
+                'Illegal instruction' 'Floating point exception' 'core dumped'
+            echo 'Assertion .* failed'
+        )" "$(log_of "$1")"
+}
+
+# run_again: run each program that failed once more, alone.  A program that passes then was
+# disturbed by the programs beside it, or the machine was too slow for it: continuous
+# integration shares a loaded machine, and such a failure says nothing about the code under
+# test.  That does not excuse the test, which has to be mended (CONTRIBUTING.md): its first
+# output is printed whole, and the last line counts it.  Nothing is run again if the failure
+# of any program has a cause of its own, or if more than $again_at_most programs failed.
+run_again() {
+    local label tried
+    mapfile -t tried < <(failures)
+    [ ${#tried[@]} -gt 0 ] && [ ${#tried[@]} -le "$again_at_most" ] || return 0
+    for label in "${tried[@]}"; do may_run_again "$label" || return 0; done
+    for label in "${tried[@]}"; do
+        mv "$(log_of "$label")" "$(log_of "$label").first"
+        launch "$label"
+        drain >"$logs/again"
+        if has_passed "$label"; then
+            printf '\nAGAIN %s: failed beside the others, passed alone\n' "$label"
+            cat "$(log_of "$label").first"
+            only_alone=$((only_alone + 1))
+        else
+            cat "$logs/again"
+        fi
+    done
+}
+
+# conclude: show the end of each failure's output, and the sums.
+conclude() {
+    local label passed=0 failed=0 skipped=0
+    while read -r label; do
+        printf '\n--- %s\n' "$label"
+        tail -n 80 "$(log_of "$label")"
+    done < <(failures)
+    for label in "${!bad_of[@]}"; do
+        passed=$((passed + ok_of[$label])) failed=$((failed + bad_of[$label]))
+        skipped=$((skipped + skip_of[$label]))
+    done
+    printf '\n%d passed, %d failed, %d skipped' "$passed" "$failed" "$skipped"
+    [ "$only_alone" -eq 0 ] || printf ', %d only alone' "$only_alone"
+    printf '\n'
+    [ "$failed" -eq 0 ] && [ "$skipped" -eq 0 ] && [ "$passed" -gt 0 ]
+}
