@@ -10,8 +10,8 @@
 #include "loadtest/bench/locks.h"
 
 #include "loadtest/bench/hot_name.h"
+#include "loadtest/bench/store_probe.h"
 #include "loadtest/kit/spread.h"
-#include "loadtest/probe/store_probe.h"
 
 #define TRIPS_TARGET 3.0
 

@@ -9,10 +9,10 @@
 
 #include "base/text/duration.h"
 #include "loadtest/bench/cell.h"
+#include "loadtest/bench/store_probe.h"
 #include "loadtest/kit/interrupt.h"
 #include "loadtest/kit/spread.h"
 #include "loadtest/kit/thread_group.h"
-#include "loadtest/probe/store_probe.h"
 
 #define NAME "bench:hot"
 

@@ -17,8 +17,8 @@
 
 #include "base/text/duration.h"
 #include "loadtest/bench/cell.h"
+#include "loadtest/bench/store_probe.h"
 #include "loadtest/kit/thread_group.h"
-#include "loadtest/probe/store_probe.h"
 
 enum {
     LAPS = 3,

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* orders.c -- `seckill bench`: orders per second over HTTP, each beside pgbench.
+/* orders.c -- orders per second over HTTP, each beside pgbench.
  *
  * A ratio means something only if both sides do the same on the same machine at the
  * same time, so each measurement over HTTP comes right after one of pgbench, which
  * sends the same statements over as many connections as the service has by default. */
+#include "loadtest/bench/orders.h"
+
 #include <fcntl.h>
 #include <inttypes.h>
 #include <signal.h>
@@ -12,88 +14,24 @@
 #include <unistd.h>
 
 #include "base/text/duration.h"
-#include "base/text/settings.h"
 #include "db/audit.h"
-#include "loadtest/command/commands.h"
-#include "loadtest/kit/command.h"
-#include "loadtest/kit/environment.h"
 #include "loadtest/kit/interrupt.h"
+#include "loadtest/kit/memory.h"
 #include "loadtest/kit/run_directory.h"
 #include "loadtest/kit/spread.h"
-#include "loadtest/sale/seed.h"
+#include "loadtest/lab/environment.h"
 #include "loadtest/sale/service.h"
+#include "loadtest/sale/users.h"
 #include "loadtest/sale/wrk.h"
 
 enum {
     STOCK = 1000000000, /* never the limit                                         */
     USERS_NEEDED = 200000,
-    REPEATS_MAX = 25,
     WARM_UP_MS = 1000,
     SPARE_MS = 20000,
     DRAIN_MS = 3000,
     TICK_MS = 20,
     DATABASE_CONNECTIONS = 8, /* the default of seckilld */
-    SIZES_MAX = 8,
-    CLIENTS_MAX = 1000,
-};
-
-struct bench_settings {
-    const char *dir, *out, *clients;
-    int64_t repeats, processes, duration_ms;
-};
-
-#define AT(field) offsetof(struct bench_settings, field)
-static const struct setting settings[] = {
-    {.type = SETTING_COUNT,
-     .name = "repeats",
-     .offset = AT(repeats),
-     .fallback = "3",
-     .meta = "N",
-     .min = 1,
-     .max = REPEATS_MAX,
-     .group = "Options",
-     .help = "measurements of each"},
-    {.type = SETTING_TEXT,
-     .name = "clients",
-     .offset = AT(clients),
-     .fallback = "16,64,256",
-     .meta = "N,N,...",
-     .group = "Options",
-     .help = "wrk's connections, one measurement for each number; the targets are those of 64"},
-    {.type = SETTING_COUNT,
-     .name = "processes",
-     .offset = AT(processes),
-     .fallback = "1",
-     .meta = "N",
-     .min = 1,
-     .max = SERVICE_MAX,
-     .group = "Options",
-     .help = "seckilld processes that share the clients"},
-    {.type = SETTING_DURATION,
-     .name = "duration",
-     .offset = AT(duration_ms),
-     .fallback = "4s",
-     .meta = "TIME",
-     .min = 1000,
-     .max = 600000,
-     .group = "Options",
-     .help = "of each measurement"},
-    COMMAND_OUT(AT(out)),
-    COMMAND_OWN_DIR(AT(dir)),
-};
-
-const struct setting_program command_bench_program = {
-    .name = "seckill bench",
-    .synopsis = "[OPTIONS]",
-    .intro = "Accepted orders per second over HTTP, without a lock and with "
-             "`reentrant`, each\n"
-             "beside pgbench running the same SQL over 8 connections, as ratios.  The service\n"
-             "has its default settings, of which --database-connections=8 is one.\n\n"
-             "  seckill bench\n"
-             "  seckill bench --clients=64 --processes=2 --duration=10s --repeats=5",
-    .outro = "Exit status: 0 every target reached, 3 one was missed.",
-    .settings = settings,
-    .count = sizeof settings / sizeof settings[0],
 };
 
 /* One order as the service makes it, as a script for pgbench. */
@@ -134,17 +72,16 @@ static const double target_p99_ms = 60;
 struct row {
     const struct contest *contest;
     int clients;
-    double http[REPEATS_MAX], pgbench[REPEATS_MAX], ratio[REPEATS_MAX],
-        p99_ms[REPEATS_MAX];
+    double http[BENCH_ORDERS_REPEATS_MAX], pgbench[BENCH_ORDERS_REPEATS_MAX], ratio[BENCH_ORDERS_REPEATS_MAX],
+        p99_ms[BENCH_ORDERS_REPEATS_MAX];
 };
 
 struct bench {
-    const struct bench_settings *v;
-    const struct lab *lab;
+    const struct bench_orders_plan *plan;
     lab_db *db;
     char dir[FILES_PATH_MAX];
     char script[FILES_PATH_MAX];
-    struct row rows[CONTEST_COUNT * SIZES_MAX];
+    struct row rows[CONTEST_COUNT * BENCH_ORDERS_SIZES_MAX];
     int row_count;
 };
 
@@ -193,8 +130,8 @@ static bool run_pgbench(struct bench *b, int64_t voucher, int64_t duration_ms)
 
     if (!lab_postgres_program(program_path, "pgbench"))
         return false;
-    snprintf(port, sizeof port, "PGPORT=%d", b->lab->servers[0].port);
-    snprintf(password, sizeof password, "PGPASSWORD=%s", b->lab->service_password);
+    snprintf(port, sizeof port, "PGPORT=%d", b->plan->lab->servers[0].port);
+    snprintf(password, sizeof password, "PGPASSWORD=%s", b->plan->lab->service_password);
     snprintf(clients, sizeof clients, "%d", DATABASE_CONNECTIONS);
     snprintf(seconds, sizeof seconds, "%d", (int)((duration_ms + 999) / 1000));
     snprintf(variable, sizeof variable, "voucher=%" PRId64, voucher);
@@ -202,7 +139,7 @@ static bool run_pgbench(struct bench *b, int64_t voucher, int64_t duration_ms)
     options.stdout_fd = open(log_path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
     options.stderr_fd = options.stdout_fd;
     options.death_signal = SIGKILL;
-    options.env = env = environment_make(b->lab, extra);
+    options.env = env = environment_make(b->plan->lab, extra);
     if (child_start(&child, &options)) {
         while (!child_wait(&child, TICK_MS, &status)) {
             if (interrupted())
@@ -261,14 +198,14 @@ static enum exit_code load(struct bench *b, const struct service *services,
 {
     char urls[SERVICE_MAX * SERVICE_URL_MAX] = "", id[32];
     struct wrk_plan plan = {
-        .lab = b->lab,
+        .lab = b->plan->lab,
         .dir = b->dir,
         .script = "order.lua",
         .urls = urls,
         .vouchers = id,
-        .threads = b->v->processes > 1 ? (int)b->v->processes : 1,
+        .threads = b->plan->processes > 1 ? (int)b->plan->processes : 1,
         .connections = clients,
-        .duration_ms = b->v->duration_ms + SPARE_MS,
+        .duration_ms = b->plan->duration_ms + SPARE_MS,
         .extra = {"SECKILL_IDS=off"},
     };
     int64_t begin_ns, accepted, end_ns, before;
@@ -276,7 +213,7 @@ static enum exit_code load(struct bench *b, const struct service *services,
     enum exit_code rc;
 
     snprintf(id, sizeof id, "%" PRId64, voucher);
-    for (int i = 0; i < b->v->processes; i++)
+    for (int i = 0; i < b->plan->processes; i++)
         snprintf(urls + strlen(urls), sizeof urls - strlen(urls), "%s%s", i ? "," : "",
                  services[i].orders_url);
     rc = wrk_start(&wrk, &plan);
@@ -288,7 +225,7 @@ static enum exit_code load(struct bench *b, const struct service *services,
         ;
     before = control_sum(&wrk.control, CONTROL_ACCEPTED);
     begin_ns = monotonic_ns();
-    while (wrk_runs(&wrk) && monotonic_ns() - begin_ns < b->v->duration_ms * 1000000 &&
+    while (wrk_runs(&wrk) && monotonic_ns() - begin_ns < b->plan->duration_ms * 1000000 &&
            interrupt_sleep_ms(TICK_MS))
         ;
     accepted = control_sum(&wrk.control, CONTROL_ACCEPTED) - before;
@@ -303,10 +240,10 @@ static enum exit_code measure_http(struct bench *b, const struct row *row, doubl
 {
     struct service services[SERVICE_MAX];
     struct service_plan plan = {
-        .lab = b->lab,
+        .lab = b->plan->lab,
         .dir = b->dir,
         .flags = row->contest->flags,
-        .count = (int)b->v->processes,
+        .count = (int)b->plan->processes,
     };
     int64_t voucher = 0, orders = 0;
     enum exit_code rc;
@@ -353,7 +290,7 @@ static bool print_row(struct row *row, size_t n, json_t *list)
 
 static enum exit_code print_result(struct bench *b)
 {
-    size_t n = (size_t)b->v->repeats;
+    size_t n = (size_t)b->plan->repeats;
     enum exit_code rc = EXIT_VALID;
     json_t *list = json_array();
     char path[FILES_PATH_MAX];
@@ -375,7 +312,7 @@ static enum exit_code print_result(struct bench *b)
            "pgbench right before each HTTP\nmeasurement; wrk, seckilld, Redis and PostgreSQL "
            "share %ld processors.  Ratios are of\nneighbours, p99 is wrk's.  After each, stock "
            "and orders were checked to add up.  Kept in\n%s\n",
-           b->v->processes, DATABASE_CONNECTIONS, (double)b->v->duration_ms / 1000,
+           b->plan->processes, DATABASE_CONNECTIONS, (double)b->plan->duration_ms / 1000,
            sysconf(_SC_NPROCESSORS_ONLN), b->dir);
     return rc;
 }
@@ -384,7 +321,7 @@ static enum exit_code measure_row(struct bench *b, struct row *row, int r)
 {
     enum exit_code rc = EXIT_UNAVAILABLE;
 
-    if (measure_pgbench(b, b->v->duration_ms, &row->pgbench[r]))
+    if (measure_pgbench(b, b->plan->duration_ms, &row->pgbench[r]))
         rc = measure_http(b, row, &row->http[r], &row->p99_ms[r]);
     row->ratio[r] = row->http[r] / row->pgbench[r];
     return rc;
@@ -399,10 +336,10 @@ static enum exit_code measure_all(struct bench *b)
     if (!files_write(b->script, pgbench_script) ||
         !measure_pgbench(b, WARM_UP_MS, &ignored))
         return interrupted() ? (enum exit_code)INTERRUPT_EXIT : EXIT_UNAVAILABLE;
-    for (int r = 0; r < b->v->repeats; r++) {
+    for (int r = 0; r < b->plan->repeats; r++) {
         for (int i = 0; i < b->row_count && rc == EXIT_VALID; i++) {
             fprintf(stderr, "[%d/%d] %s, %d clients\n", r * b->row_count + i + 1,
-                    (int)b->v->repeats * b->row_count, b->rows[i].contest->name,
+                    (int)b->plan->repeats * b->row_count, b->rows[i].contest->name,
                     b->rows[i].clients);
             rc = measure_row(b, &b->rows[i], r);
         }
@@ -412,71 +349,33 @@ static enum exit_code measure_all(struct bench *b)
     return rc == EXIT_VALID ? print_result(b) : rc;
 }
 
-/* Each contest with each number of clients.  False: --clients is no list of them. */
-static bool make_rows(struct bench *b)
+/* Each contest with each number of clients. */
+static void make_rows(struct bench *b)
 {
-    const char *at = b->v->clients;
-    int sizes[SIZES_MAX], count = 0;
-
-    for (bool more = true; more; at++) {
-        char *end = NULL;
-        long n = *at >= '1' && *at <= '9' ? strtol(at, &end, 10) : 0;
-
-        if (n < 1 || n > CLIENTS_MAX || count == SIZES_MAX || (*end != ',' && *end != '\0')) {
-            fprintf(stderr,
-                    "seckill bench: --clients must be up to %d numbers from 1 to %d with "
-                    "commas between them, such as 16,64,256, not \"%s\"\n",
-                    SIZES_MAX, CLIENTS_MAX, b->v->clients);
-            return false;
-        }
-        sizes[count++] = (int)n;
-        at = end;
-        more = *at == ',';
-    }
     for (int c = 0; c < CONTEST_COUNT; c++)
-        for (int i = 0; i < count; i++) {
+        for (int i = 0; i < b->plan->client_count; i++) {
             b->rows[b->row_count].contest = &contests[c];
-            b->rows[b->row_count++].clients = sizes[i];
+            b->rows[b->row_count++].clients = b->plan->clients[i];
         }
-    return true;
 }
 
-static enum exit_code run(const struct settings *s, const void *values)
+enum exit_code bench_orders(const struct bench_orders_plan *plan)
 {
-    const struct bench_settings *v = values;
-    struct bench *b = calloc(1, sizeof *b);
+    struct bench *b = memory_need(calloc(1, sizeof *b));
+    enum exit_code rc = EXIT_UNAVAILABLE;
     char url[256], error[512];
-    struct lab lab;
-    enum exit_code rc;
 
-    (void)s;
-    if (!b)
-        abort();
-    b->v = v;
-    rc = make_rows(b) ? lab_open(&lab, lab_choose_dir(v->dir), false) : EXIT_USAGE;
-    if (rc == EXIT_VALID) {
-        b->lab = &lab;
-        lab_database_url(&lab, url, sizeof url);
-        if (!lab_db_open(&b->db, url, error, sizeof error)) {
-            fprintf(stderr, "seckill bench: %s\n", error);
-            rc = EXIT_UNAVAILABLE;
-        } else if (!runs_make(b->dir, v->out)) {
-            rc = EXIT_CANNOT_WRITE;
-        } else if (!seed_ensure(&lab, USERS_NEEDED)) {
-            rc = EXIT_UNAVAILABLE;
-        } else {
-            rc = measure_all(b);
-        }
-        lab_db_close(b->db);
-        lab_close(&lab);
+    b->plan = plan;
+    lab_database_url(plan->lab, url, sizeof url);
+    make_rows(b);
+    if (!lab_db_open(&b->db, url, error, sizeof error)) {
+        fprintf(stderr, "seckill bench: %s\n", error);
+    } else if (!runs_make(b->dir, plan->out)) {
+        rc = EXIT_CANNOT_WRITE;
+    } else if (users_ensure(plan->lab, USERS_NEEDED)) {
+        rc = measure_all(b);
     }
+    lab_db_close(b->db);
     free(b);
     return rc;
-}
-
-int command_bench(int argc, char **argv)
-{
-    struct bench_settings values = {0};
-
-    return command_run_long(&command_bench_program, &values, argc, argv, run);
 }

@@ -6,8 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "loadtest/check/checks/checks.h"
 #include "base/os/clock.h"
+#include "loadtest/check/checks/checks.h"
+#include "loadtest/kit/memory.h"
 
 enum { SLACK_MS = 50, PATIENCE_MS = 1200 };
 
@@ -152,7 +153,7 @@ static void begin(struct check *c, const struct history *h,
     if (h->name_count > c->name_room) {
         free(c->is_confused);
         c->name_room = h->name_count * 2;
-        c->is_confused = check_need(malloc(c->name_room * sizeof(*c->is_confused)));
+        c->is_confused = memory_need(malloc(c->name_room * sizeof(*c->is_confused)));
     }
     for (size_t i = 0; i < h->name_count; i++)
         c->is_confused[i] = false;

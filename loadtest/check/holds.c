@@ -8,6 +8,7 @@
 #include <stdlib.h>
 
 #include "loadtest/check/checks/checks.h"
+#include "loadtest/kit/memory.h"
 
 bool check_is_answered(const struct check *c, const struct history_call *call)
 {
@@ -76,7 +77,7 @@ static struct hold *new_hold(struct check *c, const struct history_call *call)
 
     if (c->hold_count == c->hold_room) {
         c->hold_room = c->hold_room * 2 + 64;
-        c->holds = check_need(realloc(c->holds, c->hold_room * sizeof(*c->holds)));
+        c->holds = memory_need(realloc(c->holds, c->hold_room * sizeof(*c->holds)));
     }
     hold = &c->holds[c->hold_count++];
     *hold = (struct hold){
@@ -151,7 +152,7 @@ static void add_refusal(struct check *c, const struct group *g,
     if (c->refusal_count == c->refusal_room) {
         c->refusal_room = c->refusal_room * 2 + 64;
         c->refusals =
-            check_need(realloc(c->refusals, c->refusal_room * sizeof(*c->refusals)));
+            memory_need(realloc(c->refusals, c->refusal_room * sizeof(*c->refusals)));
     }
     /* Until the group is done, from_ns is the index of the owner's own hold. */
     c->refusals[c->refusal_count++] = (struct refusal){

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "loadtest/check/checks/checks.h"
+#include "loadtest/kit/memory.h"
 
 static _Thread_local const struct history_mark *sorting;
 
@@ -42,8 +43,8 @@ void check_sort_marks(struct check *c)
 
     if (count > c->mark_room) {
         c->mark_room = count * 2;
-        c->marks = check_need(realloc(c->marks, c->mark_room * sizeof(*c->marks)));
-        c->faults = check_need(realloc(c->faults, c->mark_room * sizeof(*c->faults)));
+        c->marks = memory_need(realloc(c->marks, c->mark_room * sizeof(*c->marks)));
+        c->faults = memory_need(realloc(c->faults, c->mark_room * sizeof(*c->faults)));
     }
     c->mark_count = c->fault_count = 0;
     c->first_fault_ns = HISTORY_NEVER;

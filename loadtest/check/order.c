@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "loadtest/check/checks/checks.h"
+#include "loadtest/kit/memory.h"
 
 const char check_tie[] = "it depends on which of two events of one instant came first";
 
@@ -65,20 +66,11 @@ static int by_asking(const void *left, const void *right)
     return order != 0 ? order : (a->call > b->call) - (a->call < b->call);
 }
 
-void *check_need(void *memory)
-{
-    if (memory == NULL) {
-        fprintf(stderr, "seckill: no memory for the check\n");
-        exit(70);
-    }
-    return memory;
-}
-
 void check_need_times(struct check *c, size_t count)
 {
     if (count > c->time_room) {
         c->time_room = count * 2;
-        c->times = check_need(realloc(c->times, c->time_room * sizeof(*c->times)));
+        c->times = memory_need(realloc(c->times, c->time_room * sizeof(*c->times)));
     }
 }
 
@@ -86,7 +78,7 @@ void check_need_ghosts(struct check *c, size_t count)
 {
     if (count > c->ghost_room) {
         c->ghost_room = count * 2;
-        c->ghosts = check_need(realloc(c->ghosts, c->ghost_room * sizeof(*c->ghosts)));
+        c->ghosts = memory_need(realloc(c->ghosts, c->ghost_room * sizeof(*c->ghosts)));
     }
 }
 
@@ -110,8 +102,8 @@ void check_sort_calls(struct check *c)
 
     if (count > c->call_room) {
         c->call_room = count * 2;
-        c->by_name = check_need(realloc(c->by_name, c->call_room * sizeof(uint32_t)));
-        c->by_owner = check_need(realloc(c->by_owner, c->call_room * sizeof(uint32_t)));
+        c->by_name = memory_need(realloc(c->by_name, c->call_room * sizeof(uint32_t)));
+        c->by_owner = memory_need(realloc(c->by_owner, c->call_room * sizeof(uint32_t)));
     }
     for (uint32_t i = 0; i < count; i++)
         c->by_name[i] = c->by_owner[i] = i;

@@ -3,11 +3,11 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "base/os/clock.h"
 #include "base/text/utf8.h"
 #include "loadtest/check/check.h"
 #include "loadtest/check/timeline.h"
-#include "loadtest/kit/verdict_text.h"
-#include "base/os/clock.h"
+#include "loadtest/kit/style.h"
 #include "lock/record/recorder.h"
 
 enum {

@@ -7,9 +7,9 @@
 #include <string.h>
 #include <sys/ioctl.h>
 
-#include "base/text/utf8.h"
-#include "loadtest/kit/verdict_text.h"
 #include "base/os/clock.h"
+#include "base/text/utf8.h"
+#include "loadtest/kit/style.h"
 
 enum { LABEL_WIDTH = 20, COLUMNS_MIN = 10, COLUMNS_MAX = 400 };
 

@@ -8,10 +8,10 @@
 #include "base/text/settings.h"
 #include "loadtest/audit/audit.h"
 #include "loadtest/audit/evidence.h"
+#include "loadtest/audit/report.h"
 #include "loadtest/command/commands.h"
 #include "loadtest/kit/command.h"
 #include "loadtest/kit/interrupt.h"
-#include "loadtest/kit/verdict_text.h"
 #include "loadtest/lab/lab.h"
 
 enum { QUIET_TRIES = 60, QUIET_POLL_MS = 100 };

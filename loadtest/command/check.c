@@ -4,8 +4,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "loadtest/audit/write_log.h"
 #include "loadtest/check/check.h"
+#include "loadtest/check/write_log.h"
 #include "loadtest/command/commands.h"
 #include "loadtest/kit/command.h"
 #include "loadtest/kit/files.h"

@@ -4,13 +4,14 @@
 #include <string.h>
 
 #include "base/text/settings.h"
+#include "loadtest/audit/audit.h"
+#include "loadtest/audit/report.h"
 #include "loadtest/command/commands.h"
 #include "loadtest/kit/command.h"
 #include "loadtest/kit/interrupt.h"
 #include "loadtest/kit/run_directory.h"
-#include "loadtest/kit/verdict_text.h"
 #include "loadtest/sale/run.h"
-#include "loadtest/sale/seed.h"
+#include "loadtest/sale/users.h"
 
 enum { USERS_NEEDED = 20000, VOUCHERS_MAX = 16, SLOT_MS = 4, SLOT_USERS = 100 };
 
@@ -239,7 +240,7 @@ static enum exit_code run(const struct settings *s, const void *values)
     if (!lab_db_open(&db, url, error, sizeof error)) {
         fprintf(stderr, "seckill load: %s\n", error);
         rc = EXIT_UNAVAILABLE;
-    } else if (!seed_ensure(&lab, USERS_NEEDED)) {
+    } else if (!users_ensure(&lab, USERS_NEEDED)) {
         rc = EXIT_UNAVAILABLE;
     } else {
         rc = run_in(&lab, db, v);

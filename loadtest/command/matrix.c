@@ -8,9 +8,12 @@
 #include "loadtest/check/timeline.h"
 #include "loadtest/command/commands.h"
 #include "loadtest/kit/command.h"
+#include "loadtest/kit/memory.h"
 #include "loadtest/kit/name_list.h"
 #include "loadtest/kit/run_directory.h"
 #include "loadtest/matrix/matrix.h"
+#include "loadtest/page/matrix.h"
+#include "loadtest/page/story.h"
 
 enum { SCENARIOS_MAX = 256, LOCKS_MAX = 64, LOCK_LIST_MAX = 4096 };
 
@@ -204,7 +207,7 @@ static size_t cast_all(const struct matrix_settings *v, struct scenario_cast **o
         size_t more =
             scenario_cast_all(scenario_find(scenarios[i]), list, v->guard, &some);
 
-        *out = check_need(realloc(*out, (count + more + 1) * sizeof **out));
+        *out = memory_need(realloc(*out, (count + more + 1) * sizeof **out));
         memcpy(*out + count, some, more * sizeof *some);
         count += more;
         free(some);
@@ -262,6 +265,7 @@ static enum exit_code run(const struct settings *s, const void *values)
     struct scenario_expectation instead = {0};
     struct matrix m = {.first_seed = (uint32_t)v->seed,
                        .seed_count = (int)v->seeds,
+                       .pages = &story_pages,
                        .jobs = (int)v->jobs,
                        .labs = (int)v->labs,
                        .keep = v->keep};

@@ -8,7 +8,9 @@
 #include "db/guard.h"
 #include "loadtest/command/commands.h"
 #include "loadtest/kit/command.h"
+#include "loadtest/kit/memory.h"
 #include "loadtest/kit/run_directory.h"
+#include "loadtest/page/story.h"
 #include "loadtest/scenario/run.h"
 
 struct scenario_settings {
@@ -226,6 +228,7 @@ static enum exit_code perform(const struct scenario_settings *v,
     struct scenario_run run = {.dir = v->dir,
                                .out = out,
                                .html = v->html,
+                               .pages = &story_pages,
                                .is_chinese = strcmp(v->language, "zh") == 0,
                                .shows_wire = v->wire,
                                .jobs = (int)v->jobs,
@@ -269,7 +272,7 @@ static enum exit_code run_named(const struct scenario_settings *v, const char *n
         if (is_all ? scenario_is_measured(scenario) : strcmp(scenario->name, name) != 0)
             continue;
         more = scenario_cast_all(scenario, v->lock, v->guard, &some);
-        casts = check_need(realloc(casts, (count + more + 1) * sizeof *casts));
+        casts = memory_need(realloc(casts, (count + more + 1) * sizeof *casts));
         memcpy(casts + count, some, more * sizeof *casts);
         count += more;
         free(some);

@@ -9,7 +9,7 @@
 
 #include "base/text/duration.h"
 #include "loadtest/compare/compare.h"
-#include "loadtest/kit/verdict_text.h"
+#include "loadtest/kit/style.h"
 
 enum { LOCK_WIDTH = 13, CELL_WIDTH = 25, TEXT_MAX = 512 };
 

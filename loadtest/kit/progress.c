@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 #include "base/text/duration.h"
-#include "loadtest/kit/verdict_text.h"
+#include "loadtest/kit/style.h"
 
 enum { SAY_EVERY_MS = 15000, LOAD_PER_PROCESSOR = 4, MINUTES_FROM_MS = 90000 };
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* matrix.c -- which performances a matrix has, and what they come to together. */
+#include "loadtest/kit/memory.h"
 #include "loadtest/matrix/matrix.h"
 
 #include <inttypes.h>
@@ -20,13 +21,13 @@ const char *matrix_verdict_name(enum matrix_verdict verdict)
 bool matrix_make(struct matrix *m, const struct scenario_cast *casts, size_t count)
 {
     m->cell_count = count;
-    m->cells = check_need(calloc(count + 1, sizeof *m->cells));
+    m->cells = memory_need(calloc(count + 1, sizeof *m->cells));
     for (size_t i = 0; i < count; i++) {
         m->cells[i].cast = casts[i];
         if (m->expected_instead != NULL)
             m->cells[i].cast.expected = m->expected_instead;
         m->cells[i].runs =
-            check_need(calloc((size_t)m->seed_count, sizeof *m->cells[i].runs));
+            memory_need(calloc((size_t)m->seed_count, sizeof *m->cells[i].runs));
     }
     return count > 0;
 }
@@ -70,7 +71,7 @@ static void shuffle(struct matrix_place *places, size_t count, uint64_t dice)
 
 size_t matrix_order(const struct matrix *m, struct matrix_place **out)
 {
-    struct matrix_place *places = check_need(
+    struct matrix_place *places = memory_need(
         calloc(m->cell_count * (size_t)m->seed_count + 1, sizeof *places));
     size_t count = 0, begin;
 

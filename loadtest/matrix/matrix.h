@@ -54,6 +54,7 @@ struct matrix {
     uint32_t first_seed;
     int seed_count, part, parts;
     int jobs, labs;
+    const struct scenario_pages *pages;
     bool keep;
     struct scenario_expectation *expected_instead; /* NULL: what scenarios say        */
     char dir[FILES_PATH_MAX];
@@ -115,7 +116,6 @@ enum exit_code matrix_perform(struct matrix *m, const char *lab_dir, int64_t lim
 void matrix_print(FILE *out, const struct matrix *m, int width);
 bool matrix_write_markdown(const struct matrix *m);
 bool matrix_write_json(const struct matrix *m);
-bool matrix_write_page(const struct matrix *m);
 
 /* The rows and columns of the tables: a row is a scenario under a guard. */
 struct matrix_grid {

@@ -7,7 +7,7 @@
 #include <sys/utsname.h>
 #include <unistd.h>
 
-#include "loadtest/kit/verdict_text.h"
+#include "loadtest/kit/style.h"
 #include "loadtest/matrix/matrix.h"
 
 enum { TEXT_MAX = 128, ROW_GAP = 1 };

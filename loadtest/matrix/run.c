@@ -8,6 +8,7 @@
 
 #include "base/text/duration.h"
 #include "loadtest/kit/interrupt.h"
+#include "loadtest/kit/memory.h"
 #include "loadtest/kit/progress.h"
 #include "loadtest/matrix/matrix.h"
 #include "loadtest/scenario/run.h"
@@ -84,7 +85,7 @@ static void keep_or_remove(const struct matrix *m, const struct matrix_cell *cel
     files_join(part, dir, "page.part");
     files_join(page, dir, "page.html");
     /* That it fails is said on stderr. */
-    scenario_write_page(page, cell->cast.scenario->name, parts, 1);
+    m->pages->write_page(page, cell->cast.scenario->name, parts, 1);
 }
 
 /* ---- what the runner asks and tells ---- */
@@ -136,6 +137,7 @@ enum exit_code matrix_perform(struct matrix *m, const char *lab_dir, int64_t lim
         .vary = vary, .may_begin = may_begin, .on_end = on_end, .arg = &s};
     struct scenario_run run = {.dir = lab_dir,
                                .out = m->dir,
+                               .pages = m->pages,
                                .jobs = m->jobs,
                                .labs = m->labs,
                                .listener = &listener};
@@ -144,7 +146,7 @@ enum exit_code matrix_perform(struct matrix *m, const char *lab_dir, int64_t lim
     enum exit_code rc;
 
     progress_begin(&s.progress, count);
-    casts = check_need(calloc(count + 1, sizeof *casts));
+    casts = memory_need(calloc(count + 1, sizeof *casts));
     for (size_t i = 0; i < count; i++)
         casts[i] = cell_at(&s, i)->cast;
     rc = scenario_run_all(&run, casts, count);

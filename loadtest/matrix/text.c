@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "loadtest/kit/memory.h"
 #include "loadtest/matrix/matrix.h"
 
 static bool is_same_row(const struct matrix_cell *a, const struct matrix_cell *b)
@@ -46,8 +47,8 @@ static void add_locks(struct matrix_grid *grid, const struct matrix *m)
 void matrix_grid_make(struct matrix_grid *grid, const struct matrix *m)
 {
     *grid = (struct matrix_grid){
-        .row_first = check_need(calloc(m->cell_count + 1, sizeof *grid->row_first)),
-        .locks = check_need(calloc(dlock_variant_count() + 1, sizeof *grid->locks))};
+        .row_first = memory_need(calloc(m->cell_count + 1, sizeof *grid->row_first)),
+        .locks = memory_need(calloc(dlock_variant_count() + 1, sizeof *grid->locks))};
     for (size_t i = 0; i < m->cell_count; i++)
         if (is_planned(m, &m->cells[i]))
             add_row(grid, m, i);

@@ -9,6 +9,7 @@
 
 #include "gen/timeline_html.h"
 #include "loadtest/kit/files.h"
+#include "loadtest/kit/memory.h"
 #include "loadtest/page/scene.h"
 #include "base/os/clock.h"
 #include "lock/record/recorder.h"
@@ -223,7 +224,7 @@ void page_end(FILE *out)
 void page_print(FILE *out, const struct history *h, const struct check *c,
                 const struct check_verdict *v)
 {
-    struct page_scene *s = check_need(calloc(1, sizeof(*s)));
+    struct page_scene *s = memory_need(calloc(1, sizeof(*s)));
     char title[64];
 
     snprintf(title, sizeof(title), "seckill check: %s", check_valid_name(v->valid));
@@ -245,7 +246,7 @@ bool page_write(const char *path, const struct history *h, const struct check *c
     FILE *out = open_memstream(&text, &size);
     bool ok;
 
-    check_need(out);
+    memory_need(out);
     page_print(out, h, c, v);
     if (ferror(out) || fclose(out) != 0) {
         fprintf(stderr, "seckill check: no memory for the page\n");

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* scene.c -- which lanes, holds and calls belong into a figure, the important ones
  * first, as long as there is room. */
+#include "loadtest/kit/memory.h"
 #include "loadtest/page/scene.h"
 
 #include <stdlib.h>
@@ -251,7 +252,7 @@ void page_scene_of_time(struct page_scene *s, const struct history *h,
 
 static uint32_t busiest(const struct history *h)
 {
-    uint32_t *counts = check_need(calloc(h->name_count + 1, sizeof(*counts)));
+    uint32_t *counts = memory_need(calloc(h->name_count + 1, sizeof(*counts)));
     uint32_t best = 0;
 
     for (size_t i = 0; i < h->call_count; i++)

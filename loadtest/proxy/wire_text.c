@@ -2,13 +2,13 @@
 /* wire_text.c -- what was said on a wire, for people: Redis commands and replies, SQL,
  * ZooKeeper's requests by name.  What a reader would not miss (pings, handshakes) is left
  * out, and so is every password. */
+#include "loadtest/proxy/wire_text.h"
+
 #include <arpa/inet.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 #include <strings.h>
-
-#include "loadtest/scenario/performance.h"
 
 enum { WORD_MAX = 60, LONG_MAX = 120 };
 

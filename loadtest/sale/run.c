@@ -10,7 +10,7 @@
 
 #include "base/text/duration.h"
 #include "loadtest/audit/evidence.h"
-#include "loadtest/audit/write_log.h"
+#include "loadtest/check/write_log.h"
 #include "loadtest/kit/interrupt.h"
 #include "loadtest/sale/wrk.h"
 

@@ -11,11 +11,11 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "base/text/duration.h"
 #include "base/http/secret.h"
-#include "loadtest/kit/environment.h"
+#include "base/text/duration.h"
 #include "loadtest/kit/http_client.h"
 #include "loadtest/kit/interrupt.h"
+#include "loadtest/lab/environment.h"
 
 /* A service ends by itself when its --start-timeout of 30 s has passed; beyond it lies what
  * is done after the stores have answered. */

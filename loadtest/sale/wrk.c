@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 #include "base/text/duration.h"
-#include "loadtest/kit/environment.h"
+#include "loadtest/lab/environment.h"
 
 enum { EXTRA_MAX = 16, POLL_MS = 5, END_MS = 30000, SPARE_S = 120 };
 

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "db/guard.h"
+#include "loadtest/kit/memory.h"
 #include "loadtest/scenario/performance.h"
 
 #define SCENARIO(file) extern const struct scenario scenario_##file;
@@ -116,7 +117,7 @@ size_t scenario_cast_all(const struct scenario *scenario, const char *locks,
 {
     size_t count = 0;
 
-    *out = check_need(calloc(dlock_variant_count() * scenario->expected_count + 1,
+    *out = memory_need(calloc(dlock_variant_count() * scenario->expected_count + 1,
                              sizeof **out));
     for (size_t i = 0; i < dlock_variant_count(); i++) {
         const dlock_variant_info *lock = dlock_variant_at(i);

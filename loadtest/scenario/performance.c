@@ -12,6 +12,7 @@
 
 #include "db/issue.h"
 #include "loadtest/kit/interrupt.h"
+#include "loadtest/kit/memory.h"
 #include "loadtest/scenario/performance.h"
 #include "base/os/clock.h"
 
@@ -134,7 +135,7 @@ static void add_line(struct stage *s, struct stage_line *line, const char *engli
         goto out;
     if (s->line_count == s->line_room) {
         s->line_room = 2 * s->line_room + 64;
-        s->lines = check_need(realloc(s->lines, s->line_room * sizeof *s->lines));
+        s->lines = memory_need(realloc(s->lines, s->line_room * sizeof *s->lines));
     }
     s->lines[s->line_count++] = *line;
 out:
@@ -354,6 +355,7 @@ static void begin(struct stage *s, const struct stage_options *options)
     s->lab = options->lab;
     s->vary = options->vary;
     s->dir = options->dir;
+    s->pages = options->pages;
     s->is_chinese = options->is_chinese;
     s->shows_wire = options->shows_wire;
     files_join(s->records, s->dir, "locks");
@@ -413,7 +415,7 @@ enum exit_code stage_perform(const struct scenario_cast *cast,
                              const struct stage_options *options,
                              struct scenario_result *result)
 {
-    struct stage *s = check_need(calloc(1, sizeof *s));
+    struct stage *s = memory_need(calloc(1, sizeof *s));
     enum exit_code rc;
 
     s->cast = cast;
@@ -432,7 +434,7 @@ enum exit_code stage_perform(const struct scenario_cast *cast,
                            result->tally.is_counted;
     result->took_ns = dlock_clock_ns() - s->begin_ns;
     tell_ending(stdout, s);
-    if (!stage_write_page(s))
+    if (!s->pages->write_part(s))
         result->rc = EXIT_BUG;
     rc = result->rc;
     free_stage(s);

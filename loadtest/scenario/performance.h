@@ -10,13 +10,23 @@
 #include "loadtest/fault/history.h"
 #include "loadtest/fault/server_fault.h"
 #include "loadtest/lab/lab.h"
-#include "loadtest/page/scene.h"
 #include "loadtest/proxy/proxy.h"
 #include "loadtest/sale/service.h"
 #include "loadtest/scenario/background/load.h"
 #include "loadtest/scenario/participants/process_inside.h"
 #include "loadtest/scenario/variation.h"
 #include "lock/record/recorder.h"
+
+struct stage;
+
+/* Writes pages; the rooms above this one have it.  False: said on stderr why. */
+struct scenario_pages {
+    /* A performance as a part of a page, in page.part among its files. */
+    bool (*write_part)(const struct stage *s);
+    /* The page at `path` from `count` parts, of the scenario (or of all) named `name`. */
+    bool (*write_page)(const char *path, const char *name, char *const *parts,
+                       size_t count);
+};
 
 enum { SCENARIO_NODES_MAX = LAB_REDIS_COUNT - 1, SCENARIO_LINE_MAX = 600,
        STAGE_LEFT_OUT_MAX = 16, STAGE_SERVICES_MAX = 4,
@@ -130,6 +140,7 @@ struct stage {
     struct scenario_result *result;
     struct lab *lab;
     const char *dir;    /* of this performance's files                                 */
+    const struct scenario_pages *pages;
     char records[FILES_PATH_MAX];
     char lock[DLOCK_NAME_MAX + 1];
     int64_t voucher;
@@ -170,6 +181,7 @@ struct stage {
 struct stage_options {
     struct lab *lab;
     const char *dir;
+    const struct scenario_pages *pages;
     bool is_chinese, shows_wire;
     struct scenario_variation vary; /* zeroed: as it is written, without a crowd        */
     unsigned number;    /* makes names different from those of other performances      */
@@ -279,14 +291,6 @@ void tell_ending(FILE *out, const struct stage *s);
 void tell_verdict(FILE *out, const struct scenario_cast *cast,
                   const struct scenario_result *r, bool is_chinese);
 
-/* ---- scenario_page.c ---- */
-
-/* This performance as a part of a page, in dir/page.part; and the whole page from
- * parts, of the scenario that is called so. */
-bool stage_write_page(const struct stage *s);
-bool scenario_write_page(const char *path, const char *name, char *const *parts,
-                         size_t count);
-
 /* ---- scenario_cast.c ---- */
 
 /* Every performance of a scenario: one for each lock that is spoken of (and in `locks`,
@@ -298,12 +302,5 @@ size_t scenario_cast_all(const struct scenario *scenario, const char *locks,
 const char *scenario_outcome_name(enum scenario_outcome outcome, bool is_chinese);
 const char *scenario_sign_name(int number, bool is_chinese);
 const char *scenario_sale_name(enum scenario_sale sale, bool is_chinese);
-
-/* ---- wire_text.c ---- */
-
-/* A message as one line of text, without passwords; false: there is nothing in it that
- * a reader would miss. */
-bool wire_text(const struct proxy_glimpse *glimpse, enum proxy_protocol protocol,
-               char *out, size_t size);
 
 #endif /* LOADTEST_SCENARIO_PERFORMANCE_H */

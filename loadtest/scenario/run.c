@@ -16,8 +16,9 @@
 #include <unistd.h>
 
 #include "loadtest/kit/interrupt.h"
-#include "loadtest/kit/verdict_text.h"
+
 #include "base/os/clock.h"
+#include "loadtest/kit/memory.h"
 
 enum {
     LIMIT_MS = 120000, /* of a story; of what a measurement takes beside its length     */
@@ -34,6 +35,7 @@ static void perform(const struct troupe *t, const struct performance *p, struct 
                     pid_t parent)
 {
     struct stage_options options = {.lab = lab,
+                                    .pages = t->run->pages,
                                     .dir = p->dir,
                                     .is_chinese = t->run->is_chinese,
                                     .shows_wire = t->run->shows_wire,
@@ -304,7 +306,7 @@ static enum exit_code run_beside_others(struct troupe *t)
 static enum exit_code run_alone(struct troupe *t)
 {
     int count = t->run->labs > 0 ? t->run->labs : 1, made = 0;
-    struct place *places = check_need(calloc((size_t)count, sizeof *places));
+    struct place *places = memory_need(calloc((size_t)count, sizeof *places));
     enum exit_code rc = EXIT_VALID;
     bool was_there;
 
@@ -341,7 +343,7 @@ static void *share(size_t size)
     void *memory =
         mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 
-    return check_need(memory == MAP_FAILED ? NULL : memory);
+    return memory_need(memory == MAP_FAILED ? NULL : memory);
 }
 
 enum exit_code scenario_run_all(const struct scenario_run *run,
@@ -351,7 +353,7 @@ enum exit_code scenario_run_all(const struct scenario_run *run,
     struct troupe t = {.run = run, .count = count};
     enum exit_code rc;
 
-    t.all = check_need(calloc(count, sizeof *t.all));
+    t.all = memory_need(calloc(count, sizeof *t.all));
     if (getrandom(&t.number, sizeof t.number, 0) != sizeof t.number)
         t.number = (unsigned)getpid() * 1000;
     for (size_t i = 0; i < count; i++) {

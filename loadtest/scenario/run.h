@@ -8,7 +8,8 @@
 struct scenario_run {
     const char *dir;     /* of the lab that is used if it is up                       */
     const char *out;     /* where the files of this run go: a directory that is there */
-    const char *html;    /* NULL: no page                                             */
+    const char *html;    /* NULL: no page of all performances together                */
+    const struct scenario_pages *pages;
     bool is_chinese, shows_wire;
     int jobs;            /* at a time, of those that hurt nobody; 0: as many as do not
                           * get in each other's way                                  */

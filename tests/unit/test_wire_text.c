@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "loadtest/scenario/performance.h"
+#include "loadtest/proxy/wire_text.h"
 
 struct sample {
     enum proxy_protocol protocol;

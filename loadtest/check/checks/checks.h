@@ -115,9 +115,6 @@ void check_sort_calls(struct check *c);
 void check_sort_holds(struct check *c);
 void check_sort_marks(struct check *c);
 
-/* `memory`; ends the program if it is NULL. */
-void *check_need(void *memory);
-
 /* Where the next lock begins. */
 struct lock_cursor {
     size_t hold_at, refusal_at, call_at, mark_at;

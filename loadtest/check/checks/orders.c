@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "loadtest/check/checks/checks.h"
+#include "loadtest/kit/memory.h"
 
 /* A request, and what speaks of it. */
 struct line {
@@ -117,7 +118,7 @@ void check_orders(struct check *c)
 
     if (o->voucher_count == 0)
         return;
-    lines = check_need(malloc((o->write_count + o->order_count + 1) * sizeof(*lines)));
+    lines = memory_need(malloc((o->write_count + o->order_count + 1) * sizeof(*lines)));
     finding->is_claimed = true;
     count = gather(c, lines);
     qsort(lines, count, sizeof(*lines), by_request);

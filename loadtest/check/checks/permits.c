@@ -10,6 +10,7 @@
 #include <stdlib.h>
 
 #include "loadtest/check/checks/permits.h"
+#include "loadtest/kit/memory.h"
 
 static bool is_unsure(const struct check *c, const struct history_call *call)
 {
@@ -38,7 +39,7 @@ void permits_add_step(struct permits_steps *s, int64_t at_ns, int64_t delta, int
 {
     if (s->count == s->room) {
         s->room = s->room * 2 + 64;
-        s->steps = check_need(realloc(s->steps, s->room * sizeof(*s->steps)));
+        s->steps = memory_need(realloc(s->steps, s->room * sizeof(*s->steps)));
     }
     s->steps[s->count++] = (struct permits_step){at_ns, delta, call, is_end};
 }

@@ -14,6 +14,7 @@
 
 #include "loadtest/bench/cell.h"
 #include "loadtest/kit/interrupt.h"
+#include "loadtest/kit/memory.h"
 #include "loadtest/scenario/background/stalls.h"
 #include "loadtest/scenario/performance.h"
 #include "base/os/clock.h"
@@ -169,7 +170,7 @@ void crowd_fork(struct stage *s)
 
     if (!s->vary.is_varied)
         return;
-    crowd = s->crowd = check_need(calloc(1, sizeof *crowd));
+    crowd = s->crowd = memory_need(calloc(1, sizeof *crowd));
     crowd->score = cell_share(sizeof *crowd->score);
     files_join(crowd->records, s->dir, "crowd");
     for (int i = 0; i < s->vary.processes; i++) {

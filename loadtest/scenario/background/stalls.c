@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "loadtest/kit/memory.h"
 #include "loadtest/scenario/performance.h"
 #include "base/os/clock.h"
 
@@ -136,7 +137,7 @@ static void *stall_all(void *arg)
 struct stalls *stalls_begin(const struct stage *s, struct stage_process *processes,
                             int count, const char *records)
 {
-    struct stalls *stalls = check_need(calloc(1, sizeof *stalls));
+    struct stalls *stalls = memory_need(calloc(1, sizeof *stalls));
 
     stalls->processes = processes;
     stalls->count = count;

@@ -7,7 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "loadtest/kit/verdict_text.h"
+#include "loadtest/kit/memory.h"
+#include "loadtest/kit/style.h"
 #include "loadtest/scenario/performance.h"
 
 enum { TABLE_FORMAT = 1, SHARE_MAX = 64 };
@@ -161,7 +162,7 @@ static bool write_markdown(const char *dir, const struct table_line *lines, size
 {
     char path[FILES_PATH_MAX], *text = NULL;
     size_t size = 0;
-    FILE *out = check_need(open_memstream(&text, &size));
+    FILE *out = memory_need(open_memstream(&text, &size));
     bool ok;
 
     print_markdown(out, lines, count, duration_ms, seed);

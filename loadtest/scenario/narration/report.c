@@ -7,8 +7,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "loadtest/kit/verdict_text.h"
 #include "base/os/clock.h"
+#include "loadtest/kit/memory.h"
+#include "loadtest/kit/style.h"
 
 enum {
     NEWS_MS = 30000,   /* how often to say how far it is, where nobody draws over it    */
@@ -121,7 +122,7 @@ void troupe_sum_up(const struct troupe *t)
 
 bool troupe_write_table(const struct troupe *t)
 {
-    struct table_line *lines = check_need(calloc(t->count, sizeof *lines));
+    struct table_line *lines = memory_need(calloc(t->count, sizeof *lines));
     bool ok;
 
     for (size_t i = 0; i < t->count; i++)
@@ -143,14 +144,14 @@ static const char *name_of(const struct troupe *t)
 
 bool troupe_write_page(const struct troupe *t)
 {
-    char **parts = check_need(calloc(t->count, sizeof *parts));
+    char **parts = memory_need(calloc(t->count, sizeof *parts));
     bool ok;
 
     for (size_t i = 0; i < t->count; i++) {
-        parts[i] = check_need(malloc(FILES_PATH_MAX));
+        parts[i] = memory_need(malloc(FILES_PATH_MAX));
         files_join(parts[i], t->all[i].dir[0] != '\0' ? t->all[i].dir : ".", "page.part");
     }
-    ok = scenario_write_page(t->run->html, name_of(t), parts, t->count);
+    ok = t->run->pages->write_page(t->run->html, name_of(t), parts, t->count);
     for (size_t i = 0; i < t->count; i++)
         free(parts[i]);
     free(parts);

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "loadtest/check/timeline.h"
-#include "loadtest/kit/verdict_text.h"
+#include "loadtest/kit/style.h"
 #include "loadtest/scenario/performance.h"
 #include "base/os/clock.h"
 

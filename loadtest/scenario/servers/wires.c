@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "loadtest/proxy/wire_text.h"
 #include "loadtest/scenario/performance.h"
 #include "base/os/clock.h"
 

@@ -1,12 +1,15 @@
 /* SPDX-License-Identifier: MIT */
-/* page.c -- performances as one page to step through: each writes its part, and
+/* story.c -- performances as one page to step through: each writes its part, and
  * the command puts the parts between the beginning and the end of the page. */
+#include "loadtest/page/story.h"
+
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "loadtest/scenario/performance.h"
+#include "loadtest/kit/memory.h"
+#include "loadtest/page/scene.h"
 #include "lock/record/recorder.h"
 
 /* By when they began; what is told comes before what it is about. */
@@ -134,7 +137,7 @@ static void print_part(FILE *out, const struct stage *s, struct page_scene *scen
 /* Two minutes do not fit into a figure: the two who were inside, and nothing told. */
 static void draw_measured(FILE *out, const struct stage *s)
 {
-    struct page_scene *scene = check_need(calloc(1, sizeof *scene));
+    struct page_scene *scene = memory_need(calloc(1, sizeof *scene));
     const struct check_example *example = shown_example(s);
 
     if (example != NULL)
@@ -147,8 +150,8 @@ static void draw_measured(FILE *out, const struct stage *s)
 
 static void draw(FILE *out, const struct stage *s)
 {
-    struct page_scene *scene = check_need(calloc(1, sizeof *scene));
-    struct page_line *lines = check_need(calloc(s->line_count + 1, sizeof *lines));
+    struct page_scene *scene = memory_need(calloc(1, sizeof *scene));
+    struct page_line *lines = memory_need(calloc(s->line_count + 1, sizeof *lines));
     int64_t name = history_find_name(&s->history, s->lock), to_ns = s->zero_ns + 1;
 
     qsort(s->lines, s->line_count, sizeof *s->lines, compare_lines);
@@ -182,11 +185,11 @@ static bool keep(FILE *out, char **text, const char *path)
     return ok;
 }
 
-bool stage_write_page(const struct stage *s)
+static bool write_part(const struct stage *s)
 {
     char path[FILES_PATH_MAX], *text = NULL;
     size_t size = 0;
-    FILE *out = check_need(open_memstream(&text, &size));
+    FILE *out = memory_need(open_memstream(&text, &size));
 
     if (s->result->has_happened && scenario_is_measured(s->cast->scenario))
         draw_measured(out, s);
@@ -196,12 +199,12 @@ bool stage_write_page(const struct stage *s)
     return keep(out, &text, path);
 }
 
-bool scenario_write_page(const char *path, const char *name, char *const *parts,
-                         size_t count)
+static bool write_page(const char *path, const char *name, char *const *parts,
+                       size_t count)
 {
     char *text = NULL;
     size_t size = 0;
-    FILE *out = check_need(open_memstream(&text, &size));
+    FILE *out = memory_need(open_memstream(&text, &size));
     char title[80];
 
     snprintf(title, sizeof title, "seckill scenario: %s", name);
@@ -220,3 +223,5 @@ bool scenario_write_page(const char *path, const char *name, char *const *parts,
     page_end(out);
     return keep(out, &text, path);
 }
+
+const struct scenario_pages story_pages = {.write_part = write_part, .write_page = write_page};

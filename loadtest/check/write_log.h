@@ -5,8 +5,8 @@
  * It is written by services with --record into tb_voucher_write, kept with the run in
  * writes.tsv, and handed to the checker, together with the run's stock and orders.
  */
-#ifndef LOADTEST_AUDIT_WRITE_LOG_H
-#define LOADTEST_AUDIT_WRITE_LOG_H
+#ifndef LOADTEST_CHECK_WRITE_LOG_H
+#define LOADTEST_CHECK_WRITE_LOG_H
 
 #include "loadtest/audit/evidence.h"
 #include "loadtest/check/check.h"
@@ -36,4 +36,4 @@ void write_log_use(const struct write_log *log, struct check_options *options);
 /* A zeroed one is fine. */
 void write_log_free(struct write_log *log);
 
-#endif /* LOADTEST_AUDIT_WRITE_LOG_H */
+#endif /* LOADTEST_CHECK_WRITE_LOG_H */

@@ -4,8 +4,8 @@
  * Threads     A probe belongs to one thread.
  * Errors      What fails says why on stderr.
  */
-#ifndef LOADTEST_PROBE_STORE_PROBE_H
-#define LOADTEST_PROBE_STORE_PROBE_H
+#ifndef LOADTEST_BENCH_STORE_PROBE_H
+#define LOADTEST_BENCH_STORE_PROBE_H
 
 #include "loadtest/bench/locks.h"
 
@@ -29,4 +29,4 @@ const char *store_probe_question(const char *variant);
  * that cannot be asked.  -1: failed. */
 int64_t store_probe_count(struct store_probe *probe);
 
-#endif /* LOADTEST_PROBE_STORE_PROBE_H */
+#endif /* LOADTEST_BENCH_STORE_PROBE_H */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* environment.h -- the environment that the laboratory gives to what it starts. */
-#ifndef LOADTEST_KIT_ENVIRONMENT_H
-#define LOADTEST_KIT_ENVIRONMENT_H
+#ifndef LOADTEST_LAB_ENVIRONMENT_H
+#define LOADTEST_LAB_ENVIRONMENT_H
 
 #include "loadtest/lab/lab.h"
 
@@ -12,4 +12,4 @@ char **environment_make(const struct lab *lab, const char *const *extra);
 
 void environment_free(char **environment);
 
-#endif /* LOADTEST_KIT_ENVIRONMENT_H */
+#endif /* LOADTEST_LAB_ENVIRONMENT_H */

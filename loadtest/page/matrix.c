@@ -1,14 +1,17 @@
 /* SPDX-License-Identifier: MIT */
-/* page.c -- the matrix as one HTML file that needs nothing else: the table, and for
+/* matrix.c -- the matrix as one HTML file that needs nothing else: the table, and for
  * each cell what was expected, what came, how it was told, and how to see it again, put
  * into loadtest/page/matrix.html. */
+#include "loadtest/page/matrix.h"
+
 #include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "gen/matrix_html.h"
-#include "loadtest/matrix/matrix.h"
+#include "loadtest/kit/memory.h"
+#include "loadtest/page/scene.h"
 
 enum { TEXT_MAX = 256 };
 
@@ -192,7 +195,7 @@ bool matrix_write_page(const struct matrix *m)
 {
     char path[FILES_PATH_MAX], *text = NULL;
     size_t size = 0;
-    FILE *out = check_need(open_memstream(&text, &size));
+    FILE *out = memory_need(open_memstream(&text, &size));
     bool ok;
 
     print_page(out, m);

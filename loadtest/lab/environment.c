@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* environment.c -- the environment that the laboratory gives to what it starts. */
-#include "loadtest/kit/environment.h"
+#include "loadtest/lab/environment.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* store_probe.c -- asks a lock's store by hand. */
-#include "loadtest/probe/store_probe.h"
+#include "loadtest/bench/store_probe.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* write_log.c -- the voucher's own record of a run. */
-#include "loadtest/audit/write_log.h"
+#include "loadtest/check/write_log.h"
 
 #include <errno.h>
 #include <inttypes.h>

@@ -1,9 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* seed.c -- `seckill seed`: users with tokens, and vouchers with stock. */
-#include "loadtest/sale/seed.h"
-
 #include <errno.h>
-#include <fcntl.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,15 +14,13 @@
 #include "loadtest/kit/command.h"
 #include "loadtest/kit/interrupt.h"
 #include "loadtest/lab/lab.h"
+#include "loadtest/sale/users.h"
 
 enum {
     USERS_MAX = 10000000,
     STOCK_MAX = 2000000000,
     VOUCHERS_MAX = 1000,
     OPERATOR_ID = 1, /* the user's number in an operator's token */
-    /* The tokens of a command that runs for hours must not expire under it. */
-    RUN_NEEDS_S = 12 * 3600,
-    RUN_LIFETIME_S = 48 * 3600,
 };
 #define LIFETIME_MAX_MS (10LL * 365 * 24 * 3600 * 1000)
 
@@ -157,100 +152,6 @@ const struct setting_program command_seed_program = {
     .count = sizeof settings / sizeof settings[0],
 };
 
-/* False: said on stderr why. */
-static bool load_keys(const char *path, struct token_keys *keys)
-{
-    char why[TOKEN_WHY_MAX];
-
-    if (token_keys_load(path, geteuid(), keys, why))
-        return true;
-    fprintf(stderr, "seckill: cannot use the token key file %s: %s\n", path, why);
-    return false;
-}
-
-/* Tokens that go to a pipe or a terminal cannot replace a file. */
-static bool is_output(const char *path)
-{
-    return strcmp(path, "-") == 0;
-}
-
-static bool print_tokens(FILE *out, const struct token_keys *keys, int64_t count,
-                         int64_t expires_s)
-{
-    char token[TOKEN_LEN + 1];
-
-    for (int64_t user = 1; user <= count && !interrupted(); user++) {
-        token_make(keys, &(struct token_claim){user, expires_s, TOKEN_BUYER}, token);
-        fprintf(out, "%" PRId64 " %s\n", user, token);
-    }
-    return fflush(out) == 0 && !ferror(out);
-}
-
-static bool replace_tokens(const char *path, const struct token_keys *keys,
-                           int64_t count, int64_t expires_s)
-{
-    char fresh[FILES_PATH_MAX];
-    FILE *out = NULL;
-    bool ok;
-    int fd;
-
-    files_path(fresh, "%s.new", path);
-    fd = open(fresh, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
-    out = fd >= 0 ? fdopen(fd, "w") : NULL;
-    ok = out && print_tokens(out, keys, count, expires_s);
-    return out && fclose(out) == 0 && ok && rename(fresh, path) == 0;
-}
-
-/* Write "<user> <token>" for the users 1 to `count`.  False: said on stderr why. */
-static bool write_tokens(const char *path, const struct token_keys *keys, int64_t count,
-                         int64_t expires_s)
-{
-    if (is_output(path) ? print_tokens(stdout, keys, count, expires_s)
-                        : replace_tokens(path, keys, count, expires_s))
-        return true;
-    fprintf(stderr, "seckill: cannot write the tokens to %s: %s\n", path,
-            strerror(errno));
-    return false;
-}
-
-/* How many users the file has, if its tokens are good at the instant `until_s`; 0 if the
- * first or the last of them is not.  All tokens of a file were made in one go. */
-static int64_t count_good(const char *path, const struct token_keys *keys,
-                          int64_t until_s)
-{
-    char line[TOKEN_LEN + 32], token[TOKEN_LEN + 2] = "";
-    struct token_claim claim;
-    bool is_good = true;
-    int64_t count = 0;
-    FILE *file = fopen(path, "re");
-
-    while (file && fgets(line, sizeof line, file)) {
-        is_good = sscanf(line, "%*d %73s", token) == 1 &&
-                  (count > 0 ||
-                   token_verify(keys, token, until_s, &claim) == TOKEN_GOOD);
-        if (!is_good)
-            break;
-        count++;
-    }
-    if (file)
-        fclose(file);
-    is_good = is_good && token_verify(keys, token, until_s, &claim) == TOKEN_GOOD;
-    return is_good ? count : 0;
-}
-
-bool seed_ensure(const struct lab *lab, int64_t count)
-{
-    char path[FILES_PATH_MAX], key[FILES_PATH_MAX];
-    struct token_keys keys;
-    int64_t now_s = token_now_s();
-
-    files_join(path, lab->dir, "tokens.txt");
-    files_join(key, lab->dir, "token.key");
-    return load_keys(key, &keys) &&
-           (count_good(path, &keys, now_s + RUN_NEEDS_S) >= count ||
-            write_tokens(path, &keys, count, now_s + RUN_LIFETIME_S));
-}
-
 /* Where the database and the files are. */
 struct target {
     char database_url[256], key_path[FILES_PATH_MAX], tokens_path[FILES_PATH_MAX],
@@ -294,7 +195,7 @@ static enum exit_code find_target(const struct seed_settings *v, struct target *
     lab_database_url(&lab, target->database_url, sizeof target->database_url);
     files_join(target->key_path, lab.dir, "token.key");
     files_join(target->admin_path, lab.dir, "admin.token");
-    if (v->tokens_path && is_output(v->tokens_path))
+    if (v->tokens_path && users_is_output(v->tokens_path))
         files_path(target->tokens_path, "%s", v->tokens_path);
     else
         files_join(target->tokens_path, lab.dir, "tokens.txt");
@@ -374,7 +275,7 @@ static enum exit_code make_keys(const struct target *target, struct token_keys *
                 target->admin_path, strerror(errno));
         return EXIT_CANNOT_WRITE;
     }
-    return load_keys(target->key_path, keys) ? EXIT_VALID : EXIT_UNAVAILABLE;
+    return users_load_keys(target->key_path, keys) ? EXIT_VALID : EXIT_UNAVAILABLE;
 }
 
 /* Alone on its line, for $(...). */
@@ -407,10 +308,10 @@ static enum exit_code run(const struct settings *s, const void *values)
     if (v->operator)
         return print_operator(&keys, expires_s);
     if (v->users > 0) {
-        if (!write_tokens(target.tokens_path, &keys, v->users, expires_s))
+        if (!users_write_tokens(target.tokens_path, &keys, v->users, expires_s))
             return EXIT_CANNOT_WRITE;
         /* The standard output may be the tokens' file. */
-        report = is_output(target.tokens_path) ? stderr : stdout;
+        report = users_is_output(target.tokens_path) ? stderr : stdout;
         fprintf(report, "%" PRId64 " users with tokens: %s\n", v->users,
                 target.tokens_path);
     }

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* compare.c -- `seckill compare`: what is compared, and how it ends. */
-#include "loadtest/compare/compare.h"
-
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,10 +8,11 @@
 #include "base/text/duration.h"
 #include "base/text/settings.h"
 #include "loadtest/command/commands.h"
+#include "loadtest/compare/compare.h"
 #include "loadtest/kit/command.h"
 #include "loadtest/kit/name_list.h"
 #include "loadtest/kit/run_directory.h"
-#include "loadtest/sale/seed.h"
+#include "loadtest/sale/users.h"
 #include "lock/dlock.h"
 
 enum {
@@ -275,7 +274,7 @@ static enum exit_code run_in_lab(struct comparison *c, const struct compare_sett
     files_utc_stamp(c->started, sizeof c->started);
     if (!runs_make(c->dir, v->out))
         return EXIT_CANNOT_WRITE;
-    if (!seed_ensure(lab, USERS_NEEDED))
+    if (!users_ensure(lab, USERS_NEEDED))
         return EXIT_UNAVAILABLE;
     rc = comparison_run(c, lab);
     c->elapsed_ms = (monotonic_ns() - begin_ns) / 1000000;

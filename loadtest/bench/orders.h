@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: MIT */
+/* orders.h -- orders per second over HTTP, each beside pgbench. */
+#ifndef LOADTEST_BENCH_ORDERS_H
+#define LOADTEST_BENCH_ORDERS_H
+
+#include <stdint.h>
+
+#include "base/text/exit_codes.h"
+#include "loadtest/lab/lab.h"
+
+enum { BENCH_ORDERS_REPEATS_MAX = 25, BENCH_ORDERS_SIZES_MAX = 8 };
+
+/* What is measured, and how often. */
+struct bench_orders_plan {
+    const struct lab *lab;
+    const char *out;     /* where the run makes its own directory                     */
+    int clients[BENCH_ORDERS_SIZES_MAX]; /* wrk's connections, a measurement for each */
+    int client_count;
+    int64_t repeats, processes, duration_ms;
+};
+
+/* Measure, print the table, and keep bench.json in a directory below plan->out.
+ * EXIT_THRESHOLD: a target was missed.  Any other failure is told on stderr. */
+enum exit_code bench_orders(const struct bench_orders_plan *plan);
+
+#endif /* LOADTEST_BENCH_ORDERS_H */

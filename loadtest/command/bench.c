@@ -1,0 +1,122 @@
+/* SPDX-License-Identifier: MIT */
+/* bench.c -- `seckill bench`: orders per second over HTTP, each beside pgbench. */
+#include <stdlib.h>
+
+#include "base/text/settings.h"
+#include "loadtest/bench/orders.h"
+#include "loadtest/command/commands.h"
+#include "loadtest/kit/command.h"
+#include "loadtest/sale/service.h"
+
+enum { CLIENTS_MAX = 1000 };
+
+struct bench_settings {
+    const char *dir, *out, *clients;
+    int64_t repeats, processes, duration_ms;
+};
+
+#define AT(field) offsetof(struct bench_settings, field)
+static const struct setting settings[] = {
+    {.type = SETTING_COUNT,
+     .name = "repeats",
+     .offset = AT(repeats),
+     .fallback = "3",
+     .meta = "N",
+     .min = 1,
+     .max = BENCH_ORDERS_REPEATS_MAX,
+     .group = "Options",
+     .help = "measurements of each"},
+    {.type = SETTING_TEXT,
+     .name = "clients",
+     .offset = AT(clients),
+     .fallback = "16,64,256",
+     .meta = "N,N,...",
+     .group = "Options",
+     .help = "wrk's connections, one measurement for each number; the targets are those of 64"},
+    {.type = SETTING_COUNT,
+     .name = "processes",
+     .offset = AT(processes),
+     .fallback = "1",
+     .meta = "N",
+     .min = 1,
+     .max = SERVICE_MAX,
+     .group = "Options",
+     .help = "seckilld processes that share the clients"},
+    {.type = SETTING_DURATION,
+     .name = "duration",
+     .offset = AT(duration_ms),
+     .fallback = "4s",
+     .meta = "TIME",
+     .min = 1000,
+     .max = 600000,
+     .group = "Options",
+     .help = "of each measurement"},
+    COMMAND_OUT(AT(out)),
+    COMMAND_OWN_DIR(AT(dir)),
+};
+
+const struct setting_program command_bench_program = {
+    .name = "seckill bench",
+    .synopsis = "[OPTIONS]",
+    .intro = "Accepted orders per second over HTTP, without a lock and with "
+             "`reentrant`, each\n"
+             "beside pgbench running the same SQL over 8 connections, as ratios.  The service\n"
+             "has its default settings, of which --database-connections=8 is one.\n\n"
+             "  seckill bench\n"
+             "  seckill bench --clients=64 --processes=2 --duration=10s --repeats=5",
+    .outro = "Exit status: 0 every target reached, 3 one was missed.",
+    .settings = settings,
+    .count = sizeof settings / sizeof settings[0],
+};
+
+/* Read "16,64,256" into `plan`.  False: said on stderr why. */
+static bool read_clients(const char *text, struct bench_orders_plan *plan)
+{
+    const char *at = text;
+
+    for (bool more = true; more; at++) {
+        char *end = NULL;
+        long n = *at >= '1' && *at <= '9' ? strtol(at, &end, 10) : 0;
+
+        if (n < 1 || n > CLIENTS_MAX || plan->client_count == BENCH_ORDERS_SIZES_MAX ||
+            (*end != ',' && *end != '\0')) {
+            fprintf(stderr,
+                    "seckill bench: --clients must be up to %d numbers from 1 to %d with "
+                    "commas between them, such as 16,64,256, not \"%s\"\n",
+                    BENCH_ORDERS_SIZES_MAX, CLIENTS_MAX, text);
+            return false;
+        }
+        plan->clients[plan->client_count++] = (int)n;
+        at = end;
+        more = *at == ',';
+    }
+    return true;
+}
+
+static enum exit_code run(const struct settings *s, const void *values)
+{
+    const struct bench_settings *v = values;
+    struct lab lab;
+    struct bench_orders_plan plan = {.lab = &lab,
+                                     .out = v->out,
+                                     .repeats = v->repeats,
+                                     .processes = v->processes,
+                                     .duration_ms = v->duration_ms};
+    enum exit_code rc = EXIT_USAGE;
+
+    (void)s;
+    if (read_clients(v->clients, &plan))
+        rc = lab_open(&lab, lab_choose_dir(v->dir), false);
+    if (rc != EXIT_VALID)
+        return rc;
+    rc = bench_orders(&plan);
+    lab_close(&lab);
+    return rc;
+}
+
+int command_bench(int argc, char **argv)
+{
+    struct bench_settings values = {0};
+
+    return command_run_long(&command_bench_program, &values, argc, argv, run);
+}

@@ -1,0 +1,235 @@
+/* SPDX-License-Identifier: MIT */
+/* bench_locks.c -- `seckill bench-locks`: how fast the locks are, as ratios.
+ *
+ * Rounds: in each, everything is measured once, one after another, so that whatever the
+ * machine does meanwhile meets all alike.  Ratios are of neighbours in one round; the
+ * median of the rounds is what is judged. */
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/text/settings.h"
+#include "base/text/version.h"
+#include "loadtest/bench/locks.h"
+#include "loadtest/command/commands.h"
+#include "loadtest/kit/command.h"
+#include "loadtest/kit/interrupt.h"
+#include "loadtest/kit/run_directory.h"
+#include "loadtest/probe/blocking.h"
+
+struct bench_locks_settings {
+    const char *dir, *out, *only, *bare;
+    int64_t rounds, duration_ms, names;
+    bool json;
+};
+
+static const struct part {
+    const char *name, *what;
+    enum exit_code (*run)(struct bench_locks *b);
+} parts[] = {
+#define X(name, what) {#name, what, bench_##name},
+    BENCH_PARTS(X)
+#undef X
+};
+
+enum { PART_COUNT = sizeof parts / sizeof parts[0] };
+
+static const char *part_name(size_t i)
+{
+    return i < PART_COUNT ? parts[i].name : i == PART_COUNT ? "all" : NULL;
+}
+
+#define AT(field) offsetof(struct bench_locks_settings, field)
+static const struct setting settings[] = {
+    {.type = SETTING_CHOICE,
+     .name = "only",
+     .offset = AT(only),
+     .fallback = "all",
+     .meta = "PART",
+     .choices = part_name,
+     .group = "Options",
+     .help = "measure one part"},
+    {.type = SETTING_COUNT,
+     .name = "rounds",
+     .offset = AT(rounds),
+     .fallback = "5",
+     .meta = "N",
+     .min = 1,
+     .max = BENCH_ROUNDS_MAX,
+     .group = "Options",
+     .help = "measurements of each, but for memory"},
+    {.type = SETTING_DURATION,
+     .name = "duration",
+     .offset = AT(duration_ms),
+     .fallback = "1s",
+     .meta = "TIME",
+     .min = 50,
+     .max = 60000,
+     .group = "Options",
+     .help = "of each measurement; those of the part idle take ten times as long"},
+    {.type = SETTING_COUNT,
+     .name = "names",
+     .offset = AT(names),
+     .fallback = "100000",
+     .meta = "N",
+     .min = 100,
+     .max = 10000000,
+     .group = "Options",
+     .help = "of each of the three laps of the part memory"},
+    {.type = SETTING_TEXT,
+     .name = "bare",
+     .offset = AT(bare),
+     .meta = "PATH",
+     .group = "Options",
+     .help = "the library that the part idle measures against; default "
+             "bare/" SECKILL_LIBRARY " beside this program.  If that is not there, the part "
+             "is left out, or refused if --only names it"},
+    {.type = SETTING_SWITCH,
+     .name = "json",
+     .offset = AT(json),
+     .fallback = "off",
+     .group = "Options",
+     .help = "print JSON instead of tables"},
+    COMMAND_OUT(AT(out)),
+    COMMAND_OWN_DIR(AT(dir)),
+};
+
+const struct setting_program command_bench_locks_program = {
+    .name = "seckill bench-locks",
+    .synopsis = "[OPTIONS]",
+    .intro =
+        "How fast the locks are, on one machine, as ratios beside what else could be\n"
+        "done there: the same commands over one blocking connection per thread, and\n"
+        "redis-benchmark, pipelined and not.\n\n"
+        "  pairs     acquire and release of a name of one's own, 1 to 128 threads\n"
+        "  idle      the same beside a build that has neither fault points nor a\n"
+        "            recorder (make BUILD=bare): what they cost where nobody uses them\n"
+        "  hot       two processes of 32 threads on one name: grants, the longest\n"
+        "            wait, and from a release to the next grant, in round trips\n"
+        "  redlock   pairs on five nodes, and its latency while one of them hangs\n"
+        "  memory    100000 names taken and released: what stays behind\n\n"
+        "  seckill bench-locks\n"
+        "  seckill bench-locks --only=pairs --rounds=9 --duration=3s\n"
+        "  seckill bench-locks --only=hot --json\n"
+        "  seckill bench-locks --only=idle --rounds=25 --duration=300ms\n\n"
+        "One at a time in a lab: it empties database 9 of each Redis server there.",
+    .outro = "Exit status: 0 every target reached, 3 one was missed, 69 a server is "
+             "missing.",
+    .settings = settings,
+    .count = sizeof settings / sizeof settings[0],
+};
+
+/* Leave nothing in the bench's database, and begin with nothing. */
+static bool clear_servers(const struct bench_locks *b)
+{
+    struct blocking *redis = blocking_open(b->lab, 1, LAB_REDIS_COUNT);
+    bool ok = redis && blocking_clear(redis);
+
+    blocking_close(redis);
+    return ok;
+}
+
+static enum exit_code run_parts(struct bench_locks *b, const char *only)
+{
+    enum exit_code rc = EXIT_VALID;
+
+    for (size_t i = 0; i < PART_COUNT && rc == EXIT_VALID; i++) {
+        b->is_chosen = strcmp(only, parts[i].name) == 0;
+        if (strcmp(only, "all") != 0 && !b->is_chosen)
+            continue;
+        fprintf(stderr, "%s: %s\n", parts[i].name, parts[i].what);
+        rc = clear_servers(b) ? parts[i].run(b) : EXIT_UNAVAILABLE;
+        fflush(b->tables);
+        if (!clear_servers(b) && rc == EXIT_VALID)
+            rc = EXIT_UNAVAILABLE;
+    }
+    return interrupted() ? (enum exit_code)INTERRUPT_EXIT : rc;
+}
+
+/* What there is, also of a run that was cut short. */
+static void keep(struct bench_locks *b, const char *dir, bool print)
+{
+    char path[FILES_PATH_MAX], *text;
+
+    json_object_set_new(b->results, "rounds", json_integer(b->rounds));
+    json_object_set_new(b->results, "duration_ms", json_integer(b->duration_ms));
+    json_object_set_new(b->results, "processors",
+                        json_integer(sysconf(_SC_NPROCESSORS_ONLN)));
+    json_object_set_new(b->results, "targets", json_integer(b->judged));
+    json_object_set_new(b->results, "missed", json_integer(b->missed));
+    files_join(path, dir, "bench-locks.json");
+    files_write_json(path, b->results);
+    text = print ? files_read(path, NULL) : NULL;
+    if (text)
+        fputs(text, stdout);
+    free(text);
+    fprintf(b->tables,
+            "\n%d of %d targets reached.  Each measurement took %.1f s (idle: ten "
+            "times that), in a process\nof its own, %d times in turn; ratios are of "
+            "neighbours, and what is judged is their\nmedian.  Locks, Redis and "
+            "PostgreSQL share %ld processors.  Kept in %s\n",
+            b->judged - b->missed, b->judged, (double)b->duration_ms / 1000, b->rounds,
+            sysconf(_SC_NPROCESSORS_ONLN), path);
+}
+
+static enum exit_code measure(struct bench_locks *b,
+                              const struct bench_locks_settings *v)
+{
+    char url[256], error[512], dir[FILES_PATH_MAX];
+    enum exit_code rc = EXIT_UNAVAILABLE;
+
+    lab_database_url(b->lab, url, sizeof url);
+    if (!lab_db_open(&b->db, url, error, sizeof error)) {
+        fprintf(stderr, "seckill bench-locks: %s\n", error);
+    } else if (!runs_make(dir, v->out)) {
+        rc = EXIT_CANNOT_WRITE;
+    } else {
+        b->dir = dir;
+        rc = run_parts(b, v->only);
+        keep(b, dir, v->json);
+        b->dir = NULL;
+        if (rc == EXIT_VALID && b->missed > 0)
+            rc = EXIT_THRESHOLD;
+    }
+    lab_db_close(b->db);
+    return rc;
+}
+
+/* Only two parts have zk-seq among theirs. */
+static bool needs_zookeeper(const char *only)
+{
+    return (strcmp(only, "all") == 0 || strcmp(only, "hot") == 0 ||
+            strcmp(only, "memory") == 0) &&
+           lab_lock_needs_zookeeper("zk-seq");
+}
+
+static enum exit_code run(const struct settings *s, const void *values)
+{
+    const struct bench_locks_settings *v = values;
+    struct lab lab;
+    struct bench_locks b = {
+        .lab = &lab,
+        .rounds = (int)v->rounds,
+        .duration_ms = v->duration_ms,
+        .names = v->names,
+        .bare = v->bare,
+        .tables = v->json ? stderr : stdout,
+    };
+    enum exit_code rc = lab_open(&lab, lab_choose_dir(v->dir), needs_zookeeper(v->only));
+
+    (void)s;
+    if (rc != EXIT_VALID)
+        return rc;
+    b.results = json_object();
+    rc = measure(&b, v);
+    json_decref(b.results);
+    lab_close(&lab);
+    return rc;
+}
+
+int command_bench_locks(int argc, char **argv)
+{
+    struct bench_locks_settings values = {0};
+
+    return command_run_long(&command_bench_locks_program, &values, argc, argv, run);
+}

@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: MIT */
+/* wire_text.h -- a message on a wire as a line of text: Redis, PostgreSQL, ZooKeeper. */
+#ifndef LOADTEST_PROXY_WIRE_TEXT_H
+#define LOADTEST_PROXY_WIRE_TEXT_H
+
+#include "loadtest/proxy/proxy.h"
+
+/* A message as one line of text, without passwords; false: there is nothing in it that
+ * a reader would miss. */
+bool wire_text(const struct proxy_glimpse *glimpse, enum proxy_protocol protocol,
+               char *out, size_t size);
+
+#endif /* LOADTEST_PROXY_WIRE_TEXT_H */

@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: MIT */
+/* users.c -- users with tokens: the file that the load takes them from. */
+#include "loadtest/sale/users.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "loadtest/kit/files.h"
+#include "loadtest/kit/interrupt.h"
+#include "loadtest/lab/lab.h"
+
+/* The tokens of a command that runs for hours must not expire under it. */
+enum { RUN_NEEDS_S = 12 * 3600, RUN_LIFETIME_S = 48 * 3600 };
+
+bool users_load_keys(const char *path, struct token_keys *keys)
+{
+    char why[TOKEN_WHY_MAX];
+
+    if (token_keys_load(path, geteuid(), keys, why))
+        return true;
+    fprintf(stderr, "seckill: cannot use the token key file %s: %s\n", path, why);
+    return false;
+}
+
+bool users_is_output(const char *path)
+{
+    return strcmp(path, "-") == 0;
+}
+
+static bool print_tokens(FILE *out, const struct token_keys *keys, int64_t count,
+                         int64_t expires_s)
+{
+    char token[TOKEN_LEN + 1];
+
+    for (int64_t user = 1; user <= count && !interrupted(); user++) {
+        token_make(keys, &(struct token_claim){user, expires_s, TOKEN_BUYER}, token);
+        fprintf(out, "%" PRId64 " %s\n", user, token);
+    }
+    return fflush(out) == 0 && !ferror(out);
+}
+
+static bool replace_tokens(const char *path, const struct token_keys *keys,
+                           int64_t count, int64_t expires_s)
+{
+    char fresh[FILES_PATH_MAX];
+    FILE *out = NULL;
+    bool ok;
+    int fd;
+
+    files_path(fresh, "%s.new", path);
+    fd = open(fresh, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+    out = fd >= 0 ? fdopen(fd, "w") : NULL;
+    ok = out && print_tokens(out, keys, count, expires_s);
+    return out && fclose(out) == 0 && ok && rename(fresh, path) == 0;
+}
+
+bool users_write_tokens(const char *path, const struct token_keys *keys, int64_t count,
+                         int64_t expires_s)
+{
+    if (users_is_output(path) ? print_tokens(stdout, keys, count, expires_s)
+                        : replace_tokens(path, keys, count, expires_s))
+        return true;
+    fprintf(stderr, "seckill: cannot write the tokens to %s: %s\n", path,
+            strerror(errno));
+    return false;
+}
+
+/* How many users the file has, if its tokens are good at the instant `until_s`; 0 if the
+ * first or the last of them is not.  All tokens of a file were made in one go. */
+static int64_t count_good(const char *path, const struct token_keys *keys,
+                          int64_t until_s)
+{
+    char line[TOKEN_LEN + 32], token[TOKEN_LEN + 2] = "";
+    struct token_claim claim;
+    bool is_good = true;
+    int64_t count = 0;
+    FILE *file = fopen(path, "re");
+
+    while (file && fgets(line, sizeof line, file)) {
+        is_good = sscanf(line, "%*d %73s", token) == 1 &&
+                  (count > 0 ||
+                   token_verify(keys, token, until_s, &claim) == TOKEN_GOOD);
+        if (!is_good)
+            break;
+        count++;
+    }
+    if (file)
+        fclose(file);
+    is_good = is_good && token_verify(keys, token, until_s, &claim) == TOKEN_GOOD;
+    return is_good ? count : 0;
+}
+
+bool users_ensure(const struct lab *lab, int64_t count)
+{
+    char path[FILES_PATH_MAX], key[FILES_PATH_MAX];
+    struct token_keys keys;
+    int64_t now_s = token_now_s();
+
+    files_join(path, lab->dir, "tokens.txt");
+    files_join(key, lab->dir, "token.key");
+    return users_load_keys(key, &keys) &&
+           (count_good(path, &keys, now_s + RUN_NEEDS_S) >= count ||
+            users_write_tokens(path, &keys, count, now_s + RUN_LIFETIME_S));
+}

@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: MIT */
+/* users.h -- users with tokens: the file that the load takes them from. */
+#ifndef LOADTEST_SALE_USERS_H
+#define LOADTEST_SALE_USERS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/http/token.h"
+
+struct lab;
+
+/* Read the key file at `path`.  False: said on stderr why. */
+bool users_load_keys(const char *path, struct token_keys *keys);
+
+/* Is `path` the standard output, "-"?  Tokens that go to a pipe or a terminal cannot
+ * replace a file. */
+bool users_is_output(const char *path);
+
+/* Write "<user> <token>" for the users 1 to `count`.  False: said on stderr why. */
+bool users_write_tokens(const char *path, const struct token_keys *keys, int64_t count,
+                        int64_t expires_s);
+
+/* See to it that the lab's tokens file has at least `count` users, whose tokens are good
+ * for 12 hours at least: a file whose tokens are not is written anew, with tokens that are
+ * good for 48 hours.  False: said on stderr why. */
+bool users_ensure(const struct lab *lab, int64_t count);
+
+#endif /* LOADTEST_SALE_USERS_H */
