@@ -25,6 +25,7 @@ struct attempt {
     dlock_lease lease;
     bool is_locked;
     bool is_cut; /* a fault wants the connection broken that is not taken yet */
+    int64_t admitted_us; /* when the window was checked, by the database's clock */
     int64_t locked_ns;
     struct guard_sale sale;
     struct order_placed placed;
@@ -54,6 +55,7 @@ static struct order_row row_of(const struct attempt *a)
         .stock_guard = c->stock_guard,
         .duplicate_guard = c->duplicate_guard,
         .process = c->process_name,
+        .admitted_us = a->admitted_us,
         .fence = (int64_t)a->lease.fence,
         .lock_name = c->record != NULL ? a->lock_name : NULL,
     };
@@ -419,7 +421,7 @@ static enum outcome place_new(struct worker *w, const struct order_request *requ
                               struct order_placed *placed)
 {
     struct attempt a = {.w = w, .request = request};
-    enum outcome outcome = sale_window_check(w, request->voucher_id);
+    enum outcome outcome = sale_window_check(w, request->voucher_id, &a.admitted_us);
 
     if (outcome != OUTCOME_ACCEPTED)
         return outcome;

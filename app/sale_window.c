@@ -2,17 +2,7 @@
 /* sale_window.c -- is a voucher on sale now? */
 #include "app/sale_window.h"
 
-#include <time.h>
-
 #include "db/voucher.h"
-
-static int64_t wall_clock_us(void)
-{
-    struct timespec t;
-
-    (void)clock_gettime(CLOCK_REALTIME, &t);
-    return (int64_t)t.tv_sec * 1000000 + t.tv_nsec / 1000;
-}
 
 /* A voucher_read for the cache. */
 static enum outcome read_window(void *worker, int64_t voucher_id,
@@ -33,7 +23,8 @@ static enum outcome read_window(void *worker, int64_t voucher_id,
     return outcome;
 }
 
-enum outcome sale_window_check(struct worker *w, int64_t voucher_id)
+enum outcome sale_window_check(struct worker *w, int64_t voucher_id,
+                               int64_t *admitted_us)
 {
     struct voucher_window window;
     enum outcome outcome = voucher_cache_get(w->service->vouchers, voucher_id,
@@ -41,7 +32,8 @@ enum outcome sale_window_check(struct worker *w, int64_t voucher_id)
 
     if (outcome != OUTCOME_ACCEPTED)
         return outcome;
-    switch (voucher_phase_at(&window, wall_clock_us())) {
+    *admitted_us = voucher_clock_us(&window);
+    switch (voucher_phase_at(&window, *admitted_us)) {
     case VOUCHER_NOT_STARTED:
         return OUTCOME_NOT_STARTED;
     case VOUCHER_ENDED:

@@ -152,12 +152,16 @@ static enum attempt_answer look_for_tables(struct db_conn *db, bool wants_record
     bool has_record = true;
     enum db_status st = voucher_find_window(db, 1, &window, &is_found);
 
+    if (st == DB_OK)
+        st = order_look_for_table(db);
     if (st == DB_OK && wants_record)
         st = order_look_for_record(db, &has_record);
     if (st == DB_LOST || st == DB_TIMEOUT)
         return judge_connection(db, why);
     if (st != DB_OK)
-        (void)snprintf(why, WHY_MAX, "the tables of db/schema.sql are missing: %s",
+        (void)snprintf(why, WHY_MAX, "the tables of db/schema.sql are missing or from "
+                                     "before: %s; run db/schema.sql as the database's "
+                                     "owner",
                        db_error(db));
     else if (!has_record)
         (void)snprintf(why, WHY_MAX, "--record needs the table tb_voucher_write, and leave "

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "db/instant.h"
 #include "db/lab_db.h"
 
 enum { NUMBER_MAX = 24 };
@@ -17,9 +18,11 @@ static int64_t number(const PGresult *result, int column)
 
 bool audit_db_stock(lab_db *db, int64_t voucher, struct audit_db_stock *out)
 {
-    static const char sql[] = "SELECT issue.stock, sale.stock, sale.fence FROM lab.issue"
-                              " JOIN tb_seckill_voucher AS sale USING (voucher_id)"
-                              " WHERE voucher_id = $1::bigint";
+    static const char sql[] =
+        "SELECT issue.stock, sale.stock, sale.fence, " INSTANT_US("issue.begin_time")
+        ", " INSTANT_US("issue.end_time") " FROM lab.issue"
+        " JOIN tb_seckill_voucher AS sale USING (voucher_id)"
+        " WHERE voucher_id = $1::bigint";
     char id[NUMBER_MAX];
     const char *values[] = {id};
     PGresult *result;
@@ -32,7 +35,8 @@ bool audit_db_stock(lab_db *db, int64_t voucher, struct audit_db_stock *out)
     found = PQntuples(result) == 1;
     if (found)
         *out = (struct audit_db_stock){number(result, 0), number(result, 1),
-                                       (uint64_t)number(result, 2)};
+                                       (uint64_t)number(result, 2), number(result, 3),
+                                       number(result, 4)};
     else
         snprintf(db->error, sizeof db->error,
                  "the laboratory never issued voucher %" PRId64, voucher);
@@ -44,7 +48,7 @@ bool audit_db_orders(lab_db *db, int64_t voucher, audit_db_order_fn *each, void 
 {
     static const char sql[] =
         "SELECT id, user_id, voucher_id, request_id, lock_variant, stock_guard,"
-        "       duplicate_guard, process, create_time"
+        "       duplicate_guard, process, create_time, " INSTANT_US("admitted_at")
         " FROM tb_voucher_order WHERE voucher_id = $1::bigint ORDER BY id";
     char id[NUMBER_MAX];
     const char *values[] = {id};
@@ -67,6 +71,7 @@ bool audit_db_orders(lab_db *db, int64_t voucher, audit_db_order_fn *each, void 
             .duplicate_guard = PQgetvalue(result, row, 6),
             .process = PQgetvalue(result, row, 7),
             .created = PQgetvalue(result, row, 8),
+            .admitted_us = PQgetvalue(result, row, 9),
         };
 
         if (!each(&order, arg))

@@ -13,6 +13,7 @@ struct audit_db_stock {
     int64_t issued; /* what the laboratory wrote down when it made the voucher      */
     int64_t left;   /* what the service has made of it                              */
     uint64_t fence; /* the highest that the row was written under                   */
+    int64_t begin_us, end_us; /* the window as it was issued, since 1970              */
 };
 
 /* False: no answer, or the laboratory never issued that voucher (text says which). */
@@ -21,7 +22,8 @@ bool audit_db_stock(lab_db *db, int64_t voucher, struct audit_db_stock *out);
 /* One order, as texts, valid during the call only. */
 struct audit_db_order {
     const char *id, *user, *voucher, *request, *variant, *stock_guard,
-        *duplicate_guard, *process, *created;
+        *duplicate_guard, *process, *created,
+        *admitted_us; /* when the window was checked, since 1970; "" if nobody did    */
 };
 
 /* Called once per order; false ends the reading. */

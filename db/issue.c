@@ -148,9 +148,9 @@ bool lab_issue_voucher(lab_db *db, const struct lab_voucher *voucher, int64_t *i
         "  SELECT id, $2::int,"
         "         coalesce($3::timestamptz, now() - interval '1 minute'),"
         "         coalesce($4::timestamptz, now() + interval '1 year')"
-        "  FROM voucher)"
-        "INSERT INTO lab.issue (voucher_id, stock)"
-        " SELECT id, $2::int FROM voucher RETURNING voucher_id";
+        "  FROM voucher RETURNING voucher_id, begin_time, end_time)"
+        "INSERT INTO lab.issue (voucher_id, stock, begin_time, end_time)"
+        " SELECT voucher_id, $2::int, begin_time, end_time FROM sale RETURNING voucher_id";
     char stock[NUMBER_MAX];
     const char *values[] = {voucher->title, stock, voucher->begin, voucher->end};
     PGresult *result;

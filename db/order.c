@@ -7,6 +7,7 @@
 #include <time.h>
 
 #include "base/text/duration.h"
+#include "db/instant.h"
 
 static const struct db_statement COMMIT = {"order_commit", "COMMIT", ""};
 static const struct db_statement ROLLBACK = {"order_rollback", "ROLLBACK", ""};
@@ -20,9 +21,10 @@ static const struct db_statement COUNT_EARLIER = {
 static const struct db_statement INSERT = {
     "order_insert",
     "INSERT INTO tb_voucher_order (user_id, voucher_id, request_id, lock_variant,"
-    " stock_guard, duplicate_guard, process, fence)"
-    " VALUES ($1, $2, $3, $4, $5, $6, $7, nullif($8, 0)) RETURNING id",
-    "iittttti",
+    " stock_guard, duplicate_guard, process, fence, admitted_at)"
+    " VALUES ($1, $2, $3, $4, $5, $6, $7, nullif($8, 0),"
+    " " INSTANT_OF_US("nullif($9, 0)") ") RETURNING id",
+    "iitttttii",
 };
 
 /* The position is drawn when the row is made, and by then the transaction of an order that
@@ -32,6 +34,13 @@ static const struct db_statement RECORD = {
     "INSERT INTO tb_voucher_write (voucher_id, lock_name, fence, request_id, user_id,"
     " process, guard, outcome) VALUES ($1, $2, nullif($3, 0), $4, $5, $6, $7, $8)",
     "ititittt",
+};
+
+/* Of the columns it is the last that came. */
+static const struct db_statement LOOK_FOR_TABLE = {
+    "order_look_for_table",
+    "SELECT admitted_at FROM tb_voucher_order LIMIT 0",
+    "",
 };
 
 static const struct db_statement LOOK_FOR_RECORD = {
@@ -101,7 +110,8 @@ static void queue_insert(struct db_conn *db, const struct order_row *row)
              DB_VALUES(DB_INT(row->user_id), DB_INT(row->voucher_id),
                        DB_TEXT(row->request_id), DB_TEXT(row->lock_variant),
                        DB_TEXT(row->stock_guard), DB_TEXT(row->duplicate_guard),
-                       DB_TEXT(row->process), DB_INT(row->fence)));
+                       DB_TEXT(row->process), DB_INT(row->fence),
+                       DB_INT(row->admitted_us)));
 }
 
 static void queue_record(struct db_conn *db, const struct order_row *row,
@@ -160,6 +170,11 @@ enum db_status order_refuse(struct db_conn *db, const struct order_row *row,
     if (st != DB_OK)
         db_disconnect(db); /* which rolls back what may still be open */
     return st;
+}
+
+enum db_status order_look_for_table(struct db_conn *db)
+{
+    return db_run_one(db, &LOOK_FOR_TABLE, NULL);
 }
 
 enum db_status order_look_for_record(struct db_conn *db, bool *is_there)

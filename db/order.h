@@ -22,6 +22,8 @@ struct order_row {
     const char *stock_guard;
     const char *duplicate_guard;
     const char *process;
+    int64_t admitted_us; /* the instant of the database's clock at which the sale's window
+                          * was checked, since 1970; 0: nobody checked it */
     int64_t fence; /* 0: the lock has none */
     const char *lock_name; /* for the record of writes; NULL: none is kept */
 };
@@ -59,6 +61,9 @@ enum db_status order_insert_and_commit(struct db_conn *db, const struct order_ro
  * the transaction remains. */
 enum db_status order_refuse(struct db_conn *db, const struct order_row *row,
                             const char *guard, const char *outcome);
+
+/* Are the orders' table and all its columns there?  ERROR: db_error() names what is not. */
+enum db_status order_look_for_table(struct db_conn *db);
 
 /* Is the record of writes there, and may this role add to it?  OK with *is_there. */
 enum db_status order_look_for_record(struct db_conn *db, bool *is_there);

@@ -70,6 +70,10 @@ CREATE TABLE IF NOT EXISTS tb_voucher_order (
     duplicate_guard text        NOT NULL,
     process         text        NOT NULL,             -- which service process wrote it
     fence           bigint,                           -- the lock's, where it has one
+    -- The instant of this database's clock at which the service checked the sale's window.
+    -- An order that was admitted in time may be written later.  NULL: written by a service
+    -- from before this column, or by something that checks no window.
+    admitted_at     timestamptz,
     CONSTRAINT orders_one_per_request UNIQUE (user_id, request_id)
 );
 
@@ -85,6 +89,15 @@ BEGIN
         ALTER TABLE tb_voucher_order
             DROP CONSTRAINT orders_one_per_request,
             ADD CONSTRAINT orders_one_per_request UNIQUE (user_id, request_id);
+    END IF;
+END $$;
+
+-- In a database from before no order says when it was admitted, and none can say it now.
+DO $$
+BEGIN
+    IF NOT EXISTS (SELECT FROM pg_attribute WHERE attrelid = 'tb_voucher_order'::regclass
+                   AND attname = 'admitted_at' AND NOT attisdropped) THEN
+        ALTER TABLE tb_voucher_order ADD COLUMN admitted_at timestamptz;
     END IF;
 END $$;
 
@@ -125,8 +138,25 @@ CREATE SCHEMA IF NOT EXISTS lab;
 CREATE TABLE IF NOT EXISTS lab.issue (
     voucher_id   bigint      PRIMARY KEY REFERENCES tb_voucher (id),
     stock        integer     NOT NULL CHECK (stock >= 0),
-    issued_at    timestamptz NOT NULL DEFAULT now()
+    issued_at    timestamptz NOT NULL DEFAULT now(),
+    begin_time   timestamptz NOT NULL,
+    end_time     timestamptz NOT NULL
 );
+
+-- In a database from before the window that was issued is not written down; what the
+-- voucher says of it is taken instead.
+DO $$
+BEGIN
+    IF NOT EXISTS (SELECT FROM pg_attribute WHERE attrelid = 'lab.issue'::regclass
+                   AND attname = 'begin_time' AND NOT attisdropped) THEN
+        ALTER TABLE lab.issue ADD COLUMN begin_time timestamptz,
+            ADD COLUMN end_time timestamptz;
+        UPDATE lab.issue AS issue SET begin_time = sale.begin_time, end_time = sale.end_time
+            FROM tb_seckill_voucher AS sale WHERE sale.voucher_id = issue.voucher_id;
+        ALTER TABLE lab.issue ALTER COLUMN begin_time SET NOT NULL,
+            ALTER COLUMN end_time SET NOT NULL;
+    END IF;
+END $$;
 
 REVOKE ALL ON SCHEMA lab FROM PUBLIC;
 REVOKE CREATE ON SCHEMA public FROM PUBLIC;

@@ -2,18 +2,13 @@
 /* voucher.c -- the SQL about vouchers. */
 #include "db/voucher.h"
 
-#define INSTANT(column) "(extract(epoch FROM " column ") * 1000000)::bigint"
-
-/* The instant of so many microseconds.  PostgreSQL multiplies intervals as doubles, which
- * hold every second there is, and every microsecond of one, but not both together. */
-#define AT(us)                                                                         \
-    "'epoch'::timestamptz + (" us " / 1000000) * interval '1 second'"                  \
-    " + (" us " % 1000000) * interval '1 microsecond'"
+#include "base/text/duration.h"
+#include "db/instant.h"
 
 #define VOUCHER_ROW                                                                    \
     "SELECT v.id, v.shop_id, v.title, v.sub_title, v.rules, v.pay_value,"              \
-    " v.actual_value, v.type, v.status, s.stock, " INSTANT("s.begin_time")             \
-    " AS begin_us, " INSTANT("s.end_time") " AS end_us"                                \
+    " v.actual_value, v.type, v.status, s.stock, " INSTANT_US("s.begin_time")             \
+    " AS begin_us, " INSTANT_US("s.end_time") " AS end_us"                                \
     " FROM tb_voucher v JOIN tb_seckill_voucher s ON s.voucher_id = v.id "
 
 static const struct db_statement CREATE = {
@@ -22,15 +17,15 @@ static const struct db_statement CREATE = {
     "  (shop_id, title, sub_title, rules, pay_value, actual_value, type)"
     "  VALUES ($1, $2, $3, $4, $5, $6, $7) RETURNING id)"
     " INSERT INTO tb_seckill_voucher (voucher_id, stock, begin_time, end_time)"
-    " SELECT id, $8, " AT("$9") ", " AT("$10") " FROM v"
+    " SELECT id, $8, " INSTANT_OF_US("$9") ", " INSTANT_OF_US("$10") " FROM v"
     " RETURNING voucher_id",
     "itttiiiiii",
 };
 
 static const struct db_statement FIND_WINDOW = {
     "voucher_find_window",
-    "SELECT " INSTANT("begin_time") ", " INSTANT("end_time")
-    " FROM tb_seckill_voucher WHERE voucher_id = $1",
+    "SELECT " INSTANT_US("begin_time") ", " INSTANT_US("end_time")
+    ", " INSTANT_US("clock_timestamp()") " FROM tb_seckill_voucher WHERE voucher_id = $1",
     "i",
 };
 
@@ -56,6 +51,11 @@ static const struct db_statement LIST = {
     " WHERE bytes_before < $4 ORDER BY id DESC",
     "iiii",
 };
+
+int64_t voucher_clock_us(const struct voucher_window *window)
+{
+    return monotonic_ns() / 1000 + window->clock_ahead_us;
+}
 
 enum voucher_phase voucher_phase_at(const struct voucher_window *window, int64_t now_us)
 {
@@ -100,8 +100,12 @@ enum db_status voucher_find_window(struct db_conn *db, int64_t voucher_id,
         return st;
     *found = db_rows(db, 0) == 1;
     if (*found)
-        *window = (struct voucher_window){voucher_id, db_int(db, 0, 0, 0),
-                                          db_int(db, 0, 0, 1)};
+        *window = (struct voucher_window){
+            .voucher_id = voucher_id,
+            .begin_us = db_int(db, 0, 0, 0),
+            .end_us = db_int(db, 0, 0, 1),
+            .clock_ahead_us = db_int(db, 0, 0, 2) - monotonic_ns() / 1000,
+        };
     return DB_OK;
 }
 

@@ -21,14 +21,22 @@ struct voucher {
     int64_t end_us;
 };
 
-/* When a voucher is on sale; both ends belong to the sale. */
+/* When a voucher is on sale; both ends belong to the sale.
+ *
+ * The window is judged by the database's clock, which all services share.  What is known of
+ * that clock is how far it was ahead of this process's monotonic_ns() when the answer was
+ * there: too little by the answer's way, so a sale never begins early. */
 struct voucher_window {
     int64_t voucher_id;
     int64_t begin_us;
     int64_t end_us;
+    int64_t clock_ahead_us;
 };
 
 enum voucher_phase { VOUCHER_NOT_STARTED, VOUCHER_ON_SALE, VOUCHER_ENDED };
+
+/* The database's clock now, in microseconds since 1970. */
+int64_t voucher_clock_us(const struct voucher_window *window);
 
 enum voucher_phase voucher_phase_at(const struct voucher_window *window,
                                     int64_t now_us);

@@ -225,6 +225,33 @@ static void check_stock(const struct sorted *s, const struct audit_voucher *v,
     }
 }
 
+/* An instant of a window is that of the database's clock, as the service knew it. */
+static void check_window(const struct sorted *s, const struct audit_voucher *v,
+                         struct audit_finding *f)
+{
+    if (v->begin_us == 0 && v->end_us == 0)
+        return;
+    for (size_t i = 0; i < s->in->order_count; i++) {
+        const struct audit_order *order = &s->in->orders[i];
+        int64_t early_us = v->begin_us - order->admitted_us;
+        int64_t late_us = order->admitted_us - v->end_us;
+
+        if (order->voucher != v->id)
+            continue;
+        if (order->admitted_us == 0) {
+            worsen(f, AUDIT_UNKNOWN, 1);
+            example(f, "order %" PRId64 " by %s does not say when it was admitted",
+                    order->id, order->process);
+        } else if (early_us > 0 || late_us > 0) {
+            worsen(f, AUDIT_INVALID, 1);
+            example(f, "order %" PRId64 " by %s was admitted %.6f s %s voucher %" PRId64,
+                    order->id, order->process,
+                    (double)(early_us > 0 ? early_us : late_us) / 1e6,
+                    early_us > 0 ? "before the sale of" : "after the sale of", v->id);
+        }
+    }
+}
+
 static void check_duplicates(const struct sorted *s, struct audit_finding *f)
 {
     for (size_t i = 1; i < s->in->order_count; i++) {
@@ -302,6 +329,7 @@ void audit_judge(const struct audit_input *input, struct audit_verdict *out)
         out->issued += input->vouchers[i].issued;
         out->left += input->vouchers[i].left;
         check_stock(&s, &input->vouchers[i], out->findings);
+        check_window(&s, &input->vouchers[i], &out->findings[AUDIT_OUTSIDE_WINDOW]);
     }
     check_duplicates(&s, &out->findings[AUDIT_DUPLICATE]);
     check_told(&s, &out->findings[AUDIT_TOLD_NOT_THERE]);

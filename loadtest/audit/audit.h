@@ -27,6 +27,8 @@
     X(TOLD_NOT_THERE, "phantom-told", "a client was told of an order that is none")    \
     X(THERE_NOT_TOLD, "phantom-untold",                                                \
       "an order exists that nobody was told of and nobody is unsure about")            \
+    X(OUTSIDE_WINDOW, "outside-window",                                                \
+      "an order was admitted before its sale began or after its sale had ended")       \
     X(NOTHING_SOLD, "nothing-sold", "no order was made, so nothing was shown")
 
 enum audit_check {
@@ -41,11 +43,13 @@ enum audit_valid { AUDIT_VALID, AUDIT_UNKNOWN, AUDIT_INVALID };
 struct audit_voucher {
     int64_t id, issued, left;
     uint64_t fence; /* the highest that the row was written under; 0: none          */
+    int64_t begin_us, end_us; /* the sale's window, since 1970; both 0: not known     */
 };
 
 struct audit_order {
     int64_t id, user, voucher;
     const char *request, *process;
+    int64_t admitted_us; /* when its window was checked; 0: the row does not say      */
 };
 
 struct audit_input {

@@ -9,10 +9,11 @@
 
 #include "loadtest/kit/files.h"
 
-enum { FIELD_COUNT = 9 };
+/* Files from before have no `admitted`. */
+enum { FIELD_COUNT = 10, FIELD_COUNT_BEFORE = 9 };
 
 static const char header[] = "# id\tuser\tvoucher\trequest\tlock\tstock_guard\t"
-                             "duplicate_guard\tprocess\tcreated";
+                             "duplicate_guard\tprocess\tcreated\tadmitted_us";
 
 /* Add an order from its line of orders.tsv, which is cut up and must outlive `e`. */
 static bool add_line(struct evidence *e, char *line)
@@ -21,7 +22,7 @@ static bool add_line(struct evidence *e, char *line)
 
     for (int i = 0; i < FIELD_COUNT; i++) {
         field[i] = strsep(&line, "\t");
-        if (!field[i])
+        if (!field[i] && i < FIELD_COUNT_BEFORE)
             return false;
     }
     if (e->order_count == e->room) {
@@ -38,6 +39,7 @@ static bool add_line(struct evidence *e, char *line)
         .voucher = strtoll(field[2], NULL, 10),
         .request = field[3],
         .process = field[7],
+        .admitted_us = field[9] ? strtoll(field[9], NULL, 10) : 0,
     };
     return true;
 }
@@ -46,9 +48,9 @@ static char *line_of(const struct audit_db_order *o)
 {
     char *line = NULL;
 
-    if (asprintf(&line, "%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s", o->id, o->user,
+    if (asprintf(&line, "%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s", o->id, o->user,
                  o->voucher, o->request, o->variant, o->stock_guard, o->duplicate_guard,
-                 o->process, o->created) < 0)
+                 o->process, o->created, o->admitted_us) < 0)
         abort();
     return line;
 }
@@ -76,7 +78,8 @@ static bool read_stock(struct evidence *e, lab_db *db, const int64_t *vouchers,
             return false;
         }
         e->vouchers[e->voucher_count++] =
-            (struct audit_voucher){vouchers[i], stock.issued, stock.left, stock.fence};
+            (struct audit_voucher){vouchers[i],    stock.issued,   stock.left,
+                                   stock.fence,    stock.begin_us, stock.end_us};
     }
     return true;
 }
@@ -113,6 +116,8 @@ static bool stock_from_file(struct evidence *e, const char *dir)
             .issued = json_integer_value(json_object_get(entry, "issued")),
             .left = json_integer_value(json_object_get(entry, "left")),
             .fence = (uint64_t)json_integer_value(json_object_get(entry, "fence")),
+            .begin_us = json_integer_value(json_object_get(entry, "begin_us")),
+            .end_us = json_integer_value(json_object_get(entry, "end_us")),
         };
     }
     json_decref(list);
@@ -177,6 +182,14 @@ static bool export_orders(lab_db *db, const int64_t *vouchers, size_t count,
     return fclose(out) == 0 && ok;
 }
 
+static json_t *stock_to_json(const struct audit_voucher *v)
+{
+    return json_pack("{s:I, s:I, s:I, s:I, s:I, s:I}", "voucher", (json_int_t)v->id,
+                     "issued", (json_int_t)v->issued, "left", (json_int_t)v->left, "fence",
+                     (json_int_t)v->fence, "begin_us", (json_int_t)v->begin_us, "end_us",
+                     (json_int_t)v->end_us);
+}
+
 bool evidence_export(lab_db *db, const int64_t *vouchers, size_t count, const char *dir)
 {
     char path[FILES_PATH_MAX];
@@ -185,11 +198,7 @@ bool evidence_export(lab_db *db, const int64_t *vouchers, size_t count, const ch
     bool ok = read_stock(&e, db, vouchers, count);
 
     for (size_t i = 0; i < e.voucher_count; i++)
-        json_array_append_new(list, json_pack("{s:I, s:I, s:I, s:I}", "voucher",
-                                              (json_int_t)e.vouchers[i].id, "issued",
-                                              (json_int_t)e.vouchers[i].issued, "left",
-                                              (json_int_t)e.vouchers[i].left, "fence",
-                                              (json_int_t)e.vouchers[i].fence));
+        json_array_append_new(list, stock_to_json(&e.vouchers[i]));
     files_join(path, dir, "stock.json");
     ok = ok && files_write_json(path, list) && export_orders(db, vouchers, count, dir);
     json_decref(list);

@@ -41,10 +41,10 @@ static const char pgbench_script[] =
     "UPDATE tb_seckill_voucher SET stock = stock - 1\n"
     " WHERE voucher_id = :voucher AND stock > 0 RETURNING pg_current_xact_id();\n"
     "INSERT INTO tb_voucher_order (user_id, voucher_id, request_id, lock_variant,\n"
-    " stock_guard, duplicate_guard, process, fence)\n"
+    " stock_guard, duplicate_guard, process, fence, admitted_at)\n"
     " VALUES (:user, :voucher, gen_random_uuid()::text, 'none', 'conditional', "
     "'unique',\n"
-    " 'pgbench', NULL) RETURNING id;\n"
+    " 'pgbench', NULL, now()) RETURNING id;\n"
     "COMMIT;\n";
 
 static const char *const none_flags[] = {"--lock=none", "--stock-guard=conditional",

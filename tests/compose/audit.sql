@@ -38,6 +38,11 @@ SELECT 'oversold', sum(orders - issued) FROM sale WHERE orders > issued HAVING c
 SELECT 'does not add up', sum(issued - stock_left - orders) FROM sale
 WHERE stock_left + orders <> issued HAVING count(*) > 0;
 
+SELECT 'outside of the sale', count(*)
+FROM tb_voucher_order AS o JOIN tb_seckill_voucher AS v USING (voucher_id)
+WHERE o.admitted_at NOT BETWEEN v.begin_time AND v.end_time OR o.admitted_at IS NULL
+HAVING count(*) > 0;
+
 SELECT 'bought twice', count(*) FROM (
     SELECT FROM tb_voucher_order GROUP BY user_id, voucher_id HAVING count(*) > 1
 ) AS twice HAVING count(*) > 0;

@@ -34,7 +34,7 @@ static void expect(const char *outcome)
         fail_msg("%s instead of %s: %s", answer.outcome, outcome, answer.body);
 }
 
-/* The rows say who wrote them. */
+/* The rows say who wrote them, and when the window was checked: before they were written. */
 static int64_t rows_of(int64_t voucher, const char *stock_guard,
                        const char *duplicate_guard)
 {
@@ -42,7 +42,8 @@ static int64_t rows_of(int64_t voucher, const char *stock_guard,
         "guards_rows",
         "SELECT count(*) FROM tb_voucher_order WHERE voucher_id = $1"
         " AND stock_guard = $2 AND duplicate_guard = $3 AND lock_variant = 'none'"
-        " AND process = 'guard-test' AND fence IS NULL",
+        " AND process = 'guard-test' AND fence IS NULL"
+        " AND admitted_at BETWEEN create_time - interval '1 minute' AND create_time",
         "itt"};
 
     assert_int_equal(db_run_one(rig_db(), &ROWS,

@@ -140,7 +140,7 @@ static void missing_tables_end_the_start_at_once(void **state)
     expect_end(ARGS("--lock=none",
                     database_flag("seckill_service", with_password, "postgres")),
                69, ARGS("PostgreSQL is not available: the tables of db/schema.sql are "
-                        "missing: ", "does not exist"));
+                        "missing or from before: ", "does not exist"));
     assert_int_equal(line_count("has not answered"), 0);
     expect_end(ARGS("--lock=none",
                     database_flag("seckill_service", with_password, "no_such_database")),

@@ -30,7 +30,11 @@ struct sale {
 static struct sale begin(int64_t issued, int64_t left)
 {
     return (struct sale){
-        .vouchers = {{.id = 1, .issued = issued, .left = left}},
+        .vouchers = {{.id = 1,
+                      .issued = issued,
+                      .left = left,
+                      .begin_us = 1000,
+                      .end_us = 2000}},
         .voucher_count = 1,
         .ledger = {.is_complete = true, .files = 1},
         .is_settled = true,
@@ -49,7 +53,7 @@ static const char *request(struct sale *s, int64_t number)
 static void there(struct sale *s, int64_t id, int64_t user, int64_t voucher)
 {
     s->orders[s->order_count++] =
-        (struct audit_order){id, user, voucher, request(s, id), "p1"};
+        (struct audit_order){id, user, voucher, request(s, id), "p1", 1500};
 }
 
 /* A line of the ledger about the request with that number. */
@@ -247,6 +251,29 @@ static void called_sold_out_with_stock_left_is_undersold(void **state)
     expect_only(&s, AUDIT_UNDERSOLD, AUDIT_INVALID, 4);
 }
 
+/* The sale of voucher 1 is from 1000 to 2000, both instants included. */
+static void an_order_is_admitted_within_its_window(void **state)
+{
+    static const struct {
+        int64_t admitted_us;
+        enum audit_valid valid;
+    } CASES[] = {
+        {999, AUDIT_INVALID}, {1000, AUDIT_VALID},   {2000, AUDIT_VALID},
+        {2001, AUDIT_INVALID}, {0, AUDIT_UNKNOWN},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof CASES / sizeof CASES[0]; i++) {
+        struct sale s = begin(5, 3);
+
+        sold(&s, 1, 1, 1);
+        sold(&s, 2, 2, 1);
+        s.orders[1].admitted_us = CASES[i].admitted_us;
+        expect_only(&s, AUDIT_OUTSIDE_WINDOW, CASES[i].valid,
+                    CASES[i].valid != AUDIT_VALID);
+    }
+}
+
 static void undersold_is_judged_for_each_voucher(void **state)
 {
     struct sale s = begin(1, 0);
@@ -439,6 +466,7 @@ int main(void)
         cmocka_unit_test(a_user_may_buy_two_vouchers),
         cmocka_unit_test(an_unanswered_request_may_still_be_a_duplicate),
         cmocka_unit_test(called_sold_out_with_stock_left_is_undersold),
+        cmocka_unit_test(an_order_is_admitted_within_its_window),
         cmocka_unit_test(undersold_is_judged_for_each_voucher),
         cmocka_unit_test(a_number_that_does_not_exist_is_a_phantom),
         cmocka_unit_test(another_users_order_is_a_phantom),

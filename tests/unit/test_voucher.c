@@ -11,11 +11,12 @@
 
 #include "app/sold_out.h"
 #include "app/voucher_json.h"
+#include "base/text/duration.h"
 
 static void both_ends_belong_to_the_sale(void **state)
 {
-    const struct voucher_window w = {7, 1000, 2000};
-    const struct voucher_window instant = {7, 1000, 1000};
+    const struct voucher_window w = {7, 1000, 2000, 0};
+    const struct voucher_window instant = {7, 1000, 1000, 0};
 
     (void)state;
     assert_int_equal(voucher_phase_at(&w, 999), VOUCHER_NOT_STARTED);
@@ -25,6 +26,18 @@ static void both_ends_belong_to_the_sale(void **state)
     assert_int_equal(voucher_phase_at(&w, 2001), VOUCHER_ENDED);
     assert_int_equal(voucher_phase_at(&instant, 1000), VOUCHER_ON_SALE);
     assert_int_equal(voucher_phase_at(&instant, 1001), VOUCHER_ENDED);
+}
+
+/* The window is judged by the database's clock, not by this machine's. */
+static void the_clock_is_the_databases(void **state)
+{
+    const struct voucher_window w = {.clock_ahead_us = 7000000};
+    int64_t before_us = monotonic_ns() / 1000;
+    int64_t clock_us = voucher_clock_us(&w);
+    int64_t after_us = monotonic_ns() / 1000;
+
+    (void)state;
+    assert_in_range(clock_us, before_us + 7000000, after_us + 7000000);
 }
 
 static int64_t instant(const char *text)
@@ -172,6 +185,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(both_ends_belong_to_the_sale),
+        cmocka_unit_test(the_clock_is_the_databases),
         cmocka_unit_test(times_are_read),
         cmocka_unit_test(what_is_no_time_is_refused),
         cmocka_unit_test(a_voucher_is_read_and_written),

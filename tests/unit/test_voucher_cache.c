@@ -46,7 +46,8 @@ static enum outcome read_slowly(void *arg, int64_t voucher_id,
         (void)pthread_cond_wait(&source.changed, &source.mutex);
     source.ended++;
     (void)pthread_mutex_unlock(&source.mutex);
-    *window = (struct voucher_window){voucher_id, mine, voucher_id * 1000 + mine};
+    *window = (struct voucher_window){voucher_id, mine, voucher_id * 1000 + mine,
+                                      voucher_id * 2000 + mine};
     return outcome;
 }
 
@@ -211,6 +212,8 @@ static void vouchers_that_share_a_slot_are_not_mixed_up(void **state)
         assert_int_equal(crowd[i].window.voucher_id, crowd[i].voucher_id);
         assert_int_equal(crowd[i].window.end_us,
                          crowd[i].voucher_id * 1000 + crowd[i].window.begin_us);
+        assert_int_equal(crowd[i].window.clock_ahead_us,
+                         crowd[i].voucher_id * 2000 + crowd[i].window.begin_us);
     }
 }
 
