@@ -11,6 +11,8 @@
 #include "loadtest/kit/memory.h"
 #include "loadtest/kit/run_directory.h"
 #include "loadtest/page/story.h"
+#include "loadtest/scenario/catalogue.h"
+#include "loadtest/scenario/plan.h"
 #include "loadtest/scenario/run.h"
 
 struct scenario_settings {

@@ -7,7 +7,8 @@
 #ifndef LOADTEST_MATRIX_MATRIX_H
 #define LOADTEST_MATRIX_MATRIX_H
 
-#include "loadtest/scenario/performance.h"
+#include "loadtest/kit/files.h"
+#include "loadtest/scenario/plan.h"
 
 enum { MATRIX_SEEDS_MAX = 1000, MATRIX_COMMAND_MAX = 300 };
 

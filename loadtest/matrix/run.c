@@ -11,7 +11,10 @@
 #include "loadtest/kit/memory.h"
 #include "loadtest/kit/progress.h"
 #include "loadtest/matrix/matrix.h"
+#include "loadtest/scenario/catalogue.h"
+#include "loadtest/scenario/plan.h"
 #include "loadtest/scenario/run.h"
+#include "loadtest/scenario/variation.h"
 
 struct session {
     struct matrix *m;

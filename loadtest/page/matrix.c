@@ -11,7 +11,7 @@
 
 #include "gen/matrix_html.h"
 #include "loadtest/kit/memory.h"
-#include "loadtest/page/scene.h"
+#include "loadtest/page/page.h"
 
 enum { TEXT_MAX = 256 };
 

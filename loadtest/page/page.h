@@ -16,9 +16,7 @@
 #include <stdio.h>
 
 #include "loadtest/check/check.h"
-
-/* Limits of one figure. */
-enum { PAGE_LANES_MAX = 24, PAGE_CALLS_MAX = 150, PAGE_HOLDS_MAX = 200 };
+#include "loadtest/page/scene.h"
 
 /* The page on `out`.  `c` is the checker that gave the verdict, and still has its
  * holds. */
@@ -29,5 +27,19 @@ void page_print(FILE *out, const struct history *h, const struct check *c,
  * on stderr: it could not be written. */
 bool page_write(const char *path, const struct history *h, const struct check *c,
                 const struct check_verdict *v);
+
+/* What stands in a file of loadtest/page between two marks; NULL: from its
+ * beginning, to its end. */
+void page_piece(FILE *out, const char *file, const char *from, const char *to);
+
+/* A page from its beginning to its end; after its head comes the key to the
+ * figures, then come these.  A figure ends the section that it stands in. */
+void page_begin(FILE *out, const char *title);
+void page_key(FILE *out);
+void page_figure(FILE *out, const struct page_scene *s);
+void page_end(FILE *out);
+/* In the list of what is known of a figure: who it is about, and the window. */
+void page_holders(FILE *out, const struct page_scene *s);
+void page_window(FILE *out, const struct page_scene *s);
 
 #endif /* LOADTEST_PAGE_PAGE_H */

@@ -3,10 +3,15 @@
 #ifndef LOADTEST_PAGE_SCENE_H
 #define LOADTEST_PAGE_SCENE_H
 
-#include "loadtest/check/checks/checks.h"
-#include "loadtest/page/page.h"
+#include <stdio.h>
 
+#include "loadtest/check/checks/checks.h"
+
+/* Limits of one figure. */
 enum {
+    PAGE_LANES_MAX = 24,
+    PAGE_CALLS_MAX = 150,
+    PAGE_HOLDS_MAX = 200,
     PAGE_MARKS_MAX = 60,
     PAGE_STEPS_MAX = 2 * PAGE_CALLS_MAX + PAGE_MARKS_MAX,
     PAGE_TEXT_MAX = 160,
@@ -71,36 +76,22 @@ void page_scene_of_time(struct page_scene *s, const struct history *h,
 /* The index of an owner's lane; -1: it has none. */
 int page_scene_lane(const struct page_scene *s, uint32_t process, uint64_t owner);
 
-/* page_text.c: text as it may stand between tags and in attributes. */
+/* text.c: text as it may stand between tags and in attributes. */
 void page_text(FILE *out, const char *text);
 void page_owner(FILE *out, const struct history *h, uint32_t process, uint64_t owner);
 /* "+1.250 ms" from the zero of the scene; "never" */
 void page_time(FILE *out, const struct page_scene *s, int64_t at_ns);
 void page_steps(FILE *out, const struct page_scene *s);
-/* page_lines.c: the same of scene->lines, each with what went over the wires then */
+/* lines.c: the same of scene->lines, each with what went over the wires then */
 void page_lines(FILE *out, const struct page_scene *s);
 
 /* The faults, by the numbers that they have in the drawing. */
 void page_faults(FILE *out, const struct page_scene *s);
 
-/* page_holds.c: what the bars are, as a table */
+/* holds.c: what the bars are, as a table */
 void page_holds(FILE *out, const struct page_scene *s);
 
-/* page.c: what stands in a file of loadtest/page between two marks; NULL: from its
- * beginning, to its end. */
-void page_piece(FILE *out, const char *file, const char *from, const char *to);
-
-/* A page from its beginning to its end; after its head comes the key to the
- * figures, then come these.  A figure ends the section that it stands in. */
-void page_begin(FILE *out, const char *title);
-void page_key(FILE *out);
-void page_figure(FILE *out, const struct page_scene *s);
-void page_end(FILE *out);
-/* In the list of what is known of a figure: who it is about, and the window. */
-void page_holders(FILE *out, const struct page_scene *s);
-void page_window(FILE *out, const struct page_scene *s);
-
-/* page_svg.c */
+/* svg.c */
 double page_x(const struct page_scene *s, int64_t at_ns);
 void page_svg(FILE *out, const struct page_scene *s);
 

@@ -9,7 +9,8 @@
 #include <string.h>
 
 #include "loadtest/kit/memory.h"
-#include "loadtest/page/scene.h"
+#include "loadtest/page/page.h"
+#include "loadtest/scenario/narration/measurements.h"
 #include "lock/record/recorder.h"
 
 /* By when they began; what is told comes before what it is about. */

@@ -3,7 +3,7 @@
 #ifndef LOADTEST_PAGE_STORY_H
 #define LOADTEST_PAGE_STORY_H
 
-#include "loadtest/scenario/performance.h"
+#include "loadtest/scenario/stage.h"
 
 extern const struct scenario_pages story_pages;
 

@@ -4,7 +4,7 @@
 #ifndef LOADTEST_PROXY_PIPE_H
 #define LOADTEST_PROXY_PIPE_H
 
-#include "loadtest/proxy/proxy.h"
+#include "loadtest/proxy/events.h"
 
 enum { PIPE_SIZE = 65536, PIPE_PARTS = 256 };
 

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /* catalogue.c -- the scenarios, and who performs them: which lock, which guard, and
  * what must come of it. */
+#include "loadtest/scenario/catalogue.h"
+
 #include <stdlib.h>
 #include <string.h>
 
 #include "db/guard.h"
 #include "loadtest/kit/memory.h"
-#include "loadtest/scenario/performance.h"
 
 #define SCENARIO(file) extern const struct scenario scenario_##file;
 #include "loadtest/scenario/scenarios.def"

@@ -1,12 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 /* judge.c -- what became of a performance: the checker's findings, the rows of
  * the database and what play() has seen, put together into one outcome. */
+#include "loadtest/scenario/judge.h"
+
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "db/audit.h"
-#include "loadtest/scenario/performance.h"
+#include "loadtest/scenario/background/load.h"
+#include "loadtest/scenario/catalogue.h"
+#include "loadtest/scenario/measure.h"
+#include "loadtest/scenario/stage.h"
 
 #define SIGNS_DAMAGE                                                                   \
     (SIGN_OVERSOLD | SIGN_LOST_UPDATE | SIGN_DUPLICATE | SIGN_STALE_WRITE |     \

@@ -1,12 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /* measure.c -- scenarios that are measured: their length, their chance, and what
  * became of the updates that their actors were told of. */
+#include "loadtest/scenario/measure.h"
+
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 
 #include "loadtest/check/checks/checks.h"
-#include "loadtest/scenario/performance.h"
+#include "loadtest/scenario/catalogue.h"
+#include "loadtest/scenario/stage.h"
 
 bool scenario_is_measured(const struct scenario *scenario)
 {
@@ -35,12 +38,9 @@ static uint64_t next_number(uint64_t *state)
     return z ^ (z >> 31);
 }
 
-void stage_begin_measuring(struct stage *s, const struct stage_options *options)
+void stage_begin_measuring(struct stage *s, int64_t duration_ms, uint64_t seed)
 {
-    uint64_t seed = options->seed;
-
-    s->duration_ms = options->duration_ms > 0 ? options->duration_ms
-                                              : s->cast->scenario->duration_ms;
+    s->duration_ms = duration_ms > 0 ? duration_ms : s->cast->scenario->duration_ms;
     s->result->tally.is_short = s->duration_ms < s->cast->scenario->duration_ms;
     for (int i = 0; i <= SCENARIO_ACTORS_MAX; i++)
         s->streams[i] = next_number(&seed);

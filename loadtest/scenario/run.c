@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* run.c -- many performances: those that hurt nobody several at a time in one
  * lab, those that hurt servers one after another in a lab of their own. */
-#include "loadtest/scenario/run_inside.h"
+
+#include "loadtest/scenario/run.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -16,6 +17,12 @@
 #include <unistd.h>
 
 #include "loadtest/kit/interrupt.h"
+#include "loadtest/scenario/batch.h"
+#include "loadtest/scenario/catalogue.h"
+#include "loadtest/scenario/narration/measurements.h"
+#include "loadtest/scenario/narration/report.h"
+#include "loadtest/scenario/performance.h"
+#include "loadtest/scenario/plan.h"
 
 #include "base/os/clock.h"
 #include "loadtest/kit/memory.h"

@@ -3,34 +3,7 @@
 #ifndef LOADTEST_SCENARIO_RUN_H
 #define LOADTEST_SCENARIO_RUN_H
 
-#include "loadtest/scenario/performance.h"
-
-struct scenario_run {
-    const char *dir;     /* of the lab that is used if it is up                       */
-    const char *out;     /* where the files of this run go: a directory that is there */
-    const char *html;    /* NULL: no page of all performances together                */
-    const struct scenario_pages *pages;
-    bool is_chinese, shows_wire;
-    int jobs;            /* at a time, of those that hurt nobody; 0: as many as do not
-                          * get in each other's way                                  */
-    int64_t duration_ms; /* of measurements; 0: each has its own                     */
-    uint64_t seed;
-    int labs;            /* as many of the others at a time, each in a lab of its own;
-                          * 0: 1                                                      */
-    const struct scenario_listener *listener; /* NULL: the terminal                   */
-};
-
-/* Who is told instead of the terminal, and says which may still begin. */
-struct scenario_listener {
-    /* What is free in the `i`th, and its name among the files; it has a crowd. */
-    struct scenario_variation (*vary)(void *arg, size_t i, char *name, size_t size);
-    bool (*may_begin)(void *arg);
-    /* It has ended, and its files are in `dir`.  Not called for those that an interrupt
-     * has ended. */
-    void (*on_end)(void *arg, size_t i, const struct scenario_result *result,
-                   const char *dir);
-    void *arg;
-};
+#include "loadtest/scenario/plan.h"
 
 /* Perform them all, and print a table (or, if there is one only, the story as it
  * happens).  VALID: each came out as expected. */

@@ -8,8 +8,8 @@
 #include <cmocka.h>
 #include <string.h>
 
-#include "loadtest/scenario/background/load.h"
 #include "base/os/clock.h"
+#include "loadtest/scenario/background/blame.h"
 
 static const char clean[] = "10 p1 t1 acquire a -> 11 ok until=4000\n"
                             "20 p1 t1 release a -> 21 ok\n"

@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "db/guard.h"
-#include "loadtest/scenario/performance.h"
+#include "loadtest/scenario/catalogue.h"
 
 static void test_each_is_told_in_both_languages(void **state)
 {

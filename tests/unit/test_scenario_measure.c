@@ -9,7 +9,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "loadtest/scenario/catalogue.h"
+#include "loadtest/scenario/measure.h"
 #include "loadtest/scenario/performance.h"
+#include "loadtest/scenario/stage.h"
+
 
 /* A stage on which nothing was played. */
 struct empty {

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* load.c -- the load beside a story. */
+
 #include "loadtest/scenario/background/load.h"
 
 #include <errno.h>
@@ -12,12 +13,18 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "base/os/clock.h"
 #include "loadtest/bench/cell.h"
 #include "loadtest/kit/interrupt.h"
 #include "loadtest/kit/memory.h"
+#include "loadtest/scenario/background/blame.h"
 #include "loadtest/scenario/background/stalls.h"
-#include "loadtest/scenario/performance.h"
-#include "base/os/clock.h"
+#include "loadtest/scenario/catalogue.h"
+#include "loadtest/scenario/participants/process.h"
+#include "loadtest/scenario/participants/process_inside.h"
+#include "loadtest/scenario/servers/wires.h"
+#include "loadtest/scenario/stage.h"
+#include "loadtest/scenario/variation.h"
 
 enum {
     ENOUGH_HOLDS = 120, /* of each crowd                                              */

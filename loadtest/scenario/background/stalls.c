@@ -8,9 +8,10 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "loadtest/kit/memory.h"
-#include "loadtest/scenario/performance.h"
 #include "base/os/clock.h"
+#include "loadtest/kit/memory.h"
+#include "loadtest/scenario/stage.h"
+#include "loadtest/scenario/variation.h"
 
 enum {
     STALL_MIN_MS = 5,

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* measurements.c -- measurements side by side: what was acknowledged and what of it was
  * lost, beside what was published. */
+#include "loadtest/scenario/narration/measurements.h"
+
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -9,7 +11,8 @@
 
 #include "loadtest/kit/memory.h"
 #include "loadtest/kit/style.h"
-#include "loadtest/scenario/performance.h"
+#include "loadtest/scenario/catalogue.h"
+#include "loadtest/scenario/measure.h"
 
 enum { TABLE_FORMAT = 1, SHARE_MAX = 64 };
 

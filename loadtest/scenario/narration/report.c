@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* report.c -- how the performances of a run went: a line for each, how far a
  * measurement is, and what did not come out as expected. */
-#include "loadtest/scenario/run_inside.h"
+
+#include "loadtest/scenario/narration/report.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -10,6 +11,9 @@
 #include "base/os/clock.h"
 #include "loadtest/kit/memory.h"
 #include "loadtest/kit/style.h"
+#include "loadtest/scenario/batch.h"
+#include "loadtest/scenario/catalogue.h"
+#include "loadtest/scenario/narration/measurements.h"
 
 enum {
     NEWS_MS = 30000,   /* how often to say how far it is, where nobody draws over it    */

@@ -1,13 +1,18 @@
 /* SPDX-License-Identifier: MIT */
 /* terminal.c -- a performance on a terminal: the story, what happens, who held the
  * lock when, and the verdict. */
+#include "loadtest/scenario/narration/terminal.h"
+
 #include <inttypes.h>
 #include <string.h>
 
+#include "base/os/clock.h"
 #include "loadtest/check/timeline.h"
 #include "loadtest/kit/style.h"
-#include "loadtest/scenario/performance.h"
-#include "base/os/clock.h"
+#include "loadtest/scenario/catalogue.h"
+#include "loadtest/scenario/narration/measurements.h"
+#include "loadtest/scenario/stage.h"
+#include "loadtest/scenario/variation.h"
 
 /* What the seed has drawn. */
 static void tell_crowd(FILE *out, const struct stage *s)

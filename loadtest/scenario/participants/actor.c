@@ -1,12 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 /* actor.c -- what a story tells its actors to do. */
+#include "loadtest/scenario/participants/actor.h"
+
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
-#include "loadtest/kit/interrupt.h"
-#include "loadtest/scenario/performance.h"
 #include "base/os/clock.h"
+#include "loadtest/kit/interrupt.h"
+#include "loadtest/scenario/catalogue.h"
+#include "loadtest/scenario/participants/process.h"
+#include "loadtest/scenario/participants/process_inside.h"
+#include "loadtest/scenario/stage.h"
 
 enum { POLL_MS = 5 };
 

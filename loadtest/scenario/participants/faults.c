@@ -4,9 +4,11 @@
 #include <signal.h>
 #include <stdio.h>
 
-#include "loadtest/kit/interrupt.h"
-#include "loadtest/scenario/performance.h"
 #include "base/os/clock.h"
+#include "loadtest/kit/interrupt.h"
+#include "loadtest/scenario/participants/actor.h"
+#include "loadtest/scenario/participants/process_inside.h"
+#include "loadtest/scenario/stage.h"
 
 enum { POLL_MS = 5 };
 

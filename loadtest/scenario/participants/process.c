@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* process.c -- the conductor's end of an actor's process. */
+#include "loadtest/scenario/participants/process.h"
+
 #include <errno.h>
 #include <poll.h>
 #include <signal.h>
@@ -8,8 +10,9 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "loadtest/scenario/performance.h"
 #include "base/os/clock.h"
+#include "loadtest/scenario/participants/process_inside.h"
+#include "loadtest/scenario/stage.h"
 
 enum { END_MS = 3000 };
 

@@ -1,14 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 /* faults.c -- what a story does to servers: the faults of server_fault.h, told,
  * recorded, and undone at the end whatever happens. */
+#include "loadtest/scenario/servers/faults.h"
+
 #include <errno.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
 
-#include "db/backend.h"
-#include "loadtest/scenario/performance.h"
 #include "base/os/clock.h"
+#include "db/backend.h"
+#include "loadtest/scenario/participants/process_inside.h"
+#include "loadtest/scenario/stage.h"
 
 const char *stage_lock_server(const struct stage *s, int node)
 {

@@ -2,6 +2,8 @@
 /* service.c -- the service on stage: processes of seckilld under the stage's
  * lock, and actors who are their clients, over sockets that say exactly what a story
  * wants said, and can be reset. */
+#include "loadtest/scenario/servers/service.h"
+
 #include <arpa/inet.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -11,9 +13,9 @@
 #include <unistd.h>
 
 #include "base/http/token.h"
-#include "loadtest/kit/interrupt.h"
-#include "loadtest/scenario/performance.h"
 #include "base/os/clock.h"
+#include "loadtest/kit/interrupt.h"
+#include "loadtest/scenario/stage.h"
 
 enum { FLAGS_MAX = 24, WORKERS = 4, USERS_OF_A_VOUCHER = 100, POLL_MS = 5,
        HEAD_MAX = 4096, TOKEN_LIFETIME_S = 3600 };

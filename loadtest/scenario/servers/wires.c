@@ -1,12 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /* wires.c -- the wires of actors: a proxy for each server that they talk to. */
+#include "loadtest/scenario/servers/wires.h"
+
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
-#include "loadtest/proxy/wire_text.h"
-#include "loadtest/scenario/performance.h"
 #include "base/os/clock.h"
+#include "loadtest/proxy/wire_text.h"
+#include "loadtest/scenario/catalogue.h"
+#include "loadtest/scenario/stage.h"
 
 enum { FIRST_REDIS = 1, FIRST_REDLOCK = 2, LOOK_MS = 20 };
 

@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "loadtest/scenario/background/load.h"
+#include "loadtest/scenario/background/blame.h"
 
 /* Not what depends on how soon a waiter gets to run (liveness), nor how many wake up, for
  * which there are locks that are meant to herd, nor what a crowd does not do. */

@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: MIT */
+/* batch.h -- the performances of one command, while they last. */
+#ifndef LOADTEST_SCENARIO_BATCH_H
+#define LOADTEST_SCENARIO_BATCH_H
+
+#include "loadtest/kit/child.h"
+#include "loadtest/lab/lab.h"
+#include "loadtest/scenario/plan.h"
+
+struct performance {
+    const struct scenario_cast *cast;
+    struct scenario_result *result; /* shared with the process                        */
+    struct child child;
+    char dir[FILES_PATH_MAX];
+    int64_t until_ns;
+    bool is_done;
+    struct scenario_variation vary;
+    int place;  /* which of the labs it is in                                      */
+};
+
+/* A lab, and how many may perform in it at a time. */
+struct place {
+    struct lab lab;
+    char dir[FILES_PATH_MAX]; /* of those that are made for this run                  */
+    int running, room;
+};
+
+struct troupe {
+    const struct scenario_run *run;
+    struct performance *all;
+    size_t count;
+    unsigned number;  /* in the names of this run                                     */
+    bool is_measured; /* all of them are the same measurement                         */
+    int64_t begin_ns, told_ns; /* when it began, when it was last said how far it is  */
+};
+
+#endif /* LOADTEST_SCENARIO_BATCH_H */

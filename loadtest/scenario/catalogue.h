@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: MIT */
+/* catalogue.h -- a scenario under one lock and one stock guard, and the result of performing it. */
+#ifndef LOADTEST_SCENARIO_CATALOGUE_H
+#define LOADTEST_SCENARIO_CATALOGUE_H
+
+#include "base/text/exit_codes.h"
+#include "loadtest/scenario/background/blame.h"
+#include "loadtest/scenario/scenario.h"
+
+/* A scenario under one lock and one stock guard. */
+struct scenario_cast {
+    const struct scenario *scenario;
+    const dlock_variant_info *lock;
+    const char *guard;
+    const struct scenario_expectation *expected;
+};
+
+/* What came of it, in memory that the process that performs it shares with the command. */
+struct scenario_result {
+    bool has_happened;
+    bool was_spoilt;  /* it may happen if it is performed again                        */
+    int tries;
+    char spoilt[300];   /* why the try before this one did not count; "": there was none  */
+    enum scenario_outcome outcome;
+    unsigned signs;
+    unsigned gave_way;  /* set of 1 << dlock_assumption: what did not hold, as the
+                         * checker says of what it calls a break                      */
+    bool is_expected;
+    enum exit_code rc;
+    struct scenario_tally tally; /* of a measurement                                   */
+    char why[400];      /* of a scenario that did not happen, or came out unexpected   */
+    int64_t took_ns;
+    int64_t holds, faults;    /* of the story, as the checker and the records have them  */
+    int64_t crowd_holds, crowd_failures;
+    int64_t stalls, delays; /* of the crowd's processes and wires; of its wires          */
+    enum crowd_blame crowd_blame;
+    char crowd_why[300];
+};
+
+/* Every performance of a scenario: one for each lock that is spoken of (and in `locks`,
+ * unless that is NULL) and each guard that it is expected under (and is `guard`, unless
+ * that is NULL).  The caller frees *out. */
+size_t scenario_cast_all(const struct scenario *scenario, const char *locks,
+                         const char *guard, struct scenario_cast **out);
+
+/* Does it measure for a time, instead of telling a story? */
+bool scenario_is_measured(const struct scenario *scenario);
+
+const char *scenario_outcome_name(enum scenario_outcome outcome, bool is_chinese);
+const char *scenario_sign_name(int number, bool is_chinese);
+const char *scenario_sale_name(enum scenario_sale sale, bool is_chinese);
+
+#endif /* LOADTEST_SCENARIO_CATALOGUE_H */

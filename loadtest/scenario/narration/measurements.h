@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: MIT */
+/* measurements.h -- measurements side by side. */
+#ifndef LOADTEST_SCENARIO_NARRATION_MEASUREMENTS_H
+#define LOADTEST_SCENARIO_NARRATION_MEASUREMENTS_H
+
+#include <stdio.h>
+
+#include "loadtest/scenario/catalogue.h"
+
+/* Measurements as one table: on a terminal row by row, and in dir/summary.md and
+ * summary.json at the end. */
+void table_head(FILE *out, const struct scenario *scenario);
+void table_row(FILE *out, const struct scenario_cast *cast,
+               const struct scenario_result *r);
+void table_foot(FILE *out);
+/* "15 of 93 acknowledged updates lost: 16.1 %, 95 % interval ..." */
+void table_sentence(FILE *out, const struct scenario_tally *tally);
+
+struct table_line {
+    const struct scenario_cast *cast;
+    const struct scenario_result *result;
+};
+/* False: said on stderr why. */
+bool table_write(const char *dir, const struct table_line *lines, size_t count,
+                 int64_t duration_ms, uint64_t seed);
+
+#endif /* LOADTEST_SCENARIO_NARRATION_MEASUREMENTS_H */

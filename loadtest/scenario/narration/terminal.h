@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: MIT */
+/* terminal.h -- a performance on a terminal. */
+#ifndef LOADTEST_SCENARIO_NARRATION_TERMINAL_H
+#define LOADTEST_SCENARIO_NARRATION_TERMINAL_H
+
+#include "loadtest/scenario/stage.h"
+
+void tell_opening(FILE *out, const struct stage *s);
+void tell_line(FILE *out, const struct stage *s, const struct stage_line *line);
+void tell_ending(FILE *out, const struct stage *s);
+void tell_verdict(FILE *out, const struct scenario_cast *cast,
+                  const struct scenario_result *r, bool is_chinese);
+
+#endif /* LOADTEST_SCENARIO_NARRATION_TERMINAL_H */

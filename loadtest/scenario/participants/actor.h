@@ -1,0 +1,11 @@
+/* SPDX-License-Identifier: MIT */
+/* actor.h -- a participant, and how it is told to act. */
+#ifndef LOADTEST_SCENARIO_PARTICIPANTS_ACTOR_H
+#define LOADTEST_SCENARIO_PARTICIPANTS_ACTOR_H
+
+#include "loadtest/scenario/stage.h"
+
+/* Tell it and take its answer, without telling of it. */
+const struct player_answer *actor_act(struct actor *a, const struct player_order *what);
+
+#endif /* LOADTEST_SCENARIO_PARTICIPANTS_ACTOR_H */

@@ -1,0 +1,11 @@
+/* SPDX-License-Identifier: MIT */
+/* faults.h -- the faults of servers in a performance. */
+#ifndef LOADTEST_SCENARIO_SERVERS_FAULTS_H
+#define LOADTEST_SCENARIO_SERVERS_FAULTS_H
+
+#include "loadtest/scenario/stage.h"
+
+/* Undo every fault of servers.  False: one of them is not as it was, said on stderr. */
+bool stage_disarm_servers(struct stage *s);
+
+#endif /* LOADTEST_SCENARIO_SERVERS_FAULTS_H */

@@ -1,0 +1,161 @@
+/* SPDX-License-Identifier: MIT */
+/* stage.h -- a performance while it lasts: participants, wires, servers, and the lines that tell of them. */
+#ifndef LOADTEST_SCENARIO_STAGE_H
+#define LOADTEST_SCENARIO_STAGE_H
+
+#include <pthread.h>
+#include <stdio.h>
+
+#include "base/text/exit_codes.h"
+#include "loadtest/check/check.h"
+#include "loadtest/fault/history.h"
+#include "loadtest/fault/server_fault.h"
+#include "loadtest/lab/lab.h"
+#include "loadtest/proxy/proxy.h"
+#include "loadtest/sale/service.h"
+#include "loadtest/scenario/catalogue.h"
+#include "loadtest/scenario/pages.h"
+#include "loadtest/scenario/participants/process_inside.h"
+#include "loadtest/scenario/variation.h"
+#include "lock/record/recorder.h"
+
+enum { SCENARIO_NODES_MAX = LAB_REDIS_COUNT - 1, SCENARIO_LINE_MAX = 600,
+       STAGE_LEFT_OUT_MAX = 16, STAGE_SERVICES_MAX = 4,
+       STAGE_POSTS_MAX = 16, STAGE_FAULTS_MAX = 8 };
+
+struct crowd;
+
+/* What happened on stage, and on the wires. */
+enum stage_line_kind { LINE_TOLD, LINE_ACT, LINE_FAULT, LINE_WIRE };
+
+struct stage_line {
+    enum stage_line_kind kind;
+    int64_t from_ns;    /* since when it was waited for, if it was; otherwise as at_ns  */
+    int64_t at_ns;
+    int actor;          /* index; -1: none                                             */
+    char text[2][SCENARIO_LINE_MAX]; /* English and Chinese                            */
+};
+
+/* A wire of an actor's process, and its proxy. */
+struct stage_wire {
+    struct stage *stage;
+    struct proxy *proxy; /* NULL: there is none between them                           */
+    int port;           /* to connect to                                               */
+    int actor;          /* the first of its process                                    */
+    enum proxy_protocol protocol;
+    char server[24];    /* "redis", "redlock-2", "postgres"                            */
+    int last_fault;     /* that was armed on it; -1: none                              */
+    int mended_count;   /* how many of them, from 0, were mended                       */
+    struct {
+        uint64_t connection, number;
+    } left_out[STAGE_LEFT_OUT_MAX]; /* requests whose replies go unseen too; a ring    */
+    unsigned left_out_next;
+};
+
+/* A fault of a server that was armed. */
+struct stage_server_fault {
+    const struct server_fault *fault;
+    struct fault_scene scene;
+};
+
+/* A process with its actors, or one of the crowd. */
+struct stage_process;
+
+/* What it does once it has its part, and never returns from. */
+typedef void stage_body(struct stage *s, struct stage_process *p, int fd);
+
+struct stage_process {
+    stage_body *body;   /* NULL: an actor's                                            */
+    struct child child; /* zeroed once it was reaped                                   */
+    uint32_t pid;
+    int fd;             /* to it; -1: none                                             */
+    bool is_stopped, is_dead, is_open;
+    dlock_fault_action armed; /* at the last point that was armed                       */
+    bool has[PLAYER_HANDS_MAX][2]; /* answers that came: of the hand, of the main thread */
+    struct player_answer answers[PLAYER_HANDS_MAX][2];
+    struct stage_wire lock_wires[SCENARIO_NODES_MAX], shop_wire;
+    int lock_wire_count;
+    struct player_part part;
+};
+
+struct actor {
+    struct stage *stage;
+    struct stage_process *process;
+    const char *name;
+    int index, hand;
+    bool is_busy;       /* something was begun that has not ended                      */
+    enum player_what begun;
+    int64_t begun_ns;
+    struct player_answer last;
+};
+
+/* A request of a client to the service. */
+struct stage_post {
+    struct actor *actor;
+    int fd;             /* -1: answered, or given up                                   */
+    char outcome[32];   /* that it was answered with                                   */
+};
+
+struct stage {
+    const struct scenario_cast *cast;
+    struct scenario_variation vary;
+    struct crowd *crowd; /* NULL: the actors are alone                                 */
+    struct scenario_result *result;
+    struct lab *lab;
+    const char *dir;    /* of this performance's files                                 */
+    const struct scenario_pages *pages;
+    /* How a line is printed as it happens, and how everything is ended. */
+    void (*tell_line)(FILE *out, const struct stage *s, const struct stage_line *line);
+    void (*clear)(struct stage *s);
+    char records[FILES_PATH_MAX];
+    char lock[DLOCK_NAME_MAX + 1];
+    int64_t voucher;
+    bool is_chinese, shows_wire;
+    struct actor actors[SCENARIO_ACTORS_MAX];
+    struct stage_process processes[SCENARIO_ACTORS_MAX];
+    int actor_count, process_count;
+    struct fault_history *faults; /* from outside                                      */
+    struct stage_server_fault server_faults[STAGE_FAULTS_MAX];
+    int server_fault_count;
+    struct service services[STAGE_SERVICES_MAX];
+    struct stage_post posts[STAGE_POSTS_MAX];
+    int service_count, post_count;
+    int64_t begin_ns, zero_ns; /* of the performance; of play(), from which times count */
+    bool is_playing;    /* what goes over wires before and after is not the story      */
+    unsigned signs;     /* that play() has seen                                        */
+    pthread_mutex_t lock_of_lines;
+    struct stage_line *lines;
+    size_t line_count, line_room, told_count; /* told: on stdout                       */
+    /* what the judge found */
+    struct history history;
+    struct check *check;
+    struct check_verdict verdict;
+    struct check_write writes[64];
+    size_t write_count;
+    int64_t issued, left, sold; /* of the voucher                                      */
+    /* of a measurement */
+    int64_t duration_ms;
+    uint64_t streams[SCENARIO_ACTORS_MAX + 1]; /* states of stage_draw()               */
+    int64_t told_sold;  /* how often an actor was told so                              */
+    bool told_sold_out; /* was anybody?                                                */
+};
+
+/* Write down a line, and print it if it is told as it happens. */
+void stage_add_line(struct stage *s, enum stage_line_kind kind, int64_t at_ns, int actor,
+                    const char *english, const char *chinese);
+void stage_say(struct stage *s, enum stage_line_kind kind, int actor,
+               const char *english, const char *chinese);
+/* Of what was waited for since then, so that what went over the wires meanwhile belongs
+ * to it. */
+void stage_say_since(struct stage *s, enum stage_line_kind kind, int64_t from_ns,
+                     int actor, const char *english, const char *chinese);
+
+/* Which server the `node`th of several is in this performance. */
+int stage_node(const struct stage *s, int node);
+
+/* Print the lines that came since the last time. */
+void stage_tell_lines(struct stage *s);
+
+void stage_free(struct stage *s);
+
+#endif /* LOADTEST_SCENARIO_STAGE_H */
