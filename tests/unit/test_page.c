@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "loadtest/page/scene.h"
+#include "loadtest/page/page.h"
 
 #define HOLD "<rect class=\"hold\""
 #define LATE "<rect class=\"late\""

@@ -25,8 +25,6 @@ struct empty {
 
 static void begin(struct empty *e, int64_t duration_ms, uint64_t seed)
 {
-    struct stage_options options = {.duration_ms = duration_ms, .seed = seed};
-
     *e = (struct empty){.scenario = {.name = "empty", .duration_ms = 120000}};
     e->cast.scenario = &e->scenario;
     e->stage = calloc(1, sizeof *e->stage);
@@ -34,7 +32,7 @@ static void begin(struct empty *e, int64_t duration_ms, uint64_t seed)
     e->stage->cast = &e->cast;
     e->stage->result = &e->result;
     e->stage->check = check_new();
-    stage_begin_measuring(e->stage, &options);
+    stage_begin_measuring(e->stage, duration_ms, seed);
 }
 
 static void end(struct empty *e)
