@@ -34,7 +34,10 @@ struct bench_locks {
     const char *dir;     /* of this run, for files                                  */
     const char *bare;    /* the library without fault points; NULL: build/bare has it */
     bool is_chosen;      /* the part was asked for by name                          */
-    FILE *tables;        /* where tables are printed                                */
+    FILE *tables;        /* writes to `text`, which is kept for --markdown          */
+    char *text;
+    size_t text_size, text_shown;
+    FILE *terminal;      /* where `text` is shown, part by part                     */
     json_t *results;     /* an object; each part puts its own array there           */
     int judged, missed;  /* targets                                                 */
 };

@@ -17,6 +17,7 @@
 #include "db/audit.h"
 #include "loadtest/kit/interrupt.h"
 #include "loadtest/kit/memory.h"
+#include "loadtest/kit/result_page.h"
 #include "loadtest/kit/run_directory.h"
 #include "loadtest/kit/spread.h"
 #include "loadtest/lab/environment.h"
@@ -262,7 +263,7 @@ static enum exit_code measure_http(struct bench *b, const struct row *row, doubl
 }
 
 /* Print a line.  False: it missed a target. */
-static bool print_row(struct row *row, size_t n, json_t *list)
+static bool print_row(FILE *out, struct row *row, size_t n, json_t *list)
 {
     struct spread ratio = spread_of(row->ratio, n);
     double http = spread_of(row->http, n).median;
@@ -272,13 +273,13 @@ static bool print_row(struct row *row, size_t n, json_t *list)
     bool is_fast = !has_target || ratio.median >= row->contest->target;
     bool is_prompt = !has_target || (p99_ms > 0 && p99_ms <= target_p99_ms);
 
-    printf("%-36s %7d %7.0f %7.0f %5.2f (%.2f - %.2f) %7.1f", row->contest->name,
+    fprintf(out, "%-36s %7d %7.0f %7.0f %5.2f (%.2f - %.2f) %7.1f", row->contest->name,
            row->clients, http, pgbench, ratio.median, ratio.least, ratio.most, p99_ms);
     if (has_target)
-        printf("  ratio %.2f %s, p99 %.0f ms %s", row->contest->target,
+        fprintf(out, "  ratio %.2f %s, p99 %.0f ms %s", row->contest->target,
                is_fast ? "reached" : "MISSED", target_p99_ms,
                is_prompt ? "reached" : "MISSED");
-    putchar('\n');
+    fputc('\n', out);
     json_array_append_new(
         list, json_pack("{s:s, s:i, s:f, s:f, s:f, s:f, s:f, s:f, s:b}", "flags",
                         row->contest->name, "clients", row->clients, "http_per_s", http,
@@ -288,23 +289,23 @@ static bool print_row(struct row *row, size_t n, json_t *list)
     return is_fast && is_prompt;
 }
 
-static enum exit_code print_result(struct bench *b)
+static enum exit_code print_result(FILE *out, struct bench *b)
 {
     size_t n = (size_t)b->plan->repeats;
     enum exit_code rc = EXIT_VALID;
     json_t *list = json_array();
     char path[FILES_PATH_MAX];
 
-    printf("\nAccepted orders per second, medians of %zu\n\n%-36s %7s %7s %7s %5s %13s %7s"
+    fprintf(out, "\nAccepted orders per second, medians of %zu\n\n%-36s %7s %7s %7s %5s %13s %7s"
            "  %s\n",
            n, "", "clients", "HTTP", "pgbench", "ratio", "(from - to)", "p99 ms", "targets");
     for (int i = 0; i < b->row_count; i++)
-        if (!print_row(&b->rows[i], n, list))
+        if (!print_row(out, &b->rows[i], n, list))
             rc = EXIT_THRESHOLD;
     files_join(path, b->dir, "bench.json");
     files_write_json(path, list);
     json_decref(list);
-    printf("\nHow: one voucher that never sells out, a different user in each order, duplicate\n"
+    fprintf(out, "\nHow: one voucher that never sells out, a different user in each order, duplicate\n"
            "guard `unique`, PostgreSQL durable (fsync and synchronous_commit on).  HTTP: wrk "
            "with so\nmany connections, %" PRId64 " seckilld with its default settings; no "
            "Idempotency-Key, so the\nstatements are the same.  pgbench: %d clients, 2 threads, "
@@ -314,6 +315,21 @@ static enum exit_code print_result(struct bench *b)
            "and orders were checked to add up.  Kept in\n%s\n",
            b->plan->processes, DATABASE_CONNECTIONS, (double)b->plan->duration_ms / 1000,
            sysconf(_SC_NPROCESSORS_ONLN), b->dir);
+    return rc;
+}
+
+static enum exit_code show_result(struct bench *b)
+{
+    char *text = NULL;
+    size_t size = 0;
+    FILE *out = result_page_stream(&text, &size);
+    enum exit_code rc = print_result(out, b);
+
+    fclose(out);
+    fputs(text, stdout);
+    if (!result_page_write_text(NULL, "Orders per second beside pgbench", text))
+        rc = EXIT_CANNOT_WRITE;
+    free(text);
     return rc;
 }
 
@@ -346,7 +362,7 @@ static enum exit_code measure_all(struct bench *b)
     }
     if (interrupted())
         return (enum exit_code)INTERRUPT_EXIT;
-    return rc == EXIT_VALID ? print_result(b) : rc;
+    return rc == EXIT_VALID ? show_result(b) : rc;
 }
 
 /* Each contest with each number of clients. */

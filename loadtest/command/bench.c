@@ -6,12 +6,13 @@
 #include "loadtest/bench/orders.h"
 #include "loadtest/command/commands.h"
 #include "loadtest/kit/command.h"
+#include "loadtest/kit/result_page.h"
 #include "loadtest/sale/service.h"
 
 enum { CLIENTS_MAX = 1000 };
 
 struct bench_settings {
-    const char *dir, *out, *clients;
+    const char *dir, *out, *clients, *markdown;
     int64_t repeats, processes, duration_ms;
 };
 
@@ -51,6 +52,7 @@ static const struct setting settings[] = {
      .max = 600000,
      .group = "Options",
      .help = "of each measurement"},
+    COMMAND_MARKDOWN(AT(markdown)),
     COMMAND_OUT(AT(out)),
     COMMAND_OWN_DIR(AT(dir)),
 };

@@ -14,11 +14,12 @@
 #include "loadtest/command/commands.h"
 #include "loadtest/kit/command.h"
 #include "loadtest/kit/interrupt.h"
+#include "loadtest/kit/result_page.h"
 #include "loadtest/kit/run_directory.h"
 #include "loadtest/probe/blocking.h"
 
 struct bench_locks_settings {
-    const char *dir, *out, *only, *bare;
+    const char *dir, *out, *only, *bare, *markdown;
     int64_t rounds, duration_ms, names;
     bool json;
 };
@@ -90,6 +91,7 @@ static const struct setting settings[] = {
      .fallback = "off",
      .group = "Options",
      .help = "print JSON instead of tables"},
+    COMMAND_MARKDOWN(AT(markdown)),
     COMMAND_OUT(AT(out)),
     COMMAND_OWN_DIR(AT(dir)),
 };
@@ -129,6 +131,15 @@ static bool clear_servers(const struct bench_locks *b)
     return ok;
 }
 
+/* Print what was added to the tables. */
+static void show_tables(struct bench_locks *b)
+{
+    fflush(b->tables);
+    fputs(b->text + b->text_shown, b->terminal);
+    fflush(b->terminal);
+    b->text_shown = b->text_size;
+}
+
 static enum exit_code run_parts(struct bench_locks *b, const char *only)
 {
     enum exit_code rc = EXIT_VALID;
@@ -139,7 +150,7 @@ static enum exit_code run_parts(struct bench_locks *b, const char *only)
             continue;
         fprintf(stderr, "%s: %s\n", parts[i].name, parts[i].what);
         rc = clear_servers(b) ? parts[i].run(b) : EXIT_UNAVAILABLE;
-        fflush(b->tables);
+        show_tables(b);
         if (!clear_servers(b) && rc == EXIT_VALID)
             rc = EXIT_UNAVAILABLE;
     }
@@ -213,7 +224,7 @@ static enum exit_code run(const struct settings *s, const void *values)
         .duration_ms = v->duration_ms,
         .names = v->names,
         .bare = v->bare,
-        .tables = v->json ? stderr : stdout,
+        .terminal = v->json ? stderr : stdout,
     };
     enum exit_code rc = lab_open(&lab, lab_choose_dir(v->dir), needs_zookeeper(v->only));
 
@@ -221,7 +232,13 @@ static enum exit_code run(const struct settings *s, const void *values)
     if (rc != EXIT_VALID)
         return rc;
     b.results = json_object();
+    b.tables = result_page_stream(&b.text, &b.text_size);
     rc = measure(&b, v);
+    show_tables(&b);
+    if (!result_page_write_text(NULL, "Locks per second", b.text))
+        rc = EXIT_CANNOT_WRITE;
+    fclose(b.tables);
+    free(b.text);
     json_decref(b.results);
     lab_close(&lab);
     return rc;

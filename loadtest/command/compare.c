@@ -11,6 +11,7 @@
 #include "loadtest/compare/compare.h"
 #include "loadtest/kit/command.h"
 #include "loadtest/kit/name_list.h"
+#include "loadtest/kit/result_page.h"
 #include "loadtest/kit/run_directory.h"
 #include "loadtest/sale/users.h"
 #include "lock/dlock.h"
@@ -21,7 +22,7 @@ enum {
 };
 
 struct compare_settings {
-    const char *dir, *out, *locks, *hazards, *experiments;
+    const char *dir, *out, *markdown, *locks, *hazards, *experiments;
     int64_t repeats, hazard_repeats, processes, connections, stock;
     int64_t duration_ms, lease_ms, calm_lease_ms;
     bool record;
@@ -126,6 +127,7 @@ static const struct setting settings[] = {
      .fallback = "off",
      .group = "Options",
      .help = "record every lock call and every write, for `seckill check`"},
+    COMMAND_MARKDOWN(AT(markdown)),
     COMMAND_OUT(AT(out)),
     COMMAND_OWN_DIR(AT(dir)),
 };

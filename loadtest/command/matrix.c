@@ -11,6 +11,7 @@
 #include "loadtest/kit/memory.h"
 #include "loadtest/kit/name_list.h"
 #include "loadtest/kit/run_directory.h"
+#include "loadtest/kit/result_page.h"
 #include "loadtest/matrix/matrix.h"
 #include "loadtest/page/matrix.h"
 #include "loadtest/page/story.h"
@@ -18,7 +19,7 @@
 enum { SCENARIOS_MAX = 256, LOCKS_MAX = 64, LOCK_LIST_MAX = 4096 };
 
 struct matrix_settings {
-    const char *scenarios, *locks, *guard, *part, *expect, *out, *dir;
+    const char *scenarios, *locks, *guard, *part, *expect, *out, *markdown, *dir;
     int64_t seed, seeds, jobs, labs, limit_ms;
     bool keep, list;
 };
@@ -134,6 +135,7 @@ static const struct setting settings[] = {
      .group = "How",
      .help = "expect this of every cell, whatever the scenario says: to see that the "
              "matrix can fail"},
+    COMMAND_MARKDOWN(AT(markdown)),
     COMMAND_OUT(AT(out)),
     COMMAND_OWN_DIR(AT(dir)),
 };

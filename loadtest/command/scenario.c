@@ -9,6 +9,7 @@
 #include "loadtest/command/commands.h"
 #include "loadtest/kit/command.h"
 #include "loadtest/kit/memory.h"
+#include "loadtest/kit/result_page.h"
 #include "loadtest/kit/run_directory.h"
 #include "loadtest/page/story.h"
 #include "loadtest/scenario/catalogue.h"
@@ -16,7 +17,7 @@
 #include "loadtest/scenario/run.h"
 
 struct scenario_settings {
-    const char *lock, *guard, *html, *language, *out, *dir;
+    const char *lock, *guard, *html, *language, *out, *markdown, *dir;
     int64_t jobs, seed, duration_ms;
     bool wire;
 };
@@ -92,6 +93,7 @@ static const struct setting settings[] = {
      .group = "Options",
      .help = "perform in another order, the same for the same number; 0: as listed.  "
              "What is measured draws its chance from it"},
+    COMMAND_MARKDOWN(AT(markdown)),
     COMMAND_OUT(AT(out)),
     COMMAND_OWN_DIR(AT(dir)),
 };

@@ -3,12 +3,14 @@
  */
 #include <errno.h>
 #include <inttypes.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/utsname.h>
 #include <unistd.h>
 
 #include "base/text/duration.h"
 #include "loadtest/compare/compare.h"
+#include "loadtest/kit/result_page.h"
 #include "loadtest/kit/style.h"
 
 enum { LOCK_WIDTH = 13, CELL_WIDTH = 25, TEXT_MAX = 512 };
@@ -269,18 +271,13 @@ static void markdown_method(FILE *out, const struct comparison *c)
 
 bool compare_write_markdown(const struct comparison *c)
 {
-    char path[FILES_PATH_MAX], head[160];
-    FILE *out;
+    char path[FILES_PATH_MAX], head[160], *text = NULL;
+    size_t size = 0;
+    FILE *out = result_page_stream(&text, &size);
+    bool ok;
 
-    files_join(path, c->dir, "summary.md");
-    out = fopen(path, "we");
-    if (!out) {
-        fprintf(stderr, "seckill compare: cannot write %s: %s\n", path,
-                strerror(errno));
-        return false;
-    }
     headline(c, head, sizeof head);
-    fprintf(out, "# Which locks oversell\n\n%s%s.  Begun %s.\n\n", head,
+    fprintf(out, "%s%s.  Begun %s.\n\n", head,
             c->was_interrupted ? "; the comparison was cut short" : "", c->started);
     print_odd(out, c, "- ");
     fputs("\"7 over\" is seven orders beyond the stock, \"7 twice\" seven second "
@@ -293,5 +290,8 @@ bool compare_write_markdown(const struct comparison *c)
         if (comparison_planned_in(c, e) > 0)
             markdown_experiment(out, c, e);
     markdown_method(out, c);
-    return fclose(out) == 0;
+    files_join(path, c->dir, "summary.md");
+    ok = fclose(out) == 0 && result_page_write(path, "Which locks oversell", text);
+    free(text);
+    return ok;
 }

@@ -4,9 +4,11 @@
 
 #include <stdarg.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "base/text/outputs.h"
 #include "loadtest/kit/interrupt.h"
+#include "loadtest/kit/result_page.h"
 
 enum { EXPLANATION_MAX = 4096 };
 
@@ -36,6 +38,15 @@ static const char *exit_words(int rc)
     }
 }
 
+/* What --markdown names; NULL if nothing, or if the command has no such setting. */
+static const char *markdown_path(const struct setting_program *program, const void *values)
+{
+    for (size_t i = 0; i < program->count; i++)
+        if (strcmp(program->settings[i].name, "markdown") == 0)
+            return *(const char *const *)((const char *)values + program->settings[i].offset);
+    return NULL;
+}
+
 int command_run(const struct setting_program *program, void *values, int argc,
                 char **argv, command_fn *run)
 {
@@ -45,6 +56,7 @@ int command_run(const struct setting_program *program, void *values, int argc,
 
     switch (settings_load(&s, program, values, argc, argv)) {
     case SETTINGS_OK:
+        result_page_command(program->name, argc, argv, markdown_path(program, values));
         if (outputs_are_possible(&s, values, why)) {
             rc = run(&s, values);
         } else {

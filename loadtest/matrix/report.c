@@ -7,6 +7,7 @@
 #include <sys/utsname.h>
 #include <unistd.h>
 
+#include "loadtest/kit/result_page.h"
 #include "loadtest/kit/style.h"
 #include "loadtest/matrix/matrix.h"
 
@@ -240,26 +241,20 @@ static void markdown_method(FILE *out, const struct matrix *m)
 
 bool matrix_write_markdown(const struct matrix *m)
 {
-    char path[FILES_PATH_MAX], head[160];
-    FILE *out;
+    char path[FILES_PATH_MAX], head[160], *text = NULL;
+    size_t size = 0;
+    FILE *out = result_page_stream(&text, &size);
     bool ok;
 
-    files_join(path, m->dir, "matrix.md");
-    out = fopen(path, "we");
-    if (out == NULL) {
-        fprintf(stderr, "seckill matrix: cannot write %s: %s\n", path, strerror(errno));
-        return false;
-    }
     matrix_headline(m, head, sizeof head);
-    fprintf(out, "# Every scenario under every lock\n\n%s.  Begun %s.\n\n", head,
+    fprintf(out, "%s.  Begun %s.\n\n", head,
             m->started);
     print_odd(out, m, "- ", "`");
     markdown_table(out, m);
     markdown_scenarios(out, m);
     markdown_method(out, m);
-    ok = !ferror(out);
-    ok = fclose(out) == 0 && ok;
-    if (!ok)
-        fprintf(stderr, "seckill matrix: cannot write %s\n", path);
+    files_join(path, m->dir, "matrix.md");
+    ok = fclose(out) == 0 && result_page_write(path, "Every scenario under every lock", text);
+    free(text);
     return ok;
 }

@@ -3,7 +3,7 @@
 # bench_locks.sh -- what `seckill bench-locks` measures and prints, never how fast it is.
 # shellcheck source=tests/cli/support/tap.sh
 . "$(dirname "$0")/support/tap.sh"
-plan 24
+plan 26
 lab=$work/lab
 labs+=("$lab")
 "$seckill" lab up --dir "$lab" >/dev/null || exit 1
@@ -50,9 +50,19 @@ redis-cli -p "$(port redis)" monitor >"$work/monitor" 2>&1 &
 monitor=$!
 pids+=("$monitor")
 within 10 grep -q OK "$work/monitor"
-check 'pairs are measured' bench pairs --duration=500ms # none, where all stands still
+check 'pairs are measured' bench pairs --duration=500ms --markdown="$work/page.md" # none, where all stands still
 kill "$monitor"
 wait "$monitor" 2>/dev/null
+origin() {
+    cat "$work/page.md"
+    grep -Eq '^\| date \| 20[0-9-]+ [0-9:]+ UTC \|$' "$work/page.md" &&
+        grep -Eq '^\| commit \| ([0-9a-f]{12}|version)' "$work/page.md" &&
+        grep -Eq '^\| machine \| .* processors \|$' "$work/page.md" &&
+        grep -Eq '^\| command \| `seckill bench-locks --only=pairs .*`' "$work/page.md"
+}
+same_table() { sed -n '/^```text/,/^```$/p' "$work/page.md" | sed '1d;$d' | diff - <(sed '/./,$!d' "$work/pairs"); }
+check 'the page says when, of which commit, where and with which command' origin
+check 'and has the table of the terminal' same_table
 check 'for two locks and four numbers of threads, each beside three others' \
     rows "$work/pairs" 8 '^(lua|reentrant) .* \(' 3 5
 check 'the targets are those of 1 and 64 threads' \

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "loadtest/kit/memory.h"
+#include "loadtest/kit/result_page.h"
 #include "loadtest/kit/style.h"
 #include "loadtest/scenario/catalogue.h"
 #include "loadtest/scenario/measure.h"
@@ -107,7 +108,6 @@ static void print_markdown(FILE *out, const struct table_line *lines, size_t cou
 {
     const struct scenario *scenario = lines[0].cast->scenario;
 
-    fprintf(out, "# %s\n\n", scenario->title);
     for (int i = 0; i < SCENARIO_LINES; i++)
         fprintf(out, "%s\n", scenario->story[i]);
     fprintf(out, "\nEach row took %.0f s, with seed %" PRIu64 ".  Published: %s.\n\n",
@@ -171,7 +171,7 @@ static bool write_markdown(const char *dir, const struct table_line *lines, size
     print_markdown(out, lines, count, duration_ms, seed);
     ok = fclose(out) == 0;
     files_join(path, dir, "summary.md");
-    ok = ok && files_write(path, text);
+    ok = ok && result_page_write(path, lines[0].cast->scenario->title, text);
     free(text);
     return ok;
 }

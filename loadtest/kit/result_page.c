@@ -1,0 +1,128 @@
+/* SPDX-License-Identifier: MIT */
+/* result_page.c -- a page of results, and where its figures come from. */
+#include "loadtest/kit/result_page.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/utsname.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/text/version.h"
+#include "loadtest/kit/files.h"
+#include "loadtest/kit/memory.h"
+
+enum { DATE_MAX = 64, COMMIT_MAX = 128 };
+
+static const char *command_program = "seckill";
+static int command_argc;
+static char **command_argv;
+static const char *asked_page;
+
+void result_page_command(const char *program, int argc, char **argv,
+                         const char *asked_path)
+{
+    asked_page = asked_path;
+    command_program = program;
+    command_argc = argc;
+    command_argv = argv;
+}
+
+/* The first line that git prints, run where this program lies; "" if there is none. */
+static void git_line(const char *arguments, char out[COMMIT_MAX])
+{
+    char dir[FILES_PATH_MAX], command[FILES_PATH_MAX];
+    FILE *git;
+
+    out[0] = '\0';
+    files_program_dir(dir);
+    if (strchr(dir, '\'') != NULL) /* it would end the quotes below */
+        return;
+    files_path(command, "git -C '%s/..' %s 2>/dev/null", dir, arguments);
+    git = popen(command, "re");
+    if (git == NULL)
+        return;
+    if (fgets(out, COMMIT_MAX, git) == NULL)
+        out[0] = '\0';
+    (void)pclose(git);
+    out[strcspn(out, "\n")] = '\0';
+}
+
+/* Pages that were written before this one are no change of the program. */
+static void write_commit(FILE *out)
+{
+    char commit[COMMIT_MAX], change[COMMIT_MAX];
+
+    git_line("rev-parse --short=12 HEAD", commit);
+    git_line("status --porcelain -- . ':!docs' ':!*.md'", change);
+    if (commit[0] == '\0')
+        fprintf(out, "| commit | version %s, not in a git repository |\n", SECKILL_VERSION);
+    else
+        fprintf(out, "| commit | %s%s |\n", commit,
+                change[0] != '\0' ? ", with changes that are not committed" : "");
+}
+
+static void write_head(FILE *out, const char *title)
+{
+    struct utsname machine = {0};
+    char date[DATE_MAX] = "";
+    time_t now = time(NULL);
+    struct tm utc;
+
+    if (gmtime_r(&now, &utc) != NULL)
+        strftime(date, sizeof date, "%Y-%m-%d %H:%M UTC", &utc);
+    (void)uname(&machine);
+    fprintf(out, "# %s\n\n| | |\n|---|---|\n| date | %s |\n", title, date);
+    write_commit(out);
+    fprintf(out, "| machine | %s, %s %s, %ld processors |\n| command | `%s", machine.machine,
+            machine.sysname, machine.release, sysconf(_SC_NPROCESSORS_ONLN), command_program);
+    for (int i = 1; i < command_argc; i++)
+        fprintf(out, " %s", command_argv[i]);
+    fputs("` |\n\n", out);
+}
+
+FILE *result_page_stream(char **text, size_t *size)
+{
+    return memory_need(open_memstream(text, size));
+}
+
+static bool write_file(const char *path, const char *text)
+{
+    if (path == NULL || files_write(path, text))
+        return true;
+    fprintf(stderr, "%s: cannot write %s: %s\n", command_program, path, strerror(errno));
+    return false;
+}
+
+bool result_page_write(const char *path, const char *title, const char *body)
+{
+    char *text = NULL;
+    size_t size = 0;
+    FILE *out = result_page_stream(&text, &size);
+    bool ok;
+
+    write_head(out, title);
+    fputs(body, out);
+    if (fclose(out) != 0)
+        abort();
+    ok = write_file(path, text);
+    ok = write_file(asked_page, text) && ok;
+    free(text);
+    return ok;
+}
+
+bool result_page_write_text(const char *path, const char *title, const char *text)
+{
+    char *body = NULL;
+    bool ok;
+
+    while (*text == '\n')
+        text++;
+    if (asprintf(&body, "```text\n%s```\n", text) < 0)
+        abort();
+    ok = result_page_write(path, title, body);
+    free(body);
+    return ok;
+}

@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: MIT */
+/* result_page.h -- a page of results that says when, of which commit, on what machine and
+ * with which command it was measured, so that nobody has to copy figures by hand. */
+#ifndef LOADTEST_KIT_RESULT_PAGE_H
+#define LOADTEST_KIT_RESULT_PAGE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdio.h>
+
+/* The command that the pages of this process name: `argv` without its first word, the
+ * subcommand, since `program` has it ("seckill bench").  `asked_path` is what --markdown
+ * says, NULL if nothing.  All are kept, not copied. */
+void result_page_command(const char *program, int argc, char **argv, const char *asked_path);
+
+/* A stream into memory, which ends the program instead of failing.  After fclose() *text
+ * is the caller's to free. */
+FILE *result_page_stream(char **text, size_t *size);
+
+/* Write a page, to `path` and to the file that --markdown names; either may be none (NULL).
+ * The page is the title, the table of when and how, and `body`, which is Markdown.
+ * False: said on stderr why. */
+bool result_page_write(const char *path, const char *title, const char *body);
+
+/* The same for tables that are made for a terminal. */
+bool result_page_write_text(const char *path, const char *title, const char *text);
+
+/* The setting --markdown=FILE of a command that measures. */
+#define COMMAND_MARKDOWN(at)                                                           \
+    {                                                                                  \
+        .type = SETTING_TEXT, .name = "markdown", .offset = (at), .meta = "FILE",      \
+        .group = "Options", .output = SETTING_WRITES_FILE,                             \
+        .help = "write the result as a Markdown page too, with date, commit, machine " \
+                "and command at its head"                                              \
+    }
+
+#endif /* LOADTEST_KIT_RESULT_PAGE_H */
