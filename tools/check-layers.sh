@@ -15,8 +15,15 @@ lock/record/  base/os/|lock/record/|lock/(bare|dlock|dlock_variant|status)\.h
 lock/         base/os/|lock/
 db/           base/(os|text)/|db/
 app/          base/|db/|lock/|app/
-loadtest/     base/|db/|lock/|loadtest/
 '
+
+# The rooms of the laboratory, from the bottom up: each may include those before it.
+below=
+for room in kit lab proxy probe audit check fault sale compare bench scenario matrix page command; do
+    below=$below${below:+|}$room
+    rooms+="loadtest/$room/ base/|db/|lock/|loadtest/($below)/
+"
+done
 
 # Headers of other libraries, and which files may include them.
 libraries='
