@@ -29,7 +29,6 @@ static const char *config_lock_name_at(size_t i)
 
 WORDS(config_scope_at, "user", "voucher")
 WORDS(config_redlock_at, "parallel", "sequential")
-WORDS(config_duplicate_at, "none", "count", "unique")
 WORDS(config_unlock_at, "after-commit", "before-commit")
 WORDS(config_level_at, "debug", "info", "warn", "error")
 
@@ -279,7 +278,7 @@ static void derive(struct config *c)
     c->lock_knows_readers = dlock_variant_find(c->lock)->caps & DLOCK_CAP_SHARED;
     c->lock_scope_is_voucher = strcmp(c->lock_scope, "voucher") == 0;
     c->unlock_before_commit = strcmp(c->unlock, "before-commit") == 0;
-    c->duplicate_is_counted = strcmp(c->duplicate_guard, "count") == 0;
+    (void)duplicate_guard_find(c->duplicate_guard, &c->duplicates);
     (void)config_parse_fronts(c->front, c->fronts, &c->front_count);
     (void)config_parse_admission(c->admission, &c->admission_kind, &c->admission_limit);
     c->level = LOG_DEBUG;

@@ -8,6 +8,7 @@
 
 #include "base/text/log.h"
 #include "base/text/settings.h"
+#include "db/sale_types.h"
 
 enum { CONFIG_PROCESS_MAX = 63, CONFIG_FRONTS_MAX = 32, CONFIG_PATH_MAX = 4096 };
 
@@ -28,7 +29,7 @@ struct config {
     bool lock_scope_is_voucher;
     bool lock_knows_readers;
     bool unlock_before_commit;
-    bool duplicate_is_counted;
+    enum duplicate_guard duplicates;
     enum log_level level;
     enum config_admission admission_kind;
     int admission_limit; /* 0: none */

@@ -14,6 +14,7 @@
 #include "app/lock_name.h"
 #include "app/sale_window.h"
 #include "db/order.h"
+#include "db/sale.h"
 #include "lock/fault.h"
 
 /* One attempt to sell, from the lock to the unlock. */
@@ -27,62 +28,14 @@ struct attempt {
     bool is_cut; /* a fault wants the connection broken that is not taken yet */
     int64_t admitted_us; /* when the window was checked, by the database's clock */
     int64_t locked_ns;
-    struct guard_sale sale;
+    int64_t asked_ns; /* the stock was as the sale found it at this moment, or later */
+    struct sale sale;
     struct order_placed placed;
 };
 
 static void count_stop(struct worker *w, enum metrics_layer layer)
 {
     metrics_count(&w->cell->stopped[layer]);
-}
-
-/* Undo what the transaction did, and say why. */
-static enum outcome undo(struct attempt *a, enum outcome outcome)
-{
-    if (a->w->db != NULL)
-        order_cancel(a->w->db);
-    return outcome;
-}
-
-static struct order_row row_of(const struct attempt *a)
-{
-    const struct config *c = a->w->service->config;
-    const struct order_row row = {
-        .user_id = a->request->user_id,
-        .voucher_id = a->request->voucher_id,
-        .request_id = a->request->request_id,
-        .lock_variant = c->lock,
-        .stock_guard = c->stock_guard,
-        .duplicate_guard = c->duplicate_guard,
-        .process = c->process_name,
-        .admitted_us = a->admitted_us,
-        .fence = (int64_t)a->lease.fence,
-        .lock_name = c->record != NULL ? a->lock_name : NULL,
-    };
-
-    return row;
-}
-
-/* The same for a write that the database refused: into its record goes who did. */
-static enum outcome undo_refused(struct attempt *a, const char *guard,
-                                 enum outcome outcome)
-{
-    struct db_conn *db = a->w->db;
-    const struct order_row row = row_of(a);
-    enum db_status st;
-
-    if (row.lock_name == NULL)
-        return undo(a, outcome);
-    st = order_refuse(db, &row, guard, outcome_info(outcome)->name);
-    if (st != DB_OK)
-        LIMITED_WARN("a refused write is not in the record: %s: %s",
-                     db_status_name(st), db_error(db));
-    return outcome;
-}
-
-static enum outcome undo_failed(struct attempt *a, enum db_status st)
-{
-    return undo(a, worker_db_failed(a->w, st));
 }
 
 /* Come to a point: is PostgreSQL to be lost there?  That the connection was cut is found
@@ -94,17 +47,10 @@ static bool is_lost_at(struct attempt *a, dlock_fault_point point)
     if (action == DLOCK_FAULT_CUT && a->w->db != NULL)
         db_break(a->w->db);
     a->is_cut = action == DLOCK_FAULT_CUT && a->w->db == NULL;
+    if (action == DLOCK_FAULT_FAIL)
+        LIMITED_WARN("PostgreSQL: given up, by a fault that was armed at %s",
+                     dlock_fault_point_name(point));
     return action == DLOCK_FAULT_FAIL;
-}
-
-/* The same before anything is committed.  ACCEPTED means: go on. */
-static enum outcome reach(struct attempt *a, dlock_fault_point point)
-{
-    if (!is_lost_at(a, point))
-        return OUTCOME_ACCEPTED;
-    LIMITED_WARN("PostgreSQL: given up, by a fault that was armed at %s",
-                 dlock_fault_point_name(point));
-    return undo(a, OUTCOME_UNAVAILABLE);
 }
 
 /* Was this very request accepted before?  ACCEPTED, CONFLICT; *is_new if not.  The worker
@@ -225,75 +171,20 @@ static void abandon(struct attempt *a)
                  dlock_status_text(st), dlock_error());
 }
 
-/* Begin, and read what the guards want to know.  ACCEPTED means: go on. */
-static enum outcome read_state(struct attempt *a)
-{
-    struct worker *w = a->w;
-    int64_t asked_ns = monotonic_ns();
-    int64_t earlier = 0;
-    enum db_status st = order_begin(
-        w->db, w->service->guard, a->request->user_id, &a->sale,
-        w->service->config->duplicate_is_counted ? &earlier : NULL);
-
-    if (st != DB_OK)
-        return undo_failed(a, st);
-    if (earlier > 0) {
-        count_stop(w, LAYER_COUNT);
-        return undo(a, OUTCOME_DUPLICATE);
-    }
-    if (w->service->guard->read != NULL && a->sale.stock < 1) {
-        count_stop(w, LAYER_STOCK_GUARD);
-        sold_out_note(&w->service->sold_out, a->request->voucher_id, asked_ns);
-        return undo(a, OUTCOME_SOLD_OUT);
-    }
-    return OUTCOME_ACCEPTED;
-}
-
 /* A lock that was lost is refused for a reason.  One that is not: then the fences of two
  * locks, or of two lives of one store, met on the row, and this goes on for ever. */
-static enum outcome refuse_stale(struct attempt *a)
+static void warn_of_stale(struct attempt *a)
 {
-    struct worker *w = a->w;
-
-    count_stop(w, LAYER_FENCE);
-    if (dlock_lease_valid(w->service->locks, &a->lease))
+    if (dlock_lease_valid(a->w->service->locks, &a->lease))
         LIMITED_WARN("voucher %lld was written under a later fence than %llu, which is "
                      "that of the lock %s, held now: was it sold under another lock? "
                      "Then set its fence to 0 while nobody sells it",
                      (long long)a->request->voucher_id,
                      (unsigned long long)a->lease.fence, a->lock_name);
-    return undo_refused(a, w->service->guard->name, OUTCOME_STALE);
-}
-
-/* Write one unit off.  ACCEPTED means: done, in the open transaction. */
-static enum outcome take_stock(struct attempt *a)
-{
-    struct worker *w = a->w;
-    const char *guard = w->service->guard->name;
-    int64_t asked_ns = monotonic_ns();
-
-    a->sale.fence = (int64_t)a->lease.fence;
-
-    switch (w->service->guard->take(w->db, &a->sale)) {
-    case GUARD_TAKEN:
-        return OUTCOME_ACCEPTED;
-    case GUARD_SOLD_OUT:
-        count_stop(w, LAYER_STOCK_GUARD);
-        sold_out_note(&w->service->sold_out, a->request->voucher_id, asked_ns);
-        return undo_refused(a, guard, OUTCOME_SOLD_OUT);
-    case GUARD_BUSY:
-        count_stop(w, LAYER_STOCK_GUARD);
-        return undo_refused(a, guard, OUTCOME_LOCK_BUSY);
-    case GUARD_STALE:
-        return refuse_stale(a);
-    case GUARD_FAILED:
-        break;
-    }
-    return undo_failed(a, a->sale.status);
 }
 
 /* The COMMIT was sent and nobody answered: find out. */
-static enum outcome settle(struct attempt *a, int backend_pid)
+static enum outcome settle(struct attempt *a)
 {
     struct worker *w = a->w;
     const struct order_commit commit = {
@@ -301,7 +192,7 @@ static enum outcome settle(struct attempt *a, int backend_pid)
         .voucher_id = a->request->voucher_id,
         .request_id = a->request->request_id,
         .xid = a->sale.xid,
-        .backend_pid = backend_pid,
+        .backend_pid = a->sale.backend_pid,
     };
 
     metrics_count(&w->cell->settled);
@@ -325,81 +216,117 @@ static enum outcome settle(struct attempt *a, int backend_pid)
     return OUTCOME_UNKNOWN;
 }
 
-/* The insert was refused: by the index of one order per user, or because the same
- * request came twice at once and the other was faster. */
-static enum outcome insert_refused(struct attempt *a, enum db_status st)
+/* The same request came twice at once, and the other was faster. */
+static enum outcome repeat(struct attempt *a)
 {
-    struct worker *w = a->w;
     bool is_new = false;
-    enum outcome outcome;
+    enum outcome outcome = replay(a->w, a->request, &a->placed, &is_new);
 
-    if (st == DB_UNIQUE && order_is_duplicate(w->db)) {
-        count_stop(w, LAYER_UNIQUE);
-        return undo_refused(a, "unique", OUTCOME_DUPLICATE);
-    }
-    if (st != DB_UNIQUE || !order_is_repeated(w->db))
-        return undo_failed(a, st);
-    (void)undo_refused(a, "request-id", OUTCOME_CONFLICT);
-    outcome = replay(w, a->request, &a->placed, &is_new);
     return is_new ? OUTCOME_UNAVAILABLE : outcome;
 }
 
-/* Insert and commit.  When nothing can happen in between, both go in one round trip. */
-static enum outcome write_order(struct attempt *a)
+static enum outcome stop(struct attempt *a, enum metrics_layer layer,
+                         enum outcome outcome)
+{
+    count_stop(a->w, layer);
+    return outcome;
+}
+
+static enum outcome fail(struct attempt *a)
+{
+    enum outcome outcome = worker_db_failed(a->w, a->sale.status);
+
+    sale_cancel(a->w->db);
+    return outcome;
+}
+
+/* What the end of a sale is to the client. */
+static enum outcome conclude(struct attempt *a)
 {
     struct worker *w = a->w;
-    const struct config *c = w->service->config;
-    const struct order_row row = row_of(a);
-    int backend_pid = db_backend_pid(w->db);
-    enum outcome outcome;
-    enum db_status st;
 
-    if (w->service->splits_commit) {
-        st = order_insert(w->db, &row, &a->placed.order_id);
-        if (st != DB_OK)
-            return insert_refused(a, st);
-        if (c->unlock_before_commit)
-            unlock(a);
-        outcome = reach(a, DLOCK_FAULT_BEFORE_COMMIT);
-        if (outcome != OUTCOME_ACCEPTED)
-            return outcome;
-        st = order_commit(w->db);
-    } else {
-        st = order_insert_and_commit(w->db, &row, &a->placed.order_id);
+    if (a->sale.record_status != DB_OK)
+        LIMITED_WARN("a refused write is not in the record: %s: %s",
+                     db_status_name(a->sale.record_status), db_error(w->db));
+    switch (a->sale.answer) {
+    case SALE_SOLD:
+        a->placed.order_id = a->sale.order_id;
+        return OUTCOME_ACCEPTED;
+    case SALE_SOLD_OUT:
+        sold_out_note(&w->service->sold_out, a->request->voucher_id, a->asked_ns);
+        return stop(a, LAYER_STOCK_GUARD, OUTCOME_SOLD_OUT);
+    case SALE_COUNTED:
+        return stop(a, LAYER_COUNT, OUTCOME_DUPLICATE);
+    case SALE_DUPLICATE:
+        return stop(a, LAYER_UNIQUE, OUTCOME_DUPLICATE);
+    case SALE_BUSY:
+        return stop(a, LAYER_STOCK_GUARD, OUTCOME_LOCK_BUSY);
+    case SALE_STALE:
+        warn_of_stale(a);
+        return stop(a, LAYER_FENCE, OUTCOME_STALE);
+    case SALE_REPEATED:
+        return repeat(a);
+    case SALE_GIVEN_UP:
+        return OUTCOME_UNAVAILABLE;
+    case SALE_UNSURE:
+        return settle(a);
+    case SALE_FAILED:
+        break;
     }
-    if (st == DB_OK && is_lost_at(a, DLOCK_FAULT_AFTER_COMMIT))
-        st = DB_LOST; /* as if nobody had heard of it */
-    if (st == DB_LOST)
-        return settle(a, backend_pid);
-    return st == DB_OK ? OUTCOME_ACCEPTED : insert_refused(a, st);
+    return fail(a);
+}
+
+/* A sale_watch: what happens to an order between its statements. */
+static bool watch(enum sale_point point, struct db_conn *db, void *attempt)
+{
+    static const dlock_fault_point FAULTS[] = {
+        [SALE_AFTER_READ] = DLOCK_FAULT_AFTER_READ,
+        [SALE_BEFORE_COMMIT] = DLOCK_FAULT_BEFORE_COMMIT,
+        [SALE_AFTER_COMMIT] = DLOCK_FAULT_AFTER_COMMIT,
+    };
+    struct attempt *a = attempt;
+
+    (void)db;
+    if (point == SALE_BEFORE_COMMIT && a->w->service->config->unlock_before_commit)
+        unlock(a);
+    if (is_lost_at(a, FAULTS[point]))
+        return false;
+    if (point == SALE_AFTER_READ)
+        a->asked_ns = monotonic_ns();
+    return true;
 }
 
 /* The order's transaction, from its connection's taking to its giving back. */
 static enum outcome transact(struct attempt *a)
 {
-    enum outcome outcome = worker_take_db(a->w);
+    struct worker *w = a->w;
+    enum outcome outcome = worker_take_db(w);
 
     if (outcome != OUTCOME_ACCEPTED)
         return outcome;
     if (a->is_cut)
-        db_break(a->w->db);
-    outcome = read_state(a);
-    if (outcome == OUTCOME_ACCEPTED)
-        outcome = reach(a, DLOCK_FAULT_AFTER_READ);
-    if (outcome == OUTCOME_ACCEPTED)
-        outcome = take_stock(a);
-    if (outcome == OUTCOME_ACCEPTED)
-        outcome = write_order(a);
-    worker_give_db(a->w);
+        db_break(w->db);
+    a->sale = (struct sale){
+        .terms = &w->service->terms,
+        .user_id = a->request->user_id,
+        .voucher_id = a->request->voucher_id,
+        .request_id = a->request->request_id,
+        .admitted_us = a->admitted_us,
+        .fence = (int64_t)a->lease.fence,
+        .lock_name = w->service->config->record != NULL ? a->lock_name : NULL,
+    };
+    a->asked_ns = monotonic_ns();
+    if (sale_begin(w->db, &a->sale))
+        (void)sale_finish(w->db, &a->sale, watch, a);
+    outcome = conclude(a);
+    worker_give_db(w);
     return outcome;
 }
 
 /* The part of an order that runs while the lock is held. */
 static enum outcome sell(struct attempt *a)
 {
-    enum outcome outcome = reach(a, DLOCK_FAULT_AFTER_ACQUIRE);
-
-    return outcome == OUTCOME_ACCEPTED ? transact(a) : outcome;
+    return is_lost_at(a, DLOCK_FAULT_AFTER_ACQUIRE) ? OUTCOME_UNAVAILABLE : transact(a);
 }
 
 /* The part of an order that runs after its admission. */
@@ -432,7 +359,6 @@ static enum outcome place_new(struct worker *w, const struct order_request *requ
     outcome = enter(&a);
     if (outcome != OUTCOME_ACCEPTED)
         return outcome;
-    a.sale.voucher_id = request->voucher_id;
     outcome = sell_locked(&a);
     leave(&a);
     *placed = a.placed;

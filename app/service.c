@@ -8,6 +8,7 @@
 
 #include "app/limited.h"
 #include "app/stores.h"
+#include "db/guard.h"
 #include "lock/fault.h"
 
 static bool open_database(struct service *s)
@@ -33,8 +34,12 @@ enum exit_code service_open(struct service *s, const struct config *config,
 
     s->config = config;
     s->settings = settings;
-    s->guard = guard_find(config->stock_guard);
-    s->splits_commit = config->unlock_before_commit || config->allow_faults;
+    s->terms = (struct sale_terms){
+        .stock_guard = guard_find(config->stock_guard),
+        .duplicate_guard = config->duplicates,
+        .lock_variant = config->lock,
+        .process = config->process_name,
+    };
     s->metrics = metrics_new();
     if (s->metrics == NULL) {
         log_error("out of memory");

@@ -17,7 +17,7 @@
 #include "base/http/token.h"
 #include "db/conn.h"
 #include "db/pool.h"
-#include "db/guard.h"
+#include "db/sale_types.h"
 #include "lock/dlock.h"
 
 /* Made once at the start; read-only afterwards but for what synchronizes itself. */
@@ -28,12 +28,11 @@ struct service {
     struct admin_access admin_access;
     struct dlock_system *locks;
     struct admission *admission; /* NULL: everybody is let in */
-    const struct stock_guard *guard;
+    struct sale_terms terms;     /* of every sale */
     struct metrics *metrics;
     struct db_pool *database; /* what requests share */
     struct voucher_cache *vouchers;
     struct sold_out sold_out;
-    bool splits_commit;       /* something may have to happen just before the COMMIT */
     struct readiness *readiness;
     struct connections *connections; /* of the listeners, while there are any */
     struct slots *slots[2];          /* of each listener */

@@ -12,7 +12,7 @@
 
 #include "app/limited.h"
 #include "app/patience.h"
-#include "db/order.h"
+#include "db/sale.h"
 #include "db/voucher.h"
 
 enum { WHY_MAX = 600 };
@@ -153,9 +153,9 @@ static enum attempt_answer look_for_tables(struct db_conn *db, bool wants_record
     enum db_status st = voucher_find_window(db, 1, &window, &is_found);
 
     if (st == DB_OK)
-        st = order_look_for_table(db);
+        st = sale_look_for_table(db);
     if (st == DB_OK && wants_record)
-        st = order_look_for_record(db, &has_record);
+        st = sale_look_for_record(db, &has_record);
     if (st == DB_LOST || st == DB_TIMEOUT)
         return judge_connection(db, why);
     if (st != DB_OK)

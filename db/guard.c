@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* guard.c -- the register of stock guards, and what they share. */
+/* guard.c -- the registers of guards. */
 #include "db/guard.h"
 
-#include <stdio.h>
 #include <string.h>
 
 #define GUARD(id) extern const struct stock_guard guard_##id;
@@ -15,18 +14,25 @@ static const struct stock_guard *const GUARDS[] = {
 #undef GUARD
 };
 
-enum { GUARD_COUNT = sizeof(GUARDS) / sizeof(GUARDS[0]) };
+static const char *const DUPLICATE_GUARDS[] = {
+#define X(id, name) name,
+    DUPLICATE_GUARDS(X)
+#undef X
+};
 
-const struct db_statement guard_begin = {"order_begin", "BEGIN", ""};
+enum {
+    STOCK_GUARDS = sizeof(GUARDS) / sizeof(GUARDS[0]),
+    DUPLICATE_GUARDS_KNOWN = sizeof(DUPLICATE_GUARDS) / sizeof(DUPLICATE_GUARDS[0]),
+};
 
 const struct stock_guard *guard_at(size_t i)
 {
-    return i < GUARD_COUNT ? GUARDS[i] : NULL;
+    return i < STOCK_GUARDS ? GUARDS[i] : NULL;
 }
 
 const struct stock_guard *guard_find(const char *name)
 {
-    for (size_t i = 0; i < GUARD_COUNT; i++)
+    for (size_t i = 0; i < STOCK_GUARDS; i++)
         if (strcmp(GUARDS[i]->name, name) == 0)
             return GUARDS[i];
     return NULL;
@@ -34,23 +40,21 @@ const struct stock_guard *guard_find(const char *name)
 
 const char *guard_name_at(size_t i)
 {
-    return i < GUARD_COUNT ? GUARDS[i]->name : NULL;
+    return i < STOCK_GUARDS ? GUARDS[i]->name : NULL;
 }
 
-enum guard_answer guard_take_row(struct db_conn *db, const struct db_statement *take,
-                                 const struct db_value *values, struct guard_sale *sale)
+bool duplicate_guard_find(const char *name, enum duplicate_guard *out)
 {
-    const size_t answer = sale->begins ? 1 : 0;
+    for (size_t i = 0; i < DUPLICATE_GUARDS_KNOWN; i++) {
+        if (strcmp(DUPLICATE_GUARDS[i], name) == 0) {
+            *out = (enum duplicate_guard)i;
+            return true;
+        }
+    }
+    return false;
+}
 
-    if (sale->begins)
-        db_queue(db, &guard_begin, NULL);
-    sale->begins = false;
-    db_queue(db, take, values);
-    sale->status = db_run(db);
-    if (sale->status != DB_OK)
-        return GUARD_FAILED;
-    if (db_rows(db, answer) == 0)
-        return GUARD_SOLD_OUT;
-    (void)snprintf(sale->xid, sizeof(sale->xid), "%s", db_text(db, answer, 0, 0));
-    return GUARD_TAKEN;
+const char *duplicate_guard_name_at(size_t i)
+{
+    return i < DUPLICATE_GUARDS_KNOWN ? DUPLICATE_GUARDS[i] : NULL;
 }

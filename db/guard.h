@@ -1,35 +1,17 @@
 /* SPDX-License-Identifier: MIT */
-/* guard.h -- the contract for stock guards, which protect the stock apart from locks.
+/* guard.h -- the contract for guards: what protects the data apart from the locks.
  *
- * One file per guard in db/guards/, one line per guard in guards.def.  A guard works
- * inside a transaction that somebody else begins and ends.  It has two steps, so that
- * the laboratory can make time pass between them: first the stock is read, then taken.
+ * A stock guard keeps the stock.  One file per stock guard in db/guards/, one line per
+ * stock guard in guards.def.  A stock guard is two statements, so that the laboratory can
+ * make time pass between them: one reads the stock, one takes a unit.  sale.c runs them
+ * inside a transaction that it begins and ends.
+ *
+ * A duplicate guard keeps the second order of one user away; sale.c knows all of them.
  */
 #ifndef DB_GUARD_H
 #define DB_GUARD_H
 
-#include "db/conn.h"
-
-enum { DB_XID_MAX = 24 }; /* a transaction's number in digits, and the NUL */
-
-/* One unit of one voucher, on its way to be sold. */
-struct guard_sale {
-    int64_t voucher_id;
-    int64_t stock;         /* as read; untouched by guards that do not read */
-    int64_t version;       /* the same */
-    int64_t fence;         /* of the lease that it is sold under; 0: there is none */
-    bool begins;           /* the take sends BEGIN ahead of its first statement */
-    char xid[DB_XID_MAX];  /* set by the take: the transaction's number */
-    enum db_status status; /* set when the answer is GUARD_FAILED */
-};
-
-enum guard_answer {
-    GUARD_TAKEN,    /* one unit is written off in this transaction */
-    GUARD_SOLD_OUT, /* there was none; nothing is written */
-    GUARD_BUSY,     /* others were faster too many times; nothing is written */
-    GUARD_STALE,    /* a later holder of the lock has written; nothing is written */
-    GUARD_FAILED,   /* the database failed: sale->status */
-};
+#include "db/sale_types.h"
 
 struct stock_guard {
     const char *name; /* MUST: the value of --stock-guard, and the file's name */
@@ -37,27 +19,27 @@ struct stock_guard {
     /* MAY: it is of use only under a lock that hands out fences, and one for the whole
      * voucher: the fences of two locks say nothing about each other. */
     bool needs_fence;
-    /* MAY be NULL: a guard that looks at nothing before it writes.  Else one row of
-     * stock and version for the voucher $1; less than one in stock means sold out. */
-    const struct db_statement *read;
-    /* MUST: take one unit. */
-    enum guard_answer (*take)(struct db_conn *db, struct guard_sale *sale);
+    /* MAY be NULL: a guard that looks at nothing before it writes.  Else one row of the
+     * voucher: stock, version, and perhaps the fence that the row was written under.  Less
+     * than one in stock means sold out. */
+    const struct sale_statement *read;
+    /* MUST: take one unit.  One row with the transaction's number; no row: it took none. */
+    const struct sale_statement *take;
+    /* MAY: what took none has lost a race, so the guard reads and takes again.  Without it
+     * what took none found none.  Needs `read`. */
+    bool retries;
+    /* MAY: may the sale be refused for good, by what was read again? */
+    bool (*is_stale)(const struct sale *sale);
 };
-
-/* BEGIN: the first statement of every sale. */
-extern const struct db_statement guard_begin;
-
-/* Run a take that answers the transaction's number in one row, or no row if it found
- * nothing to take.  If sale->begins, BEGIN goes ahead in the same round trip, and
- * sale->begins is false afterwards.  TAKEN, SOLD_OUT or FAILED. */
-enum guard_answer guard_take_row(struct db_conn *db, const struct db_statement *take,
-                                 const struct db_value *values,
-                                 struct guard_sale *sale);
 
 /* The guards in the order of guards.def; NULL past the last, or if there is none. */
 const struct stock_guard *guard_at(size_t i);
 const struct stock_guard *guard_find(const char *name);
 /* The name of the `i`th, NULL past the last: what a setting may choose from. */
 const char *guard_name_at(size_t i);
+
+/* The same of the duplicate guards.  False: there is none of that name. */
+bool duplicate_guard_find(const char *name, enum duplicate_guard *out);
+const char *duplicate_guard_name_at(size_t i);
 
 #endif /* DB_GUARD_H */

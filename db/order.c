@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* order.c -- the SQL about orders. */
+/* order.c -- the SQL about orders that were made, or may have been. */
 #include "db/order.h"
 
 #include <stdlib.h>
@@ -7,48 +7,6 @@
 #include <time.h>
 
 #include "base/text/duration.h"
-#include "db/instant.h"
-
-static const struct db_statement COMMIT = {"order_commit", "COMMIT", ""};
-static const struct db_statement ROLLBACK = {"order_rollback", "ROLLBACK", ""};
-
-static const struct db_statement COUNT_EARLIER = {
-    "order_count_earlier",
-    "SELECT count(*) FROM tb_voucher_order WHERE voucher_id = $1 AND user_id = $2",
-    "ii",
-};
-
-static const struct db_statement INSERT = {
-    "order_insert",
-    "INSERT INTO tb_voucher_order (user_id, voucher_id, request_id, lock_variant,"
-    " stock_guard, duplicate_guard, process, fence, admitted_at)"
-    " VALUES ($1, $2, $3, $4, $5, $6, $7, nullif($8, 0),"
-    " " INSTANT_OF_US("nullif($9, 0)") ") RETURNING id",
-    "iitttttii",
-};
-
-/* The position is drawn when the row is made, and by then the transaction of an order that
- * is accepted has the voucher's row. */
-static const struct db_statement RECORD = {
-    "order_record",
-    "INSERT INTO tb_voucher_write (voucher_id, lock_name, fence, request_id, user_id,"
-    " process, guard, outcome) VALUES ($1, $2, nullif($3, 0), $4, $5, $6, $7, $8)",
-    "ititittt",
-};
-
-/* Of the columns it is the last that came. */
-static const struct db_statement LOOK_FOR_TABLE = {
-    "order_look_for_table",
-    "SELECT admitted_at FROM tb_voucher_order LIMIT 0",
-    "",
-};
-
-static const struct db_statement LOOK_FOR_RECORD = {
-    "order_look_for_record",
-    "SELECT to_regclass('tb_voucher_write') IS NOT NULL"
-    " AND has_table_privilege(to_regclass('tb_voucher_write'), 'INSERT')",
-    "",
-};
 
 static const struct db_statement FIND_REQUEST = {
     "order_find_request",
@@ -76,130 +34,6 @@ static const struct db_statement GIVE_UP = {
     " WHERE pid = $1 AND backend_xid = $2::xid8::xid",
     "it",
 };
-
-enum db_status order_begin(struct db_conn *db, const struct stock_guard *guard,
-                           int64_t user_id, struct guard_sale *sale, int64_t *earlier)
-{
-    size_t i = 1;
-    enum db_status st;
-
-    sale->begins = earlier == NULL && guard->read == NULL;
-    if (sale->begins)
-        return DB_OK;
-    db_queue(db, &guard_begin, NULL);
-    if (earlier != NULL)
-        db_queue(db, &COUNT_EARLIER,
-                 DB_VALUES(DB_INT(sale->voucher_id), DB_INT(user_id)));
-    if (guard->read != NULL)
-        db_queue(db, guard->read, DB_VALUES(DB_INT(sale->voucher_id)));
-    st = db_run(db);
-    if (st != DB_OK)
-        return st;
-    if (earlier != NULL)
-        *earlier = db_int(db, i++, 0, 0);
-    if (guard->read != NULL) {
-        sale->stock = db_int(db, i, 0, 0);
-        sale->version = db_int(db, i, 0, 1);
-    }
-    return DB_OK;
-}
-
-static void queue_insert(struct db_conn *db, const struct order_row *row)
-{
-    db_queue(db, &INSERT,
-             DB_VALUES(DB_INT(row->user_id), DB_INT(row->voucher_id),
-                       DB_TEXT(row->request_id), DB_TEXT(row->lock_variant),
-                       DB_TEXT(row->stock_guard), DB_TEXT(row->duplicate_guard),
-                       DB_TEXT(row->process), DB_INT(row->fence),
-                       DB_INT(row->admitted_us)));
-}
-
-static void queue_record(struct db_conn *db, const struct order_row *row,
-                         const char *guard, const char *outcome)
-{
-    if (row->lock_name != NULL)
-        db_queue(db, &RECORD,
-                 DB_VALUES(DB_INT(row->voucher_id), DB_TEXT(row->lock_name),
-                           DB_INT(row->fence), DB_TEXT(row->request_id),
-                           DB_INT(row->user_id), DB_TEXT(row->process), DB_TEXT(guard),
-                           DB_TEXT(outcome)));
-}
-
-enum db_status order_insert(struct db_conn *db, const struct order_row *row,
-                            int64_t *id)
-{
-    enum db_status st;
-
-    queue_insert(db, row);
-    queue_record(db, row, row->stock_guard, "accepted");
-    st = db_run(db);
-    if (st == DB_OK)
-        *id = db_int(db, 0, 0, 0);
-    return st;
-}
-
-enum db_status order_commit(struct db_conn *db)
-{
-    return db_run_one(db, &COMMIT, NULL);
-}
-
-enum db_status order_insert_and_commit(struct db_conn *db, const struct order_row *row,
-                                       int64_t *id)
-{
-    enum db_status st;
-
-    queue_insert(db, row);
-    queue_record(db, row, row->stock_guard, "accepted");
-    db_queue(db, &COMMIT, NULL);
-    st = db_run(db);
-    if (st == DB_OK)
-        *id = db_int(db, 0, 0, 0);
-    return st;
-}
-
-/* After the ROLLBACK the insert is a transaction of its own, which ends with the round
- * trip. */
-enum db_status order_refuse(struct db_conn *db, const struct order_row *row,
-                            const char *guard, const char *outcome)
-{
-    enum db_status st;
-
-    db_queue(db, &ROLLBACK, NULL);
-    queue_record(db, row, guard, outcome);
-    st = db_run(db);
-    if (st != DB_OK)
-        db_disconnect(db); /* which rolls back what may still be open */
-    return st;
-}
-
-enum db_status order_look_for_table(struct db_conn *db)
-{
-    return db_run_one(db, &LOOK_FOR_TABLE, NULL);
-}
-
-enum db_status order_look_for_record(struct db_conn *db, bool *is_there)
-{
-    enum db_status st = db_run_one(db, &LOOK_FOR_RECORD, NULL);
-
-    *is_there = st == DB_OK && strcmp(db_text(db, 0, 0, 0), "t") == 0;
-    return st;
-}
-
-void order_cancel(struct db_conn *db)
-{
-    if (db_in_transaction(db) && db_run_one(db, &ROLLBACK, NULL) != DB_OK)
-        db_disconnect(db); /* which rolls back as well */
-}
-
-bool order_is_duplicate(const struct db_conn *db)
-{
-    return strcmp(db_constraint(db), "orders_one_per_user") == 0;
-}
-
-bool order_is_repeated(const struct db_conn *db)
-{
-    return strcmp(db_constraint(db), "orders_one_per_request") == 0;
-}
 
 static enum db_status find(struct db_conn *db, const struct db_statement *statement,
                            const struct db_value *values, struct order_found *out)

@@ -27,7 +27,7 @@
     X(AFTER_READ, "after-read", DLOCK_FAULT_CAN_FAIL | DLOCK_FAULT_CAN_CUT,            \
       "stock or earlier orders were read, nothing written")                            \
     X(BEFORE_COMMIT, "before-commit", DLOCK_FAULT_CAN_FAIL | DLOCK_FAULT_CAN_CUT,      \
-      "everything was written, nothing committed")                                     \
+      "a unit is taken, neither the order's row nor COMMIT is sent")                   \
     X(AFTER_COMMIT, "after-commit", DLOCK_FAULT_CAN_FAIL | DLOCK_FAULT_CAN_CUT,        \
       "committed, the lock is still held")                                             \
     X(BEFORE_RELEASE, "before-release", 0, "about to give the lock back")              \

@@ -6,27 +6,23 @@
  */
 #include "db/guard.h"
 
-static const struct db_statement READ = {
-    "decrement_read",
-    "SELECT stock, version FROM tb_seckill_voucher WHERE voucher_id = $1",
-    "i",
+static const struct sale_statement READ = {
+    {"decrement_read",
+     "SELECT stock, version FROM tb_seckill_voucher WHERE voucher_id = $1", "i"},
+    {SALE_VALUE_VOUCHER},
 };
 
-static const struct db_statement COUNT_DOWN = {
-    "decrement_count_down",
-    "UPDATE tb_seckill_voucher SET stock = stock - 1 WHERE voucher_id = $1"
-    " RETURNING pg_current_xact_id()",
-    "i",
+static const struct sale_statement COUNT_DOWN = {
+    {"decrement_count_down",
+     "UPDATE tb_seckill_voucher SET stock = stock - 1 WHERE voucher_id = $1"
+     " RETURNING pg_current_xact_id()",
+     "i"},
+    {SALE_VALUE_VOUCHER},
 };
-
-static enum guard_answer take(struct db_conn *db, struct guard_sale *sale)
-{
-    return guard_take_row(db, &COUNT_DOWN, DB_VALUES(DB_INT(sale->voucher_id)), sale);
-}
 
 const struct stock_guard guard_decrement = {
     .name = "decrement",
     .does = "read the stock, then stock - 1 without looking again",
     .read = &READ,
-    .take = take,
+    .take = &COUNT_DOWN,
 };

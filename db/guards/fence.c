@@ -14,44 +14,24 @@
  */
 #include "db/guard.h"
 
-enum { TRIES_MAX = 64 }; /* each lost try means that somebody else sold one */
-
-static const struct db_statement READ = {
-    "fence_read",
-    "SELECT stock, version, fence FROM tb_seckill_voucher WHERE voucher_id = $1",
-    "i",
+static const struct sale_statement READ = {
+    {"fence_read",
+     "SELECT stock, version, fence FROM tb_seckill_voucher WHERE voucher_id = $1", "i"},
+    {SALE_VALUE_VOUCHER},
 };
 
-static const struct db_statement WRITE = {
-    "fence_write",
-    "UPDATE tb_seckill_voucher SET stock = $4, version = version + 1, fence = $2"
-    " WHERE voucher_id = $1 AND fence <= $2 AND version = $3"
-    " RETURNING pg_current_xact_id()",
-    "iiii",
+static const struct sale_statement WRITE = {
+    {"fence_write",
+     "UPDATE tb_seckill_voucher SET stock = $4, version = version + 1, fence = $2"
+     " WHERE voucher_id = $1 AND fence <= $2 AND version = $3"
+     " RETURNING pg_current_xact_id()",
+     "iiii"},
+    {SALE_VALUE_VOUCHER, SALE_VALUE_FENCE, SALE_VALUE_VERSION, SALE_VALUE_STOCK_LEFT},
 };
 
-static enum guard_answer take(struct db_conn *db, struct guard_sale *sale)
+static bool is_stale(const struct sale *sale)
 {
-    for (int try = 0; try < TRIES_MAX; try++) {
-        enum guard_answer answer =
-            guard_take_row(db, &WRITE,
-                           DB_VALUES(DB_INT(sale->voucher_id), DB_INT(sale->fence),
-                                     DB_INT(sale->version), DB_INT(sale->stock - 1)),
-                           sale);
-
-        if (answer != GUARD_SOLD_OUT)
-            return answer;
-        sale->status = db_run_one(db, &READ, DB_VALUES(DB_INT(sale->voucher_id)));
-        if (sale->status != DB_OK)
-            return GUARD_FAILED;
-        sale->stock = db_int(db, 0, 0, 0);
-        sale->version = db_int(db, 0, 0, 1);
-        if (db_int(db, 0, 0, 2) > sale->fence)
-            return GUARD_STALE;
-        if (sale->stock < 1)
-            return GUARD_SOLD_OUT;
-    }
-    return GUARD_BUSY;
+    return sale->row_fence > sale->fence;
 }
 
 const struct stock_guard guard_fence = {
@@ -59,5 +39,7 @@ const struct stock_guard guard_fence = {
     .does = "read the stock, write unless a later holder of the lock has written",
     .needs_fence = true,
     .read = &READ,
-    .take = take,
+    .take = &WRITE,
+    .retries = true,
+    .is_stale = is_stale,
 };

@@ -11,10 +11,12 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "base/text/duration.h"
 #include "db/audit.h"
+#include "db/sale.h"
 #include "loadtest/kit/interrupt.h"
 #include "loadtest/kit/memory.h"
 #include "loadtest/kit/result_page.h"
@@ -33,27 +35,22 @@ enum {
     DRAIN_MS = 3000,
     TICK_MS = 20,
     DATABASE_CONNECTIONS = 8, /* the default of seckilld */
+    SCRIPT_MAX = 4096,
 };
 
-/* One order as the service makes it, as a script for pgbench. */
-static const char pgbench_script[] =
-    "\\set user random(1, 1000000000000)\n"
-    "BEGIN;\n"
-    "UPDATE tb_seckill_voucher SET stock = stock - 1\n"
-    " WHERE voucher_id = :voucher AND stock > 0 RETURNING pg_current_xact_id();\n"
-    "INSERT INTO tb_voucher_order (user_id, voucher_id, request_id, lock_variant,\n"
-    " stock_guard, duplicate_guard, process, fence, admitted_at)\n"
-    " VALUES (:user, :voucher, gen_random_uuid()::text, 'none', 'conditional', "
-    "'unique',\n"
-    " 'pgbench', NULL, now()) RETURNING id;\n"
-    "COMMIT;\n";
+/* What each transaction of pgbench draws ahead of its statements: another user every time,
+ * and a request's id, which is a number here and a UUID in the service. */
+static const char pgbench_draws[] = "\\set user random(1, 1000000000000)\n"
+                                    "\\set request random(1, 9000000000000000000)\n";
 
-static const char *const none_flags[] = {"--lock=none", "--stock-guard=conditional",
-                                         "--duplicate-guard=unique", "--log-level=warn",
-                                         NULL};
+#define STOCK_GUARD "conditional"
+#define DUPLICATE_GUARD "unique"
+static const char *const none_flags[] = {"--lock=none", "--stock-guard=" STOCK_GUARD,
+                                         "--duplicate-guard=" DUPLICATE_GUARD,
+                                         "--log-level=warn", NULL};
 static const char *const reentrant_flags[] = {"--lock=reentrant", "--lock-scope=user",
-                                              "--stock-guard=conditional",
-                                              "--duplicate-guard=unique",
+                                              "--stock-guard=" STOCK_GUARD,
+                                              "--duplicate-guard=" DUPLICATE_GUARD,
                                               "--log-level=warn", NULL};
 
 static const struct contest {
@@ -118,12 +115,16 @@ static bool count_orders(struct bench *b, int64_t voucher, int64_t *orders)
 static bool run_pgbench(struct bench *b, int64_t voucher, int64_t duration_ms)
 {
     char program_path[FILES_PATH_MAX], log_path[FILES_PATH_MAX], port[32], password[64],
-        clients[16], seconds[16], variable[48];
+        clients[16], seconds[16], variable[48], admitted[48];
     const char *extra[] = {"PGHOST=127.0.0.1",   port,     "PGUSER=seckill_service",
                            "PGDATABASE=seckill", password, NULL};
-    const char *argv[] = {program_path, "-n",     "-M", "prepared", "-c",
-                          clients,      "-j",     "2",  "-T",       seconds,
-                          "-D",         variable, "-f", b->script,  NULL};
+    const char *argv[] = {program_path, "-n", "-M", "prepared", "-c", clients,
+                          "-j", "2", "-T", seconds, "-f", b->script,
+                          "-D", variable, "-D", "lock_variant=none",
+                          "-D", "stock_guard=" STOCK_GUARD,
+                          "-D", "duplicate_guard=" DUPLICATE_GUARD,
+                          "-D", "process=pgbench", "-D", "fence=0",
+                          "-D", admitted, NULL};
     struct child_options options = child_options_default(argv);
     struct child child;
     int status = -1;
@@ -136,6 +137,7 @@ static bool run_pgbench(struct bench *b, int64_t voucher, int64_t duration_ms)
     snprintf(clients, sizeof clients, "%d", DATABASE_CONNECTIONS);
     snprintf(seconds, sizeof seconds, "%d", (int)((duration_ms + 999) / 1000));
     snprintf(variable, sizeof variable, "voucher=%" PRId64, voucher);
+    snprintf(admitted, sizeof admitted, "admitted_us=%lld", (long long)time(NULL) * 1000000);
     files_join(log_path, b->dir, "pgbench.txt");
     options.stdout_fd = open(log_path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
     options.stderr_fd = options.stdout_fd;
@@ -343,14 +345,26 @@ static enum exit_code measure_row(struct bench *b, struct row *row, int r)
     return rc;
 }
 
+/* The statements that seckilld sends for one order, as a script for pgbench. */
+static bool write_script(struct bench *b)
+{
+    struct sale_terms terms = {.stock_guard = guard_find(STOCK_GUARD)};
+    char text[SCRIPT_MAX];
+    size_t draws = strlen(pgbench_draws);
+
+    memcpy(text, pgbench_draws, draws);
+    files_join(b->script, b->dir, "order.pgbench");
+    return duplicate_guard_find(DUPLICATE_GUARD, &terms.duplicate_guard) &&
+           sale_script(&terms, text + draws, sizeof text - draws) &&
+           files_write(b->script, text);
+}
+
 static enum exit_code measure_all(struct bench *b)
 {
     double ignored;
     enum exit_code rc = EXIT_VALID;
 
-    files_join(b->script, b->dir, "order.pgbench");
-    if (!files_write(b->script, pgbench_script) ||
-        !measure_pgbench(b, WARM_UP_MS, &ignored))
+    if (!write_script(b) || !measure_pgbench(b, WARM_UP_MS, &ignored))
         return interrupted() ? (enum exit_code)INTERRUPT_EXIT : EXIT_UNAVAILABLE;
     for (int r = 0; r < b->plan->repeats; r++) {
         for (int i = 0; i < b->row_count && rc == EXIT_VALID; i++) {

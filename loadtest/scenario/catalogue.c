@@ -56,10 +56,10 @@ const char *scenario_sign_name(int number, bool is_chinese)
     return names[number][is_chinese];
 }
 
-const char *scenario_sale_name(enum scenario_sale sale, bool is_chinese)
+const char *scenario_sale_name(enum sale_answer sale, bool is_chinese)
 {
     static const char *const names[][2] = {
-#define X(id, name, chinese) {name, chinese},
+#define X(id, name, chinese) [SALE_##id] = {name, chinese},
         SCENARIO_SALES(X)
 #undef X
     };

@@ -48,6 +48,6 @@ bool scenario_is_measured(const struct scenario *scenario);
 
 const char *scenario_outcome_name(enum scenario_outcome outcome, bool is_chinese);
 const char *scenario_sign_name(int number, bool is_chinese);
-const char *scenario_sale_name(enum scenario_sale sale, bool is_chinese);
+const char *scenario_sale_name(enum sale_answer sale, bool is_chinese);
 
 #endif /* LOADTEST_SCENARIO_CATALOGUE_H */

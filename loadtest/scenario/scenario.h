@@ -28,6 +28,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "db/sale_types.h"
 #include "lock/dlock.h"
 #include "lock/fault.h"
 #include "lock/record/record.h"
@@ -265,21 +266,18 @@ int64_t stage_draw(struct stage *s, int stream, int64_t below);
 
 /* ---- what actors do ---- */
 
-/* What a write to the resource came to. */
+/* What a write to the resource came to, in words. */
 #define SCENARIO_SALES(X)                                                              \
     X(SOLD, "sold", "卖出")                                                            \
     X(SOLD_OUT, "sold out", "售罄")                                                    \
     X(STALE, "refused: an older fence", "拒绝：栅栏号太旧")                            \
     X(BUSY, "gave up: others were faster", "放弃：别人更快")                           \
+    X(COUNTED, "refused: an earlier order was found", "拒绝：查到已有订单")            \
+    X(DUPLICATE, "refused: one order per user", "拒绝：每人限一单")                    \
     X(REPEATED, "refused: this request was sold before", "拒绝：请求已成交")           \
+    X(GIVEN_UP, "given up", "中途放弃")                                               \
     X(UNSURE, "nobody knows: COMMIT went unanswered", "不确定：COMMIT 无应答")         \
     X(FAILED, "failed: the database did not do it", "失败：数据库未执行")
-
-enum scenario_sale {
-#define X(id, name, chinese) SALE_##id,
-    SCENARIO_SALES(X)
-#undef X
-};
 
 /* An actor holds up to so many leases of one lock at a time, one for each level. */
 enum { ACTOR_LEVELS_MAX = 4 };
@@ -326,9 +324,9 @@ dlock_info actor_inspect(struct actor *a);
 int64_t actor_read(struct actor *a);
 /* Look at the stock in a transaction that ends at once: what stays is the connection. */
 int64_t actor_glance(struct actor *a);
-enum scenario_sale actor_buy(struct actor *a);
+enum sale_answer actor_buy(struct actor *a);
 /* The same order again, as a client does that had no answer. */
-enum scenario_sale actor_buy_again(struct actor *a);
+enum sale_answer actor_buy_again(struct actor *a);
 
 /* `a` writes what `holder`, another thread of its process, has decided under its lock:
  * under the fence of what that one holds or has held last.  To be ended by
@@ -336,7 +334,7 @@ enum scenario_sale actor_buy_again(struct actor *a);
 void actor_begin_buy_for(struct actor *a, const struct actor *holder);
 /* Take one from a counter in Redis, which begins at the stock: a design that decides
  * there who may buy, and writes the order later.  SOLD or SOLD_OUT. */
-enum scenario_sale actor_reserve(struct actor *a);
+enum sale_answer actor_reserve(struct actor *a);
 
 /* The child of a fork() of its process, which has inherited its system and its lease,
  * asks for the lock, or releases it. */
@@ -356,7 +354,7 @@ void actor_begin_read(struct actor *a);
 void actor_begin_buy(struct actor *a);
 /* Its answer: as from the call that was begun. */
 dlock_status actor_end(struct actor *a);
-enum scenario_sale actor_end_buy(struct actor *a);
+enum sale_answer actor_end_buy(struct actor *a);
 /* False: the database did not answer with the stock. */
 bool actor_end_read(struct actor *a);
 /* Has it been answered yet?  Does not wait. */

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "db/order.h"
+#include "db/sale.h"
 #include "tests/service/rig.h"
 
 static struct rig_answer answer;
@@ -46,30 +46,27 @@ static void what_cannot_hold_is_refused_at_the_start(void **state)
 
 /* --- the guard by itself --- */
 
-static struct guard_sale read_under(struct db_conn *db, int64_t voucher, int64_t fence)
+/* A sale of its own user and request; *id keeps the request's. */
+static struct sale read_under(struct db_conn *db, int64_t voucher, int64_t fence,
+                              char id[64])
 {
-    struct guard_sale sale = {.voucher_id = voucher, .fence = fence};
+    static struct sale_terms terms = {.lock_variant = "fenced", .process = "test"};
+    static int64_t user;
+    struct sale sale = {.terms = &terms, .user_id = ++user, .voucher_id = voucher,
+                        .request_id = id, .fence = fence};
 
-    assert_int_equal(order_begin(db, guard_find("fence"), 1, &sale, NULL), DB_OK);
+    terms.stock_guard = guard_find("fence");
+    (void)snprintf(id, 64, "fence-%lld-%lld", (long long)voucher, (long long)user);
+    assert_true(sale_begin(db, &sale));
     return sale;
 }
 
-static enum guard_answer write_it(struct db_conn *db, struct guard_sale *sale)
+static enum sale_answer sell_under(int64_t voucher, int64_t fence)
 {
-    enum guard_answer got = guard_find("fence")->take(db, sale);
+    char id[64];
+    struct sale sale = read_under(rig_db(), voucher, fence, id);
 
-    if (got == GUARD_TAKEN)
-        assert_int_equal(order_commit(db), DB_OK);
-    else
-        order_cancel(db);
-    return got;
-}
-
-static enum guard_answer sell_under(int64_t voucher, int64_t fence)
-{
-    struct guard_sale sale = read_under(rig_db(), voucher, fence);
-
-    return write_it(rig_db(), &sale);
+    return sale_finish(rig_db(), &sale, NULL, NULL);
 }
 
 static void an_older_fence_is_refused_and_an_equal_one_is_not(void **state)
@@ -77,12 +74,12 @@ static void an_older_fence_is_refused_and_an_equal_one_is_not(void **state)
     int64_t voucher = rig_voucher(10);
 
     (void)state;
-    assert_int_equal(sell_under(voucher, 33), GUARD_TAKEN);
+    assert_int_equal(sell_under(voucher, 33), SALE_SOLD);
     assert_int_equal(row_fence(voucher), 33);
-    assert_int_equal(sell_under(voucher, 33), GUARD_TAKEN); /* the same holder again */
-    assert_int_equal(sell_under(voucher, 32), GUARD_STALE);
-    assert_int_equal(sell_under(voucher, 35), GUARD_TAKEN);
-    assert_int_equal(sell_under(voucher, 34), GUARD_STALE);
+    assert_int_equal(sell_under(voucher, 33), SALE_SOLD); /* the same holder again */
+    assert_int_equal(sell_under(voucher, 32), SALE_STALE);
+    assert_int_equal(sell_under(voucher, 35), SALE_SOLD);
+    assert_int_equal(sell_under(voucher, 34), SALE_STALE);
     assert_int_equal(row_fence(voucher), 35);
     assert_int_equal(rig_stock(voucher), 7);
 }
@@ -97,13 +94,14 @@ static void a_late_write_between_read_and_write_costs_no_unit(void **state)
     (void)state;
     for (size_t i = 0; i < 2; i++) {
         int64_t voucher = rig_voucher(10);
-        struct guard_sale present;
+        struct sale present;
+        char id[64];
 
-        assert_int_equal(sell_under(voucher, LATE[0]), GUARD_TAKEN);
-        present = read_under(other, voucher, 34);
+        assert_int_equal(sell_under(voucher, LATE[0]), SALE_SOLD);
+        present = read_under(other, voucher, 34, id);
         assert_int_equal(sell_under(voucher, LATE[i]),
-                         i == 0 ? GUARD_TAKEN : GUARD_STALE);
-        assert_int_equal(write_it(other, &present), GUARD_TAKEN);
+                         i == 0 ? SALE_SOLD : SALE_STALE);
+        assert_int_equal(sale_finish(other, &present, NULL, NULL), SALE_SOLD);
         assert_int_equal(rig_stock(voucher), i == 0 ? 7 : 8);
         assert_int_equal(row_fence(voucher), 34);
     }
@@ -115,11 +113,12 @@ static void what_is_sold_out_is_not_stale(void **state)
     int64_t voucher = rig_voucher(1);
     struct db_options opts = db_options_default(getenv("SECKILL_LAB_DATABASE_URL"));
     struct db_conn *other = db_new(&opts);
-    struct guard_sale sale = read_under(other, voucher, 5);
+    char id[64];
+    struct sale sale = read_under(other, voucher, 5, id);
 
     (void)state;
-    assert_int_equal(sell_under(voucher, 5), GUARD_TAKEN);
-    assert_int_equal(write_it(other, &sale), GUARD_SOLD_OUT);
+    assert_int_equal(sell_under(voucher, 5), SALE_SOLD);
+    assert_int_equal(sale_finish(other, &sale, NULL, NULL), SALE_SOLD_OUT);
     assert_int_equal(rig_stock(voucher), 0);
     db_free(other);
 }
@@ -209,7 +208,7 @@ static void who_comes_back_too_late_sells_nothing(void **state)
     rig_stop(&first);
 }
 
-/* A transaction that is still open, and then never ends, has written nothing at all. */
+/* A transaction that is still open, and then never ends, leaves nothing at all. */
 static void the_record_is_of_the_orders_transaction(void **state)
 {
     int64_t voucher = rig_voucher(10);

@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "db/order.h"
+#include "db/sale.h"
 #include "tests/service/rig.h"
 
 static struct rig_answer answer;
@@ -313,27 +313,49 @@ static void fault_names_are_checked(void **state)
     rig_stop(&faulty);
 }
 
+/* A sale of one unit to user 1, without a duplicate guard. */
+static struct sale sale_of(const struct sale_terms *terms, int64_t voucher)
+{
+    return (struct sale){.terms = terms, .user_id = 1, .voucher_id = voucher,
+                         .request_id = "a-sale-of-the-test"};
+}
+
+/* A sale_watch: the unit is taken inside the transaction, which then goes no further. */
+static bool stop_before_commit(enum sale_point point, struct db_conn *db, void *sale)
+{
+    const struct sale *s = sale;
+
+    if (point == SALE_AFTER_READ) {
+        assert_false(db_in_transaction(db));
+        return true;
+    }
+    assert_int_equal(point, SALE_BEFORE_COMMIT);
+    assert_true(db_in_transaction(db));
+    assert_true(strlen(s->xid) > 0);
+    return false;
+}
+
 /* A guard that reads nothing has no round trip for BEGIN alone.  The row is touched inside
  * the transaction all the same: what is not committed leaves no trace. */
 static void a_guard_without_a_read_begins_with_its_take(void **state)
 {
-    const struct stock_guard *conditional = guard_find("conditional");
+    const struct sale_terms terms = {.stock_guard = guard_find("conditional"),
+                                     .lock_variant = "none",
+                                     .process = "test"};
     int64_t voucher = rig_voucher(1);
-    struct guard_sale sale = {.voucher_id = voucher};
+    struct sale sale = sale_of(&terms, voucher);
 
     (void)state;
-    assert_int_equal(order_begin(rig_db(), conditional, 1, &sale, NULL), DB_OK);
+    assert_true(sale_begin(rig_db(), &sale));
+    assert_int_equal(sale_finish(rig_db(), &sale, stop_before_commit, &sale),
+                     SALE_GIVEN_UP);
     assert_false(db_in_transaction(rig_db()));
-    assert_int_equal(conditional->take(rig_db(), &sale), GUARD_TAKEN);
-    assert_true(db_in_transaction(rig_db()));
-    assert_true(strlen(sale.xid) > 0);
-    order_cancel(rig_db());
     assert_int_equal(rig_stock(voucher), 1);
+    assert_int_equal(rig_orders(voucher), 0);
 
-    sale = (struct guard_sale){.voucher_id = rig_voucher(0)};
-    assert_int_equal(order_begin(rig_db(), conditional, 1, &sale, NULL), DB_OK);
-    assert_int_equal(conditional->take(rig_db(), &sale), GUARD_SOLD_OUT);
-    order_cancel(rig_db());
+    sale = sale_of(&terms, rig_voucher(0));
+    assert_true(sale_begin(rig_db(), &sale));
+    assert_int_equal(sale_finish(rig_db(), &sale, NULL, NULL), SALE_SOLD_OUT);
     assert_false(db_in_transaction(rig_db()));
 }
 

@@ -50,7 +50,7 @@ static void the_defaults_are_the_safe_ones(void **state)
     assert_true(config.watchdog);
     assert_string_equal(config.stock_guard, "conditional");
     assert_string_equal(config.duplicate_guard, "unique");
-    assert_false(config.duplicate_is_counted);
+    assert_int_equal(config.duplicates, DUPLICATE_GUARD_UNIQUE);
     assert_false(config.unlock_before_commit);
     assert_false(config.allow_faults);
     assert_int_equal(config.workers, 64);
@@ -90,7 +90,7 @@ static void settings_imply_what_they_say(void **state)
                      SETTINGS_OK);
     assert_true(config.lock_scope_is_voucher);
     assert_true(config.unlock_before_commit);
-    assert_true(config.duplicate_is_counted);
+    assert_int_equal(config.duplicates, DUPLICATE_GUARD_COUNT);
     assert_true(config.allow_faults);
     assert_string_equal(config.process_name, "p:1");
     assert_int_equal(config.level, LOG_WARN);

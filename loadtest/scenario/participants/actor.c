@@ -258,7 +258,7 @@ int64_t actor_glance(struct actor *a)
 }
 
 /* What the resource was asked, and what it answered, in the order in which it did. */
-static enum scenario_sale keep_sale(struct actor *a, const struct player_answer *answer)
+static enum sale_answer keep_sale(struct actor *a, const struct player_answer *answer)
 {
     struct stage *s = a->stage;
 
@@ -275,18 +275,18 @@ static enum scenario_sale keep_sale(struct actor *a, const struct player_answer 
     return answer->sale;
 }
 
-enum scenario_sale actor_buy(struct actor *a)
+enum sale_answer actor_buy(struct actor *a)
 {
     return keep_sale(a, perform(a, &(struct player_order){.what = PLAYER_BUY}));
 }
 
-enum scenario_sale actor_buy_again(struct actor *a)
+enum sale_answer actor_buy_again(struct actor *a)
 {
     return keep_sale(a, perform(a, &(struct player_order){.what = PLAYER_BUY_AGAIN}));
 }
 
 /* What it may buy is not bought yet. */
-enum scenario_sale actor_reserve(struct actor *a)
+enum sale_answer actor_reserve(struct actor *a)
 {
     const struct player_answer *answer =
         perform(a, &(struct player_order){.what = PLAYER_RESERVE});
@@ -366,7 +366,7 @@ dlock_status actor_end(struct actor *a)
     return answer->status;
 }
 
-enum scenario_sale actor_end_buy(struct actor *a)
+enum sale_answer actor_end_buy(struct actor *a)
 {
     actor_end(a);
     return keep_sale(a, &a->last);

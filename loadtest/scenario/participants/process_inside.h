@@ -7,7 +7,7 @@
 #ifndef LOADTEST_SCENARIO_PARTICIPANTS_PROCESS_INSIDE_H
 #define LOADTEST_SCENARIO_PARTICIPANTS_PROCESS_INSIDE_H
 
-#include "db/guard.h"
+#include "db/sale_types.h"
 #include "loadtest/kit/files.h"
 #include "loadtest/lab/lab.h"
 #include "loadtest/scenario/scenario.h"
@@ -83,7 +83,7 @@ struct player_answer {
     enum player_what what;
     int hand;
     dlock_status status;
-    enum scenario_sale sale;
+    enum sale_answer sale;
     int64_t stock;
     uint64_t fence;      /* of what was acquired                                      */
     int level;           /* how many it holds now                                     */
@@ -100,15 +100,17 @@ dlock_status player_open(dlock_system **out, const struct player_part *part);
 /* Be an actor until the socket ends or END comes, and never return. */
 void player_run(int fd, const struct player_part *part) __attribute__((noreturn));
 
-/* ---- the shop: scenario_shop.c ---- */
+/* ---- the shop: servers/voucher.c ---- */
 
 /* One hand's way to the resource. */
 struct shop {
     const struct player_part *part;
     int64_t user;
     struct db_conn *db;           /* NULL: not used yet                               */
-    const struct stock_guard *guard;
-    struct guard_sale sale;       /* the one under way                                */
+    struct sale_terms terms;
+    struct sale sale;             /* the one under way                                */
+    bool has_read;                /* its first step is done                           */
+    char request[96];             /* its id                                           */
     int requests;
 };
 
@@ -117,10 +119,10 @@ bool shop_read(struct shop *shop, int64_t *stock, char *error, size_t size);
 /* The same, and the transaction ends at once. */
 bool shop_glance(struct shop *shop, int64_t *stock, char *error, size_t size);
 /* Take one, write the order, commit. `again`: under the number of the last request. */
-enum scenario_sale shop_buy(struct shop *shop, uint64_t fence, bool again, char *error,
+enum sale_answer shop_buy(struct shop *shop, uint64_t fence, bool again, char *error,
                             size_t size);
 /* Take one from the counter. */
-enum scenario_sale shop_reserve(const struct shop *shop, char *error, size_t size);
+enum sale_answer shop_reserve(const struct shop *shop, char *error, size_t size);
 void shop_leave(struct shop *shop);
 
 #endif /* LOADTEST_SCENARIO_PARTICIPANTS_PROCESS_INSIDE_H */

@@ -15,7 +15,7 @@ static bool is_store_told(const struct stage *s)
 static void play(struct stage *s)
 {
     struct actor *anna = stage_actor(s, 0), *ben = stage_actor(s, 1);
-    enum scenario_sale sale;
+    enum sale_answer sale;
 
     stage_tell(s, "Anna has the lock, and has written off the last voucher.",
                "安娜拿着锁，已经扣掉了最后一张券的库存。");

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* restart_in_transaction.c -- PostgreSQL ends and starts again between an order's insert
- * and its COMMIT. */
+/* restart_in_transaction.c -- PostgreSQL ends and starts again after an order has taken its
+ * unit, and before its COMMIT. */
 #include "loadtest/scenario/scenario.h"
 
 /* After the restart: what the lock held may be gone, or has to end first. */
@@ -16,14 +16,14 @@ static void enter_again(struct stage *s, struct actor *anna)
 static void play(struct stage *s)
 {
     struct actor *anna = stage_actor(s, 0), *ben = stage_actor(s, 1);
-    enum scenario_sale sale;
+    enum sale_answer sale;
 
     stage_tell(s, "Ben buys one, and is told so.", "本买了一件，也得到了答复。");
     actor_enter(ben);
     stage_need(s, actor_buy(ben) == SALE_SOLD, "Ben is to buy one");
     actor_leave(ben);
-    stage_tell(s, "Anna's order is written, and not committed.",
-               "安娜的订单写了，还没提交。");
+    stage_tell(s, "Anna's order has taken a unit, and nothing is committed.",
+               "安娜的订单已扣库存，还没提交。");
     actor_enter(anna);
     actor_arm(anna, DLOCK_FAULT_BEFORE_COMMIT, DLOCK_FAULT_HOLD);
     actor_begin_buy(anna);
@@ -57,12 +57,12 @@ const struct scenario scenario_restart_in_transaction = {
     .title_zh = "提交之前数据库重启",
     .source = "PostgreSQL's manual: what a crash leaves of a transaction",
     .story = {"Ben's order is committed, and he was told so.",
-              "Anna's is written when the database ends at once, and starts again.",
+              "Anna's has taken a unit when the database ends at once, and starts again.",
               "Her COMMIT goes to a dead connection: she is told that nobody knows.",
               "She sends the same request again: nothing is left of the first one.",
               "One order each: what was told is kept, what was not is gone."},
     .story_zh = {"本的订单已提交，他也知道了。",
-                 "安娜的刚写下，数据库就崩溃重启。",
+                 "安娜的刚扣了库存，数据库就崩溃重启。",
                  "她的 COMMIT 发给了一条死连接：结果不明。",
                  "她重发同一个请求：第一次的什么都没留下。",
                  "每人一单：答复过的都在，没答复的全无。"},

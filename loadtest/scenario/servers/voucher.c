@@ -1,19 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /* voucher.c -- the resource of a story: one voucher in PostgreSQL, sold in the
- * steps of the service, through the same statements and stock guards. */
+ * sequence of the service. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
-#include "db/order.h"
+#include "db/sale.h"
 #include "loadtest/probe/redis_connection.h"
 #include "loadtest/scenario/participants/process_inside.h"
-
-/* A sale between its first statement and its COMMIT. */
-static bool is_open(const struct shop *shop)
-{
-    return shop->db != NULL && db_in_transaction(shop->db);
-}
 
 static bool connect_shop(struct shop *shop)
 {
@@ -23,9 +17,12 @@ static bool connect_shop(struct shop *shop)
         return true;
     options.application_name = shop->part->name;
     options.commits_lazily = shop->part->commits_lazily;
-    shop->guard = guard_find(shop->part->guard);
+    shop->terms = (struct sale_terms){.stock_guard = guard_find(shop->part->guard),
+                                      .duplicate_guard = DUPLICATE_GUARD_NONE,
+                                      .lock_variant = shop->part->variant,
+                                      .process = shop->part->name};
     shop->db = db_new(&options);
-    return shop->db != NULL && shop->guard != NULL;
+    return shop->db != NULL && shop->terms.stock_guard != NULL;
 }
 
 static void keep_error(const struct shop *shop, char *error, size_t size)
@@ -39,14 +36,20 @@ bool shop_read(struct shop *shop, int64_t *stock, char *error, size_t size)
         keep_error(shop, error, size);
         return false;
     }
-    shop->sale = (struct guard_sale){.voucher_id = shop->part->voucher};
-    if (order_begin(shop->db, shop->guard, shop->user, &shop->sale, NULL) != DB_OK) {
-        keep_error(shop, error, size);
-        order_cancel(shop->db);
-        return false;
-    }
+    if (shop->has_read)
+        sale_cancel(shop->db);
+    shop->sale = (struct sale){.terms = &shop->terms,
+                               .user_id = shop->user,
+                               .voucher_id = shop->part->voucher,
+                               .request_id = shop->request};
+    shop->has_read = sale_begin(shop->db, &shop->sale) ||
+                     shop->sale.answer != SALE_FAILED;
     *stock = shop->sale.stock;
-    return true;
+    if (shop->has_read)
+        return true;
+    keep_error(shop, error, size);
+    sale_cancel(shop->db);
+    return false;
 }
 
 bool shop_glance(struct shop *shop, int64_t *stock, char *error, size_t size)
@@ -54,96 +57,66 @@ bool shop_glance(struct shop *shop, int64_t *stock, char *error, size_t size)
     bool ok = shop_read(shop, stock, error, size);
 
     if (ok)
-        order_cancel(shop->db);
+        sale_cancel(shop->db);
+    shop->has_read = false;
     return ok;
 }
 
-static enum scenario_sale give_up(struct shop *shop, enum scenario_sale sale,
-                                  char *error, size_t size)
+/* A sale_watch. */
+static bool reach_point(enum sale_point point, struct db_conn *db, void *arg)
 {
-    if (sale == SALE_FAILED)
-        keep_error(shop, error, size);
-    order_cancel(shop->db);
-    return sale;
-}
+    const struct shop *shop = arg;
 
-static enum scenario_sale sale_of(enum guard_answer answer)
-{
-    switch (answer) {
-    case GUARD_TAKEN:
-        return SALE_SOLD;
-    case GUARD_SOLD_OUT:
-        return SALE_SOLD_OUT;
-    case GUARD_BUSY:
-        return SALE_BUSY;
-    case GUARD_STALE:
-        return SALE_STALE;
-    case GUARD_FAILED:
+    (void)db;
+    switch (point) {
+    case SALE_AFTER_READ:
+        DLOCK_FAULT(AFTER_READ, shop->part->lock);
+        break;
+    case SALE_BEFORE_COMMIT:
+        DLOCK_FAULT(BEFORE_COMMIT, shop->part->lock);
+        break;
+    case SALE_AFTER_COMMIT:
+        DLOCK_FAULT(AFTER_COMMIT, shop->part->lock);
         break;
     }
-    return SALE_FAILED;
+    return true;
 }
 
-/* The order's row, and COMMIT. */
-static enum scenario_sale write_order(struct shop *shop, uint64_t fence, char *error,
-                                      size_t size)
+enum sale_answer shop_buy(struct shop *shop, uint64_t fence, bool again, char *error,
+                          size_t size)
 {
-    char request[96];
-    struct order_row row = {.user_id = shop->user,
-                            .voucher_id = shop->part->voucher,
-                            .request_id = request,
-                            .lock_variant = shop->part->variant,
-                            .stock_guard = shop->part->guard,
-                            .duplicate_guard = "none",
-                            .process = shop->part->name,
-                            .fence = (int64_t)fence};
-    enum db_status st;
-    int64_t id;
-
-    snprintf(request, sizeof request, "%s-%" PRId64 "-%d", shop->part->request,
-             shop->user, shop->requests);
-    st = order_insert(shop->db, &row, &id);
-    if (st != DB_OK)
-        return give_up(shop, st == DB_UNIQUE ? SALE_REPEATED : SALE_FAILED, error,
-                       size);
-    DLOCK_FAULT(BEFORE_COMMIT, shop->part->lock);
-    st = order_commit(shop->db);
-    if (st == DB_LOST) {
-        keep_error(shop, error, size);
-        return SALE_UNSURE;
-    }
-    if (st != DB_OK)
-        return give_up(shop, SALE_FAILED, error, size);
-    DLOCK_FAULT(AFTER_COMMIT, shop->part->lock);
-    return SALE_SOLD;
-}
-
-enum scenario_sale shop_buy(struct shop *shop, uint64_t fence, bool again, char *error,
-                            size_t size)
-{
-    enum guard_answer answer;
     int64_t stock;
 
-    if (!is_open(shop) && !shop_read(shop, &stock, error, size))
+    if (!shop->has_read && !shop_read(shop, &stock, error, size))
         return SALE_FAILED;
-    DLOCK_FAULT(AFTER_READ, shop->part->lock);
-    if (shop->guard->read != NULL && shop->sale.stock < 1)
-        return give_up(shop, SALE_SOLD_OUT, error, size);
+    shop->has_read = false;
+    if (shop->sale.answer == SALE_SOLD_OUT)
+        return SALE_SOLD_OUT;
     shop->requests += !again;
+    snprintf(shop->request, sizeof shop->request, "%s-%" PRId64 "-%d",
+             shop->part->request, shop->user, shop->requests);
     shop->sale.fence = (int64_t)fence;
-    answer = shop->guard->take(shop->db, &shop->sale);
-    if (answer != GUARD_TAKEN)
-        return give_up(shop, sale_of(answer), error, size);
-    return write_order(shop, fence, error, size);
+    switch (sale_finish(shop->db, &shop->sale, reach_point, shop)) {
+    case SALE_FAILED:
+        keep_error(shop, error, size);
+        sale_cancel(shop->db);
+        break;
+    case SALE_UNSURE:
+        keep_error(shop, error, size);
+        break;
+    default:
+        break;
+    }
+    return shop->sale.answer;
 }
 
 /* As such services do: it is put there once, and counted down by whoever comes. */
-enum scenario_sale shop_reserve(const struct shop *shop, char *error, size_t size)
+enum sale_answer shop_reserve(const struct shop *shop, char *error, size_t size)
 {
     const struct player_part *part = shop->part;
     struct lab lab = {.owned = false};
     struct redis_side *side;
-    enum scenario_sale sale = SALE_FAILED;
+    enum sale_answer sale = SALE_FAILED;
 
     snprintf(lab.redis_password, sizeof lab.redis_password, "%s", part->counter_password);
     side = redis_side_open(&lab, &part->counter, REDIS_SIDE_MS);

@@ -1,0 +1,121 @@
+/* SPDX-License-Identifier: MIT */
+/* sale_types.h -- what a sale is made of: its terms, its state, its statements' parameters. */
+#ifndef DB_SALE_TYPES_H
+#define DB_SALE_TYPES_H
+
+#include "db/conn.h"
+
+struct stock_guard;
+
+enum { DB_XID_MAX = 24 }; /* a transaction's number in digits, and the NUL */
+
+/* What stops the second order of one user: id, the value of --duplicate-guard. */
+#define DUPLICATE_GUARDS(X)                                                            \
+    X(NONE, "none")                                                                    \
+    X(COUNT, "count")                                                                  \
+    X(UNIQUE, "unique")
+
+enum duplicate_guard {
+#define X(id, name) DUPLICATE_GUARD_##id,
+    DUPLICATE_GUARDS(X)
+#undef X
+};
+
+/* How a sale ended: id, what the record of writes calls it.
+ *   SOLD        committed; sale->order_id is the order's number
+ *   SOLD_OUT    there was nothing to take
+ *   COUNTED     the count found an earlier order of the user
+ *   DUPLICATE   the unique index found one
+ *   REPEATED    the user has an order under the request's id
+ *   STALE       a later holder of the lock has written
+ *   BUSY        others were faster too many times
+ *   GIVEN_UP    the watcher wanted it
+ *   UNSURE      COMMIT was sent, and its answer is missing: order_settle() finds out
+ *   FAILED      sale->status and db_error() say why
+ * After all but SOLD and UNSURE nothing was sold and nothing will be.  After FAILED the
+ * transaction may be open: the caller must sale_cancel(). */
+#define SALE_ANSWERS(X)                                                                \
+    X(SOLD, "accepted")                                                                \
+    X(SOLD_OUT, "sold-out")                                                            \
+    X(COUNTED, "duplicate")                                                            \
+    X(DUPLICATE, "duplicate")                                                          \
+    X(REPEATED, "conflict")                                                            \
+    X(STALE, "stale")                                                                  \
+    X(BUSY, "lock-busy")                                                               \
+    X(GIVEN_UP, "unavailable")                                                         \
+    X(UNSURE, "unknown")                                                               \
+    X(FAILED, "unavailable")
+
+enum sale_answer {
+#define X(id, name) SALE_##id,
+    SALE_ANSWERS(X)
+#undef X
+};
+
+/* What is the same of all sales of a process. */
+struct sale_terms {
+    const struct stock_guard *stock_guard;
+    enum duplicate_guard duplicate_guard;
+    const char *lock_variant; /* as the order's row says it */
+    const char *process;      /* the same */
+};
+
+/* One unit on its way to a user.  The caller fills the first part; texts are the caller's
+ * until the sale is over. */
+struct sale {
+    const struct sale_terms *terms;
+    int64_t user_id;
+    int64_t voucher_id;
+    const char *request_id;
+    int64_t admitted_us;   /* the instant of the database's clock at which the sale's window
+                            * was checked, since 1970; 0: nobody checked it */
+    int64_t fence;         /* of the lease that it is sold under; 0: there is none */
+    const char *lock_name; /* for the record of writes; NULL: none is kept */
+
+    int64_t stock;         /* as read; untouched by a guard that does not read */
+    int64_t version;       /* the same */
+    int64_t row_fence;     /* the same: what the voucher's row was written under */
+    bool begins;           /* BEGIN goes ahead of the take */
+    int backend_pid;       /* the server process that COMMIT was sent to */
+    char xid[DB_XID_MAX];  /* the transaction's number, once a unit is taken */
+    int64_t order_id;
+    enum sale_answer answer;
+    enum db_status status;
+    enum db_status record_status; /* not OK: a refusal is missing in the record */
+    const char *decided_by;       /* the guard that made the answer, for the record */
+};
+
+/* The parameters of the statements that sell: id, what pgbench's script calls it, type, and
+ * where a sale has it. */
+#define SALE_VALUES(X)                                                                 \
+    X(USER, "user", INT, sale->user_id)                                                \
+    X(VOUCHER, "voucher", INT, sale->voucher_id)                                       \
+    X(REQUEST, "request", TEXT, sale->request_id)                                      \
+    X(LOCK_VARIANT, "lock_variant", TEXT, sale->terms->lock_variant)                   \
+    X(STOCK_GUARD, "stock_guard", TEXT, sale->terms->stock_guard->name)                \
+    X(DUPLICATE_GUARD, "duplicate_guard", TEXT,                                        \
+      duplicate_guard_name_at(sale->terms->duplicate_guard))                           \
+    X(PROCESS, "process", TEXT, sale->terms->process)                                  \
+    X(FENCE, "fence", INT, sale->fence)                                                \
+    X(ADMITTED, "admitted_us", INT, sale->admitted_us)                                 \
+    X(VERSION, "version", INT, sale->version)                                          \
+    X(STOCK_LEFT, "stock_left", INT, sale->stock - 1)                                  \
+    X(LOCK_NAME, "lock_name", TEXT, sale->lock_name)                                   \
+    X(DECIDED_BY, "decided_by", TEXT, sale->decided_by)                                \
+    X(OUTCOME, "outcome", TEXT, sale_answer_name(sale->answer))
+
+enum sale_value {
+#define X(id, name, type, where) SALE_VALUE_##id,
+    SALE_VALUES(X)
+#undef X
+};
+
+enum { SALE_STATEMENT_VALUES_MAX = 12 };
+
+/* A statement, and which value each of its parameters is. */
+struct sale_statement {
+    struct db_statement sql;
+    enum sale_value values[SALE_STATEMENT_VALUES_MAX];
+};
+
+#endif /* DB_SALE_TYPES_H */

@@ -1,0 +1,185 @@
+/* SPDX-License-Identifier: MIT */
+/* test_same_statements.c -- `--allow-faults` changes nothing of how an order is committed.
+ *
+ * Two services sell the same under the same settings, and one of them allows faults.  The
+ * log of their PostgreSQL server must show the same statements in the same order, and a
+ * relay before the server the same number of round trips. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "db/guard.h"
+#include "tests/service/relay.h"
+#include "tests/service/rig.h"
+
+enum { STATEMENTS_MAX = 16384, LINE_MAX_LEN = 4096 };
+
+static struct rig_answer answer;
+
+/* What one service sent for its orders. */
+struct sent {
+    char statements[STATEMENTS_MAX]; /* a line for each */
+    size_t length;
+    int trips;
+};
+
+static void run_sql(const char *sql)
+{
+    if (db_script(rig_db(), sql) != DB_OK)
+        fail_msg("%s: %s", sql, db_error(rig_db()));
+}
+
+static bool log_has(void *words)
+{
+    char line[LINE_MAX_LEN], path[RIG_PATH_MAX];
+    bool is_there = false;
+    FILE *log = NULL;
+
+    (void)snprintf(path, sizeof(path), "%s/postgres.log", rig_environment("SECKILL_LAB_DIR"));
+    log = fopen(path, "re");
+    assert_non_null(log);
+    while (!is_there && fgets(line, sizeof(line), log) != NULL)
+        is_there = strstr(line, words) != NULL;
+    (void)fclose(log);
+    return is_there;
+}
+
+/* From now on the server writes each statement of the service into its log, after the name
+ * of the service process and the number of the server process. */
+static void make_the_server_log(void)
+{
+    run_sql("ALTER SYSTEM SET log_line_prefix = '<%a %p> '");
+    run_sql("ALTER ROLE seckill_service SET log_statement = 'all'");
+    run_sql("SELECT pg_reload_conf()");
+}
+
+static bool prefix_is_in_force(void *arg)
+{
+    (void)arg;
+    /* The server logs each error of every session. */
+    assert_int_not_equal(db_script(rig_db(), "SELECT 1 / 0"), DB_OK);
+    return log_has("<test ");
+}
+
+/* The server process that inserted the orders of this service process, as the prefix says
+ * it: "<NAME PID> ". */
+static void find_prefix(FILE *log, const char *name, char prefix[RIG_PATH_MAX])
+{
+    char line[LINE_MAX_LEN], begin[64];
+
+    (void)snprintf(begin, sizeof(begin), "<%s ", name);
+    rewind(log);
+    prefix[0] = '\0';
+    while (prefix[0] == '\0' && fgets(line, sizeof(line), log) != NULL)
+        if (strncmp(line, begin, strlen(begin)) == 0 &&
+            strstr(line, "execute order_insert") != NULL)
+            (void)snprintf(prefix, RIG_PATH_MAX, "%.*s", (int)strcspn(line, ">"), line);
+    assert_true(prefix[0] != '\0');
+}
+
+/* Keep what the service process of this name ran where it inserted its orders, without the
+ * parameters. */
+static void read_statements(const char *name, struct sent *sent)
+{
+    static const char WORD[] = "LOG:  execute ";
+    char line[LINE_MAX_LEN], path[RIG_PATH_MAX], prefix[RIG_PATH_MAX];
+    FILE *log = NULL;
+
+    (void)snprintf(path, sizeof(path), "%s/postgres.log", rig_environment("SECKILL_LAB_DIR"));
+    log = fopen(path, "re");
+    assert_non_null(log);
+    find_prefix(log, name, prefix);
+    rewind(log);
+    while (fgets(line, sizeof(line), log) != NULL) {
+        const char *what = strstr(line, WORD);
+
+        if (strncmp(line, prefix, strlen(prefix)) != 0 || what == NULL)
+            continue;
+        what += strlen(WORD);
+        assert_true(sent->length + strlen(what) < sizeof(sent->statements));
+        memcpy(sent->statements + sent->length, what, strlen(what) + 1);
+        sent->length += strlen(what);
+    }
+    (void)fclose(log);
+}
+
+static void order(const struct rig_service *service, int64_t voucher, int64_t user,
+                  const char *outcome)
+{
+    assert_true(rig_order(service->orders_port, voucher, user, &answer));
+    if (strcmp(answer.outcome, outcome) != 0)
+        fail_msg("%s instead of %s", answer.outcome, outcome);
+}
+
+/* Two units; a second order of one user; a third user, who finds nothing left. */
+static void sell(const char *name, const char *const *flags, struct sent *sent)
+{
+    const char *url = rig_environment("SECKILL_DATABASE_URL");
+    const char *colon = strrchr(url, ':');
+    struct relay *relay = relay_start(atoi(colon + 1));
+    int64_t voucher = rig_voucher(2);
+    char moved[512], process[64];
+    struct rig_service service;
+
+    (void)snprintf(moved, sizeof(moved), "--database-url=%.*s:%d%s", (int)(colon - url), url,
+                   relay_port(relay), strchr(colon, '/'));
+    (void)snprintf(process, sizeof(process), "--process=%s", name);
+    service = RIG_START("--lock=local", "--database-connections=1", rig_record_flag(), moved,
+                        process, flags[0], flags[1], flags[2], flags[3]);
+    order(&service, voucher, 1, "accepted");
+    order(&service, voucher, 1, "duplicate");
+    order(&service, voucher, 2, "accepted");
+    order(&service, voucher, 3, "sold-out");
+    sent->trips = relay_trips(relay);
+    rig_stop(&service);
+    relay_stop(relay);
+    read_statements(name, sent);
+}
+
+/* Both sell under these settings. */
+static void compare(const char *stock_guard, const char *duplicate_guard,
+                    const char *unlock)
+{
+    static struct sent plain, faulty;
+    static int number;
+    char guard[64], duplicates[64], name[32];
+    const char *flags[] = {guard, duplicates, unlock, NULL};
+
+    (void)snprintf(guard, sizeof(guard), "--stock-guard=%s", stock_guard);
+    (void)snprintf(duplicates, sizeof(duplicates), "--duplicate-guard=%s", duplicate_guard);
+    memset(&plain, 0, sizeof(plain));
+    memset(&faulty, 0, sizeof(faulty));
+    (void)snprintf(name, sizeof(name), "plain%d", ++number);
+    sell(name, flags, &plain);
+    (void)snprintf(name, sizeof(name), "faulty%d", number);
+    flags[3] = "--allow-faults";
+    sell(name, flags, &faulty);
+    assert_non_null(strstr(plain.statements, "order_commit: COMMIT"));
+    assert_string_equal(plain.statements, faulty.statements);
+    assert_true(plain.trips > 0);
+    if (plain.trips != faulty.trips)
+        fail_msg("%s, %s, %s: %d round trips, and with --allow-faults %d", guard, duplicates,
+                 unlock, plain.trips, faulty.trips);
+}
+
+static void allowing_faults_changes_no_statement(void **state)
+{
+    static const char *const DUPLICATES[] = {"count", "unique"};
+
+    (void)state;
+    make_the_server_log();
+    assert_true(rig_until(prefix_is_in_force, NULL, 30000));
+    for (size_t i = 0; guard_at(i) != NULL; i++)
+        for (size_t k = 0; k < 2 && !guard_at(i)->needs_fence; k++)
+            compare(guard_at(i)->name, DUPLICATES[k], "--unlock=after-commit");
+    compare("conditional", "unique", "--unlock=before-commit");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(allowing_faults_changes_no_statement),
+    };
+
+    return RIG_RUN_WITH_LAB(tests);
+}
