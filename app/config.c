@@ -12,6 +12,7 @@
 #include "db/guard.h"
 #include "db/pool.h"
 #include "lock/dlock_primitives.h"
+#include "lock/store.h"
 
 static const char *config_lock_name_at(size_t i)
 {
@@ -27,10 +28,24 @@ static const char *config_lock_name_at(size_t i)
         return i < sizeof(WORDS) / sizeof(WORDS[0]) ? WORDS[i] : NULL;                 \
     }
 
+enum { SCOPE_USER, SCOPE_VOUCHER };
 WORDS(config_scope_at, "user", "voucher")
+enum { REDLOCK_PARALLEL, REDLOCK_SEQUENTIAL };
 WORDS(config_redlock_at, "parallel", "sequential")
+enum { UNLOCK_AFTER_COMMIT, UNLOCK_BEFORE_COMMIT };
 WORDS(config_unlock_at, "after-commit", "before-commit")
+/* As enum log_level, which begins with LOG_DEBUG. */
 WORDS(config_level_at, "debug", "info", "warn", "error")
+
+/* The place of a word in its list, which it was checked against when it was read. */
+static size_t word_of(setting_choices_fn *at, const char *text)
+{
+    size_t i = 0;
+
+    while (strcmp(at(i), text) != 0)
+        i++;
+    return i;
+}
 
 static const struct setting SETTINGS[] = {
 #define SETTING(type, ctype, field, name, fallback, meta, choices, min, max, in, help, \
@@ -197,7 +212,7 @@ static bool is_guard_of_use(const struct config *c)
                 c->stock_guard, c->lock, fenced_locks(names, sizeof(names)));
         return false;
     }
-    if (strcmp(c->lock_scope, "voucher") != 0) {
+    if (word_of(config_scope_at, c->lock_scope) != SCOPE_VOUCHER) {
         fprintf(stderr,
                 "seckilld: --stock-guard=%s needs --lock-scope=voucher: the voucher's "
                 "row keeps one fence, and those of different users' locks cannot be "
@@ -208,9 +223,36 @@ static bool is_guard_of_use(const struct config *c)
     return true;
 }
 
+/* Where that store is; NULL: nobody has said. */
+static const char *url_of(const struct config *c, enum dlock_store store)
+{
+    switch (store) {
+#define LOCAL_STORE(id, name)
+#define STORE(id, name, product, field, ...)                                           \
+    case DLOCK_STORE_##id:                                                             \
+        return c->field;
+#include "lock/stores.def"
+#undef LOCAL_STORE
+#undef STORE
+    default:
+        return NULL;
+    }
+}
+
+static bool has_store(const struct config *c)
+{
+    enum dlock_store store = dlock_store_of(dlock_variant_find(c->lock));
+    const struct dlock_store_row *row = dlock_store_row(store);
+
+    if (row->flag == NULL || url_of(c, store) != NULL)
+        return true;
+    fprintf(stderr, "seckilld: this --lock needs %s (or %s)\n", row->flag,
+            row->environment);
+    return false;
+}
+
 static bool check(const struct config *c)
 {
-    const struct dlock_variant_info *lock = dlock_variant_find(c->lock);
     char why[256];
     uint32_t fronts[CONFIG_FRONTS_MAX];
     size_t front_count;
@@ -243,14 +285,7 @@ static bool check(const struct config *c)
                         "commas between, such as shop-admin,10.0.0.5, or *");
     if (c->process != NULL && !is_process_name(c->process))
         return complain("--process must be 1 to 63 of A-Z a-z 0-9 _ . : -");
-    if (strcmp(lock->store, "redis") == 0 && c->redis_url == NULL)
-        return complain("this --lock needs --redis-url (or SECKILL_REDIS_URL)");
-    if (strcmp(lock->store, "redis x5") == 0 && c->redlock_urls == NULL)
-        return complain(
-            "this --lock needs --redlock-urls (or SECKILL_REDLOCK_URLS)");
-    if (strcmp(lock->store, "zookeeper") == 0 && c->zookeeper_url == NULL)
-        return complain("this --lock needs --zookeeper-url (or SECKILL_ZOOKEEPER_URL)");
-    return is_guard_of_use(c) && is_admission(c);
+    return has_store(c) && is_guard_of_use(c) && is_admission(c);
 }
 
 /* The file of the admin token: beside the keys, unless it was named. */
@@ -276,15 +311,16 @@ static void derive(struct config *c)
                        (int)getpid());
     find_admin_token(c);
     c->lock_knows_readers = dlock_variant_find(c->lock)->caps & DLOCK_CAP_SHARED;
-    c->lock_scope_is_voucher = strcmp(c->lock_scope, "voucher") == 0;
-    c->unlock_before_commit = strcmp(c->unlock, "before-commit") == 0;
+    c->lock_scope_is_voucher = word_of(config_scope_at, c->lock_scope) == SCOPE_VOUCHER;
+    c->redlock_is_sequential =
+        word_of(config_redlock_at, c->redlock) == REDLOCK_SEQUENTIAL;
+    c->unlock_before_commit =
+        word_of(config_unlock_at, c->unlock) == UNLOCK_BEFORE_COMMIT;
     (void)duplicate_guard_find(c->duplicate_guard, &c->duplicates);
     (void)config_parse_fronts(c->front, c->fronts, &c->front_count);
     (void)config_parse_admission(c->admission, &c->admission_kind, &c->admission_limit);
-    c->level = LOG_DEBUG;
-    for (size_t i = 0; config_level_at(i) != NULL; i++)
-        if (strcmp(config_level_at(i), c->log_level) == 0)
-            c->level = (enum log_level)((size_t)LOG_DEBUG + i);
+    c->level =
+        (enum log_level)((size_t)LOG_DEBUG + word_of(config_level_at, c->log_level));
 }
 
 enum settings_result config_load(struct config *config, struct settings *s, int argc,

@@ -27,6 +27,7 @@ struct config {
     size_t front_count;
     char admin_token_path[CONFIG_PATH_MAX]; /* the file of the admin token */
     bool lock_scope_is_voucher;
+    bool redlock_is_sequential;
     bool lock_knows_readers;
     bool unlock_before_commit;
     enum duplicate_guard duplicates;

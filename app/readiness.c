@@ -10,6 +10,7 @@
 #include "app/stores.h"
 #include "base/text/duration.h"
 #include "lock/fault.h"
+#include "lock/store.h"
 
 enum {
     LOCK_WAIT_MS = 200,      /* for another process whose probe has the same name */
@@ -55,7 +56,7 @@ static void choose_names(struct readiness *r)
     const char *process = r->config->process_name;
     unsigned group = slot_of(process) % NAME_GROUPS;
     bool is_redis =
-        strcmp(dlock_variant_find(r->config->lock)->store, "redis") == 0;
+        dlock_store_of(dlock_variant_find(r->config->lock)) == DLOCK_STORE_REDIS;
 
     r->name_count = is_redis ? NAME_COUNT : 1;
     for (size_t i = 0; i < r->name_count; i++)

@@ -14,6 +14,7 @@
 #include "app/patience.h"
 #include "db/sale.h"
 #include "db/voucher.h"
+#include "lock/store.h"
 
 enum { WHY_MAX = 600 };
 
@@ -42,29 +43,30 @@ dlock_options stores_lock_options(const struct config *c)
     dlock_options opts = dlock_options_default();
 
     opts.variant = c->lock;
-    opts.redis_url = c->redis_url;
-    opts.redlock_urls = c->redlock_urls;
-    opts.database_url = c->database_url;
+#define LOCAL_STORE(id, name)
+#define STORE(id, name, product, field, ...) opts.field = c->field;
+#include "lock/stores.def"
+#undef LOCAL_STORE
+#undef STORE
     opts.record_dir = c->record;
     opts.database_timeout_ms = (int)c->statement_timeout_ms;
-    opts.zookeeper_url = c->zookeeper_url;
     opts.zookeeper_timeout_ms = (int)c->zookeeper_timeout_ms;
     opts.lease_ms = (int)c->lock_lease_ms;
     opts.watchdog = c->watchdog;
     opts.retry = c->retry;
-    opts.redlock_sequential = strcmp(c->redlock, "sequential") == 0;
+    opts.redlock_sequential = c->redlock_is_sequential;
     opts.redis_timeout_ms = (int)c->redis_timeout_ms;
     opts.redlock_node_timeout_ms = (int)c->redlock_node_timeout_ms;
     return opts;
 }
 
+/* For messages; a lock without a server never fails to reach it. */
 static const char *lock_store_name(const char *lock)
 {
-    const char *store = dlock_variant_find(lock)->store;
+    const struct dlock_store_row *row =
+        dlock_store_row(dlock_store_of(dlock_variant_find(lock)));
 
-    return strcmp(store, "postgresql") == 0  ? "PostgreSQL"
-           : strcmp(store, "zookeeper") == 0 ? "ZooKeeper"
-                                             : "Redis";
+    return row->product != NULL ? row->product : row->name;
 }
 
 /* Called by the lock library when a held lock is gone. */

@@ -4,10 +4,6 @@
 
 #include <string.h>
 
-#define GUARD(id) extern const struct stock_guard guard_##id;
-#include "db/guards.def"
-#undef GUARD
-
 static const struct stock_guard *const GUARDS[] = {
 #define GUARD(id) &guard_##id,
 #include "db/guards.def"

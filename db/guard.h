@@ -32,6 +32,11 @@ struct stock_guard {
     bool (*is_stale)(const struct sale *sale);
 };
 
+/* Each by its name, as guard_row_lock: to compare with, instead of names. */
+#define GUARD(id) extern const struct stock_guard guard_##id;
+#include "db/guards.def"
+#undef GUARD
+
 /* The guards in the order of guards.def; NULL past the last, or if there is none. */
 const struct stock_guard *guard_at(size_t i);
 const struct stock_guard *guard_find(const char *name);

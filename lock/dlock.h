@@ -123,8 +123,8 @@ enum dlock_caps {
  * is, since a later library's may be longer. */
 typedef struct dlock_variant_info {
     const char *name;     /* the value of `variant`                       */
-    const char *store;    /* "-", "process", "redis", "redis x5",
-                           * "postgresql"                                  */
+    const char *store;    /* a name in stores.def: "-", "process", "redis",
+                           * "redis x5", "postgresql", "zookeeper"         */
     const char *promises; /* one line: what holds                         */
     const char *breaks;   /* one line: what breaks it                     */
     const char *source;   /* where it is described                        */

@@ -4,6 +4,8 @@
 
 #include <string.h>
 
+#include "lock/store.h"
+
 #define VARIANT(id) extern const dlock_variant dlock_variant_##id;
 #include "lock/variants.def"
 #undef VARIANT
@@ -24,6 +26,8 @@ static const char *info_flaw(const dlock_variant_info *info)
     if (info->store == NULL || info->promises == NULL || info->breaks == NULL ||
         info->source == NULL)
         return "a text of its catalogue row is missing";
+    if (dlock_store_of(info) == DLOCK_STORE_COUNT)
+        return "stores.def has no row for its store";
     return NULL;
 }
 

@@ -128,9 +128,9 @@ static bool is_bare(const struct lock_build *build, dlock_options options,
 static enum exit_code open_side(const struct plan *plan, enum side side,
                                 struct competitor *out)
 {
-    struct bench_servers servers;
+    struct lab_urls urls = {0};
     dlock_options options =
-        bench_options(plan->b, plan->contest->variant, &servers);
+        bench_options(plan->b, plan->contest->variant, &urls);
     dlock_status st;
 
     if (!lock_build_load(&out->build, plan->libraries[side]))

@@ -32,13 +32,6 @@ int64_t bench_limit_ms(int64_t ms)
     return 3 * ms + SPARE_MS;
 }
 
-/* The lab's Redis server `index`, and the database there that is the bench's. */
-static void print_redis_url(char *out, size_t size, const struct lab *lab, int index)
-{
-    snprintf(out, size, "redis://:%s@127.0.0.1:%d/%d", lab->redis_password,
-             lab->servers[1 + index].port, BLOCKING_DATABASE);
-}
-
 bool bench_complain(const char *variant, const char *call, dlock_status st)
 {
     fprintf(stderr, "seckill bench-locks: %s: %s: %s (%s)\n", variant, call,
@@ -47,28 +40,19 @@ bool bench_complain(const char *variant, const char *call, dlock_status st)
 }
 
 dlock_options bench_options(const struct bench_locks *b, const char *variant,
-                            struct bench_servers *servers)
+                            struct lab_urls *urls)
 {
+    static const struct lab_route own = {.database = BLOCKING_DATABASE};
     dlock_options options = dlock_options_default();
-    size_t used = 0;
+    enum dlock_store store = dlock_store_of(dlock_variant_find(variant));
+    char *url = lab_url_of(urls, store);
 
-    print_redis_url(servers->redis, sizeof servers->redis, b->lab, 0);
-    for (int i = 1; i < LAB_REDIS_COUNT; i++) {
-        if (i > 1)
-            servers->redlock[used++] = ',';
-        print_redis_url(servers->redlock + used, sizeof servers->redlock - used, b->lab,
-                        i);
-        used = strlen(servers->redlock);
-    }
-    lab_database_url(b->lab, servers->database, sizeof servers->database);
-    snprintf(servers->zookeeper, sizeof servers->zookeeper, "127.0.0.1:%d",
-             b->lab->servers[LAB_ZOOKEEPER].port);
+    if (url)
+        lab_store_url(b->lab, store, &own, url);
+    if (store == DLOCK_STORE_POSTGRES)
+        lab_database_url(b->lab, url, LAB_URL_MAX);
+    lab_urls_use(urls, &options);
     options.variant = variant;
-    options.redis_url = servers->redis;
-    options.redlock_urls = servers->redlock;
-    options.database_url = servers->database;
-    if (lab_has_zookeeper(b->lab))
-        options.zookeeper_url = servers->zookeeper;
     options.lease_ms = LEASE_MS;
     return options;
 }
@@ -76,8 +60,8 @@ dlock_options bench_options(const struct bench_locks *b, const char *variant,
 bool bench_open(const struct bench_locks *b, const char *variant, int node_timeout_ms,
                 dlock_system **out)
 {
-    struct bench_servers servers;
-    dlock_options options = bench_options(b, variant, &servers);
+    struct lab_urls urls = {0};
+    dlock_options options = bench_options(b, variant, &urls);
     dlock_status st;
 
     if (node_timeout_ms > 0)

@@ -12,7 +12,7 @@
 #include "base/text/exit_codes.h"
 #include "db/issue.h"
 #include "loadtest/kit/thread_group.h"
-#include "loadtest/lab/lab.h"
+#include "loadtest/lab/urls.h"
 #include "lock/dlock.h"
 
 /* Name and what it measures; the function is bench_NAME(). */
@@ -58,14 +58,10 @@ void bench_progress(const struct bench_locks *b, int round, const char *fmt, ...
 /* How long a process may take for `ms` of measuring. */
 int64_t bench_limit_ms(int64_t ms);
 
-/* Where the lab's servers are, in the bench's own Redis database. */
-struct bench_servers {
-    char redis[128], redlock[LAB_REDIS_COUNT * 128], database[256], zookeeper[64];
-};
-
-/* What `variant` is opened with; the options point into `servers`. */
+/* What `variant` is opened with: the lab's servers, of Redis the bench's own database.
+ * The options point into `urls`, which begin as zero. */
 dlock_options bench_options(const struct bench_locks *b, const char *variant,
-                            struct bench_servers *servers);
+                            struct lab_urls *urls);
 
 /* Bind the calling process to `variant` on the lab's servers, in the bench's own Redis
  * database; `node_timeout_ms` is redlock's, 0: its default.  False: said on stderr why.

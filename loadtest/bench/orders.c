@@ -132,7 +132,7 @@ static bool run_pgbench(struct bench *b, int64_t voucher, int64_t duration_ms)
 
     if (!lab_postgres_program(program_path, "pgbench"))
         return false;
-    snprintf(port, sizeof port, "PGPORT=%d", b->plan->lab->servers[0].port);
+    snprintf(port, sizeof port, "PGPORT=%d", lab_port(b->plan->lab, LAB_POSTGRES, 0));
     snprintf(password, sizeof password, "PGPASSWORD=%s", b->plan->lab->service_password);
     snprintf(clients, sizeof clients, "%d", DATABASE_CONNECTIONS);
     snprintf(seconds, sizeof seconds, "%d", (int)((duration_ms + 999) / 1000));

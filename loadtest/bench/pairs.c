@@ -78,7 +78,7 @@ static enum exit_code blocking_cell(const void *arg, void *shared)
         char name[32];
 
         snprintf(name, sizeof name, LOCK_PAIRS_NAME, i);
-        connections[i] = blocking_open(plan->b->lab, 1, 1);
+        connections[i] = blocking_open(plan->b->lab, LAB_REDIS);
         if (!connections[i] || !blocking_prepare(connections[i], recipe, name))
             return EXIT_UNAVAILABLE;
     }

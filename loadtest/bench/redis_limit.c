@@ -65,7 +65,7 @@ static enum exit_code try_benchmark(const struct limit_plan *plan, int64_t reque
     ssize_t size;
 
     memcpy(&argv[16], command->argv, sizeof command->argv);
-    snprintf(port, sizeof port, "%d", plan->lab->servers[1].port);
+    snprintf(port, sizeof port, "%d", lab_port(plan->lab, LAB_REDIS, 0));
     snprintf(database, sizeof database, "%d", BLOCKING_DATABASE);
     snprintf(connections, sizeof connections, "%d", plan->connections);
     snprintf(pipeline, sizeof pipeline, "%d", plan->pipeline);
@@ -149,7 +149,7 @@ static enum exit_code measure(const struct limit_plan *plan, struct blocking *re
 
 enum exit_code limit_measure(const struct limit_plan *plan, double *pairs_per_s)
 {
-    struct blocking *redis = blocking_open(plan->lab, 1, 1);
+    struct blocking *redis = blocking_open(plan->lab, LAB_REDIS);
     enum exit_code rc = EXIT_UNAVAILABLE;
 
     if (redis) {

@@ -18,9 +18,8 @@
 #define VARIANT "redlock"
 
 enum {
-    NODES = LAB_REDIS_COUNT - 1,
-    FIRST_NODE = 2, /* of the lab's servers                                         */
-    HUNG_NODE = FIRST_NODE + 2,
+    NODES = LAB_COUNT_REDLOCK,
+    HUNG_NODE = 2,
     CALLS_MAX = 1 << 16,
     CALLS_MIN = 11, /* of each kind, however long they take                         */
 };
@@ -108,7 +107,7 @@ static enum exit_code blocking_cell(const void *arg, void *shared)
 
     name_all(&racer);
     for (int i = 0; i < crew.threads; i++) {
-        racer.nodes[i] = blocking_open(plan->b->lab, FIRST_NODE, NODES);
+        racer.nodes[i] = blocking_open(plan->b->lab, LAB_REDLOCK);
         if (!racer.nodes[i] || !blocking_prepare(racer.nodes[i], recipe_find(VARIANT),
                                                  racer.names[i]))
             return EXIT_UNAVAILABLE;
@@ -186,6 +185,7 @@ static enum exit_code latency_cell(const void *arg, void *shared)
     const struct plan *plan = arg;
     const struct bench_locks *b = plan->b;
     struct latencies *out = shared;
+    struct lab lab = *b->lab;
     struct suspend hang;
     dlock_system *sys;
     bool ok;
@@ -193,7 +193,7 @@ static enum exit_code latency_cell(const void *arg, void *shared)
     if (!bench_open(b, VARIANT, 0, &sys))
         return EXIT_UNAVAILABLE;
     ok = time_calls(sys, b->duration_ms, &out->up);
-    if (ok && !suspend_begin(&hang, &b->lab->servers[HUNG_NODE].child))
+    if (ok && !suspend_begin(&hang, &lab_server(&lab, LAB_REDLOCK, HUNG_NODE)->child))
         return EXIT_UNAVAILABLE;
     if (ok) {
         ok = time_calls(sys, b->duration_ms, &out->hung);

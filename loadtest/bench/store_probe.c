@@ -18,18 +18,16 @@ struct store_probe { /* one of the three is not NULL */
     int zookeeper_port; /* 0: it is none                                            */
 };
 
-static const char *store_of(const char *variant)
+static enum dlock_store store_of(const char *variant)
 {
-    return dlock_variant_find(variant)->store;
+    return dlock_store_of(dlock_variant_find(variant));
 }
 
 const char *store_probe_question(const char *variant)
 {
-    const char *store = store_of(variant);
+    const char *question = dlock_store_row(store_of(variant))->question;
 
-    return strncmp(store, "redis", 5) == 0    ? "PING"
-           : strcmp(store, "postgresql") == 0 ? "SELECT 1"
-                                              : "dlock_check()";
+    return question ? question : "dlock_check()";
 }
 
 static bool open_database(const struct bench_locks *b, lab_db **out)
@@ -46,22 +44,20 @@ static bool open_database(const struct bench_locks *b, lab_db **out)
 struct store_probe *store_probe_open(const struct bench_locks *b, const char *variant)
 {
     struct store_probe *probe = calloc(1, sizeof *probe);
-    const char *store = store_of(variant);
+    enum dlock_store store = store_of(variant);
     bool ok;
 
     if (!probe)
         abort();
     probe->variant = variant;
-    if (strcmp(store, "redis") == 0)
-        ok = (probe->redis = blocking_open(b->lab, 1, 1)) != NULL;
-    else if (strncmp(store, "redis", 5) == 0)
-        ok = (probe->redis = blocking_open(b->lab, 2, LAB_REDIS_COUNT - 1)) != NULL;
-    else if (strcmp(store, "postgresql") == 0)
+    if (store == DLOCK_STORE_REDIS || store == DLOCK_STORE_REDIS_NODES)
+        ok = (probe->redis = blocking_open(b->lab, lab_store_role(store))) != NULL;
+    else if (store == DLOCK_STORE_POSTGRES)
         ok = open_database(b, &probe->database);
     else
         ok = bench_open(b, variant, 0, &probe->other);
-    if (strcmp(store, "zookeeper") == 0)
-        probe->zookeeper_port = b->lab->servers[LAB_ZOOKEEPER].port;
+    if (store == DLOCK_STORE_ZOOKEEPER)
+        probe->zookeeper_port = lab_port(b->lab, LAB_ZOOKEEPER, 0);
     if (ok)
         return probe;
     store_probe_close(probe);

@@ -124,10 +124,15 @@ const struct setting_program command_bench_locks_program = {
 /* Leave nothing in the bench's database, and begin with nothing. */
 static bool clear_servers(const struct bench_locks *b)
 {
-    struct blocking *redis = blocking_open(b->lab, 1, LAB_REDIS_COUNT);
-    bool ok = redis && blocking_clear(redis);
+    static const enum lab_role roles[] = {LAB_REDIS, LAB_REDLOCK};
+    bool ok = true;
 
-    blocking_close(redis);
+    for (size_t i = 0; i < sizeof roles / sizeof roles[0] && ok; i++) {
+        struct blocking *redis = blocking_open(b->lab, roles[i]);
+
+        ok = redis && blocking_clear(redis);
+        blocking_close(redis);
+    }
     return ok;
 }
 

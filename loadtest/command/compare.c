@@ -194,7 +194,7 @@ static void make_cells(struct comparison *c, const struct compare_settings *v)
                 cell->hazard = c->hazards[h];
                 cell->lock = c->locks[l];
                 cell->expected = experiment_expectation(cell->experiment, cell->lock,
-                                                        cell->hazard->name);
+                                                        cell->hazard);
                 /* The expectations are those of several processes: in one `local` is
                  * right, and what a stopped process shows nobody sees. */
                 if (c->processes == 1 && cell->expected != EXPECT_NOTHING)
@@ -202,7 +202,7 @@ static void make_cells(struct comparison *c, const struct compare_settings *v)
                 if (!experiment_takes(cell->experiment, cell->lock))
                     continue;
                 cell->run_count =
-                    (int)(strcmp(cell->hazard->name, "calm") == 0 ? v->repeats
+                    (int)(cell->hazard == &hazard_calm ? v->repeats
                                                                   : v->hazard_repeats);
             }
         }

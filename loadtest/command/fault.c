@@ -139,7 +139,7 @@ static struct lab_server *choose_server(struct lab *lab,
                                         const char *name)
 {
     for (int i = 0; !name && i < lab->server_count; i++) {
-        if (fault->servers & FAULT_ON(lab_server_kind(lab, &lab->servers[i])))
+        if (fault->servers & FAULT_ON(lab_server_kind(&lab->servers[i])))
             return &lab->servers[i];
     }
     return name ? lab_find_server(lab, name) : NULL;

@@ -59,11 +59,12 @@ static enum exit_code up(const char *dir, const char *name, bool zookeeper)
     if (rc != EXIT_VALID)
         return rc;
     printf("%s: postgres on 127.0.0.1:%d, redis on %d, redlock on",
-           was_up ? "already up" : "up", lab.servers[0].port, lab.servers[1].port);
-    for (int i = 2; i < LAB_ZOOKEEPER; i++)
-        printf(" %d", lab.servers[i].port);
+           was_up ? "already up" : "up", lab_port(&lab, LAB_POSTGRES, 0),
+           lab_port(&lab, LAB_REDIS, 0));
+    for (int i = 0; i < LAB_COUNT_REDLOCK; i++)
+        printf(" %d", lab_port(&lab, LAB_REDLOCK, i));
     if (lab_has_zookeeper(&lab))
-        printf(", zookeeper on %d", lab.servers[LAB_ZOOKEEPER].port);
+        printf(", zookeeper on %d", lab_port(&lab, LAB_ZOOKEEPER, 0));
     printf("\nuse it in this shell:  . %s/env\n", dir);
     return EXIT_VALID;
 }

@@ -12,7 +12,7 @@
 #include "base/text/utf8.h"
 #include "loadtest/command/commands.h"
 #include "loadtest/kit/command.h"
-#include "lock/dlock.h"
+#include "lock/store.h"
 
 struct lock_settings {
     const char *lock;
@@ -220,17 +220,18 @@ static enum exit_code act(const struct action *action, const struct lock_setting
     enum exit_code rc;
     dlock_status st;
 
-    if (strcmp(v->lock, "local") == 0) {
+    if (dlock_store_of(dlock_variant_find(v->lock)) == DLOCK_STORE_PROCESS) {
         fputs("seckill lock: the locks of local are in their process: ask that one, GET "
               "/admin/locks/NAME with Authorization: Bearer and the token of "
               "$SECKILL_ADMIN_TOKEN_FILE\n", stderr);
         return EXIT_USAGE;
     }
     opts.variant = v->lock;
-    opts.redis_url = v->redis_url;
-    opts.redlock_urls = v->redlock_urls;
-    opts.database_url = v->database_url;
-    opts.zookeeper_url = v->zookeeper_url;
+#define LOCAL_STORE(id, name)
+#define STORE(id, name, product, field, ...) opts.field = v->field;
+#include "lock/stores.def"
+#undef LOCAL_STORE
+#undef STORE
     opts.watchdog = false;
     st = dlock_open(&sys, &opts);
     if (st != DLOCK_OK)

@@ -207,7 +207,8 @@ static size_t cast_all(const struct matrix_settings *v, struct scenario_cast **o
     join(list, locks, lock_count);
     for (size_t i = 0; i < scenario_count; i++) {
         size_t more =
-            scenario_cast_all(scenario_find(scenarios[i]), list, v->guard, &some);
+            scenario_cast_all(scenario_find(scenarios[i]), list, v->guard ? guard_find(v->guard) : NULL,
+                              &some);
 
         *out = memory_need(realloc(*out, (count + more + 1) * sizeof **out));
         memcpy(*out + count, some, more * sizeof *some);
@@ -231,7 +232,7 @@ static enum exit_code list(const struct matrix *m)
 
         matrix_expected_text(&m->cells[i], expected, sizeof expected);
         printf("%-5s %-26s %-13s %-12s %s\n", cast->scenario->number,
-               cast->scenario->name, cast->lock->name, cast->guard, expected);
+               cast->scenario->name, cast->lock->name, cast->guard->name, expected);
     }
     printf("\n%zu scenarios, %zu locks, %zu cells, %zu performances with %d seeds\n",
            t.scenarios, t.locks, t.cells, t.planned, m->seed_count);

@@ -185,7 +185,7 @@ static void print_expected(const struct scenario *scenario, bool is_chinese)
                        scenario_outcome_name((enum scenario_outcome)outcome, is_chinese));
             is_first = false;
             printf(" %s%s%s", casts[i].lock->name, casts[i].expected->guard ? "+" : "",
-                   casts[i].expected->guard ? casts[i].expected->guard : "");
+                   casts[i].expected->guard ? casts[i].expected->guard->name : "");
         }
         if (!is_first)
             putchar('\n');
@@ -275,7 +275,8 @@ static enum exit_code run_named(const struct scenario_settings *v, const char *n
     for (size_t i = 0; (scenario = scenario_at(i)) != NULL; i++) {
         if (is_all ? scenario_is_measured(scenario) : strcmp(scenario->name, name) != 0)
             continue;
-        more = scenario_cast_all(scenario, v->lock, v->guard, &some);
+        more = scenario_cast_all(scenario, v->lock, v->guard ? guard_find(v->guard) : NULL,
+                                 &some);
         casts = memory_need(realloc(casts, (count + more + 1) * sizeof *casts));
         memcpy(casts + count, some, more * sizeof *casts);
         count += more;

@@ -49,12 +49,12 @@ enum run_outcome {
 enum expectation { EXPECT_NOTHING, EXPECT_SOUND, EXPECT_BROKEN, EXPECT_EITHER };
 
 /* For one lock (by name) and hazard. */
-enum expectation expectation_of(const char *lock, const char *hazard);
+enum expectation expectation_of(const char *lock, const struct hazard *hazard);
 bool expectation_has_gap(const char *lock);
 
 /* The same in an experiment; NOTHING for a lock that cannot take part. */
 enum expectation experiment_expectation(const struct experiment *experiment,
-                                        const char *lock, const char *hazard);
+                                        const char *lock, const struct hazard *hazard);
 bool experiment_takes(const struct experiment *experiment, const char *lock);
 
 struct run_record {

@@ -84,19 +84,19 @@ static const struct lock_expectation *find(const char *lock)
     return NULL;
 }
 
-enum expectation expectation_of(const char *lock, const char *hazard)
+enum expectation expectation_of(const char *lock, const struct hazard *hazard)
 {
     const struct lock_expectation *e = find(lock);
 
     if (!e)
         return EXPECT_NOTHING;
-    if (strcmp(hazard, "calm") == 0)
+    if (hazard == &hazard_calm)
         return e->calm;
-    if (strcmp(hazard, "slow") == 0)
+    if (hazard == &hazard_slow)
         return e->slow;
-    if (strcmp(hazard, "freeze") == 0)
+    if (hazard == &hazard_freeze)
         return e->freeze;
-    return strcmp(hazard, "check-gap") == 0 ? e->check_gap : EXPECT_NOTHING;
+    return hazard == &hazard_check_gap ? e->check_gap : EXPECT_NOTHING;
 }
 
 bool experiment_takes(const struct experiment *experiment, const char *lock)
@@ -107,7 +107,7 @@ bool experiment_takes(const struct experiment *experiment, const char *lock)
 }
 
 enum expectation experiment_expectation(const struct experiment *experiment,
-                                        const char *lock, const char *hazard)
+                                        const char *lock, const struct hazard *hazard)
 {
     enum expectation expected = expectation_of(lock, hazard);
 

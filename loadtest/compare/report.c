@@ -263,7 +263,7 @@ static void markdown_method(FILE *out, const struct comparison *c)
     fputs("\n## The hazards\n\n", out);
     for (size_t h = 0; h < c->hazard_count; h++)
         fprintf(out, "- `%s`: %s%s\n", c->hazards[h]->name, c->hazards[h]->does,
-                strcmp(c->hazards[h]->name, "check-gap") == 0
+                c->hazards[h] == &hazard_check_gap
                     ? "; only `owner`, `watch` and `getset` have that gap, for the others "
                       "the run is like calm with the short lease"
                     : "");

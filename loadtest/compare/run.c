@@ -36,7 +36,7 @@ struct session {
 
 static bool is_calm(const struct cell *cell)
 {
-    return strcmp(cell->hazard->name, "calm") == 0;
+    return cell->hazard == &hazard_calm;
 }
 
 /* By how much leases, and the time for a run, are longer than was asked for: on a busy
@@ -112,7 +112,7 @@ static enum exit_code attempt(const struct session *s, const struct cell *cell,
     const struct comparison *c = s->c;
     /* Where there is no gap nobody is held, and nothing hurries: more users take turns.
      */
-    bool many = is_calm(cell) || (strcmp(cell->hazard->name, "check-gap") == 0 &&
+    bool many = is_calm(cell) || (cell->hazard == &hazard_check_gap &&
                                   !expectation_has_gap(cell->lock));
     int64_t factor = patience(out->attempts);
     char dir[FILES_PATH_MAX], lock[64], lease[64];
@@ -136,7 +136,7 @@ static enum exit_code attempt(const struct session *s, const struct cell *cell,
         .lease_ms = is_calm(cell) ? c->calm_lease_ms : c->lease_ms * factor,
         .has_gap = expectation_has_gap(cell->lock),
         .stays_out =
-            expectation_of(cell->lock, cell->hazard->name) == EXPECT_SOUND,
+            expectation_of(cell->lock, cell->hazard) == EXPECT_SOUND,
         .face = "hmdp",
         .transacts_at_once = true,
         .record = c->record,

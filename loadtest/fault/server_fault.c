@@ -84,7 +84,7 @@ static bool complain_of_server(const struct server_fault *fault,
 
     fprintf(stderr, "seckill: %s %s; it can be made on:", fault->name, what);
     for (int i = 0; i < lab->server_count; i++) {
-        if (fault->servers & FAULT_ON(lab_server_kind(lab, &lab->servers[i])))
+        if (fault->servers & FAULT_ON(lab_server_kind(&lab->servers[i])))
             fprintf(stderr, " %s", lab->servers[i].name);
     }
     if (fault->servers == FAULT_ON(LAB_IS_ZOOKEEPER) && !lab_has_zookeeper(lab))
@@ -101,7 +101,7 @@ bool server_fault_fits(const struct server_fault *fault,
 {
     if (!scene->server)
         return complain_of_server(fault, scene, "needs a server that this lab has");
-    if (!(fault->servers & FAULT_ON(lab_server_kind(scene->lab, scene->server))))
+    if (!(fault->servers & FAULT_ON(lab_server_kind(scene->server))))
         return complain_of_server(fault, scene, "is not for that server");
     if (!child_runs(&scene->server->child))
         return server_fault_complain(
@@ -129,7 +129,7 @@ static const char *record_name(const struct server_fault *fault,
 static dlock_assumption broken_by(const struct server_fault *fault,
                                   const struct fault_scene *scene)
 {
-    return fault->breaks[lab_server_kind(scene->lab, scene->server)];
+    return fault->breaks[lab_server_kind(scene->server)];
 }
 
 static void record_end(const struct server_fault *fault, struct fault_scene *scene)

@@ -112,20 +112,8 @@ static enum exit_code make_dir(struct lab *lab, const char *dir)
     return EXIT_VALID;
 }
 
-/* Name it and keep a port for it. */
-static bool prepare_server(struct lab *lab, int i)
+static bool keep_port(struct lab_server *server)
 {
-    struct lab_server *server = &lab->servers[i];
-
-    *server = (struct lab_server){.placeholder_fd = -1};
-    if (i == 0)
-        snprintf(server->name, sizeof server->name, "postgres");
-    else if (i == 1)
-        snprintf(server->name, sizeof server->name, "redis");
-    else if (i == LAB_ZOOKEEPER)
-        snprintf(server->name, sizeof server->name, "zookeeper");
-    else
-        snprintf(server->name, sizeof server->name, "redlock-%d", (i - 1) % 100);
     if (lab_reserve_port(server))
         return true;
     fprintf(stderr, "seckill: found no free port on 127.0.0.1: %s\n", strerror(errno));
@@ -140,9 +128,9 @@ static bool prepare(struct lab *lab, bool zookeeper)
     files_random_hex(lab->lab_password, LAB_SECRET_LEN / 2);
     files_random_hex(lab->service_password, LAB_SECRET_LEN / 2);
     files_random_hex(lab->redis_password, LAB_SECRET_LEN / 2);
-    lab->server_count = zookeeper ? LAB_ZOOKEEPER + 1 : LAB_ZOOKEEPER;
+    lab_servers_init(lab, zookeeper);
     for (int i = 0; i < lab->server_count; i++) {
-        if (!prepare_server(lab, i))
+        if (!keep_port(&lab->servers[i]))
             return false;
     }
     /* First, for it is what makes the directory a lab to whoever finds it. */
@@ -159,7 +147,7 @@ static bool prepare(struct lab *lab, bool zookeeper)
  * taken it: then java ends, and is started with another one. */
 static bool wait_zookeeper(struct lab *lab)
 {
-    struct lab_server *server = &lab->servers[LAB_ZOOKEEPER];
+    struct lab_server *server = lab_server(lab, LAB_ZOOKEEPER, 0);
 
     for (int i = 1; i < STARTS; i++) {
         int64_t deadline_ns = monotonic_ns() + LAB_READY_MS * 1000000LL;
@@ -178,7 +166,7 @@ static bool wait_zookeeper(struct lab *lab)
 
 static bool wait_initdb(struct lab *lab)
 {
-    struct lab_server *server = &lab->servers[0];
+    struct lab_server *server = lab_server(lab, LAB_POSTGRES, 0);
     int status = -1;
 
     while (!child_wait(&server->child, POLL_MS, &status)) {
@@ -193,38 +181,44 @@ static bool wait_initdb(struct lab *lab)
 /* All at once: the others come up while initdb works. */
 static bool start_servers(struct lab *lab)
 {
-    if (!lab_postgres_init(lab, &lab->servers[0]))
+    struct lab_server *postgres = lab_server(lab, LAB_POSTGRES, 0);
+
+    if (!lab_postgres_init(lab, postgres))
         return false;
-    for (int i = 1; i < lab->server_count; i++) {
-        if (!lab_server_start(lab, &lab->servers[i]))
+    for (int i = 0; i < lab->server_count; i++) {
+        struct lab_server *server = &lab->servers[i];
+
+        if (server != postgres && !lab_server_start(lab, server))
             return false;
     }
-    if (!wait_initdb(lab) || !lab_server_start(lab, &lab->servers[0]))
+    if (!wait_initdb(lab) || !lab_server_start(lab, postgres))
         return false;
-    for (int i = 1; i < lab->server_count; i++) {
-        if (!(i == LAB_ZOOKEEPER ? wait_zookeeper(lab)
-                                : lab_server_wait(lab, &lab->servers[i])))
+    for (int i = 0; i < lab->server_count; i++) {
+        struct lab_server *server = &lab->servers[i];
+
+        if (!(server->role == LAB_ZOOKEEPER ? wait_zookeeper(lab)
+                                            : lab_server_wait(lab, server)))
             return false;
     }
-    return lab_server_wait(lab, &lab->servers[0]) && lab_postgres_fill(lab) && lab_env_write(lab) &&
-           !interrupted();
+    return lab_postgres_fill(lab) && lab_env_write(lab) && !interrupted();
 }
 
 /* To a lab that is up, with the lock held. */
 static enum exit_code add_zookeeper(struct lab *lab)
 {
-    struct lab_server *server = &lab->servers[LAB_ZOOKEEPER];
+    struct lab_server *server = lab_server(lab, LAB_ZOOKEEPER, 0);
 
     fprintf(stderr, "seckill: starting ZooKeeper in the lab in %s\n", lab->dir);
-    if (!prepare_server(lab, LAB_ZOOKEEPER))
+    lab_server_init(server, LAB_ZOOKEEPER, 0);
+    if (!keep_port(server))
         return EXIT_UNAVAILABLE;
-    lab->server_count = LAB_ZOOKEEPER + 1;
+    lab->server_count++;
     if (lab_server_start(lab, server) && wait_zookeeper(lab) && lab_env_write(lab) &&
         !interrupted())
         return EXIT_VALID;
     child_end(&server->child, SIGTERM, END_MS);
     lab_release_port(server);
-    lab->server_count = LAB_ZOOKEEPER;
+    lab->server_count--;
     lab_state_write(lab);
     return interrupted() ? (enum exit_code)INTERRUPT_EXIT : EXIT_UNAVAILABLE;
 }

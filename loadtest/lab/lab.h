@@ -17,18 +17,35 @@
 #include "loadtest/kit/files.h"
 
 enum {
-    LAB_REDIS_COUNT = 6, /* one for the single-node variants, five for redlock     */
-    LAB_ZOOKEEPER = 1 + LAB_REDIS_COUNT, /* where it stands, if it is there        */
-    LAB_SERVER_MAX = LAB_ZOOKEEPER + 1,
     LAB_SECRET_LEN = 32,
     LAB_ENVIRONMENT_MAX = 9,
     LAB_READY_MS = 30000, /* how long a server may take to come up                 */
 };
 
-/* By kind; a lab has one PostgreSQL, at [0], and LAB_REDIS_COUNT servers of Redis. */
+/* By the program that runs. */
 enum lab_kind { LAB_IS_POSTGRES, LAB_IS_REDIS, LAB_IS_ZOOKEEPER, LAB_KIND_COUNT };
 
+/* By what it is for: LAB_POSTGRES, LAB_REDIS for the locks of one server, LAB_REDLOCK for
+ * those of several, LAB_ZOOKEEPER; and how many there are: LAB_COUNT_REDLOCK. */
+enum lab_role {
+#define ROLE(id, kind, count, name) LAB_##id,
+#include "loadtest/lab/roles.def"
+#undef ROLE
+    LAB_ROLE_COUNT
+};
+
+enum {
+#define ROLE(id, kind, count, name) LAB_COUNT_##id = (count),
+#include "loadtest/lab/roles.def"
+#undef ROLE
+#define ROLE(id, kind, count, name) + (count)
+    LAB_SERVER_MAX = 0
+#include "loadtest/lab/roles.def"
+#undef ROLE
+};
+
 struct lab_server {
+    enum lab_role role;
     char name[16]; /* "postgres", "redis", "redlock-1", ...; its log is NAME.log   */
     struct child child;
     int port;
@@ -41,7 +58,7 @@ struct lab {
     char dir[FILES_PATH_MAX];     /* absolute                                       */
     char data_root[FILES_PATH_MAX]; /* what PostgreSQL and ZooKeeper write; may be
                                      * outside `dir`                                */
-    struct lab_server servers[LAB_SERVER_MAX]; /* [0] is PostgreSQL                  */
+    struct lab_server servers[LAB_SERVER_MAX]; /* see lab_server() for one of them    */
     int server_count;
     struct lab_server spare; /* a Redis server more, while a fault needs one        */
     char lab_password[LAB_SECRET_LEN + 1];
@@ -85,7 +102,16 @@ enum exit_code lab_kill(struct lab *lab, const char *name);
 
 /* The server of that name, "redis" or "redlock-3"; NULL: the lab has none. */
 struct lab_server *lab_find_server(struct lab *lab, const char *name);
-enum lab_kind lab_server_kind(const struct lab *lab, const struct lab_server *server);
+
+/* The server of that role, of several the one numbered `node` from 0 on; its port, its
+ * name; and how many there are of the role in a lab that has any. */
+struct lab_server *lab_server(struct lab *lab, enum lab_role role, int node);
+int lab_port(const struct lab *lab, enum lab_role role, int node);
+const char *lab_server_name(const struct lab *lab, enum lab_role role, int node);
+int lab_role_count(enum lab_role role);
+
+enum lab_kind lab_role_kind(enum lab_role role);
+enum lab_kind lab_server_kind(const struct lab_server *server);
 
 /* The URL of the database for the laboratory's own role. */
 void lab_database_url(const struct lab *lab, char *out, size_t size);
@@ -106,7 +132,11 @@ struct lab_variable {
 size_t lab_environment(const struct lab *lab,
                        struct lab_variable out[LAB_ENVIRONMENT_MAX]);
 
-/* --- within the laboratory's own files: lab_*.c --- */
+/* --- within this room --- */
+
+/* A server that does not run yet: its name and role.  All of a lab's. */
+void lab_server_init(struct lab_server *server, enum lab_role role, int node);
+void lab_servers_init(struct lab *lab, bool zookeeper);
 
 /* state.json, env and the lock. */
 bool lab_state_read(struct lab *lab, const char *dir);

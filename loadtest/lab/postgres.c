@@ -238,7 +238,7 @@ bool lab_postgres_fill(const struct lab *lab)
     bool ok;
 
     snprintf(url, sizeof url, "postgresql://seckill_lab:%s@127.0.0.1:%d/postgres",
-             lab->lab_password, lab->servers[0].port);
+             lab->lab_password, lab_port(lab, LAB_POSTGRES, 0));
     ok = lab_db_open(&db, url, error, sizeof error);
     if (ok && !lab_db_create(db, "seckill", "seckill_service", lab->service_password)) {
         snprintf(error, sizeof error, "%s", lab_db_error(db));

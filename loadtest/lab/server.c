@@ -22,16 +22,9 @@ struct lab_server *lab_find_server(struct lab *lab, const char *name)
     return NULL;
 }
 
-enum lab_kind lab_server_kind(const struct lab *lab, const struct lab_server *server)
-{
-    return server == &lab->servers[0]               ? LAB_IS_POSTGRES
-           : server == &lab->servers[LAB_ZOOKEEPER] ? LAB_IS_ZOOKEEPER
-                                                    : LAB_IS_REDIS;
-}
-
 bool lab_server_answers(const struct lab *lab, const struct lab_server *server)
 {
-    switch (lab_server_kind(lab, server)) {
+    switch (lab_server_kind(server)) {
     case LAB_IS_POSTGRES:
         return lab_postgres_answers(lab, server);
     case LAB_IS_ZOOKEEPER:
@@ -45,7 +38,7 @@ bool lab_server_start(struct lab *lab, struct lab_server *server)
 {
     bool ok = false;
 
-    switch (lab_server_kind(lab, server)) {
+    switch (lab_server_kind(server)) {
     case LAB_IS_POSTGRES:
         ok = lab_postgres_start(lab, server);
         break;
@@ -135,7 +128,7 @@ bool lab_server_kill(const struct lab *lab, struct lab_server *server)
         all_gone = child_wait(&children[i], GONE_MS, NULL) && all_gone;
     all_gone = child_wait(&server->child, GONE_MS, NULL) && all_gone;
     /* The next one would take it for running as long as nobody has reaped it. */
-    if (all_gone && lab_server_kind(lab, server) == LAB_IS_POSTGRES)
+    if (all_gone && lab_server_kind(server) == LAB_IS_POSTGRES)
         lab_postgres_forget(lab);
     return all_gone;
 }
@@ -144,7 +137,7 @@ bool lab_spare_start(struct lab *lab, const char *name)
 {
     struct lab_server *spare = &lab->spare;
 
-    *spare = (struct lab_server){.placeholder_fd = -1};
+    lab_server_init(spare, LAB_REDIS, 0);
     snprintf(spare->name, sizeof spare->name, "%s", name);
     if (!lab_reserve_port(spare)) {
         fprintf(stderr, "seckill: found no free port on 127.0.0.1: %s\n", strerror(errno));
@@ -168,7 +161,7 @@ void lab_spare_end(struct lab *lab)
 
 static bool restart(struct lab *lab, struct lab_server *server)
 {
-    bool is_postgres = lab_server_kind(lab, server) == LAB_IS_POSTGRES;
+    bool is_postgres = lab_server_kind(server) == LAB_IS_POSTGRES;
 
     child_end(&server->child, is_postgres ? SIGINT : SIGTERM, END_MS);
     return lab_server_start(lab, server) && lab_server_wait(lab, server);

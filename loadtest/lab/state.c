@@ -16,6 +16,7 @@
 
 #include "base/text/duration.h"
 #include "loadtest/kit/interrupt.h"
+#include "loadtest/lab/urls.h"
 
 enum {
     STATE_FORMAT = 2,
@@ -47,9 +48,9 @@ static bool copy_text(char *out, size_t size, const json_t *json, const char *ke
     return text && snprintf(out, size, "%s", text) < (int)size;
 }
 
+/* Into a server that has its role. */
 static bool read_server(struct lab_server *server, const json_t *entry)
 {
-    *server = (struct lab_server){.placeholder_fd = -1};
     server->port = (int)json_integer_value(json_object_get(entry, "port"));
     server->child.pid = (pid_t)json_integer_value(json_object_get(entry, "pid"));
     server->child.start = (uint64_t)json_integer_value(json_object_get(entry, "start"));
@@ -60,9 +61,9 @@ static bool read_servers(struct lab *lab, const json_t *list)
 {
     size_t count = json_array_size(list);
 
-    if (count != LAB_ZOOKEEPER && count != LAB_ZOOKEEPER + 1)
+    lab_servers_init(lab, count == LAB_SERVER_MAX);
+    if ((int)count != lab->server_count)
         return false;
-    lab->server_count = (int)count;
     for (size_t i = 0; i < count; i++) {
         if (!read_server(&lab->servers[i], json_array_get(list, i)))
             return false;
@@ -140,15 +141,10 @@ bool lab_is_up(const struct lab *lab)
     return true;
 }
 
-bool lab_has_zookeeper(const struct lab *lab)
-{
-    return lab->server_count > LAB_ZOOKEEPER;
-}
-
 void lab_database_url(const struct lab *lab, char *out, size_t size)
 {
     snprintf(out, size, "postgresql://seckill_lab:%s@127.0.0.1:%d/seckill",
-             lab->lab_password, lab->servers[0].port);
+             lab->lab_password, lab_port(lab, LAB_POSTGRES, 0));
 }
 
 void lab_service_url(const struct lab *lab, int port, char *out, size_t size)
@@ -157,30 +153,26 @@ void lab_service_url(const struct lab *lab, int port, char *out, size_t size)
              lab->service_password, port);
 }
 
-static void redis_url(const struct lab *lab, int index, char *out, size_t size)
+/* The lab has servers for that store. */
+static bool has_store(const struct lab *lab, enum dlock_store store)
 {
-    snprintf(out, size, "redis://:%s@127.0.0.1:%d", lab->redis_password,
-             lab->servers[1 + index].port);
+    enum lab_role role = lab_store_role(store);
+
+    return role != LAB_ROLE_COUNT && (role != LAB_ZOOKEEPER || lab_has_zookeeper(lab));
 }
 
 size_t lab_environment(const struct lab *lab,
                        struct lab_variable out[LAB_ENVIRONMENT_MAX])
 {
     struct lab_variable *v = out;
-    size_t used = 0;
 
-    v->name = "SECKILL_DATABASE_URL";
-    lab_service_url(lab, lab->servers[0].port, v->value, sizeof v->value);
-    (++v)->name = "SECKILL_LAB_DATABASE_URL";
+    v->name = "SECKILL_LAB_DATABASE_URL";
     lab_database_url(lab, v->value, sizeof v->value);
-    (++v)->name = "SECKILL_REDIS_URL";
-    redis_url(lab, 0, v->value, sizeof v->value);
-    (++v)->name = "SECKILL_REDLOCK_URLS";
-    for (int i = 1; i < LAB_REDIS_COUNT; i++) {
-        if (i > 1)
-            v->value[used++] = ',';
-        redis_url(lab, i, v->value + used, sizeof v->value - used);
-        used += strlen(v->value + used);
+    for (unsigned store = 0; store < DLOCK_STORE_COUNT; store++) {
+        if (!has_store(lab, (enum dlock_store)store))
+            continue;
+        (++v)->name = dlock_store_row((enum dlock_store)store)->environment;
+        lab_store_url(lab, (enum dlock_store)store, NULL, v->value);
     }
     (++v)->name = "SECKILL_TOKEN_KEY_FILE";
     files_join(v->value, lab->dir, "token.key");
@@ -190,10 +182,6 @@ size_t lab_environment(const struct lab *lab,
     files_join(v->value, lab->dir, "tokens.txt");
     (++v)->name = "SECKILL_LAB_DIR";
     files_path(v->value, "%s", lab->dir);
-    if (lab_has_zookeeper(lab)) {
-        (++v)->name = "SECKILL_ZOOKEEPER_URL";
-        files_path(v->value, "127.0.0.1:%d", lab->servers[LAB_ZOOKEEPER].port);
-    }
     return (size_t)(v + 1 - out);
 }
 

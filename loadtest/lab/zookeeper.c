@@ -13,7 +13,7 @@
 #include <sys/time.h>
 #include <unistd.h>
 
-#include "lock/dlock.h"
+#include "lock/store.h"
 
 enum { ANSWER_MS = 500 };
 
@@ -24,7 +24,7 @@ bool lab_lock_needs_zookeeper(const char *lock)
 {
     const struct dlock_variant_info *found = dlock_variant_find(lock);
 
-    return found && strcmp(found->store, "zookeeper") == 0;
+    return found && dlock_store_of(found) == DLOCK_STORE_ZOOKEEPER;
 }
 
 static bool write_config(const struct lab *lab, const struct lab_server *server,

@@ -53,7 +53,7 @@ static json_t *cell_json(const struct matrix *m, const struct matrix_cell *cell)
     return json_pack(
         "{s:s, s:s, s:s, s:s, s:s, s:o, s:s, s:i, s:i, s:o}", "number",
         cell->cast.scenario->number, "scenario", cell->cast.scenario->name, "lock",
-        cell->cast.lock->name, "guard", cell->cast.guard, "expected",
+        cell->cast.lock->name, "guard", cell->cast.guard->name, "expected",
         scenario_outcome_name(cell->cast.expected->outcome, false), "expected_signs",
         signs_json(cell->cast.expected->shows), "verdict",
         matrix_verdict_name(matrix_cell_verdict(m, cell)), "planned", planned,

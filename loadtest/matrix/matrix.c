@@ -220,7 +220,7 @@ void matrix_command(const struct matrix *m, const struct matrix_cell *cell, int 
     int n = snprintf(out, MATRIX_COMMAND_MAX,
                      "seckill matrix --scenarios=%s --locks=%s --guard=%s --seed=%" PRIu32
                      " --seeds=1 --keep",
-                     cell->cast.scenario->name, cell->cast.lock->name, cell->cast.guard,
+                     cell->cast.scenario->name, cell->cast.lock->name, cell->cast.guard->name,
                      matrix_seed(m, seed));
 
     if (m->expected_instead != NULL)

@@ -46,7 +46,7 @@ static void say_odd(const struct matrix_cell *cell, const struct matrix_run *run
                     uint32_t seed)
 {
     progress_say("%s: %s, %s, %s, seed %" PRIu32 ": %s", matrix_verdict_name(run->verdict),
-                 cell->cast.scenario->name, cell->cast.lock->name, cell->cast.guard, seed,
+                 cell->cast.scenario->name, cell->cast.lock->name, cell->cast.guard->name, seed,
                  run->why);
 }
 
@@ -100,8 +100,9 @@ static struct scenario_variation vary(void *arg, size_t i, char *name, size_t si
     uint32_t seed = matrix_seed(s->m, s->order[i].seed);
 
     snprintf(name, size, "%s-%s-%s-seed-%" PRIu32, cast->scenario->name,
-             cast->lock->name, cast->guard, seed);
-    return scenario_vary(seed, cast->scenario->name, cast->lock->name, cast->guard);
+             cast->lock->name, cast->guard->name, seed);
+    return scenario_vary(seed, cast->scenario->name, cast->lock->name,
+                         cast->guard->name);
 }
 
 static bool may_begin(void *arg)

@@ -11,7 +11,7 @@
 static bool is_same_row(const struct matrix_cell *a, const struct matrix_cell *b)
 {
     return a->cast.scenario == b->cast.scenario &&
-           strcmp(a->cast.guard, b->cast.guard) == 0;
+           a->cast.guard == b->cast.guard;
 }
 
 static bool is_planned(const struct matrix *m, const struct matrix_cell *cell)
@@ -113,12 +113,12 @@ void matrix_cell_text(const struct matrix *m, const struct matrix_cell *cell, ch
 
 void matrix_row_text(const struct matrix_cell *cell, char *out, size_t size)
 {
-    const char *guard = cell->cast.scenario->guard;
+    const struct stock_guard *guard = cell->cast.scenario->guard;
 
-    if (strcmp(cell->cast.guard, guard != NULL ? guard : "read-write") == 0)
+    if (cell->cast.guard == (guard != NULL ? guard : &guard_read_write))
         snprintf(out, size, "%s", cell->cast.scenario->name);
     else
-        snprintf(out, size, "%s +%s", cell->cast.scenario->name, cell->cast.guard);
+        snprintf(out, size, "%s +%s", cell->cast.scenario->name, cell->cast.guard->name);
 }
 
 static void add_signs(unsigned signs, const char *before, char *out, size_t size)

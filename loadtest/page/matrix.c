@@ -141,7 +141,7 @@ static void print_details(FILE *out, const struct matrix *m,
             matrix_cell_verdict(m, cell) >= MATRIX_UNKNOWN ? " open" : "",
             cell->cast.lock->name);
     if (cell->cast.expected->guard != NULL)
-        fprintf(out, " under the stock guard %s", cell->cast.guard);
+        fprintf(out, " under the stock guard %s", cell->cast.guard->name);
     fprintf(out, ": expected %s; <span class=\"%s\">%d of %d seeds as expected</span>"
                  "</summary>\n<ol>\n",
             expected, class_of(m, cell), good, planned);

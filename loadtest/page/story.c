@@ -77,7 +77,7 @@ static void print_verdict(FILE *out, const struct stage *s)
 
     fprintf(out, "<dl>\n<dt>lock</dt><dd>%s, stock guard %s</dd>\n"
                  "<dt>outcome</dt><dd>%s <span lang=\"zh\">%s</span>, %s</dd>\n",
-            s->cast->lock->name, s->cast->guard, scenario_outcome_name(r->outcome, false),
+            s->cast->lock->name, s->cast->guard->name, scenario_outcome_name(r->outcome, false),
             scenario_outcome_name(r->outcome, true),
             r->is_expected          ? "as expected <span lang=\"zh\">符合预期</span>"
             : r->rc == EXIT_UNKNOWN ? "<b>unknown</b>"
@@ -105,7 +105,7 @@ static void print_name(FILE *out, const struct stage *s)
 
     fprintf(out, "%s: %s%s%s, %s%s", s->cast->scenario->name, s->cast->lock->name,
             s->cast->expected->guard != NULL ? ", stock guard " : "",
-            s->cast->expected->guard != NULL ? s->cast->guard : "",
+            s->cast->expected->guard != NULL ? s->cast->guard->name : "",
             scenario_outcome_name(r->outcome, false),
             r->is_expected          ? ""
             : r->rc == EXIT_UNKNOWN ? ", unknown"

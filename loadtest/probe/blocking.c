@@ -43,14 +43,15 @@ static bool tell(redisContext *node, const char *command)
     return ok;
 }
 
-static redisContext *connect_to(const struct lab *lab, const struct lab_server *server)
+static redisContext *connect_to(const struct lab *lab, enum lab_role role, int number)
 {
     struct timeval timeout = {.tv_sec = TIMEOUT_S};
-    redisContext *node = redisConnectWithTimeout("127.0.0.1", server->port, timeout);
+    int port = lab_port(lab, role, number);
+    redisContext *node = redisConnectWithTimeout("127.0.0.1", port, timeout);
     char auth[LAB_SECRET_LEN + 8], select[16];
 
     if (!node || node->err) {
-        fprintf(stderr, "seckill: %s on 127.0.0.1:%d: %s\n", server->name, server->port,
+        fprintf(stderr, "seckill: %s on 127.0.0.1:%d: %s\n", lab_server_name(lab, role, number), port,
                 node ? node->errstr : "no memory");
         redisFree(node);
         return NULL;
@@ -65,14 +66,14 @@ static redisContext *connect_to(const struct lab *lab, const struct lab_server *
     return node;
 }
 
-struct blocking *blocking_open(const struct lab *lab, int first, int count)
+struct blocking *blocking_open(const struct lab *lab, enum lab_role role)
 {
     struct blocking *b = calloc(1, sizeof *b);
 
     if (!b)
         abort();
-    for (; b->count < count; b->count++) {
-        b->nodes[b->count] = connect_to(lab, &lab->servers[first + b->count]);
+    for (; b->count < lab_role_count(role); b->count++) {
+        b->nodes[b->count] = connect_to(lab, role, b->count);
         if (!b->nodes[b->count]) {
             blocking_close(b);
             return NULL;

@@ -16,15 +16,15 @@
 #include "loadtest/lab/lab.h"
 #include "loadtest/probe/lock_commands.h"
 
-enum { BLOCKING_NODES_MAX = LAB_REDIS_COUNT };
+enum { BLOCKING_NODES_MAX = LAB_COUNT_REDLOCK };
 
 /* The database within the lab's Redis servers that the bench has for itself. */
 enum { BLOCKING_DATABASE = 9 };
 
 struct blocking; /* connections to one or more servers of a lab */
 
-/* To `count` servers, from lab->servers[first] on.  NULL: no. */
-struct blocking *blocking_open(const struct lab *lab, int first, int count);
+/* To the servers of that role, which are Redis's.  NULL: no. */
+struct blocking *blocking_open(const struct lab *lab, enum lab_role role);
 /* NULL is fine. */
 void blocking_close(struct blocking *b);
 

@@ -7,10 +7,6 @@
 
 #include "base/text/duration.h"
 
-#define HAZARD(file) extern const struct hazard hazard_##file;
-#include "loadtest/sale/hazards.def"
-#undef HAZARD
-
 static const struct hazard *const hazards[] = {
 #define HAZARD(file) &hazard_##file,
 #include "loadtest/sale/hazards.def"

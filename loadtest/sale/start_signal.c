@@ -4,26 +4,17 @@
 
 #include <inttypes.h>
 #include <stdio.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "base/text/duration.h"
 #include "base/text/version.h"
+#include "loadtest/lab/urls.h"
 
 enum { TIMEOUT_MS = 10000 };
 
-static const char *redis_url(const struct lab_variable *variables, size_t count)
-{
-    for (size_t i = 0; i < count; i++)
-        if (strcmp(variables[i].name, "SECKILL_REDIS_URL") == 0)
-            return variables[i].value;
-    return NULL;
-}
-
 bool gun_load(struct gun *gun, const struct lab *lab, int count)
 {
-    struct lab_variable variables[LAB_ENVIRONMENT_MAX];
-    size_t count_of_variables = lab_environment(lab, variables);
+    char url[LAB_URL_MAX];
     dlock_status st;
 
     *gun = (struct gun){0};
@@ -34,8 +25,8 @@ bool gun_load(struct gun *gun, const struct lab *lab, int count)
     }
     snprintf(gun->name, sizeof gun->name, "seckill:gun:%d:%" PRId64, (int)getpid(),
              monotonic_ns());
-    st = dlock_primitives_open(&gun->prims, redis_url(variables, count_of_variables),
-                               TIMEOUT_MS);
+    lab_store_url(lab, DLOCK_STORE_REDIS, NULL, url);
+    st = dlock_primitives_open(&gun->prims, url, TIMEOUT_MS);
     if (st == DLOCK_OK)
         st = dlock_latch_set(gun->prims, gun->name, count);
     if (st == DLOCK_OK)

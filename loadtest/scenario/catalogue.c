@@ -86,24 +86,24 @@ static bool fits(const struct scenario_expectation *e, const dlock_variant_info 
            (lock->caps & e->with) == e->with && (lock->caps & e->without) == 0;
 }
 
-static const char *guard_of(const struct scenario *scenario)
+static const struct stock_guard *guard_of(const struct scenario *scenario)
 {
-    return scenario->guard != NULL ? scenario->guard : "read-write";
+    return scenario->guard != NULL ? scenario->guard : &guard_read_write;
 }
 
 /* The first expectation for this lock without a guard of its own, and every one with. */
 static size_t cast_lock(struct scenario_cast *casts, const struct scenario *scenario,
-                        const dlock_variant_info *lock, const char *guard)
+                        const dlock_variant_info *lock, const struct stock_guard *guard)
 {
     bool is_cast = false;
     size_t count = 0;
 
     for (size_t i = 0; i < scenario->expected_count; i++) {
         const struct scenario_expectation *e = &scenario->expected[i];
-        const char *under = e->guard != NULL ? e->guard : guard_of(scenario);
+        const struct stock_guard *under = e->guard != NULL ? e->guard : guard_of(scenario);
 
         if (!fits(e, lock) || (e->guard == NULL && is_cast) ||
-            (guard != NULL && strcmp(guard, under) != 0))
+            (guard != NULL && guard != under))
             continue;
         is_cast |= e->guard == NULL;
         if (e->outcome != SCENARIO_NOT_SPOKEN_OF)
@@ -114,7 +114,7 @@ static size_t cast_lock(struct scenario_cast *casts, const struct scenario *scen
 }
 
 size_t scenario_cast_all(const struct scenario *scenario, const char *locks,
-                         const char *guard, struct scenario_cast **out)
+                         const struct stock_guard *guard, struct scenario_cast **out)
 {
     size_t count = 0;
 

@@ -11,7 +11,7 @@
 struct scenario_cast {
     const struct scenario *scenario;
     const dlock_variant_info *lock;
-    const char *guard;
+    const struct stock_guard *guard;
     const struct scenario_expectation *expected;
 };
 
@@ -41,7 +41,7 @@ struct scenario_result {
  * unless that is NULL) and each guard that it is expected under (and is `guard`, unless
  * that is NULL).  The caller frees *out. */
 size_t scenario_cast_all(const struct scenario *scenario, const char *locks,
-                         const char *guard, struct scenario_cast **out);
+                         const struct stock_guard *guard, struct scenario_cast **out);
 
 /* Does it measure for a time, instead of telling a story? */
 bool scenario_is_measured(const struct scenario *scenario);

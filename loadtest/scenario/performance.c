@@ -60,12 +60,12 @@ static void fill_part(struct stage *s, struct stage_process *p, int first_actor)
     struct player_part *part = &p->part;
 
     snprintf(part->variant, sizeof part->variant, "%s", s->cast->lock->name);
-    snprintf(part->guard, sizeof part->guard, "%s", s->cast->guard);
+    part->guard = s->cast->guard;
     snprintf(part->record_dir, sizeof part->record_dir, "%s", s->records);
     snprintf(part->lock, sizeof part->lock, "%s", s->lock);
     snprintf(part->name, sizeof part->name, "%s", s->actors[first_actor].name);
     snprintf(part->request, sizeof part->request, "%" PRId64, s->voucher);
-    part->counter = *lab_find_server(s->lab, "redis");
+    part->counter = *lab_server(s->lab, LAB_REDIS, 0);
     snprintf(part->counter_password, sizeof part->counter_password, "%s",
              s->lab->redis_password);
     part->stock = scenario->stock > 0 ? scenario->stock : 1;

@@ -28,10 +28,12 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "db/guard.h"
 #include "db/sale_types.h"
 #include "lock/dlock.h"
 #include "lock/fault.h"
 #include "lock/record/record.h"
+#include "lock/store.h"
 
 struct stage; /* a performance: one scenario under one lock */
 struct actor; /* one thread of one process                  */
@@ -120,8 +122,8 @@ struct scenario_expectation {
     const char *not_locks; /* any but these                                           */
     unsigned with;         /* set of dlock_caps that it must have                     */
     unsigned without;      /* and must not have                                       */
-    const char *guard;     /* also perform it under this stock guard; NULL: the
-                            * scenario's                                              */
+    const struct stock_guard *guard; /* also perform it under this one; NULL: the
+                                      * scenario's                                    */
     enum scenario_outcome outcome;
     unsigned shows;        /* signs that have to be there as well                     */
     dlock_assumption broken; /* of a break: what the checker must name among what did
@@ -140,7 +142,7 @@ struct scenario {
     size_t expected_count;
     unsigned breaks;       /* signs, any of which is a break here                     */
     int64_t stock;         /* of the voucher; 0: 1                                    */
-    const char *guard;     /* the stock guard; NULL: read-write, which hides nothing  */
+    const struct stock_guard *guard; /* NULL: read-write, which hides nothing        */
     bool commits_lazily;   /* the shop runs with synchronous_commit off               */
     int lease_ms;          /* 0: SCENARIO_LEASE_MS                                    */
     int store_timeout_ms;  /* of one request to a store; 0: the library's             */
@@ -174,6 +176,7 @@ struct actor *stage_actor(struct stage *s, int i);
 /* What the catalogue says of the lock that is performed, and has it all of these caps? */
 const dlock_variant_info *stage_lock(const struct stage *s);
 bool stage_has(const struct stage *s, unsigned caps);
+enum dlock_store stage_store(const struct stage *s);
 
 /* Does what a process holds that stopped or died end by itself: by a lease, or with its
  * session, which ends when a process that stopped is not heard of any more?  Not with a
@@ -187,7 +190,7 @@ bool stage_store_hears_of_death(const struct stage *s);
 int stage_lease_ms(const struct stage *s);
 
 /* The stock guard that it is performed under. */
-const char *stage_guard(const struct stage *s);
+const struct stock_guard *stage_guard(const struct stage *s);
 
 /* The lock's name, the voucher that is sold, and where records belong: for who acts by
  * other means than the actors, such as the service. */
@@ -318,6 +321,9 @@ bool actor_walk_in(struct actor *late, struct actor *early);
 bool actor_is_protected(struct actor *a);
 uint64_t actor_fence(const struct actor *a);
 dlock_info actor_inspect(struct actor *a);
+
+/* Is there no end to a lock that was to have one?  Nobody ever leased it. */
+bool actor_finds_no_end(struct actor *a);
 
 /* The shop: read the stock (in a transaction that stays open), then take one, write the
  * order and commit.  actor_buy() reads first if that was not done. */

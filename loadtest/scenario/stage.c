@@ -25,6 +25,11 @@ const dlock_variant_info *stage_lock(const struct stage *s)
     return s->cast->lock;
 }
 
+enum dlock_store stage_store(const struct stage *s)
+{
+    return dlock_store_of(s->cast->lock);
+}
+
 bool stage_has(const struct stage *s, unsigned caps)
 {
     return (s->cast->lock->caps & caps) == caps;
@@ -36,14 +41,14 @@ bool stage_lock_ends(const struct stage *s)
 {
     return stage_has(s, DLOCK_CAP_EXPIRES) ||
            (stage_has(s, DLOCK_CAP_SESSION) &&
-            strcmp(s->cast->lock->store, "zookeeper") == 0) ||
+            stage_store(s) == DLOCK_STORE_ZOOKEEPER) ||
            !stage_has(s, DLOCK_CAP_EXCLUSIVE);
 }
 
 bool stage_store_hears_of_death(const struct stage *s)
 {
     return stage_has(s, DLOCK_CAP_SESSION) &&
-           strcmp(s->cast->lock->store, "postgresql") == 0;
+           stage_store(s) == DLOCK_STORE_POSTGRES;
 }
 
 static int64_t varied_ms(const struct stage *s, int64_t ms)
@@ -59,12 +64,12 @@ int stage_lease_ms(const struct stage *s)
     return (int)varied_ms(s, as_written);
 }
 
-int stage_node(const struct stage *s, int node)
+int stage_node(const struct stage *s, enum lab_role role, int node)
 {
-    return (node + s->vary.first_node) % SCENARIO_NODES_MAX;
+    return (node + s->vary.first_node) % lab_role_count(role);
 }
 
-const char *stage_guard(const struct stage *s)
+const struct stock_guard *stage_guard(const struct stage *s)
 {
     return s->cast->guard;
 }

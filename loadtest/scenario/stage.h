@@ -19,7 +19,7 @@
 #include "loadtest/scenario/variation.h"
 #include "lock/record/recorder.h"
 
-enum { SCENARIO_NODES_MAX = LAB_REDIS_COUNT - 1, SCENARIO_LINE_MAX = 600,
+enum { SCENARIO_NODES_MAX = LAB_COUNT_REDLOCK, SCENARIO_LINE_MAX = 600,
        STAGE_LEFT_OUT_MAX = 16, STAGE_SERVICES_MAX = 4,
        STAGE_POSTS_MAX = 16, STAGE_FAULTS_MAX = 8 };
 
@@ -151,7 +151,7 @@ void stage_say_since(struct stage *s, enum stage_line_kind kind, int64_t from_ns
                      int actor, const char *english, const char *chinese);
 
 /* Which server the `node`th of several is in this performance. */
-int stage_node(const struct stage *s, int node);
+int stage_node(const struct stage *s, enum lab_role role, int node);
 
 /* Print the lines that came since the last time. */
 void stage_tell_lines(struct stage *s);

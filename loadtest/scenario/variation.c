@@ -45,7 +45,7 @@ struct scenario_variation scenario_vary(uint32_t seed, const char *scenario,
     dice = mix(mix(mix(dice, scenario), lock), guard);
     v.number = next(&dice);
     v.time_percent = between(&dice, 100, 100 + SLOWER_MAX);
-    v.first_node = scenario_dice(&dice, LAB_REDIS_COUNT - 1);
+    v.first_node = scenario_dice(&dice, LAB_COUNT_REDLOCK);
     v.processes = between(&dice, 1, CROWD_PROCESSES_MAX);
     v.threads = between(&dice, 2, CROWD_THREADS_MAX);
     v.names = between(&dice, 2, CROWD_NAMES_MAX);

@@ -197,7 +197,7 @@ static void test_a_seed_gives_the_same_again(void **state)
 
 static void test_what_is_drawn_is_within_its_limits(void **state)
 {
-    bool nodes[LAB_REDIS_COUNT] = {false}, delays = false, none = false;
+    bool nodes[LAB_COUNT_REDLOCK] = {false}, delays = false, none = false;
 
     (void)state;
     for (uint32_t seed = 0; seed < 500; seed++) {

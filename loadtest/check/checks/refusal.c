@@ -19,9 +19,9 @@
  *
  * Fair locks refuse for the sake of who waits, so they are not judged. */
 #include <stdlib.h>
-#include <string.h>
 
 #include "loadtest/check/checks/latest.h"
+#include "lock/store.h"
 
 /* Where the sweep over one lock is. */
 struct sweep {
@@ -78,7 +78,10 @@ static bool is_ghost(const struct check *c, const struct history_call *call)
 /* Do nodes have to agree?  Then two who come at once may each have some of them. */
 static bool asks_nodes(const struct history_process *process)
 {
-    return (process->caps & DLOCK_CAP_QUORUM) || strcmp(process->variant, "multi") == 0;
+    const dlock_variant_info *lock = dlock_variant_find(process->variant);
+
+    return (process->caps & DLOCK_CAP_QUORUM) ||
+           (lock != NULL && dlock_store_of(lock) == DLOCK_STORE_REDIS_NODES);
 }
 
 static void gather(struct check *c, struct sweep *s)

@@ -27,7 +27,7 @@ struct client_limit {
 
 static bool is_redis(const struct fault_scene *scene)
 {
-    return lab_server_kind(scene->lab, scene->server) == LAB_IS_REDIS;
+    return lab_server_kind(scene->server) == LAB_IS_REDIS;
 }
 
 /* ---- Redis ---- */
@@ -125,7 +125,7 @@ static bool enters_postgres(const struct fault_scene *scene, char error[ERROR_MA
     lab_db *db;
     bool ok;
 
-    lab_service_url(scene->lab, scene->lab->servers[0].port, url, sizeof url);
+    lab_service_url(scene->lab, lab_port(scene->lab, LAB_POSTGRES, 0), url, sizeof url);
     ok = lab_db_open(&db, url, error, ERROR_MAX);
     if (ok)
         lab_db_close(db);

@@ -29,7 +29,7 @@ static bool begin(struct fault_scene *scene)
 {
     struct kill *kill = server_fault_state(scene, sizeof *kill);
     struct lab_server *server = scene->server;
-    bool is_redis = lab_server_kind(scene->lab, server) == LAB_IS_REDIS;
+    bool is_redis = lab_server_kind(server) == LAB_IS_REDIS;
     int pid = (int)server->child.pid;
 
     if (is_redis && !save(scene, kill))
@@ -66,7 +66,7 @@ static bool end(struct fault_scene *scene)
 
     if (!kill->is_dead)
         return true;
-    if (lab_server_kind(scene->lab, scene->server) == LAB_IS_REDIS) {
+    if (lab_server_kind(scene->server) == LAB_IS_REDIS) {
         if (!restart_redis(scene, kill))
             return false;
     } else {

@@ -19,7 +19,6 @@ static void undo(struct hazard_scene *scene)
     (void)scene;
 }
 
-extern const struct hazard hazard_calm;
 const struct hazard hazard_calm = {
     .name = "calm",
     .does = "nothing",

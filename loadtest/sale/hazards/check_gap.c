@@ -132,7 +132,6 @@ static void undo(struct hazard_scene *scene)
     hazard_let_go(scene, "after-read");
 }
 
-extern const struct hazard hazard_check_gap;
 const struct hazard hazard_check_gap = {
     .name = "check-gap",
     .does = "a pause between the check of the owner and the delete",

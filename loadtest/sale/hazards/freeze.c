@@ -136,7 +136,6 @@ static void undo(struct hazard_scene *scene)
     hazard_let_go(scene, "after-read");
 }
 
-extern const struct hazard hazard_freeze;
 const struct hazard hazard_freeze = {
     .name = "freeze",
     .does = "a whole process stops for longer than the lease",

@@ -58,7 +58,6 @@ static void undo(struct hazard_scene *scene)
     hazard_let_go(scene, "after-read");
 }
 
-extern const struct hazard hazard_slow;
 const struct hazard hazard_slow = {
     .name = "slow",
     .does = "one thread's work outlives its lease",

@@ -60,7 +60,7 @@ void table_row(FILE *out, const struct scenario_cast *cast,
 
     scenario_interval(t->lost, t->updates, &low, &high);
     snprintf(interval, sizeof interval, "%.1f..%.1f", low, high);
-    fprintf(out, "%-12s %-12s ", cast->lock->name, cast->guard);
+    fprintf(out, "%-12s %-12s ", cast->lock->name, cast->guard->name);
     if (t->is_counted)
         fprintf(out, "%7" PRId64 " %6" PRId64 " %7.1f  %-14s %6d %6.1f s %8" PRId64,
                 t->updates, t->lost, share_of(t), interval, t->at_once,
@@ -91,7 +91,7 @@ static void markdown_row(FILE *out, const struct table_line *line)
     double low, high;
 
     scenario_interval(t->lost, t->updates, &low, &high);
-    fprintf(out, "| `%s` | `%s` |", line->cast->lock->name, line->cast->guard);
+    fprintf(out, "| `%s` | `%s` |", line->cast->lock->name, line->cast->guard->name);
     if (t->is_counted)
         fprintf(out, " %" PRId64 " | %" PRId64 " | %.1f %% | %.1f..%.1f %% | %d | %.1f s |"
                      " %" PRId64 " |",
@@ -130,7 +130,7 @@ static json_t *row_json(const struct table_line *line)
     return json_pack(
         "{s:s, s:s, s:s, s:s, s:s, s:b, s:I, s:I, s:I, s:f, s:f, s:f, s:i, s:I, s:I, s:I, "
         "s:I, s:I, s:I}",
-        "lock", line->cast->lock->name, "guard", line->cast->guard, "outcome",
+        "lock", line->cast->lock->name, "guard", line->cast->guard->name, "outcome",
         scenario_outcome_name(r->outcome, false), "verdict", word_of(r), "why", r->why,
         "counted", t->is_counted, "acknowledged", (json_int_t)t->acknowledged, "updates",
         (json_int_t)t->updates, "lost", (json_int_t)t->lost, "lost_percent", share_of(t),

@@ -24,7 +24,7 @@ void performance_lock(const struct performance *p, char *out, size_t size)
 {
     snprintf(out, size, "%s%s%s", p->cast->lock->name,
              p->cast->expected->guard != NULL ? "+" : "",
-             p->cast->expected->guard != NULL ? p->cast->expected->guard : "");
+             p->cast->expected->guard != NULL ? p->cast->expected->guard->name : "");
 }
 
 int64_t troupe_length_ms(const struct troupe *t)

@@ -43,7 +43,7 @@ void tell_opening(FILE *out, const struct stage *s)
         fprintf(out, "  %s\n", story[i]);
     fprintf(out, s->is_chinese ? "\n锁：%s，库存守卫：%s，租约 %d ms\n\n"
                                : "\nlock %s, stock guard %s, lease %d ms\n\n",
-            s->cast->lock->name, s->cast->guard, stage_lease_ms(s));
+            s->cast->lock->name, s->cast->guard->name, stage_lease_ms(s));
     tell_crowd(out, s);
 }
 

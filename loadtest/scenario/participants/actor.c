@@ -235,6 +235,11 @@ dlock_info actor_inspect(struct actor *a)
     return answer->info;
 }
 
+bool actor_finds_no_end(struct actor *a)
+{
+    return stage_has(a->stage, DLOCK_CAP_EXPIRES) && actor_inspect(a).left_ms == INT64_MAX;
+}
+
 static int64_t look(struct actor *a, enum player_what how)
 {
     const struct player_answer *answer = perform(a, &(struct player_order){.what = how});

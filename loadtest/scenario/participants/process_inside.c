@@ -253,19 +253,19 @@ dlock_status player_open(dlock_system **out, const struct player_part *part)
     dlock_status st = DLOCK_IO;
 
     options.variant = part->variant;
-    options.redis_url = part->redis_url;
-    options.redlock_urls = part->redlock_urls;
-    options.database_url = part->database_url;
-    options.zookeeper_url = part->zookeeper_url;
+    lab_urls_use(&part->urls, &options);
     options.record_dir = part->record_dir;
     options.lease_ms = part->lease_ms;
     options.watchdog = part->watchdog;
     /* A busy machine is no dead node. */
     options.redlock_node_timeout_ms = NODE_TIMEOUT_MS;
     if (part->store_timeout_ms > 0) {
-        options.redis_timeout_ms = options.redlock_node_timeout_ms =
-            options.database_timeout_ms = options.zookeeper_timeout_ms =
-                part->store_timeout_ms;
+#define LOCAL_STORE(id, name)
+#define STORE(id, name, product, field, flag, environment, timeout, ...)               \
+    options.timeout = part->store_timeout_ms;
+#include "lock/stores.def"
+#undef LOCAL_STORE
+#undef STORE
     }
     if (part->node_timeout_ms > 0)
         options.redlock_node_timeout_ms = part->node_timeout_ms;

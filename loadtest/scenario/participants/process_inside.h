@@ -9,10 +9,10 @@
 
 #include "db/sale_types.h"
 #include "loadtest/kit/files.h"
-#include "loadtest/lab/lab.h"
+#include "loadtest/lab/urls.h"
 #include "loadtest/scenario/scenario.h"
 
-enum { PLAYER_HANDS_MAX = SCENARIO_ACTORS_MAX, PLAYER_URL_MAX = 1024 };
+enum { PLAYER_HANDS_MAX = SCENARIO_ACTORS_MAX };
 
 /* What can be told to do: id, in words, in Chinese.  From AT_ONCE on the main thread does
  * it. */
@@ -51,10 +51,10 @@ enum player_what {
 
 /* What an actor works with, from its first order on. */
 struct player_part {
-    char variant[32], guard[32], record_dir[FILES_PATH_MAX];
-    char redis_url[PLAYER_URL_MAX], redlock_urls[PLAYER_URL_MAX];
-    char database_url[PLAYER_URL_MAX], zookeeper_url[PLAYER_URL_MAX];
-    char shop_url[PLAYER_URL_MAX];
+    char variant[32], record_dir[FILES_PATH_MAX];
+    const struct stock_guard *guard; /* the processes are forks of one program         */
+    struct lab_urls urls; /* of the lock's store, by way of the actor's wires          */
+    char shop_url[LAB_URL_MAX];
     struct lab_server counter; /* a Redis beside that of the locks' wires             */
     char counter_password[LAB_SECRET_LEN + 1];
     int64_t stock;       /* that the counter begins with                              */

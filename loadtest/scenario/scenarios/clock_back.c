@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* clock_back.c -- the clock of the server is set back, and the lock of the dead stays. */
-#include <string.h>
-
 #include "loadtest/scenario/scenario.h"
 
 enum { HOUR_MS = 3600000 };
@@ -10,7 +8,7 @@ enum { HOUR_MS = 3600000 };
  * wait can tell. */
 static bool is_stuck(struct stage *s, struct actor *ben)
 {
-    if (strcmp(stage_lock(s)->store, "redis") == 0) {
+    if (stage_store(s) == DLOCK_STORE_REDIS) {
         int64_t left_ms = actor_inspect(ben).left_ms;
 
         stage_need_in_time(s, left_ms > 0, "Anna's lease was to last");

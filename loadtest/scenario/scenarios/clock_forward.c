@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* clock_forward.c -- the clock of the server jumps ahead, and the lease is over. */
-#include <string.h>
-
 #include "loadtest/scenario/scenario.h"
 
 enum { HOUR_MS = 3600000, MAJORITY = 3 };
@@ -9,7 +7,7 @@ enum { HOUR_MS = 3600000, MAJORITY = 3 };
 static void play(struct stage *s)
 {
     struct actor *anna = stage_actor(s, 0), *ben = stage_actor(s, 1);
-    int count = strcmp(stage_lock(s)->store, "redis") == 0 ? 1 : MAJORITY;
+    int count = stage_store(s) == DLOCK_STORE_REDIS ? 1 : MAJORITY;
     int clocks[MAJORITY];
 
     for (int i = 0; i < count; i++)

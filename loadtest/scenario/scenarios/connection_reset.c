@@ -1,15 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /* connection_reset.c -- the connection to the lock's store breaks while the lock is
  * held. */
-#include <string.h>
-
 #include "loadtest/scenario/scenario.h"
 
 /* The lock ends with its connection. */
 static bool is_the_connection(const struct stage *s)
 {
     return stage_has(s, DLOCK_CAP_SESSION) &&
-           strcmp(stage_lock(s)->store, "postgresql") == 0;
+           stage_store(s) == DLOCK_STORE_POSTGRES;
 }
 
 static void play(struct stage *s)

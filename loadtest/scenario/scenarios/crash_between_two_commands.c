@@ -1,19 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /* crash_between_two_commands.c -- SETNX is done, EXPIRE is not, and the holder is dead. */
-#include <string.h>
-
 #include "loadtest/scenario/scenario.h"
 
-static bool is_one_of_two(const struct stage *s)
+/* The lock is leased by a second command. */
+static bool takes_two_commands(const struct stage *s)
 {
-    const char *lock = stage_lock(s)->name;
-
-    return strcmp(lock, "setnx") == 0 || strcmp(lock, "watch") == 0;
+    return stage_has(s, DLOCK_CAP_EXPIRES) && !stage_has(s, DLOCK_CAP_ATOMIC);
 }
 
 static void die_with_it(struct stage *s, struct actor *anna)
 {
-    if (is_one_of_two(s)) {
+    if (takes_two_commands(s)) {
         stage_tell(s, "Anna's lock takes two commands, and she dies between them.",
                    "安娜的锁要发两条命令，她死在两条之间。");
         actor_arm(anna, DLOCK_FAULT_BETWEEN_SETNX_AND_EXPIRE, DLOCK_FAULT_KILL);
@@ -30,7 +27,6 @@ static void die_with_it(struct stage *s, struct actor *anna)
 static void play(struct stage *s)
 {
     struct actor *anna = stage_actor(s, 0), *ben = stage_actor(s, 1);
-    bool is_setnx = strcmp(stage_lock(s)->name, "setnx") == 0;
 
     die_with_it(s, anna);
     stage_tell(s, "Ben asks for a lock whose holder is dead.", "本来申请一个死人的锁。");
@@ -42,8 +38,8 @@ static void play(struct stage *s)
     stage_need_in_time(s, actor_try(ben) == DLOCK_BUSY, "Anna's lease was to last");
     /* Not for longer than he needs: `watch` gives a lock without an end the waiter's
      * lease, so he waits for a lease of his own. */
-    if (actor_acquire(ben, is_setnx ? 3 * stage_lease_ms(s) : SCENARIO_STEP_MS / 2) !=
-        DLOCK_OK) {
+    if (actor_acquire(ben, actor_finds_no_end(ben) ? 3 * stage_lease_ms(s)
+                                                   : SCENARIO_STEP_MS / 2) != DLOCK_OK) {
         stage_need(s, actor_inspect(ben).left_ms == INT64_MAX,
                    "the lock is to have no end");
         stage_sign(s, SIGN_DEAD_LOCK, "its store has no time to live for it (PTTL -1)");

@@ -30,10 +30,10 @@ static void play(struct stage *s)
 }
 
 static const struct scenario_expectation expected[] = {
-    {.with = DLOCK_CAP_FENCED, .guard = "fence", .outcome = SCENARIO_FENCED,
+    {.with = DLOCK_CAP_FENCED, .guard = &guard_fence, .outcome = SCENARIO_FENCED,
      .shows = SIGN_STALE_REFUSED},
     /* The statement that looks and writes in one needs nobody's promise. */
-    {.locks = "lua", .guard = "conditional", .outcome = SCENARIO_HOLDS},
+    {.locks = "lua", .guard = &guard_conditional, .outcome = SCENARIO_HOLDS},
     /* Its 100 ms may be over before Anna has given up. */
     {.locks = "lua-local", .outcome = SCENARIO_NOT_SPOKEN_OF},
     /* Whatever the lock: it was given back before it was taken again. */

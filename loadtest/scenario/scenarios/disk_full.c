@@ -30,7 +30,7 @@ static void play(struct stage *s)
 }
 
 static const struct scenario_expectation expected[] = {
-    {.with = DLOCK_CAP_FENCED | DLOCK_CAP_EXPIRES, .guard = "fence",
+    {.with = DLOCK_CAP_FENCED | DLOCK_CAP_EXPIRES, .guard = &guard_fence,
      .outcome = SCENARIO_FENCED, .shows = SIGN_STALE_REFUSED},
     /* The four others go on renewing. */
     {.locks = "redlock", .outcome = SCENARIO_HOLDS},

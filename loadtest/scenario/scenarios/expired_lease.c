@@ -41,7 +41,7 @@ static void play(struct stage *s)
 static const struct scenario_expectation expected[] = {
     /* The row has been written under Ben's fence, and Anna's is lower: 33 after 34, as in
      * Kleppmann's drawing, where a lock counts the holders of each name by itself. */
-    {.with = DLOCK_CAP_FENCED, .guard = "fence", .outcome = SCENARIO_FENCED,
+    {.with = DLOCK_CAP_FENCED, .guard = &guard_fence, .outcome = SCENARIO_FENCED,
      .shows = SIGN_STALE_REFUSED},
     /* Nothing ends what a connection holds as long as its process exists. */
     {.locks = "pg-advisory pg-row", .outcome = SCENARIO_HOLDS},

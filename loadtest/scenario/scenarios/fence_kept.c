@@ -67,7 +67,7 @@ const struct scenario scenario_fence_kept = {
     SCENARIO_EXPECTS(expected),
     .breaks = SIGN_FENCE | SIGN_TWO_HOLDERS,
     .stock = 2,
-    .guard = "fence",
+    .guard = &guard_fence,
     .lease_ms = 20000,
     .has_fence_epochs = true,
     .needs_own_servers = true,

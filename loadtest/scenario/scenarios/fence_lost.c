@@ -64,7 +64,7 @@ const struct scenario scenario_fence_lost = {
     SCENARIO_EXPECTS(expected),
     .breaks = SIGN_FENCE | SIGN_TWO_HOLDERS,
     .stock = 4,
-    .guard = "fence",
+    .guard = &guard_fence,
     .lease_ms = 20000,
     .needs_own_servers = true,
     .play = play,

@@ -1,15 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /* killed_inside.c -- the holder is killed at its work: one unit written off, nothing
  * committed, the lock not released. */
-#include <string.h>
-
 #include "loadtest/scenario/scenario.h"
 
 /* PostgreSQL is told by the kernel that the connection has ended. */
 static bool is_store_told(const struct stage *s)
 {
     return stage_has(s, DLOCK_CAP_SESSION) &&
-           strcmp(stage_lock(s)->store, "postgresql") == 0;
+           stage_store(s) == DLOCK_STORE_POSTGRES;
 }
 
 static void play(struct stage *s)

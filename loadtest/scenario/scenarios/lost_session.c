@@ -1,15 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /* lost_session.c -- the server ends the session that holds the lock, while the order's
  * write goes over another connection. */
-#include <string.h>
-
 #include "loadtest/scenario/scenario.h"
 
 static void play(struct stage *s)
 {
     struct actor *anna = stage_actor(s, 0), *ben = stage_actor(s, 1);
     const char *server = stage_lock_server(s, 0);
-    bool waits = strcmp(stage_guard(s), "row-lock") == 0;
+    bool waits = stage_guard(s) == &guard_row_lock;
 
     stage_tell(s, "Anna takes the lock and sees that one voucher is left.",
                "安娜拿到锁，看到还剩一张券。");
@@ -18,8 +16,8 @@ static void play(struct stage *s)
     stage_tell(s, "The server ends the session that is her lock; her shop works on.",
                "服务器结束了那个承载锁的会话；她到店铺的连接照常。");
     stage_server_hurt(s,
-                      strcmp(server, "postgres") == 0 ? "postgres-kill-backend"
-                                                      : "zookeeper-expire",
+                      stage_store(s) == DLOCK_STORE_POSTGRES ? "postgres-kill-backend"
+                                                             : "zookeeper-expire",
                       server, 0);
     stage_tell(s, "Ben takes the lock and buys the last one.", "本拿到锁，买走最后一张。");
     actor_enter(ben);
@@ -35,10 +33,10 @@ static void play(struct stage *s)
 }
 
 static const struct scenario_expectation expected[] = {
-    {.with = DLOCK_CAP_SESSION | DLOCK_CAP_FENCED, .guard = "fence",
+    {.with = DLOCK_CAP_SESSION | DLOCK_CAP_FENCED, .guard = &guard_fence,
      .outcome = SCENARIO_FENCED, .shows = SIGN_STALE_REFUSED},
     /* A lock that is in the write's own transaction cannot be lost before it. */
-    {.with = DLOCK_CAP_SESSION, .guard = "row-lock", .outcome = SCENARIO_HOLDS},
+    {.with = DLOCK_CAP_SESSION, .guard = &guard_row_lock, .outcome = SCENARIO_HOLDS},
     {.with = DLOCK_CAP_SESSION, .outcome = SCENARIO_BREAKS, .shows = SIGN_OVERSOLD},
 };
 

@@ -228,11 +228,11 @@ static void play(struct stage *s)
 
 static const struct scenario_expectation expected[] = {
     /* The row refuses who comes too late, under any lock that numbers its holders. */
-    {.with = DLOCK_CAP_FENCED, .guard = "fence", .outcome = SCENARIO_FENCED},
+    {.with = DLOCK_CAP_FENCED, .guard = &guard_fence, .outcome = SCENARIO_FENCED},
     /* Without any lock: the database decides at the moment of the write. */
-    {.locks = "none", .guard = "conditional", .outcome = SCENARIO_HOLDS},
-    {.locks = "none", .guard = "version", .outcome = SCENARIO_HOLDS},
-    {.locks = "none", .guard = "row-lock", .outcome = SCENARIO_HOLDS},
+    {.locks = "none", .guard = &guard_conditional, .outcome = SCENARIO_HOLDS},
+    {.locks = "none", .guard = &guard_version, .outcome = SCENARIO_HOLDS},
+    {.locks = "none", .guard = &guard_row_lock, .outcome = SCENARIO_HOLDS},
     /* What a connection holds stays held while its process stands still: nobody loses
      * anything, and everybody waits. */
     {.locks = "pg-advisory pg-row", .outcome = SCENARIO_HOLDS},

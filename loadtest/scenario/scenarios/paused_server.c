@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* paused_server.c -- the server is silent for longer than a lease, and carries out
  * everything at once when it goes on. */
-#include <string.h>
-
 #include "loadtest/scenario/scenario.h"
 
 enum { LEASES = 2 };
@@ -10,7 +8,8 @@ enum { LEASES = 2 };
 /* Silent for so many leases. */
 static int begin_silence(struct stage *s)
 {
-    bool is_redis = strncmp(stage_lock(s)->store, "redis", 5) == 0;
+    bool is_redis = stage_store(s) == DLOCK_STORE_REDIS ||
+                    stage_store(s) == DLOCK_STORE_REDIS_NODES;
 
     return stage_server_hurt(s, is_redis ? "client-pause" : "server-stop",
                              stage_lock_server(s, 0),
@@ -63,7 +62,7 @@ static void play(struct stage *s)
 }
 
 static const struct scenario_expectation expected[] = {
-    {.locks = "fenced", .guard = "fence", .outcome = SCENARIO_FENCED,
+    {.locks = "fenced", .guard = &guard_fence, .outcome = SCENARIO_FENCED,
      .shows = SIGN_STALE_REFUSED},
     /* Four of five have renewed; the fifth costs it one short timeout. */
     {.locks = "redlock", .outcome = SCENARIO_HOLDS},

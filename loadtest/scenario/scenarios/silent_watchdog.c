@@ -49,7 +49,7 @@ static const char renewed[] =
     "reentrant spin fenced fair rwlock multi redlock pg-unique pg-fair";
 
 static const struct scenario_expectation expected[] = {
-    {.locks = "fenced", .guard = "fence", .outcome = SCENARIO_FENCED,
+    {.locks = "fenced", .guard = &guard_fence, .outcome = SCENARIO_FENCED,
      .shows = SIGN_STALE_REFUSED},
     {.locks = renewed, .outcome = SCENARIO_BREAKS,
      .shows = SIGN_WORKED_ON | SIGN_OVERSOLD, .broken = DLOCK_ASSUMES_WATCHDOG},

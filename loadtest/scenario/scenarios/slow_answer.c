@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* slow_answer.c -- the lock is granted, and over before the holder hears of it. */
-#include <string.h>
-
 #include "loadtest/scenario/scenario.h"
 
 enum { MAJORITY = 3, LAST_NODE = 4 };
@@ -9,10 +7,10 @@ enum { MAJORITY = 3, LAST_NODE = 4 };
 /* What comes from the servers whose answers decide is late. */
 static void slow_down(struct stage *s, struct actor *anna, const char *fault)
 {
-    if (strcmp(stage_lock(s)->name, "redlock") == 0) {
+    if (stage_has(s, DLOCK_CAP_QUORUM)) {
         for (int node = 0; node < MAJORITY; node++)
             actor_wire_node(anna, node, fault);
-    } else if (strcmp(stage_lock(s)->name, "multi") == 0) {
+    } else if (stage_store(s) == DLOCK_STORE_REDIS_NODES) {
         actor_wire_node(anna, LAST_NODE, fault); /* it asks the first one alone, first */
     } else {
         actor_wire(anna, WIRE_LOCK, fault);

@@ -125,7 +125,7 @@ static const struct scenario_expectation expected[] = {
     {.locks = "lua-local", .outcome = SCENARIO_NOT_SPOKEN_OF},
     /* Its limit cannot be changed while it runs, and a session outlives its connection. */
     {.locks = "zk-basic zk-seq", .outcome = SCENARIO_NOT_SPOKEN_OF},
-    {.locks = "fenced", .guard = "fence", .outcome = SCENARIO_FENCED,
+    {.locks = "fenced", .guard = &guard_fence, .outcome = SCENARIO_FENCED,
      .shows = SIGN_STALE_REFUSED | SIGN_CALL_REFUSED},
     /* Only one of five is full. */
     {.locks = "redlock", .outcome = SCENARIO_HOLDS},

@@ -15,17 +15,11 @@
 
 const char *stage_lock_server(const struct stage *s, int node)
 {
-    static const char *const nodes[] = {"redlock-1", "redlock-2", "redlock-3", "redlock-4",
-                                        "redlock-5"};
-    const char *store = s->cast->lock->store;
+    enum lab_role role = lab_store_role(stage_store(s));
 
-    if (strcmp(store, "postgresql") == 0)
-        return "postgres";
-    if (strcmp(store, "redis") == 0 || strcmp(store, "zookeeper") == 0)
-        return store;
-    return strncmp(store, "redis", 5) == 0 && node >= 0 && node < SCENARIO_NODES_MAX
-               ? nodes[stage_node(s, node)]
-               : NULL;
+    if (role == LAB_ROLE_COUNT || node < 0 || node >= LAB_COUNT_REDLOCK)
+        return NULL;
+    return lab_server_name(s->lab, role, stage_node(s, role, node));
 }
 
 static void say_note(struct stage *s, const struct stage_server_fault *f,

@@ -17,12 +17,12 @@ static bool connect_shop(struct shop *shop)
         return true;
     options.application_name = shop->part->name;
     options.commits_lazily = shop->part->commits_lazily;
-    shop->terms = (struct sale_terms){.stock_guard = guard_find(shop->part->guard),
+    shop->terms = (struct sale_terms){.stock_guard = shop->part->guard,
                                       .duplicate_guard = DUPLICATE_GUARD_NONE,
                                       .lock_variant = shop->part->variant,
                                       .process = shop->part->name};
     shop->db = db_new(&options);
-    return shop->db != NULL && shop->terms.stock_guard != NULL;
+    return shop->db != NULL;
 }
 
 static void keep_error(const struct shop *shop, char *error, size_t size)

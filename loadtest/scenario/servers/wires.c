@@ -11,7 +11,7 @@
 #include "loadtest/scenario/catalogue.h"
 #include "loadtest/scenario/stage.h"
 
-enum { FIRST_REDIS = 1, FIRST_REDLOCK = 2, LOOK_MS = 20 };
+enum { LOOK_MS = 20 };
 
 /* Redis answers requests in their order, so a reply has the number of its request. */
 static bool is_of_left_out(const struct stage_wire *wire,
@@ -81,8 +81,8 @@ static void on_strike(const struct proxy_strike *strike, void *arg)
     stage_add_line(wire->stage, LINE_WIRE, strike->last_ns, wire->actor, line, line);
 }
 
-static void open_wire(struct stage *s, struct stage_wire *wire, int actor, int server,
-                      enum proxy_protocol protocol)
+static void open_wire(struct stage *s, struct stage_wire *wire, int actor,
+                      const struct lab_server *server, enum proxy_protocol protocol)
 {
     bool is_told = actor != STAGE_NOBODY;
     char target[32], why[PROXY_WHY_MAX];
@@ -94,9 +94,9 @@ static void open_wire(struct stage *s, struct stage_wire *wire, int actor, int s
 
     *wire = (struct stage_wire){
         .stage = s, .actor = actor, .protocol = protocol, .last_fault = -1};
-    snprintf(wire->server, sizeof wire->server, "%s", s->lab->servers[server].name);
-    snprintf(target, sizeof target, "127.0.0.1:%d", s->lab->servers[server].port);
-    wire->port = s->lab->servers[server].port;
+    snprintf(wire->server, sizeof wire->server, "%s", server->name);
+    snprintf(target, sizeof target, "127.0.0.1:%d", server->port);
+    wire->port = server->port;
     if (scenario_is_measured(s->cast->scenario))
         return;
     if (!proxy_open(&wire->proxy, &options, why))
@@ -104,56 +104,52 @@ static void open_wire(struct stage *s, struct stage_wire *wire, int actor, int s
     wire->port = proxy_port(wire->proxy);
 }
 
-static struct stage_wire *open_lock_wire(struct stage *s, struct stage_process *p,
-                                         int actor, int server,
-                                         enum proxy_protocol protocol)
+/* What is said on the way to a store that has a server. */
+static enum proxy_protocol protocol_of(enum dlock_store store)
 {
-    struct stage_wire *wire = &p->lock_wires[p->lock_wire_count];
+    static const enum proxy_protocol protocols[DLOCK_STORE_COUNT] = {
+#define LOCAL_STORE(id, name) PROXY_RAW,
+#define STORE(id, name, product, field, flag, environment, timeout, server, protocol,  \
+              question)                                                                \
+    PROXY_##protocol,
+#include "lock/stores.def"
+#undef LOCAL_STORE
+#undef STORE
+    };
 
-    open_wire(s, wire, actor, server, protocol);
-    p->lock_wire_count++;
-    return wire;
+    return protocols[store];
 }
 
-static void open_redlock_wires(struct stage *s, struct stage_process *p, int actor)
+static void open_lock_wires(struct stage *s, struct stage_process *p, int actor)
 {
-    size_t used = 0;
+    enum dlock_store store = stage_store(s);
+    enum lab_role role = lab_store_role(store);
+    int ports[SCENARIO_NODES_MAX];
+    const struct lab_route route = {.ports = ports};
 
-    for (int i = 0; i < SCENARIO_NODES_MAX; i++) {
-        const struct stage_wire *wire =
-            open_lock_wire(s, p, actor, FIRST_REDLOCK + stage_node(s, i), PROXY_REDIS);
+    if (role == LAB_ROLE_COUNT)
+        return;
+    for (int i = 0; i < lab_role_count(role); i++) {
+        struct stage_wire *wire = &p->lock_wires[p->lock_wire_count++];
 
-        used += (size_t)snprintf(p->part.redlock_urls + used, PLAYER_URL_MAX - used,
-                                 "%sredis://:%s@127.0.0.1:%d", i > 0 ? "," : "",
-                                 s->lab->redis_password, wire->port);
+        open_wire(s, wire, actor, lab_server(s->lab, role, stage_node(s, role, i)),
+                  protocol_of(store));
+        ports[i] = wire->port;
     }
+    lab_store_url(s->lab, store, &route, lab_url_of(&p->part.urls, store));
 }
 
 void stage_open_wires(struct stage *s, struct stage_process *p, int actor)
 {
-    const char *store = s->cast->lock->store;
-    const struct stage_wire *wire;
-
-    if (strcmp(store, "redis") == 0) {
-        wire = open_lock_wire(s, p, actor, FIRST_REDIS, PROXY_REDIS);
-        snprintf(p->part.redis_url, PLAYER_URL_MAX, "redis://:%s@127.0.0.1:%d",
-                 s->lab->redis_password, wire->port);
-    } else if (strncmp(store, "redis", 5) == 0) {
-        open_redlock_wires(s, p, actor);
-    } else if (strcmp(store, "postgresql") == 0) {
-        wire = open_lock_wire(s, p, actor, 0, PROXY_POSTGRES);
-        lab_service_url(s->lab, wire->port, p->part.database_url, PLAYER_URL_MAX);
-    } else if (strcmp(store, "zookeeper") == 0) {
-        wire = open_lock_wire(s, p, actor, LAB_ZOOKEEPER, PROXY_ZOOKEEPER);
-        snprintf(p->part.zookeeper_url, PLAYER_URL_MAX, "127.0.0.1:%d",
-                 wire->port);
-    }
+    open_lock_wires(s, p, actor);
     if (actor == STAGE_NOBODY)
         return;
-    open_wire(s, &p->shop_wire, actor, 0, PROXY_POSTGRES);
-    lab_service_url(s->lab, p->shop_wire.port, p->part.shop_url, PLAYER_URL_MAX);
-    if (s->cast->scenario->has_fence_epochs && strcmp(store, "redis") == 0)
-        lab_service_url(s->lab, p->shop_wire.port, p->part.database_url, PLAYER_URL_MAX);
+    open_wire(s, &p->shop_wire, actor, lab_server(s->lab, LAB_POSTGRES, 0),
+              PROXY_POSTGRES);
+    lab_service_url(s->lab, p->shop_wire.port, p->part.shop_url, LAB_URL_MAX);
+    if (s->cast->scenario->has_fence_epochs && stage_store(s) == DLOCK_STORE_REDIS)
+        lab_service_url(s->lab, p->shop_wire.port, p->part.urls.database_url,
+                        LAB_URL_MAX);
 }
 
 void stage_close_wires(struct stage_process *p)

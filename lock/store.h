@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: MIT */
+/* store.h -- what is known of each store that a lock can be kept in: stores.def, as an
+ * enum to branch on and a row to print from. */
+#ifndef DLOCK_STORE_H
+#define DLOCK_STORE_H
+
+#include "lock/dlock.h"
+
+/* The server that keeps a store is asked by a URL, or there is none to ask. */
+enum dlock_store {
+#define LOCAL_STORE(id, name) DLOCK_STORE_##id,
+#define STORE(id, ...) DLOCK_STORE_##id,
+#include "lock/stores.def"
+#undef LOCAL_STORE
+#undef STORE
+    DLOCK_STORE_COUNT
+};
+
+struct dlock_store_row {
+    const char *name;        /* dlock_variant_info.store: "redis x5"                  */
+    const char *product;     /* "Redis"; NULL, as is all that follows: no server      */
+    const char *flag;        /* of the URL, of every program: "--redlock-urls"        */
+    const char *environment; /* the same: "SECKILL_REDLOCK_URLS"                      */
+    const char *question;    /* the smallest that the store answers: "PING"           */
+};
+
+/* The row of a store below DLOCK_STORE_COUNT. */
+const struct dlock_store_row *dlock_store_row(enum dlock_store store);
+
+/* The store whose row has that name; DLOCK_STORE_COUNT: none has. */
+enum dlock_store dlock_store_find(const char *name);
+
+/* The store of that variant, whose flaws dlock_variant_flaw() finds. */
+enum dlock_store dlock_store_of(const dlock_variant_info *variant);
+
+#endif /* DLOCK_STORE_H */
