@@ -87,7 +87,7 @@ objects = $(patsubst %.c,$(OUT)/obj/%.o,$(1))
 LOCK_SRC := $(call sources,lock lock/record lock/variants lock/primitives lock/stores base/os)
 BASE_SRC := $(call sources,base/text base/http)
 DB_SRC   := $(call sources,db db/guards)
-APP_SRC  := $(call sources,app)
+APP_SRC  := $(call sources,app app/paths)
 LAB_SRC  := $(call sources,loadtest/* loadtest/check/checks loadtest/fault/faults \
             loadtest/sale/hazards loadtest/scenario/*)
 

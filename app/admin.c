@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "app/connections.h"
+#include "app/order_path.h"
 #include "app/routes.h"
 #include "app/slots.h"
 
@@ -38,6 +39,7 @@ void admin_metrics(const struct request *rq, struct answer *an)
         .admission = s->config->admission,
         .stock_guard = s->config->stock_guard,
         .process = s->config->process_name,
+        .order_path = s->path->name,
     };
     struct slots_stats slots;
 

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "app/admin_access.h"
+#include "app/order_path.h"
 #include "db/guard.h"
 #include "db/pool.h"
 #include "lock/dlock_primitives.h"

@@ -209,9 +209,9 @@ static int serve(const struct config *c, const struct settings *settings)
         goto out;
     }
     log_info("process=%s lock=%s scope=%s stock-guard=%s duplicate-guard=%s unlock=%s "
-             "admission=%s workers=%lld%s",
+             "order-path=%s admission=%s workers=%lld%s",
              c->process_name, c->lock, c->lock_scope, c->stock_guard,
-             c->duplicate_guard, c->unlock, c->admission, (long long)c->workers,
+             c->duplicate_guard, c->unlock, c->order_path, c->admission, (long long)c->workers,
              c->allow_faults ? " FAULTS ALLOWED" : "");
     atomic_store(&stopping->serves, true);
     say_ready(c, http);

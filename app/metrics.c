@@ -273,6 +273,7 @@ void metrics_write(struct metrics *m, const struct metrics_facts *facts,
              facts->workers_timed_out);
     metrics_head(out, "seckill_build_info", "gauge", "Always 1.");
     text_add(out,
-             "seckill_build_info{version=\"" SECKILL_VERSION "\",process=\"%s\"} 1\n",
-             facts->process);
+             "seckill_build_info{version=\"" SECKILL_VERSION "\",process=\"%s\","
+             "order_path=\"%s\"} 1\n",
+             facts->process, facts->order_path);
 }

@@ -60,6 +60,7 @@ struct metrics_facts {
     const char *admission;
     const char *stock_guard;
     const char *process;
+    const char *order_path;
     int64_t workers_busy;
     int64_t workers_total;
     int64_t workers_waiting;

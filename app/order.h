@@ -1,22 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* order.h -- place an order: window, admission, lock, guards, commit, unlock. */
+/* order.h -- place an order: window, admission, and then the order path. */
 #ifndef APP_ORDER_H
 #define APP_ORDER_H
 
+#include "app/order_request.h"
 #include "app/service.h"
-
-struct order_request {
-    int64_t user_id;
-    int64_t voucher_id;
-    const char *request_id;
-    bool is_named_by_client; /* the id came with the request, so it may come again */
-};
-
-/* The order that an accepted request got. */
-struct order_placed {
-    int64_t order_id;
-    bool is_replay; /* an earlier request of the same id did, and this one sold nothing */
-};
 
 /* Sell one unit of a voucher to a user.
  *   ACCEPTED         placed->order_id is the committed order; for a request that was

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "app/limited.h"
+#include "app/order_path.h"
 #include "app/stores.h"
 #include "db/guard.h"
 #include "lock/fault.h"
@@ -34,6 +35,7 @@ enum exit_code service_open(struct service *s, const struct config *config,
 
     s->config = config;
     s->settings = settings;
+    s->path = order_path_find(config->order_path);
     s->terms = (struct sale_terms){
         .stock_guard = guard_find(config->stock_guard),
         .duplicate_guard = config->duplicates,

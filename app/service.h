@@ -20,6 +20,8 @@
 #include "db/sale_types.h"
 #include "lock/dlock.h"
 
+struct order_path;
+
 /* Made once at the start; read-only afterwards but for what synchronizes itself. */
 struct service {
     const struct config *config;
@@ -28,6 +30,7 @@ struct service {
     struct admin_access admin_access;
     struct dlock_system *locks;
     struct admission *admission; /* NULL: everybody is let in */
+    const struct order_path *path; /* how orders become rows */
     struct sale_terms terms;     /* of every sale */
     struct metrics *metrics;
     struct db_pool *database; /* what requests share */

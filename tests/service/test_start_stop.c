@@ -35,6 +35,7 @@ static void a_wrong_setting_is_usage(void **state)
     EXPECT_EXIT(64, "did you mean \"reentrant\"", "--lock=reentrent");
     EXPECT_EXIT(64, "did you mean \"conditional\"", "--stock-guard=conditonal");
     EXPECT_EXIT(64, "before-commit", "--unlock=never");
+    EXPECT_EXIT(64, "each", "--order-path=sideways");
     EXPECT_EXIT(64, "ms", "--lock-wait=5");
     EXPECT_EXIT(64, "no such policy", "--retry=soon");
     EXPECT_EXIT(64, "workers", "--workers=0");

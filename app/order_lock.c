@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: MIT */
+/* order_lock.c -- take, give back and abandon the lock of an order. */
+#include "app/order_lock.h"
+
+#include "app/limited.h"
+#include "lock/fault.h"
+
+enum outcome order_lock_take(struct worker *w, const struct order_request *request,
+                             struct order_lock *lock)
+{
+    const struct config *c = w->service->config;
+    int64_t asked_ns = monotonic_ns();
+    dlock_status st;
+
+    if (c->lock_scope_is_voucher)
+        lock_name_of_voucher(request->voucher_id, lock->name);
+    else
+        lock_name_of_user(request->user_id, lock->name);
+    st = dlock_acquire(w->service->locks, lock->name, c->lock_wait_ms, &lock->lease);
+    lock->held_ns = monotonic_ns();
+    metrics_count(&w->cell->acquired[st]);
+    histogram_record(&w->cell->lock_wait, lock->held_ns - asked_ns);
+    lock->is_held = st == DLOCK_OK;
+    if (lock->is_held)
+        return OUTCOME_ACCEPTED;
+    if (st == DLOCK_BUSY || st == DLOCK_TIMEOUT) {
+        metrics_count(&w->cell->stopped[LAYER_LOCK]);
+        return OUTCOME_LOCK_BUSY;
+    }
+    LIMITED_WARN("lock %s: %s: %s", lock->name, dlock_status_text(st), dlock_error());
+    return st == DLOCK_INVALID || st == DLOCK_NOMEM ? OUTCOME_INTERNAL
+                                                    : OUTCOME_UNAVAILABLE;
+}
+
+void order_lock_give(struct worker *w, struct order_lock *lock)
+{
+    dlock_status st;
+
+    if (!lock->is_held)
+        return;
+    DLOCK_FAULT(BEFORE_RELEASE, lock->name);
+    lock->is_held = false;
+    st = dlock_release(w->service->locks, &lock->lease);
+    metrics_count(&w->cell->released[st]);
+    histogram_record(&w->cell->lock_hold, monotonic_ns() - lock->held_ns);
+    if (st != DLOCK_OK)
+        LIMITED_WARN("lock %s was given back: %s %s", lock->name,
+                     dlock_status_text(st), dlock_error());
+}
+
+void order_lock_abandon(struct worker *w, struct order_lock *lock)
+{
+    dlock_status st;
+
+    if (!lock->is_held)
+        return;
+    lock->is_held = false;
+    st = dlock_abandon(w->service->locks, &lock->lease);
+    metrics_count(&w->cell->abandoned);
+    histogram_record(&w->cell->lock_hold, monotonic_ns() - lock->held_ns);
+    LIMITED_WARN("lock %s is left to its lease: %s %s", lock->name,
+                 dlock_status_text(st), dlock_error());
+}

@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: MIT */
+/* order_path.c -- the register of order paths. */
+#include "app/order_path.h"
+
+#include <string.h>
+
+#define PATH(id) extern const struct order_path order_path_##id;
+#include "app/paths.def"
+#undef PATH
+
+static const struct order_path *const PATHS[] = {
+#define PATH(id) &order_path_##id,
+#include "app/paths.def"
+#undef PATH
+};
+
+enum { PATH_COUNT = sizeof(PATHS) / sizeof(PATHS[0]) };
+
+const struct order_path *order_path_find(const char *name)
+{
+    for (size_t i = 0; i < PATH_COUNT; i++)
+        if (strcmp(PATHS[i]->name, name) == 0)
+            return PATHS[i];
+    return NULL;
+}
+
+const char *order_path_name_at(size_t i)
+{
+    return i < PATH_COUNT ? PATHS[i]->name : NULL;
+}

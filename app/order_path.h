@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: MIT */
+/* order_path.h -- the contract for order paths: how an order, once it is let in, becomes a
+ * row.
+ *
+ * One file per path in app/paths/, one line per path in paths.def.  app/order.c has checked
+ * the sale's window and the admission before it calls the path that --order-path names, and
+ * answers a request that comes again after it.
+ *
+ * State       A path keeps no state of a process.  What has to last from one order to the
+ *             next hangs in struct service, so that two services in one process, or a
+ *             service in a simulation, share nothing.
+ * Faults      Fault points only look: --allow-faults changes neither the path nor a
+ *             statement nor a round trip.
+ */
+#ifndef APP_ORDER_PATH_H
+#define APP_ORDER_PATH_H
+
+#include <stddef.h>
+
+#include "app/order_request.h"
+#include "app/outcome.h"
+
+struct worker;
+
+/* An order on its way through a path. */
+struct order_attempt {
+    struct worker *worker;
+    const struct order_request *request;
+    int64_t admitted_us; /* when the window was checked, by the database's clock */
+    struct order_placed placed; /* written with ACCEPTED */
+};
+
+struct order_path {
+    const char *name; /* MUST: the value of --order-path, and the file's name */
+
+    /* MUST: sell the order's unit, from the lock to the answer.
+     *
+     * Threads     It is called on the request's own thread, on many at once.
+     * Ownership   The attempt and its texts are the caller's.  When the call returns nobody
+     *             else may hold them: a path that gives the order to another thread takes it
+     *             back first, or waits for that thread.
+     * Resources   The worker has no connection when the call comes and none when it returns.
+     *             The order's lock is taken and given back in the call; after UNKNOWN it is
+     *             abandoned.
+     * Time        The call waits for the lock (--lock-wait), for a connection
+     *             (--database-wait) and for its statements (--statement-timeout), each no
+     *             longer than that, and for nothing else without a bound.  What cannot be
+     *             begun in time, or finds too many before it, is answered DATABASE_BUSY.  A
+     *             stop waits for calls in progress (--drain-timeout).
+     * Neighbours  No order's answer depends on whether another order fails.
+     *
+     * Answers ACCEPTED, SOLD_OUT, DUPLICATE, LOCK_BUSY, STALE, CONFLICT, DATABASE_BUSY,
+     * UNAVAILABLE, UNKNOWN or INTERNAL, each as order_place() says. */
+    enum outcome (*sell)(struct order_attempt *attempt);
+};
+
+/* NULL: there is none of that name. */
+const struct order_path *order_path_find(const char *name);
+/* The name of the `i`th, NULL past the last: what a setting may choose from. */
+const char *order_path_name_at(size_t i);
+
+#endif /* APP_ORDER_PATH_H */
