@@ -177,8 +177,7 @@ static void count_all(struct check *c)
 
     out->calls = (int64_t)c->h->call_count;
     for (size_t i = 0; i < c->h->call_count; i++)
-        out->unanswered += !check_is_answered(c, &c->h->calls[i]) ||
-                           c->h->calls[i].status == DLOCK_UNKNOWN;
+        out->unanswered += check_is_open(c, &c->h->calls[i]);
     for (size_t i = 0; i < c->h->call_count; i++)
         out->holds += is_other_hold(c, &c->h->calls[i]);
     for (size_t i = 0; i < c->h->mark_count; i++)

@@ -88,28 +88,12 @@ bool check_may_be_back(const struct check *c, int64_t at_ns)
     return false;
 }
 
-/* How many of this lock's holds were granted until then? */
-static size_t granted_until(const struct check *c, int64_t until_ns)
-{
-    size_t low = 0, high = c->lock.hold_count;
-
-    while (low < high) {
-        size_t middle = (low + high) / 2;
-
-        if (c->lock.holds[middle].granted_ns <= until_ns)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
-}
-
 /* The release of this lock, in these times, by an owner that did not have it.  NO_CALL: none.
  * Who had it long before is not looked for. */
 static int64_t find_stranger(const struct check *c, const struct hold *hold,
                              int64_t from_ns, int64_t until_ns)
 {
-    size_t count = granted_until(c, until_ns);
+    size_t count = check_granted_before(c, check_plus(until_ns, 1));
 
     for (size_t i = count; i > 0 && count - i < HOLDS_LOOKED_AT; i--) {
         const struct hold *other = &c->lock.holds[i - 1];
@@ -123,13 +107,6 @@ static int64_t find_stranger(const struct check *c, const struct hold *hold,
             return other->release;
     }
     return NO_CALL;
-}
-
-int64_t check_sent_ns(const struct check *c, const struct hold *hold)
-{
-    const struct history_call *call = &c->h->calls[hold->call];
-
-    return call->sent_ns > 0 ? call->sent_ns : hold->invoke_ns;
 }
 
 int check_explain(struct check *c, const struct hold *early, int64_t from_ns,

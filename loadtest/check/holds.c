@@ -7,23 +7,8 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-#include "loadtest/check/checks/checks.h"
+#include "loadtest/check/hold.h"
 #include "loadtest/kit/memory.h"
-
-bool check_is_answered(const struct check *c, const struct history_call *call)
-{
-    return call->is_answered && call->answer_ns < c->end_ns;
-}
-
-bool check_is_ok(const struct check *c, const struct history_call *call)
-{
-    return check_is_answered(c, call) && call->status == DLOCK_OK;
-}
-
-bool check_is_heard_late(const struct hold *hold)
-{
-    return hold->promised_ns <= hold->granted_ns;
-}
 
 /* Of the calls of one owner on one lock: what was put together so far. */
 struct group {
@@ -43,77 +28,14 @@ static struct hold *last_hold(struct check *c, const struct group *g)
     return c->hold_count > g->hold_first ? &c->holds[c->hold_count - 1] : NULL;
 }
 
-static bool is_open(const struct hold *hold)
-{
-    return hold != NULL && hold->depth > 0 && !hold->is_spent;
-}
-
-static void see(struct hold *hold, int64_t at_ns)
-{
-    if (at_ns > hold->seen_ns)
-        hold->seen_ns = at_ns;
-}
-
-/* The lease was set anew, and its owner learnt of it at `at_ns`. */
-static void promise(struct hold *hold, int64_t deadline_ns, int64_t at_ns)
-{
-    if (at_ns <= hold->believed_ns && deadline_ns > hold->believed_ns)
-        hold->believed_ns = deadline_ns;
-    if (deadline_ns > hold->promised_ns)
-        hold->promised_ns = deadline_ns;
-}
-
-static void lose(struct hold *hold, int64_t call, int64_t at_ns)
-{
-    if (at_ns >= hold->lost_ns)
-        return;
-    hold->lost_ns = at_ns;
-    hold->flawed_by = call;
-}
-
 static struct hold *new_hold(struct check *c, const struct history_call *call)
 {
-    struct hold *hold;
-
     if (c->hold_count == c->hold_room) {
         c->hold_room = c->hold_room * 2 + 64;
         c->holds = memory_need(realloc(c->holds, c->hold_room * sizeof(*c->holds)));
     }
-    hold = &c->holds[c->hold_count++];
-    *hold = (struct hold){
-        .process = call->process,
-        .name = call->name,
-        .owner = call->owner,
-        .mode = call->mode,
-        .depth = 1,
-        .fence = call->fence,
-        .call = call - c->h->calls,
-        .release = NO_CALL,
-        .flawed_by = NO_CALL,
-        .earlier = NO_CALL,
-        .active_ns = call->invoke_ns,
-        .invoke_ns = call->invoke_ns,
-        .granted_ns = call->answer_ns,
-        .promised_ns = call->deadline_ns,
-        .believed_ns = call->deadline_ns,
-        .seen_ns = call->answer_ns,
-        .gone_ns = HISTORY_NEVER,
-        .lost_ns = HISTORY_NEVER,
-    };
-    return hold;
-}
-
-/* Releases without an answer may not have happened.  Does the level that was granted show
- * it?  Then they did not. */
-static void take_back_releases(struct hold *hold, int level)
-{
-    int more = hold != NULL && !hold->is_spent ? level - 1 - hold->depth : 0;
-
-    if (more <= 0 || more > hold->unsure_releases)
-        return;
-    hold->depth += more;
-    hold->unsure_releases -= more;
-    hold->release = NO_CALL;
+    c->holds[c->hold_count] = hold_begin(c, call);
+    return &c->holds[c->hold_count++];
 }
 
 static void add_grant(struct check *c, const struct group *g,
@@ -123,11 +45,11 @@ static void add_grant(struct check *c, const struct group *g,
     struct hold *hold = last_hold(c, g);
     bool is_again = call->level > 1;
 
-    take_back_releases(hold, call->level);
+    hold_take_back_releases(hold, call->level);
     if (call->level == 0)
-        is_again = (caps & DLOCK_CAP_REENTRANT) && is_open(hold) &&
+        is_again = (caps & DLOCK_CAP_REENTRANT) && hold_is_open(hold) &&
                    hold->promised_ns > call->invoke_ns;
-    if (!is_again || !is_open(hold) || !(caps & DLOCK_CAP_REENTRANT)) {
+    if (!is_again || !hold_is_open(hold) || !(caps & DLOCK_CAP_REENTRANT)) {
         hold = new_hold(c, call);
         if (is_again) {
             hold->flaws |= FLAW_LEVEL;
@@ -137,8 +59,8 @@ static void add_grant(struct check *c, const struct group *g,
     }
     hold->depth++;
     hold->active_ns = call->invoke_ns;
-    see(hold, call->invoke_ns);
-    promise(hold, call->deadline_ns, call->answer_ns);
+    hold_see(hold, call->invoke_ns);
+    hold_promise(hold, call);
     if ((call->level != 0 && call->level != hold->depth) ||
         (call->fence != 0 && call->fence != hold->fence)) {
         hold->flaws |= call->fence != hold->fence ? FLAW_FENCE : FLAW_LEVEL;
@@ -149,6 +71,8 @@ static void add_grant(struct check *c, const struct group *g,
 static void add_refusal(struct check *c, const struct group *g,
                         const struct history_call *call)
 {
+    const struct hold *hold = last_hold(c, g);
+
     if (c->refusal_count == c->refusal_room) {
         c->refusal_room = c->refusal_room * 2 + 64;
         c->refusals =
@@ -158,7 +82,7 @@ static void add_refusal(struct check *c, const struct group *g,
     c->refusals[c->refusal_count++] = (struct refusal){
         .name = call->name,
         .call = call - c->h->calls,
-        .from_ns = is_open(last_hold(c, g)) ? (int64_t)c->hold_count - 1 : NO_CALL,
+        .from_ns = hold != NULL && !hold->is_spent ? hold - c->holds : NO_CALL,
     };
 }
 
@@ -167,7 +91,8 @@ static void add_acquire(struct check *c, const struct group *g,
 {
     struct hold *hold = last_hold(c, g);
 
-    if (is_open(hold) && (!check_is_answered(c, call) || call->status != DLOCK_OK))
+    if (hold_is_open(hold) && check_is_ghost(c, call) &&
+        (c->h->processes[call->process].caps & DLOCK_CAP_REENTRANT))
         hold->is_doubtful = true; /* a level that nobody heard of renewed it */
     if (!check_is_answered(c, call))
         return;
@@ -198,34 +123,6 @@ static struct hold *hold_at(struct check *c, const struct group *g, int64_t at_n
         if (c->holds[i - 1].granted_ns <= at_ns)
             return &c->holds[i - 1];
     return NULL;
-}
-
-/* Only the watchdog's calls may come at the very instant at which another of the same
- * owner is answered, and before it. */
-static bool comes_after(const struct history_call *first, const struct history_call *call)
-{
-    enum check_order order = check_order(first->answer_ns, call->invoke_ns);
-
-    return order == CHECK_BEFORE ||
-           (order == CHECK_TIED && call->kind != DLOCK_EVENT_RENEW);
-}
-
-/* A call found the hold there. */
-static void find_there(struct check *c, struct hold *hold,
-                       const struct history_call *call)
-{
-    if (hold->release != NO_CALL) {
-        const struct history_call *release = &c->h->calls[hold->release];
-
-        if (check_is_ok(c, release) && comes_after(release, call)) {
-            hold->flaws |= FLAW_ZOMBIE;
-            hold->flawed_by = call - c->h->calls;
-        } else if (check_is_ok(c, release) &&
-                   check_order(release->answer_ns, call->invoke_ns) == CHECK_TIED) {
-            hold->flaws |= FLAW_TIED;
-        }
-    }
-    see(hold, call->invoke_ns);
 }
 
 /* Did it begin a hold, rather than enter one again? */
@@ -277,10 +174,10 @@ static void add_renewal(struct check *c, const struct group *g,
     if (call->status == DLOCK_OK && hold == NULL) {
         note_nobody(c, call);
     } else if (call->status == DLOCK_OK) {
-        find_there(c, hold, call);
-        promise(hold, call->deadline_ns, call->answer_ns);
+        hold_find_there(c, hold, call);
+        hold_promise(hold, call);
     } else if (call->status == DLOCK_LOST && hold != NULL) {
-        lose(hold, call - c->h->calls, call->answer_ns);
+        hold_lose(c, hold, call);
         if (hold->release == NO_CALL)
             hold->is_spent = true;
     }
@@ -291,7 +188,7 @@ static void add_release(struct check *c, const struct group *g,
 {
     bool is_owned = c->h->processes[call->process].caps & DLOCK_CAP_OWNED;
     struct hold *hold = last_hold(c, g);
-    bool was_open = is_open(hold);
+    bool was_open = hold_is_open(hold);
     bool had_none = hold == NULL ||
                     (!is_owned && hold->depth == 0 && hold->release != NO_CALL) ||
                     (!is_owned && (hold->flaws & FLAW_NOBODY));
@@ -305,10 +202,13 @@ static void add_release(struct check *c, const struct group *g,
         return;
     }
     hold->active_ns = call->invoke_ns;
-    if (is_owned && check_is_ok(c, call))
-        find_there(c, hold, call);
+    if (is_owned && check_is_ok(c, call)) {
+        hold_find_there(c, hold, call);
+        if (hold->release != NO_CALL)
+            hold_release_again(c, hold, call);
+    }
     if (check_is_answered(c, call) && call->status == DLOCK_LOST) {
-        lose(hold, call - c->h->calls, call->answer_ns);
+        hold_lose(c, hold, call);
         if (hold->depth > 1)
             hold->is_spent = true;
     }
@@ -381,63 +281,30 @@ static int64_t greatest(int64_t a, int64_t b)
     return a > b ? a : b;
 }
 
-/* The first instant that is later. */
-static int64_t after(int64_t at_ns)
-{
-    return at_ns < HISTORY_NEVER ? at_ns + 1 : at_ns;
-}
-
-/* All calls of its owner are known: when did it end? */
-static void finish_hold(struct check *c, struct hold *hold)
-{
-    const struct history_process *process = &c->h->processes[hold->process];
-    const struct history_call *release =
-        hold->release == NO_CALL ? NULL : &c->h->calls[hold->release];
-    bool is_answered = release != NULL && check_is_answered(c, release);
-    int64_t cut_ns = HISTORY_NEVER;
-
-    if (release != NULL && !(is_answered && release->status == DLOCK_LOST))
-        cut_ns = release->invoke_ns;
-    else if (release == NULL && !(process->caps & DLOCK_CAP_EXPIRES))
-        cut_ns = after(process->last_ns); /* its session lived when it spoke */
-    hold->kept_ns = greatest(hold->seen_ns, least(cut_ns, hold->promised_ns));
-    if (is_answered && (release->status == DLOCK_OK || release->status == DLOCK_LOST))
-        hold->gone_ns = release->answer_ns;
-    hold->gone_ns = least(hold->gone_ns, hold->lost_ns);
-    if (hold->worked_ns == 0)
-        hold->worked_ns = release != NULL ? release->invoke_ns
-                                          : least(hold->promised_ns, process->last_ns);
-    hold->worked_ns = greatest(hold->worked_ns, hold->active_ns);
-    hold->worked_ns = greatest(hold->worked_ns, hold->granted_ns);
-    hold->leased_ns = hold->believed_ns;
-    hold->believed_ns = least(hold->believed_ns, hold->lost_ns);
-}
-
 static void finish_refusal(struct check *c, struct refusal *refusal)
 {
     const struct history_call *call = &c->h->calls[refusal->call];
     unsigned caps = c->h->processes[call->process].caps;
-    int64_t own = refusal->from_ns;
+    int64_t own = refusal->from_ns, kept_ns;
 
     refusal->from_ns = call->invoke_ns;
     if (own == NO_CALL || !(caps & DLOCK_CAP_REENTRANT))
         return;
+    kept_ns = least(c->holds[own].kept_ns, c->holds[own].lost_ns);
     /* A release of that very instant came later; a lease that ended then was over. */
-    refusal->is_own = c->holds[own].kept_ns > call->answer_ns ||
-                      (c->holds[own].kept_ns == call->answer_ns &&
-                       c->holds[own].promised_ns > call->answer_ns);
-    refusal->from_ns = greatest(call->invoke_ns, c->holds[own].kept_ns);
-    /* Its own hold would have let it in. */
-    c->holds[own].gone_ns = least(c->holds[own].gone_ns, call->answer_ns);
+    refusal->is_own =
+        kept_ns > call->answer_ns ||
+        (kept_ns == call->answer_ns && c->holds[own].promised_ns > call->answer_ns);
+    refusal->from_ns = greatest(call->invoke_ns, kept_ns);
+    if (!refusal->is_own) /* its own hold would have let it in */
+        c->holds[own].gone_ns = least(c->holds[own].gone_ns, call->answer_ns);
 }
 
-/* Was it granted while an earlier hold of its owner was kept?  The store granted a hold that
- * was heard of late at some time between the call and the end of the lease. */
-static bool is_within(const struct hold *hold, int64_t kept_ns)
+/* Was it granted while an earlier hold of its owner was kept, which was until kept_ns? */
+static bool is_within(const struct hold *hold, const struct hold *earlier, int64_t kept_ns)
 {
-    return check_is_heard_late(hold) ? hold->promised_ns > hold->invoke_ns &&
-                                           hold->promised_ns <= kept_ns
-                                     : hold->granted_ns < kept_ns;
+    return hold->granted_ns < kept_ns ||
+           (hold->granted_ns == kept_ns && earlier->is_session);
 }
 
 /* Which of them were granted while their owner surely had an earlier one? */
@@ -452,7 +319,7 @@ static void find_again(struct check *c, const struct group *g)
 
         if (hold->flaws & FLAW_NOBODY)
             continue;
-        if (longest != NULL && is_within(hold, longest_ns)) {
+        if (longest != NULL && is_within(hold, longest, longest_ns)) {
             hold->flaws |= FLAW_AGAIN;
             hold->earlier = longest->call;
             hold->earlier_ns = longest_ns;
@@ -467,7 +334,7 @@ static void find_again(struct check *c, const struct group *g)
 static void finish_group(struct check *c, const struct group *g)
 {
     for (size_t i = g->hold_first; i < c->hold_count; i++)
-        finish_hold(c, &c->holds[i]);
+        hold_finish(c, &c->holds[i]);
     find_again(c, g);
     for (size_t i = g->refusal_first; i < c->refusal_count; i++)
         finish_refusal(c, &c->refusals[i]);

@@ -173,3 +173,18 @@ bool check_next_lock(struct check *c, struct lock_cursor *at)
     find_marks(c, at);
     return true;
 }
+
+size_t check_granted_before(const struct check *c, int64_t at_ns)
+{
+    size_t low = 0, high = c->lock.hold_count;
+
+    while (low < high) {
+        size_t middle = (low + high) / 2;
+
+        if (c->lock.holds[middle].granted_ns < at_ns)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}

@@ -61,7 +61,7 @@ static void note_give(const struct check *c, struct permit *p, int64_t index)
 {
     const struct history_call *call = &c->h->calls[index];
 
-    if (permits_may_be_done(c, call) && call->invoke_ns < p->given_ns)
+    if (check_may_be_done(c, call) && call->invoke_ns < p->given_ns)
         p->given_ns = call->invoke_ns;
     if (!check_is_ok(c, call))
         return;
@@ -194,7 +194,7 @@ void permits_add_possible(struct check *c, struct permits_steps *taken,
                        call->deadline_ns > 0;
 
         if (call->kind == DLOCK_EVENT_PERMIT_TAKE && !check_is_ok(c, call) &&
-            (is_late || permits_may_be_done(c, call)))
+            (is_late || check_may_be_done(c, call)))
             add_unsure(c, call, c->lock.calls[i], taken, given);
     }
 }

@@ -18,13 +18,8 @@ def _found_again(history, name, first, second):
         first["overall"] == second["overall"] == INVALID
 
 
-def _holder_refused(history, name, first, second):
-    return name == "refusal" and second[name] == VALID and \
-        second["reentry"] == first.get("reentry") == INVALID
-
-
-def _displaced(history, name, first, second):
-    return name == "refusal" and second[name] == VALID and \
+def _served_beside(history, name, first, second):
+    return name == "fairness" and second[name] == INVALID and \
         second["exclusion"] == first.get("exclusion") == INVALID
 
 
@@ -62,13 +57,7 @@ def _gives_back_again(lock):
 
 def _tie(history, name, first, second):
     return UNKNOWN in (first.get(name, VALID), second[name]) and any(
-        Lock(history, n).has_ties() or _has_tied_death(history, n)
-        for n in history.names())
-
-
-def _has_tied_death(history, name):
-    deaths = {p.killed for p in history.processes.values()} - {None}
-    return any(c.name == name and c.answer in deaths for c in history.calls)
+        Lock(history, n).has_ties() for n in history.names())
 
 
 ALL = (
@@ -76,14 +65,11 @@ ALL = (
          "an owner is told that it still has what it gave back or lost: both judges say "
          "invalid, but not of the same among ownership, kept, exclusion and lease",
          _found_again),
-    Rule("holder-refused",
-         "a refusal of its holder breaks reentry; the first judge takes it to be nobody's "
-         "then, and says refusal too",
-         _holder_refused),
-    Rule("displaced",
-         "a grant beside another's hold breaks exclusion; the first judge takes the older "
-         "hold to be gone then, and says refusal of what only that one explains",
-         _displaced),
+    Rule("served-beside",
+         "two who have the lock at once were served in an order that nobody knows; the first "
+         "judge then says nothing of their fairness, the second one chooses the order that "
+         "breaks exclusion least",
+         _served_beside),
     Rule("queue",
          "a lock with a queue may keep a place for one that is gone; the first judge "
          "excuses every refusal with it, the second one only if another ever asked",

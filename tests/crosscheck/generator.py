@@ -208,7 +208,7 @@ class Maker:
         level = held.level
         if "expires" in self.kind.caps:
             call.until = sent + self.lease
-        call.fence, call.level = held.fence, 0 if self.chance(0.02) else level
+        call.fence, call.level = held.fence, level
         if "reentrant" not in self.kind.caps:
             call.level = self.r.choice((0, 1))
         self.answer(owner, call, "ok", self.enter, owner, level, call)

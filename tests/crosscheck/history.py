@@ -71,6 +71,13 @@ class Call:
         """Of a grant: until when it is promised."""
         return NEVER if self.until is None else self.until
 
+    @property
+    def lasting(self):
+        """Of a grant: until when it may last in a store, which counts the lease from when
+        the request arrives."""
+        way = max(0, self.answer - (self.sent or self.invoke))
+        return NEVER if self.until is None else self.until + way
+
     def line(self):
         text = f"{self.invoke} p{self.process} t{self.owner} {self.kind} {self.name}"
         if self.kind == "abandon":
@@ -142,6 +149,12 @@ class History:
         other.faults = list(self.faults)
         other.is_damaged, other.kind = self.is_damaged, self.kind
         return other
+
+    @property
+    def end(self):
+        """Since when records found no room."""
+        return min([p.dropped for p in self.processes.values()
+                    if p.dropped is not None], default=NEVER)
 
     def names(self):
         return sorted({c.name for c in self.calls})

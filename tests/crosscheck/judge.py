@@ -44,7 +44,7 @@ def judge(history, budget=BUDGET, ignored=None):
                                           for p in history.processes.values())
     try:
         surely, perhaps, is_passed = count_breaks(history, budget)
-        verdicts = judge_primitives(history, budget)
+        verdicts = judge_primitives(history, budget, has_holes)
     except Undecided:
         return dict.fromkeys(NAMES + ("overall",), UNDECIDED)
     for i, (page, name) in enumerate(zip(pages.ALL, pages.NAMES)):
@@ -62,19 +62,28 @@ def judge(history, budget=BUDGET, ignored=None):
     return verdicts
 
 
-def judge_primitives(history, budget):
-    verdicts = dict.fromkeys(primitives.PAGES, VALID)
+def judge_primitives(history, budget, has_holes):
+    verdicts, end = dict.fromkeys(primitives.PAGES, VALID), history.end
     for name in history.names():
-        calls = [c for c in history.calls if c.name == name]
+        calls = [whole(c, end) for c in history.calls if c.name == name and c.invoke < end]
         found = primitives.page_of(calls)
         if found:
-            verdicts[found[0]] = worst([verdicts[found[0]], primitives.verdict(
-                found[1], calls, budget)])
+            verdict = primitives.verdict(found[1], calls, budget)
+            if verdict == INVALID and has_holes:
+                verdict = UNKNOWN
+            verdicts[found[0]] = worst([verdicts[found[0]], verdict])
     return verdicts
 
 
+def whole(call, end):
+    """The call as far as the records are whole."""
+    if call.answer < end or call.status is None:
+        return call
+    call = call.copy()
+    call.status, call.answer, call.until = None, NEVER, None
+    return call
+
+
 def is_anybody_granted(history):
-    end = min([p.dropped for p in history.processes.values()
-               if p.dropped is not None], default=NEVER)
-    return any(c.kind in GRANTS and c.status == "ok" and c.answer < end
+    return any(c.kind in GRANTS and c.status == "ok" and c.answer < history.end
                for c in history.calls)

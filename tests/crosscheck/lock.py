@@ -22,8 +22,7 @@ class Lock:
 
     def __init__(self, source, name):
         self.history, self.name = source, name
-        self.end = min([p.dropped for p in source.processes.values()
-                        if p.dropped is not None], default=history.NEVER)
+        self.end = source.end
         self.calls = sorted((c for c in source.calls
                              if c.name == name and c.invoke < self.end),
                             key=lambda c: (c.invoke, c.answer))
@@ -62,23 +61,31 @@ class Lock:
             self.last[mark.process] = max(mark.at, self.last.get(mark.process, 0))
 
     def _follow_owners(self):
-        inside = {}  # (who, mode) -> [acquire that began it, depth]
+        inside = {}  # (who, mode) -> [acquire that began it, depth, promised until when]
         for i, call in enumerate(self.calls):
             key = (call.who, call.mode)
             if call.kind == "acquire" and self.status[i] == "ok":
-                again = call.level > 1 or (call.level == 0 and self.is_reentrant)
-                if key in inside and again and self.is_reentrant:
+                if self._is_entered_again(call, inside.get(key)):
                     inside[key][1] += 1
+                    inside[key][2] = max(inside[key][2], call.deadline)
                 else:
-                    inside[key] = [i, 1]
+                    inside[key] = [i, 1, call.deadline]
                 self.begun[i] = inside[key][0]
             elif key in inside:
                 self._follow(i, call, inside, key)
+
+    def _is_entered_again(self, call, hold):
+        """Where no level is said, it was if the lease had not ended."""
+        if hold is None or not self.is_reentrant:
+            return False
+        return call.level > 1 or call.level == 0 and hold[2] > call.invoke
 
     def _follow(self, i, call, inside, key):
         self.begun[i] = inside[key][0]
         if self.status[i] == "ok" and call.kind != "abandon":
             self.seen[inside[key][0]] = call.invoke
+        if self.status[i] == "ok" and call.kind == "renew":
+            inside[key][2] = max(inside[key][2], call.deadline)
         if self.is_open[i]:
             self.unanswered.setdefault(inside[key][0], []).append(i)
         if call.kind == "release":
@@ -128,9 +135,22 @@ class Lock:
             self.last[call.process]
 
     def has_ties(self):
-        """Was a call made at the very instant at which another was answered?"""
-        return not {c.answer for c in self.calls}.isdisjoint(
-            c.invoke for c in self.calls if c.answer > c.invoke)
+        """Was a call made at the very instant at which another was answered, or a wait was
+        recorded?  Or did a process, with which its session ends, give its last sign of
+        life at the instant of another's call?"""
+        known = set(self.queued.values())
+        if any(call.invoke in known or call.invoke == other.answer
+               for call in self.calls for other in self.calls if call is not other):
+            return True
+        return "expires" not in self.caps and any(
+            self.last_of(other.process) in (call.invoke, call.answer)
+            for call in self.calls for other in self.calls
+            if other.process != call.process)
+
+    def last_of(self, process):
+        """When it surely lived last: its session did then."""
+        killed = self.history.processes[process].killed
+        return self.last[process] if killed is None else killed
 
     def overlapping(self):
         """Do calls of one owner, other than renewals, overlap in time?"""

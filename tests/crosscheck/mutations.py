@@ -70,6 +70,8 @@ def other_answer(r, h):
     call = r.choice([c for c in _calls(h) if c.status is not None])
     was, call.status = call.status, r.choice(ANSWERS[call.kind])
     if call.kind.startswith("permit"):
+        if call.kind == "permit-take" and call.ident == 0:
+            call.ident = 1 + max(c.ident for c in h.calls)
         call.until = call.invoke + 100 if call.status == "ok" \
             and call.kind != "permit-give" else None
     elif call.kind not in LOCKS:
@@ -79,7 +81,7 @@ def other_answer(r, h):
         if "expires" in h.processes[call.process].caps:
             call.until = call.invoke + lease
         if call.kind == "acquire":
-            call.level = r.choice((0, 1, 1, 2))
+            call.level = r.choice((1, 1, 2))
             call.fence = r.choice([c.fence for c in h.calls]) + r.choice((0, 1))
     elif call.status != "ok":
         call.until, call.level, call.fence = None, 0, 0
@@ -124,7 +126,7 @@ def other_deadline(r, h):
 
 def other_level(r, h):
     call = r.choice([c for c in _calls(h, "acquire") if c.status == "ok"])
-    call.level = max(0, call.level + r.choice((-1, 1, 1, 2)))
+    call.level = max(1, call.level + r.choice((-1, 1, 1, 2)))
 
 
 def other_fence(r, h):
@@ -172,6 +174,9 @@ def other_claim(r, h):
     claim = r.choice(("reentrant", "owned", "fair", "fenced", "quorum", "shared"))
     for process in h.processes.values():
         process.caps = process.caps ^ {claim}
+    for call in _calls(h, "acquire"):
+        if claim == "reentrant" and call.status == "ok":
+            call.level = max(1, call.level)  # which such a lock always says
 
 
 def holes(r, h):

@@ -129,7 +129,9 @@ class Translation:
         if call.deadline < NEVER:
             self.add("expire", i, 4 * call.deadline, max(over, 4 * call.deadline),
                      Until=call.deadline)
-            late = 4 * (call.deadline + SLACK) + 2
+            late = 4 * (max(c.lasting for j, c in enumerate(lock.calls[:i + 1])
+                            if lock.begun.get(j) == begun and c.status == "ok"
+                            and c.kind != "release") + SLACK) + 2
             self.add("stale", i, late, late, Until=call.deadline)
         if call.kind == "acquire" and begun == i and "expires" not in lock.caps:
             process = lock.process_of(call)

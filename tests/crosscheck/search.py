@@ -100,13 +100,12 @@ class Search:
                                    rivals=states.rivals(state, call)))
         ghosts = tuple(g for g in state.ghosts
                        if g.who == call.who or not conflict(g.mode, call.mode))
-        sure = call.deadline
+        sure, perhaps = call.deadline, states.after(call.lasting, SLACK)
         if not is_new:
             hold = own._replace(level=own.level + 1, sure=max(own.sure, sure),
-                                perhaps=max(own.perhaps, states.after(sure, SLACK)))
+                                perhaps=max(own.perhaps, perhaps))
             return states.swap(state._replace(ghosts=ghosts), own, hold), cost
-        hold = Hold(call.who, call.mode, 1, sure, states.after(sure, SLACK), call.fence,
-                    i, False, False)
+        hold = Hold(call.who, call.mode, 1, sure, perhaps, call.fence, i, False, False)
         if own:  # which cannot be given back any more, but was promised
             state = states.swap(state, own, own._replace(is_covered=True))
         old = states.find(state.pasts, call.who, call.mode)
@@ -144,12 +143,9 @@ class Search:
         late = [h for h in states.rivals(state, call) if not self.is_there(h)]
         there = [h for h in states.rivals(state, call) if self.is_there(h)]
         if call.until is not None and call.until <= call.answer:
-            ghost = Ghost(i, call.who, call.mode, states.after(call.until, SLACK))
+            ghost = Ghost(i, call.who, call.mode, states.after(call.lasting, SLACK))
             return [(state, NONE), (self.with_ghost(state, ghost), NONE)]
         cost = self.cost("refusal", state, i, own=own, rivals=there)
-        if own and self.lock.is_reentrant:  # if it has the lock, a later call has to say so
-            state = states.swap(state, own, own._replace(
-                perhaps=min(own.perhaps, self.now)))
         result.append((state, cost))
         if cost != NONE:
             result += self.haunt(state, i, call)
@@ -196,9 +192,8 @@ class Search:
         if own is None:
             return state, cost
         if call.kind == "renew":
-            sure = max(own.sure, call.deadline)
-            hold = own._replace(sure=sure, owed=False,
-                                perhaps=max(own.perhaps, states.after(sure, SLACK)))
+            hold = own._replace(sure=max(own.sure, call.deadline), owed=False, perhaps=max(
+                own.perhaps, states.after(call.lasting, SLACK)))
             return states.swap(state, own, hold), cost
         if own.level > 1:
             return states.swap(state, own, own._replace(level=own.level - 1,
@@ -261,7 +256,7 @@ class Search:
         for i, call in enumerate(lock.calls):
             found |= {call.invoke, call.answer}
             if call.until is not None:
-                found |= {call.until, call.until + SLACK}
+                found |= {call.until, call.lasting + SLACK}
             if lock.is_open[i]:
                 found |= {lock.ends_at(call),
                           lock.ends_at(call) + lock.process_of(call).lease + SLACK}

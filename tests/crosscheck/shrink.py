@@ -24,7 +24,7 @@ def _leave_out(history):
             yield smaller
 
 
-_PLAIN = {"wait": 0, "sent": 0, "level": 0, "fence": 0, "mode": ""}
+_PLAIN = {"wait": 0, "sent": 0, "fence": 0, "mode": ""}
 
 
 def _simplify(history):

@@ -70,12 +70,10 @@ def may_end(search, hold, call=None):
         return True
     if "expires" in lock.caps:
         return False
-    process = lock.history.processes[hold.who[0]]
-    if process.killed is None:
-        return now > lock.last[hold.who[0]]
-    if now == process.killed:
-        return not (search.is_strict or call and call.process == process.number)
-    return now > process.killed
+    last = lock.last_of(hold.who[0])
+    if now == last:
+        return not (search.is_strict or call and call.process == hold.who[0])
+    return now > last
 
 
 def is_told(lock, hold, now):

@@ -2,7 +2,8 @@
 /* test_check_stories.c -- the histories in tests/histories, each named after its story.
  *
  * The first line of each says what has to come out: "# expect VERDICT PROPERTY
- * ASSUMPTION", the last two "-" if there is nothing to say. */
+ * ASSUMPTION", the last two "-" if there is nothing to say.  A line "# only" says that no
+ * other property is violated. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -38,6 +39,15 @@ static const char *judge(const struct history *h, struct check_verdict *verdict)
     return check_valid_name(verdict->valid);
 }
 
+/* Is any property violated but this one? */
+static bool has_others(const struct check_verdict *verdict, size_t property)
+{
+    for (size_t i = 0; i < CHECK_COUNT; i++)
+        if (i != property && verdict->findings[i].count > 0)
+            return true;
+    return false;
+}
+
 /* NULL if the story comes out as it says. */
 static const char *flaw_of(const char *text, char *flaw, size_t size)
 {
@@ -67,6 +77,9 @@ static const char *flaw_of(const char *text, char *flaw, size_t size)
                      dlock_assumption_name(finding->examples[0].assumption),
                      assumption);
     }
+    if (flaw[0] == '\0' && strstr(text, "\n# only\n") != NULL &&
+        has_others(&verdict, property_of(property)))
+        snprintf(flaw, size, "not only %s was found violated", property);
     for (size_t i = 0; i < CHECK_COUNT && flaw[0] != '\0'; i++)
         if (verdict.findings[i].count > 0)
             printf("#   %s: %s (%s)\n", check_property_name(i),

@@ -7,6 +7,13 @@
 
 enum { NO_CALL = -1 };
 
+/* Which of two events came first?  Two of the same instant may have come in either order,
+ * so that neither a violation nor its absence follows from it.  Calls of one owner are no
+ * such case: they come one after the other.  Nor is the end of a lease, which is over at
+ * its own instant. */
+enum check_order { CHECK_BEFORE, CHECK_TIED, CHECK_AFTER };
+enum check_order check_order(int64_t a_ns, int64_t b_ns);
+
 /* What went wrong with a hold while it was put together. */
 enum hold_flaw {
     FLAW_LEVEL = 1 << 0,  /* entered again at the wrong level                     */
@@ -26,12 +33,14 @@ struct hold {
     int unsure_releases; /* the same: of levels, and without an answer            */
     bool is_spent;       /* the same: lost or abandoned                           */
     bool is_doubtful;    /* nobody knows until when it was renewed                */
+    bool is_session;     /* never released, and kept as long as its process lived */
     uint64_t fence;
     int64_t call;        /* index of the acquire                                  */
     int64_t release;     /* of the release of the last level; NO_CALL             */
     int64_t flawed_by;   /* of the call that shows a flaw, or the loss            */
     int64_t invoke_ns, granted_ns;
     int64_t promised_ns; /* the last deadline                                     */
+    int64_t lasting_ns;  /* the same, had the store granted it as late as can be  */
     int64_t leased_ns;   /* the deadline without renewals that came too late      */
     int64_t believed_ns; /* the same, or until its owner had to know better       */
     int64_t seen_ns;     /* the store surely knew it when this call was sent      */
@@ -103,9 +112,28 @@ struct check {
 bool check_is_answered(const struct check *c, const struct history_call *call);
 bool check_is_ok(const struct check *c, const struct history_call *call);
 
-/* Had its lease ended when its owner heard of the grant?  Then the store had it for some
- * time between the asking and the end of the lease, and nobody else can say when. */
+/* Has it no answer, or one that says nothing?  It may have happened at any time after it
+ * was made, or never. */
+bool check_is_open(const struct check *c, const struct history_call *call);
+bool check_may_be_done(const struct check *c, const struct history_call *call);
+
+/* Was it granted, and told so when the lease was over? */
+bool check_was_granted_too_late(const struct history_call *call);
+
+/* May the acquire have happened although its owner was not told of a grant? */
+bool check_is_ghost(const struct check *c, const struct history_call *call);
+
+/* When its last request was sent, as far as is known. */
+int64_t check_sent_ns(const struct history_call *call);
+
+/* Had its lease ended when its owner heard of the grant?  Then the store granted it at some
+ * time between the asking and the answer, and nobody else can say when. */
 bool check_is_heard_late(const struct hold *hold);
+
+/* Was `late` granted while `early` was kept, which was granted before it?  CHECK_BEFORE:
+ * surely; CHECK_TIED: in one order of two events of an instant.  The end of a lease is over
+ * at its own instant; a session lasts for all that its own process recorded. */
+enum check_order check_meets(const struct hold *early, const struct hold *late);
 
 /* Put together the holds and refusals of every lock. */
 void check_build(struct check *c);
@@ -123,6 +151,9 @@ struct lock_cursor {
 /* Set c->lock to the next one; false: there was none after it. */
 bool check_next_lock(struct check *c, struct lock_cursor *at);
 
+/* How many of the lock's holds were granted before that instant? */
+size_t check_granted_before(const struct check *c, int64_t at_ns);
+
 /* A violation was found; a and b are indices of calls, or NO_CALL. */
 void check_violation(struct check *c, enum check_property property, int assumption,
                      int64_t a, int64_t b, int64_t from_ns, int64_t to_ns,
@@ -132,13 +163,8 @@ void check_violation(struct check *c, enum check_property property, int assumpti
  * such a case: see check_order(). */
 void check_unsure(struct check *c, enum check_property property, const char *why);
 
-/* Which of two events came first?  Two of the same instant may have come in either order,
- * so that neither a violation nor its absence follows from it.  Calls of one owner are no
- * such case: they come one after the other.  Nor is the end of a lease, which is over at
- * its own instant. */
-enum check_order { CHECK_BEFORE, CHECK_TIED, CHECK_AFTER };
-enum check_order check_order(int64_t a_ns, int64_t b_ns);
-extern const char check_tie[]; /* why a tie is unsure */
+/* Why a tie is unsure. */
+extern const char check_tie[];
 
 /* Which assumption was broken between from_ns and until_ns, when `early` ended too soon
  * or the next came too soon: a fault that was going on, else what the calls show.
@@ -149,9 +175,6 @@ int check_explain(struct check *c, const struct hold *early, int64_t from_ns,
 /* May the store have a hold back at `at_ns` that was released?  A replica that was behind,
  * and is the master now, has it for as long as its lease runs. */
 bool check_may_be_back(const struct check *c, int64_t at_ns);
-
-/* When the last request of the acquire was sent, as far as is known. */
-int64_t check_sent_ns(const struct check *c, const struct hold *hold);
 
 /* The lock's marks of one owner from `from_ns` on, up to and with the first WAIT.  Answers
  * how many there are from *first on. */

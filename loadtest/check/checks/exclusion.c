@@ -26,7 +26,8 @@ static void report(struct check *c, const struct hold *early, const struct hold 
     int64_t to_ns = early->kept_ns < late->kept_ns || late->kept_ns <= late->granted_ns
                         ? early->kept_ns
                         : late->kept_ns;
-    int64_t from_ns = least(check_sent_ns(c, early), check_sent_ns(c, late));
+    int64_t from_ns = least(check_sent_ns(&c->h->calls[early->call]),
+                            check_sent_ns(&c->h->calls[late->call]));
     int assumption = check_explain(c, early, from_ns, late->granted_ns, true);
 
     switch (property) {
@@ -48,28 +49,18 @@ static void report(struct check *c, const struct hold *early, const struct hold 
     }
 }
 
-/* Its owner heard of the grant when its lease was over: the store had it in between, and
- * not longer. */
-static bool surely_met(const struct hold *early, const struct hold *late)
-{
-    return !check_is_heard_late(late) ||
-           (late->invoke_ns >= early->granted_ns && late->promised_ns <= early->kept_ns);
-}
-
 static void compare(struct check *c, const struct latest *seen, const struct hold *hold)
 {
     const struct latest_of *of = latest_but(seen, hold->process, hold->owner);
-    const struct hold *early = of != NULL ? of->hold : NULL;
 
-    if (early == NULL || !surely_met(early, hold))
+    if (of == NULL)
         return;
-    switch (check_order(hold->granted_ns, early->kept_ns)) {
+    switch (check_meets(of->hold, hold)) {
     case CHECK_BEFORE:
-        report(c, early, hold);
+        report(c, of->hold, hold);
         break;
     case CHECK_TIED:
-        if (early->kept_ns != early->promised_ns && !check_is_heard_late(hold))
-            check_unsure(c, CHECK_exclusion, check_tie);
+        check_unsure(c, CHECK_exclusion, check_tie);
         break;
     case CHECK_AFTER:
         break;

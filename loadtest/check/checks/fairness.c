@@ -26,11 +26,30 @@ static int64_t queued_ns(const struct check *c, const struct history_call *call)
 
 /* ---- those that were served, the last first ---- */
 
-/* `hold` was served before `first`, which was in the queue at first_ns. */
+/* Was `hold` over when `first` was granted?  If both had the lock at once, or `first` heard
+ * late of its grant, nobody can say which of them was served first. */
+static enum check_order order_of(const struct hold *hold, const struct hold *first)
+{
+    if (check_is_heard_late(first))
+        return CHECK_AFTER;
+    return check_order(hold->kept_ns, first->granted_ns);
+}
+
+static enum check_order later(enum check_order a, enum check_order b)
+{
+    return a > b ? a : b;
+}
+
+/* `hold` was granted before `first`, which was in the queue at first_ns. */
 static void compare(struct check *c, const struct hold *hold, const struct hold *first,
                     int64_t first_ns)
 {
-    switch (check_order(first_ns, hold->invoke_ns)) {
+    bool is_ended = hold->kept_ns == hold->promised_ns && hold->kept_ns < HISTORY_NEVER;
+    enum check_order order = order_of(hold, first);
+
+    if (order == CHECK_TIED && is_ended)
+        order = CHECK_BEFORE; /* a lease is over at its own instant */
+    switch (later(order, check_order(first_ns, hold->invoke_ns))) {
     case CHECK_BEFORE:
         check_violation(c, CHECK_fairness,
                         check_explain(c, first, first->invoke_ns, hold->granted_ns, true),
@@ -87,22 +106,6 @@ static void gather_latest(struct check *c)
     c->times[c->lock.hold_count] = latest;
 }
 
-/* How many holds were granted before that instant? */
-static size_t granted_before(const struct check *c, int64_t at_ns)
-{
-    size_t low = 0, high = c->lock.hold_count;
-
-    while (low < high) {
-        size_t middle = (low + high) / 2;
-
-        if (c->lock.holds[middle].granted_ns < at_ns)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
-}
-
 static void look_at_leaver(struct check *c, const struct refusal *refusal)
 {
     const struct history_call *call = &c->h->calls[refusal->call];
@@ -114,7 +117,7 @@ static void look_at_leaver(struct check *c, const struct refusal *refusal)
     if (call->wait_ns > 0 && call->invoke_ns + call->wait_ns < to_ns)
         to_ns = call->invoke_ns + call->wait_ns;
     c->out->findings[CHECK_fairness].looked++;
-    latest = c->times[granted_before(c, to_ns)];
+    latest = c->times[check_granted_before(c, to_ns)];
     hold = latest != NO_CALL ? &c->lock.holds[latest] : NULL;
     if (hold == NULL || (hold->process == call->process && hold->owner == call->owner))
         return;

@@ -11,8 +11,8 @@ void check_kept(struct check *c)
         if (hold->kept_ns <= hold->lost_ns)
             continue;
         check_violation(c, CHECK_kept,
-                        check_explain(c, hold, check_sent_ns(c, hold), hold->lost_ns,
-                                      true),
+                        check_explain(c, hold, check_sent_ns(&c->h->calls[hold->call]),
+                                      hold->lost_ns, true),
                         hold->call, hold->flawed_by, hold->invoke_ns, hold->lost_ns,
                         "lost although its lease had not ended");
         hold->kept_ns = hold->lost_ns;

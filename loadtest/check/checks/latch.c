@@ -27,12 +27,6 @@ static const struct history_call *call_at(const struct check *c, size_t at)
     return &c->h->calls[c->lock.calls[at]];
 }
 
-static bool may_be_done(const struct check *c, const struct history_call *call)
-{
-    return !check_is_answered(c, call) || call->status == DLOCK_OK ||
-           call->status == DLOCK_UNKNOWN || call->status == DLOCK_PROTOCOL;
-}
-
 /* When was it counted for the last time that it needed? */
 static void find_opening(struct check *c, struct latch *l)
 {
@@ -44,7 +38,7 @@ static void find_opening(struct check *c, struct latch *l)
     l->open_ns = l->opened_ns = HISTORY_NEVER;
     for (size_t i = l->from; i < c->lock.call_count; i++) {
         const struct history_call *call = call_at(c, i);
-        bool is_after = call->answer_ns >= set->invoke_ns && may_be_done(c, call);
+        bool is_after = call->answer_ns >= set->invoke_ns && check_may_be_done(c, call);
 
         if (call->invoke_ns > until_ns)
             break;
@@ -192,7 +186,7 @@ void check_latch(struct check *c)
         const struct history_call *call = call_at(c, i);
 
         c->out->findings[CHECK_latch].looked++;
-        if (call->kind != DLOCK_EVENT_LATCH_SET || !may_be_done(c, call))
+        if (call->kind != DLOCK_EVENT_LATCH_SET || !check_may_be_done(c, call))
             continue;
         if (made != NO_CALL && !is_overlapped(c, made, c->lock.calls[i], latest_ns))
             look_at_making(c, made, c->lock.calls[i], &from);

@@ -57,16 +57,4 @@ static inline const struct latest_of *latest_but(const struct latest *l, uint32_
     return of->is_there ? of : NULL;
 }
 
-/* Forget all but one owner. */
-static inline void latest_keep(struct latest *l, uint32_t process, uint64_t owner)
-{
-    struct latest kept = {0};
-
-    if (l->best.is_there && latest_is_of(&l->best, process, owner))
-        kept.best = l->best;
-    else if (l->second.is_there && latest_is_of(&l->second, process, owner))
-        kept.best = l->second;
-    *l = kept;
-}
-
 #endif /* LOADTEST_CHECK_CHECKS_LATEST_H */

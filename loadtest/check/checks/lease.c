@@ -27,8 +27,11 @@ static void compare(struct check *c, const struct latest_of *of, const struct ho
 {
     const struct hold *early = of->hold;
 
-    if (!of->is_there || latest_is_of(of, late->process, late->owner) ||
-        (early->kept_ns > late->granted_ns && !check_is_heard_late(late)))
+    if (!of->is_there || latest_is_of(of, late->process, late->owner))
+        return;
+    /* Who heard of its grant after the lease meets others by working all the same. */
+    if (check_is_heard_late(late) ? late->worked_ns <= late->granted_ns
+                                  : early->kept_ns > late->granted_ns)
         return;
     switch (check_order(late->granted_ns, early->worked_ns)) {
     case CHECK_BEFORE:

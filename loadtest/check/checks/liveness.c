@@ -23,23 +23,21 @@ static int64_t end_of_hold(const struct check *c, const struct hold *hold)
         return hold->gone_ns;
     if (!(process->caps & DLOCK_CAP_EXPIRES))
         return check_plus(greatest(process->last_ns, hold->kept_ns), c->options->slack_ns);
-    return check_plus(greatest(hold->promised_ns, hold->granted_ns + process->lease_ns),
-                c->options->slack_ns);
+    return check_plus(hold->lasting_ns, c->options->slack_ns);
 }
 
 /* Until when may a call that was not granted have left something in the store? */
 static int64_t end_of_call(const struct check *c, const struct history_call *call)
 {
     const struct history_process *process = &c->h->processes[call->process];
-    bool is_answered = check_is_answered(c, call);
-    bool is_unsure = !is_answered || call->status == DLOCK_UNKNOWN ||
-                     call->status == DLOCK_PROTOCOL || call->status == DLOCK_CANCELLED;
-    int64_t end_ns = is_answered ? call->answer_ns : process->last_ns;
+    int64_t end_ns = check_is_answered(c, call) ? call->answer_ns : process->last_ns;
 
     if (process->caps & DLOCK_CAP_FAIR)
         return check_plus(end_ns,
                     FAIR_PLACE_LEASES * process->lease_ns + c->options->slack_ns);
-    return is_unsure ? check_plus(end_ns, process->lease_ns + c->options->slack_ns) : 0;
+    return check_is_open(c, call)
+               ? check_plus(end_ns, process->lease_ns + c->options->slack_ns)
+               : 0;
 }
 
 static int compare_pairs(const void *left, const void *right)

@@ -12,17 +12,6 @@
 #include "loadtest/check/checks/permits.h"
 #include "loadtest/kit/memory.h"
 
-static bool is_unsure(const struct check *c, const struct history_call *call)
-{
-    return !check_is_answered(c, call) || call->status == DLOCK_UNKNOWN ||
-           call->status == DLOCK_PROTOCOL;
-}
-
-bool permits_may_be_done(const struct check *c, const struct history_call *call)
-{
-    return check_is_ok(c, call) || is_unsure(c, call);
-}
-
 static int by_time(const void *left, const void *right)
 {
     const struct permits_step *a = left, *b = right;
@@ -85,7 +74,7 @@ static void add_semaphore(struct check *c, struct permits_steps *s, int64_t inde
     case DLOCK_EVENT_SEM_SET:
     case DLOCK_EVENT_SEM_ADD:
     case DLOCK_EVENT_SEM_GIVE:
-        if (permits_may_be_done(c, call))
+        if (check_may_be_done(c, call))
             permits_add_step(s, call->invoke_ns, -count, index, false);
         break;
     case DLOCK_EVENT_SEM_TAKE:
@@ -104,7 +93,7 @@ static bool is_made(const struct check *c)
     for (size_t i = 0; i < c->lock.call_count; i++) {
         const struct history_call *call = &c->h->calls[c->lock.calls[i]];
 
-        if (call->kind == DLOCK_EVENT_SEM_SET && permits_may_be_done(c, call))
+        if (call->kind == DLOCK_EVENT_SEM_SET && check_may_be_done(c, call))
             return true;
     }
     return false;
@@ -138,9 +127,9 @@ static void look_at_giving(struct check *c)
 
         if (call->kind == DLOCK_EVENT_SEM_GIVE && check_is_ok(c, call))
             permits_add_step(&steps, call->answer_ns, count, index, false);
-        else if (call->kind == DLOCK_EVENT_SEM_TAKE && permits_may_be_done(c, call))
+        else if (call->kind == DLOCK_EVENT_SEM_TAKE && check_may_be_done(c, call))
             permits_add_step(&steps, call->invoke_ns, -count, index, false);
-        else if (call->kind == DLOCK_EVENT_SEM_DRAIN && permits_may_be_done(c, call))
+        else if (call->kind == DLOCK_EVENT_SEM_DRAIN && check_may_be_done(c, call))
             permits_add_step(&steps, call->invoke_ns,
                              check_is_ok(c, call) ? -count : -(int64_t)INT32_MAX, index,
                              false);
@@ -212,11 +201,11 @@ static void add_to_refuse(struct check *c, int64_t index, struct permits_steps *
             permits_add_step(given, call->answer_ns, count, index, false);
         break;
     case DLOCK_EVENT_SEM_TAKE:
-        if (permits_may_be_done(c, call))
+        if (check_may_be_done(c, call))
             permits_add_step(taken, call->invoke_ns, count, index, false);
         break;
     case DLOCK_EVENT_SEM_DRAIN:
-        if (permits_may_be_done(c, call))
+        if (check_may_be_done(c, call))
             permits_add_step(taken, call->invoke_ns,
                              check_is_ok(c, call) ? count : INT32_MAX, index, false);
         break;

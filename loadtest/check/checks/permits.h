@@ -20,9 +20,6 @@ struct permits_steps {
 void permits_add_step(struct permits_steps *s, int64_t at_ns, int64_t delta, int64_t call,
                       bool is_end);
 
-/* Was it done, or may it have been? */
-bool permits_may_be_done(const struct check *c, const struct history_call *call);
-
 /* Of permits that end: when each was surely held. */
 void permits_add_holders(struct check *c, struct permits_steps *s);
 

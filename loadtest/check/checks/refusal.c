@@ -50,29 +50,6 @@ static int64_t answer_of(const struct check *c, const struct history_call *call)
                                       : c->h->processes[call->process].last_ns;
 }
 
-static bool is_refused(const struct history_call *call)
-{
-    return call->status == DLOCK_BUSY || call->status == DLOCK_TIMEOUT;
-}
-
-/* Granted, and told when the lease was over. */
-static bool was_granted_too_late(const struct history_call *call)
-{
-    return call->deadline_ns > 0 && call->deadline_ns <= call->answer_ns;
-}
-
-/* May the acquire have happened although it was not granted? */
-static bool is_ghost(const struct check *c, const struct history_call *call)
-{
-    if (call->kind != DLOCK_EVENT_ACQUIRE || call->invoke_ns >= c->end_ns)
-        return false;
-    if (!check_is_answered(c, call) || call->status == DLOCK_UNKNOWN ||
-        call->status == DLOCK_PROTOCOL || call->status == DLOCK_CANCELLED)
-        return true;
-    return is_refused(call) && (was_granted_too_late(call) ||
-                                (call->wait_ns != 0 && c->first_fault_ns <= call->answer_ns));
-}
-
 /* ---- what is looked up: positions among the lock's calls ---- */
 
 /* Do nodes have to agree?  Then two who come at once may each have some of them. */
@@ -95,7 +72,7 @@ static void gather(struct check *c, struct sweep *s)
                                               : c->h->processes[call->process].lease_ns;
 
         s->is_quorum = s->is_quorum || asks_nodes(&c->h->processes[call->process]);
-        if (!is_ghost(c, call))
+        if (!check_is_ghost(c, call))
             continue;
         c->ghosts[c->ghost_count++] = (uint32_t)at;
         if (!(caps & DLOCK_CAP_EXPIRES) || lease_ns == 0)
@@ -299,23 +276,41 @@ static void close_gap(struct check *c, struct sweep *s)
  * when it was renewed. */
 static int64_t gone_ns(const struct check *c, const struct hold *hold)
 {
-    int64_t end_ns = check_plus(hold->promised_ns, c->options->slack_ns);
+    int64_t end_ns = check_plus(hold->lasting_ns, c->options->slack_ns);
     bool is_bounded = (c->h->processes[hold->process].caps & DLOCK_CAP_EXPIRES) &&
                       !hold->is_doubtful && c->first_fault_ns > end_ns;
 
     return is_bounded && end_ns < hold->gone_ns ? end_ns : hold->gone_ns;
 }
 
+/* Was it over when `hold` was granted, which it excludes?  If it surely was not, exclusion is
+ * broken, or the lock was granted anew to its owner, and both are there. */
+static bool is_displaced(const struct latest_of *of, const struct hold *hold)
+{
+    bool is_own = latest_is_of(of, hold->process, hold->owner);
+
+    return of->hold->kept_ns <= hold->granted_ns &&
+           (!is_own || of->hold->mode == hold->mode);
+}
+
+static void displace(struct latest *gone, const struct hold *hold)
+{
+    if (gone->second.is_there && is_displaced(&gone->second, hold))
+        gone->second = (struct latest_of){0};
+    if (gone->best.is_there && is_displaced(&gone->best, hold)) {
+        gone->best = gone->second;
+        gone->second = (struct latest_of){0};
+    }
+}
+
 /* Those before it that exclude it are gone, or it was not granted. */
 static void pass_hold(const struct check *c, struct sweep *s, const struct hold *hold)
 {
+    displace(&s->gone[DLOCK_MODE_EXCLUSIVE], hold);
     if (hold->mode == DLOCK_MODE_EXCLUSIVE) {
         s->ghosts_used += s->ghosts_here; /* another reader may still be there */
         s->ghosts_here = 0;
-        s->gone[DLOCK_MODE_EXCLUSIVE] = (struct latest){0};
-        latest_keep(&s->gone[DLOCK_MODE_SHARED], hold->process, hold->owner);
-    } else {
-        latest_keep(&s->gone[DLOCK_MODE_EXCLUSIVE], hold->process, hold->owner);
+        displace(&s->gone[DLOCK_MODE_SHARED], hold);
     }
     latest_see_hold(&s->gone[hold->mode], hold, gone_ns(c, hold));
     s->last = hold;
@@ -358,7 +353,7 @@ static void look_at(struct check *c, struct sweep *s, const struct refusal *refu
 
     pass_holds(c, s, call->invoke_ns);
     c->out->findings[CHECK_refusal].looked++;
-    if (refusal->is_own || was_granted_too_late(call))
+    if (refusal->is_own || check_was_granted_too_late(call))
         return;
     found = later(may_be_held(c, s, call, refusal->from_ns),
                   reaches(&s->acquires, call, refusal->from_ns));

@@ -20,7 +20,8 @@ def breaks(e):
 
 def _is_overtaken(e, i, at):
     waiter = e.lock.calls[i]
-    if waiter.who == e.call.who or at >= e.call.invoke:
+    if waiter.who == e.call.who or at > e.call.invoke or \
+            at == e.call.invoke and not e.is_strict:
         return False
     if e.lock.status[i] == "ok":
         return not e.state.done >> i & 1 and waiter.answer >= e.now

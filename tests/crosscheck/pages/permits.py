@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
 """permits -- no more permits were held than there are, and each was given back once.
 
-State: how many are free, which permits with an end are held, by whom and until when.
-A taking is legal when as many are free; a giving back when as many were taken, or the
+State: how many are free, which permits with an end are held, by whom and until when, and
+which ids were granted.  A taking is legal when as many are free, under an id of its own; a giving back when as many were taken, or the
 permit is held and its giver was granted it; a loss when the permit has ended or was given
 back; a refusal without a wait when fewer are free.  A permit ends at its end at the
 earliest, SLACK later at the latest; its promise is 1 ms less, since wall clocks are read
@@ -17,10 +17,11 @@ from collections import namedtuple
 
 from lock import SLACK
 
-# `free` and `taken` of those that nobody in particular holds; `held`: (id, who, until).
-State = namedtuple("State", "free taken held")
+# `free` and `taken` of those that nobody in particular holds; `held`: (id, who, until);
+# `ids`: all that were granted.
+State = namedtuple("State", "free taken held ids")
 NOBODY = (0, 0)
-START = State(0, 0, ())
+START = State(0, 0, (), frozenset())
 KINDS = ("sem-set", "sem-take", "sem-give", "sem-add", "sem-drain", "permit-take",
          "permit-renew", "permit-give")
 
@@ -58,6 +59,10 @@ def _take(state, call):
         return [state._replace(taken=state.taken + count)]
     # Of a permit whose taking went unanswered nobody was told, so nobody can give it back.
     who = call.who if call.status == "ok" else NOBODY
+    if who != NOBODY:
+        if call.ident in state.ids:
+            return []
+        state = state._replace(ids=state.ids | {call.ident})
     permit = (call.ident, who, call.deadline)
     return [state._replace(held=tuple(sorted(state.held + (permit,))))]
 

@@ -3,9 +3,10 @@
 
 State: the holds, and the requests without an answer that may have been executed.  A
 refusal is legal when at some moment within the call
-  - another owner's hold stands against it, until its lease ends plus SLACK; longer, if a
-    later call of its owner finds it there, and not after its owner was refused;
-  - or the owner's own does, where the lock does not claim re-entry, or in the other mode;
+  - another owner's hold stands against it, until its lease ends, counted from the answer,
+    plus SLACK; longer, if a later call of its owner finds it there;
+  - or the owner's own does, where the lock does not claim re-entry, or where a reader asks
+    to write;
   - or a request without an answer does, which was executed once, when the lock was free,
     and lasts no longer than its lease plus SLACK;
   - or, where the lock asks several stores, another acquire is under way;
@@ -33,7 +34,9 @@ def breaks(e):
 
 
 def _is_mixed(e):
-    return any(h.who == e.call.who for h in e.state.holds)
+    """Does a hold of the caller itself keep it out, in the other mode or abandoned?"""
+    return any(h.who == e.call.who and conflict(h.mode, e.call.mode)
+               and (h.mode or not e.lock.is_reentrant) for h in e.state.holds)
 
 
 def _is_haunted(e):

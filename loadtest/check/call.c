@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: MIT */
+/* call.c -- what an answer says of its call, and what a missing one leaves open. */
+#include "loadtest/check/checks/checks.h"
+
+bool check_is_answered(const struct check *c, const struct history_call *call)
+{
+    return call->is_answered && call->answer_ns < c->end_ns;
+}
+
+bool check_is_ok(const struct check *c, const struct history_call *call)
+{
+    return check_is_answered(c, call) && call->status == DLOCK_OK;
+}
+
+bool check_is_open(const struct check *c, const struct history_call *call)
+{
+    return !check_is_answered(c, call) || call->status == DLOCK_UNKNOWN ||
+           call->status == DLOCK_PROTOCOL || call->status == DLOCK_CANCELLED;
+}
+
+bool check_may_be_done(const struct check *c, const struct history_call *call)
+{
+    return check_is_ok(c, call) || check_is_open(c, call);
+}
+
+bool check_was_granted_too_late(const struct history_call *call)
+{
+    return call->deadline_ns > 0 && call->deadline_ns <= call->answer_ns;
+}
+
+bool check_is_ghost(const struct check *c, const struct history_call *call)
+{
+    bool is_refused = call->status == DLOCK_BUSY || call->status == DLOCK_TIMEOUT;
+
+    if (call->kind != DLOCK_EVENT_ACQUIRE || call->invoke_ns >= c->end_ns)
+        return false;
+    if (check_is_open(c, call))
+        return true;
+    return is_refused && (check_was_granted_too_late(call) ||
+                          (call->wait_ns != 0 && c->first_fault_ns <= call->answer_ns));
+}
+
+int64_t check_sent_ns(const struct history_call *call)
+{
+    return call->sent_ns > 0 ? call->sent_ns : call->invoke_ns;
+}
