@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "app/routes.h"
+#include "app/handlers.h"
 #include "lock/fault.h"
 
 enum { NAME_MAX_BYTES = 64, LIST_MAX_BYTES = 400 };

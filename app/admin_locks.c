@@ -3,7 +3,7 @@
  * freeing it by force. */
 #include <inttypes.h>
 
-#include "app/routes.h"
+#include "app/handlers.h"
 
 /* Refuse what the library refused. */
 static void refuse(const struct request *rq, struct answer *an, dlock_status st)

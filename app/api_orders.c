@@ -4,7 +4,7 @@
 #include <stdio.h>
 
 #include "app/order.h"
-#include "app/routes.h"
+#include "app/handlers.h"
 #include "db/order.h"
 
 static enum outcome place(const struct request *rq, struct answer *an,

@@ -5,7 +5,7 @@
 
 #include "app/limited.h"
 #include "app/reader.h"
-#include "app/routes.h"
+#include "app/handlers.h"
 #include "app/voucher_json.h"
 
 /* A voucher takes less than 10 KiB (its texts have at most 1534 characters, and JSON writes

@@ -8,8 +8,13 @@
 #include <string.h>
 #include <unistd.h>
 
+<<<<<<< HEAD
 #include "app/admin_access.h"
 #include "app/order_path.h"
+=======
+#include "base/http/address.h"
+#include "base/http/admin_access.h"
+>>>>>>> 7a0e459 (all: end the circles of files outside loadtest)
 #include "db/guard.h"
 #include "db/pool.h"
 #include "lock/dlock_primitives.h"
@@ -75,26 +80,6 @@ const struct setting_program config_program = {
     .max_operands = 0,
 };
 
-bool config_parse_address(const char *text, char *host, int *port)
-{
-    const char *colon = strrchr(text, ':');
-    struct in_addr address;
-    char *end = NULL;
-    long n = 0;
-
-    if (colon == NULL || colon == text || colon - text > 63 || colon[1] < '0' ||
-        colon[1] > '9')
-        return false;
-    n = strtol(colon + 1, &end, 10);
-    if (*end != '\0' || n > 65535)
-        return false;
-    (void)snprintf(host, 64, "%.*s", (int)(colon - text), text);
-    *port = (int)n;
-    /* The server below reads lists and other forms as well, and would take what is
-     * nearly an address for something else. */
-    return inet_pton(AF_INET, host, &address) == 1;
-}
-
 bool config_parse_fronts(const char *text, uint32_t fronts[CONFIG_FRONTS_MAX],
                          size_t *count)
 {
@@ -150,7 +135,7 @@ static bool is_address(const char *flag, const char *text)
     char host[64];
     int port = 0;
 
-    if (config_parse_address(text, host, &port))
+    if (address_parse(text, host, &port))
         return true;
     fprintf(stderr,
             "seckilld: %s must be HOST:PORT with one IPv4 address as its HOST, such as "

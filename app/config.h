@@ -43,10 +43,6 @@ extern const struct setting_program config_program;
 enum settings_result config_load(struct config *config, struct settings *s, int argc,
                                  char **argv);
 
-/* Split HOST:PORT, where HOST is an IPv4 address.  False: it is not one; `host` has room
- * for 64 bytes. */
-bool config_parse_address(const char *text, char *host, int *port);
-
 /* Read IPv4 addresses with commas between; NULL is none.  False: one is none, or there are
  * more than CONFIG_FRONTS_MAX. */
 bool config_parse_fronts(const char *text, uint32_t fronts[CONFIG_FRONTS_MAX],

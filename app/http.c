@@ -17,6 +17,7 @@
 #include "app/descriptors.h"
 #include "app/http_session.h"
 #include "app/limited.h"
+#include "base/http/address.h"
 
 enum {
     KEEP_ALIVE_MS = 15000,        /* how long a connection may be between two requests */
@@ -64,7 +65,7 @@ static bool start_listener(struct http *http, enum listener_kind kind,
     http->service->slots[kind] = l->slots;
     if (l->slots == NULL)
         return false;
-    (void)config_parse_address(address, l->host, &wanted_port);
+    (void)address_parse(address, l->host, &wanted_port);
     (void)snprintf(address_copy, sizeof(address_copy), "%s:%d", l->host, wanted_port);
     (void)snprintf(threads, sizeof(threads), "%lld", (long long)connections);
     (void)snprintf(timeout, sizeof(timeout), "%lld",

@@ -10,7 +10,7 @@
 #include <pthread.h>
 
 #include "app/connections.h"
-#include "app/http.h"
+#include "app/routes.h"
 #include "app/slots.h"
 
 struct mg_callbacks;

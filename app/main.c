@@ -13,6 +13,7 @@
 
 #include "app/http.h"
 #include "app/privileges.h"
+#include "base/http/address.h"
 #include "base/text/exit_codes.h"
 #include "base/text/outputs.h"
 #include "lock/fault.h"
@@ -116,8 +117,8 @@ static void say_ready(const struct config *c, const struct http *http)
     char admin_host[64];
     int port = 0;
 
-    (void)config_parse_address(c->listen, host, &port);
-    (void)config_parse_address(c->admin_listen, admin_host, &port);
+    (void)address_parse(c->listen, host, &port);
+    (void)address_parse(c->admin_listen, admin_host, &port);
     printf("ready orders=http://%s:%d admin=http://%s:%d workers=%lld lock=%s pid=%d "
            "admin-token-file=%s\n",
            host, http_port(http, LISTENER_ORDERS), admin_host,
@@ -141,7 +142,13 @@ static enum exit_code load_secrets(struct service *s, const struct config *c, ui
         log_error("cannot use --token-key-file=%s: %s", c->token_key_file, why);
         return EXIT_USAGE;
     }
-    return admin_access_open(&s->admin_access, c, owner);
+    return admin_access_open(&s->admin_access,
+                             &(struct admin_access_settings){
+                                 .listen = c->admin_listen,
+                                 .hosts = c->admin_host,
+                                 .token_path = c->admin_token_path,
+                             },
+                             owner);
 }
 
 /* The secrets are read by the user that started the process; the record is written by the

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "app/probe.h"
-#include "app/stores.h"
+#include "app/store_options.h"
 #include "base/text/duration.h"
 #include "lock/fault.h"
 #include "lock/store.h"

@@ -3,12 +3,8 @@
 #ifndef APP_ROUTES_H
 #define APP_ROUTES_H
 
+#include "app/handlers.h"
 #include "app/request.h"
-
-/* A handler answers through `an`, which says 500 until it does. */
-typedef void route_handler(const struct request *rq, struct answer *an);
-
-enum listener_kind { LISTENER_ORDERS, LISTENER_ADMIN };
 
 /* The token that a route asks for. */
 enum route_need {
@@ -48,15 +44,5 @@ bool route_is_order(enum listener_kind listener, const struct gate_request *head
  * route does.  NULL: the refusal was written to `an`. */
 const struct route *route_admit(enum listener_kind listener, struct request *rq,
                                 struct answer *an);
-
-/* The handlers, by file.  api_request_find says of a request `accepted` and its order, or
- * `none`, which is none so far: one that is still under way, or whose COMMIT is, may have
- * one later.  Only asking for the order again under the same id settles it. */
-route_handler api_order_course, api_order, api_order_find, api_request_find;
-route_handler api_voucher_course, api_voucher, api_voucher_list_course,
-    api_voucher_list, api_voucher_find;
-route_handler admin_live, admin_ready, admin_metrics, admin_config;
-route_handler admin_lock_show, admin_lock_force;
-route_handler admin_faults, admin_fault_arm, admin_fault_release;
 
 #endif /* APP_ROUTES_H */

@@ -5,7 +5,7 @@
 
 #include <pthread.h>
 
-#include "app/admin_access.h"
+#include "base/http/admin_access.h"
 #include "app/admission.h"
 #include "app/config.h"
 #include "app/metrics.h"

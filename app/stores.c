@@ -12,6 +12,7 @@
 
 #include "app/limited.h"
 #include "app/patience.h"
+#include "app/store_options.h"
 #include "db/sale.h"
 #include "db/voucher.h"
 #include "lock/store.h"
@@ -27,38 +28,6 @@ enum attempt_answer {
 };
 
 typedef enum attempt_answer store_attempt(struct service *s, char why[WHY_MAX]);
-
-struct db_options stores_database_options(const struct config *c)
-{
-    struct db_options opts = db_options_default(c->database_url);
-
-    opts.application_name = c->process_name;
-    opts.statement_timeout_ms = (int)c->statement_timeout_ms;
-    opts.idle_timeout_ms = (int)c->idle_transaction_ms;
-    return opts;
-}
-
-dlock_options stores_lock_options(const struct config *c)
-{
-    dlock_options opts = dlock_options_default();
-
-    opts.variant = c->lock;
-#define LOCAL_STORE(id, name)
-#define STORE(id, name, product, field, ...) opts.field = c->field;
-#include "lock/stores.def"
-#undef LOCAL_STORE
-#undef STORE
-    opts.record_dir = c->record;
-    opts.database_timeout_ms = (int)c->statement_timeout_ms;
-    opts.zookeeper_timeout_ms = (int)c->zookeeper_timeout_ms;
-    opts.lease_ms = (int)c->lock_lease_ms;
-    opts.watchdog = c->watchdog;
-    opts.retry = c->retry;
-    opts.redlock_sequential = c->redlock_is_sequential;
-    opts.redis_timeout_ms = (int)c->redis_timeout_ms;
-    opts.redlock_node_timeout_ms = (int)c->redlock_node_timeout_ms;
-    return opts;
-}
 
 /* For messages; a lock without a server never fails to reach it. */
 static const char *lock_store_name(const char *lock)

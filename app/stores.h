@@ -5,11 +5,6 @@
 
 #include "app/service.h"
 
-/* The options of PostgreSQL's connections, and of the service's lock, as the settings want
- * them.  They lend the texts of the settings. */
-struct db_options stores_database_options(const struct config *c);
-dlock_options stores_lock_options(const struct config *c);
-
 /* Reach the store of the lock, that of the admission, and PostgreSQL; fill s->locks and
  * s->admission.  A store that does not answer, or says that it is not up yet, is asked again
  * until --start-timeout has passed; one that refuses for good is not.

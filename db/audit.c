@@ -7,7 +7,7 @@
 #include <stdlib.h>
 
 #include "db/instant.h"
-#include "db/lab_db.h"
+#include "db/lab_db_ask.h"
 
 enum { NUMBER_MAX = 24 };
 

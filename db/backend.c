@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "db/lab_db.h"
+#include "db/lab_db_ask.h"
 
 /* As pg-advisory and pg-row take their locks. */
 #define HOLDERS                                                                        \

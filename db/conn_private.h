@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* conn_private.h -- what conn.c, message.c, pool.c, rows.c and run.c share; nobody else includes it. */
+/* conn_private.h -- what connect.c, message.c, pool.c, rows.c and run.c share; nobody else includes it. */
 #ifndef DB_CONN_PRIVATE_H
 #define DB_CONN_PRIVATE_H
 

@@ -1,41 +1,18 @@
 /* SPDX-License-Identifier: MIT */
-/* issue.h -- the laboratory's side of the database: set it up and issue vouchers.
+/* issue.h -- vouchers as the laboratory issues them.
  *
  * What was issued is kept in the schema `lab`, where the service has no rights, so that
  * an audit need not believe a row that a run changed.
  *
- * Ownership   lab_db_open() makes a connection that the caller must lab_db_close().
- * Threads     A connection belongs to one thread.
- * Errors      Functions that can fail return false and leave text in lab_db_error().
+ * Errors      as in lab_db.h.
  */
 #ifndef DB_ISSUE_H
 #define DB_ISSUE_H
 
 #include <stdbool.h>
-#include <stddef.h>
 #include <stdint.h>
 
-typedef struct lab_db lab_db; /* opaque */
-
-/* Connect.  False: *out is NULL and `error` says why. */
-bool lab_db_open(lab_db **out, const char *url, char *error, size_t size);
-
-/* NULL is fine. */
-void lab_db_close(lab_db *db);
-
-/* What went wrong last; "" if nothing did.  Valid until the next call. */
-const char *lab_db_error(const lab_db *db);
-
-/* Does a PostgreSQL accept connections there?  Needs no password. */
-bool lab_db_answers(const char *url);
-
-/* As a superuser: create the database `name`, and the role `service` who may log in
- * with `password`; only a hash of it is sent. */
-bool lab_db_create(lab_db *db, const char *name, const char *service,
-                   const char *password);
-
-/* Run statements that take no parameters and return nothing. */
-bool lab_db_run(lab_db *db, const char *sql);
+#include "db/lab_db.h"
 
 struct lab_voucher {
     const char *title;

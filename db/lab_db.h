@@ -1,23 +1,36 @@
 /* SPDX-License-Identifier: MIT */
-/* lab_db.h -- what issue.c and audit.c share: one connection and how to ask it. */
+/* lab_db.h -- the laboratory's own connection to the database.
+ *
+ * Ownership   lab_db_open() makes a connection that the caller must lab_db_close().
+ * Threads     A connection belongs to one thread.
+ * Errors      Functions that can fail return false and leave text in lab_db_error().
+ */
 #ifndef DB_LAB_DB_H
 #define DB_LAB_DB_H
 
-#include <libpq-fe.h>
+#include <stdbool.h>
+#include <stddef.h>
 
-#include "db/issue.h"
+typedef struct lab_db lab_db; /* opaque */
 
-enum { LAB_DB_ERROR_MAX = 512 };
+/* Connect.  False: *out is NULL and `error` says why. */
+bool lab_db_open(lab_db **out, const char *url, char *error, size_t size);
 
-struct lab_db {
-    PGconn *conn;
-    char error[LAB_DB_ERROR_MAX];
-};
+/* NULL is fine. */
+void lab_db_close(lab_db *db);
 
-/* Ask with `count` text parameters (NULL: SQL's NULL).  A connection that has broken is
- * made again first.  NULL, and text in db->error, unless the answer is `wanted`; the
- * caller clears what is returned. */
-PGresult *lab_db_ask(lab_db *db, ExecStatusType wanted, const char *sql, int count,
-                     const char *const *values);
+/* What went wrong last; "" if nothing did.  Valid until the next call. */
+const char *lab_db_error(const lab_db *db);
+
+/* Does a PostgreSQL accept connections there?  Needs no password. */
+bool lab_db_answers(const char *url);
+
+/* As a superuser: create the database `name`, and the role `service` who may log in
+ * with `password`; only a hash of it is sent. */
+bool lab_db_create(lab_db *db, const char *name, const char *service,
+                   const char *password);
+
+/* Run statements that take no parameters and return nothing. */
+bool lab_db_run(lab_db *db, const char *sql);
 
 #endif /* DB_LAB_DB_H */

@@ -7,6 +7,7 @@
 #include "lock/cancel.h"
 #include "base/os/clock.h"
 #include "lock/fault.h"
+#include "lock/lease.h"
 #include "lock/name.h"
 #include "lock/options.h"
 #include "lock/recording.h"

@@ -16,6 +16,7 @@
 #define DLOCK_VARIANT_H
 
 #include "lock/dlock.h"
+#include "lock/status.h"
 
 /* One request for a lock.  The core fills it in; a variant may write only the fields
  * marked "out".  The strings outlive the call and no longer. */
@@ -125,9 +126,5 @@ extern const dlock_variant *const dlock_variants[];
 
 /* NULL if `variant` keeps the contract above, otherwise what is wrong with it. */
 const char *dlock_variant_flaw(const dlock_variant *variant);
-
-/* Record why, return `st`: `return dlock_fail(DLOCK_IO, "%s: refused", label);` */
-dlock_status dlock_fail(dlock_status st, const char *fmt, ...)
-    __attribute__((format(printf, 2, 3)));
 
 #endif /* DLOCK_VARIANT_H */

@@ -10,8 +10,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "lock/dlock_variant.h"
-#include "lock/recording.h"
+#include "lock/record/faults.h"
+#include "lock/status.h"
 
 struct point {
     bool armed;
@@ -90,7 +90,7 @@ static dlock_assumption broken_by(dlock_fault_point point, dlock_fault_action ac
 static void record(dlock_fault_point point, dlock_fault_action action,
                    dlock_fault_phase phase)
 {
-    dlock_recording_fault(point_names[point], phase, broken_by(point, action));
+    dlock_record_fault(point_names[point], phase, broken_by(point, action));
 }
 
 /* With the mutex held: wait until it is released. */

@@ -10,7 +10,7 @@
 #include <stddef.h>
 #include <string.h>
 
-#include "lock/holds.h"
+#include "lock/hold.h"
 
 enum {
     DLOCK_SHARD_COUNT = 16,

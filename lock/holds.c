@@ -2,11 +2,12 @@
 /* holds.c -- the table of what this process holds: the life of a hold.
  *
  * Threads are spread over shards, so as not to meet on one mutex. */
-#include "lock/hold_slots.h"
+#include "lock/holds.h"
 
 #include <utlist.h>
 
 #include "base/os/clock.h"
+#include "lock/hold_slots.h"
 
 /* With the shard's mutex held. */
 static void unindex(struct dlock_shard *shard, struct dlock_hold *root)

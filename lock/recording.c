@@ -2,10 +2,8 @@
 /* recording.c -- the calls of the core as events. */
 #include "lock/recording.h"
 
-#include <unistd.h>
-
-/* Where the faults of this process go. */
-static dlock_recorder *_Atomic first;
+#include "lock/lease.h"
+#include "lock/record/faults.h"
 
 dlock_status dlock_recording_open(dlock_system *sys)
 {
@@ -16,23 +14,19 @@ dlock_status dlock_recording_open(dlock_system *sys)
         .lease_ms = sys->opts.lease_ms,
         .watchdog = sys->opts.watchdog && sys->variant->watched,
     };
-    dlock_recorder *none = NULL;
     dlock_status st;
 
     if (sys->opts.record_dir == NULL)
         return DLOCK_OK;
     st = dlock_recorder_open(&sys->recorder, sys->opts.record_dir, &about);
     if (st == DLOCK_OK)
-        atomic_compare_exchange_strong(&first, &none, sys->recorder);
+        dlock_record_faults_to(sys->recorder);
     return st;
 }
 
 void dlock_recording_close(dlock_system *sys)
 {
-    dlock_recorder *mine = sys->recorder;
-
-    if (mine != NULL)
-        atomic_compare_exchange_strong(&first, &mine, NULL);
+    dlock_record_no_faults_to(sys->recorder);
     dlock_recorder_close(sys->recorder);
 }
 
@@ -86,16 +80,4 @@ void dlock_recording_put_mark(const dlock_system *sys, dlock_event_kind kind,
                          .detail = detail};
 
     dlock_recorder_note(sys->recorder, &event);
-}
-
-void dlock_recording_fault(const char *what, dlock_fault_phase phase,
-                           dlock_assumption assumption)
-{
-    dlock_event event = {.kind = DLOCK_EVENT_FAULT,
-                         .name = what,
-                         .detail = phase,
-                         .level = (int)assumption,
-                         .owner = (uint64_t)getpid()};
-
-    dlock_recorder_note(atomic_load(&first), &event);
 }

@@ -71,9 +71,4 @@ static inline void dlock_recording_mark(const dlock_system *sys, dlock_event_kin
         dlock_recording_put_mark(sys, kind, claim, detail);
 }
 
-/* A fault in this process, in the file of the first of its systems that records.
- * `phase`: a dlock_fault_phase. */
-void dlock_recording_fault(const char *what, dlock_fault_phase phase,
-                           dlock_assumption assumption);
-
 #endif /* DLOCK_RECORDING_H */

@@ -24,7 +24,7 @@
 #ifndef DLOCK_RETRY_H
 #define DLOCK_RETRY_H
 
-#include "lock/dlock_variant.h"
+#include "lock/status.h"
 
 enum { DLOCK_RETRY_FAIR_MAX_MS = 500 };
 

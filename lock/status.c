@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* status.c -- the texts of every status, and the text of a thread's last failure. */
+#include "lock/status.h"
+
 #include <stdarg.h>
 #include <stdio.h>
-
-#include "lock/dlock_variant.h"
-#include "lock/status.h"
 
 enum { ERROR_TEXT_SIZE = 320 };
 

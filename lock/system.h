@@ -33,21 +33,4 @@ struct dlock_system {
 /* OK if the calling process may use `sys`. */
 dlock_status dlock_system_check(const dlock_system *sys);
 
-/* When a lease of `lease_ms` ends for which the request was sent at `sent_ns`. */
-int64_t dlock_lease_end_ns(const dlock_system *sys, int lease_ms, int64_t sent_ns);
-
-/* When the watchdog has to renew it. */
-int64_t dlock_renew_due_ns(const dlock_system *sys, int lease_ms, int64_t sent_ns);
-
-/* The variant's renew, counted. */
-dlock_status dlock_renew_claim(dlock_system *sys, const dlock_claim *claim);
-
-/* The claim that belongs to a hold.  It points into `facts`. */
-dlock_claim dlock_claim_of(const dlock_system *sys,
-                           const struct dlock_hold_facts *facts, int level);
-
-/* Fill in what a lease shows. */
-void dlock_lease_fill(dlock_lease *lease, const dlock_claim *claim,
-                      int64_t deadline_ns, uint64_t id);
-
 #endif /* DLOCK_SYSTEM_H */

@@ -3,6 +3,7 @@
 #ifndef DLOCK_WAIT_H
 #define DLOCK_WAIT_H
 
+#include "lock/dlock_variant.h"
 #include "lock/retry.h"
 
 /* One attempt; *free_in_ms is then when the holder's lease ends, -1 if unknown. */

@@ -17,8 +17,10 @@
 
 #include "base/os/clock.h"
 #include "lock/fault.h"
+#include "lock/lease.h"
 #include "lock/lost.h"
 #include "lock/recording.h"
+#include "lock/renew.h"
 #include "base/os/thread.h"
 
 enum {

@@ -26,6 +26,7 @@ check 'every setting of the service is a variable of docker-compose.yml' tools/c
 check 'the shell scripts are clean' shellcheck -x "${scripts[@]}"
 check 'every mutant still applies, and says what it breaks and who kills it' tests/mutants/run --check
 check 'clang builds everything without a warning' make -s clang
+check 'no two files use each other' bash -c 'make -s all && tools/check-circles.sh'
 check 'the programs and the library are hardened' bash -c 'make -s all && tools/check-hardening.sh'
 check 'the library shows what its headers declare, and no more' tools/check-symbols.sh
 check 'every test that SECURITY.md names exists' tools/check-security.sh

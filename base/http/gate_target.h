@@ -3,7 +3,9 @@
 #ifndef BASE_GATE_TARGET_H
 #define BASE_GATE_TARGET_H
 
-#include "base/http/gate.h"
+#include <stdbool.h>
+
+#include "base/http/gate_request.h"
 
 /* Is it what a Host header may hold: a name, an IPv4 address or an IPv6 address in
  * brackets, and perhaps a colon and a port from 1 to 65535? */

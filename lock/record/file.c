@@ -21,7 +21,7 @@
 #include <unistd.h>
 
 #include "base/os/clock.h"
-#include "lock/dlock_variant.h"
+#include "lock/status.h"
 #include "lock/record/seal.h"
 
 enum {

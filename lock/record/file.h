@@ -9,7 +9,9 @@
 #include <stdatomic.h>
 #include <stdbool.h>
 
-#include "lock/record/recorder.h"
+#include "lock/dlock.h"
+#include "lock/record/about.h"
+#include "lock/record/record.h"
 
 enum {
     DLOCK_RECORD_BLOCK_SIZE = DLOCK_RECORD_SIZE * DLOCK_RECORD_BLOCK_SLOTS,

@@ -13,7 +13,7 @@
 
 #include "lock/bare.h"
 #include "base/os/clock.h"
-#include "lock/dlock_variant.h"
+#include "lock/status.h"
 #include "base/os/fork.h"
 #include "lock/record/file.h"
 #include "lock/record/seal.h"

@@ -16,18 +16,10 @@
 #define DLOCK_RECORDER_H
 
 #include "lock/dlock.h"
+#include "lock/record/about.h"
 #include "lock/record/record.h"
 
 typedef struct dlock_recorder dlock_recorder; /* opaque */
-
-typedef struct dlock_recorder_about {
-    const char *variant;
-    const char *uuid;
-    unsigned caps;
-    int lease_ms;
-    bool watchdog;
-    int64_t limit_bytes; /* of the file; 0: 1 GiB, which is eight million holds */
-} dlock_recorder_about;
 
 /* One event.  What is not known stays zero. */
 typedef struct dlock_event {

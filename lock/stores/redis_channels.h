@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* redis_channels.h -- who waits on which channel, and what to tell the server.
  *
- * Only for the subscription, which does the sending and the hearing.
+ * The subscription does the sending and the hearing.
  *
  * A channel has at most one SUBSCRIBE or UNSUBSCRIBE on its way at a time, so an answer
  * always belongs to the last one sent:
@@ -18,7 +18,28 @@
 
 #include <pthread.h>
 
-#include "lock/stores/redis_subscription.h"
+#include "lock/turns.h"
+
+struct redis_waiter;
+
+enum { REDIS_CHANNEL_MAX = 319 };
+
+/* Whom a message wakes.  All waiters of a channel come with the same rule. */
+enum redis_wake_rule {
+    REDIS_WAKE_LOCK,      /* "1": all; any other: the one that has waited longest */
+    REDIS_WAKE_SEMAPHORE, /* n: who needs no more than n, the needs of those before
+                           * them taken off; those who need more are passed over */
+    REDIS_WAKE_LATCH,     /* "0": all; any other: nobody */
+    REDIS_WAKE_SOLE,      /* one waiter's own channel: any wakes it.  It stays subscribed
+                           * to for a moment after the waiter has left, so that one who
+                           * soon waits again need not ask twice; a message that came
+                           * meanwhile wakes it at once */
+};
+
+struct redis_wake {
+    enum redis_wake_rule rule;
+    int64_t need; /* of a semaphore's permits */
+};
 
 enum { REDIS_LINGER_MS = 1000 };
 
@@ -59,5 +80,16 @@ bool redis_channels_settle(struct redis_channels *channels,
 
 /* The connection is gone: every channel is OFF and has to be settled anew. */
 void redis_channels_reset(struct redis_channels *channels);
+
+/* The number in the last message of the waiter's channel since it began to wait and,
+ * if the connection was lost, since that is back; -1: there was none. */
+int64_t redis_waiter_heard(struct redis_waiter *waiter);
+
+/* Sleep until woken, which is true, or until `until_ns`. */
+bool redis_waiter_sleep(struct redis_waiter *waiter, int64_t until_ns);
+
+/* Stop waiting.  `satisfied`: the waiter got what it waited for; otherwise a wake-up
+ * that it did not use goes to the next. */
+void redis_waiter_leave(struct redis_waiter *waiter, bool satisfied);
 
 #endif /* DLOCK_REDIS_CHANNELS_H */

@@ -10,7 +10,9 @@
 #include "lock/dlock_variant.h"
 #include "lock/metrics.h"
 #include "lock/scratch.h"
-#include "lock/stores/redis_hub.h"
+#include "lock/stores/redis_driver.h"
+#include "lock/stores/redis_link.h"
+#include "lock/stores/redis_link_inside.h"
 
 /* Everything that belongs to one exchange, on its caller's stack. */
 struct exchange {
@@ -98,20 +100,20 @@ static void give_up(struct redis_trip *trip)
 static void run(struct exchange *ex)
 {
     redis_hub_lock(ex->hub);
-    if (redis_hub_take_wheel(ex->hub, &ex->errand))
+    if (redis_hub_become_driver(ex->hub, &ex->errand))
         catch_up(ex);
     depart_all(ex);
     if (ex->errand.role == REDIS_WAITING) {
-        redis_hub_send(ex->hub, &ex->errand);
+        redis_driver_send(ex->hub, &ex->errand);
         sleep_off(ex);
     }
     if (ex->errand.role == REDIS_DRIVING)
-        redis_hub_drive(ex->hub, &ex->errand, ex->end_ns);
+        redis_driver_drive(ex->hub, &ex->errand, ex->end_ns);
     for (size_t i = 0; i < ex->trip_count; i++)
         if (!ex->trips[i].is_over)
             give_up(&ex->trips[i]);
     if (ex->errand.role == REDIS_DRIVING)
-        redis_hub_leave_wheel(ex->hub, &ex->errand);
+        redis_driver_leave(ex->hub, &ex->errand);
     redis_hub_unlock(ex->hub);
 }
 

@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* redis_hub.c -- who drives, and what driving is. */
+/* redis_hub.c -- who waits for answers, who is woken, and who drives. */
 #include "lock/stores/redis_hub.h"
 
 #include <errno.h>
-#include <poll.h>
-#include <sched.h>
 #include <stdlib.h>
 #include <sys/eventfd.h>
 #include <unistd.h>
@@ -12,15 +10,8 @@
 
 #include "base/os/clock.h"
 
-/* Those who were answered together are expected to ask again within EXPECT_NS.  The
- * driver makes way for them so often and then sleeps for at most LINGER_NS; if none of
- * them came by then, nobody is expected for so many answerings. */
-enum {
-    EXPECT_NS = 500000,
-    EXPECT_YIELDS = 8,
-    LINGER_NS = 50000,
-    DOUBTS = 32,
-};
+/* Those who were answered together are expected to ask again within EXPECT_NS. */
+enum { EXPECT_NS = 500000 };
 
 struct redis_hub *redis_hub_open(void)
 {
@@ -70,9 +61,8 @@ void redis_hub_unlock(struct redis_hub *hub)
     }
 }
 
-/* The errand waits no more: its bell is rung with the next unlock. */
-static void call(struct redis_hub *hub, struct redis_errand *errand,
-                 enum redis_role role)
+void redis_hub_call(struct redis_hub *hub, struct redis_errand *errand,
+                    enum redis_role role)
 {
     DL_DELETE(hub->waiting, errand);
     errand->role = role;
@@ -88,10 +78,10 @@ void redis_trip_end(struct redis_hub *hub, struct redis_trip *trip)
         return;
     hub->answered_count++;
     if (errand->role == REDIS_WAITING) /* otherwise it is awake, and will look */
-        call(hub, errand, REDIS_CALLED);
+        redis_hub_call(hub, errand, REDIS_CALLED);
 }
 
-bool redis_hub_take_wheel(struct redis_hub *hub, struct redis_errand *errand)
+bool redis_hub_become_driver(struct redis_hub *hub, struct redis_errand *errand)
 {
     if (hub->is_driven) {
         errand->role = REDIS_WAITING;
@@ -124,17 +114,7 @@ void redis_hub_nudge(struct redis_hub *hub)
         continue;
 }
 
-static void send_all(struct redis_hub *hub)
-{
-    hub->gathered_count = 0;
-    for (int i = 0; i < hub->link_count; i++)
-        redis_link_send(hub->links[i]);
-}
-
-/* Are some about to ask again, so that what there is to send had better wait for them?
- * Only the driver makes it so, and then it stays awake until it is so no more: nothing
- * is left unsent. */
-static bool is_expecting(const struct redis_hub *hub)
+bool redis_hub_is_expecting(const struct redis_hub *hub)
 {
     return hub->expected_count > 0 && dlock_clock_ns() < hub->expected_until_ns;
 }
@@ -155,169 +135,4 @@ void redis_hub_asked(struct redis_hub *hub)
     hub->gathered_count++;
     if (hub->expected_count > 0)
         hub->expected_count--;
-}
-
-void redis_hub_send(struct redis_hub *hub, const struct redis_errand *errand)
-{
-    if (errand->open_count == 0 || hub->gathered_count >= REDIS_HUB_BATCH_MAX ||
-        !is_expecting(hub))
-        send_all(hub);
-}
-
-void redis_hub_leave_wheel(struct redis_hub *hub, struct redis_errand *errand)
-{
-    errand->role = REDIS_BOARDING;
-    hub->is_driven = hub->waiting != NULL;
-    if (hub->is_driven) /* who came last will drive longest */
-        call(hub, hub->waiting->prev, REDIS_DRIVING);
-    else
-        send_all(hub); /* what nobody waits for */
-}
-
-/* Until when the link's oldest request may go unanswered. */
-static int64_t due_ns(const struct redis_link *link)
-{
-    return dlock_clock_after(redis_queue_oldest_ns(&link->queue), link->timeout_ms);
-}
-
-/* Connect where it is needed, drop what is overdue. */
-static void tend(struct redis_hub *hub)
-{
-    hub->is_nudged = false;
-    for (int i = 0; i < hub->link_count; i++) {
-        struct redis_link *link = hub->links[i];
-        int64_t now_ns = dlock_clock_ns();
-
-        /* It may be us who were late, and not the server: look first. */
-        if (due_ns(link) <= now_ns && link->is_ready)
-            redis_link_hear(link);
-        if (due_ns(link) <= now_ns)
-            redis_link_overdue(link);
-        else if (!link->is_ready)
-            redis_link_advance(link);
-    }
-}
-
-/* What the driver sleeps on: one for every link, and the nudge. */
-struct bed {
-    struct pollfd polled[REDIS_HUB_LINKS_MAX + 1];
-    struct redis_conn *conns[REDIS_HUB_LINKS_MAX];
-    uint64_t serials[REDIS_HUB_LINKS_MAX];
-    int link_count;
-    int64_t until_ns; /* something is overdue then, if not earlier */
-};
-
-static void make_bed(struct redis_hub *hub, struct bed *bed)
-{
-    bed->link_count = hub->link_count;
-    for (int i = 0; i < bed->link_count; i++) {
-        struct redis_link *link = hub->links[i];
-
-        bed->polled[i] = (struct pollfd){.fd = -1};
-        if (due_ns(link) < bed->until_ns)
-            bed->until_ns = due_ns(link);
-        bed->conns[i] = redis_link_borrow(link);
-        bed->serials[i] = link->serial;
-        if (bed->conns[i] == NULL)
-            continue;
-        bed->polled[i].fd = bed->conns[i]->context->fd;
-        bed->polled[i].events = POLLIN;
-        if (!link->is_ready)
-            bed->polled[i].events = bed->conns[i]->wants;
-        else if (link->is_full)
-            bed->polled[i].events |= POLLOUT;
-    }
-    bed->polled[bed->link_count].fd = hub->nudge_fd;
-    bed->polled[bed->link_count].events = POLLIN;
-    bed->polled[bed->link_count].revents = 0;
-}
-
-static void get_up(struct redis_hub *hub, struct bed *bed)
-{
-    uint64_t nudges;
-
-    hub->is_polling = false;
-    if (bed->polled[bed->link_count].revents != 0 &&
-        read(hub->nudge_fd, &nudges, sizeof(nudges)) < 0)
-        return; /* it was taken back meanwhile: nobody does that */
-    for (int i = 0; i < bed->link_count; i++)
-        if (bed->conns[i] != NULL)
-            redis_conn_return(hub->links[i], bed->conns[i], bed->serials[i]);
-}
-
-/* Poll with the mutex free, for at most LINGER_NS if it `is_brief`.  False: nothing
- * happened.  Who was nudged does not sleep. */
-static bool sleep_in(struct redis_hub *hub, struct bed *bed, int64_t end_ns,
-                     bool is_brief)
-{
-    struct timespec brief = {.tv_nsec = hub->is_nudged ? 0 : LINGER_NS};
-    nfds_t count;
-    int woken;
-
-    is_brief = is_brief || hub->is_nudged;
-    bed->until_ns = end_ns;
-    make_bed(hub, bed);
-    count = (nfds_t)bed->link_count + 1;
-    hub->is_polling = true;
-    redis_hub_unlock(hub);
-    if (is_brief)
-        woken = ppoll(bed->polled, count, &brief, NULL);
-    else
-        woken = poll(bed->polled, count, dlock_clock_poll_ms(bed->until_ns));
-    redis_hub_lock(hub);
-    get_up(hub, bed);
-    return woken != 0 || hub->is_nudged;
-}
-
-/* Make way for those who are expected.  Who has not come after that does not come. */
-static void linger(struct redis_hub *hub, struct bed *bed, int64_t end_ns)
-{
-    if (sleep_in(hub, bed, end_ns, true))
-        return;
-    if (hub->expected_count > 0)
-        hub->doubts = DOUBTS;
-    hub->expected_count = 0;
-}
-
-/* Sleep until something can go on, at the latest until `end_ns`; and see to it that all
- * is sent before. */
-static void rest(struct redis_hub *hub, int64_t end_ns)
-{
-    struct bed bed;
-
-    for (int i = 0; i < EXPECT_YIELDS && is_expecting(hub); i++) {
-        redis_hub_unlock(hub);
-        sched_yield();
-        redis_hub_lock(hub);
-    }
-    if (is_expecting(hub)) {
-        linger(hub, &bed, end_ns);
-    } else {
-        send_all(hub);
-        sleep_in(hub, &bed, end_ns, false);
-    }
-    for (int i = 0; i < bed.link_count; i++) {
-        struct redis_link *link = hub->links[i];
-
-        if (bed.polled[i].revents == 0 || link->serial != bed.serials[i] ||
-            !link->is_ready)
-            continue;
-        if (bed.polled[i].revents & POLLOUT)
-            link->is_full = false;
-        if (bed.polled[i].revents & ~POLLOUT)
-            redis_link_hear(link);
-    }
-}
-
-void redis_hub_drive(struct redis_hub *hub, struct redis_errand *errand, int64_t end_ns)
-{
-    for (;;) {
-        tend(hub);
-        redis_hub_send(hub, errand);
-        if (errand->open_count == 0 || dlock_clock_ns() >= end_ns)
-            return;
-        rest(hub, end_ns);
-        if (errand->open_count == 0)
-            return;
-    }
 }

@@ -1,11 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* redis_hub.h -- the links that are asked together, and the thread that drives them.
- *
- * All threads share one connection per link.  There is no thread for that: of those
- * that wait for answers one is the driver.  It connects, reads all replies and hands
- * them to whom they belong; when its own have come it makes another of the waiting ones
- * the driver.  Requests are sent in one go by the last of those who are expected to ask,
- * or by whoever completes a batch, or by whoever comes if nobody is expected.
+/* redis_hub.h -- what the links that are asked together share: the mutex, who waits for
+ * answers, and who is to wake.  redis_driver.h says how they are asked.
  *
  * Only for stores/.  Under the hub's mutex is all of the hub, its links and its
  * errands; it is never held while anything blocks, and while requests are sent or
@@ -16,9 +11,7 @@
 #include <pthread.h>
 
 #include "base/os/bell.h"
-#include "lock/stores/redis_conn.h"
-#include "lock/stores/redis_link.h"
-#include "lock/stores/redis_queue.h"
+#include "lock/stores/redis_leg.h"
 
 enum {
     REDIS_HUB_LINKS_MAX = 16,
@@ -42,23 +35,6 @@ struct redis_hub {
     int doubts; /* so many times more they are not expected */
     struct redis_errand *waiting;  /* all that are not the driver's nor answered */
     struct redis_errand *to_ring; /* as soon as the mutex is free */
-};
-
-struct redis_link {
-    struct redis_hub *hub;
-    struct redis_url url;
-    int timeout_ms;
-    bool slow_is_down;
-    struct redis_conn *conn; /* NULL: none; the driver makes one when it is needed */
-    uint64_t serial;         /* of the connection: changes when it is dropped */
-    bool is_ready;           /* to send and receive */
-    bool is_sending;         /* somebody is at it */
-    bool is_full;            /* the socket takes no more for now */
-    struct redis_queue queue;
-    struct redis_conn *talkers; /* idle ones, for conversations */
-    int pause_ms;               /* 0: the server is up as far as we know */
-    int64_t alone_until_ns;
-    char why[REDIS_WHY_SIZE];   /* it is down */
 };
 
 enum redis_role {
@@ -94,17 +70,14 @@ void redis_hub_unlock(struct redis_hub *hub);
 /* The rest with the mutex held; they may let go of it in between. */
 
 /* Become the driver, if there is none; or one of those that wait. */
-bool redis_hub_take_wheel(struct redis_hub *hub, struct redis_errand *errand);
+bool redis_hub_become_driver(struct redis_hub *hub, struct redis_errand *errand);
 
-/* Drive until the errand is done, or until `end_ns`. */
-void redis_hub_drive(struct redis_hub *hub, struct redis_errand *errand,
-                     int64_t end_ns);
+/* The errand waits no more: its bell is rung with the next unlock. */
+void redis_hub_call(struct redis_hub *hub, struct redis_errand *errand,
+                    enum redis_role role);
 
 /* Stop waiting.  False: too late, its bell is about to ring. */
 bool redis_hub_stop_waiting(struct redis_hub *hub, struct redis_errand *errand);
-
-/* Stop driving: somebody else does, if anybody waits. */
-void redis_hub_leave_wheel(struct redis_hub *hub, struct redis_errand *errand);
 
 /* Those who were answered together are about to ask again, all of them.  What they ask
  * is sent when the last of them has: one write, one read and one round of the server
@@ -115,45 +88,15 @@ void redis_hub_leave_wheel(struct redis_hub *hub, struct redis_errand *errand);
 void redis_hub_expect(struct redis_hub *hub);
 void redis_hub_asked(struct redis_hub *hub);
 
-/* Send what all links have to send; or another thread is about to.  An errand that waits
- * for nothing is sent now. */
-void redis_hub_send(struct redis_hub *hub, const struct redis_errand *errand);
+/* Are some about to ask again, so that what there is to send had better wait for them?
+ * Only the driver makes it so, and then it stays awake until it is so no more: nothing
+ * is left unsent. */
+bool redis_hub_is_expecting(const struct redis_hub *hub);
 
 /* The driver has to look: something is to be done that only it does. */
 void redis_hub_nudge(struct redis_hub *hub);
 
 /* The trip has come to its end; its leg has the answer. */
 void redis_trip_end(struct redis_hub *hub, struct redis_trip *trip);
-
-/* ---- of a link, see redis_link.c ---- */
-
-/* Drop the connection: all requests fail with `status`, those that may have been sent
- * with UNKNOWN instead of IO.  The server is left alone for a while if the connection
- * never became ready, or if it `was_slow` and the link counts that. */
-void redis_link_break(struct redis_link *link, dlock_status status, const char *why,
-                      bool was_slow);
-
-/* The same because an answer did not come in time. */
-void redis_link_overdue(struct redis_link *link);
-
-/* The server is to be left alone for a while. */
-void redis_link_failed(struct redis_link *link, const char *why);
-
-/* Read what has arrived, and hand it out.  The driver only. */
-void redis_link_hear(struct redis_link *link);
-
-/* Send what there is to send, if nobody is at it. */
-void redis_link_send(struct redis_link *link);
-
-/* Connect, or go on with that.  The driver only. */
-void redis_link_advance(struct redis_link *link);
-
-/* Use the connection with the mutex free, and done with that. */
-struct redis_conn *redis_link_borrow(struct redis_link *link);
-void redis_conn_return(struct redis_link *link, struct redis_conn *conn,
-                       uint64_t serial);
-
-/* Is it left alone now, with the mutex held?  See redis_link_is_left_alone(). */
-bool redis_link_rests(struct redis_link *link);
 
 #endif /* DLOCK_REDIS_HUB_H */

@@ -4,7 +4,7 @@
  *
  * Who works on the connection with the mutex free has borrowed it.  If it is dropped
  * meanwhile, the last one who gives it back closes it; the serial tells them. */
-#include "lock/stores/redis_hub.h"
+#include "lock/stores/redis_link.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -15,6 +15,7 @@
 #include "base/os/clock.h"
 #include "lock/dlock_variant.h"
 #include "lock/scratch.h"
+#include "lock/stores/redis_link_inside.h"
 
 enum { PAUSE_FIRST_MS = 50, PAUSE_MAX_MS = 500, BATCH_MIN = 2 };
 

@@ -19,20 +19,10 @@
 #ifndef DLOCK_REDIS_LINK_H
 #define DLOCK_REDIS_LINK_H
 
-#include "lock/stores/redis_answer.h"
 #include "lock/stores/redis_command.h"
+#include "lock/stores/redis_leg.h"
 
-struct redis_link;
 struct redis_conn;
-
-/* One server's part in an exchange. */
-struct redis_leg {
-    struct redis_link *link;
-    bool insist;   /* try even if the server was left alone                */
-    bool courtesy; /* the others' answers end the exchange; implies insist */
-    enum redis_shape shape;     /* the exchange sets it: that of the command   */
-    struct redis_answer answer; /* out */
-};
 
 /* A conversation: one command after another on a connection that nobody else uses
  * meanwhile, for WATCH and MULTI.  One thread's.  All fields but link begin as

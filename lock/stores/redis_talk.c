@@ -10,7 +10,8 @@
 #include "base/os/clock.h"
 #include "lock/dlock_variant.h"
 #include "lock/metrics.h"
-#include "lock/stores/redis_hub.h"
+#include "lock/stores/redis_link.h"
+#include "lock/stores/redis_link_inside.h"
 
 /* An idle connection that is fit for use, or NULL. */
 static struct redis_conn *take_idle(struct redis_link *link)

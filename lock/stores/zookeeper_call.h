@@ -11,7 +11,7 @@
 
 #include <stdint.h>
 
-#include "lock/stores/zookeeper_session.h"
+#include "lock/stores/zookeeper_handle.h"
 
 enum { ZOOKEEPER_DATA_SIZE = DLOCK_OWNER_MAX + DLOCK_TOKEN_LEN + 16 };
 

@@ -13,6 +13,7 @@
 #include "base/os/clock.h"
 #include "lock/stores/zookeeper_call.h"
 #include "lock/stores/zookeeper_debts.h"
+#include "lock/stores/zookeeper_session.h"
 
 enum {
     NODE_SIZE = 2 + DLOCK_TOKEN_LEN + 1 + 1,

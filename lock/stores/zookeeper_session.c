@@ -4,7 +4,6 @@
 #include "lock/stores/zookeeper_session.h"
 
 #include <pthread.h>
-#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -21,42 +20,6 @@ enum {
     BACKOFF_FIRST_MS = 20,
     BACKOFF_LAST_MS = 1000,
     BEATS_PER_TIMEOUT = 6,
-    DRIFT_PER_MILLE = 1,  /* of the timeout given up for clocks that differ, and    */
-    DRIFT_FLOOR_MS = 2,
-};
-
-/* What the library's session events come with. */
-struct link {
-    struct zookeeper_session *session;
-    uint64_t epoch;
-};
-
-struct zookeeper_session {
-    char *url;
-    const char *kind;
-    int timeout_ms; /* of a request */
-    int wanted_ms;  /* of the session */
-    struct zookeeper_debts *debts;
-    struct zookeeper_watches *watches;
-    pthread_t keeper;
-    bool has_keeper;
-    /* Written under the mutex. For who asks without it: alive_until_ns becomes 0 before
-     * the epoch changes, and anything else only after. */
-    _Atomic uint64_t epoch;
-    _Atomic int64_t alive_until_ns;
-    pthread_mutex_t mutex; /* of what follows */
-    pthread_cond_t changed;
-    zhandle_t *zh; /* NULL: none is open */
-    struct link *link;
-    int granted_ms;
-    bool is_connected;
-    bool is_over;       /* the server says so */
-    bool was_connected; /* in this epoch */
-    bool has_errand;    /* for the keeper */
-    bool stopping;
-    int64_t patience_ns; /* until when calls wait for a connection */
-    int64_t beat_at_ns;
-    int backoff_ms;
 };
 
 static void log_nothing(const char *message)
@@ -69,20 +32,11 @@ static int64_t earlier(int64_t a, int64_t b)
     return a < b ? a : b;
 }
 
-/* With the mutex held: the connection has just gone, or is to come. */
-static void be_patient(struct zookeeper_session *session)
-{
-    int64_t until_ns = dlock_clock_after(dlock_clock_ns(), session->timeout_ms);
-
-    if (until_ns > session->patience_ns)
-        session->patience_ns = until_ns;
-}
-
 /* --- what arrives in the library's thread --- */
 
 static void on_event(zhandle_t *zh, int type, int state, const char *path, void *arg)
 {
-    const struct link *link = arg;
+    const struct zookeeper_link *link = arg;
     struct zookeeper_session *session = link->session;
 
     (void)path;
@@ -96,7 +50,7 @@ static void on_event(zhandle_t *zh, int type, int state, const char *path, void 
             session->beat_at_ns = 0;
         } else {
             if (session->is_connected)
-                be_patient(session);
+                zookeeper_session_be_patient(session);
             session->is_connected = false;
         }
         if (state == ZOO_EXPIRED_SESSION_STATE || state == ZOO_AUTH_FAILED_STATE) {
@@ -108,32 +62,18 @@ static void on_event(zhandle_t *zh, int type, int state, const char *path, void 
     pthread_mutex_unlock(&session->mutex);
 }
 
-void zookeeper_session_heard(struct zookeeper_session *session, uint64_t epoch,
-                             int64_t sent_ns)
-{
-    int64_t until_ns;
-
-    pthread_mutex_lock(&session->mutex);
-    until_ns = sent_ns - DRIFT_FLOOR_MS * DLOCK_NS_PER_MS +
-               session->granted_ms * DLOCK_NS_PER_MS / 1000 * (1000 - DRIFT_PER_MILLE);
-    if (epoch == atomic_load(&session->epoch) && !session->is_over &&
-        session->was_connected && until_ns > atomic_load(&session->alive_until_ns))
-        atomic_store(&session->alive_until_ns, until_ns);
-    pthread_mutex_unlock(&session->mutex);
-}
-
 /* --- the keeper --- */
 
 /* With the mutex held, which it gives back meanwhile: looking up hosts takes time. */
 static void open_handle(struct zookeeper_session *session)
 {
-    struct link *link = calloc(1, sizeof(*link));
+    struct zookeeper_link *link = calloc(1, sizeof(*link));
     zhandle_t *zh = NULL;
 
     session->is_connected = session->is_over = session->was_connected = false;
-    be_patient(session);
+    zookeeper_session_be_patient(session);
     if (link != NULL) {
-        *link = (struct link){session, atomic_load(&session->epoch)};
+        *link = (struct zookeeper_link){session, atomic_load(&session->epoch)};
         pthread_mutex_unlock(&session->mutex);
         zh = zookeeper_init2(session->url, on_event, session->wanted_ms, NULL, link, 0,
                              log_nothing);
@@ -156,13 +96,13 @@ static void open_handle(struct zookeeper_session *session)
 static void end_epoch(struct zookeeper_session *session)
 {
     zhandle_t *zh = session->zh;
-    struct link *link = session->link;
+    struct zookeeper_link *link = session->link;
 
     atomic_store(&session->alive_until_ns, 0);
     atomic_fetch_add(&session->epoch, 1);
     session->zh = NULL;
     session->link = NULL;
-    be_patient(session);
+    zookeeper_session_be_patient(session);
     session->is_connected = false;
     pthread_cond_broadcast(&session->changed);
     pthread_mutex_unlock(&session->mutex);
@@ -253,102 +193,6 @@ static void *keep(void *arg)
     end_epoch(session);
     pthread_mutex_unlock(&session->mutex);
     return NULL;
-}
-
-/* --- what the other threads call --- */
-
-dlock_status zookeeper_session_await(struct zookeeper_session *session,
-                                     int64_t deadline_ns, uint64_t *epoch)
-{
-    dlock_status st = DLOCK_OK;
-
-    pthread_mutex_lock(&session->mutex);
-    while (!session->is_connected || session->zh == NULL) {
-        int64_t until_ns = earlier(deadline_ns, session->patience_ns);
-
-        if (dlock_clock_ns() >= until_ns) {
-            st = dlock_fail(DLOCK_IO, "zookeeper: no connection to %s", session->url);
-            break;
-        }
-        dlock_clock_wait(&session->changed, &session->mutex, until_ns);
-    }
-    *epoch = atomic_load(&session->epoch);
-    pthread_mutex_unlock(&session->mutex);
-    return st;
-}
-
-bool zookeeper_session_again(struct zookeeper_session *session, int64_t deadline_ns,
-                             uint64_t epoch)
-{
-    uint64_t now;
-
-    return zookeeper_session_await(session, deadline_ns, &now) == DLOCK_OK &&
-           now == epoch && dlock_clock_ns() < deadline_ns;
-}
-
-bool zookeeper_session_is_alive(const struct zookeeper_session *session, uint64_t epoch)
-{
-    /* In this order; see the struct. */
-    int64_t until_ns = atomic_load(&session->alive_until_ns);
-
-    return atomic_load(&session->epoch) == epoch && dlock_clock_ns() < until_ns;
-}
-
-int64_t zookeeper_session_deadline_ns(const struct zookeeper_session *session,
-                                      int64_t give_up_ns)
-{
-    return earlier(give_up_ns,
-                   dlock_clock_after(dlock_clock_ns(), session->timeout_ms));
-}
-
-zhandle_t *zookeeper_session_lock(struct zookeeper_session *session, uint64_t epoch)
-{
-    pthread_mutex_lock(&session->mutex);
-    if (session->zh != NULL && session->is_connected && !session->is_over &&
-        epoch == atomic_load(&session->epoch))
-        return session->zh;
-    pthread_mutex_unlock(&session->mutex);
-    return NULL;
-}
-
-void zookeeper_session_unlock(struct zookeeper_session *session)
-{
-    pthread_mutex_unlock(&session->mutex);
-}
-
-struct zookeeper_debts *zookeeper_session_debts(struct zookeeper_session *session)
-{
-    return session->debts;
-}
-
-struct zookeeper_watches *zookeeper_session_watches(struct zookeeper_session *session)
-{
-    return session->watches;
-}
-
-void zookeeper_session_wake_keeper(struct zookeeper_session *session)
-{
-    pthread_mutex_lock(&session->mutex);
-    session->has_errand = true;
-    pthread_cond_broadcast(&session->changed);
-    pthread_mutex_unlock(&session->mutex);
-}
-
-bool zookeeper_session_identity(struct zookeeper_session *session, int64_t *id,
-                                char password[16])
-{
-    bool is_there;
-
-    pthread_mutex_lock(&session->mutex);
-    is_there = session->zh != NULL && session->is_connected;
-    if (is_there) {
-        const clientid_t *identity = zoo_client_id(session->zh);
-
-        *id = identity->client_id;
-        memcpy(password, identity->passwd, sizeof(identity->passwd));
-    }
-    pthread_mutex_unlock(&session->mutex);
-    return is_there;
 }
 
 /* --- begin and end --- */

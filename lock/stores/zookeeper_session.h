@@ -28,11 +28,8 @@
 #include <stdint.h>
 
 #include "lock/dlock_variant.h"
+#include "lock/stores/zookeeper_handle.h"
 #include "lock/stores/zookeeper_path.h"
-
-struct zookeeper_session; /* opaque */
-struct zookeeper_debts;
-struct zookeeper_watches;
 
 /* Check opts->zookeeper_url, open a session, and make the directory of the locks of
  * this `kind`, which is a literal. The session timeout is opts->lease_ms, within what
@@ -47,54 +44,8 @@ void zookeeper_session_close(struct zookeeper_session *session);
 /* Does a server answer?  OK or IO. */
 dlock_status zookeeper_session_check(struct zookeeper_session *session);
 
-/* Wait for a connection, until `deadline_ns`, and no longer than the timeout of a
- * request since it was lost: after that everything fails at once. OK and *epoch, or
- * IO. */
-dlock_status zookeeper_session_await(struct zookeeper_session *session,
-                                     int64_t deadline_ns, uint64_t *epoch);
-
-/* May a request that went wrong in session `epoch` be tried again, before
- * `deadline_ns`? Waits for a connection. False: the session is over, or it is too
- * late. */
-bool zookeeper_session_again(struct zookeeper_session *session, int64_t deadline_ns,
-                             uint64_t epoch);
-
-/* Does the server certainly keep the session `epoch`?  No I/O, no mutex. */
-bool zookeeper_session_is_alive(const struct zookeeper_session *session,
-                                uint64_t epoch);
-
-/* When a request that begins now has to be over: after the timeout of the options, or
- * at give_up_ns if that is earlier. */
-int64_t zookeeper_session_deadline_ns(const struct zookeeper_session *session,
-                                      int64_t give_up_ns);
-
 /* Make the directory of this kind of locks, if somebody has removed it. */
 dlock_status zookeeper_session_make_root(struct zookeeper_session *session,
                                          int64_t deadline_ns);
-
-struct zookeeper_debts *zookeeper_session_debts(struct zookeeper_session *session);
-struct zookeeper_watches *zookeeper_session_watches(struct zookeeper_session *session);
-
-/* There is something for the keeper to do. */
-void zookeeper_session_wake_keeper(struct zookeeper_session *session);
-
-/* For tests: the server's name for the session and the password to it (16 bytes).
- * False: there is no session now. */
-bool zookeeper_session_identity(struct zookeeper_session *session, int64_t *id,
-                                char password[16]);
-
-/* --- for lock/stores/zookeeper_*.c --- */
-
-struct _zhandle;
-
-/* Between these two the handle is the caller's to give requests to.  NULL: `epoch` is
- * over, or there is no connection; then there is nothing to unlock. */
-struct _zhandle *zookeeper_session_lock(struct zookeeper_session *session,
-                                        uint64_t epoch);
-void zookeeper_session_unlock(struct zookeeper_session *session);
-
-/* The server answered a request that was sent then. */
-void zookeeper_session_heard(struct zookeeper_session *session, uint64_t epoch,
-                             int64_t sent_ns);
 
 #endif /* DLOCK_ZOOKEEPER_SESSION_H */

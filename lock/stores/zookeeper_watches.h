@@ -10,7 +10,7 @@
 #ifndef DLOCK_ZOOKEEPER_WATCHES_H
 #define DLOCK_ZOOKEEPER_WATCHES_H
 
-#include "lock/stores/zookeeper_session.h"
+#include "lock/stores/zookeeper_handle.h"
 
 struct zookeeper_watches; /* opaque */
 struct zookeeper_watch;   /* of one path; opaque */

@@ -14,7 +14,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "app/admin_access.h"
+#include "base/http/admin_access.h"
+#include "base/text/log.h"
 
 #define TOKEN "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef"
 
@@ -135,20 +136,22 @@ static void a_list_of_hosts_has_no_ports_and_no_gaps(void **state)
     assert_false(admin_hosts_are_good("[fe80::1"));
 }
 
-static struct config config = {.admin_listen = "127.0.0.1:0"};
+static char token_path[128];
+static const struct admin_access_settings settings = {.listen = "127.0.0.1:0",
+                                                      .token_path = token_path};
 
 static bool opens(const char *contents, mode_t mode)
 {
     struct admin_access a;
-    int fd = open(config.admin_token_path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+    int fd = open(token_path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
     bool is_open;
 
     assert_true(fd >= 0);
     assert_int_equal(write(fd, contents, strlen(contents)), strlen(contents));
     assert_int_equal(fchmod(fd, mode), 0);
     (void)close(fd);
-    is_open = admin_access_open(&a, &config, geteuid()) == EXIT_VALID;
-    (void)unlink(config.admin_token_path);
+    is_open = admin_access_open(&a, &settings, geteuid()) == EXIT_VALID;
+    (void)unlink(token_path);
     return is_open;
 }
 
@@ -161,11 +164,11 @@ static void the_file_is_made_once_and_must_be_private(void **state)
     (void)state;
     log_set_level(LOG_ERROR + 1);
     assert_non_null(mkdtemp(dir));
-    (void)snprintf(config.admin_token_path, sizeof(config.admin_token_path), "%s/t", dir);
-    assert_int_equal(admin_access_open(&first, &config, geteuid()), EXIT_VALID);
-    assert_int_equal(stat(config.admin_token_path, &st), 0);
+    (void)snprintf(token_path, sizeof(token_path), "%s/t", dir);
+    assert_int_equal(admin_access_open(&first, &settings, geteuid()), EXIT_VALID);
+    assert_int_equal(stat(token_path, &st), 0);
     assert_int_equal(st.st_mode & 07777, 0600);
-    assert_int_equal(admin_access_open(&again, &config, geteuid()), EXIT_VALID);
+    assert_int_equal(admin_access_open(&again, &settings, geteuid()), EXIT_VALID);
     assert_string_equal(first.token, again.token);
     assert_true(opens(TOKEN, 0600));
     assert_true(opens(TOKEN "\n", 0400));
@@ -176,11 +179,11 @@ static void the_file_is_made_once_and_must_be_private(void **state)
     assert_false(opens("", 0600));
     assert_false(opens("0000000000000000000000000000000000000000000000000000000000000000",
                        0600));
-    (void)snprintf(config.admin_token_path, sizeof(config.admin_token_path), "%s", dir);
-    assert_int_equal(admin_access_open(&first, &config, geteuid()), EXIT_USAGE);
-    (void)snprintf(config.admin_token_path, sizeof(config.admin_token_path), "%s/no/t",
+    (void)snprintf(token_path, sizeof(token_path), "%s", dir);
+    assert_int_equal(admin_access_open(&first, &settings, geteuid()), EXIT_USAGE);
+    (void)snprintf(token_path, sizeof(token_path), "%s/no/t",
                    dir);
-    assert_int_equal(admin_access_open(&first, &config, geteuid()), EXIT_CANNOT_WRITE);
+    assert_int_equal(admin_access_open(&first, &settings, geteuid()), EXIT_CANNOT_WRITE);
     assert_int_equal(rmdir(dir), 0);
 }
 

@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "app/config.h"
+#include "base/http/address.h"
 
 enum { ARGS_MAX = 12 };
 
@@ -140,13 +141,13 @@ static void addresses_are_host_and_port(void **state)
     int port = 0;
 
     (void)state;
-    assert_true(config_parse_address("127.0.0.1:0", host, &port));
+    assert_true(address_parse("127.0.0.1:0", host, &port));
     assert_string_equal(host, "127.0.0.1");
     assert_int_equal(port, 0);
-    assert_true(config_parse_address("0.0.0.0:65535", host, &port));
+    assert_true(address_parse("0.0.0.0:65535", host, &port));
     assert_int_equal(port, 65535);
     for (size_t i = 0; i < sizeof(BAD) / sizeof(BAD[0]); i++)
-        assert_false(config_parse_address(BAD[i], host, &port));
+        assert_false(address_parse(BAD[i], host, &port));
 }
 
 /* Nothing from outside may have a say here. */

@@ -19,7 +19,8 @@
 #include <unistd.h>
 
 #include "base/os/clock.h"
-#include "lock/stores/redis_hub.h"
+#include "lock/stores/redis_link.h"
+#include "lock/stores/redis_link_inside.h"
 #include "lock/stores/redis_script.h"
 
 enum {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* conn.c -- the life of a connection to PostgreSQL: open, lose, open again.
+/* connect.c -- the life of a connection to PostgreSQL: open, lose, open again.
  *
  * Invariant: a connection on which anything went wrong below SQL is closed at once.  No
  * later statement can then read the answer of an earlier one.

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* admin_access.c -- lets operators in, and keeps web pages and strangers out. */
-#include "app/admin_access.h"
+#include "base/http/admin_access.h"
 
 #include <arpa/inet.h>
 #include <errno.h>
@@ -8,26 +8,28 @@
 #include <string.h>
 #include <strings.h>
 
-#include "base/text/log.h"
+#include "base/http/address.h"
 #include "base/http/secret.h"
+#include "base/text/log.h"
 
-enum exit_code admin_access_open(struct admin_access *a, const struct config *c,
+enum exit_code admin_access_open(struct admin_access *a,
+                                 const struct admin_access_settings *settings,
                                  uid_t owner)
 {
     char why[SECRET_WHY_MAX];
     int port = 0;
 
-    *a = (struct admin_access){.hosts = c->admin_host};
-    (void)config_parse_address(c->admin_listen, a->own_host, &port);
-    if (!admin_token_make(c->admin_token_path)) {
+    *a = (struct admin_access){.hosts = settings->hosts};
+    (void)address_parse(settings->listen, a->own_host, &port);
+    if (!admin_token_make(settings->token_path)) {
         log_error("cannot write --admin-token-file=%s: %s; `seckill seed` makes it where "
                   "the service may only read",
-                  c->admin_token_path, strerror(errno));
+                  settings->token_path, strerror(errno));
         return EXIT_CANNOT_WRITE;
     }
-    if (admin_token_read(c->admin_token_path, owner, a->token, why))
+    if (admin_token_read(settings->token_path, owner, a->token, why))
         return EXIT_VALID;
-    log_error("cannot use --admin-token-file=%s: %s", c->admin_token_path, why);
+    log_error("cannot use --admin-token-file=%s: %s", settings->token_path, why);
     return EXIT_USAGE;
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* guard.c -- the registers of guards. */
+/* guards.c -- the registers of guards. */
 #include "db/guard.h"
 
 #include <string.h>

@@ -8,15 +8,21 @@
  *
  * Threads     admin_access_check() on any; the struct is read-only after it was opened.
  */
-#ifndef APP_ADMIN_ACCESS_H
-#define APP_ADMIN_ACCESS_H
+#ifndef BASE_ADMIN_ACCESS_H
+#define BASE_ADMIN_ACCESS_H
 
 #include <stdbool.h>
 #include <sys/types.h>
 
-#include "app/config.h"
 #include "base/http/admin_token.h"
 #include "base/text/exit_codes.h"
+
+/* Lent until the listener is closed. */
+struct admin_access_settings {
+    const char *listen;     /* HOST:PORT */
+    const char *hosts;      /* as in struct admin_access */
+    const char *token_path;
+};
 
 struct admin_access {
     char token[ADMIN_TOKEN_LEN + 1];
@@ -43,7 +49,8 @@ enum admin_verdict {
 /* Read the file of the admin token, or make it with mode 0600 and a random token where
  * there is none; it must belong to `owner` or to root.  EXIT_CANNOT_WRITE: there is none,
  * and it cannot be made; EXIT_USAGE: it cannot be used; the log says why. */
-enum exit_code admin_access_open(struct admin_access *a, const struct config *c,
+enum exit_code admin_access_open(struct admin_access *a,
+                                 const struct admin_access_settings *settings,
                                  uid_t owner);
 
 /* May this request be answered?  `token` is what stands behind Bearer, NULL: nothing.  The
@@ -59,4 +66,4 @@ const char *admin_verdict_text(enum admin_verdict verdict);
  * between, or *? */
 bool admin_hosts_are_good(const char *hosts);
 
-#endif /* APP_ADMIN_ACCESS_H */
+#endif /* BASE_ADMIN_ACCESS_H */

@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: MIT */
+/* inspect.c -- looking at a lock from outside, and freeing it whoever holds it. */
+#include <assert.h>
+
+#include "lock/info.h"
+#include "lock/metrics.h"
+#include "lock/name.h"
+#include "lock/sized.h"
+#include "lock/status.h"
+#include "lock/system.h"
+
+dlock_status dlock_inspect_sized(dlock_system *sys, const char *name, dlock_info *out,
+                                 size_t size)
+{
+    dlock_info info = dlock_info_nothing();
+    uint64_t before = dlock_commands_sent;
+    dlock_status st;
+
+    dlock_error_clear();
+    st = dlock_system_check(sys);
+    if (st == DLOCK_OK)
+        st = dlock_name_check(name);
+    if (st == DLOCK_OK && out == NULL)
+        st = dlock_fail(DLOCK_INVALID, "there is no info to fill in");
+    if (st != DLOCK_OK)
+        return st;
+    assert(out != NULL); /* dlock_fail() never answers OK */
+    dlock_hand_out(out, size, &info, sizeof(info));
+    if (sys->variant->inspect == NULL)
+        return dlock_fail(DLOCK_UNSUPPORTED, "%s cannot be looked at",
+                          sys->variant->info.name);
+    st = sys->variant->inspect(sys->state, name, &info);
+    dlock_hand_out(out, size, &info, sizeof(info));
+    dlock_metrics_add(&sys->metrics, DLOCK_METRIC_other_commands,
+                      dlock_commands_sent - before);
+    return st == DLOCK_UNKNOWN ? DLOCK_IO : st; /* nothing was to be changed */
+}
+
+dlock_status dlock_force_release(dlock_system *sys, const char *name)
+{
+    uint64_t before = dlock_commands_sent;
+    dlock_status st;
+
+    dlock_error_clear();
+    st = dlock_system_check(sys);
+    if (st == DLOCK_OK)
+        st = dlock_name_check(name);
+    if (st != DLOCK_OK)
+        return st;
+    if (sys->variant->force == NULL)
+        return dlock_fail(DLOCK_UNSUPPORTED, "the locks of %s cannot be freed by force",
+                          sys->variant->info.name);
+    st = sys->variant->force(sys->state, name);
+    dlock_metrics_add(&sys->metrics, DLOCK_METRIC_other_commands,
+                      dlock_commands_sent - before);
+    return st;
+}

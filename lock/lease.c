@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: MIT */
+/* lease.c -- the arithmetic of a lease, and what the core says of a hold. */
+#include "lock/lease.h"
+
+#include <string.h>
+
+#include "base/os/clock.h"
+#include "lock/status.h"
+
+/* Given up of every lease, beside the variant's share: Redis counts expiry in whole
+ * milliseconds, and so do we. */
+enum { DRIFT_FLOOR_MS = 2, RENEWALS_PER_LEASE = 3, PROBE_EVERY_MS = 100 };
+
+int64_t dlock_lease_end_ns(const dlock_system *sys, int lease_ms, int64_t sent_ns)
+{
+    int64_t lease_ns = lease_ms * DLOCK_NS_PER_MS;
+    int64_t drift_ns = lease_ns / 1000 * sys->variant->drift_per_mille +
+                       DRIFT_FLOOR_MS * DLOCK_NS_PER_MS;
+
+    if (!(sys->variant->info.caps & DLOCK_CAP_EXPIRES))
+        return INT64_MAX;
+    return sent_ns + lease_ns - drift_ns;
+}
+
+int64_t dlock_renew_due_ns(const dlock_system *sys, int lease_ms, int64_t sent_ns)
+{
+    if (sys->variant->probe != NULL)
+        return sent_ns + PROBE_EVERY_MS * DLOCK_NS_PER_MS;
+    return sent_ns + lease_ms * DLOCK_NS_PER_MS / RENEWALS_PER_LEASE;
+}
+
+dlock_claim dlock_claim_of(const dlock_system *sys,
+                           const struct dlock_hold_facts *facts, int level)
+{
+    dlock_claim claim = {
+        .name = facts->key.name,
+        .uuid = sys->uuid,
+        .number = facts->number,
+        .owner = facts->owner,
+        .token = facts->token,
+        .lease_ms = facts->lease_ms,
+        .shared = facts->key.shared != 0,
+        .level = level,
+        .give_up_ns = INT64_MAX,
+        .free_in_ms = -1,
+        .note = facts->note,
+    };
+
+    return claim;
+}
+
+void dlock_lease_fill(dlock_lease *lease, const dlock_claim *claim,
+                      int64_t deadline_ns, uint64_t id)
+{
+    strcpy(lease->name, claim->name);
+    strcpy(lease->owner, claim->owner);
+    strcpy(lease->token, claim->token);
+    lease->fence = claim->fence;
+    lease->deadline_ns = deadline_ns;
+    lease->hold = id;
+    lease->shared = claim->shared;
+    memset(lease->reserved, 0, sizeof(lease->reserved));
+}
+
+dlock_status dlock_lease_refuse(void)
+{
+    return dlock_fail(DLOCK_INVALID, "the lease was never granted, is released, or is "
+                                     "another thread's");
+}

@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: MIT */
+/* open.c -- a system from its opening to its close. */
+#include <stdlib.h>
+#include <string.h>
+#include <uuid/uuid.h>
+
+#include "base/os/fork.h"
+#include "lock/lost.h"
+#include "lock/options.h"
+#include "lock/recording.h"
+#include "lock/status.h"
+#include "lock/watchdog.h"
+
+/* Does anybody need the watchdog? */
+static bool is_watched(const dlock_system *sys)
+{
+    if (sys->variant->probe != NULL)
+        return true; /* a session may end any time, and then the lease is not valid */
+    if (!(sys->variant->info.caps & DLOCK_CAP_EXPIRES))
+        return false;
+    return (sys->opts.watchdog && sys->variant->watched) || sys->opts.on_lost != NULL;
+}
+
+static dlock_status start(dlock_system *sys, const dlock_options *opts)
+{
+    const dlock_variant *variant = sys->variant;
+    uuid_t uuid;
+    dlock_status st = DLOCK_OK;
+
+    if (!dlock_options_copy(&sys->opts, opts))
+        return dlock_fail(DLOCK_NOMEM, "no memory for the options");
+    sys->opts.lease_ms = dlock_options_lease_ms(variant, opts->lease_ms);
+    st = dlock_retry_parse(sys->opts.retry, &sys->retry);
+    if (st != DLOCK_OK)
+        return st;
+    uuid_generate_random(uuid);
+    uuid_unparse_lower(uuid, sys->uuid);
+    sys->holds = dlock_holds_open(variant->info.caps & DLOCK_CAP_REENTRANT);
+    if (sys->holds == NULL)
+        return dlock_fail(DLOCK_NOMEM, "no memory for the table of holds");
+    if (variant->open != NULL)
+        st = variant->open(&sys->opts, &sys->state);
+    if (st == DLOCK_OK)
+        st = dlock_recording_open(sys);
+    if (st != DLOCK_OK || !is_watched(sys))
+        return st;
+    atomic_store(&sys->watchdog, dlock_watchdog_start(sys));
+    if (atomic_load(&sys->watchdog) == NULL)
+        return dlock_fail(DLOCK_NOMEM, "the watchdog's thread cannot be started");
+    return DLOCK_OK;
+}
+
+dlock_status dlock_open(dlock_system **out, const dlock_options *given)
+{
+    const dlock_variant *variant;
+    dlock_options opts;
+    dlock_system *sys;
+    dlock_status st;
+
+    dlock_error_clear();
+    *out = NULL;
+    st = dlock_options_read(&opts, given);
+    if (st != DLOCK_OK)
+        return st;
+    variant = dlock_options_check(&opts);
+    if (variant == NULL)
+        return DLOCK_INVALID;
+    sys = aligned_alloc(_Alignof(dlock_system), sizeof(*sys));
+    if (sys == NULL)
+        return dlock_fail(DLOCK_NOMEM, "no memory for the system");
+    memset(sys, 0, sizeof(*sys));
+    pthread_mutex_init(&sys->starting, NULL);
+    dlock_fork_watch();
+    sys->variant = variant;
+    sys->generation = dlock_fork_generation();
+    st = start(sys, &opts);
+    if (st != DLOCK_OK) {
+        dlock_close(sys);
+        return st;
+    }
+    *out = sys;
+    return DLOCK_OK;
+}
+
+void dlock_close(dlock_system *sys)
+{
+    /* In a child the threads are gone and the mutexes may be locked for ever: whatever
+     * the parent had there is left alone. */
+    if (sys == NULL || sys->generation != dlock_fork_generation())
+        return;
+    dlock_watchdog_stop(atomic_load(&sys->watchdog));
+    dlock_lost_close(sys);
+    if (sys->state != NULL)
+        sys->variant->close(sys->state);
+    dlock_holds_close(sys->holds);
+    dlock_recording_close(sys);
+    dlock_options_free(&sys->opts);
+    pthread_mutex_destroy(&sys->starting);
+    free(sys);
+}
+
+dlock_status dlock_check(dlock_system *sys)
+{
+    dlock_status st;
+
+    dlock_error_clear();
+    st = dlock_system_check(sys);
+    if (st != DLOCK_OK || sys->variant->check == NULL)
+        return st;
+    return sys->variant->check(sys->state);
+}

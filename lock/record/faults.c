@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: MIT */
+/* faults.c -- the faults of this process as events. */
+#include "lock/record/faults.h"
+
+#include <unistd.h>
+
+static dlock_recorder *_Atomic first;
+
+void dlock_record_faults_to(dlock_recorder *rec)
+{
+    dlock_recorder *none = NULL;
+
+    atomic_compare_exchange_strong(&first, &none, rec);
+}
+
+void dlock_record_no_faults_to(dlock_recorder *rec)
+{
+    if (rec != NULL)
+        atomic_compare_exchange_strong(&first, &rec, NULL);
+}
+
+void dlock_record_fault(const char *what, dlock_fault_phase phase,
+                        dlock_assumption assumption)
+{
+    dlock_event event = {.kind = DLOCK_EVENT_FAULT,
+                         .name = what,
+                         .detail = phase,
+                         .level = (int)assumption,
+                         .owner = (uint64_t)getpid()};
+
+    dlock_recorder_note(atomic_load(&first), &event);
+}

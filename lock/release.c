@@ -1,0 +1,128 @@
+/* SPDX-License-Identifier: MIT */
+/* release.c -- giving a level of a hold back, and leaving a hold to the end of its lease. */
+#include "base/os/clock.h"
+#include "lock/lease.h"
+#include "lock/recording.h"
+#include "lock/retry.h"
+#include "lock/status.h"
+
+/* For how long a release goes on while its store cannot be reached. */
+enum { RELEASE_PATIENCE_MS = 2000 };
+
+/* A hold is over.  Its root is the calling thread's alone by now. */
+static void count_end(dlock_system *sys, const struct dlock_hold *root, dlock_status st,
+                      int64_t ended_ns)
+{
+    dlock_metrics_hold(&sys->metrics, ended_ns - root->taken_ns);
+    if (!root->counted && (st == DLOCK_LOST || root->was_lost))
+        dlock_metrics_add(&sys->metrics, DLOCK_METRIC_lost, 1);
+}
+
+/* Ask the variant to give it back; and again, while its store may be restarting, until its
+ * lease is over or RELEASE_PATIENCE_MS have passed.  What lives with a session needs no
+ * more than one request: without the connection it is free. */
+static dlock_status give_back(const dlock_system *sys, const dlock_claim *claim)
+{
+    static const struct dlock_retry PAUSES = {.kind = DLOCK_RETRY_EXPONENTIAL,
+                                              .first_ms = 10,
+                                              .max_ms = 200,
+                                              .jitter_percent = 50};
+    const dlock_variant *variant = sys->variant;
+    int patience_ms = claim->lease_ms < RELEASE_PATIENCE_MS ? claim->lease_ms
+                                                            : RELEASE_PATIENCE_MS;
+    int64_t until_ns = dlock_clock_after(dlock_clock_ns(), patience_ms);
+    bool may_be_done = false;
+    dlock_status st = variant->release(sys->state, claim);
+
+    for (unsigned nth = 1; variant->info.caps & DLOCK_CAP_EXPIRES; nth++) {
+        int64_t next_ns = dlock_clock_ns() + dlock_retry_pause_ns(&PAUSES, nth);
+
+        may_be_done = may_be_done || st == DLOCK_UNKNOWN;
+        /* Sent twice, a release that asks for no owner could free the next one's. */
+        if ((st != DLOCK_IO && (st != DLOCK_UNKNOWN || variant->blind_release)) ||
+            next_ns >= until_ns)
+            break;
+        dlock_clock_sleep_until(next_ns);
+        st = variant->release(sys->state, claim);
+    }
+    if (may_be_done && (st == DLOCK_LOST || st == DLOCK_IO))
+        return dlock_fail(DLOCK_UNKNOWN, "a release went unanswered%s",
+                          st == DLOCK_LOST ? "; the lock is not held any more" : "");
+    return st;
+}
+
+dlock_status dlock_release(dlock_system *sys, dlock_lease *lease)
+{
+    uint64_t commands_before = dlock_commands_sent;
+    struct dlock_hold *hold = NULL;
+    struct dlock_hold *root;
+    dlock_claim claim;
+    uint64_t call;
+    int64_t ended_ns;
+    dlock_status st;
+    int level = 0;
+
+    dlock_error_clear();
+    st = dlock_system_check(sys);
+    if (st != DLOCK_OK)
+        return st;
+    if (lease != NULL)
+        hold = dlock_holds_release(sys->holds, lease->hold, &level);
+    if (hold == NULL)
+        return dlock_lease_refuse();
+    lease->hold = 0;
+    root = atomic_load(&hold->root);
+    if (root->abandoned) {
+        dlock_holds_finish(sys->holds, hold);
+        return DLOCK_LOST;
+    }
+    claim = dlock_claim_of(sys, &root->facts, level);
+    call = dlock_recording_begin_release(
+        sys, level == 1 && root == hold ? hold->recorded : 0, &claim);
+    st = give_back(sys, &claim);
+    ended_ns = dlock_clock_ns();
+    dlock_recording_end(sys, call, st, &claim, 0, false, ended_ns);
+    /* An unanswered release may arrive any time later. */
+    if (dlock_is_failure(st) && level == 1)
+        dlock_holds_part(sys->holds, hold);
+    if (st == DLOCK_LOST && level > 1)
+        dlock_holds_lose(sys->holds, root, root->serial, true);
+    if (level == 1)
+        count_end(sys, root, st, ended_ns);
+    dlock_metrics_add(&sys->metrics, DLOCK_METRIC_other_commands,
+                      dlock_commands_sent - commands_before);
+    dlock_holds_finish(sys->holds, hold);
+    return st;
+}
+
+static void record_abandon(const dlock_system *sys, const struct dlock_hold *root)
+{
+    dlock_claim claim = dlock_claim_of(sys, &root->facts, 1);
+    uint64_t call = dlock_recording_begin(sys, DLOCK_EVENT_ABANDON, &claim, 0, 0);
+
+    dlock_recording_end(sys, call, DLOCK_OK, &claim, 0, false, 0);
+}
+
+dlock_status dlock_abandon(dlock_system *sys, dlock_lease *lease)
+{
+    struct dlock_hold *hold = NULL;
+    dlock_status st;
+
+    dlock_error_clear();
+    st = dlock_system_check(sys);
+    if (st != DLOCK_OK)
+        return st;
+    if (!(sys->variant->info.caps & DLOCK_CAP_EXPIRES))
+        return dlock_release(sys, lease); /* it would be held for ever */
+    if (lease != NULL)
+        hold = dlock_holds_forget(sys->holds, lease->hold);
+    if (hold == NULL)
+        return dlock_lease_refuse();
+    record_abandon(sys, atomic_load(&hold->root));
+    /* The store still knows the old number as the holder: under it the thread could
+     * enter again. */
+    dlock_holds_part(sys->holds, hold);
+    dlock_holds_finish(sys->holds, hold);
+    lease->hold = 0;
+    return DLOCK_OK;
+}

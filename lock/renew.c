@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: MIT */
+/* renew.c -- making a lease end later. */
+#include "lock/renew.h"
+
+#include "base/os/clock.h"
+#include "lock/lease.h"
+#include "lock/recording.h"
+#include "lock/status.h"
+
+/* The root of the caller's lease, or NULL with the reason in *st. */
+static struct dlock_hold *find_root(dlock_system *sys, const dlock_lease *lease,
+                                    dlock_status *st)
+{
+    struct dlock_hold *root = NULL;
+
+    *st = dlock_system_check(sys);
+    if (*st != DLOCK_OK)
+        return NULL;
+    if (lease != NULL)
+        root = dlock_holds_find(sys->holds, lease->hold);
+    if (root == NULL)
+        *st = dlock_lease_refuse();
+    return root;
+}
+
+dlock_status dlock_renew_claim(dlock_system *sys, const dlock_claim *claim)
+{
+    uint64_t commands_before = dlock_commands_sent;
+    uint64_t call = dlock_recording_begin(sys, DLOCK_EVENT_RENEW, claim, 0, 0);
+    int64_t sent_ns = dlock_clock_ns();
+    dlock_status st = sys->variant->renew(sys->state, claim);
+
+    dlock_recording_end(sys, call, st, claim, sent_ns, st == DLOCK_OK, 0);
+    dlock_metrics_add(&sys->metrics,
+                      st == DLOCK_OK ? DLOCK_METRIC_renewals
+                                     : DLOCK_METRIC_renewals_failed, 1);
+    dlock_metrics_add(&sys->metrics, DLOCK_METRIC_other_commands,
+                      dlock_commands_sent - commands_before);
+    return st;
+}
+
+dlock_status dlock_renew(dlock_system *sys, dlock_lease *lease)
+{
+    struct dlock_hold *root;
+    dlock_claim claim;
+    int64_t deadline_ns;
+    int64_t sent_ns;
+    dlock_status st;
+
+    dlock_error_clear();
+    root = find_root(sys, lease, &st);
+    if (root == NULL)
+        return st;
+    if (sys->variant->renew == NULL)
+        return dlock_fail(DLOCK_UNSUPPORTED, "%s cannot renew a lease",
+                          sys->variant->info.name);
+    if (!dlock_holds_is_held(sys->holds, root, root->serial))
+        return DLOCK_LOST;
+    claim = dlock_claim_of(sys, &root->facts, 1);
+    sent_ns = dlock_clock_ns();
+    st = dlock_renew_claim(sys, &claim);
+    deadline_ns = dlock_lease_end_ns(sys, claim.lease_ms, sent_ns);
+    if (st == DLOCK_OK && deadline_ns <= dlock_clock_ns())
+        st = DLOCK_LOST;
+    if (st == DLOCK_LOST)
+        dlock_holds_lose(sys->holds, root, root->serial, false);
+    if (st != DLOCK_OK)
+        return st;
+    if (!dlock_holds_renewed(sys->holds, root, root->serial, deadline_ns,
+                             dlock_renew_due_ns(sys, claim.lease_ms, sent_ns)))
+        return DLOCK_LOST; /* the watchdog has said so meanwhile */
+    lease->deadline_ns = deadline_ns;
+    return DLOCK_OK;
+}
