@@ -4,12 +4,8 @@
 #include <stdlib.h>
 
 #include "app/connections.h"
-<<<<<<< HEAD
-#include "app/order_path.h"
-#include "app/routes.h"
-=======
 #include "app/handlers.h"
->>>>>>> 7a0e459 (all: end the circles of files outside loadtest)
+#include "app/order_path.h"
 #include "app/slots.h"
 
 void admin_live(const struct request *rq, struct answer *an)

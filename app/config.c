@@ -8,13 +8,9 @@
 #include <string.h>
 #include <unistd.h>
 
-<<<<<<< HEAD
-#include "app/admin_access.h"
 #include "app/order_path.h"
-=======
 #include "base/http/address.h"
 #include "base/http/admin_access.h"
->>>>>>> 7a0e459 (all: end the circles of files outside loadtest)
 #include "db/guard.h"
 #include "db/pool.h"
 #include "lock/dlock_primitives.h"

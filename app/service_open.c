@@ -7,11 +7,8 @@
 #include <string.h>
 
 #include "app/limited.h"
-<<<<<<< HEAD:app/service.c
 #include "app/order_path.h"
-=======
 #include "app/store_options.h"
->>>>>>> 7a0e459 (all: end the circles of files outside loadtest):app/service_open.c
 #include "app/stores.h"
 #include "db/guard.h"
 #include "lock/fault.h"
