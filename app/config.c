@@ -8,7 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "app/order_path.h"
+#include "app/path_names.h"
 #include "base/http/address.h"
 #include "base/http/admin_access.h"
 #include "db/guard.h"

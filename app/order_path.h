@@ -56,7 +56,4 @@ struct order_path {
 
 /* NULL: there is none of that name. */
 const struct order_path *order_path_find(const char *name);
-/* The name of the `i`th, NULL past the last: what a setting may choose from. */
-const char *order_path_name_at(size_t i);
-
 #endif /* APP_ORDER_PATH_H */

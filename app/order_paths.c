@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* order_path.c -- the register of order paths. */
+/* order_paths.c -- the register of order paths. */
 #include "app/order_path.h"
 
 #include <string.h>
@@ -22,9 +22,4 @@ const struct order_path *order_path_find(const char *name)
         if (strcmp(PATHS[i]->name, name) == 0)
             return PATHS[i];
     return NULL;
-}
-
-const char *order_path_name_at(size_t i)
-{
-    return i < PATH_COUNT ? PATHS[i]->name : NULL;
 }
