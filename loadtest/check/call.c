@@ -14,6 +14,8 @@ bool check_is_ok(const struct check *c, const struct history_call *call)
 
 bool check_is_open(const struct check *c, const struct history_call *call)
 {
+    if (call->invoke_ns >= c->end_ns)
+        return false;
     return !check_is_answered(c, call) || call->status == DLOCK_UNKNOWN ||
            call->status == DLOCK_PROTOCOL || call->status == DLOCK_CANCELLED;
 }

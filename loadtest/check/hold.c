@@ -139,7 +139,8 @@ void hold_finish(const struct check *c, struct hold *hold)
     hold->gone_ns = least(hold->gone_ns, hold->lost_ns);
     if (hold->worked_ns == 0)
         hold->worked_ns = release != NULL ? release->invoke_ns
-                                          : least(hold->promised_ns, process->last_ns);
+                                          : least(least(hold->promised_ns, hold->lost_ns),
+                                                  process->last_ns);
     hold->worked_ns = greatest(hold->worked_ns, hold->active_ns);
     hold->worked_ns = greatest(hold->worked_ns, hold->granted_ns);
     hold->leased_ns = hold->believed_ns;
@@ -155,12 +156,13 @@ enum check_order check_meets(const struct hold *early, const struct hold *late)
 {
     enum check_order order = check_order(late->granted_ns, early->kept_ns), asked;
 
-    if (order == CHECK_TIED && early->kept_ns == early->promised_ns)
-        return CHECK_AFTER;
+    if (order == CHECK_TIED &&
+        (early->kept_ns == early->promised_ns || early->kept_ns == early->lost_ns))
+        return CHECK_AFTER; /* what was answered as lost had been lost before */
     if (order == CHECK_TIED && early->is_session && early->process == late->process)
         order = CHECK_BEFORE;
-    if (!check_is_heard_late(late))
-        return order;
+    if (!check_is_heard_late(late) || late->promised_ns > early->granted_ns)
+        return order; /* the lease that was over lasted until `early` had the lock */
     asked = check_order(early->granted_ns, late->invoke_ns);
     return asked > order ? asked : order;
 }

@@ -294,7 +294,8 @@ static void finish_refusal(struct check *c, struct refusal *refusal)
     /* A release of that very instant came later; a lease that ended then was over. */
     refusal->is_own =
         kept_ns > call->answer_ns ||
-        (kept_ns == call->answer_ns && c->holds[own].promised_ns > call->answer_ns);
+        (kept_ns == call->answer_ns && (c->holds[own].promised_ns > call->answer_ns ||
+                                        c->holds[own].seen_ns == kept_ns));
     refusal->from_ns = greatest(call->invoke_ns, kept_ns);
     if (!refusal->is_own) /* its own hold would have let it in */
         c->holds[own].gone_ns = least(c->holds[own].gone_ns, call->answer_ns);

@@ -105,10 +105,19 @@ static void note_renewal(const struct check *c, struct permit *p,
     }
 }
 
+/* Told that it is gone, and not that it was renewed too late. */
+static bool is_loss(const struct check *c, const struct history_call *call)
+{
+    return call->kind != DLOCK_EVENT_PERMIT_TAKE && check_is_answered(c, call) &&
+           call->status == DLOCK_LOST && call->deadline_ns == 0;
+}
+
 static void note_call(const struct check *c, struct permit *p, int64_t index)
 {
     const struct history_call *call = &c->h->calls[index];
 
+    if (is_loss(c, call) && call->answer_ns < p->gone_ns)
+        p->gone_ns = call->answer_ns;
     if (call->kind == DLOCK_EVENT_PERMIT_GIVE) {
         note_give(c, p, index);
     } else if (call->kind == DLOCK_EVENT_PERMIT_TAKE && check_is_ok(c, call)) {
@@ -120,12 +129,16 @@ static void note_call(const struct check *c, struct permit *p, int64_t index)
     }
 }
 
+/* Before any call. */
+static const struct permit nothing = {.take = NO_CALL, .give = NO_CALL,
+                                      .given_ns = HISTORY_NEVER, .gone_ns = HISTORY_NEVER,
+                                      .unsure_ns = HISTORY_NEVER};
+
 /* The permit of the calls from `at` on; *end is after the last of them. */
 static struct permit put_together(const struct check *c, size_t at, size_t count,
                                   size_t *end)
 {
-    struct permit p = {.take = NO_CALL, .give = NO_CALL, .given_ns = HISTORY_NEVER,
-                       .gone_ns = HISTORY_NEVER, .unsure_ns = HISTORY_NEVER};
+    struct permit p = nothing;
     const struct history_call *first = &c->h->calls[c->ghosts[at]];
 
     for (*end = at; *end < count; ++*end) {
@@ -153,7 +166,7 @@ void permits_add_holders(struct check *c, struct permits_steps *s)
         struct permit p = put_together(c, at, count, &end);
         const struct history_call *take = p.take != NO_CALL ? &c->h->calls[p.take] : NULL;
 
-        if (take == NULL || p.kept_ns <= take->answer_ns)
+        if (take == NULL || p.kept_ns < take->answer_ns)
             continue;
         permits_add_step(s, take->answer_ns, 1, p.take, false);
         if (p.kept_ns != HISTORY_NEVER)
@@ -231,11 +244,32 @@ static void look_at_call(struct check *c, const struct permit *p, int64_t index)
     else if (check_is_ok(c, call) && call->kind == DLOCK_EVENT_PERMIT_RENEW &&
              give != NULL && check_order(give->answer_ns, call->invoke_ns) == CHECK_BEFORE)
         blame(c, p, index, "a permit was renewed after it had been given back");
-    else if (call->status == DLOCK_LOST && p->take != NO_CALL && !p->is_doubtful &&
-             call->answer_ns < c->h->calls[p->take].deadline_ns &&
-             call->answer_ns < p->sooner_ns &&
-             call->deadline_ns == 0 &&
-             check_order(call->answer_ns, p->given_ns) == CHECK_BEFORE)
+}
+
+/* The first end that may have been set last when the loss was told: by the calls before it,
+ * whose answers came until answered_ns; or, if one of them was under way, by any.  0: nobody
+ * can say. */
+static int64_t soonest_end_ns(const struct check *c, const struct permit *p,
+                              const struct permit *before, int64_t answered_ns,
+                              const struct history_call *loss)
+{
+    int64_t taken_ns = c->h->calls[p->take].deadline_ns;
+
+    if (check_order(answered_ns, loss->invoke_ns) == CHECK_BEFORE)
+        return before->is_doubtful ? 0 : before->sooner_ns;
+    if (p->is_doubtful)
+        return 0;
+    return taken_ns < p->sooner_ns ? taken_ns : p->sooner_ns;
+}
+
+static void look_at_loss(struct check *c, const struct permit *p,
+                         const struct permit *before, int64_t answered_ns, int64_t index)
+{
+    const struct history_call *call = &c->h->calls[index];
+
+    if (is_loss(c, call) && before->take != NO_CALL &&
+        check_order(call->answer_ns, p->given_ns) == CHECK_BEFORE &&
+        call->answer_ns < soonest_end_ns(c, p, before, answered_ns, call))
         blame(c, p, index, "a permit was lost although its end had not come");
 }
 
@@ -244,9 +278,17 @@ void permits_look_at_ids(struct check *c)
     size_t count = sort_by_id(c), end;
 
     for (size_t at = 0; at < count; at = end) {
-        struct permit p = put_together(c, at, count, &end);
+        struct permit p = put_together(c, at, count, &end), before = nothing;
+        int64_t answered_ns = 0;
 
-        for (size_t i = at; i < end; i++)
+        for (size_t i = at; i < end; i++) {
+            const struct history_call *call = &c->h->calls[c->ghosts[i]];
+
             look_at_call(c, &p, c->ghosts[i]);
+            look_at_loss(c, &p, &before, answered_ns, c->ghosts[i]);
+            note_call(c, &before, c->ghosts[i]);
+            if (call->answer_ns > answered_ns)
+                answered_ns = call->answer_ns;
+        }
     }
 }

@@ -13,8 +13,10 @@ Rule = namedtuple("Rule", "name says holds")
 
 
 def _found_again(history, name, first, second):
-    return name in ("exclusion", "lease", "kept", "ownership") and \
-        first.get("ownership", VALID) != VALID and \
+    found = [verdicts.get(page, VALID) for verdicts in (first, second)
+             for page in ("ownership", "reentry")]
+    return name in ("exclusion", "lease", "kept", "ownership", "reentry") and \
+        INVALID in found and \
         first["overall"] == second["overall"] == INVALID
 
 
@@ -63,7 +65,7 @@ def _tie(history, name, first, second):
 ALL = (
     Rule("found-again",
          "an owner is told that it still has what it gave back or lost: both judges say "
-         "invalid, but not of the same among ownership, kept, exclusion and lease",
+         "invalid, but not of the same among ownership, kept, reentry, exclusion and lease",
          _found_again),
     Rule("served-beside",
          "two who have the lock at once were served in an order that nobody knows; the first "

@@ -188,7 +188,8 @@ def holes(r, h):
 
 def other_count(r, h):
     call = r.choice([c for c in h.calls if c.count is not None])
-    call.count = max(0, call.count + r.choice((-1, 1)))
+    least = 1 if call.kind.endswith("-set") else 0
+    call.count = max(least, call.count + r.choice((-1, 1)))
 
 
 OFTEN = (other_count, other_count, other_answer, other_answer, other_answer, shift, shift, tie, tie, twice,

@@ -134,7 +134,7 @@ class Search:
         own = states.own(state, call)
         result = []
         if own and self.lock.is_reentrant:
-            if self.unanswered_release(state, own) is not None:
+            if self.unanswered_release(state, own, i) is not None:
                 then, cost = self.release(state, own)
                 result = [(s, add(cost, c)) for s, c in self.refuse(then, i, call)]
             elif states.may_end(self, own, call):
@@ -147,7 +147,7 @@ class Search:
             return [(state, NONE), (self.with_ghost(state, ghost), NONE)]
         cost = self.cost("refusal", state, i, own=own, rivals=there)
         result.append((state, cost))
-        if cost != NONE:
+        if cost != NONE and not (own and self.lock.is_reentrant):
             result += self.haunt(state, i, call)
         for hold in late if not there else ():
             if "owned" in self.lock.caps:
@@ -181,6 +181,8 @@ class Search:
         # What is locked in one step and leased in another may have been locked only.
         if self.lock.caps >= {"expires", "atomic"} and process.lease > 0:
             return self.lock.ends_at(call) + process.lease + SLACK
+        if "expires" not in self.lock.caps and call.answer == history.NEVER:
+            return self.lock.ends_at(call) + SLACK  # its session ends with its process
         return history.NEVER
 
     def find(self, state, i, call):
@@ -202,6 +204,8 @@ class Search:
 
     def lose(self, state, i, call):
         own = states.own(state, call)
+        if own is None and call.kind == "renew":  # an abandoned hold is still its owner's
+            own = states.find(state.holds, call.who, call.mode)
         past = states.find(state.pasts, call.who, call.mode)
         if own is not None and self.unanswered_release(state, own) is not None:
             state, cost = self.release(state, own)
@@ -216,12 +220,14 @@ class Search:
             past = states.find(state.pasts, call.who, call.mode)
         return [((states.tell(state, past) if past else state), cost)]
 
-    def unanswered_release(self, state, hold):
-        """A release of the hold's only level that may have been executed by now."""
+    def unanswered_release(self, state, hold, before=None):
+        """A release of the hold's only level that may have been executed by now; of the
+        owner's own calls, one before that index."""
         if hold.level > 1:
             return None
         for j in self.lock.unanswered.get(hold.begun, ()):
             if j < self.begun and not state.done >> j & 1 and \
+                    (before is None or j < before) and \
                     self.lock.calls[j].kind == "release":
                 return j
         return None

@@ -77,9 +77,13 @@ def may_end(search, hold, call=None):
 
 
 def is_told(lock, hold, now):
-    """Was its owner told that the lock is lost?"""
+    """Was its owner told that the lock is lost, before it was granted the lock anew?"""
     begun = lock.calls[hold.begun].answer
-    return any(who == hold.who and begun <= at <= now for at, who in lock.told_lost)
+    anew = min([lock.calls[j].invoke for j, k in lock.begun.items()
+                if j == k and j > hold.begun and lock.calls[j].who == hold.who],
+               default=history.NEVER)
+    return any(who == hold.who and begun <= at <= now and at < anew
+               for at, who in lock.told_lost)
 
 
 def rivals(state, call):

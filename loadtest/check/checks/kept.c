@@ -8,7 +8,8 @@ void check_kept(struct check *c)
         struct hold *hold = &c->lock.holds[i];
 
         c->out->findings[CHECK_kept].looked++;
-        if (hold->kept_ns <= hold->lost_ns)
+        if (hold->lost_ns == HISTORY_NEVER || hold->kept_ns < hold->lost_ns ||
+            (hold->kept_ns == hold->lost_ns && !hold->is_session))
             continue;
         check_violation(c, CHECK_kept,
                         check_explain(c, hold, check_sent_ns(&c->h->calls[hold->call]),

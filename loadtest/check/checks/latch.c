@@ -27,6 +27,12 @@ static const struct history_call *call_at(const struct check *c, size_t at)
     return &c->h->calls[c->lock.calls[at]];
 }
 
+/* Did it have its effect, if any, before then?  Without an answer it may have it later. */
+static bool was_over(const struct check *c, const struct history_call *call, int64_t at_ns)
+{
+    return call->answer_ns < at_ns && !check_is_open(c, call);
+}
+
 /* When was it counted for the last time that it needed? */
 static void find_opening(struct check *c, struct latch *l)
 {
@@ -38,7 +44,7 @@ static void find_opening(struct check *c, struct latch *l)
     l->open_ns = l->opened_ns = HISTORY_NEVER;
     for (size_t i = l->from; i < c->lock.call_count; i++) {
         const struct history_call *call = call_at(c, i);
-        bool is_after = call->answer_ns >= set->invoke_ns && check_may_be_done(c, call);
+        bool is_after = !was_over(c, call, set->invoke_ns) && check_may_be_done(c, call);
 
         if (call->invoke_ns > until_ns)
             break;
@@ -153,7 +159,7 @@ static void look_at_making(struct check *c, int64_t index, int64_t next, size_t 
                       .next_ns = next != NO_CALL ? c->h->calls[next].invoke_ns
                                                  : HISTORY_NEVER};
 
-    while (call_at(c, *from)->answer_ns < set->invoke_ns)
+    while (was_over(c, call_at(c, *from), set->invoke_ns))
         ++*from;
     l.from = *from;
     find_opening(c, &l);
@@ -179,21 +185,22 @@ static bool is_overlapped(const struct check *c, int64_t made, int64_t next,
 void check_latch(struct check *c)
 {
     int64_t made = NO_CALL;
-    int64_t latest_ns = 0; /* the latest answer of the makings before `made` */
+    int64_t before_ns = 0, latest_ns = 0; /* the latest end of the makings: before `made` */
     size_t from = 0;
 
     for (size_t i = 0; i < c->lock.call_count; i++) {
         const struct history_call *call = call_at(c, i);
+        int64_t end_ns = check_is_open(c, call) ? HISTORY_NEVER : call->answer_ns;
 
         c->out->findings[CHECK_latch].looked++;
         if (call->kind != DLOCK_EVENT_LATCH_SET || !check_may_be_done(c, call))
             continue;
-        if (made != NO_CALL && !is_overlapped(c, made, c->lock.calls[i], latest_ns))
+        if (made != NO_CALL && !is_overlapped(c, made, c->lock.calls[i], before_ns))
             look_at_making(c, made, c->lock.calls[i], &from);
-        if (made != NO_CALL && c->h->calls[made].answer_ns > latest_ns)
-            latest_ns = c->h->calls[made].answer_ns;
+        before_ns = latest_ns;
+        latest_ns = end_ns > latest_ns ? end_ns : latest_ns;
         made = check_is_ok(c, call) ? (int64_t)c->lock.calls[i] : NO_CALL;
     }
-    if (made != NO_CALL && !is_overlapped(c, made, NO_CALL, latest_ns))
+    if (made != NO_CALL && !is_overlapped(c, made, NO_CALL, before_ns))
         look_at_making(c, made, NO_CALL, &from);
 }

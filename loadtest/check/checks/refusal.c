@@ -133,8 +133,8 @@ static int64_t soonest_of(const struct latest kept[2], const struct hold *hold)
 
         if (of == NULL || (mode == DLOCK_MODE_SHARED && hold->mode == DLOCK_MODE_SHARED))
             continue;
-        if (of->at_ns > soonest_ns)
-            soonest_ns = of->at_ns;
+        if (of->at_ns > soonest_ns && of->at_ns <= hold->granted_ns)
+            soonest_ns = of->at_ns; /* else exclusion is broken, and says nothing */
     }
     return soonest_ns;
 }
@@ -276,7 +276,7 @@ static void close_gap(struct check *c, struct sweep *s)
  * when it was renewed. */
 static int64_t gone_ns(const struct check *c, const struct hold *hold)
 {
-    int64_t end_ns = check_plus(hold->lasting_ns, c->options->slack_ns);
+    int64_t end_ns = check_plus(hold->lasting_ns, c->options->slack_ns + 1);
     bool is_bounded = (c->h->processes[hold->process].caps & DLOCK_CAP_EXPIRES) &&
                       !hold->is_doubtful && c->first_fault_ns > end_ns;
 

@@ -3,7 +3,7 @@
 
 State: how many are free, which permits with an end are held, by whom and until when, and
 which ids were granted.  A taking is legal when as many are free, under an id of its own; a giving back when as many were taken, or the
-permit is held and its giver was granted it; a loss when the permit has ended or was given
+permit is held, since its id, by which it is given back, proves that it was granted; a loss when the permit has ended or was given
 back; a refusal without a wait when fewer are free.  A permit ends at its end at the
 earliest, SLACK later at the latest; its promise is 1 ms less, since wall clocks are read
 in whole milliseconds.
@@ -72,7 +72,7 @@ def _change(state, call):
     permit = _held(state, call)
     if call.status == "lost":
         return [state] if permit is None else []
-    if permit is None or permit[1] != call.who:
+    if permit is None or permit[1] == NOBODY:
         return []
     state = _end(state, permit)
     if call.kind == "permit-give":
