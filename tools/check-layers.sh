@@ -19,7 +19,7 @@ app/          base/|db/|lock/|app/
 
 # The rooms of the laboratory, from the bottom up: each may include those before it.
 below=
-for room in kit lab proxy probe audit check fault sale compare bench scenario matrix page command; do
+for room in kit lab proxy probe audit check fault sale expect compare bench scenario matrix page command; do
     below=$below${below:+|}$room
     rooms+="loadtest/$room/ base/|db/|lock/|loadtest/($below)/
 "

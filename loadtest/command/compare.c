@@ -147,7 +147,7 @@ const struct setting_program command_compare_program = {
         "A run that cannot be done is tried again; then its cell is unknown, and the\n"
         "comparison goes on.\n\n"
         "Exit status: 0 all as expected, 1 a cell is UNEXPECTED, 2 a cell is unknown or has\n"
-        "no expectation (a lock without a line in loadtest/compare/expectations.def), 64 usage, 69\n"
+        "no expectation (a lock without a row in loadtest/expect/expectations.def), 64 usage, 69\n"
         "PostgreSQL, Redis, wrk or the lab cannot be started at all, 130 interrupted.",
     .settings = settings,
     .count = sizeof settings / sizeof settings[0],

@@ -265,7 +265,7 @@ static enum scenario_outcome outcome_find(const char *name)
 static enum exit_code run(const struct settings *s, const void *values)
 {
     const struct matrix_settings *v = values;
-    struct scenario_expectation instead = {0};
+    struct expectation instead = {0};
     struct matrix m = {.first_seed = (uint32_t)v->seed,
                        .seed_count = (int)v->seeds,
                        .pages = &story_pages,

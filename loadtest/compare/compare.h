@@ -2,7 +2,7 @@
 /* compare.h -- the comparison: experiments x hazards x locks, each run audited.
  *
  * A cell is one lock under one hazard in one experiment, run once or several times. 
- * What must come out of it stands in expectations.def.
+ * What must come out of it stands in loadtest/expect/expectations.def.
  */
 #ifndef LOADTEST_COMPARE_COMPARE_H
 #define LOADTEST_COMPARE_COMPARE_H
@@ -10,6 +10,7 @@
 #include <stdbool.h>
 #include <stdio.h>
 
+#include "loadtest/expect/expectation.h"
 #include "loadtest/sale/run.h"
 
 enum {
@@ -43,18 +44,18 @@ enum run_outcome {
     RUN_UNKNOWN, /* the verdict depends on missing answers, or the hazard missed   */
 };
 
-/* NOTHING: expectations.def has no line for the lock, so nobody has said what is right.
+/* NOTHING: expectations.def has no row for the lock, so nobody has said what is right.
  * EITHER: what happens depends on how busy the machine is, or on how many processes there
  * are. */
-enum expectation { EXPECT_NOTHING, EXPECT_SOUND, EXPECT_BROKEN, EXPECT_EITHER };
+enum cell_expectation { EXPECT_NOTHING, EXPECT_SOUND, EXPECT_BROKEN, EXPECT_EITHER };
 
 /* For one lock (by name) and hazard. */
-enum expectation expectation_of(const char *lock, const struct hazard *hazard);
-bool expectation_has_gap(const char *lock);
+enum cell_expectation expectation_of(const char *lock, const struct hazard *hazard);
 
 /* The same in an experiment; NOTHING for a lock that cannot take part. */
-enum expectation experiment_expectation(const struct experiment *experiment,
-                                        const char *lock, const struct hazard *hazard);
+enum cell_expectation experiment_expectation(const struct experiment *experiment,
+                                             const char *lock,
+                                             const struct hazard *hazard);
 bool experiment_takes(const struct experiment *experiment, const char *lock);
 
 struct run_record {
@@ -75,7 +76,7 @@ struct cell {
     const struct experiment *experiment;
     const struct hazard *hazard;
     const char *lock;
-    enum expectation expected;
+    enum cell_expectation expected;
     int run_count; /* planned; 0: the lock cannot take part in the experiment       */
     struct run_record runs[COMPARE_REPEATS_MAX];
 };
@@ -129,7 +130,7 @@ enum exit_code comparison_exit_code(const struct comparison *c);
 
 const char *run_outcome_name(enum run_outcome outcome);
 const char *cell_outcome_name(enum cell_outcome outcome);
-const char *expectation_name(enum expectation expected);
+const char *expectation_name(enum cell_expectation expected);
 
 /* The most that any of the cell's runs sold beyond what was right: units beyond the
  * stock, or second orders of a user. */

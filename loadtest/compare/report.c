@@ -155,7 +155,7 @@ static void print_odd(FILE *out, const struct comparison *c, const char *bullet)
         fprintf(out, "%s%s: %s, %s, %s: ", bullet, cell_outcome_name(outcome),
                 cell->experiment->name, cell->hazard->name, cell->lock);
         if (outcome == CELL_NO_EXPECTATION)
-            fprintf(out, "loadtest/compare/expectations.def has no line for this lock; runs:");
+            fprintf(out, "loadtest/expect/expectations.def has no row for this lock; runs:");
         else
             fprintf(out, "expected %s; runs:", expectation_name(cell->expected));
         print_runs(out, cell);

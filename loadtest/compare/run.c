@@ -113,7 +113,7 @@ static enum exit_code attempt(const struct session *s, const struct cell *cell,
     /* Where there is no gap nobody is held, and nothing hurries: more users take turns.
      */
     bool many = is_calm(cell) || (cell->hazard == &hazard_check_gap &&
-                                  !expectation_has_gap(cell->lock));
+                                  !lock_has_check_gap(dlock_variant_find(cell->lock)));
     int64_t factor = patience(out->attempts);
     char dir[FILES_PATH_MAX], lock[64], lease[64];
     const char *flags[FLAGS_MAX];
@@ -134,7 +134,7 @@ static enum exit_code attempt(const struct session *s, const struct cell *cell,
         .slot_ms = many ? CALM_SLOT_MS : HAZARD_SLOT_MS,
         .slot_users = many ? CALM_SLOT_USERS : HAZARD_SLOT_USERS,
         .lease_ms = is_calm(cell) ? c->calm_lease_ms : c->lease_ms * factor,
-        .has_gap = expectation_has_gap(cell->lock),
+        .has_gap = lock_has_check_gap(dlock_variant_find(cell->lock)),
         .stays_out =
             expectation_of(cell->lock, cell->hazard) == EXPECT_SOUND,
         .face = "hmdp",

@@ -57,7 +57,7 @@ struct matrix {
     int jobs, labs;
     const struct scenario_pages *pages;
     bool keep;
-    struct scenario_expectation *expected_instead; /* NULL: what scenarios say        */
+    struct expectation *expected_instead; /* NULL: what scenarios say        */
     char dir[FILES_PATH_MAX];
     char started[32]; /* UTC                                                           */
     int64_t elapsed_ms;

@@ -6,7 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "db/guard.h"
 #include "loadtest/kit/memory.h"
 
 #define SCENARIO(file) extern const struct scenario scenario_##file;
@@ -67,48 +66,47 @@ const char *scenario_sale_name(enum sale_answer sale, bool is_chinese)
     return names[sale][is_chinese];
 }
 
-bool scenario_names(const char *words, const char *word)
-{
-    size_t length = strlen(word);
-
-    for (; words != NULL && *words != '\0'; words += strcspn(words, " ,")) {
-        words += strspn(words, " ,");
-        if (strcspn(words, " ,") == length && strncmp(words, word, length) == 0)
-            return true;
-    }
-    return false;
-}
-
-static bool fits(const struct scenario_expectation *e, const dlock_variant_info *lock)
-{
-    return (e->locks == NULL || scenario_names(e->locks, lock->name)) &&
-           !scenario_names(e->not_locks, lock->name) &&
-           (lock->caps & e->with) == e->with && (lock->caps & e->without) == 0;
-}
-
 static const struct stock_guard *guard_of(const struct scenario *scenario)
 {
     return scenario->guard != NULL ? scenario->guard : &guard_read_write;
 }
 
-/* The first expectation for this lock without a guard of its own, and every one with. */
-static size_t cast_lock(struct scenario_cast *casts, const struct scenario *scenario,
+/* The first expectation for this lock without a guard of its own, and every one with;
+ * `out` may be NULL, to count them. */
+static size_t cast_lock(struct scenario_cast *out, const struct scenario *scenario,
                         const dlock_variant_info *lock, const struct stock_guard *guard)
 {
+    const struct expectation *e = NULL;
     bool is_cast = false;
     size_t count = 0;
 
-    for (size_t i = 0; i < scenario->expected_count; i++) {
-        const struct scenario_expectation *e = &scenario->expected[i];
+    while ((e = expectation_next(e, EXPECTATION_OF_STORY, scenario->name)) != NULL) {
         const struct stock_guard *under = e->guard != NULL ? e->guard : guard_of(scenario);
 
-        if (!fits(e, lock) || (e->guard == NULL && is_cast) ||
+        if (!expectation_fits(e, lock) || (e->guard == NULL && is_cast) ||
             (guard != NULL && guard != under))
             continue;
         is_cast |= e->guard == NULL;
-        if (e->outcome != SCENARIO_NOT_SPOKEN_OF)
-            casts[count++] = (struct scenario_cast){
+        if (e->outcome == SCENARIO_NOT_SPOKEN_OF)
+            continue;
+        if (out != NULL)
+            out[count] = (struct scenario_cast){
                 .scenario = scenario, .lock = lock, .guard = under, .expected = e};
+        count++;
+    }
+    return count;
+}
+
+static size_t cast_locks(struct scenario_cast *out, const struct scenario *scenario,
+                         const char *locks, const struct stock_guard *guard)
+{
+    size_t count = 0;
+
+    for (size_t i = 0; i < dlock_variant_count(); i++) {
+        const dlock_variant_info *lock = dlock_variant_at(i);
+
+        if (locks == NULL || expectation_names(locks, lock->name))
+            count += cast_lock(out != NULL ? out + count : NULL, scenario, lock, guard);
     }
     return count;
 }
@@ -116,15 +114,8 @@ static size_t cast_lock(struct scenario_cast *casts, const struct scenario *scen
 size_t scenario_cast_all(const struct scenario *scenario, const char *locks,
                          const struct stock_guard *guard, struct scenario_cast **out)
 {
-    size_t count = 0;
+    size_t count = cast_locks(NULL, scenario, locks, guard);
 
-    *out = memory_need(calloc(dlock_variant_count() * scenario->expected_count + 1,
-                             sizeof **out));
-    for (size_t i = 0; i < dlock_variant_count(); i++) {
-        const dlock_variant_info *lock = dlock_variant_at(i);
-
-        if (locks == NULL || scenario_names(locks, lock->name))
-            count += cast_lock(*out + count, scenario, lock, guard);
-    }
-    return count;
+    *out = memory_need(calloc(count + 1, sizeof **out));
+    return cast_locks(*out, scenario, locks, guard);
 }

@@ -12,7 +12,7 @@ struct scenario_cast {
     const struct scenario *scenario;
     const dlock_variant_info *lock;
     const struct stock_guard *guard;
-    const struct scenario_expectation *expected;
+    const struct expectation *expected;
 };
 
 /* What came of it, in memory that the process that performs it shares with the command. */

@@ -217,7 +217,7 @@ static enum scenario_outcome outcome_of(unsigned signs, unsigned breaks)
 }
 
 /* Is it what the scenario says?  If not, why. */
-static bool compare(struct scenario_result *r, const struct scenario_expectation *e)
+static bool compare(struct scenario_result *r, const struct expectation *e)
 {
     if (r->outcome != e->outcome) {
         snprintf(r->why, sizeof r->why, "expected: %s",
@@ -240,7 +240,7 @@ static bool compare(struct scenario_result *r, const struct scenario_expectation
 
 /* Nothing was lost in less than the whole time.  Where that is what matters, it is fine
  * that nothing had to be refused; where something was to be lost, nobody can tell. */
-static void forgive_short(struct scenario_result *r, const struct scenario_expectation *e)
+static void forgive_short(struct scenario_result *r, const struct expectation *e)
 {
     if (e->outcome == SCENARIO_FENCED) {
         r->is_expected = true;

@@ -2,9 +2,10 @@
 /* scenario.h -- the contract for people who write a scenario: a story that the articles
  * tell, told again on the real servers, with the same ending every time.
  *
- * A scenario is one file in loadtest/scenario/scenarios/ and one line in scenarios.def.  It has
- * data (who acts, what it tells, what must come of it under which lock) and one
- * function, play(), that is run once for each lock: a performance.
+ * A scenario is one file in loadtest/scenario/scenarios/, one line in scenarios.def, and rows
+ * in loadtest/expect/expectations.def that say what must come of it under which lock.  It
+ * has data (who acts, what it tells) and one function, play(), that is run once for each
+ * lock: a performance.
  *
  * Every actor is a process of its own with a lock system of its own.  play() runs in
  * another one, the conductor, which tells each actor what to do and what to answer for.
@@ -28,9 +29,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "db/guard.h"
+#include "loadtest/expect/expectation.h"
 #include "db/sale_types.h"
-#include "lock/dlock.h"
 #include "lock/fault.h"
 #include "lock/record/record.h"
 #include "lock/store.h"
@@ -47,89 +47,6 @@ enum {
     SCENARIO_TRIES = 4,      /* see stage_need_in_time()                              */
 };
 
-/* How a performance can end: id, name, Chinese, meaning. */
-#define SCENARIO_OUTCOMES(X)                                                           \
-    X(NOT_SPOKEN_OF, "not spoken of", "不涉及", "the story does not fit this lock")    \
-    X(HOLDS, "holds", "守住了", "nothing went wrong")                                  \
-    X(BREAKS, "breaks", "失守", "it shows a sign that the scenario calls a break")     \
-    X(FENCED, "fenced off", "被栅栏挡住",                                             \
-      "two were inside, but the resource refused the older one's write")               \
-    X(DEAD, "dead for ever", "永久死锁", "nobody holds it and nobody can ever have it") \
-    X(WAITS, "waits for the lease", "等到租约结束",                                   \
-      "nobody holds it, and it is free again when its lease or session ends")          \
-    X(REFUSES, "refuses", "被拒绝", "the lock refused the call, and said so")
-
-enum scenario_outcome {
-#define X(id, name, chinese, text) SCENARIO_##id,
-    SCENARIO_OUTCOMES(X)
-#undef X
-    SCENARIO_OUTCOME_COUNT
-};
-
-/* What is seen of a performance: id, name, Chinese, meaning.  Those up to STALE_REFUSED
- * are found by the checker and in the database; the others are play()'s to say. */
-#define SCENARIO_SIGNS(X)                                                              \
-    X(TWO_HOLDERS, "two holders", "同时两个持有者",                                   \
-      "two were promised the lock for the same time")                                  \
-    X(WORKED_ON, "worked on", "过期后仍在干活",                                       \
-      "one worked on after its lease while another held the lock")                     \
-    X(LOST_EARLY, "lost early", "提前丢锁",                                            \
-      "one lost what it had been promised, before that was over")                      \
-    X(TWICE, "twice to one", "重复授予", "an owner was granted anew what it had")      \
-    X(FOREIGN, "not its own", "动了别人的锁",                                         \
-      "one released or renewed what was another's")                                    \
-    X(FENCE, "fence fell", "栅栏号倒退", "a later holder has no greater fence")        \
-    X(OVERTAKEN, "overtaken", "被插队", "one was overtaken while it waited")           \
-    X(HERD, "herd", "惊群", "a release woke more than one waiter of a process")        \
-    X(BROADCAST, "broadcast", "全员唤醒",                                             \
-      "releases woke more waiters, of all processes, than there were releases and waits") \
-    X(OVERSOLD, "oversold", "超卖", "more orders than stock was issued")               \
-    X(LOST_UPDATE, "lost update", "丢失更新", "stock and orders do not add up")        \
-    X(DUPLICATE, "duplicate", "重复下单", "a user has more than one order")            \
-    X(LOST_ORDER, "lost order", "订单丢失",                                            \
-      "somebody was told of an order that is not there")                               \
-    X(UNDERSOLD, "undersold", "少卖",                                                  \
-      "somebody was told that all is sold, and some is left")                          \
-    X(STALE_WRITE, "stale write", "接受了旧写",                                       \
-      "the resource took a write under an older fence than one before it")             \
-    X(STALE_REFUSED, "stale write refused", "拒绝了旧写",                             \
-      "the resource refused a write under an older fence")                             \
-    X(DEAD_LOCK, "dead for ever", "永久死锁", "the lock has no holder and no end")     \
-    X(LEASE_WAITED, "waited for the lease", "等到租约结束",                           \
-      "the next one had to wait until a lease or session ended")                       \
-    X(CALL_REFUSED, "call refused", "调用被拒绝", "a call was refused, and said so")
-
-enum scenario_sign_number {
-#define X(id, name, chinese, text) SIGN_NUMBER_##id,
-    SCENARIO_SIGNS(X)
-#undef X
-    SIGN_COUNT
-};
-
-enum scenario_sign {
-#define X(id, name, chinese, text) SIGN_##id = 1 << SIGN_NUMBER_##id,
-    SCENARIO_SIGNS(X)
-#undef X
-};
-
-/* Two inside at once, whether or not their leases had been promised for that time. */
-#define SIGNS_TWO_INSIDE (SIGN_TWO_HOLDERS | SIGN_WORKED_ON)
-
-/* What must come of it.  The first that fits a lock counts; a lock that none fits is
- * not spoken of. */
-struct scenario_expectation {
-    const char *locks;     /* names with spaces between; NULL: any                    */
-    const char *not_locks; /* any but these                                           */
-    unsigned with;         /* set of dlock_caps that it must have                     */
-    unsigned without;      /* and must not have                                       */
-    const struct stock_guard *guard; /* also perform it under this one; NULL: the
-                                      * scenario's                                    */
-    enum scenario_outcome outcome;
-    unsigned shows;        /* signs that have to be there as well                     */
-    dlock_assumption broken; /* of a break: what the checker must name among what did
-                              * not hold; NONE: it is not asked                       */
-};
-
 struct scenario {
     const char *name;      /* as in the command; the file has _ for -                 */
     const char *number;    /* of the catalogue: "S1"                                  */
@@ -138,8 +55,6 @@ struct scenario {
     const char *story[SCENARIO_LINES], *story_zh[SCENARIO_LINES];
     const char *actors[SCENARIO_ACTORS_MAX]; /* a "+" before one: another thread of
                                               * the process of the one before it      */
-    const struct scenario_expectation *expected;
-    size_t expected_count;
     unsigned breaks;       /* signs, any of which is a break here                     */
     int64_t stock;         /* of the voucher; 0: 1                                    */
     const struct stock_guard *guard; /* NULL: read-write, which hides nothing        */
@@ -156,17 +71,10 @@ struct scenario {
     void (*play)(struct stage *s);
 };
 
-#define SCENARIO_EXPECTS(list)                                                         \
-    .expected = (list), .expected_count = sizeof(list) / sizeof *(list)
-
 /* The scenarios in the order of scenarios.def; NULL past the last, or if there is none
  * of that name. */
 const struct scenario *scenario_at(size_t i);
 const struct scenario *scenario_find(const char *name);
-
-/* Is `lock` one of these names, which have spaces or commas between them?  NULL has
- * none. */
-bool scenario_names(const char *names, const char *lock);
 
 /* ---- the stage ---- */
 
@@ -176,6 +84,8 @@ struct actor *stage_actor(struct stage *s, int i);
 /* What the catalogue says of the lock that is performed, and has it all of these caps? */
 const dlock_variant_info *stage_lock(const struct stage *s);
 bool stage_has(const struct stage *s, unsigned caps);
+/* Does its watchdog renew? */
+bool stage_is_renewed(const struct stage *s);
 enum dlock_store stage_store(const struct stage *s);
 
 /* Does what a process holds that stopped or died end by itself: by a lease, or with its

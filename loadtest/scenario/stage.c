@@ -10,6 +10,7 @@
 #include "base/os/clock.h"
 #include "loadtest/kit/interrupt.h"
 #include "loadtest/kit/memory.h"
+#include "lock/registry.h"
 
 /* ---- what play() asks ---- */
 
@@ -28,6 +29,11 @@ const dlock_variant_info *stage_lock(const struct stage *s)
 enum dlock_store stage_store(const struct stage *s)
 {
     return dlock_store_of(s->cast->lock);
+}
+
+bool stage_is_renewed(const struct stage *s)
+{
+    return dlock_registry_find(s->cast->lock->name)->watched;
 }
 
 bool stage_has(const struct stage *s, unsigned caps)

@@ -96,7 +96,7 @@ static void unknown_and_missed_are_no_passes(void **state)
     assert_int_equal(run_outcome_of(experiment_find("oversell"), &result), RUN_UNKNOWN);
 }
 
-static enum cell_outcome outcome(enum expectation expected, enum run_outcome a,
+static enum cell_outcome outcome(enum cell_expectation expected, enum run_outcome a,
                                  enum run_outcome b, enum run_outcome c)
 {
     struct cell cell = {.expected = expected, .run_count = 3};
@@ -145,7 +145,7 @@ static void a_lock_without_an_expectation_is_never_as_expected(void **state)
                      CELL_AS_EXPECTED);
 }
 
-static enum exit_code exit_code_of(enum expectation expected, enum run_outcome outcome_of_run)
+static enum exit_code exit_code_of(enum cell_expectation expected, enum run_outcome outcome_of_run)
 {
     struct cell cells[2] = {
         {.expected = EXPECT_SOUND, .run_count = 1, .runs[0].outcome = RUN_SOUND},

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "db/guard.h"
+#include "loadtest/sale/hazard.h"
 #include "loadtest/scenario/catalogue.h"
 
 static void test_each_is_told_in_both_languages(void **state)
@@ -30,8 +30,9 @@ static void test_each_is_told_in_both_languages(void **state)
 }
 
 /* Names in a text with spaces, each of which has to be a lock's. */
-static void check_names(const struct scenario *scenario, const char *names)
+static void check_names(const struct expectation *e)
 {
+    const char *names = e->locks;
     char name[64];
 
     for (; names != NULL && *names != '\0'; names += strspn(names, " ")) {
@@ -39,26 +40,54 @@ static void check_names(const struct scenario *scenario, const char *names)
 
         snprintf(name, sizeof name, "%.*s", (int)length, names);
         if (dlock_variant_find(name) == NULL)
-            fail_msg("%s: no lock is called \"%s\"", scenario->name, name);
+            fail_msg("%s: no lock is called \"%s\"", e->of, name);
         names += length;
     }
 }
 
+/* The name of a file in the command: with dashes. */
+static const char *name_of(const struct expectation *e)
+{
+    static char name[64];
+
+    snprintf(name, sizeof name, "%s", e->of);
+    for (char *p = name; (p = strchr(p, '_')) != NULL; p++)
+        *p = '-';
+    return name;
+}
+
 static void test_expectations_name_what_there_is(void **state)
+{
+    const struct expectation *e;
+
+    (void)state;
+    for (size_t i = 0; (e = expectation_at(i)) != NULL; i++) {
+        const struct scenario *scenario = scenario_find(name_of(e));
+
+        check_names(e);
+        if (strlen(e->reason) < 10)
+            fail_msg("%s: a row has no reason", e->of);
+        if (e->kind == EXPECTATION_OF_HAZARD) {
+            if (hazard_find(name_of(e)) == NULL)
+                fail_msg("no hazard is called %s", e->of);
+        } else if (scenario == NULL) {
+            fail_msg("no story is called %s", e->of);
+        } else if (e->outcome == SCENARIO_EITHER) {
+            fail_msg("%s: nobody can tell what a story comes to", e->of);
+        } else if (e->outcome == SCENARIO_BREAKS && scenario->breaks == 0) {
+            fail_msg("%s: nothing is a break", e->of);
+        }
+    }
+}
+
+static void test_each_has_an_expectation(void **state)
 {
     const struct scenario *scenario;
 
     (void)state;
-    for (size_t i = 0; (scenario = scenario_at(i)) != NULL; i++) {
-        for (size_t j = 0; j < scenario->expected_count; j++) {
-            const struct scenario_expectation *e = &scenario->expected[j];
-
-            check_names(scenario, e->locks);
-            check_names(scenario, e->not_locks);
-            if (e->outcome == SCENARIO_BREAKS && scenario->breaks == 0)
-                fail_msg("%s: nothing is a break", scenario->name);
-        }
-    }
+    for (size_t i = 0; (scenario = scenario_at(i)) != NULL; i++)
+        if (expectation_next(NULL, EXPECTATION_OF_STORY, scenario->name) == NULL)
+            fail_msg("nothing is expected of %s", scenario->name);
 }
 
 static void test_each_is_performed_once_for_a_lock_and_guard(void **state)
@@ -85,11 +114,11 @@ static void test_each_is_performed_once_for_a_lock_and_guard(void **state)
 static void test_names_are_whole_words(void **state)
 {
     (void)state;
-    assert_true(scenario_names("lua,naive", "naive"));
-    assert_true(scenario_names("lua naive", "lua"));
-    assert_false(scenario_names("lua-local", "lua"));
-    assert_false(scenario_names(NULL, "lua"));
-    assert_false(scenario_names("", "lua"));
+    assert_true(expectation_names("lua,naive", "naive"));
+    assert_true(expectation_names("lua naive", "lua"));
+    assert_false(expectation_names("lua-local", "lua"));
+    assert_false(expectation_names(NULL, "lua"));
+    assert_false(expectation_names("", "lua"));
 }
 
 static void no_two_scenarios_have_the_same_number_or_name(void **state)
@@ -113,6 +142,7 @@ int main(void)
         cmocka_unit_test(no_two_scenarios_have_the_same_number_or_name),
         cmocka_unit_test(test_each_is_told_in_both_languages),
         cmocka_unit_test(test_expectations_name_what_there_is),
+        cmocka_unit_test(test_each_has_an_expectation),
         cmocka_unit_test(test_each_is_performed_once_for_a_lock_and_guard),
         cmocka_unit_test(test_names_are_whole_words),
     };

@@ -2,8 +2,6 @@
 /* check_gap.c -- "it is mine", says the check; by the time of the delete it is not. */
 #include "loadtest/scenario/scenario.h"
 
-static const char with_gap[] = "owner watch getset";
-
 /* Anna's release is under way: past its check where that is a step of its own, else in
  * the network, with check and delete in one. */
 static void begin_release(struct actor *anna, bool has_gap)
@@ -32,7 +30,7 @@ static void play(struct stage *s)
 {
     struct actor *anna = stage_actor(s, 0), *ben = stage_actor(s, 1),
                  *chen = stage_actor(s, 2);
-    bool has_gap = scenario_names(with_gap, stage_lock(s)->name);
+    bool has_gap = lock_has_check_gap(stage_lock(s));
 
     stage_tell(s, "Anna is done.  She looks whether the lock is hers: it is.",
                "安娜干完了。她看了看锁是不是自己的：是。");
@@ -55,13 +53,6 @@ static void play(struct stage *s)
     actor_release(ben);
 }
 
-static const struct scenario_expectation expected[] = {
-    {.locks = "owner getset", .outcome = SCENARIO_BREAKS,
-     .shows = SIGN_TWO_HOLDERS | SIGN_OVERSOLD, .broken = DLOCK_ASSUMES_RELEASE},
-    /* WATCH: what has changed since the check is not deleted.  A script has no gap. */
-    {.locks = "watch lua reentrant fenced", .outcome = SCENARIO_HOLDS},
-};
-
 extern const struct scenario scenario_check_gap;
 
 const struct scenario scenario_check_gap = {
@@ -81,7 +72,6 @@ const struct scenario scenario_check_gap = {
                  "安娜既已判断过，便删了锁，陈走进来与本并肩。",
                  "判断和删除必须是一步：Lua 脚本，或 WATCH 加 EXEC。"},
     .actors = {"Anna", "Ben", "Chen"},
-    SCENARIO_EXPECTS(expected),
     .breaks = SIGN_TWO_HOLDERS,
     .lease_ms = 800,
     .store_timeout_ms = 8000,

@@ -39,15 +39,6 @@ static void play(struct stage *s)
     actor_leave(ben);
 }
 
-static const struct scenario_expectation expected[] = {
-    {.locks = "none local", .outcome = SCENARIO_NOT_SPOKEN_OF},
-    /* Its 100 ms are over before the story is. */
-    {.locks = "lua-local", .outcome = SCENARIO_NOT_SPOKEN_OF},
-    {.locks = "getset", .outcome = SCENARIO_BREAKS,
-     .shows = SIGN_TWO_HOLDERS | SIGN_OVERSOLD, .broken = DLOCK_ASSUMES_CLOCK},
-    {.outcome = SCENARIO_HOLDS},
-};
-
 extern const struct scenario scenario_client_clock;
 
 const struct scenario scenario_client_clock = {
@@ -67,7 +58,6 @@ const struct scenario scenario_client_clock = {
                  "两人都在里面，最后一张券卖了两次。",
                  "由存储按自己的钟来计的租约，没有这一小时。"},
     .actors = {"Anna", "Ben"},
-    SCENARIO_EXPECTS(expected),
     .breaks = SIGNS_TWO_INSIDE,
     .lease_ms = 5000,
     .play = play,

@@ -26,11 +26,6 @@ static void play(struct stage *s)
     stage_answer(s, actor_post(anna, 0, NULL));
 }
 
-static const struct scenario_expectation expected[] = {
-    {.locks = "none local lua reentrant fenced redlock pg-row pg-unique zk-seq",
-     .outcome = SCENARIO_BREAKS, .shows = SIGN_DUPLICATE},
-};
-
 extern const struct scenario scenario_client_gone;
 
 const struct scenario scenario_client_gone = {
@@ -50,7 +45,6 @@ const struct scenario scenario_client_gone = {
                  "两单：锁早已释放，两个请求也没有名字可以对上。",
                  "锁能把请求隔开，却认不出两个请求其实是一个。"},
     .actors = {"Anna"},
-    SCENARIO_EXPECTS(expected),
     .breaks = SIGN_DUPLICATE,
     .stock = 10,
     .play = play,

@@ -44,15 +44,6 @@ static void play(struct stage *s)
                "it is to end within a lease again");
 }
 
-static const struct scenario_expectation expected[] = {
-    /* Four others end in time; and with getset clients look at their own clocks. */
-    {.locks = "redlock getset", .outcome = SCENARIO_HOLDS},
-    /* Its lease of 100 ms may be over before the clock is moved. */
-    {.locks = "lua-local", .outcome = SCENARIO_NOT_SPOKEN_OF},
-    {.locks = "setnx naive owner watch lua reentrant spin fenced fair rwlock multi",
-     .outcome = SCENARIO_WAITS},
-};
-
 extern const struct scenario scenario_clock_back;
 
 const struct scenario scenario_clock_back = {
@@ -72,7 +63,6 @@ const struct scenario scenario_clock_back = {
                  "没有人持有锁，这一小时里也没人拿得到。",
                  "多数派不会去等时钟出错的那一台。"},
     .actors = {"Anna", "Ben"},
-    SCENARIO_EXPECTS(expected),
     .breaks = SIGNS_TWO_INSIDE,
     .lease_ms = 2000,
     .needs_own_servers = true,

@@ -32,18 +32,6 @@ static void play(struct stage *s)
     actor_walk_in(ben, anna);
 }
 
-static const struct scenario_expectation expected[] = {
-    /* It needs all five, of which two still know better. */
-    {.locks = "multi", .outcome = SCENARIO_HOLDS},
-    /* Its end is a number in the value, which clients compare with their own clocks. */
-    {.locks = "getset", .outcome = SCENARIO_HOLDS},
-    /* Its lease of 100 ms may be over before the clock is moved. */
-    {.locks = "lua-local", .outcome = SCENARIO_NOT_SPOKEN_OF},
-    {.locks = "setnx naive owner watch lua reentrant spin fenced fair rwlock redlock",
-     .outcome = SCENARIO_BREAKS, .shows = SIGN_TWO_HOLDERS | SIGN_OVERSOLD,
-     .broken = DLOCK_ASSUMES_CLOCK},
-};
-
 extern const struct scenario scenario_clock_forward;
 
 const struct scenario scenario_clock_forward = {
@@ -63,7 +51,6 @@ const struct scenario scenario_clock_forward = {
                  "本立刻被放进来，而安娜明明还剩十九秒。",
                  "五台里错一台，红锁撑得住；错三台就不行了。"},
     .actors = {"Anna", "Ben"},
-    SCENARIO_EXPECTS(expected),
     .breaks = SIGN_TWO_HOLDERS,
     .lease_ms = 20000,
     .needs_own_servers = true,

@@ -46,14 +46,6 @@ static void play(struct stage *s)
     actor_release(ben);
 }
 
-static const struct scenario_expectation expected[] = {
-    {.locks = "none local lua-local", .outcome = SCENARIO_NOT_SPOKEN_OF},
-    /* The server frees what a connection held as soon as it has ended. */
-    {.locks = "pg-advisory pg-row", .outcome = SCENARIO_BREAKS, .shows = SIGN_OVERSOLD},
-    /* A lease belongs to its owner, a session of ZooKeeper outlives its connection. */
-    {.outcome = SCENARIO_HOLDS},
-};
-
 extern const struct scenario scenario_connection_reset;
 
 const struct scenario scenario_connection_reset = {
@@ -73,7 +65,6 @@ const struct scenario scenario_connection_reset = {
                  "安娜也写了：她的写走的是另一条连接。",
                  "租约，或者有编号的会话，比连接活得久。"},
     .actors = {"Anna", "Ben"},
-    SCENARIO_EXPECTS(expected),
     .breaks = SIGN_OVERSOLD | SIGN_TWO_HOLDERS | SIGN_WORKED_ON,
     .lease_ms = 1500,
     .play = play,

@@ -49,14 +49,6 @@ static void play(struct stage *s)
     actor_release(ben);
 }
 
-static const struct scenario_expectation expected[] = {
-    {.locks = "none local", .outcome = SCENARIO_NOT_SPOKEN_OF},
-    {.locks = "setnx", .outcome = SCENARIO_DEAD},
-    /* The database sees that the connection ended. */
-    {.locks = "pg-advisory pg-row", .outcome = SCENARIO_HOLDS},
-    {.outcome = SCENARIO_WAITS},
-};
-
 extern const struct scenario scenario_crash_between_two_commands;
 
 const struct scenario scenario_crash_between_two_commands = {
@@ -76,7 +68,6 @@ const struct scenario scenario_crash_between_two_commands = {
                  "本等着，会永远等下去。",
                  "若加锁和设过期是一步，一个租约后锁就自由了。"},
     .actors = {"Anna", "Ben"},
-    SCENARIO_EXPECTS(expected),
     .breaks = SIGNS_TWO_INSIDE,
     .play = play,
 };

@@ -29,17 +29,6 @@ static void play(struct stage *s)
     actor_end_buy(writer);
 }
 
-static const struct scenario_expectation expected[] = {
-    {.with = DLOCK_CAP_FENCED, .guard = &guard_fence, .outcome = SCENARIO_FENCED,
-     .shows = SIGN_STALE_REFUSED},
-    /* The statement that looks and writes in one needs nobody's promise. */
-    {.locks = "lua", .guard = &guard_conditional, .outcome = SCENARIO_HOLDS},
-    /* Its 100 ms may be over before Anna has given up. */
-    {.locks = "lua-local", .outcome = SCENARIO_NOT_SPOKEN_OF},
-    /* Whatever the lock: it was given back before it was taken again. */
-    {.outcome = SCENARIO_BREAKS, .shows = SIGN_OVERSOLD},
-};
-
 extern const struct scenario scenario_delayed_write;
 
 const struct scenario scenario_delayed_write = {
@@ -59,7 +48,6 @@ const struct scenario scenario_delayed_write = {
                  "随后安娜的写请求到了，照样被执行。",
                  "锁没有做错什么；只有接受写入的一方能拒绝它。"},
     .actors = {"Anna", "+Anna's writer", "Ben"},
-    SCENARIO_EXPECTS(expected),
     .breaks = SIGNS_TWO_INSIDE | SIGN_OVERSOLD,
     .lease_ms = 10000,
     .play = play,

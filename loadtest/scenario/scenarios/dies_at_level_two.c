@@ -19,10 +19,6 @@ static void play(struct stage *s)
     actor_leave(ben);
 }
 
-static const struct scenario_expectation expected[] = {
-    {.with = DLOCK_CAP_REENTRANT, .outcome = SCENARIO_WAITS},
-};
-
 extern const struct scenario scenario_dies_at_level_two;
 
 const struct scenario scenario_dies_at_level_two = {
@@ -42,7 +38,6 @@ const struct scenario scenario_dies_at_level_two = {
                  "但不管几层，租约只有一个：到期时两层一起结束。",
                  "一个租约之后本就进来了，他的计数从一开始。"},
     .actors = {"Anna", "Ben"},
-    SCENARIO_EXPECTS(expected),
     .breaks = SIGNS_TWO_INSIDE | SIGN_TWICE,
     .lease_ms = 800,
     .play = play,

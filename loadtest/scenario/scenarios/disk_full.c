@@ -29,16 +29,6 @@ static void play(struct stage *s)
     actor_walk_in(ben, anna);
 }
 
-static const struct scenario_expectation expected[] = {
-    {.with = DLOCK_CAP_FENCED | DLOCK_CAP_EXPIRES, .guard = &guard_fence,
-     .outcome = SCENARIO_FENCED, .shows = SIGN_STALE_REFUSED},
-    /* The four others go on renewing. */
-    {.locks = "redlock", .outcome = SCENARIO_HOLDS},
-    /* Those that are renewed; multi wants every server to do so. */
-    {.locks = "reentrant spin fenced fair rwlock multi", .outcome = SCENARIO_BREAKS,
-     .shows = SIGN_WORKED_ON | SIGN_OVERSOLD, .broken = DLOCK_ASSUMES_WATCHDOG},
-};
-
 extern const struct scenario scenario_disk_full;
 
 const struct scenario scenario_disk_full = {
@@ -58,7 +48,6 @@ const struct scenario scenario_disk_full = {
                  "租约到期。等磁盘腾出空间，本走了进来。",
                  "看门狗需要的是能写的服务器，光会应答还不够。"},
     .actors = {"Anna", "Ben"},
-    SCENARIO_EXPECTS(expected),
     .breaks = SIGNS_TWO_INSIDE,
     .needs_own_servers = true,
     .play = play,

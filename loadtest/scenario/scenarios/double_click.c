@@ -26,14 +26,6 @@ static void play(struct stage *s)
     stage_answer(s, first);
 }
 
-static const struct scenario_expectation expected[] = {
-    /* A mutex ends where the process does. */
-    {.locks = "none local", .outcome = SCENARIO_BREAKS, .shows = SIGN_DUPLICATE},
-    /* Its lease of 100 ms does not outlast the first request. */
-    {.locks = "lua-local", .outcome = SCENARIO_NOT_SPOKEN_OF},
-    {.outcome = SCENARIO_HOLDS},
-};
-
 extern const struct scenario scenario_double_click;
 
 const struct scenario scenario_double_click = {
@@ -53,7 +45,6 @@ const struct scenario scenario_double_click = {
                  "锁名里带着她的用户号，只放一次进去。",
                  "进程里的互斥锁不行：出了进程它就管不着了。"},
     .actors = {"Anna"},
-    SCENARIO_EXPECTS(expected),
     .breaks = SIGN_DUPLICATE,
     .stock = 10,
     .play = play,

@@ -18,16 +18,6 @@ static void play(struct stage *s)
     actor_walk_in(ben, anna);
 }
 
-static const struct scenario_expectation expected[] = {
-    {.locks = "multi redlock", .outcome = SCENARIO_HOLDS},
-    /* The key of getset has no time to live, which keeps it; and the lease of lua-local
-     * may be over before the memory is full. */
-    {.locks = "getset lua-local", .outcome = SCENARIO_NOT_SPOKEN_OF},
-    {.locks = "setnx naive owner watch lua reentrant spin fenced fair rwlock",
-     .outcome = SCENARIO_BREAKS, .shows = SIGN_TWO_HOLDERS | SIGN_OVERSOLD,
-     .broken = DLOCK_ASSUMES_STORE},
-};
-
 extern const struct scenario scenario_eviction;
 
 const struct scenario scenario_eviction = {
@@ -47,7 +37,6 @@ const struct scenario scenario_eviction = {
                  "安娜还在干活，锁就被淘汰了，本被放了进来。",
                  "锁要放在单独的 Redis 里，并设 noeviction。"},
     .actors = {"Anna", "Ben"},
-    SCENARIO_EXPECTS(expected),
     .breaks = SIGN_TWO_HOLDERS,
     .lease_ms = 20000,
     .needs_own_servers = true,

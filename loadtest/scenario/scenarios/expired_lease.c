@@ -38,22 +38,6 @@ static void play(struct stage *s)
     actor_release(ben);
 }
 
-static const struct scenario_expectation expected[] = {
-    /* The row has been written under Ben's fence, and Anna's is lower: 33 after 34, as in
-     * Kleppmann's drawing, where a lock counts the holders of each name by itself. */
-    {.with = DLOCK_CAP_FENCED, .guard = &guard_fence, .outcome = SCENARIO_FENCED,
-     .shows = SIGN_STALE_REFUSED},
-    /* Nothing ends what a connection holds as long as its process exists. */
-    {.locks = "pg-advisory pg-row", .outcome = SCENARIO_HOLDS},
-    /* No lock between processes at all: Ben need not even wait. */
-    {.locks = "none local", .outcome = SCENARIO_BREAKS, .shows = SIGN_OVERSOLD},
-    /* A session has no deadline: Anna has to hear of its end to know. */
-    {.with = DLOCK_CAP_SESSION, .outcome = SCENARIO_BREAKS,
-     .shows = SIGN_TWO_HOLDERS | SIGN_OVERSOLD, .broken = DLOCK_ASSUMES_PROCESS},
-    {.with = DLOCK_CAP_EXPIRES, .outcome = SCENARIO_BREAKS,
-     .shows = SIGN_WORKED_ON | SIGN_OVERSOLD, .broken = DLOCK_ASSUMES_PROCESS},
-};
-
 extern const struct scenario scenario_expired_lease;
 
 const struct scenario scenario_expired_lease = {
@@ -73,7 +57,6 @@ const struct scenario scenario_expired_lease = {
                  "安娜醒来接着写，因为库存她早就看过了。",
                  "会自己过期的锁拦不住她，只有数据库拦得住。"},
     .actors = {"Anna", "Ben"},
-    SCENARIO_EXPECTS(expected),
     .breaks = SIGNS_TWO_INSIDE,
     .earlier_fences = 32,
     .play = play,

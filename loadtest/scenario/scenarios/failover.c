@@ -18,15 +18,6 @@ static void play(struct stage *s)
     actor_walk_in(ben, anna);
 }
 
-static const struct scenario_expectation expected[] = {
-    {.locks = "multi redlock", .outcome = SCENARIO_HOLDS},
-    /* Its lease of 100 ms may be over before the replica is master. */
-    {.locks = "lua-local", .outcome = SCENARIO_NOT_SPOKEN_OF},
-    {.locks = "setnx naive owner watch getset lua reentrant spin fenced fair rwlock",
-     .outcome = SCENARIO_BREAKS, .shows = SIGN_TWO_HOLDERS | SIGN_OVERSOLD,
-     .broken = DLOCK_ASSUMES_STORE},
-};
-
 extern const struct scenario scenario_failover;
 
 const struct scenario scenario_failover = {
@@ -46,7 +37,6 @@ const struct scenario scenario_failover = {
                  "本也拿到了锁：两个持有者，谁都没停顿、没超时。",
                  "彼此独立的节点不会一起失忆。"},
     .actors = {"Anna", "Ben"},
-    SCENARIO_EXPECTS(expected),
     .breaks = SIGN_TWO_HOLDERS,
     .lease_ms = 20000,
     .needs_own_servers = true,

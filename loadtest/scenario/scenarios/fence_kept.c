@@ -40,11 +40,6 @@ static void play(struct stage *s)
     actor_release(anna);
 }
 
-static const struct scenario_expectation expected[] = {
-    {.locks = "fenced", .outcome = SCENARIO_FENCED,
-     .shows = SIGN_TWO_HOLDERS | SIGN_STALE_REFUSED},
-};
-
 extern const struct scenario scenario_fence_kept;
 
 const struct scenario scenario_fence_kept = {
@@ -64,7 +59,6 @@ const struct scenario scenario_fence_kept = {
                  "安娜还以为租约有效，写库被拒，本照常成交。",
                  "里面仍然有两个人，是数据库让它无害的。"},
     .actors = {"Anna", "Ben", "Chen"},
-    SCENARIO_EXPECTS(expected),
     .breaks = SIGN_FENCE | SIGN_TWO_HOLDERS,
     .stock = 2,
     .guard = &guard_fence,

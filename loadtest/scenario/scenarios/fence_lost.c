@@ -36,12 +36,6 @@ static void play(struct stage *s)
     actor_release(anna);
 }
 
-static const struct scenario_expectation expected[] = {
-    {.locks = "fenced", .outcome = SCENARIO_BREAKS,
-     .shows = SIGN_FENCE | SIGN_TWO_HOLDERS | SIGN_STALE_REFUSED,
-     .broken = DLOCK_ASSUMES_STORE},
-};
-
 extern const struct scenario scenario_fence_lost;
 
 const struct scenario scenario_fence_lost = {
@@ -61,7 +55,6 @@ const struct scenario scenario_fence_lost = {
                  "后来老实的持有者反被拒绝：号比行里记的还小。",
                  "栅栏号得比它守的锁保管得更牢。"},
     .actors = {"Anna", "Ben", "Chen", "Dora"},
-    SCENARIO_EXPECTS(expected),
     .breaks = SIGN_FENCE | SIGN_TWO_HOLDERS,
     .stock = 4,
     .guard = &guard_fence,

@@ -37,11 +37,6 @@ static void play(struct stage *s)
     actor_leave(ben);
 }
 
-static const struct scenario_expectation expected[] = {
-    {.locks = "lua reentrant spin fenced fair rwlock multi redlock",
-     .outcome = SCENARIO_HOLDS},
-};
-
 extern const struct scenario scenario_flushed_scripts;
 
 const struct scenario scenario_flushed_scripts = {
@@ -61,7 +56,6 @@ const struct scenario scenario_flushed_scripts = {
                  "库若就此作罢，锁只能等租约到期。",
                  "库若随即把脚本全文发过去，就什么也没耽误。"},
     .actors = {"Anna", "Ben"},
-    SCENARIO_EXPECTS(expected),
     .breaks = SIGNS_TWO_INSIDE,
     .lease_ms = 10000,
     .needs_own_servers = true,

@@ -24,14 +24,6 @@ static void play(struct stage *s)
     actor_release(anna);
 }
 
-static const struct scenario_expectation expected[] = {
-    /* They let Ben in whether there is a child or not. */
-    {.locks = "none local", .outcome = SCENARIO_NOT_SPOKEN_OF},
-    /* Its lease may be over by then. */
-    {.locks = "lua-local", .outcome = SCENARIO_NOT_SPOKEN_OF},
-    {.outcome = SCENARIO_REFUSES},
-};
-
 extern const struct scenario scenario_forked;
 
 const struct scenario scenario_forked = {
@@ -51,7 +43,6 @@ const struct scenario scenario_forked = {
                  "它若释放，安娜的锁就没了。",
                  "所以子进程继承来的一切都必须拒绝工作。"},
     .actors = {"Anna", "Ben"},
-    SCENARIO_EXPECTS(expected),
     .breaks = SIGNS_TWO_INSIDE | SIGN_FOREIGN,
     .lease_ms = 5000,
     .play = play,

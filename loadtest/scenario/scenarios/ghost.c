@@ -43,16 +43,6 @@ static void play(struct stage *s)
     stage_sign(s, SIGN_DEAD_LOCK, "Anna never sent the EXPIRE that was to follow");
 }
 
-static const struct scenario_expectation expected[] = {
-    {.locks = "none local", .outcome = SCENARIO_NOT_SPOKEN_OF},
-    {.locks = "setnx", .outcome = SCENARIO_DEAD},
-    /* A lock without an owner cannot be cleaned up: a DEL could free anybody's. */
-    {.locks = "naive getset", .outcome = SCENARIO_WAITS},
-    /* ZooKeeper's session goes on over a new connection, and the node has a number by
-     * which its maker knows it; the others release by their token. */
-    {.outcome = SCENARIO_HOLDS},
-};
-
 extern const struct scenario scenario_ghost;
 
 const struct scenario scenario_ghost = {
@@ -72,7 +62,6 @@ const struct scenario scenario_ghost = {
                  "没有人持有锁，本却被拒绝。",
                  "认得自己令牌的库，会先把它释放再报告。"},
     .actors = {"Anna", "Ben"},
-    SCENARIO_EXPECTS(expected),
     .breaks = SIGNS_TWO_INSIDE,
     .play = play,
 };

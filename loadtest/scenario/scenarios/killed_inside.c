@@ -41,16 +41,6 @@ static void play(struct stage *s)
     actor_release(ben);
 }
 
-static const struct scenario_expectation expected[] = {
-    /* Their locks do not reach beyond the process that died. */
-    {.locks = "none local", .outcome = SCENARIO_NOT_SPOKEN_OF},
-    /* Its 100 ms may be over before the story is. */
-    {.locks = "lua-local", .outcome = SCENARIO_NOT_SPOKEN_OF},
-    /* The database sees that the connection ended, as it does for the order. */
-    {.locks = "pg-advisory pg-row", .outcome = SCENARIO_HOLDS},
-    {.outcome = SCENARIO_WAITS},
-};
-
 extern const struct scenario scenario_killed_inside;
 
 const struct scenario scenario_killed_inside = {
@@ -70,7 +60,6 @@ const struct scenario scenario_killed_inside = {
                  "锁却还在：存储分不清持有者是死了还是没出声。",
                  "本要等，但最多等一个租约或会话，之后便能买到。"},
     .actors = {"Anna", "Ben"},
-    SCENARIO_EXPECTS(expected),
     .breaks = SIGNS_TWO_INSIDE | SIGN_OVERSOLD | SIGN_LOST_UPDATE,
     .play = play,
 };

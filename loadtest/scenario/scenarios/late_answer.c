@@ -33,21 +33,6 @@ static void play(struct stage *s)
     actor_release(ben);
 }
 
-static const struct scenario_expectation expected[] = {
-    {.locks = "none local", .outcome = SCENARIO_NOT_SPOKEN_OF},
-    /* Its lease of 100 ms does not outlast the story. */
-    {.locks = "lua-local", .outcome = SCENARIO_NOT_SPOKEN_OF},
-    /* It asks its servers one after another: the others have nothing late to say. */
-    {.locks = "multi", .outcome = SCENARIO_NOT_SPOKEN_OF},
-    /* It asks whose node it is before it deletes it, and hears nothing: Anna's session
-     * lives, and the node stays. */
-    {.locks = "zk-basic", .outcome = SCENARIO_NOT_SPOKEN_OF},
-    /* Some ask first here too, and then the lock ends with its lease.  Where a release and
-     * a grant are answered alike (getset, redlock) a library that used the connection on
-     * would be seen to break: tests/mutants/late-answer-is-the-next.patch. */
-    {.outcome = SCENARIO_HOLDS},
-};
-
 extern const struct scenario scenario_late_answer;
 
 const struct scenario scenario_late_answer = {
@@ -67,7 +52,6 @@ const struct scenario scenario_late_answer = {
                  "超时后接着用旧连接的客户端，会把它当成“给你了”。",
                  "错过一个应答的连接必须扔掉。"},
     .actors = {"Anna", "Ben"},
-    SCENARIO_EXPECTS(expected),
     .breaks = SIGN_TWO_HOLDERS | SIGN_WORKED_ON | SIGN_FOREIGN,
     .lease_ms = 2500,
     .store_timeout_ms = 1000,

@@ -50,11 +50,6 @@ static void play(struct stage *s)
     renews_the_next(s, anna);
 }
 
-static const struct scenario_expectation expected[] = {
-    {.locks = "reentrant spin fenced fair rwlock multi redlock pg-unique pg-fair",
-     .outcome = SCENARIO_HOLDS},
-};
-
 extern const struct scenario scenario_late_renewal;
 
 const struct scenario scenario_late_renewal = {
@@ -74,7 +69,6 @@ const struct scenario scenario_late_renewal = {
                  "那样死者的锁会永远被续下去。",
                  "它必须再看一眼锁是谁的，在本地，也在存储里。"},
     .actors = {"Anna", "Ben", "Chen"},
-    SCENARIO_EXPECTS(expected),
     .breaks = SIGNS_TWO_INSIDE | SIGN_FOREIGN,
     .lease_ms = 800,
     .play = play,

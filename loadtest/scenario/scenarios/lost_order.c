@@ -25,11 +25,6 @@ static void play(struct stage *s)
     actor_leave(ben);
 }
 
-static const struct scenario_expectation expected[] = {
-    {.locks = "none local lua reentrant fenced redlock zk-seq",
-     .outcome = SCENARIO_BREAKS, .shows = SIGN_LOST_ORDER},
-};
-
 extern const struct scenario scenario_lost_order;
 
 const struct scenario scenario_lost_order = {
@@ -49,7 +44,6 @@ const struct scenario scenario_lost_order = {
                  "本买走了同一件：答复了两个人，只有一单。",
                  "锁看不见这件事：两人本来就是一前一后。"},
     .actors = {"Anna", "Ben"},
-    SCENARIO_EXPECTS(expected),
     .breaks = SIGN_LOST_ORDER,
     .commits_lazily = true,
     .lease_ms = 20000,

@@ -53,10 +53,6 @@ static void play(struct stage *s)
     actor_leave(chen);
 }
 
-static const struct scenario_expectation expected[] = {
-    {.locks = "zk-basic zk-seq pg-fair fair", .outcome = SCENARIO_HOLDS},
-};
-
 extern const struct scenario scenario_lost_place;
 
 const struct scenario scenario_lost_place = {
@@ -76,7 +72,6 @@ const struct scenario scenario_lost_place = {
                  "她若再建一个，前一个会挡住后面所有人。",
                  "节点上带着创建者自己的标记，就能找回来，或删掉。"},
     .actors = {"Anna", "Ben", "Chen"},
-    SCENARIO_EXPECTS(expected),
     .breaks = SIGNS_TWO_INSIDE | SIGN_TWICE,
     .lease_ms = 2000,
     .play = play,

@@ -32,14 +32,6 @@ static void play(struct stage *s)
     actor_leave(ben);
 }
 
-static const struct scenario_expectation expected[] = {
-    {.with = DLOCK_CAP_SESSION | DLOCK_CAP_FENCED, .guard = &guard_fence,
-     .outcome = SCENARIO_FENCED, .shows = SIGN_STALE_REFUSED},
-    /* A lock that is in the write's own transaction cannot be lost before it. */
-    {.with = DLOCK_CAP_SESSION, .guard = &guard_row_lock, .outcome = SCENARIO_HOLDS},
-    {.with = DLOCK_CAP_SESSION, .outcome = SCENARIO_BREAKS, .shows = SIGN_OVERSOLD},
-};
-
 extern const struct scenario scenario_lost_session;
 
 const struct scenario scenario_lost_session = {
@@ -59,7 +51,6 @@ const struct scenario scenario_lost_session = {
                  "安娜的另一条连接还好好的，她写了下去：超卖。",
                  "锁若就在写的那个事务里，丢锁时写也一起丢。"},
     .actors = {"Anna", "Ben"},
-    SCENARIO_EXPECTS(expected),
     .breaks = SIGN_OVERSOLD | SIGN_LOST_UPDATE,
     .lease_ms = 5000,
     .needs_own_servers = true,

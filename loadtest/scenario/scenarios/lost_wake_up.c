@@ -52,11 +52,6 @@ static void play(struct stage *s)
     actor_release(anna);
 }
 
-static const struct scenario_expectation expected[] = {
-    /* Each of them looks by itself every few hundred ms. */
-    {.locks = "reentrant fenced fair rwlock", .outcome = SCENARIO_HOLDS},
-};
-
 extern const struct scenario scenario_lost_wake_up;
 
 const struct scenario scenario_lost_wake_up = {
@@ -76,7 +71,6 @@ const struct scenario scenario_lost_wake_up = {
                  "锁空着，本还在睡：要睡到旧租约到期吗？",
                  "消息只是提示，等锁的人还得自己时不时看一眼。"},
     .actors = {"Anna", "Ben"},
-    SCENARIO_EXPECTS(expected),
     .breaks = SIGNS_TWO_INSIDE,
     .lease_ms = LEASE_MS,
     .needs_own_servers = true,

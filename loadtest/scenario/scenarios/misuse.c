@@ -39,14 +39,6 @@ static void play(struct stage *s)
         stage_sign(s, SIGN_CALL_REFUSED, "each such call answered: invalid");
 }
 
-static const struct scenario_expectation expected[] = {
-    {.locks = "none local", .outcome = SCENARIO_NOT_SPOKEN_OF},
-    /* Its lease of 100 ms does not outlast the story. */
-    {.locks = "lua-local", .outcome = SCENARIO_NOT_SPOKEN_OF},
-    /* Also those whose DEL would free anybody's: it is not sent. */
-    {.outcome = SCENARIO_REFUSES},
-};
-
 extern const struct scenario scenario_misuse;
 
 const struct scenario scenario_misuse = {
@@ -66,7 +58,6 @@ const struct scenario scenario_misuse = {
                  "这时若发出 DEL，删掉的就是陈的锁。",
                  "库记得自己给出过什么，于是什么也不发。"},
     .actors = {"Anna", "+Bea", "Chen", "Dora"},
-    SCENARIO_EXPECTS(expected),
     .breaks = SIGNS_TWO_INSIDE | SIGN_FOREIGN | SIGN_LOST_EARLY,
     .lease_ms = 20000,
     .play = play,

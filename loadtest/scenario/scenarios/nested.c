@@ -36,14 +36,6 @@ static void play(struct stage *s)
     actor_leave(anna);
 }
 
-static const struct scenario_expectation expected[] = {
-    /* lua-local lets its holder in by a flag, and does not promise it: the checker cannot
-     * tell that from a lock that is granted twice. */
-    {.locks = "none lua-local", .outcome = SCENARIO_NOT_SPOKEN_OF},
-    {.with = DLOCK_CAP_REENTRANT, .outcome = SCENARIO_HOLDS},
-    {.outcome = SCENARIO_REFUSES},
-};
-
 extern const struct scenario scenario_nested;
 
 const struct scenario scenario_nested = {
@@ -63,7 +55,6 @@ const struct scenario scenario_nested = {
                  "会计数的锁放行，最后一次释放后才自由。",
                  "第一次释放后还不行：本不能趁机溜进来。"},
     .actors = {"Anna", "Ben"},
-    SCENARIO_EXPECTS(expected),
     .breaks = SIGNS_TWO_INSIDE | SIGN_TWICE,
     .lease_ms = 5000,
     .play = play,

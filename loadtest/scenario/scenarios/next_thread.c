@@ -41,14 +41,6 @@ static void play(struct stage *s)
     stage_sign(s, SIGN_DEAD_LOCK, "it lives with the session, and the process lives on");
 }
 
-static const struct scenario_expectation expected[] = {
-    {.locks = "none local", .outcome = SCENARIO_NOT_SPOKEN_OF},
-    /* Who has it is a flag of the process, which does not tell threads apart. */
-    {.locks = "lua-local", .outcome = SCENARIO_NOT_SPOKEN_OF},
-    {.with = DLOCK_CAP_SESSION, .outcome = SCENARIO_DEAD},
-    {.outcome = SCENARIO_WAITS},
-};
-
 extern const struct scenario scenario_next_thread;
 
 const struct scenario scenario_next_thread = {
@@ -68,7 +60,6 @@ const struct scenario scenario_next_thread = {
                  "绝不重复使用的持有者编号能把它挡住。",
                  "之后租约会结束这把锁；随会话而生的锁却留着。"},
     .actors = {"Anna", "Ben"},
-    SCENARIO_EXPECTS(expected),
     .breaks = SIGNS_TWO_INSIDE | SIGN_TWICE,
     .lease_ms = 1200,
     .play = play,

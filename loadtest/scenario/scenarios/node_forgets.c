@@ -38,13 +38,6 @@ static void play(struct stage *s)
     actor_walk_in(ben, anna);
 }
 
-static const struct scenario_expectation expected[] = {
-    {.locks = "redlock", .outcome = SCENARIO_BREAKS,
-     .shows = SIGN_TWO_HOLDERS | SIGN_OVERSOLD, .broken = DLOCK_ASSUMES_STORE},
-    /* Safer, and not to be had while one server is away. */
-    {.locks = "multi", .outcome = SCENARIO_REFUSES},
-};
-
 extern const struct scenario scenario_node_forgets;
 
 const struct scenario scenario_node_forgets = {
@@ -64,7 +57,6 @@ const struct scenario scenario_node_forgets = {
                  "3、4、5 号也是多数，归了本。两人同时持有锁。",
                  "要么先落盘再应答，要么宕机后缺席一个租约。"},
     .actors = {"Anna", "Ben"},
-    SCENARIO_EXPECTS(expected),
     .breaks = SIGN_TWO_HOLDERS,
     .lease_ms = 20000,
     .store_timeout_ms = 700,

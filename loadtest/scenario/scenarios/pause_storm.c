@@ -226,21 +226,6 @@ static void play(struct stage *s)
     }
 }
 
-static const struct scenario_expectation expected[] = {
-    /* The row refuses who comes too late, under any lock that numbers its holders. */
-    {.with = DLOCK_CAP_FENCED, .guard = &guard_fence, .outcome = SCENARIO_FENCED},
-    /* Without any lock: the database decides at the moment of the write. */
-    {.locks = "none", .guard = &guard_conditional, .outcome = SCENARIO_HOLDS},
-    {.locks = "none", .guard = &guard_version, .outcome = SCENARIO_HOLDS},
-    {.locks = "none", .guard = &guard_row_lock, .outcome = SCENARIO_HOLDS},
-    /* What a connection holds stays held while its process stands still: nobody loses
-     * anything, and everybody waits. */
-    {.locks = "pg-advisory pg-row", .outcome = SCENARIO_HOLDS},
-    {.locks = "none local", .outcome = SCENARIO_BREAKS, .shows = SIGN_LOST_UPDATE},
-    {.with = DLOCK_CAP_SESSION, .outcome = SCENARIO_BREAKS, .shows = SIGN_LOST_UPDATE},
-    {.with = DLOCK_CAP_EXPIRES, .outcome = SCENARIO_BREAKS, .shows = SIGN_LOST_UPDATE},
-};
-
 extern const struct scenario scenario_pause_storm;
 
 const struct scenario scenario_pause_storm = {
@@ -260,7 +245,6 @@ const struct scenario scenario_pause_storm = {
                  "醒得太晚的，会盖掉别人这段时间写下的东西。",
                  "统计：已确认的更新里，有多少不在最后的数里。"},
     .actors = {"Anna", "Ben", "Chen", "Dora", "Emil"},
-    SCENARIO_EXPECTS(expected),
     .breaks = SIGN_LOST_UPDATE,
     .stock = 1000000,
     .lease_ms = LEASE_MS,

@@ -61,16 +61,6 @@ static void play(struct stage *s)
     actor_release(ben);
 }
 
-static const struct scenario_expectation expected[] = {
-    {.locks = "fenced", .guard = &guard_fence, .outcome = SCENARIO_FENCED,
-     .shows = SIGN_STALE_REFUSED},
-    /* Four of five have renewed; the fifth costs it one short timeout. */
-    {.locks = "redlock", .outcome = SCENARIO_HOLDS},
-    {.locks = "reentrant fenced fair rwlock pg-unique",
-     .outcome = SCENARIO_BREAKS, .shows = SIGN_WORKED_ON | SIGN_OVERSOLD,
-     .broken = DLOCK_ASSUMES_NETWORK},
-};
-
 extern const struct scenario scenario_paused_server;
 
 const struct scenario scenario_paused_server = {
@@ -90,7 +80,6 @@ const struct scenario scenario_paused_server = {
                  "排在后面的本，同一刻就被放了进来。",
                  "没有哪个客户端停过。若问的是多数派，它们不会一起沉默。"},
     .actors = {"Anna", "Ben"},
-    SCENARIO_EXPECTS(expected),
     .breaks = SIGNS_TWO_INSIDE,
     .lease_ms = 600,
     .store_timeout_ms = 8000,

@@ -26,11 +26,6 @@ static void play(struct stage *s)
     stage_answer(s, actor_post(anna, 1, "first"));
 }
 
-static const struct scenario_expectation expected[] = {
-    {.locks = "none local lua reentrant fenced redlock pg-row pg-unique zk-seq",
-     .outcome = SCENARIO_HOLDS},
-};
-
 extern const struct scenario scenario_replayed_post;
 
 const struct scenario scenario_replayed_post = {
@@ -50,7 +45,6 @@ const struct scenario scenario_replayed_post = {
                  "幂等键是唯一列：查到那一单，就拿它作答。",
                  "没有别的防护，也只有一单，什么锁都一样，没有锁也一样。"},
     .actors = {"Anna"},
-    SCENARIO_EXPECTS(expected),
     .breaks = SIGN_DUPLICATE | SIGN_OVERSOLD | SIGN_LOST_UPDATE,
     .stock = 10,
     .play = play,

@@ -18,16 +18,6 @@ static void play(struct stage *s)
     actor_walk_in(ben, anna);
 }
 
-static const struct scenario_expectation expected[] = {
-    /* One of five forgets; the other four do not. */
-    {.locks = "multi redlock", .outcome = SCENARIO_HOLDS},
-    /* Its lease of 100 ms may be over before the server is there again. */
-    {.locks = "lua-local", .outcome = SCENARIO_NOT_SPOKEN_OF},
-    {.locks = "setnx naive owner watch getset lua reentrant spin fenced fair rwlock",
-     .outcome = SCENARIO_BREAKS, .shows = SIGN_TWO_HOLDERS | SIGN_OVERSOLD,
-     .broken = DLOCK_ASSUMES_STORE},
-};
-
 extern const struct scenario scenario_restart_empty;
 
 const struct scenario scenario_restart_empty = {
@@ -47,7 +37,6 @@ const struct scenario scenario_restart_empty = {
                  "本来申请，也拿到了锁，两人都卖出了最后一件。",
                  "保管锁的人失忆了，锁也就没了。"},
     .actors = {"Anna", "Ben"},
-    SCENARIO_EXPECTS(expected),
     .breaks = SIGN_TWO_HOLDERS,
     .lease_ms = 20000,
     .needs_own_servers = true,

@@ -41,13 +41,6 @@ static void play(struct stage *s)
     actor_leave(anna);
 }
 
-static const struct scenario_expectation expected[] = {
-    /* It is the database's story: of the locks some of each store, and all of its own. */
-    {.locks = "none lua reentrant fenced redlock pg-unique pg-advisory pg-row pg-fair "
-              "zk-seq",
-     .outcome = SCENARIO_HOLDS},
-};
-
 extern const struct scenario scenario_restart_in_transaction;
 
 const struct scenario scenario_restart_in_transaction = {
@@ -67,7 +60,6 @@ const struct scenario scenario_restart_in_transaction = {
                  "她重发同一个请求：第一次的什么都没留下。",
                  "每人一单：答复过的都在，没答复的全无。"},
     .actors = {"Anna", "Ben"},
-    SCENARIO_EXPECTS(expected),
     .breaks = SIGN_LOST_ORDER | SIGN_DUPLICATE | SIGN_OVERSOLD | SIGN_LOST_UPDATE,
     .stock = 10,
     .lease_ms = 2000,

@@ -37,16 +37,6 @@ static void play(struct stage *s)
     actor_release(ben);
 }
 
-static const struct scenario_expectation expected[] = {
-    {.with = DLOCK_CAP_FENCED | DLOCK_CAP_EXPIRES, .guard = &guard_fence,
-     .outcome = SCENARIO_FENCED, .shows = SIGN_STALE_REFUSED},
-    {.locks = "redlock", .outcome = SCENARIO_HOLDS},
-    /* Those that are renewed; multi wants every server to do so. */
-    {.locks = "reentrant spin fenced fair rwlock multi pg-unique pg-fair",
-     .outcome = SCENARIO_BREAKS, .shows = SIGN_WORKED_ON | SIGN_OVERSOLD,
-     .broken = DLOCK_ASSUMES_NETWORK},
-};
-
 extern const struct scenario scenario_server_pause;
 
 const struct scenario scenario_server_pause = {
@@ -66,7 +56,6 @@ const struct scenario scenario_server_pause = {
                  "它恢复后发现租约已过，把本放进来，与安娜并肩。",
                  "危险的不只是停顿的持有者，服务器停顿也一样。"},
     .actors = {"Anna", "Ben"},
-    SCENARIO_EXPECTS(expected),
     .breaks = SIGNS_TWO_INSIDE,
     .lease_ms = 600,
     .store_timeout_ms = 150,

@@ -44,19 +44,6 @@ static void play(struct stage *s)
     actor_release(ben);
 }
 
-/* Which variants have a watchdog that renews, the head of their file says. */
-static const char renewed[] =
-    "reentrant spin fenced fair rwlock multi redlock pg-unique pg-fair";
-
-static const struct scenario_expectation expected[] = {
-    {.locks = "fenced", .guard = &guard_fence, .outcome = SCENARIO_FENCED,
-     .shows = SIGN_STALE_REFUSED},
-    {.locks = renewed, .outcome = SCENARIO_BREAKS,
-     .shows = SIGN_WORKED_ON | SIGN_OVERSOLD, .broken = DLOCK_ASSUMES_WATCHDOG},
-    /* Theirs only looks whether the session is there. */
-    {.with = DLOCK_CAP_SESSION, .outcome = SCENARIO_HOLDS},
-};
-
 extern const struct scenario scenario_silent_watchdog;
 
 const struct scenario scenario_silent_watchdog = {
@@ -76,7 +63,6 @@ const struct scenario scenario_silent_watchdog = {
                  "租约到期，本拿到锁，买走最后一张券。",
                  "靠看门狗的人，写之前得先问问它。"},
     .actors = {"Anna", "Ben"},
-    SCENARIO_EXPECTS(expected),
     .breaks = SIGNS_TWO_INSIDE,
     .play = play,
 };

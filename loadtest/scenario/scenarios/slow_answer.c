@@ -49,14 +49,6 @@ static void play(struct stage *s)
     actor_release(ben);
 }
 
-static const struct scenario_expectation expected[] = {
-    /* Their lease begins with the second command, which she has not sent yet. */
-    {.locks = "setnx watch", .outcome = SCENARIO_NOT_SPOKEN_OF},
-    /* Ben's lease would end too: no lease of lua-local is longer than 100 ms. */
-    {.locks = "lua-local", .outcome = SCENARIO_NOT_SPOKEN_OF},
-    {.with = DLOCK_CAP_EXPIRES, .outcome = SCENARIO_REFUSES},
-};
-
 extern const struct scenario scenario_slow_answer;
 
 const struct scenario scenario_slow_answer = {
@@ -76,7 +68,6 @@ const struct scenario scenario_slow_answer = {
                  "从应答起算的人会信以为真，该从请求发出时起算。",
                  "而且她这时归还，不能把本的锁还掉。"},
     .actors = {"Anna", "Ben", "Chen"},
-    SCENARIO_EXPECTS(expected),
     .breaks = SIGNS_TWO_INSIDE | SIGN_OVERSOLD,
     .store_timeout_ms = 9000,
     .play = play,

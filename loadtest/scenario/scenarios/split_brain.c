@@ -34,16 +34,6 @@ static void play(struct stage *s)
     actor_release(anna);
 }
 
-static const struct scenario_expectation expected[] = {
-    /* One of five is two now; the others are not. */
-    {.locks = "multi redlock", .outcome = SCENARIO_HOLDS},
-    /* Its lease of 100 ms may be over before the replica is master. */
-    {.locks = "lua-local", .outcome = SCENARIO_NOT_SPOKEN_OF},
-    {.locks = "setnx naive owner watch getset lua reentrant spin fenced fair rwlock",
-     .outcome = SCENARIO_BREAKS, .shows = SIGN_TWO_HOLDERS | SIGN_OVERSOLD,
-     .broken = DLOCK_ASSUMES_STORE},
-};
-
 extern const struct scenario scenario_split_brain;
 
 const struct scenario scenario_split_brain = {
@@ -63,7 +53,6 @@ const struct scenario scenario_split_brain = {
                  "网络恢复后，旧主节点变成从节点。",
                  "它给出的一切都作废，当事人知道时已经晚了。"},
     .actors = {"Anna", "Ben"},
-    SCENARIO_EXPECTS(expected),
     .breaks = SIGN_TWO_HOLDERS,
     .lease_ms = 20000,
     .needs_own_servers = true,

@@ -83,10 +83,6 @@ static void play(struct stage *s)
         serve_one(s, is_served);
 }
 
-static const struct scenario_expectation expected[] = {
-    {.locks = "redlock", .outcome = SCENARIO_HOLDS},
-};
-
 extern const struct scenario scenario_split_vote;
 
 const struct scenario scenario_split_vote = {
@@ -106,7 +102,6 @@ const struct scenario scenario_split_vote = {
                  "若同时再来，只会一次又一次地撞车。",
                  "所以各自随机等一会儿，很快人人都办成了。"},
     .actors = {"Anna", "Ben", "Chen"},
-    SCENARIO_EXPECTS(expected),
     .breaks = SIGNS_TWO_INSIDE,
     .stock = CLIENTS,
     .lease_ms = SCENARIO_LONG_MS,

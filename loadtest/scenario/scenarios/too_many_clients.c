@@ -6,14 +6,9 @@
 /* Long enough for the work, where nobody renews. */
 enum { WORK_MS = 3000 };
 
-/* Which variants have a watchdog that renews, the head of their file says. */
-static const char renewed[] =
-    "reentrant spin fenced fair rwlock multi redlock pg-unique pg-fair";
-
 static bool has_fixed_lease(const struct stage *s)
 {
-    return !stage_has(s, DLOCK_CAP_SESSION) &&
-           !scenario_names(renewed, stage_lock(s)->name);
+    return !stage_has(s, DLOCK_CAP_SESSION) && !stage_is_renewed(s);
 }
 
 static void use_once(struct actor *a)
@@ -119,28 +114,6 @@ static void play(struct stage *s)
         actor_release(chen);
 }
 
-static const struct scenario_expectation expected[] = {
-    {.locks = "none local", .outcome = SCENARIO_NOT_SPOKEN_OF},
-    /* Its lease of 100 ms does not outlast the story. */
-    {.locks = "lua-local", .outcome = SCENARIO_NOT_SPOKEN_OF},
-    /* Its limit cannot be changed while it runs, and a session outlives its connection. */
-    {.locks = "zk-basic zk-seq", .outcome = SCENARIO_NOT_SPOKEN_OF},
-    {.locks = "fenced", .guard = &guard_fence, .outcome = SCENARIO_FENCED,
-     .shows = SIGN_STALE_REFUSED | SIGN_CALL_REFUSED},
-    /* Only one of five is full. */
-    {.locks = "redlock", .outcome = SCENARIO_HOLDS},
-    /* Multi wants every server to renew. */
-    {.locks = "reentrant spin fenced fair rwlock multi pg-unique pg-fair",
-     .outcome = SCENARIO_BREAKS,
-     .shows = SIGN_WORKED_ON | SIGN_OVERSOLD | SIGN_CALL_REFUSED,
-     .broken = DLOCK_ASSUMES_NETWORK},
-    /* The lock was the connection: lost at once, and not to be had again. */
-    {.locks = "pg-advisory pg-row", .outcome = SCENARIO_BREAKS,
-     .shows = SIGN_OVERSOLD | SIGN_CALL_REFUSED},
-    /* Held to its end, for nobody could say that it is free. */
-    {.outcome = SCENARIO_WAITS, .shows = SIGN_CALL_REFUSED},
-};
-
 extern const struct scenario scenario_too_many_clients;
 
 const struct scenario scenario_too_many_clients = {
@@ -160,7 +133,6 @@ const struct scenario scenario_too_many_clients = {
                  "本的连接一直没断，他拿到锁：超卖。",
                  "租约若长过干活的时间，就用不着连接，直到归还那一刻。"},
     .actors = {"Anna", "Ben", "Chen"},
-    SCENARIO_EXPECTS(expected),
     .breaks = SIGNS_TWO_INSIDE | SIGN_OVERSOLD,
     .needs_own_servers = true,
     .play = play,

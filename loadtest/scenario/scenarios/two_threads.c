@@ -29,14 +29,6 @@ static void play(struct stage *s)
     actor_leave(ben);
 }
 
-static const struct scenario_expectation expected[] = {
-    {.locks = "none", .outcome = SCENARIO_BREAKS, .shows = SIGN_OVERSOLD},
-    /* Its lease of 100 ms does not outlast the story. */
-    {.locks = "lua-local", .outcome = SCENARIO_NOT_SPOKEN_OF},
-    /* Also `local`: a mutex is all that one process needs. */
-    {.outcome = SCENARIO_HOLDS},
-};
-
 extern const struct scenario scenario_two_threads;
 
 const struct scenario scenario_two_threads = {
@@ -56,7 +48,6 @@ const struct scenario scenario_two_threads = {
                  "所以这里每次持有都有自己的会话，每个线程有自己的名字。",
                  "在每一种真正的锁下，安娜释放之前本都进不来。"},
     .actors = {"Anna", "+Ben"},
-    SCENARIO_EXPECTS(expected),
     .breaks = SIGNS_TWO_INSIDE | SIGN_OVERSOLD | SIGN_LOST_UPDATE,
     .lease_ms = 20000,
     .play = play,

@@ -40,15 +40,6 @@ static void play(struct stage *s)
     actor_release(ben);
 }
 
-static const struct scenario_expectation expected[] = {
-    /* No store, so no wire that anything could be stuck in. */
-    {.locks = "none local", .outcome = SCENARIO_NOT_SPOKEN_OF},
-    /* getset looks at its own clock before it sends its DEL, and that was in time. */
-    {.locks = "setnx naive getset", .outcome = SCENARIO_BREAKS,
-     .shows = SIGN_TWO_HOLDERS | SIGN_OVERSOLD, .broken = DLOCK_ASSUMES_RELEASE},
-    {.outcome = SCENARIO_HOLDS},
-};
-
 extern const struct scenario scenario_wrong_delete;
 
 const struct scenario scenario_wrong_delete = {
@@ -68,7 +59,6 @@ const struct scenario scenario_wrong_delete = {
                  "它删掉了本的锁，陈也走了进来。",
                  "释放时说清是谁的锁，就不会误伤。"},
     .actors = {"Anna", "Ben", "Chen"},
-    SCENARIO_EXPECTS(expected),
     .breaks = SIGN_TWO_HOLDERS,
     .lease_ms = 800,
     .store_timeout_ms = 8000,

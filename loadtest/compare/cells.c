@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* expectations.c -- the experiments, what must come out of them, and how that is
- * judged. */
+/* cells.c -- the experiments, what must come of each cell, and how its runs are judged. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -31,23 +30,6 @@ static const struct experiment experiments[] = {
 
 enum { EXPERIMENT_COUNT = sizeof experiments / sizeof experiments[0] };
 
-static const struct lock_expectation {
-    const char *lock;
-    enum expectation calm, slow, freeze, check_gap;
-    bool has_gap;
-} expectations[] = {
-#define SOUND EXPECT_SOUND
-#define BROKEN EXPECT_BROKEN
-#define EITHER EXPECT_EITHER
-#define EXPECTATION(lock, calm, slow, freeze, check_gap, gap)                          \
-    {#lock, calm, slow, freeze, check_gap, gap},
-#include "loadtest/compare/expectations.def"
-#undef EXPECTATION
-#undef SOUND
-#undef BROKEN
-#undef EITHER
-};
-
 const struct experiment *experiment_at(size_t i)
 {
     return i < EXPERIMENT_COUNT ? &experiments[i] : NULL;
@@ -67,36 +49,19 @@ const struct experiment *experiment_find(const char *name)
     return NULL;
 }
 
-/* A line of the list has an underscore where the lock's name has a dash. */
-static bool is_line_of(const char *line, const char *lock)
+enum cell_expectation expectation_of(const char *lock, const struct hazard *hazard)
 {
-    while (*line != '\0' && (*line == *lock || (*line == '_' && *lock == '-')))
-        line++, lock++;
-    return *line == *lock;
-}
+    const dlock_variant_info *info = dlock_variant_find(lock);
+    const struct expectation *e = NULL;
 
-static const struct lock_expectation *find(const char *lock)
-{
-    for (size_t i = 0; i < sizeof expectations / sizeof expectations[0]; i++) {
-        if (is_line_of(expectations[i].lock, lock))
-            return &expectations[i];
-    }
-    return NULL;
-}
-
-enum expectation expectation_of(const char *lock, const struct hazard *hazard)
-{
-    const struct lock_expectation *e = find(lock);
-
-    if (!e)
+    do
+        e = expectation_next(e, EXPECTATION_OF_HAZARD, hazard->name);
+    while (e != NULL && !(info != NULL && expectation_fits(e, info)));
+    if (e == NULL)
         return EXPECT_NOTHING;
-    if (hazard == &hazard_calm)
-        return e->calm;
-    if (hazard == &hazard_slow)
-        return e->slow;
-    if (hazard == &hazard_freeze)
-        return e->freeze;
-    return hazard == &hazard_check_gap ? e->check_gap : EXPECT_NOTHING;
+    return e->outcome == SCENARIO_BREAKS ? EXPECT_BROKEN
+           : e->outcome == SCENARIO_HOLDS ? EXPECT_SOUND
+                                          : EXPECT_EITHER;
 }
 
 bool experiment_takes(const struct experiment *experiment, const char *lock)
@@ -106,21 +71,15 @@ bool experiment_takes(const struct experiment *experiment, const char *lock)
     return info && (info->caps & experiment->caps) == experiment->caps;
 }
 
-enum expectation experiment_expectation(const struct experiment *experiment,
-                                        const char *lock, const struct hazard *hazard)
+enum cell_expectation experiment_expectation(const struct experiment *experiment,
+                                             const char *lock,
+                                             const struct hazard *hazard)
 {
-    enum expectation expected = expectation_of(lock, hazard);
+    enum cell_expectation expected = expectation_of(lock, hazard);
 
     if (!experiment_takes(experiment, lock))
         return EXPECT_NOTHING;
     return experiment->holds && expected != EXPECT_NOTHING ? EXPECT_SOUND : expected;
-}
-
-bool expectation_has_gap(const char *lock)
-{
-    const struct lock_expectation *e = find(lock);
-
-    return e && e->has_gap;
 }
 
 /* Is this what the experiment takes the protection from, so that a lock may break it?
@@ -239,7 +198,7 @@ const char *cell_outcome_name(enum cell_outcome outcome)
     return names[outcome];
 }
 
-const char *expectation_name(enum expectation expected)
+const char *expectation_name(enum cell_expectation expected)
 {
     static const char *const names[] = {"no expectation", "sound", "broken", "either"};
 
