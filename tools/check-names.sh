@@ -6,7 +6,7 @@
 set -euo pipefail
 
 # Files that read words from a command line, a setting or a file.
-parsers='lock/retry\.c|app/admin_access\.c|loadtest/check/write_log\.c'
+parsers='lock/retry\.c|base/http/admin_access\.c|loadtest/check/write_log\.c'
 
 # quoted FILE...: every name that one of the files gives itself, as alternatives.
 quoted() { sed -nE 's/^ *\.name = "([a-z-]+)",?$/\1/p' "$@" | sort -u | paste -sd '|'; }
