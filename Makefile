@@ -199,6 +199,13 @@ $(OUT)/obj/known_settings.o: $(OUT)/obj/known_settings.c
 	$(call say,CC)$(CC) $(PREPROCESS) $(COMPILE) -c -o $@ $<
 $(COMMON): $(OUT)/obj/known_settings.o
 
+
+# It prints the lists of both programs, so it is linked with both.
+$(OUT)/obj/write-reference: $(OUT)/obj/tools/write_reference.o \
+    $(OUT)/obj/tools/reference_service.o $(APP_LIB) $(LAB_LIB) $(COMMON) $(LIBRARY)
+	$(call say,LINK)$(CC) $(LINK) -pie -o $@ $^ $(LIBS.app) $(LIBS.lab) $(LIBS.db) \
+	  $(LIBS.lock) $(LIBS.base)
+
 $(LIBRARY) $(COMMON) $(APP_LIB) $(LAB_LIB):
 	$(call say,AR)rm -f $@ && ar qcs $@ $^
 
@@ -243,6 +250,13 @@ lab-down: all                               ## stop them and remove .lab/
 bench: deps-run                                 ## orders per second beside pgbench, as ratios
 	@$(MAKE) --no-print-directory -j2 all
 	@build/seckill bench
+
+.PHONY: results
+results: deps-run                                 ## measure docs/results anew, about an hour; RESULTS='demo bench'
+	@$(MAKE) --no-print-directory -j2 all
+	@$(MAKE) --no-print-directory -j2 BUILD=bare build/bare/$(SONAME)
+	@tools/results.sh $(RESULTS)
+RESULTS :=
 
 .PHONY: bench-locks
 bench-locks: deps-run                           ## locks per second beside others and BUILD=bare, as ratios
@@ -373,6 +387,11 @@ compose:                                    ## the shop on containers, each part
 .PHONY: lint
 lint: deps-test                                  ## layers, sizes, shell scripts, clang
 	@tests/lint.sh
+
+.PHONY: docs
+docs: $(OUT)/obj/write-reference            ## write what the documents have from lists and results
+	@$< docs/reference
+	@tools/pages.py fill
 
 .PHONY: clang
 clang:                                      ## the whole tree through clang, warnings as errors

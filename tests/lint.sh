@@ -30,5 +30,6 @@ check 'no two files use each other' bash -c 'make -s all && tools/check-circles.
 check 'the programs and the library are hardened' bash -c 'make -s all && tools/check-hardening.sh'
 check 'the library shows what its headers declare, and no more' tools/check-symbols.sh
 check 'every test that SECURITY.md names exists' tools/check-security.sh
+check 'the documents are not stale, and their links, names and commands hold' tools/check-docs.sh
 echo "1..$number"
 exit $status

@@ -68,7 +68,7 @@ check 'a name that is missing from it is seen' says 'names what .* does not show
 
 # --- in a home directory, as the how-to says ---
 # shellcheck disable=SC2016  # it is what the how-to says, word for word
-home_blocks() { block '' 'PREFIX="\$HOME' && block '' 'psql'; }
+home_blocks() { block sh 'PREFIX="\$HOME' && block sh 'psql'; }
 # shellcheck disable=SC1091  # it is the how-to's
 follow_home() { home_blocks >"$work/install.sh" && . "$work/install.sh"; }
 check 'what the how-to says of a home directory works' follow_home
@@ -84,7 +84,7 @@ check 'man finds the pages of calls there, also by their second names' \
 
 # --- programs ---
 # build_as LANGUAGE PATTERN [FLAG]: run the how-to's command for it.
-build_as() { (cd "$work/c" && block '' "$1" | grep -v '^SECKILL' | sh -ex); }
+build_as() { (cd "$work/c" && block sh "$1" | grep -v '^SECKILL' | sh -ex); }
 # run EXPECTED PROGRAM [ARGUMENT]
 run() {
     local expected=$1

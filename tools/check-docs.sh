@@ -1,0 +1,20 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+# check-docs.sh -- are the pages of docs/reference what the programs' lists say, and do links,
+# names and the blocks of every page hold?  Needs `make all`.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+written=$(mktemp -d)
+trap 'rm -rf "$written"' EXIT
+make -s build/obj/write-reference
+build/obj/write-reference "$written"
+failed=0
+for page in "$written"/*.md; do
+    diff "docs/reference/${page##*/}" "$page" >"$written/diff" || {
+        echo "check-docs: docs/reference/${page##*/} is stale; run: make docs"
+        head -n 10 "$written/diff"
+        failed=1
+    }
+done
+tools/pages.py check || failed=1
+exit $failed

@@ -1,0 +1,219 @@
+/* SPDX-License-Identifier: MIT */
+/* write_reference.c -- write the pages of docs/reference that repeat a list of the programs.
+ *
+ *     write-reference DIR     every page, into DIR; `make docs` says docs/reference
+ *
+ * A page has nothing of its own but its first sentences. */
+#include <stdio.h>
+#include <string.h>
+
+#include "app/config.h"
+#include "base/text/exit_codes.h"
+#include "base/text/settings.h"
+#include "db/guard.h"
+#include "loadtest/command/commands.h"
+#include "loadtest/fault/server_fault.h"
+#include "loadtest/sale/hazard.h"
+#include "lock/dlock.h"
+#include "lock/fault.h"
+#include "tools/reference.h"
+
+enum { PATH_MAX_BYTES = 4096 };
+
+/* ---- settings and commands ---- */
+
+static void setting_row(FILE *out, const struct setting_program *program,
+                        const struct setting *s)
+{
+    char key[SETTING_NAME_MAX], variable[SETTING_NAME_MAX + 16], flag[SETTING_NAME_MAX * 2];
+
+    setting_key(program, s, key, sizeof key);
+    setting_variable(key, variable, sizeof variable);
+    snprintf(flag, sizeof flag, "--%s%s%s", s->name, s->type == SETTING_SWITCH ? "" : "=",
+             s->type == SETTING_SWITCH ? "" : s->meta != NULL ? s->meta : "NAME");
+    reference_code_cell(out, flag);
+    reference_code_cell(out, s->fallback);
+    reference_cell(out, s->help);
+    if (s->choices != NULL) {
+        fputs("One of:", out);
+        for (size_t i = 0; s->choices(i) != NULL; i++)
+            fprintf(out, " `%s`", s->choices(i));
+        fputc(' ', out);
+    }
+    reference_code_cell(out, variable);
+    reference_end_row(out);
+}
+
+static void setting_table(FILE *out, const struct setting_program *program)
+{
+    const char *group = NULL;
+
+    for (size_t i = 0; i < program->count; i++) {
+        const struct setting *s = &program->settings[i];
+
+        if (group == NULL || strcmp(group, s->group) != 0) {
+            fprintf(out, "\n%s %s\n\n| flag | default | what it says | variable |\n"
+                         "|---|---|---|---|\n",
+                    program == &config_program ? "##" : "###", s->group);
+            group = s->group;
+        }
+        setting_row(out, program, s);
+    }
+}
+
+static void write_settings(FILE *out)
+{
+    fputs("# Settings of the service\n\n"
+          "`seckilld` takes each setting as a flag, as an environment variable, or from the file "
+          "that `--config` names,\nwhere the key is the variable without `SECKILL_`, in small "
+          "letters and with dashes. A flag wins over the\nenvironment, the environment over the "
+          "file, the file over the default.\n",
+          out);
+    setting_table(out, &config_program);
+}
+
+static void write_commands(FILE *out)
+{
+    fputs("# Commands of the laboratory\n\n"
+          "`seckill COMMAND --help` prints the same, with examples. `--config`, `--show-config`, "
+          "`--help` and `--version`\nare known to every command.\n\n"
+          "| command | what it does |\n|---|---|\n",
+          out);
+#define X(id, word, help)                                                              \
+    reference_code_cell(out, "seckill " word);                                                   \
+    reference_cell(out, help);                                                                   \
+    reference_end_row(out);
+    COMMANDS(X)
+#undef X
+#define X(id, word, help)                                                              \
+    fprintf(out, "\n## seckill %s\n\n```text\n%s %s\n```\n", word,                      \
+            command_##id##_program.name, command_##id##_program.synopsis);             \
+    setting_table(out, &command_##id##_program);
+    COMMANDS(X)
+#undef X
+}
+
+static void write_exit_codes(FILE *out)
+{
+    fputs("# Exit codes\n\n"
+          "Every program and command of the project ends with one of these. `make` prints the "
+          "status of a command that\nfailed and then ends with 2 itself, whatever it was; a "
+          "script that tells them apart calls `build/seckill`\ndirectly.\n\n"
+          "| status | meaning |\n|---|---|\n",
+          out);
+#define X(id, code, text)                                                              \
+    fprintf(out, "| %d ", code);                                                       \
+    reference_cell(out, text);                                                                   \
+    reference_end_row(out);
+    EXIT_CODES(X)
+#undef X
+}
+
+/* ---- locks and faults ---- */
+
+static void write_locks(FILE *out)
+{
+    fputs("# Locks and guards\n\n## Locks\n\n"
+          "The values of `--lock`. `seckill locks` prints the same.\n\n"
+          "| lock | store | promises | what breaks it | described in |\n|---|---|---|---|---|\n",
+          out);
+    for (size_t i = 0; i < dlock_variant_count(); i++) {
+        const dlock_variant_info *v = dlock_variant_at(i);
+
+        reference_code_cell(out, v->name);
+        reference_cell(out, v->store);
+        reference_cell(out, v->promises);
+        reference_cell(out, v->breaks);
+        reference_cell(out, v->source);
+        reference_end_row(out);
+    }
+    fputs("\n## Stock guards\n\nThe values of `--stock-guard`.\n\n"
+          "| guard | what it does | needs a fence |\n|---|---|---|\n",
+          out);
+    for (size_t i = 0; guard_at(i) != NULL; i++) {
+        reference_code_cell(out, guard_at(i)->name);
+        reference_cell(out, guard_at(i)->does);
+        reference_cell(out, guard_at(i)->needs_fence ? "yes" : "");
+        reference_end_row(out);
+    }
+}
+
+static void fault_rows(FILE *out)
+{
+    static const char *const kinds[LAB_KIND_COUNT] = {"postgres ", "redis ", "zookeeper "};
+
+    for (size_t i = 0; server_fault_at(i) != NULL; i++) {
+        const struct server_fault *fault = server_fault_at(i);
+
+        reference_code_cell(out, fault->name);
+        reference_cell(out, fault->does);
+        fputs("| ", out);
+        for (int kind = 0; kind < LAB_KIND_COUNT; kind++)
+            if (fault->servers & FAULT_ON(kind))
+                fputs(kinds[kind], out);
+        reference_cell(out, server_fault_lasts(fault) ? "until it is ended" : "an instant");
+        reference_cell(out, fault->needs);
+        reference_end_row(out);
+    }
+}
+
+static void write_faults(FILE *out)
+{
+    fputs("# Faults\n\n## Faults of servers\n\n"
+          "`seckill fault run NAME` makes one of them on a running lab, proves it and undoes it; "
+          "scenarios make them, too.\n\n"
+          "| fault | what happens | on | lasts | needs |\n|---|---|---|---|---|\n",
+          out);
+    fault_rows(out);
+    fputs("\n## Hazards under load\n\nThe values of `seckill compare --hazards`.\n\n"
+          "| hazard | what happens |\n|---|---|\n",
+          out);
+    for (size_t i = 0; hazard_at(i) != NULL; i++) {
+        reference_code_cell(out, hazard_at(i)->name);
+        reference_cell(out, hazard_at(i)->does);
+        reference_end_row(out);
+    }
+    fputs("\n## Points in a process\n\n"
+          "`POST /faults/arm` of a service with `--allow-faults` lets the next thread that "
+          "reaches a point wait, stop the\nprocess, or kill it.\n\n"
+          "| point | where it is | also |\n|---|---|---|\n",
+          out);
+#define X(id, name, more, where)                                                       \
+    reference_code_cell(out, name);                                                              \
+    reference_cell(out, where);                                                                  \
+    reference_cell(out, (more) == 0                                         ? ""                 \
+              : ((more) & ~(unsigned)DLOCK_FAULT_CAN_FAIL) == 0 ? "fail"               \
+                                                                : "fail, cut");        \
+    reference_end_row(out);
+    DLOCK_FAULT_POINTS(X)
+#undef X
+}
+
+static const struct {
+    const char *name;
+    void (*write)(FILE *out);
+} PAGES[] = {
+    {"settings", write_settings}, {"commands", write_commands}, {"routes", reference_routes},
+    {"outcomes", reference_outcomes}, {"metrics", reference_metrics},   {"exit-codes", write_exit_codes},
+    {"locks", write_locks},       {"faults", write_faults},
+};
+
+int main(int argc, char **argv)
+{
+    char path[PATH_MAX_BYTES];
+    FILE *out;
+
+    for (size_t i = 0; argc == 2 && i < sizeof PAGES / sizeof PAGES[0]; i++) {
+        snprintf(path, sizeof path, "%s/%s.md", argv[1], PAGES[i].name);
+        out = fopen(path, "we");
+        if (out == NULL) {
+            perror(path);
+            return EXIT_CANNOT_WRITE;
+        }
+        PAGES[i].write(out);
+        fputs("\n<!-- Written by `make docs` from the programs' own lists. -->\n", out);
+        if (fclose(out) != 0)
+            return EXIT_CANNOT_WRITE;
+    }
+    return argc == 2 ? EXIT_VALID : EXIT_USAGE;
+}
