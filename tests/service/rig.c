@@ -260,7 +260,7 @@ int rig_wait(struct rig_service *s, int64_t ms)
 void rig_stop(struct rig_service *s)
 {
     rig_signal(s, SIGTERM);
-    if (rig_wait(s, 10000) != 0)
+    if (rig_wait(s, RIG_PATIENCE_MS) != 0)
         fail_msg("the service did not stop as it should; see %s", s->log);
 }
 

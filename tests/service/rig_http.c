@@ -153,7 +153,7 @@ bool rig_request(int port, const char *method, const char *path, const char *ext
                  length, admin, extra != NULL ? extra : "",
                  body != NULL ? body : "");
     done = n > 0 && (size_t)n < sizeof(bytes) && rig_send(fd, bytes, (size_t)n) &&
-           rig_read(fd, out, 30000);
+           rig_read(fd, out, RIG_PATIENCE_MS);
     (void)close(fd);
     return done;
 }

@@ -21,7 +21,7 @@ static void ask(const char *method, const char *path, const char *lines)
     assert_true(fd >= 0);
     (void)snprintf(bytes, sizeof(bytes), "%s %s HTTP/1.1\r\n%s\r\n", method, path, lines);
     assert_true(rig_send(fd, bytes, strlen(bytes)));
-    assert_true(rig_read(fd, &answer, 10000));
+    assert_true(rig_read(fd, &answer, RIG_PATIENCE_MS));
     (void)close(fd);
 }
 

@@ -104,7 +104,7 @@ static void hold_one(struct held *h, struct rig_service *s, int64_t user)
     h->user = user;
     fault(s, "arm", "point=after-acquire&action=hold");
     assert_int_equal(pthread_create(&h->thread, NULL, order_held, h), 0);
-    assert_true(rig_until(is_holding, s, 5000));
+    assert_true(rig_until(is_holding, s, RIG_PATIENCE_MS));
 }
 
 static void let_go(struct held *h)
@@ -308,7 +308,7 @@ static void a_killed_process_takes_its_places_along(void **state)
         hold_one(&held, &s, 1);
         assert_int_equal(free_places(kind), INSIDE - 1);
         rig_signal(&s, SIGKILL);
-        assert_int_equal(rig_wait(&s, 5000), 128 + SIGKILL);
+        assert_int_equal(rig_wait(&s, RIG_PATIENCE_MS), 128 + SIGKILL);
         (void)pthread_join(held.thread, NULL);
         (void)unlink(s.log);
         if (kind == PERMITS) {
@@ -352,13 +352,13 @@ static void without_redis_nobody_is_let_in(void **state)
     assert_non_null(strstr(answer.head, "Retry-After: 1"));
     assert_int_equal(rig_orders(voucher), 1);
     assert_int_equal(kill(redis, SIGCONT), 0);
-    assert_true(rig_until(are_free, &all, 10000));
-    assert_true(rig_until(is_accepted, &s, 5000));
+    assert_true(rig_until(are_free, &all, RIG_PATIENCE_MS));
+    assert_true(rig_until(is_accepted, &s, RIG_PATIENCE_MS));
     /* A Redis that forgot everything is full of nobody: the places are made anew. */
     rig_lab_restart("redis");
     voucher = rig_voucher(100);
-    assert_true(rig_until(is_accepted, &s, 5000));
-    assert_true(rig_until(are_free, &all, 5000));
+    assert_true(rig_until(is_accepted, &s, RIG_PATIENCE_MS));
+    assert_true(rig_until(are_free, &all, RIG_PATIENCE_MS));
     rig_stop(&s);
     dlock_primitives_close(prims);
     rig_lab_down();

@@ -256,7 +256,7 @@ static void head_is_get_without_the_body(void **state)
         (void)snprintf(bytes, sizeof(bytes),
                        "GET /voucher/list/1 HTTP/1.1\r\nHost: x\r\n\r\n");
         assert_true(rig_send(fd, bytes, strlen(bytes)));
-        assert_true(rig_read(fd, &answer, 5000));
+        assert_true(rig_read(fd, &answer, RIG_PATIENCE_MS));
         expect(200, "accepted");
     }
     (void)close(fd);

@@ -165,7 +165,7 @@ static void hold_first_at(const char *point, int64_t voucher)
     fault("arm", query);
     held = (struct held){.voucher = voucher};
     assert_int_equal(pthread_create(&held.thread, NULL, order_held, &held), 0);
-    assert_true(rig_until(is_holding, NULL, 5000));
+    assert_true(rig_until(is_holding, NULL, RIG_PATIENCE_MS));
 }
 
 static bool is_sold_by_second(void *voucher)
@@ -190,7 +190,7 @@ static void who_comes_back_too_late_sells_nothing(void **state)
     first = start(NULL);
     second = start(NULL);
     hold_first_at("after-read", voucher);
-    assert_true(rig_until(is_sold_by_second, &voucher, 5000));
+    assert_true(rig_until(is_sold_by_second, &voucher, RIG_PATIENCE_MS));
     fault("release", "point=after-read");
     (void)pthread_join(held.thread, NULL);
     assert_string_equal(held.answer.outcome, "stale");
@@ -218,7 +218,7 @@ static void the_record_is_of_the_orders_transaction(void **state)
     hold_first_at("before-commit", voucher);
     assert_int_equal(rig_writes(voucher, "accepted", NULL), 0);
     rig_signal(&first, SIGKILL);
-    assert_int_equal(rig_wait(&first, 5000), 128 + SIGKILL);
+    assert_int_equal(rig_wait(&first, RIG_PATIENCE_MS), 128 + SIGKILL);
     (void)pthread_join(held.thread, NULL);
     first = start(NULL);
     assert_true(rig_order(first.orders_port, voucher, 2, &answer));

@@ -238,7 +238,7 @@ static void expect(const char *name, const char *bytes, int status, const char *
 
     assert_true(fd >= 0);
     assert_true(rig_send(fd, bytes, strlen(bytes)));
-    if (!rig_read(fd, &answer, 5000))
+    if (!rig_read(fd, &answer, RIG_PATIENCE_MS))
         fail_msg("%s: no answer", name);
     if (answer.status != status || strcmp(answer.outcome, outcome) != 0)
         fail_msg("%s: %d %s instead of %d %s\n%s%s", name, answer.status,
@@ -308,7 +308,7 @@ static void what_is_just_right_is_let_in(void **state)
         n += (size_t)snprintf(bytes + n, sizeof(bytes) - n, "X-%d: 1\r\n", h);
     (void)snprintf(bytes + n, sizeof(bytes) - n, "\r\n");
     assert_true(rig_send(fd, bytes, strlen(bytes)));
-    assert_true(rig_read(fd, &answer, 5000));
+    assert_true(rig_read(fd, &answer, RIG_PATIENCE_MS));
     assert_int_equal(answer.status, 200);
     assert_string_equal(answer.outcome, "accepted");
     /* The connection is kept, and two requests at once are two answers in order. */
@@ -342,10 +342,10 @@ static void a_client_that_asks_first_is_told_to_go_on(void **state)
                    "Expect: 100-continue\r\nContent-Length: 2\r\n\r\n",
                    operator_token);
     assert_true(rig_send(fd, head, strlen(head)));
-    assert_true(rig_read(fd, &answer, 5000));
+    assert_true(rig_read(fd, &answer, RIG_PATIENCE_MS));
     assert_int_equal(answer.status, 100);
     assert_true(rig_send(fd, "{}", 2));
-    assert_true(rig_read(fd, &answer, 5000));
+    assert_true(rig_read(fd, &answer, RIG_PATIENCE_MS));
     assert_int_equal(answer.status, 400);
     assert_non_null(strstr(answer.body, "title: is missing"));
     (void)close(fd);
@@ -382,13 +382,13 @@ static void an_empty_line_ahead_is_refused(void **state)
         int fd = rig_connect(service.orders_port);
 
         assert_true(rig_send(fd, GOOD, strlen(GOOD)));
-        assert_true(rig_read(fd, &answer, 5000));
+        assert_true(rig_read(fd, &answer, RIG_PATIENCE_MS));
         assert_int_equal(answer.status, 200);
         assert_true(rig_send(fd, AHEAD[i], strlen(AHEAD[i])));
         assert_true(rig_send(fd, GOOD, strlen(GOOD)));
-        assert_true(rig_read(fd, &answer, 5000));
+        assert_true(rig_read(fd, &answer, RIG_PATIENCE_MS));
         assert_int_equal(answer.status, 400);
-        assert_true(rig_is_closed(fd, 5000));
+        assert_true(rig_is_closed(fd, RIG_PATIENCE_MS));
         (void)close(fd);
     }
 }

@@ -214,7 +214,7 @@ static void order_inside_another(struct held *held, const char *meanwhile, int64
     fault("arm", "point=after-read&action=hold&key=lock:order:1", 200);
     fault("arm", "point=after-read&action=hold", 409);
     assert_int_equal(pthread_create(&held->thread, NULL, order_held, held), 0);
-    assert_true(rig_until(is_holding, "\"after-read\"", 5000));
+    assert_true(rig_until(is_holding, "\"after-read\"", RIG_PATIENCE_MS));
     assert_true(rig_order(faulty.orders_port, held->voucher, user, &answer));
     expect(meanwhile);
     fault("release", "point=after-read", 200);
@@ -262,7 +262,7 @@ static void a_lock_saves_a_broken_guard(void **state)
     held = (struct held){.voucher = rig_voucher(1), .user = 1};
     fault("arm", "point=after-read&action=hold&key=", 200);
     assert_int_equal(pthread_create(&held.thread, NULL, order_held, &held), 0);
-    assert_true(rig_until(is_holding, "\"after-read\"", 5000));
+    assert_true(rig_until(is_holding, "\"after-read\"", RIG_PATIENCE_MS));
     assert_true(rig_order(faulty.orders_port, held.voucher, 2, &answer));
     expect("lock-busy");
     fault("release", "point=after-read", 200);
@@ -287,7 +287,7 @@ static void unlocking_too_early_sells_twice_to_one(void **state)
         held = (struct held){.voucher = rig_voucher(5), .user = 1};
         fault("arm", "point=before-commit&action=hold", 200);
         assert_int_equal(pthread_create(&held.thread, NULL, order_held, &held), 0);
-        assert_true(rig_until(is_holding, "\"before-commit\"", 5000));
+        assert_true(rig_until(is_holding, "\"before-commit\"", RIG_PATIENCE_MS));
         /* The stock's row is still locked by the open transaction, so this one waits at
          * its update, past its look for earlier orders; or it is refused at the lock.
          */

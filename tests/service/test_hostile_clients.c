@@ -16,8 +16,6 @@
 
 #include "tests/service/rig.h"
 
-enum { PATIENCE_MS = 60000 };
-
 static const char GET[] = "GET /voucher/list/1 HTTP/1.1\r\nHost: x\r\n\r\n";
 static struct rig_answer answer;
 
@@ -82,11 +80,11 @@ static void clients_that_vanished_leave_their_room(void **state)
         assert_true(fd >= 0);
         assert_true(rig_send(fd, GET, i % 3 == 0 ? 0 : i % 3 == 1 ? 12 : strlen(GET)));
         if (i % 3 == 2)
-            assert_true(rig_read(fd, &answer, PATIENCE_MS));
+            assert_true(rig_read(fd, &answer, RIG_PATIENCE_MS));
         assert_true(vanish(fd));
     }
     assert_true(is_served(&s));
-    assert_true(rig_until(is_empty, &s, PATIENCE_MS));
+    assert_true(rig_until(is_empty, &s, RIG_PATIENCE_MS));
     rig_stop(&s);
 }
 
@@ -112,10 +110,10 @@ static void an_order_of_a_client_that_vanished_is_complete(void **state)
                    "authorization: %s\r\nContent-Length: 0\r\n\r\n",
                    (long long)voucher, token);
     assert_true(rig_send(fd, text, strlen(text)));
-    assert_true(rig_until(is_working, &s, PATIENCE_MS));
+    assert_true(rig_until(is_working, &s, RIG_PATIENCE_MS));
     assert_true(vanish(fd));
     assert_int_equal(db_script(rig_db(), "COMMIT"), DB_OK);
-    assert_true(rig_until(is_empty, &s, PATIENCE_MS));
+    assert_true(rig_until(is_empty, &s, RIG_PATIENCE_MS));
     assert_int_equal(rig_orders(voucher), 1);
     assert_int_equal(rig_stock(voucher), 4);
     assert_true(is_served(&s));
@@ -147,7 +145,7 @@ static void thousands_of_idle_sockets_shut_nobody_out(void **state)
                                "reason=\"crowded\"}") >= FLOOD - ROOM);
     for (int i = 0; i < FLOOD; i++)
         (void)close(fds[i]);
-    assert_true(rig_until(is_empty, &s, PATIENCE_MS));
+    assert_true(rig_until(is_empty, &s, RIG_PATIENCE_MS));
     assert_true(is_served(&s));
     rig_stop(&s);
 }
@@ -215,9 +213,9 @@ static void a_stop_in_a_flood_answers_every_order(void **state)
         assert_int_equal(
             pthread_create(&buyers[i].thread, NULL, buy_until_the_end, &buyers[i]), 0);
     }
-    assert_true(rig_until(is_busy, NULL, PATIENCE_MS));
+    assert_true(rig_until(is_busy, NULL, RIG_PATIENCE_MS));
     rig_signal(&s, SIGTERM);
-    assert_int_equal(rig_wait(&s, PATIENCE_MS), 0);
+    assert_int_equal(rig_wait(&s, RIG_PATIENCE_MS), 0);
     for (int i = 0; i < BUYERS; i++) {
         (void)pthread_join(buyers[i].thread, NULL);
         accepted += buyers[i].accepted;
@@ -267,11 +265,11 @@ static void file_descriptors_run_out_and_come_back(void **state)
         fds[i] = rig_connect(s.orders_port);
         assert_true(fds[i] >= 0);
     }
-    assert_true(rig_until(has_named_the_limit, &s, PATIENCE_MS));
+    assert_true(rig_until(has_named_the_limit, &s, RIG_PATIENCE_MS));
     for (int i = 0; i < FLOOD; i++)
         (void)close(fds[i]);
-    assert_true(rig_until(is_served, &s, PATIENCE_MS));
-    assert_true(rig_until(is_empty, &s, PATIENCE_MS));
+    assert_true(rig_until(is_served, &s, RIG_PATIENCE_MS));
+    assert_true(rig_until(is_empty, &s, RIG_PATIENCE_MS));
     rig_stop(&s);
 }
 

@@ -215,7 +215,7 @@ static void *read_lists(void *arg)
             if (!rig_send(r->fds[i], head, strlen(head)))
                 return NULL;
         for (int i = 0; i < FDS; i++) {
-            if (!rig_read(r->fds[i], &got, 30000) || got.status != 200)
+            if (!rig_read(r->fds[i], &got, RIG_PATIENCE_MS) || got.status != 200)
                 return NULL;
             r->good++;
         }

@@ -436,7 +436,7 @@ static void what_cannot_be_asked_is_unknown_until_it_can(void **state)
             if (proxy.pipes[p].client < 0 && proxy.pipes[p].server >= 0)
                 (void)shutdown(proxy.pipes[p].server, SHUT_RDWR);
         atomic_store(&proxy.is_shut, false);
-        assert_true(rig_until(is_accepted_now, name, 10000));
+        assert_true(rig_until(is_accepted_now, name, RIG_PATIENCE_MS));
         assert_int_equal(rig_orders(voucher), 1);
         assert_int_equal(rig_stock(voucher), 4);
         expect_recorded(voucher);
@@ -467,7 +467,7 @@ static void an_unknown_order_keeps_its_lock(void **state)
     while (strcmp(answer.outcome, "unavailable") == 0); /* until it is connected */
     expect(503, "lock-busy");
     assert_true(rig_metric(&service, "seckill_lock_abandoned_total") == 1);
-    assert_true(rig_until(is_sold_now, &voucher, 10000));
+    assert_true(rig_until(is_sold_now, &voucher, RIG_PATIENCE_MS));
     assert_int_equal(rig_orders(voucher), 1);
     assert_int_equal(rig_stock(voucher), 4);
     expect_recorded(voucher);

@@ -18,7 +18,7 @@ enum { BUYERS = 6, STOCK = 1000000 };
 
 /* Nobody may wait longer for an answer than this; the statement timeout below is 1 s.
  */
-static const int64_t PATIENCE_NS = 6000000000;
+static const int64_t PATIENCE_NS = 30000000000;
 
 static struct rig_service service;
 static struct rig_answer answer;
@@ -94,7 +94,7 @@ static void expect_progress(const char *when)
 {
     int before = accepted_so_far() + 20;
 
-    if (!rig_until(has_more_than, &before, 15000))
+    if (!rig_until(has_more_than, &before, RIG_PATIENCE_MS))
         fail_msg("no orders are accepted %s", when);
 }
 
@@ -116,7 +116,7 @@ static void expect_refusals(const char *when)
 {
     int before = refused_so_far();
 
-    if (!rig_until(has_refused_more_than, &before, 10000))
+    if (!rig_until(has_refused_more_than, &before, RIG_PATIENCE_MS))
         fail_msg("no orders are refused %s", when);
 }
 
@@ -166,7 +166,7 @@ static void settle_accounts(int64_t voucher)
                      (long long)atomic_load(&buyers[i].worst_ns) / 1000000);
         accepted += atomic_load(&buyers[i].accepted);
     }
-    assert_true(rig_until(is_every_slot_back, NULL, 20000));
+    assert_true(rig_until(is_every_slot_back, NULL, RIG_PATIENCE_MS));
     orders = rig_orders(voucher);
     assert_true(orders >= accepted && orders <= accepted + BUYERS);
     assert_int_equal(rig_stock(voucher), STOCK - orders);
@@ -239,7 +239,7 @@ static void postgres_crashes(void **state)
     own_pid = db_backend_pid(rig_db());
     assert_true(pid > 1);
     assert_int_equal(kill(pid, SIGKILL), 0);
-    assert_true(rig_until(has_another_backend, &own_pid, 60000));
+    assert_true(rig_until(has_another_backend, &own_pid, RIG_PATIENCE_MS));
     expect_progress("after PostgreSQL recovered");
     settle_accounts(voucher);
 }

@@ -64,7 +64,7 @@ static void await(struct db_pool *pool, int64_t open, int64_t waiting)
 {
     struct expected e = {pool, open, waiting};
 
-    if (!rig_until(has_come_about, &e, 20000))
+    if (!rig_until(has_come_about, &e, RIG_PATIENCE_MS))
         fail_msg("%lld are open and %lld wait, instead of %lld and %lld",
                  (long long)stats_of(pool).open, (long long)stats_of(pool).waiting,
                  (long long)open, (long long)waiting);
@@ -265,7 +265,7 @@ static void a_transaction_that_is_left_open_is_rolled_back(void **state)
     assert_int_equal(db_run_one(db, &BEGIN, NULL), DB_OK);
     assert_false(is_none_in_transaction(NULL));
     db_pool_give(pool, db);
-    assert_true(rig_until(is_none_in_transaction, NULL, 10000));
+    assert_true(rig_until(is_none_in_transaction, NULL, RIG_PATIENCE_MS));
     db = take(pool);
     assert_false(db_in_transaction(db));
     db_pool_give(pool, db);
@@ -386,7 +386,7 @@ static void a_request_that_waits_too_long_hears_database_busy(void **state)
     db_queue(rig_db(), &HOLD, DB_VALUES(DB_INT(voucher)));
     assert_int_equal(db_run(rig_db()), DB_OK);
     assert_int_equal(pthread_create(&thread, NULL, order_as_first, &first), 0);
-    assert_true(rig_until(is_row_waited_for, NULL, 10000));
+    assert_true(rig_until(is_row_waited_for, NULL, RIG_PATIENCE_MS));
     assert_true(rig_order(service.orders_port, voucher, 2, &second));
     assert_int_equal(second.status, 503);
     assert_string_equal(second.outcome, "database-busy");
@@ -394,7 +394,7 @@ static void a_request_that_waits_too_long_hears_database_busy(void **state)
     assert_int_equal(db_run_one(rig_db(), &ROLLBACK, NULL), DB_OK);
     (void)pthread_join(thread, NULL);
     assert_string_equal(first.outcome, "accepted");
-    assert_true(rig_until(is_in_use, &none, 10000));
+    assert_true(rig_until(is_in_use, &none, RIG_PATIENCE_MS));
     assert_true(rig_order(service.orders_port, voucher, 2, &second));
     assert_string_equal(second.outcome, "accepted");
     assert_int_equal(rig_orders(voucher), 2);
@@ -422,7 +422,7 @@ static void a_statement_that_times_out_gives_its_connection_back(void **state)
         assert_int_equal(got.status, 503);
         assert_string_equal(got.outcome, "unavailable");
     }
-    assert_true(rig_until(is_in_use, &none, 10000));
+    assert_true(rig_until(is_in_use, &none, RIG_PATIENCE_MS));
     assert_int_equal(db_run_one(rig_db(), &ROLLBACK, NULL), DB_OK);
     assert_true(rig_order(service.orders_port, voucher, 1, &got));
     assert_string_equal(got.outcome, "accepted");

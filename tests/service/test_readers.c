@@ -79,7 +79,7 @@ static void hold(void *(*what)(void *arg))
 {
     fault("arm", "&action=hold");
     assert_int_equal(pthread_create(&held.thread, NULL, what, &held), 0);
-    assert_true(rig_until(is_holding, NULL, 5000));
+    assert_true(rig_until(is_holding, NULL, RIG_PATIENCE_MS));
 }
 
 static void let_go(int status)

@@ -34,7 +34,7 @@ static bool is_ready(void *arg)
 
 static void await_ready(void)
 {
-    if (!rig_until(is_ready, NULL, 20000))
+    if (!rig_until(is_ready, NULL, RIG_PATIENCE_MS))
         fail_msg("it is not ready: %s", answer.body);
 }
 
@@ -46,7 +46,7 @@ static bool says(void *words)
 
 static void await_refusal(const char *words)
 {
-    if (!rig_until(says, (void *)(uintptr_t)words, 20000))
+    if (!rig_until(says, (void *)(uintptr_t)words, RIG_PATIENCE_MS))
         fail_msg("it does not say \"%s\": %d %s", words, answer.status, answer.body);
 }
 
@@ -142,7 +142,7 @@ static void start_node(void)
                      "--logfile", "log", (char *)NULL);
         _exit(127);
     }
-    assert_true(rig_until(node_answers, NULL, 20000));
+    assert_true(rig_until(node_answers, NULL, RIG_PATIENCE_MS));
 }
 
 static void end_node(void)
@@ -301,7 +301,8 @@ static void a_standby_is_not_ready(void **state)
 {
     (void)state;
     start_standby();
-    if (!rig_until(standby_answers, (void *)(uintptr_t)"SELECT pg_is_in_recovery()", 60000))
+    if (!rig_until(standby_answers, (void *)(uintptr_t)"SELECT pg_is_in_recovery()",
+                   RIG_PATIENCE_MS))
         fail_msg("no standby: %s", shell("cat /tmp/seckill-test-standby-*/log"));
     service = RIG_START("--lock=none", standby_url);
     await_refusal("the server is a standby, or recovers");

@@ -93,7 +93,7 @@ static void sixty_four_workers_share_one_connection(void **state)
         assert_int_equal(0, pthread_create(&threads[i], NULL, buy, &first_users[i]));
     }
     for (int sold = ORDERS / 10; sold <= ORDERS; sold += ORDERS / 10) {
-        assert_true(rig_until(has_sold, &sold, 60000));
+        assert_true(rig_until(has_sold, &sold, RIG_PATIENCE_MS));
         assert_in_range(count_clients(), 1, 2);
     }
     atomic_store(&stopping, true);

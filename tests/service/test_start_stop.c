@@ -283,7 +283,7 @@ static void a_stop_loses_no_order(void **state)
             assert_int_equal(pthread_create(&buyers[b].thread, NULL, buy, &buyers[b]),
                              0);
         }
-        assert_true(rig_until(is_under_way, &accepted, 20000));
+        assert_true(rig_until(is_under_way, &accepted, RIG_PATIENCE_MS));
         rig_stop(&s);
         atomic_store(&stop, true);
         for (int b = 0; b < BUYERS; b++)
@@ -323,7 +323,7 @@ static void a_stop_lets_held_orders_finish(void **state)
                             &answer));
     assert_int_equal(answer.status, 200);
     assert_int_equal(pthread_create(&thread, NULL, order_once, &voucher), 0);
-    assert_true(rig_until(is_holding, NULL, 5000));
+    assert_true(rig_until(is_holding, NULL, RIG_PATIENCE_MS));
     rig_stop(&faulty);
     (void)pthread_join(thread, NULL);
     assert_string_equal(answer.outcome, "accepted");
@@ -340,7 +340,7 @@ static void a_stop_does_not_wait_for_the_silent(void **state)
     (void)state;
     assert_true(fd >= 0);
     rig_stop(&s);
-    assert_true(monotonic_ns() - start_ns < 5000000000);
+    assert_true(monotonic_ns() - start_ns < 30000000000); /* half of its time */
     (void)close(fd);
 }
 
@@ -381,15 +381,15 @@ static void a_stop_that_leaves_a_request_exits_with_70(void **state)
                             "/faults/arm?point=after-acquire&action=hold", NULL, NULL,
                             &answer));
     assert_int_equal(pthread_create(&threads[0], NULL, order_once, &voucher), 0);
-    assert_true(rig_until(is_holding, NULL, 5000));
+    assert_true(rig_until(is_holding, NULL, RIG_PATIENCE_MS));
     faulty = waiter =
         RIG_START("--lock=lua", "--lock-wait=20s", "--drain-timeout=200ms",
                   "--process=waiter");
     expect_in_log(&waiter, "--lock-wait=20000ms is not below --drain-timeout=200ms");
     assert_int_equal(pthread_create(&threads[1], NULL, order_once, &voucher), 0);
-    assert_true(rig_until(is_waiting, NULL, 5000));
+    assert_true(rig_until(is_waiting, NULL, RIG_PATIENCE_MS));
     rig_signal(&waiter, SIGTERM);
-    status = rig_wait(&waiter, 5000);
+    status = rig_wait(&waiter, RIG_PATIENCE_MS);
     assert_int_equal(status, 70);
     expect_in_log(&waiter, "requests are still in flight");
     (void)unlink(waiter.log);
@@ -397,6 +397,11 @@ static void a_stop_that_leaves_a_request_exits_with_70(void **state)
     rig_stop(&holder);
     (void)pthread_join(threads[0], NULL);
     assert_int_equal(rig_orders(voucher), 1);
+}
+
+static bool is_stopping(void *arg)
+{
+    return rig_has_logged(arg, "signal 15: stopping");
 }
 
 /* Somebody else holds the voucher's row, so an order cannot finish. */
@@ -412,7 +417,7 @@ static void a_second_signal_ends_it_at_once(void **state)
     int status;
 
     (void)state;
-    faulty = RIG_START("--lock=none", "--statement-timeout=20s", "--drain-timeout=60s");
+    faulty = RIG_START("--lock=none", "--statement-timeout=300s", "--drain-timeout=300s");
     db_queue(rig_db(), &BEGIN, NULL);
     db_queue(rig_db(), &HOLD, DB_VALUES(DB_INT(voucher)));
     assert_int_equal(db_run(rig_db()), DB_OK);
@@ -420,9 +425,10 @@ static void a_second_signal_ends_it_at_once(void **state)
     while (rig_metric(&faulty, "seckill_http_workers_busy") < 1)
         ;
     rig_signal(&faulty, SIGTERM);
+    assert_true(rig_until(is_stopping, &faulty, RIG_PATIENCE_MS));
     assert_int_equal(rig_wait(&faulty, 300), -1);
     rig_signal(&faulty, SIGTERM);
-    status = rig_wait(&faulty, 2000);
+    status = rig_wait(&faulty, RIG_PATIENCE_MS);
     assert_int_equal(status, 128 + SIGTERM);
     (void)unlink(faulty.log);
     (void)pthread_join(thread, NULL);

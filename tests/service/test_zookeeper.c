@@ -59,7 +59,7 @@ static void an_order_goes_through_under(const char *lock)
     expect_order(1, "accepted");
     fault("arm", "&action=hold");
     assert_int_equal(pthread_create(&held.thread, NULL, order_held, &held), 0);
-    assert_true(rig_until(is_holding, NULL, 5000));
+    assert_true(rig_until(is_holding, NULL, RIG_PATIENCE_MS));
     expect_order(2, "lock-busy");
     fault("release", "");
     (void)pthread_join(held.thread, NULL);
