@@ -49,7 +49,7 @@ touch "$work/monitor"
 redis-cli -p "$(port redis)" monitor >"$work/monitor" 2>&1 &
 monitor=$!
 pids+=("$monitor")
-within 10 grep -q OK "$work/monitor"
+soon grep -q OK "$work/monitor"
 check 'pairs are measured' bench pairs --duration=500ms --markdown="$work/page.md" # none, where all stands still
 kill "$monitor"
 wait "$monitor" 2>/dev/null
@@ -145,10 +145,10 @@ killed() {
         --out "$work/out" >/dev/null 2>&1 &
     bench=$!
     pids+=("$bench")
-    within 60 is_stopped "$node" || return 1
+    soon is_stopped "$node" || return 1
     kill -KILL "$bench"
     wait "$bench" 2>/dev/null
-    within 5 runs "$node"
+    soon runs "$node"
 }
 check 'a bench that is killed leaves no node stopped' killed
 

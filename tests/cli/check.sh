@@ -7,7 +7,6 @@
 plan 27
 lab=$work/lab
 labs+=("$lab")
-lease_ms=5000
 
 "$seckill" lab up --dir "$lab" >/dev/null || exit 1
 # shellcheck disable=SC1091  # written by the lab
@@ -16,15 +15,15 @@ voucher=$("$seckill" seed --users=100 --stock=100 | sed -n 's/^voucher \([0-9]*\
 key=lock:voucher:$voucher
 mapfile -t tokens < <(cut -d' ' -f2 "$lab/tokens.txt")
 
-# serve NAME RECORDS: start a service process.
+# serve NAME LEASE: start a service process.
 declare -A pid_of orders admin
 serve() {
     "$seckilld" --listen=127.0.0.1:0 --admin-listen=127.0.0.1:0 --process="$1" \
-        --lock=naive --lock-scope=voucher --lock-lease=${lease_ms}ms --lock-wait=30s \
-        --allow-faults --record="$2" >"$work/ready-$1" 2>>"$work/log-$1" &
+        --lock=naive --lock-scope=voucher --lock-lease="$2" --lock-wait=30s \
+        --allow-faults --record="$records" >"$work/ready-$1" 2>>"$work/log-$1" &
     pids+=("$!")
     pid_of[$1]=$!
-    within 10 grep -q '^ready' "$work/ready-$1" || return 1
+    soon grep -q '^ready' "$work/ready-$1" || return 1
     orders[$1]=$(sed -n 's/.*orders=\([^ ]*\).*/\1/p' "$work/ready-$1")
     admin[$1]=$(sed -n 's/.*admin=\([^ ]*\).*/\1/p' "$work/ready-$1")
 }
@@ -41,13 +40,13 @@ is_held() { operator -sf "${admin[$1]}/faults" | grep -q '"after-read":{"armed":
 slow_order() {
     arm "$1" || return 1
     order "$1" "$2" >/dev/null 2>&1 &
-    within 30 is_held "$1"
+    soon is_held "$1"
 }
 
 # The first outlives its lease, the second gets in, the first frees the second's lock, and
-# the third gets in while the second is still there.
+# the third gets in while the second is still there, whose lease ends long after that.
 records=$work/naive
-serve a "$records" && serve b "$records"
+serve a 2s && serve b 120s
 check 'the first order is slow' slow_order a 0
 check 'the second gets in after its lease' slow_order b 1
 check 'the first ends, with the lock of the second' let_go a

@@ -28,13 +28,13 @@ cut_short() {
         >"$work/cut.log" 2>&1 &
     pid=$!
     pids+=("$pid")
-    within 20 test -e "$work/cut/latest/oversell/slow/none-1/wrk.txt" || return 1
+    soon test -e "$work/cut/latest/oversell/slow/none-1/wrk.txt" || return 1
     mapfile -t lab_pids < <(sed -n 's/.*"pid": \([0-9]*\).*/\1/p' "$lab/state.json")
     mapfile -t children < <(pgrep -P "$pid")
     kill -INT "$pid"
     wait "$pid"
     cat "$work/cut.log"
-    within 5 gone "${lab_pids[@]}" "${children[@]}" && [ ! -e "$lab" ]
+    soon gone "${lab_pids[@]}" "${children[@]}" && [ ! -e "$lab" ]
 }
 check 'Ctrl-C in the middle leaves no process and no directory' cut_short
 check 'but what there is was written' test -s "$work/cut/latest/summary.json"

@@ -44,7 +44,7 @@ lose_redis() {
     local redis
     compare --locks=lua --hazards=slow,calm --hazard-repeats=2 >"$work/lost" 2>&1 &
     pids+=("$!")
-    within 120 test -e "$work/runs/latest/oversell/slow/lua-1/wrk.txt" || return 1
+    soon test -e "$work/runs/latest/oversell/slow/lua-1/wrk.txt" || return 1
     redis=$(sed -n 's/.*"pid": \([0-9]*\).*/\1/p' "$lab/state.json" | sed -n 2p)
     kill -KILL "$redis"
     wait "$!"
@@ -62,7 +62,7 @@ lose_service() {
         --hazards=slow >"$work/died" 2>&1 &
     compare=$!
     pids+=("$compare")
-    within 120 test -s "$run/ledger-1.tsv" || return 1
+    soon test -s "$run/ledger-1.tsv" || return 1
     service=$(pgrep -P "$compare" -x seckilld | tail -n 1)
     kill -KILL "$service"
     wait "$compare"

@@ -91,7 +91,7 @@ hold() {
         "$work/world/$1" "$work/held" "$work/go" &
     holder=$!
     pids+=("$holder")
-    within 20 test -e "$work/held"
+    soon test -e "$work/held"
 }
 
 # waits_for LOCK: it is held until deps says that it waits for that process.
@@ -100,7 +100,7 @@ waits_for() {
     pack 'exit 0' && make_world && hold "$1" || return 1
     in_world "$deps" >"$work/out" 2>&1 &
     pids+=($!)
-    within 60 grep -q "process $holder (perl).*waiting for it to end" "$work/out" ||
+    soon grep -q "process $holder (perl).*waiting for it to end" "$work/out" ||
         status=1
     touch "$work/go"
     wait "${pids[-1]}" || status=$?

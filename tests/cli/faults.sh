@@ -30,7 +30,7 @@ done
 ask() {
     local server=$1
     shift
-    timeout 5 redis-cli -p "${port[$server]}" "$@" 2>&1
+    timeout 30 redis-cli -p "${port[$server]}" "$@" 2>&1
 }
 answers() { [ "$(ask "$1" "${@:3}")" = "$2" ]; }
 silent() { ! timeout 0.3 redis-cli -p "${port[$1]}" ping >/dev/null 2>&1; }
@@ -66,11 +66,11 @@ declare -A going
 begin() {
     local server=$1
     shift
-    "$seckill" fault run "$@" --server="$server" --for=60s --dir="$lab" --record="$records" \
+    "$seckill" fault run "$@" --server="$server" --for=600s --dir="$lab" --record="$records" \
         >"$work/out-$server" 2>&1 &
     going[$server]=$!
     pids+=("$!")
-    within 15 grep -q '^begun' "$work/out-$server" || cat "$work/out-$server" >&2
+    soon grep -q '^begun' "$work/out-$server" || cat "$work/out-$server" >&2
 }
 has_begun() { says '^begun' cat "$work/out-$1"; }
 ask redlock-5 set "$key" held px 600000 >/dev/null
@@ -155,19 +155,19 @@ subscriber=$!
 ask_forever blpop nothing 0 >"$work/blocked" 2>&1 &
 blocked=$!
 pids+=("$subscriber" "$blocked")
-within 5 grep -q subscribe "$work/subscriber"
-within 5 says '^1' eval 'ask redis info clients | sed -n "s/blocked_clients://p"' >/dev/null
+soon grep -q subscribe "$work/subscriber"
+soon says '^1' eval 'ask redis info clients | sed -n "s/blocked_clients://p"' >/dev/null
 check 'kill-pubsub happens' says '1 pubsub' run kill-pubsub
-check 'who listened was cut off' within 5 grep -q closed "$work/subscriber"
+check 'who listened was cut off' soon grep -q closed "$work/subscriber"
 check 'and nobody else' test -e "/proc/$blocked"
 check 'kill-clients happens' says '1 normal' run kill-clients
-check 'who was connected was cut off' within 5 grep -q closed "$work/blocked"
+check 'who was connected was cut off' soon grep -q closed "$work/blocked"
 
 touch "$work/failover"
 run redis-failover --key="$key" >"$work/failover" 2>&1 &
 failover=$!
 pids+=("$failover")
-within 10 grep -q '^armed' "$work/failover"
+soon grep -q '^armed' "$work/failover"
 replica=$(sed -n 's/^armed .*127.0.0.1:\([0-9]*\) .*/\1/p' "$work/failover")
 check 'its replica is a replica, and cut off' says '^master_link_status:down' \
     redis-cli -p "$replica" info replication
@@ -196,9 +196,9 @@ touch "$work/split"
 run redis-split-brain --key="$key" >"$work/split" 2>&1 &
 split=$!
 pids+=("$split")
-within 10 grep -q '^armed' "$work/split"
+soon grep -q '^armed' "$work/split"
 hold_key
-check 'redis-split-brain happens' within 10 grep -q 'both say role:master' "$work/split"
+check 'redis-split-brain happens' soon grep -q 'both say role:master' "$work/split"
 check 'the old master has the key' on_old :1 "exists $key"
 check 'the new one has not' answers redis 0 exists "$key"
 kill -INT "$split"
@@ -214,19 +214,19 @@ session_holds() {
 }
 psql -qAt "$SECKILL_LAB_DATABASE_URL" >"$work/session" 2>&1 <<SQL &
 SELECT pg_advisory_lock(hashtextextended(encode('$key', 'escape'), 0));
-SELECT pg_sleep(60);
+SELECT pg_sleep(600);
 SQL
 pids+=("$!")
-within 5 session_holds
+soon session_holds
 check 'postgres-kill-backend happens' says 'which held' run postgres-kill-backend --key="$key"
-check 'the session is over' within 5 grep -q 'terminating connection' "$work/session"
+check 'the session is over' soon grep -q 'terminating connection' "$work/session"
 check 'nobody holds it now: 1' status 1 run postgres-kill-backend --key="$key"
 as_service() { psql -qAt "$SECKILL_DATABASE_URL" -c 'SELECT 1'; }
-"$seckill" fault run client-limit --server=postgres --for=60s --dir="$lab" --record="$records" \
+"$seckill" fault run client-limit --server=postgres --for=600s --dir="$lab" --record="$records" \
     >"$work/full" 2>&1 &
 full=$!
 pids+=("$full")
-check 'client-limit of PostgreSQL happens' within 10 grep -q 'is told: too many connections' \
+check 'client-limit of PostgreSQL happens' soon grep -q 'is told: too many connections' \
     "$work/full"
 check 'the service is refused' says 'too many connections for role' as_service
 check 'the laboratory is not' psql -qAt "$SECKILL_LAB_DATABASE_URL" -c 'SELECT 1'
@@ -251,11 +251,11 @@ serve() { # NAME LOCK RECORDS
     rm -f "$work/ready-$1"
     touch "$work/ready-$1"
     "$seckilld" --listen=127.0.0.1:0 --admin-listen=127.0.0.1:0 --process="$1" --lock="$2" \
-        --lock-scope=voucher --lock-lease=30s --lock-wait=9s --workers=4 --allow-faults --record="$3" \
+        --lock-scope=voucher --lock-lease=120s --lock-wait=30s --workers=4 --allow-faults --record="$3" \
         >"$work/ready-$1" 2>>"$work/log-$1" &
     serving[$1]=$!
     pids+=("$!")
-    within 30 grep -q '^ready' "$work/ready-$1" || {
+    soon grep -q '^ready' "$work/ready-$1" || {
         cat "$work/log-$1"
         return 1
     }
@@ -264,7 +264,7 @@ serve() { # NAME LOCK RECORDS
 }
 declare -A serving
 order() {
-    curl -sf -m 30 -X POST -H "authorization: ${tokens[$2]}" \
+    curl -sf -m 60 -X POST -H "authorization: ${tokens[$2]}" \
         "${orders[$1]}/voucher-order/seckill/$voucher"
 }
 is_held() { grep -q '"after-read":{"armed":[a-z]*,"holding":true' <<<"$(operator -sf "${admin[$1]}/faults")"; }
@@ -272,7 +272,7 @@ is_held() { grep -q '"after-read":{"armed":[a-z]*,"holding":true' <<<"$(operator
 first() {
     operator -sf -o /dev/null -X POST "${admin[$1]}/faults/arm?point=after-read&action=hold&key=$key"
     order "$1" "$2" >/dev/null 2>&1 &
-    within 10 is_held "$1"
+    soon is_held "$1"
 }
 # lose LOCK FAULT USER: the holder loses its lock by that, and the next user gets it.
 lose() {

@@ -26,7 +26,7 @@ remember() {
     [ ${#lab_pids[@]} -eq 7 ] && [ ${#lab_ports[@]} -eq 7 ]
 }
 nothing_left() {
-    within 5 gone "${lab_pids[@]}" && closed "${lab_ports[@]}" && [ ! -e "$place" ] &&
+    soon gone "${lab_pids[@]}" && closed "${lab_ports[@]}" && [ ! -e "$place" ] &&
         [ ! -e "$1" ]
 }
 private() { [ "$(stat -c %a "$1")" = 700 ] && [ "$(stat -c %a "$1/env")" = 600 ]; }
@@ -59,7 +59,7 @@ interrupt_at() {
     "$seckill" lab up --dir "$lab" >"$work/cut.log" 2>&1 &
     pid=$!
     pids+=("$pid")
-    within 5 test -e "$lab/$1" || return 1
+    soon test -e "$lab/$1" || return 1
     place=$(sed -n 's/.*"data_root": "\(.*\)",/\1/p' "$lab/state.json")
     kill -INT "$pid"
     wait "$pid"
@@ -75,6 +75,7 @@ labs+=("$lab")
 remember "$lab"
 old=$place
 kill -KILL "${lab_pids[@]:1:3}"
+soon gone "${lab_pids[@]:1:3}"
 check 'a lab with dead servers is not up' status 69 "$seckill" lab status --dir "$lab"
 check 'the next up cleans it and starts anew' "$seckill" lab up --dir "$lab"
 check 'and what was left of it is gone' test ! -e "$old"
@@ -92,7 +93,7 @@ killed_in_the_middle() {
     SECKILL_LAB_DATA=$work/home/data "$seckill" lab up --dir "$lab" >"$work/cut.log" 2>&1 &
     pid=$!
     pids+=("$pid")
-    within 5 test -e "$lab/redis.log" || return 1
+    soon test -e "$lab/redis.log" || return 1
     kill -KILL "$pid"
     wait "$pid"
     test -n "$(ls -A "$work/home/data")" && "$seckill" lab down --dir "$lab"

@@ -82,12 +82,12 @@ cut_short() {
         --jobs=1 >"$work/cut.txt" 2>"$work/cut.log" &
     pid=$!
     pids+=("$pid")
-    within 60 grep -q '^\[[1-9]' "$work/cut.log" || return 1
+    soon grep -q '^\[[1-9]' "$work/cut.log" || return 1
     mapfile -t children < <(pgrep -P "$pid")
     kill -INT "$pid"
     wait "$pid" || got=$?
     cat "$work/cut.log" "$work/cut.txt"
-    [ "$got" -eq 130 ] && within 10 gone ${children[@]+"${children[@]}"}
+    [ "$got" -eq 130 ] && soon gone ${children[@]+"${children[@]}"}
 }
 check 'Ctrl-C ends it' cut_short
 check 'what was done until then is in the table' grep -Eq 'cut short after [1-9][0-9]* of' "$work/cut.txt"

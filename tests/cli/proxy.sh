@@ -8,23 +8,24 @@ plan 13
 socket=$work/redis.sock
 redis-server --port 0 --unixsocket "$socket" --save '' --dir "$work" >/dev/null &
 pids+=($!)
-within 10 redis-cli -s "$socket" ping >/dev/null 2>&1
+soon redis-cli -s "$socket" ping >/dev/null 2>&1
 
 # begin FAULT...: a proxy before it; $port and $proxy are its own.
 begin() {
     local flags=() fault
     for fault in "$@"; do flags+=("--fault=$fault"); done
+    rm -f "$work/out" # of the proxy before, whose port is not this one's
     "$seckill" proxy --target="unix:$socket" --protocol=redis "${flags[@]}" \
         >"$work/out" 2>"$work/err" &
     proxy=$!
     pids+=("$proxy")
-    within 10 grep -q '^127.0.0.1:' "$work/out" || return 1
+    soon grep -qs '^127.0.0.1:' "$work/out" || return 1
     port=$(sed -n 's/^127.0.0.1:\([0-9]*\) .*/\1/p' "$work/out")
 }
 # Ctrl-C, or another signal, once; its exit status is then in $ended.
 stop() {
     kill "-${1:-INT}" "$proxy"
-    within 20 gone "$proxy" || kill -KILL "$proxy"
+    soon gone "$proxy" || kill -KILL "$proxy"
     wait "$proxy"
     ended=$?
 }

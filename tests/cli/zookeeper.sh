@@ -24,7 +24,7 @@ remember() {
     mapfile -t lab_ports < <(sed -n 's/.*"port": \([0-9]*\).*/\1/p' "$1/state.json")
     [ ${#lab_pids[@]} -eq "$2" ] && [ ${#lab_ports[@]} -eq "$2" ]
 }
-nothing_left() { within 5 gone "${lab_pids[@]}" && closed "${lab_ports[@]}" && [ ! -e "$1" ]; }
+nothing_left() { soon gone "${lab_pids[@]}" && closed "${lab_ports[@]}" && [ ! -e "$1" ]; }
 url() { sed -n "s/^export SECKILL_ZOOKEEPER_URL='\(.*\)'/\1/p" "$1/env"; }
 is_ok() {
     local port answer
@@ -55,7 +55,7 @@ check 'as another process' test "$(pid_of "$lab")" != "$before"
 check 'that answers' is_ok "$lab"
 remember "$lab" 8
 kill -KILL "$(pid_of "$lab")"
-check 'a lab whose ZooKeeper died is not up' within 5 status 69 \
+check 'a lab whose ZooKeeper died is not up' soon status 69 \
     "$seckill" lab status --dir "$lab"
 check 'it goes down' "$seckill" lab down --dir "$lab"
 check 'and leaves nothing' nothing_left "$lab"

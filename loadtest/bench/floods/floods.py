@@ -33,7 +33,8 @@ import tempfile
 import time
 
 SERVICE_CONNECTIONS = 1024  # the default of seckilld
-ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.dirname(
+    os.path.abspath(__file__)))))
 
 
 def connect(port, source="127.0.0.1"):

@@ -78,10 +78,9 @@ says() {
     grep -Eq -- "$pattern" <<<"$out"
 }
 
-# within SECONDS COMMAND...: try it until it succeeds, for at most so long.
-within() {
-    local deadline=$((SECONDS + $1))
-    shift
+# soon COMMAND...: try it until it succeeds, for as long as the slowest machine may need.
+soon() {
+    local deadline=$((SECONDS + 120))
     until "$@"; do
         [ "$SECONDS" -lt "$deadline" ] || return 1
         sleep 0.05
@@ -92,7 +91,7 @@ within() {
 gone() {
     local pid
     for pid in "$@"; do
-        [ ! -e "/proc/$pid" ] || grep -q '^State:.Z' "/proc/$pid/status" || return 1
+        [ ! -e "/proc/$pid" ] || grep -qs '^State:.Z' "/proc/$pid/status" || return 1
     done
 }
 
