@@ -276,20 +276,20 @@ $(BENCH_CHECK): $(OUT)/obj/tests/bench_check.o $(LAB_LIB) $(COMMON) $(LIBRARY)
 	$(call say,LINK)$(CC) $(LINK) -pie -o $@ $^ $(LIBS.lab) $(LIBS.db) $(LIBS.lock) $(LIBS.base)
 
 ##@ Test
+# tests/run builds the sanitizer variants while the tests that wait run.
 .PHONY: test
-test: deps-test                                  ## everything: lint, all tests, sanitizers
+test: deps-test                                  ## lint, all tests, sanitizers; .ci/run runs more
 	@$(MAKE) --no-print-directory -j2 WERROR=1 all tests
-	@$(MAKE) --no-print-directory -j2 WERROR=1 BUILD=bare all
-	@$(MAKE) --no-print-directory -j2 WERROR=1 BUILD=asan tests
-	@$(MAKE) --no-print-directory -j2 WERROR=1 BUILD=tsan conformance-program
-	@$(MAKE) --no-print-directory -j2 WERROR=1 fuzz-programs
 	@tests/run $(if $(filter 1,$(AGAIN)),--again)
 
-.PHONY: tests conformance-program
-tests: $(PROGRAMS) $(WALL_CLOCK) lib $(UNIT_TESTS) $(SERVICE_TESTS) $(CONFORMANCE) ## build all test programs
-tests: $(PRIMITIVES) $(LIAR) $(INTEROP_PEER)
-conformance-program: $(CONFORMANCE) $(PRIMITIVES) $(OUT)/tests/unit/test_voucher_cache \
-                     $(OUT)/tests/service/test_pool
+.PHONY: tests lock-tests asan-tests tsan-tests bare-programs
+lock-tests: $(CONFORMANCE) $(PRIMITIVES) $(LIAR)
+tests: $(PROGRAMS) $(WALL_CLOCK) lib $(UNIT_TESTS) $(SERVICE_TESTS) lock-tests ## build all test programs
+tests: $(INTEROP_PEER)
+# What the tests need of the other flavours.
+asan-tests: lock-tests $(UNIT_TESTS) $(OUT)/seckilld
+tsan-tests: lock-tests $(OUT)/tests/unit/test_voucher_cache $(OUT)/tests/service/test_pool
+bare-programs: $(OUT)/seckilld $(OUT)/$(SONAME)
 
 $(OUT)/tests/unit/%: $(OUT)/obj/tests/unit/%.o $(APP_LIB) $(LAB_LIB) $(COMMON) $(LIBRARY)
 	@mkdir -p $(@D)
@@ -395,7 +395,11 @@ docs: $(OUT)/obj/write-reference            ## write what the documents have fro
 
 .PHONY: clang
 clang:                                      ## the whole tree through clang, warnings as errors
-	@$(MAKE) --no-print-directory -j2 CC=clang WERROR=1 OUT=build/clang all tests
+	@$(MAKE) --no-print-directory CC=clang WERROR=1 OUT=build/clang parsed
+.PHONY: parsed
+parsed: $(GEN)
+	@find app base db lock loadtest tests tools -name '*.c' -print0 | \
+	  xargs -0 -P2 -n8 $(CC) $(PREPROCESS) $(COMPILE) -fsyntax-only
 
 .PHONY: analyze
 analyze: build/gen/stamp $(GEN)             ## clang's analyzer and cppcheck over every source

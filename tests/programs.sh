@@ -2,14 +2,20 @@
 # shellcheck shell=bash
 # programs.sh -- runs test programs that print TAP, several at once, and counts their tests.
 #
-# Source it, set $logs to a directory, call `start` for each program, then `drain`, then
-# `run_again` if that is wanted, then `conclude`, whose status is that of the whole run.
+# Source it, set $logs to a directory, call `queue` for each program, the longest first, then
+# `run_queue`, then `run_again` if that is wanted, then `conclude`, whose status is that of
+# the whole run.  How long each program took is in $logs/times.
 
-jobs_at_once=2
+# Programs are of three kinds.  So many of each kind run at once, and all kinds run at once:
+# a program that waits leaves the processors to builds and to programs that compute.
+declare -A at_once=([builds]=1 [computes]=2 [waits]=12) running=([builds]=0 [computes]=0 [waits]=0)
 again_at_most=3
-# By process: its label.  By label: the command, its exit status, the numbers of its tests.
-declare -A label_of=() command_of=() status_of=() ok_of=() bad_of=() skip_of=()
 only_alone=0
+queued=()
+# By process: its label.  By label: its kind, the label of the build that it needs, the
+# command, when it began, its exit status, the numbers of its tests.
+declare -A label_of=() kind_of=() needs_of=() command_of=() began_at=() status_of=()
+declare -A ok_of=() bad_of=() skip_of=()
 
 # end_programs: end what still runs.  Each program is a process group of its own (setsid),
 # so its children go with it.
@@ -57,8 +63,10 @@ launch() {
     local file
     file=$(log_of "$1")
     # The & stands inside, so that $! is the leader of the new session and of its group.
+    began_at[$1]=$EPOCHREALTIME
     eval "CMOCKA_MESSAGE_OUTPUT=TAP setsid ${command_of[$1]} >\"\$file\" 2>&1 </dev/null &"
     label_of[$!]=$1
+    running[${kind_of[$1]}]=$((running[${kind_of[$1]}] + 1))
 }
 
 # reap: wait until one program has ended, and count its tests.
@@ -72,19 +80,53 @@ reap() {
     fi
     label=${label_of[$pid]}
     unset "label_of[$pid]"
+    running[${kind_of[$label]}]=$((running[${kind_of[$label]}] - 1))
+    awk -v from="${began_at[$label]}" -v to="$EPOCHREALTIME" -v label="$label" \
+        'BEGIN {printf "%7.1f s  %s\n", to - from, label}' >>"$logs/times"
     count "$label" "$status"
     say_result "$label"
 }
 
 drain() { while [ ${#label_of[@]} -gt 0 ]; do reap; done; }
 
-# start SECONDS LABEL COMMAND...: launch it as soon as fewer than $jobs_at_once run.
-start() {
-    local limit=$1 label=$2
-    shift 2
-    command_of[$label]=$(printf '%q ' timeout -k 5 "$limit" "$@")
-    while [ ${#label_of[@]} -ge "$jobs_at_once" ]; do reap; done
-    launch "$label"
+# queue KIND BUILD SECONDS LABEL COMMAND...: a program that may take so long.  It needs the
+# program BUILD to have passed before, if that is in the queue, too; - is none.
+queue() {
+    local label=$4
+    kind_of[$label]=$1 needs_of[$label]=$2
+    command_of[$label]=$(printf '%q ' timeout -k 5 "$3" "${@:5}")
+    queued+=("$label")
+}
+
+# is_due LABEL: has its kind room, and has its build ended?
+is_due() {
+    local kind=${kind_of[$1]} build=${needs_of[$1]}
+    [ "${running[$kind]}" -lt "${at_once[$kind]}" ] &&
+        { [ -z "${kind_of[$build]:-}" ] || [ -n "${status_of[$build]:-}" ]; }
+}
+
+# begin LABEL: launch it; without its build it has failed.
+begin() {
+    local build=${needs_of[$1]}
+    if [ -n "${status_of[$build]:-}" ] && ! has_passed "$build"; then
+        echo "# not run: $build failed" >"$(log_of "$1")"
+        count "$1" 1
+        say_result "$1"
+    else
+        launch "$1"
+    fi
+}
+
+run_queue() {
+    local label later
+    while [ ${#queued[@]} -gt 0 ] || [ ${#label_of[@]} -gt 0 ]; do
+        later=()
+        for label in ${queued[@]+"${queued[@]}"}; do
+            if is_due "$label"; then begin "$label"; else later+=("$label"); fi
+        done
+        queued=(${later[@]+"${later[@]}"})
+        [ ${#label_of[@]} -eq 0 ] || reap
+    done
 }
 
 failures() {
@@ -95,7 +137,7 @@ failures() {
 # may_run_again LABEL: could another program, or a slow machine, have made it fail?  Neither
 # causes a sanitizer's report, a crash or a skipped test, and lint neither waits nor measures.
 may_run_again() {
-    [ "$1" != lint ] && [ "${status_of[$1]}" -lt 128 ] && [ "${skip_of[$1]}" -eq 0 ] &&
+    [ "${kind_of[$1]}" != builds ] && [ "${status_of[$1]}" -lt 128 ] && [ "${skip_of[$1]}" -eq 0 ] &&
         ! grep -qE "$(
             printf '%s|' '(Thread|Address|Leak|Memory)Sanitizer' 'runtime error:' \
                 'Test failed with exception' 'Segmentation fault' 'Bus error' 'Aborted' \
@@ -140,8 +182,10 @@ conclude() {
         passed=$((passed + ok_of[$label])) failed=$((failed + bad_of[$label]))
         skipped=$((skipped + skip_of[$label]))
     done
-    printf '\n%d passed, %d failed, %d skipped' "$passed" "$failed" "$skipped"
-    [ "$only_alone" -eq 0 ] || printf ', %d only alone' "$only_alone"
-    printf '\n'
+    {
+        printf '\n%d passed, %d failed, %d skipped' "$passed" "$failed" "$skipped"
+        [ "$only_alone" -eq 0 ] || printf ', %d only alone' "$only_alone"
+        printf '\n'
+    } | tee "$logs/sum"
     [ "$failed" -eq 0 ] && [ "$skipped" -eq 0 ] && [ "$passed" -gt 0 ]
 }

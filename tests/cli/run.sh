@@ -1,9 +1,10 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# run.sh -- which failed programs tests/run --again runs once more, and what it prints.
+# run.sh -- in which order tests/run runs programs, which failed ones --again runs once more,
+# and what it prints.
 # shellcheck source=tests/cli/support/tap.sh
 . "$(dirname "$0")/support/tap.sh"
-plan 11
+plan 13
 
 # A test program: the last part of its path says how it ends the first time, or always.
 cat >"$work/program" <<'END'
@@ -43,9 +44,11 @@ run_programs() {
         for name; do
             limit=120
             [ "$name" != late ] || limit=5
-            start "$limit" "$name" "$program" "$run/$name"
+            kind=computes build=-
+            case $name in lint) kind=builds ;; needs-*) build=${name#needs-} ;; esac
+            queue "$kind" "$build" "$limit" "$name" "$program" "$run/$name"
         done
-        drain
+        run_queue
         ! $again || run_again
         conclude' - "$root" "$again" "$work" "$@"
 }
@@ -62,6 +65,15 @@ fails_at_once() {
         ran "$1" 1
 }
 
+waits_for_its_build() {
+    run_programs false needs-long long >/dev/null
+    cat "$work/run/order"
+    [ "$(tr '\n' ' ' <"$work/run/order")" = 'begin long end long begin needs-long end needs-long ' ]
+}
+is_not_run_without() {
+    says '^# not run: always failed$' status 1 run_programs false always needs-always &&
+        [ ! -e "$work/run/needs-always" ]
+}
 passes_alone() {
     says '^4 passed, 0 failed, 0 skipped, 1 only alone$' status 0 run_programs true first passes &&
         ran first 2 && ran passes 1
@@ -108,6 +120,8 @@ others_need_no_second_try() {
     says '^2 passed, 2 failed, 0 skipped$' status 1 run_programs true first crash && ran first 1
 }
 
+check 'a program waits for its build' waits_for_its_build
+check 'and is not run, but has failed, without it' is_not_run_without
 check 'a program that passes alone is counted, and the run passes' passes_alone
 check 'its first output is printed whole' shows_what_it_printed
 check 'it is run when all others have ended' waits_for_the_others
