@@ -53,6 +53,7 @@ soon grep -q OK "$work/monitor"
 check 'pairs are measured' bench pairs --duration=500ms --markdown="$work/page.md" # none, where all stands still
 kill "$monitor"
 wait "$monitor" 2>/dev/null
+# shellcheck disable=SC2016  # backquotes of Markdown
 origin() {
     cat "$work/page.md"
     grep -Eq '^\| date \| 20[0-9-]+ [0-9:]+ UTC \|$' "$work/page.md" &&
@@ -60,6 +61,7 @@ origin() {
         grep -Eq '^\| machine \| .* processors \|$' "$work/page.md" &&
         grep -Eq '^\| command \| `seckill bench-locks --only=pairs .*`' "$work/page.md"
 }
+# shellcheck disable=SC2016
 same_table() { sed -n '/^```text/,/^```$/p' "$work/page.md" | sed '1d;$d' | diff - <(sed '/./,$!d' "$work/pairs"); }
 check 'the page says when, of which commit, where and with which command' origin
 check 'and has the table of the terminal' same_table
