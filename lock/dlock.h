@@ -437,7 +437,8 @@ dlock_inspect(dlock_system *sys, const char *name, dlock_info *out)
  *   OK           it was held, or such turns were there, and is free
  *   LOST         nobody held it
  *   UNSUPPORTED  the variant cannot do that
- *   UNKNOWN      no answer: it may be free
+ *   UNKNOWN      no answer, or a session that was told to end has not ended yet: it may be
+ *                free
  *   IO, PROTOCOL (a store refused, such as to end another role's session), INVALID */
 dlock_status dlock_force_release(dlock_system *sys, const char *name) DLOCK_MUST_CHECK;
 

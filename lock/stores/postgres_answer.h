@@ -36,6 +36,8 @@ struct postgres_shape {
 #define POSTGRES_ONE_IF_ANY                                                            \
     {.kind = POSTGRES_INT4, .may_be_absent = true, .least = 1, .most = 1}
 #define POSTGRES_COUNT {.kind = POSTGRES_INT8, .least = 0, .most = INT32_MAX}
+/* Of sessions that were ended; -1: one of them has not ended yet. */
+#define POSTGRES_ENDED {.kind = POSTGRES_INT8, .least = -1, .most = INT32_MAX}
 
 /* Milliseconds until the end of a lease by the database's clock: its times are from 4713
  * BC to 294276 AD, in microseconds. */

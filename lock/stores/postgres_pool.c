@@ -238,5 +238,7 @@ dlock_status postgres_force(struct postgres_pool *pool,
 
     if (st != DLOCK_OK)
         return st;
+    if (answer.number < 0)
+        return dlock_fail(DLOCK_UNKNOWN, "the session that holds it has not ended yet");
     return answer.number > 0 ? DLOCK_OK : DLOCK_LOST;
 }

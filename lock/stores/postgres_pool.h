@@ -42,8 +42,15 @@ dlock_status postgres_inspect(struct postgres_pool *pool,
                               const struct postgres_statement *statement,
                               const char *name, dlock_info *out);
 
-/* Ask a statement that frees the lock `name`, and answers how many it freed: OK, or LOST
- * if that is none. */
+/* A query that ends the sessions of `holders`, a query with a column pid: each has a second
+ * to end.  Answers how many there were; -1: one has not ended yet. */
+#define POSTGRES_END_SESSIONS(holders)                                                 \
+    "SELECT CASE WHEN bool_and(has_ended) IS FALSE THEN -1 ELSE count(*) END FROM"     \
+    " (SELECT pg_terminate_backend(pid, 1000) AS has_ended FROM (" holders             \
+    ") AS holder) AS told"
+
+/* Ask a statement that frees the lock `name`, and answers how many it freed: OK, LOST if
+ * that is none, or UNKNOWN if it is -1. */
 dlock_status postgres_force(struct postgres_pool *pool,
                             const struct postgres_statement *statement,
                             const char *name);

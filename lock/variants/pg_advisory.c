@@ -47,10 +47,9 @@ static const struct postgres_statement INSPECT = {
 
 static const struct postgres_statement FORCE = {
     4,
-    "SELECT count(*) FILTER (WHERE pg_terminate_backend(pid, 1000)) FROM pg_locks"
-    " WHERE granted AND " THIS_LOCK,
+    POSTGRES_END_SESSIONS("SELECT pid FROM pg_locks WHERE granted AND " THIS_LOCK),
     1,
-    .shape = POSTGRES_COUNT};
+    .shape = POSTGRES_ENDED};
 
 static dlock_status open_state(const dlock_options *opts, void **out)
 {

@@ -57,9 +57,7 @@ static const struct postgres_statement INSPECT = {
     .shape = {.kind = POSTGRES_TEXT}};
 
 static const struct postgres_statement FORCE = {
-    5, "SELECT count(*) FILTER (WHERE pg_terminate_backend(pid, 1000)) FROM (" HOLDER
-       ") AS holder", 1,
-    .shape = POSTGRES_COUNT};
+    5, POSTGRES_END_SESSIONS(HOLDER), 1, .shape = POSTGRES_ENDED};
 
 static dlock_status open_state(const dlock_options *opts, void **out)
 {

@@ -206,6 +206,8 @@ const struct law laws[] = {
     {"a refusal costs no connection", POSTGRES, a_refusal_costs_no_connection, NULL, 0},
     {"frees the lock of a killed session", SESSION, frees_a_killed_holder, NULL, 0},
     {"ends with its connection", SESSION | POSTGRES, ends_with_its_connection, NULL, 0},
+    {"forcing a session that stays is unknown", SESSION | POSTGRES,
+     forcing_a_session_that_stays_is_unknown, NULL, 0},
     {"keeps a connection of its own", SESSION | POSTGRES, keeps_a_connection_of_its_own,
      NULL, 0},
     {"refuses bad URLs of ZooKeeper", ZOOKEEPER, refuses_bad_zookeeper_urls, NULL, 0},

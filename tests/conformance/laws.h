@@ -229,6 +229,7 @@ law_fn writes_its_level;
 
 /* laws_session.c */
 law_fn ends_with_its_connection;
+law_fn forcing_a_session_that_stays_is_unknown;
 law_fn keeps_a_connection_of_its_own;
 
 /* laws_fair.c */

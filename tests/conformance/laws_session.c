@@ -65,6 +65,22 @@ void ends_with_its_connection(const char *variant)
     assert_status(OK, rig_try(pair.a, name));
 }
 
+/* A backend that is told to end and does not, as on a loaded machine: somebody held it. */
+void forcing_a_session_that_stays_is_unknown(const char *variant)
+{
+    dlock_options opts = rig_options(variant);
+    struct rig_pair pair = rig_open_pair(&opts);
+    const char *name = rig_name();
+    dlock_lease lease;
+
+    assert_status(OK, dlock_acquire(pair.a, name, 0, &lease));
+    database_stop_backend(holding_backend());
+    assert_status(UNKNOWN, dlock_force_release(pair.b, name));
+    database_wake();
+    assert_comes(rig_try(pair.b, name) == DLOCK_OK);
+    assert_status(LOST, dlock_release(pair.a, &lease));
+}
+
 /* Session locks are re-entrant within a session, so two holds must not share one; and
  * each connection comes back with its release. */
 void keeps_a_connection_of_its_own(const char *variant)
