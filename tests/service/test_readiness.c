@@ -123,12 +123,19 @@ static bool node_answers(void *arg)
     return strncmp(redis(node_url, "PING || true"), "PONG", 4) == 0;
 }
 
-static void start_node(void)
+/* It has ended if another program took one of its ports meanwhile. */
+static bool node_answers_or_has_ended(void *arg)
+{
+    if (waitpid(node, NULL, WNOHANG) == node)
+        node = 0;
+    return node == 0 || node_answers(arg);
+}
+
+static void launch_node(void)
 {
     char port[16], bus[16];
-    int number = free_port() % 40000 + 10000;
+    int number = free_port();
 
-    assert_non_null(mkdtemp(node_dir));
     (void)snprintf(port, sizeof(port), "%d", number);
     (void)snprintf(bus, sizeof(bus), "%d", free_port());
     (void)snprintf(node_url, sizeof(node_url), "redis://127.0.0.1:%d", number);
@@ -142,7 +149,18 @@ static void start_node(void)
                      "--logfile", "log", (char *)NULL);
         _exit(127);
     }
-    assert_true(rig_until(node_answers, NULL, RIG_PATIENCE_MS));
+}
+
+static void start_node(void)
+{
+    enum { TRIES = 10 };
+
+    assert_non_null(mkdtemp(node_dir));
+    for (int i = 0; i < TRIES && node == 0; i++) {
+        launch_node();
+        assert_true(rig_until(node_answers_or_has_ended, NULL, RIG_PATIENCE_MS));
+    }
+    assert_true(node != 0);
 }
 
 static void end_node(void)
@@ -151,6 +169,7 @@ static void end_node(void)
 
     assert_int_equal(kill(node, SIGKILL), 0);
     assert_int_equal(waitpid(node, NULL, 0), node);
+    node = 0;
     (void)snprintf(line, sizeof(line), "rm -rf '%s'", node_dir);
     (void)shell(line);
 }
