@@ -16,11 +16,46 @@ static int64_t number(const PGresult *result, int column)
     return strtoll(PQgetvalue(result, 0, column), NULL, 10);
 }
 
+bool audit_db_begin(lab_db **out, const char *url, int64_t *read_us, char *error,
+                    size_t size)
+{
+    /* The first question after BEGIN takes the snapshot. */
+    static const char sql[] = "SELECT " INSTANT_US("clock_timestamp()");
+    PGresult *result = NULL;
+    lab_db *db;
+
+    if (!lab_db_open(&db, url, error, size))
+        return false;
+    if (lab_db_run(db, "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"))
+        result = lab_db_ask(db, PGRES_TUPLES_OK, sql, 0, NULL);
+    if (!result) {
+        snprintf(error, size, "%s", lab_db_error(db));
+        lab_db_close(db);
+        db = NULL;
+    } else {
+        *read_us = number(result, 0);
+        PQclear(result);
+    }
+    *out = db;
+    return db != NULL;
+}
+
+/* A connection that was made again on the way is in no transaction. */
+bool audit_db_end(lab_db *db)
+{
+    bool is_whole = db && PQtransactionStatus(db->conn) == PQTRANS_INTRANS;
+
+    lab_db_close(db);
+    return is_whole;
+}
+
 bool audit_db_stock(lab_db *db, int64_t voucher, struct audit_db_stock *out)
 {
     static const char sql[] =
-        "SELECT issue.stock, sale.stock, sale.fence, " INSTANT_US("issue.begin_time")
-        ", " INSTANT_US("issue.end_time") " FROM lab.issue"
+        "SELECT issue.stock, sale.stock, sale.fence, " INSTANT_US("issue.issued_at")
+        ", " INSTANT_US("issue.begin_time") ", " INSTANT_US("issue.end_time")
+        ", CASE WHEN (issue.begin_time, issue.end_time)"
+        "   = (sale.begin_time, sale.end_time) THEN 0 ELSE 1 END FROM lab.issue"
         " JOIN tb_seckill_voucher AS sale USING (voucher_id)"
         " WHERE voucher_id = $1::bigint";
     char id[NUMBER_MAX];
@@ -36,7 +71,8 @@ bool audit_db_stock(lab_db *db, int64_t voucher, struct audit_db_stock *out)
     if (found)
         *out = (struct audit_db_stock){number(result, 0), number(result, 1),
                                        (uint64_t)number(result, 2), number(result, 3),
-                                       number(result, 4)};
+                                       number(result, 4), number(result, 5),
+                                       number(result, 6) == 1};
     else
         snprintf(db->error, sizeof db->error,
                  "the laboratory never issued voucher %" PRId64, voucher);
@@ -44,18 +80,16 @@ bool audit_db_stock(lab_db *db, int64_t voucher, struct audit_db_stock *out)
     return found;
 }
 
-bool audit_db_orders(lab_db *db, int64_t voucher, audit_db_order_fn *each, void *arg)
+/* Ask for orders by one number; what is asked names the columns of ORDER_ROW. */
+static bool each_order(lab_db *db, const char *sql, int64_t parameter,
+                       audit_db_order_fn *each, void *arg)
 {
-    static const char sql[] =
-        "SELECT id, user_id, voucher_id, request_id, lock_variant, stock_guard,"
-        "       duplicate_guard, process, create_time, " INSTANT_US("admitted_at")
-        " FROM tb_voucher_order WHERE voucher_id = $1::bigint ORDER BY id";
-    char id[NUMBER_MAX];
-    const char *values[] = {id};
+    char text[NUMBER_MAX];
+    const char *values[] = {text};
     PGresult *result;
     int rows;
 
-    snprintf(id, sizeof id, "%" PRId64, voucher);
+    snprintf(text, sizeof text, "%" PRId64, parameter);
     result = lab_db_ask(db, PGRES_TUPLES_OK, sql, 1, values);
     if (!result)
         return false;
@@ -72,6 +106,7 @@ bool audit_db_orders(lab_db *db, int64_t voucher, audit_db_order_fn *each, void 
             .process = PQgetvalue(result, row, 7),
             .created = PQgetvalue(result, row, 8),
             .admitted_us = PQgetvalue(result, row, 9),
+            .created_us = PQgetvalue(result, row, 10),
         };
 
         if (!each(&order, arg))
@@ -79,6 +114,27 @@ bool audit_db_orders(lab_db *db, int64_t voucher, audit_db_order_fn *each, void 
     }
     PQclear(result);
     return true;
+}
+
+#define ORDER_ROW                                                                      \
+    "SELECT o.id, o.user_id, o.voucher_id, o.request_id, o.lock_variant, o.stock_guard," \
+    " o.duplicate_guard, o.process, o.create_time, " INSTANT_US("o.admitted_at")        \
+    ", " INSTANT_US("o.create_time") " FROM tb_voucher_order AS o "
+
+bool audit_db_orders(lab_db *db, int64_t voucher, audit_db_order_fn *each, void *arg)
+{
+    return each_order(db, ORDER_ROW "WHERE o.voucher_id = $1::bigint ORDER BY o.id",
+                      voucher, each, arg);
+}
+
+bool audit_db_strays(lab_db *db, int64_t since_us, audit_db_order_fn *each, void *arg)
+{
+    return each_order(db,
+                      ORDER_ROW
+                      "WHERE o.create_time >= " INSTANT_OF_US("$1::bigint")
+                      " AND NOT EXISTS (SELECT FROM tb_seckill_voucher AS sale"
+                      "  WHERE sale.voucher_id = o.voucher_id) ORDER BY o.id",
+                      since_us, each, arg);
 }
 
 bool audit_db_writes(lab_db *db, int64_t voucher, audit_db_write_fn *each, void *arg)

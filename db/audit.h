@@ -9,11 +9,24 @@
 
 #include "db/issue.h"
 
+/* Connect, and begin a transaction that only reads and sees one instant throughout: what
+ * several questions answer fits together.  *read_us is that instant of the database's
+ * clock, since 1970.  False: *out is NULL and `error` says why.  The caller ends it with
+ * audit_db_end(). */
+bool audit_db_begin(lab_db **out, const char *url, int64_t *read_us, char *error,
+                    size_t size);
+
+/* End it and the connection.  False: the connection was lost on the way, so that what was
+ * read may be of two instants.  NULL is fine. */
+bool audit_db_end(lab_db *db);
+
 struct audit_db_stock {
     int64_t issued; /* what the laboratory wrote down when it made the voucher      */
     int64_t left;   /* what the service has made of it                              */
     uint64_t fence; /* the highest that the row was written under                   */
+    int64_t issued_us;        /* when, since 1970                                     */
     int64_t begin_us, end_us; /* the window as it was issued, since 1970              */
+    bool is_window_moved;     /* the voucher's own is another by now                  */
 };
 
 /* False: no answer, or the laboratory never issued that voucher (text says which). */
@@ -23,7 +36,8 @@ bool audit_db_stock(lab_db *db, int64_t voucher, struct audit_db_stock *out);
 struct audit_db_order {
     const char *id, *user, *voucher, *request, *variant, *stock_guard,
         *duplicate_guard, *process, *created,
-        *admitted_us; /* when the window was checked, since 1970; "" if nobody did    */
+        *admitted_us, /* when the window was checked, since 1970; "" if nobody did    */
+        *created_us;  /* when the row's transaction began                             */
 };
 
 /* Called once per order; false ends the reading. */
@@ -31,6 +45,10 @@ typedef bool audit_db_order_fn(const struct audit_db_order *order, void *arg);
 
 /* Read all orders of one voucher, in the order of their numbers. */
 bool audit_db_orders(lab_db *db, int64_t voucher, audit_db_order_fn *each, void *arg);
+
+/* Read the orders of vouchers that do not exist, of those that were written since
+ * `since_us`. */
+bool audit_db_strays(lab_db *db, int64_t since_us, audit_db_order_fn *each, void *arg);
 
 /* One line of the record of writes, as texts, valid during the call only; "" for a fence
  * that there is not. */

@@ -2,23 +2,14 @@
 /* audit.c -- judges a sale: one function per thing that is looked for. */
 #include "loadtest/audit/audit.h"
 
-#include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "base/text/exit_codes.h"
-
-/* The input once more, in the orders that the checks need. */
-struct sorted {
-    const struct audit_input *in;
-    const struct audit_order **by_request, **by_user;
-    const struct ledger_entry **told; /* accepted and unsure entries, by request      */
-    size_t told_count;
-    size_t open_count; /* unsure, not in the database, and may still get there        */
-    const struct ledger_entry **open;
-};
+#include "loadtest/audit/rules.h"
 
 static const char *const names[] = {
 #define X(id, name, text) name,
@@ -49,10 +40,7 @@ int audit_exit_code(enum audit_valid valid)
                                     : EXIT_UNKNOWN;
 }
 
-static void example(struct audit_finding *f, const char *fmt, ...)
-    __attribute__((format(printf, 2, 3)));
-
-static void example(struct audit_finding *f, const char *fmt, ...)
+void audit_example(struct audit_finding *f, const char *fmt, ...)
 {
     va_list args;
 
@@ -63,19 +51,23 @@ static void example(struct audit_finding *f, const char *fmt, ...)
     va_end(args);
 }
 
-static void worsen(struct audit_finding *f, enum audit_valid valid, int64_t count)
+void audit_worsen(struct audit_finding *f, enum audit_valid valid, int64_t count)
 {
     f->valid = valid > f->valid ? valid : f->valid;
     f->count += count;
 }
 
-/* A request's id belongs to its user: two users may choose the same. */
-static int compare_keys(int64_t user_a, const char *request_a, int64_t user_b,
-                        const char *request_b)
+static int compare(int64_t a, int64_t b)
 {
-    if (user_a != user_b)
-        return user_a < user_b ? -1 : 1;
-    return strcmp(request_a, request_b);
+    return (a > b) - (a < b);
+}
+
+int audit_compare_keys(int64_t user_a, const char *request_a, int64_t user_b,
+                       const char *request_b)
+{
+    int by_user = compare(user_a, user_b);
+
+    return by_user != 0 ? by_user : strcmp(request_a, request_b);
 }
 
 static int compare_requests(const void *a, const void *b)
@@ -83,27 +75,52 @@ static int compare_requests(const void *a, const void *b)
     const struct audit_order *x = *(const struct audit_order *const *)a;
     const struct audit_order *y = *(const struct audit_order *const *)b;
 
-    return compare_keys(x->user, x->request, y->user, y->request);
+    return audit_compare_keys(x->user, x->request, y->user, y->request);
+}
+
+/* Answers that say something stand side by side, those that say nothing come last. */
+static int rank(enum ledger_what what)
+{
+    return what == LEDGER_ACCEPTED ? 0 : what == LEDGER_SOLD_OUT ? 1 : 2;
 }
 
 static int compare_entries(const void *a, const void *b)
 {
     const struct ledger_entry *x = *(const struct ledger_entry *const *)a;
     const struct ledger_entry *y = *(const struct ledger_entry *const *)b;
+    const int by[] = {audit_compare_keys(x->user, x->request, y->user, y->request),
+                      compare(rank(x->what), rank(y->what)),
+                      compare(x->voucher, y->voucher),
+                      compare(x->order, y->order),
+                      compare(x->file, y->file),
+                      compare(x->line, y->line)};
+    size_t i = 0;
 
-    return compare_keys(x->user, x->request, y->user, y->request);
+    while (i + 1 < sizeof by / sizeof by[0] && by[i] == 0)
+        i++;
+    return by[i];
+}
+
+static int compare_buyers(const struct audit_order *x, const struct audit_order *y)
+{
+    int by_voucher = compare(x->voucher, y->voucher);
+
+    return by_voucher != 0 ? by_voucher : compare(x->user, y->user);
 }
 
 static int compare_users(const void *a, const void *b)
 {
     const struct audit_order *x = *(const struct audit_order *const *)a;
     const struct audit_order *y = *(const struct audit_order *const *)b;
+    int by_buyer = compare_buyers(x, y);
 
-    if (x->voucher != y->voucher)
-        return x->voucher < y->voucher ? -1 : 1;
-    if (x->user != y->user)
-        return x->user < y->user ? -1 : 1;
-    return (x->id > y->id) - (x->id < y->id);
+    return by_buyer != 0 ? by_buyer : compare(x->id, y->id);
+}
+
+static int compare_bought(const void *a, const void *b)
+{
+    return compare_buyers(*(const struct audit_order *const *)a,
+                          *(const struct audit_order *const *)b);
 }
 
 static void *make(size_t count, size_t size)
@@ -115,238 +132,132 @@ static void *make(size_t count, size_t size)
     return memory;
 }
 
-/* The order of what a client was told, or is unsure about. */
-static const struct audit_order *order_of(const struct sorted *s,
-                                          const struct ledger_entry *e)
+bool audit_knows(const struct audit_case *c, int64_t voucher)
 {
-    struct audit_order key = {.user = e->user, .request = e->request};
-    const struct audit_order *p = &key;
-    const struct audit_order *const *found;
-
-    found = bsearch(&p, s->by_request, s->in->order_count, sizeof(void *),
-                    compare_requests);
-    return found ? *found : NULL;
-}
-
-static const struct ledger_entry *entry_of(const struct sorted *s,
-                                           const struct audit_order *order)
-{
-    struct ledger_entry key = {.user = order->user, .request = order->request};
-    const struct ledger_entry *p = &key;
-    const struct ledger_entry *const *found;
-
-    found = bsearch(&p, s->told, s->told_count, sizeof(void *), compare_entries);
-    return found ? *found : NULL;
-}
-
-static void sort_input(struct sorted *s, const struct audit_input *in)
-{
-    *s = (struct sorted){.in = in,
-                         .by_request = make(in->order_count, sizeof(void *)),
-                         .by_user = make(in->order_count, sizeof(void *)),
-                         .told = make(in->ledger->count, sizeof(void *)),
-                         .open = make(in->ledger->count, sizeof(void *))};
-    for (size_t i = 0; i < in->order_count; i++)
-        s->by_request[i] = s->by_user[i] = &in->orders[i];
-    qsort(s->by_request, in->order_count, sizeof(void *), compare_requests);
-    qsort(s->by_user, in->order_count, sizeof(void *), compare_users);
-    for (size_t i = 0; i < in->ledger->count; i++) {
-        const struct ledger_entry *e = &in->ledger->entries[i];
-
-        if (e->what == LEDGER_SOLD_OUT)
-            continue;
-        s->told[s->told_count++] = e;
-        if (e->what == LEDGER_UNSURE && !in->is_settled && !order_of(s, e))
-            s->open[s->open_count++] = e;
-    }
-    qsort(s->told, s->told_count, sizeof(void *), compare_entries);
-}
-
-static int64_t orders_for(const struct sorted *s, int64_t voucher)
-{
-    int64_t n = 0;
-
-    for (size_t i = 0; i < s->in->order_count; i++)
-        n += s->in->orders[i].voucher == voucher;
-    return n;
-}
-
-static int64_t open_for(const struct sorted *s, int64_t voucher)
-{
-    int64_t n = 0;
-
-    for (size_t i = 0; i < s->open_count; i++)
-        n += s->open[i]->voucher == voucher;
-    return n;
-}
-
-static bool was_called_sold_out(const struct sorted *s, int64_t voucher)
-{
-    for (size_t i = 0; i < s->in->ledger->count; i++) {
-        const struct ledger_entry *e = &s->in->ledger->entries[i];
-
-        if (e->what == LEDGER_SOLD_OUT && e->voucher == voucher)
+    for (size_t i = 0; i < c->in->voucher_count; i++)
+        if (c->in->vouchers[i].id == voucher)
             return true;
-    }
     return false;
 }
 
-static void check_stock(const struct sorted *s, const struct audit_voucher *v,
-                        struct audit_finding *findings)
+static const struct audit_order *find(const struct audit_case *c,
+                                      const struct audit_order **orders,
+                                      const struct audit_order *key,
+                                      int (*by)(const void *, const void *))
 {
-    struct audit_finding *over = &findings[AUDIT_OVERSOLD];
-    struct audit_finding *lost = &findings[AUDIT_LOST_UPDATE];
-    struct audit_finding *under = &findings[AUDIT_UNDERSOLD];
-    int64_t orders = orders_for(s, v->id), open = open_for(s, v->id);
-    int64_t off = v->left + orders - v->issued;
+    const struct audit_order *const *found =
+        bsearch(&key, orders, c->in->order_count, sizeof(void *), by);
 
-    if (orders > v->issued) {
-        worsen(over, AUDIT_INVALID, orders - v->issued);
-        example(over, "voucher %" PRId64 ": stock %" PRId64 ", orders %" PRId64, v->id,
-                v->issued, orders);
-    } else if (orders + open > v->issued) {
-        worsen(over, AUDIT_UNKNOWN, 0);
-        example(over,
-                "voucher %" PRId64 ": %" PRId64 " unanswered requests may still sell",
-                v->id, open);
-    }
-    if (off != 0) {
-        worsen(lost, open ? AUDIT_UNKNOWN : AUDIT_INVALID, off < 0 ? -off : off);
-        example(lost,
-                "voucher %" PRId64 ": issued %" PRId64 ", but left %" PRId64
-                " + orders %" PRId64 " = %" PRId64,
-                v->id, v->issued, v->left, orders, v->left + orders);
-    }
-    if (orders < v->issued && v->left > 0 && was_called_sold_out(s, v->id)) {
-        worsen(under, orders + open >= v->issued ? AUDIT_UNKNOWN : AUDIT_INVALID,
-               v->issued - orders);
-        example(under, "voucher %" PRId64 ": called sold out with %" PRId64 " left",
-                v->id, v->left);
-    }
+    return found ? *found : NULL;
 }
 
-/* An instant of a window is that of the database's clock, as the service knew it. */
-static void check_window(const struct sorted *s, const struct audit_voucher *v,
-                         struct audit_finding *f)
+const struct audit_order *audit_order_of(const struct audit_case *c, int64_t user,
+                                         const char *request)
 {
-    if (v->begin_us == 0 && v->end_us == 0)
-        return;
-    for (size_t i = 0; i < s->in->order_count; i++) {
-        const struct audit_order *order = &s->in->orders[i];
-        int64_t early_us = v->begin_us - order->admitted_us;
-        int64_t late_us = order->admitted_us - v->end_us;
+    const struct audit_order key = {.user = user, .request = request};
 
-        if (order->voucher != v->id)
-            continue;
-        if (order->admitted_us == 0) {
-            worsen(f, AUDIT_UNKNOWN, 1);
-            example(f, "order %" PRId64 " by %s does not say when it was admitted",
-                    order->id, order->process);
-        } else if (early_us > 0 || late_us > 0) {
-            worsen(f, AUDIT_INVALID, 1);
-            example(f, "order %" PRId64 " by %s was admitted %.6f s %s voucher %" PRId64,
-                    order->id, order->process,
-                    (double)(early_us > 0 ? early_us : late_us) / 1e6,
-                    early_us > 0 ? "before the sale of" : "after the sale of", v->id);
-        }
-    }
+    return find(c, c->by_request, &key, compare_requests);
 }
 
-static void check_duplicates(const struct sorted *s, struct audit_finding *f)
+const struct audit_order *audit_bought(const struct audit_case *c, int64_t user,
+                                       int64_t voucher)
 {
-    for (size_t i = 1; i < s->in->order_count; i++) {
-        const struct audit_order *a = s->by_user[i - 1], *b = s->by_user[i];
+    const struct audit_order key = {.user = user, .voucher = voucher};
 
-        if (a->user == b->user && a->voucher == b->voucher) {
-            worsen(f, AUDIT_INVALID, 1);
-            example(f,
-                    "user %" PRId64 ", voucher %" PRId64 ": orders %" PRId64
-                    " by %s and %" PRId64 " by %s",
-                    a->user, a->voucher, a->id, a->process, b->id, b->process);
-        }
-    }
-    for (size_t i = 0; i < s->open_count; i++) {
-        const struct audit_order key = {.user = s->open[i]->user,
-                                        .voucher = s->open[i]->voucher};
-
-        for (size_t k = 0; k < s->in->order_count; k++) {
-            if (s->by_user[k]->user == key.user &&
-                s->by_user[k]->voucher == key.voucher) {
-                worsen(f, AUDIT_UNKNOWN, 0);
-                example(f,
-                        "user %" PRId64 ": request %s may still become a second order",
-                        key.user, s->open[i]->request);
-                break;
-            }
-        }
-    }
+    return find(c, c->by_user, &key, compare_bought);
 }
 
-static bool fits(const struct ledger_entry *e, const struct audit_order *order)
+int64_t audit_open_for(const struct audit_case *c, int64_t voucher)
 {
-    return order && order->id == e->order && order->user == e->user &&
-           order->voucher == e->voucher;
+    int64_t n = 0;
+
+    for (size_t i = 0; i < c->open_count; i++)
+        n += c->open[i]->voucher == voucher;
+    return n;
 }
 
-static void check_told(const struct sorted *s, struct audit_finding *f)
+static void sort_input(struct audit_case *c, const struct audit_input *in)
 {
-    for (size_t i = 0; i < s->told_count; i++) {
-        const struct ledger_entry *e = s->told[i];
+    size_t orders = in->order_count, entries = in->ledger->count;
 
-        if (e->what != LEDGER_ACCEPTED || fits(e, order_of(s, e)))
-            continue;
-        worsen(f, AUDIT_INVALID, 1);
-        example(f, "request %s of user %" PRId64 " was told order %" PRId64, e->request,
-                e->user, e->order);
+    *c = (struct audit_case){.in = in,
+                             .by_request = make(orders, sizeof(void *)),
+                             .by_user = make(orders, sizeof(void *)),
+                             .entries = make(entries, sizeof(void *)),
+                             .open = make(entries, sizeof(void *))};
+    for (size_t i = 0; i < orders; i++)
+        c->by_request[i] = c->by_user[i] = &in->orders[i];
+    qsort(c->by_request, orders, sizeof(void *), compare_requests);
+    qsort(c->by_user, orders, sizeof(void *), compare_users);
+    for (size_t i = 0; i < entries; i++) {
+        const struct ledger_entry *e = &in->ledger->entries[i];
+
+        c->entries[i] = e;
+        if (e->what == LEDGER_UNSURE && !in->is_settled &&
+            !audit_order_of(c, e->user, e->request))
+            c->open[c->open_count++] = e;
     }
+    qsort(c->entries, entries, sizeof(void *), compare_entries);
 }
 
-static void check_untold(const struct sorted *s, struct audit_finding *f)
+static void free_case(struct audit_case *c)
 {
-    bool complete = s->in->ledger->is_complete;
-
-    for (size_t i = 0; i < s->in->order_count; i++) {
-        const struct audit_order *order = &s->in->orders[i];
-
-        if (entry_of(s, order))
-            continue;
-        worsen(f, complete ? AUDIT_INVALID : AUDIT_UNKNOWN, 1);
-        example(f, "order %" PRId64 " of user %" PRId64 ", request %s", order->id,
-                order->user, order->request);
-    }
-    /* Without its end nobody knows what else the ledger would have said. */
-    if (!complete)
-        worsen(f, AUDIT_UNKNOWN, 0);
+    free(c->by_request);
+    free(c->by_user);
+    free(c->entries);
+    free(c->open);
 }
 
-void audit_judge(const struct audit_input *input, struct audit_verdict *out)
+static void sum_up(const struct audit_input *in, struct audit_verdict *out)
 {
-    struct sorted s;
-
-    *out = (struct audit_verdict){.orders = (int64_t)input->order_count};
-    sort_input(&s, input);
-    for (size_t i = 0; i < input->voucher_count; i++) {
-        out->issued += input->vouchers[i].issued;
-        out->left += input->vouchers[i].left;
-        check_stock(&s, &input->vouchers[i], out->findings);
-        check_window(&s, &input->vouchers[i], &out->findings[AUDIT_OUTSIDE_WINDOW]);
+    for (size_t i = 0; i < in->voucher_count; i++) {
+        out->issued += in->vouchers[i].issued;
+        out->left += in->vouchers[i].left;
+        out->judges_window |= in->vouchers[i].end_us != 0;
     }
-    check_duplicates(&s, &out->findings[AUDIT_DUPLICATE]);
-    check_told(&s, &out->findings[AUDIT_TOLD_NOT_THERE]);
-    check_untold(&s, &out->findings[AUDIT_THERE_NOT_TOLD]);
-    if (input->order_count == 0)
-        worsen(&out->findings[AUDIT_NOTHING_SOLD], AUDIT_UNKNOWN, 0);
-    for (size_t i = 0; i < s.told_count; i++) {
-        out->told += s.told[i]->what == LEDGER_ACCEPTED;
-        out->unsure += s.told[i]->what == LEDGER_UNSURE;
+    for (size_t i = 0; i < in->ledger->count; i++) {
+        out->told += in->ledger->entries[i].what == LEDGER_ACCEPTED;
+        out->unsure += in->ledger->entries[i].what == LEDGER_UNSURE;
     }
     for (int i = 0; i < AUDIT_CHECK_COUNT; i++)
         out->valid =
             out->findings[i].valid > out->valid ? out->findings[i].valid : out->valid;
-    free(s.by_request);
-    free(s.by_user);
-    free(s.told);
-    free(s.open);
+}
+
+void audit_judge(const struct audit_input *input, struct audit_verdict *out)
+{
+    struct audit_finding *found = out->findings;
+    struct audit_case c;
+
+    *out = (struct audit_verdict){.orders = (int64_t)input->order_count,
+                                  .read_us = input->read_us,
+                                  .age_us = input->age_us};
+    sort_input(&c, input);
+    for (size_t i = 0; i < input->voucher_count; i++) {
+        audit_check_stock(&c, &input->vouchers[i], found);
+        audit_check_window(&c, &input->vouchers[i], &found[AUDIT_OUTSIDE_WINDOW]);
+    }
+    audit_check_duplicates(&c, &found[AUDIT_DUPLICATE]);
+    audit_check_told(&c, &found[AUDIT_TOLD_NOT_THERE]);
+    audit_check_untold(&c, &found[AUDIT_THERE_NOT_TOLD]);
+    audit_check_twice(&c, &found[AUDIT_TOLD_TWICE]);
+    audit_check_vouchers(&c, &found[AUDIT_UNKNOWN_VOUCHER]);
+    audit_check_clock(&c, &found[AUDIT_CLOCK_WENT_BACK]);
+    if (input->order_count == 0)
+        audit_worsen(&found[AUDIT_NOTHING_SOLD], AUDIT_UNKNOWN, 0);
+    sum_up(input, out);
+    free_case(&c);
+}
+
+void audit_instant(int64_t us, char out[AUDIT_INSTANT_SIZE])
+{
+    time_t seconds = (time_t)(us / 1000000);
+    char text[AUDIT_INSTANT_SIZE] = "?";
+    struct tm utc;
+
+    if (gmtime_r(&seconds, &utc))
+        strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%S", &utc);
+    snprintf(out, AUDIT_INSTANT_SIZE, "%.24s.%06dZ", text, (int)(us % 1000000));
 }
 
 static json_t *valid_to_json(enum audit_valid valid)
@@ -358,6 +269,7 @@ static json_t *valid_to_json(enum audit_valid valid)
 json_t *audit_to_json(const struct audit_verdict *verdict, const char *source)
 {
     json_t *checks = json_object();
+    char at[AUDIT_INSTANT_SIZE];
 
     for (int i = 0; i < AUDIT_CHECK_COUNT; i++) {
         const struct audit_finding *f = &verdict->findings[i];
@@ -370,10 +282,13 @@ json_t *audit_to_json(const struct audit_verdict *verdict, const char *source)
                                       valid_to_json(f->valid), "count",
                                       (json_int_t)f->count, "examples", examples));
     }
-    return json_pack("{s:o, s:s, s:I, s:I, s:I, s:I, s:I, s:o}", "valid",
-                     valid_to_json(verdict->valid), "source", source, "issued",
-                     (json_int_t)verdict->issued, "left", (json_int_t)verdict->left,
-                     "orders", (json_int_t)verdict->orders, "told",
+    if (verdict->read_us)
+        audit_instant(verdict->read_us, at);
+    return json_pack("{s:o, s:s, s:s*, s:f, s:I, s:I, s:I, s:I, s:I, s:o}", "valid",
+                     valid_to_json(verdict->valid), "source", source, "read_at",
+                     verdict->read_us ? at : NULL, "age_s", (double)verdict->age_us / 1e6,
+                     "issued", (json_int_t)verdict->issued, "left",
+                     (json_int_t)verdict->left, "orders", (json_int_t)verdict->orders, "told",
                      (json_int_t)verdict->told, "unsure", (json_int_t)verdict->unsure,
                      "checks", checks);
 }

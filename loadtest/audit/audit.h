@@ -27,8 +27,14 @@
     X(TOLD_NOT_THERE, "phantom-told", "a client was told of an order that is none")    \
     X(THERE_NOT_TOLD, "phantom-untold",                                                \
       "an order exists that nobody was told of and nobody is unsure about")            \
+    X(TOLD_TWICE, "told-twice",                                                        \
+      "a request is in the ledger twice, with answers that do not fit together")       \
+    X(UNKNOWN_VOUCHER, "unknown-voucher",                                              \
+      "an order or an answer is about a voucher that this audit knows nothing of")     \
     X(OUTSIDE_WINDOW, "outside-window",                                                \
       "an order was admitted before its sale began or after its sale had ended")       \
+    X(CLOCK_WENT_BACK, "clock-went-back",                                              \
+      "the database's clock says that a later event came first")                       \
     X(NOTHING_SOLD, "nothing-sold", "no order was made, so nothing was shown")
 
 enum audit_check {
@@ -43,13 +49,16 @@ enum audit_valid { AUDIT_VALID, AUDIT_UNKNOWN, AUDIT_INVALID };
 struct audit_voucher {
     int64_t id, issued, left;
     uint64_t fence; /* the highest that the row was written under; 0: none          */
-    int64_t begin_us, end_us; /* the sale's window, since 1970; both 0: not known     */
+    int64_t issued_us;        /* when it was issued, since 1970; 0: not known         */
+    int64_t begin_us, end_us; /* the sale's window; both 0: not known                 */
+    bool is_window_moved;     /* the voucher's own window is no longer the issued one */
 };
 
 struct audit_order {
     int64_t id, user, voucher;
     const char *request, *process;
     int64_t admitted_us; /* when its window was checked; 0: the row does not say      */
+    int64_t created_us;  /* when its transaction began; 0: not known                  */
 };
 
 struct audit_input {
@@ -59,9 +68,16 @@ struct audit_input {
     size_t order_count;
     const struct ledger *ledger;
     bool is_settled; /* nothing that was sent can still become an order             */
+    int64_t read_us; /* the instant that all of it was read at, by the database's clock,
+                      * since 1970; 0: not known                                     */
+    int64_t age_us;  /* how long ago that is                                         */
 };
 
-enum { AUDIT_EXAMPLES = 10, AUDIT_EXAMPLE_MAX = 120 };
+enum { AUDIT_EXAMPLES = 10, AUDIT_EXAMPLE_MAX = 240 };
+
+/* The database's clock is known to a service by a reading that is at most two seconds old;
+ * in that time two machines' clocks may drift apart by so much. */
+enum { AUDIT_CLOCK_SLACK_US = 10000 };
 
 struct audit_finding {
     enum audit_valid valid;
@@ -74,12 +90,19 @@ struct audit_verdict {
     enum audit_valid valid; /* the worst of the findings */
     struct audit_finding findings[AUDIT_CHECK_COUNT];
     int64_t issued, left, orders, told, unsure;
+    int64_t read_us, age_us; /* as in the input */
+    bool judges_window;      /* false: no window is known, as in a run from before */
 };
 
 void audit_judge(const struct audit_input *input, struct audit_verdict *out);
 
 const char *audit_check_name(enum audit_check check);
 const char *audit_check_text(enum audit_check check);
+
+enum { AUDIT_INSTANT_SIZE = 40 };
+
+/* "2026-01-31T12:00:00.123456Z" of an instant since 1970. */
+void audit_instant(int64_t us, char out[AUDIT_INSTANT_SIZE]);
 
 /* 0, 1 or 2: see base/text/exit_codes.h. */
 int audit_exit_code(enum audit_valid valid);

@@ -6,25 +6,52 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "loadtest/kit/files.h"
 
-/* Files from before have no `admitted`. */
-enum { FIELD_COUNT = 10, FIELD_COUNT_BEFORE = 9 };
+/* Files from before have neither of the last two. */
+enum { FIELD_COUNT = 11, FIELD_COUNT_BEFORE = 9 };
 
 static const char header[] = "# id\tuser\tvoucher\trequest\tlock\tstock_guard\t"
-                             "duplicate_guard\tprocess\tcreated\tadmitted_us";
+                             "duplicate_guard\tprocess\tcreated\tadmitted_us\tcreated_us";
+
+/* A whole number; an empty text is `none`, if that is not negative. */
+static bool read_number(const char *text, int64_t none, int64_t *out)
+{
+    char *end;
+
+    *out = none;
+    if (*text == '\0')
+        return none >= 0;
+    errno = 0;
+    *out = strtoll(text, &end, 10);
+    return errno == 0 && *end == '\0';
+}
+
+static bool read_order(char *const field[FIELD_COUNT], int count, struct audit_order *o)
+{
+    enum { MUST_BE_THERE = -1, MAY_BE_EMPTY = 0 };
+
+    *o = (struct audit_order){.request = field[3], .process = field[7]};
+    return read_number(field[0], MUST_BE_THERE, &o->id) &&
+           read_number(field[1], MUST_BE_THERE, &o->user) &&
+           read_number(field[2], MUST_BE_THERE, &o->voucher) &&
+           (count == FIELD_COUNT_BEFORE ||
+            (read_number(field[9], MAY_BE_EMPTY, &o->admitted_us) &&
+             read_number(field[10], MUST_BE_THERE, &o->created_us)));
+}
 
 /* Add an order from its line of orders.tsv, which is cut up and must outlive `e`. */
 static bool add_line(struct evidence *e, char *line)
 {
-    char *field[FIELD_COUNT];
+    char *field[FIELD_COUNT] = {0};
+    int count = 0;
 
-    for (int i = 0; i < FIELD_COUNT; i++) {
-        field[i] = strsep(&line, "\t");
-        if (!field[i] && i < FIELD_COUNT_BEFORE)
-            return false;
-    }
+    while (count < FIELD_COUNT && (field[count] = strsep(&line, "\t")) != NULL)
+        count++;
+    if (line || (count != FIELD_COUNT && count != FIELD_COUNT_BEFORE))
+        return false;
     if (e->order_count == e->room) {
         e->room = e->room ? 2 * e->room : 1024;
         e->orders = realloc(e->orders, e->room * sizeof *e->orders);
@@ -33,24 +60,16 @@ static bool add_line(struct evidence *e, char *line)
             abort();
     }
     e->lines[e->order_count] = NULL;
-    e->orders[e->order_count++] = (struct audit_order){
-        .id = strtoll(field[0], NULL, 10),
-        .user = strtoll(field[1], NULL, 10),
-        .voucher = strtoll(field[2], NULL, 10),
-        .request = field[3],
-        .process = field[7],
-        .admitted_us = field[9] ? strtoll(field[9], NULL, 10) : 0,
-    };
-    return true;
+    return read_order(field, count, &e->orders[e->order_count++]);
 }
 
 static char *line_of(const struct audit_db_order *o)
 {
     char *line = NULL;
 
-    if (asprintf(&line, "%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s", o->id, o->user,
+    if (asprintf(&line, "%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s", o->id, o->user,
                  o->voucher, o->request, o->variant, o->stock_guard, o->duplicate_guard,
-                 o->process, o->created, o->admitted_us) < 0)
+                 o->process, o->created, o->admitted_us, o->created_us) < 0)
         abort();
     return line;
 }
@@ -78,73 +97,148 @@ static bool read_stock(struct evidence *e, lab_db *db, const int64_t *vouchers,
             return false;
         }
         e->vouchers[e->voucher_count++] =
-            (struct audit_voucher){vouchers[i],    stock.issued,   stock.left,
-                                   stock.fence,    stock.begin_us, stock.end_us};
+            (struct audit_voucher){.id = vouchers[i],
+                                   .issued = stock.issued,
+                                   .left = stock.left,
+                                   .fence = stock.fence,
+                                   .issued_us = stock.issued_us,
+                                   .begin_us = stock.begin_us,
+                                   .end_us = stock.end_us,
+                                   .is_window_moved = stock.is_window_moved};
     }
     return true;
 }
 
-bool evidence_from_database(struct evidence *e, lab_db *db, const int64_t *vouchers,
-                            size_t count)
+bool evidence_begin(struct evidence_reading *reading, const char *url)
 {
-    *e = (struct evidence){0};
-    if (!read_stock(e, db, vouchers, count))
-        return false;
-    for (size_t i = 0; i < e->voucher_count; i++) {
-        if (!audit_db_orders(db, vouchers[i], take_order, e)) {
-            fprintf(stderr, "seckill: cannot read the orders: %s\n", lab_db_error(db));
-            return false;
-        }
-    }
-    return true;
+    char error[512];
+
+    if (audit_db_begin(&reading->db, url, &reading->read_us, error, sizeof error))
+        return true;
+    fprintf(stderr, "seckill: cannot read the database: %s\n", error);
+    return false;
+}
+
+bool evidence_end(struct evidence_reading *reading)
+{
+    bool was_begun = reading->db != NULL;
+    bool is_whole = audit_db_end(reading->db);
+
+    if (was_begun && !is_whole)
+        fprintf(stderr, "seckill: the connection to PostgreSQL was lost, so that what was "
+                        "read may not be of one instant; audit again\n");
+    *reading = (struct evidence_reading){0};
+    return is_whole;
+}
+
+/* What was issued first is as old as any of its orders. */
+static int64_t first_issue_us(const struct evidence *e)
+{
+    int64_t first_us = e->voucher_count > 0 ? e->vouchers[0].issued_us : 0;
+
+    for (size_t i = 1; i < e->voucher_count; i++)
+        if (e->vouchers[i].issued_us < first_us)
+            first_us = e->vouchers[i].issued_us;
+    return first_us;
+}
+
+/* All orders of the vouchers of `e`, and those of vouchers that do not exist. */
+static bool each_order(const struct evidence *e, lab_db *db, audit_db_order_fn *each,
+                       void *arg)
+{
+    bool ok = true;
+
+    for (size_t i = 0; ok && i < e->voucher_count; i++)
+        ok = audit_db_orders(db, e->vouchers[i].id, each, arg);
+    ok = ok && audit_db_strays(db, first_issue_us(e), each, arg);
+    if (!ok)
+        fprintf(stderr, "seckill: cannot read the orders: %s\n", lab_db_error(db));
+    return ok;
+}
+
+bool evidence_from_database(struct evidence *e, const struct evidence_reading *reading,
+                            const int64_t *vouchers, size_t count)
+{
+    *e = (struct evidence){.read_us = reading->read_us};
+    return read_stock(e, reading->db, vouchers, count) &&
+           each_order(e, reading->db, take_order, e);
+}
+
+/* The number `name` of a JSON object; `none` if it is not there. */
+static bool json_number(const json_t *object, const char *name, int64_t none, int64_t *out)
+{
+    const json_t *value = json_object_get(object, name);
+
+    *out = value ? json_integer_value(value) : none;
+    return value ? json_is_integer(value) : none >= 0;
+}
+
+static bool voucher_from_json(struct evidence *e, const json_t *entry)
+{
+    enum { MUST_BE_THERE = -1, MAY_BE_MISSING = 0 };
+    struct audit_voucher *v = &e->vouchers[e->voucher_count++];
+    int64_t fence, moved;
+    bool ok = json_number(entry, "voucher", MUST_BE_THERE, &v->id) &&
+              json_number(entry, "issued", MUST_BE_THERE, &v->issued) &&
+              json_number(entry, "left", MUST_BE_THERE, &v->left) &&
+              json_number(entry, "fence", MAY_BE_MISSING, &fence) &&
+              json_number(entry, "issued_us", MAY_BE_MISSING, &v->issued_us) &&
+              json_number(entry, "begin_us", MAY_BE_MISSING, &v->begin_us) &&
+              json_number(entry, "end_us", MAY_BE_MISSING, &v->end_us) &&
+              json_number(entry, "moved", MAY_BE_MISSING, &moved) &&
+              json_number(entry, "read_us", MAY_BE_MISSING, &e->read_us);
+
+    v->fence = ok ? (uint64_t)fence : 0;
+    v->is_window_moved = ok && moved != 0;
+    return ok;
 }
 
 static bool stock_from_file(struct evidence *e, const char *dir)
 {
     char path[FILES_PATH_MAX];
     json_t *list, *entry;
+    bool ok = true;
     size_t i;
 
     files_join(path, dir, "stock.json");
     list = files_read_json(path);
     json_array_foreach(list, i, entry)
     {
-        if (i >= EVIDENCE_VOUCHERS_MAX)
+        ok = ok && i < EVIDENCE_VOUCHERS_MAX && voucher_from_json(e, entry);
+        if (!ok)
             break;
-        e->vouchers[e->voucher_count++] = (struct audit_voucher){
-            .id = json_integer_value(json_object_get(entry, "voucher")),
-            .issued = json_integer_value(json_object_get(entry, "issued")),
-            .left = json_integer_value(json_object_get(entry, "left")),
-            .fence = (uint64_t)json_integer_value(json_object_get(entry, "fence")),
-            .begin_us = json_integer_value(json_object_get(entry, "begin_us")),
-            .end_us = json_integer_value(json_object_get(entry, "end_us")),
-        };
     }
-    json_decref(list);
-    if (e->voucher_count == 0)
+    if (list && !ok)
+        fprintf(stderr, "seckill: %s: entry %zu is no voucher with its stock\n", path, i);
+    else if (list && e->voucher_count == 0)
         fprintf(stderr, "seckill: %s names no voucher\n", path);
-    return e->voucher_count > 0;
+    json_decref(list);
+    return ok && e->voucher_count > 0;
 }
 
 bool evidence_from_files(struct evidence *e, const char *dir)
 {
     char path[FILES_PATH_MAX];
-    char *rest, *line;
+    char *rest, *line, *end;
+    size_t size = 0;
 
     *e = (struct evidence){0};
     if (!stock_from_file(e, dir))
         return false;
     files_join(path, dir, "orders.tsv");
-    e->file = files_read(path, NULL);
+    e->file = files_read(path, &size);
     if (!e->file) {
         fprintf(stderr, "seckill: cannot read %s: %s\n", path, strerror(errno));
         return false;
     }
+    end = e->file + size;
     rest = e->file;
     for (int number = 1; (line = strsep(&rest, "\n")) != NULL; number++) {
-        if (*line == '\0' || *line == '#')
+        bool is_cut = rest == NULL && line + strlen(line) < end;
+
+        if (!is_cut && (*line == '\0' || *line == '#'))
             continue;
-        if (!add_line(e, line)) {
+        if (is_cut || !add_line(e, line)) {
             fprintf(stderr, "seckill: %s:%d: this is no order\n", path, number);
             return false;
         }
@@ -161,12 +255,11 @@ static bool write_order(const struct audit_db_order *order, void *arg)
     return true;
 }
 
-static bool export_orders(lab_db *db, const int64_t *vouchers, size_t count,
-                          const char *dir)
+static bool export_orders(const struct evidence *e, lab_db *db, const char *dir)
 {
     char path[FILES_PATH_MAX];
     FILE *out;
-    bool ok = true;
+    bool ok, is_whole;
 
     files_join(path, dir, "orders.tsv");
     out = fopen(path, "we");
@@ -175,34 +268,62 @@ static bool export_orders(lab_db *db, const int64_t *vouchers, size_t count,
         return false;
     }
     fprintf(out, "%s\n", header);
-    for (size_t i = 0; ok && i < count; i++)
-        ok = audit_db_orders(db, vouchers[i], write_order, out);
-    if (!ok)
-        fprintf(stderr, "seckill: cannot read the orders: %s\n", lab_db_error(db));
-    return fclose(out) == 0 && ok;
+    ok = each_order(e, db, write_order, out);
+    is_whole = !ferror(out);
+    is_whole = fclose(out) == 0 && is_whole;
+    if (!is_whole)
+        fprintf(stderr, "seckill: cannot write %s\n", path);
+    return ok && is_whole;
 }
 
-static json_t *stock_to_json(const struct audit_voucher *v)
+static json_t *stock_to_json(const struct audit_voucher *v, int64_t read_us)
 {
-    return json_pack("{s:I, s:I, s:I, s:I, s:I, s:I}", "voucher", (json_int_t)v->id,
-                     "issued", (json_int_t)v->issued, "left", (json_int_t)v->left, "fence",
-                     (json_int_t)v->fence, "begin_us", (json_int_t)v->begin_us, "end_us",
-                     (json_int_t)v->end_us);
+    return json_pack("{s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I}", "voucher",
+                     (json_int_t)v->id, "issued", (json_int_t)v->issued, "left",
+                     (json_int_t)v->left, "fence", (json_int_t)v->fence, "issued_us",
+                     (json_int_t)v->issued_us, "begin_us", (json_int_t)v->begin_us,
+                     "end_us", (json_int_t)v->end_us, "moved",
+                     (json_int_t)v->is_window_moved, "read_us", (json_int_t)read_us);
 }
 
-bool evidence_export(lab_db *db, const int64_t *vouchers, size_t count, const char *dir)
+bool evidence_export(const struct evidence_reading *reading, const int64_t *vouchers,
+                     size_t count, const char *dir)
 {
     char path[FILES_PATH_MAX];
     struct evidence e = {0};
     json_t *list = json_array();
-    bool ok = read_stock(&e, db, vouchers, count);
+    bool ok = read_stock(&e, reading->db, vouchers, count);
 
     for (size_t i = 0; i < e.voucher_count; i++)
-        json_array_append_new(list, stock_to_json(&e.vouchers[i]));
+        json_array_append_new(list, stock_to_json(&e.vouchers[i], reading->read_us));
     files_join(path, dir, "stock.json");
-    ok = ok && files_write_json(path, list) && export_orders(db, vouchers, count, dir);
+    ok = ok && files_write_json(path, list) && export_orders(&e, reading->db, dir);
     json_decref(list);
     return ok;
+}
+
+static int64_t wall_clock_us(void)
+{
+    struct timespec t;
+
+    (void)clock_gettime(CLOCK_REALTIME, &t);
+    return (int64_t)t.tv_sec * 1000000 + t.tv_nsec / 1000;
+}
+
+/* The age is told by this machine's clock, which may be behind the database's. */
+struct audit_input evidence_input(const struct evidence *e, const struct ledger *ledger,
+                                  bool is_settled)
+{
+    int64_t age_us = e->read_us ? wall_clock_us() - e->read_us : 0;
+
+    return (struct audit_input){.vouchers = e->vouchers,
+                                .voucher_count = e->voucher_count,
+                                .orders = e->orders,
+                                .order_count = e->order_count,
+                                .ledger = ledger,
+                                .is_settled = is_settled,
+                                .read_us = e->read_us,
+                                .age_us = age_us > 0 ? age_us : 0};
 }
 
 void evidence_free(struct evidence *e)

@@ -24,18 +24,36 @@ struct evidence {
     char **lines; /* one per order: its line of orders.tsv, cut at the tabs          */
     char *file;   /* or the whole file that the orders were read from                */
     size_t room;
+    int64_t read_us; /* the instant of all of it, by the database's clock; 0: not known */
 };
 
+/* A reading of the database on a connection of its own, in one snapshot. */
+struct evidence_reading {
+    lab_db *db;
+    int64_t read_us;
+};
+
+/* Begin a reading.  False: said on stderr why. */
+bool evidence_begin(struct evidence_reading *reading, const char *url);
+
+/* End it, whatever came of it.  False: the snapshot was lost, so that what was read is of no
+ * use; said on stderr.  A zeroed one is fine, and no success. */
+bool evidence_end(struct evidence_reading *reading);
+
 /* Read it from the database.  False: said on stderr why. */
-bool evidence_from_database(struct evidence *e, lab_db *db, const int64_t *vouchers,
-                            size_t count);
+bool evidence_from_database(struct evidence *e, const struct evidence_reading *reading,
+                            const int64_t *vouchers, size_t count);
 
 /* Read it from a run's files.  False: said on stderr why. */
 bool evidence_from_files(struct evidence *e, const char *dir);
 
 /* Read it from the database and write the files. */
-bool evidence_export(lab_db *db, const int64_t *vouchers, size_t count,
-                     const char *dir);
+bool evidence_export(const struct evidence_reading *reading, const int64_t *vouchers,
+                     size_t count, const char *dir);
+
+/* What the audit judges: it, the answers, and how old it is by now. */
+struct audit_input evidence_input(const struct evidence *e, const struct ledger *ledger,
+                                  bool is_settled);
 
 /* A zeroed one is fine. */
 void evidence_free(struct evidence *e);

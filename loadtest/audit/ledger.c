@@ -15,9 +15,23 @@ enum { FIELD_COUNT = 5 };
 struct reading {
     struct ledger *ledger;
     size_t room;
-    bool ended;
+    int line;
+    bool has_end, adds_up;
     int64_t accepted, unanswered; /* counted from the lines, to check the end line  */
 };
+
+/* What a line may begin with. */
+static const struct {
+    const char *name;
+    enum ledger_what what;
+} WHATS[] = {
+    {"accepted", LEDGER_ACCEPTED},
+    {"unsure", LEDGER_UNSURE},
+    {"unanswered", LEDGER_UNSURE},
+    {"sold-out", LEDGER_SOLD_OUT},
+};
+
+enum { WHAT_COUNT = sizeof WHATS / sizeof WHATS[0] };
 
 static void append(struct reading *r, struct ledger_entry entry)
 {
@@ -32,93 +46,133 @@ static void append(struct reading *r, struct ledger_entry entry)
     l->entries[l->count++] = entry;
 }
 
-/* A count of requests: digits alone, and few enough that the sum of all threads fits. */
-static bool read_count(const char *text, int64_t *out)
+/* Digits alone, at most `digits_max` of them. */
+static bool read_digits(const char *text, size_t digits_max, int64_t *out)
 {
-    enum { DIGITS_MAX = 15 };
     size_t digits = strspn(text, "0123456789");
 
-    if (digits == 0 || digits > DIGITS_MAX || text[digits] != '\0')
+    if (digits == 0 || digits > digits_max || text[digits] != '\0')
         return false;
+    errno = 0;
     *out = strtoll(text, NULL, 10);
-    return true;
+    return errno == 0;
+}
+
+/* A count of requests: few enough that the sum of all threads fits. */
+static bool read_count(const char *text, int64_t *out)
+{
+    return read_digits(text, 15, out);
+}
+
+static bool read_number(const char *text, int64_t *out)
+{
+    return read_digits(text, 19, out);
 }
 
 /* The totals of a thread: "end", sent, answered, accepted, unanswered. */
-static bool take_end(struct reading *r, char **field)
+static const char *take_end(struct reading *r, char **field)
 {
     int64_t sent, answered, accepted, unanswered;
 
     if (!read_count(field[1], &sent) || !read_count(field[2], &answered) ||
         !read_count(field[3], &accepted) || !read_count(field[4], &unanswered))
-        return false;
-    r->ended = accepted == r->accepted && unanswered == r->unanswered;
+        return "the end of a ledger has four counts";
+    r->has_end = true;
+    r->adds_up = accepted == r->accepted && unanswered == r->unanswered;
     r->ledger->sent += sent;
     r->ledger->answered += answered;
     r->ledger->accepted += accepted;
-    return true;
+    return NULL;
 }
 
-static bool take_line(struct reading *r, char *line)
+static const char *take_entry(struct reading *r, char **field)
+{
+    struct ledger_entry entry = {.request = field[1],
+                                 .file = r->ledger->files,
+                                 .line = r->line};
+    size_t i = 0;
+
+    while (i < WHAT_COUNT && strcmp(field[0], WHATS[i].name) != 0)
+        i++;
+    if (i == WHAT_COUNT)
+        return "a line begins with accepted, unsure, unanswered, sold-out or end";
+    entry.what = WHATS[i].what;
+    if (*entry.request == '\0')
+        return "the request has no id";
+    if (strcmp(field[2], "-") != 0 && !read_number(field[2], &entry.order))
+        return "an order is a number or \"-\"";
+    if (!read_number(field[3], &entry.user) || !read_number(field[4], &entry.voucher))
+        return "a user and a voucher are numbers";
+    r->accepted += entry.what == LEDGER_ACCEPTED;
+    r->unanswered += strcmp(field[0], "unanswered") == 0;
+    append(r, entry);
+    return NULL;
+}
+
+/* NULL, or what is wrong with the line. */
+static const char *take_line(struct reading *r, char *line)
 {
     char *field[FIELD_COUNT] = {0};
-    struct ledger_entry entry = {0};
     int n = 0;
 
+    if (r->has_end)
+        return "nothing may stand behind the end of a ledger; did two runs write into one "
+               "directory? Give each its own";
     while (n < FIELD_COUNT && (field[n] = strsep(&line, "\t")) != NULL)
         n++;
-    if (n < FIELD_COUNT)
-        return false;
-    if (strcmp(field[0], "end") == 0)
-        return take_end(r, field);
-    entry.request = field[1];
-    entry.order = strtoll(field[2], NULL, 10); /* "-" is 0 */
-    entry.user = strtoll(field[3], NULL, 10);
-    entry.voucher = strtoll(field[4], NULL, 10);
-    if (strcmp(field[0], "accepted") == 0) {
-        entry.what = LEDGER_ACCEPTED;
-        r->accepted++;
-    } else if (strcmp(field[0], "unanswered") == 0) {
-        entry.what = LEDGER_UNSURE;
-        r->unanswered++;
-    } else if (strcmp(field[0], "unsure") == 0) {
-        entry.what = LEDGER_UNSURE;
-    } else if (strcmp(field[0], "sold-out") == 0) {
-        entry.what = LEDGER_SOLD_OUT;
-    } else {
-        return false;
-    }
-    append(r, entry);
-    return true;
+    if (n < FIELD_COUNT || line)
+        return "a line has five fields between tabs";
+    return strcmp(field[0], "end") == 0 ? take_end(r, field) : take_entry(r, field);
 }
 
 /* A thread that was killed in the middle of a line leaves half of it; that one line is
  * left out, and without an end line the ledger is incomplete anyway. */
-static bool read_file(struct reading *r, const char *path, char **text)
+static const char *take_text(struct reading *r, char *text, size_t size)
 {
-    char *rest, *line;
+    const char *wrong = NULL;
+    char *rest = text, *line;
 
-    *text = files_read(path, NULL);
-    if (!*text) {
+    r->has_end = r->adds_up = false;
+    r->accepted = r->unanswered = 0;
+    for (r->line = 1; (line = strsep(&rest, "\n")) != NULL; r->line++) {
+        bool is_half = rest == NULL;
+
+        if (is_half && line + strlen(line) < text + size)
+            wrong = "there is a zero byte";
+        else if (is_half ? r->has_end && *line != '\0' : *line != '\0')
+            wrong = take_line(r, line);
+        if (wrong)
+            break;
+    }
+    r->ledger->is_complete = r->ledger->is_complete && r->has_end && r->adds_up;
+    return wrong;
+}
+
+static bool read_file(struct reading *r, const char *path)
+{
+    struct ledger *l = r->ledger;
+    const char *name = strrchr(path, '/') + 1;
+    const char *wrong;
+    size_t size = 0;
+
+    if (l->files == LEDGER_FILES_MAX) {
+        fprintf(stderr, "seckill: %s: more than %d ledgers\n", path, LEDGER_FILES_MAX);
+        return false;
+    }
+    l->texts[l->files] = files_read(path, &size);
+    if (!l->texts[l->files]) {
         fprintf(stderr, "seckill: cannot read %s: %s\n", path, strerror(errno));
         return false;
     }
-    r->ended = false;
-    r->accepted = r->unanswered = 0;
-    rest = *text;
-    for (int number = 1; (line = strsep(&rest, "\n")) != NULL; number++) {
-        bool is_last_half = rest == NULL;
-
-        if (*line == '\0' || is_last_half)
-            continue;
-        if (!take_line(r, line)) {
-            fprintf(stderr, "seckill: %s:%d: this is no line of a ledger\n", path,
-                    number);
-            return false;
-        }
-    }
-    r->ledger->is_complete = r->ledger->is_complete && r->ended;
-    return true;
+    l->paths[l->files] = strdup(name);
+    if (!l->paths[l->files])
+        abort();
+    wrong = take_text(r, l->texts[l->files], size);
+    if (wrong)
+        fprintf(stderr, "seckill: %s:%d: this is no line of a ledger: %s\n", path, r->line,
+                wrong);
+    l->files++;
+    return !wrong;
 }
 
 bool ledger_read(struct ledger *ledger, const char *dir)
@@ -131,21 +185,25 @@ bool ledger_read(struct ledger *ledger, const char *dir)
     *ledger = (struct ledger){.is_complete = true};
     files_join(pattern, dir, "ledger-*.tsv");
     if (glob(pattern, 0, NULL, &found) == 0) {
-        for (size_t i = 0; ok && i < found.gl_pathc; i++) {
-            ok = i < sizeof ledger->texts / sizeof ledger->texts[0] &&
-                 read_file(&reading, found.gl_pathv[i], &ledger->texts[i]);
-            ledger->files++;
-        }
+        for (size_t i = 0; ok && i < found.gl_pathc; i++)
+            ok = read_file(&reading, found.gl_pathv[i]);
         globfree(&found);
     }
     ledger->is_complete = ledger->is_complete && ledger->files > 0;
     return ok;
 }
 
+const char *ledger_path(const struct ledger *ledger, const struct ledger_entry *entry)
+{
+    return ledger->paths[entry->file] ? ledger->paths[entry->file] : "a ledger";
+}
+
 void ledger_free(struct ledger *ledger)
 {
-    for (size_t i = 0; i < sizeof ledger->texts / sizeof ledger->texts[0]; i++)
+    for (int i = 0; i < LEDGER_FILES_MAX; i++) {
         free(ledger->texts[i]);
+        free(ledger->paths[i]);
+    }
     free(ledger->entries);
     *ledger = (struct ledger){0};
 }

@@ -6,7 +6,7 @@
  *   unsure      the answer did not say whether there is an order
  *   unanswered  no answer came
  *   sold-out    the first time that this thread was told so about that voucher
- * and a last one: end, sent, answered, accepted, unanswered.
+ * and a last one, behind which nothing may stand: end, sent, answered, accepted, unanswered.
  */
 #ifndef LOADTEST_AUDIT_LEDGER_H
 #define LOADTEST_AUDIT_LEDGER_H
@@ -26,7 +26,10 @@ struct ledger_entry {
     const char *request; /* into the ledger's own memory */
     int64_t order;       /* 0: none, or not readable     */
     int64_t user, voucher;
+    int file, line;      /* where it stands: ledger_path(), and the line's number    */
 };
+
+enum { LEDGER_FILES_MAX = 256 };
 
 struct ledger {
     struct ledger_entry *entries;
@@ -34,12 +37,17 @@ struct ledger {
     int64_t sent, answered, accepted; /* of the end lines, all threads together     */
     int files;
     bool is_complete; /* there are files, each has its end line, and they add up    */
-    char *texts[64];  /* the files' contents                                        */
+    char *texts[LEDGER_FILES_MAX]; /* the files' contents ...                       */
+    char *paths[LEDGER_FILES_MAX]; /* ... and names, without their directory        */
 };
 
 /* Read all ledgers in `dir`.  False: a file cannot be read or has a line that makes no
- * sense; said on stderr.  No files at all is an incomplete ledger, not a failure. */
+ * sense; said on stderr, with the file and the line.  No files at all is an incomplete
+ * ledger, not a failure. */
 bool ledger_read(struct ledger *ledger, const char *dir);
+
+/* The file that an entry stands in. */
+const char *ledger_path(const struct ledger *ledger, const struct ledger_entry *entry);
 
 /* A zeroed ledger is fine. */
 void ledger_free(struct ledger *ledger);

@@ -155,6 +155,7 @@ static bool wait_quiet(lab_db *db)
 
 static bool gather_live(struct subject *s, const struct lab *lab, struct evidence *e)
 {
+    struct evidence_reading reading = {0};
     char url[256], error[512];
     lab_db *db = NULL;
     bool ok;
@@ -165,9 +166,10 @@ static bool gather_live(struct subject *s, const struct lab *lab, struct evidenc
         return false;
     }
     s->is_settled = s->is_settled || wait_quiet(db);
-    ok = evidence_from_database(e, db, s->vouchers, s->count);
     lab_db_close(db);
-    return ok;
+    ok = evidence_begin(&reading, url) &&
+         evidence_from_database(e, &reading, s->vouchers, s->count);
+    return evidence_end(&reading) && ok;
 }
 
 static enum exit_code judge(struct subject *s, const char *run, const char *source,
@@ -175,17 +177,13 @@ static enum exit_code judge(struct subject *s, const char *run, const char *sour
 {
     struct ledger ledger;
     struct audit_verdict verdict;
-    struct audit_input input = {.vouchers = e->vouchers,
-                                .voucher_count = e->voucher_count,
-                                .orders = e->orders,
-                                .order_count = e->order_count,
-                                .ledger = &ledger,
-                                .is_settled = s->is_settled};
+    struct audit_input input;
 
     if (!ledger_read(&ledger, run)) {
         ledger_free(&ledger);
         return EXIT_USAGE;
     }
+    input = evidence_input(e, &ledger, s->is_settled);
     audit_judge(&input, &verdict);
     if (as_json) {
         json_t *json = audit_to_json(&verdict, source);

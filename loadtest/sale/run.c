@@ -356,6 +356,22 @@ static void wait_settled(struct running *r)
     }
 }
 
+/* What is left of the sale in the database, and its record of writes, of one instant. */
+static bool export_evidence(const struct running *r)
+{
+    const struct run_plan *plan = r->plan;
+    size_t count = (size_t)plan->voucher_count;
+    struct evidence_reading reading = {0};
+    char url[256];
+    bool ok;
+
+    lab_database_url(plan->lab, url, sizeof url);
+    ok = evidence_begin(&reading, url) &&
+         evidence_export(&reading, r->vouchers, count, plan->dir) &&
+         (!plan->record || write_log_export(reading.db, r->vouchers, count, plan->dir));
+    return evidence_end(&reading) && ok;
+}
+
 static bool judge(struct running *r)
 {
     const struct run_plan *plan = r->plan;
@@ -363,20 +379,13 @@ static bool judge(struct running *r)
     struct ledger ledger = {0};
     char path[FILES_PATH_MAX];
     json_t *json;
-    bool ok;
+    bool ok = export_evidence(r) && evidence_from_files(&evidence, plan->dir);
 
-    ok = evidence_export(plan->db, r->vouchers, (size_t)plan->voucher_count,
-                         plan->dir) &&
-         (!plan->record || write_log_export(plan->db, r->vouchers,
-                                            (size_t)plan->voucher_count, plan->dir)) &&
-         evidence_from_files(&evidence, plan->dir);
     if (!ok)
         return false;
     ok = ledger_read(&ledger, plan->dir);
     if (ok) {
-        struct audit_input input = {evidence.vouchers, evidence.voucher_count,
-                                    evidence.orders,   evidence.order_count,
-                                    &ledger,           true};
+        struct audit_input input = evidence_input(&evidence, &ledger, true);
 
         audit_judge(&input, &r->result->verdict);
         json = audit_to_json(&r->result->verdict, "the database, after the run");

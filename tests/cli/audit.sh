@@ -3,7 +3,7 @@
 # audit.sh -- `seckill audit` on hand-made runs: verdicts and exit statuses.
 # shellcheck source=tests/cli/support/tap.sh
 . "$(dirname "$0")/support/tap.sh"
-plan 11
+plan 17
 
 # make_run NAME ISSUED LEFT: a run without orders; then use order and told.
 make_run() {
@@ -27,6 +27,7 @@ audit() { "$seckill" audit --from=files --dir="$work/nowhere" "$@"; }
 make_run good 2 0 && sold 1 1 && sold 2 2 && end
 check 'a good run exits with 0' status 0 audit "$dir"
 check 'and says where the orders were read' says 'from orders.tsv' audit "$dir"
+check 'and that no window is judged, since it is from before' says 'no window is judged' audit "$dir"
 check 'and says so in JSON' says '"valid": true' audit --json "$dir"
 
 make_run oversold 1 0 && sold 1 1 && sold 2 2 && end
@@ -45,6 +46,16 @@ check 'a torn ledger makes it unknown: 2' status 2 audit "$dir"
 
 make_run nothing 5 5 && end
 check 'a run that sold nothing is unknown: 2' status 2 audit "$dir"
+
+make_run behind 5 4 && sold 1 1 && end && told 1 1
+check 'a line behind the end of a ledger: 64, with its number' status 64 audit "$dir"
+check 'and says what to do' says 'ledger-1.tsv:3: .*did two runs write into one directory' audit "$dir"
+make_run zero 5 4 && sold 1 1 && printf 'accepted\tr-2\t2\t2\t9\000\n' >>"$dir/ledger-1.tsv"
+check 'a zero byte: 64, with its line' says 'ledger-1.tsv:2: .*zero byte' audit "$dir"
+make_run odd 5 4 && sold 1 1 && end && printf '2\tx\t9\tr-2\tnone\tread-write\tnone\tp1\tnow\n' >>"$dir/orders.tsv"
+check 'an order that is none: 64, with its line' says 'orders.tsv:2: this is no order' audit "$dir"
+make_run stock 5 4 && sold 1 1 && end && printf '[{"voucher": 9, "issued": "5", "left": 4}]\n' >"$dir/stock.json"
+check 'stock that is no number: 64, with its entry' says 'stock.json: entry 0 is no voucher' audit "$dir"
 
 check 'no such run: 64' status 64 audit "$work/none"
 check 'a live audit without a lab: 69' status 69 "$seckill" audit --from=database \

@@ -53,7 +53,7 @@ static const char *request(struct sale *s, int64_t number)
 static void there(struct sale *s, int64_t id, int64_t user, int64_t voucher)
 {
     s->orders[s->order_count++] =
-        (struct audit_order){id, user, voucher, request(s, id), "p1", 1500};
+        (struct audit_order){id, user, voucher, request(s, id), "p1", 1500, 1600};
 }
 
 /* A line of the ledger about the request with that number. */
@@ -61,7 +61,8 @@ static void told(struct sale *s, enum ledger_what what, int64_t number, int64_t 
                  int64_t voucher)
 {
     s->entries[s->ledger.count++] = (struct ledger_entry){
-        what, request(s, number), what == LEDGER_ACCEPTED ? number : 0, user, voucher};
+        what, request(s, number), what == LEDGER_ACCEPTED ? number : 0, user, voucher,
+        0,    (int)s->ledger.count};
 }
 
 /* Both: an honest order. */
@@ -73,8 +74,12 @@ static void sold(struct sale *s, int64_t id, int64_t user, int64_t voucher)
 
 static void judge(struct sale *s)
 {
-    struct audit_input input = {s->vouchers,    s->voucher_count, s->orders,
-                                s->order_count, &s->ledger,       s->is_settled};
+    struct audit_input input = {.vouchers = s->vouchers,
+                                .voucher_count = s->voucher_count,
+                                .orders = s->orders,
+                                .order_count = s->order_count,
+                                .ledger = &s->ledger,
+                                .is_settled = s->is_settled};
 
     s->ledger.entries = s->entries;
     audit_judge(&input, &s->verdict);

@@ -1,0 +1,162 @@
+/* SPDX-License-Identifier: MIT */
+/* ledger_rules.c -- does what clients were told fit the orders that are there? */
+#include <inttypes.h>
+#include <string.h>
+
+#include "loadtest/audit/rules.h"
+
+void audit_check_told(const struct audit_case *c, struct audit_finding *f)
+{
+    for (size_t i = 0; i < c->in->ledger->count; i++) {
+        const struct ledger_entry *e = c->entries[i];
+        const struct audit_order *o;
+
+        if (e->what != LEDGER_ACCEPTED || !audit_knows(c, e->voucher))
+            continue;
+        o = audit_order_of(c, e->user, e->request);
+        if (o && o->id == e->order && o->voucher == e->voucher)
+            continue;
+        audit_worsen(f, AUDIT_INVALID, 1);
+        audit_example(f, "request %s of user %" PRId64 " was told order %" PRId64,
+                      e->request, e->user, e->order);
+    }
+}
+
+/* The first entry of that user and request; NULL: none. */
+static const struct ledger_entry *const *first_entry(const struct audit_case *c,
+                                                     const struct audit_order *o)
+{
+    size_t low = 0, high = c->in->ledger->count;
+
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        const struct ledger_entry *e = c->entries[middle];
+
+        if (audit_compare_keys(e->user, e->request, o->user, o->request) < 0)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return &c->entries[low];
+}
+
+/* The end of the entries of that user and request, which begin at `e`. */
+static const struct ledger_entry *const *end_of(const struct audit_case *c,
+                                                const struct ledger_entry *const *e,
+                                                int64_t user, const char *request)
+{
+    const struct ledger_entry *const *last = c->entries + c->in->ledger->count;
+
+    while (e < last && audit_compare_keys((*e)->user, (*e)->request, user, request) == 0)
+        e++;
+    return e;
+}
+
+/* Was somebody told of this order, or is somebody unsure about it?  Only a request of the
+ * same user for the same voucher speaks for it. */
+static bool is_accounted_for(const struct audit_case *c, const struct audit_order *o)
+{
+    const struct ledger_entry *const *e = first_entry(c, o);
+    const struct ledger_entry *const *end = end_of(c, e, o->user, o->request);
+
+    for (; e < end; e++)
+        if ((*e)->voucher == o->voucher && (*e)->what != LEDGER_SOLD_OUT)
+            return true;
+    return false;
+}
+
+void audit_check_untold(const struct audit_case *c, struct audit_finding *f)
+{
+    bool is_complete = c->in->ledger->is_complete;
+
+    for (size_t i = 0; i < c->in->order_count; i++) {
+        const struct audit_order *o = &c->in->orders[i];
+
+        if (!audit_knows(c, o->voucher) || is_accounted_for(c, o))
+            continue;
+        audit_worsen(f, is_complete ? AUDIT_INVALID : AUDIT_UNKNOWN, 1);
+        audit_example(f,
+                      "order %" PRId64 " of user %" PRId64 ", request %s, voucher %" PRId64,
+                      o->id, o->user, o->request, o->voucher);
+    }
+    /* Without its end nobody knows what else the ledger would have said. */
+    if (!is_complete)
+        audit_worsen(f, AUDIT_UNKNOWN, 0);
+}
+
+/* May one request have got both answers?  A request that was sent again because no answer
+ * came may: then one of the two is unsure.  The ledger does not say which came first. */
+static enum audit_valid judge_pair(const struct audit_case *c,
+                                   const struct ledger_entry *a,
+                                   const struct ledger_entry *b)
+{
+    bool is_open = (a->what == LEDGER_UNSURE) != (b->what == LEDGER_UNSURE);
+    bool is_refused = a->what == LEDGER_SOLD_OUT || b->what == LEDGER_SOLD_OUT;
+
+    if (a->what == b->what && a->voucher == b->voucher && a->order == b->order)
+        return AUDIT_UNKNOWN; /* a copy: no load generator sends an id twice */
+    if (a->voucher != b->voucher)
+        return AUDIT_UNKNOWN; /* one id, two requests: neither is known */
+    if (!is_open)
+        return AUDIT_INVALID;
+    return is_refused && audit_order_of(c, a->user, a->request) ? AUDIT_UNKNOWN
+                                                                : AUDIT_VALID;
+}
+
+static const char *wording(const struct ledger_entry *a, const struct ledger_entry *b)
+{
+    if (a->voucher != b->voucher)
+        return "two requests had one id; give each its own";
+    if (a->what == b->what && a->order == b->order)
+        return "the line is there twice; was a ledger copied, or did two runs write into one "
+               "directory? Give each its own and run again";
+    return "the answers exclude each other";
+}
+
+/* Each entry is compared with the one before it of the same user and request, which are
+ * sorted by what was told: what excludes each other is side by side. */
+void audit_check_twice(const struct audit_case *c, struct audit_finding *f)
+{
+    for (size_t i = 1; i < c->in->ledger->count; i++) {
+        const struct ledger_entry *a = c->entries[i - 1], *b = c->entries[i];
+        enum audit_valid valid;
+
+        if (audit_compare_keys(a->user, a->request, b->user, b->request) != 0)
+            continue;
+        valid = judge_pair(c, a, b);
+        if (valid == AUDIT_VALID)
+            continue;
+        audit_worsen(f, valid, 1);
+        audit_example(f, "request %s of user %" PRId64 ": %s:%d and %s:%d: %s", b->request,
+                      b->user, ledger_path(c->in->ledger, a), a->line,
+                      ledger_path(c->in->ledger, b), b->line, wording(a, b));
+    }
+}
+
+/* An order of a voucher that is not there is wrong; an answer about a voucher that this
+ * audit was not asked about is not judged, and says so. */
+void audit_check_vouchers(const struct audit_case *c, struct audit_finding *f)
+{
+    for (size_t i = 0; i < c->in->order_count; i++) {
+        const struct audit_order *o = &c->in->orders[i];
+
+        if (audit_knows(c, o->voucher))
+            continue;
+        audit_worsen(f, AUDIT_INVALID, 1);
+        audit_example(f,
+                      "order %" PRId64 " of user %" PRId64 " by %s is of voucher %" PRId64
+                      ", which does not exist",
+                      o->id, o->user, o->process, o->voucher);
+    }
+    for (size_t i = 0; i < c->in->ledger->count; i++) {
+        const struct ledger_entry *e = &c->in->ledger->entries[i];
+
+        if (audit_knows(c, e->voucher))
+            continue;
+        audit_worsen(f, AUDIT_UNKNOWN, 1);
+        audit_example(f,
+                      "%s:%d: an answer about voucher %" PRId64
+                      ", which is not audited; name all vouchers of the run with --voucher",
+                      ledger_path(c->in->ledger, e), e->line, e->voucher);
+    }
+}

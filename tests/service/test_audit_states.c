@@ -1,0 +1,275 @@
+/* SPDX-License-Identifier: MIT */
+/* test_audit_states.c -- databases in known states, each with the verdict that it must get.
+ *
+ * The states are rows of audit_states.def.  A database of this program's own is filled by
+ * each row's SQL, a directory by its ledger, and the audit reads both as `seckill audit`
+ * does.  What a row does not name must come out valid.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "db/issue.h"
+#include "gen/schema_sql.h"
+#include "loadtest/audit/evidence.h"
+#include "loadtest/kit/files.h"
+
+enum { URL_MAX = 512, FOUND_MAX = 4 };
+
+struct found {
+    enum audit_check check;
+    enum audit_valid valid;
+};
+
+struct state {
+    const char *name, *sql, *ledger, *ledger_2;
+    bool is_open; /* what was sent may still become an order */
+    struct found found[FOUND_MAX];
+    int found_count;
+};
+
+#define FOUND(check, valid)                                                            \
+    {                                                                                  \
+        AUDIT_##check, AUDIT_##valid                                                   \
+    }
+#define STATE(name, sql, ledger, ...)                                                  \
+    {name, sql, ledger, NULL, false, {__VA_ARGS__},                                    \
+     sizeof((struct found[]){{0}, __VA_ARGS__}) / sizeof(struct found) - 1},
+#define OPEN_STATE(name, sql, ledger, ...)                                             \
+    {name, sql, ledger, NULL, true, {__VA_ARGS__},                                     \
+     sizeof((struct found[]){{0}, __VA_ARGS__}) / sizeof(struct found) - 1},
+#define TWO_LEDGERS(name, sql, ledger, ledger_2, ...)                                  \
+    {name, sql, ledger, ledger_2, false, {__VA_ARGS__},                                \
+     sizeof((struct found[]){{0}, __VA_ARGS__}) / sizeof(struct found) - 1},
+
+static const struct state STATES[] = {
+#include "audit_states.def"
+};
+
+enum { STATE_COUNT = sizeof STATES / sizeof STATES[0] };
+_Static_assert(STATE_COUNT >= 40, "the audit is shown forty states");
+
+/* The sale of every voucher is from 10:00 to 12:00; it was issued at 09:00. */
+static const char HELPERS[] =
+    "CREATE FUNCTION at(t text) RETURNS timestamptz LANGUAGE sql AS"
+    " $$ SELECT ('2026-01-01 ' || t || 'Z')::timestamptz $$;"
+    "CREATE FUNCTION issue(v bigint, stock int, remaining int) RETURNS void LANGUAGE sql AS $$"
+    " INSERT INTO tb_voucher (id, title, pay_value, actual_value)"
+    "  OVERRIDING SYSTEM VALUE VALUES (v, 'state', 1, 2);"
+    " INSERT INTO tb_seckill_voucher (voucher_id, stock, begin_time, end_time)"
+    "  VALUES (v, remaining, at('10:00'), at('12:00'));"
+    " INSERT INTO lab.issue (voucher_id, stock, issued_at, begin_time, end_time)"
+    "  VALUES (v, stock, at('09:00'), at('10:00'), at('12:00')) $$;"
+    "CREATE FUNCTION buy(o bigint, u bigint, v bigint, admitted text DEFAULT '11:00',"
+    "  written text DEFAULT '11:30', request text DEFAULT NULL) RETURNS void"
+    " LANGUAGE sql AS $$"
+    " INSERT INTO tb_voucher_order (id, user_id, voucher_id, request_id, lock_variant,"
+    "  stock_guard, duplicate_guard, process, create_time, admitted_at)"
+    " VALUES (o, u, v, coalesce(request, 'r-' || o), 'none', 'conditional', 'none', 'p1',"
+    "  at(written), at(admitted)) $$;";
+
+static const char EMPTY[] = "TRUNCATE tb_voucher_order, tb_seckill_voucher, tb_voucher,"
+                            " lab.issue RESTART IDENTITY CASCADE";
+
+static char lab_url[URL_MAX], url[URL_MAX], database[64], directory[FILES_PATH_MAX];
+static lab_db *db;
+
+static void run(lab_db *on, const char *sql)
+{
+    if (!lab_db_run(on, sql))
+        fail_msg("%s: %s", sql, lab_db_error(on));
+}
+
+/* 0: made.  The directory of the ledgers is made anew for each state. */
+static int make_database(void **state)
+{
+    const char *lab = getenv("SECKILL_LAB_DATABASE_URL");
+    char sql[128], error[512];
+    lab_db *server;
+    bool ok;
+
+    (void)state;
+    if (!lab || strlen(lab) >= sizeof lab_url || !strrchr(lab, '/'))
+        return -1;
+    snprintf(lab_url, sizeof lab_url, "%s", lab);
+    snprintf(database, sizeof database, "audit_states_%d", (int)getpid());
+    snprintf(url, sizeof url, "%.*s/%s", (int)(strrchr(lab, '/') - lab), lab, database);
+    if (!lab_db_open(&server, lab_url, error, sizeof error))
+        return -1;
+    snprintf(sql, sizeof sql, "CREATE DATABASE %s TEMPLATE template0", database);
+    ok = lab_db_run(server, sql);
+    lab_db_close(server);
+    ok = ok && lab_db_open(&db, url, error, sizeof error) && lab_db_run(db, SCHEMA_SQL) &&
+         lab_db_run(db, HELPERS);
+    snprintf(directory, sizeof directory, "/tmp/seckill-states-%d", (int)getpid());
+    return ok ? 0 : -1;
+}
+
+static int drop_database(void **state)
+{
+    char sql[128], error[512];
+    lab_db *server;
+    bool ok;
+
+    (void)state;
+    lab_db_close(db);
+    ok = lab_db_open(&server, lab_url, error, sizeof error);
+    snprintf(sql, sizeof sql, "DROP DATABASE IF EXISTS %s WITH (FORCE)", database);
+    ok = ok && lab_db_run(server, sql);
+    lab_db_close(server);
+    return files_remove_tree(directory) && ok ? 0 : -1;
+}
+
+static void write_ledger(const char *name, const char *text)
+{
+    char path[FILES_PATH_MAX];
+
+    files_join(path, directory, name);
+    assert_true(files_write(path, text));
+}
+
+static void write_ledgers(const struct state *s)
+{
+    assert_true(files_remove_tree(directory));
+    assert_true(files_make_dir(directory));
+    write_ledger("ledger-1.tsv", s->ledger);
+    if (s->ledger_2)
+        write_ledger("ledger-2.tsv", s->ledger_2);
+}
+
+static const int64_t VOUCHERS[] = {1, 2};
+
+/* Every state has both vouchers; one that it does not sell is issued with nothing sold. */
+static void fill(const struct state *s)
+{
+    run(db, EMPTY);
+    run(db, s->sql);
+    run(db, "DO $$ BEGIN IF NOT EXISTS (SELECT FROM lab.issue WHERE voucher_id = 2) THEN"
+            " PERFORM issue(2, 5, 5); END IF; END $$");
+    write_ledgers(s);
+}
+
+static void audit(const struct state *s, bool by_files, struct audit_verdict *verdict)
+{
+    struct evidence_reading reading = {0};
+    struct evidence evidence = {0};
+    struct ledger ledger;
+    struct audit_input input;
+
+    assert_true(evidence_begin(&reading, url));
+    if (by_files)
+        assert_true(evidence_export(&reading, VOUCHERS, 2, directory));
+    else
+        assert_true(evidence_from_database(&evidence, &reading, VOUCHERS, 2));
+    assert_true(evidence_end(&reading));
+    if (by_files)
+        assert_true(evidence_from_files(&evidence, directory));
+    assert_true(ledger_read(&ledger, directory));
+    input = evidence_input(&evidence, &ledger, !s->is_open);
+    audit_judge(&input, verdict);
+    ledger_free(&ledger);
+    evidence_free(&evidence);
+}
+
+static enum audit_valid expected(const struct state *s, enum audit_check check)
+{
+    for (int i = 0; i < s->found_count; i++)
+        if (s->found[i].check == check)
+            return s->found[i].valid;
+    return AUDIT_VALID;
+}
+
+static int wrong_findings(const struct state *s, const struct audit_verdict *v)
+{
+    int wrong = 0;
+
+    for (int i = 0; i < AUDIT_CHECK_COUNT; i++) {
+        enum audit_valid wanted = expected(s, (enum audit_check)i);
+
+        if (v->findings[i].valid == wanted)
+            continue;
+        print_error("%s: %s came out %d, not %d: %s\n", s->name,
+                    audit_check_name((enum audit_check)i), (int)v->findings[i].valid,
+                    (int)wanted, v->findings[i].examples[0]);
+        wrong++;
+    }
+    return wrong;
+}
+
+/* From the database and from the files of a run, which must not differ. */
+static void every_state_gets_its_verdict(void **state)
+{
+    int wrong = 0;
+
+    (void)state;
+    for (int i = 0; i < STATE_COUNT; i++) {
+        struct audit_verdict live, kept;
+
+        fill(&STATES[i]);
+        audit(&STATES[i], false, &live);
+        audit(&STATES[i], true, &kept);
+        assert_true(live.judges_window && kept.judges_window);
+        wrong += wrong_findings(&STATES[i], &live) + wrong_findings(&STATES[i], &kept);
+    }
+    assert_int_equal(wrong, 0);
+}
+
+static const struct state CALM = {
+    "calm", "SELECT issue(1, 5, 4), buy(1, 1, 1)",
+    "accepted\tr-1\t1\t1\t1\nend\t1\t1\t1\t0\n", NULL, false, {{0}}, 0};
+
+/* An order that is committed after the reading began is not seen, nor is its unit. */
+static void all_is_read_at_one_instant(void **state)
+{
+    struct evidence_reading reading = {0};
+    struct evidence evidence = {0};
+
+    (void)state;
+    fill(&CALM);
+    assert_true(evidence_begin(&reading, url));
+    run(db, "UPDATE tb_seckill_voucher SET stock = 3 WHERE voucher_id = 1;"
+            "SELECT buy(2, 2, 1)");
+    assert_true(evidence_from_database(&evidence, &reading, VOUCHERS, 2));
+    assert_true(evidence_end(&reading));
+    assert_int_equal(evidence.order_count, 1);
+    assert_int_equal(evidence.vouchers[0].left, 4);
+    evidence_free(&evidence);
+}
+
+static void a_lost_connection_ends_the_reading(void **state)
+{
+    struct evidence_reading reading = {0};
+    struct evidence evidence = {0};
+    bool first, again;
+
+    (void)state;
+    fill(&CALM);
+    assert_true(evidence_begin(&reading, url));
+    run(db, "SELECT pg_terminate_backend(pid) FROM pg_stat_activity"
+            " WHERE datname = current_database() AND pid <> pg_backend_pid()");
+    first = evidence_from_database(&evidence, &reading, VOUCHERS, 2);
+    evidence_free(&evidence);
+    again = evidence_from_database(&evidence, &reading, VOUCHERS, 2);
+    evidence_free(&evidence);
+    assert_false(first);
+    assert_true(again); /* on a connection that was made again, in no snapshot */
+    assert_false(evidence_end(&reading));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_state_gets_its_verdict),
+        cmocka_unit_test(all_is_read_at_one_instant),
+        cmocka_unit_test(a_lost_connection_ends_the_reading),
+    };
+
+    return cmocka_run_group_tests(tests, make_database, drop_database);
+}
