@@ -282,6 +282,11 @@ test: deps-test                                  ## lint, all tests, sanitizers;
 	@$(MAKE) --no-print-directory -j2 WERROR=1 all tests
 	@tests/run $(if $(filter 1,$(AGAIN)),--again)
 
+.PHONY: test-more
+test-more: deps-test                             ## the laws and the lies without a sanitizer
+	@$(MAKE) --no-print-directory -j2 WERROR=1 all tests
+	@tests/run $(if $(filter 1,$(AGAIN)),--again) --more
+
 .PHONY: tests lock-tests asan-tests tsan-tests bare-programs
 lock-tests: $(CONFORMANCE) $(PRIMITIVES) $(LIAR)
 tests: $(PROGRAMS) $(WALL_CLOCK) lib $(UNIT_TESTS) $(SERVICE_TESTS) lock-tests ## build all test programs
