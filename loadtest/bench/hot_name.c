@@ -92,7 +92,7 @@ static void be_inside(struct arena *arena, int me)
 }
 
 /* Connections are made before it begins. */
-static enum crew_answer warm_up(const struct process *process, int me)
+static enum thread_group_answer warm_up(const struct process *process, int me)
 {
     char name[32];
 
@@ -102,7 +102,7 @@ static enum crew_answer warm_up(const struct process *process, int me)
 
 /* Until the end; then each waits for its last turn, so that a wait that the end would
  * cut short is seen in full. */
-static enum crew_answer contend(void *arg, int index)
+static enum thread_group_answer contend(void *arg, int index)
 {
     struct process *process = arg;
     struct arena *arena = process->arena;
@@ -110,8 +110,8 @@ static enum crew_answer contend(void *arg, int index)
     int me = process->plan->process * HOT_THREADS + index;
     struct contender *mine = &arena->contenders[me];
 
-    if (warm_up(process, me) != CREW_DONE)
-        return CREW_FAILED;
+    if (warm_up(process, me) != THREAD_GROUP_DONE)
+        return THREAD_GROUP_FAILED;
     atomic_fetch_add(&arena->ready, 1);
     while (!atomic_load(&arena->go))
         nap_us(TRIP_PAUSE_US);
@@ -122,7 +122,7 @@ static enum crew_answer contend(void *arg, int index)
 
         if (st != DLOCK_OK) {
             bench_complain(variant, "acquire", st);
-            return CREW_FAILED;
+            return THREAD_GROUP_FAILED;
         }
         wait_ns = monotonic_ns() - begin_ns;
         if (wait_ns > mine->longest_wait_ns)
@@ -131,10 +131,10 @@ static enum crew_answer contend(void *arg, int index)
         st = dlock_release(process->sys, &lease);
         if (st != DLOCK_OK) {
             bench_complain(variant, "release", st);
-            return CREW_FAILED;
+            return THREAD_GROUP_FAILED;
         }
     }
-    return CREW_DONE;
+    return THREAD_GROUP_DONE;
 }
 
 static enum exit_code contender_cell(const void *arg, void *shared)
@@ -142,10 +142,10 @@ static enum exit_code contender_cell(const void *arg, void *shared)
     const struct plan *plan = arg;
     struct arena *arena = shared;
     struct process process = {.plan = plan, .arena = arena};
-    struct crew crew = {HOT_THREADS, contend, &process};
+    struct thread_group group = {HOT_THREADS, contend, &process};
 
     if (bench_open(plan->b, plan->variant, 0, &process.sys) &&
-        crew_repeat(&crew, HOT_THREADS)) {
+        thread_group_repeat(&group, HOT_THREADS)) {
         dlock_close(process.sys);
         return EXIT_VALID;
     }

@@ -207,7 +207,7 @@ static void *run_runner(void *arg)
 
 static enum exit_code run_race(struct race *race, int64_t done[SIDE_COUNT])
 {
-    static struct runner runners[CREW_MAX];
+    static struct runner runners[THREAD_GROUP_MAX];
     int threads = race->plan->contest->threads;
 
     pthread_barrier_init(&race->ready, NULL, (unsigned)threads + 1);

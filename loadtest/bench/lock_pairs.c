@@ -7,10 +7,10 @@
 struct racer {
     const char *variant;
     dlock_system *sys;
-    char names[CREW_MAX][32];
+    char names[THREAD_GROUP_MAX][32];
 };
 
-static enum crew_answer once(void *arg, int index)
+static enum thread_group_answer once(void *arg, int index)
 {
     struct racer *racer = arg;
 
@@ -19,17 +19,17 @@ static enum crew_answer once(void *arg, int index)
 
 enum exit_code lock_pairs_measure(const struct bench_locks *b, const char *variant,
                                   int threads, int64_t duration_ms,
-                                  struct crew_score *score)
+                                  struct thread_group_score *score)
 {
     static struct racer racer;
-    struct crew crew = {threads, once, &racer};
+    struct thread_group group = {threads, once, &racer};
 
     racer.variant = variant;
     for (int i = 0; i < threads; i++)
         snprintf(racer.names[i], sizeof racer.names[i], LOCK_PAIRS_NAME, i);
     if (!bench_open(b, variant, 0, &racer.sys))
         return EXIT_UNAVAILABLE;
-    if (!crew_run(&crew, duration_ms, score))
+    if (!thread_group_run(&group, duration_ms, score))
         return EXIT_INVALID;
     dlock_close(racer.sys);
     return EXIT_VALID;

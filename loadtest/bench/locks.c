@@ -78,7 +78,7 @@ bool bench_has(const struct bench_locks *b, const char *variant)
     return false;
 }
 
-enum crew_answer bench_pair(dlock_system *sys, const char *variant, const char *name)
+enum thread_group_answer bench_pair(dlock_system *sys, const char *variant, const char *name)
 {
     const char *call = "acquire";
     dlock_lease lease;
@@ -89,7 +89,7 @@ enum crew_answer bench_pair(dlock_system *sys, const char *variant, const char *
         st = dlock_release(sys, &lease);
     }
     if (st == DLOCK_OK)
-        return CREW_DONE;
+        return THREAD_GROUP_DONE;
     bench_complain(variant, call, st);
-    return CREW_FAILED;
+    return THREAD_GROUP_FAILED;
 }

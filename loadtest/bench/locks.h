@@ -75,7 +75,7 @@ bool bench_has(const struct bench_locks *b, const char *variant);
 /* Say on stderr that `call` of `variant` did not answer OK; always false. */
 bool bench_complain(const char *variant, const char *call, dlock_status st);
 
-/* Take `name`, waiting for ever, and give it back.  CREW_DONE or CREW_FAILED. */
-enum crew_answer bench_pair(dlock_system *sys, const char *variant, const char *name);
+/* Take `name`, waiting for ever, and give it back.  THREAD_GROUP_DONE or THREAD_GROUP_FAILED. */
+enum thread_group_answer bench_pair(dlock_system *sys, const char *variant, const char *name);
 
 #endif /* LOADTEST_BENCH_LOCKS_H */

@@ -54,7 +54,7 @@ struct runner {
     atomic_llong next;
 };
 
-static enum crew_answer next_name(void *arg, int index)
+static enum thread_group_answer next_name(void *arg, int index)
 {
     struct runner *runner = arg;
     char name[64];
@@ -99,14 +99,14 @@ static enum exit_code run_laps(const struct plan *plan, struct store_probe *stor
                                struct residue *out)
 {
     struct runner runner = {.variant = plan->variant};
-    struct crew crew = {THREADS, next_name, &runner};
+    struct thread_group group = {THREADS, next_name, &runner};
     int64_t begin_ns = monotonic_ns();
 
     out->before = store_probe_count(store);
     if (!bench_open(plan->b, plan->variant, NODE_TIMEOUT_MS, &runner.sys))
         return EXIT_UNAVAILABLE;
     for (runner.lap = 0; runner.lap < LAPS; runner.lap++) {
-        if (!crew_repeat(&crew, plan->b->names))
+        if (!thread_group_repeat(&group, plan->b->names))
             return EXIT_INVALID;
         out->rss_kib[runner.lap] = read_rss_kib();
     }

@@ -61,20 +61,20 @@ static enum exit_code lock_cell(const void *arg, void *shared)
                               plan->duration_ms, shared);
 }
 
-static enum crew_answer blocking_once(void *connections, int index)
+static enum thread_group_answer blocking_once(void *connections, int index)
 {
-    return blocking_pair(((struct blocking **)connections)[index]) ? CREW_DONE
-                                                                   : CREW_FAILED;
+    return blocking_pair(((struct blocking **)connections)[index]) ? THREAD_GROUP_DONE
+                                                                   : THREAD_GROUP_FAILED;
 }
 
 static enum exit_code blocking_cell(const void *arg, void *shared)
 {
-    static struct blocking *connections[CREW_MAX];
+    static struct blocking *connections[THREAD_GROUP_MAX];
     const struct plan *plan = arg;
     const struct recipe *recipe = recipe_find(plan->contest->variant);
-    struct crew crew = {plan->contest->threads, blocking_once, connections};
+    struct thread_group group = {plan->contest->threads, blocking_once, connections};
 
-    for (int i = 0; i < crew.threads; i++) {
+    for (int i = 0; i < group.threads; i++) {
         char name[32];
 
         snprintf(name, sizeof name, LOCK_PAIRS_NAME, i);
@@ -82,7 +82,7 @@ static enum exit_code blocking_cell(const void *arg, void *shared)
         if (!connections[i] || !blocking_prepare(connections[i], recipe, name))
             return EXIT_UNAVAILABLE;
     }
-    return crew_run(&crew, plan->duration_ms, shared) ? EXIT_VALID : EXIT_INVALID;
+    return thread_group_run(&group, plan->duration_ms, shared) ? EXIT_VALID : EXIT_INVALID;
 }
 
 static enum exit_code measure_limit(const struct plan *plan, enum side side,
@@ -108,7 +108,7 @@ static enum exit_code measure_side(const struct plan *plan, enum side side,
 {
     enum exit_code rc = EXIT_BUG;
     struct child child;
-    struct crew_score *shared;
+    struct thread_group_score *shared;
 
     if (side == SIDE_PLAIN || side == SIDE_PIPELINED)
         return measure_limit(plan, side, per_s);

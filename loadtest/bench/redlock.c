@@ -28,7 +28,7 @@ static const int thread_counts[] = {1, 64};
 enum { CONTEST_COUNT = sizeof thread_counts / sizeof thread_counts[0] };
 
 struct figures {
-    struct crew_score lock[BENCH_ROUNDS_MAX], blocking[BENCH_ROUNDS_MAX];
+    struct thread_group_score lock[BENCH_ROUNDS_MAX], blocking[BENCH_ROUNDS_MAX];
 };
 
 struct plan {
@@ -38,9 +38,9 @@ struct plan {
 
 struct racer {
     dlock_system *sys;
-    struct blocking *nodes[CREW_MAX];
-    char names[CREW_MAX][48];
-    int misses[CREW_MAX];
+    struct blocking *nodes[THREAD_GROUP_MAX];
+    char names[THREAD_GROUP_MAX][48];
+    int misses[THREAD_GROUP_MAX];
 };
 
 static void choose_name(struct racer *racer, int index)
@@ -51,7 +51,7 @@ static void choose_name(struct racer *racer, int index)
 
 /* On a busy machine, nodes that are well do not answer in time either.  That is a miss,
  * and what it left on them for a lease is avoided by another name. */
-static enum crew_answer lock_once(void *arg, int index)
+static enum thread_group_answer lock_once(void *arg, int index)
 {
     struct racer *racer = arg;
     dlock_lease lease;
@@ -60,27 +60,27 @@ static enum crew_answer lock_once(void *arg, int index)
     if (st == DLOCK_OK)
         st = dlock_release(racer->sys, &lease);
     if (st == DLOCK_OK)
-        return CREW_DONE;
+        return THREAD_GROUP_DONE;
     if (st == DLOCK_UNKNOWN || st == DLOCK_IO || st == DLOCK_TIMEOUT ||
         st == DLOCK_LOST) {
         racer->misses[index]++;
         choose_name(racer, index);
-        return CREW_MISSED;
+        return THREAD_GROUP_MISSED;
     }
     bench_complain(VARIANT, "a pair", st);
-    return CREW_FAILED;
+    return THREAD_GROUP_FAILED;
 }
 
-static enum crew_answer blocking_once(void *arg, int index)
+static enum thread_group_answer blocking_once(void *arg, int index)
 {
     struct racer *racer = arg;
 
-    return blocking_pair(racer->nodes[index]) ? CREW_DONE : CREW_FAILED;
+    return blocking_pair(racer->nodes[index]) ? THREAD_GROUP_DONE : THREAD_GROUP_FAILED;
 }
 
 static void name_all(struct racer *racer)
 {
-    for (int i = 0; i < CREW_MAX; i++)
+    for (int i = 0; i < THREAD_GROUP_MAX; i++)
         choose_name(racer, i);
 }
 
@@ -88,12 +88,12 @@ static enum exit_code lock_cell(const void *arg, void *shared)
 {
     static struct racer racer;
     const struct plan *plan = arg;
-    struct crew crew = {plan->threads, lock_once, &racer};
+    struct thread_group group = {plan->threads, lock_once, &racer};
 
     name_all(&racer);
     if (!bench_open(plan->b, VARIANT, 0, &racer.sys))
         return EXIT_UNAVAILABLE;
-    if (!crew_run(&crew, plan->b->duration_ms, shared))
+    if (!thread_group_run(&group, plan->b->duration_ms, shared))
         return EXIT_INVALID;
     dlock_close(racer.sys);
     return EXIT_VALID;
@@ -103,22 +103,22 @@ static enum exit_code blocking_cell(const void *arg, void *shared)
 {
     static struct racer racer;
     const struct plan *plan = arg;
-    struct crew crew = {plan->threads, blocking_once, &racer};
+    struct thread_group group = {plan->threads, blocking_once, &racer};
 
     name_all(&racer);
-    for (int i = 0; i < crew.threads; i++) {
+    for (int i = 0; i < group.threads; i++) {
         racer.nodes[i] = blocking_open(plan->b->lab, LAB_REDLOCK);
         if (!racer.nodes[i] || !blocking_prepare(racer.nodes[i], recipe_find(VARIANT),
                                                  racer.names[i]))
             return EXIT_UNAVAILABLE;
     }
-    return crew_run(&crew, plan->b->duration_ms, shared) ? EXIT_VALID : EXIT_INVALID;
+    return thread_group_run(&group, plan->b->duration_ms, shared) ? EXIT_VALID : EXIT_INVALID;
 }
 
 static enum exit_code run_cell(const struct plan *plan, cell_fn *cell,
-                               struct crew_score *score)
+                               struct thread_group_score *score)
 {
-    struct crew_score *shared = cell_share(sizeof *shared);
+    struct thread_group_score *shared = cell_share(sizeof *shared);
     enum exit_code rc = EXIT_BUG;
     struct child child;
 

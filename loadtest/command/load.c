@@ -193,9 +193,9 @@ static enum exit_code run_in(const struct lab *lab, lab_db *db,
         print_outcomes(dir);
         printf("%d clients started within %.2f ms%s\n", result->start.fired,
                result->start.spread_ms,
-               result->start.by_gun == result->start.fired
+               result->start.by_signal == result->start.fired
                    ? ""
-                   : ", not all of them by the starting gun");
+                   : ", not all of them by the start signal");
         printf("%.0f accepted orders per second, p99 %.1f ms\n\n", result->orders_per_s,
                result->p99_ms);
         report_verdict(stdout, &result->verdict, "the database, after the run");

@@ -180,7 +180,7 @@ static bool read_part(const char *text, int *part, int *parts)
     return false;
 }
 
-/* Names again, with commas, as the casts are chosen by. */
+/* Names again, with commas, as the setups are chosen by. */
 static void join(char out[LOCK_LIST_MAX], const char *const *names, size_t count)
 {
     size_t used = 0;
@@ -191,12 +191,12 @@ static void join(char out[LOCK_LIST_MAX], const char *const *names, size_t count
                                  i > 0 ? "," : "", names[i]);
 }
 
-static size_t cast_all(const struct matrix_settings *v, struct scenario_cast **out)
+static size_t setup_all(const struct matrix_settings *v, struct scenario_setup **out)
 {
     const char *scenarios[SCENARIOS_MAX], *locks[LOCKS_MAX];
     size_t count = 0, scenario_count, lock_count;
     char list[LOCK_LIST_MAX];
-    struct scenario_cast *some;
+    struct scenario_setup *some;
 
     scenario_count = words_read(command_matrix_program.name, "scenarios", v->scenarios, scenario_name_at,
                                 scenarios, SCENARIOS_MAX);
@@ -207,7 +207,7 @@ static size_t cast_all(const struct matrix_settings *v, struct scenario_cast **o
     join(list, locks, lock_count);
     for (size_t i = 0; i < scenario_count; i++) {
         size_t more =
-            scenario_cast_all(scenario_find(scenarios[i]), list, v->guard ? guard_find(v->guard) : NULL,
+            scenario_setups(scenario_find(scenarios[i]), list, v->guard ? guard_find(v->guard) : NULL,
                               &some);
 
         *out = memory_need(realloc(*out, (count + more + 1) * sizeof **out));
@@ -228,11 +228,11 @@ static enum exit_code list(const struct matrix *m)
     struct matrix_totals t = matrix_sum(m);
 
     for (size_t i = 0; i < m->cell_count; i++) {
-        const struct scenario_cast *cast = &m->cells[i].cast;
+        const struct scenario_setup *setup = &m->cells[i].setup;
 
         matrix_expected_text(&m->cells[i], expected, sizeof expected);
-        printf("%-5s %-26s %-13s %-12s %s\n", cast->scenario->number,
-               cast->scenario->name, cast->lock->name, cast->guard->name, expected);
+        printf("%-5s %-26s %-13s %-12s %s\n", setup->scenario->number,
+               setup->scenario->name, setup->lock->name, setup->guard->name, expected);
     }
     printf("\n%zu scenarios, %zu locks, %zu cells, %zu performances with %d seeds\n",
            t.scenarios, t.locks, t.cells, t.planned, m->seed_count);
@@ -272,7 +272,7 @@ static enum exit_code run(const struct settings *s, const void *values)
                        .jobs = (int)v->jobs,
                        .labs = (int)v->labs,
                        .keep = v->keep};
-    struct scenario_cast *casts = NULL;
+    struct scenario_setup *setups = NULL;
     enum exit_code rc = EXIT_USAGE;
     int part, parts;
     size_t count;
@@ -284,13 +284,13 @@ static enum exit_code run(const struct settings *s, const void *values)
         instead.outcome = outcome_find(v->expect);
         m.expected_instead = &instead;
     }
-    count = cast_all(v, &casts);
-    if (matrix_make(&m, casts, count)) {
+    count = setup_all(v, &setups);
+    if (matrix_make(&m, setups, count)) {
         matrix_plan(&m, part, parts);
         rc = v->list ? list(&m) : perform(&m, v);
     }
     matrix_free(&m);
-    free(casts);
+    free(setups);
     return rc;
 }
 

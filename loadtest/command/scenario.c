@@ -171,26 +171,26 @@ static enum exit_code check_locks(const char *locks)
 /* How many performances come out how. */
 static void print_expected(const struct scenario *scenario, bool is_chinese)
 {
-    struct scenario_cast *casts;
-    size_t count = scenario_cast_all(scenario, NULL, NULL, &casts);
+    struct scenario_setup *setups;
+    size_t count = scenario_setups(scenario, NULL, NULL, &setups);
 
     for (size_t outcome = 0; outcome < SCENARIO_OUTCOME_COUNT; outcome++) {
         bool is_first = true;
 
         for (size_t i = 0; i < count; i++) {
-            if (casts[i].expected->outcome != outcome)
+            if (setups[i].expected->outcome != outcome)
                 continue;
             if (is_first)
                 printf("      %s:",
                        scenario_outcome_name((enum scenario_outcome)outcome, is_chinese));
             is_first = false;
-            printf(" %s%s%s", casts[i].lock->name, casts[i].expected->guard ? "+" : "",
-                   casts[i].expected->guard ? casts[i].expected->guard->name : "");
+            printf(" %s%s%s", setups[i].lock->name, setups[i].expected->guard ? "+" : "",
+                   setups[i].expected->guard ? setups[i].expected->guard->name : "");
         }
         if (!is_first)
             putchar('\n');
     }
-    free(casts);
+    free(setups);
 }
 
 static enum exit_code list(bool is_chinese)
@@ -212,21 +212,21 @@ static enum exit_code list(bool is_chinese)
 }
 
 /* The same order for the same seed, on every machine. */
-static void shuffle(struct scenario_cast *casts, size_t count, uint64_t seed)
+static void shuffle(struct scenario_setup *setups, size_t count, uint64_t seed)
 {
     for (size_t i = count; seed != 0 && i > 1; i--) {
-        struct scenario_cast keep = casts[i - 1];
+        struct scenario_setup keep = setups[i - 1];
         size_t other;
 
         seed = seed * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
         other = (size_t)(seed >> 33) % i;
-        casts[i - 1] = casts[other];
-        casts[other] = keep;
+        setups[i - 1] = setups[other];
+        setups[other] = keep;
     }
 }
 
 static enum exit_code perform(const struct scenario_settings *v,
-                              struct scenario_cast *casts, size_t count)
+                              struct scenario_setup *setups, size_t count)
 {
     char out[FILES_PATH_MAX];
     struct scenario_run run = {.dir = v->dir,
@@ -247,8 +247,8 @@ static enum exit_code perform(const struct scenario_settings *v,
     }
     if (!runs_make(out, v->out))
         return EXIT_CANNOT_WRITE;
-    shuffle(casts, count, (uint64_t)v->seed);
-    return scenario_run_all(&run, casts, count);
+    shuffle(setups, count, (uint64_t)v->seed);
+    return scenario_run_all(&run, setups, count);
 }
 
 static enum exit_code refuse_duration(void)
@@ -262,7 +262,7 @@ static enum exit_code refuse_duration(void)
 static enum exit_code run_named(const struct scenario_settings *v, const char *name)
 {
     bool is_all = strcmp(name, "all") == 0;
-    struct scenario_cast *casts = NULL, *some;
+    struct scenario_setup *setups = NULL, *some;
     const struct scenario *scenario;
     size_t count = 0, more;
     enum exit_code rc;
@@ -275,15 +275,15 @@ static enum exit_code run_named(const struct scenario_settings *v, const char *n
     for (size_t i = 0; (scenario = scenario_at(i)) != NULL; i++) {
         if (is_all ? scenario_is_measured(scenario) : strcmp(scenario->name, name) != 0)
             continue;
-        more = scenario_cast_all(scenario, v->lock, v->guard ? guard_find(v->guard) : NULL,
+        more = scenario_setups(scenario, v->lock, v->guard ? guard_find(v->guard) : NULL,
                                  &some);
-        casts = memory_need(realloc(casts, (count + more + 1) * sizeof *casts));
-        memcpy(casts + count, some, more * sizeof *casts);
+        setups = memory_need(realloc(setups, (count + more + 1) * sizeof *setups));
+        memcpy(setups + count, some, more * sizeof *setups);
         count += more;
         free(some);
     }
-    rc = perform(v, casts, count);
-    free(casts);
+    rc = perform(v, setups, count);
+    free(setups);
     return rc;
 }
 

@@ -11,12 +11,12 @@
 #include "base/text/duration.h"
 
 struct work {
-    const struct crew *crew;
+    const struct thread_group *group;
     pthread_barrier_t ready;
     bool is_timed;
     atomic_bool stop;
     atomic_bool failed;
-    atomic_llong left; /* of crew_repeat()                                          */
+    atomic_llong left; /* of thread_group_repeat()                                          */
 };
 
 /* One cache line and more each, so that counting does not slow the others down. */
@@ -37,19 +37,19 @@ static void *run_member(void *opaque)
 {
     struct member *member = opaque;
     struct work *work = member->work;
-    const struct crew *crew = work->crew;
-    enum crew_answer answer =
-        work->is_timed ? crew->once(crew->arg, member->index) : CREW_DONE;
+    const struct thread_group *group = work->group;
+    enum thread_group_answer answer =
+        work->is_timed ? group->once(group->arg, member->index) : THREAD_GROUP_DONE;
 
     pthread_barrier_wait(&work->ready);
-    while (answer != CREW_FAILED && more(work) && !atomic_load(&work->failed)) {
-        answer = crew->once(crew->arg, member->index);
+    while (answer != THREAD_GROUP_FAILED && more(work) && !atomic_load(&work->failed)) {
+        answer = group->once(group->arg, member->index);
         if (!atomic_load(&work->stop)) {
-            member->done += answer == CREW_DONE;
-            member->missed += answer == CREW_MISSED;
+            member->done += answer == THREAD_GROUP_DONE;
+            member->missed += answer == THREAD_GROUP_MISSED;
         }
     }
-    if (answer == CREW_FAILED)
+    if (answer == THREAD_GROUP_FAILED)
         atomic_store(&work->failed, true);
     return NULL;
 }
@@ -77,10 +77,10 @@ static bool start(struct member *member)
     return error == 0;
 }
 
-static bool run(struct work *work, int64_t duration_ms, struct crew_score *score)
+static bool run(struct work *work, int64_t duration_ms, struct thread_group_score *score)
 {
-    struct member members[CREW_MAX];
-    int threads = work->crew->threads;
+    struct member members[THREAD_GROUP_MAX];
+    int threads = work->group->threads;
     int64_t begin_ns, end_ns, done = 0, missed = 0;
 
     pthread_barrier_init(&work->ready, NULL, (unsigned)threads + 1);
@@ -101,23 +101,23 @@ static bool run(struct work *work, int64_t duration_ms, struct crew_score *score
     }
     pthread_barrier_destroy(&work->ready);
     if (score)
-        *score = (struct crew_score){
+        *score = (struct thread_group_score){
             .per_s = (double)done * 1e9 / (double)(end_ns - begin_ns),
             .missed = (double)missed,
         };
     return !atomic_load(&work->failed);
 }
 
-bool crew_run(const struct crew *crew, int64_t duration_ms, struct crew_score *score)
+bool thread_group_run(const struct thread_group *group, int64_t duration_ms, struct thread_group_score *score)
 {
-    struct work work = {.crew = crew, .is_timed = true};
+    struct work work = {.group = group, .is_timed = true};
 
     return run(&work, duration_ms, score);
 }
 
-bool crew_repeat(const struct crew *crew, int64_t count)
+bool thread_group_repeat(const struct thread_group *group, int64_t count)
 {
-    struct work work = {.crew = crew};
+    struct work work = {.group = group};
 
     atomic_init(&work.left, count);
     return run(&work, 0, NULL);

@@ -6,34 +6,34 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-enum { CREW_MAX = 128 };
+enum { THREAD_GROUP_MAX = 128 };
 
-enum crew_answer {
-    CREW_DONE,
-    CREW_MISSED, /* it came to nothing, which is counted apart; all go on           */
-    CREW_FAILED, /* and said on stderr why: all stop                                */
+enum thread_group_answer {
+    THREAD_GROUP_DONE,
+    THREAD_GROUP_MISSED, /* it came to nothing, which is counted apart; all go on           */
+    THREAD_GROUP_FAILED, /* and said on stderr why: all stop                                */
 };
 
 /* Do it once, as thread `index` from 0. */
-typedef enum crew_answer crew_fn(void *arg, int index);
+typedef enum thread_group_answer thread_group_fn(void *arg, int index);
 
-struct crew {
-    int threads; /* 1 to CREW_MAX                                                   */
-    crew_fn *once;
+struct thread_group {
+    int threads; /* 1 to THREAD_GROUP_MAX                                                   */
+    thread_group_fn *once;
     void *arg;
 };
 
-struct crew_score {
+struct thread_group_score {
     double per_s;  /* how often it was done by all together                         */
     double missed; /* times                                                         */
 };
 
 /* For so long.  Each thread does it once before the clock starts, to connect and to
  * warm up.  False: it failed. */
-bool crew_run(const struct crew *crew, int64_t duration_ms, struct crew_score *score);
+bool thread_group_run(const struct thread_group *group, int64_t duration_ms, struct thread_group_score *score);
 
 /* `count` times by all together, in any order.  Misses count too.  False: it
  * failed. */
-bool crew_repeat(const struct crew *crew, int64_t count);
+bool thread_group_repeat(const struct thread_group *group, int64_t count);
 
 #endif /* LOADTEST_KIT_THREAD_GROUP_H */

@@ -52,10 +52,10 @@ static json_t *cell_json(const struct matrix *m, const struct matrix_cell *cell)
     }
     return json_pack(
         "{s:s, s:s, s:s, s:s, s:s, s:o, s:s, s:i, s:i, s:o}", "number",
-        cell->cast.scenario->number, "scenario", cell->cast.scenario->name, "lock",
-        cell->cast.lock->name, "guard", cell->cast.guard->name, "expected",
-        scenario_outcome_name(cell->cast.expected->outcome, false), "expected_signs",
-        signs_json(cell->cast.expected->shows), "verdict",
+        cell->setup.scenario->number, "scenario", cell->setup.scenario->name, "lock",
+        cell->setup.lock->name, "guard", cell->setup.guard->name, "expected",
+        scenario_outcome_name(cell->setup.expected->outcome, false), "expected_signs",
+        signs_json(cell->setup.expected->shows), "verdict",
         matrix_verdict_name(matrix_cell_verdict(m, cell)), "planned", planned,
         "as_expected", matrix_cell_count(m, cell, MATRIX_AS_EXPECTED), "runs", runs);
 }

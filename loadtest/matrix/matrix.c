@@ -18,14 +18,14 @@ const char *matrix_verdict_name(enum matrix_verdict verdict)
     return names[verdict];
 }
 
-bool matrix_make(struct matrix *m, const struct scenario_cast *casts, size_t count)
+bool matrix_make(struct matrix *m, const struct scenario_setup *setups, size_t count)
 {
     m->cell_count = count;
     m->cells = memory_need(calloc(count + 1, sizeof *m->cells));
     for (size_t i = 0; i < count; i++) {
-        m->cells[i].cast = casts[i];
+        m->cells[i].setup = setups[i];
         if (m->expected_instead != NULL)
-            m->cells[i].cast.expected = m->expected_instead;
+            m->cells[i].setup.expected = m->expected_instead;
         m->cells[i].runs =
             memory_need(calloc((size_t)m->seed_count, sizeof *m->cells[i].runs));
     }
@@ -182,8 +182,8 @@ struct matrix_totals matrix_sum(const struct matrix *m)
         bool is_new_scenario = true, is_new_lock = true;
 
         for (size_t j = 0; j < i; j++) {
-            is_new_scenario &= m->cells[j].cast.scenario != m->cells[i].cast.scenario;
-            is_new_lock &= m->cells[j].cast.lock != m->cells[i].cast.lock;
+            is_new_scenario &= m->cells[j].setup.scenario != m->cells[i].setup.scenario;
+            is_new_lock &= m->cells[j].setup.lock != m->cells[i].setup.lock;
         }
         t.scenarios += is_new_scenario;
         t.locks += is_new_lock;
@@ -220,7 +220,7 @@ void matrix_command(const struct matrix *m, const struct matrix_cell *cell, int 
     int n = snprintf(out, MATRIX_COMMAND_MAX,
                      "seckill matrix --scenarios=%s --locks=%s --guard=%s --seed=%" PRIu32
                      " --seeds=1 --keep",
-                     cell->cast.scenario->name, cell->cast.lock->name, cell->cast.guard->name,
+                     cell->setup.scenario->name, cell->setup.lock->name, cell->setup.guard->name,
                      matrix_seed(m, seed));
 
     if (m->expected_instead != NULL)

@@ -42,7 +42,7 @@ struct matrix_run {
 };
 
 struct matrix_cell {
-    struct scenario_cast cast;
+    struct scenario_setup setup;
     struct matrix_run *runs; /* one for each seed                                     */
     char *story;             /* as it was told first, or when it came out otherwise;
                               * NULL: not yet                                         */
@@ -72,8 +72,8 @@ struct matrix_totals {
     int64_t faults, stalls, delays, story_holds, crowd_holds, crowd_failures, took_ms;
 };
 
-/* Take over the casts (`count` of them; they are copied).  False: none. */
-bool matrix_make(struct matrix *m, const struct scenario_cast *casts, size_t count);
+/* Take over the setups (`count` of them; they are copied).  False: none. */
+bool matrix_make(struct matrix *m, const struct scenario_setup *setups, size_t count);
 void matrix_free(struct matrix *m);
 
 /* Plan the `part`th of `parts`: of all performances every parts-th one. */

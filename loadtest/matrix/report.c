@@ -27,8 +27,8 @@ static enum report_style style_of(const struct matrix *m, const struct matrix_ce
     case MATRIX_AS_EXPECTED:
         break;
     }
-    return cell->cast.expected->outcome == SCENARIO_BREAKS ||
-                   cell->cast.expected->outcome == SCENARIO_DEAD
+    return cell->setup.expected->outcome == SCENARIO_BREAKS ||
+                   cell->setup.expected->outcome == SCENARIO_DEAD
                ? STYLE_WARN
                : STYLE_GOOD;
 }
@@ -129,8 +129,8 @@ static void print_odd(FILE *out, const struct matrix *m, const char *bullet,
             matrix_command(m, cell, seed, command);
             matrix_expected_text(cell, expected, sizeof expected);
             fprintf(out, "%s%s: %s, %s, seed %" PRIu32 ": expected %s; %s%s%s\n%s  %s%s%s\n",
-                    bullet, matrix_verdict_name(run->verdict), cell->cast.scenario->name,
-                    cell->cast.lock->name, matrix_seed(m, seed), expected,
+                    bullet, matrix_verdict_name(run->verdict), cell->setup.scenario->name,
+                    cell->setup.lock->name, matrix_seed(m, seed), expected,
                     run->verdict == MATRIX_UNEXPECTED
                         ? scenario_outcome_name(run->outcome, false)
                         : "it did not happen",
@@ -213,9 +213,9 @@ static void markdown_scenarios(FILE *out, const struct matrix *m)
 {
     fputs("\n## The scenarios\n\n", out);
     for (size_t i = 0; i < m->cell_count; i++) {
-        const struct scenario *scenario = m->cells[i].cast.scenario;
+        const struct scenario *scenario = m->cells[i].setup.scenario;
 
-        if (i == 0 || scenario != m->cells[i - 1].cast.scenario)
+        if (i == 0 || scenario != m->cells[i - 1].setup.scenario)
             fprintf(out, "- `%s` (%s): %s\n", scenario->name, scenario->number,
                     scenario->title);
     }

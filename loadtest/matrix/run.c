@@ -33,7 +33,7 @@ static struct matrix_cell *cell_at(const struct session *s, size_t i)
 
 static void show_progress(struct session *s, const struct matrix_cell *last)
 {
-    const char *scenario = last->cast.scenario->name, *lock = last->cast.lock->name;
+    const char *scenario = last->setup.scenario->name, *lock = last->setup.lock->name;
 
     if (s->odd > 0)
         progress_show(&s->progress, "%zu not as expected, %s, %s", s->odd, scenario, lock);
@@ -46,7 +46,7 @@ static void say_odd(const struct matrix_cell *cell, const struct matrix_run *run
                     uint32_t seed)
 {
     progress_say("%s: %s, %s, %s, seed %" PRIu32 ": %s", matrix_verdict_name(run->verdict),
-                 cell->cast.scenario->name, cell->cast.lock->name, cell->cast.guard->name, seed,
+                 cell->setup.scenario->name, cell->setup.lock->name, cell->setup.guard->name, seed,
                  run->why);
 }
 
@@ -88,7 +88,7 @@ static void keep_or_remove(const struct matrix *m, const struct matrix_cell *cel
     files_join(part, dir, "page.part");
     files_join(page, dir, "page.html");
     /* That it fails is said on stderr. */
-    m->pages->write_page(page, cell->cast.scenario->name, parts, 1);
+    m->pages->write_page(page, cell->setup.scenario->name, parts, 1);
 }
 
 /* ---- what the runner asks and tells ---- */
@@ -96,13 +96,13 @@ static void keep_or_remove(const struct matrix *m, const struct matrix_cell *cel
 static struct scenario_variation vary(void *arg, size_t i, char *name, size_t size)
 {
     const struct session *s = arg;
-    const struct scenario_cast *cast = &cell_at(s, i)->cast;
+    const struct scenario_setup *setup = &cell_at(s, i)->setup;
     uint32_t seed = matrix_seed(s->m, s->order[i].seed);
 
-    snprintf(name, size, "%s-%s-%s-seed-%" PRIu32, cast->scenario->name,
-             cast->lock->name, cast->guard->name, seed);
-    return scenario_vary(seed, cast->scenario->name, cast->lock->name,
-                         cast->guard->name);
+    snprintf(name, size, "%s-%s-%s-seed-%" PRIu32, setup->scenario->name,
+             setup->lock->name, setup->guard->name, seed);
+    return scenario_vary(seed, setup->scenario->name, setup->lock->name,
+                         setup->guard->name);
 }
 
 static bool may_begin(void *arg)
@@ -145,19 +145,19 @@ enum exit_code matrix_perform(struct matrix *m, const char *lab_dir, int64_t lim
                                .jobs = m->jobs,
                                .labs = m->labs,
                                .listener = &listener};
-    struct scenario_cast *casts;
+    struct scenario_setup *setups;
     size_t count = matrix_order(m, &s.order);
     enum exit_code rc;
 
     progress_begin(&s.progress, count);
-    casts = memory_need(calloc(count + 1, sizeof *casts));
+    setups = memory_need(calloc(count + 1, sizeof *setups));
     for (size_t i = 0; i < count; i++)
-        casts[i] = cell_at(&s, i)->cast;
-    rc = scenario_run_all(&run, casts, count);
+        setups[i] = cell_at(&s, i)->setup;
+    rc = scenario_run_all(&run, setups, count);
     progress_end();
     m->elapsed_ms = (monotonic_ns() - s.progress.begin_ns) / 1000000;
     m->was_interrupted = interrupted();
-    free(casts);
+    free(setups);
     free(s.order);
     return rc;
 }

@@ -10,8 +10,8 @@
 
 static bool is_same_row(const struct matrix_cell *a, const struct matrix_cell *b)
 {
-    return a->cast.scenario == b->cast.scenario &&
-           a->cast.guard == b->cast.guard;
+    return a->setup.scenario == b->setup.scenario &&
+           a->setup.guard == b->setup.guard;
 }
 
 static bool is_planned(const struct matrix *m, const struct matrix_cell *cell)
@@ -37,7 +37,7 @@ static void add_locks(struct matrix_grid *grid, const struct matrix *m)
         bool is_there = false;
 
         for (size_t c = 0; c < m->cell_count && !is_there; c++)
-            is_there = m->cells[c].cast.lock == dlock_variant_at(i) &&
+            is_there = m->cells[c].setup.lock == dlock_variant_at(i) &&
                        is_planned(m, &m->cells[c]);
         if (is_there)
             grid->locks[grid->lock_count++] = dlock_variant_at(i);
@@ -68,7 +68,7 @@ const struct matrix_cell *matrix_grid_cell(const struct matrix_grid *grid,
     const struct matrix_cell *first = &m->cells[grid->row_first[row]];
 
     for (size_t i = 0; i < m->cell_count; i++)
-        if (m->cells[i].cast.lock == grid->locks[lock] &&
+        if (m->cells[i].setup.lock == grid->locks[lock] &&
             is_same_row(&m->cells[i], first) && is_planned(m, &m->cells[i]))
             return &m->cells[i];
     return NULL;
@@ -100,7 +100,7 @@ void matrix_cell_text(const struct matrix *m, const struct matrix_cell *cell, ch
         snprintf(out, size, "-");
         break;
     case MATRIX_AS_EXPECTED:
-        snprintf(out, size, "%s", word_of(cell->cast.expected->outcome));
+        snprintf(out, size, "%s", word_of(cell->setup.expected->outcome));
         break;
     default:
         for (int i = 0; i < m->seed_count; i++)
@@ -113,12 +113,12 @@ void matrix_cell_text(const struct matrix *m, const struct matrix_cell *cell, ch
 
 void matrix_row_text(const struct matrix_cell *cell, char *out, size_t size)
 {
-    const struct stock_guard *guard = cell->cast.scenario->guard;
+    const struct stock_guard *guard = cell->setup.scenario->guard;
 
-    if (cell->cast.guard == (guard != NULL ? guard : &guard_read_write))
-        snprintf(out, size, "%s", cell->cast.scenario->name);
+    if (cell->setup.guard == (guard != NULL ? guard : &guard_read_write))
+        snprintf(out, size, "%s", cell->setup.scenario->name);
     else
-        snprintf(out, size, "%s +%s", cell->cast.scenario->name, cell->cast.guard->name);
+        snprintf(out, size, "%s +%s", cell->setup.scenario->name, cell->setup.guard->name);
 }
 
 static void add_signs(unsigned signs, const char *before, char *out, size_t size)
@@ -136,8 +136,8 @@ static void add_signs(unsigned signs, const char *before, char *out, size_t size
 
 void matrix_expected_text(const struct matrix_cell *cell, char *out, size_t size)
 {
-    snprintf(out, size, "%s", scenario_outcome_name(cell->cast.expected->outcome, false));
-    add_signs(cell->cast.expected->shows, ", showing ", out, size);
+    snprintf(out, size, "%s", scenario_outcome_name(cell->setup.expected->outcome, false));
+    add_signs(cell->setup.expected->shows, ", showing ", out, size);
 }
 
 void matrix_run_text(const struct matrix_run *run, char *out, size_t size)

@@ -29,8 +29,8 @@ static const char *class_of(const struct matrix *m, const struct matrix_cell *ce
     case MATRIX_AS_EXPECTED:
         break;
     }
-    return cell->cast.expected->outcome == SCENARIO_BREAKS ||
-                   cell->cast.expected->outcome == SCENARIO_DEAD
+    return cell->setup.expected->outcome == SCENARIO_BREAKS ||
+                   cell->setup.expected->outcome == SCENARIO_DEAD
                ? "breaks"
                : "good";
 }
@@ -139,9 +139,9 @@ static void print_details(FILE *out, const struct matrix *m,
     fprintf(out, "<details id=\"cell-%zu\"%s><summary><b>%s</b>",
             (size_t)(cell - m->cells),
             matrix_cell_verdict(m, cell) >= MATRIX_UNKNOWN ? " open" : "",
-            cell->cast.lock->name);
-    if (cell->cast.expected->guard != NULL)
-        fprintf(out, " under the stock guard %s", cell->cast.guard->name);
+            cell->setup.lock->name);
+    if (cell->setup.expected->guard != NULL)
+        fprintf(out, " under the stock guard %s", cell->setup.guard->name);
     fprintf(out, ": expected %s; <span class=\"%s\">%d of %d seeds as expected</span>"
                  "</summary>\n<ol>\n",
             expected, class_of(m, cell), good, planned);
@@ -182,9 +182,9 @@ static void print_page(FILE *out, const struct matrix *m)
     print_head(out, m);
     print_table(out, m);
     for (size_t i = 0; i < m->cell_count; i++) {
-        const struct scenario *scenario = m->cells[i].cast.scenario;
+        const struct scenario *scenario = m->cells[i].setup.scenario;
 
-        if (i == 0 || m->cells[i - 1].cast.scenario != scenario)
+        if (i == 0 || m->cells[i - 1].setup.scenario != scenario)
             print_scenario(out, scenario);
         print_details(out, m, &m->cells[i]);
     }

@@ -48,8 +48,8 @@ static const struct check_example *shown_example(const struct stage *s)
                  {CHECK_lease, SIGN_WORKED_ON},       {CHECK_ownership, SIGN_FOREIGN},
                  {CHECK_reentry, SIGN_TWICE},         {CHECK_fence, SIGN_FENCE}};
     /* How updates could be lost is seen in whatever the lock did wrong. */
-    unsigned shown = scenario_is_measured(s->cast->scenario) ? SIGNS_TWO_INSIDE
-                                                             : s->cast->scenario->breaks;
+    unsigned shown = scenario_is_measured(s->setup->scenario) ? SIGNS_TWO_INSIDE
+                                                             : s->setup->scenario->breaks;
 
     for (size_t i = 0; i < sizeof order / sizeof order[0]; i++) {
         const struct check_finding *finding = &s->verdict.findings[order[i].property];
@@ -77,7 +77,7 @@ static void print_verdict(FILE *out, const struct stage *s)
 
     fprintf(out, "<dl>\n<dt>lock</dt><dd>%s, stock guard %s</dd>\n"
                  "<dt>outcome</dt><dd>%s <span lang=\"zh\">%s</span>, %s</dd>\n",
-            s->cast->lock->name, s->cast->guard->name, scenario_outcome_name(r->outcome, false),
+            s->setup->lock->name, s->setup->guard->name, scenario_outcome_name(r->outcome, false),
             scenario_outcome_name(r->outcome, true),
             r->is_expected          ? "as expected <span lang=\"zh\">符合预期</span>"
             : r->rc == EXIT_UNKNOWN ? "<b>unknown</b>"
@@ -86,7 +86,7 @@ static void print_verdict(FILE *out, const struct stage *s)
         fputs("<dt>counted</dt><dd>", out);
         table_sentence(out, &r->tally);
         fprintf(out, "</dd>\n<dt>published</dt><dd>%s</dd>\n",
-                s->cast->scenario->published);
+                s->setup->scenario->published);
     }
     for (int i = 0; i < SIGN_COUNT; i++)
         if (r->signs & (1u << i))
@@ -103,9 +103,9 @@ static void print_name(FILE *out, const struct stage *s)
 {
     const struct scenario_result *r = s->result;
 
-    fprintf(out, "%s: %s%s%s, %s%s", s->cast->scenario->name, s->cast->lock->name,
-            s->cast->expected->guard != NULL ? ", stock guard " : "",
-            s->cast->expected->guard != NULL ? s->cast->guard->name : "",
+    fprintf(out, "%s: %s%s%s, %s%s", s->setup->scenario->name, s->setup->lock->name,
+            s->setup->expected->guard != NULL ? ", stock guard " : "",
+            s->setup->expected->guard != NULL ? s->setup->guard->name : "",
             scenario_outcome_name(r->outcome, false),
             r->is_expected          ? ""
             : r->rc == EXIT_UNKNOWN ? ", unknown"
@@ -114,7 +114,7 @@ static void print_name(FILE *out, const struct stage *s)
 
 static void print_part(FILE *out, const struct stage *s, struct page_scene *scene)
 {
-    const struct scenario *scenario = s->cast->scenario;
+    const struct scenario *scenario = s->setup->scenario;
 
     fputs("<section class=\"figure\" tabindex=\"0\" data-name=\"", out);
     print_name(out, s);
@@ -122,7 +122,7 @@ static void print_part(FILE *out, const struct stage *s, struct page_scene *scen
     page_text(out, scenario->title);
     fputs(" <span lang=\"zh\">", out);
     page_text(out, scenario->title_zh);
-    fprintf(out, "</span>, %s</h2>\n<p class=\"note\">%s: ", s->cast->lock->name,
+    fprintf(out, "</span>, %s</h2>\n<p class=\"note\">%s: ", s->setup->lock->name,
             scenario->number);
     page_text(out, scenario->source);
     fputs("</p>\n", out);
@@ -192,7 +192,7 @@ static bool write_part(const struct stage *s)
     size_t size = 0;
     FILE *out = memory_need(open_memstream(&text, &size));
 
-    if (s->result->has_happened && scenario_is_measured(s->cast->scenario))
+    if (s->result->has_happened && scenario_is_measured(s->setup->scenario))
         draw_measured(out, s);
     else if (s->result->has_happened)
         draw(out, s);

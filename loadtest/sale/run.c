@@ -73,10 +73,11 @@ static bool issue_vouchers(struct running *r)
     return true;
 }
 
-static json_t *start_json(const struct gun_start *start)
+static json_t *start_json(const struct start_times *start)
 {
-    return json_pack("{s:i, s:i, s:f}", "threads", start->fired, "by_gun",
-                     start->by_gun, "spread_ms", start->spread_ms);
+    /* The key "by_gun" has been in the files of runs since their first version. */
+    return json_pack("{s:i, s:i, s:f}", "threads", start->fired, "by_gun", start->by_signal,
+                     "spread_ms", start->spread_ms);
 }
 
 static bool write_run(struct running *r, bool is_settled)
@@ -222,10 +223,10 @@ static enum exit_code wrk_has_ended(struct running *r)
 static enum exit_code wait_fired(struct running *r)
 {
     int64_t by_ns = monotonic_ns() + FIRE_MS * 1000000LL;
-    struct gun_start start;
+    struct start_times start;
 
-    for (gun_look(&r->wrk.control, &start); start.fired < r->wrk.client_count;
-         gun_look(&r->wrk.control, &start)) {
+    for (start_signal_read(&r->wrk.control, &start); start.fired < r->wrk.client_count;
+         start_signal_read(&r->wrk.control, &start)) {
         if (!wrk_runs(&r->wrk))
             return wrk_has_ended(r);
         if (monotonic_ns() > by_ns) {
@@ -318,7 +319,7 @@ static void measure(struct running *r)
 
     int64_t start_ns;
 
-    gun_look(&r->wrk.control, &result->start);
+    start_signal_read(&r->wrk.control, &result->start);
     start_ns = result->start.fired > 0 ? result->start.first_ns : r->wrk.started_ns;
     result->elapsed_ms = (end_ns - start_ns) / 1000000;
     if (r->sold_out_ns) {

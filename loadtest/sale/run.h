@@ -40,7 +40,7 @@ struct run_result {
     char note[240];          /* what the hazard did                                  */
     char reason[WHY_MAX]; /* why it could not be done; "" if it was           */
     int64_t sent, unanswered;
-    struct gun_start start;
+    struct start_times start;
     double orders_per_s;     /* accepted, from the first request to sold out          */
     double p99_ms;           /* of accepted orders; 0: none                           */
     int64_t elapsed_ms;

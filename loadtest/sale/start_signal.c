@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* start_signal.c -- the starting gun: all clients of a run fire in the same moment. */
+/* start_signal.c -- the start signal: all clients of a run fire in the same moment. */
 #include "loadtest/sale/start_signal.h"
 
 #include <inttypes.h>
@@ -12,51 +12,52 @@
 
 enum { TIMEOUT_MS = 10000 };
 
-bool gun_load(struct gun *gun, const struct lab *lab, int count)
+bool start_signal_make(struct start_signal *start_signal, const struct lab *lab, int count)
 {
     char url[LAB_URL_MAX];
     dlock_status st;
 
-    *gun = (struct gun){0};
-    files_sibling(gun->library, SECKILL_LIBRARY);
-    if (access(gun->library, R_OK) != 0) {
-        fprintf(stderr, "seckill: no starting gun: there is no %s\n", gun->library);
+    *start_signal = (struct start_signal){0};
+    files_sibling(start_signal->library, SECKILL_LIBRARY);
+    if (access(start_signal->library, R_OK) != 0) {
+        fprintf(stderr, "seckill: no start signal: there is no %s\n", start_signal->library);
         return false;
     }
-    snprintf(gun->name, sizeof gun->name, "seckill:gun:%d:%" PRId64, (int)getpid(),
+    snprintf(start_signal->name, sizeof start_signal->name, "seckill:start:%d:%" PRId64,
+             (int)getpid(),
              monotonic_ns());
     lab_store_url(lab, DLOCK_STORE_REDIS, NULL, url);
-    st = dlock_primitives_open(&gun->prims, url, TIMEOUT_MS);
+    st = dlock_primitives_open(&start_signal->prims, url, TIMEOUT_MS);
     if (st == DLOCK_OK)
-        st = dlock_latch_set(gun->prims, gun->name, count);
+        st = dlock_latch_set(start_signal->prims, start_signal->name, count);
     if (st == DLOCK_OK)
         return true;
-    fprintf(stderr, "seckill: no starting gun: %s: %s\n", dlock_status_text(st),
+    fprintf(stderr, "seckill: no start signal: %s: %s\n", dlock_status_text(st),
             dlock_error());
-    gun_unload(gun);
+    start_signal_remove(start_signal);
     return false;
 }
 
-void gun_unload(struct gun *gun)
+void start_signal_remove(struct start_signal *start_signal)
 {
-    if (gun->prims)
-        (void)dlock_latch_delete(gun->prims, gun->name); /* if somebody never came */
-    dlock_primitives_close(gun->prims);
-    gun->prims = NULL;
+    if (start_signal->prims)
+        (void)dlock_latch_delete(start_signal->prims, start_signal->name); /* if somebody never came */
+    dlock_primitives_close(start_signal->prims);
+    start_signal->prims = NULL;
 }
 
-void gun_look(const struct control *control, struct gun_start *out)
+void start_signal_read(const struct control *control, struct start_times *out)
 {
     int64_t last_ns = 0;
 
-    *out = (struct gun_start){0};
+    *out = (struct start_times){0};
     for (int i = 1; control->page && i <= CONTROL_THREADS_MAX; i++) {
         int64_t at_ns = control_of(control, i, CONTROL_FIRED_NS);
 
         if (at_ns == 0)
             continue;
         out->fired++;
-        out->by_gun += control_of(control, i, CONTROL_BY_GUN) != 0;
+        out->by_signal += control_of(control, i, CONTROL_BY_GUN) != 0;
         if (out->first_ns == 0 || at_ns < out->first_ns)
             out->first_ns = at_ns;
         if (at_ns > last_ns)

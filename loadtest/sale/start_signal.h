@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* start_signal.h -- the starting gun: all clients of a run fire in the same moment.
+/* start_signal.h -- the start signal: all clients of a run fire in the same moment.
  *
  * A countdown latch in the lab's Redis: every thread of every wrk process counts it
- * down once it could send, and waits until it opens (wrk/gun.lua).
+ * down once it could send, and waits until it opens (wrk/start_signal.lua).
  */
 #ifndef LOADTEST_SALE_START_SIGNAL_H
 #define LOADTEST_SALE_START_SIGNAL_H
@@ -13,26 +13,26 @@
 #include "loadtest/sale/control.h"
 #include "lock/dlock_primitives.h"
 
-struct gun {
-    dlock_primitives *prims; /* NULL: there is no gun */
+struct start_signal {
+    dlock_primitives *prims; /* NULL: there is no start_signal */
     char name[64];
     char library[FILES_PATH_MAX]; /* libdlock.so, for wrk */
 };
 
 /* Make the latch for `count` threads.  False: said on stderr why, and they start when
  * each is ready. */
-bool gun_load(struct gun *gun, const struct lab *lab, int count);
+bool start_signal_make(struct start_signal *start_signal, const struct lab *lab, int count);
 
 /* Take away what is left of it.  A zeroed struct is fine. */
-void gun_unload(struct gun *gun);
+void start_signal_remove(struct start_signal *start_signal);
 
 /* What the page tells of the start. */
-struct gun_start {
+struct start_times {
     int fired;         /* threads that sent something                     */
-    int by_gun;        /* of those, how many waited for the latch to open */
+    int by_signal;        /* of those, how many waited for the latch to open */
     int64_t first_ns;  /* of the monotonic clock; 0: nobody yet           */
     double spread_ms;  /* from the first to the last                      */
 };
-void gun_look(const struct control *control, struct gun_start *out);
+void start_signal_read(const struct control *control, struct start_times *out);
 
 #endif /* LOADTEST_SALE_START_SIGNAL_H */

@@ -75,10 +75,10 @@ static void end_all(struct wrk *w)
     for (int i = 0; i < w->client_count; i++)
         child_end(&w->clients[i], SIGKILL, 1000);
     w->client_count = 0;
-    gun_unload(&w->gun);
+    start_signal_remove(&w->start_signal);
 }
 
-/* One process after another; the gun makes them fire together. */
+/* One process after another; the start_signal makes them fire together. */
 static bool spawn_all(struct wrk *w, const struct wrk_plan *plan, const char *script,
                       const char **extra, size_t n)
 {
@@ -129,10 +129,10 @@ enum exit_code wrk_start(struct wrk *w, const struct wrk_plan *plan)
         extra[n++] = variable("SECKILL_LEDGER_DIR", plan->dir);
     for (size_t i = 0; plan->extra[i] && n < EXTRA_MAX - 5; i++)
         extra[n++] = strdup(plan->extra[i]);
-    if (gun_load(&w->gun, plan->lab,
+    if (start_signal_make(&w->start_signal, plan->lab,
                  plan->threads * (plan->clients > 1 ? plan->clients : 1))) {
-        extra[n++] = variable("SECKILL_GUN", w->gun.name);
-        extra[n++] = variable("SECKILL_DLOCK", w->gun.library);
+        extra[n++] = variable("SECKILL_START_SIGNAL", w->start_signal.name);
+        extra[n++] = variable("SECKILL_DLOCK", w->start_signal.library);
     }
     ok = spawn_all(w, plan, script, extra, n);
     for (size_t i = 0; i < n; i++)

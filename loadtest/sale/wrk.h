@@ -34,7 +34,7 @@ struct wrk_plan {
 struct wrk {
     struct child clients[WRK_CLIENTS_MAX];
     int client_count;
-    struct gun gun;
+    struct start_signal start_signal;
     struct control control;
     char control_path[FILES_PATH_MAX];
     int64_t started_ns;

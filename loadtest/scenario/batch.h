@@ -8,7 +8,7 @@
 #include "loadtest/scenario/plan.h"
 
 struct performance {
-    const struct scenario_cast *cast;
+    const struct scenario_setup *setup;
     struct scenario_result *result; /* shared with the process                        */
     struct child child;
     char dir[FILES_PATH_MAX];
@@ -25,7 +25,7 @@ struct place {
     int running, room;
 };
 
-struct troupe {
+struct batch {
     const struct scenario_run *run;
     struct performance *all;
     size_t count;

@@ -73,7 +73,7 @@ static const struct stock_guard *guard_of(const struct scenario *scenario)
 
 /* The first expectation for this lock without a guard of its own, and every one with;
  * `out` may be NULL, to count them. */
-static size_t cast_lock(struct scenario_cast *out, const struct scenario *scenario,
+static size_t setup_lock(struct scenario_setup *out, const struct scenario *scenario,
                         const dlock_variant_info *lock, const struct stock_guard *guard)
 {
     const struct expectation *e = NULL;
@@ -90,14 +90,14 @@ static size_t cast_lock(struct scenario_cast *out, const struct scenario *scenar
         if (e->outcome == SCENARIO_NOT_SPOKEN_OF)
             continue;
         if (out != NULL)
-            out[count] = (struct scenario_cast){
+            out[count] = (struct scenario_setup){
                 .scenario = scenario, .lock = lock, .guard = under, .expected = e};
         count++;
     }
     return count;
 }
 
-static size_t cast_locks(struct scenario_cast *out, const struct scenario *scenario,
+static size_t setup_locks(struct scenario_setup *out, const struct scenario *scenario,
                          const char *locks, const struct stock_guard *guard)
 {
     size_t count = 0;
@@ -106,16 +106,16 @@ static size_t cast_locks(struct scenario_cast *out, const struct scenario *scena
         const dlock_variant_info *lock = dlock_variant_at(i);
 
         if (locks == NULL || expectation_names(locks, lock->name))
-            count += cast_lock(out != NULL ? out + count : NULL, scenario, lock, guard);
+            count += setup_lock(out != NULL ? out + count : NULL, scenario, lock, guard);
     }
     return count;
 }
 
-size_t scenario_cast_all(const struct scenario *scenario, const char *locks,
-                         const struct stock_guard *guard, struct scenario_cast **out)
+size_t scenario_setups(const struct scenario *scenario, const char *locks,
+                         const struct stock_guard *guard, struct scenario_setup **out)
 {
-    size_t count = cast_locks(NULL, scenario, locks, guard);
+    size_t count = setup_locks(NULL, scenario, locks, guard);
 
     *out = memory_need(calloc(count + 1, sizeof **out));
-    return cast_locks(*out, scenario, locks, guard);
+    return setup_locks(*out, scenario, locks, guard);
 }

@@ -8,7 +8,7 @@
 #include "loadtest/scenario/scenario.h"
 
 /* A scenario under one lock and one stock guard. */
-struct scenario_cast {
+struct scenario_setup {
     const struct scenario *scenario;
     const dlock_variant_info *lock;
     const struct stock_guard *guard;
@@ -40,8 +40,8 @@ struct scenario_result {
 /* Every performance of a scenario: one for each lock that is spoken of (and in `locks`,
  * unless that is NULL) and each guard that it is expected under (and is `guard`, unless
  * that is NULL).  The caller frees *out. */
-size_t scenario_cast_all(const struct scenario *scenario, const char *locks,
-                         const struct stock_guard *guard, struct scenario_cast **out);
+size_t scenario_setups(const struct scenario *scenario, const char *locks,
+                         const struct stock_guard *guard, struct scenario_setup **out);
 
 /* Does it measure for a time, instead of telling a story? */
 bool scenario_is_measured(const struct scenario *scenario);

@@ -110,7 +110,7 @@ static void read_findings(struct stage *s)
                 names_two_holders(s, &finding->examples[j]))
                 signs |= SIGN_TWO_HOLDERS;
             s->signs |= signs;
-            if (s->cast->scenario->breaks & signs)
+            if (s->setup->scenario->breaks & signs)
                 s->result->gave_way |= 1u << finding->examples[j].assumption;
         }
     }
@@ -186,7 +186,7 @@ static bool read_database(struct stage *s)
         s->signs |= SIGN_OVERSOLD;
     if (sold.count + stock.left != stock.issued)
         s->signs |= SIGN_LOST_UPDATE;
-    if (sold.has_duplicate && !scenario_is_measured(s->cast->scenario))
+    if (sold.has_duplicate && !scenario_is_measured(s->setup->scenario))
         s->signs |= SIGN_DUPLICATE;
     if (sold.count < s->told_sold)
         s->signs |= SIGN_LOST_ORDER;
@@ -276,13 +276,13 @@ void stage_judge(struct stage *s)
     read_findings(s);
     count_wake_ups(s);
     r->signs = s->signs;
-    r->outcome = outcome_of(s->signs, s->cast->scenario->breaks);
+    r->outcome = outcome_of(s->signs, s->setup->scenario->breaks);
     r->holds = s->verdict.holds;
     r->faults = count_faults(&s->history);
-    r->is_expected = compare(r, s->cast->expected);
+    r->is_expected = compare(r, s->setup->expected);
     r->rc = r->is_expected ? EXIT_VALID : EXIT_INVALID;
     if (r->tally.is_short && r->outcome == SCENARIO_HOLDS)
-        forgive_short(r, s->cast->expected);
+        forgive_short(r, s->setup->expected);
     if (r->is_expected)
         add_crowd(r);
 }

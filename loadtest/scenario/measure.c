@@ -40,8 +40,8 @@ static uint64_t next_number(uint64_t *state)
 
 void stage_begin_measuring(struct stage *s, int64_t duration_ms, uint64_t seed)
 {
-    s->duration_ms = duration_ms > 0 ? duration_ms : s->cast->scenario->duration_ms;
-    s->result->tally.is_short = s->duration_ms < s->cast->scenario->duration_ms;
+    s->duration_ms = duration_ms > 0 ? duration_ms : s->setup->scenario->duration_ms;
+    s->result->tally.is_short = s->duration_ms < s->setup->scenario->duration_ms;
     for (int i = 0; i <= SCENARIO_ACTORS_MAX; i++)
         s->streams[i] = next_number(&seed);
 }
@@ -84,7 +84,7 @@ bool stage_count_updates(struct stage *s)
     struct scenario_result *r = s->result;
     struct scenario_tally *t = &r->tally;
 
-    if (!scenario_is_measured(s->cast->scenario))
+    if (!scenario_is_measured(s->setup->scenario))
         return true;
     t->updates = s->sold;
     t->lost = s->sold - (s->issued - s->left);

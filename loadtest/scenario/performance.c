@@ -35,7 +35,7 @@ enum { FIRST_USER = 1001 };
 
 static void make_voucher(struct stage *s)
 {
-    const struct scenario *scenario = s->cast->scenario;
+    const struct scenario *scenario = s->setup->scenario;
     struct lab_voucher voucher = {.title = scenario->name,
                                   .stock = scenario->stock > 0 ? scenario->stock : 1};
     char url[256], error[512];
@@ -56,11 +56,11 @@ static void make_voucher(struct stage *s)
 
 static void fill_part(struct stage *s, struct stage_process *p, int first_actor)
 {
-    const struct scenario *scenario = s->cast->scenario;
-    struct player_part *part = &p->part;
+    const struct scenario *scenario = s->setup->scenario;
+    struct actor_part *part = &p->part;
 
-    snprintf(part->variant, sizeof part->variant, "%s", s->cast->lock->name);
-    part->guard = s->cast->guard;
+    snprintf(part->variant, sizeof part->variant, "%s", s->setup->lock->name);
+    part->guard = s->setup->guard;
     snprintf(part->record_dir, sizeof part->record_dir, "%s", s->records);
     snprintf(part->lock, sizeof part->lock, "%s", s->lock);
     snprintf(part->name, sizeof part->name, "%s", s->actors[first_actor].name);
@@ -80,7 +80,7 @@ static void fill_part(struct stage *s, struct stage_process *p, int first_actor)
 
 static void make_actors(struct stage *s)
 {
-    const char *const *names = s->cast->scenario->actors;
+    const char *const *names = s->setup->scenario->actors;
 
     for (int i = 0; i < SCENARIO_ACTORS_MAX && names[i] != NULL; i++) {
         struct actor *a = &s->actors[i];
@@ -89,7 +89,7 @@ static void make_actors(struct stage *s)
 
         *a = (struct actor){.stage = s, .process = p, .index = i,
                             .name = names[i] + joins,
-                            .hand = i > 0 && joins ? s->actors[i - 1].hand + 1 : 0};
+                            .thread = i > 0 && joins ? s->actors[i - 1].thread + 1 : 0};
         s->actor_count++;
         if (joins)
             continue;
@@ -101,25 +101,25 @@ static void make_actors(struct stage *s)
 
 static void open_actors(struct stage *s)
 {
-    struct player_order order = {.what = PLAYER_OPEN};
+    struct actor_order order = {.what = ACTOR_OPEN};
 
     for (int i = 0; i < s->actor_count; i++) {
         struct actor *a = &s->actors[i];
-        const struct player_answer *answer;
+        const struct actor_answer *answer;
 
-        if (a->hand > 0)
+        if (a->thread > 0)
             continue;
         stage_open_wires(s, a->process, i);
         if (send(a->process->fd, &a->process->part, sizeof a->process->part,
                  MSG_NOSIGNAL) < 0)
             stage_fail(s, "the process of %s has gone", a->name);
         process_tell(s, a->process, &order);
-        answer = process_await(s, a, PLAYER_OPEN);
+        answer = process_await(s, a, ACTOR_OPEN);
         if (answer->status != DLOCK_OK) {
             s->result->was_spoilt = answer->status == DLOCK_IO;
             s->result->rc = EXIT_UNAVAILABLE;
             s->result->was_spoilt = true; /* by a machine that is too busy, or for good */
-            stage_fail(s, "%s cannot use the lock %s: %s", a->name, s->cast->lock->name,
+            stage_fail(s, "%s cannot use the lock %s: %s", a->name, s->setup->lock->name,
                        answer->error);
         }
         a->process->is_open = true;
@@ -165,8 +165,8 @@ static void begin(struct stage *s, const struct stage_options *options)
     s->is_chinese = options->is_chinese;
     s->shows_wire = options->shows_wire;
     files_join(s->records, s->dir, "locks");
-    snprintf(s->lock, sizeof s->lock, "scenario:%s:%s:%u", s->cast->scenario->name,
-             s->cast->lock->name, options->number);
+    snprintf(s->lock, sizeof s->lock, "scenario:%s:%s:%u", s->setup->scenario->name,
+             s->setup->lock->name, options->number);
     stage_begin_measuring(s, options->duration_ms, options->seed);
     make_voucher(s);
     make_actors(s);
@@ -183,12 +183,12 @@ static void free_lock(struct stage *s)
 {
     for (int i = 0; i < s->actor_count; i++) {
         struct actor *a = &s->actors[i];
-        struct player_order order = {.what = PLAYER_FREE, .hand = a->hand};
+        struct actor_order order = {.what = ACTOR_FREE, .thread = a->thread};
 
         if (a->process->is_dead || a->process->is_stopped)
             continue;
         process_tell(s, a->process, &order);
-        process_await(s, a, PLAYER_FREE);
+        process_await(s, a, ACTOR_FREE);
         return;
     }
 }
@@ -196,13 +196,13 @@ static void free_lock(struct stage *s)
 /* Holders of an earlier time, of whom the fences tell. */
 static void hold_earlier(struct stage *s)
 {
-    static const struct player_order acquire = {.what = PLAYER_ACQUIRE},
-                                     release = {.what = PLAYER_RELEASE};
+    static const struct actor_order acquire = {.what = ACTOR_ACQUIRE},
+                                     release = {.what = ACTOR_RELEASE};
     struct actor *first = &s->actors[0];
 
     if (!stage_has(s, DLOCK_CAP_FENCED))
         return;
-    for (int i = 0; i < s->cast->scenario->earlier_fences; i++)
+    for (int i = 0; i < s->setup->scenario->earlier_fences; i++)
         if (actor_act(first, &acquire)->status != DLOCK_OK ||
             actor_act(first, &release)->status != DLOCK_OK)
             stage_need_in_time(s, false, "the lock was to be had before");
@@ -217,20 +217,20 @@ static void set_playing(struct stage *s, bool is_playing)
     pthread_mutex_unlock(&s->lock_of_lines);
 }
 
-enum exit_code stage_perform(const struct scenario_cast *cast,
+enum exit_code stage_perform(const struct scenario_setup *setup,
                              const struct stage_options *options,
                              struct scenario_result *result)
 {
     struct stage *s = memory_need(calloc(1, sizeof *s));
     enum exit_code rc;
 
-    s->cast = cast;
+    s->setup = setup;
     s->result = result;
     begin(s, options);
     hold_earlier(s);
     tell_opening(stdout, s);
     set_playing(s, true);
-    cast->scenario->play(s);
+    setup->scenario->play(s);
     set_playing(s, false);
     free_lock(s);
     clear_stage(s);

@@ -17,7 +17,7 @@ struct stage_options {
     int64_t duration_ms; /* of a measurement; 0: the scenario's                        */
     uint64_t seed;
 };
-enum exit_code stage_perform(const struct scenario_cast *cast,
+enum exit_code stage_perform(const struct scenario_setup *setup,
                              const struct stage_options *options,
                              struct scenario_result *result);
 

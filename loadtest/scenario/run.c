@@ -38,7 +38,7 @@ enum {
 /* ---- one ---- */
 
 /* In the child. */
-static void perform(const struct troupe *t, const struct performance *p, struct lab *lab,
+static void perform(const struct batch *t, const struct performance *p, struct lab *lab,
                     pid_t parent)
 {
     struct stage_options options = {.lab = lab,
@@ -62,17 +62,17 @@ static void perform(const struct troupe *t, const struct performance *p, struct 
         if (freopen(path, "w", stdout) == NULL)
             _exit(EXIT_BUG);
     }
-    exit((int)stage_perform(p->cast, &options, p->result));
+    exit((int)stage_perform(p->setup, &options, p->result));
 }
 
 /* Of this try: what was spoilt before it is kept. */
-static void choose_dir(const struct troupe *t, struct performance *p)
+static void choose_dir(const struct batch *t, struct performance *p)
 {
     const struct scenario_listener *listener = t->run->listener;
     char name[NAME_SIZE], lock[80];
 
     performance_lock(p, lock, sizeof lock);
-    snprintf(name, sizeof name, "%s-%s", p->cast->scenario->name, lock);
+    snprintf(name, sizeof name, "%s-%s", p->setup->scenario->name, lock);
     if (listener != NULL)
         p->vary = listener->vary(listener->arg, (size_t)(p - t->all), name, sizeof name);
     else if (p->result->tries > 1)
@@ -90,7 +90,7 @@ static void begin_try(struct scenario_result *r)
     *r = fresh;
 }
 
-static bool start(struct troupe *t, struct performance *p, struct lab *lab)
+static bool start(struct batch *t, struct performance *p, struct lab *lab)
 {
     pid_t parent = getpid(), pid;
 
@@ -112,7 +112,7 @@ static bool start(struct troupe *t, struct performance *p, struct lab *lab)
     }
     p->child = (struct child){pid, child_start_time(pid)};
     p->until_ns = dlock_clock_after(dlock_clock_ns(),
-                                    LIMIT_MS + (t->is_measured ? troupe_length_ms(t) : 0));
+                                    LIMIT_MS + (t->is_measured ? batch_length_ms(t) : 0));
     return true;
 }
 
@@ -149,7 +149,7 @@ static bool has_ended(struct performance *p)
 
 /* ---- all ---- */
 
-static void finish(struct troupe *t, struct performance *p)
+static void finish(struct batch *t, struct performance *p)
 {
     const struct scenario_listener *listener = t->run->listener;
 
@@ -159,15 +159,15 @@ static void finish(struct troupe *t, struct performance *p)
             listener->on_end(listener->arg, (size_t)(p - t->all), p->result, p->dir);
         return;
     }
-    troupe_tell_end(t, p);
+    batch_tell_end(t, p);
 }
 
 static bool is_meant(const struct performance *p, bool own)
 {
-    return p->cast->scenario->needs_own_servers == own;
+    return p->setup->scenario->needs_own_servers == own;
 }
 
-static bool has_any(const struct troupe *t, bool own)
+static bool has_any(const struct batch *t, bool own)
 {
     for (size_t i = 0; i < t->count; i++)
         if (is_meant(&t->all[i], own))
@@ -175,17 +175,17 @@ static bool has_any(const struct troupe *t, bool own)
     return false;
 }
 
-static bool needs_zookeeper(const struct troupe *t, bool own)
+static bool needs_zookeeper(const struct batch *t, bool own)
 {
     for (size_t i = 0; i < t->count; i++)
         if (is_meant(&t->all[i], own) &&
-            lab_lock_needs_zookeeper(t->all[i].cast->lock->name))
+            lab_lock_needs_zookeeper(t->all[i].setup->lock->name))
             return true;
     return false;
 }
 
 /* What the performance before this one has left: as it was, or made anew. */
-static bool is_restored(const struct troupe *t, struct place *place)
+static bool is_restored(const struct batch *t, struct place *place)
 {
     bool was_there;
 
@@ -200,20 +200,20 @@ static bool is_restored(const struct troupe *t, struct place *place)
 
 /* One that a busy machine spoilt is performed again; among thousands, any that did not
  * happen.  What came out otherwise than expected never is. */
-static bool deserves_another(const struct troupe *t, const struct scenario_result *r)
+static bool deserves_another(const struct batch *t, const struct scenario_result *r)
 {
     return r->was_spoilt || (t->run->listener != NULL && r->rc == EXIT_UNKNOWN);
 }
 
-static bool begins_anew(struct troupe *t, struct performance *p, struct place *place)
+static bool begins_anew(struct batch *t, struct performance *p, struct place *place)
 {
     return deserves_another(t, p->result) && p->result->tries < SCENARIO_TRIES &&
            !interrupted() &&
-           (!p->cast->scenario->needs_own_servers || is_restored(t, place)) &&
+           (!p->setup->scenario->needs_own_servers || is_restored(t, place)) &&
            start(t, p, &place->lab);
 }
 
-static bool may_begin(const struct troupe *t)
+static bool may_begin(const struct batch *t)
 {
     const struct scenario_listener *listener = t->run->listener;
 
@@ -221,7 +221,7 @@ static bool may_begin(const struct troupe *t)
 }
 
 /* The next that is meant, in the first place that has room.  False: it cannot start. */
-static bool begin_next(struct troupe *t, struct place *places, bool own, size_t *next)
+static bool begin_next(struct batch *t, struct place *places, bool own, size_t *next)
 {
     struct performance *p = &t->all[*next];
     struct place *place = places;
@@ -259,7 +259,7 @@ static bool has_running(const struct place *places, int count)
 }
 
 /* Those that need servers of their own, or those that do not. */
-static bool run_some(struct troupe *t, struct place *places, int count, bool own)
+static bool run_some(struct batch *t, struct place *places, int count, bool own)
 {
     size_t next = 0;
     bool ok = true;
@@ -278,7 +278,7 @@ static bool run_some(struct troupe *t, struct place *places, int count, bool own
             places[p->place].running--;
         }
         if (t->run->listener == NULL)
-            troupe_tell_news(t);
+            batch_tell_news(t);
         usleep(POLL_MS * 1000);
     }
 }
@@ -290,7 +290,7 @@ static enum exit_code code_of(bool ok)
                            : EXIT_BUG;
 }
 
-static enum exit_code run_beside_others(struct troupe *t)
+static enum exit_code run_beside_others(struct batch *t)
 {
     struct place place = {0};
     enum exit_code rc;
@@ -310,7 +310,7 @@ static enum exit_code run_beside_others(struct troupe *t)
 
 /* A server that a performance starts again must outlive that performance, so the labs
  * are kept ones, and this is who removes them. */
-static enum exit_code run_alone(struct troupe *t)
+static enum exit_code run_alone(struct batch *t)
 {
     int count = t->run->labs > 0 ? t->run->labs : 1, made = 0;
     struct place *places = memory_need(calloc((size_t)count, sizeof *places));
@@ -333,7 +333,7 @@ static enum exit_code run_alone(struct troupe *t)
 }
 
 /* A bug of the tool and a missing server count more than what they spoil. */
-static enum exit_code worst_of(const struct troupe *t)
+static enum exit_code worst_of(const struct batch *t)
 {
     static const enum exit_code order[] = {EXIT_BUG, EXIT_UNAVAILABLE, EXIT_INVALID,
                                            EXIT_UNKNOWN};
@@ -354,33 +354,33 @@ static void *share(size_t size)
 }
 
 enum exit_code scenario_run_all(const struct scenario_run *run,
-                                const struct scenario_cast *casts, size_t count)
+                                const struct scenario_setup *setups, size_t count)
 {
     struct scenario_result *results = share(count * sizeof *results);
-    struct troupe t = {.run = run, .count = count};
+    struct batch t = {.run = run, .count = count};
     enum exit_code rc;
 
     t.all = memory_need(calloc(count, sizeof *t.all));
     if (getrandom(&t.number, sizeof t.number, 0) != sizeof t.number)
         t.number = (unsigned)getpid() * 1000;
     for (size_t i = 0; i < count; i++) {
-        t.all[i].cast = &casts[i];
+        t.all[i].setup = &setups[i];
         t.all[i].result = &results[i];
     }
-    t.is_measured = scenario_is_measured(casts[0].scenario);
+    t.is_measured = scenario_is_measured(setups[0].scenario);
     t.begin_ns = t.told_ns = dlock_clock_ns();
     if (t.is_measured && count > 1)
-        table_head(stdout, casts[0].scenario);
+        table_head(stdout, setups[0].scenario);
     rc = run_beside_others(&t);
     if (rc == EXIT_VALID)
         rc = run_alone(&t);
     if (rc == EXIT_VALID && run->listener == NULL) {
         rc = worst_of(&t);
-        if (t.is_measured && !troupe_write_table(&t))
+        if (t.is_measured && !batch_write_table(&t))
             rc = EXIT_CANNOT_WRITE;
         if (count > 1)
-            troupe_sum_up(&t);
-        if (run->html != NULL && !troupe_write_page(&t))
+            batch_sum_up(&t);
+        if (run->html != NULL && !batch_write_page(&t))
             rc = EXIT_CANNOT_WRITE;
     }
     free(t.all);

@@ -8,6 +8,6 @@
 /* Perform them all, and print a table (or, if there is one only, the story as it
  * happens).  VALID: each came out as expected. */
 enum exit_code scenario_run_all(const struct scenario_run *run,
-                                const struct scenario_cast *casts, size_t count);
+                                const struct scenario_setup *setups, size_t count);
 
 #endif /* LOADTEST_SCENARIO_RUN_H */

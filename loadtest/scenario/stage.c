@@ -23,22 +23,22 @@ struct actor *stage_actor(struct stage *s, int i)
 
 const dlock_variant_info *stage_lock(const struct stage *s)
 {
-    return s->cast->lock;
+    return s->setup->lock;
 }
 
 enum dlock_store stage_store(const struct stage *s)
 {
-    return dlock_store_of(s->cast->lock);
+    return dlock_store_of(s->setup->lock);
 }
 
 bool stage_is_renewed(const struct stage *s)
 {
-    return dlock_registry_find(s->cast->lock->name)->watched;
+    return dlock_registry_find(s->setup->lock->name)->watched;
 }
 
 bool stage_has(const struct stage *s, unsigned caps)
 {
-    return (s->cast->lock->caps & caps) == caps;
+    return (s->setup->lock->caps & caps) == caps;
 }
 
 /* A session of ZooKeeper ends by its silence; a connection to PostgreSQL does not, as
@@ -64,7 +64,7 @@ static int64_t varied_ms(const struct stage *s, int64_t ms)
 
 int stage_lease_ms(const struct stage *s)
 {
-    int as_written = s->cast->scenario->lease_ms > 0 ? s->cast->scenario->lease_ms
+    int as_written = s->setup->scenario->lease_ms > 0 ? s->setup->scenario->lease_ms
                                                      : SCENARIO_LEASE_MS;
 
     return (int)varied_ms(s, as_written);
@@ -77,7 +77,7 @@ int stage_node(const struct stage *s, enum lab_role role, int node)
 
 const struct stock_guard *stage_guard(const struct stage *s)
 {
-    return s->cast->guard;
+    return s->setup->guard;
 }
 
 const char *stage_lock_name(const struct stage *s)
@@ -135,7 +135,7 @@ static void add_line(struct stage *s, struct stage_line *line, const char *engli
     snprintf(line->text[1], sizeof line->text[1], "%s", chinese);
     pthread_mutex_lock(&s->lock_of_lines);
     if (!s->is_playing ||
-        (line->kind == LINE_ACT && scenario_is_measured(s->cast->scenario)))
+        (line->kind == LINE_ACT && scenario_is_measured(s->setup->scenario)))
         goto out;
     if (s->line_count == s->line_room) {
         s->line_room = 2 * s->line_room + 64;

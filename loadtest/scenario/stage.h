@@ -71,22 +71,22 @@ struct stage_process {
     int fd;             /* to it; -1: none                                             */
     bool is_stopped, is_dead, is_open;
     dlock_fault_action armed; /* at the last point that was armed                       */
-    bool has[PLAYER_HANDS_MAX][2]; /* answers that came: of the hand, of the main thread */
-    struct player_answer answers[PLAYER_HANDS_MAX][2];
-    struct stage_wire lock_wires[SCENARIO_NODES_MAX], shop_wire;
+    bool has[ACTOR_THREADS_MAX][2]; /* answers that came: of the thread, of the main thread */
+    struct actor_answer answers[ACTOR_THREADS_MAX][2];
+    struct stage_wire lock_wires[SCENARIO_NODES_MAX], sale_wire;
     int lock_wire_count;
-    struct player_part part;
+    struct actor_part part;
 };
 
 struct actor {
     struct stage *stage;
     struct stage_process *process;
     const char *name;
-    int index, hand;
+    int index, thread;
     bool is_busy;       /* something was begun that has not ended                      */
-    enum player_what begun;
+    enum actor_action begun;
     int64_t begun_ns;
-    struct player_answer last;
+    struct actor_answer last;
 };
 
 /* A request of a client to the service. */
@@ -97,7 +97,7 @@ struct stage_post {
 };
 
 struct stage {
-    const struct scenario_cast *cast;
+    const struct scenario_setup *setup;
     struct scenario_variation vary;
     struct crowd *crowd; /* NULL: the actors are alone                                 */
     struct scenario_result *result;

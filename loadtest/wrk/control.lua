@@ -35,9 +35,9 @@ end
 
 function M.stopped() return page ~= nil and page[0] ~= 0 end
 
-function M.set_fired(us, by_gun)
+function M.set_fired(us, by_signal)
     if page == nil then return end
-    page[base + 6] = by_gun and 1 or 0
+    page[base + 6] = by_signal and 1 or 0
     page[base + 5] = us * 1000
 end
 

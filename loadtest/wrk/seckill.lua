@@ -14,7 +14,7 @@
 --                       then there is no ledger and no latency             (on)
 --   SECKILL_LEDGER_DIR  where to write ledger-<thread>.tsv and load.json
 --   SECKILL_CONTROL     a file that the laboratory shares with us, see control.lua
---   SECKILL_GUN         all threads start in one moment, see gun.lua
+--   SECKILL_START_SIGNAL         all threads start in one moment, see start_signal.lua
 --   SECKILL_CLIENTS     this is one of several wrk processes in one run: how many are
 --                       there,
 --   SECKILL_CLIENT      which of them is this, from 1; all have as many threads, and
@@ -32,7 +32,7 @@ local ffi = require("ffi")
 local here = debug.getinfo(1, "S").source:match("^@(.*/)") or "./"
 local latency = dofile(here .. "latency.lua")
 local control = dofile(here .. "control.lua")
-local gun = dofile(here .. "gun.lua")
+local gun = dofile(here .. "start_signal.lua")
 local summary = dofile(here .. "summary.lua")
 
 ffi.cdef [[
@@ -210,9 +210,9 @@ local function make_request(state, script)
         return text
     end
     if not state.started_us then
-        local by_gun = gun.wait()
+        local by_signal = gun.wait()
         state.started_us = M.now_us()
-        control.set_fired(state.started_us, by_gun)
+        control.set_fired(state.started_us, by_signal)
     end
     local now = M.now_us()
     slow_down_if_dead(state, now)

@@ -26,16 +26,16 @@ static void send_all(struct redis_hub *hub)
         redis_link_send(hub->links[i]);
 }
 
-void redis_driver_send(struct redis_hub *hub, const struct redis_errand *errand)
+void redis_driver_send(struct redis_hub *hub, const struct redis_wait *wait)
 {
-    if (errand->open_count == 0 || hub->gathered_count >= REDIS_HUB_BATCH_MAX ||
+    if (wait->open_count == 0 || hub->gathered_count >= REDIS_HUB_BATCH_MAX ||
         !redis_hub_is_expecting(hub))
         send_all(hub);
 }
 
-void redis_driver_leave(struct redis_hub *hub, struct redis_errand *errand)
+void redis_driver_leave(struct redis_hub *hub, struct redis_wait *wait)
 {
-    errand->role = REDIS_BOARDING;
+    wait->role = REDIS_BOARDING;
     hub->is_driven = hub->waiting != NULL;
     if (hub->is_driven) /* who came last will drive longest */
         redis_hub_call(hub, hub->waiting->prev, REDIS_DRIVING);
@@ -68,7 +68,7 @@ static void tend(struct redis_hub *hub)
 }
 
 /* What the driver sleeps on: one for every link, and the nudge. */
-struct bed {
+struct poll_set {
     struct pollfd polled[REDIS_HUB_LINKS_MAX + 1];
     struct redis_conn *conns[REDIS_HUB_LINKS_MAX];
     uint64_t serials[REDIS_HUB_LINKS_MAX];
@@ -76,47 +76,47 @@ struct bed {
     int64_t until_ns; /* something is overdue then, if not earlier */
 };
 
-static void make_bed(struct redis_hub *hub, struct bed *bed)
+static void fill_poll_set(struct redis_hub *hub, struct poll_set *set)
 {
-    bed->link_count = hub->link_count;
-    for (int i = 0; i < bed->link_count; i++) {
+    set->link_count = hub->link_count;
+    for (int i = 0; i < set->link_count; i++) {
         struct redis_link *link = hub->links[i];
 
-        bed->polled[i] = (struct pollfd){.fd = -1};
-        if (due_ns(link) < bed->until_ns)
-            bed->until_ns = due_ns(link);
-        bed->conns[i] = redis_link_borrow(link);
-        bed->serials[i] = link->serial;
-        if (bed->conns[i] == NULL)
+        set->polled[i] = (struct pollfd){.fd = -1};
+        if (due_ns(link) < set->until_ns)
+            set->until_ns = due_ns(link);
+        set->conns[i] = redis_link_borrow(link);
+        set->serials[i] = link->serial;
+        if (set->conns[i] == NULL)
             continue;
-        bed->polled[i].fd = bed->conns[i]->context->fd;
-        bed->polled[i].events = POLLIN;
+        set->polled[i].fd = set->conns[i]->context->fd;
+        set->polled[i].events = POLLIN;
         if (!link->is_ready)
-            bed->polled[i].events = bed->conns[i]->wants;
+            set->polled[i].events = set->conns[i]->wants;
         else if (link->is_full)
-            bed->polled[i].events |= POLLOUT;
+            set->polled[i].events |= POLLOUT;
     }
-    bed->polled[bed->link_count].fd = hub->nudge_fd;
-    bed->polled[bed->link_count].events = POLLIN;
-    bed->polled[bed->link_count].revents = 0;
+    set->polled[set->link_count].fd = hub->nudge_fd;
+    set->polled[set->link_count].events = POLLIN;
+    set->polled[set->link_count].revents = 0;
 }
 
-static void get_up(struct redis_hub *hub, struct bed *bed)
+static void leave_poll_set(struct redis_hub *hub, struct poll_set *set)
 {
     uint64_t nudges;
 
     hub->is_polling = false;
-    if (bed->polled[bed->link_count].revents != 0 &&
+    if (set->polled[set->link_count].revents != 0 &&
         read(hub->nudge_fd, &nudges, sizeof(nudges)) < 0)
         return; /* it was taken back meanwhile: nobody does that */
-    for (int i = 0; i < bed->link_count; i++)
-        if (bed->conns[i] != NULL)
-            redis_conn_return(hub->links[i], bed->conns[i], bed->serials[i]);
+    for (int i = 0; i < set->link_count; i++)
+        if (set->conns[i] != NULL)
+            redis_conn_return(hub->links[i], set->conns[i], set->serials[i]);
 }
 
 /* Poll with the mutex free, for at most LINGER_NS if it `is_brief`.  False: nothing
  * happened.  Who was nudged does not sleep. */
-static bool sleep_in(struct redis_hub *hub, struct bed *bed, int64_t end_ns,
+static bool poll_for(struct redis_hub *hub, struct poll_set *set, int64_t end_ns,
                      bool is_brief)
 {
     struct timespec brief = {.tv_nsec = hub->is_nudged ? 0 : LINGER_NS};
@@ -124,24 +124,24 @@ static bool sleep_in(struct redis_hub *hub, struct bed *bed, int64_t end_ns,
     int woken;
 
     is_brief = is_brief || hub->is_nudged;
-    bed->until_ns = end_ns;
-    make_bed(hub, bed);
-    count = (nfds_t)bed->link_count + 1;
+    set->until_ns = end_ns;
+    fill_poll_set(hub, set);
+    count = (nfds_t)set->link_count + 1;
     hub->is_polling = true;
     redis_hub_unlock(hub);
     if (is_brief)
-        woken = ppoll(bed->polled, count, &brief, NULL);
+        woken = ppoll(set->polled, count, &brief, NULL);
     else
-        woken = poll(bed->polled, count, dlock_clock_poll_ms(bed->until_ns));
+        woken = poll(set->polled, count, dlock_clock_poll_ms(set->until_ns));
     redis_hub_lock(hub);
-    get_up(hub, bed);
+    leave_poll_set(hub, set);
     return woken != 0 || hub->is_nudged;
 }
 
 /* Make way for those who are expected.  Who has not come after that does not come. */
-static void linger(struct redis_hub *hub, struct bed *bed, int64_t end_ns)
+static void linger(struct redis_hub *hub, struct poll_set *set, int64_t end_ns)
 {
-    if (sleep_in(hub, bed, end_ns, true))
+    if (poll_for(hub, set, end_ns, true))
         return;
     if (hub->expected_count > 0)
         hub->doubts = DOUBTS;
@@ -152,7 +152,7 @@ static void linger(struct redis_hub *hub, struct bed *bed, int64_t end_ns)
  * is sent before. */
 static void rest(struct redis_hub *hub, int64_t end_ns)
 {
-    struct bed bed;
+    struct poll_set set;
 
     for (int i = 0; i < EXPECT_YIELDS && redis_hub_is_expecting(hub); i++) {
         redis_hub_unlock(hub);
@@ -160,34 +160,34 @@ static void rest(struct redis_hub *hub, int64_t end_ns)
         redis_hub_lock(hub);
     }
     if (redis_hub_is_expecting(hub)) {
-        linger(hub, &bed, end_ns);
+        linger(hub, &set, end_ns);
     } else {
         send_all(hub);
-        sleep_in(hub, &bed, end_ns, false);
+        poll_for(hub, &set, end_ns, false);
     }
-    for (int i = 0; i < bed.link_count; i++) {
+    for (int i = 0; i < set.link_count; i++) {
         struct redis_link *link = hub->links[i];
 
-        if (bed.polled[i].revents == 0 || link->serial != bed.serials[i] ||
+        if (set.polled[i].revents == 0 || link->serial != set.serials[i] ||
             !link->is_ready)
             continue;
-        if (bed.polled[i].revents & POLLOUT)
+        if (set.polled[i].revents & POLLOUT)
             link->is_full = false;
-        if (bed.polled[i].revents & ~POLLOUT)
+        if (set.polled[i].revents & ~POLLOUT)
             redis_link_hear(link);
     }
 }
 
-void redis_driver_drive(struct redis_hub *hub, struct redis_errand *errand,
+void redis_driver_drive(struct redis_hub *hub, struct redis_wait *wait,
                         int64_t end_ns)
 {
     for (;;) {
         tend(hub);
-        redis_driver_send(hub, errand);
-        if (errand->open_count == 0 || dlock_clock_ns() >= end_ns)
+        redis_driver_send(hub, wait);
+        if (wait->open_count == 0 || dlock_clock_ns() >= end_ns)
             return;
         rest(hub, end_ns);
-        if (errand->open_count == 0)
+        if (wait->open_count == 0)
             return;
     }
 }

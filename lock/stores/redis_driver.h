@@ -13,15 +13,15 @@
 
 #include "lock/stores/redis_hub.h"
 
-/* Drive until the errand is done, or until `end_ns`. */
-void redis_driver_drive(struct redis_hub *hub, struct redis_errand *errand,
+/* Drive until the wait is done, or until `end_ns`. */
+void redis_driver_drive(struct redis_hub *hub, struct redis_wait *wait,
                         int64_t end_ns);
 
 /* Stop driving: somebody else does, if anybody waits. */
-void redis_driver_leave(struct redis_hub *hub, struct redis_errand *errand);
+void redis_driver_leave(struct redis_hub *hub, struct redis_wait *wait);
 
-/* Send what all links have to send; or another thread is about to.  An errand that waits
+/* Send what all links have to send; or another thread is about to.  An wait that waits
  * for nothing is sent now. */
-void redis_driver_send(struct redis_hub *hub, const struct redis_errand *errand);
+void redis_driver_send(struct redis_hub *hub, const struct redis_wait *wait);
 
 #endif /* DLOCK_REDIS_DRIVER_H */

@@ -17,8 +17,8 @@
 /* Everything that belongs to one exchange, on its caller's stack. */
 struct exchange {
     struct redis_hub *hub;
-    struct redis_errand errand;
-    struct redis_trip trips[REDIS_HUB_LINKS_MAX];
+    struct redis_wait wait;
+    struct redis_request_leg trips[REDIS_HUB_LINKS_MAX];
     size_t trip_count;
     struct redis_wire wire;
     int64_t begun_ns;
@@ -27,7 +27,7 @@ struct exchange {
 };
 
 /* Put one leg's request into the queue.  With the mutex held. */
-static void depart(struct exchange *ex, struct redis_trip *trip)
+static void depart(struct exchange *ex, struct redis_request_leg *trip)
 {
     struct redis_leg *leg = trip->leg;
     struct redis_link *link = leg->link;
@@ -40,7 +40,7 @@ static void depart(struct exchange *ex, struct redis_trip *trip)
                           "no memory for a command, or too many are unanswered");
     else
         return;
-    redis_trip_end(ex->hub, trip);
+    redis_leg_end(ex->hub, trip);
 }
 
 /* A new driver finds out what became of the connections while nobody looked: late
@@ -69,21 +69,21 @@ static void depart_all(struct exchange *ex)
  * With the mutex held; it is free in between. */
 static void sleep_off(struct exchange *ex)
 {
-    if (ex->errand.open_count == 0 && redis_hub_stop_waiting(ex->hub, &ex->errand))
+    if (ex->wait.open_count == 0 && redis_hub_stop_waiting(ex->hub, &ex->wait))
         return; /* all of it is a courtesy */
     redis_hub_unlock(ex->hub);
-    if (!dlock_bell_wait(&ex->errand.bell, ex->wake_ns)) {
+    if (!dlock_bell_wait(&ex->wait.bell, ex->wake_ns)) {
         redis_hub_lock(ex->hub);
-        if (redis_hub_stop_waiting(ex->hub, &ex->errand))
+        if (redis_hub_stop_waiting(ex->hub, &ex->wait))
             return;
         redis_hub_unlock(ex->hub);
-        (void)dlock_bell_wait(&ex->errand.bell, INT64_MAX);
+        (void)dlock_bell_wait(&ex->wait.bell, INT64_MAX);
     }
     redis_hub_lock(ex->hub);
 }
 
 /* The time is over, or the rest was a courtesy. */
-static void give_up(struct redis_trip *trip)
+static void give_up(struct redis_request_leg *trip)
 {
     struct redis_leg *leg = trip->leg;
     struct redis_link *link = leg->link;
@@ -100,20 +100,20 @@ static void give_up(struct redis_trip *trip)
 static void run(struct exchange *ex)
 {
     redis_hub_lock(ex->hub);
-    if (redis_hub_become_driver(ex->hub, &ex->errand))
+    if (redis_hub_become_driver(ex->hub, &ex->wait))
         catch_up(ex);
     depart_all(ex);
-    if (ex->errand.role == REDIS_WAITING) {
-        redis_driver_send(ex->hub, &ex->errand);
+    if (ex->wait.role == REDIS_WAITING) {
+        redis_driver_send(ex->hub, &ex->wait);
         sleep_off(ex);
     }
-    if (ex->errand.role == REDIS_DRIVING)
-        redis_driver_drive(ex->hub, &ex->errand, ex->end_ns);
+    if (ex->wait.role == REDIS_DRIVING)
+        redis_driver_drive(ex->hub, &ex->wait, ex->end_ns);
     for (size_t i = 0; i < ex->trip_count; i++)
         if (!ex->trips[i].is_over)
             give_up(&ex->trips[i]);
-    if (ex->errand.role == REDIS_DRIVING)
-        redis_driver_leave(ex->hub, &ex->errand);
+    if (ex->wait.role == REDIS_DRIVING)
+        redis_driver_leave(ex->hub, &ex->wait);
     redis_hub_unlock(ex->hub);
 }
 
@@ -132,7 +132,7 @@ void redis_exchange(struct redis_leg *legs, size_t leg_count,
     assert(leg_count > 0 && leg_count <= REDIS_HUB_LINKS_MAX);
     dlock_commands_sent += leg_count;
     ex.hub = legs[0].link->hub;
-    ex.errand = (struct redis_errand){.role = REDIS_BOARDING};
+    ex.wait = (struct redis_wait){.role = REDIS_BOARDING};
     ex.trip_count = leg_count;
     ex.begun_ns = ex.end_ns = dlock_clock_ns();
     for (size_t i = 0; i < leg_count; i++) {
@@ -143,8 +143,8 @@ void redis_exchange(struct redis_leg *legs, size_t leg_count,
         legs[i].shape = command->shape;
         if (leg_end_ns > ex.end_ns)
             ex.end_ns = leg_end_ns;
-        ex.trips[i] = (struct redis_trip){.leg = &legs[i], .errand = &ex.errand};
-        ex.errand.open_count += !legs[i].courtesy;
+        ex.trips[i] = (struct redis_request_leg){.leg = &legs[i], .wait = &ex.wait};
+        ex.wait.open_count += !legs[i].courtesy;
     }
     /* The driver ends what is overdue, for all.  Only if it is late itself (it resolves
      * a name, or gets no processor) the others end it for themselves. */

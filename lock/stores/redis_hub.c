@@ -45,60 +45,60 @@ void redis_hub_lock(struct redis_hub *hub)
 
 void redis_hub_unlock(struct redis_hub *hub)
 {
-    struct redis_errand *errand = hub->to_ring;
+    struct redis_wait *wait = hub->to_ring;
 
     hub->to_ring = NULL;
     pthread_mutex_unlock(&hub->mutex);
-    while (errand != NULL) {
-        struct redis_errand *second = errand->next_to_ring;
-        struct redis_errand *next = second != NULL ? second->next_to_ring : NULL;
+    while (wait != NULL) {
+        struct redis_wait *second = wait->next_to_ring;
+        struct redis_wait *next = second != NULL ? second->next_to_ring : NULL;
 
         if (second != NULL)
-            dlock_bell_ring_two(&errand->bell, &second->bell);
+            dlock_bell_ring_two(&wait->bell, &second->bell);
         else
-            dlock_bell_ring(&errand->bell);
-        errand = next;
+            dlock_bell_ring(&wait->bell);
+        wait = next;
     }
 }
 
-void redis_hub_call(struct redis_hub *hub, struct redis_errand *errand,
+void redis_hub_call(struct redis_hub *hub, struct redis_wait *wait,
                     enum redis_role role)
 {
-    DL_DELETE(hub->waiting, errand);
-    errand->role = role;
-    LL_PREPEND2(hub->to_ring, errand, next_to_ring);
+    DL_DELETE(hub->waiting, wait);
+    wait->role = role;
+    LL_PREPEND2(hub->to_ring, wait, next_to_ring);
 }
 
-void redis_trip_end(struct redis_hub *hub, struct redis_trip *trip)
+void redis_leg_end(struct redis_hub *hub, struct redis_request_leg *trip)
 {
-    struct redis_errand *errand = trip->errand;
+    struct redis_wait *wait = trip->wait;
 
     trip->is_over = true;
-    if (trip->leg->courtesy || --errand->open_count > 0)
+    if (trip->leg->courtesy || --wait->open_count > 0)
         return;
     hub->answered_count++;
-    if (errand->role == REDIS_WAITING) /* otherwise it is awake, and will look */
-        redis_hub_call(hub, errand, REDIS_CALLED);
+    if (wait->role == REDIS_WAITING) /* otherwise it is awake, and will look */
+        redis_hub_call(hub, wait, REDIS_CALLED);
 }
 
-bool redis_hub_become_driver(struct redis_hub *hub, struct redis_errand *errand)
+bool redis_hub_become_driver(struct redis_hub *hub, struct redis_wait *wait)
 {
     if (hub->is_driven) {
-        errand->role = REDIS_WAITING;
-        DL_APPEND(hub->waiting, errand);
+        wait->role = REDIS_WAITING;
+        DL_APPEND(hub->waiting, wait);
         return false;
     }
     hub->is_driven = true;
-    errand->role = REDIS_DRIVING;
+    wait->role = REDIS_DRIVING;
     return true;
 }
 
-bool redis_hub_stop_waiting(struct redis_hub *hub, struct redis_errand *errand)
+bool redis_hub_stop_waiting(struct redis_hub *hub, struct redis_wait *wait)
 {
-    if (errand->role != REDIS_WAITING)
+    if (wait->role != REDIS_WAITING)
         return false;
-    DL_DELETE(hub->waiting, errand);
-    errand->role = REDIS_BOARDING;
+    DL_DELETE(hub->waiting, wait);
+    wait->role = REDIS_BOARDING;
     return true;
 }
 

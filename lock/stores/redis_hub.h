@@ -3,7 +3,7 @@
  * answers, and who is to wake.  redis_driver.h says how they are asked.
  *
  * Only for stores/.  Under the hub's mutex is all of the hub, its links and its
- * errands; it is never held while anything blocks, and while requests are sent or
+ * waits; it is never held while anything blocks, and while requests are sent or
  * replies are read. */
 #ifndef DLOCK_REDIS_HUB_H
 #define DLOCK_REDIS_HUB_H
@@ -33,8 +33,8 @@ struct redis_hub {
     int64_t expected_until_ns;
     int gathered_count; /* exchanges that began since all was sent */
     int doubts; /* so many times more they are not expected */
-    struct redis_errand *waiting;  /* all that are not the driver's nor answered */
-    struct redis_errand *to_ring; /* as soon as the mutex is free */
+    struct redis_wait *waiting;  /* all that are not the driver's nor answered */
+    struct redis_wait *to_ring; /* as soon as the mutex is free */
 };
 
 enum redis_role {
@@ -45,18 +45,18 @@ enum redis_role {
 };
 
 /* One exchange under way. */
-struct redis_errand {
+struct redis_wait {
     struct dlock_bell bell;
     int open_count; /* answers that have to come */
     enum redis_role role;
-    struct redis_errand *prev, *next; /* in `waiting` */
-    struct redis_errand *next_to_ring;
+    struct redis_wait *prev, *next; /* in `waiting` */
+    struct redis_wait *next_to_ring;
 };
 
 /* One leg of it. */
-struct redis_trip {
+struct redis_request_leg {
     struct redis_leg *leg;
-    struct redis_errand *errand;
+    struct redis_wait *wait;
     bool is_over;
 };
 
@@ -64,20 +64,20 @@ struct redis_hub *redis_hub_open(void);
 void redis_hub_let_go(struct redis_hub *hub); /* by the last link it is closed */
 
 void redis_hub_lock(struct redis_hub *hub);
-/* Unlock, and wake all whose errand is done or who is to drive. */
+/* Unlock, and wake all whose wait is done or who is to drive. */
 void redis_hub_unlock(struct redis_hub *hub);
 
 /* The rest with the mutex held; they may let go of it in between. */
 
 /* Become the driver, if there is none; or one of those that wait. */
-bool redis_hub_become_driver(struct redis_hub *hub, struct redis_errand *errand);
+bool redis_hub_become_driver(struct redis_hub *hub, struct redis_wait *wait);
 
-/* The errand waits no more: its bell is rung with the next unlock. */
-void redis_hub_call(struct redis_hub *hub, struct redis_errand *errand,
+/* The wait waits no more: its bell is rung with the next unlock. */
+void redis_hub_call(struct redis_hub *hub, struct redis_wait *wait,
                     enum redis_role role);
 
 /* Stop waiting.  False: too late, its bell is about to ring. */
-bool redis_hub_stop_waiting(struct redis_hub *hub, struct redis_errand *errand);
+bool redis_hub_stop_waiting(struct redis_hub *hub, struct redis_wait *wait);
 
 /* Those who were answered together are about to ask again, all of them.  What they ask
  * is sent when the last of them has: one write, one read and one round of the server
@@ -97,6 +97,6 @@ bool redis_hub_is_expecting(const struct redis_hub *hub);
 void redis_hub_nudge(struct redis_hub *hub);
 
 /* The trip has come to its end; its leg has the answer. */
-void redis_trip_end(struct redis_hub *hub, struct redis_trip *trip);
+void redis_leg_end(struct redis_hub *hub, struct redis_request_leg *trip);
 
 #endif /* DLOCK_REDIS_HUB_H */

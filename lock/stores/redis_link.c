@@ -158,7 +158,7 @@ static void fail_all(struct redis_link *link, dlock_status status, const char *w
             continue;
         redis_answer_fail(&request.trip->leg->answer,
                           status == DLOCK_IO && has_left ? DLOCK_UNKNOWN : status, why);
-        redis_trip_end(link->hub, request.trip);
+        redis_leg_end(link->hub, request.trip);
     }
     link->hub->answered_count = 0; /* nobody was */
 }
@@ -308,7 +308,7 @@ static bool deliver(struct redis_link *link, uint64_t serial,
         leg->answer = answers[i];
         fits = answers[i].status != DLOCK_OK ||
                redis_shape_check(leg->shape, link->url.label, &leg->answer);
-        redis_trip_end(link->hub, request.trip);
+        redis_leg_end(link->hub, request.trip);
         if (!fits) {
             break_by(link, DLOCK_IO, "another answer was none to its command");
             return false;

@@ -74,7 +74,7 @@ static uint64_t out_at(const struct redis_queue *queue)
     return queue->leaving_at + queue->leaving.len;
 }
 
-bool redis_queue_add(struct redis_queue *queue, struct redis_trip *trip,
+bool redis_queue_add(struct redis_queue *queue, struct redis_request_leg *trip,
                      const char *bytes, size_t len, int64_t now_ns)
 {
     struct redis_request request = {
@@ -150,7 +150,7 @@ static void take_out(struct redis_queue *queue, uint64_t number)
     queue->next--;
 }
 
-bool redis_queue_forsake(struct redis_queue *queue, const struct redis_trip *trip)
+bool redis_queue_forsake(struct redis_queue *queue, const struct redis_request_leg *trip)
 {
     for (uint64_t i = queue->next; i > queue->first; i--) {
         struct redis_request *request = slot(queue, i - 1);

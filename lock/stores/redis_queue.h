@@ -14,10 +14,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
-struct redis_trip;
+struct redis_request_leg;
 
 struct redis_request {
-    struct redis_trip *trip; /* whose it is; NULL: nobody waits for the reply */
+    struct redis_request_leg *trip; /* whose it is; NULL: nobody waits for the reply */
     uint64_t begins_at;      /* position of its first byte */
     int64_t asked_ns;
 };
@@ -45,7 +45,7 @@ size_t redis_queue_count(const struct redis_queue *queue);
 int64_t redis_queue_oldest_ns(const struct redis_queue *queue);
 
 /* Append a request.  False: no memory, or too many wait already. */
-bool redis_queue_add(struct redis_queue *queue, struct redis_trip *trip,
+bool redis_queue_add(struct redis_queue *queue, struct redis_request_leg *trip,
                      const char *bytes, size_t len, int64_t now_ns);
 
 /* The next reply belongs to this request; it is over.  There must be one. */
@@ -67,7 +67,7 @@ bool redis_queue_first_has_left(const struct redis_queue *queue, bool is_sending
 
 /* Nobody waits for the reply to `trip` any more.  True: it is taken out of the queue
  * and will not be sent.  False: it has left, or may have, and its reply will be dropped. */
-bool redis_queue_forsake(struct redis_queue *queue, const struct redis_trip *trip);
+bool redis_queue_forsake(struct redis_queue *queue, const struct redis_request_leg *trip);
 
 /* Begin anew with another connection, all requests popped.  `is_sending`: the bytes of
  * `leaving` now belong to the sender, who has to free them. */

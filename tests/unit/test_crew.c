@@ -15,37 +15,37 @@ enum { THREADS = 4, TIMES = 1000 };
 struct tally {
     atomic_int calls;
     atomic_int seen[THREADS]; /* calls of each thread                               */
-    enum crew_answer answer;
+    enum thread_group_answer answer;
     int fail_at; /* the call that fails; 0: none                                    */
 };
 
-static enum crew_answer count(void *arg, int index)
+static enum thread_group_answer count(void *arg, int index)
 {
     struct tally *tally = arg;
     int n = atomic_fetch_add(&tally->calls, 1) + 1;
 
     atomic_fetch_add(&tally->seen[index], 1);
-    return n == tally->fail_at ? CREW_FAILED : tally->answer;
+    return n == tally->fail_at ? THREAD_GROUP_FAILED : tally->answer;
 }
 
 static void it_is_done_exactly_so_many_times(void **state)
 {
-    struct tally tally = {.answer = CREW_DONE};
-    struct crew crew = {THREADS, count, &tally};
+    struct tally tally = {.answer = THREAD_GROUP_DONE};
+    struct thread_group group = {THREADS, count, &tally};
 
     (void)state;
-    assert_true(crew_repeat(&crew, TIMES));
+    assert_true(thread_group_repeat(&group, TIMES));
     assert_int_equal(atomic_load(&tally.calls), TIMES);
 }
 
 static void every_thread_takes_part_when_it_is_timed(void **state)
 {
-    struct tally tally = {.answer = CREW_DONE};
-    struct crew crew = {THREADS, count, &tally};
-    struct crew_score score = {0};
+    struct tally tally = {.answer = THREAD_GROUP_DONE};
+    struct thread_group group = {THREADS, count, &tally};
+    struct thread_group_score score = {0};
 
     (void)state;
-    assert_true(crew_run(&crew, 20, &score));
+    assert_true(thread_group_run(&group, 20, &score));
     for (int i = 0; i < THREADS; i++)
         assert_true(atomic_load(&tally.seen[i]) > 0);
     assert_true(score.per_s > 0);
@@ -54,23 +54,23 @@ static void every_thread_takes_part_when_it_is_timed(void **state)
 
 static void what_came_to_nothing_is_not_counted_as_done(void **state)
 {
-    struct tally tally = {.answer = CREW_MISSED};
-    struct crew crew = {THREADS, count, &tally};
-    struct crew_score score = {0};
+    struct tally tally = {.answer = THREAD_GROUP_MISSED};
+    struct thread_group group = {THREADS, count, &tally};
+    struct thread_group_score score = {0};
 
     (void)state;
-    assert_true(crew_run(&crew, 20, &score));
+    assert_true(thread_group_run(&group, 20, &score));
     assert_true(score.per_s == 0);
     assert_true(score.missed > 0);
 }
 
 static void one_failure_ends_it_for_all(void **state)
 {
-    struct tally tally = {.answer = CREW_DONE, .fail_at = 100};
-    struct crew crew = {THREADS, count, &tally};
+    struct tally tally = {.answer = THREAD_GROUP_DONE, .fail_at = 100};
+    struct thread_group group = {THREADS, count, &tally};
 
     (void)state;
-    assert_false(crew_repeat(&crew, INT64_MAX));
+    assert_false(thread_group_repeat(&group, INT64_MAX));
     assert_true(atomic_load(&tally.calls) >= 100);
 }
 

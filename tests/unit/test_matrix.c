@@ -17,13 +17,13 @@
 /* Two scenarios' worth of cells: every lock of the first, with `seeds` seeds. */
 static void make(struct matrix *m, int seeds)
 {
-    struct scenario_cast *casts;
-    size_t count = scenario_cast_all(scenario_at(0), NULL, NULL, &casts);
+    struct scenario_setup *setups;
+    size_t count = scenario_setups(scenario_at(0), NULL, NULL, &setups);
 
     *m = (struct matrix){.first_seed = 1, .seed_count = seeds};
-    assert_true(matrix_make(m, casts, count));
+    assert_true(matrix_make(m, setups, count));
     matrix_plan(m, 1, 1);
-    free(casts);
+    free(setups);
 }
 
 static struct scenario_result as_expected(void)
@@ -156,8 +156,8 @@ static void test_the_command_names_the_cell_and_the_seed(void **state)
     (void)state;
     make(&m, 3);
     matrix_command(&m, &m.cells[0], 2, command);
-    assert_non_null(strstr(command, m.cells[0].cast.scenario->name));
-    assert_non_null(strstr(command, m.cells[0].cast.lock->name));
+    assert_non_null(strstr(command, m.cells[0].setup.scenario->name));
+    assert_non_null(strstr(command, m.cells[0].setup.lock->name));
     assert_non_null(strstr(command, "--seed=3 --seeds=1"));
     matrix_free(&m);
 }

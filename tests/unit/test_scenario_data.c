@@ -96,18 +96,18 @@ static void test_each_is_performed_once_for_a_lock_and_guard(void **state)
 
     (void)state;
     for (size_t i = 0; (scenario = scenario_at(i)) != NULL; i++) {
-        struct scenario_cast *casts;
-        size_t count = scenario_cast_all(scenario, NULL, NULL, &casts);
+        struct scenario_setup *setups;
+        size_t count = scenario_setups(scenario, NULL, NULL, &setups);
 
         if (count == 0)
             fail_msg("%s is about no lock", scenario->name);
         for (size_t a = 0; a < count; a++)
             for (size_t b = 0; b < a; b++)
-                if (casts[a].lock == casts[b].lock &&
-                    casts[a].guard == casts[b].guard)
+                if (setups[a].lock == setups[b].lock &&
+                    setups[a].guard == setups[b].guard)
                     fail_msg("%s is performed twice under %s", scenario->name,
-                             casts[a].lock->name);
-        free(casts);
+                             setups[a].lock->name);
+        free(setups);
     }
 }
 

@@ -18,7 +18,7 @@
 /* A stage on which nothing was played. */
 struct empty {
     struct scenario scenario;
-    struct scenario_cast cast;
+    struct scenario_setup setup;
     struct scenario_result result;
     struct stage *stage;
 };
@@ -26,10 +26,10 @@ struct empty {
 static void begin(struct empty *e, int64_t duration_ms, uint64_t seed)
 {
     *e = (struct empty){.scenario = {.name = "empty", .duration_ms = 120000}};
-    e->cast.scenario = &e->scenario;
+    e->setup.scenario = &e->scenario;
     e->stage = calloc(1, sizeof *e->stage);
     assert_non_null(e->stage);
-    e->stage->cast = &e->cast;
+    e->stage->setup = &e->setup;
     e->stage->result = &e->result;
     e->stage->check = check_new();
     stage_begin_measuring(e->stage, duration_ms, seed);

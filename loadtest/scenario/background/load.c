@@ -57,7 +57,7 @@ struct crowd {
 
 /* ---- in a process of the crowd ---- */
 
-struct gang {
+struct crowd_process {
     struct stage *stage;
     int process;
     dlock_system *sys;
@@ -65,7 +65,7 @@ struct gang {
 };
 
 struct member {
-    struct gang *gang;
+    struct crowd_process *crowd_process;
     int thread;
     pthread_t handle;
     uint64_t dice;
@@ -89,9 +89,9 @@ static void nap_us(int us)
 /* Take a lock, hold it for a while, give it back.  False: the store did not answer. */
 static bool hold_once(struct member *m, bool *was_held)
 {
-    struct stage *s = m->gang->stage;
+    struct stage *s = m->crowd_process->stage;
     const struct scenario_variation *vary = &s->vary;
-    unsigned caps = s->cast->lock->caps;
+    unsigned caps = s->setup->lock->caps;
     dlock_request request = {
         .wait_ms = vary->wait_ms,
         .shared = (caps & DLOCK_CAP_SHARED) && scenario_dice(&m->dice, 4) == 0};
@@ -100,24 +100,24 @@ static bool hold_once(struct member *m, bool *was_held)
     dlock_status st;
 
     snprintf(name, sizeof name, "%.150s:crowd:%d", s->lock,
-             crowd_name(vary, caps, m->gang->process, m->thread, &m->dice));
-    st = dlock_acquire_with(m->gang->sys, name, &request, &lease);
+             crowd_name(vary, caps, m->crowd_process->process, m->thread, &m->dice));
+    st = dlock_acquire_with(m->crowd_process->sys, name, &request, &lease);
     *was_held = st == DLOCK_OK;
     if (dlock_is_failure(st))
         return false;
     if (st != DLOCK_OK)
         return true;
     nap_us(scenario_dice(&m->dice, vary->hold_us + 1));
-    return !dlock_is_failure(dlock_release(m->gang->sys, &lease));
+    return !dlock_is_failure(dlock_release(m->crowd_process->sys, &lease));
 }
 
 static void *member_run(void *arg)
 {
     struct member *m = arg;
-    struct score *score = m->gang->stage->crowd->score;
+    struct score *score = m->crowd_process->stage->crowd->score;
     bool is_warm = false;
 
-    while (!atomic_load(&m->gang->stop)) {
+    while (!atomic_load(&m->crowd_process->stop)) {
         bool was_held = false, was_answered = hold_once(m, &was_held);
 
         atomic_fetch_add(&score->holds, was_held);
@@ -126,31 +126,31 @@ static void *member_run(void *arg)
         is_warm |= was_held;
         if (!was_answered)
             count_failure(score);
-        nap_us(was_answered ? scenario_dice(&m->dice, m->gang->stage->vary.rest_us + 1)
+        nap_us(was_answered ? scenario_dice(&m->dice, m->crowd_process->stage->vary.rest_us + 1)
                             : REST_AFTER_FAILURE_US);
     }
     return NULL;
 }
 
-static void run_members(struct gang *gang, int fd)
+static void run_members(struct crowd_process *crowd_process, int fd)
 {
-    struct stage *s = gang->stage;
+    struct stage *s = crowd_process->stage;
     struct member members[CROWD_THREADS_MAX];
-    struct player_order order;
+    struct actor_order order;
     ssize_t n;
 
     for (int i = 0; i < s->vary.threads; i++) {
-        members[i] = (struct member){.gang = gang,
+        members[i] = (struct member){.crowd_process = crowd_process,
                                      .thread = i,
                                      .dice = s->vary.number +
-                                             (uint64_t)(gang->process * 100 + i)};
+                                             (uint64_t)(crowd_process->process * 100 + i)};
         if (pthread_create(&members[i].handle, NULL, member_run, &members[i]) != 0)
             _exit(EXIT_FAILURE);
     }
     do /* the only thing that it is ever told is to end */
         n = recv(fd, &order, sizeof order, 0);
     while (n < 0 && errno == EINTR);
-    atomic_store(&gang->stop, true);
+    atomic_store(&crowd_process->stop, true);
     for (int i = 0; i < s->vary.threads; i++)
         pthread_join(members[i].handle, NULL);
 }
@@ -158,14 +158,14 @@ static void run_members(struct gang *gang, int fd)
 /* The life of one process of the crowd. */
 static void be_gang(struct stage *s, struct stage_process *p, int fd)
 {
-    struct gang gang = {.stage = s, .process = (int)(p - s->crowd->processes)};
+    struct crowd_process crowd_process = {.stage = s, .process = (int)(p - s->crowd->processes)};
 
-    if (player_open(&gang.sys, &p->part) != DLOCK_OK) {
+    if (actor_open(&crowd_process.sys, &p->part) != DLOCK_OK) {
         count_failure(s->crowd->score);
         _exit(EXIT_FAILURE);
     }
-    run_members(&gang, fd);
-    dlock_close(gang.sys);
+    run_members(&crowd_process, fd);
+    dlock_close(crowd_process.sys);
     _exit(EXIT_SUCCESS);
 }
 
@@ -182,7 +182,7 @@ void crowd_fork(struct stage *s)
     files_join(crowd->records, s->dir, "crowd");
     for (int i = 0; i < s->vary.processes; i++) {
         struct stage_process *p = &crowd->processes[i];
-        struct player_part *part = &p->part;
+        struct actor_part *part = &p->part;
 
         p->body = be_gang;
         *part = s->processes[0].part;
@@ -272,7 +272,7 @@ void crowd_end(struct stage *s)
 /* Nothing was wrong with its servers, and yet they did not answer. */
 static bool has_failed_alone(const struct stage *s)
 {
-    return !s->cast->scenario->needs_own_servers &&
+    return !s->setup->scenario->needs_own_servers &&
            atomic_load(&s->crowd->score->failures) > 0;
 }
 
@@ -282,7 +282,7 @@ static void judge(struct stage *s, const struct history *h,
     struct scenario_result *r = s->result;
     char *why = r->crowd_why;
 
-    r->crowd_blame = crowd_blame_of(h, verdict, s->cast->lock->caps, why,
+    r->crowd_blame = crowd_blame_of(h, verdict, s->setup->lock->caps, why,
                                     sizeof r->crowd_why);
     if (r->crowd_blame == CROWD_CLEAN && has_failed_alone(s)) {
         r->crowd_blame = CROWD_MACHINE;

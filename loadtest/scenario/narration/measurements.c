@@ -50,7 +50,7 @@ void table_head(FILE *out, const struct scenario *scenario)
     fflush(out);
 }
 
-void table_row(FILE *out, const struct scenario_cast *cast,
+void table_row(FILE *out, const struct scenario_setup *setup,
                const struct scenario_result *r)
 {
     const struct scenario_tally *t = &r->tally;
@@ -60,7 +60,7 @@ void table_row(FILE *out, const struct scenario_cast *cast,
 
     scenario_interval(t->lost, t->updates, &low, &high);
     snprintf(interval, sizeof interval, "%.1f..%.1f", low, high);
-    fprintf(out, "%-12s %-12s ", cast->lock->name, cast->guard->name);
+    fprintf(out, "%-12s %-12s ", setup->lock->name, setup->guard->name);
     if (t->is_counted)
         fprintf(out, "%7" PRId64 " %6" PRId64 " %7.1f  %-14s %6d %6.1f s %8" PRId64,
                 t->updates, t->lost, share_of(t), interval, t->at_once,
@@ -91,7 +91,7 @@ static void markdown_row(FILE *out, const struct table_line *line)
     double low, high;
 
     scenario_interval(t->lost, t->updates, &low, &high);
-    fprintf(out, "| `%s` | `%s` |", line->cast->lock->name, line->cast->guard->name);
+    fprintf(out, "| `%s` | `%s` |", line->setup->lock->name, line->setup->guard->name);
     if (t->is_counted)
         fprintf(out, " %" PRId64 " | %" PRId64 " | %.1f %% | %.1f..%.1f %% | %d | %.1f s |"
                      " %" PRId64 " |",
@@ -106,7 +106,7 @@ static void markdown_row(FILE *out, const struct table_line *line)
 static void print_markdown(FILE *out, const struct table_line *lines, size_t count,
                            int64_t duration_ms, uint64_t seed)
 {
-    const struct scenario *scenario = lines[0].cast->scenario;
+    const struct scenario *scenario = lines[0].setup->scenario;
 
     for (int i = 0; i < SCENARIO_LINES; i++)
         fprintf(out, "%s\n", scenario->story[i]);
@@ -130,7 +130,7 @@ static json_t *row_json(const struct table_line *line)
     return json_pack(
         "{s:s, s:s, s:s, s:s, s:s, s:b, s:I, s:I, s:I, s:f, s:f, s:f, s:i, s:I, s:I, s:I, "
         "s:I, s:I, s:I}",
-        "lock", line->cast->lock->name, "guard", line->cast->guard->name, "outcome",
+        "lock", line->setup->lock->name, "guard", line->setup->guard->name, "outcome",
         scenario_outcome_name(r->outcome, false), "verdict", word_of(r), "why", r->why,
         "counted", t->is_counted, "acknowledged", (json_int_t)t->acknowledged, "updates",
         (json_int_t)t->updates, "lost", (json_int_t)t->lost, "lost_percent", share_of(t),
@@ -151,8 +151,8 @@ static bool write_json(const char *dir, const struct table_line *lines, size_t c
     for (size_t i = 0; i < count; i++)
         json_array_append_new(rows, row_json(&lines[i]));
     json = json_pack("{s:i, s:s, s:s, s:I, s:I, s:o}", "format", TABLE_FORMAT, "scenario",
-                     lines[0].cast->scenario->name, "published",
-                     lines[0].cast->scenario->published, "duration_ms",
+                     lines[0].setup->scenario->name, "published",
+                     lines[0].setup->scenario->published, "duration_ms",
                      (json_int_t)duration_ms, "seed", (json_int_t)seed, "rows", rows);
     files_join(path, dir, "summary.json");
     ok = json != NULL && files_write_json(path, json);
@@ -171,7 +171,7 @@ static bool write_markdown(const char *dir, const struct table_line *lines, size
     print_markdown(out, lines, count, duration_ms, seed);
     ok = fclose(out) == 0;
     files_join(path, dir, "summary.md");
-    ok = ok && result_page_write(path, lines[0].cast->scenario->title, text);
+    ok = ok && result_page_write(path, lines[0].setup->scenario->title, text);
     free(text);
     return ok;
 }

@@ -10,14 +10,14 @@
 /* Measurements as one table: on a terminal row by row, and in dir/summary.md and
  * summary.json at the end. */
 void table_head(FILE *out, const struct scenario *scenario);
-void table_row(FILE *out, const struct scenario_cast *cast,
+void table_row(FILE *out, const struct scenario_setup *setup,
                const struct scenario_result *r);
 void table_foot(FILE *out);
 /* "15 of 93 acknowledged updates lost: 16.1 %, 95 % interval ..." */
 void table_sentence(FILE *out, const struct scenario_tally *tally);
 
 struct table_line {
-    const struct scenario_cast *cast;
+    const struct scenario_setup *setup;
     const struct scenario_result *result;
 };
 /* False: said on stderr why. */

@@ -22,15 +22,15 @@ enum {
 
 void performance_lock(const struct performance *p, char *out, size_t size)
 {
-    snprintf(out, size, "%s%s%s", p->cast->lock->name,
-             p->cast->expected->guard != NULL ? "+" : "",
-             p->cast->expected->guard != NULL ? p->cast->expected->guard->name : "");
+    snprintf(out, size, "%s%s%s", p->setup->lock->name,
+             p->setup->expected->guard != NULL ? "+" : "",
+             p->setup->expected->guard != NULL ? p->setup->expected->guard->name : "");
 }
 
-int64_t troupe_length_ms(const struct troupe *t)
+int64_t batch_length_ms(const struct batch *t)
 {
     return t->run->duration_ms > 0 ? t->run->duration_ms
-                                   : t->all[0].cast->scenario->duration_ms;
+                                   : t->all[0].setup->scenario->duration_ms;
 }
 
 /* ---- the table ---- */
@@ -46,7 +46,7 @@ static void print_file(const char *dir, const char *name)
     free(text);
 }
 
-static void print_row(const struct troupe *t, const struct performance *p)
+static void print_row(const struct batch *t, const struct performance *p)
 {
     const struct scenario_result *r = p->result;
     const char *outcome = !r->has_happened
@@ -56,8 +56,8 @@ static void print_row(const struct troupe *t, const struct performance *p)
     char lock[80];
 
     performance_lock(p, lock, sizeof lock);
-    printf("%-5s %-26s %-16s %-20s %s%-11s%s %5.1f s%s%s\n", p->cast->scenario->number,
-           p->cast->scenario->name, lock, outcome, report_style(stdout, style),
+    printf("%-5s %-26s %-16s %-20s %s%-11s%s %5.1f s%s%s\n", p->setup->scenario->number,
+           p->setup->scenario->name, lock, outcome, report_style(stdout, style),
            r->rc == EXIT_VALID ? "as expected"
            : r->has_happened   ? "UNEXPECTED"
                                : "unknown",
@@ -68,13 +68,13 @@ static void print_row(const struct troupe *t, const struct performance *p)
 
 /* ---- how far a measurement is ---- */
 
-static void clear_news(const struct troupe *t)
+static void clear_news(const struct batch *t)
 {
     if (t->is_measured && report_is_live(stderr))
         fputs("\r\033[K", stderr);
 }
 
-void troupe_tell_news(struct troupe *t)
+void batch_tell_news(struct batch *t)
 {
     bool is_live = report_is_live(stderr);
     int64_t now_ns = dlock_clock_ns(), updates = 0;
@@ -93,22 +93,22 @@ void troupe_tell_news(struct troupe *t)
     fprintf(stderr, "%.0f s: %zu of %zu done, %zu under way, %.0f s each; %" PRId64
                     " updates acknowledged%s",
             (double)(now_ns - t->begin_ns) / 1e9, done, t->count, going,
-            (double)troupe_length_ms(t) / 1000, updates, is_live ? "" : "\n");
+            (double)batch_length_ms(t) / 1000, updates, is_live ? "" : "\n");
     fflush(stderr);
 }
 
-void troupe_tell_end(const struct troupe *t, const struct performance *p)
+void batch_tell_end(const struct batch *t, const struct performance *p)
 {
     clear_news(t);
     if (t->is_measured && t->count == 1)
-        table_head(stdout, p->cast->scenario);
+        table_head(stdout, p->setup->scenario);
     if (t->is_measured)
-        table_row(stdout, p->cast, p->result);
+        table_row(stdout, p->setup, p->result);
     else if (t->count > 1)
         print_row(t, p);
 }
 
-void troupe_sum_up(const struct troupe *t)
+void batch_sum_up(const struct batch *t)
 {
     size_t good = 0;
 
@@ -124,29 +124,29 @@ void troupe_sum_up(const struct troupe *t)
     printf("\n%zu of %zu as expected.  Kept in %s\n", good, t->count, t->run->out);
 }
 
-bool troupe_write_table(const struct troupe *t)
+bool batch_write_table(const struct batch *t)
 {
     struct table_line *lines = memory_need(calloc(t->count, sizeof *lines));
     bool ok;
 
     for (size_t i = 0; i < t->count; i++)
-        lines[i] = (struct table_line){t->all[i].cast, t->all[i].result};
+        lines[i] = (struct table_line){t->all[i].setup, t->all[i].result};
     table_foot(stdout);
-    ok = table_write(t->run->out, lines, t->count, troupe_length_ms(t), t->run->seed);
+    ok = table_write(t->run->out, lines, t->count, batch_length_ms(t), t->run->seed);
     free(lines);
     return ok;
 }
 
 /* The scenario's, if there is but one. */
-static const char *name_of(const struct troupe *t)
+static const char *name_of(const struct batch *t)
 {
     for (size_t i = 1; i < t->count; i++)
-        if (t->all[i].cast->scenario != t->all[0].cast->scenario)
+        if (t->all[i].setup->scenario != t->all[0].setup->scenario)
             return "all of them";
-    return t->all[0].cast->scenario->name;
+    return t->all[0].setup->scenario->name;
 }
 
-bool troupe_write_page(const struct troupe *t)
+bool batch_write_page(const struct batch *t)
 {
     char **parts = memory_need(calloc(t->count, sizeof *parts));
     bool ok;

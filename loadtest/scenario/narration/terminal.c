@@ -33,7 +33,7 @@ static void tell_crowd(FILE *out, const struct stage *s)
 
 void tell_opening(FILE *out, const struct stage *s)
 {
-    const struct scenario *scenario = s->cast->scenario;
+    const struct scenario *scenario = s->setup->scenario;
     const char *const *story = s->is_chinese ? scenario->story_zh : scenario->story;
 
     fprintf(out, "%s%s %s%s\n%s\n\n", report_style(out, STYLE_BOLD), scenario->number,
@@ -43,7 +43,7 @@ void tell_opening(FILE *out, const struct stage *s)
         fprintf(out, "  %s\n", story[i]);
     fprintf(out, s->is_chinese ? "\n锁：%s，库存守卫：%s，租约 %d ms\n\n"
                                : "\nlock %s, stock guard %s, lease %d ms\n\n",
-            s->cast->lock->name, s->cast->guard->name, stage_lease_ms(s));
+            s->setup->lock->name, s->setup->guard->name, stage_lease_ms(s));
     tell_crowd(out, s);
 }
 
@@ -124,10 +124,10 @@ static void tell_signs(FILE *out, const struct stage *s)
     fputs("\n", out);
 }
 
-void tell_verdict(FILE *out, const struct scenario_cast *cast,
+void tell_verdict(FILE *out, const struct scenario_setup *setup,
                   const struct scenario_result *r, bool is_chinese)
 {
-    fprintf(out, "%s%s%s: %s%s%s, ", report_style(out, STYLE_BOLD), cast->lock->name,
+    fprintf(out, "%s%s%s: %s%s%s, ", report_style(out, STYLE_BOLD), setup->lock->name,
             report_style(out, STYLE_PLAIN),
             report_style(out, r->outcome == SCENARIO_HOLDS ? STYLE_GOOD : STYLE_WARN),
             scenario_outcome_name(r->outcome, is_chinese),
@@ -157,5 +157,5 @@ void tell_ending(FILE *out, const struct stage *s)
         table_sentence(out, &s->result->tally);
         fputc('\n', out);
     }
-    tell_verdict(out, s->cast, s->result, s->is_chinese);
+    tell_verdict(out, s->setup, s->result, s->is_chinese);
 }

@@ -18,26 +18,26 @@ enum { POLL_MS = 5 };
 /* ---- what is said of it ---- */
 
 /* What the answer was, for people. */
-static void print_answer(char *out, size_t size, const struct player_answer *answer,
+static void print_answer(char *out, size_t size, const struct actor_answer *answer,
                          bool is_chinese)
 {
     switch (answer->what) {
-    case PLAYER_READ:
-    case PLAYER_GLANCE:
+    case ACTOR_READ:
+    case ACTOR_GLANCE:
         snprintf(out, size, "%" PRId64, answer->stock);
         break;
-    case PLAYER_BUY:
-    case PLAYER_BUY_AGAIN:
-    case PLAYER_RESERVE:
+    case ACTOR_BUY:
+    case ACTOR_BUY_AGAIN:
+    case ACTOR_RESERVE:
         snprintf(out, size, "%s", scenario_sale_name(answer->sale, is_chinese));
         break;
-    case PLAYER_IS_PROTECTED:
+    case ACTOR_IS_PROTECTED:
         snprintf(out, size, "%s", answer->is_so ? is_chinese ? "仍有效" : "still valid"
                                   : is_chinese  ? "已失效"
                                                 : "not valid any more");
         break;
     default:
-        if (answer->what == PLAYER_ACQUIRE && answer->status == DLOCK_OK &&
+        if (answer->what == ACTOR_ACQUIRE && answer->status == DLOCK_OK &&
             answer->fence != 0)
             snprintf(out, size, is_chinese ? "%s，栅栏号 %" PRIu64 : "%s, fence %" PRIu64,
                      dlock_status_id(answer->status), answer->fence);
@@ -47,7 +47,7 @@ static void print_answer(char *out, size_t size, const struct player_answer *ans
 }
 
 /* It was waited for since then. */
-static void say_answer(struct actor *a, const struct player_answer *answer,
+static void say_answer(struct actor *a, const struct actor_answer *answer,
                        int64_t from_ns)
 {
     char texts[2][SCENARIO_LINE_MAX], came[64];
@@ -55,32 +55,32 @@ static void say_answer(struct actor *a, const struct player_answer *answer,
     for (int chinese = 0; chinese < 2; chinese++) {
         print_answer(came, sizeof came, answer, chinese);
         snprintf(texts[chinese], sizeof texts[chinese], "%s %s: %s%s%s", a->name,
-                 player_words(answer->what, chinese), came,
+                 actor_words(answer->what, chinese), came,
                  answer->error[0] != '\0' ? "; " : "", answer->error);
     }
     stage_say_since(a->stage, LINE_ACT, from_ns, a->index, texts[0], texts[1]);
 }
 
-static void say_begun(struct actor *a, enum player_what what)
+static void say_begun(struct actor *a, enum actor_action what)
 {
     char texts[2][SCENARIO_LINE_MAX];
 
     for (int chinese = 0; chinese < 2; chinese++)
         snprintf(texts[chinese], sizeof texts[chinese], "%s %s ...", a->name,
-                 player_words(what, chinese));
+                 actor_words(what, chinese));
     stage_say(a->stage, LINE_ACT, a->index, texts[0], texts[1]);
 }
 
 /* ---- orders ---- */
 
-static void begin(struct actor *a, const struct player_order *what)
+static void begin(struct actor *a, const struct actor_order *what)
 {
-    struct player_order order = *what;
+    struct actor_order order = *what;
 
-    if (a->is_busy && order.what < PLAYER_AT_ONCE)
+    if (a->is_busy && order.what < ACTOR_AT_ONCE)
         stage_fail(a->stage, "%s is still busy: end that first", a->name);
-    order.hand = a->hand;
-    if (order.what < PLAYER_AT_ONCE) {
+    order.thread = a->thread;
+    if (order.what < ACTOR_AT_ONCE) {
         a->is_busy = true;
         a->begun = order.what;
         a->begun_ns = dlock_clock_ns();
@@ -88,41 +88,41 @@ static void begin(struct actor *a, const struct player_order *what)
     process_tell(a->stage, a->process, &order);
 }
 
-static const struct player_answer *end(struct actor *a, enum player_what what)
+static const struct actor_answer *end(struct actor *a, enum actor_action what)
 {
-    const struct player_answer *answer = process_await(a->stage, a, what);
+    const struct actor_answer *answer = process_await(a->stage, a, what);
 
-    if (what < PLAYER_AT_ONCE)
+    if (what < ACTOR_AT_ONCE)
         a->is_busy = false;
     a->last = *answer;
     return &a->last;
 }
 
-const struct player_answer *actor_act(struct actor *a, const struct player_order *what)
+const struct actor_answer *actor_act(struct actor *a, const struct actor_order *what)
 {
     begin(a, what);
     return end(a, what->what);
 }
 
 /* And tell of it. */
-static const struct player_answer *perform(struct actor *a,
-                                           const struct player_order *what)
+static const struct actor_answer *perform(struct actor *a,
+                                           const struct actor_order *what)
 {
     int64_t from_ns = dlock_clock_ns();
-    const struct player_answer *answer = actor_act(a, what);
+    const struct actor_answer *answer = actor_act(a, what);
 
     say_answer(a, answer, from_ns);
     return answer;
 }
 
-static dlock_status perform_plain(struct actor *a, enum player_what what)
+static dlock_status perform_plain(struct actor *a, enum actor_action what)
 {
-    return perform(a, &(struct player_order){.what = what})->status;
+    return perform(a, &(struct actor_order){.what = what})->status;
 }
 
 dlock_status actor_acquire_for(struct actor *a, int64_t wait_ms, int lease_ms)
 {
-    return perform(a, &(struct player_order){.what = PLAYER_ACQUIRE,
+    return perform(a, &(struct actor_order){.what = ACTOR_ACQUIRE,
                                              .wait_ms = wait_ms,
                                              .lease_ms = lease_ms})
         ->status;
@@ -135,7 +135,7 @@ dlock_status actor_acquire(struct actor *a, int64_t wait_ms)
 
 dlock_status actor_acquire_shared(struct actor *a, int64_t wait_ms)
 {
-    return perform(a, &(struct player_order){.what = PLAYER_ACQUIRE,
+    return perform(a, &(struct actor_order){.what = ACTOR_ACQUIRE,
                                              .wait_ms = wait_ms,
                                              .is_shared = true})
         ->status;
@@ -182,7 +182,7 @@ dlock_status actor_outwait(struct actor *a)
 
 dlock_status actor_release(struct actor *a)
 {
-    return perform_plain(a, PLAYER_RELEASE);
+    return perform_plain(a, ACTOR_RELEASE);
 }
 
 void actor_leave(struct actor *a)
@@ -192,31 +192,31 @@ void actor_leave(struct actor *a)
 
 dlock_status actor_renew(struct actor *a)
 {
-    return perform_plain(a, PLAYER_RENEW);
+    return perform_plain(a, ACTOR_RENEW);
 }
 
 dlock_status actor_abandon(struct actor *a)
 {
-    return perform_plain(a, PLAYER_ABANDON);
+    return perform_plain(a, ACTOR_ABANDON);
 }
 
 dlock_status actor_release_again(struct actor *a)
 {
-    return perform_plain(a, PLAYER_RELEASE_AGAIN);
+    return perform_plain(a, ACTOR_RELEASE_AGAIN);
 }
 
 dlock_status actor_release_for(struct actor *a, struct actor *holder)
 {
     if (a->process != holder->process)
         stage_fail(a->stage, "%s has no way to the lease of %s", a->name, holder->name);
-    return perform(a, &(struct player_order){.what = PLAYER_RELEASE_FOR,
-                                             .holder = holder->hand})
+    return perform(a, &(struct actor_order){.what = ACTOR_RELEASE_FOR,
+                                             .holder = holder->thread})
         ->status;
 }
 
 bool actor_is_protected(struct actor *a)
 {
-    return perform(a, &(struct player_order){.what = PLAYER_IS_PROTECTED})->is_so;
+    return perform(a, &(struct actor_order){.what = ACTOR_IS_PROTECTED})->is_so;
 }
 
 uint64_t actor_fence(const struct actor *a)
@@ -226,8 +226,8 @@ uint64_t actor_fence(const struct actor *a)
 
 dlock_info actor_inspect(struct actor *a)
 {
-    const struct player_answer *answer =
-        actor_act(a, &(struct player_order){.what = PLAYER_INSPECT});
+    const struct actor_answer *answer =
+        actor_act(a, &(struct actor_order){.what = ACTOR_INSPECT});
 
     if (answer->status != DLOCK_OK)
         stage_fail(a->stage, "%s cannot look at the lock: %s; %s", a->name,
@@ -240,9 +240,9 @@ bool actor_finds_no_end(struct actor *a)
     return stage_has(a->stage, DLOCK_CAP_EXPIRES) && actor_inspect(a).left_ms == INT64_MAX;
 }
 
-static int64_t look(struct actor *a, enum player_what how)
+static int64_t look(struct actor *a, enum actor_action how)
 {
-    const struct player_answer *answer = perform(a, &(struct player_order){.what = how});
+    const struct actor_answer *answer = perform(a, &(struct actor_order){.what = how});
 
     if (answer->sale == SALE_FAILED) {
         /* A database that did not answer in its time may do so the next time. */
@@ -254,21 +254,21 @@ static int64_t look(struct actor *a, enum player_what how)
 
 int64_t actor_read(struct actor *a)
 {
-    return look(a, PLAYER_READ);
+    return look(a, ACTOR_READ);
 }
 
 int64_t actor_glance(struct actor *a)
 {
-    return look(a, PLAYER_GLANCE);
+    return look(a, ACTOR_GLANCE);
 }
 
 /* What the resource was asked, and what it answered, in the order in which it did. */
-static enum sale_answer keep_sale(struct actor *a, const struct player_answer *answer)
+static enum sale_answer keep_sale(struct actor *a, const struct actor_answer *answer)
 {
     struct stage *s = a->stage;
 
     /* Answers of those who stood still come out of order. */
-    if (!scenario_is_measured(s->cast->scenario) && answer->fence != 0 &&
+    if (!scenario_is_measured(s->setup->scenario) && answer->fence != 0 &&
         s->write_count < sizeof s->writes / sizeof s->writes[0] &&
         (answer->sale == SALE_SOLD || answer->sale == SALE_STALE))
         s->writes[s->write_count++] = (struct check_write){
@@ -282,19 +282,19 @@ static enum sale_answer keep_sale(struct actor *a, const struct player_answer *a
 
 enum sale_answer actor_buy(struct actor *a)
 {
-    return keep_sale(a, perform(a, &(struct player_order){.what = PLAYER_BUY}));
+    return keep_sale(a, perform(a, &(struct actor_order){.what = ACTOR_BUY}));
 }
 
 enum sale_answer actor_buy_again(struct actor *a)
 {
-    return keep_sale(a, perform(a, &(struct player_order){.what = PLAYER_BUY_AGAIN}));
+    return keep_sale(a, perform(a, &(struct actor_order){.what = ACTOR_BUY_AGAIN}));
 }
 
 /* What it may buy is not bought yet. */
 enum sale_answer actor_reserve(struct actor *a)
 {
-    const struct player_answer *answer =
-        perform(a, &(struct player_order){.what = PLAYER_RESERVE});
+    const struct actor_answer *answer =
+        perform(a, &(struct actor_order){.what = ACTOR_RESERVE});
 
     if (answer->sale == SALE_FAILED)
         stage_fail(a->stage, "%s has no counter: %s", a->name, answer->error);
@@ -304,25 +304,25 @@ enum sale_answer actor_reserve(struct actor *a)
 
 dlock_status actor_child_try(struct actor *a)
 {
-    return perform_plain(a, PLAYER_CHILD_TRY);
+    return perform_plain(a, ACTOR_CHILD_TRY);
 }
 
 dlock_status actor_child_release(struct actor *a)
 {
-    return perform_plain(a, PLAYER_CHILD_RELEASE);
+    return perform_plain(a, ACTOR_CHILD_RELEASE);
 }
 
 void actor_change_thread(struct actor *a)
 {
     if (a->is_busy)
         stage_fail(a->stage, "%s is still busy: end that first", a->name);
-    if (!perform(a, &(struct player_order){.what = PLAYER_CHANGE_THREAD})->is_so)
+    if (!perform(a, &(struct actor_order){.what = ACTOR_CHANGE_THREAD})->is_so)
         stage_fail(a->stage, "%s: no new thread has the id of the old one", a->name);
 }
 
 /* ---- begun now, answered later ---- */
 
-static void begin_and_say(struct actor *a, const struct player_order *order)
+static void begin_and_say(struct actor *a, const struct actor_order *order)
 {
     say_begun(a, order->what);
     begin(a, order);
@@ -330,27 +330,27 @@ static void begin_and_say(struct actor *a, const struct player_order *order)
 
 void actor_begin_acquire(struct actor *a, int64_t wait_ms)
 {
-    begin_and_say(a, &(struct player_order){.what = PLAYER_ACQUIRE, .wait_ms = wait_ms});
+    begin_and_say(a, &(struct actor_order){.what = ACTOR_ACQUIRE, .wait_ms = wait_ms});
 }
 
 void actor_begin_release(struct actor *a)
 {
-    begin_and_say(a, &(struct player_order){.what = PLAYER_RELEASE});
+    begin_and_say(a, &(struct actor_order){.what = ACTOR_RELEASE});
 }
 
 void actor_begin_renew(struct actor *a)
 {
-    begin_and_say(a, &(struct player_order){.what = PLAYER_RENEW});
+    begin_and_say(a, &(struct actor_order){.what = ACTOR_RENEW});
 }
 
 void actor_begin_read(struct actor *a)
 {
-    begin_and_say(a, &(struct player_order){.what = PLAYER_READ});
+    begin_and_say(a, &(struct actor_order){.what = ACTOR_READ});
 }
 
 void actor_begin_buy(struct actor *a)
 {
-    begin_and_say(a, &(struct player_order){.what = PLAYER_BUY});
+    begin_and_say(a, &(struct actor_order){.what = ACTOR_BUY});
 }
 
 void actor_begin_buy_for(struct actor *a, const struct actor *holder)
@@ -358,14 +358,14 @@ void actor_begin_buy_for(struct actor *a, const struct actor *holder)
     if (a->process != holder->process)
         stage_fail(a->stage, "%s has no thread in the process of %s", a->name,
                    holder->name);
-    begin_and_say(a, &(struct player_order){.what = PLAYER_BUY,
+    begin_and_say(a, &(struct actor_order){.what = ACTOR_BUY,
                                             .fence = actor_fence(holder)});
 }
 
 dlock_status actor_end(struct actor *a)
 {
     int64_t from_ns = dlock_clock_ns();
-    const struct player_answer *answer = end(a, a->begun);
+    const struct actor_answer *answer = end(a, a->begun);
 
     say_answer(a, answer, from_ns);
     return answer->status;

@@ -6,6 +6,6 @@
 #include "loadtest/scenario/stage.h"
 
 /* Tell it and take its answer, without telling of it. */
-const struct player_answer *actor_act(struct actor *a, const struct player_order *what);
+const struct actor_answer *actor_act(struct actor *a, const struct actor_order *what);
 
 #endif /* LOADTEST_SCENARIO_PARTICIPANTS_ACTOR_H */

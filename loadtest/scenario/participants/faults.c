@@ -108,7 +108,7 @@ void actor_shift_clock(struct actor *a, int64_t ahead_ms)
 
     /* It concerns who holds the lock, whoever that is. */
     stage_fault(a->stage, "client-clock", DLOCK_FAULT_HAS_BEGUN, DLOCK_ASSUMES_CLOCK, 0);
-    actor_act(a, &(struct player_order){.what = PLAYER_SHIFT_CLOCK, .ahead_ms = ahead_ms});
+    actor_act(a, &(struct actor_order){.what = ACTOR_SHIFT_CLOCK, .ahead_ms = ahead_ms});
     snprintf(texts[0], sizeof texts[0], "has a wall clock %s by %" PRId64 " s",
              ahead_ms < 0 ? "behind" : "ahead", ahead_s);
     snprintf(texts[1], sizeof texts[1], "的系统时钟%s了 %" PRId64 " 秒",
@@ -129,8 +129,8 @@ static void say_point(struct actor *a, const char *english, const char *chinese,
 
 void actor_arm(struct actor *a, dlock_fault_point point, dlock_fault_action action)
 {
-    const struct player_answer *answer = actor_act(
-        a, &(struct player_order){.what = PLAYER_ARM, .point = point, .action = action});
+    const struct actor_answer *answer = actor_act(
+        a, &(struct actor_order){.what = ACTOR_ARM, .point = point, .action = action});
 
     if (answer->status != DLOCK_OK)
         stage_fail(a->stage, "%s cannot be armed so: it is armed already, or cannot %s",
@@ -140,7 +140,7 @@ void actor_arm(struct actor *a, dlock_fault_point point, dlock_fault_action acti
 
 static bool is_held(struct actor *a, int point)
 {
-    return actor_act(a, &(struct player_order){.what = PLAYER_LOOK,
+    return actor_act(a, &(struct actor_order){.what = ACTOR_LOOK,
                                          .point = (dlock_fault_point)point})
         ->is_so;
 }
@@ -169,7 +169,7 @@ void actor_await_point(struct actor *a, dlock_fault_point point)
 
 void actor_let_go(struct actor *a, dlock_fault_point point)
 {
-    const struct player_answer *answer;
+    const struct actor_answer *answer;
 
     say_point(a, "goes on from", "从断点继续", point);
     if (a->process->is_stopped) {
@@ -177,7 +177,7 @@ void actor_let_go(struct actor *a, dlock_fault_point point)
         return;
     }
     answer = actor_act(
-        a, &(struct player_order){.what = PLAYER_LET_GO, .point = point});
+        a, &(struct actor_order){.what = ACTOR_LET_GO, .point = point});
     if (answer->status != DLOCK_OK)
         stage_fail(a->stage, "%s was not held at %s", a->name,
                    dlock_fault_point_name(point));

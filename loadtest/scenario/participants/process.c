@@ -28,7 +28,7 @@ static void become_player(struct stage *s, struct stage_process *p, int fd, pid_
     signal(SIGINT, SIG_IGN); /* the conductor ends us */
     if (p->body != NULL)
         p->body(s, p, fd);
-    player_run(fd, &p->part);
+    actor_process_run(fd, &p->part);
 }
 
 /* What it works with reaches it as its first message, since the proxies that it is to
@@ -69,7 +69,7 @@ void stage_fork(struct stage *s, struct stage_process *p)
 }
 
 void process_tell(struct stage *s, struct stage_process *p,
-                  const struct player_order *order)
+                  const struct actor_order *order)
 {
     ssize_t n;
 
@@ -85,7 +85,7 @@ void process_tell(struct stage *s, struct stage_process *p,
 static bool take_answer(struct stage *s, struct stage_process *p, int wait_ms)
 {
     struct pollfd polled = {.fd = p->fd, .events = POLLIN};
-    struct player_answer answer;
+    struct actor_answer answer;
     ssize_t n;
 
     if (poll(&polled, 1, wait_ms) <= 0)
@@ -95,40 +95,40 @@ static bool take_answer(struct stage *s, struct stage_process *p, int wait_ms)
         return false;
     if (n != (ssize_t)sizeof answer)
         stage_fail(s, "the process of %s has gone", p->part.name);
-    p->answers[answer.hand][answer.what > PLAYER_AT_ONCE] = answer;
-    p->has[answer.hand][answer.what > PLAYER_AT_ONCE] = true;
+    p->answers[answer.thread][answer.what > ACTOR_AT_ONCE] = answer;
+    p->has[answer.thread][answer.what > ACTOR_AT_ONCE] = true;
     return true;
 }
 
-const struct player_answer *process_await(struct stage *s, const struct actor *a,
-                                          enum player_what what)
+const struct actor_answer *process_await(struct stage *s, const struct actor *a,
+                                          enum actor_action what)
 {
     struct stage_process *p = a->process;
-    int kind = what > PLAYER_AT_ONCE;
+    int kind = what > ACTOR_AT_ONCE;
     int64_t by_ns = dlock_clock_after(dlock_clock_ns(), SCENARIO_STEP_MS);
 
-    while (!p->has[a->hand][kind]) {
+    while (!p->has[a->thread][kind]) {
         if (dlock_clock_ns() >= by_ns)
             stage_fail(s, "%s: \"%s\" was not answered within %d s", a->name,
-                       player_words(what, false), SCENARIO_STEP_MS / 1000);
+                       actor_words(what, false), SCENARIO_STEP_MS / 1000);
         take_answer(s, p, dlock_clock_poll_ms(by_ns));
     }
-    p->has[a->hand][kind] = false;
-    return &p->answers[a->hand][kind];
+    p->has[a->thread][kind] = false;
+    return &p->answers[a->thread][kind];
 }
 
 bool process_has_answered(struct stage *s, const struct actor *a)
 {
     while (take_answer(s, a->process, 0))
         ;
-    return a->process->has[a->hand][0];
+    return a->process->has[a->thread][0];
 }
 
 /* One that hangs or does not listen is killed; the history knows the end of it from its
  * last sign of life. */
 void process_end(struct stage_process *p, bool is_busy)
 {
-    struct player_order order = {.what = PLAYER_END};
+    struct actor_order order = {.what = ACTOR_END};
 
     if (p->child.pid > 0) {
         child_signal(&p->child, SIGCONT);

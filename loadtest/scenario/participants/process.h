@@ -7,12 +7,12 @@
 
 /* Fork the process of an actor.  No thread may have been started yet. */
 void stage_fork(struct stage *s, struct stage_process *p);
-/* Tell it, and take its answer: of a hand, or of its main thread. */
+/* Tell it, and take its answer: of a thread, or of its main thread. */
 void process_tell(struct stage *s, struct stage_process *p,
-                  const struct player_order *order);
-const struct player_answer *process_await(struct stage *s, const struct actor *a,
-                                          enum player_what what);
-/* Has the answer of the actor's hand come?  Takes what is there, does not wait. */
+                  const struct actor_order *order);
+const struct actor_answer *process_await(struct stage *s, const struct actor *a,
+                                          enum actor_action what);
+/* Has the answer of the actor's thread come?  Takes what is there, does not wait. */
 bool process_has_answered(struct stage *s, const struct actor *a);
 /* End one; a busy one does not listen, and is killed.  Without a process: nothing. */
 void process_end(struct stage_process *p, bool is_busy);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* process_inside.c -- one process of actors: its main thread, and its hands. */
+/* process_inside.c -- one process of actors: its main thread, and its threads. */
 #include "loadtest/scenario/participants/process_inside.h"
 
 #include <errno.h>
@@ -16,33 +16,33 @@
 enum { NODE_TIMEOUT_MS = 500, THREADS_MAX = 100, OPEN_TRIES = 3 };
 
 /* A thread, made when it is first given something to do. */
-struct hand {
-    struct player *player;
+struct actor_thread {
+    struct actor_process *process;
     pthread_t thread;
     bool is_there, has_order;
     pthread_cond_t told;
-    struct player_order order;
+    struct actor_order order;
     dlock_lease leases[ACTOR_LEVELS_MAX]; /* what it holds, level by level            */
     int level;
     dlock_lease spent;                    /* the last one that it released            */
     dlock_lease shown;                    /* what it holds, for the main thread       */
-    bool is_holding;                      /* the same; the player's lock guards both  */
-    struct shop shop;
+    bool is_holding;                      /* the same; the process's lock guards both  */
+    struct voucher_client shop;
 };
 
-struct player {
-    const struct player_part *part;
+struct actor_process {
+    const struct actor_part *part;
     int fd;
     dlock_system *sys;
     pthread_mutex_t lock;
-    struct hand hands[PLAYER_HANDS_MAX];
+    struct actor_thread threads[ACTOR_THREADS_MAX];
 };
 
-const char *player_words(enum player_what what, bool is_chinese)
+const char *actor_words(enum actor_action what, bool is_chinese)
 {
     static const char *const words[][2] = {
 #define X(id, english, chinese) {english, chinese},
-        PLAYER_ORDERS(X)
+        ACTOR_ORDERS(X)
 #undef X
     };
 
@@ -50,7 +50,7 @@ const char *player_words(enum player_what what, bool is_chinese)
 }
 
 /* The conductor has gone if it cannot be told; then so has the story. */
-static void reply(const struct player *p, const struct player_answer *answer)
+static void reply(const struct actor_process *p, const struct actor_answer *answer)
 {
     ssize_t n;
 
@@ -61,20 +61,20 @@ static void reply(const struct player *p, const struct player_answer *answer)
         _exit(EXIT_FAILURE);
 }
 
-static void keep_error(struct player_answer *answer)
+static void keep_error(struct actor_answer *answer)
 {
     if (dlock_is_failure(answer->status))
         snprintf(answer->error, sizeof answer->error, "%s", dlock_error());
 }
 
-/* ---- what a hand does ---- */
+/* ---- what a thread does ---- */
 
-static uint64_t fence_of(const struct hand *h)
+static uint64_t fence_of(const struct actor_thread *h)
 {
     return h->level > 0 ? h->leases[h->level - 1].fence : h->spent.fence;
 }
 
-static void do_acquire(struct hand *h, struct player_answer *answer)
+static void do_acquire(struct actor_thread *h, struct actor_answer *answer)
 {
     dlock_request request = {.wait_ms = h->order.wait_ms,
                              .lease_ms = h->order.lease_ms,
@@ -86,55 +86,55 @@ static void do_acquire(struct hand *h, struct player_answer *answer)
                  ACTOR_LEVELS_MAX);
         return;
     }
-    answer->status = dlock_acquire_with(h->player->sys, h->player->part->lock, &request,
+    answer->status = dlock_acquire_with(h->process->sys, h->process->part->lock, &request,
                                         &h->leases[h->level]);
     h->level += answer->status == DLOCK_OK;
 }
 
 /* The last level; a lease that was never granted if there is none. */
-static void do_release(struct hand *h, struct player_answer *answer, bool abandons)
+static void do_release(struct actor_thread *h, struct actor_answer *answer, bool abandons)
 {
     dlock_lease none = {0};
     dlock_lease *lease = h->level > 0 ? &h->leases[h->level - 1] : &none;
 
     h->spent = *lease;
-    answer->status = abandons ? dlock_abandon(h->player->sys, lease)
-                              : dlock_release(h->player->sys, lease);
+    answer->status = abandons ? dlock_abandon(h->process->sys, lease)
+                              : dlock_release(h->process->sys, lease);
     h->level -= h->level > 0;
 }
 
 /* What the holder has shown; the holder itself knows nothing of it. */
-static dlock_status release_for(struct hand *h)
+static dlock_status release_for(struct actor_thread *h)
 {
-    const struct hand *holder = &h->player->hands[h->order.holder];
+    const struct actor_thread *holder = &h->process->threads[h->order.holder];
     dlock_lease lease;
 
-    pthread_mutex_lock(&h->player->lock);
+    pthread_mutex_lock(&h->process->lock);
     lease = holder->shown;
-    pthread_mutex_unlock(&h->player->lock);
-    return dlock_release(h->player->sys, &lease);
+    pthread_mutex_unlock(&h->process->lock);
+    return dlock_release(h->process->sys, &lease);
 }
 
-static void do_renew(struct hand *h, struct player_answer *answer)
+static void do_renew(struct actor_thread *h, struct actor_answer *answer)
 {
     dlock_lease none = {0};
 
     answer->status = dlock_renew(
-        h->player->sys, h->level > 0 ? &h->leases[h->level - 1] : &none);
+        h->process->sys, h->level > 0 ? &h->leases[h->level - 1] : &none);
 }
 
 /* fork(), and in the child one call with what it has inherited. */
-static void do_fork(struct hand *h, struct player_answer *answer)
+static void do_fork(struct actor_thread *h, struct actor_answer *answer)
 {
-    dlock_system *sys = h->player->sys;
+    dlock_system *sys = h->process->sys;
     int status = 0;
     pid_t pid = fork();
 
     if (pid == 0) {
         dlock_lease lease = h->level > 0 ? h->leases[h->level - 1] : h->spent;
 
-        _exit(h->order.what == PLAYER_CHILD_TRY
-                  ? (int)dlock_try_lock(sys, h->player->part->lock, &lease)
+        _exit(h->order.what == ACTOR_CHILD_TRY
+                  ? (int)dlock_try_lock(sys, h->process->part->lock, &lease)
                   : (int)dlock_release(sys, &lease));
     }
     if (pid < 0 || waitpid(pid, &status, 0) != pid || !WIFEXITED(status)) {
@@ -146,42 +146,42 @@ static void do_fork(struct hand *h, struct player_answer *answer)
     answer->status = (dlock_status)WEXITSTATUS(status);
 }
 
-static void obey_in_hand(struct hand *h, struct player_answer *answer)
+static void obey_in_thread(struct actor_thread *h, struct actor_answer *answer)
 {
     uint64_t fence = h->order.fence != 0 ? h->order.fence : fence_of(h);
     size_t size = sizeof answer->error;
 
     switch (h->order.what) {
-    case PLAYER_ACQUIRE:
+    case ACTOR_ACQUIRE:
         do_acquire(h, answer);
         break;
-    case PLAYER_RELEASE:
-    case PLAYER_ABANDON:
-        do_release(h, answer, h->order.what == PLAYER_ABANDON);
+    case ACTOR_RELEASE:
+    case ACTOR_ABANDON:
+        do_release(h, answer, h->order.what == ACTOR_ABANDON);
         break;
-    case PLAYER_RELEASE_AGAIN:
-        answer->status = dlock_release(h->player->sys, &h->spent);
+    case ACTOR_RELEASE_AGAIN:
+        answer->status = dlock_release(h->process->sys, &h->spent);
         break;
-    case PLAYER_RELEASE_FOR:
+    case ACTOR_RELEASE_FOR:
         answer->status = release_for(h);
         break;
-    case PLAYER_RENEW:
+    case ACTOR_RENEW:
         do_renew(h, answer);
         break;
-    case PLAYER_READ:
-        if (!shop_read(&h->shop, &answer->stock, answer->error, size))
+    case ACTOR_READ:
+        if (!voucher_client_read(&h->shop, &answer->stock, answer->error, size))
             answer->sale = SALE_FAILED;
         break;
-    case PLAYER_GLANCE:
-        if (!shop_glance(&h->shop, &answer->stock, answer->error, size))
+    case ACTOR_GLANCE:
+        if (!voucher_client_glance(&h->shop, &answer->stock, answer->error, size))
             answer->sale = SALE_FAILED;
         break;
-    case PLAYER_RESERVE:
-        answer->sale = shop_reserve(&h->shop, answer->error, size);
+    case ACTOR_RESERVE:
+        answer->sale = voucher_client_reserve(&h->shop, answer->error, size);
         break;
-    case PLAYER_BUY:
-    case PLAYER_BUY_AGAIN:
-        answer->sale = shop_buy(&h->shop, fence, h->order.what == PLAYER_BUY_AGAIN,
+    case ACTOR_BUY:
+    case ACTOR_BUY_AGAIN:
+        answer->sale = voucher_client_buy(&h->shop, fence, h->order.what == ACTOR_BUY_AGAIN,
                                 answer->error, size);
         break;
     default:
@@ -196,48 +196,48 @@ static void obey_in_hand(struct hand *h, struct player_answer *answer)
 
 static void *hand_run(void *arg)
 {
-    struct hand *h = arg;
+    struct actor_thread *h = arg;
 
     for (;;) {
-        struct player_answer answer = {0};
+        struct actor_answer answer = {0};
 
-        pthread_mutex_lock(&h->player->lock);
+        pthread_mutex_lock(&h->process->lock);
         while (!h->has_order)
-            pthread_cond_wait(&h->told, &h->player->lock);
+            pthread_cond_wait(&h->told, &h->process->lock);
         h->has_order = false;
-        pthread_mutex_unlock(&h->player->lock);
+        pthread_mutex_unlock(&h->process->lock);
         answer.what = h->order.what;
-        answer.hand = h->order.hand;
-        if (h->order.what == PLAYER_END)
+        answer.thread = h->order.thread;
+        if (h->order.what == ACTOR_END)
             return NULL;
-        obey_in_hand(h, &answer);
-        pthread_mutex_lock(&h->player->lock);
+        obey_in_thread(h, &answer);
+        pthread_mutex_lock(&h->process->lock);
         h->is_holding = h->level > 0;
         h->shown = h->is_holding ? h->leases[h->level - 1] : h->spent;
-        pthread_mutex_unlock(&h->player->lock);
-        reply(h->player, &answer);
+        pthread_mutex_unlock(&h->process->lock);
+        reply(h->process, &answer);
     }
 }
 
-static void make_hand(struct player *p, int hand)
+static void make_thread(struct actor_process *p, int thread)
 {
-    struct hand *h = &p->hands[hand];
+    struct actor_thread *h = &p->threads[thread];
 
-    h->player = p;
-    h->shop = (struct shop){.part = p->part, .user = p->part->first_user + hand};
+    h->process = p;
+    h->shop = (struct voucher_client){.part = p->part, .user = p->part->first_user + thread};
     pthread_cond_init(&h->told, NULL);
     h->is_there = pthread_create(&h->thread, NULL, hand_run, h) == 0;
     if (!h->is_there)
         _exit(EXIT_FAILURE);
 }
 
-/* The conductor gives a hand nothing new before it has answered. */
-static void hand_over(struct player *p, const struct player_order *order)
+/* The conductor gives a thread nothing new before it has answered. */
+static void pass_order(struct actor_process *p, const struct actor_order *order)
 {
-    struct hand *h = &p->hands[order->hand];
+    struct actor_thread *h = &p->threads[order->thread];
 
     if (!h->is_there)
-        make_hand(p, order->hand);
+        make_thread(p, order->thread);
     pthread_mutex_lock(&p->lock);
     h->order = *order;
     h->has_order = true;
@@ -247,7 +247,7 @@ static void hand_over(struct player *p, const struct player_order *order)
 
 /* ---- what the main thread does ---- */
 
-dlock_status player_open(dlock_system **out, const struct player_part *part)
+dlock_status actor_open(dlock_system **out, const struct actor_part *part)
 {
     dlock_options options = dlock_options_default();
     dlock_status st = DLOCK_IO;
@@ -284,75 +284,75 @@ static bool is_at(dlock_fault_point point)
     return state.holding || (!state.armed && state.caught > 0);
 }
 
-static bool is_protected(struct player *p, int hand)
+static bool is_protected(struct actor_process *p, int thread)
 {
     dlock_lease lease;
     bool is_holding;
 
     pthread_mutex_lock(&p->lock);
-    is_holding = p->hands[hand].is_holding;
-    lease = p->hands[hand].shown;
+    is_holding = p->threads[thread].is_holding;
+    lease = p->threads[thread].shown;
     pthread_mutex_unlock(&p->lock);
     return is_holding && dlock_lease_valid(p->sys, &lease);
 }
 
 /* It holds nothing any more when it is made again: a lease is its thread's. */
-static void end_hand(struct player *p, int hand)
+static void end_thread(struct actor_process *p, int thread)
 {
-    struct hand *h = &p->hands[hand];
+    struct actor_thread *h = &p->threads[thread];
 
     if (!h->is_there)
         return;
-    hand_over(p, &(struct player_order){.what = PLAYER_END, .hand = hand});
+    pass_order(p, &(struct actor_order){.what = ACTOR_END, .thread = thread});
     pthread_join(h->thread, NULL);
     pthread_cond_destroy(&h->told);
-    shop_leave(&h->shop);
-    *h = (struct hand){.level = 0};
+    voucher_client_leave(&h->shop);
+    *h = (struct actor_thread){.level = 0};
 }
 
 /* Another thread in its place, which the system calls by the same pthread_t: as a rule
  * the next one that is made.  False: none of so many was. */
-static bool change_thread(struct player *p, int hand)
+static bool change_thread(struct actor_process *p, int thread)
 {
-    pthread_t before = p->hands[hand].thread;
+    pthread_t before = p->threads[thread].thread;
     bool is_same = false;
 
-    for (int i = 0; i < THREADS_MAX && !is_same && p->hands[hand].is_there; i++) {
-        end_hand(p, hand);
-        make_hand(p, hand);
-        is_same = pthread_equal(before, p->hands[hand].thread);
+    for (int i = 0; i < THREADS_MAX && !is_same && p->threads[thread].is_there; i++) {
+        end_thread(p, thread);
+        make_thread(p, thread);
+        is_same = pthread_equal(before, p->threads[thread].thread);
     }
     return is_same;
 }
 
-static void obey_at_once(struct player *p, const struct player_order *order,
-                         struct player_answer *answer)
+static void obey_at_once(struct actor_process *p, const struct actor_order *order,
+                         struct actor_answer *answer)
 {
     bool ok = true;
 
     switch (order->what) {
-    case PLAYER_OPEN:
-        answer->status = player_open(&p->sys, p->part);
+    case ACTOR_OPEN:
+        answer->status = actor_open(&p->sys, p->part);
         break;
-    case PLAYER_IS_PROTECTED:
-        answer->is_so = is_protected(p, order->hand);
+    case ACTOR_IS_PROTECTED:
+        answer->is_so = is_protected(p, order->thread);
         break;
-    case PLAYER_INSPECT:
+    case ACTOR_INSPECT:
         answer->status = dlock_inspect(p->sys, p->part->lock, &answer->info);
         break;
-    case PLAYER_CHANGE_THREAD:
-        answer->is_so = change_thread(p, order->hand);
+    case ACTOR_CHANGE_THREAD:
+        answer->is_so = change_thread(p, order->thread);
         break;
-    case PLAYER_SHIFT_CLOCK:
+    case ACTOR_SHIFT_CLOCK:
         dlock_clock_shift_wall(order->ahead_ms);
         break;
-    case PLAYER_FREE:
+    case ACTOR_FREE:
         answer->status = dlock_force_release(p->sys, p->part->lock);
         break;
-    case PLAYER_ARM:
+    case ACTOR_ARM:
         ok = dlock_fault_arm(order->point, order->action, p->part->lock);
         break;
-    case PLAYER_LET_GO:
+    case ACTOR_LET_GO:
         ok = dlock_fault_release(order->point);
         break;
     default:
@@ -364,29 +364,29 @@ static void obey_at_once(struct player *p, const struct player_order *order,
     keep_error(answer);
 }
 
-/* Only hands that have nothing to do can be waited for. */
-static void end(struct player *p)
+/* Only threads that have nothing to do can be waited for. */
+static void end(struct actor_process *p)
 {
-    for (int i = 0; i < PLAYER_HANDS_MAX; i++)
-        end_hand(p, i);
+    for (int i = 0; i < ACTOR_THREADS_MAX; i++)
+        end_thread(p, i);
     dlock_close(p->sys);
     _exit(EXIT_SUCCESS);
 }
 
-void player_run(int fd, const struct player_part *part)
+void actor_process_run(int fd, const struct actor_part *part)
 {
-    struct player p = {.part = part, .fd = fd};
-    struct player_order order;
+    struct actor_process p = {.part = part, .fd = fd};
+    struct actor_order order;
 
     pthread_mutex_init(&p.lock, NULL);
     (void)dlock_fault_allow(); /* whoever arms one hears of a refusal */
     while (recv(fd, &order, sizeof order, 0) == (ssize_t)sizeof order) {
-        struct player_answer answer = {.what = order.what, .hand = order.hand};
+        struct actor_answer answer = {.what = order.what, .thread = order.thread};
 
-        if (order.what == PLAYER_END)
+        if (order.what == ACTOR_END)
             end(&p);
-        if (order.what < PLAYER_AT_ONCE) {
-            hand_over(&p, &order);
+        if (order.what < ACTOR_AT_ONCE) {
+            pass_order(&p, &order);
             continue;
         }
         obey_at_once(&p, &order, &answer);

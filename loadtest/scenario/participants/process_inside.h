@@ -2,8 +2,8 @@
 /* process_inside.h -- the process of an actor, and what it is told and answers.
  *
  * Its main thread reads orders from a socket.  What belongs to a thread (a lease is the
- * thread's that acquired it) is done by the hand that the order names; the rest, such as
- * to release a named point, is done at once, also while every hand hangs. */
+ * thread's that acquired it) is done by the thread that the order names; the rest, such as
+ * to release a named point, is done at once, also while every thread hangs. */
 #ifndef LOADTEST_SCENARIO_PARTICIPANTS_PROCESS_INSIDE_H
 #define LOADTEST_SCENARIO_PARTICIPANTS_PROCESS_INSIDE_H
 
@@ -12,11 +12,11 @@
 #include "loadtest/lab/urls.h"
 #include "loadtest/scenario/scenario.h"
 
-enum { PLAYER_HANDS_MAX = SCENARIO_ACTORS_MAX };
+enum { ACTOR_THREADS_MAX = SCENARIO_ACTORS_MAX };
 
 /* What can be told to do: id, in words, in Chinese.  From AT_ONCE on the main thread does
  * it. */
-#define PLAYER_ORDERS(X)                                                               \
+#define ACTOR_ORDERS(X)                                                               \
     X(ACQUIRE, "asks for the lock", "申请锁")                                          \
     X(RELEASE, "releases the lock", "释放锁")                                          \
     X(RELEASE_AGAIN, "releases once more what it has released", "再次释放已释放的锁")  \
@@ -43,18 +43,18 @@ enum { PLAYER_HANDS_MAX = SCENARIO_ACTORS_MAX };
     X(FREE, "frees the lock by force", "强制释放锁")                                   \
     X(END, "ends", "退出")
 
-enum player_what {
-#define X(id, english, chinese) PLAYER_##id,
-    PLAYER_ORDERS(X)
+enum actor_action {
+#define X(id, english, chinese) ACTOR_##id,
+    ACTOR_ORDERS(X)
 #undef X
 };
 
 /* What an actor works with, from its first order on. */
-struct player_part {
+struct actor_part {
     char variant[32], record_dir[FILES_PATH_MAX];
     const struct stock_guard *guard; /* the processes are forks of one program         */
     struct lab_urls urls; /* of the lock's store, by way of the actor's wires          */
-    char shop_url[LAB_URL_MAX];
+    char sale_url[LAB_URL_MAX];
     struct lab_server counter; /* a Redis beside that of the locks' wires             */
     char counter_password[LAB_SECRET_LEN + 1];
     int64_t stock;       /* that the counter begins with                              */
@@ -63,25 +63,25 @@ struct player_part {
     char request[64];    /* what its requests' ids begin with                         */
     int lease_ms, store_timeout_ms, node_timeout_ms;
     bool watchdog, commits_lazily;
-    int64_t voucher, first_user; /* hand i buys as first_user + i                     */
+    int64_t voucher, first_user; /* thread i buys as first_user + i                     */
 };
 
-struct player_order {
-    enum player_what what;
-    int hand;
+struct actor_order {
+    enum actor_action what;
+    int thread;
     int64_t wait_ms;
     int lease_ms;
     bool is_shared;
-    uint64_t fence;      /* of a sale; 0: that of what the hand holds                 */
+    uint64_t fence;      /* of a sale; 0: that of what the thread holds                 */
     int64_t ahead_ms;    /* of SHIFT_CLOCK                                            */
-    int holder;          /* of RELEASE_FOR: the hand whose lease it is                */
+    int holder;          /* of RELEASE_FOR: the thread whose lease it is                */
     dlock_fault_point point;
     dlock_fault_action action;
 };
 
-struct player_answer {
-    enum player_what what;
-    int hand;
+struct actor_answer {
+    enum actor_action what;
+    int thread;
     dlock_status status;
     enum sale_answer sale;
     int64_t stock;
@@ -92,19 +92,19 @@ struct player_answer {
     char error[200];     /* what the library or the database said of a failure        */
 };
 
-const char *player_words(enum player_what what, bool is_chinese);
+const char *actor_words(enum actor_action what, bool is_chinese);
 
 /* Open the lock system that the part speaks of. */
-dlock_status player_open(dlock_system **out, const struct player_part *part);
+dlock_status actor_open(dlock_system **out, const struct actor_part *part);
 
 /* Be an actor until the socket ends or END comes, and never return. */
-void player_run(int fd, const struct player_part *part) __attribute__((noreturn));
+void actor_process_run(int fd, const struct actor_part *part) __attribute__((noreturn));
 
 /* ---- the shop: servers/voucher.c ---- */
 
-/* One hand's way to the resource. */
-struct shop {
-    const struct player_part *part;
+/* One thread's way to the resource. */
+struct voucher_client {
+    const struct actor_part *part;
     int64_t user;
     struct db_conn *db;           /* NULL: not used yet                               */
     struct sale_terms terms;
@@ -115,14 +115,14 @@ struct shop {
 };
 
 /* Read the stock; the transaction stays open.  False: db_error() is in `error`. */
-bool shop_read(struct shop *shop, int64_t *stock, char *error, size_t size);
+bool voucher_client_read(struct voucher_client *shop, int64_t *stock, char *error, size_t size);
 /* The same, and the transaction ends at once. */
-bool shop_glance(struct shop *shop, int64_t *stock, char *error, size_t size);
+bool voucher_client_glance(struct voucher_client *shop, int64_t *stock, char *error, size_t size);
 /* Take one, write the order, commit. `again`: under the number of the last request. */
-enum sale_answer shop_buy(struct shop *shop, uint64_t fence, bool again, char *error,
+enum sale_answer voucher_client_buy(struct voucher_client *shop, uint64_t fence, bool again, char *error,
                             size_t size);
 /* Take one from the counter. */
-enum sale_answer shop_reserve(const struct shop *shop, char *error, size_t size);
-void shop_leave(struct shop *shop);
+enum sale_answer voucher_client_reserve(const struct voucher_client *shop, char *error, size_t size);
+void voucher_client_leave(struct voucher_client *shop);
 
 #endif /* LOADTEST_SCENARIO_PARTICIPANTS_PROCESS_INSIDE_H */

@@ -55,7 +55,7 @@ int stage_server_arm(struct stage *s, const char *fault, const char *server,
 {
     struct stage_server_fault *f;
 
-    if (!s->cast->scenario->needs_own_servers)
+    if (!s->setup->scenario->needs_own_servers)
         stage_fail(s, "a scenario that hurts servers says so: needs_own_servers");
     if (s->server_fault_count == STAGE_FAULTS_MAX || server == NULL)
         stage_fail(s, "no server for %s, or too many faults", fault);
@@ -111,7 +111,7 @@ void stage_stop_in_postgres(struct stage *s, const char *backend_type)
     lab_db *db;
     int pid = 0;
 
-    if (!s->cast->scenario->needs_own_servers)
+    if (!s->setup->scenario->needs_own_servers)
         stage_fail(s, "a scenario that hurts servers says so: needs_own_servers");
     lab_database_url(s->lab, url, sizeof url);
     if (!lab_db_open(&db, url, error, sizeof error))

@@ -31,7 +31,7 @@ static void fill_flags(const struct stage *s, const char *const *flags, char *lo
                                          "--redlock-node-timeout=500ms"};
     size_t n = 0;
 
-    snprintf(lock, size, "--lock=%s", s->cast->lock->name);
+    snprintf(lock, size, "--lock=%s", s->setup->lock->name);
     out[n++] = lock;
     for (size_t i = 0; i < sizeof common / sizeof common[0]; i++)
         out[n++] = common[i];

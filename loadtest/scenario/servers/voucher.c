@@ -9,9 +9,9 @@
 #include "loadtest/probe/redis_connection.h"
 #include "loadtest/scenario/participants/process_inside.h"
 
-static bool connect_shop(struct shop *shop)
+static bool connect_client(struct voucher_client *shop)
 {
-    struct db_options options = db_options_default(shop->part->shop_url);
+    struct db_options options = db_options_default(shop->part->sale_url);
 
     if (shop->db != NULL)
         return true;
@@ -25,14 +25,14 @@ static bool connect_shop(struct shop *shop)
     return shop->db != NULL;
 }
 
-static void keep_error(const struct shop *shop, char *error, size_t size)
+static void keep_error(const struct voucher_client *shop, char *error, size_t size)
 {
     snprintf(error, size, "%s", shop->db != NULL ? db_error(shop->db) : "no memory");
 }
 
-bool shop_read(struct shop *shop, int64_t *stock, char *error, size_t size)
+bool voucher_client_read(struct voucher_client *shop, int64_t *stock, char *error, size_t size)
 {
-    if (!connect_shop(shop)) {
+    if (!connect_client(shop)) {
         keep_error(shop, error, size);
         return false;
     }
@@ -52,9 +52,9 @@ bool shop_read(struct shop *shop, int64_t *stock, char *error, size_t size)
     return false;
 }
 
-bool shop_glance(struct shop *shop, int64_t *stock, char *error, size_t size)
+bool voucher_client_glance(struct voucher_client *shop, int64_t *stock, char *error, size_t size)
 {
-    bool ok = shop_read(shop, stock, error, size);
+    bool ok = voucher_client_read(shop, stock, error, size);
 
     if (ok)
         sale_cancel(shop->db);
@@ -65,7 +65,7 @@ bool shop_glance(struct shop *shop, int64_t *stock, char *error, size_t size)
 /* A sale_watch. */
 static bool reach_point(enum sale_point point, struct db_conn *db, void *arg)
 {
-    const struct shop *shop = arg;
+    const struct voucher_client *shop = arg;
 
     (void)db;
     switch (point) {
@@ -82,12 +82,12 @@ static bool reach_point(enum sale_point point, struct db_conn *db, void *arg)
     return true;
 }
 
-enum sale_answer shop_buy(struct shop *shop, uint64_t fence, bool again, char *error,
+enum sale_answer voucher_client_buy(struct voucher_client *shop, uint64_t fence, bool again, char *error,
                           size_t size)
 {
     int64_t stock;
 
-    if (!shop->has_read && !shop_read(shop, &stock, error, size))
+    if (!shop->has_read && !voucher_client_read(shop, &stock, error, size))
         return SALE_FAILED;
     shop->has_read = false;
     if (shop->sale.answer == SALE_SOLD_OUT)
@@ -111,9 +111,9 @@ enum sale_answer shop_buy(struct shop *shop, uint64_t fence, bool again, char *e
 }
 
 /* As such services do: it is put there once, and counted down by whoever comes. */
-enum sale_answer shop_reserve(const struct shop *shop, char *error, size_t size)
+enum sale_answer voucher_client_reserve(const struct voucher_client *shop, char *error, size_t size)
 {
-    const struct player_part *part = shop->part;
+    const struct actor_part *part = shop->part;
     struct lab lab = {.owned = false};
     struct redis_side *side;
     enum sale_answer sale = SALE_FAILED;
@@ -130,7 +130,7 @@ enum sale_answer shop_reserve(const struct shop *shop, char *error, size_t size)
     return sale;
 }
 
-void shop_leave(struct shop *shop)
+void voucher_client_leave(struct voucher_client *shop)
 {
     db_free(shop->db);
 }

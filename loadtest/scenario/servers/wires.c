@@ -97,7 +97,7 @@ static void open_wire(struct stage *s, struct stage_wire *wire, int actor,
     snprintf(wire->server, sizeof wire->server, "%s", server->name);
     snprintf(target, sizeof target, "127.0.0.1:%d", server->port);
     wire->port = server->port;
-    if (scenario_is_measured(s->cast->scenario))
+    if (scenario_is_measured(s->setup->scenario))
         return;
     if (!proxy_open(&wire->proxy, &options, why))
         stage_fail(s, "no wire to %s: %s", wire->server, why);
@@ -144,11 +144,11 @@ void stage_open_wires(struct stage *s, struct stage_process *p, int actor)
     open_lock_wires(s, p, actor);
     if (actor == STAGE_NOBODY)
         return;
-    open_wire(s, &p->shop_wire, actor, lab_server(s->lab, LAB_POSTGRES, 0),
+    open_wire(s, &p->sale_wire, actor, lab_server(s->lab, LAB_POSTGRES, 0),
               PROXY_POSTGRES);
-    lab_service_url(s->lab, p->shop_wire.port, p->part.shop_url, LAB_URL_MAX);
-    if (s->cast->scenario->has_fence_epochs && stage_store(s) == DLOCK_STORE_REDIS)
-        lab_service_url(s->lab, p->shop_wire.port, p->part.urls.database_url,
+    lab_service_url(s->lab, p->sale_wire.port, p->part.sale_url, LAB_URL_MAX);
+    if (s->setup->scenario->has_fence_epochs && stage_store(s) == DLOCK_STORE_REDIS)
+        lab_service_url(s->lab, p->sale_wire.port, p->part.urls.database_url,
                         LAB_URL_MAX);
 }
 
@@ -157,15 +157,15 @@ void stage_close_wires(struct stage_process *p)
     for (int i = 0; i < p->lock_wire_count; i++)
         proxy_close(p->lock_wires[i].proxy);
     p->lock_wire_count = 0;
-    proxy_close(p->shop_wire.proxy);
-    p->shop_wire.proxy = NULL;
+    proxy_close(p->sale_wire.proxy);
+    p->sale_wire.proxy = NULL;
 }
 
 /* ---- what play() says of them ---- */
 
 static struct stage_wire *wire_at(struct actor *a, enum actor_wire wire, int node)
 {
-    return wire == WIRE_SHOP ? &a->process->shop_wire : &a->process->lock_wires[node];
+    return wire == WIRE_SHOP ? &a->process->sale_wire : &a->process->lock_wires[node];
 }
 
 static int wire_count(const struct actor *a, enum actor_wire wire)
@@ -178,7 +178,7 @@ bool actor_has_wire(const struct actor *a, enum actor_wire wire)
     const struct stage_process *p = a->process;
 
     return wire_count(a, wire) > 0 &&
-           (wire == WIRE_SHOP ? &p->shop_wire : &p->lock_wires[0])->proxy != NULL;
+           (wire == WIRE_SHOP ? &p->sale_wire : &p->lock_wires[0])->proxy != NULL;
 }
 
 static void arm(struct actor *a, struct stage_wire *wire, const char *fault)
@@ -202,8 +202,8 @@ static void say_armed(struct actor *a, const char *where, const char *fault)
 void actor_wire(struct actor *a, enum actor_wire wire, const char *fault)
 {
     if (!actor_has_wire(a, wire))
-        stage_fail(a->stage, "the lock %s has no wire", a->stage->cast->lock->name);
-    say_armed(a, wire == WIRE_SHOP ? "the shop" : a->stage->cast->lock->store, fault);
+        stage_fail(a->stage, "the lock %s has no wire", a->stage->setup->lock->name);
+    say_armed(a, wire == WIRE_SHOP ? "the shop" : a->stage->setup->lock->store, fault);
     for (int i = 0; i < wire_count(a, wire); i++)
         arm(a, wire_at(a, wire, i), fault);
 }
@@ -212,7 +212,7 @@ void actor_wire_node(struct actor *a, int node, const char *fault)
 {
     if (node < 0 || node >= a->process->lock_wire_count)
         stage_fail(a->stage, "the lock %s has no server number %d",
-                   a->stage->cast->lock->name, node);
+                   a->stage->setup->lock->name, node);
     say_armed(a, a->process->lock_wires[node].server, fault);
     arm(a, &a->process->lock_wires[node], fault);
 }
@@ -271,7 +271,7 @@ static void mend(struct stage_wire *w)
 
 void actor_wire_mend(struct actor *a, enum actor_wire wire)
 {
-    say_armed(a, wire == WIRE_SHOP ? "the shop" : a->stage->cast->lock->store, "mended");
+    say_armed(a, wire == WIRE_SHOP ? "the shop" : a->stage->setup->lock->store, "mended");
     for (int i = 0; i < wire_count(a, wire); i++)
         mend(wire_at(a, wire, i));
 }

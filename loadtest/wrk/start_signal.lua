@@ -1,12 +1,12 @@
 -- SPDX-License-Identifier: MIT
--- gun.lua -- the starting gun: all threads of all wrk processes fire in one moment.
+-- start_signal.lua -- the start signal: all threads of all wrk processes fire in one moment.
 --
 -- It is a countdown latch in the lab's Redis, see lock/dlock_primitives.h: each thread
 -- that could send its first request counts it down and waits until it opens.  wrk
 -- cannot speak to Redis, so this calls the lock library.
 --
 -- Environment; without the first two there is no gun:
---   SECKILL_GUN        the latch's name
+--   SECKILL_START_SIGNAL        the latch's name
 --   SECKILL_DLOCK      libdlock.so
 --   SECKILL_REDIS_URL  where the latch is
 
@@ -30,13 +30,13 @@ local library, name, prims
 -- Reach the latch, long before the start.
 function M.load()
     local path = os.getenv("SECKILL_DLOCK") or ""
-    name = os.getenv("SECKILL_GUN") or ""
+    name = os.getenv("SECKILL_START_SIGNAL") or ""
     if name == "" or path == "" then return end
     local place = ffi.new("dlock_primitives *[1]")
     library = ffi.load(path)
     if library.dlock_primitives_open(place, os.getenv("SECKILL_REDIS_URL"),
             TIMEOUT_MS) ~= OK then
-        io.stderr:write("no starting gun: ", ffi.string(library.dlock_error()), "\n")
+        io.stderr:write("no start signal: ", ffi.string(library.dlock_error()), "\n")
         return
     end
     prims = place[0]
