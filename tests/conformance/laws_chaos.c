@@ -336,6 +336,7 @@ void comes_through_ended_sessions(const char *variant)
     char names[NAMES][DLOCK_NAME_MAX + 1];
     int session_count = 0;
     size_t files_before;
+    dlock_system *last;
     struct crew *crew;
 
     assert_true(nodes_exists("/")); /* its connection is not counted below */
@@ -353,10 +354,12 @@ void comes_through_ended_sessions(const char *variant)
             comes_through(crew, "an ended session");
         }
     }
+    last = crew->workers[1].sys;
     crew_stop(crew);
     for (int i = 0; i < NAMES; i++)
         assert_comes(nodes_count_of(variant, names[i]) == 0);
-    assert_true(nodes_has_session(sessions[session_count - 1]));
+    /* A process that a busy machine stops for long loses its session, and gets another. */
+    assert_comes(nodes_has_session(sessions[session_count - 1] = nodes_session(last)));
     rig_close_systems();
     for (int i = 0; i < session_count; i++)
         assert_comes(!nodes_has_session(sessions[i]));

@@ -37,7 +37,7 @@ begin_lab() {
     local with=()
     ! grep -qs -- --zookeeper "$1"/*.text || with=(--zookeeper)
     grep -qs '\.lab\|seckill lab up' "$1"/*.text || return 0
-    (cd "$place" && within 240 "$seckill" lab up "${with[@]}" >"$1/lab" 2>&1)
+    (cd "$place" && soon "$seckill" lab up "${with[@]}" >"$1/lab" 2>&1)
 }
 
 # free_port: one that nobody listens at, below those that the kernel hands out.
@@ -68,7 +68,7 @@ run_step() {
 begin_step() {
     (cd "$place" && exec setsid bash "$1.script") </dev/null >"$1.out" 2>&1 &
     groups+=($!)
-    within 60 grep -Eq -- "$(cat "$1.says")" "$1.out" || { cat "$1.out"; return 1; }
+    soon grep -Eq -- "$(cat "$1.says")" "$1.out" || { cat "$1.out"; return 1; }
 }
 
 write_step() {
@@ -82,7 +82,7 @@ leave_page() {
     local group
     for group in ${groups[@]+"${groups[@]}"}; do
         kill -TERM -- "-$group" 2>/dev/null
-        within 30 gone "$group" || { kill -KILL -- "-$group"; echo "a program of the page does not stop"; return 1; }
+        soon gone "$group" || { kill -KILL -- "-$group"; echo "a program of the page does not stop"; return 1; }
     done
     [ ! -e "$place/.lab" ] || "$seckill" lab down --dir "$place/.lab"
 }
