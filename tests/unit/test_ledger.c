@@ -145,6 +145,25 @@ static void nonsense_is_refused(void **state)
     ledger_free(&ledger);
 }
 
+/* Two runs wrote into one directory: nobody knows whose line, or half of a line, it is. */
+static void nothing_may_stand_behind_the_end(void **state)
+{
+    static const char *const BEHIND[] = {"accepted\tr-1-2\t101\t2\t9\n",
+                                         "unanswered\tr-1-2\t-\t2\t9\n",
+                                         "end\t1\t1\t1\t0\n", "accepted\tr-"};
+
+    for (size_t i = 0; i < sizeof(BEHIND) / sizeof(BEHIND[0]); i++) {
+        struct ledger ledger;
+        char text[128];
+
+        snprintf(text, sizeof text, "accepted\tr-1-1\t100\t1\t9\nend\t1\t1\t1\t0\n%s",
+                 BEHIND[i]);
+        put(state, "ledger-1.tsv", text);
+        assert_false(ledger_read(&ledger, *state));
+        ledger_free(&ledger);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -160,6 +179,8 @@ int main(void)
                                         remove_dir),
         cmocka_unit_test_setup_teardown(nor_without_files, make_dir, remove_dir),
         cmocka_unit_test_setup_teardown(nonsense_is_refused, make_dir, remove_dir),
+        cmocka_unit_test_setup_teardown(nothing_may_stand_behind_the_end, make_dir,
+                                        remove_dir),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
