@@ -137,13 +137,16 @@ failures() {
 # may_run_again LABEL: could another program, or a slow machine, have made it fail?  Neither
 # causes a sanitizer's report, a crash or a skipped test, and lint neither waits nor measures.
 may_run_again() {
+    local consequence='^$'
+    # A test that fails leaves its memory behind.
+    ! grep -qE '^not ok [0-9]' "$(log_of "$1")" || consequence='LeakSanitizer|byte\(s\) leaked'
     [ "${kind_of[$1]}" != builds ] && [ "${status_of[$1]}" -lt 128 ] && [ "${skip_of[$1]}" -eq 0 ] &&
-        ! grep -qE "$(
+        ! grep -vE "$consequence" "$(log_of "$1")" | grep -E "$(
             printf '%s|' '(Thread|Address|Leak|Memory)Sanitizer' 'runtime error:' \
                 'Test failed with exception' 'Segmentation fault' 'Bus error' 'Aborted' \
                 'Illegal instruction' 'Floating point exception' 'core dumped'
             echo 'Assertion .* failed'
-        )" "$(log_of "$1")"
+        )" >/dev/null
 }
 
 # run_again: run each program that failed once more, alone.  A program that passes then was
