@@ -2,6 +2,11 @@
 /* call.c -- what an answer says of its call, and what a missing one leaves open. */
 #include "loadtest/check/checks/checks.h"
 
+int32_t check_index_of(const struct check *c, const struct history_call *call)
+{
+    return (int32_t)(call - c->h->calls);
+}
+
 bool check_is_answered(const struct check *c, const struct history_call *call)
 {
     return call->is_answered && call->answer_ns < c->end_ns;

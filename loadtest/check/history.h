@@ -44,11 +44,11 @@ struct history_process {
 };
 
 struct history_call {
-    int kind;            /* dlock_event_kind: ACQUIRE, RENEW, RELEASE, ABANDON, and
+    uint8_t kind;        /* dlock_event_kind: ACQUIRE, RENEW, RELEASE, ABANDON, and
                           * those of semaphores, permits and latches                  */
-    int mode;            /* DLOCK_MODE_*                                              */
-    int level;           /* of re-entry, from 1; 0: not said                          */
+    uint8_t mode;        /* DLOCK_MODE_*                                              */
     bool is_answered;    /* if not, `status` means nothing and answer_ns is NEVER     */
+    int level;           /* of re-entry, from 1; 0: not said                          */
     dlock_status status;
     uint32_t process, name; /* indices                                                */
     uint32_t order;      /* set by history_sort(): in which it was added              */
@@ -65,12 +65,12 @@ struct history_call {
 
 /* An event that is no call: LOST, WAIT, WAKE, FAULT. */
 struct history_mark {
-    int kind;
+    uint8_t kind;
+    uint8_t assumption;     /* of a fault */
+    int detail;
     int64_t at_ns;
     uint32_t process, name; /* name: of the lock, or of the fault */
     uint64_t owner;         /* of a fault: the pid concerned, 0: a server */
-    int detail;
-    int assumption;         /* of a fault */
 };
 
 enum { HISTORY_DAMAGE_MAX = 240 };

@@ -112,7 +112,8 @@ static void add_mark(struct reading *r, const dlock_record *record, uint32_t nam
     mark->name = name;
     mark->owner = record->owner;
     mark->detail = (int)record->detail;
-    mark->assumption = record->kind == DLOCK_EVENT_FAULT ? record->level : 0;
+    if (record->kind == DLOCK_EVENT_FAULT)
+        mark->assumption = (uint8_t)record->level;
 }
 
 static bool is_call(const dlock_record *record)

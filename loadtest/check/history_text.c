@@ -203,7 +203,7 @@ static bool read_fault(struct parse *p, int64_t at)
             }
         for (int i = 0; i < DLOCK_ASSUMPTION_COUNT; i++)
             if (strcmp(word, dlock_assumption_name(i)) == 0) {
-                mark->assumption = i;
+                mark->assumption = (uint8_t)i;
                 is_known = true;
             }
         if ((value = value_of(word, "pid")) != NULL && read_number(value, &number) &&
@@ -272,7 +272,7 @@ static bool read_answer(struct parse *p, struct history_call *call)
     return true;
 }
 
-static void read_mark(struct parse *p, int kind, int64_t at, uint32_t process,
+static void read_mark(struct parse *p, uint8_t kind, int64_t at, uint32_t process,
                       int64_t owner, uint32_t name)
 {
     struct history_mark *mark = history_add_mark(p->h);
@@ -308,11 +308,11 @@ static bool read_event(struct parse *p, int64_t at)
     name = history_name(p->h, word, strlen(word));
     if (kind == DLOCK_EVENT_LOST || kind == DLOCK_EVENT_WAIT ||
         kind == DLOCK_EVENT_WAKE) {
-        read_mark(p, kind, at, process, owner, name);
+        read_mark(p, (uint8_t)kind, at, process, owner, name);
         return true;
     }
     call = history_add_call(p->h);
-    call->kind = kind;
+    call->kind = (uint8_t)kind;
     call->process = process;
     call->name = name;
     call->owner = (uint64_t)owner;

@@ -29,11 +29,11 @@ struct hold hold_begin(const struct check *c, const struct history_call *call)
         .mode = call->mode,
         .depth = 1,
         .fence = call->fence,
-        .call = call - c->h->calls,
+        .call = check_index_of(c, call),
         .release = NO_CALL,
         .flawed_by = NO_CALL,
         .earlier = NO_CALL,
-        .active_ns = call->invoke_ns,
+        .worked_ns = call->invoke_ns,
         .invoke_ns = call->invoke_ns,
         .granted_ns = call->answer_ns,
         .promised_ns = call->deadline_ns,
@@ -68,7 +68,7 @@ void hold_lose(const struct check *c, struct hold *hold, const struct history_ca
     if (call->answer_ns >= hold->lost_ns)
         return;
     hold->lost_ns = call->answer_ns;
-    hold->flawed_by = call - c->h->calls;
+    hold->flawed_by = check_index_of(c, call);
 }
 
 void hold_take_back_releases(struct hold *hold, int level)
@@ -103,7 +103,7 @@ void hold_find_there(const struct check *c, struct hold *hold,
         order = order_after(release, call);
     if (order == CHECK_BEFORE) {
         hold->flaws |= FLAW_ZOMBIE;
-        hold->flawed_by = call - c->h->calls;
+        hold->flawed_by = check_index_of(c, call);
         return; /* nobody knows what it found */
     }
     if (order == CHECK_TIED)
@@ -117,7 +117,7 @@ void hold_release_again(const struct check *c, struct hold *hold,
     if (hold->unsure_releases == 0)
         return;
     hold->unsure_releases--; /* it did not happen, so there was a level left */
-    hold->release = call - c->h->calls;
+    hold->release = check_index_of(c, call);
 }
 
 void hold_finish(const struct check *c, struct hold *hold)
@@ -127,6 +127,7 @@ void hold_finish(const struct check *c, struct hold *hold)
         hold->release == NO_CALL ? NULL : &c->h->calls[hold->release];
     bool is_answered = release != NULL && check_is_answered(c, release);
     int64_t cut_ns = HISTORY_NEVER;
+    int64_t until_ns = least(least(hold->promised_ns, hold->lost_ns), process->last_ns);
 
     hold->is_session = release == NULL && !(process->caps & DLOCK_CAP_EXPIRES);
     if (release != NULL && !(is_answered && release->status == DLOCK_LOST))
@@ -137,11 +138,10 @@ void hold_finish(const struct check *c, struct hold *hold)
     if (is_answered && (release->status == DLOCK_OK || release->status == DLOCK_LOST))
         hold->gone_ns = release->answer_ns;
     hold->gone_ns = least(hold->gone_ns, hold->lost_ns);
-    if (hold->worked_ns == 0)
-        hold->worked_ns = release != NULL ? release->invoke_ns
-                                          : least(least(hold->promised_ns, hold->lost_ns),
-                                                  process->last_ns);
-    hold->worked_ns = greatest(hold->worked_ns, hold->active_ns);
+    if (release != NULL)
+        until_ns = release->invoke_ns;
+    if (!hold->is_abandoned)
+        hold->worked_ns = greatest(hold->worked_ns, until_ns);
     hold->worked_ns = greatest(hold->worked_ns, hold->granted_ns);
     hold->leased_ns = hold->believed_ns;
     hold->believed_ns = least(hold->believed_ns, hold->lost_ns);

@@ -58,13 +58,13 @@ static void add_grant(struct check *c, const struct group *g,
         return;
     }
     hold->depth++;
-    hold->active_ns = call->invoke_ns;
+    hold->worked_ns = call->invoke_ns;
     hold_see(hold, call->invoke_ns);
     hold_promise(hold, call);
     if ((call->level != 0 && call->level != hold->depth) ||
         (call->fence != 0 && call->fence != hold->fence)) {
         hold->flaws |= call->fence != hold->fence ? FLAW_FENCE : FLAW_LEVEL;
-        hold->flawed_by = call - c->h->calls;
+        hold->flawed_by = check_index_of(c, call);
     }
 }
 
@@ -81,7 +81,7 @@ static void add_refusal(struct check *c, const struct group *g,
     /* Until the group is done, from_ns is the index of the owner's own hold. */
     c->refusals[c->refusal_count++] = (struct refusal){
         .name = call->name,
-        .call = call - c->h->calls,
+        .call = check_index_of(c, call),
         .from_ns = hold != NULL && !hold->is_spent ? hold - c->holds : NO_CALL,
     };
 }
@@ -201,7 +201,7 @@ static void add_release(struct check *c, const struct group *g,
             note_nobody(c, call);
         return;
     }
-    hold->active_ns = call->invoke_ns;
+    hold->worked_ns = call->invoke_ns;
     if (is_owned && check_is_ok(c, call)) {
         hold_find_there(c, hold, call);
         if (hold->release != NO_CALL)
@@ -219,7 +219,7 @@ static void add_release(struct check *c, const struct group *g,
         hold->depth--;
     if (hold->depth == 0 && hold->release == NO_CALL &&
         (was_open || hold->is_spent))
-        hold->release = call - c->h->calls;
+        hold->release = check_index_of(c, call);
 }
 
 /* An owner makes one call after another, but for the watchdog's renewals.  If it did not,
@@ -262,7 +262,7 @@ static void add_call(struct check *c, struct group *g,
         break;
     case DLOCK_EVENT_ABANDON:
         if (hold != NULL && hold->release == NO_CALL) {
-            hold->is_spent = true;
+            hold->is_spent = hold->is_abandoned = true;
             hold->worked_ns = call->invoke_ns;
         }
         break;

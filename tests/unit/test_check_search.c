@@ -87,7 +87,7 @@ static int64_t draw_deadline(const struct maker *m)
     return m->now + 1 + 2 * draw(LEASE_MAX / 2);
 }
 
-static struct history_call *start(struct maker *m, struct actor *actor, int kind)
+static struct history_call *start(struct maker *m, struct actor *actor, uint8_t kind)
 {
     struct history_call *call = history_add_call(m->h);
 

@@ -24,33 +24,34 @@ enum hold_flaw {
     FLAW_AGAIN = 1 << 5,  /* granted anew while its owner surely had it           */
 };
 
+/* There may be one for every two calls, so it is small. */
 struct hold {
     uint32_t process, name;
     uint64_t owner;
-    int mode;
-    unsigned flaws;
-    int depth;           /* while being put together                              */
-    int unsure_releases; /* the same: of levels, and without an answer            */
-    bool is_spent;       /* the same: lost or abandoned                           */
+    uint8_t mode;        /* DLOCK_MODE_*                                          */
+    uint8_t flaws;
+    bool is_spent;       /* while being put together: lost or abandoned           */
+    bool is_abandoned;
     bool is_doubtful;    /* nobody knows until when it was renewed                */
     bool is_session;     /* never released, and kept as long as its process lived */
+    int depth;           /* while being put together                              */
+    int unsure_releases; /* the same: of levels, and without an answer            */
     uint64_t fence;
-    int64_t call;        /* index of the acquire                                  */
-    int64_t release;     /* of the release of the last level; NO_CALL             */
-    int64_t flawed_by;   /* of the call that shows a flaw, or the loss            */
+    int32_t call;        /* index of the acquire                                  */
+    int32_t release;     /* of the release of the last level; NO_CALL             */
+    int32_t flawed_by;   /* of the call that shows a flaw, or the loss            */
+    int32_t earlier;     /* of the acquire of the hold that FLAW_AGAIN is about   */
     int64_t invoke_ns, granted_ns;
     int64_t promised_ns; /* the last deadline                                     */
     int64_t lasting_ns;  /* the same, had the store granted it as late as can be  */
     int64_t leased_ns;   /* the deadline without renewals that came too late      */
     int64_t believed_ns; /* the same, or until its owner had to know better       */
     int64_t seen_ns;     /* the store surely knew it when this call was sent      */
-    int64_t active_ns;   /* the last call that its owner itself made for it       */
     int64_t kept_ns;
-    int64_t worked_ns;
+    int64_t worked_ns;   /* while being put together: its owner's last call for it */
     int64_t gone_ns;     /* it surely was no longer there; HISTORY_NEVER          */
     int64_t lost_ns;     /* the first answer that it is lost; HISTORY_NEVER       */
-    int64_t earlier;     /* the acquire of the hold that FLAW_AGAIN is about      */
-    int64_t earlier_ns;  /* and until when that was kept                          */
+    int64_t earlier_ns;  /* until when the hold of FLAW_AGAIN was kept            */
 };
 
 /* An acquire that was answered busy or timeout. */
@@ -107,6 +108,9 @@ struct check {
     int64_t *times;        /* scratch: pairs of them                              */
     size_t time_room;
 };
+
+/* Which of the history's calls is it? */
+int32_t check_index_of(const struct check *c, const struct history_call *call);
 
 /* Is the call one that has an answer worth anything: given before the end? */
 bool check_is_answered(const struct check *c, const struct history_call *call);
