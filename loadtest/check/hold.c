@@ -53,6 +53,7 @@ bool hold_is_open(const struct hold *hold)
 void hold_see(struct hold *hold, int64_t at_ns)
 {
     hold->seen_ns = greatest(hold->seen_ns, at_ns);
+    hold->is_seen = true;
 }
 
 void hold_promise(struct hold *hold, const struct history_call *call)
@@ -161,6 +162,8 @@ enum check_order check_meets(const struct hold *early, const struct hold *late)
         return CHECK_AFTER; /* what was answered as lost had been lost before */
     if (order == CHECK_TIED && early->is_session && early->process == late->process)
         order = CHECK_BEFORE;
+    if (order == CHECK_TIED && check_is_heard_late(early) && !early->is_seen)
+        return check_order(late->granted_ns, early->invoke_ns); /* may have ended before */
     if (!check_is_heard_late(late) || late->promised_ns > early->granted_ns)
         return order; /* the lease that was over lasted until `early` had the lock */
     asked = check_order(early->granted_ns, late->invoke_ns);

@@ -32,6 +32,7 @@ struct hold {
     uint8_t flaws;
     bool is_spent;       /* while being put together: lost or abandoned           */
     bool is_abandoned;
+    bool is_seen;        /* a later call of its owner found it there              */
     bool is_doubtful;    /* nobody knows until when it was renewed                */
     bool is_session;     /* never released, and kept as long as its process lived */
     int depth;           /* while being put together                              */
