@@ -22,6 +22,7 @@ enum hold_flaw {
     FLAW_NOBODY = 1 << 3, /* released or renewed by one who was never granted it  */
     FLAW_TIED = 1 << 4,   /* found there at the instant its release was answered  */
     FLAW_AGAIN = 1 << 5,  /* granted anew while its owner surely had it           */
+    FLAW_FOUND = 1 << 6,  /* called lost, and found by its owner's call right then */
 };
 
 /* There may be one for every two calls, so it is small. */

@@ -9,7 +9,8 @@ void check_kept(struct check *c)
 
         c->out->findings[CHECK_kept].looked++;
         if (hold->lost_ns == HISTORY_NEVER || hold->kept_ns < hold->lost_ns ||
-            (hold->kept_ns == hold->lost_ns && !hold->is_session))
+            (hold->kept_ns == hold->lost_ns && !hold->is_session &&
+             !(hold->flaws & FLAW_FOUND)))
             continue;
         check_violation(c, CHECK_kept,
                         check_explain(c, hold, check_sent_ns(&c->h->calls[hold->call]),
