@@ -34,7 +34,7 @@ class Search:
         for call in self.calls:
             found |= {call.invoke, call.answer}
             if call.until is not None:
-                found |= {call.until - 1, call.until + SLACK, call.until + SLACK + 1}
+                found |= {call.until, call.until + SLACK, call.until + SLACK + 1}
         return sorted(t for t in found if t < history.NEVER)
 
     def may_come(self, i, done, under_way):

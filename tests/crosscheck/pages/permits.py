@@ -5,8 +5,8 @@ State: how many are free, which permits with an end are held, by whom and until 
 which ids were granted.  A taking is legal when as many are free, under an id of its own; a giving back when as many were taken, or the
 permit is held, since its id, by which it is given back, proves that it was granted; a loss when the permit has ended or was given
 back; a refusal without a wait when fewer are free.  A permit ends at its end at the
-earliest, SLACK later at the latest; its promise is 1 ms less, since wall clocks are read
-in whole milliseconds.
+earliest, SLACK later at the latest; a history has that
+end as it was promised, 1 ms before the store's, whose clock is read in whole milliseconds.
 
 A taking or giving back without an answer may have been executed, or not.
 
@@ -41,7 +41,7 @@ def passing(state, now):
     for permit in state.held:
         if permit[1] == NOBODY:
             states |= {_end(s, permit) for s in states}
-        elif permit[2] - 1 <= now:
+        elif permit[2] <= now:
             ended = {_end(s, permit) for s in states}
             states = ended if permit[2] + SLACK < now else states | ended
     return states
