@@ -181,12 +181,16 @@ void is_freed_by_force(const char *variant)
     const char *name = rig_name();
     dlock_lease lease;
     dlock_lease next;
+    dlock_status st;
 
     assert_status(LOST, dlock_force_release(pair.b, name));
     assert_status(OK, dlock_acquire(pair.a, name, 0, &lease));
     if (rig_caps(variant) & DLOCK_CAP_REENTRANT)
         assert_status(OK, dlock_acquire(pair.a, name, 0, &next));
-    assert_status(OK, dlock_force_release(pair.b, name));
+    st = dlock_force_release(pair.b, name);
+    /* On a busy machine PostgreSQL ends the session later than the call waits for that. */
+    if (!(rig_caps(variant) & DLOCK_CAP_SESSION) || st != DLOCK_UNKNOWN)
+        assert_status(OK, st);
     assert_comes(!look(pair.b, name).locked);
     assert_status(LOST, dlock_force_release(pair.b, name));
     assert_status(OK, dlock_acquire(pair.b, name, 0, &next));
