@@ -291,7 +291,7 @@ test-more: deps-test                             ## the laws and the lies withou
 lock-tests: $(CONFORMANCE) $(PRIMITIVES) $(LIAR)
 tests: $(PROGRAMS) $(WALL_CLOCK) lib $(UNIT_TESTS) $(SERVICE_TESTS) lock-tests ## build all test programs
 tests: $(INTEROP_PEER)
-# What the tests need of the other flavours.
+# The programs of the sanitizer builds that the tests run.
 asan-tests: lock-tests $(UNIT_TESTS) $(OUT)/seckilld
 tsan-tests: lock-tests $(OUT)/tests/unit/test_voucher_cache $(OUT)/tests/service/test_pool
 bare-programs: $(OUT)/seckilld $(OUT)/$(SONAME)

@@ -19,7 +19,7 @@ bool lab_db_open(lab_db **out, const char *url, char *error, size_t size);
 /* NULL is fine. */
 void lab_db_close(lab_db *db);
 
-/* What went wrong last; "" if nothing did.  Valid until the next call. */
+/* The text of the last failure; "" if no call failed.  Valid until the next call. */
 const char *lab_db_error(const lab_db *db);
 
 /* Does a PostgreSQL accept connections there?  Needs no password. */

@@ -9,7 +9,7 @@ struct stock_guard;
 
 enum { DB_XID_MAX = 24 }; /* a transaction's number in digits, and the NUL */
 
-/* What stops the second order of one user: id, the value of --duplicate-guard. */
+/* The guards against a second order of one user: id, the value of --duplicate-guard. */
 #define DUPLICATE_GUARDS(X)                                                            \
     X(NONE, "none")                                                                    \
     X(COUNT, "count")                                                                  \
@@ -52,7 +52,7 @@ enum sale_answer {
 #undef X
 };
 
-/* What is the same of all sales of a process. */
+/* The terms that all sales of a process share. */
 struct sale_terms {
     const struct stock_guard *stock_guard;
     enum duplicate_guard duplicate_guard;

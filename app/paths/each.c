@@ -102,7 +102,7 @@ static enum outcome fail(struct each *e)
     return outcome;
 }
 
-/* What the end of a sale is to the client. */
+/* The outcome that a client is told of each end of a sale. */
 static enum outcome conclude(struct each *e)
 {
     struct worker *w = e->w;

@@ -144,7 +144,7 @@ static bool assign_text(struct loading *l, const struct setting *setting, const 
     return true;
 }
 
-/* What the same kind of source said before, and now this. */
+/* Two sources of the same kind give a setting two values. */
 static const char *add_line(struct loading *l, size_t index, const char *text)
 {
     const struct setting_origin *before = &l->s->origins[index];
