@@ -5,12 +5,11 @@
 
 #include <pthread.h>
 
+#include "base/os/random.h"
 #include "lock/dlock_variant.h"
 #include "lock/holds.h"
 #include "lock/metrics.h"
 #include "lock/retry.h"
-
-enum { DLOCK_UUID_LEN = 36 };
 
 struct dlock_recorder;
 struct dlock_watchdog;

@@ -48,7 +48,7 @@ struct look {
 
 struct dlock_watchdog {
     dlock_system *sys;
-    pthread_t thread;
+    struct dlock_thread thread;
     pthread_mutex_t mutex;
     pthread_cond_t wake;
     bool stopping;              /* under the mutex           */
@@ -225,7 +225,7 @@ void dlock_watchdog_stop(struct dlock_watchdog *dog)
     dog->stopping = true;
     pthread_cond_signal(&dog->wake);
     pthread_mutex_unlock(&dog->mutex);
-    pthread_join(dog->thread, NULL);
+    dlock_thread_join(&dog->thread);
     pthread_cond_destroy(&dog->wake);
     pthread_mutex_destroy(&dog->mutex);
     free(dog);

@@ -7,6 +7,7 @@
 
 #include <pthread.h>
 #include <stdatomic.h>
+#include <unistd.h>
 
 static atomic_uint generation = 1;
 static pthread_once_t once = PTHREAD_ONCE_INIT;
@@ -24,6 +25,11 @@ static void watch(void)
 unsigned dlock_fork_generation(void)
 {
     return atomic_load_explicit(&generation, memory_order_relaxed);
+}
+
+uint32_t dlock_fork_process_id(void)
+{
+    return (uint32_t)getpid();
 }
 
 void dlock_fork_watch(void)

@@ -42,6 +42,24 @@ void dlock_random_bytes(void *out, size_t byte_count)
     memcpy(out, drawn.bytes + drawn.left, byte_count);
 }
 
+void dlock_random_uuid(char out[DLOCK_UUID_LEN + 1])
+{
+    static const char digits[] = "0123456789abcdef";
+    unsigned char bytes[16];
+    char *at = out;
+
+    dlock_random_bytes(bytes, sizeof(bytes));
+    bytes[6] = (unsigned char)((bytes[6] & 0x0f) | 0x40); /* the version */
+    bytes[8] = (unsigned char)((bytes[8] & 0x3f) | 0x80); /* the variant of RFC 9562 */
+    for (size_t i = 0; i < sizeof(bytes); i++) {
+        if (i == 4 || i == 6 || i == 8 || i == 10)
+            *at++ = '-';
+        *at++ = digits[bytes[i] >> 4];
+        *at++ = digits[bytes[i] & 0x0f];
+    }
+    *at = '\0';
+}
+
 uint32_t dlock_random_below(uint32_t bound)
 {
     uint32_t number;

@@ -9,6 +9,11 @@
 /* Fill `out` with at most 64 bytes from the kernel's generator. */
 void dlock_random_bytes(void *out, size_t byte_count);
 
+enum { DLOCK_UUID_LEN = 36 };
+
+/* A random UUID (version 4) as text, in lower case, with a NUL. */
+void dlock_random_uuid(char out[DLOCK_UUID_LEN + 1]);
+
 /* A number from 0 to bound - 1; bound is above 0.  For jitter: slightly uneven. */
 uint32_t dlock_random_below(uint32_t bound);
 

@@ -1,12 +1,47 @@
 /* SPDX-License-Identifier: MIT */
-/* thread.h -- starting the library's own threads. */
+/* thread.h -- the threads that a library starts for itself, and what is known of the
+ * calling one. */
 #ifndef DLOCK_THREAD_H
 #define DLOCK_THREAD_H
 
+#include <limits.h>
 #include <pthread.h>
+#include <stdbool.h>
+#include <stdint.h>
 
-/* As pthread_create(), with every signal blocked: signals are for the program's own
- * threads.  0 or an errno. */
-int dlock_thread_start(pthread_t *out, void *(*run)(void *arg), void *arg);
+struct dlock_thread {
+    pthread_t os;
+};
+
+/* Start a thread that calls run(arg), with every signal blocked: signals are for the
+ * program's own threads.  0, and the thread is to be joined; or an errno, and there is
+ * none. */
+int dlock_thread_start(struct dlock_thread *out, void *(*run)(void *arg), void *arg);
+
+/* Wait until the thread has returned from `run`.  One call for each start. */
+void dlock_thread_join(struct dlock_thread *thread);
+
+/* Let others run first. */
+void dlock_thread_yield(void);
+
+/* The kernel's number of the calling thread; a system call. */
+uint32_t dlock_thread_id(void);
+
+/* A value that each thread has of its own, and that is handed to a function when the
+ * thread ends. */
+struct dlock_thread_value {
+    pthread_key_t os;
+};
+
+/* So often `at_end` is called for a thread, if it sets the value again each time. */
+enum { DLOCK_THREAD_END_CALLS = PTHREAD_DESTRUCTOR_ITERATIONS };
+
+/* Begin with NULL in every thread.  `at_end` gets what the ending thread had set, unless
+ * that is NULL, after which the thread has NULL.  False: the system has no room for one. */
+bool dlock_thread_value_make(struct dlock_thread_value *out, void (*at_end)(void *value));
+
+/* The calling thread's.  Setting: false, no memory, and nothing changed. */
+void *dlock_thread_value_get(struct dlock_thread_value value);
+bool dlock_thread_value_set(struct dlock_thread_value value, void *to);
 
 #endif /* DLOCK_THREAD_H */

@@ -34,7 +34,7 @@ struct redis_subscription {
     struct redis_channels channels;
     pthread_mutex_t start_mutex;
     bool is_running; /* under start_mutex */
-    pthread_t thread;
+    struct dlock_thread thread;
     atomic_bool stopping;
     /* The thread's own: */
     struct redis_conn *conn;
@@ -260,7 +260,7 @@ void redis_subscription_close(struct redis_subscription *sub)
     if (sub->is_running) {
         atomic_store(&sub->stopping, true);
         nudge(sub);
-        pthread_join(sub->thread, NULL);
+        dlock_thread_join(&sub->thread);
     }
     redis_channels_destroy(&sub->channels);
     pthread_mutex_destroy(&sub->start_mutex);

@@ -14,6 +14,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "base/os/thread.h"
 #include "lock/dlock_variant.h"
 #include "lock/stores/zookeeper_path.h"
 
@@ -35,7 +36,7 @@ struct zookeeper_session {
     int wanted_ms;  /* of the session */
     struct zookeeper_debts *debts;
     struct zookeeper_watches *watches;
-    pthread_t keeper;
+    struct dlock_thread keeper;
     bool has_keeper;
     /* Written under the mutex. For who asks without it: alive_until_ns becomes 0 before
      * the epoch changes, and anything else only after. */

@@ -318,7 +318,7 @@ void zookeeper_session_close(struct zookeeper_session *session)
         session->stopping = true;
         pthread_cond_broadcast(&session->changed);
         pthread_mutex_unlock(&session->mutex);
-        pthread_join(session->keeper, NULL);
+        dlock_thread_join(&session->keeper);
     }
     zookeeper_debts_close(session->debts);
     zookeeper_watches_close(session->watches);

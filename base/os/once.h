@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: MIT */
+/* once.h -- a function that runs once in a process, whoever asks for it first. */
+#ifndef DLOCK_ONCE_H
+#define DLOCK_ONCE_H
+
+#include <pthread.h>
+
+struct dlock_once {
+    pthread_once_t os;
+};
+
+#define DLOCK_ONCE_INITIALIZER {.os = PTHREAD_ONCE_INIT}
+
+/* Run `make` unless an earlier call did.  What it wrote is seen after every call; a call
+ * while another thread runs `make` waits for that.  Threads: any. */
+static inline void dlock_once_run(struct dlock_once *once, void (*make)(void))
+{
+    (void)pthread_once(&once->os, make);
+}
+
+#endif /* DLOCK_ONCE_H */
