@@ -10,7 +10,10 @@
 
 #include "base/text/duration.h"
 
-enum { TIMEOUT_S = 10 };
+enum {
+    TIMEOUT_S = 10,
+    FILL_BATCH = 5000, /* locks that one script takes: far less than a second */
+};
 
 struct blocking {
     redisContext *nodes[BLOCKING_NODES_MAX];
@@ -212,15 +215,30 @@ bool blocking_clear(struct blocking *b)
     return true;
 }
 
+static bool fill_batch(struct blocking *b, const struct recipe *recipe, int64_t first,
+                       int64_t end, const char *prefix, const char *holder)
+{
+    char from[24], to[24];
+    const char *const argv[] = {"EVAL", recipe->fill, "0", from, to, prefix, holder};
+    redisReply *reply;
+
+    snprintf(from, sizeof from, "%" PRId64, first);
+    snprintf(to, sizeof to, "%" PRId64, end);
+    reply = ask(b->nodes[0], 7, argv);
+    freeReplyObject(reply);
+    return reply != NULL;
+}
+
+/* Redis answers nobody while a script runs, and a client that monitors it makes each
+ * command of a script slower. */
 bool blocking_fill(struct blocking *b, const struct recipe *recipe, int64_t count,
                    const char *prefix, const char *holder)
 {
-    char number[24];
-    const char *const argv[] = {"EVAL", recipe->fill, "0", number, prefix, holder};
-    redisReply *reply;
+    for (int64_t first = 0; first < count; first += FILL_BATCH) {
+        int64_t end = first + FILL_BATCH < count ? first + FILL_BATCH : count;
 
-    snprintf(number, sizeof number, "%" PRId64, count);
-    reply = ask(b->nodes[0], 6, argv);
-    freeReplyObject(reply);
-    return reply != NULL;
+        if (!fill_batch(b, recipe, first, end, prefix, holder))
+            return false;
+    }
+    return true;
 }

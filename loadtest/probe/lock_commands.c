@@ -10,11 +10,11 @@
 #define LEASE_MS "30000"
 
 static const char fill_strings[] =
-    "for i = 0, ARGV[1] - 1 do redis.call('SET', ARGV[2] .. "
-    "string.format('%012d', i), ARGV[3], 'PX', 60000) end";
+    "for i = ARGV[1] + 0, ARGV[2] - 1 do redis.call('SET', ARGV[3] .. "
+    "string.format('%012d', i), ARGV[4], 'PX', 60000) end";
 static const char fill_hashes[] =
-    "for i = 0, ARGV[1] - 1 do local key = ARGV[2] .. string.format('%012d', i) "
-    "redis.call('HSET', key, ARGV[3], 1) redis.call('PEXPIRE', key, 60000) end";
+    "for i = ARGV[1] + 0, ARGV[2] - 1 do local key = ARGV[3] .. string.format('%012d', i) "
+    "redis.call('HSET', key, ARGV[4], 1) redis.call('PEXPIRE', key, 60000) end";
 
 static const struct recipe recipes[] = {
     {

@@ -21,8 +21,8 @@ struct recipe {
     const char *release_script;
     recipe_words acquire; /* answers OK or nil: taken                               */
     recipe_words release; /* answers 1: given back                                  */
-    const char *fill;     /* a script that takes the ARGV[1] locks named ARGV[2] and
-                           * twelve digits for ARGV[3]                             */
+    const char *fill;     /* a script that takes, for ARGV[4], the locks named ARGV[3]
+                           * and twelve digits from ARGV[1] on, before ARGV[2]     */
 };
 
 /* NULL if there is none for this lock. */
