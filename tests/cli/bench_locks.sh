@@ -48,10 +48,10 @@ rows() {
 touch "$work/monitor"
 redis-cli -p "$(port redis)" monitor >"$work/monitor" 2>&1 &
 monitor=$!
-pids+=("$monitor")
+own "$monitor"
 soon grep -q OK "$work/monitor"
 check 'pairs are measured' bench pairs --duration=500ms --markdown="$work/page.md" # none, where all stands still
-kill "$monitor"
+send TERM "$monitor"
 wait "$monitor" 2>/dev/null
 # shellcheck disable=SC2016  # backquotes of Markdown
 origin() {
@@ -146,9 +146,9 @@ killed() {
     "$seckill" bench-locks --only=redlock --rounds=1 --duration=2s --dir "$lab" \
         --out "$work/out" >/dev/null 2>&1 &
     bench=$!
-    pids+=("$bench")
+    own "$bench"
     soon is_stopped "$node" || return 1
-    kill -KILL "$bench"
+    send KILL "$bench"
     wait "$bench" 2>/dev/null
     soon runs "$node"
 }

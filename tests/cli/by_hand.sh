@@ -17,7 +17,7 @@ export SECKILL_VOUCHER SECKILL_LEDGER_DIR=$work/run
 mkdir "$work/run"
 "$seckilld" --listen=127.0.0.1:0 --admin-listen=127.0.0.1:0 >"$work/ready" 2>"$work/log" &
 service=$!
-pids+=("$service")
+own "$service"
 soon grep -q '^ready' "$work/ready"
 url=$(sed -n 's/.*orders=\([^ ]*\).*/\1/p' "$work/ready")
 cd "$root" && wrk -t2 -c64 -d3s --timeout 30s -s loadtest/wrk/order.lua "$url" >"$work/wrk"
@@ -46,7 +46,7 @@ check 'no user has two' \
 check 'the histogram adds up to what was sent' adds_up
 check 'and to what wrk counted' as_wrk_counted
 check 'the audit agrees' status 0 "$seckill" audit "$work/run"
-kill -TERM "$service"
+send TERM "$service"
 wait "$service"
 got=$?
 check 'the service ends with 0' test "$got" -eq 0

@@ -21,7 +21,7 @@ serve() {
     "$seckilld" --listen=127.0.0.1:0 --admin-listen=127.0.0.1:0 --process="$1" \
         --lock=naive --lock-scope=voucher --lock-lease="$2" --lock-wait=30s \
         --allow-faults --record="$records" >"$work/ready-$1" 2>>"$work/log-$1" &
-    pids+=("$!")
+    own "$!"
     pid_of[$1]=$!
     soon grep -q '^ready' "$work/ready-$1" || return 1
     orders[$1]=$(sed -n 's/.*orders=\([^ ]*\).*/\1/p' "$work/ready-$1")
@@ -53,7 +53,7 @@ check 'the first ends, with the lock of the second' let_go a
 check 'the third gets in beside the second' order a 2
 let_go b
 for name in a b; do
-    kill -TERM "${pid_of[$name]}"
+    send TERM "${pid_of[$name]}"
     wait "${pid_of[$name]}"
 done
 

@@ -27,11 +27,11 @@ cut_short() {
     "$seckill" compare --dir="$lab" --out="$work/cut" --locks=none,lua --hazards=slow \
         >"$work/cut.log" 2>&1 &
     pid=$!
-    pids+=("$pid")
+    own "$pid"
     soon test -e "$work/cut/latest/oversell/slow/none-1/wrk.txt" || return 1
     mapfile -t lab_pids < <(sed -n 's/.*"pid": \([0-9]*\).*/\1/p' "$lab/state.json")
     mapfile -t children < <(pgrep -P "$pid")
-    kill -INT "$pid"
+    send INT "$pid"
     wait "$pid"
     cat "$work/cut.log"
     soon gone "${lab_pids[@]}" "${children[@]}" && [ ! -e "$lab" ]

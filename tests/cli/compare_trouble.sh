@@ -43,7 +43,7 @@ check 'and somebody was told why' grep -q 'lua: .*not yet.*trying again (2 of 3)
 lose_redis() {
     local redis
     compare --locks=lua --hazards=slow,calm --hazard-repeats=2 >"$work/lost" 2>&1 &
-    pids+=("$!")
+    own "$!"
     soon test -e "$work/runs/latest/oversell/slow/lua-1/wrk.txt" || return 1
     redis=$(sed -n 's/.*"pid": \([0-9]*\).*/\1/p' "$lab/state.json" | sed -n 2p)
     kill -KILL "$redis"
@@ -61,7 +61,7 @@ lose_service() {
     "$wrapped" compare --dir="$lab" --out="$work/runs" --locks=none --experiments=oversell \
         --hazards=slow >"$work/died" 2>&1 &
     compare=$!
-    pids+=("$compare")
+    own "$compare"
     soon test -s "$run/ledger-1.tsv" || return 1
     service=$(pgrep -P "$compare" -x seckilld | tail -n 1)
     kill -KILL "$service"

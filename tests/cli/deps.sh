@@ -90,26 +90,27 @@ hold() {
         select(undef, undef, undef, 0.02) until -e $ARGV[2];' \
         "$work/world/$1" "$work/held" "$work/go" &
     holder=$!
-    pids+=("$holder")
+    own "$holder"
     soon test -e "$work/held"
 }
 
 # waits_for LOCK: it is held until deps says that it waits for that process.
 waits_for() {
-    local status=0
+    local status=0 waiter
     pack 'exit 0' && make_world && hold "$1" || return 1
     in_world "$deps" >"$work/out" 2>&1 &
-    pids+=($!)
+    waiter=$!
+    own "$waiter"
     soon grep -q "process $holder (perl).*waiting for it to end" "$work/out" ||
         status=1
     touch "$work/go"
-    wait "${pids[-1]}" || status=$?
+    wait "$waiter" || status=$?
     cat "$work/out"
     [ "$status" -eq 0 ] && is_installed
 }
 
 gives_up_after_its_time() {
-    local status=0
+    local status=0 waiter
     pack 'exit 0' && make_world && hold apt/lists/lock || return 1
     DEPS_WAIT=1 in_world "$deps" >"$work/out" 2>&1 || status=$?
     touch "$work/go"

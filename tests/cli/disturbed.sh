@@ -15,12 +15,12 @@ labs+=("$lab")
 
 # serve NAME LISTEN ADMIN: start a service process.
 declare -A pid_of orders admin
-has_started() { grep -q '^ready' "$work/ready-$1" || ! kill -0 "${pid_of[$1]}" 2>/dev/null; }
+has_started() { grep -q '^ready' "$work/ready-$1" || ! is_own "${pid_of[$1]}"; }
 serve() {
     : >"$work/ready-$1" # without the line of the process before
     "$seckilld" --listen="$2" --admin-listen="$3" --process="$1" --workers=16 \
         >"$work/ready-$1" 2>>"$work/log-$1" &
-    pids+=("$!")
+    own "$!"
     pid_of[$1]=$!
     soon has_started "$1" && grep -q '^ready' "$work/ready-$1" || return 1
     orders[$1]=$(sed -n 's/.*orders=\([^ ]*\).*/\1/p' "$work/ready-$1")
@@ -51,12 +51,12 @@ disturb() {
     (cd "$root" && exec wrk -t2 -c16 -d600s --timeout 30s -s loadtest/wrk/order.lua "${orders[a]}") \
         >"$work/$name/wrk.txt" 2>&1 &
     wrk=$!
-    pids+=("$wrk")
+    own "$wrk"
     check "$name: orders are sold before" soon sold_more_than 100
     "$@"
     before=$(sold)
     check "$name: and after" soon sold_more_than "$((before + 100))"
-    kill -INT "$wrk"
+    send INT "$wrk"
     wait "$wrk"
     check "$name: the audit finds every order and no phantom" status 0 \
         "$seckill" audit "$work/$name"
@@ -65,7 +65,7 @@ disturb() {
 }
 
 kill_and_restart() {
-    kill -KILL "${pid_of[a]}"
+    send KILL "${pid_of[a]}"
     wait "${pid_of[a]}" 2>/dev/null
     # Another test may have been given one of its ports meanwhile.
     serve a "${orders[a]#http://}" "${admin[a]#http://}" ||

@@ -69,7 +69,7 @@ begin() {
     "$seckill" fault run "$@" --server="$server" --for=600s --dir="$lab" --record="$records" \
         >"$work/out-$server" 2>&1 &
     going[$server]=$!
-    pids+=("$!")
+    own "$!"
     soon grep -q '^begun' "$work/out-$server" || cat "$work/out-$server" >&2
 }
 has_begun() { says '^begun' cat "$work/out-$1"; }
@@ -119,7 +119,7 @@ undone() {
     grep -q '^ended' "$work/out-$1" && grep -qx 'exit status 130' "$work/out-$1"
 }
 for server in redlock-1 redlock-2 redlock-4 redlock-5 redis zookeeper postgres redlock-3; do
-    kill -INT "${going[$server]}"
+    send INT "${going[$server]}"
     wait "${going[$server]}"
     echo "exit status $?" >>"$work/out-$server"
     check "$server: Ctrl-C undoes it" undone "$server"
@@ -154,7 +154,7 @@ ask_forever subscribe x >"$work/subscriber" 2>&1 &
 subscriber=$!
 ask_forever blpop nothing 0 >"$work/blocked" 2>&1 &
 blocked=$!
-pids+=("$subscriber" "$blocked")
+own "$subscriber" "$blocked"
 soon grep -q subscribe "$work/subscriber"
 soon says '^1' eval 'ask redis info clients | sed -n "s/blocked_clients://p"' >/dev/null
 check 'kill-pubsub happens' says '1 pubsub' run kill-pubsub
@@ -166,7 +166,7 @@ check 'who was connected was cut off' soon grep -q closed "$work/blocked"
 touch "$work/failover"
 run redis-failover --key="$key" >"$work/failover" 2>&1 &
 failover=$!
-pids+=("$failover")
+own "$failover"
 soon grep -q '^armed' "$work/failover"
 replica=$(sed -n 's/^armed .*127.0.0.1:\([0-9]*\) .*/\1/p' "$work/failover")
 check 'its replica is a replica, and cut off' says '^master_link_status:down' \
@@ -193,15 +193,15 @@ on_old() {
 on_old +OK "auth $REDISCLI_AUTH" >/dev/null
 ask redis del "$key" >/dev/null
 touch "$work/split"
-run redis-split-brain --key="$key" >"$work/split" 2>&1 &
+"$seckill" fault run redis-split-brain --key="$key" --dir="$lab" --record="$records" >"$work/split" 2>&1 &
 split=$!
-pids+=("$split")
+own "$split"
 soon grep -q '^armed' "$work/split"
 hold_key
 check 'redis-split-brain happens' soon grep -q 'both say role:master' "$work/split"
 check 'the old master has the key' on_old :1 "exists $key"
 check 'the new one has not' answers redis 0 exists "$key"
-kill -INT "$split"
+send INT "$split"
 wait "$split"
 exec 4>&-
 check 'the old one gave in' grep -q '^ended.* is a replica of process' "$work/split"
@@ -216,7 +216,7 @@ psql -qAt "$SECKILL_LAB_DATABASE_URL" >"$work/session" 2>&1 <<SQL &
 SELECT pg_advisory_lock(hashtextextended(encode('$key', 'escape'), 0));
 SELECT pg_sleep(600);
 SQL
-pids+=("$!")
+own "$!"
 soon session_holds
 check 'postgres-kill-backend happens' says 'which held' run postgres-kill-backend --key="$key"
 check 'the session is over' soon grep -q 'terminating connection' "$work/session"
@@ -225,12 +225,12 @@ as_service() { psql -qAt "$SECKILL_DATABASE_URL" -c 'SELECT 1'; }
 "$seckill" fault run client-limit --server=postgres --for=600s --dir="$lab" --record="$records" \
     >"$work/full" 2>&1 &
 full=$!
-pids+=("$full")
+own "$full"
 check 'client-limit of PostgreSQL happens' soon grep -q 'is told: too many connections' \
     "$work/full"
 check 'the service is refused' says 'too many connections for role' as_service
 check 'the laboratory is not' psql -qAt "$SECKILL_LAB_DATABASE_URL" -c 'SELECT 1'
-kill -INT "$full"
+send INT "$full"
 wait "$full"
 check 'and the service is let in again' as_service
 started() { psql -qAt "$SECKILL_LAB_DATABASE_URL" -c 'SELECT pg_postmaster_start_time()'; }
@@ -254,7 +254,7 @@ serve() { # NAME LOCK RECORDS
         --lock-scope=voucher --lock-lease=120s --lock-wait=30s --workers=4 --allow-faults --record="$3" \
         >"$work/ready-$1" 2>>"$work/log-$1" &
     serving[$1]=$!
-    pids+=("$!")
+    own "$!"
     soon grep -q '^ready' "$work/ready-$1" || {
         cat "$work/log-$1"
         return 1
@@ -281,7 +281,7 @@ lose() {
         order b "$(($3 + 1))" | grep '"success": *true'
     echo $? >"$work/lost-$1"
     operator -sf -o /dev/null -X POST "${admin[a]}/faults/release?point=after-read"
-    kill -TERM "${serving[@]}"
+    send TERM "${serving[@]}"
     wait "${serving[@]}"
     cat "$work"/log-[ab]
 }

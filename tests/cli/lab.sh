@@ -58,10 +58,10 @@ interrupt_at() {
     labs+=("$lab")
     "$seckill" lab up --dir "$lab" >"$work/cut.log" 2>&1 &
     pid=$!
-    pids+=("$pid")
+    own "$pid"
     soon test -e "$lab/$1" || return 1
     place=$(sed -n 's/.*"data_root": "\(.*\)",/\1/p' "$lab/state.json")
-    kill -INT "$pid"
+    send INT "$pid"
     wait "$pid"
     [ ! -e "$lab" ] && ! pgrep -f "$lab/" && { [ -z "$place" ] || [ ! -e "$place" ]; }
 }
@@ -92,9 +92,9 @@ killed_in_the_middle() {
     local pid
     SECKILL_LAB_DATA=$work/home/data "$seckill" lab up --dir "$lab" >"$work/cut.log" 2>&1 &
     pid=$!
-    pids+=("$pid")
+    own "$pid"
     soon test -e "$lab/redis.log" || return 1
-    kill -KILL "$pid"
+    send KILL "$pid"
     wait "$pid"
     test -n "$(ls -A "$work/home/data")" && "$seckill" lab down --dir "$lab"
 }

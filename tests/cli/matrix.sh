@@ -81,10 +81,10 @@ cut_short() {
     "$seckill" matrix --dir "$lab" --out "$work/runs" --scenarios=nested,forked,ghost \
         --jobs=1 >"$work/cut.txt" 2>"$work/cut.log" &
     pid=$!
-    pids+=("$pid")
+    own "$pid"
     soon grep -q '^\[[1-9]' "$work/cut.log" || return 1
     mapfile -t children < <(pgrep -P "$pid")
-    kill -INT "$pid"
+    send INT "$pid"
     wait "$pid" || got=$?
     cat "$work/cut.log" "$work/cut.txt"
     [ "$got" -eq 130 ] && soon gone ${children[@]+"${children[@]}"}

@@ -30,8 +30,9 @@ leaves_nothing() { [ ! -e build/mutants ] && git diff --quiet -- lock/token.c; }
 
 interrupted() {
     tests/mutants/run hanging >"$work/log" 2>&1 &
+    own "$!"
     soon test -e build/mutants/changed/build/tests/unit/test_lock_basics || return 1
-    kill -TERM "$!"
+    send TERM "$!"
     status 130 wait "$!" && leaves_nothing
 }
 

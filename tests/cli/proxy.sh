@@ -7,7 +7,7 @@ plan 13
 
 socket=$work/redis.sock
 redis-server --port 0 --unixsocket "$socket" --save '' --dir "$work" >/dev/null &
-pids+=($!)
+own "$!"
 soon redis-cli -s "$socket" ping >/dev/null 2>&1
 
 # begin FAULT...: a proxy before it; $port and $proxy are its own.
@@ -18,14 +18,14 @@ begin() {
     "$seckill" proxy --target="unix:$socket" --protocol=redis "${flags[@]}" \
         >"$work/out" 2>"$work/err" &
     proxy=$!
-    pids+=("$proxy")
+    own "$proxy"
     soon grep -qs '^127.0.0.1:' "$work/out" || return 1
     port=$(sed -n 's/^127.0.0.1:\([0-9]*\) .*/\1/p' "$work/out")
 }
 # Ctrl-C, or another signal, once; its exit status is then in $ended.
 stop() {
-    kill "-${1:-INT}" "$proxy"
-    soon gone "$proxy" || kill -KILL "$proxy"
+    send "${1:-INT}" "$proxy"
+    soon gone "$proxy" || send KILL "$proxy"
     wait "$proxy"
     ended=$?
 }

@@ -64,12 +64,16 @@ run_step() {
     [ ! -s "$1.says" ] || grep -Eq -- "$(cat "$1.says")" "$1.out" || { echo "it does not say $(cat "$1.says")"; return 1; }
 }
 
-# begin_step STEP: a process group of its own, until the page ends.
+# begin_step STEP: a process group of its own, until the page ends.  Not in a check, whose
+# shell would be the parent of the group and keep the list of groups for itself.
 begin_step() {
+    # The shell that leads the group ends after the program that it runs.
+    { echo "trap 'exit 143' TERM" && step_script "$1"; } >"$1.script"
     (cd "$place" && exec setsid bash "$1.script") </dev/null >"$1.out" 2>&1 &
-    groups+=($!)
-    soon grep -Eq -- "$(cat "$1.says")" "$1.out" || { cat "$1.out"; return 1; }
+    groups+=("$!")
+    own "$!"
 }
+has_begun() { soon grep -Eq -- "$(cat "$1.says")" "$1.out" || { cat "$1.out"; return 1; }; }
 
 write_step() {
     local path
@@ -81,7 +85,8 @@ write_step() {
 leave_page() {
     local group
     for group in ${groups[@]+"${groups[@]}"}; do
-        kill -TERM -- "-$group" 2>/dev/null
+        is_own "$group" || { echo "a program of the page has ended by itself"; return 1; }
+        kill -TERM -- "-$group"
         soon gone "$group" || { kill -KILL -- "-$group"; echo "a program of the page does not stop"; return 1; }
     done
     [ ! -e "$place/.lab" ] || "$seckill" lab down --dir "$place/.lab"
@@ -101,7 +106,7 @@ follow_page() {
         name="${page##*/}: $(cat "$step.first")"
         case $(cat "$step.kind") in
         file) check "${page##*/}: the file $(cat "$step.path")" write_step "$step" ;;
-        until) step_script "$step" >"$step.script"; check "$name" begin_step "$step" ;;
+        until) begin_step "$step"; check "$name" has_begun "$step" ;;
         run) step_script "$step" >"$step.script"; check "$name" run_step "$step" ;;
         esac
     done

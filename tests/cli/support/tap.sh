@@ -3,7 +3,8 @@
 # tap.sh -- what the tests of the command line share: TAP, a directory, labs.
 #
 # Source it, say `plan N`, then make N checks.  Everything that a test makes is below
-# $work, and every lab in $labs is taken down at the end, whatever happens.
+# $work.  At the end, whatever happens, every process that the test gave to `own` is killed
+# and every lab in $labs is taken down.
 
 set -uo pipefail
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/../../.." && pwd)
@@ -16,7 +17,10 @@ wrapped=
 library=$(sed -n 's/^#define SECKILL_LIBRARY "\(.*\)"/\1/p' "$root/base/text/version.h")
 work=$(mktemp -d /tmp/seckill-cli-XXXXXX)
 labs=()
-pids=()
+# Lines "PID START-TIME".  A check runs its command in another shell, which can add to a file
+# and to no array of this one.
+owned=$work/owned
+: >"$owned"
 number=0
 failed=0
 
@@ -25,9 +29,56 @@ for name in $(compgen -e SECKILL_ || true); do
     [ "$name" = SECKILL_LAB_DATA ] || unset "$name"
 done
 
+# start_of PID: when that process started, in clock ticks since the machine did.
+start_of() {
+    local stat
+    { read -r stat <"/proc/$1/stat"; } 2>/dev/null || return 1
+    stat=${stat##*) } # the name of the program may hold blanks
+    # shellcheck disable=SC2086  # fields
+    set -- $stat
+    echo "${20}"
+}
+
+# own PID...: processes that were just started; finish kills them.
+own() {
+    local pid start
+    for pid; do
+        start=$(start_of "$pid") && echo "$pid $start" >>"$owned"
+    done
+}
+
+# is_own PID: does the process that was given to `own` still exist?  Once a process has been
+# waited for, the kernel may give its number to a process of another test.
+is_own() {
+    local start
+    start=$(start_of "$1") && grep -qx "$1 $start" "$owned"
+}
+
+# hears PID: has that process, if it still runs, asked for SIGINT?  What a script starts in
+# the background ignores SIGINT until then.
+hears() {
+    local mask
+    mask=$(sed -n 's/^SigCgt:[[:space:]]*//p' "/proc/$1/status" 2>/dev/null)
+    [ -z "$mask" ] || ((0x$mask & 2)) || gone "$1"
+}
+
+# send SIGNAL PID...: to those processes of `own` that still exist; SIGINT as soon as they
+# hear it.
+send() {
+    local name=$1 pid missed=0
+    shift
+    for pid; do
+        [ "$name" != INT ] || soon hears "$pid" || missed=1
+        is_own "$pid" && kill "-$name" "$pid" || missed=1
+    done
+    return "$missed"
+}
+
 finish() {
-    local pid lab
-    for pid in ${pids[@]+"${pids[@]}"}; do kill -KILL "$pid" && wait "$pid"; done 2>/dev/null
+    local pid start lab
+    while read -r pid start; do
+        [ "$(start_of "$pid")" != "$start" ] || { kill -KILL "$pid" && wait "$pid"; }
+    done <"$owned" 2>/dev/null
     for lab in ${labs[@]+"${labs[@]}"}; do
         [ ! -e "$lab" ] || "$seckill" lab down --dir "$lab" >/dev/null 2>&1
     done
@@ -91,7 +142,7 @@ soon() {
 gone() {
     local pid
     for pid in "$@"; do
-        [ ! -e "/proc/$pid" ] || grep -qs '^State:.Z' "/proc/$pid/status" || return 1
+        [ ! -e "/proc/$pid" ] || { grep -q "^$pid " "$owned" && ! is_own "$pid"; } || grep -qs '^State:.Z' "/proc/$pid/status" || return 1
     done
 }
 
