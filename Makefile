@@ -13,7 +13,7 @@
 #   make matrix MATRIX='--seeds=1'     less of it: whatever `seckill matrix --help` says
 #   make mutants MUTANTS='drop-*'        try only these
 #   make compose COMPOSE='docker compose'  with this command
-#   make test AGAIN=1                    run a program that failed once more, alone
+#   make test AGAIN=1                    run a program that failed again, alone
 
 BUILD  ?= release
 V      ?= 0

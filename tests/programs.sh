@@ -4,13 +4,15 @@
 #
 # Source it, set $logs to a directory, call `queue` for each program, the longest first, then
 # `run_queue`, then `run_again` if that is wanted, then `conclude`, whose status is that of
-# the whole run.  How long each program took is in $logs/times.
+# the whole run.  How long each program took is in $logs/times.  The output of a program that
+# failed is printed whole as soon as the program has ended.
 
 # Programs are of three kinds.  So many of each kind run at once, and all kinds run at once:
 # a program that waits leaves the processors to builds and to programs that compute.
 declare -A at_once=([builds]=1 [computes]=2 [waits]=12) running=([builds]=0 [computes]=0 [waits]=0)
-again_at_most=3
-only_alone=0
+again_at_most=8
+tries_alone=3
+only_alone=()
 queued=()
 # By process: its label.  By label: its kind, the label of the build that it needs, the
 # command, when it began, its exit status, the numbers of its tests.
@@ -55,6 +57,7 @@ say_result() {
     else
         printf 'FAIL  %-34s %d passed, %d failed, %d skipped\n' "$label" "${ok_of[$label]}" \
             "${bad_of[$label]}" "${skip_of[$label]}"
+        sed 's/^/    | /' "$(log_of "$label")"
     fi
 }
 
@@ -134,13 +137,22 @@ failures() {
     for label in "${!bad_of[@]}"; do has_passed "$label" || echo "$label"; done | sort
 }
 
+# has_crashed LABEL: did a signal end it that says that it is wrong?  SIGKILL and SIGTERM come
+# from outside: from `timeout` if not from elsewhere.
+has_crashed() {
+    case ${status_of[$1]} in
+    137 | 143) return 1 ;;
+    *) [ "${status_of[$1]}" -ge 128 ] ;;
+    esac
+}
+
 # may_run_again LABEL: could another program, or a slow machine, have made it fail?  Neither
 # causes a sanitizer's report, a crash or a skipped test, and lint neither waits nor measures.
 may_run_again() {
     local consequence='^$'
     # A test that fails leaves its memory behind.
     ! grep -qE '^not ok [0-9]' "$(log_of "$1")" || consequence='LeakSanitizer|byte\(s\) leaked'
-    [ "${kind_of[$1]}" != builds ] && [ "${status_of[$1]}" -lt 128 ] && [ "${skip_of[$1]}" -eq 0 ] &&
+    [ "${kind_of[$1]}" != builds ] && ! has_crashed "$1" && [ "${skip_of[$1]}" -eq 0 ] &&
         ! grep -vE "$consequence" "$(log_of "$1")" | grep -E "$(
             printf '%s|' '(Thread|Address|Leak|Memory)Sanitizer' 'runtime error:' \
                 'Test failed with exception' 'Segmentation fault' 'Bus error' 'Aborted' \
@@ -149,37 +161,47 @@ may_run_again() {
         )" >/dev/null
 }
 
-# run_again: run each program that failed once more, alone.  A program that passes then was
+# before_again: the caller may define it: what must stand before a program runs again.
+before_again() { :; }
+
+# try_alone LABEL: run it alone until it passes, at most $tries_alone times.
+try_alone() {
+    local label=$1 try
+    for ((try = 1; try <= tries_alone; try++)); do
+        mv "$(log_of "$label")" "$(log_of "$label").$try"
+        printf '\nAGAIN %s: alone, attempt %d of %d\n' "$label" "$try" "$tries_alone"
+        before_again
+        launch "$label"
+        drain
+        if has_passed "$label"; then
+            only_alone+=("$label")
+            return
+        fi
+        may_run_again "$label" || return 0
+    done
+}
+
+# run_again: run each program that failed again, alone.  A program that passes then was
 # disturbed by the programs beside it, or the machine was too slow for it: continuous
 # integration shares a loaded machine, and such a failure says nothing about the code under
-# test.  That does not excuse the test, which has to be mended (CONTRIBUTING.md): its first
-# output is printed whole, and the last line counts it.  Nothing is run again if the failure
-# of any program has a cause of its own, or if more than $again_at_most programs failed.
+# test.  That does not excuse the test, which has to be mended (CONTRIBUTING.md): the output of
+# each attempt that failed is printed, and the last line names the program.  Nothing is run
+# again if the failure of any program has a cause of its own, or if more than $again_at_most
+# programs failed.
 run_again() {
     local label tried
     mapfile -t tried < <(failures)
     [ ${#tried[@]} -gt 0 ] && [ ${#tried[@]} -le "$again_at_most" ] || return 0
     for label in "${tried[@]}"; do may_run_again "$label" || return 0; done
-    for label in "${tried[@]}"; do
-        mv "$(log_of "$label")" "$(log_of "$label").first"
-        launch "$label"
-        drain >"$logs/again"
-        if has_passed "$label"; then
-            printf '\nAGAIN %s: failed beside the others, passed alone\n' "$label"
-            cat "$(log_of "$label").first"
-            only_alone=$((only_alone + 1))
-        else
-            cat "$logs/again"
-        fi
-    done
+    for label in "${tried[@]}"; do try_alone "$label"; done
 }
 
-# conclude: show the end of each failure's output, and the sums.
+# conclude: name the tests that failed, and show the sums.
 conclude() {
     local label passed=0 failed=0 skipped=0
     while read -r label; do
-        printf '\n--- %s\n' "$label"
-        tail -n 80 "$(log_of "$label")"
+        printf '\n--- %s (its whole output stands above, and in %s)\n' "$label" "$(log_of "$label")"
+        grep -E '^not ok |# ended with status|^# not run|# (skip|SKIP)' "$(log_of "$label")" || true
     done < <(failures)
     for label in "${!bad_of[@]}"; do
         passed=$((passed + ok_of[$label])) failed=$((failed + bad_of[$label]))
@@ -187,7 +209,8 @@ conclude() {
     done
     {
         printf '\n%d passed, %d failed, %d skipped' "$passed" "$failed" "$skipped"
-        [ "$only_alone" -eq 0 ] || printf ', %d only alone' "$only_alone"
+        [ ${#only_alone[@]} -eq 0 ] || printf ', %d only alone: %s' "${#only_alone[@]}" \
+            "$(printf '%s, ' "${only_alone[@]}" | sed 's/, $//')"
         printf '\n'
     } | tee "$logs/sum"
     [ "$failed" -eq 0 ] && [ "$skipped" -eq 0 ] && [ "$passed" -gt 0 ]

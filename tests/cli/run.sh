@@ -4,7 +4,7 @@
 # and what it prints.
 # shellcheck source=tests/cli/support/tap.sh
 . "$(dirname "$0")/support/tap.sh"
-plan 13
+plan 17
 
 # A test program: the last part of its path says how it ends the first time, or always.
 cat >"$work/program" <<'END'
@@ -16,6 +16,10 @@ printf '%s\n' 1..2 'ok 1 - begins' "# run $runs"
 kind=${1##*/}
 [ "$runs" -eq 1 ] || kind=${kind/#first*/passes}
 case $kind:$runs in
+third:[12]) echo 'not ok 2 - ends' && exit 1 ;;
+killed:1) kill -KILL $$ ;;
+alone-crash:1) echo 'not ok 2 - ends' && exit 1 ;;
+alone-crash:2) kill -SEGV $$ ;;
 first*) echo 'not ok 2 - ends' && exit 1 ;;
 always*) echo 'not ok 2 - ends' && exit 1 ;;
 lint:1) echo 'not ok 2 - ends' && exit 1 ;;
@@ -75,45 +79,52 @@ is_not_run_without() {
         [ ! -e "$work/run/needs-always" ]
 }
 passes_alone() {
-    says '^4 passed, 0 failed, 0 skipped, 1 only alone$' status 0 run_programs true first passes &&
+    says '^4 passed, 0 failed, 0 skipped, 1 only alone: first$' status 0 run_programs true first passes &&
         ran first 2 && ran passes 1
 }
 shows_what_it_printed() {
     local out
     out=$(run_programs true first passes)
     printf '%s\n' "$out"
-    [ "$(grep -A 6 '^AGAIN' <<<"$out")" = "AGAIN first: failed beside the others, passed alone
-1..2
-ok 1 - begins
-# run 1
-not ok 2 - ends
-
-4 passed, 0 failed, 0 skipped, 1 only alone" ]
+    [ "$(grep -A 4 '^FAIL' <<<"$out")" = "FAIL  first                              1 passed, 1 failed, 0 skipped
+    | 1..2
+    | ok 1 - begins
+    | # run 1
+    | not ok 2 - ends" ] && grep -q '^AGAIN first: alone, attempt 1 of 3$' <<<"$out"
+}
+names_the_tests_that_failed() {
+    says '^--- always [(]its whole output stands above' run_programs true always passes &&
+        says '^not ok 2 - ends$' run_programs true always
 }
 waits_for_the_others() {
     run_programs true first long && tail -n 3 "$work/run/order" | tr '\n' ' ' >"$work/last"
     cat "$work/run/order"
     [ "$(cat "$work/last")" = 'end long begin first end first ' ]
 }
-fails_twice() {
+fails_each_time() {
     says '^3 passed, 1 failed, 0 skipped$' status 1 run_programs true always passes &&
-        ran always 2
+        ran always 4
 }
-three_pass_alone() {
-    says '^8 passed, 0 failed, 0 skipped, 3 only alone$' status 0 \
-        run_programs true first-1 first-2 passes first-3
+passes_the_third_time() { says '1 only alone: third$' status 0 run_programs true third && ran third 3; }
+crashes_alone() {
+    says '^1 passed, 1 failed, 0 skipped$' status 1 run_programs true alone-crash && ran alone-crash 2
 }
-four_are_too_many() {
-    says '^4 passed, 4 failed, 0 skipped$' status 1 \
-        run_programs true first-1 first-2 first-3 first-4 && ran first-1 1 && ran first-4 1
+eight_pass_alone() {
+    says '^18 passed, 0 failed, 0 skipped, 8 only alone: first-1, first-2, .*first-8$' status 0 \
+        run_programs true first-{1..4} passes first-{5..8}
+}
+nine_are_too_many() {
+    says '^9 passed, 9 failed, 0 skipped$' status 1 run_programs true first-{1..9} &&
+        ran first-1 1 && ran first-9 1
 }
 only_if_wanted() {
     says '^3 passed, 1 failed, 0 skipped$' status 1 run_programs false first passes &&
         ran first 1
 }
 late_passes_alone() {
-    says '1 only alone$' status 0 run_programs true late passes && ran late 2
+    says '1 only alone: late$' status 0 run_programs true late passes && ran late 2
 }
+killed_passes_alone() { says '1 only alone: killed$' status 0 run_programs true killed && ran killed 2; }
 reports_are_final() { fails_at_once race && fails_at_once overflow; }
 # One program with a cause of its own: the others need no second try, the run has failed.
 others_need_no_second_try() {
@@ -124,12 +135,16 @@ check 'a program waits for its build' waits_for_its_build
 check 'and is not run, but has failed, without it' is_not_run_without
 check 'a program that passes alone is counted, and the run passes' passes_alone
 check 'its first output is printed whole' shows_what_it_printed
+check 'the end of the run names each test that failed' names_the_tests_that_failed
 check 'it is run when all others have ended' waits_for_the_others
-check 'a program that fails alone, too, fails the run' fails_twice
-check 'three programs may be run again' three_pass_alone
-check 'of four programs none is run again' four_are_too_many
+check 'a program that fails alone three times, too, fails the run' fails_each_time
+check 'a program that passes at its second attempt alone is counted' passes_the_third_time
+check 'a crash alone is final' crashes_alone
+check 'eight programs may be run again' eight_pass_alone
+check 'of nine programs none is run again' nine_are_too_many
 check 'nothing is run again without --again' only_if_wanted
 check 'a program that took too long is run again' late_passes_alone
+check 'so is a program that another one killed' killed_passes_alone
 check 'a report of a sanitizer is final' reports_are_final
 check 'a crash, a failed lint and a skipped test are final' \
     eval 'fails_at_once crash && fails_at_once lint && fails_at_once skip'
