@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "loadtest/kit/memory.h"
+#include "loadtest/kit/radix.h"
 #include "lock/hash_table.h"
 
 enum { ROOM_FIRST = 64 };
@@ -19,22 +21,28 @@ struct history_names {
     char text[];
 };
 
-static void *need(void *memory)
-{
-    if (memory == NULL) {
-        fprintf(stderr, "seckill: no memory for the history\n");
-        exit(70);
-    }
-    return memory;
-}
-
 /* Make room for one more, and answer the array. */
 static void *grown(void *array, size_t count, size_t *room, size_t size)
 {
     if (count < *room)
         return array;
     *room = *room == 0 ? ROOM_FIRST : *room * 2;
-    return need(realloc(array, *room * size));
+    return memory_grow(array, count * size, *room * size);
+}
+
+/* Make room for `more` of them, and answer the array. */
+static void *reserved(void *array, size_t count, size_t more, size_t *room, size_t size)
+{
+    if (more <= *room - count)
+        return array;
+    *room = count + more;
+    return memory_grow(array, count * size, *room * size);
+}
+
+void history_reserve(struct history *h, size_t calls, size_t marks)
+{
+    h->calls = reserved(h->calls, h->call_count, calls, &h->call_room, sizeof(*h->calls));
+    h->marks = reserved(h->marks, h->mark_count, marks, &h->mark_room, sizeof(*h->marks));
 }
 
 struct history_process *history_add_process(struct history *h)
@@ -94,7 +102,7 @@ uint32_t history_name(struct history *h, const char *name, size_t length)
     HASH_FIND(hh, h->index, name, length, entry);
     if (entry != NULL)
         return entry->index;
-    entry = need(malloc(sizeof(*entry) + length + 1));
+    entry = memory_need(malloc(sizeof(*entry) + length + 1));
     memcpy(entry->text, name, length);
     entry->text[length] = '\0';
     entry->length = length;
@@ -161,12 +169,28 @@ static bool is_sorted(const void *array, size_t count, size_t size,
     return true;
 }
 
+/* Calls of one instant are rare, so only then is anything compared. */
+static void sort_calls(struct history *h)
+{
+    uint64_t *keys = memory_need(malloc(h->call_count * sizeof(*keys)));
+    uint32_t *order = radix_order(h->call_count);
+
+    for (size_t i = 0; i < h->call_count; i++)
+        keys[i] = radix_key(h->calls[i].invoke_ns);
+    radix_sort(order, order + h->call_count, h->call_count, keys);
+    free(keys);
+    radix_arrange(h->calls, sizeof(*h->calls), h->call_count, order);
+    free(order);
+    if (!is_sorted(h->calls, h->call_count, sizeof(*h->calls), compare_calls))
+        qsort(h->calls, h->call_count, sizeof(*h->calls), compare_calls);
+}
+
 void history_sort(struct history *h)
 {
     for (size_t i = 0; i < h->call_count; i++)
         h->calls[i].order = (uint32_t)i;
     if (!is_sorted(h->calls, h->call_count, sizeof(*h->calls), compare_calls))
-        qsort(h->calls, h->call_count, sizeof(*h->calls), compare_calls);
+        sort_calls(h);
     if (!is_sorted(h->marks, h->mark_count, sizeof(*h->marks), compare_marks))
         qsort(h->marks, h->mark_count, sizeof(*h->marks), compare_marks);
 }

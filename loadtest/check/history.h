@@ -97,6 +97,10 @@ void history_free(struct history *h);
 /* Forget everything but keep the memory and the names. */
 void history_clear(struct history *h);
 
+/* Room for so many more calls and marks.  Room that is never used costs addresses, no
+ * memory. */
+void history_reserve(struct history *h, size_t calls, size_t marks);
+
 /* Append; what is given is copied.  They end the program when memory runs out.  The
  * pointer answered is good until the next one is added. */
 struct history_process *history_add_process(struct history *h);

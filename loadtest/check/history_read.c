@@ -21,7 +21,10 @@
 #include "loadtest/kit/files.h"
 #include "lock/record/seal.h"
 
-enum { BLOCKS_NOT_GROWN = 256 };
+enum {
+    BLOCKS_NOT_GROWN = 256,
+    CALLS_OF_SLOT = 2, /* an acquire and its release share a record */
+};
 
 /* Is it of a version from before there were seals? */
 static bool is_plain(const dlock_record_header *header)
@@ -237,6 +240,7 @@ static void read_bytes(struct reading *r, const char *bytes, size_t size)
     r->slots = (const dlock_record *)(bytes + DLOCK_RECORD_HEADER_SIZE);
     r->slot_count = (size - DLOCK_RECORD_HEADER_SIZE) / DLOCK_RECORD_SIZE;
     r->torn_count = 0;
+    history_reserve(r->h, r->slot_count * CALLS_OF_SLOT, r->slot_count);
     read_header(r);
     if (is_plain(r->header))
         read_plain(r);

@@ -4,6 +4,7 @@
  * The calls of one owner on one lock come one after the other, but for the watchdog's
  * renewals, which may overlap them.  So a hold is what lies between an acquire that was
  * granted and the release of its last level. */
+#include <assert.h>
 #include <inttypes.h>
 #include <stdlib.h>
 
@@ -30,12 +31,18 @@ static struct hold *last_hold(struct check *c, const struct group *g)
 
 static struct hold *new_hold(struct check *c, const struct history_call *call)
 {
-    if (c->hold_count == c->hold_room) {
-        c->hold_room = c->hold_room * 2 + 64;
-        c->holds = memory_need(realloc(c->holds, c->hold_room * sizeof(*c->holds)));
-    }
+    assert(c->hold_count < c->hold_room);
     c->holds[c->hold_count] = hold_begin(c, call);
     return &c->holds[c->hold_count++];
+}
+
+/* A call begins one hold at most.  Room that is never used costs addresses, no memory. */
+static void need_holds(struct check *c)
+{
+    if (c->h->call_count <= c->hold_room)
+        return;
+    c->hold_room = c->h->call_count;
+    c->holds = memory_grow(c->holds, 0, c->hold_room * sizeof(*c->holds));
 }
 
 static void add_grant(struct check *c, const struct group *g,
@@ -341,16 +348,28 @@ static void finish_group(struct check *c, const struct group *g)
         finish_refusal(c, &c->refusals[i]);
 }
 
+/* Calls in the order of their owners lie all over the history, so that each is asked for
+ * some time before it is looked at. */
+static void fetch(const struct history_call *call)
+{
+    __builtin_prefetch(call);
+    __builtin_prefetch((const char *)call + sizeof(*call) - 1);
+}
+
 void check_build(struct check *c)
 {
+    enum { AHEAD = 12 };
     const struct history_call *calls = c->h->calls;
     struct group g = {0};
 
     c->hold_count = c->refusal_count = 0;
+    need_holds(c);
     check_sort_calls(c);
     for (size_t i = 0; i < c->h->call_count; i++) {
         const struct history_call *call = &calls[c->by_owner[i]];
 
+        if (i + AHEAD < c->h->call_count)
+            fetch(&calls[c->by_owner[i + AHEAD]]);
         if (i > 0 && !is_same_group(&calls[c->by_owner[i - 1]], call)) {
             finish_group(c, &g);
             g = (struct group){.hold_first = c->hold_count,

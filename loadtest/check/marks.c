@@ -5,26 +5,7 @@
 
 #include "loadtest/check/checks/checks.h"
 #include "loadtest/kit/memory.h"
-
-static _Thread_local const struct history_mark *sorting;
-
-static int compare(uint64_t a, uint64_t b)
-{
-    return (a > b) - (a < b);
-}
-
-static int by_owner(const void *left, const void *right)
-{
-    uint32_t a = *(const uint32_t *)left, b = *(const uint32_t *)right;
-    const struct history_mark *x = &sorting[a], *y = &sorting[b];
-    int order = compare(x->name, y->name);
-
-    if (order == 0)
-        order = compare(x->process, y->process);
-    if (order == 0)
-        order = compare(x->owner, y->owner);
-    return order != 0 ? order : compare(a, b); /* they are in the order of time */
-}
+#include "loadtest/kit/radix.h"
 
 static void note_fault(struct check *c, const struct history_mark *fault)
 {
@@ -35,6 +16,24 @@ static void note_fault(struct check *c, const struct history_mark *fault)
         c->first_fault_ns = fault->at_ns;
     if (fault->detail != DLOCK_FAULT_IS_ARMED)
         c->last_fault_ns = fault->at_ns;
+}
+
+/* By name, process and owner, and in the order of time, in which they are. */
+static void sort_by_owner(struct check *c)
+{
+    const struct history_mark *marks = c->h->marks;
+    size_t count = c->h->mark_count;
+    uint64_t *keys = memory_need(malloc((count + 1) * sizeof(*keys)));
+    uint32_t *spare = memory_need(malloc((count + 1) * sizeof(*spare)));
+
+    for (size_t i = 0; i < count; i++)
+        keys[i] = marks[i].owner;
+    radix_sort(c->marks, spare, c->mark_count, keys);
+    for (size_t i = 0; i < count; i++)
+        keys[i] = (uint64_t)marks[i].name << 32 | marks[i].process;
+    radix_sort(c->marks, spare, c->mark_count, keys);
+    free(keys);
+    free(spare);
 }
 
 void check_sort_marks(struct check *c)
@@ -60,9 +59,7 @@ void check_sort_marks(struct check *c)
             c->marks[c->mark_count++] = i;
         }
     }
-    sorting = c->h->marks;
-    if (c->mark_count > 1)
-        qsort(c->marks, c->mark_count, sizeof(*c->marks), by_owner);
+    sort_by_owner(c);
 }
 
 /* Does the mark come before the first of that owner at from_ns? */

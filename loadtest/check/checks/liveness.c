@@ -47,6 +47,15 @@ static int compare_pairs(const void *left, const void *right)
     return (a[0] > b[0]) - (a[0] < b[0]);
 }
 
+/* They are, unless a call was not granted. */
+static bool are_sorted(const int64_t *times, size_t count)
+{
+    for (size_t i = 1; i < count; i++)
+        if (times[2 * i - 2] > times[2 * i])
+            return false;
+    return true;
+}
+
 /* Join pairs between which nobody can wait for too long.  The others stay: then as many are
  * left as there are findings to be.  Answers how many. */
 static size_t merge(struct check *c, size_t count)
@@ -93,7 +102,7 @@ static size_t gather(struct check *c)
         c->times[2 * count] = call->invoke_ns;
         c->times[2 * count++ + 1] = end_of_call(c, call);
     }
-    if (count > 1)
+    if (!are_sorted(c->times, count))
         qsort(c->times, count, 2 * sizeof(*c->times), compare_pairs);
     return merge(c, count);
 }
