@@ -283,7 +283,7 @@ test: deps-test                                  ## lint, all tests, sanitizers;
 	@tests/run $(if $(filter 1,$(AGAIN)),--again)
 
 .PHONY: test-more
-test-more: deps-test                             ## the laws and the lies without a sanitizer
+test-more: deps-test                             ## the laws and the lies without a sanitizer, and long commands
 	@$(MAKE) --no-print-directory -j2 WERROR=1 all tests
 	@tests/run $(if $(filter 1,$(AGAIN)),--again) --more
 
