@@ -10,6 +10,7 @@
 #include <poll.h>
 #include <pthread.h>
 #include <stdatomic.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -22,7 +23,8 @@
 
 enum { TIMEOUT_MS = 120, CONNS_MAX = 8 };
 
-/* A server that says to every request what it is told to say. */
+/* A server that says to every request what it is told to say.  A connection that it left
+ * without an answer gets the late one, if there is one, together with the next. */
 static struct {
     char dir[40];
     char url[80];
@@ -32,29 +34,36 @@ static struct {
     atomic_bool stopping;
     const char *_Atomic says; /* NULL: hangs up */
     const char *_Atomic then; /* says it to all but the first request */
+    const char *_Atomic late;
     atomic_int accepted_count;
     atomic_int heard_count;
 } server;
 
-static void answer(int *fd)
+static void answer(int *fd, bool *owes)
 {
-    char heard[2048];
+    char heard[2048], said[256];
     ssize_t len = recv(*fd, heard, sizeof(heard), 0);
     const char *text = atomic_load(&server.says);
 
     if (len > 0) {
         if (atomic_fetch_add(&server.heard_count, 1) > 0 && atomic_load(&server.then))
             text = atomic_load(&server.then);
-        if (text != NULL && send(*fd, text, strlen(text), MSG_NOSIGNAL) >= 0)
+        snprintf(said, sizeof(said), "%s%s",
+                 *owes && atomic_load(&server.late) ? atomic_load(&server.late) : "",
+                 text != NULL ? text : "");
+        *owes = text != NULL && text[0] == '\0';
+        if (text != NULL && send(*fd, said, strlen(said), MSG_NOSIGNAL) >= 0)
             return;
     }
     close(*fd);
     *fd = -1;
+    *owes = false;
 }
 
 static void *serve(void *arg)
 {
     struct pollfd polled[CONNS_MAX + 1];
+    bool owes[CONNS_MAX + 1] = {false};
 
     (void)arg;
     for (int i = 0; i <= CONNS_MAX; i++)
@@ -64,7 +73,7 @@ static void *serve(void *arg)
         poll(polled, CONNS_MAX + 1, 5);
         for (int i = 1; i <= CONNS_MAX; i++)
             if (polled[i].fd >= 0 && polled[i].revents != 0)
-                answer(&polled[i].fd);
+                answer(&polled[i].fd, &owes[i]);
         for (int i = 1; i <= CONNS_MAX && polled[0].revents != 0; i++)
             if (polled[i].fd < 0) {
                 polled[i].fd = accept(server.listen_fd, NULL, NULL);
@@ -224,6 +233,21 @@ static void a_failed_connection_is_not_used_again(void **state)
     redis_link_close(link);
 }
 
+static void a_late_answer_beside_the_next_is_nobodys(void **state)
+{
+    struct redis_link *link = open_link();
+    struct redis_answer out;
+
+    (void)state;
+    atomic_store(&server.late, "+late\r\n");
+    atomic_store(&server.says, "");
+    assert_int_equal(DLOCK_UNKNOWN, call(link, &out));
+    atomic_store(&server.says, "+next\r\n");
+    assert_int_equal(DLOCK_OK, call(link, &out));
+    assert_string_equal("next", out.text);
+    redis_link_close(link);
+}
+
 static void a_reply_too_many_is_not_taken_for_the_next(void **state)
 {
     struct redis_link *link = open_link();
@@ -305,6 +329,7 @@ int main(void)
         TEST(a_server_that_is_full_could_not_be_reached),
         TEST(what_left_and_is_not_answered_is_unknown),
         TEST(a_failed_connection_is_not_used_again),
+        TEST(a_late_answer_beside_the_next_is_nobodys),
         TEST(a_reply_too_many_is_not_taken_for_the_next),
         TEST(a_dead_server_is_left_alone_for_a_while),
         TEST(an_unknown_script_is_sent_by_its_text),
