@@ -5,11 +5,11 @@
  * nothing is armed. */
 #include "lock/fault.h"
 
-#include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
 
+#include "base/os/mutex.h"
 #include "lock/record/faults.h"
 #include "lock/status.h"
 
@@ -26,8 +26,8 @@ struct point {
 atomic_bool dlock_fault_any_armed;
 
 static atomic_bool allowed;
-static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
-static pthread_cond_t let_go = PTHREAD_COND_INITIALIZER;
+static struct dlock_mutex mutex = DLOCK_MUTEX_INITIALIZER;
+static struct dlock_condition let_go = DLOCK_CONDITION_INITIALIZER;
 static struct point points[DLOCK_FAULT_POINT_COUNT];
 
 static const char *const point_names[] = {
@@ -102,7 +102,7 @@ static void hold(dlock_fault_point point)
     p->holding = true;
     record(point, DLOCK_FAULT_HOLD, DLOCK_FAULT_HAS_BEGUN);
     while (p->releases == releases_seen)
-        pthread_cond_wait(&let_go, &mutex);
+        dlock_condition_wait(&let_go, &mutex);
     record(point, DLOCK_FAULT_HOLD, DLOCK_FAULT_HAS_ENDED);
 }
 
@@ -130,7 +130,7 @@ dlock_fault_action dlock_fault_reach(dlock_fault_point point, const char *key)
         return DLOCK_FAULT_NOTHING;
     if (key == NULL)
         key = "";
-    pthread_mutex_lock(&mutex);
+    dlock_mutex_lock(&mutex);
     if (fits(p, key)) {
         set_armed(p, false);
         p->caught++;
@@ -139,7 +139,7 @@ dlock_fault_action dlock_fault_reach(dlock_fault_point point, const char *key)
         if (action == DLOCK_FAULT_HOLD)
             hold(point);
     }
-    pthread_mutex_unlock(&mutex);
+    dlock_mutex_unlock(&mutex);
     switch (action) {
     case DLOCK_FAULT_STOP:
     case DLOCK_FAULT_KILL:
@@ -192,14 +192,14 @@ bool dlock_fault_arm(dlock_fault_point point, dlock_fault_action action,
     if (!dlock_fault_is_allowed() || strlen(key) > DLOCK_FAULT_KEY_MAX ||
         !dlock_fault_can(point, action))
         return false;
-    pthread_mutex_lock(&mutex);
+    dlock_mutex_lock(&mutex);
     if (!p->armed && !p->holding) {
         p->action = action;
         snprintf(p->wanted, sizeof(p->wanted), "%s", key);
         set_armed(p, true);
         done = true;
     }
-    pthread_mutex_unlock(&mutex);
+    dlock_mutex_unlock(&mutex);
     return done;
 }
 
@@ -208,13 +208,13 @@ bool dlock_fault_release(dlock_fault_point point)
     struct point *p = &points[point];
     bool done;
 
-    pthread_mutex_lock(&mutex);
+    dlock_mutex_lock(&mutex);
     done = p->armed || p->holding;
     set_armed(p, false);
     p->holding = false;
     p->releases++;
-    pthread_cond_broadcast(&let_go);
-    pthread_mutex_unlock(&mutex);
+    dlock_condition_broadcast(&let_go);
+    dlock_mutex_unlock(&mutex);
     return done;
 }
 
@@ -222,12 +222,12 @@ void dlock_fault_look(dlock_fault_point point, dlock_fault_state *out)
 {
     const struct point *p = &points[point];
 
-    pthread_mutex_lock(&mutex);
+    dlock_mutex_lock(&mutex);
     out->armed = p->armed;
     out->holding = p->holding;
     out->caught = p->caught;
     memcpy(out->key, p->key, sizeof(out->key));
-    pthread_mutex_unlock(&mutex);
+    dlock_mutex_unlock(&mutex);
 }
 
 static int find(const char *const *names, int count, const char *name)

@@ -99,7 +99,7 @@ struct dlock_holds *dlock_holds_open(bool reentrant)
     for (int i = 0; i < DLOCK_SHARD_COUNT; i++) {
         struct dlock_shard *shard = &holds->shards[i];
 
-        pthread_mutex_init(&shard->mutex, NULL);
+        dlock_mutex_init(&shard->mutex);
         if (reentrant)
             HASH_ADD_KEYPTR(hh, shard->index, &shard->sentinel.facts.key,
                             dlock_hold_key_len(&shard->sentinel.facts.key),
@@ -122,7 +122,7 @@ void dlock_holds_close(struct dlock_holds *holds)
             dlock_life_drop(root->life);
         for (int chunk = 0; chunk < shard->chunk_count; chunk++)
             free(shard->chunks[chunk]);
-        pthread_mutex_destroy(&shard->mutex);
+        dlock_mutex_destroy(&shard->mutex);
     }
     free(holds);
 }

@@ -5,11 +5,11 @@
 #ifndef DLOCK_HOLD_SLOTS_H
 #define DLOCK_HOLD_SLOTS_H
 
-#include <pthread.h>
 #include <stdalign.h>
 #include <stddef.h>
 #include <string.h>
 
+#include "base/os/mutex.h"
 #include "lock/hold.h"
 
 enum {
@@ -21,7 +21,7 @@ enum {
 #define DLOCK_SERIAL_MASK ((UINT64_C(1) << (64 - DLOCK_INDEX_BITS)) - 1)
 
 struct dlock_shard {
-    alignas(64) pthread_mutex_t mutex;
+    alignas(64) struct dlock_mutex mutex;
     struct dlock_hold *_Atomic chunks[DLOCK_CHUNK_COUNT];
     int chunk_count;
     struct dlock_hold *free_slots;

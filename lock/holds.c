@@ -53,9 +53,9 @@ void dlock_holds_part(struct dlock_holds *holds, struct dlock_hold *hold)
 {
     struct dlock_shard *shard = dlock_shard_of(holds, hold);
 
-    pthread_mutex_lock(&shard->mutex);
+    dlock_mutex_lock(&shard->mutex);
     part(shard, hold);
-    pthread_mutex_unlock(&shard->mutex);
+    dlock_mutex_unlock(&shard->mutex);
 }
 
 /* The root is lost.  Whoever still has its leases may release them later: that must not
@@ -110,10 +110,10 @@ struct dlock_hold *dlock_holds_begin(struct dlock_holds *holds, const char *name
     struct dlock_hold *outer = NULL;
     struct dlock_hold *hold;
 
-    pthread_mutex_lock(&shard->mutex);
+    dlock_mutex_lock(&shard->mutex);
     hold = dlock_slot_take(holds, shard);
     if (hold == NULL) {
-        pthread_mutex_unlock(&shard->mutex);
+        dlock_mutex_unlock(&shard->mutex);
         return NULL;
     }
     hold->state = DLOCK_HOLD_BEGUN;
@@ -131,7 +131,7 @@ struct dlock_hold *dlock_holds_begin(struct dlock_holds *holds, const char *name
         join_other_kind(shard, hold);
     dlock_holds_renumber(hold);
     atomic_store(&hold->root, outer != NULL ? outer : hold);
-    pthread_mutex_unlock(&shard->mutex);
+    dlock_mutex_unlock(&shard->mutex);
     return hold;
 }
 
@@ -139,9 +139,9 @@ void dlock_holds_abandon(struct dlock_holds *holds, struct dlock_hold *hold)
 {
     struct dlock_shard *shard = dlock_shard_of(holds, hold);
 
-    pthread_mutex_lock(&shard->mutex);
+    dlock_mutex_lock(&shard->mutex);
     dlock_slot_free(shard, hold);
-    pthread_mutex_unlock(&shard->mutex);
+    dlock_mutex_unlock(&shard->mutex);
 }
 
 void dlock_holds_split(struct dlock_holds *holds, struct dlock_hold *hold)
@@ -149,11 +149,11 @@ void dlock_holds_split(struct dlock_holds *holds, struct dlock_hold *hold)
     struct dlock_shard *shard = dlock_shard_of(holds, hold);
     struct dlock_hold *outer = atomic_load(&hold->root);
 
-    pthread_mutex_lock(&shard->mutex);
+    dlock_mutex_lock(&shard->mutex);
     give_up_root(shard, outer);
     dlock_holds_renumber(hold);
     atomic_store(&hold->root, hold);
-    pthread_mutex_unlock(&shard->mutex);
+    dlock_mutex_unlock(&shard->mutex);
 }
 
 uint64_t dlock_holds_grant(struct dlock_holds *holds, struct dlock_hold *hold,
@@ -163,7 +163,7 @@ uint64_t dlock_holds_grant(struct dlock_holds *holds, struct dlock_hold *hold,
     struct dlock_hold *root = atomic_load(&hold->root);
     uint64_t id = hold->serial << DLOCK_INDEX_BITS | hold->index;
 
-    pthread_mutex_lock(&shard->mutex);
+    dlock_mutex_lock(&shard->mutex);
     if (root == hold) {
         root->state = DLOCK_HOLD_HELD;
         root->untold = false;
@@ -191,7 +191,7 @@ uint64_t dlock_holds_grant(struct dlock_holds *holds, struct dlock_hold *hold,
     root->watched_count += watched;
     hold->watched = watched;
     atomic_store(&hold->id, id);
-    pthread_mutex_unlock(&shard->mutex);
+    dlock_mutex_unlock(&shard->mutex);
     return id;
 }
 
@@ -214,7 +214,7 @@ static struct dlock_hold *spend(struct dlock_holds *holds, uint64_t id, bool for
     if (hold == NULL)
         return NULL;
     shard = dlock_shard_of(holds, hold);
-    pthread_mutex_lock(&shard->mutex);
+    dlock_mutex_lock(&shard->mutex);
     hold = find_own(hold, id);
     if (hold != NULL) {
         struct dlock_hold *root = atomic_load(&hold->root);
@@ -235,7 +235,7 @@ static struct dlock_hold *spend(struct dlock_holds *holds, uint64_t id, bool for
             unindex(shard, root);
         }
     }
-    pthread_mutex_unlock(&shard->mutex);
+    dlock_mutex_unlock(&shard->mutex);
     return hold;
 }
 
@@ -257,12 +257,12 @@ void dlock_holds_finish(struct dlock_holds *holds, struct dlock_hold *hold)
     struct dlock_shard *shard = dlock_shard_of(holds, hold);
     struct dlock_hold *root = atomic_load(&hold->root);
 
-    pthread_mutex_lock(&shard->mutex);
+    dlock_mutex_lock(&shard->mutex);
     if (hold != root)
         dlock_slot_free(shard, hold);
     if (root->level_count == 0)
         dlock_slot_free(shard, root);
-    pthread_mutex_unlock(&shard->mutex);
+    dlock_mutex_unlock(&shard->mutex);
 }
 
 struct dlock_hold *dlock_holds_find(struct dlock_holds *holds, uint64_t id)
@@ -274,10 +274,10 @@ struct dlock_hold *dlock_holds_find(struct dlock_holds *holds, uint64_t id)
     if (hold == NULL)
         return NULL;
     shard = dlock_shard_of(holds, hold);
-    pthread_mutex_lock(&shard->mutex);
+    dlock_mutex_lock(&shard->mutex);
     if (find_own(hold, id) != NULL)
         root = atomic_load(&hold->root);
-    pthread_mutex_unlock(&shard->mutex);
+    dlock_mutex_unlock(&shard->mutex);
     return root;
 }
 
@@ -286,13 +286,13 @@ struct dlock_hold *dlock_holds_find(struct dlock_holds *holds, uint64_t id)
 static bool lock_held(struct dlock_holds *holds, const struct dlock_hold *root,
                       uint64_t serial)
 {
-    pthread_mutex_lock(&dlock_shard_of(holds, root)->mutex);
+    dlock_mutex_lock(&dlock_shard_of(holds, root)->mutex);
     return root->serial == serial && root->state == DLOCK_HOLD_HELD;
 }
 
 static void unlock(struct dlock_holds *holds, const struct dlock_hold *root)
 {
-    pthread_mutex_unlock(&dlock_shard_of(holds, root)->mutex);
+    dlock_mutex_unlock(&dlock_shard_of(holds, root)->mutex);
 }
 
 bool dlock_holds_renewed(struct dlock_holds *holds, struct dlock_hold *root,
@@ -354,11 +354,11 @@ bool dlock_holds_look(struct dlock_holds *holds, uint64_t id,
 
     if (hold == NULL)
         return is_held;
-    pthread_mutex_lock(&dlock_shard_of(holds, hold)->mutex);
+    dlock_mutex_lock(&dlock_shard_of(holds, hold)->mutex);
     root = atomic_load(&hold->root);
     *out = root->facts;
     is_held = atomic_load(&hold->id) == id && root->state == DLOCK_HOLD_HELD;
-    pthread_mutex_unlock(&dlock_shard_of(holds, hold)->mutex);
+    dlock_mutex_unlock(&dlock_shard_of(holds, hold)->mutex);
     return is_held;
 }
 
@@ -370,10 +370,10 @@ void dlock_holds_visit(struct dlock_holds *holds,
     for (int i = 0; i < DLOCK_SHARD_COUNT; i++) {
         struct dlock_shard *shard = &holds->shards[i];
 
-        pthread_mutex_lock(&shard->mutex);
+        dlock_mutex_lock(&shard->mutex);
         DL_FOREACH(shard->roots, root)
             if (root->state == DLOCK_HOLD_HELD || root->untold)
                 visit(root, arg);
-        pthread_mutex_unlock(&shard->mutex);
+        dlock_mutex_unlock(&shard->mutex);
     }
 }

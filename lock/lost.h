@@ -8,7 +8,7 @@
 /* Count them, and tell whoever wants to know.  The watchdog's thread. */
 void dlock_lost_tell(dlock_system *sys, const dlock_lease *leases, size_t count);
 
-/* Close the eventfd if there is one. */
+/* Close the event if there is one. */
 void dlock_lost_close(dlock_system *sys);
 
 #endif /* DLOCK_LOST_H */

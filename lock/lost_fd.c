@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* lost_fd.c -- the eventfd that tells of holds that were lost, made when it is asked for. */
+/* lost_fd.c -- the event that tells of holds that were lost, made when it is asked for. */
 #include <errno.h>
 #include <string.h>
-#include <sys/eventfd.h>
-#include <unistd.h>
 
+#include "base/os/event.h"
 #include "lock/status.h"
 #include "lock/system.h"
 #include "lock/watchdog.h"
@@ -13,10 +12,10 @@
 static int open_fd(dlock_system *sys)
 {
     unsigned caps = sys->variant->info.caps;
-    int fd = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
+    int fd = dlock_event_open();
 
     if (fd < 0) {
-        (void)dlock_fail(DLOCK_IO, "eventfd: %s", strerror(errno));
+        (void)dlock_fail(DLOCK_IO, "no event can be made: %s", strerror(errno));
         return 0;
     }
     atomic_store(&sys->lost_fd_plus_1, fd + 1);
@@ -27,7 +26,7 @@ static int open_fd(dlock_system *sys)
     if (atomic_load(&sys->watchdog) != NULL)
         return fd + 1;
     atomic_store(&sys->lost_fd_plus_1, 0);
-    close(fd);
+    dlock_event_close(fd);
     (void)dlock_fail(DLOCK_NOMEM, "the watchdog's thread cannot be started");
     return 0;
 }
@@ -39,10 +38,10 @@ int dlock_lost_fd(dlock_system *sys)
     dlock_error_clear();
     if (dlock_system_check(sys) != DLOCK_OK)
         return -1;
-    pthread_mutex_lock(&sys->starting);
+    dlock_mutex_lock(&sys->starting);
     fd_plus_1 = atomic_load(&sys->lost_fd_plus_1);
     if (fd_plus_1 == 0)
         fd_plus_1 = open_fd(sys);
-    pthread_mutex_unlock(&sys->starting);
+    dlock_mutex_unlock(&sys->starting);
     return fd_plus_1 - 1;
 }

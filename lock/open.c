@@ -2,7 +2,6 @@
 /* open.c -- a system from its opening to its close. */
 #include <stdlib.h>
 #include <string.h>
-#include <uuid/uuid.h>
 
 #include "base/os/fork.h"
 #include "lock/lost.h"
@@ -24,7 +23,6 @@ static bool is_watched(const dlock_system *sys)
 static dlock_status start(dlock_system *sys, const dlock_options *opts)
 {
     const dlock_variant *variant = sys->variant;
-    uuid_t uuid;
     dlock_status st = DLOCK_OK;
 
     if (!dlock_options_copy(&sys->opts, opts))
@@ -33,8 +31,7 @@ static dlock_status start(dlock_system *sys, const dlock_options *opts)
     st = dlock_retry_parse(sys->opts.retry, &sys->retry);
     if (st != DLOCK_OK)
         return st;
-    uuid_generate_random(uuid);
-    uuid_unparse_lower(uuid, sys->uuid);
+    dlock_random_uuid(sys->uuid);
     sys->holds = dlock_holds_open(variant->info.caps & DLOCK_CAP_REENTRANT);
     if (sys->holds == NULL)
         return dlock_fail(DLOCK_NOMEM, "no memory for the table of holds");
@@ -69,7 +66,7 @@ dlock_status dlock_open(dlock_system **out, const dlock_options *given)
     if (sys == NULL)
         return dlock_fail(DLOCK_NOMEM, "no memory for the system");
     memset(sys, 0, sizeof(*sys));
-    pthread_mutex_init(&sys->starting, NULL);
+    dlock_mutex_init(&sys->starting);
     dlock_fork_watch();
     sys->variant = variant;
     sys->generation = dlock_fork_generation();
@@ -95,7 +92,7 @@ void dlock_close(dlock_system *sys)
     dlock_holds_close(sys->holds);
     dlock_recording_close(sys);
     dlock_options_free(&sys->opts);
-    pthread_mutex_destroy(&sys->starting);
+    dlock_mutex_destroy(&sys->starting);
     free(sys);
 }
 

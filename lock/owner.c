@@ -8,12 +8,14 @@
 
 #include <inttypes.h>
 #include <limits.h>
-#include <pthread.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 
-enum { LAST_TURN = PTHREAD_DESTRUCTOR_ITERATIONS - 1 };
+#include "base/os/once.h"
+#include "base/os/thread.h"
+
+enum { LAST_TURN = DLOCK_THREAD_END_CALLS - 1 };
 
 struct dlock_life {
     atomic_int share_count;
@@ -23,8 +25,8 @@ struct dlock_life {
 
 static _Atomic uint64_t last_number;
 static _Thread_local struct dlock_owner here;
-static pthread_once_t key_once = PTHREAD_ONCE_INIT;
-static pthread_key_t key;
+static struct dlock_once key_once = DLOCK_ONCE_INITIALIZER;
+static struct dlock_thread_value key;
 static bool has_key;
 
 static uint64_t draw(char text[DLOCK_NUMBER_SIZE])
@@ -41,7 +43,7 @@ static void end_life(void *arg)
     struct dlock_life *life = arg;
 
     if (++life->turns < LAST_TURN &&
-        pthread_setspecific(key, life) == 0)
+        dlock_thread_value_set(key, life))
         return;
     here.life = NULL;
     atomic_store(&life->ended, true);
@@ -50,19 +52,19 @@ static void end_life(void *arg)
 
 static void make_key(void)
 {
-    has_key = pthread_key_create(&key, end_life) == 0;
+    has_key = dlock_thread_value_make(&key, end_life);
 }
 
 static struct dlock_life *begin_life(void)
 {
     struct dlock_life *life;
 
-    pthread_once(&key_once, make_key);
+    dlock_once_run(&key_once, make_key);
     life = has_key ? calloc(1, sizeof(*life)) : NULL;
     if (life == NULL)
         return NULL;
     atomic_store(&life->share_count, 1);
-    if (pthread_setspecific(key, life) == 0)
+    if (dlock_thread_value_set(key, life))
         return life;
     free(life);
     return NULL;

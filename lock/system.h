@@ -3,8 +3,8 @@
 #ifndef DLOCK_SYSTEM_H
 #define DLOCK_SYSTEM_H
 
-#include <pthread.h>
 
+#include "base/os/mutex.h"
 #include "base/os/random.h"
 #include "lock/dlock_variant.h"
 #include "lock/holds.h"
@@ -24,7 +24,7 @@ struct dlock_system {
     struct dlock_holds *holds;
     struct dlock_watchdog *_Atomic watchdog; /* NULL: nothing to renew, nobody to tell */
     _Atomic int lost_fd_plus_1; /* 0: there is none */
-    pthread_mutex_t starting; /* the watchdog, or lost_fd */
+    struct dlock_mutex starting; /* the watchdog, or lost_fd */
     struct dlock_recorder *recorder; /* NULL: nothing is recorded */
     struct dlock_tally metrics;
 };

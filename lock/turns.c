@@ -30,14 +30,14 @@ void dlock_turns_init(struct dlock_turns *turns)
 {
     for (int i = 0; i < DLOCK_TURN_SLOTS; i++) {
         turns->slots[i] = (struct dlock_turn){.moment_ns = MOMENT_FIRST_NS};
-        pthread_mutex_init(&turns->slots[i].mutex, NULL);
+        dlock_mutex_init(&turns->slots[i].mutex);
     }
 }
 
 void dlock_turns_destroy(struct dlock_turns *turns)
 {
     for (int i = 0; i < DLOCK_TURN_SLOTS; i++)
-        pthread_mutex_destroy(&turns->slots[i].mutex);
+        dlock_mutex_destroy(&turns->slots[i].mutex);
 }
 
 /* ---- with the mutex held ---- */
@@ -108,7 +108,7 @@ void dlock_turns_released(struct dlock_turns *turns, const char *channel,
     if (other_count <= 0)
         return;
     now_ns = dlock_clock_ns();
-    pthread_mutex_lock(&turn->mutex);
+    dlock_mutex_lock(&turn->mutex);
     move_balance(turn, DLOCK_TURN_OWN);
     if (turn->pass_count > 0) {
         turn->pass_count--;
@@ -116,7 +116,7 @@ void dlock_turns_released(struct dlock_turns *turns, const char *channel,
         turn->is_open = true;
         turn->until_ns = now_ns + turn->moment_ns;
     }
-    pthread_mutex_unlock(&turn->mutex);
+    dlock_mutex_unlock(&turn->mutex);
 }
 
 bool dlock_turns_heard(struct dlock_turns *turns, const char *channel)
@@ -124,7 +124,7 @@ bool dlock_turns_heard(struct dlock_turns *turns, const char *channel)
     struct dlock_turn *turn = turn_of(turns, channel);
     bool is_enough;
 
-    pthread_mutex_lock(&turn->mutex);
+    dlock_mutex_lock(&turn->mutex);
     move_balance(turn, -DLOCK_TURN_HEARD);
     if (turn->is_open && turn->balance <= 0) {
         close_turn(turn);
@@ -133,7 +133,7 @@ bool dlock_turns_heard(struct dlock_turns *turns, const char *channel)
         turn->until_ns = dlock_clock_ns() + turn->moment_ns;
     }
     is_enough = turn->held_count > 0;
-    pthread_mutex_unlock(&turn->mutex);
+    dlock_mutex_unlock(&turn->mutex);
     return is_enough;
 }
 
@@ -143,18 +143,18 @@ bool dlock_turns_hold_back(struct dlock_turns *turns, const char *channel,
     struct dlock_turn *turn = turn_of(turns, channel);
     bool was_held_back = false;
 
-    pthread_mutex_lock(&turn->mutex);
+    dlock_mutex_lock(&turn->mutex);
     while (holds_back(turn, until_ns)) {
         int64_t end_ns = turn->until_ns < until_ns ? turn->until_ns : until_ns;
 
         was_held_back = true;
         turn->held_count++;
-        pthread_mutex_unlock(&turn->mutex);
+        dlock_mutex_unlock(&turn->mutex);
         dlock_clock_sleep_until(end_ns);
-        pthread_mutex_lock(&turn->mutex);
+        dlock_mutex_lock(&turn->mutex);
         turn->held_count--;
     }
-    pthread_mutex_unlock(&turn->mutex);
+    dlock_mutex_unlock(&turn->mutex);
     return was_held_back;
 }
 
@@ -163,8 +163,8 @@ void dlock_turns_answered(struct dlock_turns *turns, const char *channel,
 {
     struct dlock_turn *turn = turn_of(turns, channel);
 
-    pthread_mutex_lock(&turn->mutex);
+    dlock_mutex_lock(&turn->mutex);
     if (turn->is_open && !is_taken)
         note_unused(turn);
-    pthread_mutex_unlock(&turn->mutex);
+    dlock_mutex_unlock(&turn->mutex);
 }

@@ -23,9 +23,10 @@
 #ifndef DLOCK_TURNS_H
 #define DLOCK_TURNS_H
 
-#include <pthread.h>
 #include <stdbool.h>
 #include <stdint.h>
+
+#include "base/os/mutex.h"
 
 enum {
     DLOCK_TURN_SLOTS = 64,
@@ -36,7 +37,7 @@ enum {
 /* The state of one lock.  Locks whose channels have the same hash share a slot: the worst
  * that this does is to hold a request back without need. */
 struct dlock_turn {
-    pthread_mutex_t mutex;
+    struct dlock_mutex mutex;
     int balance;
     bool is_open;          /* the others have their turn */
     int64_t closed_ns;     /* since then it is this process's own */

@@ -11,10 +11,10 @@
  * loss. */
 #include "lock/watchdog.h"
 
-#include <pthread.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 
+#include "base/os/mutex.h"
 #include "base/os/clock.h"
 #include "lock/fault.h"
 #include "lock/lease.h"
@@ -49,8 +49,8 @@ struct look {
 struct dlock_watchdog {
     dlock_system *sys;
     struct dlock_thread thread;
-    pthread_mutex_t mutex;
-    pthread_cond_t wake;
+    struct dlock_mutex mutex;
+    struct dlock_condition wake;
     bool stopping;              /* under the mutex           */
     _Atomic int64_t wake_at_ns; /* written under the mutex   */
     struct look look;           /* the thread's, not shared  */
@@ -175,22 +175,22 @@ static void *run(void *arg)
 {
     struct dlock_watchdog *dog = arg;
 
-    pthread_mutex_lock(&dog->mutex);
+    dlock_mutex_lock(&dog->mutex);
     while (!dog->stopping) {
         int64_t next_ns;
 
         /* Who is granted something while we look must know that we will look again
          * only at next_ns: wake_at_ns says INT64_MAX until then, so that it signals. */
         atomic_store(&dog->wake_at_ns, INT64_MAX);
-        pthread_mutex_unlock(&dog->mutex);
+        dlock_mutex_unlock(&dog->mutex);
         next_ns = patrol(dog);
-        pthread_mutex_lock(&dog->mutex);
+        dlock_mutex_lock(&dog->mutex);
         if (next_ns < atomic_load(&dog->wake_at_ns))
             atomic_store(&dog->wake_at_ns, next_ns);
         while (!dog->stopping && dlock_clock_ns() < atomic_load(&dog->wake_at_ns))
-            dlock_clock_wait(&dog->wake, &dog->mutex, atomic_load(&dog->wake_at_ns));
+            (void)dlock_condition_wait_until(&dog->wake, &dog->mutex, atomic_load(&dog->wake_at_ns));
     }
-    pthread_mutex_unlock(&dog->mutex);
+    dlock_mutex_unlock(&dog->mutex);
     return NULL;
 }
 
@@ -202,17 +202,17 @@ struct dlock_watchdog *dlock_watchdog_start(dlock_system *sys)
         return NULL;
     dog->sys = sys;
     dog->look.sys = sys;
-    pthread_mutex_init(&dog->mutex, NULL);
-    if (dlock_clock_cond_init(&dog->wake) != 0)
+    dlock_mutex_init(&dog->mutex);
+    if (!dlock_condition_init(&dog->wake))
         goto fail_cond;
     if (dlock_thread_start(&dog->thread, run, dog) != 0)
         goto fail_thread;
     return dog;
 
 fail_thread:
-    pthread_cond_destroy(&dog->wake);
+    dlock_condition_destroy(&dog->wake);
 fail_cond:
-    pthread_mutex_destroy(&dog->mutex);
+    dlock_mutex_destroy(&dog->mutex);
     free(dog);
     return NULL;
 }
@@ -221,13 +221,13 @@ void dlock_watchdog_stop(struct dlock_watchdog *dog)
 {
     if (dog == NULL)
         return;
-    pthread_mutex_lock(&dog->mutex);
+    dlock_mutex_lock(&dog->mutex);
     dog->stopping = true;
-    pthread_cond_signal(&dog->wake);
-    pthread_mutex_unlock(&dog->mutex);
+    dlock_condition_signal(&dog->wake);
+    dlock_mutex_unlock(&dog->mutex);
     dlock_thread_join(&dog->thread);
-    pthread_cond_destroy(&dog->wake);
-    pthread_mutex_destroy(&dog->mutex);
+    dlock_condition_destroy(&dog->wake);
+    dlock_mutex_destroy(&dog->mutex);
     free(dog);
 }
 
@@ -235,10 +235,10 @@ void dlock_watchdog_expect(struct dlock_watchdog *dog, int64_t at_ns)
 {
     if (dog == NULL || at_ns >= atomic_load(&dog->wake_at_ns))
         return;
-    pthread_mutex_lock(&dog->mutex);
+    dlock_mutex_lock(&dog->mutex);
     if (at_ns < atomic_load(&dog->wake_at_ns)) {
         atomic_store(&dog->wake_at_ns, at_ns);
-        pthread_cond_signal(&dog->wake);
+        dlock_condition_signal(&dog->wake);
     }
-    pthread_mutex_unlock(&dog->mutex);
+    dlock_mutex_unlock(&dog->mutex);
 }

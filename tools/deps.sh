@@ -28,7 +28,7 @@ export LC_ALL=C
 declare -A packages=(
     [build]="gcc make pkg-config libc6-dev
         libhiredis-dev libpq-dev libcivetweb-dev libjansson-dev uthash-dev
-        uuid-dev libssl-dev libcurl4-openssl-dev libzookeeper-mt-dev"
+        libssl-dev libcurl4-openssl-dev libzookeeper-mt-dev"
     [servers]="libzookeeper-java default-jre-headless
         redis-server redis-tools postgresql wrk"
     [test]="libcmocka-dev clang libclang-rt-14-dev shellcheck procps curl

@@ -2,15 +2,15 @@
 /* clock.c -- the one clock of the library.
  *
  * Deadlines are on CLOCK_BOOTTIME because a lease goes on running out while the machine
- * sleeps.  Condition variables cannot wait on that clock, so a wait is translated to
- * CLOCK_MONOTONIC for at most WAIT_SLICE_MS: after a suspend it is late by no more. */
+ * sleeps.  A sleep here is on CLOCK_MONOTONIC, for at most SLICE_MS at a time: after a
+ * suspend it is late by no more. */
 #include "base/os/clock.h"
 
 #include <errno.h>
 #include <stdatomic.h>
 #include <time.h>
 
-enum { WAIT_SLICE_MS = 1000 };
+enum { SLICE_MS = 1000 };
 
 #define NS_PER_S INT64_C(1000000000)
 
@@ -73,8 +73,8 @@ static struct timespec monotonic_instant(int64_t at_ns)
 {
     int64_t left_ns = at_ns - dlock_clock_ns();
 
-    if (left_ns > WAIT_SLICE_MS * DLOCK_NS_PER_MS)
-        left_ns = WAIT_SLICE_MS * DLOCK_NS_PER_MS;
+    if (left_ns > SLICE_MS * DLOCK_NS_PER_MS)
+        left_ns = SLICE_MS * DLOCK_NS_PER_MS;
     if (left_ns < 0)
         left_ns = 0;
     return to_timespec(read_clock(CLOCK_MONOTONIC) + left_ns);
@@ -87,25 +87,4 @@ void dlock_clock_sleep_until(int64_t at_ns)
 
         clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &ts, NULL);
     }
-}
-
-int dlock_clock_cond_init(pthread_cond_t *cond)
-{
-    pthread_condattr_t attr;
-    int rc = pthread_condattr_init(&attr);
-
-    if (rc != 0)
-        return rc;
-    rc = pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
-    if (rc == 0)
-        rc = pthread_cond_init(cond, &attr);
-    pthread_condattr_destroy(&attr);
-    return rc;
-}
-
-void dlock_clock_wait(pthread_cond_t *cond, pthread_mutex_t *mutex, int64_t at_ns)
-{
-    struct timespec ts = monotonic_instant(at_ns);
-
-    pthread_cond_timedwait(cond, mutex, &ts);
 }

@@ -4,8 +4,11 @@
 #define DLOCK_CLOCK_H
 
 #include <limits.h>
-#include <pthread.h>
 #include <stdint.h>
+#include <time.h>
+
+/* How the kernel calls this clock. */
+#define DLOCK_CLOCK_ID CLOCK_BOOTTIME
 
 #define DLOCK_NS_PER_MS INT64_C(1000000)
 
@@ -27,11 +30,5 @@ int dlock_clock_poll_ms(int64_t at_ns);
 
 /* Sleep until `at_ns`. */
 void dlock_clock_sleep_until(int64_t at_ns);
-
-/* A condition variable that dlock_clock_wait() can wait on.  0 or an errno. */
-int dlock_clock_cond_init(pthread_cond_t *cond);
-
-/* Wait for a signal or until `at_ns`.  It may wake early: the caller looks again. */
-void dlock_clock_wait(pthread_cond_t *cond, pthread_mutex_t *mutex, int64_t at_ns);
 
 #endif /* DLOCK_CLOCK_H */

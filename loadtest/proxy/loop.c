@@ -190,20 +190,20 @@ void *proxy_loop_run(void *arg)
 {
     struct proxy *p = arg;
 
-    pthread_mutex_lock(&p->lock);
+    dlock_mutex_lock(&p->lock);
     while (!p->stopping) {
         int timeout_ms = prepare(p);
         nfds_t count = FIXED_FDS + 2 * p->wire_count;
 
-        pthread_mutex_unlock(&p->lock);
+        dlock_mutex_unlock(&p->lock);
         if (poll(p->polled, count, timeout_ms) < 0)
             for (nfds_t i = 0; i < count; i++)
                 p->polled[i].revents = 0;
-        pthread_mutex_lock(&p->lock);
+        dlock_mutex_lock(&p->lock);
         turn(p);
     }
     while (p->wire_count > 0)
         end_wire(p, p->wire_count - 1);
-    pthread_mutex_unlock(&p->lock);
+    dlock_mutex_unlock(&p->lock);
     return NULL;
 }

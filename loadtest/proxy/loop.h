@@ -4,15 +4,16 @@
 #define LOADTEST_PROXY_LOOP_H
 
 #include <poll.h>
-#include <pthread.h>
 
+#include "base/os/mutex.h"
+#include "base/os/thread.h"
 #include "loadtest/proxy/target.h"
 #include "loadtest/proxy/wire.h"
 
 struct proxy {
-    pthread_mutex_t lock;
-    pthread_cond_t struck;
-    pthread_t thread;
+    struct dlock_mutex lock;
+    struct dlock_condition struck;
+    struct dlock_thread thread;
     struct proxy_options options;
     struct proxy_target target;
     struct proxy_arms arms;

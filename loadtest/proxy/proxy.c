@@ -76,7 +76,7 @@ static void told(struct proxy_armed *armed, void *arg)
 
     if (p->options.on_strike != NULL)
         p->options.on_strike(&armed->strike, p->options.arg);
-    pthread_cond_broadcast(&p->struck);
+    dlock_condition_broadcast(&p->struck);
 }
 
 static void seen(const struct proxy_glimpse *glimpse, void *arg)
@@ -94,8 +94,8 @@ static void destroy(struct proxy *p)
         close(p->listen_fd);
     if (p->wake_fd >= 0)
         close(p->wake_fd);
-    pthread_cond_destroy(&p->struck);
-    pthread_mutex_destroy(&p->lock);
+    dlock_condition_destroy(&p->struck);
+    dlock_mutex_destroy(&p->lock);
     free(p->wires);
     free(p->polled);
     free(p);
@@ -107,6 +107,10 @@ static struct proxy *make(const struct proxy_options *options)
 
     if (p == NULL)
         return NULL;
+    if (!dlock_condition_init(&p->struck)) {
+        free(p);
+        return NULL;
+    }
     p->options = *options;
     p->port = options->port;
     p->listen_fd = -1;
@@ -117,8 +121,7 @@ static struct proxy *make(const struct proxy_options *options)
     p->arms.is_held = is_held;
     p->arms.seen = seen;
     p->arms.arg = p;
-    pthread_mutex_init(&p->lock, NULL);
-    dlock_clock_cond_init(&p->struck);
+    dlock_mutex_init(&p->lock);
     return p;
 }
 
@@ -139,7 +142,7 @@ bool proxy_open(struct proxy **out, const struct proxy_options *options, char *w
                  strerror(errno));
         goto out;
     }
-    if (pthread_create(&p->thread, NULL, proxy_loop_run, p) == 0) {
+    if (dlock_thread_start(&p->thread, proxy_loop_run, p) == 0) {
         *out = p;
         *why = '\0';
     }
@@ -153,11 +156,11 @@ void proxy_close(struct proxy *p)
 {
     if (p == NULL)
         return;
-    pthread_mutex_lock(&p->lock);
+    dlock_mutex_lock(&p->lock);
     p->stopping = true;
     wake(p);
-    pthread_mutex_unlock(&p->lock);
-    pthread_join(p->thread, NULL);
+    dlock_mutex_unlock(&p->lock);
+    dlock_thread_join(&p->thread);
     destroy(p);
 }
 
@@ -221,7 +224,7 @@ int proxy_arm(struct proxy *p, const char *fault, char *why)
 
     if (!proxy_fault_parse(&f, p->options.protocol, fault, why))
         return -1;
-    pthread_mutex_lock(&p->lock);
+    dlock_mutex_lock(&p->lock);
     no = objection(p, &f);
     if (no != NULL) {
         snprintf(why, PROXY_WHY_MAX, "\"%s\": %s", f.text, no);
@@ -235,7 +238,7 @@ int proxy_arm(struct proxy *p, const char *fault, char *why)
             release_at_once(p, armed);
         wake(p);
     }
-    pthread_mutex_unlock(&p->lock);
+    dlock_mutex_unlock(&p->lock);
     return number;
 }
 
@@ -261,7 +264,7 @@ static bool exists(const struct proxy *p, int fault)
 
 void proxy_disarm(struct proxy *p, int fault)
 {
-    pthread_mutex_lock(&p->lock);
+    dlock_mutex_lock(&p->lock);
     if (exists(p, fault)) {
         struct proxy_armed *armed = &p->arms.armed[fault];
 
@@ -272,7 +275,7 @@ void proxy_disarm(struct proxy *p, int fault)
                 p->wires[i]->pipes[armed->fault.direction].held = false;
         wake(p);
     }
-    pthread_mutex_unlock(&p->lock);
+    dlock_mutex_unlock(&p->lock);
 }
 
 bool proxy_wait(struct proxy *p, int fault, int64_t timeout_ms)
@@ -280,14 +283,14 @@ bool proxy_wait(struct proxy *p, int fault, int64_t timeout_ms)
     int64_t end_ns = dlock_clock_after(dlock_clock_ns(), timeout_ms);
     bool struck = false;
 
-    pthread_mutex_lock(&p->lock);
+    dlock_mutex_lock(&p->lock);
     while (exists(p, fault) && !struck) {
         struck = p->arms.armed[fault].strike.strikes > 0;
         if (struck || dlock_clock_ns() >= end_ns)
             break;
-        dlock_clock_wait(&p->struck, &p->lock, end_ns);
+        (void)dlock_condition_wait_until(&p->struck, &p->lock, end_ns);
     }
-    pthread_mutex_unlock(&p->lock);
+    dlock_mutex_unlock(&p->lock);
     return struck;
 }
 
@@ -295,17 +298,17 @@ bool proxy_look(struct proxy *p, int fault, struct proxy_strike *out)
 {
     bool found;
 
-    pthread_mutex_lock(&p->lock);
+    dlock_mutex_lock(&p->lock);
     found = exists(p, fault);
     if (found)
         *out = p->arms.armed[fault].strike;
-    pthread_mutex_unlock(&p->lock);
+    dlock_mutex_unlock(&p->lock);
     return found;
 }
 
 void proxy_read_stats(struct proxy *p, struct proxy_stats *out)
 {
-    pthread_mutex_lock(&p->lock);
+    dlock_mutex_lock(&p->lock);
     *out = p->ended;
     out->open = p->wire_count;
     for (size_t i = 0; i < p->wire_count; i++)
@@ -314,5 +317,5 @@ void proxy_read_stats(struct proxy *p, struct proxy_stats *out)
     out->armed = p->arms.count;
     for (int i = 0; i < p->arms.count; i++)
         out->unstruck += p->arms.armed[i].strike.strikes == 0;
-    pthread_mutex_unlock(&p->lock);
+    dlock_mutex_unlock(&p->lock);
 }

@@ -3,28 +3,23 @@
  *
  * Nobody owns what they give, so the owner of a record is the thread that called. */
 #include <string.h>
-#include <sys/syscall.h>
-#include <unistd.h>
-#include <uuid/uuid.h>
 
+#include "base/os/random.h"
+#include "base/os/thread.h"
 #include "lock/primitives/primitives.h"
 #include "lock/status.h"
 
-enum { UUID_TEXT_SIZE = 37 };
-
 dlock_status dlock_primitives_record(dlock_primitives *prims, const char *dir)
 {
-    char text[UUID_TEXT_SIZE];
+    char text[DLOCK_UUID_LEN + 1];
     dlock_recorder_about about = {.variant = "primitives", .uuid = text};
-    uuid_t uuid;
 
     dlock_error_clear();
     if (prims == NULL || dir == NULL || *dir == '\0')
         return dlock_fail(DLOCK_INVALID, "primitives and a directory are needed");
     if (prims->recorder != NULL)
         return dlock_fail(DLOCK_INVALID, "these primitives are recorded already");
-    uuid_generate_random(uuid);
-    uuid_unparse_lower(uuid, text);
+    dlock_random_uuid(text);
     return dlock_recorder_open(&prims->recorder, dir, &about);
 }
 
@@ -34,7 +29,7 @@ uint64_t primitive_record_begin(const dlock_primitives *prims, const dlock_event
 
     if (prims->recorder == NULL)
         return 0;
-    asked.owner = (uint64_t)syscall(SYS_gettid);
+    asked.owner = dlock_thread_id();
     return dlock_recorder_begin(prims->recorder, &asked);
 }
 

@@ -5,12 +5,13 @@
  * four at a time. */
 #include "lock/record/crc32c.h"
 
-#include <pthread.h>
 #include <stdbool.h>
 #include <string.h>
 
 #if defined(__x86_64__)
 #include <nmmintrin.h>
+
+#include "base/os/once.h"
 #endif
 
 enum { WORD = 8, LANES = 4, WORDS = DLOCK_CRC32C_PART / WORD };
@@ -19,7 +20,7 @@ enum { WORD = 8, LANES = 4, WORDS = DLOCK_CRC32C_PART / WORD };
 
 static uint32_t table[WORD][256];
 static bool has_instruction;
-static pthread_once_t once = PTHREAD_ONCE_INIT;
+static struct dlock_once once = DLOCK_ONCE_INITIALIZER;
 
 static void make_table(void)
 {
@@ -97,7 +98,7 @@ __attribute__((target("sse4.2"))) static void four_parts(const unsigned char *by
 
 uint32_t dlock_crc32c(const void *bytes, size_t size)
 {
-    pthread_once(&once, make_table);
+    dlock_once_run(&once, make_table);
 #if defined(__x86_64__)
     if (has_instruction)
         return ~by_instruction(UINT32_MAX, bytes, size);
@@ -110,7 +111,7 @@ void dlock_crc32c_parts(const void *parts, size_t count, uint32_t *out)
     const unsigned char *bytes = parts;
     size_t at = 0;
 
-    pthread_once(&once, make_table);
+    dlock_once_run(&once, make_table);
 #if defined(__x86_64__)
     if (has_instruction && count >= LANES) {
         for (; count - at >= LANES; at += LANES)

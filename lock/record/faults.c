@@ -2,7 +2,7 @@
 /* faults.c -- the faults of this process as events. */
 #include "lock/record/faults.h"
 
-#include <unistd.h>
+#include "base/os/fork.h"
 
 static dlock_recorder *_Atomic first;
 
@@ -26,7 +26,7 @@ void dlock_record_fault(const char *what, dlock_fault_phase phase,
                          .name = what,
                          .detail = phase,
                          .level = (int)assumption,
-                         .owner = (uint64_t)getpid()};
+                         .owner = dlock_fork_process_id()};
 
     dlock_recorder_note(atomic_load(&first), &event);
 }

@@ -21,6 +21,7 @@
 #include <unistd.h>
 
 #include "base/os/clock.h"
+#include "base/os/fork.h"
 #include "lock/status.h"
 #include "lock/record/seal.h"
 
@@ -73,10 +74,10 @@ static int grow(struct dlock_record_file *file, uint64_t block)
 
     if (block < atomic_load(&file->blocks_grown))
         return 0;
-    pthread_mutex_lock(&file->growing);
+    dlock_mutex_lock(&file->growing);
     while (rc == 0 && block >= atomic_load(&file->blocks_grown))
         rc = grow_once(file);
-    pthread_mutex_unlock(&file->growing);
+    dlock_mutex_unlock(&file->growing);
     return rc;
 }
 
@@ -148,18 +149,15 @@ static void fill_header(const struct dlock_record_file *file,
                         const dlock_recorder_about *about)
 {
     dlock_record_header *header = file->header;
-    struct timespec wall;
 
-    clock_gettime(CLOCK_REALTIME, &wall);
     header->version = DLOCK_RECORD_VERSION;
     header->header_size = DLOCK_RECORD_HEADER_SIZE;
     header->record_size = DLOCK_RECORD_SIZE;
     header->block_slots = DLOCK_RECORD_BLOCK_SLOTS;
-    header->clock = CLOCK_BOOTTIME;
-    header->pid = (uint32_t)getpid();
+    header->clock = DLOCK_CLOCK_ID;
+    header->pid = dlock_fork_process_id();
     header->start_ns = dlock_clock_ns();
-    header->start_wall_ms =
-        (int64_t)wall.tv_sec * 1000 + wall.tv_nsec / DLOCK_NS_PER_MS;
+    header->start_wall_ms = dlock_clock_wall_ms();
     read_boot(header->boot, sizeof(header->boot));
     snprintf(header->uuid, sizeof(header->uuid), "%s", about->uuid);
     snprintf(header->variant, sizeof(header->variant), "%s", about->variant);
@@ -231,7 +229,7 @@ void dlock_record_file_close(struct dlock_record_file *file)
         munmap(file->header, file->map_size);
     if (file->fd >= 0)
         close(file->fd);
-    pthread_mutex_destroy(&file->growing);
+    dlock_mutex_destroy(&file->growing);
 }
 
 dlock_status dlock_record_file_open(struct dlock_record_file *file, const char *dir,
@@ -244,7 +242,7 @@ dlock_status dlock_record_file_open(struct dlock_record_file *file, const char *
         return dlock_fail(DLOCK_INVALID, "a file of records needs at least %d bytes",
                           DLOCK_RECORD_HEADER_SIZE + DLOCK_RECORD_BLOCK_SIZE);
     *file = (struct dlock_record_file){.fd = -1};
-    pthread_mutex_init(&file->growing, NULL);
+    dlock_mutex_init(&file->growing);
     file->blocks_max =
         (uint64_t)(limit - DLOCK_RECORD_HEADER_SIZE) / DLOCK_RECORD_BLOCK_SIZE;
     file->map_size =

@@ -5,10 +5,10 @@
 #ifndef DLOCK_RECORD_FILE_H
 #define DLOCK_RECORD_FILE_H
 
-#include <pthread.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 
+#include "base/os/mutex.h"
 #include "lock/dlock.h"
 #include "lock/record/about.h"
 #include "lock/record/record.h"
@@ -24,7 +24,7 @@ struct dlock_record_file {
     int fd;
     size_t map_size;
     uint64_t blocks_max;
-    pthread_mutex_t growing;
+    struct dlock_mutex growing;
     _Atomic uint64_t blocks_grown; /* changed with `growing` held */
     atomic_bool is_full;
     char path[DLOCK_RECORD_PATH_SIZE];

@@ -8,13 +8,12 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <sys/syscall.h>
-#include <unistd.h>
 
-#include "lock/bare.h"
 #include "base/os/clock.h"
-#include "lock/status.h"
 #include "base/os/fork.h"
+#include "base/os/thread.h"
+#include "lock/bare.h"
+#include "lock/status.h"
 #include "lock/record/file.h"
 #include "lock/record/seal.h"
 
@@ -66,7 +65,7 @@ static COLD struct rest *begin_rest(const dlock_recorder *rec)
 {
     struct rest *rest = &here.rests[here.evict++ % BLOCKS_CACHED];
 
-    *rest = (struct rest){.recorder = rec->id, .thread = (uint32_t)syscall(SYS_gettid)};
+    *rest = (struct rest){.recorder = rec->id, .thread = dlock_thread_id()};
     return rest;
 }
 

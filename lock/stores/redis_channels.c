@@ -43,7 +43,7 @@ void redis_channels_init(struct redis_channels *channels, void (*nudge)(void *ar
                          void *nudge_arg)
 {
     memset(channels, 0, sizeof(*channels));
-    pthread_mutex_init(&channels->mutex, NULL);
+    dlock_mutex_init(&channels->mutex);
     channels->nudge = nudge;
     channels->nudge_arg = nudge_arg;
 }
@@ -71,7 +71,7 @@ void redis_channels_destroy(struct redis_channels *channels)
 
     HASH_ITER(hh, channels->all, channel, next)
         forget(channels, channel);
-    pthread_mutex_destroy(&channels->mutex);
+    dlock_mutex_destroy(&channels->mutex);
 }
 
 /* ---- with the mutex held ---- */
@@ -98,7 +98,7 @@ static void unlock(struct redis_channels *channels)
     struct redis_waiter *waiter = channels->to_ring;
 
     channels->to_ring = NULL;
-    pthread_mutex_unlock(&channels->mutex);
+    dlock_mutex_unlock(&channels->mutex);
     while (waiter != NULL) {
         struct redis_waiter *next = waiter->next_to_ring;
 
@@ -218,7 +218,7 @@ bool redis_channels_hear(struct redis_channels *channels, const char *what,
     struct redis_channel *channel = NULL;
     bool makes_sense = true;
 
-    pthread_mutex_lock(&channels->mutex);
+    dlock_mutex_lock(&channels->mutex);
     HASH_FIND_STR(channels->all, name, channel);
     if (channel == NULL) {
         /* Not ours; a server that invents channels does no harm. */
@@ -244,7 +244,7 @@ bool redis_channels_listens(struct redis_channels *channels, const char *name)
     struct redis_channel *channel = NULL;
     bool listens;
 
-    pthread_mutex_lock(&channels->mutex);
+    dlock_mutex_lock(&channels->mutex);
     HASH_FIND_STR(channels->all, name, channel);
     listens = channel != NULL && (channel->state == ON || channel->state == LEAVING);
     unlock(channels);
@@ -267,7 +267,7 @@ bool redis_channels_settle(struct redis_channels *channels,
 {
     bool said = true;
 
-    pthread_mutex_lock(&channels->mutex);
+    dlock_mutex_lock(&channels->mutex);
     end_lingering(channels, dlock_clock_ns());
     while (said && channels->changed != NULL) {
         struct redis_channel *channel = channels->changed;
@@ -294,7 +294,7 @@ void redis_channels_reset(struct redis_channels *channels)
     struct redis_channel *channel;
     struct redis_channel *next;
 
-    pthread_mutex_lock(&channels->mutex);
+    dlock_mutex_lock(&channels->mutex);
     HASH_ITER(hh, channels->all, channel, next) {
         stop_lingering(channels, channel);
         channel->state = OFF;
@@ -314,7 +314,7 @@ struct redis_waiter *redis_channels_join(struct redis_channels *channels,
 
     if (waiter == NULL)
         return NULL;
-    pthread_mutex_lock(&channels->mutex);
+    dlock_mutex_lock(&channels->mutex);
     channel = find(channels, name);
     if (channel != NULL) {
         waiter->channels = channels;
@@ -345,7 +345,7 @@ static bool is_woken(struct redis_waiter *waiter)
 {
     bool woken;
 
-    pthread_mutex_lock(&waiter->channels->mutex);
+    dlock_mutex_lock(&waiter->channels->mutex);
     woken = waiter->woken;
     unlock(waiter->channels);
     return woken;
@@ -358,7 +358,7 @@ bool redis_waiter_sleep(struct redis_waiter *waiter, int64_t until_ns)
             return false;
         (void)dlock_bell_wait(&waiter->bell, INT64_MAX);
     }
-    pthread_mutex_lock(&waiter->channels->mutex);
+    dlock_mutex_lock(&waiter->channels->mutex);
     waiter->woken = false;
     waiter->bell = (struct dlock_bell){0};
     unlock(waiter->channels);
@@ -369,7 +369,7 @@ int64_t redis_waiter_heard(struct redis_waiter *waiter)
 {
     int64_t heard;
 
-    pthread_mutex_lock(&waiter->channels->mutex);
+    dlock_mutex_lock(&waiter->channels->mutex);
     heard = waiter->heard;
     unlock(waiter->channels);
     return heard;
@@ -389,7 +389,7 @@ void redis_waiter_leave(struct redis_waiter *waiter, bool satisfied)
     struct redis_channel *channel = waiter->channel;
     bool has_to_settle, was_woken;
 
-    pthread_mutex_lock(&channels->mutex);
+    dlock_mutex_lock(&channels->mutex);
     DL_DELETE(channel->waiters, waiter);
     was_woken = waiter->woken;
     if (was_woken)

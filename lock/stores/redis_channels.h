@@ -16,8 +16,8 @@
 #ifndef DLOCK_REDIS_CHANNELS_H
 #define DLOCK_REDIS_CHANNELS_H
 
-#include <pthread.h>
 
+#include "base/os/mutex.h"
 #include "lock/turns.h"
 
 struct redis_waiter;
@@ -44,7 +44,7 @@ struct redis_wake {
 enum { REDIS_LINGER_MS = 1000 };
 
 struct redis_channels {
-    pthread_mutex_t mutex; /* of all below */
+    struct dlock_mutex mutex; /* of all below */
     struct redis_channel *all;
     struct redis_channel *changed; /* to be settled */
     struct redis_channel *lingering; /* the longest first */

@@ -6,7 +6,6 @@
 #include <fcntl.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
-#include <poll.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,6 +13,7 @@
 #include <sys/socket.h>
 
 #include "base/os/clock.h"
+#include "base/os/event.h"
 #include "lock/scratch.h"
 #include "lock/stores/redis_command.h"
 
@@ -233,11 +233,10 @@ static bool met_itself(const struct redis_conn *conn)
 /* The connect has come to an end, one way or the other, or goes on. */
 static short advance_connect(struct redis_conn *conn)
 {
-    struct pollfd writable = {.fd = conn->context->fd, .events = POLLOUT};
     int error = 0;
     socklen_t error_len = sizeof(error);
 
-    if (poll(&writable, 1, 0) <= 0)
+    if (dlock_poll_one(conn->context->fd, POLLOUT, 0) == 0)
         return POLLOUT;
     if (getsockopt(conn->context->fd, SOL_SOCKET, SO_ERROR, &error, &error_len) != 0)
         error = errno;
@@ -298,9 +297,7 @@ void redis_conn_finish(struct redis_conn *conn, int64_t give_up_ns)
     short events = redis_conn_advance(conn);
 
     while (events != 0) {
-        struct pollfd pfd = {.fd = conn->context->fd, .events = events};
-
-        if (poll(&pfd, 1, dlock_clock_poll_ms(give_up_ns)) == 0 &&
+        if (dlock_poll_one(conn->context->fd, events, give_up_ns) == 0 &&
             dlock_clock_ns() >= give_up_ns) {
             redis_conn_break(conn, DLOCK_IO, "no answer to the connect in time");
             return;

@@ -3,11 +3,9 @@
  * to hand them out. */
 #include "lock/stores/redis_driver.h"
 
-#include <poll.h>
-#include <sched.h>
-#include <unistd.h>
-
 #include "base/os/clock.h"
+#include "base/os/event.h"
+#include "base/os/thread.h"
 #include "lock/stores/redis_link_inside.h"
 
 /* The driver makes way for those who are expected to ask again so often and then sleeps
@@ -103,12 +101,10 @@ static void fill_poll_set(struct redis_hub *hub, struct poll_set *set)
 
 static void leave_poll_set(struct redis_hub *hub, struct poll_set *set)
 {
-    uint64_t nudges;
 
     hub->is_polling = false;
-    if (set->polled[set->link_count].revents != 0 &&
-        read(hub->nudge_fd, &nudges, sizeof(nudges)) < 0)
-        return; /* it was taken back meanwhile: nobody does that */
+    if (set->polled[set->link_count].revents != 0)
+        dlock_event_clear(hub->nudge_fd);
     for (int i = 0; i < set->link_count; i++)
         if (set->conns[i] != NULL)
             redis_conn_return(hub->links[i], set->conns[i], set->serials[i]);
@@ -119,20 +115,17 @@ static void leave_poll_set(struct redis_hub *hub, struct poll_set *set)
 static bool poll_for(struct redis_hub *hub, struct poll_set *set, int64_t end_ns,
                      bool is_brief)
 {
-    struct timespec brief = {.tv_nsec = hub->is_nudged ? 0 : LINGER_NS};
-    nfds_t count;
     int woken;
 
-    is_brief = is_brief || hub->is_nudged;
     set->until_ns = end_ns;
     fill_poll_set(hub, set);
-    count = (nfds_t)set->link_count + 1;
+    if (hub->is_nudged)
+        set->until_ns = 0;
+    else if (is_brief)
+        set->until_ns = dlock_clock_ns() + LINGER_NS;
     hub->is_polling = true;
     redis_hub_unlock(hub);
-    if (is_brief)
-        woken = ppoll(set->polled, count, &brief, NULL);
-    else
-        woken = poll(set->polled, count, dlock_clock_poll_ms(set->until_ns));
+    woken = dlock_poll_until(set->polled, (size_t)set->link_count + 1, set->until_ns);
     redis_hub_lock(hub);
     leave_poll_set(hub, set);
     return woken != 0 || hub->is_nudged;
@@ -156,7 +149,7 @@ static void rest(struct redis_hub *hub, int64_t end_ns)
 
     for (int i = 0; i < EXPECT_YIELDS && redis_hub_is_expecting(hub); i++) {
         redis_hub_unlock(hub);
-        sched_yield();
+        dlock_thread_yield();
         redis_hub_lock(hub);
     }
     if (redis_hub_is_expecting(hub)) {

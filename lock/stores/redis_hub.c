@@ -2,13 +2,11 @@
 /* redis_hub.c -- who waits for answers, who is woken, and who drives. */
 #include "lock/stores/redis_hub.h"
 
-#include <errno.h>
 #include <stdlib.h>
-#include <sys/eventfd.h>
-#include <unistd.h>
 #include <utlist.h>
 
 #include "base/os/clock.h"
+#include "base/os/event.h"
 
 /* Those who were answered together are expected to ask again within EXPECT_NS. */
 enum { EXPECT_NS = 500000 };
@@ -19,12 +17,12 @@ struct redis_hub *redis_hub_open(void)
 
     if (hub == NULL)
         return NULL;
-    hub->nudge_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+    hub->nudge_fd = dlock_event_open();
     if (hub->nudge_fd < 0) {
         free(hub);
         return NULL;
     }
-    pthread_mutex_init(&hub->mutex, NULL);
+    dlock_mutex_init(&hub->mutex);
     hub->user_count = 1;
     return hub;
 }
@@ -33,14 +31,14 @@ void redis_hub_let_go(struct redis_hub *hub)
 {
     if (--hub->user_count > 0)
         return;
-    close(hub->nudge_fd);
-    pthread_mutex_destroy(&hub->mutex);
+    dlock_event_close(hub->nudge_fd);
+    dlock_mutex_destroy(&hub->mutex);
     free(hub);
 }
 
 void redis_hub_lock(struct redis_hub *hub)
 {
-    pthread_mutex_lock(&hub->mutex);
+    dlock_mutex_lock(&hub->mutex);
 }
 
 void redis_hub_unlock(struct redis_hub *hub)
@@ -48,7 +46,7 @@ void redis_hub_unlock(struct redis_hub *hub)
     struct redis_wait *wait = hub->to_ring;
 
     hub->to_ring = NULL;
-    pthread_mutex_unlock(&hub->mutex);
+    dlock_mutex_unlock(&hub->mutex);
     while (wait != NULL) {
         struct redis_wait *second = wait->next_to_ring;
         struct redis_wait *next = second != NULL ? second->next_to_ring : NULL;
@@ -104,14 +102,11 @@ bool redis_hub_stop_waiting(struct redis_hub *hub, struct redis_wait *wait)
 
 void redis_hub_nudge(struct redis_hub *hub)
 {
-    uint64_t one = 1;
-
     hub->is_nudged = true;
     if (!hub->is_polling)
         return;
     hub->is_polling = false; /* once is enough */
-    while (write(hub->nudge_fd, &one, sizeof(one)) < 0 && errno == EINTR)
-        continue;
+    dlock_event_raise(hub->nudge_fd, 1);
 }
 
 bool redis_hub_is_expecting(const struct redis_hub *hub)

@@ -8,8 +8,8 @@
 #ifndef DLOCK_REDIS_HUB_H
 #define DLOCK_REDIS_HUB_H
 
-#include <pthread.h>
 
+#include "base/os/mutex.h"
 #include "base/os/bell.h"
 #include "lock/stores/redis_leg.h"
 
@@ -20,7 +20,7 @@ enum {
 };
 
 struct redis_hub {
-    pthread_mutex_t mutex;
+    struct dlock_mutex mutex;
     int user_count; /* links, open or to be closed */
     struct redis_link *links[REDIS_HUB_LINKS_MAX];
     int link_count;

@@ -2,24 +2,22 @@
 /* redis_subscription.c -- one connection and one thread that listen for all waiters.
  *
  * Only the thread touches the connection.  Waiters change what the channels want, and
- * nudge it through an eventfd. */
+ * nudge it by an event. */
 #include "lock/stores/redis_subscription.h"
 
 #include <errno.h>
-#include <poll.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/eventfd.h>
-#include <unistd.h>
 
 #include "base/os/clock.h"
-#include "lock/dlock_variant.h"
+#include "base/os/event.h"
 #include "base/os/random.h"
+#include "base/os/thread.h"
+#include "lock/dlock_variant.h"
 #include "lock/stores/redis_channels.h"
 #include "lock/stores/redis_command.h"
 #include "lock/stores/redis_conn.h"
-#include "base/os/thread.h"
 
 enum {
     PAUSE_FIRST_MS = 20, /* between connects, doubling until the server makes sense */
@@ -32,7 +30,7 @@ struct redis_subscription {
     int timeout_ms;
     int nudge_fd;
     struct redis_channels channels;
-    pthread_mutex_t start_mutex;
+    struct dlock_mutex start_mutex;
     bool is_running; /* under start_mutex */
     struct dlock_thread thread;
     atomic_bool stopping;
@@ -49,10 +47,8 @@ struct redis_subscription {
 static void nudge(void *arg)
 {
     const struct redis_subscription *sub = arg;
-    uint64_t one = 1;
 
-    while (write(sub->nudge_fd, &one, sizeof(one)) < 0 && errno == EINTR)
-        continue;
+    dlock_event_raise(sub->nudge_fd, 1);
 }
 
 /* ---- the thread ---- */
@@ -107,15 +103,14 @@ static bool hear_all(struct redis_subscription *sub)
 static void rest(struct redis_subscription *sub, int64_t until_ns)
 {
     struct pollfd polled[2] = {{.fd = sub->nudge_fd, .events = POLLIN}, {.fd = -1}};
-    uint64_t nudges;
 
     if (sub->conn != NULL) {
         polled[1].fd = sub->conn->context->fd;
         polled[1].events = sub->out_sent < sub->out_len ? POLLIN | POLLOUT : POLLIN;
     }
-    poll(polled, 2, dlock_clock_poll_ms(until_ns));
-    if (polled[0].revents != 0 && read(sub->nudge_fd, &nudges, sizeof(nudges)) < 0)
-        return; /* interrupted: the nudge is still there */
+    (void)dlock_poll_until(polled, 2, until_ns);
+    if (polled[0].revents != 0)
+        dlock_event_clear(sub->nudge_fd);
 }
 
 static void pause_before_connect(struct redis_subscription *sub)
@@ -231,12 +226,12 @@ dlock_status redis_subscription_open(struct redis_subscription **out, const char
     }
     sub->timeout_ms = timeout_ms;
     sub->pause_ms = PAUSE_FIRST_MS;
-    sub->nudge_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+    sub->nudge_fd = dlock_event_open();
     if (sub->nudge_fd < 0) {
         free(sub);
-        return dlock_fail(DLOCK_NOMEM, "no eventfd: %s", strerror(errno));
+        return dlock_fail(DLOCK_NOMEM, "no event can be made: %s", strerror(errno));
     }
-    pthread_mutex_init(&sub->start_mutex, NULL);
+    dlock_mutex_init(&sub->start_mutex);
     redis_channels_init(&sub->channels, nudge, sub);
     *out = sub;
     return DLOCK_OK;
@@ -263,8 +258,8 @@ void redis_subscription_close(struct redis_subscription *sub)
         dlock_thread_join(&sub->thread);
     }
     redis_channels_destroy(&sub->channels);
-    pthread_mutex_destroy(&sub->start_mutex);
-    close(sub->nudge_fd);
+    dlock_mutex_destroy(&sub->start_mutex);
+    dlock_event_close(sub->nudge_fd);
     free(sub);
 }
 
@@ -281,10 +276,10 @@ struct redis_waiter *redis_subscription_join_by(struct redis_subscription *sub,
 {
     bool is_running;
 
-    pthread_mutex_lock(&sub->start_mutex);
+    dlock_mutex_lock(&sub->start_mutex);
     if (!sub->is_running)
         sub->is_running = dlock_thread_start(&sub->thread, run, sub) == 0;
     is_running = sub->is_running;
-    pthread_mutex_unlock(&sub->start_mutex);
+    dlock_mutex_unlock(&sub->start_mutex);
     return is_running ? redis_channels_join(&sub->channels, channel, wake) : NULL;
 }

@@ -4,10 +4,10 @@
  * What a server keeps for a connection (watched keys, an open transaction) cannot be
  * shared.  So a conversation borrows a connection from the link's idle ones, and only
  * for as long as it lasts. */
-#include <poll.h>
 #include <stdio.h>
 
 #include "base/os/clock.h"
+#include "base/os/event.h"
 #include "lock/dlock_variant.h"
 #include "lock/metrics.h"
 #include "lock/stores/redis_link.h"
@@ -65,13 +65,11 @@ static struct redis_conn *connect_now(struct redis_link *link, int64_t end_ns,
 static bool ask(struct redis_conn *conn, const struct redis_wire *wire, int64_t end_ns,
                 enum redis_shape shape, struct redis_answer *answer)
 {
-    struct pollfd polled = {.fd = conn->context->fd};
     size_t sent = 0;
 
     for (;;) {
         if (sent < wire->len) {
             redis_conn_send(conn, wire->bytes, wire->len, &sent);
-            polled.events = sent < wire->len ? POLLOUT : POLLIN;
         } else if (redis_conn_next_answer(conn, answer)) {
             return answer->status != DLOCK_OK ||
                    redis_shape_check(shape, conn->url->label, answer);
@@ -80,7 +78,7 @@ static bool ask(struct redis_conn *conn, const struct redis_wire *wire, int64_t 
             redis_conn_break(conn, DLOCK_IO, "no answer in time");
         if (conn->state == REDIS_BROKEN)
             break;
-        poll(&polled, 1, dlock_clock_poll_ms(end_ns));
+        (void)dlock_poll_one(conn->context->fd, sent < wire->len ? POLLOUT : POLLIN, end_ns);
         if (sent == wire->len)
             redis_conn_feed(conn);
     }

@@ -5,12 +5,12 @@
  * call is kept until then, also if its maker has long given up. */
 #include "lock/stores/zookeeper_call.h"
 
-#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <zookeeper/zookeeper.h>
 
+#include "base/os/mutex.h"
 #include "base/os/clock.h"
 #include "lock/metrics.h"
 
@@ -18,8 +18,8 @@ struct zookeeper_call {
     struct zookeeper_session *session;
     uint64_t epoch;
     int64_t sent_ns;
-    pthread_mutex_t mutex; /* of what follows */
-    pthread_cond_t answered;
+    struct dlock_mutex mutex; /* of what follows */
+    struct dlock_condition answered;
     int user_count; /* its maker, and the library while it is under way */
     bool was_sent;
     bool is_done;
@@ -40,9 +40,9 @@ struct zookeeper_call *zookeeper_call_make(struct zookeeper_session *session,
         (void)dlock_fail(DLOCK_NOMEM, "no memory for a request to ZooKeeper");
         return NULL;
     }
-    pthread_mutex_init(&call->mutex, NULL);
-    if (dlock_clock_cond_init(&call->answered) != 0) {
-        pthread_mutex_destroy(&call->mutex);
+    dlock_mutex_init(&call->mutex);
+    if (!dlock_condition_init(&call->answered)) {
+        dlock_mutex_destroy(&call->mutex);
         free(call);
         return NULL;
     }
@@ -57,8 +57,8 @@ static void free_call(struct zookeeper_call *call)
     for (int i = 0; i < call->listed.count; i++)
         free(call->listed.names[i]);
     free(call->listed.names);
-    pthread_cond_destroy(&call->answered);
-    pthread_mutex_destroy(&call->mutex);
+    dlock_condition_destroy(&call->answered);
+    dlock_mutex_destroy(&call->mutex);
     free(call);
 }
 
@@ -68,9 +68,9 @@ void zookeeper_call_drop(struct zookeeper_call *call)
 
     if (call == NULL)
         return;
-    pthread_mutex_lock(&call->mutex);
+    dlock_mutex_lock(&call->mutex);
     is_last = --call->user_count == 0;
-    pthread_mutex_unlock(&call->mutex);
+    dlock_mutex_unlock(&call->mutex);
     if (is_last)
         free_call(call);
 }
@@ -89,8 +89,8 @@ static void finish(struct zookeeper_call *call, int rc)
         zookeeper_session_heard(call->session, call->epoch, call->sent_ns);
     call->rc = rc;
     call->is_done = true;
-    pthread_cond_signal(&call->answered);
-    pthread_mutex_unlock(&call->mutex);
+    dlock_condition_signal(&call->answered);
+    dlock_mutex_unlock(&call->mutex);
     zookeeper_call_drop(call);
 }
 
@@ -98,7 +98,7 @@ static struct zookeeper_call *enter(const void *arg)
 {
     struct zookeeper_call *call = (struct zookeeper_call *)(uintptr_t)arg;
 
-    pthread_mutex_lock(&call->mutex);
+    dlock_mutex_lock(&call->mutex);
     return call;
 }
 
@@ -284,12 +284,12 @@ enum zookeeper_result zookeeper_call_wait(struct zookeeper_call *call,
 
     if (!call->was_sent)
         return ZOOKEEPER_UNSENT;
-    pthread_mutex_lock(&call->mutex);
+    dlock_mutex_lock(&call->mutex);
     while (!call->is_done && dlock_clock_ns() < deadline_ns)
-        dlock_clock_wait(&call->answered, &call->mutex, deadline_ns);
+        (void)dlock_condition_wait_until(&call->answered, &call->mutex, deadline_ns);
     is_done = call->is_done;
     rc = call->rc;
-    pthread_mutex_unlock(&call->mutex);
+    dlock_mutex_unlock(&call->mutex);
     if (!is_done)
         return ZOOKEEPER_UNKNOWN;
     switch (rc) {

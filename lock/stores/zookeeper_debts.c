@@ -2,12 +2,12 @@
 /* zookeeper_debts.c -- nodes that are to be deleted and could not be yet. */
 #include "lock/stores/zookeeper_debts.h"
 
-#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <utlist.h>
 
+#include "base/os/mutex.h"
 #include "base/os/clock.h"
 
 struct debt {
@@ -20,7 +20,7 @@ struct debt {
 
 struct zookeeper_debts {
     struct zookeeper_session *session;
-    pthread_mutex_t mutex;
+    struct dlock_mutex mutex;
     struct debt *list;
 };
 
@@ -31,7 +31,7 @@ struct zookeeper_debts *zookeeper_debts_open(struct zookeeper_session *session)
     if (debts == NULL)
         return NULL;
     debts->session = session;
-    pthread_mutex_init(&debts->mutex, NULL);
+    dlock_mutex_init(&debts->mutex);
     return debts;
 }
 
@@ -43,7 +43,7 @@ void zookeeper_debts_close(struct zookeeper_debts *debts)
         return;
     DL_FOREACH_SAFE(debts->list, debt, next)
         free(debt);
-    pthread_mutex_destroy(&debts->mutex);
+    dlock_mutex_destroy(&debts->mutex);
     free(debts);
 }
 
@@ -59,9 +59,9 @@ void zookeeper_debts_owe(struct zookeeper_debts *debts, uint64_t epoch,
     snprintf(debt->path, sizeof(debt->path), "%s", path);
     snprintf(debt->token, sizeof(debt->token), "%s", token != NULL ? token : "");
     debt->settle = settle;
-    pthread_mutex_lock(&debts->mutex);
+    dlock_mutex_lock(&debts->mutex);
     DL_APPEND(debts->list, debt);
-    pthread_mutex_unlock(&debts->mutex);
+    dlock_mutex_unlock(&debts->mutex);
     zookeeper_session_wake_keeper(debts->session);
 }
 
@@ -85,9 +85,9 @@ bool zookeeper_debts_are_open(struct zookeeper_debts *debts)
 {
     bool are_open;
 
-    pthread_mutex_lock(&debts->mutex);
+    dlock_mutex_lock(&debts->mutex);
     are_open = debts->list != NULL;
-    pthread_mutex_unlock(&debts->mutex);
+    dlock_mutex_unlock(&debts->mutex);
     return are_open;
 }
 
@@ -95,11 +95,11 @@ static struct debt *take(struct zookeeper_debts *debts)
 {
     struct debt *debt;
 
-    pthread_mutex_lock(&debts->mutex);
+    dlock_mutex_lock(&debts->mutex);
     debt = debts->list;
     if (debt != NULL)
         DL_DELETE(debts->list, debt);
-    pthread_mutex_unlock(&debts->mutex);
+    dlock_mutex_unlock(&debts->mutex);
     return debt;
 }
 
@@ -115,9 +115,9 @@ void zookeeper_debts_settle(struct zookeeper_debts *debts, uint64_t epoch)
                 debts->session, epoch, debt->path, debt->token,
                 zookeeper_session_deadline_ns(debts->session, INT64_MAX));
         if (result == ZOOKEEPER_UNSENT || result == ZOOKEEPER_UNKNOWN) {
-            pthread_mutex_lock(&debts->mutex);
+            dlock_mutex_lock(&debts->mutex);
             DL_PREPEND(debts->list, debt);
-            pthread_mutex_unlock(&debts->mutex);
+            dlock_mutex_unlock(&debts->mutex);
             return;
         }
         free(debt);

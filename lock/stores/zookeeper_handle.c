@@ -31,13 +31,13 @@ void zookeeper_session_heard(struct zookeeper_session *session, uint64_t epoch,
 {
     int64_t until_ns;
 
-    pthread_mutex_lock(&session->mutex);
+    dlock_mutex_lock(&session->mutex);
     until_ns = sent_ns - DRIFT_FLOOR_MS * DLOCK_NS_PER_MS +
                session->granted_ms * DLOCK_NS_PER_MS / 1000 * (1000 - DRIFT_PER_MILLE);
     if (epoch == atomic_load(&session->epoch) && !session->is_over &&
         session->was_connected && until_ns > atomic_load(&session->alive_until_ns))
         atomic_store(&session->alive_until_ns, until_ns);
-    pthread_mutex_unlock(&session->mutex);
+    dlock_mutex_unlock(&session->mutex);
 }
 
 dlock_status zookeeper_session_await(struct zookeeper_session *session,
@@ -45,7 +45,7 @@ dlock_status zookeeper_session_await(struct zookeeper_session *session,
 {
     dlock_status st = DLOCK_OK;
 
-    pthread_mutex_lock(&session->mutex);
+    dlock_mutex_lock(&session->mutex);
     while (!session->is_connected || session->zh == NULL) {
         int64_t until_ns = earlier(deadline_ns, session->patience_ns);
 
@@ -53,10 +53,10 @@ dlock_status zookeeper_session_await(struct zookeeper_session *session,
             st = dlock_fail(DLOCK_IO, "zookeeper: no connection to %s", session->url);
             break;
         }
-        dlock_clock_wait(&session->changed, &session->mutex, until_ns);
+        (void)dlock_condition_wait_until(&session->changed, &session->mutex, until_ns);
     }
     *epoch = atomic_load(&session->epoch);
-    pthread_mutex_unlock(&session->mutex);
+    dlock_mutex_unlock(&session->mutex);
     return st;
 }
 
@@ -86,17 +86,17 @@ int64_t zookeeper_session_deadline_ns(const struct zookeeper_session *session,
 
 zhandle_t *zookeeper_session_lock(struct zookeeper_session *session, uint64_t epoch)
 {
-    pthread_mutex_lock(&session->mutex);
+    dlock_mutex_lock(&session->mutex);
     if (session->zh != NULL && session->is_connected && !session->is_over &&
         epoch == atomic_load(&session->epoch))
         return session->zh;
-    pthread_mutex_unlock(&session->mutex);
+    dlock_mutex_unlock(&session->mutex);
     return NULL;
 }
 
 void zookeeper_session_unlock(struct zookeeper_session *session)
 {
-    pthread_mutex_unlock(&session->mutex);
+    dlock_mutex_unlock(&session->mutex);
 }
 
 struct zookeeper_debts *zookeeper_session_debts(struct zookeeper_session *session)
@@ -111,10 +111,10 @@ struct zookeeper_watches *zookeeper_session_watches(struct zookeeper_session *se
 
 void zookeeper_session_wake_keeper(struct zookeeper_session *session)
 {
-    pthread_mutex_lock(&session->mutex);
+    dlock_mutex_lock(&session->mutex);
     session->has_errand = true;
-    pthread_cond_broadcast(&session->changed);
-    pthread_mutex_unlock(&session->mutex);
+    dlock_condition_broadcast(&session->changed);
+    dlock_mutex_unlock(&session->mutex);
 }
 
 bool zookeeper_session_identity(struct zookeeper_session *session, int64_t *id,
@@ -122,7 +122,7 @@ bool zookeeper_session_identity(struct zookeeper_session *session, int64_t *id,
 {
     bool is_there;
 
-    pthread_mutex_lock(&session->mutex);
+    dlock_mutex_lock(&session->mutex);
     is_there = session->zh != NULL && session->is_connected;
     if (is_there) {
         const clientid_t *identity = zoo_client_id(session->zh);
@@ -130,6 +130,6 @@ bool zookeeper_session_identity(struct zookeeper_session *session, int64_t *id,
         *id = identity->client_id;
         memcpy(password, identity->passwd, sizeof(identity->passwd));
     }
-    pthread_mutex_unlock(&session->mutex);
+    dlock_mutex_unlock(&session->mutex);
     return is_there;
 }

@@ -9,11 +9,11 @@
 #ifndef DLOCK_ZOOKEEPER_HANDLE_H
 #define DLOCK_ZOOKEEPER_HANDLE_H
 
-#include <pthread.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "base/os/mutex.h"
 #include "base/os/thread.h"
 #include "lock/dlock_variant.h"
 #include "lock/stores/zookeeper_path.h"
@@ -42,8 +42,8 @@ struct zookeeper_session {
      * the epoch changes, and anything else only after. */
     _Atomic uint64_t epoch;
     _Atomic int64_t alive_until_ns;
-    pthread_mutex_t mutex; /* of what follows */
-    pthread_cond_t changed;
+    struct dlock_mutex mutex; /* of what follows */
+    struct dlock_condition changed;
     struct _zhandle *zh; /* NULL: none is open */
     struct zookeeper_link *link;
     int granted_ms;

@@ -2,11 +2,11 @@
 /* zookeeper_queue.c -- queues of ephemeral sequential nodes, one for each name. */
 #include "lock/stores/zookeeper_queue.h"
 
-#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/os/mutex.h"
 #include "base/os/clock.h"
 #include "lock/stores/zookeeper_call.h"
 #include "lock/stores/zookeeper_debts.h"
@@ -19,7 +19,7 @@ enum { LOOK_EVERY_MS = 2000 };
 struct zookeeper_queue {
     struct zookeeper_session *session;
     const char *kind;
-    pthread_mutex_t mutex; /* of the table, not of the places */
+    struct dlock_mutex mutex; /* of the table, not of the places */
     struct zookeeper_place *table;
 };
 
@@ -32,7 +32,7 @@ struct zookeeper_queue *zookeeper_queue_open(struct zookeeper_session *session,
         return NULL;
     queue->session = session;
     queue->kind = kind;
-    pthread_mutex_init(&queue->mutex, NULL);
+    dlock_mutex_init(&queue->mutex);
     return queue;
 }
 
@@ -46,7 +46,7 @@ void zookeeper_queue_close(struct zookeeper_queue *queue)
         HASH_DEL(queue->table, place);
         free(place);
     }
-    pthread_mutex_destroy(&queue->mutex);
+    dlock_mutex_destroy(&queue->mutex);
     free(queue);
 }
 
@@ -59,9 +59,9 @@ static struct zookeeper_place *find(struct zookeeper_queue *queue,
     char key[ZOOKEEPER_KEY_SIZE];
 
     snprintf(key, sizeof(key), "%s %s", claim->owner, claim->name);
-    pthread_mutex_lock(&queue->mutex);
+    dlock_mutex_lock(&queue->mutex);
     HASH_FIND_STR(queue->table, key, place);
-    pthread_mutex_unlock(&queue->mutex);
+    dlock_mutex_unlock(&queue->mutex);
     return place;
 }
 
@@ -74,17 +74,17 @@ static struct zookeeper_place *add(struct zookeeper_queue *queue,
         return NULL;
     snprintf(place->key, sizeof(place->key), "%s %s", claim->owner, claim->name);
     zookeeper_path_of(place->dir, queue->kind, claim->name);
-    pthread_mutex_lock(&queue->mutex);
+    dlock_mutex_lock(&queue->mutex);
     HASH_ADD_STR(queue->table, key, place);
-    pthread_mutex_unlock(&queue->mutex);
+    dlock_mutex_unlock(&queue->mutex);
     return place;
 }
 
 static void drop(struct zookeeper_queue *queue, struct zookeeper_place *place)
 {
-    pthread_mutex_lock(&queue->mutex);
+    dlock_mutex_lock(&queue->mutex);
     HASH_DEL(queue->table, place);
-    pthread_mutex_unlock(&queue->mutex);
+    dlock_mutex_unlock(&queue->mutex);
     free(place);
 }
 

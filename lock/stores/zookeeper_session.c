@@ -3,12 +3,12 @@
  * in. */
 #include "lock/stores/zookeeper_session.h"
 
-#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <zookeeper/zookeeper.h>
 
+#include "base/os/mutex.h"
 #include "base/os/clock.h"
 #include "lock/stores/zookeeper_call.h"
 #include "lock/stores/zookeeper_debts.h"
@@ -42,7 +42,7 @@ static void on_event(zhandle_t *zh, int type, int state, const char *path, void 
     (void)path;
     if (type != ZOO_SESSION_EVENT)
         return;
-    pthread_mutex_lock(&session->mutex);
+    dlock_mutex_lock(&session->mutex);
     if (link->epoch == atomic_load(&session->epoch)) {
         if (state == ZOO_CONNECTED_STATE) {
             session->granted_ms = zoo_recv_timeout(zh);
@@ -57,9 +57,9 @@ static void on_event(zhandle_t *zh, int type, int state, const char *path, void 
             session->is_over = true;
             atomic_store(&session->alive_until_ns, 0);
         }
-        pthread_cond_broadcast(&session->changed);
+        dlock_condition_broadcast(&session->changed);
     }
-    pthread_mutex_unlock(&session->mutex);
+    dlock_mutex_unlock(&session->mutex);
 }
 
 /* --- the keeper --- */
@@ -74,10 +74,10 @@ static void open_handle(struct zookeeper_session *session)
     zookeeper_session_be_patient(session);
     if (link != NULL) {
         *link = (struct zookeeper_link){session, atomic_load(&session->epoch)};
-        pthread_mutex_unlock(&session->mutex);
+        dlock_mutex_unlock(&session->mutex);
         zh = zookeeper_init2(session->url, on_event, session->wanted_ms, NULL, link, 0,
                              log_nothing);
-        pthread_mutex_lock(&session->mutex);
+        dlock_mutex_lock(&session->mutex);
     }
     session->zh = zh;
     /* Else it looks up the hosts each time that it has waited for anything, and a
@@ -88,7 +88,7 @@ static void open_handle(struct zookeeper_session *session)
         free(link);
     else
         session->link = link;
-    pthread_cond_broadcast(&session->changed);
+    dlock_condition_broadcast(&session->changed);
 }
 
 /* The same. Nothing of this epoch is to be relied on any more; whatever the server
@@ -104,19 +104,19 @@ static void end_epoch(struct zookeeper_session *session)
     session->link = NULL;
     zookeeper_session_be_patient(session);
     session->is_connected = false;
-    pthread_cond_broadcast(&session->changed);
-    pthread_mutex_unlock(&session->mutex);
+    dlock_condition_broadcast(&session->changed);
+    dlock_mutex_unlock(&session->mutex);
     if (zh != NULL)
         zookeeper_close(zh); /* answers every call that is under way */
     free(link);
     zookeeper_watches_end(session->watches, atomic_load(&session->epoch));
-    pthread_mutex_lock(&session->mutex);
+    dlock_mutex_lock(&session->mutex);
 }
 
 static void wait_until(struct zookeeper_session *session, int64_t until_ns)
 {
     if (!session->stopping && !session->has_errand && dlock_clock_ns() < until_ns)
-        dlock_clock_wait(&session->changed, &session->mutex, until_ns);
+        (void)dlock_condition_wait_until(&session->changed, &session->mutex, until_ns);
 }
 
 /* After a session that ended, or could not be begun. */
@@ -125,7 +125,7 @@ static void back_off(struct zookeeper_session *session)
     int64_t until_ns = dlock_clock_after(dlock_clock_ns(), session->backoff_ms);
 
     while (!session->stopping && dlock_clock_ns() < until_ns)
-        dlock_clock_wait(&session->changed, &session->mutex, until_ns);
+        (void)dlock_condition_wait_until(&session->changed, &session->mutex, until_ns);
     session->backoff_ms = session->backoff_ms == 0 ? BACKOFF_FIRST_MS
                                                    : session->backoff_ms * 2;
     if (session->backoff_ms > BACKOFF_LAST_MS)
@@ -157,15 +157,15 @@ static void attend(struct zookeeper_session *session)
     if (now_ns >= session->beat_at_ns) {
         session->beat_at_ns = now_ns + session->granted_ms * DLOCK_NS_PER_MS /
                                            BEATS_PER_TIMEOUT;
-        pthread_mutex_unlock(&session->mutex);
+        dlock_mutex_unlock(&session->mutex);
         zookeeper_beat(session, epoch);
-        pthread_mutex_lock(&session->mutex);
+        dlock_mutex_lock(&session->mutex);
     }
     if (zookeeper_debts_are_open(session->debts)) {
         session->has_errand = false;
-        pthread_mutex_unlock(&session->mutex);
+        dlock_mutex_unlock(&session->mutex);
         zookeeper_debts_settle(session->debts, epoch);
-        pthread_mutex_lock(&session->mutex);
+        dlock_mutex_lock(&session->mutex);
     }
     session->has_errand =
         session->has_errand && zookeeper_debts_are_open(session->debts);
@@ -176,7 +176,7 @@ static void *keep(void *arg)
 {
     struct zookeeper_session *session = arg;
 
-    pthread_mutex_lock(&session->mutex);
+    dlock_mutex_lock(&session->mutex);
     while (!session->stopping) {
         if (session->zh == NULL) {
             back_off(session);
@@ -191,7 +191,7 @@ static void *keep(void *arg)
         }
     }
     end_epoch(session);
-    pthread_mutex_unlock(&session->mutex);
+    dlock_mutex_unlock(&session->mutex);
     return NULL;
 }
 
@@ -289,9 +289,9 @@ dlock_status zookeeper_session_open(struct zookeeper_session **out,
     session = calloc(1, sizeof(*session));
     if (session == NULL)
         return dlock_fail(DLOCK_NOMEM, "no memory for a session");
-    pthread_mutex_init(&session->mutex, NULL);
-    if (dlock_clock_cond_init(&session->changed) != 0) {
-        pthread_mutex_destroy(&session->mutex);
+    dlock_mutex_init(&session->mutex);
+    if (!dlock_condition_init(&session->changed)) {
+        dlock_mutex_destroy(&session->mutex);
         free(session);
         return dlock_fail(DLOCK_NOMEM, "no memory for a session");
     }
@@ -314,16 +314,16 @@ void zookeeper_session_close(struct zookeeper_session *session)
     if (session == NULL)
         return;
     if (session->has_keeper) {
-        pthread_mutex_lock(&session->mutex);
+        dlock_mutex_lock(&session->mutex);
         session->stopping = true;
-        pthread_cond_broadcast(&session->changed);
-        pthread_mutex_unlock(&session->mutex);
+        dlock_condition_broadcast(&session->changed);
+        dlock_mutex_unlock(&session->mutex);
         dlock_thread_join(&session->keeper);
     }
     zookeeper_debts_close(session->debts);
     zookeeper_watches_close(session->watches);
-    pthread_cond_destroy(&session->changed);
-    pthread_mutex_destroy(&session->mutex);
+    dlock_condition_destroy(&session->changed);
+    dlock_mutex_destroy(&session->mutex);
     free(session->url);
     free(session);
 }

@@ -5,12 +5,12 @@
  * something or the session's handle is closed, so nobody may free it before. */
 #include "lock/stores/zookeeper_watches.h"
 
-#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <zookeeper/zookeeper.h>
 
+#include "base/os/mutex.h"
 #include "base/os/clock.h"
 #include "lock/hash_table.h"
 
@@ -21,13 +21,13 @@ struct zookeeper_watch {
     uint64_t end_count;
     uint64_t epoch;     /* in which it is armed; 0: it is not */
     bool is_asking;     /* the answer to arming it is under way */
-    pthread_cond_t told;
+    struct dlock_condition told;
     UT_hash_handle hh;
 };
 
 struct zookeeper_watches {
     struct zookeeper_session *session;
-    pthread_mutex_t mutex; /* never held while the session's is taken */
+    struct dlock_mutex mutex; /* never held while the session's is taken */
     struct zookeeper_watch *table;
 };
 
@@ -38,7 +38,7 @@ struct zookeeper_watches *zookeeper_watches_open(struct zookeeper_session *sessi
     if (watches == NULL)
         return NULL;
     watches->session = session;
-    pthread_mutex_init(&watches->mutex, NULL);
+    dlock_mutex_init(&watches->mutex);
     return watches;
 }
 
@@ -48,7 +48,7 @@ static void free_if_unused(struct zookeeper_watch *watch)
     if (watch->waiter_count > 0 || watch->epoch != 0 || watch->is_asking)
         return;
     HASH_DEL(watch->watches->table, watch);
-    pthread_cond_destroy(&watch->told);
+    dlock_condition_destroy(&watch->told);
     free(watch);
 }
 
@@ -64,7 +64,7 @@ void zookeeper_watches_close(struct zookeeper_watches *watches)
         watch->is_asking = false;
         free_if_unused(watch);
     }
-    pthread_mutex_destroy(&watches->mutex);
+    dlock_mutex_destroy(&watches->mutex);
     free(watches);
 }
 
@@ -73,7 +73,7 @@ static void tell(struct zookeeper_watch *watch)
 {
     watch->epoch = 0;
     watch->end_count++;
-    pthread_cond_broadcast(&watch->told);
+    dlock_condition_broadcast(&watch->told);
     free_if_unused(watch);
 }
 
@@ -81,12 +81,12 @@ void zookeeper_watches_end(struct zookeeper_watches *watches, uint64_t epoch)
 {
     struct zookeeper_watch *watch, *next;
 
-    pthread_mutex_lock(&watches->mutex);
+    dlock_mutex_lock(&watches->mutex);
     HASH_ITER(hh, watches->table, watch, next) {
         if (watch->epoch < epoch)
             tell(watch);
     }
-    pthread_mutex_unlock(&watches->mutex);
+    dlock_mutex_unlock(&watches->mutex);
 }
 
 static void on_event(zhandle_t *zh, int type, int state, const char *path, void *arg);
@@ -100,11 +100,11 @@ static void on_armed(int rc, const char *value, int len, const struct Stat *stat
     (void)value;
     (void)len;
     (void)stat;
-    pthread_mutex_lock(&watches->mutex);
+    dlock_mutex_lock(&watches->mutex);
     watch->is_asking = false;
     if (rc != ZOK)
         tell(watch); /* no node, or no connection */
-    pthread_mutex_unlock(&watches->mutex);
+    dlock_mutex_unlock(&watches->mutex);
 }
 
 /* Ask for it, with is_asking and its epoch set.  False: that cannot be now. */
@@ -134,20 +134,20 @@ static void on_event(zhandle_t *zh, int type, int state, const char *path, void 
     (void)path;
     if (type == ZOO_SESSION_EVENT)
         return; /* it stays armed, or zookeeper_watches_end() says otherwise */
-    pthread_mutex_lock(&watches->mutex);
+    dlock_mutex_lock(&watches->mutex);
     epoch = watch->epoch;
     has_to_ask = type == ZOO_CHANGED_EVENT && epoch != 0;
     if (has_to_ask)
         watch->is_asking = true;
     else
         tell(watch);
-    pthread_mutex_unlock(&watches->mutex);
+    dlock_mutex_unlock(&watches->mutex);
     if (!has_to_ask || ask(watch, epoch))
         return;
-    pthread_mutex_lock(&watches->mutex);
+    dlock_mutex_lock(&watches->mutex);
     watch->is_asking = false;
     tell(watch);
-    pthread_mutex_unlock(&watches->mutex);
+    dlock_mutex_unlock(&watches->mutex);
 }
 
 bool zookeeper_waiter_begin(struct zookeeper_waiter *waiter,
@@ -156,11 +156,11 @@ bool zookeeper_waiter_begin(struct zookeeper_waiter *waiter,
     struct zookeeper_watch *watch = NULL;
 
     *waiter = (struct zookeeper_waiter){.watches = watches};
-    pthread_mutex_lock(&watches->mutex);
+    dlock_mutex_lock(&watches->mutex);
     HASH_FIND_STR(watches->table, path, watch);
     if (watch == NULL) {
         watch = calloc(1, sizeof(*watch));
-        if (watch != NULL && dlock_clock_cond_init(&watch->told) != 0) {
+        if (watch != NULL && !dlock_condition_init(&watch->told)) {
             free(watch);
             watch = NULL;
         }
@@ -175,7 +175,7 @@ bool zookeeper_waiter_begin(struct zookeeper_waiter *waiter,
         waiter->watch = watch;
         waiter->seen = watch->end_count;
     }
-    pthread_mutex_unlock(&watches->mutex);
+    dlock_mutex_unlock(&watches->mutex);
     return watch != NULL;
 }
 
@@ -185,19 +185,19 @@ static void arm(struct zookeeper_watches *watches, struct zookeeper_watch *watch
 {
     bool has_to_ask;
 
-    pthread_mutex_lock(&watches->mutex);
+    dlock_mutex_lock(&watches->mutex);
     has_to_ask = watch->epoch == 0 && !watch->is_asking;
     if (has_to_ask) {
         watch->epoch = epoch;
         watch->is_asking = true;
     }
-    pthread_mutex_unlock(&watches->mutex);
+    dlock_mutex_unlock(&watches->mutex);
     if (!has_to_ask || ask(watch, epoch))
         return;
-    pthread_mutex_lock(&watches->mutex);
+    dlock_mutex_lock(&watches->mutex);
     watch->is_asking = false;
     watch->epoch = 0;
-    pthread_mutex_unlock(&watches->mutex);
+    dlock_mutex_unlock(&watches->mutex);
 }
 
 bool zookeeper_waiter_sleep(struct zookeeper_waiter *waiter, uint64_t epoch,
@@ -208,19 +208,19 @@ bool zookeeper_waiter_sleep(struct zookeeper_waiter *waiter, uint64_t epoch,
     bool has_ended;
 
     /* What it was told before is said before it is armed anew. */
-    pthread_mutex_lock(&watches->mutex);
+    dlock_mutex_lock(&watches->mutex);
     has_ended = watch->end_count != waiter->seen;
     waiter->seen = watch->end_count;
-    pthread_mutex_unlock(&watches->mutex);
+    dlock_mutex_unlock(&watches->mutex);
     if (has_ended)
         return true;
     arm(watches, watch, epoch);
-    pthread_mutex_lock(&watches->mutex);
+    dlock_mutex_lock(&watches->mutex);
     while (watch->end_count == waiter->seen && dlock_clock_ns() < until_ns)
-        dlock_clock_wait(&watch->told, &watches->mutex, until_ns);
+        (void)dlock_condition_wait_until(&watch->told, &watches->mutex, until_ns);
     has_ended = watch->end_count != waiter->seen;
     waiter->seen = watch->end_count;
-    pthread_mutex_unlock(&watches->mutex);
+    dlock_mutex_unlock(&watches->mutex);
     return has_ended;
 }
 
@@ -228,10 +228,10 @@ void zookeeper_waiter_end(struct zookeeper_waiter *waiter)
 {
     if (waiter->watch == NULL)
         return;
-    pthread_mutex_lock(&waiter->watches->mutex);
+    dlock_mutex_lock(&waiter->watches->mutex);
     waiter->watch->waiter_count--;
     free_if_unused(waiter->watch);
-    pthread_mutex_unlock(&waiter->watches->mutex);
+    dlock_mutex_unlock(&waiter->watches->mutex);
     waiter->watch = NULL;
 }
 

@@ -9,11 +9,11 @@
  *
  * The names live in a table of the process.  A name is there while it is held or waited
  * for.  A child made by fork() starts with an empty table. */
-#include <pthread.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/os/mutex.h"
 #include "base/os/clock.h"
 #include "lock/dlock_variant.h"
 #include "base/os/fork.h"
@@ -27,12 +27,12 @@ struct entry {
     char owner[DLOCK_OWNER_MAX + 1];  /* of the holder */
     int user_count;                   /* the holder and those who wait */
     struct shard *shard;
-    pthread_cond_t freed;
+    struct dlock_condition freed;
     UT_hash_handle hh;
 };
 
 struct shard {
-    pthread_mutex_t mutex;
+    struct dlock_mutex mutex;
     struct entry *entries;
 };
 
@@ -53,7 +53,7 @@ static struct table *make_table(struct table *parent)
     table->generation = dlock_fork_generation();
     table->parent = parent;
     for (int i = 0; i < SHARD_COUNT; i++)
-        pthread_mutex_init(&table->shards[i].mutex, NULL);
+        dlock_mutex_init(&table->shards[i].mutex);
     return table;
 }
 
@@ -87,13 +87,13 @@ static struct entry *enter(const char *name)
         return NULL;
     HASH_VALUE(name, strlen(name), hash);
     shard = &table->shards[hash % SHARD_COUNT];
-    pthread_mutex_lock(&shard->mutex);
+    dlock_mutex_lock(&shard->mutex);
     HASH_FIND_STR(shard->entries, name, entry);
     if (entry == NULL) {
         entry = calloc(1, sizeof(*entry));
-        if (entry == NULL || dlock_clock_cond_init(&entry->freed) != 0) {
+        if (entry == NULL || !dlock_condition_init(&entry->freed)) {
             free(entry);
-            pthread_mutex_unlock(&shard->mutex);
+            dlock_mutex_unlock(&shard->mutex);
             return NULL;
         }
         strcpy(entry->name, name); /* the core has checked its length */
@@ -111,10 +111,10 @@ static void leave(struct entry *entry)
 
     if (--entry->user_count == 0) {
         HASH_DEL(shard->entries, entry);
-        pthread_cond_destroy(&entry->freed);
+        dlock_condition_destroy(&entry->freed);
         free(entry);
     }
-    pthread_mutex_unlock(&shard->mutex);
+    dlock_mutex_unlock(&shard->mutex);
 }
 
 static dlock_status try_acquire(void *state, dlock_claim *claim)
@@ -130,7 +130,7 @@ static dlock_status try_acquire(void *state, dlock_claim *claim)
     }
     strcpy(entry->holder, claim->token);
     strcpy(entry->owner, claim->owner);
-    pthread_mutex_unlock(&entry->shard->mutex); /* the holder stays a user */
+    dlock_mutex_unlock(&entry->shard->mutex); /* the holder stays a user */
     return DLOCK_OK;
 }
 
@@ -146,7 +146,7 @@ static dlock_status release(void *state, const dlock_claim *claim)
     if (mine) {
         entry->holder[0] = '\0';
         entry->user_count--;
-        pthread_cond_signal(&entry->freed);
+        dlock_condition_signal(&entry->freed);
     }
     leave(entry);
     return mine ? DLOCK_OK : DLOCK_LOST;
@@ -158,7 +158,7 @@ static void *watch(void *state, const dlock_claim *claim)
 
     (void)state;
     if (entry != NULL)
-        pthread_mutex_unlock(&entry->shard->mutex);
+        dlock_mutex_unlock(&entry->shard->mutex);
     return entry;
 }
 
@@ -167,11 +167,11 @@ static bool sleep_until(void *watched, int64_t until_ns)
     struct entry *entry = watched;
     bool is_free;
 
-    pthread_mutex_lock(&entry->shard->mutex);
+    dlock_mutex_lock(&entry->shard->mutex);
     while (entry->holder[0] != '\0' && dlock_clock_ns() < until_ns)
-        dlock_clock_wait(&entry->freed, &entry->shard->mutex, until_ns);
+        (void)dlock_condition_wait_until(&entry->freed, &entry->shard->mutex, until_ns);
     is_free = entry->holder[0] == '\0';
-    pthread_mutex_unlock(&entry->shard->mutex);
+    dlock_mutex_unlock(&entry->shard->mutex);
     return is_free;
 }
 
@@ -179,10 +179,10 @@ static void unwatch(void *watched, bool granted)
 {
     struct entry *entry = watched;
 
-    pthread_mutex_lock(&entry->shard->mutex);
+    dlock_mutex_lock(&entry->shard->mutex);
     /* The signal may have been for us, and we leave without the lock: pass it on. */
     if (!granted && entry->holder[0] == '\0')
-        pthread_cond_signal(&entry->freed);
+        dlock_condition_signal(&entry->freed);
     leave(entry);
 }
 
@@ -216,7 +216,7 @@ static dlock_status force(void *state, const char *name)
     if (was_held) {
         entry->holder[0] = '\0';
         entry->user_count--;
-        pthread_cond_signal(&entry->freed);
+        dlock_condition_signal(&entry->freed);
     }
     leave(entry);
     return was_held ? DLOCK_OK : DLOCK_LOST;

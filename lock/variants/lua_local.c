@@ -13,11 +13,11 @@
  * unlock clears it.  Here it is a flag per thread and name, cleared by the release, so
  * that nothing but its outliving the lease is shown.  claim->note is INNER if the flag
  * and nothing else let the claim in. */
-#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/os/mutex.h"
 #include "gen/lua_scripts.h"
 #include "lock/hash_table.h"
 #include "lock/stores/redis_inspect.h"
@@ -34,7 +34,7 @@ struct flag {
 struct state {
     struct redis_link *link;
     struct redis_script release;
-    pthread_mutex_t mutex; /* of the flags */
+    struct dlock_mutex mutex; /* of the flags */
     struct flag *flags;
 };
 
@@ -48,7 +48,7 @@ static void close_state(void *opaque)
         HASH_DEL(state->flags, flag);
         free(flag);
     }
-    pthread_mutex_destroy(&state->mutex);
+    dlock_mutex_destroy(&state->mutex);
     redis_link_close(state->link);
     free(state);
 }
@@ -60,7 +60,7 @@ static dlock_status open_state(const dlock_options *opts, void **out)
 
     if (state == NULL)
         return dlock_fail(DLOCK_NOMEM, "no memory for the variant");
-    pthread_mutex_init(&state->mutex, NULL);
+    dlock_mutex_init(&state->mutex);
     state->release.text = LUA_TOKEN_RELEASE;
     st = redis_single_open(opts, &state->link);
     if (st == DLOCK_OK)
@@ -87,7 +87,7 @@ static struct flag *lock_flag(struct state *state, const dlock_claim *claim,
     struct flag *flag = NULL;
 
     snprintf(key, FLAG_SIZE, "%s %s", claim->number, claim->name);
-    pthread_mutex_lock(&state->mutex);
+    dlock_mutex_lock(&state->mutex);
     HASH_FIND_STR(state->flags, key, flag);
     return flag;
 }
@@ -97,7 +97,7 @@ static bool is_raised(struct state *state, const dlock_claim *claim)
     char key[FLAG_SIZE];
     bool raised = lock_flag(state, claim, key) != NULL;
 
-    pthread_mutex_unlock(&state->mutex);
+    dlock_mutex_unlock(&state->mutex);
     return raised;
 }
 
@@ -116,7 +116,7 @@ static bool raise_flag(struct state *state, const dlock_claim *claim)
     }
     if (flag != NULL)
         strcpy(flag->token, claim->token);
-    pthread_mutex_unlock(&state->mutex);
+    dlock_mutex_unlock(&state->mutex);
     return flag != NULL;
 }
 
@@ -130,7 +130,7 @@ static void clear_flag(struct state *state, const dlock_claim *claim)
         HASH_DEL(state->flags, flag);
         free(flag);
     }
-    pthread_mutex_unlock(&state->mutex);
+    dlock_mutex_unlock(&state->mutex);
 }
 
 static dlock_status release(void *opaque, const dlock_claim *claim)
