@@ -5,8 +5,8 @@
 
 #include <stdatomic.h>
 
+#include "base/os/hash_table.h"
 #include "lock/dlock.h"
-#include "lock/hash_table.h"
 #include "lock/owner.h"
 
 enum dlock_hold_state {

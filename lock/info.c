@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "lock/number.h"
+#include "base/os/number.h"
 
 dlock_info dlock_info_nothing(void)
 {

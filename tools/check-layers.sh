@@ -11,8 +11,9 @@ rooms='
 base/os/      base/os/
 base/text/    base/(os|text)/
 base/http/    base/(os|text|http)/
+base/redis/   base/(os|redis)/|lock/(dlock|dlock_variant|metrics|turns|stores/redis_fault)\.h
 lock/record/  base/os/|lock/record/|lock/(bare|dlock|dlock_variant|status)\.h
-lock/         base/os/|lock/
+lock/         base/(os|redis)/|lock/
 db/           base/(os|text)/|db/
 app/          base/|db/|lock/|app/
 '
@@ -27,7 +28,7 @@ done
 
 # Headers of other libraries, and which files may include them.
 libraries='
-hiredis/      lock/stores/|loadtest/probe/
+hiredis/      base/redis/|loadtest/probe/
 libpq         lock/stores/|db/
 zookeeper     lock/stores/
 civetweb      app/http(_session)?\.c

@@ -7,9 +7,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/os/hash_table.h"
 #include "loadtest/kit/memory.h"
 #include "loadtest/kit/radix.h"
-#include "lock/hash_table.h"
 
 enum { ROOM_FIRST = 64 };
 

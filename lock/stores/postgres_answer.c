@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "lock/number.h"
+#include "base/os/number.h"
 
 /* The types' numbers, which no server changes. */
 static const Oid TYPES[] = {

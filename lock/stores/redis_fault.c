@@ -4,8 +4,8 @@
 
 #include <sys/socket.h>
 
+#include "base/redis/link_inside.h"
 #include "lock/dlock_variant.h"
-#include "lock/stores/redis_link_inside.h"
 
 /* Whoever reads from it finds its end, as if the server had hung up. */
 static void cut(struct redis_conn *conn)

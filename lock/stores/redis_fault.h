@@ -4,8 +4,8 @@
 #ifndef DLOCK_REDIS_FAULT_H
 #define DLOCK_REDIS_FAULT_H
 
+#include "base/redis/link.h"
 #include "lock/fault.h"
-#include "lock/stores/redis_link.h"
 
 /* What the three below do while any point is armed. */
 dlock_status redis_fault_reach(struct redis_link *link, dlock_fault_point point,

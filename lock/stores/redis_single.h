@@ -6,8 +6,8 @@
 #ifndef DLOCK_REDIS_SINGLE_H
 #define DLOCK_REDIS_SINGLE_H
 
+#include "base/redis/script.h"
 #include "lock/dlock_variant.h"
-#include "lock/stores/redis_script.h"
 
 /* Make a link to opts->redis_url and see that the server answers.  As dlock_open(). */
 dlock_status redis_single_open(const dlock_options *opts, struct redis_link **out);

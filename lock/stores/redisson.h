@@ -13,9 +13,9 @@
 #ifndef DLOCK_REDISSON_H
 #define DLOCK_REDISSON_H
 
+#include "base/redis/subscription.h"
 #include "lock/stores/fence_epochs.h"
 #include "lock/stores/redis_inspect.h"
-#include "lock/stores/redis_subscription.h"
 
 #define REDISSON_CHANNEL "redisson_lock__channel"
 #define REDISSON_QUEUE "redisson_lock_queue"

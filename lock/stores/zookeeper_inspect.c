@@ -5,8 +5,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/os/number.h"
 #include "lock/info.h"
-#include "lock/number.h"
 #include "lock/stores/zookeeper_call.h"
 #include "lock/stores/zookeeper_place.h"
 

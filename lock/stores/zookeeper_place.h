@@ -6,7 +6,7 @@
 #ifndef DLOCK_ZOOKEEPER_PLACE_H
 #define DLOCK_ZOOKEEPER_PLACE_H
 
-#include "lock/hash_table.h"
+#include "base/os/hash_table.h"
 #include "lock/stores/zookeeper_call.h"
 #include "lock/stores/zookeeper_debts.h"
 

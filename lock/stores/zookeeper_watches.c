@@ -10,9 +10,9 @@
 #include <string.h>
 #include <zookeeper/zookeeper.h>
 
-#include "base/os/mutex.h"
 #include "base/os/clock.h"
-#include "lock/hash_table.h"
+#include "base/os/hash_table.h"
+#include "base/os/mutex.h"
 
 struct zookeeper_watch {
     struct zookeeper_watches *watches;

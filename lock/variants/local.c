@@ -13,11 +13,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/os/mutex.h"
 #include "base/os/clock.h"
-#include "lock/dlock_variant.h"
 #include "base/os/fork.h"
-#include "lock/hash_table.h"
+#include "base/os/hash_table.h"
+#include "base/os/mutex.h"
+#include "lock/dlock_variant.h"
 
 enum { SHARD_COUNT = 16 };
 

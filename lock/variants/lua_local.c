@@ -17,9 +17,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/os/hash_table.h"
 #include "base/os/mutex.h"
 #include "gen/lua_scripts.h"
-#include "lock/hash_table.h"
 #include "lock/stores/redis_inspect.h"
 
 enum { LEASE_MS = 100, OUTER = 0, INNER = 1, FLAG_SIZE = 24 + DLOCK_NAME_MAX };

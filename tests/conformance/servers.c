@@ -14,7 +14,7 @@
 #include <unistd.h>
 
 #include "base/os/clock.h"
-#include "lock/stores/redis_url.h"
+#include "base/redis/url.h"
 #include "tests/conformance/rig.h"
 
 enum { URLS_SIZE = 512, PATH_SIZE = 80 };

@@ -2,8 +2,8 @@
 /* redis_message.c -- fuzz: what a server tells one who listens, and where servers are. */
 #include <hiredis/hiredis.h>
 
-#include "lock/stores/redis_message.h"
-#include "lock/stores/redis_url.h"
+#include "base/redis/message.h"
+#include "base/redis/url.h"
 #include "tests/fuzz/fuzz.h"
 
 static void read_messages(const uint8_t *data, size_t size)

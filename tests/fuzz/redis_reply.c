@@ -3,8 +3,8 @@
  * of our commands and scripts can have. */
 #include <hiredis/hiredis.h>
 
+#include "base/redis/shape.h"
 #include "lock/info.h"
-#include "lock/stores/redis_shape.h"
 #include "tests/fuzz/fuzz.h"
 
 /* What the variants rely on once an answer has passed. */

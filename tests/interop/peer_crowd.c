@@ -10,8 +10,8 @@
 #include <stdio.h>
 #include <time.h>
 
-#include "lock/stores/redis_conn.h"
-#include "lock/stores/redis_url.h"
+#include "base/redis/connection.h"
+#include "base/redis/url.h"
 #include "tests/interop/peer.h"
 
 enum { THREADS_MAX = 64, WAITS_MAX = 1 << 20 };

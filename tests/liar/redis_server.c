@@ -9,7 +9,7 @@
 #include <strings.h>
 #include <sys/socket.h>
 
-#include "lock/stores/redis_url.h"
+#include "base/redis/url.h"
 #include "tests/liar/listener.h"
 #include "tests/liar/script.h"
 

@@ -11,7 +11,7 @@
 #include <string.h>
 
 #include "base/os/clock.h"
-#include "lock/stores/redis_channels.h"
+#include "base/redis/channels.h"
 
 static struct redis_channels channels;
 static int nudge_count;

@@ -19,7 +19,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "lock/stores/redis_script.h"
+#include "base/redis/script.h"
 
 enum { TIMEOUT_MS = 120, CONNS_MAX = 8 };
 

@@ -9,8 +9,8 @@
 #include <hiredis/hiredis.h>
 #include <string.h>
 
-#include "lock/number.h"
-#include "lock/stores/redis_shape.h"
+#include "base/os/number.h"
+#include "base/redis/shape.h"
 
 /* Read `len` bytes of a reply as a connection does, and hold it against the shape. */
 static bool fits(enum redis_shape shape, const char *bytes, size_t len, int64_t *number)

@@ -19,9 +19,9 @@
 #include <unistd.h>
 
 #include "base/os/clock.h"
-#include "lock/stores/redis_link.h"
-#include "lock/stores/redis_link_inside.h"
-#include "lock/stores/redis_script.h"
+#include "base/redis/link.h"
+#include "base/redis/link_inside.h"
+#include "base/redis/script.h"
 
 enum {
     PATIENCE_MS = 10000, /* for states that have to come */

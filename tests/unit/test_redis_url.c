@@ -8,7 +8,7 @@
 #include <cmocka.h>
 #include <string.h>
 
-#include "lock/stores/redis_url.h"
+#include "base/redis/url.h"
 
 static struct redis_url url;
 static char why[160];

@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: MIT */
+/* channels.h -- who waits on which channel, and what to tell the server.
+ *
+ * The subscription does the sending and the hearing.
+ *
+ * A channel has at most one SUBSCRIBE or UNSUBSCRIBE on its way at a time, so an answer
+ * always belongs to the last one sent:
+ *
+ *     OFF -SUBSCRIBE-> JOINING -answer-> ON -UNSUBSCRIBE-> LEAVING -answer-> OFF
+ *
+ * A channel whose state fits its waiters is left alone; one that is OFF and has no
+ * waiters is forgotten.  One of the rule SOLE that has lost its waiter lingers: it stays
+ * ON for REDIS_LINGER_MS.
+ *
+ * Threads     Any; a waiter belongs to one thread. */
+#ifndef DLOCK_REDIS_CHANNELS_H
+#define DLOCK_REDIS_CHANNELS_H
+
+
+#include "base/os/mutex.h"
+#include "lock/turns.h"
+
+struct redis_waiter;
+
+enum { REDIS_CHANNEL_MAX = 319 };
+
+/* Whom a message wakes.  All waiters of a channel come with the same rule. */
+enum redis_wake_rule {
+    REDIS_WAKE_LOCK,      /* "1": all; any other: the one that has waited longest */
+    REDIS_WAKE_SEMAPHORE, /* n: who needs no more than n, the needs of those before
+                           * them taken off; those who need more are passed over */
+    REDIS_WAKE_LATCH,     /* "0": all; any other: nobody */
+    REDIS_WAKE_SOLE,      /* one waiter's own channel: any wakes it.  It stays subscribed
+                           * to for a moment after the waiter has left, so that one who
+                           * soon waits again need not ask twice; a message that came
+                           * meanwhile wakes it at once */
+};
+
+struct redis_wake {
+    enum redis_wake_rule rule;
+    int64_t need; /* of a semaphore's permits */
+};
+
+enum { REDIS_LINGER_MS = 1000 };
+
+struct redis_channels {
+    struct dlock_mutex mutex; /* of all below */
+    struct redis_channel *all;
+    struct redis_channel *changed; /* to be settled */
+    struct redis_channel *lingering; /* the longest first */
+    struct redis_waiter *to_ring;    /* as soon as the mutex is free, in that order */
+    void (*nudge)(void *arg);      /* there is something to settle; called unlocked */
+    void *nudge_arg;
+    struct dlock_turns *turns;     /* NULL: the waiters take no turns with others */
+};
+
+void redis_channels_init(struct redis_channels *channels, void (*nudge)(void *arg),
+                         void *nudge_arg);
+
+/* Nobody waits any more. */
+void redis_channels_destroy(struct redis_channels *channels);
+
+/* Begin to wait.  NULL: no memory. */
+struct redis_waiter *redis_channels_join(struct redis_channels *channels,
+                                         const char *name, struct redis_wake wake);
+
+/* Is the channel subscribed to, as far as the server has answered? */
+bool redis_channels_listens(struct redis_channels *channels, const char *name);
+
+/* The server said `what` ("message", "subscribe", "unsubscribe") of a channel.  False: it was
+ * not asked to, so it is not to be trusted with what it was asked. */
+bool redis_channels_hear(struct redis_channels *channels, const char *what,
+                         const char *name, const char *message);
+
+/* Bring the channels nearer to what their waiters want: `say` appends a command to what
+ * is sent next.  False: it had no memory.  To be called every REDIS_LINGER_MS too. */
+bool redis_channels_settle(struct redis_channels *channels,
+                           bool (*say)(void *arg, const char *verb, const char *name),
+                           void *arg);
+
+/* The connection is gone: every channel is OFF and has to be settled anew. */
+void redis_channels_reset(struct redis_channels *channels);
+
+/* The number in the last message of the waiter's channel since it began to wait and,
+ * if the connection was lost, since that is back; -1: there was none. */
+int64_t redis_waiter_heard(struct redis_waiter *waiter);
+
+/* Sleep until woken, which is true, or until `until_ns`. */
+bool redis_waiter_sleep(struct redis_waiter *waiter, int64_t until_ns);
+
+/* Stop waiting.  `satisfied`: the waiter got what it waited for; otherwise a wake-up
+ * that it did not use goes to the next. */
+void redis_waiter_leave(struct redis_waiter *waiter, bool satisfied);
+
+#endif /* DLOCK_REDIS_CHANNELS_H */

@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: MIT */
+/* command.c -- how a command is written: an array of strings, each with its
+ * length before it. */
+#include "base/redis/command.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { HEAD_MAX = 24 }; /* "$", a length, and two line ends */
+
+/* "<mark><number>\r\n"; answers where it ends. */
+static char *put_head(char *at, char mark, size_t number)
+{
+    char digits[HEAD_MAX];
+    size_t count = 0;
+
+    *at++ = mark;
+    do
+        digits[count++] = (char)('0' + number % 10);
+    while ((number /= 10) > 0);
+    while (count > 0)
+        *at++ = digits[--count];
+    *at++ = '\r';
+    *at++ = '\n';
+    return at;
+}
+
+_Bool redis_wire_write(struct redis_wire *wire, const struct redis_command *command)
+{
+    size_t lens[REDIS_ARGS_MAX];
+    size_t most = HEAD_MAX;
+    char *at;
+
+    for (int i = 0; i < command->argc; i++) {
+        lens[i] = strlen(command->argv[i]);
+        most += lens[i] + HEAD_MAX;
+    }
+    wire->bytes = most <= sizeof(wire->room) ? wire->room : malloc(most);
+    if (wire->bytes == NULL)
+        return 0;
+    at = put_head(wire->bytes, '*', (size_t)command->argc);
+    for (int i = 0; i < command->argc; i++) {
+        at = put_head(at, '$', lens[i]);
+        memcpy(at, command->argv[i], lens[i]);
+        at += lens[i];
+        *at++ = '\r';
+        *at++ = '\n';
+    }
+    wire->len = (size_t)(at - wire->bytes);
+    return 1;
+}
+
+void redis_wire_free(struct redis_wire *wire)
+{
+    if (wire->bytes != wire->room)
+        free(wire->bytes);
+}

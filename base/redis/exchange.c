@@ -1,0 +1,187 @@
+/* SPDX-License-Identifier: MIT */
+/* exchange.c -- one command to several servers at once, with one deadline.
+ *
+ * The caller puts its requests into the queues of the links, and then drives or sleeps
+ * until the answers that count are there. */
+#include <assert.h>
+#include <stdio.h>
+
+#include "base/os/clock.h"
+#include "base/os/scratch.h"
+#include "base/redis/driver.h"
+#include "base/redis/link.h"
+#include "base/redis/link_inside.h"
+#include "lock/dlock_variant.h"
+#include "lock/metrics.h"
+
+/* Everything that belongs to one exchange, on its caller's stack. */
+struct exchange {
+    struct redis_hub *hub;
+    struct redis_wait wait;
+    struct redis_request_leg trips[REDIS_HUB_LINKS_MAX];
+    size_t trip_count;
+    struct redis_wire wire;
+    int64_t begun_ns;
+    int64_t end_ns;
+    int64_t wake_ns; /* who sleeps looks by itself then */
+};
+
+/* Put one leg's request into the queue.  With the mutex held. */
+static void depart(struct exchange *ex, struct redis_request_leg *trip)
+{
+    struct redis_leg *leg = trip->leg;
+    struct redis_link *link = leg->link;
+
+    if (!link->is_ready && !leg->insist && !leg->courtesy && redis_link_rests(link))
+        redis_answer_fail(&leg->answer, DLOCK_IO, link->why);
+    else if (!redis_queue_add(&link->queue, trip, ex->wire.bytes, ex->wire.len,
+                              ex->begun_ns))
+        redis_answer_fail(&leg->answer, DLOCK_NOMEM,
+                          "no memory for a command, or too many are unanswered");
+    else
+        return;
+    redis_leg_end(ex->hub, trip);
+}
+
+/* A new driver finds out what became of the connections while nobody looked: late
+ * replies are dropped, and so is a connection that the server has closed. */
+static void catch_up(struct exchange *ex)
+{
+    for (size_t i = 0; i < ex->trip_count; i++)
+        if (ex->trips[i].leg->link->is_ready)
+            redis_link_hear(ex->trips[i].leg->link);
+}
+
+static void depart_all(struct exchange *ex)
+{
+    bool has_to_connect = false;
+
+    for (size_t i = 0; i < ex->trip_count; i++) {
+        depart(ex, &ex->trips[i]);
+        has_to_connect = has_to_connect || ex->trips[i].leg->link->conn == NULL;
+    }
+    redis_hub_asked(ex->hub);
+    if (has_to_connect)
+        redis_hub_nudge(ex->hub);
+}
+
+/* Sleep until the answers are there, or this caller is to drive, or its time is over.
+ * With the mutex held; it is free in between. */
+static void sleep_off(struct exchange *ex)
+{
+    if (ex->wait.open_count == 0 && redis_hub_stop_waiting(ex->hub, &ex->wait))
+        return; /* all of it is a courtesy */
+    redis_hub_unlock(ex->hub);
+    if (!dlock_bell_wait(&ex->wait.bell, ex->wake_ns)) {
+        redis_hub_lock(ex->hub);
+        if (redis_hub_stop_waiting(ex->hub, &ex->wait))
+            return;
+        redis_hub_unlock(ex->hub);
+        (void)dlock_bell_wait(&ex->wait.bell, INT64_MAX);
+    }
+    redis_hub_lock(ex->hub);
+}
+
+/* The time is over, or the rest was a courtesy. */
+static void give_up(struct redis_request_leg *trip)
+{
+    struct redis_leg *leg = trip->leg;
+    struct redis_link *link = leg->link;
+    char why[REDIS_WHY_SIZE];
+
+    snprintf(why, sizeof(why), "%s: no answer in time", redis_link_label(link));
+    redis_answer_fail(&leg->answer,
+                      redis_queue_forsake(&link->queue, trip) ? DLOCK_IO
+                                                              : DLOCK_UNKNOWN,
+                      why);
+    trip->is_over = true;
+}
+
+static void run(struct exchange *ex)
+{
+    redis_hub_lock(ex->hub);
+    if (redis_hub_become_driver(ex->hub, &ex->wait))
+        catch_up(ex);
+    depart_all(ex);
+    if (ex->wait.role == REDIS_WAITING) {
+        redis_driver_send(ex->hub, &ex->wait);
+        sleep_off(ex);
+    }
+    if (ex->wait.role == REDIS_DRIVING)
+        redis_driver_drive(ex->hub, &ex->wait, ex->end_ns);
+    for (size_t i = 0; i < ex->trip_count; i++)
+        if (!ex->trips[i].is_over)
+            give_up(&ex->trips[i]);
+    if (ex->wait.role == REDIS_DRIVING)
+        redis_driver_leave(ex->hub, &ex->wait);
+    redis_hub_unlock(ex->hub);
+}
+
+static void fail_all(struct redis_leg *legs, size_t leg_count, dlock_status status,
+                     const char *why)
+{
+    for (size_t i = 0; i < leg_count; i++)
+        redis_answer_fail(&legs[i].answer, status, why);
+}
+
+void redis_exchange(struct redis_leg *legs, size_t leg_count,
+                    const struct redis_command *command, int64_t give_up_ns)
+{
+    DLOCK_SCRATCH struct exchange ex;
+
+    assert(leg_count > 0 && leg_count <= REDIS_HUB_LINKS_MAX);
+    dlock_commands_sent += leg_count;
+    ex.hub = legs[0].link->hub;
+    ex.wait = (struct redis_wait){.role = REDIS_BOARDING};
+    ex.trip_count = leg_count;
+    ex.begun_ns = ex.end_ns = dlock_clock_ns();
+    for (size_t i = 0; i < leg_count; i++) {
+        int64_t leg_end_ns =
+            dlock_clock_after(ex.begun_ns, legs[i].link->timeout_ms);
+
+        assert(legs[i].link->hub == ex.hub);
+        legs[i].shape = command->shape;
+        if (leg_end_ns > ex.end_ns)
+            ex.end_ns = leg_end_ns;
+        ex.trips[i] = (struct redis_request_leg){.leg = &legs[i], .wait = &ex.wait};
+        ex.wait.open_count += !legs[i].courtesy;
+    }
+    /* The driver ends what is overdue, for all.  Only if it is late itself (it resolves
+     * a name, or gets no processor) the others end it for themselves. */
+    ex.wake_ns = ex.end_ns + (ex.end_ns - ex.begun_ns) / 2;
+    if (ex.end_ns > give_up_ns)
+        ex.end_ns = give_up_ns;
+    if (ex.wake_ns > give_up_ns)
+        ex.wake_ns = give_up_ns;
+    if (give_up_ns <= ex.begun_ns) {
+        fail_all(legs, leg_count, DLOCK_IO, "its time was over before it was sent");
+    } else if (!redis_wire_write(&ex.wire, command)) {
+        fail_all(legs, leg_count, DLOCK_NOMEM, "no memory for a command");
+    } else {
+        run(&ex);
+        redis_wire_free(&ex.wire);
+    }
+}
+
+dlock_status redis_call(struct redis_link *link, const struct redis_command *command,
+                        int64_t give_up_ns, struct redis_answer *answer)
+{
+    struct redis_leg leg = {.link = link};
+
+    redis_exchange(&leg, 1, command, give_up_ns);
+    *answer = leg.answer;
+    if (answer->status != DLOCK_OK)
+        return dlock_fail(answer->status, "%s", answer->text);
+    return DLOCK_OK;
+}
+
+dlock_status redis_ping(struct redis_link *link)
+{
+    static const struct redis_command ping = {1, {"PING"}, REDIS_SHAPE_PING};
+    struct redis_leg leg = {.link = link, .insist = true};
+
+    redis_exchange(&leg, 1, &ping, INT64_MAX);
+    if (leg.answer.status != DLOCK_OK)
+        return dlock_fail(leg.answer.status, "%s", leg.answer.text);
+    return DLOCK_OK;
+}

@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: MIT */
+/* hub.h -- what the links that are asked together share: the mutex, who waits for
+ * answers, and who is to wake.  driver.h says how they are asked.
+ *
+ * Only for this room.  Under the hub's mutex is all of the hub, its links and its
+ * waits; it is never held while anything blocks, and while requests are sent or
+ * replies are read. */
+#ifndef DLOCK_REDIS_HUB_H
+#define DLOCK_REDIS_HUB_H
+
+
+#include "base/os/bell.h"
+#include "base/os/mutex.h"
+#include "base/redis/leg.h"
+
+enum {
+    REDIS_HUB_LINKS_MAX = 16,
+    REDIS_HUB_BATCH_MAX = 8, /* exchanges: not more are answered at once, and for more
+                              * none that is to be sent has to wait             */
+};
+
+struct redis_hub {
+    struct dlock_mutex mutex;
+    int user_count; /* links, open or to be closed */
+    struct redis_link *links[REDIS_HUB_LINKS_MAX];
+    int link_count;
+    int nudge_fd;
+    bool is_driven;
+    bool is_polling;   /* the driver sleeps, and a nudge wakes it */
+    bool is_nudged;    /* and keeps it from going to sleep         */
+    int answered_count; /* exchanges that ended in the answering that goes on */
+    int expected_count; /* of those that ended: so many are about to begin another */
+    int64_t expected_until_ns;
+    int gathered_count; /* exchanges that began since all was sent */
+    int doubts; /* so many times more they are not expected */
+    struct redis_wait *waiting;  /* all that are not the driver's nor answered */
+    struct redis_wait *to_ring; /* as soon as the mutex is free */
+};
+
+enum redis_role {
+    REDIS_BOARDING, /* the caller is awake and looks by itself     */
+    REDIS_WAITING,  /* it sleeps                                   */
+    REDIS_CALLED,   /* its bell rings, or is about to              */
+    REDIS_DRIVING,  /* the same for the wheel; or it has it        */
+};
+
+/* One exchange under way. */
+struct redis_wait {
+    struct dlock_bell bell;
+    int open_count; /* answers that have to come */
+    enum redis_role role;
+    struct redis_wait *prev, *next; /* in `waiting` */
+    struct redis_wait *next_to_ring;
+};
+
+/* One leg of it. */
+struct redis_request_leg {
+    struct redis_leg *leg;
+    struct redis_wait *wait;
+    bool is_over;
+};
+
+struct redis_hub *redis_hub_open(void);
+void redis_hub_let_go(struct redis_hub *hub); /* by the last link it is closed */
+
+void redis_hub_lock(struct redis_hub *hub);
+/* Unlock, and wake all whose wait is done or who is to drive. */
+void redis_hub_unlock(struct redis_hub *hub);
+
+/* The rest with the mutex held; they may let go of it in between. */
+
+/* Become the driver, if there is none; or one of those that wait. */
+bool redis_hub_become_driver(struct redis_hub *hub, struct redis_wait *wait);
+
+/* The wait waits no more: its bell is rung with the next unlock. */
+void redis_hub_call(struct redis_hub *hub, struct redis_wait *wait,
+                    enum redis_role role);
+
+/* Stop waiting.  False: too late, its bell is about to ring. */
+bool redis_hub_stop_waiting(struct redis_hub *hub, struct redis_wait *wait);
+
+/* Those who were answered together are about to ask again, all of them.  What they ask
+ * is sent when the last of them has: one write, one read and one round of the server
+ * then serve them all.  A batch is enough, though: a server that runs out of work while
+ * more are waited for leaves its processor to the threads here, which are then spread
+ * over both and wake each other at twice the cost.  redis_hub_expect() after each
+ * answering, redis_hub_asked() for each exchange that begins. */
+void redis_hub_expect(struct redis_hub *hub);
+void redis_hub_asked(struct redis_hub *hub);
+
+/* Are some about to ask again, so that what there is to send had better wait for them?
+ * Only the driver makes it so, and then it stays awake until it is so no more: nothing
+ * is left unsent. */
+bool redis_hub_is_expecting(const struct redis_hub *hub);
+
+/* The driver has to look: something is to be done that only it does. */
+void redis_hub_nudge(struct redis_hub *hub);
+
+/* The trip has come to its end; its leg has the answer. */
+void redis_leg_end(struct redis_hub *hub, struct redis_request_leg *trip);
+
+#endif /* DLOCK_REDIS_HUB_H */

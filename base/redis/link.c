@@ -1,0 +1,362 @@
+/* SPDX-License-Identifier: MIT */
+/* link.c -- the connection to one server: made, used, dropped; and when to leave
+ * the server alone.
+ *
+ * Who works on the connection with the mutex free has borrowed it.  If it is dropped
+ * meanwhile, the last one who gives it back closes it; the serial tells them. */
+#include "base/redis/link.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+
+#include "base/os/clock.h"
+#include "base/os/scratch.h"
+#include "base/redis/link_inside.h"
+#include "lock/dlock_variant.h"
+
+enum { PAUSE_FIRST_MS = 50, PAUSE_MAX_MS = 500, BATCH_MIN = 2 };
+
+/* ---- life ---- */
+
+static dlock_status open_in(struct redis_hub *hub, struct redis_link **out,
+                            const char *url, int timeout_ms, bool slow_is_down)
+{
+    struct redis_link *link = calloc(1, sizeof(*link));
+    char why[REDIS_WHY_SIZE];
+
+    *out = NULL;
+    if (link == NULL)
+        return dlock_fail(DLOCK_NOMEM, "no memory for a link to Redis");
+    if (!redis_url_parse(url, &link->url, why, sizeof(why))) {
+        free(link);
+        return dlock_fail(DLOCK_INVALID, "the Redis URL cannot be read: %s", why);
+    }
+    link->hub = hub;
+    link->timeout_ms = timeout_ms;
+    link->slow_is_down = slow_is_down;
+    hub->links[hub->link_count++] = link;
+    hub->user_count++;
+    *out = link;
+    return DLOCK_OK;
+}
+
+dlock_status redis_link_open(struct redis_link **out, const char *url, int timeout_ms,
+                             bool slow_is_down)
+{
+    struct redis_hub *hub = redis_hub_open();
+    dlock_status st;
+
+    *out = NULL;
+    if (hub == NULL)
+        return dlock_fail(DLOCK_NOMEM, "no memory for a link to Redis");
+    st = open_in(hub, out, url, timeout_ms, slow_is_down);
+    redis_hub_let_go(hub);
+    return st;
+}
+
+dlock_status redis_link_open_beside(struct redis_link *first, struct redis_link **out,
+                                    const char *url, int timeout_ms, bool slow_is_down)
+{
+    *out = NULL;
+    if (first->hub->link_count == REDIS_HUB_LINKS_MAX)
+        return dlock_fail(DLOCK_INVALID, "there are over %d servers",
+                          (int)REDIS_HUB_LINKS_MAX);
+    return open_in(first->hub, out, url, timeout_ms, slow_is_down);
+}
+
+void redis_link_close(struct redis_link *link)
+{
+    struct redis_hub *hub;
+    int last;
+
+    if (link == NULL)
+        return;
+    hub = link->hub;
+    last = --hub->link_count;
+    for (int i = 0; i < last; i++)
+        if (hub->links[i] == link)
+            hub->links[i] = hub->links[last];
+    redis_conn_close(link->conn);
+    while (link->talkers != NULL) {
+        struct redis_conn *next = link->talkers->next;
+
+        redis_conn_close(link->talkers);
+        link->talkers = next;
+    }
+    redis_queue_free(&link->queue);
+    free(link);
+    redis_hub_let_go(hub);
+}
+
+const char *redis_link_label(const struct redis_link *link)
+{
+    return link->url.label;
+}
+
+/* ---- leaving it alone ---- */
+
+bool redis_link_rests(struct redis_link *link)
+{
+    int64_t now_ns = dlock_clock_ns();
+
+    if (link->pause_ms == 0)
+        return false;
+    if (now_ns < link->alone_until_ns)
+        return true;
+    /* This caller finds out, and the others go on leaving it alone. */
+    link->alone_until_ns = dlock_clock_after(now_ns, link->timeout_ms);
+    return false;
+}
+
+bool redis_link_is_left_alone(struct redis_link *link)
+{
+    bool rests;
+
+    redis_hub_lock(link->hub);
+    rests = redis_link_rests(link);
+    redis_hub_unlock(link->hub);
+    return rests;
+}
+
+void redis_link_failed(struct redis_link *link, const char *why)
+{
+    link->pause_ms = link->pause_ms == 0 ? PAUSE_FIRST_MS : link->pause_ms * 2;
+    if (link->pause_ms > PAUSE_MAX_MS)
+        link->pause_ms = PAUSE_MAX_MS;
+    link->alone_until_ns = dlock_clock_after(dlock_clock_ns(), link->pause_ms);
+    snprintf(link->why, sizeof(link->why), "%s", why);
+}
+
+/* ---- the connection ---- */
+
+struct redis_conn *redis_link_borrow(struct redis_link *link)
+{
+    if (link->conn != NULL)
+        link->conn->user_count++;
+    return link->conn;
+}
+
+void redis_conn_return(struct redis_link *link, struct redis_conn *conn,
+                       uint64_t serial)
+{
+    if (--conn->user_count == 0 && link->serial != serial)
+        redis_conn_close(conn);
+}
+
+static void fail_all(struct redis_link *link, dlock_status status, const char *why)
+{
+    uint64_t safe_from = redis_queue_safe_from(&link->queue, link->is_sending);
+
+    while (redis_queue_count(&link->queue) > 0) {
+        struct redis_request request = redis_queue_pop(&link->queue);
+        bool has_left = request.begins_at < safe_from;
+
+        if (request.trip == NULL)
+            continue;
+        redis_answer_fail(&request.trip->leg->answer,
+                          status == DLOCK_IO && has_left ? DLOCK_UNKNOWN : status, why);
+        redis_leg_end(link->hub, request.trip);
+    }
+    link->hub->answered_count = 0; /* nobody was */
+}
+
+void redis_link_break(struct redis_link *link, dlock_status status, const char *why,
+                      bool was_slow)
+{
+    struct redis_conn *conn = link->conn;
+
+    if (!link->is_ready || (was_slow && link->slow_is_down))
+        redis_link_failed(link, why);
+    fail_all(link, status, why);
+    redis_queue_reset(&link->queue, link->is_sending);
+    link->conn = NULL;
+    link->is_ready = link->is_sending = link->is_full = false;
+    link->serial++;
+    if (conn != NULL && conn->user_count == 0)
+        redis_conn_close(conn);
+    else if (conn != NULL)
+        shutdown(conn->context->fd, SHUT_RDWR); /* wakes who sleeps on it */
+}
+
+/* The same for a reason that does not name the server yet. */
+static void break_by(struct redis_link *link, dlock_status status, const char *what)
+{
+    char why[REDIS_WHY_SIZE];
+
+    snprintf(why, sizeof(why), "%.100s: %s", link->url.label, what);
+    redis_link_break(link, status, why, false);
+}
+
+void redis_link_overdue(struct redis_link *link)
+{
+    char why[REDIS_WHY_SIZE];
+
+    snprintf(why, sizeof(why), "%.100s: no answer in time", link->url.label);
+    redis_link_break(link, DLOCK_IO, why, true);
+}
+
+/* Begin to connect, which can take long where a name has to be resolved. */
+static void connect_anew(struct redis_link *link)
+{
+    uint64_t serial = link->serial;
+    struct redis_conn *conn;
+
+    redis_hub_unlock(link->hub);
+    conn = redis_conn_open(&link->url);
+    redis_hub_lock(link->hub);
+    if (link->serial != serial)
+        redis_conn_close(conn);
+    else if (conn == NULL)
+        break_by(link, DLOCK_NOMEM, "no memory for a connection");
+    else
+        link->conn = conn;
+}
+
+void redis_link_advance(struct redis_link *link)
+{
+    if (link->conn == NULL && redis_queue_count(&link->queue) > 0)
+        connect_anew(link);
+    if (link->conn == NULL)
+        return;
+    redis_conn_advance(link->conn);
+    if (link->conn->state == REDIS_READY)
+        link->is_ready = true;
+    else if (link->conn->state == REDIS_BROKEN)
+        redis_link_break(link, link->conn->status, link->conn->why, false);
+}
+
+/* ---- sending ---- */
+
+/* Send `len` bytes with the mutex free.  Answers how many left, or -errno. */
+static ssize_t send_some(struct redis_link *link, const char *bytes, size_t len)
+{
+    int fd = link->conn->context->fd;
+    ssize_t sent;
+
+    redis_hub_unlock(link->hub);
+    do
+        sent = send(fd, bytes, len, MSG_NOSIGNAL | MSG_DONTWAIT);
+    while (sent < 0 && errno == EINTR);
+    if (sent < 0)
+        sent = -errno;
+    redis_hub_lock(link->hub);
+    return sent;
+}
+
+void redis_link_send(struct redis_link *link)
+{
+    struct redis_conn *conn;
+    uint64_t serial = link->serial;
+
+    if (!link->is_ready || link->is_sending || link->is_full ||
+        !redis_queue_has_to_send(&link->queue))
+        return;
+    conn = redis_link_borrow(link);
+    link->is_sending = true;
+    do {
+        size_t len;
+        const char *bytes = redis_queue_to_send(&link->queue, &len);
+        char *buffer = link->queue.leaving.at;
+        ssize_t sent = send_some(link, bytes, len);
+
+        if (link->serial != serial) {
+            free(buffer);
+            break;
+        }
+        if (sent >= 0) {
+            redis_queue_sent(&link->queue, (size_t)sent);
+        } else if (sent == -EAGAIN || sent == -EWOULDBLOCK) {
+            link->is_full = true;
+            redis_hub_nudge(link->hub);
+        } else {
+            link->is_sending = false; /* what was tried did not leave */
+            break_by(link, DLOCK_IO, strerror((int)-sent));
+            break;
+        }
+    } while (!link->is_full && redis_queue_has_to_send(&link->queue));
+    if (link->serial == serial)
+        link->is_sending = false;
+    redis_conn_return(link, conn, serial);
+}
+
+/* ---- receiving ---- */
+
+/* Hand out answers.  False: one too many, or one that does not fit, or the connection was
+ * dropped meanwhile. */
+static bool deliver(struct redis_link *link, uint64_t serial,
+                    const struct redis_answer *answers, size_t count)
+{
+    if (link->serial != serial)
+        return false;
+    for (size_t i = 0; i < count; i++) {
+        struct redis_request request;
+        struct redis_leg *leg;
+        bool fits;
+
+        if (redis_queue_count(&link->queue) == 0 ||
+            !redis_queue_first_has_left(&link->queue, link->is_sending)) {
+            break_by(link, DLOCK_IO, "an answer that nobody asked for");
+            return false;
+        }
+        request = redis_queue_pop(&link->queue);
+        if (request.trip == NULL)
+            continue;
+        leg = request.trip->leg;
+        leg->answer = answers[i];
+        fits = answers[i].status != DLOCK_OK ||
+               redis_shape_check(leg->shape, link->url.label, &leg->answer);
+        redis_leg_end(link->hub, request.trip);
+        if (!fits) {
+            break_by(link, DLOCK_IO, "another answer was none to its command");
+            return false;
+        }
+    }
+    if (count > 0)
+        link->pause_ms = 0;
+    redis_hub_expect(link->hub);
+    return true;
+}
+
+/* How many to answer at once: half of those who wait, or fewer.  While the next ones are
+ * answered they ask again, and from then on they take turns: the server works for some
+ * while others run here. */
+static size_t batch_size(const struct redis_link *link)
+{
+    size_t half = (redis_queue_count(&link->queue) + 1) / 2;
+
+    if (half < BATCH_MIN)
+        return BATCH_MIN;
+    return half < REDIS_HUB_BATCH_MAX ? half : REDIS_HUB_BATCH_MAX;
+}
+
+void redis_link_hear(struct redis_link *link)
+{
+    DLOCK_SCRATCH struct redis_answer answers[REDIS_HUB_BATCH_MAX];
+    struct redis_conn *conn = redis_link_borrow(link);
+    uint64_t serial = link->serial;
+    size_t batch = batch_size(link);
+    size_t count;
+    bool goes_on;
+
+    redis_hub_unlock(link->hub);
+    goes_on = redis_conn_feed(conn);
+    do {
+        count = 0;
+        while (goes_on && count < batch &&
+               redis_conn_next_answer(conn, &answers[count]))
+            count++;
+        redis_hub_lock(link->hub);
+        goes_on = deliver(link, serial, answers, count) && count == batch;
+        if (goes_on)
+            redis_hub_unlock(link->hub);
+    } while (goes_on);
+    if (link->serial == serial && conn->state == REDIS_BROKEN)
+        redis_link_break(link, conn->status, conn->why, false);
+    else if (link->serial == serial && redis_queue_count(&link->queue) == 0 &&
+             redis_conn_has_leftover(conn))
+        break_by(link, DLOCK_IO, "an answer that nobody asked for");
+    redis_conn_return(link, conn, serial);
+}

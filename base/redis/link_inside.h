@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: MIT */
+/* link_inside.h -- the connection to one server, for those who exchange and converse
+ * over it, and for the driver (driver.h).
+ *
+ * Only for this room.  All of it under the hub's mutex. */
+#ifndef DLOCK_REDIS_LINK_INSIDE_H
+#define DLOCK_REDIS_LINK_INSIDE_H
+
+#include "base/redis/connection.h"
+#include "base/redis/hub.h"
+#include "base/redis/queue.h"
+
+struct redis_link {
+    struct redis_hub *hub;
+    struct redis_url url;
+    int timeout_ms;
+    bool slow_is_down;
+    struct redis_conn *conn; /* NULL: none; the driver makes one when it is needed */
+    uint64_t serial;         /* of the connection: changes when it is dropped */
+    bool is_ready;           /* to send and receive */
+    bool is_sending;         /* somebody is at it */
+    bool is_full;            /* the socket takes no more for now */
+    struct redis_queue queue;
+    struct redis_conn *talkers; /* idle ones, for conversations */
+    int pause_ms;               /* 0: the server is up as far as we know */
+    int64_t alone_until_ns;
+    char why[REDIS_WHY_SIZE];   /* it is down */
+};
+
+/* Drop the connection: all requests fail with `status`, those that may have been sent
+ * with UNKNOWN instead of IO.  The server is left alone for a while if the connection
+ * never became ready, or if it `was_slow` and the link counts that. */
+void redis_link_break(struct redis_link *link, dlock_status status, const char *why,
+                      bool was_slow);
+
+/* The same because an answer did not come in time. */
+void redis_link_overdue(struct redis_link *link);
+
+/* The server is to be left alone for a while. */
+void redis_link_failed(struct redis_link *link, const char *why);
+
+/* Read what has arrived, and hand it out.  The driver only. */
+void redis_link_hear(struct redis_link *link);
+
+/* Send what there is to send, if nobody is at it. */
+void redis_link_send(struct redis_link *link);
+
+/* Connect, or go on with that.  The driver only. */
+void redis_link_advance(struct redis_link *link);
+
+/* Use the connection with the mutex free, and done with that. */
+struct redis_conn *redis_link_borrow(struct redis_link *link);
+void redis_conn_return(struct redis_link *link, struct redis_conn *conn,
+                       uint64_t serial);
+
+/* Is it left alone now, with the mutex held?  See redis_link_is_left_alone(). */
+bool redis_link_rests(struct redis_link *link);
+
+#endif /* DLOCK_REDIS_LINK_INSIDE_H */

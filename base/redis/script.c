@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: MIT */
+/* script.c -- Lua scripts on Redis servers.
+ *
+ * The hash comes from SCRIPT LOAD, so nothing here has to compute it. */
+#include "base/redis/script.h"
+
+#include <assert.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/os/scratch.h"
+#include "lock/dlock_variant.h"
+#include "lock/stores/redis_fault.h"
+
+enum { LEGS_MAX = 16 };
+
+dlock_status redis_script_load(struct redis_link *link, struct redis_script *script)
+{
+    struct redis_command load = {3, {"SCRIPT", "LOAD", script->text}, REDIS_SHAPE_SHA};
+    struct redis_answer answer;
+    dlock_status st = redis_call(link, &load, INT64_MAX, &answer);
+
+    if (st != DLOCK_OK)
+        return st;
+    memcpy(script->sha, answer.text, REDIS_SHA_SIZE);
+    return DLOCK_OK;
+}
+
+/* EVALSHA or EVAL with the arguments of `call`. */
+static struct redis_command command_of(const struct redis_script_call *call,
+                                       const char *verb, const char *what,
+                                       const char *key_count)
+{
+    struct redis_command command = {.argc = call->argc + 3,
+                                    .argv = {verb, what, key_count},
+                                    .shape = call->shape};
+
+    assert(command.argc <= REDIS_ARGS_MAX);
+    memcpy(command.argv + 3, call->argv, (size_t)call->argc * sizeof(call->argv[0]));
+    return command;
+}
+
+void redis_script_exchange(struct redis_leg *legs, size_t leg_count,
+                           const struct redis_script_call *call, int64_t give_up_ns)
+{
+    DLOCK_SCRATCH struct redis_leg again[LEGS_MAX];
+    size_t which[LEGS_MAX];
+    size_t again_count = 0;
+    char key_count[12];
+    struct redis_command command;
+
+    snprintf(key_count, sizeof(key_count), "%d", call->key_count);
+    command = call->by_text
+                  ? command_of(call, "EVAL", call->script->text, key_count)
+                  : command_of(call, "EVALSHA", call->script->sha, key_count);
+    redis_exchange(legs, leg_count, &command, give_up_ns);
+    for (size_t i = 0; i < leg_count; i++)
+        if (legs[i].answer.lacks_script) {
+            again[again_count] = legs[i];
+            which[again_count++] = i;
+        }
+    if (again_count == 0)
+        return;
+    command = command_of(call, "EVAL", call->script->text, key_count);
+    redis_exchange(again, again_count, &command, give_up_ns);
+    for (size_t i = 0; i < again_count; i++)
+        legs[which[i]].answer = again[i].answer;
+}
+
+dlock_status redis_script_run(struct redis_link *link,
+                              const struct redis_script_call *call, int64_t give_up_ns,
+                              struct redis_answer *answer)
+{
+    struct redis_leg leg = {.link = link};
+    dlock_status st =
+        redis_fault_before(link, DLOCK_FAULT_BEFORE_REQUEST, call->argv[0]);
+
+    if (st != DLOCK_OK)
+        return st;
+    redis_script_exchange(&leg, 1, call, give_up_ns);
+    *answer = leg.answer;
+    if (answer->status != DLOCK_OK)
+        return dlock_fail(answer->status, "%s", answer->text);
+    return redis_fault_after(link, call->argv[0], DLOCK_OK);
+}

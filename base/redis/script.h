@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: MIT */
+/* script.h -- Lua scripts on Redis servers: by hash, and by text to a server that
+ * does not know the hash (any more).
+ *
+ * Threads     Any, once loaded. */
+#ifndef DLOCK_REDIS_SCRIPT_H
+#define DLOCK_REDIS_SCRIPT_H
+
+#include "base/redis/link.h"
+
+enum { REDIS_SHA_SIZE = 41 };
+
+struct redis_script {
+    const char *text;
+    char sha[REDIS_SHA_SIZE]; /* "" until loaded */
+};
+
+/* Ask the server to keep the script, which tells its hash. */
+dlock_status redis_script_load(struct redis_link *link, struct redis_script *script);
+
+/* One call of a script: argv is the keys and then the arguments. */
+struct redis_script_call {
+    const struct redis_script *script;
+    bool by_text; /* always send the text: for a request whose answer may not be seen */
+    int key_count;
+    int argc;
+    const char *argv[REDIS_ARGS_MAX - 3];
+    enum redis_shape shape; /* of its answer */
+};
+
+/* As redis_exchange() and redis_call(): one round trip, two for servers that have to be
+ * told the text.  A script that a server does not know was not executed, so that is
+ * safe. */
+void redis_script_exchange(struct redis_leg *legs, size_t leg_count,
+                           const struct redis_script_call *call, int64_t give_up_ns);
+dlock_status redis_script_run(struct redis_link *link,
+                              const struct redis_script_call *call, int64_t give_up_ns,
+                              struct redis_answer *answer);
+
+#endif /* DLOCK_REDIS_SCRIPT_H */

@@ -1,0 +1,285 @@
+/* SPDX-License-Identifier: MIT */
+/* subscription.c -- one connection and one thread that listen for all waiters.
+ *
+ * Only the thread touches the connection.  Waiters change what the channels want, and
+ * nudge it by an event. */
+#include "base/redis/subscription.h"
+
+#include <errno.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/os/clock.h"
+#include "base/os/event.h"
+#include "base/os/random.h"
+#include "base/os/thread.h"
+#include "base/redis/channels.h"
+#include "base/redis/command.h"
+#include "base/redis/connection.h"
+#include "lock/dlock_variant.h"
+
+enum {
+    PAUSE_FIRST_MS = 20, /* between connects, doubling until the server makes sense */
+    PAUSE_MAX_MS = 1000,
+    QUIET_MS = 5000,     /* then a PING shows whether the server is still there */
+};
+
+struct redis_subscription {
+    struct redis_url url;
+    int timeout_ms;
+    int nudge_fd;
+    struct redis_channels channels;
+    struct dlock_mutex start_mutex;
+    bool is_running; /* under start_mutex */
+    struct dlock_thread thread;
+    atomic_bool stopping;
+    /* The thread's own: */
+    struct redis_conn *conn;
+    struct redis_message message;
+    char *out;
+    size_t out_len, out_sent;
+    int pause_ms;
+    int64_t heard_ns;
+    bool has_pinged;
+};
+
+static void nudge(void *arg)
+{
+    const struct redis_subscription *sub = arg;
+
+    dlock_event_raise(sub->nudge_fd, 1);
+}
+
+/* ---- the thread ---- */
+
+/* Append a command to what is to be sent.  False: no memory. */
+static bool say_command(struct redis_subscription *sub,
+                        const struct redis_command *command)
+{
+    struct redis_wire wire;
+    char *longer;
+
+    if (!redis_wire_write(&wire, command))
+        return false;
+    longer = realloc(sub->out, sub->out_len + wire.len);
+    if (longer != NULL) {
+        memcpy(longer + sub->out_len, wire.bytes, wire.len);
+        sub->out = longer;
+        sub->out_len += wire.len;
+    }
+    redis_wire_free(&wire);
+    return longer != NULL;
+}
+
+static bool say(void *arg, const char *verb, const char *name)
+{
+    struct redis_command command = {2, {verb, name}, REDIS_SHAPE_ANY};
+
+    return say_command(arg, &command);
+}
+
+/* False: what the server says does not fit what it was asked. */
+static bool hear_all(struct redis_subscription *sub)
+{
+    bool makes_sense = true;
+
+    while (makes_sense && redis_conn_next_message(sub->conn)) {
+        const char *const *parts = sub->message.parts;
+
+        sub->heard_ns = dlock_clock_ns();
+        sub->has_pinged = false;
+        if (parts[0] != NULL && parts[1] != NULL)
+            makes_sense =
+                redis_channels_hear(&sub->channels, parts[0], parts[1], parts[2]);
+        if (makes_sense && parts[0] != NULL)
+            sub->pause_ms = PAUSE_FIRST_MS;
+        redis_message_clear(&sub->message);
+    }
+    return makes_sense && sub->conn->state != REDIS_BROKEN;
+}
+
+/* Sleep until nudged, something to read or room to write, or until `until_ns`. */
+static void rest(struct redis_subscription *sub, int64_t until_ns)
+{
+    struct pollfd polled[2] = {{.fd = sub->nudge_fd, .events = POLLIN}, {.fd = -1}};
+
+    if (sub->conn != NULL) {
+        polled[1].fd = sub->conn->context->fd;
+        polled[1].events = sub->out_sent < sub->out_len ? POLLIN | POLLOUT : POLLIN;
+    }
+    (void)dlock_poll_until(polled, 2, until_ns);
+    if (polled[0].revents != 0)
+        dlock_event_clear(sub->nudge_fd);
+}
+
+static void pause_before_connect(struct redis_subscription *sub)
+{
+    int half_ms = sub->pause_ms / 2;
+    int64_t until_ns =
+        dlock_clock_after(dlock_clock_ns(),
+                          half_ms + (int)dlock_random_below((uint32_t)half_ms + 1));
+
+    while (!atomic_load(&sub->stopping) && dlock_clock_ns() < until_ns)
+        rest(sub, until_ns);
+    sub->pause_ms = sub->pause_ms * 2 > PAUSE_MAX_MS ? PAUSE_MAX_MS : sub->pause_ms * 2;
+}
+
+static bool call_up(struct redis_subscription *sub)
+{
+    struct redis_conn *conn = redis_conn_open(&sub->url);
+
+    if (conn == NULL)
+        return false;
+    redis_conn_finish(conn, dlock_clock_after(dlock_clock_ns(), sub->timeout_ms));
+    if (conn->state != REDIS_READY) {
+        redis_conn_close(conn);
+        return false;
+    }
+    sub->conn = conn;
+    redis_conn_expect_messages(conn, &sub->message);
+    sub->heard_ns = dlock_clock_ns();
+    sub->has_pinged = false;
+    return true;
+}
+
+static void hang_up(struct redis_subscription *sub)
+{
+    redis_conn_close(sub->conn);
+    sub->conn = NULL;
+    free(sub->out);
+    sub->out = NULL;
+    sub->out_len = sub->out_sent = 0;
+    redis_channels_reset(&sub->channels);
+}
+
+/* Send what there is to say.  False: hang up. */
+static bool speak(struct redis_subscription *sub)
+{
+    if (!redis_channels_settle(&sub->channels, say, sub) ||
+        !redis_conn_send(sub->conn, sub->out, sub->out_len, &sub->out_sent))
+        return false;
+    if (sub->out_sent == sub->out_len)
+        sub->out_sent = sub->out_len = 0;
+    return true;
+}
+
+/* Has the server been quiet for too long?  A PING asks it once. */
+static bool is_dead(struct redis_subscription *sub, int64_t *look_again_ns)
+{
+    static const struct redis_command ping = {1, {"PING"}, REDIS_SHAPE_ANY};
+    int64_t now_ns = dlock_clock_ns();
+
+    *look_again_ns = dlock_clock_after(
+        sub->heard_ns, sub->has_pinged ? QUIET_MS + sub->timeout_ms : QUIET_MS);
+    if (now_ns < *look_again_ns)
+        return false;
+    if (sub->has_pinged || !say_command(sub, &ping))
+        return true;
+    sub->has_pinged = true;
+    *look_again_ns = dlock_clock_after(now_ns, sub->timeout_ms);
+    return false;
+}
+
+static void listen_on(struct redis_subscription *sub)
+{
+    int64_t look_again_ns;
+    int64_t linger_ns;
+
+    while (!atomic_load(&sub->stopping)) {
+        if (is_dead(sub, &look_again_ns) || !speak(sub))
+            return;
+        linger_ns = dlock_clock_after(dlock_clock_ns(), REDIS_LINGER_MS);
+        rest(sub, look_again_ns < linger_ns ? look_again_ns : linger_ns);
+        if (!hear_all(sub))
+            return;
+    }
+}
+
+static void *run(void *arg)
+{
+    struct redis_subscription *sub = arg;
+
+    while (!atomic_load(&sub->stopping)) {
+        if (call_up(sub))
+            listen_on(sub);
+        hang_up(sub);
+        pause_before_connect(sub);
+    }
+    return NULL;
+}
+
+/* ---- for the others ---- */
+
+dlock_status redis_subscription_open(struct redis_subscription **out, const char *url,
+                                     int timeout_ms)
+{
+    struct redis_subscription *sub = calloc(1, sizeof(*sub));
+    char why[REDIS_WHY_SIZE];
+
+    *out = NULL;
+    if (sub == NULL)
+        return dlock_fail(DLOCK_NOMEM, "no memory for a subscription");
+    if (!redis_url_parse(url, &sub->url, why, sizeof(why))) {
+        free(sub);
+        return dlock_fail(DLOCK_INVALID, "the Redis URL cannot be read: %s", why);
+    }
+    sub->timeout_ms = timeout_ms;
+    sub->pause_ms = PAUSE_FIRST_MS;
+    sub->nudge_fd = dlock_event_open();
+    if (sub->nudge_fd < 0) {
+        free(sub);
+        return dlock_fail(DLOCK_NOMEM, "no event can be made: %s", strerror(errno));
+    }
+    dlock_mutex_init(&sub->start_mutex);
+    redis_channels_init(&sub->channels, nudge, sub);
+    *out = sub;
+    return DLOCK_OK;
+}
+
+void redis_subscription_take_turns(struct redis_subscription *sub,
+                                   struct dlock_turns *turns)
+{
+    sub->channels.turns = turns;
+}
+
+bool redis_subscription_listens(struct redis_subscription *sub, const char *channel)
+{
+    return redis_channels_listens(&sub->channels, channel);
+}
+
+void redis_subscription_close(struct redis_subscription *sub)
+{
+    if (sub == NULL)
+        return;
+    if (sub->is_running) {
+        atomic_store(&sub->stopping, true);
+        nudge(sub);
+        dlock_thread_join(&sub->thread);
+    }
+    redis_channels_destroy(&sub->channels);
+    dlock_mutex_destroy(&sub->start_mutex);
+    dlock_event_close(sub->nudge_fd);
+    free(sub);
+}
+
+struct redis_waiter *redis_subscription_join(struct redis_subscription *sub,
+                                             const char *channel)
+{
+    return redis_subscription_join_by(sub, channel,
+                                      (struct redis_wake){.rule = REDIS_WAKE_LOCK});
+}
+
+struct redis_waiter *redis_subscription_join_by(struct redis_subscription *sub,
+                                                const char *channel,
+                                                struct redis_wake wake)
+{
+    bool is_running;
+
+    dlock_mutex_lock(&sub->start_mutex);
+    if (!sub->is_running)
+        sub->is_running = dlock_thread_start(&sub->thread, run, sub) == 0;
+    is_running = sub->is_running;
+    dlock_mutex_unlock(&sub->start_mutex);
+    return is_running ? redis_channels_join(&sub->channels, channel, wake) : NULL;
+}

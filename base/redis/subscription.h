@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: MIT */
+/* subscription.h -- one connection and one thread that listen on any number of
+ * channels for any number of waiting threads.
+ *
+ * The thread starts with the first waiter.  A channel is subscribed to while somebody
+ * waits on it.  Whom a message wakes is the channel's rule.  After the connection was
+ * lost, every channel is subscribed to again, and then all its waiters are woken, since
+ * messages may have been missed.
+ *
+ * Threads     Any; a waiter belongs to one thread. */
+#ifndef DLOCK_REDIS_SUBSCRIPTION_H
+#define DLOCK_REDIS_SUBSCRIPTION_H
+
+#include "base/redis/channels.h"
+#include "lock/dlock.h"
+
+struct redis_subscription;
+/* Does not connect yet.  INVALID, NOMEM. */
+dlock_status redis_subscription_open(struct redis_subscription **out, const char *url,
+                                     int timeout_ms);
+
+/* Tell `turns` of every release that is heard of on a channel with the rule LOCK, from
+ * the first waiter on.  `turns` lives as long as the subscription. */
+void redis_subscription_take_turns(struct redis_subscription *sub,
+                                   struct dlock_turns *turns);
+
+/* Does the server count this process among those that it tells of a message on that
+ * channel?  As far as it has answered. */
+bool redis_subscription_listens(struct redis_subscription *sub, const char *channel);
+
+/* Stop the thread.  Nobody waits any more. */
+void redis_subscription_close(struct redis_subscription *sub);
+
+/* Begin to wait on a channel.  If it is subscribed to already, the first sleep ends at
+ * once, otherwise when it is: the caller looks again after it cannot miss a message any
+ * more.  NULL: no memory or no thread. */
+struct redis_waiter *redis_subscription_join(struct redis_subscription *sub,
+                                             const char *channel);
+
+/* The same by another rule than that of locks. */
+struct redis_waiter *redis_subscription_join_by(struct redis_subscription *sub,
+                                                const char *channel,
+                                                struct redis_wake wake);
+
+#endif /* DLOCK_REDIS_SUBSCRIPTION_H */

@@ -1,0 +1,212 @@
+/* SPDX-License-Identifier: MIT */
+/* url.c -- reading Redis URLs, strictly: a URL that is nearly right connects to
+ * something else than was meant. */
+#include "base/redis/url.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { PORT_MAX = 65535, DB_MAX = 9999999 };
+
+struct why {
+    char *text;
+    size_t size;
+};
+
+static bool refuse(const struct why *why, const char *fmt, ...)
+    __attribute__((format(printf, 2, 3)));
+
+static bool refuse(const struct why *why, const char *fmt, ...)
+{
+    va_list args;
+
+    va_start(args, fmt);
+    vsnprintf(why->text, why->size, fmt, args);
+    va_end(args);
+    return false;
+}
+
+static int hex_value(char c)
+{
+    if (c >= '0' && c <= '9')
+        return c - '0';
+    if (c >= 'a' && c <= 'f')
+        return c - 'a' + 10;
+    if (c >= 'A' && c <= 'F')
+        return c - 'A' + 10;
+    return -1;
+}
+
+/* Copy text[0..len) to out, undoing %xx.  A zero byte cannot be meant. */
+static bool decode(const char *text, size_t len, char *out, size_t out_size,
+                   const char *part, const struct why *why)
+{
+    size_t used = 0;
+
+    for (size_t i = 0; i < len; i++) {
+        int byte = (unsigned char)text[i];
+
+        if (text[i] == '%') {
+            int high = i + 1 < len ? hex_value(text[i + 1]) : -1;
+            int low = i + 2 < len ? hex_value(text[i + 2]) : -1;
+
+            if (high < 0 || low < 0)
+                return refuse(why, "a %% in the %s is not followed by two hex digits",
+                              part);
+            byte = high << 4 | low;
+            if (byte == 0)
+                return refuse(why, "there is a %%00 in the %s", part);
+            i += 2;
+        }
+        if (used + 1 >= out_size)
+            return refuse(why, "the %s is over %zu bytes", part, out_size - 1);
+        out[used++] = (char)byte;
+    }
+    out[used] = '\0';
+    return true;
+}
+
+/* Read text[0..len) as a plain number from 0 to max. */
+static bool read_number(const char *text, size_t len, int max, int *out)
+{
+    int number = 0;
+
+    if (len == 0 || len > 9)
+        return false;
+    for (size_t i = 0; i < len; i++) {
+        if (text[i] < '0' || text[i] > '9')
+            return false;
+        number = number * 10 + (text[i] - '0');
+    }
+    *out = number;
+    return number <= max;
+}
+
+static bool read_db(const char *text, struct redis_url *out, const struct why *why)
+{
+    if (!read_number(text, strlen(text), DB_MAX, &out->db))
+        return refuse(why, "\"%.20s\" is not a database number", text);
+    return true;
+}
+
+/* Read what is before the @. */
+static bool read_login(const char *text, size_t len, struct redis_url *out,
+                       const struct why *why)
+{
+    const char *colon = memchr(text, ':', len);
+    size_t user_len;
+
+    if (colon == NULL)
+        return refuse(why, "there is no password before the @: write user:password@ or "
+                           ":password@");
+    user_len = (size_t)(colon - text);
+    if (user_len + 1 == len)
+        return refuse(why, "the password before the @ is empty");
+    return decode(text, user_len, out->user, sizeof(out->user), "user", why) &&
+           decode(colon + 1, len - user_len - 1, out->password, sizeof(out->password),
+                  "password", why);
+}
+
+/* Read host[:port]; an IPv6 address is in brackets. */
+static bool read_address(const char *text, size_t len, struct redis_url *out,
+                         const struct why *why)
+{
+    const char *host = text;
+    const char *end = text + len;
+    const char *host_end;
+
+    if (len > 0 && text[0] == '[') {
+        host++;
+        host_end = memchr(text, ']', len);
+        if (host_end == NULL)
+            return refuse(why, "the ] after the host is missing");
+        text = host_end + 1;
+        if (text != end && *text != ':')
+            return refuse(why, "after the ] comes neither : nor the end");
+    } else {
+        host_end = memchr(text, ':', len);
+        if (host_end == NULL)
+            host_end = end;
+        text = host_end;
+    }
+    if (host == host_end)
+        return refuse(why, "the host is missing");
+    if ((size_t)(host_end - host) > REDIS_HOST_MAX)
+        return refuse(why, "the host is over %d bytes", (int)REDIS_HOST_MAX);
+    memcpy(out->host, host, (size_t)(host_end - host));
+    out->port = REDIS_DEFAULT_PORT;
+    if (text != end && (!read_number(text + 1, (size_t)(end - text - 1), PORT_MAX,
+                                     &out->port) ||
+                        out->port == 0))
+        return refuse(why, "\"%.*s\" is not a port", (int)(end - text - 1), text + 1);
+    snprintf(out->label, sizeof(out->label),
+             strchr(out->host, ':') ? "[%s]:%d" : "%s:%d", out->host, out->port);
+    return true;
+}
+
+static bool read_tcp(const char *text, struct redis_url *out, const struct why *why)
+{
+    const char *slash = strchr(text, '/');
+    size_t len = slash != NULL ? (size_t)(slash - text) : strlen(text);
+    const char *at = NULL;
+
+    if (strpbrk(text, "?#") != NULL)
+        return refuse(why, "there is a ? or # in it; write %%3F or %%23 in a password");
+    for (size_t i = 0; i < len; i++)
+        if (text[i] == '@') {
+            if (at != NULL)
+                return refuse(why, "there are two @ in it; write %%40 in a password");
+            at = text + i;
+        }
+    if (at != NULL) {
+        if (!read_login(text, (size_t)(at - text), out, why))
+            return false;
+        len -= (size_t)(at + 1 - text);
+        text = at + 1;
+    }
+    if (slash != NULL && slash[1] != '\0' && !read_db(slash + 1, out, why))
+        return false;
+    return read_address(text, len, out, why);
+}
+
+static bool read_socket(const char *text, struct redis_url *out, const struct why *why)
+{
+    const char *query = strchr(text, '?');
+    size_t len = query != NULL ? (size_t)(query - text) : strlen(text);
+
+    if (text[0] != '/' || len < 2)
+        return refuse(why, "after unix:// has to come an absolute path");
+    if (!decode(text, len, out->path, sizeof(out->path), "path", why))
+        return false;
+    if (query != NULL) {
+        if (strncmp(query, "?db=", 4) != 0)
+            return refuse(why, "only ?db=N may follow the path");
+        if (!read_db(query + 4, out, why))
+            return false;
+    }
+    snprintf(out->label, sizeof(out->label), "%s", out->path);
+    return true;
+}
+
+bool redis_url_parse(const char *text, struct redis_url *out, char *why_text,
+                     size_t why_size)
+{
+    static const char tcp[] = "redis://";
+    static const char local[] = "unix://";
+    struct why why = {why_text, why_size};
+
+    memset(out, 0, sizeof(*out));
+    if (text == NULL || text[0] == '\0')
+        return refuse(&why, "it is empty");
+    for (const char *c = text; *c != '\0'; c++)
+        if ((unsigned char)*c <= ' ' || *c == 127)
+            return refuse(&why, "there is a space or control character in it");
+    if (strncmp(text, tcp, sizeof(tcp) - 1) == 0)
+        return read_tcp(text + sizeof(tcp) - 1, out, &why);
+    if (strncmp(text, local, sizeof(local) - 1) == 0)
+        return read_socket(text + sizeof(local) - 1, out, &why);
+    if (strncmp(text, "rediss://", 9) == 0)
+        return refuse(&why, "TLS (rediss://) is not supported");
+    return refuse(&why, "it begins with neither redis:// nor unix://");
+}
