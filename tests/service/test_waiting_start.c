@@ -211,12 +211,16 @@ static void a_stop_during_the_start_is_heard_at_once(void **state)
     (void)close(fd);
 }
 
+/* To the server and to its children, of which some may end meanwhile.  A server that has
+ * been stopped starts no more. */
 static void signal_servers(pid_t pid, int signal_number)
 {
-    char command[96];
+    char command[192];
 
-    (void)snprintf(command, sizeof(command), "kill -%d $(ps -o pid= --ppid %d) %d",
-                   signal_number, (int)pid, (int)pid);
+    (void)snprintf(command, sizeof(command),
+                   "kill -%d %d || exit 1; for child in $(ps -o pid= --ppid %d); do"
+                   " kill -%d $child 2>&- || [ ! -e /proc/$child ] || exit 1; done",
+                   signal_number, (int)pid, (int)pid, signal_number);
     assert_int_equal(system(command), 0);
 }
 
