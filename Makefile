@@ -84,7 +84,7 @@ sources = $(sort $(wildcard $(addsuffix /*.c,$(1))))
 objects = $(patsubst %.c,$(OUT)/obj/%.o,$(1))
 
 # The library is built with what it stands on.
-LOCK_SRC := $(call sources,lock lock/record lock/variants lock/primitives lock/stores base/os base/redis)
+LOCK_SRC := $(call sources,lock lock/record lock/variants lock/primitives lock/stores base/os base/redis base/postgres)
 BASE_SRC := $(call sources,base/text base/http)
 DB_SRC   := $(call sources,db db/guards)
 APP_SRC  := $(call sources,app app/paths)

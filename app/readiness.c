@@ -141,7 +141,7 @@ static bool probe_locks(void *readiness, char said[PROBE_SAID_MAX])
 
 /* ---- PostgreSQL ---- */
 
-static const struct db_statement LOOK = {
+static const struct postgres_statement LOOK = {
     "readiness_look",
     "SELECT pg_is_in_recovery()::int, (current_setting('transaction_read_only') = 'on')::int,"
     " (SELECT count(*) FROM (SELECT stock FROM tb_seckill_voucher LIMIT 1) AS one)",

@@ -11,9 +11,9 @@
 
 enum { NUMBER_MAX = 24 };
 
-static int64_t number(const PGresult *result, int column)
+static int64_t number(const struct postgres_result *result, int column)
 {
-    return strtoll(PQgetvalue(result, 0, column), NULL, 10);
+    return strtoll(postgres_result_text(result, 0, column), NULL, 10);
 }
 
 bool audit_db_begin(lab_db **out, const char *url, int64_t *read_us, char *error,
@@ -21,20 +21,20 @@ bool audit_db_begin(lab_db **out, const char *url, int64_t *read_us, char *error
 {
     /* The first question after BEGIN takes the snapshot. */
     static const char sql[] = "SELECT " INSTANT_US("clock_timestamp()");
-    PGresult *result = NULL;
+    struct postgres_result *result = NULL;
     lab_db *db;
 
     if (!lab_db_open(&db, url, error, size))
         return false;
     if (lab_db_run(db, "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"))
-        result = lab_db_ask(db, PGRES_TUPLES_OK, sql, 0, NULL);
+        result = lab_db_ask(db, sql, 0, NULL);
     if (!result) {
         snprintf(error, size, "%s", lab_db_error(db));
         lab_db_close(db);
         db = NULL;
     } else {
         *read_us = number(result, 0);
-        PQclear(result);
+        postgres_result_free(result);
     }
     *out = db;
     return db != NULL;
@@ -43,7 +43,7 @@ bool audit_db_begin(lab_db **out, const char *url, int64_t *read_us, char *error
 /* A connection that was made again on the way is in no transaction. */
 bool audit_db_end(lab_db *db)
 {
-    bool is_whole = db && PQtransactionStatus(db->conn) == PQTRANS_INTRANS;
+    bool is_whole = db && lab_db_is_in_transaction(db);
 
     lab_db_close(db);
     return is_whole;
@@ -60,14 +60,14 @@ bool audit_db_stock(lab_db *db, int64_t voucher, struct audit_db_stock *out)
         " WHERE voucher_id = $1::bigint";
     char id[NUMBER_MAX];
     const char *values[] = {id};
-    PGresult *result;
+    struct postgres_result *result;
     bool found;
 
     snprintf(id, sizeof id, "%" PRId64, voucher);
-    result = lab_db_ask(db, PGRES_TUPLES_OK, sql, 1, values);
+    result = lab_db_ask(db, sql, 1, values);
     if (!result)
         return false;
-    found = PQntuples(result) == 1;
+    found = postgres_result_rows(result) == 1;
     if (found)
         *out = (struct audit_db_stock){number(result, 0), number(result, 1),
                                        (uint64_t)number(result, 2), number(result, 3),
@@ -76,7 +76,7 @@ bool audit_db_stock(lab_db *db, int64_t voucher, struct audit_db_stock *out)
     else
         snprintf(db->error, sizeof db->error,
                  "the laboratory never issued voucher %" PRId64, voucher);
-    PQclear(result);
+    postgres_result_free(result);
     return found;
 }
 
@@ -86,33 +86,33 @@ static bool each_order(lab_db *db, const char *sql, int64_t parameter,
 {
     char text[NUMBER_MAX];
     const char *values[] = {text};
-    PGresult *result;
+    struct postgres_result *result;
     int rows;
 
     snprintf(text, sizeof text, "%" PRId64, parameter);
-    result = lab_db_ask(db, PGRES_TUPLES_OK, sql, 1, values);
+    result = lab_db_ask(db, sql, 1, values);
     if (!result)
         return false;
-    rows = PQntuples(result);
+    rows = postgres_result_rows(result);
     for (int row = 0; row < rows; row++) {
         struct audit_db_order order = {
-            .id = PQgetvalue(result, row, 0),
-            .user = PQgetvalue(result, row, 1),
-            .voucher = PQgetvalue(result, row, 2),
-            .request = PQgetvalue(result, row, 3),
-            .variant = PQgetvalue(result, row, 4),
-            .stock_guard = PQgetvalue(result, row, 5),
-            .duplicate_guard = PQgetvalue(result, row, 6),
-            .process = PQgetvalue(result, row, 7),
-            .created = PQgetvalue(result, row, 8),
-            .admitted_us = PQgetvalue(result, row, 9),
-            .created_us = PQgetvalue(result, row, 10),
+            .id = postgres_result_text(result, row, 0),
+            .user = postgres_result_text(result, row, 1),
+            .voucher = postgres_result_text(result, row, 2),
+            .request = postgres_result_text(result, row, 3),
+            .variant = postgres_result_text(result, row, 4),
+            .stock_guard = postgres_result_text(result, row, 5),
+            .duplicate_guard = postgres_result_text(result, row, 6),
+            .process = postgres_result_text(result, row, 7),
+            .created = postgres_result_text(result, row, 8),
+            .admitted_us = postgres_result_text(result, row, 9),
+            .created_us = postgres_result_text(result, row, 10),
         };
 
         if (!each(&order, arg))
             break;
     }
-    PQclear(result);
+    postgres_result_free(result);
     return true;
 }
 
@@ -145,32 +145,32 @@ bool audit_db_writes(lab_db *db, int64_t voucher, audit_db_write_fn *each, void 
         " FROM tb_voucher_write WHERE voucher_id = $1::bigint ORDER BY position";
     char id[NUMBER_MAX];
     const char *values[] = {id};
-    PGresult *result;
+    struct postgres_result *result;
     int rows;
 
     snprintf(id, sizeof id, "%" PRId64, voucher);
-    result = lab_db_ask(db, PGRES_TUPLES_OK, sql, 1, values);
+    result = lab_db_ask(db, sql, 1, values);
     if (!result)
         return false;
-    rows = PQntuples(result);
+    rows = postgres_result_rows(result);
     for (int row = 0; row < rows; row++) {
         struct audit_db_write write = {
-            .position = PQgetvalue(result, row, 0),
-            .voucher = PQgetvalue(result, row, 1),
-            .lock = PQgetvalue(result, row, 2),
-            .fence = PQgetvalue(result, row, 3),
-            .request = PQgetvalue(result, row, 4),
-            .user = PQgetvalue(result, row, 5),
-            .process = PQgetvalue(result, row, 6),
-            .guard = PQgetvalue(result, row, 7),
-            .outcome = PQgetvalue(result, row, 8),
-            .written = PQgetvalue(result, row, 9),
+            .position = postgres_result_text(result, row, 0),
+            .voucher = postgres_result_text(result, row, 1),
+            .lock = postgres_result_text(result, row, 2),
+            .fence = postgres_result_text(result, row, 3),
+            .request = postgres_result_text(result, row, 4),
+            .user = postgres_result_text(result, row, 5),
+            .process = postgres_result_text(result, row, 6),
+            .guard = postgres_result_text(result, row, 7),
+            .outcome = postgres_result_text(result, row, 8),
+            .written = postgres_result_text(result, row, 9),
         };
 
         if (!each(&write, arg))
             break;
     }
-    PQclear(result);
+    postgres_result_free(result);
     return true;
 }
 
@@ -183,16 +183,16 @@ bool audit_db_count(lab_db *db, const struct audit_db_filter *filter, int64_t *c
                               "   AND ($5::text IS NULL OR process <> $5)";
     char first[NUMBER_MAX], last[NUMBER_MAX], user[NUMBER_MAX];
     const char *values[] = {first, last, user, filter->process, filter->not_process};
-    PGresult *result;
+    struct postgres_result *result;
 
     snprintf(first, sizeof first, "%" PRId64, filter->first_voucher);
     snprintf(last, sizeof last, "%" PRId64, filter->last_voucher);
     snprintf(user, sizeof user, "%" PRId64, filter->user);
-    result = lab_db_ask(db, PGRES_TUPLES_OK, sql, 5, values);
+    result = lab_db_ask(db, sql, 5, values);
     if (!result)
         return false;
     *count = number(result, 0);
-    PQclear(result);
+    postgres_result_free(result);
     return true;
 }
 
@@ -206,12 +206,12 @@ bool audit_db_blocked_by(lab_db *db, const char *process, bool *blocked)
         "   AND b.pid = blocker.pid AND b.application_name = $1"
         "   AND b.state = 'idle in transaction'";
     const char *values[] = {process};
-    PGresult *result = lab_db_ask(db, PGRES_TUPLES_OK, sql, 1, values);
+    struct postgres_result *result = lab_db_ask(db, sql, 1, values);
 
     if (!result)
         return false;
     *blocked = number(result, 0) > 0;
-    PQclear(result);
+    postgres_result_free(result);
     return true;
 }
 
@@ -221,12 +221,12 @@ bool audit_db_quiet(lab_db *db, bool *quiet)
                               " WHERE usename = 'seckill_service'"
                               "   AND (state <> 'idle' OR state_change > "
                               "clock_timestamp() - interval '1 second')";
-    PGresult *result = lab_db_ask(db, PGRES_TUPLES_OK, sql, 0, NULL);
+    struct postgres_result *result = lab_db_ask(db, sql, 0, NULL);
 
     if (!result)
         return false;
     *quiet = number(result, 0) == 0;
-    PQclear(result);
+    postgres_result_free(result);
     return true;
 }
 
@@ -235,11 +235,11 @@ bool audit_db_lock_rows(lab_db *db, int64_t *count)
     static const char sql[] = "SELECT (SELECT count(*) FROM dlock_lock)"
                               " + (SELECT count(*) FROM dlock_row)"
                               " + (SELECT count(*) FROM dlock_queue)";
-    PGresult *result = lab_db_ask(db, PGRES_TUPLES_OK, sql, 0, NULL);
+    struct postgres_result *result = lab_db_ask(db, sql, 0, NULL);
 
     if (!result)
         return false;
     *count = number(result, 0);
-    PQclear(result);
+    postgres_result_free(result);
     return true;
 }

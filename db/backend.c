@@ -23,14 +23,13 @@
 bool db_backends_of(lab_db *db, const char *name, int pids[DB_BACKENDS_MAX],
                     size_t *count)
 {
-    PGresult *result =
-        lab_db_ask(db, PGRES_TUPLES_OK, name ? HOLDERS : ORDERING, 1, &name);
-    int rows = result ? PQntuples(result) : 0;
+    struct postgres_result *result = lab_db_ask(db, name ? HOLDERS : ORDERING, 1, &name);
+    int rows = result ? postgres_result_rows(result) : 0;
 
     *count = 0;
     for (int i = 0; i < rows && *count < DB_BACKENDS_MAX; i++)
-        pids[(*count)++] = atoi(PQgetvalue(result, i, 0));
-    PQclear(result);
+        pids[(*count)++] = atoi(postgres_result_text(result, i, 0));
+    postgres_result_free(result);
     return result != NULL;
 }
 
@@ -38,43 +37,40 @@ bool db_backend_end(lab_db *db, int pid, bool *gone)
 {
     char number[16];
     const char *values[] = {number};
-    PGresult *result;
+    struct postgres_result *result;
 
     snprintf(number, sizeof number, "%d", pid);
-    result = lab_db_ask(db, PGRES_TUPLES_OK, "SELECT pg_terminate_backend($1::int, 5000)",
-                        1, values);
-    PQclear(result);
+    result = lab_db_ask(db, "SELECT pg_terminate_backend($1::int, 5000)", 1, values);
+    postgres_result_free(result);
     if (!result)
         return false;
-    result = lab_db_ask(db, PGRES_TUPLES_OK,
-                        "SELECT 1 FROM pg_stat_activity WHERE pid = $1::int", 1, values);
-    *gone = result && PQntuples(result) == 0;
-    PQclear(result);
+    result =
+        lab_db_ask(db, "SELECT 1 FROM pg_stat_activity WHERE pid = $1::int", 1, values);
+    *gone = result && postgres_result_rows(result) == 0;
+    postgres_result_free(result);
     return result != NULL;
 }
 
 bool db_process_of(lab_db *db, const char *type, int *pid)
 {
-    PGresult *result = lab_db_ask(
-        db, PGRES_TUPLES_OK, "SELECT pid FROM pg_stat_activity WHERE backend_type = $1", 1,
-        &type);
-    bool ok = result && PQntuples(result) == 1;
+    struct postgres_result *result = lab_db_ask(
+        db, "SELECT pid FROM pg_stat_activity WHERE backend_type = $1", 1, &type);
+    bool ok = result && postgres_result_rows(result) == 1;
 
-    *pid = ok ? atoi(PQgetvalue(result, 0, 0)) : 0;
-    PQclear(result);
+    *pid = ok ? atoi(postgres_result_text(result, 0, 0)) : 0;
+    postgres_result_free(result);
     return ok;
 }
 
 bool db_service_limit(lab_db *db, int *limit)
 {
-    PGresult *result = lab_db_ask(
-        db, PGRES_TUPLES_OK,
-        "SELECT rolconnlimit FROM pg_roles WHERE rolname = 'seckill_service'", 0, NULL);
-    bool ok = result && PQntuples(result) == 1;
+    struct postgres_result *result = lab_db_ask(
+        db, "SELECT rolconnlimit FROM pg_roles WHERE rolname = 'seckill_service'", 0, NULL);
+    bool ok = result && postgres_result_rows(result) == 1;
 
     if (ok)
-        *limit = atoi(PQgetvalue(result, 0, 0));
-    PQclear(result);
+        *limit = atoi(postgres_result_text(result, 0, 0));
+    postgres_result_free(result);
     return ok;
 }
 
@@ -88,11 +84,10 @@ bool db_limit_service(lab_db *db, int limit)
 
 bool db_start_time(lab_db *db, char out[DB_START_MAX])
 {
-    PGresult *result = lab_db_ask(db, PGRES_TUPLES_OK,
-                                  "SELECT pg_postmaster_start_time()", 0, NULL);
+    struct postgres_result *result = lab_db_ask(db, "SELECT pg_postmaster_start_time()", 0, NULL);
 
     if (result)
-        snprintf(out, DB_START_MAX, "%s", PQgetvalue(result, 0, 0));
-    PQclear(result);
+        snprintf(out, DB_START_MAX, "%s", postgres_result_text(result, 0, 0));
+    postgres_result_free(result);
     return result != NULL;
 }

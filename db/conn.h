@@ -4,7 +4,7 @@
  * Statements are described once, as constants, and prepared the first time a connection
  * meets them.  A caller queues one or more and runs them in one round trip:
  *
- *     static const struct db_statement FIND = {
+ *     static const struct postgres_statement FIND = {
  *         "voucher_find", "SELECT title FROM tb_voucher WHERE id = $1", "i"};
  *
  *     db_queue(db, &FIND, DB_VALUES(DB_INT(id)));
@@ -26,6 +26,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/postgres/connection.h"
+
 enum db_status {
     DB_OK,
     DB_UNIQUE,   /* a unique constraint refused; db_constraint() names it */
@@ -38,8 +40,7 @@ enum db_status {
 };
 
 enum {
-    DB_BATCH_MAX = 8,  /* statements in one run */
-    DB_PARAM_MAX = 20, /* parameters of one statement */
+    DB_BATCH_MAX = 8, /* statements in one run */
 };
 
 struct db_conn; /* opaque */
@@ -54,25 +55,11 @@ struct db_options {
                                    * may lose what was answered */
 };
 
-/* A statement.  `types` has one letter per parameter: i = bigint, t = text.  The struct
- * must be static: connections remember its address. */
-struct db_statement {
-    const char *name;
-    const char *sql;
-    const char *types;
-};
-
 /* The value of one parameter.  A text is read until db_run() returns; NULL is NULL. */
-struct db_value {
-    int64_t integer;
-    const char *text;
-    bool is_null;
-};
-
 #define DB_INT(v) {(v), NULL, false}
 #define DB_TEXT(s) {0, (s), false}
 #define DB_NULL {0, NULL, true}
-#define DB_VALUES(...) ((const struct db_value[]){__VA_ARGS__})
+#define DB_VALUES(...) ((const struct postgres_value[]){__VA_ARGS__})
 
 /* Connect timeout 2 s, statements 5 s, idle transactions 60 s. */
 struct db_options db_options_default(const char *url);
@@ -103,8 +90,8 @@ void db_disconnect(struct db_conn *db);
 void db_break(struct db_conn *db);
 
 /* Add a statement to the next run.  At most DB_BATCH_MAX. */
-void db_queue(struct db_conn *db, const struct db_statement *statement,
-              const struct db_value *values);
+void db_queue(struct db_conn *db, const struct postgres_statement *statement,
+              const struct postgres_value *values);
 
 /* Send what was queued, wait for every answer.  Statements after one that failed are
  * not executed.
@@ -115,8 +102,8 @@ void db_queue(struct db_conn *db, const struct db_statement *statement,
 enum db_status db_run(struct db_conn *db);
 
 /* queue and run one. */
-enum db_status db_run_one(struct db_conn *db, const struct db_statement *statement,
-                          const struct db_value *values);
+enum db_status db_run_one(struct db_conn *db, const struct postgres_statement *statement,
+                          const struct postgres_value *values);
 
 /* Run a script of several statements that has no parameters, such as the schema. */
 enum db_status db_script(struct db_conn *db, const char *script);

@@ -13,23 +13,23 @@ enum { NUMBER_MAX = 24 };
 
 bool lab_issue_begin(lab_db *db, bool *has_vouchers)
 {
-    PGresult *result;
+    struct postgres_result *result;
 
     /* The lock makes the look and the INSERT that depends on it one step. */
     if (!lab_db_run(db, "BEGIN; LOCK TABLE tb_voucher IN SHARE ROW EXCLUSIVE MODE"))
         return false;
     result =
-        lab_db_ask(db, PGRES_TUPLES_OK, "SELECT EXISTS (SELECT FROM tb_voucher)", 0, NULL);
+        lab_db_ask(db, "SELECT EXISTS (SELECT FROM tb_voucher)", 0, NULL);
     if (!result)
         return false;
-    *has_vouchers = PQgetvalue(result, 0, 0)[0] == 't';
-    PQclear(result);
+    *has_vouchers = postgres_result_text(result, 0, 0)[0] == 't';
+    postgres_result_free(result);
     return true;
 }
 
 bool lab_issue_commit(lab_db *db)
 {
-    if (PQtransactionStatus(db->conn) != PQTRANS_INTRANS) {
+    if (!lab_db_is_in_transaction(db)) {
         snprintf(db->error, sizeof db->error, "the connection to PostgreSQL was lost");
         return false;
     }
@@ -53,13 +53,13 @@ bool lab_issue_voucher(lab_db *db, const struct lab_voucher *voucher, int64_t *i
         " SELECT voucher_id, $2::int, begin_time, end_time FROM sale RETURNING voucher_id";
     char stock[NUMBER_MAX];
     const char *values[] = {voucher->title, stock, voucher->begin, voucher->end};
-    PGresult *result;
+    struct postgres_result *result;
 
     snprintf(stock, sizeof stock, "%" PRId64, voucher->stock);
-    result = lab_db_ask(db, PGRES_TUPLES_OK, sql, 4, values);
+    result = lab_db_ask(db, sql, 4, values);
     if (!result)
         return false;
-    *id = strtoll(PQgetvalue(result, 0, 0), NULL, 10);
-    PQclear(result);
+    *id = strtoll(postgres_result_text(result, 0, 0), NULL, 10);
+    postgres_result_free(result);
     return true;
 }

@@ -6,16 +6,35 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/os/clock.h"
+#include "base/postgres/message.h"
 #include "db/lab_db_ask.h"
 
-/* libpq ends its texts with a newline and may use several lines. */
-static void keep_error(char *out, size_t size, const char *text)
+enum { CONNECT_TIMEOUT_MS = 30000 }; /* for a server that hangs */
+
+static void keep_error(lab_db *db, const char *text)
 {
-    snprintf(out, size, "%s", text);
-    for (char *p = out; *p; p++) {
-        if (*p == '\n')
-            *p = p[1] ? ' ' : '\0';
-    }
+    postgres_message_fold(db->error, sizeof(db->error), text);
+}
+
+/* False: there is no wire, and db->error says why. */
+static bool connect_now(lab_db *db)
+{
+    int64_t deadline_ns = dlock_clock_after(dlock_clock_ns(), CONNECT_TIMEOUT_MS);
+    enum postgres_opening answer = POSTGRES_FAILED;
+
+    postgres_wire_close(db->wire);
+    db->wire = postgres_wire_new(db->url, NULL, NULL);
+    if (db->wire != NULL)
+        answer = postgres_wire_open(db->wire, deadline_ns);
+    if (answer == POSTGRES_OPEN)
+        return true;
+    keep_error(db, db->wire != NULL ? postgres_wire_error(db->wire) : "out of memory");
+    postgres_message_complete(db->error, sizeof(db->error),
+                              "the server did not answer in time");
+    postgres_wire_close(db->wire);
+    db->wire = NULL;
+    return false;
 }
 
 bool lab_db_open(lab_db **out, const char *url, char *error, size_t size)
@@ -23,11 +42,10 @@ bool lab_db_open(lab_db **out, const char *url, char *error, size_t size)
     lab_db *db = calloc(1, sizeof *db);
 
     *out = NULL;
-    if (!db)
+    if (!db || !(db->url = strdup(url)))
         abort();
-    db->conn = PQconnectdb(url);
-    if (PQstatus(db->conn) != CONNECTION_OK) {
-        keep_error(error, size, PQerrorMessage(db->conn));
+    if (!connect_now(db)) {
+        snprintf(error, size, "%s", db->error);
         lab_db_close(db);
         return false;
     }
@@ -39,7 +57,8 @@ void lab_db_close(lab_db *db)
 {
     if (!db)
         return;
-    PQfinish(db->conn);
+    postgres_wire_close(db->wire);
+    free(db->url);
     free(db);
 }
 
@@ -50,60 +69,95 @@ const char *lab_db_error(const lab_db *db)
 
 bool lab_db_answers(const char *url)
 {
-    return PQping(url) == PQPING_OK;
+    return postgres_answers(url);
 }
 
-PGresult *lab_db_ask(lab_db *db, ExecStatusType wanted, const char *sql, int count,
-                     const char *const *values)
+/* Read the results of what was put: the first error, or else the last of them.  NULL: the
+ * connection broke. */
+static struct postgres_result *last_result(lab_db *db, bool was_put)
 {
-    PGresult *result;
+    struct postgres_result *kept = NULL;
+    struct postgres_result *next = NULL;
+    bool is_whole = was_put && postgres_wire_send(db->wire, INT64_MAX);
+
+    while (is_whole && (is_whole = postgres_wire_receive(db->wire, INT64_MAX, &next)) &&
+           next != NULL) {
+        if (kept == NULL || postgres_result_kind(kept) != POSTGRES_RESULT_ERROR) {
+            postgres_result_free(kept);
+            kept = next;
+        } else {
+            postgres_result_free(next);
+        }
+    }
+    if (!is_whole) {
+        postgres_result_free(kept);
+        return NULL;
+    }
+    return kept;
+}
+
+struct postgres_result *lab_db_ask(lab_db *db, const char *sql, int count,
+                                   const char *const *values)
+{
+    struct postgres_result *result;
 
     db->error[0] = '\0';
-    if (PQstatus(db->conn) != CONNECTION_OK)
-        PQreset(db->conn);
-    result = PQexecParams(db->conn, sql, count, NULL, values, NULL, NULL, 0);
-    if (PQresultStatus(result) == wanted)
+    if ((db->wire == NULL || postgres_wire_is_broken(db->wire)) && !connect_now(db))
+        return NULL;
+    result = last_result(db, postgres_wire_put_question(db->wire, sql, count, values));
+    if (postgres_result_kind(result) == POSTGRES_RESULT_ROWS)
         return result;
-    keep_error(db->error, sizeof db->error, PQerrorMessage(db->conn));
-    PQclear(result);
+    keep_error(db, result != NULL ? postgres_result_message(result)
+                                  : postgres_wire_error(db->wire));
+    postgres_result_free(result);
     return NULL;
 }
 
 bool lab_db_run(lab_db *db, const char *sql)
 {
-    PGresult *result;
-    bool ok;
+    struct postgres_result *result = NULL;
+    enum postgres_result_kind kind;
 
     db->error[0] = '\0';
-    result = PQexec(db->conn, sql);
-    ok = PQresultStatus(result) == PGRES_COMMAND_OK ||
-         PQresultStatus(result) == PGRES_TUPLES_OK;
-    if (!ok)
-        keep_error(db->error, sizeof db->error, PQerrorMessage(db->conn));
-    PQclear(result);
-    return ok;
+    if (db->wire != NULL)
+        result = last_result(db, postgres_wire_put_query(db->wire, sql));
+    kind = postgres_result_kind(result);
+    if (kind == POSTGRES_RESULT_ERROR || kind == POSTGRES_RESULT_OTHER)
+        keep_error(db, result != NULL     ? postgres_result_message(result)
+                       : db->wire != NULL ? postgres_wire_error(db->wire)
+                                          : "the connection to PostgreSQL is lost");
+    postgres_result_free(result);
+    return kind == POSTGRES_RESULT_DONE || kind == POSTGRES_RESULT_ROWS;
+}
+
+bool lab_db_is_in_transaction(const lab_db *db)
+{
+    return db->wire != NULL &&
+           postgres_wire_transaction(db->wire) == POSTGRES_IN_TRANSACTION;
 }
 
 bool lab_db_create(lab_db *db, const char *name, const char *service,
                    const char *password)
 {
-    char *hash = PQencryptPasswordConn(db->conn, password, service, "scram-sha-256");
-    char *quoted_hash = hash ? PQescapeLiteral(db->conn, hash, strlen(hash)) : NULL;
-    char *quoted_role = PQescapeIdentifier(db->conn, service, strlen(service));
-    char *quoted_name = PQescapeIdentifier(db->conn, name, strlen(name));
-    char sql[1024];
+    /* The server quotes the names and the hash. */
+    static const char ROLE[] =
+        "SELECT format('CREATE ROLE %I LOGIN PASSWORD %L', $1::text, $2::text)";
+    static const char DATABASE[] = "SELECT format('CREATE DATABASE %I', $1::text)";
+    char hash[256];
+    const char *role_values[] = {service, hash};
+    const char *database_values[] = {name};
+    struct postgres_result *role = NULL;
+    struct postgres_result *database = NULL;
     bool ok = false;
 
-    if (quoted_hash && quoted_role && quoted_name) {
-        snprintf(sql, sizeof sql, "CREATE ROLE %s LOGIN PASSWORD %s", quoted_role,
-                 quoted_hash);
-        ok = lab_db_run(db, sql);
-        snprintf(sql, sizeof sql, "CREATE DATABASE %s", quoted_name);
-        ok = ok && lab_db_run(db, sql); /* not within a transaction */
+    if (postgres_wire_hash_password(db->wire, service, password, hash, sizeof hash)) {
+        role = lab_db_ask(db, ROLE, 2, role_values);
+        database = role ? lab_db_ask(db, DATABASE, 1, database_values) : NULL;
     }
-    PQfreemem(quoted_name);
-    PQfreemem(quoted_role);
-    PQfreemem(quoted_hash);
-    PQfreemem(hash);
+    if (role && database)
+        ok = lab_db_run(db, postgres_result_text(role, 0, 0)) &&
+             lab_db_run(db, postgres_result_text(database, 0, 0)); /* no transaction */
+    postgres_result_free(database);
+    postgres_result_free(role);
     return ok;
 }

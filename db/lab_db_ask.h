@@ -3,19 +3,23 @@
 #ifndef DB_LAB_DB_ASK_H
 #define DB_LAB_DB_ASK_H
 
-#include <libpq-fe.h>
+#include "base/postgres/wire.h"
 
 enum { LAB_DB_ERROR_MAX = 512 };
 
 struct lab_db {
-    PGconn *conn;
+    struct postgres_wire *wire; /* NULL: it was lost, and could not be made again */
+    char *url;
     char error[LAB_DB_ERROR_MAX];
 };
 
 /* Ask with `count` text parameters (NULL: SQL's NULL).  A connection that has broken is
- * made again first.  NULL, and text in db->error, unless the answer is `wanted`; the
- * caller clears what is returned. */
-PGresult *lab_db_ask(struct lab_db *db, ExecStatusType wanted, const char *sql, int count,
-                     const char *const *values);
+ * made again first.  NULL, and text in db->error, unless the answer is rows; the caller
+ * frees what is returned. */
+struct postgres_result *lab_db_ask(struct lab_db *db, const char *sql, int count,
+                                   const char *const *values);
+
+/* Is a transaction open that has not failed? */
+bool lab_db_is_in_transaction(const struct lab_db *db);
 
 #endif /* DB_LAB_DB_ASK_H */

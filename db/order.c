@@ -8,35 +8,35 @@
 
 #include "base/text/duration.h"
 
-static const struct db_statement FIND_REQUEST = {
+static const struct postgres_statement FIND_REQUEST = {
     "order_find_request",
     "SELECT id, user_id, voucher_id FROM tb_voucher_order"
     " WHERE user_id = $1 AND request_id = $2",
     "it",
 };
 
-static const struct db_statement FIND = {
+static const struct postgres_statement FIND = {
     "order_find",
     "SELECT id, user_id, voucher_id FROM tb_voucher_order WHERE id = $1",
     "i",
 };
 
-static const struct db_statement ASK_STATUS = {
+static const struct postgres_statement ASK_STATUS = {
     "order_ask_status",
     "SELECT pg_xact_status($1::xid8)",
     "t",
 };
 
 /* Only the very transaction in question: process ids are used again. */
-static const struct db_statement GIVE_UP = {
+static const struct postgres_statement GIVE_UP = {
     "order_give_up",
     "SELECT pg_terminate_backend(pid) FROM pg_stat_activity"
     " WHERE pid = $1 AND backend_xid = $2::xid8::xid",
     "it",
 };
 
-static enum db_status find(struct db_conn *db, const struct db_statement *statement,
-                           const struct db_value *values, struct order_found *out)
+static enum db_status find(struct db_conn *db, const struct postgres_statement *statement,
+                           const struct postgres_value *values, struct order_found *out)
 {
     enum db_status st = db_run_one(db, statement, values);
 

@@ -6,20 +6,19 @@
  */
 #include "db/pool.h"
 
-#include <errno.h>
-#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <time.h>
 
-#include "base/text/duration.h"
+#include "base/os/clock.h"
+#include "base/os/mutex.h"
+#include "base/os/thread.h"
 #include "db/conn_private.h"
 
 /* A caller in line; it lives on that caller's stack. */
 struct waiter {
     struct waiter *next;
     uint64_t ticket;
-    pthread_cond_t told;
+    struct dlock_condition told;
     bool is_told;
     struct db_conn *db; /* NULL once told: the pool went down */
 };
@@ -31,9 +30,9 @@ struct stack {
 };
 
 struct db_pool {
-    pthread_mutex_t mutex; /* for everything below */
-    pthread_t opener;
-    pthread_cond_t work; /* for the opener: a connection was closed, or the end */
+    struct dlock_mutex mutex; /* for everything below */
+    struct dlock_thread opener;
+    struct dlock_condition work; /* for the opener: a connection was closed, or the end */
     bool is_ending;
     bool is_down;
     char why[ERROR_MAX]; /* what was said when a connection could not be opened last, or
@@ -55,26 +54,6 @@ static void push(struct stack *stack, struct db_conn *db)
 static struct db_conn *pop(struct stack *stack)
 {
     return stack->count > 0 ? stack->items[--stack->count] : NULL;
-}
-
-static void make_condition(pthread_cond_t *condition)
-{
-    pthread_condattr_t attributes;
-
-    (void)pthread_condattr_init(&attributes);
-    (void)pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
-    (void)pthread_cond_init(condition, &attributes);
-    (void)pthread_condattr_destroy(&attributes);
-}
-
-/* False: the instant has come. */
-static bool wait_until(pthread_cond_t *condition, pthread_mutex_t *mutex,
-                       int64_t deadline_ns)
-{
-    const struct timespec until = {.tv_sec = (time_t)(deadline_ns / 1000000000),
-                                   .tv_nsec = (long)(deadline_ns % 1000000000)};
-
-    return pthread_cond_timedwait(condition, mutex, &until) != ETIMEDOUT;
 }
 
 /* ---- the line; the mutex is held ---- */
@@ -113,7 +92,7 @@ static void tell_first(struct db_pool *pool, struct db_conn *db)
     leave_line(pool, &pool->first);
     waiter->db = db;
     waiter->is_told = true;
-    (void)pthread_cond_signal(&waiter->told);
+    dlock_condition_signal(&waiter->told);
 }
 
 /* An open connection has become available. */
@@ -146,7 +125,7 @@ static void put_closed(struct db_pool *pool, struct db_conn *db)
         (void)snprintf(pool->why, sizeof(pool->why), "%s", db->error);
     if (db->fell_silent && !is_any_open(pool))
         go_down(pool);
-    (void)pthread_cond_signal(&pool->work);
+    dlock_condition_signal(&pool->work);
 }
 
 /* ---- the thread that opens connections ---- */
@@ -156,9 +135,9 @@ static void open_one(struct db_pool *pool, struct db_conn *db)
 {
     enum db_status st;
 
-    (void)pthread_mutex_unlock(&pool->mutex);
+    dlock_mutex_unlock(&pool->mutex);
     st = db_connect(db);
-    (void)pthread_mutex_lock(&pool->mutex);
+    dlock_mutex_lock(&pool->mutex);
     if (st == DB_OK) {
         pool->is_down = false;
         if (pool->closed.count == 0)
@@ -176,20 +155,20 @@ static void *keep_open(void *arg)
 {
     struct db_pool *pool = arg;
 
-    (void)pthread_mutex_lock(&pool->mutex);
+    dlock_mutex_lock(&pool->mutex);
     while (!pool->is_ending) {
         struct db_conn *db = pool->closed.count > 0
                                  ? pool->closed.items[pool->closed.count - 1]
                                  : NULL;
 
         if (db == NULL)
-            (void)pthread_cond_wait(&pool->work, &pool->mutex);
-        else if (monotonic_ns() < db->next_try_ns)
-            (void)wait_until(&pool->work, &pool->mutex, db->next_try_ns);
+            dlock_condition_wait(&pool->work, &pool->mutex);
+        else if (dlock_clock_ns() < db->next_try_ns)
+            (void)dlock_condition_wait_until(&pool->work, &pool->mutex, db->next_try_ns);
         else
             open_one(pool, pop(&pool->closed));
     }
-    (void)pthread_mutex_unlock(&pool->mutex);
+    dlock_mutex_unlock(&pool->mutex);
     return NULL;
 }
 
@@ -202,8 +181,8 @@ static void free_parts(struct db_pool *pool)
     free(pool->all);
     free(pool->free.items);
     free(pool->closed.items);
-    (void)pthread_cond_destroy(&pool->work);
-    (void)pthread_mutex_destroy(&pool->mutex);
+    dlock_condition_destroy(&pool->work);
+    dlock_mutex_destroy(&pool->mutex);
     free(pool);
 }
 
@@ -212,10 +191,11 @@ struct db_pool *db_pool_new(const struct db_options *opts, size_t size)
     struct db_pool *pool = calloc(1, sizeof(*pool));
     bool is_whole;
 
-    if (pool == NULL)
+    if (pool == NULL || !dlock_condition_init(&pool->work)) {
+        free(pool);
         return NULL;
-    (void)pthread_mutex_init(&pool->mutex, NULL);
-    make_condition(&pool->work);
+    }
+    dlock_mutex_init(&pool->mutex);
     pool->size = size;
     pool->last_next = &pool->first;
     pool->all = calloc(size, sizeof(struct db_conn *));
@@ -228,7 +208,7 @@ struct db_pool *db_pool_new(const struct db_options *opts, size_t size)
         is_whole = pool->all[i] != NULL;
         push(&pool->closed, pool->all[i]);
     }
-    if (is_whole && pthread_create(&pool->opener, NULL, keep_open, pool) == 0)
+    if (is_whole && dlock_thread_start(&pool->opener, keep_open, pool) == 0)
         return pool;
     free_parts(pool);
     return NULL;
@@ -238,11 +218,11 @@ void db_pool_free(struct db_pool *pool)
 {
     if (pool == NULL)
         return;
-    (void)pthread_mutex_lock(&pool->mutex);
+    dlock_mutex_lock(&pool->mutex);
     pool->is_ending = true;
-    (void)pthread_cond_signal(&pool->work);
-    (void)pthread_mutex_unlock(&pool->mutex);
-    (void)pthread_join(pool->opener, NULL);
+    dlock_condition_signal(&pool->work);
+    dlock_mutex_unlock(&pool->mutex);
+    dlock_thread_join(&pool->opener);
     free_parts(pool);
 }
 
@@ -257,11 +237,11 @@ static struct db_conn *take_free(struct db_pool *pool)
         bool is_dead;
 
         pool->in_use++;
-        (void)pthread_mutex_unlock(&pool->mutex);
+        dlock_mutex_unlock(&pool->mutex);
         is_dead = db_is_stale(db);
         if (is_dead)
             db_disconnect(db);
-        (void)pthread_mutex_lock(&pool->mutex);
+        dlock_mutex_lock(&pool->mutex);
         if (!is_dead)
             return db;
         pool->in_use--;
@@ -273,12 +253,13 @@ static struct db_conn *take_free(struct db_pool *pool)
 static enum db_status wait_in_line(struct db_pool *pool, struct waiter *me,
                                    int64_t deadline_ns)
 {
-    make_condition(&me->told);
+    if (!dlock_condition_init(&me->told))
+        return DB_TIMEOUT; /* it cannot wait, so its time is over */
     line_up(pool, me);
     pool->sums.queued++;
     while (!me->is_told &&
-           wait_until(&me->told, &pool->mutex, deadline_ns))
-        ;
+           dlock_condition_wait_until(&me->told, &pool->mutex, deadline_ns))
+        ; /* it may wake early */
     if (!me->is_told) {
         struct waiter **at = &pool->first;
 
@@ -286,7 +267,7 @@ static enum db_status wait_in_line(struct db_pool *pool, struct waiter *me,
             at = &(*at)->next;
         leave_line(pool, at);
     }
-    (void)pthread_cond_destroy(&me->told);
+    dlock_condition_destroy(&me->told);
     if (!me->is_told)
         return DB_TIMEOUT;
     return me->db != NULL ? DB_OK : DB_LOST;
@@ -312,24 +293,24 @@ static void explain(const struct db_pool *pool, enum db_status st, int64_t wait_
 enum db_status db_pool_take(struct db_pool *pool, int64_t wait_ms,
                             struct db_taken *taken)
 {
-    int64_t begin_ns = monotonic_ns();
+    int64_t begin_ns = dlock_clock_ns();
     enum db_status st = DB_OK;
     struct waiter me = {0};
 
-    (void)pthread_mutex_lock(&pool->mutex);
+    dlock_mutex_lock(&pool->mutex);
     me.ticket = pool->next_ticket++;
     me.db = take_free(pool);
     if (me.db == NULL && pool->is_down)
         st = DB_LOST;
     else if (me.db == NULL)
-        st = wait_in_line(pool, &me, begin_ns + wait_ms * 1000000);
+        st = wait_in_line(pool, &me, dlock_clock_after(begin_ns, wait_ms));
     pool->sums.taken += st == DB_OK;
     pool->sums.timed_out += st == DB_TIMEOUT;
     pool->sums.refused += st == DB_LOST;
     explain(pool, st, wait_ms, taken->why);
-    (void)pthread_mutex_unlock(&pool->mutex);
+    dlock_mutex_unlock(&pool->mutex);
     taken->db = me.db;
-    taken->waited_ns = monotonic_ns() - begin_ns;
+    taken->waited_ns = dlock_clock_ns() - begin_ns;
     return st;
 }
 
@@ -338,21 +319,21 @@ void db_pool_give(struct db_pool *pool, struct db_conn *db)
     db_clear_results(db);
     if (db_in_transaction(db))
         db_disconnect(db);
-    (void)pthread_mutex_lock(&pool->mutex);
+    dlock_mutex_lock(&pool->mutex);
     pool->in_use--;
-    if (db->pg != NULL)
+    if (db->open != NULL)
         hand_on(pool, db);
     else
         put_closed(pool, db);
-    (void)pthread_mutex_unlock(&pool->mutex);
+    dlock_mutex_unlock(&pool->mutex);
 }
 
 void db_pool_read_stats(struct db_pool *pool, struct db_pool_stats *out)
 {
-    (void)pthread_mutex_lock(&pool->mutex);
+    dlock_mutex_lock(&pool->mutex);
     *out = pool->sums;
     out->size = (int64_t)pool->size;
     out->in_use = (int64_t)pool->in_use;
     out->open = (int64_t)(pool->in_use + pool->free.count);
-    (void)pthread_mutex_unlock(&pool->mutex);
+    dlock_mutex_unlock(&pool->mutex);
 }

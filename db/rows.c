@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* rows.c -- read what a run gave back. */
 #include <stdlib.h>
+#include <string.h>
 
 #include "db/conn.h"
 #include "db/conn_private.h"
@@ -8,7 +9,7 @@
 void db_clear_results(struct db_conn *db)
 {
     for (size_t i = 0; i < db->result_count; i++) {
-        PQclear(db->results[i]);
+        postgres_result_free(db->results[i]);
         db->results[i] = NULL;
     }
     db->result_count = 0;
@@ -16,39 +17,35 @@ void db_clear_results(struct db_conn *db)
 }
 
 /* What the `i`th statement left, NULL if it left nothing. */
-static const PGresult *result_at(const struct db_conn *db, size_t i)
+static const struct postgres_result *result_at(const struct db_conn *db, size_t i)
 {
     return i < db->result_count ? db->results[i] : NULL;
 }
 
 size_t db_rows(const struct db_conn *db, size_t i)
 {
-    const PGresult *r = result_at(db, i);
-
-    return PQresultStatus(r) == PGRES_TUPLES_OK ? (size_t)PQntuples(r) : 0;
+    return (size_t)postgres_result_rows(result_at(db, i));
 }
 
 int64_t db_affected(const struct db_conn *db, size_t i)
 {
-    const PGresult *r = result_at(db, i);
+    const char *tag = postgres_result_tag(result_at(db, i));
+    const char *last = strrchr(tag, ' '); /* "UPDATE 1", "INSERT 0 1" */
 
-    /* The cast: libpq forgot a const, and only reads. */
-    return r != NULL ? strtoll(PQcmdTuples((PGresult *)(uintptr_t)r), NULL, 10) : 0;
+    return last != NULL ? strtoll(last, NULL, 10) : 0;
 }
 
 bool db_is_null(const struct db_conn *db, size_t i, size_t row, int column)
 {
-    const PGresult *r = result_at(db, i);
-
-    return row >= db_rows(db, i) || column < 0 || column >= PQnfields(r) ||
-           PQgetisnull(r, (int)row, column);
+    return row >= db_rows(db, i) ||
+           postgres_result_is_null(result_at(db, i), (int)row, column);
 }
 
 const char *db_text(const struct db_conn *db, size_t i, size_t row, int column)
 {
-    if (db_is_null(db, i, row, column))
-        return "";
-    return PQgetvalue(result_at(db, i), (int)row, column);
+    return row < db_rows(db, i)
+               ? postgres_result_text(result_at(db, i), (int)row, column)
+               : "";
 }
 
 int64_t db_int(const struct db_conn *db, size_t i, size_t row, int column)
@@ -63,12 +60,14 @@ size_t db_succeeded(const struct db_conn *db)
 
 bool db_in_transaction(const struct db_conn *db)
 {
-    return db->pg != NULL && PQtransactionStatus(db->pg) != PQTRANS_IDLE;
+    return db->open != NULL && postgres_connection_is_in_transaction(db->open);
 }
 
 int db_backend_pid(const struct db_conn *db)
 {
-    return db->pg != NULL ? PQbackendPID(db->pg) : 0;
+    return db->open != NULL
+               ? postgres_wire_backend_pid(postgres_connection_wire(db->open))
+               : 0;
 }
 
 const char *db_error(const struct db_conn *db)

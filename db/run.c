@@ -1,89 +1,27 @@
 /* SPDX-License-Identifier: MIT */
 /* run.c -- send a batch of statements in one round trip and read every answer. */
-#include <endian.h>
-#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/text/duration.h"
+#include "base/os/clock.h"
 #include "db/conn.h"
 #include "db/conn_private.h"
 
-enum {
-    GRACE_MS = 500, /* how long the server may outlast its own statement timeout */
-    TYPE_INT8 = 20, /* the server's type numbers: pg_type.oid, fixed for ever */
-    TYPE_TEXT = 25,
-};
+enum { GRACE_MS = 500 }; /* how long the server may outlast its own statement timeout */
 
-void db_queue(struct db_conn *db, const struct db_statement *statement,
-              const struct db_value *values)
+void db_queue(struct db_conn *db, const struct postgres_statement *statement,
+              const struct postgres_value *values)
 {
     struct queued *q = &db->queue[db->queue_count];
     size_t n = strlen(statement->types);
 
-    if (db->queue_count == DB_BATCH_MAX || n > DB_PARAM_MAX)
+    if (db->queue_count == DB_BATCH_MAX || n > POSTGRES_PARAMETERS_MAX)
         abort(); /* a mistake in the program, not in its input */
     q->statement = statement;
     if (n > 0)
         memcpy(q->kept, values, n * sizeof(*values));
     db->queue_count++;
-}
-
-static bool is_prepared(const struct db_conn *db, const struct db_statement *statement)
-{
-    for (size_t i = 0; i < db->prepared_count; i++)
-        if (db->prepared[i] == statement)
-            return true;
-    return false;
-}
-
-/* Prepare it ahead of its first use in this batch. */
-static bool send_prepare(struct db_conn *db, const struct db_statement *statement)
-{
-    Oid types[DB_PARAM_MAX];
-    int n = (int)strlen(statement->types);
-
-    for (int i = 0; i < n; i++)
-        types[i] = statement->types[i] == 'i' ? TYPE_INT8 : TYPE_TEXT;
-    return PQsendPrepare(db->pg, statement->name, statement->sql, n, types) == 1;
-}
-
-static bool send_one(struct db_conn *db, const struct queued *q)
-{
-    const char *values[DB_PARAM_MAX];
-    int lengths[DB_PARAM_MAX];
-    int formats[DB_PARAM_MAX];
-    uint64_t integers[DB_PARAM_MAX];
-    int n = (int)strlen(q->statement->types);
-
-    for (int i = 0; i < n; i++) {
-        const struct db_value *v = &q->kept[i];
-        bool is_int = q->statement->types[i] == 'i';
-
-        integers[i] = htobe64((uint64_t)v->integer);
-        values[i] = is_int ? (const char *)&integers[i] : v->text;
-        if (v->is_null)
-            values[i] = NULL;
-        lengths[i] = is_int ? (int)sizeof(integers[i]) : 0;
-        formats[i] = is_int;
-    }
-    return PQsendQueryPrepared(db->pg, q->statement->name, n, values, lengths, formats,
-                               0) == 1;
-}
-
-/* The next result of the pipeline, NULL when a statement's results are at their end.
- * False: the connection broke or the deadline passed. */
-static bool next_result(struct db_conn *db, int64_t deadline_ns, PGresult **out)
-{
-    while (PQisBusy(db->pg)) {
-        if (!db_wait_socket(PQsocket(db->pg), POLLIN, deadline_ns))
-            return false;
-        if (PQconsumeInput(db->pg) != 1)
-            return false;
-    }
-    *out = PQgetResult(db->pg);
-    return true;
 }
 
 static bool is_class(const char *state, const char *class)
@@ -111,82 +49,74 @@ static enum db_status status_of(const char *state)
     return DB_ERROR;
 }
 
-static enum db_status judge(struct db_conn *db, const PGresult *result)
+static enum db_status judge(struct db_conn *db, const struct postgres_result *result)
 {
     const char *constraint = NULL;
     const char *state = NULL;
 
-    switch (PQresultStatus(result)) {
-    case PGRES_COMMAND_OK:
-    case PGRES_TUPLES_OK:
-    case PGRES_EMPTY_QUERY:
+    switch (postgres_result_kind(result)) {
+    case POSTGRES_RESULT_DONE:
+    case POSTGRES_RESULT_ROWS:
+    case POSTGRES_RESULT_EMPTY:
         return DB_OK;
     default:
         break;
     }
-    db_note_error(db, PQresultErrorMessage(result));
-    constraint = PQresultErrorField(result, PG_DIAG_CONSTRAINT_NAME);
+    postgres_message_fold(db->error, sizeof(db->error), postgres_result_message(result));
+    constraint = postgres_result_constraint(result);
     (void)snprintf(db->constraint, sizeof(db->constraint), "%s",
                    constraint != NULL ? constraint : "");
-    state = PQresultErrorField(result, PG_DIAG_SQLSTATE);
+    state = postgres_result_state(result);
     (void)snprintf(db->state, sizeof(db->state), "%s", state != NULL ? state : "");
     return status_of(state);
 }
 
 /* Read the answer of one statement and the NULL that ends it. */
-static bool read_answer(struct db_conn *db, int64_t deadline_ns, PGresult **out)
+static bool read_answer(struct db_conn *db, int64_t deadline_ns,
+                        struct postgres_result **out)
 {
-    PGresult *end = NULL;
+    struct postgres_wire *wire = postgres_connection_wire(db->open);
+    struct postgres_result *end = NULL;
 
-    *out = NULL;
-    if (!next_result(db, deadline_ns, out) || *out == NULL)
+    if (!postgres_wire_receive(wire, deadline_ns, out) || *out == NULL)
         return false;
-    if (PQresultStatus(*out) == PGRES_PIPELINE_SYNC)
+    if (postgres_result_kind(*out) == POSTGRES_RESULT_SYNC)
         return true;
-    if (!next_result(db, deadline_ns, &end))
+    if (!postgres_wire_receive(wire, deadline_ns, &end))
         return false;
-    PQclear(end);
+    postgres_result_free(end);
     return end == NULL;
 }
 
-static bool send_all(struct db_conn *db, bool *prepares)
+/* Put everything that was queued; a statement is prepared ahead of its first use. */
+static bool put_all(struct db_conn *db, bool *prepares)
 {
     for (size_t i = 0; i < db->queue_count; i++) {
-        const struct db_statement *s = db->queue[i].statement;
+        const struct postgres_statement *s = db->queue[i].statement;
 
-        prepares[i] = !is_prepared(db, s);
-        if (prepares[i]) {
-            if (db->prepared_count == PREPARED_MAX || !send_prepare(db, s))
-                return false;
-            db->prepared[db->prepared_count++] = s;
-        }
-        if (!send_one(db, &db->queue[i]))
+        prepares[i] = !postgres_connection_has(db->open, s);
+        if (prepares[i] && !postgres_connection_prepare(db->open, s))
+            return false;
+        if (!postgres_connection_execute(db->open, s, db->queue[i].kept))
             return false;
     }
-    return PQpipelineSync(db->pg) == 1;
-}
-
-static void forget_prepared(struct db_conn *db, const struct db_statement *statement)
-{
-    for (size_t i = 0; i < db->prepared_count; i++)
-        if (db->prepared[i] == statement)
-            db->prepared[i] = db->prepared[--db->prepared_count];
+    return postgres_wire_put_sync(postgres_connection_wire(db->open));
 }
 
 /* Read what answers statement `i`; *first keeps the first failure of the batch. */
 static bool read_statement(struct db_conn *db, size_t i, bool prepared_now,
                            int64_t deadline_ns, enum db_status *first)
 {
-    PGresult *result = NULL;
+    struct postgres_result *result = NULL;
     enum db_status st;
 
     if (prepared_now) {
         bool read = read_answer(db, deadline_ns, &result);
 
         st = read && *first == DB_OK ? judge(db, result) : *first;
-        if (!read || PQresultStatus(result) != PGRES_COMMAND_OK)
-            forget_prepared(db, db->queue[i].statement);
-        PQclear(result);
+        if (!read || postgres_result_kind(result) != POSTGRES_RESULT_DONE)
+            postgres_connection_forget(db->open, db->queue[i].statement);
+        postgres_result_free(result);
         if (!read)
             return false;
         *first = st;
@@ -200,27 +130,37 @@ static bool read_statement(struct db_conn *db, size_t i, bool prepared_now,
     return true;
 }
 
-static enum db_status read_all(struct db_conn *db, const bool *prepares)
+static bool read_all(struct db_conn *db, const bool *prepares, int64_t deadline_ns,
+                     enum db_status *first)
 {
-    int64_t deadline_ns = monotonic_ns() +
-                          (int64_t)(db->opts.statement_timeout_ms + GRACE_MS) * 1000000;
-    enum db_status first = DB_OK;
-    PGresult *sync = NULL;
+    struct postgres_result *sync = NULL;
     bool read = true;
 
     db->result_count = db->queue_count;
     for (size_t i = 0; i < db->queue_count && read; i++)
-        read = read_statement(db, i, prepares[i], deadline_ns, &first);
-    if (read && first != DB_LOST)
+        read = read_statement(db, i, prepares[i], deadline_ns, first);
+    if (read && *first != DB_LOST)
         read = read_answer(db, deadline_ns, &sync);
-    PQclear(sync);
+    postgres_result_free(sync);
+    return read;
+}
+
+/* Send what was put, and read every answer. */
+static enum db_status talk(struct db_conn *db, const bool *prepares)
+{
+    int allowed_ms = db->opts.statement_timeout_ms + GRACE_MS;
+    int64_t deadline_ns = dlock_clock_after(dlock_clock_ns(), allowed_ms);
+    enum db_status first = DB_OK;
+    bool read =
+        postgres_wire_send(postgres_connection_wire(db->open), deadline_ns) &&
+        read_all(db, prepares, deadline_ns, &first);
+
     if (first == DB_LOST) {
         db_disconnect(db);
         return DB_LOST;
     }
     return read ? first
-                : db_lose_silent(db, monotonic_ns() >= deadline_ns,
-                                 db->opts.statement_timeout_ms + GRACE_MS);
+                : db_lose_silent(db, dlock_clock_ns() >= deadline_ns, allowed_ms);
 }
 
 enum db_status db_run(struct db_conn *db)
@@ -234,35 +174,42 @@ enum db_status db_run(struct db_conn *db)
     st = db_connect(db);
     if (st == DB_OK) {
         db->error[0] = '\0';
-        st = send_all(db, prepares) ? read_all(db, prepares)
-                                    : db_lose(db, PQerrorMessage(db->pg));
+        st = put_all(db, prepares) ? talk(db, prepares) : db_lose_talk(db);
     }
     db->queue_count = 0;
     return st;
 }
 
-enum db_status db_run_one(struct db_conn *db, const struct db_statement *statement,
-                          const struct db_value *values)
+enum db_status db_run_one(struct db_conn *db, const struct postgres_statement *statement,
+                          const struct postgres_value *values)
 {
     db_queue(db, statement, values);
     return db_run(db);
 }
 
+/* Each of the script's statements has the statement timeout of its own, and the server
+ * keeps to that. */
 enum db_status db_script(struct db_conn *db, const char *script)
 {
+    struct postgres_result *result = NULL;
+    struct postgres_wire *wire;
+    enum db_status first = DB_OK;
     enum db_status st = db_connect(db);
-    PGresult *result = NULL;
+    bool is_whole;
 
     if (st != DB_OK)
         return st;
-    if (PQexitPipelineMode(db->pg) != 1)
-        return db_lose(db, PQerrorMessage(db->pg));
-    result = PQexec(db->pg, script);
-    st = result != NULL ? judge(db, result) : DB_LOST;
-    PQclear(result);
-    if (st == DB_LOST || PQstatus(db->pg) != CONNECTION_OK)
-        return db_lose(db, PQerrorMessage(db->pg));
-    if (PQenterPipelineMode(db->pg) != 1)
-        return db_lose(db, PQerrorMessage(db->pg));
-    return st;
+    wire = postgres_connection_wire(db->open);
+    is_whole = postgres_wire_set_batches(wire, false) &&
+               postgres_wire_put_query(wire, script) &&
+               postgres_wire_send(wire, INT64_MAX);
+    while (is_whole && (is_whole = postgres_wire_receive(wire, INT64_MAX, &result)) &&
+           result != NULL) {
+        if (first == DB_OK)
+            first = judge(db, result);
+        postgres_result_free(result);
+    }
+    if (!is_whole || first == DB_LOST || postgres_wire_is_broken(wire))
+        return db_lose_talk(db);
+    return postgres_wire_set_batches(wire, true) ? first : db_lose_talk(db);
 }

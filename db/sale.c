@@ -45,13 +45,13 @@ static const struct sale_statement RECORD = {
 };
 
 /* Of the columns it is the last that came. */
-static const struct db_statement LOOK_FOR_TABLE = {
+static const struct postgres_statement LOOK_FOR_TABLE = {
     "order_look_for_table",
     "SELECT admitted_at FROM tb_voucher_order LIMIT 0",
     "",
 };
 
-static const struct db_statement LOOK_FOR_RECORD = {
+static const struct postgres_statement LOOK_FOR_RECORD = {
     "order_look_for_record",
     "SELECT to_regclass('tb_voucher_write') IS NOT NULL"
     " AND has_table_privilege(to_regclass('tb_voucher_write'), 'INSERT')",
@@ -71,22 +71,22 @@ const char *sale_answer_name(enum sale_answer answer)
 
 /* ---- statements ---- */
 
-static struct db_value value_of(const struct sale *sale, enum sale_value value)
+static struct postgres_value value_of(const struct sale *sale, enum sale_value value)
 {
     switch (value) {
 #define X(id, name, type, where)                                                       \
     case SALE_VALUE_##id:                                                                    \
-        return (struct db_value)DB_##type(where);
+        return (struct postgres_value)DB_##type(where);
         SALE_VALUES(X)
 #undef X
     }
-    return (struct db_value)DB_NULL;
+    return (struct postgres_value)DB_NULL;
 }
 
 static void queue(struct db_conn *db, const struct sale_statement *statement,
                   const struct sale *sale)
 {
-    struct db_value values[SALE_STATEMENT_VALUES_MAX];
+    struct postgres_value values[SALE_STATEMENT_VALUES_MAX];
     size_t count = strlen(statement->sql.types);
 
     for (size_t i = 0; i < count; i++)

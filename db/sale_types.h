@@ -114,7 +114,7 @@ enum { SALE_STATEMENT_VALUES_MAX = 12 };
 
 /* A statement, and which value each of its parameters is. */
 struct sale_statement {
-    struct db_statement sql;
+    struct postgres_statement sql;
     enum sale_value values[SALE_STATEMENT_VALUES_MAX];
 };
 

@@ -11,7 +11,7 @@
     " AS begin_us, " INSTANT_US("s.end_time") " AS end_us"                                \
     " FROM tb_voucher v JOIN tb_seckill_voucher s ON s.voucher_id = v.id "
 
-static const struct db_statement CREATE = {
+static const struct postgres_statement CREATE = {
     "voucher_create",
     "WITH v AS (INSERT INTO tb_voucher"
     "  (shop_id, title, sub_title, rules, pay_value, actual_value, type)"
@@ -22,14 +22,14 @@ static const struct db_statement CREATE = {
     "itttiiiiii",
 };
 
-static const struct db_statement FIND_WINDOW = {
+static const struct postgres_statement FIND_WINDOW = {
     "voucher_find_window",
     "SELECT " INSTANT_US("begin_time") ", " INSTANT_US("end_time")
     ", " INSTANT_US("clock_timestamp()") " FROM tb_seckill_voucher WHERE voucher_id = $1",
     "i",
 };
 
-static const struct db_statement FIND = {
+static const struct postgres_statement FIND = {
     "voucher_find",
     VOUCHER_ROW "WHERE v.id = $1",
     "i",
@@ -41,7 +41,7 @@ static const struct db_statement FIND = {
     "octet_length(title) + coalesce(octet_length(sub_title), 0)"                       \
     " + coalesce(octet_length(rules), 0)"
 
-static const struct db_statement LIST = {
+static const struct postgres_statement LIST = {
     "voucher_list",
     "SELECT id, shop_id, title, sub_title, rules, pay_value, actual_value, type, status,"
     " stock, begin_us, end_us FROM (SELECT *, sum(" TEXT_BYTES ")"
@@ -64,15 +64,15 @@ enum voucher_phase voucher_phase_at(const struct voucher_window *window, int64_t
     return now_us > window->end_us ? VOUCHER_ENDED : VOUCHER_ON_SALE;
 }
 
-static struct db_value optional_text(const char *text)
+static struct postgres_value optional_text(const char *text)
 {
-    return (struct db_value){0, text, text == NULL};
+    return (struct postgres_value){0, text, text == NULL};
 }
 
 enum db_status voucher_create(struct db_conn *db, const struct voucher *voucher,
                               int64_t *id)
 {
-    const struct db_value values[] = {
+    const struct postgres_value values[] = {
         DB_INT(voucher->shop_id),
         DB_TEXT(voucher->title),
         optional_text(voucher->sub_title),

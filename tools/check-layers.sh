@@ -10,11 +10,12 @@ failed=0
 rooms='
 base/os/      base/os/
 base/text/    base/(os|text)/
+base/postgres/ base/(os|postgres)/
 base/http/    base/(os|text|http)/
 base/redis/   base/(os|redis)/|lock/(dlock|dlock_variant|metrics|turns|stores/redis_fault)\.h
 lock/record/  base/os/|lock/record/|lock/(bare|dlock|dlock_variant|status)\.h
-lock/         base/(os|redis)/|lock/
-db/           base/(os|text)/|db/
+lock/         base/(os|redis|postgres)/|lock/
+db/           base/(os|text|postgres)/|db/
 app/          base/|db/|lock/|app/
 '
 
@@ -29,7 +30,7 @@ done
 # Headers of other libraries, and which files may include them.
 libraries='
 hiredis/      base/redis/|loadtest/probe/
-libpq         lock/stores/|db/
+libpq         base/postgres/wire\.c
 zookeeper     lock/stores/
 civetweb      app/http(_session)?\.c
 '

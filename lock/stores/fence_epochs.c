@@ -14,11 +14,13 @@ struct fence_epochs {
     struct postgres_pool *pool;
 };
 
-static const struct postgres_statement LOOK = {
-    0, "SELECT has_sequence_privilege(to_regclass('dlock_fence_epoch'), 'USAGE')", 0,
+static const struct postgres_question LOOK = {
+    .statement.sql =
+        "SELECT has_sequence_privilege(to_regclass('dlock_fence_epoch'), 'USAGE')",
     .shape = {.kind = POSTGRES_BOOL, .may_be_null = true}};
-static const struct postgres_statement DRAW = {
-    0, "SELECT nextval('dlock_fence_epoch')", 0,
+static const struct postgres_question DRAW = {
+    .statement.sql =
+        "SELECT nextval('dlock_fence_epoch')",
     .shape = {.kind = POSTGRES_INT8, .least = 1, .most = INT32_MAX}};
 
 /* What nobody answered was asked for no lock, so it leaves nothing to clean up. */

@@ -2,14 +2,13 @@
 /* postgres_answer.c -- what a statement can be answered with, and what it was. */
 #include "lock/stores/postgres_answer.h"
 
-#include <libpq-fe.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "base/os/number.h"
 
 /* The types' numbers, which no server changes. */
-static const Oid TYPES[] = {
+static const unsigned TYPES[] = {
     [POSTGRES_VOID] = 2278, [POSTGRES_BOOL] = 16, [POSTGRES_INT4] = 23,
     [POSTGRES_INT8] = 20,   [POSTGRES_TEXT] = 25,
 };
@@ -21,19 +20,19 @@ static dlock_status refuse(const char *sql, const char *what)
 
 /* The server names what it did: COMMIT, for example, or ROLLBACK to a COMMIT that could
  * not be. */
-static bool is_done(const PGresult *result, const char *sql)
+static bool is_done(const struct postgres_result *result, const char *sql)
 {
-    const char *tag = PQcmdStatus((PGresult *)(uintptr_t)result);
+    const char *tag = postgres_result_tag(result);
     size_t len = strcspn(sql, " ");
 
     return strncmp(tag, sql, len) == 0 && (tag[len] == '\0' || tag[len] == ' ');
 }
 
-static bool read_value(const PGresult *result, const struct postgres_shape *shape,
+static bool read_value(const struct postgres_result *result, const struct postgres_shape *shape,
                        struct postgres_answer *out)
 {
-    const char *value = PQgetvalue(result, 0, 0);
-    size_t len = (size_t)PQgetlength(result, 0, 0);
+    const char *value = postgres_result_text(result, 0, 0);
+    size_t len = postgres_result_length(result, 0, 0);
 
     switch (shape->kind) {
     case POSTGRES_VOID:
@@ -50,28 +49,28 @@ static bool read_value(const PGresult *result, const struct postgres_shape *shap
     }
 }
 
-dlock_status postgres_answer_read(const PGresult *result, const char *sql,
+dlock_status postgres_answer_read(const struct postgres_result *result, const char *sql,
                                   const struct postgres_shape *shape,
                                   struct postgres_answer *out)
 {
-    int row_count = PQntuples(result);
+    int row_count = postgres_result_rows(result);
 
     *out = (struct postgres_answer){.has_row = row_count > 0, .is_null = true};
-    if (PQresultStatus(result) == PGRES_COMMAND_OK) {
+    if (postgres_result_kind(result) == POSTGRES_RESULT_DONE) {
         if (shape->kind != POSTGRES_NOTHING)
             return refuse(sql, "no rows");
         return is_done(result, sql) ? DLOCK_OK : refuse(sql, "that it did something else");
     }
     if (shape->kind == POSTGRES_NOTHING)
         return refuse(sql, "rows");
-    if (PQnfields(result) != 1 || PQftype(result, 0) != TYPES[shape->kind] ||
-        PQfformat(result, 0) != 0)
+    if (postgres_result_columns(result) != 1 ||
+        postgres_result_type(result, 0) != TYPES[shape->kind])
         return refuse(sql, "columns of another kind");
     if (row_count > 1 || (row_count == 0 && !shape->may_be_absent))
         return refuse(sql, row_count == 0 ? "no row" : "several rows");
     if (row_count == 0)
         return DLOCK_OK;
-    out->is_null = PQgetisnull(result, 0, 0);
+    out->is_null = postgres_result_is_null(result, 0, 0);
     if (out->is_null)
         return shape->may_be_null ? DLOCK_OK : refuse(sql, "NULL");
     return read_value(result, shape, out) ? DLOCK_OK : refuse(sql, "an impossible value");

@@ -10,9 +10,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "base/postgres/wire.h"
 #include "lock/dlock_variant.h"
-
-struct pg_result;
 
 /* What is in the one column. */
 enum postgres_kind {
@@ -54,7 +53,7 @@ struct postgres_answer {
 };
 
 /* Read the result of `sql`, with rows or without: OK, or PROTOCOL. */
-dlock_status postgres_answer_read(const struct pg_result *result, const char *sql,
+dlock_status postgres_answer_read(const struct postgres_result *result, const char *sql,
                                   const struct postgres_shape *shape,
                                   struct postgres_answer *out);
 

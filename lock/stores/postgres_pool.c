@@ -30,15 +30,15 @@ struct postgres_pool {
     char last_error[256];
 };
 
-static const struct postgres_statement CHECK_TABLES = {
-    0,
-    "SELECT to_regclass('dlock_lock') IS NOT NULL AND"
-    " to_regclass('dlock_row') IS NOT NULL AND to_regclass('dlock_queue') IS NOT NULL"
-    " AND to_regproc('dlock_queue_try') IS NOT NULL",
-    0,
+static const struct postgres_question CHECK_TABLES = {
+    .statement.sql =
+        "SELECT to_regclass('dlock_lock') IS NOT NULL AND"
+        " to_regclass('dlock_row') IS NOT NULL AND to_regclass('dlock_queue') IS NOT NULL"
+        " AND to_regproc('dlock_queue_try') IS NOT NULL",
     .shape = {.kind = POSTGRES_BOOL}};
-static const struct postgres_statement WHICH_SESSION = {
-    0, "SELECT pg_backend_pid()", 0,
+static const struct postgres_question WHICH_SESSION = {
+    .statement.sql =
+        "SELECT pg_backend_pid()",
     .shape = {.kind = POSTGRES_INT4, .least = 1, .most = INT32_MAX}};
 
 static dlock_status check_url(const dlock_options *opts)
@@ -176,7 +176,7 @@ void postgres_give(struct postgres_pool *pool, struct postgres_conn *conn)
 }
 
 dlock_status postgres_pool_ask(struct postgres_pool *pool,
-                               const struct postgres_statement *statement,
+                               const struct postgres_question *question,
                                const char *const *values, int64_t give_up_ns,
                                struct postgres_answer *out)
 {
@@ -185,7 +185,7 @@ dlock_status postgres_pool_ask(struct postgres_pool *pool,
 
     if (st != DLOCK_OK)
         return st;
-    st = postgres_ask(conn, statement, values, give_up_ns, out);
+    st = postgres_ask(conn, question, values, give_up_ns, out);
     postgres_give(pool, conn);
     return st;
 }
@@ -214,12 +214,12 @@ bool postgres_is_time_to_reap(struct postgres_pool *pool, int64_t every_ms)
 }
 
 dlock_status postgres_inspect(struct postgres_pool *pool,
-                              const struct postgres_statement *statement,
+                              const struct postgres_question *question,
                               const char *name, dlock_info *out)
 {
     const char *values[] = {name};
     struct postgres_answer answer;
-    dlock_status st = postgres_pool_ask(pool, statement, values, INT64_MAX, &answer);
+    dlock_status st = postgres_pool_ask(pool, question, values, INT64_MAX, &answer);
 
     if (st != DLOCK_OK || !answer.has_row)
         return st;
@@ -229,12 +229,12 @@ dlock_status postgres_inspect(struct postgres_pool *pool,
 }
 
 dlock_status postgres_force(struct postgres_pool *pool,
-                            const struct postgres_statement *statement,
+                            const struct postgres_question *question,
                             const char *name)
 {
     const char *values[] = {name};
     struct postgres_answer answer;
-    dlock_status st = postgres_pool_ask(pool, statement, values, INT64_MAX, &answer);
+    dlock_status st = postgres_pool_ask(pool, question, values, INT64_MAX, &answer);
 
     if (st != DLOCK_OK)
         return st;

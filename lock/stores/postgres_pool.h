@@ -10,7 +10,7 @@
 #ifndef DLOCK_POSTGRES_POOL_H
 #define DLOCK_POSTGRES_POOL_H
 
-#include "lock/stores/postgres_conn.h"
+#include "lock/stores/postgres_question.h"
 
 struct postgres_pool; /* opaque */
 
@@ -32,14 +32,14 @@ void postgres_give(struct postgres_pool *pool, struct postgres_conn *conn);
 
 /* Take, ask, give. */
 dlock_status postgres_pool_ask(struct postgres_pool *pool,
-                               const struct postgres_statement *statement,
+                               const struct postgres_question *question,
                                const char *const *values, int64_t give_up_ns,
                                struct postgres_answer *out);
 
-/* Ask a statement about the lock `name` that answers as dlock_info_read() takes it; no
+/* Ask a question about the lock `name` that answers as dlock_info_read() takes it; no
  * row is a free lock. */
 dlock_status postgres_inspect(struct postgres_pool *pool,
-                              const struct postgres_statement *statement,
+                              const struct postgres_question *question,
                               const char *name, dlock_info *out);
 
 /* A query that ends the sessions of `holders`, a query with a column pid: each has a second
@@ -49,10 +49,10 @@ dlock_status postgres_inspect(struct postgres_pool *pool,
     " (SELECT pg_terminate_backend(pid, 1000) AS has_ended FROM (" holders             \
     ") AS holder) AS told"
 
-/* Ask a statement that frees the lock `name`, and answers how many it freed: OK, LOST if
+/* Ask a question that frees the lock `name`, and answers how many it freed: OK, LOST if
  * that is none, or UNKNOWN if it is -1. */
 dlock_status postgres_force(struct postgres_pool *pool,
-                            const struct postgres_statement *statement,
+                            const struct postgres_question *question,
                             const char *name);
 
 /* Does the server answer? */

@@ -21,14 +21,20 @@
  * advisory lock again; so has each waiter, which waits in the server. */
 #include "lock/stores/postgres_session.h"
 
-static const struct postgres_statement TRY = {
-    0, "SELECT pg_try_advisory_lock(hashtextextended(encode($1, 'escape'), 0))", 1,
+static const struct postgres_question TRY = {
+    {"try",
+     "SELECT pg_try_advisory_lock(hashtextextended(encode($1, 'escape'), 0))",
+     "b"},
     .shape = {.kind = POSTGRES_BOOL}};
-static const struct postgres_statement LOCK = {
-    1, "SELECT pg_advisory_lock(hashtextextended(encode($1, 'escape'), 0))", 1,
+static const struct postgres_question LOCK = {
+    {"lock",
+     "SELECT pg_advisory_lock(hashtextextended(encode($1, 'escape'), 0))",
+     "b"},
     .shape = {.kind = POSTGRES_VOID}, .may_wait = true};
-static const struct postgres_statement UNLOCK = {
-    2, "SELECT pg_advisory_unlock(hashtextextended(encode($1, 'escape'), 0))", 1,
+static const struct postgres_question UNLOCK = {
+    {"unlock",
+     "SELECT pg_advisory_unlock(hashtextextended(encode($1, 'escape'), 0))",
+     "b"},
     .shape = {.kind = POSTGRES_BOOL}};
 
 /* The server keeps the 64 bits as two halves. */
@@ -37,18 +43,18 @@ static const struct postgres_statement UNLOCK = {
     " pg_database WHERE datname = current_database()) AND (classid::bigint << 32 |"    \
     " objid::bigint) = hashtextextended(encode($1, 'escape'), 0)"
 
-static const struct postgres_statement INSPECT = {
-    3,
-    "SELECT format('%s never %s %s 0 0 backend %s', count(*) FILTER (WHERE granted),"
-    " count(*) FILTER (WHERE granted), count(*) FILTER (WHERE NOT granted),"
-    " max(pid) FILTER (WHERE granted)) FROM pg_locks WHERE " THIS_LOCK,
-    1,
+static const struct postgres_question INSPECT = {
+    {"inspect",
+     "SELECT format('%s never %s %s 0 0 backend %s', count(*) FILTER (WHERE granted),"
+     " count(*) FILTER (WHERE granted), count(*) FILTER (WHERE NOT granted),"
+     " max(pid) FILTER (WHERE granted)) FROM pg_locks WHERE " THIS_LOCK,
+     "b"},
     .shape = {.kind = POSTGRES_TEXT}};
 
-static const struct postgres_statement FORCE = {
-    4,
-    POSTGRES_END_SESSIONS("SELECT pid FROM pg_locks WHERE granted AND " THIS_LOCK),
-    1,
+static const struct postgres_question FORCE = {
+    {"force",
+     POSTGRES_END_SESSIONS("SELECT pid FROM pg_locks WHERE granted AND " THIS_LOCK),
+     "b"},
     .shape = POSTGRES_ENDED};
 
 static dlock_status open_state(const dlock_options *opts, void **out)

@@ -28,53 +28,54 @@ enum {
     GRANTED = -1, /* as dlock_queue_try() answers */
 };
 
-static const struct postgres_statement TRY = {
-    0, "SELECT dlock_queue_try($1, $2, $3, $4::int, $5::int, $6::boolean)", 6,
+static const struct postgres_question TRY = {
+    {"try",
+     "SELECT dlock_queue_try($1, $2, $3, $4::int, $5::int, $6::boolean)",
+     "buuuuu"},
     .shape = {.kind = POSTGRES_INT8, .least = GRANTED, .most = POSTGRES_MS_MOST}};
 
-static const struct postgres_statement RENEW = {
-    1,
-    "UPDATE dlock_queue SET expires_at = clock_timestamp() + $4::int * interval '1 ms'"
-    " WHERE name = $1 AND owner = $2 AND token = $3 AND granted"
-    " AND expires_at > clock_timestamp() RETURNING 1",
-    4,
+static const struct postgres_question RENEW = {
+    {"renew",
+     "UPDATE dlock_queue SET expires_at = clock_timestamp() + $4::int * interval '1 ms'"
+     " WHERE name = $1 AND owner = $2 AND token = $3 AND granted"
+     " AND expires_at > clock_timestamp() RETURNING 1",
+     "buuu"},
     .shape = POSTGRES_ONE_IF_ANY};
 
 /* Also of a place in the queue that an unanswered attempt may have left. */
-static const struct postgres_statement RELEASE = {
-    2,
-    "DELETE FROM dlock_queue WHERE name = $1 AND owner = $2"
-    " AND (token = $3 OR NOT granted)"
-    " RETURNING granted AND expires_at > clock_timestamp()",
-    3,
+static const struct postgres_question RELEASE = {
+    {"release",
+     "DELETE FROM dlock_queue WHERE name = $1 AND owner = $2"
+     " AND (token = $3 OR NOT granted)"
+     " RETURNING granted AND expires_at > clock_timestamp()",
+     "buu"},
     .shape = {.kind = POSTGRES_BOOL, .may_be_absent = true}};
 
-static const struct postgres_statement REAP = {
-    3,
-    "DELETE FROM dlock_queue WHERE ticket IN (SELECT ticket FROM dlock_queue"
-    " WHERE expires_at <= clock_timestamp() ORDER BY ticket LIMIT 100"
-    " FOR UPDATE SKIP LOCKED)",
-    .value_count = 0};
+static const struct postgres_question REAP = {
+    .statement.sql =
+        "DELETE FROM dlock_queue WHERE ticket IN (SELECT ticket FROM dlock_queue"
+        " WHERE expires_at <= clock_timestamp() ORDER BY ticket LIMIT 100"
+        " FOR UPDATE SKIP LOCKED)"};
 
 #define MS_LEFT                                                                        \
     "greatest(0, ceil(extract(epoch FROM max(expires_at) FILTER (WHERE granted)"       \
     " - clock_timestamp()) * 1000))::bigint"
 
-static const struct postgres_statement INSPECT = {
-    4,
-    "SELECT format('%s %s %s %s 0 0 %s', count(*) FILTER (WHERE granted),"
-    " coalesce(" MS_LEFT ", 0), count(*) FILTER (WHERE granted), count(*) FILTER (WHERE"
-    " NOT granted), max(owner) FILTER (WHERE granted)) FROM dlock_queue"
-    " WHERE name = $1 AND expires_at > clock_timestamp()",
-    1,
+static const struct postgres_question INSPECT = {
+    {"inspect",
+     "SELECT format('%s %s %s %s 0 0 %s', count(*) FILTER (WHERE granted),"
+     " coalesce(" MS_LEFT ", 0), count(*) FILTER (WHERE granted), count(*) FILTER (WHERE"
+     " NOT granted), max(owner) FILTER (WHERE granted)) FROM dlock_queue"
+     " WHERE name = $1 AND expires_at > clock_timestamp()",
+     "b"},
     .shape = {.kind = POSTGRES_TEXT}};
 
-static const struct postgres_statement FORCE = {
-    5,
-    "WITH freed AS (DELETE FROM dlock_queue WHERE name = $1 AND granted"
-    " RETURNING expires_at > clock_timestamp() AS held)"
-    " SELECT count(*) FROM freed WHERE held",
-    1,
+static const struct postgres_question FORCE = {
+    {"force",
+     "WITH freed AS (DELETE FROM dlock_queue WHERE name = $1 AND granted"
+     " RETURNING expires_at > clock_timestamp() AS held)"
+     " SELECT count(*) FROM freed WHERE held",
+     "b"},
     .shape = POSTGRES_COUNT};
 
 static dlock_status open_state(const dlock_options *opts, void **out)

@@ -22,21 +22,32 @@
 #include "lock/stores/postgres_session.h"
 
 /* By itself: inside the transaction it would keep others from inserting. */
-static const struct postgres_statement MAKE = {
-    0, "INSERT INTO dlock_row (name) VALUES ($1) ON CONFLICT (name) DO NOTHING", 1,
+static const struct postgres_question MAKE = {
+    {"make",
+     "INSERT INTO dlock_row (name) VALUES ($1) ON CONFLICT (name) DO NOTHING",
+     "b"},
     .may_wait = true};
-static const struct postgres_statement BEGIN = {.sql = "BEGIN"};
-static const struct postgres_statement TRY = {
-    1, "SELECT 1 FROM dlock_row WHERE name = $1 FOR UPDATE SKIP LOCKED", 1, .shape = POSTGRES_ONE_IF_ANY,
+static const struct postgres_question BEGIN = {.statement.sql = "BEGIN"};
+static const struct postgres_question TRY = {
+    {"try",
+     "SELECT 1 FROM dlock_row WHERE name = $1 FOR UPDATE SKIP LOCKED",
+     "b"},
+    .shape = POSTGRES_ONE_IF_ANY,
     .may_wait = true};
-static const struct postgres_statement LOCK = {
-    2, "SELECT 1 FROM dlock_row WHERE name = $1 FOR UPDATE", 1, .shape = POSTGRES_ONE_IF_ANY,
+static const struct postgres_question LOCK = {
+    {"lock",
+     "SELECT 1 FROM dlock_row WHERE name = $1 FOR UPDATE",
+     "b"},
+    .shape = POSTGRES_ONE_IF_ANY,
     .may_wait = true};
-static const struct postgres_statement REMOVE = {
-    3, "DELETE FROM dlock_row WHERE name = $1 RETURNING 1", 1, .shape = POSTGRES_ONE_IF_ANY,
+static const struct postgres_question REMOVE = {
+    {"remove",
+     "DELETE FROM dlock_row WHERE name = $1 RETURNING 1",
+     "b"},
+    .shape = POSTGRES_ONE_IF_ANY,
     .may_wait = true};
-static const struct postgres_statement COMMIT = {.sql = "COMMIT"};
-static const struct postgres_statement ROLLBACK = {.sql = "ROLLBACK"};
+static const struct postgres_question COMMIT = {.statement.sql = "COMMIT"};
+static const struct postgres_question ROLLBACK = {.statement.sql = "ROLLBACK"};
 
 /* Who locked a row wrote its transaction on it; that is held as long as it runs.  One
  * waiter waits for the transaction, the others for that one. */
@@ -44,20 +55,23 @@ static const struct postgres_statement ROLLBACK = {.sql = "ROLLBACK"};
     "SELECT l.pid FROM dlock_row AS r JOIN pg_locks AS l ON l.locktype ="              \
     " 'transactionid' AND l.transactionid = r.xmax AND l.granted WHERE r.name = $1"
 
-static const struct postgres_statement INSPECT = {
-    4,
-    "WITH holder AS (" HOLDER "), waiter AS (SELECT count(DISTINCT l.pid) AS n FROM"
-    " dlock_row AS r JOIN pg_locks AS l ON NOT l.granted AND (l.locktype ="
-    " 'transactionid' AND l.transactionid = r.xmax OR l.locktype = 'tuple' AND l.relation"
-    " = 'dlock_row'::regclass AND l.page = (r.ctid::text::point)[0]::int AND l.tuple ="
-    " (r.ctid::text::point)[1]::int) WHERE r.name = $1)"
-    " SELECT format('%s never %s %s 0 0 backend %s', (SELECT count(*) FROM holder),"
-    " (SELECT count(*) FROM holder), (SELECT n FROM waiter), (SELECT pid FROM holder))",
-    1,
+static const struct postgres_question INSPECT = {
+    {"inspect",
+     "WITH holder AS (" HOLDER "), waiter AS (SELECT count(DISTINCT l.pid) AS n FROM"
+     " dlock_row AS r JOIN pg_locks AS l ON NOT l.granted AND (l.locktype ="
+     " 'transactionid' AND l.transactionid = r.xmax OR l.locktype = 'tuple' AND l.relation"
+     " = 'dlock_row'::regclass AND l.page = (r.ctid::text::point)[0]::int AND l.tuple ="
+     " (r.ctid::text::point)[1]::int) WHERE r.name = $1)"
+     " SELECT format('%s never %s %s 0 0 backend %s', (SELECT count(*) FROM holder),"
+     " (SELECT count(*) FROM holder), (SELECT n FROM waiter), (SELECT pid FROM holder))",
+     "b"},
     .shape = {.kind = POSTGRES_TEXT}};
 
-static const struct postgres_statement FORCE = {
-    5, POSTGRES_END_SESSIONS(HOLDER), 1, .shape = POSTGRES_ENDED};
+static const struct postgres_question FORCE = {
+    {"force",
+     POSTGRES_END_SESSIONS(HOLDER),
+     "b"},
+    .shape = POSTGRES_ENDED};
 
 static dlock_status open_state(const dlock_options *opts, void **out)
 {

@@ -25,78 +25,77 @@ enum {
 
 /* Level 1: -1, or for how long somebody else holds it.  Sent again by its owner it changes nothing but the expiry.  The outer query
  * sees the table as it was before; a holder that came since has no row there: NULL. */
-static const struct postgres_statement ACQUIRE = {
-    0,
-    "WITH taken AS ("
-    "INSERT INTO dlock_lock AS l (name, owner, hold_count, expires_at)"
-    " VALUES ($1, $2, 1, clock_timestamp() + $3::int * interval '1 ms')"
-    " ON CONFLICT (name) DO UPDATE SET owner = excluded.owner,"
-    " hold_count = CASE WHEN l.owner = excluded.owner"
-    " AND l.expires_at > clock_timestamp() THEN l.hold_count ELSE 1 END,"
-    " expires_at = clock_timestamp() + $3::int * interval '1 ms'"
-    " WHERE l.owner = excluded.owner OR l.expires_at <= clock_timestamp()"
-    " RETURNING 1)"
-    " SELECT CASE WHEN EXISTS (SELECT FROM taken) THEN -1 ELSE (SELECT greatest(0,"
-    " ceil(extract(epoch FROM expires_at - clock_timestamp()) * 1000))::bigint"
-    " FROM dlock_lock WHERE name = $1) END",
-    3,
+static const struct postgres_question ACQUIRE = {
+    {"acquire",
+     "WITH taken AS ("
+     "INSERT INTO dlock_lock AS l (name, owner, hold_count, expires_at)"
+     " VALUES ($1, $2, 1, clock_timestamp() + $3::int * interval '1 ms')"
+     " ON CONFLICT (name) DO UPDATE SET owner = excluded.owner,"
+     " hold_count = CASE WHEN l.owner = excluded.owner"
+     " AND l.expires_at > clock_timestamp() THEN l.hold_count ELSE 1 END,"
+     " expires_at = clock_timestamp() + $3::int * interval '1 ms'"
+     " WHERE l.owner = excluded.owner OR l.expires_at <= clock_timestamp()"
+     " RETURNING 1)"
+     " SELECT CASE WHEN EXISTS (SELECT FROM taken) THEN -1 ELSE (SELECT greatest(0,"
+     " ceil(extract(epoch FROM expires_at - clock_timestamp()) * 1000))::bigint"
+     " FROM dlock_lock WHERE name = $1) END",
+     "buu"},
     .shape = {.kind = POSTGRES_INT8, .may_be_null = true, .least = GRANTED, .most = POSTGRES_MS_MOST}};
 
 /* Neither brings the end nearer: see lua/reentrant_renew.lua. */
-static const struct postgres_statement ACQUIRE_AGAIN = {
-    1,
-    "UPDATE dlock_lock SET hold_count = greatest(hold_count, $4::int),"
-    " expires_at = greatest(expires_at,"
-    " clock_timestamp() + $3::int * interval '1 ms')"
-    " WHERE name = $1 AND owner = $2 AND expires_at > clock_timestamp()"
-    " AND hold_count >= $4::int - 1 RETURNING 1",
-    4,
+static const struct postgres_question ACQUIRE_AGAIN = {
+    {"acquire_again",
+     "UPDATE dlock_lock SET hold_count = greatest(hold_count, $4::int),"
+     " expires_at = greatest(expires_at,"
+     " clock_timestamp() + $3::int * interval '1 ms')"
+     " WHERE name = $1 AND owner = $2 AND expires_at > clock_timestamp()"
+     " AND hold_count >= $4::int - 1 RETURNING 1",
+     "buuu"},
     .shape = POSTGRES_ONE_IF_ANY};
 
-static const struct postgres_statement RENEW = {
-    2,
-    "UPDATE dlock_lock SET expires_at = greatest(expires_at,"
-    " clock_timestamp() + $3::int * interval '1 ms')"
-    " WHERE name = $1 AND owner = $2 AND expires_at > clock_timestamp() RETURNING 1",
-    3,
+static const struct postgres_question RENEW = {
+    {"renew",
+     "UPDATE dlock_lock SET expires_at = greatest(expires_at,"
+     " clock_timestamp() + $3::int * interval '1 ms')"
+     " WHERE name = $1 AND owner = $2 AND expires_at > clock_timestamp() RETURNING 1",
+     "buu"},
     .shape = POSTGRES_ONE_IF_ANY};
 
 /* Level 1: an expired row of ours goes too, but that is no release. */
-static const struct postgres_statement RELEASE = {
-    3,
-    "DELETE FROM dlock_lock WHERE name = $1 AND owner = $2"
-    " RETURNING expires_at > clock_timestamp()",
-    2,
+static const struct postgres_question RELEASE = {
+    {"release",
+     "DELETE FROM dlock_lock WHERE name = $1 AND owner = $2"
+     " RETURNING expires_at > clock_timestamp()",
+     "bu"},
     .shape = {.kind = POSTGRES_BOOL, .may_be_absent = true}};
 
-static const struct postgres_statement RELEASE_LEVEL = {
-    4,
-    "UPDATE dlock_lock SET hold_count = least(hold_count, $3::int)"
-    " WHERE name = $1 AND owner = $2 AND expires_at > clock_timestamp() RETURNING true",
-    3,
+static const struct postgres_question RELEASE_LEVEL = {
+    {"release_level",
+     "UPDATE dlock_lock SET hold_count = least(hold_count, $3::int)"
+     " WHERE name = $1 AND owner = $2 AND expires_at > clock_timestamp() RETURNING true",
+     "buu"},
     .shape = {.kind = POSTGRES_BOOL, .may_be_absent = true}};
 
-static const struct postgres_statement REAP = {
-    5,
-    "DELETE FROM dlock_lock WHERE name IN (SELECT name FROM dlock_lock"
-    " WHERE expires_at <= clock_timestamp() ORDER BY expires_at LIMIT 100"
-    " FOR UPDATE SKIP LOCKED)",
-    .value_count = 0};
+static const struct postgres_question REAP = {
+    .statement.sql =
+        "DELETE FROM dlock_lock WHERE name IN (SELECT name FROM dlock_lock"
+        " WHERE expires_at <= clock_timestamp() ORDER BY expires_at LIMIT 100"
+        " FOR UPDATE SKIP LOCKED)"};
 
-static const struct postgres_statement INSPECT = {
-    6,
-    "SELECT format('1 %s %s -1 0 0 %s', greatest(0, ceil(extract(epoch FROM"
-    " expires_at - clock_timestamp()) * 1000))::bigint, hold_count, owner)"
-    " FROM dlock_lock WHERE name = $1 AND expires_at > clock_timestamp()",
-    1,
+static const struct postgres_question INSPECT = {
+    {"inspect",
+     "SELECT format('1 %s %s -1 0 0 %s', greatest(0, ceil(extract(epoch FROM"
+     " expires_at - clock_timestamp()) * 1000))::bigint, hold_count, owner)"
+     " FROM dlock_lock WHERE name = $1 AND expires_at > clock_timestamp()",
+     "b"},
     .shape = {.kind = POSTGRES_TEXT, .may_be_absent = true}};
 
-static const struct postgres_statement FORCE = {
-    7,
-    "WITH freed AS (DELETE FROM dlock_lock WHERE name = $1"
-    " RETURNING expires_at > clock_timestamp() AS held)"
-    " SELECT count(*) FROM freed WHERE held",
-    1,
+static const struct postgres_question FORCE = {
+    {"force",
+     "WITH freed AS (DELETE FROM dlock_lock WHERE name = $1"
+     " RETURNING expires_at > clock_timestamp() AS held)"
+     " SELECT count(*) FROM freed WHERE held",
+     "b"},
     .shape = POSTGRES_COUNT};
 
 static dlock_status open_state(const dlock_options *opts, void **out)

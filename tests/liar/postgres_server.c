@@ -19,6 +19,7 @@
 enum {
     ROOM = 65536,
     STATEMENTS_MAX = 16,
+    NAME_SIZE = 64,
     HEAD = 5,           /* a letter and the length, which counts itself */
     AUTH_SASL_LAST = 11, /* above it the client has nothing more to say  */
 };
@@ -35,7 +36,10 @@ struct talk {
     int client, real;
     struct stream asked, answered;
     bool has_begun; /* the first message, which has no letter, has been passed on */
-    char statements[STATEMENTS_MAX][SCRIPT_ASKED_SIZE]; /* by the number in "s0" */
+    struct {
+        char name[NAME_SIZE];
+        char text[SCRIPT_ASKED_SIZE];
+    } prepared[STATEMENTS_MAX];
     char current[SCRIPT_ASKED_SIZE];
 };
 
@@ -73,20 +77,30 @@ static bool fill(int fd, struct stream *s)
     return got > 0;
 }
 
+/* Where the text of the statement `name` is kept; there is room for as many as a lock has. */
+static char *prepared_as(struct talk *talk, const char *name)
+{
+    size_t i = 0;
+
+    while (i < STATEMENTS_MAX - 1 && talk->prepared[i].name[0] != '\0' &&
+           strcmp(talk->prepared[i].name, name) != 0)
+        i++;
+    snprintf(talk->prepared[i].name, NAME_SIZE, "%s", name);
+    return talk->prepared[i].text;
+}
+
 /* What the client asks for with the message. */
 static void note(struct talk *talk, const char *message)
 {
     const char *first = message + HEAD;
     const char *second = first + strlen(first) + 1;
 
-    if (message[0] == 'P' && first[0] == 's') { /* Parse: name, text */
-        snprintf(talk->statements[atoi(first + 1) % STATEMENTS_MAX], SCRIPT_ASKED_SIZE,
-                 "%.500s", second);
+    if (message[0] == 'P' && first[0] != '\0') { /* Parse: name, text */
+        snprintf(prepared_as(talk, first), SCRIPT_ASKED_SIZE, "%.500s", second);
         snprintf(talk->current, SCRIPT_ASKED_SIZE, "prepare %.400s",
                  second);
-    } else if (message[0] == 'B' && second[0] == 's') { /* Bind: portal, name */
-        memcpy(talk->current, talk->statements[atoi(second + 1) % STATEMENTS_MAX],
-               SCRIPT_ASKED_SIZE);
+    } else if (message[0] == 'B' && second[0] != '\0') { /* Bind: portal, name */
+        memcpy(talk->current, prepared_as(talk, second), SCRIPT_ASKED_SIZE);
     } else if (message[0] == 'Q') {
         snprintf(talk->current, SCRIPT_ASKED_SIZE, "%.500s", first);
     } else if (message[0] == 'p') {

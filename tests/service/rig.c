@@ -305,7 +305,7 @@ struct db_conn *rig_db(void)
 
 int64_t rig_voucher_at(int64_t stock, int64_t begin_s, int64_t end_s)
 {
-    static const struct db_statement CREATE = {
+    static const struct postgres_statement CREATE = {
         "rig_create",
         "WITH v AS (INSERT INTO tb_voucher (title, pay_value, actual_value)"
         " VALUES ('test', 100, 200) RETURNING id)"
@@ -325,7 +325,7 @@ int64_t rig_voucher(int64_t stock)
     return rig_voucher_at(stock, -3600, 3600);
 }
 
-static int64_t ask(const struct db_statement *statement, int64_t voucher_id)
+static int64_t ask(const struct postgres_statement *statement, int64_t voucher_id)
 {
     if (db_run_one(rig_db(), statement, DB_VALUES(DB_INT(voucher_id))) != DB_OK)
         fail_msg("cannot ask the database: %s", db_error(rig_db()));
@@ -334,7 +334,7 @@ static int64_t ask(const struct db_statement *statement, int64_t voucher_id)
 
 int64_t rig_stock(int64_t voucher_id)
 {
-    static const struct db_statement STOCK = {
+    static const struct postgres_statement STOCK = {
         "rig_stock", "SELECT stock FROM tb_seckill_voucher WHERE voucher_id = $1", "i"};
 
     return ask(&STOCK, voucher_id);
@@ -342,7 +342,7 @@ int64_t rig_stock(int64_t voucher_id)
 
 int64_t rig_orders(int64_t voucher_id)
 {
-    static const struct db_statement ORDERS = {
+    static const struct postgres_statement ORDERS = {
         "rig_orders", "SELECT count(*) FROM tb_voucher_order WHERE voucher_id = $1",
         "i"};
 
@@ -351,12 +351,12 @@ int64_t rig_orders(int64_t voucher_id)
 
 int64_t rig_writes(int64_t voucher_id, const char *outcome, const char *guard)
 {
-    static const struct db_statement WRITES = {
+    static const struct postgres_statement WRITES = {
         "rig_writes",
         "SELECT count(*) FROM tb_voucher_write WHERE voucher_id = $1 AND outcome = $2"
         " AND ($3::text IS NULL OR guard = $3)",
         "itt"};
-    const struct db_value values[] = {
+    const struct postgres_value values[] = {
         DB_INT(voucher_id), DB_TEXT(outcome), {0, guard, guard == NULL}};
 
     assert_int_equal(db_run_one(rig_db(), &WRITES, values), DB_OK);
@@ -365,7 +365,7 @@ int64_t rig_writes(int64_t voucher_id, const char *outcome, const char *guard)
 
 int64_t rig_duplicates(int64_t voucher_id)
 {
-    static const struct db_statement DUPLICATES = {
+    static const struct postgres_statement DUPLICATES = {
         "rig_duplicates",
         "SELECT count(*) - count(DISTINCT user_id) FROM tb_voucher_order"
         " WHERE voucher_id = $1",

@@ -247,7 +247,7 @@ static void a_crowd_leaves_every_place_free(void **state)
 
 static void every_way_out_gives_the_place_back(void **state)
 {
-    static const struct db_statement END_ALL = {
+    static const struct postgres_statement END_ALL = {
         "admission_end_all",
         "SELECT count(pg_terminate_backend(pid)) FROM pg_stat_activity"
         " WHERE application_name = $1",

@@ -271,7 +271,7 @@ static void head_is_get_without_the_body(void **state)
  * 1970. */
 static void times_keep_every_microsecond(void **state)
 {
-    static const struct db_statement TIMES = {
+    static const struct postgres_statement TIMES = {
         "faces_times",
         "SELECT count(*) FROM tb_seckill_voucher WHERE voucher_id = $1"
         " AND begin_time = '1969-07-20T20:17:40.000001Z'"

@@ -20,7 +20,7 @@ static void expect(const char *outcome)
 
 static int64_t row_fence(int64_t voucher)
 {
-    static const struct db_statement FENCE = {
+    static const struct postgres_statement FENCE = {
         "fence_of_row", "SELECT fence FROM tb_seckill_voucher WHERE voucher_id = $1",
         "i"};
 

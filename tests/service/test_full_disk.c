@@ -91,7 +91,7 @@ static void limit_files(rlim_t bytes)
 
 static int64_t table_bytes(void)
 {
-    static const struct db_statement SIZE = {
+    static const struct postgres_statement SIZE = {
         "full_disk_size", "SELECT pg_relation_size('tb_voucher_order')", ""};
 
     assert_int_equal(db_run_one(rig_db(), &SIZE, NULL), DB_OK);
@@ -101,7 +101,7 @@ static int64_t table_bytes(void)
 /* Larger than a segment of the log, which the limit must not meet. */
 static void fill_table(int64_t voucher)
 {
-    static const struct db_statement FILL = {
+    static const struct postgres_statement FILL = {
         "full_disk_fill",
         "INSERT INTO tb_voucher_order (user_id, voucher_id, request_id, lock_variant,"
         " stock_guard, duplicate_guard, process)"

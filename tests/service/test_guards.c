@@ -38,7 +38,7 @@ static void expect(const char *outcome)
 static int64_t rows_of(int64_t voucher, const char *stock_guard,
                        const char *duplicate_guard)
 {
-    static const struct db_statement ROWS = {
+    static const struct postgres_statement ROWS = {
         "guards_rows",
         "SELECT count(*) FROM tb_voucher_order WHERE voucher_id = $1"
         " AND stock_guard = $2 AND duplicate_guard = $3 AND lock_variant = 'none'"

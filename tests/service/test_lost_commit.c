@@ -227,7 +227,7 @@ static void name_for(char *out, size_t size, int64_t voucher)
  * written in their transactions. */
 static void expect_recorded(int64_t voucher)
 {
-    static const struct db_statement APART = {
+    static const struct postgres_statement APART = {
         "lost_apart",
         "SELECT count(*) FROM"
         " (SELECT request_id FROM tb_voucher_order WHERE voucher_id = $1) AS o"

@@ -195,7 +195,7 @@ static void postgres_is_restarted(void **state)
 /* All connections at once, in the middle of whatever they do. */
 static void every_connection_is_killed(void **state)
 {
-    static const struct db_statement KILL_ALL = {
+    static const struct postgres_statement KILL_ALL = {
         "outage_kill_all",
         "SELECT count(pg_terminate_backend(pid)) FROM pg_stat_activity"
         " WHERE usename = 'seckill_service'",
@@ -216,7 +216,7 @@ static void every_connection_is_killed(void **state)
  * has recovered. */
 static bool has_another_backend(void *arg)
 {
-    static const struct db_statement BACKEND = {"outage_backend", "SELECT pg_backend_pid()",
+    static const struct postgres_statement BACKEND = {"outage_backend", "SELECT pg_backend_pid()",
                                                 ""};
     const int *before = arg;
 
@@ -226,7 +226,7 @@ static bool has_another_backend(void *arg)
 
 static void postgres_crashes(void **state)
 {
-    static const struct db_statement ONE = {
+    static const struct postgres_statement ONE = {
         "outage_one",
         "SELECT pid FROM pg_stat_activity WHERE usename = 'seckill_service' LIMIT 1",
         ""};

@@ -11,7 +11,7 @@
 #include "db/pool.h"
 #include "tests/service/rig.h"
 
-static const struct db_statement ONE = {"pool_one", "SELECT 1", ""};
+static const struct postgres_statement ONE = {"pool_one", "SELECT 1", ""};
 
 /* No other program's connections have this name. */
 static char application[32];
@@ -242,8 +242,8 @@ static void a_crowd_shares_few_connections_and_loses_none(void **state)
     db_pool_free(c.pool);
 }
 
-static const struct db_statement BEGIN = {"pool_begin", "BEGIN", ""};
-static const struct db_statement IN_TRANSACTION = {
+static const struct postgres_statement BEGIN = {"pool_begin", "BEGIN", ""};
+static const struct postgres_statement IN_TRANSACTION = {
     "pool_in_transaction",
     "SELECT count(*) FROM pg_stat_activity WHERE application_name = $1"
     " AND xact_start IS NOT NULL",
@@ -274,7 +274,7 @@ static void a_transaction_that_is_left_open_is_rolled_back(void **state)
 
 static void end_backends(void)
 {
-    static const struct db_statement END = {
+    static const struct postgres_statement END = {
         "pool_end",
         "SELECT count(pg_terminate_backend(pid, 10000)) FROM pg_stat_activity"
         " WHERE application_name = $1",
@@ -356,7 +356,7 @@ static bool is_in_use(void *arg)
  * wait for locks on the same server. */
 static bool is_row_waited_for(void *arg)
 {
-    static const struct db_statement WAITS = {
+    static const struct postgres_statement WAITS = {
         "pool_waits",
         "SELECT count(*) FROM pg_locks WHERE NOT granted"
         " AND pg_backend_pid() = ANY (pg_blocking_pids(pid))",
@@ -370,10 +370,10 @@ static bool is_row_waited_for(void *arg)
 /* The only connection waits for a row that somebody has locked. */
 static void a_request_that_waits_too_long_hears_database_busy(void **state)
 {
-    static const struct db_statement HOLD = {
+    static const struct postgres_statement HOLD = {
         "pool_hold", "SELECT 1 FROM tb_seckill_voucher WHERE voucher_id = $1 FOR UPDATE",
         "i"};
-    static const struct db_statement ROLLBACK = {"pool_rollback", "ROLLBACK", ""};
+    static const struct postgres_statement ROLLBACK = {"pool_rollback", "ROLLBACK", ""};
     static struct rig_answer first, second;
     double none = 0;
     pthread_t thread;
@@ -404,10 +404,10 @@ static void a_request_that_waits_too_long_hears_database_busy(void **state)
 /* Three slow statements time out one after the other, and each gives its slot back. */
 static void a_statement_that_times_out_gives_its_connection_back(void **state)
 {
-    static const struct db_statement HOLD = {
+    static const struct postgres_statement HOLD = {
         "pool_hold_again",
         "SELECT 1 FROM tb_seckill_voucher WHERE voucher_id = $1 FOR UPDATE", "i"};
-    static const struct db_statement ROLLBACK = {"pool_rollback_again", "ROLLBACK", ""};
+    static const struct postgres_statement ROLLBACK = {"pool_rollback_again", "ROLLBACK", ""};
     static struct rig_answer got;
     double none = 0;
 

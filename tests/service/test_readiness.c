@@ -364,9 +364,9 @@ static void a_probe_serves_all_that_ask_in_its_second(void **state)
 /* Orders that wait for the only connection do not make it unready. */
 static void a_busy_service_is_ready(void **state)
 {
-    static const struct db_statement BEGIN = {"ready_begin", "BEGIN", ""};
-    static const struct db_statement ROLLBACK = {"ready_rollback", "ROLLBACK", ""};
-    static const struct db_statement HOLD = {
+    static const struct postgres_statement BEGIN = {"ready_begin", "BEGIN", ""};
+    static const struct postgres_statement ROLLBACK = {"ready_rollback", "ROLLBACK", ""};
+    static const struct postgres_statement HOLD = {
         "ready_hold",
         "SELECT 1 FROM tb_seckill_voucher WHERE voucher_id = $1 FOR UPDATE", "i"};
     int64_t voucher = rig_voucher(1);

@@ -347,7 +347,7 @@ static void a_stop_does_not_wait_for_the_silent(void **state)
 /* Its request has looked the voucher up, which is the last thing before the lock. */
 static bool is_waiting(void *arg)
 {
-    static const struct db_statement LOOKED_UP = {
+    static const struct postgres_statement LOOKED_UP = {
         "stop_looked_up",
         "SELECT count(*) FROM pg_stat_activity WHERE application_name = 'waiter'"
         " AND query LIKE '%begin_time%'",
@@ -407,9 +407,9 @@ static bool is_stopping(void *arg)
 /* Somebody else holds the voucher's row, so an order cannot finish. */
 static void a_second_signal_ends_it_at_once(void **state)
 {
-    static const struct db_statement BEGIN = {"stop_begin", "BEGIN", ""};
-    static const struct db_statement ROLLBACK = {"stop_rollback", "ROLLBACK", ""};
-    static const struct db_statement HOLD = {
+    static const struct postgres_statement BEGIN = {"stop_begin", "BEGIN", ""};
+    static const struct postgres_statement ROLLBACK = {"stop_rollback", "ROLLBACK", ""};
+    static const struct postgres_statement HOLD = {
         "stop_hold",
         "SELECT 1 FROM tb_seckill_voucher WHERE voucher_id = $1 FOR UPDATE", "i"};
     int64_t voucher = rig_voucher(1);

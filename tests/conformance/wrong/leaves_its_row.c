@@ -3,7 +3,7 @@
 #include "lock/stores/postgres_session.h"
 #include "tests/conformance/wrong.h"
 
-static const struct postgres_statement COMMIT = {.sql = "COMMIT"};
+static const struct postgres_question COMMIT = {.statement.sql = "COMMIT"};
 
 static dlock_status release(void *sessions, const dlock_claim *claim)
 {

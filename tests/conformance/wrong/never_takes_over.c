@@ -4,12 +4,12 @@
 #include "lock/stores/postgres_pool.h"
 #include "tests/conformance/wrong.h"
 
-static const struct postgres_statement INSERT = {
-    15,
-    "INSERT INTO dlock_lock (name, owner, hold_count, expires_at)"
-    " VALUES ($1, $2, 1, clock_timestamp() + interval '1 minute')"
-    " ON CONFLICT (name) DO NOTHING RETURNING 1",
-    2,
+static const struct postgres_question INSERT = {
+    {"wrong_insert",
+     "INSERT INTO dlock_lock (name, owner, hold_count, expires_at)"
+     " VALUES ($1, $2, 1, clock_timestamp() + interval '1 minute')"
+     " ON CONFLICT (name) DO NOTHING RETURNING 1",
+     "bu"},
     .shape = POSTGRES_ONE_IF_ANY};
 
 static dlock_status try_acquire(void *pool, dlock_claim *claim)

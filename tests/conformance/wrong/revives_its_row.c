@@ -6,11 +6,11 @@
 #include "lock/stores/postgres_pool.h"
 #include "tests/conformance/wrong.h"
 
-static const struct postgres_statement RENEW = {
-    15,
-    "UPDATE dlock_lock SET expires_at = clock_timestamp() + $3::int * interval '1 ms'"
-    " WHERE name = $1 AND owner = $2 RETURNING 1",
-    3,
+static const struct postgres_question RENEW = {
+    {"wrong_renew",
+     "UPDATE dlock_lock SET expires_at = clock_timestamp() + $3::int * interval '1 ms'"
+     " WHERE name = $1 AND owner = $2 RETURNING 1",
+     "buu"},
     .shape = POSTGRES_ONE_IF_ANY};
 
 static dlock_status renew(void *pool, const dlock_claim *claim)

@@ -4,11 +4,15 @@
 #include "lock/stores/postgres_session.h"
 #include "tests/conformance/wrong.h"
 
-static const struct postgres_statement TRY = {
-    0, "SELECT pg_try_advisory_lock(hashtextextended(encode($1, 'escape'), 0))", 1,
+static const struct postgres_question TRY = {
+    {"wrong_try",
+     "SELECT pg_try_advisory_lock(hashtextextended(encode($1, 'escape'), 0))",
+     "b"},
     .shape = {.kind = POSTGRES_BOOL}};
-static const struct postgres_statement LOCK = {
-    1, "SELECT pg_advisory_lock(hashtextextended(encode($1, 'escape'), 0))", 1,
+static const struct postgres_question LOCK = {
+    {"wrong_lock",
+     "SELECT pg_advisory_lock(hashtextextended(encode($1, 'escape'), 0))",
+     "b"},
     .shape = {.kind = POSTGRES_VOID}, .may_wait = true};
 
 static dlock_status try_acquire(void *state, dlock_claim *claim)

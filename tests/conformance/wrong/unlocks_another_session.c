@@ -4,8 +4,10 @@
 #include "lock/stores/postgres_session.h"
 #include "tests/conformance/wrong.h"
 
-static const struct postgres_statement UNLOCK = {
-    2, "SELECT pg_advisory_unlock(hashtextextended(encode($1, 'escape'), 0))", 1,
+static const struct postgres_question UNLOCK = {
+    {"wrong_unlock",
+     "SELECT pg_advisory_unlock(hashtextextended(encode($1, 'escape'), 0))",
+     "b"},
     .shape = {.kind = POSTGRES_BOOL}};
 
 static dlock_status release(void *sessions, const dlock_claim *claim)

@@ -1,13 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* message.c -- reads what libpq says: several lines of text for people. */
+#include "base/postgres/message.h"
+
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
-#include "db/conn.h"
-#include "db/conn_private.h"
-
-enum { STATE_LEN = 5 };
+enum { STATE_LEN = POSTGRES_STATE_SIZE - 1 };
 
 /* Where a SQLSTATE stands in a line "...: SEVERITY:  28P01: text"; NULL: nowhere. */
 static const char *state_in(const char *line, size_t len)
@@ -20,11 +18,11 @@ static const char *state_in(const char *line, size_t len)
     return NULL;
 }
 
-void db_find_state(char state[6], const char *text)
+void postgres_message_state(char state[POSTGRES_STATE_SIZE], const char *text)
 {
     const char *found = state_in(text, strlen(text));
 
-    (void)snprintf(state, STATE_LEN + 1, "%s", found != NULL ? found : "");
+    (void)snprintf(state, POSTGRES_STATE_SIZE, "%s", found != NULL ? found : "");
 }
 
 static void add(char *out, size_t size, const char *text, size_t len)
@@ -63,8 +61,9 @@ static void add_line(char *out, size_t size, const char *line, size_t len)
     add(out, size, line + before, len - before);
 }
 
-void db_fold(char *out, size_t size, const char *text)
+void postgres_message_fold(char *out, size_t size, const char *text)
 {
+    out[0] = '\0';
     while (*text != '\0') {
         size_t len;
 
@@ -83,7 +82,15 @@ void db_fold(char *out, size_t size, const char *text)
             *c = ' ';
 }
 
-bool db_is_refused(const struct db_conn *db)
+void postgres_message_complete(char *out, size_t size, const char *reason)
+{
+    size_t n = strlen(out);
+
+    if (n == 0 || out[n - 1] == ':')
+        (void)snprintf(out + n, size - n, "%s%s", n > 0 ? " " : "", reason);
+}
+
+bool postgres_message_is_final(const char *state, const char *text)
 {
     static const char *const FINAL[] = {
         "28", /* the password, or the host-based access rules */
@@ -94,28 +101,10 @@ bool db_is_refused(const struct db_conn *db)
     };
 
     /* What libpq itself finds wrong with an option has no SQLSTATE. */
-    if (db->state[0] == '\0')
-        return strncmp(db->error, "invalid ", 8) == 0;
+    if (state[0] == '\0')
+        return strncmp(text, "invalid ", 8) == 0;
     for (size_t i = 0; i < sizeof(FINAL) / sizeof(FINAL[0]); i++)
-        if (strncmp(db->state, FINAL[i], 2) == 0)
+        if (strncmp(state, FINAL[i], 2) == 0)
             return true;
     return false;
-}
-
-bool db_url_is_valid(const char *url, char *why, size_t size)
-{
-    char *said = NULL;
-    PQconninfoOption *options = PQconninfoParse(url, &said);
-
-    const char *repeated;
-
-    why[0] = '\0';
-    if (options == NULL)
-        db_fold(why, size, said != NULL ? said : "out of memory");
-    repeated = strstr(why, url); /* and it may have a password in it */
-    if (repeated != NULL)
-        (void)snprintf(why + (repeated - why), size - (size_t)(repeated - why), "...");
-    PQconninfoFree(options);
-    PQfreemem(said);
-    return options != NULL;
 }

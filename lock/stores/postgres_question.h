@@ -1,37 +1,34 @@
 /* SPDX-License-Identifier: MIT */
-/* postgres_conn.h -- one connection to PostgreSQL, with a deadline on everything.
+/* postgres_question.h -- one question to PostgreSQL, and its answer, by a deadline.
  *
  * Invariant: a connection on which anything went wrong below SQL is closed at once, so
- * no later statement can read the answer of an earlier one, and a database session that
+ * no later question can read the answer of an earlier one, and a database session that
  * may hold something we do not know of ends.
  *
- * Threads     One at a time.
+ * Threads     One at a time uses a connection.
  */
-#ifndef DLOCK_POSTGRES_CONN_H
-#define DLOCK_POSTGRES_CONN_H
+#ifndef DLOCK_POSTGRES_QUESTION_H
+#define DLOCK_POSTGRES_QUESTION_H
 
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "base/postgres/connection.h"
 #include "lock/dlock_variant.h"
 #include "lock/stores/postgres_answer.h"
 
 struct postgres_conn; /* opaque */
 
-/* A statement, prepared when a connection first meets it.  `id` is below
- * POSTGRES_STATEMENTS_MAX and unique within a variant.  $1 is always the name of the
- * lock, as bytea: a name may hold bytes that no text may.  With no `value_count` it is
- * sent as it is. */
-struct postgres_statement {
-    unsigned id;
-    const char *sql;
-    int value_count;
-    struct postgres_shape shape; /* of its answer                                  */
+/* A statement and what may answer it.  $1 is always the name of the lock, as bytea: a name
+ * may hold bytes that no text may.  A statement without types is sent as it is. */
+struct postgres_question {
+    struct postgres_statement statement; /* its name is unique within a variant        */
+    struct postgres_shape shape;         /* of its answer                              */
     bool may_wait; /* for a lock, as long as postgres_limit_wait() lets it; else it is
-                    * never answered BUSY                                         */
+                    * never answered BUSY                                              */
 };
 
-enum { POSTGRES_STATEMENTS_MAX = 16, POSTGRES_VALUES_MAX = 6 };
+enum { POSTGRES_VALUES_MAX = 6 }; /* of one question */
 
 /* Connect.  OK, IO (nobody answers, or too late), PROTOCOL (refused), NOMEM. */
 dlock_status postgres_connect(struct postgres_conn **out, const char *url,
@@ -40,8 +37,8 @@ dlock_status postgres_connect(struct postgres_conn **out, const char *url,
 /* Hang up: the server rolls back and frees what the session held.  NULL is fine. */
 void postgres_hang_up(struct postgres_conn *conn);
 
-/* Run a statement and wait for its answer, until give_up_ns or for the command timeout,
- * whichever is first.
+/* Ask, and wait for the answer, until give_up_ns or for the command timeout, whichever is
+ * first.
  *   OK        *out (which may be NULL) is the answer
  *   BUSY      the server answered that a lock was not to be had (lock_timeout, NOWAIT)
  *   UNKNOWN   no answer: it may or may not have run.  The connection is broken
@@ -49,7 +46,7 @@ void postgres_hang_up(struct postgres_conn *conn);
  *   PROTOCOL  the server refused it, or its answer is none to that statement: then it may
  *             have run, and the connection is broken */
 dlock_status postgres_ask(struct postgres_conn *conn,
-                          const struct postgres_statement *statement,
+                          const struct postgres_question *question,
                           const char *const *values, int64_t give_up_ns,
                           struct postgres_answer *out);
 
@@ -68,4 +65,4 @@ bool postgres_is_in_transaction(const struct postgres_conn *conn);
 /* The server process at the other end. */
 int postgres_backend_pid(const struct postgres_conn *conn);
 
-#endif /* DLOCK_POSTGRES_CONN_H */
+#endif /* DLOCK_POSTGRES_QUESTION_H */

@@ -1,0 +1,356 @@
+/* SPDX-License-Identifier: MIT */
+/* wire.c -- PostgreSQL by libpq, without ever blocking inside it.
+ *
+ * libpq's socket is non-blocking and is waited for here, with a deadline.  libpq reads
+ * whole messages ahead, so a result may stand in its buffer while the socket is silent:
+ * receive asks libpq before it waits. */
+#include "base/postgres/wire.h"
+
+#include <libpq-fe.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+
+#include "base/os/clock.h"
+#include "base/os/event.h"
+
+struct postgres_wire {
+    PGconn *pg;
+    bool was_told; /* by the server, what nobody asked for */
+};
+
+/* A result is libpq's own; the struct exists in name only. */
+static const PGresult *own(const struct postgres_result *result)
+{
+    return (const PGresult *)result;
+}
+
+/* Wait until the socket is ready for `events`; what it is ready for, 0 after the deadline.
+ * A wait may end early, and it may end late: the last look begins after the deadline. */
+static short wait_socket(const struct postgres_wire *wire, short events,
+                         int64_t deadline_ns)
+{
+    int fd = PQsocket(wire->pg);
+    short ready;
+    bool is_last;
+
+    if (fd < 0) /* libpq has closed it; to wait for it would be to wait for ever */
+        return POLLERR;
+    do {
+        is_last = deadline_ns == 0 || dlock_clock_ns() >= deadline_ns;
+        ready = dlock_poll_one(fd, events, deadline_ns);
+    } while (ready == 0 && !is_last);
+    return ready;
+}
+
+/* ---- open, cut, close ---- */
+
+/* libpq would print notices.  One without a SQLSTATE is libpq's own: the server said
+ * something out of turn. */
+static void on_notice(void *arg, const PGresult *result)
+{
+    struct postgres_wire *wire = arg;
+
+    if (PQresultErrorField(result, PG_DIAG_SQLSTATE) == NULL)
+        wire->was_told = true;
+}
+
+struct postgres_wire *postgres_wire_new(const char *url, const char *application_name,
+                                        const char *settings)
+{
+    const char *keys[] = {"dbname",           "application_name",    "options",
+                          "keepalives_idle",  "keepalives_interval", "keepalives_count",
+                          "tcp_user_timeout", "gssencmode",          NULL};
+    const char *values[] = {url, application_name, settings,  "5", "2",
+                            "3", "10000",          "disable", NULL};
+    struct postgres_wire *wire = calloc(1, sizeof(*wire));
+
+    if (wire == NULL)
+        return NULL;
+    wire->pg = PQconnectStartParams(keys, values, 1);
+    if (wire->pg == NULL) {
+        free(wire);
+        return NULL;
+    }
+    (void)PQsetNoticeReceiver(wire->pg, on_notice, wire);
+    /* Only so is the SQLSTATE of a refused connection to be had from libpq. */
+    (void)PQsetErrorVerbosity(wire->pg, PQERRORS_VERBOSE);
+    return wire;
+}
+
+enum postgres_opening postgres_wire_open(struct postgres_wire *wire, int64_t deadline_ns)
+{
+    PostgresPollingStatusType want = PGRES_POLLING_WRITING;
+
+    if (PQstatus(wire->pg) == CONNECTION_BAD)
+        return POSTGRES_FAILED;
+    while (want != PGRES_POLLING_OK) {
+        if (want == PGRES_POLLING_FAILED)
+            return POSTGRES_FAILED;
+        if (wait_socket(wire, want == PGRES_POLLING_READING ? POLLIN : POLLOUT,
+                        deadline_ns) == 0)
+            return POSTGRES_LATE;
+        want = PQconnectPoll(wire->pg);
+    }
+    (void)PQsetErrorVerbosity(wire->pg, PQERRORS_DEFAULT);
+    return PQsetnonblocking(wire->pg, 1) == 0 ? POSTGRES_OPEN : POSTGRES_FAILED;
+}
+
+void postgres_wire_cut(struct postgres_wire *wire)
+{
+    (void)shutdown(PQsocket(wire->pg), SHUT_RDWR);
+}
+
+void postgres_wire_close(struct postgres_wire *wire)
+{
+    if (wire == NULL)
+        return;
+    PQfinish(wire->pg);
+    free(wire);
+}
+
+/* ---- put and send ---- */
+
+bool postgres_wire_set_batches(struct postgres_wire *wire, bool on)
+{
+    return (on ? PQenterPipelineMode(wire->pg) : PQexitPipelineMode(wire->pg)) == 1;
+}
+
+bool postgres_wire_put_query(struct postgres_wire *wire, const char *sql)
+{
+    return PQsendQuery(wire->pg, sql) == 1;
+}
+
+bool postgres_wire_put_question(struct postgres_wire *wire, const char *sql, int count,
+                                const char *const *values)
+{
+    return PQsendQueryParams(wire->pg, sql, count, NULL, values, NULL, NULL, 0) == 1;
+}
+
+bool postgres_wire_put_prepare(struct postgres_wire *wire, const char *name,
+                               const char *sql, int count, const unsigned *types)
+{
+    return PQsendPrepare(wire->pg, name, sql, count, types) == 1;
+}
+
+bool postgres_wire_put_execute(struct postgres_wire *wire, const char *name, int count,
+                               const char *const *values, const int *lengths,
+                               const int *formats)
+{
+    return PQsendQueryPrepared(wire->pg, name, count, values, lengths, formats, 0) == 1;
+}
+
+bool postgres_wire_put_sync(struct postgres_wire *wire)
+{
+    return PQpipelineSync(wire->pg) == 1;
+}
+
+/* The server may not read on before its own answers are read, so they are taken in. */
+bool postgres_wire_send(struct postgres_wire *wire, int64_t deadline_ns)
+{
+    int left;
+
+    while ((left = PQflush(wire->pg)) == 1) {
+        short ready = wait_socket(wire, POLLIN | POLLOUT, deadline_ns);
+
+        if (ready == 0)
+            return false;
+        if ((ready & POLLOUT) == 0 && PQconsumeInput(wire->pg) != 1)
+            return false;
+    }
+    return left == 0;
+}
+
+/* ---- wait and receive ---- */
+
+bool postgres_wire_wait(const struct postgres_wire *wire, int64_t deadline_ns)
+{
+    return wait_socket(wire, POLLIN, deadline_ns) != 0;
+}
+
+bool postgres_wire_receive(struct postgres_wire *wire, int64_t deadline_ns,
+                           struct postgres_result **out)
+{
+    *out = NULL;
+    while (PQisBusy(wire->pg)) {
+        if (wait_socket(wire, POLLIN, deadline_ns) == 0 || PQconsumeInput(wire->pg) != 1)
+            return false;
+    }
+    *out = (struct postgres_result *)PQgetResult(wire->pg);
+    return true;
+}
+
+bool postgres_wire_has_said_more(struct postgres_wire *wire)
+{
+    PGnotify *notice;
+
+    while ((notice = PQnotifies(wire->pg)) != NULL) /* which reads what was received */
+        PQfreemem(notice);
+    return wire->was_told;
+}
+
+/* ---- what is known of the session ---- */
+
+enum postgres_transaction postgres_wire_transaction(const struct postgres_wire *wire)
+{
+    switch (PQtransactionStatus(wire->pg)) {
+    case PQTRANS_IDLE:
+        return POSTGRES_NO_TRANSACTION;
+    case PQTRANS_INTRANS:
+        return POSTGRES_IN_TRANSACTION;
+    case PQTRANS_INERROR:
+        return POSTGRES_IN_FAILED_TRANSACTION;
+    default:
+        return POSTGRES_TRANSACTION_UNKNOWN;
+    }
+}
+
+bool postgres_wire_is_broken(const struct postgres_wire *wire)
+{
+    return PQstatus(wire->pg) != CONNECTION_OK;
+}
+
+int postgres_wire_backend_pid(const struct postgres_wire *wire)
+{
+    return PQbackendPID(wire->pg);
+}
+
+void postgres_wire_address(const struct postgres_wire *wire, char *out, size_t size)
+{
+    const char *host = PQhost(wire->pg);
+    const char *port = PQport(wire->pg);
+
+    (void)snprintf(out, size, "%.80s:%.10s", host != NULL ? host : "",
+                   port != NULL ? port : "");
+}
+
+const char *postgres_wire_error(const struct postgres_wire *wire)
+{
+    return PQerrorMessage(wire->pg);
+}
+
+/* ---- results ---- */
+
+enum postgres_result_kind postgres_result_kind(const struct postgres_result *result)
+{
+    switch (PQresultStatus(own(result))) {
+    case PGRES_COMMAND_OK:
+        return POSTGRES_RESULT_DONE;
+    case PGRES_TUPLES_OK:
+        return POSTGRES_RESULT_ROWS;
+    case PGRES_EMPTY_QUERY:
+        return POSTGRES_RESULT_EMPTY;
+    case PGRES_FATAL_ERROR:
+        return POSTGRES_RESULT_ERROR;
+    case PGRES_PIPELINE_SYNC:
+        return POSTGRES_RESULT_SYNC;
+    default:
+        return POSTGRES_RESULT_OTHER;
+    }
+}
+
+int postgres_result_rows(const struct postgres_result *result)
+{
+    return PQntuples(own(result));
+}
+
+int postgres_result_columns(const struct postgres_result *result)
+{
+    return PQnfields(own(result));
+}
+
+/* libpq complains on stderr of a place that is not there, so it is never asked for one. */
+static bool is_there(const struct postgres_result *result, int row, int column)
+{
+    return row >= 0 && row < PQntuples(own(result)) && column >= 0 &&
+           column < PQnfields(own(result));
+}
+
+bool postgres_result_is_null(const struct postgres_result *result, int row, int column)
+{
+    return !is_there(result, row, column) || PQgetisnull(own(result), row, column);
+}
+
+const char *postgres_result_text(const struct postgres_result *result, int row, int column)
+{
+    return is_there(result, row, column) ? PQgetvalue(own(result), row, column) : "";
+}
+
+size_t postgres_result_length(const struct postgres_result *result, int row, int column)
+{
+    return is_there(result, row, column) ? (size_t)PQgetlength(own(result), row, column)
+                                         : 0;
+}
+
+unsigned postgres_result_type(const struct postgres_result *result, int column)
+{
+    return column >= 0 && column < PQnfields(own(result)) &&
+                   PQfformat(own(result), column) == 0
+               ? PQftype(own(result), column)
+               : 0;
+}
+
+const char *postgres_result_tag(const struct postgres_result *result)
+{
+    /* The cast: libpq forgot a const, and only reads. */
+    return result != NULL ? PQcmdStatus((PGresult *)(uintptr_t)result) : "";
+}
+
+const char *postgres_result_state(const struct postgres_result *result)
+{
+    return PQresultErrorField(own(result), PG_DIAG_SQLSTATE);
+}
+
+const char *postgres_result_constraint(const struct postgres_result *result)
+{
+    return PQresultErrorField(own(result), PG_DIAG_CONSTRAINT_NAME);
+}
+
+const char *postgres_result_message(const struct postgres_result *result)
+{
+    return PQresultErrorMessage(own(result));
+}
+
+void postgres_result_free(struct postgres_result *result)
+{
+    PQclear((PGresult *)result);
+}
+
+/* ---- without a session ---- */
+
+bool postgres_url_is_valid(const char *url, char *why, size_t size)
+{
+    char *said = NULL;
+    PQconninfoOption *options = PQconninfoParse(url, &said);
+
+    const char *words = said != NULL ? said : options != NULL ? "" : "out of memory";
+    const char *repeated = strstr(words, url);
+
+    if (repeated != NULL)
+        (void)snprintf(why, size, "%.*s...", (int)(repeated - words), words);
+    else
+        (void)snprintf(why, size, "%s", words);
+    PQconninfoFree(options);
+    PQfreemem(said);
+    return options != NULL;
+}
+
+bool postgres_answers(const char *url)
+{
+    return PQping(url) == PQPING_OK;
+}
+
+/* ---- passwords ---- */
+
+bool postgres_wire_hash_password(struct postgres_wire *wire, const char *role,
+                                 const char *password, char *out, size_t size)
+{
+    char *hash = PQencryptPasswordConn(wire->pg, password, role, "scram-sha-256");
+    bool fits = hash != NULL && strlen(hash) < size;
+
+    if (fits)
+        (void)snprintf(out, size, "%s", hash);
+    PQfreemem(hash);
+    return fits;
+}
