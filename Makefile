@@ -395,7 +395,7 @@ lint: deps-test                                  ## layers, sizes, shell scripts
 
 .PHONY: docs
 docs: $(OUT)/obj/write-reference            ## write what the documents have from lists and results
-	@$< docs/reference
+	@$< .
 	@tools/pages.py fill
 
 .PHONY: clang

@@ -1,17 +1,18 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# check-docs.sh -- are the pages of docs/reference what the programs' lists say, and do links,
-# names and the blocks of every page hold?  Needs `make all`.
+# check-docs.sh -- are the pages of docs/reference and the wrk scripts' outcomes what the
+# programs' lists say, and do links, names and the blocks of every page hold?  Needs `make all`.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 written=$(mktemp -d)
 trap 'rm -rf "$written"' EXIT
 make -s build/obj/write-reference
+mkdir -p "$written/docs/reference" "$written/loadtest/wrk"
 build/obj/write-reference "$written"
 failed=0
-for page in "$written"/*.md; do
-    diff "docs/reference/${page##*/}" "$page" >"$written/diff" || {
-        echo "check-docs: docs/reference/${page##*/} is stale; run: make docs"
+for file in $(cd "$written" && find docs loadtest -type f); do
+    diff "$file" "$written/$file" >"$written/diff" || {
+        echo "check-docs: $file is stale; run: make docs"
         head -n 10 "$written/diff"
         failed=1
     }

@@ -18,4 +18,7 @@ void reference_routes(FILE *out);
 void reference_outcomes(FILE *out);
 void reference_metrics(FILE *out);
 
+/* The names of the outcomes for the scripts of wrk: a table whose keys they are. */
+void reference_outcomes_in_lua(FILE *out);
+
 #endif /* TOOLS_REFERENCE_H */

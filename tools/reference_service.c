@@ -87,6 +87,18 @@ void reference_outcomes(FILE *out)
     }
 }
 
+void reference_outcomes_in_lua(FILE *out)
+{
+    fputs("-- SPDX-License-Identifier: MIT\n"
+          "-- outcomes.lua -- what X-Outcome can say; written by `make docs` from\n"
+          "-- app/outcome.def.\n"
+          "return {\n",
+          out);
+    for (int i = 0; i < OUTCOME_COUNT; i++)
+        fprintf(out, "    [\"%s\"] = true,\n", outcome_info((enum outcome)i)->name);
+    fputs("}\n", out);
+}
+
 /* Each metric once, with the type and the help that Prometheus reads. */
 static void metric_rows(FILE *out, char *text)
 {

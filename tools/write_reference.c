@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* write_reference.c -- write the pages of docs/reference that repeat a list of the programs.
+/* write_reference.c -- write the files of the tree that repeat a list of the programs: pages
+ * of docs/reference, and the list of outcomes that the wrk scripts read.
  *
- *     write-reference DIR     every page, into DIR; `make docs` says docs/reference
+ *     write-reference ROOT    every file, below ROOT; `make docs` says .
  *
  * A page has nothing of its own but its first sentences. */
 #include <stdio.h>
@@ -189,13 +190,23 @@ static void write_faults(FILE *out)
 #undef X
 }
 
+#define PAGE(name) "docs/reference/" name ".md"
+#define FOOT_OF_PAGE "\n<!-- Written by `make docs` from the programs' own lists. -->\n"
+
 static const struct {
-    const char *name;
+    const char *path;
     void (*write)(FILE *out);
-} PAGES[] = {
-    {"settings", write_settings}, {"commands", write_commands}, {"routes", reference_routes},
-    {"outcomes", reference_outcomes}, {"metrics", reference_metrics},   {"exit-codes", write_exit_codes},
-    {"locks", write_locks},       {"faults", write_faults},
+    const char *foot;
+} FILES[] = {
+    {PAGE("settings"), write_settings, FOOT_OF_PAGE},
+    {PAGE("commands"), write_commands, FOOT_OF_PAGE},
+    {PAGE("routes"), reference_routes, FOOT_OF_PAGE},
+    {PAGE("outcomes"), reference_outcomes, FOOT_OF_PAGE},
+    {PAGE("metrics"), reference_metrics, FOOT_OF_PAGE},
+    {PAGE("exit-codes"), write_exit_codes, FOOT_OF_PAGE},
+    {PAGE("locks"), write_locks, FOOT_OF_PAGE},
+    {PAGE("faults"), write_faults, FOOT_OF_PAGE},
+    {"loadtest/wrk/outcomes.lua", reference_outcomes_in_lua, ""},
 };
 
 int main(int argc, char **argv)
@@ -203,15 +214,15 @@ int main(int argc, char **argv)
     char path[PATH_MAX_BYTES];
     FILE *out;
 
-    for (size_t i = 0; argc == 2 && i < sizeof PAGES / sizeof PAGES[0]; i++) {
-        snprintf(path, sizeof path, "%s/%s.md", argv[1], PAGES[i].name);
+    for (size_t i = 0; argc == 2 && i < sizeof FILES / sizeof FILES[0]; i++) {
+        snprintf(path, sizeof path, "%s/%s", argv[1], FILES[i].path);
         out = fopen(path, "we");
         if (out == NULL) {
             perror(path);
             return EXIT_CANNOT_WRITE;
         }
-        PAGES[i].write(out);
-        fputs("\n<!-- Written by `make docs` from the programs' own lists. -->\n", out);
+        FILES[i].write(out);
+        fputs(FILES[i].foot, out);
         if (fclose(out) != 0)
             return EXIT_CANNOT_WRITE;
     }

@@ -133,14 +133,7 @@ end
 
 -- Answers after which nobody can say whether there is an order.
 local UNSURE = { unknown = true, internal = true }
-local OUTCOMES = {
-    ["accepted"] = true, ["sold-out"] = true, ["duplicate"] = true,
-    ["lock-busy"] = true, ["stale"] = true, ["admission-full"] = true,
-    ["not-started"] = true, ["ended"] = true, ["unknown-voucher"] = true,
-    ["unauthorized"] = true, ["forbidden"] = true, ["bad-request"] = true, ["too-large"] = true,
-    ["not-found"] = true, ["method-not-allowed"] = true, ["conflict"] = true,
-    ["unavailable"] = true, ["unknown"] = true, ["internal"] = true,
-}
+local OUTCOMES = dofile(here .. "outcomes.lua")
 
 -- Everything that one thread knows.
 local function new_state(thread_id, first_here)

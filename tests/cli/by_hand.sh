@@ -3,7 +3,7 @@
 # by_hand.sh -- a person's own wrk line against a service with its defaults.
 # shellcheck source=tests/cli/support/tap.sh
 . "$(dirname "$0")/support/tap.sh"
-plan 8
+plan 10
 lab=$work/lab
 labs+=("$lab")
 
@@ -50,4 +50,24 @@ send TERM "$service"
 wait "$service"
 got=$?
 check 'the service ends with 0' test "$got" -eq 0
+
+# A service with one connection to the database, which waits for a row that somebody holds.
+SECKILL_VOUCHER=$("$seckill" seed --users=0 --stock=100 | sed -n 's/^voucher \([0-9]*\):.*/\1/p')
+psql -qAt "$SECKILL_LAB_DATABASE_URL" >"$work/holder" 2>&1 <<SQL &
+BEGIN;
+SELECT 'held' FROM tb_seckill_voucher WHERE voucher_id = $SECKILL_VOUCHER FOR UPDATE;
+SELECT pg_sleep(600);
+SQL
+own "$!"
+"$seckilld" --listen=127.0.0.1:0 --admin-listen=127.0.0.1:0 --lock=none \
+    --database-connections=1 --database-wait=10ms >"$work/ready" 2>"$work/log" &
+own "$!"
+soon grep -q held "$work/holder"
+soon grep -q '^ready' "$work/ready"
+url=$(sed -n 's/.*orders=\([^ ]*\).*/\1/p' "$work/ready")
+SECKILL_LEDGER_DIR='' wrk -t1 -c16 -d3s --timeout 30s -s loadtest/wrk/order.lua "$url" >"$work/wrk"
+check 'a refusal for want of a connection is counted by its name' \
+    grep -Eq '^  database-busy +[1-9]' "$work/wrk"
+lacks_others() { cat "$work/wrk" && ! grep -q 'other (' "$work/wrk"; }
+check 'and no outcome is without a name' lacks_others
 done_testing
