@@ -400,7 +400,7 @@ static void count(struct acquiring *job, dlock_status st, uint64_t commands_befo
 
     dlock_metrics_acquire(metrics, st);
     dlock_metrics_add(metrics, DLOCK_METRIC_acquire_commands,
-                      dlock_commands_sent - commands_before);
+                      dlock_commands_count() - commands_before);
     if (st == DLOCK_OK)
         dlock_metrics_wait(metrics, job->answered_ns - job->begun_ns);
 }
@@ -446,7 +446,7 @@ dlock_status dlock_acquire_with(dlock_system *sys, const char *name,
 {
     struct acquiring job = {
         .sys = sys, .request = request, .begun_ns = dlock_clock_ns()};
-    uint64_t commands_before = dlock_commands_sent;
+    uint64_t commands_before = dlock_commands_count();
     dlock_status st;
 
     dlock_error_clear();

@@ -13,7 +13,7 @@ dlock_status dlock_inspect_sized(dlock_system *sys, const char *name, dlock_info
                                  size_t size)
 {
     dlock_info info = dlock_info_nothing();
-    uint64_t before = dlock_commands_sent;
+    uint64_t before = dlock_commands_count();
     dlock_status st;
 
     dlock_error_clear();
@@ -32,13 +32,13 @@ dlock_status dlock_inspect_sized(dlock_system *sys, const char *name, dlock_info
     st = sys->variant->inspect(sys->state, name, &info);
     dlock_hand_out(out, size, &info, sizeof(info));
     dlock_metrics_add(&sys->metrics, DLOCK_METRIC_other_commands,
-                      dlock_commands_sent - before);
+                      dlock_commands_count() - before);
     return st == DLOCK_UNKNOWN ? DLOCK_IO : st; /* nothing was to be changed */
 }
 
 dlock_status dlock_force_release(dlock_system *sys, const char *name)
 {
-    uint64_t before = dlock_commands_sent;
+    uint64_t before = dlock_commands_count();
     dlock_status st;
 
     dlock_error_clear();
@@ -52,6 +52,6 @@ dlock_status dlock_force_release(dlock_system *sys, const char *name)
                           sys->variant->info.name);
     st = sys->variant->force(sys->state, name);
     dlock_metrics_add(&sys->metrics, DLOCK_METRIC_other_commands,
-                      dlock_commands_sent - before);
+                      dlock_commands_count() - before);
     return st;
 }

@@ -9,6 +9,7 @@
 
 #include <stdatomic.h>
 
+#include "base/redis/command.h"
 #include "lock/dlock.h"
 
 enum dlock_metric {
@@ -39,6 +40,12 @@ struct dlock_tally {
 /* How many commands this thread has sent to stores, whichever system they were for.
  * Only stores write it, each where it sends. */
 extern _Thread_local uint64_t dlock_commands_sent;
+
+/* All of them, with those to Redis, which base/redis/ counts. */
+static inline uint64_t dlock_commands_count(void)
+{
+    return dlock_commands_sent + redis_commands_sent;
+}
 
 void dlock_metrics_add(struct dlock_tally *tally, enum dlock_metric which,
                        uint64_t count);

@@ -53,7 +53,7 @@ static dlock_status give_back(const dlock_system *sys, const dlock_claim *claim)
 
 dlock_status dlock_release(dlock_system *sys, dlock_lease *lease)
 {
-    uint64_t commands_before = dlock_commands_sent;
+    uint64_t commands_before = dlock_commands_count();
     struct dlock_hold *hold = NULL;
     struct dlock_hold *root;
     dlock_claim claim;
@@ -90,7 +90,7 @@ dlock_status dlock_release(dlock_system *sys, dlock_lease *lease)
     if (level == 1)
         count_end(sys, root, st, ended_ns);
     dlock_metrics_add(&sys->metrics, DLOCK_METRIC_other_commands,
-                      dlock_commands_sent - commands_before);
+                      dlock_commands_count() - commands_before);
     dlock_holds_finish(sys->holds, hold);
     return st;
 }

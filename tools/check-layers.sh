@@ -12,7 +12,7 @@ base/os/      base/os/
 base/text/    base/(os|text)/
 base/postgres/ base/(os|postgres)/
 base/http/    base/(os|text|http)/
-base/redis/   base/(os|redis)/|lock/(dlock|dlock_variant|metrics|turns|stores/redis_fault)\.h
+base/redis/   base/(os|redis)/
 lock/record/  base/os/|lock/record/|lock/(bare|dlock|dlock_variant|status)\.h
 lock/         base/(os|redis|postgres)/|lock/
 db/           base/(os|text|postgres)/|db/
@@ -29,7 +29,7 @@ done
 
 # Headers of other libraries, and which files may include them.
 libraries='
-hiredis/      base/redis/|loadtest/probe/
+hiredis/      base/redis/reader\.c|loadtest/probe/
 libpq         base/postgres/wire\.c
 zookeeper     lock/stores/
 civetweb      app/http(_session)?\.c
@@ -63,6 +63,22 @@ while read -r header allowed; do
     complain "only $allowed may include $header" "$(awk -v header="^$header" -v allowed="^($allowed)" '
         $2 ~ header && $1 !~ allowed' <<<"$includes")"
 done <<<"$libraries"
+
+# What only some files may name, and in which files; elsewhere in these rooms a name is an error.
+system_rooms='lock db base/redis base/postgres'
+system_names='pthread_|PTHREAD_|p?poll\(|eventfd|clock_gettime|nanosleep|usleep|getrandom|arc4random|SYS_|gettid|getpid'
+socket_names='socket\(|connect\(|recv\(|send\(|shutdown\(|getaddrinfo\('
+# not_named NAMES ALLOWED ROOM...: the lines of code in the rooms that have one of the names.
+not_named() {
+    local names=$1 allowed=$2
+    shift 2
+    git ls-files -co --exclude-standard -- "${@/%//*.[ch]}" | grep -vE "^($allowed)" | xargs -d '\n' -r grep -HnE "\\b($names)" |
+        grep -vE '^[^:]+:[0-9]+: *(/\*| \*)' || true
+}
+# shellcheck disable=SC2086  # a list of rooms
+complain "only base/os/ knows threads, polling, clocks and random bytes of the system" \
+    "$(not_named "$system_names" 'base/os/|db/order\.c|lock/stores/postgres_' $system_rooms)"
+complain 'only base/redis/wire.c knows sockets' "$(not_named "$socket_names" 'base/redis/wire\.c' base/redis)"
 
 # listed FOLDER LIST MACRO: the files of a folder and the lines of its list are the same set.
 listed() {

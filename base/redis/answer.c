@@ -6,9 +6,10 @@
  * integer: no command of ours has any other. */
 #include "base/redis/answer.h"
 
-#include <hiredis/hiredis.h>
 #include <stdio.h>
 #include <string.h>
+
+#include "base/redis/reader.h"
 
 /* Does an error begin with these words? */
 static bool begins_with(const char *text, size_t len, const char *words)
@@ -18,81 +19,84 @@ static bool begins_with(const char *text, size_t len, const char *words)
     return len >= words_len && memcmp(text, words, words_len) == 0;
 }
 
-dlock_status redis_refusal(const char *text, size_t len)
+enum redis_outcome redis_refusal(const char *text, size_t len)
 {
     static const char *const BEGINNINGS[] = {"ERR max number of clients", "LOADING ",
                                              "BUSY ", "MASTERDOWN "};
 
     for (size_t i = 0; i < sizeof(BEGINNINGS) / sizeof(BEGINNINGS[0]); i++)
         if (begins_with(text, len, BEGINNINGS[i]))
-            return DLOCK_IO;
-    return DLOCK_PROTOCOL;
+            return REDIS_NOT_DONE;
+    return REDIS_PROTOCOL;
 }
 
-static struct redis_answer *answer_of(const redisReadTask *task)
+static void take_text(struct redis_answer *answer, enum redis_kind kind,
+                      const struct redis_part *part)
 {
-    struct redis_reading *reading = task->privdata;
+    size_t len = part->len;
 
-    return &reading->answer;
+    answer->kind = kind;
+    answer->len = len;
+    if (len >= sizeof(answer->text))
+        len = sizeof(answer->text) - 1;
+    memcpy(answer->text, part->text, len);
+    answer->text[len] = '\0';
 }
 
-static void *read_string(const redisReadTask *task, char *text, size_t len)
+static void take_error(struct redis_reading *reading, const struct redis_part *part)
 {
-    const struct redis_reading *reading = task->privdata;
-    struct redis_answer *answer = answer_of(task);
+    struct redis_answer *answer = &reading->answer;
 
-    if (task->parent != NULL)
-        return task->privdata;
-    if (task->type == REDIS_REPLY_ERROR) {
-        answer->status = redis_refusal(text, len);
-        answer->lacks_script = begins_with(text, len, "NOSCRIPT ");
-        snprintf(answer->text, sizeof(answer->text), "%.60s: %.*s", reading->label,
-                 len < REDIS_TEXT_SIZE ? (int)len : REDIS_TEXT_SIZE, text);
-    } else if (task->type == REDIS_REPLY_STATUS || task->type == REDIS_REPLY_STRING) {
-        answer->kind = task->type == REDIS_REPLY_STATUS ? REDIS_STATUS : REDIS_BULK;
-        answer->len = len;
-        if (len >= sizeof(answer->text))
-            len = sizeof(answer->text) - 1;
-        memcpy(answer->text, text, len);
-        answer->text[len] = '\0';
+    answer->outcome = redis_refusal(part->text, part->len);
+    answer->lacks_script = begins_with(part->text, part->len, "NOSCRIPT ");
+    snprintf(answer->text, sizeof(answer->text), "%.60s: %.*s", reading->label,
+             part->len < REDIS_TEXT_SIZE ? (int)part->len : REDIS_TEXT_SIZE, part->text);
+}
+
+static void take_whole(struct redis_reading *reading, const struct redis_part *part)
+{
+    struct redis_answer *answer = &reading->answer;
+
+    switch (part->kind) {
+    case REDIS_PART_ERROR:
+        take_error(reading, part);
+        break;
+    case REDIS_PART_STATUS:
+        take_text(answer, REDIS_STATUS, part);
+        break;
+    case REDIS_PART_BULK:
+        take_text(answer, REDIS_BULK, part);
+        break;
+    case REDIS_PART_INTEGER:
+        answer->kind = REDIS_INTEGER;
+        answer->integer = part->integer;
+        break;
+    case REDIS_PART_NIL:
+        answer->kind = REDIS_NIL;
+        break;
+    case REDIS_PART_NIL_ARRAY:
+        answer->kind = REDIS_NIL_ARRAY;
+        break;
+    case REDIS_PART_OTHER: /* of RESP3: nobody has asked for that */
+        break;
     }
-    return task->privdata;
 }
 
-static void *read_integer(const redisReadTask *task, long long value)
+void redis_reading_part(void *arg, const struct redis_part *part)
 {
-    const redisReadTask *array = task->parent;
+    struct redis_reading *reading = arg;
 
-    if (array == NULL) {
-        answer_of(task)->kind = REDIS_INTEGER;
-        answer_of(task)->integer = value;
-    } else if (array->parent == NULL && array->type == REDIS_REPLY_ARRAY &&
-               array->elements == 1) {
-        answer_of(task)->kind = REDIS_SINGLE;
-        answer_of(task)->integer = value;
+    if (part->depth == 0) {
+        take_whole(reading, part);
+    } else if (part->depth == 1 && part->count == 1 && part->kind == REDIS_PART_INTEGER) {
+        reading->answer.kind = REDIS_SINGLE;
+        reading->answer.integer = part->integer;
     }
-    return task->privdata;
 }
-
-/* A nil of RESP3 is none of these: nobody has asked for that. */
-static void *read_nil(const redisReadTask *task)
-{
-    if (task->parent == NULL && task->type == REDIS_REPLY_STRING)
-        answer_of(task)->kind = REDIS_NIL;
-    else if (task->parent == NULL && task->type == REDIS_REPLY_ARRAY)
-        answer_of(task)->kind = REDIS_NIL_ARRAY;
-    return task->privdata;
-}
-
-static redisReplyObjectFunctions functions = {
-    .createString = read_string,
-    .createInteger = read_integer,
-    .createNil = read_nil,
-};
 
 static void clear(struct redis_answer *answer)
 {
-    answer->status = DLOCK_OK;
+    answer->outcome = REDIS_ANSWERED;
     answer->kind = REDIS_OTHER;
     answer->integer = 0;
     answer->len = 0;
@@ -100,13 +104,10 @@ static void clear(struct redis_answer *answer)
     answer->text[0] = '\0';
 }
 
-void redis_reading_bind(struct redis_reading *reading, struct redisReader *reader,
-                        const char *label)
+void redis_reading_begin(struct redis_reading *reading, const char *label)
 {
     reading->label = label;
     clear(&reading->answer);
-    reader->fn = &functions;
-    reader->privdata = reading;
 }
 
 void redis_reading_take(struct redis_reading *reading, struct redis_answer *out)
@@ -123,10 +124,10 @@ bool redis_answer_is(const struct redis_answer *answer, const char *text)
            memcmp(answer->text, text, len) == 0;
 }
 
-void redis_answer_fail(struct redis_answer *answer, dlock_status status,
+void redis_answer_fail(struct redis_answer *answer, enum redis_outcome outcome,
                        const char *why)
 {
-    answer->status = status;
+    answer->outcome = outcome;
     answer->kind = REDIS_OTHER;
     answer->lacks_script = false;
     snprintf(answer->text, sizeof(answer->text), "%s", why);

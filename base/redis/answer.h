@@ -5,7 +5,11 @@
 #ifndef DLOCK_REDIS_ANSWER_H
 #define DLOCK_REDIS_ANSWER_H
 
-#include "lock/dlock.h"
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/redis/outcome.h"
 
 enum { REDIS_TEXT_SIZE = 256 };
 
@@ -20,7 +24,7 @@ enum redis_kind {
 };
 
 struct redis_answer {
-    dlock_status status; /* OK: the fields below hold; otherwise only text */
+    enum redis_outcome outcome; /* ANSWERED: the fields below hold; otherwise only text */
     enum redis_kind kind;
     int64_t integer;    /* of an INTEGER or SINGLE; of a BULK see shape.h */
     size_t len;         /* of a STATUS or BULK, as it was sent */
@@ -28,17 +32,18 @@ struct redis_answer {
     char text[REDIS_TEXT_SIZE]; /* of a STATUS or BULK, cut; or what went wrong, where */
 };
 
-struct redisReader;
+struct redis_part;
 
-/* Where hiredis' reader puts what it reads, once bound: no memory is taken for a reply,
- * whatever a server says of its length.  It stays in place as long as the reader. */
+/* Where the parts of a reply are put together. */
 struct redis_reading {
     struct redis_answer answer;
     const char *label; /* of the server, before the text of an error */
 };
 
-void redis_reading_bind(struct redis_reading *reading, struct redisReader *reader,
-                        const char *label);
+void redis_reading_begin(struct redis_reading *reading, const char *label);
+
+/* For a reader (reader.h), whose `arg` is the reading. */
+void redis_reading_part(void *reading, const struct redis_part *part);
 
 /* Copy what was read, and be ready for the next. */
 void redis_reading_take(struct redis_reading *reading, struct redis_answer *out);
@@ -46,14 +51,14 @@ void redis_reading_take(struct redis_reading *reading, struct redis_answer *out)
 /* Is it exactly this text, with nothing behind it, not even a NUL? */
 bool redis_answer_is(const struct redis_answer *answer, const char *text);
 
-/* What an error means that the server has answered: PROTOCOL, or IO if the server does
- * nothing for anybody just now: it has as many clients as it may have, or still loads its
- * data, or runs a script that takes too long, or has lost its master.  It has done nothing
- * of the command then, and may do it soon: as if it could not be reached. */
-dlock_status redis_refusal(const char *text, size_t len);
+/* What an error means that the server has answered: PROTOCOL, or NOT_DONE if the server
+ * does nothing for anybody just now: it has as many clients as it may have, or still loads
+ * its data, or runs a script that takes too long, or has lost its master.  It has done
+ * nothing of the command then, and may do it soon: as if it could not be reached. */
+enum redis_outcome redis_refusal(const char *text, size_t len);
 
 /* It failed, and why. */
-void redis_answer_fail(struct redis_answer *answer, dlock_status status,
+void redis_answer_fail(struct redis_answer *answer, enum redis_outcome outcome,
                        const char *why);
 
 #endif /* DLOCK_REDIS_ANSWER_H */

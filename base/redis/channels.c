@@ -107,8 +107,7 @@ static void unlock(struct redis_channels *channels)
     }
 }
 
-/* Wake who has waited longest and is not about to look anyway. */
-static void wake_one(struct redis_channel *channel)
+void redis_channel_wake_one(struct redis_channel *channel)
 {
     struct redis_waiter *waiter;
 
@@ -119,31 +118,18 @@ static void wake_one(struct redis_channel *channel)
         }
 }
 
-/* Wake those for whom `permits` are enough, the longest first.  Who was woken before and
- * has not looked yet is among them: the number is that of all permits. */
-static void wake_for(struct redis_channel *channel, int64_t permits)
+void redis_channel_wake_for(struct redis_channel *channel, int64_t count)
 {
     struct redis_waiter *waiter;
 
     DL_FOREACH(channel->waiters, waiter)
-        if (waiter->wake.need <= permits) {
-            permits -= waiter->wake.need;
+        if (waiter->wake.need <= count) {
+            count -= waiter->wake.need;
             wake(waiter);
         }
 }
 
-/* Of a waiter that leaves and is out of the list.  Of permits there may be more than it
- * took, also if it was satisfied: the message can be of others than its own. */
-static void pass_on(struct redis_channel *channel, const struct redis_waiter *waiter,
-                    bool satisfied)
-{
-    if (waiter->wake.rule == REDIS_WAKE_SEMAPHORE)
-        wake_for(channel, waiter->heard);
-    else if (!satisfied)
-        wake_one(channel);
-}
-
-static void wake_all(struct redis_channel *channel)
+void redis_channel_wake_all(struct redis_channel *channel)
 {
     struct redis_waiter *waiter;
 
@@ -163,8 +149,8 @@ static void hear_message(struct redis_channels *channels, struct redis_channel *
                          const char *message)
 {
     int64_t number = 0;
-    bool is_enough =
-        channels->turns != NULL && dlock_turns_heard(channels->turns, channel->name);
+    bool is_enough = channels->tell != NULL &&
+                     channels->tell(channels->tell_arg, channel->name);
 
     if (message != NULL)
         (void)dlock_number_read(message, strlen(message), INT64_MIN, INT64_MAX, &number);
@@ -173,24 +159,7 @@ static void hear_message(struct redis_channels *channels, struct redis_channel *
         return;
     }
     note(channel, number);
-    switch (channel->waiters->wake.rule) {
-    case REDIS_WAKE_LOCK:
-        if (number == 1)
-            wake_all(channel);
-        else if (!is_enough)
-            wake_one(channel);
-        break;
-    case REDIS_WAKE_SEMAPHORE:
-        wake_for(channel, number);
-        break;
-    case REDIS_WAKE_LATCH:
-        if (number == 0)
-            wake_all(channel);
-        break;
-    case REDIS_WAKE_SOLE:
-        wake_all(channel);
-        break;
-    }
+    channel->waiters->wake.rule->heard(channel, number, is_enough);
 }
 
 /* The channel of that name, made if need be. */
@@ -228,7 +197,7 @@ bool redis_channels_hear(struct redis_channels *channels, const char *what,
         makes_sense = channel->state == JOINING;
         channel->state = ON;
         note(channel, -1);
-        wake_all(channel);
+        redis_channel_wake_all(channel);
         mark_changed(channels, channel);
     } else if (strcmp(what, "unsubscribe") == 0) {
         makes_sense = channel->state == LEAVING;
@@ -393,9 +362,9 @@ void redis_waiter_leave(struct redis_waiter *waiter, bool satisfied)
     DL_DELETE(channel->waiters, waiter);
     was_woken = waiter->woken;
     if (was_woken)
-        pass_on(channel, waiter, satisfied);
+        waiter->wake.rule->left(channel, waiter->heard, satisfied);
     has_to_settle = channel->waiters == NULL;
-    if (has_to_settle && channel->state == ON && waiter->wake.rule == REDIS_WAKE_SOLE) {
+    if (has_to_settle && channel->state == ON && waiter->wake.rule->lingers) {
         linger(channels, channel);
         has_to_settle = false;
     }

@@ -9,36 +9,41 @@
  *     OFF -SUBSCRIBE-> JOINING -answer-> ON -UNSUBSCRIBE-> LEAVING -answer-> OFF
  *
  * A channel whose state fits its waiters is left alone; one that is OFF and has no
- * waiters is forgotten.  One of the rule SOLE that has lost its waiter lingers: it stays
- * ON for REDIS_LINGER_MS.
+ * waiters is forgotten.  One whose rule says so lingers when its last waiter has left: it
+ * stays ON for REDIS_LINGER_MS, so that one who soon waits again need not ask twice; a
+ * message that came meanwhile wakes that one at once.
  *
  * Threads     Any; a waiter belongs to one thread. */
 #ifndef DLOCK_REDIS_CHANNELS_H
 #define DLOCK_REDIS_CHANNELS_H
 
 
+#include <stdbool.h>
+#include <stdint.h>
+
 #include "base/os/mutex.h"
-#include "lock/turns.h"
 
 struct redis_waiter;
 
 enum { REDIS_CHANNEL_MAX = 319 };
 
-/* Whom a message wakes.  All waiters of a channel come with the same rule. */
-enum redis_wake_rule {
-    REDIS_WAKE_LOCK,      /* "1": all; any other: the one that has waited longest */
-    REDIS_WAKE_SEMAPHORE, /* n: who needs no more than n, the needs of those before
-                           * them taken off; those who need more are passed over */
-    REDIS_WAKE_LATCH,     /* "0": all; any other: nobody */
-    REDIS_WAKE_SOLE,      /* one waiter's own channel: any wakes it.  It stays subscribed
-                           * to for a moment after the waiter has left, so that one who
-                           * soon waits again need not ask twice; a message that came
-                           * meanwhile wakes it at once */
+struct redis_channel;
+
+/* Whom a message wakes.  All waiters of a channel come with the same rule.  The functions
+ * are called with the channels' mutex held, and call those at the end of this header. */
+struct redis_wake_rule {
+    /* A message came: `number`, or 0 if it is none.  `is_enough`: somebody elsewhere goes on
+     * by it, see redis_subscription_tell(). */
+    void (*heard)(struct redis_channel *channel, int64_t number, bool is_enough);
+    /* A waiter that was woken leaves, and is none any more.  `heard` is as
+     * redis_waiter_heard() says; `satisfied`: it got what it waited for. */
+    void (*left)(struct redis_channel *channel, int64_t heard, bool satisfied);
+    bool lingers;
 };
 
 struct redis_wake {
-    enum redis_wake_rule rule;
-    int64_t need; /* of a semaphore's permits */
+    const struct redis_wake_rule *rule;
+    int64_t need; /* for redis_channel_wake_for() */
 };
 
 enum { REDIS_LINGER_MS = 1000 };
@@ -51,7 +56,8 @@ struct redis_channels {
     struct redis_waiter *to_ring;    /* as soon as the mutex is free, in that order */
     void (*nudge)(void *arg);      /* there is something to settle; called unlocked */
     void *nudge_arg;
-    struct dlock_turns *turns;     /* NULL: the waiters take no turns with others */
+    bool (*tell)(void *arg, const char *channel); /* NULL: nobody; redis_subscription_tell() */
+    void *tell_arg;
 };
 
 void redis_channels_init(struct redis_channels *channels, void (*nudge)(void *arg),
@@ -91,5 +97,17 @@ bool redis_waiter_sleep(struct redis_waiter *waiter, int64_t until_ns);
 /* Stop waiting.  `satisfied`: the waiter got what it waited for; otherwise a wake-up
  * that it did not use goes to the next. */
 void redis_waiter_leave(struct redis_waiter *waiter, bool satisfied);
+
+/* ---- for rules ---- */
+
+/* Wake who has waited longest and is not about to look anyway. */
+void redis_channel_wake_one(struct redis_channel *channel);
+
+void redis_channel_wake_all(struct redis_channel *channel);
+
+/* Wake those for whom `count` is enough, the longest first, the needs of those before taken
+ * off; who needs more is passed over.  Who was woken before and has not looked yet is among
+ * them: the count is that of all there is. */
+void redis_channel_wake_for(struct redis_channel *channel, int64_t count);
 
 #endif /* DLOCK_REDIS_CHANNELS_H */

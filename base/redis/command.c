@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+_Thread_local uint64_t redis_commands_sent;
+
 enum { HEAD_MAX = 24 }; /* "$", a length, and two line ends */
 
 /* "<mark><number>\r\n"; answers where it ends. */
@@ -25,7 +27,7 @@ static char *put_head(char *at, char mark, size_t number)
     return at;
 }
 
-_Bool redis_wire_write(struct redis_wire *wire, const struct redis_command *command)
+bool redis_command_write(struct redis_written *out, const struct redis_command *command)
 {
     size_t lens[REDIS_ARGS_MAX];
     size_t most = HEAD_MAX;
@@ -35,10 +37,10 @@ _Bool redis_wire_write(struct redis_wire *wire, const struct redis_command *comm
         lens[i] = strlen(command->argv[i]);
         most += lens[i] + HEAD_MAX;
     }
-    wire->bytes = most <= sizeof(wire->room) ? wire->room : malloc(most);
-    if (wire->bytes == NULL)
-        return 0;
-    at = put_head(wire->bytes, '*', (size_t)command->argc);
+    out->bytes = most <= sizeof(out->room) ? out->room : malloc(most);
+    if (out->bytes == NULL)
+        return false;
+    at = put_head(out->bytes, '*', (size_t)command->argc);
     for (int i = 0; i < command->argc; i++) {
         at = put_head(at, '$', lens[i]);
         memcpy(at, command->argv[i], lens[i]);
@@ -46,12 +48,12 @@ _Bool redis_wire_write(struct redis_wire *wire, const struct redis_command *comm
         *at++ = '\r';
         *at++ = '\n';
     }
-    wire->len = (size_t)(at - wire->bytes);
-    return 1;
+    out->len = (size_t)(at - out->bytes);
+    return true;
 }
 
-void redis_wire_free(struct redis_wire *wire)
+void redis_written_free(struct redis_written *written)
 {
-    if (wire->bytes != wire->room)
-        free(wire->bytes);
+    if (written->bytes != written->room)
+        free(written->bytes);
 }

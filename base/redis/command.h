@@ -5,27 +5,32 @@
 #ifndef DLOCK_REDIS_COMMAND_H
 #define DLOCK_REDIS_COMMAND_H
 
+#include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #include "base/redis/shape.h"
 
-enum { REDIS_ARGS_MAX = 12, REDIS_WIRE_ROOM = 1024 };
+enum { REDIS_ARGS_MAX = 12, REDIS_WRITTEN_ROOM = 1024 };
 
 struct redis_command {
     int argc;
     const char *argv[REDIS_ARGS_MAX];
-    enum redis_shape shape; /* of its answer */
+    const struct redis_shape *shape; /* of its answer */
 };
 
 /* A command as bytes; most fit into the room and cost no memory. */
-struct redis_wire {
+struct redis_written {
     char *bytes;
     size_t len;
-    char room[REDIS_WIRE_ROOM];
+    char room[REDIS_WRITTEN_ROOM];
 };
 
-/* Write `command` into `wire`.  False: no memory, and nothing is to be freed. */
-_Bool redis_wire_write(struct redis_wire *wire, const struct redis_command *command);
-void redis_wire_free(struct redis_wire *wire);
+/* Write `command` into `out`.  False: no memory, and nothing is to be freed. */
+bool redis_command_write(struct redis_written *out, const struct redis_command *command);
+void redis_written_free(struct redis_written *written);
+
+/* How many commands the calling thread has asked servers, since its start. */
+extern _Thread_local uint64_t redis_commands_sent;
 
 #endif /* DLOCK_REDIS_COMMAND_H */

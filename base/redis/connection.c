@@ -3,19 +3,15 @@
 #include "base/redis/connection.h"
 
 #include <errno.h>
-#include <fcntl.h>
-#include <netinet/in.h>
-#include <netinet/tcp.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/socket.h>
 
 #include "base/os/clock.h"
-#include "base/os/event.h"
 #include "base/os/scratch.h"
 #include "base/redis/command.h"
+#include "base/redis/reader.h"
 
 enum {
     READ_SIZE = 4096,
@@ -23,14 +19,14 @@ enum {
     UNREAD_MAX = 64 * 1024,
 };
 
-void redis_conn_break(struct redis_conn *conn, dlock_status status, const char *fmt,
+void redis_conn_break(struct redis_conn *conn, enum redis_outcome outcome, const char *fmt,
                       ...)
 {
     va_list args;
     int len;
 
     conn->state = REDIS_BROKEN;
-    conn->status = status;
+    conn->outcome = outcome;
     len = snprintf(conn->why, sizeof(conn->why), "%.100s: ", conn->url->label);
     va_start(args, fmt);
     vsnprintf(conn->why + len, sizeof(conn->why) - (size_t)len, fmt, args);
@@ -41,40 +37,27 @@ void redis_conn_break(struct redis_conn *conn, dlock_status status, const char *
 static void break_with(struct redis_conn *conn, const struct redis_answer *answer)
 {
     conn->state = REDIS_BROKEN;
-    conn->status = answer->status;
+    conn->outcome = answer->outcome;
     snprintf(conn->why, sizeof(conn->why), "%.*s", (int)sizeof(conn->why) - 1, answer->text);
-}
-
-/* The socket's options, which hiredis sets only in part. */
-static void prepare_socket(const struct redis_conn *conn)
-{
-    int fd = conn->context->fd;
-    int on = 1;
-
-    fcntl(fd, F_SETFD, FD_CLOEXEC);
-    if (conn->url->path[0] == '\0') {
-        setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on));
-        setsockopt(fd, SOL_SOCKET, SO_KEEPALIVE, &on, sizeof(on));
-    }
 }
 
 /* Append one command to what is said first on a new connection. */
 static bool add_greeting(struct redis_conn *conn, const struct redis_command *command)
 {
-    struct redis_wire wire;
+    struct redis_written written;
     char *longer;
 
-    if (!redis_wire_write(&wire, command))
+    if (!redis_command_write(&written, command))
         return false;
-    longer = realloc(conn->greeting, conn->greeting_len + wire.len);
+    longer = realloc(conn->greeting, conn->greeting_len + written.len);
     if (longer != NULL) {
-        memcpy(longer + conn->greeting_len, wire.bytes, wire.len);
+        memcpy(longer + conn->greeting_len, written.bytes, written.len);
         conn->greeting = longer;
-        conn->greeting_len += wire.len;
+        conn->greeting_len += written.len;
         conn->greeting_ends[conn->greeting_count++] = conn->greeting_len;
     }
-    explicit_bzero(wire.bytes, wire.len);
-    redis_wire_free(&wire);
+    explicit_bzero(written.bytes, written.len);
+    redis_written_free(&written);
     return longer != NULL;
 }
 
@@ -97,31 +80,34 @@ static bool prepare_greeting(struct redis_conn *conn)
 struct redis_conn *redis_conn_open(const struct redis_url *url)
 {
     struct redis_conn *conn = calloc(1, sizeof(*conn));
+    char why[REDIS_WHY_SIZE];
 
     if (conn == NULL)
         return NULL;
     conn->url = url;
     conn->state = REDIS_CONNECTING;
-    conn->context = url->path[0] != '\0' ? redisConnectUnixNonBlock(url->path)
-                                         : redisConnectNonBlock(url->host, url->port);
-    if (conn->context == NULL || !prepare_greeting(conn)) {
-        redis_conn_close(conn);
-        return NULL;
-    }
-    if (conn->context->err != 0)
-        redis_conn_break(conn, DLOCK_IO, "%s", conn->context->errstr);
-    else
-        prepare_socket(conn);
-    redis_reading_bind(&conn->reading, conn->context->reader, url->label);
+    redis_reading_begin(&conn->reading, url->label);
+    conn->reader = redis_reader_open(redis_reading_part, &conn->reading);
+    if (conn->reader == NULL || !prepare_greeting(conn))
+        goto fail;
+    conn->wire = redis_wire_open(url, why);
+    if (conn->wire == NULL && why[0] == '\0')
+        goto fail;
+    if (conn->wire == NULL)
+        redis_conn_break(conn, REDIS_NOT_DONE, "%s", why);
     return conn;
+
+fail:
+    redis_conn_close(conn);
+    return NULL;
 }
 
 void redis_conn_close(struct redis_conn *conn)
 {
     if (conn == NULL)
         return;
-    if (conn->context != NULL)
-        redisFree(conn->context);
+    redis_wire_close(conn->wire);
+    redis_reader_close(conn->reader);
     if (conn->greeting != NULL)
         explicit_bzero(conn->greeting, conn->greeting_len);
     free(conn->greeting);
@@ -132,17 +118,15 @@ bool redis_conn_send(struct redis_conn *conn, const char *bytes, size_t len,
                      size_t *sent)
 {
     while (*sent < len) {
-        ssize_t done = send(conn->context->fd, bytes + *sent, len - *sent,
-                            MSG_NOSIGNAL | MSG_DONTWAIT);
+        ssize_t done = redis_wire_send(conn->wire, bytes + *sent, len - *sent);
 
-        if (done >= 0)
-            *sent += (size_t)done;
-        else if (errno == EAGAIN || errno == EWOULDBLOCK)
+        if (done == -EAGAIN)
             return true;
-        else if (errno != EINTR) {
-            redis_conn_break(conn, DLOCK_IO, "%s", strerror(errno));
+        if (done < 0) {
+            redis_conn_break(conn, REDIS_NOT_DONE, "%s", strerror((int)-done));
             return false;
         }
+        *sent += (size_t)done;
     }
     return true;
 }
@@ -150,25 +134,20 @@ bool redis_conn_send(struct redis_conn *conn, const char *bytes, size_t len,
 bool redis_conn_feed(struct redis_conn *conn)
 {
     DLOCK_SCRATCH char bytes[READ_SIZE];
-    ssize_t got;
+    ssize_t got = redis_wire_receive(conn->wire, bytes, sizeof(bytes));
 
-    do
-        got = recv(conn->context->fd, bytes, sizeof(bytes), MSG_DONTWAIT);
-    while (got < 0 && errno == EINTR);
     if (got > 0) {
-        const redisReader *reader = conn->context->reader;
-
-        if (redisReaderFeed(conn->context->reader, bytes, (size_t)got) != REDIS_OK)
-            redis_conn_break(conn, DLOCK_PROTOCOL, "%s", reader->errstr);
-        else if (reader->len - reader->pos > UNREAD_MAX)
-            redis_conn_break(conn, DLOCK_PROTOCOL, "a reply of over %d bytes",
+        if (!redis_reader_feed(conn->reader, bytes, (size_t)got))
+            redis_conn_break(conn, REDIS_PROTOCOL, "%s", redis_reader_why(conn->reader));
+        else if (redis_reader_unread(conn->reader) > UNREAD_MAX)
+            redis_conn_break(conn, REDIS_PROTOCOL, "a reply of over %d bytes",
                              (int)UNREAD_MAX);
         else
             return true;
     } else if (got == 0) {
-        redis_conn_break(conn, DLOCK_IO, "the server closed the connection");
-    } else if (errno != EAGAIN && errno != EWOULDBLOCK) {
-        redis_conn_break(conn, DLOCK_IO, "%s", strerror(errno));
+        redis_conn_break(conn, REDIS_NOT_DONE, "the server closed the connection");
+    } else if (got != -EAGAIN) {
+        redis_conn_break(conn, REDIS_NOT_DONE, "%s", strerror((int)-got));
     }
     return false;
 }
@@ -176,18 +155,18 @@ bool redis_conn_feed(struct redis_conn *conn)
 /* Let the reader go through one whole reply.  False: there is none yet; or broken. */
 static bool read_one(struct redis_conn *conn)
 {
-    void *reply = NULL;
-
-    if (redisReaderGetReply(conn->context->reader, &reply) == REDIS_OK)
-        return reply != NULL;
-    redis_conn_break(conn, DLOCK_PROTOCOL, "not Redis: %s",
-                     conn->context->reader->errstr);
+    if (redis_reader_next(conn->reader))
+        return true;
+    if (redis_reader_why(conn->reader) != NULL)
+        redis_conn_break(conn, REDIS_PROTOCOL, "not Redis: %s",
+                         redis_reader_why(conn->reader));
     return false;
 }
 
 void redis_conn_expect_messages(struct redis_conn *conn, struct redis_message *message)
 {
-    redis_message_bind(message, conn->context->reader);
+    redis_message_clear(message);
+    redis_reader_hand_to(conn->reader, redis_message_part, message);
 }
 
 bool redis_conn_next_message(struct redis_conn *conn)
@@ -210,40 +189,18 @@ bool redis_conn_next_answer(struct redis_conn *conn, struct redis_answer *out)
 
 bool redis_conn_has_leftover(const struct redis_conn *conn)
 {
-    return conn->context->reader->pos < conn->context->reader->len;
-}
-
-/* A connect to a port of this machine that nobody listens on can meet itself, if the
- * kernel picks that very port for our end.  We would then talk to ourselves, and keep
- * the port from the server that is to come back on it. */
-static bool met_itself(const struct redis_conn *conn)
-{
-    struct sockaddr_storage ours = {0};
-    struct sockaddr_storage theirs = {0};
-    socklen_t ours_len = sizeof(ours);
-    socklen_t theirs_len = sizeof(theirs);
-
-    if (conn->url->path[0] != '\0' ||
-        getsockname(conn->context->fd, (struct sockaddr *)&ours, &ours_len) != 0 ||
-        getpeername(conn->context->fd, (struct sockaddr *)&theirs, &theirs_len) != 0)
-        return false;
-    return ours_len == theirs_len && memcmp(&ours, &theirs, ours_len) == 0;
+    return redis_reader_unread(conn->reader) > 0;
 }
 
 /* The connect has come to an end, one way or the other, or goes on. */
-static short advance_connect(struct redis_conn *conn)
+static unsigned advance_connect(struct redis_conn *conn)
 {
-    int error = 0;
-    socklen_t error_len = sizeof(error);
+    ssize_t done = redis_wire_send(conn->wire, NULL, 0);
 
-    if (dlock_poll_one(conn->context->fd, POLLOUT, 0) == 0)
-        return POLLOUT;
-    if (getsockopt(conn->context->fd, SOL_SOCKET, SO_ERROR, &error, &error_len) != 0)
-        error = errno;
-    if (error != 0)
-        redis_conn_break(conn, DLOCK_IO, "%s", strerror(error));
-    else if (met_itself(conn))
-        redis_conn_break(conn, DLOCK_IO, "%s", strerror(ECONNREFUSED));
+    if (done == -EAGAIN)
+        return REDIS_WIRE_CAN_SEND;
+    if (done < 0)
+        redis_conn_break(conn, REDIS_NOT_DONE, "%s", strerror((int)-done));
     else
         conn->state = REDIS_GREETING;
     return 0;
@@ -251,7 +208,7 @@ static short advance_connect(struct redis_conn *conn)
 
 /* One command after another: an answer too many to the first would else be taken for that
  * to the second, and so on for as long as the connection lives. */
-static short advance_greeting(struct redis_conn *conn)
+static unsigned advance_greeting(struct redis_conn *conn)
 {
     for (; conn->greetings_done < conn->greeting_count; conn->greetings_done++) {
         size_t end = conn->greeting_ends[conn->greetings_done];
@@ -260,19 +217,19 @@ static short advance_greeting(struct redis_conn *conn)
         if (!redis_conn_send(conn, conn->greeting, end, &conn->greeting_sent))
             return 0;
         if (conn->greeting_sent < end)
-            return POLLOUT;
+            return REDIS_WIRE_CAN_SEND;
         while (!read_one(conn))
             if (conn->state == REDIS_BROKEN || !redis_conn_feed(conn))
-                return conn->state == REDIS_BROKEN ? 0 : POLLIN;
+                return conn->state == REDIS_BROKEN ? 0 : REDIS_WIRE_CAN_RECEIVE;
         redis_reading_take(&conn->reading, &answer);
-        if (answer.status == DLOCK_OK)
+        if (answer.outcome == REDIS_ANSWERED)
             redis_shape_check(REDIS_SHAPE_DONE, conn->url->label, &answer);
-        if (answer.status != DLOCK_OK) {
+        if (answer.outcome != REDIS_ANSWERED) {
             break_with(conn, &answer);
             return 0;
         }
         if (redis_conn_has_leftover(conn)) {
-            redis_conn_break(conn, DLOCK_PROTOCOL, "an answer that nobody asked for");
+            redis_conn_break(conn, REDIS_PROTOCOL, "an answer that nobody asked for");
             return 0;
         }
     }
@@ -280,29 +237,33 @@ static short advance_greeting(struct redis_conn *conn)
     return 0;
 }
 
-short redis_conn_advance(struct redis_conn *conn)
+unsigned redis_conn_advance(struct redis_conn *conn)
 {
-    short events = 0;
+    unsigned wants = 0;
 
     if (conn->state == REDIS_CONNECTING)
-        events = advance_connect(conn);
+        wants = advance_connect(conn);
     if (conn->state == REDIS_GREETING)
-        events = advance_greeting(conn);
-    conn->wants = events;
-    return events;
+        wants = advance_greeting(conn);
+    conn->wants = wants;
+    return wants;
+}
+
+void redis_conn_wait(struct redis_conn *conn, unsigned wanted, int64_t until_ns)
+{
+    struct redis_wire_look look = {.wire = conn->wire, .wanted = wanted};
+
+    (void)redis_wire_wait(&look, 1, -1, until_ns);
 }
 
 void redis_conn_finish(struct redis_conn *conn, int64_t give_up_ns)
 {
-    short events = redis_conn_advance(conn);
-
-    while (events != 0) {
-        if (dlock_poll_one(conn->context->fd, events, give_up_ns) == 0 &&
-            dlock_clock_ns() >= give_up_ns) {
-            redis_conn_break(conn, DLOCK_IO, "no answer to the connect in time");
+    while (redis_conn_advance(conn) != 0) {
+        if (dlock_clock_ns() >= give_up_ns) {
+            redis_conn_break(conn, REDIS_NOT_DONE, "no answer to the connect in time");
             return;
         }
-        events = redis_conn_advance(conn);
+        redis_conn_wait(conn, conn->wants, give_up_ns);
     }
 }
 
@@ -311,8 +272,6 @@ bool redis_conn_is_idle(const struct redis_conn *conn)
     char byte;
 
     /* A reply that nobody asked for would be taken for that of the next command. */
-    if (redis_conn_has_leftover(conn))
-        return false;
-    return recv(conn->context->fd, &byte, 1, MSG_PEEK | MSG_DONTWAIT) < 0 &&
-           (errno == EAGAIN || errno == EWOULDBLOCK);
+    return !redis_conn_has_leftover(conn) &&
+           redis_wire_receive(conn->wire, &byte, 1) == -EAGAIN;
 }

@@ -4,7 +4,6 @@
 #include "base/redis/driver.h"
 
 #include "base/os/clock.h"
-#include "base/os/event.h"
 #include "base/os/thread.h"
 #include "base/redis/link_inside.h"
 
@@ -65,76 +64,72 @@ static void tend(struct redis_hub *hub)
     }
 }
 
-/* What the driver sleeps on: one for every link, and the nudge. */
-struct poll_set {
-    struct pollfd polled[REDIS_HUB_LINKS_MAX + 1];
+/* What the driver sleeps on, beside the nudge. */
+struct watch {
+    struct redis_wire_look looks[REDIS_HUB_LINKS_MAX];
     struct redis_conn *conns[REDIS_HUB_LINKS_MAX];
     uint64_t serials[REDIS_HUB_LINKS_MAX];
     int link_count;
     int64_t until_ns; /* something is overdue then, if not earlier */
 };
 
-static void fill_poll_set(struct redis_hub *hub, struct poll_set *set)
+static void begin_watch(struct redis_hub *hub, struct watch *watch)
 {
-    set->link_count = hub->link_count;
-    for (int i = 0; i < set->link_count; i++) {
+    watch->link_count = hub->link_count;
+    for (int i = 0; i < watch->link_count; i++) {
         struct redis_link *link = hub->links[i];
+        struct redis_wire_look *look = &watch->looks[i];
 
-        set->polled[i] = (struct pollfd){.fd = -1};
-        if (due_ns(link) < set->until_ns)
-            set->until_ns = due_ns(link);
-        set->conns[i] = redis_link_borrow(link);
-        set->serials[i] = link->serial;
-        if (set->conns[i] == NULL)
+        *look = (struct redis_wire_look){0};
+        if (due_ns(link) < watch->until_ns)
+            watch->until_ns = due_ns(link);
+        watch->conns[i] = redis_link_borrow(link);
+        watch->serials[i] = link->serial;
+        if (watch->conns[i] == NULL)
             continue;
-        set->polled[i].fd = set->conns[i]->context->fd;
-        set->polled[i].events = POLLIN;
+        look->wire = watch->conns[i]->wire;
+        look->wanted = REDIS_WIRE_CAN_RECEIVE;
         if (!link->is_ready)
-            set->polled[i].events = set->conns[i]->wants;
+            look->wanted = watch->conns[i]->wants;
         else if (link->is_full)
-            set->polled[i].events |= POLLOUT;
+            look->wanted |= REDIS_WIRE_CAN_SEND;
     }
-    set->polled[set->link_count].fd = hub->nudge_fd;
-    set->polled[set->link_count].events = POLLIN;
-    set->polled[set->link_count].revents = 0;
 }
 
-static void leave_poll_set(struct redis_hub *hub, struct poll_set *set)
+static void end_watch(struct redis_hub *hub, struct watch *watch)
 {
-
     hub->is_polling = false;
-    if (set->polled[set->link_count].revents != 0)
-        dlock_event_clear(hub->nudge_fd);
-    for (int i = 0; i < set->link_count; i++)
-        if (set->conns[i] != NULL)
-            redis_conn_return(hub->links[i], set->conns[i], set->serials[i]);
+    for (int i = 0; i < watch->link_count; i++)
+        if (watch->conns[i] != NULL)
+            redis_conn_return(hub->links[i], watch->conns[i], watch->serials[i]);
 }
 
-/* Poll with the mutex free, for at most LINGER_NS if it `is_brief`.  False: nothing
+/* Wait with the mutex free, for at most LINGER_NS if it `is_brief`.  False: nothing
  * happened.  Who was nudged does not sleep. */
-static bool poll_for(struct redis_hub *hub, struct poll_set *set, int64_t end_ns,
+static bool wait_for(struct redis_hub *hub, struct watch *watch, int64_t end_ns,
                      bool is_brief)
 {
-    int woken;
+    bool happened;
 
-    set->until_ns = end_ns;
-    fill_poll_set(hub, set);
+    watch->until_ns = end_ns;
+    begin_watch(hub, watch);
     if (hub->is_nudged)
-        set->until_ns = 0;
+        watch->until_ns = 0;
     else if (is_brief)
-        set->until_ns = dlock_clock_ns() + LINGER_NS;
+        watch->until_ns = dlock_clock_ns() + LINGER_NS;
     hub->is_polling = true;
     redis_hub_unlock(hub);
-    woken = dlock_poll_until(set->polled, (size_t)set->link_count + 1, set->until_ns);
+    happened = redis_wire_wait(watch->looks, (size_t)watch->link_count, hub->nudge_fd,
+                               watch->until_ns);
     redis_hub_lock(hub);
-    leave_poll_set(hub, set);
-    return woken != 0 || hub->is_nudged;
+    end_watch(hub, watch);
+    return happened || hub->is_nudged;
 }
 
 /* Make way for those who are expected.  Who has not come after that does not come. */
-static void linger(struct redis_hub *hub, struct poll_set *set, int64_t end_ns)
+static void linger(struct redis_hub *hub, struct watch *watch, int64_t end_ns)
 {
-    if (poll_for(hub, set, end_ns, true))
+    if (wait_for(hub, watch, end_ns, true))
         return;
     if (hub->expected_count > 0)
         hub->doubts = DOUBTS;
@@ -145,7 +140,7 @@ static void linger(struct redis_hub *hub, struct poll_set *set, int64_t end_ns)
  * is sent before. */
 static void rest(struct redis_hub *hub, int64_t end_ns)
 {
-    struct poll_set set;
+    struct watch watch;
 
     for (int i = 0; i < EXPECT_YIELDS && redis_hub_is_expecting(hub); i++) {
         redis_hub_unlock(hub);
@@ -153,20 +148,19 @@ static void rest(struct redis_hub *hub, int64_t end_ns)
         redis_hub_lock(hub);
     }
     if (redis_hub_is_expecting(hub)) {
-        linger(hub, &set, end_ns);
+        linger(hub, &watch, end_ns);
     } else {
         send_all(hub);
-        poll_for(hub, &set, end_ns, false);
+        wait_for(hub, &watch, end_ns, false);
     }
-    for (int i = 0; i < set.link_count; i++) {
+    for (int i = 0; i < watch.link_count; i++) {
         struct redis_link *link = hub->links[i];
 
-        if (set.polled[i].revents == 0 || link->serial != set.serials[i] ||
-            !link->is_ready)
+        if (link->serial != watch.serials[i] || !link->is_ready)
             continue;
-        if (set.polled[i].revents & POLLOUT)
+        if (watch.looks[i].seen & REDIS_WIRE_CAN_SEND)
             link->is_full = false;
-        if (set.polled[i].revents & ~POLLOUT)
+        if (watch.looks[i].seen & REDIS_WIRE_CAN_RECEIVE)
             redis_link_hear(link);
     }
 }

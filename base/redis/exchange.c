@@ -11,8 +11,6 @@
 #include "base/redis/driver.h"
 #include "base/redis/link.h"
 #include "base/redis/link_inside.h"
-#include "lock/dlock_variant.h"
-#include "lock/metrics.h"
 
 /* Everything that belongs to one exchange, on its caller's stack. */
 struct exchange {
@@ -20,7 +18,7 @@ struct exchange {
     struct redis_wait wait;
     struct redis_request_leg trips[REDIS_HUB_LINKS_MAX];
     size_t trip_count;
-    struct redis_wire wire;
+    struct redis_written written;
     int64_t begun_ns;
     int64_t end_ns;
     int64_t wake_ns; /* who sleeps looks by itself then */
@@ -33,10 +31,10 @@ static void depart(struct exchange *ex, struct redis_request_leg *trip)
     struct redis_link *link = leg->link;
 
     if (!link->is_ready && !leg->insist && !leg->courtesy && redis_link_rests(link))
-        redis_answer_fail(&leg->answer, DLOCK_IO, link->why);
-    else if (!redis_queue_add(&link->queue, trip, ex->wire.bytes, ex->wire.len,
+        redis_answer_fail(&leg->answer, REDIS_NOT_DONE, link->why);
+    else if (!redis_queue_add(&link->queue, trip, ex->written.bytes, ex->written.len,
                               ex->begun_ns))
-        redis_answer_fail(&leg->answer, DLOCK_NOMEM,
+        redis_answer_fail(&leg->answer, REDIS_NO_MEMORY,
                           "no memory for a command, or too many are unanswered");
     else
         return;
@@ -91,8 +89,8 @@ static void give_up(struct redis_request_leg *trip)
 
     snprintf(why, sizeof(why), "%s: no answer in time", redis_link_label(link));
     redis_answer_fail(&leg->answer,
-                      redis_queue_forsake(&link->queue, trip) ? DLOCK_IO
-                                                              : DLOCK_UNKNOWN,
+                      redis_queue_forsake(&link->queue, trip) ? REDIS_NOT_DONE
+                                                              : REDIS_UNKNOWN,
                       why);
     trip->is_over = true;
 }
@@ -117,11 +115,11 @@ static void run(struct exchange *ex)
     redis_hub_unlock(ex->hub);
 }
 
-static void fail_all(struct redis_leg *legs, size_t leg_count, dlock_status status,
+static void fail_all(struct redis_leg *legs, size_t leg_count, enum redis_outcome outcome,
                      const char *why)
 {
     for (size_t i = 0; i < leg_count; i++)
-        redis_answer_fail(&legs[i].answer, status, why);
+        redis_answer_fail(&legs[i].answer, outcome, why);
 }
 
 void redis_exchange(struct redis_leg *legs, size_t leg_count,
@@ -130,7 +128,7 @@ void redis_exchange(struct redis_leg *legs, size_t leg_count,
     DLOCK_SCRATCH struct exchange ex;
 
     assert(leg_count > 0 && leg_count <= REDIS_HUB_LINKS_MAX);
-    dlock_commands_sent += leg_count;
+    redis_commands_sent += leg_count;
     ex.hub = legs[0].link->hub;
     ex.wait = (struct redis_wait){.role = REDIS_BOARDING};
     ex.trip_count = leg_count;
@@ -154,34 +152,11 @@ void redis_exchange(struct redis_leg *legs, size_t leg_count,
     if (ex.wake_ns > give_up_ns)
         ex.wake_ns = give_up_ns;
     if (give_up_ns <= ex.begun_ns) {
-        fail_all(legs, leg_count, DLOCK_IO, "its time was over before it was sent");
-    } else if (!redis_wire_write(&ex.wire, command)) {
-        fail_all(legs, leg_count, DLOCK_NOMEM, "no memory for a command");
+        fail_all(legs, leg_count, REDIS_NOT_DONE, "its time was over before it was sent");
+    } else if (!redis_command_write(&ex.written, command)) {
+        fail_all(legs, leg_count, REDIS_NO_MEMORY, "no memory for a command");
     } else {
         run(&ex);
-        redis_wire_free(&ex.wire);
+        redis_written_free(&ex.written);
     }
-}
-
-dlock_status redis_call(struct redis_link *link, const struct redis_command *command,
-                        int64_t give_up_ns, struct redis_answer *answer)
-{
-    struct redis_leg leg = {.link = link};
-
-    redis_exchange(&leg, 1, command, give_up_ns);
-    *answer = leg.answer;
-    if (answer->status != DLOCK_OK)
-        return dlock_fail(answer->status, "%s", answer->text);
-    return DLOCK_OK;
-}
-
-dlock_status redis_ping(struct redis_link *link)
-{
-    static const struct redis_command ping = {1, {"PING"}, REDIS_SHAPE_PING};
-    struct redis_leg leg = {.link = link, .insist = true};
-
-    redis_exchange(&leg, 1, &ping, INT64_MAX);
-    if (leg.answer.status != DLOCK_OK)
-        return dlock_fail(leg.answer.status, "%s", leg.answer.text);
-    return DLOCK_OK;
 }

@@ -12,9 +12,10 @@
 #include "base/os/bell.h"
 #include "base/os/mutex.h"
 #include "base/redis/leg.h"
+#include "base/redis/wire.h"
 
 enum {
-    REDIS_HUB_LINKS_MAX = 16,
+    REDIS_HUB_LINKS_MAX = REDIS_WIRE_LOOKS_MAX,
     REDIS_HUB_BATCH_MAX = 8, /* exchanges: not more are answered at once, and for more
                               * none that is to be sent has to wait             */
 };

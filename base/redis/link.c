@@ -10,61 +10,35 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/socket.h>
 
 #include "base/os/clock.h"
 #include "base/os/scratch.h"
 #include "base/redis/link_inside.h"
-#include "lock/dlock_variant.h"
 
 enum { PAUSE_FIRST_MS = 50, PAUSE_MAX_MS = 500, BATCH_MIN = 2 };
 
 /* ---- life ---- */
 
-static dlock_status open_in(struct redis_hub *hub, struct redis_link **out,
-                            const char *url, int timeout_ms, bool slow_is_down)
+struct redis_link *redis_link_new(struct redis_link *beside, const struct redis_url *url,
+                                  int timeout_ms, bool slow_is_down)
 {
+    struct redis_hub *hub = beside != NULL ? beside->hub : redis_hub_open();
     struct redis_link *link = calloc(1, sizeof(*link));
-    char why[REDIS_WHY_SIZE];
 
-    *out = NULL;
-    if (link == NULL)
-        return dlock_fail(DLOCK_NOMEM, "no memory for a link to Redis");
-    if (!redis_url_parse(url, &link->url, why, sizeof(why))) {
+    if (link != NULL && hub != NULL && hub->link_count < REDIS_HUB_LINKS_MAX) {
+        link->url = *url;
+        link->hub = hub;
+        link->timeout_ms = timeout_ms;
+        link->slow_is_down = slow_is_down;
+        hub->links[hub->link_count++] = link;
+        hub->user_count++;
+    } else {
         free(link);
-        return dlock_fail(DLOCK_INVALID, "the Redis URL cannot be read: %s", why);
+        link = NULL;
     }
-    link->hub = hub;
-    link->timeout_ms = timeout_ms;
-    link->slow_is_down = slow_is_down;
-    hub->links[hub->link_count++] = link;
-    hub->user_count++;
-    *out = link;
-    return DLOCK_OK;
-}
-
-dlock_status redis_link_open(struct redis_link **out, const char *url, int timeout_ms,
-                             bool slow_is_down)
-{
-    struct redis_hub *hub = redis_hub_open();
-    dlock_status st;
-
-    *out = NULL;
-    if (hub == NULL)
-        return dlock_fail(DLOCK_NOMEM, "no memory for a link to Redis");
-    st = open_in(hub, out, url, timeout_ms, slow_is_down);
-    redis_hub_let_go(hub);
-    return st;
-}
-
-dlock_status redis_link_open_beside(struct redis_link *first, struct redis_link **out,
-                                    const char *url, int timeout_ms, bool slow_is_down)
-{
-    *out = NULL;
-    if (first->hub->link_count == REDIS_HUB_LINKS_MAX)
-        return dlock_fail(DLOCK_INVALID, "there are over %d servers",
-                          (int)REDIS_HUB_LINKS_MAX);
-    return open_in(first->hub, out, url, timeout_ms, slow_is_down);
+    if (beside == NULL && hub != NULL)
+        redis_hub_let_go(hub);
+    return link;
 }
 
 void redis_link_close(struct redis_link *link)
@@ -146,7 +120,7 @@ void redis_conn_return(struct redis_link *link, struct redis_conn *conn,
         redis_conn_close(conn);
 }
 
-static void fail_all(struct redis_link *link, dlock_status status, const char *why)
+static void fail_all(struct redis_link *link, enum redis_outcome outcome, const char *why)
 {
     uint64_t safe_from = redis_queue_safe_from(&link->queue, link->is_sending);
 
@@ -157,20 +131,22 @@ static void fail_all(struct redis_link *link, dlock_status status, const char *w
         if (request.trip == NULL)
             continue;
         redis_answer_fail(&request.trip->leg->answer,
-                          status == DLOCK_IO && has_left ? DLOCK_UNKNOWN : status, why);
+                          outcome == REDIS_NOT_DONE && has_left ? REDIS_UNKNOWN
+                                                                : outcome,
+                          why);
         redis_leg_end(link->hub, request.trip);
     }
     link->hub->answered_count = 0; /* nobody was */
 }
 
-void redis_link_break(struct redis_link *link, dlock_status status, const char *why,
+void redis_link_break(struct redis_link *link, enum redis_outcome outcome, const char *why,
                       bool was_slow)
 {
     struct redis_conn *conn = link->conn;
 
     if (!link->is_ready || (was_slow && link->slow_is_down))
         redis_link_failed(link, why);
-    fail_all(link, status, why);
+    fail_all(link, outcome, why);
     redis_queue_reset(&link->queue, link->is_sending);
     link->conn = NULL;
     link->is_ready = link->is_sending = link->is_full = false;
@@ -178,16 +154,16 @@ void redis_link_break(struct redis_link *link, dlock_status status, const char *
     if (conn != NULL && conn->user_count == 0)
         redis_conn_close(conn);
     else if (conn != NULL)
-        shutdown(conn->context->fd, SHUT_RDWR); /* wakes who sleeps on it */
+        redis_wire_cut(conn->wire); /* wakes who sleeps on it */
 }
 
 /* The same for a reason that does not name the server yet. */
-static void break_by(struct redis_link *link, dlock_status status, const char *what)
+static void break_by(struct redis_link *link, enum redis_outcome outcome, const char *what)
 {
     char why[REDIS_WHY_SIZE];
 
     snprintf(why, sizeof(why), "%.100s: %s", link->url.label, what);
-    redis_link_break(link, status, why, false);
+    redis_link_break(link, outcome, why, false);
 }
 
 void redis_link_overdue(struct redis_link *link)
@@ -195,7 +171,7 @@ void redis_link_overdue(struct redis_link *link)
     char why[REDIS_WHY_SIZE];
 
     snprintf(why, sizeof(why), "%.100s: no answer in time", link->url.label);
-    redis_link_break(link, DLOCK_IO, why, true);
+    redis_link_break(link, REDIS_NOT_DONE, why, true);
 }
 
 /* Begin to connect, which can take long where a name has to be resolved. */
@@ -210,7 +186,7 @@ static void connect_anew(struct redis_link *link)
     if (link->serial != serial)
         redis_conn_close(conn);
     else if (conn == NULL)
-        break_by(link, DLOCK_NOMEM, "no memory for a connection");
+        break_by(link, REDIS_NO_MEMORY, "no memory for a connection");
     else
         link->conn = conn;
 }
@@ -225,23 +201,27 @@ void redis_link_advance(struct redis_link *link)
     if (link->conn->state == REDIS_READY)
         link->is_ready = true;
     else if (link->conn->state == REDIS_BROKEN)
-        redis_link_break(link, link->conn->status, link->conn->why, false);
+        redis_link_break(link, link->conn->outcome, link->conn->why, false);
+}
+
+void redis_link_cut(struct redis_link *link)
+{
+    redis_hub_lock(link->hub);
+    if (link->conn != NULL)
+        redis_wire_cut(link->conn->wire);
+    redis_hub_unlock(link->hub);
 }
 
 /* ---- sending ---- */
 
-/* Send `len` bytes with the mutex free.  Answers how many left, or -errno. */
+/* Send `len` bytes with the mutex free.  As redis_wire_send(). */
 static ssize_t send_some(struct redis_link *link, const char *bytes, size_t len)
 {
-    int fd = link->conn->context->fd;
+    struct redis_wire *wire = link->conn->wire;
     ssize_t sent;
 
     redis_hub_unlock(link->hub);
-    do
-        sent = send(fd, bytes, len, MSG_NOSIGNAL | MSG_DONTWAIT);
-    while (sent < 0 && errno == EINTR);
-    if (sent < 0)
-        sent = -errno;
+    sent = redis_wire_send(wire, bytes, len);
     redis_hub_lock(link->hub);
     return sent;
 }
@@ -268,12 +248,12 @@ void redis_link_send(struct redis_link *link)
         }
         if (sent >= 0) {
             redis_queue_sent(&link->queue, (size_t)sent);
-        } else if (sent == -EAGAIN || sent == -EWOULDBLOCK) {
+        } else if (sent == -EAGAIN) {
             link->is_full = true;
             redis_hub_nudge(link->hub);
         } else {
             link->is_sending = false; /* what was tried did not leave */
-            break_by(link, DLOCK_IO, strerror((int)-sent));
+            break_by(link, REDIS_NOT_DONE, strerror((int)-sent));
             break;
         }
     } while (!link->is_full && redis_queue_has_to_send(&link->queue));
@@ -298,7 +278,7 @@ static bool deliver(struct redis_link *link, uint64_t serial,
 
         if (redis_queue_count(&link->queue) == 0 ||
             !redis_queue_first_has_left(&link->queue, link->is_sending)) {
-            break_by(link, DLOCK_IO, "an answer that nobody asked for");
+            break_by(link, REDIS_NOT_DONE, "an answer that nobody asked for");
             return false;
         }
         request = redis_queue_pop(&link->queue);
@@ -306,11 +286,11 @@ static bool deliver(struct redis_link *link, uint64_t serial,
             continue;
         leg = request.trip->leg;
         leg->answer = answers[i];
-        fits = answers[i].status != DLOCK_OK ||
+        fits = answers[i].outcome != REDIS_ANSWERED ||
                redis_shape_check(leg->shape, link->url.label, &leg->answer);
         redis_leg_end(link->hub, request.trip);
         if (!fits) {
-            break_by(link, DLOCK_IO, "another answer was none to its command");
+            break_by(link, REDIS_NOT_DONE, "another answer was none to its command");
             return false;
         }
     }
@@ -354,9 +334,9 @@ void redis_link_hear(struct redis_link *link)
             redis_hub_unlock(link->hub);
     } while (goes_on);
     if (link->serial == serial && conn->state == REDIS_BROKEN)
-        redis_link_break(link, conn->status, conn->why, false);
+        redis_link_break(link, conn->outcome, conn->why, false);
     else if (link->serial == serial && redis_queue_count(&link->queue) == 0 &&
              redis_conn_has_leftover(conn))
-        break_by(link, DLOCK_IO, "an answer that nobody asked for");
+        break_by(link, REDIS_NOT_DONE, "an answer that nobody asked for");
     redis_conn_return(link, conn, serial);
 }

@@ -11,9 +11,8 @@
  * fail at once.
  *
  * An exchange is one command to one or several servers at once, with one deadline.
- * What it answers for each: IO if the command certainly did not leave, or was not executed,
- * UNKNOWN if it may have been executed, PROTOCOL if the server refused it or answered what
- * does not have the command's shape; such an answer ends the connection.
+ * What it answers for each is an outcome (outcome.h); an answer that does not have the
+ * command's shape ends the connection.
  *
  * Threads     Any. */
 #ifndef DLOCK_REDIS_LINK_H
@@ -21,6 +20,7 @@
 
 #include "base/redis/command.h"
 #include "base/redis/leg.h"
+#include "base/redis/url.h"
 
 struct redis_conn;
 
@@ -34,16 +34,13 @@ struct redis_talk {
 };
 
 /* A link to the server of `url`; does not connect.  `slow_is_down`: a command that is
- * not answered in time counts like a failed connect.  INVALID, NOMEM. */
-dlock_status redis_link_open(struct redis_link **out, const char *url, int timeout_ms,
-                             bool slow_is_down);
-void redis_link_close(struct redis_link *link);
-
-/* The same, to be asked together with `first` and its other companions: an exchange
- * goes to companions only.  All are closed one by one, in any order. */
-dlock_status redis_link_open_beside(struct redis_link *first, struct redis_link **out,
-                                    const char *url, int timeout_ms,
-                                    bool slow_is_down);
+ * not answered in time counts like a failed connect.  `beside`: NULL, or a link with which
+ * this one, and all that are beside it, can be asked together: an exchange goes to such
+ * links only.  All are closed one by one, in any order.  NULL: no memory, or there are
+ * REDIS_WIRE_LOOKS_MAX beside one another already. */
+struct redis_link *redis_link_new(struct redis_link *beside, const struct redis_url *url,
+                                  int timeout_ms, bool slow_is_down);
+void redis_link_close(struct redis_link *link); /* NULL is fine */
 
 /* "host:port". */
 const char *redis_link_label(const struct redis_link *link);
@@ -58,21 +55,20 @@ bool redis_link_is_left_alone(struct redis_link *link);
 void redis_exchange(struct redis_leg *legs, size_t leg_count,
                     const struct redis_command *command, int64_t give_up_ns);
 
-/* The same for one server.  On failure dlock_error() tells. */
-dlock_status redis_call(struct redis_link *link, const struct redis_command *command,
-                        int64_t give_up_ns, struct redis_answer *answer);
+/* Cut the connection that all threads share, as if the server had closed it. */
+void redis_link_cut(struct redis_link *link);
 
-/* The next command of a conversation, as redis_call().  After a failure every further
- * command is IO: what the server knew of the conversation went with its connection. */
-dlock_status redis_talk_say(struct redis_talk *talk,
-                            const struct redis_command *command, int64_t give_up_ns,
-                            struct redis_answer *answer);
+/* The next command of a conversation, answered as in an exchange.  After a failure every
+ * further command is NOT_DONE: what the server knew of the conversation went with its
+ * connection. */
+void redis_talk_ask(struct redis_talk *talk, const struct redis_command *command,
+                    int64_t give_up_ns, struct redis_answer *answer);
+
+/* Cut the conversation's connection, if it has one. */
+void redis_talk_cut(struct redis_talk *talk);
 
 /* End it.  `is_clean`: nothing is watched and no transaction is open, so the connection
  * may serve others; otherwise it is closed, which makes the server forget both. */
 void redis_talk_end(struct redis_talk *talk, bool is_clean);
-
-/* PING it, even if it was left alone. */
-dlock_status redis_ping(struct redis_link *link);
 
 #endif /* DLOCK_REDIS_LINK_H */

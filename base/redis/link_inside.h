@@ -27,10 +27,10 @@ struct redis_link {
     char why[REDIS_WHY_SIZE];   /* it is down */
 };
 
-/* Drop the connection: all requests fail with `status`, those that may have been sent
- * with UNKNOWN instead of IO.  The server is left alone for a while if the connection
+/* Drop the connection: all requests fail with `outcome`, those that may have been sent
+ * with UNKNOWN instead of NOT_DONE.  The server is left alone for a while if the connection
  * never became ready, or if it `was_slow` and the link counts that. */
-void redis_link_break(struct redis_link *link, dlock_status status, const char *why,
+void redis_link_break(struct redis_link *link, enum redis_outcome outcome, const char *why,
                       bool was_slow);
 
 /* The same because an answer did not come in time. */

@@ -2,34 +2,24 @@
 /* message.c -- what a server says to one who listens. */
 #include "base/redis/message.h"
 
-#include <hiredis/hiredis.h>
 #include <string.h>
 
-static void *read_part(const redisReadTask *task, char *text, size_t len)
+#include "base/redis/reader.h"
+
+void redis_message_part(void *arg, const struct redis_part *part)
 {
-    struct redis_message *message = task->privdata;
-    const redisReadTask *array = task->parent;
+    struct redis_message *message = arg;
 
-    if (task->type != REDIS_REPLY_STRING || array == NULL || array->parent != NULL ||
-        array->type != REDIS_REPLY_ARRAY || task->idx >= REDIS_MESSAGE_PARTS ||
-        len >= REDIS_MESSAGE_PART_SIZE || memchr(text, '\0', len) != NULL)
-        return message;
-    memcpy(message->texts[task->idx], text, len);
-    message->texts[task->idx][len] = '\0';
-    message->parts[task->idx] = message->texts[task->idx];
-    return message;
+    if (part->kind != REDIS_PART_BULK || part->depth != 1 ||
+        part->index >= REDIS_MESSAGE_PARTS || part->len >= REDIS_MESSAGE_PART_SIZE ||
+        memchr(part->text, '\0', part->len) != NULL)
+        return;
+    memcpy(message->texts[part->index], part->text, part->len);
+    message->texts[part->index][part->len] = '\0';
+    message->parts[part->index] = message->texts[part->index];
 }
-
-static redisReplyObjectFunctions functions = {.createString = read_part};
 
 void redis_message_clear(struct redis_message *message)
 {
     memset(message->parts, 0, sizeof(message->parts));
-}
-
-void redis_message_bind(struct redis_message *message, struct redisReader *reader)
-{
-    redis_message_clear(message);
-    reader->fn = &functions;
-    reader->privdata = message;
 }

@@ -9,22 +9,8 @@
 #include <string.h>
 
 #include "base/os/scratch.h"
-#include "lock/dlock_variant.h"
-#include "lock/stores/redis_fault.h"
 
 enum { LEGS_MAX = 16 };
-
-dlock_status redis_script_load(struct redis_link *link, struct redis_script *script)
-{
-    struct redis_command load = {3, {"SCRIPT", "LOAD", script->text}, REDIS_SHAPE_SHA};
-    struct redis_answer answer;
-    dlock_status st = redis_call(link, &load, INT64_MAX, &answer);
-
-    if (st != DLOCK_OK)
-        return st;
-    memcpy(script->sha, answer.text, REDIS_SHA_SIZE);
-    return DLOCK_OK;
-}
 
 /* EVALSHA or EVAL with the arguments of `call`. */
 static struct redis_command command_of(const struct redis_script_call *call,
@@ -65,21 +51,4 @@ void redis_script_exchange(struct redis_leg *legs, size_t leg_count,
     redis_exchange(again, again_count, &command, give_up_ns);
     for (size_t i = 0; i < again_count; i++)
         legs[which[i]].answer = again[i].answer;
-}
-
-dlock_status redis_script_run(struct redis_link *link,
-                              const struct redis_script_call *call, int64_t give_up_ns,
-                              struct redis_answer *answer)
-{
-    struct redis_leg leg = {.link = link};
-    dlock_status st =
-        redis_fault_before(link, DLOCK_FAULT_BEFORE_REQUEST, call->argv[0]);
-
-    if (st != DLOCK_OK)
-        return st;
-    redis_script_exchange(&leg, 1, call, give_up_ns);
-    *answer = leg.answer;
-    if (answer->status != DLOCK_OK)
-        return dlock_fail(answer->status, "%s", answer->text);
-    return redis_fault_after(link, call->argv[0], DLOCK_OK);
 }

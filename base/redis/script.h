@@ -12,11 +12,8 @@ enum { REDIS_SHA_SIZE = 41 };
 
 struct redis_script {
     const char *text;
-    char sha[REDIS_SHA_SIZE]; /* "" until loaded */
+    char sha[REDIS_SHA_SIZE]; /* "" until SCRIPT LOAD has told it */
 };
-
-/* Ask the server to keep the script, which tells its hash. */
-dlock_status redis_script_load(struct redis_link *link, struct redis_script *script);
 
 /* One call of a script: argv is the keys and then the arguments. */
 struct redis_script_call {
@@ -25,16 +22,12 @@ struct redis_script_call {
     int key_count;
     int argc;
     const char *argv[REDIS_ARGS_MAX - 3];
-    enum redis_shape shape; /* of its answer */
+    const struct redis_shape *shape; /* of its answer */
 };
 
-/* As redis_exchange() and redis_call(): one round trip, two for servers that have to be
- * told the text.  A script that a server does not know was not executed, so that is
- * safe. */
+/* As redis_exchange(): one round trip, two for servers that have to be told the text.  A
+ * script that a server does not know was not executed, so that is safe. */
 void redis_script_exchange(struct redis_leg *legs, size_t leg_count,
                            const struct redis_script_call *call, int64_t give_up_ns);
-dlock_status redis_script_run(struct redis_link *link,
-                              const struct redis_script_call *call, int64_t give_up_ns,
-                              struct redis_answer *answer);
 
 #endif /* DLOCK_REDIS_SCRIPT_H */

@@ -1,55 +1,66 @@
 /* SPDX-License-Identifier: MIT */
-/* shape.h -- what a server can answer to each question that we ask it.
+/* shape.h -- what a server can answer to a question.
  *
- * Every command and every script has a line in the table of shape.c: which kinds of
- * reply there are, which texts, which numbers.  An exchange hands out nothing else: what
- * does not fit is PROTOCOL, and ends its connection, since whoever answers so may have
- * lost count of what was asked.
+ * Every command and every script names the shape of its answer: which kinds of reply there
+ * are, which texts, which numbers.  An exchange hands out nothing else: what does not fit is
+ * PROTOCOL, and ends its connection, since whoever answers so may have lost count of what
+ * was asked.
  *
  * Threads     Any. */
-#ifndef DLOCK_REDIS_SHAPE_H
-#define DLOCK_REDIS_SHAPE_H
+#ifndef BASE_REDIS_SHAPE_H
+#define BASE_REDIS_SHAPE_H
 
 #include "base/redis/answer.h"
 
-enum redis_shape {
-    REDIS_SHAPE_ANY, /* not looked at: for what is answered by messages, and for tests */
-    /* of commands */
-    REDIS_SHAPE_PING,
-    REDIS_SHAPE_DONE,   /* OK: AUTH, SELECT, WATCH, UNWATCH, MULTI  */
-    REDIS_SHAPE_QUEUED, /* a command between MULTI and EXEC         */
-    REDIS_SHAPE_EXEC,   /* of one that is yes or no; or nothing was executed */
-    REDIS_SHAPE_SHA,    /* SCRIPT LOAD */
-    REDIS_SHAPE_SET,    /* SET NX: done, or nil */
-    REDIS_SHAPE_TEXT,   /* a value of any bytes, or nil */
-    REDIS_SHAPE_NUMBER, /* a value that is a number, or nil */
-    REDIS_SHAPE_TIME,   /* the same from 0 */
-    REDIS_SHAPE_PTTL,   /* that of a key which may be gone, or have no end */
-    /* of commands and scripts */
-    REDIS_SHAPE_YES_NO,  /* 1 or 0 */
-    REDIS_SHAPE_COUNT,   /* from 0 */
-    REDIS_SHAPE_BALANCE, /* any integer */
-    /* of scripts; see lua/ */
-    REDIS_SHAPE_ACQUIRE,      /* of level 1: nil, or the holder's time */
-    REDIS_SHAPE_ACQUIRE_MORE, /* of a level above: nil, or levels are missing */
-    REDIS_SHAPE_READ_MORE,    /* the same of a reader, whom a writer may keep out */
-    REDIS_SHAPE_PERMIT,       /* nil, or the time of the one that ends first */
-    REDIS_SHAPE_FENCE,        /* as ACQUIRE and ACQUIRE_MORE, with a fence for nil */
-    REDIS_SHAPE_FENCE_MORE,
-    REDIS_SHAPE_EPOCH,        /* as those two, or an epoch is missing */
-    REDIS_SHAPE_EPOCH_MORE,
-    REDIS_SHAPE_RELEASE,      /* of level 1: 1, or nil */
-    REDIS_SHAPE_RELEASE_TOLD, /* the same, and 1 more for each client that was told */
-    REDIS_SHAPE_RELEASE_MORE, /* of a level above: 0, or nil */
-    REDIS_SHAPE_READ_RELEASE, /* of a reader: 1 or 0, or nil */
-    REDIS_SHAPE_INSPECT,      /* a text */
-    REDIS_SHAPE_INSPECT_OR_NIL,
-    REDIS_SHAPE_COUNT_ALL
+/* Kinds of replies, as a set. */
+enum {
+    REDIS_MAY_BE_NIL = 1u << REDIS_NIL,
+    REDIS_MAY_BE_NIL_ARRAY = 1u << REDIS_NIL_ARRAY,
+    REDIS_MAY_BE_INTEGER = 1u << REDIS_INTEGER,
+    REDIS_MAY_BE_STATUS = 1u << REDIS_STATUS,
+    REDIS_MAY_BE_BULK = 1u << REDIS_BULK,
+    REDIS_MAY_BE_SINGLE = 1u << REDIS_SINGLE,
+    REDIS_MAY_BE_ALL = (1u << (REDIS_OTHER + 1)) - 1,
 };
 
-/* Of an answer that is OK: does it have the shape?  The number in a BULK that has to be
- * one is its `integer` then.  If not, it is PROTOCOL from now on, by the server `label`. */
-bool redis_shape_check(enum redis_shape shape, const char *label,
+/* What a BULK says. */
+enum redis_bulk_rule { REDIS_BULK_IS_ANYTHING, REDIS_BULK_IS_NUMBER, REDIS_BULK_IS_SHA };
+
+struct redis_shape {
+    const char *what;    /* the command, or what the script does    */
+    unsigned kinds;
+    const char *status;  /* of a STATUS; NULL: any                  */
+    enum redis_bulk_rule bulk;
+    int64_t least, most; /* of an INTEGER or SINGLE                 */
+    unsigned negatives;  /* bit n, up to 31: an INTEGER may be -n, too */
+    int64_t number_least, number_most; /* of a BULK that is a number */
+};
+
+/* The shapes of Redis' own commands.  Each is an array of one, so that its name stands for
+ * its address. */
+typedef const struct redis_shape redis_shape_name[1];
+extern redis_shape_name REDIS_SHAPE_ANY;  /* for what is answered by messages, and for tests */
+extern redis_shape_name REDIS_SHAPE_PING;
+extern redis_shape_name REDIS_SHAPE_DONE;   /* OK: AUTH, SELECT, WATCH, UNWATCH, MULTI  */
+extern redis_shape_name REDIS_SHAPE_QUEUED; /* a command between MULTI and EXEC         */
+extern redis_shape_name REDIS_SHAPE_EXEC;   /* of one that is yes or no; or nothing was executed */
+extern redis_shape_name REDIS_SHAPE_SHA;    /* SCRIPT LOAD */
+extern redis_shape_name REDIS_SHAPE_SET;    /* SET NX: done, or nil */
+extern redis_shape_name REDIS_SHAPE_TEXT;   /* a value of any bytes, or nil */
+extern redis_shape_name REDIS_SHAPE_NUMBER; /* a value that is a number, or nil */
+extern redis_shape_name REDIS_SHAPE_TIME;   /* the same from 0 */
+extern redis_shape_name REDIS_SHAPE_PTTL;   /* that of a key which may be gone, or have no end */
+extern redis_shape_name REDIS_SHAPE_YES_NO;  /* 1 or 0 */
+extern redis_shape_name REDIS_SHAPE_COUNT;   /* from 0 */
+extern redis_shape_name REDIS_SHAPE_BALANCE; /* any integer */
+
+/* A server refuses an end that no int64_t of milliseconds since 1970 holds, so what is
+ * left until one is less than that by the time since then: by thirty years, at least. */
+#define REDIS_MS_MOST (INT64_MAX - INT64_C(1000000000000))
+
+/* Of an answer that is ANSWERED: does it have the shape?  The number in a BULK that has to
+ * be one is its `integer` then.  If not, it is PROTOCOL from now on, by the server `label`. */
+bool redis_shape_check(const struct redis_shape *shape, const char *label,
                        struct redis_answer *answer);
 
-#endif /* DLOCK_REDIS_SHAPE_H */
+#endif /* BASE_REDIS_SHAPE_H */

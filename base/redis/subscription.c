@@ -5,7 +5,6 @@
  * nudge it by an event. */
 #include "base/redis/subscription.h"
 
-#include <errno.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,7 +16,6 @@
 #include "base/redis/channels.h"
 #include "base/redis/command.h"
 #include "base/redis/connection.h"
-#include "lock/dlock_variant.h"
 
 enum {
     PAUSE_FIRST_MS = 20, /* between connects, doubling until the server makes sense */
@@ -57,18 +55,18 @@ static void nudge(void *arg)
 static bool say_command(struct redis_subscription *sub,
                         const struct redis_command *command)
 {
-    struct redis_wire wire;
+    struct redis_written written;
     char *longer;
 
-    if (!redis_wire_write(&wire, command))
+    if (!redis_command_write(&written, command))
         return false;
-    longer = realloc(sub->out, sub->out_len + wire.len);
+    longer = realloc(sub->out, sub->out_len + written.len);
     if (longer != NULL) {
-        memcpy(longer + sub->out_len, wire.bytes, wire.len);
+        memcpy(longer + sub->out_len, written.bytes, written.len);
         sub->out = longer;
-        sub->out_len += wire.len;
+        sub->out_len += written.len;
     }
-    redis_wire_free(&wire);
+    redis_written_free(&written);
     return longer != NULL;
 }
 
@@ -102,23 +100,20 @@ static bool hear_all(struct redis_subscription *sub)
 /* Sleep until nudged, something to read or room to write, or until `until_ns`. */
 static void rest(struct redis_subscription *sub, int64_t until_ns)
 {
-    struct pollfd polled[2] = {{.fd = sub->nudge_fd, .events = POLLIN}, {.fd = -1}};
+    struct redis_wire_look look = {.wanted = REDIS_WIRE_CAN_RECEIVE};
 
-    if (sub->conn != NULL) {
-        polled[1].fd = sub->conn->context->fd;
-        polled[1].events = sub->out_sent < sub->out_len ? POLLIN | POLLOUT : POLLIN;
-    }
-    (void)dlock_poll_until(polled, 2, until_ns);
-    if (polled[0].revents != 0)
-        dlock_event_clear(sub->nudge_fd);
+    if (sub->conn != NULL)
+        look.wire = sub->conn->wire;
+    if (sub->out_sent < sub->out_len)
+        look.wanted |= REDIS_WIRE_CAN_SEND;
+    (void)redis_wire_wait(&look, 1, sub->nudge_fd, until_ns);
 }
 
 static void pause_before_connect(struct redis_subscription *sub)
 {
     int half_ms = sub->pause_ms / 2;
-    int64_t until_ns =
-        dlock_clock_after(dlock_clock_ns(),
-                          half_ms + (int)dlock_random_below((uint32_t)half_ms + 1));
+    int pause_ms = half_ms + (int)dlock_random_below((uint32_t)half_ms + 1);
+    int64_t until_ns = dlock_clock_after(dlock_clock_ns(), pause_ms);
 
     while (!atomic_load(&sub->stopping) && dlock_clock_ns() < until_ns)
         rest(sub, until_ns);
@@ -211,36 +206,31 @@ static void *run(void *arg)
 
 /* ---- for the others ---- */
 
-dlock_status redis_subscription_open(struct redis_subscription **out, const char *url,
-                                     int timeout_ms)
+struct redis_subscription *redis_subscription_new(const struct redis_url *url,
+                                                  int timeout_ms)
 {
     struct redis_subscription *sub = calloc(1, sizeof(*sub));
-    char why[REDIS_WHY_SIZE];
 
-    *out = NULL;
     if (sub == NULL)
-        return dlock_fail(DLOCK_NOMEM, "no memory for a subscription");
-    if (!redis_url_parse(url, &sub->url, why, sizeof(why))) {
-        free(sub);
-        return dlock_fail(DLOCK_INVALID, "the Redis URL cannot be read: %s", why);
-    }
+        return NULL;
+    sub->url = *url;
     sub->timeout_ms = timeout_ms;
     sub->pause_ms = PAUSE_FIRST_MS;
     sub->nudge_fd = dlock_event_open();
     if (sub->nudge_fd < 0) {
         free(sub);
-        return dlock_fail(DLOCK_NOMEM, "no event can be made: %s", strerror(errno));
+        return NULL;
     }
     dlock_mutex_init(&sub->start_mutex);
     redis_channels_init(&sub->channels, nudge, sub);
-    *out = sub;
-    return DLOCK_OK;
+    return sub;
 }
 
-void redis_subscription_take_turns(struct redis_subscription *sub,
-                                   struct dlock_turns *turns)
+void redis_subscription_tell(struct redis_subscription *sub,
+                             bool (*tell)(void *arg, const char *channel), void *arg)
 {
-    sub->channels.turns = turns;
+    sub->channels.tell = tell;
+    sub->channels.tell_arg = arg;
 }
 
 bool redis_subscription_listens(struct redis_subscription *sub, const char *channel)
@@ -264,15 +254,8 @@ void redis_subscription_close(struct redis_subscription *sub)
 }
 
 struct redis_waiter *redis_subscription_join(struct redis_subscription *sub,
-                                             const char *channel)
-{
-    return redis_subscription_join_by(sub, channel,
-                                      (struct redis_wake){.rule = REDIS_WAKE_LOCK});
-}
-
-struct redis_waiter *redis_subscription_join_by(struct redis_subscription *sub,
-                                                const char *channel,
-                                                struct redis_wake wake)
+                                             const char *channel,
+                                             struct redis_wake wake)
 {
     bool is_running;
 

@@ -12,17 +12,19 @@
 #define DLOCK_REDIS_SUBSCRIPTION_H
 
 #include "base/redis/channels.h"
-#include "lock/dlock.h"
+#include "base/redis/url.h"
 
 struct redis_subscription;
-/* Does not connect yet.  INVALID, NOMEM. */
-dlock_status redis_subscription_open(struct redis_subscription **out, const char *url,
-                                     int timeout_ms);
 
-/* Tell `turns` of every release that is heard of on a channel with the rule LOCK, from
- * the first waiter on.  `turns` lives as long as the subscription. */
-void redis_subscription_take_turns(struct redis_subscription *sub,
-                                   struct dlock_turns *turns);
+/* Does not connect yet.  NULL: no memory, or no event. */
+struct redis_subscription *redis_subscription_new(const struct redis_url *url,
+                                                  int timeout_ms);
+
+/* From the first waiter on call `tell` with every message's channel, under a mutex: an answer
+ * that is true says that somebody elsewhere goes on by the message, so that not one waiter
+ * has to be woken by a rule for which one is enough. */
+void redis_subscription_tell(struct redis_subscription *sub,
+                             bool (*tell)(void *arg, const char *channel), void *arg);
 
 /* Does the server count this process among those that it tells of a message on that
  * channel?  As far as it has answered. */
@@ -35,11 +37,7 @@ void redis_subscription_close(struct redis_subscription *sub);
  * once, otherwise when it is: the caller looks again after it cannot miss a message any
  * more.  NULL: no memory or no thread. */
 struct redis_waiter *redis_subscription_join(struct redis_subscription *sub,
-                                             const char *channel);
-
-/* The same by another rule than that of locks. */
-struct redis_waiter *redis_subscription_join_by(struct redis_subscription *sub,
-                                                const char *channel,
-                                                struct redis_wake wake);
+                                             const char *channel,
+                                             struct redis_wake wake);
 
 #endif /* DLOCK_REDIS_SUBSCRIPTION_H */

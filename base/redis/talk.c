@@ -7,11 +7,8 @@
 #include <stdio.h>
 
 #include "base/os/clock.h"
-#include "base/os/event.h"
 #include "base/redis/link.h"
 #include "base/redis/link_inside.h"
-#include "lock/dlock_variant.h"
-#include "lock/metrics.h"
 
 /* An idle connection that is fit for use, or NULL. */
 static struct redis_conn *take_idle(struct redis_link *link)
@@ -40,19 +37,19 @@ static struct redis_conn *connect_now(struct redis_link *link, int64_t end_ns,
     redis_hub_lock(link->hub);
     rests = redis_link_rests(link);
     if (rests)
-        redis_answer_fail(answer, DLOCK_IO, link->why);
+        redis_answer_fail(answer, REDIS_NOT_DONE, link->why);
     redis_hub_unlock(link->hub);
     if (rests)
         return NULL;
     conn = redis_conn_open(&link->url);
     if (conn == NULL) {
-        redis_answer_fail(answer, DLOCK_NOMEM, "no memory for a connection");
+        redis_answer_fail(answer, REDIS_NO_MEMORY, "no memory for a connection");
         return NULL;
     }
     redis_conn_finish(conn, end_ns);
     if (conn->state == REDIS_READY)
         return conn;
-    redis_answer_fail(answer, conn->status, conn->why);
+    redis_answer_fail(answer, conn->outcome, conn->why);
     redis_hub_lock(link->hub);
     redis_link_failed(link, conn->why);
     redis_hub_unlock(link->hub);
@@ -60,31 +57,33 @@ static struct redis_conn *connect_now(struct redis_link *link, int64_t end_ns,
     return NULL;
 }
 
-/* Send `wire` and wait for an answer of that shape.  False: the connection is broken, or
+/* Send the command and wait for an answer of that shape.  False: the connection is broken, or
  * not to be used any more. */
-static bool ask(struct redis_conn *conn, const struct redis_wire *wire, int64_t end_ns,
-                enum redis_shape shape, struct redis_answer *answer)
+static bool ask(struct redis_conn *conn, const struct redis_written *written, int64_t end_ns,
+                const struct redis_shape *shape, struct redis_answer *answer)
 {
     size_t sent = 0;
 
     for (;;) {
-        if (sent < wire->len) {
-            redis_conn_send(conn, wire->bytes, wire->len, &sent);
+        if (sent < written->len) {
+            redis_conn_send(conn, written->bytes, written->len, &sent);
         } else if (redis_conn_next_answer(conn, answer)) {
-            return answer->status != DLOCK_OK ||
+            return answer->outcome != REDIS_ANSWERED ||
                    redis_shape_check(shape, conn->url->label, answer);
         }
         if (conn->state != REDIS_BROKEN && dlock_clock_ns() >= end_ns)
-            redis_conn_break(conn, DLOCK_IO, "no answer in time");
+            redis_conn_break(conn, REDIS_NOT_DONE, "no answer in time");
         if (conn->state == REDIS_BROKEN)
             break;
-        (void)dlock_poll_one(conn->context->fd, sent < wire->len ? POLLOUT : POLLIN, end_ns);
-        if (sent == wire->len)
+        redis_conn_wait(conn,
+                        sent < written->len ? REDIS_WIRE_CAN_SEND : REDIS_WIRE_CAN_RECEIVE,
+                        end_ns);
+        if (sent == written->len)
             redis_conn_feed(conn);
     }
-    if (conn->status == DLOCK_IO && sent > 0)
-        conn->status = DLOCK_UNKNOWN;
-    redis_answer_fail(answer, conn->status, conn->why);
+    if (conn->outcome == REDIS_NOT_DONE && sent > 0)
+        conn->outcome = REDIS_UNKNOWN;
+    redis_answer_fail(answer, conn->outcome, conn->why);
     return false;
 }
 
@@ -93,39 +92,46 @@ static void say(struct redis_talk *talk, const struct redis_command *command,
 {
     struct redis_link *link = talk->link;
     int64_t end_ns = dlock_clock_after(dlock_clock_ns(), link->timeout_ms);
-    struct redis_wire wire;
+    struct redis_written written;
 
     if (end_ns > give_up_ns)
         end_ns = give_up_ns;
-    if (!redis_wire_write(&wire, command)) {
-        redis_answer_fail(answer, DLOCK_NOMEM, "no memory for a command");
+    if (!redis_command_write(&written, command)) {
+        redis_answer_fail(answer, REDIS_NO_MEMORY, "no memory for a command");
         talk->is_broken = true;
         return;
     }
-    dlock_commands_sent++;
+    redis_commands_sent++;
     if (talk->conn == NULL)
         talk->conn = take_idle(link);
     if (talk->conn == NULL)
         talk->conn = connect_now(link, end_ns, answer);
-    if (talk->conn != NULL && !ask(talk->conn, &wire, end_ns, command->shape, answer)) {
+    if (talk->conn != NULL && !ask(talk->conn, &written, end_ns, command->shape, answer)) {
         redis_conn_close(talk->conn);
         talk->conn = NULL;
     }
     talk->is_broken = talk->conn == NULL;
-    redis_wire_free(&wire);
+    redis_written_free(&written);
 }
 
-dlock_status redis_talk_say(struct redis_talk *talk,
-                            const struct redis_command *command, int64_t give_up_ns,
-                            struct redis_answer *answer)
+void redis_talk_ask(struct redis_talk *talk, const struct redis_command *command,
+                    int64_t give_up_ns, struct redis_answer *answer)
 {
-    if (talk->is_broken)
-        return dlock_fail(DLOCK_IO, "%s: the connection broke before",
-                          redis_link_label(talk->link));
-    say(talk, command, give_up_ns, answer);
-    if (answer->status != DLOCK_OK)
-        return dlock_fail(answer->status, "%s", answer->text);
-    return DLOCK_OK;
+    char why[REDIS_TEXT_SIZE];
+
+    if (talk->is_broken) {
+        snprintf(why, sizeof(why), "%s: the connection broke before",
+                 redis_link_label(talk->link));
+        redis_answer_fail(answer, REDIS_NOT_DONE, why);
+    } else {
+        say(talk, command, give_up_ns, answer);
+    }
+}
+
+void redis_talk_cut(struct redis_talk *talk)
+{
+    if (talk->conn != NULL)
+        redis_wire_cut(talk->conn->wire);
 }
 
 void redis_talk_end(struct redis_talk *talk, bool is_clean)

@@ -131,7 +131,7 @@ static dlock_status look(void *arg, int64_t *free_in_ms)
 dlock_status dlock_latch_wait(dlock_primitives *prims, const char *name,
                               int64_t wait_ms)
 {
-    struct waiting job = {.wait = {.prims = prims, .wake = {REDIS_WAKE_LATCH, 0}},
+    struct waiting job = {.wait = {.prims = prims, .wake = {&REDIS_WAKE_LATCH, 0}},
                           .name = name};
     dlock_status st = primitive_check(prims, name);
     uint64_t call;

@@ -155,7 +155,7 @@ dlock_status dlock_permits_acquire(dlock_primitives *prims, const char *name,
                                    int64_t wait_ms, int lease_ms, dlock_permit *permit)
 {
     struct acquiring job = {
-        .wait = {.prims = prims, .wake = {REDIS_WAKE_SEMAPHORE, 1}},
+        .wait = {.prims = prims, .wake = {&REDIS_WAKE_SEMAPHORE, 1}},
         .name = name,
         .lease_ms = lease_ms,
     };
@@ -239,7 +239,7 @@ dlock_status dlock_permits_renew(dlock_primitives *prims, const char *name,
 }
 
 static dlock_status count(dlock_primitives *prims, const char *name, const char *which,
-                          enum redis_shape shape, int64_t *permits)
+                          const struct redis_shape *shape, int64_t *permits)
 {
     dlock_status st = primitive_check(prims, name);
     char now[NUMBER_SIZE];

@@ -101,7 +101,7 @@ void primitive_semaphore_channel(const char *name, char out[REDISSON_NAME_SIZE])
 
 dlock_status primitive_number(dlock_primitives *prims,
                               const struct redis_script_call *call,
-                              enum redis_shape shape, int64_t *number)
+                              const struct redis_shape *shape, int64_t *number)
 {
     struct redis_script_call asked = *call;
     struct redis_answer answer;
@@ -138,7 +138,7 @@ static void *watch(void *state, const dlock_claim *claim)
     struct primitive_wait *wait = state;
 
     (void)claim;
-    wait->waiter = redis_subscription_join_by(wait->prims->subscription, wait->channel,
+    wait->waiter = redis_subscription_join(wait->prims->subscription, wait->channel,
                                               wait->wake);
     return wait->waiter != NULL ? wait : NULL;
 }

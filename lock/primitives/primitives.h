@@ -72,7 +72,7 @@ void primitive_semaphore_channel(const char *name, char out[REDISSON_NAME_SIZE])
 /* Run a script that answers a number, of the `shape` COUNT or BALANCE. */
 dlock_status primitive_number(dlock_primitives *prims,
                               const struct redis_script_call *call,
-                              enum redis_shape shape, int64_t *number);
+                              const struct redis_shape *shape, int64_t *number);
 
 /* Run a script that answers 1 for OK, and 0 for what `no` is. */
 dlock_status primitive_ask(dlock_primitives *prims,

@@ -70,7 +70,7 @@ dlock_status dlock_semaphore_acquire(dlock_primitives *prims, const char *name,
 {
     struct acquiring job = {
         .wait = {.prims = prims,
-                 .wake = {REDIS_WAKE_SEMAPHORE, permits},
+                 .wake = {&REDIS_WAKE_SEMAPHORE, permits},
                  .counts_twice = true},
         .name = name,
     };

@@ -2,17 +2,7 @@
 /* redis_fault.c -- requests to Redis that are made to fail. */
 #include "lock/stores/redis_fault.h"
 
-#include <sys/socket.h>
-
-#include "base/redis/link_inside.h"
 #include "lock/dlock_variant.h"
-
-/* Whoever reads from it finds its end, as if the server had hung up. */
-static void cut(struct redis_conn *conn)
-{
-    if (conn != NULL && conn->context != NULL)
-        shutdown(conn->context->fd, SHUT_RDWR);
-}
 
 static dlock_status fail(dlock_status st, struct redis_link *link, const char *what)
 {
@@ -27,11 +17,8 @@ dlock_status redis_fault_reach(struct redis_link *link, dlock_fault_point point,
 
     if (action == DLOCK_FAULT_FAIL)
         return fail(DLOCK_IO, link, "not sent");
-    if (action == DLOCK_FAULT_CUT) {
-        redis_hub_lock(link->hub);
-        cut(link->conn);
-        redis_hub_unlock(link->hub);
-    }
+    if (action == DLOCK_FAULT_CUT)
+        redis_link_cut(link);
     return DLOCK_OK;
 }
 
@@ -43,7 +30,7 @@ dlock_status redis_fault_reach_talk(struct redis_talk *talk, dlock_fault_point p
     if (action == DLOCK_FAULT_FAIL)
         return fail(DLOCK_IO, talk->link, "not sent");
     if (action == DLOCK_FAULT_CUT)
-        cut(talk->conn);
+        redis_talk_cut(talk);
     return DLOCK_OK;
 }
 

@@ -5,6 +5,7 @@
 #define DLOCK_REDIS_FAULT_H
 
 #include "base/redis/link.h"
+#include "lock/dlock.h"
 #include "lock/fault.h"
 
 /* What the three below do while any point is armed. */

@@ -125,7 +125,7 @@ dlock_status redis_nodes_inspect(struct redis_nodes *nodes,
     for (int i = 0; i < nodes->count; i++) {
         const struct redis_answer *answer = &legs[i].answer;
 
-        if (answer->status == DLOCK_OK && read_answer(answer, &seen[count]))
+        if (answer->outcome == REDIS_ANSWERED && read_answer(answer, &seen[count]))
             count++;
         else
             snprintf(vote.why, sizeof(vote.why), "%s", answer->text);

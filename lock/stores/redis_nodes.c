@@ -102,12 +102,13 @@ static void count(struct redis_vote *vote, enum redis_yes what,
     bool yes = is_yes(what, answer);
     bool no = is_no(what, answer);
 
-    if (answer->status == DLOCK_OK && yes) {
+    if (answer->outcome == REDIS_ANSWERED && yes) {
         vote->yes++;
-    } else if (answer->status == DLOCK_OK && no) {
+    } else if (answer->outcome == REDIS_ANSWERED && no) {
         vote->no++;
     } else {
-        dlock_status st = answer->status == DLOCK_OK ? DLOCK_PROTOCOL : answer->status;
+        dlock_status st = answer->outcome == REDIS_ANSWERED ? DLOCK_PROTOCOL
+                                                            : redis_status(answer->outcome);
 
         vote->failed++;
         if (st == DLOCK_UNKNOWN)

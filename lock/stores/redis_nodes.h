@@ -9,7 +9,7 @@
 #ifndef DLOCK_REDIS_NODES_H
 #define DLOCK_REDIS_NODES_H
 
-#include "base/redis/script.h"
+#include "lock/stores/redis_request.h"
 
 enum { REDIS_NODES_MAX = 15 };
 

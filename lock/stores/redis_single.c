@@ -95,7 +95,7 @@ dlock_status redis_delete(struct redis_link *link, const char *key)
 }
 
 dlock_status redis_get(struct redis_link *link, const char *key,
-                       enum redis_shape shape, struct redis_answer *answer)
+                       const struct redis_shape *shape, struct redis_answer *answer)
 {
     struct redis_command get = {2, {"GET", key}, shape};
     dlock_status st = call(link, &get, answer);

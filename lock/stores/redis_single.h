@@ -6,8 +6,9 @@
 #ifndef DLOCK_REDIS_SINGLE_H
 #define DLOCK_REDIS_SINGLE_H
 
-#include "base/redis/script.h"
 #include "lock/dlock_variant.h"
+#include "lock/stores/redis_request.h"
+#include "lock/stores/redis_shapes.h"
 
 /* Make a link to opts->redis_url and see that the server answers.  As dlock_open(). */
 dlock_status redis_single_open(const dlock_options *opts, struct redis_link **out);
@@ -29,7 +30,7 @@ dlock_status redis_delete(struct redis_link *link, const char *key);
 /* GET key, whose value has the `shape` TEXT, NUMBER or TIME.  OK with it in `answer`, or
  * LOST if there is none, or a failure. */
 dlock_status redis_get(struct redis_link *link, const char *key,
-                       enum redis_shape shape, struct redis_answer *answer);
+                       const struct redis_shape *shape, struct redis_answer *answer);
 
 /* Run a script that answers 1 for yes and 0 for no: OK or LOST, or a failure. */
 dlock_status redis_script_ask(struct redis_link *link,

@@ -23,13 +23,19 @@ void redisson_close(void *opaque)
     free(lock);
 }
 
+/* For the subscription: a release was heard of. */
+static bool tell_turns(void *turns, const char *channel)
+{
+    return dlock_turns_heard(turns, channel);
+}
+
 static dlock_status take_turns(struct redisson_lock *lock)
 {
     lock->turns = calloc(1, sizeof(*lock->turns));
     if (lock->turns == NULL)
         return dlock_fail(DLOCK_NOMEM, "no memory for the turns");
     dlock_turns_init(lock->turns);
-    redis_subscription_take_turns(lock->subscription, lock->turns);
+    redis_subscription_tell(lock->subscription, tell_turns, lock->turns);
     return DLOCK_OK;
 }
 
@@ -137,12 +143,12 @@ dlock_status redisson_acquire_by(const struct redisson_lock *lock, dlock_claim *
     return DLOCK_BUSY;
 }
 
-enum redis_shape redisson_acquire_shape(const dlock_claim *claim)
+const struct redis_shape *redisson_acquire_shape(const dlock_claim *claim)
 {
     return claim->level > 1 ? REDIS_SHAPE_ACQUIRE_MORE : REDIS_SHAPE_ACQUIRE;
 }
 
-enum redis_shape redisson_release_shape(const dlock_claim *claim)
+const struct redis_shape *redisson_release_shape(const dlock_claim *claim)
 {
     return claim->level > 1 ? REDIS_SHAPE_RELEASE_MORE : REDIS_SHAPE_RELEASE_TOLD;
 }
@@ -217,7 +223,8 @@ void *redisson_watch(void *opaque, const dlock_claim *claim)
     char channel[REDISSON_NAME_SIZE];
 
     redisson_name(REDISSON_CHANNEL, claim->name, channel);
-    return redis_subscription_join(lock->subscription, channel);
+    return redis_subscription_join(lock->subscription, channel,
+                                   (struct redis_wake){.rule = &REDIS_WAKE_LOCK});
 }
 
 bool redisson_sleep(void *waiter, int64_t until_ns)

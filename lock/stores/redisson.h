@@ -13,9 +13,10 @@
 #ifndef DLOCK_REDISSON_H
 #define DLOCK_REDISSON_H
 
-#include "base/redis/subscription.h"
 #include "lock/stores/fence_epochs.h"
 #include "lock/stores/redis_inspect.h"
+#include "lock/stores/redis_wake.h"
+#include "lock/turns.h"
 
 #define REDISSON_CHANNEL "redisson_lock__channel"
 #define REDISSON_QUEUE "redisson_lock_queue"
@@ -61,8 +62,8 @@ dlock_status redisson_acquire(void *lock, dlock_claim *claim);
 
 /* What that script answers for the claim's level, and what reentrant_release.lua does if
  * it tells anybody. */
-enum redis_shape redisson_acquire_shape(const dlock_claim *claim);
-enum redis_shape redisson_release_shape(const dlock_claim *claim);
+const struct redis_shape *redisson_acquire_shape(const dlock_claim *claim);
+const struct redis_shape *redisson_release_shape(const dlock_claim *claim);
 
 /* The same by another script that answers like it.  In its place of nil it may answer
  * a number as a text: the fence. */

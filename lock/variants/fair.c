@@ -144,8 +144,8 @@ static void *watch(void *opaque, const dlock_claim *claim)
     char channel[REDISSON_NAME_SIZE];
 
     channel_of(claim->name, claim->owner, channel);
-    return redis_subscription_join_by(lock->subscription, channel,
-                                      (struct redis_wake){.rule = REDIS_WAKE_SOLE});
+    return redis_subscription_join(lock->subscription, channel,
+                                      (struct redis_wake){.rule = &REDIS_WAKE_SOLE});
 }
 
 static dlock_status force(void *opaque, const char *name)

@@ -59,7 +59,7 @@ static dlock_status check(void *opaque)
     return st == DLOCK_OK ? fence_epochs_check(lock->epochs) : st;
 }
 
-static enum redis_shape shape_of(const dlock_claim *claim, bool has_epochs)
+static const struct redis_shape *shape_of(const dlock_claim *claim, bool has_epochs)
 {
     if (has_epochs)
         return claim->level > 1 ? REDIS_SHAPE_EPOCH_MORE : REDIS_SHAPE_EPOCH;

@@ -205,7 +205,8 @@ static void *watch(void *opaque, const dlock_claim *claim)
     struct words w;
 
     words_of(claim, &w);
-    return redis_subscription_join(lock->writer->subscription, w.channel);
+    return redis_subscription_join(lock->writer->subscription, w.channel,
+                                   (struct redis_wake){.rule = &REDIS_WAKE_LOCK});
 }
 
 extern const dlock_variant dlock_variant_rwlock;

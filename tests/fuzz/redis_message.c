@@ -1,28 +1,25 @@
 /* SPDX-License-Identifier: MIT */
 /* redis_message.c -- fuzz: what a server tells one who listens, and where servers are. */
-#include <hiredis/hiredis.h>
-
 #include "base/redis/message.h"
+#include "base/redis/reader.h"
 #include "base/redis/url.h"
 #include "tests/fuzz/fuzz.h"
 
 static void read_messages(const uint8_t *data, size_t size)
 {
-    redisReader *reader = redisReaderCreate();
     struct redis_message message;
-    void *reply = NULL;
+    struct redis_reader *reader = redis_reader_open(redis_message_part, &message);
 
     fuzz_check(reader != NULL);
-    redis_message_bind(&message, reader);
-    redisReaderFeed(reader, (const char *)data, size);
-    while (redisReaderGetReply(reader, &reply) == REDIS_OK && reply != NULL) {
+    redis_message_clear(&message);
+    (void)redis_reader_feed(reader, (const char *)data, size);
+    while (redis_reader_next(reader)) {
         for (int i = 0; i < REDIS_MESSAGE_PARTS; i++)
             fuzz_check(message.parts[i] == NULL ||
                        strlen(message.parts[i]) < REDIS_MESSAGE_PART_SIZE);
         redis_message_clear(&message);
-        reply = NULL;
     }
-    redisReaderFree(reader);
+    redis_reader_close(reader);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

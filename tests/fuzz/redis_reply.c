@@ -1,14 +1,26 @@
 /* SPDX-License-Identifier: MIT */
 /* redis_reply.c -- fuzz: what a server answers, against every shape that an answer to one
  * of our commands and scripts can have. */
-#include <hiredis/hiredis.h>
-
-#include "base/redis/shape.h"
+#include "base/redis/reader.h"
 #include "lock/info.h"
+#include "lock/stores/redis_shapes.h"
 #include "tests/fuzz/fuzz.h"
 
+static const struct redis_shape *const SHAPES[] = {
+    REDIS_SHAPE_ANY,        REDIS_SHAPE_PING,         REDIS_SHAPE_DONE,
+    REDIS_SHAPE_QUEUED,     REDIS_SHAPE_EXEC,         REDIS_SHAPE_SHA,
+    REDIS_SHAPE_SET,        REDIS_SHAPE_TEXT,         REDIS_SHAPE_NUMBER,
+    REDIS_SHAPE_TIME,       REDIS_SHAPE_PTTL,         REDIS_SHAPE_YES_NO,
+    REDIS_SHAPE_COUNT,      REDIS_SHAPE_BALANCE,      REDIS_SHAPE_ACQUIRE,
+    REDIS_SHAPE_ACQUIRE_MORE, REDIS_SHAPE_READ_MORE,  REDIS_SHAPE_PERMIT,
+    REDIS_SHAPE_FENCE,      REDIS_SHAPE_FENCE_MORE,   REDIS_SHAPE_EPOCH,
+    REDIS_SHAPE_EPOCH_MORE, REDIS_SHAPE_RELEASE,      REDIS_SHAPE_RELEASE_TOLD,
+    REDIS_SHAPE_RELEASE_MORE, REDIS_SHAPE_READ_RELEASE, REDIS_SHAPE_INSPECT,
+    REDIS_SHAPE_INSPECT_OR_NIL,
+};
+
 /* What the variants rely on once an answer has passed. */
-static void check_passed(enum redis_shape shape, const struct redis_answer *answer)
+static void check_passed(const struct redis_shape *shape, const struct redis_answer *answer)
 {
     dlock_info info;
 
@@ -25,41 +37,42 @@ static void check_passed(enum redis_shape shape, const struct redis_answer *answ
 
 static void judge(const struct redis_answer *answer)
 {
-    for (int shape = 0; shape < REDIS_SHAPE_COUNT_ALL; shape++) {
+    for (size_t i = 0; i < sizeof(SHAPES) / sizeof(SHAPES[0]); i++) {
         struct redis_answer copy = *answer;
 
-        if (copy.status != DLOCK_OK)
+        if (copy.outcome != REDIS_ANSWERED)
             fuzz_check(memchr(copy.text, '\0', sizeof(copy.text)) != NULL);
-        else if (redis_shape_check((enum redis_shape)shape, "fuzz:6379", &copy))
-            check_passed((enum redis_shape)shape, &copy);
+        else if (redis_shape_check(SHAPES[i], "fuzz:6379", &copy))
+            check_passed(SHAPES[i], &copy);
         else
-            fuzz_check(copy.status == DLOCK_PROTOCOL);
+            fuzz_check(copy.outcome == REDIS_PROTOCOL);
     }
 }
 
 /* The first byte says after how many bytes the rest of them arrives. */
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    redisReader *reader = redisReaderCreate();
     struct redis_reading reading;
+    struct redis_reader *reader = redis_reader_open(redis_reading_part, &reading);
     struct redis_answer answer;
-    void *reply = NULL;
     size_t first;
+    bool is_whole;
 
     fuzz_check(reader != NULL);
-    redis_reading_bind(&reading, reader, "fuzz:6379");
+    redis_reading_begin(&reading, "fuzz:6379");
     if (size > 1) {
         first = data[0] % size;
-        redisReaderFeed(reader, (const char *)data + 1, first);
-        if (redisReaderGetReply(reader, &reply) == REDIS_OK && reply == NULL)
-            redisReaderFeed(reader, (const char *)data + 1 + first, size - 1 - first);
-        while (reply != NULL || (redisReaderGetReply(reader, &reply) == REDIS_OK &&
-                                 reply != NULL)) {
+        (void)redis_reader_feed(reader, (const char *)data + 1, first);
+        is_whole = redis_reader_next(reader);
+        if (!is_whole && redis_reader_why(reader) == NULL)
+            (void)redis_reader_feed(reader, (const char *)data + 1 + first,
+                                    size - 1 - first);
+        while (is_whole || redis_reader_next(reader)) {
             redis_reading_take(&reading, &answer);
             judge(&answer);
-            reply = NULL;
+            is_whole = false;
         }
     }
-    redisReaderFree(reader);
+    redis_reader_close(reader);
     return 0;
 }

@@ -10,7 +10,7 @@
 #include <stdio.h>
 #include <time.h>
 
-#include "base/redis/connection.h"
+#include "base/redis/outcome.h"
 #include "base/redis/url.h"
 #include "tests/interop/peer.h"
 

@@ -11,7 +11,7 @@
 #include <string.h>
 
 #include "base/os/clock.h"
-#include "base/redis/channels.h"
+#include "lock/stores/redis_wake.h"
 
 static struct redis_channels channels;
 static int nudge_count;
@@ -77,7 +77,7 @@ static bool woken(struct redis_waiter *waiter)
 static struct redis_waiter *join(const char *name)
 {
     return redis_channels_join(&channels, name,
-                               (struct redis_wake){.rule = REDIS_WAKE_LOCK});
+                               (struct redis_wake){.rule = &REDIS_WAKE_LOCK});
 }
 
 static struct redis_waiter *join_live(void)
@@ -160,7 +160,7 @@ static void a_message_wakes_one_or_all(void **state)
     redis_waiter_leave(second, true);
 }
 
-static struct redis_waiter *join_by(enum redis_wake_rule rule, int64_t need)
+static struct redis_waiter *join_by(const struct redis_wake_rule *rule, int64_t need)
 {
     struct redis_wake wake = {.rule = rule, .need = need};
     struct redis_waiter *waiter = redis_channels_join(&channels, "c", wake);
@@ -174,9 +174,9 @@ static struct redis_waiter *join_by(enum redis_wake_rule rule, int64_t need)
 
 static void permits_wake_those_for_whom_they_are_enough(void **state)
 {
-    struct redis_waiter *two = join_by(REDIS_WAKE_SEMAPHORE, 2);
-    struct redis_waiter *one = join_by(REDIS_WAKE_SEMAPHORE, 1);
-    struct redis_waiter *last = join_by(REDIS_WAKE_SEMAPHORE, 1);
+    struct redis_waiter *two = join_by(&REDIS_WAKE_SEMAPHORE, 2);
+    struct redis_waiter *one = join_by(&REDIS_WAKE_SEMAPHORE, 1);
+    struct redis_waiter *last = join_by(&REDIS_WAKE_SEMAPHORE, 1);
 
     (void)state;
     (void)woken(two); /* the others' coming woke it */
@@ -203,9 +203,9 @@ static void permits_wake_those_for_whom_they_are_enough(void **state)
  * the message of the next came before it had left, and was meant for another. */
 static void who_leaves_with_a_permit_passes_on_what_it_does_not_need(void **state)
 {
-    struct redis_waiter *one = join_by(REDIS_WAKE_SEMAPHORE, 1);
-    struct redis_waiter *two = join_by(REDIS_WAKE_SEMAPHORE, 2);
-    struct redis_waiter *last = join_by(REDIS_WAKE_SEMAPHORE, 1);
+    struct redis_waiter *one = join_by(&REDIS_WAKE_SEMAPHORE, 1);
+    struct redis_waiter *two = join_by(&REDIS_WAKE_SEMAPHORE, 2);
+    struct redis_waiter *last = join_by(&REDIS_WAKE_SEMAPHORE, 1);
 
     (void)state;
     (void)woken(one);
@@ -223,8 +223,8 @@ static void who_leaves_with_a_permit_passes_on_what_it_does_not_need(void **stat
 
 static void a_latch_wakes_all_when_it_opens(void **state)
 {
-    struct redis_waiter *first = join_by(REDIS_WAKE_LATCH, 0);
-    struct redis_waiter *second = join_by(REDIS_WAKE_LATCH, 0);
+    struct redis_waiter *first = join_by(&REDIS_WAKE_LATCH, 0);
+    struct redis_waiter *second = join_by(&REDIS_WAKE_LATCH, 0);
 
     (void)state;
     (void)woken(first);
@@ -290,11 +290,11 @@ static void a_command_that_could_not_be_said_is_told(void **state)
     redis_waiter_leave(waiter, true);
 }
 
-static const struct redis_wake sole = {.rule = REDIS_WAKE_SOLE};
+static const struct redis_wake sole = {.rule = &REDIS_WAKE_SOLE};
 
 static void a_sole_waiter_that_comes_again_need_not_ask_again(void **state)
 {
-    struct redis_waiter *waiter = join_by(REDIS_WAKE_SOLE, 0);
+    struct redis_waiter *waiter = join_by(&REDIS_WAKE_SOLE, 0);
 
     (void)state;
     hear("message", "0");
@@ -320,7 +320,7 @@ static void a_sole_waiter_that_comes_again_need_not_ask_again(void **state)
 
 static void a_sole_waiters_channel_is_left_in_the_end(void **state)
 {
-    struct redis_waiter *waiter = join_by(REDIS_WAKE_SOLE, 0);
+    struct redis_waiter *waiter = join_by(&REDIS_WAKE_SOLE, 0);
     int64_t end_ns = dlock_clock_after(dlock_clock_ns(), 20 * REDIS_LINGER_MS);
 
     (void)state;
@@ -339,7 +339,7 @@ static void a_sole_waiters_channel_is_left_in_the_end(void **state)
 
 static void nothing_lingers_over_a_new_connection(void **state)
 {
-    struct redis_waiter *waiter = join_by(REDIS_WAKE_SOLE, 0);
+    struct redis_waiter *waiter = join_by(&REDIS_WAKE_SOLE, 0);
 
     (void)state;
     redis_waiter_leave(waiter, true);

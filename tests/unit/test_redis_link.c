@@ -19,7 +19,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "base/redis/script.h"
+#include "lock/stores/redis_request.h"
 
 enum { TIMEOUT_MS = 120, CONNS_MAX = 8 };
 

@@ -7,6 +7,7 @@
 #include <stdint.h>
 /* cmocka.h needs these four first. */
 #include <cmocka.h>
+#include <hiredis/hiredis.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdatomic.h>
@@ -19,9 +20,8 @@
 #include <unistd.h>
 
 #include "base/os/clock.h"
-#include "base/redis/link.h"
 #include "base/redis/link_inside.h"
-#include "base/redis/script.h"
+#include "lock/stores/redis_request.h"
 
 enum {
     PATIENCE_MS = 10000, /* for states that have to come */

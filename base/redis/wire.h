@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: MIT */
+/* wire.h -- a stream of bytes to one Redis server: the only way to a socket.
+ *
+ * All that is above knows a server by these six calls.  Whatever answers them can stand in
+ * for the network.  Nothing here blocks but the wait, and an open where a host name has to
+ * be resolved; a peer that closed raises no SIGPIPE.
+ *
+ * Threads     One that sends, one that receives and one that waits, at the same time; any
+ *             cuts.  None of them during close or after it. */
+#ifndef BASE_REDIS_WIRE_H
+#define BASE_REDIS_WIRE_H
+
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "base/redis/outcome.h"
+#include "base/redis/url.h"
+
+struct redis_wire;
+
+/* Begin to connect to the server of `url`.  NULL: there is no way to it, and `why` says so,
+ * or there is no memory, and `why` is "". */
+struct redis_wire *redis_wire_open(const struct redis_url *url, char why[REDIS_WHY_SIZE]);
+
+/* Send as many of the `len` bytes as there is room for.  Answers how many, or -EAGAIN: there
+ * is no room, or the connect goes on; or another negative errno: the connect failed, or the
+ * wire is broken.  0 of 0 bytes: the connect is done. */
+ssize_t redis_wire_send(struct redis_wire *wire, const char *bytes, size_t len);
+
+/* Receive up to `size` bytes.  Answers how many; 0: the server has closed; -EAGAIN: nothing
+ * has come; or another negative errno: the wire is broken. */
+ssize_t redis_wire_receive(struct redis_wire *wire, char *bytes, size_t size);
+
+/* What a wait looks for at one wire, and what it saw.  A wire that is broken or cut can
+ * receive, and tells that way. */
+enum { REDIS_WIRE_CAN_RECEIVE = 1, REDIS_WIRE_CAN_SEND = 2 };
+struct redis_wire_look {
+    struct redis_wire *wire; /* NULL: passed over                                   */
+    unsigned wanted;         /* of the two above; one that connects: CAN_SEND       */
+    unsigned seen;           /* out: of the two above                               */
+};
+
+enum { REDIS_WIRE_LOOKS_MAX = 16 };
+
+/* Sleep until one of the wires is as wanted, the event (base/os/event.h) is raised, or until
+ * `until_ns`.  The event is cleared.  Answers whether one of the first two happened; a wait
+ * may end early without. */
+_Bool redis_wire_wait(struct redis_wire_look *looks, size_t count, int event_fd,
+                      int64_t until_ns);
+
+/* End the stream in both directions, as if the server had: whoever waits for it is woken,
+ * and nothing is sent any more.  NULL is fine. */
+void redis_wire_cut(struct redis_wire *wire);
+
+void redis_wire_close(struct redis_wire *wire); /* NULL is fine */
+
+#endif /* BASE_REDIS_WIRE_H */

@@ -1,0 +1,123 @@
+/* SPDX-License-Identifier: MIT */
+/* redis_request.c -- requests to Redis, and what became of them. */
+#include "lock/stores/redis_request.h"
+
+#include <string.h>
+
+#include "lock/dlock_variant.h"
+#include "lock/stores/redis_fault.h"
+
+dlock_status redis_status(enum redis_outcome outcome)
+{
+    static const dlock_status STATUSES[] = {
+        [REDIS_ANSWERED] = DLOCK_OK,       [REDIS_NOT_DONE] = DLOCK_IO,
+        [REDIS_UNKNOWN] = DLOCK_UNKNOWN,   [REDIS_PROTOCOL] = DLOCK_PROTOCOL,
+        [REDIS_NO_MEMORY] = DLOCK_NOMEM,
+    };
+
+    return STATUSES[outcome];
+}
+
+/* OK, or why there is no answer. */
+static dlock_status told(const struct redis_answer *answer)
+{
+    if (answer->outcome == REDIS_ANSWERED)
+        return DLOCK_OK;
+    return dlock_fail(redis_status(answer->outcome), "%s", answer->text);
+}
+
+static dlock_status read_url(const char *text, struct redis_url *url)
+{
+    char why[REDIS_WHY_SIZE];
+
+    if (redis_url_parse(text, url, why, sizeof(why)))
+        return DLOCK_OK;
+    return dlock_fail(DLOCK_INVALID, "the Redis URL cannot be read: %s", why);
+}
+
+dlock_status redis_link_open(struct redis_link **out, const char *url, int timeout_ms,
+                             bool slow_is_down)
+{
+    return redis_link_open_beside(NULL, out, url, timeout_ms, slow_is_down);
+}
+
+dlock_status redis_link_open_beside(struct redis_link *first, struct redis_link **out,
+                                    const char *url, int timeout_ms, bool slow_is_down)
+{
+    struct redis_url place;
+    dlock_status st = read_url(url, &place);
+
+    *out = NULL;
+    if (st != DLOCK_OK)
+        return st;
+    *out = redis_link_new(first, &place, timeout_ms, slow_is_down);
+    return *out != NULL ? DLOCK_OK : dlock_fail(DLOCK_NOMEM, "no memory for a link to Redis");
+}
+
+dlock_status redis_subscription_open(struct redis_subscription **out, const char *url,
+                                     int timeout_ms)
+{
+    struct redis_url place;
+    dlock_status st = read_url(url, &place);
+
+    *out = NULL;
+    if (st != DLOCK_OK)
+        return st;
+    *out = redis_subscription_new(&place, timeout_ms);
+    return *out != NULL ? DLOCK_OK
+                        : dlock_fail(DLOCK_NOMEM, "no memory or event for a subscription");
+}
+
+dlock_status redis_call(struct redis_link *link, const struct redis_command *command,
+                        int64_t give_up_ns, struct redis_answer *answer)
+{
+    struct redis_leg leg = {.link = link};
+
+    redis_exchange(&leg, 1, command, give_up_ns);
+    *answer = leg.answer;
+    return told(answer);
+}
+
+dlock_status redis_ping(struct redis_link *link)
+{
+    static const struct redis_command ping = {1, {"PING"}, REDIS_SHAPE_PING};
+    struct redis_leg leg = {.link = link, .insist = true};
+
+    redis_exchange(&leg, 1, &ping, INT64_MAX);
+    return told(&leg.answer);
+}
+
+dlock_status redis_talk_say(struct redis_talk *talk,
+                            const struct redis_command *command, int64_t give_up_ns,
+                            struct redis_answer *answer)
+{
+    redis_talk_ask(talk, command, give_up_ns, answer);
+    return told(answer);
+}
+
+dlock_status redis_script_load(struct redis_link *link, struct redis_script *script)
+{
+    struct redis_command load = {3, {"SCRIPT", "LOAD", script->text}, REDIS_SHAPE_SHA};
+    struct redis_answer answer;
+    dlock_status st = redis_call(link, &load, INT64_MAX, &answer);
+
+    if (st == DLOCK_OK)
+        memcpy(script->sha, answer.text, REDIS_SHA_SIZE);
+    return st;
+}
+
+dlock_status redis_script_run(struct redis_link *link,
+                              const struct redis_script_call *call, int64_t give_up_ns,
+                              struct redis_answer *answer)
+{
+    struct redis_leg leg = {.link = link};
+    dlock_status st =
+        redis_fault_before(link, DLOCK_FAULT_BEFORE_REQUEST, call->argv[0]);
+
+    if (st != DLOCK_OK)
+        return st;
+    redis_script_exchange(&leg, 1, call, give_up_ns);
+    *answer = leg.answer;
+    st = told(answer);
+    return st == DLOCK_OK ? redis_fault_after(link, call->argv[0], DLOCK_OK) : st;
+}

@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: MIT */
+/* redis_wake.h -- whom a message wakes, of those who wait for a lock or a primitive.
+ *
+ * Threads     Any. */
+#ifndef DLOCK_REDIS_WAKE_H
+#define DLOCK_REDIS_WAKE_H
+
+#include "base/redis/channels.h"
+
+/* "1": all; any other: the one that has waited longest, unless a waiter of another process
+ * is to have the lock (lock/turns.h).  Who leaves without the lock passes its wake-up on. */
+extern const struct redis_wake_rule REDIS_WAKE_LOCK;
+
+/* n: who needs no more than n, the needs of those before taken off.  Who leaves passes on
+ * what it was told: of permits there may be more than it took, since the message can be of
+ * others than its own. */
+extern const struct redis_wake_rule REDIS_WAKE_SEMAPHORE;
+
+/* "0": all; any other: nobody. */
+extern const struct redis_wake_rule REDIS_WAKE_LATCH;
+
+/* One waiter's own channel, which lingers: any message wakes it. */
+extern const struct redis_wake_rule REDIS_WAKE_SOLE;
+
+#endif /* DLOCK_REDIS_WAKE_H */
