@@ -4,8 +4,8 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
+#include "base/os/clock.h"
 #include "base/text/duration.h"
 
 static const struct postgres_statement FIND_REQUEST = {
@@ -99,9 +99,7 @@ static enum order_settled ask_once(struct db_conn *db, const struct order_commit
 
 static void pause_ms(long ms)
 {
-    struct timespec t = {.tv_sec = 0, .tv_nsec = ms * 1000000};
-
-    (void)nanosleep(&t, NULL);
+    dlock_clock_sleep_until(dlock_clock_after(dlock_clock_ns(), ms));
 }
 
 enum order_settled order_settle(struct db_pool *pool, const struct order_commit *commit,

@@ -2,13 +2,13 @@
 /* postgres_pool.c -- the lock library's connections to PostgreSQL. */
 #include "lock/stores/postgres_pool.h"
 
-#include <pthread.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/os/clock.h"
+#include "base/os/mutex.h"
 #include "lock/info.h"
 
 enum {
@@ -21,7 +21,7 @@ struct postgres_pool {
     char *url;
     int timeout_ms;
     _Atomic int64_t reap_at_ns;
-    pthread_mutex_t mutex; /* of what follows */
+    struct dlock_mutex mutex; /* of what follows */
     struct postgres_conn *idle[IDLE_MAX];
     size_t idle_count;
     int64_t next_try_ns;
@@ -87,7 +87,7 @@ dlock_status postgres_pool_open(struct postgres_pool **out, const dlock_options 
     pool = calloc(1, sizeof(*pool));
     if (pool == NULL)
         return dlock_fail(DLOCK_NOMEM, "no memory for the connections");
-    pthread_mutex_init(&pool->mutex, NULL);
+    dlock_mutex_init(&pool->mutex);
     pool->timeout_ms = opts->database_timeout_ms;
     pool->url = strdup(opts->database_url);
     st = pool->url != NULL ? check_server(pool)
@@ -106,7 +106,7 @@ void postgres_pool_close(struct postgres_pool *pool)
         return;
     while (pool->idle_count > 0)
         postgres_hang_up(pool->idle[--pool->idle_count]);
-    pthread_mutex_destroy(&pool->mutex);
+    dlock_mutex_destroy(&pool->mutex);
     free(pool->url);
     free(pool);
 }
@@ -116,18 +116,18 @@ static dlock_status take_idle(struct postgres_pool *pool, struct postgres_conn *
 {
     dlock_status st = DLOCK_OK;
 
-    pthread_mutex_lock(&pool->mutex);
+    dlock_mutex_lock(&pool->mutex);
     if (pool->idle_count > 0)
         *out = pool->idle[--pool->idle_count];
     else if (dlock_clock_ns() < pool->next_try_ns)
         st = dlock_fail(pool->last_failure, "%s", pool->last_error);
-    pthread_mutex_unlock(&pool->mutex);
+    dlock_mutex_unlock(&pool->mutex);
     return st;
 }
 
 static void note_try(struct postgres_pool *pool, dlock_status st)
 {
-    pthread_mutex_lock(&pool->mutex);
+    dlock_mutex_lock(&pool->mutex);
     if (st == DLOCK_OK) {
         pool->backoff_ms = 0;
         pool->next_try_ns = 0;
@@ -139,7 +139,7 @@ static void note_try(struct postgres_pool *pool, dlock_status st)
         pool->last_failure = st;
         snprintf(pool->last_error, sizeof(pool->last_error), "%s", dlock_error());
     }
-    pthread_mutex_unlock(&pool->mutex);
+    dlock_mutex_unlock(&pool->mutex);
 }
 
 dlock_status postgres_take(struct postgres_pool *pool, struct postgres_conn **out)
@@ -166,11 +166,11 @@ void postgres_give(struct postgres_pool *pool, struct postgres_conn *conn)
 {
     bool keep = !postgres_is_gone(conn) && !postgres_is_in_transaction(conn);
 
-    pthread_mutex_lock(&pool->mutex);
+    dlock_mutex_lock(&pool->mutex);
     keep = keep && pool->idle_count < IDLE_MAX;
     if (keep)
         pool->idle[pool->idle_count++] = conn;
-    pthread_mutex_unlock(&pool->mutex);
+    dlock_mutex_unlock(&pool->mutex);
     if (!keep)
         postgres_hang_up(conn);
 }

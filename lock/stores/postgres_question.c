@@ -5,9 +5,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "base/os/clock.h"
+#include "base/os/fork.h"
 #include "lock/metrics.h"
 
 enum { LABEL_SIZE = 128, SAID_SIZE = 200 };
@@ -44,7 +44,7 @@ static struct postgres_connection *start_connecting(const char *url, int timeout
     char settings[160];
     char name[32];
 
-    snprintf(name, sizeof(name), "dlock-%d", (int)getpid());
+    snprintf(name, sizeof(name), "dlock-%d", (int)dlock_fork_process_id());
     snprintf(settings, sizeof(settings),
              "-c statement_timeout=%d -c lock_timeout=0"
              " -c idle_in_transaction_session_timeout=0 -c idle_session_timeout=0",

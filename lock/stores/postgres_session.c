@@ -5,9 +5,10 @@
  * finds a slot with another token, never freed memory. */
 #include "lock/stores/postgres_session.h"
 
-#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "base/os/mutex.h"
 
 struct slot {
     struct postgres_conn *conn; /* NULL: free */
@@ -16,7 +17,7 @@ struct slot {
 
 struct postgres_sessions {
     struct postgres_pool *pool;
-    pthread_mutex_t mutex; /* of what follows, and held while a connection is looked at */
+    struct dlock_mutex mutex; /* of what follows, and held while a connection is looked at */
     struct slot *slots;
     size_t slot_count;
 };
@@ -30,7 +31,7 @@ dlock_status postgres_sessions_open(struct postgres_sessions **out,
     *out = NULL;
     if (sessions == NULL)
         return dlock_fail(DLOCK_NOMEM, "no memory for the sessions");
-    pthread_mutex_init(&sessions->mutex, NULL);
+    dlock_mutex_init(&sessions->mutex);
     st = postgres_pool_open(&sessions->pool, opts);
     if (st != DLOCK_OK) {
         postgres_sessions_close(sessions);
@@ -48,7 +49,7 @@ void postgres_sessions_close(struct postgres_sessions *sessions)
         postgres_hang_up(sessions->slots[i].conn);
     free(sessions->slots);
     postgres_pool_close(sessions->pool);
-    pthread_mutex_destroy(&sessions->mutex);
+    dlock_mutex_destroy(&sessions->mutex);
     free(sessions);
 }
 
@@ -81,14 +82,14 @@ dlock_status postgres_session_keep(struct postgres_sessions *sessions,
 {
     struct slot *slot;
 
-    pthread_mutex_lock(&sessions->mutex);
+    dlock_mutex_lock(&sessions->mutex);
     slot = find_free(sessions);
     if (slot != NULL) {
         slot->conn = conn;
         strcpy(slot->token, claim->token);
         claim->note = (uint64_t)(slot - sessions->slots) + 1; /* 0: no hold */
     }
-    pthread_mutex_unlock(&sessions->mutex);
+    dlock_mutex_unlock(&sessions->mutex);
     if (slot != NULL)
         return DLOCK_OK;
     postgres_hang_up(conn);
@@ -112,13 +113,13 @@ struct postgres_conn *postgres_session_end(struct postgres_sessions *sessions,
     struct postgres_conn *conn = NULL;
     struct slot *slot;
 
-    pthread_mutex_lock(&sessions->mutex);
+    dlock_mutex_lock(&sessions->mutex);
     slot = find(sessions, claim);
     if (slot != NULL) {
         conn = slot->conn;
         slot->conn = NULL;
     }
-    pthread_mutex_unlock(&sessions->mutex);
+    dlock_mutex_unlock(&sessions->mutex);
     if (conn != NULL && postgres_is_gone(conn)) {
         postgres_hang_up(conn);
         conn = NULL;
@@ -132,10 +133,10 @@ dlock_status postgres_session_probe(struct postgres_sessions *sessions,
     dlock_status st = DLOCK_LOST;
     struct slot *slot;
 
-    pthread_mutex_lock(&sessions->mutex);
+    dlock_mutex_lock(&sessions->mutex);
     slot = find(sessions, claim);
     if (slot != NULL && !postgres_is_gone(slot->conn))
         st = DLOCK_OK;
-    pthread_mutex_unlock(&sessions->mutex);
+    dlock_mutex_unlock(&sessions->mutex);
     return st;
 }
