@@ -3,10 +3,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "app/connections.h"
 #include "app/handlers.h"
 #include "app/order_path.h"
-#include "app/slots.h"
+#include "app/worker_pool.h"
 
 void admin_live(const struct request *rq, struct answer *an)
 {
@@ -41,19 +40,19 @@ void admin_metrics(const struct request *rq, struct answer *an)
         .process = s->config->process_name,
         .order_path = s->path->name,
     };
-    struct slots_stats slots;
+    struct worker_pool_stats pool;
 
-    slots_read_stats(s->slots[LISTENER_ORDERS], &slots);
-    facts.workers_busy = slots.in_use;
-    facts.workers_total = slots.total;
-    facts.workers_waiting = slots.waiting;
-    facts.workers_timed_out = slots.timed_out;
+    worker_pool_read_stats(s->workers[LISTENER_ORDERS], &pool);
+    facts.workers_busy = pool.in_use;
+    facts.workers_total = pool.total;
+    facts.workers_waiting = pool.waiting;
+    facts.workers_timed_out = pool.timed_out;
     db_pool_read_stats(s->database, &facts.database);
     an->outcome = OUTCOME_ACCEPTED;
     answer_json(an, 200);
     an->type = "text/plain; version=0.0.4; charset=utf-8";
     metrics_write(s->metrics, &facts, an->body);
-    connections_write(s->connections, an->body);
+    metrics_write_connections(s->connections, an->body);
     dlock_metrics_read(s->locks, &locks);
     metrics_write_locks(&locks, s->config->lock, an->body);
 }

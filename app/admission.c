@@ -4,7 +4,7 @@
 
 #include <stdlib.h>
 
-#include "app/limited.h"
+#include "base/text/limited.h"
 
 struct admission {
     dlock_primitives *prims;

@@ -3,8 +3,8 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-#include "app/limited.h"
-#include "app/reader.h"
+#include "base/text/limited.h"
+#include "app/query_lock.h"
 #include "app/handlers.h"
 #include "app/voucher_json.h"
 
@@ -228,8 +228,8 @@ static void read_voucher(const struct request *rq, struct answer *an)
 
 void api_voucher_find(const struct request *rq, struct answer *an)
 {
-    struct reader reader;
-    enum outcome outcome = reader_begin(rq->worker, rq->number, &reader);
+    struct query_lock lock;
+    enum outcome outcome = query_lock_take(rq->worker, rq->number, &lock);
 
     if (outcome != OUTCOME_ACCEPTED) {
         answer_outcome(rq, an, FACE_API, outcome, NULL);
@@ -238,5 +238,5 @@ void api_voucher_find(const struct request *rq, struct answer *an)
     if (take_db(rq, an, FACE_API))
         read_voucher(rq, an);
     worker_give_db(rq->worker);
-    reader_end(rq->worker, &reader);
+    query_lock_give(rq->worker, &lock);
 }

@@ -1,9 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* http.h -- two listeners and their threads.
- *
- * They read requests, let the gate judge them, and write answers; what a request means is
- * decided behind routes.h.
- */
+/* http.h -- the service's two listeners, for orders and for operators. */
 #ifndef APP_HTTP_H
 #define APP_HTTP_H
 

@@ -1,9 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* main.c -- seckilld: settings, stores, listeners; a signal; all of it back. */
-#include <errno.h>
 #include <malloc.h>
-#include <pthread.h>
-#include <semaphore.h>
 #include <signal.h>
 #include <stdatomic.h>
 #include <stdio.h>
@@ -14,6 +11,8 @@
 #include "app/http.h"
 #include "app/privileges.h"
 #include "base/http/address.h"
+#include "base/os/mutex.h"
+#include "base/os/thread.h"
 #include "base/text/exit_codes.h"
 #include "base/text/outputs.h"
 #include "lock/fault.h"
@@ -21,8 +20,10 @@
 /* Shared by main() and the thread that waits for signals. */
 struct stopping {
     sigset_t signals;
-    sem_t asked;        /* posted by the first signal after the start */
     atomic_bool serves; /* the start is over */
+    struct dlock_mutex mutex;
+    struct dlock_condition changed;
+    bool is_asked; /* by the first signal after the start; under the mutex */
 };
 
 /* A signal during the start ends the process at once: nothing is in flight then, and an
@@ -39,7 +40,10 @@ static void *hear_signals(void *arg)
         _exit(128 + number);
     }
     log_info("signal %d: stopping", number);
-    (void)sem_post(&stopping->asked);
+    dlock_mutex_lock(&stopping->mutex);
+    stopping->is_asked = true;
+    dlock_condition_signal(&stopping->changed);
+    dlock_mutex_unlock(&stopping->mutex);
     (void)sigwait(&stopping->signals, &number);
     _exit(128 + number);
 }
@@ -48,19 +52,27 @@ static void *hear_signals(void *arg)
  * that it reads live as long as the process. */
 static struct stopping *begin_to_hear(void)
 {
-    static struct stopping stopping;
-    pthread_t thread;
+    static struct stopping stopping = {
+        .mutex = DLOCK_MUTEX_INITIALIZER,
+        .changed = DLOCK_CONDITION_INITIALIZER,
+    };
+    struct dlock_thread thread;
 
     (void)signal(SIGPIPE, SIG_IGN);
     (void)sigemptyset(&stopping.signals);
     (void)sigaddset(&stopping.signals, SIGTERM);
     (void)sigaddset(&stopping.signals, SIGINT);
-    (void)pthread_sigmask(SIG_BLOCK, &stopping.signals, NULL);
-    (void)sem_init(&stopping.asked, 0, 0);
-    if (pthread_create(&thread, NULL, hear_signals, &stopping) != 0)
-        return NULL;
-    (void)pthread_detach(thread);
-    return &stopping;
+    (void)sigprocmask(SIG_BLOCK, &stopping.signals, NULL);
+    /* Nobody joins it: it ends with the process. */
+    return dlock_thread_start(&thread, hear_signals, &stopping) == 0 ? &stopping : NULL;
+}
+
+static void wait_for_signal(struct stopping *stopping)
+{
+    dlock_mutex_lock(&stopping->mutex);
+    while (!stopping->is_asked)
+        dlock_condition_wait(&stopping->changed, &stopping->mutex);
+    dlock_mutex_unlock(&stopping->mutex);
 }
 
 /* Connections need file descriptors, and the usual 1024 are soon used up. */
@@ -222,8 +234,7 @@ static int serve(const struct config *c, const struct settings *settings)
              c->allow_faults ? " FAULTS ALLOWED" : "");
     atomic_store(&stopping->serves, true);
     say_ready(c, http);
-    while (sem_wait(&stopping->asked) != 0)
-        ;
+    wait_for_signal(stopping);
     release_faults();
     if (!http_drain(http, c->drain_timeout_ms))
         _exit(EXIT_BUG); /* its threads cannot be ended, so nothing can be freed */

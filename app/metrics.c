@@ -3,9 +3,9 @@
 #include "app/metrics.h"
 
 #include <inttypes.h>
-#include <pthread.h>
 #include <stdlib.h>
 
+#include "base/os/mutex.h"
 #include "base/text/version.h"
 
 struct node {
@@ -14,7 +14,7 @@ struct node {
 };
 
 struct metrics {
-    pthread_mutex_t mutex; /* for adding a cell; cells are never taken away */
+    struct dlock_mutex mutex; /* for adding a cell; cells are never taken away */
     _Atomic(struct node *) cells;
     atomic_uint_fast64_t lock_lost;
 };
@@ -24,7 +24,7 @@ struct metrics *metrics_new(void)
     struct metrics *m = calloc(1, sizeof(*m));
 
     if (m != NULL)
-        (void)pthread_mutex_init(&m->mutex, NULL);
+        dlock_mutex_init(&m->mutex);
     return m;
 }
 
@@ -39,7 +39,7 @@ void metrics_free(struct metrics *m)
         node = next;
     }
     if (m != NULL)
-        (void)pthread_mutex_destroy(&m->mutex);
+        dlock_mutex_destroy(&m->mutex);
     free(m);
 }
 
@@ -51,10 +51,10 @@ struct metrics_cell *metrics_cell(struct metrics *m)
     if (posix_memalign((void **)&node, 64, (sizeof(*node) + 63) / 64 * 64) != 0)
         return NULL;
     *node = (struct node){0};
-    (void)pthread_mutex_lock(&m->mutex);
+    dlock_mutex_lock(&m->mutex);
     node->next = atomic_load(&m->cells);
     atomic_store(&m->cells, node);
-    (void)pthread_mutex_unlock(&m->mutex);
+    dlock_mutex_unlock(&m->mutex);
     return &node->cell;
 }
 

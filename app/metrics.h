@@ -12,7 +12,8 @@
 
 #include "app/histogram.h"
 #include "app/outcome.h"
-#include "app/text.h"
+#include "base/http/connections.h"
+#include "base/text/text.h"
 #include "db/pool.h"
 #include "lock/dlock.h"
 
@@ -87,6 +88,9 @@ void metrics_write(struct metrics *m, const struct metrics_facts *facts,
 
 /* The same of what the lock library counted. */
 void metrics_write_locks(const dlock_metrics *m, const char *variant, struct text *out);
+
+/* The same of the connections of clients. */
+void metrics_write_connections(struct connections *connections, struct text *out);
 
 /* The two lines above a metric. */
 void metrics_head(struct text *out, const char *name, const char *type,

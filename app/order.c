@@ -2,7 +2,7 @@
 /* order.c -- what every order goes through: window, admission, and the order path. */
 #include "app/order.h"
 
-#include "app/limited.h"
+#include "base/text/limited.h"
 #include "app/order_path.h"
 #include "app/order_replay.h"
 #include "app/sale_window.h"

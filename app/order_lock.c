@@ -2,7 +2,7 @@
 /* order_lock.c -- take, give back and abandon the lock of an order. */
 #include "app/order_lock.h"
 
-#include "app/limited.h"
+#include "base/text/limited.h"
 #include "lock/fault.h"
 
 enum outcome order_lock_take(struct worker *w, const struct order_request *request,

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "app/probe.h"
+#include "app/health_check.h"
 #include "app/store_options.h"
 #include "base/text/duration.h"
 #include "lock/fault.h"
@@ -26,7 +26,7 @@ enum {
 
 struct readiness {
     const struct config *config;
-    struct probe locks_probe, database_probe;
+    struct health_check locks_check, database_check;
     dlock_system *locks; /* opened by the first probe */
     char names[NAME_COUNT][NAME_SIZE];
     size_t name_count;
@@ -70,9 +70,9 @@ static void choose_names(struct readiness *r)
         }
 }
 
-static bool complain(char said[PROBE_SAID_MAX], dlock_status st)
+static bool complain(char said[HEALTH_SAID_MAX], dlock_status st)
 {
-    (void)snprintf(said, PROBE_SAID_MAX, "%s%s%s", dlock_status_text(st),
+    (void)snprintf(said, HEALTH_SAID_MAX, "%s%s%s", dlock_status_text(st),
                    dlock_error()[0] != '\0' ? ": " : "", dlock_error());
     return false;
 }
@@ -99,7 +99,7 @@ static bool is_held_for_good(struct readiness *r)
     return now_ns - r->busy_since_ns > (int64_t)LOCK_STALE_MS * 1000000;
 }
 
-static bool probe_name(struct readiness *r, const char *name, char said[PROBE_SAID_MAX])
+static bool probe_name(struct readiness *r, const char *name, char said[HEALTH_SAID_MAX])
 {
     dlock_lease lease;
     dlock_status st = dlock_acquire(r->locks, name, LOCK_WAIT_MS, &lease);
@@ -116,14 +116,14 @@ static bool probe_name(struct readiness *r, const char *name, char said[PROBE_SA
     if (st == DLOCK_OK)
         return true;
     if (st == DLOCK_BUSY || st == DLOCK_TIMEOUT) {
-        (void)snprintf(said, PROBE_SAID_MAX, "the lock %s, which only probes take, is held",
+        (void)snprintf(said, HEALTH_SAID_MAX, "the lock %s, which only probes take, is held",
                        name);
         return false;
     }
     return complain(said, st);
 }
 
-static bool probe_locks(void *readiness, char said[PROBE_SAID_MAX])
+static bool probe_locks(void *readiness, char said[HEALTH_SAID_MAX])
 {
     struct readiness *r = readiness;
     dlock_status st = DLOCK_OK;
@@ -147,18 +147,18 @@ static const struct postgres_statement LOOK = {
     " (SELECT count(*) FROM (SELECT stock FROM tb_seckill_voucher LIMIT 1) AS one)",
     ""};
 
-static bool probe_database(void *readiness, char said[PROBE_SAID_MAX])
+static bool probe_database(void *readiness, char said[HEALTH_SAID_MAX])
 {
     struct readiness *r = readiness;
     struct db_conn *db = r->database;
 
     if (db_run_one(db, &LOOK, NULL) != DB_OK)
-        (void)snprintf(said, PROBE_SAID_MAX, "%s", db_error(db));
+        (void)snprintf(said, HEALTH_SAID_MAX, "%s", db_error(db));
     else if (db_int(db, 0, 0, 0) != 0)
-        (void)snprintf(said, PROBE_SAID_MAX,
+        (void)snprintf(said, HEALTH_SAID_MAX,
                        "the server is a standby, or recovers: it takes no writes");
     else if (db_int(db, 0, 0, 1) != 0)
-        (void)snprintf(said, PROBE_SAID_MAX,
+        (void)snprintf(said, HEALTH_SAID_MAX,
                        "transactions are read-only (default_transaction_read_only)");
     else
         return true;
@@ -185,8 +185,8 @@ struct readiness *readiness_start(const struct config *c)
     r->config = c;
     choose_names(r);
     r->database = make_connection(c);
-    if (r->database != NULL && probe_start(&r->locks_probe, probe_locks, r) &&
-        probe_start(&r->database_probe, probe_database, r))
+    if (r->database != NULL && health_check_start(&r->locks_check, probe_locks, r) &&
+        health_check_start(&r->database_check, probe_database, r))
         return r;
     readiness_stop(r);
     return NULL;
@@ -196,8 +196,8 @@ void readiness_stop(struct readiness *r)
 {
     if (r == NULL)
         return;
-    probe_stop(&r->locks_probe);
-    probe_stop(&r->database_probe);
+    health_check_stop(&r->locks_check);
+    health_check_stop(&r->database_check);
     dlock_close(r->locks);
     db_free(r->database);
     free(r);
@@ -205,9 +205,9 @@ void readiness_stop(struct readiness *r)
 
 void readiness_ask(struct readiness *r, struct readiness_report *out)
 {
-    bool has_locks = probe_ask(&r->locks_probe, out->locks, sizeof(out->locks));
+    bool has_locks = health_check_ask(&r->locks_check, out->locks, sizeof(out->locks));
     bool has_database =
-        probe_ask(&r->database_probe, out->postgresql, sizeof(out->postgresql));
+        health_check_ask(&r->database_check, out->postgresql, sizeof(out->postgresql));
 
     if (has_locks)
         (void)snprintf(out->locks, sizeof(out->locks), "ok");

@@ -3,15 +3,13 @@
 #ifndef APP_SERVICE_H
 #define APP_SERVICE_H
 
-#include <pthread.h>
-
 #include "base/http/admin_access.h"
 #include "app/admission.h"
 #include "app/config.h"
 #include "app/metrics.h"
 #include "app/readiness.h"
 #include "app/sold_out.h"
-#include "app/text.h"
+#include "base/text/text.h"
 #include "app/voucher_cache.h"
 #include "base/text/exit_codes.h"
 #include "base/http/token.h"
@@ -38,10 +36,10 @@ struct service {
     struct sold_out sold_out;
     struct readiness *readiness;
     struct connections *connections; /* of the listeners, while there are any */
-    struct slots *slots[2];          /* of each listener */
+    struct worker_pool *workers[2];        /* of each listener */
 };
 
-/* The memory and the connections for one request in progress; slots.h hands workers out. */
+/* The memory and the connections for one request in progress; worker_pool.h hands workers out. */
 struct worker {
     struct service *service;
     struct db_conn *db; /* between worker_take_db() and worker_give_db(); else NULL */

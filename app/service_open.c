@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "app/limited.h"
+#include "base/text/limited.h"
 #include "app/order_path.h"
 #include "app/store_options.h"
 #include "app/stores.h"
@@ -25,8 +25,7 @@ static bool open_database(struct service *s)
         return false;
     }
     memset(s->vouchers, 0, sizeof(*s->vouchers));
-    voucher_cache_init(s->vouchers);
-    return true;
+    return voucher_cache_init(s->vouchers);
 }
 
 enum exit_code service_open(struct service *s, const struct config *config,

@@ -10,8 +10,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "app/limited.h"
-#include "app/patience.h"
+#include "base/text/limited.h"
+#include "app/start_timeout.h"
 #include "app/store_options.h"
 #include "db/sale.h"
 #include "db/voucher.h"
@@ -161,7 +161,7 @@ static enum attempt_answer try_database(struct service *s, char why[WHY_MAX])
 
 /* Ask until it answers.  `flag` is the setting that wants the store; NULL: every service
  * does. */
-static enum exit_code reach(struct service *s, struct patience *patience,
+static enum exit_code reach(struct service *s, struct start_timeout *patience,
                             store_attempt *attempt, const char *store, const char *flag,
                             const char *value)
 {
@@ -173,7 +173,7 @@ static enum exit_code reach(struct service *s, struct patience *patience,
         (void)snprintf(wanted, sizeof(wanted), " for %s=%.60s", flag, value);
     do
         answer = attempt(s, why);
-    while (answer == ATTEMPT_AGAIN && patience_wait(patience, store, why));
+    while (answer == ATTEMPT_AGAIN && start_timeout_wait(patience, store, why));
     if (answer == ATTEMPT_OK)
         return EXIT_VALID;
     if (answer == ATTEMPT_USAGE)
@@ -182,17 +182,17 @@ static enum exit_code reach(struct service *s, struct patience *patience,
         log_error("%s is not available%s: %s", store, wanted, why);
     else
         log_error("%s is not available%s, after %lld s of trying (--start-timeout): %s",
-                  store, wanted, (long long)patience_seconds(patience), why);
+                  store, wanted, (long long)start_timeout_seconds(patience), why);
     return answer == ATTEMPT_USAGE ? EXIT_USAGE : EXIT_UNAVAILABLE;
 }
 
 enum exit_code stores_open(struct service *s)
 {
     const struct config *c = s->config;
-    struct patience patience;
+    struct start_timeout patience;
     enum exit_code rc;
 
-    patience_begin(&patience, c->start_timeout_ms);
+    start_timeout_begin(&patience, c->start_timeout_ms);
     rc = reach(s, &patience, try_locks, lock_store_name(c->lock), "--lock", c->lock);
     if (rc == EXIT_VALID && c->admission_kind != ADMISSION_NONE)
         rc = reach(s, &patience, try_admission, "Redis", "--admission", c->admission);

@@ -7,12 +7,12 @@
  */
 #include "app/voucher_cache.h"
 
-#include "base/text/duration.h"
+#include "base/os/clock.h"
 
-void voucher_cache_init(struct voucher_cache *cache)
+bool voucher_cache_init(struct voucher_cache *cache)
 {
-    (void)pthread_mutex_init(&cache->mutex, NULL);
-    (void)pthread_cond_init(&cache->read, NULL);
+    dlock_mutex_init(&cache->mutex);
+    return dlock_condition_init(&cache->read);
 }
 
 static int64_t load(const _Atomic int64_t *word)
@@ -40,7 +40,7 @@ static int64_t peek(const struct voucher_slot *slot, int64_t voucher_id,
     if (version % 2 != 0 || read_ns == 0 || window->voucher_id != voucher_id ||
         atomic_load_explicit(&slot->version, memory_order_relaxed) != version)
         return INT64_MAX;
-    return monotonic_ns() - read_ns;
+    return dlock_clock_ns() - read_ns;
 }
 
 /* Only the thread that set is_being_read calls this. */
@@ -63,20 +63,20 @@ static enum outcome read_for_all(struct voucher_cache *cache, struct voucher_slo
                                  int64_t voucher_id, voucher_read *read, void *arg,
                                  struct voucher_window *window)
 {
-    int64_t now_ns = monotonic_ns();
+    int64_t now_ns = dlock_clock_ns();
     enum outcome outcome;
 
     slot->is_being_read = true;
     slot->asked_id = voucher_id;
     slot->begun++;
-    (void)pthread_mutex_unlock(&cache->mutex);
+    dlock_mutex_unlock(&cache->mutex);
     outcome = read(arg, voucher_id, window);
     if (outcome == OUTCOME_ACCEPTED)
         fill(slot, window, now_ns);
-    (void)pthread_mutex_lock(&cache->mutex);
+    dlock_mutex_lock(&cache->mutex);
     slot->outcome = outcome;
     slot->is_being_read = false;
-    (void)pthread_cond_broadcast(&cache->read);
+    dlock_condition_broadcast(&cache->read);
     return outcome;
 }
 
@@ -100,7 +100,7 @@ static enum outcome get_slowly(struct voucher_cache *cache, struct voucher_slot 
             return slot->outcome;
         if (!slot->is_being_read)
             return read_for_all(cache, slot, voucher_id, read, arg, window);
-        (void)pthread_cond_wait(&cache->read, &cache->mutex);
+        dlock_condition_wait(&cache->read, &cache->mutex);
         has_waited = true;
     }
 }
@@ -116,9 +116,9 @@ enum outcome voucher_cache_get(struct voucher_cache *cache, int64_t voucher_id,
 
     if (age_ns < (int64_t)VOUCHER_CACHE_MS * 1000000)
         return OUTCOME_ACCEPTED;
-    (void)pthread_mutex_lock(&cache->mutex);
+    dlock_mutex_lock(&cache->mutex);
     if (age_ns >= (int64_t)VOUCHER_CACHE_OLD_MS * 1000000 || !slot->is_being_read)
         outcome = get_slowly(cache, slot, voucher_id, read, arg, window);
-    (void)pthread_mutex_unlock(&cache->mutex);
+    dlock_mutex_unlock(&cache->mutex);
     return outcome;
 }

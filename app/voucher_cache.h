@@ -14,11 +14,11 @@
 #ifndef APP_VOUCHER_CACHE_H
 #define APP_VOUCHER_CACHE_H
 
-#include <pthread.h>
 #include <stdalign.h>
 #include <stdatomic.h>
 
 #include "app/outcome.h"
+#include "base/os/mutex.h"
 #include "db/voucher.h"
 
 enum {
@@ -44,8 +44,8 @@ struct voucher_slot {
 
 struct voucher_cache {
     struct voucher_slot slots[VOUCHER_CACHE_SLOTS];
-    pthread_mutex_t mutex;
-    pthread_cond_t read; /* one ended */
+    struct dlock_mutex mutex;
+    struct dlock_condition read; /* one ended */
 };
 
 /* Read a window from the database.
@@ -55,7 +55,8 @@ struct voucher_cache {
 typedef enum outcome voucher_read(void *arg, int64_t voucher_id,
                                   struct voucher_window *window);
 
-void voucher_cache_init(struct voucher_cache *cache);
+/* False: the system has no room for it. */
+bool voucher_cache_init(struct voucher_cache *cache);
 
 /* The window of a voucher, remembered or fresh; answers as `read`, which is called at most
  * once, or not at all. */

@@ -3,7 +3,7 @@
 #ifndef APP_VOUCHER_JSON_H
 #define APP_VOUCHER_JSON_H
 
-#include "app/text.h"
+#include "base/text/text.h"
 #include "db/voucher.h"
 
 /* A voucher that was read from JSON, and the memory that its texts point into. */

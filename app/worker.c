@@ -2,7 +2,7 @@
 /* worker.c -- the memory and the connections for one request in progress. */
 #include <stdlib.h>
 
-#include "app/limited.h"
+#include "base/text/limited.h"
 #include "app/service.h"
 
 struct worker *worker_new(struct service *s)

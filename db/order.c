@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "base/os/clock.h"
-#include "base/text/duration.h"
 
 static const struct postgres_statement FIND_REQUEST = {
     "order_find_request",
@@ -97,7 +96,7 @@ static enum order_settled ask_once(struct db_conn *db, const struct order_commit
     return is_aborted ? ORDER_SOLD_BEFORE : ORDER_SOLD;
 }
 
-static void pause_ms(long ms)
+static void pause_ms(int64_t ms)
 {
     dlock_clock_sleep_until(dlock_clock_after(dlock_clock_ns(), ms));
 }
@@ -106,11 +105,11 @@ enum order_settled order_settle(struct db_pool *pool, const struct order_commit 
                                 int64_t wait_ms, int64_t *id)
 {
     enum { FIRST_MS = 5, LAST_MS = 100, PATIENCE = 3 };
-    int64_t deadline_ns = monotonic_ns() + wait_ms * 1000000;
+    int64_t deadline_ns = dlock_clock_ns() + wait_ms * 1000000;
     long ms = FIRST_MS;
 
     for (int asked_open = 0;; ms = ms * 2 > LAST_MS ? LAST_MS : ms * 2) {
-        int64_t left_ms = (deadline_ns - monotonic_ns()) / 1000000;
+        int64_t left_ms = (deadline_ns - dlock_clock_ns()) / 1000000;
         enum order_settled settled = ORDER_UNSETTLED;
         struct db_taken taken;
         bool is_open = false;
@@ -123,7 +122,7 @@ enum order_settled order_settle(struct db_pool *pool, const struct order_commit 
                                            DB_TEXT(commit->xid)));
             db_pool_give(pool, taken.db);
         }
-        if (settled != ORDER_UNSETTLED || monotonic_ns() >= deadline_ns)
+        if (settled != ORDER_UNSETTLED || dlock_clock_ns() >= deadline_ns)
             return settled;
         pause_ms(ms);
     }

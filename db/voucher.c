@@ -2,7 +2,7 @@
 /* voucher.c -- the SQL about vouchers. */
 #include "db/voucher.h"
 
-#include "base/text/duration.h"
+#include "base/os/clock.h"
 #include "db/instant.h"
 
 #define VOUCHER_ROW                                                                    \
@@ -54,7 +54,7 @@ static const struct postgres_statement LIST = {
 
 int64_t voucher_clock_us(const struct voucher_window *window)
 {
-    return monotonic_ns() / 1000 + window->clock_ahead_us;
+    return dlock_clock_ns() / 1000 + window->clock_ahead_us;
 }
 
 enum voucher_phase voucher_phase_at(const struct voucher_window *window, int64_t now_us)
@@ -104,7 +104,7 @@ enum db_status voucher_find_window(struct db_conn *db, int64_t voucher_id,
             .voucher_id = voucher_id,
             .begin_us = db_int(db, 0, 0, 0),
             .end_us = db_int(db, 0, 0, 1),
-            .clock_ahead_us = db_int(db, 0, 0, 2) - monotonic_ns() / 1000,
+            .clock_ahead_us = db_int(db, 0, 0, 2) - dlock_clock_ns() / 1000,
         };
     return DB_OK;
 }

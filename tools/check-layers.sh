@@ -16,7 +16,7 @@ base/redis/   base/(os|redis)/
 lock/record/  base/os/|lock/record/|lock/(bare|dlock|dlock_variant|status)\.h
 lock/         base/(os|redis|postgres)/|lock/
 db/           base/(os|text|postgres)/|db/
-app/          base/|db/|lock/|app/
+app/          base/(os|text|http)/|db/|lock/|app/
 '
 
 # The rooms of the laboratory, from the bottom up: each may include those before it.
@@ -32,7 +32,7 @@ libraries='
 hiredis/      base/redis/reader\.c|loadtest/probe/
 libpq         base/postgres/wire\.c
 zookeeper     lock/stores/
-civetweb      app/http(_session)?\.c
+civetweb      base/http/(server|session)\.c
 '
 
 # Every include of the programs and the library, as "file path".
@@ -79,6 +79,9 @@ not_named() {
 complain "only base/os/ knows threads, polling, clocks and random bytes of the system" \
     "$(not_named "$system_names" 'base/os/' $system_rooms)"
 complain 'only base/redis/wire.c knows sockets' "$(not_named "$socket_names" 'base/redis/wire\.c' base/redis)"
+# received.c defines poll() anew for civetweb, which has to go through it.
+complain 'base/os/ gives threads, polling, clocks and sleep' \
+    "$(not_named 'pthread_|PTHREAD_|sem_(init|post|wait)|p?poll\(|eventfd|clock_gettime|nanosleep|usleep' 'base/http/received\.c' app base/http base/text)"
 
 # listed FOLDER LIST MACRO: the files of a folder and the lines of its list are the same set.
 listed() {

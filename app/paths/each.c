@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* each.c -- one transaction for each order: lock, sell, commit, unlock. */
-#include "app/limited.h"
+#include "base/text/limited.h"
 #include "app/order_lock.h"
 #include "app/order_path.h"
 #include "app/order_replay.h"

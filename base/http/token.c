@@ -7,14 +7,15 @@
 #include <openssl/crypto.h>
 #include <openssl/evp.h>
 #include <openssl/params.h>
-#include <pthread.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "base/http/secret.h"
+#include "base/os/clock.h"
+#include "base/os/once.h"
+#include "base/os/thread.h"
 
 enum {
     FORM = 2,
@@ -149,8 +150,8 @@ struct hmac {
     unsigned char key[TOKEN_KEY_BYTES];
 };
 
-static pthread_key_t hmac_of_thread;
-static pthread_once_t hmac_once = PTHREAD_ONCE_INIT;
+static struct dlock_thread_value hmac_of_thread;
+static struct dlock_once hmac_once = DLOCK_ONCE_INITIALIZER;
 
 static void hmac_free(void *opaque)
 {
@@ -163,7 +164,7 @@ static void hmac_free(void *opaque)
 
 static void hmac_make_key(void)
 {
-    if (pthread_key_create(&hmac_of_thread, hmac_free) != 0)
+    if (!dlock_thread_value_make(&hmac_of_thread, hmac_free))
         abort();
 }
 
@@ -177,7 +178,7 @@ static struct hmac *hmac_new(void)
         hmac->context = EVP_MAC_CTX_new(algorithm);
     EVP_MAC_free(algorithm); /* the context keeps it */
     if (hmac != NULL && hmac->context != NULL &&
-        pthread_setspecific(hmac_of_thread, hmac) == 0)
+        dlock_thread_value_set(hmac_of_thread, hmac))
         return hmac;
     if (hmac != NULL)
         hmac_free(hmac);
@@ -208,8 +209,8 @@ static bool compute_mac(const struct token_key *key, const char *claim_digits,
     struct hmac *hmac = NULL;
     size_t len = 0;
 
-    (void)pthread_once(&hmac_once, hmac_make_key);
-    hmac = pthread_getspecific(hmac_of_thread);
+    dlock_once_run(&hmac_once, hmac_make_key);
+    hmac = dlock_thread_value_get(hmac_of_thread);
     if (hmac == NULL)
         hmac = hmac_new();
     if (hmac == NULL || !hmac_begin(hmac, key) ||
@@ -305,8 +306,5 @@ const char *token_verdict_text(enum token_verdict verdict)
 
 int64_t token_now_s(void)
 {
-    struct timespec now;
-
-    (void)clock_gettime(CLOCK_REALTIME, &now);
-    return (int64_t)now.tv_sec;
+    return dlock_clock_wall_ms() / 1000;
 }

@@ -5,7 +5,8 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
-#include <time.h>
+
+#include "base/os/clock.h"
 
 static const struct unit {
     const char *suffix;
@@ -55,20 +56,7 @@ char *duration_format(int64_t ms, char *buffer, size_t size)
     return buffer;
 }
 
-static int64_t read_clock(clockid_t clock)
-{
-    struct timespec now;
-
-    clock_gettime(clock, &now);
-    return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
-}
-
 int64_t monotonic_ns(void)
 {
-    return read_clock(CLOCK_MONOTONIC);
-}
-
-int64_t monotonic_coarse_ns(void)
-{
-    return read_clock(CLOCK_MONOTONIC_COARSE);
+    return dlock_clock_ns();
 }

@@ -15,11 +15,8 @@ bool duration_parse(const char *text, int64_t *ms);
 /* Write `ms` with the largest unit that loses nothing.  Returns `buffer`. */
 char *duration_format(int64_t ms, char *buffer, size_t size);
 
-/* The clock that durations are measured on: monotonic nanoseconds. */
+/* The clock that durations are measured on, in nanoseconds: base/os's, under the name that the
+ * programs know. */
 int64_t monotonic_ns(void);
-
-/* The same clock as of the last tick of the kernel, some milliseconds ago at most; it costs a
- * fraction of the above. */
-int64_t monotonic_coarse_ns(void);
 
 #endif /* BASE_DURATION_H */

@@ -8,6 +8,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/os/clock.h"
 #include "base/text/printable.h"
 
 enum { LINE_MAX_BYTES = 1024 };
@@ -24,15 +25,15 @@ void log_set_level(enum log_level level)
 /* "2026-01-31T23:59:59.123Z level " */
 static size_t stamp(char *line, size_t size, enum log_level level)
 {
-    struct timespec now;
+    int64_t now_ms = dlock_clock_wall_ms();
+    time_t now_s = (time_t)(now_ms / 1000);
     struct tm utc;
     size_t len;
     int n;
 
-    clock_gettime(CLOCK_REALTIME, &now);
-    gmtime_r(&now.tv_sec, &utc);
+    gmtime_r(&now_s, &utc);
     len = strftime(line, size, "%Y-%m-%dT%H:%M:%S", &utc);
-    n = snprintf(line + len, size - len, ".%03ldZ %-5s ", now.tv_nsec / 1000000,
+    n = snprintf(line + len, size - len, ".%03ldZ %-5s ", (long)(now_ms % 1000),
                  LEVELS[level]);
     return len + (size_t)n;
 }

@@ -13,7 +13,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "app/connections.h"
+#include "app/metrics.h"
 
 enum { DESCRIPTORS = 256, MANY = 8 };
 
@@ -182,7 +182,7 @@ static void every_end_is_counted_by_its_reason(void **state)
         (void)add(i, "127.0.0.1");
     (void)connection_enter(connections_find(table, ours[1]), CONNECTION_WORKING);
     connections_remove(table, connections_find(table, ours[0]));
-    connections_write(table, &out);
+    metrics_write_connections(table, &out);
 #define LINE(name, label, count)                                                       \
     assert_non_null(strstr(out.bytes, "seckill_http_connections" name                  \
                                       "{listener=\"orders\"," label "} " count "\n"))

@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "app/ident.h"
-#include "app/text.h"
+#include "base/text/text.h"
 
 static int64_t parsed(const char *text)
 {

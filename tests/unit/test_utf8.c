@@ -8,7 +8,7 @@
 #include <cmocka.h>
 #include <string.h>
 
-#include "app/text.h"
+#include "base/text/text.h"
 #include "base/text/utf8.h"
 
 #define R UTF8_REPLACEMENT

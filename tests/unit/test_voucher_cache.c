@@ -95,7 +95,7 @@ static int begin(void **state)
     cache = aligned_alloc(alignof(struct voucher_cache), sizeof(*cache));
     assert_non_null(cache);
     memset(cache, 0, sizeof(*cache));
-    voucher_cache_init(cache);
+    assert_true(voucher_cache_init(cache));
     source.reads = source.let_through = source.ended = 0;
     source.outcome = OUTCOME_ACCEPTED;
     return 0;

@@ -1,20 +1,18 @@
 /* SPDX-License-Identifier: MIT */
 /* connections.c -- every client connection of the process, and its state. */
-#include "app/connections.h"
+#include "base/http/connections.h"
 
 #include <arpa/inet.h>
-#include <inttypes.h>
-#include <pthread.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/socket.h>
 
-#include "app/limited.h"
-#include "app/metrics.h"
-#include "base/text/log.h"
+#include "base/os/clock.h"
+#include "base/os/mutex.h"
 
 struct connections {
     struct connections_limits limits;
-    pthread_mutex_t mutex; /* for adding, removing and ending; the state changes without */
+    struct dlock_mutex mutex; /* for adding, removing and ending; the state changes without */
     size_t descriptors;
     size_t used; /* above the highest descriptor so far */
     _Atomic int64_t open[CONNECTION_LISTENERS];
@@ -31,7 +29,7 @@ struct connections *connections_new(size_t descriptors,
 
     if (cs == NULL)
         return NULL;
-    (void)pthread_mutex_init(&cs->mutex, NULL);
+    dlock_mutex_init(&cs->mutex);
     cs->limits = *limits;
     cs->descriptors = descriptors;
     return cs;
@@ -40,7 +38,7 @@ struct connections *connections_new(size_t descriptors,
 void connections_free(struct connections *cs)
 {
     if (cs != NULL)
-        (void)pthread_mutex_destroy(&cs->mutex);
+        dlock_mutex_destroy(&cs->mutex);
     free(cs);
 }
 
@@ -143,7 +141,7 @@ bool connections_add(struct connections *cs, int listener, int fd, uint32_t addr
 
     if ((size_t)fd >= cs->descriptors)
         return false;
-    (void)pthread_mutex_lock(&cs->mutex);
+    dlock_mutex_lock(&cs->mutex);
     c = &cs->at[fd];
     forget(cs, c); /* one that was closed without a thread */
     c->fd = fd;
@@ -151,7 +149,7 @@ bool connections_add(struct connections *cs, int listener, int fd, uint32_t addr
     c->address = address;
     c->is_over = false;
     c->end = CONNECTION_END_CLIENT;
-    atomic_store(&c->since_ns, monotonic_ns());
+    atomic_store(&c->since_ns, dlock_clock_ns());
     atomic_store(&c->state, CONNECTION_NEW);
     cs->open[listener]++;
     if (cs->used <= (size_t)fd)
@@ -161,7 +159,7 @@ bool connections_add(struct connections *cs, int listener, int fd, uint32_t addr
     while (connections_are_crowded(cs, listener) &&
            end_oldest(cs, c, 0, CONNECTION_END_CROWDED))
         ;
-    (void)pthread_mutex_unlock(&cs->mutex);
+    dlock_mutex_unlock(&cs->mutex);
     return true;
 }
 
@@ -177,18 +175,9 @@ void connections_remove(struct connections *cs, struct connection *c)
 {
     if (c == NULL)
         return;
-    (void)pthread_mutex_lock(&cs->mutex);
+    dlock_mutex_lock(&cs->mutex);
     forget(cs, c);
-    (void)pthread_mutex_unlock(&cs->mutex);
-}
-
-/* A state in which a client can stay for long begins at the exact time, so that the oldest
- * connection is found; the other states of a request follow within microseconds. */
-static int64_t now_ns(enum connection_state state)
-{
-    bool is_exact = state == CONNECTION_HEAD || state == CONNECTION_BETWEEN;
-
-    return is_exact ? monotonic_ns() : monotonic_coarse_ns();
+    dlock_mutex_unlock(&cs->mutex);
 }
 
 bool connection_enter(struct connection *c, enum connection_state state)
@@ -199,63 +188,29 @@ bool connection_enter(struct connection *c, enum connection_state state)
         return true;
     before = atomic_load_explicit(&c->state, memory_order_relaxed);
     if (state != CONNECTION_WORKING) /* which may not be ended, however long it takes */
-        atomic_store_explicit(&c->since_ns, now_ns(state), memory_order_relaxed);
+        atomic_store_explicit(&c->since_ns, dlock_clock_ns(), memory_order_relaxed);
     return before != CONNECTION_ENDED &&
            atomic_compare_exchange_strong(&c->state, &before, (int)state);
 }
 
 void connections_end_idle(struct connections *cs, int64_t answering_ms)
 {
-    int64_t before_ns = monotonic_ns() - answering_ms * 1000000;
+    int64_t before_ns = dlock_clock_ns() - answering_ms * 1000000;
 
-    (void)pthread_mutex_lock(&cs->mutex);
+    dlock_mutex_lock(&cs->mutex);
     for (size_t i = 0; i < cs->used; i++)
         if (atomic_load(&cs->at[i].state) != CONNECTION_ANSWERING ||
             atomic_load(&cs->at[i].since_ns) < before_ns)
             (void)end_one(cs, &cs->at[i], CONNECTION_END_STOPPING);
-    (void)pthread_mutex_unlock(&cs->mutex);
+    dlock_mutex_unlock(&cs->mutex);
 }
 
-static const char *const LISTENERS[CONNECTION_LISTENERS] = {"orders", "admin"};
-
-static void write_states(struct connections *cs, struct text *out)
+void connections_read_stats(struct connections *cs, struct connections_stats *out)
 {
-    static const char *const NAMES[] = {
-#define X(id, name, may_end) name,
-        CONNECTION_STATES(X)
-#undef X
-    };
-    int64_t counts[CONNECTION_LISTENERS][CONNECTION_ENDED + 1] = {{0}};
-
+    *out = (struct connections_stats){0};
+    dlock_mutex_lock(&cs->mutex);
     for (size_t i = 0; i < cs->used; i++)
-        counts[cs->at[i].listener][atomic_load(&cs->at[i].state)]++;
-    metrics_head(out, "seckill_http_connections", "gauge",
-                 "Open client connections, by what they are doing.");
-    for (int l = 0; l < CONNECTION_LISTENERS; l++)
-        for (int s = CONNECTION_FREE + 1; s < CONNECTION_ENDED; s++)
-            text_add(out,
-                     "seckill_http_connections{listener=\"%s\",state=\"%s\"} %" PRId64
-                     "\n",
-                     LISTENERS[l], NAMES[s - 1], counts[l][s]);
-}
-
-void connections_write(struct connections *cs, struct text *out)
-{
-    static const char *const REASONS[] = {
-#define X(id, name) name,
-        CONNECTION_ENDS(X)
-#undef X
-    };
-
-    (void)pthread_mutex_lock(&cs->mutex);
-    write_states(cs, out);
-    metrics_head(out, "seckill_http_connections_ended_total", "counter",
-                 "Client connections that came to their end, by the reason.");
-    for (int l = 0; l < CONNECTION_LISTENERS; l++)
-        for (int r = 0; r < CONNECTION_END_COUNT; r++)
-            text_add(out,
-                     "seckill_http_connections_ended_total{listener=\"%s\",reason=\"%s\"} "
-                     "%" PRIu64 "\n",
-                     LISTENERS[l], REASONS[r], cs->ends[l][r]);
-    (void)pthread_mutex_unlock(&cs->mutex);
+        out->states[cs->at[i].listener][atomic_load(&cs->at[i].state)]++;
+    memcpy(out->ends, cs->ends, sizeof(out->ends));
+    dlock_mutex_unlock(&cs->mutex);
 }

@@ -1,29 +1,29 @@
 /* SPDX-License-Identifier: MIT */
-/* intake.h -- what civetweb does with its sockets, seen on the way.
+/* received.h -- what civetweb does with its sockets, seen on the way.
  *
  * civetweb parses a head where it lies and writes NULs over what stood between its parts;
  * it tells neither how long the head was nor what the bytes were, and behind them lies
  * what earlier requests left.  It also tells no socket, and says nothing when accept()
  * fails.  So this program puts an accept(), a poll() and a recv() of its own before the C
- * library's.  For a thread that has an intake they keep a copy of what was received and
+ * library's.  For a thread that has a `received` they keep a copy of what was received and
  * say in the table of connections what its connection is doing; for all other threads
  * they change nothing.
  *
  * Does not survive a civetweb that is linked statically, or reads by another call: its
- * bytes do not pass here then, and http.c refuses every request (500).
+ * bytes do not pass here then, and session.c refuses every request (500).
  *
- * Threads     An intake belongs to one thread.
+ * Threads     A `received` belongs to one thread.
  */
-#ifndef APP_INTAKE_H
-#define APP_INTAKE_H
+#ifndef BASE_HTTP_RECEIVED_H
+#define BASE_HTTP_RECEIVED_H
 
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "app/connections.h"
+#include "base/http/connections.h"
 
 /* The bytes that civetweb has in its buffer; a zeroed struct is empty. */
-struct intake {
+struct received {
     char *bytes; /* owned; memory is taken when the first byte comes */
     size_t length;
     size_t capacity; /* as large as civetweb's buffer */
@@ -33,15 +33,15 @@ struct intake {
 };
 
 /* From now on this thread's poll() and recv() tell `in`; NULL: nobody. */
-void intake_watch(struct intake *in);
+void received_watch(struct received *in);
 
 /* This thread accepts connections of that listener from now on. */
-void intake_accept(struct connections *connections, int listener);
+void received_accept(struct connections *connections, int listener);
 
 /* The first `count` bytes are done with; with more than there are, all of them. */
-void intake_consume(struct intake *in, size_t count);
+void received_consume(struct received *in, size_t count);
 
 /* Forget everything, give the memory back, and take the connection out of the table. */
-void intake_end(struct intake *in);
+void received_end(struct received *in);
 
-#endif /* APP_INTAKE_H */
+#endif /* BASE_HTTP_RECEIVED_H */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* slots.h -- how many requests are worked on at once.
+/* worker_pool.h -- how many requests are worked on at once.
  *
  * A request takes a slot when all of it has arrived, and gives it back before its answer is
  * sent, so that no client that is slow holds one.  Requests that find none wait in the
@@ -7,14 +7,14 @@
  *
  * Threads     Any.
  */
-#ifndef APP_SLOTS_H
-#define APP_SLOTS_H
+#ifndef APP_WORKER_POOL_H
+#define APP_WORKER_POOL_H
 
 #include "app/service.h"
 
-struct slots; /* opaque */
+struct worker_pool; /* opaque */
 
-struct slots_stats {
+struct worker_pool_stats {
     int64_t total;
     int64_t in_use;
     int64_t waiting;
@@ -22,15 +22,15 @@ struct slots_stats {
 };
 
 /* `count` slots; the memory of each is taken when it is first used.  NULL: no memory. */
-struct slots *slots_new(struct service *service, int64_t count);
+struct worker_pool *worker_pool_new(struct service *service, int64_t count);
 /* All must have been given back.  NULL is fine. */
-void slots_free(struct slots *s);
+void worker_pool_free(struct worker_pool *s);
 
 /* Take one, waiting for it at most `wait_ms`.  NULL: the time passed, or no memory. */
-struct worker *slots_take(struct slots *s, int64_t wait_ms);
+struct worker *worker_pool_take(struct worker_pool *s, int64_t wait_ms);
 /* Give it back; NULL is fine. */
-void slots_give(struct slots *s, struct worker *w);
+void worker_pool_give(struct worker_pool *s, struct worker *w);
 
-void slots_read_stats(struct slots *s, struct slots_stats *out);
+void worker_pool_read_stats(struct worker_pool *s, struct worker_pool_stats *out);
 
-#endif /* APP_SLOTS_H */
+#endif /* APP_WORKER_POOL_H */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* text.c -- a text that grows as it is written. */
-#include "app/text.h"
+#include "base/text/text.h"
 
 #include <stdarg.h>
 #include <stdio.h>

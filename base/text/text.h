@@ -4,8 +4,8 @@
  * Running out of memory makes it `broken` and everything after that a no-op, so that
  * only the reader of the finished text has to look.
  */
-#ifndef APP_TEXT_H
-#define APP_TEXT_H
+#ifndef BASE_TEXT_H
+#define BASE_TEXT_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -30,4 +30,4 @@ void text_cut(struct text *text, size_t len);
 /* A JSON string, with its quotes; NULL becomes null. */
 void text_add_json(struct text *text, const char *value);
 
-#endif /* APP_TEXT_H */
+#endif /* BASE_TEXT_H */

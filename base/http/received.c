@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* intake.c -- what civetweb does with its sockets, seen on the way. */
-#include "app/intake.h"
+/* received.c -- what civetweb does with its sockets, seen on the way. */
+#include "base/http/received.h"
 
 #include <dlfcn.h>
 #include <errno.h>
@@ -9,13 +9,14 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
-#include <time.h>
 #include <unistd.h>
 
-#include "app/limited.h"
-#include "base/text/log.h"
+#include "base/os/clock.h"
+#include "base/text/limited.h"
 
-static _Thread_local struct intake *watched;
+enum { PAUSE_MS = 10 }; /* after a client that could not be accepted */
+
+static _Thread_local struct received *watched;
 static _Thread_local struct connections *accepted_into;
 static _Thread_local int accepted_for;
 
@@ -31,7 +32,7 @@ static void *behind(_Atomic(void *) *found, const char *name)
     return f;
 }
 
-static void add(struct intake *in, const char *bytes, size_t count)
+static void add(struct received *in, const char *bytes, size_t count)
 {
     if (in->bytes == NULL)
         in->bytes = malloc(in->capacity);
@@ -75,8 +76,6 @@ int poll(struct pollfd *fds, nfds_t count, int wait_ms)
 /* A failed accept() is tried again at once by civetweb, which says nothing of it. */
 static void say_failure(int error)
 {
-    static const struct timespec PAUSE = {.tv_nsec = 10000000};
-
     if (error == EMFILE || error == ENFILE)
         LIMITED_WARN("out of file descriptors: a client cannot be accepted (%s); raise "
                      "`ulimit -n`, or lower --connections",
@@ -85,7 +84,7 @@ static void say_failure(int error)
         LIMITED_WARN("a client cannot be accepted: %s", strerror(error));
     else
         return;
-    (void)nanosleep(&PAUSE, NULL);
+    dlock_clock_sleep_until(dlock_clock_after(dlock_clock_ns(), PAUSE_MS));
 }
 
 int accept(int listener, __SOCKADDR_ARG from, socklen_t *size)
@@ -116,18 +115,18 @@ int accept(int listener, __SOCKADDR_ARG from, socklen_t *size)
     return -1;
 }
 
-void intake_accept(struct connections *connections, int listener)
+void received_accept(struct connections *connections, int listener)
 {
     accepted_into = connections;
     accepted_for = listener;
 }
 
-void intake_watch(struct intake *in)
+void received_watch(struct received *in)
 {
     watched = in;
 }
 
-void intake_consume(struct intake *in, size_t count)
+void received_consume(struct received *in, size_t count)
 {
     if (count > in->length)
         count = in->length;
@@ -136,7 +135,7 @@ void intake_consume(struct intake *in, size_t count)
         memmove(in->bytes, in->bytes + count, in->length);
 }
 
-void intake_end(struct intake *in)
+void received_end(struct received *in)
 {
     free(in->bytes);
     in->bytes = NULL;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* reader.h -- a query of a voucher's stock, beside other queries and never beside an
+/* query_lock.h -- a query of a voucher's stock, beside other queries and never beside an
  * order for it.
  *
  * Only where that means something: the lock knows readers (--lock=rwlock) and is that
@@ -8,21 +8,21 @@
  * and locks without readers would make queries wait for each other.  Then queries take
  * no lock.
  */
-#ifndef APP_READER_H
-#define APP_READER_H
+#ifndef APP_QUERY_LOCK_H
+#define APP_QUERY_LOCK_H
 
 #include "app/service.h"
 
-struct reader {
+struct query_lock {
     bool is_locked;
     dlock_lease lease;
 };
 
 /* Begin to read, waiting for an order as long as --lock-wait says.
- *   ACCEPTED      call reader_end() afterwards
+ *   ACCEPTED      call query_lock_give() afterwards
  *   LOCK_BUSY     an order is under way
  *   UNAVAILABLE, INTERNAL   as order_place() */
-enum outcome reader_begin(struct worker *w, int64_t voucher_id, struct reader *r);
-void reader_end(struct worker *w, struct reader *r);
+enum outcome query_lock_take(struct worker *w, int64_t voucher_id, struct query_lock *r);
+void query_lock_give(struct worker *w, struct query_lock *r);
 
-#endif /* APP_READER_H */
+#endif /* APP_QUERY_LOCK_H */

@@ -9,15 +9,13 @@
  *
  * Threads     connection_enter() is called by the connection's own thread; all else by any.
  */
-#ifndef APP_CONNECTIONS_H
-#define APP_CONNECTIONS_H
+#ifndef BASE_HTTP_CONNECTIONS_H
+#define BASE_HTTP_CONNECTIONS_H
 
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-
-#include "app/text.h"
 
 /* The states of a connection. */
 #define CONNECTION_STATES(X)                                                           \
@@ -103,7 +101,13 @@ bool connections_are_crowded(struct connections *cs, int listener);
  * began `answering_ms` ago. */
 void connections_end_idle(struct connections *cs, int64_t answering_ms);
 
-/* How many there are, and how they ended, in Prometheus' text format. */
-void connections_write(struct connections *cs, struct text *out);
+/* Of each listener: how many connections are in each state now, and how many have ended for
+ * each reason since the start. */
+struct connections_stats {
+    int64_t states[CONNECTION_LISTENERS][CONNECTION_ENDED + 1];
+    uint64_t ends[CONNECTION_LISTENERS][CONNECTION_END_COUNT];
+};
 
-#endif /* APP_CONNECTIONS_H */
+void connections_read_stats(struct connections *cs, struct connections_stats *out);
+
+#endif /* BASE_HTTP_CONNECTIONS_H */

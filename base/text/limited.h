@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /* limited.h -- say a thing once a second, however often it happens. */
-#ifndef APP_LIMITED_H
-#define APP_LIMITED_H
+#ifndef BASE_LIMITED_H
+#define BASE_LIMITED_H
 
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
 
 #include "base/text/duration.h"
+#include "base/text/log.h"
 
 /* A zeroed struct is ready; it is shared by all threads. */
 struct limited {
@@ -42,4 +43,4 @@ static inline bool limited_pass(struct limited *l, int64_t every_ms, uint64_t *s
                      (unsigned long long)skipped);                                     \
     } while (0)
 
-#endif /* APP_LIMITED_H */
+#endif /* BASE_LIMITED_H */

@@ -1,44 +1,41 @@
 /* SPDX-License-Identifier: MIT */
-/* patience.c -- how long a start goes on asking stores that do not answer. */
-#include "app/patience.h"
+/* start_timeout.c -- how long a start goes on asking stores that do not answer. */
+#include "app/start_timeout.h"
 
-#include <time.h>
-
-#include "base/text/duration.h"
+#include "base/os/clock.h"
 #include "base/text/log.h"
 
 enum { FIRST_TELL_MS = 1000, TELL_EVERY_MS = 3000, PAUSE_FIRST_MS = 20, PAUSE_LAST_MS = 250 };
 
 static const int64_t NS_PER_MS = 1000000;
 
-void patience_begin(struct patience *p, int64_t allowed_ms)
+void start_timeout_begin(struct start_timeout *p, int64_t allowed_ms)
 {
-    p->begin_ns = monotonic_ns();
+    p->begin_ns = dlock_clock_ns();
     p->end_ns = p->begin_ns + allowed_ms * NS_PER_MS;
     p->tell_ns = p->begin_ns + FIRST_TELL_MS * NS_PER_MS;
     p->pause_ms = PAUSE_FIRST_MS;
 }
 
-int64_t patience_seconds(const struct patience *p)
+int64_t start_timeout_seconds(const struct start_timeout *p)
 {
-    return (monotonic_ns() - p->begin_ns + 500 * NS_PER_MS) / (1000 * NS_PER_MS);
+    return (dlock_clock_ns() - p->begin_ns + 500 * NS_PER_MS) / (1000 * NS_PER_MS);
 }
 
-bool patience_wait(struct patience *p, const char *store, const char *why)
+bool start_timeout_wait(struct start_timeout *p, const char *store, const char *why)
 {
-    const struct timespec pause = {.tv_nsec = p->pause_ms * NS_PER_MS};
-    int64_t now_ns = monotonic_ns();
+    int64_t now_ns = dlock_clock_ns();
 
     if (now_ns >= p->end_ns)
         return false;
     if (now_ns >= p->tell_ns) {
         log_warn("%s has not answered for %lld s; trying for %lld s more "
                  "(--start-timeout): %s",
-                 store, (long long)patience_seconds(p),
+                 store, (long long)start_timeout_seconds(p),
                  (long long)((p->end_ns - now_ns) / (1000 * NS_PER_MS) + 1), why);
         p->tell_ns = now_ns + TELL_EVERY_MS * NS_PER_MS;
     }
-    (void)nanosleep(&pause, NULL);
+    dlock_clock_sleep_until(dlock_clock_after(dlock_clock_ns(), p->pause_ms));
     p->pause_ms = p->pause_ms * 2 < PAUSE_LAST_MS ? p->pause_ms * 2 : PAUSE_LAST_MS;
     return true;
 }

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* reader.c -- a query of a voucher's stock, and the lock that it shares. */
-#include "app/reader.h"
+/* query_lock.c -- a query of a voucher's stock, and the lock that it shares. */
+#include "app/query_lock.h"
 
-#include "app/limited.h"
+#include "base/text/limited.h"
 #include "app/lock_name.h"
 #include "lock/fault.h"
 
-enum outcome reader_begin(struct worker *w, int64_t voucher_id, struct reader *r)
+enum outcome query_lock_take(struct worker *w, int64_t voucher_id, struct query_lock *r)
 {
     const struct config *c = w->service->config;
     dlock_request request = {.shared = true, .wait_ms = c->lock_wait_ms};
@@ -32,7 +32,7 @@ enum outcome reader_begin(struct worker *w, int64_t voucher_id, struct reader *r
                                                     : OUTCOME_UNAVAILABLE;
 }
 
-void reader_end(struct worker *w, struct reader *r)
+void query_lock_give(struct worker *w, struct query_lock *r)
 {
     dlock_status st;
 

@@ -1,0 +1,173 @@
+/* SPDX-License-Identifier: MIT */
+/* exchange.c -- one request, from its head to its answer: name, route, body, work. */
+#include "app/exchange.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <strings.h>
+
+#include "base/os/clock.h"
+
+/* An answer that says 500 until somebody answers. */
+static struct answer empty_answer(struct text *body)
+{
+    return (struct answer){
+        .body = body,
+        .outcome = OUTCOME_INTERNAL,
+        .status = 500,
+        .type = "text/plain",
+        .closes = true,
+    };
+}
+
+/* Count an answer of the orders listener by its outcome, also if it was refused early. */
+static void count(struct metrics_cell *cell, const struct gate_request *head,
+                  const struct answer *an, int64_t start_ns)
+{
+    bool is_order = route_is_order(LISTENER_ORDERS, head);
+
+    histogram_record(is_order ? &cell->order_time : &cell->other_time,
+                     dlock_clock_ns() - start_ns);
+    if (is_order)
+        metrics_count(an->is_replay ? &cell->replayed
+                                    : &cell->orders[an->outcome]);
+}
+
+/* Give it the id that it brought as Idempotency-Key, or a new one.  False: it brought one
+ * that cannot be, or two. */
+static bool name_request(struct request *rq)
+{
+    size_t given = 0;
+    const char *key = NULL;
+
+    for (size_t i = 0; i < rq->head->header_count; i++) {
+        if (strcasecmp(rq->head->headers[i].name, "Idempotency-Key") != 0)
+            continue;
+        key = rq->head->headers[i].value;
+        given++;
+    }
+    rq->is_named_by_client = given == 1 && ident_is_request_id(key);
+    if (rq->is_named_by_client)
+        (void)snprintf(rq->id, sizeof(rq->id), "%s", key);
+    else
+        ident_make_request_id(rq->id);
+    return given == 0 || rq->is_named_by_client;
+}
+
+/* Refuse it; the connection is closed then, since what follows is not to be trusted. */
+static void refuse(const struct request *rq, struct answer *an, int status,
+                   const char *why)
+{
+    enum outcome outcome = OUTCOME_BAD_REQUEST;
+
+    if (status == 413 || status == 414 || status == 431)
+        outcome = OUTCOME_TOO_LARGE;
+    if (status == 501)
+        outcome = OUTCOME_METHOD_NOT_ALLOWED;
+    answer_status(rq, an, face_of(rq->head->uri), outcome, status, why);
+}
+
+/* The same by what the gate found; the text says which line of the head it is. */
+static void refuse_head(const struct request *rq, struct answer *an)
+{
+    char why[256];
+
+    if (rq->gate.line > 0)
+        (void)snprintf(why, sizeof(why), "line %zu of the head: %s", rq->gate.line,
+                       rq->gate.why);
+    else
+        (void)snprintf(why, sizeof(why), "%s", rq->gate.why);
+    refuse(rq, an, rq->gate.status, why);
+}
+
+/* Take a worker and let the route answer.  The worker is given back before this returns. */
+static void work(struct http_exchange *x, struct request *rq, const struct route *route,
+                 struct answer *an)
+{
+    struct worker_pool *workers = rq->service->workers[x->listener];
+    bool needs_worker = !(route->flags & ROUTE_NO_WORKER);
+
+    if (http_is_draining(x) && x->listener == LISTENER_ORDERS) {
+        answer_outcome(rq, an, face_of(rq->head->uri), OUTCOME_UNAVAILABLE,
+                       "the service is stopping");
+        an->closes = true;
+        return;
+    }
+    if (needs_worker)
+        rq->worker = worker_pool_take(workers, rq->service->config->worker_wait_ms);
+    if (needs_worker && rq->worker == NULL) {
+        answer_outcome(rq, an, face_of(rq->head->uri), OUTCOME_UNAVAILABLE,
+                       "every worker was busy for as long as --worker-wait allows");
+        return;
+    }
+    route->handler(rq, an);
+    if (rq->worker != NULL && x->listener == LISTENER_ORDERS)
+        count(rq->worker->cell, rq->head, an, x->start_ns);
+    worker_pool_give(workers, rq->worker);
+}
+
+/* Let it in, find whose it is, read its body.  NULL: it was refused. */
+static const struct route *admit(struct http_exchange *x, struct request *rq,
+                                 struct answer *an)
+{
+    const struct route *route = NULL;
+    const char *wrong = NULL;
+    bool is_named = name_request(rq);
+
+    if (rq->gate.status != 0) {
+        refuse_head(rq, an);
+    } else if (!is_named) {
+        refuse(rq, an, 400, "Idempotency-Key must be 1 to 64 of A-Z a-z 0-9 _ . : -");
+    } else if (x->is_over) {
+        answer_status(rq, an, face_of(rq->head->uri), OUTCOME_UNAVAILABLE, 429,
+                      "this address has more connections than "
+                      "--connections-per-address allows, all with a request in progress");
+    } else {
+        route = route_admit((enum listener_kind)x->listener, rq, an);
+        an->closes = rq->gate.body_bytes > 0; /* as long as it is not read */
+    }
+    if (route == NULL)
+        return NULL;
+    wrong = http_read_body(x, &rq->body, &rq->body_len);
+    if (wrong != NULL) {
+        refuse(rq, an, 408, wrong);
+        return NULL;
+    }
+    an->closes = false;
+    return route;
+}
+
+/* False: the connection was ended while the request came; nothing was worked. */
+static bool answer_request(struct exchange_desk *desk, struct http_exchange *x,
+                           struct request *rq, struct answer *an)
+{
+    const struct route *route = admit(x, rq, an);
+    bool is_wanted = http_begin_work(x);
+
+    if (is_wanted && route != NULL)
+        work(x, rq, route, an);
+    if (is_wanted && rq->worker == NULL && x->listener == LISTENER_ORDERS) {
+        dlock_mutex_lock(&desk->refused_mutex);
+        count(desk->refused, rq->head, an, x->start_ns);
+        dlock_mutex_unlock(&desk->refused_mutex);
+    }
+    return is_wanted;
+}
+
+void exchange_answer(void *arg, struct http_exchange *x)
+{
+    struct exchange_desk *desk = arg;
+    struct request rq = {.service = desk->service, .head = x->head, .gate = x->gate};
+    struct answer an = empty_answer(x->body);
+
+    if (x->is_unreadable) {
+        ident_make_request_id(rq.id);
+        refuse_head(&rq, &an);
+    } else if (!answer_request(desk, x, &rq, &an)) {
+        x->status = an.status;
+        return;
+    }
+    x->closes = an.closes || http_must_close(x);
+    answer_write(&rq, &an, x->closes, x->answer);
+    x->status = an.status;
+}

@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: MIT */
+/* exchange.h -- one request, from its head to its answer: name, route, body, work. */
+#ifndef APP_EXCHANGE_H
+#define APP_EXCHANGE_H
+
+#include "app/routes.h"
+#include "app/worker_pool.h"
+#include "base/http/exchange.h"
+#include "base/os/mutex.h"
+
+/* What all exchanges share. */
+struct exchange_desk {
+    struct service *service;
+    struct dlock_mutex refused_mutex;
+    struct metrics_cell *refused; /* counts requests that got no worker; under the mutex */
+};
+
+/* Answer a request; `desk` is a struct exchange_desk.  Called by any thread of the server. */
+void exchange_answer(void *desk, struct http_exchange *x);
+
+#endif /* APP_EXCHANGE_H */
