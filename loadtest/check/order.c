@@ -97,8 +97,11 @@ static void sort_by_name(struct check *c, uint64_t *keys)
 void check_sort_calls(struct check *c)
 {
     size_t count = c->h->call_count;
-    uint64_t *keys = memory_need(malloc((count + 1) * sizeof(*keys)));
+    uint64_t *keys;
 
+    if (count == 0) /* there are no arrays, then */
+        return;
+    keys = memory_need(malloc(count * sizeof(*keys)));
     if (count > c->call_room) {
         c->call_room = count * 2;
         c->by_name = memory_need(realloc(c->by_name, c->call_room * sizeof(uint32_t)));

@@ -51,9 +51,9 @@ static void go_away(const struct outage *outage)
 
 static void come_back(const struct outage *outage)
 {
-    for (size_t i = 0; outage->is_redis && i < servers_found(); i++)
-        servers_restart(i);
-    if (!outage->is_redis)
+    if (outage->is_redis)
+        servers_restart_all();
+    else
         cutter_open();
 }
 

@@ -98,7 +98,8 @@ static void run_server(const char *path)
     _exit(127);
 }
 
-static void start(size_t which)
+/* Without waiting for it: see await(). */
+static void launch(size_t which)
 {
     struct server *server = &servers[which];
     char path[PATH_SIZE];
@@ -111,7 +112,11 @@ static void start(size_t which)
         run_server(path);
     memset(&server->url, 0, sizeof(server->url));
     strcpy(server->url.path, path);
-    assert_comes(connect_side(server));
+}
+
+static void await(size_t which)
+{
+    assert_comes(connect_side(&servers[which]));
 }
 
 void servers_start(dlock_options *opts)
@@ -126,8 +131,10 @@ void servers_start(dlock_options *opts)
         hang_up(&servers[i]);
         len += (size_t)snprintf(own_urls + len, sizeof(own_urls) - len,
                                 "%sunix://%s/%zu", i > 0 ? "," : "", dir, i);
-        start(i);
+        launch(i);
     }
+    for (size_t i = 0; i < count; i++)
+        await(i);
     opts->redis_url = own_urls;
     opts->redlock_urls = own_urls;
     found_count = count;
@@ -194,7 +201,16 @@ void servers_signal(size_t first, size_t count, int signal_number)
 
 void servers_restart(size_t which)
 {
-    start(which);
+    launch(which);
+    await(which);
+}
+
+void servers_restart_all(void)
+{
+    for (size_t i = 0; i < found_count; i++)
+        launch(i);
+    for (size_t i = 0; i < found_count; i++)
+        await(i);
 }
 
 void servers_wake(void)

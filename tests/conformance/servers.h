@@ -33,6 +33,9 @@ void servers_signal(size_t first, size_t count, int signal_number);
 /* Start again one that was killed. */
 void servers_restart(size_t which);
 
+/* All of them, which come up beside each other. */
+void servers_restart_all(void);
+
 /* Let all of them run (before systems are closed), and end them all. */
 void servers_wake(void);
 void servers_stop(void);
