@@ -58,7 +58,7 @@ static const struct {
 #undef X
 };
 
-static void help(FILE *out)
+static void help(void)
 {
     fputs("Usage: seckill COMMAND [OPTIONS]\n\n"
           "The laboratory around seckilld: it starts private servers, drives real load "
@@ -72,16 +72,30 @@ static void help(FILE *out)
           "  seckill load -- --lock=naive --lock-scope=voucher "
           "--stock-guard=read-write\n\n"
           "Commands:\n",
-          out);
+          stdout);
     for (size_t i = 0; i < COMMAND_COUNT; i++)
-        fprintf(out, "  %-11s %s\n", commands[i].name, commands[i].help);
+        printf("  %-11s %s\n", commands[i].name, commands[i].help);
     fputs("\n`seckill help COMMAND` says more about each, `seckill help environment` "
           "lists the\nvariables of all programs.\n\n"
           "Exit status:\n",
-          out);
+          stdout);
     for (size_t i = 0; i < sizeof statuses / sizeof statuses[0]; i++)
-        fprintf(out, "  %2d  %s\n", statuses[i].code, statuses[i].text);
-    fputs("make prints the status and turns each of them into 2.\n", out);
+        printf("  %2d  %s\n", statuses[i].code, statuses[i].text);
+    fputs("make prints the status and turns each of them into 2.\n", stdout);
+}
+
+/* What a newcomer needs, for who names no command. */
+static void help_newcomer(void)
+{
+    fputs("seckill: no command was named.  Begin with one of these:\n\n"
+          "  seckill compare                    every lock under every hazard: who oversells\n"
+          "  seckill scenario run expired-lease --lock=lua\n"
+          "                                     one story of a lock, line by line\n"
+          "  seckill locks                      what each lock promises, and what breaks it\n"
+          "  seckill lab up                     private servers, for seckilld and wrk by hand\n"
+          "  seckill load -- --lock=naive       the service under load once, and the audit\n\n"
+          "`seckill help` lists all commands.\n",
+          stderr);
 }
 
 static void help_environment(void)
@@ -106,7 +120,7 @@ static void help_environment(void)
 static int help_about(int argc, char **argv)
 {
     if (argc == 0) {
-        help(stdout);
+        help();
         return EXIT_VALID;
     }
     if (argc > 1) {
@@ -131,7 +145,7 @@ int main(int argc, char **argv)
     const char *word = argc > 1 ? argv[1] : "";
 
     if (argc < 2) {
-        help(stderr);
+        help_newcomer();
         return EXIT_USAGE;
     }
     if (strcmp(word, "--help") == 0 || strcmp(word, "-h") == 0 ||

@@ -199,7 +199,7 @@ docs_have_the_exit_codes() {
         diff "$work/codes" <(grep '^| [0-9]' "$root/docs/reference/exit-codes.md")
 }
 
-plan 25
+plan 26
 check 'the help lists the commands' there_are_commands
 check '--help exits with 0 and names every setting' for_each help_names_its_flags
 check 'help COMMAND says what COMMAND --help says' for_each help_command_is_the_same
@@ -223,6 +223,24 @@ check 'check says that a directory has no records, with 64' check_without_record
 check 'odd numbers give 64 and one short line' odd_values
 check 'the help has the table of exit codes' one_table_of_exit_codes
 check 'the documentation has the same table' docs_have_the_exit_codes
+# Each of the five is a command, with options that it has.
+for_newcomers() {
+    local line words word
+    status 64 "$seckill" 2>"$work/newcomer" || return 1
+    cat "$work/newcomer"
+    [ "$(grep -c '^  seckill ' "$work/newcomer")" -eq 5 ] || return 1
+    while read -r line; do
+        read -r -a words <<<"$line"
+        "$seckill" "${words[1]}" --help >"$work/help" || return 1
+        for word in "${words[@]:2}"; do
+            case $word in
+            --) break ;;
+            --*) grep -q -- "^  ${word%%=*}[=[ ]" "$work/help" || return 1 ;;
+            esac
+        done
+    done < <(sed -n 's/^  \(seckill [^ ].*\)/\1/p' "$work/newcomer" | sed 's/   .*//')
+}
+check 'without a command, five are named that a newcomer needs: 64' for_newcomers
 check 'help about an unknown command gives 64' status 64 "$seckill" help loda
 check 'help about an unknown command names the nearest' \
     says 'did you mean "load"' "$seckill" help loda
