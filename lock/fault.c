@@ -9,26 +9,11 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/os/mutex.h"
+#include "lock/process.h"
 #include "lock/record/faults.h"
 #include "lock/status.h"
 
-struct point {
-    bool armed;
-    bool holding;
-    dlock_fault_action action;
-    char wanted[DLOCK_FAULT_KEY_MAX + 1]; /* "" = any */
-    uint64_t caught;
-    uint64_t releases; /* a held thread waits for this to change */
-    char key[DLOCK_FAULT_KEY_MAX + 1];
-};
-
-atomic_bool dlock_fault_any_armed;
-
-static atomic_bool allowed;
-static struct dlock_mutex mutex = DLOCK_MUTEX_INITIALIZER;
-static struct dlock_condition let_go = DLOCK_CONDITION_INITIALIZER;
-static struct point points[DLOCK_FAULT_POINT_COUNT];
+atomic_int dlock_fault_armed_count;
 
 static const char *const point_names[] = {
 #define X(id, name, more, where) name,
@@ -51,18 +36,20 @@ static const char *const action_names[] = {
 #undef X
 };
 
-/* Both with the mutex held. */
-static void set_armed(struct point *p, bool armed)
+static struct dlock_fault_points *points_here(void)
 {
-    bool any = false;
-
-    p->armed = armed;
-    for (int i = 0; i < DLOCK_FAULT_POINT_COUNT; i++)
-        any = any || points[i].armed;
-    atomic_store(&dlock_fault_any_armed, any);
+    return &dlock_process_here()->faults;
 }
 
-static bool fits(const struct point *p, const char *key)
+/* Both with the mutex held. */
+static void set_armed(struct dlock_fault_at *p, bool armed)
+{
+    if (p->armed != armed)
+        atomic_fetch_add(&dlock_fault_armed_count, armed ? 1 : -1);
+    p->armed = armed;
+}
+
+static bool fits(const struct dlock_fault_at *p, const char *key)
 {
     return p->armed && (p->wanted[0] == '\0' || strcmp(p->wanted, key) == 0);
 }
@@ -94,15 +81,15 @@ static void record(dlock_fault_point point, dlock_fault_action action,
 }
 
 /* With the mutex held: wait until it is released. */
-static void hold(dlock_fault_point point)
+static void hold(struct dlock_fault_points *points, dlock_fault_point point)
 {
-    struct point *p = &points[point];
+    struct dlock_fault_at *p = &points->at[point];
     uint64_t releases_seen = p->releases;
 
     p->holding = true;
     record(point, DLOCK_FAULT_HOLD, DLOCK_FAULT_HAS_BEGUN);
     while (p->releases == releases_seen)
-        dlock_condition_wait(&let_go, &mutex);
+        dlock_condition_wait(&points->let_go, &points->mutex);
     record(point, DLOCK_FAULT_HOLD, DLOCK_FAULT_HAS_ENDED);
 }
 
@@ -123,23 +110,24 @@ void dlock_fault_spare_thread(void)
 
 dlock_fault_action dlock_fault_reach(dlock_fault_point point, const char *key)
 {
-    struct point *p = &points[point];
+    struct dlock_fault_points *points = points_here();
+    struct dlock_fault_at *p = &points->at[point];
     dlock_fault_action action = DLOCK_FAULT_NOTHING;
 
     if (is_spared)
         return DLOCK_FAULT_NOTHING;
     if (key == NULL)
         key = "";
-    dlock_mutex_lock(&mutex);
+    dlock_mutex_lock(&points->mutex);
     if (fits(p, key)) {
         set_armed(p, false);
         p->caught++;
         snprintf(p->key, sizeof(p->key), "%s", key);
         action = p->action;
         if (action == DLOCK_FAULT_HOLD)
-            hold(point);
+            hold(points, point);
     }
-    dlock_mutex_unlock(&mutex);
+    dlock_mutex_unlock(&points->mutex);
     switch (action) {
     case DLOCK_FAULT_STOP:
     case DLOCK_FAULT_KILL:
@@ -170,19 +158,20 @@ bool dlock_fault_allow(void)
 {
     if (DLOCK_IS_BARE)
         return refuse();
-    atomic_store(&allowed, true);
+    atomic_store(&points_here()->allowed, true);
     return true;
 }
 
 bool dlock_fault_is_allowed(void)
 {
-    return atomic_load(&allowed);
+    return atomic_load(&points_here()->allowed);
 }
 
 bool dlock_fault_arm(dlock_fault_point point, dlock_fault_action action,
                      const char *key)
 {
-    struct point *p = &points[point];
+    struct dlock_fault_points *points = points_here();
+    struct dlock_fault_at *p = &points->at[point];
     bool done = false;
 
     if (DLOCK_IS_BARE)
@@ -192,42 +181,44 @@ bool dlock_fault_arm(dlock_fault_point point, dlock_fault_action action,
     if (!dlock_fault_is_allowed() || strlen(key) > DLOCK_FAULT_KEY_MAX ||
         !dlock_fault_can(point, action))
         return false;
-    dlock_mutex_lock(&mutex);
+    dlock_mutex_lock(&points->mutex);
     if (!p->armed && !p->holding) {
         p->action = action;
         snprintf(p->wanted, sizeof(p->wanted), "%s", key);
         set_armed(p, true);
         done = true;
     }
-    dlock_mutex_unlock(&mutex);
+    dlock_mutex_unlock(&points->mutex);
     return done;
 }
 
 bool dlock_fault_release(dlock_fault_point point)
 {
-    struct point *p = &points[point];
+    struct dlock_fault_points *points = points_here();
+    struct dlock_fault_at *p = &points->at[point];
     bool done;
 
-    dlock_mutex_lock(&mutex);
+    dlock_mutex_lock(&points->mutex);
     done = p->armed || p->holding;
     set_armed(p, false);
     p->holding = false;
     p->releases++;
-    dlock_condition_broadcast(&let_go);
-    dlock_mutex_unlock(&mutex);
+    dlock_condition_broadcast(&points->let_go);
+    dlock_mutex_unlock(&points->mutex);
     return done;
 }
 
 void dlock_fault_look(dlock_fault_point point, dlock_fault_state *out)
 {
-    const struct point *p = &points[point];
+    struct dlock_fault_points *points = points_here();
+    const struct dlock_fault_at *p = &points->at[point];
 
-    dlock_mutex_lock(&mutex);
+    dlock_mutex_lock(&points->mutex);
     out->armed = p->armed;
     out->holding = p->holding;
     out->caught = p->caught;
     memcpy(out->key, p->key, sizeof(out->key));
-    dlock_mutex_unlock(&mutex);
+    dlock_mutex_unlock(&points->mutex);
 }
 
 static int find(const char *const *names, int count, const char *name)

@@ -6,6 +6,7 @@
 #include "base/os/fork.h"
 #include "lock/lost.h"
 #include "lock/options.h"
+#include "lock/process.h"
 #include "lock/recording.h"
 #include "lock/status.h"
 #include "lock/watchdog.h"
@@ -68,6 +69,7 @@ dlock_status dlock_open(dlock_system **out, const dlock_options *given)
     memset(sys, 0, sizeof(*sys));
     dlock_mutex_init(&sys->starting);
     dlock_fork_watch();
+    sys->process = dlock_process_here();
     sys->variant = variant;
     sys->generation = dlock_fork_generation();
     st = start(sys, &opts);

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lock/process.h"
 #include "lock/registry.h"
 #include "lock/retry.h"
 #include "lock/sized.h"
@@ -156,20 +157,19 @@ bool dlock_options_copy(dlock_options *to, const dlock_options *from)
     return copied;
 }
 
-static atomic_bool limits_are_lifted;
-
 int dlock_options_lease_ms(const dlock_variant *variant, int lease_ms)
 {
     int limit_ms = variant->lease_limit_ms;
 
-    if (limit_ms > 0 && lease_ms > limit_ms && !atomic_load(&limits_are_lifted))
+    if (limit_ms > 0 && lease_ms > limit_ms &&
+        !atomic_load(&dlock_process_here()->limits_are_lifted))
         return limit_ms;
     return lease_ms;
 }
 
 void dlock_options_lift_limits(bool lifted)
 {
-    atomic_store(&limits_are_lifted, lifted);
+    atomic_store(&dlock_process_here()->limits_are_lifted, lifted);
 }
 
 void dlock_options_free(dlock_options *opts)

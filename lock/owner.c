@@ -14,6 +14,7 @@
 
 #include "base/os/once.h"
 #include "base/os/thread.h"
+#include "lock/process.h"
 
 enum { LAST_TURN = DLOCK_THREAD_END_CALLS - 1 };
 
@@ -23,7 +24,6 @@ struct dlock_life {
     int turns; /* of the destructor; the thread's own */
 };
 
-static _Atomic uint64_t last_number;
 static _Thread_local struct dlock_owner here;
 static struct dlock_once key_once = DLOCK_ONCE_INITIALIZER;
 static struct dlock_thread_value key;
@@ -31,7 +31,7 @@ static bool has_key;
 
 static uint64_t draw(char text[DLOCK_NUMBER_SIZE])
 {
-    uint64_t number = atomic_fetch_add(&last_number, 1) + 1;
+    uint64_t number = atomic_fetch_add(&dlock_process_here()->last_number, 1) + 1;
 
     snprintf(text, DLOCK_NUMBER_SIZE, "%" PRIu64, number);
     return number;

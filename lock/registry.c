@@ -4,6 +4,7 @@
 
 #include <string.h>
 
+#include "lock/process.h"
 #include "lock/store.h"
 
 #define VARIANT(id) extern const dlock_variant dlock_variant_##id;
@@ -87,12 +88,11 @@ size_t dlock_variant_count(void)
     return sizeof(dlock_variants) / sizeof(dlock_variants[0]);
 }
 
-static const dlock_variant *stand_in; /* see registry.h; NULL: nobody */
-
 /* The one of that place, or who stands in for it. */
 static const dlock_variant *variant_at(size_t index)
 {
     const dlock_variant *variant = dlock_variants[index];
+    const dlock_variant *stand_in = dlock_process_here()->stand_in;
 
     if (stand_in != NULL && strcmp(stand_in->info.name, variant->info.name) == 0)
         return stand_in;
@@ -101,7 +101,7 @@ static const dlock_variant *variant_at(size_t index)
 
 void dlock_registry_replace(const dlock_variant *variant)
 {
-    stand_in = variant;
+    dlock_process_here()->stand_in = variant;
 }
 
 const dlock_variant *dlock_registry_find(const char *name)

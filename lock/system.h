@@ -11,10 +11,12 @@
 #include "lock/metrics.h"
 #include "lock/retry.h"
 
+struct dlock_process;
 struct dlock_recorder;
 struct dlock_watchdog;
 
 struct dlock_system {
+    struct dlock_process *process; /* whose thread opened it; see process.h */
     const dlock_variant *variant;
     void *state;             /* the variant's */
     dlock_options opts;      /* strings copied; see options.h */

@@ -19,6 +19,7 @@
 #include "lock/fault.h"
 #include "lock/lease.h"
 #include "lock/lost.h"
+#include "lock/process.h"
 #include "lock/recording.h"
 #include "lock/renew.h"
 #include "base/os/thread.h"
@@ -175,6 +176,7 @@ static void *run(void *arg)
 {
     struct dlock_watchdog *dog = arg;
 
+    dlock_process_enter(dog->sys->process);
     dlock_mutex_lock(&dog->mutex);
     while (!dog->stopping) {
         int64_t next_ns;

@@ -13,7 +13,7 @@ base/text/    base/(os|text)/
 base/postgres/ base/(os|postgres)/
 base/http/    base/(os|text|http)/
 base/redis/   base/(os|redis)/
-lock/record/  base/os/|lock/record/|lock/(bare|dlock|dlock_variant|status)\.h
+lock/record/  base/os/|lock/record/|lock/(bare|dlock|dlock_variant|process|status)\.h
 lock/         base/(os|redis|postgres)/|lock/
 db/           base/(os|text|postgres)/|db/
 app/          base/(os|text|http)/|db/|lock/|app/

@@ -7,7 +7,6 @@
 #include "base/os/clock.h"
 
 #include <errno.h>
-#include <stdatomic.h>
 #include <time.h>
 
 enum { SLICE_MS = 1000 };
@@ -34,20 +33,12 @@ int64_t dlock_clock_ns(void)
     return read_clock(CLOCK_BOOTTIME);
 }
 
-static _Atomic int64_t wall_ahead_ms;
-
 int64_t dlock_clock_wall_ms(void)
 {
     struct timespec ts;
 
     clock_gettime(CLOCK_REALTIME, &ts);
-    return (int64_t)ts.tv_sec * 1000 + ts.tv_nsec / DLOCK_NS_PER_MS +
-           atomic_load(&wall_ahead_ms);
-}
-
-void dlock_clock_shift_wall(int64_t ahead_ms)
-{
-    atomic_store(&wall_ahead_ms, ahead_ms);
+    return (int64_t)ts.tv_sec * 1000 + ts.tv_nsec / DLOCK_NS_PER_MS;
 }
 
 int64_t dlock_clock_after(int64_t at_ns, int64_t ms)

@@ -19,9 +19,6 @@ int64_t dlock_clock_ns(void);
  * differ: only for what is described by it (getset, permits). */
 int64_t dlock_clock_wall_ms(void);
 
-/* For tests: from now on the wall clock of this process is that far ahead. */
-void dlock_clock_shift_wall(int64_t ahead_ms);
-
 /* `at_ns` plus `ms`, at most INT64_MAX; `ms` is not negative. */
 int64_t dlock_clock_after(int64_t at_ns, int64_t ms);
 

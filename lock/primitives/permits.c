@@ -15,6 +15,7 @@
 
 #include "base/os/clock.h"
 #include "lock/primitives/primitives.h"
+#include "lock/process.h"
 #include "lock/token.h"
 
 enum { NUMBER_SIZE = 24 };
@@ -38,7 +39,7 @@ static struct keys keys_of(const char *name)
 
 static void write_now(char out[NUMBER_SIZE])
 {
-    snprintf(out, NUMBER_SIZE, "%" PRId64, dlock_clock_wall_ms());
+    snprintf(out, NUMBER_SIZE, "%" PRId64, dlock_process_wall_ms());
 }
 
 static dlock_status check_lease(int lease_ms)

@@ -13,6 +13,7 @@
 #include "base/os/fork.h"
 #include "base/os/thread.h"
 #include "lock/bare.h"
+#include "lock/process.h"
 #include "lock/status.h"
 #include "lock/record/file.h"
 #include "lock/record/seal.h"
@@ -57,8 +58,6 @@ static _Thread_local struct {
     struct rest rests[BLOCKS_CACHED];
     unsigned evict;
 } here;
-
-static _Atomic uint64_t last_id;
 
 /* A thread that comes to `rec` for the first time, or after it was elsewhere. */
 static COLD struct rest *begin_rest(const dlock_recorder *rec)
@@ -325,7 +324,7 @@ dlock_status dlock_recorder_open(dlock_recorder **out, const char *dir,
     }
     dlock_fork_watch();
     rec->slots = rec->file.slots;
-    rec->id = atomic_fetch_add(&last_id, 1) + 1;
+    rec->id = atomic_fetch_add(&dlock_process_here()->last_recorder, 1) + 1;
     rec->generation = dlock_fork_generation();
     dlock_recorder_note(rec, &event);
     *out = rec;

@@ -18,7 +18,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "base/os/clock.h"
+#include "lock/process.h"
 #include "lock/stores/redis_fault.h"
 #include "lock/stores/redis_single.h"
 
@@ -56,7 +56,7 @@ static dlock_status take_over(struct redis_link *link, const char *name,
 static dlock_status try_acquire(void *state, dlock_claim *claim)
 {
     char end[TIME_SIZE];
-    int64_t now_ms = dlock_clock_wall_ms();
+    int64_t now_ms = dlock_process_wall_ms();
     struct redis_answer seen;
     dlock_status st;
 
@@ -80,7 +80,7 @@ static dlock_status release(void *state, const dlock_claim *claim)
 {
     dlock_status st;
 
-    if (dlock_clock_wall_ms() >= (int64_t)claim->note)
+    if (dlock_process_wall_ms() >= (int64_t)claim->note)
         return DLOCK_LOST;
     st = redis_fault_before(state, DLOCK_FAULT_BETWEEN_CHECK_AND_DELETE, claim->name);
     return st == DLOCK_OK ? redis_delete(state, claim->name) : st;
@@ -94,7 +94,7 @@ static dlock_status inspect(void *state, const char *name, dlock_info *out)
 
     if (st != DLOCK_OK)
         return st == DLOCK_LOST ? DLOCK_OK : st;
-    out->left_ms = seen.integer - dlock_clock_wall_ms();
+    out->left_ms = seen.integer - dlock_process_wall_ms();
     out->locked = out->left_ms >= 0;
     if (out->locked)
         out->hold_count = 1;

@@ -4,10 +4,9 @@
  * Promises    one holder among the threads of this process, whichever systems they use.
  * Breaks      as soon as there is a second process: it has its own mutexes.
  * Described   the articles' first answer, `synchronized`, and why it fails behind a
- * load
- *             balancer.
+ *             load balancer.
  *
- * The names live in a table of the process.  A name is there while it is held or waited
+ * The names live in a table of the process (lock/process.h).  A name is there while it is held or waited
  * for.  A child made by fork() starts with an empty table. */
 #include <stdatomic.h>
 #include <stdlib.h>
@@ -18,6 +17,7 @@
 #include "base/os/hash_table.h"
 #include "base/os/mutex.h"
 #include "lock/dlock_variant.h"
+#include "lock/process.h"
 
 enum { SHARD_COUNT = 16 };
 
@@ -42,8 +42,6 @@ struct table {
     struct shard shards[SHARD_COUNT];
 };
 
-static struct table *_Atomic current;
-
 static struct table *make_table(struct table *parent)
 {
     struct table *table = calloc(1, sizeof(*table));
@@ -60,7 +58,9 @@ static struct table *make_table(struct table *parent)
 /* The table of this process, NULL if there is no memory for it. */
 static struct table *table_here(void)
 {
-    struct table *table = atomic_load(&current);
+    void *_Atomic *current = &dlock_process_here()->local_names;
+    void *seen = atomic_load(current);
+    struct table *table = seen;
     struct table *fresh;
 
     if (table != NULL && table->generation == dlock_fork_generation())
@@ -68,10 +68,10 @@ static struct table *table_here(void)
     fresh = make_table(table);
     if (fresh == NULL)
         return NULL;
-    if (atomic_compare_exchange_strong(&current, &table, fresh))
+    if (atomic_compare_exchange_strong(current, &seen, fresh))
         return fresh;
     free(fresh); /* another thread was first */
-    return table;
+    return seen;
 }
 
 /* The entry of `name` with one user more and its shard locked; NULL, and nothing is

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* laws_fence.c -- a number by which a store can tell a late holder from the present. */
 #include "base/os/clock.h"
+#include "lock/process.h"
 #include "tests/conformance/laws.h"
 
 void fence_grows_with_every_holder(const char *variant)
@@ -70,7 +71,7 @@ void fence_does_not_ask_the_wall_clock(const char *variant)
 
     assert_status(OK, dlock_acquire(pair.a, name, 0, &first));
     assert_status(OK, dlock_release(pair.a, &first));
-    dlock_clock_shift_wall(-3600 * 1000); /* b's is an hour behind */
+    dlock_process_shift_wall(-3600 * 1000); /* b's is an hour behind */
     assert_status(OK, dlock_acquire(pair.b, name, 0, &second));
     assert_true(second.fence > first.fence);
     assert_status(OK, dlock_release(pair.b, &second));

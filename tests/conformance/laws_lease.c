@@ -8,6 +8,7 @@
 #include "base/os/clock.h"
 #include "lock/fault.h"
 #include "lock/options.h"
+#include "lock/process.h"
 #include "tests/conformance/laws.h"
 
 void expires(const char *variant)
@@ -319,11 +320,11 @@ void breaks_by_a_clients_clock(const char *variant)
 
     assert_status(OK, dlock_acquire(pair.a, name, 0, &first));
     assert_status(BUSY, rig_try(pair.b, name));
-    dlock_clock_shift_wall(2 * opts.lease_ms); /* b's is ahead */
+    dlock_process_shift_wall(2 * opts.lease_ms); /* b's is ahead */
     assert_status(OK, dlock_acquire(pair.b, name, 0, &second));
     assert_true(dlock_lease_valid(pair.a, &first));
     /* a's is not: it frees the lock of b, and a third enters. */
-    dlock_clock_shift_wall(0);
+    dlock_process_shift_wall(0);
     assert_status(OK, dlock_release(pair.a, &first));
     assert_true(dlock_lease_valid(pair.b, &second));
     assert_status(OK, rig_try_elsewhere(pair.a, name));
@@ -338,10 +339,10 @@ void does_not_ask_the_wall_clock(const char *variant)
     dlock_lease lease;
 
     assert_status(OK, dlock_acquire(pair.a, name, 0, &lease));
-    dlock_clock_shift_wall(2 * opts.lease_ms);
+    dlock_process_shift_wall(2 * opts.lease_ms);
     assert_status(BUSY, rig_try(pair.b, name));
     assert_true(dlock_lease_valid(pair.a, &lease));
-    dlock_clock_shift_wall(-2 * opts.lease_ms);
+    dlock_process_shift_wall(-2 * opts.lease_ms);
     assert_status(BUSY, rig_try(pair.b, name));
     assert_status(OK, dlock_release(pair.a, &lease));
     assert_status(OK, rig_try(pair.b, name));

@@ -11,6 +11,7 @@
 
 #include "base/os/clock.h"
 #include "lock/fault.h"
+#include "lock/process.h"
 #include "lock/registry.h"
 #include "tests/conformance/cutter.h"
 #include "tests/conformance/database.h"
@@ -159,7 +160,7 @@ void rig_reset(void)
 {
     for (int point = 0; point < DLOCK_FAULT_POINT_COUNT; point++)
         dlock_fault_release((dlock_fault_point)point);
-    dlock_clock_shift_wall(0);
+    dlock_process_shift_wall(0);
     servers_wake();
     database_wake();
     lab_mend();

@@ -120,9 +120,9 @@ static void an_unused_arming_is_taken_back(void **state)
     (void)state;
     assert_true(dlock_fault_arm(DLOCK_FAULT_BEFORE_COMMIT, DLOCK_FAULT_KILL, NULL));
     assert_true(look(DLOCK_FAULT_BEFORE_COMMIT).armed);
-    assert_true(atomic_load(&dlock_fault_any_armed));
+    assert_int_equal(1, atomic_load(&dlock_fault_armed_count));
     assert_true(dlock_fault_release(DLOCK_FAULT_BEFORE_COMMIT));
-    assert_false(atomic_load(&dlock_fault_any_armed));
+    assert_int_equal(0, atomic_load(&dlock_fault_armed_count));
     DLOCK_FAULT(BEFORE_COMMIT, "still alive");
 }
 

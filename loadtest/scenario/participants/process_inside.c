@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "base/os/clock.h"
+#include "lock/process.h"
 
 enum { NODE_TIMEOUT_MS = 500, THREADS_MAX = 100, OPEN_TRIES = 3 };
 
@@ -344,7 +345,7 @@ static void obey_at_once(struct actor_process *p, const struct actor_order *orde
         answer->is_so = change_thread(p, order->thread);
         break;
     case ACTOR_SHIFT_CLOCK:
-        dlock_clock_shift_wall(order->ahead_ms);
+        dlock_process_shift_wall(order->ahead_ms);
         break;
     case ACTOR_FREE:
         answer->status = dlock_force_release(p->sys, p->part->lock);

@@ -4,12 +4,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "base/os/clock.h"
+#include "lock/process.h"
 #include "tests/conformance/wrong.h"
 
 static dlock_status try_acquire(void *link, dlock_claim *claim)
 {
-    int64_t now_ms = dlock_clock_wall_ms();
+    int64_t now_ms = dlock_process_wall_ms();
     char end[24];
     struct redis_command getset = {3, {"GETSET", claim->name, end}, REDIS_SHAPE_ANY};
     struct redis_answer seen;
