@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "app/handlers.h"
+#include "app/lane.h"
 #include "app/order_path.h"
 #include "app/worker_pool.h"
 
@@ -39,6 +40,7 @@ void admin_metrics(const struct request *rq, struct answer *an)
         .stock_guard = s->config->stock_guard,
         .process = s->config->process_name,
         .order_path = s->path->name,
+        .orders_waiting = lanes_waiting(s->lanes),
     };
     struct worker_pool_stats pool;
 

@@ -205,6 +205,19 @@ static bool is_guard_of_use(const struct config *c)
     return true;
 }
 
+static bool is_path_of_use(const struct config *c)
+{
+    if (!order_path_commits_for_others(c->order_path) ||
+        word_of(config_unlock_at, c->unlock) != UNLOCK_BEFORE_COMMIT)
+        return true;
+    fprintf(stderr,
+            "seckilld: --unlock=before-commit needs --order-path=each: with "
+            "--order-path=%s one thread commits the orders of others, and no order can "
+            "give its lock back before\n",
+            c->order_path);
+    return false;
+}
+
 /* Where that store is; NULL: nobody has said. */
 static const char *url_of(const struct config *c, enum dlock_store store)
 {
@@ -267,7 +280,7 @@ static bool check(const struct config *c)
                         "commas between, such as shop-admin,10.0.0.5, or *");
     if (c->process != NULL && !is_process_name(c->process))
         return complain("--process must be 1 to 63 of A-Z a-z 0-9 _ . : -");
-    return has_store(c) && is_guard_of_use(c) && is_admission(c);
+    return has_store(c) && is_guard_of_use(c) && is_path_of_use(c) && is_admission(c);
 }
 
 /* The file of the admin token: beside the keys, unless it was named. */

@@ -140,10 +140,26 @@ static void write_orders(struct metrics *m, const struct metrics_facts *facts,
                  LAYERS[i], facts->stock_guard,
                  total(m, offsetof(struct metrics_cell, stopped) +
                               i * sizeof(atomic_uint_fast64_t)));
-    name = "seckill_commits_unanswered_total";
-    metrics_head(out, name, "counter", "COMMITs whose answer was lost.");
-    text_add(out, "%s %" PRIu64 "\n", name,
-             total(m, offsetof(struct metrics_cell, settled)));
+}
+
+static void write_counter(struct metrics *m, struct text *out, const char *name,
+                          const char *help, size_t offset)
+{
+    metrics_head(out, name, "counter", help);
+    text_add(out, "%s %" PRIu64 "\n", name, total(m, offset));
+}
+
+static void write_batches(struct metrics *m, const struct metrics_facts *facts,
+                          struct text *out)
+{
+    write_counter(m, out, "seckill_batches_total",
+                  "Transactions for several orders (--order-path=combined).",
+                  offsetof(struct metrics_cell, batches));
+    write_counter(m, out, "seckill_batched_orders_total", "Orders in these transactions.",
+                  offsetof(struct metrics_cell, batched));
+    metrics_head(out, "seckill_orders_waiting", "gauge",
+                 "Orders that wait for the transaction of a batch.");
+    text_add(out, "seckill_orders_waiting %" PRId64 "\n", facts->orders_waiting);
 }
 
 static void write_statuses(struct metrics *m, struct text *out, const char *name,
@@ -257,6 +273,10 @@ void metrics_write(struct metrics *m, const struct metrics_facts *facts,
                    struct text *out)
 {
     write_orders(m, facts, out);
+    write_counter(m, out, "seckill_commits_unanswered_total",
+                  "COMMITs whose answer was lost.",
+                  offsetof(struct metrics_cell, settled));
+    write_batches(m, facts, out);
     write_locks(m, facts, out);
     write_admission(m, facts, out);
     write_durations(m, out);

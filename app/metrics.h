@@ -46,6 +46,8 @@ struct metrics_cell {
     atomic_uint_fast64_t released[METRICS_LOCK_STATUSES];
     atomic_uint_fast64_t abandoned; /* locks left to their lease */
     atomic_uint_fast64_t settled; /* COMMITs whose answer was lost */
+    atomic_uint_fast64_t batches; /* of two orders and more */
+    atomic_uint_fast64_t batched; /* orders in them */
     struct histogram order_time;
     struct histogram other_time;
     struct histogram lock_wait;
@@ -62,6 +64,7 @@ struct metrics_facts {
     const char *stock_guard;
     const char *process;
     const char *order_path;
+    int64_t orders_waiting; /* for the leader of a batch */
     int64_t workers_busy;
     int64_t workers_total;
     int64_t workers_waiting;

@@ -4,12 +4,12 @@
 
 #include <string.h>
 
-#define PATH(id) extern const struct order_path order_path_##id;
+#define PATH(id, commits_for_others) extern const struct order_path order_path_##id;
 #include "app/paths.def"
 #undef PATH
 
 static const struct order_path *const PATHS[] = {
-#define PATH(id) &order_path_##id,
+#define PATH(id, commits_for_others) &order_path_##id,
 #include "app/paths.def"
 #undef PATH
 };

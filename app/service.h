@@ -29,6 +29,7 @@ struct service {
     struct dlock_system *locks;
     struct admission *admission; /* NULL: everybody is let in */
     const struct order_path *path; /* how orders become rows */
+    struct lanes *lanes;         /* orders that wait for one another, if the path lets them */
     struct sale_terms terms;     /* of every sale */
     struct metrics *metrics;
     struct db_pool *database; /* what requests share */

@@ -6,10 +6,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/text/limited.h"
+#include "app/lane.h"
 #include "app/order_path.h"
 #include "app/store_options.h"
 #include "app/stores.h"
+#include "base/text/limited.h"
 #include "db/guard.h"
 #include "lock/fault.h"
 
@@ -43,7 +44,8 @@ enum exit_code service_open(struct service *s, const struct config *config,
         .process = config->process_name,
     };
     s->metrics = metrics_new();
-    if (s->metrics == NULL) {
+    s->lanes = lanes_new();
+    if (s->metrics == NULL || s->lanes == NULL) {
         log_error("out of memory");
         return EXIT_UNAVAILABLE;
     }
@@ -64,6 +66,7 @@ void service_close(struct service *s)
     db_pool_free(s->database);
     readiness_stop(s->readiness);
     free(s->vouchers);
+    lanes_free(s->lanes);
     metrics_free(s->metrics);
     s->database = NULL;
     s->readiness = NULL;
@@ -71,4 +74,5 @@ void service_close(struct service *s)
     s->admission = NULL;
     s->locks = NULL;
     s->metrics = NULL;
+    s->lanes = NULL;
 }

@@ -3,7 +3,7 @@
  *
  * A stock guard keeps the stock.  One file per stock guard in db/guards/, one line per
  * stock guard in guards.def.  A stock guard is two statements, so that the laboratory can
- * make time pass between them: one reads the stock, one takes a unit.  sale.c runs them
+ * make time pass between them: one reads the stock, one takes units.  sale.c runs them
  * inside a transaction that it begins and ends.
  *
  * A duplicate guard keeps the second order of one user away; sale.c knows all of them.
@@ -23,7 +23,8 @@ struct stock_guard {
      * voucher: stock, version, and perhaps the fence that the row was written under.  Less
      * than one in stock means sold out. */
     const struct sale_statement *read;
-    /* MUST: take one unit.  One row with the transaction's number; no row: it took none. */
+    /* MUST: take SALE_VALUE_UNITS units, all or none of them.  One row with the
+     * transaction's number; no row: it took none. */
     const struct sale_statement *take;
     /* MAY: what took none has lost a race, so the guard reads and takes again.  Without it
      * what took none found none.  Needs `read`. */

@@ -7,12 +7,7 @@
 #include <string.h>
 
 #include "db/instant.h"
-
-enum { TRIES_MAX = 64 }; /* each lost try means that somebody else sold one */
-
-static const struct sale_statement BEGIN = {{"order_begin", "BEGIN", ""}, {0}};
-static const struct sale_statement COMMIT = {{"order_commit", "COMMIT", ""}, {0}};
-static const struct sale_statement ROLLBACK = {{"order_rollback", "ROLLBACK", ""}, {0}};
+#include "db/sale_steps.h"
 
 static const struct sale_statement COUNT_EARLIER = {
     {"order_count_earlier",
@@ -69,43 +64,11 @@ const char *sale_answer_name(enum sale_answer answer)
     return NAMES[answer];
 }
 
-/* ---- statements ---- */
-
-static struct postgres_value value_of(const struct sale *sale, enum sale_value value)
-{
-    switch (value) {
-#define X(id, name, type, where)                                                       \
-    case SALE_VALUE_##id:                                                                    \
-        return (struct postgres_value)DB_##type(where);
-        SALE_VALUES(X)
-#undef X
-    }
-    return (struct postgres_value)DB_NULL;
-}
-
-static void queue(struct db_conn *db, const struct sale_statement *statement,
-                  const struct sale *sale)
-{
-    struct postgres_value values[SALE_STATEMENT_VALUES_MAX];
-    size_t count = strlen(statement->sql.types);
-
-    for (size_t i = 0; i < count; i++)
-        values[i] = value_of(sale, statement->values[i]);
-    db_queue(db, &statement->sql, values);
-}
-
-static bool fail(struct sale *sale, enum db_status status)
-{
-    sale->status = status;
-    sale->answer = SALE_FAILED;
-    return false;
-}
-
 /* ---- what the database refuses ---- */
 
 void sale_cancel(struct db_conn *db)
 {
-    if (db_in_transaction(db) && db_run_one(db, &ROLLBACK.sql, NULL) != DB_OK)
+    if (db_in_transaction(db) && db_run_one(db, &sale_statement_rollback.sql, NULL) != DB_OK)
         db_disconnect(db); /* which rolls back as well */
 }
 
@@ -120,8 +83,8 @@ static enum sale_answer refuse(struct db_conn *db, struct sale *sale,
         sale_cancel(db);
         return answer;
     }
-    queue(db, &ROLLBACK, sale);
-    queue(db, &RECORD, sale);
+    sale_queue(db, &sale_statement_rollback, sale);
+    sale_queue(db, &RECORD, sale);
     sale->record_status = db_run(db);
     if (sale->record_status != DB_OK)
         db_disconnect(db); /* which rolls back what may still be open */
@@ -140,94 +103,34 @@ static enum sale_answer refuse_insert(struct db_conn *db, struct sale *sale)
 
 /* ---- the sequence ---- */
 
-static void keep_read(const struct db_conn *db, size_t i, struct sale *sale)
-{
-    sale->stock = db_int(db, i, 0, 0);
-    sale->version = db_int(db, i, 0, 1);
-    sale->row_fence = db_int(db, i, 0, 2);
-}
-
 bool sale_begin(struct db_conn *db, struct sale *sale)
 {
     const struct stock_guard *guard = sale->terms->stock_guard;
     bool counts = sale->terms->duplicate_guard == DUPLICATE_GUARD_COUNT;
     size_t i = 1;
 
+    sale->units = 1;
     sale->begins = !counts && guard->read == NULL;
     if (sale->begins)
         return true;
-    queue(db, &BEGIN, sale);
+    sale_queue(db, &sale_statement_begin, sale);
     if (counts)
-        queue(db, &COUNT_EARLIER, sale);
+        sale_queue(db, &COUNT_EARLIER, sale);
     if (guard->read != NULL)
-        queue(db, guard->read, sale);
+        sale_queue(db, guard->read, sale);
     sale->status = db_run(db);
-    if (sale->status != DB_OK)
-        return fail(sale, sale->status);
-    sale->answer = SALE_SOLD;
+    sale->answer = sale->status == DB_OK ? SALE_SOLD : SALE_FAILED;
+    if (sale->answer == SALE_FAILED)
+        return false;
     if (counts && db_int(db, i++, 0, 0) > 0)
         sale->answer = SALE_COUNTED;
     if (guard->read != NULL)
-        keep_read(db, i, sale);
+        sale_keep_read(db, i, sale);
     if (sale->answer == SALE_SOLD && guard->read != NULL && sale->stock < 1)
         sale->answer = SALE_SOLD_OUT;
     if (sale->answer != SALE_SOLD)
         sale_cancel(db);
     return sale->answer == SALE_SOLD;
-}
-
-/* Run the guard's statement once.  False: it failed.  *is_taken: it took a unit. */
-static bool try_to_take(struct db_conn *db, struct sale *sale, bool *is_taken)
-{
-    const size_t answer = sale->begins ? 1 : 0;
-
-    if (sale->begins)
-        queue(db, &BEGIN, sale);
-    sale->begins = false;
-    queue(db, sale->terms->stock_guard->take, sale);
-    sale->status = db_run(db);
-    if (sale->status != DB_OK)
-        return fail(sale, sale->status);
-    *is_taken = db_rows(db, answer) > 0;
-    if (*is_taken)
-        (void)snprintf(sale->xid, sizeof(sale->xid), "%s", db_text(db, answer, 0, 0));
-    return true;
-}
-
-static bool read_again(struct db_conn *db, struct sale *sale)
-{
-    queue(db, sale->terms->stock_guard->read, sale);
-    sale->status = db_run(db);
-    if (sale->status != DB_OK)
-        return fail(sale, sale->status);
-    keep_read(db, 0, sale);
-    return true;
-}
-
-/* True: one unit is written off in the open transaction.  False: sale->answer. */
-static bool take(struct db_conn *db, struct sale *sale)
-{
-    const struct stock_guard *guard = sale->terms->stock_guard;
-
-    for (int try = 0; try < TRIES_MAX; try++) {
-        bool is_taken = false;
-
-        if (!try_to_take(db, sale, &is_taken))
-            return false;
-        if (is_taken)
-            return true;
-        sale->answer = SALE_SOLD_OUT;
-        if (!guard->retries)
-            return false;
-        if (!read_again(db, sale))
-            return false;
-        if (guard->is_stale != NULL && guard->is_stale(sale))
-            sale->answer = SALE_STALE;
-        if (sale->answer == SALE_STALE || sale->stock < 1)
-            return false;
-    }
-    sale->answer = SALE_BUSY;
-    return false;
 }
 
 /* The order's row, its line in the record, and COMMIT, in one round trip. */
@@ -236,10 +139,10 @@ static enum sale_answer insert_and_commit(struct db_conn *db, struct sale *sale)
     sale->answer = SALE_SOLD;
     sale->decided_by = sale->terms->stock_guard->name;
     sale->backend_pid = db_backend_pid(db);
-    queue(db, &INSERT, sale);
+    sale_queue(db, &INSERT, sale);
     if (sale->lock_name != NULL)
-        queue(db, &RECORD, sale);
-    queue(db, &COMMIT, sale);
+        sale_queue(db, &RECORD, sale);
+    sale_queue(db, &sale_statement_commit, sale);
     sale->status = db_run(db);
     if (sale->status == DB_LOST)
         return sale->answer = SALE_UNSURE;
@@ -258,7 +161,7 @@ enum sale_answer sale_finish(struct db_conn *db, struct sale *sale, sale_watch *
         sale_cancel(db);
         return sale->answer = SALE_GIVEN_UP;
     }
-    if (!take(db, sale))
+    if (!sale_take(db, sale))
         return sale->answer == SALE_FAILED ? SALE_FAILED
                                            : refuse(db, sale, guard, sale->answer);
     if (watch != NULL && !watch(SALE_BEFORE_COMMIT, db, arg)) {
@@ -316,7 +219,7 @@ static size_t add_statement(const struct sale_statement *statement, char *out, s
 bool sale_script(const struct sale_terms *terms, char *out, size_t size)
 {
     const struct sale_statement *const SEQUENCE[] = {
-        &BEGIN, terms->stock_guard->take, &INSERT, &COMMIT};
+        &sale_statement_begin, terms->stock_guard->take, &INSERT, &sale_statement_commit};
     size_t length = 0;
 
     if (terms->stock_guard->read != NULL || terms->duplicate_guard == DUPLICATE_GUARD_COUNT)

@@ -72,6 +72,7 @@ struct sale {
     int64_t fence;         /* of the lease that it is sold under; 0: there is none */
     const char *lock_name; /* for the record of writes; NULL: none is kept */
 
+    int64_t units;         /* to take: 1, or as many as the orders of a batch */
     int64_t stock;         /* as read; untouched by a guard that does not read */
     int64_t version;       /* the same */
     int64_t row_fence;     /* the same: what the voucher's row was written under */
@@ -99,7 +100,8 @@ struct sale {
     X(FENCE, "fence", INT, sale->fence)                                                \
     X(ADMITTED, "admitted_us", INT, sale->admitted_us)                                 \
     X(VERSION, "version", INT, sale->version)                                          \
-    X(STOCK_LEFT, "stock_left", INT, sale->stock - 1)                                  \
+    X(UNITS, "units", INT, sale->units)                                                \
+    X(STOCK_LEFT, "stock_left", INT, sale->stock - sale->units)                        \
     X(LOCK_NAME, "lock_name", TEXT, sale->lock_name)                                   \
     X(DECIDED_BY, "decided_by", TEXT, sale->decided_by)                                \
     X(OUTCOME, "outcome", TEXT, sale_answer_name(sale->answer))

@@ -14,10 +14,10 @@ static const struct sale_statement READ = {
 
 static const struct sale_statement COUNT_DOWN = {
     {"decrement_count_down",
-     "UPDATE tb_seckill_voucher SET stock = stock - 1 WHERE voucher_id = $1"
+     "UPDATE tb_seckill_voucher SET stock = stock - $2 WHERE voucher_id = $1"
      " RETURNING pg_current_xact_id()",
-     "i"},
-    {SALE_VALUE_VOUCHER},
+     "ii"},
+    {SALE_VALUE_VOUCHER, SALE_VALUE_UNITS},
 };
 
 const struct stock_guard guard_decrement = {

@@ -41,7 +41,8 @@ enum {
 /* What each transaction of pgbench draws ahead of its statements: another user every time,
  * and a request's id, which is a number here and a UUID in the service. */
 static const char pgbench_draws[] = "\\set user random(1, 1000000000000)\n"
-                                    "\\set request random(1, 9000000000000000000)\n";
+                                    "\\set request random(1, 9000000000000000000)\n"
+                                    "\\set units 1\n";
 
 #define STOCK_GUARD "conditional"
 #define DUPLICATE_GUARD "unique"

@@ -1,0 +1,179 @@
+/* SPDX-License-Identifier: MIT */
+/* order_sale.c -- the part of an order that is the same on every path: its sale, its points,
+ * and the outcome that its client is told. */
+#include "app/order_sale.h"
+
+#include "app/order_replay.h"
+#include "base/text/limited.h"
+#include "db/order.h"
+#include "lock/fault.h"
+
+bool order_sale_is_lost_at(struct order_sale *e, dlock_fault_point point)
+{
+    dlock_fault_action action = DLOCK_FAULT_ASK(point, e->lock->name);
+
+    if (action == DLOCK_FAULT_CUT && e->w->db != NULL)
+        db_break(e->w->db);
+    e->is_cut = action == DLOCK_FAULT_CUT && e->w->db == NULL;
+    if (action == DLOCK_FAULT_FAIL)
+        LIMITED_WARN("PostgreSQL: given up, by a fault that was armed at %s",
+                     dlock_fault_point_name(point));
+    return action == DLOCK_FAULT_FAIL;
+}
+
+/* A lock that was lost is refused for a reason.  One that is not: then the fences of two
+ * locks, or of two lives of one store, met on the row, and this goes on for ever. */
+static void warn_of_stale(struct order_sale *e)
+{
+    if (dlock_lease_valid(e->w->service->locks, &e->lock->lease))
+        LIMITED_WARN("voucher %lld was written under a later fence than %llu, which is "
+                     "that of the lock %s, held now: was it sold under another lock? "
+                     "Then set its fence to 0 while nobody sells it",
+                     (long long)e->order->request->voucher_id,
+                     (unsigned long long)e->lock->lease.fence, e->lock->name);
+}
+
+/* The COMMIT was sent and nobody answered: find out. */
+static enum outcome settle(struct order_sale *e)
+{
+    struct worker *w = e->w;
+    const struct order_commit commit = {
+        .user_id = e->order->request->user_id,
+        .voucher_id = e->order->request->voucher_id,
+        .request_id = e->order->request->request_id,
+        .xid = e->sale.xid,
+        .backend_pid = e->sale.backend_pid,
+    };
+
+    metrics_count(&w->cell->settled);
+    LIMITED_WARN("a COMMIT was not answered (request %s): %s",
+                 e->order->request->request_id,
+                 w->db != NULL ? db_error(w->db) : "that of a batch");
+    worker_give_db(w);
+    switch (order_settle(w->service->database, &commit, w->service->config->settle_ms,
+                         &e->order->placed.order_id)) {
+    case ORDER_SOLD_BEFORE:
+        e->order->placed.is_replay = true;
+        return OUTCOME_ACCEPTED;
+    case ORDER_SOLD:
+        return OUTCOME_ACCEPTED;
+    case ORDER_NOT_SOLD:
+        return OUTCOME_UNAVAILABLE;
+    case ORDER_ID_TAKEN:
+        return OUTCOME_CONFLICT;
+    case ORDER_UNSETTLED:
+        break;
+    }
+    return OUTCOME_UNKNOWN;
+}
+
+/* The same request came twice at once, and the other was faster. */
+static enum outcome repeat(struct order_sale *e)
+{
+    bool is_new = false;
+    enum outcome outcome =
+        order_replay(e->w, e->order->request, &e->order->placed, &is_new);
+
+    return is_new ? OUTCOME_UNAVAILABLE : outcome;
+}
+
+static enum outcome stop(struct order_sale *e, enum metrics_layer layer, enum outcome outcome)
+{
+    metrics_count(&e->w->cell->stopped[layer]);
+    return outcome;
+}
+
+static enum outcome fail(struct order_sale *e)
+{
+    enum outcome outcome = worker_db_failed(e->w, e->sale.status);
+
+    sale_cancel(e->w->db);
+    return outcome;
+}
+
+enum outcome order_sale_conclude(struct order_sale *e)
+{
+    struct worker *w = e->w;
+
+    if (e->sale.record_status != DB_OK)
+        LIMITED_WARN("a refused write is not in the record: %s: %s",
+                     db_status_name(e->sale.record_status), db_error(w->db));
+    switch (e->sale.answer) {
+    case SALE_SOLD:
+        e->order->placed.order_id = e->sale.order_id;
+        return OUTCOME_ACCEPTED;
+    case SALE_SOLD_OUT:
+        sold_out_note(&w->service->sold_out, e->order->request->voucher_id, e->asked_ns);
+        return stop(e, LAYER_STOCK_GUARD, OUTCOME_SOLD_OUT);
+    case SALE_COUNTED:
+        return stop(e, LAYER_COUNT, OUTCOME_DUPLICATE);
+    case SALE_DUPLICATE:
+        return stop(e, LAYER_UNIQUE, OUTCOME_DUPLICATE);
+    case SALE_BUSY:
+        return stop(e, LAYER_STOCK_GUARD, OUTCOME_LOCK_BUSY);
+    case SALE_STALE:
+        warn_of_stale(e);
+        return stop(e, LAYER_FENCE, OUTCOME_STALE);
+    case SALE_REPEATED:
+        return repeat(e);
+    case SALE_GIVEN_UP:
+        return OUTCOME_UNAVAILABLE;
+    case SALE_UNSURE:
+        return settle(e);
+    case SALE_FAILED:
+        break;
+    }
+    return fail(e);
+}
+
+bool order_sale_watch(struct order_sale *e, enum sale_point point)
+{
+    static const dlock_fault_point FAULTS[] = {
+        [SALE_AFTER_READ] = DLOCK_FAULT_AFTER_READ,
+        [SALE_BEFORE_COMMIT] = DLOCK_FAULT_BEFORE_COMMIT,
+        [SALE_AFTER_COMMIT] = DLOCK_FAULT_AFTER_COMMIT,
+    };
+
+    if (point == SALE_BEFORE_COMMIT && e->w->service->config->unlock_before_commit)
+        order_lock_give(e->w, e->lock);
+    if (order_sale_is_lost_at(e, FAULTS[point]))
+        return false;
+    if (point == SALE_AFTER_READ)
+        e->asked_ns = monotonic_ns();
+    return true;
+}
+
+/* A sale_watch. */
+static bool watch(enum sale_point point, struct db_conn *db, void *e)
+{
+    (void)db;
+    return order_sale_watch(e, point);
+}
+
+void order_sale_begin(struct order_sale *e)
+{
+    const struct service *service = e->w->service;
+
+    e->sale = (struct sale){
+        .terms = &service->terms,
+        .user_id = e->order->request->user_id,
+        .voucher_id = e->order->request->voucher_id,
+        .request_id = e->order->request->request_id,
+        .admitted_us = e->order->admitted_us,
+        .fence = (int64_t)e->lock->lease.fence,
+        .lock_name = service->config->record != NULL ? e->lock->name : NULL,
+    };
+    e->asked_ns = monotonic_ns();
+}
+
+enum outcome order_sale_run(struct order_sale *e)
+{
+    struct db_conn *db = e->w->db;
+
+    if (e->is_cut)
+        db_break(db);
+    order_sale_begin(e);
+    if (sale_begin(db, &e->sale))
+        (void)sale_finish(db, &e->sale, watch, e);
+    return order_sale_conclude(e);
+}

@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: MIT */
+/* sale_steps.h -- the steps that the sale of one unit (sale.c) and of a batch (sale_batch.c)
+ * share.  Private to db/.
+ *
+ * Threads     A sale belongs to one thread, as its connection does.
+ */
+#ifndef DB_SALE_STEPS_H
+#define DB_SALE_STEPS_H
+
+#include "db/guard.h"
+
+extern const struct sale_statement sale_statement_begin, sale_statement_commit,
+    sale_statement_rollback;
+
+/* Add a statement to the connection's next run, with the sale's values. */
+void sale_queue(struct db_conn *db, const struct sale_statement *statement,
+                const struct sale *sale);
+
+/* Keep what the guard's read answered, as the `i`th statement of the last run. */
+void sale_keep_read(const struct db_conn *db, size_t i, struct sale *sale);
+
+/* Run the guard's take for sale->units, behind BEGIN if sale->begins.  A guard that retries
+ * reads again after a lost race; then there may be fewer units left, and sale->units says
+ * how many were taken.
+ *   true   they are written off in the open transaction, whose number is in sale->xid
+ *   false  sale->answer is SOLD_OUT, STALE, BUSY, or FAILED with sale->status; the
+ *          transaction may be open */
+bool sale_take(struct db_conn *db, struct sale *sale);
+
+#endif /* DB_SALE_STEPS_H */
