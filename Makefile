@@ -293,7 +293,7 @@ tests: $(PROGRAMS) $(WALL_CLOCK) lib $(UNIT_TESTS) $(SERVICE_TESTS) lock-tests #
 tests: $(INTEROP_PEER)
 # The programs of the sanitizer builds that the tests run.
 asan-tests: lock-tests $(UNIT_TESTS) $(OUT)/seckilld
-tsan-tests: lock-tests $(OUT)/tests/unit/test_voucher_cache $(OUT)/tests/service/test_pool
+tsan-tests: lock-tests $(addprefix $(OUT)/tests/,unit/test_voucher_cache unit/test_lane service/test_pool)
 bare-programs: $(OUT)/seckilld $(OUT)/$(SONAME)
 
 $(OUT)/tests/unit/%: $(OUT)/obj/tests/unit/%.o $(APP_LIB) $(LAB_LIB) $(COMMON) $(LIBRARY)

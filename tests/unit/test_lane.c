@@ -1,0 +1,233 @@
+/* SPDX-License-Identifier: MIT */
+/* test_lane.c -- of the orders that wait, one at a time leads, and none is left behind. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+
+#include "app/lane.h"
+#include "base/os/clock.h"
+
+enum { VOUCHER = 7, MAX = 16, FAR_MS = 60000 };
+
+static struct lanes *lanes;
+
+static int64_t in_ms(int64_t ms)
+{
+    return dlock_clock_ns() + ms * DLOCK_NS_PER_MS;
+}
+
+static bool all_fit(const struct lane_place *place, struct lane_place *const *batch,
+                    size_t count)
+{
+    (void)place, (void)batch, (void)count;
+    return true;
+}
+
+static int set_up(void **state)
+{
+    (void)state;
+    lanes = lanes_new();
+    return lanes == NULL;
+}
+
+static int tear_down(void **state)
+{
+    (void)state;
+    lanes_free(lanes);
+    return 0;
+}
+
+/* ---- one who waits, on a thread of its own ---- */
+
+struct waiter {
+    pthread_t thread;
+    struct lane_place place;
+    int number;
+    int64_t until_ns;
+    enum lane_answer answer;
+    size_t sold; /* as a leader */
+};
+
+static void *wait_to_be_sold(void *arg)
+{
+    struct waiter *w = arg;
+    struct lane_place *batch[MAX];
+
+    w->place.order = w;
+    w->answer = lane_enter(lanes, VOUCHER, &w->place, w->until_ns);
+    if (w->answer != LANE_LEADS)
+        return NULL;
+    w->sold = lane_take(lanes, &w->place, all_fit, batch, MAX);
+    lane_finish(lanes, &w->place, batch, w->sold);
+    return NULL;
+}
+
+static void begin(struct waiter *w, int number, int64_t until_ns)
+{
+    int64_t before = lanes_waiting(lanes);
+
+    *w = (struct waiter){.number = number, .until_ns = until_ns};
+    assert_int_equal(pthread_create(&w->thread, NULL, wait_to_be_sold, w), 0);
+    while (lanes_waiting(lanes) != before + 1)
+        dlock_clock_sleep_until(in_ms(1));
+}
+
+static void join(struct waiter *w)
+{
+    assert_int_equal(pthread_join(w->thread, NULL), 0);
+}
+
+/* ---- the tests ---- */
+
+static void the_first_leads_at_once_and_alone(void **state)
+{
+    struct lane_place place = {0}, *batch[MAX];
+
+    (void)state;
+    for (int again = 0; again < 2; again++) {
+        assert_int_equal(lane_enter(lanes, VOUCHER, &place, in_ms(FAR_MS)), LANE_LEADS);
+        assert_int_equal(lane_take(lanes, &place, all_fit, batch, MAX), 1);
+        assert_ptr_equal(batch[0], &place);
+        lane_finish(lanes, &place, batch, 1);
+    }
+    assert_int_equal(lanes_waiting(lanes), 0);
+}
+
+static void those_who_wait_are_taken_in_the_order_they_came(void **state)
+{
+    struct lane_place leader = {0}, *batch[MAX];
+    struct waiter waiters[3];
+
+    (void)state;
+    assert_int_equal(lane_enter(lanes, VOUCHER, &leader, in_ms(FAR_MS)), LANE_LEADS);
+    for (int i = 0; i < 3; i++)
+        begin(&waiters[i], i, in_ms(FAR_MS));
+    assert_int_equal(lane_take(lanes, &leader, all_fit, batch, 3), 3);
+    assert_ptr_equal(batch[1], &waiters[0].place);
+    assert_ptr_equal(batch[2], &waiters[1].place);
+    lane_finish(lanes, &leader, batch, 3);
+    for (int i = 0; i < 3; i++)
+        join(&waiters[i]);
+    assert_int_equal(waiters[0].answer, LANE_DONE);
+    assert_int_equal(waiters[1].answer, LANE_DONE);
+    assert_int_equal(waiters[2].answer, LANE_LEADS); /* and nobody is left behind */
+    assert_int_equal(waiters[2].sold, 1);
+}
+
+static bool is_even(const struct lane_place *place, struct lane_place *const *batch,
+                    size_t count)
+{
+    const struct waiter *w = place->order;
+
+    (void)batch, (void)count;
+    return w->number % 2 == 0;
+}
+
+static void an_order_that_does_not_fit_leads_next(void **state)
+{
+    struct lane_place leader = {0}, *batch[MAX];
+    struct waiter waiters[4];
+
+    (void)state;
+    assert_int_equal(lane_enter(lanes, VOUCHER, &leader, in_ms(FAR_MS)), LANE_LEADS);
+    for (int i = 0; i < 4; i++)
+        begin(&waiters[i], i + 1, in_ms(FAR_MS));
+    assert_int_equal(lane_take(lanes, &leader, is_even, batch, MAX), 3);
+    lane_finish(lanes, &leader, batch, 3);
+    for (int i = 0; i < 4; i++)
+        join(&waiters[i]);
+    assert_int_equal(waiters[0].answer, LANE_LEADS);
+    assert_int_equal(waiters[1].answer, LANE_DONE);
+    assert_int_equal(waiters[3].answer, LANE_DONE);
+    assert_true(waiters[2].answer == LANE_DONE || waiters[2].answer == LANE_LEADS);
+}
+
+static void an_order_that_is_late_is_in_no_batch(void **state)
+{
+    struct lane_place leader = {0}, *batch[MAX], late = {0};
+    struct waiter last;
+
+    (void)state;
+    assert_int_equal(lane_enter(lanes, VOUCHER, &leader, in_ms(FAR_MS)), LANE_LEADS);
+    assert_int_equal(lane_enter(lanes, VOUCHER, &late, in_ms(10)), LANE_LATE);
+    assert_int_equal(lanes_waiting(lanes), 0);
+    begin(&last, 1, in_ms(FAR_MS));
+    assert_int_equal(lane_take(lanes, &leader, all_fit, batch, MAX), 2);
+    assert_ptr_equal(batch[1], &last.place);
+    lane_finish(lanes, &leader, batch, 2);
+    join(&last);
+    assert_int_equal(last.answer, LANE_DONE);
+}
+
+static void vouchers_do_not_wait_for_each_other(void **state)
+{
+    struct lane_place one = {0}, two = {0}, *batch[MAX];
+
+    (void)state;
+    assert_int_equal(lane_enter(lanes, VOUCHER, &one, in_ms(FAR_MS)), LANE_LEADS);
+    assert_int_equal(lane_enter(lanes, VOUCHER + 64, &two, in_ms(FAR_MS)), LANE_LEADS);
+    assert_int_equal(lane_take(lanes, &two, all_fit, batch, MAX), 1);
+    lane_finish(lanes, &two, batch, 1);
+    assert_int_equal(lane_take(lanes, &one, all_fit, batch, MAX), 1);
+    lane_finish(lanes, &one, batch, 1);
+}
+
+enum { CROWD = 8, TIMES = 2000 };
+
+static atomic_int leaders, sold;
+
+static void *sell_often(void *arg)
+{
+    struct lane_place place = {0}, *batch[MAX];
+
+    for (int i = 0; i < TIMES; i++) {
+        enum lane_answer answer = lane_enter(lanes, VOUCHER, &place, in_ms(FAR_MS));
+        size_t count;
+
+        if (answer != LANE_LEADS) {
+            assert_int_equal(answer, LANE_DONE);
+            continue;
+        }
+        assert_int_equal(atomic_fetch_add(&leaders, 1), 0);
+        count = lane_take(lanes, &place, all_fit, batch, 3);
+        atomic_fetch_add(&sold, (int)count);
+        atomic_fetch_sub(&leaders, 1);
+        lane_finish(lanes, &place, batch, count);
+    }
+    return arg;
+}
+
+static void at_most_one_leads_and_each_is_sold_once(void **state)
+{
+    pthread_t threads[CROWD];
+
+    (void)state;
+    atomic_store(&sold, 0);
+    for (int i = 0; i < CROWD; i++)
+        assert_int_equal(pthread_create(&threads[i], NULL, sell_often, NULL), 0);
+    for (int i = 0; i < CROWD; i++)
+        (void)pthread_join(threads[i], NULL);
+    assert_int_equal(atomic_load(&sold), CROWD * TIMES);
+    assert_int_equal(lanes_waiting(lanes), 0);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_first_leads_at_once_and_alone),
+        cmocka_unit_test(those_who_wait_are_taken_in_the_order_they_came),
+        cmocka_unit_test(an_order_that_does_not_fit_leads_next),
+        cmocka_unit_test(an_order_that_is_late_is_in_no_batch),
+        cmocka_unit_test(vouchers_do_not_wait_for_each_other),
+        cmocka_unit_test(at_most_one_leads_and_each_is_sold_once),
+    };
+
+    return cmocka_run_group_tests(tests, set_up, tear_down);
+}
