@@ -53,17 +53,6 @@ static const struct postgres_statement LOOK_FOR_RECORD = {
     "",
 };
 
-const char *sale_answer_name(enum sale_answer answer)
-{
-    static const char *const NAMES[] = {
-#define X(id, name) name,
-        SALE_ANSWERS(X)
-#undef X
-    };
-
-    return NAMES[answer];
-}
-
 /* ---- what the database refuses ---- */
 
 void sale_cancel(struct db_conn *db)

@@ -28,9 +28,6 @@ enum sale_point {
  * False: give up.  After the commit that means that nobody heard the answer. */
 typedef bool sale_watch(enum sale_point point, struct db_conn *db, void *arg);
 
-/* The name of an answer in the record of writes and in the outcome of a service. */
-const char *sale_answer_name(enum sale_answer answer);
-
 /* Begin, and read what the guards want to know.  True: sale_finish() or sale_cancel() comes
  * next.  False: the sale is over, and sale->answer is SOLD_OUT, COUNTED or FAILED. */
 bool sale_begin(struct db_conn *db, struct sale *sale);

@@ -5,8 +5,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "db/sale.h"
-
 enum { TRIES_MAX = 64 }; /* each lost try means that somebody else sold one */
 
 const struct sale_statement sale_statement_begin = {{"order_begin", "BEGIN", ""}, {0}};

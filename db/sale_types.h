@@ -52,6 +52,9 @@ enum sale_answer {
 #undef X
 };
 
+/* The name of an answer in the record of writes and in the outcome of a service. */
+const char *sale_answer_name(enum sale_answer answer);
+
 /* The terms that all sales of a process share. */
 struct sale_terms {
     const struct stock_guard *stock_guard;

@@ -187,10 +187,27 @@ static void every_guard_sells_what_there_is(void **state)
         sell_under(GUARDS[i], DUPLICATES[i % 3]);
 }
 
+/* Every buyer was told the number of its own order. */
+static void expect_own_orders(int64_t voucher)
+{
+    static const struct postgres_statement OWNER = {
+        "combined_owner", "SELECT user_id FROM tb_voucher_order WHERE id = $1"
+                          " AND voucher_id = $2", "ii"};
+
+    for (int i = 0; i < buyer_count; i++) {
+        long long id = 0;
+
+        assert_int_equal(sscanf(buyers[i].answer.body, "{\"id\":\"%lld\"", &id), 1);
+        assert_int_equal(db_run_one(rig_db(), &OWNER, DB_VALUES(DB_INT(id), DB_INT(voucher))),
+                         DB_OK);
+        assert_int_equal(db_int(rig_db(), 0, 0, 0), buyers[i].user);
+    }
+}
+
 static void a_batch_is_one_transaction(void **state)
 {
     int64_t voucher = rig_voucher(20);
-    static const struct db_statement TRANSACTIONS = {
+    static const struct postgres_statement TRANSACTIONS = {
         "combined_transactions",
         "SELECT count(DISTINCT xmin::text), count(*) FROM tb_voucher_order"
         " WHERE voucher_id = $1", "i"};
@@ -204,6 +221,7 @@ static void a_batch_is_one_transaction(void **state)
     assert_int_equal(db_int(rig_db(), 0, 0, 0), 2); /* the first alone, then ten */
     assert_int_equal(db_int(rig_db(), 0, 0, 1), 11);
     assert_true(batched() == 10);
+    expect_own_orders(voucher);
     rig_stop(&service);
 }
 
@@ -311,7 +329,7 @@ static void a_lock_of_the_user_keeps_the_second_process_out(void **state)
 
 static void the_leader_takes_the_lock_of_the_voucher_once(void **state)
 {
-    static const struct db_statement FENCES = {
+    static const struct postgres_statement FENCES = {
         "combined_fences",
         "SELECT count(DISTINCT fence), count(*) FROM tb_voucher_write WHERE voucher_id = $1"
         " AND outcome = 'accepted' AND lock_name IS NOT NULL", "i"};
