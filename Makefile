@@ -137,6 +137,11 @@ $(OUT)/man/library: lock/dlock.h lock/dlock_primitives.h tools/manual.sh tools/m
 $(OUT)/man/programs: $(PROGRAMS) tools/manual.sh tools/manual-program.awk
 	$(call say,GEN)tools/manual.sh programs $@ $(OUT)
 
+COMPLETION := $(OUT)/completion/seckill
+$(COMPLETION): $(PROGRAMS) tools/completion.sh
+	@mkdir -p $(@D)
+	$(call say,GEN)tools/completion.sh $(OUT) >$@
+
 .PHONY: manual
 manual: $(MANUAL)                           ## build the manual pages, into build/man/
 
@@ -146,7 +151,7 @@ install install-programs uninstall: export_places = $(foreach p,$(PLACES),$(p)='
 install: lib $(OUT)/man/library             ## install libdlock: PREFIX=/usr/local LIBDIR=PREFIX/lib DESTDIR=
 	@$(export_places) tools/install.sh install library
 	@$(if $(DESTDIR),true,echo 'Programs find it once ldconfig has run as root, if $(LIBDIR) is in its list.')
-install-programs: $(PROGRAMS) $(OUT)/man/programs ## install seckilld and seckill: PREFIX= BINDIR= DESTDIR=
+install-programs: $(PROGRAMS) $(OUT)/man/programs $(COMPLETION) ## install seckilld and seckill: PREFIX= BINDIR= DESTDIR=
 	@$(export_places) tools/install.sh install programs
 uninstall: $(OUT)/man/library               ## remove both, with the same PREFIX, LIBDIR, DESTDIR
 	@$(export_places) tools/install.sh uninstall

@@ -49,6 +49,8 @@ programs() {
         row 644 "$script" "$DATADIR/seckill/wrk/${script##*/}"
     done
     row 644 LICENSE "$DATADIR/seckill/LICENSE"
+    row 644 "$OUT/completion/seckill" "$DATADIR/bash-completion/completions/seckill"
+    row link seckill "$DATADIR/bash-completion/completions/seckilld"
     if [ "$action" = install ]; then
         pages programs
     else # without a build of the programs to ask for their pages

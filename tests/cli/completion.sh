@@ -1,0 +1,51 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+# completion.sh -- what bash completes of a command line of seckill or seckilld.
+# shellcheck source=tests/cli/support/tap.sh
+. "$(dirname "$0")/support/tap.sh"
+cd "$root" || exit 70
+plan 11
+
+tools/completion.sh build >"$work/completion" || exit 1
+# shellcheck disable=SC1091  # written just now
+. "$work/completion"
+
+# complete_at WORD...: the words of a line as bash breaks them; the last is being typed.
+complete_at() {
+    COMP_WORDS=("$@")
+    COMP_CWORD=$(($# - 1))
+    _seckill
+    printf '%s\n' "${COMPREPLY[@]}"
+}
+# completes WANTED WORD...: just these, with blanks between.
+completes() {
+    local wanted=$1 got
+    shift
+    got=$(complete_at "$@" | sort | paste -sd' ')
+    [ "$got" = "$wanted" ] || { echo "$* is completed by: $got" && return 1; }
+}
+# Every flag that `seckill help environment` lists.
+knows_every_flag() {
+    local line words count=0
+    while read -r line; do
+        words=' '$(_seckill_words "${line% *}" | tr -d =)' '
+        [[ $words == *" ${line##* } "* ]] || { echo "not completed: $line" && return 1; }
+        count=$((count + 1))
+    done < <("$seckill" help environment |
+        sed -nE 's/^SECKILL_[A-Z_0-9]+ +(seckilld|seckill [a-z-]+) (--[a-z-]+)$/\1 \2/p')
+    [ "$count" -gt 100 ]
+}
+check 'a command' completes 'scenario seed' seckill s
+check 'every command' test "$(complete_at seckill '' | grep -vc '^help$')" -eq \
+    "$("$seckill" help | sed -n '/^Commands:/,/^$/p' | grep -c '^  [a-z]')"
+check 'what follows a command' completes 'down' seckill lab d
+check 'a flag' completes '--stock-guard=' seckilld --stock
+check 'every flag of every program' knows_every_flag
+check 'a name that a flag accepts' completes 'redlock' seckilld --lock = redl
+check 'all of them' completes 'parallel sequential' seckilld --redlock =
+check 'a flag and its name in one word' completes '--lock-scope=user --lock-scope=voucher' seckilld --lock-scope=
+check 'behind -- the flags of the service' completes '--lock-scope=' seckill load -- --lock-s
+touch "$work/one-file"
+check 'a file' completes "$work/one-file" seckilld --config = "$work/one"
+check 'nothing where there is nothing' completes '' seckill nothing --x
+done_testing
