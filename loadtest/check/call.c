@@ -51,3 +51,15 @@ int64_t check_sent_ns(const struct history_call *call)
 {
     return call->sent_ns > 0 ? call->sent_ns : call->invoke_ns;
 }
+
+enum check_order check_order_calls(const struct history_call *first,
+                                   const struct history_call *next)
+{
+    enum check_order order = check_order(first->answer_ns, next->invoke_ns);
+    bool is_same_owner = first->process == next->process && first->owner == next->owner;
+
+    if (order != CHECK_TIED || !is_same_owner)
+        return order;
+    /* Of two that took no time at all the order is that of the records. */
+    return first < next || next->answer_ns > next->invoke_ns ? CHECK_BEFORE : CHECK_AFTER;
+}

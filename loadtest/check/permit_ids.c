@@ -19,7 +19,8 @@ struct permit {
     int64_t unsure_ns;   /* the earliest end by renewals without an answer        */
     int64_t told_ns;     /* when the last end was answered                        */
     int64_t seen_ns;     /* and there, when this call was sent                    */
-    int64_t given_ns;    /* the first call that may have given it back            */
+    int64_t given;       /* the first call that may have given it back; NO_CALL   */
+    int64_t loss;        /* the loss that was told first; NO_CALL                 */
     int64_t gone_ns;     /* surely free again; HISTORY_NEVER                      */
     bool is_doubtful;    /* nobody knows until when it was renewed                */
 };
@@ -61,8 +62,8 @@ static void note_give(const struct check *c, struct permit *p, int64_t index)
 {
     const struct history_call *call = &c->h->calls[index];
 
-    if (check_may_be_done(c, call) && call->invoke_ns < p->given_ns)
-        p->given_ns = call->invoke_ns;
+    if (check_may_be_done(c, call) && p->given == NO_CALL)
+        p->given = index;
     if (!check_is_ok(c, call))
         return;
     if (p->give == NO_CALL)
@@ -116,6 +117,9 @@ static void note_call(const struct check *c, struct permit *p, int64_t index)
 {
     const struct history_call *call = &c->h->calls[index];
 
+    if (is_loss(c, call) &&
+        (p->loss == NO_CALL || call->answer_ns < c->h->calls[p->loss].answer_ns))
+        p->loss = index;
     if (is_loss(c, call) && call->answer_ns < p->gone_ns)
         p->gone_ns = call->answer_ns;
     if (call->kind == DLOCK_EVENT_PERMIT_GIVE) {
@@ -130,8 +134,8 @@ static void note_call(const struct check *c, struct permit *p, int64_t index)
 }
 
 /* Before any call. */
-static const struct permit nothing = {.take = NO_CALL, .give = NO_CALL,
-                                      .given_ns = HISTORY_NEVER, .gone_ns = HISTORY_NEVER,
+static const struct permit nothing = {.take = NO_CALL, .give = NO_CALL, .given = NO_CALL,
+                                      .loss = NO_CALL, .gone_ns = HISTORY_NEVER,
                                       .unsure_ns = HISTORY_NEVER};
 
 /* The permit of the calls from `at` on; *end is after the last of them. */
@@ -150,7 +154,9 @@ static struct permit put_together(const struct check *c, size_t at, size_t count
     }
     if (p.unsure_ns < p.sooner_ns)
         p.sooner_ns = p.unsure_ns;
-    p.kept_ns = p.given_ns < p.sooner_ns ? p.given_ns : p.sooner_ns;
+    p.kept_ns = p.sooner_ns;
+    if (p.given != NO_CALL && c->h->calls[p.given].invoke_ns < p.kept_ns)
+        p.kept_ns = c->h->calls[p.given].invoke_ns;
     if (p.seen_ns > p.kept_ns)
         p.kept_ns = p.seen_ns;
     if (!p.is_doubtful && check_plus(p.promised_ns, c->options->slack_ns) < p.gone_ns)
@@ -224,10 +230,25 @@ static void blame(struct check *c, const struct permit *p, int64_t index, const 
                     p->take, index, from_ns, call->answer_ns, "%s", what);
 }
 
+/* Is it wrong that the call came after the answer to `earlier`, if it did? */
+static void blame_after(struct check *c, const struct permit *p, int64_t earlier,
+                        int64_t index, const char *what)
+{
+    switch (check_order_calls(&c->h->calls[earlier], &c->h->calls[index])) {
+    case CHECK_BEFORE:
+        blame(c, p, index, what);
+        break;
+    case CHECK_TIED:
+        check_unsure(c, CHECK_permits, check_tie);
+        break;
+    case CHECK_AFTER:
+        break;
+    }
+}
+
 static void look_at_call(struct check *c, const struct permit *p, int64_t index)
 {
     const struct history_call *call = &c->h->calls[index];
-    const struct history_call *give = p->give != NO_CALL ? &c->h->calls[p->give] : NULL;
 
     if (call->kind == DLOCK_EVENT_PERMIT_TAKE) {
         if (check_is_ok(c, call) && index != p->take)
@@ -242,20 +263,23 @@ static void look_at_call(struct check *c, const struct permit *p, int64_t index)
              index != p->give)
         blame(c, p, index, "a permit was given back twice");
     else if (check_is_ok(c, call) && call->kind == DLOCK_EVENT_PERMIT_RENEW &&
-             give != NULL && check_order(give->answer_ns, call->invoke_ns) == CHECK_BEFORE)
-        blame(c, p, index, "a permit was renewed after it had been given back");
+             p->give != NO_CALL)
+        blame_after(c, p, p->give, index,
+                    "a permit was renewed after it had been given back");
+    if (check_is_ok(c, call) && p->loss != NO_CALL)
+        blame_after(c, p, p->loss, index, "a permit was lost, and found there later");
 }
 
 /* The first end that may have been set last when the loss was told: by the calls before it,
- * whose answers came until answered_ns; or, if one of them was under way, by any.  0: nobody
- * can say. */
+ * of which `last` was answered last; or, if that was under way, by any.  0: nobody can say. */
 static int64_t soonest_end_ns(const struct check *c, const struct permit *p,
-                              const struct permit *before, int64_t answered_ns,
+                              const struct permit *before,
+                              const struct history_call *last,
                               const struct history_call *loss)
 {
     int64_t taken_ns = c->h->calls[p->take].deadline_ns;
 
-    if (check_order(answered_ns, loss->invoke_ns) == CHECK_BEFORE)
+    if (check_order_calls(last, loss) == CHECK_BEFORE)
         return before->is_doubtful ? 0 : before->sooner_ns;
     if (p->is_doubtful)
         return 0;
@@ -263,14 +287,39 @@ static int64_t soonest_end_ns(const struct check *c, const struct permit *p,
 }
 
 static void look_at_loss(struct check *c, const struct permit *p,
-                         const struct permit *before, int64_t answered_ns, int64_t index)
+                         const struct permit *before, const struct history_call *last,
+                         int64_t index)
+{
+    const struct history_call *call = &c->h->calls[index];
+    enum check_order given = CHECK_BEFORE;
+
+    if (!is_loss(c, call) || before->take == NO_CALL ||
+        call->answer_ns >= soonest_end_ns(c, p, before, last, call))
+        return;
+    if (p->given != NO_CALL)
+        given = check_order_calls(call, &c->h->calls[p->given]);
+    if (given == CHECK_BEFORE)
+        blame(c, p, index, "a permit was lost although its end had not come");
+    else if (given == CHECK_TIED)
+        check_unsure(c, CHECK_permits, check_tie);
+}
+
+/* Who asks for a permit whose end has come is refused.  `last` was answered last of the calls
+ * before this one, and `next` is made after it; NULL: there is none. */
+static void look_at_find(struct check *c, const struct permit *before,
+                         const struct history_call *last, int64_t index,
+                         const struct history_call *next)
 {
     const struct history_call *call = &c->h->calls[index];
 
-    if (is_loss(c, call) && before->take != NO_CALL &&
-        check_order(call->answer_ns, p->given_ns) == CHECK_BEFORE &&
-        call->answer_ns < soonest_end_ns(c, p, before, answered_ns, call))
-        blame(c, p, index, "a permit was lost although its end had not come");
+    if (call->kind == DLOCK_EVENT_PERMIT_TAKE || !check_is_ok(c, call) ||
+        before->take == NO_CALL || before->is_doubtful ||
+        c->first_fault_ns <= call->invoke_ns ||
+        check_order_calls(last, call) != CHECK_BEFORE ||
+        (next != NULL && next->invoke_ns <= call->answer_ns))
+        return; /* nobody knows its end */
+    if (check_plus(before->promised_ns, c->options->slack_ns) < call->invoke_ns)
+        blame(c, before, index, "a permit was found there after its end");
 }
 
 void permits_look_at_ids(struct check *c)
@@ -279,16 +328,18 @@ void permits_look_at_ids(struct check *c)
 
     for (size_t at = 0; at < count; at = end) {
         struct permit p = put_together(c, at, count, &end), before = nothing;
-        int64_t answered_ns = 0;
+        const struct history_call *last = &c->h->calls[c->ghosts[at]];
 
         for (size_t i = at; i < end; i++) {
             const struct history_call *call = &c->h->calls[c->ghosts[i]];
 
             look_at_call(c, &p, c->ghosts[i]);
-            look_at_loss(c, &p, &before, answered_ns, c->ghosts[i]);
+            look_at_loss(c, &p, &before, last, c->ghosts[i]);
+            look_at_find(c, &before, last, c->ghosts[i],
+                         i + 1 < end ? &c->h->calls[c->ghosts[i + 1]] : NULL);
             note_call(c, &before, c->ghosts[i]);
-            if (call->answer_ns > answered_ns)
-                answered_ns = call->answer_ns;
+            if (call->answer_ns > last->answer_ns)
+                last = call;
         }
     }
 }

@@ -14,6 +14,11 @@ enum { NO_CALL = -1 };
 enum check_order { CHECK_BEFORE, CHECK_TIED, CHECK_AFTER };
 enum check_order check_order(int64_t a_ns, int64_t b_ns);
 
+/* Was `first` answered before `next` was called?  Both are calls of a semaphore or a latch,
+ * which nothing renews on its own, so that those of one owner never overlap. */
+enum check_order check_order_calls(const struct history_call *first,
+                                   const struct history_call *next);
+
 /* What went wrong with a hold while it was put together. */
 enum hold_flaw {
     FLAW_LEVEL = 1 << 0,  /* entered again at the wrong level                     */

@@ -149,22 +149,38 @@ static void look_at_giving(struct check *c)
 
 /* ---- who is refused ---- */
 
-/* How much of these was begun until then, or ended before?  They are in the order of
- * time. */
-static int64_t sum_until(const struct permits_steps *s, int64_t at_ns, bool is_inclusive)
+/* How much of these was before an instant, and at it: by anybody, and by one owner. */
+struct sums {
+    int64_t before, tied, own;
+};
+
+/* They are in the order of time. */
+static struct sums sums_at(const struct check *c, const struct permits_steps *s,
+                           int64_t at_ns, const struct history_call *owner)
 {
     size_t low = 0, high = s->count;
+    struct sums sums = {0};
 
     while (low < high) {
         size_t middle = (low + high) / 2;
-        enum check_order order = check_order(s->steps[middle].at_ns, at_ns);
 
-        if (order == CHECK_BEFORE || (order == CHECK_TIED && is_inclusive))
+        if (check_order(s->steps[middle].at_ns, at_ns) == CHECK_BEFORE)
             low = middle + 1;
         else
             high = middle;
     }
-    return low > 0 ? s->steps[low - 1].delta : 0;
+    sums.before = low > 0 ? s->steps[low - 1].delta : 0;
+    for (int64_t last = sums.before;
+         low < s->count && check_order(s->steps[low].at_ns, at_ns) == CHECK_TIED; low++) {
+        const struct history_call *call = &c->h->calls[s->steps[low].call];
+        int64_t delta = s->steps[low].delta - last;
+
+        last = s->steps[low].delta;
+        sums.tied += delta;
+        if (call->process == owner->process && call->owner == owner->owner)
+            sums.own += delta;
+    }
+    return sums;
 }
 
 /* From each step's delta to the sum of all up to it. */
@@ -183,14 +199,15 @@ static void look_at_refusal(struct check *c, int64_t index,
     const struct history_call *call = &c->h->calls[index];
     int64_t asked = call->kind == DLOCK_EVENT_PERMIT_TAKE
                         ? 1 : (int64_t)(call->fence & INT32_MAX);
-    int64_t most = sum_until(taken, call->answer_ns, true);
-    int64_t least = sum_until(taken, call->answer_ns, false);
+    /* What its owner itself was answered or asks at these instants was before or after. */
+    struct sums out = sums_at(c, taken, call->answer_ns, call);
+    struct sums in = sums_at(c, given, call->invoke_ns, call);
 
-    if (sum_until(given, call->invoke_ns, false) - most >= asked)
+    if (in.before + in.own - (out.before + out.tied - out.own) >= asked)
         check_violation(c, CHECK_permits, DLOCK_ASSUMES_LOCK, index, NO_CALL,
                         call->invoke_ns, call->answer_ns,
                         "refused although enough permits were left");
-    else if (sum_until(given, call->invoke_ns, true) - least >= asked)
+    else if (in.before + in.tied - out.before >= asked)
         check_unsure(c, CHECK_permits, check_tie);
 }
 
@@ -204,7 +221,8 @@ static void add_to_refuse(struct check *c, int64_t index, struct permits_steps *
     case DLOCK_EVENT_SEM_ADD:
     case DLOCK_EVENT_SEM_SET:
     case DLOCK_EVENT_SEM_GIVE:
-        if (count == 0) /* some were taken away */
+        if (call->kind == DLOCK_EVENT_SEM_ADD && count == 0 && check_may_be_done(c, call))
+            /* some may have been taken away */
             permits_add_step(taken, call->invoke_ns, INT32_MAX, index, false);
         if (check_is_ok(c, call))
             permits_add_step(given, call->answer_ns, count, index, false);

@@ -12,31 +12,21 @@
  *     refuse both of two that come at once, so there any acquire that went on at the same
  *     time will do;
  *
- *     an acquire without an answer, which may have happened later than it was called, and
- *     lasts for a lease.  It happens at most once, so it explains the refusals of one lease
- *     between two exclusive holds, and no others.  A wait that was refused may have had an
+ *     an acquire without an answer: see ghosts.h.  A wait that was refused may have had an
  *     attempt without an answer, if a fault had been made by then.
  *
- * Fair locks refuse for the sake of who waits, so they are not judged. */
-#include <stdlib.h>
-
+ * No reader is refused for the sake of another.  Fair locks refuse for the sake of who waits, so they are not judged. */
 #include "loadtest/check/checks/latest.h"
+#include "loadtest/check/ghosts.h"
 #include "lock/store.h"
 
 /* Where the sweep over one lock is. */
 struct sweep {
-    struct latest acquires; /* the answers of all, where nodes vote                     */
+    struct latest acquires[2]; /* the answers of all, where nodes vote: by mode         */
     struct latest gone[2];  /* when those that were granted surely are gone: by mode    */
     size_t hold_at;         /* the first that was granted later                         */
-    const struct hold *last;
     bool is_quorum;
-    int64_t ghost_lease_ns; /* how long an acquire without an answer may hold           */
-    int64_t ghost_end_ns;   /* none of them holds after that                            */
-    size_t ghosts_used;     /* up to the last exclusive hold                            */
-    size_t ghosts_here;     /* since then                                               */
-    int64_t ghost_until_ns; /* until when the last of these explains refusals           */
-    int64_t gap_first_ns;   /* the first answer among the refusals that need another    */
-    int64_t gap_call;       /* NO_CALL: none does                                       */
+    struct ghosts ghosts;
 };
 
 static const struct history_call *call_at(const struct check *c, size_t at)
@@ -61,62 +51,11 @@ static bool asks_nodes(const struct history_process *process)
            (lock != NULL && dlock_store_of(lock) == DLOCK_STORE_REDIS_NODES);
 }
 
-static void gather(struct check *c, struct sweep *s)
+static bool is_quorum(const struct check *c)
 {
-    check_need_ghosts(c, c->lock.call_count);
-    c->ghost_count = 0;
-    for (size_t at = 0; at < c->lock.call_count; at++) {
-        const struct history_call *call = call_at(c, at);
-        unsigned caps = c->h->processes[call->process].caps;
-        int64_t lease_ns = call->lease_ns > 0 ? call->lease_ns
-                                              : c->h->processes[call->process].lease_ns;
-
-        s->is_quorum = s->is_quorum || asks_nodes(&c->h->processes[call->process]);
-        if (!check_is_ghost(c, call))
-            continue;
-        c->ghosts[c->ghost_count++] = (uint32_t)at;
-        if (!(caps & DLOCK_CAP_EXPIRES) || lease_ns == 0)
-            lease_ns = HISTORY_NEVER;
-        if (lease_ns > s->ghost_lease_ns)
-            s->ghost_lease_ns = lease_ns;
-        if (check_is_answered(c, call) || (caps & DLOCK_CAP_EXPIRES))
-            s->ghost_end_ns = HISTORY_NEVER;
-        else if (c->h->processes[call->process].last_ns > s->ghost_end_ns)
-            s->ghost_end_ns = c->h->processes[call->process].last_ns;
-    }
-    s->ghost_lease_ns = check_plus(s->ghost_lease_ns, c->options->slack_ns);
-    s->ghost_end_ns = check_plus(s->ghost_end_ns, c->options->slack_ns);
-}
-
-/* How many acquires without an answer were made before then? */
-static size_t count_ghosts(const struct check *c, int64_t until_ns)
-{
-    size_t low = 0, high = c->ghost_count;
-
-    while (low < high) {
-        size_t middle = (low + high) / 2;
-
-        if (check_order(call_at(c, c->ghosts[middle])->invoke_ns, until_ns) ==
-            CHECK_BEFORE)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
-}
-
-/* Was another one made at the very instant?  One of the same owner was made after it. */
-static bool has_tied_ghost(const struct check *c, int64_t at_ns,
-                           const struct history_call *but)
-{
-    for (size_t i = count_ghosts(c, at_ns); i < c->ghost_count; i++) {
-        const struct history_call *call = call_at(c, c->ghosts[i]);
-
-        if (check_order(call->invoke_ns, at_ns) != CHECK_TIED)
-            return false;
-        if (call->process != but->process || call->owner != but->owner)
+    for (size_t at = 0; at < c->lock.call_count; at++)
+        if (asks_nodes(&c->h->processes[call_at(c, at)->process]))
             return true;
-    }
     return false;
 }
 
@@ -187,15 +126,36 @@ static enum check_order later(enum check_order a, enum check_order b)
     return a > b ? a : b;
 }
 
-/* Is one of them there at from_ns, that of the owner of `but` left out? */
-static enum check_order reaches(const struct latest *latest,
-                                const struct history_call *but, int64_t from_ns)
+/* Is one of them there at from_ns, at which the call was made or its owner's own ended?  The
+ * owner's own, if that counts, was gone at the instant of its next call. */
+static enum check_order reaches(const struct latest *latest, const struct history_call *call,
+                                bool counts_own, int64_t from_ns)
 {
-    const struct latest_of *of = &latest->best;
+    const struct latest_of *of = latest_but(latest, call->process, call->owner);
+    enum check_order found = of != NULL ? check_order(of->at_ns, from_ns) : CHECK_BEFORE;
 
-    if (but != NULL)
-        of = latest_but(latest, but->process, but->owner);
-    return of != NULL && of->is_there ? check_order(of->at_ns, from_ns) : CHECK_BEFORE;
+    of = &latest->best;
+    if (counts_own && of->is_there && latest_is_of(of, call->process, call->owner) &&
+        of->at_ns > from_ns)
+        found = CHECK_AFTER;
+    return found;
+}
+
+/* Can one of these holds have begun at the instant of the answer that is another owner's? */
+static bool is_another_begun(const struct check *c, const struct sweep *s,
+                             const struct history_call *call, bool by_all)
+{
+    for (size_t i = s->hold_at; c->times[2 * i + by_all] <= call->answer_ns &&
+                                i < c->lock.hold_count; i++) {
+        const struct hold *hold = &c->lock.holds[i];
+
+        if (!(hold->flaws & FLAW_NOBODY) &&
+            (by_all || hold->mode == DLOCK_MODE_EXCLUSIVE) &&
+            hold->invoke_ns <= call->answer_ns &&
+            (hold->process != call->process || hold->owner != call->owner))
+            return true;
+    }
+    return false;
 }
 
 /* Was the lock granted to another, who heard of it after this call, the `at`th, was made?
@@ -208,6 +168,8 @@ static enum check_order begins_meanwhile(const struct check *c, const struct swe
     enum check_order found =
         check_order(call->answer_ns, c->times[2 * s->hold_at + by_all]);
 
+    if (found == CHECK_TIED && !is_another_begun(c, s, call, by_all))
+        found = CHECK_BEFORE;
     for (size_t i = at + 1;
          s->is_quorum && i < c->lock.call_count && found != CHECK_AFTER; i++) {
         const struct history_call *other = call_at(c, i);
@@ -215,6 +177,7 @@ static enum check_order begins_meanwhile(const struct check *c, const struct swe
         if (other->invoke_ns > call->answer_ns)
             break;
         if (other->kind == DLOCK_EVENT_ACQUIRE &&
+            (by_all || other->mode == DLOCK_MODE_EXCLUSIVE) &&
             (other->process != call->process || other->owner != call->owner))
             found = later(found, check_order(call->answer_ns, other->invoke_ns));
     }
@@ -230,47 +193,11 @@ static enum check_order may_be_held(const struct check *c, const struct sweep *s
     enum check_order found = CHECK_BEFORE;
 
     if (call->mode == DLOCK_MODE_EXCLUSIVE)
-        found = reaches(&s->gone[DLOCK_MODE_SHARED], NULL, from_ns);
-    return later(found, reaches(&s->gone[DLOCK_MODE_EXCLUSIVE], is_let_in ? call : NULL,
-                                from_ns));
+        found = reaches(&s->gone[DLOCK_MODE_SHARED], call, true, from_ns);
+    return later(found, reaches(&s->gone[DLOCK_MODE_EXCLUSIVE], call, !is_let_in, from_ns));
 }
 
 /* ---- the sweep ---- */
-
-/* What gave way, or DLOCK_ASSUMES_LOCK. */
-static int explain(struct check *c, const struct hold *last,
-                   const struct history_call *call)
-{
-    int found = check_explain(c, last, last != NULL ? last->invoke_ns : 0,
-                              call->answer_ns, true);
-
-    if (found == DLOCK_ASSUMES_LOCK && check_may_be_back(c, call->invoke_ns))
-        return DLOCK_ASSUMES_STORE;
-    return found;
-}
-
-/* The refusals since the last that was explained need one acquire without an answer. */
-static void close_gap(struct check *c, struct sweep *s)
-{
-    const struct history_call *call;
-
-    if (s->gap_call == NO_CALL)
-        return;
-    call = &c->h->calls[s->gap_call];
-    if (count_ghosts(c, s->gap_first_ns) > s->ghosts_used + s->ghosts_here &&
-        call->invoke_ns <= s->ghost_end_ns) {
-        s->ghosts_here++;
-        s->ghost_until_ns = check_plus(s->gap_first_ns, s->ghost_lease_ns);
-    } else if (has_tied_ghost(c, s->gap_first_ns, call)) {
-        check_unsure(c, CHECK_refusal, check_tie);
-    } else {
-        check_violation(c, CHECK_refusal, explain(c, s->last, call), s->gap_call,
-                        s->last != NULL ? s->last->call : NO_CALL,
-                        call->invoke_ns, call->answer_ns,
-                        "refused although nobody can have held it");
-    }
-    s->gap_call = NO_CALL;
-}
 
 /* When it surely was gone.  A lease ends, unless a fault lets it last or nobody knows until
  * when it was renewed. */
@@ -307,13 +234,9 @@ static void displace(struct latest *gone, const struct hold *hold)
 static void pass_hold(const struct check *c, struct sweep *s, const struct hold *hold)
 {
     displace(&s->gone[DLOCK_MODE_EXCLUSIVE], hold);
-    if (hold->mode == DLOCK_MODE_EXCLUSIVE) {
-        s->ghosts_used += s->ghosts_here; /* another reader may still be there */
-        s->ghosts_here = 0;
+    if (hold->mode == DLOCK_MODE_EXCLUSIVE)
         displace(&s->gone[DLOCK_MODE_SHARED], hold);
-    }
     latest_see_hold(&s->gone[hold->mode], hold, gone_ns(c, hold));
-    s->last = hold;
 }
 
 static void pass_holds(struct check *c, struct sweep *s, int64_t at_ns)
@@ -324,25 +247,21 @@ static void pass_holds(struct check *c, struct sweep *s, int64_t at_ns)
 
         if (hold->flaws & FLAW_NOBODY)
             continue;
-        close_gap(c, s);
+        ghosts_pass_hold(c, &s->ghosts, hold);
         pass_hold(c, s, hold);
     }
 }
 
-static void need_ghost(struct check *c, struct sweep *s, const struct refusal *refusal)
+/* Where nodes vote: does the acquire of another, whom it excludes, last until from_ns? */
+static enum check_order may_be_asked(const struct sweep *s, const struct history_call *call,
+                                     int64_t from_ns)
 {
-    const struct history_call *call = &c->h->calls[refusal->call];
+    enum check_order found = reaches(&s->acquires[DLOCK_MODE_EXCLUSIVE], call, false,
+                                     from_ns);
 
-    if (s->gap_call != NO_CALL &&
-        refusal->from_ns > check_plus(s->gap_first_ns, s->ghost_lease_ns))
-        close_gap(c, s);
-    if (s->gap_call == NO_CALL && s->ghosts_here > 0 &&
-        refusal->from_ns <= s->ghost_until_ns)
-        return;
-    if (s->gap_call == NO_CALL || call->answer_ns < s->gap_first_ns) {
-        s->gap_first_ns = call->answer_ns;
-        s->gap_call = refusal->call;
-    }
+    if (call->mode == DLOCK_MODE_EXCLUSIVE)
+        found = later(found, reaches(&s->acquires[DLOCK_MODE_SHARED], call, false, from_ns));
+    return found;
 }
 
 static void look_at(struct check *c, struct sweep *s, const struct refusal *refusal,
@@ -356,12 +275,12 @@ static void look_at(struct check *c, struct sweep *s, const struct refusal *refu
     if (refusal->is_own || check_was_granted_too_late(call))
         return;
     found = later(may_be_held(c, s, call, refusal->from_ns),
-                  reaches(&s->acquires, call, refusal->from_ns));
+                  may_be_asked(s, call, refusal->from_ns));
     if (found != CHECK_AFTER)
         found = later(found, begins_meanwhile(c, s, at));
     if (found == CHECK_BEFORE)
-        need_ghost(c, s, refusal);
-    else if (found == CHECK_TIED && c->ghost_count == 0)
+        ghosts_need(c, &s->ghosts, refusal);
+    else if (found == CHECK_TIED && !ghosts_may_explain(c, &s->ghosts, call))
         check_unsure(c, CHECK_refusal, check_tie);
 }
 
@@ -369,18 +288,19 @@ static void pass_acquire(const struct check *c, struct sweep *s,
                          const struct history_call *call)
 {
     if (s->is_quorum)
-        latest_see(&s->acquires, &(struct latest_of){answer_of(c, call), call->owner,
-                                                     call->process, NULL, true});
+        latest_see(&s->acquires[call->mode],
+                   &(struct latest_of){answer_of(c, call), call->owner, call->process,
+                                       NULL, true});
 }
 
 void check_refusal(struct check *c)
 {
-    struct sweep s = {.gap_call = NO_CALL};
+    struct sweep s = {.is_quorum = is_quorum(c)};
     size_t refusal_at = 0;
 
     if (c->lock.caps & DLOCK_CAP_FAIR)
         return;
-    gather(c, &s);
+    ghosts_gather(c, &s.ghosts);
     gather_soonest(c);
     for (size_t i = 0; i < c->lock.call_count; i++) {
         const struct history_call *call = call_at(c, i);
@@ -392,5 +312,5 @@ void check_refusal(struct check *c)
             look_at(c, &s, &c->lock.refusals[refusal_at++], i);
         pass_acquire(c, &s, call);
     }
-    close_gap(c, &s);
+    ghosts_close(c, &s.ghosts);
 }

@@ -1,0 +1,222 @@
+/* SPDX-License-Identifier: MIT */
+/* ghosts.c -- which refusals the acquires without an answer explain.
+ *
+ * Refusals that nothing else explains are put together as long as one such acquire can
+ * explain all of them: until a lease is over, or a hold was granted.  Each of these groups
+ * needs another one, which was made before the first of the answers. */
+#include "loadtest/check/ghosts.h"
+
+static const struct history_call *call_at(const struct check *c, size_t at)
+{
+    return &c->h->calls[c->lock.calls[at]];
+}
+
+static void note(const struct check *c, struct ghosts *g, const struct history_call *call)
+{
+    const struct history_process *process = &c->h->processes[call->process];
+    int64_t lease_ns = call->lease_ns > 0 ? call->lease_ns : process->lease_ns;
+
+    if (!(process->caps & DLOCK_CAP_EXPIRES) || lease_ns == 0)
+        lease_ns = HISTORY_NEVER;
+    if (lease_ns > g->lease_ns)
+        g->lease_ns = lease_ns;
+    if (check_is_answered(c, call) || (process->caps & DLOCK_CAP_EXPIRES))
+        g->end_ns = HISTORY_NEVER;
+    else if (process->last_ns > g->end_ns)
+        g->end_ns = process->last_ns;
+}
+
+void ghosts_gather(struct check *c, struct ghosts *g)
+{
+    size_t count = c->lock.call_count;
+    uint32_t *all, *writers;
+
+    *g = (struct ghosts){.until_ns = -1,
+                         .needs = {{.call = NO_CALL}, {.call = NO_CALL}}};
+    check_need_ghosts(c, 2 * count);
+    all = c->ghosts;
+    writers = c->ghosts + count;
+    for (size_t at = 0; at < count; at++) {
+        const struct history_call *call = call_at(c, at);
+
+        if (!check_is_ghost(c, call))
+            continue;
+        all[g->count[DLOCK_MODE_EXCLUSIVE]++] = (uint32_t)at;
+        if (call->mode == DLOCK_MODE_EXCLUSIVE)
+            writers[g->count[DLOCK_MODE_SHARED]++] = (uint32_t)at;
+        note(c, g, call);
+    }
+    g->at[DLOCK_MODE_EXCLUSIVE] = all;
+    g->at[DLOCK_MODE_SHARED] = writers;
+    g->lease_ns = check_plus(g->lease_ns, c->options->slack_ns);
+    g->end_ns = check_plus(g->end_ns, c->options->slack_ns);
+}
+
+/* How many that exclude the mode were made before then? */
+static size_t count_until(const struct check *c, const struct ghosts *g, int mode,
+                          int64_t until_ns)
+{
+    size_t low = 0, high = g->count[mode];
+
+    while (low < high) {
+        size_t middle = (low + high) / 2;
+
+        if (check_order(call_at(c, g->at[mode][middle])->invoke_ns, until_ns) ==
+            CHECK_BEFORE)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+/* Was another one made at the very instant?  One of the same owner was made after it. */
+static bool has_tied(const struct check *c, const struct ghosts *g, int mode, int64_t at_ns,
+                     const struct history_call *but)
+{
+    for (size_t i = count_until(c, g, mode, at_ns); i < g->count[mode]; i++) {
+        const struct history_call *call = call_at(c, g->at[mode][i]);
+
+        if (check_order(call->invoke_ns, at_ns) != CHECK_TIED)
+            return false;
+        if (call->process != but->process || call->owner != but->owner)
+            return true;
+    }
+    return false;
+}
+
+/* Was one made before then that has explained nothing?  If one was used for what was answered
+ * later, it may have been made later too. */
+static bool has_more(const struct check *c, const struct ghosts *g, int mode,
+                     int64_t first_ns)
+{
+    return count_until(c, g, mode, first_ns) >
+           (g->used_ns[mode] <= first_ns ? g->used[mode] : 0);
+}
+
+/* Is there another for refusals of that mode, of which the first was answered then?  A
+ * writer that explained a reader's refusal explains no other writer's. */
+static bool is_another(const struct check *c, const struct ghosts *g, int mode,
+                       int64_t first_ns)
+{
+    return has_more(c, g, DLOCK_MODE_EXCLUSIVE, first_ns) &&
+           (mode == DLOCK_MODE_EXCLUSIVE || has_more(c, g, DLOCK_MODE_SHARED, first_ns));
+}
+
+bool ghosts_may_explain(const struct check *c, const struct ghosts *g,
+                        const struct history_call *call)
+{
+    return call->invoke_ns <= g->end_ns && is_another(c, g, call->mode, call->answer_ns);
+}
+
+/* For refusals of that mode another is used. */
+static void use(struct ghosts *g, int mode, int64_t first_ns)
+{
+    g->first_ns = first_ns;
+    g->until_ns = check_plus(first_ns, g->lease_ns);
+    g->kind = mode == DLOCK_MODE_SHARED ? GHOST_WRITER : GHOST_ANY;
+    for (int of = DLOCK_MODE_EXCLUSIVE; of <= mode; of++) {
+        g->used[of]++;
+        if (first_ns > g->used_ns[of])
+            g->used_ns[of] = first_ns;
+    }
+}
+
+/* Has the last that was used to be a writer, or can it be one? */
+static bool is_writer(const struct check *c, struct ghosts *g)
+{
+    if (g->kind == GHOST_ANY && has_more(c, g, DLOCK_MODE_SHARED, g->first_ns)) {
+        g->used[DLOCK_MODE_SHARED]++;
+        g->kind = GHOST_WRITER;
+    }
+    return g->kind == GHOST_WRITER;
+}
+
+/* Does the last that was used explain refusals of that mode from from_ns on? */
+static bool is_explained(const struct check *c, struct ghosts *g, int mode, int64_t from_ns)
+{
+    return from_ns <= g->until_ns && (mode == DLOCK_MODE_EXCLUSIVE || is_writer(c, g));
+}
+
+/* What gave way, or DLOCK_ASSUMES_LOCK. */
+static int explain(struct check *c, const struct hold *last,
+                   const struct history_call *call)
+{
+    int found = check_explain(c, last, last != NULL ? last->invoke_ns : 0,
+                              call->answer_ns, true);
+
+    if (found == DLOCK_ASSUMES_LOCK && check_may_be_back(c, call->invoke_ns))
+        return DLOCK_ASSUMES_STORE;
+    return found;
+}
+
+static void settle(struct check *c, struct ghosts *g, int mode)
+{
+    struct ghosts_need need = g->needs[mode];
+    const struct history_call *call;
+
+    g->needs[mode].call = NO_CALL;
+    if (need.call == NO_CALL || is_explained(c, g, mode, need.from_ns))
+        return;
+    call = &c->h->calls[need.call];
+    if (is_another(c, g, mode, need.first_ns) && call->invoke_ns <= g->end_ns)
+        use(g, mode, need.first_ns);
+    else if (has_tied(c, g, mode, need.first_ns, call))
+        check_unsure(c, CHECK_refusal, check_tie);
+    else
+        check_violation(c, CHECK_refusal, explain(c, g->last, call), need.call,
+                        g->last != NULL ? g->last->call : NO_CALL,
+                        call->invoke_ns, call->answer_ns,
+                        "refused although nobody can have held it");
+}
+
+void ghosts_close(struct check *c, struct ghosts *g)
+{
+    struct ghosts_need *of_readers = &g->needs[DLOCK_MODE_SHARED];
+    struct ghosts_need *of_writers = &g->needs[DLOCK_MODE_EXCLUSIVE];
+    struct ghosts_need both = *of_readers;
+
+    if (of_readers->call != NO_CALL && of_writers->call != NO_CALL) {
+        if (of_writers->first_ns < both.first_ns)
+            both = *of_writers;
+        if (of_readers->from_ns > both.from_ns)
+            both.from_ns = of_readers->from_ns;
+        if (both.from_ns <= check_plus(both.first_ns, g->lease_ns) &&
+            is_another(c, g, DLOCK_MODE_SHARED, both.first_ns)) {
+            *of_readers = both;
+            of_writers->call = NO_CALL;
+        }
+    }
+    settle(c, g, DLOCK_MODE_EXCLUSIVE);
+    settle(c, g, DLOCK_MODE_SHARED);
+}
+
+void ghosts_need(struct check *c, struct ghosts *g, const struct refusal *refusal)
+{
+    const struct history_call *call = &c->h->calls[refusal->call];
+    struct ghosts_need *need = &g->needs[call->mode];
+
+    if (need->call != NO_CALL && refusal->from_ns > check_plus(need->first_ns, g->lease_ns))
+        settle(c, g, call->mode);
+    if (need->call == NO_CALL && is_explained(c, g, call->mode, refusal->from_ns))
+        return;
+    if (need->call == NO_CALL)
+        *need = (struct ghosts_need){call->answer_ns, refusal->call, refusal->from_ns};
+    if (call->answer_ns < need->first_ns) {
+        need->first_ns = call->answer_ns;
+        need->call = refusal->call;
+    }
+    if (refusal->from_ns > need->from_ns)
+        need->from_ns = refusal->from_ns;
+}
+
+void ghosts_pass_hold(struct check *c, struct ghosts *g, const struct hold *hold)
+{
+    ghosts_close(c, g);
+    g->last = hold;
+    if (hold->mode == DLOCK_MODE_EXCLUSIVE || g->kind == GHOST_WRITER ||
+        count_until(c, g, DLOCK_MODE_EXCLUSIVE, g->first_ns) ==
+            count_until(c, g, DLOCK_MODE_SHARED, g->first_ns))
+        g->until_ns = -1;
+    g->kind = GHOST_READER; /* which may still be there beside another reader */
+}

@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: MIT */
+/* ghosts.h -- the acquires of one lock that have no answer, and the refusals that only they
+ * can explain.
+ *
+ * Such an acquire may have happened at any time after it was made, or never.  If it did, it
+ * lasts for a lease, or until another is granted what it excludes.  So each explains the
+ * refusals of one lease between two holds that it excludes, and no others.  A reader is
+ * refused for the sake of a writer alone. */
+#ifndef LOADTEST_CHECK_GHOSTS_H
+#define LOADTEST_CHECK_GHOSTS_H
+
+#include "loadtest/check/checks/checks.h"
+
+/* The refusals since the last that was explained. */
+struct ghosts_need {
+    int64_t first_ns; /* the first answer among them                                */
+    int64_t call;     /* the refusal with that answer; NO_CALL: there are none      */
+    int64_t from_ns;  /* when the last of them began                                */
+};
+
+/* What the last one that was used has to be. */
+enum ghosts_kind { GHOST_ANY, GHOST_WRITER, GHOST_READER };
+
+/* The arrays are by the mode of who is refused: writers are refused for the sake of all,
+ * readers for the sake of writers. */
+struct ghosts {
+    const uint32_t *at[2];   /* positions among the lock's calls, in c->ghosts        */
+    size_t count[2];
+    size_t used[2];          /* how many of them have explained refusals              */
+    int64_t used_ns[2];      /* the latest first_ns that one of these was used for    */
+    int64_t first_ns;        /* of those that the last of them explained              */
+    int64_t until_ns;        /* until when it explains others; -1: no longer          */
+    enum ghosts_kind kind;   /* of the last                                           */
+    struct ghosts_need needs[2];
+    int64_t lease_ns;        /* how long one may hold                                 */
+    int64_t end_ns;          /* none of them holds after that                         */
+    const struct hold *last; /* the last that was passed                              */
+};
+
+/* Find those of c->lock.  They stay where they are until the next lock is looked at. */
+void ghosts_gather(struct check *c, struct ghosts *g);
+
+/* Can one explain this refusal that has explained none yet? */
+bool ghosts_may_explain(const struct check *c, const struct ghosts *g,
+                        const struct history_call *call);
+
+/* Nothing else explains the refusal.  To be called in the order of c->lock.refusals. */
+void ghosts_need(struct check *c, struct ghosts *g, const struct refusal *refusal);
+
+/* The next hold was granted: what it excludes is over. */
+void ghosts_pass_hold(struct check *c, struct ghosts *g, const struct hold *hold);
+
+/* Say which refusals none of them explains. */
+void ghosts_close(struct check *c, struct ghosts *g);
+
+#endif /* LOADTEST_CHECK_GHOSTS_H */
