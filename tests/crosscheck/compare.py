@@ -2,7 +2,7 @@
 """compare.py -- both judges on one history, and what they disagree about."""
 import differences
 import judge
-from judge import UNDECIDED, VALID, worst
+from judge import UNDECIDED, VALID
 
 # What the first judge alone looks at.
 FIRST_ONLY = ("wakes", "liveness", "resource", "orders")
@@ -28,18 +28,25 @@ class Judges:
 
     def differ(self, history, first, second):
         """The same, of two verdicts."""
-        second["overall"] = worst([second["overall"]] + [first.get(name, VALID)
-                                                         for name in FIRST_ONLY])
-        open_, named = [], []
-        for name, verdict in list(second.items()):
+        more = [first.get(name, VALID) for name in FIRST_ONLY]
+        second["overall"] = judge.overall(second, more)
+        open_, named, as_first = [], [], dict(second)
+        for name in judge.NAMES:
             other = first.get(name, VALID)
-            if other == verdict:
+            if other == second[name]:
                 continue
-            rule = differences.explain(history, name, first, second)
+            rule = differences.explain(self, history, name, first, second)
             if rule is None:
-                open_.append((name, other, verdict))
+                open_.append((name, other, second[name]))
             else:
                 named.append(rule)
-        if named and all(name == "overall" for name, _, _ in open_):
-            open_ = []  # it follows from what was named
+                as_first[name] = other
+        if judge.overall(as_first, more) != first["overall"]:
+            open_.append(("overall", first["overall"], second["overall"]))
         return open_, named, second
+
+    def is_agreed(self, history, name):
+        """Do both say the same of that property of another history?"""
+        second = self.second(history)
+        return second[name] == UNDECIDED or \
+            self.first.judge(history).get(name, VALID) == second[name]

@@ -1,110 +1,219 @@
 # SPDX-License-Identifier: MIT
 """differences.py -- the rules in which the two judges differ on purpose.
 
-Each has a name, under which it is counted and printed, what it says, and when it holds: of
-the history, the property, and the verdicts of the first and the second judge.
+A rule has a name, under which it is counted and printed, what it says, and two functions:
+
+    is_about(history, name, first, second)  may the difference about the property be of its
+        kind?  `first` and `second` are the verdicts.
+    without(history)  the history without what the judges doubt: one history or more
+
+It explains a difference if both judges are asked again without what they doubt, and then
+agree on that property, each time.  So a rule hides no difference of another cause.
 """
 from collections import namedtuple
 
+import mutations
+import untie
 from judge import INVALID, UNKNOWN, VALID
 from lock import Lock
 
-Rule = namedtuple("Rule", "name says holds")
+Rule = namedtuple("Rule", "name says is_about without")
+OPEN = (None, "unknown", "protocol", "cancelled")
+MAKINGS = ("sem-set", "sem-add", "latch-set")
 
 
-def _found_again(history, name, first, second):
-    found = [verdicts.get(page, VALID) for verdicts in (first, second)
-             for page in ("ownership", "reentry")]
+def _locks(history):
+    return [Lock(history, n) for n in history.names()]
+
+
+def _but(history, is_doubted):
+    """The history without those calls, or nothing if there are none."""
+    smaller = history.copy()
+    smaller.calls = [c for c in smaller.calls if not is_doubted(c)]
+    return [smaller] if len(smaller.calls) < len(history.calls) else []
+
+
+def _is_milder(name, first, second):
+    """Does the first judge find less against it?"""
+    order = (VALID, UNKNOWN, INVALID)
+    return order.index(first.get(name, VALID)) < order.index(second[name])
+
+
+# --- found-again ---------------------------------------------------------------------
+
+
+def _is_found_again(history, name, first, second):
     return name in ("exclusion", "lease", "kept", "ownership", "reentry") and \
-        INVALID in found and \
         first["overall"] == second["overall"] == INVALID
 
 
-def _served_beside(history, name, first, second):
-    return name == "fairness" and second[name] == INVALID and \
-        second["exclusion"] == first.get("exclusion") == INVALID
+def _without_finding(history):
+    """No call finds what its owner gave back, lost or was granted anew."""
+    doubted = set()
+    for lock in _locks(history):
+        lost = set()
+        for i, call in enumerate(lock.calls):
+            if lock.status[i] == "lost":
+                lost.add(call.who)
+            elif call.kind == "acquire" and lock.status[i] == "ok" and lock.begun[i] == i:
+                lost.discard(call.who)
+            elif lock.status[i] == "ok" and (i not in lock.begun or call.who in lost):
+                doubted.add(call.line())
+    return _but(history, lambda c: c.line() in doubted)
 
 
-def _queue(history, name, first, second):
-    return name == "refusal" and first.get(name, VALID) == VALID and any(
-        "fair" in p.caps for p in history.processes.values())
+# --- served-beside -------------------------------------------------------------------
 
 
-def _in_flight(history, name, first, second):
-    return name == "refusal" and first.get(name, VALID) == VALID and any(
-        c.kind in ("acquire", "renew") and
-        c.status in (None, "unknown", "protocol", "cancelled")
-        for c in history.calls)
+def _is_served_beside(history, name, first, second):
+    return name == "fairness" and second["exclusion"] == first.get("exclusion") == INVALID
 
 
-def _left(history, name, first, second):
-    return name == "latch" and first.get(name, VALID) == VALID and any(
-        c.kind == "latch-count" for c in history.calls)
+def _without_beside(history):
+    """Nobody is granted the lock while another surely has it."""
+    found, until = history.copy(), {}
+    for call in sorted(history.calls, key=lambda c: c.answer):
+        if call.kind == "acquire" and call.status == "ok":
+            if until.get(call.name, (0, None))[0] > call.answer and \
+                    until[call.name][1] != call.who:
+                found.calls = [c for c in found.calls if c.line() != call.line()]
+            else:
+                until[call.name] = (_given_back(history, call), call.who)
+    return [found] if len(found.calls) < len(history.calls) else []
 
 
-def _bounds(history, name, first, second):
-    return name in ("permits", "latch") and first.get(name, VALID) == VALID and any(
-        c.status in (None, "unknown", "busy") for c in history.calls)
+def _given_back(history, call):
+    return min([c.invoke for c in history.calls if c.kind == "release" and
+                c.who == call.who and c.name == call.name and c.invoke >= call.answer],
+               default=call.deadline)
 
 
-def _last_call(history, name, first, second):
-    return name == "lease" and second[name] == VALID and any(
-        _gives_back_again(Lock(history, n)) for n in history.names())
+# --- locks ---------------------------------------------------------------------------
 
 
-def _gives_back_again(lock):
-    return any(c.kind in ("release", "abandon") and i not in lock.begun
-               for i, c in enumerate(lock.calls))
+def _is_queue(history, name, first, second):
+    return name == "refusal" and first.get(name, VALID) == VALID
 
 
-def _tie(history, name, first, second):
-    return UNKNOWN in (first.get(name, VALID), second[name]) and any(
-        Lock(history, n).has_ties() for n in history.names())
+def _without_queue(history):
+    fair = {lock.name for lock in _locks(history) if "fair" in lock.caps}
+    return _but(history, lambda c: c.name in fair and c.kind == "acquire"
+                and c.status in ("busy", "timeout"))
+
+
+def _is_in_flight(history, name, first, second):
+    return name == "refusal" and _is_milder(name, first, second)
+
+
+def _without_requests(history):
+    return _but(history, lambda c: c.kind in ("acquire", "renew") and c.status in OPEN)
+
+
+def _is_last_call(history, name, first, second):
+    return name == "lease" and second[name] == VALID
+
+
+def _without_last(history):
+    again = {lock.calls[i].line() for lock in _locks(history)
+             for i in range(len(lock.calls))
+             if lock.calls[i].kind in ("release", "abandon") and i not in lock.begun}
+    return _but(history, lambda c: c.line() in again)
+
+
+# --- semaphores, permits and latches ---------------------------------------------------
+
+
+def _is_mild_count(history, name, first, second):
+    return name in ("permits", "latch") and _is_milder(name, first, second)
+
+
+def _without_open(history):
+    return _but(history, lambda c: c.status in OPEN and c.kind not in MAKINGS)
+
+
+def _with_short_makings(history):
+    """Nothing was under way as a latch was made; a semaphore is made as it is asked for."""
+    found = history.copy()
+    for call in found.calls:
+        if call.kind in ("sem-set", "sem-add") and call.status == "ok":
+            call.answer = call.invoke
+    makings = [c for c in found.calls if c.kind == "latch-set"]
+    found.calls = [c for c in found.calls if c in makings or not any(
+        c.name == m.name and c.invoke < m.answer and m.invoke < c.answer for m in makings)]
+    is_changed = found.text() != history.text()
+    return [found] if is_changed and mutations.is_well_formed(found) else []
+
+
+def _without_other_refusals(history):
+    """A history for each refusal, without the others; and without any."""
+    refusals = [i for i, c in enumerate(history.calls)
+                if c.kind in ("sem-take", "permit-take") and c.status == "busy"]
+    if len(refusals) < 2:
+        return []
+    result = []
+    for kept in refusals + [None]:
+        smaller = history.copy()
+        smaller.calls = [c for i, c in enumerate(smaller.calls)
+                         if i == kept or i not in refusals]
+        result.append(smaller)
+    return result
+
+
+# --- ties ------------------------------------------------------------------------------
+
+
+def _is_tie(history, name, first, second):
+    return UNKNOWN in (first.get(name, VALID), second[name])
 
 
 ALL = (
     Rule("found-again",
          "an owner is told that it still has what it gave back or lost: both judges say "
          "invalid, but not of the same among ownership, kept, reentry, exclusion and lease",
-         _found_again),
+         _is_found_again, _without_finding),
     Rule("served-beside",
          "two who have the lock at once were served in an order that nobody knows; the first "
          "judge then says nothing of their fairness, the second one chooses the order that "
          "breaks exclusion least",
-         _served_beside),
+         _is_served_beside, _without_beside),
     Rule("queue",
          "a lock with a queue may keep a place for one that is gone; the first judge "
          "excuses every refusal with it, the second one only if another ever asked",
-         _queue),
+         _is_queue, _without_queue),
     Rule("in-flight",
-         "a request without an answer may still be on its way; the first judge "
-         "excuses a refusal with it however late, the second one until its lease after "
-         "its caller gave up or died",
-         _in_flight),
+         "a request without an answer may have happened at any time after it was made; the "
+         "first judge counts how many refusals need one, the second one tries every order",
+         _is_in_flight, _without_requests),
     Rule("last-call",
          "an owner that gives back again what it gave back did not work until then; the "
          "first judge takes it to work until its last call",
-         _last_call),
-    Rule("latch-left",
-         "a count leaves one less than the count before; the first judge looks at counts "
-         "that leave the same, or 0",
-         _left),
+         _is_last_call, _without_last),
+    Rule("uncounted",
+         "a call of a semaphore or latch without an answer happened once or not at all; the "
+         "first judge lets it explain each of the others by itself",
+         _is_mild_count, _without_open),
+    Rule("makings",
+         "what a call found shows whether a making that was under way had happened; the "
+         "first judge takes no call for a proof of that",
+         _is_mild_count, _with_short_makings),
     Rule("bounds",
-         "one order of the calls of a semaphore or latch has to explain all refusals; the "
-         "first judge has the least and the most that may be left at each moment, and "
-         "excuses each refusal by itself",
-         _bounds),
+         "one order of the calls of a semaphore has to explain all refusals; the first judge "
+         "has the least and the most that may be left at each moment, and excuses each "
+         "refusal by itself",
+         _is_mild_count, _without_other_refusals),
     Rule("tie",
          "an answer and a call of the same instant leave it open which was first; the "
-         "judges say unknown of different ties, but of none does one say valid and the "
-         "other invalid",
-         _tie),
+         "judges say unknown of different ties, and agree if one comes a moment before the "
+         "other",
+         _is_tie, untie.orders),
 )
 
 
-def explain(history, name, first, second):
+def explain(judges, history, name, first, second):
     """The name of the rule that explains the difference, or None."""
     for rule in ALL:
-        if rule.holds(history, name, first, second):
-            return rule.name
+        if rule.is_about(history, name, first, second):
+            others = rule.without(history)
+            if others and all(judges.is_agreed(other, name) for other in others):
+                return rule.name
     return None

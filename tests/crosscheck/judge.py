@@ -38,15 +38,15 @@ def count_breaks(history, budget):
 
 
 def judge(history, budget=BUDGET, ignored=None):
-    """{property: verdict}, with "overall"; all are undecided beyond the budget.  Nothing
-    is found against the property `ignored`."""
+    """{property: verdict}, with "overall" and "otherwise"; all are undecided beyond the
+    budget.  Nothing is found against the property `ignored`."""
     has_holes = history.is_damaged or any(p.dropped is not None
                                           for p in history.processes.values())
     try:
         surely, perhaps, is_passed = count_breaks(history, budget)
         verdicts = judge_primitives(history, budget, has_holes)
     except Undecided:
-        return dict.fromkeys(NAMES + ("overall",), UNDECIDED)
+        return dict.fromkeys(NAMES + ("overall", "otherwise"), UNDECIDED)
     for i, (page, name) in enumerate(zip(pages.ALL, pages.NAMES)):
         verdicts[name] = VALID
         if surely[i]:
@@ -55,11 +55,16 @@ def judge(history, budget=BUDGET, ignored=None):
             verdicts[name] = UNKNOWN
     if ignored is not None:
         verdicts[ignored] = VALID
-    verdicts["overall"] = worst(verdicts.values())
-    if verdicts["overall"] == VALID and (
-            has_holes or is_passed or not is_anybody_granted(history)):
-        verdicts["overall"] = UNKNOWN
+    verdicts["otherwise"] = UNKNOWN if has_holes or is_passed or \
+        not is_anybody_granted(history) else VALID
+    verdicts["overall"] = overall(verdicts)
     return verdicts
+
+
+def overall(verdicts, more=()):
+    """The verdict of all properties; `more`: verdicts on others.  "otherwise" is what it is
+    if nothing is found."""
+    return worst([verdicts[name] for name in NAMES + ("otherwise",)] + list(more))
 
 
 def judge_primitives(history, budget, has_holes):

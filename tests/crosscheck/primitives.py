@@ -84,14 +84,15 @@ class Search:
 
 
 def verdict(page, calls, budget):
-    if not any(c.kind == "sem-set" and c.status in ("ok",) + OPEN or
-               c.kind == "latch-set" and c.status == "ok" for c in calls):
+    calls = page.prepare(calls)
+    if page is permits and not any(c.kind == "sem-set" and c.status in ("ok",) + OPEN
+                                   for c in calls):
         # How many there are was said before the run: as many as need be.
         if not any(c.status == "ok" for c in calls):
             return "valid"
-        many = page.START._replace(free=10**6) if page is permits else None
+        many = page.START._replace(free=10**6)
         calls = [c for c in calls if c.status != "busy"]
-        is_wrong = many and not Search(page, calls, budget, False, many).is_explained()
+        is_wrong = not Search(page, calls, budget, False, many).is_explained()
         return "invalid" if is_wrong else "unknown"
     if not Search(page, calls, budget, False).is_explained():
         return "invalid"

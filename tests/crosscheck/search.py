@@ -117,7 +117,7 @@ class Search:
         """Others' holds go that can have ended, or were lost as their owners were told."""
         cost = NONE
         for rival in states.rivals(state, call):
-            if states.may_end(self, rival, call):
+            if states.may_end(self, rival, call, state):
                 state, more = self.gone(state, rival, "ended")
             elif self.unanswered_release(state, rival) is not None:
                 state, more = self.release(state, rival)
@@ -177,10 +177,11 @@ class Search:
         return result
 
     def haunts_until(self, call):
+        """It may arrive at any time after it was made, so its lease may begin now."""
         process = self.lock.process_of(call)
         # What is locked in one step and leased in another may have been locked only.
         if self.lock.caps >= {"expires", "atomic"} and process.lease > 0:
-            return self.lock.ends_at(call) + process.lease + SLACK
+            return self.now + process.lease + SLACK
         if "expires" not in self.lock.caps and call.answer == history.NEVER:
             return self.lock.ends_at(call) + SLACK  # its session ends with its process
         return history.NEVER
@@ -238,14 +239,10 @@ class Search:
         return state._replace(done=state.done | 1 << j), cost
 
     def is_there(self, hold):
-        """May a store still keep it?  Longer, if a renewal without an answer came."""
-        until = [hold.perhaps]
-        for j in self.lock.unanswered.get(hold.begun, ()):
-            call = self.lock.calls[j]
-            if call.kind == "renew" and j < self.begun:
-                until.append(self.lock.ends_at(call) + SLACK
-                             + self.lock.process_of(call).lease)
-        return max(until) >= self.now
+        """May a store still keep it?  A renewal without an answer may come at any time."""
+        return hold.perhaps >= self.now or any(
+            j < self.begun and self.lock.calls[j].kind == "renew"
+            for j in self.lock.unanswered.get(hold.begun, ()))
 
     def give_level(self, state, i, call):
         """A release without an answer, of one level of several, is executed."""

@@ -62,27 +62,32 @@ def tell(state, past):
                                      past._replace(is_told=True)))
 
 
-def may_end(search, hold, call=None):
+def may_end(search, hold, call=None, state=None):
     """Can the hold have ended by itself before `call` was executed?  At the very end of
-    its lease it can.  What does not expire lives with its session, or its process."""
+    its lease it can.  What does not expire lives with its session, or its process: for all
+    that the process recorded."""
     lock, now = search.lock, search.now
     if now >= hold.sure:
         return True
     if "expires" in lock.caps:
         return False
-    last = lock.last_of(hold.who[0])
-    if now == last:
-        return not (search.is_strict or call and call.process == hold.who[0])
-    return now > last
+    process = hold.who[0]
+    last = lock.last_of(process)
+    if now != last:
+        return now > last
+    return not (search.is_strict or call and call.process == process or state and any(
+        c.process == process and c.answer == now and not lock.is_open[i]
+        and not state.done >> i & 1 for i, c in enumerate(lock.calls)))
 
 
 def is_told(lock, hold, now):
-    """Was its owner told that the lock is lost, before it was granted the lock anew?"""
+    """Was its owner told that the lock is lost?  Not if it was being granted it anew: then
+    the loss may be of either hold, and is of none."""
     begun = lock.calls[hold.begun].answer
-    anew = min([lock.calls[j].invoke for j, k in lock.begun.items()
-                if j == k and j > hold.begun and lock.calls[j].who == hold.who],
-               default=history.NEVER)
-    return any(who == hold.who and begun <= at <= now and at < anew
+    anew = [lock.calls[j] for j, k in lock.begun.items()
+            if j == k and j > hold.begun and lock.calls[j].who == hold.who]
+    return any(who == hold.who and begun <= at <= now
+               and not any(c.invoke <= at <= c.answer for c in anew)
                for at, who in lock.told_lost)
 
 

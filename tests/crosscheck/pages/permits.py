@@ -11,17 +11,18 @@ end as it was promised, 1 ms before the store's, whose clock is read in whole mi
 A taking or giving back without an answer may have been executed, or not.
 
 Leaves out: semaphores that were made before the run; a wait that timed out; that a
-draining took all there was; making fewer of them.
+draining took all there was; how many are left once some may have been taken away, which a
+history tells as adding 0.
 """
 from collections import namedtuple
 
 from lock import SLACK
 
 # `free` and `taken` of those that nobody in particular holds; `held`: (id, who, until);
-# `ids`: all that were granted.
-State = namedtuple("State", "free taken held ids")
+# `ids`: all that were granted; `is_fewer`: some may have been taken away.
+State = namedtuple("State", "free taken held ids is_fewer")
 NOBODY = (0, 0)
-START = State(0, 0, (), frozenset())
+START = State(0, 0, (), frozenset(), False)
 KINDS = ("sem-set", "sem-take", "sem-give", "sem-add", "sem-drain", "permit-take",
          "permit-renew", "permit-give")
 
@@ -50,7 +51,7 @@ def passing(state, now):
 def _take(state, call):
     count = 1 if call.kind == "permit-take" else call.count
     if call.status in ("busy", "timeout"):
-        is_legal = call.status == "timeout" or state.free < count
+        is_legal = call.status == "timeout" or state.free < count or state.is_fewer
         return [state] if is_legal else []
     if state.free < count:
         return []
@@ -81,10 +82,17 @@ def _change(state, call):
     return [state._replace(free=state.free - 1, held=tuple(sorted(state.held + (permit,))))]
 
 
+def prepare(calls):
+    """All of them are judged."""
+    return calls
+
+
 def execute(state, call):
     """The states that the call may lead to; none: it is not legal."""
     if call.kind in ("sem-take", "sem-drain", "permit-take"):
         return _take(state, call)
+    if call.kind == "sem-add" and call.count == 0:
+        return [state._replace(is_fewer=True)]
     if call.kind in ("sem-set", "sem-add"):
         return [state._replace(free=state.free + call.count)]
     if call.kind == "sem-give":
