@@ -164,7 +164,8 @@ may_run_again() {
 # before_again: the caller may define it: what must stand before a program runs again.
 before_again() { :; }
 
-# try_alone LABEL: run it alone until it passes, at most $tries_alone times.
+# try_alone LABEL: run it alone until it passes, at most $tries_alone times; but one that takes
+# too long alone, too, hangs, and each further attempt would take as long.
 try_alone() {
     local label=$1 try
     for ((try = 1; try <= tries_alone; try++)); do
@@ -177,6 +178,7 @@ try_alone() {
             only_alone+=("$label")
             return
         fi
+        case ${status_of[$label]} in 124 | 137) return ;; esac
         may_run_again "$label" || return 0
     done
 }

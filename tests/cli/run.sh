@@ -4,7 +4,7 @@
 # and what it prints.
 # shellcheck source=tests/cli/support/tap.sh
 . "$(dirname "$0")/support/tap.sh"
-plan 17
+plan 18
 
 # A test program: the last part of its path says how it ends the first time, or always.
 cat >"$work/program" <<'END'
@@ -23,7 +23,7 @@ alone-crash:2) kill -SEGV $$ ;;
 first*) echo 'not ok 2 - ends' && exit 1 ;;
 always*) echo 'not ok 2 - ends' && exit 1 ;;
 lint:1) echo 'not ok 2 - ends' && exit 1 ;;
-late:1) sleep 600 ;;
+late:1 | hang:*) sleep 600 ;;
 long:1) sleep 2 ;;
 race:1) echo 'WARNING: ThreadSanitizer: data race' && exit 66 ;;
 overflow:1) echo 'a.c:1:1: runtime error: overflow' && exit 1 ;;
@@ -47,7 +47,7 @@ run_programs() {
         shift 3
         for name; do
             limit=120
-            [ "$name" != late ] || limit=5
+            case $name in late | hang) limit=5 ;; esac
             kind=computes build=-
             case $name in lint) kind=builds ;; needs-*) build=${name#needs-} ;; esac
             queue "$kind" "$build" "$limit" "$name" "$program" "$run/$name"
@@ -124,6 +124,7 @@ only_if_wanted() {
 late_passes_alone() {
     says '1 only alone: late$' status 0 run_programs true late passes && ran late 2
 }
+hangs_alone() { says '^1 passed, 1 failed, 0 skipped$' status 1 run_programs true hang && ran hang 2; }
 killed_passes_alone() { says '1 only alone: killed$' status 0 run_programs true killed && ran killed 2; }
 reports_are_final() { fails_at_once race && fails_at_once overflow; }
 # One program with a cause of its own: the others need no second try, the run has failed.
@@ -144,7 +145,8 @@ check 'eight programs may be run again' eight_pass_alone
 check 'of nine programs none is run again' nine_are_too_many
 check 'nothing is run again without --again' only_if_wanted
 check 'a program that took too long is run again' late_passes_alone
-check 'so is a program that another one killed' killed_passes_alone
+check 'but once only' hangs_alone
+check 'a program that another one killed is run again' killed_passes_alone
 check 'a report of a sanitizer is final' reports_are_final
 check 'a crash, a failed lint and a skipped test are final' \
     eval 'fails_at_once crash && fails_at_once lint && fails_at_once skip'
