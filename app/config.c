@@ -8,10 +8,10 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "app/path_names.h"
 #include "base/http/address.h"
 #include "base/http/admin_access.h"
 #include "db/guard.h"
+#include "db/order_paths.h"
 #include "db/pool.h"
 #include "lock/dlock_primitives.h"
 #include "lock/store.h"

@@ -4,14 +4,14 @@
 
 #include <string.h>
 
-#define PATH(id, commits_for_others) extern const struct order_path order_path_##id;
-#include "app/paths.def"
-#undef PATH
+#define ORDER_PATH(id, commits_for_others) extern const struct order_path order_path_##id;
+#include "db/order_paths.def"
+#undef ORDER_PATH
 
 static const struct order_path *const PATHS[] = {
-#define PATH(id, commits_for_others) &order_path_##id,
-#include "app/paths.def"
-#undef PATH
+#define ORDER_PATH(id, commits_for_others) &order_path_##id,
+#include "db/order_paths.def"
+#undef ORDER_PATH
 };
 
 enum { PATH_COUNT = sizeof(PATHS) / sizeof(PATHS[0]) };

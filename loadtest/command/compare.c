@@ -22,7 +22,7 @@ enum {
 };
 
 struct compare_settings {
-    const char *dir, *out, *markdown, *locks, *hazards, *experiments;
+    const char *dir, *out, *markdown, *locks, *hazards, *experiments, *order_path;
     int64_t repeats, hazard_repeats, processes, connections, stock;
     int64_t duration_ms, lease_ms, calm_lease_ms;
     bool record;
@@ -103,6 +103,14 @@ static const struct setting settings[] = {
      .max = 1000000,
      .group = "Options",
      .help = "of the voucher in `oversell`"},
+    {.type = SETTING_CHOICE,
+     .name = "order-path",
+     .offset = AT(order_path),
+     .fallback = "each",
+     .choices = order_path_name_at,
+     .group = "Options",
+     .help = "how the services make orders rows; with `each` the threads of a process race "
+             "as well"},
     {.type = SETTING_DURATION,
      .name = "lease",
      .offset = AT(lease_ms),
@@ -183,6 +191,7 @@ static void make_cells(struct comparison *c, const struct compare_settings *v)
     c->stock = v->stock;
     c->duration_ms = v->duration_ms;
     c->record = v->record;
+    (void)order_path_id_find(v->order_path, &c->path);
     c->lease_ms = v->lease_ms;
     c->calm_lease_ms = v->calm_lease_ms;
     for (size_t e = 0; e < c->experiment_count; e++) {
@@ -194,7 +203,7 @@ static void make_cells(struct comparison *c, const struct compare_settings *v)
                 cell->hazard = c->hazards[h];
                 cell->lock = c->locks[l];
                 cell->expected = experiment_expectation(cell->experiment, cell->lock,
-                                                        cell->hazard);
+                                                        cell->hazard, c->path);
                 /* The expectations are those of several processes: in one `local` is
                  * right, and what a stopped process shows nobody sees. */
                 if (c->processes == 1 && cell->expected != EXPECT_NOTHING)

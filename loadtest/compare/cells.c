@@ -49,14 +49,13 @@ const struct experiment *experiment_find(const char *name)
     return NULL;
 }
 
-enum cell_expectation expectation_of(const char *lock, const struct hazard *hazard)
+enum cell_expectation expectation_of(const char *lock, const struct hazard *hazard,
+                                     enum order_path_id path)
 {
     const dlock_variant_info *info = dlock_variant_find(lock);
-    const struct expectation *e = NULL;
+    const struct expectation *e =
+        info != NULL ? expectation_of_hazard(hazard->name, info, path) : NULL;
 
-    do
-        e = expectation_next(e, EXPECTATION_OF_HAZARD, hazard->name);
-    while (e != NULL && !(info != NULL && expectation_fits(e, info)));
     if (e == NULL)
         return EXPECT_NOTHING;
     return e->outcome == SCENARIO_BREAKS ? EXPECT_BROKEN
@@ -73,9 +72,10 @@ bool experiment_takes(const struct experiment *experiment, const char *lock)
 
 enum cell_expectation experiment_expectation(const struct experiment *experiment,
                                              const char *lock,
-                                             const struct hazard *hazard)
+                                             const struct hazard *hazard,
+                                             enum order_path_id path)
 {
-    enum cell_expectation expected = expectation_of(lock, hazard);
+    enum cell_expectation expected = expectation_of(lock, hazard, path);
 
     if (!experiment_takes(experiment, lock))
         return EXPECT_NOTHING;

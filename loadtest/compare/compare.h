@@ -50,12 +50,14 @@ enum run_outcome {
 enum cell_expectation { EXPECT_NOTHING, EXPECT_SOUND, EXPECT_BROKEN, EXPECT_EITHER };
 
 /* For one lock (by name) and hazard. */
-enum cell_expectation expectation_of(const char *lock, const struct hazard *hazard);
+enum cell_expectation expectation_of(const char *lock, const struct hazard *hazard,
+                                     enum order_path_id path);
 
 /* The same in an experiment; NOTHING for a lock that cannot take part. */
 enum cell_expectation experiment_expectation(const struct experiment *experiment,
                                              const char *lock,
-                                             const struct hazard *hazard);
+                                             const struct hazard *hazard,
+                                             enum order_path_id path);
 bool experiment_takes(const struct experiment *experiment, const char *lock);
 
 struct run_record {
@@ -98,6 +100,7 @@ struct comparison {
     char dir[FILES_PATH_MAX];
     char started[32];   /* UTC */
     int64_t elapsed_ms;
+    enum order_path_id path;
     int processes, connections;
     int64_t stock, duration_ms, lease_ms, calm_lease_ms;
     bool record;

@@ -90,10 +90,16 @@ static void record(struct run_record *out, const struct experiment *experiment,
 }
 
 static void fill_flags(const char **flags, const struct cell *cell, const char *lock,
-                       const char *lease)
+                       const char *lease, enum order_path_id path)
 {
+    static const char *const PATH_FLAGS[] = {
+#define ORDER_PATH(id, commits_for_others) "--order-path=" #id,
+#include "db/order_paths.def"
+#undef ORDER_PATH
+    };
     size_t n = 0;
 
+    flags[n++] = PATH_FLAGS[path];
     flags[n++] = lock;
     flags[n++] = lease;
     flags[n++] = "--log-level=warn";
@@ -135,7 +141,7 @@ static enum exit_code attempt(const struct session *s, const struct cell *cell,
         .slot_users = many ? CALM_SLOT_USERS : HAZARD_SLOT_USERS,
         .lease_ms = is_calm(cell) ? c->calm_lease_ms : c->lease_ms * factor,
         .has_gap = lock_has_check_gap(dlock_variant_find(cell->lock)),
-        .stays_out = expectation_of(cell->lock, cell->hazard) == EXPECT_SOUND,
+        .stays_out = expectation_of(cell->lock, cell->hazard, c->path) == EXPECT_SOUND,
         .face = "hmdp",
         .transacts_at_once = true,
         .record = c->record,
@@ -151,7 +157,7 @@ static enum exit_code attempt(const struct session *s, const struct cell *cell,
     }
     snprintf(lock, sizeof lock, "--lock=%s", cell->lock);
     snprintf(lease, sizeof lease, "--lock-lease=%" PRId64 "ms", plan.lease_ms);
-    fill_flags(flags, cell, lock, lease);
+    fill_flags(flags, cell, lock, lease, c->path);
     switch (run_once(&plan, result)) {
     case EXIT_VALID:
         break;

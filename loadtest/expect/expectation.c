@@ -14,7 +14,7 @@ static const struct expectation ROWS[] = {
      .of = #story,                                                                     \
      who,                                                                              \
      .guard = (under),                                                                 \
-     .path = PATH_##way,                                                               \
+     .path = ORDER_PATH_##way,                                                               \
      .outcome = SCENARIO_##end,                                                        \
      .shows = (signs),                                                                 \
      .broken = DLOCK_ASSUMES_##gives_way,                                              \
@@ -70,6 +70,26 @@ bool expectation_fits(const struct expectation *e, const dlock_variant_info *loc
 {
     return (e->locks == NULL || expectation_names(e->locks, lock->name)) &&
            (lock->caps & e->with) == e->with;
+}
+
+static const struct expectation *first_of(const char *name, const dlock_variant_info *lock,
+                                          enum order_path_id path)
+{
+    const struct expectation *e = NULL;
+
+    do
+        e = expectation_next(e, EXPECTATION_OF_HAZARD, name);
+    while (e != NULL && !(e->path == path && expectation_fits(e, lock)));
+    return e;
+}
+
+const struct expectation *expectation_of_hazard(const char *name,
+                                                const dlock_variant_info *lock,
+                                                enum order_path_id path)
+{
+    const struct expectation *own = first_of(name, lock, path);
+
+    return own != NULL ? own : first_of(name, lock, ORDER_PATH_each);
 }
 
 bool lock_has_check_gap(const dlock_variant_info *lock)

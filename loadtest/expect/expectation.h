@@ -9,6 +9,7 @@
 #include <stddef.h>
 
 #include "db/guard.h"
+#include "db/order_paths.h"
 #include "lock/dlock.h"
 #include "lock/record/record.h"
 
@@ -81,16 +82,6 @@ enum scenario_sign {
 /* Two inside at once, whether or not their leases had been promised for that time. */
 #define SIGNS_TWO_INSIDE (SIGN_TWO_HOLDERS | SIGN_WORKED_ON)
 
-/* How an order becomes a row: id, name as in --order-path (app/paths.def). */
-#define ORDER_PATHS(X) X(EACH, "each")
-
-enum expectation_path {
-#define X(id, name) PATH_##id,
-    ORDER_PATHS(X)
-#undef X
-    PATH_COUNT
-};
-
 enum expectation_kind { EXPECTATION_OF_STORY, EXPECTATION_OF_HAZARD };
 
 struct expectation {
@@ -100,13 +91,20 @@ struct expectation {
     unsigned with;         /* set of dlock_caps that it must have                     */
     const struct stock_guard *guard; /* the story is told under this one as well; NULL:
                                       * its own                                       */
-    enum expectation_path path;
+    enum order_path_id path; /* EACH's rows count for a path that has none of its own */
     enum scenario_outcome outcome;
     unsigned shows;        /* signs that have to be there as well                     */
     dlock_assumption broken; /* of a break: what the checker must name among what did
                               * not hold; NONE: it is not asked                       */
     const char *reason;    /* one sentence                                            */
 };
+
+/* The row by which the lock is judged under that hazard, whose name has dashes where its file
+ * has underscores: the first that fits it and is of that path, else the first of `each`.
+ * NULL: there is none. */
+const struct expectation *expectation_of_hazard(const char *name,
+                                                const dlock_variant_info *lock,
+                                                enum order_path_id path);
 
 /* The first row after `last` (NULL: of all) of that story or hazard, whose name has
  * dashes where its file has underscores.  NULL: there is no more. */

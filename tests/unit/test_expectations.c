@@ -20,17 +20,17 @@ static void every_lock_has_an_expectation_under_every_hazard(void **state)
             const char *lock = dlock_variant_at(l)->name;
             const struct hazard *hazard = hazard_at(h);
 
-            if (expectation_of(lock, hazard) == EXPECT_NOTHING)
+            if (expectation_of(lock, hazard, ORDER_PATH_each) == EXPECT_NOTHING)
                 print_error("nothing is expected of %s under %s\n", lock, hazard->name);
-            assert_int_not_equal(expectation_of(lock, hazard), EXPECT_NOTHING);
+            assert_int_not_equal(expectation_of(lock, hazard, ORDER_PATH_each), EXPECT_NOTHING);
         }
     }
-    assert_int_equal(expectation_of("none", &hazard_calm), EXPECT_BROKEN);
-    assert_int_equal(expectation_of("reentrant", &hazard_slow), EXPECT_SOUND);
-    assert_int_equal(expectation_of("reentrant", &hazard_freeze), EXPECT_BROKEN);
-    assert_int_equal(expectation_of("lua-local", &hazard_calm), EXPECT_EITHER);
-    assert_int_equal(expectation_of("lua-local", &hazard_slow), EXPECT_BROKEN);
-    assert_int_equal(expectation_of("nobody", &hazard_calm), EXPECT_NOTHING);
+    assert_int_equal(expectation_of("none", &hazard_calm, ORDER_PATH_each), EXPECT_BROKEN);
+    assert_int_equal(expectation_of("reentrant", &hazard_slow, ORDER_PATH_each), EXPECT_SOUND);
+    assert_int_equal(expectation_of("reentrant", &hazard_freeze, ORDER_PATH_each), EXPECT_BROKEN);
+    assert_int_equal(expectation_of("lua-local", &hazard_calm, ORDER_PATH_each), EXPECT_EITHER);
+    assert_int_equal(expectation_of("lua-local", &hazard_slow, ORDER_PATH_each), EXPECT_BROKEN);
+    assert_int_equal(expectation_of("nobody", &hazard_calm, ORDER_PATH_each), EXPECT_NOTHING);
 }
 
 static void a_fence_holds_under_every_hazard(void **state)
@@ -47,12 +47,12 @@ static void a_fence_holds_under_every_hazard(void **state)
         assert_true(experiment_takes(fencing, lock->name) == is_fenced);
         for (size_t h = 0; hazard_at(h); h++)
             assert_int_equal(
-                experiment_expectation(fencing, lock->name, hazard_at(h)),
+                experiment_expectation(fencing, lock->name, hazard_at(h), ORDER_PATH_each),
                 is_fenced ? EXPECT_SOUND : EXPECT_NOTHING);
     }
     assert_true(fenced_count >= 3);
     assert_int_equal(experiment_expectation(experiment_find("oversell"), "fenced",
-                                            &hazard_freeze),
+                                            &hazard_freeze, ORDER_PATH_each),
                      EXPECT_BROKEN);
 }
 
