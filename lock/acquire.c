@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 /* acquire.c -- taking a lock: the checks, the attempts, and what they leave behind. */
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
-#include "lock/cancel.h"
 #include "base/os/clock.h"
+#include "lock/cancel.h"
+#include "lock/doubts.h"
 #include "lock/fault.h"
 #include "lock/lease.h"
 #include "lock/name.h"
 #include "lock/options.h"
 #include "lock/recording.h"
-#include "lock/sized.h"
+#include "lock/request.h"
 #include "lock/status.h"
 #include "lock/system.h"
 #include "lock/token.h"
@@ -21,60 +21,6 @@
 /* How long an attempt that can be cancelled waits in its store: it asks again then, and
  * so has lost its place there if there is one. */
 enum { STORE_SLICE_MS = 50 };
-
-/* How many attempts of one acquire are remembered that went unanswered, as did their
- * releases.  More than that happen only while the store is away for long, and then their
- * leases end them. */
-enum { DOUBTS_MAX = 4 };
-
-/* A field that is added after `cancel` is read only if `size` says that it is there. */
-static dlock_status check_size(const dlock_request *request)
-{
-    if (request->size == 0 || request->size == sizeof(*request))
-        return DLOCK_OK;
-    if (request->size < sizeof(*request))
-        return dlock_fail(DLOCK_INVALID,
-                          "a request of %zu bytes is none; its size is 0 or "
-                          "sizeof(dlock_request)", request->size);
-    if (!dlock_is_blank(request, sizeof(*request), request->size))
-        return dlock_fail(DLOCK_INVALID,
-                          "the request asks for what this library does not know: it is "
-                          "%zu bytes long, the library's %zu", request->size,
-                          sizeof(*request));
-    return DLOCK_OK;
-}
-
-static dlock_status check_request(const dlock_variant_info *info,
-                                  const dlock_request *request)
-{
-    dlock_status st;
-
-    if (request == NULL)
-        return dlock_fail(DLOCK_INVALID, "there is no request");
-    st = check_size(request);
-    if (st != DLOCK_OK)
-        return st;
-    if (request->shared && !(info->caps & DLOCK_CAP_SHARED))
-        return dlock_fail(DLOCK_UNSUPPORTED, "%s knows no readers", info->name);
-    if (request->lease_ms == 0)
-        return DLOCK_OK;
-    if (request->lease_ms < DLOCK_LEASE_MIN_MS)
-        return dlock_fail(DLOCK_INVALID, "a lease of %d ms is below the least, %d ms",
-                          request->lease_ms, (int)DLOCK_LEASE_MIN_MS);
-    if (!(info->caps & DLOCK_CAP_EXPIRES))
-        return dlock_fail(DLOCK_UNSUPPORTED, "the locks of %s have no lease",
-                          info->name);
-    return DLOCK_OK;
-}
-
-/* What an attempt may have left in the store, since neither it nor its release had an
- * answer. */
-struct doubt {
-    struct dlock_hold_facts facts;
-    int level;
-    bool is_for_ever; /* nothing can take it back but its lease */
-    int64_t until_ns; /* the store has ended it by itself then  */
-};
 
 /* An acquire under way. */
 struct acquiring {
@@ -88,8 +34,7 @@ struct acquiring {
     bool has_waited;     /* and that is recorded           */
     unsigned wake_count; /* as many wake-ups are recorded  */
     bool was_late; /* the last grant came after its own lease had run out */
-    struct doubt *doubts; /* room for DOUBTS_MAX, the newest; NULL: there never were any */
-    int doubt_count;
+    struct dlock_doubts doubts;
 };
 
 /* What was asked for, and allowed. */
@@ -111,63 +56,11 @@ static bool wants_watchdog(const struct acquiring *job)
                                            job->request->lease_ms == 0);
 }
 
-/* Until when what the last attempt asked for can be in the store.  The request may still
- * be on its way, for as long as it is waited for. */
-static int64_t in_doubt_until_ns(const struct acquiring *job)
-{
-    const unsigned ends = DLOCK_CAP_EXPIRES | DLOCK_CAP_ATOMIC;
-
-    if ((job->sys->variant->info.caps & ends) != ends)
-        return INT64_MAX;
-    return dlock_clock_after(dlock_clock_ns(), job->claim.lease_ms);
-}
-
 /* The last attempt may have left something that could not be taken back. */
 static void note_doubt(struct acquiring *job)
 {
-    struct doubt *doubt;
-
-    if (job->until_ns == 0)
-        return; /* there is no other attempt */
-    if (job->doubts == NULL)
-        job->doubts = calloc(DOUBTS_MAX, sizeof(*job->doubts));
-    if (job->doubts == NULL)
-        return;
-    if (job->doubt_count == DOUBTS_MAX)
-        memmove(job->doubts, job->doubts + 1,
-                (size_t)--job->doubt_count * sizeof(*job->doubts));
-    doubt = &job->doubts[job->doubt_count++];
-    doubt->facts = job->hold->facts;
-    doubt->facts.note = job->claim.note;
-    doubt->level = job->claim.level;
-    doubt->is_for_ever = job->sys->variant->blind_release;
-    doubt->until_ns = in_doubt_until_ns(job);
-}
-
-/* Try once more to take back what earlier attempts may have left.  If the store does not
- * answer to the first, it is not asked about the others. */
-static void settle_doubts(struct acquiring *job)
-{
-    bool answers = true;
-    int kept_count = 0;
-
-    for (int i = 0; i < job->doubt_count; i++) {
-        struct doubt *doubt = &job->doubts[i];
-        dlock_claim claim = dlock_claim_of(job->sys, &doubt->facts, doubt->level);
-
-        if (dlock_clock_ns() >= doubt->until_ns)
-            continue;
-        if (answers && !doubt->is_for_ever) {
-            answers = !dlock_is_failure(
-                job->sys->variant->release(job->sys->state, &claim));
-            if (answers)
-                continue;
-        }
-        if (kept_count != i)
-            job->doubts[kept_count] = *doubt;
-        kept_count++;
-    }
-    job->doubt_count = kept_count;
+    if (job->until_ns != 0) /* otherwise there is no other attempt */
+        dlock_doubts_note(&job->doubts, job->sys, &job->hold->facts, &job->claim);
 }
 
 /* Take back what an attempt may have left.  The detail of why stays what it was. */
@@ -271,8 +164,7 @@ static dlock_status attempt(void *arg, int64_t *free_in_ms)
     dlock_status st;
 
     record_wake(job);
-    if (job->doubt_count > 0)
-        settle_doubts(job);
+    dlock_doubts_settle(&job->doubts, job->sys);
     st = send(job);
     job->was_late = false;
     if (st == DLOCK_OK && stands_on_nothing(job))
@@ -317,11 +209,11 @@ static dlock_status answer_doubts(struct acquiring *job, dlock_status st)
 {
     char why[256];
 
-    if ((st != DLOCK_TIMEOUT && st != DLOCK_IO) || job->doubt_count == 0)
+    if ((st != DLOCK_TIMEOUT && st != DLOCK_IO) || job->doubts.count == 0)
         return st;
     snprintf(why, sizeof(why), "%s", dlock_error());
-    settle_doubts(job);
-    if (job->doubt_count == 0)
+    dlock_doubts_settle(&job->doubts, job->sys);
+    if (job->doubts.count == 0)
         return dlock_fail(st, "%s", why);
     return dlock_fail(DLOCK_UNKNOWN, "an attempt went unanswered and may stay granted "
                                      "until its lease ends%s%.180s",
@@ -391,7 +283,7 @@ static dlock_status check(const dlock_system *sys, const char *name,
         st = dlock_name_check(name);
     if (st == DLOCK_OK && lease == NULL)
         st = dlock_fail(DLOCK_INVALID, "there is no lease to fill in");
-    return st == DLOCK_OK ? check_request(&sys->variant->info, request) : st;
+    return st == DLOCK_OK ? dlock_request_check(&sys->variant->info, request) : st;
 }
 
 static void count(struct acquiring *job, dlock_status st, uint64_t commands_before)
@@ -428,7 +320,7 @@ static dlock_status acquire(struct acquiring *job, const char *name, dlock_lease
                                  job->begun_ns);
     job->hold->recorded = call;
     st = obtain(job);
-    free(job->doubts);
+    dlock_doubts_free(&job->doubts);
     job->answered_ns = dlock_clock_ns();
     dlock_recording_end(sys, call, st, job->claim.name != NULL ? &job->claim : &asked,
                         job->sent_ns,

@@ -222,25 +222,7 @@ void dlock_close(dlock_system *sys);
 /* Ask every store once whether it answers.  OK, or as dlock_open(). */
 dlock_status dlock_check(dlock_system *sys) DLOCK_MUST_CHECK;
 
-/* ---- cancel: ending a wait ---- */
-
-/* Ends waits: see dlock_acquire_with().  Opaque. */
-typedef struct dlock_cancel dlock_cancel;
-
-/* One that is not fired; the caller's to free.  NULL: no memory. */
-dlock_cancel *dlock_cancel_new(void);
-
-/* End every wait that was given it, within some 10 ms (within 50 ms where the wait is in
- * PostgreSQL), and every one that is given it later.  A request that is on its way is
- * waited for, up to its timeout.  Any thread, any time, also a signal handler. */
-void dlock_cancel_fire(dlock_cancel *cancel);
-
-/* Not fired any more.  No acquire may be using it: one that has not looked yet would go
- * on waiting. */
-void dlock_cancel_reset(dlock_cancel *cancel);
-
-/* No acquire may be using it.  NULL is fine. */
-void dlock_cancel_free(dlock_cancel *cancel);
+#include "dlock_cancel.h"
 
 /* ---- acquire: taking a lock ---- */
 
@@ -391,100 +373,8 @@ int64_t dlock_lease_left_ms(const dlock_system *sys, const dlock_lease *lease);
  * tells.  Any thread. */
 int dlock_lost_fd(dlock_system *sys);
 
-/* ---- inspect: looking at a lock from outside ---- */
-
-/* What the store knows of a lock at one moment. */
-typedef struct dlock_info {
-    bool locked;
-    bool shared;        /* by readers                                                */
-    int hold_count;     /* levels that the holder has; -1: not known                 */
-    int reader_count;   /* owners that read; 0 if it is not shared                   */
-    int waiter_count;   /* who waits for it, as far as the store sees: threads in a
-                         * queue or in the store, or one for each system that listens
-                         * for its release; -1: not known                            */
-    int64_t left_ms;    /* until it ends by itself; INT64_MAX: never, or with a session;
-                         * -1: not known                                             */
-    uint64_t fence;     /* of the holder; 0 if there are none                        */
-    char owner[DLOCK_OWNER_MAX + 1]; /* of one holder, as written in the store: "uuid:
-                         * number", a token, a session; "" if the store is not told  */
-    char next_owner[DLOCK_OWNER_MAX + 1]; /* of a lock with a queue in Redis: whose turn
-                         * is next; "" if nobody waits, or there is no such queue        */
-    int64_t next_left_ms; /* how long that turn is kept for it if it does not ask again  */
-    bool next_is_gone;  /* no client listens for that turn: its waiter has died, or is
-                         * about to listen.  A waiter of Redisson's that died keeps the
-                         * lock from everybody for next_left_ms; dlock_force_release()
-                         * takes the turn away                                           */
-} dlock_info;
-
-/* What dlock_inspect() calls: `size` is sizeof(dlock_info) where the program was built. */
-dlock_status dlock_inspect_sized(dlock_system *sys, const char *name, dlock_info *out,
-                                 size_t size) DLOCK_MUST_CHECK;
-
-/* Look at the lock `name`, whoever holds it.
- *   OK           *out is what it was a moment ago: another may hold it by now
- *   UNSUPPORTED  the variant cannot tell
- *   IO, PROTOCOL (also: what is there is no lock of this variant), INVALID */
-DLOCK_MUST_CHECK static inline dlock_status
-dlock_inspect(dlock_system *sys, const char *name, dlock_info *out)
-{
-    return dlock_inspect_sized(sys, name, out, sizeof(*out));
-}
-
-/* Free the lock `name`, whoever holds it, with all its levels and readers; one that waits
- * is told.  For an operator: the holder goes on working until its next renewal, or its
- * release, answers LOST.  Where nobody holds it, the turns of waiters that are gone (see
- * dlock_info.next_is_gone) are taken away.
- *   OK           it was held, or such turns were there, and is free
- *   LOST         nobody held it
- *   UNSUPPORTED  the variant cannot do that
- *   UNKNOWN      no answer, or a session that was told to end has not ended yet: it may be
- *                free
- *   IO, PROTOCOL (a store refused, such as to end another role's session), INVALID */
-dlock_status dlock_force_release(dlock_system *sys, const char *name) DLOCK_MUST_CHECK;
-
-/* ---- metrics: what a system counts ---- */
-
-/* What a system counts beside the answers of acquire, since it was opened.  New ones come
- * last. */
-#define DLOCK_COUNTERS(X)                                                              \
-    X(lost, "holds found lost: expired, taken over, freed by force")                   \
-    X(renewals, "renewals that moved a lease")                                         \
-    X(renewals_failed, "renewals that did not, or went unanswered")                    \
-    X(acquire_commands, "commands sent to stores by acquires")                         \
-    X(other_commands, "commands sent to stores by everything else")                    \
-    X(wake_ups, "times that a waiter was told of a release")                           \
-    X(useless_wake_ups, "times that it then found the lock held all the same")
-
-enum { DLOCK_STATUS_LIMIT = 16, DLOCK_HISTOGRAM_BUCKETS = 28 };
-
-/* Durations: bucket i counts those below 2^i microseconds that fit no bucket before; the
- * last one all that are longer. */
-typedef struct dlock_histogram {
-    uint64_t buckets[DLOCK_HISTOGRAM_BUCKETS];
-    uint64_t sum_us;
-} dlock_histogram;
-
-typedef struct dlock_metrics {
-    uint64_t acquires[DLOCK_STATUS_LIMIT]; /* by status: OK is acquired, and so on */
-    dlock_histogram wait; /* how long acquires that were granted took              */
-    dlock_histogram hold; /* from the grant of a hold to its last level's release  */
-#define X(name, help) uint64_t name;
-    DLOCK_COUNTERS(X)
-#undef X
-} dlock_metrics;
-
-/* What dlock_metrics_read() calls: `size` is sizeof(dlock_metrics) where the program was
- * built. */
-void dlock_metrics_read_sized(dlock_system *sys, dlock_metrics *out, size_t size);
-
-/* Read them all, while others count on.  Asks no store.  Any thread. */
-static inline void dlock_metrics_read(dlock_system *sys, dlock_metrics *out)
-{
-    dlock_metrics_read_sized(sys, out, sizeof(*out));
-}
-
-/* Where a bucket ends; UINT64_MAX for the last. */
-uint64_t dlock_histogram_end_us(size_t bucket);
+#include "dlock_inspect.h"
+#include "dlock_metrics.h"
 
 #pragma GCC visibility pop
 #ifdef __cplusplus

@@ -29,8 +29,10 @@ pages() {
 }
 
 library() {
-    row 644 lock/dlock.h "$INCLUDEDIR/dlock/dlock.h"
-    row 644 lock/dlock_primitives.h "$INCLUDEDIR/dlock/dlock_primitives.h"
+    local header
+    for header in dlock dlock_cancel dlock_inspect dlock_metrics dlock_primitives; do
+        row 644 "lock/$header.h" "$INCLUDEDIR/dlock/$header.h"
+    done
     row 644 "$OUT/libdlock.a" "$LIBDIR/libdlock.a"
     row 755 "$OUT/$SONAME" "$LIBDIR/$SONAME"
     row link "$SONAME" "$LIBDIR/libdlock.so"

@@ -13,10 +13,26 @@ version=$(sed -n 's/^#define SECKILL_VERSION "\(.*\)"/\1/p' base/text/version.h)
 rm -rf "$out"
 mkdir -p "$out"
 
+# whole HEADER: the header, with the groups of its parts in the places of their includes.
+whole() {
+    awk '
+        /^#include "dlock_/ && FILENAME ~ /dlock\.h$/ {
+            split($0, quoted, "\"")
+            in_group = 0
+            while ((getline line <("lock/" quoted[2])) > 0) {
+                if (line ~ /^\/\* ---- /) in_group = 1
+                if (line ~ /^#endif \/\* DLOCK_/) in_group = 0
+                if (in_group) print line
+            }
+            next
+        }
+        { print }' "lock/$1"
+}
+
 # from_header HEADER ALSO: its groups of functions, and its overview.
 from_header() {
-    awk -v out="$out" -v version="$version" -v header="$1" -v manual="${1%.h}" -v also="$2" \
-        -f tools/manual-library.awk "lock/$1"
+    whole "$1" | awk -v out="$out" -v version="$version" -v header="$1" -v manual="${1%.h}" -v also="$2" \
+        -f tools/manual-library.awk
 }
 
 # from_help PAGE WHAT COMMAND...

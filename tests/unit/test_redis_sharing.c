@@ -7,97 +7,28 @@
 #include <stdint.h>
 /* cmocka.h needs these four first. */
 #include <cmocka.h>
-#include <hiredis/hiredis.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/prctl.h>
-#include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "base/os/clock.h"
 #include "base/redis/link_inside.h"
 #include "lock/stores/redis_request.h"
+#include "tests/unit/redis_server.h"
 
 enum {
-    PATIENCE_MS = 10000, /* for states that have to come */
     THREADS_MAX = 200,
     SHORT_MS = 200,
     BIG_SIZE = 1 << 20, /* more than any socket's buffer */
 };
 
-static struct {
-    char dir[40];
-    char path[64];
-    char url[80];
-    pid_t pid;
-    redisContext *side; /* sees the server past the link */
-} server;
-
 static struct redis_link *shared;
 
-static void pause_ms(int ms)
-{
-    struct timespec ts = {.tv_nsec = ms * 1000000L};
-
-    nanosleep(&ts, NULL);
-}
-
-#define assert_comes(state)                                                            \
-    do {                                                                               \
-        int64_t end_ns_ = dlock_clock_after(dlock_clock_ns(), PATIENCE_MS);            \
-        while (!(state)) {                                                             \
-            assert_true(dlock_clock_ns() < end_ns_);                                   \
-            pause_ms(1);                                                               \
-        }                                                                              \
-    } while (0)
-
 /* ---- the server ---- */
-
-static bool is_up(void)
-{
-    redisContext *side = redisConnectUnix(server.path);
-
-    if (side != NULL && side->err == 0) {
-        server.side = side;
-        return true;
-    }
-    if (side != NULL)
-        redisFree(side);
-    return false;
-}
-
-static void start_server(void)
-{
-    server.pid = fork();
-    assert_true(server.pid >= 0);
-    if (server.pid == 0) {
-        prctl(PR_SET_PDEATHSIG, SIGKILL);
-        if (freopen("/dev/null", "w", stdout) != NULL)
-            execlp("redis-server", "redis-server", "--port", "0", "--unixsocket",
-                   server.path, "--save", "", "--dir", server.dir, (char *)NULL);
-        _exit(127);
-    }
-    assert_comes(is_up());
-}
-
-static void kill_server(void)
-{
-    kill(server.pid, SIGKILL);
-    waitpid(server.pid, NULL, 0);
-    redisFree(server.side);
-    unlink(server.path);
-}
-
-static void stop_server(void)
-{
-    kill(server.pid, SIGSTOP);
-    waitpid(server.pid, NULL, WUNTRACED);
-}
 
 /* Which connection the link has. */
 static int64_t connection_id(void)
@@ -109,30 +40,11 @@ static int64_t connection_id(void)
     return answer.integer;
 }
 
-/* An integer, or how many lines the text has. */
-static long long tell(const char *command)
-{
-    redisReply *reply = redisCommand(server.side, command);
-    long long number;
-
-    assert_non_null(reply);
-    number = reply->integer;
-    if (reply->type == REDIS_REPLY_STRING)
-        for (const char *at = reply->str; *at != '\0'; at++)
-            number += *at == '\n';
-    freeReplyObject(reply);
-    return number;
-}
-
 static int set_up(void **state)
 {
     (void)state;
     alarm(120); /* a hang ends the program: the runner sees it */
-    strcpy(server.dir, "/tmp/seckill-sharing-XXXXXX");
-    assert_non_null(mkdtemp(server.dir));
-    snprintf(server.path, sizeof(server.path), "%s/s", server.dir);
-    snprintf(server.url, sizeof(server.url), "unix://%s", server.path);
-    start_server();
+    make_server();
     assert_int_equal(DLOCK_OK,
                      redis_link_open(&shared, server.url, PATIENCE_MS, false));
     return 0;
@@ -143,8 +55,7 @@ static int tear_down(void **state)
     (void)state;
     redis_link_close(shared);
     kill_server();
-    rmdir(server.dir);
-    return 0;
+    return rmdir(server.dir);
 }
 
 /* ---- threads that talk to it ---- */

@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: MIT */
+/* doubts.c -- attempts that may have left something in the store. */
+#include "lock/doubts.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/os/clock.h"
+#include "lock/lease.h"
+#include "lock/status.h"
+
+/* More than that happen only while the store is away for long. */
+enum { DOUBTS_MAX = 4 };
+
+struct dlock_doubt {
+    struct dlock_hold_facts facts;
+    int level;
+    bool is_for_ever; /* nothing can take it back but its lease */
+    int64_t until_ns; /* the store has ended it by itself then  */
+};
+
+/* Until when what was asked for can be in the store.  The request may still be on its way,
+ * for as long as it is waited for. */
+static int64_t in_doubt_until_ns(const dlock_system *sys, const dlock_claim *claim)
+{
+    const unsigned ends = DLOCK_CAP_EXPIRES | DLOCK_CAP_ATOMIC;
+
+    if ((sys->variant->info.caps & ends) != ends)
+        return INT64_MAX;
+    return dlock_clock_after(dlock_clock_ns(), claim->lease_ms);
+}
+
+void dlock_doubts_note(struct dlock_doubts *doubts, const dlock_system *sys,
+                       const struct dlock_hold_facts *facts, const dlock_claim *claim)
+{
+    struct dlock_doubt *doubt;
+
+    if (doubts->at == NULL)
+        doubts->at = calloc(DOUBTS_MAX, sizeof(*doubts->at));
+    if (doubts->at == NULL)
+        return;
+    if (doubts->count == DOUBTS_MAX)
+        memmove(doubts->at, doubts->at + 1, (size_t)--doubts->count * sizeof(*doubts->at));
+    doubt = &doubts->at[doubts->count++];
+    doubt->facts = *facts;
+    doubt->facts.note = claim->note;
+    doubt->level = claim->level;
+    doubt->is_for_ever = sys->variant->blind_release;
+    doubt->until_ns = in_doubt_until_ns(sys, claim);
+}
+
+void dlock_doubts_settle(struct dlock_doubts *doubts, dlock_system *sys)
+{
+    bool answers = true;
+    int kept_count = 0;
+
+    for (int i = 0; i < doubts->count; i++) {
+        struct dlock_doubt *doubt = &doubts->at[i];
+        dlock_claim claim = dlock_claim_of(sys, &doubt->facts, doubt->level);
+
+        if (dlock_clock_ns() >= doubt->until_ns)
+            continue;
+        if (answers && !doubt->is_for_ever) {
+            answers = !dlock_is_failure(sys->variant->release(sys->state, &claim));
+            if (answers)
+                continue;
+        }
+        if (kept_count != i)
+            doubts->at[kept_count] = *doubt;
+        kept_count++;
+    }
+    doubts->count = kept_count;
+}
+
+void dlock_doubts_free(struct dlock_doubts *doubts)
+{
+    free(doubts->at);
+}

@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: MIT */
+/* doubts.h -- attempts of one acquire that may have left something in the store, since
+ * neither they nor their releases had an answer.
+ *
+ * Threads     That of the acquire. */
+#ifndef DLOCK_DOUBTS_H
+#define DLOCK_DOUBTS_H
+
+#include "lock/system.h"
+
+/* Begins as {0}. */
+struct dlock_doubts {
+    struct dlock_doubt *at; /* the newest; NULL: there never were any */
+    int count;
+};
+
+/* What `claim` asked for may be in the store.  Without memory it is forgotten, and so is
+ * the oldest if there are many: their leases end them. */
+void dlock_doubts_note(struct dlock_doubts *doubts, const dlock_system *sys,
+                       const struct dlock_hold_facts *facts, const dlock_claim *claim);
+
+/* Try once more to take all back.  Those stay that the store does not answer for, and that
+ * it has not ended by itself yet.  If it does not answer to the first, it is not asked about
+ * the others. */
+void dlock_doubts_settle(struct dlock_doubts *doubts, dlock_system *sys);
+
+void dlock_doubts_free(struct dlock_doubts *doubts);
+
+#endif /* DLOCK_DOUBTS_H */
