@@ -176,7 +176,8 @@ void permits_add_holders(struct check *c, struct permits_steps *s)
             continue;
         permits_add_step(s, take->answer_ns, 1, p.take, false);
         if (p.kept_ns != HISTORY_NEVER)
-            permits_add_step(s, p.kept_ns, -1, p.take, p.kept_ns == p.sooner_ns);
+            permits_add_step(s, p.kept_ns, -1, p.given != NO_CALL ? p.given : p.take,
+                             p.kept_ns == p.sooner_ns);
     }
 }
 

@@ -47,18 +47,31 @@ def _is_found_again(history, name, first, second):
         first["overall"] == second["overall"] == INVALID
 
 
+def _is_told(lock, begun, call):
+    """Was the call's owner told that it lost that hold before it made the call?"""
+    return any(who == call.who and lock.calls[begun].invoke <= at <= call.invoke
+               for at, who in lock.told_lost)
+
+
 def _without_finding(history):
-    """No call finds what its owner gave back, lost or was granted anew."""
+    """No call finds what its owner gave back or lost, or what had ended."""
     doubted = set()
     for lock in _locks(history):
-        lost = set()
+        lost, until = set(), {}
         for i, call in enumerate(lock.calls):
+            begun, is_ok = lock.begun.get(i), lock.status[i] == "ok"
             if lock.status[i] == "lost":
                 lost.add(call.who)
-            elif call.kind == "acquire" and lock.status[i] == "ok" and lock.begun[i] == i:
+            elif call.kind == "acquire" and is_ok and begun == i and call.level <= 1:
                 lost.discard(call.who)
-            elif lock.status[i] == "ok" and (i not in lock.begun or call.who in lost):
+            elif is_ok and (begun is None or begun == i or call.who in lost
+                            or until.get(begun, 0) <= call.answer
+                            or _is_told(lock, begun, call)):
                 doubted.add(call.line())
+                continue
+            if begun is not None:
+                until[begun] = max(until.get(begun, 0), call.deadline if is_ok and
+                                   call.kind in ("acquire", "renew") else 0)
     return _but(history, lambda c: c.line() in doubted)
 
 

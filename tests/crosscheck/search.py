@@ -34,7 +34,7 @@ class Event:
     def __init__(self, search, kind, state, index, own=None, past=None, rivals=(),
                  is_new=False, is_abandoned=False):
         self.kind, self.state, self.index = kind, state, index
-        self.lock, self.now = search.lock, search.now
+        self.lock, self.now, self.is_there = search.lock, search.now, search.is_there
         self.call = search.lock.calls[index] if index is not None else None
         self.is_strict, self.is_abandoned = search.is_strict, is_abandoned
         self.own, self.past, self.rivals, self.is_new = own, past, rivals, is_new

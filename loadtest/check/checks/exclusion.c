@@ -60,7 +60,7 @@ static void compare(struct check *c, const struct latest *seen, const struct hol
         report(c, of->hold, hold);
         break;
     case CHECK_TIED:
-        check_unsure(c, CHECK_exclusion, check_tie);
+        check_unsure(c, property_of(of->hold, hold), check_tie);
         break;
     case CHECK_AFTER:
         break;

@@ -33,6 +33,24 @@ void permits_add_step(struct permits_steps *s, int64_t at_ns, int64_t delta, int
     s->steps[s->count++] = (struct permits_step){at_ns, delta, call, is_end};
 }
 
+/* How much of what allows more at the instant of the step did its owner ask for only then,
+ * after it had been answered? */
+static int64_t allowed_later(const struct check *c, const struct permits_steps *s, size_t at)
+{
+    const struct history_call *owner = &c->h->calls[s->steps[at].call];
+    int64_t later = 0;
+
+    for (size_t i = at; i > 0 && s->steps[i - 1].at_ns == s->steps[at].at_ns; i--) {
+        const struct permits_step *step = &s->steps[i - 1];
+        const struct history_call *call = &c->h->calls[step->call];
+
+        if (step->delta < 0 && !step->is_end && call->process == owner->process &&
+            call->owner == owner->owner)
+            later -= step->delta;
+    }
+    return later;
+}
+
 /* Walk through the steps: what is needed is never more than what allows it. */
 static void walk(struct check *c, struct permits_steps *s, const char *what)
 {
@@ -52,11 +70,12 @@ static void walk(struct check *c, struct permits_steps *s, const char *what)
             allowed_now -= step->is_end ? 0 : step->delta;
             continue;
         }
-        if (sum > 0)
+        if (sum + allowed_now > 0 && sum + allowed_later(c, s, i) > 0)
             check_violation(c, CHECK_permits, DLOCK_ASSUMES_LOCK, last, step->call,
                             last != NO_CALL ? c->h->calls[last].invoke_ns
                                             : call->invoke_ns,
-                            step->at_ns, "%" PRId64 " %s", sum, what);
+                            step->at_ns, "%" PRId64 " %s",
+                            sum > 0 ? sum : (int64_t)1, what);
         else if (sum + allowed_now > 0)
             check_unsure(c, CHECK_permits, check_tie);
         last = step->call;

@@ -16,6 +16,7 @@ An event `e` is what happens to the lock at one moment of one order of the calls
              unproved a refusal stood on a hold beyond its lease, which no later call found
     e.lock e.call e.index e.state e.now   whose, which, before what, when
     e.is_strict   answers come before the calls of the same instant
+    e.is_there(hold)  may a store still keep it?
     e.own    the caller's hold in that mode, if it has one
     e.past   how the caller's last hold in that mode went
     e.is_abandoned   a hold that the caller abandoned surely lasts

@@ -36,7 +36,8 @@ def breaks(e):
 def _is_mixed(e):
     """Does a hold of the caller itself keep it out, in the other mode or abandoned?"""
     return any(h.who == e.call.who and conflict(h.mode, e.call.mode)
-               and (h.mode or not e.lock.is_reentrant) for h in e.state.holds)
+               and (h.mode or not e.lock.is_reentrant) and e.is_there(h)
+               for h in e.state.holds)
 
 
 def _is_haunted(e):
