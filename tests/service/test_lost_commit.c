@@ -5,184 +5,28 @@
  * the service's prepared statement, and can let it through and keep the answer, or keep
  * the COMMIT itself, and hang up.
  */
-#include <arpa/inet.h>
-#include <poll.h>
-#include <pthread.h>
-#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/socket.h>
 #include <unistd.h>
 
 #include "db/order.h"
+#include "tests/service/commit_proxy.h"
 #include "tests/service/rig.h"
-
-enum mode {
-    PASS,          /* everything */
-    DROP_ANSWER,   /* COMMIT goes through; its answer is lost and the client cut off */
-    DROP_COMMIT,   /* COMMIT is lost and the client cut off; the server hears nothing */
-    DROP_AND_SHUT, /* the same, and nobody can connect again */
-    ANSWER_AND_SHUT, /* COMMIT goes through, the answer is lost, nobody can connect */
-};
-
-enum { PIPES_MAX = 256, BYTES = 65536 };
-
-static struct proxy {
-    pthread_t thread;
-    int listener;
-    int port;
-    int target_port;
-    atomic_int mode;
-    atomic_bool is_shut;
-    atomic_int dropped;
-    atomic_bool stop;
-    struct pipe_pair {
-        int client, server; /* client is -1 after it was cut off */
-        bool eats_answer;
-    } pipes[PIPES_MAX];
-    int pipe_count;
-} proxy;
 
 static struct rig_service service;
 static struct rig_answer answer;
 
-static bool has_commit(const char *bytes, size_t len)
-{
-    return memmem(bytes, len, "order_commit", 12) != NULL;
-}
-
-static void cut_client(struct pipe_pair *p)
-{
-    (void)close(p->client);
-    p->client = -1;
-    atomic_fetch_add(&proxy.dropped, 1);
-}
-
-static void shut_if(bool shuts)
-{
-    if (shuts)
-        atomic_store(&proxy.is_shut, true);
-}
-
-/* What the client said.  The first COMMIT that fits the mode is caught, no other. */
-static bool pass_to_server(struct pipe_pair *p)
-{
-    static char bytes[BYTES];
-    ssize_t n = recv(p->client, bytes, sizeof(bytes), 0);
-    int mode = atomic_load(&proxy.mode);
-
-    if (n <= 0)
-        return false;
-    if (mode != PASS && has_commit(bytes, (size_t)n)) {
-        shut_if(mode == DROP_AND_SHUT || mode == ANSWER_AND_SHUT);
-        atomic_store(&proxy.mode, PASS);
-        if (mode == DROP_COMMIT || mode == DROP_AND_SHUT) {
-            cut_client(p); /* the server keeps waiting at its end */
-            return true;
-        }
-        p->eats_answer = true;
-    }
-    return rig_send(p->server, bytes, (size_t)n);
-}
-
-static bool pass_to_client(struct pipe_pair *p)
-{
-    static char bytes[BYTES];
-    ssize_t n = recv(p->server, bytes, sizeof(bytes), 0);
-
-    if (n <= 0)
-        return false;
-    if (p->eats_answer) {
-        cut_client(p);
-        p->eats_answer = false;
-        return true;
-    }
-    return p->client < 0 || rig_send(p->client, bytes, (size_t)n);
-}
-
-static void accept_one(void)
-{
-    int client = accept4(proxy.listener, NULL, NULL, SOCK_CLOEXEC);
-    int server = atomic_load(&proxy.is_shut) ? -1 : rig_connect(proxy.target_port);
-
-    if (client < 0 || server < 0 || proxy.pipe_count == PIPES_MAX) {
-        if (client >= 0)
-            (void)close(client);
-        if (server >= 0)
-            (void)close(server);
-        return;
-    }
-    proxy.pipes[proxy.pipe_count++] = (struct pipe_pair){client, server, false};
-}
-
-static void *run_proxy(void *arg)
-{
-    static struct pollfd polls[1 + 2 * PIPES_MAX];
-
-    (void)arg;
-    while (!atomic_load(&proxy.stop)) {
-        int count = proxy.pipe_count;
-
-        polls[0] = (struct pollfd){.fd = proxy.listener, .events = POLLIN};
-        for (int i = 0; i < count; i++) {
-            polls[1 + 2 * i] =
-                (struct pollfd){.fd = proxy.pipes[i].client, .events = POLLIN};
-            polls[2 + 2 * i] =
-                (struct pollfd){.fd = proxy.pipes[i].server, .events = POLLIN};
-        }
-        (void)poll(polls, (nfds_t)(1 + 2 * count), 20);
-        for (int i = 0; i < count; i++) {
-            struct pipe_pair *p = &proxy.pipes[i];
-            bool alive = true;
-
-            if (p->client >= 0 && polls[1 + 2 * i].revents != 0)
-                alive = pass_to_server(p);
-            if (alive && p->server >= 0 && polls[2 + 2 * i].revents != 0)
-                alive = pass_to_client(p);
-            if (alive)
-                continue;
-            if (p->client >= 0)
-                (void)close(p->client);
-            (void)close(p->server);
-            p->client = p->server = -1;
-        }
-        if (polls[0].revents != 0)
-            accept_one();
-    }
-    for (int i = 0; i < proxy.pipe_count; i++) {
-        if (proxy.pipes[i].client >= 0)
-            (void)close(proxy.pipes[i].client);
-        if (proxy.pipes[i].server >= 0)
-            (void)close(proxy.pipes[i].server);
-    }
-    return NULL;
-}
-
-/* Listen, and make the service's URL lead here. */
+/* Start the proxy, and a service whose way to PostgreSQL leads through it. */
 static void start_proxy_for(const char *lock)
 {
-    struct sockaddr_in at = {.sin_family = AF_INET};
-    socklen_t len = sizeof(at);
-    const char *url = rig_environment("SECKILL_DATABASE_URL");
-    const char *colon = strrchr(url, ':');
     char moved[512];
 
-    assert_non_null(colon);
-    memset(&proxy, 0, sizeof(proxy));
-    proxy.target_port = atoi(colon + 1);
-    at.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-    proxy.listener = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-    assert_int_equal(bind(proxy.listener, (struct sockaddr *)&at, sizeof(at)), 0);
-    assert_int_equal(listen(proxy.listener, 64), 0);
-    assert_int_equal(getsockname(proxy.listener, (struct sockaddr *)&at, &len), 0);
-    proxy.port = ntohs(at.sin_port);
-    (void)snprintf(moved, sizeof(moved), "--database-url=%.*s:%d%s", (int)(colon - url),
-                   url, proxy.port, strchr(colon, '/'));
-    assert_int_equal(pthread_create(&proxy.thread, NULL, run_proxy, NULL), 0);
+    commit_proxy_start(moved, sizeof(moved));
     /* With one connection nothing but a new one can tell what became of a COMMIT. */
     service = RIG_START(moved, lock, "--settle-timeout=1s", "--workers=4",
-                        "--database-connections=1", rig_record_flag(), "--lock-lease=4s", "--idle-transaction-timeout=1s");
+                        "--database-connections=1", rig_record_flag(), "--lock-lease=4s",
+                        "--idle-transaction-timeout=1s");
 }
 
 static void start_proxy(void)
@@ -193,9 +37,7 @@ static void start_proxy(void)
 static void stop_proxy(void)
 {
     rig_stop(&service);
-    atomic_store(&proxy.stop, true);
-    (void)pthread_join(proxy.thread, NULL);
-    (void)close(proxy.listener);
+    commit_proxy_stop();
 }
 
 static void expect(int status, const char *outcome)
@@ -206,14 +48,14 @@ static void expect(int status, const char *outcome)
 }
 
 /* Order under a name while the proxy is in this mode. */
-static void order_by(int64_t user, enum mode mode, int64_t voucher, const char *name)
+static void order_by(int64_t user, enum commit_mode mode, int64_t voucher, const char *name)
 {
-    atomic_store(&proxy.mode, mode);
+    commit_proxy_set(mode);
     assert_true(rig_order_named(service.orders_port, voucher, user, name, &answer));
     assert_string_equal(answer.request_id, name);
 }
 
-static void order_in(enum mode mode, int64_t voucher, const char *name)
+static void order_in(enum commit_mode mode, int64_t voucher, const char *name)
 {
     order_by(1, mode, voucher, name);
 }
@@ -251,7 +93,7 @@ static void a_lost_answer_is_found_to_be_sold(void **state)
     start_proxy();
     name_for(name, sizeof(name), voucher);
     order_in(DROP_ANSWER, voucher, name);
-    assert_int_equal(atomic_load(&proxy.dropped), 1);
+    assert_int_equal(commit_proxy_dropped(), 1);
     expect(201, "accepted");
     assert_int_equal(rig_orders(voucher), 1);
     assert_int_equal(rig_stock(voucher), 4);
@@ -271,7 +113,7 @@ static void a_lost_commit_is_found_to_be_not_sold(void **state)
     start_proxy();
     name_for(name, sizeof(name), voucher);
     order_in(DROP_COMMIT, voucher, name);
-    assert_int_equal(atomic_load(&proxy.dropped), 1);
+    assert_int_equal(commit_proxy_dropped(), 1);
     expect(503, "unavailable");
     assert_non_null(strstr(answer.head, "Retry-After: "));
     assert_int_equal(rig_orders(voucher), 0);
@@ -298,7 +140,7 @@ static void a_lost_answer_to_a_repeated_request_is_a_replay(void **state)
     expect(201, "accepted");
     (void)snprintf(body, sizeof(body), "%.90s", answer.body);
     order_in(DROP_ANSWER, voucher, name);
-    assert_int_equal(atomic_load(&proxy.dropped), 1);
+    assert_int_equal(commit_proxy_dropped(), 1);
     expect(201, "accepted");
     assert_string_equal(answer.body, body);
     assert_int_equal(rig_orders(voucher), 1);
@@ -324,7 +166,7 @@ static void an_id_of_another_order_is_a_conflict(void **state)
     order_by(2, PASS, voucher, name);
     expect(201, "accepted");
     order_by(2, DROP_ANSWER, other, name);
-    assert_int_equal(atomic_load(&proxy.dropped), 1);
+    assert_int_equal(commit_proxy_dropped(), 1);
     expect(422, "conflict");
     assert_int_equal(rig_orders(voucher), 1);
     assert_int_equal(rig_stock(voucher), 4);
@@ -347,10 +189,10 @@ static void an_id_of_another_user_settles_nothing(void **state)
     order_by(2, PASS, voucher, name);
     expect(201, "accepted");
     order_by(1, DROP_ANSWER, voucher, name);
-    assert_int_equal(atomic_load(&proxy.dropped), 1);
+    assert_int_equal(commit_proxy_dropped(), 1);
     expect(201, "accepted");
     order_by(3, DROP_COMMIT, voucher, name);
-    assert_int_equal(atomic_load(&proxy.dropped), 2);
+    assert_int_equal(commit_proxy_dropped(), 2);
     expect(503, "unavailable");
     assert_int_equal(rig_orders(voucher), 2);
     assert_int_equal(rig_stock(voucher), 3);
@@ -414,7 +256,7 @@ static bool is_accepted_now(void *arg)
  * it later: one order, whether the lost COMMIT had counted or not. */
 static void what_cannot_be_asked_is_unknown_until_it_can(void **state)
 {
-    static const enum mode MODES[] = {DROP_AND_SHUT, ANSWER_AND_SHUT};
+    static const enum commit_mode MODES[] = {DROP_AND_SHUT, ANSWER_AND_SHUT};
 
     (void)state;
     for (int i = 0; i < 2; i++) {
@@ -424,7 +266,7 @@ static void what_cannot_be_asked_is_unknown_until_it_can(void **state)
         start_proxy();
         name_for(name, sizeof(name), voucher);
         order_in(MODES[i], voucher, name);
-        assert_int_equal(atomic_load(&proxy.dropped), 1);
+        assert_int_equal(commit_proxy_dropped(), 1);
         expect(503, "unknown");
         assert_non_null(strstr(answer.head, "Retry-After: "));
         assert_non_null(strstr(answer.body, name));
@@ -432,10 +274,8 @@ static void what_cannot_be_asked_is_unknown_until_it_can(void **state)
         /* The transaction whose COMMIT was lost is still open at the server.  Its end
          * is only heard of when the connection goes, which the proxy now lets happen.
          */
-        for (int p = 0; p < proxy.pipe_count; p++)
-            if (proxy.pipes[p].client < 0 && proxy.pipes[p].server >= 0)
-                (void)shutdown(proxy.pipes[p].server, SHUT_RDWR);
-        atomic_store(&proxy.is_shut, false);
+        commit_proxy_end_orphans();
+        commit_proxy_open();
         assert_true(rig_until(is_accepted_now, name, RIG_PATIENCE_MS));
         assert_int_equal(rig_orders(voucher), 1);
         assert_int_equal(rig_stock(voucher), 4);
@@ -458,10 +298,10 @@ static void an_unknown_order_keeps_its_lock(void **state)
 
     (void)state;
     start_proxy_for("--lock=reentrant");
-    atomic_store(&proxy.mode, DROP_AND_SHUT);
+    commit_proxy_set(DROP_AND_SHUT);
     assert_true(rig_order(service.orders_port, voucher, 1, &answer));
     expect(503, "unknown");
-    atomic_store(&proxy.is_shut, false);
+    commit_proxy_open();
     do
         assert_true(rig_order(service.orders_port, voucher, 1, &answer));
     while (strcmp(answer.outcome, "unavailable") == 0); /* until it is connected */

@@ -2,18 +2,18 @@
 /* test_readiness.c -- /readyz, with stores that answer and are of no use for orders.
  *
  * The servers are the test's own. */
-#include <arpa/inet.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
-#include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "base/text/duration.h"
 #include "tests/service/rig.h"
+#include "tests/service/shell.h"
+#include "tests/service/standby.h"
 
 static struct rig_service service;
 static struct rig_answer answer;
@@ -48,21 +48,6 @@ static void await_refusal(const char *words)
 {
     if (!rig_until(says, (void *)(uintptr_t)words, RIG_PATIENCE_MS))
         fail_msg("it does not say \"%s\": %d %s", words, answer.status, answer.body);
-}
-
-/* Run a command of the shell and answer the first 8 kB of what it says. */
-static const char *shell(const char *command)
-{
-    static char said[8192];
-    FILE *out = popen(command, "re");
-    size_t n;
-
-    assert_non_null(out);
-    n = fread(said, 1, sizeof(said) - 1, out);
-    said[n] = '\0';
-    if (pclose(out) != 0)
-        fail_msg("%s: %s", command, said);
-    return said;
 }
 
 /* Of redis://[:password@]host:port; redis-cli 7.0 takes no URL without a user's name. */
@@ -104,19 +89,6 @@ static pid_t node;
 static char node_dir[] = "/tmp/seckill-test-node-XXXXXX";
 static char node_url[64];
 
-static int free_port(void)
-{
-    struct sockaddr_in at = {.sin_family = AF_INET};
-    socklen_t len = sizeof(at);
-    int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-
-    at.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-    assert_int_equal(bind(fd, (struct sockaddr *)&at, sizeof(at)), 0);
-    assert_int_equal(getsockname(fd, (struct sockaddr *)&at, &len), 0);
-    (void)close(fd);
-    return ntohs(at.sin_port);
-}
-
 static bool node_answers(void *arg)
 {
     (void)arg;
@@ -134,10 +106,10 @@ static bool node_answers_or_has_ended(void *arg)
 static void launch_node(void)
 {
     char port[16], bus[16];
-    int number = free_port();
+    int number = shell_free_port();
 
     (void)snprintf(port, sizeof(port), "%d", number);
-    (void)snprintf(bus, sizeof(bus), "%d", free_port());
+    (void)snprintf(bus, sizeof(bus), "%d", shell_free_port());
     (void)snprintf(node_url, sizeof(node_url), "redis://127.0.0.1:%d", number);
     node = fork();
     assert_true(node >= 0);
@@ -230,106 +202,16 @@ static void a_lock_in_a_database_that_takes_no_writes_is_not_ready(void **state)
     rig_stop(&service);
 }
 
-/* ---- a standby of PostgreSQL, made from the lab's server ---- */
-
-static pid_t standby;
-static char standby_dir[] = "/tmp/seckill-test-standby-XXXXXX";
-static char standby_url[256];
-
-/* Of postgresql://user:password@host:port/database. */
-static int port_of(const char *url)
-{
-    return atoi(strchr(strchr(url, '@'), ':') + 1);
-}
-
-static void copy_database(void)
-{
-    char line[768];
-
-    assert_non_null(mkdtemp(standby_dir));
-    (void)snprintf(line, sizeof(line),
-                   "$(ls -d /usr/lib/postgresql/*/bin | sort -V | tail -n 1)/pg_basebackup"
-                   " --dbname='%s' --pgdata='%s/data' --write-recovery-conf"
-                   " --checkpoint=fast --wal-method=stream 2>&1 &&"
-                   " chmod -R go-rwx '%s/data' &&"
-                   " if [ $(id -u) = 0 ]; then chown -R postgres: '%s'; fi",
-                   getenv("SECKILL_LAB_DATABASE_URL"), standby_dir, standby_dir,
-                   standby_dir);
-    (void)shell(line);
-}
-
-static void start_standby(void)
-{
-    char line[768];
-    const char *url = getenv("SECKILL_DATABASE_URL");
-    const char *at = strchr(url, '@');
-    int port = free_port();
-
-    copy_database();
-    (void)snprintf(standby_url, sizeof(standby_url), "--database-url=%.*s@127.0.0.1:%d%s",
-                   (int)(at - url), url, port, strchr(at, '/'));
-    /* PostgreSQL does not run as root; it gets the user's rights, and ends with us. */
-    (void)snprintf(line, sizeof(line),
-                   "as=; if [ $(id -u) = 0 ]; then"
-                   " as='--reuid=postgres --regid=postgres --clear-groups'; fi;"
-                   " exec setpriv $as --pdeathsig KILL"
-                   " $(ls -d /usr/lib/postgresql/*/bin | sort -V | tail -n 1)/postgres"
-                   " -D '%s/data' -p %d -N 400 -c listen_addresses=127.0.0.1"
-                   " -c unix_socket_directories= -c hot_standby=on"
-                   " >'%s/log' 2>&1 </dev/null",
-                   standby_dir, port, standby_dir);
-    standby = fork();
-    assert_true(standby >= 0);
-    if (standby == 0) {
-        (void)execlp("sh", "sh", "-c", line, (char *)NULL);
-        _exit(127);
-    }
-}
-
-static bool standby_answers(void *question)
-{
-    char line[512];
-
-    (void)snprintf(line, sizeof(line), "psql '%s' -Atc '%s' 2>&1 || true",
-                   strchr(standby_url, '=') + 1, (const char *)question);
-    return shell(line)[0] == 't';
-}
-
-static void promote_standby(void)
-{
-    char line[512];
-    const char *url = getenv("SECKILL_LAB_DATABASE_URL");
-    const char *at = strchr(url, '@');
-
-    (void)snprintf(line, sizeof(line), "psql '%.*s@127.0.0.1:%d%s' -Atc 'SELECT pg_promote()'",
-                   (int)(at - url), url, port_of(standby_url), strchr(at, '/'));
-    (void)shell(line);
-}
-
-static void end_standby(void)
-{
-    char line[96];
-
-    assert_int_equal(kill(standby, SIGINT), 0);
-    assert_int_equal(waitpid(standby, NULL, 0), standby);
-    (void)snprintf(line, sizeof(line), "rm -rf '%s'", standby_dir);
-    (void)shell(line);
-}
-
 static void a_standby_is_not_ready(void **state)
 {
     (void)state;
-    start_standby();
-    if (!rig_until(standby_answers, (void *)(uintptr_t)"SELECT pg_is_in_recovery()",
-                   RIG_PATIENCE_MS))
-        fail_msg("no standby: %s", shell("cat /tmp/seckill-test-standby-*/log"));
-    service = RIG_START("--lock=none", standby_url);
+    service = RIG_START("--lock=none", standby_start());
     await_refusal("the server is a standby, or recovers");
     assert_non_null(strstr(answer.body, "\"locks\":\"ok\""));
-    promote_standby();
+    standby_promote();
     await_ready();
     rig_stop(&service);
-    end_standby();
+    standby_end();
 }
 
 static long commands_of_redis(void)

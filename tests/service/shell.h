@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: MIT */
+/* shell.h -- what tests ask of the machine by its own programs. */
+#ifndef TESTS_SERVICE_SHELL_H
+#define TESTS_SERVICE_SHELL_H
+
+/* Run a command of the shell, which must succeed, and answer the first 8 kB of what it says;
+ * valid until the next call. */
+const char *shell(const char *command);
+
+/* A TCP port of 127.0.0.1 that no program had a moment ago. */
+int shell_free_port(void);
+
+#endif /* TESTS_SERVICE_SHELL_H */

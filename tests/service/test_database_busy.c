@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: MIT */
+/* test_database_busy.c -- requests that wait for a connection that another request has. */
+#include <pthread.h>
+#include <string.h>
+
+#include "tests/service/rig.h"
+
+static const struct postgres_statement BEGIN = {"busy_begin", "BEGIN", ""};
+
+static struct rig_service service;
+static int64_t voucher;
+
+static void *order_as_first(void *arg)
+{
+    (void)rig_order(service.orders_port, voucher, 1, arg);
+    return NULL;
+}
+
+static bool is_in_use(void *arg)
+{
+    return rig_metric(&service, "seckill_database_connections_in_use ") == *(double *)arg;
+}
+
+/* A session waits for a row that this program's transaction has locked.  Other programs
+ * wait for locks on the same server. */
+static bool is_row_waited_for(void *arg)
+{
+    static const struct postgres_statement WAITS = {
+        "busy_waits",
+        "SELECT count(*) FROM pg_locks WHERE NOT granted"
+        " AND pg_backend_pid() = ANY (pg_blocking_pids(pid))",
+        ""};
+
+    (void)arg;
+    assert_int_equal(db_run_one(rig_db(), &WAITS, NULL), DB_OK);
+    return db_int(rig_db(), 0, 0, 0) > 0;
+}
+
+/* The only connection waits for a row that somebody has locked. */
+static void a_request_that_waits_too_long_hears_database_busy(void **state)
+{
+    static const struct postgres_statement HOLD = {
+        "busy_hold", "SELECT 1 FROM tb_seckill_voucher WHERE voucher_id = $1 FOR UPDATE",
+        "i"};
+    static const struct postgres_statement ROLLBACK = {"busy_rollback", "ROLLBACK", ""};
+    static struct rig_answer first, second;
+    double none = 0;
+    pthread_t thread;
+
+    (void)state;
+    voucher = rig_voucher(5);
+    service = RIG_START("--lock=none", "--database-connections=1", "--database-wait=50ms",
+                        "--statement-timeout=20s");
+    db_queue(rig_db(), &BEGIN, NULL);
+    db_queue(rig_db(), &HOLD, DB_VALUES(DB_INT(voucher)));
+    assert_int_equal(db_run(rig_db()), DB_OK);
+    assert_int_equal(pthread_create(&thread, NULL, order_as_first, &first), 0);
+    assert_true(rig_until(is_row_waited_for, NULL, RIG_PATIENCE_MS));
+    assert_true(rig_order(service.orders_port, voucher, 2, &second));
+    assert_int_equal(second.status, 503);
+    assert_string_equal(second.outcome, "database-busy");
+    assert_non_null(strstr(second.head, "Retry-After: 1"));
+    assert_int_equal(db_run_one(rig_db(), &ROLLBACK, NULL), DB_OK);
+    (void)pthread_join(thread, NULL);
+    assert_string_equal(first.outcome, "accepted");
+    assert_true(rig_until(is_in_use, &none, RIG_PATIENCE_MS));
+    assert_true(rig_order(service.orders_port, voucher, 2, &second));
+    assert_string_equal(second.outcome, "accepted");
+    assert_int_equal(rig_orders(voucher), 2);
+    rig_stop(&service);
+}
+
+/* Three slow statements time out one after the other, and each gives its slot back. */
+static void a_statement_that_times_out_gives_its_connection_back(void **state)
+{
+    static const struct postgres_statement HOLD = {
+        "busy_hold_again",
+        "SELECT 1 FROM tb_seckill_voucher WHERE voucher_id = $1 FOR UPDATE", "i"};
+    static const struct postgres_statement ROLLBACK = {"busy_rollback_again", "ROLLBACK", ""};
+    static struct rig_answer got;
+    double none = 0;
+
+    (void)state;
+    voucher = rig_voucher(5);
+    service = RIG_START("--lock=none", "--database-connections=1", "--statement-timeout=200ms");
+    db_queue(rig_db(), &BEGIN, NULL);
+    db_queue(rig_db(), &HOLD, DB_VALUES(DB_INT(voucher)));
+    assert_int_equal(db_run(rig_db()), DB_OK);
+    for (int user = 1; user <= 3; user++) {
+        assert_true(rig_order(service.orders_port, voucher, user, &got));
+        assert_int_equal(got.status, 503);
+        assert_string_equal(got.outcome, "unavailable");
+    }
+    assert_true(rig_until(is_in_use, &none, RIG_PATIENCE_MS));
+    assert_int_equal(db_run_one(rig_db(), &ROLLBACK, NULL), DB_OK);
+    assert_true(rig_order(service.orders_port, voucher, 1, &got));
+    assert_string_equal(got.outcome, "accepted");
+    rig_stop(&service);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_request_that_waits_too_long_hears_database_busy),
+        cmocka_unit_test(a_statement_that_times_out_gives_its_connection_back),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

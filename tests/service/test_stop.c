@@ -1,0 +1,236 @@
+/* SPDX-License-Identifier: MIT */
+/* test_stop.c -- how a service stops: what is under way is finished, or told of. */
+#include <pthread.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/text/duration.h"
+#include "tests/service/rig.h"
+
+static struct rig_answer answer;
+
+enum { BUYERS = 8 };
+
+struct buyer {
+    pthread_t thread;
+    int port;
+    int64_t voucher;
+    int64_t next_user;
+    atomic_bool *stop;
+    atomic_int *accepted;
+    int broken; /* connections that were made and then not answered */
+};
+
+/* Order on one connection after another until the service is gone. */
+static void *buy(void *arg)
+{
+    struct buyer *b = arg;
+    static _Thread_local struct rig_answer got;
+
+    while (!atomic_load(b->stop)) {
+        if (!rig_order(b->port, b->voucher, b->next_user, &got)) {
+            b->broken++;
+            if (b->broken > 3)
+                break;
+            continue;
+        }
+        b->next_user += BUYERS;
+        if (strcmp(got.outcome, "accepted") == 0)
+            atomic_fetch_add(b->accepted, 1);
+    }
+    return NULL;
+}
+
+static bool is_under_way(void *accepted)
+{
+    return atomic_load((atomic_int *)accepted) >= 100;
+}
+
+/* SIGTERM in the middle of it: whoever was told of an order has one, and nobody has one
+ * that he was not told of. */
+static void a_stop_loses_no_order(void **state)
+{
+    static const char *const LOCKS[] = {"--lock=none", "--lock=reentrant"};
+
+    (void)state;
+    for (int i = 0; i < 2; i++) {
+        struct rig_service s = RIG_START(LOCKS[i], "--workers=16");
+        struct buyer buyers[BUYERS];
+        atomic_bool stop = false;
+        atomic_int accepted = 0;
+        int64_t voucher = rig_voucher(1000000);
+
+        for (int b = 0; b < BUYERS; b++) {
+            buyers[b] = (struct buyer){.port = s.orders_port, .voucher = voucher,
+                                       .next_user = b + 1, .stop = &stop,
+                                       .accepted = &accepted};
+            assert_int_equal(pthread_create(&buyers[b].thread, NULL, buy, &buyers[b]),
+                             0);
+        }
+        assert_true(rig_until(is_under_way, &accepted, RIG_PATIENCE_MS));
+        rig_stop(&s);
+        atomic_store(&stop, true);
+        for (int b = 0; b < BUYERS; b++)
+            (void)pthread_join(buyers[b].thread, NULL);
+        assert_int_equal(rig_orders(voucher), atomic_load(&accepted));
+        assert_int_equal(rig_stock(voucher), 1000000 - atomic_load(&accepted));
+    }
+}
+
+static struct rig_service faulty;
+
+static void *order_once(void *voucher)
+{
+    (void)rig_order(faulty.orders_port, *(int64_t *)voucher, 1, &answer);
+    return NULL;
+}
+
+static bool is_holding(void *arg)
+{
+    static struct rig_answer got;
+
+    (void)arg;
+    return rig_request(faulty.admin_port, "GET", "/faults", NULL, NULL, &got) &&
+           strstr(got.body, "\"holding\":true") != NULL;
+}
+
+/* An order that is held at a fault point is let go, finished and answered. */
+static void a_stop_lets_held_orders_finish(void **state)
+{
+    pthread_t thread;
+    int64_t voucher = rig_voucher(1);
+
+    (void)state;
+    faulty = RIG_START("--lock=reentrant", "--allow-faults");
+    assert_true(rig_request(faulty.admin_port, "POST",
+                            "/faults/arm?point=before-commit&action=hold", NULL, NULL,
+                            &answer));
+    assert_int_equal(answer.status, 200);
+    assert_int_equal(pthread_create(&thread, NULL, order_once, &voucher), 0);
+    assert_true(rig_until(is_holding, NULL, RIG_PATIENCE_MS));
+    rig_stop(&faulty);
+    (void)pthread_join(thread, NULL);
+    assert_string_equal(answer.outcome, "accepted");
+    assert_int_equal(rig_orders(voucher), 1);
+}
+
+/* A silent connection does not hold up a stop. */
+static void a_stop_does_not_wait_for_the_silent(void **state)
+{
+    struct rig_service s = RIG_START("--lock=none", "--request-timeout=60s");
+    int fd = rig_connect(s.orders_port);
+    int64_t start_ns = monotonic_ns();
+
+    (void)state;
+    assert_true(fd >= 0);
+    rig_stop(&s);
+    assert_true(monotonic_ns() - start_ns < 30000000000); /* half of its time */
+    (void)close(fd);
+}
+
+/* Its request has looked the voucher up, which is the last thing before the lock. */
+static bool is_waiting(void *arg)
+{
+    static const struct postgres_statement LOOKED_UP = {
+        "stop_looked_up",
+        "SELECT count(*) FROM pg_stat_activity WHERE application_name = 'waiter'"
+        " AND query LIKE '%begin_time%'",
+        ""};
+
+    (void)arg;
+    assert_int_equal(db_run_one(rig_db(), &LOOKED_UP, NULL), DB_OK);
+    return rig_metric(&faulty, "seckill_http_workers_busy") >= 1 &&
+           db_int(rig_db(), 0, 0, 0) > 0;
+}
+
+static void expect_in_log(const struct rig_service *s, const char *said)
+{
+    if (!rig_has_logged(s, said))
+        fail_msg("no \"%s\" in %s", said, s->log);
+}
+
+/* Another process has the lock, and the request waits for it longer than the stop waits
+ * for the request.  1 is the audit's and would say that a run is invalid. */
+static void a_stop_that_leaves_a_request_exits_with_70(void **state)
+{
+    struct rig_service holder = RIG_START("--lock=lua", "--allow-faults");
+    int64_t voucher = rig_voucher(2);
+    struct rig_service waiter;
+    pthread_t threads[2];
+    int status;
+
+    (void)state;
+    faulty = holder;
+    assert_true(rig_request(holder.admin_port, "POST",
+                            "/faults/arm?point=after-acquire&action=hold", NULL, NULL,
+                            &answer));
+    assert_int_equal(pthread_create(&threads[0], NULL, order_once, &voucher), 0);
+    assert_true(rig_until(is_holding, NULL, RIG_PATIENCE_MS));
+    faulty = waiter =
+        RIG_START("--lock=lua", "--lock-wait=20s", "--drain-timeout=200ms",
+                  "--process=waiter");
+    expect_in_log(&waiter, "--lock-wait=20000ms is not below --drain-timeout=200ms");
+    assert_int_equal(pthread_create(&threads[1], NULL, order_once, &voucher), 0);
+    assert_true(rig_until(is_waiting, NULL, RIG_PATIENCE_MS));
+    rig_signal(&waiter, SIGTERM);
+    status = rig_wait(&waiter, RIG_PATIENCE_MS);
+    assert_int_equal(status, 70);
+    expect_in_log(&waiter, "requests are still in flight");
+    (void)unlink(waiter.log);
+    (void)pthread_join(threads[1], NULL);
+    rig_stop(&holder);
+    (void)pthread_join(threads[0], NULL);
+    assert_int_equal(rig_orders(voucher), 1);
+}
+
+static bool is_stopping(void *arg)
+{
+    return rig_has_logged(arg, "signal 15: stopping");
+}
+
+/* Somebody else holds the voucher's row, so an order cannot finish. */
+static void a_second_signal_ends_it_at_once(void **state)
+{
+    static const struct postgres_statement BEGIN = {"stop_begin", "BEGIN", ""};
+    static const struct postgres_statement ROLLBACK = {"stop_rollback", "ROLLBACK", ""};
+    static const struct postgres_statement HOLD = {
+        "stop_hold",
+        "SELECT 1 FROM tb_seckill_voucher WHERE voucher_id = $1 FOR UPDATE", "i"};
+    int64_t voucher = rig_voucher(1);
+    pthread_t thread;
+    int status;
+
+    (void)state;
+    faulty = RIG_START("--lock=none", "--statement-timeout=300s", "--drain-timeout=300s");
+    db_queue(rig_db(), &BEGIN, NULL);
+    db_queue(rig_db(), &HOLD, DB_VALUES(DB_INT(voucher)));
+    assert_int_equal(db_run(rig_db()), DB_OK);
+    assert_int_equal(pthread_create(&thread, NULL, order_once, &voucher), 0);
+    while (rig_metric(&faulty, "seckill_http_workers_busy") < 1)
+        ;
+    rig_signal(&faulty, SIGTERM);
+    assert_true(rig_until(is_stopping, &faulty, RIG_PATIENCE_MS));
+    assert_int_equal(rig_wait(&faulty, 300), -1);
+    rig_signal(&faulty, SIGTERM);
+    status = rig_wait(&faulty, RIG_PATIENCE_MS);
+    assert_int_equal(status, 128 + SIGTERM);
+    (void)unlink(faulty.log);
+    (void)pthread_join(thread, NULL);
+    assert_int_equal(db_run_one(rig_db(), &ROLLBACK, NULL), DB_OK);
+    assert_int_equal(rig_orders(voucher), 0);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_stop_loses_no_order),
+        cmocka_unit_test(a_stop_lets_held_orders_finish),
+        cmocka_unit_test(a_stop_does_not_wait_for_the_silent),
+        cmocka_unit_test(a_stop_that_leaves_a_request_exits_with_70),
+        cmocka_unit_test(a_second_signal_ends_it_at_once),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
