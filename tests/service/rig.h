@@ -94,11 +94,16 @@ void rig_admin_lines(int port, char *out, size_t size);
 bool rig_admin(const struct rig_service *s, const char *method, const char *path,
                struct rig_answer *out);
 
-/* The same as `user`, by a token. */
+/* The service's number of a test's user `user_id`.  Test programs that run at once share a
+ * lab, and each has users of its own: so no other program has the lock of a user. */
+int64_t rig_user(int64_t user_id);
+
+/* An order by a token of rig_user(user_id). */
 bool rig_order(int port, int64_t voucher_id, int64_t user_id, struct rig_answer *out);
 bool rig_order_named(int port, int64_t voucher_id, int64_t user_id,
                      const char *request_id, struct rig_answer *out);
-/* Tokens by the lab's key: of a buyer and of an operator, good for an hour, and any. */
+/* Tokens by the lab's key: of a buyer as rig_order() has it and of an operator, good for an
+ * hour, and any. */
 void rig_token(int64_t user_id, char out[TOKEN_LEN + 1]);
 void rig_operator_token(char out[TOKEN_LEN + 1]);
 void rig_token_of(const struct token_claim *claim, char out[TOKEN_LEN + 1]);

@@ -27,9 +27,18 @@ void rig_token_of(const struct token_claim *claim, char out[TOKEN_LEN + 1])
     token_make(&keys, claim, out);
 }
 
+int64_t rig_user(int64_t user_id)
+{
+    enum { USERS_OF_A_PROGRAM = 1000000 };
+
+    return (int64_t)getpid() * USERS_OF_A_PROGRAM + user_id;
+}
+
 void rig_token(int64_t user_id, char out[TOKEN_LEN + 1])
 {
-    rig_token_of(&(struct token_claim){user_id, token_now_s() + 3600, TOKEN_BUYER}, out);
+    rig_token_of(&(struct token_claim){rig_user(user_id), token_now_s() + 3600,
+                                       TOKEN_BUYER},
+                 out);
 }
 
 void rig_operator_token(char out[TOKEN_LEN + 1])

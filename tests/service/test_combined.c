@@ -200,7 +200,7 @@ static void expect_own_orders(int64_t voucher)
         assert_int_equal(sscanf(buyers[i].answer.body, "{\"id\":\"%lld\"", &id), 1);
         assert_int_equal(db_run_one(rig_db(), &OWNER, DB_VALUES(DB_INT(id), DB_INT(voucher))),
                          DB_OK);
-        assert_int_equal(db_int(rig_db(), 0, 0, 0), buyers[i].user);
+        assert_int_equal(db_int(rig_db(), 0, 0, 0), rig_user(buyers[i].user));
     }
 }
 
@@ -386,9 +386,11 @@ static void buy_with_a_fault(const char *point, const char *action, const char *
                              int with_that_outcome)
 {
     int64_t voucher = rig_voucher(20);
+    char lock[40];
 
+    (void)snprintf(lock, sizeof(lock), "lock:order:%lld", (long long)rig_user(3));
     service = START("--allow-faults", "--lock=reentrant", "--stock-guard=row-lock");
-    arm(point, action, "lock:order:3");
+    arm(point, action, lock);
     buy_in_a_batch(voucher, 6);
     expect(outcome, with_that_outcome);
     assert_int_equal(rig_orders(voucher), count_of("accepted"));

@@ -56,7 +56,7 @@ static void *free_by_force(void *arg)
 
     for (int64_t i = 0; i < USERS_OF_A_GROUP; i++) {
         (void)snprintf(path, sizeof(path), "/admin/locks/lock:order:%lld",
-                       (long long)(g->first_user + i));
+                       (long long)rig_user(g->first_user + i));
         atomic_store(&g->clicking, CLICKS);
         (void)pthread_barrier_wait(&g->together);
         while (atomic_load(&g->clicking) > 0)

@@ -211,7 +211,11 @@ static void *order_held(void *arg)
 /* Hold user 1 between the read and the write, and let `user` order meanwhile. */
 static void order_inside_another(struct held *held, const char *meanwhile, int64_t user)
 {
-    fault("arm", "point=after-read&action=hold&key=lock:order:1", 200);
+    char point[80];
+
+    (void)snprintf(point, sizeof(point), "point=after-read&action=hold&key=lock:order:%lld",
+                   (long long)rig_user(1));
+    fault("arm", point, 200);
     fault("arm", "point=after-read&action=hold", 409);
     assert_int_equal(pthread_create(&held->thread, NULL, order_held, held), 0);
     assert_true(rig_until(is_holding, "\"after-read\"", RIG_PATIENCE_MS));
