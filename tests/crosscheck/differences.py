@@ -44,7 +44,7 @@ def _is_milder(name, first, second):
 
 def _is_found_again(history, name, first, second):
     return name in ("exclusion", "lease", "kept", "ownership", "reentry") and \
-        first["overall"] == second["overall"] == INVALID
+        first["overall"] == second["overall"] != VALID
 
 
 def _is_told(lock, begun, call):
@@ -79,7 +79,8 @@ def _without_finding(history):
 
 
 def _is_served_beside(history, name, first, second):
-    return name == "fairness" and second["exclusion"] == first.get("exclusion") == INVALID
+    return name in ("fairness", "lease") and \
+        second["exclusion"] == first.get("exclusion") == INVALID
 
 
 def _without_beside(history):
@@ -140,6 +141,11 @@ def _is_mild_count(history, name, first, second):
     return name in ("permits", "latch") and _is_milder(name, first, second)
 
 
+def _without_late(history):
+    return _but(history, lambda c: c.kind == "permit-take" and c.status == "ok"
+                and c.deadline <= c.answer)
+
+
 def _without_open(history):
     return _but(history, lambda c: c.status in OPEN and c.kind not in MAKINGS)
 
@@ -181,13 +187,13 @@ def _is_tie(history, name, first, second):
 
 ALL = (
     Rule("found-again",
-         "an owner is told that it still has what it gave back or lost: both judges say "
-         "invalid, but not of the same among ownership, kept, reentry, exclusion and lease",
+         "an owner is told that it still has what it gave back or lost: both judges find "
+         "that, but not of the same among ownership, kept, reentry, exclusion and lease",
          _is_found_again, _without_finding),
     Rule("served-beside",
          "two who have the lock at once were served in an order that nobody knows; the first "
-         "judge then says nothing of their fairness, the second one chooses the order that "
-         "breaks exclusion least",
+         "judge then says nothing of their fairness, and looks for who overran among the two "
+         "that worked longest; the second one chooses the order that breaks exclusion least",
          _is_served_beside, _without_beside),
     Rule("queue",
          "a lock with a queue may keep a place for one that is gone; the first judge "
@@ -201,6 +207,10 @@ ALL = (
          "an owner that gives back again what it gave back did not work until then; the "
          "first judge takes it to work until its last call",
          _is_last_call, _without_last),
+    Rule("heard-late",
+         "a permit whose end had come when its taking was answered was taken at some time "
+         "between; the first judge takes nobody to hold it, the second one tries every time",
+         _is_mild_count, _without_late),
     Rule("uncounted",
          "a call of a semaphore or latch without an answer happened once or not at all; the "
          "first judge lets it explain each of the others by itself",

@@ -3,7 +3,7 @@
 import mutations
 from history import NEVER
 
-ROUNDS = 6
+ROUNDS = 30
 
 
 def orders(history):

@@ -112,6 +112,23 @@ static bool is_above(const struct hold *hold, const struct hold *highest)
     return highest == NULL || hold->fence > highest->fence;
 }
 
+/* The highest of those from `from` and before `end` that its own owner had: it asked for
+ * `hold` after it had been answered. */
+static const struct hold *highest_own(const struct check *c, size_t from, size_t end,
+                                      const struct hold *hold)
+{
+    const struct hold *highest = NULL;
+
+    for (size_t i = from; i < end; i++) {
+        const struct hold *early = &c->lock.holds[i];
+
+        if (early->process == hold->process && early->owner == hold->owner &&
+            !(early->flaws & FLAW_NOBODY))
+            highest = higher(highest, early);
+    }
+    return highest;
+}
+
 static void look_at(struct check *c, struct over *over, size_t at)
 {
     const struct hold *hold = &c->lock.holds[at];
@@ -131,6 +148,7 @@ static void look_at(struct check *c, struct over *over, size_t at)
     tied = check_granted_before(c, check_plus(hold->invoke_ns, 1));
     tied = tied < at ? tied : at;
     highest = higher(highest, highest_of(c, answered));
+    highest = higher(highest, highest_own(c, answered, tied, hold));
     if (!is_above(hold, highest))
         report(c, highest, hold);
     else if (!is_above(hold, highest_of(c, tied)))
