@@ -43,8 +43,9 @@ def _is_milder(name, first, second):
 
 
 def _is_found_again(history, name, first, second):
-    return name in ("exclusion", "lease", "kept", "ownership", "reentry") and \
-        first["overall"] == second["overall"] != VALID
+    about = ("exclusion", "lease", "kept", "ownership", "reentry")
+    return name in about and all(any(verdicts.get(page, VALID) != VALID for page in about)
+                                 for verdicts in (first, second))
 
 
 def _is_told(lock, begun, call):
