@@ -110,7 +110,9 @@ void hold_find_there(const struct check *c, struct hold *hold,
     if (order == CHECK_TIED)
         hold->flaws |= FLAW_TIED;
     if (call->kind != DLOCK_EVENT_RENEW && call->invoke_ns == hold->lost_ns)
-        hold->flaws |= FLAW_FOUND; /* the watchdog's may have come before the loss */
+        hold->flaws |= c->h->calls[hold->flawed_by].kind == DLOCK_EVENT_RENEW
+                           ? FLAW_EITHER
+                           : FLAW_FOUND; /* the watchdog's may have come before the loss */
     hold_see(hold, call->invoke_ns);
 }
 

@@ -76,6 +76,22 @@ def _without_finding(history):
     return _but(history, lambda c: c.line() in doubted)
 
 
+def _is_told_anew(history, name, first, second):
+    return name in ("exclusion", "kept") and bool(history.marks)
+
+
+def _without_news(history):
+    """Nobody who was granted the lock twice is told of a loss."""
+    twice = {(lock.name, lock.calls[i].who) for lock in _locks(history)
+             for i, begun in lock.begun.items() if i == begun and any(
+                 k == j and j != i and lock.calls[j].who == lock.calls[i].who
+                 for j, k in lock.begun.items())}
+    found = history.copy()
+    found.marks = [m for m in found.marks
+                   if m.kind != "lost" or (m.name, m.who) not in twice]
+    return [found] if len(found.marks) < len(history.marks) else []
+
+
 # --- served-beside -------------------------------------------------------------------
 
 
@@ -191,6 +207,10 @@ ALL = (
          "an owner is told that it still has what it gave back or lost: both judges find "
          "that, but not of the same among ownership, kept, reentry, exclusion and lease",
          _is_found_again, _without_finding),
+    Rule("told-anew",
+         "the news of a loss may be of either hold of an owner that was granted the lock "
+         "again; the judges take different holds for the lost one",
+         _is_told_anew, _without_news),
     Rule("served-beside",
          "two who have the lock at once were served in an order that nobody knows; the first "
          "judge then says nothing of their fairness, and looks for who overran among the two "

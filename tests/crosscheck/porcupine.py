@@ -134,11 +134,8 @@ class Translation:
                             and c.kind != "release") + SLACK) + 2
             self.add("stale", i, late, late, Until=call.deadline)
         if call.kind == "acquire" and begun == i and "expires" not in lock.caps:
-            process = lock.process_of(call)
-            last = 4 * lock.last[call.process] + 2
-            if process.killed is not None:
-                last = 4 * process.killed
-            self.add("dead", i, last, _LAST - 1)
+            last = lock.last_of(call.process)  # for its own calls it lasts that long
+            self.add("dead", i, 4 * last + 2, _LAST - 1)
 
 
 def translate(history):

@@ -28,6 +28,7 @@ enum hold_flaw {
     FLAW_TIED = 1 << 4,   /* found there at the instant its release was answered  */
     FLAW_AGAIN = 1 << 5,  /* granted anew while its owner surely had it           */
     FLAW_FOUND = 1 << 6,  /* called lost, and found by its owner's call right then */
+    FLAW_EITHER = 1 << 7, /* the same, but called lost by a renewal: either was first */
 };
 
 /* There may be one for every two calls, so it is small. */

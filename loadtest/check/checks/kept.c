@@ -10,8 +10,13 @@ void check_kept(struct check *c)
         c->out->findings[CHECK_kept].looked++;
         if (hold->lost_ns == HISTORY_NEVER || hold->kept_ns < hold->lost_ns ||
             (hold->kept_ns == hold->lost_ns && !hold->is_session &&
-             !(hold->flaws & FLAW_FOUND)))
+             !(hold->flaws & (FLAW_FOUND | FLAW_EITHER))))
             continue;
+        if (hold->kept_ns == hold->lost_ns && !(hold->flaws & FLAW_FOUND) &&
+            (hold->flaws & FLAW_EITHER)) {
+            check_unsure(c, CHECK_kept, check_tie);
+            continue;
+        }
         check_violation(c, CHECK_kept,
                         check_explain(c, hold, check_sent_ns(&c->h->calls[hold->call]),
                                       hold->lost_ns, true),

@@ -132,7 +132,7 @@ func refuse(s state, in input) []interface{} {
 	fresh, stale, haunted := s.against(in)
 	mine := false
 	for _, h := range s.holds {
-		mine = mine || h.who == in.Who
+		mine = mine || h.who == in.Who && (!in.Caps.reentrant || h.shared && !in.Shared)
 	}
 	if !in.Caps.refusals || len(fresh) > 0 || haunted || mine {
 		return []interface{}{s}
