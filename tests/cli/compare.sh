@@ -3,7 +3,7 @@
 # compare.sh -- a small comparison: the table, the files, the statuses, and Ctrl-C.
 # shellcheck source=tests/cli/support/tap.sh
 . "$(dirname "$0")/support/tap.sh"
-plan 8
+plan 10
 lab=$work/lab
 labs+=("$lab")
 
@@ -21,6 +21,15 @@ check 'it wrote its summary' test -s "$work/runs/latest/summary.json" \
 check 'each run can be audited later' status 1 "$seckill" audit --dir="$lab" \
     "$work/runs/latest/oversell/calm/none-1"
 check 'it took its servers down' test ! -e "$lab"
+
+# One leader for each process: two contenders, and the locks matter as before.
+combined() {
+    "$seckill" compare --dir="$lab" --out="$work/combined" --order-path=combined --locks=none,lua \
+        --experiments=oversell --hazards=calm --repeats=1
+}
+check 'with orders in batches the cells come out as expected, too' combined
+check 'the summary names the order path' grep -q '"order_path": "combined"' \
+    "$work/combined/latest/summary.json"
 
 cut_short() {
     local pid
