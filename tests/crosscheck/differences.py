@@ -159,8 +159,12 @@ def _is_mild_count(history, name, first, second):
 
 
 def _without_late(history):
-    return _but(history, lambda c: c.kind == "permit-take" and c.status == "ok"
-                and c.deadline <= c.answer)
+    return _but(history, lambda c: c.kind in ("permit-take", "acquire")
+                and c.status == "ok" and c.deadline <= c.answer)
+
+
+def _is_heard_late(history, name, first, second):
+    return name in ("permits", "refusal") and _is_milder(name, first, second)
 
 
 def _without_open(history):
@@ -229,9 +233,9 @@ ALL = (
          "first judge takes it to work until its last call",
          _is_last_call, _without_last),
     Rule("heard-late",
-         "a permit whose end had come when its taking was answered was taken at some time "
-         "between; the first judge takes nobody to hold it, the second one tries every time",
-         _is_mild_count, _without_late),
+         "what had ended when its taking was answered was held at some time between; the "
+         "first judge excuses each other call by itself, the second one tries every time",
+         _is_heard_late, _without_late),
     Rule("uncounted",
          "a call of a semaphore or latch without an answer happened once or not at all; the "
          "first judge lets it explain each of the others by itself",

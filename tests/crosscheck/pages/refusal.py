@@ -28,7 +28,7 @@ def breaks(e):
     if e.kind != "refusal" or (e.own is not None and e.lock.is_reentrant):
         return 0
     return int(not (e.call.until is not None and e.call.until <= e.call.answer
-                    or e.rivals or e.own is not None or _is_mixed(e) or _is_haunted(e)
+                    or e.rivals or e.own and e.is_there(e.own) or _is_mixed(e) or _is_haunted(e)
                     or e.lock.is_divided and _is_contended(e)
                     or "fair" in e.lock.caps and _is_queued(e)))
 
