@@ -176,10 +176,10 @@ static void count_all(struct check *c)
     struct check_verdict *out = c->out;
 
     out->calls = (int64_t)c->h->call_count;
-    for (size_t i = 0; i < c->h->call_count; i++)
+    for (size_t i = 0; i < c->h->call_count; i++) {
         out->unanswered += check_is_open(c, &c->h->calls[i]);
-    for (size_t i = 0; i < c->h->call_count; i++)
         out->holds += is_other_hold(c, &c->h->calls[i]);
+    }
     for (size_t i = 0; i < c->h->mark_count; i++)
         out->faults += c->h->marks[i].kind == DLOCK_EVENT_FAULT &&
                        c->h->marks[i].detail != DLOCK_FAULT_IS_ARMED &&

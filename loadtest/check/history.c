@@ -57,7 +57,8 @@ struct history_process *history_add_process(struct history *h)
 struct history_call *history_add_call(struct history *h)
 {
     h->calls = grown(h->calls, h->call_count, &h->call_room, sizeof(*h->calls));
-    h->calls[h->call_count] = (struct history_call){.answer_ns = HISTORY_NEVER};
+    h->calls[h->call_count] = (struct history_call){
+        .answer_ns = HISTORY_NEVER, .order = (uint32_t)h->call_count};
     return &h->calls[h->call_count++];
 }
 
@@ -187,8 +188,6 @@ static void sort_calls(struct history *h)
 
 void history_sort(struct history *h)
 {
-    for (size_t i = 0; i < h->call_count; i++)
-        h->calls[i].order = (uint32_t)i;
     if (!is_sorted(h->calls, h->call_count, sizeof(*h->calls), compare_calls))
         sort_calls(h);
     if (!is_sorted(h->marks, h->mark_count, sizeof(*h->marks), compare_marks))

@@ -51,7 +51,7 @@ struct history_call {
     int level;           /* of re-entry, from 1; 0: not said                          */
     dlock_status status;
     uint32_t process, name; /* indices                                                */
-    uint32_t order;      /* set by history_sort(): in which it was added              */
+    uint32_t order;      /* set by history_add_call(): in which it was added          */
     uint64_t owner;
     int64_t invoke_ns, answer_ns;
     int64_t sent_ns;     /* 0: not said                                               */

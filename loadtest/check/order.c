@@ -3,7 +3,6 @@
  * put holds together; everything by lock, to judge it. */
 #include <assert.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "loadtest/check/checks/checks.h"
 #include "loadtest/kit/memory.h"
@@ -64,54 +63,48 @@ int64_t check_plus(int64_t at_ns, int64_t more_ns)
     return at_ns > HISTORY_NEVER - more_ns ? HISTORY_NEVER : at_ns + more_ns;
 }
 
-/* Sort both orders of the calls.  The keys of each field are filled in the order of the
- * array, since reading a million calls in any other order misses the cache every time. */
-static void sort_calls(struct check *c, uint64_t *keys)
+/* What calls are sorted by. */
+struct keys {
+    uint64_t *modes, *owners, *places; /* a place: the name, and the process */
+};
+
+/* All in one pass, in the order of the array: reading a million calls takes longer than
+ * sorting their keys. */
+static struct keys keys_of(const struct history *h)
 {
-    const struct history_call *calls = c->h->calls;
-    size_t count = c->h->call_count;
-    uint32_t *spare = c->by_name;
+    size_t count = h->call_count;
+    uint64_t *all = memory_need(malloc((3 * count + 1) * sizeof(*all)));
+    struct keys keys = {all, all + count, all + 2 * count};
 
-    for (size_t i = 0; i < count; i++)
-        keys[i] = calls[i].mode;
-    radix_sort(c->by_owner, spare, count, keys);
-    for (size_t i = 0; i < count; i++)
-        keys[i] = calls[i].owner;
-    radix_sort(c->by_owner, spare, count, keys);
-    for (size_t i = 0; i < count; i++)
-        keys[i] = (uint64_t)calls[i].name << 32 | calls[i].process;
-    radix_sort(c->by_owner, spare, count, keys);
-}
-
-static void sort_by_name(struct check *c, uint64_t *keys)
-{
-    uint32_t *order = radix_order(c->h->call_count);
-
-    for (size_t i = 0; i < c->h->call_count; i++)
-        keys[i] = c->h->calls[i].name;
-    radix_sort(order, order + c->h->call_count, c->h->call_count, keys);
-    memcpy(c->by_name, order, c->h->call_count * sizeof(*order));
-    free(order);
+    for (size_t i = 0; i < count; i++) {
+        keys.modes[i] = h->calls[i].mode;
+        keys.owners[i] = h->calls[i].owner;
+        keys.places[i] = (uint64_t)h->calls[i].name << 32 | h->calls[i].process;
+    }
+    return keys;
 }
 
 void check_sort_calls(struct check *c)
 {
     size_t count = c->h->call_count;
-    uint64_t *keys;
+    struct keys keys = keys_of(c->h);
+    uint32_t *spare = memory_need(malloc((count + 1) * sizeof(*spare)));
 
-    if (count == 0) /* there are no arrays, then */
-        return;
-    keys = memory_need(malloc(count * sizeof(*keys)));
     if (count > c->call_room) {
         c->call_room = count * 2;
         c->by_name = memory_need(realloc(c->by_name, c->call_room * sizeof(uint32_t)));
         c->by_owner = memory_need(realloc(c->by_owner, c->call_room * sizeof(uint32_t)));
     }
     for (uint32_t i = 0; i < count; i++)
-        c->by_owner[i] = i;
-    sort_calls(c, keys);
-    sort_by_name(c, keys);
-    free(keys);
+        c->by_name[i] = c->by_owner[i] = i;
+    radix_sort(c->by_owner, spare, count, keys.modes);
+    radix_sort(c->by_owner, spare, count, keys.owners);
+    radix_sort(c->by_owner, spare, count, keys.places);
+    for (size_t i = 0; i < count; i++)
+        keys.places[i] >>= 32;
+    radix_sort(c->by_name, spare, count, keys.places);
+    free(keys.modes);
+    free(spare);
 }
 
 static bool are_holds_sorted(const struct check *c)
@@ -190,6 +183,9 @@ bool check_next_lock(struct check *c, struct lock_cursor *at)
         if (call->kind >= DLOCK_EVENT_SEM_SET)
             lock->only = call->kind >= DLOCK_EVENT_LATCH_SET ? CHECK_latch : CHECK_permits;
         lock->has_shared = lock->has_shared || call->mode == DLOCK_MODE_SHARED;
+        lock->has_waits = lock->has_waits || (call->kind == DLOCK_EVENT_ACQUIRE &&
+                                              call->wait_ns != 0);
+        lock->release_count += call->kind == DLOCK_EVENT_RELEASE;
     }
     for (; at->hold_at < c->hold_count && c->holds[at->hold_at].name == lock->name;
          at->hold_at++)

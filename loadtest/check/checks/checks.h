@@ -75,6 +75,8 @@ struct lock_view {
     uint32_t name;
     unsigned caps;       /* what all of its systems claim                         */
     bool has_shared;
+    bool has_waits;      /* an acquire waited                                     */
+    int64_t release_count;
     int only;            /* the property of what is no lock; -1: it is one        */
     bool is_confused;    /* an owner's calls overlap: then holds cannot be told apart */
     struct hold *holds;  /* in the order in which they were granted               */

@@ -162,8 +162,12 @@ static void look_at(struct check *c, const struct history_call *call, size_t cou
 void check_liveness(struct check *c)
 {
     int64_t calm_ns = c->last_fault_ns;
-    size_t count = gather(c);
     bool has_spoken = calm_ns == 0;
+    size_t count;
+
+    if (has_spoken && !c->lock.has_waits && c->lock.refusal_count == 0)
+        return; /* nobody was kept outside */
+    count = gather(c);
 
     for (size_t i = 0; i < c->lock.call_count; i++) {
         const struct history_call *call = &c->h->calls[c->lock.calls[i]];

@@ -298,7 +298,7 @@ void check_refusal(struct check *c)
     struct sweep s = {.is_quorum = is_quorum(c)};
     size_t refusal_at = 0;
 
-    if (c->lock.caps & DLOCK_CAP_FAIR)
+    if (c->lock.caps & DLOCK_CAP_FAIR || c->lock.refusal_count == 0)
         return;
     ghosts_gather(c, &s.ghosts);
     gather_soonest(c);

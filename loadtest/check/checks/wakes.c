@@ -8,21 +8,9 @@
 
 #include "loadtest/check/checks/checks.h"
 
-static int64_t count_releases(const struct check *c)
-{
-    int64_t count = 0;
-
-    for (size_t i = 0; i < c->lock.call_count; i++) {
-        int kind = c->h->calls[c->lock.calls[i]].kind;
-
-        count += kind == DLOCK_EVENT_RELEASE;
-    }
-    return count;
-}
-
 void check_wakes(struct check *c)
 {
-    int64_t release_count = count_releases(c);
+    int64_t release_count = c->lock.release_count;
 
     if (c->lock.caps & DLOCK_CAP_SHARED)
         return;
