@@ -178,6 +178,9 @@ static void sell_under_one_lock(struct company *c)
 
     if (outcome != OUTCOME_ACCEPTED) {
         answer_all(c, outcome);
+        /* The leader's own order was counted as it asked for the lock. */
+        for (size_t i = 1; i < c->count && outcome == OUTCOME_LOCK_BUSY; i++)
+            metrics_count(&c->w->cell->stopped[LAYER_LOCK]);
         return;
     }
     for (size_t i = 0; i < c->count; i++)

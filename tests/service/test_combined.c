@@ -176,6 +176,36 @@ static void the_leader_takes_the_lock_of_the_voucher_once(void **state)
     rig_stop(&service);
 }
 
+#define STOPPED_BY_THE_LOCK                                                            \
+    "seckill_orders_stopped_total{layer=\"lock\",stock_guard=\"conditional\"} "
+
+static bool are_four_stopped(void *at)
+{
+    return rig_metric(at, STOPPED_BY_THE_LOCK) == 4;
+}
+
+/* Another process has the voucher's lock, so that whole batches are refused. */
+static void every_order_of_a_refused_batch_is_counted(void **state)
+{
+    int64_t voucher = rig_voucher(20);
+
+    (void)state;
+    service = BATCH_START("--lock=reentrant", "--lock-scope=voucher");
+    other = BATCH_START("--lock=reentrant", "--lock-scope=voucher", "--lock-wait=300ms");
+    batch_begin(voucher);
+    batch_buy_blocked(&service, voucher, 1, 1);
+    for (int user = 2; user <= 5; user++)
+        batch_buy(&other, voucher, user, "");
+    if (!rig_until(are_four_stopped, &other, RIG_PATIENCE_MS))
+        fail_msg("%g orders were stopped by the lock instead of 4",
+                 rig_metric(&other, STOPPED_BY_THE_LOCK));
+    batch_let_go();
+    batch_expect("accepted", 1);
+    batch_expect("lock-busy", 4);
+    rig_stop(&service);
+    rig_stop(&other);
+}
+
 /* Under the voucher's lock a count must not miss the other order of the same batch. */
 static void two_orders_of_a_user_do_not_share_a_counted_batch(void **state)
 {
@@ -205,6 +235,7 @@ int main(void)
         cmocka_unit_test(without_a_lock_two_processes_lose_updates),
         cmocka_unit_test(a_lock_of_the_user_keeps_the_second_process_out),
         cmocka_unit_test(the_leader_takes_the_lock_of_the_voucher_once),
+        cmocka_unit_test(every_order_of_a_refused_batch_is_counted),
         cmocka_unit_test(two_orders_of_a_user_do_not_share_a_counted_batch),
     };
 

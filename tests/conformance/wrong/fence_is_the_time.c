@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* fence_is_the_time.c -- a fence from a wall clock: clocks differ, and are set back. */
 #include "gen/lua_scripts.h"
-#include "base/os/clock.h"
+#include "lock/process.h"
 #include "lock/stores/redisson.h"
 #include "tests/conformance/wrong.h"
 
@@ -11,7 +11,7 @@ static dlock_status try_acquire(void *lock, dlock_claim *claim)
     dlock_status st = redisson_acquire(lock, claim);
 
     if (st == DLOCK_OK)
-        claim->fence = (uint64_t)dlock_clock_wall_ms() * 1000 + ++calls % 1000;
+        claim->fence = (uint64_t)dlock_process_wall_ms() * 1000 + ++calls % 1000;
     return st;
 }
 
