@@ -266,7 +266,8 @@ static bool call_lied_to(struct rig *rig, enum call call, struct subject *subjec
     if (call == TAKE_FREE && st == DLOCK_OK)
         assert_fence(rig, &subject->levels[0], lie);
     if (script_answer_count() > ANSWERS_MOST + (now_ms() - begin_ms) / ANSWER_MS)
-        fail_msg("%d answers after \"%s\"", script_answer_count(), lie->name);
+        fail_msg("call %d, step %d: %d answers after \"%s\"", (int)call, step,
+                 script_answer_count(), lie->name);
     if (has_lied)
         assert_works(rig->sys);
     script_be_honest();

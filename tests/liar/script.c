@@ -13,6 +13,7 @@ enum { CLIENTS_MAX = 64 };
 static struct {
     pthread_mutex_t mutex; /* of what follows */
     int answer_count;
+    int subscription_count; /* those of them to SUBSCRIBE and UNSUBSCRIBE */
     int step;
     const struct lie *lie;
     bool one_by_one;
@@ -25,7 +26,7 @@ static struct {
 void script_lie(int step, const struct lie *lie)
 {
     pthread_mutex_lock(&script.mutex);
-    script.answer_count = 0;
+    script.answer_count = script.subscription_count = 0;
     script.step = step;
     script.lie = lie;
     script.asked[0] = '\0';
@@ -49,7 +50,7 @@ int script_answer_count(void)
     int count;
 
     pthread_mutex_lock(&script.mutex);
-    count = script.answer_count;
+    count = script.answer_count - script.subscription_count;
     pthread_mutex_unlock(&script.mutex);
     return count;
 }
@@ -123,6 +124,7 @@ bool script_answer(int fd, const char *asked, const char *honest, size_t len)
     pthread_mutex_lock(&script.mutex);
     one_by_one = script.one_by_one;
     snprintf(script.last, sizeof(script.last), "%s", asked);
+    script.subscription_count += strcasestr(asked, "SUBSCRIBE") != NULL;
     if (++script.answer_count == script.step) {
         lie = script.lie;
         snprintf(script.asked, sizeof(script.asked), "%s", asked);
