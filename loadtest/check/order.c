@@ -73,7 +73,7 @@ struct keys {
 static struct keys keys_of(const struct history *h)
 {
     size_t count = h->call_count;
-    uint64_t *all = memory_need(malloc((3 * count + 1) * sizeof(*all)));
+    uint64_t *all = memory_grow(NULL, 0, (3 * count + 1) * sizeof(*all));
     struct keys keys = {all, all + count, all + 2 * count};
 
     for (size_t i = 0; i < count; i++) {
@@ -88,12 +88,12 @@ void check_sort_calls(struct check *c)
 {
     size_t count = c->h->call_count;
     struct keys keys = keys_of(c->h);
-    uint32_t *spare = memory_need(malloc((count + 1) * sizeof(*spare)));
+    uint32_t *spare = memory_grow(NULL, 0, (count + 1) * sizeof(*spare));
 
     if (count > c->call_room) {
         c->call_room = count * 2;
-        c->by_name = memory_need(realloc(c->by_name, c->call_room * sizeof(uint32_t)));
-        c->by_owner = memory_need(realloc(c->by_owner, c->call_room * sizeof(uint32_t)));
+        c->by_name = memory_grow(c->by_name, 0, c->call_room * sizeof(uint32_t));
+        c->by_owner = memory_grow(c->by_owner, 0, c->call_room * sizeof(uint32_t));
     }
     for (uint32_t i = 0; i < count; i++)
         c->by_name[i] = c->by_owner[i] = i;
@@ -119,7 +119,7 @@ static bool are_holds_sorted(const struct check *c)
 static void sort_holds(struct check *c)
 {
     size_t count = c->hold_count;
-    uint64_t *keys = memory_need(malloc(count * sizeof(*keys)));
+    uint64_t *keys = memory_grow(NULL, 0, count * sizeof(*keys));
     uint32_t *order = radix_order(count);
 
     for (size_t i = 0; i < count; i++)

@@ -65,7 +65,7 @@ void radix_sort(uint32_t *indices, uint32_t *spare, size_t count, const uint64_t
 
 uint32_t *radix_order(size_t count)
 {
-    uint32_t *order = memory_need(malloc((2 * count + 1) * sizeof(*order)));
+    uint32_t *order = memory_grow(NULL, 0, (2 * count + 1) * sizeof(*order));
 
     assert(count < UINT32_MAX);
     for (uint32_t i = 0; i < count; i++)
