@@ -34,7 +34,7 @@ order() {
 }
 arm() { operator -sf -o /dev/null -X POST "${admin[$1]}/faults/arm?point=after-read&action=hold&key=$key"; }
 let_go() { operator -sf -o /dev/null -X POST "${admin[$1]}/faults/release?point=after-read"; }
-is_held() { operator -sf "${admin[$1]}/faults" | grep -q '"after-read":{"armed":[a-z]*,"holding":true'; }
+is_held() { grep -q '"after-read":{"armed":[a-z]*,"holding":true' < <(operator -sf "${admin[$1]}/faults"); }
 # slow_order NAME USER: an order that is held with the lock in its hands.  It ends with
 # its service process, at the latest.
 slow_order() {

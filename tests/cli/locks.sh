@@ -11,7 +11,7 @@ every_lock() {
     out=$("$seckill" locks) || return 1
     for lock in "$root"/lock/variants/*.c; do
         name=$(basename "$lock" .c)
-        printf '%s\n' "$out" | grep -q "^${name//_/-} " || {
+        grep -q "^${name//_/-} " <<<"$out" || {
             echo "no $name"
             return 1
         }

@@ -14,7 +14,7 @@ tell() { "$seckill" scenario run "$@" --dir "$lab" --out "$work/runs"; }
 has() { [ "$(grep -Eo -- "$2" "$3" | wc -l)" -eq "$1" ]; }
 lacks() { ! grep -Eq -- "$1" "$2"; }
 # beneath STEP PATTERN: is that a command of the page's step?
-beneath() { sed -n "/<li data-x=.*$1/,/^<\/ul>/p" "$broken" | grep -Eq -- "$2"; }
+beneath() { grep -Eq -- "$2" < <(sed -n "/<li data-x=.*$1/,/^<\/ul>/p" "$broken"); }
 
 check 'the list names a story' says '^S4 +wrong-delete' "$seckill" scenario list
 check 'and what must come of it' says 'breaks: setnx naive getset$' "$seckill" scenario list
