@@ -26,6 +26,7 @@ INCLUDEDIR ?= $(PREFIX)/include
 DATADIR    ?= $(PREFIX)/share
 MANDIR     ?= $(DATADIR)/man
 DOCDIR     ?= $(DATADIR)/doc/dlock
+ZSHDIR     ?= $(DATADIR)/zsh/site-functions
 # The locks that `make demo` compares: names with commas, or all.
 LOCKS  ?= none,local,naive,owner,lua,reentrant,redlock
 # More flags for `seckill matrix`.
@@ -138,15 +139,17 @@ $(OUT)/man/library: $(PUBLIC_HEADERS) tools/manual.sh tools/manual-library.awk b
 $(OUT)/man/programs: $(PROGRAMS) tools/manual.sh tools/manual-program.awk
 	$(call say,GEN)tools/manual.sh programs $@ $(OUT)
 
-COMPLETION := $(OUT)/completion/seckill
+COMPLETION := $(OUT)/completion/seckill $(OUT)/completion/_seckill
+$(OUT)/completion/seckill: for_shell := bash
+$(OUT)/completion/_seckill: for_shell := zsh
 $(COMPLETION): $(PROGRAMS) tools/completion.sh
 	@mkdir -p $(@D)
-	$(call say,GEN)tools/completion.sh $(OUT) >$@
+	$(call say,GEN)tools/completion.sh $(for_shell) $(OUT) >$@
 
 .PHONY: manual
 manual: $(MANUAL)                           ## build the manual pages, into build/man/
 
-PLACES := PREFIX BINDIR LIBDIR INCLUDEDIR MANDIR DATADIR DOCDIR DESTDIR OUT SONAME VERSION
+PLACES := PREFIX BINDIR LIBDIR INCLUDEDIR MANDIR DATADIR DOCDIR ZSHDIR DESTDIR OUT SONAME VERSION
 .PHONY: install install-programs uninstall
 install install-programs uninstall: export_places = $(foreach p,$(PLACES),$(p)='$($(p))')
 install: lib $(OUT)/man/library             ## install libdlock: PREFIX=/usr/local LIBDIR=PREFIX/lib DESTDIR=

@@ -1,13 +1,14 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 # shellcheck disable=SC2016  # what is printed is expanded later
-# completion.sh BUILD -- print the completion of seckill and seckilld for bash.
+# completion.sh bash|zsh BUILD -- print the completion of seckill and seckilld for that shell.
 #
 # Commands, flags and the names that a flag accepts are read from what BUILD/seckilld and
-# BUILD/seckill print for --help, which comes from the tables of settings.
+# BUILD/seckill print for --help, which comes from the tables of settings.  zsh shows their
+# help beside them, too.
 set -euo pipefail
-[ $# -eq 1 ] || { echo 'usage: completion.sh BUILD' >&2; exit 64; }
-build=$1
+[ $# -eq 2 ] || { echo 'usage: completion.sh bash|zsh BUILD' >&2; exit 64; }
+shell=$1 build=$2
 mapfile -t commands < <("$build/seckill" --help | sed -n '/^Commands/,/^$/s/^  \([a-z-]*\) .*/\1/p')
 
 # help_of PROGRAM: of "seckilld" or "seckill COMMAND".
@@ -36,17 +37,51 @@ choices_of() {
         END { if (open) print names }'
 }
 
+# texts_of PROGRAM: lines "--flag:help", the help up to the end of its first sentence.
+texts_of() {
+    help_of "$1" | awk '
+        function put() {
+            if (flag != "") { sub(/[:.;] .*/, "", text); sub(/[.]$/, "", text); print flag ":" text }
+            flag = text = ""
+        }
+        /^  --[a-z]/ {
+            put()
+            flag = $1; sub(/[,[].*/, "", flag); sub(/=.*/, "", flag)
+            # What every program knows has its help on the same line.
+            if (match($0, /   +/)) text = substr($0, RSTART + RLENGTH)
+            next
+        }
+        /^      one of: / || /^      \$SECKILL/ { put(); next }
+        flag != "" && /^      / { sub(/^ */, ""); text = text (text == "" ? "" : " ") $0; next }
+        { put() }
+        END { put() }'
+}
+
+quoted() { printf '%s' "${1//\'/\'\\\'\'}"; }
+
+# table NAME FUNCTION: a function of the shell, NAME PROGRAM, that prints what FUNCTION says.
+table() {
+    local program
+    printf '%s() {\n    case $1 in\n' "$1"
+    for program in "${programs[@]}"; do
+        printf "    '%s') printf '%%s\\\\n' '%s' ;;\n" "$program" "$(quoted "$("$2" "$program")")"
+    done
+    printf '    esac\n}\n'
+}
+
 programs=(seckilld "${commands[@]/#/seckill }")
+[ "$shell" = bash ] || echo '#compdef seckill seckilld'
 printf '# Completion of seckill and seckilld; written by tools/completion.sh from their --help.\n'
-printf '_seckill_commands="%s"\n' "${commands[*]}"
-printf '_seckill_words() {\n    case $1 in\n'
-for program in "${programs[@]}"; do printf "    '%s') echo '%s' ;;\n" "$program" "$(words_of "$program")"; done
-printf '    esac\n}\n_seckill_choices() {\n    case "$1 $2" in\n'
+table _seckill_words words_of
+printf '_seckill_choices() {\n    case "$1 $2" in\n'
 for program in "${programs[@]}"; do
-    while read -r flag names; do printf "    '%s %s') echo '%s' ;;\n" "$program" "$flag" "$names"; done < <(choices_of "$program")
+    while read -r flag names; do printf "    '%s %s') printf '%%s\\\\n' '%s' ;;\n" "$program" "$flag" "$names"; done < <(choices_of "$program")
 done
 printf '    esac\n}\n'
-cat <<'END'
+case $shell in
+bash)
+    printf '_seckill_commands="%s"\n' "${commands[*]}"
+    cat <<'END'
 # Bash breaks words at "=", unless COMP_WORDBREAKS lacks it.  What stands before the last comma
 # of a value stays.
 _seckill() {
@@ -58,6 +93,10 @@ _seckill() {
             return
         fi
         program="seckill ${COMP_WORDS[1]}"
+        if [ "$program" = 'seckill help' ] && [ "$COMP_CWORD" -eq 2 ] && [[ $current != -* ]]; then
+            COMPREPLY=($(compgen -W "$_seckill_commands environment" -- "$current"))
+            return
+        fi
         for ((i = 2; i < COMP_CWORD; i++)); do
             [ "${COMP_WORDS[i]}" != -- ] || program=seckilld
         done
@@ -83,3 +122,73 @@ _seckill() {
 }
 complete -F _seckill seckill seckilld
 END
+    ;;
+zsh)
+    table _seckill_texts texts_of
+    printf '_seckill_commands() {\n    local -a commands=(\n'
+    "$build/seckill" --help | sed -n '/^Commands/,/^$/s/^  \([a-z-]*\)  *\(.*\)/\1:\2/p' | while IFS= read -r line; do
+        printf "        '%s'\n" "$(quoted "$line")"
+    done
+    cat <<'END'
+        "$@"
+    )
+    _describe -t commands command commands
+}
+# _seckill_value PROGRAM FLAG: a name that the flag accepts, or a file.
+_seckill_value() {
+    local -a names=($(_seckill_choices "$1" "$2"))
+    if (( $#names )); then
+        compset -P '*,'
+        compadd -a names
+    else
+        _files
+    fi
+}
+# Each flag is added with its help; none that needs a value is followed by a blank.
+_seckill_flags() {
+    local -A text
+    local -a open closed
+    local word line
+    for line in ${(f)"$(_seckill_texts $1)"}; do text[${line%%:*}]=${line#*:}; done
+    for word in $(_seckill_words $1); do
+        case $word in
+            --*=) open+=("$word:$text[${word%=}]") ;;
+            --*) closed+=("$word:$text[$word]") ;;
+        esac
+    done
+    _describe -o -t flags flag open -S '' -- closed
+}
+_seckill() {
+    local program=${words[1]:t} before=$words[CURRENT-1] flag
+    local -a operands
+    if [[ $program == seckill ]]; then
+        if (( CURRENT == 2 )); then
+            _seckill_commands 'help:what a command does, and its flags'
+            return
+        fi
+        program="seckill $words[2]"
+        if [[ $program == 'seckill help' && $PREFIX != -* ]] && (( CURRENT == 3 )); then
+            _seckill_commands 'environment:the variables of all programs'
+            return
+        fi
+        (( $words[(I)--] == 0 || $words[(I)--] >= CURRENT )) || program=seckilld
+    fi
+    if [[ $PREFIX == --*=* ]]; then
+        flag=${PREFIX%%=*}
+        compset -P 1 '*='
+        _seckill_value "$program" "$flag"
+    elif [[ $before == --* && " $(_seckill_words "$program") " == *" $before= "* ]]; then
+        _seckill_value "$program" "$before"
+    elif [[ $PREFIX == -* ]]; then
+        _seckill_flags "$program"
+    else
+        operands=(${$(_seckill_words "$program"):#-*})
+        (( $#operands )) && compadd -a operands
+        _seckill_flags "$program"
+    fi
+}
+_seckill "$@"
+END
+    ;;
+*) echo "completion.sh: no completion for $shell" >&2; exit 64 ;;
+esac

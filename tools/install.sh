@@ -5,16 +5,16 @@
 #
 # The places come from the environment, as the Makefile exports them: DESTDIR (before every
 # path, for the makers of packages), PREFIX, BINDIR, LIBDIR, INCLUDEDIR, MANDIR, DATADIR,
-# DOCDIR; OUT is where the build is, SONAME the name of the shared library, VERSION the release.
+# DOCDIR, ZSHDIR; OUT is where the build is, SONAME the name of the shared library, VERSION the release.
 # One list, below, has every file and its place; uninstalling removes exactly these files.
 # Installing writes the directories that it makes into a record, and uninstalling removes those
 # of them that are empty.
 set -euo pipefail
 cd "$(dirname "$0")/.."
-for name in PREFIX BINDIR LIBDIR INCLUDEDIR MANDIR DATADIR DOCDIR OUT SONAME VERSION; do
+for name in PREFIX BINDIR LIBDIR INCLUDEDIR MANDIR DATADIR DOCDIR ZSHDIR OUT SONAME VERSION; do
     [ -n "${!name:-}" ] || { echo "install.sh: $name is not set; call it through make" >&2; exit 64; }
 done
-for name in PREFIX BINDIR LIBDIR INCLUDEDIR MANDIR DATADIR DOCDIR; do
+for name in PREFIX BINDIR LIBDIR INCLUDEDIR MANDIR DATADIR DOCDIR ZSHDIR; do
     [[ ${!name} == /* ]] || { echo "install: $name is ${!name}; it has to begin with /" >&2; exit 64; }
 done
 
@@ -53,6 +53,7 @@ programs() {
     row 644 LICENSE "$DATADIR/seckill/LICENSE"
     row 644 "$OUT/completion/seckill" "$DATADIR/bash-completion/completions/seckill"
     row link seckill "$DATADIR/bash-completion/completions/seckilld"
+    row 644 "$OUT/completion/_seckill" "$ZSHDIR/_seckill"
     if [ "$action" = install ]; then
         pages programs
     else # without a build of the programs to ask for their pages

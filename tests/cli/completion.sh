@@ -6,7 +6,7 @@
 cd "$root" || exit 70
 plan 11
 
-tools/completion.sh build >"$work/completion" || exit 1
+tools/completion.sh bash build >"$work/completion" || exit 1
 # shellcheck disable=SC1091  # written just now
 . "$work/completion"
 

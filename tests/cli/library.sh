@@ -6,7 +6,7 @@ redis_url=$SECKILL_REDIS_URL owner_url=$SECKILL_LAB_DATABASE_URL
 # shellcheck source=tests/cli/support/tap.sh
 . "$(dirname "$0")/support/tap.sh"
 cd "$root" || exit 70
-plan 41
+plan 42
 howto=$root/docs/how-to/use-the-lock-library.md
 export HOME=$work/home
 mkdir "$HOME" "$work/c"
@@ -179,6 +179,8 @@ dynamic_programs() {
     build_as 'o example ' && build_as 'o holder' && run '^ok: ok$' ./example && run '^lua: held by ' ./holder lua
 }
 check 'the programs of the how-to build and run with what is there' dynamic_programs
+completions() { ls "$stage/usr/share/bash-completion/completions/"seckill{,d} "$stage/usr/share/zsh/site-functions/_seckill"; }
+check 'the completions for bash and zsh are beside them' completions
 check 'the installed programs run' says 'reentrant' "$stage/usr/bin/seckill" locks
 # removed ROOT ARGUMENT...: ROOT is there, and `make uninstall ARGUMENT...` leaves nothing in it.
 removed() {
