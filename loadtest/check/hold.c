@@ -157,12 +157,16 @@ bool check_is_heard_late(const struct hold *hold)
     return hold->promised_ns <= hold->granted_ns;
 }
 
+bool check_is_over_at_its_end(const struct hold *hold)
+{
+    return hold->kept_ns == hold->promised_ns || hold->kept_ns == hold->lost_ns;
+}
+
 enum check_order check_meets(const struct hold *early, const struct hold *late)
 {
     enum check_order order = check_order(late->granted_ns, early->kept_ns), asked;
 
-    if (order == CHECK_TIED &&
-        (early->kept_ns == early->promised_ns || early->kept_ns == early->lost_ns))
+    if (order == CHECK_TIED && check_is_over_at_its_end(early))
         return CHECK_AFTER; /* what was answered as lost had been lost before */
     if (order == CHECK_TIED && early->is_session && early->process == late->process)
         order = CHECK_BEFORE;

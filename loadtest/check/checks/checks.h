@@ -144,6 +144,10 @@ int64_t check_sent_ns(const struct history_call *call);
  * time between the asking and the answer, and nobody else can say when. */
 bool check_is_heard_late(const struct hold *hold);
 
+/* Is it over at kept_ns itself?  So are a lease that ended then and a loss that was told then;
+ * a release of that instant may come later than another's grant. */
+bool check_is_over_at_its_end(const struct hold *hold);
+
 /* Was `late` granted while `early` was kept, which was granted before it?  CHECK_BEFORE:
  * surely; CHECK_TIED: in one order of two events of an instant.  The end of a lease is over
  * at its own instant; a session lasts for all that its own process recorded. */

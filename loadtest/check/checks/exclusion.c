@@ -49,27 +49,99 @@ static void report(struct check *c, const struct hold *early, const struct hold 
     }
 }
 
-static void compare(struct check *c, const struct latest *seen, const struct hold *hold)
+/* What was seen of the lock so far. */
+struct seen {
+    struct latest kept[2];  /* by mode: those that are kept longest                */
+    bool has_times;         /* c->times has, for each hold, until when any up to it is kept */
+};
+
+/* Does the hold that is kept longest say for all others that none of them meets `hold`?  A
+ * hold of its own process may, if that process recorded nothing later.  So may one that was
+ * granted before the longest one was, if `hold` was heard of late. */
+static bool is_longest_all(const struct check *c, const struct hold *hold,
+                           enum check_order longest)
 {
-    const struct latest_of *of = latest_but(seen, hold->process, hold->owner);
+    if (longest == CHECK_BEFORE)
+        return true;
+    return !check_is_heard_late(hold) &&
+           (longest != CHECK_TIED ||
+            hold->granted_ns != c->h->processes[hold->process].last_ns);
+}
+
+static void gather_times(struct check *c, struct seen *seen)
+{
+    int64_t longest_ns = 0;
+
+    if (seen->has_times)
+        return;
+    seen->has_times = true;
+    check_need_times(c, c->lock.hold_count);
+    for (size_t i = 0; i < c->lock.hold_count; i++) {
+        if (c->lock.holds[i].kept_ns > longest_ns)
+            longest_ns = c->lock.holds[i].kept_ns;
+        c->times[i] = longest_ns;
+    }
+}
+
+/* The hold of `mode` before `hold` that meets it most surely, and in *order how surely. */
+static const struct hold *nearest(struct check *c, struct seen *seen,
+                                  const struct hold *hold, int mode,
+                                  enum check_order *order)
+{
+    const struct hold *found = NULL;
+
+    *order = CHECK_AFTER;
+    gather_times(c, seen);
+    for (size_t i = (size_t)(hold - c->lock.holds);
+         i > 0 && c->times[i - 1] >= hold->granted_ns && *order != CHECK_BEFORE; i--) {
+        const struct hold *early = &c->lock.holds[i - 1];
+        enum check_order meets;
+
+        if ((early->flaws & FLAW_NOBODY) || early->mode != mode ||
+            (early->process == hold->process && early->owner == hold->owner))
+            continue;
+        meets = check_meets(early, hold);
+        if (meets < *order) {
+            *order = meets;
+            found = early;
+        }
+    }
+    return found;
+}
+
+static void compare(struct check *c, struct seen *seen, const struct hold *hold, int mode)
+{
+    const struct latest_of *of = latest_but(&seen->kept[mode], hold->process, hold->owner);
+    const struct hold *early;
+    enum check_order order;
 
     if (of == NULL)
         return;
-    switch (check_meets(of->hold, hold)) {
-    case CHECK_BEFORE:
-        report(c, of->hold, hold);
-        break;
-    case CHECK_TIED:
-        check_unsure(c, property_of(of->hold, hold), check_tie);
-        break;
-    case CHECK_AFTER:
-        break;
-    }
+    early = of->hold;
+    order = check_meets(early, hold);
+    if (!is_longest_all(c, hold, order))
+        early = nearest(c, seen, hold, mode, &order);
+    if (order == CHECK_BEFORE)
+        report(c, early, hold);
+    else if (order == CHECK_TIED)
+        check_unsure(c, property_of(early, hold), check_tie);
+}
+
+/* At the instant of its own end a lease is over, and whatever else ends then may not be. */
+static void see(struct seen *seen, const struct hold *hold)
+{
+    latest_see(&seen->kept[hold->mode],
+               &(struct latest_of){.at_ns = hold->kept_ns,
+                                   .owner = hold->owner,
+                                   .process = hold->process,
+                                   .hold = hold,
+                                   .is_there = true,
+                                   .is_over = check_is_over_at_its_end(hold)});
 }
 
 void check_exclusion(struct check *c)
 {
-    struct latest kept[2] = {0}; /* by mode: those that are kept longest */
+    struct seen seen = {0};
 
     for (size_t i = 0; i < c->lock.hold_count; i++) {
         const struct hold *hold = &c->lock.holds[i];
@@ -77,9 +149,9 @@ void check_exclusion(struct check *c)
         if (hold->flaws & FLAW_NOBODY)
             continue;
         c->out->findings[CHECK_exclusion].looked++;
-        compare(c, &kept[DLOCK_MODE_EXCLUSIVE], hold);
+        compare(c, &seen, hold, DLOCK_MODE_EXCLUSIVE);
         if (hold->mode == DLOCK_MODE_EXCLUSIVE)
-            compare(c, &kept[DLOCK_MODE_SHARED], hold);
-        latest_see_hold(&kept[hold->mode], hold, hold->kept_ns);
+            compare(c, &seen, hold, DLOCK_MODE_SHARED);
+        see(&seen, hold);
     }
 }

@@ -12,6 +12,7 @@ struct latest_of {
     uint32_t process;
     const struct hold *hold; /* NULL if what was seen is none */
     bool is_there;
+    bool is_over;            /* at at_ns itself; of two of one instant it is the earlier */
 };
 
 struct latest {
@@ -24,14 +25,19 @@ static inline bool latest_is_of(const struct latest_of *of, uint32_t process,
     return of->process == process && of->owner == owner;
 }
 
+static inline bool latest_is_earlier(const struct latest_of *a, const struct latest_of *b)
+{
+    return a->at_ns != b->at_ns ? a->at_ns < b->at_ns : a->is_over && !b->is_over;
+}
+
 static inline void latest_see(struct latest *l, const struct latest_of *seen)
 {
     bool is_best = l->best.is_there && latest_is_of(&l->best, seen->process, seen->owner);
 
-    if (is_best && seen->at_ns < l->best.at_ns)
+    if (is_best && latest_is_earlier(seen, &l->best))
         return;
-    if (l->best.is_there && seen->at_ns < l->best.at_ns) {
-        if (!l->second.is_there || seen->at_ns >= l->second.at_ns)
+    if (l->best.is_there && latest_is_earlier(seen, &l->best)) {
+        if (!l->second.is_there || !latest_is_earlier(seen, &l->second))
             l->second = *seen;
         return;
     }
@@ -43,7 +49,11 @@ static inline void latest_see(struct latest *l, const struct latest_of *seen)
 static inline void latest_see_hold(struct latest *l, const struct hold *hold,
                                    int64_t at_ns)
 {
-    latest_see(l, &(struct latest_of){at_ns, hold->owner, hold->process, hold, true});
+    latest_see(l, &(struct latest_of){.at_ns = at_ns,
+                                      .owner = hold->owner,
+                                      .process = hold->process,
+                                      .hold = hold,
+                                      .is_there = true});
 }
 
 /* The latest of anybody else; NULL: there is none. */

@@ -211,28 +211,52 @@ static void sum_up(struct permits_steps *s)
         s->steps[i].delta += s->steps[i - 1].delta;
 }
 
-static void look_at_refusal(struct check *c, int64_t index,
-                            const struct permits_steps *taken,
-                            const struct permits_steps *given)
+/* What there can have been when somebody was refused, each in the order of time. */
+struct bounds {
+    struct permits_steps taken, given; /* at most, and at least                   */
+    struct permits_steps away;         /* each adding that may have taken some away */
+};
+
+/* Can too few have been left: surely, in one order of an instant, or not? */
+static enum check_order are_too_few(const struct check *c, const struct bounds *b,
+                                    const struct history_call *call)
 {
-    const struct history_call *call = &c->h->calls[index];
     int64_t asked = call->kind == DLOCK_EVENT_PERMIT_TAKE
                         ? 1 : (int64_t)(call->fence & INT32_MAX);
     /* What its owner itself was answered or asks at these instants was before or after. */
-    struct sums out = sums_at(c, taken, call->answer_ns, call);
-    struct sums in = sums_at(c, given, call->invoke_ns, call);
+    struct sums out = sums_at(c, &b->taken, call->answer_ns, call);
+    struct sums in = sums_at(c, &b->given, call->invoke_ns, call);
+    struct sums away = sums_at(c, &b->away, call->answer_ns, call);
 
-    if (in.before + in.own - (out.before + out.tied - out.own) >= asked)
+    if (away.before > 0)
+        return CHECK_BEFORE;
+    /* There are never fewer than none, unless some were taken away. */
+    if (asked == 0 || in.before + in.own - (out.before + out.tied - out.own) >= asked)
+        return away.tied > away.own ? CHECK_TIED : CHECK_AFTER;
+    return in.before + in.tied - out.before >= asked ? CHECK_TIED : CHECK_BEFORE;
+}
+
+static void look_at_refusal(struct check *c, const struct bounds *b, int64_t index)
+{
+    const struct history_call *call = &c->h->calls[index];
+
+    switch (are_too_few(c, b, call)) {
+    case CHECK_AFTER:
         check_violation(c, CHECK_permits, DLOCK_ASSUMES_LOCK, index, NO_CALL,
                         call->invoke_ns, call->answer_ns,
                         "refused although enough permits were left");
-    else if (in.before + in.tied - out.before >= asked)
+        break;
+    case CHECK_TIED:
         check_unsure(c, CHECK_permits, check_tie);
+        break;
+    case CHECK_BEFORE:
+        break;
+    }
 }
 
-static void add_to_refuse(struct check *c, int64_t index, struct permits_steps *taken,
-                          struct permits_steps *given)
+static void add_to_refuse(struct check *c, struct bounds *b, int64_t index)
 {
+    struct permits_steps *taken = &b->taken, *given = &b->given;
     const struct history_call *call = &c->h->calls[index];
     int64_t count = (int64_t)(call->fence & INT32_MAX);
 
@@ -241,8 +265,7 @@ static void add_to_refuse(struct check *c, int64_t index, struct permits_steps *
     case DLOCK_EVENT_SEM_SET:
     case DLOCK_EVENT_SEM_GIVE:
         if (call->kind == DLOCK_EVENT_SEM_ADD && count == 0 && check_may_be_done(c, call))
-            /* some may have been taken away */
-            permits_add_step(taken, call->invoke_ns, INT32_MAX, index, false);
+            permits_add_step(&b->away, call->invoke_ns, 1, index, false);
         if (check_is_ok(c, call))
             permits_add_step(given, call->answer_ns, count, index, false);
         break;
@@ -262,23 +285,25 @@ static void add_to_refuse(struct check *c, int64_t index, struct permits_steps *
 
 static void look_at_refusals(struct check *c)
 {
-    struct permits_steps taken = {0}, given = {0};
+    struct bounds b = {0};
 
     for (size_t i = 0; i < c->lock.call_count; i++)
-        add_to_refuse(c, c->lock.calls[i], &taken, &given);
-    permits_add_possible(c, &taken, &given);
-    sum_up(&taken);
-    sum_up(&given);
+        add_to_refuse(c, &b, c->lock.calls[i]);
+    permits_add_possible(c, &b.taken, &b.given);
+    sum_up(&b.taken);
+    sum_up(&b.given);
+    sum_up(&b.away);
     for (size_t i = 0; i < c->lock.call_count; i++) {
         const struct history_call *call = &c->h->calls[c->lock.calls[i]];
 
         if ((call->kind == DLOCK_EVENT_SEM_TAKE || call->kind == DLOCK_EVENT_PERMIT_TAKE) &&
             check_is_answered(c, call) && call->status == DLOCK_BUSY &&
             call->wait_ns == 0 && call->deadline_ns == 0)
-            look_at_refusal(c, c->lock.calls[i], &taken, &given);
+            look_at_refusal(c, &b, c->lock.calls[i]);
     }
-    free(taken.steps);
-    free(given.steps);
+    free(b.taken.steps);
+    free(b.given.steps);
+    free(b.away.steps);
 }
 
 void check_permits(struct check *c)

@@ -289,8 +289,10 @@ static void pass_acquire(const struct check *c, struct sweep *s,
 {
     if (s->is_quorum)
         latest_see(&s->acquires[call->mode],
-                   &(struct latest_of){answer_of(c, call), call->owner, call->process,
-                                       NULL, true});
+                   &(struct latest_of){.at_ns = answer_of(c, call),
+                                       .owner = call->owner,
+                                       .process = call->process,
+                                       .is_there = true});
 }
 
 void check_refusal(struct check *c)
