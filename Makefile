@@ -110,6 +110,7 @@ CLI_TESTS     := $(sort $(wildcard tests/cli/*.sh))
 CONFORMANCE   := $(OUT)/tests/conformance
 PRIMITIVES    := $(OUT)/tests/primitives
 LIAR          := $(OUT)/tests/liar
+PROVE_ORDERS  := $(OUT)/tests/prove-orders
 INTEROP_PEER  := $(OUT)/tests/interop-peer
 BENCH_CHECK   := $(OUT)/bench-check
 PROGRAMS      := $(OUT)/seckilld $(OUT)/seckill
@@ -299,7 +300,7 @@ test-more: deps-test                             ## the laws and the lies withou
 .PHONY: tests lock-tests asan-tests tsan-tests bare-programs
 lock-tests: $(CONFORMANCE) $(PRIMITIVES) $(LIAR)
 tests: $(PROGRAMS) $(WALL_CLOCK) lib $(UNIT_TESTS) $(SERVICE_TESTS) lock-tests ## build all test programs
-tests: $(INTEROP_PEER)
+tests: $(INTEROP_PEER) $(PROVE_ORDERS)
 # The programs of the sanitizer builds that the tests run.
 asan-tests: lock-tests $(UNIT_TESTS) $(OUT)/seckilld
 tsan-tests: lock-tests $(addprefix $(OUT)/tests/,unit/test_voucher_cache unit/test_lane service/test_pool)
@@ -312,6 +313,11 @@ $(OUT)/tests/unit/%: $(OUT)/obj/tests/unit/%.o $(APP_LIB) $(LAB_LIB) $(COMMON) $
 
 SERVICE_HELP := $(call objects,$(filter-out tests/service/test_%,$(call sources,tests/service)))
 $(OUT)/tests/service/%: $(OUT)/obj/tests/service/%.o $(SERVICE_HELP) $(APP_LIB) $(LAB_LIB) $(COMMON) $(LIBRARY)
+	@mkdir -p $(@D)
+	$(call say,LINK)$(CC) $(LINK) -pie -o $@ $^ $(LIBS.test) $(LIBS.app) \
+	  $(LIBS.lab) $(LIBS.db) $(LIBS.lock) $(LIBS.base)
+
+$(PROVE_ORDERS): $(call objects,$(call sources,tests/proof)) $(SERVICE_HELP) $(APP_LIB) $(LAB_LIB) $(COMMON) $(LIBRARY)
 	@mkdir -p $(@D)
 	$(call say,LINK)$(CC) $(LINK) -pie -o $@ $^ $(LIBS.test) $(LIBS.app) \
 	  $(LIBS.lab) $(LIBS.db) $(LIBS.lock) $(LIBS.base)
@@ -372,6 +378,13 @@ DAMAGED := 10000
 mutants: deps-test                               ## break the library on purpose: which tests fail?  MUTANTS=GLOB
 	@$(MAKE) --no-print-directory -j2 BUILD=release all tests
 	@tests/mutants/run '$(MUTANTS)'
+
+# `make test-more` tries each fault twice.
+.PHONY: prove-orders
+prove-orders: deps-test                          ## break servers under load, compare every answer with the rows; TIMES=20
+	@$(MAKE) --no-print-directory -j2 all $(PROVE_ORDERS)
+	@$(PROVE_ORDERS) --times=$(TIMES)
+TIMES := 20
 
 # The tests compare a few hundred of these histories.
 .PHONY: crosscheck

@@ -8,6 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "app/lane.h"
 #include "base/http/address.h"
 #include "base/http/admin_access.h"
 #include "db/guard.h"

@@ -18,15 +18,17 @@ struct lane {
 struct lanes {
     struct dlock_mutex mutex;
     struct lane *buckets[BUCKETS];
-    int64_t waiting;
+    int64_t waiting, waiting_max;
 };
 
-struct lanes *lanes_new(void)
+struct lanes *lanes_new(int64_t waiting_max)
 {
     struct lanes *lanes = calloc(1, sizeof(*lanes));
 
-    if (lanes != NULL)
-        dlock_mutex_init(&lanes->mutex);
+    if (lanes == NULL)
+        return NULL;
+    dlock_mutex_init(&lanes->mutex);
+    lanes->waiting_max = waiting_max;
     return lanes;
 }
 
@@ -137,7 +139,7 @@ enum lane_answer lane_enter(struct lanes *lanes, int64_t voucher_id,
         place->state = LEADS;
         if (place->lane != NULL)
             answer = LANE_LEADS;
-    } else if (lanes->waiting < LANE_WAITING_MAX &&
+    } else if (lanes->waiting < lanes->waiting_max &&
                dlock_condition_init(&place->is_called)) {
         answer = wait_in(lanes, place, until_ns);
         dlock_condition_destroy(&place->is_called);

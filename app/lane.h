@@ -32,7 +32,7 @@
 struct lanes; /* opaque: one lane for each voucher that has orders waiting */
 struct lane;  /* opaque */
 
-enum { LANE_WAITING_MAX = 4096 }; /* of one process */
+enum { LANES_WAITING_MAX = 4096 }; /* what `waiting_max` may be at most */
 
 /* An order in its lane.  The caller sets `order`; the rest is private. */
 struct lane_place {
@@ -47,11 +47,12 @@ enum lane_answer {
     LANE_LEADS, /* lane_take() and lane_finish() must follow */
     LANE_DONE,  /* the leader of its batch has called lane_finish() */
     LANE_LATE,  /* until_ns came before any leader took it */
-    LANE_FULL,  /* LANE_WAITING_MAX orders wait already, or there is no memory */
+    LANE_FULL,  /* as many orders wait already as may, or there is no memory */
 };
 
-/* NULL: no memory. */
-struct lanes *lanes_new(void);
+/* Lanes in which `waiting_max` orders may wait at once, those of all vouchers together; orders
+ * that lead or are being sold do not count.  NULL: no memory. */
+struct lanes *lanes_new(int64_t waiting_max);
 /* Nobody may be inside.  NULL is fine. */
 void lanes_free(struct lanes *lanes);
 

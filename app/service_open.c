@@ -44,7 +44,7 @@ enum exit_code service_open(struct service *s, const struct config *config,
         .process = config->process_name,
     };
     s->metrics = metrics_new();
-    s->lanes = lanes_new();
+    s->lanes = lanes_new(s->config->orders_waiting);
     if (s->metrics == NULL || s->lanes == NULL) {
         log_error("out of memory");
         return EXIT_UNAVAILABLE;

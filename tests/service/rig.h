@@ -126,6 +126,8 @@ int64_t rig_duplicates(int64_t voucher_id);
 void rig_lab_up(void);
 void rig_lab_down(void);
 void rig_lab_restart(const char *server);
+/* As a loss of power would; rig_lab_restart() starts it again. */
+void rig_lab_kill(const char *server);
 pid_t rig_lab_pid(const char *server);
 
 /* Run a test program's tests beside one service, which *service is while they run, with

@@ -101,6 +101,11 @@ void rig_lab_restart(const char *server)
     (void)lab("restart", server);
 }
 
+void rig_lab_kill(const char *server)
+{
+    (void)lab("kill", server);
+}
+
 pid_t rig_lab_pid(const char *server)
 {
     const char *line = lab("status", "");

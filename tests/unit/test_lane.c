@@ -33,7 +33,7 @@ static bool all_fit(const struct lane_place *place, struct lane_place *const *ba
 static int set_up(void **state)
 {
     (void)state;
-    lanes = lanes_new();
+    lanes = lanes_new(LANES_WAITING_MAX);
     return lanes == NULL;
 }
 
@@ -119,6 +119,30 @@ static void those_who_wait_are_taken_in_the_order_they_came(void **state)
     assert_int_equal(waiters[1].answer, LANE_DONE);
     assert_int_equal(waiters[2].answer, LANE_LEADS); /* and nobody is left behind */
     assert_int_equal(waiters[2].sold, 1);
+}
+
+static void no_more_wait_than_may(void **state)
+{
+    struct lanes *wide = lanes;
+    struct lane_place leader = {0}, *batch[MAX], more = {0};
+    struct waiter waiters[2];
+
+    (void)state;
+    lanes = lanes_new(2);
+    assert_non_null(lanes);
+    assert_int_equal(lane_enter(lanes, VOUCHER, &leader, in_ms(FAR_MS)), LANE_LEADS);
+    for (int i = 0; i < 2; i++)
+        begin(&waiters[i], i, in_ms(FAR_MS));
+    assert_int_equal(lane_enter(lanes, VOUCHER, &more, in_ms(FAR_MS)), LANE_FULL);
+    assert_int_equal(lane_take(lanes, &leader, all_fit, batch, 2), 2);
+    lane_finish(lanes, &leader, batch, 2);
+    for (int i = 0; i < 2; i++)
+        join(&waiters[i]);
+    assert_int_equal(lane_enter(lanes, VOUCHER, &more, in_ms(FAR_MS)), LANE_LEADS);
+    assert_int_equal(lane_take(lanes, &more, all_fit, batch, 2), 1);
+    lane_finish(lanes, &more, batch, 1);
+    lanes_free(lanes);
+    lanes = wide;
 }
 
 static bool is_even(const struct lane_place *place, struct lane_place *const *batch,
@@ -223,6 +247,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_first_leads_at_once_and_alone),
         cmocka_unit_test(those_who_wait_are_taken_in_the_order_they_came),
+        cmocka_unit_test(no_more_wait_than_may),
         cmocka_unit_test(an_order_that_does_not_fit_leads_next),
         cmocka_unit_test(an_order_that_is_late_is_in_no_batch),
         cmocka_unit_test(vouchers_do_not_wait_for_each_other),

@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: MIT */
+/* disk.c -- a tmpfs, and a file that takes all its room. */
+#include "tests/proof/disk.h"
+
+#include <fcntl.h>
+#include <sched.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/mount.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "tests/service/rig.h"
+
+/* Room for a new cluster, some segments of its log, and the orders of a round. */
+#define DISK_OPTIONS "size=320m,mode=1777"
+
+static char path[] = "/tmp/seckill-proof-disk-XXXXXX";
+static char ballast[sizeof(path) + 16];
+static bool is_mounted, has_namespace;
+
+bool disk_mount(void)
+{
+    /* Nobody else sees the mount, and none is left when the last process ends. */
+    has_namespace = has_namespace ||
+                    (unshare(CLONE_NEWNS) == 0 &&
+                     mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) == 0 &&
+                     mkdtemp(path) != NULL);
+    if (!has_namespace || mount("none", path, "tmpfs", 0, DISK_OPTIONS) != 0)
+        return false;
+    is_mounted = true;
+    (void)snprintf(ballast, sizeof(ballast), "%s/ballast", path);
+    return setenv("SECKILL_LAB_DATA", path, 1) == 0;
+}
+
+void disk_unmount(void)
+{
+    if (is_mounted)
+        (void)umount2(path, MNT_DETACH);
+    is_mounted = false;
+}
+
+/* Blocks by the megabyte first, and then whatever is left. */
+void disk_fill(void)
+{
+    int fd = open(ballast, O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
+    off_t bytes = 0;
+
+    assert_true(fd >= 0);
+    for (off_t step = 1 << 20; step >= 4096; step /= 16)
+        while (fallocate(fd, 0, bytes, step) == 0)
+            bytes += step;
+    (void)close(fd);
+    assert_true(bytes > 0);
+}
+
+void disk_empty(void)
+{
+    (void)unlink(ballast);
+}

@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: MIT */
+/* disk.h -- a disk for the lab's servers that can be filled.
+ *
+ * Where this process may mount, it is a tmpfs of its own, which goes with the process.
+ *
+ * Threads     The test's main one.
+ */
+#ifndef TESTS_PROOF_DISK_H
+#define TESTS_PROOF_DISK_H
+
+#include <stdbool.h>
+
+/* Before the lab is up: the lab's data goes to the disk.  False: this process may not mount.
+ * Before the first thread. */
+bool disk_mount(void);
+/* After the lab is down.  It is fine if there is no disk. */
+void disk_unmount(void);
+
+/* Leave no room on the disk, or give it back. */
+void disk_fill(void);
+void disk_empty(void);
+
+#endif /* TESTS_PROOF_DISK_H */

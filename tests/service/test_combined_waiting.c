@@ -1,0 +1,153 @@
+/* SPDX-License-Identifier: MIT */
+/* test_combined_waiting.c -- orders that wait to be sold in one transaction: how many may, those
+ * whose clients have gone, and those whose lock nobody may give back. */
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "tests/service/batch.h"
+#include "tests/service/commit_proxy.h"
+
+static struct rig_service service;
+static struct rig_answer answer;
+
+static void one_order_more_than_may_wait_is_503(void **state)
+{
+    int64_t voucher = rig_voucher(20);
+
+    (void)state;
+    service = BATCH_START("--lock=none", "--orders-waiting=3");
+    batch_begin(voucher);
+    batch_buy_blocked(&service, voucher, 1, 1);
+    for (int user = 2; user <= 4; user++)
+        batch_buy(&service, voucher, user, "");
+    batch_await_waiting(&service, 3);
+    /* At once: those that wait may do so for most of a minute. */
+    assert_true(rig_order(service.orders_port, voucher, 5, &answer));
+    assert_int_equal(answer.status, 503);
+    assert_string_equal(answer.outcome, "database-busy");
+    assert_non_null(strstr(answer.head, "Retry-After: "));
+    assert_true(rig_metric(&service, "seckill_orders_waiting ") == 3);
+    batch_let_go();
+    batch_expect("accepted", 4);
+    assert_true(rig_order(service.orders_port, voucher, 5, &answer));
+    assert_string_equal(answer.outcome, "accepted");
+    assert_int_equal(rig_orders(voucher), 5);
+    rig_stop(&service);
+}
+
+/* ---- clients that have gone ---- */
+
+/* Send an order, and read nothing. */
+static int send_order(int64_t voucher, int64_t user)
+{
+    char bytes[1024], token[TOKEN_LEN + 1];
+    int fd = rig_connect(service.orders_port);
+    int n;
+
+    assert_true(fd >= 0);
+    rig_token(user, token);
+    n = snprintf(bytes, sizeof(bytes),
+                 "POST /api/v1/vouchers/%lld/orders HTTP/1.1\r\nHost: localhost\r\n"
+                 "authorization: %s\r\n\r\n",
+                 (long long)voucher, token);
+    assert_true(rig_send(fd, bytes, (size_t)n));
+    return fd;
+}
+
+static bool are_all_sold(void *voucher)
+{
+    return rig_orders(*(int64_t *)voucher) == 10;
+}
+
+/* An order that was sent is sold, as it would be alone. */
+static void clients_that_hang_or_hang_up_keep_nobody_waiting(void **state)
+{
+    enum { GONE = 3 };
+    int64_t voucher = rig_voucher(20);
+    int silent[GONE];
+
+    (void)state;
+    service = BATCH_START("--lock=reentrant");
+    batch_begin(voucher);
+    batch_buy_blocked(&service, voucher, 1, 1);
+    for (int i = 0; i < GONE; i++) {
+        silent[i] = send_order(voucher, 2 + i);
+        batch_await_waiting(&service, 2 * i + 1);
+        int gone = send_order(voucher, 12 + i);
+        batch_await_waiting(&service, 2 * i + 2);
+        (void)close(gone);
+    }
+    for (int user = 22; user <= 24; user++)
+        batch_buy(&service, voucher, user, "");
+    batch_await_waiting(&service, 9);
+    batch_let_go();
+    batch_expect("accepted", 4);
+    assert_true(rig_until(are_all_sold, &voucher, RIG_PATIENCE_MS));
+    assert_int_equal(rig_stock(voucher), 10);
+    assert_int_equal(rig_duplicates(voucher), 0);
+    batch_await_waiting(&service, 0);
+    rig_stop(&service);
+    for (int i = 0; i < GONE; i++) {
+        assert_true(rig_read(silent[i], &answer, RIG_PATIENCE_MS));
+        assert_string_equal(answer.outcome, "accepted");
+        (void)close(silent[i]);
+    }
+}
+
+/* ---- a lock that nobody may give back ---- */
+
+static bool is_sold_now(void *voucher)
+{
+    return rig_order(service.orders_port, *(int64_t *)voucher, 9, &answer) &&
+           strcmp(answer.outcome, "accepted") == 0;
+}
+
+/* User 1 has an order, so that the first of the orders that wait is refused without a COMMIT,
+ * and the next COMMIT is that of the batch. */
+static void the_lock_of_a_batch_that_nobody_can_settle_is_left_to_its_lease(void **state)
+{
+    int64_t voucher = rig_voucher(20);
+    char moved[512];
+
+    (void)state;
+    commit_proxy_start(moved, sizeof(moved));
+    service = BATCH_START(moved, "--lock=reentrant", "--lock-scope=voucher",
+                          "--stock-guard=row-lock", "--duplicate-guard=count",
+                          "--settle-timeout=1s", "--lock-lease=10s", "--database-connections=1",
+                          "--idle-transaction-timeout=1s");
+    assert_true(rig_order(service.orders_port, voucher, 1, &answer));
+    assert_string_equal(answer.outcome, "accepted");
+    batch_begin(voucher);
+    batch_buy_blocked(&service, voucher, 1, 1);
+    for (int user = 2; user <= 5; user++)
+        batch_buy(&service, voucher, user, "");
+    batch_await_waiting(&service, 4);
+    commit_proxy_set(DROP_AND_SHUT);
+    batch_let_go();
+    batch_expect("duplicate", 1);
+    batch_expect("unknown", 4);
+    assert_int_equal(commit_proxy_dropped(), 1);
+    commit_proxy_open();
+    do
+        assert_true(rig_order(service.orders_port, voucher, 9, &answer));
+    while (strcmp(answer.outcome, "unavailable") == 0); /* until it is connected */
+    assert_string_equal(answer.outcome, "lock-busy");
+    assert_true(rig_metric(&service, "seckill_lock_abandoned_total") == 1);
+    assert_true(rig_until(is_sold_now, &voucher, RIG_PATIENCE_MS));
+    assert_int_equal(rig_orders(voucher), 2);
+    assert_int_equal(rig_stock(voucher), 18);
+    rig_stop(&service);
+    commit_proxy_stop();
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(one_order_more_than_may_wait_is_503),
+        cmocka_unit_test(clients_that_hang_or_hang_up_keep_nobody_waiting),
+        cmocka_unit_test(the_lock_of_a_batch_that_nobody_can_settle_is_left_to_its_lease),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
