@@ -3,7 +3,10 @@
 # hardening.sh COMPILER... -- print which of these compiler flags the compiler takes.
 #
 # Each line is one wish; the first form of it that compiles without a warning is printed.
-# gcc 12 takes all.  clang 14 wants a second flag beside the zeroing of locals, which
+# gcc 12 takes all, but is not asked for the zeroing of locals: where a local struct begins
+# with a padded struct and goes on with an array of eight or more padded structs, gcc 12
+# zeroes four bytes of the array's first element after the element was initialized
+# (tests/cli/hardening.sh has the program).  clang 14 wants a second flag beside it, which
 # clang 16 calls obsolete.  Only x86 knows -fcf-protection.  A C library without
 # _FORTIFY_SOURCE=3 warns about it and is given 2.
 set -u
@@ -23,6 +26,10 @@ takes() {
 }
 
 command=$*
+case $($command --version 2>/dev/null) in
+    *clang*) ;;
+    *) wishes=$(printf '%s\n' "$wishes" | grep -v trivial-auto-var-init) ;;
+esac
 # Nearly always every first form fits, so one run of the compiler is enough.
 all=$(printf '%s\n' "$wishes" | cut -d '|' -f 1 | tr '\n' ' ')
 if takes "$all"; then

@@ -4,7 +4,7 @@
 # shellcheck source=tests/cli/support/tap.sh
 . "$(dirname "$0")/support/tap.sh"
 cd "$root" || exit 70
-plan 17
+plan 19
 
 cat >"$work/program.c" <<'END'
 #include <stdio.h>
@@ -39,6 +39,33 @@ refuses() {
 
 check 'a program that gcc builds with the flags it takes passes' passes gcc
 check 'a program that clang builds with the flags it takes passes' passes clang
+# gcc 12 with -ftrivial-auto-var-init=zero zeroes `item[0].value` of `copy` in part.
+cat >"$work/copy.c" <<'END'
+#include <string.h>
+struct list { struct { long a; int b; } head; struct { long value; char kind; } item[8]; };
+struct outer { struct list list; int more; };
+__attribute__((noinline)) static int is_whole(const struct outer *outer)
+{
+    return outer->list.item[0].value == 0x5555555555555555;
+}
+__attribute__((noinline)) static int copies(const struct list *list)
+{
+    struct outer copy = {.list = *list, .more = 1};
+    return is_whole(&copy);
+}
+int main(void)
+{
+    struct list list;
+    memset(&list, 0x55, sizeof list);
+    return !copies(&list);
+}
+END
+keeps_data() {
+    # shellcheck disable=SC2046  # they are words
+    "$1" -w -O2 $(tools/hardening.sh "$1") -o "$work/copy" "$work/copy.c" && "$work/copy"
+}
+check 'gcc with the flags it is given copies a struct whole' keeps_data gcc
+check 'clang with the flags it is given copies a struct whole' keeps_data clang
 check 'a program at a fixed address is refused' refuses 'not position-independent' -no-pie -fno-pie
 check 'a program that resolves symbols late is refused' refuses 'no BIND_NOW' -Wl,-z,lazy
 check 'a program with writable tables of addresses is refused' refuses 'no RELRO' -Wl,-z,norelro
@@ -63,7 +90,7 @@ esac
 # A compiler that knows fewer flags is asked for each of them by itself.
 cat >"$work/old" <<'END'
 #!/bin/sh
-case $* in *-ftrivial-auto-var-init*|*FORTIFY_SOURCE=3*) exit 1 ;; esac
+case $* in *-fstack-clash-protection*|*FORTIFY_SOURCE=3*) exit 1 ;; esac
 exec gcc "$@"
 END
 chmod +x "$work/old"
@@ -71,7 +98,7 @@ check 'a compiler without _FORTIFY_SOURCE=3 is given 2' \
     says 'FORTIFY_SOURCE=2' tools/hardening.sh "$work/old"
 lacks() { ! says "$@"; }
 check 'and no flag that it does not know' \
-    lacks 'trivial|SOURCE=3' tools/hardening.sh "$work/old"
+    lacks 'clash|SOURCE=3' tools/hardening.sh "$work/old"
 
 # would ARGUMENT...: the commands that make would run for one object and the library.
 would() {
