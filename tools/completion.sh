@@ -89,7 +89,7 @@ _seckill() {
     COMPREPLY=()
     if [ "$program" = seckill ]; then
         if [ "$COMP_CWORD" -eq 1 ]; then
-            COMPREPLY=($(compgen -W "$_seckill_commands help" -- "$current"))
+            COMPREPLY=($(compgen -W "$_seckill_commands" -- "$current"))
             return
         fi
         program="seckill ${COMP_WORDS[1]}"
@@ -163,7 +163,7 @@ _seckill() {
     local -a operands
     if [[ $program == seckill ]]; then
         if (( CURRENT == 2 )); then
-            _seckill_commands 'help:what a command does, and its flags'
+            _seckill_commands
             return
         fi
         program="seckill $words[2]"

@@ -3,6 +3,7 @@
 #include "base/text/suggest.h"
 
 #include <stdint.h>
+#include <stdio.h>
 #include <string.h>
 
 enum { WORD_MAX = 64 };
@@ -55,4 +56,16 @@ const char *suggest(const char *word, const char *(*names)(size_t i))
         }
     }
     return best;
+}
+
+void suggest_tell(const char *word, const char *(*names)(size_t i))
+{
+    const char *near = suggest(word, names);
+
+    if (near)
+        fprintf(stderr, "; did you mean \"%s\"?", near);
+    fprintf(stderr, "\n  one of:");
+    for (size_t i = 0; names(i); i++)
+        fprintf(stderr, " %s", names(i));
+    fputc('\n', stderr);
 }

@@ -17,7 +17,7 @@
 enum { QUIET_TRIES = 60, QUIET_POLL_MS = 100 };
 
 struct audit_settings {
-    const char *dir, *voucher, *from;
+    const char *dir, *voucher, *from, *color;
     bool json;
 };
 
@@ -54,6 +54,7 @@ static const struct setting settings[] = {
      .group = "Options",
      .help = "the verdict as JSON on stdout"},
     COMMAND_DIR(AT(dir)),
+    COMMAND_COLOR(AT(color)),
 };
 
 const struct setting_program command_audit_program = {

@@ -13,7 +13,7 @@
 #include "base/os/clock.h"
 
 struct check_settings {
-    const char *name, *only, *html;
+    const char *name, *only, *html, *color;
     bool json, all;
 };
 
@@ -51,6 +51,7 @@ static const struct setting settings[] = {
      .meta = "FILE",
      .group = "Options",
      .help = "draw it, as one HTML file to step through with the arrow keys"},
+    COMMAND_COLOR(AT(color)),
 };
 
 const struct setting_program command_check_program = {

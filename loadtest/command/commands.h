@@ -28,7 +28,8 @@
     X(bench, "bench",                                                                  \
       "orders per second over HTTP beside pgbench running the same SQL")               \
     X(bench_locks, "bench-locks",                                                      \
-      "locks per second beside blocking connections and redis-benchmark")
+      "locks per second beside blocking connections and redis-benchmark")              \
+    X(help, "help", "this list, more about one command, or all environment variables")
 
 /* Each takes its own argv (argv[0] is the subcommand) and returns the exit status. */
 #define X(id, name, help)                                                              \

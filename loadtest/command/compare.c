@@ -22,7 +22,7 @@ enum {
 };
 
 struct compare_settings {
-    const char *dir, *out, *markdown, *locks, *hazards, *experiments, *order_path;
+    const char *dir, *out, *markdown, *locks, *hazards, *experiments, *order_path, *color;
     int64_t repeats, hazard_repeats, processes, connections, stock;
     int64_t duration_ms, lease_ms, calm_lease_ms;
     bool record;
@@ -138,6 +138,7 @@ static const struct setting settings[] = {
     COMMAND_MARKDOWN(AT(markdown)),
     COMMAND_OUT(AT(out)),
     COMMAND_OWN_DIR(AT(dir)),
+    COMMAND_COLOR(AT(color)),
 };
 
 const struct setting_program command_compare_program = {

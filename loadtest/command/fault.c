@@ -119,18 +119,12 @@ static enum exit_code list(void)
 static const struct server_fault *find(const char *name)
 {
     const struct server_fault *fault = name ? server_fault_find(name) : NULL;
-    const char *near = name ? suggest(name, server_fault_name_at) : NULL;
 
     if (fault)
         return fault;
     fprintf(stderr, "seckill fault run: %s%s%s", name ? "no fault \"" : "which fault",
             name ? name : "?", name ? "\"" : "");
-    if (near)
-        fprintf(stderr, "; did you mean \"%s\"?", near);
-    fprintf(stderr, "\n  one of:");
-    for (size_t i = 0; server_fault_at(i); i++)
-        fprintf(stderr, " %s", server_fault_name_at(i));
-    fputc('\n', stderr);
+    suggest_tell(name ? name : "", server_fault_name_at);
     return NULL;
 }
 

@@ -150,7 +150,6 @@ static enum exit_code run(const struct settings *s, const void *values)
     const struct lab_settings *v = values;
     const char *dir = lab_choose_dir(v->dir);
     const char *word = s->operand_count > 0 ? s->operands[0] : "";
-    const char *near = suggest(word, action_name);
 
     for (size_t i = 0; i < sizeof actions / sizeof actions[0]; i++) {
         if (strcmp(actions[i].name, word) == 0)
@@ -159,9 +158,7 @@ static enum exit_code run(const struct settings *s, const void *values)
     }
     fprintf(stderr, "seckill lab: %s \"%s\"",
             *word ? "unknown command" : "needs a command, not", word);
-    if (near)
-        fprintf(stderr, "; did you mean \"%s\"?", near);
-    fprintf(stderr, "\n  one of: up, down, status, restart, kill\n");
+    suggest_tell(word, action_name);
     return EXIT_USAGE;
 }
 

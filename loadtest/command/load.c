@@ -16,7 +16,7 @@
 enum { USERS_NEEDED = 20000, VOUCHERS_MAX = 16, SLOT_MS = 4, SLOT_USERS = 100 };
 
 struct load_settings {
-    const char *dir, *out, *face, *users;
+    const char *dir, *out, *face, *users, *color;
     int64_t processes, connections, stock, vouchers, duration_ms;
     bool record;
     char **flags; /* for the service; NULL at the end */
@@ -106,6 +106,7 @@ static const struct setting settings[] = {
      .help = "record every lock call and every write, for `seckill check`"},
     COMMAND_OUT(AT(out)),
     COMMAND_OWN_DIR(AT(dir)),
+    COMMAND_COLOR(AT(color)),
 };
 
 const struct setting_program command_load_program = {

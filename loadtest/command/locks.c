@@ -9,24 +9,31 @@
 #include "base/text/settings.h"
 #include "loadtest/command/commands.h"
 #include "loadtest/kit/command.h"
+#include "loadtest/kit/pager.h"
+#include "loadtest/kit/style.h"
 #include "lock/dlock.h"
 
 struct locks_settings {
-    bool json;
+    const char *color;
+    bool json, no_pager;
 };
+
+#define AT(field) offsetof(struct locks_settings, field)
 
 static const struct setting settings[] = {
     {.type = SETTING_SWITCH,
      .name = "json",
-     .offset = offsetof(struct locks_settings, json),
+     .offset = AT(json),
      .fallback = "off",
      .group = "Options",
      .help = "as JSON, for programs"},
+    COMMAND_COLOR(AT(color)),
+    COMMAND_NO_PAGER(AT(no_pager)),
 };
 
 const struct setting_program command_locks_program = {
     .name = "seckill locks",
-    .synopsis = "[--json]",
+    .synopsis = "[--json] [--no-pager]",
     .intro = "Every way to lock that seckilld --lock=NAME offers: where it is kept, "
              "what it\n"
              "promises, and what breaks it.\n\n"
@@ -78,13 +85,17 @@ static size_t store_length(const dlock_variant_info *v)
 
 static void print_table(void)
 {
+    const char *bold = report_style(stdout, STYLE_BOLD);
+    const char *plain = report_style(stdout, STYLE_PLAIN);
     int name = longest(name_length, 4), store = longest(store_length, 5);
 
-    printf("%-*s  %-*s  promises, and what breaks it\n", name, "lock", store, "store");
+    printf("%s%-*s  %-*s  promises, and what breaks it%s\n", bold, name, "lock", store,
+           "store", plain);
     for (size_t i = 0; i < dlock_variant_count(); i++) {
         const dlock_variant_info *v = dlock_variant_at(i);
 
-        printf("%-*s  %-*s  %s\n", name, v->name, store, v->store, v->promises);
+        printf("%s%-*s%s  %-*s  %s\n", bold, name, v->name, plain, store, v->store,
+               v->promises);
         printf("%-*s  %-*s    breaks: %s\n", name, "", store, "", v->breaks);
     }
 }
@@ -94,10 +105,13 @@ static enum exit_code run(const struct settings *s, const void *values)
     const struct locks_settings *v = values;
 
     (void)s;
-    if (v->json)
+    if (v->json) {
         print_json();
-    else
+    } else {
+        if (!v->no_pager)
+            pager_begin();
         print_table();
+    }
     return EXIT_VALID;
 }
 

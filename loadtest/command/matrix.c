@@ -19,7 +19,7 @@
 enum { SCENARIOS_MAX = 256, LOCKS_MAX = 64, LOCK_LIST_MAX = 4096 };
 
 struct matrix_settings {
-    const char *scenarios, *locks, *guard, *part, *expect, *out, *markdown, *dir;
+    const char *scenarios, *locks, *guard, *part, *expect, *out, *markdown, *dir, *color;
     int64_t seed, seeds, jobs, labs, limit_ms;
     bool keep, list;
 };
@@ -138,6 +138,7 @@ static const struct setting settings[] = {
     COMMAND_MARKDOWN(AT(markdown)),
     COMMAND_OUT(AT(out)),
     COMMAND_OWN_DIR(AT(dir)),
+    COMMAND_COLOR(AT(color)),
 };
 
 const struct setting_program command_matrix_program = {

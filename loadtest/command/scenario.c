@@ -9,17 +9,20 @@
 #include "loadtest/command/commands.h"
 #include "loadtest/kit/command.h"
 #include "loadtest/kit/memory.h"
+#include "loadtest/kit/name_list.h"
+#include "loadtest/kit/pager.h"
 #include "loadtest/kit/result_page.h"
 #include "loadtest/kit/run_directory.h"
+#include "loadtest/kit/style.h"
 #include "loadtest/page/story.h"
 #include "loadtest/scenario/catalogue.h"
 #include "loadtest/scenario/plan.h"
 #include "loadtest/scenario/run.h"
 
 struct scenario_settings {
-    const char *lock, *guard, *html, *language, *out, *markdown, *dir;
+    const char *lock, *guard, *html, *language, *out, *markdown, *dir, *color;
     int64_t jobs, seed, duration_ms;
-    bool wire;
+    bool wire, no_pager;
 };
 
 static const char *language_at(size_t i)
@@ -96,6 +99,8 @@ static const struct setting settings[] = {
     COMMAND_MARKDOWN(AT(markdown)),
     COMMAND_OUT(AT(out)),
     COMMAND_OWN_DIR(AT(dir)),
+    COMMAND_COLOR(AT(color)),
+    COMMAND_NO_PAGER(AT(no_pager)),
 };
 
 const struct setting_program command_scenario_program = {
@@ -129,26 +134,12 @@ static const char *word_at(size_t i)
     return i == 0 ? "all" : scenario != NULL ? scenario->name : NULL;
 }
 
-static const char *lock_at(size_t i)
-{
-    const dlock_variant_info *lock = dlock_variant_at(i);
-
-    return lock != NULL ? lock->name : NULL;
-}
-
 /* "no scenario called X; did you mean Y?" */
 static enum exit_code refuse(const char *what, const char *word,
                              const char *(*names)(size_t i))
 {
-    const char *near = suggest(word, names);
-
     fprintf(stderr, "seckill scenario: no %s called \"%s\"", what, word);
-    if (near != NULL)
-        fprintf(stderr, "; did you mean \"%s\"?", near);
-    fprintf(stderr, "\n  one of:");
-    for (size_t i = 0; names(i) != NULL; i++)
-        fprintf(stderr, " %s", names(i));
-    fputc('\n', stderr);
+    suggest_tell(word, names);
     return EXIT_USAGE;
 }
 
@@ -162,7 +153,7 @@ static enum exit_code check_locks(const char *locks)
 
         snprintf(word, sizeof word, "%.*s", (int)length, locks);
         if (dlock_variant_find(word) == NULL)
-            return refuse("lock", word, lock_at);
+            return refuse("lock", word, words_lock_at);
         locks += length;
     }
     return EXIT_VALID;
@@ -193,12 +184,18 @@ static void print_expected(const struct scenario *scenario, bool is_chinese)
     free(setups);
 }
 
-static enum exit_code list(bool is_chinese)
+static enum exit_code list(const struct scenario_settings *v)
 {
+    bool is_chinese = strcmp(v->language, "zh") == 0;
     const struct scenario *scenario;
+    const char *bold, *plain;
 
+    if (!v->no_pager)
+        pager_begin();
+    bold = report_style(stdout, STYLE_BOLD);
+    plain = report_style(stdout, STYLE_PLAIN);
     for (size_t i = 0; (scenario = scenario_at(i)) != NULL; i++) {
-        printf("%-4s %-26s %s\n", scenario->number, scenario->name,
+        printf("%-4s %s%-26s%s %s\n", scenario->number, bold, scenario->name, plain,
                is_chinese ? scenario->title_zh : scenario->title);
         printf("      %s\n", scenario->source);
         if (scenario_is_measured(scenario))
@@ -296,7 +293,7 @@ static enum exit_code run(const struct settings *s, const void *values)
     if (rc != EXIT_VALID)
         return rc;
     if (strcmp(word, "list") == 0 && s->operand_count == 1)
-        return list(strcmp(v->language, "zh") == 0);
+        return list(v);
     if (strcmp(word, "run") == 0 && s->operand_count == 2)
         return run_named(v, s->operands[1]);
     fprintf(stderr, "seckill scenario: say `list`, `run NAME` or `run all`\n"

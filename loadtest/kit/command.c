@@ -8,6 +8,7 @@
 
 #include "base/text/outputs.h"
 #include "loadtest/kit/interrupt.h"
+#include "loadtest/kit/pager.h"
 #include "loadtest/kit/result_page.h"
 
 enum { EXPLANATION_MAX = 4096 };
@@ -38,13 +39,20 @@ static const char *exit_words(int rc)
     }
 }
 
-/* What --markdown names; NULL if nothing, or if the command has no such setting. */
-static const char *markdown_path(const struct setting_program *program, const void *values)
+/* What a setting of texts was given; NULL if nothing, or if the command has no such setting. */
+static const char *text_of(const struct setting_program *program, const void *values,
+                           const char *name)
 {
     for (size_t i = 0; i < program->count; i++)
-        if (strcmp(program->settings[i].name, "markdown") == 0)
+        if (strcmp(program->settings[i].name, name) == 0)
             return *(const char *const *)((const char *)values + program->settings[i].offset);
     return NULL;
+}
+
+static void choose_colors(const char *choice)
+{
+    if (choice)
+        style_choose(choice);
 }
 
 int command_run(const struct setting_program *program, void *values, int argc,
@@ -56,9 +64,11 @@ int command_run(const struct setting_program *program, void *values, int argc,
 
     switch (settings_load(&s, program, values, argc, argv)) {
     case SETTINGS_OK:
-        result_page_command(program->name, argc, argv, markdown_path(program, values));
+        result_page_command(program->name, argc, argv, text_of(program, values, "markdown"));
+        choose_colors(text_of(program, values, "color"));
         if (outputs_are_possible(&s, values, why)) {
             rc = run(&s, values);
+            pager_end();
         } else {
             fprintf(stderr, "%s: %s\n", program->name, why);
             rc = EXIT_CANNOT_WRITE;

@@ -5,11 +5,14 @@
 
 #include "base/text/exit_codes.h"
 #include "base/text/settings.h"
+#include "loadtest/kit/style.h"
 
 /* What a command does once its settings are read; `values` is its own struct of them. */
 typedef enum exit_code command_fn(const struct settings *s, const void *values);
 
-/* Read the settings and run the command, unless --help or a mistake came first. */
+/* Read the settings and run the command, unless --help or a mistake came first.  --color, if
+ * the command has it, is obeyed from then on, and a pager that the command began is waited
+ * for. */
 int command_run(const struct setting_program *program, void *values, int argc,
                 char **argv, command_fn *run);
 
@@ -23,6 +26,21 @@ int command_run_long(const struct setting_program *program, void *values, int ar
 void command_explain_exit(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 
 /* Settings that several commands have. */
+#define COMMAND_COLOR(at)                                                              \
+    {                                                                                  \
+        .type = SETTING_CHOICE, .name = "color", .offset = (at), .fallback = "auto",   \
+        .meta = "WHEN", .choices = style_choice_at, .group = "Terminal",               \
+        .shared = "color",                                                             \
+        .help = "colours: auto, on a terminal if $NO_COLOR is empty; always, in a "    \
+                "pipe too; never"                                                      \
+    }
+#define COMMAND_NO_PAGER(at)                                                           \
+    {                                                                                  \
+        .type = SETTING_SWITCH, .name = "no-pager", .offset = (at), .fallback = "off", \
+        .group = "Terminal", .shared = "no-pager",                                     \
+        .help = "do not show what is long through $PAGER (less -FRX if that is not "   \
+                "set); without a terminal no pager is used"                            \
+    }
 #define COMMAND_DIR(at)                                                                \
     {                                                                                  \
         .type = SETTING_TEXT, .name = "dir", .offset = (at), .meta = "DIR",            \

@@ -18,21 +18,14 @@ static const char *known(const char *program, const char *flag, const char *word
                          size_t length, const char *(*names)(size_t))
 {
     char text[64];
-    const char *near;
 
     snprintf(text, sizeof text, "%.*s", (int)length, word);
     for (size_t i = 0; names(i); i++) {
         if (strcmp(names(i), text) == 0)
             return names(i);
     }
-    near = suggest(text, names);
     fprintf(stderr, "%s: --%s: unknown \"%s\"", program, flag, text);
-    if (near)
-        fprintf(stderr, "; did you mean \"%s\"?", near);
-    fprintf(stderr, "\n  one of:");
-    for (size_t i = 0; names(i); i++)
-        fprintf(stderr, " %s", names(i));
-    fputc('\n', stderr);
+    suggest_tell(text, names);
     return NULL;
 }
 

@@ -6,6 +6,36 @@
 #include <string.h>
 #include <unistd.h>
 
+enum color { COLOR_AUTO, COLOR_ALWAYS, COLOR_NEVER };
+
+static const char *const choices[] = {
+    [COLOR_AUTO] = "auto",
+    [COLOR_ALWAYS] = "always",
+    [COLOR_NEVER] = "never",
+};
+
+static struct {
+    enum color color;
+    bool stdout_is_paged;
+} chosen;
+
+const char *style_choice_at(size_t i)
+{
+    return i < sizeof choices / sizeof choices[0] ? choices[i] : NULL;
+}
+
+void style_choose(const char *choice)
+{
+    for (size_t i = 0; i < sizeof choices / sizeof choices[0]; i++)
+        if (strcmp(choices[i], choice) == 0)
+            chosen.color = (enum color)i;
+}
+
+void style_page_stdout(void)
+{
+    chosen.stdout_is_paged = true;
+}
+
 bool report_is_live(FILE *out)
 {
     const char *term = getenv("TERM");
@@ -17,13 +47,17 @@ bool report_has_color(FILE *out)
 {
     const char *no_color = getenv("NO_COLOR");
 
-    return report_is_live(out) && (!no_color || !*no_color);
+    if (chosen.color != COLOR_AUTO)
+        return chosen.color == COLOR_ALWAYS && (out == stdout || out == stderr);
+    if (no_color && *no_color)
+        return false;
+    return report_is_live(out) || (out == stdout && chosen.stdout_is_paged);
 }
 
 const char *report_style(FILE *out, enum report_style style)
 {
     static const char *const codes[] = {
-        [STYLE_PLAIN] = "\033[0m",  [STYLE_GOOD] = "\033[34m",
+        [STYLE_PLAIN] = "\033[0m",  [STYLE_GOOD] = "\033[32m",
         [STYLE_BAD] = "\033[1;31m", [STYLE_WARN] = "\033[33m", [STYLE_BOLD] = "\033[1m",
     };
 

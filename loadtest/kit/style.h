@@ -1,5 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* style.h -- colours of a terminal, and when they and animation may be used. */
+/* style.h -- colours of a terminal, and when they and animation may be used.
+ *
+ * Threads     style_choose() and style_page_stdout() are called before there are others; the
+ *             rest reads only.
+ */
 #ifndef LOADTEST_KIT_STYLE_H
 #define LOADTEST_KIT_STYLE_H
 
@@ -8,7 +12,15 @@
 
 enum report_style { STYLE_PLAIN, STYLE_GOOD, STYLE_BAD, STYLE_WARN, STYLE_BOLD };
 
-/* May `out` be coloured?  Only a terminal that is not dumb, and not with NO_COLOR. */
+/* The names of the choices, NULL past the last: "auto", "always", "never". */
+const char *style_choice_at(size_t i);
+/* From now on: "auto" colours terminals, unless $NO_COLOR is set to anything; "always" colours
+ * stdout and stderr, wherever they go; "never" colours nothing.  Files are never coloured. */
+void style_choose(const char *choice);
+/* From now on stdout, a pipe to a pager, counts as the terminal that the pager writes to. */
+void style_page_stdout(void);
+
+/* May `out` be coloured? */
 bool report_has_color(FILE *out);
 /* May a line on `out` be drawn over?  Only on a terminal that is not dumb. */
 bool report_is_live(FILE *out);

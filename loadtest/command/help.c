@@ -1,0 +1,179 @@
+/* SPDX-License-Identifier: MIT */
+/* help.c -- `seckill help`: the overview, a command's own help, and all variables. */
+#include <ctype.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/text/exit_codes.h"
+#include "base/text/known_settings.h"
+#include "base/text/suggest.h"
+#include "loadtest/command/commands.h"
+#include "loadtest/kit/command.h"
+#include "loadtest/kit/memory.h"
+#include "loadtest/kit/pager.h"
+
+struct help_settings {
+    const char *color;
+    bool no_pager;
+};
+
+#define AT(field) offsetof(struct help_settings, field)
+static const struct setting settings[] = {
+    COMMAND_COLOR(AT(color)),
+    COMMAND_NO_PAGER(AT(no_pager)),
+};
+
+const struct setting_program command_help_program = {
+    .name = "seckill help",
+    .synopsis = "[COMMAND|environment] [OPTIONS]",
+    .intro = "Print the list of commands, the help of one, or the variables of all programs,\n"
+             "on a terminal through a pager.  `seckill COMMAND --help` uses none.\n\n"
+             "  seckill help scenario\n"
+             "  seckill help environment",
+    .outro = "Exit status: 0 done, 64 no such command.",
+    .settings = settings,
+    .count = sizeof settings / sizeof settings[0],
+    .max_operands = 1,
+};
+
+static const struct {
+    const char *name, *help;
+    const struct setting_program *program;
+} commands[] = {
+#define X(id, name, text) {name, text, &command_##id##_program},
+    COMMANDS(X)
+#undef X
+};
+
+enum { COMMAND_COUNT = sizeof commands / sizeof commands[0] };
+
+/* The topic that is no command. */
+static const char ENVIRONMENT[] = "environment";
+
+static const char *topic_name(size_t i)
+{
+    return i < COMMAND_COUNT ? commands[i].name : i == COMMAND_COUNT ? ENVIRONMENT : NULL;
+}
+
+static const struct {
+    int code;
+    const char *text;
+} statuses[] = {
+#define X(id, code, text) {code, text},
+    EXIT_CODES(X)
+#undef X
+};
+
+static void print_overview(FILE *out)
+{
+    fputs("Usage: seckill COMMAND [OPTIONS]\n\n"
+          "The laboratory around seckilld: it starts private servers, drives real load "
+          "and\n"
+          "real faults at several service processes, and then audits the database.\n\n"
+          "  seckill compare                        the whole table, in under three "
+          "minutes\n"
+          "  seckill compare --locks=lua,reentrant --hazards=slow "
+          "--experiments=oversell\n"
+          "  seckill lab up && seckill seed --users=100000 --stock=1000\n"
+          "  seckill load -- --lock=naive --lock-scope=voucher "
+          "--stock-guard=read-write\n\n"
+          "Commands:\n",
+          out);
+    for (size_t i = 0; i < COMMAND_COUNT; i++)
+        fprintf(out, "  %-11s %s\n", commands[i].name, commands[i].help);
+    fputs("\n`seckill help COMMAND` says more about each, `seckill help environment` "
+          "lists the\nvariables of all programs.\n\n"
+          "Exit status:\n",
+          out);
+    for (size_t i = 0; i < sizeof statuses / sizeof statuses[0]; i++)
+        fprintf(out, "  %2d  %s\n", statuses[i].code, statuses[i].text);
+    fputs("make prints the status and turns each of them into 2.\n", out);
+}
+
+static void print_environment(FILE *out)
+{
+    char variable[SETTING_NAME_MAX];
+
+    fprintf(out,
+           "The environment variables of the project, and what each of them sets.  A\n"
+           "configuration file calls a setting as its variable, without SECKILL_, in small\n"
+           "letters and with dashes: load-users for SECKILL_LOAD_USERS.\n\n");
+    for (size_t i = 0; i < KNOWN_SETTING_COUNT; i++) {
+        setting_variable(KNOWN_SETTINGS[i].key, variable, sizeof variable);
+        fprintf(out, "%-36s %s --%s\n", variable, KNOWN_SETTINGS[i].program,
+               KNOWN_SETTINGS[i].flag);
+    }
+#define VARIABLE(name, reader, says)                                                   \
+    fprintf(out, "%-36s %s: %s\n", "SECKILL_" name, reader, says);
+#include "base/text/variables.def"
+#undef VARIABLE
+}
+
+/* False: there is no such topic. */
+static bool print_topic(FILE *out, const char *topic)
+{
+    if (!topic) {
+        print_overview(out);
+        return true;
+    }
+    if (strcmp(topic, ENVIRONMENT) == 0) {
+        print_environment(out);
+        return true;
+    }
+    for (size_t i = 0; i < COMMAND_COUNT; i++) {
+        if (strcmp(commands[i].name, topic) == 0) {
+            settings_help(commands[i].program, out);
+            return true;
+        }
+    }
+    return false;
+}
+
+/* A line at the margin after an empty one, above a line that is indented. */
+static bool is_heading(const char *text, const char *line, const char *end)
+{
+    return isupper((unsigned char)*line) && (line == text || line[-2] == '\n') &&
+           strncmp(end, "\n  ", 3) == 0 && end[-1] != '.';
+}
+
+static void print_with_headings(const char *text)
+{
+    for (const char *line = text, *end; *line; line = end + (*end == '\n')) {
+        bool is_bold;
+
+        end = line + strcspn(line, "\n");
+        is_bold = is_heading(text, line, end);
+        printf("%s%.*s%s\n", is_bold ? report_style(stdout, STYLE_BOLD) : "",
+               (int)(end - line), line, is_bold ? report_style(stdout, STYLE_PLAIN) : "");
+    }
+}
+
+static enum exit_code run(const struct settings *s, const void *values)
+{
+    const struct help_settings *v = values;
+    const char *topic = s->operand_count > 0 ? s->operands[0] : NULL;
+    char *text = NULL;
+    size_t size;
+    FILE *out = memory_need(open_memstream(&text, &size));
+    bool is_known = print_topic(out, topic);
+
+    fclose(out);
+    if (is_known) {
+        if (!v->no_pager)
+            pager_begin();
+        print_with_headings(text);
+    } else {
+        fprintf(stderr, "seckill: unknown command or topic \"%s\"", topic);
+        suggest_tell(topic, topic_name);
+    }
+    free(text);
+    return is_known ? EXIT_VALID : EXIT_USAGE;
+}
+
+int command_help(int argc, char **argv)
+{
+    struct help_settings values = {0};
+
+    return command_run(&command_help_program, &values, argc, argv, run);
+}
