@@ -33,7 +33,6 @@ void admin_ready(const struct request *rq, struct answer *an)
 void admin_metrics(const struct request *rq, struct answer *an)
 {
     struct service *s = rq->service;
-    dlock_metrics locks;
     struct metrics_facts facts = {
         .lock = s->config->lock,
         .admission = s->config->admission,
@@ -50,13 +49,12 @@ void admin_metrics(const struct request *rq, struct answer *an)
     facts.workers_waiting = pool.waiting;
     facts.workers_timed_out = pool.timed_out;
     db_pool_read_stats(s->database, &facts.database);
+    connections_read_stats(s->connections, &facts.connections);
+    dlock_metrics_read(s->locks, &facts.locks);
     an->outcome = OUTCOME_ACCEPTED;
     answer_json(an, 200);
     an->type = "text/plain; version=0.0.4; charset=utf-8";
     metrics_write(s->metrics, &facts, an->body);
-    metrics_write_connections(s->connections, an->body);
-    dlock_metrics_read(s->locks, &locks);
-    metrics_write_locks(&locks, s->config->lock, an->body);
 }
 
 void admin_config(const struct request *rq, struct answer *an)

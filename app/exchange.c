@@ -26,11 +26,10 @@ static void count(struct metrics_cell *cell, const struct gate_request *head,
 {
     bool is_order = route_is_order(LISTENER_ORDERS, head);
 
-    histogram_record(is_order ? &cell->order_time : &cell->other_time,
+    histogram_record(&cell->request_time[is_order ? METRICS_ORDER : METRICS_OTHER],
                      dlock_clock_ns() - start_ns);
     if (is_order)
-        metrics_count(an->is_replay ? &cell->replayed
-                                    : &cell->orders[an->outcome]);
+        metrics_count(&cell->orders[an->is_replay ? METRICS_REPLAYED : (int)an->outcome]);
 }
 
 /* Give it the id that it brought as Idempotency-Key, or a new one.  False: it brought one

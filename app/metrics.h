@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* metrics.h -- what the service counts, and how Prometheus reads it.
+/* metrics.h -- what the service counts, and how Prometheus reads it; the one list is
+ * metrics.def.
  *
  * Every worker thread counts in a cell of its own; a scrape adds the cells up.  A
  * histogram's _count is the sum of the buckets just read, so that a scrape never
@@ -36,28 +37,41 @@ enum metrics_layer {
 
 enum { METRICS_LOCK_STATUSES = 16 }; /* dlock_status values are below this */
 
-struct metrics_cell {
-    atomic_uint_fast64_t orders[OUTCOME_COUNT]; /* ACCEPTED: sold by this process */
-    atomic_uint_fast64_t replayed;              /* accepted, but sold before */
-    atomic_uint_fast64_t stopped[LAYER_COUNT_OF];
-    atomic_uint_fast64_t admitted[METRICS_LOCK_STATUSES];
-    atomic_uint_fast64_t dismissed[METRICS_LOCK_STATUSES];
-    atomic_uint_fast64_t acquired[METRICS_LOCK_STATUSES];
-    atomic_uint_fast64_t released[METRICS_LOCK_STATUSES];
-    atomic_uint_fast64_t abandoned; /* locks left to their lease */
-    atomic_uint_fast64_t settled; /* COMMITs whose answer was lost */
-    atomic_uint_fast64_t batches; /* of two orders and more */
-    atomic_uint_fast64_t batched; /* orders in them */
-    struct histogram order_time;
-    struct histogram other_time;
-    struct histogram lock_wait;
-    struct histogram database_wait;
-    struct histogram lock_hold;
+/* The end of a request for an order that was accepted before; it follows the outcomes. */
+enum { METRICS_REPLAYED = OUTCOME_COUNT };
+
+enum metrics_route { METRICS_ORDER, METRICS_OTHER, METRICS_ROUTES };
+
+/* How many values a label has, and with them how many lines a metric can have. */
+enum {
+#define LABEL(id, name, size, value) METRICS_SIZE_##id = (size),
+#include "app/metrics.def"
 };
+#define LABELS_0 1
+#define LABELS_1(a) METRICS_SIZE_##a
+#define LABELS_2(a, b) (METRICS_SIZE_##a * METRICS_SIZE_##b)
+#define LABELS_3(a, b, c) (METRICS_SIZE_##a * METRICS_SIZE_##b * METRICS_SIZE_##c)
+
+/* One field for each metric that the threads of the service count. */
+struct metrics_cell {
+#define COUNTER(field, name, unit, labels, counted_in, help) atomic_uint_fast64_t field;
+#define COUNTER_BY(field, name, unit, labels, counted_in, help)                        \
+    atomic_uint_fast64_t field[labels];
+#define DURATION(field, name, labels, counted_in, help) struct histogram field;
+#define DURATION_BY(field, name, labels, counted_in, help)                             \
+    struct histogram field[labels];
+#include "app/metrics.def"
+};
+
+#undef LABELS_0
+#undef LABELS_1
+#undef LABELS_2
+#undef LABELS_3
 
 struct metrics; /* opaque */
 
-/* Facts that stand beside the numbers. */
+/* What stands beside the cells: names for the labels, and what other parts of the service
+ * have counted. */
 struct metrics_facts {
     const char *lock;
     const char *admission;
@@ -70,6 +84,8 @@ struct metrics_facts {
     int64_t workers_waiting;
     uint64_t workers_timed_out;
     struct db_pool_stats database;
+    struct connections_stats connections;
+    dlock_metrics locks;
 };
 
 /* NULL: no memory. */
@@ -85,18 +101,17 @@ void metrics_count(atomic_uint_fast64_t *counter);
 /* A lock was lost while it was held.  Any thread. */
 void metrics_lock_lost(struct metrics *m);
 
-/* Write everything in Prometheus' text format. */
+/* How many locks were.  Any thread. */
+int64_t metrics_locks_lost(struct metrics *m);
+
+/* The sum over all cells of the counter at `offset` in a cell.  Any thread. */
+uint64_t metrics_total(struct metrics *m, size_t offset);
+
+/* The same of the histogram at `offset`; added to *sum.  Any thread. */
+void metrics_collect(struct metrics *m, size_t offset, struct histogram_sum *sum);
+
+/* Write every metric of metrics.def in Prometheus' text format.  Any thread. */
 void metrics_write(struct metrics *m, const struct metrics_facts *facts,
                    struct text *out);
-
-/* The same of what the lock library counted. */
-void metrics_write_locks(const dlock_metrics *m, const char *variant, struct text *out);
-
-/* The same of the connections of clients. */
-void metrics_write_connections(struct connections *connections, struct text *out);
-
-/* The two lines above a metric. */
-void metrics_head(struct text *out, const char *name, const char *type,
-                  const char *help);
 
 #endif /* APP_METRICS_H */

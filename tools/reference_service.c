@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* reference_service.c -- the pages of docs/reference about the service's HTTP side, and the
  * cells of all pages. */
-#include <stdlib.h>
 #include <string.h>
 
-#include "app/metrics.h"
+#include "app/metrics_list.h"
 #include "app/outcome.h"
 #include "app/routes.h"
 #include "tools/reference.h"
@@ -99,43 +98,49 @@ void reference_outcomes_in_lua(FILE *out)
     fputs("}\n", out);
 }
 
-/* Each metric once, with the type and the help that Prometheus reads. */
-static void metric_rows(FILE *out, char *text)
+/* The names of the labels of one metric. */
+static void label_cell(FILE *out, const struct metrics_entry *entry)
 {
-    char name[256] = "", help[1024] = "", type[64] = "";
+    fputs("|", out);
+    for (int l = 0; l < METRICS_LABELS_MAX; l++)
+        if (entry->labels[l] != METRICS_NO_LABEL)
+            fprintf(out, " `%s`", metrics_label_name(entry->labels[l]));
+    fputc(' ', out);
+}
 
-    for (char *line = strtok(text, "\n"); line != NULL; line = strtok(NULL, "\n")) {
-        if (sscanf(line, "# HELP %255s %1023[^\n]", name, help) == 2)
-            continue;
-        if (sscanf(line, "# TYPE %255s %63s", name, type) != 2)
-            continue;
-        reference_code_cell(out, name);
-        reference_cell(out, type);
-        reference_cell(out, help);
-        reference_end_row(out);
+/* Files or directories, each as code. */
+static void place_cell(FILE *out, const char *places)
+{
+    fputs("| `", out);
+    for (; *places != '\0'; places++) {
+        if (strncmp(places, ", ", 2) == 0) {
+            fputs("` `", out);
+            places++;
+        } else {
+            fputc(*places, out);
+        }
     }
+    fputs("` ", out);
 }
 
 void reference_metrics(FILE *out)
 {
-    struct metrics_facts facts = {.lock = "", .admission = "", .stock_guard = "", .process = ""};
-    struct metrics *m = metrics_new();
-    dlock_metrics locks = {0};
-    struct text text = {0};
+    const struct metrics_entry *entry;
 
-    if (m == NULL)
-        abort();
-    metrics_write(m, &facts, &text);
-    metrics_write_locks(&locks, "", &text);
-    if (text.broken)
-        abort();
     fputs("# Metrics\n\n"
           "`GET /metrics` on the admin listener, with the admin token. A metric of a histogram "
-          "has the endings `_bucket`,\n`_sum` and `_count`.\n\n"
-          "| metric | type | what it counts |\n|---|---|---|\n",
+          "has the endings `_bucket`,\n`_sum` and `_count`. "
+          "[Add a metric](../how-to/add-a-metric.md) says how to add one.\n\n"
+          "| metric | type | unit | labels | what it counts | counted in |\n"
+          "|---|---|---|---|---|---|\n",
           out);
-    metric_rows(out, text.bytes);
-    text_free(&text);
-    metrics_free(m);
+    for (size_t i = 0; (entry = metrics_at(i)) != NULL; i++) {
+        reference_code_cell(out, entry->name);
+        reference_cell(out, metrics_type_name(entry->type));
+        reference_cell(out, entry->unit);
+        label_cell(out, entry);
+        reference_cell(out, entry->help);
+        place_cell(out, entry->counted_in);
+        reference_end_row(out);
+    }
 }
-

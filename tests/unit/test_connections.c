@@ -174,15 +174,19 @@ static void loopback_and_fronts_are_not_bounded(void **state)
 
 static void every_end_is_counted_by_its_reason(void **state)
 {
+    struct metrics_facts facts = {.lock = ""};
+    struct metrics *m = metrics_new();
     struct text out = {0};
 
     (void)state;
+    assert_non_null(m);
     make(2, 0, NULL, 0);
     for (int i = 0; i < 3; i++)
         (void)add(i, "127.0.0.1");
     (void)connection_enter(connections_find(table, ours[1]), CONNECTION_WORKING);
     connections_remove(table, connections_find(table, ours[0]));
-    metrics_write_connections(table, &out);
+    connections_read_stats(table, &facts.connections);
+    metrics_write(m, &facts, &out);
 #define LINE(name, label, count)                                                       \
     assert_non_null(strstr(out.bytes, "seckill_http_connections" name                  \
                                       "{listener=\"orders\"," label "} " count "\n"))
@@ -192,6 +196,7 @@ static void every_end_is_counted_by_its_reason(void **state)
     LINE("", "state=\"no-request-yet\"", "1");
 #undef LINE
     text_free(&out);
+    metrics_free(m);
     unmake();
 }
 

@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: MIT */
+/* metrics_reading.c -- what a scrape reads when it comes. */
+#include "app/metrics_reading.h"
+
+#include "base/text/version.h"
+
+static const char *const LAYERS[] = {
+#define X(id, name) name,
+    METRICS_LAYERS(X)
+#undef X
+};
+
+static const char *const STATUSES[METRICS_LOCK_STATUSES] = {
+#define X(id, value, text_id, text) [DLOCK_##id] = text_id,
+    DLOCK_STATUS_MAP(X)
+#undef X
+};
+
+static const char *const TAKES[] = {"ok", "timeout", "lost"};
+
+static const char *const LISTENERS[CONNECTION_LISTENERS] = {"orders", "admin"};
+
+/* A place without a connection has no line, nor has a connection that was shut down. */
+static const char *const STATES[CONNECTION_ENDED + 1] = {
+#define X(id, name, may_end) [CONNECTION_##id] = name,
+    CONNECTION_STATES(X)
+#undef X
+};
+
+static const char *const REASONS[] = {
+#define X(id, name) name,
+    CONNECTION_ENDS(X)
+#undef X
+};
+
+static const char *end_name(int i)
+{
+    return i == METRICS_REPLAYED ? "replayed" : outcome_info((enum outcome)i)->name;
+}
+
+static int64_t takes(const struct db_pool_stats *pool, int i)
+{
+    const uint64_t counts[] = {pool->taken, pool->timed_out, pool->refused};
+
+    return (int64_t)counts[i];
+}
+
+const char *metrics_label_value(enum metrics_label label,
+                                const struct metrics_facts *facts, int i)
+{
+    switch (label) {
+#define LABEL(id, name, size, value)                                                   \
+    case METRICS_LABEL_##id:                                                           \
+        return value;
+#include "app/metrics.def"
+    case METRICS_NO_LABEL:
+    case METRICS_LABEL_COUNT:
+        break;
+    }
+    return "";
+}
+
+int64_t metrics_read(enum metrics_reading reading, struct metrics *m,
+                     const struct metrics_facts *facts, int i)
+{
+    switch (reading) {
+#define READING(id, type, name, unit, labels, value, counted_in, help)                 \
+    case METRICS_READING_##id:                                                         \
+        return value;
+#include "app/metrics.def"
+    case METRICS_READING_COUNT:
+        break;
+    }
+    return 0;
+}

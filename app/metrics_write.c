@@ -1,0 +1,145 @@
+/* SPDX-License-Identifier: MIT */
+/* metrics_write.c -- everything that is counted, in Prometheus' text format. */
+#include <inttypes.h>
+#include <stdio.h>
+
+#include "app/metrics.h"
+#include "app/metrics_list.h"
+#include "app/metrics_reading.h"
+
+enum { LABELS_TEXT_MAX = 512 };
+
+/* A metric while its lines are written. */
+struct scrape {
+    struct metrics *m;
+    const struct metrics_facts *facts;
+    const struct metrics_entry *entry;
+    struct text *out;
+};
+
+/* The labels of the line with the number `i`, as they stand between the braces.  False: a
+ * label has no such value. */
+static bool format_labels(const struct scrape *s, int i, char text[LABELS_TEXT_MAX])
+{
+    const char *values[METRICS_LABELS_MAX];
+    int len = 0;
+
+    for (int l = METRICS_LABELS_MAX - 1; l >= 0; l--) {
+        int size = metrics_label_size(s->entry->labels[l]);
+
+        values[l] = metrics_label_value(s->entry->labels[l], s->facts, i % size);
+        if (values[l] == NULL)
+            return false;
+        i /= size;
+    }
+    text[0] = '\0';
+    for (int l = 0; l < METRICS_LABELS_MAX && len < LABELS_TEXT_MAX; l++) {
+        const char *name = metrics_label_name(s->entry->labels[l]);
+
+        if (name != NULL)
+            len += snprintf(text + len, (size_t)(LABELS_TEXT_MAX - len), "%s%s=\"%s\"",
+                            len > 0 ? "," : "", name, values[l]);
+    }
+    return len < LABELS_TEXT_MAX;
+}
+
+/* `ending` follows the name; `end` is the end of a bucket, or NULL. */
+static void write_name(const struct scrape *s, const char *ending, const char *labels,
+                       const char *end)
+{
+    text_add(s->out, "%s%s", s->entry->name, ending);
+    if (labels[0] != '\0' || end != NULL)
+        text_add(s->out, "{%s%s%s%s%s}", labels, labels[0] != '\0' && end != NULL ? "," : "",
+                 end != NULL ? "le=\"" : "", end != NULL ? end : "", end != NULL ? "\"" : "");
+}
+
+static void write_bucket(const struct scrape *s, const char *labels, uint64_t end_us,
+                         uint64_t count)
+{
+    char end[32] = "+Inf";
+
+    if (end_us != UINT64_MAX)
+        (void)snprintf(end, sizeof(end), "%g", (double)end_us / 1e6);
+    write_name(s, "_bucket", labels, end);
+    text_add(s->out, " %" PRIu64 "\n", count);
+}
+
+static void write_sum(const struct scrape *s, const char *labels, uint64_t sum_us,
+                      uint64_t count)
+{
+    write_name(s, "_sum", labels, NULL);
+    text_add(s->out, " %.6f\n", (double)sum_us / 1e6);
+    write_name(s, "_count", labels, NULL);
+    text_add(s->out, " %" PRIu64 "\n", count);
+}
+
+static void write_histogram(const struct scrape *s, const char *labels, int i)
+{
+    struct histogram_sum sum = {0};
+    uint64_t seen = 0;
+
+    metrics_collect(s->m, s->entry->place + (size_t)i * sizeof(struct histogram), &sum);
+    for (size_t bucket = 0; bucket < HISTOGRAM_BUCKETS; bucket++) {
+        bool is_last = bucket == HISTOGRAM_BUCKETS - 1;
+
+        seen += sum.buckets[bucket];
+        write_bucket(s, labels, is_last ? UINT64_MAX : histogram_bucket_end_us(bucket),
+                     seen);
+    }
+    write_sum(s, labels, sum.sum_us, seen);
+}
+
+static void write_lock_histogram(const struct scrape *s, const char *labels)
+{
+    const dlock_histogram *h =
+        (const void *)((const char *)&s->facts->locks + s->entry->place);
+    uint64_t seen = 0;
+
+    for (size_t bucket = 0; bucket < DLOCK_HISTOGRAM_BUCKETS; bucket++) {
+        seen += h->buckets[bucket];
+        write_bucket(s, labels, dlock_histogram_end_us(bucket), seen);
+    }
+    write_sum(s, labels, h->sum_us, seen);
+}
+
+static int64_t read_one(const struct scrape *s, int i)
+{
+    if (s->entry->source == METRICS_FROM_READING)
+        return metrics_read((enum metrics_reading)s->entry->place, s->m, s->facts, i);
+    return (int64_t)metrics_total(
+        s->m, s->entry->place + (size_t)i * sizeof(atomic_uint_fast64_t));
+}
+
+/* The line with the number `i`, or the lines of the histogram with this number. */
+static void write_one(const struct scrape *s, int i)
+{
+    char labels[LABELS_TEXT_MAX];
+
+    if (!format_labels(s, i, labels))
+        return;
+    if (s->entry->source == METRICS_FROM_LOCKS) {
+        write_lock_histogram(s, labels);
+    } else if (s->entry->type == METRICS_HISTOGRAM) {
+        write_histogram(s, labels, i);
+    } else {
+        write_name(s, "", labels, NULL);
+        text_add(s->out, " %" PRId64 "\n", read_one(s, i));
+    }
+}
+
+void metrics_write(struct metrics *m, const struct metrics_facts *facts,
+                   struct text *out)
+{
+    struct scrape s = {.m = m, .facts = facts, .out = out};
+
+    for (size_t i = 0; (s.entry = metrics_at(i)) != NULL; i++) {
+        int lines = 1;
+
+        text_add(out, "# HELP %s %s\n# TYPE %s %s\n", s.entry->name, s.entry->help,
+                 s.entry->name, metrics_type_name(s.entry->type));
+        for (int l = 0; l < METRICS_LABELS_MAX; l++)
+            lines *= metrics_label_size(s.entry->labels[l]);
+        for (int line = 0; line < lines; line++)
+            write_one(&s, line);
+    }
+}
