@@ -20,11 +20,15 @@ app/          base/(os|text|http)/|db/|lock/|app/
 '
 
 # The rooms of the laboratory, from the bottom up: each may include those before it.
-below=
-for room in kit lab proxy probe audit check fault sale expect compare bench scenario matrix page command; do
+below=''
+outcomes=''
+for room in kit lab proxy probe audit check fault sale open_loop expect compare bench scenario matrix page command; do
     below=$below${below:+|}$room
-    rooms+="loadtest/$room/ base/|db/|lock/|loadtest/($below)/
+    # A client of the service sees the outcomes of its orders.
+    [ "$room" != open_loop ] || outcomes='|app/outcome\.def$'
+    rooms+="loadtest/$room/ base/|db/|lock/|loadtest/($below)/$outcomes
 "
+    outcomes=''
 done
 
 # Headers of other libraries, and which files may include them.

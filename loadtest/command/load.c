@@ -9,16 +9,28 @@
 #include "loadtest/command/commands.h"
 #include "loadtest/kit/command.h"
 #include "loadtest/kit/interrupt.h"
+#include "loadtest/kit/memory.h"
 #include "loadtest/kit/run_directory.h"
+#include "loadtest/open_loop/rated_load.h"
 #include "loadtest/sale/run.h"
 #include "loadtest/sale/users.h"
 
-enum { USERS_NEEDED = 20000, VOUCHERS_MAX = 16, SLOT_MS = 4, SLOT_USERS = 100 };
+enum {
+    USERS_NEEDED = 20000,
+    USERS_BESIDE = 200000, /* for wrk, whose run is as long as one at a fixed rate          */
+    VOUCHERS_MAX = 16,
+    CONNECTIONS_MAX = 1024,
+    SLOT_MS = 4,
+    SLOT_USERS = 100,
+    RATE_CONNECTIONS = 128,    /* at a fixed rate they are a limit, and not the load        */
+    RATE_STOCK = 1000000000,   /* a stock that is sold out would change what is measured     */
+};
 
 struct load_settings {
-    const char *dir, *out, *face, *users, *color;
-    int64_t processes, connections, stock, vouchers, duration_ms;
-    bool record;
+    const char *dir, *out, *face, *users, *color, *rate, *objective;
+    int64_t processes, connections, stock, vouchers, duration_ms, pause_ms;
+    bool record, beside_wrk;
+    struct open_loop open; /* what --rate and --objective say                          */
     char **flags; /* for the service; NULL at the end */
 };
 
@@ -53,9 +65,10 @@ static const struct setting settings[] = {
      .fallback = "32",
      .meta = "N",
      .min = 1,
-     .max = 256,
+     .max = CONNECTIONS_MAX,
      .group = "Options",
-     .help = "wrk's connections, all processes together"},
+     .help = "wrk's connections, all processes together; with --rate the most that are used, "
+             "128 unless it is given"},
     {.type = SETTING_COUNT,
      .name = "stock",
      .offset = AT(stock),
@@ -64,7 +77,7 @@ static const struct setting settings[] = {
      .min = 0,
      .max = 2000000000,
      .group = "Options",
-     .help = "stock of each voucher"},
+     .help = "stock of each voucher; with --rate a thousand million unless it is given"},
     {.type = SETTING_COUNT,
      .name = "vouchers",
      .offset = AT(vouchers),
@@ -82,7 +95,8 @@ static const struct setting settings[] = {
      .min = 100,
      .max = 3600000,
      .group = "Options",
-     .help = "how long at most; it ends earlier when everything is sold"},
+     .help = "how long at most; it ends earlier when everything is sold. With --rate: how "
+             "long each step is"},
     {.type = SETTING_CHOICE,
      .name = "users",
      .offset = AT(users),
@@ -107,6 +121,37 @@ static const struct setting settings[] = {
     COMMAND_OUT(AT(out)),
     COMMAND_OWN_DIR(AT(dir)),
     COMMAND_COLOR(AT(color)),
+    {.type = SETTING_TEXT,
+     .name = "rate",
+     .offset = AT(rate),
+     .meta = "N[..M[/STEP]]",
+     .group = "At a fixed rate",
+     .help = "send so many requests per second whatever the answers do, in place of wrk; "
+             "latency counts from the moment when a request was due. 1000..20000/1000: one "
+             "step after another, each for --duration"},
+    {.type = SETTING_LINES,
+     .name = "objective",
+     .offset = AT(objective),
+     .meta = "LIMIT",
+     .group = "At a fixed rate",
+     .help = "a limit to be held, such as 'p99<50ms' or 'failed<0.1%'; may be given again. "
+             "The highest rate that holds all is named; if none does, the exit status is 3"},
+    {.type = SETTING_DURATION,
+     .name = "pause",
+     .offset = AT(pause_ms),
+     .fallback = "0",
+     .meta = "TIME",
+     .min = 0,
+     .max = 60000,
+     .group = "At a fixed rate",
+     .help = "stop all seckilld processes for so long in the middle of each step"},
+    {.type = SETTING_SWITCH,
+     .name = "beside-wrk",
+     .offset = AT(beside_wrk),
+     .fallback = "off",
+     .group = "At a fixed rate",
+     .help = "run wrk afterwards with the same connections, duration and pause, into the same "
+             "table and file"},
 };
 
 const struct setting_program command_load_program = {
@@ -115,14 +160,21 @@ const struct setting_program command_load_program = {
     .synopsis = "[OPTIONS] [-- SECKILLD FLAGS]",
     .intro = "Start seckilld processes, run wrk against them, stop them and audit the "
              "sale.\n"
+             "wrk sends its next request when the last one is answered; with --rate requests "
+             "are sent\n"
+             "at a fixed rate, whatever the answers do.\n"
              "What stands after -- goes to each seckilld.  Unless it says otherwise the "
              "duplicate\n"
              "guard is `count`, under which a lock that fails is seen to fail.\n\n"
              "  seckill load\n"
              "  seckill load --stock=100 -- --lock=naive --lock-scope=voucher \\\n"
              "      --stock-guard=read-write --duplicate-guard=none\n"
-             "  seckill load --users=same --vouchers=2 -- --lock=local",
-    .outro = "Exit status: that of the audit, see `seckill audit --help`.",
+             "  seckill load --users=same --vouchers=2 -- --lock=local\n"
+             "  seckill load --rate=1000..8000/1000 --objective='p99<50ms' \\\n"
+             "      --objective='failed<0.1%' -- --lock=reentrant\n"
+             "  seckill load --rate=1000 --pause=500ms --beside-wrk",
+    .outro = "Exit status: that of the audit, see `seckill audit --help`; 3 if no rate holds "
+             "the objectives.",
     .settings = settings,
     .count = sizeof settings / sizeof settings[0],
 };
@@ -159,11 +211,55 @@ static const char **service_flags(char *const *theirs)
     return all;
 }
 
+static enum exit_code run_wrk(const struct run_plan *plan, bool is_recorded)
+{
+    struct run_result *result = memory_need(calloc(1, sizeof *result));
+    enum exit_code rc = run_once(plan, result);
+
+    if (rc == EXIT_VALID || rc == (enum exit_code)INTERRUPT_EXIT) {
+        print_outcomes(plan->dir);
+        printf("%d clients started within %.2f ms%s\n", result->start.fired,
+               result->start.spread_ms,
+               result->start.by_signal == result->start.fired
+                   ? ""
+                   : ", not all of them by the start signal");
+        printf("%.0f accepted orders per second, p99 %.1f ms\n\n", result->orders_per_s,
+               result->p99_ms);
+        report_verdict(stdout, &result->verdict, "the database, after the run");
+        printf("\nkept in %s\n", plan->dir);
+        if (is_recorded)
+            printf("who held which lock when: seckill check %s\n", plan->dir);
+    }
+    if (rc == EXIT_VALID)
+        rc = (enum exit_code)audit_exit_code(result->verdict.valid);
+    free(result);
+    return rc;
+}
+
+static enum exit_code run_rates(const struct run_plan *plan, const struct load_settings *v)
+{
+    struct rated_load load = {.open = v->open,
+                              .out = v->out,
+                              .is_beside_wrk = v->beside_wrk};
+    struct token_keys keys;
+    char path[FILES_PATH_MAX];
+
+    files_join(path, plan->lab->dir, "token.key");
+    if (!users_load_keys(path, &keys))
+        return EXIT_UNAVAILABLE;
+    load.open.keys = &keys;
+    load.open.face = v->face;
+    load.open.is_same_user = plan->is_per_user;
+    load.open.connections = plan->connections;
+    load.open.duration_ms = v->duration_ms;
+    load.open.pause_ms = v->pause_ms;
+    return rated_load(&load, plan);
+}
+
 static enum exit_code run_in(const struct lab *lab, lab_db *db,
                              const struct load_settings *v)
 {
     char dir[FILES_PATH_MAX];
-    struct run_result *result = calloc(1, sizeof *result);
     const char **flags = service_flags(v->flags);
     struct run_plan plan = {
         .lab = lab,
@@ -184,31 +280,42 @@ static enum exit_code run_in(const struct lab *lab, lab_db *db,
     };
     enum exit_code rc = EXIT_CANNOT_WRITE;
 
-    if (!result)
-        abort();
     if (plan.connections < plan.processes)
         plan.connections = plan.processes;
     if (runs_make(dir, v->out))
-        rc = run_once(&plan, result);
-    if (rc == EXIT_VALID || rc == (enum exit_code)INTERRUPT_EXIT) {
-        print_outcomes(dir);
-        printf("%d clients started within %.2f ms%s\n", result->start.fired,
-               result->start.spread_ms,
-               result->start.by_signal == result->start.fired
-                   ? ""
-                   : ", not all of them by the start signal");
-        printf("%.0f accepted orders per second, p99 %.1f ms\n\n", result->orders_per_s,
-               result->p99_ms);
-        report_verdict(stdout, &result->verdict, "the database, after the run");
-        printf("\nkept in %s\n", dir);
-        if (v->record)
-            printf("who held which lock when: seckill check %s\n", dir);
-    }
-    if (rc == EXIT_VALID)
-        rc = (enum exit_code)audit_exit_code(result->verdict.valid);
+        rc = v->rate ? run_rates(&plan, v) : run_wrk(&plan, v->record);
     free(flags);
-    free(result);
     return rc;
+}
+
+/* The settings of a fixed rate: false: said on stderr what is wrong with them. */
+static bool read_rate(const struct settings *s, struct load_settings *v)
+{
+    char why[OBJECTIVE_WHY_MAX];
+
+    if (!v->rate) {
+        if (v->objective || v->pause_ms > 0 || v->beside_wrk)
+            fprintf(stderr, "seckill load: --%s needs --rate, such as --rate=1000\n",
+                    v->objective ? "objective" : v->pause_ms > 0 ? "pause" : "beside-wrk");
+        return !v->objective && v->pause_ms == 0 && !v->beside_wrk;
+    }
+    if (!rate_parse(v->rate, &v->open.rates, why)) {
+        fprintf(stderr, "seckill load: --rate=%s, %s\n", v->rate, why);
+        return false;
+    }
+    if (v->objective && !objectives_parse(v->objective, &v->open.objectives, why)) {
+        fprintf(stderr, "seckill load: --objective: %s\n", why);
+        return false;
+    }
+    if (v->pause_ms * 2 > v->duration_ms) {
+        fprintf(stderr, "seckill load: --pause may be half of --duration at most\n");
+        return false;
+    }
+    if (settings_is_default(s, "stock"))
+        v->stock = RATE_STOCK;
+    if (settings_is_default(s, "connections"))
+        v->connections = RATE_CONNECTIONS;
+    return true;
 }
 
 /* Does the service's --lock need one?  The last one counts, as it does there. */
@@ -227,21 +334,22 @@ static bool needs_zookeeper(char *const *flags)
 
 static enum exit_code run(const struct settings *s, const void *values)
 {
-    const struct load_settings *v = values;
+    struct load_settings copy = *(const struct load_settings *)values, *v = &copy;
     char url[256], error[512];
     struct lab lab;
     lab_db *db = NULL;
-    enum exit_code rc =
-        lab_open(&lab, lab_choose_dir(v->dir), needs_zookeeper(v->flags));
+    enum exit_code rc;
 
-    (void)s;
+    if (!read_rate(s, v))
+        return EXIT_USAGE;
+    rc = lab_open(&lab, lab_choose_dir(v->dir), needs_zookeeper(v->flags));
     if (rc != EXIT_VALID)
         return rc;
     lab_database_url(&lab, url, sizeof url);
     if (!lab_db_open(&db, url, error, sizeof error)) {
         fprintf(stderr, "seckill load: %s\n", error);
         rc = EXIT_UNAVAILABLE;
-    } else if (!users_ensure(&lab, USERS_NEEDED)) {
+    } else if (!users_ensure(&lab, v->beside_wrk ? USERS_BESIDE : USERS_NEEDED)) {
         rc = EXIT_UNAVAILABLE;
     } else {
         rc = run_in(&lab, db, v);

@@ -431,6 +431,21 @@ static enum exit_code run_load(struct running *r)
     return rc;
 }
 
+/* Another load than wrk. */
+static enum exit_code run_other_load(struct running *r)
+{
+    const struct run_stage stage = {.plan = r->plan,
+                                    .dir = r->plan->dir,
+                                    .services = r->services,
+                                    .service_count = r->service_count,
+                                    .vouchers = r->vouchers,
+                                    .voucher_count = r->plan->voucher_count,
+                                    .why = why(r)};
+
+    r->result->hazard = HAZARD_OVER;
+    return r->plan->load(r->plan->load_arg, &stage);
+}
+
 /* No hazard of a run kills a process: what came of a run in which one died says nothing of
  * the lock. */
 static void look_for_dead(struct running *r)
@@ -460,7 +475,7 @@ enum exit_code run_once(const struct run_plan *plan, struct run_result *result)
     }
     rc = start_services(r);
     if (rc == EXIT_VALID) {
-        rc = run_load(r);
+        rc = plan->load ? run_other_load(r) : run_load(r);
         look_for_dead(r);
         r->services_ended_well = service_stop(r->services, r->service_count);
         wait_settled(r);

@@ -12,6 +12,21 @@
 #include "loadtest/sale/hazard.h"
 #include "loadtest/sale/start_signal.h"
 
+/* What a load works on while the services are up. */
+struct run_stage {
+    const struct run_plan *plan;
+    const char *dir;
+    const struct service *services;
+    int service_count;
+    const int64_t *vouchers;
+    int voucher_count;
+    char *why; /* for why_say()                                                        */
+};
+
+/* Send orders until it is enough, and write the ledger and load.json into the run's
+ * directory.  Answers as run_once() does. */
+typedef enum exit_code run_load_fn(void *arg, const struct run_stage *stage);
+
 struct run_plan {
     const struct lab *lab;
     lab_db *db;
@@ -30,6 +45,8 @@ struct run_plan {
     bool has_gap, stays_out;  /* see hazard.h                                        */
     const char *face;         /* hmdp or v1                                          */
     bool transacts_at_once;   /* each request may be in a transaction beside all others */
+    run_load_fn *load;        /* instead of wrk and the hazard; NULL: those              */
+    void *load_arg;
     bool record;              /* the locks: dir/locks, for `seckill check`           */
     bool quiet;               /* why it could not be done is kept, and not printed   */
 };

@@ -187,6 +187,13 @@ bool service_stop(struct service *services, int count)
     return ok;
 }
 
+int service_port(const struct service *service)
+{
+    const char *port = strrchr(service->orders_url, ':');
+
+    return port ? atoi(port + 1) : 0;
+}
+
 bool service_arm(const struct service *service, const char *point, const char *action,
                  const char *key)
 {

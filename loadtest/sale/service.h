@@ -50,6 +50,9 @@ enum exit_code service_start(struct service *services, const struct service_plan
  * itself with status 0. */
 bool service_stop(struct service *services, int count);
 
+/* The port of orders_url. */
+int service_port(const struct service *service);
+
 /* Arm `point` ("after-read") with `action` ("hold") for the lock `key`.  False: said on
  * stderr why. */
 bool service_arm(const struct service *service, const char *point, const char *action,

@@ -17,6 +17,12 @@ function M.add(counts, us)
     counts[rounded] = (counts[rounded] or 0) + 1
 end
 
+-- All of `more` as well.
+function M.merge(counts, more)
+    for us, count in pairs(more) do counts[us] = (counts[us] or 0) + count end
+    return counts
+end
+
 -- As lines "latency NAME US COUNT".
 function M.print(counts, name, lines)
     for us, count in pairs(counts) do
@@ -43,7 +49,7 @@ function M.percentiles(counts)
         end
     end
     return { count = total, mean = sum / total / 1000, p50 = at(0.5), p90 = at(0.9),
-             p99 = at(0.99), max = values[#values] / 1000 }
+             p99 = at(0.99), p999 = at(0.999), p9999 = at(0.9999), max = values[#values] / 1000 }
 end
 
 return M

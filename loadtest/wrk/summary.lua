@@ -102,8 +102,8 @@ local function json_latency(counts)
     local p = latency.percentiles(counts)
     if not p then return "null" end
     return string.format('{"count": %d, "mean_ms": %.3f, "p50_ms": %.3f, ' ..
-        '"p90_ms": %.3f, "p99_ms": %.3f, "max_ms": %.3f}', p.count, p.mean, p.p50,
-        p.p90, p.p99, p.max)
+        '"p90_ms": %.3f, "p99_ms": %.3f, "p99.9_ms": %.3f, "p99.99_ms": %.3f, ' ..
+        '"max_ms": %.3f}', p.count, p.mean, p.p50, p.p90, p.p99, p.p999, p.p9999, p.max)
 end
 
 local function write_json(all, context)
@@ -120,11 +120,12 @@ local function write_json(all, context)
     file:write(string.format('{"sent": %d, "answered": %d, "unanswered": %d, ' ..
         '"outcomes": {%s},\n "users": %d, "users_started_over": %d, ' ..
         '"duration_ms": %d,\n ' ..
-        '"latency_accepted": %s,\n "latency_others": %s,\n ' ..
+        '"latency_accepted": %s,\n "latency_others": %s,\n "latency_all": %s,\n ' ..
         '"errors": {"connect": %d, "read": %d, "write": %d, "timeout": %d}}\n',
         all.sent, all.answered, all.unanswered, table.concat(outcomes, ", "), all.users,
         all.wrapped, all.duration / 1000, json_latency(all.accepted),
-        json_latency(all.others), e.connect, e.read, e.write, e.timeout))
+        json_latency(all.others),
+        json_latency(latency.merge(latency.merge({}, all.accepted), all.others)), e.connect, e.read, e.write, e.timeout))
     file:close()
 end
 

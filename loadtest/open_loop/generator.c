@@ -1,0 +1,323 @@
+/* SPDX-License-Identifier: MIT */
+/* generator.c -- HTTP requests at a fixed rate, whatever the answers do. */
+#include "loadtest/open_loop/generator.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/text/duration.h"
+#include "loadtest/kit/interrupt.h"
+#include "loadtest/kit/memory.h"
+#include "loadtest/open_loop/connection.h"
+
+enum {
+    EVENTS_MAX = 256,
+    RETRY_NS = 20000000,    /* a service that is down is not asked more often        */
+    LONGEST_WAIT_NS = 10000000, /* tick() and Ctrl-C are looked at                   */
+};
+
+/* For all connections; with fewer than all it begins all the same. */
+static const int64_t CONNECT_NS = 2000000000;
+
+struct generator {
+    const struct generator_plan *plan;
+    int poll_fd;
+    int64_t requests_before; /* of the steps before this one                         */
+    struct connection *connections;
+    struct connection **free; /* a ring: connections take turns                       */
+    size_t first_free, free_count;
+
+    /* Of the step that runs. */
+    struct step_result *result;
+    int64_t begin_ns, end_ns;
+    int64_t next;   /* request that is sent next                                      */
+    int64_t queued; /* requests up to this one found no free connection               */
+    int64_t in_flight;
+    int64_t answered_in_time;
+};
+
+static size_t capacity(const struct generator *g)
+{
+    return (size_t)g->plan->connections;
+}
+
+static void make_free(struct generator *g, struct connection *c)
+{
+    g->free[(g->first_free + g->free_count++) % capacity(g)] = c;
+}
+
+static struct connection *take_free(struct generator *g)
+{
+    struct connection *c = g->free[g->first_free];
+
+    g->first_free = (g->first_free + 1) % capacity(g);
+    g->free_count--;
+    return c;
+}
+
+/* A connection that broke while no request was on it. */
+static void forget_free(struct generator *g, const struct connection *broken)
+{
+    size_t count = g->free_count;
+
+    g->free_count = 0;
+    for (size_t i = 0; i < count; i++) {
+        struct connection *c = g->free[(g->first_free + i) % capacity(g)];
+
+        if (c != broken)
+            make_free(g, c);
+    }
+}
+
+static int64_t due_ns(const struct generator *g, int64_t n)
+{
+    return g->begin_ns + (int64_t)((double)n * 1e9 / (double)g->result->rate);
+}
+
+/* No answer will come for the request on this connection. */
+static void lose(struct generator *g, struct connection *c, int64_t now_ns)
+{
+    if (c->state == CONNECTION_FREE)
+        forget_free(g, c);
+    if (c->state == CONNECTION_BUSY) {
+        g->in_flight--;
+        g->result->unanswered++;
+        latency_add(&g->result->latency, now_ns - c->due_ns);
+        g->plan->client->take_silence(g->plan->client->arg, c->request);
+    }
+    connection_cut(c, now_ns + RETRY_NS);
+}
+
+static void send_one(struct generator *g, int64_t now_ns)
+{
+    const struct generator_client *client = g->plan->client;
+    struct connection *c = take_free(g);
+    int64_t n = g->next++;
+
+    c->due_ns = due_ns(g, n);
+    c->request = g->requests_before + n;
+    c->to_send = client->write_request(client->arg, c->request, c->target, c->out,
+                                       sizeof c->out);
+    if (n >= g->queued)
+        latency_add(&g->result->lag, now_ns - c->due_ns);
+    g->result->sent++;
+    g->in_flight++;
+    if (!connection_send(c, g->poll_fd))
+        lose(g, c, monotonic_ns());
+}
+
+/* Send what is due, and note what would be sent if a connection were free. */
+static void send_due(struct generator *g, int64_t now_ns)
+{
+    int64_t due = (int64_t)((double)(now_ns - g->begin_ns) * (double)g->result->rate / 1e9) + 1;
+
+    if (due > g->result->due)
+        due = g->result->due;
+    while (g->next < due && g->free_count > 0)
+        send_one(g, now_ns);
+    if (g->next < due && due > g->queued) {
+        g->result->queued += due - (g->queued > g->next ? g->queued : g->next);
+        g->queued = due;
+    }
+}
+
+static void take_answer(struct generator *g, struct connection *c,
+                        const struct received_answer *answer)
+{
+    const struct generator_client *client = g->plan->client;
+    int64_t now_ns = monotonic_ns();
+    enum answer_kind kind = client->take_answer(client->arg, c->request, answer);
+
+    g->in_flight--;
+    g->result->answers.counts[kind]++;
+    g->answered_in_time += now_ns <= g->end_ns;
+    latency_add(&g->result->latency, now_ns - c->due_ns);
+    if (kind == ANSWER_ACCEPTED)
+        latency_add(&g->result->accepted, now_ns - c->due_ns);
+    connection_next(c);
+    if (answer->closes)
+        connection_cut(c, now_ns);
+    else
+        make_free(g, c);
+}
+
+static void take_event(struct generator *g, struct connection *c, uint32_t events)
+{
+    struct received_answer answer;
+    int64_t now_ns = monotonic_ns();
+
+    if (c->state == CONNECTION_DOWN)
+        return;
+    if (c->state == CONNECTION_CONNECTING) {
+        if (connection_finish(c, g->poll_fd))
+            make_free(g, c);
+        else
+            lose(g, c, now_ns);
+        return;
+    }
+    if ((events & EPOLLOUT) && c->is_writing && !connection_flush(c, g->poll_fd)) {
+        lose(g, c, now_ns);
+        return;
+    }
+    if (!(events & (EPOLLIN | EPOLLHUP | EPOLLERR)))
+        return;
+    switch (connection_receive(c, &answer)) {
+    case CONNECTION_ANSWERED:
+        take_answer(g, c, &answer);
+        break;
+    case CONNECTION_BROKEN:
+        lose(g, c, now_ns);
+        break;
+    case CONNECTION_NOTHING:
+        break;
+    }
+}
+
+static void open_all(struct generator *g, int64_t now_ns)
+{
+    for (int i = 0; i < g->plan->connections; i++) {
+        struct connection *c = &g->connections[i];
+
+        if (c->state == CONNECTION_DOWN && now_ns >= c->retry_ns) {
+            connection_open(c, g->poll_fd);
+            if (c->state == CONNECTION_DOWN)
+                c->retry_ns = now_ns + RETRY_NS;
+        }
+    }
+}
+
+/* Wait for a socket, at most until `until_ns`, and take what has come.  False: errno says
+ * why that failed. */
+static bool wait_events(struct generator *g, int64_t until_ns)
+{
+    struct epoll_event events[EVENTS_MAX];
+    int64_t left_ns = until_ns - monotonic_ns();
+    struct timespec timeout = {0};
+    int n;
+
+    if (left_ns > LONGEST_WAIT_NS)
+        left_ns = LONGEST_WAIT_NS;
+    if (left_ns > 0)
+        timeout.tv_nsec = (long)left_ns;
+    n = epoll_pwait2(g->poll_fd, events, EVENTS_MAX, &timeout, NULL);
+    if (n < 0 && errno != EINTR)
+        return false;
+    for (int i = 0; i < n; i++)
+        take_event(g, events[i].data.ptr, events[i].events);
+    open_all(g, monotonic_ns());
+    return true;
+}
+
+struct generator *generator_open(const struct generator_plan *plan)
+{
+    struct generator *g = memory_need(calloc(1, sizeof *g));
+    int64_t by_ns = monotonic_ns() + CONNECT_NS;
+
+    g->plan = plan;
+    g->connections = memory_need(calloc(capacity(g), sizeof *g->connections));
+    g->free = memory_need(calloc(capacity(g), sizeof *g->free));
+    for (int i = 0; i < plan->connections; i++) {
+        g->connections[i].fd = -1;
+        g->connections[i].target = i % plan->targets;
+        g->connections[i].port = plan->ports[i % plan->targets];
+    }
+    g->poll_fd = epoll_create1(EPOLL_CLOEXEC);
+    if (g->poll_fd >= 0) {
+        open_all(g, monotonic_ns());
+        while (g->free_count < capacity(g) && monotonic_ns() < by_ns && !interrupted())
+            if (!wait_events(g, by_ns))
+                break;
+    }
+    if (g->free_count > 0)
+        return g;
+    generator_close(g);
+    errno = ECONNREFUSED;
+    return NULL;
+}
+
+void generator_close(struct generator *g)
+{
+    if (!g)
+        return;
+    for (int i = 0; i < g->plan->connections; i++)
+        connection_cut(&g->connections[i], 0);
+    if (g->poll_fd >= 0)
+        close(g->poll_fd);
+    free(g->connections);
+    free(g->free);
+    free(g);
+}
+
+/* Give up what has no answer and what was not sent. */
+static void give_up(struct generator *g)
+{
+    int64_t now_ns = monotonic_ns();
+
+    for (int i = 0; i < g->plan->connections; i++)
+        if (g->connections[i].state == CONNECTION_BUSY)
+            lose(g, &g->connections[i], now_ns);
+    for (; g->next < g->result->due; g->next++) {
+        if (due_ns(g, g->next) > now_ns)
+            break;
+        g->result->unsent++;
+        latency_add(&g->result->latency, now_ns - due_ns(g, g->next));
+    }
+}
+
+static int64_t processor_ns(void)
+{
+    struct timespec used;
+
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &used);
+    return (int64_t)used.tv_sec * 1000000000 + used.tv_nsec;
+}
+
+static bool run_loop(struct generator *g, int64_t give_up_ns)
+{
+    const struct generator_client *client = g->plan->client;
+    int64_t due = g->result->due;
+
+    while (g->next < due || g->in_flight > 0) {
+        int64_t now_ns = monotonic_ns();
+        bool waits_for_due;
+
+        if (now_ns >= give_up_ns || interrupted())
+            break;
+        send_due(g, now_ns);
+        waits_for_due = g->next < due && g->free_count > 0;
+        if (!wait_events(g, waits_for_due ? due_ns(g, g->next) : give_up_ns))
+            return false;
+        client->tick(client->arg, monotonic_ns() - g->begin_ns);
+    }
+    return true;
+}
+
+bool generator_run(struct generator *g, int64_t rate, int64_t duration_ms, int64_t drain_ms,
+                   struct step_result *out)
+{
+    int64_t used_ns = processor_ns(), lasted_ns;
+    bool ok;
+
+    *out = (struct step_result){.rate = rate, .duration_ms = duration_ms,
+                                .due = rate * duration_ms / 1000};
+    out->due += out->due == 0;
+    g->result = out;
+    g->next = g->queued = g->answered_in_time = 0;
+    g->begin_ns = monotonic_ns();
+    g->end_ns = g->begin_ns + duration_ms * 1000000;
+    ok = run_loop(g, g->end_ns + drain_ms * 1000000);
+    lasted_ns = monotonic_ns() - g->begin_ns;
+    out->processor = (double)(processor_ns() - used_ns) / (double)lasted_ns;
+    if (lasted_ns > duration_ms * 1000000)
+        lasted_ns = duration_ms * 1000000;
+    out->is_cut_short = interrupted();
+    give_up(g);
+    out->answered_per_s = (double)g->answered_in_time * 1e9 / (double)lasted_ns;
+    g->requests_before += out->due;
+    g->result = NULL;
+    return ok;
+}

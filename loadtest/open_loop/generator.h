@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: MIT */
+/* generator.h -- HTTP requests at a fixed rate, whatever the answers do (an open loop).
+ *
+ * Request n is due n / rate seconds after the step began.  It is sent then on a connection
+ * that is free, or as soon as one becomes free; its latency is measured from when it was due.
+ * A client that waits for each answer before it sends the next request (a closed loop, as wrk
+ * is) sends less while the service stalls, and so does not see most of the stall; Gil Tene
+ * named that "coordinated omission".
+ *
+ * What it does not survive: nothing is sent twice.  A request whose connection breaks before
+ * the answer counts as unanswered.
+ *
+ * Threads     One runs all of it.
+ */
+#ifndef LOADTEST_OPEN_LOOP_GENERATOR_H
+#define LOADTEST_OPEN_LOOP_GENERATOR_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "loadtest/open_loop/http_answer.h"
+#include "loadtest/open_loop/step.h"
+
+enum {
+    GENERATOR_CONNECTIONS_MAX = 4096,
+    GENERATOR_REQUEST_MAX = 1024,
+    GENERATOR_TARGETS_MAX = 16,
+};
+
+/* What the requests are.  `n` counts from 0 over all steps. */
+struct generator_client {
+    void *arg;
+    /* Write request n for this target: the bytes written, at most `size`. */
+    size_t (*write_request)(void *arg, int64_t n, int target, char *out, size_t size);
+    /* Its answer came.  The answer is valid during the call. */
+    enum answer_kind (*take_answer)(void *arg, int64_t n, const struct received_answer *answer);
+    /* It was sent, and no answer will come. */
+    void (*take_silence)(void *arg, int64_t n);
+    /* So long after the step began: called each time that the generator has waited. */
+    void (*tick)(void *arg, int64_t since_begin_ns);
+};
+
+struct generator_plan {
+    const int *ports; /* of the targets, on 127.0.0.1                                    */
+    int targets;      /* 1 to GENERATOR_TARGETS_MAX                                      */
+    int connections;  /* at most, all targets together; at least one each                */
+    const struct generator_client *client;
+};
+
+struct generator;
+
+/* Connect to the targets.  NULL: errno says why; `plan` and what it points to must outlive
+ * the generator. */
+struct generator *generator_open(const struct generator_plan *plan);
+
+/* Close the connections.  NULL is fine. */
+void generator_close(struct generator *generator);
+
+/* Send `rate` requests a second for `duration_ms`, and wait for the answers.  What is not
+ * answered `drain_ms` after the last request was due is given up; the connections of such
+ * requests are made anew.  It ends early if the program is interrupted.  False: errno says
+ * why the generator could not go on. */
+bool generator_run(struct generator *generator, int64_t rate, int64_t duration_ms,
+                   int64_t drain_ms, struct step_result *out);
+
+#endif /* LOADTEST_OPEN_LOOP_GENERATOR_H */

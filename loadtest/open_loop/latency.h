@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: MIT */
+/* latency.h -- a distribution of durations, each known to one part in a thousand.
+ *
+ * The buckets are those of HdrHistogram: exact up to 1,023 us, and then 1,024 buckets for
+ * each doubling (of which the upper half is used).
+ *
+ * Threads     One.
+ */
+#ifndef LOADTEST_OPEN_LOOP_LATENCY_H
+#define LOADTEST_OPEN_LOOP_LATENCY_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+enum {
+    LATENCY_PARTS = 1024,   /* of a doubling                                          */
+    LATENCY_DOUBLINGS = 24, /* up to 2^33 us, which is over two hours                 */
+    LATENCY_BUCKETS = LATENCY_PARTS * LATENCY_DOUBLINGS,
+};
+
+struct latency {
+    uint64_t buckets[LATENCY_BUCKETS];
+    uint64_t count;
+    int64_t max_ns;
+    double sum_ns;
+};
+
+/* Count one duration; below 0 counts as 0, and what is longer than the last bucket is
+ * counted in the last one.  max_ns is exact. */
+void latency_add(struct latency *latency, int64_t duration_ns);
+
+/* The duration that `share` (0 to 1) of all did not exceed, in milliseconds, at most a
+ * thousandth too long, and never longer than the longest; 0 if there are none. */
+double latency_quantile_ms(const struct latency *latency, double share);
+
+/* The arithmetic mean in milliseconds; 0 if there are none. */
+double latency_mean_ms(const struct latency *latency);
+
+#endif /* LOADTEST_OPEN_LOOP_LATENCY_H */

@@ -1,0 +1,168 @@
+/* SPDX-License-Identifier: MIT */
+/* open_loop.c -- the load of a run at fixed rates, step after step. */
+#include "loadtest/open_loop/open_loop.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "loadtest/kit/interrupt.h"
+#include "loadtest/kit/memory.h"
+#include "loadtest/open_loop/buyers.h"
+#include "loadtest/open_loop/pause.h"
+#include "loadtest/open_loop/step_table.h"
+
+enum { DRAIN_MS = 10000 };
+
+/* One run of the steps. */
+struct driving {
+    struct open_loop *loop;
+    const struct run_stage *stage;
+    struct generator_client buyers;
+    struct pause pause;
+    int64_t sent, answered, unanswered;
+};
+
+static size_t write_request(void *arg, int64_t n, int target, char *out, size_t size)
+{
+    struct driving *d = arg;
+
+    return d->buyers.write_request(d->buyers.arg, n, target, out, size);
+}
+
+static enum answer_kind take_answer(void *arg, int64_t n, const struct received_answer *answer)
+{
+    struct driving *d = arg;
+
+    return d->buyers.take_answer(d->buyers.arg, n, answer);
+}
+
+static void take_silence(void *arg, int64_t n)
+{
+    struct driving *d = arg;
+
+    d->buyers.take_silence(d->buyers.arg, n);
+}
+
+static void tick(void *arg, int64_t since_begin_ns)
+{
+    struct driving *d = arg;
+
+    pause_tick(&d->pause, since_begin_ns);
+    d->buyers.tick(d->buyers.arg, since_begin_ns);
+}
+
+/* The pause stands in the middle of the step. */
+static struct pause pause_of(const struct driving *d)
+{
+    int64_t middle_ns = d->loop->duration_ms * 1000000 / 2;
+
+    return (struct pause){.services = d->stage->services,
+                          .service_count = d->stage->service_count,
+                          .from_ns = middle_ns,
+                          .to_ns = middle_ns + d->loop->pause_ms * 1000000};
+}
+
+static void keep(struct driving *d, const struct step_result *step)
+{
+    struct open_loop *loop = d->loop;
+
+    for (int i = 0; i < ANSWER_KINDS; i++)
+        loop->answers.counts[i] += step->answers.counts[i];
+    d->sent += step->sent;
+    d->answered += answers_total(&step->answers);
+    d->unanswered += step->unanswered;
+    loop->counted += step_flaw(step) == NULL;
+    if (objectives_hold(&loop->objectives, step) && step->rate > loop->highest_rate)
+        loop->highest_rate = step->rate;
+    json_array_append_new(loop->steps, step_json(step));
+}
+
+static enum exit_code run_steps(struct driving *d, struct generator *generator)
+{
+    struct step_result *step = memory_need(calloc(1, sizeof *step));
+    enum exit_code rc = EXIT_VALID;
+
+    step_table_head(stdout, &d->loop->objectives);
+    for (int i = 0; i < d->loop->rates.count && rc == EXIT_VALID; i++) {
+        d->pause = pause_of(d);
+        if (!generator_run(generator, rate_of(&d->loop->rates, i), d->loop->duration_ms,
+                           DRAIN_MS, step)) {
+            fprintf(stderr, "seckill load: the requests could not be sent: %s\n",
+                    strerror(errno));
+            rc = EXIT_UNAVAILABLE;
+        }
+        pause_end(&d->pause);
+        keep(d, step);
+        step_table_row(stdout, &d->loop->objectives, step);
+        if (interrupted())
+            rc = (enum exit_code)INTERRUPT_EXIT;
+    }
+    free(step);
+    return rc;
+}
+
+/* What a run of wrk leaves, under the same names. */
+static bool write_load(const struct driving *d)
+{
+    char path[FILES_PATH_MAX];
+    json_t *json = json_pack("{s:I, s:I, s:I, s:o, s:O}", "sent", (json_int_t)d->sent,
+                             "answered", (json_int_t)d->answered, "unanswered",
+                             (json_int_t)d->unanswered, "outcomes",
+                             answers_json(&d->loop->answers), "steps", d->loop->steps);
+    bool ok;
+
+    files_join(path, d->stage->dir, "load.json");
+    ok = json && files_write_json(path, json);
+    json_decref(json);
+    return ok;
+}
+
+enum exit_code open_loop_run(void *arg, const struct run_stage *stage)
+{
+    struct driving d = {.loop = arg, .stage = stage};
+    int ports[SERVICE_MAX] = {0};
+    struct buyers_plan buying = {.dir = stage->dir,
+                                 .keys = d.loop->keys,
+                                 .face = d.loop->face,
+                                 .ports = ports,
+                                 .vouchers = stage->vouchers,
+                                 .voucher_count = stage->voucher_count,
+                                 .is_same_user = d.loop->is_same_user};
+    struct generator_client client = {&d, write_request, take_answer, take_silence, tick};
+    struct generator_plan sending = {.ports = ports,
+                                     .targets = stage->service_count,
+                                     .connections = d.loop->connections,
+                                     .client = &client};
+    struct generator *generator = NULL;
+    struct buyers *buyers;
+    enum exit_code rc = EXIT_UNAVAILABLE;
+
+    d.loop->steps = json_array();
+    for (int i = 0; i < stage->service_count; i++)
+        ports[i] = service_port(&stage->services[i]);
+    buyers = buyers_open(&buying);
+    if (buyers) {
+        d.buyers = buyers_client(buyers);
+        generator = generator_open(&sending);
+    }
+    if (generator)
+        rc = run_steps(&d, generator);
+    else
+        fprintf(stderr, "seckill load: cannot %s: %s\n",
+                buyers ? "connect to the service" : "write the ledger", strerror(errno));
+    generator_close(generator);
+    if (!buyers_close(buyers) || !write_load(&d)) {
+        fprintf(stderr, "seckill load: cannot write into %s: %s\n", stage->dir,
+                strerror(errno));
+        rc = EXIT_CANNOT_WRITE;
+    }
+    return rc;
+}
+
+void open_loop_free(struct open_loop *loop)
+{
+    json_decref(loop->steps);
+    loop->steps = NULL;
+}

@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: MIT */
+/* open_loop.h -- the load of a run at fixed rates, step after step, in place of wrk. */
+#ifndef LOADTEST_OPEN_LOOP_OPEN_LOOP_H
+#define LOADTEST_OPEN_LOOP_OPEN_LOOP_H
+
+#include <jansson.h>
+
+#include "base/http/token.h"
+#include "loadtest/open_loop/objective.h"
+#include "loadtest/open_loop/rate.h"
+#include "loadtest/sale/run.h"
+
+struct open_loop {
+    struct rate_steps rates;
+    struct objectives objectives;
+    const struct token_keys *keys;
+    const char *face;
+    bool is_same_user;
+    int connections;       /* at most                                                   */
+    int64_t duration_ms;   /* of each step                                              */
+    int64_t pause_ms;      /* the service is stopped for, in the middle of each step; 0  */
+
+    /* What came of it. */
+    json_t *steps;         /* of step_json(); owned                                     */
+    struct answers answers; /* of all steps                                             */
+    int64_t highest_rate;  /* that holds all objectives; 0: none does                   */
+    int counted;           /* steps that say something of the service                   */
+};
+
+/* A run_load_fn: `arg` is a struct open_loop.  Each step is printed on stdout as it ends;
+ * load.json in the run's directory has what wrk's has. */
+enum exit_code open_loop_run(void *arg, const struct run_stage *stage);
+
+/* Free what the run made.  A zeroed struct is fine. */
+void open_loop_free(struct open_loop *loop);
+
+#endif /* LOADTEST_OPEN_LOOP_OPEN_LOOP_H */

@@ -1,0 +1,145 @@
+/* SPDX-License-Identifier: MIT */
+/* rated_load.c -- runs at fixed rates, and wrk beside them. */
+#include "loadtest/open_loop/rated_load.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "loadtest/audit/report.h"
+#include "loadtest/kit/interrupt.h"
+#include "loadtest/kit/memory.h"
+#include "loadtest/kit/run_directory.h"
+#include "loadtest/open_loop/closed_loop.h"
+
+static void print_answers(const struct open_loop *loop)
+{
+    fputs("\nAnswers, all steps together\n", stdout);
+    for (int i = 0; i < ANSWER_KINDS; i++)
+        if (loop->answers.counts[i] > 0)
+            printf("  %-22s %9" PRId64 "%s\n", answer_name((enum answer_kind)i),
+                   loop->answers.counts[i],
+                   answer_is_failure((enum answer_kind)i) ? "  counted as failed" : "");
+}
+
+/* "p99<50ms and failed<0.1%" */
+static void print_objectives(const struct objectives *objectives)
+{
+    for (int i = 0; i < objectives->count; i++)
+        printf("%s%s", i ? " and " : "", objectives->at[i].text);
+}
+
+/* The sentence that the steps were run for.  False: a number that was asked for was not
+ * reached. */
+static bool print_conclusion(const struct open_loop *loop)
+{
+    const struct objectives *objectives = &loop->objectives;
+
+    putchar('\n');
+    if (interrupted())
+        return false;
+    if (loop->counted == 0) {
+        printf("No step counts: the load generator itself fell behind in each.  Ask for lower "
+               "rates, or give the\nmachine less to do beside it.\n");
+        return objectives->count == 0;
+    }
+    if (loop->counted < loop->rates.count)
+        printf("%d of %d steps do not count, because the load generator itself fell behind.\n",
+               loop->rates.count - loop->counted, loop->rates.count);
+    if (objectives->count == 0)
+        return true;
+    if (loop->highest_rate > 0)
+        printf("The highest rate that holds ");
+    else
+        printf("No rate here holds ");
+    print_objectives(objectives);
+    if (loop->highest_rate > 0)
+        printf(": %" PRId64 " requests per second.\n", loop->highest_rate);
+    else
+        printf(".\n");
+    return loop->highest_rate > 0;
+}
+
+static bool write_result(const struct rated_load *load, const char *dir, json_t *wrk)
+{
+    char path[FILES_PATH_MAX];
+    const struct open_loop *loop = &load->open;
+    json_t *objectives = json_array(), *json;
+    bool ok;
+
+    for (int i = 0; i < loop->objectives.count; i++)
+        json_array_append_new(objectives, json_string(loop->objectives.at[i].text));
+    json = json_pack("{s:i, s:I, s:o, s:o, s:O, s:o*}", "connections", loop->connections,
+                     "pause_ms", (json_int_t)loop->pause_ms, "objectives", objectives,
+                     "highest_rate",
+                     loop->highest_rate > 0 ? json_integer(loop->highest_rate) : json_null(),
+                     "steps", loop->steps, "wrk", wrk);
+    files_join(path, dir, "rate.json");
+    ok = json && files_write_json(path, json);
+    if (!ok)
+        fprintf(stderr, "seckill load: cannot write %s: %s\n", path, strerror(errno));
+    json_decref(json);
+    return ok;
+}
+
+/* The same time, connections and pause with wrk; *json becomes its load.json. */
+static enum exit_code run_wrk(const struct rated_load *load, const struct run_plan *open_plan,
+                              json_t **json)
+{
+    struct closed_loop closed = {.face = load->open.face,
+                                 .is_same_user = load->open.is_same_user,
+                                 .connections = load->open.connections,
+                                 .duration_ms = load->open.duration_ms,
+                                 .pause_ms = load->open.pause_ms};
+    struct run_result *result = memory_need(calloc(1, sizeof *result));
+    struct run_plan plan = *open_plan;
+    char dir[FILES_PATH_MAX];
+    enum exit_code rc = EXIT_CANNOT_WRITE;
+
+    plan.load = closed_loop_run;
+    plan.load_arg = &closed;
+    plan.dir = dir;
+    if (runs_make(dir, load->out))
+        rc = run_once(&plan, result);
+    if (rc == EXIT_VALID) {
+        *json = closed_loop_print(stdout, &closed, dir);
+        rc = (enum exit_code)audit_exit_code(result->verdict.valid);
+    }
+    free(result);
+    return rc;
+}
+
+enum exit_code rated_load(struct rated_load *load, const struct run_plan *given)
+{
+    struct run_result *result = memory_need(calloc(1, sizeof *result));
+    struct run_plan plan = *given;
+    json_t *wrk = NULL;
+    enum exit_code rc, beside = EXIT_VALID;
+    bool is_reached;
+
+    plan.load = open_loop_run;
+    plan.load_arg = &load->open;
+    rc = run_once(&plan, result);
+    if (rc == EXIT_VALID && load->is_beside_wrk)
+        beside = run_wrk(load, &plan, &wrk);
+    if (rc == EXIT_VALID || rc == (enum exit_code)INTERRUPT_EXIT) {
+        print_answers(&load->open);
+        is_reached = print_conclusion(&load->open);
+        putchar('\n');
+        report_verdict(stdout, &result->verdict, "the database, after the run");
+        printf("\nkept in %s\n", plan.dir);
+        if (!write_result(load, plan.dir, wrk))
+            rc = EXIT_CANNOT_WRITE;
+        else if (rc == EXIT_VALID)
+            rc = (enum exit_code)audit_exit_code(result->verdict.valid);
+        if (rc == EXIT_VALID && beside != EXIT_VALID)
+            rc = beside;
+        if (rc == EXIT_VALID && !is_reached)
+            rc = EXIT_THRESHOLD;
+    }
+    json_decref(wrk);
+    open_loop_free(&load->open);
+    free(result);
+    return rc;
+}

@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: MIT */
+/* step.c -- one step of an open loop: what came of its requests. */
+#include "loadtest/open_loop/step.h"
+
+static const double lag_allowed_ms = 1, lag_allowed_share = 0.1, whole_processor = 0.95;
+
+/* The quantiles that files and tables show. */
+static const struct quantile {
+    const char *name;
+    double share;
+} quantiles[] = {{"p50_ms", 0.5},   {"p90_ms", 0.9},     {"p99_ms", 0.99},
+                 {"p99.9_ms", 0.999}, {"p99.99_ms", 0.9999}, {"max_ms", 1}};
+
+double step_quantile_ms(const struct step_result *step, double share)
+{
+    return latency_quantile_ms(&step->latency, share);
+}
+
+double step_mean_ms(const struct step_result *step, double ignored)
+{
+    (void)ignored;
+    return latency_mean_ms(&step->latency);
+}
+
+double step_max_ms(const struct step_result *step, double ignored)
+{
+    (void)ignored;
+    return latency_quantile_ms(&step->latency, 1);
+}
+
+static double share_of(const struct step_result *step, int64_t count)
+{
+    return step->due > 0 ? (double)count / (double)step->due : 0;
+}
+
+double step_unanswered(const struct step_result *step, double ignored)
+{
+    (void)ignored;
+    return share_of(step, step->unanswered + step->unsent);
+}
+
+double step_failed(const struct step_result *step, double ignored)
+{
+    return share_of(step, answers_failed(&step->answers)) + step_unanswered(step, ignored);
+}
+
+double step_accepted(const struct step_result *step, double ignored)
+{
+    (void)ignored;
+    return share_of(step, step->answers.counts[ANSWER_ACCEPTED]);
+}
+
+const char *step_flaw(const struct step_result *step)
+{
+    double lag_ms = latency_quantile_ms(&step->lag, 0.99);
+
+    if (step->is_cut_short)
+        return "interrupted";
+    if (step->processor > whole_processor)
+        return "the generator used a whole processor";
+    if (lag_ms > lag_allowed_ms && lag_ms > lag_allowed_share * step_quantile_ms(step, 0.99))
+        return "the generator was late";
+    return NULL;
+}
+
+static json_t *latency_json(const struct latency *latency)
+{
+    json_t *json = json_object();
+
+    json_object_set_new(json, "count", json_integer((json_int_t)latency->count));
+    json_object_set_new(json, "mean_ms", json_real(latency_mean_ms(latency)));
+    for (size_t i = 0; i < sizeof quantiles / sizeof quantiles[0]; i++)
+        json_object_set_new(json, quantiles[i].name,
+                            json_real(latency_quantile_ms(latency, quantiles[i].share)));
+    return json;
+}
+
+json_t *step_json(const struct step_result *step)
+{
+    const char *flaw = step_flaw(step);
+
+    return json_pack("{s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:o, s:f, s:f, s:o, s:o, s:o, "
+                     "s:b, s:s*}",
+                     "rate", (json_int_t)step->rate, "duration_ms",
+                     (json_int_t)step->duration_ms, "due", (json_int_t)step->due, "sent",
+                     (json_int_t)step->sent, "unsent", (json_int_t)step->unsent,
+                     "unanswered", (json_int_t)step->unanswered, "queued",
+                     (json_int_t)step->queued, "outcomes", answers_json(&step->answers),
+                     "answered_per_s", step->answered_per_s, "generator_processor",
+                     step->processor, "latency", latency_json(&step->latency),
+                     "latency_accepted", latency_json(&step->accepted), "generator_lag",
+                     latency_json(&step->lag), "counts", flaw == NULL, "flaw", flaw);
+}

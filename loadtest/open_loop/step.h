@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: MIT */
+/* step.h -- one step of an open loop: requests at one rate, and what came of them. */
+#ifndef LOADTEST_OPEN_LOOP_STEP_H
+#define LOADTEST_OPEN_LOOP_STEP_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include <jansson.h>
+
+#include "loadtest/open_loop/answers.h"
+#include "loadtest/open_loop/latency.h"
+
+/* Every duration of `latency` begins at the moment when its request was due, also where no
+ * connection was free or the generator came late, so that a stall of the service is seen by
+ * every request that it delays.  A request that was never answered is in it with the time
+ * that it had waited when it was given up. */
+struct step_result {
+    int64_t rate;         /* asked for, in requests per second                        */
+    int64_t duration_ms;  /* in which they were due                                   */
+    int64_t due;          /* requests that the rate makes in that time                */
+    int64_t sent;
+    int64_t unsent;       /* given up before they were sent: no connection was free   */
+    int64_t unanswered;   /* sent, and the connection broke or the time was over      */
+    int64_t queued;       /* found no free connection when they were due              */
+    struct answers answers;
+    struct latency latency;  /* of all that were due                                  */
+    struct latency accepted; /* of accepted orders alone                              */
+    struct latency lag;      /* of the generator: from when a request was due to when it was
+                              * sent, where a connection was free                     */
+    double answered_per_s;   /* in the step's own time                                */
+    double processor;        /* of one processor, that the generator used: 0 to 1     */
+    bool is_cut_short;       /* interrupted                                           */
+};
+
+/* What was measured, as a quantile's duration in milliseconds or a share of 1. */
+double step_quantile_ms(const struct step_result *step, double share);
+double step_mean_ms(const struct step_result *step, double ignored);
+double step_max_ms(const struct step_result *step, double ignored);
+double step_failed(const struct step_result *step, double ignored);
+double step_unanswered(const struct step_result *step, double ignored);
+double step_accepted(const struct step_result *step, double ignored);
+
+/* Why the step says nothing of the service: the generator itself fell behind (its lag's p99
+ * is over 1 ms and over a tenth of the latency's p99, or it used a whole processor), or it
+ * was interrupted.  NULL: the step counts. */
+const char *step_flaw(const struct step_result *step);
+
+/* All of it; the caller owns it. */
+json_t *step_json(const struct step_result *step);
+
+#endif /* LOADTEST_OPEN_LOOP_STEP_H */

@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: MIT */
+/* step_table.h -- the steps of an open loop as lines of a table. */
+#ifndef LOADTEST_OPEN_LOOP_STEP_TABLE_H
+#define LOADTEST_OPEN_LOOP_STEP_TABLE_H
+
+#include <stdio.h>
+
+#include "loadtest/open_loop/objective.h"
+
+void step_table_head(FILE *out, const struct objectives *objectives);
+
+/* One step, and whether it holds the objectives; the first that it does not hold is named. */
+void step_table_row(FILE *out, const struct objectives *objectives,
+                    const struct step_result *step);
+
+#endif /* LOADTEST_OPEN_LOOP_STEP_TABLE_H */

@@ -1,0 +1,67 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+# load_rate.sh -- `seckill load --rate`: orders at a fixed rate, whatever the answers do.
+# shellcheck source=tests/cli/support/tap.sh
+. "$(dirname "$0")/support/tap.sh"
+plan 17
+lab=$work/lab
+labs+=("$lab")
+"$seckill" lab up --dir "$lab" >/dev/null || exit 1
+load=("$seckill" load --dir="$lab" --out="$work/runs")
+
+refuses() {
+    local words=$1
+    shift
+    says "$words" status 64 "${load[@]}" "$@"
+}
+check 'a rate that is no number is refused with its place' refuses 'at "abc" \(character 1\)' --rate=abc
+check 'steps that go down are refused' refuses 'expected a rate above' --rate=100..50/10
+check 'an objective that cannot be read is refused with its place' \
+    refuses '"p99<50", at "50": expected a duration' --rate=100 --objective='p99<50'
+check 'an objective without a rate is refused' refuses -- '--objective needs --rate' --objective='p99<1s'
+check 'a pause longer than half of a step is refused' \
+    refuses 'half of --duration' --rate=100 --duration=1s --pause=600ms
+
+# the_run: the directory of the run that was made last.
+the_run() { printf '%s\n' "$work"/runs/* | tail -n 1; }
+step() { jq -r ".steps[$1].$2" "$(the_run)/rate.json"; }
+
+"${load[@]}" --rate=50..150/50 --duration=1s --objective='p50<100s' --objective='failed<100%' \
+    -- --lock=reentrant >"$work/steps" 2>&1
+got=$?
+# On a busy machine the generator may be late in each step.
+expected() { jq '[.steps[] | select(.counts)] | if length > 0 then 0 else 3 end' "$(the_run)/rate.json"; }
+check 'objectives that all rates hold end with 0 if a step counts' test "$got" -eq "$(expected)"
+check 'the highest rate that counts is named' \
+    test "$(step 0 rate) $(jq '.highest_rate == ([.steps[] | select(.counts) | .rate] | max)' "$(the_run)/rate.json")" = '50 true'
+check 'each step sends what its rate makes' test "$(step 0 due) $(step 1 due) $(step 2 due)" = '50 100 150'
+all_told() { jq -e 'all(.steps[]; ([.outcomes[]] | add) + .unanswered + .unsent == .due)' "$(the_run)/rate.json"; }
+check 'each request is in one of the counts' all_told
+check 'the audit agrees with what the buyers were told' says '^VALID: .* orders 300' cat "$work/steps"
+check 'the audit reads the same from the run' status 0 "$seckill" audit "$(the_run)"
+
+check 'limits that no rate holds end with 3' \
+    says 'No .*holds|No step counts' status 3 "${load[@]}" --rate=50 --duration=1s --objective='accepted>100%'
+
+# 500 ms of 3 s: a sixth of all requests is due while the service is stopped.
+"${load[@]}" --rate=100 --duration=3s --pause=500ms --connections=4 --beside-wrk >"$work/paused" 2>&1
+got=$?
+# wrk's run, which has no rate.json, was made after the open loop's.
+paused=$(dirname "$(printf '%s\n' "$work"/runs/*/rate.json | tail -n 1)")
+stalled() { jq -e '.steps[0].latency["p99_ms"] >= 400 and .steps[0].latency["p99.9_ms"] >= 400' "$paused/rate.json"; }
+check 'a run beside wrk ends with 0' test "$got" -eq 0
+check 'the open loop sees a stall of 500 ms' stalled
+check 'wrk is in the same file' jq -e '.wrk.latency_all["p99.9_ms"] > 0' "$paused/rate.json"
+check 'and in the same table' says 'wrk, 4 connections: a closed loop' cat "$work/paused"
+
+# SIGTERM in the middle: what was told so far is audited.
+"${load[@]}" --out="$work/cut-runs" --rate=100 --duration=600s >"$work/cut" 2>&1 &
+cut=$!
+own "$cut"
+accepts() { grep -qs accepted "$work"/cut-runs/*/ledger-1.tsv; }
+soon accepts
+send TERM "$cut"
+wait "$cut"
+got=$?
+check 'an interrupted run ends with 130 and its verdict' test "$got $(grep -c '^VALID' "$work/cut")" = '130 1'
+done_testing

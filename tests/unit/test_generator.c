@@ -1,0 +1,303 @@
+/* SPDX-License-Identifier: MIT */
+/* test_generator.c -- an open loop against a server that stalls, breaks and talks nonsense:
+ * every request that was due is counted once, and a stall is seen by all that it delays. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <arpa/inet.h>
+#include <poll.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "base/text/duration.h"
+#include "loadtest/open_loop/generator.h"
+
+enum { CLIENTS_MAX = 64, STALL_MS = 300 };
+
+enum manner {
+    ANSWERS,
+    STALLS_ONCE,      /* for STALL_MS, at the 20th request                             */
+    CUTS_EVERY_THIRD, /* closes the connection in place of an answer                   */
+    SAYS_CLOSE,       /* answers, and closes the connection then                       */
+    TALKS_NONSENSE,   /* in place of every third answer                                */
+    SENDS_PIECES,     /* a byte at a time                                              */
+    SAYS_NOTHING,
+};
+
+static struct server {
+    pthread_t thread;
+    enum manner manner;
+    int listener, port;
+    atomic_bool ends;
+    int served;
+} server;
+
+static const char answer[] = "HTTP/1.1 201 Created\r\nContent-Type: application/json\r\n"
+                             "x-outcome: accepted\r\nContent-Length: 2\r\n\r\n{}";
+static const char last_answer[] = "HTTP/1.1 409 Conflict\r\nX-Outcome: sold-out\r\n"
+                                  "Connection: close\r\nContent-Length: 0\r\n\r\n";
+
+static void send_text(int fd, const char *text)
+{
+    size_t size = strlen(text), part = server.manner == SENDS_PIECES ? 1 : size;
+
+    for (size_t i = 0; i < size; i += part)
+        (void)!send(fd, text + i, part, MSG_NOSIGNAL);
+}
+
+/* One request has come.  False: the connection is to be closed. */
+static bool serve(int fd)
+{
+    int n = ++server.served;
+
+    switch (server.manner) {
+    case STALLS_ONCE:
+        if (n == 20)
+            usleep(STALL_MS * 1000);
+        break;
+    case CUTS_EVERY_THIRD:
+        if (n % 3 == 0)
+            return false;
+        break;
+    case SAYS_CLOSE:
+        send_text(fd, last_answer);
+        return false;
+    case TALKS_NONSENSE:
+        if (n % 3 == 0) {
+            send_text(fd, "220 mail.example.org\r\n");
+            return true;
+        }
+        break;
+    case SAYS_NOTHING:
+        return true;
+    default:
+        break;
+    }
+    send_text(fd, answer);
+    return true;
+}
+
+static void *run_server(void *arg)
+{
+    struct pollfd polled[CLIENTS_MAX + 1] = {{.fd = server.listener, .events = POLLIN}};
+    char request[4096];
+    int count = 1;
+
+    (void)arg;
+    while (!server.ends) {
+        (void)poll(polled, (nfds_t)count, 5);
+        for (int i = count - 1; i > 0; i--) {
+            ssize_t n = polled[i].revents ? recv(polled[i].fd, request, sizeof request, 0) : 1;
+
+            if (n > 0 && (!polled[i].revents || serve(polled[i].fd)))
+                continue;
+            close(polled[i].fd);
+            polled[i] = polled[--count];
+        }
+        if ((polled[0].revents & POLLIN) && count <= CLIENTS_MAX)
+            polled[count++] =
+                (struct pollfd){.fd = accept(server.listener, NULL, NULL), .events = POLLIN};
+    }
+    while (--count > 0)
+        close(polled[count].fd);
+    return NULL;
+}
+
+static void start_server(enum manner manner)
+{
+    struct sockaddr_in address = {.sin_family = AF_INET,
+                                  .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+    socklen_t size = sizeof address;
+
+    server = (struct server){.manner = manner};
+    server.listener = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    assert_int_equal(bind(server.listener, (struct sockaddr *)&address, size), 0);
+    assert_int_equal(listen(server.listener, CLIENTS_MAX), 0);
+    assert_int_equal(getsockname(server.listener, (struct sockaddr *)&address, &size), 0);
+    server.port = ntohs(address.sin_port);
+    assert_int_equal(pthread_create(&server.thread, NULL, run_server, NULL), 0);
+}
+
+static void stop_server(void)
+{
+    server.ends = true;
+    pthread_join(server.thread, NULL);
+    close(server.listener);
+}
+
+/* What the client was asked and told. */
+struct told {
+    int64_t written, answered, silent, last;
+};
+
+static size_t write_request(void *arg, int64_t n, int target, char *out, size_t size)
+{
+    struct told *told = arg;
+
+    assert_int_equal(target, 0);
+    assert_true(n > told->last);
+    told->last = n;
+    told->written++;
+    return (size_t)snprintf(out, size, "POST /%d HTTP/1.1\r\n\r\n", (int)n);
+}
+
+static enum answer_kind take_answer(void *arg, int64_t n, const struct received_answer *got)
+{
+    struct told *told = arg;
+
+    assert_true(n <= told->last);
+    told->answered++;
+    return answer_kind_of(got->outcome);
+}
+
+static void take_silence(void *arg, int64_t n)
+{
+    struct told *told = arg;
+
+    assert_true(n <= told->last);
+    told->silent++;
+}
+
+static void tick(void *arg, int64_t since_begin_ns)
+{
+    (void)arg;
+    (void)since_begin_ns;
+}
+
+/* One step against a server of this manner; the caller frees what came of it. */
+static struct step_result *run(enum manner manner, int connections, int64_t rate,
+                               int64_t duration_ms, int64_t drain_ms)
+{
+    struct told told = {.last = -1};
+    struct generator_client client = {&told, write_request, take_answer, take_silence, tick};
+    struct generator_plan plan = {&server.port, 1, connections, &client};
+    struct step_result *step = calloc(1, sizeof *step);
+    struct generator *generator;
+
+    start_server(manner);
+    generator = generator_open(&plan);
+    assert_non_null(step);
+    assert_non_null(generator);
+    assert_true(generator_run(generator, rate, duration_ms, drain_ms, step));
+    generator_close(generator);
+    stop_server();
+    assert_int_equal(step->due, rate * duration_ms / 1000);
+    assert_int_equal(answers_total(&step->answers) + step->unanswered + step->unsent, step->due);
+    assert_int_equal(step->latency.count, step->due);
+    assert_int_equal(step->sent, step->due - step->unsent);
+    assert_int_equal(told.written, step->sent);
+    assert_int_equal(told.answered, answers_total(&step->answers));
+    assert_int_equal(told.silent, step->unanswered);
+    return step;
+}
+
+static void every_request_that_is_due_is_sent_and_answered(void **state)
+{
+    struct step_result *step = run(ANSWERS, 8, 400, 500, 20000);
+
+    (void)state;
+    assert_int_equal(step->answers.counts[ANSWER_ACCEPTED], 200);
+    assert_int_equal(step->accepted.count, 200);
+    free(step);
+}
+
+/* 150 requests are due while the server stalls for 300 ms, and the closed loop that two
+ * connections are would have sent two of them. */
+static void a_stall_is_seen_by_all_that_were_due_in_it(void **state)
+{
+    struct step_result *step = run(STALLS_ONCE, 2, 500, 1000, 20000);
+
+    (void)state;
+    assert_int_equal(step->answers.counts[ANSWER_ACCEPTED], 500);
+    assert_true(step_quantile_ms(step, 0.91) >= STALL_MS / 3);
+    assert_true(step_max_ms(step, 0) >= STALL_MS - 10);
+    assert_true(step->queued >= 90);
+    free(step);
+}
+
+static void a_request_on_a_connection_that_breaks_is_unanswered(void **state)
+{
+    struct step_result *step = run(CUTS_EVERY_THIRD, 8, 300, 500, 20000);
+
+    (void)state;
+    assert_int_equal(step->unanswered, 50);
+    assert_int_equal(step->answers.counts[ANSWER_ACCEPTED], 100);
+    free(step);
+}
+
+static void a_server_may_close_each_connection(void **state)
+{
+    struct step_result *step = run(SAYS_CLOSE, 8, 300, 500, 20000);
+
+    (void)state;
+    assert_int_equal(step->answers.counts[ANSWER_SOLD_OUT], 150);
+    free(step);
+}
+
+static void nonsense_is_no_answer(void **state)
+{
+    struct step_result *step = run(TALKS_NONSENSE, 8, 300, 500, 20000);
+
+    (void)state;
+    assert_int_equal(step->unanswered, 50);
+    assert_int_equal(step->answers.counts[ANSWER_ACCEPTED], 100);
+    free(step);
+}
+
+static void an_answer_may_come_in_pieces(void **state)
+{
+    struct step_result *step = run(SENDS_PIECES, 8, 300, 500, 20000);
+
+    (void)state;
+    assert_int_equal(step->answers.counts[ANSWER_ACCEPTED], 150);
+    free(step);
+}
+
+/* Four connections, four requests on the way, and all others given up. */
+static void a_server_that_says_nothing_fails_every_request(void **state)
+{
+    struct step_result *step = run(SAYS_NOTHING, 4, 100, 500, 100);
+
+    (void)state;
+    assert_int_equal(step->unanswered, 4);
+    assert_int_equal(step->unsent, 46);
+    assert_true(step_failed(step, 0) > 0.999);
+    assert_true(step_max_ms(step, 0) >= 500);
+    free(step);
+}
+
+static void without_a_server_there_is_no_generator(void **state)
+{
+    struct generator_client client = {NULL, write_request, take_answer, take_silence, tick};
+    struct generator_plan plan = {&server.port, 1, 2, &client};
+
+    (void)state;
+    start_server(ANSWERS);
+    stop_server();
+    assert_null(generator_open(&plan));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_request_that_is_due_is_sent_and_answered),
+        cmocka_unit_test(a_stall_is_seen_by_all_that_were_due_in_it),
+        cmocka_unit_test(a_request_on_a_connection_that_breaks_is_unanswered),
+        cmocka_unit_test(a_server_may_close_each_connection),
+        cmocka_unit_test(nonsense_is_no_answer),
+        cmocka_unit_test(an_answer_may_come_in_pieces),
+        cmocka_unit_test(a_server_that_says_nothing_fails_every_request),
+        cmocka_unit_test(without_a_server_there_is_no_generator),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,186 @@
+/* SPDX-License-Identifier: MIT */
+/* test_objectives.c -- rates and objectives are read as people write them, and what cannot be
+ * read is refused with its place. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "loadtest/open_loop/objective.h"
+#include "loadtest/open_loop/rate.h"
+
+static void rates_are_one_or_steps(void **state)
+{
+    static const struct {
+        const char *text;
+        int64_t first, last;
+        int count;
+    } rates[] = {
+        {"2000", 2000, 2000, 1},          {"1000..20000/1000", 1000, 20000, 20},
+        {"1..3/1", 1, 3, 3},              {"100..250/100", 100, 200, 2},
+        {"100..1000", 100, 1000, 10},     {"1..2", 1, 2, 2},
+        {"10000000", 10000000, 10000000, 1},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof rates / sizeof rates[0]; i++) {
+        struct rate_steps steps;
+        char why[RATE_WHY_MAX];
+
+        assert_true(rate_parse(rates[i].text, &steps, why));
+        assert_int_equal(steps.count, rates[i].count);
+        assert_int_equal(rate_of(&steps, 0), rates[i].first);
+        assert_int_equal(rate_of(&steps, steps.count - 1), rates[i].last);
+    }
+}
+
+static void a_rate_that_makes_no_sense_is_refused_with_its_place(void **state)
+{
+    static const struct {
+        const char *text, *says;
+    } rates[] = {
+        {"", "at its end"},          {"0", "\"0\""},         {"-5", "\"-5\""},
+        {"10k", "\"k\""},            {"10000001", "\"10000001\""}, {"100..", "at its end"},
+        {"100..100", "above the first"}, {"100..50", "above the first"},
+        {"100..200/0", "\"0\""},     {"100..200/x", "\"x\""}, {"1..1000/1", "at most 200 steps"},
+        {"100..200/10/5", "\"/5\""}, {"1.5", "\".5\""},      {"99999999999999999999", "character 1"},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof rates / sizeof rates[0]; i++) {
+        struct rate_steps steps = {.from = 7};
+        char why[RATE_WHY_MAX] = "";
+
+        assert_false(rate_parse(rates[i].text, &steps, why));
+        if (!strstr(why, rates[i].says))
+            fail_msg("\"%s\" is refused with: %s", rates[i].text, why);
+        assert_int_equal(steps.from, 7);
+    }
+}
+
+static void objectives_are_read(void **state)
+{
+    struct objectives all;
+    char why[OBJECTIVE_WHY_MAX];
+
+    (void)state;
+    assert_true(objectives_parse("p99<50ms\nfailed<0.1%,p99.9<2.5ms,accepted>99%", &all, why));
+    assert_int_equal(all.count, 4);
+    assert_string_equal(all.at[0].text, "p99<50ms");
+    assert_true(all.at[0].limit > 49.99 && all.at[0].limit < 50.01);
+    assert_string_equal(all.at[1].text, "failed<0.1%");
+    assert_true(all.at[1].limit > 0.00099 && all.at[1].limit < 0.00101);
+    assert_true(all.at[2].limit > 2.49 && all.at[2].limit < 2.51);
+    assert_true(all.at[3].at_least);
+}
+
+static void an_objective_that_makes_no_sense_is_refused_with_its_place(void **state)
+{
+    static const struct {
+        const char *text, *says;
+    } objectives[] = {
+        {"p99", "at its end: expected \"<\" or \">\""},
+        {"p99<", "at its end: expected a duration"},
+        {"p99<50", "\"50\": expected a duration"},
+        {"p99<<50ms", "\"<50ms\": expected a duration"},
+        {"p100<1s", "expected a name"},
+        {"p0<1s", "expected a name"},
+        {"latency<1s", "expected a name: p50"},
+        {"failed<1", "\"1\": expected a share"},
+        {"failed<101%", "expected a share"},
+        {"failed<-1%", "expected a share"},
+        {"p99<50ms,,failed<1%", "expected a name"},
+        {"p99<1e3ms", "expected a duration"},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof objectives / sizeof objectives[0]; i++) {
+        struct objectives all = {.count = 3};
+        char why[OBJECTIVE_WHY_MAX] = "";
+
+        assert_false(objectives_parse(objectives[i].text, &all, why));
+        if (!strstr(why, objectives[i].says))
+            fail_msg("\"%s\" is refused with: %s", objectives[i].text, why);
+        assert_int_equal(all.count, 3);
+    }
+}
+
+/* 1,000 requests: 989 answered within 10 ms, 10 after 100 ms, one without an answer. */
+static struct step_result *sample(void)
+{
+    struct step_result *step = calloc(1, sizeof *step);
+
+    assert_non_null(step);
+    step->due = step->sent = 1000;
+    step->unanswered = 1;
+    step->answers.counts[ANSWER_ACCEPTED] = 900;
+    step->answers.counts[ANSWER_SOLD_OUT] = 97;
+    step->answers.counts[ANSWER_DATABASE_BUSY] = 2;
+    for (int i = 0; i < 1000; i++)
+        latency_add(&step->latency, i < 989 ? 10000000 : i < 999 ? 100000000 : 900000000);
+    return step;
+}
+
+static void a_step_is_held_against_each_objective(void **state)
+{
+    static const struct {
+        const char *text;
+        bool holds;
+    } objectives[] = {
+        {"p50<11ms", true},     {"p98<11ms", true},      {"p99<11ms", false},
+        {"p99<101ms", true},    {"p99.99<1s", true},     {"max<899ms", false},
+        {"mean<12ms", true},    {"mean<11ms", false},    {"failed<0.4%", true},
+        {"failed<0.3%", false}, {"accepted>89%", true},  {"accepted>90%", false},
+        {"unanswered<0.1%", false}, {"unanswered<0.11%", true}, {"p50>9ms", true},
+        {"p99<101ms,failed<0.3%", false},
+    };
+    struct step_result *step = sample();
+
+    (void)state;
+    for (size_t i = 0; i < sizeof objectives / sizeof objectives[0]; i++) {
+        struct objectives all;
+        char why[OBJECTIVE_WHY_MAX];
+
+        assert_true(objectives_parse(objectives[i].text, &all, why));
+        if (objectives_hold(&all, step) != objectives[i].holds)
+            fail_msg("%s %s", objectives[i].text, objectives[i].holds ? "is missed" : "holds");
+    }
+    free(step);
+}
+
+static void a_step_of_a_late_generator_holds_nothing(void **state)
+{
+    struct step_result *step = sample();
+    struct objectives none = {0};
+
+    (void)state;
+    assert_true(objectives_hold(&none, step));
+    for (int i = 0; i < 100; i++)
+        latency_add(&step->lag, 12000000);
+    assert_non_null(step_flaw(step));
+    assert_false(objectives_hold(&none, step));
+    free(step);
+    step = sample();
+    step->processor = 0.99;
+    assert_false(objectives_hold(&none, step));
+    free(step);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(rates_are_one_or_steps),
+        cmocka_unit_test(a_rate_that_makes_no_sense_is_refused_with_its_place),
+        cmocka_unit_test(objectives_are_read),
+        cmocka_unit_test(an_objective_that_makes_no_sense_is_refused_with_its_place),
+        cmocka_unit_test(a_step_is_held_against_each_objective),
+        cmocka_unit_test(a_step_of_a_late_generator_holds_nothing),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
