@@ -43,7 +43,7 @@ def _is_milder(name, first, second):
 
 
 def _is_found_again(history, name, first, second):
-    about = ("exclusion", "lease", "kept", "ownership", "reentry")
+    about = ("exclusion", "lease", "kept", "ownership", "reentry", "fence")
     return name in about and all(any(verdicts.get(page, VALID) != VALID for page in about)
                                  for verdicts in (first, second))
 
@@ -96,7 +96,7 @@ def _without_news(history):
 
 
 def _is_served_beside(history, name, first, second):
-    return name in ("fairness", "lease") and \
+    return name in ("fairness", "lease", "fence") and \
         second["exclusion"] == first.get("exclusion") == INVALID
 
 
@@ -171,17 +171,34 @@ def _without_open(history):
     return _but(history, lambda c: c.status in OPEN and c.kind not in MAKINGS)
 
 
-def _with_short_makings(history):
+def _with_answered_makings(history):
+    """The history with each adding without an answer made as it was asked for, and without
+    any of these; as it is if there are none."""
+    made, without = history.copy(), history.copy()
+    for call in made.calls:
+        if call.kind == "sem-add" and call.status in OPEN:
+            call.status, call.answer = "ok", call.invoke
+    without.calls = [c for c in without.calls
+                     if c.kind != "sem-add" or c.status not in OPEN]
+    return [made, without] if len(without.calls) < len(history.calls) else [history.copy()]
+
+
+def _shorten_makings(history):
     """Nothing was under way as a latch was made; a semaphore is made as it is asked for."""
-    found = history.copy()
-    for call in found.calls:
+    for call in history.calls:
         if call.kind in ("sem-set", "sem-add") and call.status == "ok":
             call.answer = call.invoke
-    makings = [c for c in found.calls if c.kind == "latch-set"]
-    found.calls = [c for c in found.calls if c in makings or not any(
-        c.name == m.name and c.invoke < m.answer and m.invoke < c.answer for m in makings)]
-    is_changed = found.text() != history.text()
-    return [found] if is_changed and mutations.is_well_formed(found) else []
+    makings = [c for c in history.calls if c.kind == "latch-set"]
+    history.calls = [c for c in history.calls if c in makings or not any(
+        c.name == m.name and c.who != m.who and c.invoke <= m.answer
+        and m.invoke <= c.answer for m in makings)]
+    return history
+
+
+def _with_short_makings(history):
+    found = [_shorten_makings(h) for h in _with_answered_makings(history)]
+    return [h for h in found
+            if h.text() != history.text() and mutations.is_well_formed(h)]
 
 
 def _without_other_refusals(history):
@@ -209,7 +226,7 @@ def _is_tie(history, name, first, second):
 ALL = (
     Rule("found-again",
          "an owner is told that it still has what it gave back or lost: both judges find "
-         "that, but not of the same among ownership, kept, reentry, exclusion and lease",
+         "that, but not of the same among ownership, kept, reentry, fence, exclusion and lease",
          _is_found_again, _without_finding),
     Rule("told-anew",
          "the news of a loss may be of either hold of an owner that was granted the lock "
@@ -217,8 +234,9 @@ ALL = (
          _is_told_anew, _without_news),
     Rule("served-beside",
          "two who have the lock at once were served in an order that nobody knows; the first "
-         "judge then says nothing of their fairness, and looks for who overran among the two "
-         "that worked longest; the second one chooses the order that breaks exclusion least",
+         "judge then says nothing of their fairness or fences, and looks for who overran among "
+         "the two that worked longest; the second one chooses the order that breaks exclusion "
+         "least",
          _is_served_beside, _without_beside),
     Rule("queue",
          "a lock with a queue may keep a place for one that is gone; the first judge "
@@ -241,8 +259,8 @@ ALL = (
          "first judge lets it explain each of the others by itself",
          _is_mild_count, _without_open),
     Rule("makings",
-         "what a call found shows whether a making that was under way had happened; the "
-         "first judge takes no call for a proof of that",
+         "what a call found shows whether a making that was under way, or was not answered, "
+         "had happened; the first judge takes no call for a proof of that",
          _is_mild_count, _with_short_makings),
     Rule("bounds",
          "one order of the calls of a semaphore has to explain all refusals; the first judge "

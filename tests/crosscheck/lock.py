@@ -30,7 +30,8 @@ class Lock:
         claims = [source.processes[c.process].caps for c in self.calls]
         self.caps = frozenset.intersection(*claims) if claims else frozenset()
         self.is_divided = "quorum" in self.caps or any(
-            source.processes[c.process].variant == "multi" for c in self.calls)
+            source.processes[c.process].variant in ("redlock", "multi")
+            for c in self.calls)
         self.is_reentrant = "reentrant" in self.caps
         self.status = [self._status(c) for c in self.calls]
         self.last = {}  # of each process: when it last gave a sign of life
@@ -38,6 +39,8 @@ class Lock:
         self.begun = {}  # call -> the acquire that began its hold
         self.works = {}  # that acquire -> until when its owner is known to work
         self.seen = {}   # and when it last asked, and was told that it still has the lock
+        self.abandoned = set()  # acquires whose holds were abandoned
+        self.told_at = {}  # and when a call of its was first told that it is lost
         self.is_open = [s in OPEN.get(c.kind, ()) for c, s in zip(self.calls, self.status)]
         self.inner = set()    # releases of a level that was not the last
         self.unanswered = {}  # acquire -> calls of its hold that may have been executed
@@ -84,6 +87,9 @@ class Lock:
         self.begun[i] = inside[key][0]
         if self.status[i] == "ok" and call.kind != "abandon":
             self.seen[inside[key][0]] = call.invoke
+        if self.status[i] == "lost":
+            told = self.told_at.get(inside[key][0], call.answer)
+            self.told_at[inside[key][0]] = min(told, call.answer)
         if self.status[i] == "ok" and call.kind == "renew":
             inside[key][2] = max(inside[key][2], call.deadline)
         if self.is_open[i]:
@@ -92,6 +98,8 @@ class Lock:
             inside[key][1] -= 1
             if inside[key][1] > 0:
                 self.inner.add(i)
+        if call.kind == "abandon":
+            self.abandoned.add(inside[key][0])
         if call.kind in ("release", "abandon"):
             self.works[inside[key][0]] = call.invoke
         if call.kind == "abandon" or inside[key][1] == 0:

@@ -99,11 +99,13 @@ class Search:
                                    is_abandoned=lasts,
                                    rivals=states.rivals(state, call)))
         ghosts = tuple(g for g in state.ghosts
-                       if g.who == call.who or not conflict(g.mode, call.mode))
+                       if not (is_new and g.mode == call.mode if g.who == call.who
+                               else conflict(g.mode, call.mode)))
         sure, perhaps = call.deadline, states.after(call.lasting, SLACK)
         if not is_new:
             hold = own._replace(level=own.level + 1, sure=max(own.sure, sure),
-                                perhaps=max(own.perhaps, perhaps))
+                                perhaps=max(own.perhaps, perhaps),
+                                owed=own.owed and call.level <= 1)
             return states.swap(state._replace(ghosts=ghosts), own, hold), cost
         hold = Hold(call.who, call.mode, 1, sure, perhaps, call.fence, i, False, False)
         if own:  # which cannot be given back any more, but was promised
@@ -186,10 +188,14 @@ class Search:
             return self.lock.ends_at(call) + SLACK  # its session ends with its process
         return history.NEVER
 
+    def left_by(self, state, call):
+        """An abandoned hold is still its owner's, to renew and to release."""
+        own = states.find(state.holds, call.who, call.mode)
+        is_left = own and (call.kind == "renew" or own.begun in self.lock.abandoned)
+        return own if is_left else None
+
     def find(self, state, i, call):
-        own = states.own(state, call)
-        if own is None and call.kind == "renew":  # an abandoned hold is still its owner's
-            own = states.find(state.holds, call.who, call.mode)
+        own = states.own(state, call) or self.left_by(state, call)
         past = states.find(state.pasts, call.who, call.mode)
         cost = self.cost("found", state, i, own=own, past=past)
         if own is None:
@@ -204,9 +210,7 @@ class Search:
         return self.gone(state, own, "found")[0], cost
 
     def lose(self, state, i, call):
-        own = states.own(state, call)
-        if own is None and call.kind == "renew":  # an abandoned hold is still its owner's
-            own = states.find(state.holds, call.who, call.mode)
+        own = states.own(state, call) or self.left_by(state, call)
         past = states.find(state.pasts, call.who, call.mode)
         if own is not None and self.unanswered_release(state, own) is not None:
             state, cost = self.release(state, own)

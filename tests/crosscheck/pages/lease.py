@@ -2,13 +2,13 @@
 """lease -- nobody worked on after its lease while another held the lock.
 
 State: the holds, and those that have ended.  An owner works from when it learns of its
-grant until it sends its last release of the hold, or abandons it.  A grant is legal when,
-as its caller learns of it, no other owner works in a hold that has ended and would stand
-against it; nor has the caller's own ended by then, and another one works.
+grant until it sends its last release of the hold, or abandons it; if that is the same
+instant, it does not work.  Who is told of a loss has no lease from that answer on.  A grant
+is legal when, as its caller learns of it, no other owner works in a hold that has ended and
+would stand against it; nor has the caller's own ended by then, and another one works.
 
-Leaves out: owners that never release, which are taken to stop in time; a lock that was
-lost within its lease (kept); an owner that was told later that it still had the lock,
-where nobody else may release it (ownership).
+Leaves out: owners that never release, which are taken to stop in time; an owner that was
+told later that it still had the lock, where nobody else may release it (ownership).
 """
 from lock import conflict
 
@@ -20,8 +20,8 @@ def breaks(e):
     if e.kind != "inside":
         return 0
     rivals = [past for past in e.state.pasts if _stands(e, past)
-              and past.why != "released" and past.sure <= e.now
-              and e.lock.works.get(past.begun, -1) > past.sure
+              and past.why != "released" and _ended(e, past) <= e.now
+              and e.lock.works.get(past.begun, -1) > _ended(e, past)
               and _works(e, past.begun) and not _is_found(e, past.begun)]
     if e.own is None and _works(e, e.index):  # it heard of its grant too late
         rivals += [hold for hold in e.state.holds if _stands(e, hold)
@@ -30,13 +30,18 @@ def breaks(e):
     return len(rivals)
 
 
+def _ended(e, past):
+    """When its owner's lease was over, or its owner was told of the loss."""
+    return min(past.sure, e.lock.told_at.get(past.begun, past.sure))
+
+
 def _stands(e, other):
     return other.who != e.call.who and conflict(other.mode, e.call.mode)
 
 
 def _works(e, begun):
     until = e.lock.works.get(begun, -1)
-    if e.is_strict:
+    if e.is_strict and until > e.lock.calls[begun].answer:
         until += 1
     return e.lock.calls[begun].answer <= e.now < until
 
