@@ -11,19 +11,36 @@ static const struct history_call *call_at(const struct check *c, size_t at)
     return &c->h->calls[c->lock.calls[at]];
 }
 
+/* Until when it may explain anything.  What was granted too late had arrived before its
+ * answer; a fault may let it last. */
+static int64_t end_of(const struct check *c, const struct history_call *call)
+{
+    const struct history_process *process = &c->h->processes[call->process];
+    int64_t end_ns;
+
+    if (check_is_open(c, call) || !check_was_granted_too_late(call)) {
+        bool is_endless = check_is_answered(c, call) ||
+                          (process->caps & DLOCK_CAP_EXPIRES);
+
+        return is_endless ? HISTORY_NEVER : process->last_ns;
+    }
+    end_ns = check_plus(call->deadline_ns, call->answer_ns - check_sent_ns(call));
+    return check_plus(end_ns, c->options->slack_ns) < c->first_fault_ns ? end_ns
+                                                                       : HISTORY_NEVER;
+}
+
 static void note(const struct check *c, struct ghosts *g, const struct history_call *call)
 {
     const struct history_process *process = &c->h->processes[call->process];
-    int64_t lease_ns = call->lease_ns > 0 ? call->lease_ns : process->lease_ns;
+    int64_t lease_ns = call->lease_ns > 0 ? call->lease_ns : process->lease_ns, end_ns;
 
     if (!(process->caps & DLOCK_CAP_EXPIRES) || lease_ns == 0)
         lease_ns = HISTORY_NEVER;
     if (lease_ns > g->lease_ns)
         g->lease_ns = lease_ns;
-    if (check_is_answered(c, call) || (process->caps & DLOCK_CAP_EXPIRES))
-        g->end_ns = HISTORY_NEVER;
-    else if (process->last_ns > g->end_ns)
-        g->end_ns = process->last_ns;
+    end_ns = end_of(c, call);
+    if (end_ns > g->end_ns)
+        g->end_ns = end_ns;
 }
 
 void ghosts_gather(struct check *c, struct ghosts *g)

@@ -185,9 +185,15 @@ static void add_renewal(struct check *c, const struct group *g,
         hold_promise(hold, call);
     } else if (call->status == DLOCK_LOST && hold != NULL) {
         hold_lose(c, hold, call);
-        if (hold->release == NO_CALL)
-            hold->is_spent = true;
     }
+}
+
+/* A renewal's loss ends the hold for what its owner calls after the answer.  What it called
+ * before may have come before the loss. */
+static void apply_lost_renewal(struct hold *hold, const struct history_call *call)
+{
+    if (hold != NULL && hold->release == NO_CALL && hold->lost_ns <= call->invoke_ns)
+        hold->is_spent = true;
 }
 
 static void add_release(struct check *c, const struct group *g,
@@ -257,6 +263,7 @@ static void add_call(struct check *c, struct group *g,
     if (call->invoke_ns >= c->end_ns)
         return;
     note_overlap(c, g, call);
+    apply_lost_renewal(hold, call);
     switch (call->kind) {
     case DLOCK_EVENT_ACQUIRE:
         add_acquire(c, g, call);

@@ -166,8 +166,9 @@ static size_t answered_before(const struct check *c, const struct counts *all,
     return low;
 }
 
-static void look_at(struct check *c, const struct latch *l, const struct counts *all,
-                    int64_t index)
+/* What is wrong with what the count left; NULL: nothing. */
+static const char *look_at(const struct check *c, const struct latch *l,
+                           const struct counts *all, int64_t index)
 {
     const struct history_call *call = &c->h->calls[index];
     int64_t set = (int64_t)c->h->calls[l->set].fence, left = (int64_t)call->fence;
@@ -175,12 +176,23 @@ static void look_at(struct check *c, const struct latch *l, const struct counts 
     size_t before = answered_before(c, all, call);
 
     if (left >= set)
-        latch_report(c, l, index, "a count left no less than the latch was set to");
-    else if (missing > maybe_above(c, all, left, set, call->answer_ns) &&
-             (left > 0 || call->answer_ns < all->deleted_ns))
-        latch_report(c, l, index, "a count left less than there were counts for");
-    else if (left > 0 && before > 0 && all->sure[before - 1].least_left < left)
-        latch_report(c, l, index, "a count left more than one before it");
+        return "a count left no less than the latch was set to";
+    if (missing > maybe_above(c, all, left, set, call->answer_ns) &&
+        (left > 0 || call->answer_ns < all->deleted_ns))
+        return "a count left less than there were counts for";
+    if (left > 0 && before > 0 && all->sure[before - 1].least_left < left)
+        return "a count left more than one before it";
+    return NULL;
+}
+
+/* Is it of this making in one order of the events of an instant? */
+static bool is_tied(const struct check *c, const struct latch *l,
+                    const struct history_call *call)
+{
+    return check_is_ok(c, call) &&
+           check_order_calls(&c->h->calls[l->set], call) != CHECK_AFTER &&
+           (l->next == NO_CALL ||
+            check_order_calls(call, &c->h->calls[l->next]) != CHECK_AFTER);
 }
 
 static int by_left(const void *left, const void *right)
@@ -216,7 +228,15 @@ void latch_look_at_counts(struct check *c, const struct latch *l)
 {
     struct counts all = gather(c, l);
 
-    for (size_t i = 0; i < all.sure_count; i++)
-        look_at(c, l, &all, all.sure[i].index);
+    for (size_t i = 0; i < all.sure_count; i++) {
+        const char *what = look_at(c, l, &all, all.sure[i].index);
+
+        if (what != NULL)
+            latch_report(c, l, all.sure[i].index, what);
+    }
+    for (size_t i = 0; i < all.other_count; i++)
+        if (is_tied(c, l, &c->h->calls[all.other[i]]) &&
+            look_at(c, l, &all, all.other[i]) != NULL)
+            check_unsure(c, CHECK_latch, check_tie);
     look_at_pairs(c, &all);
 }

@@ -247,6 +247,21 @@ static void blame_after(struct check *c, const struct permit *p, int64_t earlier
     }
 }
 
+/* Nobody knows an id before its permit is taken. */
+static void blame_before(struct check *c, const struct permit *p, int64_t index)
+{
+    switch (check_order_calls(&c->h->calls[index], &c->h->calls[p->take])) {
+    case CHECK_BEFORE:
+        blame(c, p, index, "a permit was given back or renewed before it was taken");
+        break;
+    case CHECK_TIED:
+        check_unsure(c, CHECK_permits, check_tie);
+        break;
+    case CHECK_AFTER:
+        break;
+    }
+}
+
 static void look_at_call(struct check *c, const struct permit *p, int64_t index)
 {
     const struct history_call *call = &c->h->calls[index];
@@ -267,6 +282,8 @@ static void look_at_call(struct check *c, const struct permit *p, int64_t index)
              p->give != NO_CALL)
         blame_after(c, p, p->give, index,
                     "a permit was renewed after it had been given back");
+    if (check_is_ok(c, call) && p->take != NO_CALL)
+        blame_before(c, p, index);
     if (check_is_ok(c, call) && p->loss != NO_CALL)
         blame_after(c, p, p->loss, index, "a permit was lost, and found there later");
 }

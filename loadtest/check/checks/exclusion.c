@@ -127,18 +127,6 @@ static void compare(struct check *c, struct seen *seen, const struct hold *hold,
         check_unsure(c, property_of(early, hold), check_tie);
 }
 
-/* At the instant of its own end a lease is over, and whatever else ends then may not be. */
-static void see(struct seen *seen, const struct hold *hold)
-{
-    latest_see(&seen->kept[hold->mode],
-               &(struct latest_of){.at_ns = hold->kept_ns,
-                                   .owner = hold->owner,
-                                   .process = hold->process,
-                                   .hold = hold,
-                                   .is_there = true,
-                                   .is_over = check_is_over_at_its_end(hold)});
-}
-
 void check_exclusion(struct check *c)
 {
     struct seen seen = {0};
@@ -152,6 +140,6 @@ void check_exclusion(struct check *c)
         compare(c, &seen, hold, DLOCK_MODE_EXCLUSIVE);
         if (hold->mode == DLOCK_MODE_EXCLUSIVE)
             compare(c, &seen, hold, DLOCK_MODE_SHARED);
-        see(&seen, hold);
+        latest_see_kept(&seen.kept[hold->mode], hold);
     }
 }

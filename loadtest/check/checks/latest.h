@@ -56,6 +56,17 @@ static inline void latest_see_hold(struct latest *l, const struct hold *hold,
                                       .is_there = true});
 }
 
+/* By until when it is kept. */
+static inline void latest_see_kept(struct latest *l, const struct hold *hold)
+{
+    latest_see(l, &(struct latest_of){.at_ns = hold->kept_ns,
+                                      .owner = hold->owner,
+                                      .process = hold->process,
+                                      .hold = hold,
+                                      .is_there = true,
+                                      .is_over = check_is_over_at_its_end(hold)});
+}
+
 /* The latest of anybody else; NULL: there is none. */
 static inline const struct latest_of *latest_but(const struct latest *l, uint32_t process,
                                                  uint64_t owner)

@@ -3,9 +3,8 @@
  *
  * What was surely taken at an instant is never more than there can have been: a taking
  * counts from its answer on, a giving back from its call on, and so does the making of
- * permits.  No more is given back than may have been taken.  Who is refused without waiting
- * is refused because too few can have been left.  That a permit has an end is in
- * check_permit_ids.c. */
+ * permits.  No more is given back than may have been taken.  Who is refused is in
+ * permit_refusals.c, and that a permit has an end in permit_ids.c. */
 #include <inttypes.h>
 #include <stdlib.h>
 
@@ -33,6 +32,12 @@ void permits_add_step(struct permits_steps *s, int64_t at_ns, int64_t delta, int
     s->steps[s->count++] = (struct permits_step){at_ns, delta, call, is_end};
 }
 
+void permits_sort(struct permits_steps *s)
+{
+    if (s->count > 1)
+        qsort(s->steps, s->count, sizeof(*s->steps), by_time);
+}
+
 /* How much of what allows more at the instant of the step did its owner ask for only then,
  * after it had been answered? */
 static int64_t allowed_later(const struct check *c, const struct permits_steps *s, size_t at)
@@ -56,8 +61,7 @@ static void walk(struct check *c, struct permits_steps *s, const char *what)
 {
     int64_t sum = 0, allowed_now = 0, last = NO_CALL, now_ns = -1;
 
-    if (s->count > 1)
-        qsort(s->steps, s->count, sizeof(*s->steps), by_time);
+    permits_sort(s);
     for (size_t i = 0; i < s->count; i++) {
         const struct permits_step *step = &s->steps[i];
         const struct history_call *call = &c->h->calls[step->call];
@@ -166,151 +170,11 @@ static void look_at_giving(struct check *c)
     free(steps.steps);
 }
 
-/* ---- who is refused ---- */
-
-/* How much of these was before an instant, and at it: by anybody, and by one owner. */
-struct sums {
-    int64_t before, tied, own;
-};
-
-/* They are in the order of time. */
-static struct sums sums_at(const struct check *c, const struct permits_steps *s,
-                           int64_t at_ns, const struct history_call *owner)
-{
-    size_t low = 0, high = s->count;
-    struct sums sums = {0};
-
-    while (low < high) {
-        size_t middle = (low + high) / 2;
-
-        if (check_order(s->steps[middle].at_ns, at_ns) == CHECK_BEFORE)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    sums.before = low > 0 ? s->steps[low - 1].delta : 0;
-    for (int64_t last = sums.before;
-         low < s->count && check_order(s->steps[low].at_ns, at_ns) == CHECK_TIED; low++) {
-        const struct history_call *call = &c->h->calls[s->steps[low].call];
-        int64_t delta = s->steps[low].delta - last;
-
-        last = s->steps[low].delta;
-        sums.tied += delta;
-        if (call->process == owner->process && call->owner == owner->owner)
-            sums.own += delta;
-    }
-    return sums;
-}
-
-/* From each step's delta to the sum of all up to it. */
-static void sum_up(struct permits_steps *s)
-{
-    if (s->count > 1)
-        qsort(s->steps, s->count, sizeof(*s->steps), by_time);
-    for (size_t i = 1; i < s->count; i++)
-        s->steps[i].delta += s->steps[i - 1].delta;
-}
-
-/* What there can have been when somebody was refused, each in the order of time. */
-struct bounds {
-    struct permits_steps taken, given; /* at most, and at least                   */
-    struct permits_steps away;         /* each adding that may have taken some away */
-};
-
-/* Can too few have been left: surely, in one order of an instant, or not? */
-static enum check_order are_too_few(const struct check *c, const struct bounds *b,
-                                    const struct history_call *call)
-{
-    int64_t asked = call->kind == DLOCK_EVENT_PERMIT_TAKE
-                        ? 1 : (int64_t)(call->fence & INT32_MAX);
-    /* What its owner itself was answered or asks at these instants was before or after. */
-    struct sums out = sums_at(c, &b->taken, call->answer_ns, call);
-    struct sums in = sums_at(c, &b->given, call->invoke_ns, call);
-    struct sums away = sums_at(c, &b->away, call->answer_ns, call);
-
-    if (away.before > 0)
-        return CHECK_BEFORE;
-    /* There are never fewer than none, unless some were taken away. */
-    if (asked == 0 || in.before + in.own - (out.before + out.tied - out.own) >= asked)
-        return away.tied > away.own ? CHECK_TIED : CHECK_AFTER;
-    return in.before + in.tied - out.before >= asked ? CHECK_TIED : CHECK_BEFORE;
-}
-
-static void look_at_refusal(struct check *c, const struct bounds *b, int64_t index)
-{
-    const struct history_call *call = &c->h->calls[index];
-
-    switch (are_too_few(c, b, call)) {
-    case CHECK_AFTER:
-        check_violation(c, CHECK_permits, DLOCK_ASSUMES_LOCK, index, NO_CALL,
-                        call->invoke_ns, call->answer_ns,
-                        "refused although enough permits were left");
-        break;
-    case CHECK_TIED:
-        check_unsure(c, CHECK_permits, check_tie);
-        break;
-    case CHECK_BEFORE:
-        break;
-    }
-}
-
-static void add_to_refuse(struct check *c, struct bounds *b, int64_t index)
-{
-    struct permits_steps *taken = &b->taken, *given = &b->given;
-    const struct history_call *call = &c->h->calls[index];
-    int64_t count = (int64_t)(call->fence & INT32_MAX);
-
-    switch (call->kind) {
-    case DLOCK_EVENT_SEM_ADD:
-    case DLOCK_EVENT_SEM_SET:
-    case DLOCK_EVENT_SEM_GIVE:
-        if (call->kind == DLOCK_EVENT_SEM_ADD && count == 0 && check_may_be_done(c, call))
-            permits_add_step(&b->away, call->invoke_ns, 1, index, false);
-        if (check_is_ok(c, call))
-            permits_add_step(given, call->answer_ns, count, index, false);
-        break;
-    case DLOCK_EVENT_SEM_TAKE:
-        if (check_may_be_done(c, call))
-            permits_add_step(taken, call->invoke_ns, count, index, false);
-        break;
-    case DLOCK_EVENT_SEM_DRAIN:
-        if (check_may_be_done(c, call))
-            permits_add_step(taken, call->invoke_ns,
-                             check_is_ok(c, call) ? count : INT32_MAX, index, false);
-        break;
-    default:
-        break;
-    }
-}
-
-static void look_at_refusals(struct check *c)
-{
-    struct bounds b = {0};
-
-    for (size_t i = 0; i < c->lock.call_count; i++)
-        add_to_refuse(c, &b, c->lock.calls[i]);
-    permits_add_possible(c, &b.taken, &b.given);
-    sum_up(&b.taken);
-    sum_up(&b.given);
-    sum_up(&b.away);
-    for (size_t i = 0; i < c->lock.call_count; i++) {
-        const struct history_call *call = &c->h->calls[c->lock.calls[i]];
-
-        if ((call->kind == DLOCK_EVENT_SEM_TAKE || call->kind == DLOCK_EVENT_PERMIT_TAKE) &&
-            check_is_answered(c, call) && call->status == DLOCK_BUSY &&
-            call->wait_ns == 0 && call->deadline_ns == 0)
-            look_at_refusal(c, &b, c->lock.calls[i]);
-    }
-    free(b.taken.steps);
-    free(b.given.steps);
-    free(b.away.steps);
-}
-
 void check_permits(struct check *c)
 {
     c->out->findings[CHECK_permits].looked += (int64_t)c->lock.call_count;
     look_at_count(c);
     look_at_giving(c);
-    look_at_refusals(c);
+    permits_look_at_refusals(c);
     permits_look_at_ids(c);
 }

@@ -20,6 +20,9 @@ struct permits_steps {
 void permits_add_step(struct permits_steps *s, int64_t at_ns, int64_t delta, int64_t call,
                       bool is_end);
 
+/* Into the order of time. */
+void permits_sort(struct permits_steps *s);
+
 /* Of permits that end: when each was surely held. */
 void permits_add_holders(struct check *c, struct permits_steps *s);
 
@@ -29,5 +32,8 @@ void permits_add_possible(struct check *c, struct permits_steps *taken,
 
 /* Each is given back once, by who took it, and lasts as long as it was promised. */
 void permits_look_at_ids(struct check *c);
+
+/* Who is refused without waiting is refused because too few can have been left. */
+void permits_look_at_refusals(struct check *c);
 
 #endif /* LOADTEST_CHECK_CHECKS_PERMITS_H */

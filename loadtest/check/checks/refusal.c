@@ -69,11 +69,14 @@ static int64_t soonest_of(const struct latest kept[2], const struct hold *hold)
         return soonest_ns;
     for (int mode = 0; mode < 2; mode++) {
         const struct latest_of *of = latest_but(&kept[mode], hold->process, hold->owner);
+        int64_t over_ns;
 
         if (of == NULL || (mode == DLOCK_MODE_SHARED && hold->mode == DLOCK_MODE_SHARED))
             continue;
-        if (of->at_ns > soonest_ns && of->at_ns <= hold->granted_ns)
-            soonest_ns = of->at_ns; /* else exclusion is broken, and says nothing */
+        /* What ends by itself at an instant is over before another's answer of then. */
+        over_ns = of->is_over ? of->at_ns - 1 : of->at_ns;
+        if (over_ns > soonest_ns && of->at_ns <= hold->granted_ns)
+            soonest_ns = over_ns; /* else exclusion is broken, and says nothing */
     }
     return soonest_ns;
 }
@@ -85,7 +88,7 @@ static void see_kept(const struct check *c, struct latest kept[2], size_t from, 
         const struct hold *hold = &c->lock.holds[i];
 
         if (!(hold->flaws & FLAW_NOBODY) && !check_is_heard_late(hold))
-            latest_see_hold(&kept[hold->mode], hold, hold->kept_ns);
+            latest_see_kept(&kept[hold->mode], hold);
     }
 }
 
