@@ -4,9 +4,16 @@
 
 #include <stdlib.h>
 
+#include "base/os/clock.h"
+#include "base/os/mutex.h"
+
 enum { BUCKETS = 64 };
 
-enum state { WAITS, LEADS, TAKEN, IS_DONE };
+/* Of a place, under the mutex.  One that was taken is sold when its bell is rung. */
+enum state { WAITS, LEADS, TAKEN };
+
+/* The end of a batch has no limit of time. */
+enum { PATIENCE_MS = 60000 };
 
 /* There is a lane for a voucher as long as it has a leader; waiting orders have one. */
 struct lane {
@@ -103,24 +110,36 @@ static void leave(struct lanes *lanes, struct lane_place *place)
 }
 
 /* With the mutex held. */
-static enum lane_answer wait_in(struct lanes *lanes, struct lane_place *place,
-                                int64_t until_ns)
+static void join(struct lanes *lanes, struct lane_place *place)
 {
-    bool is_late = false;
-
     *place->lane->last = place;
     place->lane->last = &place->next;
     lanes->waiting++;
-    while (place->state == TAKEN || (place->state == WAITS && !is_late)) {
-        if (place->state == TAKEN)
-            dlock_condition_wait(&place->is_called, &lanes->mutex);
-        else
-            is_late = !dlock_condition_wait_until(&place->is_called, &lanes->mutex,
-                                                  until_ns);
-    }
-    if (place->state == WAITS) {
+}
+
+/* Leave the lane, unless a leader has called the place meanwhile. */
+static bool is_late(struct lanes *lanes, struct lane_place *place)
+{
+    bool late;
+
+    dlock_mutex_lock(&lanes->mutex);
+    late = place->state == WAITS;
+    if (late)
         leave(lanes, place);
-        return LANE_LATE;
+    dlock_mutex_unlock(&lanes->mutex);
+    return late;
+}
+
+/* A place sleeps on a bell of its own and not under the mutex, so that a batch that wakes up
+ * does not queue for the mutex. */
+static enum lane_answer wait_for_leader(struct lanes *lanes, struct lane_place *place,
+                                        int64_t until_ns)
+{
+    if (!dlock_bell_wait(&place->bell, until_ns)) {
+        if (is_late(lanes, place))
+            return LANE_LATE;
+        while (!dlock_bell_wait(&place->bell, dlock_clock_after(dlock_clock_ns(), PATIENCE_MS)))
+            ;
     }
     return place->state == LEADS ? LANE_LEADS : LANE_DONE;
 }
@@ -128,24 +147,24 @@ static enum lane_answer wait_in(struct lanes *lanes, struct lane_place *place,
 enum lane_answer lane_enter(struct lanes *lanes, int64_t voucher_id,
                             struct lane_place *place, int64_t until_ns)
 {
-    enum lane_answer answer = LANE_FULL;
+    bool waits = false, leads = false;
 
     place->next = NULL;
     place->state = WAITS;
+    place->bell = (struct dlock_bell){0};
     dlock_mutex_lock(&lanes->mutex);
     place->lane = find(lanes, voucher_id);
     if (place->lane == NULL) {
         place->lane = add(lanes, voucher_id);
-        place->state = LEADS;
-        if (place->lane != NULL)
-            answer = LANE_LEADS;
-    } else if (lanes->waiting < lanes->waiting_max &&
-               dlock_condition_init(&place->is_called)) {
-        answer = wait_in(lanes, place, until_ns);
-        dlock_condition_destroy(&place->is_called);
+        leads = place->lane != NULL;
+    } else if (lanes->waiting < lanes->waiting_max) {
+        join(lanes, place);
+        waits = true;
     }
     dlock_mutex_unlock(&lanes->mutex);
-    return answer;
+    if (waits)
+        return wait_for_leader(lanes, place, until_ns);
+    return leads ? LANE_LEADS : LANE_FULL;
 }
 
 size_t lane_take(struct lanes *lanes, struct lane_place *leader, lane_fits *fits,
@@ -168,27 +187,43 @@ size_t lane_take(struct lanes *lanes, struct lane_place *leader, lane_fits *fits
     return count;
 }
 
+/* Wake those whose orders are sold, two with a system call. */
+static void let_go(struct lane_place *leader, struct lane_place **batch, size_t count)
+{
+    struct lane_place *first = NULL;
+
+    for (size_t i = 0; i < count; i++) {
+        if (batch[i] == leader)
+            continue;
+        if (first == NULL) {
+            first = batch[i];
+            continue;
+        }
+        dlock_bell_ring_two(&first->bell, &batch[i]->bell);
+        first = NULL;
+    }
+    if (first != NULL)
+        dlock_bell_ring(&first->bell);
+}
+
 void lane_finish(struct lanes *lanes, struct lane_place *leader, struct lane_place **batch,
                  size_t count)
 {
     struct lane *lane = leader->lane;
+    struct lane_place *next = NULL;
 
     dlock_mutex_lock(&lanes->mutex);
-    for (size_t i = 0; i < count; i++) {
-        if (batch[i] == leader)
-            continue;
-        batch[i]->state = IS_DONE;
-        dlock_condition_signal(&batch[i]->is_called);
-    }
     if (lane->first != NULL) {
-        struct lane_place *next = unlink_place(lanes, lane, &lane->first);
-
+        next = unlink_place(lanes, lane, &lane->first);
         next->state = LEADS;
-        dlock_condition_signal(&next->is_called);
     } else {
         drop(lanes, lane);
     }
     dlock_mutex_unlock(&lanes->mutex);
+    /* The next transaction can begin while those of this one wake up and answer. */
+    if (next != NULL)
+        dlock_bell_ring(&next->bell);
+    let_go(leader, batch, count);
 }
 
 int64_t lanes_waiting(struct lanes *lanes)

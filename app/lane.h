@@ -27,7 +27,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "base/os/mutex.h"
+#include "base/os/bell.h"
 
 struct lanes; /* opaque: one lane for each voucher that has orders waiting */
 struct lane;  /* opaque */
@@ -40,7 +40,7 @@ struct lane_place {
     struct lane *lane;
     struct lane_place *next;
     int state;
-    struct dlock_condition is_called;
+    struct dlock_bell bell; /* rung by the leader that is done with it */
 };
 
 enum lane_answer {
@@ -70,7 +70,7 @@ typedef bool lane_fits(const struct lane_place *place, struct lane_place *const 
 size_t lane_take(struct lanes *lanes, struct lane_place *leader, lane_fits *fits,
                  struct lane_place **batch, size_t max);
 
-/* Let the batch go, and let the next one lead.  Its places are no longer the leader's. */
+/* Let the next one lead, and let the batch go.  Its places are no longer the leader's. */
 void lane_finish(struct lanes *lanes, struct lane_place *leader, struct lane_place **batch,
                  size_t count);
 
