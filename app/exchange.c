@@ -145,11 +145,8 @@ static bool answer_request(struct exchange_desk *desk, struct http_exchange *x,
 
     if (is_wanted && route != NULL)
         work(x, rq, route, an);
-    if (is_wanted && rq->worker == NULL && x->listener == LISTENER_ORDERS) {
-        dlock_mutex_lock(&desk->refused_mutex);
+    if (is_wanted && rq->worker == NULL && x->listener == LISTENER_ORDERS)
         count(desk->refused, rq->head, an, x->start_ns);
-        dlock_mutex_unlock(&desk->refused_mutex);
-    }
     return is_wanted;
 }
 

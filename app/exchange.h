@@ -6,13 +6,11 @@
 #include "app/routes.h"
 #include "app/worker_pool.h"
 #include "base/http/exchange.h"
-#include "base/os/mutex.h"
 
 /* What all exchanges share. */
 struct exchange_desk {
     struct service *service;
-    struct dlock_mutex refused_mutex;
-    struct metrics_cell *refused; /* counts requests that got no worker; under the mutex */
+    struct metrics_cell *refused; /* counts requests that got no worker */
 };
 
 /* Answer a request; `desk` is a struct exchange_desk.  Called by any thread of the server. */

@@ -24,12 +24,9 @@ uint64_t histogram_bucket_end_us(size_t bucket)
     return (uint64_t)(HISTOGRAM_PARTS + bucket % HISTOGRAM_PARTS + 1) << (doubling - 2);
 }
 
-/* There is one writer, so this needs no locked instruction. */
 static void add(atomic_uint_fast64_t *counter, uint64_t n)
 {
-    uint64_t old = atomic_load_explicit(counter, memory_order_relaxed);
-
-    atomic_store_explicit(counter, old + n, memory_order_relaxed);
+    atomic_fetch_add_explicit(counter, n, memory_order_relaxed);
 }
 
 void histogram_record(struct histogram *h, int64_t duration_ns)

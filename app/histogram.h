@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* histogram.h -- durations in buckets that grow with them: four to every doubling.
  *
- * Threads     One thread writes a histogram; any may read it meanwhile.
+ * Threads     Any.
  */
 #ifndef APP_HISTOGRAM_H
 #define APP_HISTOGRAM_H

@@ -65,7 +65,6 @@ struct http *http_start(struct service *service)
     if (http == NULL)
         return NULL;
     http->desk.service = service;
-    dlock_mutex_init(&http->desk.refused_mutex);
     if (make_parts(http, service) &&
         http_server_listen(http->server, LISTENER_ORDERS, c->listen,
                            http->planned[LISTENER_ORDERS]) &&
@@ -102,6 +101,5 @@ void http_stop(struct http *http)
     }
     connections_free(service->connections);
     service->connections = NULL;
-    dlock_mutex_destroy(&http->desk.refused_mutex);
     free(http);
 }

@@ -11,9 +11,15 @@ struct node {
     struct node *next;
 };
 
+/* As many threads as the processors of most machines can run have a cell each.  More would
+ * cost 5 KB of memory for every worker. */
+enum { CELLS_MAX = 64 };
+
 struct metrics {
     struct dlock_mutex mutex; /* for adding a cell; cells are never taken away */
     _Atomic(struct node *) cells;
+    int cell_count;
+    struct node *shared; /* the next to be given to another thread, once there are CELLS_MAX */
     atomic_uint_fast64_t lock_lost;
 };
 
@@ -41,7 +47,8 @@ void metrics_free(struct metrics *m)
     free(m);
 }
 
-struct metrics_cell *metrics_cell(struct metrics *m)
+/* With the mutex held.  NULL: no memory. */
+static struct node *add_node(struct metrics *m)
 {
     struct node *node = NULL;
 
@@ -49,18 +56,34 @@ struct metrics_cell *metrics_cell(struct metrics *m)
     if (posix_memalign((void **)&node, 64, (sizeof(*node) + 63) / 64 * 64) != 0)
         return NULL;
     *node = (struct node){0};
-    dlock_mutex_lock(&m->mutex);
     node->next = atomic_load(&m->cells);
     atomic_store(&m->cells, node);
+    m->cell_count++;
+    return node;
+}
+
+/* With the mutex held: each of those that there are, in turn. */
+static struct node *share_node(struct metrics *m)
+{
+    struct node *node = m->shared != NULL ? m->shared : atomic_load(&m->cells);
+
+    m->shared = node->next;
+    return node;
+}
+
+struct metrics_cell *metrics_cell(struct metrics *m)
+{
+    struct node *node = NULL;
+
+    dlock_mutex_lock(&m->mutex);
+    node = m->cell_count < CELLS_MAX ? add_node(m) : share_node(m);
     dlock_mutex_unlock(&m->mutex);
-    return &node->cell;
+    return node != NULL ? &node->cell : NULL;
 }
 
 void metrics_count(atomic_uint_fast64_t *counter)
 {
-    uint64_t old = atomic_load_explicit(counter, memory_order_relaxed);
-
-    atomic_store_explicit(counter, old + 1, memory_order_relaxed);
+    atomic_fetch_add_explicit(counter, 1, memory_order_relaxed);
 }
 
 void metrics_lock_lost(struct metrics *m)

@@ -2,11 +2,12 @@
 /* metrics.h -- what the service counts, and how Prometheus reads it; the one list is
  * metrics.def.
  *
- * Every worker thread counts in a cell of its own; a scrape adds the cells up.  A
+ * Every worker counts in a cell, which it shares with others only if there are many; a scrape
+ * adds the cells up.  A
  * histogram's _count is the sum of the buckets just read, so that a scrape never
  * contradicts itself.
  *
- * Threads     A cell is written by one thread; everything else may be called by any.
+ * Threads     Any.
  */
 #ifndef APP_METRICS_H
 #define APP_METRICS_H
@@ -92,7 +93,7 @@ struct metrics_facts {
 struct metrics *metrics_new(void);
 void metrics_free(struct metrics *m);
 
-/* A cell for the calling thread; it lives as long as `m`.  NULL: no memory. */
+/* A cell to count in; it lives as long as `m`.  NULL: no memory. */
 struct metrics_cell *metrics_cell(struct metrics *m);
 
 /* Count one. */

@@ -7,6 +7,7 @@
 
 #include <cmocka.h>
 
+#include <pthread.h>
 #include <string.h>
 
 #include "app/histogram.h"
@@ -86,6 +87,44 @@ static void a_scrape_does_not_contradict_itself(void **state)
     metrics_free(m);
 }
 
+/* Thousands of workers share cells, and no count is lost. */
+static void *count_often(void *cell)
+{
+    for (int i = 0; i < 10000; i++) {
+        metrics_count(&((struct metrics_cell *)cell)->orders[OUTCOME_SOLD_OUT]);
+        histogram_record(&((struct metrics_cell *)cell)->lock_wait, 1000);
+    }
+    return NULL;
+}
+
+static void threads_that_share_a_cell_lose_no_count(void **state)
+{
+    enum { CELLS = 1000, THREADS = 4 };
+    static const struct metrics_facts FACTS = {
+        .lock = "none", .admission = "none", .stock_guard = "conditional", .process = "p"};
+    struct metrics *m = metrics_new();
+    struct metrics_cell *first = metrics_cell(m), *shared = NULL;
+    pthread_t threads[THREADS];
+    struct text out = {0};
+
+    (void)state;
+    assert_non_null(first);
+    for (int i = 1; i < CELLS && shared != first; i++)
+        shared = metrics_cell(m);
+    assert_ptr_equal(shared, first);
+    for (int i = 0; i < THREADS; i++)
+        assert_int_equal(pthread_create(&threads[i], NULL, count_often, shared), 0);
+    for (int i = 0; i < THREADS; i++)
+        (void)pthread_join(threads[i], NULL);
+    metrics_write(m, &FACTS, &out);
+    assert_non_null(strstr(
+        out.bytes, "seckill_orders_total{lock=\"none\",outcome=\"sold-out\"} 40000\n"));
+    assert_non_null(
+        strstr(out.bytes, "seckill_lock_wait_seconds_bucket{le=\"+Inf\"} 40000\n"));
+    text_free(&out);
+    metrics_free(m);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -93,6 +132,7 @@ int main(void)
         cmocka_unit_test(a_value_is_known_within_a_quarter),
         cmocka_unit_test(quantiles_come_from_what_was_recorded),
         cmocka_unit_test(a_scrape_does_not_contradict_itself),
+        cmocka_unit_test(threads_that_share_a_cell_lose_no_count),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
