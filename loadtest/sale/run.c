@@ -2,17 +2,13 @@
 /* run.c -- one run, from fresh vouchers to the verdict. */
 #include "loadtest/sale/run.h"
 
-#include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "base/text/duration.h"
-#include "loadtest/audit/evidence.h"
-#include "loadtest/check/write_log.h"
 #include "loadtest/kit/interrupt.h"
-#include "loadtest/sale/wrk.h"
+#include "loadtest/sale/running.h"
 
 enum {
     POLL_MS = 4,
@@ -27,32 +23,7 @@ enum {
         150, /* from arming to the target's turn: time for wrk to connect  */
     ENOUGH_ORDERS = 10,
     ENOUGH_STOCKS = 5,
-    QUIET_TRIES = 150,
 };
-
-/* What one run works with. */
-struct running {
-    const struct run_plan *plan;
-    struct run_result *result;
-    struct service services[SERVICE_MAX];
-    int service_count;
-    bool services_ended_well;
-    int64_t vouchers[EVIDENCE_VOUCHERS_MAX];
-    char voucher_list[512];
-    struct wrk wrk;
-    struct hazard_scene scene;
-    struct fault_history *history; /* NULL: the run is not recorded */
-    int64_t begin_ns; /* when all clients had begun to send                            */
-    int64_t hazard_over_ns, sold_out_before;
-    int64_t sold_out_ns,
-        accepted_then; /* when "sold out" was first heard             */
-};
-
-/* Where why it could not be done goes, as why_say() takes it. */
-static char *why(struct running *r)
-{
-    return r->plan->quiet ? r->result->reason : NULL;
-}
 
 static bool issue_vouchers(struct running *r)
 {
@@ -64,47 +35,13 @@ static bool issue_vouchers(struct running *r)
                                       .stock = plan->stock};
 
         if (!lab_issue_voucher(plan->db, &voucher, &r->vouchers[i])) {
-            why_say(why(r), "cannot make a voucher: %s", lab_db_error(plan->db));
+            why_say(running_why(r), "cannot make a voucher: %s", lab_db_error(plan->db));
             return false;
         }
         used += (size_t)snprintf(r->voucher_list + used, sizeof r->voucher_list - used,
                                  "%s%" PRId64, i ? "," : "", r->vouchers[i]);
     }
     return true;
-}
-
-static json_t *start_json(const struct start_times *start)
-{
-    /* The key "by_gun" has been in the files of runs since their first version. */
-    return json_pack("{s:i, s:i, s:f}", "threads", start->fired, "by_gun", start->by_signal,
-                     "spread_ms", start->spread_ms);
-}
-
-static bool write_run(struct running *r, bool is_settled)
-{
-    const struct run_plan *plan = r->plan;
-    char path[FILES_PATH_MAX];
-    json_t *flags = json_array(), *vouchers = json_array(), *json;
-    bool ok;
-
-    for (const char *const *flag = plan->flags; flag && *flag; flag++)
-        json_array_append_new(flags, json_string(*flag));
-    for (int i = 0; i < plan->voucher_count; i++)
-        json_array_append_new(vouchers, json_integer(r->vouchers[i]));
-    json = json_pack("{s:s*, s:s, s:s*, s:s, s:o, s:o, s:I, s:i, s:i, s:o*, s:b, s:b, s:s}",
-                     "experiment", plan->experiment, "hazard", plan->hazard->name,
-                     "lock", plan->lock, "lab", plan->lab->id, "seckilld_flags", flags,
-                     "vouchers", vouchers, "stock", (json_int_t)plan->stock,
-                     "processes", plan->processes, "connections", plan->connections,
-                     "start", r->result->start.fired ? start_json(&r->result->start) : NULL,
-                     "settled", is_settled, "services_ended_well",
-                     r->services_ended_well, "hazard_note", r->scene.note);
-    files_join(path, plan->dir, "run.json");
-    ok = json && files_write_json(path, json);
-    json_decref(json);
-    if (!ok)
-        why_say(why(r), "cannot write %s: %s", path, strerror(errno));
-    return ok;
 }
 
 static enum exit_code start_services(struct running *r)
@@ -120,7 +57,7 @@ static enum exit_code start_services(struct running *r)
             (plan->connections + plan->processes - 1) / plan->processes + SPARE_WORKERS,
         .allow_faults = plan->hazard->needs_faults,
         .record_dir = plan->record ? record : NULL,
-        .why = why(r),
+        .why = running_why(r),
     };
     enum exit_code rc;
 
@@ -128,7 +65,7 @@ static enum exit_code start_services(struct running *r)
         services.database_connections = services.workers;
     files_join(record, plan->dir, "locks");
     if (plan->record && !(r->history = fault_history_open(record))) {
-        why_say(why(r), "cannot begin the record of the locks in %s", record);
+        why_say(running_why(r), "cannot begin the record of the locks in %s", record);
         return EXIT_UNAVAILABLE;
     }
     rc = service_start(r->services, &services);
@@ -189,7 +126,7 @@ static enum exit_code start_load(struct running *r)
         .target = r->scene.user,
         .keep_ledger = true,
         .extra = {face, slot, users},
-        .why = why(r),
+        .why = running_why(r),
     };
 
     for (int i = 0; i < r->service_count; i++) {
@@ -215,7 +152,7 @@ static enum exit_code wrk_has_ended(struct running *r)
 
     files_join(path, r->plan->dir, "wrk.txt");
     files_last_line(path, last, sizeof last);
-    why_say(why(r), "wrk ended by itself: %s", last);
+    why_say(running_why(r), "wrk ended by itself: %s", last);
     return EXIT_UNAVAILABLE;
 }
 
@@ -230,7 +167,7 @@ static enum exit_code wait_fired(struct running *r)
         if (!wrk_runs(&r->wrk))
             return wrk_has_ended(r);
         if (monotonic_ns() > by_ns) {
-            why_say(why(r), "%d of %d wrk processes sent nothing for %d s",
+            why_say(running_why(r), "%d of %d wrk processes sent nothing for %d s",
                     r->wrk.client_count - start.fired, r->wrk.client_count,
                     FIRE_MS / 1000);
             return EXIT_UNAVAILABLE;
@@ -330,75 +267,6 @@ static void measure(struct running *r)
         (double)accepted * 1e9 / (double)(end_ns - start_ns + 1);
 }
 
-static void read_load(struct running *r)
-{
-    char path[FILES_PATH_MAX];
-    json_t *json;
-
-    files_join(path, r->plan->dir, "load.json");
-    json = access(path, R_OK) == 0 ? files_read_json(path) : NULL;
-    r->result->sent = json_integer_value(json_object_get(json, "sent"));
-    r->result->unanswered = json_integer_value(json_object_get(json, "unanswered"));
-    r->result->p99_ms = json_number_value(
-        json_object_get(json_object_get(json, "latency_accepted"), "p99_ms"));
-    json_decref(json);
-}
-
-/* The processes have ended; if one was killed, PostgreSQL may still work for it. */
-static void wait_settled(struct running *r)
-{
-    bool quiet = r->services_ended_well;
-
-    for (int i = 0; i < QUIET_TRIES && !quiet; i++) {
-        if (!audit_db_quiet(r->plan->db, &quiet))
-            return;
-        if (!quiet)
-            usleep(100000);
-    }
-}
-
-/* What is left of the sale in the database, and its record of writes, of one instant. */
-static bool export_evidence(const struct running *r)
-{
-    const struct run_plan *plan = r->plan;
-    size_t count = (size_t)plan->voucher_count;
-    struct evidence_reading reading = {0};
-    char url[256];
-    bool ok;
-
-    lab_database_url(plan->lab, url, sizeof url);
-    ok = evidence_begin(&reading, url) &&
-         evidence_export(&reading, r->vouchers, count, plan->dir) &&
-         (!plan->record || write_log_export(reading.db, r->vouchers, count, plan->dir));
-    return evidence_end(&reading) && ok;
-}
-
-static bool judge(struct running *r)
-{
-    const struct run_plan *plan = r->plan;
-    struct evidence evidence;
-    struct ledger ledger = {0};
-    char path[FILES_PATH_MAX];
-    json_t *json;
-    bool ok = export_evidence(r) && evidence_from_files(&evidence, plan->dir);
-
-    if (!ok)
-        return false;
-    ok = ledger_read(&ledger, plan->dir);
-    if (ok) {
-        struct audit_input input = evidence_input(&evidence, &ledger, true);
-
-        audit_judge(&input, &r->result->verdict);
-        json = audit_to_json(&r->result->verdict, "the database, after the run");
-        files_join(path, plan->dir, "verdict.json");
-        ok = files_write_json(path, json);
-        json_decref(json);
-    }
-    ledger_free(&ledger);
-    evidence_free(&evidence);
-    return ok;
-}
-
 /* With the services up. */
 static enum exit_code run_load(struct running *r)
 {
@@ -406,7 +274,7 @@ static enum exit_code run_load(struct running *r)
     enum exit_code rc;
 
     if (!arm_hazard(r)) {
-        why_say(why(r), "the hazard could not be prepared: %s", r->scene.note);
+        why_say(running_why(r), "the hazard could not be prepared: %s", r->scene.note);
         return EXIT_UNAVAILABLE;
     }
     rc = start_load(r);
@@ -440,7 +308,7 @@ static enum exit_code run_other_load(struct running *r)
                                     .service_count = r->service_count,
                                     .vouchers = r->vouchers,
                                     .voucher_count = r->plan->voucher_count,
-                                    .why = why(r)};
+                                    .why = running_why(r)};
 
     r->result->hazard = HAZARD_OVER;
     return r->plan->load(r->plan->load_arg, &stage);
@@ -454,7 +322,7 @@ static void look_for_dead(struct running *r)
         const struct service *s = &r->services[i];
 
         if (!child_runs(&s->child) && !*r->result->reason)
-            why_say(why(r), "seckilld (%s) died in the middle of the run; its log is %s",
+            why_say(running_why(r), "seckilld (%s) died in the middle of the run; its log is %s",
                     s->name, s->log);
     }
 }
@@ -469,7 +337,7 @@ enum exit_code run_once(const struct run_plan *plan, struct run_result *result)
     *result = (struct run_result){0};
     r->plan = plan;
     r->result = result;
-    if (!issue_vouchers(r) || !write_run(r, false)) {
+    if (!issue_vouchers(r) || !running_write(r, false)) {
         free(r);
         return EXIT_UNAVAILABLE;
     }
@@ -478,13 +346,13 @@ enum exit_code run_once(const struct run_plan *plan, struct run_result *result)
         rc = plan->load ? run_other_load(r) : run_load(r);
         look_for_dead(r);
         r->services_ended_well = service_stop(r->services, r->service_count);
-        wait_settled(r);
-        read_load(r);
+        running_wait_settled(r);
+        running_read_load(r);
         if ((rc == EXIT_VALID || rc == (enum exit_code)INTERRUPT_EXIT) &&
-            (!write_run(r, true) || !judge(r))) {
+            (!running_write(r, true) || !running_judge(r))) {
             rc = EXIT_UNAVAILABLE;
             if (!*result->reason)
-                why_say(why(r), "the run could not be audited: %s",
+                why_say(running_why(r), "the run could not be audited: %s",
                         *lab_db_error(plan->db) ? lab_db_error(plan->db)
                                                 : "its files cannot be written");
         }

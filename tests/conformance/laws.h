@@ -61,6 +61,8 @@ law_fn expires, never_expires;
 law_fn takes_its_lease;
 law_fn renews_by_setting, cannot_renew;
 law_fn does_not_ask_the_wall_clock, breaks_by_a_clients_clock;
+
+/* laws_watchdog.c */
 law_fn watchdog_keeps_it, nobody_keeps_it;
 law_fn watchdog_lets_go;
 law_fn watchdog_tells_of_a_taken_lock, somebody_tells_of_the_end;
@@ -176,6 +178,8 @@ law_fn readers_end_one_by_one;
 law_fn reader_renews_its_own;
 law_fn counts_a_resent_reader_once;
 law_fn shows_and_frees_its_readers;
+
+/* laws_redisson_rwlock.c */
 law_fn is_a_redisson_rwlock;
 
 /* laws_shared_model.c */
@@ -223,9 +227,11 @@ law_fn leaves_no_node_of_many_names;
 law_fn frees_no_other_after_a_removal;
 law_fn comes_through_ended_sessions;
 law_fn keeps_odd_names_apart;
+law_fn writes_its_level;
+
+/* laws_zookeeper_queue.c */
 law_fn wakes_a_herd, wakes_one_by_one;
 law_fn a_vanished_predecessor_costs_no_place;
-law_fn writes_its_level;
 
 /* laws_session.c */
 law_fn ends_with_its_connection;

@@ -1,9 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* laws_shared.c -- readers beside each other, and a writer alone. */
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "gen/lua_scripts.h"
 #include "tests/conformance/laws.h"
 
@@ -397,98 +393,4 @@ void shows_and_frees_its_readers(const char *variant)
     (void)dlock_release(pair.a, &again);
     (void)dlock_release(pair.b, &other);
     assert_open_to(pair, name, DLOCK_OK, DLOCK_OK);
-}
-
-static redisReply *next_reply(redisContext *listener)
-{
-    redisReply *reply = NULL;
-
-    assert_int_equal(REDIS_OK, redisGetReply(listener, (void **)&reply));
-    assert_int_equal(3, reply->elements);
-    return reply;
-}
-
-static void hear(redisContext *listener, const char *message)
-{
-    redisReply *reply = next_reply(listener);
-
-    assert_string_equal("message", reply->element[0]->str);
-    assert_string_equal(message, reply->element[2]->str);
-    freeReplyObject(reply);
-}
-
-#define THEIRS "8743c9c0-0795-4907-87fd-6c719a6b4586:52"
-
-static void check_field(const char *field, const char *value)
-{
-    assert_string_equal(value, servers_tell(0, "HGET n %s", field)->str);
-}
-
-static void writes_as_redisson(dlock_system *sys, redisContext *listener)
-{
-    dlock_lease writing, again, reading;
-    char field[DLOCK_OWNER_MAX + 8];
-
-    assert_status(OK, dlock_acquire(sys, "n", 0, &writing));
-    assert_status(OK, dlock_acquire(sys, "n", 0, &again));
-    snprintf(field, sizeof(field), "%s:write", writing.owner);
-    check_field("mode", "write");
-    check_field(field, "2");
-    assert_int_equal(2, servers_ask(0, "HLEN n"));
-    assert_in_range(servers_ask(0, "PTTL n"), LONG_LEASE_MS / 2, LONG_LEASE_MS);
-    assert_int_equal(1, servers_ask(0, "DBSIZE"));
-    assert_status(OK, dlock_release(sys, &again)); /* says nothing */
-    assert_status(OK, read_lock(sys, "n", &reading));
-    assert_string_equal(writing.owner, reading.owner);
-    check_field(reading.owner, "1");
-    assert_status(OK, dlock_release(sys, &writing));
-    hear(listener, "1"); /* all may come and read */
-    check_field("mode", "read");
-    assert_int_equal(2, servers_ask(0, "HLEN n"));
-    assert_true(level_pttl("n", reading.owner, 1) > LONG_LEASE_MS / 2);
-    assert_status(OK, dlock_release(sys, &reading));
-    hear(listener, "0"); /* one may come and write */
-    assert_int_equal(0, servers_ask(0, "DBSIZE"));
-    assert_status(OK, dlock_acquire(sys, "n", 0, &writing));
-    assert_status(OK, dlock_release(sys, &writing));
-    hear(listener, "1");
-}
-
-/* As a Java program holds it. */
-static void respects_redisson(dlock_system *sys)
-{
-    dlock_lease lease;
-
-    servers_ask(0, "HSET n mode read " THEIRS " 1");
-    servers_tell(0, "SET {n}:" THEIRS ":rwlock_timeout:1 1 PX 60000");
-    servers_ask(0, "PEXPIRE n 60000");
-    assert_status(BUSY, rig_try(sys, "n"));
-    assert_status(OK, read_lock(sys, "n", &lease));
-    assert_status(OK, dlock_release(sys, &lease));
-    assert_int_equal(1, servers_ask(0, "EXISTS n")); /* theirs goes on */
-    assert_status(BUSY, rig_try(sys, "n"));
-    servers_ask(0, "DEL n {n}:" THEIRS ":rwlock_timeout:1");
-    servers_ask(0, "HSET n mode write " THEIRS ":write 1");
-    servers_ask(0, "PEXPIRE n 60000");
-    assert_status(BUSY, rig_try(sys, "n"));
-    assert_status(BUSY, read_lock(sys, "n", &lease));
-}
-
-void is_a_redisson_rwlock(const char *variant)
-{
-    dlock_options opts = rig_options(variant);
-    redisContext *listener;
-    dlock_system *sys;
-
-    opts.lease_ms = LONG_LEASE_MS;
-    servers_start(&opts);
-    sys = rig_open(&opts);
-    listener = redisConnectUnix(opts.redis_url + strlen("unix://"));
-    assert_non_null(listener);
-    assert_int_equal(REDIS_OK,
-                     redisAppendCommand(listener, "SUBSCRIBE redisson_rwlock:{n}"));
-    freeReplyObject(next_reply(listener));
-    writes_as_redisson(sys, listener);
-    redisFree(listener);
-    respects_redisson(sys);
 }

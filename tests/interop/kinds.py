@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 import behaviours as b
 import primitives as p
+import rwlock_leases
 import rwlocks
 
 
@@ -85,7 +86,7 @@ KINDS = (
     Kind("spin"),
     Kind("fenced", push=True, fenced=True),
     Kind("write", push=True),
-    Listed("rwlock", rwlocks.BEHAVIOURS),
+    Listed("rwlock", rwlocks.BEHAVIOURS + rwlock_leases.BEHAVIOURS),
     # Redisson's can neither be looked at nor forced open.
     Kind("multi", on_nodes=True, looks=("c",), forces=("c",)),
     Kind(

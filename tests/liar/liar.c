@@ -17,15 +17,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
-#include "lock/dlock.h"
-#include "tests/liar/lies.h"
-#include "tests/liar/servers.h"
+#include "tests/liar/rig.h"
 
 enum {
-    TIMEOUT_MS = 2000,
     WAIT_MS = 5,
     STEPS_MAX = 16,
     OPENING_STRIDE = 4, /* PostgreSQL's passwords take long: each step gets its quarter */
@@ -33,89 +29,7 @@ enum {
     ANSWER_MS = 4,     /* and another for each of so many milliseconds: the watchdog's,
                         * polls.  A call that asks without a pause gets dozens in them. */
     LIMIT_S = 890,
-    PATIENCE_MS = 20000,
     TESTS_MAX = 64,
-};
-
-/* A kind of store, and how it lies. */
-static struct store {
-    const char *name;
-    const char *real_variable; /* of the environment */
-    char real_url[256];
-    const char *url; /* of the server that lies; NULL: it does not run */
-    const char *(*start)(const char *url);
-    void (*stop)(void);
-    size_t (*lies)(const struct lie **lies);
-    bool (*is_grant)(const struct lie *lie, const char *asked);
-} stores[] = {
-    {"redis", "SECKILL_REDIS_URL", "", NULL, redis_server_start, redis_server_stop,
-     redis_lies, redis_is_grant},
-    {"postgresql", "SECKILL_DATABASE_URL", "", NULL, postgres_server_start,
-     postgres_server_stop, postgres_lies, postgres_is_grant},
-};
-
-enum { REDIS, POSTGRES, STORE_COUNT };
-
-/* A variant, who lies to it, and whether its fences have epochs, which are PostgreSQL's. */
-struct subject_of_lies {
-    const char *variant;
-    struct store *liar;
-    bool has_epochs;
-    char name[64];
-};
-
-static unsigned drawn;
-
-static const char *new_name(void)
-{
-    static char name[48];
-
-    snprintf(name, sizeof(name), "liar:%d:%u", (int)getpid(), drawn++);
-    return name;
-}
-
-/* `liar` may be NULL: nobody lies. */
-static dlock_options options(const struct subject_of_lies *of, const struct store *liar)
-{
-    const struct store *redis = &stores[REDIS], *postgres = &stores[POSTGRES];
-    dlock_options opts = dlock_options_default();
-
-    opts.variant = of->variant;
-    opts.redis_url = opts.redlock_urls = liar == redis ? redis->url : redis->real_url;
-    if (of->has_epochs || of->liar == postgres)
-        opts.database_url = liar == postgres ? postgres->url : postgres->real_url;
-    opts.watchdog = false;
-    opts.redis_timeout_ms = opts.redlock_node_timeout_ms = TIMEOUT_MS;
-    opts.database_timeout_ms = TIMEOUT_MS;
-    return opts;
-}
-
-static int64_t now_ms(void)
-{
-    struct timespec ts;
-
-    clock_gettime(CLOCK_MONOTONIC, &ts);
-    return (int64_t)ts.tv_sec * 1000 + ts.tv_nsec / 1000000;
-}
-
-/* With a server that is honest by now, or was all the time. */
-static dlock_system *open_system(const struct subject_of_lies *of, const struct store *liar)
-{
-    dlock_options opts = options(of, liar);
-    int64_t give_up_ms = now_ms() + PATIENCE_MS;
-    dlock_system *sys = NULL;
-
-    while (dlock_open(&sys, &opts) != DLOCK_OK)
-        if (now_ms() > give_up_ms)
-            fail_msg("%s: %s", of->name, dlock_error());
-    return sys;
-}
-
-/* What a variant goes through. */
-struct rig {
-    const struct subject_of_lies *of;
-    dlock_system *sys;   /* of the server that lies */
-    dlock_system *other; /* of the real one         */
 };
 
 /* What is called, with whatever answer; the lie is told at one of its steps. */
@@ -153,7 +67,7 @@ struct subject {
 
 static dlock_status open_and_close(const struct rig *rig)
 {
-    dlock_options opts = options(rig->of, rig->of->liar);
+    dlock_options opts = rig_options(rig->of, rig->of->liar);
     dlock_system *sys = NULL;
     dlock_status st = dlock_open(&sys, &opts);
 
@@ -198,27 +112,6 @@ static dlock_status perform(enum call call, struct rig *rig, struct subject *sub
     }
 }
 
-/* Take a lock that nobody has.  On a slow machine a grant may come after its lease, and a
- * broken connection is made anew, so it is tried until PATIENCE_MS are over. */
-static void take_free(dlock_system *sys, const char *name, dlock_lease *lease)
-{
-    int64_t give_up_ms = now_ms() + PATIENCE_MS;
-
-    while (dlock_acquire(sys, name, 0, lease) != DLOCK_OK)
-        if (now_ms() > give_up_ms)
-            fail_msg("a free lock is refused: %s", dlock_error());
-}
-
-/* The connection serves again, or another one does. */
-static void assert_works(dlock_system *sys)
-{
-    dlock_lease lease;
-
-    script_be_honest();
-    take_free(sys, new_name(), &lease);
-    (void)dlock_release(sys, &lease);
-}
-
 /* As many levels as the call begins with. */
 static void prepare(struct rig *rig, enum call call, struct subject *subject)
 {
@@ -226,7 +119,7 @@ static void prepare(struct rig *rig, enum call call, struct subject *subject)
 
     script_be_honest();
     while (subject->level_count < level_count)
-        take_free(rig->sys, subject->name, &subject->levels[subject->level_count++]);
+        rig_take_free(rig->sys, subject->name, &subject->levels[subject->level_count++]);
 }
 
 /* Numbers that a store can take as fences; above the first epoch, if there are epochs. */
@@ -239,19 +132,13 @@ static void assert_fence(const struct rig *rig, const dlock_lease *lease,
                  lie->name);
 }
 
-/* Does the other owner hold it still?  A lease may have ended meanwhile. */
-static bool is_held(const struct rig *rig, const dlock_lease *held)
-{
-    return held != NULL && dlock_lease_valid(rig->other, held);
-}
-
 /* Let `call` be lied to at one step.  False: it has no such step. */
 static bool call_lied_to(struct rig *rig, enum call call, struct subject *subject,
                          int step, bool is_cold, const struct lie *lie,
                          const dlock_lease *held)
 {
     char asked[SCRIPT_ASKED_SIZE];
-    int64_t begin_ms = now_ms();
+    int64_t begin_ms = rig_now_ms();
     dlock_status st;
     bool has_lied;
 
@@ -260,16 +147,16 @@ static bool call_lied_to(struct rig *rig, enum call call, struct subject *subjec
     script_lie(step, lie);
     st = perform(call, rig, subject);
     has_lied = script_has_lied(asked);
-    if (st == DLOCK_OK && is_held(rig, held) &&
+    if (st == DLOCK_OK && rig_is_held(rig, held) &&
         !(has_lied && rig->of->liar->is_grant(lie, asked)))
         fail_msg("granted by \"%s\" in answer to %s", lie->name, asked);
     if (call == TAKE_FREE && st == DLOCK_OK)
         assert_fence(rig, &subject->levels[0], lie);
-    if (script_answer_count() > ANSWERS_MOST + (now_ms() - begin_ms) / ANSWER_MS)
+    if (script_answer_count() > ANSWERS_MOST + (rig_now_ms() - begin_ms) / ANSWER_MS)
         fail_msg("call %d, step %d: %d answers after \"%s\"", (int)call, step,
                  script_answer_count(), lie->name);
     if (has_lied)
-        assert_works(rig->sys);
+        rig_assert_works(rig->sys);
     script_be_honest();
     return has_lied;
 }
@@ -283,11 +170,11 @@ static bool try_lie(struct rig *rig, enum call call, int step, bool is_cold,
     dlock_lease held;
     bool has_lied;
 
-    snprintf(name, sizeof(name), "%s", new_name());
+    snprintf(name, sizeof(name), "%s", rig_new_name());
     if (!is_taken)
         prepare(rig, call, &subject);
     else
-        take_free(rig->other, name, &held);
+        rig_take_free(rig->other, name, &held);
     has_lied = call_lied_to(rig, call, &subject, step, is_cold, lie,
                             is_taken ? &held : NULL);
     if (is_taken)
@@ -318,14 +205,14 @@ static int tell_lies(struct rig *rig, enum call call, bool is_cold)
  * opened. */
 static void reads_single_bytes(struct rig *rig)
 {
-    struct subject subject = {.name = new_name()};
+    struct subject subject = {.name = rig_new_name()};
     dlock_lease lease;
     dlock_info info;
 
     script_be_honest();
     script_send_bytes(true);
     script_hang_up();
-    take_free(rig->sys, subject.name, &subject.levels[0]);
+    rig_take_free(rig->sys, subject.name, &subject.levels[0]);
     if (is_possible(rig, TAKE_AGAIN)) {
         assert_int_equal(DLOCK_OK, dlock_acquire(rig->sys, subject.name, 0, &lease));
         assert_int_equal(DLOCK_OK, dlock_release(rig->sys, &lease));
@@ -352,46 +239,22 @@ static void hears_nothing_unasked(struct rig *rig)
 
     script_be_honest();
     for (size_t i = 0; i < lie_count; i++) {
-        snprintf(name, sizeof(name), "%s", new_name());
-        take_free(rig->other, name, &held);
+        snprintf(name, sizeof(name), "%s", rig_new_name());
+        rig_take_free(rig->other, name, &held);
         script_send_unasked(&lies[i]);
         for (int n = 0; n < 2; n++) {
             dlock_status st = dlock_acquire(rig->sys, name, 0, &lease);
 
             script_last_asked(asked);
-            if (st == DLOCK_OK && is_held(rig, &held) &&
+            if (st == DLOCK_OK && rig_is_held(rig, &held) &&
                 (n > 0 || !rig->of->liar->is_grant(&lies[i], asked)))
                 fail_msg("granted by \"%s\", which nobody asked for", lies[i].name);
             if (st == DLOCK_OK)
                 (void)dlock_release(rig->sys, &lease);
-            assert_works(rig->sys);
+            rig_assert_works(rig->sys);
         }
         (void)dlock_release(rig->other, &held);
     }
-}
-
-static struct store *store_of(const char *variant)
-{
-    const char *name = dlock_variant_find(variant)->store;
-
-    for (size_t i = 0; i < STORE_COUNT; i++)
-        if (strncmp(name, stores[i].name, strlen(stores[i].name)) == 0)
-            return &stores[i];
-    return NULL;
-}
-
-static void begin(struct rig *rig, const struct subject_of_lies *of)
-{
-    rig->of = of;
-    script_be_honest(); /* the last lie may not have been told */
-    rig->other = open_system(of, NULL);
-    rig->sys = open_system(of, of->liar);
-}
-
-static void end(struct rig *rig)
-{
-    dlock_close(rig->sys);
-    dlock_close(rig->other);
 }
 
 static void believes_no_lie(void **state)
@@ -400,7 +263,7 @@ static void believes_no_lie(void **state)
     struct rig rig;
     int told_count = 0;
 
-    begin(&rig, *state);
+    rig_begin(&rig, *state);
     reads_single_bytes(&rig);
     hears_nothing_unasked(&rig);
     for (int call = 0; call < CALL_COUNT; call++)
@@ -408,7 +271,7 @@ static void believes_no_lie(void **state)
             if (is_possible(&rig, (enum call)call) && (!is_cold || call == TAKE))
                 told_count += tell_lies(&rig, (enum call)call, is_cold);
     assert_true(told_count > 2 * (int)rig.of->liar->lies(&lies));
-    end(&rig);
+    rig_end(&rig);
 }
 
 static bool fits(const char *name, int pattern_count, char **patterns)
@@ -439,29 +302,15 @@ static void add_tests(int pattern_count, char **patterns)
     for (size_t i = 0; i < dlock_variant_count(); i++) {
         const char *variant = dlock_variant_at(i)->name;
 
-        if (store_of(variant) == NULL || !fits(variant, pattern_count, patterns) ||
+        if (rig_store_of(variant) == NULL || !fits(variant, pattern_count, patterns) ||
             test_count + 3 > TESTS_MAX)
             continue;
-        add_test(variant, store_of(variant), false);
+        add_test(variant, rig_store_of(variant), false);
         if (strcmp(variant, "fenced") != 0)
             continue;
         for (size_t s = 0; s < STORE_COUNT; s++)
             add_test(variant, &stores[s], true);
     }
-}
-
-static bool start_servers(void)
-{
-    bool ok = true;
-
-    for (size_t i = 0; i < STORE_COUNT; i++) {
-        snprintf(stores[i].real_url, sizeof(stores[i].real_url), "%s%s",
-                 getenv(stores[i].real_variable),
-                 strcmp(stores[i].name, "redis") == 0 ? "/1" : "");
-        stores[i].url = stores[i].start(stores[i].real_url);
-        ok = ok && stores[i].url != NULL;
-    }
-    return ok;
 }
 
 int main(int argc, char **argv)
@@ -475,11 +324,10 @@ int main(int argc, char **argv)
         }
     add_tests(argc - 1, argv + 1);
     alarm(LIMIT_S); /* a call that hangs ends the program */
-    if (!start_servers())
+    if (!rig_start_servers())
         return 70;
     cmocka_set_message_output(CM_OUTPUT_TAP);
     failed = _cmocka_run_group_tests("liar", tests, test_count, NULL, NULL);
-    for (size_t i = 0; i < STORE_COUNT; i++)
-        stores[i].stop();
+    rig_stop_servers();
     return failed == 0 ? 0 : 1;
 }

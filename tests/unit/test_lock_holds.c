@@ -1,44 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* test_lock_holds.c -- the table of what this process holds. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-/* cmocka.h needs these four first. */
-#include <cmocka.h>
-#include <pthread.h>
-#include <stdio.h>
-#include <string.h>
-
-#include "base/os/clock.h"
-#include "lock/holds.h"
+#include "tests/unit/held.h"
 
 enum { MANY = 5000, READERS = 2, CHURNS = 20000 };
-
-static int64_t in_ms(int64_t ms)
-{
-    return dlock_clock_after(dlock_clock_ns(), ms);
-}
-
-/* Take a name that is granted for `ms`. */
-static uint64_t take(struct dlock_holds *holds, const char *name, int64_t ms)
-{
-    struct dlock_hold *hold = dlock_holds_begin(holds, name, false);
-
-    assert_non_null(hold);
-    return dlock_holds_grant(holds, hold, in_ms(ms), in_ms(ms / 3), true);
-}
-
-/* Give it back; answers the level. */
-static int give(struct dlock_holds *holds, uint64_t id)
-{
-    int level = 0;
-    struct dlock_hold *hold = dlock_holds_release(holds, id, &level);
-
-    if (hold != NULL)
-        dlock_holds_finish(holds, hold);
-    return level;
-}
 
 static void a_lease_is_good_until_it_is_given_back(void **state)
 {
@@ -294,92 +258,6 @@ static void leases_are_asked_while_they_change(void **state)
     dlock_holds_close(churn.holds);
 }
 
-static uint64_t take_as(struct dlock_holds *holds, bool shared, int64_t ms, int lease_ms,
-                        bool watched)
-{
-    struct dlock_hold *hold = dlock_holds_begin(holds, "a", shared);
-
-    assert_non_null(hold);
-    hold->facts.lease_ms = lease_ms;
-    return dlock_holds_grant(holds, hold, in_ms(ms), in_ms(ms / 3), watched);
-}
-
-static void a_reader_and_a_writer_are_two_holds_of_one_owner(void **state)
-{
-    struct dlock_holds *holds = dlock_holds_open(true);
-    uint64_t writes = take_as(holds, false, 60000, 1, false);
-    struct dlock_hold *writer = dlock_holds_find(holds, writes);
-    struct dlock_hold *reader;
-    uint64_t reads;
-
-    (void)state;
-    dlock_owner_retire(); /* as after an unanswered release of something else */
-    reads = take_as(holds, true, 60000, 1, false);
-    reader = dlock_holds_find(holds, reads);
-    assert_ptr_not_equal(writer, reader);
-    assert_string_equal(writer->facts.number, reader->facts.number);
-    dlock_holds_renumber(reader);
-    assert_string_equal(writer->facts.number, reader->facts.number);
-    assert_int_equal(1, writer->level_count);
-    assert_ptr_equal(reader, dlock_holds_find(holds, take_as(holds, true, 60000, 1,
-                                                             false)));
-    assert_int_equal(2, reader->level_count);
-    assert_int_equal(1, give(holds, writes));
-    assert_int_equal(2, give(holds, reads));
-    dlock_holds_close(holds);
-}
-
-/* The lost one's leases may still be released: that must not find a new hold. */
-static void a_lost_kind_does_not_lend_its_number(void **state)
-{
-    struct dlock_holds *holds = dlock_holds_open(true);
-    uint64_t reads = take_as(holds, true, 60000, 1, false);
-    uint64_t writes = take_as(holds, false, -1, 1, false);
-    char lost[DLOCK_NUMBER_SIZE];
-
-    (void)state;
-    strcpy(lost, dlock_holds_find(holds, writes)->facts.number);
-    assert_string_equal(lost, dlock_holds_find(holds, reads)->facts.number);
-    for (int i = 0; i < 2; i++) {
-        uint64_t again = take_as(holds, false, 60000, 1, false);
-
-        assert_string_not_equal(lost, dlock_holds_find(holds, again)->facts.number);
-        give(holds, again);
-    }
-    dlock_holds_close(holds);
-}
-
-/* A release of it is on its way, or it was abandoned: its number is not for a new one. */
-static void a_kind_that_parts_leaves_the_number_to_the_other(void **state)
-{
-    struct dlock_holds *holds = dlock_holds_open(true);
-    uint64_t reads = take_as(holds, true, 60000, 1, false);
-    uint64_t writes = take_as(holds, false, 60000, 1, false);
-    struct dlock_hold *reader = dlock_holds_find(holds, reads);
-    struct dlock_hold *hold;
-    int level;
-
-    (void)state;
-    hold = dlock_holds_release(holds, writes, &level);
-    assert_string_equal(reader->facts.number, hold->facts.number);
-    dlock_holds_part(holds, hold);
-    dlock_holds_finish(holds, hold);
-    hold = dlock_holds_begin(holds, "a", false);
-    assert_string_not_equal(reader->facts.number, hold->facts.number);
-    dlock_holds_abandon(holds, hold);
-    give(holds, reads);
-    /* And while it is acquired still: the next attempt has a new number. */
-    reads = take_as(holds, true, 60000, 1, false);
-    reader = dlock_holds_find(holds, reads);
-    hold = dlock_holds_begin(holds, "a", false);
-    assert_string_equal(reader->facts.number, hold->facts.number);
-    dlock_holds_part(holds, hold);
-    dlock_holds_renumber(hold);
-    assert_string_not_equal(reader->facts.number, hold->facts.number);
-    dlock_holds_abandon(holds, hold);
-    dlock_holds_close(holds);
-}
-
 static void a_hold_is_watched_while_a_level_is(void **state)
 {
     struct dlock_holds *holds = dlock_holds_open(true);
@@ -414,9 +292,6 @@ int main(void)
         cmocka_unit_test(a_visit_sees_roots_that_are_held),
         cmocka_unit_test(thousands_fit_and_are_found),
         cmocka_unit_test(leases_are_asked_while_they_change),
-        cmocka_unit_test(a_reader_and_a_writer_are_two_holds_of_one_owner),
-        cmocka_unit_test(a_lost_kind_does_not_lend_its_number),
-        cmocka_unit_test(a_kind_that_parts_leaves_the_number_to_the_other),
         cmocka_unit_test(a_hold_is_watched_while_a_level_is),
     };
 

@@ -1,109 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* test_page.c -- what the HTML timeline shows, and what it must not become. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include "loadtest/page/page.h"
-
-#define HOLD "<rect class=\"hold\""
-#define LATE "<rect class=\"late\""
-
-/* What happens to a lock after its lease: the second and the third hold it at once. */
-static const char cascade[] =
-    "system p1 pid=11 caps=exclusive,expires variant=naive lease=30\n"
-    "system p2 pid=12 caps=exclusive,expires variant=naive lease=30\n"
-    "system p3 pid=13 caps=exclusive,expires variant=naive lease=30\n"
-    "10 p1 t1 acquire a -> 11 ok until=40\n"
-    "20 fault freeze begun process pid=11\n"
-    "41 p2 t2 acquire a -> 42 ok until=71\n"
-    "45 fault freeze ended process pid=11\n"
-    "50 p1 t1 release a -> 51 ok\n"
-    "52 p3 t3 acquire a -> 53 ok until=82\n"
-    "60 p2 t2 release a -> 61 ok\n"
-    "70 p3 t3 release a -> 71 ok\n";
-
-static void add_hostile_name(struct history *h, const char *name)
-{
-    struct history_call *call = history_add_call(h);
-    struct history_process *process;
-
-    process = history_add_process(h);
-    snprintf(process->uuid, sizeof(process->uuid), "<b>\"&'");
-    call->kind = DLOCK_EVENT_ACQUIRE;
-    call->is_answered = true;
-    call->name = history_name(h, name, strlen(name));
-    call->answer_ns = 1;
-    call->deadline_ns = 20;
-    history_damage(h, "torn: %s", name);
-    history_sort(h);
-}
-
-/* Judge and print.  The caller frees the text. */
-static char *page_of_judged(const struct history *h, const struct check_options *options)
-{
-    struct check *c = check_new();
-    struct check_verdict verdict;
-    char *text = NULL;
-    size_t size;
-    FILE *out = open_memstream(&text, &size);
-
-    check_judge(c, h, options, &verdict);
-    page_print(out, h, c, &verdict);
-    fclose(out);
-    check_free(c);
-    return text;
-}
-
-static char *page_of(const struct history *h)
-{
-    struct check_options options = check_options_default();
-
-    return page_of_judged(h, &options);
-}
-
-static char *page_of_text(const char *text)
-{
-    struct history h = {0};
-    char error[128];
-    char *page;
-
-    assert_true(history_parse(&h, text, error, sizeof(error)));
-    history_scale(&h, 1000000);
-    page = page_of(&h);
-    history_free(&h);
-    return page;
-}
-
-static int count_of(const char *text, const char *what)
-{
-    int count = 0;
-
-    while ((text = strstr(text, what)) != NULL) {
-        count++;
-        text += strlen(what);
-    }
-    return count;
-}
-
-/* The figure of a property, alone; the caller frees it. */
-static char *figure_of(const char *page, const char *property)
-{
-    char mark[64];
-    const char *from, *to;
-
-    snprintf(mark, sizeof(mark), "data-property=\"%s\"", property);
-    from = strstr(page, mark);
-    assert_non_null(from);
-    to = strstr(from, "</section>");
-    assert_non_null(to);
-    return strndup(from, (size_t)(to - from));
-}
+#include "tests/unit/drawn_history.h"
 
 static void a_violation_names_its_two_holders_and_no_other(void **state)
 {
@@ -148,36 +45,6 @@ static void a_hold_outside_the_window_has_no_bar(void **state)
     page = page_of_text(text);
     figure = figure_of(page, "exclusion");
     assert_int_equal(3, count_of(figure, HOLD));
-    free(figure);
-    free(page);
-}
-
-static void every_call_and_fault_in_view_is_a_step(void **state)
-{
-    char *page = page_of_text(cascade);
-    char *figure = figure_of(page, "exclusion");
-
-    (void)state;
-    /* The fault began before; of the calls, that of the first holder too, and the
-     * third's release is later. */
-    assert_int_equal(1, count_of(figure, "class=\"fault\""));
-    assert_int_equal(9, count_of(figure, "<li "));
-    assert_non_null(strstr(figure, "freeze ended, pid 11; what it breaks: "));
-    assert_non_null(strstr(figure, "lease until +30.000 ms"));
-    free(figure);
-    free(page);
-}
-
-static void what_came_before_the_view_is_no_step(void **state)
-{
-    char text[2048];
-    char *page, *figure;
-
-    (void)state;
-    snprintf(text, sizeof(text), "%s%s", cascade, "30 p1 t9 acquire a -> 55 busy\n");
-    page = page_of_text(text);
-    figure = figure_of(page, "exclusion");
-    assert_int_equal(9 + 1, count_of(figure, "<li "));
     free(figure);
     free(page);
 }
@@ -288,43 +155,6 @@ static void its_title_has_the_verdict(void **state)
     free(page);
 }
 
-/* The numbers of faults stand in the drawing only, so what they are stands beneath. */
-static void each_number_of_a_fault_is_explained_and_has_room(void **state)
-{
-    char text[2048];
-    char *page, *figure;
-
-    (void)state;
-    snprintf(text, sizeof(text), "%s%s", cascade,
-             "45 fault wire-cut happened network pid=12\n");
-    page = page_of_text(text);
-    figure = figure_of(page, "exclusion");
-    assert_int_equal(2, count_of(figure, "<g class=\"fault\">"));
-    assert_int_equal(1, count_of(figure, "<ol class=\"faults\">\n<li>+4.000 ms"));
-    /* Two lines at one place, two numbers at two places. */
-    assert_int_equal(2, count_of(figure, "<line x1=\"311.47\" y1=\"22\" x2=\"311.47\""));
-    assert_non_null(strstr(figure, "<text x=\"311.47\" y=\"16\">1<title>freeze"));
-    assert_non_null(strstr(figure, "<text x=\"323.47\" y=\"16\">2<title>wire-cut"));
-    free(figure);
-    free(page);
-}
-
-static void every_hold_is_a_row_of_the_table(void **state)
-{
-    char *page = page_of_text(
-        "system p1 pid=11 caps=exclusive,expires,fenced variant=fenced lease=30\n"
-        "10 p1 t1 acquire a -> 11 ok until=40 fence=33\n"
-        "12 p1 t1 release a -> 13 ok\n"
-        "14 p1 t2 acquire a -> 15 ok until=45 fence=34\n"
-        "16 p1 t2 release a -> 17 ok\n");
-
-    (void)state;
-    assert_int_equal(2, count_of(page, "<tr><td>pid 11, p1:"));
-    assert_int_equal(1, count_of(page, "<td>33</td></tr>"));
-    assert_int_equal(1, count_of(page, "<td>34</td></tr>"));
-    free(page);
-}
-
 static void the_axis_has_even_times_and_zero(void **state)
 {
     char *page = page_of_text("10 p1 t1 acquire a -> 23 ok until=940\n"
@@ -336,53 +166,6 @@ static void the_axis_has_even_times_and_zero(void **state)
     assert_int_equal(1, count_of(page, ">+700 ms</text>"));
     assert_int_equal(8, count_of(page, " ms</text>"));
     free(page);
-}
-
-/* As a performance has them: an act was asked for before its commands were sent, and is
- * known to be done after the last answer. */
-static char *steps_of(const struct page_line *lines, size_t count)
-{
-    struct page_scene *scene = calloc(1, sizeof(*scene));
-    char *text = NULL;
-    size_t size;
-    FILE *out = open_memstream(&text, &size);
-
-    assert_true(scene != NULL && out != NULL);
-    scene->to_ns = 10000000;
-    scene->lines = lines;
-    scene->line_count = count;
-    page_lines(out, scene);
-    fclose(out);
-    free(scene);
-    return text;
-}
-
-static void an_act_stands_above_its_own_commands(void **state)
-{
-    static const struct page_line lines[] = {
-        {0, 0, false, "told", "Anna wants to buy.", "Zh"},
-        {1000000, 4000000, false, "act", "Anna acquires: ok", NULL},
-        {2000000, 2000000, true, "Anna", "-> redis: SET a <b> NX", NULL},
-        {3000000, 3000000, true, "Anna", "<- redis: OK", NULL},
-        {5000000, 7000000, false, "act", "Anna reads: 1", NULL},
-        {6000000, 6000000, true, "Anna", "-> postgres: SELECT", NULL},
-    };
-    char *steps = steps_of(lines, sizeof(lines) / sizeof(lines[0]));
-    const char *order[] = {"Anna wants",  "Anna acquires",   "SET a &lt;b&gt; NX",
-                           "&lt;- redis", "Anna reads", "SELECT"};
-    const char *at = steps;
-
-    (void)state;
-    assert_int_equal(3, count_of(steps, "<li data-x="));
-    for (size_t i = 0; i < sizeof(order) / sizeof(order[0]); i++) {
-        at = strstr(at, order[i]);
-        assert_non_null(at);
-    }
-    /* The cursor stands where it is done, so that its answer is not under the veil. */
-    assert_non_null(strstr(steps, "<li data-x=\"447.00\" class=\"act\">"
-                                  "+1.000 ms to +4.000 ms"));
-    assert_non_null(strstr(steps, "<span lang=\"zh\">Zh</span>"));
-    free(steps);
 }
 
 static void the_page_needs_nothing_from_elsewhere(void **state)
@@ -440,18 +223,13 @@ int main(void)
         cmocka_unit_test(a_violation_names_its_two_holders_and_no_other),
         cmocka_unit_test(there_is_a_bar_for_each_hold_in_the_window),
         cmocka_unit_test(a_hold_outside_the_window_has_no_bar),
-        cmocka_unit_test(every_call_and_fault_in_view_is_a_step),
-        cmocka_unit_test(what_came_before_the_view_is_no_step),
         cmocka_unit_test(a_fault_is_drawn_however_many_wait),
         cmocka_unit_test(no_byte_of_a_name_becomes_a_tag),
         cmocka_unit_test(without_a_violation_the_beginning_is_drawn),
         cmocka_unit_test(lanes_are_in_the_order_of_their_first_calls),
         cmocka_unit_test(what_is_too_much_is_left_out_and_counted),
         cmocka_unit_test(its_title_has_the_verdict),
-        cmocka_unit_test(each_number_of_a_fault_is_explained_and_has_room),
-        cmocka_unit_test(every_hold_is_a_row_of_the_table),
         cmocka_unit_test(the_axis_has_even_times_and_zero),
-        cmocka_unit_test(an_act_stands_above_its_own_commands),
         cmocka_unit_test(the_page_needs_nothing_from_elsewhere),
         cmocka_unit_test(what_has_no_calls_has_no_drawing),
         cmocka_unit_test(an_empty_history_has_a_page),

@@ -1,0 +1,119 @@
+/* SPDX-License-Identifier: MIT */
+/* running.c -- what is left of a run: its file, the counts of its clients, its verdict. */
+#include "loadtest/sale/running.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "loadtest/check/write_log.h"
+
+enum { QUIET_TRIES = 150 };
+
+char *running_why(struct running *r)
+{
+    return r->plan->quiet ? r->result->reason : NULL;
+}
+
+static json_t *start_json(const struct start_times *start)
+{
+    /* The key "by_gun" has been in the files of runs since their first version. */
+    return json_pack("{s:i, s:i, s:f}", "threads", start->fired, "by_gun", start->by_signal,
+                     "spread_ms", start->spread_ms);
+}
+
+bool running_write(struct running *r, bool is_settled)
+{
+    const struct run_plan *plan = r->plan;
+    char path[FILES_PATH_MAX];
+    json_t *flags = json_array(), *vouchers = json_array(), *json;
+    bool ok;
+
+    for (const char *const *flag = plan->flags; flag && *flag; flag++)
+        json_array_append_new(flags, json_string(*flag));
+    for (int i = 0; i < plan->voucher_count; i++)
+        json_array_append_new(vouchers, json_integer(r->vouchers[i]));
+    json = json_pack("{s:s*, s:s, s:s*, s:s, s:o, s:o, s:I, s:i, s:i, s:o*, s:b, s:b, s:s}",
+                     "experiment", plan->experiment, "hazard", plan->hazard->name,
+                     "lock", plan->lock, "lab", plan->lab->id, "seckilld_flags", flags,
+                     "vouchers", vouchers, "stock", (json_int_t)plan->stock,
+                     "processes", plan->processes, "connections", plan->connections,
+                     "start", r->result->start.fired ? start_json(&r->result->start) : NULL,
+                     "settled", is_settled, "services_ended_well",
+                     r->services_ended_well, "hazard_note", r->scene.note);
+    files_join(path, plan->dir, "run.json");
+    ok = json && files_write_json(path, json);
+    json_decref(json);
+    if (!ok)
+        why_say(running_why(r), "cannot write %s: %s", path, strerror(errno));
+    return ok;
+}
+
+void running_read_load(struct running *r)
+{
+    char path[FILES_PATH_MAX];
+    json_t *json;
+
+    files_join(path, r->plan->dir, "load.json");
+    json = access(path, R_OK) == 0 ? files_read_json(path) : NULL;
+    r->result->sent = json_integer_value(json_object_get(json, "sent"));
+    r->result->unanswered = json_integer_value(json_object_get(json, "unanswered"));
+    r->result->p99_ms = json_number_value(
+        json_object_get(json_object_get(json, "latency_accepted"), "p99_ms"));
+    json_decref(json);
+}
+
+void running_wait_settled(struct running *r)
+{
+    bool quiet = r->services_ended_well;
+
+    for (int i = 0; i < QUIET_TRIES && !quiet; i++) {
+        if (!audit_db_quiet(r->plan->db, &quiet))
+            return;
+        if (!quiet)
+            usleep(100000);
+    }
+}
+
+/* What is left of the sale in the database, and its record of writes, of one instant. */
+static bool export_evidence(const struct running *r)
+{
+    const struct run_plan *plan = r->plan;
+    size_t count = (size_t)plan->voucher_count;
+    struct evidence_reading reading = {0};
+    char url[256];
+    bool ok;
+
+    lab_database_url(plan->lab, url, sizeof url);
+    ok = evidence_begin(&reading, url) &&
+         evidence_export(&reading, r->vouchers, count, plan->dir) &&
+         (!plan->record || write_log_export(reading.db, r->vouchers, count, plan->dir));
+    return evidence_end(&reading) && ok;
+}
+
+bool running_judge(struct running *r)
+{
+    const struct run_plan *plan = r->plan;
+    struct evidence evidence;
+    struct ledger ledger = {0};
+    char path[FILES_PATH_MAX];
+    json_t *json;
+    bool ok = export_evidence(r) && evidence_from_files(&evidence, plan->dir);
+
+    if (!ok)
+        return false;
+    ok = ledger_read(&ledger, plan->dir);
+    if (ok) {
+        struct audit_input input = evidence_input(&evidence, &ledger, true);
+
+        audit_judge(&input, &r->result->verdict);
+        json = audit_to_json(&r->result->verdict, "the database, after the run");
+        files_join(path, plan->dir, "verdict.json");
+        ok = files_write_json(path, json);
+        json_decref(json);
+    }
+    ledger_free(&ledger);
+    evidence_free(&evidence);
+    return ok;
+}

@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: MIT */
+/* running.h -- inside: a run while it goes on, and the files that are left of it. */
+#ifndef LOADTEST_SALE_RUNNING_H
+#define LOADTEST_SALE_RUNNING_H
+
+#include "loadtest/audit/evidence.h"
+#include "loadtest/sale/run.h"
+#include "loadtest/sale/wrk.h"
+
+/* What one run works with. */
+struct running {
+    const struct run_plan *plan;
+    struct run_result *result;
+    struct service services[SERVICE_MAX];
+    int service_count;
+    bool services_ended_well;
+    int64_t vouchers[EVIDENCE_VOUCHERS_MAX];
+    char voucher_list[512];
+    struct wrk wrk;
+    struct hazard_scene scene;
+    struct fault_history *history; /* NULL: the run is not recorded */
+    int64_t begin_ns; /* when all clients had begun to send                            */
+    int64_t hazard_over_ns, sold_out_before;
+    int64_t sold_out_ns, accepted_then; /* when "sold out" was first heard              */
+};
+
+/* Where why it could not be done goes, as why_say() takes it. */
+char *running_why(struct running *r);
+
+/* Write run.json: what was run, with how the clients began and whether the run is settled,
+ * that is, no process works for it any more.  False: it cannot be written, and why is said. */
+bool running_write(struct running *r, bool is_settled);
+/* Read what the clients counted from load.json into the result; zeros if there is none. */
+void running_read_load(struct running *r);
+/* The processes have ended.  If one was killed, PostgreSQL may still work for it: wait until
+ * it does not, or for some seconds. */
+void running_wait_settled(struct running *r);
+/* Export the evidence from the database, audit it into the result, and write verdict.json.
+ * False: the database or a file failed. */
+bool running_judge(struct running *r);
+
+#endif /* LOADTEST_SALE_RUNNING_H */

@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: MIT */
+/* laws_zookeeper_queue.c -- the waiters of ZooKeeper's locks: who is woken, and in which order. */
+#include "tests/conformance/laws.h"
+#include "tests/conformance/nodes.h"
+
+enum { WAITERS = 3 };
+
+/* A holder, and waiters with a session each. */
+struct crowd {
+    dlock_system *holder;
+    dlock_lease lease;
+    struct rig_helper *waiters[WAITERS];
+};
+
+static void gather(struct crowd *crowd, const char *variant, const char *name)
+{
+    dlock_options opts = rig_options(variant);
+
+    crowd->holder = rig_open(&opts);
+    assert_status(OK, dlock_acquire(crowd->holder, name, 0, &crowd->lease));
+    for (int i = 0; i < WAITERS; i++)
+        crowd->waiters[i] = rig_helper_start(rig_open(&opts), name, -1);
+}
+
+static void disperse(struct crowd *crowd)
+{
+    for (int i = 0; i < WAITERS; i++)
+        rig_helper_begin_release(crowd->waiters[i]);
+    assert_status(OK, dlock_release(crowd->holder, &crowd->lease));
+    for (int i = 0; i < WAITERS; i++) {
+        assert_status(OK, rig_helper_acquired(crowd->waiters[i]));
+        assert_status(OK, rig_helper_finish(crowd->waiters[i]));
+    }
+}
+
+/* What a server tells of the end of a node is what was watched of it. */
+void wakes_one_by_one(const char *variant)
+{
+    const char *name = rig_name();
+    struct crowd crowd;
+    int most = 0;
+    int sum = 0;
+
+    gather(&crowd, variant, name);
+    assert_comes((nodes_child_watchers(nodes_path(variant, name), &most, &sum),
+                  sum == WAITERS));
+    assert_int_equal(1, most);
+    assert_int_equal(0, nodes_watchers(nodes_path(variant, name)));
+    disperse(&crowd);
+}
+
+/* Who has just got in, and did not before. */
+static struct rig_helper *newcomer(struct crowd *crowd)
+{
+    for (int i = 0; i < WAITERS; i++) {
+        struct rig_helper *waiter = crowd->waiters[i];
+
+        if (waiter != NULL && rig_helper_is_done(waiter)) {
+            crowd->waiters[i] = NULL;
+            return waiter;
+        }
+    }
+    return NULL;
+}
+
+/* And whoever was woken in vain watches again. */
+void wakes_a_herd(const char *variant)
+{
+    const char *name = rig_name();
+    struct crowd crowd;
+
+    gather(&crowd, variant, name);
+    assert_comes(nodes_watchers(nodes_path(variant, name)) == WAITERS);
+    assert_status(OK, dlock_release(crowd.holder, &crowd.lease));
+    for (int left = WAITERS - 1; left >= 0; left--) {
+        struct rig_helper *inside = NULL;
+
+        assert_comes((inside = newcomer(&crowd)) != NULL);
+        assert_status(OK, rig_helper_acquired(inside));
+        assert_comes(nodes_watchers(nodes_path(variant, name)) == left);
+        assert_status(OK, rig_helper_finish(inside));
+    }
+}
+
+void a_vanished_predecessor_costs_no_place(const char *variant)
+{
+    dlock_options opts = rig_options(variant);
+    struct rig_pair pair = rig_open_pair(&opts);
+    dlock_system *between = rig_open(&opts);
+    const char *name = rig_name();
+    struct rig_helper *vanishing;
+    struct rig_helper *behind;
+    dlock_lease lease;
+
+    assert_status(OK, dlock_acquire(pair.a, name, 0, &lease));
+    vanishing = rig_helper_start(between, name, -1);
+    assert_comes(nodes_count_of(variant, name) == 2);
+    behind = rig_helper_start(pair.b, name, -1);
+    assert_comes(nodes_count_of(variant, name) == 3);
+    nodes_expire(between);
+    /* Its waiter lines up again, at the end. */
+    assert_comes(nodes_count_of(variant, name) == 3);
+    assert_stays(!rig_helper_is_done(behind), 300);
+    assert_false(rig_helper_is_done(vanishing));
+    assert_status(OK, dlock_release(pair.a, &lease));
+    assert_status(OK, rig_helper_acquired(behind));
+    assert_stays(!rig_helper_is_done(vanishing), 100);
+    assert_status(OK, rig_helper_finish(behind));
+    assert_status(OK, rig_helper_acquired(vanishing));
+    assert_status(OK, rig_helper_finish(vanishing));
+}

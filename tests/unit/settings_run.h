@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: MIT */
+/* settings_run.h -- a program with a small table of settings, and one reading of them. */
+#ifndef TESTS_UNIT_SETTINGS_RUN_H
+#define TESTS_UNIT_SETTINGS_RUN_H
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/text/settings.h"
+
+struct values {
+    const char *title;
+    const char *secret;
+    const char *fruit;
+    const char *lines;
+    int64_t count;
+    int64_t wait_ms;
+    bool verbose;
+};
+
+static const char *fruit_at(size_t i)
+{
+    static const char *const FRUIT[] = {"apple", "banana", "cherry", NULL};
+
+    return FRUIT[i];
+}
+
+static const struct setting TABLE[] = {
+    {SETTING_TEXT, "title", offsetof(struct values, title), "none", "TEXT", NULL, 0, 0, "A", "h", NULL, SETTING_WRITES_NOTHING},
+    {SETTING_SECRET, "secret", offsetof(struct values, secret), NULL, "TEXT", NULL, 0, 0, "A", "h", NULL, SETTING_WRITES_NOTHING},
+    {SETTING_CHOICE, "fruit", offsetof(struct values, fruit), "apple", "NAME", fruit_at, 0, 0, "A", "h", NULL, SETTING_WRITES_NOTHING},
+    {SETTING_COUNT, "count", offsetof(struct values, count), "4", "N", NULL, 1, 9, "A", "h", NULL, SETTING_WRITES_NOTHING},
+    {SETTING_DURATION, "lock-wait", offsetof(struct values, wait_ms), "1s", "DURATION", NULL, 0, 5000, "A", "h", NULL, SETTING_WRITES_NOTHING},
+    {SETTING_LINES, "line", offsetof(struct values, lines), NULL, "TEXT", NULL, 0, 0, "A", "h", NULL, SETTING_WRITES_NOTHING},
+    {SETTING_SWITCH, "verbose", offsetof(struct values, verbose), "off", NULL, NULL, 0, 0, "A", "h", NULL, SETTING_WRITES_NOTHING},
+};
+
+static const struct setting_program PROGRAM = {
+    .name = "test", .synopsis = "", .intro = "", .settings = TABLE,
+    .count = sizeof TABLE / sizeof TABLE[0], .max_operands = 1, .passes_to = "seckilld",
+};
+
+struct run {
+    struct settings settings;
+    struct values values;
+    enum settings_result result;
+    char said[2048]; /* on standard error */
+};
+
+/* Load with these arguments (until NULL) and keep what was said. */
+static inline void load(struct run *run, const char *const *arguments)
+{
+    char *argv[16] = {"test"};
+    char path[] = "/tmp/seckill-settings-XXXXXX";
+    int argc = 1, said = mkstemp(path), saved = dup(STDERR_FILENO);
+    ssize_t n;
+
+    for (; arguments[argc - 1]; argc++)
+        argv[argc] = (char *)(uintptr_t)arguments[argc - 1];
+    memset(run, 0, sizeof *run);
+    fflush(stderr);
+    dup2(said, STDERR_FILENO);
+    run->result = settings_load(&run->settings, &PROGRAM, &run->values, argc, argv);
+    fflush(stderr);
+    dup2(saved, STDERR_FILENO);
+    n = pread(said, run->said, sizeof run->said - 1, 0);
+    run->said[n > 0 ? n : 0] = '\0';
+    close(said);
+    close(saved);
+    unlink(path);
+}
+
+#define LOAD(run, ...) load(run, (const char *const[]){__VA_ARGS__, NULL})
+
+#endif /* TESTS_UNIT_SETTINGS_RUN_H */

@@ -1,0 +1,123 @@
+/* SPDX-License-Identifier: MIT */
+/* test_audit_phantoms.c -- orders that were told of and are not there, and the reverse. */
+#include "tests/unit/audited_sale.h"
+
+static void a_number_that_does_not_exist_is_a_phantom(void **state)
+{
+    struct sale s = begin(5, 4);
+
+    (void)state;
+    sold(&s, 1, 1, 1);
+    told(&s, LEDGER_ACCEPTED, 2, 2, 1);
+    expect_only(&s, AUDIT_TOLD_NOT_THERE, AUDIT_INVALID, 1);
+}
+
+static void another_users_order_is_a_phantom(void **state)
+{
+    struct sale s = begin(5, 4);
+
+    (void)state;
+    there(&s, 1, 1, 1);
+    told(&s, LEDGER_ACCEPTED, 1, 2, 1);
+    judge(&s); /* user 2 has no such order, and user 1 was not told of one */
+    assert_int_equal(s.verdict.findings[AUDIT_TOLD_NOT_THERE].valid, AUDIT_INVALID);
+    assert_int_equal(s.verdict.findings[AUDIT_THERE_NOT_TOLD].valid, AUDIT_INVALID);
+}
+
+/* A request's id belongs to its user. */
+static void two_users_may_choose_the_same_id(void **state)
+{
+    struct sale s = begin(5, 3);
+
+    (void)state;
+    for (int64_t user = 1; user <= 2; user++) {
+        there(&s, user, user, 1);
+        told(&s, LEDGER_ACCEPTED, user, user, 1);
+        s.orders[s.order_count - 1].request = "same";
+        s.entries[s.ledger.count - 1].request = "same";
+    }
+    expect_valid(&s);
+}
+
+/* An answer that is missing excuses the user's own order, and no other's. */
+static void an_unanswered_request_excuses_its_own_user(void **state)
+{
+    struct sale s = begin(5, 4);
+
+    (void)state;
+    there(&s, 1, 1, 1);
+    told(&s, LEDGER_UNSURE, 1, 2, 1);
+    judge(&s);
+    assert_int_equal(s.verdict.findings[AUDIT_THERE_NOT_TOLD].valid, AUDIT_INVALID);
+}
+
+static void a_wrong_number_is_a_phantom(void **state)
+{
+    struct sale s = begin(5, 4);
+
+    (void)state;
+    there(&s, 1, 1, 1);
+    told(&s, LEDGER_ACCEPTED, 1, 1, 1);
+    s.entries[0].order = 99;
+    expect_only(&s, AUDIT_TOLD_NOT_THERE, AUDIT_INVALID, 1);
+}
+
+static void an_order_that_nobody_knows_is_a_phantom(void **state)
+{
+    struct sale s = begin(5, 3);
+
+    (void)state;
+    sold(&s, 1, 1, 1);
+    there(&s, 2, 2, 1);
+    expect_only(&s, AUDIT_THERE_NOT_TOLD, AUDIT_INVALID, 1);
+}
+
+static void an_order_of_a_refused_request_is_a_phantom(void **state)
+{
+    struct sale s = begin(5, 2);
+
+    (void)state;
+    sold(&s, 1, 1, 1);
+    there(&s, 2, 2, 1);
+    there(&s, 3, 3, 1);
+    expect_only(&s, AUDIT_THERE_NOT_TOLD, AUDIT_INVALID, 2);
+}
+
+static void an_order_of_an_unanswered_request_is_none(void **state)
+{
+    struct sale s = begin(5, 3);
+
+    (void)state;
+    sold(&s, 1, 1, 1);
+    there(&s, 2, 2, 1);
+    told(&s, LEDGER_UNSURE, 2, 2, 1);
+    expect_valid(&s);
+}
+
+static void without_the_end_of_the_ledger_nobody_knows(void **state)
+{
+    struct sale s = begin(5, 3);
+
+    (void)state;
+    sold(&s, 1, 1, 1);
+    there(&s, 2, 2, 1);
+    s.ledger.is_complete = false;
+    expect_only(&s, AUDIT_THERE_NOT_TOLD, AUDIT_UNKNOWN, 1);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_number_that_does_not_exist_is_a_phantom),
+        cmocka_unit_test(another_users_order_is_a_phantom),
+        cmocka_unit_test(two_users_may_choose_the_same_id),
+        cmocka_unit_test(an_unanswered_request_excuses_its_own_user),
+        cmocka_unit_test(a_wrong_number_is_a_phantom),
+        cmocka_unit_test(an_order_that_nobody_knows_is_a_phantom),
+        cmocka_unit_test(an_order_of_a_refused_request_is_a_phantom),
+        cmocka_unit_test(an_order_of_an_unanswered_request_is_none),
+        cmocka_unit_test(without_the_end_of_the_ledger_nobody_knows),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

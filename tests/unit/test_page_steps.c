@@ -1,0 +1,130 @@
+/* SPDX-License-Identifier: MIT */
+/* test_page_steps.c -- the steps that a page goes through, and the rows of its table. */
+#include "tests/unit/drawn_history.h"
+
+static void every_call_and_fault_in_view_is_a_step(void **state)
+{
+    char *page = page_of_text(cascade);
+    char *figure = figure_of(page, "exclusion");
+
+    (void)state;
+    /* The fault began before; of the calls, that of the first holder too, and the
+     * third's release is later. */
+    assert_int_equal(1, count_of(figure, "class=\"fault\""));
+    assert_int_equal(9, count_of(figure, "<li "));
+    assert_non_null(strstr(figure, "freeze ended, pid 11; what it breaks: "));
+    assert_non_null(strstr(figure, "lease until +30.000 ms"));
+    free(figure);
+    free(page);
+}
+
+static void what_came_before_the_view_is_no_step(void **state)
+{
+    char text[2048];
+    char *page, *figure;
+
+    (void)state;
+    snprintf(text, sizeof(text), "%s%s", cascade, "30 p1 t9 acquire a -> 55 busy\n");
+    page = page_of_text(text);
+    figure = figure_of(page, "exclusion");
+    assert_int_equal(9 + 1, count_of(figure, "<li "));
+    free(figure);
+    free(page);
+}
+
+/* The numbers of faults stand in the drawing only, so what they are stands beneath. */
+static void each_number_of_a_fault_is_explained_and_has_room(void **state)
+{
+    char text[2048];
+    char *page, *figure;
+
+    (void)state;
+    snprintf(text, sizeof(text), "%s%s", cascade,
+             "45 fault wire-cut happened network pid=12\n");
+    page = page_of_text(text);
+    figure = figure_of(page, "exclusion");
+    assert_int_equal(2, count_of(figure, "<g class=\"fault\">"));
+    assert_int_equal(1, count_of(figure, "<ol class=\"faults\">\n<li>+4.000 ms"));
+    /* Two lines at one place, two numbers at two places. */
+    assert_int_equal(2, count_of(figure, "<line x1=\"311.47\" y1=\"22\" x2=\"311.47\""));
+    assert_non_null(strstr(figure, "<text x=\"311.47\" y=\"16\">1<title>freeze"));
+    assert_non_null(strstr(figure, "<text x=\"323.47\" y=\"16\">2<title>wire-cut"));
+    free(figure);
+    free(page);
+}
+
+static void every_hold_is_a_row_of_the_table(void **state)
+{
+    char *page = page_of_text(
+        "system p1 pid=11 caps=exclusive,expires,fenced variant=fenced lease=30\n"
+        "10 p1 t1 acquire a -> 11 ok until=40 fence=33\n"
+        "12 p1 t1 release a -> 13 ok\n"
+        "14 p1 t2 acquire a -> 15 ok until=45 fence=34\n"
+        "16 p1 t2 release a -> 17 ok\n");
+
+    (void)state;
+    assert_int_equal(2, count_of(page, "<tr><td>pid 11, p1:"));
+    assert_int_equal(1, count_of(page, "<td>33</td></tr>"));
+    assert_int_equal(1, count_of(page, "<td>34</td></tr>"));
+    free(page);
+}
+
+/* As a performance has them: an act was asked for before its commands were sent, and is
+ * known to be done after the last answer. */
+static char *steps_of(const struct page_line *lines, size_t count)
+{
+    struct page_scene *scene = calloc(1, sizeof(*scene));
+    char *text = NULL;
+    size_t size;
+    FILE *out = open_memstream(&text, &size);
+
+    assert_true(scene != NULL && out != NULL);
+    scene->to_ns = 10000000;
+    scene->lines = lines;
+    scene->line_count = count;
+    page_lines(out, scene);
+    fclose(out);
+    free(scene);
+    return text;
+}
+
+static void an_act_stands_above_its_own_commands(void **state)
+{
+    static const struct page_line lines[] = {
+        {0, 0, false, "told", "Anna wants to buy.", "Zh"},
+        {1000000, 4000000, false, "act", "Anna acquires: ok", NULL},
+        {2000000, 2000000, true, "Anna", "-> redis: SET a <b> NX", NULL},
+        {3000000, 3000000, true, "Anna", "<- redis: OK", NULL},
+        {5000000, 7000000, false, "act", "Anna reads: 1", NULL},
+        {6000000, 6000000, true, "Anna", "-> postgres: SELECT", NULL},
+    };
+    char *steps = steps_of(lines, sizeof(lines) / sizeof(lines[0]));
+    const char *order[] = {"Anna wants",  "Anna acquires",   "SET a &lt;b&gt; NX",
+                           "&lt;- redis", "Anna reads", "SELECT"};
+    const char *at = steps;
+
+    (void)state;
+    assert_int_equal(3, count_of(steps, "<li data-x="));
+    for (size_t i = 0; i < sizeof(order) / sizeof(order[0]); i++) {
+        at = strstr(at, order[i]);
+        assert_non_null(at);
+    }
+    /* The cursor stands where it is done, so that its answer is not under the veil. */
+    assert_non_null(strstr(steps, "<li data-x=\"447.00\" class=\"act\">"
+                                  "+1.000 ms to +4.000 ms"));
+    assert_non_null(strstr(steps, "<span lang=\"zh\">Zh</span>"));
+    free(steps);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_call_and_fault_in_view_is_a_step),
+        cmocka_unit_test(what_came_before_the_view_is_no_step),
+        cmocka_unit_test(each_number_of_a_fault_is_explained_and_has_room),
+        cmocka_unit_test(every_hold_is_a_row_of_the_table),
+        cmocka_unit_test(an_act_stands_above_its_own_commands),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

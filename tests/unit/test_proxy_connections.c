@@ -1,0 +1,141 @@
+/* SPDX-License-Identifier: MIT */
+/* test_proxy_connections.c -- how connections through a proxy live, wait and end. */
+#include "tests/unit/proxied_redis.h"
+
+static void a_half_closed_request_line_still_answers(void **state)
+{
+    int fd = call();
+    int fault = arm("half-close to-server after message 2");
+
+    (void)state;
+    say(fd, "PING\r\nSET h 1\r\nSET i 1\r\n");
+    hears(fd, "+PONG\r\n+OK\r\n");
+    assert_int_equal(0, end_of(fd)); /* the server has seen our end */
+    assert_true(proxy_wait(wire, fault, PATIENCE_MS));
+    assert_int_equal(1, tell("EXISTS h i"));
+    close(fd);
+}
+
+static void fifty_connections_have_fates_of_their_own(void **state)
+{
+    enum { COUNT = 50 };
+    int fds[COUNT];
+
+    (void)state;
+    for (int i = 0; i < COUNT; i++) {
+        fds[i] = call();
+        assert_comes(stats().connections == (uint64_t)i + 1);
+    }
+    arm("drop:1 to-client after message 1 of each connection");
+    arm("cut to-client after message 2 of connection 50");
+    for (int i = 0; i < COUNT; i++)
+        say(fds[i], "ECHO 1\r\nECHO 2\r\nECHO 3\r\n");
+    for (int i = 0; i < COUNT - 1; i++)
+        hears(fds[i], "$1\r\n1\r\n$1\r\n3\r\n");
+    hears(fds[COUNT - 1], "$1\r\n1\r\n");
+    assert_int_equal(ECONNRESET, end_of(fds[COUNT - 1]));
+    assert_int_equal(COUNT + 1, stats().strikes);
+    for (int i = 0; i < COUNT; i++)
+        close(fds[i]);
+    assert_comes(stats().open == 0);
+}
+
+/* What the server sends fills the sockets and 128 KiB, and then waits. */
+static void a_slow_reader_makes_the_server_wait(void **state)
+{
+    enum { QUIET_LOOKS = 100 };
+    static char chunk[65536];
+    uint64_t received = 0, heard = 0;
+    int fd = call();
+
+    (void)state;
+    freeReplyObject(redisCommand(server.side, "SETRANGE big %d x", BIG_SIZE - 1));
+    for (int i = 0; i < 4; i++)
+        say(fd, "GET big\r\n");
+    for (int quiet = 0; quiet < QUIET_LOOKS; quiet++) {
+        struct proxy_stats s = stats();
+
+        if (s.received[PROXY_TO_CLIENT] != received || received == 0)
+            quiet = 0;
+        received = s.received[PROXY_TO_CLIENT];
+        assert_true(received - s.sent[PROXY_TO_CLIENT] <= 2 * 65536);
+        poll(NULL, 0, 1);
+    }
+    assert_true(received < 4 * (uint64_t)BIG_SIZE);
+    while (heard < 4 * ((uint64_t)BIG_SIZE + strlen("$8388608\r\n\r\n"))) {
+        ssize_t n = recv(fd, chunk, sizeof(chunk), 0);
+
+        assert_true(n > 0);
+        heard += (uint64_t)n;
+    }
+    assert_comes(stats().messages[PROXY_TO_CLIENT] == 4);
+    hears_nothing(fd);
+    close(fd);
+}
+
+static void an_unreachable_server_cuts_the_client(void **state)
+{
+    struct proxy_options options = {.target = "unix:/nowhere/at/all",
+                                    .protocol = PROXY_RAW};
+    int fd;
+
+    (void)state;
+    proxy_close(wire);
+    assert_true(proxy_open(&wire, &options, why));
+    fd = call();
+    assert_int_equal(ECONNRESET, end_of(fd));
+    assert_comes(stats().refused == 1);
+    close(fd);
+    options.target = "nonsense";
+    assert_false(proxy_open(&(struct proxy *){NULL}, &options, why));
+    assert_non_null(strstr(why, "HOST:PORT or unix:PATH"));
+}
+
+static int open_files(void)
+{
+    DIR *dir = opendir("/proc/self/fd");
+    int count = 0;
+
+    assert_non_null(dir);
+    while (readdir(dir) != NULL)
+        count++;
+    closedir(dir);
+    return count;
+}
+
+static void closing_with_open_connections_leaves_no_descriptor(void **state)
+{
+    enum { COUNT = 10 };
+    int fds[COUNT], before;
+
+    (void)state;
+    tear_down(NULL);
+    before = open_files();
+    set_up(NULL);
+    arm("hold to-client at to-server HOLD of each connection");
+    for (int i = 0; i < COUNT; i++) {
+        fds[i] = call();
+        say(fds[i], i % 2 == 0 ? "ECHO HOLD\r\n" : "*1\r\n$4\r\nPI");
+    }
+    assert_comes(stats().strikes == COUNT / 2);
+    proxy_close(wire);
+    wire = NULL;
+    for (int i = 0; i < COUNT; i++) {
+        assert_int_equal(ECONNRESET, end_of(fds[i]));
+        close(fds[i]);
+    }
+    assert_int_equal(before, open_files());
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(a_half_closed_request_line_still_answers),
+        TEST(fifty_connections_have_fates_of_their_own),
+        TEST(a_slow_reader_makes_the_server_wait),
+        TEST(an_unreachable_server_cuts_the_client),
+        TEST(closing_with_open_connections_leaves_no_descriptor),
+    };
+
+    return cmocka_run_group_tests_name("proxy connections", tests, start_server, stop_server);
+}

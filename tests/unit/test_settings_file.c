@@ -1,0 +1,147 @@
+/* SPDX-License-Identifier: MIT */
+/* test_settings_file.c -- the file of settings: what is read, and what is refused. */
+#include "tests/unit/settings_run.h"
+
+/* Load with a file of these bytes. */
+static void load_file(struct run *run, const char *bytes, size_t size)
+{
+    char path[] = "/tmp/seckill-settings-XXXXXX", flag[64];
+    int file = mkstemp(path);
+
+    assert_int_equal(write(file, bytes, size), size);
+    close(file);
+    snprintf(flag, sizeof flag, "--config=%s", path);
+    LOAD(run, flag);
+    unlink(path);
+}
+
+static void what_is_wrong_in_the_file_is_said_with_its_line(void **state)
+{
+    static const struct {
+        const char *text, *said;
+    } CASES[] = {
+        {"cuont = 2\n", ":1: unknown key \"cuont\"; did you mean \"count\"?"},
+        {"\n# x\ncount = 22\n", ":3): expected a whole number from 1 to 9"},
+        {"fruit = apple\nfruit = cherry\n", ":2: fruit stands there twice; it is also at /tmp"},
+        {"count = 2\n[more]\n", ":2: expected key = value; the file has no sections"},
+        {"count\n", ":1: expected key = value"},
+        {"= 2\n", ":1: expected key = value"},
+        {"title =\n", ":1): expected a value"},
+        {"\nlock = lua\n", ":2: lock is a setting of seckilld; write it on the command line: "
+                          "test -- --lock=..."},
+        {"users = 5\n", ":1: unknown key \"users\"; did you mean \"seed-users\"?"},
+    };
+    struct run run;
+
+    (void)state;
+    for (size_t i = 0; i < sizeof CASES / sizeof CASES[0]; i++) {
+        load_file(&run, CASES[i].text, strlen(CASES[i].text));
+        if (run.result != SETTINGS_USAGE || !strstr(run.said, CASES[i].said))
+            fail_msg("%s: said \"%s\", expected \"%s\"", CASES[i].text, run.said,
+                     CASES[i].said);
+        settings_free(&run.settings);
+    }
+}
+
+static void a_line_without_a_key_is_not_printed_for_it_may_hold_a_password(void **state)
+{
+    static const char text[] = "secret hunter2\n";
+    struct run run;
+
+    (void)state;
+    load_file(&run, text, sizeof text - 1);
+    assert_int_equal(run.result, SETTINGS_USAGE);
+    assert_null(strstr(run.said, "hunter2"));
+    settings_free(&run.settings);
+}
+
+static void a_zero_byte_in_the_file_is_refused(void **state)
+{
+    static const char text[] = "title = one\0two\n";
+    struct run run;
+
+    (void)state;
+    load_file(&run, text, sizeof text - 1);
+    assert_int_equal(run.result, SETTINGS_USAGE);
+    assert_non_null(strstr(run.said, "zero byte"));
+    settings_free(&run.settings);
+}
+
+static void a_file_of_more_than_a_mebibyte_is_refused(void **state)
+{
+    size_t size = (1 << 20) + 1;
+    char *text = malloc(size);
+    struct run run;
+
+    (void)state;
+    memset(text, '\n', size);
+    load_file(&run, text, size);
+    free(text);
+    assert_int_equal(run.result, SETTINGS_USAGE);
+    assert_non_null(strstr(run.said, "more than 1 MiB"));
+    settings_free(&run.settings);
+}
+
+static void a_fifo_without_a_writer_is_refused_and_not_waited_for(void **state)
+{
+    char path[] = "/tmp/seckill-settings-XXXXXX", flag[64];
+    struct run run;
+
+    (void)state;
+    close(mkstemp(path));
+    unlink(path);
+    assert_int_equal(mkfifo(path, 0600), 0);
+    snprintf(flag, sizeof flag, "--config=%s", path);
+    LOAD(&run, flag);
+    unlink(path);
+    assert_int_equal(run.result, SETTINGS_USAGE);
+    assert_non_null(strstr(run.said, "it is no regular file"));
+    settings_free(&run.settings);
+}
+
+static void a_file_from_windows_with_long_lines_and_comments_is_read(void **state)
+{
+    char text[1200], title[1001] = "";
+    struct run run;
+
+    (void)state;
+    memset(title, 'x', sizeof title - 1);
+    snprintf(text, sizeof text,
+             "\xef\xbb\xbf; a comment\r\ncount = 3 ; of them\r\n\r\n  title = %s\r\n"
+             "fruit: cherry",
+             title);
+    load_file(&run, text, strlen(text));
+    assert_string_equal(run.said, "");
+    assert_int_equal(run.result, SETTINGS_OK);
+    assert_int_equal(run.values.count, 3);
+    assert_string_equal(run.values.title, title);
+    assert_string_equal(run.values.fruit, "cherry");
+    settings_free(&run.settings);
+}
+
+static void one_file_serves_several_programs(void **state)
+{
+    static const char text[] = "load-users = same\ncount = 3\ncompare-locks = lua\n";
+    struct run run;
+
+    (void)state;
+    load_file(&run, text, sizeof text - 1);
+    assert_int_equal(run.result, SETTINGS_OK);
+    assert_int_equal(run.values.count, 3);
+    settings_free(&run.settings);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(what_is_wrong_in_the_file_is_said_with_its_line),
+        cmocka_unit_test(a_line_without_a_key_is_not_printed_for_it_may_hold_a_password),
+        cmocka_unit_test(a_zero_byte_in_the_file_is_refused),
+        cmocka_unit_test(a_file_of_more_than_a_mebibyte_is_refused),
+        cmocka_unit_test(a_fifo_without_a_writer_is_refused_and_not_waited_for),
+        cmocka_unit_test(a_file_from_windows_with_long_lines_and_comments_is_read),
+        cmocka_unit_test(one_file_serves_several_programs),
+    };
+
+    return cmocka_run_group_tests_name("settings file", tests, NULL, NULL);
+}
