@@ -68,10 +68,11 @@ const struct setting_program config_program = {
              "  seckilld --lock=none --stock-guard=read-write --listen=127.0.0.1:0",
     .outro =
         "It says `ready ...` on standard output once it takes orders, and stops on "
-        "SIGTERM after it has answered the requests in flight. Exit status: 0 stopped, 64 "
-        "the command line, a variable or the settings file is wrong, 69 a store did not "
-        "answer or a port is taken, 70 requests were in flight when --drain-timeout was "
-        "over, 73 --record or the admin token cannot be written.",
+        "SIGTERM after it has answered the requests in flight.",
+    EXITS({EXIT_VALID, "stopped"}, {EXIT_USAGE, NULL},
+          {EXIT_UNAVAILABLE, "a store did not answer, or a port is taken"},
+          {EXIT_BUG, "requests were in flight when --drain-timeout was over"},
+          {EXIT_CANNOT_WRITE, "--record or the admin token cannot be written"}),
     .settings = SETTINGS,
     .count = sizeof(SETTINGS) / sizeof(SETTINGS[0]),
     .max_operands = 0,

@@ -62,6 +62,18 @@ static void setting_table(FILE *out, const struct setting_program *program)
     }
 }
 
+/* The exit statuses of one program, with what each means there. */
+static void exit_table(FILE *out, const struct setting_program *program)
+{
+    fprintf(out, "\n%s Exit status\n\n| status | meaning |\n|---|---|\n",
+            program == &config_program ? "##" : "###");
+    for (size_t i = 0; i < program->exit_count; i++) {
+        fprintf(out, "| %d ", (int)program->exits[i].code);
+        reference_cell(out, exit_says(&program->exits[i]));
+        reference_end_row(out);
+    }
+}
+
 static void write_settings(FILE *out)
 {
     fputs("# Settings of the service\n\n"
@@ -71,6 +83,7 @@ static void write_settings(FILE *out)
           "file, the file over the default.\n",
           out);
     setting_table(out, &config_program);
+    exit_table(out, &config_program);
 }
 
 static void write_commands(FILE *out)
@@ -89,25 +102,28 @@ static void write_commands(FILE *out)
 #define X(id, word, help)                                                              \
     fprintf(out, "\n## seckill %s\n\n```text\n%s %s\n```\n", word,                      \
             command_##id##_program.name, command_##id##_program.synopsis);             \
-    setting_table(out, &command_##id##_program);
+    setting_table(out, &command_##id##_program);                                        \
+    exit_table(out, &command_##id##_program);
     COMMANDS(X)
 #undef X
 }
 
 static void write_exit_codes(FILE *out)
 {
+    const struct exit_row *row;
+
     fputs("# Exit codes\n\n"
           "Every program and command of the project ends with one of these. `make` prints the "
           "status of a command that\nfailed and then ends with 2 itself, whatever it was; a "
           "script that tells them apart calls `build/seckill`\ndirectly.\n\n"
-          "| status | meaning |\n|---|---|\n",
+          "| status | name | meaning |\n|---|---|---|\n",
           out);
-#define X(id, code, text)                                                              \
-    fprintf(out, "| %d ", code);                                                       \
-    reference_cell(out, text);                                                                   \
-    reference_end_row(out);
-    EXIT_CODES(X)
-#undef X
+    for (size_t i = 0; (row = exit_at(i)) != NULL; i++) {
+        fprintf(out, "| %d ", (int)row->code);
+        reference_cell(out, row->name);
+        reference_cell(out, row->says);
+        reference_end_row(out);
+    }
 }
 
 /* ---- locks and faults ---- */

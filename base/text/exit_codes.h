@@ -1,25 +1,56 @@
 /* SPDX-License-Identifier: MIT */
-/* exit_codes.h -- what every program of this project says by its exit status. */
+/* exit_codes.h -- what every program of this project says by its exit status.
+ *
+ * Threads     Any; the list never changes.
+ */
 #ifndef BASE_EXIT_CODES_H
 #define BASE_EXIT_CODES_H
 
-/* Name, status, and what it says; the help and docs/reference/exit-codes.md have the same
- * table. */
+#include <stddef.h>
+
+/* Constant, status, name, and what it says, in the order of the statuses.  The constants,
+ * --help, the manual pages and docs/reference/exit-codes.md come from these rows. */
 #define EXIT_CODES(X)                                                                  \
-    X(VALID, 0, "done; of an audit or a check: the run is valid")                      \
-    X(INVALID, 1, "the run is invalid, or a cell came out unexpected")                 \
-    X(UNKNOWN, 2, "the verdict depends on answers that never came")                    \
-    X(THRESHOLD, 3, "a number that was asked for was not reached")                     \
-    X(USAGE, 64, "the command line, a variable or a settings file is wrong")           \
-    X(UNAVAILABLE, 69, "a server or a program is missing or does not answer")          \
-    X(BUG, 70, "the program itself failed; of a service that was told to stop: requests " \
-               "were in flight when its time was up")                                  \
-    X(CANNOT_WRITE, 73, "a file or directory that was asked for cannot be written")
+    X(VALID, 0, "valid", "done; of an audit or a check: the run is valid")             \
+    X(INVALID, 1, "invalid", "the run is invalid, or a cell came out unexpected")      \
+    X(UNKNOWN, 2, "unknown", "the verdict depends on answers that never came")         \
+    X(THRESHOLD, 3, "threshold", "a number that was asked for was not reached")        \
+    X(USAGE, 64, "usage", "the command line, a variable or a settings file is wrong")  \
+    X(UNAVAILABLE, 69, "unavailable",                                                  \
+      "a server or a program is missing or does not answer")                           \
+    X(BUG, 70, "bug",                                                                  \
+      "the program itself failed; of a service that was told to stop: requests were "  \
+      "in flight when its time was up")                                                \
+    X(CANNOT_WRITE, 73, "cannot-write",                                                \
+      "a file or directory that was asked for cannot be written")                      \
+    X(INTERRUPTED, 130, "interrupted", "interrupted; what was done until then is kept")
 
 enum exit_code {
-#define X(name, code, text) EXIT_##name = (code),
+#define X(id, code, name, text) EXIT_##id = (code),
     EXIT_CODES(X)
 #undef X
 };
+
+struct exit_row {
+    enum exit_code code;
+    const char *name;
+    const char *says;
+};
+
+/* The row with this number, NULL past the last.  Static. */
+const struct exit_row *exit_at(size_t i);
+
+/* The row of a status, NULL if the list has none.  Static. */
+const struct exit_row *exit_find(int code);
+
+/* An exit status of one program.  `says` is what the status means there; NULL: what the
+ * list says. */
+struct exit_meaning {
+    enum exit_code code;
+    const char *says;
+};
+
+/* The text of a meaning, its own or the list's.  Static. */
+const char *exit_says(const struct exit_meaning *meaning);
 
 #endif /* BASE_EXIT_CODES_H */

@@ -22,6 +22,8 @@
 #include <stdint.h>
 #include <stdio.h>
 
+#include "base/text/exit_codes.h"
+
 enum setting_type {
     SETTING_TEXT,     /* const char *                                             */
     SETTING_SECRET,   /* const char *, shown as "(set)"                           */
@@ -63,13 +65,21 @@ struct setting_program {
     const char *name;         /* "seckilld", "seckill compare"                    */
     const char *synopsis;     /* what stands after the name: "[OPTIONS] RUN"      */
     const char *intro;        /* the help's first paragraph, with examples        */
-    const char *outro;        /* its last; may be NULL                            */
+    const char *outro;        /* its last but the exit statuses; may be NULL      */
+    const struct exit_meaning *exits; /* with which it ends, in their order; EXITS() */
+    size_t exit_count;
     const struct setting *settings;
     size_t count;
     int max_operands;         /* operands (words that are no flags) it takes      */
     const char *passes_to;    /* the program that it starts with what follows "--";
                                * NULL: none                                       */
 };
+
+/* The two fields of a program about its ends: EXITS({EXIT_VALID, "done"}, {EXIT_USAGE}). */
+#define EXITS(...)                                                                     \
+    .exits = (const struct exit_meaning[]){__VA_ARGS__},                               \
+    .exit_count =                                                                      \
+        sizeof((const struct exit_meaning[]){__VA_ARGS__}) / sizeof(struct exit_meaning)
 
 struct setting_origin {
     const char *source;  /* "default", "environment", "flag", or FILE:LINE        */

@@ -3,9 +3,10 @@
 #include "base/text/settings.h"
 
 #include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
 
-enum { INDENT = 6, WIDTH = 88 };
+enum { INDENT = 6, EXIT_INDENT = 7, WIDTH = 88 };
 
 /* Where the next word goes. */
 struct paragraph {
@@ -77,6 +78,23 @@ static void print_setting(const struct setting_program *program,
     fprintf(out, "%*s$%s, in a file: %s\n", INDENT, "", variable, key);
 }
 
+/* A headline and a line for each, which tools/manual-program.awk makes a section of. */
+static void print_exits(const struct setting_program *program, FILE *out)
+{
+    if (program->exit_count > 0)
+        fputs("\nExit status\n", out);
+    for (size_t i = 0; i < program->exit_count; i++) {
+        struct paragraph p = {.out = out, .indent = EXIT_INDENT};
+        char code[8];
+
+        snprintf(code, sizeof code, "  %-4d", (int)program->exits[i].code);
+        fputs(code, out);
+        p.column = strlen(code);
+        put_words(&p, exit_says(&program->exits[i]));
+        fputc('\n', out);
+    }
+}
+
 void settings_help(const struct setting_program *program, FILE *out)
 {
     const char *group = "";
@@ -99,11 +117,9 @@ void settings_help(const struct setting_program *program, FILE *out)
                  "A flag wins over the environment, that over the file, that over the default.\n"
                  "An empty variable is as good as none.  Variables and keys of the project's\n"
                  "other programs are passed over; `seckill help environment` lists them all.\n");
-    if (!program->outro)
-        return;
-    fputc('\n', out);
-    if (strchr(program->outro, '\n')) /* it has lines of its own */
-        fprintf(out, "%s\n", program->outro);
-    else
+    if (program->outro) {
+        fputc('\n', out);
         wrap(out, program->outro, 0);
+    }
+    print_exits(program, out);
 }

@@ -73,7 +73,7 @@ enum exit_code cell_wait(struct child *child, int64_t limit_ms, const char *name
             continue;
         child_end(child, SIGKILL, 1000);
         if (interrupted())
-            return (enum exit_code)INTERRUPT_EXIT;
+            return EXIT_INTERRUPTED;
         fprintf(stderr, "seckill: %s: no end after %d s\n", name,
                 (int)(limit_ms / 1000));
         return EXIT_BUG;

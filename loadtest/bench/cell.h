@@ -26,7 +26,7 @@ void cell_unshare(void *shared, size_t size);
 bool cell_start(struct child *child, cell_fn *run, const void *plan, void *shared);
 
 /* Wait for its answer; `name` is for messages.  EXIT_BUG, and it is killed, if there is
- * none within `limit_ms`; INTERRUPT_EXIT, and it is killed, if somebody asks us to
+ * none within `limit_ms`; EXIT_INTERRUPTED, and it is killed, if somebody asks us to
  * stop. */
 enum exit_code cell_wait(struct child *child, int64_t limit_ms, const char *name);
 

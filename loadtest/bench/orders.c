@@ -236,7 +236,7 @@ static enum exit_code load(struct bench *b, const struct service *services,
     end_ns = monotonic_ns();
     *out = (double)accepted * 1e9 / (double)(end_ns - begin_ns);
     wrk_stop(&wrk, DRAIN_MS);
-    return interrupted() ? (enum exit_code)INTERRUPT_EXIT : EXIT_VALID;
+    return interrupted() ? EXIT_INTERRUPTED : EXIT_VALID;
 }
 
 static enum exit_code measure_http(struct bench *b, const struct row *row, double *out,
@@ -366,7 +366,7 @@ static enum exit_code measure_all(struct bench *b)
     enum exit_code rc = EXIT_VALID;
 
     if (!write_script(b) || !measure_pgbench(b, WARM_UP_MS, &ignored))
-        return interrupted() ? (enum exit_code)INTERRUPT_EXIT : EXIT_UNAVAILABLE;
+        return interrupted() ? EXIT_INTERRUPTED : EXIT_UNAVAILABLE;
     for (int r = 0; r < b->plan->repeats; r++) {
         for (int i = 0; i < b->row_count && rc == EXIT_VALID; i++) {
             fprintf(stderr, "[%d/%d] %s, %d clients\n", r * b->row_count + i + 1,
@@ -376,7 +376,7 @@ static enum exit_code measure_all(struct bench *b)
         }
     }
     if (interrupted())
-        return (enum exit_code)INTERRUPT_EXIT;
+        return EXIT_INTERRUPTED;
     return rc == EXIT_VALID ? show_result(b) : rc;
 }
 

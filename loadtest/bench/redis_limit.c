@@ -88,7 +88,7 @@ static enum exit_code try_benchmark(const struct limit_plan *plan, int64_t reque
     text[size > 0 ? size : 0] = '\0';
     close(output);
     if (interrupted())
-        return (enum exit_code)INTERRUPT_EXIT;
+        return EXIT_INTERRUPTED;
     *per_s = read_rate(text);
     return status == 0 && *per_s > 0 ? EXIT_VALID : EXIT_BUG;
 }

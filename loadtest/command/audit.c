@@ -63,11 +63,12 @@ const struct setting_program command_audit_program = {
     .intro =
         "Judge a run from the stock issued before it, the orders in the database after "
         "it\n"
-        "and the ledger of what clients were told.  Exit status: 0 valid, 1 invalid,\n"
-        "2 unknown.\n\n"
+        "and the ledger of what clients were told.\n\n"
         "  seckill audit runs/latest                         after `seckill load`\n"
         "  seckill audit runs/latest/oversell/calm/none-1\n"
         "  SECKILL_LEDGER_DIR=/tmp/r wrk ... && seckill audit --voucher=7 /tmp/r",
+    EXITS({EXIT_VALID, "the run is valid"}, {EXIT_INVALID, "the run is invalid"},
+          {EXIT_UNKNOWN, NULL}, {EXIT_USAGE, NULL}, {EXIT_UNAVAILABLE, NULL}),
     .settings = settings,
     .count = sizeof settings / sizeof settings[0],
     .max_operands = 1,

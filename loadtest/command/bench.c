@@ -66,7 +66,11 @@ const struct setting_program command_bench_program = {
              "has its default settings, of which --database-connections=8 is one.\n\n"
              "  seckill bench\n"
              "  seckill bench --clients=64 --processes=2 --duration=10s --repeats=5",
-    .outro = "Exit status: 0 every target reached, 3 one was missed.",
+    EXITS({EXIT_VALID, "every target was reached"},
+          {EXIT_INVALID, "a run under load was invalid"},
+          {EXIT_THRESHOLD, "a target was missed"}, {EXIT_USAGE, NULL},
+          {EXIT_UNAVAILABLE, NULL}, {EXIT_BUG, NULL},
+          {EXIT_CANNOT_WRITE, NULL}, {EXIT_INTERRUPTED, NULL}),
     .settings = settings,
     .count = sizeof settings / sizeof settings[0],
 };

@@ -115,8 +115,11 @@ const struct setting_program command_bench_locks_program = {
         "  seckill bench-locks --only=hot --json\n"
         "  seckill bench-locks --only=idle --rounds=25 --duration=300ms\n\n"
         "One at a time in a lab: it empties database 9 of each Redis server there.",
-    .outro = "Exit status: 0 every target reached, 3 one was missed, 69 a server is "
-             "missing.",
+    EXITS({EXIT_VALID, "every target was reached"},
+          {EXIT_INVALID, "a lock let two holders in, or a call failed"},
+          {EXIT_THRESHOLD, "a target was missed"}, {EXIT_USAGE, NULL},
+          {EXIT_UNAVAILABLE, NULL}, {EXIT_BUG, NULL},
+          {EXIT_CANNOT_WRITE, NULL}, {EXIT_INTERRUPTED, NULL}),
     .settings = settings,
     .count = sizeof settings / sizeof settings[0],
 };
@@ -159,7 +162,7 @@ static enum exit_code run_parts(struct bench_locks *b, const char *only)
         if (!clear_servers(b) && rc == EXIT_VALID)
             rc = EXIT_UNAVAILABLE;
     }
-    return interrupted() ? (enum exit_code)INTERRUPT_EXIT : rc;
+    return interrupted() ? EXIT_INTERRUPTED : rc;
 }
 
 /* What there is, also of a run that was cut short. */

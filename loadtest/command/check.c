@@ -66,9 +66,13 @@ const struct setting_program command_check_program = {
         "judged by it too, and it by the orders and the stock.\n\n"
         "  seckill load --record -- --lock=naive\n"
         "  seckill check runs/latest\n"
-        "  seckill check runs/latest --html=timeline.html\n\n"
-        "Exit status: 0 valid, 1 invalid, 2 unknown, 64 usage, no records or a file that no\n"
-        "recorder can have written, 73 the page cannot be written.",
+        "  seckill check runs/latest --html=timeline.html",
+    EXITS({EXIT_VALID, "the locks kept their promises"},
+          {EXIT_INVALID, "a promise was broken"},
+          {EXIT_UNKNOWN, "the records do not say"},
+          {EXIT_USAGE, "the command line is wrong, there are no records, or no recorder can "
+                       "have written one of the files"},
+          {EXIT_CANNOT_WRITE, "the page cannot be written"}),
     .settings = settings,
     .count = sizeof settings / sizeof settings[0],
     .max_operands = 1,

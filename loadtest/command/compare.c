@@ -153,11 +153,14 @@ const struct setting_program command_compare_program = {
              "  seckill compare --locks=owner,lua --hazards=check-gap\n"
              "  seckill compare --experiments=oversell --hazards=calm --repeats=10",
     .outro =
-        "A run that cannot be done is tried again; then its cell is unknown, and the\n"
-        "comparison goes on.\n\n"
-        "Exit status: 0 all as expected, 1 a cell is UNEXPECTED, 2 a cell is unknown or has\n"
-        "no expectation (a lock without a row in loadtest/expect/expectations.def), 64 usage, 69\n"
-        "PostgreSQL, Redis, wrk or the lab cannot be started at all, 130 interrupted.",
+        "A run that cannot be done is tried again; then its cell is unknown, and the "
+        "comparison goes on.",
+    EXITS({EXIT_VALID, "all is as expected"}, {EXIT_INVALID, "a cell is UNEXPECTED"},
+          {EXIT_UNKNOWN, "a cell is unknown or has no expectation (a lock without a row in "
+                         "loadtest/expect/expectations.def)"},
+          {EXIT_USAGE, NULL},
+          {EXIT_UNAVAILABLE, "PostgreSQL, Redis, wrk or the lab cannot be started at all"},
+          {EXIT_CANNOT_WRITE, NULL}, {EXIT_INTERRUPTED, NULL}),
     .settings = settings,
     .count = sizeof settings / sizeof settings[0],
 };

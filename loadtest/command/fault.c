@@ -67,9 +67,11 @@ const struct setting_program command_fault_program = {
         "  seckill fault run redis-failover --key=lock:voucher:1   then take the lock\n"
         "  seckill fault run clock --server=redlock-2 --by=-1h --for=10s\n"
         "  seckill fault run postgres-kill-backend --key=lock:voucher:1",
-    .outro = "Exit status: 0 it happened and was proven, 1 it did not or the server does "
-             "not work afterwards, 64 usage, 69 no such lab or the server is down, 73 "
-             "the record cannot be written.",
+    EXITS({EXIT_VALID, "the fault happened and was proven"},
+          {EXIT_INVALID, "it did not, or the server does not work afterwards"},
+          {EXIT_USAGE, NULL}, {EXIT_UNAVAILABLE, "no such lab, or the server is down"},
+          {EXIT_BUG, NULL}, {EXIT_CANNOT_WRITE, "the record cannot be written"},
+          {EXIT_INTERRUPTED, NULL}),
     .settings = settings,
     .count = sizeof settings / sizeof settings[0],
     .max_operands = 2,
@@ -197,7 +199,7 @@ static enum exit_code run_in(struct lab *lab, const struct server_fault *fault,
         rc = EXIT_INVALID;
     if (!fault_history_close(scene.history))
         rc = EXIT_BUG;
-    return interrupted() ? (enum exit_code)INTERRUPT_EXIT : rc;
+    return interrupted() ? EXIT_INTERRUPTED : rc;
 }
 
 static enum exit_code run_one(const struct fault_settings *v, const char *name)

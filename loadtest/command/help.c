@@ -31,7 +31,7 @@ const struct setting_program command_help_program = {
              "on a terminal through a pager.  `seckill COMMAND --help` uses none.\n\n"
              "  seckill help scenario\n"
              "  seckill help environment",
-    .outro = "Exit status: 0 done, 64 no such command.",
+    EXITS({EXIT_VALID, "done"}, {EXIT_USAGE, "there is no such command, or a flag is wrong"}),
     .settings = settings,
     .count = sizeof settings / sizeof settings[0],
     .max_operands = 1,
@@ -56,17 +56,10 @@ static const char *topic_name(size_t i)
     return i < COMMAND_COUNT ? commands[i].name : i == COMMAND_COUNT ? ENVIRONMENT : NULL;
 }
 
-static const struct {
-    int code;
-    const char *text;
-} statuses[] = {
-#define X(id, code, text) {code, text},
-    EXIT_CODES(X)
-#undef X
-};
-
 static void print_overview(FILE *out)
 {
+    const struct exit_row *row;
+
     fputs("Usage: seckill COMMAND [OPTIONS]\n\n"
           "The laboratory around seckilld: it starts private servers, drives real load "
           "and\n"
@@ -86,8 +79,8 @@ static void print_overview(FILE *out)
           "lists the\nvariables of all programs.\n\n"
           "Exit status:\n",
           out);
-    for (size_t i = 0; i < sizeof statuses / sizeof statuses[0]; i++)
-        fprintf(out, "  %2d  %s\n", statuses[i].code, statuses[i].text);
+    for (size_t i = 0; (row = exit_at(i)) != NULL; i++)
+        fprintf(out, "  %-3d  %-12s  %s\n", (int)row->code, row->name, row->says);
     fputs("make prints the status and turns each of them into 2.\n", out);
 }
 

@@ -42,8 +42,10 @@ const struct setting_program command_lab_program = {
         "PostgreSQL and ZooKeeper write into that directory too, or below another one\n"
         "that is named by SECKILL_LAB_DATA, such as /dev/shm: every command that starts a\n"
         "lab reads it, and whatever ends the lab removes what was written there.",
-    .outro = "Exit status: 0 done, of status: all servers run; 64 usage, 69 a server is "
-             "missing or does not start, 73 the directory cannot be made or written.",
+    EXITS({EXIT_VALID, "done; of status: all servers run"}, {EXIT_USAGE, NULL},
+          {EXIT_UNAVAILABLE, "a server is missing or does not start"},
+          {EXIT_CANNOT_WRITE, "the directory cannot be made or written"},
+          {EXIT_INTERRUPTED, NULL}),
     .settings = settings,
     .count = sizeof settings / sizeof settings[0],
     .max_operands = 2,

@@ -173,8 +173,12 @@ const struct setting_program command_load_program = {
              "  seckill load --rate=1000..8000/1000 --objective='p99<50ms' \\\n"
              "      --objective='failed<0.1%' -- --lock=reentrant\n"
              "  seckill load --rate=1000 --pause=500ms --beside-wrk",
-    .outro = "Exit status: that of the audit, see `seckill audit --help`; 3 if no rate holds "
-             "the objectives.",
+    EXITS({EXIT_VALID, "the audit says that the run is valid"},
+          {EXIT_INVALID, "the audit says that it is invalid"},
+          {EXIT_UNKNOWN, "the audit depends on answers that never came"},
+          {EXIT_THRESHOLD, "of --rate: no rate holds the objectives"},
+          {EXIT_USAGE, NULL}, {EXIT_UNAVAILABLE, NULL}, {EXIT_BUG, NULL},
+          {EXIT_CANNOT_WRITE, NULL}, {EXIT_INTERRUPTED, NULL}),
     .settings = settings,
     .count = sizeof settings / sizeof settings[0],
 };
@@ -216,7 +220,7 @@ static enum exit_code run_wrk(const struct run_plan *plan, bool is_recorded)
     struct run_result *result = memory_need(calloc(1, sizeof *result));
     enum exit_code rc = run_once(plan, result);
 
-    if (rc == EXIT_VALID || rc == (enum exit_code)INTERRUPT_EXIT) {
+    if (rc == EXIT_VALID || rc == EXIT_INTERRUPTED) {
         print_outcomes(plan->dir);
         printf("%d clients started within %.2f ms%s\n", result->start.fired,
                result->start.spread_ms,

@@ -66,7 +66,10 @@ const struct setting_program command_lock_program = {
              "The locks of `local` are in their process: ask that one, GET\n"
              "/admin/locks/NAME on the listener for operators, with the token of "
              "$SECKILL_ADMIN_TOKEN_FILE.",
-    .outro = "Exit status of force: 0 it is free now, 1 nobody held it.",
+    EXITS({EXIT_VALID, "done; of force: the lock is free now"},
+          {EXIT_INVALID, "of force: nobody held the lock"},
+          {EXIT_UNKNOWN, "nobody can say whether the store did it"}, {EXIT_USAGE, NULL},
+          {EXIT_UNAVAILABLE, NULL}),
     .settings = settings,
     .count = sizeof settings / sizeof settings[0],
     .max_operands = 2,

@@ -39,7 +39,7 @@ const struct setting_program command_locks_program = {
              "promises, and what breaks it.\n\n"
              "  seckill locks\n"
              "  seckill locks --json | jq -r '.[].name'",
-    .outro = "Exit status: 0 done, 64 usage.",
+    EXITS({EXIT_VALID, "done"}, {EXIT_USAGE, NULL}),
     .settings = settings,
     .count = sizeof settings / sizeof settings[0],
 };

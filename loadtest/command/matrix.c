@@ -161,9 +161,11 @@ const struct setting_program command_matrix_program = {
         "A broken lock that does not break is as UNEXPECTED as a sound one that does.  The\n"
         "command that performs a cell again stands beside everything that went wrong, and in\n"
         "matrix.html beside every cell.",
-    .outro = "Exit status: 0 all that was done is as expected, 1 a cell is UNEXPECTED, 2 a\n"
-             "scenario did not happen, 64 usage, 69 a server is missing, 70 a bug in the "
-             "tool,\n130 interrupted: what was done until then is in the reports.",
+    EXITS({EXIT_VALID, "all that was done is as expected"},
+          {EXIT_INVALID, "a cell is UNEXPECTED"},
+          {EXIT_UNKNOWN, "a scenario did not happen"}, {EXIT_USAGE, NULL},
+          {EXIT_UNAVAILABLE, NULL}, {EXIT_BUG, NULL}, {EXIT_CANNOT_WRITE, NULL},
+          {EXIT_INTERRUPTED, "interrupted; what was done until then is in the reports"}),
     .settings = settings,
     .count = sizeof settings / sizeof settings[0],
 };

@@ -67,10 +67,10 @@ const struct setting_program command_proxy_program = {
         "      --fault='cut to-client at to-server COMMIT'\n"
         "A slow line for every connection:\n"
         "      --fault='delay:50ms to-client'\n"
-        "\n" PROXY_GRAMMAR "\n"
-        "\n"
-        "Exit status: 0 every fault struck, 1 one did not, 64 one is not understood,\n"
-        "69 the port is taken.",
+        "\n" PROXY_GRAMMAR,
+    EXITS({EXIT_VALID, "every fault struck"}, {EXIT_INVALID, "a fault did not strike"},
+          {EXIT_USAGE, "a flag is wrong, or a fault is not understood"},
+          {EXIT_UNAVAILABLE, "the port is taken"}),
     .settings = settings,
     .count = sizeof settings / sizeof settings[0],
 };

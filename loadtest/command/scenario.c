@@ -120,8 +120,10 @@ const struct setting_program command_scenario_program = {
         "  seckill scenario run pause-storm          how much is lost; takes minutes\n\n"
         "What must come of it is written beside each story.  A broken lock that does not\n"
         "break is as much a failure as a sound one that does.",
-    .outro = "Exit status: 0 each came out as expected, 1 one did not, 2 one did not "
-             "happen, 64\nusage, 69 a server is missing, 70 a bug in the tool.",
+    EXITS({EXIT_VALID, "each came out as expected"}, {EXIT_INVALID, "one did not"},
+          {EXIT_UNKNOWN, "one did not happen"}, {EXIT_USAGE, NULL},
+          {EXIT_UNAVAILABLE, NULL}, {EXIT_BUG, NULL}, {EXIT_CANNOT_WRITE, NULL},
+          {EXIT_INTERRUPTED, NULL}),
     .settings = settings,
     .count = sizeof settings / sizeof settings[0],
     .max_operands = 2,

@@ -146,8 +146,9 @@ const struct setting_program command_seed_program = {
              "                                            operator creates vouchers, and "
              "a\n"
              "                                            buyer orders them",
-    .outro = "Exit status: 0 done, 64 usage, 69 there is no lab or its database does not "
-             "answer, 73 the tokens, the key or the admin token cannot be written.",
+    EXITS({EXIT_VALID, "done"}, {EXIT_USAGE, NULL},
+          {EXIT_UNAVAILABLE, "there is no lab, or its database does not answer"},
+          {EXIT_CANNOT_WRITE, "the tokens, the key or the admin token cannot be written"}),
     .settings = settings,
     .count = sizeof settings / sizeof settings[0],
 };

@@ -109,7 +109,7 @@ struct comparison {
 
 /* Do every planned run, in c->dir.  A run that cannot be done is tried again; in the end
  * its outcome is RUN_UNKNOWN and the next one is begun.  EXIT_VALID: every run has an
- * outcome.  INTERRUPT_EXIT: somebody asked us to stop.  EXIT_CANNOT_WRITE: a run's
+ * outcome.  EXIT_INTERRUPTED: somebody asked us to stop.  EXIT_CANNOT_WRITE: a run's
  * directory cannot be made.  EXIT_UNAVAILABLE: a server of the lab cannot be started
  * again.  Both are said on stderr. */
 enum exit_code comparison_run(struct comparison *c, struct lab *lab);

@@ -166,7 +166,7 @@ static enum exit_code attempt(const struct session *s, const struct cell *cell,
         break;
     default:
         if (interrupted())
-            return (enum exit_code)INTERRUPT_EXIT;
+            return EXIT_INTERRUPTED;
         if (!*result->reason)
             snprintf(result->reason, sizeof result->reason, "the run could not be done");
     }
@@ -185,7 +185,7 @@ static enum exit_code mend_lab(struct session *s)
         progress_say("seckill compare: %s of the lab has ended; starting it again",
                      server->name);
         if (lab_restart(s->lab, server->name) != EXIT_VALID)
-            return interrupted() ? (enum exit_code)INTERRUPT_EXIT : EXIT_UNAVAILABLE;
+            return interrupted() ? EXIT_INTERRUPTED : EXIT_UNAVAILABLE;
     }
     return EXIT_VALID;
 }
@@ -205,7 +205,7 @@ static enum exit_code prepare_again(struct session *s, const struct cell *cell,
         fprintf(stderr, "seckill compare: cannot rename %s: %s\n", from, strerror(errno));
         return EXIT_CANNOT_WRITE;
     }
-    return interrupt_sleep_ms(PAUSE_MS) ? EXIT_VALID : (enum exit_code)INTERRUPT_EXIT;
+    return interrupt_sleep_ms(PAUSE_MS) ? EXIT_VALID : EXIT_INTERRUPTED;
 }
 
 /* One run of a cell.  One that came to nothing is tried again, with fresh vouchers and

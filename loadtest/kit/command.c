@@ -26,17 +26,9 @@ void command_explain_exit(const char *fmt, ...)
 
 static const char *exit_words(int rc)
 {
-    switch (rc) {
-#define X(id, code, text)                                                              \
-    case code:                                                                         \
-        return text;
-        EXIT_CODES(X)
-#undef X
-    case INTERRUPT_EXIT:
-        return "interrupted; what was done until then is kept";
-    default:
-        return "the tool itself failed";
-    }
+    const struct exit_row *row = exit_find(rc);
+
+    return row ? row->says : "the tool itself failed";
 }
 
 /* What a setting of texts was given; NULL if nothing, or if the command has no such setting. */

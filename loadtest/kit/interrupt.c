@@ -10,6 +10,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/text/exit_codes.h"
+
 static volatile sig_atomic_t signal_count;
 /* A signal may be delivered to any thread, so it does not end the sleep of another; what it
  * writes here does. */
@@ -25,7 +27,7 @@ static void on_signal(int number)
     (void)number;
     signal_count++;
     if (signal_count > 1)
-        _exit(INTERRUPT_EXIT);
+        _exit(EXIT_INTERRUPTED);
     if ((getpid() == waker && write(wakes, &one, sizeof one) < 0) ||
         write(STDERR_FILENO, text, sizeof text - 1) < 0)
         return; /* nobody reads us: nothing is lost */

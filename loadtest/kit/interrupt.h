@@ -11,8 +11,6 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-enum { INTERRUPT_EXIT = 130 };
-
 /* Call once, at the start of main().  SIGPIPE is ignored from then on. */
 void interrupt_catch(void);
 

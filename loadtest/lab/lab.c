@@ -220,7 +220,7 @@ static enum exit_code add_zookeeper(struct lab *lab)
     lab_release_port(server);
     lab->server_count--;
     lab_state_write(lab);
-    return interrupted() ? (enum exit_code)INTERRUPT_EXIT : EXIT_UNAVAILABLE;
+    return interrupted() ? EXIT_INTERRUPTED : EXIT_UNAVAILABLE;
 }
 
 /* The servers of a lab that is new. */
@@ -256,7 +256,7 @@ static enum exit_code start_locked(struct lab *lab, bool owned, bool zookeeper)
     if (rc == EXIT_VALID)
         return rc;
     remove_lab(lab);
-    return interrupted() ? (enum exit_code)INTERRUPT_EXIT : rc;
+    return interrupted() ? EXIT_INTERRUPTED : rc;
 }
 
 static enum exit_code start(struct lab *lab, const char *dir, bool owned,

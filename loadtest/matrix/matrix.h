@@ -108,7 +108,7 @@ void matrix_command(const struct matrix *m, const struct matrix_cell *cell, int 
 /* ---- matrix_run.c ---- */
 
 /* Perform what is planned; progress is on stderr.  Anything but EXIT_VALID: why it ended
- * early, such as INTERRUPT_EXIT; what was done is in the matrix all the same.  limit_ms:
+ * early, such as EXIT_INTERRUPTED; what was done is in the matrix all the same.  limit_ms:
  * nothing begins after so long; 0: no limit. */
 enum exit_code matrix_perform(struct matrix *m, const char *lab_dir, int64_t limit_ms);
 

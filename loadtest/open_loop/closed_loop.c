@@ -60,7 +60,7 @@ static enum exit_code drive(const struct closed_loop *loop, const struct run_sta
     }
     pause_end(&pause);
     if (interrupted())
-        return (enum exit_code)INTERRUPT_EXIT;
+        return EXIT_INTERRUPTED;
     if (!ran)
         why_say(stage->why, "wrk ended by itself; see %s/wrk.txt", stage->dir);
     return ran ? EXIT_VALID : EXIT_UNAVAILABLE;

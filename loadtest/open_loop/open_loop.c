@@ -97,7 +97,7 @@ static enum exit_code run_steps(struct driving *d, struct generator *generator)
         keep(d, step);
         step_table_row(stdout, &d->loop->objectives, step);
         if (interrupted())
-            rc = (enum exit_code)INTERRUPT_EXIT;
+            rc = EXIT_INTERRUPTED;
     }
     free(step);
     return rc;

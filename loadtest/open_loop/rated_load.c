@@ -123,7 +123,7 @@ enum exit_code rated_load(struct rated_load *load, const struct run_plan *given)
     rc = run_once(&plan, result);
     if (rc == EXIT_VALID && load->is_beside_wrk)
         beside = run_wrk(load, &plan, &wrk);
-    if (rc == EXIT_VALID || rc == (enum exit_code)INTERRUPT_EXIT) {
+    if (rc == EXIT_VALID || rc == EXIT_INTERRUPTED) {
         print_answers(&load->open);
         is_reached = print_conclusion(&load->open);
         putchar('\n');

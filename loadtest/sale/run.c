@@ -173,7 +173,7 @@ static enum exit_code wait_fired(struct running *r)
             return EXIT_UNAVAILABLE;
         }
         if (!interrupt_sleep_ms(POLL_MS))
-            return (enum exit_code)INTERRUPT_EXIT;
+            return EXIT_INTERRUPTED;
     }
     return EXIT_VALID;
 }
@@ -244,7 +244,7 @@ static enum exit_code drive(struct running *r)
         snprintf(note, sizeof r->scene.note, "it was not over after %" PRId64 " ms",
                  since_begin_ms(r));
     r->result->hazard = state == HAZARD_GOING ? HAZARD_MISSED : state;
-    return interrupted() ? (enum exit_code)INTERRUPT_EXIT : EXIT_VALID;
+    return interrupted() ? EXIT_INTERRUPTED : EXIT_VALID;
 }
 
 /* The speed is that of the sale: what comes after "sold out" is refusals. */
@@ -348,7 +348,7 @@ enum exit_code run_once(const struct run_plan *plan, struct run_result *result)
         r->services_ended_well = service_stop(r->services, r->service_count);
         running_wait_settled(r);
         running_read_load(r);
-        if ((rc == EXIT_VALID || rc == (enum exit_code)INTERRUPT_EXIT) &&
+        if ((rc == EXIT_VALID || rc == EXIT_INTERRUPTED) &&
             (!running_write(r, true) || !running_judge(r))) {
             rc = EXIT_UNAVAILABLE;
             if (!*result->reason)

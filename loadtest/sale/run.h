@@ -63,7 +63,7 @@ struct run_result {
     int64_t elapsed_ms;
 };
 
-/* Do it.  EXIT_VALID: it was done and judged, whatever the verdict.  INTERRUPT_EXIT: it
+/* Do it.  EXIT_VALID: it was done and judged, whatever the verdict.  EXIT_INTERRUPTED: it
  * was cut short, and what there is was written.  Anything else: result->reason says why,
  * and so does stderr unless the plan is quiet; of EXIT_USAGE, seckilld refused its
  * settings, so that the same plan will fail again. */

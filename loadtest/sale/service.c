@@ -111,7 +111,7 @@ static enum exit_code explain(struct service *s, const struct service_plan *plan
     bool ended = child_wait(&s->child, 100, &status);
 
     if (interrupted())
-        return (enum exit_code)INTERRUPT_EXIT;
+        return EXIT_INTERRUPTED;
     files_last_line(s->log, last, sizeof last);
     if (!ended)
         why_say(plan->why, "seckilld (%s) takes no orders after %d s: %s", s->name,

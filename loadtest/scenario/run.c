@@ -286,7 +286,7 @@ static bool run_some(struct batch *t, struct place *places, int count, bool own)
 static enum exit_code code_of(bool ok)
 {
     return ok              ? EXIT_VALID
-           : interrupted() ? (enum exit_code)INTERRUPT_EXIT
+           : interrupted() ? EXIT_INTERRUPTED
                            : EXIT_BUG;
 }
 

@@ -58,8 +58,16 @@ help_has_an_example() {
     run "$1" --help >"$work/help" && grep -q "^  *$1\( \|\$\)" "$work/help"
 }
 
+# A line for each status that the program ends with; 0 and 64 are among them for every program.
 help_tells_the_exit_status() {
-    run "$1" --help >"$work/help" && grep -q 'Exit status' "$work/help"
+    run "$1" --help | sed -n '/^Exit status$/,$p' >"$work/help"
+    grep -q '^  0   ' "$work/help" && grep -q '^  64  ' "$work/help"
+}
+
+# Each status in a manual page's section of its own.
+manual_tells_the_exit_status() {
+    run "$1" --help | awk -v page=x -v version=0 -v what=x -f "$root/tools/manual-program.awk" |
+        sed -n '/^\.SH "EXIT STATUS"$/,/^\.SH/p' | grep -q '^  64  '
 }
 
 help_fits_a_terminal() {
@@ -190,21 +198,24 @@ odd_values() {
 }
 
 one_table_of_exit_codes() {
-    "$seckill" help >"$work/help" && grep -q '^  73  a file or directory that was asked for cannot be written' "$work/help"
+    "$seckill" help >"$work/help" &&
+        grep -q '^  73   cannot-write  a file or directory that was asked for cannot be written' "$work/help"
 }
 
 docs_have_the_exit_codes() {
-    sed -n '/^Exit status:/,/^make/s/^  *\([0-9]*\)  \(.*\)/| \1 | \2 |/p' <("$seckill" help) >"$work/codes"
-    [ "$(wc -l <"$work/codes")" -eq 8 ] &&
+    sed -n '/^Exit status:/,/^make/s/^  \([0-9]*\)  *\([a-z-]*\)  *\(.*\)/| \1 | \2 | \3 |/p' \
+        <("$seckill" help) >"$work/codes"
+    [ "$(wc -l <"$work/codes")" -eq 9 ] &&
         diff "$work/codes" <(grep '^| [0-9]' "$root/docs/reference/exit-codes.md")
 }
 
-plan 26
+plan 27
 check 'the help lists the commands' there_are_commands
 check '--help exits with 0 and names every setting' for_each help_names_its_flags
 check 'help COMMAND says what COMMAND --help says' for_each help_command_is_the_same
 check '--help has an example to type' for_each help_has_an_example
-check '--help says what the exit status means' for_each help_tells_the_exit_status
+check '--help says what each exit status means' for_each help_tells_the_exit_status
+check 'the manual page has a section of exit statuses' for_each manual_tells_the_exit_status
 check '--help fits a terminal of 100 columns' for_each help_fits_a_terminal
 check 'an unknown flag gives 64 and the nearest one' for_each unknown_flag
 check 'an unknown variable gives 64 and the nearest one' for_each unknown_variable

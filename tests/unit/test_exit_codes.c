@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: MIT */
+/* test_exit_codes.c -- the exit statuses of all programs are rows of one list. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <stdbool.h>
+#include <string.h>
+
+#include "app/config.h"
+#include "base/text/exit_codes.h"
+#include "base/text/settings.h"
+#include "loadtest/command/commands.h"
+
+static const struct setting_program *const PROGRAMS[] = {
+    &config_program,
+#define X(id, word, help) &command_##id##_program,
+    COMMANDS(X)
+#undef X
+};
+
+static void rows_are_in_order_and_named_once(void **state)
+{
+    const struct exit_row *row;
+
+    (void)state;
+    assert_int_equal(exit_at(0)->code, 0);
+    for (size_t i = 0; (row = exit_at(i)) != NULL; i++) {
+        assert_true(row->name[0] != '\0' && row->says[0] != '\0');
+        assert_ptr_equal(exit_find((int)row->code), row);
+        for (size_t j = 0; j < i; j++) {
+            assert_true(exit_at(j)->code < row->code);
+            assert_string_not_equal(exit_at(j)->name, row->name);
+        }
+    }
+    assert_null(exit_find(4));
+    assert_null(exit_find(-1));
+}
+
+/* A shell answers 126 to 128 itself, and 128 + N when signal N ended a program. */
+static void no_status_is_one_of_a_shell(void **state)
+{
+    const struct exit_row *row;
+
+    (void)state;
+    for (size_t i = 0; (row = exit_at(i)) != NULL; i++)
+        assert_true(row->code < 126 || row->code == EXIT_INTERRUPTED);
+    assert_int_equal(EXIT_INTERRUPTED, 128 + 2);
+}
+
+static void each_program_says_what_its_statuses_mean(void **state)
+{
+    (void)state;
+    for (size_t p = 0; p < sizeof(PROGRAMS) / sizeof(PROGRAMS[0]); p++) {
+        const struct setting_program *program = PROGRAMS[p];
+        bool has_usage = false;
+
+        if (program->exit_count == 0 || program->exits[0].code != EXIT_VALID)
+            fail_msg("%s does not say with what it ends when it is done", program->name);
+        for (size_t i = 0; i < program->exit_count; i++) {
+            const struct exit_meaning *e = &program->exits[i];
+
+            if (exit_find((int)e->code) == NULL || exit_says(e)[0] == '\0')
+                fail_msg("%s: %d is no status", program->name, (int)e->code);
+            if (i > 0 && program->exits[i - 1].code >= e->code)
+                fail_msg("%s: %d is out of order", program->name, (int)e->code);
+            has_usage = has_usage || e->code == EXIT_USAGE;
+        }
+        if (!has_usage)
+            fail_msg("%s does not say what a wrong flag ends it with", program->name);
+    }
+}
+
+static void a_meaning_without_words_has_those_of_the_list(void **state)
+{
+    const struct exit_meaning own = {EXIT_UNAVAILABLE, "the port is taken"};
+    const struct exit_meaning lent = {EXIT_UNAVAILABLE, NULL};
+
+    (void)state;
+    assert_string_equal(exit_says(&own), "the port is taken");
+    assert_string_equal(exit_says(&lent), exit_find(EXIT_UNAVAILABLE)->says);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(rows_are_in_order_and_named_once),
+        cmocka_unit_test(no_status_is_one_of_a_shell),
+        cmocka_unit_test(each_program_says_what_its_statuses_mean),
+        cmocka_unit_test(a_meaning_without_words_has_those_of_the_list),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
