@@ -78,7 +78,7 @@ LIBS.lock := $(shell pkg-config --libs hiredis libpq 2>/dev/null) -lzookeeper_mt
 LIBS.db   := $(shell pkg-config --libs libpq 2>/dev/null)
 LIBS.base := $(shell pkg-config --libs libcrypto 2>/dev/null)
 LIBS.app  := -lcivetweb $(shell pkg-config --libs jansson 2>/dev/null)
-LIBS.lab  := $(shell pkg-config --libs libcurl jansson 2>/dev/null) -lm
+LIBS.lab  := -lcivetweb $(shell pkg-config --libs libcurl jansson 2>/dev/null) -lm
 LIBS.test := -lcmocka $(shell pkg-config --libs libcurl jansson 2>/dev/null)
 
 sources = $(sort $(wildcard $(addsuffix /*.c,$(1))))

@@ -21,7 +21,7 @@ static const struct setting settings[] = {
     {.type = SETTING_COUNT,
      .name = "repeats",
      .offset = AT(repeats),
-     .fallback = "3",
+     .fallback = "5",
      .meta = "N",
      .min = 1,
      .max = BENCH_ORDERS_REPEATS_MAX,
@@ -33,7 +33,8 @@ static const struct setting settings[] = {
      .fallback = "16,64,256",
      .meta = "N,N,...",
      .group = "Options",
-     .help = "wrk's connections, one measurement for each number; the targets are those of 64"},
+     .help = "wrk's connections, one measurement for each number; the targets, and what has "
+             "no number of clients, are those of 64"},
     {.type = SETTING_COUNT,
      .name = "processes",
      .offset = AT(processes),
@@ -60,10 +61,11 @@ static const struct setting settings[] = {
 const struct setting_program command_bench_program = {
     .name = "seckill bench",
     .synopsis = "[OPTIONS]",
-    .intro = "Accepted orders per second over HTTP, without a lock and with "
-             "`reentrant`, each\n"
-             "beside pgbench running the same SQL over 8 connections, as ratios.  The service\n"
-             "has its default settings, of which --database-connections=8 is one.\n\n"
+    .intro = "Accepted orders per second over HTTP, without a lock and with `reentrant`: those\n"
+             "of --order-path=each beside pgbench running the same SQL with 8 clients, those of\n"
+             "`combined` beside 16, as ratios.  Of `combined` also: the speed beside an HTTP\n"
+             "handler that does nothing, that of \"sold out\", the time of a lone client beside\n"
+             "`each`, and the memory of 1,000 orders that wait.\n\n"
              "  seckill bench\n"
              "  seckill bench --clients=64 --processes=2 --duration=10s --repeats=5",
     EXITS({EXIT_VALID, "every target was reached"},

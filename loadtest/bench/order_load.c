@@ -1,0 +1,235 @@
+/* SPDX-License-Identifier: MIT */
+/* order_load.c -- one measurement of orders: by pgbench, or by wrk. */
+#include "loadtest/bench/order_load.h"
+
+#include <fcntl.h>
+#include <inttypes.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/text/duration.h"
+#include "db/sale.h"
+#include "loadtest/bench/empty_handler.h"
+#include "loadtest/kit/interrupt.h"
+#include "loadtest/lab/environment.h"
+#include "loadtest/sale/service.h"
+#include "loadtest/sale/wrk.h"
+
+enum { SPARE_MS = 20000, DRAIN_MS = 3000, TICK_MS = 20, SCRIPT_MAX = 4096 };
+
+/* What each transaction of pgbench draws ahead of its statements: another user every time,
+ * and a request's id, which is a number here and a UUID in the service. */
+static const char pgbench_draws[] = "\\set user random(1, 1000000000000)\n"
+                                    "\\set request random(1, 9000000000000000000)\n"
+                                    "\\set units 1\n";
+
+bool order_load_prepare(struct order_load *b)
+{
+    struct sale_terms terms = {.stock_guard = guard_find(ORDER_LOAD_STOCK_GUARD)};
+    char text[SCRIPT_MAX];
+    size_t draws = strlen(pgbench_draws);
+
+    memcpy(text, pgbench_draws, draws);
+    files_join(b->script, b->dir, "order.pgbench");
+    return duplicate_guard_find(ORDER_LOAD_DUPLICATE_GUARD, &terms.duplicate_guard) &&
+           sale_script(&terms, text + draws, sizeof text - draws) &&
+           files_write(b->script, text);
+}
+
+bool order_load_voucher(struct order_load *b, int64_t stock, int64_t *id)
+{
+    struct lab_voucher voucher = {.title = "a bench of the laboratory", .stock = stock};
+
+    if (lab_issue_voucher(b->db, &voucher, id))
+        return true;
+    fprintf(stderr, "seckill bench: cannot make a voucher: %s\n", lab_db_error(b->db));
+    return false;
+}
+
+/* Do the voucher's orders and the stock left add up? */
+static bool check_sum(struct order_load *b, int64_t voucher)
+{
+    struct audit_db_filter filter = {.first_voucher = voucher, .last_voucher = voucher};
+    struct audit_db_stock stock;
+    int64_t orders = 0;
+
+    if (!audit_db_count(b->db, &filter, &orders) ||
+        !audit_db_stock(b->db, voucher, &stock)) {
+        fprintf(stderr, "seckill bench: %s\n", lab_db_error(b->db));
+        return false;
+    }
+    if (stock.left + orders == stock.issued)
+        return true;
+    fprintf(stderr,
+            "seckill bench: stock and orders of voucher %" PRId64 " do not add up\n",
+            voucher);
+    return false;
+}
+
+static bool run_pgbench(struct order_load *b, int64_t voucher, int client_count,
+                        int64_t duration_ms)
+{
+    char program_path[FILES_PATH_MAX], log_path[FILES_PATH_MAX], port[32], password[64],
+        clients[16], seconds[16], variable[48], admitted[48];
+    const char *extra[] = {"PGHOST=127.0.0.1",   port,     "PGUSER=seckill_service",
+                           "PGDATABASE=seckill", password, NULL};
+    const char *argv[] = {program_path, "-n", "-M", "prepared", "-c", clients,
+                          "-j", "2", "-T", seconds, "-f", b->script,
+                          "-D", variable, "-D", "lock_variant=none",
+                          "-D", "stock_guard=" ORDER_LOAD_STOCK_GUARD,
+                          "-D", "duplicate_guard=" ORDER_LOAD_DUPLICATE_GUARD,
+                          "-D", "process=pgbench", "-D", "fence=0",
+                          "-D", admitted, NULL};
+    struct child_options options = child_options_default(argv);
+    struct child child;
+    int status = -1;
+    char **env;
+
+    if (!lab_postgres_program(program_path, "pgbench"))
+        return false;
+    snprintf(port, sizeof port, "PGPORT=%d", lab_port(b->lab, LAB_POSTGRES, 0));
+    snprintf(password, sizeof password, "PGPASSWORD=%s", b->lab->service_password);
+    snprintf(clients, sizeof clients, "%d", client_count);
+    snprintf(seconds, sizeof seconds, "%d", (int)((duration_ms + 999) / 1000));
+    snprintf(variable, sizeof variable, "voucher=%" PRId64, voucher);
+    snprintf(admitted, sizeof admitted, "admitted_us=%lld", (long long)time(NULL) * 1000000);
+    files_join(log_path, b->dir, "pgbench.txt");
+    options.stdout_fd = open(log_path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
+    options.stderr_fd = options.stdout_fd;
+    options.death_signal = SIGKILL;
+    options.env = env = environment_make(b->lab, extra);
+    if (child_start(&child, &options)) {
+        while (!child_wait(&child, TICK_MS, &status)) {
+            if (interrupted())
+                child_end(&child, SIGTERM, 1000);
+        }
+    }
+    close(options.stdout_fd);
+    environment_free(env);
+    if (status != 0 && !interrupted()) {
+        fprintf(stderr, "seckill bench: pgbench failed:\n");
+        files_print_tail(stderr, log_path, 10, "  | ");
+    }
+    return status == 0;
+}
+
+bool order_load_pgbench(struct order_load *b, int clients, int64_t duration_ms,
+                        double *per_s)
+{
+    char path[FILES_PATH_MAX];
+    int64_t voucher = 0;
+    char *text, *tps;
+
+    if (!order_load_voucher(b, ORDER_LOAD_STOCK, &voucher) ||
+        !run_pgbench(b, voucher, clients, duration_ms) || !check_sum(b, voucher))
+        return false;
+    files_join(path, b->dir, "pgbench.txt");
+    text = files_read(path, NULL);
+    tps = text ? strstr(text, "tps = ") : NULL;
+    *per_s = tps ? strtod(tps + strlen("tps = "), NULL) : 0;
+    free(text);
+    return *per_s > 0;
+}
+
+/* What wrk says of so many percent of all answers, such as "50%", in milliseconds; 0: it did
+ * not say. */
+static double read_percentile_ms(const struct order_load *b, const char *percent)
+{
+    char path[FILES_PATH_MAX], *text, *at, *unit = NULL;
+    double value;
+
+    files_join(path, b->dir, "wrk.txt");
+    text = files_read(path, NULL);
+    at = text ? strstr(text, percent) : NULL;
+    value = at ? strtod(at + strlen(percent), &unit) : 0;
+    if (unit && *unit == 'u')
+        value /= 1000;
+    else if (unit && *unit == 's')
+        value *= 1000;
+    else if (unit && strncmp(unit, "ms", 2) != 0)
+        value = 0;
+    free(text);
+    return value;
+}
+
+/* Run wrk, and count answers of one kind, a number of control.h. */
+static enum exit_code run_wrk(struct order_load *b, const char *urls, int64_t voucher,
+                              int clients, int kind, struct order_speed *speed)
+{
+    char id[32];
+    struct wrk_plan plan = {
+        .lab = b->lab,
+        .dir = b->dir,
+        .script = "order.lua",
+        .urls = urls,
+        .vouchers = id,
+        .threads = b->processes > 1 && clients >= b->processes ? b->processes : 1,
+        .connections = clients,
+        .duration_ms = b->duration_ms + SPARE_MS,
+        .extra = {"SECKILL_IDS=off"},
+    };
+    int64_t begin_ns, end_ns, before, count;
+    struct wrk wrk;
+    enum exit_code rc;
+
+    snprintf(id, sizeof id, "%" PRId64, voucher);
+    rc = wrk_start(&wrk, &plan);
+    if (rc != EXIT_VALID)
+        return rc;
+    /* As with pgbench, the time to connect does not count. */
+    while (wrk_runs(&wrk) && control_sum(&wrk.control, kind) < clients && interrupt_sleep_ms(1))
+        ;
+    before = control_sum(&wrk.control, kind);
+    begin_ns = monotonic_ns();
+    while (wrk_runs(&wrk) && monotonic_ns() - begin_ns < b->duration_ms * 1000000 &&
+           interrupt_sleep_ms(TICK_MS))
+        ;
+    count = control_sum(&wrk.control, kind) - before;
+    end_ns = monotonic_ns();
+    speed->per_s = (double)count * 1e9 / (double)(end_ns - begin_ns);
+    wrk_stop(&wrk, DRAIN_MS);
+    speed->p50_ms = read_percentile_ms(b, "50%");
+    speed->p99_ms = read_percentile_ms(b, "99%");
+    return interrupted() ? EXIT_INTERRUPTED : EXIT_VALID;
+}
+
+enum exit_code order_load_seckilld(struct order_load *b, const char *const *flags,
+                                   int clients, int64_t stock, struct order_speed *speed)
+{
+    struct service services[SERVICE_MAX];
+    struct service_plan plan = {
+        .lab = b->lab, .dir = b->dir, .flags = flags, .count = b->processes};
+    char urls[SERVICE_MAX * SERVICE_URL_MAX] = "";
+    int64_t voucher = 0;
+    enum exit_code rc;
+
+    if (!order_load_voucher(b, stock, &voucher))
+        return EXIT_UNAVAILABLE;
+    rc = service_start(services, &plan);
+    if (rc != EXIT_VALID)
+        return rc;
+    for (int i = 0; i < b->processes; i++)
+        snprintf(urls + strlen(urls), sizeof urls - strlen(urls), "%s%s", i ? "," : "",
+                 services[i].orders_url);
+    rc = run_wrk(b, urls, voucher, clients, stock > 0 ? CONTROL_ACCEPTED : CONTROL_SOLD_OUT,
+                 speed);
+    service_stop(services, plan.count);
+    if (rc == EXIT_VALID && !check_sum(b, voucher))
+        rc = EXIT_INVALID;
+    return rc;
+}
+
+enum exit_code order_load_empty(struct order_load *b, int clients, struct order_speed *speed)
+{
+    struct empty_handler handler;
+    enum exit_code rc;
+
+    if (!empty_handler_start(&handler, clients))
+        return EXIT_UNAVAILABLE;
+    rc = run_wrk(b, handler.url, 1, clients, CONTROL_ACCEPTED, speed);
+    empty_handler_stop(&handler);
+    return rc;
+}

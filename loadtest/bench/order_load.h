@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: MIT */
+/* order_load.h -- one measurement of orders: by pgbench, by wrk at seckilld, or by wrk at a
+ * handler that does nothing.
+ *
+ * Threads     The laboratory's main one.
+ */
+#ifndef LOADTEST_BENCH_ORDER_LOAD_H
+#define LOADTEST_BENCH_ORDER_LOAD_H
+
+#include "base/text/exit_codes.h"
+#include "db/audit.h"
+#include "loadtest/kit/files.h"
+#include "loadtest/lab/lab.h"
+
+#define ORDER_LOAD_STOCK_GUARD "conditional"
+#define ORDER_LOAD_DUPLICATE_GUARD "unique"
+
+enum { ORDER_LOAD_STOCK = 1000000000 /* never the limit */ };
+
+struct order_load {
+    const struct lab *lab;
+    lab_db *db;
+    const char *dir; /* exists; logs and pgbench's script go here */
+    int processes;   /* of seckilld */
+    int64_t duration_ms;
+    char script[FILES_PATH_MAX]; /* of pgbench */
+};
+
+struct order_speed {
+    double per_s;          /* answers of the kind that was asked for */
+    double p50_ms, p99_ms; /* of all answers, by wrk; 0: wrk did not say */
+};
+
+/* Write pgbench's script: the statements that seckilld sends for one order.  False: it cannot
+ * be written. */
+bool order_load_prepare(struct order_load *load);
+
+/* A new voucher.  False: said on stderr why. */
+bool order_load_voucher(struct order_load *load, int64_t stock, int64_t *id);
+
+/* Orders per second of so many clients of pgbench, by its own count, without the time to
+ * connect.  False: said on stderr why, or interrupted. */
+bool order_load_pgbench(struct order_load *load, int clients, int64_t duration_ms,
+                        double *per_s);
+
+/* Orders of one voucher by so many clients, at seckilld with these flags.  Without `stock` every
+ * order is answered "sold out", and these answers are counted.  EXIT_INVALID: stock and orders do
+ * not add up afterwards. */
+enum exit_code order_load_seckilld(struct order_load *load, const char *const *flags,
+                                   int clients, int64_t stock, struct order_speed *speed);
+
+/* The same requests at a handler that does nothing. */
+enum exit_code order_load_empty(struct order_load *load, int clients,
+                                struct order_speed *speed);
+
+#endif /* LOADTEST_BENCH_ORDER_LOAD_H */
