@@ -7,7 +7,7 @@
 #include "app/worker_pool.h"
 #include "base/http/exchange.h"
 
-/* What all exchanges share. */
+/* The part that all exchanges share. */
 struct exchange_desk {
     struct service *service;
     struct metrics_cell *refused; /* counts requests that got no worker */

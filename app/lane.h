@@ -14,7 +14,7 @@
  *
  * The first to come leads.  Orders that come while a leader is at work wait, and the first
  * of them leads next, so that a batch is as large as the work on the one before took long.
- * Nobody waits for a batch to grow.
+ * No order waits for a batch to grow.
  *
  * Threads     Any.  A place belongs to its thread until lane_enter() is called, to the
  *             leader that took it from lane_take() to lane_finish(), and to its thread
@@ -53,7 +53,7 @@ enum lane_answer {
 /* Lanes in which `waiting_max` orders may wait at once, those of all vouchers together; orders
  * that lead or are being sold do not count.  NULL: no memory. */
 struct lanes *lanes_new(int64_t waiting_max);
-/* Nobody may be inside.  NULL is fine. */
+/* No thread may be inside.  NULL is fine. */
 void lanes_free(struct lanes *lanes);
 
 /* Wait to lead, or to be sold, until `until_ns` (base/os/clock.h).  A place that a leader has

@@ -63,7 +63,7 @@ static struct stopping *begin_to_hear(void)
     (void)sigaddset(&stopping.signals, SIGTERM);
     (void)sigaddset(&stopping.signals, SIGINT);
     (void)sigprocmask(SIG_BLOCK, &stopping.signals, NULL);
-    /* Nobody joins it: it ends with the process. */
+    /* The thread is never joined: it ends with the process. */
     return dlock_thread_start(&thread, hear_signals, &stopping) == 0 ? &stopping : NULL;
 }
 

@@ -53,7 +53,7 @@ enum {
 #define LABELS_2(a, b) (METRICS_SIZE_##a * METRICS_SIZE_##b)
 #define LABELS_3(a, b, c) (METRICS_SIZE_##a * METRICS_SIZE_##b * METRICS_SIZE_##c)
 
-/* One field for each metric that the threads of the service count. */
+/* A field for each metric that the threads of the service count. */
 struct metrics_cell {
 #define COUNTER(field, name, unit, labels, counted_in, help) atomic_uint_fast64_t field;
 #define COUNTER_BY(field, name, unit, labels, counted_in, help)                        \

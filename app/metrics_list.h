@@ -18,7 +18,7 @@ enum metrics_label {
     METRICS_LABEL_COUNT
 };
 
-/* What is read when a scrape comes. */
+/* The values that are read when a scrape comes. */
 enum metrics_reading {
 #define READING(id, type, name, unit, labels, value, counted_in, help)                 \
     METRICS_READING_##id,

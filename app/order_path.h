@@ -2,7 +2,7 @@
 /* order_path.h -- the contract for order paths: how an order, once it is let in, becomes a
  * row.
  *
- * One file per path in app/paths/, one line per path in
+ * Each path is a file in app/paths/ and a line in
  * db/order_paths.def.  app/order.c has checked
  * the sale's window and the admission before it calls the path that --order-path names, and
  * answers a request that comes again after it.

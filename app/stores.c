@@ -141,7 +141,7 @@ static enum attempt_answer look_for_tables(struct db_conn *db, bool wants_record
     return st == DB_OK && has_record ? ATTEMPT_OK : ATTEMPT_REFUSED;
 }
 
-/* One connection, to see that PostgreSQL is there and has the tables. */
+/* Connect once, to see that PostgreSQL is there and has the tables. */
 static enum attempt_answer try_database(struct service *s, char why[WHY_MAX])
 {
     struct db_options opts = stores_database_options(s->config);

@@ -32,7 +32,7 @@ struct audit_db_stock {
 /* False: no answer, or the laboratory never issued that voucher (text says which). */
 bool audit_db_stock(lab_db *db, int64_t voucher, struct audit_db_stock *out);
 
-/* One order, as texts, valid during the call only. */
+/* An order, as texts, valid during the call only. */
 struct audit_db_order {
     const char *id, *user, *voucher, *request, *variant, *stock_guard,
         *duplicate_guard, *process, *created,
@@ -50,7 +50,7 @@ bool audit_db_orders(lab_db *db, int64_t voucher, audit_db_order_fn *each, void 
  * `since_us`. */
 bool audit_db_strays(lab_db *db, int64_t since_us, audit_db_order_fn *each, void *arg);
 
-/* One line of the record of writes, as texts, valid during the call only; "" for a fence
+/* A line of the record of writes, as texts, valid during the call only; "" for a fence
  * that there is not. */
 struct audit_db_write {
     const char *position, *voucher, *lock, *fence, *request, *user, *process, *guard,

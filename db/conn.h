@@ -108,7 +108,7 @@ enum db_status db_run_one(struct db_conn *db, const struct postgres_statement *s
 /* Run a script of several statements that has no parameters, such as the schema. */
 enum db_status db_script(struct db_conn *db, const char *script);
 
-/* What the `i`th statement of the last run gave back.  Row and column count from 0.
+/* The result of the `i`th statement of the last run.  Row and column count from 0.
  * A NULL or a column that is not there reads as 0, "" and true. */
 size_t db_rows(const struct db_conn *db, size_t i);
 int64_t db_affected(const struct db_conn *db, size_t i);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* issue.h -- vouchers as the laboratory issues them.
  *
- * What was issued is kept in the schema `lab`, where the service has no rights, so that
+ * The issue is recorded in the schema `lab`, where the service has no rights, so that
  * an audit need not believe a row that a run changed.
  *
  * Errors      as in lab_db.h.

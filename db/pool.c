@@ -273,7 +273,7 @@ static enum db_status wait_in_line(struct db_pool *pool, struct waiter *me,
     return me->db != NULL ? DB_OK : DB_LOST;
 }
 
-/* What to tell people; the mutex is held. */
+/* Put the reason into words for people; the mutex is held. */
 static void explain(const struct db_pool *pool, enum db_status st, int64_t wait_ms,
                     char out[DB_POOL_WHY_MAX])
 {

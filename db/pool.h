@@ -35,7 +35,7 @@ enum { DB_POOL_MAX = 1024, DB_POOL_WHY_MAX = 512 };
 
 struct db_pool; /* opaque */
 
-/* What a take brought. */
+/* The result of a take. */
 struct db_taken {
     struct db_conn *db;        /* NULL unless the answer was OK */
     int64_t waited_ns;         /* from the call to its answer */

@@ -16,7 +16,7 @@ void db_clear_results(struct db_conn *db)
     db->succeeded = 0;
 }
 
-/* What the `i`th statement left, NULL if it left nothing. */
+/* The result of the `i`th statement, NULL if it left none. */
 static const struct postgres_result *result_at(const struct db_conn *db, size_t i)
 {
     return i < db->result_count ? db->results[i] : NULL;

@@ -8,7 +8,7 @@
  *
  * Each line is one round trip; with nothing to count or read the first is left out.
  *
- * What protects the stock and the user protects them here as in a sale alone, and no better:
+ * The guards protect the stock and the user here as in a sale alone, and no better:
  * the count reads the snapshot of its statement, which does not see the batch itself, and a
  * guard that computes in the program computes from what was read before.  So a lock that
  * fails is still seen to fail.

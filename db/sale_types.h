@@ -63,7 +63,7 @@ struct sale_terms {
     const char *process;      /* the same */
 };
 
-/* One unit on its way to a user.  The caller fills the first part; texts are the caller's
+/* A unit on its way to a user.  The caller fills the first part; texts are the caller's
  * until the sale is over. */
 struct sale {
     const struct sale_terms *terms;

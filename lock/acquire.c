@@ -37,7 +37,7 @@ struct acquiring {
     struct dlock_doubts doubts;
 };
 
-/* What was asked for, and allowed. */
+/* The lease that was asked for, as far as it is allowed. */
 static int asked_lease_ms(const struct acquiring *job)
 {
     const dlock_system *sys = job->sys;
@@ -203,7 +203,7 @@ static dlock_status give_back(struct acquiring *job)
                       dlock_status_text(st));
 }
 
-/* It was not granted, and what is to be answered is `st`: but an attempt before the last
+/* The lock was not granted, and the answer would be `st`: but an attempt before the last
  * one may have been executed, and may stay so. */
 static dlock_status answer_doubts(struct acquiring *job, dlock_status st)
 {
@@ -255,7 +255,7 @@ static dlock_status obtain(struct acquiring *job)
     return answer_doubts(job, st);
 }
 
-/* It is ours: into the table, and out to the caller. */
+/* Put a granted hold into the table, and its lease out to the caller. */
 static void keep(struct acquiring *job, dlock_lease *lease)
 {
     dlock_system *sys = job->sys;

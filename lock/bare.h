@@ -5,7 +5,7 @@
  * enters the recorder.  It exists only to be measured against: `seckill bench-locks
  * --only=idle` stands the product beside it, and the product always has both.
  *
- * Whoever asks a bare program for a fault or for a record is refused, and the reason
+ * A bare program refuses every call for a fault or for a record, and the reason
  * begins with DLOCK_BARE_REFUSAL.
  */
 #ifndef DLOCK_BARE_H

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* cancel.c -- a flag that ends waits.
  *
- * It wakes nobody: who waits with one looks at it every few ms (wait.c).  So firing it
- * takes no lock, and may happen in a signal handler. */
+ * Firing a cancel wakes no thread: a waiter looks at its cancel every few ms (wait.c).
+ * So firing takes no lock, and may happen in a signal handler. */
 #include "lock/cancel.h"
 
 #include <stdatomic.h>

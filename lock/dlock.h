@@ -52,12 +52,12 @@
 #ifdef __cplusplus
 extern "C" {
 #endif
-/* What follows is all that libdlock.so shows. */
+/* libdlock.so shows all that follows, and nothing else. */
 #pragma GCC visibility push(default)
 
 /* ---- status: what a call answers, and why ---- */
 
-/* What a call can answer.  The first group is outcomes: a correct program meets them
+/* The answers of a call.  The first group is outcomes: a correct program meets them
  * every day and must branch on them.  The second group is failures.  Values are
  * stable: append, never renumber (they appear in logs and metrics). */
 #define DLOCK_STATUS_MAP(X)                                                            \
@@ -99,7 +99,7 @@ static inline bool dlock_is_failure(dlock_status st)
 
 /* ---- variants: the ways to lock ---- */
 
-/* What a variant promises.  The conformance suite proves every claimed bit. */
+/* The promises of a variant.  The conformance suite proves every claimed bit. */
 enum dlock_caps {
     DLOCK_CAP_EXCLUSIVE = 1u << 0, /* one holder among all processes                  */
     DLOCK_CAP_LOCAL = 1u << 1,     /* one holder among the threads of one process     */
@@ -119,8 +119,8 @@ enum dlock_caps {
                                     * writer: dlock_request.shared                    */
 };
 
-/* One row of the catalogue: what people choose by.  The library's own: read it where it
- * is, since a later library's may be longer. */
+/* A row of the catalogue, by which people choose.  The row is the library's own: read it
+ * where it is, since a later library's may be longer. */
 typedef struct dlock_variant_info {
     const char *name;     /* the value of `variant`                       */
     const char *store;    /* a name in stores.def: "-", "process", "redis",
@@ -226,7 +226,7 @@ dlock_status dlock_check(dlock_system *sys) DLOCK_MUST_CHECK;
 
 /* ---- acquire: taking a lock ---- */
 
-/* What an acquire asks for.  All zero is one attempt for the system's lease. */
+/* The request of an acquire.  All zero is one attempt for the system's lease. */
 typedef struct dlock_request {
     size_t size;          /* 0: the fields of libdlock.so.1's first dlock.h, which are
                            * the ones up to `cancel`.  sizeof(dlock_request), for a
@@ -285,7 +285,7 @@ dlock_lock(dlock_system *sys, const char *name, dlock_lease *lease)
     return dlock_acquire(sys, name, -1, lease);
 }
 
-/* One attempt. */
+/* Acquire by a single attempt. */
 DLOCK_MUST_CHECK static inline dlock_status
 dlock_try_lock(dlock_system *sys, const char *name, dlock_lease *lease)
 {

@@ -14,7 +14,7 @@
 /* Ends waits: see dlock_acquire_with().  Opaque. */
 typedef struct dlock_cancel dlock_cancel;
 
-/* One that is not fired; the caller's to free.  NULL: no memory. */
+/* A new cancel, not fired; the caller's to free.  NULL: no memory. */
 dlock_cancel *dlock_cancel_new(void);
 
 /* End every wait that was given it, within some 10 ms (within 50 ms where the wait is in

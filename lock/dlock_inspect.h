@@ -11,7 +11,7 @@
 
 /* ---- inspect: looking at a lock from outside ---- */
 
-/* What the store knows of a lock at one moment. */
+/* The store's knowledge of a lock at one moment. */
 typedef struct dlock_info {
     bool locked;
     bool shared;        /* by readers                                                */
@@ -34,7 +34,8 @@ typedef struct dlock_info {
                          * takes the turn away                                           */
 } dlock_info;
 
-/* What dlock_inspect() calls: `size` is sizeof(dlock_info) where the program was built. */
+/* dlock_inspect() calls this: `size` is sizeof(dlock_info) where the program was built.
+ * */
 dlock_status dlock_inspect_sized(dlock_system *sys, const char *name, dlock_info *out,
                                  size_t size) DLOCK_MUST_CHECK;
 

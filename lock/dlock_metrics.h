@@ -11,8 +11,8 @@
 
 /* ---- metrics: what a system counts ---- */
 
-/* What a system counts beside the answers of acquire, since it was opened.  New ones come
- * last. */
+/* The counters of a system beside the answers of acquire, since it was opened.  New ones
+ * come last. */
 #define DLOCK_COUNTERS(X)                                                              \
     X(lost, "holds found lost: expired, taken over, freed by force")                   \
     X(renewals, "renewals that moved a lease")                                         \
@@ -40,7 +40,7 @@ typedef struct dlock_metrics {
 #undef X
 } dlock_metrics;
 
-/* What dlock_metrics_read() calls: `size` is sizeof(dlock_metrics) where the program was
+/* dlock_metrics_read() calls this: `size` is sizeof(dlock_metrics) where the program was
  * built. */
 void dlock_metrics_read_sized(dlock_system *sys, dlock_metrics *out, size_t size);
 

@@ -166,7 +166,7 @@ dlock_status dlock_latch_set(dlock_primitives *prims, const char *name,
 dlock_status dlock_latch_count_down(dlock_primitives *prims, const char *name,
                                     int64_t *left);
 
-/* What remains; 0: open, or never set. */
+/* The counts that remain; 0: the latch is open, or was never set. */
 dlock_status dlock_latch_count(dlock_primitives *prims, const char *name,
                                int64_t *left) DLOCK_MUST_CHECK;
 
@@ -177,7 +177,7 @@ dlock_status dlock_latch_count(dlock_primitives *prims, const char *name,
  *   LOST      it was deleted while this waited; it did not open.  Only who hears the
  *             message knows that: who was cut off from the store just then takes it for
  *             open
- * One that is set anew right after it opened may keep waiters that did not look in
+ * A latch that is set anew right after it opened may keep waiters that did not look in
  * between. */
 dlock_status dlock_latch_wait(dlock_primitives *prims, const char *name,
                               int64_t wait_ms) DLOCK_MUST_CHECK;

@@ -18,7 +18,7 @@
 #include "lock/dlock.h"
 #include "lock/status.h"
 
-/* One request for a lock.  The core fills it in; a variant may write only the fields
+/* A request for a lock.  The core fills it in; a variant may write only the fields
  * marked "out".  The strings outlive the call and no longer. */
 typedef struct dlock_claim {
     const char *name;

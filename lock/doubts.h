@@ -14,8 +14,8 @@ struct dlock_doubts {
     int count;
 };
 
-/* What `claim` asked for may be in the store.  Without memory it is forgotten, and so is
- * the oldest if there are many: their leases end them. */
+/* Note that the lock of `claim` may be in the store.  Without memory the note is lost,
+ * and so is the oldest if there are many: their leases end them. */
 void dlock_doubts_note(struct dlock_doubts *doubts, const dlock_system *sys,
                        const struct dlock_hold_facts *facts, const dlock_claim *claim);
 

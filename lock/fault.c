@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* fault.c -- arming, catching and releasing at the points of fault.h.
  *
- * One mutex guards every point.  It is never touched by a thread that passes while
+ * A single mutex guards every point.  It is never touched by a thread that passes while
  * nothing is armed. */
 #include "lock/fault.h"
 
@@ -54,8 +54,8 @@ static bool fits(const struct dlock_fault_at *p, const char *key)
     return p->armed && (p->wanted[0] == '\0' || strcmp(p->wanted, key) == 0);
 }
 
-/* What a thread that is caught here breaks: nothing, if it dies, or if it is the order's
- * connection to the database that fails. */
+/* The assumption that a thread breaks that is caught here: none, if it dies, or if it is
+ * the order's connection to the database that fails. */
 static dlock_assumption broken_by(dlock_fault_point point, dlock_fault_action action)
 {
     if (action == DLOCK_FAULT_KILL)

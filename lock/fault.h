@@ -51,7 +51,7 @@ void dlock_fault_spare_thread(void);
 bool dlock_fault_can(dlock_fault_point point, dlock_fault_action action);
 
 /* Catch the next thread that reaches `point` under the lock `key` ("" or NULL: any).
- * One thread is caught per arming.  False, and nothing changes: faults are not allowed
+ * An arming catches one thread.  False, and nothing changes: faults are not allowed
  * (of a bare build, dlock_error() says that it is one), the point cannot do that, it is
  * armed already, or a thread is held there. */
 bool dlock_fault_arm(dlock_fault_point point, dlock_fault_action action,

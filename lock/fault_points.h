@@ -46,9 +46,9 @@ typedef enum {
     DLOCK_FAULT_POINT_COUNT
 } dlock_fault_point;
 
-/* What happens to who reaches an armed point.  The last two are done by the code there:
- * fail, as if the store had failed, with a status that is true of what has been sent so
- * far: IO if nothing was, UNKNOWN if something was. */
+/* The fate of a thread that reaches an armed point.  The last two are done by the code
+ * there: fail, as if the store had failed, with a status that is true of what has been
+ * sent so far: IO if nothing was, UNKNOWN if something was. */
 #define DLOCK_FAULT_ACTIONS(X)                                                         \
     X(HOLD, "hold", "this thread waits until it is released")                          \
     X(STOP, "stop", "the whole process stops itself (SIGSTOP)")                        \
@@ -71,7 +71,7 @@ enum {
 
 enum { DLOCK_FAULT_KEY_MAX = 200 };
 
-/* What a point is doing. */
+/* The state of a point. */
 typedef struct dlock_fault_state {
     bool armed;                            /* the next fitting thread will be caught  */
     bool holding;                          /* a thread waits here now                 */
@@ -79,7 +79,7 @@ typedef struct dlock_fault_state {
     char key[DLOCK_FAULT_KEY_MAX + 1];     /* the lock name of the last one caught    */
 } dlock_fault_state;
 
-/* One point of a process, under the mutex of all. */
+/* A point of a process, under the mutex of all. */
 struct dlock_fault_at {
     bool armed;
     bool holding;

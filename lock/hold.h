@@ -23,8 +23,8 @@ struct dlock_hold_key {
     char name[DLOCK_NAME_MAX + 1];
 };
 
-/* What a claim says of a hold; constant once it is granted, but for lease_ms, which
- * grows with that of an inner level. */
+/* The facts of a hold from its claim; constant once it is granted, but for lease_ms,
+ * which grows with that of an inner level. */
 struct dlock_hold_facts {
     struct dlock_hold_key key;
     char number[DLOCK_NUMBER_SIZE];

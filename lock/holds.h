@@ -79,7 +79,7 @@ void dlock_holds_lose(struct dlock_holds *holds, struct dlock_hold *root,
 bool dlock_holds_is_held(struct dlock_holds *holds, const struct dlock_hold *root,
                          uint64_t serial);
 
-/* What a lease is worth: its deadline; 0 if lost or released; INT64_MAX if it never
+/* The worth of a lease: its deadline; 0 if lost or released; INT64_MAX if it never
  * expires.  Takes no lock. */
 int64_t dlock_holds_deadline_ns(const struct dlock_holds *holds, uint64_t id);
 

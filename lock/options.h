@@ -18,7 +18,7 @@ const dlock_variant *dlock_options_check(const dlock_options *opts);
 /* Copy `from` and every string of it; false if there is no memory. */
 bool dlock_options_copy(dlock_options *to, const dlock_options *from);
 
-/* What a variant allows of a lease. */
+/* The lease that a variant allows, at most `lease_ms`. */
 int dlock_options_lease_ms(const dlock_variant *variant, int lease_ms);
 
 /* For tests: systems opened from now on have no such limit, or have it again. */

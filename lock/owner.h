@@ -11,7 +11,7 @@ enum { DLOCK_NUMBER_SIZE = 21 }; /* 2^64 - 1 and a NUL */
 /* Whether a thread goes on; shared by it and by what it holds. */
 struct dlock_life;
 
-/* What distinguishes threads: `thread` never changes; `number` is the one that new
+/* The marks of a thread: `thread` never changes; `number` is the one that new
  * locks are taken under, and is changed by dlock_owner_retire(). */
 struct dlock_owner {
     uint64_t thread;

@@ -7,8 +7,8 @@
  * its threads enter the one that it belongs to.  A system belongs to the process of the
  * thread that opened it, and so do the threads that it starts.
  *
- * What only the operating system knows of a process (its number, whether it was forked) is
- * in base/os/.
+ * Facts that only the operating system knows of a process (its number, whether it was
+ * forked) are in base/os/.
  *
  * Threads     Any, but for init and destroy. */
 #ifndef DLOCK_PROCESS_H

@@ -17,7 +17,7 @@ const dlock_variant *const dlock_variants[] = {
 #undef VARIANT
 };
 
-/* What is wrong with the texts of a variant. */
+/* The flaw in the texts of a variant, NULL: none. */
 static const char *info_flaw(const dlock_variant_info *info)
 {
     if (info->name == NULL || info->name[0] == '\0')

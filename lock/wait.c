@@ -147,7 +147,7 @@ static bool rest_watching(struct dlock_waiting *w, struct rest *rest)
 static bool rest_after(struct dlock_waiting *w, struct rest *rest, dlock_status st)
 {
     if (st != DLOCK_BUSY) {
-        /* What the variant watches may have gone with its store. */
+        /* The variant's watch may have gone with its store. */
         stop_watching(w, rest, false);
         pause_for(w, &rest->failed, ++rest->failed_count);
         return false;
@@ -189,9 +189,8 @@ static dlock_status wait_on(struct dlock_waiting *w, struct rest *rest, dlock_st
         if (is_over(w))
             return ended(w, st);
         woken = rest_after(w, rest, st);
-        /* Who was woken has used up a wake-up that might have been another's, so it
-         * tries also when cancelled: what it is granted is released, which tells the
-         * next. */
+        /* A woken waiter has used up a wake-up that might have been another's, so it
+         * tries also when cancelled: its grant is released, which tells the next. */
         if (!woken && dlock_cancel_is_fired(w->cancel))
             return DLOCK_CANCELLED;
         w->wake_count += woken;

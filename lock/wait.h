@@ -6,7 +6,7 @@
 #include "lock/dlock_variant.h"
 #include "lock/retry.h"
 
-/* One attempt; *free_in_ms is then when the holder's lease ends, -1 if unknown. */
+/* Make an attempt; *free_in_ms is then when the holder's lease ends, -1 if unknown. */
 typedef dlock_status dlock_attempt_fn(void *arg, int64_t *free_in_ms);
 
 struct dlock_waiting {
@@ -20,7 +20,7 @@ struct dlock_waiting {
     int64_t until_ns;                /* 0: one attempt; INT64_MAX: wait for ever */
     dlock_attempt_fn *attempt;
     void *arg;
-    /* What came of it. */
+    /* The results. */
     int64_t free_in_ms;
     unsigned try_count;
     unsigned wake_count;             /* the variant's sleep ended by being woken */

@@ -3,7 +3,7 @@
  *
  * There is no registering and cancelling: a hold is in the table before its acquire is
  * sent, and out of it before its release is sent, and the watchdog looks at the table.
- * What a renewal answers is dropped if the hold was released meanwhile.
+ * The answer of a renewal is dropped if the hold was released meanwhile.
  *
  * Renewals are due a third of a lease after the last successful request was sent; after
  * a failure much sooner.  No renewal may take longer than until the earliest deadline
@@ -31,7 +31,7 @@ enum {
     RETRY_MAX_MS = 500,
 };
 
-/* One look at the table. */
+/* A look at the table. */
 struct look {
     const dlock_system *sys;
     int64_t now_ns;
@@ -74,8 +74,8 @@ static void note_loss(struct look *look, struct dlock_hold *root)
                      atomic_load(&root->id));
 }
 
-/* Nobody can release it any more: let its lease end.  A session has no such end, and is
- * looked after for as long as it is open. */
+/* No caller can release an orphan any more: let its lease end.  A session has no such
+ * end, and is looked after for as long as it is open. */
 static bool is_orphan(const dlock_system *sys, const struct dlock_hold *root)
 {
     return sys->variant->probe == NULL && dlock_life_has_ended(root->life);
@@ -157,7 +157,7 @@ static int64_t patrol(struct dlock_watchdog *dog)
     struct look *look = &dog->look;
 
     look->now_ns = dlock_clock_ns();
-    /* What is granted from now on and due earlier than this wakes the thread. */
+    /* A grant from now on that is due earlier than this wakes the thread. */
     look->next_ns = dlock_renew_due_ns(sys, sys->opts.lease_ms, look->now_ns);
     look->deadline_ns = INT64_MAX;
     look->due_count = 0;
@@ -181,8 +181,9 @@ static void *run(void *arg)
     while (!dog->stopping) {
         int64_t next_ns;
 
-        /* Who is granted something while we look must know that we will look again
-         * only at next_ns: wake_at_ns says INT64_MAX until then, so that it signals. */
+        /* A thread that is granted a lock meanwhile must know that the next look comes
+         * only at next_ns: wake_at_ns says INT64_MAX until then, so that the thread
+         * signals. */
         atomic_store(&dog->wake_at_ns, INT64_MAX);
         dlock_mutex_unlock(&dog->mutex);
         next_ns = patrol(dog);

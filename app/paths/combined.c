@@ -24,7 +24,7 @@ struct entrant {
     bool is_unsettled; /* its COMMIT was not answered, and its own thread finds out */
 };
 
-/* What a leader sells at once. */
+/* The orders that a leader sells at once. */
 struct company {
     struct worker *w; /* the leader's */
     struct lane_place *places[SALE_BATCH_MAX];
@@ -78,7 +78,7 @@ static bool watch(enum sale_point point, struct db_conn *db, size_t i, void *com
     return order_sale_watch(&c->members[i]->sale, point);
 }
 
-/* What the batch says of one of its members. */
+/* Tell a member how its order came out of the batch. */
 static void conclude(struct entrant *e)
 {
     e->is_unsettled = e->sale.sale.answer == SALE_UNSURE;

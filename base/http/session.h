@@ -16,7 +16,7 @@ struct mg_context;
 
 enum { MAX_REQUEST_SIZE = GATE_HEAD_MAX + 1024 }; /* civetweb's buffer, and `received`'s */
 
-/* What the sessions of all listeners share. */
+/* The part that the sessions of all listeners share. */
 struct session_shared {
     struct connections *connections;
     int64_t request_timeout_ms; /* for a body */

@@ -94,7 +94,7 @@ static bool is_zero(const struct token_key *key)
     return CRYPTO_memcmp(key->bytes, ZERO, sizeof(ZERO)) == 0;
 }
 
-/* One line of the file, of `len` characters. */
+/* Add the key of a line of `len` characters. */
 static bool add_key(struct token_keys *keys, const char *line, size_t len, int number,
                     char *why)
 {

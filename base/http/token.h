@@ -19,9 +19,9 @@
  * to the first line and make new tokens, and take the old line away once the last token
  * of the old key has expired.  A file with 64 hex digits alone holds key 0.
  *
- * What this does not survive: a clock that is set back makes expired tokens good again
- * until it has caught up, and a token cannot be revoked before it expires other than by
- * taking its key away.
+ * Tokens do not survive two things: a clock that is set back makes expired tokens good
+ * again until it has caught up, and a token cannot be revoked before it expires other
+ * than by taking its key away.
  *
  * Threads     Any; keys are read-only once they are loaded.
  */
@@ -54,7 +54,7 @@ struct token_keys {
 
 enum token_role { TOKEN_BUYER = 1, TOKEN_OPERATOR = 2 };
 
-/* What a token says. */
+/* The claim that a token makes. */
 struct token_claim {
     int64_t user_id;
     int64_t expires_s; /* since 1970; the token is good before this instant */

@@ -86,7 +86,7 @@ bool postgres_connection_is_gone(const struct postgres_connection *connection);
 
 bool postgres_connection_is_in_transaction(const struct postgres_connection *connection);
 
-/* What libpq or the server said last, as one line.  Valid until the next call. */
+/* The last message of libpq or of the server, as one line.  Valid until the next call. */
 const char *postgres_connection_error(struct postgres_connection *connection);
 
 /* The SQLSTATE of an opening that failed, "" if the server did not say one. */

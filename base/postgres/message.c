@@ -100,7 +100,7 @@ bool postgres_message_is_final(const char *state, const char *text)
         "0A", /* the server cannot do what is asked */
     };
 
-    /* What libpq itself finds wrong with an option has no SQLSTATE. */
+    /* libpq's own complaint about an option has no SQLSTATE. */
     if (state[0] == '\0')
         return strncmp(text, "invalid ", 8) == 0;
     for (size_t i = 0; i < sizeof(FINAL) / sizeof(FINAL[0]); i++)

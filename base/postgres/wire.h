@@ -113,8 +113,8 @@ bool postgres_wire_is_broken(const struct postgres_wire *wire);
 int postgres_wire_backend_pid(const struct postgres_wire *wire);
 /* Host and port as "localhost:5432", cut to `size`. */
 void postgres_wire_address(const struct postgres_wire *wire, char *out, size_t size);
-/* What libpq or the server said last: several lines.  Until the session has begun, the
- * lines have the SQLSTATEs.  Valid until the next call. */
+/* The last message of libpq or of the server: several lines.  Until the session has
+ * begun, the lines have the SQLSTATEs.  Valid until the next call. */
 const char *postgres_wire_error(const struct postgres_wire *wire);
 
 /* ---- results ---- */
@@ -138,7 +138,7 @@ const char *postgres_result_text(const struct postgres_result *result, int row, 
 size_t postgres_result_length(const struct postgres_result *result, int row, int column);
 /* The server's number of a column's type; 0 if its values are binary. */
 unsigned postgres_result_type(const struct postgres_result *result, int column);
-/* What the server did, as it names it: "UPDATE 1", "COMMIT". */
+/* The server's name for what it did: "UPDATE 1", "COMMIT". */
 const char *postgres_result_tag(const struct postgres_result *result);
 /* Of an error, NULL if the server did not say: SQLSTATE, and the constraint's name. */
 const char *postgres_result_state(const struct postgres_result *result);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* channels.c -- who waits on which channel, and what to tell the server.
  *
- * Who is woken has its bell rung when the mutex is free again: it needs the mutex first
+ * A waiter's bell is rung when the mutex is free again: the waiter needs the mutex first
  * of all, and would only fall asleep a second time. */
 #include "base/redis/channels.h"
 

@@ -63,7 +63,7 @@ struct redis_channels {
 void redis_channels_init(struct redis_channels *channels, void (*nudge)(void *arg),
                          void *nudge_arg);
 
-/* Nobody waits any more. */
+/* No thread may wait any more. */
 void redis_channels_destroy(struct redis_channels *channels);
 
 /* Begin to wait.  NULL: no memory. */

@@ -206,8 +206,8 @@ static unsigned advance_connect(struct redis_conn *conn)
     return 0;
 }
 
-/* One command after another: an answer too many to the first would else be taken for that
- * to the second, and so on for as long as the connection lives. */
+/* The commands go one after another: an answer too many to the first would else be taken
+ * for that to the second, and so on for as long as the connection lives. */
 static unsigned advance_greeting(struct redis_conn *conn)
 {
     for (; conn->greetings_done < conn->greeting_count; conn->greetings_done++) {

@@ -54,7 +54,7 @@ static void tend(struct redis_hub *hub)
         struct redis_link *link = hub->links[i];
         int64_t now_ns = dlock_clock_ns();
 
-        /* It may be us who were late, and not the server: look first. */
+        /* Perhaps this thread was late, and not the server: look first. */
         if (due_ns(link) <= now_ns && link->is_ready)
             redis_link_hear(link);
         if (due_ns(link) <= now_ns)
@@ -64,7 +64,7 @@ static void tend(struct redis_hub *hub)
     }
 }
 
-/* What the driver sleeps on, beside the nudge. */
+/* The wires that the driver sleeps on, beside the nudge. */
 struct watch {
     struct redis_wire_look looks[REDIS_HUB_LINKS_MAX];
     struct redis_conn *conns[REDIS_HUB_LINKS_MAX];

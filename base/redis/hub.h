@@ -45,7 +45,7 @@ enum redis_role {
     REDIS_DRIVING,  /* the same for the wheel; or it has it        */
 };
 
-/* One exchange under way. */
+/* An exchange under way. */
 struct redis_wait {
     struct dlock_bell bell;
     int open_count; /* answers that have to come */
@@ -54,7 +54,7 @@ struct redis_wait {
     struct redis_wait *next_to_ring;
 };
 
-/* One leg of it. */
+/* A leg of an exchange. */
 struct redis_request_leg {
     struct redis_leg *leg;
     struct redis_wait *wait;

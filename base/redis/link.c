@@ -2,8 +2,8 @@
 /* link.c -- the connection to one server: made, used, dropped; and when to leave
  * the server alone.
  *
- * Who works on the connection with the mutex free has borrowed it.  If it is dropped
- * meanwhile, the last one who gives it back closes it; the serial tells them. */
+ * A thread that works on the connection with the mutex free has borrowed it.  If the
+ * connection is dropped meanwhile, the last borrower closes it; the serial tells them. */
 #include "base/redis/link.h"
 
 #include <errno.h>

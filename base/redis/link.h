@@ -11,7 +11,7 @@
  * fail at once.
  *
  * An exchange is one command to one or several servers at once, with one deadline.
- * What it answers for each is an outcome (outcome.h); an answer that does not have the
+ * Each exchange ends with an outcome (outcome.h); an answer that does not have the
  * command's shape ends the connection.
  *
  * Threads     Any. */

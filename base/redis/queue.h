@@ -65,7 +65,7 @@ uint64_t redis_queue_safe_from(const struct redis_queue *queue, bool is_sending)
 /* May the oldest request have been sent, at least in part?  There must be one. */
 bool redis_queue_first_has_left(const struct redis_queue *queue, bool is_sending);
 
-/* Nobody waits for the reply to `trip` any more.  True: it is taken out of the queue
+/* The reply to `trip` is not waited for any more.  True: it is taken out of the queue
  * and will not be sent.  False: it has left, or may have, and its reply will be dropped. */
 bool redis_queue_forsake(struct redis_queue *queue, const struct redis_request_leg *trip);
 

@@ -50,7 +50,7 @@ bool redis_reader_feed(struct redis_reader *reader, const char *bytes, size_t le
  * rest has not come yet; or the bytes are no replies, see redis_reader_why(). */
 bool redis_reader_next(struct redis_reader *reader);
 
-/* What is wrong, or NULL; then the reader is good for closing only. */
+/* The reader's failure in words, after which it can only be closed; NULL: none. */
 const char *redis_reader_why(const struct redis_reader *reader);
 
 /* How many bytes were fed and do not belong to a whole reply. */

@@ -15,7 +15,7 @@ struct redis_script {
     char sha[REDIS_SHA_SIZE]; /* "" until SCRIPT LOAD has told it */
 };
 
-/* One call of a script: argv is the keys and then the arguments. */
+/* A call of a script: argv is the keys and then the arguments. */
 struct redis_script_call {
     const struct redis_script *script;
     bool by_text; /* always send the text: for a request whose answer may not be seen */

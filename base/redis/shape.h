@@ -23,7 +23,7 @@ enum {
     REDIS_MAY_BE_ALL = (1u << (REDIS_OTHER + 1)) - 1,
 };
 
-/* What a BULK says. */
+/* The rule for the text of a BULK. */
 enum redis_bulk_rule { REDIS_BULK_IS_ANYTHING, REDIS_BULK_IS_NUMBER, REDIS_BULK_IS_SHA };
 
 struct redis_shape {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* talk.c -- one command after another on a connection of one's own.
  *
- * What a server keeps for a connection (watched keys, an open transaction) cannot be
+ * A server's state for a connection (watched keys, an open transaction) cannot be
  * shared.  So a conversation borrows a connection from the link's idle ones, and only
  * for as long as it lasts. */
 #include <stdio.h>

@@ -32,8 +32,8 @@ ssize_t redis_wire_send(struct redis_wire *wire, const char *bytes, size_t len);
  * has come; or another negative errno: the wire is broken. */
 ssize_t redis_wire_receive(struct redis_wire *wire, char *bytes, size_t size);
 
-/* What a wait looks for at one wire, and what it saw.  A wire that is broken or cut can
- * receive, and tells that way. */
+/* The events that a wait looks for at a wire, and those that it saw.  A wire that is
+ * broken or cut can receive, and tells that way. */
 enum { REDIS_WIRE_CAN_RECEIVE = 1, REDIS_WIRE_CAN_SEND = 2 };
 struct redis_wire_look {
     struct redis_wire *wire; /* NULL: passed over                                   */

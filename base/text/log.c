@@ -40,7 +40,8 @@ static size_t stamp(char *line, size_t size, enum log_level level)
 
 void log_line(enum log_level level, const char *fmt, ...)
 {
-    /* One byte more than a line has, so that a message that was cut here is cut there. */
+    /* `message` has a byte more than a line, so that a message that was cut here is cut
+     * there. */
     char line[LINE_MAX_BYTES], message[LINE_MAX_BYTES + 1];
     va_list args;
     size_t len;

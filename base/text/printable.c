@@ -18,7 +18,7 @@ static size_t blanks(const char *text, bool *breaks)
     return n;
 }
 
-/* What stands for a line break after the `len` bytes of `out`. */
+/* The text that replaces a line break after the `len` bytes of `out`. */
 static const char *joint(const char *out, size_t len)
 {
     return len > 0 && strchr(".,;:", out[len - 1]) ? " " : "; ";

@@ -36,7 +36,7 @@ enum setting_type {
 
 enum { SETTING_NAME_MAX = 80 };
 
-/* What a setting names that the program will write. */
+/* The kind of output that a setting names. */
 enum setting_output {
     SETTING_WRITES_NOTHING,
     SETTING_WRITES_FILE,      /* a file that is replaced                          */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* settings_file.c -- the configuration file: lines of key = value.
  *
- * It is read by hand because the library for it in Debian (libinih 55) cuts lines at 200
- * bytes, which five addresses of Redis exceed, and tells no line numbers. */
+ * The file is read by hand because the library for it in Debian (libinih 55) cuts lines
+ * at 200 bytes, which five addresses of Redis exceed, and tells no line numbers. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>

@@ -5,7 +5,7 @@
 
 #include "base/text/settings.h"
 
-/* One call of settings_load(), and the source that is being read. */
+/* A call of settings_load(), and the source that is being read. */
 struct loading {
     struct settings *s;
     void *values;

@@ -97,7 +97,7 @@ static void refuse_flag(const struct settings *s, const char *word)
         settings_complain(s, "unknown flag %.200s; did you mean --%s?", word, near);
 }
 
-/* One pass over the flags.  The first pass (`l` is NULL) only looks for the fixed ones,
+/* Go over the flags.  The first pass (`l` is NULL) only looks for the fixed ones,
  * since --config must be known before the flags that override it. */
 static bool scan_flags(struct settings *s, struct loading *l, int argc, char **argv,
                        const char **config, enum fixed_option *asked)

@@ -5,8 +5,8 @@
 #include <stdint.h>
 #include <string.h>
 
-/* What the first byte says: how many there are, and the least character that needs so
- * many. */
+/* The length of a character, from its first byte, and the least character that needs so
+ * many bytes. */
 static size_t announced_len(unsigned char first, uint32_t *least)
 {
     if (first < 0x80) {

@@ -5,7 +5,7 @@
 
 #include <stddef.h>
 
-/* What stands for a byte that is no text. */
+/* The character that replaces a byte that is no text. */
 #define UTF8_REPLACEMENT "\xef\xbf\xbd"
 
 /* How many bytes the character at `text` has, 1 to 4; 0: that is no UTF-8.  Of an empty

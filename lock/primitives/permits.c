@@ -20,7 +20,7 @@
 
 enum { NUMBER_SIZE = 24 };
 
-/* What lies beside the number. */
+/* The keys beside the number. */
 struct keys {
     char taken[REDISSON_NAME_SIZE];
     char channel[REDISSON_NAME_SIZE];

@@ -40,8 +40,8 @@ struct dlock_primitives {
     struct redis_script scripts[PRIMITIVE_SCRIPT_COUNT];
 };
 
-/* What every call begins with: may this process use it, and is that a name?  Forgets
- * the last failure.  OK or INVALID. */
+/* Check, at the beginning of every call, that this process may use `prims` and that
+ * `name` is a name.  The last failure is forgotten.  OK or INVALID. */
 dlock_status primitive_check(const dlock_primitives *prims, const char *name);
 
 /* OK, or INVALID if `count` is not min..DLOCK_COUNT_MAX. */
@@ -54,8 +54,8 @@ dlock_status primitive_check_place(const void *place);
  * primitive_record_end() needs. */
 uint64_t primitive_record_begin(const dlock_primitives *prims, const dlock_event *event);
 
-/* It was answered.  `answer` says what is known beyond `st`, of which the status is not
- * heeded; NULL: nothing.  Answers `st`. */
+/* Record that the call was answered.  `answer` says what is known beyond `st`, of which
+ * the status is not heeded; NULL: nothing.  Answers `st`. */
 dlock_status primitive_record_end(const dlock_primitives *prims, uint64_t call,
                                   dlock_status st, const dlock_event *answer);
 

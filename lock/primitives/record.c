@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* record.c -- what happens to semaphores, permits and latches, as records.
  *
- * Nobody owns what they give, so the owner of a record is the thread that called. */
+ * A primitive's permits have no owner, so the owner of a record is the thread that
+ * called. */
 #include <string.h>
 
 #include "base/os/random.h"

@@ -166,7 +166,7 @@ static void fill_header(const struct dlock_record_file *file,
     header->watchdog = about->watchdog;
     header->grown = file->blocks_grown;
     header->head_checksum = head_sum(header);
-    /* Whoever reads this does so after us: only the order of our own stores counts. */
+    /* Readers come after this process: only the order of its own stores counts. */
     atomic_signal_fence(memory_order_release);
     memcpy(header->magic, DLOCK_RECORD_MAGIC, sizeof(header->magic));
 }

@@ -56,8 +56,8 @@ enum {
     DLOCK_RECORD_TOKEN_SIZE = 16,
 };
 
-/* What a record tells of: id, value, name, meaning.  `name` is that of the lock if not
- * said otherwise. */
+/* The events that a record tells of: id, value, name, meaning.  `name` is that of the
+ * lock if not said otherwise. */
 #define DLOCK_EVENTS(X)                                                                \
     X(OPEN, 1, "open", "the system was opened")                                        \
     X(CLOSE, 2, "close", "the system was closed")                                      \
@@ -89,8 +89,8 @@ typedef enum {
 #undef X
 } dlock_event_kind;
 
-/* What a fault record says; BEGUN is recorded before the fault is made, ENDED after it
- * is over. */
+/* The phases of a fault record; BEGUN is recorded before the fault is made, ENDED after
+ * it is over. */
 typedef enum {
     DLOCK_FAULT_IS_ARMED = 1,
     DLOCK_FAULT_HAS_BEGUN = 2,
@@ -98,8 +98,8 @@ typedef enum {
     DLOCK_FAULT_HAPPENED = 4, /* at this instant, and has no end of its own: a kill */
 } dlock_fault_phase;
 
-/* What a lease stands on, and what breaks when it does not hold: id, value, name, text.
- * Whoever makes a fault says which of these it breaks. */
+/* The assumptions of a lease, and what breaks when one does not hold: id, value, name,
+ * text. The maker of a fault says which of these it breaks. */
 #define DLOCK_ASSUMPTIONS(X)                                                           \
     X(NONE, 0, "none", "nothing that a lease stands on")                               \
     X(WORK, 1, "work", "the work ends within its lease")                               \
@@ -134,8 +134,8 @@ enum { DLOCK_MODE_EXCLUSIVE = 0, DLOCK_MODE_SHARED = 1 };
 #define DLOCK_RECORD_OPENED UINT64_C(0xd110000000000000)
 #define DLOCK_RECORD_SEALED UINT64_C(0xd111000000000000)
 
-/* What changes after the beginning comes first: it is one line of the cache, but for what
- * few variants have to say. */
+/* The fields that change after the beginning come first: they are one line of the cache,
+ * but for those that few variants fill. */
 typedef struct dlock_record {
     _Atomic uint64_t commit;
     int64_t time_ns;     /* CLOCK_BOOTTIME; of a call: when it was made               */
@@ -200,7 +200,7 @@ typedef struct dlock_record_header {
     uint32_t lease_ms;
     uint8_t watchdog; /* is there one that renews?                                    */
     uint8_t padding[7];
-    /* What follows changes while the file is written. */
+    /* The fields from here on change while the file is written. */
     _Atomic uint64_t blocks;     /* taken by threads                                  */
     _Atomic uint64_t dropped;    /* records that found no room; above 0: a history
                                   * with holes                                        */

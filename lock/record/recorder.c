@@ -25,8 +25,8 @@ enum {
     CACHE_LINE = 64,
 };
 
-/* What few records need is kept away from what all do: between two records the kernel has
- * used the instruction cache for itself. */
+/* Code that few records need is kept away from the code of all: between two records the
+ * kernel has used the instruction cache for itself. */
 #define COLD __attribute__((cold, noinline))
 
 /* In the answer to begin_release(), beside the record's index plus 1. */
@@ -37,7 +37,7 @@ static_assert(DLOCK_NAME_MAX <=
               "every name fits");
 static_assert(DLOCK_RECORD_TOKEN_SIZE * 2 == DLOCK_TOKEN_LEN, "the whole token");
 
-/* What each call needs comes first. */
+/* The fields that each call needs come first. */
 struct dlock_recorder {
     dlock_record *slots; /* the file's */
     uint64_t id;         /* never used twice in a process */
@@ -45,7 +45,7 @@ struct dlock_recorder {
     struct dlock_record_file file;
 };
 
-/* What is left of a thread's block. */
+/* The rest of a thread's block. */
 struct rest {
     uint64_t recorder; /* its id; 0: none */
     uint64_t next, end;
@@ -153,7 +153,7 @@ static int64_t time_of(const dlock_event *event)
     return event->time_ns > 0 ? event->time_ns : dlock_clock_ns();
 }
 
-/* What may be known at both ends of a call; what was known at the first one and is not
+/* Write what may be known at both ends of a call; a fact of the first end that is not
  * said again stays. */
 static void write_known(dlock_record *record, const dlock_event *event)
 {
@@ -167,7 +167,7 @@ static void write_known(dlock_record *record, const dlock_event *event)
         token_pack(record->token, event->token);
 }
 
-/* What does not change any more. */
+/* Write the facts that do not change any more. */
 static void write_asked(dlock_record *record, const dlock_event *event, size_t length)
 {
     record->kind = (uint8_t)event->kind;

@@ -21,7 +21,7 @@
 
 typedef struct dlock_recorder dlock_recorder; /* opaque */
 
-/* One event.  What is not known stays zero. */
+/* An event.  Unknown fields stay zero. */
 typedef struct dlock_event {
     dlock_event_kind kind;
     int64_t time_ns;    /* when; 0: now                                      */
@@ -60,9 +60,9 @@ void dlock_recorder_close(dlock_recorder *rec);
  * NULL `rec` costs one branch. */
 uint64_t dlock_recorder_begin(dlock_recorder *rec, const dlock_event *event);
 
-/* It was answered, and the caller is about to learn it: status, and of what was granted
- * owner, level, token, fence, sent_ns and deadline_ns.  An owner, a level and a token
- * that were said when it was begun need not be said again. */
+/* The call was answered, and the caller is about to learn it: status, and of what was
+ * granted owner, level, token, fence, sent_ns and deadline_ns.  An owner, a level and a
+ * token that were said when it was begun need not be said again. */
 void dlock_recorder_end(dlock_recorder *rec, uint64_t call, const dlock_event *answer);
 
 /* A call is about to be made that gives back the hold that `acquire` was granted, by the

@@ -82,7 +82,7 @@ void dlock_record_seal_close(dlock_record *slots, uint64_t block, unsigned used,
     dlock_record_seal *seal = dlock_record_seal_of(slots, block);
     uint32_t open = is_last ? 0 : find_open(slots, block, used);
 
-    /* Who is killed in between leaves a block that is open. */
+    /* A process that is killed in between leaves an open block. */
     atomic_store_explicit(&seal->commit, DLOCK_RECORD_OPENED + place_of(block),
                           memory_order_relaxed);
     atomic_signal_fence(memory_order_seq_cst);

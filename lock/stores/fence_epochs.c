@@ -23,7 +23,7 @@ static const struct postgres_question DRAW = {
         "SELECT nextval('dlock_fence_epoch')",
     .shape = {.kind = POSTGRES_INT8, .least = 1, .most = INT32_MAX}};
 
-/* What nobody answered was asked for no lock, so it leaves nothing to clean up. */
+/* A request without an answer was made for no lock, so it leaves nothing to clean up. */
 static dlock_status explain(dlock_status st)
 {
     char said[SAID_SIZE];

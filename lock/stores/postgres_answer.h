@@ -13,7 +13,7 @@
 #include "base/postgres/wire.h"
 #include "lock/dlock_variant.h"
 
-/* What is in the one column. */
+/* The content of the only column. */
 enum postgres_kind {
     POSTGRES_NOTHING, /* there are no rows: the statement is only done */
     POSTGRES_VOID,
@@ -23,7 +23,7 @@ enum postgres_kind {
     POSTGRES_TEXT,
 };
 
-/* One row of one column, which is not NULL, unless it says otherwise. */
+/* The shape of an answer: a row of a column that is not NULL, unless a field differs. */
 struct postgres_shape {
     enum postgres_kind kind;
     bool may_be_absent;  /* there may be no row       */
@@ -31,7 +31,7 @@ struct postgres_shape {
     int64_t least, most; /* of POSTGRES_INT4 and INT8 */
 };
 
-/* What RETURNING 1 gives of at most one row; and how many there were of something. */
+/* The answers of RETURNING 1 with at most one row, and of a count. */
 #define POSTGRES_ONE_IF_ANY                                                            \
     {.kind = POSTGRES_INT4, .may_be_absent = true, .least = 1, .most = 1}
 #define POSTGRES_COUNT {.kind = POSTGRES_INT8, .least = 0, .most = INT32_MAX}

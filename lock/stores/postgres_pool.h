@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* postgres_pool.h -- the lock library's connections to PostgreSQL.
  *
- * Whoever needs a connection takes one and gives it back; a lock that lives with its
- * session keeps the connection that took it.  So there are at most as many as threads
+ * A thread that needs a connection takes one and gives it back; a lock that lives with
+ * its session keeps the connection that took it.  So there are at most as many as threads
  * inside a call and held session locks together.
  *
  * Threads     Any.
@@ -20,7 +20,7 @@ struct postgres_pool; /* opaque */
  *   OK, INVALID, IO, PROTOCOL (with what to do), NOMEM */
 dlock_status postgres_pool_open(struct postgres_pool **out, const dlock_options *opts);
 
-/* Nobody has a connection any more.  NULL is fine. */
+/* No thread may have a connection any more.  NULL is fine. */
 void postgres_pool_close(struct postgres_pool *pool);
 
 /* Take an idle connection, or make one.  After a failure to connect the next tries are

@@ -107,7 +107,7 @@ static dlock_status break_off(struct postgres_conn *conn, dlock_status st,
     return st;
 }
 
-/* What was sent and is to be answered. */
+/* A statement that was sent and is to be answered. */
 struct sent {
     const char *sql;
     const struct postgres_shape *shape; /* NULL: it was prepared */
@@ -115,8 +115,9 @@ struct sent {
     bool was_open; /* a transaction, before it was asked */
 };
 
-/* What an error of the server means.  A session that is being ended (57P01 to 57P05)
- * may have ended after its commit; all other errors roll the statement back. */
+/* The status that an error of the server stands for.  A session that is being ended
+ * (57P01 to 57P05) may have ended after its commit; all other errors roll the statement
+ * back. */
 static dlock_status judge(const struct postgres_conn *conn,
                           const struct postgres_result *result)
 {
@@ -134,7 +135,7 @@ static dlock_status judge(const struct postgres_conn *conn,
     return fail(conn, DLOCK_PROTOCOL, text);
 }
 
-/* What one result comes to.  BUSY and some errors leave the connection as it was. */
+/* The status of a result.  BUSY and some errors leave the connection as it was. */
 static dlock_status read_result(const struct postgres_conn *conn,
                                 const struct postgres_result *result,
                                 const struct sent *sent, struct postgres_answer *out)

@@ -8,7 +8,7 @@
 #include "lock/dlock.h"
 #include "lock/fault.h"
 
-/* What the three below do while any point is armed. */
+/* The three functions below call these while any point is armed. */
 dlock_status redis_fault_reach(struct redis_link *link, dlock_fault_point point,
                                const char *key);
 dlock_status redis_fault_reach_talk(struct redis_talk *talk, dlock_fault_point point,

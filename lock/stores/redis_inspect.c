@@ -74,7 +74,7 @@ static int count_same(const dlock_info *seen, int count, int nth, int quorum,
     return same;
 }
 
-/* What a majority of `node_count` says. */
+/* The facts that a majority of `node_count` agrees on. */
 static dlock_info majority(const dlock_info *seen, int count, int node_count)
 {
     int quorum = node_count / 2 + 1;
@@ -93,7 +93,7 @@ static dlock_info majority(const dlock_info *seen, int count, int node_count)
     return dlock_info_nothing();
 }
 
-/* What all who answered say, whoever the owner on each is: the first one's words, with
+/* The facts of all servers that answered, whoever the owner on each is: the first's, with
  * the earliest end, since the lock is not whole any more from then on. */
 static dlock_info all_held(const dlock_info *seen, int count)
 {

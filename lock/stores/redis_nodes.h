@@ -20,14 +20,14 @@ struct redis_nodes {
     struct redis_link *links[REDIS_NODES_MAX];
 };
 
-/* What counts as yes; any other sound answer is no. */
+/* The answers that count as yes; any other sound answer is no. */
 enum redis_yes {
     REDIS_YES_IS_ONE,     /* 1, or OK; no is nil or 0     */
     REDIS_YES_IS_NIL,     /* nil; no is any integer       */
     REDIS_YES_IS_INTEGER, /* any integer; no is nil       */
 };
 
-/* One question: a command or a script. */
+/* A question: a command or a script. */
 struct redis_question {
     enum redis_yes yes;
     const struct redis_command *command; /* NULL: the script */

@@ -19,7 +19,7 @@ extern const struct redis_wake_rule REDIS_WAKE_SEMAPHORE;
 /* "0": all; any other: nobody. */
 extern const struct redis_wake_rule REDIS_WAKE_LATCH;
 
-/* One waiter's own channel, which lingers: any message wakes it. */
+/* A waiter's own channel, which lingers: any message wakes the waiter. */
 extern const struct redis_wake_rule REDIS_WAKE_SOLE;
 
 #endif /* DLOCK_REDIS_WAKE_H */

@@ -60,8 +60,8 @@ void redisson_name(const char *prefix, const char *name, char out[REDISSON_NAME_
 /* Take the lock by reentrant_acquire.lua. */
 dlock_status redisson_acquire(void *lock, dlock_claim *claim);
 
-/* What that script answers for the claim's level, and what reentrant_release.lua does if
- * it tells anybody. */
+/* The shape of that script's answer for the claim's level, and of reentrant_release.lua's
+ * if it tells anybody. */
 const struct redis_shape *redisson_acquire_shape(const dlock_claim *claim);
 const struct redis_shape *redisson_release_shape(const dlock_claim *claim);
 

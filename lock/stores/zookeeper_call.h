@@ -15,7 +15,7 @@
 
 enum { ZOOKEEPER_DATA_SIZE = DLOCK_OWNER_MAX + DLOCK_TOKEN_LEN + 16 };
 
-/* What a server said.  All but these are PROTOCOL, and dlock_error() says what. */
+/* The answer of a server.  All but these are PROTOCOL, and dlock_error() says what. */
 enum zookeeper_result {
     ZOOKEEPER_DONE,
     ZOOKEEPER_NO_NODE,

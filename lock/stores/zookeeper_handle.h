@@ -23,7 +23,7 @@ struct zookeeper_debts;
 struct zookeeper_watches;
 struct zookeeper_session;
 
-/* What the library's session events come with. */
+/* The context of the library's session events. */
 struct zookeeper_link {
     struct zookeeper_session *session;
     uint64_t epoch;

@@ -2,7 +2,7 @@
 /* zookeeper_inspect.h -- locks in ZooKeeper from outside: looking at them, and freeing
  * them whoever holds them.
  *
- * What a holder's node says begins with its owner, and perhaps its level.  Reading asks
+ * The text of a holder's node begins with its owner, and perhaps its level.  Reading asks
  * the server to catch up first, so what was true before the call is seen.
  *
  * Threads     Any.

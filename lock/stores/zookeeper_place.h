@@ -46,7 +46,7 @@ dlock_status zookeeper_place_is_free(struct zookeeper_session *session,
 /* PROTOCOL, with the name of a node in `dir` that is no place. */
 dlock_status zookeeper_place_refuse(const char *dir, const char *node);
 
-/* What its node says. */
+/* Write the text of the place's node. */
 void zookeeper_place_describe(char data[ZOOKEEPER_DATA_SIZE], const dlock_claim *claim,
                               int level);
 

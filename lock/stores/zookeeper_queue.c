@@ -243,7 +243,7 @@ dlock_status zookeeper_queue_set_level(struct zookeeper_queue *queue,
     return st;
 }
 
-/* What an unanswered request may have made. */
+/* Note the node that an unanswered request may have made. */
 static dlock_status leave_unknown(struct zookeeper_queue *queue,
                                   const dlock_claim *claim)
 {

@@ -12,7 +12,7 @@
  * doubling to 1 s. So after a freeze of the process the clock tells, before any
  * message.
  *
- * One thread, the keeper, opens and closes sessions, sends heartbeats, and settles
+ * A thread, the keeper, opens and closes sessions, sends heartbeats, and settles
  * debts (zookeeper_debts.h). Two more are the client library's, in which answers and
  * events arrive.
  *

@@ -207,7 +207,7 @@ bool zookeeper_waiter_sleep(struct zookeeper_waiter *waiter, uint64_t epoch,
     struct zookeeper_watch *watch = waiter->watch;
     bool has_ended;
 
-    /* What it was told before is said before it is armed anew. */
+    /* The end that came before is read before the watch is armed anew. */
     dlock_mutex_lock(&watches->mutex);
     has_ended = watch->end_count != waiter->seen;
     waiter->seen = watch->end_count;

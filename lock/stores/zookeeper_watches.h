@@ -39,7 +39,7 @@ bool zookeeper_waiter_begin(struct zookeeper_waiter *waiter,
 bool zookeeper_waiter_sleep(struct zookeeper_waiter *waiter, uint64_t epoch,
                             int64_t until_ns);
 
-/* One that never began is fine. */
+/* A waiter that never began is fine. */
 void zookeeper_waiter_end(struct zookeeper_waiter *waiter);
 
 /* Does it wait for `path`? */

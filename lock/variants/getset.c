@@ -11,7 +11,7 @@
  * Described   the articles' answer to the crash between SETNX and EXPIRE.  They say it
  *             themselves: nobody's name is on the lock.
  *
- * Who loses the race of GETSETs has written its own time over the winner's, which ends
+ * The loser of a race of GETSETs has written its own time over the winner's, which ends
  * a little later by it.  The key never expires in Redis: one that nobody asks for again
  * stays there, ended.  claim->note is the time that was written. */
 #include <inttypes.h>
@@ -103,7 +103,7 @@ static dlock_status inspect(void *state, const char *name, dlock_info *out)
     return DLOCK_OK;
 }
 
-/* One that has ended is free already, and is left for who takes it over. */
+/* A lock that has ended is free already, and is left for the next holder. */
 static dlock_status force(void *state, const char *name)
 {
     dlock_info info = {0};

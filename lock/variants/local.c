@@ -104,7 +104,7 @@ static struct entry *enter(const char *name)
     return entry;
 }
 
-/* One user less; unlocks the shard. */
+/* Count a user less, and unlock the shard. */
 static void leave(struct entry *entry)
 {
     struct shard *shard = entry->shard;

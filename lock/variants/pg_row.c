@@ -49,8 +49,8 @@ static const struct postgres_question REMOVE = {
 static const struct postgres_question COMMIT = {.statement.sql = "COMMIT"};
 static const struct postgres_question ROLLBACK = {.statement.sql = "ROLLBACK"};
 
-/* Who locked a row wrote its transaction on it; that is held as long as it runs.  One
- * waiter waits for the transaction, the others for that one. */
+/* The transaction that locked a row wrote itself on it, and holds it as long as it runs.
+ * The first waiter waits for that transaction, the others for the first. */
 #define HOLDER                                                                         \
     "SELECT l.pid FROM dlock_row AS r JOIN pg_locks AS l ON l.locktype ="              \
     " 'transactionid' AND l.transactionid = r.xmax AND l.granted WHERE r.name = $1"

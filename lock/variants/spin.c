@@ -8,7 +8,7 @@
  * Described   the wire facts are Redisson's.  It is there for where messages cost more
  *             than looking, as in a cluster that hands them to all its nodes.
  *
- * It shares the hash with reentrant, so the two exclude each other; but a waiter of
+ * spin shares the hash with reentrant, so the two exclude each other; but a waiter of
  * reentrant is not told of a release by spin, and finds it by its own poll. */
 #include "gen/lua_scripts.h"
 #include "lock/stores/redisson.h"

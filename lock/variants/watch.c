@@ -88,7 +88,7 @@ static dlock_status delete_unchanged(struct redis_talk *talk, const char *name)
     return answer.integer == 1 ? DLOCK_OK : DLOCK_LOST;
 }
 
-/* One try to release.  BUSY: begin anew. */
+/* Try once to release.  BUSY: begin anew. */
 static dlock_status try_release(struct redis_talk *talk, const dlock_claim *claim)
 {
     static const struct redis_command unwatch = {1, {"UNWATCH"}, REDIS_SHAPE_DONE};
