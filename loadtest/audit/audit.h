@@ -18,7 +18,7 @@
 
 #include "loadtest/audit/ledger.h"
 
-/* What is looked for: id, and what it means when it is found. */
+/* The findings that are looked for: id, and the meaning of each. */
 #define AUDIT_CHECKS(X)                                                                \
     X(OVERSOLD, "oversold", "more orders than stock was issued")                       \
     X(LOST_UPDATE, "lost-update", "stock left and orders do not add up to the issue")  \

@@ -131,7 +131,7 @@ bool evidence_end(struct evidence_reading *reading)
     return is_whole;
 }
 
-/* What was issued first is as old as any of its orders. */
+/* The voucher that was issued first is as old as any order. */
 static int64_t first_issue_us(const struct evidence *e)
 {
     int64_t first_us = e->voucher_count > 0 ? e->vouchers[0].issued_us : 0;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* evidence.h -- what an audit reads about a sale: stock issued, stock left, orders.
  *
- * It comes from the live database, or from the files stock.json and orders.tsv of a
- * run, which were written from the database right after it.
+ * The evidence comes from the live database, or from the files stock.json and orders.tsv
+ * of a run, which were written from the database right after it.
  */
 #ifndef LOADTEST_AUDIT_EVIDENCE_H
 #define LOADTEST_AUDIT_EVIDENCE_H
@@ -51,7 +51,7 @@ bool evidence_from_files(struct evidence *e, const char *dir);
 bool evidence_export(const struct evidence_reading *reading, const int64_t *vouchers,
                      size_t count, const char *dir);
 
-/* What the audit judges: it, the answers, and how old it is by now. */
+/* The input of an audit: the evidence, the answers, and the evidence's age by now. */
 struct audit_input evidence_input(const struct evidence *e, const struct ledger *ledger,
                                   bool is_settled);
 

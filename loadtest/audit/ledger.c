@@ -20,7 +20,7 @@ struct reading {
     int64_t accepted, unanswered; /* counted from the lines, to check the end line  */
 };
 
-/* What a line may begin with. */
+/* The words that a line may begin with. */
 static const struct {
     const char *name;
     enum ledger_what what;

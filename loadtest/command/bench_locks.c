@@ -165,7 +165,7 @@ static enum exit_code run_parts(struct bench_locks *b, const char *only)
     return interrupted() ? EXIT_INTERRUPTED : rc;
 }
 
-/* What there is, also of a run that was cut short. */
+/* Keep the results so far, also of a run that was cut short. */
 static void keep(struct bench_locks *b, const char *dir, bool print)
 {
     char path[FILES_PATH_MAX], *text;

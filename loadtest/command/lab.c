@@ -103,7 +103,7 @@ static enum exit_code status(const char *dir, const char *name, bool zookeeper)
     return lab_is_up(&lab) ? EXIT_VALID : EXIT_UNAVAILABLE;
 }
 
-/* What `verb` does to one server, and what is said when it is done. */
+/* Do `verb` to a server, and say `done` at the end. */
 static enum exit_code change(const char *dir, const char *name, const char *verb,
                              const char *done,
                              enum exit_code (*change_one)(struct lab *lab,

@@ -25,7 +25,7 @@ static const char *command_name(size_t i)
     return i < COMMAND_COUNT ? commands[i].name : NULL;
 }
 
-/* What a newcomer needs, for who names no command. */
+/* Help a newcomer, who has named no command. */
 static void help_newcomer(void)
 {
     fputs("seckill: no command was named.  Begin with one of these:\n\n"

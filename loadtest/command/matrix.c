@@ -24,7 +24,7 @@ struct matrix_settings {
     bool keep, list;
 };
 
-/* What can come of a performance: everything but "not spoken of". */
+/* The outcomes of a performance: all but "not spoken of". */
 static const char *outcome_at(size_t i)
 {
     return i + 1 < SCENARIO_OUTCOME_COUNT

@@ -2,7 +2,7 @@
 /* compare.h -- the comparison: experiments x hazards x locks, each run audited.
  *
  * A cell is one lock under one hazard in one experiment, run once or several times. 
- * What must come out of it stands in loadtest/expect/expectations.def.
+ * The expected results stand in loadtest/expect/expectations.def.
  */
 #ifndef LOADTEST_COMPARE_COMPARE_H
 #define LOADTEST_COMPARE_COMPARE_H
@@ -35,7 +35,7 @@ const struct experiment *experiment_at(size_t i);
 const struct experiment *experiment_find(const char *name);
 const char *experiment_name_at(size_t i);
 
-/* What a run came to. */
+/* The outcome of a run. */
 enum run_outcome {
     RUN_NOT_DONE,
     RUN_SOUND,   /* the audit found nothing                                        */
@@ -127,7 +127,7 @@ enum run_outcome run_outcome_of(const struct experiment *experiment,
 enum cell_outcome cell_outcome_of(const struct cell *cell);
 /* How many cells came to that. */
 size_t comparison_count(const struct comparison *c, enum cell_outcome outcome);
-/* What all cells together come to: EXIT_INVALID if one is UNEXPECTED, otherwise
+/* The exit status for all cells together: EXIT_INVALID if one is UNEXPECTED, otherwise
  * EXIT_UNKNOWN if one is unknown or has no expectation, otherwise EXIT_VALID. */
 enum exit_code comparison_exit_code(const struct comparison *c);
 

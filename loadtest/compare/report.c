@@ -15,7 +15,7 @@
 
 enum { LOCK_WIDTH = 13, CELL_WIDTH = 25, TEXT_MAX = 512 };
 
-/* What the worst of the cell's runs came to, in a word or two. */
+/* The verdict of the cell's worst run, in a word or two. */
 static void verdict_text(const struct cell *cell, char *out, size_t size)
 {
     int sound = 0, broken = 0, wrong = 0, unknown = 0, done = 0;
@@ -141,7 +141,7 @@ static void print_runs(FILE *out, const struct cell *cell)
     }
 }
 
-/* One line for each cell that is not as expected. */
+/* Print a line for each cell that is not as expected. */
 static void print_odd(FILE *out, const struct comparison *c, const char *bullet)
 {
     for (size_t i = 0; i < comparison_cell_count(c); i++) {

@@ -103,7 +103,8 @@ static void fill_flags(const char **flags, const struct cell *cell, const char *
     flags[n++] = lock;
     flags[n++] = lease;
     flags[n++] = "--log-level=warn";
-    /* Who is held or stopped has to be able to write afterwards, however long it took. */
+    /* A held or stopped process has to be able to write afterwards, however long it took.
+     * */
     flags[n++] = "--idle-transaction-timeout=10m";
     flags[n++] = "--statement-timeout=1m";
     for (size_t i = 0; cell->experiment->flags[i] && n < FLAGS_MAX - 1; i++)
@@ -111,7 +112,7 @@ static void fill_flags(const char **flags, const struct cell *cell, const char *
     flags[n] = NULL;
 }
 
-/* One attempt at one run of a cell. */
+/* Attempt a run of a cell. */
 static enum exit_code attempt(const struct session *s, const struct cell *cell,
                               struct run_record *out, struct run_result *result)
 {
@@ -208,7 +209,7 @@ static enum exit_code prepare_again(struct session *s, const struct cell *cell,
     return interrupt_sleep_ms(PAUSE_MS) ? EXIT_VALID : EXIT_INTERRUPTED;
 }
 
-/* One run of a cell.  One that came to nothing is tried again, with fresh vouchers and
+/* Do a run of a cell.  A run that came to nothing is tried again, with fresh vouchers and
  * processes. */
 static enum exit_code run_cell(struct session *s, struct cell *cell, int repeat)
 {

@@ -33,7 +33,7 @@ enum scenario_outcome {
     SCENARIO_EITHER = SCENARIO_OUTCOME_COUNT, /* of a hazard: holds or breaks            */
 };
 
-/* What is seen of a performance: id, name, Chinese, meaning.  Those up to STALE_REFUSED
+/* The signs of a performance: id, name, Chinese, meaning.  Those up to STALE_REFUSED
  * are found by the checker and in the database; the others are play()'s to say. */
 #define SCENARIO_SIGNS(X)                                                              \
     X(TWO_HOLDERS, "two holders", "同时两个持有者",                                   \

@@ -17,8 +17,8 @@ bool fault_replica_is_behind(const struct fault_scene *scene);
 /* Make it a master, on the port of its own master, which has to be free. */
 bool fault_replica_promote(const struct fault_scene *scene);
 
-/* It is the scene's server from now on, and *before is who was.  The lab's spare is
- * nobody.  False if who answers on the port is not the one of `run_id`. */
+/* Make the replica the scene's server from now on; *before is the server until then.  The
+ * lab has no spare any more.  False if the server on the port is not that of `run_id`. */
 bool fault_replica_take_over(struct fault_scene *scene, const char *run_id,
                              struct child *before);
 

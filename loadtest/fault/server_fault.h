@@ -43,7 +43,7 @@ enum { FAULT_NOTE_MAX = 512, FAULT_BY_MAX_MS = 86400000, FAULT_PAUSE_MAX_MS = 60
 
 enum fault_stage { FAULT_IDLE, FAULT_ARMED, FAULT_BEGUN, FAULT_ENDED };
 
-/* What a fault works on, and how far it has come. */
+/* The servers that a fault works on, and how far it has come. */
 struct fault_scene {
     struct lab *lab;
     struct lab_server *server;     /* of that lab                                     */

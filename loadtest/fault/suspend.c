@@ -22,7 +22,7 @@ static void wait_and_continue(int line)
     ssize_t n;
 
     setsid(); /* out of reach of Ctrl-C */
-    /* What was open here, such as the lab's lock, is not kept open by us. */
+    /* The descriptors that were open here, such as the lab's lock, are not kept open. */
     close_range(STDERR_FILENO + 1, (unsigned)line - 1, 0);
     close_range((unsigned)line + 1, ~0u, 0);
     signal(SIGTERM, SIG_IGN);
@@ -91,7 +91,7 @@ bool suspend_begin(struct suspend *s, const struct child *server)
         return false;
     }
     ok = stop(s, server) && child_state(server) == 'T';
-    /* It has no new ones now. */
+    /* The server has no new children now. */
     count = ok ? child_children(server, children) : 0;
     for (size_t i = 0; i < count; i++)
         ok = stop(s, &children[i]) && ok;

@@ -190,7 +190,7 @@ static int let_go(const struct child_options *o, const struct child *c, int gate
 
     if (o->keep && !o->keep(o->keeper, c))
         return ECANCELED;
-    /* Nobody reads it if the child has failed by now: SIGPIPE is not for us. */
+    /* If the child has failed by now, no process reads this: SIGPIPE is not for us. */
     if (send(gate_fd, "", 1, MSG_NOSIGNAL) != 1 && errno != EPIPE)
         return errno;
     do /* end of file: the exec succeeded and closed the other end */

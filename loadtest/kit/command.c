@@ -31,7 +31,7 @@ static const char *exit_words(int rc)
     return row ? row->says : "the tool itself failed";
 }
 
-/* What a setting of texts was given; NULL if nothing, or if the command has no such setting. */
+/* The value of a text setting; NULL if none was given, or if there is no such setting. */
 static const char *text_of(const struct setting_program *program, const void *values,
                            const char *name)
 {

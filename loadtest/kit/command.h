@@ -7,7 +7,8 @@
 #include "base/text/settings.h"
 #include "loadtest/kit/style.h"
 
-/* What a command does once its settings are read; `values` is its own struct of them. */
+/* The function of a command, called once its settings are read into `values`, its struct.
+ * */
 typedef enum exit_code command_fn(const struct settings *s, const void *values);
 
 /* Read the settings and run the command, unless --help or a mistake came first.  --color, if
@@ -21,8 +22,8 @@ int command_run(const struct setting_program *program, void *values, int argc,
 int command_run_long(const struct setting_program *program, void *values, int argc,
                      char **argv, command_fn *run);
 
-/* What the exit status of this program's command stands for this time, such as "3 cells
- * are unknown: ...", instead of the general words. */
+/* Say what the exit status of this program's command stands for this time, such as "3
+ * cells are unknown: ...", instead of the general words. */
 void command_explain_exit(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 
 /* Settings that several commands have. */

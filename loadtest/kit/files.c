@@ -100,7 +100,7 @@ static bool replace(const char *path, const char *text, mode_t mode)
     int fd;
 
     files_path(fresh, "%s.new", path);
-    /* What is left of an earlier try may have another mode. */
+    /* A file that an earlier try left may have another mode. */
     if (unlink(fresh) != 0 && errno != ENOENT)
         return false;
     fd = open(fresh, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode);

@@ -14,8 +14,8 @@ struct http_answer {
     size_t size;
 };
 
-/* One request with this Bearer token; `method` is GET or POST (without a body).  False: no answer came.
- * Connections are kept and used again.  One thread only. */
+/* Send a request with this Bearer token; `method` is GET or POST (without a body).
+ * False: no answer came. Connections are kept and used again.  One thread only. */
 bool http_client_ask(const char *method, const char *url, const char *token,
                      struct http_answer *answer);
 

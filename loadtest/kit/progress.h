@@ -17,7 +17,7 @@ struct progress {
     int64_t begin_ns, said_ns;
 };
 
-/* It begins now. */
+/* Begin the progress now. */
 void progress_begin(struct progress *p, size_t count);
 
 /* "[3/84] WHAT, about 5 min left", and the load of a busy machine. */

@@ -19,7 +19,7 @@ struct work {
     atomic_llong left; /* of thread_group_repeat()                                          */
 };
 
-/* One cache line and more each, so that counting does not slow the others down. */
+/* Each has a cache line and more, so that counting does not slow the others down. */
 struct member {
     _Alignas(128) pthread_t thread;
     struct work *work;

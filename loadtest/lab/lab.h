@@ -161,13 +161,13 @@ int lab_connect(int port);
 /* Open NAME.log for appending. */
 int lab_open_log(const struct lab *lab, const struct lab_server *server);
 
-/* One server of any kind.  Start: any but the first start of PostgreSQL; state.json
- * names it then.  Wait: until it answers; false: it ended, took too long, or we are to
- * stop, with the end of its log on stderr.  Kill: as a loss of power would, with every
- * process that it has; none of them runs any more when it returns. */
+/* Functions for a server of any kind.  Start: any but the first start of PostgreSQL;
+ * state.json names it then.  Wait: until it answers; false: it ended, took too long, or
+ * we are to stop, with the end of its log on stderr.  Kill: as a loss of power would,
+ * with every process that it has; none of them runs any more when it returns. */
 bool lab_server_answers(const struct lab *lab, const struct lab_server *server);
 bool lab_server_start(struct lab *lab, struct lab_server *server);
-/* What every kind's start ends with: its program, its output in NAME.log.  state.json
+/* Every kind's start ends with this: its program, its output in NAME.log.  state.json
  * names it before it begins, so that a lab whose starter is killed has no server that
  * nobody knows; options->death_signal is for a lab that is not to outlive its command.
  * False: said on stderr; errno as child_start() left it. */
@@ -199,8 +199,8 @@ bool lab_redis_answers(const struct lab *lab, const struct lab_server *server);
 bool lab_zookeeper_start(struct lab *lab, struct lab_server *server);
 /* Ours, and not whoever else listens there. */
 bool lab_zookeeper_answers(const struct lab *lab, const struct lab_server *server);
-/* What the server on that port says to a command of four letters, such as "dump"; what
- * does not fit is cut.  False: not everything came. */
+/* Ask the server on that port by a command of four letters, such as "dump"; an answer
+ * that does not fit is cut.  False: not everything came. */
 bool lab_zookeeper_ask(int port, const char *four_letters, char *answer, size_t size);
 
 /* Find PostgreSQL's newest programs: PATH of one of them, such as "initdb". */

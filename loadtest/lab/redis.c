@@ -72,7 +72,7 @@ bool lab_redis_set_clock(const struct lab *lab, const struct lab_server *server,
     return ok;
 }
 
-/* What makes a server's wall clock, and no other clock, go by that file. */
+/* The environment that makes a server's wall clock, and no other clock, go by a file. */
 struct clock_environment {
     char path[FILES_PATH_MAX], preload[FILES_PATH_MAX], file[FILES_PATH_MAX];
     char *entries[4];

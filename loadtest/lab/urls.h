@@ -8,7 +8,7 @@
 
 enum { LAB_URL_MAX = 640 };
 
-/* One of each store; "": there is none. */
+/* A URL of each store; "": there is none. */
 struct lab_urls {
 #define LOCAL_STORE(id, name)
 #define STORE(id, name, product, field, ...) char field[LAB_URL_MAX];

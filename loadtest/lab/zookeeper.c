@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* zookeeper.c -- a ZooKeeper server of a lab: Debian's classes, its own directory.
  *
- * It listens on the loopback only, has no password (ZooKeeper has none for a server as
- * a whole), and lets sessions be as short as the hazards need them. */
+ * The server listens on the loopback only, has no password (ZooKeeper has none for a
+ * server as a whole), and lets sessions be as short as the hazards need them. */
 #include "loadtest/lab/lab.h"
 
 #include <errno.h>

@@ -12,7 +12,7 @@
 
 enum { MATRIX_SEEDS_MAX = 1000, MATRIX_COMMAND_MAX = 300 };
 
-/* What a performance came to, and its cell; the worse ones are greater. */
+/* The verdicts on a performance, and on a cell; the worse ones are greater. */
 #define MATRIX_VERDICTS(X)                                                             \
     X(NOT_DONE, "not done")                                                            \
     X(AS_EXPECTED, "as expected")                                                      \
@@ -64,7 +64,7 @@ struct matrix {
     bool was_interrupted, was_limited;
 };
 
-/* What there is of everything. */
+/* The numbers of everything. */
 struct matrix_totals {
     size_t scenarios, locks, cells, cells_as_expected, cells_unknown, cells_unexpected,
         cells_not_done;
@@ -79,7 +79,7 @@ void matrix_free(struct matrix *m);
 /* Plan the `part`th of `parts`: of all performances every parts-th one. */
 void matrix_plan(struct matrix *m, int part, int parts);
 
-/* One performance: which cell, which of its seeds. */
+/* A performance: which cell, which of its seeds. */
 struct matrix_place {
     size_t cell;
     int seed;
@@ -139,7 +139,7 @@ void matrix_cell_text(const struct matrix *m, const struct matrix_cell *cell, ch
 void matrix_row_text(const struct matrix_cell *cell, char *out, size_t size);
 /* In one line, what must come of it: the outcome, and which signs. */
 void matrix_expected_text(const struct matrix_cell *cell, char *out, size_t size);
-/* What it came to: the outcome and the signs that were seen. */
+/* Print the outcome and the signs that were seen. */
 void matrix_run_text(const struct matrix_run *run, char *out, size_t size);
 /* "480 of 480 cells as expected" and so on. */
 void matrix_headline(const struct matrix *m, char *out, size_t size);

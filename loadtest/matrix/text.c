@@ -74,7 +74,7 @@ const struct matrix_cell *matrix_grid_cell(const struct matrix_grid *grid,
     return NULL;
 }
 
-/* One word, for a table. */
+/* An outcome in a word, for a table. */
 static const char *word_of(enum scenario_outcome outcome)
 {
     switch (outcome) {

@@ -14,7 +14,7 @@
 #include "base/os/clock.h"
 #include "lock/record/recorder.h"
 
-/* What is put into the file, in the order in which it stands there. */
+/* The marks in the file, in their order. */
 static const char title_mark[] = "<!--TITLE-->", head_mark[] = "<!--HEAD-->\n",
                   content_mark[] = "<!--CONTENT-->\n";
 
@@ -76,7 +76,7 @@ static void print_left_out(FILE *out, const struct page_scene *s)
 
 void page_figure(FILE *out, const struct page_scene *s)
 {
-    /* What was found in the database's rows, for example. */
+    /* A finding in the database's rows, for example, has no calls. */
     if (s->lane_count == 0 && s->step_count == 0 && s->line_count == 0) {
         fputs("<p class=\"note\">No call of a lock is in it, so there is nothing to "
               "draw.</p>\n</section>\n", out);

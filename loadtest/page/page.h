@@ -28,7 +28,7 @@ void page_print(FILE *out, const struct history *h, const struct check *c,
 bool page_write(const char *path, const struct history *h, const struct check *c,
                 const struct check_verdict *v);
 
-/* What stands in a file of loadtest/page between two marks; NULL: from its
+/* Print the piece of a file of loadtest/page between two marks; NULL: from its
  * beginning, to its end. */
 void page_piece(FILE *out, const char *file, const char *from, const char *to);
 

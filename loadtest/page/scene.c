@@ -186,7 +186,7 @@ static void add_marks(struct page_scene *s)
     }
 }
 
-/* What happened at the same time stays in the order in which it was added. */
+/* Steps of the same time stay in the order in which they were added. */
 static int compare_steps(const void *a, const void *b)
 {
     const struct page_step *x = a, *y = b;

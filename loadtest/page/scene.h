@@ -23,7 +23,7 @@ struct page_lane {
     bool is_actor; /* one of those whose doing the violation is */
 };
 
-/* One instant: a call is asked, or answered, or something happens that is no call. */
+/* An instant: a call is asked, or answered, or something happens that is no call. */
 struct page_step {
     int64_t at_ns;
     const struct history_call *call; /* NULL: a mark */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* blocking.h -- Redis as most programs use it: a connection, a command, its answer.
  *
- * What the lock library's link is measured against, and how the bench asks the servers
- * themselves.
+ * The lock library's link is measured against these connections, and the bench asks the
+ * servers by them.
  *
  * Threads     One `blocking` belongs to one thread.
  * Errors      What fails says why on stderr.

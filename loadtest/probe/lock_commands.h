@@ -28,7 +28,7 @@ struct recipe {
 /* NULL if there is none for this lock. */
 const struct recipe *recipe_find(const char *name);
 
-/* Who asks, for what. */
+/* The name that is asked for, and its asker. */
 struct recipe_claim {
     const char *name, *owner, *token;
 };

@@ -36,12 +36,13 @@ void redis_side_close(struct redis_side *side);
  * An array counts as its first element. */
 enum redis_said redis_side_ask(struct redis_side *side, const char *format, ...);
 
-/* What was said last; "" for nil.  Valid until the next question. */
+/* The last answer as a text; "" for nil.  Valid until the next question. */
 const char *redis_side_text(const struct redis_side *side);
 /* As a number; 0 if it is none. */
 int64_t redis_side_number(const struct redis_side *side);
 
-/* One field of INFO, such as "run_id", into out; "" if there is none.  False: silent. */
+/* Read a field of INFO, such as "run_id", into out; "" if there is none.  False: silent.
+ * */
 bool redis_side_info(struct redis_side *side, const char *field, char *out,
                      size_t size);
 

@@ -7,7 +7,7 @@
 
 enum { PROXY_FAULTS_MAX = 128 }; /* that one proxy can be given in its life */
 
-/* What has become of a fault. */
+/* The state of a fault. */
 struct proxy_strike {
     int fault;
     char text[PROXY_TEXT_MAX + 1];

@@ -117,8 +117,9 @@ static int64_t next_ns(const struct proxy_wire *w, int64_t now_ns)
     return next;
 }
 
-/* What to poll, and until when.  One look at the clock is for all: what is not due yet to
- * one of them and no more in the future to another would wait for ever. */
+/* Prepare what to poll, and until when.  A single look at the clock serves all: an event
+ * that is not due yet by one look and not in the future by another would wait for ever.
+ * */
 static int prepare(struct proxy *p)
 {
     int64_t now_ns = dlock_clock_ns();
@@ -156,7 +157,7 @@ static bool has_connected(struct proxy *p, struct proxy_wire *w)
     return error == 0;
 }
 
-/* What poll() told of a wire.  False: it is at its end. */
+/* Serve a wire as poll() told.  False: it is at its end. */
 static bool serve(struct proxy *p, struct proxy_wire *w, const struct pollfd *polled)
 {
     for (int d = 0; d < 2; d++) {

@@ -18,7 +18,7 @@ enum {
     GSS_REQUEST = 80877104,
 };
 
-/* What a scanner of redis reads. */
+/* The states of a scanner of redis. */
 enum { AT_TYPE, AT_NUMBER, AT_LINE, AT_INLINE };
 
 static const char *const names[] = {

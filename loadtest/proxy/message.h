@@ -7,7 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* What a proxy can read, and how it knows a message.
+/* The protocols that a proxy can read, and their messages.
  *   redis      a request or a reply (RESP2 and RESP3, inline commands)
  *   postgres   a type and a length; the startup packet; the one byte that answers an
  *              SSLRequest.  Once TLS has begun there are no messages to be seen
@@ -30,7 +30,7 @@ enum proxy_direction { PROXY_TO_SERVER, PROXY_TO_CLIENT };
 /* The `i`th name, NULL past the last. */
 const char *proxy_protocol_name(size_t i);
 
-/* One direction of one connection.  Zero it, then set the first two. */
+/* The scanner of a direction of a connection.  Zero it, then set the first two. */
 struct proxy_scanner {
     enum proxy_protocol protocol;
     enum proxy_direction direction;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* proxy.c -- a proxy from outside: made, given faults, asked, ended.
  *
- * Who changes something writes to an eventfd, so that the thread looks at once. */
+ * Every change is followed by a write to an eventfd, so that the thread looks at once. */
 #include "loadtest/proxy/proxy.h"
 
 #include <errno.h>
@@ -205,7 +205,7 @@ static const char *objection(struct proxy *p, const struct proxy_fault *f)
     return proxy_wire_is_past(w, f) ? "that connection is past that point" : NULL;
 }
 
-/* It needs no connection, and is done here and now. */
+/* A release needs no connection, and is done here and now. */
 static void release_at_once(struct proxy *p, struct proxy_armed *armed)
 {
     release(&armed->fault, p);

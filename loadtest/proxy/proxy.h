@@ -34,7 +34,7 @@ int proxy_arm(struct proxy *p, const char *fault, char *why);
  * if one was refused (those before it are armed), or if there is none. */
 int proxy_arm_script(struct proxy *p, const char *script, char *why);
 
-/* It does not strike any more, but what it did stays.  A hold's bytes go on. */
+/* Let the fault strike no more; its effects stay.  A hold's bytes go on. */
 void proxy_disarm(struct proxy *p, int fault);
 
 /* Wait until the fault has struck (the bytes it speaks of were there, and were held,
@@ -42,7 +42,7 @@ void proxy_disarm(struct proxy *p, int fault);
  * arrived, within a second).  False: not within timeout_ms. */
 bool proxy_wait(struct proxy *p, int fault, int64_t timeout_ms);
 
-/* What has become of it.  False: there is no such fault. */
+/* Read the state of a fault.  False: there is no such fault. */
 bool proxy_look(struct proxy *p, int fault, struct proxy_strike *out);
 
 void proxy_read_stats(struct proxy *p, struct proxy_stats *out);

@@ -56,7 +56,7 @@ static bool refuse(struct reading *r, const char *fmt, ...)
 
 /* ---- words ---- */
 
-/* One word, with or without quotes, to `out`.  NULL: refused. */
+/* Take a word, with or without quotes, to `out`.  NULL: refused. */
 static const char *take_word(struct reading *r, const char *text, char *out)
 {
     bool quoted = *text == '"';

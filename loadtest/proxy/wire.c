@@ -166,13 +166,14 @@ static void act(struct proxy_wire *w, struct proxy_arms *arms,
     }
 }
 
-/* What has an effect only on bytes strikes when there are some. */
+/* An action that has an effect only on bytes strikes when there are some. */
 static bool can_strike(const struct proxy_arms *arms, const struct proxy_pipe *p,
                        const struct proxy_fault *f)
 {
     bool in_middle = p->in_message > 0 && !f->drops_bytes;
 
-    /* One that began in the other direction waits for what that one brings about. */
+    /* A fault that was seen in the other direction waits for the bytes that come of it.
+     * */
     if (f->action != PROXY_RELEASE && f->seen != f->direction && p->in_len == 0)
         return false;
     switch (f->action) {

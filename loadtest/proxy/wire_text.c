@@ -169,7 +169,7 @@ static uint32_t take_number(struct cut *c, size_t bytes)
     return number;
 }
 
-/* One value: a bigint goes as eight bytes, and everything else as text. */
+/* Print a value: a bigint goes as eight bytes, and everything else as text. */
 static void put_value(struct cut *c, size_t size)
 {
     bool is_number = size == 8 && (c->at[0] == 0 || c->at[0] == 0xff);

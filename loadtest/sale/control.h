@@ -46,10 +46,10 @@ void control_begin_era(struct control *c);
 /* How many requests for the target were both sent and answered in this era. */
 int64_t control_tried(const struct control *c);
 
-/* One number of one thread. */
+/* A number of a thread. */
 int64_t control_of(const struct control *c, int thread, int number);
 
-/* One of the thread's numbers, all threads together. */
+/* The sum of a number over all threads. */
 int64_t control_sum(const struct control *c, int number);
 
 #endif /* LOADTEST_SALE_CONTROL_H */

@@ -56,8 +56,8 @@ bool hazard_lay_in_wait(struct hazard_scene *scene, const char *point)
     return true;
 }
 
-/* Who has just been caught holds the lock.  The lease was counted before it was asked for,
- * so it ends no earlier than that. */
+/* The thread that was just caught holds the lock.  Its lease was counted before it was
+ * asked for, so it ends no earlier than that. */
 static void look_at_hold(struct hazard_scene *scene)
 {
     int64_t now_ns = monotonic_ns();

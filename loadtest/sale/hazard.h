@@ -25,7 +25,7 @@ enum hazard_state {
     HAZARD_FAILED, /* something is wrong; scene->note says what                      */
 };
 
-/* What a hazard works on, and how far it has come. */
+/* The processes that a hazard works on, and how far it has come. */
 struct hazard_scene {
     const struct service *services;
     int service_count;
@@ -92,15 +92,16 @@ enum hazard_state hazard_caught(struct hazard_scene *scene, const char *point,
                                 const struct service **where);
 /* Let everybody go who is held at `point`, and disarm it. */
 void hazard_let_go(const struct hazard_scene *scene, const char *point);
-/* What a hazard makes from outside, for the history.  (What a point does is recorded by
- * the process that reaches it.) */
+/* A fault that a hazard makes from outside, for the history.  (The process that reaches a
+ * point records the fault of the point itself.) */
 struct hazard_fault {
     const char *name;
     dlock_assumption breaks;
 };
 
-/* It is about to be made, to that process; or it is over.  Ending is fine when none has
- * begun, and run.c does it when the hazard is over, however that came. */
+/* Record that the fault is about to be made, to that process; or that it is over.  An end
+ * without a beginning is fine; run.c ends the fault when the hazard is over, for whatever
+ * reason. */
 void hazard_fault_begun(struct hazard_scene *scene, const struct hazard_fault *fault,
                         pid_t pid);
 void hazard_fault_ended(struct hazard_scene *scene);

@@ -76,7 +76,8 @@ void running_wait_settled(struct running *r)
     }
 }
 
-/* What is left of the sale in the database, and its record of writes, of one instant. */
+/* Export the rows of the sale from the database, and its record of writes, of one
+ * instant. */
 static bool export_evidence(const struct running *r)
 {
     const struct run_plan *plan = r->plan;

@@ -7,7 +7,7 @@
 #include "loadtest/sale/run.h"
 #include "loadtest/sale/wrk.h"
 
-/* What one run works with. */
+/* The state of a run. */
 struct running {
     const struct run_plan *plan;
     struct run_result *result;

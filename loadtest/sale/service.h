@@ -64,7 +64,7 @@ bool service_release(const struct service *service, const char *point);
 /* Is somebody held at the point?  False in *held as well if nothing can be learned. */
 bool service_is_holding(const struct service *service, const char *point, bool *held);
 
-/* What the lock's store says of it. */
+/* A lock, as its store sees it. */
 struct service_lock {
     bool is_locked;
     char owner[128]; /* "" where it is not known                                    */

@@ -26,7 +26,7 @@ bool start_signal_make(struct start_signal *start_signal, const struct lab *lab,
 /* Take away what is left of it.  A zeroed struct is fine. */
 void start_signal_remove(struct start_signal *start_signal);
 
-/* What the page tells of the start. */
+/* The times of the start, as the page of memory tells. */
 struct start_times {
     int fired;         /* threads that sent something                     */
     int by_signal;        /* of those, how many waited for the latch to open */

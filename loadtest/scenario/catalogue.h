@@ -15,7 +15,8 @@ struct scenario_setup {
     const struct expectation *expected;
 };
 
-/* What came of it, in memory that the process that performs it shares with the command. */
+/* The result of a performance, in memory that the performing process shares with the
+ * command. */
 struct scenario_result {
     bool has_happened;
     bool was_spoilt;  /* it may happen if it is performed again                        */

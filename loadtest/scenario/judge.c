@@ -70,7 +70,7 @@ static bool check_history(struct stage *s)
     return s->result->why[0] == '\0';
 }
 
-/* One who loses a promised lock is one thing; that another has it by then is more. */
+/* The loss of a promised lock is one thing; a second holder by then is more. */
 static bool names_two_holders(const struct stage *s, const struct check_example *example)
 {
     const struct history_call *calls = s->history.calls;

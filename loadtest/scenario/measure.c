@@ -77,8 +77,8 @@ static int most_at_once(const struct stage *s)
  * of a chain, each of which has read what the one before it wrote; the stock says how
  * long that chain is, and the updates that are not in it are lost.
  *
- * One whose COMMIT went unanswered counts if its order is there: a client that asks finds
- * it by the number of its request. */
+ * An update whose COMMIT went unanswered counts if its order is there: a client that asks
+ * finds it by the number of its request. */
 bool stage_count_updates(struct stage *s)
 {
     struct scenario_result *r = s->result;

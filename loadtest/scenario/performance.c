@@ -178,7 +178,7 @@ static void begin(struct stage *s, const struct stage_options *options)
     crowd_open(s);
 }
 
-/* What the actors would leave behind in a lab that is kept: a lock that nobody frees. */
+/* Free the lock that the actors would leave behind in a lab that is kept. */
 static void free_lock(struct stage *s)
 {
     for (int i = 0; i < s->actor_count; i++) {

@@ -22,13 +22,14 @@ struct scenario_run {
     const struct scenario_listener *listener; /* NULL: the terminal                   */
 };
 
-/* Who is told instead of the terminal, and says which may still begin. */
+/* The listener is told instead of the terminal, and says which performances may still
+ * begin. */
 struct scenario_listener {
-    /* What is free in the `i`th, and its name among the files; it has a crowd. */
+    /* The free choices of the `i`th, and its name among the files; it has a crowd. */
     struct scenario_variation (*vary)(void *arg, size_t i, char *name, size_t size);
     bool (*may_begin)(void *arg);
-    /* It has ended, and its files are in `dir`.  Not called for those that an interrupt
-     * has ended. */
+    /* The `i`th has ended, and its files are in `dir`.  Not called for those that an
+     * interrupt has ended. */
     void (*on_end)(void *arg, size_t i, const struct scenario_result *result,
                    const char *dir);
     void *arg;

@@ -184,7 +184,8 @@ static bool needs_zookeeper(const struct batch *t, bool own)
     return false;
 }
 
-/* What the performance before this one has left: as it was, or made anew. */
+/* Restore the servers after the performance before this one: as they were, or made anew.
+ * */
 static bool is_restored(const struct batch *t, struct place *place)
 {
     bool was_there;
@@ -198,8 +199,8 @@ static bool is_restored(const struct batch *t, struct place *place)
                EXIT_VALID;
 }
 
-/* One that a busy machine spoilt is performed again; among thousands, any that did not
- * happen.  What came out otherwise than expected never is. */
+/* A performance that a busy machine spoilt is repeated; among thousands, any that did not
+ * happen.  An unexpected outcome is never repeated. */
 static bool deserves_another(const struct batch *t, const struct scenario_result *r)
 {
     return r->was_spoilt || (t->run->listener != NULL && r->rc == EXIT_UNKNOWN);

@@ -81,7 +81,8 @@ const struct scenario *scenario_find(const char *name);
 /* The `i`th of scenario.actors. */
 struct actor *stage_actor(struct stage *s, int i);
 
-/* What the catalogue says of the lock that is performed, and has it all of these caps? */
+/* The catalogue's row of the lock that is performed, and whether it has all of these
+ * caps. */
 const dlock_variant_info *stage_lock(const struct stage *s);
 bool stage_has(const struct stage *s, unsigned caps);
 /* Does its watchdog renew? */
@@ -120,8 +121,9 @@ void stage_sign(struct stage *s, enum scenario_sign sign, const char *why);
 /* The scenario did not happen unless this is so. */
 void stage_need(struct stage *s, bool is_so, const char *what);
 
-/* It is performed again, at most SCENARIO_TRIES times in all, unless this is so: for what
- * a machine that is busy can spoil, such as a lease that was to last for a step. */
+/* Perform the story again, at most SCENARIO_TRIES times in all, unless this is so: for
+ * conditions that a busy machine can spoil, such as a lease that was to last for a step.
+ * */
 void stage_need_in_time(struct stage *s, bool is_so, const char *what);
 
 /* The scenario did not happen. */
@@ -167,7 +169,7 @@ struct scenario_tally {
     bool is_short;        /* it took less than the scenario's duration                */
 };
 
-/* What play() counts in; others may look at it meanwhile. */
+/* The tally in which play() counts; others may look at it meanwhile. */
 struct scenario_tally *stage_tally(struct stage *s);
 
 /* How long it is to last this time. */
@@ -179,7 +181,7 @@ int64_t stage_draw(struct stage *s, int stream, int64_t below);
 
 /* ---- what actors do ---- */
 
-/* What a write to the resource came to, in words. */
+/* The answers to a write to the resource, in words. */
 #define SCENARIO_SALES(X)                                                              \
     X(SOLD, "sold", "卖出")                                                            \
     X(SOLD_OUT, "sold out", "售罄")                                                    \
@@ -204,7 +206,7 @@ dlock_status actor_try_until_answered(struct actor *a);
 dlock_status actor_acquire_for(struct actor *a, int64_t wait_ms, int lease_ms);
 /* As a reader, beside other readers. */
 dlock_status actor_acquire_shared(struct actor *a, int64_t wait_ms);
-/* It must get it; waits as long as a step may take. */
+/* Acquire, which must succeed; waits as long as a step may take. */
 void actor_enter(struct actor *a);
 /* As long as it takes where the lock of one that stands still ends by itself
  * (stage_lock_ends()), and otherwise for twice the lease.  What it gets, it has for
@@ -213,7 +215,7 @@ dlock_status actor_outwait(struct actor *a);
 
 /* The last level that it acquired. */
 dlock_status actor_release(struct actor *a);
-/* It must succeed. */
+/* Release, which must succeed. */
 void actor_leave(struct actor *a);
 dlock_status actor_renew(struct actor *a);
 dlock_status actor_abandon(struct actor *a);
@@ -227,7 +229,7 @@ dlock_status actor_release_for(struct actor *a, struct actor *holder);
  * last.  Was it let in? */
 bool actor_walk_in(struct actor *late, struct actor *early);
 
-/* What its lease says: does it still protect, which fence, what does the store say? */
+/* The actor's lease: does it still protect, which fence, and what does the store say? */
 bool actor_is_protected(struct actor *a);
 uint64_t actor_fence(const struct actor *a);
 dlock_info actor_inspect(struct actor *a);
@@ -275,7 +277,7 @@ enum sale_answer actor_end_buy(struct actor *a);
 bool actor_end_read(struct actor *a);
 /* Has it been answered yet?  Does not wait. */
 bool actor_has_ended(struct actor *a);
-/* It waits for the lock in its store or in the library: another holds it. */
+/* Wait until the actor waits for the lock, in its store or in the library. */
 void actor_await_waiting(struct actor *a);
 /* While it waits it has been told so many times, in this story, of a release. */
 void actor_await_woken(struct actor *a, int times);
@@ -292,8 +294,8 @@ void actor_shift_clock(struct actor *a, int64_t ahead_ms);
 /* The named points of lock/fault.h; those of the order path are reached by actor_buy().
  * Armed for this stage's lock. */
 void actor_arm(struct actor *a, dlock_fault_point point, dlock_fault_action action);
-/* It is held there, has stopped or died there, or went on with a call that failed or a
- * connection that was cut. */
+/* Wait until the actor is held at the point, has stopped or died there, or went on with a
+ * call that failed or a connection that was cut. */
 void actor_await_point(struct actor *a, dlock_fault_point point);
 void actor_let_go(struct actor *a, dlock_fault_point point);
 
@@ -320,7 +322,7 @@ bool actor_has_wire(const struct actor *a, enum actor_wire wire);
  * this lock has no server. */
 const char *stage_lock_server(const struct stage *s, int node);
 
-/* One of the faults of `seckill fault list`: prepared (before the lock is taken, where
+/* A fault of `seckill fault list`: prepared (before the lock is taken, where
  * its help says so), made, and, if it lasts, ended.  The key is the stage's lock; by_ms
  * is what the fault asks for, or 0.  Whatever is left is undone at the end. */
 int stage_server_arm(struct stage *s, const char *fault, const char *server,

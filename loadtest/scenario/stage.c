@@ -155,7 +155,7 @@ void stage_add_line(struct stage *s, enum stage_line_kind kind, int64_t at_ns, i
     add_line(s, &line, english, chinese);
 }
 
-/* What came since the last time, as it happens. */
+/* Tell the lines since the last time. */
 void stage_tell_lines(struct stage *s)
 {
     pthread_mutex_lock(&s->lock_of_lines);

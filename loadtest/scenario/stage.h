@@ -25,7 +25,7 @@ enum { SCENARIO_NODES_MAX = LAB_COUNT_REDLOCK, SCENARIO_LINE_MAX = 600,
 
 struct crowd;
 
-/* What happened on stage, and on the wires. */
+/* The kinds of events on stage, and on the wires. */
 enum stage_line_kind { LINE_TOLD, LINE_ACT, LINE_FAULT, LINE_WIRE };
 
 struct stage_line {
@@ -61,7 +61,7 @@ struct stage_server_fault {
 /* A process with its actors, or one of the crowd. */
 struct stage_process;
 
-/* What it does once it has its part, and never returns from. */
+/* The body of a process, called once it has its part; never returns. */
 typedef void stage_body(struct stage *s, struct stage_process *p, int fd);
 
 struct stage_process {

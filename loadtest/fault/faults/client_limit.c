@@ -41,7 +41,7 @@ static bool set_redis(struct fault_scene *scene, struct redis_side *side, int64_
            server_fault_complain(scene, "its maxclients is not what it was set to");
 }
 
-/* It counts those whom it sends away. */
+/* Redis counts the clients that it sends away. */
 static bool refuses_redis(struct fault_scene *scene, struct redis_side *side)
 {
     int64_t before = redis_side_info_number(side, "rejected_connections"), after;

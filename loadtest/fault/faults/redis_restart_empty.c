@@ -33,7 +33,7 @@ static bool begin(struct fault_scene *scene)
     if (!fault_redis_kill(scene) || !fault_redis_start(scene, run_id, &loaded))
         return false;
     restart->is_dead = false;
-    /* What clients have written since does not count. */
+    /* The clients' writes since then do not count. */
     if (loaded != 0)
         return server_fault_complain(scene, "it came back with %" PRId64 " keys", loaded);
     server_fault_note(scene,

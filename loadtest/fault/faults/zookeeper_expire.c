@@ -2,14 +2,15 @@
 /* zookeeper_expire.c -- the session that holds a lock is over, as the server has it,
  * while its client lives and knows nothing of it.
  *
- * Whoever connects with a session's name and password takes it over, and may close it.
- * The name is in what the server tells of its ephemeral nodes.  The password the server
- * does not keep either: it makes it from the name, with Java's generator and a constant
- * (ZooKeeperServer.generatePasswd), and so do we.  The client comes back at once and takes
- * its session back, so there may be several attempts until one of ours is faster.
+ * A client that connects with a session's name and password takes it over, and may close
+ * it. The name is in what the server tells of its ephemeral nodes.  The password the
+ * server does not keep either: it makes it from the name, with Java's generator and a
+ * constant (ZooKeeperServer.generatePasswd), and so do we.  The client comes back at once
+ * and takes its session back, so there may be several attempts until one of ours is
+ * faster.
  *
- * It does not survive a ZooKeeper that makes its passwords in another way: then every
- * attempt is refused, and that is said. */
+ * This fault does not work with a ZooKeeper that makes its passwords in another way: then
+ * every attempt is refused, and that is said. */
 #include <endian.h>
 #include <errno.h>
 #include <inttypes.h>

@@ -80,7 +80,7 @@ static void stop_again(struct hazard_scene *scene)
     scene->baseline = baseline;
 }
 
-/* What came of it, once the process goes on. */
+/* Look at the results, once the process goes on. */
 static enum hazard_state conclude(struct hazard_scene *scene, bool sold, bool stayed_out)
 {
     int64_t stopped_ms = hazard_stage_ms(scene);

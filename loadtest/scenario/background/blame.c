@@ -60,8 +60,9 @@ static bool is_lateness(int assumption, unsigned caps)
            (assumption == DLOCK_ASSUMES_RELEASE && !(caps & DLOCK_CAP_OWNED));
 }
 
-/* Who lost such a lock to a fault of its server deletes that of the next holder, who
- * deletes that of the one after: it goes on long after the fault. */
+/* A holder that lost such a lock to a fault of its server deletes that of the next
+ * holder, who deletes that of the one after: the aftermath goes on long after the fault.
+ * */
 static bool is_aftermath(const struct history *h, const struct check_example *example,
                          unsigned caps)
 {
@@ -69,9 +70,9 @@ static bool is_aftermath(const struct history *h, const struct check_example *ex
            has_server_fault(h, DLOCK_ASSUMES_NONE, example->to_ns);
 }
 
-/* What the finding says gave way; NONE: it cannot say.  Who is in a queue is data of the
- * store as much as a lease is, and the order says nothing of it: a place that a failed
- * waiter could not give back, a queue that was lost with the data. */
+/* The assumption that gave way, by the finding; NONE: it cannot say.  The order of a
+ * queue is data of the store as much as a lease is, and the order says nothing of it: a
+ * place that a failed waiter could not give back, a queue that was lost with the data. */
 static int given_way(enum check_property property, const struct check_example *example)
 {
     return property == CHECK_fairness ? DLOCK_ASSUMES_NONE : example->assumption;

@@ -3,8 +3,8 @@
  * the same variant and on the same servers, that take and release other names from
  * before the story begins until after its faults are over.
  *
- * What they do is recorded in files of their own and judged by the same checker.  It has
- * to be clean, unless a fault of a server explains why it is not. */
+ * Their calls are recorded in files of their own and judged by the same checker.  The
+ * verdict has to be clean, unless a fault of a server explains why it is not. */
 #ifndef LOADTEST_SCENARIO_BACKGROUND_LOAD_H
 #define LOADTEST_SCENARIO_BACKGROUND_LOAD_H
 

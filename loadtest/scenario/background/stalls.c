@@ -64,7 +64,7 @@ static bool await_stopped(struct stalls *stalls, const struct stage_process *p, 
     return false;
 }
 
-/* It is continued however this ends. */
+/* The process is continued however this ends. */
 static bool stop_process(struct stalls *stalls, const struct stage_process *p)
 {
     static const char name[] = "short-stop";

@@ -22,7 +22,7 @@ static double share_of(const struct scenario_tally *t)
     return t->updates > 0 ? 100 * (double)t->lost / (double)t->updates : 0;
 }
 
-/* What it came to, in a word. */
+/* The outcome in a word. */
 static const char *word_of(const struct scenario_result *r)
 {
     return r->rc == EXIT_VALID                      ? "as expected"

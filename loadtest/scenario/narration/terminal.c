@@ -14,7 +14,7 @@
 #include "loadtest/scenario/stage.h"
 #include "loadtest/scenario/variation.h"
 
-/* What the seed has drawn. */
+/* Tell which crowd the seed has drawn. */
 static void tell_crowd(FILE *out, const struct stage *s)
 {
     const struct scenario_variation *v = &s->vary;

@@ -17,7 +17,7 @@ enum { POLL_MS = 5 };
 
 /* ---- what is said of it ---- */
 
-/* What the answer was, for people. */
+/* Print the answer, for people. */
 static void print_answer(char *out, size_t size, const struct actor_answer *answer,
                          bool is_chinese)
 {
@@ -46,7 +46,7 @@ static void print_answer(char *out, size_t size, const struct actor_answer *answ
     }
 }
 
-/* It was waited for since then. */
+/* Say the answer, which was waited for since `from_ns`. */
 static void say_answer(struct actor *a, const struct actor_answer *answer,
                        int64_t from_ns)
 {
@@ -262,7 +262,7 @@ int64_t actor_glance(struct actor *a)
     return look(a, ACTOR_GLANCE);
 }
 
-/* What the resource was asked, and what it answered, in the order in which it did. */
+/* Keep the resource's answers, in the order in which it gave them. */
 static enum sale_answer keep_sale(struct actor *a, const struct actor_answer *answer)
 {
     struct stage *s = a->stage;
@@ -290,7 +290,7 @@ enum sale_answer actor_buy_again(struct actor *a)
     return keep_sale(a, perform(a, &(struct actor_order){.what = ACTOR_BUY_AGAIN}));
 }
 
-/* What it may buy is not bought yet. */
+/* Reserve a unit, which is not bought yet. */
 enum sale_answer actor_reserve(struct actor *a)
 {
     const struct actor_answer *answer =

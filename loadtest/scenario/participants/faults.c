@@ -65,7 +65,7 @@ void actor_stop(struct actor *a)
              "整个进程停住，就像一次漫长的垃圾回收");
 }
 
-/* Whoever stopped it. */
+/* Continue the process, whoever stopped it. */
 static void resume(struct actor *a)
 {
     child_signal(&a->process->child, SIGCONT);
@@ -106,7 +106,7 @@ void actor_shift_clock(struct actor *a, int64_t ahead_ms)
     int64_t ahead_s = imaxabs(ahead_ms) / 1000;
     char texts[2][SCENARIO_LINE_MAX];
 
-    /* It concerns who holds the lock, whoever that is. */
+    /* The fault concerns the holder of the lock, whoever that is. */
     stage_fault(a->stage, "client-clock", DLOCK_FAULT_HAS_BEGUN, DLOCK_ASSUMES_CLOCK, 0);
     actor_act(a, &(struct actor_order){.what = ACTOR_SHIFT_CLOCK, .ahead_ms = ahead_ms});
     snprintf(texts[0], sizeof texts[0], "has a wall clock %s by %" PRId64 " s",

@@ -31,8 +31,8 @@ static void become_player(struct stage *s, struct stage_process *p, int fd, pid_
     actor_process_run(fd, &p->part);
 }
 
-/* What it works with reaches it as its first message, since the proxies that it is to
- * use are made after the fork. */
+/* The process gets its part as its first message, since the proxies that it is to use are
+ * made after the fork. */
 static void be_player(struct stage *s, struct stage_process *p, int fd, pid_t parent)
 {
     ssize_t n;
@@ -124,7 +124,7 @@ bool process_has_answered(struct stage *s, const struct actor *a)
     return a->process->has[a->thread][0];
 }
 
-/* One that hangs or does not listen is killed; the history knows the end of it from its
+/* A process that hangs or does not listen is killed; the history knows its end from its
  * last sign of life. */
 void process_end(struct stage_process *p, bool is_busy)
 {

@@ -104,7 +104,7 @@ static void do_release(struct actor_thread *h, struct actor_answer *answer, bool
     h->level -= h->level > 0;
 }
 
-/* What the holder has shown; the holder itself knows nothing of it. */
+/* Release by the token that the holder has shown; the holder itself is not told. */
 static dlock_status release_for(struct actor_thread *h)
 {
     const struct actor_thread *holder = &h->process->threads[h->order.holder];
@@ -297,7 +297,7 @@ static bool is_protected(struct actor_process *p, int thread)
     return is_holding && dlock_lease_valid(p->sys, &lease);
 }
 
-/* It holds nothing any more when it is made again: a lease is its thread's. */
+/* A thread that is made again holds nothing any more: a lease is its thread's. */
 static void end_thread(struct actor_process *p, int thread)
 {
     struct actor_thread *h = &p->threads[thread];

@@ -14,8 +14,8 @@
 
 enum { ACTOR_THREADS_MAX = SCENARIO_ACTORS_MAX };
 
-/* What can be told to do: id, in words, in Chinese.  From AT_ONCE on the main thread does
- * it. */
+/* The orders of an actor: id, in words, in Chinese.  The main thread executes those from
+ * AT_ONCE on. */
 #define ACTOR_ORDERS(X)                                                               \
     X(ACQUIRE, "asks for the lock", "申请锁")                                          \
     X(RELEASE, "releases the lock", "释放锁")                                          \
@@ -49,7 +49,7 @@ enum actor_action {
 #undef X
 };
 
-/* What an actor works with, from its first order on. */
+/* An actor's part: the settings that it works with, from its first order on. */
 struct actor_part {
     char variant[32], record_dir[FILES_PATH_MAX];
     const struct stock_guard *guard; /* the processes are forks of one program         */
@@ -102,7 +102,7 @@ void actor_process_run(int fd, const struct actor_part *part) __attribute__((nor
 
 /* ---- the shop: servers/voucher.c ---- */
 
-/* One thread's way to the resource. */
+/* A thread's way to the resource. */
 struct voucher_client {
     const struct actor_part *part;
     int64_t user;

@@ -39,7 +39,8 @@ static void play(struct stage *s)
         actor_release(ben);
     }
     actor_buy(anna);
-    /* It may go unanswered, if it is the first to learn that the connection is gone. */
+    /* The release may go unanswered, if it is the first to learn that the connection is
+     * gone. */
     actor_release(anna);
     actor_enter(ben);
     actor_buy(ben);

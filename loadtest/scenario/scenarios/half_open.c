@@ -3,7 +3,7 @@
  * no answer. */
 #include "loadtest/scenario/scenario.h"
 
-/* Nobody tells the server that a connection is dead on which nothing is said. */
+/* The server is not told that a connection is dead on which nothing is said. */
 static void nobody_gets_in(struct stage *s, struct actor *anna, struct actor *ben)
 {
     stage_tell(s, "The server knows of no trouble: Anna's connection is open.  Ben waits.",

@@ -2,10 +2,10 @@
 /* late_renewal.c -- the watchdog goes on to renew what has been released meanwhile. */
 #include "loadtest/scenario/scenario.h"
 
-/* What has not ended after so many leases is renewed by somebody. */
+/* A lock that has not ended after so many leases is renewed. */
 enum { LEASES = 6 };
 
-/* What it was told to drop is all that it drops. */
+/* The watchdog drops the renewal that it was told to drop, and no other. */
 static void renews_the_next(struct stage *s, struct actor *anna)
 {
     stage_tell(s, "Anna takes it again, for longer than a lease.  The watchdog is awake.",

@@ -2,7 +2,7 @@
 /* nested.c -- a method that holds the lock calls itself. */
 #include "loadtest/scenario/scenario.h"
 
-/* It was let in a second time: is it held until the second release? */
+/* anna was let in a second time: is the lock held until the second release? */
 static void leave_twice(struct stage *s, struct actor *anna, struct actor *ben)
 {
     stage_tell(s, "She is let in.  The inner call ends and releases once.",

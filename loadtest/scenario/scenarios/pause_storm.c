@@ -118,7 +118,7 @@ static void write_now(struct client *c)
     actor_begin_buy(c->actor);
 }
 
-/* What the client does next, if it has done what it did. */
+/* Let the client begin its next step, if it has done the last. */
 static void go_on(struct storm *storm, struct client *c)
 {
     bool is_due = stage_now_ms(storm->s) >= c->until_ms;

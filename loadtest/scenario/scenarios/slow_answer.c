@@ -4,7 +4,7 @@
 
 enum { MAJORITY = 3, LAST_NODE = 4 };
 
-/* What comes from the servers whose answers decide is late. */
+/* Delay the answers of the servers that decide. */
 static void slow_down(struct stage *s, struct actor *anna, const char *fault)
 {
     if (stage_has(s, DLOCK_CAP_QUORUM)) {

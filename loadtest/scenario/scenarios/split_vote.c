@@ -7,7 +7,7 @@
 
 enum { CLIENTS = 3, NODES = 5, TOKEN_MAX = 80, LOOK_MS = 5 };
 
-/* Who is heard first at which server. */
+/* The client that is heard first at each server. */
 static const int first_at[NODES] = {0, 0, 1, 1, 2};
 
 /* Whose token is there; false: nobody's yet. */
@@ -41,7 +41,7 @@ static void need_split(struct stage *s)
                        "the votes are to be split");
 }
 
-/* Whoever gets in next buys and leaves. */
+/* The next client that gets in buys and leaves. */
 static void serve_one(struct stage *s, bool is_served[CLIENTS])
 {
     for (;; stage_pass_ms(s, LOOK_MS))

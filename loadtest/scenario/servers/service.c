@@ -22,7 +22,7 @@ enum { FLAGS_MAX = 24, WORKERS = 4, USERS_OF_A_VOUCHER = 100, POLL_MS = 5,
 
 /* ---- processes ---- */
 
-/* What every story wants, then what this one wants. */
+/* The flags that every story wants come first, then those of this story. */
 static void fill_flags(const struct stage *s, const char *const *flags, char *lock,
                        size_t size, const char **out)
 {

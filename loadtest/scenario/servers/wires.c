@@ -53,7 +53,8 @@ static void on_message(const struct proxy_glimpse *glimpse, void *arg)
     stage_add_line(wire->stage, LINE_WIRE, glimpse->at_ns, wire->actor, line, line);
 }
 
-/* What a hold begins, a release ends; the others are done when they have struck. */
+/* A release ends the fault that a hold begins; the others are done when they have struck.
+ * */
 static void record_strike(const struct stage_wire *wire, const char *action)
 {
     struct stage *s = wire->stage;
@@ -104,7 +105,7 @@ static void open_wire(struct stage *s, struct stage_wire *wire, int actor,
     wire->port = proxy_port(wire->proxy);
 }
 
-/* What is said on the way to a store that has a server. */
+/* The protocol on the way to a store that has a server. */
 static enum proxy_protocol protocol_of(enum dlock_store store)
 {
     static const enum proxy_protocol protocols[DLOCK_STORE_COUNT] = {
@@ -217,7 +218,7 @@ void actor_wire_node(struct actor *a, int node, const char *fault)
     arm(a, &a->process->lock_wires[node], fault);
 }
 
-/* What was begun may end without the wire being used: its lease was over already. */
+/* A call may end without the use of its wire: its lease was over already. */
 static void await_strike(struct actor *a, const struct stage_wire *w)
 {
     int64_t by_ns = dlock_clock_after(dlock_clock_ns(), SCENARIO_STEP_MS);
