@@ -104,7 +104,7 @@ static void do_release(struct actor_thread *h, struct actor_answer *answer, bool
     h->level -= h->level > 0;
 }
 
-/* Release by the token that the holder has shown; the holder itself is not told. */
+/* Release the lease that the holder has shown; the holder itself is not told. */
 static dlock_status release_for(struct actor_thread *h)
 {
     const struct actor_thread *holder = &h->process->threads[h->order.holder];
