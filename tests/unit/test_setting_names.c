@@ -27,8 +27,8 @@ enum { PROGRAM_COUNT = sizeof PROGRAMS / sizeof PROGRAMS[0] };
 /* The keys that several programs have, with one meaning.  A name that is not among them
  * may stand in one program only. */
 static const char *const SHARED[] = {
-    "database-url", "lab-database-url", "lab-dir",        "lock",   "out",
-    "redis-url",    "redlock-urls",     "token-key-file", "tokens", "zookeeper-url",
+    "color",    "database-url", "lab-database-url", "lab-dir",        "lock",   "no-pager",
+    "out",      "redis-url",    "redlock-urls",     "token-key-file", "tokens", "zookeeper-url",
 };
 
 static bool is_shared(const char *key)
