@@ -8,7 +8,6 @@
 #include <string.h>
 #include <time.h>
 
-#include "base/text/exit_codes.h"
 #include "loadtest/audit/rules.h"
 
 static const char *const names[] = {
@@ -33,13 +32,6 @@ const char *audit_check_text(enum audit_check check)
     return texts[check];
 }
 
-int audit_exit_code(enum audit_valid valid)
-{
-    return valid == AUDIT_VALID     ? EXIT_VALID
-           : valid == AUDIT_INVALID ? EXIT_INVALID
-                                    : EXIT_UNKNOWN;
-}
-
 void audit_example(struct audit_finding *f, const char *fmt, ...)
 {
     va_list args;
@@ -51,9 +43,9 @@ void audit_example(struct audit_finding *f, const char *fmt, ...)
     va_end(args);
 }
 
-void audit_worsen(struct audit_finding *f, enum audit_valid valid, int64_t count)
+void audit_worsen(struct audit_finding *f, enum verdict valid, int64_t count)
 {
-    f->valid = valid > f->valid ? valid : f->valid;
+    f->valid = verdict_worse(f->valid, valid);
     f->count += count;
 }
 
@@ -220,8 +212,7 @@ static void sum_up(const struct audit_input *in, struct audit_verdict *out)
         out->unsure += in->ledger->entries[i].what == LEDGER_UNSURE;
     }
     for (int i = 0; i < AUDIT_CHECK_COUNT; i++)
-        out->valid =
-            out->findings[i].valid > out->valid ? out->findings[i].valid : out->valid;
+        out->valid = verdict_worse(out->valid, out->findings[i].valid);
 }
 
 void audit_judge(const struct audit_input *input, struct audit_verdict *out)
@@ -244,7 +235,7 @@ void audit_judge(const struct audit_input *input, struct audit_verdict *out)
     audit_check_vouchers(&c, &found[AUDIT_UNKNOWN_VOUCHER]);
     audit_check_clock(&c, &found[AUDIT_CLOCK_WENT_BACK]);
     if (input->order_count == 0)
-        audit_worsen(&found[AUDIT_NOTHING_SOLD], AUDIT_UNKNOWN, 0);
+        audit_worsen(&found[AUDIT_NOTHING_SOLD], VERDICT_UNKNOWN, 0);
     sum_up(input, out);
     free_case(&c);
 }
@@ -260,12 +251,6 @@ void audit_instant(int64_t us, char out[AUDIT_INSTANT_SIZE])
     snprintf(out, AUDIT_INSTANT_SIZE, "%.24s.%06dZ", text, (int)(us % 1000000));
 }
 
-static json_t *valid_to_json(enum audit_valid valid)
-{
-    return valid == AUDIT_UNKNOWN ? json_string("unknown")
-                                  : json_boolean(valid == AUDIT_VALID);
-}
-
 json_t *audit_to_json(const struct audit_verdict *verdict, const char *source)
 {
     json_t *checks = json_object();
@@ -279,13 +264,13 @@ json_t *audit_to_json(const struct audit_verdict *verdict, const char *source)
             json_array_append_new(examples, json_string(f->examples[k]));
         json_object_set_new(checks, names[i],
                             json_pack("{s:o, s:I, s:o}", "valid",
-                                      valid_to_json(f->valid), "count",
+                                      verdict_to_json(f->valid), "count",
                                       (json_int_t)f->count, "examples", examples));
     }
     if (verdict->read_us)
         audit_instant(verdict->read_us, at);
     return json_pack("{s:o, s:s, s:s*, s:f, s:I, s:I, s:I, s:I, s:I, s:o}", "valid",
-                     valid_to_json(verdict->valid), "source", source, "read_at",
+                     verdict_to_json(verdict->valid), "source", source, "read_at",
                      verdict->read_us ? at : NULL, "age_s", (double)verdict->age_us / 1e6,
                      "issued", (json_int_t)verdict->issued, "left",
                      (json_int_t)verdict->left, "orders", (json_int_t)verdict->orders, "told",

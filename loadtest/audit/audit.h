@@ -17,6 +17,7 @@
 #include <jansson.h>
 
 #include "loadtest/audit/ledger.h"
+#include "loadtest/kit/verdict.h"
 
 /* The findings that are looked for: id, and the meaning of each. */
 #define AUDIT_CHECKS(X)                                                                \
@@ -43,8 +44,6 @@ enum audit_check {
 #undef X
     AUDIT_CHECK_COUNT
 };
-
-enum audit_valid { AUDIT_VALID, AUDIT_UNKNOWN, AUDIT_INVALID };
 
 struct audit_voucher {
     int64_t id, issued, left;
@@ -80,14 +79,14 @@ enum { AUDIT_EXAMPLES = 10, AUDIT_EXAMPLE_MAX = 240 };
 enum { AUDIT_CLOCK_SLACK_US = 10000 };
 
 struct audit_finding {
-    enum audit_valid valid;
+    enum verdict valid;
     int64_t count; /* of orders (or units) concerned                                */
     int example_count;
     char examples[AUDIT_EXAMPLES][AUDIT_EXAMPLE_MAX];
 };
 
 struct audit_verdict {
-    enum audit_valid valid; /* the worst of the findings */
+    enum verdict valid; /* the worst of the findings */
     struct audit_finding findings[AUDIT_CHECK_COUNT];
     int64_t issued, left, orders, told, unsure;
     int64_t read_us, age_us; /* as in the input */
@@ -103,9 +102,6 @@ enum { AUDIT_INSTANT_SIZE = 40 };
 
 /* "2026-01-31T12:00:00.123456Z" of an instant since 1970. */
 void audit_instant(int64_t us, char out[AUDIT_INSTANT_SIZE]);
-
-/* 0, 1 or 2: see base/text/exit_codes.h. */
-int audit_exit_code(enum audit_valid valid);
 
 /* As in verdict.json; `source` says where the orders were read.  The caller owns it. */
 json_t *audit_to_json(const struct audit_verdict *verdict, const char *source);

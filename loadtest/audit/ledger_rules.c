@@ -16,7 +16,7 @@ void audit_check_told(const struct audit_case *c, struct audit_finding *f)
         o = audit_order_of(c, e->user, e->request);
         if (o && o->id == e->order && o->voucher == e->voucher)
             continue;
-        audit_worsen(f, AUDIT_INVALID, 1);
+        audit_worsen(f, VERDICT_INVALID, 1);
         audit_example(f, "request %s of user %" PRId64 " was told order %" PRId64,
                       e->request, e->user, e->order);
     }
@@ -74,19 +74,19 @@ void audit_check_untold(const struct audit_case *c, struct audit_finding *f)
 
         if (!audit_knows(c, o->voucher) || is_accounted_for(c, o))
             continue;
-        audit_worsen(f, is_complete ? AUDIT_INVALID : AUDIT_UNKNOWN, 1);
+        audit_worsen(f, is_complete ? VERDICT_INVALID : VERDICT_UNKNOWN, 1);
         audit_example(f,
                       "order %" PRId64 " of user %" PRId64 ", request %s, voucher %" PRId64,
                       o->id, o->user, o->request, o->voucher);
     }
     /* Without its end nobody knows what else the ledger would have said. */
     if (!is_complete)
-        audit_worsen(f, AUDIT_UNKNOWN, 0);
+        audit_worsen(f, VERDICT_UNKNOWN, 0);
 }
 
 /* May one request have got both answers?  A request that was sent again because no answer
  * came may: then one of the two is unsure.  The ledger does not say which came first. */
-static enum audit_valid judge_pair(const struct audit_case *c,
+static enum verdict judge_pair(const struct audit_case *c,
                                    const struct ledger_entry *a,
                                    const struct ledger_entry *b)
 {
@@ -94,13 +94,13 @@ static enum audit_valid judge_pair(const struct audit_case *c,
     bool is_refused = a->what == LEDGER_SOLD_OUT || b->what == LEDGER_SOLD_OUT;
 
     if (a->what == b->what && a->voucher == b->voucher && a->order == b->order)
-        return AUDIT_UNKNOWN; /* a copy: no load generator sends an id twice */
+        return VERDICT_UNKNOWN; /* a copy: no load generator sends an id twice */
     if (a->voucher != b->voucher)
-        return AUDIT_UNKNOWN; /* one id, two requests: neither is known */
+        return VERDICT_UNKNOWN; /* one id, two requests: neither is known */
     if (!is_open)
-        return AUDIT_INVALID;
-    return is_refused && audit_order_of(c, a->user, a->request) ? AUDIT_UNKNOWN
-                                                                : AUDIT_VALID;
+        return VERDICT_INVALID;
+    return is_refused && audit_order_of(c, a->user, a->request) ? VERDICT_UNKNOWN
+                                                                : VERDICT_VALID;
 }
 
 static const char *wording(const struct ledger_entry *a, const struct ledger_entry *b)
@@ -119,12 +119,12 @@ void audit_check_twice(const struct audit_case *c, struct audit_finding *f)
 {
     for (size_t i = 1; i < c->in->ledger->count; i++) {
         const struct ledger_entry *a = c->entries[i - 1], *b = c->entries[i];
-        enum audit_valid valid;
+        enum verdict valid;
 
         if (audit_compare_keys(a->user, a->request, b->user, b->request) != 0)
             continue;
         valid = judge_pair(c, a, b);
-        if (valid == AUDIT_VALID)
+        if (valid == VERDICT_VALID)
             continue;
         audit_worsen(f, valid, 1);
         audit_example(f, "request %s of user %" PRId64 ": %s:%d and %s:%d: %s", b->request,
@@ -142,7 +142,7 @@ void audit_check_vouchers(const struct audit_case *c, struct audit_finding *f)
 
         if (audit_knows(c, o->voucher))
             continue;
-        audit_worsen(f, AUDIT_INVALID, 1);
+        audit_worsen(f, VERDICT_INVALID, 1);
         audit_example(f,
                       "order %" PRId64 " of user %" PRId64 " by %s is of voucher %" PRId64
                       ", which does not exist",
@@ -153,7 +153,7 @@ void audit_check_vouchers(const struct audit_case *c, struct audit_finding *f)
 
         if (audit_knows(c, e->voucher))
             continue;
-        audit_worsen(f, AUDIT_UNKNOWN, 1);
+        audit_worsen(f, VERDICT_UNKNOWN, 1);
         audit_example(f,
                       "%s:%d: an answer about voucher %" PRId64
                       ", which is not audited; name all vouchers of the run with --voucher",

@@ -10,7 +10,7 @@ void audit_check_duplicates(const struct audit_case *c, struct audit_finding *f)
         const struct audit_order *a = c->by_user[i - 1], *b = c->by_user[i];
 
         if (a->user == b->user && a->voucher == b->voucher) {
-            audit_worsen(f, AUDIT_INVALID, 1);
+            audit_worsen(f, VERDICT_INVALID, 1);
             audit_example(f,
                           "user %" PRId64 ", voucher %" PRId64 ": orders %" PRId64
                           " by %s and %" PRId64 " by %s",
@@ -21,7 +21,7 @@ void audit_check_duplicates(const struct audit_case *c, struct audit_finding *f)
         const struct ledger_entry *e = c->open[i];
 
         if (audit_bought(c, e->user, e->voucher)) {
-            audit_worsen(f, AUDIT_UNKNOWN, 0);
+            audit_worsen(f, VERDICT_UNKNOWN, 0);
             audit_example(f,
                           "user %" PRId64 ": request %s may still become a second order",
                           e->user, e->request);
@@ -37,13 +37,13 @@ static void check_admission(const struct audit_voucher *v, const struct audit_or
     int64_t early_us = v->begin_us - o->admitted_us, late_us = o->admitted_us - v->end_us;
 
     if (o->admitted_us == 0) {
-        audit_worsen(f, AUDIT_UNKNOWN, 1);
+        audit_worsen(f, VERDICT_UNKNOWN, 1);
         audit_example(f,
                       "order %" PRId64 " by %s does not say when it was admitted: is that "
                       "service from before admitted_at?",
                       o->id, o->process);
     } else if (early_us > 0 || late_us > 0) {
-        audit_worsen(f, AUDIT_INVALID, 1);
+        audit_worsen(f, VERDICT_INVALID, 1);
         audit_example(f, "order %" PRId64 " by %s was admitted %.6f s %s voucher %" PRId64,
                       o->id, o->process, (double)(early_us > 0 ? early_us : late_us) / 1e6,
                       early_us > 0 ? "before the sale of" : "after the sale of", v->id);
@@ -59,7 +59,7 @@ void audit_check_window(const struct audit_case *c, const struct audit_voucher *
         if (c->in->orders[i].voucher == v->id)
             check_admission(v, &c->in->orders[i], f);
     if (v->is_window_moved) {
-        audit_worsen(f, AUDIT_UNKNOWN, 0);
+        audit_worsen(f, VERDICT_UNKNOWN, 0);
         audit_example(f,
                       "voucher %" PRId64 ": its window was changed after it was issued, and "
                       "nobody knows which of them an order was checked against",
@@ -89,7 +89,7 @@ void audit_check_clock(const struct audit_case *c, struct audit_finding *f)
         if (o->admitted_us == 0 || (before_us <= AUDIT_CLOCK_SLACK_US &&
                                     after_us <= AUDIT_CLOCK_SLACK_US))
             continue;
-        audit_worsen(f, AUDIT_UNKNOWN, 1);
+        audit_worsen(f, VERDICT_UNKNOWN, 1);
         audit_example(f,
                       "order %" PRId64 " by %s was admitted %.6f s %s: was the clock of "
                       "PostgreSQL set back? Then no window is proved; run the sale again",

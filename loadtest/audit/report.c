@@ -4,20 +4,6 @@
 
 #include <inttypes.h>
 
-#include "loadtest/kit/style.h"
-
-static const char *mark(enum audit_valid valid)
-{
-    return valid == AUDIT_VALID ? "ok " : valid == AUDIT_INVALID ? "BAD" : "?  ";
-}
-
-static enum report_style style_of(enum audit_valid valid)
-{
-    return valid == AUDIT_VALID     ? STYLE_GOOD
-           : valid == AUDIT_INVALID ? STYLE_BAD
-                                    : STYLE_WARN;
-}
-
 void report_verdict(FILE *out, const struct audit_verdict *v, const char *source)
 {
     const char *plain = report_style(out, STYLE_PLAIN);
@@ -25,10 +11,7 @@ void report_verdict(FILE *out, const struct audit_verdict *v, const char *source
     fprintf(out,
             "%s%s%s: issued %" PRId64 ", orders %" PRId64 ", left %" PRId64
             "; clients were told of %" PRId64 ", unsure of %" PRId64 " (from %s)\n",
-            report_style(out, style_of(v->valid)),
-            v->valid == AUDIT_VALID     ? "VALID"
-            : v->valid == AUDIT_INVALID ? "INVALID"
-                                        : "UNKNOWN",
+            report_style(out, verdict_style(v->valid)), verdict_title(v->valid),
             plain, v->issued, v->orders, v->left, v->told, v->unsure, source);
     if (v->read_us) {
         char at[AUDIT_INSTANT_SIZE];
@@ -42,9 +25,9 @@ void report_verdict(FILE *out, const struct audit_verdict *v, const char *source
     for (int i = 0; i < AUDIT_CHECK_COUNT; i++) {
         const struct audit_finding *f = &v->findings[i];
 
-        fprintf(out, "  %s%s%s %-15s", report_style(out, style_of(f->valid)),
-                mark(f->valid), plain, audit_check_name((enum audit_check)i));
-        if (f->valid == AUDIT_VALID)
+        fprintf(out, "  %s%s%s %-15s", report_style(out, verdict_style(f->valid)),
+                verdict_mark(f->valid), plain, audit_check_name((enum audit_check)i));
+        if (f->valid == VERDICT_VALID)
             fprintf(out, " no\n");
         else
             fprintf(out, " %" PRId64 "  %s\n", f->count,

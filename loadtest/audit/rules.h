@@ -21,7 +21,7 @@ struct audit_case {
 };
 
 /* Make a finding at least as bad as `valid`, about `count` more. */
-void audit_worsen(struct audit_finding *f, enum audit_valid valid, int64_t count);
+void audit_worsen(struct audit_finding *f, enum verdict valid, int64_t count);
 
 /* Keep an example, unless there are enough. */
 void audit_example(struct audit_finding *f, const char *fmt, ...)

@@ -28,11 +28,11 @@ static void check_oversold(const struct audit_voucher *v, int64_t orders, int64_
                            struct audit_finding *f)
 {
     if (orders > v->issued) {
-        audit_worsen(f, AUDIT_INVALID, orders - v->issued);
+        audit_worsen(f, VERDICT_INVALID, orders - v->issued);
         audit_example(f, "voucher %" PRId64 ": stock %" PRId64 ", orders %" PRId64, v->id,
                       v->issued, orders);
     } else if (orders + open > v->issued) {
-        audit_worsen(f, AUDIT_UNKNOWN, 0);
+        audit_worsen(f, VERDICT_UNKNOWN, 0);
         audit_example(f,
                       "voucher %" PRId64 ": %" PRId64 " unanswered requests may still "
                       "sell; stop the service and audit again",
@@ -49,7 +49,7 @@ static void check_lost(const struct audit_voucher *v, int64_t orders,
 
     if (off == 0)
         return;
-    audit_worsen(f, AUDIT_INVALID, off < 0 ? -off : off);
+    audit_worsen(f, VERDICT_INVALID, off < 0 ? -off : off);
     audit_example(f,
                   "voucher %" PRId64 ": issued %" PRId64 ", but left %" PRId64
                   " + orders %" PRId64 " = %" PRId64,
@@ -65,7 +65,7 @@ void audit_check_stock(const struct audit_case *c, const struct audit_voucher *v
     check_oversold(v, orders, open, &findings[AUDIT_OVERSOLD]);
     check_lost(v, orders, &findings[AUDIT_LOST_UPDATE]);
     if (orders < v->issued && v->left > 0 && was_called_sold_out(c, v->id)) {
-        audit_worsen(under, orders + open >= v->issued ? AUDIT_UNKNOWN : AUDIT_INVALID,
+        audit_worsen(under, orders + open >= v->issued ? VERDICT_UNKNOWN : VERDICT_INVALID,
                      v->issued - orders);
         audit_example(under, "voucher %" PRId64 ": called sold out with %" PRId64 " left",
                       v->id, v->left);

@@ -197,7 +197,7 @@ static enum exit_code judge(struct subject *s, const char *run, const char *sour
         report_verdict(stdout, &verdict, source);
     }
     ledger_free(&ledger);
-    return (enum exit_code)audit_exit_code(verdict.valid);
+    return verdict_exit(verdict.valid);
 }
 
 static enum exit_code run_audit(const struct audit_settings *v, const char *run)

@@ -235,7 +235,7 @@ static enum exit_code run_wrk(const struct run_plan *plan, bool is_recorded)
             printf("who held which lock when: seckill check %s\n", plan->dir);
     }
     if (rc == EXIT_VALID)
-        rc = (enum exit_code)audit_exit_code(result->verdict.valid);
+        rc = verdict_exit(result->verdict.valid);
     free(result);
     return rc;
 }

@@ -97,14 +97,14 @@ enum run_outcome run_outcome_of(const struct experiment *experiment,
     bool broken = false, wrong = false;
 
     for (int i = 0; i < AUDIT_CHECK_COUNT; i++) {
-        bool found = result->verdict.findings[i].valid == AUDIT_INVALID;
+        bool found = result->verdict.findings[i].valid == VERDICT_INVALID;
 
         broken = broken || (found && is_at_stake(experiment, i));
         wrong = wrong || (found && !is_at_stake(experiment, i));
     }
     if (wrong)
         return RUN_WRONG;
-    if (result->hazard != HAZARD_OVER || result->verdict.valid == AUDIT_UNKNOWN)
+    if (result->hazard != HAZARD_OVER || result->verdict.valid == VERDICT_UNKNOWN)
         return RUN_UNKNOWN;
     return broken ? RUN_BROKEN : RUN_SOUND;
 }

@@ -66,7 +66,7 @@ struct run_record {
     char note[240];     /* what the hazard did                                       */
     char reason[WHY_MAX]; /* of RUN_UNKNOWN: why it is; "" otherwise           */
     int64_t counts[AUDIT_CHECK_COUNT];
-    enum audit_valid valid[AUDIT_CHECK_COUNT];
+    enum verdict valid[AUDIT_CHECK_COUNT];
     int64_t orders, issued, left, unanswered, elapsed_ms;
     int64_t lease_ms; /* longer than was asked for on a busy machine, or when tried again */
     double orders_per_s, p99_ms;

@@ -8,19 +8,13 @@
 
 enum { SUMMARY_FORMAT = 1 };
 
-static json_t *valid_json(enum audit_valid valid)
-{
-    return valid == AUDIT_UNKNOWN ? json_string("unknown")
-                                  : json_boolean(valid == AUDIT_VALID);
-}
-
 static json_t *run_json(const struct run_record *r)
 {
     json_t *checks = json_object();
 
     for (int i = 0; i < AUDIT_CHECK_COUNT; i++)
         json_object_set_new(checks, audit_check_name((enum audit_check)i),
-                            json_pack("{s:o, s:I}", "valid", valid_json(r->valid[i]),
+                            json_pack("{s:o, s:I}", "valid", verdict_to_json(r->valid[i]),
                                       "count", (json_int_t)r->counts[i]));
     return json_pack("{s:s, s:s, s:s*, s:s, s:i, s:I, s:f, s:I, s:I, s:I, s:I, s:I, s:f, s:f, "
                      "s:o}",

@@ -104,7 +104,7 @@ static enum exit_code run_wrk(const struct rated_load *load, const struct run_pl
         rc = run_once(&plan, result);
     if (rc == EXIT_VALID) {
         *json = closed_loop_print(stdout, &closed, dir);
-        rc = (enum exit_code)audit_exit_code(result->verdict.valid);
+        rc = verdict_exit(result->verdict.valid);
     }
     free(result);
     return rc;
@@ -132,7 +132,7 @@ enum exit_code rated_load(struct rated_load *load, const struct run_plan *given)
         if (!write_result(load, plan.dir, wrk))
             rc = EXIT_CANNOT_WRITE;
         else if (rc == EXIT_VALID)
-            rc = (enum exit_code)audit_exit_code(result->verdict.valid);
+            rc = verdict_exit(result->verdict.valid);
         if (rc == EXIT_VALID && beside != EXIT_VALID)
             rc = beside;
         if (rc == EXIT_VALID && !is_reached)

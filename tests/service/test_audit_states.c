@@ -25,7 +25,7 @@ enum { URL_MAX = 512, FOUND_MAX = 4 };
 
 struct found {
     enum audit_check check;
-    enum audit_valid valid;
+    enum verdict valid;
 };
 
 struct state {
@@ -37,7 +37,7 @@ struct state {
 
 #define FOUND(check, valid)                                                            \
     {                                                                                  \
-        AUDIT_##check, AUDIT_##valid                                                   \
+        AUDIT_##check, VERDICT_##valid                                                   \
     }
 #define STATE(name, sql, ledger, ...)                                                  \
     {name, sql, ledger, NULL, false, {__VA_ARGS__},                                    \
@@ -181,12 +181,12 @@ static void audit(const struct state *s, bool by_files, struct audit_verdict *ve
     evidence_free(&evidence);
 }
 
-static enum audit_valid expected(const struct state *s, enum audit_check check)
+static enum verdict expected(const struct state *s, enum audit_check check)
 {
     for (int i = 0; i < s->found_count; i++)
         if (s->found[i].check == check)
             return s->found[i].valid;
-    return AUDIT_VALID;
+    return VERDICT_VALID;
 }
 
 static int wrong_findings(const struct state *s, const struct audit_verdict *v)
@@ -194,7 +194,7 @@ static int wrong_findings(const struct state *s, const struct audit_verdict *v)
     int wrong = 0;
 
     for (int i = 0; i < AUDIT_CHECK_COUNT; i++) {
-        enum audit_valid wanted = expected(s, (enum audit_check)i);
+        enum verdict wanted = expected(s, (enum audit_check)i);
 
         if (v->findings[i].valid == wanted)
             continue;

@@ -88,28 +88,28 @@ static inline void judge(struct sale *s)
 }
 
 /* Exactly this was found, and nothing else. */
-static inline void expect_only(struct sale *s, enum audit_check check, enum audit_valid valid,
+static inline void expect_only(struct sale *s, enum audit_check check, enum verdict valid,
                         int64_t count)
 {
     judge(s);
     for (int i = 0; i < AUDIT_CHECK_COUNT; i++) {
         if (i == (int)check)
             continue;
-        if (s->verdict.findings[i].valid != AUDIT_VALID)
+        if (s->verdict.findings[i].valid != VERDICT_VALID)
             print_error("also found: %s\n", audit_check_name((enum audit_check)i));
-        assert_int_equal(s->verdict.findings[i].valid, AUDIT_VALID);
+        assert_int_equal(s->verdict.findings[i].valid, VERDICT_VALID);
     }
     assert_int_equal(s->verdict.findings[check].valid, valid);
     assert_int_equal(s->verdict.findings[check].count, count);
     assert_int_equal(s->verdict.valid, valid);
-    assert_int_equal(audit_exit_code(s->verdict.valid), valid == AUDIT_VALID     ? 0
-                                                        : valid == AUDIT_INVALID ? 1
+    assert_int_equal(verdict_exit(s->verdict.valid), valid == VERDICT_VALID     ? 0
+                                                        : valid == VERDICT_INVALID ? 1
                                                                                  : 2);
 }
 
 static inline void expect_valid(struct sale *s)
 {
-    expect_only(s, AUDIT_OVERSOLD, AUDIT_VALID, 0);
+    expect_only(s, AUDIT_OVERSOLD, VERDICT_VALID, 0);
 }
 
 static inline void a_sold_out_sale_is_valid(void **state)

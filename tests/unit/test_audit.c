@@ -19,7 +19,7 @@ static void one_more_than_the_stock_is_oversold(void **state)
     (void)state;
     for (int64_t i = 1; i <= 3; i++)
         sold(&s, i, i, 1);
-    expect_only(&s, AUDIT_OVERSOLD, AUDIT_INVALID, 1);
+    expect_only(&s, AUDIT_OVERSOLD, VERDICT_INVALID, 1);
     assert_int_equal(s.verdict.findings[AUDIT_OVERSOLD].example_count, 1);
 }
 
@@ -32,7 +32,7 @@ static void stock_of_another_voucher_does_not_make_up_for_it(void **state)
     s.voucher_count = 2;
     for (int64_t i = 1; i <= 3; i++)
         sold(&s, i, i, 1);
-    expect_only(&s, AUDIT_OVERSOLD, AUDIT_INVALID, 2);
+    expect_only(&s, AUDIT_OVERSOLD, VERDICT_INVALID, 2);
 }
 
 static void an_unanswered_request_may_still_oversell(void **state)
@@ -44,7 +44,7 @@ static void an_unanswered_request_may_still_oversell(void **state)
     sold(&s, 2, 2, 1);
     told(&s, LEDGER_UNSURE, 3, 3, 1);
     s.is_settled = false;
-    expect_only(&s, AUDIT_OVERSOLD, AUDIT_UNKNOWN, 0);
+    expect_only(&s, AUDIT_OVERSOLD, VERDICT_UNKNOWN, 0);
     s.is_settled = true; /* the service has ended: it will not */
     expect_valid(&s);
 }
@@ -56,7 +56,7 @@ static void a_decrement_that_was_overwritten_is_a_lost_update(void **state)
     (void)state;
     sold(&s, 1, 1, 1);
     sold(&s, 2, 2, 1);
-    expect_only(&s, AUDIT_LOST_UPDATE, AUDIT_INVALID, 1);
+    expect_only(&s, AUDIT_LOST_UPDATE, VERDICT_INVALID, 1);
 }
 
 static void stock_that_vanished_is_a_lost_update(void **state)
@@ -65,7 +65,7 @@ static void stock_that_vanished_is_a_lost_update(void **state)
 
     (void)state;
     sold(&s, 1, 1, 1);
-    expect_only(&s, AUDIT_LOST_UPDATE, AUDIT_INVALID, 3);
+    expect_only(&s, AUDIT_LOST_UPDATE, VERDICT_INVALID, 3);
 }
 
 static void the_row_that_the_run_changed_proves_nothing(void **state)
@@ -77,9 +77,9 @@ static void the_row_that_the_run_changed_proves_nothing(void **state)
     for (int64_t i = 1; i <= 4; i++)
         sold(&s, i, i, 1);
     judge(&s);
-    assert_int_equal(s.verdict.findings[AUDIT_OVERSOLD].valid, AUDIT_INVALID);
+    assert_int_equal(s.verdict.findings[AUDIT_OVERSOLD].valid, VERDICT_INVALID);
     assert_int_equal(s.verdict.findings[AUDIT_OVERSOLD].count, 2);
-    assert_int_equal(s.verdict.findings[AUDIT_LOST_UPDATE].valid, AUDIT_INVALID);
+    assert_int_equal(s.verdict.findings[AUDIT_LOST_UPDATE].valid, VERDICT_INVALID);
 }
 
 static void a_second_order_of_a_user_is_a_duplicate(void **state)
@@ -89,7 +89,7 @@ static void a_second_order_of_a_user_is_a_duplicate(void **state)
     (void)state;
     sold(&s, 1, 7, 1);
     sold(&s, 2, 7, 1);
-    expect_only(&s, AUDIT_DUPLICATE, AUDIT_INVALID, 1);
+    expect_only(&s, AUDIT_DUPLICATE, VERDICT_INVALID, 1);
 }
 
 static void three_orders_are_two_too_many(void **state)
@@ -101,7 +101,7 @@ static void three_orders_are_two_too_many(void **state)
     sold(&s, 2, 8, 1);
     sold(&s, 3, 7, 1);
     sold(&s, 4, 7, 1);
-    expect_only(&s, AUDIT_DUPLICATE, AUDIT_INVALID, 2);
+    expect_only(&s, AUDIT_DUPLICATE, VERDICT_INVALID, 2);
 }
 
 static void a_user_may_buy_two_vouchers(void **state)
@@ -124,7 +124,7 @@ static void an_unanswered_request_may_still_be_a_duplicate(void **state)
     sold(&s, 1, 7, 1);
     told(&s, LEDGER_UNSURE, 2, 7, 1);
     s.is_settled = false;
-    expect_only(&s, AUDIT_DUPLICATE, AUDIT_UNKNOWN, 0);
+    expect_only(&s, AUDIT_DUPLICATE, VERDICT_UNKNOWN, 0);
 }
 
 static void called_sold_out_with_stock_left_is_undersold(void **state)
@@ -134,7 +134,7 @@ static void called_sold_out_with_stock_left_is_undersold(void **state)
     (void)state;
     sold(&s, 1, 1, 1);
     told(&s, LEDGER_SOLD_OUT, 2, 2, 1);
-    expect_only(&s, AUDIT_UNDERSOLD, AUDIT_INVALID, 4);
+    expect_only(&s, AUDIT_UNDERSOLD, VERDICT_INVALID, 4);
 }
 
 /* The sale of voucher 1 is from 1000 to 2000, both instants included. */
@@ -142,10 +142,10 @@ static void an_order_is_admitted_within_its_window(void **state)
 {
     static const struct {
         int64_t admitted_us;
-        enum audit_valid valid;
+        enum verdict valid;
     } CASES[] = {
-        {999, AUDIT_INVALID}, {1000, AUDIT_VALID},   {2000, AUDIT_VALID},
-        {2001, AUDIT_INVALID}, {0, AUDIT_UNKNOWN},
+        {999, VERDICT_INVALID}, {1000, VERDICT_VALID},   {2000, VERDICT_VALID},
+        {2001, VERDICT_INVALID}, {0, VERDICT_UNKNOWN},
     };
 
     (void)state;
@@ -156,7 +156,7 @@ static void an_order_is_admitted_within_its_window(void **state)
         sold(&s, 2, 2, 1);
         s.orders[1].admitted_us = CASES[i].admitted_us;
         expect_only(&s, AUDIT_OUTSIDE_WINDOW, CASES[i].valid,
-                    CASES[i].valid != AUDIT_VALID);
+                    CASES[i].valid != VERDICT_VALID);
     }
 }
 
@@ -172,7 +172,7 @@ static void undersold_is_judged_for_each_voucher(void **state)
     told(&s, LEDGER_SOLD_OUT, 3, 3, 1); /* which is true of that one */
     expect_valid(&s);
     told(&s, LEDGER_SOLD_OUT, 4, 4, 2);
-    expect_only(&s, AUDIT_UNDERSOLD, AUDIT_INVALID, 4);
+    expect_only(&s, AUDIT_UNDERSOLD, VERDICT_INVALID, 4);
 }
 
 static void a_run_that_sold_nothing_is_never_valid(void **state)
@@ -180,9 +180,9 @@ static void a_run_that_sold_nothing_is_never_valid(void **state)
     struct sale s = begin(5, 5);
 
     (void)state;
-    expect_only(&s, AUDIT_NOTHING_SOLD, AUDIT_UNKNOWN, 0);
+    expect_only(&s, AUDIT_NOTHING_SOLD, VERDICT_UNKNOWN, 0);
     told(&s, LEDGER_UNSURE, 1, 1, 1);
-    expect_only(&s, AUDIT_NOTHING_SOLD, AUDIT_UNKNOWN, 0);
+    expect_only(&s, AUDIT_NOTHING_SOLD, VERDICT_UNKNOWN, 0);
 }
 
 static void a_voucher_without_stock_is_never_valid(void **state)
@@ -191,7 +191,7 @@ static void a_voucher_without_stock_is_never_valid(void **state)
 
     (void)state;
     told(&s, LEDGER_SOLD_OUT, 1, 1, 1);
-    expect_only(&s, AUDIT_NOTHING_SOLD, AUDIT_UNKNOWN, 0);
+    expect_only(&s, AUDIT_NOTHING_SOLD, VERDICT_UNKNOWN, 0);
 }
 
 static void invalid_is_worse_than_unknown(void **state)
@@ -203,8 +203,8 @@ static void invalid_is_worse_than_unknown(void **state)
     sold(&s, 2, 7, 1);
     s.ledger.is_complete = false;
     judge(&s);
-    assert_int_equal(s.verdict.findings[AUDIT_THERE_NOT_TOLD].valid, AUDIT_UNKNOWN);
-    assert_int_equal(s.verdict.valid, AUDIT_INVALID);
+    assert_int_equal(s.verdict.findings[AUDIT_THERE_NOT_TOLD].valid, VERDICT_UNKNOWN);
+    assert_int_equal(s.verdict.valid, VERDICT_INVALID);
 }
 
 static void at_most_ten_examples_are_kept(void **state)
@@ -214,7 +214,7 @@ static void at_most_ten_examples_are_kept(void **state)
     (void)state;
     for (int64_t i = 1; i <= 15; i++)
         there(&s, i, i, 1);
-    expect_only(&s, AUDIT_THERE_NOT_TOLD, AUDIT_INVALID, 15);
+    expect_only(&s, AUDIT_THERE_NOT_TOLD, VERDICT_INVALID, 15);
     assert_int_equal(s.verdict.findings[AUDIT_THERE_NOT_TOLD].example_count, 10);
 }
 

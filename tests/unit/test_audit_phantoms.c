@@ -9,7 +9,7 @@ static void a_number_that_does_not_exist_is_a_phantom(void **state)
     (void)state;
     sold(&s, 1, 1, 1);
     told(&s, LEDGER_ACCEPTED, 2, 2, 1);
-    expect_only(&s, AUDIT_TOLD_NOT_THERE, AUDIT_INVALID, 1);
+    expect_only(&s, AUDIT_TOLD_NOT_THERE, VERDICT_INVALID, 1);
 }
 
 static void another_users_order_is_a_phantom(void **state)
@@ -20,8 +20,8 @@ static void another_users_order_is_a_phantom(void **state)
     there(&s, 1, 1, 1);
     told(&s, LEDGER_ACCEPTED, 1, 2, 1);
     judge(&s); /* user 2 has no such order, and user 1 was not told of one */
-    assert_int_equal(s.verdict.findings[AUDIT_TOLD_NOT_THERE].valid, AUDIT_INVALID);
-    assert_int_equal(s.verdict.findings[AUDIT_THERE_NOT_TOLD].valid, AUDIT_INVALID);
+    assert_int_equal(s.verdict.findings[AUDIT_TOLD_NOT_THERE].valid, VERDICT_INVALID);
+    assert_int_equal(s.verdict.findings[AUDIT_THERE_NOT_TOLD].valid, VERDICT_INVALID);
 }
 
 /* A request's id belongs to its user. */
@@ -48,7 +48,7 @@ static void an_unanswered_request_excuses_its_own_user(void **state)
     there(&s, 1, 1, 1);
     told(&s, LEDGER_UNSURE, 1, 2, 1);
     judge(&s);
-    assert_int_equal(s.verdict.findings[AUDIT_THERE_NOT_TOLD].valid, AUDIT_INVALID);
+    assert_int_equal(s.verdict.findings[AUDIT_THERE_NOT_TOLD].valid, VERDICT_INVALID);
 }
 
 static void a_wrong_number_is_a_phantom(void **state)
@@ -59,7 +59,7 @@ static void a_wrong_number_is_a_phantom(void **state)
     there(&s, 1, 1, 1);
     told(&s, LEDGER_ACCEPTED, 1, 1, 1);
     s.entries[0].order = 99;
-    expect_only(&s, AUDIT_TOLD_NOT_THERE, AUDIT_INVALID, 1);
+    expect_only(&s, AUDIT_TOLD_NOT_THERE, VERDICT_INVALID, 1);
 }
 
 static void an_order_that_nobody_knows_is_a_phantom(void **state)
@@ -69,7 +69,7 @@ static void an_order_that_nobody_knows_is_a_phantom(void **state)
     (void)state;
     sold(&s, 1, 1, 1);
     there(&s, 2, 2, 1);
-    expect_only(&s, AUDIT_THERE_NOT_TOLD, AUDIT_INVALID, 1);
+    expect_only(&s, AUDIT_THERE_NOT_TOLD, VERDICT_INVALID, 1);
 }
 
 static void an_order_of_a_refused_request_is_a_phantom(void **state)
@@ -80,7 +80,7 @@ static void an_order_of_a_refused_request_is_a_phantom(void **state)
     sold(&s, 1, 1, 1);
     there(&s, 2, 2, 1);
     there(&s, 3, 3, 1);
-    expect_only(&s, AUDIT_THERE_NOT_TOLD, AUDIT_INVALID, 2);
+    expect_only(&s, AUDIT_THERE_NOT_TOLD, VERDICT_INVALID, 2);
 }
 
 static void an_order_of_an_unanswered_request_is_none(void **state)
@@ -102,7 +102,7 @@ static void without_the_end_of_the_ledger_nobody_knows(void **state)
     sold(&s, 1, 1, 1);
     there(&s, 2, 2, 1);
     s.ledger.is_complete = false;
-    expect_only(&s, AUDIT_THERE_NOT_TOLD, AUDIT_UNKNOWN, 1);
+    expect_only(&s, AUDIT_THERE_NOT_TOLD, VERDICT_UNKNOWN, 1);
 }
 
 int main(void)

@@ -64,12 +64,12 @@ static void a_run_is_broken_by_what_its_experiment_is_about(void **state)
 
     (void)state;
     assert_int_equal(run_outcome_of(oversell, &result), RUN_SOUND);
-    result.verdict.findings[AUDIT_OVERSOLD].valid = AUDIT_INVALID;
-    result.verdict.valid = AUDIT_INVALID;
+    result.verdict.findings[AUDIT_OVERSOLD].valid = VERDICT_INVALID;
+    result.verdict.valid = VERDICT_INVALID;
     assert_int_equal(run_outcome_of(oversell, &result), RUN_BROKEN);
     assert_int_equal(run_outcome_of(per_user, &result), RUN_WRONG);
-    result.verdict.findings[AUDIT_OVERSOLD].valid = AUDIT_VALID;
-    result.verdict.findings[AUDIT_DUPLICATE].valid = AUDIT_INVALID;
+    result.verdict.findings[AUDIT_OVERSOLD].valid = VERDICT_VALID;
+    result.verdict.findings[AUDIT_DUPLICATE].valid = VERDICT_INVALID;
     assert_int_equal(run_outcome_of(per_user, &result), RUN_BROKEN);
 }
 
@@ -78,9 +78,9 @@ static void a_phantom_is_never_excused(void **state)
     struct run_result result = {.hazard = HAZARD_OVER};
 
     (void)state;
-    result.verdict.valid = AUDIT_INVALID;
-    result.verdict.findings[AUDIT_OVERSOLD].valid = AUDIT_INVALID;
-    result.verdict.findings[AUDIT_TOLD_NOT_THERE].valid = AUDIT_INVALID;
+    result.verdict.valid = VERDICT_INVALID;
+    result.verdict.findings[AUDIT_OVERSOLD].valid = VERDICT_INVALID;
+    result.verdict.findings[AUDIT_TOLD_NOT_THERE].valid = VERDICT_INVALID;
     assert_int_equal(run_outcome_of(experiment_find("oversell"), &result), RUN_WRONG);
 }
 
@@ -89,9 +89,9 @@ static void unknown_and_missed_are_no_passes(void **state)
     struct run_result result = {.hazard = HAZARD_OVER};
 
     (void)state;
-    result.verdict.valid = AUDIT_UNKNOWN;
+    result.verdict.valid = VERDICT_UNKNOWN;
     assert_int_equal(run_outcome_of(experiment_find("oversell"), &result), RUN_UNKNOWN);
-    result.verdict.valid = AUDIT_VALID;
+    result.verdict.valid = VERDICT_VALID;
     result.hazard = HAZARD_MISSED;
     assert_int_equal(run_outcome_of(experiment_find("oversell"), &result), RUN_UNKNOWN);
 }

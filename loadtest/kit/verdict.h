@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: MIT */
+/* verdict.h -- what a judge says: valid, invalid, or unknown; and how several verdicts
+ * become one.
+ *
+ * The audit, the check, the comparison, the scenarios and the matrix judge by rules of their
+ * own.  Their words, their JSON, their colours and their exit statuses are here.
+ *
+ * Threads     Any, but for a struct verdict_counts, which belongs to its caller.
+ */
+#ifndef LOADTEST_KIT_VERDICT_H
+#define LOADTEST_KIT_VERDICT_H
+
+#include <jansson.h>
+#include <stdint.h>
+
+#include "base/text/exit_codes.h"
+#include "loadtest/kit/style.h"
+
+/* The worse ones are greater: something wrong that was found stays found, whatever else is
+ * not known.
+ *
+ * X(id, name, title, mark, style) */
+#define VERDICTS(X)                                                                    \
+    X(VALID, "valid", "VALID", "ok ", GOOD)                                            \
+    X(UNKNOWN, "unknown", "UNKNOWN", "?  ", WARN)                                      \
+    X(INVALID, "invalid", "INVALID", "BAD", BAD)
+
+enum verdict {
+#define X(id, name, title, mark, style) VERDICT_##id,
+    VERDICTS(X)
+#undef X
+    VERDICT_COUNT
+};
+
+/* How many of the things that were judged came to each verdict.  Begins as {0}. */
+struct verdict_counts {
+    int64_t of[VERDICT_COUNT];
+};
+
+/* The worse of two. */
+enum verdict verdict_worse(enum verdict a, enum verdict b);
+
+void verdict_count(struct verdict_counts *counts, enum verdict verdict);
+
+/* The worst that was counted; VALID if nothing was. */
+enum verdict verdict_worst(const struct verdict_counts *counts);
+
+/* "valid"; "VALID"; three characters before a finding; the colour of all of these.  Static. */
+const char *verdict_name(enum verdict verdict);
+const char *verdict_title(enum verdict verdict);
+const char *verdict_mark(enum verdict verdict);
+enum report_style verdict_style(enum verdict verdict);
+
+/* true, false, or "unknown".  The caller owns it; NULL: no memory. */
+json_t *verdict_to_json(enum verdict verdict);
+
+/* EXIT_VALID, EXIT_INVALID or EXIT_UNKNOWN. */
+enum exit_code verdict_exit(enum verdict verdict);
+
+/* The exit status of a command some parts of which came to `a` and others to `b`: a bug, then
+ * a missing server, hide the verdicts, of which INVALID hides UNKNOWN.  Any other status
+ * that is not VALID hides VALID alone. */
+enum exit_code verdict_worse_exit(enum exit_code a, enum exit_code b);
+
+#endif /* LOADTEST_KIT_VERDICT_H */
