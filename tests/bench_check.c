@@ -156,12 +156,12 @@ static void tell_overlaps(struct tale *t)
 static const struct {
     const char *name;
     void (*tell)(struct tale *t);
-    enum check_valid valid;
+    enum verdict valid;
 } kinds[] = {
-    {"one name", tell_one, CHECK_VALID},
-    {"many names", tell_many, CHECK_VALID},
-    {"waits and wakes", tell_waits, CHECK_VALID},
-    {"overlaps with long leases", tell_overlaps, CHECK_INVALID},
+    {"one name", tell_one, VERDICT_VALID},
+    {"many names", tell_many, VERDICT_VALID},
+    {"waits and wakes", tell_waits, VERDICT_VALID},
+    {"overlaps with long leases", tell_overlaps, VERDICT_INVALID},
 };
 
 enum { KINDS = sizeof(kinds) / sizeof(kinds[0]) };

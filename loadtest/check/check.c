@@ -220,29 +220,29 @@ static void settle(struct check *c)
         struct check_finding *finding = &out->findings[i];
 
         if (finding->count > 0 && c->has_holes && properties[i].needs == WHOLE) {
-            finding->valid = CHECK_UNKNOWN;
+            finding->valid = VERDICT_UNKNOWN;
             finding->why_unknown = "it cannot be told from a history with holes";
         } else if (finding->count > 0) {
-            finding->valid = CHECK_INVALID;
+            finding->valid = VERDICT_INVALID;
         } else if (finding->unsure > 0 ||
                    (finding->is_claimed && finding->why_unknown != NULL)) {
-            finding->valid = CHECK_UNKNOWN;
+            finding->valid = VERDICT_UNKNOWN;
         }
         if (finding->valid > out->valid) {
             out->valid = finding->valid;
             out->why_unknown = finding->why_unknown;
         }
     }
-    if (out->valid == CHECK_INVALID) {
+    if (out->valid == VERDICT_INVALID) {
         out->why_unknown = NULL;
     } else if (out->holds == 0) {
-        out->valid = CHECK_UNKNOWN;
+        out->valid = VERDICT_UNKNOWN;
         out->why_unknown = "nobody was ever granted a lock";
     } else if (c->has_holes) {
-        out->valid = CHECK_UNKNOWN;
+        out->valid = VERDICT_UNKNOWN;
         out->why_unknown = c->h->damages[0];
     } else if (out->overlap[0] != '\0') {
-        out->valid = CHECK_UNKNOWN;
+        out->valid = VERDICT_UNKNOWN;
         out->why_unknown = out->overlap;
     }
 }
@@ -275,18 +275,4 @@ const char *check_property_name(size_t property)
 const char *check_property_text(size_t property)
 {
     return properties[property].text;
-}
-
-const char *check_valid_name(enum check_valid valid)
-{
-    static const char *const names[] = {"valid", "unknown", "invalid"};
-
-    return names[valid];
-}
-
-int check_exit_code(enum check_valid valid)
-{
-    static const int codes[] = {0, 2, 1};
-
-    return codes[valid];
 }

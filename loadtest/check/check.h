@@ -27,6 +27,7 @@
 
 #include "loadtest/audit/audit.h"
 #include "loadtest/check/history.h"
+#include "loadtest/kit/verdict.h"
 
 enum check_property {
 #define CHECK(name, caps, whole, text) CHECK_##name,
@@ -34,8 +35,6 @@ enum check_property {
 #undef CHECK
     CHECK_COUNT
 };
-
-enum check_valid { CHECK_VALID, CHECK_UNKNOWN, CHECK_INVALID };
 
 /* What the resource saw: a line of its log. */
 struct check_write {
@@ -90,7 +89,7 @@ struct check_options {
 struct check_options check_options_default(void);
 
 struct check_finding {
-    enum check_valid valid;
+    enum verdict valid;
     bool is_claimed;   /* the variant promises it; if not, valid means nothing    */
     int64_t looked;    /* how many holds, calls or pairs were judged              */
     int64_t count;     /* of violations                                           */
@@ -101,10 +100,10 @@ struct check_finding {
 };
 
 struct check_verdict {
-    enum check_valid valid;
+    enum verdict valid;
     struct check_finding findings[CHECK_COUNT];
     int64_t holds, calls, unanswered, faults, names;
-    const char *why_unknown; /* NULL unless valid is CHECK_UNKNOWN                */
+    const char *why_unknown; /* NULL unless valid is VERDICT_UNKNOWN                */
     char overlap[CHECK_TEXT_MAX]; /* the first two calls of one owner at once; or "" */
 };
 
@@ -119,8 +118,6 @@ void check_judge(struct check *c, const struct history *h,
 
 const char *check_property_name(size_t property); /* NULL past the last */
 const char *check_property_text(size_t property);
-const char *check_valid_name(enum check_valid valid);
-int check_exit_code(enum check_valid valid);
 
 /* For people, and for programs. */
 void check_print(FILE *out, const struct history *h, const struct check_verdict *v);

@@ -224,7 +224,7 @@ static void print_finding(FILE *out, const struct history *h, size_t property,
     char name[NAME_TEXT_MAX];
 
     fprintf(out, "  %-9s  %s: %s (%" PRId64 " of %" PRId64 ")\n",
-            check_valid_name(finding->valid), check_property_name(property),
+            verdict_name(finding->valid), check_property_name(property),
             check_property_text(property), finding->count, finding->looked);
     if (finding->example_count == 0)
         return;
@@ -265,10 +265,8 @@ static void print_limits(FILE *out, const struct history *h)
 
 void check_print(FILE *out, const struct history *h, const struct check_verdict *v)
 {
-    static const enum report_style styles[] = {STYLE_GOOD, STYLE_WARN, STYLE_BAD};
-
-    fprintf(out, "%s%s%s", report_style(out, styles[v->valid]),
-            check_valid_name(v->valid), report_style(out, STYLE_PLAIN));
+    fprintf(out, "%s%s%s", report_style(out, verdict_style(v->valid)),
+            verdict_name(v->valid), report_style(out, STYLE_PLAIN));
     if (v->why_unknown != NULL)
         fprintf(out, ": %s", v->why_unknown);
     fprintf(out,
@@ -281,7 +279,7 @@ void check_print(FILE *out, const struct history *h, const struct check_verdict 
     for (size_t i = 0; i < CHECK_COUNT; i++) {
         const struct check_finding *finding = &v->findings[i];
 
-        if (finding->count > 0 || finding->valid != CHECK_VALID)
+        if (finding->count > 0 || finding->valid != VERDICT_VALID)
             print_finding(out, h, i, finding);
         else if (finding->is_claimed)
             fprintf(out, "  %-9s  %s: %s (%" PRId64 ")\n",
@@ -368,7 +366,7 @@ static json_t *finding_to_json(const struct history *h, size_t property,
     return json_pack("{s:s, s:s, s:s, s:b, s:I, s:I, s:o}", "property",
                      check_property_name(property), "text",
                      check_property_text(property), "verdict",
-                     check_valid_name(finding->valid), "claimed", finding->is_claimed,
+                     verdict_name(finding->valid), "claimed", finding->is_claimed,
                      "looked", (json_int_t)finding->looked, "count",
                      (json_int_t)finding->count, "examples", examples);
 }
@@ -385,7 +383,7 @@ json_t *check_to_json(const struct history *h, const struct check_verdict *v)
     for (size_t i = 0; i < h->damage_count; i++)
         json_array_append_new(holes, json_string(h->damages[i]));
     json = json_pack("{s:s, s:I, s:I, s:I, s:I, s:I, s:o, s:o}", "verdict",
-                     check_valid_name(v->valid), "holds", (json_int_t)v->holds, "locks",
+                     verdict_name(v->valid), "holds", (json_int_t)v->holds, "locks",
                      (json_int_t)v->names, "calls", (json_int_t)v->calls, "unanswered",
                      (json_int_t)v->unanswered, "faults", (json_int_t)v->faults,
                      "findings", findings, "holes", holes);

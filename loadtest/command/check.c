@@ -150,12 +150,12 @@ static enum exit_code draw(const struct check_settings *v, const char *run,
     if (v->html != NULL && !page_write(v->html, h, c, verdict))
         return EXIT_CANNOT_WRITE;
     if (v->json)
-        return (enum exit_code)check_exit_code(verdict->valid);
+        return verdict_exit(verdict->valid);
     if (v->html != NULL)
         printf("\ndrawn in %s\n", v->html);
-    else if (verdict->valid == CHECK_INVALID)
+    else if (verdict->valid == VERDICT_INVALID)
         printf("\nstep through it: seckill check %s --html=timeline.html\n", run);
-    return (enum exit_code)check_exit_code(verdict->valid);
+    return verdict_exit(verdict->valid);
 }
 
 /* Where --all prints. */

@@ -21,7 +21,7 @@ static const char title_mark[] = "<!--TITLE-->", head_mark[] = "<!--HEAD-->\n",
 static void print_head(FILE *out, const struct history *h,
                        const struct check_verdict *v)
 {
-    const char *valid = check_valid_name(v->valid);
+    const char *valid = verdict_name(v->valid);
 
     fprintf(out, "<h1>The run is <span class=\"%s\">%s</span></h1>\n", valid, valid);
     if (v->why_unknown != NULL) {
@@ -50,9 +50,9 @@ static void print_properties(FILE *out, const struct check_verdict *v)
     fputs("<dl>\n", out);
     for (size_t i = 0; i < CHECK_COUNT; i++) {
         const struct check_finding *finding = &v->findings[i];
-        const char *valid = check_valid_name(finding->valid);
+        const char *valid = verdict_name(finding->valid);
 
-        if (finding->count == 0 && finding->valid == CHECK_VALID &&
+        if (finding->count == 0 && finding->valid == VERDICT_VALID &&
             !finding->is_claimed)
             continue;
         fprintf(out, "<dt class=\"%s\">%s %s</dt><dd>%s (%" PRId64 " of %" PRId64
@@ -227,7 +227,7 @@ void page_print(FILE *out, const struct history *h, const struct check *c,
     struct page_scene *s = memory_need(calloc(1, sizeof(*s)));
     char title[64];
 
-    snprintf(title, sizeof(title), "seckill check: %s", check_valid_name(v->valid));
+    snprintf(title, sizeof(title), "seckill check: %s", verdict_name(v->valid));
     page_begin(out, title);
     print_head(out, h, v);
     print_properties(out, v);

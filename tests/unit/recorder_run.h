@@ -95,7 +95,7 @@ static inline struct history read_back(void)
     return h;
 }
 
-static inline enum check_valid judge(const struct history *h)
+static inline enum verdict judge(const struct history *h)
 {
     struct check_options options = check_options_default();
     struct check *c = check_new();

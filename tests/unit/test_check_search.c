@@ -293,7 +293,7 @@ static bool checker_accepts(struct check *c, const struct history *h)
     options.only = 1u << CHECK_exclusion | 1u << CHECK_kept | 1u << CHECK_ownership |
                    1u << CHECK_reentry | 1u << CHECK_refusal | 1u << CHECK_fence;
     check_judge(c, h, &options, &verdict);
-    return verdict.valid != CHECK_INVALID;
+    return verdict.valid != VERDICT_INVALID;
 }
 
 /* Leave out calls as long as the two disagree. */

@@ -36,7 +36,7 @@ static const char *judge(const struct history *h, struct check_verdict *verdict)
 
     check_judge(c, h, &options, verdict);
     check_free(c);
-    return check_valid_name(verdict->valid);
+    return verdict_name(verdict->valid);
 }
 
 /* Is any property violated but this one? */
@@ -66,7 +66,7 @@ static const char *flaw_of(const char *text, char *flaw, size_t size)
     }
     flaw[0] = '\0';
     if (strcmp(valid, judge(&h, &verdict)) != 0)
-        snprintf(flaw, size, "%s, not %s", check_valid_name(verdict.valid), valid);
+        snprintf(flaw, size, "%s, not %s", verdict_name(verdict.valid), valid);
     if (flaw[0] == '\0' && strcmp(property, "-") != 0) {
         finding = &verdict.findings[property_of(property)];
         if (finding->count == 0)
@@ -199,7 +199,7 @@ static void the_resource_is_judged_by_its_own_log(void **state)
     (void)state;
     assert_true(history_parse(&h, text, error, sizeof(error)));
     check_judge(c, &h, &options, &verdict);
-    assert_int_equal(CHECK_VALID, verdict.valid);
+    assert_int_equal(VERDICT_VALID, verdict.valid);
     writes[1].fence = 33; /* the same holder again; and then it was no longer stale */
     writes[2].is_accepted = true;
     check_judge(c, &h, &options, &verdict);
@@ -251,7 +251,7 @@ static int64_t odd_in_tale(struct check_voucher voucher, const char *first,
     check_free(c);
     assert_true(verdict.findings[CHECK_orders].is_claimed);
     assert_true((verdict.findings[CHECK_orders].count > 0) ==
-                (verdict.valid == CHECK_INVALID));
+                (verdict.valid == VERDICT_INVALID));
     return verdict.findings[CHECK_orders].count;
 }
 

@@ -119,7 +119,7 @@ static void test_a_fault_of_its_own_process_is_no_excuse(void **state)
 static void test_only_an_earlier_fault_explains_an_order(void **state)
 {
     struct check_verdict v = {.findings[CHECK_fairness] = {
-                                  .valid = CHECK_INVALID,
+                                  .valid = VERDICT_INVALID,
                                   .example_count = 1,
                                   .examples[0] = {.to_ns = 30,
                                                   .assumption = DLOCK_ASSUMES_LOCK,

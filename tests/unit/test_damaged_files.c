@@ -68,7 +68,7 @@ static void read_sample(struct sample *s, const char *uuid)
     history_sort(&s->h);
     assert_int_equal(0, s->h.damage_count);
     assert_int_equal(2 * THREADS * HOLDS, s->h.call_count);
-    assert_int_equal(CHECK_VALID, judge(&s->h));
+    assert_int_equal(VERDICT_VALID, judge(&s->h));
 }
 
 /* One that was closed, and one as if its process had been killed. */
@@ -223,7 +223,7 @@ static bool is_same(const struct history *a, const struct history *b)
     return true;
 }
 
-static enum check_valid judge_and_print(const struct history *h, FILE *out)
+static enum verdict judge_and_print(const struct history *h, FILE *out)
 {
     struct check_options options = check_options_default();
     struct check *c = check_new();
@@ -271,7 +271,7 @@ static void no_damage_is_called_valid(void **state)
         history_read_bytes(&h, "damaged", bytes, size);
         history_sort(&h);
         seen_count += h.damage_count > 0;
-        if (judge_and_print(&h, out) == CHECK_VALID && !is_same(&h, &s->h))
+        if (judge_and_print(&h, out) == VERDICT_VALID && !is_same(&h, &s->h))
             fail_msg("DAMAGE_SEED=%ld DAMAGE_COUNT=1 is called valid", seed + i);
         history_free(&h);
         free(bytes);

@@ -149,7 +149,7 @@ static void many_threads_lose_nothing(void **state)
     assert_int_equal(2 * THREADS * HOLDS_EACH, h.call_count);
     for (size_t i = 0; i < h.call_count; i++)
         assert_true(h.calls[i].is_answered);
-    assert_int_equal(CHECK_VALID, judge(&h));
+    assert_int_equal(VERDICT_VALID, judge(&h));
     history_free(&h);
 }
 
@@ -193,7 +193,7 @@ static void two_recorders_in_a_thread_keep_apart(void **state)
     h = read_back();
     assert_int_equal(0, h.damage_count);
     assert_int_equal(600, h.call_count);
-    assert_int_equal(CHECK_VALID, judge(&h));
+    assert_int_equal(VERDICT_VALID, judge(&h));
     history_free(&h);
 }
 
@@ -219,13 +219,13 @@ static void permits_are_read_back_and_judged(void **state)
     put_permit(rec, DLOCK_EVENT_PERMIT_TAKE, 0, TOKEN);
     h = read_back();
     assert_int_equal(1, h.calls[0].fence);
-    assert_int_equal(CHECK_VALID, judge(&h));
+    assert_int_equal(VERDICT_VALID, judge(&h));
     history_free(&h);
     put_permit(rec, DLOCK_EVENT_PERMIT_TAKE, 0, other);
     dlock_recorder_close(rec);
     h = read_back();
     assert_int_equal(0, h.damage_count);
-    assert_int_equal(CHECK_INVALID, judge(&h));
+    assert_int_equal(VERDICT_INVALID, judge(&h));
     history_free(&h);
 }
 

@@ -99,7 +99,7 @@ static void a_torn_record_in_a_complete_file_is_damage(void **state)
     tear("u1", true);
     h = read_back();
     assert_int_equal(1, h.damage_count);
-    assert_int_equal(CHECK_UNKNOWN, judge(&h));
+    assert_int_equal(VERDICT_UNKNOWN, judge(&h));
     history_free(&h);
 }
 
@@ -175,7 +175,7 @@ static void a_record_that_no_recorder_writes_is_damage(void **state)
         assert_int_equal(1, h.nonsense_count);
         assert_non_null(strstr(h.damages[0], "u1" DLOCK_RECORD_SUFFIX ": byte 4224, "));
         assert_non_null(strstr(h.damages[0], "expected "));
-        assert_int_equal(CHECK_UNKNOWN, judge(&h));
+        assert_int_equal(VERDICT_UNKNOWN, judge(&h));
         history_free(&h);
         files_path(path, "%s/u1" DLOCK_RECORD_SUFFIX, dir);
         assert_int_equal(0, unlink(path));
@@ -198,7 +198,7 @@ static void the_same_file_twice_is_no_second_owner(void **state)
     assert_int_equal(2, h.call_count);
     assert_int_equal(1, h.nonsense_count);
     assert_non_null(strstr(h.damages[0], "u2" DLOCK_RECORD_SUFFIX ": byte "));
-    assert_int_equal(CHECK_UNKNOWN, judge(&h));
+    assert_int_equal(VERDICT_UNKNOWN, judge(&h));
     history_free(&h);
 }
 
@@ -234,7 +234,7 @@ static void what_a_checksum_shows_is_a_hole(void **state)
         put_hold(rec, "a", 1);
     dlock_recorder_close(rec);
     h = read_back();
-    assert_int_equal(CHECK_VALID, judge(&h));
+    assert_int_equal(VERDICT_VALID, judge(&h));
     history_free(&h);
     header = map_records("u1", &size);
     slots_of(header)[40].fence ^= 1; /* of the second block */
@@ -242,7 +242,7 @@ static void what_a_checksum_shows_is_a_hole(void **state)
     h = read_back();
     assert_int_equal(0, h.nonsense_count);
     assert_non_null(strstr(h.damages[0], "u1" DLOCK_RECORD_SUFFIX ": byte 8192: "));
-    assert_int_equal(CHECK_UNKNOWN, judge(&h));
+    assert_int_equal(VERDICT_UNKNOWN, judge(&h));
     history_free(&h);
 }
 
@@ -263,7 +263,7 @@ static void an_old_file_is_judged_as_before_and_said_to_be_old(void **state)
     assert_int_equal(2, h.call_count);
     assert_int_equal(0, h.damage_count);
     assert_true(h.processes[0].is_plain);
-    assert_int_equal(CHECK_VALID, judge(&h));
+    assert_int_equal(VERDICT_VALID, judge(&h));
     history_free(&h);
 }
 

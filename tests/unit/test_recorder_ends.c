@@ -35,7 +35,7 @@ static void a_killed_process_leaves_what_it_did(void **state)
     assert_false(h.processes[0].is_closed);
     assert_true(h.calls[1].is_answered);
     assert_false(h.calls[2].is_answered);
-    assert_int_equal(CHECK_VALID, judge(&h));
+    assert_int_equal(VERDICT_VALID, judge(&h));
     history_free(&h);
 }
 
@@ -79,7 +79,7 @@ static void what_finds_no_room_is_counted_and_never_valid(void **state)
     assert_true(h.processes[0].dropped > 0);
     assert_in_range(h.processes[0].dropping_ns, h.calls[h.call_count - 1].invoke_ns,
                     h.processes[0].last_ns + DLOCK_NS_PER_MS * 60000);
-    assert_int_equal(CHECK_UNKNOWN, judge(&h));
+    assert_int_equal(VERDICT_UNKNOWN, judge(&h));
     history_free(&h);
 }
 

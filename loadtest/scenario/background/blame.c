@@ -95,7 +95,7 @@ enum crowd_blame crowd_blame_of(const struct history *h, const struct check_verd
     for (size_t i = 0; i < sizeof looked_at / sizeof looked_at[0]; i++) {
         const struct check_finding *finding = &v->findings[looked_at[i]];
 
-        if (finding->valid != CHECK_INVALID)
+        if (finding->valid != VERDICT_INVALID)
             continue;
         for (size_t j = 0; j < finding->example_count; j++) {
             const struct check_example *example = &finding->examples[j];
