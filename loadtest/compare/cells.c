@@ -172,14 +172,22 @@ size_t comparison_count(const struct comparison *c, enum cell_outcome outcome)
     return n;
 }
 
+/* Of a cell that was done. */
+static enum verdict cell_verdict(enum cell_outcome outcome)
+{
+    return outcome == CELL_AS_EXPECTED  ? VERDICT_VALID
+           : outcome == CELL_UNEXPECTED ? VERDICT_INVALID
+                                        : VERDICT_UNKNOWN;
+}
+
 enum exit_code comparison_exit_code(const struct comparison *c)
 {
-    if (comparison_count(c, CELL_UNEXPECTED) > 0)
-        return EXIT_INVALID;
-    if (comparison_count(c, CELL_UNKNOWN) > 0 ||
-        comparison_count(c, CELL_NO_EXPECTATION) > 0)
-        return EXIT_UNKNOWN;
-    return EXIT_VALID;
+    struct verdict_counts counts = {0};
+
+    for (size_t i = 0; i < comparison_cell_count(c); i++)
+        if (c->cells[i].run_count > 0 && cell_outcome_of(&c->cells[i]) != CELL_NOT_DONE)
+            verdict_count(&counts, cell_verdict(cell_outcome_of(&c->cells[i])));
+    return verdict_exit(verdict_worst(&counts));
 }
 
 const char *run_outcome_name(enum run_outcome outcome)
@@ -192,10 +200,14 @@ const char *run_outcome_name(enum run_outcome outcome)
 
 const char *cell_outcome_name(enum cell_outcome outcome)
 {
-    static const char *const names[] = {"not done", "as expected", "no expectation",
-                                        "unknown", "UNEXPECTED"};
-
-    return names[outcome];
+    switch (outcome) {
+    case CELL_NOT_DONE:
+        return "not done";
+    case CELL_NO_EXPECTATION:
+        return "no expectation";
+    default:
+        return verdict_beside_expectation(cell_verdict(outcome));
+    }
 }
 
 const char *expectation_name(enum cell_expectation expected)

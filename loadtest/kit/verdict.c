@@ -5,11 +5,12 @@
 #include <stddef.h>
 
 static const struct {
-    const char *name, *title, *mark;
+    const char *name, *title, *mark, *beside;
     enum report_style style;
     enum exit_code exit;
 } VERDICT_ROWS[VERDICT_COUNT] = {
-#define X(id, name, title, mark, style) {name, title, mark, STYLE_##style, EXIT_##id},
+#define X(id, name, title, mark, beside, style)                                        \
+    {name, title, mark, beside, STYLE_##style, EXIT_##id},
     VERDICTS(X)
 #undef X
 };
@@ -47,6 +48,11 @@ const char *verdict_title(enum verdict verdict)
 const char *verdict_mark(enum verdict verdict)
 {
     return VERDICT_ROWS[verdict].mark;
+}
+
+const char *verdict_beside_expectation(enum verdict verdict)
+{
+    return VERDICT_ROWS[verdict].beside;
 }
 
 enum report_style verdict_style(enum verdict verdict)

@@ -19,14 +19,15 @@
 /* The worse ones are greater: something wrong that was found stays found, whatever else is
  * not known.
  *
- * X(id, name, title, mark, style) */
+ * X(id, name, title, mark, beside, style)
+ *   beside    the name where the judge compares with an expectation */
 #define VERDICTS(X)                                                                    \
-    X(VALID, "valid", "VALID", "ok ", GOOD)                                            \
-    X(UNKNOWN, "unknown", "UNKNOWN", "?  ", WARN)                                      \
-    X(INVALID, "invalid", "INVALID", "BAD", BAD)
+    X(VALID, "valid", "VALID", "ok ", "as expected", GOOD)                             \
+    X(UNKNOWN, "unknown", "UNKNOWN", "?  ", "unknown", WARN)                           \
+    X(INVALID, "invalid", "INVALID", "BAD", "UNEXPECTED", BAD)
 
 enum verdict {
-#define X(id, name, title, mark, style) VERDICT_##id,
+#define X(id, name, title, mark, beside, style) VERDICT_##id,
     VERDICTS(X)
 #undef X
     VERDICT_COUNT
@@ -45,10 +46,12 @@ void verdict_count(struct verdict_counts *counts, enum verdict verdict);
 /* The worst that was counted; VALID if nothing was. */
 enum verdict verdict_worst(const struct verdict_counts *counts);
 
-/* "valid"; "VALID"; three characters before a finding; the colour of all of these.  Static. */
+/* "valid"; "VALID"; three characters before a finding; "as expected" or "UNEXPECTED"; the
+ * colour of all of these.  Static. */
 const char *verdict_name(enum verdict verdict);
 const char *verdict_title(enum verdict verdict);
 const char *verdict_mark(enum verdict verdict);
+const char *verdict_beside_expectation(enum verdict verdict);
 enum report_style verdict_style(enum verdict verdict);
 
 /* true, false, or "unknown".  The caller owns it; NULL: no memory. */

@@ -49,14 +49,15 @@ static void each_verdict_has_its_words_and_its_status(void **state)
 {
     static const struct {
         enum verdict verdict;
-        const char *name, *title, *mark, *json;
+        const char *name, *title, *mark, *beside, *json;
         enum exit_code code;
         enum report_style style;
     } CASES[] = {
-        {VERDICT_VALID, "valid", "VALID", "ok ", "true", EXIT_VALID, STYLE_GOOD},
-        {VERDICT_INVALID, "invalid", "INVALID", "BAD", "false", EXIT_INVALID, STYLE_BAD},
-        {VERDICT_UNKNOWN, "unknown", "UNKNOWN", "?  ", "\"unknown\"", EXIT_UNKNOWN,
-         STYLE_WARN},
+        {VERDICT_VALID, "valid", "VALID", "ok ", "as expected", "true", EXIT_VALID, STYLE_GOOD},
+        {VERDICT_INVALID, "invalid", "INVALID", "BAD", "UNEXPECTED", "false",
+         EXIT_INVALID, STYLE_BAD},
+        {VERDICT_UNKNOWN, "unknown", "UNKNOWN", "?  ", "unknown", "\"unknown\"",
+         EXIT_UNKNOWN, STYLE_WARN},
     };
 
     (void)state;
@@ -67,6 +68,7 @@ static void each_verdict_has_its_words_and_its_status(void **state)
         assert_string_equal(verdict_name(CASES[i].verdict), CASES[i].name);
         assert_string_equal(verdict_title(CASES[i].verdict), CASES[i].title);
         assert_string_equal(verdict_mark(CASES[i].verdict), CASES[i].mark);
+        assert_string_equal(verdict_beside_expectation(CASES[i].verdict), CASES[i].beside);
         assert_string_equal(text, CASES[i].json);
         assert_int_equal(verdict_exit(CASES[i].verdict), CASES[i].code);
         assert_int_equal(verdict_style(CASES[i].verdict), CASES[i].style);
