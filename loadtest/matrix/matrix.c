@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* matrix.c -- which performances a matrix has, and what they come to together. */
 #include "loadtest/kit/memory.h"
+#include "loadtest/kit/verdict.h"
 #include "loadtest/matrix/matrix.h"
 
 #include <inttypes.h>
@@ -192,26 +193,16 @@ struct matrix_totals matrix_sum(const struct matrix *m)
     return t;
 }
 
-static bool any_ended_with(const struct matrix *m, enum exit_code rc)
-{
-    for (size_t i = 0; i < m->cell_count; i++)
-        for (int seed = 0; seed < m->seed_count; seed++)
-            if (m->cells[i].runs[seed].verdict != MATRIX_NOT_DONE &&
-                m->cells[i].runs[seed].rc == rc)
-                return true;
-    return false;
-}
-
 enum exit_code matrix_exit_code(const struct matrix *m)
 {
-    static const enum exit_code order[] = {EXIT_BUG, EXIT_UNAVAILABLE, EXIT_INVALID,
-                                           EXIT_UNKNOWN};
-
-    for (size_t i = 0; i < sizeof order / sizeof order[0]; i++)
-        if (any_ended_with(m, order[i]))
-            return order[i];
     /* Nothing at all is no pass. */
-    return matrix_sum(m).done > 0 ? EXIT_VALID : EXIT_UNKNOWN;
+    enum exit_code worst = matrix_sum(m).done > 0 ? EXIT_VALID : EXIT_UNKNOWN;
+
+    for (size_t i = 0; i < m->cell_count; i++)
+        for (int seed = 0; seed < m->seed_count; seed++)
+            if (m->cells[i].runs[seed].verdict != MATRIX_NOT_DONE)
+                worst = verdict_worse_exit(worst, m->cells[i].runs[seed].rc);
+    return worst;
 }
 
 void matrix_command(const struct matrix *m, const struct matrix_cell *cell, int seed,

@@ -17,6 +17,7 @@
 #include <unistd.h>
 
 #include "loadtest/kit/interrupt.h"
+#include "loadtest/kit/verdict.h"
 #include "loadtest/scenario/batch.h"
 #include "loadtest/scenario/catalogue.h"
 #include "loadtest/scenario/narration/measurements.h"
@@ -336,14 +337,11 @@ static enum exit_code run_alone(struct batch *t)
 /* A bug of the tool and a missing server count more than what they spoil. */
 static enum exit_code worst_of(const struct batch *t)
 {
-    static const enum exit_code order[] = {EXIT_BUG, EXIT_UNAVAILABLE, EXIT_INVALID,
-                                           EXIT_UNKNOWN};
+    enum exit_code worst = EXIT_VALID;
 
-    for (size_t i = 0; i < sizeof order / sizeof order[0]; i++)
-        for (size_t j = 0; j < t->count; j++)
-            if (t->all[j].result->rc == order[i])
-                return order[i];
-    return EXIT_VALID;
+    for (size_t i = 0; i < t->count; i++)
+        worst = verdict_worse_exit(worst, t->all[i].result->rc);
+    return worst;
 }
 
 static void *share(size_t size)
