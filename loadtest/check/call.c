@@ -7,24 +7,6 @@ int32_t check_index_of(const struct check *c, const struct history_call *call)
     return (int32_t)(call - c->h->calls);
 }
 
-bool check_is_answered(const struct check *c, const struct history_call *call)
-{
-    return call->is_answered && call->answer_ns < c->end_ns;
-}
-
-bool check_is_ok(const struct check *c, const struct history_call *call)
-{
-    return check_is_answered(c, call) && call->status == DLOCK_OK;
-}
-
-bool check_is_open(const struct check *c, const struct history_call *call)
-{
-    if (call->invoke_ns >= c->end_ns)
-        return false;
-    return !check_is_answered(c, call) || call->status == DLOCK_UNKNOWN ||
-           call->status == DLOCK_PROTOCOL || call->status == DLOCK_CANCELLED;
-}
-
 bool check_may_be_done(const struct check *c, const struct history_call *call)
 {
     return check_is_ok(c, call) || check_is_open(c, call);

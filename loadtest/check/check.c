@@ -9,6 +9,7 @@
 #include "base/os/clock.h"
 #include "loadtest/check/checks/checks.h"
 #include "loadtest/kit/memory.h"
+#include "lock/store.h"
 
 enum { SLACK_MS = 50, PATIENCE_MS = 1200 };
 
@@ -54,6 +55,7 @@ void check_free(struct check *c)
     free(c->refusals);
     free(c->times);
     free(c->is_confused);
+    free(c->asks_nodes);
     free(c->marks);
     free(c->faults);
     free(c->ghosts);
@@ -138,6 +140,25 @@ void check_violation(struct check *c, enum check_property property, int assumpti
         c->options->each(c->options->arg, property, &violation);
 }
 
+/* Looking for a variant by its name takes longer than looking at a call. */
+static void note_processes(struct check *c)
+{
+    size_t count = c->h->process_count;
+
+    if (count > c->process_room) {
+        c->process_room = count * 2;
+        c->asks_nodes = memory_need(
+            realloc(c->asks_nodes, c->process_room * sizeof(*c->asks_nodes)));
+    }
+    for (size_t i = 0; i < count; i++) {
+        const struct history_process *process = &c->h->processes[i];
+        const dlock_variant_info *lock = dlock_variant_find(process->variant);
+
+        c->asks_nodes[i] = (process->caps & DLOCK_CAP_QUORUM) ||
+                           (lock != NULL && dlock_store_of(lock) == DLOCK_STORE_REDIS_NODES);
+    }
+}
+
 static void begin(struct check *c, const struct history *h,
                   const struct check_options *options, struct check_verdict *out)
 {
@@ -157,35 +178,29 @@ static void begin(struct check *c, const struct history *h,
     }
     for (size_t i = 0; i < h->name_count; i++)
         c->is_confused[i] = false;
+    note_processes(c);
     c->lock = (struct lock_view){0};
     c->cause = NO_CALL;
     c->explained_count = 0;
     check_sort_marks(c);
 }
 
-/* The takings that semaphores, permits and latches granted. */
-static bool is_other_hold(const struct check *c, const struct history_call *call)
+static void count_faults(struct check *c)
 {
-    return check_is_ok(c, call) && (call->kind == DLOCK_EVENT_SEM_TAKE ||
-                                    call->kind == DLOCK_EVENT_PERMIT_TAKE ||
-                                    call->kind == DLOCK_EVENT_LATCH_WAIT);
+    for (size_t i = 0; i < c->h->mark_count; i++)
+        c->out->faults += c->h->marks[i].kind == DLOCK_EVENT_FAULT &&
+                          c->h->marks[i].detail != DLOCK_FAULT_IS_ARMED &&
+                          c->h->marks[i].detail != DLOCK_FAULT_HAS_ENDED;
 }
 
-static void count_all(struct check *c)
+static void count_lock(struct check *c)
 {
     struct check_verdict *out = c->out;
 
-    out->calls = (int64_t)c->h->call_count;
-    for (size_t i = 0; i < c->h->call_count; i++) {
-        out->unanswered += check_is_open(c, &c->h->calls[i]);
-        out->holds += is_other_hold(c, &c->h->calls[i]);
-    }
-    for (size_t i = 0; i < c->h->mark_count; i++)
-        out->faults += c->h->marks[i].kind == DLOCK_EVENT_FAULT &&
-                       c->h->marks[i].detail != DLOCK_FAULT_IS_ARMED &&
-                       c->h->marks[i].detail != DLOCK_FAULT_HAS_ENDED;
-    for (size_t i = 0; i < c->hold_count; i++)
-        out->holds += !(c->holds[i].flaws & FLAW_NOBODY);
+    out->names += c->lock.call_count > 0;
+    out->calls += (int64_t)c->lock.call_count;
+    out->unanswered += c->lock.open_count;
+    out->holds += c->lock.granted_count;
 }
 
 /* Locks have all properties but two, and what has one of these has no other. */
@@ -254,9 +269,9 @@ void check_judge(struct check *c, const struct history *h,
 
     begin(c, h, options, out);
     check_build(c);
-    count_all(c);
+    count_faults(c);
     while (check_next_lock(c, &at)) {
-        out->names += c->lock.call_count > 0;
+        count_lock(c);
         /* `kept` first: it cuts short the holds that are known to be lost. */
         check_kept(c);
         look_at_lock(c);

@@ -177,13 +177,14 @@ static bool insert_stragglers(struct history *h)
     size_t steps_left = STEPS_A_CALL * h->call_count;
 
     for (size_t i = 1; i < h->call_count; i++) {
-        struct history_call call = h->calls[i];
+        struct history_call call;
         size_t to = i;
 
+        if (compare_calls(&h->calls[i - 1], &h->calls[i]) <= 0)
+            continue;
+        call = h->calls[i];
         while (to > 0 && steps_left > 0 && compare_calls(&h->calls[to - 1], &call) > 0)
             to--, steps_left--;
-        if (to == i)
-            continue;
         memmove(&h->calls[to + 1], &h->calls[to], (i - to) * sizeof(call));
         h->calls[to] = call;
     }

@@ -322,50 +322,54 @@ static bool is_within(const struct hold *hold, const struct hold *earlier, int64
            (hold->granted_ns == kept_ns && earlier->is_session);
 }
 
-/* Which of them were granted while their owner surely had an earlier one? */
-static void find_again(struct check *c, const struct group *g)
+/* The hold of its owner that is kept longest. */
+struct longest {
+    const struct hold *hold;
+    int64_t kept_ns;
+};
+
+/* Was it granted while its owner surely had an earlier one? */
+static void find_again(struct hold *hold, struct longest *longest)
 {
-    const struct hold *longest = NULL;
-    int64_t longest_ns = 0;
+    int64_t kept_ns = least(hold->kept_ns, hold->lost_ns);
 
-    for (size_t i = g->hold_first; i < c->hold_count; i++) {
-        struct hold *hold = &c->holds[i];
-        int64_t kept_ns = least(hold->kept_ns, hold->lost_ns);
-
-        if (hold->flaws & FLAW_NOBODY)
-            continue;
-        if (longest != NULL && is_within(hold, longest, longest_ns)) {
-            hold->flaws |= FLAW_AGAIN;
-            hold->earlier = longest->call;
-            hold->earlier_ns = longest_ns;
-        }
-        if (longest == NULL || kept_ns >= longest_ns) {
-            longest = hold;
-            longest_ns = kept_ns;
-        }
+    if (hold->flaws & FLAW_NOBODY)
+        return;
+    if (longest->hold != NULL && is_within(hold, longest->hold, longest->kept_ns)) {
+        hold->flaws |= FLAW_AGAIN;
+        hold->earlier = longest->hold->call;
+        hold->earlier_ns = longest->kept_ns;
     }
-}
-
-static void finish_group(struct check *c, const struct group *g)
-{
-    for (size_t i = g->hold_first; i < c->hold_count; i++)
-        hold_finish(c, &c->holds[i]);
-    find_again(c, g);
-    for (size_t i = g->refusal_first; i < c->refusal_count; i++)
-        finish_refusal(c, &c->refusals[i]);
+    if (longest->hold == NULL || kept_ns >= longest->kept_ns)
+        *longest = (struct longest){hold, kept_ns};
 }
 
 /* Calls in the order of their owners lie all over the history, so that each is asked for
  * some time before it is looked at. */
+enum { AHEAD = 12 };
+
 static void fetch(const struct history_call *call)
 {
     __builtin_prefetch(call);
     __builtin_prefetch((const char *)call + sizeof(*call) - 1);
 }
 
+static void finish_group(struct check *c, const struct group *g)
+{
+    struct longest longest = {0};
+
+    for (size_t i = g->hold_first; i < c->hold_count; i++) {
+        if (i + AHEAD < c->hold_count && c->holds[i + AHEAD].release != NO_CALL)
+            fetch(&c->h->calls[c->holds[i + AHEAD].release]);
+        hold_finish(c, &c->holds[i]);
+        find_again(&c->holds[i], &longest);
+    }
+    for (size_t i = g->refusal_first; i < c->refusal_count; i++)
+        finish_refusal(c, &c->refusals[i]);
+}
+
 void check_build(struct check *c)
 {
-    enum { AHEAD = 12 };
     const struct history_call *calls = c->h->calls;
     struct group g = {0};
 

@@ -66,16 +66,23 @@ int64_t check_plus(int64_t at_ns, int64_t more_ns)
 /* What calls are sorted by. */
 struct keys {
     uint64_t *modes, *owners, *places; /* a place: the name, and the process */
+    uint32_t *spare;
 };
 
-/* All in one pass, in the order of the array: reading a million calls takes longer than
- * sorting their keys. */
-static struct keys keys_of(const struct history *h)
-{
-    size_t count = h->call_count;
-    uint64_t *all = memory_grow(NULL, 0, (3 * count + 1) * sizeof(*all));
-    struct keys keys = {all, all + count, all + 2 * count};
+_Static_assert(sizeof(struct hold) >= 3 * sizeof(uint64_t) + sizeof(uint32_t),
+               "what a call is sorted by has room in a hold");
 
+/* All in one pass, in the order of the array: reading a million calls takes longer than
+ * sorting their keys.  They are where the holds will be, of which there are none yet: memory
+ * that is new has to be cleared first, which takes as long as sorting. */
+static struct keys keys_of(const struct check *c)
+{
+    const struct history *h = c->h;
+    size_t count = h->call_count;
+    uint64_t *all = (uint64_t *)c->holds;
+    struct keys keys = {all, all + count, all + 2 * count, (uint32_t *)(all + 3 * count)};
+
+    assert(c->hold_count == 0 && c->hold_room >= count);
     for (size_t i = 0; i < count; i++) {
         keys.modes[i] = h->calls[i].mode;
         keys.owners[i] = h->calls[i].owner;
@@ -87,9 +94,11 @@ static struct keys keys_of(const struct history *h)
 void check_sort_calls(struct check *c)
 {
     size_t count = c->h->call_count;
-    struct keys keys = keys_of(c->h);
-    uint32_t *spare = memory_grow(NULL, 0, (count + 1) * sizeof(*spare));
+    struct keys keys;
 
+    if (count == 0)
+        return;
+    keys = keys_of(c);
     if (count > c->call_room) {
         c->call_room = count * 2;
         c->by_name = memory_grow(c->by_name, 0, c->call_room * sizeof(uint32_t));
@@ -97,48 +106,56 @@ void check_sort_calls(struct check *c)
     }
     for (uint32_t i = 0; i < count; i++)
         c->by_name[i] = c->by_owner[i] = i;
-    radix_sort(c->by_owner, spare, count, keys.modes);
-    radix_sort(c->by_owner, spare, count, keys.owners);
-    radix_sort(c->by_owner, spare, count, keys.places);
+    radix_sort(c->by_owner, keys.spare, count, keys.modes);
+    radix_sort(c->by_owner, keys.spare, count, keys.owners);
+    radix_sort(c->by_owner, keys.spare, count, keys.places);
     for (size_t i = 0; i < count; i++)
         keys.places[i] >>= 32;
-    radix_sort(c->by_name, spare, count, keys.places);
-    free(keys.modes);
-    free(spare);
+    radix_sort(c->by_name, keys.spare, count, keys.places);
 }
 
-static bool are_holds_sorted(const struct check *c)
+/* The holds of one lock, of which there are `count`.  Those of one instant are rare, so only
+ * then is anything compared. */
+static void sort_by_grant(struct hold *holds, size_t count)
 {
-    for (size_t i = 1; i < c->hold_count; i++)
-        if (by_grant(&c->holds[i - 1], &c->holds[i]) > 0)
-            return false;
-    return true;
-}
-
-/* Holds of one instant are rare, so only then is anything compared. */
-static void sort_holds(struct check *c)
-{
-    size_t count = c->hold_count;
     uint64_t *keys = memory_grow(NULL, 0, count * sizeof(*keys));
     uint32_t *order = radix_order(count);
+    bool has_ties = false;
 
     for (size_t i = 0; i < count; i++)
-        keys[i] = radix_key(c->holds[i].granted_ns);
+        keys[i] = radix_key(holds[i].granted_ns);
     radix_sort(order, order + count, count, keys);
-    for (size_t i = 0; i < count; i++)
-        keys[i] = c->holds[i].name;
-    radix_sort(order, order + count, count, keys);
+    for (size_t i = 1; i < count; i++)
+        has_ties = has_ties || keys[order[i - 1]] == keys[order[i]];
     free(keys);
-    radix_arrange(c->holds, sizeof(*c->holds), count, order);
+    radix_arrange(holds, sizeof(*holds), count, order);
     free(order);
-    if (!are_holds_sorted(c))
-        qsort(c->holds, count, sizeof(*c->holds), by_grant);
+    if (has_ties)
+        qsort(holds, count, sizeof(*holds), by_grant);
+}
+
+/* They were put together name by name.  Few of a name are sorted where they are. */
+static void sort_holds(struct check *c)
+{
+    enum { FEW = 64 };
+    size_t end;
+
+    for (size_t at = 0; at < c->hold_count; at = end) {
+        bool is_sorted = true;
+
+        for (end = at + 1;
+             end < c->hold_count && c->holds[end].name == c->holds[at].name; end++)
+            is_sorted = is_sorted && by_grant(&c->holds[end - 1], &c->holds[end]) <= 0;
+        if (!is_sorted && end - at <= FEW)
+            qsort(&c->holds[at], end - at, sizeof(*c->holds), by_grant);
+        else if (!is_sorted)
+            sort_by_grant(&c->holds[at], end - at);
+    }
 }
 
 void check_sort_holds(struct check *c)
 {
-    if (!are_holds_sorted(c))
-        sort_holds(c);
+    sort_holds(c);
     if (c->refusal_count > 1)
         qsort(c->refusals, c->refusal_count, sizeof(*c->refusals), by_asking);
 }
@@ -155,6 +172,28 @@ static void find_marks(struct check *c, struct lock_cursor *at)
     for (; at->mark_at < c->mark_count &&
            marks[c->marks[at->mark_at]].name == c->lock.name; at->mark_at++)
         c->lock.mark_count++;
+}
+
+static void find_holds(struct check *c, struct lock_cursor *at)
+{
+    struct lock_view *lock = &c->lock;
+
+    for (; at->hold_at < c->hold_count && c->holds[at->hold_at].name == lock->name;
+         at->hold_at++) {
+        const struct hold *hold = &c->holds[at->hold_at];
+
+        lock->hold_count++;
+        lock->flaws |= hold->flaws;
+        lock->has_losses = lock->has_losses || hold->lost_ns != HISTORY_NEVER;
+        lock->granted_count += !(hold->flaws & FLAW_NOBODY);
+    }
+}
+
+/* The takings that semaphores, permits and latches granted. */
+static bool is_other_hold(const struct check *c, const struct history_call *call)
+{
+    return (call->kind == DLOCK_EVENT_SEM_TAKE || call->kind == DLOCK_EVENT_PERMIT_TAKE ||
+            call->kind == DLOCK_EVENT_LATCH_WAIT) && check_is_ok(c, call);
 }
 
 bool check_next_lock(struct check *c, struct lock_cursor *at)
@@ -186,10 +225,10 @@ bool check_next_lock(struct check *c, struct lock_cursor *at)
         lock->has_waits = lock->has_waits || (call->kind == DLOCK_EVENT_ACQUIRE &&
                                               call->wait_ns != 0);
         lock->release_count += call->kind == DLOCK_EVENT_RELEASE;
+        lock->open_count += check_is_open(c, call);
+        lock->granted_count += is_other_hold(c, call);
     }
-    for (; at->hold_at < c->hold_count && c->holds[at->hold_at].name == lock->name;
-         at->hold_at++)
-        lock->hold_count++;
+    find_holds(c, at);
     for (; at->refusal_at < c->refusal_count &&
            c->refusals[at->refusal_at].name == lock->name; at->refusal_at++)
         lock->refusal_count++;

@@ -210,7 +210,7 @@ static void print_window(FILE *out, const struct history *h,
                 print_mark(out, h, example, &h->marks[mark]);
         print_call(out, h, example, call);
     }
-    for (; mark < h->mark_count; mark++)
+    for (; mark < h->mark_count && h->marks[mark].at_ns <= example->to_ns; mark++)
         if (is_shown_mark(example, &h->marks[mark]))
             print_mark(out, h, example, &h->marks[mark]);
     if (shown > CALLS_SHOWN)
@@ -328,11 +328,12 @@ static json_t *example_to_json(const struct history *h, size_t property,
     json_t *calls = json_array(), *faults = json_array();
     char name[NAME_TEXT_MAX];
 
-    for (size_t i = 0; i < h->call_count && shown < CALLS_SHOWN; i++)
+    for (size_t i = 0; i < h->call_count && shown < CALLS_SHOWN &&
+                       h->calls[i].invoke_ns <= example->to_ns; i++)
         if (is_shown(h, example, &h->calls[i]) && ++shown > 0)
             json_array_append_new(calls,
                                   call_to_json(h, &h->calls[i], example->from_ns));
-    for (size_t i = 0; i < h->mark_count; i++) {
+    for (size_t i = 0; i < h->mark_count && h->marks[i].at_ns <= example->to_ns; i++) {
         const struct history_mark *mark = &h->marks[i];
 
         if (!is_shown_mark(example, mark) || mark->kind != DLOCK_EVENT_FAULT)

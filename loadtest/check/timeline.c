@@ -86,13 +86,14 @@ static bool is_same_owner(const struct history_call *a, const struct history_cal
 }
 
 /* When the owner gave back what this call granted: at the next release that leaves it
- * nothing. */
+ * nothing.  After the window all times look alike, so nothing later is looked for. */
 static int64_t end_of_work(const struct canvas *c, size_t grant)
 {
     const struct history_call *calls = c->h->calls;
     int depth = 1;
 
-    for (size_t i = grant + 1; i < c->h->call_count; i++) {
+    for (size_t i = grant + 1;
+         i < c->h->call_count && calls[i].invoke_ns <= c->to_ns; i++) {
         const struct history_call *call = &calls[i];
 
         if (!is_same_owner(call, &calls[grant]))
@@ -107,7 +108,7 @@ static int64_t end_of_work(const struct canvas *c, size_t grant)
     return c->h->processes[calls[grant].process].last_ns;
 }
 
-/* The last deadline that was granted for it. */
+/* The last deadline that was granted for it by the end of the window. */
 static int64_t end_of_lease(const struct canvas *c, size_t grant, int64_t work_end_ns)
 {
     const struct history_call *calls = c->h->calls;
@@ -116,7 +117,7 @@ static int64_t end_of_lease(const struct canvas *c, size_t grant, int64_t work_e
     for (size_t i = grant + 1; i < c->h->call_count; i++) {
         const struct history_call *call = &calls[i];
 
-        if (call->invoke_ns > work_end_ns)
+        if (call->invoke_ns > work_end_ns || call->invoke_ns > c->to_ns)
             break;
         if (is_same_owner(call, &calls[grant]) && call->kind == DLOCK_EVENT_RENEW &&
             call->is_answered && call->status == DLOCK_OK && call->deadline_ns > end_ns)
@@ -213,7 +214,7 @@ static void print_faults(const struct canvas *c)
 
     memset(cells, ' ', (size_t)c->columns);
     cells[c->columns] = '\0';
-    for (size_t i = 0; i < c->h->mark_count; i++) {
+    for (size_t i = 0; i < c->h->mark_count && c->h->marks[i].at_ns <= c->to_ns; i++) {
         const struct history_mark *mark = &c->h->marks[i];
 
         if (mark->kind == DLOCK_EVENT_FAULT && mark->at_ns >= c->from_ns &&
@@ -224,7 +225,7 @@ static void print_faults(const struct canvas *c)
         return;
     fprintf(c->out, "%-*s %s\n", LABEL_WIDTH, "faults", cells);
     count = 0;
-    for (size_t i = 0; i < c->h->mark_count; i++) {
+    for (size_t i = 0; i < c->h->mark_count && c->h->marks[i].at_ns <= c->to_ns; i++) {
         const struct history_mark *mark = &c->h->marks[i];
 
         if (mark->kind != DLOCK_EVENT_FAULT || mark->at_ns < c->from_ns ||

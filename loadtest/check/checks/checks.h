@@ -81,6 +81,10 @@ struct lock_view {
     bool is_confused;    /* an owner's calls overlap: then holds cannot be told apart */
     struct hold *holds;  /* in the order in which they were granted               */
     size_t hold_count;
+    unsigned flaws;      /* of any of them: who looks for others need not read them */
+    bool has_losses;     /* one of them was called lost                           */
+    int64_t granted_count; /* takings that were granted, be it of what is no lock */
+    int64_t open_count;  /* calls without an answer                               */
     struct refusal *refusals; /* in the order in which they were asked for        */
     size_t refusal_count;
     const uint32_t *calls;    /* indices, in the order of time                    */
@@ -100,6 +104,8 @@ struct check {
     size_t call_room;
     bool *is_confused;   /* by name: see lock_view                                */
     size_t name_room;
+    bool *asks_nodes;    /* by process: do nodes have to agree to what it is granted? */
+    size_t process_room;
     struct hold *holds;
     size_t hold_count, hold_room;
     struct refusal *refusals;
@@ -122,13 +128,28 @@ struct check {
 /* Which of the history's calls is it? */
 int32_t check_index_of(const struct check *c, const struct history_call *call);
 
-/* Is the call one that has an answer worth anything: given before the end? */
-bool check_is_answered(const struct check *c, const struct history_call *call);
-bool check_is_ok(const struct check *c, const struct history_call *call);
+/* Is the call one that has an answer worth anything: given before the end?  This and the next
+ * are asked of each call, so they are inline. */
+static inline bool check_is_answered(const struct check *c, const struct history_call *call)
+{
+    return call->is_answered && call->answer_ns < c->end_ns;
+}
+
+static inline bool check_is_ok(const struct check *c, const struct history_call *call)
+{
+    return check_is_answered(c, call) && call->status == DLOCK_OK;
+}
 
 /* Has it no answer, or one that says nothing?  It may have happened at any time after it
  * was made, or never. */
-bool check_is_open(const struct check *c, const struct history_call *call);
+static inline bool check_is_open(const struct check *c, const struct history_call *call)
+{
+    if (call->invoke_ns >= c->end_ns)
+        return false;
+    return !check_is_answered(c, call) || call->status == DLOCK_UNKNOWN ||
+           call->status == DLOCK_PROTOCOL || call->status == DLOCK_CANCELLED;
+}
+
 bool check_may_be_done(const struct check *c, const struct history_call *call);
 
 /* Was it granted, and told so when the lease was over? */

@@ -4,10 +4,12 @@
 
 void check_kept(struct check *c)
 {
+    c->out->findings[CHECK_kept].looked += (int64_t)c->lock.hold_count;
+    if (!c->lock.has_losses)
+        return;
     for (size_t i = 0; i < c->lock.hold_count; i++) {
         struct hold *hold = &c->lock.holds[i];
 
-        c->out->findings[CHECK_kept].looked++;
         if (hold->lost_ns == HISTORY_NEVER || hold->kept_ns < hold->lost_ns ||
             (hold->kept_ns == hold->lost_ns && !hold->is_session &&
              !(hold->flaws & (FLAW_FOUND | FLAW_EITHER))))

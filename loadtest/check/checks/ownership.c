@@ -5,11 +5,13 @@
 
 void check_ownership(struct check *c)
 {
+    c->out->findings[CHECK_ownership].looked += (int64_t)c->lock.hold_count;
+    if (!(c->lock.flaws & (FLAW_TIED | FLAW_ZOMBIE | FLAW_NOBODY)))
+        return;
     for (size_t i = 0; i < c->lock.hold_count; i++) {
         const struct hold *hold = &c->lock.holds[i];
         const struct history_call *call;
 
-        c->out->findings[CHECK_ownership].looked++;
         if (hold->flaws & FLAW_TIED)
             check_unsure(c, CHECK_ownership, check_tie);
         if (!(hold->flaws & (FLAW_ZOMBIE | FLAW_NOBODY)))

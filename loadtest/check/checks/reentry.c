@@ -33,13 +33,12 @@ static void look_at_refusals(struct check *c)
     }
 }
 
-void check_reentry(struct check *c)
+static void look_at_grants(struct check *c)
 {
     for (size_t i = 0; i < c->lock.hold_count; i++) {
         const struct hold *hold = &c->lock.holds[i];
         const struct history_call *call;
 
-        c->out->findings[CHECK_reentry].looked++;
         look_at_grant(c, hold);
         if (!(hold->flaws & (FLAW_LEVEL | FLAW_FENCE)))
             continue;
@@ -50,5 +49,12 @@ void check_reentry(struct check *c)
                             ? "another level of the same hold has another fence"
                             : "the level granted is not the next one");
     }
+}
+
+void check_reentry(struct check *c)
+{
+    c->out->findings[CHECK_reentry].looked += (int64_t)c->lock.hold_count;
+    if (c->lock.flaws & (FLAW_AGAIN | FLAW_LEVEL | FLAW_FENCE))
+        look_at_grants(c);
     look_at_refusals(c);
 }

@@ -18,7 +18,6 @@
  * No reader is refused for the sake of another.  Fair locks refuse for the sake of who waits, so they are not judged. */
 #include "loadtest/check/checks/latest.h"
 #include "loadtest/check/ghosts.h"
-#include "lock/store.h"
 
 /* Where the sweep over one lock is. */
 struct sweep {
@@ -43,18 +42,10 @@ static int64_t answer_of(const struct check *c, const struct history_call *call)
 /* ---- what is looked up: positions among the lock's calls ---- */
 
 /* Do nodes have to agree?  Then two who come at once may each have some of them. */
-static bool asks_nodes(const struct history_process *process)
-{
-    const dlock_variant_info *lock = dlock_variant_find(process->variant);
-
-    return (process->caps & DLOCK_CAP_QUORUM) ||
-           (lock != NULL && dlock_store_of(lock) == DLOCK_STORE_REDIS_NODES);
-}
-
 static bool is_quorum(const struct check *c)
 {
     for (size_t at = 0; at < c->lock.call_count; at++)
-        if (asks_nodes(&c->h->processes[call_at(c, at)->process]))
+        if (c->asks_nodes[call_at(c, at)->process])
             return true;
     return false;
 }
@@ -300,11 +291,12 @@ static void pass_acquire(const struct check *c, struct sweep *s,
 
 void check_refusal(struct check *c)
 {
-    struct sweep s = {.is_quorum = is_quorum(c)};
+    struct sweep s = {0};
     size_t refusal_at = 0;
 
     if (c->lock.caps & DLOCK_CAP_FAIR || c->lock.refusal_count == 0)
         return;
+    s.is_quorum = is_quorum(c);
     ghosts_gather(c, &s.ghosts);
     gather_soonest(c);
     for (size_t i = 0; i < c->lock.call_count; i++) {
