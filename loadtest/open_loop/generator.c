@@ -312,9 +312,9 @@ bool generator_run(struct generator *g, int64_t rate, int64_t duration_ms, int64
     ok = run_loop(g, g->end_ns + drain_ms * 1000000);
     lasted_ns = monotonic_ns() - g->begin_ns;
     out->processor = (double)(processor_ns() - used_ns) / (double)lasted_ns;
-    if (lasted_ns > duration_ms * 1000000)
-        lasted_ns = duration_ms * 1000000;
     out->is_cut_short = interrupted();
+    if (!out->is_cut_short)
+        lasted_ns = duration_ms * 1000000;
     give_up(g);
     out->answered_per_s = (double)g->answered_in_time * 1e9 / (double)lasted_ns;
     g->requests_before += out->due;
