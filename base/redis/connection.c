@@ -131,11 +131,9 @@ bool redis_conn_send(struct redis_conn *conn, const char *bytes, size_t len,
     return true;
 }
 
-bool redis_conn_feed(struct redis_conn *conn)
+/* `got` bytes were received, or what the wire answered instead. */
+static bool take_bytes(struct redis_conn *conn, const char *bytes, ssize_t got)
 {
-    DLOCK_SCRATCH char bytes[READ_SIZE];
-    ssize_t got = redis_wire_receive(conn->wire, bytes, sizeof(bytes));
-
     if (got > 0) {
         if (!redis_reader_feed(conn->reader, bytes, (size_t)got))
             redis_conn_break(conn, REDIS_PROTOCOL, "%s", redis_reader_why(conn->reader));
@@ -150,6 +148,20 @@ bool redis_conn_feed(struct redis_conn *conn)
         redis_conn_break(conn, REDIS_NOT_DONE, "%s", strerror((int)-got));
     }
     return false;
+}
+
+bool redis_conn_feed(struct redis_conn *conn)
+{
+    DLOCK_SCRATCH char bytes[READ_SIZE];
+
+    return take_bytes(conn, bytes, redis_wire_receive(conn->wire, bytes, sizeof(bytes)));
+}
+
+bool redis_conn_await(struct redis_conn *conn)
+{
+    DLOCK_SCRATCH char bytes[READ_SIZE];
+
+    return take_bytes(conn, bytes, redis_wire_await(conn->wire, bytes, sizeof(bytes)));
 }
 
 /* Let the reader go through one whole reply.  False: there is none yet; or broken. */

@@ -70,6 +70,9 @@ bool redis_conn_next_message(struct redis_conn *conn);
 /* Read once what has arrived.  False: nothing; or broken, see its state. */
 bool redis_conn_feed(struct redis_conn *conn);
 
+/* The same, and sleep for that a while, as redis_wire_await() does. */
+bool redis_conn_await(struct redis_conn *conn);
+
 /* Take the next answer out of what was read.  False: there is none yet; or broken. */
 bool redis_conn_next_answer(struct redis_conn *conn, struct redis_answer *out);
 

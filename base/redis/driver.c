@@ -136,10 +136,25 @@ static void linger(struct redis_hub *hub, struct watch *watch, int64_t end_ns)
     hub->expected_count = 0;
 }
 
+/* The hub's only link, if one answer of it is all that can be waited for until `end_ns`;
+ * otherwise NULL.  An await cannot be ended by a nudge, and may last longer than a nearer end.
+ * For several answers poll is better: more of them have come until they are read. */
+static struct redis_link *sole_link(const struct redis_hub *hub, int64_t end_ns)
+{
+    struct redis_link *link = hub->links[0];
+    int64_t far_ns = dlock_clock_ns() + 2 * REDIS_WIRE_SLICE_MS * DLOCK_NS_PER_MS;
+
+    return hub->link_count == 1 && redis_queue_count(&link->queue) == 1 &&
+                   !hub->is_nudged && link->is_ready && !link->is_full && end_ns > far_ns && due_ns(link) > far_ns
+               ? link
+               : NULL;
+}
+
 /* Sleep until something can go on, at the latest until `end_ns`; and see to it that all
  * is sent before. */
 static void rest(struct redis_hub *hub, int64_t end_ns)
 {
+    struct redis_link *sole;
     struct watch watch;
 
     for (int i = 0; i < EXPECT_YIELDS && redis_hub_is_expecting(hub); i++) {
@@ -151,6 +166,11 @@ static void rest(struct redis_hub *hub, int64_t end_ns)
         linger(hub, &watch, end_ns);
     } else {
         send_all(hub);
+        sole = sole_link(hub, end_ns);
+        if (sole != NULL) {
+            redis_link_await(sole);
+            return;
+        }
         wait_for(hub, &watch, end_ns, false);
     }
     for (int i = 0; i < watch.link_count; i++) {

@@ -312,7 +312,8 @@ static size_t batch_size(const struct redis_link *link)
     return half < REDIS_HUB_BATCH_MAX ? half : REDIS_HUB_BATCH_MAX;
 }
 
-void redis_link_hear(struct redis_link *link)
+/* Hand out what `feed` has read. */
+static void hear(struct redis_link *link, bool feed(struct redis_conn *))
 {
     DLOCK_SCRATCH struct redis_answer answers[REDIS_HUB_BATCH_MAX];
     struct redis_conn *conn = redis_link_borrow(link);
@@ -322,7 +323,7 @@ void redis_link_hear(struct redis_link *link)
     bool goes_on;
 
     redis_hub_unlock(link->hub);
-    goes_on = redis_conn_feed(conn);
+    goes_on = feed(conn);
     do {
         count = 0;
         while (goes_on && count < batch &&
@@ -339,4 +340,14 @@ void redis_link_hear(struct redis_link *link)
              redis_conn_has_leftover(conn))
         break_by(link, REDIS_NOT_DONE, "an answer that nobody asked for");
     redis_conn_return(link, conn, serial);
+}
+
+void redis_link_hear(struct redis_link *link)
+{
+    hear(link, redis_conn_feed);
+}
+
+void redis_link_await(struct redis_link *link)
+{
+    hear(link, redis_conn_await);
 }

@@ -42,6 +42,9 @@ void redis_link_failed(struct redis_link *link, const char *why);
 /* Read what has arrived, and hand it out.  The driver only. */
 void redis_link_hear(struct redis_link *link);
 
+/* The same, and sleep for that a while, as redis_wire_await() does.  The link is ready. */
+void redis_link_await(struct redis_link *link);
+
 /* Send what there is to send, if nobody is at it. */
 void redis_link_send(struct redis_link *link);
 

@@ -4,6 +4,7 @@
 
 #include <assert.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <netdb.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
@@ -12,6 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <sys/time.h>
 #include <sys/un.h>
 #include <unistd.h>
 
@@ -127,6 +129,19 @@ static bool met_itself(const struct redis_wire *wire)
     return ours_len == theirs_len && memcmp(&ours, &theirs, ours_len) == 0;
 }
 
+/* From now on only redis_wire_await() blocks: the other calls say each time that they do
+ * not. */
+static int let_block(int fd)
+{
+    struct timeval slice = {.tv_usec = REDIS_WIRE_SLICE_MS * 1000};
+    int flags = fcntl(fd, F_GETFL);
+
+    if (flags < 0 || fcntl(fd, F_SETFL, flags & ~O_NONBLOCK) != 0 ||
+        setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &slice, sizeof(slice)) != 0)
+        return errno;
+    return 0;
+}
+
 /* 0: the connect is done; otherwise an errno, EAGAIN while it goes on. */
 static int finish_connect(struct redis_wire *wire)
 {
@@ -139,6 +154,8 @@ static int finish_connect(struct redis_wire *wire)
         error = errno;
     if (error == 0 && met_itself(wire))
         error = ECONNREFUSED;
+    if (error == 0)
+        error = let_block(wire->fd);
     wire->is_open = error == 0;
     return error;
 }
@@ -170,6 +187,15 @@ ssize_t redis_wire_receive(struct redis_wire *wire, char *bytes, size_t size)
     do
         got = recv(wire->fd, bytes, size, MSG_DONTWAIT);
     while (got < 0 && errno == EINTR);
+    return got >= 0 ? got : minus_errno();
+}
+
+ssize_t redis_wire_await(struct redis_wire *wire, char *bytes, size_t size)
+{
+    ssize_t got = recv(wire->fd, bytes, size, 0);
+
+    if (got < 0 && errno == EINTR)
+        return -EAGAIN;
     return got >= 0 ? got : minus_errno();
 }
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* wire.h -- a stream of bytes to one Redis server: the only way to a socket.
  *
- * All that is above knows a server by these six calls.  Whatever answers them can stand in
- * for the network.  Nothing here blocks but the wait, and an open where a host name has to
+ * All that is above knows a server by these seven calls.  Whatever answers them can stand in
+ * for the network.  Nothing here blocks but the waits, and an open where a host name has to
  * be resolved; a peer that closed raises no SIGPIPE.
  *
  * Threads     One that sends, one that receives and one that waits, at the same time; any
@@ -31,6 +31,11 @@ ssize_t redis_wire_send(struct redis_wire *wire, const char *bytes, size_t len);
 /* Receive up to `size` bytes.  Answers how many; 0: the server has closed; -EAGAIN: nothing
  * has come; or another negative errno: the wire is broken. */
 ssize_t redis_wire_receive(struct redis_wire *wire, char *bytes, size_t size);
+
+/* The same, but while nothing has come it sleeps, for at most REDIS_WIRE_SLICE_MS: one
+ * system call in place of a wait and a receive.  The wire is open; a cut wakes it. */
+enum { REDIS_WIRE_SLICE_MS = 50 };
+ssize_t redis_wire_await(struct redis_wire *wire, char *bytes, size_t size);
 
 /* The events that a wait looks for at a wire, and those that it saw.  A wire that is
  * broken or cut can receive, and tells that way. */
