@@ -36,23 +36,26 @@ static bool print_conclusion(const struct open_loop *loop)
 {
     const struct objectives *objectives = &loop->objectives;
 
-    putchar('\n');
     if (interrupted())
         return false;
+    if (loop->short_steps > 0)
+        printf("\n%d of %d rates were not reached: the service answered %.0f requests per second "
+               "at most.\n",
+               loop->short_steps, loop->rates.count, loop->most_answered_per_s);
     if (loop->counted == 0) {
-        printf("No step counts: the load generator itself fell behind in each.  Ask for lower "
+        printf("\nNo step counts: the load generator itself fell behind in each.  Ask for lower "
                "rates, or give the\nmachine less to do beside it.\n");
         return objectives->count == 0;
     }
     if (loop->counted < loop->rates.count)
-        printf("%d of %d steps do not count, because the load generator itself fell behind.\n",
+        printf("\n%d of %d steps do not count, because the load generator itself fell behind.\n",
                loop->rates.count - loop->counted, loop->rates.count);
     if (objectives->count == 0)
         return true;
     if (loop->highest_rate > 0)
-        printf("The highest rate that holds ");
+        printf("\nThe highest rate that holds ");
     else
-        printf("No rate here holds ");
+        printf("\nNo rate here holds ");
     print_objectives(objectives);
     if (loop->highest_rate > 0)
         printf(": %" PRId64 " requests per second.\n", loop->highest_rate);

@@ -3,6 +3,7 @@
 #include "loadtest/open_loop/step.h"
 
 static const double lag_allowed_ms = 1, lag_allowed_share = 0.1, whole_processor = 0.95;
+static const double reached_share = 0.95;
 
 /* The quantiles that files and tables show. */
 static const struct quantile {
@@ -61,6 +62,11 @@ const char *step_flaw(const struct step_result *step)
     if (lag_ms > lag_allowed_ms && lag_ms > lag_allowed_share * step_quantile_ms(step, 0.99))
         return "the generator was late";
     return NULL;
+}
+
+bool step_falls_short(const struct step_result *step)
+{
+    return step->answered_per_s < reached_share * (double)step->rate;
 }
 
 static json_t *latency_json(const struct latency *latency)

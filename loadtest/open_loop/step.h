@@ -46,6 +46,9 @@ double step_accepted(const struct step_result *step, double ignored);
  * was interrupted.  NULL: the step counts. */
 const char *step_flaw(const struct step_result *step);
 
+/* Did the service answer less than 95 % of the requests in the step's time? */
+bool step_falls_short(const struct step_result *step);
+
 /* All of it; the caller owns it. */
 json_t *step_json(const struct step_result *step);
 

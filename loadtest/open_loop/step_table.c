@@ -24,6 +24,8 @@ static void print_verdict(FILE *out, const struct objectives *objectives,
         fprintf(out, "  not counted: %s", flaw);
         return;
     }
+    if (step_falls_short(step))
+        fputs("  rate not reached", out);
     for (int i = 0; i < objectives->count; i++) {
         if (!objective_holds(&objectives->at[i], step, NULL)) {
             fprintf(out, "  %s MISSED", objectives->at[i].text);
