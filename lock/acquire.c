@@ -10,6 +10,7 @@
 #include "lock/lease.h"
 #include "lock/name.h"
 #include "lock/options.h"
+#include "lock/place.h"
 #include "lock/recording.h"
 #include "lock/request.h"
 #include "lock/status.h"
@@ -35,6 +36,7 @@ struct acquiring {
     unsigned wake_count; /* as many wake-ups are recorded  */
     bool was_late; /* the last grant came after its own lease had run out */
     struct dlock_doubts doubts;
+    struct dlock_place place; /* if the system has lines */
 };
 
 /* The lease that was asked for, as far as it is allowed. */
@@ -63,6 +65,15 @@ static void note_doubt(struct acquiring *job)
         dlock_doubts_note(&job->doubts, job->sys, &job->hold->facts, &job->claim);
 }
 
+/* The store may know the claim's owner without our leave. */
+static void part(struct acquiring *job)
+{
+    if (job->place.asks)
+        dlock_handover_renumber(job->sys->handover, &job->place);
+    else if (job->claim.level == 1)
+        dlock_holds_part(job->sys->holds, job->hold);
+}
+
 /* Take back what an attempt may have left.  The detail of why stays what it was. */
 static void clean_up(struct acquiring *job)
 {
@@ -77,11 +88,10 @@ static void clean_up(struct acquiring *job)
     strncpy(why, dlock_error(), sizeof(why) - 1);
     why[sizeof(why) - 1] = '\0';
     st = variant->release(job->sys->state, &job->claim);
-    if (dlock_is_failure(st)) {
+    if (dlock_is_failure(st))
         note_doubt(job);
-        if (job->claim.level == 1)
-            dlock_holds_part(job->sys->holds, job->hold);
-    }
+    if (dlock_is_failure(st) || job->place.asks)
+        part(job);
     (void)dlock_fail(st, "%s", why);
 }
 
@@ -115,15 +125,17 @@ static void prepare(struct acquiring *job)
     facts->lease_ms = asked_lease_ms(job);
     if (root != job->hold) {
         strcpy(facts->number, root->facts.number);
+        strcpy(facts->owner, root->facts.owner);
         level = root->level_count + 1;
         if (facts->lease_ms < root->facts.lease_ms)
             facts->lease_ms = root->facts.lease_ms;
     } else {
         dlock_holds_renumber(job->hold);
+        memcpy(facts->owner, job->sys->uuid, DLOCK_UUID_LEN);
+        facts->owner[DLOCK_UUID_LEN] = ':';
+        strcpy(facts->owner + DLOCK_UUID_LEN + 1,
+               job->place.asks ? job->place.number : facts->number);
     }
-    memcpy(facts->owner, job->sys->uuid, DLOCK_UUID_LEN);
-    facts->owner[DLOCK_UUID_LEN] = ':';
-    strcpy(facts->owner + DLOCK_UUID_LEN + 1, facts->number);
     dlock_token_make(facts->token);
     job->claim = dlock_claim_of(job->sys, facts, level);
     prepare_wait(job);
@@ -197,8 +209,7 @@ static dlock_status give_back(struct acquiring *job)
 
     if (!dlock_is_failure(st))
         return DLOCK_CANCELLED;
-    if (job->claim.level == 1)
-        dlock_holds_part(job->sys->holds, job->hold);
+    part(job);
     return dlock_fail(DLOCK_CANCELLED, "it was granted and could not be given back: %s",
                       dlock_status_text(st));
 }
@@ -220,8 +231,8 @@ static dlock_status answer_doubts(struct acquiring *job, dlock_status st)
                       why[0] != '\0' ? "; " : "", why);
 }
 
-/* Make attempts until it is answered.  What is not OK leaves nothing behind. */
-static dlock_status obtain(struct acquiring *job)
+/* Ask the store until it is answered.  What is not OK leaves nothing behind. */
+static dlock_status ask(struct acquiring *job)
 {
     const dlock_variant *variant = job->sys->variant;
     struct dlock_waiting waiting = {
@@ -255,6 +266,24 @@ static dlock_status obtain(struct acquiring *job)
     return answer_doubts(job, st);
 }
 
+/* Get the lock from the holder before, or from the store. */
+static dlock_status obtain(struct acquiring *job)
+{
+    dlock_status st;
+
+    job->place.hold = job->hold;
+    job->place.until_ns = job->until_ns;
+    st = dlock_place_wait(job->sys, &job->place, job->request, &job->claim);
+    if (st == DLOCK_OK && !job->place.is_given)
+        st = ask(job);
+    else if (job->place.is_given && dlock_cancel_is_fired(job->request->cancel))
+        st = dlock_handover_pass(job->sys->handover, job->hold, false) ? DLOCK_CANCELLED
+                                                                       : give_back(job);
+    if (st != DLOCK_OK)
+        dlock_place_leave(job->sys, &job->place);
+    return st;
+}
+
 /* Put a granted hold into the table, and its lease out to the caller. */
 static void keep(struct acquiring *job, dlock_lease *lease)
 {
@@ -265,6 +294,11 @@ static void keep(struct acquiring *job, dlock_lease *lease)
     int64_t renew_at_ns =
         dlock_renew_due_ns(sys, job->claim.lease_ms, job->sent_ns);
 
+    if (job->place.is_given) {
+        deadline_ns = job->place.gift.deadline_ns;
+        renew_at_ns = job->place.gift.renew_at_ns;
+    }
+    dlock_place_begin_hold(sys, &job->place, job->hold, job->sent_ns);
     DLOCK_FAULT(BEFORE_WATCH, job->claim.name);
     job->hold->facts.note = job->claim.note;
     dlock_lease_fill(lease, &job->claim, deadline_ns,
@@ -322,10 +356,14 @@ static dlock_status acquire(struct acquiring *job, const char *name, dlock_lease
     st = obtain(job);
     dlock_doubts_free(&job->doubts);
     job->answered_ns = dlock_clock_ns();
-    dlock_recording_end(sys, call, st, job->claim.name != NULL ? &job->claim : &asked,
-                        job->sent_ns,
-                        st == DLOCK_OK || (st == DLOCK_TIMEOUT && job->was_late),
-                        job->answered_ns);
+    if (st == DLOCK_OK && job->place.is_given)
+        dlock_recording_end_given(sys, call, &job->claim, job->place.gift.deadline_ns,
+                                  job->answered_ns);
+    else
+        dlock_recording_end(sys, call, st,
+                            job->claim.name != NULL ? &job->claim : &asked, job->sent_ns,
+                            st == DLOCK_OK || (st == DLOCK_TIMEOUT && job->was_late),
+                            job->answered_ns);
     if (st == DLOCK_OK)
         keep(job, lease);
     else

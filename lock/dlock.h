@@ -185,7 +185,20 @@ typedef struct dlock_options {
     int zookeeper_timeout_ms; /* for one request, and for connecting                 */
     dlock_lost_fn *on_lost;   /* may be NULL                                         */
     void *on_lost_arg;
+    int64_t handover;         /* how often, between two grants of the store, a release
+                               * may give the lock to the next waiter of its own system
+                               * without the store; 0: never.  See below             */
 } dlock_options;
+
+/* With `handover` above 0 the waiters for a name with the system's lease stand in one
+ * line, in the order of arrival, and one of them at a time waits in the store, for all.
+ * A lock is given on inside the process no later than 100 ms after the store granted it,
+ * and only while at least a half of its lease is left; what is left is the deadline of the
+ * next holder.  The owner in its lease is the line's, the same for each in it; the token is
+ * its own.  A lock that was freed by force is given on until the next renewal or grant of
+ * the store tells of the loss, so for no longer than that.  An acquire that does not wait,
+ * or asks for a lease of its own, stands outside the line. */
+enum { DLOCK_HANDOVER_LIMIT = 1000000 };
 
 /* Write the defaults into `size` bytes at `opts`: reentrant, lease 30 s, watchdog on,
  * retry push, every other timeout 2 s, redlock parallel with 50 ms per node; no URLs. */
@@ -202,7 +215,8 @@ static inline dlock_options dlock_options_default(void)
 
 /* Make a system of `opts->variant` and reach its stores.  Every string is copied.
  *   OK        *out is the new system
- *   INVALID   unknown variant, a URL that is missing or malformed, a lease below
+ *   INVALID   unknown variant, a handover that is out of range, or with a variant other
+ *             than fair or a policy other than push, a URL that is missing or malformed, a lease below
  *             DLOCK_LEASE_MIN_MS, a timeout of zero or less, a retry policy that is none,
  *             a size that is too small to hold the name of a variant, or options that
  *             only a newer library knows

@@ -20,7 +20,8 @@
     X(acquire_commands, "commands sent to stores by acquires")                         \
     X(other_commands, "commands sent to stores by everything else")                    \
     X(wake_ups, "times that a waiter was told of a release")                           \
-    X(useless_wake_ups, "times that it then found the lock held all the same")
+    X(useless_wake_ups, "times that it then found the lock held all the same")           \
+    X(local_grants, "locks handed over inside the process, without the store")
 
 enum { DLOCK_STATUS_LIMIT = 16, DLOCK_HISTOGRAM_BUCKETS = 28 };
 

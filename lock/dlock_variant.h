@@ -63,6 +63,11 @@ typedef struct dlock_variant {
      * up after an acquire that went unanswered. */
     bool blind_release;
 
+    /* MAY, only with FAIR, OWNED and EXPIRES, without FENCED, SHARED and SESSION: claim->owner
+     * alone tells the store whose a lock is, so a hold can go on in another thread under
+     * the same owner; see handover.h. */
+    bool may_be_handed_over;
+
     /* MAY.  Check the options, reach the stores, load scripts.  The uuid is that of the
      * claims to come.  On failure it leaves nothing behind and *state NULL. */
     dlock_status (*open)(const dlock_options *opts, void **state);

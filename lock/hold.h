@@ -48,6 +48,7 @@ struct dlock_hold {
     bool has_number;                  /* that of the thread's hold of the other
                                        * kind, reader or writer, of the same name   */
     bool indexed;                     /* of a root: can be found by key             */
+    bool is_in_line;                  /* of a root: see handover.h; the owner's own */
     bool untold;                      /* of a root: lost, on_lost not called yet    */
     bool was_lost;                    /* of a root: before its last level's release */
     bool counted;                     /* of a root: its loss is in the metrics      */

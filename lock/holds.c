@@ -121,6 +121,7 @@ struct dlock_hold *dlock_holds_begin(struct dlock_holds *holds, const char *name
     hold->watched_count = 0;
     hold->has_number = false;
     hold->is_lone = false;
+    hold->is_in_line = false;
     hold->facts.note = 0;
     hold->facts.key.thread = thread;
     hold->facts.key.shared = shared;
@@ -332,6 +333,18 @@ bool dlock_holds_is_held(struct dlock_holds *holds, const struct dlock_hold *roo
 
     unlock(holds, root);
     return held;
+}
+
+bool dlock_holds_is_over(struct dlock_holds *holds, const struct dlock_hold *root,
+                         uint64_t serial)
+{
+    bool is_held = lock_held(holds, root, serial);
+    bool is_over = is_held ? atomic_load(&root->deadline_ns) <= dlock_clock_ns()
+                           : root->serial != serial || root->state == DLOCK_HOLD_LOST ||
+                                 root->state == DLOCK_HOLD_FREE;
+
+    unlock(holds, root);
+    return is_over;
 }
 
 int64_t dlock_holds_deadline_ns(const struct dlock_holds *holds, uint64_t id)

@@ -79,6 +79,11 @@ void dlock_holds_lose(struct dlock_holds *holds, struct dlock_hold *root,
 bool dlock_holds_is_held(struct dlock_holds *holds, const struct dlock_hold *root,
                          uint64_t serial);
 
+/* Can its owner do nothing more with that use of the slot: is it lost, past its deadline,
+ * or free again?  A hold that is begun, or being released, is not over. */
+bool dlock_holds_is_over(struct dlock_holds *holds, const struct dlock_hold *root,
+                         uint64_t serial);
+
 /* The worth of a lease: its deadline; 0 if lost or released; INT64_MAX if it never
  * expires.  Takes no lock. */
 int64_t dlock_holds_deadline_ns(const struct dlock_holds *holds, uint64_t id);

@@ -2,6 +2,7 @@
 /* inspect.c -- looking at a lock from outside, and freeing it whoever holds it. */
 #include <assert.h>
 
+#include "lock/handover.h"
 #include "lock/info.h"
 #include "lock/metrics.h"
 #include "lock/name.h"
@@ -51,6 +52,8 @@ dlock_status dlock_force_release(dlock_system *sys, const char *name)
         return dlock_fail(DLOCK_UNSUPPORTED, "the locks of %s cannot be freed by force",
                           sys->variant->info.name);
     st = sys->variant->force(sys->state, name);
+    if (sys->handover != NULL)
+        dlock_handover_stop(sys->handover, name);
     dlock_metrics_add(&sys->metrics, DLOCK_METRIC_other_commands,
                       dlock_commands_count() - before);
     return st;

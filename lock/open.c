@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/os/fork.h"
+#include "lock/handover.h"
 #include "lock/lost.h"
 #include "lock/options.h"
 #include "lock/process.h"
@@ -21,6 +22,18 @@ static bool is_watched(const dlock_system *sys)
     return (sys->opts.watchdog && sys->variant->watched) || sys->opts.on_lost != NULL;
 }
 
+/* If locks are to be handed over. */
+static bool open_lines(dlock_system *sys)
+{
+    bool is_limited = !atomic_load(&sys->process->limits_are_lifted);
+
+    if (sys->opts.handover == 0)
+        return true;
+    sys->handover = dlock_handover_open(sys->holds, (unsigned)sys->opts.handover,
+                                        is_limited ? DLOCK_HANDOVER_MS : INT32_MAX);
+    return sys->handover != NULL;
+}
+
 static dlock_status start(dlock_system *sys, const dlock_options *opts)
 {
     const dlock_variant *variant = sys->variant;
@@ -36,6 +49,8 @@ static dlock_status start(dlock_system *sys, const dlock_options *opts)
     sys->holds = dlock_holds_open(variant->info.caps & DLOCK_CAP_REENTRANT);
     if (sys->holds == NULL)
         return dlock_fail(DLOCK_NOMEM, "no memory for the table of holds");
+    if (!open_lines(sys))
+        return dlock_fail(DLOCK_NOMEM, "no memory for the lines of waiters");
     if (variant->open != NULL)
         st = variant->open(&sys->opts, &sys->state);
     if (st == DLOCK_OK)
@@ -91,6 +106,7 @@ void dlock_close(dlock_system *sys)
     dlock_lost_close(sys);
     if (sys->state != NULL)
         sys->variant->close(sys->state);
+    dlock_handover_close(sys->handover);
     dlock_holds_close(sys->holds);
     dlock_recording_close(sys);
     dlock_options_free(&sys->opts);

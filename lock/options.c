@@ -40,14 +40,15 @@ enum {
     X(database_timeout_ms)                                                             \
     X(zookeeper_timeout_ms)                                                            \
     X(on_lost)                                                                         \
-    X(on_lost_arg)
+    X(on_lost_arg)                                                                     \
+    X(handover)
 
 /* Where a field ends: an older program's struct has it if it is at least so long. */
 #define END_OF(field)                                                                  \
     (offsetof(dlock_options, field) + sizeof(((dlock_options *)0)->field))
 
 /* A new field in what was padding would be read from a program that never wrote it. */
-_Static_assert(END_OF(on_lost_arg) == sizeof(dlock_options), "no padding at the end");
+_Static_assert(END_OF(handover) == sizeof(dlock_options), "no padding at the end");
 
 static const dlock_options DEFAULTS = {
     .size = sizeof(dlock_options),
@@ -111,6 +112,23 @@ static const dlock_variant *find_variant(const char *name)
     return variant != NULL ? variant : unknown_variant(name);
 }
 
+/* Can what the options ask for be handed over?  Says why not. */
+static bool check_handover(const dlock_options *opts, const dlock_variant *variant,
+                           const struct dlock_retry *retry)
+{
+    if (opts->handover < 0 || opts->handover > DLOCK_HANDOVER_LIMIT)
+        (void)dlock_fail(DLOCK_INVALID, "handover has to be from 0 to %d",
+                         (int)DLOCK_HANDOVER_LIMIT);
+    else if (opts->handover > 0 && !variant->may_be_handed_over)
+        (void)dlock_fail(DLOCK_INVALID, "the locks of %s cannot be handed over inside a "
+                         "process; those of fair can", variant->info.name);
+    else if (opts->handover > 0 && retry->kind != DLOCK_RETRY_PUSH)
+        (void)dlock_fail(DLOCK_INVALID, "handover needs the retry policy push");
+    else
+        return true;
+    return false;
+}
+
 const dlock_variant *dlock_options_check(const dlock_options *opts)
 {
     const dlock_variant *variant;
@@ -130,7 +148,8 @@ const dlock_variant *dlock_options_check(const dlock_options *opts)
     else if (opts->redis_timeout_ms <= 0 || opts->redlock_node_timeout_ms <= 0 ||
              opts->database_timeout_ms <= 0 || opts->zookeeper_timeout_ms <= 0)
         (void)dlock_fail(DLOCK_INVALID, "a timeout has to be above 0 ms");
-    else if (dlock_retry_parse(opts->retry, &retry) == DLOCK_OK)
+    else if (dlock_retry_parse(opts->retry, &retry) == DLOCK_OK &&
+             check_handover(opts, variant, &retry))
         return variant;
     return NULL;
 }

@@ -29,7 +29,7 @@ static struct dlock_once key_once = DLOCK_ONCE_INITIALIZER;
 static struct dlock_thread_value key;
 static bool has_key;
 
-static uint64_t draw(char text[DLOCK_NUMBER_SIZE])
+uint64_t dlock_owner_draw(char text[DLOCK_NUMBER_SIZE])
 {
     uint64_t number = atomic_fetch_add(&dlock_process_here()->last_number, 1) + 1;
 
@@ -73,7 +73,7 @@ static struct dlock_life *begin_life(void)
 const struct dlock_owner *dlock_owner_here(void)
 {
     if (here.thread == 0) {
-        here.thread = draw(here.number);
+        here.thread = dlock_owner_draw(here.number);
         here.life = begin_life();
     }
     return &here;
@@ -82,7 +82,7 @@ const struct dlock_owner *dlock_owner_here(void)
 void dlock_owner_retire(void)
 {
     if (here.thread != 0)
-        draw(here.number);
+        dlock_owner_draw(here.number);
 }
 
 struct dlock_life *dlock_life_share(void)

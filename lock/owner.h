@@ -27,6 +27,9 @@ const struct dlock_owner *dlock_owner_here(void);
  * abandoned, which the old number still holds. */
 void dlock_owner_retire(void);
 
+/* Write a number that no thread has, and none will have, into `text`, and answer it. */
+uint64_t dlock_owner_draw(char text[DLOCK_NUMBER_SIZE]);
+
 /* A share in the calling thread's life, to be dropped; NULL as above. */
 struct dlock_life *dlock_life_share(void);
 

@@ -13,6 +13,7 @@ dlock_status dlock_recording_open(dlock_system *sys)
         .caps = sys->variant->info.caps,
         .lease_ms = sys->opts.lease_ms,
         .watchdog = sys->opts.watchdog && sys->variant->watched,
+        .handover = (uint32_t)sys->opts.handover,
     };
     dlock_status st;
 
@@ -67,6 +68,22 @@ void dlock_recording_put_end(const dlock_system *sys, uint64_t call, dlock_statu
         if (is_leased)
             event.deadline_ns = dlock_lease_end_ns(sys, claim->lease_ms, sent_ns);
     }
+    dlock_recorder_end(sys->recorder, call, &event);
+}
+
+void dlock_recording_put_end_given(const dlock_system *sys, uint64_t call,
+                                   const dlock_claim *claim, int64_t deadline_ns,
+                                   int64_t answered_ns)
+{
+    dlock_event event = {
+        .time_ns = answered_ns,
+        .status = DLOCK_OK,
+        .number = claim->number,
+        .token = claim->token,
+        .level = claim->level,
+        .deadline_ns = deadline_ns,
+    };
+
     dlock_recorder_end(sys->recorder, call, &event);
 }
 

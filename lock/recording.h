@@ -13,13 +13,16 @@
 dlock_status dlock_recording_open(dlock_system *sys);
 void dlock_recording_close(dlock_system *sys);
 
-/* The three functions below call these if there is a recorder. */
+/* The four functions below call these if there is a recorder. */
 uint64_t dlock_recording_put_begin(const dlock_system *sys, dlock_event_kind kind,
                                    const dlock_claim *claim, int64_t wait_ms,
                                    int64_t made_ns);
 void dlock_recording_put_end(const dlock_system *sys, uint64_t call, dlock_status st,
                              const dlock_claim *claim, int64_t sent_ns, bool is_leased,
                              int64_t answered_ns);
+void dlock_recording_put_end_given(const dlock_system *sys, uint64_t call,
+                                   const dlock_claim *claim, int64_t deadline_ns,
+                                   int64_t answered_ns);
 void dlock_recording_put_mark(const dlock_system *sys, dlock_event_kind kind,
                               const dlock_claim *claim, uint32_t detail);
 
@@ -61,6 +64,16 @@ static inline void dlock_recording_end(const dlock_system *sys, uint64_t call,
 {
     if (__builtin_expect(call != 0, 0))
         dlock_recording_put_end(sys, call, st, claim, sent_ns, is_leased, answered_ns);
+}
+
+/* The same of an acquire that was given the lock inside the process: no request was sent,
+ * and the end of the store's lease stays as it was. */
+static inline void dlock_recording_end_given(const dlock_system *sys, uint64_t call,
+                                             const dlock_claim *claim,
+                                             int64_t deadline_ns, int64_t answered_ns)
+{
+    if (__builtin_expect(call != 0, 0))
+        dlock_recording_put_end_given(sys, call, claim, deadline_ns, answered_ns);
 }
 
 /* LOST, WAIT or WAKE of the owner of the claim. */

@@ -32,6 +32,11 @@ static const char *info_flaw(const dlock_variant_info *info)
     return NULL;
 }
 
+enum {
+    HANDED_NEEDS = DLOCK_CAP_FAIR | DLOCK_CAP_OWNED | DLOCK_CAP_EXPIRES,
+    HANDED_LACKS = DLOCK_CAP_FENCED | DLOCK_CAP_SHARED | DLOCK_CAP_SESSION,
+};
+
 const char *dlock_variant_flaw(const dlock_variant *variant)
 {
     unsigned caps = variant->info.caps;
@@ -56,6 +61,10 @@ const char *dlock_variant_flaw(const dlock_variant *variant)
     if (variant->lease_limit_ms != 0 &&
         (!(caps & DLOCK_CAP_EXPIRES) || variant->lease_limit_ms < DLOCK_LEASE_MIN_MS))
         return "its lease_limit_ms limits nothing, or is below the least lease";
+    if (variant->may_be_handed_over &&
+        ((caps & HANDED_NEEDS) != HANDED_NEEDS || (caps & HANDED_LACKS) != 0))
+        return "it may be handed over, and is not fair, owned and leased, or has a fence, "
+               "readers or a session";
     if (variant->poll_max_ms < 0 ||
         (variant->poll_max_ms > 0 && (caps & DLOCK_CAP_PUSH)))
         return "poll_max_ms is negative, or its waiters do not poll";

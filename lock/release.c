@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* release.c -- giving a level of a hold back, and leaving a hold to the end of its lease. */
 #include "base/os/clock.h"
+#include "lock/handover.h"
 #include "lock/lease.h"
 #include "lock/recording.h"
 #include "lock/retry.h"
@@ -20,8 +21,10 @@ static void count_end(dlock_system *sys, const struct dlock_hold *root, dlock_st
 
 /* Ask the variant to give it back; and again, while its store may be restarting, until its
  * lease is over or RELEASE_PATIENCE_MS have passed.  What lives with a session needs no
- * more than one request: without the connection it is free. */
-static dlock_status give_back(const dlock_system *sys, const dlock_claim *claim)
+ * more than one request: without the connection it is free.  *was_unanswered: one of the
+ * requests may still arrive. */
+static dlock_status give_back(const dlock_system *sys, const dlock_claim *claim,
+                              bool *was_unanswered)
 {
     static const struct dlock_retry PAUSES = {.kind = DLOCK_RETRY_EXPONENTIAL,
                                               .first_ms = 10,
@@ -45,9 +48,26 @@ static dlock_status give_back(const dlock_system *sys, const dlock_claim *claim)
         dlock_clock_sleep_until(next_ns);
         st = variant->release(sys->state, claim);
     }
+    *was_unanswered = may_be_done;
     if (may_be_done && (st == DLOCK_LOST || st == DLOCK_IO))
         return dlock_fail(DLOCK_UNKNOWN, "a release went unanswered%s",
                           st == DLOCK_LOST ? "; the lock is not held any more" : "");
+    return st;
+}
+
+/* End a level of the root: give it to the next of this process, or back to the store. */
+static dlock_status end_level(const dlock_system *sys, const struct dlock_hold *root,
+                              const dlock_claim *claim)
+{
+    bool is_in_line = root->is_in_line && claim->level == 1;
+    bool was_unanswered;
+    dlock_status st;
+
+    if (is_in_line && dlock_handover_pass(sys->handover, root, root->was_lost))
+        return DLOCK_OK;
+    st = give_back(sys, claim, &was_unanswered);
+    if (is_in_line)
+        dlock_handover_end(sys->handover, root, st == DLOCK_OK && !was_unanswered);
     return st;
 }
 
@@ -79,7 +99,7 @@ dlock_status dlock_release(dlock_system *sys, dlock_lease *lease)
     claim = dlock_claim_of(sys, &root->facts, level);
     call = dlock_recording_begin_release(
         sys, level == 1 && root == hold ? hold->recorded : 0, &claim);
-    st = give_back(sys, &claim);
+    st = end_level(sys, root, &claim);
     ended_ns = dlock_clock_ns();
     dlock_recording_end(sys, call, st, &claim, 0, false, ended_ns);
     /* An unanswered release may arrive any time later. */
@@ -106,6 +126,7 @@ static void record_abandon(const dlock_system *sys, const struct dlock_hold *roo
 dlock_status dlock_abandon(dlock_system *sys, dlock_lease *lease)
 {
     struct dlock_hold *hold = NULL;
+    const struct dlock_hold *root;
     dlock_status st;
 
     dlock_error_clear();
@@ -118,7 +139,10 @@ dlock_status dlock_abandon(dlock_system *sys, dlock_lease *lease)
         hold = dlock_holds_forget(sys->holds, lease->hold);
     if (hold == NULL)
         return dlock_lease_refuse();
-    record_abandon(sys, atomic_load(&hold->root));
+    root = atomic_load(&hold->root);
+    record_abandon(sys, root);
+    if (root->is_in_line)
+        dlock_handover_end(sys->handover, root, false);
     /* The store still knows the old number as the holder: under it the thread could
      * enter again. */
     dlock_holds_part(sys->holds, hold);

@@ -11,6 +11,7 @@
 #include "lock/metrics.h"
 #include "lock/retry.h"
 
+struct dlock_handover;
 struct dlock_process;
 struct dlock_recorder;
 struct dlock_watchdog;
@@ -24,6 +25,7 @@ struct dlock_system {
     char uuid[DLOCK_UUID_LEN + 1];
     struct dlock_retry retry; /* opts.retry */
     struct dlock_holds *holds;
+    struct dlock_handover *handover; /* NULL: every grant is the store's */
     struct dlock_watchdog *_Atomic watchdog; /* NULL: nothing to renew, nobody to tell */
     _Atomic int lost_fd_plus_1; /* 0: there is none */
     struct dlock_mutex starting; /* the watchdog, or lost_fd */

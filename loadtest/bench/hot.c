@@ -17,9 +17,20 @@
 
 /* Each wakes its waiters by the release, by a message, a watch or the database's own
  * queue of waiters, so each is judged; who polls has no hand-over to speak of. */
-static const char *const variants[] = {"reentrant", "fair", "zk-seq", "pg-advisory"};
+static const struct contest {
+    const char *variant;
+    int handover;     /* see dlock_options  */
+    const char *name; /* in the table       */
+} contests[] = {
+    {"reentrant", 0, "reentrant"},
+    {"fair", 0, "fair"},
+    {"fair", 16, "fair, 16"},
+    {"fair", 64, "fair, 64"},
+    {"zk-seq", 0, "zk-seq"},
+    {"pg-advisory", 0, "pg-advisory"},
+};
 
-enum { VARIANT_COUNT = sizeof variants / sizeof variants[0] };
+enum { CONTEST_COUNT = sizeof contests / sizeof contests[0] };
 
 /* Every figure, as the JSON calls it. */
 #define FIGURES(X)                                                                     \
@@ -32,7 +43,8 @@ enum { VARIANT_COUNT = sizeof variants / sizeof variants[0] };
     X(hand_over_trips)                                                                 \
     X(hand_over_calm_trips)                                                            \
     X(fewest_grants)                                                                   \
-    X(most_grants)
+    X(most_grants)                                                                     \
+    X(share_ratio)
 
 struct summary {
 #define X(name) struct spread name;
@@ -54,10 +66,12 @@ static struct summary summarize(const struct hot_figures *rounds, int count)
     return summary;
 }
 
-static json_t *summary_json(const char *variant, const struct summary *summary)
+static json_t *summary_json(const struct contest *contest,
+                            const struct summary *summary)
 {
-    json_t *row = json_pack("{s:s, s:s}", "lock", variant, "round_trip",
-                            store_probe_question(variant));
+    json_t *row = json_pack("{s:s, s:i, s:s}", "lock", contest->variant, "handover",
+                            contest->handover, "round_trip",
+                            store_probe_question(contest->variant));
 
 #define X(name) json_object_set_new(row, #name, spread_json(summary->name));
     FIGURES(X)
@@ -65,23 +79,23 @@ static json_t *summary_json(const char *variant, const struct summary *summary)
     return row;
 }
 
-static void print_variant(struct bench_locks *b, const char *variant,
+static void print_contest(struct bench_locks *b, const struct contest *contest,
                           const struct hot_figures *rounds, json_t *list)
 {
     struct summary s = summarize(rounds, b->rounds);
     /* Never handed over at all is no short hand-over. */
     bool reached =
         s.hand_over_trips.least > 0 && s.hand_over_trips.median <= TRIPS_TARGET;
-    json_t *row = summary_json(variant, &s);
+    json_t *row = summary_json(contest, &s);
 
     fprintf(b->tables,
             "%-11s %7.0f %8.0f %4.0f%% %8.0f %5.0f %6.1f (%.1f - %.1f) %6.1f %6.0f "
-            "%6.0f  %.1f %s\n",
-            variant, s.grants_per_s.median, s.longest_wait_ms.most,
+            "%6.0f %5.2f  %.1f %s\n",
+            contest->name, s.grants_per_s.median, s.longest_wait_ms.most,
             s.handed_over_percent.median, s.hand_over_us.median, s.busy_trip_us.median,
             s.hand_over_trips.median, s.hand_over_trips.least, s.hand_over_trips.most,
             s.hand_over_calm_trips.median, s.fewest_grants.median,
-            s.most_grants.median, TRIPS_TARGET, bench_judge(b, reached));
+            s.most_grants.median, s.share_ratio.median, TRIPS_TARGET, bench_judge(b, reached));
     json_object_set_new(row, "target", json_real(TRIPS_TARGET));
     json_object_set_new(row, "reached", json_boolean(reached));
     json_array_append_new(list, row);
@@ -94,33 +108,36 @@ static void print_head(struct bench_locks *b)
             "the longest of all\n(ms).  Other: grants to another thread than the last "
             "holder's; only those are hand-overs\n(us).  Trip: a round trip during the "
             "contest (us); calm: the hand-over in round trips of\nan idle machine.  "
-            "Grants per thread: fewest and most.\n\n"
-            "%-11s %7s %8s %5s %8s %5s %6s %13s %6s %6s %6s  %s\n",
+            "Grants per thread: fewest and most; share: of the process with\nmore, to the "
+            "other's.  A number beside a lock: so often it may be handed over inside a "
+            "process.\n\n"
+            "%-11s %7s %8s %5s %8s %5s %6s %13s %6s %6s %6s %5s  %s\n",
             HOT_PROCESSES, HOT_THREADS, "lock", "grant/s", "wait", "other", "handover",
-            "trip", "trips", "", "calm", "fewest", "most", "target");
+            "trip", "trips", "", "calm", "fewest", "most", "share", "target");
 }
 
 enum exit_code bench_hot(struct bench_locks *b)
 {
-    static struct hot_figures figures[VARIANT_COUNT][BENCH_ROUNDS_MAX];
+    static struct hot_figures figures[CONTEST_COUNT][BENCH_ROUNDS_MAX];
     enum exit_code rc = EXIT_VALID;
     json_t *list;
 
     for (int r = 0; r < b->rounds && rc == EXIT_VALID; r++) {
-        for (int i = 0; i < VARIANT_COUNT && rc == EXIT_VALID; i++) {
-            if (!dlock_variant_find(variants[i]))
+        for (int i = 0; i < CONTEST_COUNT && rc == EXIT_VALID; i++) {
+            if (!dlock_variant_find(contests[i].variant))
                 continue;
-            bench_progress(b, r, "%s, one hot name", variants[i]);
-            rc = hot_name_measure(b, variants[i], &figures[i][r]);
+            bench_progress(b, r, "%s, one hot name", contests[i].name);
+            rc = hot_name_measure(b, contests[i].variant, contests[i].handover,
+                                  &figures[i][r]);
         }
     }
     if (rc != EXIT_VALID)
         return rc;
     list = json_array();
     print_head(b);
-    for (int i = 0; i < VARIANT_COUNT; i++) {
-        if (bench_has(b, variants[i]))
-            print_variant(b, variants[i], figures[i], list);
+    for (int i = 0; i < CONTEST_COUNT; i++) {
+        if (bench_has(b, contests[i].variant))
+            print_contest(b, &contests[i], figures[i], list);
     }
     json_object_set_new(b->results, "hot", list);
     return EXIT_VALID;

@@ -49,6 +49,7 @@ struct arena {
 struct plan {
     const struct bench_locks *b;
     const char *variant;
+    int handover;
     int process;
 };
 
@@ -144,7 +145,7 @@ static enum exit_code contender_cell(const void *arg, void *shared)
     struct process process = {.plan = plan, .arena = arena};
     struct thread_group group = {HOT_THREADS, contend, &process};
 
-    if (bench_open(plan->b, plan->variant, 0, &process.sys) &&
+    if (bench_open_handed(plan->b, plan->variant, plan->handover, &process.sys) &&
         thread_group_repeat(&group, HOT_THREADS)) {
         dlock_close(process.sys);
         return EXIT_VALID;
@@ -217,6 +218,20 @@ static double median_of(double *values, atomic_int *count)
     return n > 0 ? spread_of(values, (size_t)n).median : 0;
 }
 
+/* Of two processes. */
+static double share_ratio(const struct arena *arena)
+{
+    int64_t of[HOT_PROCESSES] = {0}, least = INT64_MAX, most = 0;
+
+    for (int i = 0; i < HOT_CONTENDERS; i++)
+        of[i / HOT_THREADS] += arena->contenders[i].grants;
+    for (int i = 0; i < HOT_PROCESSES; i++) {
+        least = of[i] < least ? of[i] : least;
+        most = of[i] > most ? of[i] : most;
+    }
+    return least > 0 ? (double)most / (double)least : 0;
+}
+
 static void sum_up(struct arena *arena, double seconds, struct hot_figures *out)
 {
     int64_t longest_ns = 0, least = INT64_MAX, most = 0;
@@ -239,6 +254,7 @@ static void sum_up(struct arena *arena, double seconds, struct hot_figures *out)
         .busy_trip_us = median_of(arena->busy_us, &arena->busy_count),
         .fewest_grants = (double)least,
         .most_grants = (double)most,
+        .share_ratio = share_ratio(arena),
     };
     if (out->busy_trip_us > 0)
         out->hand_over_trips = out->hand_over_us / out->busy_trip_us;
@@ -252,7 +268,7 @@ static enum exit_code worse(enum exit_code a, enum exit_code b)
 }
 
 enum exit_code hot_name_measure(const struct bench_locks *b, const char *variant,
-                                struct hot_figures *out)
+                                int handover, struct hot_figures *out)
 {
     struct arena *arena = cell_share(sizeof *arena);
     struct child children[HOT_PROCESSES + 1] = {{0}};
@@ -262,7 +278,7 @@ enum exit_code hot_name_measure(const struct bench_locks *b, const char *variant
     double seconds;
 
     for (int i = 0; i <= HOT_PROCESSES && rc == EXIT_VALID; i++) {
-        plans[i] = (struct plan){b, variant, i};
+        plans[i] = (struct plan){b, variant, handover, i};
         if (!cell_start(&children[i], i < HOT_PROCESSES ? contender_cell : probe_cell,
                         &plans[i], arena))
             rc = EXIT_BUG;

@@ -23,10 +23,13 @@ struct hot_figures {
     double hand_over_trips;    /* hand_over_us in busy round trips                  */
     double hand_over_calm_trips;
     double fewest_grants, most_grants; /* of one thread                             */
+    double share_ratio;        /* the grants of the process with more, to the other's; 0:
+                                * that had none                                     */
 };
 
-/* One contest for so long.  EXIT_INVALID: two were inside at once. */
+/* One contest for so long, with locks that may be handed over `handover` times inside a
+ * process.  EXIT_INVALID: two were inside at once. */
 enum exit_code hot_name_measure(const struct bench_locks *b, const char *variant,
-                                struct hot_figures *out);
+                                int handover, struct hot_figures *out);
 
 #endif /* LOADTEST_BENCH_HOT_NAME_H */

@@ -58,19 +58,35 @@ dlock_options bench_options(const struct bench_locks *b, const char *variant,
     return options;
 }
 
+/* The servers run; on a busy machine some do not answer within a node's short time. */
+static bool open_system(const dlock_options *options, dlock_system **out)
+{
+    dlock_status st;
+
+    for (int i = 0; (st = dlock_open(out, options)) == DLOCK_IO && i < OPEN_RETRIES; i++)
+        (void)usleep(OPEN_PAUSE_US);
+    return st == DLOCK_OK || bench_complain(options->variant, "open", st);
+}
+
 bool bench_open(const struct bench_locks *b, const char *variant, int node_timeout_ms,
                 dlock_system **out)
 {
     struct lab_urls urls = {0};
     dlock_options options = bench_options(b, variant, &urls);
-    dlock_status st;
 
     if (node_timeout_ms > 0)
         options.redlock_node_timeout_ms = node_timeout_ms;
-    /* The servers run; on a busy machine some do not answer within a node's short time. */
-    for (int i = 0; (st = dlock_open(out, &options)) == DLOCK_IO && i < OPEN_RETRIES; i++)
-        (void)usleep(OPEN_PAUSE_US);
-    return st == DLOCK_OK || bench_complain(variant, "open", st);
+    return open_system(&options, out);
+}
+
+bool bench_open_handed(const struct bench_locks *b, const char *variant, int handover,
+                       dlock_system **out)
+{
+    struct lab_urls urls = {0};
+    dlock_options options = bench_options(b, variant, &urls);
+
+    options.handover = handover;
+    return open_system(&options, out);
 }
 
 bool bench_has(const struct bench_locks *b, const char *variant)

@@ -69,6 +69,10 @@ dlock_options bench_options(const struct bench_locks *b, const char *variant,
 bool bench_open(const struct bench_locks *b, const char *variant, int node_timeout_ms,
                 dlock_system **out);
 
+/* The same, where a lock may be handed over so often inside the process. */
+bool bench_open_handed(const struct bench_locks *b, const char *variant, int handover,
+                       dlock_system **out);
+
 /* Is it in the catalogue?  If not, the table says so. */
 bool bench_has(const struct bench_locks *b, const char *variant);
 

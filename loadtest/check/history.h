@@ -34,6 +34,7 @@ struct history_process {
     unsigned caps;
     int64_t lease_ns;
     bool watchdog;
+    uint32_t handover;   /* so many grants of its own may follow one of the store     */
     bool is_closed;      /* it said that its records are complete                     */
     bool has_hole;       /* some of its records are missing, anywhere                 */
     bool is_plain;       /* its file has no checksums: damage cannot be seen          */
@@ -54,7 +55,8 @@ struct history_call {
     uint32_t order;      /* set by history_add_call(): in which it was added          */
     uint64_t owner;
     int64_t invoke_ns, answer_ns;
-    int64_t sent_ns;     /* 0: not said                                               */
+    int64_t sent_ns;     /* 0: not said; granted where `handover` is above 0: nothing was
+                          * sent, since the holder before handed it over              */
     int64_t deadline_ns; /* of what was granted, be it heard too late; HISTORY_NEVER:
                           * no end                                                    */
     int64_t wait_ns;     /* of acquires: 0 does not wait                              */
@@ -136,7 +138,7 @@ void history_read_bytes(struct history *h, const char *file, const void *bytes,
  *
  *     # a comment
  *     system p1 pid=41 variant=lua caps=exclusive,expires,owned lease=30 watchdog
- *     system p2 killed=50 dropped=3@40
+ *     system p2 killed=50 dropped=3@40 handover=16
  *     10 p1 t1 acquire a -> 15 ok fence=3 until=40 level=1 wait=100 sent=12 shared
  *     17 p1 t1 renew a   -> 18 lost
  *     20 p1 t1 release a -> ?

@@ -159,6 +159,7 @@ static void read_header(struct reading *r)
     process->caps = header->caps;
     process->lease_ns = history_from_ms(header->lease_ms);
     process->watchdog = header->watchdog != 0;
+    process->handover = header->handover;
     process->is_closed = header->closed_ns != 0;
     process->dropped = header->dropped;
     if (header->dropped > 0)

@@ -148,6 +148,9 @@ static bool read_system(struct parse *p)
         } else if ((value = value_of(word, "dropped")) != NULL) {
             ok = read_dropped(process, value);
             history_damage(p->h, "%s: records found no room", process->uuid);
+        } else if ((value = value_of(word, "handover")) != NULL) {
+            ok = read_number(value, &number) && number >= 0 && number <= UINT32_MAX;
+            process->handover = (uint32_t)number;
         } else if (strcmp(word, "watchdog") == 0) {
             process->watchdog = true;
         } else {

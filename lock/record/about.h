@@ -12,6 +12,7 @@ typedef struct dlock_recorder_about {
     unsigned caps;
     int lease_ms;
     bool watchdog;
+    uint32_t handover;   /* how many local grants may follow one of the store */
     int64_t limit_bytes; /* of the file; 0: 1 GiB, which is eight million holds */
 } dlock_recorder_about;
 

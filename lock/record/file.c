@@ -164,6 +164,7 @@ static void fill_header(const struct dlock_record_file *file,
     header->caps = about->caps;
     header->lease_ms = (uint32_t)about->lease_ms;
     header->watchdog = about->watchdog;
+    header->handover = about->handover;
     header->grown = file->blocks_grown;
     header->head_checksum = head_sum(header);
     /* Readers come after this process: only the order of its own stores counts. */

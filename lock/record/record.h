@@ -142,7 +142,8 @@ typedef struct dlock_record {
     int64_t answer_ns;   /* of a call: when it was answered                           */
     int64_t release_ns;  /* of an acquire: when the release was made                  */
     int64_t released_ns; /* and answered                                              */
-    int64_t sent_ns;     /* when the last request was sent; 0: unknown                */
+    int64_t sent_ns;     /* when the last request was sent; 0: unknown, or, of what
+                          * was granted inside the process, none was             */
     int64_t deadline_ns; /* of granted acquires and renewals; INT64_MAX: none; of a
                           * TIMEOUT: the store granted it, and was heard too late     */
     uint8_t kind;        /* dlock_event_kind                                          */
@@ -199,7 +200,9 @@ typedef struct dlock_record_header {
     uint32_t caps;    /* set of dlock_caps                                            */
     uint32_t lease_ms;
     uint8_t watchdog; /* is there one that renews?                                    */
-    uint8_t padding[7];
+    uint8_t padding[3];
+    uint32_t handover; /* a grant of the store may be followed by so many inside the
+                        * process; 0 before there were any                           */
     /* The fields from here on change while the file is written. */
     _Atomic uint64_t blocks;     /* taken by threads                                  */
     _Atomic uint64_t dropped;    /* records that found no room; above 0: a history

@@ -176,6 +176,7 @@ const dlock_variant dlock_variant_fair = {
         },
     .drift_per_mille = 1,
     .watched = true,
+    .may_be_handed_over = true,
     .open = open_state,
     .close = redisson_close,
     .check = redisson_check,

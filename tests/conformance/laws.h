@@ -25,6 +25,7 @@ enum {
     LAW_ZOOKEEPER = 1 << 23,
     LAW_REMOTE = 1 << 22, /* they are kept by some server */
     LAW_DURABLE = 1 << 20, /* and that keeps its data when it is killed */
+    LAW_HANDED = 1 << 19,  /* it may be handed over inside a process */
     LAW_STORES = LAW_REDIS | LAW_POSTGRES | LAW_ZOOKEEPER,
 };
 
@@ -242,6 +243,21 @@ law_fn keeps_a_connection_of_its_own;
 law_fn serves_in_arrival_order;
 law_fn lets_nobody_pass_a_waiter;
 law_fn a_dead_waiter_keeps_nobody;
+
+/* laws_handover.c */
+law_fn is_handed_over_so_often, refuses_to_be_handed_over;
+law_fn is_not_handed_over_for_long;
+law_fn is_not_handed_over_with_little_lease;
+law_fn hands_over_what_is_left;
+law_fn who_left_the_line_gets_nothing;
+law_fn a_loss_ends_the_chain;
+law_fn force_ends_the_chain;
+law_fn the_line_outlives_a_lost_holder;
+law_fn an_abandoned_hold_is_not_handed_over;
+law_fn hands_over_after_all_levels;
+law_fn a_dead_thread_holds_up_nobody;
+law_fn who_stands_outside_does_not_pass;
+law_fn handed_histories_have_one_inside;
 
 /* laws_chaos.c */
 law_fn comes_through_redis_trouble;

@@ -57,10 +57,9 @@ static void *act(void *arg)
     return NULL;
 }
 
-void any_history_has_one_inside(const char *variant)
+static void play(const dlock_options *opts)
 {
-    dlock_options opts = rig_options(variant);
-    struct rig_pair pair = rig_open_pair(&opts);
+    struct rig_pair pair = rig_open_pair(opts);
     const char *names[NAMES] = {rig_name(), rig_name(), rig_name()};
     atomic_int inside[NAMES] = {0};
     struct actor actors[ACTORS];
@@ -71,7 +70,7 @@ void any_history_has_one_inside(const char *variant)
             .sys = i % 2 == 0 ? pair.a : pair.b,
             .names = {names[0], names[1], names[2]},
             .inside = inside,
-            .nests = rig_caps(variant) & DLOCK_CAP_REENTRANT,
+            .nests = rig_caps(opts->variant) & DLOCK_CAP_REENTRANT,
         };
         assert_int_equal(0, pthread_create(&actors[i].thread, NULL, act, &actors[i]));
     }
@@ -84,4 +83,20 @@ void any_history_has_one_inside(const char *variant)
     assert_true(granted_count > 0);
     for (int i = 0; i < NAMES; i++)
         assert_status(OK, rig_try(pair.a, names[i]));
+}
+
+void any_history_has_one_inside(const char *variant)
+{
+    dlock_options opts = rig_options(variant);
+
+    play(&opts);
+}
+
+void handed_histories_have_one_inside(const char *variant)
+{
+    dlock_options opts = rig_options(variant);
+
+    opts.handover = 3;
+    opts.watchdog = true;
+    play(&opts);
 }

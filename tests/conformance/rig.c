@@ -96,7 +96,7 @@ struct rig_helper {
     dlock_request request;
     pthread_t thread;
     int64_t asked_ms;
-    uint64_t fence;
+    dlock_lease lease; /* its own until it has acquired, and from its release on */
     atomic_bool acquired;
     atomic_bool may_release;
     atomic_bool released; /* the last thing that it does */
@@ -245,6 +245,11 @@ bool rig_is_watched(const char *variant)
     return dlock_registry_find(variant)->watched;
 }
 
+bool rig_may_be_handed_over(const char *variant)
+{
+    return dlock_registry_find(variant)->may_be_handed_over;
+}
+
 dlock_status rig_try(dlock_system *sys, const char *name)
 {
     dlock_lease lease;
@@ -258,18 +263,15 @@ dlock_status rig_try(dlock_system *sys, const char *name)
 static void *help(void *arg)
 {
     struct rig_helper *helper = arg;
-    dlock_lease lease;
-
     helper->asked_ms = rig_now_ms();
     helper->acquire_status =
-        dlock_acquire_with(helper->sys, helper->name, &helper->request, &lease);
-    helper->fence = helper->acquire_status == DLOCK_OK ? lease.fence : 0;
+        dlock_acquire_with(helper->sys, helper->name, &helper->request, &helper->lease);
     atomic_store(&helper->acquired, true);
     while (helper->acquire_status == DLOCK_OK && !atomic_load(&helper->may_release) &&
            !atomic_load(&helpers_dismissed))
         rig_pause_ms(1);
     if (helper->acquire_status == DLOCK_OK)
-        helper->release_status = dlock_release(helper->sys, &lease);
+        helper->release_status = dlock_release(helper->sys, &helper->lease);
     atomic_store(&helper->released, true);
     return NULL;
 }
@@ -329,9 +331,14 @@ dlock_status rig_helper_acquired(struct rig_helper *helper)
     return helper->acquire_status;
 }
 
+const dlock_lease *rig_helper_lease(const struct rig_helper *helper)
+{
+    return &helper->lease;
+}
+
 uint64_t rig_helper_fence(const struct rig_helper *helper)
 {
-    return helper->fence;
+    return helper->lease.fence;
 }
 
 void rig_helper_begin_release(struct rig_helper *helper)

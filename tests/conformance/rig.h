@@ -61,6 +61,9 @@ bool rig_uses_nodes(const char *variant);
 /* Does the core's watchdog renew its leases? */
 bool rig_is_watched(const char *variant);
 
+/* Can it be handed over inside a process? */
+bool rig_may_be_handed_over(const char *variant);
+
 /* Acquire, with a lease of `lease_ms` by the system or by `request` (may be NULL), which
  * ends soon; presumes that it is granted before a half of it is over.  Answers until
  * when, by rig_now_ms(), the lease certainly lasts. */
@@ -108,6 +111,7 @@ enum { HAND_OVERS = 5, HAND_OVERS_MAX = 50 };
     ((tried) < HAND_OVERS || ((tried) < HAND_OVERS_MAX && (best_ms) >= (limit_ms)))
 int64_t rig_helper_told_within_ms(struct rig_helper *helper, int64_t told_ms);
 dlock_status rig_helper_acquired(struct rig_helper *helper); /* waits for that */
+const dlock_lease *rig_helper_lease(const struct rig_helper *helper); /* the same */
 uint64_t rig_helper_fence(const struct rig_helper *helper); /* of what it acquired */
 void rig_helper_begin_release(struct rig_helper *helper);
 bool rig_helper_has_released(struct rig_helper *helper); /* the release has answered */

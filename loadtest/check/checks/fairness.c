@@ -3,7 +3,10 @@
  *
  * A waiter is in the queue once its first refusal is recorded, and until it is granted the
  * lock or its time to wait is over.  Who asks earlier than its first refusal may have come
- * first. */
+ * first.
+ *
+ * A process whose locks are handed over inside it may serve so many of its own, one after
+ * another since a grant of the store, before those who wait in the store. */
 #include <stdlib.h>
 
 #include "loadtest/check/checks/checks.h"
@@ -22,6 +25,50 @@ static int64_t queued_ns(const struct check *c, const struct history_call *call)
     return mark->kind == DLOCK_EVENT_WAIT && mark->at_ns <= call->answer_ns
                ? mark->at_ns
                : HISTORY_NEVER;
+}
+
+/* ---- those that were handed over ---- */
+
+/* May the hold at `index` come before those who wait in the store?  After gather_handed(). */
+static bool may_overtake(const struct check *c, size_t index)
+{
+    return c->times[c->lock.hold_count + 1 + index] != 0;
+}
+
+static bool was_handed_over(const struct check *c, const struct hold *hold)
+{
+    return c->h->processes[hold->process].handover > 0 &&
+           c->h->calls[hold->call].sent_ns == 0;
+}
+
+/* How often a lock had been handed over, which `before` of the same process held and had
+ * been handed over so often.  Nobody else's lock can be. */
+static uint32_t handed_after(const struct hold *before, uint32_t handed,
+                             const struct hold *hold)
+{
+    bool is_next = before != NULL && before->process == hold->process;
+
+    return is_next && handed < UINT32_MAX ? handed + 1 : UINT32_MAX;
+}
+
+/* Count from each grant of the store on: as many as the process may serve are let by. */
+static void gather_handed(struct check *c)
+{
+    const struct hold *before = NULL;
+    uint32_t handed = 0;
+
+    check_need_times(c, 2 * c->lock.hold_count + 1);
+    for (size_t i = 0; i < c->lock.hold_count; i++) {
+        const struct hold *hold = &c->lock.holds[i];
+        int64_t *may = &c->times[c->lock.hold_count + 1 + i];
+
+        *may = 0;
+        if (hold->flaws & FLAW_NOBODY)
+            continue;
+        handed = was_handed_over(c, hold) ? handed_after(before, handed, hold) : 0;
+        *may = handed > 0 && handed <= c->h->processes[hold->process].handover;
+        before = hold;
+    }
 }
 
 /* ---- those that were served, the last first ---- */
@@ -77,7 +124,7 @@ static void look_at_served(struct check *c)
             continue;
         at_ns = queued_ns(c, &c->h->calls[hold->call]);
         c->out->findings[CHECK_fairness].looked++;
-        if (first != NULL)
+        if (first != NULL && !may_overtake(c, i))
             compare(c, hold, first, first_ns);
         if (at_ns < first_ns) {
             first_ns = at_ns;
@@ -99,7 +146,7 @@ static void gather_latest(struct check *c)
         const struct hold *hold = &c->lock.holds[i];
 
         c->times[i] = latest;
-        if (!(hold->flaws & FLAW_NOBODY) &&
+        if (!(hold->flaws & FLAW_NOBODY) && !may_overtake(c, i) &&
             (latest == NO_CALL || hold->invoke_ns >= c->lock.holds[latest].invoke_ns))
             latest = (int64_t)i;
     }
@@ -132,6 +179,7 @@ static void look_at_leaver(struct check *c, const struct refusal *refusal)
 
 void check_fairness(struct check *c)
 {
+    gather_handed(c);
     look_at_served(c);
     gather_latest(c);
     for (size_t i = 0; i < c->lock.refusal_count; i++)
