@@ -28,6 +28,7 @@ dlock_options stores_lock_options(const struct config *c)
     opts.lease_ms = (int)c->lock_lease_ms;
     opts.watchdog = c->watchdog;
     opts.retry = c->retry;
+    opts.handover = c->handover;
     opts.redlock_sequential = c->redlock_is_sequential;
     opts.redis_timeout_ms = (int)c->redis_timeout_ms;
     opts.redlock_node_timeout_ms = (int)c->redlock_node_timeout_ms;
