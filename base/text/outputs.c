@@ -63,7 +63,8 @@ bool outputs_are_possible(const struct settings *s, const void *values,
         const struct setting *setting = &s->program->settings[i];
         const char *path;
 
-        if (setting->output == SETTING_WRITES_NOTHING || settings_is_default(s, setting->name))
+        if (setting->output == SETTING_WRITES_NOTHING ||
+            settings_is_default(s, setting->offset))
             continue;
         path = *(const char *const *)((const char *)values + setting->offset);
         if (strcmp(path, "-") == 0) /* standard output */

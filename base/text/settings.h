@@ -43,6 +43,13 @@ enum setting_output {
     SETTING_WRITES_DIRECTORY, /* a directory in which others are made             */
 };
 
+/* What code common to several programs reads of a setting of text or choice. */
+enum setting_common {
+    SETTING_OF_ONE_PROGRAM,
+    SETTING_IS_COLOR,    /* when to use colours                                   */
+    SETTING_IS_MARKDOWN, /* the file for the result as a page                     */
+};
+
 /* The `i`th name that a setting accepts, NULL past the last. */
 typedef const char *setting_choices_fn(size_t i);
 
@@ -59,6 +66,7 @@ struct setting {
     const char *shared; /* the key of a setting that several programs have with one
                          * meaning, such as "lab-dir"; NULL: made from program and name */
     enum setting_output output;
+    enum setting_common common;
 };
 
 struct setting_program {
@@ -122,8 +130,13 @@ enum settings_result settings_load(struct settings *s,
 /* Free what `s` owns; text values die with it.  A zeroed struct is fine. */
 void settings_free(struct settings *s);
 
-/* Was this one given by anybody, or is it the default? */
-bool settings_is_default(const struct settings *s, const char *name);
+/* Was the setting whose value goes to `offset` given by anybody, or is it the default? */
+bool settings_is_default(const struct settings *s, size_t offset);
+
+/* The value of the program's setting that code common to several programs reads, in
+ * `values`; NULL: the program has no such setting, or it was not given.  Lent. */
+const char *settings_common(const struct setting_program *program,
+                            enum setting_common common, const void *values);
 
 /* Write "name = value  # origin" for each; secrets are masked. */
 void settings_show(const struct settings *s, FILE *out);

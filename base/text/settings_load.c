@@ -192,13 +192,24 @@ enum settings_result settings_load(struct settings *s,
     return asked == OPTION_SHOW ? answer(s, asked) : SETTINGS_OK;
 }
 
-bool settings_is_default(const struct settings *s, const char *name)
+bool settings_is_default(const struct settings *s, size_t offset)
 {
     for (size_t i = 0; i < s->program->count; i++) {
-        if (strcmp(s->program->settings[i].name, name) == 0)
+        if (s->program->settings[i].offset == offset)
             return s->origins[i].rank == SETTING_DEFAULT;
     }
     return true;
+}
+
+const char *settings_common(const struct setting_program *program,
+                            enum setting_common common, const void *values)
+{
+    for (size_t i = 0; i < program->count; i++) {
+        if (program->settings[i].common == common)
+            return *(const char *const *)((const char *)values +
+                                          program->settings[i].offset);
+    }
+    return NULL;
 }
 
 void settings_show(const struct settings *s, FILE *out)

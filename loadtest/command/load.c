@@ -315,9 +315,9 @@ static bool read_rate(const struct settings *s, struct load_settings *v)
         fprintf(stderr, "seckill load: --pause may be half of --duration at most\n");
         return false;
     }
-    if (settings_is_default(s, "stock"))
+    if (settings_is_default(s, AT(stock)))
         v->stock = RATE_STOCK;
-    if (settings_is_default(s, "connections"))
+    if (settings_is_default(s, AT(connections)))
         v->connections = RATE_CONNECTIONS;
     return true;
 }

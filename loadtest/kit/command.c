@@ -4,7 +4,6 @@
 
 #include <stdarg.h>
 #include <stdio.h>
-#include <string.h>
 
 #include "base/text/outputs.h"
 #include "loadtest/kit/interrupt.h"
@@ -31,16 +30,6 @@ static const char *exit_words(int rc)
     return row ? row->says : "the tool itself failed";
 }
 
-/* The value of a text setting; NULL if none was given, or if there is no such setting. */
-static const char *text_of(const struct setting_program *program, const void *values,
-                           const char *name)
-{
-    for (size_t i = 0; i < program->count; i++)
-        if (strcmp(program->settings[i].name, name) == 0)
-            return *(const char *const *)((const char *)values + program->settings[i].offset);
-    return NULL;
-}
-
 static void choose_colors(const char *choice)
 {
     if (choice)
@@ -56,8 +45,9 @@ int command_run(const struct setting_program *program, void *values, int argc,
 
     switch (settings_load(&s, program, values, argc, argv)) {
     case SETTINGS_OK:
-        result_page_command(program->name, argc, argv, text_of(program, values, "markdown"));
-        choose_colors(text_of(program, values, "color"));
+        result_page_command(program->name, argc, argv,
+                            settings_common(program, SETTING_IS_MARKDOWN, values));
+        choose_colors(settings_common(program, SETTING_IS_COLOR, values));
         if (outputs_are_possible(&s, values, why)) {
             rc = run(&s, values);
             pager_end();

@@ -31,7 +31,7 @@ void command_explain_exit(const char *fmt, ...) __attribute__((format(printf, 1,
     {                                                                                  \
         .type = SETTING_CHOICE, .name = "color", .offset = (at), .fallback = "auto",   \
         .meta = "WHEN", .choices = style_choice_at, .group = "Terminal",               \
-        .shared = "color",                                                             \
+        .shared = "color", .common = SETTING_IS_COLOR,                                 \
         .help = "colours: auto, on a terminal if $NO_COLOR is empty; always, in a "    \
                 "pipe too; never"                                                      \
     }

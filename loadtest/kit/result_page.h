@@ -30,6 +30,7 @@ bool result_page_write_text(const char *path, const char *title, const char *tex
     {                                                                                  \
         .type = SETTING_TEXT, .name = "markdown", .offset = (at), .meta = "FILE",      \
         .group = "Options", .output = SETTING_WRITES_FILE,                             \
+        .common = SETTING_IS_MARKDOWN,                                                 \
         .help = "write the result as a Markdown page too, with date, commit, machine " \
                 "and command at its head"                                              \
     }

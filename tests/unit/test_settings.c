@@ -14,7 +14,18 @@ static void defaults_stand_when_nobody_says_otherwise(void **state)
     assert_int_equal(run.values.wait_ms, 1000);
     assert_false(run.values.verbose);
     assert_null(run.values.secret);
-    assert_true(settings_is_default(&run.settings, "count"));
+    assert_true(settings_is_default(&run.settings, offsetof(struct values, count)));
+    settings_free(&run.settings);
+}
+
+static void a_setting_of_several_programs_is_found_by_its_meaning(void **state)
+{
+    struct run run;
+
+    (void)state;
+    LOAD(&run, "--fruit=cherry");
+    assert_string_equal(settings_common(&PROGRAM, SETTING_IS_COLOR, &run.values), "cherry");
+    assert_null(settings_common(&PROGRAM, SETTING_IS_MARKDOWN, &run.values));
     settings_free(&run.settings);
 }
 
@@ -39,7 +50,7 @@ static void a_flag_wins_over_the_environment_and_that_over_the_file(void **state
     assert_int_equal(run.values.count, 2);
     assert_string_equal(run.values.fruit, "cherry");
     assert_int_equal(run.values.wait_ms, 4000);
-    assert_false(settings_is_default(&run.settings, "count"));
+    assert_false(settings_is_default(&run.settings, offsetof(struct values, count)));
     settings_free(&run.settings);
 }
 
@@ -197,6 +208,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(defaults_stand_when_nobody_says_otherwise),
+        cmocka_unit_test(a_setting_of_several_programs_is_found_by_its_meaning),
         cmocka_unit_test(a_flag_wins_over_the_environment_and_that_over_the_file),
         cmocka_unit_test(a_wrong_value_is_refused_with_what_was_expected),
         cmocka_unit_test(a_variable_that_no_program_knows_is_refused),
