@@ -111,13 +111,9 @@ enum db_status db_script(struct db_conn *db, const char *script);
 /* The result of the `i`th statement of the last run.  Row and column count from 0.
  * A NULL or a column that is not there reads as 0, "" and true. */
 size_t db_rows(const struct db_conn *db, size_t i);
-int64_t db_affected(const struct db_conn *db, size_t i);
 int64_t db_int(const struct db_conn *db, size_t i, size_t row, int column);
 const char *db_text(const struct db_conn *db, size_t i, size_t row, int column);
 bool db_is_null(const struct db_conn *db, size_t i, size_t row, int column);
-
-/* How many of the last run's statements succeeded before one failed. */
-size_t db_succeeded(const struct db_conn *db);
 
 /* Is a transaction open, as far as this end knows? */
 bool db_in_transaction(const struct db_conn *db);

@@ -22,7 +22,6 @@ struct db_conn {
     size_t queue_count;
     struct postgres_result *results[DB_BATCH_MAX];
     size_t result_count; /* statements of the last run */
-    size_t succeeded;
     int64_t next_try_ns;
     int64_t backoff_ms;
     bool fell_silent; /* it was lost because the server did not answer in time */

@@ -13,7 +13,6 @@ void db_clear_results(struct db_conn *db)
         db->results[i] = NULL;
     }
     db->result_count = 0;
-    db->succeeded = 0;
 }
 
 /* The result of the `i`th statement, NULL if it left none. */
@@ -25,14 +24,6 @@ static const struct postgres_result *result_at(const struct db_conn *db, size_t 
 size_t db_rows(const struct db_conn *db, size_t i)
 {
     return (size_t)postgres_result_rows(result_at(db, i));
-}
-
-int64_t db_affected(const struct db_conn *db, size_t i)
-{
-    const char *tag = postgres_result_tag(result_at(db, i));
-    const char *last = strrchr(tag, ' '); /* "UPDATE 1", "INSERT 0 1" */
-
-    return last != NULL ? strtoll(last, NULL, 10) : 0;
 }
 
 bool db_is_null(const struct db_conn *db, size_t i, size_t row, int column)
@@ -51,11 +42,6 @@ const char *db_text(const struct db_conn *db, size_t i, size_t row, int column)
 int64_t db_int(const struct db_conn *db, size_t i, size_t row, int column)
 {
     return strtoll(db_text(db, i, row, column), NULL, 10);
-}
-
-size_t db_succeeded(const struct db_conn *db)
-{
-    return db->succeeded;
 }
 
 bool db_in_transaction(const struct db_conn *db)

@@ -125,8 +125,6 @@ static bool read_statement(struct db_conn *db, size_t i, bool prepared_now,
         return false;
     if (*first == DB_OK)
         *first = judge(db, db->results[i]);
-    if (*first == DB_OK)
-        db->succeeded++;
     return true;
 }
 

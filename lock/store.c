@@ -19,16 +19,11 @@ const struct dlock_store_row *dlock_store_row(enum dlock_store store)
     return &ROWS[store];
 }
 
-enum dlock_store dlock_store_find(const char *name)
+enum dlock_store dlock_store_of(const dlock_variant_info *variant)
 {
     unsigned store = 0;
 
-    while (store < DLOCK_STORE_COUNT && strcmp(ROWS[store].name, name) != 0)
+    while (store < DLOCK_STORE_COUNT && strcmp(ROWS[store].name, variant->store) != 0)
         store++;
     return (enum dlock_store)store;
-}
-
-enum dlock_store dlock_store_of(const dlock_variant_info *variant)
-{
-    return dlock_store_find(variant->store);
 }

@@ -27,9 +27,6 @@ struct dlock_store_row {
 /* The row of a store below DLOCK_STORE_COUNT. */
 const struct dlock_store_row *dlock_store_row(enum dlock_store store);
 
-/* The store whose row has that name; DLOCK_STORE_COUNT: none has. */
-enum dlock_store dlock_store_find(const char *name);
-
 /* The store of that variant, whose flaws dlock_variant_flaw() finds. */
 enum dlock_store dlock_store_of(const dlock_variant_info *variant);
 

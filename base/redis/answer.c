@@ -19,7 +19,11 @@ static bool begins_with(const char *text, size_t len, const char *words)
     return len >= words_len && memcmp(text, words, words_len) == 0;
 }
 
-enum redis_outcome redis_refusal(const char *text, size_t len)
+/* The outcome that an error of the server stands for: PROTOCOL, or NOT_DONE if the server
+ * does nothing for anybody just now: it has as many clients as it may have, or still loads
+ * its data, or runs a script that takes too long, or has lost its master.  It has done
+ * nothing of the command then, and may do it soon: as if it could not be reached. */
+static enum redis_outcome refusal(const char *text, size_t len)
 {
     static const char *const BEGINNINGS[] = {"ERR max number of clients", "LOADING ",
                                              "BUSY ", "MASTERDOWN "};
@@ -47,7 +51,7 @@ static void take_error(struct redis_reading *reading, const struct redis_part *p
 {
     struct redis_answer *answer = &reading->answer;
 
-    answer->outcome = redis_refusal(part->text, part->len);
+    answer->outcome = refusal(part->text, part->len);
     answer->lacks_script = begins_with(part->text, part->len, "NOSCRIPT ");
     snprintf(answer->text, sizeof(answer->text), "%.60s: %.*s", reading->label,
              part->len < REDIS_TEXT_SIZE ? (int)part->len : REDIS_TEXT_SIZE, part->text);

@@ -51,12 +51,6 @@ void redis_reading_take(struct redis_reading *reading, struct redis_answer *out)
 /* Is it exactly this text, with nothing behind it, not even a NUL? */
 bool redis_answer_is(const struct redis_answer *answer, const char *text);
 
-/* The outcome that an error of the server stands for: PROTOCOL, or NOT_DONE if the server
- * does nothing for anybody just now: it has as many clients as it may have, or still loads
- * its data, or runs a script that takes too long, or has lost its master.  It has done
- * nothing of the command then, and may do it soon: as if it could not be reached. */
-enum redis_outcome redis_refusal(const char *text, size_t len);
-
 /* Make `answer` a failure with a reason. */
 void redis_answer_fail(struct redis_answer *answer, enum redis_outcome outcome,
                        const char *why);

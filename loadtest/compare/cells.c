@@ -30,11 +30,6 @@ static const struct experiment experiments[] = {
 
 enum { EXPERIMENT_COUNT = sizeof experiments / sizeof experiments[0] };
 
-const struct experiment *experiment_at(size_t i)
-{
-    return i < EXPERIMENT_COUNT ? &experiments[i] : NULL;
-}
-
 const char *experiment_name_at(size_t i)
 {
     return i < EXPERIMENT_COUNT ? experiments[i].name : NULL;

@@ -31,7 +31,6 @@ struct experiment {
 };
 
 /* NULL past the last, or if there is none of that name. */
-const struct experiment *experiment_at(size_t i);
 const struct experiment *experiment_find(const char *name);
 const char *experiment_name_at(size_t i);
 

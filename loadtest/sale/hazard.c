@@ -34,7 +34,8 @@ const struct hazard *hazard_find(const char *name)
     return NULL;
 }
 
-int64_t hazard_orders(const struct hazard_scene *scene)
+/* Orders under the target's lock, by anybody; -1: the database does not answer. */
+static int64_t count_orders(const struct hazard_scene *scene)
 {
     struct audit_db_filter filter = {.first_voucher = scene->first_voucher,
                                      .last_voucher = scene->last_voucher,
@@ -56,13 +57,24 @@ bool hazard_lay_in_wait(struct hazard_scene *scene, const char *point)
     return true;
 }
 
+/* Ask any service but `not_this` for the lock. */
+static bool look_at_lock(const struct hazard_scene *scene, const struct service *not_this,
+                         struct service_lock *out)
+{
+    for (int i = 0; i < scene->service_count; i++)
+        if (&scene->services[i] != not_this &&
+            service_look_lock(&scene->services[i], scene->key, out))
+            return true;
+    return false;
+}
+
 /* The thread that was just caught holds the lock.  Its lease was counted before it was
  * asked for, so it ends no earlier than that. */
 static void look_at_hold(struct hazard_scene *scene)
 {
     int64_t now_ns = monotonic_ns();
 
-    if (!hazard_look(scene, NULL, &scene->hold))
+    if (!look_at_lock(scene, NULL, &scene->hold))
         scene->hold = (struct service_lock){.left_ms = -1};
     scene->hold_ends_ns =
         scene->hold.left_ms < 0 ? 0 : now_ns + scene->hold.left_ms * 1000000;
@@ -130,25 +142,15 @@ int64_t hazard_tried(const struct hazard_scene *scene)
     return scene->contends && scene->control ? control_tried(scene->control) : 0;
 }
 
-bool hazard_look(const struct hazard_scene *scene, const struct service *not_this,
-                 struct service_lock *out)
-{
-    for (int i = 0; i < scene->service_count; i++)
-        if (&scene->services[i] != not_this &&
-            service_look_lock(&scene->services[i], scene->key, out))
-            return true;
-    return false;
-}
-
 bool hazard_stays_out(const struct hazard_scene *scene, const struct service *not_this)
 {
     struct service_lock now;
 
     /* The orders last: whoever got in and went again has left one. */
     return hazard_tried(scene) >= HAZARD_TRIES && scene->hold.is_locked &&
-           hazard_look(scene, not_this, &now) && now.is_locked &&
+           look_at_lock(scene, not_this, &now) && now.is_locked &&
            strcmp(now.owner, scene->hold.owner) == 0 &&
-           hazard_orders(scene) == scene->baseline;
+           count_orders(scene) == scene->baseline;
 }
 
 void hazard_next(struct hazard_scene *scene)
@@ -156,7 +158,7 @@ void hazard_next(struct hazard_scene *scene)
     scene->contends = false;
     scene->stage++;
     scene->stage_ns = monotonic_ns();
-    scene->baseline = hazard_orders(scene);
+    scene->baseline = count_orders(scene);
 }
 
 int64_t hazard_stage_ms(const struct hazard_scene *scene)
@@ -166,7 +168,7 @@ int64_t hazard_stage_ms(const struct hazard_scene *scene)
 
 bool hazard_others_sold(const struct hazard_scene *scene, int64_t count)
 {
-    int64_t orders = hazard_orders(scene);
+    int64_t orders = count_orders(scene);
 
     if (scene->user != 0)
         return orders > scene->last_voucher - scene->first_voucher;

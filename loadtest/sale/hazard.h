@@ -110,9 +110,6 @@ void hazard_fault_ended(struct hazard_scene *scene);
 void hazard_contend(struct hazard_scene *scene);
 /* How many of them have asked and been answered since. */
 int64_t hazard_tried(const struct hazard_scene *scene);
-/* Ask the lock's store by way of a process other than `not_this` (NULL: any). */
-bool hazard_look(const struct hazard_scene *scene, const struct service *not_this,
-                 struct service_lock *out);
 /* Does the lock keep others out?  So it does if HAZARD_TRIES have asked in vain since
  * hazard_contend(), nobody has sold since the baseline, and the store still names the owner
  * of scene->hold. */
@@ -122,8 +119,6 @@ bool hazard_stays_out(const struct hazard_scene *scene, const struct service *no
 void hazard_next(struct hazard_scene *scene);
 /* Milliseconds in this stage. */
 int64_t hazard_stage_ms(const struct hazard_scene *scene);
-/* Orders under the target's lock, by anybody; -1: the database does not answer. */
-int64_t hazard_orders(const struct hazard_scene *scene);
 /* Did others sell under the target's lock since the baseline?  Under a voucher's lock
  * `count` more orders say so; under a user's, that every voucher was sold to the user,
  * so that the one who is held comes second. */

@@ -103,11 +103,8 @@ int stage_lease_ms(const struct stage *s);
 /* The stock guard that it is performed under. */
 const struct stock_guard *stage_guard(const struct stage *s);
 
-/* The lock's name, the voucher that is sold, and where records belong: for who acts by
- * other means than the actors, such as the service. */
+/* The lock's name, for stories that reach it by other means than the actors. */
 const char *stage_lock_name(const struct stage *s);
-int64_t stage_voucher(const struct stage *s);
-const char *stage_records(const struct stage *s);
 
 /* How long since play() began. */
 int64_t stage_now_ms(const struct stage *s);
@@ -267,7 +264,6 @@ void actor_change_thread(struct actor *a);
 
 void actor_begin_acquire(struct actor *a, int64_t wait_ms);
 void actor_begin_release(struct actor *a);
-void actor_begin_renew(struct actor *a);
 void actor_begin_read(struct actor *a);
 void actor_begin_buy(struct actor *a);
 /* Its answer: as from the call that was begun. */

@@ -85,16 +85,6 @@ const char *stage_lock_name(const struct stage *s)
     return s->lock;
 }
 
-int64_t stage_voucher(const struct stage *s)
-{
-    return s->voucher;
-}
-
-const char *stage_records(const struct stage *s)
-{
-    return s->records;
-}
-
 int64_t stage_now_ms(const struct stage *s)
 {
     return (dlock_clock_ns() - s->zero_ns) / DLOCK_NS_PER_MS;

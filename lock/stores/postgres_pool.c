@@ -198,11 +198,6 @@ dlock_status postgres_ping(struct postgres_pool *pool)
     return st == DLOCK_UNKNOWN ? DLOCK_IO : st;
 }
 
-int postgres_timeout_ms(const struct postgres_pool *pool)
-{
-    return pool->timeout_ms;
-}
-
 bool postgres_is_time_to_reap(struct postgres_pool *pool, int64_t every_ms)
 {
     int64_t now_ns = dlock_clock_ns();

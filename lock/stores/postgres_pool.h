@@ -58,9 +58,6 @@ dlock_status postgres_force(struct postgres_pool *pool,
 /* Does the server answer? */
 dlock_status postgres_ping(struct postgres_pool *pool);
 
-/* The command timeout. */
-int postgres_timeout_ms(const struct postgres_pool *pool);
-
 /* True for one caller in every `every_ms`: it is time to clean up. */
 bool postgres_is_time_to_reap(struct postgres_pool *pool, int64_t every_ms);
 

@@ -124,8 +124,8 @@ static void tell_signs(FILE *out, const struct stage *s)
     fputs("\n", out);
 }
 
-void tell_verdict(FILE *out, const struct scenario_setup *setup,
-                  const struct scenario_result *r, bool is_chinese)
+static void tell_verdict(FILE *out, const struct scenario_setup *setup,
+                         const struct scenario_result *r, bool is_chinese)
 {
     fprintf(out, "%s%s%s: %s%s%s, ", report_style(out, STYLE_BOLD), setup->lock->name,
             report_style(out, STYLE_PLAIN),

@@ -8,7 +8,5 @@
 void tell_opening(FILE *out, const struct stage *s);
 void tell_line(FILE *out, const struct stage *s, const struct stage_line *line);
 void tell_ending(FILE *out, const struct stage *s);
-void tell_verdict(FILE *out, const struct scenario_setup *setup,
-                  const struct scenario_result *r, bool is_chinese);
 
 #endif /* LOADTEST_SCENARIO_NARRATION_TERMINAL_H */

@@ -338,11 +338,6 @@ void actor_begin_release(struct actor *a)
     begin_and_say(a, &(struct actor_order){.what = ACTOR_RELEASE});
 }
 
-void actor_begin_renew(struct actor *a)
-{
-    begin_and_say(a, &(struct actor_order){.what = ACTOR_RENEW});
-}
-
 void actor_begin_read(struct actor *a)
 {
     begin_and_say(a, &(struct actor_order){.what = ACTOR_READ});
