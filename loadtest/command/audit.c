@@ -30,15 +30,10 @@ static const char *from_name(size_t i)
 
 #define AT(field) offsetof(struct audit_settings, field)
 static const struct setting settings[] = {
-    {.type = SETTING_CHOICE,
-     .name = "from",
-     .offset = AT(from),
-     .fallback = "auto",
-     .meta = "WHERE",
-     .choices = from_name,
-     .group = "Options",
-     .help = "where the orders are read: in the live database, or in orders.tsv and "
-             "stock.json; auto: in the database if the run's lab is up"},
+    OPTION(CHOICE, "from", AT(from), .fallback = "auto", .meta = "WHERE",
+           .choices = from_name,
+           .help = "where the orders are read: in the live database, or in orders.tsv and "
+                   "stock.json; auto: in the database if the run's lab is up"),
     {.type = SETTING_TEXT,
      .name = "voucher",
      .offset = AT(voucher),
@@ -47,12 +42,8 @@ static const struct setting settings[] = {
      .shared = "voucher", /* as the wrk scripts ordered them */
      .help = "the vouchers of a run that wrk made by hand and that has no run.json; the wrk "
              "scripts order the same variable's"},
-    {.type = SETTING_SWITCH,
-     .name = "json",
-     .offset = AT(json),
-     .fallback = "off",
-     .group = "Options",
-     .help = "the verdict as JSON on stdout"},
+    OPTION(SWITCH, "json", AT(json), .fallback = "off",
+           .help = "the verdict as JSON on stdout"),
     COMMAND_DIR(AT(dir)),
     COMMAND_COLOR(AT(color)),
 };

@@ -16,12 +16,8 @@ struct lab_settings {
 
 static const struct setting settings[] = {
     COMMAND_DIR(offsetof(struct lab_settings, dir)),
-    {.type = SETTING_SWITCH,
-     .name = "zookeeper",
-     .offset = offsetof(struct lab_settings, zookeeper),
-     .fallback = "off",
-     .group = "Options",
-     .help = "up: with a ZooKeeper, for the zk locks"},
+    OPTION(SWITCH, "zookeeper", offsetof(struct lab_settings, zookeeper),
+           .fallback = "off", .help = "up: with a ZooKeeper, for the zk locks"),
 };
 
 const struct setting_program command_lab_program = {

@@ -21,12 +21,7 @@ struct locks_settings {
 #define AT(field) offsetof(struct locks_settings, field)
 
 static const struct setting settings[] = {
-    {.type = SETTING_SWITCH,
-     .name = "json",
-     .offset = AT(json),
-     .fallback = "off",
-     .group = "Options",
-     .help = "as JSON, for programs"},
+    OPTION(SWITCH, "json", AT(json), .fallback = "off", .help = "as JSON, for programs"),
     COMMAND_COLOR(AT(color)),
     COMMAND_NO_PAGER(AT(no_pager)),
 };

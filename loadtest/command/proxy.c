@@ -17,35 +17,17 @@ struct proxy_settings {
 
 #define AT(field) offsetof(struct proxy_settings, field)
 static const struct setting settings[] = {
-    {.type = SETTING_TEXT,
-     .name = "target",
-     .offset = AT(target),
-     .meta = "TARGET",
-     .group = "Options",
-     .help = "the server behind it: HOST:PORT or unix:PATH"},
-    {.type = SETTING_CHOICE,
-     .name = "protocol",
-     .offset = AT(protocol),
-     .fallback = "raw",
-     .meta = "PROTOCOL",
-     .choices = proxy_protocol_name,
-     .group = "Options",
-     .help = "what a message is: redis, postgres, zookeeper, or raw: there are none"},
-    {.type = SETTING_COUNT,
-     .name = "listen",
-     .offset = AT(port),
-     .fallback = "0",
-     .max = 65535,
-     .meta = "PORT",
-     .group = "Options",
-     .help = "the port on 127.0.0.1; 0: a free one, which is printed"},
-    {.type = SETTING_LINES,
-     .name = "fault",
-     .offset = AT(faults),
-     .meta = "FAULT",
-     .group = "Options",
-     .help = "what goes wrong, and when; give it again for more; without it everything "
-             "passes"},
+    OPTION(TEXT, "target", AT(target), .meta = "TARGET",
+           .help = "the server behind it: HOST:PORT or unix:PATH"),
+    OPTION(CHOICE, "protocol", AT(protocol), .fallback = "raw", .meta = "PROTOCOL",
+           .choices = proxy_protocol_name,
+           .help = "what a message is: redis, postgres, zookeeper, or raw: there are "
+                   "none"),
+    OPTION(COUNT, "listen", AT(port), .fallback = "0", .max = 65535, .meta = "PORT",
+           .help = "the port on 127.0.0.1; 0: a free one, which is printed"),
+    OPTION(LINES, "fault", AT(faults), .meta = "FAULT",
+           .help = "what goes wrong, and when; give it again for more; without it "
+                   "everything passes"),
 };
 
 const struct setting_program command_proxy_program = {

@@ -26,6 +26,12 @@ int command_run_long(const struct setting_program *program, void *values, int ar
  * cells are unknown: ...", instead of the general words. */
 void command_explain_exit(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 
+/* A row of a command's table of settings: OPTION(COUNT, "stock", AT(stock), .max = 9, ...). */
+#define OPTION(kind, flag, at, ...)                                                    \
+    {                                                                                  \
+        .type = SETTING_##kind, .name = flag, .offset = (at), .group = "Options",      \
+        __VA_ARGS__                                                                    \
+    }
 /* Settings that several commands have. */
 #define COMMAND_COLOR(at)                                                              \
     {                                                                                  \
