@@ -213,7 +213,6 @@ static bool disarm(struct fault_scene *scene)
     return true;
 }
 
-extern const struct server_fault fault_client_limit;
 const struct server_fault fault_client_limit = {
     .name = "client-limit",
     .does = "the server is full: nobody can connect any more, who is connected stays",

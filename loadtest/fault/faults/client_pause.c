@@ -61,7 +61,6 @@ static bool end(struct fault_scene *scene)
     return true;
 }
 
-extern const struct server_fault fault_client_pause;
 const struct server_fault fault_client_pause = {
     .name = "client-pause",
     .does = "the server answers nobody for a while: CLIENT PAUSE ALL",

@@ -156,7 +156,6 @@ static bool disarm(struct fault_scene *scene)
     return ok;
 }
 
-extern const struct server_fault fault_clock;
 const struct server_fault fault_clock = {
     .name = "clock",
     .does = "the server's wall clock jumps, forward or (by a negative time) back",

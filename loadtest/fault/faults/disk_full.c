@@ -128,7 +128,6 @@ static bool end(struct fault_scene *scene)
     return true;
 }
 
-extern const struct server_fault fault_disk_full;
 const struct server_fault fault_disk_full = {
     .name = "disk-full",
     .does = "the server cannot save, and refuses every write (MISCONF)",

@@ -118,7 +118,6 @@ static bool begin(struct fault_scene *scene)
     return true;
 }
 
-extern const struct server_fault fault_eviction;
 const struct server_fault fault_eviction = {
     .name = "eviction",
     .does = "the memory is full, and the server throws the lock away",

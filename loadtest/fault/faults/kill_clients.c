@@ -7,7 +7,6 @@ static bool begin(struct fault_scene *scene)
     return fault_clients_kill(scene, "normal");
 }
 
-extern const struct server_fault fault_kill_clients;
 const struct server_fault fault_kill_clients = {
     .name = "kill-clients",
     .does = "every ordinary connection is cut: CLIENT KILL TYPE normal",

@@ -8,7 +8,6 @@ static bool begin(struct fault_scene *scene)
     return fault_clients_kill(scene, "pubsub");
 }
 
-extern const struct server_fault fault_kill_pubsub;
 const struct server_fault fault_kill_pubsub = {
     .name = "kill-pubsub",
     .does = "whoever listens for messages is cut off: CLIENT KILL TYPE pubsub",

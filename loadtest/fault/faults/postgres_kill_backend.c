@@ -47,7 +47,6 @@ static bool begin(struct fault_scene *scene)
     return ok;
 }
 
-extern const struct server_fault fault_postgres_kill_backend;
 const struct server_fault fault_postgres_kill_backend = {
     .name = "postgres-kill-backend",
     .does = "the session that holds the lock, or an order, is ended by the server",

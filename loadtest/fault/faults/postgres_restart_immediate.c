@@ -59,7 +59,6 @@ static bool disarm(struct fault_scene *scene)
     return !restart->is_down || child_runs(&scene->server->child) || start(scene);
 }
 
-extern const struct server_fault fault_postgres_restart_immediate;
 const struct server_fault fault_postgres_restart_immediate = {
     .name = "postgres-restart-immediate",
     .does = "the server ends in the middle of everything (SIGQUIT) and starts again",

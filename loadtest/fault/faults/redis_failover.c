@@ -60,7 +60,6 @@ static bool disarm(struct fault_scene *scene)
             lab_server_wait(scene->lab, scene->server));
 }
 
-extern const struct server_fault fault_redis_failover;
 const struct server_fault fault_redis_failover = {
     .name = "redis-failover",
     .does = "the master dies before it replicates the lock; the replica takes its place",

@@ -54,7 +54,6 @@ static bool disarm(struct fault_scene *scene)
             lab_server_wait(scene->lab, scene->server));
 }
 
-extern const struct server_fault fault_redis_restart_empty;
 const struct server_fault fault_redis_restart_empty = {
     .name = "redis-restart-empty",
     .does = "the server dies (SIGKILL) and starts at once without its data",

@@ -117,7 +117,6 @@ static bool disarm(struct fault_scene *scene)
                                  scene->server->name);
 }
 
-extern const struct server_fault fault_redis_split_brain;
 const struct server_fault fault_redis_split_brain = {
     .name = "redis-split-brain",
     .does = "the replica takes the place of a master that lives on beside it",

@@ -40,7 +40,6 @@ static bool begin(struct fault_scene *scene)
     return ok;
 }
 
-extern const struct server_fault fault_script_flush;
 const struct server_fault fault_script_flush = {
     .name = "script-flush",
     .does = "the server forgets every script: SCRIPT FLUSH",

@@ -80,7 +80,6 @@ static bool end(struct fault_scene *scene)
     return true;
 }
 
-extern const struct server_fault fault_server_kill;
 const struct server_fault fault_server_kill = {
     .name = "server-kill",
     .does = "the server dies (SIGKILL), and later starts again with its data",

@@ -43,7 +43,6 @@ static bool end(struct fault_scene *scene)
     return true;
 }
 
-extern const struct server_fault fault_server_stop;
 const struct server_fault fault_server_stop = {
     .name = "server-stop",
     .does = "the server hangs: SIGSTOP, and later SIGCONT",

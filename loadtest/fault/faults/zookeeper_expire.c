@@ -223,7 +223,6 @@ static bool begin(struct fault_scene *scene)
     return ok;
 }
 
-extern const struct server_fault fault_zookeeper_expire;
 const struct server_fault fault_zookeeper_expire = {
     .name = "zookeeper-expire",
     .does = "the session of who holds the lock is over, and its client does not know",

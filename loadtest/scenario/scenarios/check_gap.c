@@ -53,8 +53,6 @@ static void play(struct stage *s)
     actor_release(ben);
 }
 
-extern const struct scenario scenario_check_gap;
-
 const struct scenario scenario_check_gap = {
     .name = "check-gap",
     .number = "S4b",

@@ -39,8 +39,6 @@ static void play(struct stage *s)
     actor_leave(ben);
 }
 
-extern const struct scenario scenario_client_clock;
-
 const struct scenario scenario_client_clock = {
     .name = "client-clock",
     .number = "S15",

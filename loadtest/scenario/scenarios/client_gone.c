@@ -26,8 +26,6 @@ static void play(struct stage *s)
     stage_answer(s, actor_post(anna, 0, NULL));
 }
 
-extern const struct scenario scenario_client_gone;
-
 const struct scenario scenario_client_gone = {
     .name = "client-gone",
     .number = "S38c",

@@ -44,8 +44,6 @@ static void play(struct stage *s)
                "it is to end within a lease again");
 }
 
-extern const struct scenario scenario_clock_back;
-
 const struct scenario scenario_clock_back = {
     .name = "clock-back",
     .number = "S14b",

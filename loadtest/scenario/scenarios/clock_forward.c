@@ -32,8 +32,6 @@ static void play(struct stage *s)
     actor_walk_in(ben, anna);
 }
 
-extern const struct scenario scenario_clock_forward;
-
 const struct scenario scenario_clock_forward = {
     .name = "clock-forward",
     .number = "S14",

@@ -47,8 +47,6 @@ static void play(struct stage *s)
     actor_release(ben);
 }
 
-extern const struct scenario scenario_connection_reset;
-
 const struct scenario scenario_connection_reset = {
     .name = "connection-reset",
     .number = "S23",

@@ -49,8 +49,6 @@ static void play(struct stage *s)
     actor_release(ben);
 }
 
-extern const struct scenario scenario_crash_between_two_commands;
-
 const struct scenario scenario_crash_between_two_commands = {
     .name = "crash-between-two-commands",
     .number = "S3",

@@ -29,8 +29,6 @@ static void play(struct stage *s)
     actor_end_buy(writer);
 }
 
-extern const struct scenario scenario_delayed_write;
-
 const struct scenario scenario_delayed_write = {
     .name = "delayed-write",
     .number = "S5",

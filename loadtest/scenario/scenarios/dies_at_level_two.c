@@ -19,8 +19,6 @@ static void play(struct stage *s)
     actor_leave(ben);
 }
 
-extern const struct scenario scenario_dies_at_level_two;
-
 const struct scenario scenario_dies_at_level_two = {
     .name = "dies-at-level-two",
     .number = "S36c",

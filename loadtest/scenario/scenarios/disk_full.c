@@ -29,8 +29,6 @@ static void play(struct stage *s)
     actor_walk_in(ben, anna);
 }
 
-extern const struct scenario scenario_disk_full;
-
 const struct scenario scenario_disk_full = {
     .name = "disk-full",
     .number = "S22",

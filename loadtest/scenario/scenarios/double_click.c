@@ -26,8 +26,6 @@ static void play(struct stage *s)
     stage_answer(s, first);
 }
 
-extern const struct scenario scenario_double_click;
-
 const struct scenario scenario_double_click = {
     .name = "double-click",
     .number = "S38",

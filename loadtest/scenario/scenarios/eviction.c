@@ -18,8 +18,6 @@ static void play(struct stage *s)
     actor_walk_in(ben, anna);
 }
 
-extern const struct scenario scenario_eviction;
-
 const struct scenario scenario_eviction = {
     .name = "eviction",
     .number = "S19",

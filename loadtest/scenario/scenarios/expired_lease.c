@@ -38,8 +38,6 @@ static void play(struct stage *s)
     actor_release(ben);
 }
 
-extern const struct scenario scenario_expired_lease;
-
 const struct scenario scenario_expired_lease = {
     .name = "expired-lease",
     .number = "S1",

@@ -18,8 +18,6 @@ static void play(struct stage *s)
     actor_walk_in(ben, anna);
 }
 
-extern const struct scenario scenario_failover;
-
 const struct scenario scenario_failover = {
     .name = "failover",
     .number = "S11",

@@ -40,8 +40,6 @@ static void play(struct stage *s)
     actor_release(anna);
 }
 
-extern const struct scenario scenario_fence_kept;
-
 const struct scenario scenario_fence_kept = {
     .name = "fence-kept",
     .number = "S13b",

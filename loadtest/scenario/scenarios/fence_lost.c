@@ -36,8 +36,6 @@ static void play(struct stage *s)
     actor_release(anna);
 }
 
-extern const struct scenario scenario_fence_lost;
-
 const struct scenario scenario_fence_lost = {
     .name = "fence-lost",
     .number = "S13",

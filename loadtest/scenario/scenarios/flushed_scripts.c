@@ -37,8 +37,6 @@ static void play(struct stage *s)
     actor_leave(ben);
 }
 
-extern const struct scenario scenario_flushed_scripts;
-
 const struct scenario scenario_flushed_scripts = {
     .name = "flushed-scripts",
     .number = "S20",

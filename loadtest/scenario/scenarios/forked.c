@@ -24,8 +24,6 @@ static void play(struct stage *s)
     actor_release(anna);
 }
 
-extern const struct scenario scenario_forked;
-
 const struct scenario scenario_forked = {
     .name = "forked",
     .number = "S30",

@@ -43,8 +43,6 @@ static void play(struct stage *s)
     stage_sign(s, SIGN_DEAD_LOCK, "Anna never sent the EXPIRE that was to follow");
 }
 
-extern const struct scenario scenario_ghost;
-
 const struct scenario scenario_ghost = {
     .name = "ghost",
     .number = "S6",

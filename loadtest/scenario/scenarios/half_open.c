@@ -49,8 +49,6 @@ static void play(struct stage *s)
 
 /* The checker takes her for at work until she says that she is not; what she wrote, the
  * database tells. */
-extern const struct scenario scenario_half_open;
-
 const struct scenario scenario_half_open = {
     .name = "half-open",
     .number = "S23b",

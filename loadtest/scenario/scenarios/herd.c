@@ -58,8 +58,6 @@ static void play(struct stage *s)
     }
 }
 
-extern const struct scenario scenario_herd;
-
 const struct scenario scenario_herd = {
     .name = "herd",
     .number = "S37",

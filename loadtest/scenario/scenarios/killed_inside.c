@@ -41,8 +41,6 @@ static void play(struct stage *s)
     actor_release(ben);
 }
 
-extern const struct scenario scenario_killed_inside;
-
 const struct scenario scenario_killed_inside = {
     .name = "killed-inside",
     .number = "S2",

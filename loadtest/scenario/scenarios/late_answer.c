@@ -33,8 +33,6 @@ static void play(struct stage *s)
     actor_release(ben);
 }
 
-extern const struct scenario scenario_late_answer;
-
 const struct scenario scenario_late_answer = {
     .name = "late-answer",
     .number = "S32",

@@ -50,8 +50,6 @@ static void play(struct stage *s)
     renews_the_next(s, anna);
 }
 
-extern const struct scenario scenario_late_renewal;
-
 const struct scenario scenario_late_renewal = {
     .name = "late-renewal",
     .number = "S10",

@@ -20,8 +20,6 @@ static void play(struct stage *s)
     actor_release(anna);
 }
 
-extern const struct scenario scenario_lost_commit;
-
 const struct scenario scenario_lost_commit = {
     .name = "lost-commit",
     .number = "S26",

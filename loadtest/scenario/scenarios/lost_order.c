@@ -25,8 +25,6 @@ static void play(struct stage *s)
     actor_leave(ben);
 }
 
-extern const struct scenario scenario_lost_order;
-
 const struct scenario scenario_lost_order = {
     .name = "lost-order",
     .number = "S28",

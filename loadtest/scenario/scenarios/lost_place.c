@@ -53,8 +53,6 @@ static void play(struct stage *s)
     actor_leave(chen);
 }
 
-extern const struct scenario scenario_lost_place;
-
 const struct scenario scenario_lost_place = {
     .name = "lost-place",
     .number = "S7",

@@ -32,8 +32,6 @@ static void play(struct stage *s)
     actor_leave(ben);
 }
 
-extern const struct scenario scenario_lost_session;
-
 const struct scenario scenario_lost_session = {
     .name = "lost-session",
     .number = "S24",

@@ -52,8 +52,6 @@ static void play(struct stage *s)
     actor_release(anna);
 }
 
-extern const struct scenario scenario_lost_wake_up;
-
 const struct scenario scenario_lost_wake_up = {
     .name = "lost-wake-up",
     .number = "S21",

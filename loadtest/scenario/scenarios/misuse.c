@@ -39,8 +39,6 @@ static void play(struct stage *s)
         stage_sign(s, SIGN_CALL_REFUSED, "each such call answered: invalid");
 }
 
-extern const struct scenario scenario_misuse;
-
 const struct scenario scenario_misuse = {
     .name = "misuse",
     .number = "S36b",

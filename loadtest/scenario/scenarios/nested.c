@@ -36,8 +36,6 @@ static void play(struct stage *s)
     actor_leave(anna);
 }
 
-extern const struct scenario scenario_nested;
-
 const struct scenario scenario_nested = {
     .name = "nested",
     .number = "S36",

@@ -41,8 +41,6 @@ static void play(struct stage *s)
     stage_sign(s, SIGN_DEAD_LOCK, "it lives with the session, and the process lives on");
 }
 
-extern const struct scenario scenario_next_thread;
-
 const struct scenario scenario_next_thread = {
     .name = "next-thread",
     .number = "S31",

@@ -38,8 +38,6 @@ static void play(struct stage *s)
     actor_walk_in(ben, anna);
 }
 
-extern const struct scenario scenario_node_forgets;
-
 const struct scenario scenario_node_forgets = {
     .name = "node-forgets",
     .number = "S16",

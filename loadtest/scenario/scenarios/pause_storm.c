@@ -226,8 +226,6 @@ static void play(struct stage *s)
     }
 }
 
-extern const struct scenario scenario_pause_storm;
-
 const struct scenario scenario_pause_storm = {
     .name = "pause-storm",
     .number = "S33",

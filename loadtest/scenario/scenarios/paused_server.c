@@ -61,8 +61,6 @@ static void play(struct stage *s)
     actor_release(ben);
 }
 
-extern const struct scenario scenario_paused_server;
-
 const struct scenario scenario_paused_server = {
     .name = "paused-server",
     .number = "S8",

@@ -26,8 +26,6 @@ static void play(struct stage *s)
     stage_answer(s, actor_post(anna, 1, "first"));
 }
 
-extern const struct scenario scenario_replayed_post;
-
 const struct scenario scenario_replayed_post = {
     .name = "replayed-post",
     .number = "S38b",

@@ -18,8 +18,6 @@ static void play(struct stage *s)
     actor_walk_in(ben, anna);
 }
 
-extern const struct scenario scenario_restart_empty;
-
 const struct scenario scenario_restart_empty = {
     .name = "restart-empty",
     .number = "S12",

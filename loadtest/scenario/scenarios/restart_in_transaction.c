@@ -41,8 +41,6 @@ static void play(struct stage *s)
     actor_leave(anna);
 }
 
-extern const struct scenario scenario_restart_in_transaction;
-
 const struct scenario scenario_restart_in_transaction = {
     .name = "restart-in-transaction",
     .number = "S27",

@@ -29,8 +29,6 @@ static void play(struct stage *s)
     actor_release(ben);
 }
 
-extern const struct scenario scenario_same_request;
-
 const struct scenario scenario_same_request = {
     .name = "same-request",
     .number = "S26b",

@@ -37,8 +37,6 @@ static void play(struct stage *s)
     actor_release(ben);
 }
 
-extern const struct scenario scenario_server_pause;
-
 const struct scenario scenario_server_pause = {
     .name = "server-pause",
     .number = "S39",

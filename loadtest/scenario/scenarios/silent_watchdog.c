@@ -44,8 +44,6 @@ static void play(struct stage *s)
     actor_release(ben);
 }
 
-extern const struct scenario scenario_silent_watchdog;
-
 const struct scenario scenario_silent_watchdog = {
     .name = "silent-watchdog",
     .number = "S9",

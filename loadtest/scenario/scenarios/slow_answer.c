@@ -49,8 +49,6 @@ static void play(struct stage *s)
     actor_release(ben);
 }
 
-extern const struct scenario scenario_slow_answer;
-
 const struct scenario scenario_slow_answer = {
     .name = "slow-answer",
     .number = "S17",

@@ -34,8 +34,6 @@ static void play(struct stage *s)
     actor_release(anna);
 }
 
-extern const struct scenario scenario_split_brain;
-
 const struct scenario scenario_split_brain = {
     .name = "split-brain",
     .number = "S35",

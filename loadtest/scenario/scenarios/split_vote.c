@@ -83,8 +83,6 @@ static void play(struct stage *s)
         serve_one(s, is_served);
 }
 
-extern const struct scenario scenario_split_vote;
-
 const struct scenario scenario_split_vote = {
     .name = "split-vote",
     .number = "S18",

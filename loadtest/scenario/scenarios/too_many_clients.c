@@ -114,8 +114,6 @@ static void play(struct stage *s)
         actor_release(chen);
 }
 
-extern const struct scenario scenario_too_many_clients;
-
 const struct scenario scenario_too_many_clients = {
     .name = "too-many-clients",
     .number = "S34",

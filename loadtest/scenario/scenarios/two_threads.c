@@ -29,8 +29,6 @@ static void play(struct stage *s)
     actor_leave(ben);
 }
 
-extern const struct scenario scenario_two_threads;
-
 const struct scenario scenario_two_threads = {
     .name = "two-threads",
     .number = "S25",

@@ -24,8 +24,6 @@ static void play(struct stage *s)
     actor_leave(ben);
 }
 
-extern const struct scenario scenario_undersold;
-
 const struct scenario scenario_undersold = {
     .name = "undersold",
     .number = "S29",

@@ -40,8 +40,6 @@ static void play(struct stage *s)
     actor_release(ben);
 }
 
-extern const struct scenario scenario_wrong_delete;
-
 const struct scenario scenario_wrong_delete = {
     .name = "wrong-delete",
     .number = "S4",
