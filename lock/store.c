@@ -19,11 +19,17 @@ const struct dlock_store_row *dlock_store_row(enum dlock_store store)
     return &ROWS[store];
 }
 
-enum dlock_store dlock_store_of(const dlock_variant_info *variant)
+/* DLOCK_STORE_COUNT: no row has that name. */
+static enum dlock_store find_row(const char *name)
 {
     unsigned store = 0;
 
-    while (store < DLOCK_STORE_COUNT && strcmp(ROWS[store].name, variant->store) != 0)
+    while (store < DLOCK_STORE_COUNT && strcmp(ROWS[store].name, name) != 0)
         store++;
     return (enum dlock_store)store;
+}
+
+enum dlock_store dlock_store_of(const dlock_variant_info *variant)
+{
+    return find_row(variant->store);
 }
