@@ -320,6 +320,15 @@ static void derive(struct config *c)
         (enum log_level)((size_t)LOG_DEBUG + word_of(config_level_at, c->log_level));
 }
 
+/* An order cannot give its lock back before another thread commits it. */
+static void choose_order_path(struct config *c)
+{
+    bool is_early = word_of(config_unlock_at, c->unlock) == UNLOCK_BEFORE_COMMIT;
+
+    if (c->order_path == NULL)
+        c->order_path = order_path_name_at(is_early ? ORDER_PATH_each : ORDER_PATH_combined);
+}
+
 enum settings_result config_load(struct config *config, struct settings *s, int argc,
                                  char **argv)
 {
@@ -327,6 +336,7 @@ enum settings_result config_load(struct config *config, struct settings *s, int 
 
     if (result != SETTINGS_OK)
         return result;
+    choose_order_path(config);
     if (!check(config))
         return SETTINGS_USAGE;
     derive(config);

@@ -25,7 +25,8 @@ static struct rig_service start(const char *stock_guard, const char *duplicate_g
     (void)snprintf(stock, sizeof(stock), "--stock-guard=%s", stock_guard);
     (void)snprintf(duplicate, sizeof(duplicate), "--duplicate-guard=%s",
                    duplicate_guard);
-    return RIG_START("--lock=none", "--process=guard-test", stock, duplicate, more);
+    return RIG_START("--lock=none", "--process=guard-test", "--order-path=each", stock,
+                     duplicate, more);
 }
 
 static void expect(const char *outcome)
@@ -261,7 +262,7 @@ static void a_lock_saves_a_broken_guard(void **state)
     static struct held held;
 
     (void)state;
-    faulty = RIG_START("--lock=local", "--lock-scope=voucher",
+    faulty = RIG_START("--lock=local", "--lock-scope=voucher", "--order-path=each",
                        "--stock-guard=read-write", "--allow-faults");
     held = (struct held){.voucher = rig_voucher(1), .user = 1};
     fault("arm", "point=after-read&action=hold&key=", 200);

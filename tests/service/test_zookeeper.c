@@ -54,7 +54,7 @@ static void expect_order(int64_t user, const char *outcome)
 static void an_order_goes_through_under(const char *lock)
 {
     service = RIG_START("--allow-faults", lock, "--lock-scope=voucher",
-                        "--lock-wait=0ms");
+                        "--lock-wait=0ms", "--order-path=each");
     voucher = rig_voucher(10);
     expect_order(1, "accepted");
     fault("arm", "&action=hold");

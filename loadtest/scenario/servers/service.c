@@ -28,6 +28,8 @@ static void fill_flags(const struct stage *s, const char *const *flags, char *lo
 {
     static const char *const common[] = {"--lock-lease=20s", "--admin-workers=2",
                                          "--log-level=warn",
+                                         /* Its threads race as its processes do. */
+                                         "--order-path=each",
                                          "--redlock-node-timeout=500ms"};
     size_t n = 0;
 
