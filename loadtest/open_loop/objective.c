@@ -85,8 +85,9 @@ static bool parse_one(const char *text, struct objective *out, char *why)
     if (strlen(text) >= sizeof out->text)
         return refuse(why, text, "", "at most 47 characters");
     *out = (struct objective){.at_least = text[name_size] == '>'};
-    snprintf(out->text, sizeof out->text, "%s", text);
-    snprintf(name, sizeof name, "%.*s", (int)name_size, text);
+    strcpy(out->text, text);
+    memcpy(name, text, name_size);
+    name[name_size] = '\0';
     for (size_t i = 0; i < sizeof subjects / sizeof subjects[0]; i++)
         if (strcmp(name, subjects[i].name) == 0)
             subject = &subjects[i];
