@@ -159,12 +159,11 @@ void is_not_handed_over_with_little_lease(const char *variant)
     while (dlock_lease_left_ms(s.pair.a, &s.lease) >= KEPT_LEASE_MS / 2)
         rig_pause_ms(1);
     (void)dlock_release(s.pair.a, &s.lease); /* LOST on a slow machine: the same holds */
-    presume(!rig_helper_is_done(s.near));
-    assert_int_equal(0, local_grants(s.pair.a));
     assert_comes(rig_helper_is_done(s.far));
     (void)rig_helper_finish(s.far);
     assert_comes(rig_helper_is_done(s.near));
     (void)rig_helper_finish(s.near);
+    assert_int_equal(0, local_grants(s.pair.a));
 }
 
 void hands_over_what_is_left(const char *variant)
@@ -268,7 +267,7 @@ void an_abandoned_hold_is_not_handed_over(const char *variant)
     sys = rig_open(&opts);
     until_ms = rig_now_ms() + KEPT_LEASE_MS;
     assert_status(OK, dlock_acquire(sys, name, -1, &lease));
-    next = rig_helper_start(sys, name, -1);
+    next = line_up(sys, name, 1);
     assert_status(OK, dlock_abandon(sys, &lease));
     assert_status(OK, rig_helper_acquired(next));
     assert_true(rig_now_ms() >= until_ms - 1);
