@@ -18,7 +18,8 @@ struct closed_loop {
 /* A run_load_fn: `arg` is a struct closed_loop.  load.json is written by wrk's script. */
 enum exit_code closed_loop_run(void *arg, const struct run_stage *stage);
 
-/* What load.json in `dir` says, beside the lines of step_table.h. */
+/* Print the counts and the latency of load.json in `dir` as a line of the table of
+ * step_table.h.  The caller owns the JSON that is answered; NULL: it cannot be read. */
 json_t *closed_loop_print(FILE *out, const struct closed_loop *loop, const char *dir);
 
 #endif /* LOADTEST_OPEN_LOOP_CLOSED_LOOP_H */

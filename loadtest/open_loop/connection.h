@@ -41,7 +41,8 @@ void connection_open(struct connection *connection, int poll_fd);
 /* DOWN afterwards, and not to be opened before `retry_ns`. */
 void connection_cut(struct connection *connection, int64_t retry_ns);
 
-/* It was connecting, and epoll says that this has ended: FREE, or false. */
+/* Call when epoll tells of a connection that is CONNECTING.  It is FREE then; false: the
+ * connect failed. */
 bool connection_finish(struct connection *connection, int poll_fd);
 
 /* Send the `to_send` bytes of `out`, from a FREE one.  It is BUSY then; what the socket does not
@@ -49,7 +50,7 @@ bool connection_finish(struct connection *connection, int poll_fd);
 bool connection_send(struct connection *connection, int poll_fd);
 bool connection_flush(struct connection *connection, int poll_fd);
 
-/* What came on it. */
+/* The result of a receive. */
 enum connection_event {
     CONNECTION_NOTHING,  /* not yet a whole answer                                    */
     CONNECTION_ANSWERED, /* *answer, which points into the connection, until connection_next() */

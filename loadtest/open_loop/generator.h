@@ -7,7 +7,7 @@
  * is) sends less while the service stalls, and so does not see most of the stall; Gil Tene
  * named that "coordinated omission".
  *
- * What it does not survive: nothing is sent twice.  A request whose connection breaks before
+ * Nothing is sent twice.  A request whose connection breaks before
  * the answer counts as unanswered.
  *
  * Threads     One runs all of it.
@@ -28,16 +28,16 @@ enum {
     GENERATOR_TARGETS_MAX = 16,
 };
 
-/* What the requests are.  `n` counts from 0 over all steps. */
+/* The requests and the reader of their answers.  `n` counts from 0 over all steps. */
 struct generator_client {
     void *arg;
     /* Write request n for this target: the bytes written, at most `size`. */
     size_t (*write_request)(void *arg, int64_t n, int target, char *out, size_t size);
-    /* Its answer came.  The answer is valid during the call. */
+    /* The answer to request n came; `answer` is valid during the call. */
     enum answer_kind (*take_answer)(void *arg, int64_t n, const struct received_answer *answer);
-    /* It was sent, and no answer will come. */
+    /* Request n was sent, and no answer will come. */
     void (*take_silence)(void *arg, int64_t n);
-    /* So long after the step began: called each time that the generator has waited. */
+    /* Called each time that the generator has waited. */
     void (*tick)(void *arg, int64_t since_begin_ns);
 };
 

@@ -73,7 +73,7 @@ static bool read_length(struct line value, size_t *length)
     return value.size > 0;
 }
 
-/* One field into *out.  False: it cannot be understood. */
+/* Read one field into *out.  False: the field cannot be understood. */
 static bool take_field(struct line line, struct received_answer *out, bool *has_length)
 {
     struct line value = value_of(line, "Content-Length");

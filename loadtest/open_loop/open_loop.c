@@ -16,7 +16,7 @@
 
 enum { DRAIN_MS = 10000, NICE = -10 };
 
-/* One run of the steps. */
+/* A run of the steps. */
 struct driving {
     struct open_loop *loop;
     const struct run_stage *stage;
@@ -111,7 +111,7 @@ static enum exit_code run_steps(struct driving *d, struct generator *generator)
     return rc;
 }
 
-/* What a run of wrk leaves, under the same names. */
+/* Write the counts under the names that wrk's script gives them. */
 static bool write_load(const struct driving *d)
 {
     char path[FILES_PATH_MAX];

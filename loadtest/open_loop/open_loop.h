@@ -20,7 +20,7 @@ struct open_loop {
     int64_t duration_ms;   /* of each step                                              */
     int64_t pause_ms;      /* the service is stopped for, in the middle of each step; 0  */
 
-    /* What came of it. */
+    /* Filled by the run. */
     json_t *steps;         /* of step_json(); owned                                     */
     struct answers answers; /* of all steps                                             */
     int64_t highest_rate;  /* that holds all objectives; 0: none does                   */

@@ -33,7 +33,7 @@ struct step_result {
     bool is_cut_short;       /* interrupted                                           */
 };
 
-/* What was measured, as a quantile's duration in milliseconds or a share of 1. */
+/* The measured values: durations in milliseconds, shares of 1. */
 double step_quantile_ms(const struct step_result *step, double share);
 double step_mean_ms(const struct step_result *step, double ignored);
 double step_max_ms(const struct step_result *step, double ignored);

@@ -9,7 +9,8 @@
 
 void step_table_head(FILE *out, const struct objectives *objectives);
 
-/* One step, and whether it holds the objectives; the first that it does not hold is named. */
+/* Print a step, and whether the step holds the objectives; the first objective that the step
+ * misses is named. */
 void step_table_row(FILE *out, const struct objectives *objectives,
                     const struct step_result *step);
 

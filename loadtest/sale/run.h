@@ -12,7 +12,7 @@
 #include "loadtest/sale/hazard.h"
 #include "loadtest/sale/start_signal.h"
 
-/* What a load works on while the services are up. */
+/* The services and vouchers that a load works on. */
 struct run_stage {
     const struct run_plan *plan;
     const char *dir;
@@ -23,7 +23,7 @@ struct run_stage {
     char *why; /* for why_say()                                                        */
 };
 
-/* Send orders until it is enough, and write the ledger and load.json into the run's
+/* Send orders until they are enough, and write the ledger and load.json into the run's
  * directory.  Answers as run_once() does. */
 typedef enum exit_code run_load_fn(void *arg, const struct run_stage *stage);
 
