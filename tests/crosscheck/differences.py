@@ -44,7 +44,7 @@ def _is_milder(name, first, second):
 
 def _is_found_again(history, name, first, second):
     about = ("exclusion", "lease", "kept", "ownership", "reentry", "fence")
-    return name in about and all(any(verdicts.get(page, VALID) != VALID for page in about)
+    return name in about + ("refusal",) and all(any(verdicts.get(page, VALID) != VALID for page in about)
                                  for verdicts in (first, second))
 
 
@@ -167,10 +167,6 @@ def _is_heard_late(history, name, first, second):
     return name in ("permits", "refusal") and _is_milder(name, first, second)
 
 
-def _without_open(history):
-    return _but(history, lambda c: c.status in OPEN and c.kind not in MAKINGS)
-
-
 def _with_answered_makings(history):
     """The history with each adding without an answer made as it was asked for, and without
     any of these; as it is if there are none."""
@@ -181,6 +177,11 @@ def _with_answered_makings(history):
     without.calls = [c for c in without.calls
                      if c.kind != "sem-add" or c.status not in OPEN]
     return [made, without] if len(without.calls) < len(history.calls) else [history.copy()]
+
+
+def _without_open(history):
+    smaller = _but(history, lambda c: c.status in OPEN and c.kind not in MAKINGS)
+    return [h for s in smaller for h in _with_answered_makings(s)]
 
 
 def _shorten_makings(history):
@@ -226,7 +227,8 @@ def _is_tie(history, name, first, second):
 ALL = (
     Rule("found-again",
          "an owner is told that it still has what it gave back or lost: both judges find "
-         "that, but not of the same among ownership, kept, reentry, fence, exclusion and lease",
+         "that, but not of the same among ownership, kept, reentry, fence, exclusion and lease, "
+         "nor that it had the lock when others were refused",
          _is_found_again, _without_finding),
     Rule("told-anew",
          "the news of a loss may be of either hold of an owner that was granted the lock "
