@@ -54,22 +54,24 @@ struct run {
     struct values values;
     enum settings_result result;
     char said[2048]; /* on standard error */
+    char *argv[16];  /* the settings point into it */
 };
 
 /* Load with these arguments (until NULL) and keep what was said. */
 static inline void load(struct run *run, const char *const *arguments)
 {
-    char *argv[16] = {"test"};
     char path[] = "/tmp/seckill-settings-XXXXXX";
     int argc = 1, said = mkstemp(path), saved = dup(STDERR_FILENO);
     ssize_t n;
 
-    for (; arguments[argc - 1]; argc++)
-        argv[argc] = (char *)(uintptr_t)arguments[argc - 1];
     memset(run, 0, sizeof *run);
+    run->argv[0] = "test";
+    for (; arguments[argc - 1]; argc++)
+        run->argv[argc] = (char *)(uintptr_t)arguments[argc - 1];
     fflush(stderr);
     dup2(said, STDERR_FILENO);
-    run->result = settings_load(&run->settings, &PROGRAM, &run->values, argc, argv);
+    run->result = settings_load(&run->settings, &PROGRAM, &run->values, argc,
+                                run->argv);
     fflush(stderr);
     dup2(saved, STDERR_FILENO);
     n = pread(said, run->said, sizeof run->said - 1, 0);

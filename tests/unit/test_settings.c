@@ -23,8 +23,8 @@ static void a_setting_of_several_programs_is_found_by_its_meaning(void **state)
     struct run run;
 
     (void)state;
-    LOAD(&run, "--fruit=cherry");
-    assert_string_equal(settings_common(&PROGRAM, SETTING_IS_COLOR, &run.values), "cherry");
+    load(&run, (const char *const[]){NULL});
+    assert_string_equal(settings_common(&PROGRAM, SETTING_IS_COLOR, &run.values), "apple");
     assert_null(settings_common(&PROGRAM, SETTING_IS_MARKDOWN, &run.values));
     settings_free(&run.settings);
 }
