@@ -44,7 +44,8 @@ static void start(void)
 {
     for (int i = 0; i < SERVICES; i++)
         services[i] = RIG_START("--lock=fair", "--lock-scope=voucher", "--lock-wait=60s",
-                                "--handover=4", "--stock-guard=read-write", rig_record_flag());
+                                "--handover=4", "--stock-guard=read-write",
+                                "--order-path=each", rig_record_flag());
 }
 
 static void sell(int64_t voucher)
