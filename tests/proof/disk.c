@@ -2,6 +2,7 @@
 /* disk.c -- a tmpfs, and a file that takes all its room. */
 #include "tests/proof/disk.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <sched.h>
 #include <stdio.h>
@@ -26,7 +27,8 @@ bool disk_mount(void)
                     (unshare(CLONE_NEWNS) == 0 &&
                      mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) == 0 &&
                      mkdtemp(path) != NULL);
-    if (!has_namespace || mount("none", path, "tmpfs", 0, DISK_OPTIONS) != 0)
+    if (!has_namespace || (mkdir(path, 0700) != 0 && errno != EEXIST) ||
+        mount("none", path, "tmpfs", 0, DISK_OPTIONS) != 0)
         return false;
     is_mounted = true;
     (void)snprintf(ballast, sizeof(ballast), "%s/ballast", path);
@@ -37,6 +39,7 @@ void disk_unmount(void)
 {
     if (is_mounted)
         (void)umount2(path, MNT_DETACH);
+    (void)rmdir(path);
     is_mounted = false;
 }
 
