@@ -32,7 +32,7 @@ enum { SLICE_MS = 25, SLICE_NS = SLICE_MS * 1000000 };
  * seconds are true to one and a half. */
 enum { TIMES_LONGER = 10 };
 
-/* Who competes.  Idle: every fault point is there and none is armed. */
+/* The competitors.  Idle: every fault point is there and none is armed. */
 #define SIDES(X)                                                                       \
     X(BARE, "bare")                                                                    \
     X(IDLE, "idle")                                                                    \
@@ -51,7 +51,7 @@ static const char *const side_names[] = {
 #undef X
 };
 
-/* Who has which slice, over and over.  The first moments of a slice are its predecessor's,
+/* The order of the slices, over and over.  The first moments of a slice are its predecessor's,
  * so every side comes once after each, itself too: a de Bruijn sequence. */
 static const enum side turn[] = {
     SIDE_RECORDED, SIDE_RECORDED, SIDE_IDLE, SIDE_IDLE, SIDE_BARE,
@@ -60,7 +60,7 @@ static const enum side turn[] = {
 
 enum { TURN_SLICES = sizeof turn / sizeof turn[0], SLICES_EACH = SIDE_COUNT };
 
-/* What is compared; each is judged, but for the points alone. */
+/* The comparisons; each is judged, but for the points alone. */
 #define RATIOS(X)                                                                      \
     X(WHOLE, RECORDED, BARE)                                                           \
     X(RECORDER, RECORDED, IDLE)                                                        \
@@ -188,7 +188,7 @@ static bool pair(struct runner *runner, enum side side, bool counts)
     return false;
 }
 
-/* What is begun in a slice counts for it, and may end a little later: for every side. */
+/* A pair that begins in a slice counts for the slice, and may end a little later: for every side. */
 static void *run_runner(void *arg)
 {
     struct runner *runner = arg;

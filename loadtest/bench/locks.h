@@ -58,7 +58,7 @@ void bench_progress(const struct bench_locks *b, int round, const char *fmt, ...
 /* How long a process may take for `ms` of measuring. */
 int64_t bench_limit_ms(int64_t ms);
 
-/* What `variant` is opened with: the lab's servers, of Redis the bench's own database.
+/* The options that `variant` is opened with: the lab's servers, of Redis the bench's own database.
  * The options point into `urls`, which begin as zero. */
 dlock_options bench_options(const struct bench_locks *b, const char *variant,
                             struct lab_urls *urls);

@@ -65,7 +65,7 @@ static enum thread_group_answer next_name(void *arg, int index)
     return bench_pair(runner->sys, runner->variant, name);
 }
 
-/* What this process has in memory, without what the allocator could return; -1: cannot
+/* The memory of this process, without what the allocator could return; -1: cannot
  * be read. */
 static int64_t read_rss_kib(void)
 {
@@ -81,7 +81,7 @@ static int64_t read_rss_kib(void)
     return pages < 0 ? -1 : pages * (sysconf(_SC_PAGESIZE) / 1024);
 }
 
-/* What the store has when no more of it goes away: `before` or less, or whatever is left
+/* The count in the store once no more of it goes away: `before` or less, or whatever is left
  * after a while. */
 static int64_t count_settled(struct store_probe *store, int64_t before)
 {

@@ -20,7 +20,7 @@
 
 enum { SPARE_MS = 20000, DRAIN_MS = 3000, TICK_MS = 20, SCRIPT_MAX = 4096 };
 
-/* What each transaction of pgbench draws ahead of its statements: another user every time,
+/* The random values that each transaction of pgbench draws ahead of its statements: another user every time,
  * and a request's id, which is a number here and a UUID in the service. */
 static const char pgbench_draws[] = "\\set user random(1, 1000000000000)\n"
                                     "\\set request random(1, 9000000000000000000)\n"
@@ -134,7 +134,7 @@ bool order_load_pgbench(struct order_load *b, int clients, int64_t duration_ms,
     return *per_s > 0;
 }
 
-/* What wrk says of so many percent of all answers, such as "50%", in milliseconds; 0: it did
+/* The latency that wrk prints for so many percent of all answers, such as "50%", in milliseconds; 0: it did
  * not say. */
 static double read_percentile_ms(const struct order_load *b, const char *percent)
 {

@@ -50,7 +50,7 @@ enum {
     CONTEST_COUNT = sizeof contests / sizeof contests[0],
 };
 
-/* What else is promised of `combined`, without a lock. */
+/* The other limits of `combined`, without a lock. */
 static const struct claim {
     const char *name, *text;
     double target;

@@ -10,7 +10,7 @@
 
 enum { BENCH_ORDERS_REPEATS_MAX = 25, BENCH_ORDERS_SIZES_MAX = 8 };
 
-/* What is measured, and how often. */
+/* The measurements, and how often each is made. */
 struct bench_orders_plan {
     const struct lab *lab;
     const char *out;     /* where the run makes its own directory                     */

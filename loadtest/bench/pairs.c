@@ -14,7 +14,7 @@
 
 enum { PIPELINE = 64 };
 
-/* Who competes; the first is measured, the others are what it stands beside. */
+/* The competitors; the first is measured, the others are what it stands beside. */
 #define SIDES(X)                                                                       \
     X(LOCK, "lock")                                                                    \
     X(BLOCKING, "blocking")                                                            \
@@ -46,7 +46,7 @@ static const struct contest {
 
 enum { CONTEST_COUNT = sizeof contests / sizeof contests[0] };
 
-/* What a cell is told. */
+/* The arguments of a cell. */
 struct plan {
     const struct bench_locks *b;
     const struct contest *contest;

@@ -36,7 +36,7 @@ enum check_property {
     CHECK_COUNT
 };
 
-/* What the resource saw: a line of its log. */
+/* A line of the resource's log. */
 struct check_write {
     uint32_t name;       /* of the lock                                          */
     uint64_t fence;      /* 0: the lock has none                                 */

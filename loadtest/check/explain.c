@@ -89,7 +89,7 @@ bool check_may_be_back(const struct check *c, int64_t at_ns)
 }
 
 /* The release of this lock, in these times, by an owner that did not have it.  NO_CALL: none.
- * Who had it long before is not looked for. */
+ * A holder of long before is not looked for. */
 static int64_t find_stranger(const struct check *c, const struct hold *hold,
                              int64_t from_ns, int64_t until_ns)
 {

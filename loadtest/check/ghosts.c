@@ -155,7 +155,7 @@ static bool is_explained(const struct check *c, struct ghosts *g, int mode, int6
     return from_ns <= g->until_ns && (mode == DLOCK_MODE_EXCLUSIVE || is_writer(c, g));
 }
 
-/* What gave way, or DLOCK_ASSUMES_LOCK. */
+/* The assumption that gave way, or DLOCK_ASSUMES_LOCK. */
 static int explain(struct check *c, const struct hold *last,
                    const struct history_call *call)
 {

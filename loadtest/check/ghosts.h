@@ -18,7 +18,7 @@ struct ghosts_need {
     int64_t from_ns;  /* when the last of them began                                */
 };
 
-/* What the last one that was used has to be. */
+/* The condition that the last ghost that was used has to meet. */
 enum ghosts_kind { GHOST_ANY, GHOST_WRITER, GHOST_READER };
 
 /* The arrays are by the mode of who is refused: writers are refused for the sake of all,

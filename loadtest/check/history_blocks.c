@@ -15,7 +15,7 @@
 enum { DROPPED_BLOCKS = 256 }; /* a MiB */
 enum { BLOCK_BYTES = DLOCK_RECORD_SIZE * DLOCK_RECORD_BLOCK_SLOTS };
 
-/* What was found in all blocks. */
+/* The findings in all blocks. */
 struct tally {
     uint64_t opened, records;
 };
@@ -97,7 +97,7 @@ static void read_block(struct reading *r, uint64_t block, struct tally *tally)
     }
 }
 
-/* Who was killed may have taken blocks and not begun them: no more than it says. */
+/* A process that was killed may have taken blocks and not begun them: no more than it says. */
 static void compare(struct reading *r, const struct tally *tally)
 {
     const dlock_record_header *header = r->header;
@@ -110,7 +110,7 @@ static void compare(struct reading *r, const struct tally *tally)
                         " are there", header->records, tally->records);
 }
 
-/* What was read is in the history: memory does not grow with the file. */
+/* The bytes that were read are in the history: memory does not grow with the file. */
 static void drop(const struct reading *r, uint64_t block)
 {
     uint64_t first = block + 1 - DROPPED_BLOCKS;

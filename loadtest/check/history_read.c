@@ -32,7 +32,7 @@ static bool is_plain(const dlock_record_header *header)
     return header->version == DLOCK_RECORD_VERSION_PLAIN;
 }
 
-/* What comes after the header of a plain file. */
+/* The records after the header of a plain file. */
 static bool has_seals(const dlock_record_header *header)
 {
     return header->opened != 0 || header->grown != 0 || header->records != 0 ||
@@ -191,7 +191,7 @@ static void read_plain(struct reading *r)
     uint64_t taken = r->header->blocks, there = r->slot_count / DLOCK_RECORD_BLOCK_SLOTS;
 
     r->h->processes[r->process].is_plain = true;
-    /* Who was killed may have taken blocks that the file had not grown to yet. */
+    /* A process that was killed may have taken blocks that the file had not grown to yet. */
     if (r->header->dropped == 0 && taken > there &&
         (r->header->closed_ns != 0 || taken - there > BLOCKS_NOT_GROWN))
         history_hole(r, "is cut off");
@@ -200,7 +200,7 @@ static void read_plain(struct reading *r)
     history_read_slots(r, 0, r->slot_count);
 }
 
-/* What changes in a header has a checksum once the file is closed. */
+/* The fields of a header that change have a checksum once the file is closed. */
 static void check_end(struct reading *r, uint64_t there)
 {
     const dlock_record_header *header = r->header;

@@ -48,7 +48,7 @@ static void note_life(struct reading *r, int64_t at_ns)
         process->last_ns = at_ns;
 }
 
-/* What a call and the release of its hold have in common. */
+/* The fields that a call and the release of its hold have in common. */
 static struct history_call *add_any_call(struct reading *r, const dlock_record *record,
                                          uint32_t name)
 {

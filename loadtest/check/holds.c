@@ -109,7 +109,7 @@ static void add_acquire(struct check *c, const struct group *g,
         add_refusal(c, g, call);
 }
 
-/* Somebody renewed or released a lock that was never granted to it, or no longer. */
+/* An owner renewed or released a lock that was never granted to it, or no longer. */
 static void note_nobody(struct check *c, const struct history_call *call)
 {
     struct hold *hold = new_hold(c, call);

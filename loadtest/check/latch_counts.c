@@ -166,7 +166,7 @@ static size_t answered_before(const struct check *c, const struct counts *all,
     return low;
 }
 
-/* What is wrong with what the count left; NULL: nothing. */
+/* The error in the number that the count left; NULL: none. */
 static const char *look_at(const struct check *c, const struct latch *l,
                            const struct counts *all, int64_t index)
 {

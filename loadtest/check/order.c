@@ -63,7 +63,7 @@ int64_t check_plus(int64_t at_ns, int64_t more_ns)
     return at_ns > HISTORY_NEVER - more_ns ? HISTORY_NEVER : at_ns + more_ns;
 }
 
-/* What calls are sorted by. */
+/* The key that calls are sorted by. */
 struct keys {
     uint64_t *modes, *owners, *places; /* a place: the name, and the process */
     uint32_t *spare;
@@ -134,7 +134,7 @@ static void sort_by_grant(struct hold *holds, size_t count)
         qsort(holds, count, sizeof(*holds), by_grant);
 }
 
-/* They were put together name by name.  Few of a name are sorted where they are. */
+/* The calls were put together name by name.  Few of a name are sorted where they are. */
 static void sort_holds(struct check *c)
 {
     enum { FEW = 64 };
@@ -160,7 +160,7 @@ void check_sort_holds(struct check *c)
         qsort(c->refusals, c->refusal_count, sizeof(*c->refusals), by_asking);
 }
 
-/* Those before it are of locks that nobody called. */
+/* The numbers before it are of locks that nobody called. */
 static void find_marks(struct check *c, struct lock_cursor *at)
 {
     const struct history_mark *marks = c->h->marks;

@@ -247,7 +247,7 @@ static void blame_after(struct check *c, const struct permit *p, int64_t earlier
     }
 }
 
-/* Nobody knows an id before its permit is taken. */
+/* No owner knows an id before its permit is taken. */
 static void blame_before(struct check *c, const struct permit *p, int64_t index)
 {
     switch (check_order_calls(&c->h->calls[index], &c->h->calls[p->take])) {
@@ -322,7 +322,7 @@ static void look_at_loss(struct check *c, const struct permit *p,
         check_unsure(c, CHECK_permits, check_tie);
 }
 
-/* Who asks for a permit whose end has come is refused.  `last` was answered last of the calls
+/* An owner that asks for a permit whose end has come is refused.  `last` was answered last of the calls
  * before this one, and `next` is made after it; NULL: there is none. */
 static void look_at_find(struct check *c, const struct permit *before,
                          const struct history_call *last, int64_t index,

@@ -15,7 +15,7 @@ struct moment {
     int64_t at_ns, low, high;
 };
 
-/* What there can have been. */
+/* The permits that there can have been. */
 struct bounds {
     struct permits_steps taken, given; /* at most, and at least                   */
     struct permits_steps away;         /* each adding that may have taken some away */

@@ -244,7 +244,7 @@ static void print_finding(FILE *out, const struct history *h, size_t property,
         timeline_draw(out, timeline_width(out), h, example);
 }
 
-/* What damage would not be seen. */
+/* The damage that would not be seen. */
 static void print_limits(FILE *out, const struct history *h)
 {
     uint64_t unsealed = 0;

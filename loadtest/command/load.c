@@ -324,7 +324,7 @@ int command_load(int argc, char **argv)
     struct load_settings values = {0};
     int split = 1;
 
-    /* What stands after "--" is the service's. */
+    /* The words after "--" are the service's. */
     while (split < argc && strcmp(argv[split], "--") != 0)
         split++;
     values.flags = argv + (split < argc ? split + 1 : split);

@@ -72,7 +72,7 @@ bool fault_replica_start(struct fault_scene *scene, char run_id[FAULT_ID_MAX])
     return ok;
 }
 
-/* Somebody may just be about to take it. */
+/* Another process may just be about to take it. */
 static bool await_key(const struct fault_scene *scene, struct redis_side *master)
 {
     int64_t deadline_ns = monotonic_ns() + TAKEN_MS * 1000000LL;

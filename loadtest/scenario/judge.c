@@ -82,7 +82,7 @@ static bool names_two_holders(const struct stage *s, const struct check_example 
            (a->process != b->process || a->owner != b->owner);
 }
 
-/* Those that were made, not those that were only prepared or that ended. */
+/* The calls that were made, not those that were only prepared or that ended. */
 static int64_t count_faults(const struct history *h)
 {
     int64_t count = 0;

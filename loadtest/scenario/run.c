@@ -260,7 +260,7 @@ static bool has_running(const struct place *places, int count)
     return false;
 }
 
-/* Those that need servers of their own, or those that do not. */
+/* The stories that need servers of their own, or the others. */
 static bool run_some(struct batch *t, struct place *places, int count, bool own)
 {
     size_t next = 0;

@@ -129,8 +129,8 @@ with_header() {
         sed -i "$1" "$work/other/dlock.h" && ! cmp -s "$work/other/dlock.h" lock/dlock.h &&
         (cd "$work/c" && cc -o "$2" "$3" -I"$work/other" -L"$HOME/.local/lib" -ldlock)
 }
-older='/dlock_lost_fn \*on_lost;/d; /void \*on_lost_arg;/d; s/dlock_lease reserved.*//'
-newer='s/void \*on_lost_arg;/&\n    const char *new_text;/'
+older='/dlock_lost_fn \*on_lost;/d; /void \*on_lost_arg;/d; /int64_t handover;/,/\*\//d; s/dlock_lease reserved.*//'
+newer='s/^} dlock_options;/    const char *new_text;\n&/'
 sed 's/opts.redis_url = /opts.new_text = getenv("NEW_TEXT"); &/' "$work/c/example.c" >"$work/c/newer.c"
 check 'a program with a shorter dlock_options builds' with_header "$older" older example.c
 check 'and runs with this library' run '^ok: ok$' ./older

@@ -19,7 +19,7 @@ enum check_order check_order(int64_t a_ns, int64_t b_ns);
 enum check_order check_order_calls(const struct history_call *first,
                                    const struct history_call *next);
 
-/* What went wrong with a hold while it was put together. */
+/* The violations that were found while a hold was put together. */
 enum hold_flaw {
     FLAW_LEVEL = 1 << 0,  /* entered again at the wrong level                     */
     FLAW_FENCE = 1 << 1,  /* entered again with another fence                     */
@@ -198,7 +198,7 @@ void check_violation(struct check *c, enum check_property property, int assumpti
                      int64_t a, int64_t b, int64_t from_ns, int64_t to_ns,
                      const char *fmt, ...) __attribute__((format(printf, 8, 9)));
 
-/* Nobody can tell whether the property was violated; `why` outlives the verdict.  A tie is
+/* It cannot be told whether the property was violated; `why` outlives the verdict.  A tie is
  * such a case: see check_order(). */
 void check_unsure(struct check *c, enum check_property property, const char *why);
 

@@ -49,7 +49,7 @@ static void report(struct check *c, const struct hold *early, const struct hold 
     }
 }
 
-/* What was seen of the lock so far. */
+/* The holds of the lock that were read so far. */
 struct seen {
     struct latest kept[2];  /* by mode: those that are kept longest                */
     bool has_times;         /* c->times has, for each hold, until when any up to it is kept */

@@ -29,7 +29,7 @@ static void compare(struct check *c, const struct latest_of *of, const struct ho
 
     if (!of->is_there || latest_is_of(of, late->process, late->owner))
         return;
-    /* Who heard of its grant after the lease meets others by working all the same. */
+    /* An owner that heard of its grant after the lease meets others by working all the same. */
     if (check_is_heard_late(late) ? late->worked_ns <= late->granted_ns
                                   : early->kept_ns > late->granted_ns)
         return;

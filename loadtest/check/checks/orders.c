@@ -80,7 +80,7 @@ static void judge_request(struct check *c, const struct line *lines, size_t coun
         violation(c, lines, "was taken more than once");
 }
 
-/* What the accepted writes come to, one after another. */
+/* The sum of the accepted writes, one after another. */
 static void replay(struct check *c, const struct check_voucher *voucher)
 {
     const struct check_options *o = c->options;

@@ -33,7 +33,7 @@ void permits_add_possible(struct check *c, struct permits_steps *taken,
 /* Each is given back once, by who took it, and lasts as long as it was promised. */
 void permits_look_at_ids(struct check *c);
 
-/* Who is refused without waiting is refused because too few can have been left. */
+/* A taking that is refused without waiting is refused because too few can have been left. */
 void permits_look_at_refusals(struct check *c);
 
 #endif /* LOADTEST_CHECK_CHECKS_PERMITS_H */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* refusal.c -- who is refused is refused for somebody's sake.
  *
- * Who heard of a grant when its lease was over was not refused at all.  A refusal is
+ * An owner that heard of a grant when its lease was over was not refused at all.  A refusal is
  * explained by
  *
  *     a hold that may not have ended yet: one without an answer to its release may last to
@@ -72,7 +72,7 @@ static int64_t soonest_of(const struct latest kept[2], const struct hold *hold)
     return soonest_ns;
 }
 
-/* Those from `from` and before `end` were granted before the next. */
+/* The acquires from `from` and before `end` were granted before the next. */
 static void see_kept(const struct check *c, struct latest kept[2], size_t from, size_t end)
 {
     for (size_t i = from; i < end; i++) {
