@@ -29,6 +29,11 @@ static void sleep_while_awaited(struct dlock_bell *bell, int64_t left_ns)
             0);
 }
 
+bool dlock_bell_is_rung(const struct dlock_bell *bell)
+{
+    return atomic_load_explicit(&bell->state, memory_order_relaxed) == RUNG;
+}
+
 bool dlock_bell_wait(struct dlock_bell *bell, int64_t until_ns)
 {
     uint32_t state = SILENT;

@@ -20,6 +20,10 @@ struct dlock_bell {
  * waited for again. */
 bool dlock_bell_wait(struct dlock_bell *bell, int64_t until_ns);
 
+/* Would a wait answer true at once?  Only a hint: what was written before is seen by the
+ * wait. */
+bool dlock_bell_is_rung(const struct dlock_bell *bell);
+
 /* Wake the sleeper, who sees all that was written before. */
 void dlock_bell_ring(struct dlock_bell *bell);
 

@@ -34,6 +34,7 @@ struct redis_hub {
     int64_t expected_until_ns;
     int gathered_count; /* exchanges that began since all was sent */
     int doubts; /* so many times more they are not expected */
+    _Atomic int64_t yields_from_ns; /* threads do not yield before; without the mutex */
     struct redis_wait *waiting;  /* all that are not the driver's nor answered */
     struct redis_wait *to_ring; /* as soon as the mutex is free */
 };

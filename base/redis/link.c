@@ -15,7 +15,7 @@
 #include "base/os/scratch.h"
 #include "base/redis/link_inside.h"
 
-enum { PAUSE_FIRST_MS = 50, PAUSE_MAX_MS = 500, BATCH_MIN = 2 };
+enum { PAUSE_FIRST_MS = 50, PAUSE_MAX_MS = 500 };
 
 /* ---- life ---- */
 
@@ -300,16 +300,15 @@ static bool deliver(struct redis_link *link, uint64_t serial,
     return true;
 }
 
-/* How many to answer at once: half of those who wait, or fewer.  While the next ones are
- * answered they ask again, and from then on they take turns: the server works for some
- * while others run here. */
+/* How many to answer at once: all, or of more than a batch half, but no more than a batch.
+ * While the next ones are answered the first ask again, and from then on they take turns: the
+ * server works for some while others run here. */
 static size_t batch_size(const struct redis_link *link)
 {
     size_t half = (redis_queue_count(&link->queue) + 1) / 2;
 
-    if (half < BATCH_MIN)
-        return BATCH_MIN;
-    return half < REDIS_HUB_BATCH_MAX ? half : REDIS_HUB_BATCH_MAX;
+    return half > REDIS_HUB_BATCH_MAX / 2 && half < REDIS_HUB_BATCH_MAX ? half
+                                                                        : REDIS_HUB_BATCH_MAX;
 }
 
 /* Hand out what `feed` has read. */
