@@ -71,7 +71,7 @@ struct metrics_cell {
 
 struct metrics; /* opaque */
 
-/* What stands beside the cells: names for the labels, and what other parts of the service
+/* The values beside the cells: names for the labels, and what other parts of the service
  * have counted. */
 struct metrics_facts {
     const char *lock;

@@ -131,7 +131,7 @@ static void call_up(struct line *line, struct dlock_place *place, bool asks)
     dlock_condition_signal(place->told);
 }
 
-/* Nobody asks or holds any more: the next waiter asks, or the line ends. */
+/* The line has neither an asker nor a holder: the next waiter asks, or the line ends. */
 static void go_on(struct bucket *bucket, struct line *line)
 {
     if (line->places != NULL) {

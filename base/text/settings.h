@@ -43,7 +43,7 @@ enum setting_output {
     SETTING_WRITES_DIRECTORY, /* a directory in which others are made             */
 };
 
-/* What code common to several programs reads of a setting of text or choice. */
+/* The settings of text or choice that code common to several programs reads. */
 enum setting_common {
     SETTING_OF_ONE_PROGRAM,
     SETTING_IS_COLOR,    /* when to use colours                                   */

@@ -18,9 +18,9 @@ bool start_signal_make(struct start_signal *start_signal, const struct lab *lab,
     dlock_status st;
 
     *start_signal = (struct start_signal){0};
-    files_sibling(start_signal->library, SECKILL_LIBRARY);
-    if (access(start_signal->library, R_OK) != 0) {
-        fprintf(stderr, "seckill: no start signal: there is no %s\n", start_signal->library);
+    files_sibling(start_signal->lock_library, SECKILL_LIBRARY);
+    if (access(start_signal->lock_library, R_OK) != 0) {
+        fprintf(stderr, "seckill: no start signal: there is no %s\n", start_signal->lock_library);
         return false;
     }
     snprintf(start_signal->name, sizeof start_signal->name, "seckill:start:%d:%" PRId64,

@@ -16,7 +16,7 @@
 struct start_signal {
     dlock_primitives *prims; /* NULL: there is no start_signal */
     char name[64];
-    char library[FILES_PATH_MAX]; /* libdlock.so, for wrk */
+    char lock_library[FILES_PATH_MAX]; /* the path of libdlock.so, for wrk */
 };
 
 /* Make the latch for `count` threads.  False: said on stderr why, and they start when

@@ -132,7 +132,7 @@ enum exit_code wrk_start(struct wrk *w, const struct wrk_plan *plan)
     if (start_signal_make(&w->start_signal, plan->lab,
                  plan->threads * (plan->clients > 1 ? plan->clients : 1))) {
         extra[n++] = variable("SECKILL_START_SIGNAL", w->start_signal.name);
-        extra[n++] = variable("SECKILL_LOCK_LIBRARY", w->start_signal.library);
+        extra[n++] = variable("SECKILL_LOCK_LIBRARY", w->start_signal.lock_library);
     }
     ok = spawn_all(w, plan, script, extra, n);
     for (size_t i = 0; i < n; i++)

@@ -330,7 +330,7 @@ void a_dead_thread_holds_up_nobody(const char *variant)
     (void)rig_helper_finish(next);
 }
 
-/* Who has handed a lock over, and who asks for a lease of its own, are strangers to the
+/* A thread that handed a lock over, and one that asks for a lease of its own, are strangers to the
  * store. */
 void who_stands_outside_does_not_pass(const char *variant)
 {

@@ -94,7 +94,7 @@ void watchdog_lets_go(const char *variant)
     assert_status_provided(is_steady(KEPT_LEASE_MS), OK, dlock_release(sys, &lease));
 }
 
-/* What on_lost was told, of the first. */
+/* The arguments of the first call of on_lost. */
 static struct {
     atomic_int begun_count;
     atomic_int told_count;
