@@ -2,11 +2,6 @@
 /* call.c -- what an answer says of its call, and what a missing one leaves open. */
 #include "loadtest/check/checks/checks.h"
 
-int32_t check_index_of(const struct check *c, const struct history_call *call)
-{
-    return (int32_t)(call - c->h->calls);
-}
-
 bool check_may_be_done(const struct check *c, const struct history_call *call)
 {
     return check_is_ok(c, call) || check_is_open(c, call);

@@ -51,6 +51,8 @@ void check_free(struct check *c)
         return;
     free(c->by_name);
     free(c->by_owner);
+    free(c->group_of);
+    free(c->groups);
     free(c->holds);
     free(c->refusals);
     free(c->times);

@@ -8,10 +8,11 @@
 #include <string.h>
 
 #include "base/os/hash_table.h"
+#include "loadtest/kit/insertion.h"
 #include "loadtest/kit/memory.h"
 #include "loadtest/kit/radix.h"
 
-enum { ROOM_FIRST = 64, STEPS_A_CALL = 4 };
+enum { ROOM_FIRST = 64 };
 
 /* A name and its index. */
 struct history_names {
@@ -158,39 +159,6 @@ static int compare_marks(const void *left, const void *right)
     return order != 0 ? order : a->kind - b->kind;
 }
 
-/* Most are, and sorting takes memory. */
-static bool is_sorted(const void *array, size_t count, size_t size,
-                      int (*compare)(const void *, const void *))
-{
-    const char *at = array;
-
-    for (size_t i = 1; i < count; i++, at += size)
-        if (compare(at, at + size) > 0)
-            return false;
-    return true;
-}
-
-/* Recorders write calls nearly in the order of time.  False: moving the few that are not in
- * their place took more steps than sorting all of them would; nothing is lost. */
-static bool insert_stragglers(struct history *h)
-{
-    size_t steps_left = STEPS_A_CALL * h->call_count;
-
-    for (size_t i = 1; i < h->call_count; i++) {
-        struct history_call call;
-        size_t to = i;
-
-        if (compare_calls(&h->calls[i - 1], &h->calls[i]) <= 0)
-            continue;
-        call = h->calls[i];
-        while (to > 0 && steps_left > 0 && compare_calls(&h->calls[to - 1], &call) > 0)
-            to--, steps_left--;
-        memmove(&h->calls[to + 1], &h->calls[to], (i - to) * sizeof(call));
-        h->calls[to] = call;
-    }
-    return steps_left > 0;
-}
-
 /* Calls of one instant are rare, so only then is anything compared. */
 static void sort_calls(struct history *h)
 {
@@ -203,15 +171,16 @@ static void sort_calls(struct history *h)
     free(keys);
     radix_arrange(h->calls, sizeof(*h->calls), h->call_count, order);
     free(order);
-    if (!is_sorted(h->calls, h->call_count, sizeof(*h->calls), compare_calls))
+    if (!insertion_sort(h->calls, h->call_count, sizeof(*h->calls), compare_calls))
         qsort(h->calls, h->call_count, sizeof(*h->calls), compare_calls);
 }
 
+/* Recorders write calls and marks nearly in the order of time. */
 void history_sort(struct history *h)
 {
-    if (!insert_stragglers(h))
+    if (!insertion_sort(h->calls, h->call_count, sizeof(*h->calls), compare_calls))
         sort_calls(h);
-    if (!is_sorted(h->marks, h->mark_count, sizeof(*h->marks), compare_marks))
+    if (!insertion_sort(h->marks, h->mark_count, sizeof(*h->marks), compare_marks))
         qsort(h->marks, h->mark_count, sizeof(*h->marks), compare_marks);
 }
 

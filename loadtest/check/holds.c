@@ -8,32 +8,25 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
+#include "loadtest/check/groups.h"
 #include "loadtest/check/hold.h"
 #include "loadtest/kit/memory.h"
 
-/* Of the calls of one owner on one lock: what was put together so far. */
-struct group {
-    size_t hold_first, refusal_first; /* in the arrays of all                 */
-    size_t at;                        /* in c->by_owner: the call being added */
-    const struct history_call *last;  /* answered last, of those its owner made itself */
-};
-
-static bool is_same_group(const struct history_call *a, const struct history_call *b)
+static struct hold *last_hold(struct check *c, const struct check_group *g)
 {
-    return a->name == b->name && a->process == b->process && a->owner == b->owner &&
-           a->mode == b->mode;
+    return g->last_hold != NO_HOLD ? &c->holds[g->last_hold] : NULL;
 }
 
-static struct hold *last_hold(struct check *c, const struct group *g)
+static struct hold *new_hold(struct check *c, struct check_group *g,
+                             const struct history_call *call)
 {
-    return c->hold_count > g->hold_first ? &c->holds[c->hold_count - 1] : NULL;
-}
+    struct hold *hold = &c->holds[c->hold_count];
 
-static struct hold *new_hold(struct check *c, const struct history_call *call)
-{
     assert(c->hold_count < c->hold_room);
-    c->holds[c->hold_count] = hold_begin(c, call);
-    return &c->holds[c->hold_count++];
+    *hold = hold_begin(c, call);
+    hold->previous = g->last_hold;
+    g->last_hold = (int32_t)c->hold_count++;
+    return hold;
 }
 
 /* A call begins one hold at most.  Room that is never used costs addresses, no memory. */
@@ -45,7 +38,7 @@ static void need_holds(struct check *c)
     c->holds = memory_grow(c->holds, 0, c->hold_room * sizeof(*c->holds));
 }
 
-static void add_grant(struct check *c, const struct group *g,
+static void add_grant(struct check *c, struct check_group *g,
                       const struct history_call *call)
 {
     unsigned caps = c->h->processes[call->process].caps;
@@ -57,7 +50,7 @@ static void add_grant(struct check *c, const struct group *g,
         is_again = (caps & DLOCK_CAP_REENTRANT) && hold_is_open(hold) &&
                    hold->promised_ns > call->invoke_ns;
     if (!is_again || !hold_is_open(hold) || !(caps & DLOCK_CAP_REENTRANT)) {
-        hold = new_hold(c, call);
+        hold = new_hold(c, g, call);
         if (is_again) {
             hold->flaws |= FLAW_LEVEL;
             hold->flawed_by = hold->call;
@@ -75,7 +68,7 @@ static void add_grant(struct check *c, const struct group *g,
     }
 }
 
-static void add_refusal(struct check *c, const struct group *g,
+static void add_refusal(struct check *c, const struct check_group *g,
                         const struct history_call *call)
 {
     const struct hold *hold = last_hold(c, g);
@@ -93,7 +86,7 @@ static void add_refusal(struct check *c, const struct group *g,
     };
 }
 
-static void add_acquire(struct check *c, const struct group *g,
+static void add_acquire(struct check *c, struct check_group *g,
                         const struct history_call *call)
 {
     struct hold *hold = last_hold(c, g);
@@ -110,9 +103,10 @@ static void add_acquire(struct check *c, const struct group *g,
 }
 
 /* An owner renewed or released a lock that was never granted to it, or no longer. */
-static void note_nobody(struct check *c, const struct history_call *call)
+static void note_nobody(struct check *c, struct check_group *g,
+                        const struct history_call *call)
 {
-    struct hold *hold = new_hold(c, call);
+    struct hold *hold = new_hold(c, g, call);
 
     hold->flaws |= FLAW_NOBODY;
     hold->flawed_by = hold->call;
@@ -124,11 +118,11 @@ static void note_nobody(struct check *c, const struct history_call *call)
 }
 
 /* Which hold does a renewal concern: the last that was granted when it was sent. */
-static struct hold *hold_at(struct check *c, const struct group *g, int64_t at_ns)
+static struct hold *hold_at(struct check *c, const struct check_group *g, int64_t at_ns)
 {
-    for (size_t i = c->hold_count; i > g->hold_first; i--)
-        if (c->holds[i - 1].granted_ns <= at_ns)
-            return &c->holds[i - 1];
+    for (int32_t i = g->last_hold; i != NO_HOLD; i = c->holds[i].previous)
+        if (c->holds[i].granted_ns <= at_ns)
+            return &c->holds[i];
     return NULL;
 }
 
@@ -140,13 +134,14 @@ static bool is_new_grant(const struct check *c, const struct history_call *call)
 
 /* Was the owner granted the lock anew while this renewal was on its way?  Then nobody
  * can say which of the two holds it found. */
-static bool is_ambiguous(const struct check *c, const struct group *g,
-                         const struct history_call *call)
+static bool is_ambiguous(const struct check *c, const struct history_call *call)
 {
-    for (size_t i = g->at; i-- > 0;) {
+    size_t at = check_group_place(c, call);
+
+    for (size_t i = at; i-- > c->name_first;) {
         const struct history_call *before = &c->h->calls[c->by_owner[i]];
 
-        if (!is_same_group(call, before))
+        if (!check_is_same_group(c, call, before))
             break;
         if (before->kind == DLOCK_EVENT_ACQUIRE) {
             if (is_new_grant(c, before) && before->answer_ns > call->invoke_ns)
@@ -154,10 +149,10 @@ static bool is_ambiguous(const struct check *c, const struct group *g,
             break;
         }
     }
-    for (size_t i = g->at + 1; i < c->h->call_count; i++) {
+    for (size_t i = at + 1; i < c->name_end; i++) {
         const struct history_call *next = &c->h->calls[c->by_owner[i]];
 
-        if (!is_same_group(call, next) || next->invoke_ns >= call->answer_ns)
+        if (!check_is_same_group(c, call, next) || next->invoke_ns >= call->answer_ns)
             return false;
         if (next->kind == DLOCK_EVENT_ACQUIRE && is_new_grant(c, next))
             return true;
@@ -165,7 +160,7 @@ static bool is_ambiguous(const struct check *c, const struct group *g,
     return false;
 }
 
-static void add_renewal(struct check *c, const struct group *g,
+static void add_renewal(struct check *c, struct check_group *g,
                         const struct history_call *call)
 {
     struct hold *hold = hold_at(c, g, call->invoke_ns);
@@ -173,13 +168,13 @@ static void add_renewal(struct check *c, const struct group *g,
     if (hold != NULL && !(check_is_ok(c, call) || (check_is_answered(c, call) &&
                                                    call->status == DLOCK_LOST)))
         hold->is_doubtful = true;
-    if (!check_is_answered(c, call) || is_ambiguous(c, g, call)) {
+    if (!check_is_answered(c, call) || is_ambiguous(c, call)) {
         if (hold != NULL)
             hold->is_doubtful = true;
         return;
     }
     if (call->status == DLOCK_OK && hold == NULL) {
-        note_nobody(c, call);
+        note_nobody(c, g, call);
     } else if (call->status == DLOCK_OK) {
         hold_find_there(c, hold, call);
         hold_promise(hold, call);
@@ -196,7 +191,7 @@ static void apply_lost_renewal(struct hold *hold, const struct history_call *cal
         hold->is_spent = true;
 }
 
-static void add_release(struct check *c, const struct group *g,
+static void add_release(struct check *c, struct check_group *g,
                         const struct history_call *call)
 {
     bool is_owned = c->h->processes[call->process].caps & DLOCK_CAP_OWNED;
@@ -211,7 +206,7 @@ static void add_release(struct check *c, const struct group *g,
         return;
     if (had_none) {
         if (check_is_ok(c, call))
-            note_nobody(c, call);
+            note_nobody(c, g, call);
         return;
     }
     hold->worked_ns = call->invoke_ns;
@@ -237,25 +232,25 @@ static void add_release(struct check *c, const struct group *g,
 
 /* An owner makes one call after another, but for the watchdog's renewals.  If it did not,
  * nobody can say which of its releases ended which hold. */
-static void note_overlap(struct check *c, struct group *g, const struct history_call *call)
+static void note_overlap(struct check *c, struct check_group *g, const struct history_call *call)
 {
     const struct history_process *process = &c->h->processes[call->process];
 
     if (call->kind == DLOCK_EVENT_RENEW)
         return;
-    if (g->last != NULL && call->invoke_ns < g->last->answer_ns) {
+    if (g->last_call != NULL && call->invoke_ns < g->last_call->answer_ns) {
         if (c->out->overlap[0] == '\0')
             snprintf(c->out->overlap, sizeof(c->out->overlap),
                      "owner %" PRIu64 " of pid %" PRIu32 " called again %" PRId64
                      " ns before it was answered", call->owner, process->pid,
-                     g->last->answer_ns - call->invoke_ns);
+                     g->last_call->answer_ns - call->invoke_ns);
         c->is_confused[call->name] = true;
     }
-    if (call->is_answered && (g->last == NULL || call->answer_ns > g->last->answer_ns))
-        g->last = call;
+    if (call->is_answered && (g->last_call == NULL || call->answer_ns > g->last_call->answer_ns))
+        g->last_call = call;
 }
 
-static void add_call(struct check *c, struct group *g,
+static void add_call(struct check *c, struct check_group *g,
                      const struct history_call *call)
 {
     struct hold *hold = last_hold(c, g);
@@ -322,74 +317,66 @@ static bool is_within(const struct hold *hold, const struct hold *earlier, int64
            (hold->granted_ns == kept_ns && earlier->is_session);
 }
 
-/* The hold of its owner that is kept longest. */
-struct longest {
-    const struct hold *hold;
-    int64_t kept_ns;
-};
-
 /* Was it granted while its owner surely had an earlier one? */
-static void find_again(struct hold *hold, struct longest *longest)
+static void find_again(const struct check *c, struct check_group *g, struct hold *hold)
 {
+    const struct hold *longest = g->longest != NO_HOLD ? &c->holds[g->longest] : NULL;
     int64_t kept_ns = least(hold->kept_ns, hold->lost_ns);
 
     if (hold->flaws & FLAW_NOBODY)
         return;
-    if (longest->hold != NULL && is_within(hold, longest->hold, longest->kept_ns)) {
+    if (longest != NULL && is_within(hold, longest, g->longest_ns)) {
         hold->flaws |= FLAW_AGAIN;
-        hold->earlier = longest->hold->call;
-        hold->earlier_ns = longest->kept_ns;
+        hold->earlier = longest->call;
+        hold->earlier_ns = g->longest_ns;
     }
-    if (longest->hold == NULL || kept_ns >= longest->kept_ns)
-        *longest = (struct longest){hold, kept_ns};
+    if (longest == NULL || kept_ns >= g->longest_ns) {
+        g->longest = (int32_t)(hold - c->holds);
+        g->longest_ns = kept_ns;
+    }
 }
 
-/* Calls in the order of their owners lie all over the history, so that each is asked for
- * some time before it is looked at. */
-enum { AHEAD = 12 };
-
-static void fetch(const struct history_call *call)
+/* All calls of the name were added. */
+static void finish_name(struct check *c, size_t hold_first, size_t refusal_first)
 {
-    __builtin_prefetch(call);
-    __builtin_prefetch((const char *)call + sizeof(*call) - 1);
-}
+    for (size_t i = hold_first; i < c->hold_count; i++) {
+        struct hold *hold = &c->holds[i];
 
-static void finish_group(struct check *c, const struct group *g)
-{
-    struct longest longest = {0};
-
-    for (size_t i = g->hold_first; i < c->hold_count; i++) {
-        if (i + AHEAD < c->hold_count && c->holds[i + AHEAD].release != NO_CALL)
-            fetch(&c->h->calls[c->holds[i + AHEAD].release]);
-        hold_finish(c, &c->holds[i]);
-        find_again(&c->holds[i], &longest);
+        hold_finish(c, hold);
+        find_again(c, check_group_of(c, &c->h->calls[hold->call]), hold);
     }
-    for (size_t i = g->refusal_first; i < c->refusal_count; i++)
+    for (size_t i = refusal_first; i < c->refusal_count; i++)
         finish_refusal(c, &c->refusals[i]);
+}
+
+/* In the order of time, since calls and holds then lie side by side.  The groups of a name are
+ * put together at once. */
+static void build_name(struct check *c)
+{
+    const struct history_call *calls = c->h->calls;
+    size_t hold_first = c->hold_count, refusal_first = c->refusal_count;
+
+    check_begin_groups(c);
+    for (size_t i = c->name_first; i < c->name_end; i++) {
+        const struct history_call *call = &calls[c->by_name[i]];
+
+        if (i + CHECK_CALLS_AHEAD < c->h->call_count)
+            check_fetch_call(&calls[c->by_name[i + CHECK_CALLS_AHEAD]]);
+        add_call(c, check_group_of(c, call), call);
+    }
+    finish_name(c, hold_first, refusal_first);
 }
 
 void check_build(struct check *c)
 {
-    const struct history_call *calls = c->h->calls;
-    struct group g = {0};
+    size_t mark_at = 0;
 
     c->hold_count = c->refusal_count = 0;
     need_holds(c);
     check_sort_calls(c);
-    for (size_t i = 0; i < c->h->call_count; i++) {
-        const struct history_call *call = &calls[c->by_owner[i]];
-
-        if (i + AHEAD < c->h->call_count)
-            fetch(&calls[c->by_owner[i + AHEAD]]);
-        if (i > 0 && !is_same_group(&calls[c->by_owner[i - 1]], call)) {
-            finish_group(c, &g);
-            g = (struct group){.hold_first = c->hold_count,
-                               .refusal_first = c->refusal_count};
-        }
-        g.at = i;
-        add_call(c, &g, call);
+    for (c->name_end = 0; check_next_name(c);) {
+        build_name(c);
+        check_apply_losses(c, &mark_at);
     }
-    finish_group(c, &g);
-    check_apply_losses(c);
     check_sort_holds(c);
 }

@@ -3,7 +3,7 @@
  * lock by their owner, and faults by themselves. */
 #include <stdlib.h>
 
-#include "loadtest/check/checks/checks.h"
+#include "loadtest/check/groups.h"
 #include "loadtest/kit/memory.h"
 #include "loadtest/kit/radix.h"
 
@@ -96,49 +96,39 @@ size_t check_marks_of(const struct check *c, uint32_t process, uint64_t owner,
     return end - low;
 }
 
-/* Is the hold of an owner before the mark, in the order of groups and, in a group, of
- * time? */
-static bool is_before_mark(const struct hold *hold, const struct history_mark *mark,
-                           int mode)
+/* The owner was told that it has lost the lock, and believes no longer.  Marks of an owner
+ * come the last first, so that what was granted later need not be looked at again. */
+static void apply_loss(struct check *c, struct check_group *g, int64_t at_ns)
 {
-    if (hold->name != mark->name)
-        return hold->name < mark->name;
-    if (hold->process != mark->process)
-        return hold->process < mark->process;
-    if (hold->owner != mark->owner)
-        return hold->owner < mark->owner;
-    return hold->mode != mode ? hold->mode < mode : hold->granted_ns <= mark->at_ns;
+    int32_t at = g->last_hold;
+
+    while (at != NO_HOLD && c->holds[at].granted_ns > at_ns)
+        at = c->holds[at].previous;
+    g->last_hold = at;
+    for (; at != NO_HOLD && c->holds[at].worked_ns >= at_ns; at = c->holds[at].previous)
+        if (at_ns < c->holds[at].believed_ns)
+            c->holds[at].believed_ns = at_ns;
 }
 
-/* The owner was told that it has lost the lock, and believes no longer. */
-static void apply_loss(struct check *c, const struct history_mark *mark, int mode)
+void check_apply_losses(struct check *c, size_t *mark_at)
 {
-    size_t low = 0, high = c->hold_count;
+    const struct history_mark *marks = c->h->marks;
+    uint32_t name = c->h->calls[c->by_name[c->name_first]].name;
+    size_t first;
 
-    while (low < high) {
-        size_t middle = (low + high) / 2;
+    while (*mark_at < c->mark_count && marks[c->marks[*mark_at]].name < name)
+        ++*mark_at;
+    first = *mark_at;
+    while (*mark_at < c->mark_count && marks[c->marks[*mark_at]].name == name)
+        ++*mark_at;
+    for (size_t i = *mark_at; i-- > first;) {
+        const struct history_mark *mark = &marks[c->marks[i]];
 
-        if (is_before_mark(&c->holds[middle], mark, mode))
-            low = middle + 1;
-        else
-            high = middle;
+        for (int mode = 0; mode < 2 && mark->kind == DLOCK_EVENT_LOST; mode++) {
+            struct check_group *g = check_group_of_mark(c, mark, mode);
+
+            if (g != NULL)
+                apply_loss(c, g, mark->at_ns);
+        }
     }
-    for (; low > 0; low--) {
-        struct hold *hold = &c->holds[low - 1];
-
-        if (hold->name != mark->name || hold->process != mark->process ||
-            hold->owner != mark->owner || hold->mode != mode ||
-            hold->worked_ns < mark->at_ns)
-            return;
-        if (mark->at_ns < hold->believed_ns)
-            hold->believed_ns = mark->at_ns;
-    }
-}
-
-void check_apply_losses(struct check *c)
-{
-    for (size_t i = 0; i < c->h->mark_count; i++)
-        if (c->h->marks[i].kind == DLOCK_EVENT_LOST)
-            for (int mode = 0; mode < 2; mode++)
-                apply_loss(c, &c->h->marks[i], mode);
 }

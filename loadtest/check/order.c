@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* order.c -- the orders in which the checker looks at things: calls by owner, to
- * put holds together; everything by lock, to judge it. */
+/* order.c -- the order in which the checker looks at things: everything by lock, to judge
+ * it. */
 #include <assert.h>
 #include <stdlib.h>
 
 #include "loadtest/check/checks/checks.h"
+#include "loadtest/kit/insertion.h"
 #include "loadtest/kit/memory.h"
 #include "loadtest/kit/radix.h"
 
@@ -63,60 +64,9 @@ int64_t check_plus(int64_t at_ns, int64_t more_ns)
     return at_ns > HISTORY_NEVER - more_ns ? HISTORY_NEVER : at_ns + more_ns;
 }
 
-/* The key that calls are sorted by. */
-struct keys {
-    uint64_t *modes, *owners, *places; /* a place: the name, and the process */
-    uint32_t *spare;
-};
-
-_Static_assert(sizeof(struct hold) >= 3 * sizeof(uint64_t) + sizeof(uint32_t),
-               "what a call is sorted by has room in a hold");
-
-/* All in one pass, in the order of the array: reading a million calls takes longer than
- * sorting their keys.  They are where the holds will be, of which there are none yet: memory
- * that is new has to be cleared first, which takes as long as sorting. */
-static struct keys keys_of(const struct check *c)
-{
-    const struct history *h = c->h;
-    size_t count = h->call_count;
-    uint64_t *all = (uint64_t *)c->holds;
-    struct keys keys = {all, all + count, all + 2 * count, (uint32_t *)(all + 3 * count)};
-
-    assert(c->hold_count == 0 && c->hold_room >= count);
-    for (size_t i = 0; i < count; i++) {
-        keys.modes[i] = h->calls[i].mode;
-        keys.owners[i] = h->calls[i].owner;
-        keys.places[i] = (uint64_t)h->calls[i].name << 32 | h->calls[i].process;
-    }
-    return keys;
-}
-
-void check_sort_calls(struct check *c)
-{
-    size_t count = c->h->call_count;
-    struct keys keys;
-
-    if (count == 0)
-        return;
-    keys = keys_of(c);
-    if (count > c->call_room) {
-        c->call_room = count * 2;
-        c->by_name = memory_grow(c->by_name, 0, c->call_room * sizeof(uint32_t));
-        c->by_owner = memory_grow(c->by_owner, 0, c->call_room * sizeof(uint32_t));
-    }
-    for (uint32_t i = 0; i < count; i++)
-        c->by_name[i] = c->by_owner[i] = i;
-    radix_sort(c->by_owner, keys.spare, count, keys.modes);
-    radix_sort(c->by_owner, keys.spare, count, keys.owners);
-    radix_sort(c->by_owner, keys.spare, count, keys.places);
-    for (size_t i = 0; i < count; i++)
-        keys.places[i] >>= 32;
-    radix_sort(c->by_name, keys.spare, count, keys.places);
-}
-
 /* The holds of one lock, of which there are `count`.  Those of one instant are rare, so only
  * then is anything compared. */
-static void sort_by_grant(struct hold *holds, size_t count)
+static void sort_by_time(struct hold *holds, size_t count)
 {
     uint64_t *keys = memory_grow(NULL, 0, count * sizeof(*keys));
     uint32_t *order = radix_order(count);
@@ -134,22 +84,17 @@ static void sort_by_grant(struct hold *holds, size_t count)
         qsort(holds, count, sizeof(*holds), by_grant);
 }
 
-/* The calls were put together name by name.  Few of a name are sorted where they are. */
+/* The calls were put together name by name, and in the order in which they were made. */
 static void sort_holds(struct check *c)
 {
-    enum { FEW = 64 };
     size_t end;
 
     for (size_t at = 0; at < c->hold_count; at = end) {
-        bool is_sorted = true;
-
         for (end = at + 1;
-             end < c->hold_count && c->holds[end].name == c->holds[at].name; end++)
-            is_sorted = is_sorted && by_grant(&c->holds[end - 1], &c->holds[end]) <= 0;
-        if (!is_sorted && end - at <= FEW)
-            qsort(&c->holds[at], end - at, sizeof(*c->holds), by_grant);
-        else if (!is_sorted)
-            sort_by_grant(&c->holds[at], end - at);
+             end < c->hold_count && c->holds[end].name == c->holds[at].name; end++) {
+        }
+        if (!insertion_sort(&c->holds[at], end - at, sizeof(*c->holds), by_grant))
+            sort_by_time(&c->holds[at], end - at);
     }
 }
 
@@ -217,6 +162,8 @@ bool check_next_lock(struct check *c, struct lock_cursor *at)
            calls[c->by_name[at->call_at]].name == lock->name; at->call_at++) {
         const struct history_call *call = &calls[c->by_name[at->call_at]];
 
+        if (at->call_at + CHECK_CALLS_AHEAD < c->h->call_count)
+            check_fetch_call(&calls[c->by_name[at->call_at + CHECK_CALLS_AHEAD]]);
         lock->call_count++;
         lock->caps &= c->h->processes[call->process].caps;
         if (call->kind >= DLOCK_EVENT_SEM_SET)

@@ -9,29 +9,64 @@
 #include "loadtest/kit/memory.h"
 
 /* 2,048 counts stay in the first-level cache. */
-enum { DIGIT_BITS = 11, DIGIT_VALUES = 1 << DIGIT_BITS, KEY_BITS = 64 };
+enum {
+    DIGIT_BITS = 11,
+    DIGIT_VALUES = 1 << DIGIT_BITS,
+    DIGITS = (64 + DIGIT_BITS - 1) / DIGIT_BITS,
+    ELEMENTS_AHEAD = 20,
+    KEYS_AHEAD = 16,
+    CACHE_LINE = 64,
+};
 
-static size_t digit_of(uint64_t key, int shift)
+static size_t digit_of(uint64_t key, int digit)
 {
-    return key >> shift & (DIGIT_VALUES - 1);
+    return key >> digit * DIGIT_BITS & (DIGIT_VALUES - 1);
 }
 
-/* Write `from` to `to` in the order of one digit. */
-static void scatter(uint32_t *to, const uint32_t *from, size_t count,
-                    const uint64_t *keys, int shift)
+/* Keys lie all over the memory, so that each is asked for some time before it is looked at. */
+static void fetch_key(const uint32_t *indices, size_t at, size_t count, const uint64_t *keys)
 {
-    size_t at[DIGIT_VALUES] = {0}, sum = 0;
+    if (at + KEYS_AHEAD < count)
+        __builtin_prefetch(&keys[indices[at + KEYS_AHEAD]]);
+}
 
-    for (size_t i = 0; i < count; i++)
-        at[digit_of(keys[from[i]], shift)]++;
-    for (size_t digit = 0; digit < DIGIT_VALUES; digit++) {
-        size_t of_digit = at[digit];
+/* Count the values of each digit that has a bit of `differing`.  Each digit is counted once,
+ * since the order of the indices does not matter. */
+static void count_digits(uint32_t counts[DIGITS][DIGIT_VALUES], const uint32_t *indices,
+                         size_t count, const uint64_t *keys, uint64_t differing)
+{
+    int used[DIGITS], used_count = 0;
 
-        at[digit] = sum;
-        sum += of_digit;
+    for (int digit = 0; digit < DIGITS; digit++)
+        if (digit_of(differing, digit) != 0)
+            used[used_count++] = digit;
+    for (int i = 0; i < used_count; i++)
+        memset(counts[used[i]], 0, sizeof(counts[0]));
+    for (size_t i = 0; i < count; i++) {
+        uint64_t key = keys[indices[i]];
+
+        fetch_key(indices, i, count, keys);
+        for (int j = 0; j < used_count; j++)
+            counts[used[j]][digit_of(key, used[j])]++;
     }
-    for (size_t i = 0; i < count; i++)
-        to[at[digit_of(keys[from[i]], shift)]++] = from[i];
+}
+
+/* Write `from` to `to` in the order of one digit, whose values occur at[value] times. */
+static void scatter(uint32_t *to, const uint32_t *from, size_t count,
+                    const uint64_t *keys, int digit, uint32_t at[DIGIT_VALUES])
+{
+    uint32_t sum = 0;
+
+    for (size_t value = 0; value < DIGIT_VALUES; value++) {
+        uint32_t of_value = at[value];
+
+        at[value] = sum;
+        sum += of_value;
+    }
+    for (size_t i = 0; i < count; i++) {
+        fetch_key(from, i, count, keys);
+        to[at[digit_of(keys[from[i]], digit)]++] = from[i];
+    }
 }
 
 static bool is_sorted(const uint32_t *indices, size_t count, const uint64_t *keys)
@@ -45,16 +80,18 @@ static bool is_sorted(const uint32_t *indices, size_t count, const uint64_t *key
 void radix_sort(uint32_t *indices, uint32_t *spare, size_t count, const uint64_t *keys)
 {
     uint32_t *from = indices, *to = spare, *swap;
+    uint32_t counts[DIGITS][DIGIT_VALUES];
     uint64_t differing = 0;
 
     if (is_sorted(indices, count, keys))
         return;
     for (size_t i = 1; i < count; i++)
         differing |= keys[indices[i]] ^ keys[indices[0]];
-    for (int shift = 0; shift < KEY_BITS; shift += DIGIT_BITS) {
-        if (digit_of(differing, shift) == 0)
+    count_digits(counts, indices, count, keys, differing);
+    for (int digit = 0; digit < DIGITS; digit++) {
+        if (digit_of(differing, digit) == 0)
             continue;
-        scatter(to, from, count, keys, shift);
+        scatter(to, from, count, keys, digit, counts[digit]);
         swap = from;
         from = to;
         to = swap;
@@ -73,19 +110,30 @@ uint32_t *radix_order(size_t count)
     return order;
 }
 
-/* Along the cycles of the permutation. */
+static void fetch(const char *element, size_t size)
+{
+    for (size_t at = 0; at < size; at += CACHE_LINE)
+        __builtin_prefetch(element + at, 1);
+}
+
+/* Along the cycles of the permutation.  An element is asked for some steps before it is moved;
+ * what is asked for behind the end of a cycle is asked for in vain. */
 void radix_arrange(void *elements, size_t size, size_t count, uint32_t *order)
 {
     char first[RADIX_ELEMENT_MAX], *at = elements;
 
     assert(size <= RADIX_ELEMENT_MAX);
     for (uint32_t start = 0; start < count; start++) {
-        uint32_t to = start, from;
+        uint32_t to = start, from, ahead = start;
 
         if (order[start] == start)
             continue;
+        for (int i = 0; i < ELEMENTS_AHEAD; i++)
+            ahead = order[ahead];
         memcpy(first, at + start * size, size);
         for (; (from = order[to]) != start; to = from) {
+            ahead = order[ahead];
+            fetch(at + ahead * size, size);
             memcpy(at + to * size, at + from * size, size);
             order[to] = to;
         }

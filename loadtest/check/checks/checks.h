@@ -42,13 +42,19 @@ struct hold {
     bool is_seen;        /* a later call of its owner found it there              */
     bool is_doubtful;    /* nobody knows until when it was renewed                */
     bool is_session;     /* never released, and kept as long as its process lived */
-    int depth;           /* while being put together                              */
-    int unsure_releases; /* the same: of levels, and without an answer            */
+    union {
+        struct {         /* while being put together                              */
+            int depth;
+            int unsure_releases; /* of levels, and without an answer              */
+        };
+        int64_t earlier_ns; /* afterwards: until when the hold of FLAW_AGAIN was kept */
+    };
     uint64_t fence;
     int32_t call;        /* index of the acquire                                  */
     int32_t release;     /* of the release of the last level; NO_CALL             */
     int32_t flawed_by;   /* of the call that shows a flaw, or the loss            */
     int32_t earlier;     /* of the acquire of the hold that FLAW_AGAIN is about   */
+    int32_t previous;    /* while being put together: the hold before it of its group */
     int64_t invoke_ns, granted_ns;
     int64_t promised_ns; /* the last deadline                                     */
     int64_t lasting_ns;  /* the same, had the store granted it as late as can be  */
@@ -59,7 +65,6 @@ struct hold {
     int64_t worked_ns;   /* while being put together: its owner's last call for it */
     int64_t gone_ns;     /* it surely was no longer there; HISTORY_NEVER          */
     int64_t lost_ns;     /* the first answer that it is lost; HISTORY_NEVER       */
-    int64_t earlier_ns;  /* until when the hold of FLAW_AGAIN was kept            */
 };
 
 /* An acquire that was answered busy or timeout. */
@@ -101,7 +106,12 @@ struct check {
     int64_t end_ns;      /* what comes later is not looked at                     */
     bool has_holes;
     uint32_t *by_name, *by_owner; /* indices of calls                             */
+    uint32_t *group_of;    /* by call: the number of its group, see groups.h       */
     size_t call_room;
+    size_t name_first, name_end; /* in by_name: those being put together           */
+    struct check_group *groups;  /* of that name                                   */
+    size_t group_room;
+    uint32_t group_first;        /* the number of groups[0]                        */
     bool *is_confused;   /* by name: see lock_view                                */
     size_t name_room;
     bool *asks_nodes;    /* by process: do nodes have to agree to what it is granted? */
@@ -125,8 +135,11 @@ struct check {
     size_t time_room;
 };
 
-/* Which of the history's calls is it? */
-int32_t check_index_of(const struct check *c, const struct history_call *call);
+/* Which of the history's calls is it?  Inline, since it is asked of each call. */
+static inline int32_t check_index_of(const struct check *c, const struct history_call *call)
+{
+    return (int32_t)(call - c->h->calls);
+}
 
 /* Is the call one that has an answer worth anything: given before the end?  This and the next
  * are asked of each call, so they are inline. */
@@ -148,6 +161,18 @@ static inline bool check_is_open(const struct check *c, const struct history_cal
         return false;
     return !check_is_answered(c, call) || call->status == DLOCK_UNKNOWN ||
            call->status == DLOCK_PROTOCOL || call->status == DLOCK_CANCELLED;
+}
+
+/* Calls by owner or by name lie all over the history: ask for the one that is looked at
+ * CHECK_CALLS_AHEAD steps later. */
+enum { CHECK_CALLS_AHEAD = 12 };
+static inline void check_fetch_call(const struct history_call *call)
+{
+    enum { CACHE_LINE = 64 };
+
+    for (size_t at = 0; at < sizeof(*call); at += CACHE_LINE)
+        __builtin_prefetch((const char *)call + at);
+    __builtin_prefetch((const char *)call + sizeof(*call) - 1);
 }
 
 bool check_may_be_done(const struct check *c, const struct history_call *call);
@@ -176,9 +201,6 @@ enum check_order check_meets(const struct hold *early, const struct hold *late);
 
 /* Put together the holds and refusals of every lock. */
 void check_build(struct check *c);
-/* Let those who were told of a loss believe no longer; before check_sort_holds(). */
-void check_apply_losses(struct check *c);
-void check_sort_calls(struct check *c);
 void check_sort_holds(struct check *c);
 void check_sort_marks(struct check *c);
 

@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: MIT */
+/* groups.h -- the calls of one owner on one lock in one mode are a group: they come one after
+ * the other, but for the watchdog's renewals, which may overlap them.
+ *
+ * Groups are looked at name by name; the functions but check_sort_calls() are about those of
+ * the calls from c->name_first to c->name_end in c->by_name and in c->by_owner alike. */
+#ifndef LOADTEST_CHECK_GROUPS_H
+#define LOADTEST_CHECK_GROUPS_H
+
+#include "loadtest/check/checks/checks.h"
+
+enum { NO_HOLD = -1 };
+
+/* What was put together so far. */
+struct check_group {
+    const struct history_call *last_call; /* answered last, of those its owner made itself */
+    int64_t longest_ns;                   /* until when that hold was kept                 */
+    int32_t longest;                      /* index of the hold that was kept longest       */
+    int32_t last_hold;                    /* index of the hold that was begun last         */
+};
+
+/* Sort c->by_name by name and c->by_owner by group, both in the order of time, and number the
+ * groups in that order.  There are no holds yet: their memory is used. */
+void check_sort_calls(struct check *c);
+
+/* Set c->name_first and c->name_end to the next name, behind c->name_end.  False: there was
+ * none. */
+bool check_next_name(struct check *c);
+
+/* Make the groups of the name, with nothing put together. */
+void check_begin_groups(struct check *c);
+
+/* Inline, since it is asked of each call. */
+static inline struct check_group *check_group_of(const struct check *c,
+                                                 const struct history_call *call)
+{
+    return &c->groups[c->group_of[check_index_of(c, call)] - c->group_first];
+}
+
+static inline bool check_is_same_group(const struct check *c, const struct history_call *a,
+                                       const struct history_call *b)
+{
+    return c->group_of[check_index_of(c, a)] == c->group_of[check_index_of(c, b)];
+}
+
+/* Where the call is in c->by_owner. */
+size_t check_group_place(const struct check *c, const struct history_call *call);
+
+/* The group of a mark's owner in that mode; NULL: the owner made no call. */
+struct check_group *check_group_of_mark(const struct check *c,
+                                        const struct history_mark *mark, int mode);
+
+/* Let those of the name that were told of a loss believe no longer.  All its holds are
+ * finished.  Uses up last_hold of each group.  `*mark_at` is where the marks of the next name
+ * are in c->marks, at first 0. */
+void check_apply_losses(struct check *c, size_t *mark_at);
+
+#endif /* LOADTEST_CHECK_GROUPS_H */
