@@ -162,11 +162,14 @@ def wrong_blocks(page):
 
 
 def other_commands(page, other):
-    """Commands of a translation that the original does not have."""
-    texts = [block.text for block in other.blocks]
-    for block in page.blocks:
-        if is_commands(block) and block.text.replace(' --language=zh', '') not in texts:
-            yield block.line, '%s has no such commands' % other.path
+    """Where the commands of a translation are not those of the original, in its order."""
+    wanted = [block for block in other.blocks if is_commands(block)]
+    found = [block for block in page.blocks if is_commands(block)]
+    for block, like in zip(found, wanted):
+        if block.text.replace(' --language=zh', '') != like.text:
+            yield block.line, 'the commands differ from those of %s:%d' % (other.path, like.line)
+    if len(found) != len(wanted):
+        yield 1, '%d blocks of commands; %s has %d' % (len(found), other.path, len(wanted))
 
 
 # ---- tables that a page has from another ----
