@@ -35,7 +35,7 @@ check 'an oversold run exits with 1' status 1 audit "$dir"
 check 'and shows an example' says 'voucher 9: stock 1, orders 2' audit "$dir"
 
 make_run twice 5 3 && sold 1 7 && sold 2 7 && end
-check 'so does one with a duplicate' status 1 audit "$dir"
+check 'a run with a duplicate fails' status 1 audit "$dir"
 
 make_run phantom 5 4 && sold 1 1 && told 2 2 && end
 check 'and one with a phantom' status 1 audit "$dir"

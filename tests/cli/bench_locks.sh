@@ -70,7 +70,7 @@ check 'for two locks and four numbers of threads, each beside three others' \
 check 'the targets are those of 1 and 64 threads' \
     rows "$work/pairs" 4 '^(lua|reentrant) +(1|64) .*(0.9|1.8|1.5) (reached|MISSED)$' 3 5
 
-# Whoever competes sends the same four commands, but for tokens, owners and numbers.
+# Each competitor sends the same four commands, but for tokens, owners and numbers.
 shapes() {
     sed -nE '/\[9 127.* "bench:pairs:/{
         s/^[^"]*//; s/bench:pairs:[0-9]+/NAME/g; s/"[0-9a-f]{32}"/TOKEN/
@@ -116,7 +116,7 @@ check 'where there is no bare build, it says how to make one' \
 check 'another build is no bare one' idle_fails 70 'is not a bare build' \
     "$root/build/$library"
 echo hello >"$work/rubbish"
-check 'nor is what is no library' idle_fails 70 'cannot be loaded' "$work/rubbish"
+check 'a file that is no library is no bare build' idle_fails 70 'cannot be loaded' "$work/rubbish"
 
 check 'a hot name is measured' bench hot --duration=1s # a JVM that warms up
 check 'for three locks and more, in round trips' \
@@ -133,7 +133,7 @@ nothing_left() {
         rows "$work/memory" "$("$seckill" locks | grep -cE '^zk-seq ')" '^zk-seq .*reached$' 2 4
 }
 check 'and nothing is left in the stores' nothing_left
-check 'nor of what was measured' test \
+check 'no key of the measured locks is left in Redis' test \
     "$(redis-cli -p "$(port redis)" -n 9 dbsize)" = 0
 
 state() { sed -nE 's/^State:[[:space:]]*(.).*/\1/p' "/proc/$1/status"; }

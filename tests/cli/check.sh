@@ -96,7 +96,7 @@ full() (
     return "${PIPESTATUS[0]}"
 )
 before=$(cksum <"$html")
-check 'so is a full disk' status 73 full
+check 'a full disk is said: 73' status 73 full
 check 'and the old page stays, and nothing else' \
     test "$(cksum <"$html")$(ls "$html"*)" = "$before$html"
 
@@ -122,7 +122,7 @@ check 'a file of rubbish is refused, and named, with what was expected: 64' \
     says 'x\.dlockrec: byte 0: expected "dlockrec"' status 64 "$seckill" check "$work/rubbish"
 check 'rubbish as a text is refused: 64' status 64 "$seckill" check "$work/rubbish/x.dlockrec"
 printf '\0' >"$work/zero"
-check 'so is a text that ends before its file does: 64' \
+check 'a text that ends before its file does is refused: 64' \
     says 'after 0 bytes' status 64 "$seckill" check "$work/zero"
 printf '10 p1 t1 acquire a -> 11 ok until=40\n20 p1 t1 release a -> 21 ok\n' >"$work/x"
 chmod +x "$work/x"

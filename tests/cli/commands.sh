@@ -170,7 +170,7 @@ probing_leaves_nothing() {
     [ -z "$(ls -A "$work/empty")" ]
 }
 
-# What a run is kept in may be read by others, as its neighbours may.
+# The files of a run may be read by others, as the files beside them may.
 page_may_be_read() {
     local histories=("$root"/tests/histories/good/*.txt)
     umask 022
@@ -184,7 +184,7 @@ check_without_records() {
         says "no records in $work/no-records" "$seckill" check "$work/no-records"
 }
 
-# Whatever a setting is given, the answer is 64 and one line of at most 1000 bytes.
+# An odd value of a setting is answered with 64 and one line of at most 1000 bytes.
 odd_values() {
     local value out long
     long=$(head -c 100000 /dev/zero | tr '\0' 9)

@@ -13,16 +13,16 @@ small() {
 }
 small >"$work/table" 2>"$work/progress"
 got=$?
-check 'it comes out as expected' test "$got" -eq 0
+check 'the comparison comes out as expected' test "$got" -eq 0
 check 'the table says who oversold' grep -Eq '^none +[0-9]+ over' "$work/table"
 check 'and who did not' grep -Eq '^lua +sound' "$work/table"
-check 'it wrote its summary' test -s "$work/runs/latest/summary.json" \
+check 'the comparison wrote its summary' test -s "$work/runs/latest/summary.json" \
     -a -s "$work/runs/latest/summary.md"
 check 'each run can be audited later' status 1 "$seckill" audit --dir="$lab" \
     "$work/runs/latest/oversell/calm/none-1"
-check 'it took its servers down' test ! -e "$lab"
+check 'the comparison took its servers down' test ! -e "$lab"
 
-# One leader for each process: two contenders, and the locks matter as before.
+# Each process has one leader, so two compete, and the locks matter as before.
 combined() {
     "$seckill" compare --dir="$lab" --out="$work/combined" --order-path=combined --locks=none,lua \
         --experiments=oversell --hazards=calm --repeats=1

@@ -32,14 +32,14 @@ check 'the cell is unknown in the table' grep -Eq '^naive +unknown' "$work/table
 check 'the reason is what the service said' grep -q \
     'unknown: oversell, calm, naive: .*the store refuses naive' "$work/table"
 check 'the summary has the reason too' grep -q '"reason": ".*the store refuses naive' "$json"
-check 'it was tried three times' grep -q '"attempts": 3' "$json"
-check 'what the first attempt left is kept' test -s "$work/runs/latest/oversell/calm/naive-1.try-1/seckilld-1.log"
+check 'the failing cell was tried three times' grep -q '"attempts": 3' "$json"
+check 'the files of the first attempt are kept' test -s "$work/runs/latest/oversell/calm/naive-1.try-1/seckilld-1.log"
 check 'the cell before it came out as expected' grep -Eq '^none +[0-9]+ over' "$work/table"
 check 'the cell that failed once came out as expected' grep -Eq '^lua +sound' "$work/table"
-check 'it was tried again' test -d "$work/runs/latest/oversell/calm/lua-1.try-1"
+check 'the cell that failed once was tried again' test -d "$work/runs/latest/oversell/calm/lua-1.try-1"
 check 'and somebody was told why' grep -q 'lua: .*not yet.*trying again (2 of 3)' "$work/progress"
 
-# Whoever ends a server of the lab: it is started again, and the comparison goes on.
+# A server of the lab that ended is started again, and the comparison goes on.
 lose_redis() {
     local redis
     compare --locks=lua --hazards=slow,calm --hazard-repeats=2 >"$work/lost" 2>&1 &

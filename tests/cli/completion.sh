@@ -38,7 +38,7 @@ knows_every_flag() {
 check 'a command' completes 'scenario seed' seckill s
 check 'every command' test "$(complete_at seckill '' | wc -l)" -eq \
     "$("$seckill" help | sed -n '/^Commands:/,/^$/p' | grep -c '^  [a-z]')"
-check 'what follows a command' completes 'down' seckill lab d
+check 'the words behind a command' completes 'down' seckill lab d
 check 'a topic of help' completes 'environment' seckill help e
 check 'a flag' completes '--stock-guard=' seckilld --stock
 check 'every flag of every program' knows_every_flag
@@ -48,5 +48,5 @@ check 'a flag and its name in one word' completes '--lock-scope=user --lock-scop
 check 'behind -- the flags of the service' completes '--lock-scope=' seckill load -- --lock-s
 touch "$work/one-file"
 check 'a file' completes "$work/one-file" seckilld --config = "$work/one"
-check 'nothing where there is nothing' completes '' seckill nothing --x
+check 'no word behind an unknown command' completes '' seckill nothing --x
 done_testing

@@ -72,7 +72,7 @@ completes() {
 loads() { [ "$(head -n 1 "$work/told")" = ready ] && ! grep . "$work/errors"; }
 check 'the file is loaded without an error' loads
 check 'a command' completes 1 'seckill scenario'
-check 'what follows a command' completes 2 'seckill lab down'
+check 'the words behind a command' completes 2 'seckill lab down'
 check 'a flag, and no blank behind its =' completes 3 'seckilld --stock-guard='
 check 'the name of a lock' completes 4 'seckilld --lock=redlock'
 check 'the name of a lock in a word of its own' completes 5 'seckilld --lock redlock'
@@ -80,6 +80,6 @@ check 'all that a flag accepts' completes 6 'seckilld --redlock=parallel --redlo
 check "a command's own flag" completes 7 'seckill lock show x --lock=pg-advisory'
 check 'behind -- the flags of the service' completes 8 'seckill load -- --lock-scope='
 check 'a topic of help' completes 10 'seckill help environment'
-check 'nothing where there is nothing' completes 11 'seckill nothing --x'
+check 'no word behind an unknown command' completes 11 'seckill nothing --x'
 check 'a file' completes 12 "seckilld --config=$work/one-file"
 done_testing

@@ -31,7 +31,7 @@ plan 9
 check 'the judges agree on 200 histories' \
     says '200 histories of seed 13 .* 0 disagree' crosscheck --histories=200 --seed=13
 check 'that is 0' status 0 crosscheck --histories=20 --seed=13
-check 'one that knows nothing of ownership is found out: 1' \
+check 'a judge that knows nothing of ownership is found out: 1' \
     status 1 crosscheck --histories=150 --seed=13 --ignore=ownership --show=4
 check 'in a history of at most four calls' smallest ownership 4
 rm -r "$work/found"

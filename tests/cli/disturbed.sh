@@ -47,7 +47,7 @@ disturb() {
         sed -n 's/^voucher \([0-9]*\):.*/\1/p')
     export SECKILL_VOUCHER SECKILL_LEDGER_DIR=$work/$name
     mkdir "$work/$name"
-    # It is ended when all has been seen: 600 s never pass.
+    # The test ends wrk when it has seen everything: 600 s never pass.
     (cd "$root" && exec wrk -t2 -c16 -d600s --timeout 30s -s loadtest/wrk/order.lua "${orders[a]}") \
         >"$work/$name/wrk.txt" 2>&1 &
     wrk=$!

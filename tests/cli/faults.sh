@@ -54,7 +54,7 @@ check 'a time that is too long: 64' says 'is not within' status 64 fault run clo
 check 'a clock that would not move: 1' says 'cannot be told' status 1 fault run clock --by=0
 check 'a key that is not there: 1' says 'take the lock first' \
     status 1 fault run redis-restart-empty --key=nothing
-check 'nobody who listens: 1' says 'there is none to cut' status 1 fault run kill-pubsub
+check 'a channel without a listener: 1' says 'there is none to cut' status 1 fault run kill-pubsub
 ask redis set forever 1 >/dev/null
 check 'a lock without an end is not evicted: 1' says 'has no end' \
     status 1 fault run eviction --key=forever
@@ -96,9 +96,9 @@ check 'a stopped Redis is stopped and silent' eval 'stopped redlock-1 && silent 
 check 'a pausing Redis is silent' silent redlock-3
 check 'a clock is 30 s ahead' test \
     "$(($(ask redlock-2 time | head -1) - $(date +%s)))" -ge 29
-check 'so a lease of 20 s is over' answers redlock-2 0 exists "$key"
-check 'one with a full disk refuses writes' says '^MISCONF' ask redlock-4 set a 1
-check 'one that is full sends others away' says 'max number|reset|closed' ask redis ping
+check 'the lease of 20 s is over under that clock' answers redlock-2 0 exists "$key"
+check 'a server with a full disk refuses writes' says '^MISCONF' ask redlock-4 set a 1
+check 'a server at its client limit refuses another client' says 'max number|reset|closed' ask redis ping
 check 'a killed one does not listen' closed "${port[redlock-5]}"
 check 'a stopped ZooKeeper is stopped' stopped zookeeper
 # Every process of it, not only the first; none of those that have just ended is reaped.
@@ -128,8 +128,8 @@ check 'the lab is up' "$seckill" lab status --dir="$lab"
 check 'the clock is right again' test \
     "$(($(ask redlock-2 time | head -1) - $(date +%s)))" -le 1
 check 'writes are taken again' answers redlock-4 OK set a 1
-check 'one that was full lets others in' answers redis PONG ping
-check 'what was killed came back with its data' answers redlock-5 held get "$key"
+check 'a server whose limit was lifted lets others in' answers redis PONG ping
+check 'a server that was killed came back with its data' answers redlock-5 held get "$key"
 check 'as another process' test "$before" != "$(ask redlock-5 info server | grep run_id)"
 check 'ZooKeeper answers' says '^Sessions' dump
 check 'PostgreSQL answers' psql -qAt "$SECKILL_LAB_DATABASE_URL" -c 'SELECT 1'
@@ -158,10 +158,10 @@ own "$subscriber" "$blocked"
 soon grep -q subscribe "$work/subscriber"
 soon says '^1' eval 'ask redis info clients | sed -n "s/blocked_clients://p"' >/dev/null
 check 'kill-pubsub happens' says '1 pubsub' run kill-pubsub
-check 'who listened was cut off' soon grep -q closed "$work/subscriber"
+check 'the subscriber was disconnected' soon grep -q closed "$work/subscriber"
 check 'and nobody else' test -e "/proc/$blocked"
 check 'kill-clients happens' says '1 normal' run kill-clients
-check 'who was connected was cut off' soon grep -q closed "$work/blocked"
+check 'the blocked client was disconnected' soon grep -q closed "$work/blocked"
 
 touch "$work/failover"
 run redis-failover --key="$key" >"$work/failover" 2>&1 &
@@ -179,7 +179,7 @@ check 'the key is gone' answers redis 0 exists "$key"
 check 'the old address leads to the replica' says "master_failover_state|role:master" \
     ask redis info replication
 check 'and that takes writes' answers redis OK set b 1
-check 'it can be killed and come back with its data, as the one before' \
+check 'the new primary can be killed and come back with its data, as the one before' \
     run server-kill --server=redis --key=b --for=0s
 check 'which is there' answers redis 1 get b
 
@@ -220,7 +220,7 @@ own "$!"
 soon session_holds
 check 'postgres-kill-backend happens' says 'which held' run postgres-kill-backend --key="$key"
 check 'the session is over' soon grep -q 'terminating connection' "$work/session"
-check 'nobody holds it now: 1' status 1 run postgres-kill-backend --key="$key"
+check 'a key without a holder: 1' status 1 run postgres-kill-backend --key="$key"
 as_service() { psql -qAt "$SECKILL_DATABASE_URL" -c 'SELECT 1'; }
 "$seckill" fault run client-limit --server=postgres --for=600s --dir="$lab" --record="$records" \
     >"$work/full" 2>&1 &
@@ -236,10 +236,10 @@ check 'and the service is let in again' as_service
 started() { psql -qAt "$SECKILL_LAB_DATABASE_URL" -c 'SELECT pg_postmaster_start_time()'; }
 before=$(started)
 check 'postgres-restart-immediate happens' run postgres-restart-immediate
-check 'it was started anew' test "$before" != "$(started)"
+check 'PostgreSQL was started anew' test "$before" != "$(started)"
 before=$(started)
 check 'server-kill of PostgreSQL' run server-kill --server=postgres --for=0s
-check 'it was started anew, too' test "$before" != "$(started)"
+check 'PostgreSQL was started anew after server-kill' test "$before" != "$(started)"
 
 # ---- what `seckill check` makes of it ----
 "$seckill" seed --users=100 --stock=100 >"$work/seed"

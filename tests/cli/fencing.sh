@@ -13,7 +13,7 @@ compare() {
         --experiments=oversell,fencing --hazards=freeze --record >"$work/table" 2>&1 ||
         { cat "$work/table" && false; }
 }
-check 'it comes out as expected' compare
+check 'the comparison comes out as expected' compare
 check 'without the guard the same lock oversells' \
     grep -Eq '^fenced +[0-9]+ over' "$work/table"
 check 'with it, it does not' grep -Eq '^fenced +sound' "$work/table"

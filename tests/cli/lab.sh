@@ -18,7 +18,7 @@ as() {
     if [ "$user" = "$(id -un)" ]; then "$@"; else su -s /bin/bash "$user" -c "$(printf '%q ' "$@")"; fi
 }
 
-# What belongs to the lab: pids, ports, PostgreSQL's place.
+# The parts of the lab: pids, ports, PostgreSQL's place.
 remember() {
     mapfile -t lab_pids < <(sed -n 's/.*"pid": \([0-9]*\).*/\1/p' "$1/state.json")
     mapfile -t lab_ports < <(sed -n 's/.*"port": \([0-9]*\).*/\1/p' "$1/state.json")

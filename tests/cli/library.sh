@@ -71,7 +71,7 @@ check 'a name that is missing from it is seen' says 'names what .* does not show
 home_blocks() { block sh 'PREFIX="\$HOME' && block sh 'psql'; }
 # shellcheck disable=SC1091  # it is the how-to's
 follow_home() { home_blocks >"$work/install.sh" && . "$work/install.sh"; }
-check 'what the how-to says of a home directory works' follow_home
+check 'the commands of the how-to for a home directory work' follow_home
 export PKG_CONFIG_PATH=$HOME/.local/lib/pkgconfig LD_LIBRARY_PATH=$HOME/.local/lib
 in_place() {
     (cd "$HOME/.local" && ls lib/libdlock.{a,so,so.1} include/dlock/dlock{,_primitives}.h \
@@ -106,11 +106,11 @@ every_program() {
 }
 check 'its programs compile as C99, C++11 and C++20 without a warning' warn_free
 check 'the program in C builds as it says' build_as 'o example '
-check 'it takes and gives back a lock of a real Redis' run '^ok: ok$' ./example
-check 'it links statically as it says' build_as 'o example-static'
+check 'the program in C takes and releases a lock of a real Redis' run '^ok: ok$' ./example
+check 'the program in C links statically as it says' build_as 'o example-static'
 check 'and runs so too' run '^ok: ok$' env -u LD_LIBRARY_PATH ./example-static
 check 'the program in C++ builds as it says' build_as 'o holder'
-check 'it takes a lock of Redis' run '^lua: held by ' ./holder lua
+check 'the program in C++ takes a lock of Redis' run '^lua: held by ' ./holder lua
 check 'and one of PostgreSQL, with the tables that were installed' run '^pg-fair: held by ' ./holder pg-fair
 check 'an exception says why a lock cannot be had' run 'no variant "nonsense"' ./holder nonsense
 
@@ -164,13 +164,13 @@ int main(int argc, char **argv)
 }
 END
 loads() { cc -D_GNU_SOURCE -o "$work/c/load" "$work/c/load.c" && status 0 "$work/c/load" "$1"; }
-check 'it can be loaded and closed again and again, and shows versions and nothing inner' \
+check 'the library can be loaded and closed again and again, and shows versions and no inner name' \
     loads "$HOME/.local/lib/libdlock.so.1"
 
 # --- below DESTDIR, in a directory of Debian's kind ---
 stage=$work/stage
 places=(PREFIX=/usr LIBDIR=/usr/lib/x86_64-linux-gnu)
-check 'it can be installed below DESTDIR' make -s install install-programs DESTDIR="$stage" "${places[@]}"
+check 'the library and the programs can be installed below DESTDIR' make -s install install-programs DESTDIR="$stage" "${places[@]}"
 export PKG_CONFIG_PATH=$stage/usr/lib/x86_64-linux-gnu/pkgconfig PKG_CONFIG_SYSROOT_DIR=$stage
 export LD_LIBRARY_PATH=$stage/usr/lib/x86_64-linux-gnu
 says_nothing_of_destdir() { ! grep -rlF "$stage" "$stage"; }
@@ -192,7 +192,7 @@ removed() {
 }
 check 'make uninstall leaves nothing of it' removed "$stage" DESTDIR="$stage" "${places[@]}"
 unset PKG_CONFIG_SYSROOT_DIR
-check 'nor in the home directory' removed "$HOME/.local" PREFIX="$HOME/.local"
+check 'make uninstall leaves nothing in the home directory' removed "$HOME/.local" PREFIX="$HOME/.local"
 
 # --- a path with a blank in it ---
 blank="$work/a place"

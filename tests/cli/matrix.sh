@@ -20,14 +20,14 @@ check 'the list names a cell and what is expected' \
 check 'the help teaches' says 'how a failure looks' "$seckill" matrix --help
 check 'a scenario that nobody knows is refused' says 'did you mean "wrong-delete"' \
     matrix --scenarios=wrong-deletes
-check 'so is a lock' status 64 matrix --locks=naiv
-check 'so is a part that is none' status 64 matrix --part=3/2
+check 'an unknown lock is refused' status 64 matrix --locks=naiv
+check 'a part beyond the last is refused' status 64 matrix --part=3/2
 check 'and a scenario without a lock that it is about' status 64 \
     matrix --scenarios=wrong-delete --locks=none
 
 "$seckill" lab up --zookeeper --dir "$lab" >/dev/null || exit 1
 json=$work/runs/latest/matrix.json
-# What is odd about it stands below its table.
+# Oddities of a part stand below its table.
 part() {
     matrix --locks=$some --seeds=1 --limit=100s >"$work/table" 2>"$work/progress" ||
         { sed '3,/^In each cell/d' "$work/table" && false; }
@@ -52,7 +52,7 @@ relative() {
     (cd "$work" && "$seckill" matrix --dir "$lab" --out here --scenarios=wrong-delete \
         --locks=lua --seeds=1) && [ -z "$(find "$work/here" -name '*.dlockrec')" ]
 }
-check 'also below a path that is relative' relative
+check 'a relative path will do, too' relative
 
 false_one() { matrix --scenarios=wrong-delete --locks=naive,lua --seeds=1 --expect=holds >"$work/false" 2>&1; }
 check 'an expectation that is false is found' status 1 false_one
@@ -90,6 +90,6 @@ cut_short() {
     [ "$got" -eq 130 ] && soon gone ${children[@]+"${children[@]}"}
 }
 check 'Ctrl-C ends it' cut_short
-check 'what was done until then is in the table' grep -Eq 'cut short after [1-9][0-9]* of' "$work/cut.txt"
+check 'the table has the runs that ended before Ctrl-C' grep -Eq 'cut short after [1-9][0-9]* of' "$work/cut.txt"
 check 'and in the reports' test "$(total performed "$json")" -gt 0
 done_testing

@@ -37,22 +37,22 @@ interrupted() {
 }
 
 plan 12
-check 'one that a test notices is killed, and its killer is named' \
+check 'a mutant that a test notices is killed, and its killer is named' \
     says '^killed +killed +unit: tokens_are_hex_and_never_repeat \(' mutants killed
 check 'the last line counts' says '^1 of 1 killed$' mutants killed
-check 'one that nothing notices survives, and says what it breaks' \
+check 'a mutant that no test notices survives, and says what it breaks' \
     says '^SURVIVED +survivor +what survivor says' mutants survivor
 check 'that fails' status 1 mutants survivor
-check 'one that hangs is stopped, and killed' \
+check 'a mutant that hangs is stopped, and killed' \
     says '^killed +hanging .*hangs: stopped after 1[0-9] s' mutants hanging
-check 'one that does not build is an error' says '^ERROR +unbuildable +it does not build' mutants unbuildable
-check 'one that does not apply any more says what to do' \
+check 'a mutant that does not build is an error' says '^ERROR +unbuildable +it does not build' mutants unbuildable
+check 'a mutant that does not apply any more says what to do' \
     says '^ERROR +stale +the patch no longer applies: make the change anew' mutants --check
-check 'one that names no test is an error' \
+check 'a mutant that names no test is an error' \
     says '^ERROR +nameless +there is no tests/unit/test_of_nothing.c' mutants --check
-check 'so is one that names no story' \
+check 'a mutant that names no story is an error' \
     says '^ERROR +untold +there is no loadtest/scenario/scenarios/no_such.c' mutants --check
 check 'errors fail in a way of their own' status 70 mutants stale
 check 'a pattern that fits nothing is refused' status 64 mutants no-such
-check 'who interrupts it ends it, and nothing is left' interrupted
+check 'an interrupt ends the run, and no file is left' interrupted
 done_testing

@@ -16,7 +16,7 @@ updates() { [ "$(row "$1" "$2" | cut -d' ' -f1)" -ge "$3" ]; }
 loses_nothing() { [ "$(row "$1" "$2" | cut -d' ' -f2)" = 0 ]; }
 loses() { [ "$(row "$1" "$2" | cut -d' ' -f2)" -gt 0 ]; }
 lacks() { ! grep -q "$1" "$2"; }
-# What the same seed draws comes at the same time.
+# The same seed draws the same pauses.
 pauses() { grep -Eo '[A-Z][a-z]+ stops' "$1/story.txt"; }
 same_pauses() {
     pauses "$work/runs/latest/pause-storm-lua" >"$work/a" && [ -s "$work/a" ] &&
@@ -28,9 +28,9 @@ check 'the list names it' grep -Eq '^S33 +pause-storm' "$work/list.txt"
 check 'and says how long it takes' grep -q 'measured: 120 s for each lock; run by its name only' \
     "$work/list.txt"
 check 'a story has no duration' status 64 "$seckill" scenario run wrong-delete --duration=3s
-check 'nor have all of them' status 64 "$seckill" scenario run all --duration=3s
+check 'all stories together have no duration' status 64 "$seckill" scenario run all --duration=3s
 # Only a storm is performed without a lock under this guard.
-check 'it is no part of all' status 64 "$seckill" scenario run all --lock=none --guard=version
+check 'the measurement is no part of all' status 64 "$seckill" scenario run all --lock=none --guard=version
 
 "$seckill" lab up --dir "$lab" >/dev/null || exit 1
 table=$work/table.txt
@@ -38,8 +38,8 @@ storm --lock=lua,fenced,none,pg-row --duration=12s --seed=3 --html="$work/storm.
     >"$table" 2>"$work/news.txt"
 ended=$?
 # Whether somebody was hit in so short a time is chance: 2 says that nobody can tell.
-check 'it comes to an end' test "$ended" -eq 0 -o "$ended" -eq 2
-check 'what was published stands beside it' grep -q 'about 18 % of the acknowledged' "$table"
+check 'the measurement comes to an end' test "$ended" -eq 0 -o "$ended" -eq 2
+check 'the published figure stands beside it' grep -q 'about 18 % of the acknowledged' "$table"
 check 'the fence loses nothing' loses_nothing fenced fence
 check 'of some updates' updates fenced fence 2
 check 'that is as expected' grep -Eq '^fenced +fence .*  as expected' "$table"
@@ -57,7 +57,7 @@ lua_is_told() {
     fi
 }
 check 'a lease loses updates, or nobody can tell' lua_is_told
-check 'nothing is unexpected' lacks UNEXPECTED "$table"
+check 'no outcome is unexpected' lacks UNEXPECTED "$table"
 check 'each lock has the same pauses' same_pauses
 summary=$work/runs/latest/summary.json
 check 'the table is left for programs' test "$(grep -c '"lock":' "$summary")" -eq 8
@@ -68,7 +68,7 @@ check 'the page has what was counted' grep -q 'acknowledged updates lost' "$work
 # The first pause is after five seconds, and this lock renews its lease.
 calm=$work/calm.txt
 short() { storm --lock=reentrant --duration=3s >"$calm" 2>&1; }
-check 'nothing lost in so short a time is no pass' status 2 short
+check 'a run too short to lose an update is no pass' status 2 short
 check 'which is said' grep -q 'nothing was lost; it took less than its full length' "$calm"
 "$seckill" lab down --dir "$lab" >/dev/null
 done_testing

@@ -31,7 +31,7 @@ stop() {
 }
 
 begin 'cut to-client at to-server LOST' 'delay:1ms to-client at to-server NEVER'
-check 'what no fault speaks of passes' says '^PONG' redis-cli -p "$port" ping
+check 'commands that no fault names pass' says '^PONG' redis-cli -p "$port" ping
 redis-cli -p "$port" set LOST 1 >"$work/client" 2>&1
 check 'the client hears no answer to the request' says 'reset|closed' cat "$work/client"
 check 'but it was done' says '^1' redis-cli -s "$socket" exists LOST
@@ -46,7 +46,7 @@ stop
 check 'if all have struck it is 0' [ "$ended" -eq 0 ]
 begin
 stop TERM
-check 'one SIGTERM ends it' [ "$ended" -eq 0 ]
+check 'the first SIGTERM ends the proxy' [ "$ended" -eq 0 ]
 check 'and the summary is printed' says '^0 connections' cat "$work/out"
 check 'a fault that is not understood is a usage error' status 64 \
     "$seckill" proxy --target="unix:$socket" --fault='hold to-client' --fault='hodl to-client'

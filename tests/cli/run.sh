@@ -127,7 +127,7 @@ late_passes_alone() {
 hangs_alone() { says '^1 passed, 1 failed, 0 skipped$' status 1 run_programs true hang && ran hang 2; }
 killed_passes_alone() { says '1 only alone: killed$' status 0 run_programs true killed && ran killed 2; }
 reports_are_final() { fails_at_once race && fails_at_once overflow; }
-# One program with a cause of its own: the others need no second try, the run has failed.
+# If a program failed by a cause of its own, the run has failed: the others need no second try.
 others_need_no_second_try() {
     says '^2 passed, 2 failed, 0 skipped$' status 1 run_programs true first crash && ran first 1
 }
@@ -137,18 +137,18 @@ check 'and is not run, but has failed, without it' is_not_run_without
 check 'a program that passes alone is counted, and the run passes' passes_alone
 check 'its first output is printed whole' shows_what_it_printed
 check 'the end of the run names each test that failed' names_the_tests_that_failed
-check 'it is run when all others have ended' waits_for_the_others
+check 'a program is run again when all others have ended' waits_for_the_others
 check 'a program that fails alone three times, too, fails the run' fails_each_time
 check 'a program that passes at its second attempt alone is counted' passes_the_third_time
 check 'a crash alone is final' crashes_alone
 check 'eight programs may be run again' eight_pass_alone
 check 'of nine programs none is run again' nine_are_too_many
-check 'nothing is run again without --again' only_if_wanted
+check 'no program is run again without --again' only_if_wanted
 check 'a program that took too long is run again' late_passes_alone
 check 'but once only' hangs_alone
 check 'a program that another one killed is run again' killed_passes_alone
 check 'a report of a sanitizer is final' reports_are_final
 check 'a crash, a failed lint and a skipped test are final' \
     eval 'fails_at_once crash && fails_at_once lint && fails_at_once skip'
-check 'one final failure leaves the others as they are' others_need_no_second_try
+check 'a final failure leaves the others as they are' others_need_no_second_try
 done_testing

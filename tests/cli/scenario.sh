@@ -24,7 +24,7 @@ check 'a story that nobody knows is refused' status 64 tell wrong-deletes
 check 'and the one that was meant is named' says 'did you mean "wrong-delete"' tell wrong-deletes
 check 'a lock that nobody knows is refused' says 'did you mean "naive"' tell wrong-delete --lock=naiv
 check 'a lock that the story is not about is refused' status 64 tell wrong-delete --lock=none
-check 'so is a word too many' status 64 "$seckill" scenario list all
+check 'a word too many is refused' status 64 "$seckill" scenario list all
 
 "$seckill" lab up --dir "$lab" >/dev/null || exit 1
 broken=$work/broken.html
@@ -34,8 +34,8 @@ check 'that was expected' grep -q 'naive: breaks, as expected' "$work/broken.txt
 check 'the command that did it is shown' grep -Eq 'Anna -> redis: DEL scenario:wrong-delete' \
     "$work/broken.txt"
 check 'with what the store answered' grep -Eq 'Anna <- redis: \(integer\) 1' "$work/broken.txt"
-check 'who was promised it at once is drawn' grep -Eq '^Chen, owner 1 .*X' "$work/broken.txt"
-check 'what did not hold is said' grep -q 'nobody frees what another holds' "$work/broken.txt"
+check 'the holders at the same time are drawn' grep -Eq '^Chen, owner 1 .*X' "$work/broken.txt"
+check 'the property that did not hold is named' grep -q 'nobody frees what another holds' "$work/broken.txt"
 check 'the page has two holders' has 2 'class="holder"' "$broken"
 check 'they are Ben and Chen' has 2 'class="holder">(Ben|Chen), pid [0-9]+' "$broken"
 check 'the page has the commands' grep -Eq 'redis: DEL scenario:wrong-delete' "$broken"
@@ -51,7 +51,7 @@ done
 sound=$work/sound.html
 check 'a script deletes only its own' says 'lua: holds, as expected' \
     tell wrong-delete --lock=lua --html="$sound"
-check 'nobody is called a holder too many' has 0 'class="holder"' "$sound"
+check 'no holder is drawn as one too many' has 0 'class="holder"' "$sound"
 check 'the resource refuses the older fence' says 'fenced: fenced off, as expected' \
     tell expired-lease --lock=fenced --guard=fence
 fences_of_two() {

@@ -40,7 +40,7 @@ refuses_to_start() {
 check 'a service does not start on it, and says what to do' refuses_to_start
 check 'the schema can be run on it' apply
 check 'and makes the id unique beside its user' test "$(columns)" = 'UNIQUE (user_id, request_id)'
-check 'so that two users can have the same id' order 2 a
+check 'two users can have the same id' order 2 a
 check 'while one user cannot have it twice' is_refused 2 a
 check 'orders from before have no admission' \
     test "$(query -c 'SELECT count(*), count(admitted_at) FROM tb_voucher_order')" = '3|0'

@@ -49,7 +49,7 @@ check 'the environment says where it is, and it answers' is_ok "$lab"
 check 'status shows it' says '^zookeeper +127.0.0.1:[0-9]+ +pid [0-9]+ +up' \
     "$seckill" lab status --dir "$lab"
 before=$(pid_of "$lab")
-check 'it can be restarted' says '^restarted: zookeeper' \
+check 'ZooKeeper can be restarted' says '^restarted: zookeeper' \
     "$seckill" lab restart zookeeper --dir "$lab"
 check 'as another process' test "$(pid_of "$lab")" != "$before"
 check 'that answers' is_ok "$lab"
@@ -57,7 +57,7 @@ remember "$lab" 8
 kill -KILL "$(pid_of "$lab")"
 check 'a lab whose ZooKeeper died is not up' soon status 69 \
     "$seckill" lab status --dir "$lab"
-check 'it goes down' "$seckill" lab down --dir "$lab"
+check 'the lab goes down' "$seckill" lab down --dir "$lab"
 check 'and leaves nothing' nothing_left "$lab"
 
 lab=$work/home/other

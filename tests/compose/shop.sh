@@ -69,7 +69,7 @@ sql() { docker exec -i "$(container postgres)" psql -qAtX -U seckill_lab -d seck
 
 token_of() { awk -v user="$1" '$1 == user {print $2}' "$shop/tokens.txt"; }
 
-# What was issued, by the knowledge of this test alone: "VOUCHER STOCK" per line.
+# The stock that this test issued, without asking a server: "VOUCHER STOCK" per line.
 issued() { echo "$1 $2" >>"$work/issued"; }
 
 # new_voucher: by the operator, over HTTP; prints its number.

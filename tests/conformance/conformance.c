@@ -65,7 +65,7 @@ static unsigned store_of(const char *variant)
                                              : 0;
 }
 
-/* What the law has to say of the variant; NULL: nothing. */
+/* The function of the law that fits the variant; NULL: the law does not concern it. */
 static law_fn *choose(const struct law *law, const char *variant)
 {
     unsigned store = store_of(variant);
@@ -145,7 +145,7 @@ static int usage(void)
     return 64;
 }
 
-/* What the command line asks for. */
+/* The wishes of the command line. */
 struct request {
     const char *glob;
     bool list;

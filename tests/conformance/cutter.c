@@ -67,7 +67,7 @@ static void take_in(void)
         close(client);
 }
 
-/* What stands in one end goes out of the other. */
+/* Bytes that arrive at one end are sent from the other. */
 static void pass(int *wire, int from)
 {
     char chunk[CHUNK_SIZE];

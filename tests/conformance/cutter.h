@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* cutter.h -- a wire between a lock and its server that can be cut.
  *
- * One at a time, over TCP on the loopback. */
+ * The cutter serves one connection at a time, over TCP on the loopback. */
 #ifndef CONFORMANCE_CUTTER_H
 #define CONFORMANCE_CUTTER_H
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* database.h -- the PostgreSQL under a variant, seen past the library.
  *
- * It is the one of the environment, as its owner, who may end any session in it. */
+ * The database is that of the environment, as its owner, who may end any session in it. */
 #ifndef CONFORMANCE_DATABASE_H
 #define CONFORMANCE_DATABASE_H
 

@@ -55,7 +55,7 @@ static void start_keeper(void)
     assert_non_null(lab.keeper);
 }
 
-/* What the lab's env file exports under that name. */
+/* The value that the lab's env file exports under that name. */
 static const char *read_url(const char *name)
 {
     char path[DIR_SIZE + 8];

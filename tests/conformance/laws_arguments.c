@@ -96,7 +96,7 @@ void refuses_bad_urls(const char *variant)
         opts.redlock_urls = "redis://127.0.0.1:7001,,redis://127.0.0.1:7002";
         assert_refused(&opts, "empty");
     }
-    /* Nobody is there: that is not the caller's mistake. */
+    /* A server that does not exist is not the caller's mistake. */
     opts.redis_url = opts.redlock_urls = "unix:///nonexistent/redis.sock";
     assert_status(IO, dlock_open(&sys, &opts));
     assert_null(sys);

@@ -41,7 +41,7 @@ struct worker {
 };
 
 /* Two were inside at once: whichever was granted first has to be told by its release.
- * Who comes in first need not be that one. */
+ * The first that enters need not be that one. */
 struct meeting {
     struct {
         const struct worker *worker;
@@ -166,7 +166,7 @@ static struct crew *crew_start(const dlock_options *opts)
     return crew;
 }
 
-/* What had been done at one moment, and how much of it has been done again since. */
+/* How often each thing had been done at one moment, and how often it was done since. */
 struct progress {
     long long grants[NAMES];
     long long calls[THREADS];
@@ -196,8 +196,8 @@ static bool progress_is_made(struct crew *crew, struct progress *it)
     return it->names_granted == NAMES && it->threads_answered == THREADS;
 }
 
-/* Whoever was in a call is answered, and every name is granted again.  Nothing may fail
- * before the threads have ended, so this only takes note. */
+/* Every thread that was in a call is answered, and every name is granted again.  The test must
+ * not fail before the threads have ended, so this only takes note. */
 static void comes_through(struct crew *crew, const char *trouble)
 {
     struct progress progress = progress_begin(crew);
@@ -263,7 +263,7 @@ static void tell_all(const char *command)
         servers_tell(i, command);
 }
 
-/* Whatever an unanswered call left is gone with its lease; counters of fences stay. */
+/* Locks that an unanswered call left end with their lease; counters of fences stay. */
 static bool is_empty(const char *variant)
 {
     long long counters = rig_caps(variant) & DLOCK_CAP_FENCED ? NAMES : 0;

@@ -35,7 +35,7 @@ void an_error_is_no_answer(const char *variant)
     assert_string_not_equal("", dlock_error());
     refuse_writes(variant, 0);
     assert_true(servers_count_keys(name) > 0);
-    /* It was not given back, and its owner may not slip in again under its old name. */
+    /* The lock was not released, and its owner must not get it again under its old name. */
     assert_status(BUSY, rig_try(sys, name));
     assert_status(OK, rig_try(sys, rig_name()));
 }

@@ -46,8 +46,8 @@ void serves_in_arrival_order(const char *variant)
     }
 }
 
-/* Who does not wait gets nothing while others do, also in the moment of hand-over; and
- * who gave up waiting is in nobody's way. */
+/* A caller that does not wait is refused while others wait, also in the moment of hand-over;
+ * and a waiter that gave up delays no other. */
 void lets_nobody_pass_a_waiter(const char *variant)
 {
     dlock_options opts = rig_options(variant);

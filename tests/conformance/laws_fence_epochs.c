@@ -112,7 +112,7 @@ void fence_needs_no_epoch_again(const char *variant)
         assert_true(fence_of(i % 2 == 0 ? pair.a : pair.b, name) == first + i);
 }
 
-/* What a client sends that was told to bring an epoch, by hand: it took its time. */
+/* The command of a client that was told to bring an epoch and took its time, sent by hand. */
 static const redisReply *send_epoch(const char *name, const char *first)
 {
     return servers_tell(0, "EVAL %s 3 %s redisson_lock_token:{%s}"

@@ -148,8 +148,8 @@ void shows_who_waits(const char *variant)
 
     assert_status(OK, dlock_acquire(pair.a, name, 0, &lease));
     count = look(pair.a, name).waiter_count;
-    /* Who is told, queues or waits in the store is known there; but ZooKeeper tells no
-     * client who watches a node. */
+    /* The store knows the waiters that it tells of a release, queues or lets wait; but
+     * ZooKeeper tells no client who watches a node. */
     assert_int_equal((rig_caps(variant) & (DLOCK_CAP_PUSH | DLOCK_CAP_FAIR |
                                            DLOCK_CAP_SESSION)) &&
                              !rig_is(variant, "zk-basic")
@@ -194,7 +194,7 @@ void is_freed_by_force(const char *variant)
     assert_comes(!look(pair.b, name).locked);
     assert_status(LOST, dlock_force_release(pair.b, name));
     assert_status(OK, dlock_acquire(pair.b, name, 0, &next));
-    /* Who had it finds out, and does no harm. */
+    /* The former holder finds out, and does no harm. */
     if (rig_caps(variant) & DLOCK_CAP_OWNED) {
         assert_status(LOST, dlock_release(pair.a, &lease));
         assert_status(BUSY, rig_try(pair.a, name));

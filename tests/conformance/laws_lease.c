@@ -19,7 +19,7 @@ void expires(const char *variant)
     assert_true(dlock_lease_left_ms(pair.a, &first) <= SHORT_LEASE_MS);
     assert_while_valid(pair.a, &first, rig_try(pair.b, name) == DLOCK_BUSY);
     assert_status(OK, dlock_acquire(pair.b, name, PATIENCE_MS, &second));
-    /* Who held it knew before anybody else could enter. */
+    /* The former holder knew before another could enter. */
     assert_false(dlock_lease_valid(pair.a, &first));
     assert_int_equal(0, dlock_lease_left_ms(pair.a, &first));
     assert_status(OK, dlock_release(pair.b, &second));
@@ -110,7 +110,7 @@ void renews_by_setting(const char *variant)
     assert_status(BUSY, rig_try(pair.b, name));
     for (size_t i = 0; i < count; i++)
         servers_ask(i, "DEL %s", name);
-    /* What is somebody else's now is not prolonged. */
+    /* A late renewal does not prolong the lease of the next holder. */
     assert_status(OK, dlock_acquire(pair.b, name, 0, &others));
     assert_comes(least_pttl(count, name) < LEASE_MS - less_ms);
     assert_status(LOST, dlock_renew(pair.a, &lease));

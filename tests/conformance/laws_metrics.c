@@ -72,7 +72,7 @@ void counts_wake_ups(const char *variant)
     const char *name = rig_name();
     bool woken = false;
 
-    /* One that came too late for its wake-up looks by itself: not every time. */
+    /* A waiter that came too late for its wake-up looks by itself; not every one comes late. */
     for (int i = 0; i < HAND_OVERS_MAX && !woken; i++) {
         struct rig_helper *waiter;
         dlock_lease lease;

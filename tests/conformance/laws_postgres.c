@@ -106,7 +106,7 @@ void renews_its_row(const char *variant)
                     left_ms_in_row(name) >= LEASE_MS - less_ms);
     assert_true(left_ms_in_row(name) <= LEASE_MS);
     delete_rows(name);
-    /* What is somebody else's now is not prolonged, nor freed. */
+    /* A late renewal or release leaves the lock of the next holder as it is. */
     assert_status(OK, dlock_acquire(pair.b, name, 0, &others));
     assert_comes(left_ms_in_row(name) < LEASE_MS - less_ms);
     assert_status(LOST, dlock_renew(pair.a, &lease));
@@ -256,7 +256,7 @@ static dlock_status try_until_answered(dlock_system *sys, const char *name)
     return st;
 }
 
-/* Whatever ran late is gone with its session or its lease. */
+/* A command that ran late leaves a lock that ends with its session or its lease. */
 void a_hung_backend_is_unknown(const char *variant)
 {
     dlock_options opts = rig_options(variant);
@@ -292,8 +292,8 @@ void a_hung_backend_is_unknown(const char *variant)
     assert_comes(database_count_rows(name) == 0);
 }
 
-/* Who finds the lock taken goes on with the connection it has: no new backend for each
- * refusal, and no transaction left open. */
+/* A caller that is refused keeps its connection: no new backend for each refusal, and no
+ * transaction left open. */
 void a_refusal_costs_no_connection(const char *variant)
 {
     dlock_options opts = rig_options(variant);

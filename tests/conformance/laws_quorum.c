@@ -16,7 +16,7 @@ static bool is_taken(unsigned mask, size_t node)
     return mask >> node & 1u;
 }
 
-/* Somebody else holds the nodes in `mask`. */
+/* Another owner holds the nodes in `mask`. */
 static void try_with_taken(dlock_system *sys, unsigned mask)
 {
     const char *name = rig_name();
@@ -38,7 +38,7 @@ static void try_with_taken(dlock_system *sys, unsigned mask)
     } else {
         assert_status(BUSY, st);
     }
-    /* What was somebody else's still is, and of ours nothing is left. */
+    /* The nodes of the other owner are still locked, and none of ours is. */
     for (size_t i = 0; i < SERVERS_MAX; i++)
         assert_int_equal(is_taken(mask, i), servers_ask(i, "EXISTS %s", name));
     for (size_t i = 0; i < SERVERS_MAX; i++)
@@ -131,8 +131,8 @@ void needs_every_node(const char *variant)
     assert_comes(rig_try(pair.a, name) == DLOCK_OK);
 }
 
-/* One node hangs.  If each round waited for it, they would take far longer than they
- * may; if it were never asked again, it would not hold the lock in the end. */
+/* A node hangs.  If each round waited for the node, the rounds would take far longer than
+ * they may; if the node were never asked again, it would not hold the lock in the end. */
 static void use_with_a_hung_node(dlock_options *opts)
 {
     const char *name = rig_name();

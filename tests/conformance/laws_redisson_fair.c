@@ -160,7 +160,7 @@ void leaves_the_queue(const char *variant)
     assert_status(OK, dlock_release(sys, &none));
 }
 
-/* One that waited and was not answered in the end is in nobody's way. */
+/* A waiter whose last command was not answered delays no other waiter. */
 void a_failed_waiter_leaves_the_queue(const char *variant)
 {
     dlock_options opts = rig_options(variant);
@@ -211,7 +211,7 @@ void keeps_its_place_behind_redisson(const char *variant)
                           theirs);
     assert_int_equal(2, behind->elements);
     assert_true(strtoll(behind->element[1]->str, NULL, 10) - THEIRS_MS > now_ms);
-    /* Nobody of theirs is before it any more, so its next attempt asks for less. */
+    /* None of theirs is before the waiter any more, so its next attempt asks for less. */
     assert_comes(servers_ask(0, "ZCOUNT redisson_lock_timeout:{n} %lld +inf",
                              now_ms + THEIRS_MS) == 0);
     assert_int_equal(1, waiters_of("n"));

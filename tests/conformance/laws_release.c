@@ -145,7 +145,7 @@ static void naive_frees_anybody(const char *variant)
     assert_status(LOST, rig_helper_finish(next));
 }
 
-/* It has got a lease that ends soon.  Answers until when that certainly lasts. */
+/* The helper has got a lease that ends soon.  Answers until when that certainly lasts. */
 static int64_t acquired_short(struct rig_helper *helper)
 {
     dlock_status st = rig_helper_acquired(helper);

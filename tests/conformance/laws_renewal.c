@@ -70,7 +70,7 @@ void tries_a_renewal_again(const char *variant)
     assert_status_provided(is_steady(timeout_ms), OK, dlock_release(sys, &lease));
 }
 
-/* What the store lost is lost, and what is locked after that is kept. */
+/* A lock that the store lost is lost, and a lock that was acquired after that is kept. */
 void renews_the_next_after_a_restart(const char *variant)
 {
     dlock_options opts = watched(variant, KEPT_LEASE_MS);
@@ -181,7 +181,7 @@ static void count_lost(const dlock_lease *lease, void *arg)
     atomic_fetch_add(&lost_count, 1);
 }
 
-/* Nobody could ever give it back: a lease belongs to its thread. */
+/* A renewed lock could never be released: a lease belongs to its thread. */
 void a_thread_that_ended_is_not_renewed(const char *variant)
 {
     dlock_options opts = watched(variant, KEPT_LEASE_MS);
@@ -207,7 +207,7 @@ void a_thread_that_ended_is_not_renewed(const char *variant)
     assert_comes(rig_try(other, leaver.name) == DLOCK_OK);
     assert_false(dlock_lease_valid(leaver.sys, &leaver.lease));
     assert_comes(atomic_load(&lost_count) > 0);
-    /* Who goes on is renewed. */
+    /* The lease of the thread that goes on is renewed. */
     assert_stays_provided(is_steady(KEPT_LEASE_MS),
                           dlock_lease_valid(leaver.sys, &ours), KEPT_LEASE_MS);
     assert_status_provided(is_steady(KEPT_LEASE_MS), OK,

@@ -66,7 +66,7 @@ void retries_until_it_is_free(const char *variant)
     assert_status(OK, rig_helper_finish(waiter));
 }
 
-/* It would look less often than a fair variant believes that it is there. */
+/* The policy alone would ask less often than a fair variant believes that a waiter lives. */
 void a_slow_policy_keeps_its_place(const char *variant)
 {
     dlock_options opts = rig_options(variant);

@@ -25,7 +25,7 @@ static struct rig_helper *start_reader(dlock_system *sys, const char *name,
     return rig_helper_ask(sys, name, &request);
 }
 
-/* One attempt to read by another thread, which gives back what it got. */
+/* Another thread tries to read once, and releases the lock if it was granted. */
 static dlock_status try_to_read(dlock_system *sys, const char *name)
 {
     struct rig_helper *reader = start_reader(sys, name, 0);
@@ -35,7 +35,7 @@ static dlock_status try_to_read(dlock_system *sys, const char *name)
     return st;
 }
 
-/* Everybody tries: the answers of a reader and of a writer. */
+/* A reader and a writer try, from each system: these are their answers. */
 static void assert_open_to(struct rig_pair pair, const char *name, dlock_status reader,
                            dlock_status writer)
 {
@@ -187,7 +187,7 @@ void writer_becomes_a_reader(const char *variant)
     assert_provided(is_steady(AT_ONCE_MS), best_ms < AT_ONCE_MS);
 }
 
-/* What the writer's watchdog was to renew, and what the reader's is, are two. */
+/* The watchdog renews the writer's lease first, and after the downgrade the reader's. */
 void downgraded_is_renewed(const char *variant)
 {
     dlock_options opts = rig_options(variant);
@@ -251,8 +251,8 @@ void counts_levels_of_a_reader(const char *variant)
     assert_open_to(pair, name, DLOCK_OK, DLOCK_OK);
 }
 
-/* One dies and the other goes on: the dead one's hold ends by itself, and the end of
- * the other is the end of the lock. */
+/* A reader dies and the other goes on: the hold of the dead reader ends by itself, and the
+ * end of the other hold is the end of the lock. */
 void readers_end_one_by_one(const char *variant)
 {
     dlock_options opts = rig_options(variant);

@@ -32,7 +32,7 @@ void an_abandoned_writer_is_not_entered_again(const char *variant)
     assert_status(BUSY, dlock_acquire(sys, name, 0, &writing));
 }
 
-/* It may arrive any time later, and must not find a new hold of the same owner. */
+/* The release may arrive any time later, and must not find a new hold of the same owner. */
 void an_unanswered_release_meets_no_new_reader(const char *variant)
 {
     dlock_options opts = rig_options(variant);

@@ -59,8 +59,8 @@ static int most_clients(void)
     return most;
 }
 
-/* One for commands and at most one for subscriptions; and for `watch`, whose release is
- * a conversation, one for each that is being held. */
+/* A process has one connection for commands and at most one for subscriptions; with `watch`,
+ * whose release takes several commands, one more for each lock that is held. */
 void shares_one_connection(const char *variant)
 {
     dlock_options opts = rig_options(variant);

@@ -138,7 +138,7 @@ void unanswered_is_unknown(const char *variant)
                            dlock_acquire(pair.a, name, 0, &lease));
     assert_string_not_equal("", dlock_error());
     assert_int_equal(77, lease.fence);
-    /* Whatever arrived late is gone at the latest with its lease. */
+    /* A command that arrived late leaves a lock that ends at the latest with its lease. */
     assert_comes(servers_count_held(variant, name) == 0);
     asked_ms = rig_now_ms();
     assert_status_provided(is_steady(TIMEOUT_MS), OK,

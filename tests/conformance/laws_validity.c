@@ -125,7 +125,7 @@ void a_lock_won_by_waiting_has_its_lease(const char *variant)
     assert_status(OK, dlock_release(patient, &lease));
 }
 
-/* Whoever closes gives nothing back, and keeps nothing for longer than its lease. */
+/* A system that is closed releases no lock, and keeps none for longer than its lease. */
 void a_closed_system_keeps_its_promise(const char *variant)
 {
     dlock_options opts = rig_options(variant);

@@ -96,7 +96,7 @@ void ends_a_wait_with_timeout(const char *variant)
     assert_true(rig_now_ms() - begun_ms >= WAIT_MS);
     assert_int_equal(77, untouched.fence);
     assert_int_equal(0, untouched.hold);
-    /* Who gave up does not keep anybody from waking. */
+    /* A waiter that gave up does not keep another from waking. */
     waiter = rig_helper_start(pair.b, name, -1);
     assert_status(TIMEOUT, dlock_acquire(pair.b, name, WAIT_MS / 4, &untouched));
     assert_status(OK, dlock_release(pair.a, &lease));

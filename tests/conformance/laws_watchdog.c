@@ -205,8 +205,9 @@ void validity_ends_without_the_store(const char *variant)
     assert_status(LOST, dlock_release(sys, &lease));
 }
 
-/* Nobody may have it until its lease ends, least of all by coming back under the name
- * that the store still knows; and then it is free, whatever the watchdog does. */
+/* The abandoned lock is granted to no caller until its lease ends, and not to one that comes
+ * back under the name that the store still knows; then the lock is free, whatever the
+ * watchdog does. */
 void abandoned_frees_itself(const char *variant)
 {
     dlock_options opts = rig_options(variant);

@@ -130,7 +130,7 @@ static void wait_for_foreigner(dlock_system *sys, const char *name, const char *
                                     " return redis.call('PUBLISH', KEYS[2], ARGV[1])",
                                     name, channel, message));
     assert_status(OK, rig_helper_finish(waiter));
-    /* Nobody waits any more, so nobody listens. */
+    /* The last waiter has gone, so no connection listens. */
     assert_comes(listeners(channel) == 0);
 }
 

@@ -114,8 +114,8 @@ void ends_with_its_session(const char *variant)
     assert_status(OK, dlock_release(pair.a, &lease));
 }
 
-/* Nothing arrives any more, and nobody says so: the holder has to know by the clock
- * alone, before the server can let another one in. */
+/* Packets are lost and no error is reported: the holder has to know by the clock alone,
+ * before the server can grant the lock to another. */
 void a_silent_network_ends_validity_first(const char *variant)
 {
     dlock_options opts = rig_options(variant);
@@ -305,8 +305,8 @@ void leaves_no_node_of_many_names(const char *variant)
     assert_comes(nodes_count_below(root) == before);
 }
 
-/* Somebody removes the node by hand, and another takes the lock: what the first has is
- * a lease of nothing, and its release frees nobody, as often as it meets another. */
+/* The node is removed by hand, and another client takes the lock: the lease of the first
+ * holder is void, and each of its releases leaves the lock of the other as it is. */
 void frees_no_other_after_a_removal(const char *variant)
 {
     dlock_options opts = rig_options(variant);
@@ -382,7 +382,7 @@ void writes_its_level(const char *variant)
     snprintf(want, sizeof(want), "%s 1", outer.owner);
     assert_string_equal(want, nodes_data(node));
     assert_status(BUSY, rig_try(pair.b, name));
-    /* Somebody takes it away: the next level finds out, and begins anew. */
+    /* The node is removed by hand: the next level finds out, and begins anew. */
     nodes_delete(node);
     assert_status(OK, dlock_acquire(pair.a, name, 0, &inner));
     assert_false(dlock_lease_valid(pair.a, &outer));

@@ -53,7 +53,8 @@ void believes_no_odd_place(const char *variant)
         assert_refuses_place(variant, ODD_PLACES[i]);
 }
 
-/* Somebody else made the node, or wrote into it: it is held, and is not ours to delete. */
+/* Another client made the node, or wrote into it: the lock is held, and the node is not ours
+ * to delete. */
 static void assert_leaves_node(const char *variant, const char *data, int len)
 {
     dlock_options opts = rig_options(variant);

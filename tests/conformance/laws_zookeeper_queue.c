@@ -33,7 +33,7 @@ static void disperse(struct crowd *crowd)
     }
 }
 
-/* What a server tells of the end of a node is what was watched of it. */
+/* A server tells a client of the end of a node in the way in which the client watched it. */
 void wakes_one_by_one(const char *variant)
 {
     const char *name = rig_name();
@@ -49,7 +49,7 @@ void wakes_one_by_one(const char *variant)
     disperse(&crowd);
 }
 
-/* Who has just got in, and did not before. */
+/* The waiter that has entered since the last call. */
 static struct rig_helper *newcomer(struct crowd *crowd)
 {
     for (int i = 0; i < WAITERS; i++) {

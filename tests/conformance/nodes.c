@@ -178,7 +178,7 @@ void nodes_remove(const char *variant, const char *name)
     nodes_delete(path);
 }
 
-/* What the server says to a command. */
+/* The server's answer to a command of four letters. */
 static const char *command(const char *four_letters)
 {
     static char text[TEXT_SIZE];

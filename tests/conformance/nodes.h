@@ -20,7 +20,7 @@ int nodes_count_of(const char *variant, const char *name);
 
 bool nodes_exists(const char *path);
 
-/* What it says, "" if it is not there.  Valid until the next call. */
+/* The data of the node, "" if it does not exist.  Valid until the next call. */
 const char *nodes_data(const char *path);
 
 /* The names of its children in the order of their numbers, with spaces between them; ""
@@ -32,7 +32,7 @@ int nodes_count_below(const char *path);
 
 void nodes_delete(const char *path);
 
-/* What another client would do: make a node that says that, or let one say it. */
+/* Make a node with this data, or write this data into it, as another client would. */
 void nodes_make(const char *path, const char *data, int len);
 void nodes_write(const char *path, const char *data, int len);
 

@@ -72,7 +72,7 @@ int64_t rig_acquire_short(dlock_system *sys, const char *name,
                           dlock_lease *lease);
 #define lasts_until(until_ms) (rig_now_ms() < (until_ms))
 
-/* One attempt by another thread, which gives back what it got. */
+/* Another thread tries the lock once, and releases it if it was granted. */
 dlock_status rig_try_elsewhere(dlock_system *sys, const char *name);
 
 /* The same by `sys`' calling thread. */

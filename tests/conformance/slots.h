@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* slots.h -- a variant's own slots, called without the core.
  *
- * What a variant owes to the core cannot all be seen through it: the core never sends a
- * claim twice, and does not say when a waiter looks.  Here a law is the core. */
+ * Some duties of a variant cannot be seen through the core, which never sends a claim twice
+ * and does not say when a waiter looks.  Here a law is the core. */
 #ifndef CONFORMANCE_SLOTS_H
 #define CONFORMANCE_SLOTS_H
 

@@ -14,7 +14,7 @@
 
 enum { NAME_SIZE = 80, CASE_SIZE = 160, LIES_MAX = 200, AT_ONCE = 2, PRINTED_MAX = 40 };
 
-/* One that somebody thought of. */
+/* A wrong variant of a file in wrong/. */
 struct wrong {
     const char *id; /* of its file */
     const char *base;
@@ -29,7 +29,7 @@ static const struct wrong wrongs[] = {
 #undef WRONG
 };
 
-/* What every variant that excludes anybody is made to do. */
+/* Wrong ways of each call, for every variant that excludes others. */
 static dlock_status release_nothing(void *state, const dlock_claim *claim)
 {
     (void)state;
@@ -126,7 +126,7 @@ void wrong_list(void)
         printf("%s (%s): %s\n", lies[i].name, lies[i].base, lies[i].wrong->lie);
 }
 
-/* One process: this program again, with one law and one variant, which may lie. */
+/* A process that runs this program again, with one law and one variant, which may be wrong. */
 struct run {
     pid_t pid;
     FILE *out;

@@ -31,7 +31,7 @@ int wrong_run_all(void);
 /* Names, one a line. */
 void wrong_list(void);
 
-/* What the files in wrong/ share. */
+/* Functions that the files in wrong/ share. */
 
 /* `it` becomes the lock of `lua` anew, whose state is a redis_link, to break one of
  * its slots. */

@@ -19,7 +19,7 @@ def finding(verdicts):
 
 
 def look(judges, history):
-    """What the judges find, the first and the second; None: not in Porcupine's scope."""
+    """The findings of the first and the second judge; None: not in Porcupine's scope."""
     if not history.calls or not porcupine.is_in_scope(history):
         return None
     return finding(judges.first.judge(history)), finding(judges.second(history))

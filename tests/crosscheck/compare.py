@@ -4,7 +4,7 @@ import differences
 import judge
 from judge import UNDECIDED, VALID
 
-# What the first judge alone looks at.
+# Properties that only the first judge looks at.
 FIRST_ONLY = ("wakes", "liveness", "resource", "orders")
 
 

@@ -6,7 +6,8 @@ Makes histories from a seed, most of them changed so that something may be wrong
 both judges look at each, and compares their verdicts, property by property and overall.
 A disagreement is shrunk to its smallest history, printed, and written to --out.
 
-What the judges differ in on purpose is listed in differences.py, counted and printed.
+The differences of the judges that are on purpose are listed in differences.py, counted and
+printed.
 """
 import argparse
 import collections
@@ -86,7 +87,7 @@ def begin_worker(seckill, ignored):
 
 
 def look(task):
-    """One history: its index, its disagreements, the named rules, the second verdict."""
+    """A history: its index, its disagreements, the named rules, the second verdict."""
     seed, index = task
     history = make(seed, index)
     try:
@@ -101,7 +102,7 @@ def look_beside(task):
 
 
 class Progress:
-    """One line on a terminal, a line for each tenth elsewhere."""
+    """The progress: one line on a terminal, a line for each tenth elsewhere."""
 
     def __init__(self, count):
         self.count, self.tenth, self.is_terminal = count, 0, sys.stderr.isatty()

@@ -7,8 +7,8 @@ A rule has a name, under which it is counted and printed, what it says, and two 
         kind?  `first` and `second` are the verdicts.
     without(history)  the history without what the judges doubt: one history or more
 
-It explains a difference if both judges are asked again without what they doubt, and then
-agree on that property, each time.  So a rule hides no difference of another cause.
+A rule explains a difference if both judges are asked again without the calls that they doubt,
+and then agree on that property, each time.  So a rule hides no difference of another cause.
 """
 from collections import namedtuple
 
@@ -81,7 +81,7 @@ def _is_told_anew(history, name, first, second):
 
 
 def _without_news(history):
-    """Nobody who was granted the lock twice is told of a loss."""
+    """No owner that was granted the lock twice is told of a loss."""
     twice = {(lock.name, lock.calls[i].who) for lock in _locks(history)
              for i, begun in lock.begun.items() if i == begun and any(
                  k == j and j != i and lock.calls[j].who == lock.calls[i].who
@@ -101,7 +101,7 @@ def _is_served_beside(history, name, first, second):
 
 
 def _without_beside(history):
-    """Nobody is granted the lock while another surely has it."""
+    """No owner is granted the lock while another surely has it."""
     found, until = history.copy(), {}
     for call in sorted(history.calls, key=lambda c: c.answer):
         if call.kind == "acquire" and call.status == "ok":
@@ -185,7 +185,7 @@ def _without_open(history):
 
 
 def _shorten_makings(history):
-    """Nothing was under way as a latch was made; a semaphore is made as it is asked for."""
+    """No call was under way as a latch was made; a semaphore is made as it is asked for."""
     for call in history.calls:
         if call.kind in ("sem-set", "sem-add") and call.status == "ok":
             call.answer = call.invoke

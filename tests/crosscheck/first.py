@@ -7,7 +7,7 @@ import tempfile
 
 
 class Broken(Exception):
-    """It gave no verdict: the history that it was given, and what it said."""
+    """The first judge gave no verdict: its history, and its output."""
 
 
 class First:

@@ -30,7 +30,7 @@ class Owner:
 
 
 class Maker:
-    """One history being made."""
+    """A history that is being made."""
 
     def __init__(self, seed):
         self.r = random.Random(seed)
@@ -135,7 +135,7 @@ class Maker:
         return call
 
     def replace(self, owner):
-        """Nobody can say what the owner has: another one goes on in its place."""
+        """The locks of the owner are unknown: another owner goes on in its place."""
         owner.is_gone = True
         self.begin_owner(owner.process, owner.name)
 

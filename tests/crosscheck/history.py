@@ -11,7 +11,7 @@ MARKS = ("lost", "wait", "wake")
 
 
 class Process:
-    """One lock system: what it promises, and how it ended."""
+    """A lock system: its promises, and how it ended."""
 
     def __init__(self, number):
         self.number = number

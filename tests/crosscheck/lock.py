@@ -9,7 +9,7 @@ release; the library sends none twice.
 import history
 
 SLACK = 50       # ms that a store may keep a lock beyond what was promised
-# What may have been executed, and what was not.
+# Statuses of calls that may have been executed, and of calls that were not.
 OPEN = {"acquire": frozenset((None, "unknown", "protocol", "cancelled")),
         "release": frozenset((None, "unknown", "protocol", "io")),
         "renew": frozenset((None, "unknown", "protocol", "io")),
@@ -52,7 +52,7 @@ class Lock:
         self.after = [self._after(i) for i in range(len(self.calls))]
 
     def _status(self, call):
-        """What the call was answered, as far as the records are whole."""
+        """The answer of the call, as far as the records are whole."""
         return call.status if call.answer < self.end else None
 
     def _note_life(self):

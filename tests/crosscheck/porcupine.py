@@ -5,7 +5,7 @@ Porcupine says whether any order of the calls of a lock explains their answers; 
 (porcupine/model.go) has owners, levels of re-entry, readers and fences.  So it is compared
 with whether each judge finds any of RULES broken.
 
-It is not asked about what its model has no place for: primitives, locks with a queue or of several
+It is not asked about histories that its model does not cover: primitives, locks with a queue or of several
 stores, holes, news of a loss, grants heard too late, renewals without an answer, several
 events of one instant of which the owner's own two have an order, calls of one owner that
 overlap.
@@ -118,7 +118,7 @@ class Translation:
         self.add("gone", i, begin, until)
 
     def add_ends(self, i, call):
-        """What time does to a hold after a grant or a renewal."""
+        """Time passes for a hold after a grant or a renewal."""
         lock, begun = self.lock, self.lock.begun[i]
         over = min([c.answer for j, c in enumerate(lock.calls)
                     if lock.begun.get(j) == begun and j != begun

@@ -9,9 +9,9 @@ order of the answer before the call.  Every order is tried at once: the search g
 from instant to instant and keeps each state that the lock may be in, with the fewest
 rules that are broken on the way there.
 
-What an unanswered call did matters only when another answer needs it, so it is executed
-then: a release when its hold stands in the way of what was answered, an acquire or a
-renewal when a refusal has nothing else to stand on.  A hold that may have ended by itself
+The effect of an unanswered call matters only when another answer needs it, so the call is
+executed then: a release when its hold contradicts an answer, an acquire or a renewal when
+nothing else explains a refusal.  A hold that may have ended by itself
 is taken to last until something was answered that it would forbid.
 """
 import history
@@ -179,9 +179,9 @@ class Search:
         return result
 
     def haunts_until(self, call):
-        """It may arrive at any time after it was made, so its lease may begin now."""
+        """The call may arrive at any time after it was made, so its lease may begin now."""
         process = self.lock.process_of(call)
-        # What is locked in one step and leased in another may have been locked only.
+        # A lock that gets its lease in a second step may have none.
         if self.lock.caps >= {"expires", "atomic"} and process.lease > 0:
             return self.now + process.lease + SLACK
         if "expires" not in self.lock.caps and call.answer == history.NEVER:

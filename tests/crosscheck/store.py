@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
 """store.py -- a lock that is right, for the generator to run: what a store would answer.
 
-It keeps times of its own: a lease counts from when the request arrives, so it never ends
-before what its owner was promised, and not long after.
+The store keeps times of its own: a lease counts from when the request arrives, so it never ends
+before the time that its owner was promised, and not long after.
 """
 import history
 

@@ -24,7 +24,7 @@ def _untie(history, by):
 
 
 def _round(history, by):
-    """One tie less, or None: there is none that can be parted."""
+    """The history with one tie less, or None: no tie can be parted."""
     for i, call in enumerate(history.calls):
         for j, other in enumerate(history.calls):
             if i != j and call.answer == other.invoke and call.name == other.name \

@@ -39,7 +39,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         struct gate_verdict alone;
 
         check_admitted(&verdict, &request, size);
-        /* What follows the head changes nothing. */
+        /* The bytes behind the head do not change the verdict. */
         alone = gate_check(again, verdict.head_bytes, &twin);
         fuzz_check(alone.status == 0 && alone.head_bytes == verdict.head_bytes &&
                    alone.body_bytes == verdict.body_bytes);

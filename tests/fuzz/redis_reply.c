@@ -19,7 +19,7 @@ static const struct redis_shape *const SHAPES[] = {
     REDIS_SHAPE_INSPECT_OR_NIL,
 };
 
-/* What the variants rely on once an answer has passed. */
+/* The variants rely on this once an answer has passed. */
 static void check_passed(const struct redis_shape *shape, const struct redis_answer *answer)
 {
     dlock_info info;

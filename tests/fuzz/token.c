@@ -43,7 +43,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     free(text);
     if (size >= 19) {
         check_made(data, made);
-        /* One other digit, and it is good no more. */
+        /* A token with one other digit is refused. */
         made[data[17] % TOKEN_LEN] = (char)data[18];
         text = fuzz_text((const uint8_t *)made, TOKEN_LEN);
         verdict = token_verify(&KEYS, text, NOW_S, &claim);

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What two programs have to do with one lock between them.
+"""Behaviours of two programs with one lock between them.
 
 Each behaviour is a function of a case: its first line is what the report says, {a}
 holds or begins, {b} is the other program. A failure raises; whatever else happens, the
@@ -17,7 +17,7 @@ OWNER = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}:[0-9]+(:write)?")
 
 
 class Case:
-    """One behaviour of one kind with its two programs."""
+    """A behaviour of a kind with its two programs."""
 
     def __init__(self, rig, kind, a, b):
         self.rig = rig
@@ -174,7 +174,7 @@ def wakes(case):
         granted = waiter.expect("ok")
         case.unlock(case.b)
         if case.b.name != "c":
-            # It sleeps until it is told or the lease of {a} has ended; here it has not.
+            # The waiter sleeps until it is told or the lease of {a} has ended; here it has not.
             return
         gap_ms = case.looked_gap_ms(granted.values["owner"])
         if gap_ms is not None and gap_ms < POLL_LEAST_MS:

@@ -19,7 +19,7 @@ WATCHDOG_MS = 1500  # short, so that renewals and the ends of leases come soon
 
 
 def lines(pattern):
-    """What is to be shown: text, kind, the two programs and the behaviour."""
+    """The cases: text, kind, the two programs and the behaviour."""
     for kind in KINDS:
         for a, b in kind.directions():
             for behaviour in kind.behaviours(a, b):

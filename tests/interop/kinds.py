@@ -66,7 +66,7 @@ class Kind:
 
 @dataclass(frozen=True)
 class Listed:
-    """One whose behaviours are its own."""
+    """A kind with behaviours of its own."""
 
     name: str
     shown: tuple

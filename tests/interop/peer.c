@@ -6,7 +6,7 @@
  *
  *     peer REDIS-URL NODE-URLS WATCHDOG-MS
  *
- * It ends with its input.  What is held stays held. */
+ * The program ends with its input.  Locks that are held stay held. */
 #include <inttypes.h>
 #include <pthread.h>
 #include <stdarg.h>

@@ -5,7 +5,7 @@ order, in a thread of its own, since the Lock keeps its token per thread.
 
     peer.py REDIS-URL
 
-It ends with its input; what is held stays held.
+The program ends with its input; locks that are held stay held.
 """
 
 import os

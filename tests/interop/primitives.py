@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""What two programs have to do with one semaphore, one set of permits, one latch
-between them; as behaviours.py."""
+"""Behaviours of two programs with one semaphore, one set of permits, one latch between
+them; as behaviours.py."""
 
 from behaviours import LONG_MS, POLL_LEAST_MS, ROUNDS, SHORT_MS
 from rig import expect, until
@@ -22,7 +22,7 @@ def begin_waiting(case, peer, **words):
         lambda: case.rig.redis.pubsub_numsub(channel)[0][1] > before,
         f"{peer.name} listening",
     )
-    # It looks once more when it listens; from then on it sleeps.
+    # The waiter looks once more when it listens; from then on it sleeps.
     until(
         lambda: len(case.rig.trace.about(case.name)) >= looks + 2,
         f"{peer.name} looking again",

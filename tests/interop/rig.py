@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""What the behaviours stand on: the peers, which are driven by lines; the servers,
-looked at past every library; and waiting for states."""
+"""The base of the behaviours: the peers, which are driven by lines; the servers, which are
+asked without any library under test; and waiting for states."""
 
 import itertools
 import os
@@ -33,7 +33,7 @@ def until(condition, text):
 
 
 class Answer:
-    """What a peer said: a word, and key=value after it."""
+    """An answer of a peer: a word, and key=value after it."""
 
     def __init__(self, text):
         self.text = text
@@ -152,11 +152,11 @@ class Trace:
             pass  # the server has ended
 
     def about(self, word):
-        """What ran until now with a word among its arguments, but not in scripts."""
+        """The commands until now with a word among their arguments, but not in scripts."""
         return self.matching(lambda command: word in command.split())
 
     def matching(self, wanted):
-        """What ran until now whose text is wanted, but not in scripts."""
+        """The commands until now whose text is wanted, but not in scripts."""
         mark = f"mark-{os.getpid()}-{time.monotonic_ns()}"
         self.redis.echo(mark)
         until(

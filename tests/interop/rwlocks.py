@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""What two programs have to do with one read/write lock between them; as behaviours.py.
-What concerns writers alone is shown by the behaviours there."""
+"""Behaviours of two programs with one read/write lock between them; as behaviours.py, whose
+behaviours show what concerns writers alone."""
 
 from behaviours import (
     LONG_MS,

@@ -32,7 +32,7 @@ enum {
     TESTS_MAX = 64,
 };
 
-/* What is called, with whatever answer; the lie is told at one of its steps. */
+/* The calls that are made, whatever they answer; the lie is told at one step of a call. */
 enum call {
     OPEN,
     TAKE,
@@ -58,7 +58,7 @@ static bool is_possible(const struct rig *rig, enum call call)
     return call != RENEW || (caps & DLOCK_CAP_RENEW);
 }
 
-/* What the calls work on: up to two levels of a lock. */
+/* The lock that the calls work on, with up to two levels. */
 struct subject {
     const char *name;
     dlock_lease levels[2];
@@ -226,9 +226,10 @@ static void reads_single_bytes(struct rig *rig)
     script_send_bytes(false);
 }
 
-/* What comes before anything is asked answers nothing: a lock that is held is not granted
- * by it, neither at once nor by answers that are out of step from then on.  Only a grant in
- * due form that arrives late, when something was asked, cannot be told from an answer. */
+/* A message that comes before a command was sent is no answer: a lock that is held is not
+ * granted by it, neither at once nor by answers that are out of step from then on.  Only a
+ * grant in due form that arrives late, after a command was sent, cannot be told from an
+ * answer. */
 static void hears_nothing_unasked(struct rig *rig)
 {
     const struct lie *lies;

@@ -89,7 +89,7 @@ static char *prepared_as(struct talk *talk, const char *name)
     return talk->prepared[i].text;
 }
 
-/* What the client asks for with the message. */
+/* Note the command that the message of the client carries. */
 static void note(struct talk *talk, const char *message)
 {
     const char *first = message + HEAD;

@@ -45,7 +45,7 @@ static size_t encode(const redisReply *reply, bool is_exec, char *at, size_t roo
     }
 }
 
-/* Nobody publishes here: a waiter looks by itself. */
+/* This server publishes no message: a waiter looks by itself. */
 static size_t answer_subscriber(const redisReply *command, char *out)
 {
     char verb[16];

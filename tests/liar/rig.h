@@ -35,7 +35,7 @@ struct subject_of_lies {
     char name[64];
 };
 
-/* What a variant goes through. */
+/* A variant under test, and its systems. */
 struct rig {
     const struct subject_of_lies *of;
     dlock_system *sys;   /* of the server that lies */

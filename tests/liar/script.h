@@ -33,7 +33,7 @@ void script_send_bytes(bool one_by_one);
 int script_answer_count(void);
 bool script_has_lied(char asked[SCRIPT_ASKED_SIZE]);
 
-/* What was asked last. */
+/* The last command that the server received. */
 void script_last_asked(char asked[SCRIPT_ASKED_SIZE]);
 
 /* Hang up on every client. */

@@ -5,7 +5,7 @@
 #define LIAR_SERVERS_H
 
 /* Serve in front of the server at `url`.  Answers the URL to connect to; NULL: failed.
- * It is valid as long as the process runs. */
+ * The text is valid as long as the process runs. */
 const char *redis_server_start(const char *url);
 const char *postgres_server_start(const char *url);
 void redis_server_stop(void);

@@ -183,7 +183,7 @@ static void a_permit_ends_with_its_lease(void **state)
     assert_int_equal(1, available(prims));
 }
 
-/* Nobody asked in between: the late release itself is the first to notice. */
+/* No call came in between: the late release itself is the first to notice. */
 static void a_release_after_the_end_is_lost_and_counts_once(void **state)
 {
     dlock_primitives *prims = prim_open(TIMEOUT_MS);

@@ -142,8 +142,9 @@ static void threads_never_exceed_its_permits(void **state)
     assert_int_equal(PERMITS, available(crowds[0].prims));
 }
 
-/* Who needs more than there is does not keep the message from who does not.  A look
- * would come too, but far later than in the best of several turns. */
+/* A waiter that needs more permits than there are does not keep the message from a waiter that
+ * needs fewer.  That waiter would also look by itself, but far later than in the best of
+ * several turns. */
 static void waiters_are_woken_by_what_is_enough_for_them(void **state)
 {
     enum { AT_ONCE_MS = 40 };
@@ -250,7 +251,7 @@ static void calls_survive_cut_connections_and_lost_scripts(void **state)
     }
 }
 
-/* Nobody knows whether the permit was taken, and it is not guessed. */
+/* The answer is lost, so whether the permit was taken is unknown, and is not guessed. */
 static void an_unanswered_acquire_leaks_no_more_than_it_wanted(void **state)
 {
     dlock_primitives *other = prim_open(TIMEOUT_MS);

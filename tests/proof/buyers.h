@@ -15,7 +15,7 @@
 
 enum { BUYERS_COUNT = 24, BUYERS_SERVICES = 2 };
 
-/* What a buyer knows of its request. */
+/* The state of a request as its buyer knows it. */
 enum buyers_told {
     TOLD_OPEN,     /* no answer, or one that says `unknown` */
     TOLD_ACCEPTED, /* an order, whose number came with the answer */

@@ -22,7 +22,7 @@ static bool is_mounted, has_namespace;
 
 bool disk_mount(void)
 {
-    /* Nobody else sees the mount, and none is left when the last process ends. */
+    /* The mount is visible to no other program, and ends with the last process. */
     has_namespace = has_namespace ||
                     (unshare(CLONE_NEWNS) == 0 &&
                      mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) == 0 &&

@@ -80,7 +80,7 @@ static double batched(const struct round *r)
     return sum;
 }
 
-/* Everybody stops, and the books are opened. */
+/* All buyers stop, and every answer is compared with the rows. */
 static void end_round(const char *fault)
 {
     struct round *r = &round_now;

@@ -50,7 +50,7 @@ static void shut_if(bool shuts)
         atomic_store(&proxy.is_shut, true);
 }
 
-/* What the client said.  The first COMMIT that fits the mode is caught, no other. */
+/* Pass on the client's messages.  The first COMMIT that fits the mode is caught, no other. */
 static bool pass_to_server(struct pipe_pair *p)
 {
     static char bytes[BYTES];

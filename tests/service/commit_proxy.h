@@ -10,7 +10,7 @@
 
 #include <stddef.h>
 
-/* What happens to the next COMMIT that fits; then it is PASS again. */
+/* The fault of the next COMMIT that fits; after that the mode is PASS again. */
 enum commit_mode {
     PASS,          /* everything */
     DROP_ANSWER,   /* COMMIT goes through; its answer is lost and the client cut off */

@@ -16,7 +16,7 @@
 
 enum { CONNECTIONS_MAX = 64, BYTES = 65536, HEAD = 5, NAME_MAX_LEN = 64 };
 
-/* One connection.  A message of the client is a type, a length that counts itself, and the
+/* A connection.  A message of the client is a type, a length that counts itself, and the
  * rest; those before the session begins have no type. */
 struct connection {
     int client, server; /* -1: closed */

@@ -80,7 +80,7 @@ static int status_of(int status)
     return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 }
 
-/* What the listeners for operators want to hear, by their ports; the newest wins. */
+/* The admin tokens of the listeners for operators, by their ports; the newest wins. */
 static struct {
     int port;
     char token[80];

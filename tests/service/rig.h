@@ -80,7 +80,7 @@ bool rig_read_head(int fd, struct rig_answer *out, int64_t ms);
 /* Has the other end closed, within `ms`? */
 bool rig_is_closed(int fd, int64_t ms);
 
-/* One request on a connection of its own, to the listener for operators with the admin
+/* Send a request on a connection of its own, to the listener for operators with the admin
  * token unless `extra` has another.  `extra` are further header lines, each with
  * its CR LF, or NULL; so is `body`.  Any thread. */
 bool rig_request(int port, const char *method, const char *path, const char *extra,

@@ -10,7 +10,7 @@
 #include "tests/service/rig_inside.h"
 
 static char lab_dir[RIG_PATH_MAX];
-/* What the shared lab is called by, while a private one is up. */
+/* The variables that name the shared lab; a private one has them while it is up. */
 static const char *const LAB_NAMES[] = {
     "SECKILL_DATABASE_URL", "SECKILL_LAB_DATABASE_URL", "SECKILL_REDIS_URL",
     "SECKILL_REDLOCK_URLS", "SECKILL_ZOOKEEPER_URL",    "SECKILL_TOKEN_KEY_FILE",
@@ -61,7 +61,7 @@ static void read_environment(void)
     (void)fclose(file);
 }
 
-/* What was learned from one lab is not that of the next. */
+/* Close the connection to the lab before, and drop its keys. */
 static void forget_lab(void)
 {
     rig_forget_database();

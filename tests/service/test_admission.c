@@ -121,7 +121,7 @@ static void expect(int port, int64_t user, const char *outcome)
         fail_msg("%s instead of %s: %s", answer.outcome, outcome, answer.body);
 }
 
-/* One held in each of two processes fills both. */
+/* An order that is held in each of two processes fills both. */
 static void no_more_are_inside_than_may_be(void **state)
 {
     (void)state;

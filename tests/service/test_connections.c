@@ -14,8 +14,8 @@
 static struct rig_service service;
 static char token[TOKEN_LEN + 1];
 
-/* What an earlier connection left in the thread's buffer says nothing of this request:
- * one thread, and the same head with another end. */
+/* The bytes that an earlier connection left in the thread's buffer are no part of this request.
+ * One thread gets the same head with another end. */
 static void the_end_of_a_head_is_its_own(void **state)
 {
     static const char *const HEADS[] = {

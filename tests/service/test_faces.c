@@ -317,8 +317,8 @@ static int counted(struct rig_service *s, const char *outcome)
     return (int)rig_metric(s, line);
 }
 
-/* Whoever asked for an order is counted, at whichever door it was refused; and what is
- * accepted is what was sold. */
+/* Every request for an order is counted, also when it was refused before it reached the sale;
+ * and as many are counted as accepted as were sold. */
 static void every_request_for_an_order_is_counted(void **state)
 {
     struct rig_service s = RIG_START("--lock=none");

@@ -201,7 +201,7 @@ static void who_comes_back_too_late_sells_nothing(void **state)
     assert_int_equal(rig_writes(voucher, "accepted", "fence"), 1);
     assert_int_equal(rig_writes(voucher, "stale", "fence"), 1);
     assert_true(rig_metric(&first, "seckill_orders_stopped_total{layer=\"fence\"") == 1);
-    /* It may come again. */
+    /* The same buyer may order again. */
     assert_true(rig_order(first.orders_port, voucher, 1, &answer));
     expect("accepted");
     rig_stop(&second);

@@ -54,7 +54,7 @@ static int64_t rows_of(int64_t voucher, const char *stock_guard,
     return db_int(rig_db(), 0, 0, 0);
 }
 
-/* One after another, every guard sells exactly what there is. */
+/* Each guard, one after another, sells exactly what there is. */
 static void every_stock_guard_sells_what_there_is(void **state)
 {
     enum { STOCK = 5 };

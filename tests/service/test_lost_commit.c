@@ -83,7 +83,7 @@ static void expect_recorded(int64_t voucher)
     assert_int_equal(rig_writes(voucher, "accepted", NULL), rig_orders(voucher));
 }
 
-/* It was committed and only the answer is gone: found by asking, accepted. */
+/* The order was committed and only the answer is lost: found by a query, accepted. */
 static void a_lost_answer_is_found_to_be_sold(void **state)
 {
     int64_t voucher = rig_voucher(5);
@@ -252,8 +252,8 @@ static bool is_accepted_now(void *arg)
            strcmp(answer.outcome, "accepted") == 0;
 }
 
-/* Nobody can be asked: the answer says so, names the request, and the same name settles
- * it later: one order, whether the lost COMMIT had counted or not. */
+/* The database cannot be asked: the answer says so and names the request, and the same name
+ * settles the request later: one order, whether the lost COMMIT had counted or not. */
 static void what_cannot_be_asked_is_unknown_until_it_can(void **state)
 {
     static const enum commit_mode MODES[] = {DROP_AND_SHUT, ANSWER_AND_SHUT};

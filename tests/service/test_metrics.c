@@ -61,7 +61,7 @@ static void check_histogram(const char *line, const char *ending, double value)
     }
 }
 
-/* One line with a figure: its name, its labels in the order of the list, its value. */
+/* A line with a figure has its name, its labels in the order of the list, and its value. */
 static void check_line(const struct metrics_entry *e, const char *line)
 {
     static const char *const ENDINGS[] = {"_bucket", "_sum", "_count"};

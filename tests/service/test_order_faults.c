@@ -56,7 +56,7 @@ static void before_the_commit_nothing_is_sold(void **state)
     rig_stop(&service);
 }
 
-/* Nothing was open on it, so another one does as well. */
+/* No transaction was open on the connection, so another connection does as well. */
 static void a_connection_that_was_idle_is_made_again(void **state)
 {
     (void)state;

@@ -16,8 +16,7 @@
 
 enum { BUYERS = 6, STOCK = 1000000 };
 
-/* Nobody may wait longer for an answer than this; the statement timeout below is 1 s.
- */
+/* The longest that a client may wait for an answer; the statement timeout below is 1 s. */
 static const int64_t PATIENCE_NS = 30000000000;
 
 static struct rig_service service;
@@ -140,7 +139,7 @@ static int64_t start_buying(const char *lock)
     return voucher;
 }
 
-/* What was lost with a connection was its slot, if it is not opened again. */
+/* The slot of a lost connection would be lost, too, if the connection were not opened again. */
 static bool is_every_slot_back(void *arg)
 {
     (void)arg;
@@ -149,8 +148,8 @@ static bool is_every_slot_back(void *arg)
            rig_metric(&service, "seckill_database_connections_open ") == 2;
 }
 
-/* Everybody stops, and the books are opened.  Requests that were given up while they
- * were unsettled may have become orders or not. */
+/* All clients stop, and every answer is compared with the rows.  Requests that were given up
+ * while they were unsettled may have become orders or not. */
 static void settle_accounts(int64_t voucher)
 {
     int accepted = 0;
@@ -162,7 +161,7 @@ static void settle_accounts(int64_t voucher)
         (void)pthread_join(buyers[i].thread, NULL);
         assert_int_equal(atomic_load(&buyers[i].odd), 0);
         if (atomic_load(&buyers[i].worst_ns) > PATIENCE_NS)
-            fail_msg("somebody waited %lld ms",
+            fail_msg("a client waited %lld ms",
                      (long long)atomic_load(&buyers[i].worst_ns) / 1000000);
         accepted += atomic_load(&buyers[i].accepted);
     }
@@ -254,7 +253,7 @@ static void redis_is_restarted(void **state)
     settle_accounts(voucher);
 }
 
-/* It neither answers nor hangs up, which is worse than being gone. */
+/* Redis neither answers nor closes the connection, which is worse than an end. */
 static void redis_hangs(void **state)
 {
     int64_t voucher = start_buying("--lock=reentrant");

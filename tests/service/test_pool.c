@@ -141,7 +141,7 @@ static void callers_are_served_in_the_order_of_their_arrival(void **state)
     db_pool_free(line.pool);
 }
 
-/* One who leaves the line in its middle leaves the others in their order. */
+/* A caller that gives up in the middle of the queue leaves the others in their order. */
 static void a_caller_that_gives_up_leaves_the_line_whole(void **state)
 {
     struct line line = {.pool = pool_of(1, NULL)};
@@ -318,8 +318,8 @@ static void a_lost_connection_is_opened_again(void **state)
     db_pool_free(pool);
 }
 
-/* Nobody listens: the first caller hears so as soon as it is known, and later ones at once
- * and not after their time. */
+/* No server listens: the first caller is told so as soon as it is known, and later callers at
+ * once and not after their time. */
 static void without_a_server_callers_are_refused_at_once(void **state)
 {
     struct db_pool *pool = pool_of(2, "postgresql://nobody@127.0.0.1:1/x");

@@ -34,7 +34,7 @@ static void put_query(struct postgres_wire *wire, const char *sql)
     assert_true(postgres_wire_send(wire, soon()));
 }
 
-/* One row of one column, and the end of the answer. */
+/* The answer has one row of one column, and ends. */
 static void expect_text(struct postgres_wire *wire, int64_t deadline_ns, const char *text)
 {
     struct postgres_result *result = NULL;

@@ -21,7 +21,7 @@ static void expect_refusal(const char *const *args, const char *words)
         fail_msg("exit status %d and: %s", status, log);
 }
 
-/* One line of a thread's status. */
+/* Read a line of a thread's status. */
 static void read_line(pid_t pid, const char *thread, const char *name, char *out,
                       size_t size)
 {
@@ -39,7 +39,7 @@ static void read_line(pid_t pid, const char *thread, const char *name, char *out
         (void)fclose(file);
 }
 
-/* What every thread of the service says of itself on this line; how many have it. */
+/* The status of every thread of the service has this line.  Answers how many threads. */
 static int expect_of_threads(pid_t pid, const char *expected)
 {
     char path[64];

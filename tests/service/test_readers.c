@@ -53,7 +53,7 @@ static void expect_order(int64_t user, const char *outcome)
         fail_msg("%s instead of %s: %s", answer.outcome, outcome, answer.body);
 }
 
-/* Somebody who is held at the moment when it has the lock. */
+/* A thread that is held at the moment when it has the lock. */
 static struct held {
     pthread_t thread;
     struct rig_answer answer;

@@ -35,7 +35,7 @@ static bool is_ready(void *arg)
 static void await_ready(void)
 {
     if (!rig_until(is_ready, NULL, RIG_PATIENCE_MS))
-        fail_msg("it is not ready: %s", answer.body);
+        fail_msg("the service is not ready: %s", answer.body);
 }
 
 static bool says(void *words)
@@ -47,7 +47,7 @@ static bool says(void *words)
 static void await_refusal(const char *words)
 {
     if (!rig_until(says, (void *)(uintptr_t)words, RIG_PATIENCE_MS))
-        fail_msg("it does not say \"%s\": %d %s", words, answer.status, answer.body);
+        fail_msg("the answer does not say \"%s\": %d %s", words, answer.status, answer.body);
 }
 
 /* Of redis://[:password@]host:port; redis-cli 7.0 takes no URL without a user's name. */
@@ -95,7 +95,7 @@ static bool node_answers(void *arg)
     return strncmp(redis(node_url, "PING || true"), "PONG", 4) == 0;
 }
 
-/* It has ended if another program took one of its ports meanwhile. */
+/* The node has ended if another program took one of its ports meanwhile. */
 static bool node_answers_or_has_ended(void *arg)
 {
     if (waitpid(node, NULL, WNOHANG) == node)
@@ -146,7 +146,7 @@ static void end_node(void)
     (void)shell(line);
 }
 
-/* It answers a PING, and has none of the slots, or only half of them. */
+/* The node answers a PING, and has none of the slots, or only half of them. */
 static void a_node_of_a_cluster_is_not_ready(void **state)
 {
     char flag[96];

@@ -99,7 +99,7 @@ static void a_request_id_belongs_to_its_user(void **state)
     assert_int_equal(number_after("\"id\":"), orders[1]);
 }
 
-/* Who was accepted is told so again, even when everything is sold since. */
+/* A buyer that was accepted is told so again, even when everything is sold since. */
 static void a_named_request_survives_the_end_of_the_stock(void **state)
 {
     int64_t voucher = rig_voucher(1);

@@ -15,7 +15,7 @@ enum { STATEMENTS_MAX = 16384, LINE_MAX_LEN = 4096 };
 
 static struct rig_answer answer;
 
-/* What one service sent for its orders. */
+/* The statements that a service sent for its orders. */
 struct sent {
     char statements[STATEMENTS_MAX]; /* a line for each */
     size_t length;

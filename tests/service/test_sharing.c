@@ -78,7 +78,7 @@ static bool has_sold(void *order_count)
     return atomic_load(&accepted_count) >= *(int *)order_count;
 }
 
-/* One for commands, and at most one for who waits for a release. */
+/* A connection for commands, and at most one for the threads that wait for a release. */
 static void sixty_four_workers_share_one_connection(void **state)
 {
     pthread_t threads[BUYERS];

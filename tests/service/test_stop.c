@@ -190,7 +190,7 @@ static bool is_stopping(void *arg)
     return rig_has_logged(arg, "signal 15: stopping");
 }
 
-/* Somebody else holds the voucher's row, so an order cannot finish. */
+/* Another session holds the voucher's row, so an order cannot finish. */
 static void a_second_signal_ends_it_at_once(void **state)
 {
     static const struct postgres_statement BEGIN = {"stop_begin", "BEGIN", ""};

@@ -224,7 +224,7 @@ static void signal_servers(pid_t pid, int signal_number)
     assert_int_equal(system(command), 0);
 }
 
-/* It hangs when the service is started, and goes on when the service has said so. */
+/* The server hangs when the service is started, and goes on when the service has said so. */
 static void a_server_that_hangs_at_first_only_delays_the_start(void **state)
 {
     static const struct {

@@ -82,7 +82,7 @@ static void an_order_goes_through_with_zk_basic(void **state)
     an_order_goes_through_under("--lock=zk-basic");
 }
 
-/* Nothing is sold without the lock. */
+/* The service sells nothing without the lock. */
 static void without_a_server_nothing_is_sold(void **state)
 {
     char said[8192];

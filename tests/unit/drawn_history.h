@@ -17,7 +17,7 @@
 #define HOLD "<rect class=\"hold\""
 #define LATE "<rect class=\"late\""
 
-/* What happens to a lock after its lease: the second and the third hold it at once. */
+/* A lock after the end of its lease: the second and the third owner hold it at once. */
 static const char cascade[] =
     "system p1 pid=11 caps=exclusive,expires variant=naive lease=30\n"
     "system p2 pid=12 caps=exclusive,expires variant=naive lease=30\n"

@@ -48,7 +48,7 @@ static bool chance(unsigned percent)
 
 /* --- random histories ------------------------------------------------------------ */
 
-/* What the generator thinks: mostly what a lock would do, and wrong often enough. */
+/* The generator's belief of an owner: mostly that of a lock, and wrong often enough. */
 struct actor {
     uint64_t owner;
     int depth[2];            /* by name */
@@ -139,7 +139,7 @@ static void end_acquire(struct maker *m, struct actor *actor, struct history_cal
         call->status = draw(2) ? DLOCK_OK : DLOCK_BUSY;
     if (chance(12))
         call->status = DLOCK_UNKNOWN;
-    /* Nobody can say which hold such a renewal found, and the checker does not try. */
+    /* The records do not tell which hold such a renewal found, and the checker does not guess. */
     if (call->status == DLOCK_OK && actor->is_overlapped && !again)
         call->status = DLOCK_UNKNOWN;
     if (call->status != DLOCK_OK)
@@ -284,7 +284,7 @@ static void show(const struct history *h)
     }
 }
 
-/* What the search can judge: not leases that were overrun, and not liveness. */
+/* The properties that the search judges, too: not overrun leases, and not liveness. */
 static bool checker_accepts(struct check *c, const struct history *h)
 {
     struct check_options options = check_options_default();

@@ -150,7 +150,7 @@ static void addresses_are_host_and_port(void **state)
         assert_false(address_parse(BAD[i], host, &port));
 }
 
-/* Nothing from outside may have a say here. */
+/* Settings of the caller's environment must not change the results. */
 static int clear_environment(void **state)
 {
     static const char *const NAMES[] = {

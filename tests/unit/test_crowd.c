@@ -32,7 +32,7 @@ static const char lost_data[] = "25 fault redis-restart happened store\n";
 static const char its_own[] = "25 fault process-stop happened process pid=41\n";
 static const char elsewhere[] = "25 fault process-kill happened store pid=999\n";
 
-/* What is found in `calls`, with the faults of `faults` added, in milliseconds. */
+/* The finding for `calls`, with the faults of `faults` added, in milliseconds. */
 static enum crowd_blame blame(const char *calls, const char *faults, unsigned caps,
                               char why[300])
 {
@@ -103,7 +103,7 @@ static void test_a_fault_of_an_actor_explains_nothing(void **state)
     assert_int_equal(blame(both, elsewhere, HISTORY_TEXT_CAPS, why), CROWD_LOCK);
 }
 
-/* Nobody was to stop it: only a fault of a server is an excuse. */
+/* The scenario stops no process: only a fault of a server is an excuse. */
 static void test_a_fault_of_its_own_process_is_no_excuse(void **state)
 {
     char calls[600], why[300];
@@ -115,7 +115,7 @@ static void test_a_fault_of_its_own_process_is_no_excuse(void **state)
     assert_int_equal(blame(calls, its_own, HISTORY_TEXT_CAPS, why), CROWD_MACHINE);
 }
 
-/* What the checker calls unfair it gives no reason for. */
+/* The checker gives no reason for a grant that it calls unfair. */
 static void test_only_an_earlier_fault_explains_an_order(void **state)
 {
     struct check_verdict v = {.findings[CHECK_fairness] = {

@@ -71,7 +71,7 @@ static void read_sample(struct sample *s, const char *uuid)
     assert_int_equal(VERDICT_VALID, judge(&s->h));
 }
 
-/* One that was closed, and one as if its process had been killed. */
+/* A file that was closed, and a file as if its process had been killed. */
 static void make_samples(struct sample *closed, struct sample *killed)
 {
     struct worker workers[THREADS];

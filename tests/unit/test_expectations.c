@@ -21,7 +21,7 @@ static void every_lock_has_an_expectation_under_every_hazard(void **state)
             const struct hazard *hazard = hazard_at(h);
 
             if (expectation_of(lock, hazard, ORDER_PATH_each) == EXPECT_NOTHING)
-                print_error("nothing is expected of %s under %s\n", lock, hazard->name);
+                print_error("no outcome is expected of %s under %s\n", lock, hazard->name);
             assert_int_not_equal(expectation_of(lock, hazard, ORDER_PATH_each), EXPECT_NOTHING);
         }
     }

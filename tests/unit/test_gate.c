@@ -114,7 +114,7 @@ static void what_follows_the_head_is_not_judged(void **state)
             (void)snprintf(text, sizeof(text), "%s%s", HEADS[h], AFTER[i]);
             assert_int_equal(judge(text).status, alone.status);
         }
-        /* What ended an earlier head, and its NUL. */
+        /* The bytes that ended an earlier head, and its NUL. */
         (void)snprintf(text, sizeof(text), "%s\r", HEADS[h]);
         assert_int_equal(judge_bytes(text, strlen(text) + 1).status, alone.status);
     }

@@ -54,7 +54,7 @@ static void send_text(int fd, const char *text)
         (void)!send(fd, text + i, part, MSG_NOSIGNAL);
 }
 
-/* One request has come.  False: the connection is to be closed. */
+/* Serve a request that has come.  False: the connection is to be closed. */
 static bool serve(int fd)
 {
     int n = ++server.served;
@@ -134,7 +134,7 @@ static void stop_server(void)
     close(server.listener);
 }
 
-/* What the client was asked and told. */
+/* The requests and the answers that the client reported. */
 struct told {
     int64_t written, answered, silent, last;
 };
@@ -173,7 +173,7 @@ static void tick(void *arg, int64_t since_begin_ns)
     (void)since_begin_ns;
 }
 
-/* One step against a server of this manner; the caller frees what came of it. */
+/* Run a step against a server of this manner; the caller frees the result. */
 static struct step_result *run(enum manner manner, int connections, int64_t rate,
                                int64_t duration_ms, int64_t drain_ms)
 {

@@ -12,7 +12,7 @@
 #include "lock/dlock_primitives.h"
 #include "lock/options.h"
 
-/* What a later dlock.h may look like. */
+/* The options of a later dlock.h. */
 struct newer_options {
     dlock_options known;
     const char *new_text;

@@ -128,7 +128,7 @@ static void a_renewal_moves_only_what_is_held(void **state)
     (void)state;
     assert_true(dlock_holds_renewed(holds, root, serial, far_ns, far_ns));
     assert_true(dlock_holds_deadline_ns(holds, id) == far_ns);
-    /* One that was sent earlier and answered later takes nothing away. */
+    /* A renewal that was sent earlier and answered later shortens no lease. */
     assert_true(dlock_holds_renewed(holds, root, serial, far_ns - 5, far_ns));
     assert_true(dlock_holds_deadline_ns(holds, id) == far_ns);
     assert_false(dlock_holds_renewed(holds, root, serial + 1, far_ns + 5, far_ns));
@@ -211,7 +211,7 @@ static void thousands_fit_and_are_found(void **state)
     dlock_holds_close(holds);
 }
 
-/* One thread takes and gives back; others ask what its leases are worth. */
+/* A thread adds holds and removes them; others ask for the deadlines of its leases. */
 struct churn {
     struct dlock_holds *holds;
     _Atomic uint64_t id;

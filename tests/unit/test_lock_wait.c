@@ -11,7 +11,7 @@
 #include "base/os/clock.h"
 #include "lock/wait.h"
 
-/* What the made-up lock does. */
+/* The behaviour of the made-up lock. */
 static struct {
     int attempt_count;
     int busy_count;       /* this many attempts are refused */
@@ -161,7 +161,7 @@ static void a_grant_or_a_failure_ends_the_wait(void **state)
     assert_false(lock.granted);
 }
 
-/* It may be restarting. */
+/* The store may be restarting. */
 static void a_store_that_is_away_ends_no_wait_before_its_time(void **state)
 {
     (void)state;
@@ -307,7 +307,7 @@ static void cancelling_ends_the_wait(void **state)
     assert_int_equal(3, lock.attempt_count);
     assert_int_equal(1, lock.unwatch_count);
     assert_false(lock.granted);
-    /* What was granted is the caller's to give back. */
+    /* A lock that was granted is the caller's to release. */
     be_busy(2);
     dlock_cancel_reset(cancel);
     lock.fires = cancel;
@@ -316,7 +316,7 @@ static void cancelling_ends_the_wait(void **state)
     dlock_cancel_free(cancel);
 }
 
-/* It used up a wake-up, so it has to try, or nobody would. */
+/* The cancelled waiter used up the wake-up, so no other waiter tries unless it does. */
 static void who_is_woken_tries_also_when_cancelled(void **state)
 {
     dlock_cancel *cancel = dlock_cancel_new();

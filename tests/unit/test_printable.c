@@ -59,7 +59,7 @@ static void what_does_not_fit_ends_in_dots_and_in_no_half_character(void **state
     assert_string_equal(printable("0123456789", line, 11), "0123456789");
 }
 
-/* What log_line() writes. */
+/* Keep the line that log_line() writes. */
 static void log_into(char *out, size_t size, const char *message)
 {
     int ends[2], saved = dup(STDERR_FILENO);

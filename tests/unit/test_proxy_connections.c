@@ -40,7 +40,7 @@ static void fifty_connections_have_fates_of_their_own(void **state)
     assert_comes(stats().open == 0);
 }
 
-/* What the server sends fills the sockets and 128 KiB, and then waits. */
+/* The bytes of the server fill the sockets and 128 KiB, and then the server waits. */
 static void a_slow_reader_makes_the_server_wait(void **state)
 {
     enum { QUIET_LOOKS = 100 };

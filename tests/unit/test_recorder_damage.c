@@ -103,7 +103,7 @@ static void a_torn_record_in_a_complete_file_is_damage(void **state)
     history_free(&h);
 }
 
-/* What no recorder writes; found by random input. */
+/* Records that no recorder writes; random input found them. */
 static void spoil_mode(dlock_record *acquire) { acquire->mode = 2; }
 static void spoil_status(dlock_record *acquire) { acquire->status = 99; }
 static void spoil_kind(dlock_record *acquire) { acquire->kind = 77; }

@@ -55,7 +55,7 @@ static bool say_nothing(void *arg, const char *verb, const char *name)
     return false;
 }
 
-/* What settling says now. */
+/* The answer of redis_channels_settle() now. */
 static const char *settle(void)
 {
     said[0] = '\0';
@@ -199,8 +199,8 @@ static void permits_wake_those_for_whom_they_are_enough(void **state)
     redis_waiter_leave(last, true);
 }
 
-/* It got its permit by its own look, when the message of that one was still on its way;
- * the message of the next came before it had left, and was meant for another. */
+/* The waiter got its permit by its own look, before the message of that permit had arrived; the
+ * message of the next permit came before the waiter had left, and was meant for another. */
 static void who_leaves_with_a_permit_passes_on_what_it_does_not_need(void **state)
 {
     struct redis_waiter *one = join_by(&REDIS_WAKE_SEMAPHORE, 1);

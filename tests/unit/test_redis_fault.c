@@ -189,7 +189,7 @@ static long long newest_client(void)
     return newest;
 }
 
-/* Whatever the call says of it, it is true, and another connection serves afterwards. */
+/* The status of the call is true, and another connection serves afterwards. */
 static void a_cut_drops_the_connection(void **state)
 {
     static const dlock_fault_point points[] = {DLOCK_FAULT_BEFORE_REQUEST,

@@ -131,7 +131,7 @@ static dlock_status call(struct redis_link *link, struct redis_answer *out)
     return redis_call(link, &get, INT64_MAX, out);
 }
 
-/* What one call to a server that says `text` comes to. */
+/* The status of a call to a server that answers `text`. */
 static dlock_status call_to(const char *text, struct redis_answer *out)
 {
     struct redis_link *link = open_link();
@@ -227,7 +227,7 @@ static void a_failed_connection_is_not_used_again(void **state)
     assert_int_equal(DLOCK_OK, call(link, &out));
     assert_string_equal("second", out.text);
     assert_int_equal(2, atomic_load(&server.accepted_count));
-    /* One that did well is used again. */
+    /* A connection without an error is used again. */
     assert_int_equal(DLOCK_OK, call(link, &out));
     assert_int_equal(2, atomic_load(&server.accepted_count));
     redis_link_close(link);

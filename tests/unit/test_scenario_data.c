@@ -87,7 +87,7 @@ static void test_each_has_an_expectation(void **state)
     (void)state;
     for (size_t i = 0; (scenario = scenario_at(i)) != NULL; i++)
         if (expectation_next(NULL, EXPECTATION_OF_STORY, scenario->name) == NULL)
-            fail_msg("nothing is expected of %s", scenario->name);
+            fail_msg("no outcome is expected of %s", scenario->name);
 }
 
 static void test_each_is_performed_once_for_a_lock_and_guard(void **state)

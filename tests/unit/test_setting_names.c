@@ -57,7 +57,7 @@ static bool has_same_choices(const struct setting *a, const struct setting *b)
     }
 }
 
-/* Whatever one program accepts for it, the other accepts too. */
+/* Both programs accept the same values for the setting. */
 static void compare(const struct setting_program *a, const struct setting *one,
                     const struct setting_program *b, const struct setting *other)
 {

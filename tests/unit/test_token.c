@@ -187,7 +187,7 @@ static void every_key_of_the_file_verifies(void **state)
     assert_int_equal(token_verify(&OTHER, old, NOW, &got), TOKEN_FORGED);
 }
 
-/* What a file with these contents is called; NULL: it is loaded, into *keys. */
+/* The reason why a file with these contents is refused; NULL: it is loaded, into *keys. */
 static const char *refusal(const char *contents, mode_t mode, uid_t owner,
                            struct token_keys *keys)
 {

@@ -140,7 +140,7 @@ static void nothing_is_remembered_of_a_voucher_that_is_not_there(void **state)
     assert_int_equal(source.reads, 2);
 }
 
-/* It was created while a read was under way that could not see it. */
+/* The voucher was created while a read was under way that could not see it. */
 static void a_read_that_began_before_the_question_cannot_say_no(void **state)
 {
     struct asker early, late;

@@ -14,7 +14,7 @@
 copy=$work/copy
 labs+=("$copy/.lab")
 
-# What is built already is copied with its times, so that make builds only what is new.
+# Built files are copied with their times, so that make builds only what is new.
 copy_tree() {
     mkdir "$copy" &&
         (cd "$root" && git ls-files -co --exclude-standard -z | xargs -0 cp -a --parents -t "$copy") &&

@@ -186,7 +186,7 @@ func perhapsRelease(s state, in input) []interface{} {
 	return []interface{}{s, s.without(i)}
 }
 
-// What time does to the hold that `in.Begun` began, or to all of a dead owner.
+// Time passes for the hold that `in.Begun` began, or for all holds of a dead owner.
 func pass(s state, in input) []interface{} {
 	for i, h := range s.holds {
 		if h.begun != in.Begun || (in.Kind != "dead" && h.until > in.Until) {

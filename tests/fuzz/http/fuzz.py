@@ -162,7 +162,7 @@ def is_right(expected, status):
 
 
 def bombard(port, requests, seed, alive):
-    """What came, by kind; the kinds of which some came out wrong, with one request."""
+    """The answers by kind; the kinds of which some were wrong, with one request."""
     r = random.Random(seed)
     counts = collections.defaultdict(collections.Counter)
     wrong = {}

@@ -42,7 +42,7 @@ public final class Peer {
         for (String line = in.readLine(); line != null; line = in.readLine()) {
             peer.start(Command.parse(line));
         }
-        // What is held stays held: whoever wants it free says so.
+        // Locks that are held stay held; the driver releases those that it wants free.
         Runtime.getRuntime().halt(0);
     }
 
