@@ -33,6 +33,13 @@ const struct scenario *scenario_find(const char *name)
     return NULL;
 }
 
+enum verdict scenario_verdict(const struct scenario_result *result)
+{
+    return result->rc == EXIT_VALID                              ? VERDICT_VALID
+           : result->rc == EXIT_INVALID && result->has_happened ? VERDICT_INVALID
+                                                                 : VERDICT_UNKNOWN;
+}
+
 const char *scenario_outcome_name(enum scenario_outcome outcome, bool is_chinese)
 {
     static const char *const names[][2] = {

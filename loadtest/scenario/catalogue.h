@@ -4,6 +4,7 @@
 #define LOADTEST_SCENARIO_CATALOGUE_H
 
 #include "base/text/exit_codes.h"
+#include "loadtest/kit/verdict.h"
 #include "loadtest/scenario/background/blame.h"
 #include "loadtest/scenario/scenario.h"
 
@@ -37,6 +38,9 @@ struct scenario_result {
     enum crowd_blame crowd_blame;
     char crowd_why[300];
 };
+
+/* Did it come out as expected?  UNKNOWN also if it did not happen. */
+enum verdict scenario_verdict(const struct scenario_result *result);
 
 /* Every performance of a scenario: one for each lock that is spoken of (and in `locks`,
  * unless that is NULL) and each guard that it is expected under (and is `guard`, unless

@@ -375,7 +375,7 @@ enum exit_code scenario_run_all(const struct scenario_run *run,
         rc = run_alone(&t);
     if (rc == EXIT_VALID && run->listener == NULL) {
         rc = worst_of(&t);
-        if (t.is_measured && !batch_write_table(&t))
+        if (!(t.is_measured ? batch_write_table(&t) : batch_write_stories(&t)))
             rc = EXIT_CANNOT_WRITE;
         if (count > 1)
             batch_sum_up(&t);

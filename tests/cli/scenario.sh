@@ -5,7 +5,7 @@
 # refused.
 # shellcheck source=tests/cli/support/tap.sh
 . "$(dirname "$0")/support/tap.sh"
-plan 32
+plan 34
 lab=$work/lab
 labs+=("$lab")
 
@@ -60,7 +60,13 @@ fences_of_two() {
         says 'Ben asks for the lock: ok, fence 34' cat "$work/fences"
 }
 check 'which are 33 and 34, as it has always been told' fences_of_two
-check 'several at once are a table' says '^3 of 3 as expected' tell check-gap --lock=owner,watch,lua
+check 'several at once are a table' says '^3 of 3 as expected' tell check-gap --lock=owner,watch,lua \
+    --markdown="$work/table.md"
+# shellcheck disable=SC2016  # Markdown's quotes
+check 'the table is a page of Markdown, too' test \
+    "$(grep -cE '^\| S[0-9a-z]+ `check-gap` \| `(owner|watch|lua)` \| [a-z ]+ \| as expected \|' "$work/table.md")" -eq 3
+# shellcheck disable=SC2016
+check 'the page names the command' grep -q '^| command | `seckill scenario .*run check-gap' "$work/table.md"
 check 'the records are left for the checker' status 1 \
     "$seckill" check "$work/runs/latest/check-gap-owner"
 

@@ -22,12 +22,9 @@ static double share_of(const struct scenario_tally *t)
     return t->updates > 0 ? 100 * (double)t->lost / (double)t->updates : 0;
 }
 
-/* The outcome in a word. */
 static const char *word_of(const struct scenario_result *r)
 {
-    return r->rc == EXIT_VALID                      ? "as expected"
-           : r->rc == EXIT_INVALID && r->has_happened ? "UNEXPECTED"
-                                                    : "unknown";
+    return verdict_beside_expectation(scenario_verdict(r));
 }
 
 void table_sentence(FILE *out, const struct scenario_tally *t)

@@ -10,6 +10,7 @@
 
 #include "base/os/clock.h"
 #include "loadtest/kit/memory.h"
+#include "loadtest/kit/result_page.h"
 #include "loadtest/kit/style.h"
 #include "loadtest/scenario/batch.h"
 #include "loadtest/scenario/catalogue.h"
@@ -33,6 +34,15 @@ int64_t batch_length_ms(const struct batch *t)
                                    : t->all[0].setup->scenario->duration_ms;
 }
 
+/* Do all perform the same scenario? */
+static bool is_one(const struct batch *t)
+{
+    for (size_t i = 1; i < t->count; i++)
+        if (t->all[i].setup->scenario != t->all[0].setup->scenario)
+            return false;
+    return true;
+}
+
 /* ---- the table ---- */
 
 static void print_file(const char *dir, const char *name)
@@ -46,23 +56,24 @@ static void print_file(const char *dir, const char *name)
     free(text);
 }
 
+static const char *outcome_of(const struct batch *t, const struct scenario_result *r)
+{
+    return r->has_happened ? scenario_outcome_name(r->outcome, t->run->is_chinese)
+                           : "did not happen";
+}
+
 static void print_row(const struct batch *t, const struct performance *p)
 {
     const struct scenario_result *r = p->result;
-    const char *outcome = !r->has_happened
-                              ? "did not happen"
-                              : scenario_outcome_name(r->outcome, t->run->is_chinese);
-    enum report_style style = r->rc == EXIT_VALID ? STYLE_GOOD : STYLE_BAD;
+    enum verdict verdict = scenario_verdict(r);
     char lock[80];
 
     performance_lock(p, lock, sizeof lock);
     printf("%-5s %-26s %-16s %-20s %s%-11s%s %5.1f s%s%s\n", p->setup->scenario->number,
-           p->setup->scenario->name, lock, outcome, report_style(stdout, style),
-           r->rc == EXIT_VALID ? "as expected"
-           : r->has_happened   ? "UNEXPECTED"
-                               : "unknown",
+           p->setup->scenario->name, lock, outcome_of(t, r),
+           report_style(stdout, verdict_style(verdict)), verdict_beside_expectation(verdict),
            report_style(stdout, STYLE_PLAIN), (double)r->took_ns / 1e9,
-           r->rc == EXIT_VALID ? "" : "  ", r->rc == EXIT_VALID ? "" : r->why);
+           verdict == VERDICT_VALID ? "" : "  ", verdict == VERDICT_VALID ? "" : r->why);
     fflush(stdout);
 }
 
@@ -137,13 +148,47 @@ bool batch_write_table(const struct batch *t)
     return ok;
 }
 
-/* The scenario's, if there is but one. */
-static const char *name_of(const struct batch *t)
+/* The story if there is but one, and a row for each performance. */
+static void print_stories(FILE *out, const struct batch *t)
 {
-    for (size_t i = 1; i < t->count; i++)
-        if (t->all[i].setup->scenario != t->all[0].setup->scenario)
-            return "all of them";
-    return t->all[0].setup->scenario->name;
+    const struct scenario *scenario = t->all[0].setup->scenario;
+    char lock[80];
+
+    for (int i = 0; i < SCENARIO_LINES && is_one(t); i++)
+        fprintf(out, "%s\n",
+                t->run->is_chinese ? scenario->story_zh[i] : scenario->story[i]);
+    fputs("\n| scenario | lock | outcome | verdict | time |\n|---|---|---|---|---|\n", out);
+    for (size_t i = 0; i < t->count; i++) {
+        const struct scenario_result *r = t->all[i].result;
+        enum verdict verdict = scenario_verdict(r);
+
+        performance_lock(&t->all[i], lock, sizeof lock);
+        fprintf(out, "| %s `%s` | `%s` | %s | %s%s%s | %.1f s |\n",
+                t->all[i].setup->scenario->number, t->all[i].setup->scenario->name, lock,
+                outcome_of(t, r), verdict_beside_expectation(verdict),
+                verdict == VERDICT_VALID ? "" : ": ",
+                verdict == VERDICT_VALID ? "" : r->why, (double)r->took_ns / 1e9);
+    }
+}
+
+bool batch_write_stories(const struct batch *t)
+{
+    const struct scenario *scenario = t->all[0].setup->scenario;
+    char path[FILES_PATH_MAX], *text = NULL;
+    size_t size = 0;
+    FILE *out = result_page_stream(&text, &size);
+    bool ok;
+
+    print_stories(out, t);
+    ok = fclose(out) == 0;
+    files_join(path, t->run->out, "summary.md");
+    ok = ok && result_page_write(path,
+                                 !is_one(t)             ? "Scenarios"
+                                 : t->run->is_chinese ? scenario->title_zh
+                                                      : scenario->title,
+                                 text);
+    free(text);
+    return ok;
 }
 
 bool batch_write_page(const struct batch *t)
@@ -155,7 +200,10 @@ bool batch_write_page(const struct batch *t)
         parts[i] = memory_need(malloc(FILES_PATH_MAX));
         files_join(parts[i], t->all[i].dir[0] != '\0' ? t->all[i].dir : ".", "page.part");
     }
-    ok = t->run->pages->write_page(t->run->html, name_of(t), parts, t->count);
+    ok = t->run->pages->write_page(t->run->html,
+                                   is_one(t) ? t->all[0].setup->scenario->name
+                                             : "all of them",
+                                   parts, t->count);
     for (size_t i = 0; i < t->count; i++)
         free(parts[i]);
     free(parts);
