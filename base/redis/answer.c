@@ -47,6 +47,20 @@ static void take_text(struct redis_answer *answer, enum redis_kind kind,
     answer->text[len] = '\0';
 }
 
+/* A BULK for a caller who brought room for more than an answer holds.  One that does not fit
+ * is cut, and the answer's `len` shows that. */
+static void take_whole_text(struct redis_reading *reading, const struct redis_part *part)
+{
+    size_t len = part->len;
+
+    if (reading->whole == NULL)
+        return;
+    if (len >= reading->whole_size)
+        len = reading->whole_size - 1;
+    memcpy(reading->whole, part->text, len);
+    reading->whole[len] = '\0';
+}
+
 static void take_error(struct redis_reading *reading, const struct redis_part *part)
 {
     struct redis_answer *answer = &reading->answer;
@@ -70,6 +84,7 @@ static void take_whole(struct redis_reading *reading, const struct redis_part *p
         break;
     case REDIS_PART_BULK:
         take_text(answer, REDIS_BULK, part);
+        take_whole_text(reading, part);
         break;
     case REDIS_PART_INTEGER:
         answer->kind = REDIS_INTEGER;
@@ -111,6 +126,8 @@ static void clear(struct redis_answer *answer)
 void redis_reading_begin(struct redis_reading *reading, const char *label)
 {
     reading->label = label;
+    reading->whole = NULL;
+    reading->whole_size = 0;
     clear(&reading->answer);
 }
 

@@ -38,6 +38,8 @@ struct redis_part;
 struct redis_reading {
     struct redis_answer answer;
     const char *label; /* of the server, before the text of an error */
+    char *whole;       /* NULL, or where the text of a BULK goes beside the answer's own */
+    size_t whole_size;
 };
 
 void redis_reading_begin(struct redis_reading *reading, const char *label);

@@ -11,7 +11,7 @@
 
 #include "base/redis/shape.h"
 
-enum { REDIS_ARGS_MAX = 12, REDIS_WRITTEN_ROOM = 1024 };
+enum { REDIS_ARGS_MAX = 16, REDIS_WRITTEN_ROOM = 1024 };
 
 struct redis_command {
     int argc;

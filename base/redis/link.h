@@ -64,6 +64,13 @@ void redis_link_cut(struct redis_link *link);
 void redis_talk_ask(struct redis_talk *talk, const struct redis_command *command,
                     int64_t give_up_ns, struct redis_answer *answer);
 
+/* The same for an answer that is a longer text than struct redis_answer holds: a BULK goes to
+ * `text`, which has room for `size` bytes with the NUL behind it.  answer->len is the length
+ * as it was sent; one of `size` or more was cut. */
+void redis_talk_ask_text(struct redis_talk *talk, const struct redis_command *command,
+                         int64_t give_up_ns, char *text, size_t size,
+                         struct redis_answer *answer);
+
 /* Cut the conversation's connection, if it has one. */
 void redis_talk_cut(struct redis_talk *talk);
 

@@ -87,8 +87,14 @@ static bool ask(struct redis_conn *conn, const struct redis_written *written, in
     return false;
 }
 
+/* Where the text of a long answer goes; NULL: there is none. */
+struct room {
+    char *text;
+    size_t size;
+};
+
 static void say(struct redis_talk *talk, const struct redis_command *command,
-                int64_t give_up_ns, struct redis_answer *answer)
+                int64_t give_up_ns, struct room room, struct redis_answer *answer)
 {
     struct redis_link *link = talk->link;
     int64_t end_ns = dlock_clock_after(dlock_clock_ns(), link->timeout_ms);
@@ -106,16 +112,29 @@ static void say(struct redis_talk *talk, const struct redis_command *command,
         talk->conn = take_idle(link);
     if (talk->conn == NULL)
         talk->conn = connect_now(link, end_ns, answer);
+    if (talk->conn != NULL) {
+        talk->conn->reading.whole = room.text;
+        talk->conn->reading.whole_size = room.size;
+    }
     if (talk->conn != NULL && !ask(talk->conn, &written, end_ns, command->shape, answer)) {
         redis_conn_close(talk->conn);
         talk->conn = NULL;
     }
+    if (talk->conn != NULL)
+        talk->conn->reading.whole = NULL;
     talk->is_broken = talk->conn == NULL;
     redis_written_free(&written);
 }
 
 void redis_talk_ask(struct redis_talk *talk, const struct redis_command *command,
                     int64_t give_up_ns, struct redis_answer *answer)
+{
+    redis_talk_ask_text(talk, command, give_up_ns, NULL, 0, answer);
+}
+
+void redis_talk_ask_text(struct redis_talk *talk, const struct redis_command *command,
+                         int64_t give_up_ns, char *text, size_t size,
+                         struct redis_answer *answer)
 {
     char why[REDIS_TEXT_SIZE];
 
@@ -124,7 +143,7 @@ void redis_talk_ask(struct redis_talk *talk, const struct redis_command *command
                  redis_link_label(talk->link));
         redis_answer_fail(answer, REDIS_NOT_DONE, why);
     } else {
-        say(talk, command, give_up_ns, answer);
+        say(talk, command, give_up_ns, (struct room){text, size}, answer);
     }
 }
 
