@@ -19,13 +19,14 @@ static const struct sale_statement COUNT_EARLIER = {
 static const struct sale_statement INSERT = {
     {"order_insert",
      "INSERT INTO tb_voucher_order (user_id, voucher_id, request_id, lock_variant,"
-     " stock_guard, duplicate_guard, process, fence, admitted_at)"
+     " stock_guard, duplicate_guard, process, fence, admitted_at, id)"
      " VALUES ($1, $2, $3, $4, $5, $6, $7, nullif($8::bigint, 0),"
-     " " INSTANT_OF_US("nullif($9::bigint, 0)") ") RETURNING id",
-     "iitttttii"},
+     " " INSTANT_OF_US("nullif($9::bigint, 0)") ","
+     " coalesce(nullif($10::bigint, 0), next_order_id())) RETURNING id",
+     "iitttttiii"},
     {SALE_VALUE_USER, SALE_VALUE_VOUCHER, SALE_VALUE_REQUEST, SALE_VALUE_LOCK_VARIANT,
      SALE_VALUE_STOCK_GUARD, SALE_VALUE_DUPLICATE_GUARD, SALE_VALUE_PROCESS,
-     SALE_VALUE_FENCE, SALE_VALUE_ADMITTED},
+     SALE_VALUE_FENCE, SALE_VALUE_ADMITTED, SALE_VALUE_DRAWN},
 };
 
 /* The position is drawn when the row is made, and by then the transaction of an order that

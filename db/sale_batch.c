@@ -26,12 +26,14 @@ static const struct postgres_statement LOOK_FOR_DUPLICATES = {
 static const struct postgres_statement INSERT = {
     "batch_insert",
     "INSERT INTO tb_voucher_order (user_id, voucher_id, request_id, lock_variant,"
-    " stock_guard, duplicate_guard, process, fence, admitted_at)"
+    " stock_guard, duplicate_guard, process, fence, admitted_at, id)"
     " SELECT o.user_id, $1, o.request_id, $2, $3, $4, $5, nullif(o.fence, 0),"
     " " INSTANT_OF_US("nullif(o.admitted_us, 0)")
-    " FROM unnest($6::bigint[], $7::text[], $8::bigint[], $9::bigint[])"
-    " AS o (user_id, request_id, fence, admitted_us) RETURNING id, user_id, request_id",
-    "itttttttt"};
+    ", coalesce(nullif(o.drawn_id, 0), next_order_id())"
+    " FROM unnest($6::bigint[], $7::text[], $8::bigint[], $9::bigint[], $10::bigint[])"
+    " AS o (user_id, request_id, fence, admitted_us, drawn_id)"
+    " RETURNING id, user_id, request_id",
+    "ittttttttt"};
 
 static const struct postgres_statement RECORD = {
     "batch_record",
@@ -82,7 +84,7 @@ static void end_all(struct run *r, enum sale_answer answer)
 /* ---- columns ---- */
 
 struct columns {
-    struct sale_column users, requests, fences, admitted, locks;
+    struct sale_column users, requests, fences, admitted, drawn, locks;
 };
 
 static void fill(const struct run *r, struct columns *columns)
@@ -96,6 +98,7 @@ static void fill(const struct run *r, struct columns *columns)
         sale_column_add_text(&columns->requests, sale->request_id);
         sale_column_add_integer(&columns->fences, sale->fence);
         sale_column_add_integer(&columns->admitted, sale->admitted_us);
+        sale_column_add_integer(&columns->drawn, sale->drawn_id);
         sale_column_add_text(&columns->locks, sale->lock_name);
     }
 }
@@ -106,6 +109,7 @@ static bool is_whole(struct columns *columns)
            sale_column_text(&columns->requests) != NULL &&
            sale_column_text(&columns->fences) != NULL &&
            sale_column_text(&columns->admitted) != NULL &&
+           sale_column_text(&columns->drawn) != NULL &&
            sale_column_text(&columns->locks) != NULL;
 }
 
@@ -115,6 +119,7 @@ static void free_columns(struct columns *columns)
     sale_column_free(&columns->requests);
     sale_column_free(&columns->fences);
     sale_column_free(&columns->admitted);
+    sale_column_free(&columns->drawn);
     sale_column_free(&columns->locks);
 }
 
@@ -243,7 +248,8 @@ static void queue_rows(struct run *r, struct columns *columns)
                        DB_TEXT(guard),
                        DB_TEXT(duplicate_guard_name_at(terms->duplicate_guard)),
                        DB_TEXT(terms->process), DB_TEXT(users), DB_TEXT(requests),
-                       DB_TEXT(fences), DB_TEXT(sale_column_text(&columns->admitted))));
+                       DB_TEXT(fences), DB_TEXT(sale_column_text(&columns->admitted)),
+                       DB_TEXT(sale_column_text(&columns->drawn))));
     if (r->batch->sales[0]->lock_name != NULL)
         db_queue(r->db, &RECORD,
                  DB_VALUES(DB_INT(r->head.voucher_id), DB_TEXT(terms->process),

@@ -74,6 +74,8 @@ struct sale {
                             * was checked, since 1970; 0: nobody checked it */
     int64_t fence;         /* of the lease that it is sold under; 0: there is none */
     const char *lock_name; /* for the record of writes; NULL: none is kept */
+    int64_t drawn_id;      /* the number that the order is to have, drawn before the sale; 0:
+                            * the database draws one */
 
     int64_t units;         /* to take: 1, or as many as the orders of a batch */
     int64_t stock;         /* as read; untouched by a guard that does not read */
@@ -102,6 +104,7 @@ struct sale {
     X(PROCESS, "process", TEXT, sale->terms->process)                                  \
     X(FENCE, "fence", INT, sale->fence)                                                \
     X(ADMITTED, "admitted_us", INT, sale->admitted_us)                                 \
+    X(DRAWN, "drawn_id", INT, sale->drawn_id)                                          \
     X(VERSION, "version", INT, sale->version)                                          \
     X(UNITS, "units", INT, sale->units)                                                \
     X(STOCK_LEFT, "stock_left", INT, sale->stock - sale->units)                        \

@@ -29,6 +29,12 @@ static const struct postgres_statement FIND_WINDOW = {
     "i",
 };
 
+static const struct postgres_statement FIND_STOCK = {
+    "voucher_find_stock",
+    "SELECT stock FROM tb_seckill_voucher WHERE voucher_id = $1",
+    "i",
+};
+
 static const struct postgres_statement FIND = {
     "voucher_find",
     VOUCHER_ROW "WHERE v.id = $1",
@@ -107,6 +113,17 @@ enum db_status voucher_find_window(struct db_conn *db, int64_t voucher_id,
             .clock_ahead_us = db_int(db, 0, 0, 2) - dlock_clock_ns() / 1000,
         };
     return DB_OK;
+}
+
+enum db_status voucher_find_stock(struct db_conn *db, int64_t voucher_id, int64_t *stock,
+                                  bool *found)
+{
+    enum db_status st = db_run_one(db, &FIND_STOCK, DB_VALUES(DB_INT(voucher_id)));
+
+    *found = st == DB_OK && db_rows(db, 0) == 1;
+    if (*found)
+        *stock = db_int(db, 0, 0, 0);
+    return st;
 }
 
 enum db_status voucher_find(struct db_conn *db, int64_t voucher_id)

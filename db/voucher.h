@@ -49,6 +49,10 @@ enum db_status voucher_create(struct db_conn *db, const struct voucher *voucher,
 enum db_status voucher_find_window(struct db_conn *db, int64_t voucher_id,
                                    struct voucher_window *window, bool *found);
 
+/* The stock of one voucher.  OK with *found false: there is none of that number. */
+enum db_status voucher_find_stock(struct db_conn *db, int64_t voucher_id, int64_t *stock,
+                                  bool *found);
+
 /* Which vouchers to list. */
 struct voucher_page {
     int64_t shop_id;    /* 0: of all shops */

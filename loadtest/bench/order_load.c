@@ -82,6 +82,7 @@ static bool run_pgbench(struct order_load *b, int64_t voucher, int client_count,
                           "-D", "stock_guard=" ORDER_LOAD_STOCK_GUARD,
                           "-D", "duplicate_guard=" ORDER_LOAD_DUPLICATE_GUARD,
                           "-D", "process=pgbench", "-D", "fence=0",
+                          "-D", "drawn_id=0",
                           "-D", admitted, NULL};
     struct child_options options = child_options_default(argv);
     struct child child;
