@@ -6,6 +6,7 @@
 #include "app/handlers.h"
 #include "app/lane.h"
 #include "app/order_path.h"
+#include "app/stream.h"
 #include "app/worker_pool.h"
 
 void admin_live(const struct request *rq, struct answer *an)
@@ -43,6 +44,8 @@ void admin_metrics(const struct request *rq, struct answer *an)
     };
     struct worker_pool_stats pool;
 
+    if (s->stream != NULL)
+        facts.stream_length = stream_length(s->stream);
     worker_pool_read_stats(s->workers[LISTENER_ORDERS], &pool);
     facts.workers_busy = pool.in_use;
     facts.workers_total = pool.total;

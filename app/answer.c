@@ -79,6 +79,7 @@ static const char *reason_of(int status)
     } REASONS[] = {
         {200, "OK"},
         {201, "Created"},
+        {202, "Accepted"},
         {400, "Bad Request"},
         {401, "Unauthorized"},
         {403, "Forbidden"},

@@ -5,6 +5,7 @@
 
 #include "app/order.h"
 #include "app/handlers.h"
+#include "app/stream.h"
 #include "db/order.h"
 
 static enum outcome place(const struct request *rq, struct answer *an,
@@ -24,12 +25,13 @@ static enum outcome place(const struct request *rq, struct answer *an,
     return outcome;
 }
 
+/* The courses answer a queued order as if it were one. */
 void api_order_course(const struct request *rq, struct answer *an)
 {
     int64_t order_id = 0;
     enum outcome outcome = place(rq, an, &order_id);
 
-    if (outcome != OUTCOME_ACCEPTED) {
+    if (outcome != OUTCOME_ACCEPTED && outcome != OUTCOME_QUEUED) {
         answer_outcome(rq, an, FACE_COURSE, outcome, NULL);
         return;
     }
@@ -49,11 +51,39 @@ static void write_order(struct answer *an, int status, int64_t order_id,
              order_id, voucher_id, user_id);
 }
 
+/* What became of a request: `id` is its order, or 0; `detail` a sentence, or NULL. */
+static void write_request(struct answer *an, int status, const char *request_id,
+                          const char *outcome, int64_t id, int64_t voucher_id,
+                          const char *detail)
+{
+    answer_json(an, status);
+    text_add(an->body, "{\"requestId\":\"%s\",\"outcome\":\"%s\"", request_id, outcome);
+    if (id != 0)
+        text_add(an->body, ",\"id\":\"%" PRId64 "\"", id);
+    if (voucher_id != 0)
+        text_add(an->body, ",\"voucherId\":\"%" PRId64 "\"", voucher_id);
+    if (detail != NULL)
+        text_add(an->body, ",\"detail\":\"%s\"", detail);
+    text_add(an->body, "}");
+}
+
+/* The order has a number, but no row yet: its request is what can be asked about. */
+static void answer_queued(const struct request *rq, struct answer *an, int64_t order_id)
+{
+    an->outcome = OUTCOME_QUEUED;
+    write_request(an, 202, rq->id, "queued", order_id, rq->number, NULL);
+    (void)snprintf(an->location, sizeof(an->location), "/api/v1/requests/%s", rq->id);
+}
+
 void api_order(const struct request *rq, struct answer *an)
 {
     int64_t order_id = 0;
     enum outcome outcome = place(rq, an, &order_id);
 
+    if (outcome == OUTCOME_QUEUED) {
+        answer_queued(rq, an, order_id);
+        return;
+    }
     if (outcome != OUTCOME_ACCEPTED) {
         answer_outcome(rq, an, FACE_API, outcome, NULL);
         return;
@@ -99,22 +129,28 @@ void api_order_find(const struct request *rq, struct answer *an)
     write_order(an, 200, order.id, order.voucher_id, order.user_id);
 }
 
+/* A queued order is written at any moment, so the stream is asked before PostgreSQL is: what
+ * the stream has settled has its row by then. */
 void api_request_find(const struct request *rq, struct answer *an)
 {
+    struct stream *stream = rq->service->stream;
+    struct stream_request queued = {.state = "none"};
     struct order_found order;
 
+    if (stream != NULL && !stream_find_request(stream, rq->user_id, rq->word, &queued)) {
+        answer_outcome(rq, an, FACE_API, OUTCOME_UNAVAILABLE, NULL);
+        return;
+    }
     if (!find(rq, an, false, &order))
         return;
     an->outcome = OUTCOME_ACCEPTED;
-    answer_json(an, 200);
     if (order.found)
-        text_add(an->body,
-                 "{\"requestId\":\"%s\",\"outcome\":\"accepted\",\"id\":\"%" PRId64
-                 "\",\"voucherId\":\"%" PRId64 "\"}",
-                 rq->word, order.id, order.voucher_id);
+        write_request(an, 200, rq->word, "accepted", order.id, order.voucher_id, NULL);
+    else if (queued.order_id != 0)
+        write_request(an, 200, rq->word, queued.state, queued.order_id, queued.voucher_id,
+                      queued.is_queued ? "the order waits for its row"
+                                       : "the order was queued and came to this");
     else
-        text_add(an->body,
-                 "{\"requestId\":\"%s\",\"outcome\":\"none\",\"detail\":\"none so far; "
-                 "a request that is still under way may yet get an order\"}",
-                 rq->word);
+        write_request(an, 200, rq->word, "none", 0, 0,
+                      "none so far; a request that is still under way may yet get an order");
 }

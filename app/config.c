@@ -207,6 +207,42 @@ static bool is_guard_of_use(const struct config *c)
     return true;
 }
 
+bool config_has_stream(const struct config *c)
+{
+    return strcmp(c->order_path, order_path_name_at(ORDER_PATH_stream)) == 0;
+}
+
+/* A name that keys of Redis begin with. */
+static bool is_stream_name(const char *name)
+{
+    size_t n = strspn(name, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
+                            "0123456789_.:-");
+
+    return n > 0 && n <= CONFIG_STREAM_MAX && name[n] == '\0';
+}
+
+/* The writer holds the locks of a whole batch at once, with one connection for each of these. */
+static bool is_stream_of_use(const struct config *c)
+{
+    if (!config_has_stream(c))
+        return true;
+    if (c->redis_url == NULL)
+        return complain("--order-path=stream needs --redis-url (or SECKILL_REDIS_URL): its "
+                        "orders are queued in Redis");
+    if (!is_stream_name(c->stream_name))
+        return complain("--stream-name must be 1 to 64 of A-Z a-z 0-9 _ . : -");
+    if (dlock_store_of(dlock_variant_find(c->lock)) != DLOCK_STORE_POSTGRES ||
+        word_of(config_scope_at, c->lock_scope) == SCOPE_VOUCHER)
+        return true;
+    fprintf(stderr,
+            "seckilld: --order-path=stream with --lock=%s needs --lock-scope=voucher: with "
+            "--lock-scope=user its writer holds the locks of a whole batch, and each lock in "
+            "PostgreSQL has a connection of its own; --lock=reentrant does with "
+            "--lock-scope=user\n",
+            c->lock);
+    return false;
+}
+
 static bool is_path_of_use(const struct config *c)
 {
     if (!order_path_commits_for_others(c->order_path) ||
@@ -282,7 +318,8 @@ static bool check(const struct config *c)
                         "commas between, such as shop-admin,10.0.0.5, or *");
     if (c->process != NULL && !is_process_name(c->process))
         return complain("--process must be 1 to 63 of A-Z a-z 0-9 _ . : -");
-    return has_store(c) && is_guard_of_use(c) && is_path_of_use(c) && is_admission(c);
+    return has_store(c) && is_guard_of_use(c) && is_path_of_use(c) &&
+           is_stream_of_use(c) && is_admission(c);
 }
 
 /* The file of the admin token: beside the keys, unless it was named. */

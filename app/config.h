@@ -10,7 +10,8 @@
 #include "base/text/settings.h"
 #include "db/sale_types.h"
 
-enum { CONFIG_PROCESS_MAX = 63, CONFIG_FRONTS_MAX = 32, CONFIG_PATH_MAX = 4096 };
+enum { CONFIG_PROCESS_MAX = 63, CONFIG_FRONTS_MAX = 32, CONFIG_PATH_MAX = 4096,
+       CONFIG_STREAM_MAX = 64 };
 
 /* The counter of the orders that are let in. */
 enum config_admission { ADMISSION_NONE, ADMISSION_SEMAPHORE, ADMISSION_PERMITS };
@@ -35,6 +36,9 @@ struct config {
     enum config_admission admission_kind;
     int admission_limit; /* 0: none */
 };
+
+/* Do orders go through the stream in Redis? */
+bool config_has_stream(const struct config *c);
 
 /* The table that the settings are read by. */
 extern const struct setting_program config_program;

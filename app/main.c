@@ -10,7 +10,9 @@
 
 #include "app/http.h"
 #include "app/privileges.h"
+#include "app/stream_writer.h"
 #include "base/http/address.h"
+#include "base/os/clock.h"
 #include "base/os/mutex.h"
 #include "base/os/thread.h"
 #include "base/text/exit_codes.h"
@@ -201,6 +203,7 @@ static int serve(const struct config *c, const struct settings *settings)
     struct service service = {0};
     struct privileges privileges;
     struct http *http = NULL;
+    int64_t until_ns;
     int rc = EXIT_VALID;
     struct stopping *stopping = begin_to_hear();
 
@@ -236,8 +239,11 @@ static int serve(const struct config *c, const struct settings *settings)
     say_ready(c, http);
     wait_for_signal(stopping);
     release_faults();
+    until_ns = dlock_clock_after(dlock_clock_ns(), c->drain_timeout_ms);
     if (!http_drain(http, c->drain_timeout_ms))
         _exit(EXIT_BUG); /* its threads cannot be ended, so nothing can be freed */
+    stream_writer_stop(service.stream_writer, until_ns);
+    service.stream_writer = NULL;
     http_stop(http);
     log_info("stopped");
 

@@ -24,6 +24,7 @@
     X(ADMISSION, "admission")                                                          \
     X(LOCK, "lock")                                                                    \
     X(HINT, "sold-out-hint")                                                           \
+    X(SCRIPT, "script")                                                                \
     X(COUNT, "count")                                                                  \
     X(UNIQUE, "unique")                                                                \
     X(FENCE, "fence")                                                                  \
@@ -80,6 +81,7 @@ struct metrics_facts {
     const char *process;
     const char *order_path;
     int64_t orders_waiting; /* for the leader of a batch */
+    int64_t stream_length;  /* orders that wait for a writer; 0 without a stream */
     int64_t workers_busy;
     int64_t workers_total;
     int64_t workers_waiting;

@@ -50,8 +50,8 @@ static enum outcome place_new(struct worker *w, const struct order_request *requ
 {
     struct order_attempt attempt = {.worker = w, .request = request};
     struct admission_place place = {0};
-    enum outcome outcome = sale_window_check(w, request->voucher_id,
-                                             &attempt.admitted_us);
+    enum outcome outcome = sale_window_check(w, request->voucher_id, &attempt.admitted_us,
+                                             &attempt.sale_end_us);
 
     if (outcome != OUTCOME_ACCEPTED)
         return outcome;

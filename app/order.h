@@ -9,6 +9,9 @@
 /* Sell one unit of a voucher to a user.
  *   ACCEPTED         placed->order_id is the committed order; for a request that was
  *                    accepted before, the same one again
+ *   QUEUED           placed->order_id is the number that the order will have; it has no row
+ *                    yet, and the request's id tells what becomes of it
+ *   QUEUE_FULL       as many orders are queued as may be; nothing was queued
  *   SOLD_OUT, DUPLICATE, ADMISSION_FULL, LOCK_BUSY, NOT_STARTED, ENDED, UNKNOWN_VOUCHER
  *                    refused; nothing was written
  *   STALE            the lock's fence was out of date: a later holder has written.

@@ -28,7 +28,9 @@ struct order_attempt {
     struct worker *worker;
     const struct order_request *request;
     int64_t admitted_us; /* when the window was checked, by the database's clock */
-    struct order_placed placed; /* written with ACCEPTED */
+    int64_t sale_end_us; /* of the window, by the same clock */
+    int64_t drawn_id;    /* the number that the order is to have; 0: the database draws one */
+    struct order_placed placed; /* written with ACCEPTED and QUEUED */
 };
 
 struct order_path {
@@ -50,7 +52,10 @@ struct order_path {
      *             stop waits for calls in progress (--drain-timeout).
      * Neighbours  No order's answer depends on whether another order fails.
      *
-     * Answers ACCEPTED, SOLD_OUT, DUPLICATE, LOCK_BUSY, STALE, CONFLICT, DATABASE_BUSY,
+     * A path that answers before there is a row answers QUEUED, and has the order where it
+     * outlives this process.
+     *
+     * Answers ACCEPTED, QUEUED, QUEUE_FULL, SOLD_OUT, DUPLICATE, LOCK_BUSY, STALE, CONFLICT, DATABASE_BUSY,
      * UNAVAILABLE, UNKNOWN or INTERNAL, each as order_place() says. */
     enum outcome (*sell)(struct order_attempt *attempt);
 };

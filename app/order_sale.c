@@ -160,6 +160,7 @@ void order_sale_begin(struct order_sale *e)
         .voucher_id = e->order->request->voucher_id,
         .request_id = e->order->request->request_id,
         .admitted_us = e->order->admitted_us,
+        .drawn_id = e->order->drawn_id,
         .fence = (int64_t)e->lock->lease.fence,
         .lock_name = service->config->record != NULL ? e->lock->name : NULL,
     };

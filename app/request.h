@@ -35,7 +35,7 @@ struct answer {
     const char *allow;     /* NULL: no such header */
     const char *refused;   /* why the token that came is not enough; NULL: none came,
                             * or it is */
-    char location[64];     /* "": no such header */
+    char location[96];     /* "": no such header */
     char next[128];        /* the path and query of the next page; "": this is the last */
     bool is_replay;        /* accepted, but by an earlier request of the same id */
     bool closes;           /* the connection is not used again */

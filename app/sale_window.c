@@ -24,7 +24,7 @@ static enum outcome read_window(void *worker, int64_t voucher_id,
 }
 
 enum outcome sale_window_check(struct worker *w, int64_t voucher_id,
-                               int64_t *admitted_us)
+                               int64_t *admitted_us, int64_t *end_us)
 {
     struct voucher_window window;
     enum outcome outcome = voucher_cache_get(w->service->vouchers, voucher_id,
@@ -33,6 +33,7 @@ enum outcome sale_window_check(struct worker *w, int64_t voucher_id,
     if (outcome != OUTCOME_ACCEPTED)
         return outcome;
     *admitted_us = voucher_clock_us(&window);
+    *end_us = window.end_us;
     switch (voucher_phase_at(&window, *admitted_us)) {
     case VOUCHER_NOT_STARTED:
         return OUTCOME_NOT_STARTED;

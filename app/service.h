@@ -19,6 +19,8 @@
 #include "lock/dlock.h"
 
 struct order_path;
+struct stream;
+struct stream_writer;
 
 /* Made once at the start; read-only afterwards but for what synchronizes itself. */
 struct service {
@@ -30,6 +32,8 @@ struct service {
     struct admission *admission; /* NULL: everybody is let in */
     const struct order_path *path; /* how orders become rows */
     struct lanes *lanes;         /* orders that wait for one another, if the path lets them */
+    struct stream *stream;       /* of --order-path=stream; else NULL */
+    struct stream_writer *stream_writer; /* the same */
     struct sale_terms terms;     /* of every sale */
     struct metrics *metrics;
     struct db_pool *database; /* what requests share */

@@ -10,6 +10,8 @@
 #include "app/order_path.h"
 #include "app/store_options.h"
 #include "app/stores.h"
+#include "app/stream.h"
+#include "app/stream_writer.h"
 #include "base/text/limited.h"
 #include "db/guard.h"
 #include "lock/fault.h"
@@ -27,6 +29,17 @@ static bool open_database(struct service *s)
     }
     memset(s->vouchers, 0, sizeof(*s->vouchers));
     return voucher_cache_init(s->vouchers);
+}
+
+static bool start_writer(struct service *s)
+{
+    if (!stream_is_kept(s->stream))
+        log_warn("--order-path=stream: this Redis has no append-only file, and loses every "
+                 "order that is queued when it ends");
+    s->stream_writer = stream_writer_start(s);
+    if (s->stream_writer == NULL)
+        log_error("cannot start the writer of the stream");
+    return s->stream_writer != NULL;
 }
 
 enum exit_code service_open(struct service *s, const struct config *config,
@@ -56,11 +69,15 @@ enum exit_code service_open(struct service *s, const struct config *config,
     rc = stores_open(s);
     if (rc == EXIT_VALID && !open_database(s))
         rc = EXIT_UNAVAILABLE;
+    if (rc == EXIT_VALID && s->stream != NULL && !start_writer(s))
+        rc = EXIT_UNAVAILABLE;
     return rc;
 }
 
 void service_close(struct service *s)
 {
+    stream_writer_stop(s->stream_writer, 0);
+    stream_close(s->stream);
     admission_close(s->admission);
     dlock_close(s->locks);
     db_pool_free(s->database);
@@ -68,6 +85,8 @@ void service_close(struct service *s)
     free(s->vouchers);
     lanes_free(s->lanes);
     metrics_free(s->metrics);
+    s->stream_writer = NULL;
+    s->stream = NULL;
     s->database = NULL;
     s->readiness = NULL;
     s->vouchers = NULL;

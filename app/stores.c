@@ -13,6 +13,7 @@
 #include "base/text/limited.h"
 #include "app/start_timeout.h"
 #include "app/store_options.h"
+#include "app/stream.h"
 #include "db/sale.h"
 #include "db/voucher.h"
 #include "lock/store.h"
@@ -107,6 +108,14 @@ static enum attempt_answer try_admission(struct service *s, char why[WHY_MAX])
     return judge_lock(st, why);
 }
 
+static enum attempt_answer try_stream(struct service *s, char why[WHY_MAX])
+{
+    dlock_status st = stream_open(&s->stream, s->config);
+
+    explain_lock(st, why);
+    return judge_lock(st, why);
+}
+
 /* Judge the error of a connection that could not be made. */
 static enum attempt_answer judge_connection(const struct db_conn *db, char why[WHY_MAX])
 {
@@ -196,6 +205,8 @@ enum exit_code stores_open(struct service *s)
     rc = reach(s, &patience, try_locks, lock_store_name(c->lock), "--lock", c->lock);
     if (rc == EXIT_VALID && c->admission_kind != ADMISSION_NONE)
         rc = reach(s, &patience, try_admission, "Redis", "--admission", c->admission);
+    if (rc == EXIT_VALID && config_has_stream(c))
+        rc = reach(s, &patience, try_stream, "Redis", "--order-path", c->order_path);
     if (rc == EXIT_VALID)
         rc = reach(s, &patience, try_database, "PostgreSQL", NULL, NULL);
     return rc;

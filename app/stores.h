@@ -5,8 +5,8 @@
 
 #include "app/service.h"
 
-/* Reach the store of the lock, that of the admission, and PostgreSQL; fill s->locks and
- * s->admission.  A store that does not answer, or says that it is not up yet, is asked again
+/* Reach the store of the lock, that of the admission, that of the stream, and PostgreSQL; fill
+ * s->locks, s->admission and s->stream.  A store that does not answer, or says that it is not up yet, is asked again
  * until --start-timeout has passed; one that refuses for good is not.
  *   VALID         all answered
  *   USAGE         the lock or the admission cannot be used with these settings

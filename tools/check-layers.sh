@@ -16,7 +16,7 @@ base/redis/   base/(os|redis)/
 lock/record/  base/os/|lock/record/|lock/(bare|dlock|dlock_variant|process|status)\.h
 lock/         base/(os|redis|postgres)/|lock/
 db/           base/(os|text|postgres)/|db/
-app/          base/(os|text|http)/|db/|lock/|app/
+app/          base/(os|text|http|redis)/|db/|lock/|app/
 '
 
 # The rooms of the laboratory, from the bottom up: each may include those before it.

@@ -3,6 +3,7 @@
 -- app/outcome.def.
 return {
     ["accepted"] = true,
+    ["queued"] = true,
     ["sold-out"] = true,
     ["duplicate"] = true,
     ["lock-busy"] = true,
@@ -20,6 +21,7 @@ return {
     ["conflict"] = true,
     ["unavailable"] = true,
     ["database-busy"] = true,
+    ["queue-full"] = true,
     ["unknown"] = true,
     ["internal"] = true,
 }

@@ -38,6 +38,8 @@ static void what_passes_says_so(void **state)
     assert_true(outcome_is_passing(OUTCOME_UNAVAILABLE));
     assert_true(outcome_is_passing(OUTCOME_DATABASE_BUSY));
     assert_true(outcome_is_passing(OUTCOME_UNKNOWN));
+    assert_true(outcome_is_passing(OUTCOME_QUEUE_FULL));
+    assert_false(outcome_is_passing(OUTCOME_QUEUED));
     assert_false(outcome_is_passing(OUTCOME_SOLD_OUT));
     assert_false(outcome_is_passing(OUTCOME_ACCEPTED));
 }

@@ -1,0 +1,271 @@
+/* SPDX-License-Identifier: MIT */
+/* stream.c -- the stream of orders: keys, scripts, and what they answer. */
+#include "app/stream.h"
+
+#include <inttypes.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "app/stream_inside.h"
+#include "base/os/clock.h"
+#include "base/text/limited.h"
+#include "gen/lua_scripts.h"
+#include "lock/stores/redis_request.h"
+
+static const struct redis_shape SHAPE_ADMIT[] = {
+    {.what = "stream_admit.lua", .kinds = REDIS_MAY_BE_BULK}};
+static const struct redis_shape SHAPE_LEFT[] = {
+    {.what = "stream_leave.lua", .kinds = REDIS_MAY_BE_INTEGER, .most = INT64_MAX}};
+
+static dlock_status load_scripts(struct stream *s)
+{
+    const struct {
+        struct redis_script *script;
+        const char *text;
+    } SCRIPTS[] = {
+        {&s->admit, LUA_STREAM_ADMIT},   {&s->stock, LUA_STREAM_STOCK},
+        {&s->settle, LUA_STREAM_SETTLE}, {&s->leave, LUA_STREAM_LEAVE},
+    };
+    dlock_status st = DLOCK_OK;
+
+    for (size_t i = 0; st == DLOCK_OK && i < sizeof(SCRIPTS) / sizeof(SCRIPTS[0]); i++) {
+        SCRIPTS[i].script->text = SCRIPTS[i].text;
+        st = redis_script_load(s->link, SCRIPTS[i].script);
+    }
+    return st;
+}
+
+dlock_status stream_open(struct stream **out, const struct config *config)
+{
+    struct stream *s = calloc(1, sizeof(*s));
+    dlock_status st;
+
+    *out = NULL;
+    if (s == NULL)
+        return DLOCK_NOMEM;
+    s->config = config;
+    s->name = config->stream_name;
+    st = redis_link_open(&s->link, config->redis_url, (int)config->redis_timeout_ms, false);
+    if (st == DLOCK_OK)
+        st = load_scripts(s);
+    if (st == DLOCK_OK)
+        *out = s;
+    else
+        stream_close(s);
+    return st;
+}
+
+void stream_close(struct stream *s)
+{
+    if (s == NULL)
+        return;
+    redis_link_close(s->link);
+    free(s);
+}
+
+bool stream_is_kept(struct stream *s)
+{
+    static const struct redis_command INFO = {2, {"INFO", "persistence"}, REDIS_SHAPE_TEXT};
+    char text[4096] = "";
+    struct redis_talk talk = {.link = s->link};
+    struct redis_answer answer;
+
+    redis_talk_ask_text(&talk, &INFO, INT64_MAX, text, sizeof(text), &answer);
+    redis_talk_end(&talk, !talk.is_broken);
+    return answer.outcome != REDIS_ANSWERED || strstr(text, "aof_enabled:0") == NULL;
+}
+
+/* ---- letting in ---- */
+
+/* The names of the keys of an order. */
+struct keys {
+    char voucher[STREAM_KEY_MAX], buyers[STREAM_KEY_MAX], request[STREAM_KEY_MAX];
+    char numbers[STREAM_KEY_MAX];
+};
+
+static void name_request(const struct stream *s, int64_t user_id, const char *request_id,
+                         char out[STREAM_KEY_MAX])
+{
+    (void)snprintf(out, STREAM_KEY_MAX, "%s:request:%" PRId64 ":%s", s->name, user_id,
+                   request_id);
+}
+
+static void name_keys(const struct stream *s, const struct stream_order *order,
+                      struct keys *keys)
+{
+    (void)snprintf(keys->voucher, STREAM_KEY_MAX, "%s:voucher:%" PRId64, s->name,
+                   order->voucher_id);
+    (void)snprintf(keys->buyers, STREAM_KEY_MAX, "%s:buyers:%" PRId64, s->name,
+                   order->voucher_id);
+    (void)snprintf(keys->numbers, STREAM_KEY_MAX, "%s:numbers", s->name);
+    name_request(s, order->user_id, order->request_id, keys->request);
+}
+
+static void write_number(char out[STREAM_NUMBER_MAX], int64_t number)
+{
+    (void)snprintf(out, STREAM_NUMBER_MAX, "%" PRId64, number);
+}
+
+/* A day after the sale nobody may buy, and all that was let in has its row. */
+static void write_forgotten_at(char out[STREAM_NUMBER_MAX], const struct stream_order *order)
+{
+    enum { DAY_MS = 86400000 };
+
+    write_number(out, order->sale_end_us / 1000 + DAY_MS);
+}
+
+static enum stream_answer read_admission(const char *text, struct stream_admission *out)
+{
+    static const struct {
+        const char *word;
+        enum stream_answer answer;
+    } WORDS[] = {
+        {"queued", STREAM_QUEUED},     {"again", STREAM_AGAIN}, {"conflict", STREAM_CONFLICT},
+        {"bought", STREAM_BOUGHT},     {"full", STREAM_FULL},   {"sold-out", STREAM_SOLD_OUT},
+        {"unknown", STREAM_NO_STOCK},
+    };
+    size_t len = strcspn(text, " ");
+
+    for (size_t i = 0; i < sizeof(WORDS) / sizeof(WORDS[0]); i++) {
+        enum stream_answer answer = WORDS[i].answer;
+
+        if (strlen(WORDS[i].word) != len || memcmp(WORDS[i].word, text, len) != 0)
+            continue;
+        if (answer == STREAM_QUEUED || answer == STREAM_AGAIN)
+            (void)sscanf(text + len, "%" SCNd64, &out->order_id);
+        else
+            (void)sscanf(text + len, "%" SCNd64 " %" SCNd64, &out->admitted, &out->queued);
+        return answer;
+    }
+    LIMITED_WARN("stream_admit.lua answered \"%s\"", text);
+    return STREAM_FAILED;
+}
+
+static dlock_status ask_to_admit(struct stream *s, const struct stream_order *order,
+                                 struct redis_answer *answer)
+{
+    char voucher[STREAM_NUMBER_MAX], user[STREAM_NUMBER_MAX], admitted[STREAM_NUMBER_MAX];
+    char most[STREAM_NUMBER_MAX], forgotten[STREAM_NUMBER_MAX];
+    struct keys keys;
+    struct redis_script_call call = {
+        .script = &s->admit,
+        .key_count = 5,
+        .argc = 11,
+        .argv = {s->name, keys.voucher, keys.buyers, keys.request, keys.numbers, voucher,
+                 user, order->request_id, admitted, most, forgotten},
+        .shape = SHAPE_ADMIT,
+    };
+
+    name_keys(s, order, &keys);
+    write_number(voucher, order->voucher_id);
+    write_number(user, order->user_id);
+    write_number(admitted, order->admitted_us);
+    write_number(most, s->config->stream_queued);
+    write_forgotten_at(forgotten, order);
+    return redis_script_run(s->link, &call, INT64_MAX, answer);
+}
+
+enum stream_answer stream_admit(struct stream *s, const struct stream_order *order,
+                                struct stream_admission *out)
+{
+    struct redis_answer answer;
+    dlock_status st;
+    bool may_be_in = false;
+    enum stream_answer admitted;
+
+    *out = (struct stream_admission){0};
+    st = ask_to_admit(s, order, &answer);
+    if (st == DLOCK_UNKNOWN) {
+        may_be_in = true;
+        st = ask_to_admit(s, order, &answer);
+    }
+    if (st != DLOCK_OK) {
+        LIMITED_WARN("--order-path=stream: %s: %s", dlock_status_text(st), dlock_error());
+        return may_be_in || st == DLOCK_UNKNOWN ? STREAM_UNANSWERED : STREAM_FAILED;
+    }
+    admitted = read_admission(answer.text, out);
+    /* The first of the two questions was this request's own. */
+    return may_be_in && admitted == STREAM_AGAIN ? STREAM_QUEUED : admitted;
+}
+
+bool stream_tell_stock(struct stream *s, const struct stream_order *order,
+                       const struct stream_admission *seen, int64_t stock)
+{
+    char admitted[STREAM_NUMBER_MAX], units[STREAM_NUMBER_MAX], forgotten[STREAM_NUMBER_MAX];
+    char voucher[STREAM_NUMBER_MAX];
+    struct keys keys;
+    struct redis_script_call call = {
+        .script = &s->stock,
+        .key_count = 2,
+        .argc = 6,
+        .argv = {keys.voucher, s->name, admitted, units, forgotten, voucher},
+        .shape = REDIS_SHAPE_YES_NO,
+    };
+    struct redis_answer answer;
+    dlock_status st;
+
+    name_keys(s, order, &keys);
+    write_number(admitted, seen->admitted);
+    write_number(units, stock);
+    write_number(voucher, order->voucher_id);
+    write_forgotten_at(forgotten, order);
+    st = redis_script_run(s->link, &call, INT64_MAX, &answer);
+    if (st != DLOCK_OK)
+        LIMITED_WARN("--order-path=stream: the stock of voucher %" PRId64 ": %s: %s",
+                     order->voucher_id, dlock_status_text(st), dlock_error());
+    return st == DLOCK_OK;
+}
+
+/* ---- asking ---- */
+
+bool stream_find_request(struct stream *s, int64_t user_id, const char *request_id,
+                         struct stream_request *out)
+{
+    char key[STREAM_KEY_MAX];
+    const struct redis_command get = {2, {"GET", key}, REDIS_SHAPE_TEXT};
+    struct redis_answer answer;
+    dlock_status st;
+
+    *out = (struct stream_request){.state = "none"};
+    name_request(s, user_id, request_id, key);
+    st = redis_call(s->link, &get, INT64_MAX, &answer);
+    if (st != DLOCK_OK) {
+        LIMITED_WARN("--order-path=stream: %s: %s", dlock_status_text(st), dlock_error());
+        return false;
+    }
+    if (answer.kind == REDIS_BULK &&
+        sscanf(answer.text, "%31s %" SCNd64 " %" SCNd64, out->state, &out->voucher_id,
+               &out->order_id) != 3)
+        *out = (struct stream_request){.state = "none"};
+    if (strcmp(out->state, "written") == 0)
+        out->order_id = 0;
+    out->is_queued = strcmp(out->state, "queued") == 0;
+    return true;
+}
+
+int64_t stream_leave(struct stream *s)
+{
+    const struct redis_script_call call = {
+        .script = &s->leave,
+        .key_count = 1,
+        .argc = 3,
+        .argv = {s->name, STREAM_GROUP, s->config->process_name},
+        .shape = SHAPE_LEFT,
+    };
+    struct redis_answer answer;
+
+    return redis_script_run(s->link, &call, INT64_MAX, &answer) == DLOCK_OK ? answer.integer
+                                                                           : -1;
+}
+
+int64_t stream_length(struct stream *s)
+{
+    const struct redis_command length = {2, {"XLEN", s->name}, REDIS_SHAPE_COUNT};
+    struct redis_answer answer;
+
+    if (redis_call(s->link, &length, INT64_MAX, &answer) == DLOCK_OK)
+        atomic_store(&s->length, answer.integer);
+    return atomic_load(&s->length);
+}

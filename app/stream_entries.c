@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: MIT */
+/* stream_entries.c -- the writer's side of the stream: take entries, settle them. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "app/stream.h"
+#include "app/stream_inside.h"
+#include "base/os/clock.h"
+#include "base/text/limited.h"
+#include "base/text/text.h"
+#include "gen/lua_scripts.h"
+#include "lock/stores/redis_request.h"
+
+enum {
+    LINE_MAX_BYTES = 192 + STREAM_ID_MAX + REQUEST_ID_MAX,
+    TAKEN_MAX = STREAM_BATCH_MAX * LINE_MAX_BYTES,
+};
+
+/* The words of a line: mark, id, voucher, user, order, request, admitted. */
+static bool read_entry(const char *line, struct stream_entry *e)
+{
+    char mark[8], voucher[65], user[65], order[65], request[65], admitted[65];
+
+    *e = (struct stream_entry){0};
+    if (sscanf(line, "%7s %42s %64s %64s %64s %64s %64s", mark, e->id, voucher, user, order,
+               request, admitted) != 7)
+        return false;
+    e->is_claimed = strcmp(mark, "claimed") == 0;
+    e->is_readable = ident_parse(voucher, &e->voucher_id) == NULL &&
+                     ident_parse(user, &e->user_id) == NULL &&
+                     ident_parse(order, &e->order_id) == NULL &&
+                     ident_parse(admitted, &e->admitted_us) == NULL &&
+                     ident_is_request_id(request);
+    (void)snprintf(e->request_id, sizeof(e->request_id), "%s", request);
+    return true;
+}
+
+/* A script on a connection of its own, since its answer is long; by its text. */
+bool stream_take(struct stream *s, struct stream_entry *entries, size_t *count)
+{
+    char most[STREAM_NUMBER_MAX], claim_ms[STREAM_NUMBER_MAX];
+    const struct redis_command command = {
+        8,
+        {"EVAL", LUA_STREAM_TAKE, "1", s->name, STREAM_GROUP, s->config->process_name, most,
+         claim_ms},
+        REDIS_SHAPE_TEXT,
+    };
+    struct redis_talk talk = {.link = s->link};
+    struct redis_answer answer;
+    char *text = malloc(TAKEN_MAX), *rest = text, *line;
+
+    *count = 0;
+    if (text == NULL)
+        return false;
+    (void)snprintf(most, sizeof(most), "%d", (int)STREAM_BATCH_MAX);
+    (void)snprintf(claim_ms, sizeof(claim_ms), "%" PRId64, s->config->stream_claim_ms);
+    text[0] = '\0';
+    redis_talk_ask_text(&talk, &command, INT64_MAX, text, TAKEN_MAX, &answer);
+    redis_talk_end(&talk, !talk.is_broken);
+    if (answer.outcome != REDIS_ANSWERED)
+        LIMITED_WARN("the writer of the stream %s cannot take orders: %s", s->name, answer.text);
+    while (answer.outcome == REDIS_ANSWERED && *count < STREAM_BATCH_MAX &&
+           (line = strsep(&rest, "\n")) != NULL)
+        *count += read_entry(line, &entries[*count]);
+    free(text);
+    return answer.outcome == REDIS_ANSWERED;
+}
+
+static void add_end(struct text *lines, const struct stream_end *end)
+{
+    const struct stream_entry *e = end->entry;
+
+    text_add(lines, "%s %s %" PRId64 " %" PRId64 " %s %s\n", e->id, end->verdict,
+             e->voucher_id, e->user_id, e->request_id, end->reason);
+}
+
+bool stream_settle(struct stream *s, const struct stream_end *ends, size_t count)
+{
+    char poison[STREAM_KEY_MAX];
+    struct text lines = {0};
+    struct redis_script_call call = {
+        .script = &s->settle,
+        .key_count = 2,
+        .argc = 5,
+        .argv = {s->name, poison, STREAM_GROUP, s->name},
+        .shape = REDIS_SHAPE_COUNT,
+    };
+    struct redis_answer answer;
+    dlock_status st = DLOCK_NOMEM;
+
+    (void)snprintf(poison, sizeof(poison), "%s:poison", s->name);
+    for (size_t i = 0; i < count; i++)
+        add_end(&lines, &ends[i]);
+    call.argv[4] = lines.bytes;
+    if (count > 0 && !lines.broken)
+        st = redis_script_run(s->link, &call, INT64_MAX, &answer);
+    if (count > 0 && st != DLOCK_OK)
+        LIMITED_WARN("%zu orders of the stream %s are not settled: %s: %s", count, s->name,
+                     dlock_status_text(st), dlock_error());
+    text_free(&lines);
+    return count == 0 || st == DLOCK_OK;
+}

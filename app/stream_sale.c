@@ -1,0 +1,210 @@
+/* SPDX-License-Identifier: MIT */
+/* stream_sale.c -- one transaction for the queued orders of a voucher.
+ *
+ * An order may come twice: its writer died after the COMMIT, or was slow and another one
+ * claimed it, or the COMMIT was not answered.  The request's id tells: whatever refuses an
+ * order, the guards or an index, its row is looked for by that id before the refusal counts. */
+#include "app/stream_sale.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "app/order_replay.h"
+#include "base/text/limited.h"
+#include "db/sale_batch.h"
+
+/* The orders that are sold at once. */
+struct group {
+    struct worker *w;
+    struct stream_writing *all[STREAM_BATCH_MAX]; /* that have their lock */
+    size_t count;
+    struct order_lock lock; /* the voucher's, with --lock-scope=voucher */
+    struct sale_batch batch;
+    struct stream_writing *members[STREAM_BATCH_MAX]; /* of the batch */
+    bool is_in_doubt; /* a COMMIT was not answered, and nobody knows what became of it */
+    bool is_settled;  /* a COMMIT was not answered, and its end is known */
+};
+
+static void keep_reason(struct stream_writing *it, const char *why)
+{
+    (void)snprintf(it->reason, sizeof(it->reason), "%s", why);
+    for (char *p = it->reason; *p != '\0'; p++)
+        if (*p == '\n' || *p == '\r')
+            *p = ' ';
+}
+
+/* ---- what became of an order ---- */
+
+/* PostgreSQL refuses a statement.  Values that it cannot take (class 22), or that are there
+ * already (class 23), are the entry's own fault; all else may pass, and is no reason to break a
+ * promise. */
+static void count_try(struct worker *w, struct stream_writing *it)
+{
+    const char *state = w->db != NULL ? db_state(w->db) : "";
+
+    if (strncmp(state, "22", 2) != 0 && strncmp(state, "23", 2) != 0)
+        return;
+    keep_reason(it, db_error(w->db));
+    if (++it->tries >= STREAM_TRIES_MAX)
+        it->state = STREAM_POISON;
+}
+
+/* The guards or an index refused it.  Is it there all the same? */
+static void look_again(struct worker *w, struct stream_writing *it, enum outcome refusal)
+{
+    struct order_placed placed;
+    bool is_new = false;
+    enum outcome found = w->db != NULL ? OUTCOME_ACCEPTED : worker_take_db(w);
+
+    if (found == OUTCOME_ACCEPTED)
+        found = order_replay(w, &it->request, &placed, &is_new);
+    if (found == OUTCOME_ACCEPTED) {
+        it->state = STREAM_WRITTEN;
+    } else if (found == OUTCOME_CONFLICT || is_new) {
+        it->state = STREAM_REFUSED;
+        it->refusal = is_new ? refusal : found;
+    }
+}
+
+static void judge(struct worker *w, struct stream_writing *it, enum outcome outcome)
+{
+    switch (outcome) {
+    case OUTCOME_ACCEPTED:
+        it->state = STREAM_WRITTEN;
+        break;
+    case OUTCOME_SOLD_OUT:
+    case OUTCOME_DUPLICATE:
+    case OUTCOME_CONFLICT:
+        look_again(w, it, outcome);
+        break;
+    case OUTCOME_INTERNAL:
+        count_try(w, it);
+        break;
+    default:
+        break;
+    }
+}
+
+/* All members of a batch share one transaction: what became of its COMMIT is asked for one of
+ * them, and the others are tried again, which the request's id makes safe. */
+static void conclude(struct group *g, struct stream_writing *it)
+{
+    bool is_unsure = it->sale.sale.answer == SALE_UNSURE;
+    enum outcome outcome;
+
+    if (is_unsure && (g->is_in_doubt || g->is_settled))
+        return;
+    outcome = order_sale_conclude(&it->sale);
+    g->is_in_doubt = g->is_in_doubt || outcome == OUTCOME_UNKNOWN;
+    g->is_settled = g->is_settled || (is_unsure && outcome != OUTCOME_UNKNOWN);
+    judge(g->w, it, outcome);
+}
+
+/* ---- the sale ---- */
+
+/* A sale_batch_watch. */
+static bool watch(enum sale_point point, struct db_conn *db, size_t i, void *group)
+{
+    struct group *g = group;
+
+    (void)db;
+    return order_sale_watch(&g->members[i]->sale, point);
+}
+
+static void sell_alone(struct group *g, struct stream_writing *it)
+{
+    enum outcome outcome;
+
+    if (g->is_in_doubt ||
+        (g->w->db == NULL && worker_take_db(g->w) != OUTCOME_ACCEPTED))
+        return;
+    outcome = order_sale_run(&it->sale);
+    g->is_in_doubt = outcome == OUTCOME_UNKNOWN;
+    judge(g->w, it, outcome);
+}
+
+static void sell_batch(struct group *g)
+{
+    for (size_t i = 0; i < g->count; i++) {
+        if (g->all[i]->sale.is_cut)
+            continue;
+        order_sale_begin(&g->all[i]->sale);
+        g->batch.sales[g->batch.count] = &g->all[i]->sale.sale;
+        g->members[g->batch.count++] = g->all[i];
+    }
+    if (g->batch.count > 1)
+        sale_batch_run(g->w->db, &g->batch, watch, g);
+    for (size_t i = 0; i < g->batch.count; i++)
+        if (g->batch.is_over[i])
+            conclude(g, g->members[i]);
+    for (size_t i = 0; i < g->batch.count; i++)
+        if (!g->batch.is_over[i])
+            sell_alone(g, g->members[i]);
+    for (size_t i = 0; i < g->count; i++)
+        if (g->all[i]->sale.is_cut)
+            sell_alone(g, g->all[i]);
+}
+
+/* ---- locks ---- */
+
+static void prepare(struct group *g, struct stream_writing *it, struct order_lock *lock)
+{
+    const struct stream_entry *e = &it->entry;
+
+    it->request = (struct order_request){
+        .user_id = e->user_id,
+        .voucher_id = e->voucher_id,
+        .request_id = e->request_id,
+        .is_named_by_client = true,
+    };
+    it->attempt = (struct order_attempt){
+        .worker = g->w,
+        .request = &it->request,
+        .admitted_us = e->admitted_us,
+        .drawn_id = e->order_id,
+    };
+    it->sale = (struct order_sale){.order = &it->attempt, .w = g->w, .lock = lock};
+}
+
+/* With --lock-scope=user each order has a lock of its own; one that is busy is tried again. */
+static void take_locks(struct group *g, struct stream_writing *const *writings, size_t count)
+{
+    bool has_one = g->w->service->config->lock_scope_is_voucher;
+
+    for (size_t i = 0; i < count; i++) {
+        struct stream_writing *it = writings[i];
+
+        it->is_tried = true;
+        it->lock = (struct order_lock){0};
+        prepare(g, it, has_one ? &g->lock : &it->lock);
+        if ((!has_one || i == 0) &&
+            order_lock_take(g->w, &it->request, it->sale.lock) != OUTCOME_ACCEPTED) {
+            if (has_one)
+                return;
+            continue;
+        }
+        if (!order_sale_is_lost_at(&it->sale, DLOCK_FAULT_AFTER_ACQUIRE))
+            g->all[g->count++] = it;
+    }
+}
+
+static void give_locks(struct group *g, struct stream_writing *const *writings, size_t count)
+{
+    void (*give)(struct worker *, struct order_lock *) =
+        g->is_in_doubt ? order_lock_abandon : order_lock_give;
+
+    give(g->w, &g->lock);
+    for (size_t i = 0; i < count; i++)
+        give(g->w, &writings[i]->lock);
+}
+
+void stream_sell(struct worker *w, struct stream_writing *const *writings, size_t count)
+{
+    struct group g = {.w = w};
+
+    take_locks(&g, writings, count);
+    if (g.count > 0 && worker_take_db(w) == OUTCOME_ACCEPTED)
+        sell_batch(&g);
+    worker_give_db(w);
+    give_locks(&g, writings, count);
+}

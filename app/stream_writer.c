@@ -1,0 +1,254 @@
+/* SPDX-License-Identifier: MIT */
+/* stream_writer.c -- the thread that writes the rows of queued orders. */
+#include "app/stream_writer.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "app/stream_sale.h"
+#include "base/os/clock.h"
+#include "base/os/mutex.h"
+#include "base/os/thread.h"
+#include "base/text/limited.h"
+
+enum {
+    LOOK_MS = 100, /* how long an order that another process left may wait to be claimed */
+    PAUSE_FIRST_MS = 10,
+    PAUSE_LAST_MS = 500,
+};
+
+struct stream_writer {
+    struct service *service;
+    struct worker *worker;
+    struct dlock_thread thread;
+    struct dlock_mutex mutex; /* of the four below */
+    struct dlock_condition changed;
+    bool is_nudged;
+    bool is_ending;
+    int64_t until_ns; /* once it is ending */
+    struct stream_writing writings[STREAM_BATCH_MAX]; /* the thread's, as the rest */
+    size_t count;
+};
+
+/* Sleep until an order is queued, or the thread is to end, or for that long. */
+static void rest(struct stream_writer *t, int64_t ms, bool heeds_nudges)
+{
+    int64_t until_ns = dlock_clock_after(dlock_clock_ns(), ms);
+
+    dlock_mutex_lock(&t->mutex);
+    while (!t->is_ending && !(heeds_nudges && t->is_nudged) &&
+           dlock_condition_wait_until(&t->changed, &t->mutex, until_ns))
+        ; /* it may wake early */
+    t->is_nudged = t->is_nudged && !heeds_nudges;
+    dlock_mutex_unlock(&t->mutex);
+}
+
+static bool is_ending(struct stream_writer *t)
+{
+    bool ending;
+
+    dlock_mutex_lock(&t->mutex);
+    ending = t->is_ending;
+    dlock_mutex_unlock(&t->mutex);
+    return ending;
+}
+
+static bool is_over(struct stream_writer *t)
+{
+    bool over;
+
+    dlock_mutex_lock(&t->mutex);
+    over = t->is_ending && dlock_clock_ns() >= t->until_ns;
+    dlock_mutex_unlock(&t->mutex);
+    return over;
+}
+
+/* ---- a batch ---- */
+
+static void begin_round(struct stream_writer *t)
+{
+    for (size_t i = 0; i < t->count; i++)
+        t->writings[i].is_tried = false;
+}
+
+/* The next orders that are to be tried in this round, all of one voucher. */
+static size_t next_group(struct stream_writer *t, struct stream_writing **group)
+{
+    size_t count = 0;
+
+    for (size_t i = 0; i < t->count; i++) {
+        struct stream_writing *it = &t->writings[i];
+
+        if (it->state == STREAM_OPEN && !it->is_tried &&
+            (count == 0 || group[0]->entry.voucher_id == it->entry.voucher_id))
+            group[count++] = it;
+    }
+    return count;
+}
+
+static const char *verdict_of(const struct stream_writing *it)
+{
+    if (it->state == STREAM_WRITTEN)
+        return "written";
+    return it->state == STREAM_POISON ? "poison" : outcome_info(it->refusal)->name;
+}
+
+/* Count an order that has come to its end, and tell what a client was promised in vain. */
+static void tell(struct stream_writer *t, const struct stream_writing *it)
+{
+    struct metrics_cell *cell = t->worker->cell;
+    const struct stream_entry *e = &it->entry;
+
+    if (it->state == STREAM_WRITTEN) {
+        metrics_count(&cell->stream_written);
+    } else if (it->state == STREAM_POISON) {
+        metrics_count(&cell->stream_poison);
+        log_error("a queued order cannot be written and was moved aside: entry %s, user %lld, "
+                  "request %s: %s",
+                  e->id, (long long)e->user_id, e->request_id, it->reason);
+    } else {
+        metrics_count(&cell->stream_refused);
+        log_error("a promise is broken: order %lld of user %lld, request %s, was queued and "
+                  "is refused: %s",
+                  (long long)e->order_id, (long long)e->user_id, e->request_id,
+                  verdict_of(it));
+    }
+}
+
+/* Take what has ended out of the stream, and out of the batch.  False: Redis did not say so;
+ * the orders are settled later, by this writer or by another one. */
+static bool settle(struct stream_writer *t)
+{
+    struct stream_end ends[STREAM_BATCH_MAX];
+    size_t ended = 0, left = 0;
+
+    for (size_t i = 0; i < t->count; i++)
+        if (t->writings[i].state != STREAM_OPEN)
+            ends[ended++] = (struct stream_end){
+                &t->writings[i].entry, verdict_of(&t->writings[i]), t->writings[i].reason};
+    if (!stream_settle(t->service->stream, ends, ended))
+        return false;
+    for (size_t i = 0; i < t->count; i++) {
+        if (t->writings[i].state != STREAM_OPEN)
+            tell(t, &t->writings[i]);
+        else
+            t->writings[left++] = t->writings[i];
+    }
+    t->count = left;
+    return true;
+}
+
+static void take(struct stream_writer *t)
+{
+    struct stream_entry entries[STREAM_BATCH_MAX];
+
+    if (!stream_take(t->service->stream, entries, &t->count))
+        t->count = 0;
+    for (size_t i = 0; i < t->count; i++) {
+        t->writings[i] = (struct stream_writing){.entry = entries[i]};
+        if (entries[i].is_claimed)
+            metrics_count(&t->worker->cell->stream_claimed);
+        if (entries[i].is_readable)
+            continue;
+        t->writings[i].state = STREAM_POISON;
+        (void)snprintf(t->writings[i].reason, STREAM_REASON_MAX,
+                       "the entry has not the fields of an order");
+    }
+}
+
+/* Write what was taken, again and again until all of it has come to an end. */
+static void write_batch(struct stream_writer *t)
+{
+    int64_t pause_ms = PAUSE_FIRST_MS;
+
+    while (t->count > 0) {
+        struct stream_writing *group[STREAM_BATCH_MAX];
+        size_t before = t->count, count;
+
+        begin_round(t);
+        while ((count = next_group(t, group)) > 0)
+            stream_sell(t->worker, group, count);
+        if (settle(t) && t->count == 0)
+            return;
+        if (is_over(t))
+            return;
+        pause_ms = t->count < before ? PAUSE_FIRST_MS : pause_ms * 2;
+        pause_ms = pause_ms < PAUSE_LAST_MS ? pause_ms : PAUSE_LAST_MS;
+        dlock_clock_sleep_until(dlock_clock_after(dlock_clock_ns(), pause_ms));
+    }
+}
+
+static void *run(void *arg)
+{
+    struct stream_writer *t = arg;
+
+    while (!is_over(t)) {
+        bool was_ending = is_ending(t);
+
+        take(t);
+        if (t->count > 0)
+            write_batch(t);
+        else if (was_ending)
+            break;
+        else
+            rest(t, LOOK_MS, true);
+    }
+    return NULL;
+}
+
+/* ---- its life ---- */
+
+struct stream_writer *stream_writer_start(struct service *service)
+{
+    struct stream_writer *t = calloc(1, sizeof(*t));
+
+    if (t == NULL)
+        return NULL;
+    dlock_mutex_init(&t->mutex);
+    t->service = service;
+    t->worker = worker_new(service);
+    if (t->worker == NULL || !dlock_condition_init(&t->changed))
+        goto no_condition;
+    if (dlock_thread_start(&t->thread, run, t) == 0)
+        return t;
+    dlock_condition_destroy(&t->changed);
+no_condition:
+    worker_free(t->worker);
+    dlock_mutex_destroy(&t->mutex);
+    free(t);
+    return NULL;
+}
+
+void stream_writer_nudge(struct stream_writer *t)
+{
+    dlock_mutex_lock(&t->mutex);
+    if (!t->is_nudged)
+        dlock_condition_signal(&t->changed);
+    t->is_nudged = true;
+    dlock_mutex_unlock(&t->mutex);
+}
+
+void stream_writer_stop(struct stream_writer *t, int64_t until_ns)
+{
+    int64_t left;
+
+    if (t == NULL)
+        return;
+    dlock_mutex_lock(&t->mutex);
+    t->is_ending = true;
+    t->until_ns = until_ns;
+    dlock_condition_signal(&t->changed);
+    dlock_mutex_unlock(&t->mutex);
+    dlock_thread_join(&t->thread);
+    left = stream_leave(t->service->stream);
+    if (left > 0)
+        log_warn("%lld orders are left in the stream %s: the next writer takes them",
+                 (long long)left, t->service->config->stream_name);
+    else if (left < 0)
+        log_warn("Redis does not say how many orders are left in the stream %s",
+                 t->service->config->stream_name);
+    worker_free(t->worker);
+    dlock_condition_destroy(&t->changed);
+    dlock_mutex_destroy(&t->mutex);
+    free(t);
+}

@@ -1,0 +1,55 @@
+-- stream_settle.lua -- note what became of orders, and take them out of the stream.
+--
+-- KEYS[1]  the stream of orders that wait for their rows
+-- KEYS[2]  the stream of entries that cannot be written, the newest thousand
+-- ARGV[1]  the group of the writers
+-- ARGV[2]  what the names of the vouchers' and requests' keys begin with
+-- ARGV[3]  a line for each: id, verdict, voucher, user, request, reason, with spaces between.
+--          The verdict is written, poison, or the outcome that PostgreSQL's refusal is
+--
+-- Returns  how many were in the stream.  Who settles an order that another writer has settled
+--          changes nothing.
+
+local function exists(key)
+    return redis.call('EXISTS', key) == 1
+end
+
+local function move_aside(id, reason)
+    local entry = redis.call('XRANGE', KEYS[1], id, id)[1]
+    redis.call('XADD', KEYS[2], 'MAXLEN', 1000, '*', 'id', id, 'reason', reason,
+               unpack(entry and entry[2] or {'fields', 'none'}))
+end
+
+-- The unit of an order that PostgreSQL refused for its user is free again; and a user whom
+-- the stock refused may try again.
+local function note(verdict, voucher, user, request)
+    local of_voucher = ARGV[2] .. ':voucher:' .. voucher
+    local of_request = ARGV[2] .. ':request:' .. user .. ':' .. request
+    local earlier = redis.call('GET', of_request)
+    if exists(of_voucher) then
+        redis.call('HINCRBY', of_voucher, 'queued', -1)
+        if verdict == 'duplicate' or verdict == 'conflict' then
+            redis.call('HINCRBY', of_voucher, 'stock', 1)
+        end
+    end
+    if verdict == 'sold-out' or verdict == 'poison' then
+        redis.call('HDEL', ARGV[2] .. ':buyers:' .. voucher, user)
+    end
+    if earlier then
+        redis.call('SET', of_request, (earlier:gsub('^%S+', verdict)), 'KEEPTTL')
+    end
+end
+
+local settled = 0
+for id, verdict, voucher, user, request, reason in
+    ARGV[3]:gmatch('(%S+) (%S+) (%S+) (%S+) (%S+) ([^\n]*)\n') do
+    if verdict == 'poison' then
+        move_aside(id, reason)
+    end
+    redis.call('XACK', KEYS[1], ARGV[1], id)
+    if redis.call('XDEL', KEYS[1], id) == 1 then
+        settled = settled + 1
+        note(verdict, voucher, user, request)
+    end
+end
+return settled

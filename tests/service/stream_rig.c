@@ -1,0 +1,159 @@
+/* SPDX-License-Identifier: MIT */
+/* stream_rig.c -- a stream of a test's own, and a look at it. */
+#include "tests/service/stream_rig.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "lock/stores/redis_request.h"
+
+static int streams;
+
+const char *stream_name(void)
+{
+    static char name[48];
+
+    (void)snprintf(name, sizeof(name), "test:%d:%d", (int)getpid(), streams);
+    return name;
+}
+
+const char *stream_flag(void)
+{
+    static char flag[80];
+
+    (void)snprintf(flag, sizeof(flag), "--stream-name=%s", stream_name());
+    return flag;
+}
+
+void stream_anew(void)
+{
+    streams++;
+}
+
+const char *stream_key(const char *ending)
+{
+    static char key[128];
+
+    (void)snprintf(key, sizeof(key), "%s:%s", stream_name(), ending);
+    return key;
+}
+
+static const struct redis_answer *ask(const char *const *words)
+{
+    static struct redis_answer answer;
+    struct redis_command command = {.shape = REDIS_SHAPE_ANY};
+    struct redis_link *link = NULL;
+
+    while (words[command.argc] != NULL) {
+        assert_true(command.argc < REDIS_ARGS_MAX);
+        command.argv[command.argc] = words[command.argc];
+        command.argc++;
+    }
+    assert_int_equal(
+        redis_link_open(&link, rig_environment("SECKILL_REDIS_URL"), 30000, false), DLOCK_OK);
+    if (redis_call(link, &command, INT64_MAX, &answer) != DLOCK_OK)
+        fail_msg("%s: %s", words[0], answer.text);
+    redis_link_close(link);
+    return &answer;
+}
+
+int64_t stream_number(const char *const *words)
+{
+    return ask(words)->integer;
+}
+
+const char *stream_text(const char *const *words)
+{
+    return ask(words)->text;
+}
+
+int64_t stream_waiting(void)
+{
+    return STREAM_NUMBER("XLEN", stream_name());
+}
+
+static bool are_waiting(void *count)
+{
+    return stream_waiting() == *(int64_t *)count;
+}
+
+void stream_await_waiting(int64_t count)
+{
+    if (!rig_until(are_waiting, &count, RIG_PATIENCE_MS))
+        fail_msg("%lld instead of %lld orders wait", (long long)stream_waiting(),
+                 (long long)count);
+}
+
+struct rows {
+    int64_t voucher, count;
+};
+
+static bool are_rows(void *arg)
+{
+    const struct rows *rows = arg;
+
+    return rig_orders(rows->voucher) == rows->count;
+}
+
+void stream_await_rows(int64_t voucher, int64_t count)
+{
+    struct rows rows = {voucher, count};
+
+    if (!rig_until(are_rows, &rows, RIG_PATIENCE_MS))
+        fail_msg("%lld instead of %lld rows", (long long)rig_orders(voucher),
+                 (long long)count);
+}
+
+static int64_t told(const struct rig_answer *answer)
+{
+    const char *id = strstr(answer->body, "\"id\":\"");
+
+    return id != NULL ? strtoll(id + strlen("\"id\":\""), NULL, 10) : 0;
+}
+
+int64_t stream_buy(const struct rig_service *at, int64_t voucher, int64_t user,
+                   const char *request_id, int status, const char *outcome)
+{
+    static struct rig_answer answer;
+
+    if (request_id[0] != '\0')
+        (void)rig_order_named(at->orders_port, voucher, user, request_id, &answer);
+    else
+        (void)rig_order(at->orders_port, voucher, user, &answer);
+    if (answer.status != status || strcmp(answer.outcome, outcome) != 0)
+        fail_msg("user %lld: %d %s instead of %d %s: %s", (long long)user, answer.status,
+                 answer.outcome, status, outcome, answer.body);
+    return told(&answer);
+}
+
+void stream_expect_request(const struct rig_service *at, int64_t user, const char *request_id,
+                           const char *outcome, int64_t order_id)
+{
+    static struct rig_answer answer;
+    char token[TOKEN_LEN + 1], extra[128], path[128], want[64];
+
+    rig_token(user, token);
+    (void)snprintf(extra, sizeof(extra), "authorization: %s\r\n", token);
+    (void)snprintf(path, sizeof(path), "/api/v1/requests/%s", request_id);
+    (void)snprintf(want, sizeof(want), "\"outcome\":\"%s\"", outcome);
+    assert_true(rig_request(at->orders_port, "GET", path, extra, NULL, &answer));
+    if (answer.status != 200 || strstr(answer.body, want) == NULL ||
+        told(&answer) != order_id)
+        fail_msg("request %s: %d %s instead of %s of order %lld", request_id, answer.status,
+                 answer.body, outcome, (long long)order_id);
+}
+
+void stream_expect_row(int64_t order_id, int64_t voucher, int64_t user)
+{
+    static const struct postgres_statement OWNER = {
+        "stream_owner", "SELECT user_id FROM tb_voucher_order WHERE id = $1"
+                        " AND voucher_id = $2", "ii"};
+
+    assert_int_equal(
+        db_run_one(rig_db(), &OWNER, DB_VALUES(DB_INT(order_id), DB_INT(voucher))), DB_OK);
+    assert_int_equal(db_rows(rig_db(), 0), 1);
+    assert_int_equal(db_int(rig_db(), 0, 0, 0), rig_user(user));
+}
