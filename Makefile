@@ -31,7 +31,8 @@ ZSHDIR     ?= $(DATADIR)/zsh/site-functions
 LOCKS  ?= none,local,naive,owner,lua,reentrant,redlock
 # More flags for `seckill matrix`.
 MATRIX ?=
-# The groups of packages that `make deps` installs: run, test, browser, analyze, compose, peers.
+# The groups of packages that `make deps` installs: run, test, browser, analyze, compose, peers,
+# bench-peers.
 GROUPS ?= run test
 # The time that `make fuzz` gives each of its programs.
 FUZZ ?= 60s
@@ -112,6 +113,7 @@ PRIMITIVES    := $(OUT)/tests/primitives
 LIAR          := $(OUT)/tests/liar
 PROVE_ORDERS  := $(OUT)/tests/prove-orders
 INTEROP_PEER  := $(OUT)/tests/interop-peer
+BENCH_PEER    := $(OUT)/peers-ours
 BENCH_CHECK   := $(OUT)/bench-check
 PROGRAMS      := $(OUT)/seckilld $(OUT)/seckill
 # Loaded into a server that is not ours, so never with a sanitizer.
@@ -165,7 +167,7 @@ uninstall: $(OUT)/man/library               ## remove both, with the same PREFIX
 deps:                                       ## install the Debian packages that are missing; GROUPS='run test'
 	@tools/deps.sh $(GROUPS)
 # Each target below installs only the packages that it needs itself.
-DEPS := $(addprefix deps-,run test browser analyze peers)
+DEPS := $(addprefix deps-,run test browser analyze peers bench-peers)
 .PHONY: $(DEPS)
 $(DEPS): deps-%:
 	@tools/deps.sh $*
@@ -274,6 +276,16 @@ bench-locks: deps-run                           ## locks per second beside other
 	@$(MAKE) --no-print-directory -j2 BUILD=bare build/bare/$(SONAME)
 	@build/seckill bench-locks
 
+# A peer whose packages cannot be installed is named in the result, and the others are measured.
+.PHONY: bench-peers
+bench-peers: deps-run                           ## locks beside Redisson, redis-py, ...; PEERS='--quick --peers=redsync'
+	@tools/deps.sh bench-peers || echo 'bench-peers: not all packages could be installed' >&2
+	@$(MAKE) --no-print-directory -j2 all $(BENCH_PEER)
+	@loadtest/peers/peers.py $(PEERS)
+PEERS :=
+$(BENCH_PEER): $(OUT)/obj/loadtest/peers/ours/ours.o $(LIBRARY)
+	$(call say,LINK)$(CC) $(LINK) -pie -o $@ $^ $(LIBS.lock)
+
 .PHONY: bench-floods
 bench-floods: deps-run deps-test                ## an honest client beside floods, and nginx; FLOODS=--small
 	@$(MAKE) --no-print-directory -j2 all
@@ -300,7 +312,7 @@ test-more: deps-test                             ## the laws and the lies withou
 .PHONY: tests lock-tests asan-tests tsan-tests bare-programs
 lock-tests: $(CONFORMANCE) $(PRIMITIVES) $(LIAR)
 tests: $(PROGRAMS) $(WALL_CLOCK) lib $(UNIT_TESTS) $(SERVICE_TESTS) lock-tests ## build all test programs
-tests: $(INTEROP_PEER) $(PROVE_ORDERS)
+tests: $(INTEROP_PEER) $(PROVE_ORDERS) $(BENCH_PEER)
 # The programs of the sanitizer builds that the tests run.
 asan-tests: lock-tests $(UNIT_TESTS) $(OUT)/seckilld
 tsan-tests: lock-tests $(addprefix $(OUT)/tests/,unit/test_voucher_cache unit/test_lane service/test_pool)

@@ -31,6 +31,10 @@ for room in kit lab proxy probe audit check fault sale open_loop expect compare 
     outcomes=''
 done
 
+# What measures this library as a program that uses it.
+rooms+='loadtest/peers/ lock/dlock\.h
+'
+
 # Headers of other libraries, and which files may include them.
 libraries='
 hiredis/      base/redis/reader\.c|loadtest/probe/

@@ -10,6 +10,7 @@
 #   compose   for `make compose`, which needs Docker and docker-compose besides
 #   peers     for `make interop` and `make crosscheck PORCUPINE=1`: Maven and a JDK, Python
 #             with redis-py, Go
+#   bench-peers  for `make bench-peers`: the same tools, Node with npm, etcd, Curator
 #
 # --list prints the packages of exactly the groups named, one on a line, and installs
 # nothing.  The group `run` consists of `build`, what a compilation needs, and `servers`.
@@ -37,11 +38,13 @@ declare -A packages=(
     [analyze]="cppcheck clang"
     [compose]="curl python3"
     [peers]="maven default-jdk-headless python3 python3-redis golang-go"
+    [bench-peers]="maven default-jdk-headless python3 python3-pip golang-go
+        nodejs npm etcd-server libcurator-recipes-java"
 )
 packages[run]="${packages[build]} ${packages[servers]}"
 
 usage() {
-    echo "deps: no group $1; the groups are: run test browser analyze compose peers" >&2
+    echo "deps: no group $1; the groups are: run test browser analyze compose peers bench-peers" >&2
     exit 64
 }
 
@@ -61,10 +64,14 @@ if [ "${1:-}" = --list ]; then
 fi
 for group in "$@"; do packages_of "$group" >/dev/null || usage "$group"; done
 
+# The packages that are installed, and the names that they provide: a Node from elsewhere
+# provides npm, and conflicts with Debian's.
+# shellcheck disable=SC2016  # dpkg-query expands them
+installed=$(dpkg-query -W -f='${db:Status-Status} ${Package}, ${Provides}\n' |
+    sed -nE 's/^installed //; T; s/\([^)]*\)//g; s/[ ,]+/\n/gp')
 missing=()
 while read -r package; do
-    [ "$(dpkg-query -W -f='${db:Status-Status}' "$package" 2>/dev/null)" = installed ] ||
-        missing+=("$package")
+    grep -qxF -- "$package" <<<"$installed" || missing+=("$package")
 done < <(for group in run "$@"; do packages_of "$group"; done | awk '!seen[$0]++')
 if [ ${#missing[@]} -eq 0 ]; then
     exit 0

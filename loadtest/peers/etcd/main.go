@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: MIT
+
+// Pairs of acquire and release by the lock of etcd's own client, for peers.py.
+//
+//	etcd session SERVERS PREFIX FILE
+package main
+
+import (
+	"context"
+	"fmt"
+	"os"
+
+	clientv3 "go.etcd.io/etcd/client/v3"
+	"go.etcd.io/etcd/client/v3/concurrency"
+	"seckill/peers"
+)
+
+const leaseS = 30
+
+type lock struct{ mutex *concurrency.Mutex }
+
+func (l lock) Acquire() error { return l.mutex.Lock(context.Background()) }
+func (l lock) Release() error { return l.mutex.Unlock(context.Background()) }
+
+// Workers with names of their own share a session: the owner is the session, and each has
+// another name.
+func start(_ string, servers []string) (func(string) (peers.Lock, error), error) {
+	client, err := clientv3.New(clientv3.Config{Endpoints: servers})
+	if err != nil {
+		return nil, err
+	}
+	session, err := concurrency.NewSession(client, concurrency.WithTTL(leaseS))
+	if err != nil {
+		return nil, err
+	}
+	return func(name string) (peers.Lock, error) {
+		return lock{concurrency.NewMutex(session, name)}, nil
+	}, nil
+}
+
+func main() {
+	if err := peers.Serve(start); err != nil {
+		fmt.Fprintln(os.Stderr, "etcd:", err)
+		os.Exit(69)
+	}
+}

@@ -1,0 +1,285 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""This library beside others, on the same servers, in one run.
+
+Each peer is a program of its own in the pinned version, which is fetched once and
+needs no network afterwards.  Slices of all programs take turns; a ratio is of two slices of
+one round.  The servers are a lab of the run's own, and etcd where Debian's is installed.
+
+parts:
+  pairs     acquire and release of a name of one's own, 1, 8 and 64 in flight
+  hot       two processes, 64 in flight, one name; ours with hand-over
+  nodes     pairs on five nodes (Redlock), 1 and 64 in flight
+  ensemble  pairs on ZooKeeper beside Curator's, and etcd's own lock
+  service   orders per second beside pgbench and beside an empty HTTP handler
+"""
+
+import argparse
+import datetime
+import json
+import os
+import platform
+import shlex
+import signal
+import subprocess
+import sys
+import tempfile
+
+sys.dont_write_bytecode = True  # the tree stays as it is
+
+import contestants
+import fetch
+import report
+import servers
+import slices
+
+EXITS = """exit status:
+  0    every limit was reached, or none was measured
+  1    a program failed, or the servers counted something else than it told
+  3    a limit was missed
+  64   the command line is wrong, or the file of --report is no results
+  69   nothing could be measured: a program or a server is missing
+  73   a file that was asked for cannot be written
+  130  interrupted
+"""
+USAGE, CANNOT_WRITE, INTERRUPTED = 64, 73, 130
+PAGE = os.path.join(fetch.ROOT, "docs", "results", "bench-peers.md")
+SERVICE_CLIENTS = 64
+QUICK = {"slices": 3, "slice_ms": 200, "warm_up_share": 0.25}
+WHOLE = {"slices": 5, "slice_ms": 1000, "warm_up_share": 1}
+
+
+def words_of(names):
+    def read(text):
+        words = text.split(",") if text != "none" else []
+        unknown = [word for word in words if word not in names]
+        if unknown:
+            raise argparse.ArgumentTypeError(
+                f"there is no {unknown[0] or 'empty name'}; there are {' '.join(names)}")
+        return words
+    return read
+
+
+def count(least, most):
+    def read(text):
+        value = int(text) if text.isdecimal() else -1
+        if not least <= value <= most:
+            raise argparse.ArgumentTypeError(f"a number from {least} to {most}, not {text}")
+        return value
+    return read
+
+
+def options(arguments):
+    parser = argparse.ArgumentParser(
+        prog="peers.py", description=__doc__, epilog=EXITS,
+        formatter_class=argparse.RawDescriptionHelpFormatter)
+    add = parser.add_argument
+    add("--peers", type=words_of(contestants.PEER_NAMES), metavar="LIST",
+        help="only these: " + ",".join(contestants.PEER_NAMES) + "; none: only ours")
+    add("--parts", type=words_of(contestants.PART_NAMES), metavar="LIST",
+        help="only these: " + ",".join(contestants.PART_NAMES))
+    add("--quick", action="store_true", help="shorter slices, fewer of them, two minutes")
+    add("--slices", type=count(1, 25), metavar="N", help="of each; 5, with --quick 3")
+    add("--slice", type=count(50, 60000), metavar="MS", help="of so long; 1000, with --quick 200")
+    add("--cache", default=os.environ.get("PEERS_CACHE") or os.path.join(
+        fetch.ROOT, "build", "peers"), metavar="DIR",
+        help="where the peers are fetched to and built; $PEERS_CACHE, else build/peers")
+    add("--fetch", action="store_true", help="fetch and build the peers, and end")
+    add("--out", default=os.path.join(fetch.ROOT, "runs"), metavar="DIR",
+        help="where the results are kept, as bench-peers.json; runs")
+    add("--markdown", metavar="FILE", help="write the result as a Markdown page too")
+    add("--write-docs", action="store_true",
+        help="write the page docs/results/bench-peers.md too")
+    add("--report", metavar="FILE", help="print the tables of results that were kept, and end")
+    parser.error = lambda text: (parser.print_usage(sys.stderr), print(
+        f"bench-peers: {text}", file=sys.stderr), sys.exit(USAGE))
+    return parser.parse_args(arguments)
+
+
+class Plan:
+    """How often, how long."""
+
+    def __init__(self, chosen):
+        basis = QUICK if chosen.quick else WHOLE
+        self.slices = chosen.slices or basis["slices"]
+        self.slice_ms = chosen.slice or basis["slice_ms"]
+        self.warm_up_share = basis["warm_up_share"]
+        self.parts = contestants.PART_NAMES if chosen.parts is None else chosen.parts
+        self.peers = contestants.PEER_NAMES if chosen.peers is None else chosen.peers
+
+
+def fetch_all(cache, names):
+    """What was fetched, by name, and what is missing."""
+    fetched, missing = {}, []
+    for name in names:
+        peer = fetch.ALL[name](cache)
+        try:
+            peer.fetch()
+            fetched[name] = peer
+        except fetch.Missing as error:
+            missing.append({"name": name, "reason": error.reason, "install": error.install})
+            print(f"bench-peers: {name} is not measured: {error.reason}; to install: "
+                  f"{error.install}", file=sys.stderr, flush=True)
+    return fetched, missing
+
+
+class Progress:
+    """One line on a terminal, which is written over; a line for each step elsewhere."""
+
+    def __init__(self):
+        self.is_terminal = sys.stderr.isatty()
+
+    def tell(self, text):
+        if self.is_terminal:
+            print(f"\r\033[K{text}", end="", file=sys.stderr, flush=True)
+
+    def begin(self, text):
+        print(f"\r\033[K{text}" if self.is_terminal else text, file=sys.stderr, flush=True)
+
+
+def git(*words):
+    done = subprocess.run(["git", "-C", fetch.ROOT, *words], check=False,
+                          stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
+    return done.stdout.strip()
+
+
+def head(arguments):
+    """When, of which commit, on what machine and with which command, as every page says."""
+    changed = git("status", "--porcelain", "--", ".", ":!docs", ":!*.md")
+    machine = platform.uname()
+    return {
+        "date": datetime.datetime.now(datetime.timezone.utc).strftime("%Y-%m-%d %H:%M UTC"),
+        "commit": (git("rev-parse", "--short=12", "HEAD") or "not in a git repository")
+        + (", with changes that are not committed" if changed else ""),
+        "machine": f"{machine.machine}, {machine.system} {machine.release}, "
+                   f"{os.cpu_count()} processors",
+        "command": shlex.join(["loadtest/peers/peers.py", *arguments]),
+    }
+
+
+def page(results, text):
+    rows = "".join(f"| {key} | {f'`{value}`' if key == 'command' else value} |\n"
+                   for key, value in results["head"].items())
+    load = "| load average | {}, then {} |\n".format(*results["load"])
+    return f"# Locks beside other libraries\n\n| | |\n|---|---|\n{rows}{load}\n```text\n{text}```\n"
+
+
+def load_text():
+    return " ".join(f"{value:.2f}" for value in os.getloadavg())
+
+
+def measure_service(lab, where, plan, progress):
+    """`seckill bench` has the measurement; its file has the figures."""
+    progress.begin("service: seckill bench")
+    out = os.path.join(where, "service")
+    seconds = max(1, round(2 * plan.slice_ms / 1000))
+    done = subprocess.run(
+        [servers.SECKILL, "bench", f"--clients={SERVICE_CLIENTS}", f"--repeats={plan.slices}",
+         f"--duration={seconds}s", f"--dir={lab.dir}", f"--out={out}"], check=False,
+        stdout=subprocess.DEVNULL, stderr=None if progress.is_terminal else subprocess.PIPE,
+        text=True)
+    if done.returncode not in (0, 3):
+        return [], f"seckill bench ended with {done.returncode}: {(done.stderr or '').strip()[-300:]}"
+    with open(os.path.join(out, "latest", "bench.json"), encoding="utf-8") as file:
+        return json.load(file), None
+
+
+def choose(part, fetched, missing):
+    """The contestants that can be measured; what a setting lacks is added to `missing`."""
+    chosen = []
+    for contestant in part.contestants:
+        if contestant.peer not in fetched:
+            continue
+        lack = fetched[contestant.peer].lacks(contestant.setting)
+        if lack is None:
+            chosen.append((contestant, fetched[contestant.peer]))
+        else:
+            missing.append({"name": contestant.name, "reason": lack, "install": fetch.INSTALL})
+    return chosen
+
+
+def measure(plan, fetched, missing, where):
+    """The results, without their head."""
+    progress = Progress()
+    parts = [part for part in contestants.PARTS if part.name in plan.parts]
+    results = {"slices": plan.slices, "slice_ms": plan.slice_ms, "processors": os.cpu_count(),
+               "cells": [], "failures": [], "missing": missing, "service": [],
+               "load": [load_text()],
+               "versions": {name: peer.version() for name, peer in fetched.items()}}
+    lab = servers.Lab(where, any(part.servers == "ensemble" for part in parts))
+    try:
+        for i, part in enumerate(parts):
+            progress.begin(f"[{i + 1}/{len(plan.parts)}] {part.title}")
+            chosen = choose(part, fetched, missing)
+            of_part = lab.servers(part.servers)
+            cells, failures = slices.measure(part, of_part, where, chosen, plan, progress.tell)
+            results["cells"] += cells
+            results["failures"] += failures
+            results["versions"].update((v.split()[0], v) for v in of_part.versions())
+        if contestants.SERVICE in plan.parts:
+            results["service"], reason = measure_service(lab, where, plan, progress)
+            if reason:
+                results["failures"].append({"part": "service", "name": "seckill bench",
+                                            "reason": reason})
+    finally:
+        lab.end()
+    results["load"].append(load_text())
+    return results
+
+
+def keep(results, text, chosen):
+    """Write what was asked for; the exit status if that is impossible."""
+    pages = [chosen.markdown] + ([PAGE] if chosen.write_docs else [])
+    try:
+        os.makedirs(chosen.out, exist_ok=True)
+        path = os.path.join(chosen.out, "bench-peers.json")
+        with open(path, "w", encoding="utf-8") as file:
+            json.dump(results, file, indent=1)
+        for path in filter(None, pages):
+            with open(path, "w", encoding="utf-8") as file:
+                file.write(page(results, text))
+    except OSError as error:
+        print(f"bench-peers: cannot write {path}: {error.strerror}", file=sys.stderr)
+        return CANNOT_WRITE
+    return None
+
+
+def print_report(path):
+    try:
+        with open(path, encoding="utf-8") as file:
+            text, status = report.render(json.load(file))
+    except (OSError, ValueError, report.BadResults) as error:
+        print(f"bench-peers: {path}: {error}", file=sys.stderr)
+        return USAGE
+    print(text, end="")
+    return status
+
+
+def main(arguments):
+    chosen = options(arguments)
+    if chosen.report:
+        return print_report(chosen.report)
+    plan = Plan(chosen)
+    names = [contestants.OURS] + [n for n in contestants.PEER_NAMES if n in plan.peers]
+    fetched, missing = fetch_all(os.path.abspath(chosen.cache), names)
+    if chosen.fetch:
+        return report.UNAVAILABLE if missing else report.VALID
+    if contestants.OURS not in fetched:
+        return report.UNAVAILABLE
+    with tempfile.TemporaryDirectory(prefix="seckill-peers-") as where:
+        try:
+            results = {"head": head(arguments), **measure(plan, fetched, missing, where)}
+        except servers.ServerError as error:
+            print(f"bench-peers: {error}", file=sys.stderr)
+            return report.UNAVAILABLE
+    text, status = report.render(results)
+    print(text, end="")
+    return keep(results, text, chosen) or status
+
+
+if __name__ == "__main__":
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(INTERRUPTED))
+    try:
+        sys.exit(main(sys.argv[1:]))
+    except KeyboardInterrupt:
+        sys.exit(INTERRUPTED)

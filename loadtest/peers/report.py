@@ -1,0 +1,176 @@
+# SPDX-License-Identifier: MIT
+"""report.py -- the tables of a measurement, from its results alone, and the verdicts."""
+
+import statistics
+
+import contestants
+
+VALID, INVALID, THRESHOLD, UNAVAILABLE = 0, 1, 3, 69  # rows of base/text/exit_codes.h
+
+
+class BadResults(Exception):
+    """A file that is no results of this program."""
+
+
+def spread(values):
+    return statistics.median(values), min(values), max(values)
+
+
+def ratios(ours, theirs):
+    """Of neighbours: the slices of the same round."""
+    return [a / b for a, b in zip(ours["per_s"], theirs["per_s"])]
+
+
+def number(value):
+    return f"{value:.2f}" if value < 10 else f"{value:.1f}" if value < 100 else f"{value:.0f}"
+
+
+def of_spread(values):
+    return "{} ({} - {})".format(*map(number, spread(values)))
+
+
+class Cells:
+    """The cells of the results, by part and by number in flight."""
+
+    def __init__(self, cells):
+        self.cells = cells
+
+    def of(self, part, in_flight):
+        return [c for c in self.cells
+                if c["part"] == part.name and c["in_flight"] == in_flight]
+
+    def ours(self, part, in_flight, setting):
+        for cell in self.of(part, in_flight):
+            if cell["peer"] == contestants.OURS and cell["setting"] == setting:
+                return cell
+        return None
+
+    def best_peer(self, part, in_flight):
+        """The one with the highest median."""
+        theirs = [c for c in self.of(part, in_flight) if c["peer"] != contestants.OURS]
+        return max(theirs, key=lambda c: statistics.median(c["per_s"]), default=None)
+
+
+def table(part, cells, slices):
+    lines = [f"{part.title[0].upper()}{part.title[1:]}: pairs per second, median of {slices} "
+             "slices (least - most)", "",
+             f"{'in flight':>9}  {'who':<27}{'pairs/s':>28}  ours / theirs, and which of ours"]
+    for in_flight in part.sizes:
+        for cell in cells.of(part, in_flight):
+            line = f"{in_flight:>9}  {cell['name']:<27}{of_spread(cell['per_s']):>28}"
+            ours = cells.ours(part, in_flight, cell["beside"])
+            if ours:
+                line += f"  {of_spread(ratios(ours, cell))} {cell['beside']}"
+            lines.append(line.rstrip())
+        lines.append("")
+    return lines
+
+
+def limit_line(part, cells):
+    """The line of a part's limit, and whether it was reached; None: not measured."""
+    limit = part.limit
+    ours = cells.ours(part, limit.in_flight, limit.setting)
+    best = cells.best_peer(part, limit.in_flight)
+    if not ours or not best:
+        who = "this build has no such lock of ours" if not ours else "no peer was measured"
+        return f"{limit.text}: not measured, since {who}", None
+    values = ratios(ours, best)
+    reached = statistics.median(values) >= limit.ratio
+    return (f"{limit.text}: {of_spread(values)} times the best peer, {best['name']}; "
+            f"at least {limit.ratio:g} {word(reached)}"), reached
+
+
+def word(reached):
+    return "reached" if reached else "MISSED"
+
+
+def service_lines(rows):
+    """What `seckill bench` kept, as lines; and whether each was reached."""
+    lines, verdicts = [], []
+    for row in rows:
+        verdicts.append(row["reached"])
+        if "claim" in row:
+            value = row["value"]
+            lines.append(f"{row['claim']}: {number(value['median'])} ({number(value['min'])} - "
+                         f"{number(value['max'])}), limit {row['target']:g} "
+                         f"{word(row['reached'])}")
+        else:
+            lines.append(
+                f"{row['order_path']}, lock {row['lock']}, {row['clients']} clients: "
+                f"{row['http_per_s']:.0f} orders/s; pgbench -c{row['pgbench_clients']}: "
+                f"{row['pgbench_per_s']:.0f}; ratio {number(row['ratio'])} "
+                f"({number(row['ratio_min'])} - {number(row['ratio_max'])}), "
+                f"p99 {row['p99_ms']:.1f} ms {word(row['reached'])}")
+    return lines, verdicts
+
+
+def settings_lines(results):
+    lines = ["Who, with which setting, and the file of theirs that does it", ""]
+    seen = {}
+    for cell in results["cells"]:
+        seen.setdefault((cell["part"], cell["name"]), cell)
+    for (part, name), cell in seen.items():
+        lines.append(f"{part:<10}{name:<27}{cell['text']:<44}{cell['file']}".rstrip())
+    lines += ["", "Versions", ""]
+    lines += [f"{name:<16}{text}" for name, text in results["versions"].items()]
+    return lines
+
+
+def how(results):
+    return [
+        f"How: {results['slices']} slices of {results['slice_ms']} ms of each, interleaved: in "
+        "each round each runs once at",
+        "each size on the same servers, and another begins.  Ratios are of slices of one round.",
+        "Every program runs on through all rounds and is warmed up before the first.  After each",
+        "slice the servers' own counts have to show that the names were taken and freed, and no",
+        "name may be left; with one name for all, a count that is not atomic has to be whole.",
+        f"Load average before: {results['load'][0]}, after: {results['load'][1]}; the programs and "
+        f"the servers share {results['processors']} processors."]
+
+
+def part_lines(results, cells):
+    """The tables, and whether each limit was reached."""
+    lines, limits, verdicts = [], [], []
+    for part in contestants.PARTS:
+        if not any(cell["part"] == part.name for cell in results["cells"]):
+            continue
+        lines += table(part, cells, results["slices"])
+        if part.limit:
+            text, reached = limit_line(part, cells)
+            limits.append(text)
+            if reached is not None:
+                verdicts.append(reached)
+    return lines + limits, verdicts
+
+
+def absent_lines(results):
+    lines = [f"not measured: {a['name']}: {a['reason']}; to install: {a['install']}"
+             for a in results["missing"]]
+    return lines + [f"FAILED: {f['part']}: {f['name']}: {f['reason']}"
+                    for f in results["failures"]]
+
+
+def render(results):
+    """The text of the results, and the exit status that they mean."""
+    try:
+        cells = Cells(results["cells"])
+        lines, verdicts = part_lines(results, cells)
+        if results["service"]:
+            of_service, more = service_lines(results["service"])
+            lines += ["", "The service (`seckill bench`): beside pgbench, and beside an HTTP "
+                      "handler that does nothing", "", *of_service]
+            verdicts += more
+        absent = absent_lines(results)
+        lines += [""] + absent if absent else []
+        lines += ["", *settings_lines(results), "", *how(results)]
+    except (KeyError, TypeError, ValueError, AttributeError, ZeroDivisionError) as error:
+        raise BadResults(f"{type(error).__name__}: {error}") from error
+    return "\n".join(lines) + "\n", status(results, verdicts)
+
+
+def status(results, verdicts):
+    if results["failures"]:
+        return INVALID
+    if not results["cells"] and not results["service"]:
+        return UNAVAILABLE
+    return VALID if all(verdicts) else THRESHOLD
