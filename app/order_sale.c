@@ -3,6 +3,8 @@
  * and the outcome that its client is told. */
 #include "app/order_sale.h"
 
+#include <stdio.h>
+
 #include "app/order_replay.h"
 #include "base/text/limited.h"
 #include "db/order.h"
@@ -87,6 +89,8 @@ static enum outcome fail(struct order_sale *e)
 {
     enum outcome outcome = worker_db_failed(e->w, e->sale.status);
 
+    (void)snprintf(e->sqlstate, sizeof(e->sqlstate), "%s", db_state(e->w->db));
+    (void)snprintf(e->why, sizeof(e->why), "%s", db_error(e->w->db));
     sale_cancel(e->w->db);
     return outcome;
 }

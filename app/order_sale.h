@@ -12,6 +12,8 @@
 #include "db/sale.h"
 #include "lock/fault.h"
 
+enum { ORDER_SQLSTATE_SIZE = 6, ORDER_WHY_MAX = 128 };
+
 /* The caller sets the first three, which stay the caller's. */
 struct order_sale {
     struct order_attempt *order;
@@ -21,6 +23,9 @@ struct order_sale {
     bool is_cut;      /* a fault wants the connection broken that is not taken yet */
     int64_t asked_ns; /* the stock was as the sale found it at this moment, or later */
     struct sale sale;
+    char sqlstate[ORDER_SQLSTATE_SIZE]; /* after a conclusion of SALE_FAILED: PostgreSQL's
+                                         * reason ... */
+    char why[ORDER_WHY_MAX];            /* ... and words; both "" if there is none */
 };
 
 /* Come to a point: is PostgreSQL to be lost there?  That a connection was cut is found out

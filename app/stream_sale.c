@@ -38,13 +38,13 @@ static void keep_reason(struct stream_writing *it, const char *why)
 /* PostgreSQL refuses a statement.  Values that it cannot take (class 22), or that are there
  * already (class 23), are the entry's own fault; all else may pass, and is no reason to break a
  * promise. */
-static void count_try(struct worker *w, struct stream_writing *it)
+static void count_try(struct stream_writing *it)
 {
-    const char *state = w->db != NULL ? db_state(w->db) : "";
+    const char *state = it->sale.sqlstate;
 
     if (strncmp(state, "22", 2) != 0 && strncmp(state, "23", 2) != 0)
         return;
-    keep_reason(it, db_error(w->db));
+    keep_reason(it, it->sale.why);
     if (++it->tries >= STREAM_TRIES_MAX)
         it->state = STREAM_POISON;
 }
@@ -78,7 +78,7 @@ static void judge(struct worker *w, struct stream_writing *it, enum outcome outc
         look_again(w, it, outcome);
         break;
     case OUTCOME_INTERNAL:
-        count_try(w, it);
+        count_try(it);
         break;
     default:
         break;

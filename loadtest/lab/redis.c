@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* redis.c -- one Redis server of a lab: loopback only, a password, nothing on disk.
+/* redis.c -- one Redis server of a lab: loopback only, a password, and nothing on disk unless
+ * it is told to keep an append-only file.
  */
 #include "loadtest/lab/lab.h"
 
@@ -14,6 +15,21 @@
 
 enum { ANSWER_MS = 500 };
 
+void lab_redis_log_path(const struct lab *lab, const struct lab_server *server, char *out)
+{
+    files_path(out, "%s/%s.aof", lab->dir, server->name);
+}
+
+/* A server that was told to keep an append-only file (CONFIG SET appendonly yes) has one from
+ * then on, and a restart goes on with it: each write is on disk before it is answered. */
+static bool keeps_log(const struct lab *lab, const struct lab_server *server)
+{
+    char path[FILES_PATH_MAX];
+
+    lab_redis_log_path(lab, server, path);
+    return access(path, F_OK) == 0;
+}
+
 static bool write_config(const struct lab *lab, const struct lab_server *server,
                          const char *path)
 {
@@ -26,7 +42,9 @@ static bool write_config(const struct lab *lab, const struct lab_server *server,
                   "requirepass %s\n"
                   "masterauth %s\n"
                   "save \"\"\n"
-                  "appendonly no\n"
+                  "appendonly %s\n"
+                  "appendfsync always\n"
+                  "appenddirname \"%s.aof\"\n"
                   "dir \"%s\"\n"
                   "dbfilename %s.rdb\n"
                   "repl-diskless-sync-delay 0\n"
@@ -34,7 +52,8 @@ static bool write_config(const struct lab *lab, const struct lab_server *server,
                   "enable-debug-command local\n"
                   "enable-protected-configs local\n"
                   "tcp-backlog 128\n",
-                  server->port, lab->redis_password, lab->redis_password, lab->dir,
+                  server->port, lab->redis_password, lab->redis_password,
+                  keeps_log(lab, server) ? "yes" : "no", server->name, lab->dir,
                   server->name) > 0 &&
          files_write_secret(path, text);
     free(text);

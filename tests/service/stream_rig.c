@@ -107,6 +107,47 @@ void stream_await_rows(int64_t voucher, int64_t count)
                  (long long)count);
 }
 
+static bool is_taken(void *unused)
+{
+    (void)unused;
+    return strcmp(STREAM_TEXT("EVAL",
+                              "local seen = redis.pcall('XPENDING', KEYS[1], 'writers')"
+                              " return seen.err and '0' or tostring(seen[1])",
+                              "1", stream_name()),
+                  "0") != 0;
+}
+
+void stream_await_taken(void)
+{
+    if (!rig_until(is_taken, NULL, RIG_PATIENCE_MS))
+        fail_msg("no order of the stream is in a writer's hands");
+}
+
+static void ask_for_fault(const struct rig_service *at, const char *path)
+{
+    static struct rig_answer answer;
+
+    assert_true(rig_request(at->admin_port, "POST", path, NULL, NULL, &answer));
+    if (answer.status != 200)
+        fail_msg("%s: %d: %s", path, answer.status, answer.body);
+}
+
+void stream_arm(const struct rig_service *at, const char *point, const char *action)
+{
+    char path[160];
+
+    (void)snprintf(path, sizeof(path), "/faults/arm?point=%s&action=%s", point, action);
+    ask_for_fault(at, path);
+}
+
+void stream_release(const struct rig_service *at, const char *point)
+{
+    char path[160];
+
+    (void)snprintf(path, sizeof(path), "/faults/release?point=%s", point);
+    ask_for_fault(at, path);
+}
+
 static int64_t told(const struct rig_answer *answer)
 {
     const char *id = strstr(answer->body, "\"id\":\"");

@@ -38,6 +38,13 @@ int64_t stream_waiting(void);
 void stream_await_waiting(int64_t count);
 void stream_await_rows(int64_t voucher, int64_t count);
 
+/* Wait until a writer has an order of the stream in its hands. */
+void stream_await_taken(void);
+
+/* A named point of a service with --allow-faults. */
+void stream_arm(const struct rig_service *at, const char *point, const char *action);
+void stream_release(const struct rig_service *at, const char *point);
+
 /* An order of the user that must be answered so; answers the number that the client was told,
  * or 0. */
 int64_t stream_buy(const struct rig_service *at, int64_t voucher, int64_t user,

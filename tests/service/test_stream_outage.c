@@ -1,0 +1,175 @@
+/* SPDX-License-Identifier: MIT */
+/* test_stream_outage.c -- --order-path=stream: Redis or PostgreSQL goes away while orders wait
+ * in the stream.  What a promise is worth then is what the Redis keeps. */
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "tests/service/batch.h"
+#include "tests/service/stream_rig.h"
+
+enum { USERS = 12, STOCK = 20 };
+
+static struct rig_service service;
+static struct rig_answer answer;
+
+static bool is_ordering_again(void *arg)
+{
+    int64_t *next = arg;
+
+    (void)rig_order(service.orders_port, next[0], next[1], &answer);
+    next[1] += strcmp(answer.outcome, "queued") == 0;
+    return strcmp(answer.outcome, "queued") == 0;
+}
+
+/* Orders of users 1 to USERS that wait: the writer has the first in its hands, and cannot
+ * write it yet. */
+static void queue_orders(int64_t voucher, int64_t *orders)
+{
+    char request[48];
+
+    for (int user = 1; user <= USERS; user++) {
+        (void)snprintf(request, sizeof(request), "kept:%lld:%d", (long long)voucher, user);
+        orders[user] = stream_buy(&service, voucher, user, request, 202, "queued");
+        stream_await_taken();
+    }
+    assert_int_equal(stream_waiting(), USERS);
+}
+
+static void restart_redis(void)
+{
+    rig_lab_kill("redis");
+    rig_lab_restart("redis");
+}
+
+static void await_reader(int64_t voucher)
+{
+    int64_t next[2] = {voucher, USERS + 1};
+
+    if (!rig_until(is_ordering_again, next, RIG_PATIENCE_MS))
+        fail_msg("nobody is let in: %s", answer.outcome);
+}
+
+/* One order is written by who has it in memory; the others are gone, nobody is told, and the
+ * stock that Redis is told anew is what PostgreSQL has. */
+static void a_redis_that_keeps_nothing_breaks_promises(void **state)
+{
+    int64_t voucher = rig_voucher(STOCK), orders[USERS + 1];
+    char request[48];
+
+    (void)state;
+    stream_anew();
+    service = STREAM_START("--lock=none", "--redis-timeout=1s");
+    assert_true(rig_has_logged(&service, "has no append-only file"));
+    batch_begin(voucher);
+    queue_orders(voucher, orders);
+    restart_redis();
+    batch_let_go();
+    await_reader(voucher);
+    stream_await_waiting(0);
+    rig_stop(&service);
+    assert_int_equal(rig_orders(voucher), 2); /* the first, and the one after the restart */
+    assert_int_equal(rig_stock(voucher), STOCK - 2);
+    service = STREAM_START("--lock=none");
+    (void)snprintf(request, sizeof(request), "kept:%lld:%d", (long long)voucher, USERS);
+    stream_expect_request(&service, USERS, request, "none", 0);
+    rig_stop(&service);
+}
+
+static bool is_log_written(void *unused)
+{
+    (void)unused;
+    return strstr(STREAM_TEXT("EVAL",
+                              "local i = redis.call('INFO', 'persistence')"
+                              " return (i:match('aof_enabled:1') or '')"
+                              " .. (i:match('aof_rewrite_in_progress:0') or '')"
+                              " .. (i:match('aof_rewrite_scheduled:0') or '')",
+                              "0"),
+                  "aof_enabled:1aof_rewrite_in_progress:0aof_rewrite_scheduled:0") != NULL;
+}
+
+/* From now on each write is on disk before it is answered. */
+static void keep_all(void)
+{
+    (void)STREAM_TEXT("CONFIG", "SET", "appendfsync", "always");
+    (void)STREAM_TEXT("CONFIG", "SET", "appendonly", "yes");
+    assert_true(rig_until(is_log_written, NULL, RIG_PATIENCE_MS));
+}
+
+static void a_redis_with_a_log_breaks_none(void **state)
+{
+    int64_t voucher = rig_voucher(STOCK), orders[USERS + 1];
+
+    (void)state;
+    stream_anew();
+    keep_all();
+    service = STREAM_START("--lock=none", "--redis-timeout=1s");
+    assert_false(rig_has_logged(&service, "has no append-only file"));
+    batch_begin(voucher);
+    queue_orders(voucher, orders);
+    restart_redis();
+    assert_int_equal(stream_waiting(), USERS);
+    batch_let_go();
+    await_reader(voucher);
+    rig_stop(&service);
+    service = RIG_START("--order-path=stream", stream_flag(), "--lock=none",
+                        "--stream-claim=100ms");
+    stream_await_waiting(0);
+    for (int user = 1; user <= USERS; user++)
+        stream_expect_row(orders[user], voucher, user);
+    assert_int_equal(rig_orders(voucher), USERS + 1);
+    assert_int_equal(rig_stock(voucher), STOCK - USERS - 1);
+    rig_stop(&service);
+}
+
+/* The writer goes on by itself. */
+static void a_postgresql_that_restarts_breaks_none(void **state)
+{
+    int64_t voucher = rig_voucher(STOCK), orders[USERS + 1];
+
+    (void)state;
+    stream_anew();
+    service = STREAM_START("--lock=none", "--allow-faults");
+    stream_arm(&service, "before-commit", "hold");
+    queue_orders(voucher, orders);
+    rig_lab_kill("postgres");
+    stream_release(&service, "before-commit");
+    rig_lab_restart("postgres");
+    stream_await_waiting(0);
+    for (int user = 1; user <= USERS; user++)
+        stream_expect_row(orders[user], voucher, user);
+    assert_int_equal(rig_orders(voucher), USERS);
+    assert_int_equal(rig_stock(voucher), STOCK - USERS);
+    rig_stop(&service);
+}
+
+/* Without Redis nobody is let in, and nobody is promised anything. */
+static void without_redis_nobody_is_let_in(void **state)
+{
+    int64_t voucher = rig_voucher(STOCK);
+
+    (void)state;
+    stream_anew();
+    service = STREAM_START("--lock=none", "--redis-timeout=300ms");
+    rig_lab_kill("redis");
+    assert_true(rig_order(service.orders_port, voucher, 1, &answer));
+    assert_int_equal(answer.status, 503);
+    assert_non_null(strstr(answer.head, "Retry-After: "));
+    rig_lab_restart("redis");
+    await_reader(voucher);
+    stream_await_rows(voucher, 1);
+    rig_stop(&service);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_redis_that_keeps_nothing_breaks_promises),
+        cmocka_unit_test(a_postgresql_that_restarts_breaks_none),
+        cmocka_unit_test(without_redis_nobody_is_let_in),
+        cmocka_unit_test(a_redis_with_a_log_breaks_none),
+    };
+
+    return RIG_RUN_WITH_LAB(tests);
+}

@@ -1,0 +1,217 @@
+/* SPDX-License-Identifier: MIT */
+/* test_stream_writers.c -- --order-path=stream: writers die, freeze, lose a COMMIT's answer or
+ * read an entry that is none, and every order that was let in has one row in the end. */
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "tests/service/batch.h"
+#include "tests/service/commit_proxy.h"
+#include "tests/service/stream_rig.h"
+
+static struct rig_service first, second;
+
+#define START_CLAIMING(...)                                                            \
+    RIG_START("--order-path=stream", stream_flag(), "--stream-claim=100ms",            \
+              "--statement-timeout=50s", "--database-wait=50s", __VA_ARGS__)
+
+static void queue_orders(const struct rig_service *at, int64_t voucher, int users,
+                         int64_t *orders)
+{
+    for (int user = 1; user <= users; user++)
+        orders[user] = stream_buy(at, voucher, user, "", 202, "queued");
+}
+
+static void expect_all(int64_t voucher, int users, const int64_t *orders)
+{
+    stream_await_waiting(0);
+    assert_int_equal(rig_orders(voucher), users);
+    assert_int_equal(rig_duplicates(voucher), 0);
+    for (int user = 1; user <= users; user++)
+        stream_expect_row(orders[user], voucher, user);
+}
+
+static void the_orders_of_a_killed_writer_are_claimed(void **state)
+{
+    enum { USERS = 6 };
+    int64_t voucher = rig_voucher(10), orders[USERS + 1];
+
+    (void)state;
+    stream_anew();
+    first = STREAM_START("--lock=none");
+    batch_begin(voucher);
+    queue_orders(&first, voucher, USERS, orders);
+    stream_await_taken();
+    rig_signal(&first, SIGKILL);
+    assert_int_equal(rig_wait(&first, RIG_PATIENCE_MS), 128 + SIGKILL);
+    batch_let_go();
+    second = START_CLAIMING("--lock=none");
+    expect_all(voucher, USERS, orders);
+    assert_int_equal(rig_stock(voucher), 10 - USERS);
+    assert_true(rig_metric(&second, "seckill_stream_claimed_total ") >= 1);
+    rig_stop(&second);
+    (void)unlink(first.log);
+}
+
+/* The COMMIT is done and the order is not settled: the stock is sold out by then, the user
+ * has an order, and both could be taken for a refusal. */
+static void die_after_commit(const char *stock_guard, const char *duplicate_guard)
+{
+    int64_t voucher = rig_voucher(1), orders[2];
+
+    stream_anew();
+    first = STREAM_START("--lock=none", "--allow-faults", stock_guard, duplicate_guard);
+    stream_arm(&first, "after-commit", "kill");
+    queue_orders(&first, voucher, 1, orders);
+    assert_int_equal(rig_wait(&first, RIG_PATIENCE_MS), 128 + SIGKILL);
+    assert_int_equal(rig_orders(voucher), 1);
+    assert_int_equal(stream_waiting(), 1);
+    second = START_CLAIMING("--lock=none", stock_guard, duplicate_guard);
+    expect_all(voucher, 1, orders);
+    assert_int_equal(rig_stock(voucher), 0);
+    assert_true(rig_metric(&second, "seckill_stream_written_total ") == 1);
+    assert_true(rig_metric(&second, "seckill_stream_refused_total ") == 0);
+    rig_stop(&second);
+    (void)unlink(first.log);
+}
+
+static void an_order_that_was_committed_is_not_refused(void **state)
+{
+    (void)state;
+    die_after_commit("--stock-guard=conditional", "--duplicate-guard=unique");
+    die_after_commit("--stock-guard=decrement", "--duplicate-guard=count");
+    die_after_commit("--stock-guard=read-write", "--duplicate-guard=none");
+}
+
+/* The first writer stands still before its COMMIT until the second has claimed its order and
+ * waits for its transaction; then both go on. */
+static void an_order_in_two_hands_gets_one_row(void **state)
+{
+    int64_t voucher = rig_voucher(10), orders[2];
+
+    (void)state;
+    stream_anew();
+    first = STREAM_START("--lock=none", "--allow-faults");
+    stream_arm(&first, "before-commit", "hold");
+    queue_orders(&first, voucher, 1, orders);
+    stream_await_taken();
+    second = START_CLAIMING("--lock=none");
+    while (rig_metric(&second, "seckill_stream_claimed_total ") < 1)
+        ;
+    stream_release(&first, "before-commit");
+    expect_all(voucher, 1, orders);
+    assert_int_equal(rig_stock(voucher), 9);
+    rig_stop(&first);
+    rig_stop(&second);
+}
+
+/* ---- entries that are none ---- */
+
+static void add_entry(int64_t voucher, int64_t user, int64_t order, const char *request)
+{
+    char texts[3][24];
+
+    (void)snprintf(texts[0], sizeof(texts[0]), "%lld", (long long)voucher);
+    (void)snprintf(texts[1], sizeof(texts[1]), "%lld", (long long)rig_user(user));
+    (void)snprintf(texts[2], sizeof(texts[2]), "%lld", (long long)order);
+    (void)STREAM_TEXT("XADD", stream_name(), "*", "voucher", texts[0], "user", texts[1],
+                      "order", texts[2], "request", request, "admitted", "1");
+}
+
+static void a_poison_entry_goes_aside_and_stops_nobody(void **state)
+{
+    int64_t voucher = rig_voucher(10), taken, last;
+
+    (void)state;
+    stream_anew();
+    first = STREAM_START("--lock=none");
+    taken = stream_buy(&first, voucher, 1, "", 202, "queued");
+    stream_await_waiting(0);
+    batch_begin(voucher);
+    (void)stream_buy(&first, voucher, 2, "", 202, "queued");
+    (void)STREAM_TEXT("XADD", stream_name(), "*", "a", "b");
+    (void)STREAM_TEXT("XADD", stream_name(), "*", "voucher", "1", "user", "x y", "order", "1",
+                      "request", "r", "admitted", "1");
+    add_entry(voucher, 7, taken, "stream-poison"); /* the number of another order */
+    last = stream_buy(&first, voucher, 3, "", 202, "queued");
+    batch_let_go();
+    stream_await_waiting(0);
+    stream_expect_row(last, voucher, 3);
+    assert_int_equal(rig_orders(voucher), 3);
+    assert_int_equal(STREAM_NUMBER("XLEN", stream_key("poison")), 3);
+    assert_true(rig_metric(&first, "seckill_stream_poison_total ") == 3);
+    assert_true(rig_has_logged(&first, "the entry has not the fields of an order"));
+    assert_true(rig_has_logged(&first, "tb_voucher_order_pkey"));
+    rig_stop(&first);
+}
+
+/* The user has bought on another path, which the script cannot know: the promise is broken,
+ * its unit is free again, and the request's address says so. */
+static void a_refusal_breaks_the_promise_and_says_so(void **state)
+{
+    int64_t voucher = rig_voucher(2), order;
+
+    (void)state;
+    stream_anew();
+    first = RIG_START("--order-path=combined", "--lock=none");
+    second = STREAM_START("--lock=none");
+    (void)stream_buy(&first, voucher, 1, "", 201, "accepted");
+    order = stream_buy(&second, voucher, 1, "stream-refused", 202, "queued");
+    stream_await_waiting(0);
+    stream_expect_request(&second, 1, "stream-refused", "duplicate", order);
+    assert_true(rig_has_logged(&second, "a promise is broken"));
+    assert_true(rig_metric(&second, "seckill_stream_refused_total ") == 1);
+    (void)stream_buy(&second, voucher, 2, "", 202, "queued");
+    stream_await_rows(voucher, 2);
+    assert_int_equal(rig_stock(voucher), 0);
+    rig_stop(&first);
+    rig_stop(&second);
+}
+
+/* ---- a COMMIT without an answer ---- */
+
+static void lose(enum commit_mode mode)
+{
+    enum { USERS = 4 };
+    int64_t voucher = rig_voucher(USERS), orders[USERS + 1];
+    char moved[512];
+
+    stream_anew();
+    commit_proxy_start(moved, sizeof(moved));
+    first = RIG_START(moved, "--order-path=stream", stream_flag(), "--lock=none",
+                      "--settle-timeout=1s", "--database-connections=2",
+                      "--idle-transaction-timeout=1s", "--statement-timeout=20s");
+    batch_begin(voucher);
+    queue_orders(&first, voucher, USERS, orders);
+    commit_proxy_set(mode);
+    batch_let_go();
+    expect_all(voucher, USERS, orders);
+    assert_int_equal(commit_proxy_dropped() > 0, 1);
+    assert_int_equal(rig_stock(voucher), 0);
+    assert_true(rig_metric(&first, "seckill_stream_refused_total ") == 0);
+    rig_stop(&first);
+    commit_proxy_stop();
+}
+
+static void a_commit_without_an_answer_is_settled_by_the_ids(void **state)
+{
+    (void)state;
+    lose(DROP_ANSWER);
+    lose(DROP_COMMIT);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_orders_of_a_killed_writer_are_claimed),
+        cmocka_unit_test(an_order_that_was_committed_is_not_refused),
+        cmocka_unit_test(an_order_in_two_hands_gets_one_row),
+        cmocka_unit_test(a_poison_entry_goes_aside_and_stops_nobody),
+        cmocka_unit_test(a_refusal_breaks_the_promise_and_says_so),
+        cmocka_unit_test(a_commit_without_an_answer_is_settled_by_the_ids),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
