@@ -143,7 +143,8 @@ local function new_state(thread_id, first_here)
     local state = {
         face = face, face_name = face_name, vouchers = vouchers, paths = {},
         prefix = run .. "-" .. thread_id .. "-", head = {}, headers = "",
-        sent = 0, answered = 0, pending = {}, pending_count = 0, last_answer_us = 0,
+        sent = 0, answered = 0, pending = {}, pending_count = 0,
+        answered_before = -1, -- with last_answer_us: see slow_down_if_dead()
         outcomes = {}, sold_out = {}, accepted = latency.new(), others = latency.new(),
         anonymous = os.getenv("SECKILL_IDS") == "off",
         thread_id = thread_id, verified = thread_id ~= first_here,
@@ -180,9 +181,12 @@ local function note(state, what, request_id, order_id, buyer)
 end
 
 -- wrk reconnects to a dead service as fast as it can, and asks for a request each time.
-local function slow_down_if_dead(state, now)
-    if state.pending_count > 2 * state.connections and
-        now - math.max(state.last_answer_us, state.started_us) > STALLED_US then
+local function slow_down_if_dead(state)
+    if state.pending_count <= 2 * state.connections then return end
+    local now = M.now_us()
+    if state.answered ~= state.answered_before then
+        state.answered_before, state.last_answer_us = state.answered, now
+    elseif now - state.last_answer_us > STALLED_US then
         ffi.C.usleep(STALL_PAUSE_US)
     end
 end
@@ -195,9 +199,9 @@ local function make_request(state, script)
     end
     local n = state.sent + 1
     local user, token, which = script.next_order(n)
-    local id = state.prefix .. n
-    local text = state.head[which] .. token ..
-        (state.anonymous and "" or "\r\nIdempotency-Key: " .. id) .. "\r\n\r\n"
+    local key = state.anonymous and "\r\n\r\n" or
+        "\r\nIdempotency-Key: " .. state.prefix .. n .. "\r\n\r\n"
+    local text = state.head[which] .. token .. key
     if not state.verified then
         state.verified = true
         return text
@@ -207,13 +211,12 @@ local function make_request(state, script)
         state.started_us = M.now_us()
         control.set_fired(state.started_us, by_signal)
     end
-    local now = M.now_us()
-    slow_down_if_dead(state, now)
+    slow_down_if_dead(state)
     state.sent = n
     state.pending_count = state.pending_count + 1
     if not state.anonymous then
         state.pending[n] =
-            { user = user, voucher = state.vouchers[which], since_us = now,
+            { user = user, voucher = state.vouchers[which], since_us = M.now_us(),
               era = control.era_of(user) }
     end
     control.set_sent(n)
@@ -238,7 +241,6 @@ local function claim(state, headers)
 end
 
 local function take_answer(state, status, headers, body)
-    local now = M.now_us()
     local outcome = header(headers, "X-Outcome")
     local buyer, id
     if state.anonymous then
@@ -250,11 +252,10 @@ local function take_answer(state, status, headers, body)
         outcome = "other (HTTP " .. status .. ")"
     end
     state.answered = state.answered + 1
-    state.last_answer_us = now
     state.outcomes[outcome] = (state.outcomes[outcome] or 0) + 1
     if buyer then
         latency.add(outcome == "accepted" and state.accepted or state.others,
-            now - buyer.since_us)
+            M.now_us() - buyer.since_us)
         if outcome == "accepted" then
             M.bought[buyer.user] = true
             note(state, "accepted", id, body:match(state.face.order) or "-", buyer)
