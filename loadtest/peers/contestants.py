@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: MIT
 """contestants.py -- who is measured, in which part, with which settings: one row each."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 HOT_PROCESSES = 2
 HOT_IN_FLIGHT = 64  # of all processes together
+HOT_ENSEMBLE_IN_FLIGHT = 16  # a slice ends when each had its last turn, and each waits for a disk
 OURS = "ours"
 
 
@@ -47,6 +48,7 @@ class Part:
     title: str
     servers: str  # of Servers: redis, nodes, ensemble
     mode: str  # own: a name for each in flight; hot: one for all
+    share: float  # of the time that the whole may take
     sizes: tuple
     contestants: tuple
     limit: Limit = None
@@ -130,14 +132,18 @@ ENSEMBLE = (
                "client/v3/concurrency/mutex.go", "zk-seq"),
 )
 
+HOT_ENSEMBLE = tuple(replace(contestant, **TWO) for contestant in ENSEMBLE)
+
 PARTS = (
-    Part("pairs", "pairs without contention, one Redis", "redis", "own", (1, 8, 64), PAIRS,
-         Limit("async", 64, 2.5, "asynchronous calls, 64 in flight")),
-    Part("hot", "one name, two processes, one Redis", "redis", "hot", (HOT_IN_FLIGHT,), HOT,
-         Limit("fair:64", HOT_IN_FLIGHT, 5, "one name with hand-over")),
-    Part("nodes", "pairs without contention, five nodes", "nodes", "own", (1, 64), NODES),
-    Part("ensemble", "pairs without contention, ZooKeeper and etcd", "ensemble", "own",
+    Part("pairs", "pairs without contention, one Redis", "redis", "own", 0.36, (1, 8, 64), PAIRS,
+         Limit("lua-async", 64, 2.5, "asynchronous calls, 64 in flight")),
+    Part("hot", "one name, two processes, one Redis", "redis", "hot", 0.1, (HOT_IN_FLIGHT,),
+         HOT, Limit("fair:64", HOT_IN_FLIGHT, 5, "one name with hand-over")),
+    Part("nodes", "pairs without contention, five nodes", "nodes", "own", 0.18, (1, 64), NODES),
+    Part("ensemble", "pairs without contention, ZooKeeper and etcd", "ensemble", "own", 0.1,
          (1, 8, 64), ENSEMBLE),
+    Part("hot-ensemble", "one name, two processes, ZooKeeper and etcd", "ensemble", "hot", 0.06,
+         (HOT_ENSEMBLE_IN_FLIGHT,), HOT_ENSEMBLE),
 )
 SERVICE = "service"
 PART_NAMES = tuple(part.name for part in PARTS) + (SERVICE,)

@@ -11,6 +11,7 @@ parts:
   hot       two processes, 64 in flight, one name; ours with hand-over
   nodes     pairs on five nodes (Redlock), 1 and 64 in flight
   ensemble  pairs on ZooKeeper beside Curator's, and etcd's own lock
+  hot-ensemble  two processes, 64 in flight, one name there
   service   orders per second beside pgbench and beside an empty HTTP handler
 """
 
@@ -24,6 +25,7 @@ import signal
 import subprocess
 import sys
 import tempfile
+import time
 
 sys.dont_write_bytecode = True  # the tree stays as it is
 
@@ -45,8 +47,10 @@ EXITS = """exit status:
 USAGE, CANNOT_WRITE, INTERRUPTED = 64, 73, 130
 PAGE = os.path.join(fetch.ROOT, "docs", "results", "bench-peers.md")
 SERVICE_CLIENTS = 64
-QUICK = {"slices": 3, "slice_ms": 200, "warm_up_share": 0.25}
-WHOLE = {"slices": 5, "slice_ms": 1000, "warm_up_share": 1}
+QUICK = {"slices": 3, "slice_ms": 200, "warm_up_share": 0.25, "limit_s": 150}
+WHOLE = {"slices": 5, "slice_ms": 1000, "warm_up_share": 1, "limit_s": 900}
+SERVICE_ROUND_S = 40  # about so long is a repetition of `seckill bench`
+SERVICE_SHARE = 0.2  # of the time that the whole may take
 
 
 def words_of(names):
@@ -78,7 +82,7 @@ def options(arguments):
         help="only these: " + ",".join(contestants.PEER_NAMES) + "; none: only ours")
     add("--parts", type=words_of(contestants.PART_NAMES), metavar="LIST",
         help="only these: " + ",".join(contestants.PART_NAMES))
-    add("--quick", action="store_true", help="shorter slices, fewer of them, two minutes")
+    add("--quick", action="store_true", help="shorter slices, fewer of them: two minutes instead of twelve")
     add("--slices", type=count(1, 25), metavar="N", help="of each; 5, with --quick 3")
     add("--slice", type=count(50, 60000), metavar="MS", help="of so long; 1000, with --quick 200")
     add("--cache", default=os.environ.get("PEERS_CACHE") or os.path.join(
@@ -104,8 +108,32 @@ class Plan:
         self.slices = chosen.slices or basis["slices"]
         self.slice_ms = chosen.slice or basis["slice_ms"]
         self.warm_up_share = basis["warm_up_share"]
+        self.limit_s = basis["limit_s"]
         self.parts = contestants.PART_NAMES if chosen.parts is None else chosen.parts
         self.peers = contestants.PEER_NAMES if chosen.peers is None else chosen.peers
+
+    def begin(self):
+        """The time of the whole begins, once everything was fetched."""
+        self.began = time.monotonic()
+
+    def until(self, part):
+        """When the rounds of a part have to end so that those after it have their time."""
+        shares = [(p.name, p.share) for p in contestants.PARTS if p.name in self.parts]
+        shares += [(contestants.SERVICE, SERVICE_SHARE)] * (contestants.SERVICE in self.parts)
+        names = [name for name, _ in shares]
+        used = sum(share for _, share in shares[:names.index(part) + 1])
+        return self.began + self.limit_s * used / sum(share for _, share in shares)
+
+    def service_rounds(self):
+        left_s = self.until(contestants.SERVICE) - time.monotonic()
+        return min(self.slices, max(1, int(left_s / SERVICE_ROUND_S)))
+
+    def names(self):
+        """Who has to be fetched."""
+        return [contestants.OURS] + [
+            name for name in contestants.PEER_NAMES if name in self.peers and any(
+                contestant.peer == name for part in contestants.PARTS
+                if part.name in self.parts for contestant in part.contestants)]
 
 
 def fetch_all(cache, names):
@@ -174,7 +202,7 @@ def measure_service(lab, where, plan, progress):
     out = os.path.join(where, "service")
     seconds = max(1, round(2 * plan.slice_ms / 1000))
     done = subprocess.run(
-        [servers.SECKILL, "bench", f"--clients={SERVICE_CLIENTS}", f"--repeats={plan.slices}",
+        [servers.SECKILL, "bench", f"--clients={SERVICE_CLIENTS}", f"--repeats={plan.service_rounds()}",
          f"--duration={seconds}s", f"--dir={lab.dir}", f"--out={out}"], check=False,
         stdout=subprocess.DEVNULL, stderr=None if progress.is_terminal else subprocess.PIPE,
         text=True)
@@ -202,6 +230,7 @@ def measure(plan, fetched, missing, where):
     """The results, without their head."""
     progress = Progress()
     parts = [part for part in contestants.PARTS if part.name in plan.parts]
+    plan.begin()
     results = {"slices": plan.slices, "slice_ms": plan.slice_ms, "processors": os.cpu_count(),
                "cells": [], "failures": [], "missing": missing, "service": [],
                "load": [load_text()],
@@ -209,10 +238,14 @@ def measure(plan, fetched, missing, where):
     lab = servers.Lab(where, any(part.servers == "ensemble" for part in parts))
     try:
         for i, part in enumerate(parts):
-            progress.begin(f"[{i + 1}/{len(plan.parts)}] {part.title}")
+            step = f"[{i + 1}/{len(plan.parts)}] {part.title}"
+            progress.begin(step)
             chosen = choose(part, fetched, missing)
             of_part = lab.servers(part.servers)
-            cells, failures = slices.measure(part, of_part, where, chosen, plan, progress.tell)
+            cells, failures = slices.measure(
+                part, of_part, where, chosen, plan, plan.until(part.name),
+                lambda n, step=step: progress.begin(f"{step}: {n + 1} of {plan.slices}"),
+                progress.tell)
             results["cells"] += cells
             results["failures"] += failures
             results["versions"].update((v.split()[0], v) for v in of_part.versions())
@@ -260,8 +293,7 @@ def main(arguments):
     if chosen.report:
         return print_report(chosen.report)
     plan = Plan(chosen)
-    names = [contestants.OURS] + [n for n in contestants.PEER_NAMES if n in plan.peers]
-    fetched, missing = fetch_all(os.path.abspath(chosen.cache), names)
+    fetched, missing = fetch_all(os.path.abspath(chosen.cache), plan.names())
     if chosen.fetch:
         return report.UNAVAILABLE if missing else report.VALID
     if contestants.OURS not in fetched:

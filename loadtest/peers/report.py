@@ -52,8 +52,10 @@ class Cells:
 
 
 def table(part, cells, slices):
-    lines = [f"{part.title[0].upper()}{part.title[1:]}: pairs per second, median of {slices} "
-             "slices (least - most)", "",
+    done = min(len(cell["per_s"]) for cell in cells.cells if cell["part"] == part.name)
+    cut = f" of {slices}: the time was over" if done < slices else ""
+    lines = [f"{part.title[0].upper()}{part.title[1:]}: pairs per second, median of {done}{cut} "
+             "(least - most)", "",
              f"{'in flight':>9}  {'who':<27}{'pairs/s':>28}  ours / theirs, and which of ours"]
     for in_flight in part.sizes:
         for cell in cells.of(part, in_flight):
@@ -110,7 +112,7 @@ def settings_lines(results):
     for cell in results["cells"]:
         seen.setdefault((cell["part"], cell["name"]), cell)
     for (part, name), cell in seen.items():
-        lines.append(f"{part:<10}{name:<27}{cell['text']:<44}{cell['file']}".rstrip())
+        lines.append(f"{part:<13}{name:<27}{cell['text']:<44}{cell['file']}".rstrip())
     lines += ["", "Versions", ""]
     lines += [f"{name:<16}{text}" for name, text in results["versions"].items()]
     return lines

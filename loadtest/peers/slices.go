@@ -7,6 +7,7 @@ package peers
 import (
 	"bufio"
 	"fmt"
+	"io"
 	"os"
 	"strings"
 	"sync"
@@ -18,11 +19,16 @@ import (
 
 const workersMax = 1024
 
-// Lock is one name, used by one worker.
+const hot = ":hot"
+
+// Lock is one name, used by one worker, and may have a Close, too, for the end of a slice.
 type Lock interface {
 	Acquire() error
 	Release() error
 }
+
+// IsHot tells whether all workers want this name.
+func IsHot(name string) bool { return strings.HasSuffix(name, hot) }
 
 // Start connects, and returns what makes a Lock of a name.
 type Start func(setting string, servers []string) (func(name string) (Lock, error), error)
@@ -60,7 +66,7 @@ func (s *slice) pair(lock Lock, index int, c *count) error {
 func (s *slice) work(index int, makeLock func(string) (Lock, error), c *count) {
 	name := fmt.Sprintf("%s:%d:%d", s.prefix, os.Getpid(), index)
 	if s.isHot {
-		name = s.prefix + ":hot"
+		name = s.prefix + hot
 	}
 	lock, err := makeLock(name)
 	for err == nil && time.Now().Before(s.deadline) {
@@ -70,6 +76,9 @@ func (s *slice) work(index int, makeLock func(string) (Lock, error), c *count) {
 				c.pairs++
 			}
 		}
+	}
+	if closer, ok := lock.(io.Closer); ok && err == nil {
+		err = closer.Close()
 	}
 	if err != nil {
 		c.errors++

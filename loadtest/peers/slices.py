@@ -9,6 +9,7 @@ import struct
 import subprocess
 import sys
 import threading
+import time
 
 import contestants
 
@@ -226,8 +227,9 @@ class Measurement:
         self.runners = []
 
 
-def measure(part, servers, where, chosen, plan, tell):
-    """All rounds of a part: the cells and the failures."""
+def measure(part, servers, where, chosen, plan, until, begin, tell):
+    """The rounds of a part, as many as end in time, the first in any case: the cells and the
+    failures. begin() is called before each round, tell() before each slice."""
     directory = os.path.join(where, part.name)
     os.makedirs(directory)
     servers.clear()
@@ -236,6 +238,9 @@ def measure(part, servers, where, chosen, plan, tell):
         measurement.start()
         measurement.warm_up(plan.warm_up_share)
         for number in range(plan.slices):
+            if number > 0 and time.monotonic() > until:
+                break
+            begin(number)
             measurement.run_round(number, plan.slice_ms)
     finally:
         measurement.end()

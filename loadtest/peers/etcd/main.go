@@ -17,13 +17,23 @@ import (
 
 const leaseS = 30
 
-type lock struct{ mutex *concurrency.Mutex }
+type lock struct {
+	mutex *concurrency.Mutex
+	own   *concurrency.Session
+}
 
 func (l lock) Acquire() error { return l.mutex.Lock(context.Background()) }
 func (l lock) Release() error { return l.mutex.Unlock(context.Background()) }
 
-// Workers with names of their own share a session: the owner is the session, and each has
-// another name.
+func (l lock) Close() error {
+	if l.own == nil {
+		return nil
+	}
+	return l.own.Close()
+}
+
+// The owner is the session: workers with names of their own share one, and those that want
+// one name have each a session of their own.
 func start(_ string, servers []string) (func(string) (peers.Lock, error), error) {
 	client, err := clientv3.New(clientv3.Config{Endpoints: servers})
 	if err != nil {
@@ -34,7 +44,14 @@ func start(_ string, servers []string) (func(string) (peers.Lock, error), error)
 		return nil, err
 	}
 	return func(name string) (peers.Lock, error) {
-		return lock{concurrency.NewMutex(session, name)}, nil
+		if !peers.IsHot(name) {
+			return lock{concurrency.NewMutex(session, name), nil}, nil
+		}
+		own, err := concurrency.NewSession(client, concurrency.WithTTL(leaseS))
+		if err != nil {
+			return nil, err
+		}
+		return lock{concurrency.NewMutex(own, name), own}, nil
 	}, nil
 }
 
