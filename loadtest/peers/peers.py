@@ -11,7 +11,7 @@ parts:
   hot       two processes, 64 in flight, one name; ours with hand-over
   nodes     pairs on five nodes (Redlock), 1 and 64 in flight
   ensemble  pairs on ZooKeeper beside Curator's, and etcd's own lock
-  hot-ensemble  two processes, 64 in flight, one name there
+  hot-ensemble  two processes, 16 in flight, one name there
   service   orders per second beside pgbench and beside an empty HTTP handler
 """
 

@@ -48,9 +48,19 @@ END
 liar() { bench_peers --peers=redis-py --parts="$1" --slices=1 --slice=50; }
 no_ours_failed() { ! grep -q 'FAILED: .*: ours' "$work/liar"; }
 
+# Each exit status of its help is a row of the project's list.
+statuses_are_listed() {
+    local numbers number
+    numbers=$("$peers" --help | sed -nE '/^exit status:/,$s/^  ([0-9]+) .*/\1/p')
+    [ "$(wc -l <<<"$numbers")" -eq 7 ] || return 1
+    for number in $numbers; do
+        grep -q "^| $number |" "$root/docs/reference/exit-codes.md" || return 1
+    done
+}
+
 plan 19
 check 'its help names each peer' says 'redisson,redis-py,node-redlock' "$peers" --help
-check 'and the exit statuses' says '^  69 ' "$peers" --help
+check 'its exit statuses are rows of the list' statuses_are_listed
 check 'a peer that there is not: 64' status 64 bench_peers --peers=redison
 check 'is answered with the names that there are' says 'there is no redison; there are redisson' \
     bench_peers --peers=redison
