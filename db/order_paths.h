@@ -16,6 +16,10 @@ enum order_path_id {
     ORDER_PATHS
 };
 
+/* What the names of the keys of the path `stream` begin with in Redis, unless somebody says
+ * another name. */
+#define ORDER_PATH_STREAM_NAME "seckill:stream"
+
 /* The name of the `i`th, NULL past the last: what a setting may choose from. */
 const char *order_path_name_at(size_t i);
 

@@ -73,7 +73,10 @@ static int compare_requests(const void *a, const void *b)
 /* Answers that say something stand side by side, those that say nothing come last. */
 static int rank(enum ledger_what what)
 {
-    return what == LEDGER_ACCEPTED ? 0 : what == LEDGER_SOLD_OUT ? 1 : 2;
+    static const int RANKS[] = {
+        [LEDGER_ACCEPTED] = 0, [LEDGER_QUEUED] = 1, [LEDGER_SOLD_OUT] = 2, [LEDGER_UNSURE] = 3};
+
+    return RANKS[what];
 }
 
 static int compare_entries(const void *a, const void *b)
@@ -185,7 +188,7 @@ static void sort_input(struct audit_case *c, const struct audit_input *in)
         const struct ledger_entry *e = &in->ledger->entries[i];
 
         c->entries[i] = e;
-        if (e->what == LEDGER_UNSURE && !in->is_settled &&
+        if ((e->what == LEDGER_UNSURE || e->what == LEDGER_QUEUED) && !in->is_settled &&
             !audit_order_of(c, e->user, e->request))
             c->open[c->open_count++] = e;
     }
@@ -209,6 +212,7 @@ static void sum_up(const struct audit_input *in, struct audit_verdict *out)
     }
     for (size_t i = 0; i < in->ledger->count; i++) {
         out->told += in->ledger->entries[i].what == LEDGER_ACCEPTED;
+        out->queued += in->ledger->entries[i].what == LEDGER_QUEUED;
         out->unsure += in->ledger->entries[i].what == LEDGER_UNSURE;
     }
     for (int i = 0; i < AUDIT_CHECK_COUNT; i++)
@@ -230,6 +234,7 @@ void audit_judge(const struct audit_input *input, struct audit_verdict *out)
     }
     audit_check_duplicates(&c, &found[AUDIT_DUPLICATE]);
     audit_check_told(&c, &found[AUDIT_TOLD_NOT_THERE]);
+    audit_check_promises(&c, &found[AUDIT_BROKEN_PROMISE]);
     audit_check_untold(&c, &found[AUDIT_THERE_NOT_TOLD]);
     audit_check_twice(&c, &found[AUDIT_TOLD_TWICE]);
     audit_check_vouchers(&c, &found[AUDIT_UNKNOWN_VOUCHER]);
@@ -269,11 +274,12 @@ json_t *audit_to_json(const struct audit_verdict *verdict, const char *source)
     }
     if (verdict->read_us)
         audit_instant(verdict->read_us, at);
-    return json_pack("{s:o, s:s, s:s*, s:f, s:I, s:I, s:I, s:I, s:I, s:o}", "valid",
-                     verdict_to_json(verdict->valid), "source", source, "read_at",
+    return json_pack("{s:o, s:s, s:s*, s:f, s:I, s:I, s:I, s:I, s:I, s:I, s:o}",
+                     "valid", verdict_to_json(verdict->valid), "source", source, "read_at",
                      verdict->read_us ? at : NULL, "age_s", (double)verdict->age_us / 1e6,
                      "issued", (json_int_t)verdict->issued, "left",
                      (json_int_t)verdict->left, "orders", (json_int_t)verdict->orders, "told",
-                     (json_int_t)verdict->told, "unsure", (json_int_t)verdict->unsure,
+                     (json_int_t)verdict->told, "queued",
+                     (json_int_t)verdict->queued, "unsure", (json_int_t)verdict->unsure,
                      "checks", checks);
 }

@@ -28,6 +28,8 @@
     X(TOLD_NOT_THERE, "phantom-told", "a client was told of an order that is none")    \
     X(THERE_NOT_TOLD, "phantom-untold",                                                \
       "an order exists that nobody was told of and nobody is unsure about")            \
+    X(BROKEN_PROMISE, "broken-promise",                                                \
+      "a client was told that its order is queued, and the order never got its row")   \
     X(TOLD_TWICE, "told-twice",                                                        \
       "a request is in the ledger twice, with answers that do not fit together")       \
     X(UNKNOWN_VOUCHER, "unknown-voucher",                                              \
@@ -88,7 +90,7 @@ struct audit_finding {
 struct audit_verdict {
     enum verdict valid; /* the worst of the findings */
     struct audit_finding findings[AUDIT_CHECK_COUNT];
-    int64_t issued, left, orders, told, unsure;
+    int64_t issued, left, orders, told, queued, unsure;
     int64_t read_us, age_us; /* as in the input */
     bool judges_window;      /* false: no window is known, as in a run from before */
 };

@@ -26,6 +26,7 @@ static const struct {
     enum ledger_what what;
 } WHATS[] = {
     {"accepted", LEDGER_ACCEPTED},
+    {"queued", LEDGER_QUEUED},
     {"unsure", LEDGER_UNSURE},
     {"unanswered", LEDGER_UNSURE},
     {"sold-out", LEDGER_SOLD_OUT},
@@ -95,7 +96,7 @@ static const char *take_entry(struct reading *r, char **field)
     while (i < WHAT_COUNT && strcmp(field[0], WHATS[i].name) != 0)
         i++;
     if (i == WHAT_COUNT)
-        return "a line begins with accepted, unsure, unanswered, sold-out or end";
+        return "a line begins with accepted, queued, unsure, unanswered, sold-out or end";
     entry.what = WHATS[i].what;
     if (*entry.request == '\0')
         return "the request has no id";

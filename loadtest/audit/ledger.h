@@ -3,6 +3,7 @@
  *
  * Lines, fields between tabs: what, request id, order id or "-", user, voucher.
  *   accepted    the client was told this order number
+ *   queued      the client was promised an order of this number, whose row comes later
  *   unsure      the answer did not say whether there is an order
  *   unanswered  no answer came
  *   sold-out    the first time that this thread was told so about that voucher
@@ -17,6 +18,7 @@
 
 enum ledger_what {
     LEDGER_ACCEPTED,
+    LEDGER_QUEUED,
     LEDGER_UNSURE, /* also what went unanswered: nobody knows */
     LEDGER_SOLD_OUT,
 };

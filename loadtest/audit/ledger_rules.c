@@ -5,20 +5,47 @@
 
 #include "loadtest/audit/rules.h"
 
+/* The row of the entry's request, if it is of the voucher that the client asked for. */
+static const struct audit_order *row_of(const struct audit_case *c,
+                                        const struct ledger_entry *e)
+{
+    const struct audit_order *o = audit_order_of(c, e->user, e->request);
+
+    return o && o->voucher == e->voucher ? o : NULL;
+}
+
+/* A queued order without a row is a broken promise, and no phantom as well; one whose row has
+ * another number is a phantom. */
 void audit_check_told(const struct audit_case *c, struct audit_finding *f)
 {
     for (size_t i = 0; i < c->in->ledger->count; i++) {
         const struct ledger_entry *e = c->entries[i];
         const struct audit_order *o;
 
-        if (e->what != LEDGER_ACCEPTED || !audit_knows(c, e->voucher))
+        if ((e->what != LEDGER_ACCEPTED && e->what != LEDGER_QUEUED) ||
+            !audit_knows(c, e->voucher))
             continue;
-        o = audit_order_of(c, e->user, e->request);
-        if (o && o->id == e->order && o->voucher == e->voucher)
+        o = row_of(c, e);
+        if (o ? o->id == e->order : e->what == LEDGER_QUEUED)
             continue;
         audit_worsen(f, VERDICT_INVALID, 1);
         audit_example(f, "request %s of user %" PRId64 " was told order %" PRId64,
                       e->request, e->user, e->order);
+    }
+}
+
+/* As long as the service works, a queued order may still get its row. */
+void audit_check_promises(const struct audit_case *c, struct audit_finding *f)
+{
+    for (size_t i = 0; i < c->in->ledger->count; i++) {
+        const struct ledger_entry *e = c->entries[i];
+
+        if (e->what != LEDGER_QUEUED || !audit_knows(c, e->voucher) || row_of(c, e))
+            continue;
+        audit_worsen(f, c->in->is_settled ? VERDICT_INVALID : VERDICT_UNKNOWN, 1);
+        audit_example(f, "request %s of user %" PRId64 " was promised order %" PRId64 "%s",
+                      e->request, e->user, e->order,
+                      c->in->is_settled ? "" : ", which may still get its row");
     }
 }
 
@@ -95,6 +122,9 @@ static enum verdict judge_pair(const struct audit_case *c,
 
     if (a->what == b->what && a->voucher == b->voucher && a->order == b->order)
         return VERDICT_UNKNOWN; /* a copy: no load generator sends an id twice */
+    if (a->what == LEDGER_ACCEPTED && b->what == LEDGER_QUEUED && a->voucher == b->voucher &&
+        a->order == b->order)
+        return VERDICT_VALID; /* it was queued, and was asked for again once it had its row */
     if (a->voucher != b->voucher)
         return VERDICT_UNKNOWN; /* one id, two requests: neither is known */
     if (!is_open)

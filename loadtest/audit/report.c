@@ -13,6 +13,9 @@ void report_verdict(FILE *out, const struct audit_verdict *v, const char *source
             "; clients were told of %" PRId64 ", unsure of %" PRId64 " (from %s)\n",
             report_style(out, verdict_style(v->valid)), verdict_title(v->valid),
             plain, v->issued, v->orders, v->left, v->told, v->unsure, source);
+    if (v->queued > 0)
+        fprintf(out, "  clients were told of %" PRId64 " orders that they are queued\n",
+                v->queued);
     if (v->read_us) {
         char at[AUDIT_INSTANT_SIZE];
 

@@ -15,8 +15,8 @@ struct audit_case {
     const struct audit_order **by_request; /* by user and request                     */
     const struct audit_order **by_user;    /* by voucher, user and number             */
     const struct ledger_entry **entries;   /* by user, request, file and line         */
-    const struct ledger_entry **open;      /* unsure, not in the database, and may still
-                                            * get there                               */
+    const struct ledger_entry **open;      /* unsure or queued, not in the database, and
+                                            * may still get there                     */
     size_t open_count;
 };
 
@@ -57,6 +57,7 @@ void audit_check_clock(const struct audit_case *c, struct audit_finding *f);
 
 /* ledger_rules.c */
 void audit_check_told(const struct audit_case *c, struct audit_finding *f);
+void audit_check_promises(const struct audit_case *c, struct audit_finding *f);
 void audit_check_untold(const struct audit_case *c, struct audit_finding *f);
 void audit_check_twice(const struct audit_case *c, struct audit_finding *f);
 void audit_check_vouchers(const struct audit_case *c, struct audit_finding *f);

@@ -124,6 +124,8 @@ static enum answer_kind take_answer(void *arg, int64_t n, const struct received_
     if (kind == ANSWER_ACCEPTED) {
         b->accepted++;
         note(b, "accepted", n, order_of(b, answer));
+    } else if (kind == ANSWER_QUEUED) {
+        note(b, "queued", n, order_of(b, answer));
     } else if (answer_is_unsure(kind)) {
         note(b, "unsure", n, 0);
     } else if (kind == ANSWER_SOLD_OUT && !*told) {

@@ -330,6 +330,7 @@ static void look_for_dead(struct running *r)
 enum exit_code run_once(const struct run_plan *plan, struct run_result *result)
 {
     struct running *r = calloc(1, sizeof *r);
+    bool is_drained = true;
     enum exit_code rc;
 
     if (!r)
@@ -345,11 +346,12 @@ enum exit_code run_once(const struct run_plan *plan, struct run_result *result)
     if (rc == EXIT_VALID) {
         rc = plan->load ? run_other_load(r) : run_load(r);
         look_for_dead(r);
+        is_drained = running_wait_drained(r);
         r->services_ended_well = service_stop(r->services, r->service_count);
         running_wait_settled(r);
         running_read_load(r);
         if ((rc == EXIT_VALID || rc == EXIT_INTERRUPTED) &&
-            (!running_write(r, true) || !running_judge(r))) {
+            (!running_write(r, is_drained) || !running_judge(r, is_drained))) {
             rc = EXIT_UNAVAILABLE;
             if (!*result->reason)
                 why_say(running_why(r), "the run could not be audited: %s",

@@ -7,9 +7,11 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "db/order_paths.h"
 #include "loadtest/check/write_log.h"
+#include "loadtest/probe/redis_connection.h"
 
-enum { QUIET_TRIES = 150 };
+enum { QUIET_TRIES = 150, DRAIN_TRIES = 600 };
 
 char *running_why(struct running *r)
 {
@@ -64,6 +66,40 @@ void running_read_load(struct running *r)
     json_decref(json);
 }
 
+/* The value of a flag of the services, as the last one says it; NULL: nobody does. */
+static const char *flag_of(const struct running *r, const char *flag)
+{
+    size_t length = strlen(flag);
+    const char *value = NULL;
+
+    for (const char *const *f = r->plan->flags; *f; f++)
+        if (strncmp(*f, flag, length) == 0)
+            value = *f + length;
+    return value;
+}
+
+bool running_wait_drained(const struct running *r)
+{
+    const char *path = flag_of(r, "--order-path="), *name = flag_of(r, "--stream-name=");
+    struct lab_server *server = lab_find_server((struct lab *)r->plan->lab, "redis");
+    struct redis_side *side;
+    int64_t waiting = 1;
+
+    if (!path || strcmp(path, order_path_name_at(ORDER_PATH_stream)) != 0 || !server)
+        return true;
+    side = redis_side_open(r->plan->lab, server, REDIS_SIDE_MS);
+    for (int i = 0; i < DRAIN_TRIES && waiting > 0; i++) {
+        waiting = redis_side_ask(side, "XLEN %s", name ? name : ORDER_PATH_STREAM_NAME) ==
+                          REDIS_SAID
+                      ? redis_side_number(side)
+                      : 0;
+        if (waiting > 0)
+            usleep(100000);
+    }
+    redis_side_close(side);
+    return waiting == 0;
+}
+
 void running_wait_settled(struct running *r)
 {
     bool quiet = r->services_ended_well;
@@ -93,7 +129,7 @@ static bool export_evidence(const struct running *r)
     return evidence_end(&reading) && ok;
 }
 
-bool running_judge(struct running *r)
+bool running_judge(struct running *r, bool is_settled)
 {
     const struct run_plan *plan = r->plan;
     struct evidence evidence;
@@ -106,7 +142,7 @@ bool running_judge(struct running *r)
         return false;
     ok = ledger_read(&ledger, plan->dir);
     if (ok) {
-        struct audit_input input = evidence_input(&evidence, &ledger, true);
+        struct audit_input input = evidence_input(&evidence, &ledger, is_settled);
 
         audit_judge(&input, &r->result->verdict);
         json = audit_to_json(&r->result->verdict, "the database, after the run");

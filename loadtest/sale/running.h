@@ -32,11 +32,15 @@ char *running_why(struct running *r);
 bool running_write(struct running *r, bool is_settled);
 /* Read what the clients counted from load.json into the result; zeros if there is none. */
 void running_read_load(struct running *r);
+/* Wait until no order waits in the stream of --order-path=stream, or for a minute: what waits
+ * may still get its row.  False: some wait.  A Redis that does not answer has none. */
+bool running_wait_drained(const struct running *r);
 /* The processes have ended.  If one was killed, PostgreSQL may still work for it: wait until
  * it does not, or for some seconds. */
 void running_wait_settled(struct running *r);
 /* Export the evidence from the database, audit it into the result, and write verdict.json.
+ * `is_settled`: nothing that was sent can still become an order.
  * False: the database or a file failed. */
-bool running_judge(struct running *r);
+bool running_judge(struct running *r, bool is_settled);
 
 #endif /* LOADTEST_SALE_RUNNING_H */

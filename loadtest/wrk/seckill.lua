@@ -259,6 +259,9 @@ local function take_answer(state, status, headers, body)
         if outcome == "accepted" then
             M.bought[buyer.user] = true
             note(state, "accepted", id, body:match(state.face.order) or "-", buyer)
+        elseif outcome == "queued" then
+            M.bought[buyer.user] = true
+            note(state, "queued", id, body:match(state.face.order) or "-", buyer)
         elseif UNSURE[outcome] or not OUTCOMES[outcome] then
             note(state, "unsure", id, "-", buyer)
         elseif outcome == "sold-out" and not state.sold_out[buyer.voucher] then
