@@ -99,6 +99,9 @@ VERSION  := $(call version,SECKILL_VERSION)
 SONAME   := $(call version,SECKILL_LIBRARY)
 SHARED   := $(OUT)/$(SONAME)
 COMMON   := $(OUT)/obj/libcommon.a
+# The same without the names of all programs' settings, which only a program that has all their
+# tables can print.
+BASE_DB  := $(OUT)/obj/libbase_db.a
 # The tests of the service and of the laboratory link these: all sources without main().
 APP_LIB  := $(OUT)/obj/libapp.a
 LAB_LIB  := $(OUT)/obj/liblab.a
@@ -111,6 +114,7 @@ CLI_TESTS     := $(sort $(wildcard tests/cli/*.sh))
 CONFORMANCE   := $(OUT)/tests/conformance
 PRIMITIVES    := $(OUT)/tests/primitives
 LIAR          := $(OUT)/tests/liar
+THREAD_TESTS  := $(addprefix $(OUT)/tests/,unit/test_voucher_cache unit/test_lane service/test_pool)
 PROVE_ORDERS  := $(OUT)/tests/prove-orders
 INTEROP_PEER  := $(OUT)/tests/interop-peer
 BENCH_PEER    := $(OUT)/peers-ours
@@ -211,14 +215,14 @@ $(OUT)/obj/known_settings.o: $(OUT)/obj/known_settings.c
 	$(call say,CC)$(CC) $(PREPROCESS) $(COMPILE) -c -o $@ $<
 $(COMMON): $(OUT)/obj/known_settings.o
 
-
 # It prints the lists of both programs, so it is linked with both.
 $(OUT)/obj/write-reference: $(OUT)/obj/tools/write_reference.o \
     $(OUT)/obj/tools/reference_service.o $(APP_LIB) $(LAB_LIB) $(COMMON) $(LIBRARY)
 	$(call say,LINK)$(CC) $(LINK) -pie -o $@ $^ $(LIBS.app) $(LIBS.lab) $(LIBS.db) \
 	  $(LIBS.lock) $(LIBS.base)
 
-$(LIBRARY) $(COMMON) $(APP_LIB) $(LAB_LIB):
+$(BASE_DB): $(call objects,$(BASE_SRC) $(DB_SRC))
+$(LIBRARY) $(COMMON) $(BASE_DB) $(APP_LIB) $(LAB_LIB):
 	$(call say,AR)rm -f $@ && ar qcs $@ $^
 
 $(OUT)/obj/%.o: %.c Makefile tools/hardening.sh | $(GEN)
@@ -309,13 +313,14 @@ test-more: deps-test                             ## the laws and the lies withou
 	@$(MAKE) --no-print-directory -j2 WERROR=1 all tests
 	@tests/run $(if $(filter 1,$(AGAIN)),--again) --more
 
-.PHONY: tests lock-tests asan-tests tsan-tests bare-programs
+.PHONY: tests lock-tests asan-tests tsan-lock-tests tsan-tests bare-programs
 lock-tests: $(CONFORMANCE) $(PRIMITIVES) $(LIAR)
 tests: $(PROGRAMS) $(WALL_CLOCK) lib $(UNIT_TESTS) $(SERVICE_TESTS) lock-tests ## build all test programs
 tests: $(INTEROP_PEER) $(PROVE_ORDERS) $(BENCH_PEER)
 # The programs of the sanitizer builds that the tests run.
 asan-tests: lock-tests $(UNIT_TESTS) $(OUT)/seckilld
-tsan-tests: lock-tests $(addprefix $(OUT)/tests/,unit/test_voucher_cache unit/test_lane service/test_pool)
+tsan-lock-tests: $(CONFORMANCE) $(PRIMITIVES)
+tsan-tests: tsan-lock-tests $(THREAD_TESTS)
 bare-programs: $(OUT)/seckilld $(OUT)/$(SONAME)
 
 $(OUT)/tests/unit/%: $(OUT)/obj/tests/unit/%.o $(APP_LIB) $(LAB_LIB) $(COMMON) $(LIBRARY)
@@ -328,6 +333,16 @@ $(OUT)/tests/service/%: $(OUT)/obj/tests/service/%.o $(SERVICE_HELP) $(APP_LIB) 
 	@mkdir -p $(@D)
 	$(call say,LINK)$(CC) $(LINK) -pie -o $@ $^ $(LIBS.test) $(LIBS.app) \
 	  $(LIBS.lab) $(LIBS.db) $(LIBS.lock) $(LIBS.base)
+
+# These run with TSan too, where the archives of the service and of the laboratory would be built
+# for them alone: they are linked with what they need.
+$(OUT)/tests/unit/test_voucher_cache: $(call objects,tests/unit/test_voucher_cache.c app/voucher_cache.c)
+$(OUT)/tests/unit/test_lane: $(call objects,tests/unit/test_lane.c app/lane.c)
+$(OUT)/tests/service/test_pool: $(call objects,tests/service/test_pool.c) $(SERVICE_HELP)
+$(THREAD_TESTS): $(BASE_DB) $(LIBRARY)
+	@mkdir -p $(@D)
+	$(call say,LINK)$(CC) $(LINK) -pie -o $@ $(filter %.o,$^) $(BASE_DB) $(LIBRARY) \
+	  $(LIBS.test) $(LIBS.db) $(LIBS.lock) $(LIBS.base)
 
 $(PROVE_ORDERS): $(call objects,$(call sources,tests/proof)) $(SERVICE_HELP) $(APP_LIB) $(LAB_LIB) $(COMMON) $(LIBRARY)
 	@mkdir -p $(@D)
