@@ -46,9 +46,11 @@ HARDEN      := $(filter-out -D_FORTIFY_SOURCE=%,$(HARDEN))
 endif
 OPT.release := -O2 -g $(HARDEN)
 OPT.debug   := -Og -g
-OPT.asan    := -O1 -g -fno-omit-frame-pointer -fsanitize=address,undefined \
+# A report names functions and lines, for which -g1 is enough; it compiles in three quarters of
+# the time.  For a debugger: make BUILD=asan CFLAGS=-g
+OPT.asan    := -O1 -g1 -fno-omit-frame-pointer -fsanitize=address,undefined \
                -fno-sanitize-recover=all
-OPT.tsan    := -O1 -g -fno-omit-frame-pointer -fsanitize=thread
+OPT.tsan    := -O1 -g1 -fno-omit-frame-pointer -fsanitize=thread
 # For clang; the programs of tests/fuzz are also linked with libFuzzer.
 OPT.fuzz    := -O1 -g -fno-omit-frame-pointer -fsanitize=fuzzer-no-link,address,undefined \
                -fno-sanitize-recover=all
