@@ -5,6 +5,7 @@
 
 #include "base/os/clock.h"
 #include "lock/cancel.h"
+#include "lock/debts.h"
 #include "lock/doubts.h"
 #include "lock/fault.h"
 #include "lock/lease.h"
@@ -177,6 +178,7 @@ static dlock_status attempt(void *arg, int64_t *free_in_ms)
 
     record_wake(job);
     dlock_doubts_settle(&job->doubts, job->sys);
+    dlock_debts_pay_name(job->sys, job->hold->facts.key.name);
     st = send(job);
     job->was_late = false;
     if (st == DLOCK_OK && stands_on_nothing(job))

@@ -388,6 +388,7 @@ int64_t dlock_lease_left_ms(const dlock_system *sys, const dlock_lease *lease);
 int dlock_lost_fd(dlock_system *sys);
 
 #include "dlock_inspect.h"
+#include "dlock_later.h"
 #include "dlock_metrics.h"
 
 #pragma GCC visibility pop

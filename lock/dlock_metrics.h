@@ -21,7 +21,10 @@
     X(other_commands, "commands sent to stores by everything else")                    \
     X(wake_ups, "times that a waiter was told of a release")                           \
     X(useless_wake_ups, "times that it then found the lock held all the same")           \
-    X(local_grants, "locks handed over inside the process, without the store")
+    X(local_grants, "locks handed over inside the process, without the store")           \
+    X(debts, "releases that nobody waited for")                                          \
+    X(debts_paid, "those of them that the store answered")                               \
+    X(debts_given_up, "those that had no answer until their leases had ended")
 
 enum { DLOCK_STATUS_LIMIT = 16, DLOCK_HISTOGRAM_BUCKETS = 28 };
 

@@ -18,6 +18,9 @@
 #include "lock/dlock.h"
 #include "lock/status.h"
 
+struct redis_answer;
+struct redis_post;
+
 /* A request for a lock.  The core fills it in; a variant may write only the fields
  * marked "out".  The strings outlive the call and no longer. */
 typedef struct dlock_claim {
@@ -39,6 +42,8 @@ typedef struct dlock_claim {
     int64_t store_until_ns; /* above 0: try_acquire MAY wait in its store until then  */
     bool waited;            /* out of a BUSY try_acquire: it waited in its store all the
                              * time that it may, so no pause is needed               */
+    struct redis_post *post; /* of a release, only with read_release: nobody waits for
+                              * the answer; see there.  Otherwise NULL               */
 } dlock_claim;
 
 typedef struct dlock_variant {
@@ -99,6 +104,19 @@ typedef struct dlock_variant {
      * not exist, and must then change nothing but give up the claim's place in the queue
      * if it has one. */
     dlock_status (*release)(void *state, const dlock_claim *claim);
+
+    /* MAY, with OWNED, ATOMIC, check and one Redis, without SHARED, where a release is one
+     * script: a release whose claim has a `post` queues its request with that, and answers OK without waiting, or
+     * a failure if it queued nothing.  read_release is handed the store's answer, and says
+     * what release would have answered: OK or LOST.  Any thread that uses the store calls
+     * it: it must not ask the store, nor call dlock_fail().  The core gives a thread a new
+     * number after such a release, so that one that comes late meets no later hold. */
+    dlock_status (*read_release)(void *state, const dlock_claim *claim,
+                                 const struct redis_answer *answer);
+
+    /* MUST iff read_release.  Send what is queued, without waiting.  False: it cannot leave
+     * now; check() sees to that. */
+    bool (*send_queued)(void *state);
 
     /* All three MUST iff DLOCK_CAP_PUSH.
      * watch    be told of releases of the claim's name from now on, where it matters to

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/os/fork.h"
+#include "lock/debts.h"
 #include "lock/handover.h"
 #include "lock/lost.h"
 #include "lock/options.h"
@@ -98,20 +99,27 @@ dlock_status dlock_open(dlock_system **out, const dlock_options *given)
 
 void dlock_close(dlock_system *sys)
 {
+    uint64_t owed_count;
+
     /* In a child the threads are gone and the mutexes may be locked for ever: whatever
      * the parent had there is left alone. */
     if (sys == NULL || sys->generation != dlock_fork_generation())
         return;
+    owed_count = dlock_debts_stop(sys, DLOCK_CLOSE_PAYS_MS);
     dlock_watchdog_stop(atomic_load(&sys->watchdog));
     dlock_lost_close(sys);
     if (sys->state != NULL)
         sys->variant->close(sys->state);
+    dlock_debts_free(sys);
     dlock_handover_close(sys->handover);
     dlock_holds_close(sys->holds);
     dlock_recording_close(sys);
     dlock_options_free(&sys->opts);
     dlock_mutex_destroy(&sys->starting);
     free(sys);
+    if (owed_count > 0)
+        (void)dlock_fail(DLOCK_UNKNOWN, "%llu releases went unanswered; those locks are free "
+                         "when their leases end", (unsigned long long)owed_count);
 }
 
 dlock_status dlock_check(dlock_system *sys)

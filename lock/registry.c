@@ -37,6 +37,27 @@ enum {
     HANDED_LACKS = DLOCK_CAP_FENCED | DLOCK_CAP_SHARED | DLOCK_CAP_SESSION,
 };
 
+enum { LATER_NEEDS = DLOCK_CAP_OWNED | DLOCK_CAP_ATOMIC };
+
+/* The flaw in what makes a release cheaper. */
+static const char *release_flaw(const dlock_variant *variant)
+{
+    unsigned caps = variant->info.caps;
+
+    if (variant->may_be_handed_over &&
+        ((caps & HANDED_NEEDS) != HANDED_NEEDS || (caps & HANDED_LACKS) != 0))
+        return "it may be handed over, and is not fair, owned and leased, or has a fence, "
+               "readers or a session";
+    if (variant->read_release != NULL &&
+        ((caps & LATER_NEEDS) != LATER_NEEDS || (caps & DLOCK_CAP_SHARED) ||
+         variant->check == NULL))
+        return "it has read_release, and is not owned and leased in one step, or has readers, "
+               "or lacks check";
+    if ((variant->read_release == NULL) != (variant->send_queued == NULL))
+        return "it has one of read_release and send_queued";
+    return NULL;
+}
+
 const char *dlock_variant_flaw(const dlock_variant *variant)
 {
     unsigned caps = variant->info.caps;
@@ -61,10 +82,6 @@ const char *dlock_variant_flaw(const dlock_variant *variant)
     if (variant->lease_limit_ms != 0 &&
         (!(caps & DLOCK_CAP_EXPIRES) || variant->lease_limit_ms < DLOCK_LEASE_MIN_MS))
         return "its lease_limit_ms limits nothing, or is below the least lease";
-    if (variant->may_be_handed_over &&
-        ((caps & HANDED_NEEDS) != HANDED_NEEDS || (caps & HANDED_LACKS) != 0))
-        return "it may be handed over, and is not fair, owned and leased, or has a fence, "
-               "readers or a session";
     if (variant->poll_max_ms < 0 ||
         (variant->poll_max_ms > 0 && (caps & DLOCK_CAP_PUSH)))
         return "poll_max_ms is negative, or its waiters do not poll";
@@ -89,7 +106,7 @@ const char *dlock_variant_flaw(const dlock_variant *variant)
         return "it knows readers, and not which levels are theirs";
     if ((caps & DLOCK_CAP_EXCLUSIVE) && !(caps & DLOCK_CAP_LOCAL))
         return "it excludes processes but not threads";
-    return NULL;
+    return release_flaw(variant);
 }
 
 size_t dlock_variant_count(void)

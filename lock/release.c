@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* release.c -- giving a level of a hold back, and leaving a hold to the end of its lease. */
+/* release.c -- giving a level of a hold back, waiting for the store or not; and leaving a
+ * hold to the end of its lease. */
 #include "base/os/clock.h"
+#include "lock/debts.h"
 #include "lock/handover.h"
 #include "lock/lease.h"
 #include "lock/recording.h"
@@ -55,29 +57,54 @@ static dlock_status give_back(const dlock_system *sys, const dlock_claim *claim,
     return st;
 }
 
-/* End a level of the root: give it to the next of this process, or back to the store. */
-static dlock_status end_level(const dlock_system *sys, const struct dlock_hold *root,
-                              const dlock_claim *claim)
+/* A level under way back. */
+struct leaving {
+    struct dlock_hold *root;
+    dlock_claim claim;
+    uint64_t call;  /* to the recorder              */
+    bool may_owe;   /* nobody waits for the store   */
+    bool is_owed;   /* and the store was not waited for */
+};
+
+/* Leave the release to the debts of the system.  The store may know the owner until its
+ * answer, so nobody acquires under that any more. */
+static bool owe(dlock_system *sys, struct leaving *level)
 {
-    bool is_in_line = root->is_in_line && claim->level == 1;
-    bool was_unanswered;
+    struct dlock_hold *root = level->root;
+
+    if (!level->may_owe || level->claim.level > 1 || sys->variant->read_release == NULL)
+        return false;
+    level->is_owed = dlock_debts_owe(sys, &root->facts, level->call,
+                                     root->counted || root->was_lost);
+    return level->is_owed;
+}
+
+/* End a level of the root: give it to the next of this process, or back to the store. */
+static dlock_status end_level(dlock_system *sys, struct leaving *level)
+{
+    const struct dlock_hold *root = level->root;
+    bool is_in_line = root->is_in_line && level->claim.level == 1;
+    bool was_unanswered = true;
     dlock_status st;
 
     if (is_in_line && dlock_handover_pass(sys->handover, root, root->was_lost))
         return DLOCK_OK;
-    st = give_back(sys, claim, &was_unanswered);
+    if (owe(sys, level))
+        st = root->was_lost ? DLOCK_LOST : DLOCK_OK;
+    else
+        st = give_back(sys, &level->claim, &was_unanswered);
     if (is_in_line)
         dlock_handover_end(sys->handover, root, st == DLOCK_OK && !was_unanswered);
     return st;
 }
 
-dlock_status dlock_release(dlock_system *sys, dlock_lease *lease)
+/* See dlock_release() and dlock_release_later(). */
+static dlock_status release(dlock_system *sys, dlock_lease *lease, bool may_owe)
 {
     uint64_t commands_before = dlock_commands_count();
+    struct leaving leaving = {.may_owe = may_owe};
     struct dlock_hold *hold = NULL;
     struct dlock_hold *root;
-    dlock_claim claim;
-    uint64_t call;
     int64_t ended_ns;
     dlock_status st;
     int level = 0;
@@ -91,19 +118,20 @@ dlock_status dlock_release(dlock_system *sys, dlock_lease *lease)
     if (hold == NULL)
         return dlock_lease_refuse();
     lease->hold = 0;
-    root = atomic_load(&hold->root);
+    root = leaving.root = atomic_load(&hold->root);
     if (root->abandoned) {
         dlock_holds_finish(sys->holds, hold);
         return DLOCK_LOST;
     }
-    claim = dlock_claim_of(sys, &root->facts, level);
-    call = dlock_recording_begin_release(
-        sys, level == 1 && root == hold ? hold->recorded : 0, &claim);
-    st = end_level(sys, root, &claim);
+    leaving.claim = dlock_claim_of(sys, &root->facts, level);
+    leaving.call = dlock_recording_begin_release(
+        sys, level == 1 && root == hold ? hold->recorded : 0, &leaving.claim);
+    st = end_level(sys, &leaving);
     ended_ns = dlock_clock_ns();
-    dlock_recording_end(sys, call, st, &claim, 0, false, ended_ns);
+    if (!leaving.is_owed)
+        dlock_recording_end(sys, leaving.call, st, &leaving.claim, 0, false, ended_ns);
     /* An unanswered release may arrive any time later. */
-    if (dlock_is_failure(st) && level == 1)
+    if (level == 1 && (leaving.is_owed || dlock_is_failure(st)))
         dlock_holds_part(sys->holds, hold);
     if (st == DLOCK_LOST && level > 1)
         dlock_holds_lose(sys->holds, root, root->serial, true);
@@ -113,6 +141,16 @@ dlock_status dlock_release(dlock_system *sys, dlock_lease *lease)
                       dlock_commands_count() - commands_before);
     dlock_holds_finish(sys->holds, hold);
     return st;
+}
+
+dlock_status dlock_release(dlock_system *sys, dlock_lease *lease)
+{
+    return release(sys, lease, false);
+}
+
+dlock_status dlock_release_later(dlock_system *sys, dlock_lease *lease)
+{
+    return release(sys, lease, true);
 }
 
 static void record_abandon(const dlock_system *sys, const struct dlock_hold *root)

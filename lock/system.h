@@ -11,6 +11,7 @@
 #include "lock/metrics.h"
 #include "lock/retry.h"
 
+struct dlock_debts;
 struct dlock_handover;
 struct dlock_process;
 struct dlock_recorder;
@@ -28,7 +29,8 @@ struct dlock_system {
     struct dlock_handover *handover; /* NULL: every grant is the store's */
     struct dlock_watchdog *_Atomic watchdog; /* NULL: nothing to renew, nobody to tell */
     _Atomic int lost_fd_plus_1; /* 0: there is none */
-    struct dlock_mutex starting; /* the watchdog, or lost_fd */
+    struct dlock_debts *_Atomic debts; /* NULL: none yet */
+    struct dlock_mutex starting; /* the watchdog, or lost_fd, or the debts */
     struct dlock_recorder *recorder; /* NULL: nothing is recorded */
     struct dlock_tally metrics;
 };

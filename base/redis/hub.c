@@ -44,8 +44,10 @@ void redis_hub_lock(struct redis_hub *hub)
 void redis_hub_unlock(struct redis_hub *hub)
 {
     struct redis_wait *wait = hub->to_ring;
+    struct redis_post *post = hub->ended;
 
     hub->to_ring = NULL;
+    hub->ended = NULL;
     dlock_mutex_unlock(&hub->mutex);
     while (wait != NULL) {
         struct redis_wait *second = wait->next_to_ring;
@@ -56,6 +58,12 @@ void redis_hub_unlock(struct redis_hub *hub)
         else
             dlock_bell_ring(&wait->bell);
         wait = next;
+    }
+    while (post != NULL) {
+        struct redis_post *next = post->next; /* the post may be used again at once */
+
+        post->end(post);
+        post = next;
     }
 }
 
@@ -72,6 +80,12 @@ void redis_leg_end(struct redis_hub *hub, struct redis_request_leg *trip)
     struct redis_wait *wait = trip->wait;
 
     trip->is_over = true;
+    if (wait == NULL) {
+        struct redis_post *post = redis_post_of(trip);
+
+        LL_PREPEND(hub->ended, post);
+        return;
+    }
     if (trip->leg->courtesy || --wait->open_count > 0)
         return;
     hub->answered_count++;

@@ -11,7 +11,7 @@
 
 #include "base/os/bell.h"
 #include "base/os/mutex.h"
-#include "base/redis/leg.h"
+#include "base/redis/post.h"
 #include "base/redis/wire.h"
 
 enum {
@@ -37,6 +37,7 @@ struct redis_hub {
     _Atomic int64_t yields_from_ns; /* threads do not yield before; without the mutex */
     struct redis_wait *waiting;  /* all that are not the driver's nor answered */
     struct redis_wait *to_ring; /* as soon as the mutex is free */
+    struct redis_post *ended;   /* and these are told then      */
 };
 
 enum redis_role {
@@ -55,18 +56,11 @@ struct redis_wait {
     struct redis_wait *next_to_ring;
 };
 
-/* A leg of an exchange. */
-struct redis_request_leg {
-    struct redis_leg *leg;
-    struct redis_wait *wait;
-    bool is_over;
-};
-
 struct redis_hub *redis_hub_open(void);
 void redis_hub_let_go(struct redis_hub *hub); /* by the last link it is closed */
 
 void redis_hub_lock(struct redis_hub *hub);
-/* Unlock, and wake all whose wait is done or who is to drive. */
+/* Unlock, wake all whose wait is done or who is to drive, and tell the posts that ended. */
 void redis_hub_unlock(struct redis_hub *hub);
 
 /* The rest with the mutex held; they may let go of it in between. */

@@ -16,4 +16,13 @@ struct redis_leg {
     struct redis_answer answer; /* out */
 };
 
+struct redis_wait;
+
+/* A leg under way. */
+struct redis_request_leg {
+    struct redis_leg *leg;
+    struct redis_wait *wait; /* NULL: nobody waits, and it is that of a post (post.h) */
+    bool is_over;
+};
+
 #endif /* DLOCK_REDIS_LEG_H */

@@ -20,6 +20,7 @@
 
 #include "base/redis/command.h"
 #include "base/redis/leg.h"
+#include "base/redis/post.h"
 #include "base/redis/url.h"
 
 struct redis_conn;
@@ -54,6 +55,16 @@ bool redis_link_is_left_alone(struct redis_link *link);
  * up itself), or at give_up_ns. */
 void redis_exchange(struct redis_leg *legs, size_t leg_count,
                     const struct redis_command *command, int64_t give_up_ns);
+
+/* Queue `command` for the server, for nobody who waits (post.h).  False: the server is left
+ * alone just now, or there is no memory, or too many requests are unanswered; post->end() is
+ * not called then. */
+bool redis_link_post(struct redis_link *link, const struct redis_command *command,
+                     struct redis_post *post);
+
+/* Send what is queued, without waiting for anything.  False: it cannot leave now, since there
+ * is no connection yet; an exchange makes one. */
+bool redis_link_push(struct redis_link *link);
 
 /* Cut the connection that all threads share, as if the server had closed it. */
 void redis_link_cut(struct redis_link *link);

@@ -52,3 +52,14 @@ void redis_script_exchange(struct redis_leg *legs, size_t leg_count,
     for (size_t i = 0; i < again_count; i++)
         legs[which[i]].answer = again[i].answer;
 }
+
+bool redis_script_post(struct redis_link *link, const struct redis_script_call *call,
+                       struct redis_post *post)
+{
+    char key_count[12];
+    struct redis_command command;
+
+    snprintf(key_count, sizeof(key_count), "%d", call->key_count);
+    command = command_of(call, "EVALSHA", call->script->sha, key_count);
+    return redis_link_post(link, &command, post);
+}

@@ -30,4 +30,9 @@ struct redis_script_call {
 void redis_script_exchange(struct redis_leg *legs, size_t leg_count,
                            const struct redis_script_call *call, int64_t give_up_ns);
 
+/* As redis_link_post(), by hash: the answer of a server that does not know the script says so
+ * (lacks_script), and the script was not executed. */
+bool redis_script_post(struct redis_link *link, const struct redis_script_call *call,
+                       struct redis_post *post);
+
 #endif /* DLOCK_REDIS_SCRIPT_H */

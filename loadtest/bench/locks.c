@@ -97,7 +97,8 @@ bool bench_has(const struct bench_locks *b, const char *variant)
     return false;
 }
 
-enum thread_group_answer bench_pair(dlock_system *sys, const char *variant, const char *name)
+enum thread_group_answer bench_pair_by(dlock_system *sys, const char *variant,
+                                       const char *name, bench_release *release)
 {
     const char *call = "acquire";
     dlock_lease lease;
@@ -105,10 +106,15 @@ enum thread_group_answer bench_pair(dlock_system *sys, const char *variant, cons
 
     if (st == DLOCK_OK) {
         call = "release";
-        st = dlock_release(sys, &lease);
+        st = release(sys, &lease);
     }
     if (st == DLOCK_OK)
         return THREAD_GROUP_DONE;
     bench_complain(variant, call, st);
     return THREAD_GROUP_FAILED;
+}
+
+enum thread_group_answer bench_pair(dlock_system *sys, const char *variant, const char *name)
+{
+    return bench_pair_by(sys, variant, name, dlock_release);
 }

@@ -19,6 +19,7 @@
 #define BENCH_PARTS(X)                                                                 \
     X(pairs, "acquire and release without contention, beside blocking connections")    \
     X(idle, "fault points that nobody arms, and the recorder, beside a bare build")    \
+    X(later, "releases that nobody waits for, to those that are waited for")           \
     X(hot, "64 threads of two processes on one name: waits and hand-overs")            \
     X(redlock, "pairs on five nodes, and its latency with one of them hung")           \
     X(memory, "distinct names taken and released: what stays behind")
@@ -79,7 +80,14 @@ bool bench_has(const struct bench_locks *b, const char *variant);
 /* Say on stderr that `call` of `variant` did not answer OK; always false. */
 bool bench_complain(const char *variant, const char *call, dlock_status st);
 
+/* A release: dlock_release() or dlock_release_later(). */
+typedef dlock_status bench_release(dlock_system *sys, dlock_lease *lease);
+
 /* Take `name`, waiting for ever, and give it back.  THREAD_GROUP_DONE or THREAD_GROUP_FAILED. */
+enum thread_group_answer bench_pair_by(dlock_system *sys, const char *variant,
+                                       const char *name, bench_release *release);
+
+/* The same by dlock_release(). */
 enum thread_group_answer bench_pair(dlock_system *sys, const char *variant, const char *name);
 
 #endif /* LOADTEST_BENCH_LOCKS_H */

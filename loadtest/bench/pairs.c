@@ -57,8 +57,8 @@ static enum exit_code lock_cell(const void *arg, void *shared)
 {
     const struct plan *plan = arg;
 
-    return lock_pairs_measure(plan->b, plan->contest->variant, plan->contest->threads,
-                              plan->duration_ms, shared);
+    return lock_pairs_measure(plan->b, plan->contest->variant, dlock_release,
+                              plan->contest->threads, plan->duration_ms, shared);
 }
 
 static enum thread_group_answer blocking_once(void *connections, int index)

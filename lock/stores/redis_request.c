@@ -121,3 +121,16 @@ dlock_status redis_script_run(struct redis_link *link,
     st = told(answer);
     return st == DLOCK_OK ? redis_fault_after(link, call->argv[0], DLOCK_OK) : st;
 }
+
+dlock_status redis_script_leave(struct redis_link *link,
+                                const struct redis_script_call *call,
+                                struct redis_post *post)
+{
+    dlock_status st =
+        redis_fault_before(link, DLOCK_FAULT_BEFORE_REQUEST, call->argv[0]);
+
+    if (st != DLOCK_OK || redis_script_post(link, call, post))
+        return st;
+    return dlock_fail(DLOCK_IO, "%s: a request could not be queued",
+                      redis_link_label(link));
+}

@@ -48,4 +48,10 @@ dlock_status redis_script_run(struct redis_link *link,
                               const struct redis_script_call *call, int64_t give_up_ns,
                               struct redis_answer *answer);
 
+/* The same call without waiting for its answer (post.h).  OK: post->end() will be called
+ * once.  IO: nothing was queued. */
+dlock_status redis_script_leave(struct redis_link *link,
+                                const struct redis_script_call *call,
+                                struct redis_post *post);
+
 #endif /* DLOCK_REDIS_REQUEST_H */

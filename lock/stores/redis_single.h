@@ -36,4 +36,8 @@ dlock_status redis_get(struct redis_link *link, const char *key,
 dlock_status redis_script_ask(struct redis_link *link,
                               const struct redis_script_call *call, int64_t give_up_ns);
 
+/* A slot: the answer of such a script to a release that nobody waited for. */
+dlock_status redis_read_yes_no(void *state, const dlock_claim *claim,
+                               const struct redis_answer *answer);
+
 #endif /* DLOCK_REDIS_SINGLE_H */

@@ -179,20 +179,41 @@ dlock_status redisson_renew(void *opaque, const dlock_claim *claim)
     return redis_script_ask(lock->link, &call, claim->give_up_ns);
 }
 
+static dlock_status read_release(const struct redisson_lock *lock,
+                                 const dlock_claim *claim,
+                                 const struct redis_answer *answer)
+{
+    if (answer->kind == REDIS_NIL)
+        return DLOCK_LOST;
+    if (lock->turns != NULL && !claim->shared)
+        note_release(lock, claim, answer->integer - 1);
+    return DLOCK_OK;
+}
+
 dlock_status redisson_release_by(const struct redisson_lock *lock,
                                  const dlock_claim *claim,
                                  const struct redis_script_call *call)
 {
     struct redis_answer answer;
-    dlock_status st = redis_script_run(lock->link, call, claim->give_up_ns, &answer);
+    dlock_status st;
 
-    if (st != DLOCK_OK)
-        return st;
-    if (answer.kind == REDIS_NIL)
-        return DLOCK_LOST;
-    if (lock->turns != NULL && !claim->shared)
-        note_release(lock, claim, answer.integer - 1);
-    return DLOCK_OK;
+    if (claim->post != NULL)
+        return redis_script_leave(lock->link, call, claim->post);
+    st = redis_script_run(lock->link, call, claim->give_up_ns, &answer);
+    return st == DLOCK_OK ? read_release(lock, claim, &answer) : st;
+}
+
+dlock_status redisson_read_release(void *lock, const dlock_claim *claim,
+                                   const struct redis_answer *answer)
+{
+    return read_release(lock, claim, answer);
+}
+
+bool redisson_send_queued(void *opaque)
+{
+    const struct redisson_lock *lock = opaque;
+
+    return redis_link_push(lock->link);
 }
 
 dlock_status redisson_release(void *opaque, const dlock_claim *claim)

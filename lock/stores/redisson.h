@@ -80,6 +80,12 @@ dlock_status redisson_release_by(const struct redisson_lock *lock,
                                  const dlock_claim *claim,
                                  const struct redis_script_call *call);
 
+/* A slot: the answer of such a script to a release that nobody waited for. */
+dlock_status redisson_read_release(void *lock, const dlock_claim *claim,
+                                   const struct redis_answer *answer);
+
+bool redisson_send_queued(void *lock);
+
 void *redisson_watch(void *lock, const dlock_claim *claim);
 bool redisson_sleep(void *waiter, int64_t until_ns);
 void redisson_unwatch(void *waiter, bool granted);

@@ -82,7 +82,16 @@ static dlock_status release(void *opaque, const dlock_claim *claim)
         &state->release, false, 1, 2, {claim->name, claim->token},
         REDIS_SHAPE_YES_NO};
 
-    return redis_script_ask(state->link, &call, claim->give_up_ns);
+    return claim->post != NULL
+               ? redis_script_leave(state->link, &call, claim->post)
+               : redis_script_ask(state->link, &call, claim->give_up_ns);
+}
+
+static bool send_queued(void *opaque)
+{
+    const struct state *state = opaque;
+
+    return redis_link_push(state->link);
 }
 
 static dlock_status inspect(void *opaque, const char *name, dlock_info *out)
@@ -119,6 +128,8 @@ const dlock_variant dlock_variant_lua = {
     .try_acquire = try_acquire,
     .renew = renew,
     .release = release,
+    .read_release = redis_read_yes_no,
+    .send_queued = send_queued,
     .inspect = inspect,
     .force = force,
 };

@@ -42,6 +42,8 @@ const dlock_variant dlock_variant_spin = {
     .try_acquire = redisson_acquire,
     .renew = redisson_renew,
     .release = redisson_release,
+    .read_release = redisson_read_release,
+    .send_queued = redisson_send_queued,
     .inspect = redisson_inspect,
     .force = redisson_force,
 };

@@ -75,6 +75,7 @@ static law_fn *choose(const struct law *law, const char *variant)
                     (store & (LAW_POSTGRES | LAW_ZOOKEEPER) ? LAW_DURABLE : 0) |
                     (rig_is_watched(variant) ? LAW_WATCHED : 0) |
                     (rig_may_be_handed_over(variant) ? LAW_HANDED : 0) |
+                    (is_left_to_itself(variant) ? LAW_LATER : 0) |
                     (rig_is(variant, "getset") ? 0 : LAW_TIMELESS) |
                     (rig_uses_nodes(variant) ? LAW_NODES : LAW_SINGLE) |
                     (rig_caps(variant) & DLOCK_CAP_SHARED ? 0 : LAW_UNSHARED);

@@ -23,6 +23,7 @@ static struct {
     pthread_t thread;
     atomic_bool stopping;
     atomic_int mode;
+    atomic_int looks; /* at the mode */
     atomic_int cuts_asked;
     atomic_int cuts_done;
     int fds[WIRES_MAX][2]; /* the client's end and the server's; -1: none */
@@ -96,13 +97,14 @@ static void *run(void *arg)
             {.fd = cutter.listen_fd, .events = POLLIN}};
         int asked = atomic_load(&cutter.cuts_asked);
 
+        atomic_fetch_add(&cutter.looks, 1);
         if (atomic_load(&cutter.cuts_done) != asked) {
             for (int i = 0; i < WIRES_MAX; i++)
                 hang_up(cutter.fds[i]);
             /* Before anybody can come back: what is thrown away then is missed for
              * long. */
             if (atomic_load(&cutter.mode) != CUTTER_CLOSED)
-                cutter_open();
+                atomic_store(&cutter.mode, CUTTER_OPEN);
             atomic_store(&cutter.cuts_done, asked);
         }
         for (int i = 0; i < 2 * WIRES_MAX; i++) {
@@ -146,9 +148,14 @@ const char *cutter_start(const char *target)
     return url;
 }
 
+/* What was sent before has passed by then, and what is sent afterwards is treated so. */
 void cutter_set(enum cutter_mode mode)
 {
+    int looks = atomic_load(&cutter.looks);
+
     atomic_store(&cutter.mode, mode);
+    if (cutter.runs)
+        assert_comes(atomic_load(&cutter.looks) - looks >= 2);
 }
 
 void cutter_cut(void)

@@ -26,6 +26,7 @@ enum {
     LAW_REMOTE = 1 << 22, /* they are kept by some server */
     LAW_DURABLE = 1 << 20, /* and that keeps its data when it is killed */
     LAW_HANDED = 1 << 19,  /* it may be handed over inside a process */
+    LAW_LATER = 1 << 18,   /* its releases can be left to themselves */
     LAW_STORES = LAW_REDIS | LAW_POSTGRES | LAW_ZOOKEEPER,
 };
 
@@ -244,8 +245,24 @@ law_fn serves_in_arrival_order;
 law_fn lets_nobody_pass_a_waiter;
 law_fn a_dead_waiter_keeps_nobody;
 
+/* laws_later.c; can the releases of the variant be left to themselves? */
+bool is_left_to_itself(const char *variant);
+law_fn is_released_later;
+law_fn goes_behind_its_debt;
+law_fn gives_all_levels_back_later;
+law_fn a_release_that_did_not_arrive_is_repeated;
+law_fn a_release_that_is_repeated_meets_no_other_lock;
+law_fn an_acquire_pays_the_debts_of_its_name;
+law_fn a_debt_ends_with_its_lease;
+law_fn a_debt_outlives_a_restart;
+law_fn a_debt_outlives_a_pause;
+law_fn a_debt_outlives_a_script_flush;
+law_fn a_close_pays_its_debts;
+law_fn a_child_owes_nothing;
+
 /* laws_handover.c */
 law_fn is_handed_over_so_often, refuses_to_be_handed_over;
+law_fn is_handed_over_without_waiting;
 law_fn is_not_handed_over_for_long;
 law_fn is_not_handed_over_with_little_lease;
 law_fn hands_over_what_is_left;

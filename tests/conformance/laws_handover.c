@@ -106,6 +106,34 @@ void refuses_to_be_handed_over(const char *variant)
     assert_status(INVALID, dlock_open(&sys, &opts));
 }
 
+void is_handed_over_without_waiting(const char *variant)
+{
+    dlock_options opts = handed(variant);
+    struct rig_pair pair = rig_open_pair(&opts);
+    const char *name = rig_name();
+    struct rig_helper *next;
+    dlock_metrics metrics;
+    dlock_lease lease, after;
+
+    assert_status(OK, dlock_acquire(pair.a, name, -1, &lease));
+    next = line_up(pair.a, name, 1);
+    assert_status(OK, dlock_release_later(pair.a, &lease));
+    assert_status(OK, rig_helper_acquired(next));
+    assert_string_equal(lease.owner, rig_helper_lease(next)->owner);
+    finish(next);
+    /* Nobody stands in the line: the store is owed it, and knows its owner until then. */
+    assert_status(OK, dlock_acquire(pair.a, name, -1, &lease));
+    assert_status(OK, dlock_release_later(pair.a, &lease));
+    assert_status(OK, dlock_acquire(pair.a, name, -1, &after));
+    assert_string_not_equal(lease.owner, after.owner);
+    assert_status(OK, dlock_release_later(pair.a, &after));
+    assert_comes(rig_try(pair.b, name) == DLOCK_OK);
+    assert_int_equal(0, dlock_pay_debts(pair.a, -1));
+    dlock_metrics_read(pair.a, &metrics);
+    assert_int_equal(1, metrics.local_grants);
+    assert_int_equal(2, metrics.debts_paid);
+}
+
 /* `a` holds, one of its threads waits, and one of `b`, in the store. */
 struct scene {
     struct rig_pair pair;

@@ -33,6 +33,7 @@ enum {
     REST_AFTER_FAILURE_US = 20000,
     STORE_TIMEOUT_MS = 5000, /* of one request: it has to end soon after the story     */
     ERROR_MAX = 200,
+    LATER_ONE_IN = 4, /* releases that nobody waits for, of all of a crowd            */
 };
 
 /* In memory that the crowd's processes share with the conductor. */
@@ -108,7 +109,10 @@ static bool hold_once(struct member *m, bool *was_held)
     if (st != DLOCK_OK)
         return true;
     nap_us(scenario_dice(&m->dice, vary->hold_us + 1));
-    return !dlock_is_failure(dlock_release(m->crowd_process->sys, &lease));
+    st = scenario_dice(&m->dice, LATER_ONE_IN) == 0
+             ? dlock_release_later(m->crowd_process->sys, &lease)
+             : dlock_release(m->crowd_process->sys, &lease);
+    return !dlock_is_failure(st);
 }
 
 static void *member_run(void *arg)

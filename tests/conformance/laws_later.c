@@ -1,0 +1,321 @@
+/* SPDX-License-Identifier: MIT */
+/* laws_later.c -- releases that nobody waits for: they arrive, whatever happens to the
+ * connection or to the server, and meet nobody else's lock. */
+#include <signal.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "lock/registry.h"
+#include "tests/conformance/cutter.h"
+#include "tests/conformance/laws.h"
+
+enum { ROUNDS = 200, SETTLE_MS = 60, CALL_MS = 10000 };
+
+/* Of a server, for one command. */
+#define TIMEOUT_MS STRETCHED(300)
+
+bool is_left_to_itself(const char *variant)
+{
+    return dlock_registry_find(variant)->read_release != NULL;
+}
+
+static dlock_metrics read_metrics(dlock_system *sys)
+{
+    dlock_metrics metrics;
+
+    dlock_metrics_read(sys, &metrics);
+    return metrics;
+}
+
+static bool has_paid(dlock_system *sys, uint64_t count)
+{
+    return read_metrics(sys).debts_paid == count;
+}
+
+void is_released_later(const char *variant)
+{
+    dlock_options opts = rig_options(variant);
+    struct rig_pair pair = rig_open_pair(&opts);
+    const char *name = rig_name();
+    uint64_t debts = is_left_to_itself(variant);
+    dlock_metrics metrics;
+    dlock_lease lease, copy, never = {0};
+
+    assert_status(OK, dlock_acquire(pair.a, name, 0, &lease));
+    copy = lease;
+    assert_status(OK, dlock_release_later(pair.a, &lease));
+    assert_string_equal("", dlock_error());
+    assert_false(dlock_lease_valid(pair.a, &copy));
+    assert_status(INVALID, dlock_release_later(pair.a, &lease));
+    assert_status(INVALID, dlock_release(pair.a, &copy));
+    assert_status(INVALID, dlock_release_later(pair.a, &never));
+    assert_status(INVALID, dlock_release_later(pair.a, NULL));
+    /* Nobody asks anything of the store by `a` any more. */
+    assert_comes(rig_try(pair.b, name) == DLOCK_OK);
+    assert_comes(has_paid(pair.a, debts));
+    assert_int_equal(0, dlock_pay_debts(pair.a, -1));
+    metrics = read_metrics(pair.a);
+    assert_int_equal(debts, metrics.debts);
+    assert_int_equal(0, metrics.debts_given_up);
+    assert_int_equal(0, metrics.lost);
+}
+
+/* On one connection each acquire is executed behind the release before it. */
+void goes_behind_its_debt(const char *variant)
+{
+    dlock_options opts = rig_options(variant);
+    dlock_system *sys = rig_open(&opts);
+    const char *name = rig_name();
+    char owner[DLOCK_OWNER_MAX + 1] = "";
+    dlock_lease lease;
+
+    for (int i = 0; i < ROUNDS; i++) {
+        assert_status(OK, dlock_acquire(sys, name, 0, &lease));
+        assert_string_not_equal(owner, lease.owner);
+        strcpy(owner, lease.owner);
+        assert_status(OK, dlock_release_later(sys, &lease));
+    }
+    assert_int_equal(0, dlock_pay_debts(sys, -1));
+    assert_int_equal(ROUNDS, read_metrics(sys).debts_paid);
+}
+
+void gives_all_levels_back_later(const char *variant)
+{
+    dlock_options opts = rig_options(variant);
+    struct rig_pair pair = rig_open_pair(&opts);
+    const char *name = rig_name();
+    dlock_lease outer, inner;
+
+    assert_status(OK, dlock_acquire(pair.a, name, 0, &outer));
+    assert_status(OK, dlock_acquire(pair.a, name, 0, &inner));
+    assert_status(OK, dlock_release_later(pair.a, &outer));
+    assert_int_equal(0, dlock_pay_debts(pair.a, -1));
+    assert_true(dlock_lease_valid(pair.a, &inner));
+    assert_status(BUSY, rig_try(pair.b, name));
+    assert_status(OK, dlock_release_later(pair.a, &inner));
+    assert_comes(rig_try(pair.b, name) == DLOCK_OK);
+    assert_int_equal(0, dlock_pay_debts(pair.a, -1));
+    assert_int_equal(1, read_metrics(pair.a).debts_paid);
+}
+
+/* `a` behind a wire that can be cut, `b` on the same server without. */
+struct behind {
+    struct rig_pair pair;
+    const char *name;
+    const char *url; /* of the wire */
+    dlock_lease lease;
+};
+
+static struct behind begin(const char *variant, int lease_ms, bool watchdog)
+{
+    dlock_options opts = rig_options(variant);
+    struct behind s = {.name = rig_name()};
+
+    s.pair.b = rig_open(&opts);
+    if (lease_ms > 0)
+        opts.lease_ms = lease_ms;
+    opts.watchdog = watchdog;
+    opts.redis_timeout_ms = TIMEOUT_MS;
+    opts.redis_url = s.url = cutter_start_before(opts.redis_url);
+    s.pair.a = rig_open(&opts);
+    return s;
+}
+
+static void take(struct behind *s)
+{
+    assert_comes(dlock_acquire(s->pair.a, s->name, 0, &s->lease) == DLOCK_OK);
+}
+
+/* The request never arrived, and does once there is a connection again. */
+void a_release_that_did_not_arrive_is_repeated(const char *variant)
+{
+    struct behind s = begin(variant, 0, false);
+
+    take(&s);
+    cutter_set(CUTTER_SILENT);
+    assert_status(OK, dlock_release_later(s.pair.a, &s.lease));
+    assert_stays(rig_try(s.pair.b, s.name) == DLOCK_BUSY, SETTLE_MS);
+    assert_true(has_paid(s.pair.a, 0));
+    cutter_cut();
+    assert_comes(rig_try(s.pair.b, s.name) == DLOCK_OK);
+    assert_comes(has_paid(s.pair.a, 1));
+    assert_int_equal(0, read_metrics(s.pair.a).debts_given_up);
+    cutter_stop();
+}
+
+/* The request arrived, and its answer did not: repeated, it meets the lock of another, and
+ * one of its own thread. */
+void a_release_that_is_repeated_meets_no_other_lock(const char *variant)
+{
+    struct behind s = begin(variant, 0, false);
+    dlock_lease next;
+
+    take(&s);
+    cutter_set(CUTTER_DEAF);
+    assert_status(OK, dlock_release_later(s.pair.a, &s.lease));
+    assert_comes(dlock_acquire(s.pair.b, s.name, 0, &next) == DLOCK_OK);
+    assert_true(has_paid(s.pair.a, 0));
+    cutter_cut();
+    assert_comes(has_paid(s.pair.a, 1));
+    assert_status(BUSY, rig_try_elsewhere(s.pair.b, s.name));
+    assert_status(OK, dlock_release(s.pair.b, &next));
+    /* It was not lost: the first request may have freed it. */
+    assert_int_equal(0, read_metrics(s.pair.a).lost);
+    cutter_stop();
+}
+
+/* After the loss of its connection the next acquire of the name pays for it first. */
+void an_acquire_pays_the_debts_of_its_name(const char *variant)
+{
+    struct behind s = begin(variant, 0, false);
+    dlock_status st = DLOCK_IO;
+
+    take(&s);
+    cutter_set(CUTTER_SILENT);
+    assert_status(OK, dlock_release_later(s.pair.a, &s.lease));
+    assert_stays(rig_try(s.pair.b, s.name) == DLOCK_BUSY, SETTLE_MS);
+    cutter_cut();
+    assert_comes((st = dlock_acquire(s.pair.a, s.name, CALL_MS, &s.lease)) == DLOCK_OK);
+    assert_comes(has_paid(s.pair.a, 1));
+    assert_status(BUSY, rig_try(s.pair.b, s.name));
+    assert_status(OK, dlock_release(s.pair.a, &s.lease));
+    cutter_stop();
+}
+
+/* Without a server the lease ends, which the watchdog has not renewed; and the debt with
+ * it. */
+void a_debt_ends_with_its_lease(const char *variant)
+{
+    struct behind s = begin(variant, KEPT_LEASE_MS, true);
+    uint64_t renewals;
+
+    take(&s);
+    assert_comes(read_metrics(s.pair.a).renewals > 0);
+    cutter_set(CUTTER_SILENT);
+    assert_status(OK, dlock_release_later(s.pair.a, &s.lease));
+    renewals = read_metrics(s.pair.a).renewals;
+    assert_comes(rig_try(s.pair.b, s.name) == DLOCK_OK);
+    assert_comes(read_metrics(s.pair.a).debts_given_up == 1);
+    assert_int_equal(0, dlock_pay_debts(s.pair.a, 0));
+    assert_true(has_paid(s.pair.a, 0));
+    assert_int_equal(renewals, read_metrics(s.pair.a).renewals);
+    assert_int_equal(0, read_metrics(s.pair.a).lost);
+    cutter_stop();
+}
+
+/* Servers of its own, for `a` with a short timeout and for `b`. */
+static struct rig_pair open_own(const char *variant)
+{
+    dlock_options opts = rig_options(variant);
+    struct rig_pair pair;
+
+    servers_start(&opts);
+    pair.b = rig_open(&opts);
+    opts.redis_timeout_ms = TIMEOUT_MS;
+    pair.a = rig_open(&opts);
+    return pair;
+}
+
+void a_debt_outlives_a_restart(const char *variant)
+{
+    struct rig_pair pair = open_own(variant);
+    const char *name = rig_name();
+    dlock_lease lease;
+
+    assert_status(OK, dlock_acquire(pair.a, name, 0, &lease));
+    servers_signal(0, 1, SIGKILL);
+    assert_status(OK, dlock_release_later(pair.a, &lease));
+    assert_int_equal(1, dlock_pay_debts(pair.a, SETTLE_MS));
+    servers_restart(0);
+    assert_comes(has_paid(pair.a, 1));
+    assert_comes(rig_try(pair.b, name) == DLOCK_OK);
+}
+
+void a_debt_outlives_a_pause(const char *variant)
+{
+    struct rig_pair pair = open_own(variant);
+    const char *name = rig_name();
+    dlock_lease lease;
+
+    assert_status(OK, dlock_acquire(pair.a, name, 0, &lease));
+    servers_signal(0, 1, SIGSTOP);
+    assert_status(OK, dlock_release_later(pair.a, &lease));
+    /* Until the request is past its timeout, and the connection with it. */
+    assert_int_equal(1, dlock_pay_debts(pair.a, 2 * TIMEOUT_MS));
+    servers_signal(0, 1, SIGCONT);
+    assert_comes(rig_try(pair.b, name) == DLOCK_OK);
+    assert_int_equal(0, dlock_pay_debts(pair.a, -1));
+    assert_true(has_paid(pair.a, 1));
+}
+
+/* The server has forgotten the script that gives the lock back. */
+void a_debt_outlives_a_script_flush(const char *variant)
+{
+    struct rig_pair pair = open_own(variant);
+    const char *name = rig_name();
+    dlock_lease lease;
+
+    assert_status(OK, dlock_acquire(pair.a, name, 0, &lease));
+    servers_tell(0, "SCRIPT FLUSH");
+    assert_status(OK, dlock_release_later(pair.a, &lease));
+    assert_comes(rig_try(pair.b, name) == DLOCK_OK);
+    assert_int_equal(0, dlock_pay_debts(pair.a, -1));
+    assert_int_equal(0, read_metrics(pair.a).lost);
+}
+
+void a_close_pays_its_debts(const char *variant)
+{
+    struct behind s = begin(variant, 0, false);
+    dlock_options opts = rig_options(variant);
+    dlock_system *sys = NULL;
+    dlock_lease lease;
+
+    assert_status(OK, dlock_open(&sys, &opts));
+    assert_status(OK, dlock_acquire(sys, s.name, 0, &lease));
+    assert_status(OK, dlock_release_later(sys, &lease));
+    dlock_close(sys);
+    assert_string_equal("", dlock_error());
+    assert_status(OK, rig_try(s.pair.b, s.name));
+
+    opts.redis_timeout_ms = TIMEOUT_MS;
+    opts.redis_url = s.url;
+    assert_status(OK, dlock_open(&sys, &opts));
+    assert_status(OK, dlock_acquire(sys, s.name, 0, &lease));
+    cutter_set(CUTTER_SILENT);
+    assert_status(OK, dlock_release_later(sys, &lease));
+    dlock_close(sys);
+    assert_non_null(strstr(dlock_error(), "1 release"));
+    assert_status(BUSY, rig_try(s.pair.b, s.name));
+    cutter_stop();
+}
+
+/* A child by fork() neither pays nor spends what its parent owes. */
+void a_child_owes_nothing(const char *variant)
+{
+    struct behind s = begin(variant, 0, false);
+    dlock_lease other;
+    int status = 0;
+    pid_t pid;
+
+    take(&s);
+    assert_status(OK, dlock_acquire(s.pair.a, rig_name(), 0, &other));
+    cutter_set(CUTTER_SILENT);
+    assert_status(OK, dlock_release_later(s.pair.a, &s.lease));
+    pid = fork();
+    assert_true(pid >= 0);
+    if (pid == 0) {
+        bool is_well = dlock_release_later(s.pair.a, &other) == DLOCK_INVALID &&
+                       dlock_pay_debts(s.pair.a, 0) == 0;
+
+        dlock_close(s.pair.a);
+        _exit(is_well ? 0 : 1);
+    }
+    assert_int_equal(pid, waitpid(pid, &status, 0));
+    assert_int_equal(0, status);
+    assert_int_equal(1, dlock_pay_debts(s.pair.a, 0));
+    cutter_cut();
+    assert_comes(has_paid(s.pair.a, 1));
+    assert_comes(dlock_release(s.pair.a, &other) != DLOCK_IO);
+    cutter_stop();
+}
