@@ -109,7 +109,7 @@ HOT = (
 )
 
 NODES = (
-    ours("redlock", "threads", "set"),
+    ours("redlock", "threads, 20 s for a node", "set"),
     ours("multi", "threads", "hset"),
     redisson("multi", "RedissonMultiLock, 64 connections a node", "hincrby", beside="multi",
              file="org/redisson/RedissonMultiLock.java"),

@@ -13,8 +13,8 @@ import time
 
 import contestants
 
-START_S = 60
-SPARE_S = 60  # a slice ends with the pairs that are under way
+START_S = 120
+SPARE_S = 120  # a slice ends with the pairs that are under way
 SHORT_WARM_UP_MS = 100
 LONGEST_MS = 60000
 

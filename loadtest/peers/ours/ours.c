@@ -19,7 +19,7 @@
 
 #include "lock/dlock.h"
 
-enum { IN_FLIGHT_MAX = 1024, GUARD_WORDS = 2 };
+enum { IN_FLIGHT_MAX = 1024, GUARD_WORDS = 2, PATIENCE_MS = 20000 };
 
 /* What all workers of a slice share. */
 struct slice {
@@ -138,6 +138,10 @@ static bool open_system(char *setting, const char *servers, dlock_system **out)
     options.redis_url = servers;
     options.redlock_urls = servers;
     options.zookeeper_url = servers;
+    /* A server that a busy machine keeps waiting is no dead server here. */
+    options.redis_timeout_ms = PATIENCE_MS;
+    options.redlock_node_timeout_ms = PATIENCE_MS;
+    options.zookeeper_timeout_ms = PATIENCE_MS;
     return dlock_open(out, &options) == DLOCK_OK;
 }
 
