@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* bell.c -- one thread sleeps until another rings, on a futex.
+/* bell.c -- one thread sleeps until another rings, on a futex; or a fiber, in its loop.
  *
  * The kernel counts a relative timeout on CLOCK_MONOTONIC, so a sleep is cut into
  * slices: after a suspend it ends late by no more than one.
  *
  * The wake may come when the sleeper has left already, and its stack may then be used
  * otherwise: a private futex wake only compares addresses, and whoever else sleeps on
- * that address looks again. */
+ * that address looks again.  The wake of a fiber is no such thing: it comes exactly once,
+ * and the fiber does not go before it has come. */
 #include "base/os/bell.h"
 
 #include <linux/futex.h>
@@ -15,9 +16,10 @@
 #include <unistd.h>
 
 #include "base/os/clock.h"
+#include "base/os/fiber.h"
 
 enum { SLICE_MS = 1000 };
-enum { SILENT, AWAITED, RUNG };
+enum { SILENT, AWAITED, AWAITED_BY_FIBER, RUNG };
 
 static void sleep_while_awaited(struct dlock_bell *bell, int64_t left_ns)
 {
@@ -34,10 +36,32 @@ bool dlock_bell_is_rung(const struct dlock_bell *bell)
     return atomic_load_explicit(&bell->state, memory_order_relaxed) == RUNG;
 }
 
-bool dlock_bell_wait(struct dlock_bell *bell, int64_t until_ns)
+static bool wait_in_fiber(struct dlock_bell *bell, struct dlock_fiber *fiber,
+                          int64_t until_ns)
 {
     uint32_t state = SILENT;
 
+    atomic_store_explicit(&bell->sleeper, fiber, memory_order_relaxed);
+    if (!atomic_compare_exchange_strong(&bell->state, &state, AWAITED_BY_FIBER))
+        return true; /* it was rung before */
+    if (fiber->host->sleep(fiber, until_ns))
+        return true;
+    state = AWAITED_BY_FIBER;
+    if (atomic_compare_exchange_strong(&bell->state, &state, SILENT))
+        return false;
+    /* It has just been rung: the wake is on its way. */
+    dlock_fiber_let_hurry(false);
+    (void)fiber->host->sleep(fiber, INT64_MAX);
+    return true;
+}
+
+bool dlock_bell_wait(struct dlock_bell *bell, int64_t until_ns)
+{
+    struct dlock_fiber *fiber = dlock_fiber_here();
+    uint32_t state = SILENT;
+
+    if (fiber != NULL)
+        return wait_in_fiber(bell, fiber, until_ns);
     atomic_compare_exchange_strong(&bell->state, &state, AWAITED);
     while (atomic_load(&bell->state) != RUNG) {
         int64_t left_ns = until_ns - dlock_clock_ns();
@@ -64,17 +88,43 @@ static bool wake_both(struct dlock_bell *a, struct dlock_bell *b)
                    FUTEX_OP(FUTEX_OP_OR, 0, FUTEX_OP_CMP_EQ, RUNG)) >= 0;
 }
 
+/* Answers whether a thread sleeps; *fiber: the fiber that does, or NULL.  From then on the
+ * sleeper may go on, so who it is is read before. */
+static bool ring(struct dlock_bell *bell, struct dlock_fiber **fiber)
+{
+    uint32_t state = atomic_load(&bell->state);
+
+    do
+        *fiber = state == AWAITED_BY_FIBER
+                     ? atomic_load_explicit(&bell->sleeper, memory_order_relaxed)
+                     : NULL;
+    while (!atomic_compare_exchange_weak(&bell->state, &state, RUNG));
+    return state == AWAITED;
+}
+
+static void wake_fiber(struct dlock_fiber *fiber)
+{
+    if (fiber != NULL)
+        fiber->host->wake(fiber);
+}
+
 void dlock_bell_ring(struct dlock_bell *bell)
 {
-    if (atomic_exchange(&bell->state, RUNG) == AWAITED)
+    struct dlock_fiber *fiber;
+
+    if (ring(bell, &fiber))
         wake(bell);
+    wake_fiber(fiber);
 }
 
 void dlock_bell_ring_two(struct dlock_bell *a, struct dlock_bell *b)
 {
-    bool is_awaited_a = atomic_exchange(&a->state, RUNG) == AWAITED;
-    bool is_awaited_b = atomic_exchange(&b->state, RUNG) == AWAITED;
+    struct dlock_fiber *fiber_a, *fiber_b;
+    bool is_awaited_a = ring(a, &fiber_a);
+    bool is_awaited_b = ring(b, &fiber_b);
 
+    wake_fiber(fiber_a);
+    wake_fiber(fiber_b);
     if (is_awaited_a && is_awaited_b && wake_both(a, b))
         return;
     if (is_awaited_a)

@@ -9,6 +9,8 @@
 #include <errno.h>
 #include <time.h>
 
+#include "base/os/fiber.h"
+
 enum { SLICE_MS = 1000 };
 
 #define NS_PER_S INT64_C(1000000000)
@@ -71,8 +73,20 @@ static struct timespec monotonic_instant(int64_t at_ns)
     return to_timespec(read_clock(CLOCK_MONOTONIC) + left_ns);
 }
 
+static void sleep_in_fiber(struct dlock_fiber *fiber, int64_t at_ns)
+{
+    while (dlock_clock_ns() < at_ns && !(fiber->is_hurried && fiber->may_hurry))
+        (void)fiber->host->sleep(fiber, at_ns);
+}
+
 void dlock_clock_sleep_until(int64_t at_ns)
 {
+    struct dlock_fiber *fiber = dlock_fiber_here();
+
+    if (fiber != NULL) {
+        sleep_in_fiber(fiber, at_ns);
+        return;
+    }
     while (dlock_clock_ns() < at_ns) {
         struct timespec ts = monotonic_instant(at_ns);
 

@@ -25,7 +25,7 @@ int64_t dlock_clock_after(int64_t at_ns, int64_t ms);
 /* Milliseconds from now to `at_ns`, rounded up, 0 if it has passed, for poll(). */
 int dlock_clock_poll_ms(int64_t at_ns);
 
-/* Sleep until `at_ns`. */
+/* Sleep until `at_ns`; a fiber that is hurried (fiber.h): no longer. */
 void dlock_clock_sleep_until(int64_t at_ns);
 
 #endif /* DLOCK_CLOCK_H */

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "base/os/clock.h"
+#include "base/os/fiber.h"
 
 #define NS_PER_S INT64_C(1000000000)
 
@@ -20,8 +21,10 @@ int dlock_event_open(void)
 
 void dlock_event_close(int event_fd)
 {
-    if (event_fd >= 0)
-        (void)close(event_fd);
+    if (event_fd < 0)
+        return;
+    dlock_poll_forget(event_fd);
+    (void)close(event_fd);
 }
 
 void dlock_event_raise(int event_fd, uint64_t count)
@@ -40,12 +43,15 @@ void dlock_event_clear(int event_fd)
 
 int dlock_poll_until(struct pollfd *polled, size_t count, int64_t until_ns)
 {
+    struct dlock_fiber *fiber = dlock_fiber_here();
     struct timespec left = {0};
     int64_t left_ns = 0;
     int found;
 
     if (until_ns > 0)
         left_ns = until_ns - dlock_clock_ns();
+    if (left_ns > 0 && fiber != NULL)
+        return fiber->host->poll(fiber, polled, count, until_ns);
     if (left_ns > 0)
         left = (struct timespec){.tv_sec = (time_t)(left_ns / NS_PER_S),
                                  .tv_nsec = left_ns % NS_PER_S};
@@ -63,4 +69,12 @@ short dlock_poll_one(int fd, short events, int64_t until_ns)
 
     (void)dlock_poll_until(&polled, 1, until_ns);
     return polled.revents;
+}
+
+void dlock_poll_forget(int fd)
+{
+    struct dlock_fiber *fiber = dlock_fiber_here();
+
+    if (fiber != NULL)
+        fiber->host->forget(fiber, fd);
 }

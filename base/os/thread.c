@@ -7,6 +7,8 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "base/os/fiber.h"
+
 int dlock_thread_start(struct dlock_thread *out, void *(*run)(void *arg), void *arg)
 {
     sigset_t all;
@@ -27,7 +29,12 @@ void dlock_thread_join(struct dlock_thread *thread)
 
 void dlock_thread_yield(void)
 {
-    (void)sched_yield();
+    struct dlock_fiber *fiber = dlock_fiber_here();
+
+    if (fiber != NULL)
+        fiber->host->yield(fiber);
+    else
+        (void)sched_yield();
 }
 
 uint32_t dlock_thread_id(void)

@@ -21,7 +21,7 @@ int dlock_thread_start(struct dlock_thread *out, void *(*run)(void *arg), void *
 /* Wait until the thread has returned from `run`.  One call for each start. */
 void dlock_thread_join(struct dlock_thread *thread);
 
-/* Let others run first. */
+/* Let others run first; a fiber: all of its loop that are ready. */
 void dlock_thread_yield(void);
 
 /* The kernel's number of the calling thread; a system call. */
