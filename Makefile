@@ -115,8 +115,10 @@ SERVICE_TESTS := $(patsubst tests/%.c,$(OUT)/tests/%,$(wildcard tests/service/te
 CLI_TESTS     := $(sort $(wildcard tests/cli/*.sh))
 CONFORMANCE   := $(OUT)/tests/conformance
 PRIMITIVES    := $(OUT)/tests/primitives
+ASYNC         := $(OUT)/tests/async
 LIAR          := $(OUT)/tests/liar
-THREAD_TESTS  := $(addprefix $(OUT)/tests/,unit/test_voucher_cache unit/test_lane service/test_pool)
+THREAD_TESTS  := $(addprefix $(OUT)/tests/,unit/test_voucher_cache unit/test_lane \
+    unit/test_os_fiber unit/test_os_fiber_wakes service/test_pool)
 PROVE_ORDERS  := $(OUT)/tests/prove-orders
 INTEROP_PEER  := $(OUT)/tests/interop-peer
 BENCH_PEER    := $(OUT)/peers-ours
@@ -141,7 +143,7 @@ all: $(PROGRAMS) $(WALL_CLOCK) $(SHARED)    ## build the service and the laborat
 lib: $(LIBRARY) $(SHARED)                   ## build the lock library, static and shared
 
 # tools/install.sh has the list of files and their places.
-PUBLIC_HEADERS := $(addprefix lock/,dlock.h dlock_cancel.h dlock_inspect.h dlock_later.h dlock_metrics.h dlock_primitives.h)
+PUBLIC_HEADERS := $(addprefix lock/,dlock.h dlock_async.h dlock_cancel.h dlock_inspect.h dlock_later.h dlock_metrics.h dlock_primitives.h)
 MANUAL := $(OUT)/man/library $(OUT)/man/programs
 $(OUT)/man/library: $(PUBLIC_HEADERS) tools/manual.sh tools/manual-library.awk base/text/version.h
 	$(call say,GEN)tools/manual.sh library $@
@@ -316,12 +318,12 @@ test-more: deps-test                             ## the laws and the lies withou
 	@tests/run $(if $(filter 1,$(AGAIN)),--again) --more
 
 .PHONY: tests lock-tests asan-tests tsan-lock-tests tsan-tests bare-programs
-lock-tests: $(CONFORMANCE) $(PRIMITIVES) $(LIAR)
+lock-tests: $(CONFORMANCE) $(PRIMITIVES) $(ASYNC) $(LIAR)
 tests: $(PROGRAMS) $(WALL_CLOCK) lib $(UNIT_TESTS) $(SERVICE_TESTS) lock-tests ## build all test programs
 tests: $(INTEROP_PEER) $(PROVE_ORDERS) $(BENCH_PEER)
 # The programs of the sanitizer builds that the tests run.
 asan-tests: lock-tests $(UNIT_TESTS) $(OUT)/seckilld
-tsan-lock-tests: $(CONFORMANCE) $(PRIMITIVES)
+tsan-lock-tests: $(CONFORMANCE) $(PRIMITIVES) $(ASYNC)
 tsan-tests: tsan-lock-tests $(THREAD_TESTS)
 bare-programs: $(OUT)/seckilld $(OUT)/$(SONAME)
 
@@ -355,10 +357,14 @@ $(CONFORMANCE): $(call objects,$(call sources,tests/conformance tests/conformanc
 	@mkdir -p $(@D)
 	$(call say,LINK)$(CC) $(LINK) -pie -o $@ $^ $(LIBS.test) $(LIBS.lock)
 
-# The tests of the primitives use the rig of the conformance tests.
+# The tests of the primitives and of the asynchronous interface use the rig of the conformance tests.
 CONFORMANCE_HELP := $(addprefix tests/conformance/,rig.c premise.c slots.c servers.c database.c \
                     lab.c cutter.c nodes.c)
 $(PRIMITIVES): $(call objects,$(call sources,tests/primitives) $(CONFORMANCE_HELP)) $(LIBRARY)
+	@mkdir -p $(@D)
+	$(call say,LINK)$(CC) $(LINK) -pie -o $@ $^ $(LIBS.test) $(LIBS.lock)
+
+$(ASYNC): $(call objects,$(call sources,tests/async) $(CONFORMANCE_HELP)) $(LIBRARY) | $(WALL_CLOCK)
 	@mkdir -p $(@D)
 	$(call say,LINK)$(CC) $(LINK) -pie -o $@ $^ $(LIBS.test) $(LIBS.lock)
 

@@ -8,6 +8,8 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 
+#include "base/os/fiber.h"
+
 struct dlock_cancel {
     atomic_bool is_fired;
 };
@@ -36,5 +38,5 @@ void dlock_cancel_free(dlock_cancel *cancel)
 
 bool dlock_cancel_is_fired(const dlock_cancel *cancel)
 {
-    return cancel != NULL && atomic_load(&cancel->is_fired);
+    return (cancel != NULL && atomic_load(&cancel->is_fired)) || dlock_fiber_is_hurried();
 }

@@ -15,6 +15,7 @@
 #include <utlist.h>
 
 #include "base/os/clock.h"
+#include "base/os/fiber.h"
 #include "base/os/mutex.h"
 #include "lock/cancel.h"
 
@@ -189,8 +190,10 @@ static void wait_in(struct dlock_handover *handover, struct bucket *bucket,
             return;
         if (dlock_cancel_is_fired(place->cancel) || dlock_clock_ns() >= place->until_ns)
             break;
+        dlock_fiber_let_hurry(true);
         (void)dlock_condition_wait_until(place->told, &bucket->mutex,
                                          wake_ns(line, place));
+        dlock_fiber_let_hurry(false);
         if (place->turn != DLOCK_TURN_WAITS)
             return;
     }

@@ -126,3 +126,20 @@ void dlock_holds_close(struct dlock_holds *holds)
     }
     free(holds);
 }
+
+bool dlock_holds_owner(struct dlock_holds *holds, uint64_t id, struct dlock_owner *out)
+{
+    struct dlock_hold *hold = dlock_slot_of(holds, id);
+    bool is_there;
+
+    if (hold == NULL)
+        return false;
+    dlock_mutex_lock(&dlock_shard_of(holds, hold)->mutex);
+    is_there = atomic_load(&hold->id) == id;
+    if (is_there) {
+        out->thread = hold->facts.key.thread;
+        memcpy(out->number, hold->facts.number, sizeof(out->number));
+    }
+    dlock_mutex_unlock(&dlock_shard_of(holds, hold)->mutex);
+    return is_there;
+}

@@ -44,7 +44,7 @@ extern _Thread_local uint64_t dlock_commands_sent;
 /* All of them, with those to Redis, which base/redis/ counts. */
 static inline uint64_t dlock_commands_count(void)
 {
-    return dlock_commands_sent + redis_commands_sent;
+    return dlock_commands_sent + *redis_commands_here();
 }
 
 void dlock_metrics_add(struct dlock_tally *tally, enum dlock_metric which,

@@ -15,6 +15,7 @@
 #include "base/os/once.h"
 #include "base/os/thread.h"
 #include "lock/process.h"
+#include "lock/status.h"
 
 enum { LAST_TURN = DLOCK_THREAD_END_CALLS - 1 };
 
@@ -60,10 +61,9 @@ static struct dlock_life *begin_life(void)
     struct dlock_life *life;
 
     dlock_once_run(&key_once, make_key);
-    life = has_key ? calloc(1, sizeof(*life)) : NULL;
+    life = has_key ? dlock_life_begin() : NULL;
     if (life == NULL)
         return NULL;
-    atomic_store(&life->share_count, 1);
     if (dlock_thread_value_set(key, life))
         return life;
     free(life);
@@ -72,6 +72,10 @@ static struct dlock_life *begin_life(void)
 
 const struct dlock_owner *dlock_owner_here(void)
 {
+    const struct dlock_caller *caller = dlock_caller_here();
+
+    if (caller != NULL)
+        return caller->owner;
     if (here.thread == 0) {
         here.thread = dlock_owner_draw(here.number);
         here.life = begin_life();
@@ -81,8 +85,27 @@ const struct dlock_owner *dlock_owner_here(void)
 
 void dlock_owner_retire(void)
 {
-    if (here.thread != 0)
+    struct dlock_caller *caller = dlock_caller_here();
+
+    if (caller != NULL)
+        dlock_owner_draw(caller->owner->number);
+    else if (here.thread != 0)
         dlock_owner_draw(here.number);
+}
+
+struct dlock_life *dlock_life_begin(void)
+{
+    struct dlock_life *life = calloc(1, sizeof(*life));
+
+    if (life != NULL)
+        atomic_store(&life->share_count, 1);
+    return life;
+}
+
+void dlock_life_end(struct dlock_life *life)
+{
+    atomic_store(&life->ended, true);
+    dlock_life_drop(life);
 }
 
 struct dlock_life *dlock_life_share(void)

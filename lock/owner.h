@@ -19,7 +19,7 @@ struct dlock_owner {
     struct dlock_life *life; /* NULL: its end goes unnoticed (no memory, or it is ending) */
 };
 
-/* The calling thread's.  Valid while the thread lives. */
+/* The calling thread's, or the calling fiber's.  Valid while that lives. */
 const struct dlock_owner *dlock_owner_here(void);
 
 /* Take a new number.  Needed once a release went unanswered: it may still be on its
@@ -29,6 +29,11 @@ void dlock_owner_retire(void);
 
 /* Write a number that no thread has, and none will have, into `text`, and answer it. */
 uint64_t dlock_owner_draw(char text[DLOCK_NUMBER_SIZE]);
+
+/* A life that is no thread's: that of all who ask through one asynchronous interface.  NULL:
+ * no memory.  Ending it gives the share of its maker back. */
+struct dlock_life *dlock_life_begin(void);
+void dlock_life_end(struct dlock_life *life);
 
 /* A share in the calling thread's life, to be dropped; NULL as above. */
 struct dlock_life *dlock_life_share(void);

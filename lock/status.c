@@ -5,9 +5,23 @@
 #include <stdarg.h>
 #include <stdio.h>
 
-enum { ERROR_TEXT_SIZE = 320 };
+#include "base/os/fiber.h"
 
-static _Thread_local char error_text[ERROR_TEXT_SIZE];
+static _Thread_local char error_text[DLOCK_ERROR_SIZE];
+
+struct dlock_caller *dlock_caller_here(void)
+{
+    const struct dlock_fiber *fiber = dlock_fiber_here();
+
+    return fiber != NULL ? fiber->local : NULL;
+}
+
+static char *text_here(void)
+{
+    struct dlock_caller *caller = dlock_caller_here();
+
+    return caller != NULL ? caller->error_text : error_text;
+}
 
 const char *dlock_status_id(dlock_status st)
 {
@@ -35,12 +49,17 @@ const char *dlock_status_text(dlock_status st)
 
 const char *dlock_error(void)
 {
-    return error_text;
+    return text_here();
 }
 
 void dlock_error_clear(void)
 {
-    error_text[0] = '\0';
+    text_here()[0] = '\0';
+}
+
+void dlock_error_set(const char *text)
+{
+    snprintf(text_here(), DLOCK_ERROR_SIZE, "%s", text);
 }
 
 dlock_status dlock_fail(dlock_status st, const char *fmt, ...)
@@ -48,7 +67,7 @@ dlock_status dlock_fail(dlock_status st, const char *fmt, ...)
     va_list args;
 
     va_start(args, fmt);
-    vsnprintf(error_text, sizeof(error_text), fmt, args);
+    vsnprintf(text_here(), DLOCK_ERROR_SIZE, fmt, args);
     va_end(args);
     return st;
 }

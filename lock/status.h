@@ -5,11 +5,27 @@
 
 #include "lock/dlock.h"
 
+enum { DLOCK_ERROR_SIZE = 320 };
+
 /* Forget this thread's last failure: every public call begins with it. */
 void dlock_error_clear(void);
+
+/* It was `text`. */
+void dlock_error_set(const char *text);
 
 /* Record why, return `st`: `return dlock_fail(DLOCK_IO, "%s: refused", label);` */
 dlock_status dlock_fail(dlock_status st, const char *fmt, ...)
     __attribute__((format(printf, 2, 3)));
+
+/* Where a fiber keeps the text of its last failure, and who it is: its `local`
+ * (base/os/fiber.h). */
+struct dlock_owner;
+struct dlock_caller {
+    struct dlock_owner *owner;
+    char error_text[DLOCK_ERROR_SIZE];
+};
+
+/* The calling fiber's; NULL in a thread, which has thread-local memory for both. */
+struct dlock_caller *dlock_caller_here(void);
 
 #endif /* DLOCK_STATUS_H */

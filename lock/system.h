@@ -31,6 +31,7 @@ struct dlock_system {
     _Atomic int lost_fd_plus_1; /* 0: there is none */
     struct dlock_debts *_Atomic debts; /* NULL: none yet */
     struct dlock_mutex starting; /* the watchdog, or lost_fd, or the debts */
+    atomic_bool has_async; /* an asynchronous interface */
     struct dlock_recorder *recorder; /* NULL: nothing is recorded */
     struct dlock_tally metrics;
 };

@@ -12,11 +12,12 @@
  * after a pause of 10 to 20 ms, which doubles up to a second (or is that of its policy), and
  * answers the failure only if its time is over then.
  *
- * A waiter that may be cancelled sleeps in short slices. */
+ * A waiter that may be cancelled sleeps in short slices.  A fiber is woken by a hurry. */
 #include "lock/wait.h"
 
 #include "lock/cancel.h"
 #include "base/os/clock.h"
+#include "base/os/fiber.h"
 #include "base/os/random.h"
 
 enum {
@@ -45,8 +46,10 @@ static int64_t slice_end_ns(const struct dlock_waiting *w, int64_t until_ns)
 
 static void pause_until(const struct dlock_waiting *w, int64_t until_ns)
 {
+    dlock_fiber_let_hurry(true);
     while (!dlock_cancel_is_fired(w->cancel) && dlock_clock_ns() < until_ns)
         dlock_clock_sleep_until(slice_end_ns(w, until_ns));
+    dlock_fiber_let_hurry(false);
 }
 
 /* True: woken. */
@@ -55,7 +58,9 @@ static bool sleep_watching(const struct dlock_waiting *w, void *watch, int64_t u
     bool woken;
 
     do {
+        dlock_fiber_let_hurry(true);
         woken = w->variant->sleep(watch, slice_end_ns(w, until_ns));
+        dlock_fiber_let_hurry(false);
     } while (!woken && !dlock_cancel_is_fired(w->cancel) &&
              dlock_clock_ns() < until_ns && w->cancel != NULL);
     return woken;

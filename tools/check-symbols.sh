@@ -17,9 +17,9 @@ failed=0
 
 [ -r "$library" ] || { echo "check-symbols: $library is not there; build it with: make lib" >&2; exit 1; }
 
-printf '#include "lock/dlock.h"\n#include "lock/dlock_primitives.h"\n' >"$work/all.c"
+printf '#include "lock/%s.h"\n' dlock dlock_async dlock_primitives >"$work/all.c"
 gcc -std=c11 -I. -fsyntax-only -aux-info "$work/aux" "$work/all.c"
-sed -nE 's|^/\* \./lock/.*\*/ extern .*[ *](dlock_[a-z_]+) \(.*|\1|p' "$work/aux" | sort >"$work/headers"
+sed -nE 's|^/\* \./lock/.*\*/ extern [^(]*[ *](dlock_[a-z_]+) \(.*|\1|p' "$work/aux" | sort >"$work/headers"
 
 # "name version" of each, from the map and from the library.
 awk '/^[A-Z0-9_.]+ *\{/ {version = $1} /^ +dlock_[a-z_]+;/ {sub(";", "", $1); print $1, version}' \

@@ -30,7 +30,7 @@ pages() {
 
 library() {
     local header
-    for header in dlock dlock_cancel dlock_inspect dlock_metrics dlock_primitives; do
+    for header in dlock dlock_async dlock_cancel dlock_inspect dlock_metrics dlock_primitives; do
         row 644 "lock/$header.h" "$INCLUDEDIR/dlock/$header.h"
     done
     row 644 "$OUT/libdlock.a" "$LIBDIR/libdlock.a"

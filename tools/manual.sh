@@ -47,6 +47,7 @@ case $1 in
     library)
         from_header dlock.h dlock_primitives
         from_header dlock_primitives.h dlock
+        from_header dlock_async.h dlock
         ;;
     programs)
         build=$3

@@ -9,6 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/os/fiber.h"
 #include "base/redis/shape.h"
 
 enum { REDIS_ARGS_MAX = 16, REDIS_WRITTEN_ROOM = 1024 };
@@ -30,7 +31,15 @@ struct redis_written {
 bool redis_command_write(struct redis_written *out, const struct redis_command *command);
 void redis_written_free(struct redis_written *written);
 
-/* How many commands the calling thread has asked servers, since its start. */
 extern _Thread_local uint64_t redis_commands_sent;
+
+/* How many commands the calling thread, or the calling fiber, has asked servers, since its
+ * start. */
+static inline uint64_t *redis_commands_here(void)
+{
+    struct dlock_fiber *fiber = dlock_fiber_here();
+
+    return fiber != NULL ? &fiber->tally : &redis_commands_sent;
+}
 
 #endif /* DLOCK_REDIS_COMMAND_H */

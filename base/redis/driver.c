@@ -4,6 +4,7 @@
 #include "base/redis/driver.h"
 
 #include "base/os/clock.h"
+#include "base/os/fiber.h"
 #include "base/os/thread.h"
 #include "base/redis/link_inside.h"
 
@@ -23,8 +24,25 @@ static void send_all(struct redis_hub *hub)
         redis_link_send(hub->links[i]);
 }
 
+/* A fiber sends what all fibers ask for that are ready now. */
+static void gather(struct redis_hub *hub)
+{
+    if (hub->is_gathering)
+        return;
+    hub->is_gathering = true;
+    redis_hub_unlock(hub);
+    dlock_thread_yield();
+    redis_hub_lock(hub);
+    hub->is_gathering = false;
+    send_all(hub);
+}
+
 void redis_driver_send(struct redis_hub *hub, const struct redis_wait *wait)
 {
+    if (dlock_fiber_here() != NULL) {
+        gather(hub);
+        return;
+    }
     if (wait->open_count == 0 || hub->gathered_count >= REDIS_HUB_BATCH_MAX ||
         !redis_hub_is_expecting(hub))
         send_all(hub);
@@ -166,7 +184,7 @@ static void rest(struct redis_hub *hub, int64_t end_ns)
         linger(hub, &watch, end_ns);
     } else {
         send_all(hub);
-        sole = sole_link(hub, end_ns);
+        sole = dlock_fiber_here() == NULL ? sole_link(hub, end_ns) : NULL;
         if (sole != NULL) {
             redis_link_await(sole);
             return;

@@ -72,6 +72,8 @@ static void depart_all(struct exchange *ex)
  * threads of the hub then do not yield for a while. */
 static void make_way(struct exchange *ex)
 {
+    if (dlock_fiber_here() != NULL)
+        return; /* its sleep makes way */
     for (int i = 0; i < YIELDS && !dlock_bell_is_rung(&ex->wait.bell); i++) {
         int64_t before_ns = dlock_clock_ns();
 
@@ -144,13 +146,30 @@ static void fail_all(struct redis_leg *legs, size_t leg_count, enum redis_outcom
         redis_answer_fail(&legs[i].answer, outcome, why);
 }
 
+/* Go by the links that serve the caller.  False: no memory, which each leg says. */
+static bool come_here(struct redis_leg *legs, size_t leg_count)
+{
+    for (size_t i = 0; i < leg_count; i++) {
+        struct redis_link *link = redis_link_here(legs[i].link);
+
+        if (link == NULL) {
+            fail_all(legs, leg_count, REDIS_NO_MEMORY, "no memory for a link");
+            return false;
+        }
+        legs[i].link = link;
+    }
+    return true;
+}
+
 void redis_exchange(struct redis_leg *legs, size_t leg_count,
                     const struct redis_command *command, int64_t give_up_ns)
 {
     DLOCK_SCRATCH struct exchange ex;
 
     assert(leg_count > 0 && leg_count <= REDIS_HUB_LINKS_MAX);
-    redis_commands_sent += leg_count;
+    *redis_commands_here() += leg_count;
+    if (!come_here(legs, leg_count))
+        return;
     ex.hub = legs[0].link->hub;
     ex.wait = (struct redis_wait){.role = REDIS_BOARDING};
     ex.trip_count = leg_count;

@@ -33,6 +33,7 @@ struct redis_hub {
     int expected_count; /* of those that ended: so many are about to begin another */
     int64_t expected_until_ns;
     int gathered_count; /* exchanges that began since all was sent */
+    bool is_gathering;   /* a fiber sends after those that are ready */
     int doubts; /* so many times more they are not expected */
     _Atomic int64_t yields_from_ns; /* threads do not yield before; without the mutex */
     struct redis_wait *waiting;  /* all that are not the driver's nor answered */

@@ -7,11 +7,13 @@
 #include "base/redis/link.h"
 
 #include <errno.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/os/clock.h"
+#include "base/os/fiber.h"
 #include "base/os/scratch.h"
 #include "base/redis/link_inside.h"
 
@@ -48,6 +50,7 @@ void redis_link_close(struct redis_link *link)
 
     if (link == NULL)
         return;
+    redis_link_close(atomic_load(&link->twin));
     hub = link->hub;
     last = --hub->link_count;
     for (int i = 0; i < last; i++)
@@ -63,6 +66,39 @@ void redis_link_close(struct redis_link *link)
     redis_queue_free(&link->queue);
     free(link);
     redis_hub_let_go(hub);
+}
+
+/* With the mutex held.  Links that are asked together have twins that are. */
+static struct redis_link *make_twin(struct redis_link *link)
+{
+    struct redis_link *beside = NULL;
+    struct redis_link *twin;
+
+    for (int i = 0; i < link->hub->link_count && beside == NULL; i++)
+        beside = atomic_load(&link->hub->links[i]->twin);
+    twin = redis_link_new(beside, &link->url, link->timeout_ms, link->slow_is_down);
+    if (twin != NULL)
+        twin->is_twin = true;
+    return twin;
+}
+
+struct redis_link *redis_link_here(struct redis_link *link)
+{
+    struct redis_link *twin;
+
+    if (dlock_fiber_here() == NULL || link->is_twin)
+        return link;
+    twin = atomic_load(&link->twin);
+    if (twin != NULL)
+        return twin;
+    redis_hub_lock(link->hub);
+    twin = atomic_load(&link->twin);
+    if (twin == NULL) {
+        twin = make_twin(link);
+        atomic_store(&link->twin, twin);
+    }
+    redis_hub_unlock(link->hub);
+    return twin;
 }
 
 const char *redis_link_label(const struct redis_link *link)
@@ -85,10 +121,13 @@ bool redis_link_rests(struct redis_link *link)
     return false;
 }
 
-bool redis_link_is_left_alone(struct redis_link *link)
+bool redis_link_is_left_alone(struct redis_link *asked)
 {
+    struct redis_link *link = redis_link_here(asked);
     bool rests;
 
+    if (link == NULL)
+        return false; /* the exchange says that there is no memory */
     redis_hub_lock(link->hub);
     rests = redis_link_rests(link);
     redis_hub_unlock(link->hub);
@@ -204,8 +243,12 @@ void redis_link_advance(struct redis_link *link)
         redis_link_break(link, link->conn->outcome, link->conn->why, false);
 }
 
-void redis_link_cut(struct redis_link *link)
+void redis_link_cut(struct redis_link *asked)
 {
+    struct redis_link *link = redis_link_here(asked);
+
+    if (link == NULL)
+        return;
     redis_hub_lock(link->hub);
     if (link->conn != NULL)
         redis_wire_cut(link->conn->wire);

@@ -10,11 +10,14 @@
  * alone for a short while, which grows from 50 ms to half a second; calls in that time
  * fail at once.
  *
+ * The fibers of a loop (base/os/loop.h) have a connection of their own, since they drive it
+ * only while their thread runs the loop: no more than one loop may ask a link.
+ *
  * An exchange is one command to one or several servers at once, with one deadline.
  * Each exchange ends with an outcome (outcome.h); an answer that does not have the
  * command's shape ends the connection.
  *
- * Threads     Any. */
+ * Threads     Any, and the fibers of one loop. */
 #ifndef DLOCK_REDIS_LINK_H
 #define DLOCK_REDIS_LINK_H
 
@@ -66,7 +69,8 @@ bool redis_link_post(struct redis_link *link, const struct redis_command *comman
  * is no connection yet; an exchange makes one. */
 bool redis_link_push(struct redis_link *link);
 
-/* Cut the connection that all threads share, as if the server had closed it. */
+/* Cut the connection that all threads share (a fiber: that of the fibers), as if the server
+ * had closed it. */
 void redis_link_cut(struct redis_link *link);
 
 /* The next command of a conversation, answered as in an exchange.  After a failure every

@@ -25,7 +25,14 @@ struct redis_link {
     int pause_ms;               /* 0: the server is up as far as we know */
     int64_t alone_until_ns;
     char why[REDIS_WHY_SIZE];   /* it is down */
+    struct redis_link *_Atomic twin; /* for fibers, made when it is needed; or NULL */
+    bool is_twin;
 };
+
+/* The link to the same server that serves the caller: fibers have one of their own, so that
+ * threads never wait for the thread of a loop to come to its turn.  NULL: no memory.  Without
+ * the mutex. */
+struct redis_link *redis_link_here(struct redis_link *link);
 
 /* Drop the connection: all requests fail with `outcome`, those that may have been sent
  * with UNKNOWN instead of NOT_DONE.  The server is left alone for a while if the connection

@@ -107,7 +107,7 @@ static void say(struct redis_talk *talk, const struct redis_command *command,
         talk->is_broken = true;
         return;
     }
-    redis_commands_sent++;
+    ++*redis_commands_here();
     if (talk->conn == NULL)
         talk->conn = take_idle(link);
     if (talk->conn == NULL)
@@ -136,8 +136,15 @@ void redis_talk_ask_text(struct redis_talk *talk, const struct redis_command *co
                          int64_t give_up_ns, char *text, size_t size,
                          struct redis_answer *answer)
 {
+    struct redis_link *link = redis_link_here(talk->link);
     char why[REDIS_TEXT_SIZE];
 
+    if (link == NULL) {
+        redis_answer_fail(answer, REDIS_NO_MEMORY, "no memory for a link");
+        talk->is_broken = true;
+        return;
+    }
+    talk->link = link;
     if (talk->is_broken) {
         snprintf(why, sizeof(why), "%s: the connection broke before",
                  redis_link_label(talk->link));

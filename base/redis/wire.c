@@ -246,6 +246,7 @@ void redis_wire_close(struct redis_wire *wire)
 {
     if (wire == NULL)
         return;
+    dlock_poll_forget(wire->fd);
     (void)close(wire->fd);
     free(wire);
 }

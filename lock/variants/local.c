@@ -168,8 +168,9 @@ static bool sleep_until(void *watched, int64_t until_ns)
     bool is_free;
 
     dlock_mutex_lock(&entry->shard->mutex);
-    while (entry->holder[0] != '\0' && dlock_clock_ns() < until_ns)
-        (void)dlock_condition_wait_until(&entry->freed, &entry->shard->mutex, until_ns);
+    while (entry->holder[0] != '\0' &&
+           dlock_condition_wait_until(&entry->freed, &entry->shard->mutex, until_ns))
+        continue;
     is_free = entry->holder[0] == '\0';
     dlock_mutex_unlock(&entry->shard->mutex);
     return is_free;
