@@ -84,6 +84,7 @@ LIBS.app  := -lcivetweb $(shell pkg-config --libs jansson 2>/dev/null)
 LIBS.lab  := -lcivetweb $(shell pkg-config --libs libcurl jansson 2>/dev/null) -lm
 LIBS.test := -lcmocka $(shell pkg-config --libs libcurl jansson 2>/dev/null)
 
+comma := ,
 sources = $(sort $(wildcard $(addsuffix /*.c,$(1))))
 objects = $(patsubst %.c,$(OUT)/obj/%.o,$(1))
 
@@ -353,9 +354,11 @@ $(PROVE_ORDERS): $(call objects,$(call sources,tests/proof)) $(SERVICE_HELP) $(A
 	$(call say,LINK)$(CC) $(LINK) -pie -o $@ $^ $(LIBS.test) $(LIBS.app) \
 	  $(LIBS.lab) $(LIBS.db) $(LIBS.lock) $(LIBS.base)
 
+# Its calls pass tests/conformance/by_async.c.
+BY_ASYNC := $(addprefix -Wl$(comma)--wrap=dlock_,acquire acquire_with release renew abandon close)
 $(CONFORMANCE): $(call objects,$(call sources,tests/conformance tests/conformance/wrong)) $(LIBRARY) | $(WALL_CLOCK)
 	@mkdir -p $(@D)
-	$(call say,LINK)$(CC) $(LINK) -pie -o $@ $^ $(LIBS.test) $(LIBS.lock)
+	$(call say,LINK)$(CC) $(LINK) -pie $(BY_ASYNC) -o $@ $^ $(LIBS.test) $(LIBS.lock)
 
 # The tests of the primitives and of the asynchronous interface use the rig of the conformance tests.
 CONFORMANCE_HELP := $(addprefix tests/conformance/,rig.c premise.c slots.c servers.c database.c \

@@ -10,7 +10,7 @@
 static void a_grant_excludes_and_a_release_frees(void)
 {
     const char *name = rig_name();
-    struct async_answer first, second;
+    static struct async_answer first, second;
 
     async_open();
     assert_status(OK, async_acquire(name, 0, &first));
@@ -29,7 +29,7 @@ static void a_grant_excludes_and_a_release_frees(void)
 static void a_release_gives_the_lock_to_a_waiter(void)
 {
     const char *name = rig_name();
-    struct async_answer first, second;
+    static struct async_answer first, second;
 
     async_opts.variant = "reentrant";
     async_open();
@@ -46,7 +46,7 @@ static void a_release_gives_the_lock_to_a_waiter(void)
 static void a_wait_ends_with_its_time(void)
 {
     const char *name = rig_name();
-    struct async_answer first, second;
+    static struct async_answer first, second;
     int64_t asked_ms;
 
     async_open();
@@ -59,13 +59,13 @@ static void a_wait_ends_with_its_time(void)
 
 static void a_renewal_moves_the_deadline(void)
 {
-    struct async_answer held, renewed = {0};
+    static struct async_answer held, renewed;
 
     async_opts.variant = "reentrant";
     async_open();
     assert_status(OK, async_acquire(rig_name(), 0, &held));
     rig_pause_ms(5);
-    assert_status(OK, dlock_async_renew(async_it, &held.lease, async_note, &renewed));
+    assert_status(OK, async_submit(dlock_async_renew, &held.lease, &renewed));
     assert_status(OK, async_wait(&renewed));
     assert_true(renewed.lease.deadline_ns > held.lease.deadline_ns);
     assert_status(OK, async_release(&held.lease));
@@ -74,11 +74,11 @@ static void a_renewal_moves_the_deadline(void)
 static void an_abandoned_lease_stays_until_its_end(void)
 {
     const char *name = rig_name();
-    struct async_answer held, abandoned = {0}, other;
+    static struct async_answer held, abandoned, other;
 
     async_open();
     assert_status(OK, async_acquire(name, 0, &held));
-    assert_status(OK, dlock_async_abandon(async_it, &held.lease, async_note, &abandoned));
+    assert_status(OK, async_submit(dlock_async_abandon, &held.lease, &abandoned));
     assert_status(OK, async_wait(&abandoned));
     assert_false(dlock_lease_valid(async_sys, &held.lease));
     assert_status(BUSY, async_acquire(name, 0, &other));
@@ -97,7 +97,7 @@ static void ask_as(dlock_async_owner *owner, const char *name, struct async_answ
 static void only_a_named_owner_enters_again(void)
 {
     const char *name = rig_name();
-    struct async_answer outer, inner, other;
+    static struct async_answer outer, inner, other;
     dlock_async_owner *owner;
 
     async_opts.variant = "reentrant";
@@ -124,15 +124,15 @@ static void only_a_named_owner_enters_again(void)
 /* All are made at once, while the first of them is under way. */
 static void calls_with_one_lease_go_on_in_their_order(void)
 {
-    struct async_answer held, answers[4] = {{.count = 0}};
+    static struct async_answer held, answers[4];
 
     async_opts.variant = "reentrant";
     async_open();
     assert_status(OK, async_acquire(rig_name(), 0, &held));
-    assert_status(OK, dlock_async_renew(async_it, &held.lease, async_note, &answers[0]));
-    assert_status(OK, dlock_async_release(async_it, &held.lease, async_note, &answers[1]));
-    assert_status(OK, dlock_async_renew(async_it, &held.lease, async_note, &answers[2]));
-    assert_status(OK, dlock_async_release(async_it, &held.lease, async_note, &answers[3]));
+    assert_status(OK, async_submit(dlock_async_renew, &held.lease, &answers[0]));
+    assert_status(OK, async_submit(dlock_async_release, &held.lease, &answers[1]));
+    assert_status(OK, async_submit(dlock_async_renew, &held.lease, &answers[2]));
+    assert_status(OK, async_submit(dlock_async_release, &held.lease, &answers[3]));
     assert_status(OK, async_wait(&answers[0]));
     assert_status(OK, async_wait(&answers[1]));
     assert_status(INVALID, async_wait(&answers[2]));
@@ -143,7 +143,7 @@ static void calls_with_one_lease_go_on_in_their_order(void)
 static void leases_of_threads_and_of_calls_are_told_apart(void)
 {
     const char *name = rig_name();
-    struct async_answer held;
+    static struct async_answer held;
     dlock_lease lease, copy;
 
     async_open();
@@ -166,26 +166,27 @@ static struct chain {
     const char *name;
     atomic_int granted, released;
     int refused; /* polls and closes */
+    atomic_int bad; /* answers */
 } chain;
 
 static void chain_released(dlock_status st, dlock_lease *lease, void *arg);
 
 static void chain_granted(dlock_status st, dlock_lease *lease, void *arg)
 {
-    assert_int_equal(DLOCK_OK, st);
+    chain.bad += st != DLOCK_OK;
     chain.refused += dlock_poll(async_it, 0) == -1;
     chain.refused += dlock_async_close(async_it) == DLOCK_INVALID;
     atomic_fetch_add(&chain.granted, 1);
-    assert_int_equal(DLOCK_OK, dlock_async_release(async_it, lease, chain_released, arg));
+    chain.bad += dlock_async_release(async_it, lease, chain_released, arg) != DLOCK_OK;
 }
 
 static void chain_released(dlock_status st, dlock_lease *lease, void *arg)
 {
     (void)lease;
-    assert_int_equal(DLOCK_OK, st);
+    chain.bad += st != DLOCK_OK;
     if (atomic_load(&chain.granted) < CHAIN)
-        assert_int_equal(DLOCK_OK, dlock_async_acquire(async_it, chain.name, NULL, NULL,
-                                                       chain_granted, arg, NULL));
+        chain.bad += dlock_async_acquire(async_it, chain.name, NULL, NULL, chain_granted, arg,
+                                         NULL) != DLOCK_OK;
     atomic_fetch_add(&chain.released, 1);
 }
 
@@ -196,9 +197,10 @@ static void completions_make_calls(void)
     async_open();
     assert_status(OK, dlock_async_acquire(async_it, chain.name, NULL, NULL, chain_granted, NULL,
                                           NULL));
-    assert_driven(atomic_load(&chain.released) == CHAIN);
+    assert_driven(atomic_load(&chain.released) == CHAIN || atomic_load(&chain.bad) > 0);
     assert_int_equal(CHAIN, atomic_load(&chain.granted));
     assert_int_equal(2 * CHAIN, chain.refused);
+    assert_int_equal(0, atomic_load(&chain.bad));
 }
 
 /* ---- cancelling ---- */
@@ -206,7 +208,7 @@ static void completions_make_calls(void)
 static void a_wait_is_cancelled_by_its_number(void)
 {
     const char *name = rig_name();
-    struct async_answer held, waiting[3];
+    static struct async_answer held, waiting[3];
 
     async_open();
     assert_status(OK, async_acquire(name, 0, &held));
@@ -229,8 +231,9 @@ static void a_cancel_object_ends_a_wait(void)
 {
     const char *name = rig_name();
     dlock_request request = {.wait_ms = -1, .cancel = rig_cancel()};
-    struct async_answer held, waiting = {0};
+    static struct async_answer held, waiting;
 
+    memset(&waiting, 0, sizeof(waiting));
     async_open();
     assert_status(OK, async_acquire(name, 0, &held));
     assert_status(OK, dlock_async_acquire(async_it, name, &request, NULL, async_note, &waiting,
@@ -260,8 +263,8 @@ static void note_left(dlock_status st, dlock_lease *lease, void *arg)
 static void a_close_ends_the_calls_under_way(void)
 {
     dlock_request request = {.wait_ms = -1};
-    char name[DLOCK_NAME_MAX + 1];
-    struct async_answer held;
+    static char name[DLOCK_NAME_MAX + 1];
+    static struct async_answer held;
 
     snprintf(name, sizeof(name), "%s", rig_name());
     atomic_store(&left_cancelled, 0);

@@ -94,11 +94,11 @@ static void release_all(int expected)
  * starts with the first waiter. */
 static void a_thousand_waits_take_no_thread_each(void)
 {
-    struct async_answer waiting;
+    dlock_lease lease;
     int thread_count;
 
     hold_all("reentrant");
-    assert_status(TIMEOUT, dlock_acquire(async_sys, names[0], 20, &waiting.lease));
+    assert_status(TIMEOUT, dlock_acquire(async_sys, names[0], 20, &lease));
     thread_count = count_threads();
     for (int i = 0; i < MANY; i++)
         ask_for(i % NAMES);

@@ -11,7 +11,7 @@
 static void wrong_arguments_are_refused_at_once(void)
 {
     dlock_request request = {.size = 3};
-    struct async_answer answer = {0};
+    static struct async_answer answer;
     dlock_async *second = NULL;
     dlock_lease none = {.hold = 0};
 
@@ -25,7 +25,7 @@ static void wrong_arguments_are_refused_at_once(void)
     request = (dlock_request){.shared = true};
     assert_status(UNSUPPORTED, dlock_async_acquire(async_it, "a", &request, NULL, async_note,
                                                    &answer, NULL));
-    assert_status(INVALID, dlock_async_release(async_it, NULL, async_note, &answer));
+    assert_status(INVALID, async_submit(dlock_async_release, NULL, &answer));
     assert_status(INVALID, async_release(&none));
     assert_int_equal(0, atomic_load(&answer.count));
     if (async_has_thread) {
@@ -39,7 +39,7 @@ static void wrong_arguments_are_refused_at_once(void)
 
 static void a_forked_child_is_refused(void)
 {
-    struct async_answer answer = {0};
+    static struct async_answer answer;
     int status = 0;
     pid_t child;
 
@@ -70,7 +70,7 @@ static bool is_blocking(const char *store)
 static void use_variant(const dlock_variant_info *info)
 {
     const char *name = rig_name();
-    struct async_answer held, other, renewed = {0};
+    static struct async_answer held, other, renewed;
 
     async_opts = rig_options(info->name);
     async_open();
@@ -78,7 +78,7 @@ static void use_variant(const dlock_variant_info *info)
     if (info->caps & DLOCK_CAP_LOCAL)
         assert_status(BUSY, async_acquire(name, 0, &other));
     if (info->caps & DLOCK_CAP_RENEW) {
-        assert_status(OK, dlock_async_renew(async_it, &held.lease, async_note, &renewed));
+        assert_status(OK, async_submit(dlock_async_renew, &held.lease, &renewed));
         assert_status(OK, async_wait(&renewed));
     }
     if (info->caps & DLOCK_CAP_LOCAL)

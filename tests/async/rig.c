@@ -90,10 +90,17 @@ dlock_status async_acquire(const char *name, int64_t wait_ms, struct async_answe
     return async_wait(answer);
 }
 
+dlock_status async_submit(async_use *use, const dlock_lease *lease,
+                          struct async_answer *answer)
+{
+    memset(answer, 0, sizeof(*answer));
+    return use(async_it, lease, async_note, answer);
+}
+
 dlock_status async_release(const dlock_lease *lease)
 {
-    struct async_answer answer = {0};
+    static struct async_answer answer;
 
-    assert_status(OK, dlock_async_release(async_it, lease, async_note, &answer));
+    assert_status(OK, async_submit(dlock_async_release, lease, &answer));
     return async_wait(&answer);
 }

@@ -42,7 +42,8 @@ extern dlock_async *async_it;
 void async_open(void);
 void async_close(void);
 
-/* An answer to come: one for each call. */
+/* An answer to come: one for each call.  Static, since a test that fails leaves its calls
+ * behind, and they are answered when the interface is closed after it. */
 struct async_answer {
     atomic_int count; /* how often it came */
     dlock_status status;
@@ -72,5 +73,10 @@ void async_ask(const char *name, int64_t wait_ms, struct async_answer *answer);
 dlock_status async_acquire(const char *name, int64_t wait_ms, struct async_answer *answer);
 dlock_status async_wait(struct async_answer *answer);
 dlock_status async_release(const dlock_lease *lease);
+
+/* Make a call with a lease. */
+typedef dlock_status async_use(dlock_async *, const dlock_lease *, dlock_async_done *, void *);
+dlock_status async_submit(async_use *use, const dlock_lease *lease,
+                          struct async_answer *answer);
 
 #endif /* TESTS_ASYNC_RIG_H */

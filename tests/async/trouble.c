@@ -11,7 +11,7 @@
 static void a_wait_outlives_a_restart_of_its_server(void)
 {
     const char *name = rig_name();
-    struct async_answer held, waiting[5];
+    static struct async_answer held, waiting[5];
 
     async_opts.variant = "reentrant";
     async_open();
@@ -42,7 +42,7 @@ static void a_wait_outlives_a_restart_of_its_server(void)
 
 static void a_dead_server_is_told_at_once(void)
 {
-    struct async_answer answer;
+    static struct async_answer answer;
 
     async_open();
     assert_status(OK, async_acquire(rig_name(), 0, &answer));
@@ -56,7 +56,7 @@ static void a_dead_server_is_told_at_once(void)
 /* The calls time out, and the interface goes on with others meanwhile. */
 static void a_server_that_stands_still_is_unknown(void)
 {
-    struct async_answer answers[10];
+    static struct async_answer answers[10];
 
     async_opts.redis_timeout_ms = STRETCHED(150);
     async_open();
@@ -75,7 +75,7 @@ static void a_server_that_stands_still_is_unknown(void)
 static void a_loss_is_told_and_seen(void)
 {
     const char *name = rig_name();
-    struct async_answer held;
+    static struct async_answer held;
     int lost_fd;
 
     async_opts.variant = "reentrant";
@@ -94,7 +94,7 @@ static void a_loss_is_told_and_seen(void)
 /* Nobody runs the interface, and the watchdog keeps the lease. */
 static void the_watchdog_renews_while_nobody_polls(void)
 {
-    struct async_answer held;
+    static struct async_answer held;
 
     async_opts.variant = "reentrant";
     async_opts.watchdog = true;
@@ -112,7 +112,7 @@ static void the_watchdog_renews_while_nobody_polls(void)
 /* A close lets the lease end. */
 static void after_a_close_nobody_renews(void)
 {
-    struct async_answer held;
+    static struct async_answer held;
 
     async_opts.variant = "reentrant";
     async_opts.watchdog = true;
@@ -128,10 +128,10 @@ static void after_a_close_nobody_renews(void)
  * timeout ago: it is taken all the same. */
 static void a_late_poll_takes_the_answers_that_came(void)
 {
-    struct async_answer answers[20];
+    static struct async_answer answers[20];
     int64_t asked_ms;
 
-    async_opts.redis_timeout_ms = 200;
+    async_opts.redis_timeout_ms = STRETCHED(200);
     async_open();
     assert_driven(async_acquire(rig_name(), 0, &answers[0]) == DLOCK_OK);
     asked_ms = rig_now_ms();
@@ -139,8 +139,8 @@ static void a_late_poll_takes_the_answers_that_came(void)
         async_ask(rig_name(), 0, &answers[i]);
     if (!async_has_thread)
         assert_true(dlock_poll(async_it, 0) >= 0); /* they leave */
-    presume(rig_now_ms() - asked_ms < 100);
-    rig_pause_ms(700);
+    presume(rig_now_ms() - asked_ms < STRETCHED(100));
+    rig_pause_ms(STRETCHED(700));
     if (!async_has_thread)
         presume(servers_ask(0, "DBSIZE") == 21); /* the server answered in its time */
     for (int i = 0; i < 20; i++)

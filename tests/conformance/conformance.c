@@ -4,6 +4,7 @@
  *     conformance                      run all, TAP on standard output
  *     conformance --list               print "variant: law" lines
  *     conformance --only GLOB          run those whose line matches
+ *     conformance --async ...          the same through the asynchronous interface
  *     conformance --shard K/N          of these every Nth, from the Kth on: the N runs
  *                                      may go on at once, and are the whole together
  *     conformance --wrong              run variants that lie: a law has to catch each
@@ -18,6 +19,7 @@
 
 #include "lock/fault.h"
 #include "lock/options.h"
+#include "tests/conformance/by_async.h"
 #include "tests/conformance/known_bugs.h"
 #include "tests/conformance/lab.h"
 #include "tests/conformance/laws.h"
@@ -37,6 +39,7 @@ static struct case_state {
 } cases[CASES_MAX];
 static struct CMUnitTest tests[CASES_MAX];
 static size_t case_count;
+static bool goes_by_async;
 
 static int reset(void **state)
 {
@@ -104,7 +107,8 @@ static void add_case(const struct law *law, const char *variant, const char *glo
     size_t len;
     bool fits;
 
-    if (run == NULL || case_count == CASES_MAX)
+    if (run == NULL || case_count == CASES_MAX ||
+        (goes_by_async && !by_async_applies(variant, law->name)))
         return;
     len = (size_t)snprintf(c->name, sizeof(c->name), "%s: %s%s", variant,
                            run == law->claimed ? "" : "(not claimed) ", law->name);
@@ -141,7 +145,7 @@ static void keep_shard(unsigned shard, unsigned shard_count)
 
 static int usage(void)
 {
-    fputs("usage: conformance [--list] [--only GLOB] [--shard K/N] [--wrong [NAME]]\n",
+    fputs("usage: conformance [--async] [--list] [--only GLOB] [--shard K/N] [--wrong [NAME]]\n",
           stderr);
     return 64;
 }
@@ -169,6 +173,8 @@ static bool read_request(int argc, char **argv, struct request *out)
     for (int i = 1; i < argc; i++) {
         if (strcmp(argv[i], "--list") == 0)
             out->list = true;
+        else if (strcmp(argv[i], "--async") == 0)
+            goes_by_async = true;
         else if (strcmp(argv[i], "--only") == 0 && i + 1 < argc)
             out->glob = argv[++i];
         else if (strcmp(argv[i], "--shard") == 0 && i + 1 < argc &&
@@ -230,6 +236,8 @@ int main(int argc, char **argv)
         return usage();
     if (is_child)
         return child_main(argc, argv);
+    if (goes_by_async)
+        by_async_begin();
     known_bugs_check(is_law);
     add_cases(request.glob);
     keep_shard(request.shard, request.shard_count);
