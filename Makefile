@@ -343,6 +343,8 @@ $(OUT)/tests/service/%: $(OUT)/obj/tests/service/%.o $(SERVICE_HELP) $(APP_LIB) 
 # for them alone: they are linked with what they need.
 $(OUT)/tests/unit/test_voucher_cache: $(call objects,tests/unit/test_voucher_cache.c app/voucher_cache.c)
 $(OUT)/tests/unit/test_lane: $(call objects,tests/unit/test_lane.c app/lane.c)
+$(OUT)/tests/unit/test_os_fiber: $(call objects,tests/unit/test_os_fiber.c)
+$(OUT)/tests/unit/test_os_fiber_wakes: $(call objects,tests/unit/test_os_fiber_wakes.c)
 $(OUT)/tests/service/test_pool: $(call objects,tests/service/test_pool.c) $(SERVICE_HELP)
 $(THREAD_TESTS): $(BASE_DB) $(LIBRARY)
 	@mkdir -p $(@D)
