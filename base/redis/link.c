@@ -305,39 +305,6 @@ void redis_link_send(struct redis_link *link)
     redis_conn_return(link, conn, serial);
 }
 
-bool redis_link_post(struct redis_link *link, const struct redis_command *command,
-                     struct redis_post *post)
-{
-    DLOCK_SCRATCH struct redis_written written;
-    bool is_queued;
-
-    if (!redis_command_write(&written, command))
-        return false;
-    post->leg.link = link;
-    post->leg.insist = post->leg.courtesy = false;
-    post->leg.shape = command->shape;
-    post->trip = (struct redis_request_leg){.leg = &post->leg};
-    redis_commands_sent++;
-    redis_hub_lock(link->hub);
-    is_queued = (link->is_ready || link->pause_ms == 0) &&
-                redis_queue_add(&link->queue, &post->trip, written.bytes, written.len,
-                                dlock_clock_ns());
-    redis_hub_unlock(link->hub);
-    redis_written_free(&written);
-    return is_queued;
-}
-
-bool redis_link_push(struct redis_link *link)
-{
-    bool is_ready;
-
-    redis_hub_lock(link->hub);
-    redis_link_send(link);
-    is_ready = link->is_ready;
-    redis_hub_unlock(link->hub);
-    return is_ready;
-}
-
 /* ---- receiving ---- */
 
 /* Hand out answers.  False: one too many, or one that does not fit, or the connection was
