@@ -55,6 +55,8 @@ enum scenario_outcome {
     X(DUPLICATE, "duplicate", "重复下单", "a user has more than one order")            \
     X(LOST_ORDER, "lost order", "订单丢失",                                            \
       "somebody was told of an order that is not there")                               \
+    X(BROKEN_PROMISE, "broken promise", "失信",                                        \
+      "somebody was told of a queued order that never got its row")                    \
     X(UNDERSOLD, "undersold", "少卖",                                                  \
       "somebody was told that all is sold, and some is left")                          \
     X(STALE_WRITE, "stale write", "接受了旧写",                                       \

@@ -15,7 +15,7 @@
 
 #define SIGNS_DAMAGE                                                                   \
     (SIGN_OVERSOLD | SIGN_LOST_UPDATE | SIGN_DUPLICATE | SIGN_STALE_WRITE |     \
-     SIGN_LOST_ORDER | SIGN_UNDERSOLD)
+     SIGN_LOST_ORDER | SIGN_BROKEN_PROMISE | SIGN_UNDERSOLD)
 
 /* Which finding is which sign. */
 static const struct {
@@ -190,6 +190,8 @@ static bool read_database(struct stage *s)
         s->signs |= SIGN_DUPLICATE;
     if (sold.count < s->told_sold)
         s->signs |= SIGN_LOST_ORDER;
+    if (sold.count < s->promised)
+        s->signs |= SIGN_BROKEN_PROMISE;
     if (s->told_sold_out && stock.left > 0)
         s->signs |= SIGN_UNDERSOLD;
     s->issued = stock.issued;

@@ -353,6 +353,19 @@ const char *stage_answer(struct stage *s, int number);
 /* Or do not: its connection is reset. */
 void stage_hang_up(struct stage *s, int number);
 
+/* With --order-path=stream, before the first three actors order at process 0: they are told
+ * `queued`, and the writer is held at before-commit with the first one's order in its hands. */
+void stage_queue_orders(struct stage *s);
+
+/* Kill a process of the service (SIGKILL), and start another one in its place. */
+void stage_restart_service(struct stage *s, int process);
+
+/* Stop a process of the service, which first writes what is queued. */
+void stage_drain_service(struct stage *s, int process);
+
+/* Somebody was told that an order is queued, by other means than the service. */
+void stage_promise(struct stage *s);
+
 /* Its process. */
 int64_t actor_pid(const struct actor *a);
 

@@ -119,6 +119,7 @@ struct stage {
     int server_fault_count;
     struct service services[STAGE_SERVICES_MAX];
     struct stage_post posts[STAGE_POSTS_MAX];
+    const char *const *service_flags; /* of the story                                   */
     int service_count, post_count;
     int64_t begin_ns, zero_ns; /* of the performance; of play(), from which times count */
     bool is_playing;    /* what goes over wires before and after is not the story      */
@@ -137,6 +138,7 @@ struct stage {
     int64_t duration_ms;
     uint64_t streams[SCENARIO_ACTORS_MAX + 1]; /* states of stage_draw()               */
     int64_t told_sold;  /* how often an actor was told so                              */
+    int64_t promised;   /* how often somebody was told that an order is queued         */
     bool told_sold_out; /* was anybody?                                                */
 };
 

@@ -4,7 +4,7 @@
 # laboratory, and is undone; the history has it, and `seckill check` names what gave way.
 # shellcheck source=tests/cli/support/tap.sh
 . "$(dirname "$0")/support/tap.sh"
-plan 91
+plan 93
 lab=$work/lab
 labs+=("$lab")
 records=$work/records
@@ -41,7 +41,7 @@ dump() { # what ZooKeeper says of its sessions
 }
 
 # ---- what is refused ----
-check 'the list has them all' test "$(fault list | grep -c '^[a-z]')" -eq 16
+check 'the list has them all' test "$(fault list | grep -c '^[a-z]')" -eq 17
 check 'a name that is none: 64' says 'did you mean "script-flush"' \
     status 64 fault run script-flash
 check 'a server of the wrong kind: 64' says 'can be made on: redis' \
@@ -144,6 +144,8 @@ check 'eviction happens' says 'evicted_keys \+[1-9]' run eviction --key="$key"
 check 'the key is gone, and nothing that filled' answers redis 0 dbsize
 check 'the limit is what it was' says '^0$' ask redis config get maxmemory
 hold_key
+check 'redis-restart-kept happens' says 'from its append-only file' run redis-restart-kept --key="$key"
+check 'and the server has the lock still' test "$(ask redis exists "$key")" = 1
 check 'redis-restart-empty happens' says 'loaded 0' run redis-restart-empty --key="$key"
 check 'the key is gone' answers redis 0 exists "$key"
 script=$(ask redis script load 'return 1')
@@ -320,7 +322,7 @@ check 'the history has every fault that was made' history_has 'server-stop redlo
     'restart redlock-2' 'clock redlock-2' 'client-pause redlock-3' 'disk-full redlock-4' \
     'server-kill redlock-5' \
     'server-stop zookeeper' 'server-stop postgres' 'eviction redis' 'script-flush redis' \
-    'redis-restart-empty redis' 'kill-pubsub redis' 'kill-clients redis' 'redis-failover redis' \
+    'redis-restart-kept redis' 'redis-restart-empty redis' 'kill-pubsub redis' 'kill-clients redis' 'redis-failover redis' \
     'redis-split-brain redis' 'client-limit redis' 'client-limit postgres' \
     'postgres-kill-backend postgres' 'postgres-restart-immediate'
 done_testing

@@ -63,7 +63,8 @@ int stage_server_arm(struct stage *s, const char *fault, const char *server,
     f->fault = server_fault_find(fault);
     f->scene = (struct fault_scene){.lab = s->lab,
                                     .server = lab_find_server(s->lab, server),
-                                    .key = s->lock,
+                                    /* The locks of a service have names of its own. */
+                                    .key = s->service_count > 0 ? NULL : s->lock,
                                     .by_ms = by_ms,
                                     .history = s->faults};
     if (f->fault == NULL || f->scene.server == NULL)

@@ -6,6 +6,7 @@
 
 #include <arpa/inet.h>
 #include <inttypes.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,16 +16,17 @@
 #include "base/http/token.h"
 #include "base/os/clock.h"
 #include "loadtest/kit/interrupt.h"
+#include "loadtest/probe/redis_connection.h"
 #include "loadtest/scenario/stage.h"
 
-enum { FLAGS_MAX = 24, WORKERS = 4, USERS_OF_A_VOUCHER = 100, POLL_MS = 5,
+enum { FLAG_MAX = 80, FLAGS_MAX = 24, WORKERS = 4, USERS_OF_A_VOUCHER = 100, POLL_MS = 5,
        HEAD_MAX = 4096, TOKEN_LIFETIME_S = 3600 };
 
 /* ---- processes ---- */
 
 /* The flags that every story wants come first, then those of this story. */
-static void fill_flags(const struct stage *s, const char *const *flags, char *lock,
-                       size_t size, const char **out)
+static void fill_flags(const struct stage *s, const char *const *flags,
+                       char texts[2][FLAG_MAX], const char **out)
 {
     static const char *const common[] = {"--lock-lease=20s", "--admin-workers=2",
                                          "--log-level=warn",
@@ -33,8 +35,10 @@ static void fill_flags(const struct stage *s, const char *const *flags, char *lo
                                          "--redlock-node-timeout=500ms"};
     size_t n = 0;
 
-    snprintf(lock, size, "--lock=%s", s->setup->lock->name);
-    out[n++] = lock;
+    snprintf(texts[0], FLAG_MAX, "--lock=%s", s->setup->lock->name);
+    snprintf(texts[1], FLAG_MAX, "--stream-name=story:%" PRId64, s->voucher);
+    out[n++] = texts[0];
+    out[n++] = texts[1];
     for (size_t i = 0; i < sizeof common / sizeof common[0]; i++)
         out[n++] = common[i];
     for (; *flags != NULL && n < FLAGS_MAX; flags++)
@@ -42,10 +46,10 @@ static void fill_flags(const struct stage *s, const char *const *flags, char *lo
     out[n] = NULL;
 }
 
-void stage_start_service(struct stage *s, int count, const char *const *flags)
+static void start(struct stage *s, struct service *services, int count)
 {
     const char *all[FLAGS_MAX + 1];
-    char lock[80], line[120];
+    char texts[2][FLAG_MAX], line[120];
     struct service_plan plan = {.lab = s->lab,
                                 .dir = s->dir,
                                 .flags = all,
@@ -55,17 +59,23 @@ void stage_start_service(struct stage *s, int count, const char *const *flags)
                                 .allow_faults = true,
                                 .record_dir = s->records};
 
-    if (count > STAGE_SERVICES_MAX || s->service_count > 0)
-        stage_fail(s, "a story has one service, of %d processes at most",
-                   STAGE_SERVICES_MAX);
-    fill_flags(s, flags, lock, sizeof lock, all);
-    if (service_start(s->services, &plan) != EXIT_VALID) {
+    fill_flags(s, s->service_flags, texts, all);
+    if (service_start(services, &plan) != EXIT_VALID) {
         s->result->rc = EXIT_UNAVAILABLE;
         stage_need_in_time(s, false, "seckilld was to start");
     }
-    s->service_count = count;
-    snprintf(line, sizeof line, "%d x seckilld %s", count, lock);
+    snprintf(line, sizeof line, "%d x seckilld %s", count, texts[0]);
     stage_say(s, LINE_ACT, -1, line, line);
+}
+
+void stage_start_service(struct stage *s, int count, const char *const *flags)
+{
+    if (count > STAGE_SERVICES_MAX || s->service_count > 0)
+        stage_fail(s, "a story has one service, of %d processes at most",
+                   STAGE_SERVICES_MAX);
+    s->service_flags = flags;
+    start(s, s->services, count);
+    s->service_count = count;
 }
 
 bool stage_end_service(struct stage *s)
@@ -84,6 +94,53 @@ static struct service *service_at(struct stage *s, int process)
     if (process < 0 || process >= s->service_count)
         stage_fail(s, "the service has no process number %d", process);
     return &s->services[process];
+}
+
+void stage_restart_service(struct stage *s, int process)
+{
+    struct service *service = service_at(s, process);
+
+    child_end(&service->child, SIGKILL, SCENARIO_STEP_MS);
+    (void)service_stop(service, 1);
+    stage_say(s, LINE_FAULT, -1, "the process of seckilld is killed", "seckilld 进程被杀");
+    start(s, service, 1);
+}
+
+void stage_drain_service(struct stage *s, int process)
+{
+    int64_t by_ns = dlock_clock_after(dlock_clock_ns(), SCENARIO_STEP_MS);
+    struct lab_server *server = lab_find_server(s->lab, "redis");
+    struct redis_side *side = redis_side_open(s->lab, server, REDIS_SIDE_MS);
+    bool waits = true;
+
+    while (waits && dlock_clock_ns() < by_ns) {
+        waits = redis_side_ask(side, "XLEN story:%lld", (long long)s->voucher) != REDIS_SAID ||
+                redis_side_number(side) > 0;
+        if (waits && !interrupt_sleep_ms(POLL_MS))
+            break;
+    }
+    redis_side_close(side);
+    stage_need_in_time(s, !waits, "the queued orders were to be written");
+    stage_need_in_time(s, service_stop(service_at(s, process), 1), "seckilld was to stop");
+}
+
+void stage_promise(struct stage *s)
+{
+    s->promised++;
+}
+
+void stage_queue_orders(struct stage *s)
+{
+    stage_tell(s, "A writer makes the rows later.  It takes Anna's order, and is slow.",
+               "写入线程稍后落库。它取走了安娜的订单，动作很慢。");
+    stage_hold_service(s, 0, DLOCK_FAULT_BEFORE_COMMIT);
+    for (int i = 0; i < 3; i++) {
+        const char *outcome = stage_answer(s, actor_post(stage_actor(s, i), 0, NULL));
+
+        stage_need(s, strcmp(outcome, "queued") == 0, "each is to be told that it is queued");
+        if (i == 0)
+            stage_await_service(s, 0, DLOCK_FAULT_BEFORE_COMMIT);
+    }
 }
 
 void stage_hold_service(struct stage *s, int process, dlock_fault_point point)
@@ -236,6 +293,7 @@ const char *stage_answer(struct stage *s, int number)
     found += sizeof header - 1;
     snprintf(post->outcome, sizeof post->outcome, "%.*s", (int)strcspn(found, "\r"),
              found);
+    s->promised += strcmp(post->outcome, "queued") == 0;
     hang_up(post);
     say(post->actor, "is told: ", "得到答复：", post->outcome);
     return post->outcome;

@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: MIT */
+/* redis_restart_kept.c -- a Redis server dies and comes back at once, with every write that it
+ * had answered: it keeps an append-only file, on disk before each answer. */
+#include <inttypes.h>
+#include <unistd.h>
+
+#include "loadtest/fault/redis.h"
+
+enum { REWRITE_MS = 20000 };
+
+struct kept {
+    bool keeps, is_dead;
+    int64_t keys;
+    char run_id[FAULT_ID_MAX];
+};
+
+/* The file is whole once the server has written all that it had before. */
+static bool arm(struct fault_scene *scene)
+{
+    struct kept *kept = server_fault_state(scene, sizeof *kept);
+    struct redis_side *side = fault_redis_open(scene);
+    bool ok = side && redis_side_ask(side, "CONFIG SET appendfsync always") == REDIS_SAID &&
+              redis_side_ask(side, "CONFIG SET appendonly yes") == REDIS_SAID;
+
+    kept->keeps = ok;
+    if (side && !ok)
+        fault_redis_complain(scene, side, "CONFIG SET appendonly");
+    if (ok && (!redis_side_await(side, "aof_enabled", "1", REWRITE_MS) ||
+               !redis_side_await(side, "aof_rewrite_scheduled", "0", REWRITE_MS) ||
+               !redis_side_await(side, "aof_rewrite_in_progress", "0", REWRITE_MS)))
+        ok = server_fault_complain(scene, "its append-only file is not whole after %d s",
+                                   REWRITE_MS / 1000);
+    redis_side_close(side);
+    return ok;
+}
+
+static bool look(struct fault_scene *scene, char run_id[FAULT_ID_MAX], int64_t *keys)
+{
+    struct redis_side *side = fault_redis_open(scene);
+    bool ok = side && fault_redis_needs_key(scene, side) &&
+              redis_side_info(side, "run_id", run_id, FAULT_ID_MAX);
+
+    *keys = ok ? redis_side_keys(side) : -1;
+    redis_side_close(side);
+    return *keys >= 0;
+}
+
+static bool begin(struct fault_scene *scene)
+{
+    struct kept *kept = server_fault_state(scene, sizeof *kept);
+    char run_id[FAULT_ID_MAX];
+    int64_t keys;
+
+    if (!look(scene, kept->run_id, &kept->keys))
+        return false;
+    kept->is_dead = true;
+    if (!fault_redis_kill(scene) || !lab_server_start(scene->lab, scene->server) ||
+        !lab_server_wait(scene->lab, scene->server) || !look(scene, run_id, &keys))
+        return false;
+    kept->is_dead = false;
+    server_fault_note(scene,
+                      "%s: run_id %.8s.. -> %.8s.., it had %" PRId64
+                      " keys and has %" PRId64 " from its append-only file",
+                      scene->server->name, kept->run_id, run_id, kept->keys, keys);
+    return true;
+}
+
+/* The server keeps nothing, as before. */
+static bool forget(struct fault_scene *scene)
+{
+    struct redis_side *side = fault_redis_open(scene);
+    char path[FILES_PATH_MAX];
+    bool ok = side && redis_side_ask(side, "CONFIG SET appendonly no") == REDIS_SAID;
+
+    if (side && !ok)
+        fault_redis_complain(scene, side, "CONFIG SET appendonly");
+    redis_side_close(side);
+    lab_redis_log_path(scene->lab, scene->server, path);
+    if (access(path, F_OK) == 0 && !files_remove_tree(path))
+        return server_fault_complain(scene, "cannot remove %s", path);
+    return ok;
+}
+
+static bool disarm(struct fault_scene *scene)
+{
+    struct kept *kept = server_fault_state(scene, sizeof *kept);
+
+    if (kept->is_dead && !child_runs(&scene->server->child) &&
+        (!lab_server_start(scene->lab, scene->server) ||
+         !lab_server_wait(scene->lab, scene->server)))
+        return false;
+    kept->is_dead = false;
+    if (!kept->keeps)
+        return true;
+    kept->keeps = false;
+    return forget(scene);
+}
+
+const struct server_fault fault_redis_restart_kept = {
+    .name = "redis-restart-kept",
+    .does = "the server dies (SIGKILL) and starts at once with its append-only file",
+    .servers = FAULT_ON(LAB_IS_REDIS),
+    .breaks = {[LAB_IS_REDIS] = DLOCK_ASSUMES_NETWORK},
+    .arm = arm,
+    .begin = begin,
+    .disarm = disarm,
+};
