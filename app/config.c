@@ -35,8 +35,8 @@ enum { SCOPE_USER, SCOPE_VOUCHER };
 WORDS(config_scope_at, "user", "voucher")
 enum { REDLOCK_PARALLEL, REDLOCK_SEQUENTIAL };
 WORDS(config_redlock_at, "parallel", "sequential")
-enum { UNLOCK_AFTER_COMMIT, UNLOCK_BEFORE_COMMIT };
-WORDS(config_unlock_at, "after-commit", "before-commit")
+enum { UNLOCK_AFTER_COMMIT, UNLOCK_LATER, UNLOCK_BEFORE_COMMIT };
+WORDS(config_unlock_at, "after-commit", "later", "before-commit")
 /* As enum log_level, which begins with LOG_DEBUG. */
 WORDS(config_level_at, "debug", "info", "warn", "error")
 
@@ -350,6 +350,7 @@ static void derive(struct config *c)
         word_of(config_redlock_at, c->redlock) == REDLOCK_SEQUENTIAL;
     c->unlock_before_commit =
         word_of(config_unlock_at, c->unlock) == UNLOCK_BEFORE_COMMIT;
+    c->unlock_waits = word_of(config_unlock_at, c->unlock) != UNLOCK_LATER;
     (void)duplicate_guard_find(c->duplicate_guard, &c->duplicates);
     (void)config_parse_fronts(c->front, c->fronts, &c->front_count);
     (void)config_parse_admission(c->admission, &c->admission_kind, &c->admission_limit);

@@ -31,6 +31,7 @@ struct config {
     bool redlock_is_sequential;
     bool lock_knows_readers;
     bool unlock_before_commit;
+    bool unlock_waits; /* for what the store answers */
     enum duplicate_guard duplicates;
     enum log_level level;
     enum config_admission admission_kind;

@@ -40,7 +40,9 @@ void order_lock_give(struct worker *w, struct order_lock *lock)
         return;
     DLOCK_FAULT(BEFORE_RELEASE, lock->name);
     lock->is_held = false;
-    st = dlock_release(w->service->locks, &lock->lease);
+    st = w->service->config->unlock_waits
+             ? dlock_release(w->service->locks, &lock->lease)
+             : dlock_release_later(w->service->locks, &lock->lease);
     metrics_count(&w->cell->released[st]);
     histogram_record(&w->cell->lock_hold, monotonic_ns() - lock->held_ns);
     if (st != DLOCK_OK)

@@ -53,6 +53,7 @@ static void the_defaults_are_the_safe_ones(void **state)
     assert_string_equal(config.duplicate_guard, "unique");
     assert_int_equal(config.duplicates, DUPLICATE_GUARD_UNIQUE);
     assert_false(config.unlock_before_commit);
+    assert_true(config.unlock_waits);
     assert_false(config.allow_faults);
     assert_int_equal(config.workers, 64);
     assert_int_equal(config.admission_kind, ADMISSION_NONE);

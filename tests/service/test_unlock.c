@@ -1,0 +1,112 @@
+/* SPDX-License-Identifier: MIT */
+/* test_unlock.c -- --unlock=later answers without waiting for Redis, and still gives every lock
+ * back. */
+#include <signal.h>
+#include <string.h>
+
+#include "tests/service/batch.h"
+
+enum { ORDERS = 50 };
+
+static struct rig_service service, other;
+
+static void buy(const struct rig_service *at, int64_t user, const char *outcome)
+{
+    static struct rig_answer answer;
+
+    assert_true(rig_order(at->orders_port, rig_voucher(1), user, &answer));
+    assert_string_equal(answer.outcome, outcome);
+}
+
+static double owed(void)
+{
+    return rig_metric(&service, "seckill_dlock_debts_owed{");
+}
+
+static bool owes_nothing(void *ignored)
+{
+    (void)ignored;
+    return owed() == 0;
+}
+
+/* Each order of one user finds the lock given back: a process asks behind its own releases. */
+static void one_user_is_never_told_that_the_lock_is_held(void **state)
+{
+    (void)state;
+    service = RIG_START("--lock=reentrant", "--unlock=later");
+    for (int i = 0; i < ORDERS; i++)
+        buy(&service, 1, "accepted");
+    assert_true(rig_until(owes_nothing, NULL, RIG_PATIENCE_MS));
+    rig_stop(&service);
+}
+
+/* A lock that was left to its lease of 30 s would refuse the user at the other process. */
+static void a_stop_gives_back_what_is_owed(void **state)
+{
+    (void)state;
+    other = RIG_START("--lock=reentrant");
+    for (int i = 0; i < 5; i++) {
+        service = RIG_START("--lock=reentrant", "--unlock=later");
+        buy(&service, 2, "accepted");
+        rig_stop(&service);
+        buy(&other, 2, "accepted");
+    }
+    rig_stop(&other);
+}
+
+/* These have no release that can be left to itself. */
+static void other_locks_wait_all_the_same(void **state)
+{
+    static const char *const LOCKS[] = {"--lock=naive", "--lock=redlock", "--lock=pg-row",
+                                        "--lock=local", "--lock=none"};
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(LOCKS) / sizeof(LOCKS[0]); i++) {
+        service = RIG_START(LOCKS[i], "--unlock=later");
+        buy(&service, 3, "accepted");
+        buy(&service, 3, "accepted");
+        rig_stop(&service);
+    }
+}
+
+static void buy_while_redis_stops(const char *unlock)
+{
+    int64_t voucher = rig_voucher(5);
+
+    service = BATCH_START("--lock=reentrant", unlock);
+    batch_begin(voucher);
+    batch_buy_blocked(&service, voucher, 1, 1);
+    assert_int_equal(kill(rig_lab_pid("redis"), SIGSTOP), 0);
+    batch_let_go();
+    batch_expect("accepted", 1);
+}
+
+/* Whoever waits for the release is told that it was not answered. */
+static void the_client_does_not_wait_for_redis(void **state)
+{
+    (void)state;
+    buy_while_redis_stops("--unlock=after-commit");
+    assert_true(rig_has_logged(&service, "was given back: "));
+    assert_int_equal(kill(rig_lab_pid("redis"), SIGCONT), 0);
+    rig_stop(&service);
+
+    buy_while_redis_stops("--unlock=later");
+    assert_false(rig_has_logged(&service, "was given back: "));
+    assert_true(owed() == 1);
+    assert_int_equal(kill(rig_lab_pid("redis"), SIGCONT), 0);
+    assert_true(rig_until(owes_nothing, NULL, RIG_PATIENCE_MS));
+    buy(&service, 1, "accepted");
+    rig_stop(&service);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(one_user_is_never_told_that_the_lock_is_held),
+        cmocka_unit_test(a_stop_gives_back_what_is_owed),
+        cmocka_unit_test(other_locks_wait_all_the_same),
+        cmocka_unit_test(the_client_does_not_wait_for_redis),
+    };
+
+    return RIG_RUN_WITH_LAB(tests);
+}
