@@ -144,7 +144,7 @@ all: $(PROGRAMS) $(WALL_CLOCK) $(SHARED)    ## build the service and the laborat
 lib: $(LIBRARY) $(SHARED)                   ## build the lock library, static and shared
 
 # tools/install.sh has the list of files and their places.
-PUBLIC_HEADERS := $(addprefix lock/,dlock.h dlock_async.h dlock_cancel.h dlock_inspect.h dlock_later.h dlock_metrics.h dlock_primitives.h)
+PUBLIC_HEADERS := $(addprefix lock/,dlock.h dlock_async.h dlock_cancel.h dlock_inspect.h dlock_later.h dlock_lease.h dlock_metrics.h dlock_primitives.h)
 MANUAL := $(OUT)/man/library $(OUT)/man/programs
 $(OUT)/man/library: $(PUBLIC_HEADERS) tools/manual.sh tools/manual-library.awk base/text/version.h
 	$(call say,GEN)tools/manual.sh library $@
