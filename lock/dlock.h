@@ -19,27 +19,32 @@
  *     }
  *     dlock_close(sys);
  *
- * Ownership   dlock_open() makes a system that the caller must dlock_close().  Leases
- *             are caller-owned values and hold no memory.
- * Threads     A system may be used by any number of threads at once.  A lease belongs
- *             to the thread that acquired it, since its owner is that thread; only
- *             dlock_lease_valid() and dlock_lease_left_ms() may be asked elsewhere.
- *             A thread that ends releases nothing, but what it held is not renewed any
- *             more: its lease ends, and on_lost is called.  What lives with a session
- *             instead of a lease stays held until dlock_close().
- * Time        Durations are milliseconds (`_ms`); instants are CLOCK_BOOTTIME
- *             nanoseconds (`_ns`), which go on counting while the machine sleeps.
- *             Nothing here reads the wall clock but variants described by it (getset).
- * Fork        A child must not use a system of its parent: every call answers INVALID.
- * Growing     A program goes on working with a newer libdlock.so of the same number
- *             (libdlock.so.1), without being built anew: functions, status codes and
- *             capabilities are only added, and fields only at the end of a struct.
- *             dlock_options and dlock_request therefore say how long they are, and
- *             dlock_inspect() and dlock_metrics_read() tell the library.  What a shorter
- *             struct lacks has its default.  A longer one, of a program that was built
- *             with a newer dlock.h, is refused with INVALID if it asks for anything that
- *             this library does not know, and what the library cannot fill in is zero.
- *             dlock_lease and dlock_permit keep their size.
+ * Ownership   dlock_open() makes a system, and the caller closes the system with
+ *             dlock_close().  The caller owns its leases, which are plain values
+ *             without memory of their own.  The library reads a string argument only
+ *             during the call, and copies the strings that it keeps.
+ * Threads     Any number of threads may use one system at once, unless a function says
+ *             otherwise.  A lease belongs to the thread that acquired the lock, because
+ *             that thread is the owner: only dlock_lease_valid() and
+ *             dlock_lease_left_ms() may be called by another thread.  If a thread ends
+ *             while it holds a lock, nobody renews the lock any more: its lease ends,
+ *             and on_lost is called.  A lock that lives with a session instead of a
+ *             lease stays held until dlock_close().
+ * Time        Durations are milliseconds (`_ms`).  Instants are nanoseconds (`_ns`) of
+ *             CLOCK_BOOTTIME, which goes on counting while the machine sleeps.  Only
+ *             the variant getset reads the wall clock.
+ * Fork        A child must not use a system of its parent: every call that answers a
+ *             status answers INVALID, no lease is valid, and dlock_close() does
+ *             nothing.
+ * Growing     A program need not be built anew for a newer libdlock.so of the same
+ *             number (libdlock.so.1): functions, status codes and capabilities are only
+ *             added, and fields are added only at the end of a struct.  Therefore
+ *             dlock_options and dlock_request have a field `size`, and dlock_inspect()
+ *             and dlock_metrics_read() pass a size.  A field that a shorter struct
+ *             lacks has its default.  A longer struct comes from a program that was
+ *             built with a newer dlock.h: a call answers INVALID if a field that the
+ *             library does not know is not zero, and the library writes zero into such
+ *             a field. dlock_lease and dlock_permit keep their size.
  * C++         May include this header, from C++11 on.
  */
 #ifndef DLOCK_H
@@ -58,8 +63,8 @@ extern "C" {
 /* ---- status: what a call answers, and why ---- */
 
 /* The answers of a call.  The first group is outcomes: a correct program meets them
- * every day and must branch on them.  The second group is failures.  Values are
- * stable: append, never renumber (they appear in logs and metrics). */
+ * every day and must branch on them.  The second group is failures.  A value never
+ * changes, because values appear in logs and metrics: append, never renumber. */
 #define DLOCK_STATUS_MAP(X)                                                            \
     /* outcomes */                                                                     \
     X(OK, 0, "ok", "ok")                                                               \
@@ -81,15 +86,17 @@ typedef enum {
 #undef X
 } dlock_status;
 
-/* Detail of the last failure in this thread, "" if none: which server, what it said.
- * Valid until this thread's next call. */
+/* The reason of the calling thread's last failure, such as the server and the server's
+ * own words; "" if there is none.  The library owns the text, which is valid until the
+ * same thread's next call. */
 const char *dlock_error(void);
 
-/* Static texts for a status; never NULL.  The id is what logs and metrics show. */
+/* The short id of a status, which logs and metrics show, and the text for people.  Both
+ * are static and never NULL. */
 const char *dlock_status_id(dlock_status st);
 const char *dlock_status_text(dlock_status st);
 
-/* True for the second group of DLOCK_STATUS_MAP. */
+/* Is the status in the second group of DLOCK_STATUS_MAP? */
 static inline bool dlock_is_failure(dlock_status st)
 {
     return st >= DLOCK_UNKNOWN;
@@ -119,8 +126,8 @@ enum dlock_caps {
                                     * writer: dlock_request.shared                    */
 };
 
-/* A row of the catalogue, by which people choose.  The row is the library's own: read it
- * where it is, since a later library's may be longer. */
+/* A row of the catalogue of variants.  The library owns the row: read the row where it
+ * is and do not copy it, because a later library may have longer rows. */
 typedef struct dlock_variant_info {
     const char *name;     /* the value of `variant`                       */
     const char *store;    /* a name in stores.def: "-", "process", "redis",
@@ -131,10 +138,12 @@ typedef struct dlock_variant_info {
     unsigned caps;        /* set of dlock_caps                            */
 } dlock_variant_info;
 
-/* The catalogue, in the order of variants.def.  Static. */
+/* The number of variants, and the row at `index`, from 0, in the order of variants.def.
+ * NULL: `index` is past the last row.  Rows are static.  Any thread. */
 size_t dlock_variant_count(void);
 const dlock_variant_info *dlock_variant_at(size_t index);
-/* NULL if there is none of that name. */
+
+/* The row of the variant `name`.  NULL: there is no such variant.  Any thread. */
 const dlock_variant_info *dlock_variant_find(const char *name);
 
 /* ---- open: a system, and what it is opened with ---- */
@@ -142,69 +151,74 @@ const dlock_variant_info *dlock_variant_find(const char *name);
 typedef struct dlock_system dlock_system; /* opaque */
 typedef struct dlock_lease dlock_lease;   /* see below: what an acquire grants */
 
-/* Called once per lost hold, from a library thread, before anyone else can have
- * entered (as far as clocks that drift less than 1 in 1000 allow).  It must not call
- * back into the system and must not block. */
+/* The type of dlock_options.on_lost.  The library calls the function once for each lost
+ * hold, in a thread of the library, before another owner can have the lock (if the
+ * clocks drift apart by less than 1 in 1000).  The function must not call back into the
+ * system and must not block.  *lease is valid only during the call. */
 typedef void dlock_lost_fn(const dlock_lease *lease, void *arg);
 
-/* Begin with dlock_options_default(), which sets `size`. */
+/* The options of a system.  Begin with dlock_options_default(), which sets `size`. */
 typedef struct dlock_options {
     size_t size;              /* sizeof(dlock_options) where the program was built   */
     const char *variant;      /* a name of the catalogue                             */
     const char *redis_url;    /* redis://[user:password@]host:port[/db] or
-                               * unix:///path[?db=N]; single-node variants use it    */
-    const char *redlock_urls; /* the same, separated by commas: redlock's and multi's */
-    const char *record_dir;   /* leave a file of what happens to the locks there, see
-                               * lock/record/record.h; NULL: none                           */
-    const char *database_url; /* postgresql://..., as libpq reads it; the pg variants
-                               * keep their own connections to it, and need the tables
-                               * of postgres.sql there (share/dlock, lock/stores)    */
-    const char *zookeeper_url; /* host:port[,host:port...][/chroot]: the zk variants';
+                               * unix:///path[?db=N]; for variants on one Redis      */
+    const char *redlock_urls; /* several of these, separated by commas; for redlock
+                               * and multi                                           */
+    const char *record_dir;   /* the directory for a file that records every call, as
+                               * lock/record/record.h describes; NULL: no record     */
+    const char *database_url; /* postgresql://..., as libpq reads it; for the pg variants,
+                               * which open connections of their own and need the
+                               * tables of postgres.sql (share/dlock, lock/stores)   */
+    const char *zookeeper_url; /* host:port[,host:port...][/chroot]; for the zk variants;
                                * the chroot has to exist                             */
     int lease_ms;             /* at least DLOCK_LEASE_MIN_MS; lua-local takes no more
-                               * than 100; to the zk variants it is the session
+                               * than 100; the zk variants take it as their session
                                * timeout, which their servers limit                  */
-    bool watchdog;            /* renew held leases at a third of lease_ms, where that
-                               * is a part of the variant: the head of its file says */
+    bool watchdog;            /* renew held leases at a third of lease_ms, if the head
+                               * of the variant's file says that it is renewed       */
     const char *retry;        /* when a waiter tries again; NULL is "push".  One of
                                *   none          one attempt, whatever wait_ms says
                                *   push          when the variant tells of a release,
-                               *                 with a look every few hundred ms, or
+                               *                 and every few hundred ms besides; or
                                *                 by the variant's own back-off
-                               *   fixed:100ms   pause so long between attempts
-                               *   exponential:10ms..1s  first and longest pause
-                               * the last two perhaps with ,xN (no more than N attempts)
-                               * and ,jitter:N% (pauses up to so much shorter, by chance;
-                               * 20% unless told).  Times take ms, s or m.  Fair
-                               * variants pause no longer than 500 ms, or a waiter would
-                               * lose its place */
-    bool redlock_sequential;  /* ask the nodes one after another, as first described */
-    int redis_timeout_ms;     /* for one command to a server, connect included       */
-    int redlock_node_timeout_ms; /* the same for each of redlock's nodes             */
+                               *   fixed:100ms   after a pause of this length
+                               *   exponential:10ms..1s  after a pause that doubles,
+                               *                 from the first length to the second
+                               * fixed and exponential may be followed by ,xN (at most N
+                               * attempts) and ,jitter:N% (each pause is shorter by a
+                               * random part of up to N%; the default is 20%).  A time
+                               * has the unit ms, s or m.  With a fair variant no pause
+                               * is longer than 500 ms, so that a waiter keeps its place */
+    bool redlock_sequential;  /* redlock asks its nodes one after another, as its first
+                               * description says; false: all at once                */
+    int redis_timeout_ms;     /* for one command to a Redis, connecting included     */
+    int redlock_node_timeout_ms; /* for one command to one node of redlock           */
     int database_timeout_ms;  /* for one statement, and for connecting               */
     int zookeeper_timeout_ms; /* for one request, and for connecting                 */
-    dlock_lost_fn *on_lost;   /* may be NULL                                         */
-    void *on_lost_arg;
-    int64_t handover;         /* how often, between two grants of the store, a release
-                               * may give the lock to the next waiter of its own system
+    dlock_lost_fn *on_lost;   /* called for each lost hold; may be NULL              */
+    void *on_lost_arg;        /* passed to on_lost; the caller's                     */
+    int64_t handover;         /* how often, after each grant of the store, a release may
+                               * give the lock to the next waiter of the same system
                                * without the store; 0: never.  See below             */
 } dlock_options;
 
-/* With `handover` above 0 the waiters for a name with the system's lease stand in one
- * line, in the order of arrival, and one of them at a time waits in the store, for all.
- * A lock is given on inside the process no later than 100 ms after the store granted it,
- * and only while at least a half of its lease is left; what is left is the deadline of the
- * next holder.  The owner in its lease is the line's, the same for each in it; the token is
- * its own.  A lock that was freed by force is given on until the next renewal or grant of
- * the store tells of the loss, so for no longer than that.  An acquire that does not wait,
- * or asks for a lease of its own, stands outside the line. */
+/* The limit of dlock_options.handover.  With `handover` above 0 the waiters of a name
+ * stand in one line, in the order of arrival, and one of them at a time asks the store
+ * for the line.  A release gives the lock to the first waiter of the line if the grant
+ * of the store is younger than 100 ms and at least half of the lease is left.  The next
+ * holder has the deadline of that lease, the owner of the line, and a token of its own.
+ * If another process freed the lock by force, releases go on giving the lock to waiters
+ * until a renewal or the store's next grant shows the loss.  An acquire that does not
+ * wait, or has a lease_ms of its own, stands outside the line. */
 enum { DLOCK_HANDOVER_LIMIT = 1000000 };
 
-/* Write the defaults into `size` bytes at `opts`: reentrant, lease 30 s, watchdog on,
- * retry push, every other timeout 2 s, redlock parallel with 50 ms per node; no URLs. */
+/* Write the defaults into `size` bytes at `opts`: variant reentrant, a lease of 30 s,
+ * watchdog on, retry push, redlock parallel with 50 ms for each node, every other
+ * timeout 2 s, no URL, no handover. */
 void dlock_options_init(dlock_options *opts, size_t size);
 
-/* The defaults. */
+/* The defaults as a value. */
 static inline dlock_options dlock_options_default(void)
 {
     dlock_options opts;
@@ -213,100 +227,116 @@ static inline dlock_options dlock_options_default(void)
     return opts;
 }
 
-/* Make a system of `opts->variant` and reach its stores.  Every string is copied.
- *   OK        *out is the new system
- *   INVALID   unknown variant, a handover that is out of range, or with a variant other
- *             than fair or a policy other than push, a URL that is missing or malformed, a lease below
- *             DLOCK_LEASE_MIN_MS, a timeout of zero or less, a retry policy that is none,
- *             a size that is too small to hold the name of a variant, or options that
- *             only a newer library knows
- *   IO        a store did not answer (redlock: fewer than a majority did);
- *             dlock_error() names it
- *   PROTOCOL  a store refused: wrong password, not a Redis, or a database without the
- *             lock library's tables
- *   NOMEM
- * On anything but OK *out is NULL. */
+/* Make a system of the variant opts->variant and connect to its stores.  The library
+ * copies every string of the options.
+ *   OK        *out is the new system, which the caller closes with dlock_close()
+ *   INVALID   the variant is unknown; a URL is missing or malformed; lease_ms is below
+ *             DLOCK_LEASE_MIN_MS; a timeout is not above 0; the retry policy cannot be
+ *             read; handover is out of range, or is above 0 with another variant than
+ *             fair or another policy than push; `size` is too small to reach `variant`;
+ *             or an option is set that only a newer library knows
+ *   IO        a store did not answer (of redlock's nodes: a majority did not), or the
+ *             record cannot be made; dlock_error() says which
+ *   PROTOCOL  a store refused: the password is wrong, the server is no Redis, or the
+ *             database lacks the tables of the lock library
+ *   NOMEM     no memory, or the watchdog's thread cannot be started
+ * After every answer but OK *out is NULL, and nothing is left open. */
 dlock_status dlock_open(dlock_system **out, const dlock_options *opts) DLOCK_MUST_CHECK;
 
-/* Stop the watchdog and close every connection.  NULL is fine.  Does not release held
- * leases: a lease is a promise to the store, not to this process.  No other thread may
+/* Stop the watchdog, close every connection and free the system.  NULL is fine.  Held
+ * locks are not released: a lock with a lease is free when its lease ends, a lock of a
+ * session is free because the session ends.  Releases that nobody waits for
+ * (dlock_release_later()) are waited for, up to DLOCK_CLOSE_PAYS_MS.  No other thread may
  * be inside a call. */
 void dlock_close(dlock_system *sys);
 
-/* Ask every store once whether it answers.  OK, or as dlock_open(). */
+/* Ask every store of the system once.  Changes nothing.
+ *   OK        every store answered (of redlock's nodes: a majority)
+ *   IO, UNKNOWN   a store did not answer in its timeout; dlock_error() names it
+ *   PROTOCOL  a store refused
+ *   INVALID   the system belongs to the parent of a forked child */
 dlock_status dlock_check(dlock_system *sys) DLOCK_MUST_CHECK;
 
 #include "dlock_cancel.h"
 
 /* ---- acquire: taking a lock ---- */
 
-/* The request of an acquire.  All zero is one attempt for the system's lease. */
+/* The request of an acquire.  A request that is all zero makes one attempt, exclusive,
+ * with the system's lease. */
 typedef struct dlock_request {
-    size_t size;          /* 0: the fields of libdlock.so.1's first dlock.h, which are
-                           * the ones up to `cancel`.  sizeof(dlock_request), for a
-                           * program that sets a field which came later              */
-    int64_t wait_ms;      /* 0: one attempt, never sleeps; negative: for ever        */
+    size_t size;          /* 0, for the fields up to `cancel`; or sizeof(dlock_request),
+                           * for a program that sets a field behind `cancel`          */
+    int64_t wait_ms;      /* 0: one attempt, without a sleep; negative: for ever      */
     int lease_ms;         /* 0: the system's lease, which the watchdog renews if the
-                           * system says so.  Otherwise this one (or as much of it as
-                           * the variant allows), which only dlock_renew() renews      */
-    bool shared;          /* as a reader, beside other readers                       */
-    dlock_cancel *cancel; /* ends the wait when it is fired; NULL: nothing does      */
+                           * system has one.  Above 0: this lease, or the variant's
+                           * longest, which only dlock_renew() renews                 */
+    bool shared;          /* as a reader, beside other readers                        */
+    dlock_cancel *cancel; /* ends the wait when it is fired, and outlives the call;
+                           * NULL: nothing ends the wait early                        */
 } dlock_request;
 
-/* Take the lock `name`.  The owner is the calling thread.
- *   OK        *lease is yours until its deadline, or until lost if it is renewed
- *   BUSY      someone else holds it, and wait_ms was 0 or the policy is not to retry
- *   TIMEOUT   wait_ms passed, or the tries of the policy are used up; or the grant came
- *             when its own lease had run out already
- *   CANCELLED the cancel object was fired: before the call, and then nothing was sent;
- *             or while it waited, and then its place in a queue was left.  What was
- *             granted all the same was given back; if that went unanswered, which
- *             dlock_error() tells, it stays held until its lease ends
- *   UNKNOWN   the request left but no answer came.  What could be cleaned up was: a
- *             release with the same token was sent; if it too went unanswered, the lock
- *             may stay held until its lease ends.  After a wait: the last attempt went
- *             unanswered, or an earlier one, and it could not be cleaned up since
- *   UNSUPPORTED  shared, and the variant lacks DLOCK_CAP_SHARED; or a lease_ms, and it
- *             lacks DLOCK_CAP_EXPIRES: a lock that lives as long as its session or its
- *             process has no lease, and who relies on one must be told
- *   IO        the store could not be reached, and wait_ms was 0, or had passed, or the tries
- *             were used up, or the policy is not to retry; nothing was asked for
- *   PROTOCOL  the store refused, or answered what it never does; cleaned up as UNKNOWN
- *   NOMEM
- *   INVALID   an empty or over-long name, control bytes in it; a lease_ms that is
- *             negative or below DLOCK_LEASE_MIN_MS; a size that is none, or a request
- *             that only a newer library knows
+/* Take the lock `name` for the calling thread, which becomes the owner.  Waits for
+ * request->wait_ms at most, and for the timeout of the request that is then under way.
+ *   OK        *lease is the caller's until its deadline; a renewal moves the deadline
+ *   BUSY      another owner holds the lock, and wait_ms was 0 or the policy is `none`
+ *   TIMEOUT   another owner held the lock until wait_ms had passed or the attempts of
+ *             the policy were used up; or the grant came after its own lease had ended
+ *   CANCELLED the cancel object was fired.  Fired before the call: nothing was sent.
+ *             Fired during the wait: the place in the queue was given up, and a grant
+ *             was given back.  If that release had no answer, dlock_error() says so,
+ *             and the lock stays held until its lease ends
+ *   UNKNOWN   a request was sent, and no answer came.  The library sent a release with
+ *             the same token (naive, setnx and getset have none, and send nothing).  If
+ *             that had no answer either, the lock may stay held
+ *             until its lease ends.  After a wait, the unanswered request is the last
+ *             attempt, or an earlier one that could not be released since
+ *   UNSUPPORTED  `shared`, and the variant lacks DLOCK_CAP_SHARED; or a lease_ms, and
+ *             the variant lacks DLOCK_CAP_EXPIRES, so its locks have no lease
+ *   IO        the store could not be reached, and no request was sent; wait_ms was 0 or
+ *             had passed, the attempts were used up, or the policy is `none`
+ *   PROTOCOL  the store refused, or sent an answer that the request cannot have.  The
+ *             library sent a release, as after UNKNOWN
+ *   NOMEM     no memory; the caller holds nothing
+ *   INVALID   the name is empty, longer than DLOCK_NAME_MAX or has control bytes;
+ *             lease_ms is negative or below DLOCK_LEASE_MIN_MS; an argument is missing;
+ *             `size` is wrong; or a field is set that only a newer library knows.
+ *             Nothing was sent
  * *lease is written only on OK.
  *
- * A wait outlives a restart of its store: after IO and UNKNOWN the acquire tries again until
- * its time is over, with the policy's pauses; those of `push` grow from 20 ms to a second.
+ * A wait outlives a restart of the store: after IO and UNKNOWN the acquire tries again
+ * until wait_ms has passed, with the pauses of the policy.  With `push` these pauses
+ * grow from 20 ms to a second.
  *
- * Levels of one hold have one lease in the store: it is the longest that any of them
- * asked for, and is renewed while a level is held that asked for the system's.  A
- * thread's shared and its exclusive hold of a name have levels of their own. */
+ * If the variant has DLOCK_CAP_REENTRANT, a thread may acquire again what it holds, and
+ * releases each level.  All levels of a hold have one lease in the store, the longest
+ * that a level asked for.  The watchdog renews that lease while a level is held that
+ * asked for the system's lease.  A thread's hold as a reader and its hold as a writer
+ * of one name count their levels apart. */
 dlock_status dlock_acquire_with(dlock_system *sys, const char *name,
                                 const dlock_request *request,
                                 dlock_lease *lease) DLOCK_MUST_CHECK;
 
-/* The same with the system's lease, exclusive, not to be cancelled. */
+/* dlock_acquire_with() for an exclusive lock with the system's lease and no cancel
+ * object.  wait_ms is 0 for one attempt, negative for ever. */
 dlock_status dlock_acquire(dlock_system *sys, const char *name, int64_t wait_ms,
                            dlock_lease *lease) DLOCK_MUST_CHECK;
 
-/* Wait as long as it takes. */
+/* dlock_acquire() that waits for ever. */
 DLOCK_MUST_CHECK static inline dlock_status
 dlock_lock(dlock_system *sys, const char *name, dlock_lease *lease)
 {
     return dlock_acquire(sys, name, -1, lease);
 }
 
-/* Acquire by a single attempt. */
+/* dlock_acquire() with one attempt. */
 DLOCK_MUST_CHECK static inline dlock_status
 dlock_try_lock(dlock_system *sys, const char *name, dlock_lease *lease)
 {
     return dlock_acquire(sys, name, 0, lease);
 }
 
-/* Wait up to wait_ms, and hold it for no longer than lease_ms if that is above 0. */
+/* dlock_acquire_with() for an exclusive lock that ends after lease_ms if that is above
+ * 0; 0 is the system's lease. */
 DLOCK_MUST_CHECK static inline dlock_status
 dlock_try_lock_for(dlock_system *sys, const char *name, int64_t wait_ms, int lease_ms,
                    dlock_lease *lease)

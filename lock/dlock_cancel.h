@@ -11,22 +11,24 @@
 
 /* ---- cancel: ending a wait ---- */
 
-/* Ends waits: see dlock_acquire_with().  Opaque. */
+/* An object that ends waits: dlock_request.cancel.  Opaque. */
 typedef struct dlock_cancel dlock_cancel;
 
-/* A new cancel, not fired; the caller's to free.  NULL: no memory. */
+/* Make a cancel object that is not fired.  The caller frees it with
+ * dlock_cancel_free(). NULL: no memory.  Any thread. */
 dlock_cancel *dlock_cancel_new(void);
 
-/* End every wait that was given it, within some 10 ms (within 50 ms where the wait is in
- * PostgreSQL), and every one that is given it later.  A request that is on its way is
- * waited for, up to its timeout.  Any thread, any time, also a signal handler. */
+/* Fire the object: every wait that uses it ends within about 10 ms (within 50 ms if the
+ * wait is in PostgreSQL), and every later wait ends at once.  A request that is under
+ * way is waited for, up to its timeout.  NULL is fine.  Any thread, and also a signal
+ * handler. */
 void dlock_cancel_fire(dlock_cancel *cancel);
 
-/* Not fired any more.  No acquire may be using it: one that has not looked yet would go
- * on waiting. */
+/* Make the object unfired again.  No acquire may be using the object: an acquire that
+ * has not looked at it yet would go on waiting.  NULL is fine. */
 void dlock_cancel_reset(dlock_cancel *cancel);
 
-/* No acquire may be using it.  NULL is fine. */
+/* Free the object.  No acquire may be using it.  NULL is fine. */
 void dlock_cancel_free(dlock_cancel *cancel);
 
 #endif /* DLOCK_DLOCK_CANCEL_H */

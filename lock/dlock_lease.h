@@ -18,66 +18,84 @@ enum {
     DLOCK_LEASE_MIN_MS = 10,
 };
 
-/* Proof of ownership.  Read it; never write it.  Copying it copies the proof, not the
- * lock. */
+/* The proof that a thread holds a lock.  Read the fields, and never write them.  A copy
+ * of the struct is a copy of the proof, and no second lock. */
 struct dlock_lease {
     char name[DLOCK_NAME_MAX + 1];
     char owner[DLOCK_OWNER_MAX + 1];
     char token[DLOCK_TOKEN_LEN + 1];
     uint64_t fence;      /* 0 unless the variant has DLOCK_CAP_FENCED               */
-    int64_t deadline_ns; /* as granted; the watchdog may have moved it since.
-                          * INT64_MAX: this variant's locks never expire            */
+    int64_t deadline_ns; /* as granted, or as dlock_renew() set it; the watchdog moves
+                          * the deadline without writing here.  INT64_MAX: no lease */
     uint64_t hold;       /* the library's own key to what it knows of this hold     */
     bool shared;         /* held with other readers                                 */
     uint64_t reserved[4]; /* for fields to come, so that no lease ever grows        */
 };
 
-/* Extend the lease to its own lease_ms from now (set, not add).
- *   OK           the deadline moved forward
- *   LOST         you no longer hold it; stop writing
- *   UNKNOWN, IO  it may or may not have moved; the old deadline still counts
- *   UNSUPPORTED  the variant lacks DLOCK_CAP_RENEW */
+/* Extend the lease: it ends its own lease_ms from now, whatever was left (set, not
+ * add). Only the thread that acquired the lock.  Asks the store, for its timeout at
+ * most.
+ *   OK           lease->deadline_ns is the new deadline
+ *   LOST         the caller does not hold the lock any more, or the answer came after
+ *                the new lease had ended: stop writing.  The lease still has to be
+ *                released
+ *   UNKNOWN, IO, PROTOCOL   the store may have moved the end or not; the old deadline
+ *                           counts
+ *   UNSUPPORTED  the variant lacks DLOCK_CAP_RENEW
+ *   INVALID      the lease was never granted, is spent, or is another thread's */
 dlock_status dlock_renew(dlock_system *sys, dlock_lease *lease) DLOCK_MUST_CHECK;
 
-/* Give the lock back (one level of it, if it was acquired again by its owner).
- *   OK        it was yours and this level is returned
- *   LOST      it had expired or was taken over; nothing of anyone else's was touched,
- *             unless the variant is one that frees whoever's lock it finds (naive,
- *             and owner between its check and its delete)
- *   UNKNOWN, IO, PROTOCOL   it frees itself when the lease ends; or, which dlock_error()
- *             tells, it is free already, and only the first request went unanswered
- *   INVALID   the lease was never granted, was already released, or is another thread's
- * The lease is spent afterwards, whatever the answer.  Its own timeout applies; no
- * deadline of the caller's.  A lock with a lease is asked for again while its store cannot be
- * reached or does not answer, for two seconds or as long as the lease, if that is less. */
+/* Give the lock back, or one level of it if its owner acquired it again.  Only the
+ * thread that acquired the lock.
+ *   OK        this level is returned; after the last level the lock is free
+ *   LOST      the lease had ended, or the lock was freed by force.  Nobody else's lock
+ *             was touched, unless the variant lacks DLOCK_CAP_OWNED (naive, for
+ *             example; owner between its check and its delete)
+ *   UNKNOWN   a request had no answer.  The lock is free when its lease ends at the
+ *             latest; dlock_error() says if it is known to be free already
+ *   IO, PROTOCOL   the store could not be reached, or refused.  The lock is free when
+ *             its lease ends
+ *   INVALID   the lease was never granted, is spent, or is another thread's; nothing
+ *             changed
+ * After every answer but INVALID the lease is spent.
+ *
+ * Each request has the timeout of its store, and the caller cannot set another.  If the
+ * variant has leases and the store could not be reached or did not answer, the release
+ * is tried again with pauses, for two seconds or for the length of the lease if that is
+ * less.  naive, setnx and getset are not asked again after a request without an answer,
+ * because a second DEL could free another owner's lock. */
 dlock_status dlock_release(dlock_system *sys, dlock_lease *lease);
 
-/* Let go of the lock without giving it back: it is not renewed any more, and frees
- * itself when its lease ends.  For a holder who cannot say whether its work is over.
- * Asks no store.
- *   OK        nobody has the lock until its lease ends: at most its own lease_ms
- *             from now, or from when a renewal arrives that was already under way
- *   INVALID   as dlock_release()
- * A variant without DLOCK_CAP_EXPIRES releases instead, and answers that.  The lease is
- * spent afterwards.  If it was one level of several, all are let go: releasing the
- * others answers LOST and touches nothing. */
+/* Give the lock up without releasing it: nobody renews the lock any more, and it is
+ * free when its lease ends.  For a holder that cannot say whether its work is over.
+ * Asks no store.  Only the thread that acquired the lock.
+ *   OK        nobody gets the lock until its lease ends.  That is at most its lease_ms
+ *             from now, or from the arrival of a renewal that was under way
+ *   INVALID   the lease was never granted, is spent, or is another thread's
+ * A variant without DLOCK_CAP_EXPIRES has no lease, so the call releases the lock, and
+ * answers as dlock_release().  After every answer but INVALID the lease is spent.  If
+ * it was one level of several, all levels are given up: the release of another level
+ * then answers LOST and touches nothing. */
 dlock_status dlock_abandon(dlock_system *sys, dlock_lease *lease);
 
-/* Does this lease still protect its holder?  Asks no store: false once the deadline,
- * counted from when the last successful request was sent, less drift, has passed, or once
- * a renewal was refused; and without a deadline, once the session that holds the lock may
- * have ended. */
+/* Does this lease still protect its holder?  Asks no store.  Any thread.  False if
+ *   - the deadline has passed, which counts from the sending of the last successful
+ *     request, less the drift of the clocks;
+ *   - a renewal was refused, or the lease is spent;
+ *   - the lock has no lease, and the session that holds it may have ended. */
 bool dlock_lease_valid(const dlock_system *sys, const dlock_lease *lease);
 
-/* Milliseconds until then; 0 if not valid; INT64_MAX if it never expires. */
+/* The milliseconds until dlock_lease_valid() becomes false, rounded up.  0: the lease
+ * is not valid.  INT64_MAX: the lock has no lease.  Asks no store.  Any thread. */
 int64_t dlock_lease_left_ms(const dlock_system *sys, const dlock_lease *lease);
 
-/* An eventfd that can be read when holds were lost, for who has a loop instead of a
- * callback: each read takes 8 bytes, the number of holds lost since the last read, and
- * without any answers EAGAIN.  It tells as early as on_lost does, of holds from before
- * the call too.  The system's, the same for every call, closed by dlock_close(); wait for
- * it and read it, no more.  -1: no memory, no thread, no descriptor; dlock_error()
- * tells.  Any thread. */
+/* An eventfd that becomes readable when holds were lost, for a program with an event
+ * loop instead of on_lost.  A read takes 8 bytes: the number of holds lost since the
+ * last read. A read without a loss fails with EAGAIN.  The event comes as early as
+ * on_lost is called, also for locks that were held before the first call.  Every call
+ * answers the same descriptor; the system owns it, and dlock_close() closes it.  Only
+ * wait for the descriptor and read it.  -1: no memory, no thread or no descriptor is
+ * left, or the system is the parent's; dlock_error() says which.  Any thread. */
 int dlock_lost_fd(dlock_system *sys);
 
 #endif /* DLOCK_DLOCK_LEASE_H */

@@ -11,8 +11,8 @@
 
 /* ---- metrics: what a system counts ---- */
 
-/* The counters of a system beside the answers of acquire, since it was opened.  New ones
- * come last. */
+/* The counters of a system since dlock_open(), apart from the answers of acquires.  A
+ * new counter is appended. */
 #define DLOCK_COUNTERS(X)                                                              \
     X(lost, "holds found lost: expired, taken over, freed by force")                   \
     X(renewals, "renewals that moved a lease")                                         \
@@ -28,33 +28,35 @@
 
 enum { DLOCK_STATUS_LIMIT = 16, DLOCK_HISTOGRAM_BUCKETS = 28 };
 
-/* Durations: bucket i counts those below 2^i microseconds that fit no bucket before; the
- * last one all that are longer. */
+/* Counts of durations.  Bucket i counts the durations below 2^i microseconds that fit
+ * no earlier bucket; the last bucket counts all longer ones. */
 typedef struct dlock_histogram {
     uint64_t buckets[DLOCK_HISTOGRAM_BUCKETS];
     uint64_t sum_us;
 } dlock_histogram;
 
 typedef struct dlock_metrics {
-    uint64_t acquires[DLOCK_STATUS_LIMIT]; /* by status: OK is acquired, and so on */
-    dlock_histogram wait; /* how long acquires that were granted took              */
+    uint64_t acquires[DLOCK_STATUS_LIMIT]; /* answers of acquires, by dlock_status */
+    dlock_histogram wait; /* from the call of an acquire to its grant              */
     dlock_histogram hold; /* from the grant of a hold to its last level's release  */
 #define X(name, help) uint64_t name;
     DLOCK_COUNTERS(X)
 #undef X
 } dlock_metrics;
 
-/* dlock_metrics_read() calls this: `size` is sizeof(dlock_metrics) where the program was
- * built. */
+/* The function that dlock_metrics_read() calls: `size` is sizeof(dlock_metrics) where
+ * the program was built. */
 void dlock_metrics_read_sized(dlock_system *sys, dlock_metrics *out, size_t size);
 
-/* Read them all, while others count on.  Asks no store.  Any thread. */
+/* Copy all counters of the system into *out.  Other threads go on counting meanwhile,
+ * so counters of one call may be of slightly different moments.  Asks no store.  Any
+ * thread. */
 static inline void dlock_metrics_read(dlock_system *sys, dlock_metrics *out)
 {
     dlock_metrics_read_sized(sys, out, sizeof(*out));
 }
 
-/* Where a bucket ends; UINT64_MAX for the last. */
+/* The end of a bucket in microseconds; UINT64_MAX for the last bucket. */
 uint64_t dlock_histogram_end_us(size_t bucket);
 
 #endif /* DLOCK_DLOCK_METRICS_H */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* dlock_primitives.h -- semaphores, permits that expire, countdown latches, in a Redis.
  *
- * They stand on Redisson's own keys, channels and messages, so that this program and a
- * Java program share them.
+ * The keys, channels and messages are Redisson's, so a C program and a Java program can
+ * share each of them.
  *
  *     dlock_primitives *prims = NULL;
  *     dlock_permit permit;
@@ -16,21 +16,25 @@
  *     }
  *     dlock_primitives_close(prims);
  *
- * Answers     As in dlock.h.  Every call may also answer IO (nothing left for the
- *             store), PROTOCOL (the store refused, or the key holds something else),
- *             INVALID (a NULL, a bad name, a number out of range; nothing was sent) and
- *             NOMEM; dlock_error() tells why.  UNKNOWN: the request left, no answer
- *             came, and it may have been executed or may still be.  No request is ever
- *             sent twice by the library.
- * Names       Keys in Redis, 1 to DLOCK_NAME_MAX bytes.  A semaphore, a semaphore of
- *             permits and a latch of the same name get in each other's way.
- * Ownership   dlock_primitives_open() makes what the caller must close.
- * Threads     Any number may use the same dlock_primitives, for any names.
- * Waiting     Waiters subscribe and are woken by a message; a look every few hundred
- *             ms, at random times, stands behind it.
- * Time        Durations are milliseconds.  When a permit ends is a time of the client's
- *             wall clock, since Redisson's are: clocks that differ end other people's
- *             permits early or late by as much.
+ * Answers     As in dlock.h.  Besides the answers that a function lists, every function
+ *             that answers a status may answer IO: the server could not be reached, and
+ *             no request was sent; PROTOCOL: the server refused, or the key holds
+ *             something else; UNKNOWN: a request was sent and no answer came, so the
+ *             server may carry it out now, later or never; INVALID: an argument is
+ *             NULL, a name is no name, or a number is out of range, and nothing was
+ *             sent; NOMEM. dlock_error() has the reason.  The library never sends a
+ *             request twice.
+ * Names       A name is a key in Redis, of 1 to DLOCK_NAME_MAX bytes.  Two primitives
+ *             of different kinds must not have the same name.
+ * Ownership   dlock_primitives_open() makes a dlock_primitives, and the caller closes
+ *             it with dlock_primitives_close().  Strings are read only during the call.
+ * Threads     Any number of threads may use one dlock_primitives at once, for any
+ *             names, unless a function says otherwise.
+ * Waiting     A waiter subscribes to a channel and is woken by a message.  The waiter
+ *             also asks by itself every few hundred ms, at random times.
+ * Time        Durations are milliseconds.  The end of a permit is a time of the
+ *             client's wall clock, as in Redisson.  A client whose clock is wrong ends
+ *             the permits of other clients early, or late, by its error.
  * Fork        A child must not use what its parent opened: every call answers INVALID.
  */
 #ifndef DLOCK_PRIMITIVES_H
@@ -45,66 +49,74 @@ extern "C" {
 
 /* ---- primitives: one Redis for semaphores, permits and latches ---- */
 
-enum { DLOCK_COUNT_MAX = 1000000000 }; /* permits and counts are at most that many */
+enum { DLOCK_COUNT_MAX = 1000000000 }; /* the most permits, and the highest count */
 
 typedef struct dlock_primitives dlock_primitives; /* opaque */
 
-/* Reach the Redis of a URL as in dlock_options; `timeout_ms` is for one command,
- * connect included.  OK, or INVALID, IO, PROTOCOL, NOMEM and *out is NULL. */
+/* Connect to the Redis at `redis_url` (as in dlock_options).  `timeout_ms`, above 0,
+ * limits each command, connecting included.
+ *   OK        *out is for the caller to close
+ *   INVALID, IO, PROTOCOL, NOMEM   *out is NULL; dlock_error() has the reason */
 dlock_status dlock_primitives_open(dlock_primitives **out, const char *redis_url,
                                    int timeout_ms) DLOCK_MUST_CHECK;
 
-/* Close the connections.  NULL is fine.  Gives nothing back.  No other thread may be
- * inside a call. */
+/* Close the connections and free the memory.  NULL is fine.  No permit is given back.
+ * No other thread may be inside a call. */
 void dlock_primitives_close(dlock_primitives *prims);
 
-/* Record every call that changes or waits for something in a new file in DIR, which is made
- * if its parent is there: for `seckill check`.  Before any call.
- *   OK
- *   INVALID, IO, NOMEM   nothing is recorded; dlock_error() tells why */
+/* Record every later call that changes a primitive, or waits for one, in a new file in
+ * the directory `dir`, for `seckill check`.  The directory is made if its parent
+ * exists.  Call this before any other thread uses `prims`, and once only.
+ *   OK        recording has begun
+ *   INVALID, IO, NOMEM   nothing is recorded; dlock_error() has the reason */
 dlock_status dlock_primitives_record(dlock_primitives *prims,
                                      const char *dir) DLOCK_MUST_CHECK;
 
 /* ---- semaphore: a number of permits that nobody in particular holds ----
  *
- * There is no owner and no lease.  A process that dies with permits takes them along
- * for ever; who gives back more than it took makes permits out of nothing; and so does
- * a release of a semaphore that was never set.  All that is Redisson's shape.  Where it
- * matters, use permits that expire. */
+ * A permit has no owner and no lease, as in Redisson.  Permits that a process took are
+ * lost when the process dies.  A release without an acquire adds a permit, also to a
+ * semaphore that was never set.  Use permits that expire where that matters. */
 
-/* Make a semaphore of `permits`.
- *   OK     made
- *   BUSY   there is one already, and it stays as it is */
+/* Make a semaphore with `permits` permits, 1 to DLOCK_COUNT_MAX.
+ *   OK     the semaphore is made
+ *   BUSY   a semaphore of that name exists, and was not changed */
 dlock_status dlock_semaphore_set(dlock_primitives *prims, const char *name,
                                  int permits) DLOCK_MUST_CHECK;
 
-/* Take `permits` at once, or none, waiting up to `wait_ms` (0: one attempt; negative:
- * for ever).  One that was never set has none.
- *   OK        they are yours to give back
- *   BUSY      wait_ms was 0 and there were too few
- *   TIMEOUT   wait_ms passed
- *   UNKNOWN   they may have been taken, and nobody can find out: they are nobody's.
- *             Nothing is done about it, since giving back what was not taken would let
- *             in one too many.  At worst these permits, and no more, are gone for good;
- *             dlock_semaphore_add() brings them back by hand */
+/* Take `permits` permits, all at once or none, and wait for them up to `wait_ms` (0:
+ * one attempt; negative: for ever).  A semaphore that was never set has no permits.
+ *   OK        the caller has the permits, and gives them back with
+ *             dlock_semaphore_release()
+ *   BUSY      wait_ms was 0, and there were too few; nothing was taken
+ *   TIMEOUT   wait_ms passed; nothing was taken
+ *   UNKNOWN   the permits may have been taken, and nobody can find out.  The library
+ *             does not give them back, because permits that were never taken would then
+ *             be added.  If they were taken, they are missing until
+ *             dlock_semaphore_add() */
 dlock_status dlock_semaphore_acquire(dlock_primitives *prims, const char *name,
                                      int permits, int64_t wait_ms) DLOCK_MUST_CHECK;
 
-/* Give `permits` back.
- *   OK        done, and waiters were told
- *   UNKNOWN   done or not: to try again might give back twice */
+/* Give `permits` permits back, 1 to DLOCK_COUNT_MAX.
+ *   OK        the permits are back, and waiters were told
+ *   UNKNOWN   the permits are back or not: a second call might give them back twice */
 dlock_status dlock_semaphore_release(dlock_primitives *prims, const char *name,
                                      int permits);
 
-/* How many are there to take?  *permits may be negative. */
+/* Read how many permits can be taken now, into *permits, which may be negative.
+ * Changes nothing. */
 dlock_status dlock_semaphore_available(dlock_primitives *prims, const char *name,
                                        int64_t *permits) DLOCK_MUST_CHECK;
 
-/* Take all there are; *permits says how many that were, maybe 0. */
+/* Take all permits that can be taken.
+ *   OK        *permits is how many, perhaps 0
+ *   UNKNOWN   the permits may have been taken */
 dlock_status dlock_semaphore_drain(dlock_primitives *prims, const char *name,
                                    int64_t *permits) DLOCK_MUST_CHECK;
 
-/* Make `permits` more, or fewer if it is negative. */
+/* Add `permits` permits, or take away as many if the number is negative.
+ *   OK        done; waiters were told if there are permits to take
+ *   UNKNOWN   done or not: a second call might do it twice */
 dlock_status dlock_semaphore_add(dlock_primitives *prims, const char *name,
                                  int permits) DLOCK_MUST_CHECK;
 
@@ -114,39 +126,46 @@ typedef struct dlock_permit {
     char id[DLOCK_TOKEN_LEN + 1]; /* 16 bytes in hex, as Redisson shows them */
 } dlock_permit;
 
-/* As dlock_semaphore_set(). */
+/* Make a semaphore with `permits` permits that expire.  Answers as
+ * dlock_semaphore_set(). */
 dlock_status dlock_permits_set(dlock_primitives *prims, const char *name,
                                int permits) DLOCK_MUST_CHECK;
 
-/* Take one permit for `lease_ms`, at least DLOCK_LEASE_MIN_MS, waiting as
- * dlock_semaphore_acquire() does.  One whose time is over is free for who asks next.
- *   OK        *permit is yours until its end
- *   BUSY, TIMEOUT   also if the grant came when its own lease had run out already
- *   UNKNOWN   as dlock_acquire(): a release of it was sent; if it too went unanswered,
- *             the permit may be missing until its end
+/* Take one permit for `lease_ms`, at least DLOCK_LEASE_MIN_MS, and wait for the permit
+ * up to `wait_ms` (0: one attempt; negative: for ever).  A permit whose lease has ended
+ * can be taken by the next caller.
+ *   OK        *permit is the caller's until lease_ms after the call, or until
+ *             dlock_permits_release()
+ *   BUSY      wait_ms was 0, and no permit was free
+ *   TIMEOUT   wait_ms passed; or the grant came after its own lease had ended
+ *   UNKNOWN   the library sent a release of the permit.  If that had no answer either,
+ *             the permit may be missing until its lease ends
  * *permit is written only on OK. */
 dlock_status dlock_permits_acquire(dlock_primitives *prims, const char *name,
                                    int64_t wait_ms, int lease_ms,
                                    dlock_permit *permit) DLOCK_MUST_CHECK;
 
-/* Give it back.
- *   OK        it was yours and is free
- *   LOST      its time was over, or it was given back before; nobody else's was touched
- *   UNKNOWN   it is free at its end at the latest.  To ask again does no harm */
+/* Give the permit back.
+ *   OK        the permit was the caller's, and is free
+ *   LOST      its lease had ended, or it was given back before; no other permit was
+ *             touched
+ *   UNKNOWN   the permit is free when its lease ends at the latest.  A second call does
+ *             no harm */
 dlock_status dlock_permits_release(dlock_primitives *prims, const char *name,
                                    const dlock_permit *permit);
 
-/* Let it end `lease_ms` from now (set, not add).
- *   OK
- *   LOST      its time was over, or it was given back: stop working; also if the answer
- *             came when the new lease had run out already
- *   UNKNOWN, IO   it ends at the old time or at the new */
+/* Let the lease of the permit end `lease_ms` from now, whatever was left (set, not
+ * add).
+ *   OK        the lease has its new end
+ *   LOST      the lease had ended, the permit was given back, or the answer came after
+ *             the new lease had ended: stop working
+ *   UNKNOWN, IO   the lease ends at the old time or at the new one */
 dlock_status dlock_permits_renew(dlock_primitives *prims, const char *name,
                                  const dlock_permit *permit,
                                  int lease_ms) DLOCK_MUST_CHECK;
 
-/* How many are there to take, and how many are taken?  Those whose time is over are
- * free. */
+/* Read how many permits can be taken now, and how many are taken, into *permits.  A
+ * permit whose lease has ended can be taken. */
 dlock_status dlock_permits_available(dlock_primitives *prims, const char *name,
                                      int64_t *permits) DLOCK_MUST_CHECK;
 dlock_status dlock_permits_acquired(dlock_primitives *prims, const char *name,
@@ -154,36 +173,37 @@ dlock_status dlock_permits_acquired(dlock_primitives *prims, const char *name,
 
 /* ---- latch: closed until it has been counted down to 0 ---- */
 
-/* Make a latch of `count`, closed.
- *   OK     made
- *   BUSY   there is one that is not open yet, and it stays as it is */
+/* Make a closed latch with the count `count`, 1 to DLOCK_COUNT_MAX.
+ *   OK     the latch is made
+ *   BUSY   a closed latch of that name exists, and was not changed */
 dlock_status dlock_latch_set(dlock_primitives *prims, const char *name,
                              int count) DLOCK_MUST_CHECK;
 
-/* Count down by one; *left (may be NULL) is what remains.  At 0 it opens, all waiters
- * are woken, and nothing of it remains.  One that is open or was never set stays so.
- *   UNKNOWN   counted or not: to try again might count twice */
+/* Count the latch down by one.  At 0 the latch opens, all waiters are woken, and its
+ * key is deleted.  A latch that is open, or was never set, stays as it is.
+ *   OK        *left is the count that remains; `left` may be NULL
+ *   UNKNOWN   counted or not: a second call might count twice */
 dlock_status dlock_latch_count_down(dlock_primitives *prims, const char *name,
                                     int64_t *left);
 
-/* The counts that remain; 0: the latch is open, or was never set. */
+/* Read the count that remains into *left.  0: the latch is open, or was never set. */
 dlock_status dlock_latch_count(dlock_primitives *prims, const char *name,
                                int64_t *left) DLOCK_MUST_CHECK;
 
-/* Wait until it is open.
- *   OK        it is, or was never set, so have everything set it before anybody waits
- *   BUSY      wait_ms was 0 and it is closed
- *   TIMEOUT   wait_ms passed
- *   LOST      it was deleted while this waited; it did not open.  Only who hears the
- *             message knows that: who was cut off from the store just then takes it for
- *             open
- * A latch that is set anew right after it opened may keep waiters that did not look in
- * between. */
+/* Wait up to `wait_ms` (0: one look; negative: for ever) until the latch is open.
+ *   OK        the latch is open, or was never set: set every latch before anybody waits
+ *   BUSY      wait_ms was 0, and the latch is closed
+ *   TIMEOUT   wait_ms passed, and the latch is closed
+ *   LOST      the latch was deleted while the caller waited, and did not open.  A
+ *             message tells that: a waiter that was cut off from the server at that
+ *             moment gets OK
+ * If a latch is set anew at once after it opened, a waiter that did not look in between
+ * goes on waiting. */
 dlock_status dlock_latch_wait(dlock_primitives *prims, const char *name,
                               int64_t wait_ms) DLOCK_MUST_CHECK;
 
-/* Remove it without opening it.
- *   OK
+/* Delete the latch without opening it.
+ *   OK     the latch is gone, and its waiters were told
  *   LOST   there was none */
 dlock_status dlock_latch_delete(dlock_primitives *prims, const char *name);
 

@@ -2,13 +2,14 @@
 /* dlock_variant.h -- the contract for people who write a variant.
  *
  * A variant is one file in lock/variants/ that defines one const dlock_variant, and one
- * line in variants.def.  It says how to try once, how to give back, and what it can
- * promise.  Everything else lives once in the core: argument checks, owner ids, tokens,
- * waiting, deadlines, the watchdog, cleaning up after unanswered requests, levels of
- * re-entry, error text.
+ * line in variants.def.  The variant makes one attempt, gives back, and lists its
+ * promises. The core does everything else for all variants: argument checks, owner ids,
+ * tokens, waiting, deadlines, the watchdog, cleaning up after unanswered requests,
+ * levels of re-entry, error text.
  *
- * Every slot is MUST or MAY.  dlock_variant_flaw() checks that, and the conformance
- * suite proves every bit of `info.caps`.
+ * A field or function of dlock_variant is called a slot.  Each slot says if a variant
+ * MUST or MAY fill it.  dlock_variant_flaw() checks that, and the conformance suite
+ * proves every bit of `info.caps`.
  *
  * Threads     Every slot but open and close is called by many threads at once.
  */
@@ -21,27 +22,30 @@
 struct redis_answer;
 struct redis_post;
 
-/* A request for a lock.  The core fills it in; a variant may write only the fields
- * marked "out".  The strings outlive the call and no longer. */
+/* A request for a lock.  The core fills in the claim, and a variant writes only the
+ * fields marked "out".  The core owns the strings, which are valid only during the
+ * call. */
 typedef struct dlock_claim {
     const char *name;
     const char *uuid;   /* of the system: 36 characters, lower case                   */
     const char *number; /* of the thread: decimal, unique in the process, not reused  */
     const char *owner;  /* "uuid:number"                                              */
     const char *token;  /* new for every attempt                                      */
-    int lease_ms;       /* of this hold, which may differ from the options'        */
+    int lease_ms;       /* of this hold, which may differ from the options'           */
     bool shared;        /* as a reader; only with DLOCK_CAP_SHARED.  A thread that reads
-                         * and writes is one owner, with levels of each            */
+                         * and writes is one owner, with levels of each               */
     int level;          /* 1, or n for the nth level of a re-entrant hold             */
-    int64_t give_up_ns; /* no I/O after this instant; INT64_MAX: the stores' timeouts */
+    int64_t give_up_ns; /* no I/O after this instant; INT64_MAX: the stores' timeouts
+                         * are the only limit                                         */
     uint64_t fence;     /* out of try_acquire, iff DLOCK_CAP_FENCED                   */
-    int64_t free_in_ms; /* out of a BUSY try_acquire: when the holder's lease ends;
-                         * stays -1 if unknown                                        */
-    uint64_t note;      /* out of try_acquire: comes back in every later slot         */
-    int64_t wait_until_ns;  /* above 0: the caller tries again after BUSY until then */
+    int64_t free_in_ms; /* out of a BUSY try_acquire: the time until the holder's lease
+                         * ends; -1, as the core sets it: not known                   */
+    uint64_t note;      /* out of try_acquire: the core passes the note to every later
+                         * call about this hold                                       */
+    int64_t wait_until_ns;  /* above 0: the core tries again after BUSY until then    */
     int64_t store_until_ns; /* above 0: try_acquire MAY wait in its store until then  */
-    bool waited;            /* out of a BUSY try_acquire: it waited in its store all the
-                             * time that it may, so no pause is needed               */
+    bool waited;            /* out of a BUSY try_acquire: the attempt waited in its store
+                             * until store_until_ns, so the core makes no pause       */
     struct redis_post *post; /* of a release, only with read_release: nobody waits for
                               * the answer; see there.  Otherwise NULL               */
 } dlock_claim;
@@ -53,101 +57,109 @@ typedef struct dlock_variant {
      * that drift apart, in thousandths; the core takes off 2 ms more. */
     int drift_per_mille;
 
-    /* MAY, only with renew: the watchdog renews its leases. */
+    /* MAY, only with renew: the watchdog renews the leases of this variant. */
     bool watched;
 
-    /* MAY, only with DLOCK_CAP_EXPIRES: its leases are never longer, whatever the
+    /* MAY, only with DLOCK_CAP_EXPIRES: the longest lease of this variant, whatever the
      * options ask for.  0: no limit. */
     int lease_limit_ms;
 
-    /* MAY, only without DLOCK_CAP_PUSH: the longest sleep between two attempts with the
-     * policy `push`; it begins with 1 ms and doubles.  0: 50 ms. */
+    /* MAY, only without DLOCK_CAP_PUSH: the longest pause between two attempts with the
+     * policy `push`.  The first pause is 1 ms, and pauses double.  0: 50 ms. */
     int poll_max_ms;
 
-    /* MAY: release frees whoever's lock it finds, so the core must not use it to clean
-     * up after an acquire that went unanswered. */
+    /* MAY: release deletes the lock whoever holds it, so the core must not call release
+     * to clean up after an unanswered acquire. */
     bool blind_release;
 
-    /* MAY, only with FAIR, OWNED and EXPIRES, without FENCED, SHARED and SESSION: claim->owner
-     * alone tells the store whose a lock is, so a hold can go on in another thread under
-     * the same owner; see handover.h. */
+    /* MAY, only with FAIR, OWNED and EXPIRES, without FENCED, SHARED and SESSION: the
+     * store knows the holder by claim->owner alone, so another thread can go on with
+     * the hold under the same owner; see handover.h. */
     bool may_be_handed_over;
 
-    /* MAY.  Check the options, reach the stores, load scripts.  The uuid is that of the
-     * claims to come.  On failure it leaves nothing behind and *state NULL. */
+    /* MAY.  Check the options, connect to the stores, load scripts.  On OK *state
+     * belongs to the core until close.  On a failure *state is NULL, and nothing is
+     * left open. */
     dlock_status (*open)(const dlock_options *opts, void **state);
 
-    /* MUST iff open.  No other slot runs any more. */
+    /* MUST iff open.  Free *state.  No other slot is called any more. */
     void (*close)(void *state);
 
-    /* MAY.  Ask every store once whether it answers. */
+    /* MAY.  Ask every store once whether it answers: OK, or a failure. */
     dlock_status (*check)(void *state);
 
-    /* MUST.  One attempt; sleeps only in its store, see store_until_ns.  OK, BUSY, or a
-     * failure; LOST iff level > 1 and the store no longer knows the outer levels.  After
-     * BUSY, LOST and IO nothing of this claim is left anywhere, but for a place in the
-     * queue if it waits; after UNKNOWN and PROTOCOL the core calls release.  Sent twice
-     * with the same claim it must count once. */
+    /* MUST.  Make one attempt.  It may sleep only in its store, see store_until_ns.
+     *   OK        the claim holds the lock
+     *   BUSY      another owner holds the lock
+     *   LOST      only if level > 1: the store no longer knows the outer levels
+     *   UNKNOWN, PROTOCOL   the core calls release for this claim
+     *   IO        no request was sent
+     * After BUSY, LOST and IO nothing of this claim is left in the store, except its
+     * place in a queue while it waits.  A claim that arrives twice must count once. */
     dlock_status (*try_acquire)(void *state, dlock_claim *claim);
 
-    /* MUST iff DLOCK_CAP_RENEW.  Make the lease end lease_ms from now.  OK, LOST, or a
-     * failure. */
+    /* MUST iff DLOCK_CAP_RENEW.  Let the lease end lease_ms from now: OK; LOST, if the
+     * claim does not hold the lock; or a failure. */
     dlock_status (*renew)(void *state, const dlock_claim *claim);
 
-    /* MUST iff DLOCK_CAP_SESSION.  Is the session that holds the claim still there?  OK
-     * or LOST, at once and without asking the store.  The watchdog calls it, also while
-     * the owner's thread is in release, and so does dlock_lease_valid(), in any thread. */
+    /* MUST iff DLOCK_CAP_SESSION.  Is the session that holds the lock still there?  OK
+     * or LOST, at once and without asking the store.  The watchdog calls probe, also
+     * while the owner's thread is in release.  dlock_lease_valid() calls probe in any
+     * thread. */
     dlock_status (*probe)(void *state, const dlock_claim *claim);
 
-    /* MUST.  Give back the level claim->level and keep those below it.  OK, LOST, or a
-     * failure.  After an acquire that went unanswered it is called for a level that may
-     * not exist, and must then change nothing but give up the claim's place in the queue
-     * if it has one. */
+    /* MUST.  Give back the level claim->level, and keep the levels below it: OK; LOST, if
+     * the claim does not hold that level; or a failure.  After an unanswered acquire the
+     * core calls release for a level that may not exist.  Then release must change nothing,
+     * except that the claim gives up its place in the queue. */
     dlock_status (*release)(void *state, const dlock_claim *claim);
 
     /* MAY, with OWNED, ATOMIC, check and one Redis, without SHARED, where a release is one
-     * script: a release whose claim has a `post` queues its request with that, and answers OK without waiting, or
-     * a failure if it queued nothing.  read_release is handed the store's answer, and says
-     * what release would have answered: OK or LOST.  Any thread that uses the store calls
-     * it: it must not ask the store, nor call dlock_fail().  The core gives a thread a new
-     * number after such a release, so that one that comes late meets no later hold. */
+     * script.  If the claim of a release has a `post`, release queues its request with the
+     * post, and answers OK without waiting, or a failure if it queued nothing.
+     * read_release gets the store's answer, and says what release would have answered: OK
+     * or LOST.  Any thread that uses the store calls read_release, so it must neither ask
+     * the store nor call dlock_fail().  The core gives a thread a new number after such a
+     * release, so that a release that comes late meets no later hold. */
     dlock_status (*read_release)(void *state, const dlock_claim *claim,
                                  const struct redis_answer *answer);
 
-    /* MUST iff read_release.  Send what is queued, without waiting.  False: it cannot leave
-     * now; check() sees to that. */
+    /* MUST iff read_release.  Send what is queued, without waiting.  False: the requests
+     * cannot leave now, and check() makes them leave. */
     bool (*send_queued)(void *state);
 
-    /* All three MUST iff DLOCK_CAP_PUSH.
-     * watch    be told of releases of the claim's name from now on, where it matters to
-     *          this claim; NULL if that cannot be
-     * sleep    until one may have happened since the last sleep (or since watch), which
-     *          is true, or until_ns, false.  Waking too often is allowed, missing one is
-     *          not.
-     * unwatch  `granted`: this waiter got the lock */
+    /* MUST, all three, iff DLOCK_CAP_PUSH.
+     * watch    begin to listen for releases of the claim's name that may let this
+     *          claim in; NULL: that is not possible now, and the core polls
+     * sleep    wait for such a release.  True: a release may have happened since the last
+     *          sleep, or since watch.  False: until_ns has come.  A wake-up without a
+     *          release is allowed; a missed release is not
+     * unwatch  stop listening and free the watch; `granted`: this waiter has the lock */
     void *(*watch)(void *state, const dlock_claim *claim);
     bool (*sleep)(void *watch, int64_t until_ns);
     void (*unwatch)(void *watch, bool granted);
 
-    /* MUST iff DLOCK_CAP_FAIR.  The claim waited in vain: give up its place in the
-     * queue.  Not called after a failure, which may have taken as long as a store is
-     * waited for: then release gives up the place, or it ends by itself. */
+    /* MUST iff DLOCK_CAP_FAIR.  Give up the claim's place in the queue, because its
+     * wait ended without a grant.  The core does not call leave after a failure, since
+     * the store may take its whole timeout again: then release gives up the place, or
+     * the place ends by itself. */
     void (*leave)(void *state, const dlock_claim *claim);
 
-    /* MUST, as is force, iff DLOCK_CAP_LOCAL; MAY without.  What the store knows of the
-     * lock of that name: *out is a free lock, of which nothing is known, and OK says
-     * that it was filled in. */
+    /* MUST iff DLOCK_CAP_LOCAL, and MAY otherwise; so is force.  Read what the store knows
+     * of the lock `name`.  The core passes a free lock of which nothing is known; the
+     * variant fills it in and answers OK, or a failure. */
     dlock_status (*inspect)(void *state, const char *name, dlock_info *out);
 
-    /* Free it, whoever holds it, and tell a waiter.  OK, LOST if nobody held it,
-     * or a failure. */
+    /* Free the lock `name`, whoever holds it, and tell a waiter: OK; LOST, if nobody held
+     * the lock; or a failure. */
     dlock_status (*force)(void *state, const char *name);
 } dlock_variant;
 
 /* The variants, in the order of variants.def. */
 extern const dlock_variant *const dlock_variants[];
 
-/* NULL if `variant` keeps the contract above, otherwise what is wrong with it. */
+/* The first breach of the contract above, as a static text.  NULL: the variant keeps
+ * the contract. */
 const char *dlock_variant_flaw(const dlock_variant *variant);
 
 #endif /* DLOCK_VARIANT_H */

@@ -53,7 +53,7 @@ check 'the manual pages are made' pages
 check 'every call has a page' every_call_has_a_page
 check 'man reads every page without a warning' clean_pages
 check 'the page of a call says what it answers' \
-    says '^ +BUSY +someone else holds it' man -P cat -l build/man/library/dlock_acquire.3
+    says '^ +BUSY +another owner holds the lock' man -P cat -l build/man/library/dlock_acquire.3
 check 'the page of a command lists its options' \
     says '^ +--hazards=' man -P cat -l build/man/programs/seckill-compare.1
 
