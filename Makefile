@@ -143,7 +143,7 @@ all: $(PROGRAMS) $(WALL_CLOCK) $(SHARED)    ## build the service and the laborat
 .PHONY: lib
 lib: $(LIBRARY) $(SHARED)                   ## build the lock library, static and shared
 
-# tools/install.sh has the list of files and their places.
+# tools/install.sh has the list of all other files that are installed, and their places.
 PUBLIC_HEADERS := $(addprefix lock/,dlock.h dlock_async.h dlock_cancel.h dlock_inspect.h dlock_later.h dlock_lease.h dlock_metrics.h dlock_primitives.h)
 MANUAL := $(OUT)/man/library $(OUT)/man/programs
 $(OUT)/man/library: $(PUBLIC_HEADERS) tools/manual.sh tools/manual-library.awk base/text/version.h
@@ -161,7 +161,7 @@ $(COMPLETION): $(PROGRAMS) tools/completion.sh
 .PHONY: manual
 manual: $(MANUAL)                           ## build the manual pages, into build/man/
 
-PLACES := PREFIX BINDIR LIBDIR INCLUDEDIR MANDIR DATADIR DOCDIR ZSHDIR DESTDIR OUT SONAME VERSION
+PLACES := PREFIX BINDIR LIBDIR INCLUDEDIR MANDIR DATADIR DOCDIR ZSHDIR DESTDIR OUT SONAME VERSION PUBLIC_HEADERS
 .PHONY: install install-programs uninstall
 install install-programs uninstall: export_places = $(foreach p,$(PLACES),$(p)='$($(p))')
 install: lib $(OUT)/man/library             ## install libdlock: PREFIX=/usr/local LIBDIR=PREFIX/lib DESTDIR=

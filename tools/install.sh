@@ -5,13 +5,14 @@
 #
 # The places come from the environment, as the Makefile exports them: DESTDIR (before every
 # path, for the makers of packages), PREFIX, BINDIR, LIBDIR, INCLUDEDIR, MANDIR, DATADIR,
-# DOCDIR, ZSHDIR; OUT is where the build is, SONAME the name of the shared library, VERSION the release.
+# DOCDIR, ZSHDIR; OUT is where the build is, SONAME the name of the shared library, VERSION the
+# release, PUBLIC_HEADERS the headers of the library.
 # One list, below, has every file and its place; uninstalling removes exactly these files.
 # Installing writes the directories that it makes into a record, and uninstalling removes those
 # of them that are empty.
 set -euo pipefail
 cd "$(dirname "$0")/.."
-for name in PREFIX BINDIR LIBDIR INCLUDEDIR MANDIR DATADIR DOCDIR ZSHDIR OUT SONAME VERSION; do
+for name in PREFIX BINDIR LIBDIR INCLUDEDIR MANDIR DATADIR DOCDIR ZSHDIR OUT SONAME VERSION PUBLIC_HEADERS; do
     [ -n "${!name:-}" ] || { echo "install.sh: $name is not set; call it through make" >&2; exit 64; }
 done
 for name in PREFIX BINDIR LIBDIR INCLUDEDIR MANDIR DATADIR DOCDIR ZSHDIR; do
@@ -30,8 +31,8 @@ pages() {
 
 library() {
     local header
-    for header in dlock dlock_async dlock_cancel dlock_inspect dlock_metrics dlock_primitives; do
-        row 644 "lock/$header.h" "$INCLUDEDIR/dlock/$header.h"
+    for header in $PUBLIC_HEADERS; do
+        row 644 "$header" "$INCLUDEDIR/dlock/${header##*/}"
     done
     row 644 "$OUT/libdlock.a" "$LIBDIR/libdlock.a"
     row 755 "$OUT/$SONAME" "$LIBDIR/$SONAME"
