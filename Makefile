@@ -274,7 +274,7 @@ bench: deps-run                                 ## orders per second beside pgbe
 
 .PHONY: results
 results: deps-run                                 ## measure docs/results anew, about an hour; RESULTS='demo bench'
-	@$(MAKE) --no-print-directory -j2 all
+	@$(MAKE) --no-print-directory -j2 all $(BENCH_PEER)
 	@$(MAKE) --no-print-directory -j2 BUILD=bare build/bare/$(SONAME)
 	@tools/results.sh $(RESULTS)
 RESULTS :=
