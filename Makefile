@@ -292,7 +292,7 @@ bench-peers: deps-run                           ## locks beside Redisson, redis-
 	@$(MAKE) --no-print-directory -j2 all $(BENCH_PEER)
 	@loadtest/peers/peers.py $(PEERS)
 PEERS :=
-$(BENCH_PEER): $(OUT)/obj/loadtest/peers/ours/ours.o $(LIBRARY)
+$(BENCH_PEER): $(call objects,$(call sources,loadtest/peers/ours)) $(LIBRARY)
 	$(call say,LINK)$(CC) $(LINK) -pie -o $@ $^ $(LIBS.lock)
 
 .PHONY: bench-floods

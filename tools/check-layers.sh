@@ -32,7 +32,7 @@ for room in kit lab proxy probe audit check fault sale open_loop expect compare 
 done
 
 # What measures this library as a program that uses it.
-rooms+='loadtest/peers/ lock/dlock\.h
+rooms+='loadtest/peers/ lock/dlock(_async)?\.h|loadtest/peers/
 '
 
 # Headers of other libraries, and which files may include them.

@@ -73,19 +73,22 @@ def ours(setting, text, takes="", **rest):
 REDISSON = "org/redisson/RedissonLock.java"
 redisson = of("redisson", REDISSON, "reentrant", **JVM)
 redis_py = of("redis-py", "redis/lock.py", "lua")
-node_redlock = of("node-redlock", "src/index.ts", "lua", **NODE)
-redis_semaphore = of("redis-semaphore", "src/mutex/acquire.ts", "lua", **NODE)
+node_redlock = of("node-redlock", "src/index.ts", "lua-async", **NODE)
+redis_semaphore = of("redis-semaphore", "src/mutex/acquire.ts", "lua-async", **NODE)
 redsync = of("redsync", "mutex.go", "lua")
 ASYNCIO = "redis/asyncio/lock.py"
 
 PAIRS = (
     ours("lua", "threads", "set"),
+    ours("lua-async", "asynchronous calls of one thread", "set"),
     ours("reentrant", "threads", "hset"),
+    ours("reentrant-async", "asynchronous calls of one thread", "hset"),
     redisson("plain", "RLock, threads, 64 connections", "hincrby"),
-    redisson("async", "RLock, lockAsync, 64 connections", "hincrby"),
+    redisson("async", "RLock, lockAsync, 64 connections", "hincrby",
+             beside="reentrant-async"),
     redis_py("threads", "threads, a connection each"),
     redis_py("threads", "threads of two processes", processes=2),
-    redis_py("asyncio", "tasks of one loop", file=ASYNCIO),
+    redis_py("asyncio", "tasks of one loop", file=ASYNCIO, beside="lua-async"),
     node_redlock("plain", "promises, one connection"),
     node_redlock("pipelined", "promises, automatic pipelining"),
     redis_semaphore("plain", "promises, one connection"),
@@ -110,14 +113,15 @@ HOT = (
 
 NODES = (
     ours("redlock", "threads, 20 s for a node", "set"),
+    ours("redlock-async", "asynchronous calls of one thread", "set"),
     ours("multi", "threads", "hset"),
     redisson("multi", "RedissonMultiLock, 64 connections a node", "hincrby", beside="multi",
              file="org/redisson/RedissonMultiLock.java"),
-    node_redlock("plain", "promises", beside="redlock"),
-    node_redlock("pipelined", "promises, automatic pipelining", beside="redlock"),
-    redis_semaphore("plain", "promises", beside="redlock",
+    node_redlock("plain", "promises", beside="redlock-async"),
+    node_redlock("pipelined", "promises, automatic pipelining", beside="redlock-async"),
+    redis_semaphore("plain", "promises", beside="redlock-async",
                     file="src/redlockMutex/acquire.ts"),
-    redis_semaphore("pipelined", "promises, automatic pipelining", beside="redlock",
+    redis_semaphore("pipelined", "promises, automatic pipelining", beside="redlock-async",
                     file="src/redlockMutex/acquire.ts"),
     redsync("pool", "goroutines, 64 connections a node", beside="redlock"),
     redsync("rueidis", "goroutines, automatic pipelining", beside="redlock"),

@@ -5,11 +5,11 @@
  *
  * ../README.md has the command line and the lines that are read and printed, which are the
  * same for each peer.  SETTING is the name of a lock, perhaps with a colon and the
- * number of hand-overs inside the process behind it: fair:64. */
+ * number of hand-overs inside the process behind it, fair:64, or with -async at its end, then
+ * by asynchronous calls of one thread. */
+#include "loadtest/peers/ours/ours.h"
+
 #include <fcntl.h>
-#include <pthread.h>
-#include <stdbool.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,25 +17,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "lock/dlock.h"
-
-enum { IN_FLIGHT_MAX = 1024, GUARD_WORDS = 2, PATIENCE_MS = 20000 };
-
-/* What all workers of a slice share. */
-struct slice {
-    dlock_system *sys;
-    const char *prefix;
-    volatile int64_t *guard; /* pairs, and who is inside */
-    bool is_hot;
-    int64_t deadline_ns;
-};
-
-struct worker {
-    const struct slice *slice;
-    pthread_t thread;
-    int index;
-    int64_t pairs, total, overlaps, errors;
-};
+enum { GUARD_WORDS = 2, PATIENCE_MS = 20000 };
 
 static int64_t now_ns(void)
 {
@@ -45,46 +27,76 @@ static int64_t now_ns(void)
     return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
 }
 
-/* The guarded section: neither word is atomic, so two holders at once lose a count or see
- * each other. */
-static void be_inside(struct worker *w)
+bool worker_goes_on(const struct worker *w)
+{
+    return now_ns() < w->slice->deadline_ns;
+}
+
+void worker_inside(struct worker *w)
 {
     volatile int64_t *guard = w->slice->guard;
     int64_t me = (int64_t)getpid() * IN_FLIGHT_MAX + w->index;
 
+    if (!w->slice->is_hot)
+        return;
     guard[1] = me;
     guard[0] = guard[0] + 1;
     w->overlaps += guard[1] != me;
 }
 
+void worker_done(struct worker *w)
+{
+    w->total++;
+    w->pairs += worker_goes_on(w);
+}
+
+void worker_failed(struct worker *w, dlock_status st)
+{
+    fprintf(stderr, "peers-ours: %s: %s\n", dlock_status_text(st), dlock_error());
+    w->errors++;
+}
+
 static void *work(void *arg)
 {
     struct worker *w = arg;
-    const struct slice *slice = w->slice;
-    char name[DLOCK_NAME_MAX + 1];
+    dlock_system *sys = w->slice->sys;
 
-    if (slice->is_hot)
-        snprintf(name, sizeof name, "%s:hot", slice->prefix);
-    else
-        snprintf(name, sizeof name, "%s:%d:%d", slice->prefix, (int)getpid(), w->index);
-    while (now_ns() < slice->deadline_ns) {
+    while (worker_goes_on(w)) {
         dlock_lease lease;
-        dlock_status st = dlock_acquire(slice->sys, name, -1, &lease);
+        dlock_status st = dlock_acquire(sys, w->name, -1, &lease);
 
         if (st == DLOCK_OK) {
-            if (slice->is_hot)
-                be_inside(w);
-            st = dlock_release(slice->sys, &lease);
+            worker_inside(w);
+            st = dlock_release(sys, &lease);
         }
         if (st != DLOCK_OK) {
-            fprintf(stderr, "peers-ours: %s: %s\n", dlock_status_text(st), dlock_error());
-            w->errors++;
+            worker_failed(w, st);
             break;
         }
-        w->total++;
-        w->pairs += now_ns() < slice->deadline_ns;
+        worker_done(w);
     }
     return NULL;
+}
+
+static bool threads_run(struct worker *workers, int in_flight)
+{
+    for (int i = 0; i < in_flight; i++) {
+        if (pthread_create(&workers[i].thread, NULL, work, &workers[i]) != 0) {
+            fprintf(stderr, "peers-ours: no thread %d\n", i);
+            return false;
+        }
+    }
+    for (int i = 0; i < in_flight; i++)
+        pthread_join(workers[i].thread, NULL);
+    return true;
+}
+
+static void choose_name(struct worker *w)
+{
+    if (w->slice->is_hot)
+        snprintf(w->name, sizeof w->name, "%s:hot", w->slice->prefix);
+    else
+        snprintf(w->name, sizeof w->name, "%s:%d:%d", w->slice->prefix, (int)getpid(), w->index);
 }
 
 /* Run a slice, and print its line. */
@@ -96,13 +108,13 @@ static bool run_slice(struct slice *slice, int in_flight, int64_t duration_ms)
     slice->deadline_ns = now_ns() + duration_ms * 1000000;
     for (int i = 0; i < in_flight; i++) {
         workers[i] = (struct worker){.slice = slice, .index = i};
-        if (pthread_create(&workers[i].thread, NULL, work, &workers[i]) != 0) {
-            fprintf(stderr, "peers-ours: no thread %d\n", i);
-            return false;
-        }
+        choose_name(&workers[i]);
     }
+    if (slice->async)
+        tasks_run(slice, workers, in_flight);
+    else if (!threads_run(workers, in_flight))
+        return false;
     for (int i = 0; i < in_flight; i++) {
-        pthread_join(workers[i].thread, NULL);
         sum.pairs += workers[i].pairs;
         sum.total += workers[i].total;
         sum.overlaps += workers[i].overlaps;
@@ -125,9 +137,20 @@ static volatile int64_t *map_guard(const char *path)
     return words == MAP_FAILED ? NULL : words;
 }
 
-static bool open_system(char *setting, const char *servers, dlock_system **out)
+/* Is `text` at the end of the setting?  Then it is cut off. */
+static bool cut_end(char *setting, const char *text)
+{
+    char *at = strstr(setting, text);
+
+    if (at)
+        *at = '\0';
+    return at != NULL;
+}
+
+static bool open_system(char *setting, const char *servers, struct slice *slice)
 {
     dlock_options options = dlock_options_default();
+    bool is_async = cut_end(setting, "-async");
     char *colon = strchr(setting, ':');
 
     if (colon) {
@@ -142,7 +165,8 @@ static bool open_system(char *setting, const char *servers, dlock_system **out)
     options.redis_timeout_ms = PATIENCE_MS;
     options.redlock_node_timeout_ms = PATIENCE_MS;
     options.zookeeper_timeout_ms = PATIENCE_MS;
-    return dlock_open(out, &options) == DLOCK_OK;
+    return dlock_open(&slice->sys, &options) == DLOCK_OK &&
+           (!is_async || dlock_async_open(&slice->async, slice->sys, 0) == DLOCK_OK);
 }
 
 int main(int argc, char **argv)
@@ -157,7 +181,7 @@ int main(int argc, char **argv)
     }
     slice.prefix = argv[3];
     slice.guard = map_guard(argv[4]);
-    if (!slice.guard || !open_system(argv[1], argv[2], &slice.sys)) {
+    if (!slice.guard || !open_system(argv[1], argv[2], &slice)) {
         fprintf(stderr, "peers-ours: %s: %s\n", argv[1], slice.guard ? dlock_error() : argv[4]);
         return 69;
     }
@@ -169,6 +193,7 @@ int main(int argc, char **argv)
             !run_slice(&slice, in_flight, duration_ms))
             return 64;
     }
+    (void)dlock_async_close(slice.async);
     dlock_close(slice.sys);
     return 0;
 }
