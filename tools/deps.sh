@@ -33,7 +33,8 @@ declare -A packages=(
     [servers]="libzookeeper-java default-jre-headless
         redis-server redis-tools postgresql wrk"
     [test]="libcmocka-dev clang libclang-rt-14-dev shellcheck procps curl
-        g++ man-db python3 nginx-light cppcheck zsh"
+        g++ man-db python3 nginx-light cppcheck zsh
+        libuv1-dev libev-dev"
     [browser]=""
     [analyze]="cppcheck clang"
     [compose]="curl python3"

@@ -18,6 +18,7 @@
 /* Name and what it measures; the function is bench_NAME(). */
 #define BENCH_PARTS(X)                                                                 \
     X(pairs, "acquire and release without contention, beside blocking connections")    \
+    X(async, "the same by one thread and dlock_async.h, beside redis-benchmark -P 64")   \
     X(idle, "fault points that nobody arms, and the recorder, beside a bare build")    \
     X(later, "releases that nobody waits for, to those that are waited for")           \
     X(hot, "64 threads of two processes on one name: waits and hand-overs")            \

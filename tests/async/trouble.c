@@ -147,6 +147,22 @@ static void a_late_poll_takes_the_answers_that_came(void)
         assert_status(OK, async_wait(&answers[i]));
 }
 
+/* A call is under way, and nobody runs the interface: the system's threads go on. */
+static void a_thread_does_not_wait_for_the_interface(void)
+{
+    static struct async_answer answer;
+    dlock_lease lease;
+
+    async_open();
+    assert_status(OK, async_acquire(rig_name(), 0, &answer));
+    async_ask(rig_name(), 0, &answer);
+    if (!async_has_thread)
+        assert_true(dlock_poll(async_it, 0) >= 0); /* the request leaves */
+    assert_status(OK, dlock_acquire(async_sys, rig_name(), 0, &lease));
+    assert_status(OK, dlock_release(async_sys, &lease));
+    assert_status(OK, async_wait(&answer));
+}
+
 struct async_test async_trouble_tests[] = {
     ASYNC_TEST(a_wait_outlives_a_restart_of_its_server),
     ASYNC_TEST(a_dead_server_is_told_at_once),
@@ -154,6 +170,7 @@ struct async_test async_trouble_tests[] = {
     ASYNC_TEST(a_loss_is_told_and_seen),
     ASYNC_TEST(the_watchdog_renews_while_nobody_polls),
     ASYNC_TEST(after_a_close_nobody_renews),
+    ASYNC_TEST(a_thread_does_not_wait_for_the_interface),
     ASYNC_TEST(a_late_poll_takes_the_answers_that_came),
     {.name = NULL},
 };
