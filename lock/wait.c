@@ -1,16 +1,18 @@
 /* SPDX-License-Identifier: MIT */
 /* wait.c -- waiting for a lock, written once for all variants.
  *
- * With the policy `push`, where the variant cannot tell of releases, a waiter sleeps 1
- * to 50 ms (or as the variant says) between attempts: the ceiling doubles, and each
- * sleep is drawn at random below it, so that waiters spread out.  Where it can, a waiter
- * sleeps until told; but a message can be lost (Redis keeps none for who is not
- * connected, and none is sent when a lease runs out), so it looks by itself every few
- * hundred ms, and at the end of the holder's lease.  The other policies are in retry.c.
+ * With the policy `push` there are two ways to wait.  If the variant tells of releases, a
+ * waiter sleeps in the variant's `sleep` until a message comes: rest_watching().  A message
+ * can be lost, because Redis keeps no message for a client that is not connected, and no
+ * message is sent when a lease ends.  Therefore a waiter also asks by itself every few
+ * hundred ms, and at the end of the holder's lease.  If the variant does not tell of
+ * releases, a waiter sleeps between attempts: pause_for().  The longest sleep doubles from
+ * 1 to 50 ms (or to the variant's limit), and each sleep is a random part of it, so that
+ * waiters spread out.  The other policies are in retry.c.
  *
- * A store that cannot be reached, or does not answer, may be restarting: a waiter goes on
- * after a pause of 10 to 20 ms, which doubles up to a second (or is that of its policy), and
- * answers the failure only if its time is over then.
+ * A store that cannot be reached, or does not answer, may be restarting.  A waiter then
+ * tries again after a pause of 10 to 20 ms, which doubles up to a second (or is that of its
+ * policy).  The waiter answers the failure only when its time is over.
  *
  * A waiter that may be cancelled sleeps in short slices.  A fiber is woken by a hurry. */
 #include "lock/wait.h"
