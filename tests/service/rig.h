@@ -15,6 +15,7 @@
 #include <sys/types.h>
 
 #include <cmocka.h>
+#include <pthread.h>
 
 #include "base/http/token.h"
 #include "db/conn.h"
@@ -107,6 +108,28 @@ bool rig_order_named(int port, int64_t voucher_id, int64_t user_id,
 void rig_token(int64_t user_id, char out[TOKEN_LEN + 1]);
 void rig_operator_token(char out[TOKEN_LEN + 1]);
 void rig_token_of(const struct token_claim *claim, char out[TOKEN_LEN + 1]);
+
+/* Ask the service for /faults/VERB?QUERY ("arm", "point=after-read&action=hold"), which has to
+ * be answered with `status`.  The body of the answer, valid until the next call. */
+const char *rig_fault(const struct rig_service *s, const char *verb, const char *query,
+                      int status);
+/* Wait until a thread of the service is held at the point. */
+void rig_await_held(const struct rig_service *s, const char *point);
+
+/* An order in a thread of its own; `answer` is there when the thread has been joined. */
+struct rig_held {
+    pthread_t thread;
+    int port;
+    int64_t voucher, user;
+    struct rig_answer answer;
+};
+void rig_order_beside(struct rig_held *held, const struct rig_service *s, int64_t voucher,
+                      int64_t user);
+/* Arm the point, let the order begin, and wait until the order is held there; release the
+ * point, and join the thread. */
+void rig_hold(struct rig_held *held, const struct rig_service *s, const char *point,
+              int64_t voucher, int64_t user);
+void rig_let_go(struct rig_held *held, const struct rig_service *s, const char *point);
 
 /* SQL as the owner of the database; one connection for the test program. */
 struct db_conn *rig_db(void);

@@ -61,56 +61,14 @@ static struct rig_service start(int kind, const char *more)
                      "--lock=local", "--process=admission-test");
 }
 
-static void fault(const struct rig_service *s, const char *verb, const char *query)
+static void hold_one(struct rig_held *h, const struct rig_service *s, int64_t user)
 {
-    char path[128];
-
-    (void)snprintf(path, sizeof(path), "/faults/%s?%s", verb, query);
-    assert_true(rig_request(s->admin_port, "POST", path, NULL, "", &answer));
-    assert_int_equal(answer.status, 200);
+    rig_hold(h, s, "after-acquire", voucher, user);
 }
 
-/* An order that is held inside. */
-struct held {
-    pthread_t thread;
-    const struct rig_service *service;
-    int64_t user;
-    struct rig_answer answer;
-};
-
-static void *order_held(void *arg)
+static void let_go(struct rig_held *h, const struct rig_service *s)
 {
-    struct held *h = arg;
-
-    (void)rig_order(h->service->orders_port, voucher, h->user, &h->answer);
-    return NULL;
-}
-
-static bool is_holding(void *arg)
-{
-    const struct rig_service *s = arg;
-    const char *at;
-
-    if (!rig_request(s->admin_port, "GET", "/faults", NULL, NULL, &answer))
-        return false;
-    at = strstr(answer.body, "\"after-acquire\"");
-    at = at != NULL ? strstr(at, "\"holding\":") : NULL;
-    return at != NULL && strncmp(at + 10, "true", 4) == 0;
-}
-
-static void hold_one(struct held *h, struct rig_service *s, int64_t user)
-{
-    h->service = s;
-    h->user = user;
-    fault(s, "arm", "point=after-acquire&action=hold");
-    assert_int_equal(pthread_create(&h->thread, NULL, order_held, h), 0);
-    assert_true(rig_until(is_holding, s, RIG_PATIENCE_MS));
-}
-
-static void let_go(struct held *h)
-{
-    fault(h->service, "release", "point=after-acquire");
-    (void)pthread_join(h->thread, NULL);
+    rig_let_go(h, s, "after-acquire");
     assert_string_equal(h->answer.outcome, "accepted");
 }
 
@@ -126,7 +84,7 @@ static void no_more_are_inside_than_may_be(void **state)
 {
     (void)state;
     for (int kind = 0; kind < KIND_COUNT; kind++) {
-        static struct held held[PROCESSES];
+        static struct rig_held held[PROCESSES];
         struct rig_service s[PROCESSES];
 
         begin();
@@ -142,11 +100,11 @@ static void no_more_are_inside_than_may_be(void **state)
         assert_int_equal(rig_orders(voucher), 0);
         assert_true(rig_metric(&s[0],
                                "seckill_orders_stopped_total{layer=\"admission\"") == 3);
-        let_go(&held[0]);
+        let_go(&held[0], &s[0]);
         assert_int_equal(free_places(kind), 1);
         expect(s[1].orders_port, 20, "accepted"); /* the other process' place */
         expect(s[0].orders_port, 21, "accepted");
-        let_go(&held[1]);
+        let_go(&held[1], &s[1]);
         assert_int_equal(free_places(kind), INSIDE);
         for (int i = 0; i < PROCESSES; i++)
             rig_stop(&s[i]);
@@ -156,7 +114,7 @@ static void no_more_are_inside_than_may_be(void **state)
 
 static void who_is_refused_is_told_to_come_again(void **state)
 {
-    static struct held held[INSIDE];
+    static struct rig_held held[INSIDE];
     char path[64], token[TOKEN_LEN + 1], header[TOKEN_LEN + 32];
     struct rig_service s, other;
 
@@ -180,8 +138,8 @@ static void who_is_refused_is_told_to_come_again(void **state)
     assert_string_equal(answer.outcome, "admission-full");
     assert_non_null(strstr(answer.body, "\"success\":false"));
     assert_non_null(strstr(answer.head, "Retry-After: 1"));
-    let_go(&held[0]);
-    let_go(&held[1]);
+    let_go(&held[0], &s);
+    let_go(&held[1], &other);
     rig_stop(&s);
     rig_stop(&other);
     end();
@@ -255,7 +213,7 @@ static void every_way_out_gives_the_place_back(void **state)
 
     (void)state;
     for (int kind = 0; kind < KIND_COUNT; kind++) {
-        static struct held held;
+        static struct rig_held held;
         struct rig_service s;
 
         begin();
@@ -265,7 +223,7 @@ static void every_way_out_gives_the_place_back(void **state)
         expect(s.orders_port, 1, "duplicate");
         hold_one(&held, &s, 2);
         expect(s.orders_port, 2, "lock-busy");
-        let_go(&held);
+        let_go(&held, &s);
         expect(s.orders_port, 3, "sold-out");
         assert_int_equal(free_places(kind), INSIDE);
         /* The transaction is ended under the order's feet. */
@@ -273,8 +231,7 @@ static void every_way_out_gives_the_place_back(void **state)
         hold_one(&held, &s, 4);
         assert_int_equal(
             db_run_one(rig_db(), &END_ALL, DB_VALUES(DB_TEXT("admission-test"))), DB_OK);
-        fault(&s, "release", "point=after-acquire");
-        (void)pthread_join(held.thread, NULL);
+        rig_let_go(&held, &s, "after-acquire");
         assert_int_equal(free_places(kind), INSIDE);
         rig_stop(&s);
         end();
@@ -297,7 +254,7 @@ static bool are_free(void *arg)
 static void a_killed_process_takes_its_places_along(void **state)
 {
     for (int kind = 0; kind < KIND_COUNT; kind++) {
-        static struct held held;
+        static struct rig_held held;
         struct places all = {kind, INSIDE};
         struct rig_service s;
 

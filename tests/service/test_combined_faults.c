@@ -10,13 +10,10 @@ static struct rig_service service;
 
 static void arm(const char *point, const char *action, const char *key)
 {
-    struct rig_answer got;
-    char path[200];
+    char query[160];
 
-    (void)snprintf(path, sizeof(path), "/faults/arm?point=%s&action=%s&key=%s", point,
-                   action, key);
-    assert_true(rig_request(service.admin_port, "POST", path, NULL, NULL, &got));
-    assert_int_equal(got.status, 200);
+    (void)snprintf(query, sizeof(query), "point=%s&action=%s&key=%s", point, action, key);
+    rig_fault(&service, "arm", query, 200);
 }
 
 /* A fault of user 3's order; user 1 waits in a transaction, users 2 to 6 make the batch. */

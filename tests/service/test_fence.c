@@ -125,48 +125,7 @@ static void what_is_sold_out_is_not_stale(void **state)
 
 /* --- the service --- */
 
-static void fault(const char *verb, const char *query)
-{
-    char path[128];
-
-    (void)snprintf(path, sizeof(path), "/faults/%s?%s", verb, query);
-    assert_true(rig_request(first.admin_port, "POST", path, NULL, NULL, &answer));
-    assert_int_equal(answer.status, 200);
-}
-
-static bool is_holding(void *arg)
-{
-    static struct rig_answer got;
-
-    (void)arg;
-    return rig_request(first.admin_port, "GET", "/faults", NULL, NULL, &got) &&
-           strstr(got.body, "\"holding\":true") != NULL;
-}
-
-static struct held {
-    pthread_t thread;
-    int64_t voucher;
-    struct rig_answer answer;
-} held;
-
-static void *order_held(void *arg)
-{
-    struct held *h = arg;
-
-    (void)rig_order(first.orders_port, h->voucher, 1, &h->answer);
-    return NULL;
-}
-
-static void hold_first_at(const char *point, int64_t voucher)
-{
-    char query[64];
-
-    (void)snprintf(query, sizeof(query), "point=%s&action=hold", point);
-    fault("arm", query);
-    held = (struct held){.voucher = voucher};
-    assert_int_equal(pthread_create(&held.thread, NULL, order_held, &held), 0);
-    assert_true(rig_until(is_holding, NULL, RIG_PATIENCE_MS));
-}
+static struct rig_held held;
 
 static bool is_sold_by_second(void *voucher)
 {
@@ -189,10 +148,9 @@ static void who_comes_back_too_late_sells_nothing(void **state)
     (void)state;
     first = start(NULL);
     second = start(NULL);
-    hold_first_at("after-read", voucher);
+    rig_hold(&held, &first, "after-read", voucher, 1);
     assert_true(rig_until(is_sold_by_second, &voucher, RIG_PATIENCE_MS));
-    fault("release", "point=after-read");
-    (void)pthread_join(held.thread, NULL);
+    rig_let_go(&held, &first, "after-read");
     assert_string_equal(held.answer.outcome, "stale");
     assert_int_equal(held.answer.status, 503);
     assert_non_null(strstr(held.answer.head, "Retry-After: "));
@@ -215,7 +173,7 @@ static void the_record_is_of_the_orders_transaction(void **state)
 
     (void)state;
     first = start(NULL);
-    hold_first_at("before-commit", voucher);
+    rig_hold(&held, &first, "before-commit", voucher, 1);
     assert_int_equal(rig_writes(voucher, "accepted", NULL), 0);
     rig_signal(&first, SIGKILL);
     assert_int_equal(rig_wait(&first, RIG_PATIENCE_MS), 128 + SIGKILL);

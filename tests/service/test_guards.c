@@ -172,59 +172,21 @@ static void the_unique_index_needs_no_lock(void **state)
 
 static struct rig_service faulty;
 
-static bool is_holding(void *arg)
-{
-    static struct rig_answer got;
-    const char *point;
-
-    if (!rig_request(faulty.admin_port, "GET", "/faults", NULL, NULL, &got))
-        return false;
-    point = strstr(got.body, (const char *)arg);
-    return point != NULL &&
-           strncmp(strstr(point, "\"holding\":"), "\"holding\":true", 14) == 0;
-}
-
-static void fault(const char *verb, const char *query, int status)
-{
-    char path[160];
-
-    (void)snprintf(path, sizeof(path), "/faults/%s?%s", verb, query);
-    assert_true(rig_request(faulty.admin_port, "POST", path, NULL, NULL, &answer));
-    if (answer.status != status)
-        fail_msg("%s: %d instead of %d: %s", path, answer.status, status, answer.body);
-}
-
-struct held {
-    pthread_t thread;
-    int64_t voucher;
-    int64_t user;
-    struct rig_answer answer;
-};
-
-static void *order_held(void *arg)
-{
-    struct held *h = arg;
-
-    (void)rig_order(faulty.orders_port, h->voucher, h->user, &h->answer);
-    return NULL;
-}
-
 /* Hold user 1 between the read and the write, and let `user` order meanwhile. */
-static void order_inside_another(struct held *held, const char *meanwhile, int64_t user)
+static void order_inside_another(struct rig_held *held, const char *meanwhile, int64_t user)
 {
     char point[80];
 
     (void)snprintf(point, sizeof(point), "point=after-read&action=hold&key=lock:order:%lld",
                    (long long)rig_user(1));
-    fault("arm", point, 200);
-    fault("arm", "point=after-read&action=hold", 409);
-    assert_int_equal(pthread_create(&held->thread, NULL, order_held, held), 0);
-    assert_true(rig_until(is_holding, "\"after-read\"", RIG_PATIENCE_MS));
+    rig_fault(&faulty, "arm", point, 200);
+    rig_fault(&faulty, "arm", "point=after-read&action=hold", 409);
+    rig_order_beside(held, &faulty, held->voucher, 1);
+    rig_await_held(&faulty, "after-read");
     assert_true(rig_order(faulty.orders_port, held->voucher, user, &answer));
     expect(meanwhile);
-    fault("release", "point=after-read", 200);
-    (void)pthread_join(held->thread, NULL);
-    fault("release", "point=after-read", 409);
+    rig_let_go(held, &faulty, "after-read");
+    rig_fault(&faulty, "release", "point=after-read", 409);
 }
 
 /* Time between the read and the write: the textbook's lost update, and its cure. */
@@ -244,10 +206,10 @@ static void time_between_read_and_write_breaks_the_broken(void **state)
 
     (void)state;
     for (size_t i = 0; i < COUNT_OF(CASES); i++) {
-        static struct held held;
+        static struct rig_held held;
 
         faulty = start(CASES[i].guard, "none", "--allow-faults");
-        held = (struct held){.voucher = rig_voucher(1), .user = 1};
+        held = (struct rig_held){.voucher = rig_voucher(1)};
         order_inside_another(&held, "accepted", 2);
         assert_string_equal(held.answer.outcome, CASES[i].first);
         assert_int_equal(rig_stock(held.voucher), CASES[i].stock_left);
@@ -259,19 +221,18 @@ static void time_between_read_and_write_breaks_the_broken(void **state)
 /* The lock is load-bearing: under it, the same broken guard sells one. */
 static void a_lock_saves_a_broken_guard(void **state)
 {
-    static struct held held;
+    static struct rig_held held;
 
     (void)state;
     faulty = RIG_START("--lock=local", "--lock-scope=voucher", "--order-path=each",
                        "--stock-guard=read-write", "--allow-faults");
-    held = (struct held){.voucher = rig_voucher(1), .user = 1};
-    fault("arm", "point=after-read&action=hold&key=", 200);
-    assert_int_equal(pthread_create(&held.thread, NULL, order_held, &held), 0);
-    assert_true(rig_until(is_holding, "\"after-read\"", RIG_PATIENCE_MS));
+    held = (struct rig_held){.voucher = rig_voucher(1)};
+    rig_fault(&faulty, "arm", "point=after-read&action=hold&key=", 200);
+    rig_order_beside(&held, &faulty, held.voucher, 1);
+    rig_await_held(&faulty, "after-read");
     assert_true(rig_order(faulty.orders_port, held.voucher, 2, &answer));
     expect("lock-busy");
-    fault("release", "point=after-read", 200);
-    (void)pthread_join(held.thread, NULL);
+    rig_let_go(&held, &faulty, "after-read");
     assert_string_equal(held.answer.outcome, "accepted");
     assert_int_equal(rig_orders(held.voucher), 1);
     rig_stop(&faulty);
@@ -285,21 +246,18 @@ static void unlocking_too_early_sells_twice_to_one(void **state)
 
     (void)state;
     for (size_t i = 0; i < COUNT_OF(UNLOCKS); i++) {
-        static struct held held;
+        static struct rig_held held;
 
         faulty = RIG_START("--lock=local", "--duplicate-guard=count", "--allow-faults",
                            "--statement-timeout=1s", UNLOCKS[i]);
-        held = (struct held){.voucher = rig_voucher(5), .user = 1};
-        fault("arm", "point=before-commit&action=hold", 200);
-        assert_int_equal(pthread_create(&held.thread, NULL, order_held, &held), 0);
-        assert_true(rig_until(is_holding, "\"before-commit\"", RIG_PATIENCE_MS));
+        held = (struct rig_held){.voucher = rig_voucher(5)};
+        rig_hold(&held, &faulty, "before-commit", held.voucher, 1);
         /* The stock's row is still locked by the open transaction, so this one waits at
          * its update, past its look for earlier orders; or it is refused at the lock.
          */
         assert_true(rig_order(faulty.orders_port, held.voucher, 1, &answer));
         expect(i == 0 ? "unavailable" : "lock-busy");
-        fault("release", "point=before-commit", 200);
-        (void)pthread_join(held.thread, NULL);
+        rig_let_go(&held, &faulty, "before-commit");
         assert_string_equal(held.answer.outcome, "accepted");
         rig_stop(&faulty);
     }
@@ -307,14 +265,16 @@ static void unlocking_too_early_sells_twice_to_one(void **state)
 
 static void fault_names_are_checked(void **state)
 {
+    const char *said;
+
     (void)state;
     faulty = start("conditional", "count", "--allow-faults");
-    fault("arm", "point=nowhere&action=hold", 400);
-    assert_non_null(strstr(answer.body, "after-acquire"));
-    fault("arm", "point=after-read&action=explode", 400);
-    assert_non_null(strstr(answer.body, "hold, stop, kill"));
-    fault("arm", "action=hold", 400);
-    fault("release", "point=after-read", 409);
+    said = rig_fault(&faulty, "arm", "point=nowhere&action=hold", 400);
+    assert_non_null(strstr(said, "after-acquire"));
+    said = rig_fault(&faulty, "arm", "point=after-read&action=explode", 400);
+    assert_non_null(strstr(said, "hold, stop, kill"));
+    rig_fault(&faulty, "arm", "action=hold", 400);
+    rig_fault(&faulty, "release", "point=after-read", 409);
     rig_stop(&faulty);
 }
 

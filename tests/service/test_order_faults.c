@@ -12,14 +12,12 @@ enum { STOCK = 5 };
 static struct rig_service service;
 static struct rig_answer answer;
 
-static void arm(const char *point, const char *action, int status)
+static const char *arm(const char *point, const char *action, int status)
 {
-    char path[160];
+    char query[128];
 
-    (void)snprintf(path, sizeof(path), "/faults/arm?point=%s&action=%s", point, action);
-    assert_true(rig_request(service.admin_port, "POST", path, NULL, NULL, &answer));
-    if (answer.status != status)
-        fail_msg("%s: %d instead of %d: %s", path, answer.status, status, answer.body);
+    (void)snprintf(query, sizeof(query), "point=%s&action=%s", point, action);
+    return rig_fault(&service, "arm", query, status);
 }
 
 /* User 1 orders while the point is armed, and again after it. */
@@ -93,10 +91,9 @@ static void a_point_refuses_what_it_cannot_do(void **state)
 {
     (void)state;
     service = RIG_START("--allow-faults", "--lock=local");
-    arm("before-release", "cut", 400);
-    assert_non_null(strstr(answer.body, "it can hold, stop and kill"));
-    arm("watchdog-tick", "cut", 400);
-    assert_non_null(strstr(answer.body, "it can hold, stop, kill and fail"));
+    assert_non_null(strstr(arm("before-release", "cut", 400), "it can hold, stop and kill"));
+    assert_non_null(
+        strstr(arm("watchdog-tick", "cut", 400), "it can hold, stop, kill and fail"));
     rig_stop(&service);
 }
 

@@ -10,27 +10,6 @@ static struct rig_answer answer;
 static struct rig_service service;
 static int64_t voucher;
 
-static void fault(const char *verb, const char *query)
-{
-    char path[128];
-
-    (void)snprintf(path, sizeof(path), "/faults/%s?point=after-acquire%s", verb, query);
-    assert_true(rig_request(service.admin_port, "POST", path, NULL, NULL, &answer));
-    assert_int_equal(answer.status, 200);
-}
-
-static bool is_holding(void *arg)
-{
-    const char *at;
-
-    (void)arg;
-    if (!rig_request(service.admin_port, "GET", "/faults", NULL, NULL, &answer))
-        return false;
-    at = strstr(answer.body, "\"after-acquire\"");
-    at = at != NULL ? strstr(at, "\"holding\":") : NULL;
-    return at != NULL && strncmp(at + 10, "true", 4) == 0;
-}
-
 static bool query(struct rig_answer *out)
 {
     char path[64];
@@ -53,39 +32,32 @@ static void expect_order(int64_t user, const char *outcome)
         fail_msg("%s instead of %s: %s", answer.outcome, outcome, answer.body);
 }
 
-/* A thread that is held at the moment when it has the lock. */
-static struct held {
-    pthread_t thread;
-    struct rig_answer answer;
-} held;
-
-static void *order_held(void *arg)
-{
-    struct held *h = arg;
-
-    (void)rig_order(service.orders_port, voucher, 1, &h->answer);
-    return NULL;
-}
+/* A query or an order that is held at the moment when it has the lock. */
+static struct rig_held held;
 
 static void *query_held(void *arg)
 {
-    struct held *h = arg;
+    struct rig_held *h = arg;
 
     (void)query(&h->answer);
     return NULL;
 }
 
-static void hold(void *(*what)(void *arg))
+static void hold_query(void)
 {
-    fault("arm", "&action=hold");
-    assert_int_equal(pthread_create(&held.thread, NULL, what, &held), 0);
-    assert_true(rig_until(is_holding, NULL, RIG_PATIENCE_MS));
+    rig_fault(&service, "arm", "point=after-acquire&action=hold", 200);
+    assert_int_equal(pthread_create(&held.thread, NULL, query_held, &held), 0);
+    rig_await_held(&service, "after-acquire");
+}
+
+static void hold_order(void)
+{
+    rig_hold(&held, &service, "after-acquire", voucher, 1);
 }
 
 static void let_go(int status)
 {
-    fault("release", "");
-    (void)pthread_join(held.thread, NULL);
+    rig_let_go(&held, &service, "after-acquire");
     assert_int_equal(held.answer.status, status);
 }
 
@@ -97,11 +69,11 @@ static void start(const char *lock, const char *scope, const char *wait)
 
 static void a_query_waits_for_an_order(void **state)
 {
-    static struct held waiter;
+    static struct rig_held waiter;
 
     (void)state;
     start("--lock=rwlock", "--lock-scope=voucher", "--lock-wait=0ms");
-    hold(order_held);
+    hold_order();
     expect_query(503, "lock-busy");
     assert_non_null(strstr(answer.head, "Retry-After: 1"));
     let_go(201);
@@ -109,7 +81,7 @@ static void a_query_waits_for_an_order(void **state)
     rig_stop(&service);
 
     start("--lock=rwlock", "--lock-scope=voucher", "--lock-wait=20s");
-    hold(order_held);
+    hold_order();
     assert_int_equal(pthread_create(&waiter.thread, NULL, query_held, &waiter), 0);
     let_go(201);
     (void)pthread_join(waiter.thread, NULL);
@@ -122,7 +94,7 @@ static void queries_stand_beside_each_other_and_keep_orders_out(void **state)
 {
     (void)state;
     start("--lock=rwlock", "--lock-scope=voucher", "--lock-wait=0ms");
-    hold(query_held);
+    hold_query();
     expect_query(200, "\"stock\":10");
     expect_order(1, "lock-busy");
     let_go(200);
@@ -135,12 +107,12 @@ static void elsewhere_queries_take_no_lock(void **state)
 {
     (void)state;
     start("--lock=rwlock", "--lock-scope=user", "--lock-wait=0ms");
-    hold(order_held);
+    hold_order();
     expect_query(200, "\"stock\":10");
     let_go(201);
     rig_stop(&service);
     start("--lock=reentrant", "--lock-scope=voucher", "--lock-wait=0ms");
-    hold(order_held);
+    hold_order();
     expect_query(200, "\"stock\":10");
     let_go(201);
     rig_stop(&service);

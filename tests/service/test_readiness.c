@@ -288,10 +288,7 @@ static void a_probe_springs_no_fault(void **state)
 {
     (void)state;
     service = RIG_START("--lock=setnx", "--allow-faults");
-    assert_true(rig_request(service.admin_port, "POST",
-                            "/faults/arm?point=between-setnx-and-expire&action=kill", NULL,
-                            NULL, &answer));
-    assert_int_equal(answer.status, 200);
+    rig_fault(&service, "arm", "point=between-setnx-and-expire&action=kill", 200);
     await_ready();
     rig_stop(&service);
 }

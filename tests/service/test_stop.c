@@ -9,8 +9,6 @@
 #include "base/text/duration.h"
 #include "tests/service/rig.h"
 
-static struct rig_answer answer;
-
 enum { BUYERS = 8 };
 
 struct buyer {
@@ -81,38 +79,18 @@ static void a_stop_loses_no_order(void **state)
 
 static struct rig_service faulty;
 
-static void *order_once(void *voucher)
-{
-    (void)rig_order(faulty.orders_port, *(int64_t *)voucher, 1, &answer);
-    return NULL;
-}
-
-static bool is_holding(void *arg)
-{
-    static struct rig_answer got;
-
-    (void)arg;
-    return rig_request(faulty.admin_port, "GET", "/faults", NULL, NULL, &got) &&
-           strstr(got.body, "\"holding\":true") != NULL;
-}
-
 /* An order that is held at a fault point is let go, finished and answered. */
 static void a_stop_lets_held_orders_finish(void **state)
 {
-    pthread_t thread;
+    static struct rig_held held;
     int64_t voucher = rig_voucher(1);
 
     (void)state;
     faulty = RIG_START("--lock=reentrant", "--allow-faults");
-    assert_true(rig_request(faulty.admin_port, "POST",
-                            "/faults/arm?point=before-commit&action=hold", NULL, NULL,
-                            &answer));
-    assert_int_equal(answer.status, 200);
-    assert_int_equal(pthread_create(&thread, NULL, order_once, &voucher), 0);
-    assert_true(rig_until(is_holding, NULL, RIG_PATIENCE_MS));
+    rig_hold(&held, &faulty, "before-commit", voucher, 1);
     rig_stop(&faulty);
-    (void)pthread_join(thread, NULL);
-    assert_string_equal(answer.outcome, "accepted");
+    (void)pthread_join(held.thread, NULL);
+    assert_string_equal(held.answer.outcome, "accepted");
     assert_int_equal(rig_orders(voucher), 1);
 }
 
@@ -158,30 +136,25 @@ static void a_stop_that_leaves_a_request_exits_with_70(void **state)
     struct rig_service holder = RIG_START("--lock=lua", "--allow-faults");
     int64_t voucher = rig_voucher(2);
     struct rig_service waiter;
-    pthread_t threads[2];
+    static struct rig_held held[2];
     int status;
 
     (void)state;
-    faulty = holder;
-    assert_true(rig_request(holder.admin_port, "POST",
-                            "/faults/arm?point=after-acquire&action=hold", NULL, NULL,
-                            &answer));
-    assert_int_equal(pthread_create(&threads[0], NULL, order_once, &voucher), 0);
-    assert_true(rig_until(is_holding, NULL, RIG_PATIENCE_MS));
+    rig_hold(&held[0], &holder, "after-acquire", voucher, 1);
     faulty = waiter =
         RIG_START("--lock=lua", "--lock-wait=20s", "--drain-timeout=200ms",
                   "--process=waiter");
     expect_in_log(&waiter, "--lock-wait=20000ms is not below --drain-timeout=200ms");
-    assert_int_equal(pthread_create(&threads[1], NULL, order_once, &voucher), 0);
+    rig_order_beside(&held[1], &waiter, voucher, 1);
     assert_true(rig_until(is_waiting, NULL, RIG_PATIENCE_MS));
     rig_signal(&waiter, SIGTERM);
     status = rig_wait(&waiter, RIG_PATIENCE_MS);
     assert_int_equal(status, 70);
     expect_in_log(&waiter, "requests are still in flight");
     (void)unlink(waiter.log);
-    (void)pthread_join(threads[1], NULL);
+    (void)pthread_join(held[1].thread, NULL);
     rig_stop(&holder);
-    (void)pthread_join(threads[0], NULL);
+    (void)pthread_join(held[0].thread, NULL);
     assert_int_equal(rig_orders(voucher), 1);
 }
 
@@ -198,8 +171,8 @@ static void a_second_signal_ends_it_at_once(void **state)
     static const struct postgres_statement HOLD = {
         "stop_hold",
         "SELECT 1 FROM tb_seckill_voucher WHERE voucher_id = $1 FOR UPDATE", "i"};
+    static struct rig_held held;
     int64_t voucher = rig_voucher(1);
-    pthread_t thread;
     int status;
 
     (void)state;
@@ -207,7 +180,7 @@ static void a_second_signal_ends_it_at_once(void **state)
     db_queue(rig_db(), &BEGIN, NULL);
     db_queue(rig_db(), &HOLD, DB_VALUES(DB_INT(voucher)));
     assert_int_equal(db_run(rig_db()), DB_OK);
-    assert_int_equal(pthread_create(&thread, NULL, order_once, &voucher), 0);
+    rig_order_beside(&held, &faulty, voucher, 1);
     while (rig_metric(&faulty, "seckill_http_workers_busy") < 1)
         ;
     rig_signal(&faulty, SIGTERM);
@@ -217,7 +190,7 @@ static void a_second_signal_ends_it_at_once(void **state)
     status = rig_wait(&faulty, RIG_PATIENCE_MS);
     assert_int_equal(status, 128 + SIGTERM);
     (void)unlink(faulty.log);
-    (void)pthread_join(thread, NULL);
+    (void)pthread_join(held.thread, NULL);
     assert_int_equal(db_run_one(rig_db(), &ROLLBACK, NULL), DB_OK);
     assert_int_equal(rig_orders(voucher), 0);
 }

@@ -9,40 +9,7 @@
 static struct rig_answer answer;
 static struct rig_service service;
 static int64_t voucher;
-
-static struct held {
-    pthread_t thread;
-    struct rig_answer answer;
-} held;
-
-static void fault(const char *verb, const char *query)
-{
-    char path[128];
-
-    (void)snprintf(path, sizeof(path), "/faults/%s?point=after-acquire%s", verb, query);
-    assert_true(rig_request(service.admin_port, "POST", path, NULL, NULL, &answer));
-    assert_int_equal(answer.status, 200);
-}
-
-static bool is_holding(void *arg)
-{
-    const char *at;
-
-    (void)arg;
-    if (!rig_request(service.admin_port, "GET", "/faults", NULL, NULL, &answer))
-        return false;
-    at = strstr(answer.body, "\"after-acquire\"");
-    at = at != NULL ? strstr(at, "\"holding\":") : NULL;
-    return at != NULL && strncmp(at + 10, "true", 4) == 0;
-}
-
-static void *order_held(void *arg)
-{
-    struct held *h = arg;
-
-    (void)rig_order(service.orders_port, voucher, 1, &h->answer);
-    return NULL;
-}
+static struct rig_held held;
 
 static void expect_order(int64_t user, const char *outcome)
 {
@@ -57,12 +24,9 @@ static void an_order_goes_through_under(const char *lock)
                         "--lock-wait=0ms", "--order-path=each");
     voucher = rig_voucher(10);
     expect_order(1, "accepted");
-    fault("arm", "&action=hold");
-    assert_int_equal(pthread_create(&held.thread, NULL, order_held, &held), 0);
-    assert_true(rig_until(is_holding, NULL, RIG_PATIENCE_MS));
+    rig_hold(&held, &service, "after-acquire", voucher, 1);
     expect_order(2, "lock-busy");
-    fault("release", "");
-    (void)pthread_join(held.thread, NULL);
+    rig_let_go(&held, &service, "after-acquire");
     assert_string_equal(held.answer.outcome, "duplicate");
     expect_order(2, "accepted");
     assert_int_equal(rig_orders(voucher), 2);
