@@ -44,6 +44,10 @@ bool by_async_applies(const char *variant, const char *law)
     static const char *const OF_THREADS[] = {
         "a thread that ended", /* nobody renews what it held */
         "its threads share one connection", /* those of the fibers are others */
+        /* dlock_release_later(): a completion need not be waited for */
+        "without waiting",
+        "debt",
+        "owes nothing",
     };
     const char *store = dlock_variant_find(variant)->store;
 
