@@ -2,28 +2,41 @@
 /* rig_token.c -- tokens by the lab's key. */
 #include "tests/service/rig.h"
 
+#include <pthread.h>
 #include <unistd.h>
 
 #include "tests/service/rig_inside.h"
 
+/* Threads of a test that order at the same time load the keys once. */
+static pthread_mutex_t loading = PTHREAD_MUTEX_INITIALIZER;
 static struct token_keys keys;
 static bool has_keys;
 
 void rig_forget_keys(void)
 {
+    pthread_mutex_lock(&loading);
     has_keys = false;
+    pthread_mutex_unlock(&loading);
+}
+
+static void load_keys(void)
+{
+    char why[TOKEN_WHY_MAX];
+    bool are_there;
+
+    pthread_mutex_lock(&loading);
+    if (!has_keys)
+        has_keys = token_keys_load(rig_environment("SECKILL_TOKEN_KEY_FILE"), geteuid(), &keys,
+                                   why);
+    are_there = has_keys;
+    pthread_mutex_unlock(&loading);
+    if (!are_there)
+        fail_msg("cannot read the token keys: %s", why);
 }
 
 void rig_token_of(const struct token_claim *claim, char out[TOKEN_LEN + 1])
 {
-    char why[TOKEN_WHY_MAX];
-
-    if (!has_keys) {
-        if (!token_keys_load(rig_environment("SECKILL_TOKEN_KEY_FILE"), geteuid(), &keys,
-                             why))
-            fail_msg("cannot read the token keys: %s", why);
-        has_keys = true;
-    }
+    load_keys();
     token_make(&keys, claim, out);
 }
 
