@@ -4,15 +4,18 @@
  * in order, in a thread of its own; so a re-entry is one by the same thread, and who
  * waits keeps nobody else waiting.
  *
- *     peer REDIS-URL NODE-URLS WATCHDOG-MS
+ *     peer REDIS-URL NODE-URLS WATCHDOG-MS [HANDOVER RECORD-DIR [slow]]
  *
- * The program ends with its input.  Locks that are held stay held. */
+ * The program ends with its input.  Locks that are held stay held.  With HANDOVER the fair
+ * lock is handed over so often inside the program, calls are recorded, and the systems are
+ * closed at the end; `slow` lifts the limit of time, which a driver by lines is too slow for. */
 #include <inttypes.h>
 #include <pthread.h>
 #include <stdarg.h>
 #include <stdio.h>
 
 #include "lock/dlock.h"
+#include "lock/options.h"
 #include "tests/interop/peer.h"
 
 enum { SYSTEMS_MAX = 16, HELD_MAX = 64 };
@@ -54,6 +57,8 @@ struct actor {
 static const char *redis_url;
 static const char *node_urls;
 static int watchdog_ms;
+static int handover;
+static const char *record_dir; /* NULL: nothing is recorded */
 static struct opened systems[SYSTEMS_MAX];
 static pthread_mutex_t systems_mutex = PTHREAD_MUTEX_INITIALIZER;
 static struct actor *actors; /* the main thread's */
@@ -91,6 +96,8 @@ static dlock_system *system_open(const char *variant)
     opts.redis_url = redis_url;
     opts.redlock_urls = node_urls;
     opts.lease_ms = watchdog_ms;
+    opts.record_dir = record_dir;
+    opts.handover = strcmp(variant, "fair") == 0 ? handover : 0;
     return dlock_open(&sys, &opts) == DLOCK_OK ? sys : NULL;
 }
 
@@ -299,9 +306,15 @@ int main(int argc, char **argv)
 {
     char line[COMMAND_LINE_MAX];
 
-    if (argc != 4) {
-        fprintf(stderr, "usage: peer REDIS-URL NODE-URLS WATCHDOG-MS\n");
+    if (argc != 4 && argc != 6 && argc != 7) {
+        fprintf(stderr, "usage: peer REDIS-URL NODE-URLS WATCHDOG-MS "
+                        "[HANDOVER RECORD-DIR [slow]]\n");
         return 64;
+    }
+    if (argc > 4) {
+        handover = (int)strtol(argv[4], NULL, 10);
+        record_dir = argv[5];
+        dlock_options_lift_limits(argc == 7);
     }
     redis_url = argv[1];
     node_urls = argv[2];
@@ -311,5 +324,7 @@ int main(int argc, char **argv)
         line[strcspn(line, "\n")] = '\0';
         give(line);
     }
+    for (size_t i = 0; record_dir != NULL && i < SYSTEMS_MAX; i++)
+        dlock_close(systems[i].sys);
     _Exit(0); /* threads may still wait for a lock */
 }

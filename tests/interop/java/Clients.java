@@ -26,6 +26,7 @@ final class Clients {
         config.setNettyThreads(2);
         config.useSingleServer()
                 .setAddress(url)
+                .setClientName("redisson")
                 .setConnectionMinimumIdleSize(1)
                 .setSubscriptionConnectionMinimumIdleSize(1);
         return Redisson.create(config);

@@ -1,0 +1,159 @@
+# SPDX-License-Identifier: MIT
+"""handover.py -- a lock that two of our processes hand over inside, beside Redisson.
+
+    handover.py JAVA-CLASSPATH C-PEER RECORD-DIR [HOLDS]
+
+First Redisson looks while a process of ours hands its fair lock from thread to thread: it
+sees one owner with one level, and its own request is granted after that process gives the
+lock back. Then two of our processes and Redisson contend for one name, with connections cut
+and the server paused, until HOLDS (2000000) of ours are made. Each section of all three reads
+a number in Redis and writes the next, so two holders at once lose a count. `seckill check`
+judges what our processes recorded in RECORD-DIR afterwards; tests/interop/run calls it."""
+
+import os
+import random
+import sys
+import threading
+
+from rig import Failed, PeerSet, expect, until
+
+HANDOVER = 64
+THREADS = 16
+JAVA_THREADS = 4
+ROUND_MS = 20000
+FAULT_S = 0.25
+PAUSE_MS = 20
+LOCK_COMMANDS = ("evalsha", "eval", "subscribe", "unsubscribe")
+
+
+def redisson_sees_one_owner(peers):
+    java, c = peers.peer("java"), peers.peer("slow")
+    name = peers.name()
+    words = {"kind": "fair", "name": name}
+
+    def look():
+        return java.tell("look", **words).expect("ok")
+
+    def waiting():
+        return peers.redis.llen(f"redisson_lock_queue:{{{name}}}")
+
+    def pass_on(thread):
+        return c.tell("unlock", thread=thread, **words).expect("ok")
+
+    first = c.tell("lock", thread="a", wait=-1, lease=0, **words).expect("ok")
+    next_ones = [c.begin("lock", thread=t, wait=-1, lease=0, **words) for t in "bc"]
+    other = java.begin("lock", thread="x", wait=-1, lease=0, **words)
+    until(lambda: waiting() >= 1, "Redisson in the queue")
+    owner = first.values["owner"]
+    for thread, pending in zip("ab", next_ones):
+        expect(look().number("locked") == 1, "Redisson finds the lock free")
+        expect(peers.redis.hgetall(name) == {owner: "1"}, "one owner with one level")
+        pass_on(thread)
+        got = pending.expect("ok")
+        expect(got.values["owner"] == owner, f"{got.values['owner']} and {owner}")
+        expect(not other.is_done(), "Redisson got a lock that is held")
+    pass_on("c")
+    other.expect("ok")
+    expect(list(peers.redis.hgetall(name)) != [owner], "the owner is still the first")
+    java.tell("unlock", thread="x", **words).expect("ok")
+
+
+class Faults:
+    """Cuts a connection of ours that carries locks, or lets the server stand still."""
+
+    def __init__(self, redis):
+        self.redis = redis
+        self.count = 0
+        self.ended = threading.Event()
+        self.thread = threading.Thread(target=self.run)
+        self.thread.start()
+
+    def run(self):
+        while not self.ended.wait(FAULT_S):
+            ours = [
+                one
+                for one in self.redis.client_list()
+                if one["name"] == "" and one["cmd"] in LOCK_COMMANDS
+            ]
+            self.count += 1
+            if self.count % 3 == 0 or not ours:
+                self.redis.client_pause(PAUSE_MS)
+            else:
+                self.redis.client_kill_filter(_id=random.choice(ours)["id"])
+
+    def end(self):
+        self.ended.set()
+        self.thread.join()
+
+
+def contend(peers, wanted):
+    """Our holds, Redisson's, and the faults."""
+    words = {
+        "kind": "fair",
+        "name": peers.name(),
+        "number": f"{peers.name()}number",
+        "sectionus": 0,
+        "ms": ROUND_MS,
+    }
+    ours, theirs = 0, 0
+    faults = Faults(peers.redis)
+    try:
+        while ours < wanted:
+            begun = [
+                peers.peer(n).begin("crowd", threads=THREADS, faults=1, **words)
+                for n in ("c1", "c2")
+            ]
+            begun.append(peers.peer("java").begin("crowd", threads=JAVA_THREADS, **words))
+            for pending in begun:
+                while not pending.is_done():
+                    faults.ended.wait(0.1)
+            grants = [pending.expect("ok").number("grants") for pending in begun]
+            ours, theirs = ours + sum(grants[:2]), theirs + grants[2]
+            counted = int(peers.redis.get(words["number"]))
+            expect(ours + theirs == counted, f"{ours + theirs} grants, a number of {counted}")
+            print(f"# {ours} holds of ours, {theirs} of Redisson's", flush=True)
+    finally:
+        faults.end()
+    return ours, theirs, faults.count
+
+
+def main():
+    classpath, peer, records = sys.argv[1:4]
+    wanted = int(sys.argv[4]) if len(sys.argv) > 4 else 2000000
+    urls = [os.environ["SECKILL_REDIS_URL"], os.environ["SECKILL_REDLOCK_URLS"], "30000"]
+    ours = [peer, *urls, str(HANDOVER), records]
+    peers = PeerSet(
+        urls[0],
+        {
+            "java": ["java", "-Xshare:auto", "-cp", classpath, "Peer", *urls],
+            "c1": ours,
+            "c2": ours,
+            "slow": [*ours, "slow"],
+        },
+    )
+    failed = 0
+
+    def case(number, text, run):
+        nonlocal failed
+        try:
+            told = run()
+            print(f"ok {number} - {text}", flush=True)
+            if told:
+                print("# {} holds of ours, {} of Redisson's, {} faults".format(*told))
+        except Failed as error:
+            failed += 1
+            print(f"# {error}\nnot ok {number} - {text}", flush=True)
+
+    print("1..2", flush=True)
+    case(1, "Redisson sees one owner", lambda: redisson_sees_one_owner(peers))
+    case(2, f"{wanted} holds beside Redisson lose no count", lambda: contend(peers, wanted))
+    for name in ("c1", "c2", "slow"):
+        if name in peers.peers:  # with its input it closes its record
+            process = peers.peers[name].process
+            process.stdin.close()
+            process.wait()
+    peers.close()
+    sys.exit(1 if failed else 0)
+
+
+main()
