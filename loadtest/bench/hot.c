@@ -9,11 +9,19 @@
  * of round trips of an idle machine stands beside it. */
 #include "loadtest/bench/locks.h"
 
+#include <string.h>
+
 #include "loadtest/bench/hot_name.h"
 #include "loadtest/bench/store_probe.h"
 #include "loadtest/kit/spread.h"
 
 #define TRIPS_TARGET 3.0
+
+/* Of a lock that is handed over, beside the same lock without. */
+#define HANDED_RATIO_TARGET 15.0
+#define HANDED_GRANTS_TARGET 100000.0
+#define HANDED_SHARE_TARGET 1.5
+enum { HANDED_JUDGED = 64 };
 
 /* Each wakes its waiters by the release, by a message, a watch or the database's own
  * queue of waiters, so each is judged; who polls has no hand-over to speak of. */
@@ -116,6 +124,46 @@ static void print_head(struct bench_locks *b)
             "trip", "trips", "", "calm", "fewest", "most", "share", "target");
 }
 
+/* Which contest is that; -1: none. */
+static int find_contest(const char *variant, int handover)
+{
+    for (int i = 0; i < CONTEST_COUNT; i++)
+        if (strcmp(contests[i].variant, variant) == 0 && contests[i].handover == handover)
+            return i;
+    return -1;
+}
+
+/* The lock that is handed over HANDED_JUDGED times, beside the same one that never is. */
+static void print_handed(struct bench_locks *b,
+                         struct hot_figures (*figures)[BENCH_ROUNDS_MAX])
+{
+    const struct hot_figures *handed = figures[find_contest("fair", HANDED_JUDGED)];
+    const struct hot_figures *alone = figures[find_contest("fair", 0)];
+    struct summary s = summarize(handed, b->rounds), beside = summarize(alone, b->rounds);
+    double ratios[BENCH_ROUNDS_MAX];
+    struct spread ratio;
+    const char *verdicts[4];
+
+    for (int i = 0; i < b->rounds; i++)
+        ratios[i] = alone[i].grants_per_s > 0 ? handed[i].grants_per_s / alone[i].grants_per_s
+                                              : 0;
+    ratio = spread_of(ratios, (size_t)b->rounds);
+    verdicts[0] = bench_judge(b, ratio.median >= HANDED_RATIO_TARGET);
+    verdicts[1] = bench_judge(b, s.grants_per_s.median >= HANDED_GRANTS_TARGET);
+    verdicts[2] = bench_judge(b, s.longest_wait_ms.most <= beside.longest_wait_ms.most);
+    verdicts[3] = bench_judge(b, s.share_ratio.median > 0 &&
+                                     s.share_ratio.median <= HANDED_SHARE_TARGET);
+    fprintf(b->tables,
+            "\nfair handed over %d times, beside fair: %.1f times the grants (%.1f - %.1f; "
+            "%.0f %s),\n%.0f grants/s (%.0f %s), longest wait %.0f ms (at most %.0f %s), "
+            "shares %.2f (%.1f %s)\n",
+            HANDED_JUDGED, ratio.median, ratio.least, ratio.most, HANDED_RATIO_TARGET,
+            verdicts[0], s.grants_per_s.median, HANDED_GRANTS_TARGET, verdicts[1],
+            s.longest_wait_ms.most, beside.longest_wait_ms.most, verdicts[2],
+            s.share_ratio.median, HANDED_SHARE_TARGET, verdicts[3]);
+    json_object_set_new(b->results, "handed_over_to_fair", spread_json(ratio));
+}
+
 enum exit_code bench_hot(struct bench_locks *b)
 {
     static struct hot_figures figures[CONTEST_COUNT][BENCH_ROUNDS_MAX];
@@ -139,6 +187,7 @@ enum exit_code bench_hot(struct bench_locks *b)
         if (bench_has(b, contests[i].variant))
             print_contest(b, &contests[i], figures[i], list);
     }
+    print_handed(b, figures);
     json_object_set_new(b->results, "hot", list);
     return EXIT_VALID;
 }

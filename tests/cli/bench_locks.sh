@@ -127,6 +127,11 @@ check 'a hot name is measured' bench hot --duration=1s # a JVM that warms up
 check 'for three locks and more, in round trips' \
     rows "$work/hot" "$(("$("$seckill" locks | grep -cE '^zk-seq ')" + 3))" \
     '^(reentrant|fair|zk-seq|pg-advisory) .*(reached|MISSED)$' 2 3
+check 'and fair that is handed over beside fair that is not' \
+    grep -Eq '^fair handed over 64 times, beside fair: [0-9.]+ times' "$work/hot"
+check 'releases that nobody waits for are measured' bench later
+check 'beside those that are waited for, for two locks' \
+    rows "$work/later" 6 '^(lua|reentrant) ' 3 5
 check 'redlock is measured' bench redlock
 check 'with its calls while one node hangs' \
     rows "$work/redlock" 2 '^(acquire|release) .*(reached|MISSED)$' 2 3
