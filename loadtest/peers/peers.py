@@ -50,6 +50,7 @@ SERVICE_CLIENTS = 64
 QUICK = {"slices": 3, "slice_ms": 200, "warm_up_share": 0.25, "limit_s": 150}
 WHOLE = {"slices": 5, "slice_ms": 1000, "warm_up_share": 1, "limit_s": 900}
 SERVICE_ROUND_S = 40  # about so long is a repetition of `seckill bench`
+REASON_MAX = 300
 SERVICE_SHARE = 0.2  # of the time that the whole may take
 
 
@@ -201,13 +202,12 @@ def measure_service(lab, where, plan, progress):
     progress.begin("service: seckill bench")
     out = os.path.join(where, "service")
     seconds = max(1, round(2 * plan.slice_ms / 1000))
-    done = subprocess.run(
-        [servers.SECKILL, "bench", f"--clients={SERVICE_CLIENTS}", f"--repeats={plan.service_rounds()}",
-         f"--duration={seconds}s", f"--dir={lab.dir}", f"--out={out}"], check=False,
-        stdout=subprocess.DEVNULL, stderr=None if progress.is_terminal else subprocess.PIPE,
-        text=True)
-    if done.returncode not in (0, 3):
-        return [], f"seckill bench ended with {done.returncode}: {(done.stderr or '').strip()[-300:]}"
+    status, said = servers.run_to_end(
+        [servers.SECKILL, "bench", f"--clients={SERVICE_CLIENTS}",
+         f"--repeats={plan.service_rounds()}", f"--duration={seconds}s", f"--dir={lab.dir}",
+         f"--out={out}"])
+    if status not in (report.VALID, report.THRESHOLD):
+        return [], f"seckill bench ended with {status}: {said.strip()[-REASON_MAX:]}"
     with open(os.path.join(out, "latest", "bench.json"), encoding="utf-8") as file:
         return json.load(file), None
 

@@ -176,6 +176,21 @@ def wait_until(condition, text):
         time.sleep(0.02)
 
 
+def run_to_end(command, stderr=subprocess.STDOUT):
+    """Run a command of ours; its status and what it said. When this program is interrupted,
+    the command is told to end, and ends what it has started."""
+    # In a session of its own: a Ctrl-C of the terminal reaches it through this program.
+    with subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                          stderr=stderr, text=True, start_new_session=True) as process:
+        try:
+            said, _ = process.communicate()
+        except BaseException:
+            process.terminate()
+            process.wait(PATIENCE_S)
+            raise
+    return process.returncode, said
+
+
 class Lab:
     """The laboratory's private servers, in a directory of their own."""
 
@@ -184,10 +199,13 @@ class Lab:
         self.where = where
         self.ensemble = None
         flags = ["--zookeeper"] if has_zookeeper else []
-        done = subprocess.run([SECKILL, "lab", "up", f"--dir={self.dir}", *flags], check=False,
-                              stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
-        if done.returncode != 0:
-            raise ServerError(done.stdout.strip())
+        try:
+            status, said = run_to_end([SECKILL, "lab", "up", f"--dir={self.dir}", *flags])
+        except BaseException:
+            self.end()  # what was started of an interrupted lab
+            raise
+        if status != 0:
+            raise ServerError(said.strip())
         with open(os.path.join(self.dir, "env"), encoding="utf-8") as file:
             self.env = dict(re.findall(r"^(?:export )?(\w+)='?([^'\n]*)'?$", file.read(), re.M))
 

@@ -17,6 +17,7 @@ START_S = 120
 SPARE_S = 120  # a slice ends with the pairs that are under way
 SHORT_WARM_UP_MS = 100
 LONGEST_MS = 60000
+REASON_MAX = 300
 
 
 class SliceError(Exception):
@@ -52,7 +53,7 @@ class Process:
     def why(self):
         with open(self.log, encoding="utf-8", errors="replace") as file:
             tail = file.read().strip().splitlines()[-3:]
-        return " | ".join(tail) or "it said nothing"
+        return " | ".join(line[:REASON_MAX] for line in tail) or "it said nothing"
 
     def tell(self, text):
         try:
@@ -190,15 +191,16 @@ class Measurement:
                 self.runners.remove(runner)
             return None
 
-    def warm_up(self, share):
-        """At the largest size for the peer's own time, then shortly at each size."""
+    def warm_up(self, share, until):
+        """At the largest size for the peer's own time, then shortly at each size; not at all
+        once the time is over."""
         for runner in list(self.runners):
             contestant = runner.contestant
             self.tell(f"{self.part.name}: {contestant.name} warms up")
             warm_up_ms = int(contestant.warm_up_ms * share)
             sizes = [(size, SHORT_WARM_UP_MS) for size in self.part.sizes]
             for size, duration_ms in [(max(self.part.sizes), warm_up_ms), *sizes]:
-                if runner in self.runners:
+                if runner in self.runners and time.monotonic() < until:
                     self.attempt(contestant, runner.run, self.part.mode, size, duration_ms)
 
     def run_round(self, number, duration_ms):
@@ -236,7 +238,7 @@ def measure(part, servers, where, chosen, plan, until, begin, tell):
     measurement = Measurement(part, servers, directory, chosen, tell)
     try:
         measurement.start()
-        measurement.warm_up(plan.warm_up_share)
+        measurement.warm_up(plan.warm_up_share, until)
         for number in range(plan.slices):
             if number > 0 and time.monotonic() > until:
                 break

@@ -17,6 +17,7 @@ import org.redisson.config.Config;
 final class Peer implements Slices.Locks {
     private static final int CONNECTIONS = 64;
     private static final long LEASE_S = 30;
+    private static final int TIMEOUT_MS = 20000; // a busy machine's server is no dead one
 
     private final String setting;
     private final List<RedissonClient> clients = new ArrayList<>();
@@ -34,6 +35,7 @@ final class Peer implements Slices.Locks {
         config.setCheckLockSyncedSlaves(false); // there are none
         config.useSingleServer()
                 .setAddress(url)
+                .setTimeout(TIMEOUT_MS)
                 .setConnectionPoolSize(CONNECTIONS)
                 .setConnectionMinimumIdleSize(CONNECTIONS)
                 .setSubscriptionConnectionPoolSize(CONNECTIONS)
