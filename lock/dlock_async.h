@@ -16,8 +16,8 @@
  *     dlock_poll(async, 0);
  *
  * The same code asks the stores as for the blocking calls of dlock.h, and every answer means
- * what it means there.  Any number of calls may be under way; each takes some 20 kB, and
- * none a thread.
+ * what it means there.  As many calls may be under way as there is memory for: each has a
+ * small stack of its own, and none has a thread.
  *
  * Variants    Those that keep their locks in Redis or in the process.  The pg and zk variants
  *             wait inside of client libraries that block a thread: dlock_async_open()
