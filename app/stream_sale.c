@@ -49,8 +49,10 @@ static void count_try(struct stream_writing *it)
         it->state = STREAM_POISON;
 }
 
-/* The guards or an index refused it.  Is it there all the same? */
-static void look_again(struct worker *w, struct stream_writing *it, enum outcome refusal)
+/* What the request's id tells. */
+enum row { ROW_UNKNOWN, ROW_THERE, ROW_OTHER_VOUCHER, ROW_NONE };
+
+static enum row look_for_row(struct worker *w, const struct stream_writing *it)
 {
     struct order_placed placed;
     bool is_new = false;
@@ -58,11 +60,26 @@ static void look_again(struct worker *w, struct stream_writing *it, enum outcome
 
     if (found == OUTCOME_ACCEPTED)
         found = order_replay(w, &it->request, &placed, &is_new);
-    if (found == OUTCOME_ACCEPTED) {
+    if (is_new)
+        return ROW_NONE;
+    return found == OUTCOME_ACCEPTED   ? ROW_THERE
+           : found == OUTCOME_CONFLICT ? ROW_OTHER_VOUCHER
+                                       : ROW_UNKNOWN;
+}
+
+/* The guards, an index or a statement refused it.  Is it there all the same?  An order that
+ * comes twice has its own number against it, before any index looks at the request. */
+static void look_again(struct worker *w, struct stream_writing *it, enum outcome refusal)
+{
+    enum row row = look_for_row(w, it);
+
+    if (row == ROW_THERE) {
         it->state = STREAM_WRITTEN;
-    } else if (found == OUTCOME_CONFLICT || is_new) {
+    } else if (row != ROW_UNKNOWN && refusal == OUTCOME_INTERNAL) {
+        count_try(it);
+    } else if (row != ROW_UNKNOWN) {
         it->state = STREAM_REFUSED;
-        it->refusal = is_new ? refusal : found;
+        it->refusal = row == ROW_NONE ? refusal : OUTCOME_CONFLICT;
     }
 }
 
@@ -75,10 +92,8 @@ static void judge(struct worker *w, struct stream_writing *it, enum outcome outc
     case OUTCOME_SOLD_OUT:
     case OUTCOME_DUPLICATE:
     case OUTCOME_CONFLICT:
-        look_again(w, it, outcome);
-        break;
     case OUTCOME_INTERNAL:
-        count_try(it);
+        look_again(w, it, outcome);
         break;
     default:
         break;

@@ -52,6 +52,7 @@ struct run {
     void *arg;
     struct sale head; /* what the guard's statements are asked with, for all */
     bool is_out[SALE_BATCH_MAX]; /* it is to be sold alone */
+    bool is_without_unit[SALE_BATCH_MAX]; /* the others took what was left */
 };
 
 static bool is_in(const struct run *r, size_t i)
@@ -218,8 +219,18 @@ static void end_those_without_a_unit(struct run *r)
     int64_t units = r->head.units;
 
     for (size_t i = 0; i < r->batch->count; i++)
-        if (is_in(r, i) && units-- <= 0)
+        if (is_in(r, i) && units-- <= 0) {
             end(r, i, SALE_SOLD_OUT);
+            r->is_without_unit[i] = true;
+        }
+}
+
+/* The transaction is rolled back, and with it what the others took. */
+static void take_back_those_without_a_unit(struct run *r)
+{
+    for (size_t i = 0; i < r->batch->count; i++)
+        r->batch->is_over[i] = r->batch->is_over[i] && !r->is_without_unit[i];
+    memset(r->is_without_unit, 0, sizeof(r->is_without_unit));
 }
 
 static bool take(struct run *r)
@@ -351,6 +362,8 @@ void sale_batch_run(struct db_conn *db, struct sale_batch *batch, sale_batch_wat
     struct run r = {.db = db, .batch = batch, .watch = watch, .arg = arg};
 
     memset(batch->is_over, 0, sizeof(batch->is_over));
-    if (try_once(&r, false))
-        (void)try_once(&r, true);
+    if (!try_once(&r, false))
+        return;
+    take_back_those_without_a_unit(&r);
+    (void)try_once(&r, true);
 }

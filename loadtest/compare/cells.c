@@ -44,18 +44,30 @@ const struct experiment *experiment_find(const char *name)
     return NULL;
 }
 
-enum cell_expectation expectation_of(const char *lock, const struct hazard *hazard,
-                                     enum order_path_id path)
+static enum cell_expectation cell_of(const struct expectation *e)
 {
-    const dlock_variant_info *info = dlock_variant_find(lock);
-    const struct expectation *e =
-        info != NULL ? expectation_of_hazard(hazard->name, info, path) : NULL;
-
     if (e == NULL)
         return EXPECT_NOTHING;
     return e->outcome == SCENARIO_BREAKS ? EXPECT_BROKEN
            : e->outcome == SCENARIO_HOLDS ? EXPECT_SOUND
                                           : EXPECT_EITHER;
+}
+
+enum cell_expectation expectation_of(const char *lock, const struct hazard *hazard,
+                                     enum order_path_id path)
+{
+    const dlock_variant_info *info = dlock_variant_find(lock);
+
+    return cell_of(info != NULL ? expectation_of_hazard(hazard->name, info, path) : NULL);
+}
+
+/* Rows of an experiment, of the path itself, count before those of the hazard. */
+static enum cell_expectation own_expectation(const struct experiment *experiment,
+                                             const char *lock, enum order_path_id path)
+{
+    const dlock_variant_info *info = dlock_variant_find(lock);
+
+    return cell_of(info != NULL ? expectation_of_hazard(experiment->name, info, path) : NULL);
 }
 
 bool experiment_takes(const struct experiment *experiment, const char *lock)
@@ -70,8 +82,10 @@ enum cell_expectation experiment_expectation(const struct experiment *experiment
                                              const struct hazard *hazard,
                                              enum order_path_id path)
 {
-    enum cell_expectation expected = expectation_of(lock, hazard, path);
+    enum cell_expectation expected = own_expectation(experiment, lock, path);
 
+    if (expected == EXPECT_NOTHING)
+        expected = expectation_of(lock, hazard, path);
     if (!experiment_takes(experiment, lock))
         return EXPECT_NOTHING;
     return experiment->holds && expected != EXPECT_NOTHING ? EXPECT_SOUND : expected;

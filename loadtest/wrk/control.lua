@@ -4,9 +4,9 @@
 -- 64-bit numbers.  The laboratory writes [0]: not zero means "send no more, wait for the
 -- answers"; [1]: the era, which goes up when it begins to count anew; [2]: the user whose
 -- lock is the target, 0 if every request is for it.  Thread i (from 1) writes [16 * i + k]:
--- k = 0 sent, 1 answered, 2 accepted, 3 sold out, 4 answered anything else, 5 when it sent
--- its first request, in ns of the monotonic clock, 6 whether it had waited for the starting
--- gun, 7 requests for the target that were sent and answered in one era, 8 in which.
+-- k = 0 sent, 1 answered, 2 accepted or queued, 3 sold out, 4 answered anything else, 5 when
+-- it sent its first request, in ns of the monotonic clock, 6 whether it had waited for the
+-- starting gun, 7 requests for the target that were sent and answered in one era, 8 in which.
 -- loadtest/sale/control.h has the same layout.
 
 local ffi = require("ffi")
@@ -51,7 +51,7 @@ end
 
 function M.set_answered(n, outcome)
     if not base then return end
-    local k = outcome == "accepted" and 2 or outcome == "sold-out" and 3 or 4
+    local k = (outcome == "accepted" or outcome == "queued") and 2 or outcome == "sold-out" and 3 or 4
     counts[k] = counts[k] + 1
     page[base + k] = counts[k]
     page[base + 1] = n

@@ -131,6 +131,8 @@ local function choose_face()
     return FACES[name], name
 end
 
+-- Answers that name an order: it has its row, or is promised one.
+local PROMISED = { accepted = true, queued = true }
 -- Answers after which nobody can say whether there is an order.
 local UNSURE = { unknown = true, internal = true }
 local OUTCOMES = dofile(here .. "outcomes.lua")
@@ -254,7 +256,7 @@ local function take_answer(state, status, headers, body)
     state.answered = state.answered + 1
     state.outcomes[outcome] = (state.outcomes[outcome] or 0) + 1
     if buyer then
-        latency.add(outcome == "accepted" and state.accepted or state.others,
+        latency.add(PROMISED[outcome] and state.accepted or state.others,
             M.now_us() - buyer.since_us)
         if outcome == "accepted" then
             M.bought[buyer.user] = true

@@ -149,6 +149,37 @@ static void no_more_orders_wait_than_may(void **state)
     rig_stop(&service);
 }
 
+/* More than a writer takes at once; a transaction for each time that it takes. */
+static void many_orders_share_few_transactions(void **state)
+{
+    enum { USERS = 300 };
+    static const struct postgres_statement TRANSACTIONS = {
+        "stream_transactions",
+        "SELECT count(DISTINCT xmin::text) FROM tb_voucher_order WHERE voucher_id = $1", "i"};
+    int64_t voucher = rig_voucher(USERS), orders[USERS + 1];
+
+    (void)state;
+    stream_anew();
+    service = STREAM_START("--lock=none");
+    batch_begin(voucher);
+    for (int user = 1; user <= USERS; user++) {
+        orders[user] = stream_buy(&service, voucher, user, "", 202, "queued");
+        if (user == 1)
+            stream_await_taken();
+    }
+    batch_let_go();
+    stream_await_waiting(0);
+    for (int user = 1; user <= USERS; user++)
+        stream_expect_row(orders[user], voucher, user);
+    assert_int_equal(rig_stock(voucher), 0);
+    assert_int_equal(db_run_one(rig_db(), &TRANSACTIONS, DB_VALUES(DB_INT(voucher))), DB_OK);
+    assert_int_equal(db_int(rig_db(), 0, 0, 0), 4); /* the first alone, then 128, 128 and 43 */
+    assert_true(rig_metric(&service, "seckill_stream_queued_total ") == USERS);
+    assert_true(rig_metric(&service, "seckill_stream_written_total ") == USERS);
+    assert_true(rig_metric(&service, "seckill_stream_length ") == 0);
+    rig_stop(&service);
+}
+
 /* ---- guards and locks ---- */
 
 static void sell_under(const char *lock, const char *scope, const char *stock_guard,
@@ -290,6 +321,7 @@ int main(void)
         cmocka_unit_test(a_user_buys_once_and_a_request_has_one_order),
         cmocka_unit_test(stock_that_comes_back_is_sold),
         cmocka_unit_test(no_more_orders_wait_than_may),
+        cmocka_unit_test(many_orders_share_few_transactions),
         cmocka_unit_test(every_guard_writes_what_was_let_in),
         cmocka_unit_test(the_writers_need_the_voucher_lock),
         cmocka_unit_test(what_does_not_go_together_is_refused),
