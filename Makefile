@@ -29,8 +29,9 @@ DOCDIR     ?= $(DATADIR)/doc/dlock
 ZSHDIR     ?= $(DATADIR)/zsh/site-functions
 # The locks that `make demo` compares: names with commas, or all.
 LOCKS  ?= none,local,naive,owner,lua,reentrant,redlock
-# More flags for `seckill matrix`.
+# More flags for `seckill matrix` and `seckill show`.
 MATRIX ?=
+SHOW ?=
 # The groups of packages that `make deps` installs: run, test, browser, analyze, compose, peers,
 # bench-peers.
 GROUPS ?= run test
@@ -109,7 +110,7 @@ BASE_DB  := $(OUT)/obj/libbase_db.a
 APP_LIB  := $(OUT)/obj/libapp.a
 LAB_LIB  := $(OUT)/obj/liblab.a
 GEN      := build/gen/lua_scripts.h build/gen/schema_sql.h build/gen/postgres_sql.h \
-            build/gen/timeline_html.h build/gen/matrix_html.h build/gen/stamp
+            build/gen/timeline_html.h build/gen/matrix_html.h build/gen/show_page.h build/gen/stamp
 
 UNIT_TESTS    := $(patsubst tests/%.c,$(OUT)/tests/%,$(call sources,tests/unit))
 SERVICE_TESTS := $(patsubst tests/%.c,$(OUT)/tests/%,$(wildcard tests/service/test_*.c))
@@ -245,6 +246,9 @@ build/gen/schema_sql.h: db/schema.sql tools/embed.sh build/gen/stamp
 	$(call say,GEN)tools/embed.sh '' db/schema.sql >$@
 build/gen/postgres_sql.h: lock/stores/postgres.sql tools/embed.sh build/gen/stamp
 	$(call say,GEN)tools/embed.sh '' lock/stores/postgres.sql >$@
+SHOW_PAGE := $(addprefix loadtest/show/,show.html show.css show.js words.js)
+build/gen/show_page.h: $(SHOW_PAGE) tools/embed.sh build/gen/stamp
+	$(call say,GEN)tools/embed.sh '' $(SHOW_PAGE) >$@
 build/gen/%_html.h: loadtest/page/%.html tools/embed.sh build/gen/stamp
 	$(call say,GEN)tools/embed.sh '' $< >$@
 
@@ -255,6 +259,11 @@ build/gen/%_html.h: loadtest/page/%.html tools/embed.sh build/gen/stamp
 demo: deps-run                                  ## from a clone to the table that shows who oversells
 	@$(MAKE) --no-print-directory -j2 all
 	@build/seckill compare --locks=$(LOCKS)
+
+.PHONY: show
+show: deps-run                                  ## a sale on one page of a browser: faults on buttons; SHOW='--lock=none'
+	@$(MAKE) --no-print-directory -j2 all
+	@build/seckill show $(SHOW)
 
 .PHONY: matrix
 matrix: deps-run                                ## every scenario x lock, five seeds, with load; MATRIX='--part=1/2'

@@ -4,6 +4,7 @@
 #include <inttypes.h>
 
 #include "app/handlers.h"
+#include "lock/system.h"
 
 /* Refuse what the library refused. */
 static void refuse(const struct request *rq, struct answer *an, dlock_status st)
@@ -55,6 +56,9 @@ void admin_lock_show(const struct request *rq, struct answer *an)
         return;
     }
     begin(rq, an);
+    /* An owner in the store begins with the uuid of its system: who asks several processes
+     * can tell whose owner it is. */
+    text_add(an->body, ",\"system\":\"%s\"", rq->service->locks->uuid);
     text_add(an->body, ",\"locked\":%s,\"shared\":%s,\"owner\":",
              info.locked ? "true" : "false", info.shared ? "true" : "false");
     text_add_json(an->body, info.owner[0] != '\0' ? info.owner : NULL);

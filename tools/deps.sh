@@ -35,7 +35,7 @@ declare -A packages=(
     [test]="libcmocka-dev clang libclang-rt-14-dev shellcheck procps curl
         g++ man-db python3 nginx-light cppcheck zsh
         libuv1-dev libev-dev"
-    [browser]=""
+    [browser]="chromium chromium-driver python3-selenium"
     [analyze]="cppcheck clang"
     [compose]="curl python3"
     [peers]="maven default-jdk-headless python3 python3-redis golang-go"

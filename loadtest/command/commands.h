@@ -12,6 +12,8 @@
     X(lab, "lab", "the private servers: up, down, status, restart")                    \
     X(seed, "seed", "make users with tokens, and vouchers with stock")                 \
     X(load, "load", "the service under load once, with your flags, and the audit")     \
+    X(show, "show",                                                                    \
+      "a sale on one page of a browser: stock, verdict, lanes; faults on buttons")     \
     X(audit, "audit",                                                                  \
       "judge a run: oversold, duplicates, lost updates, phantom answers")              \
     X(check, "check",                                                                  \

@@ -38,6 +38,12 @@ static CURL *handle(void)
 bool http_client_ask(const char *method, const char *url, const char *token,
                      struct http_answer *answer)
 {
+    return http_client_ask_within(method, url, token, HTTP_CLIENT_TIMEOUT_MS, answer);
+}
+
+bool http_client_ask_within(const char *method, const char *url, const char *token,
+                            int64_t timeout_ms, struct http_answer *answer)
+{
     CURL *curl = handle();
     CURLcode rc;
 
@@ -49,7 +55,7 @@ bool http_client_ask(const char *method, const char *url, const char *token,
     curl_easy_setopt(curl, CURLOPT_XOAUTH2_BEARER, token);
     curl_easy_setopt(curl, CURLOPT_NOSIGNAL, 1L);
     curl_easy_setopt(curl, CURLOPT_PROXY, ""); /* never through $http_proxy */
-    curl_easy_setopt(curl, CURLOPT_TIMEOUT_MS, (long)HTTP_CLIENT_TIMEOUT_MS);
+    curl_easy_setopt(curl, CURLOPT_TIMEOUT_MS, (long)timeout_ms);
     curl_easy_setopt(curl, CURLOPT_WRITEFUNCTION, take);
     curl_easy_setopt(curl, CURLOPT_WRITEDATA, answer);
     if (strcmp(method, "POST") == 0) {

@@ -5,6 +5,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 enum { HTTP_CLIENT_TEXT_MAX = 8192, HTTP_CLIENT_TIMEOUT_MS = 15000 };
 
@@ -18,5 +19,9 @@ struct http_answer {
  * False: no answer came. Connections are kept and used again.  One thread only. */
 bool http_client_ask(const char *method, const char *url, const char *token,
                      struct http_answer *answer);
+
+/* The same, waiting for the answer for no longer than `timeout_ms`. */
+bool http_client_ask_within(const char *method, const char *url, const char *token,
+                            int64_t timeout_ms, struct http_answer *answer);
 
 #endif /* LOADTEST_KIT_HTTP_CLIENT_H */

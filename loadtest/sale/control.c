@@ -3,6 +3,7 @@
 #include "loadtest/sale/control.h"
 
 #include <fcntl.h>
+#include <math.h>
 #include <stddef.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -72,4 +73,16 @@ int64_t control_sum(const struct control *c, int number)
     for (int i = 1; c->page && i <= CONTROL_THREADS_MAX; i++)
         sum += control_of(c, i, number);
     return sum;
+}
+
+void control_add_latency(const struct control *c, int64_t buckets[CONTROL_BUCKETS])
+{
+    for (int i = 0; c->page && i < CONTROL_THREADS_MAX; i++)
+        for (int k = 0; k < CONTROL_BUCKETS; k++)
+            buckets[k] += c->page[CONTROL_LATENCY + i * CONTROL_BUCKETS + k];
+}
+
+double control_bucket_end_us(int bucket)
+{
+    return 100 * exp2((bucket + 1) / 5.0);
 }

@@ -10,7 +10,7 @@
 #include <stdint.h>
 
 enum {
-    CONTROL_SIZE = 8192,
+    CONTROL_SIZE = 32768,
     CONTROL_THREADS_MAX = 32,
     CONTROL_STOP = 0,    /* not zero: send no more, wait for the answers           */
     CONTROL_ERA = 1,     /* goes up when the laboratory begins to count anew       */
@@ -25,6 +25,9 @@ enum {
     CONTROL_BY_GUN = 6,   /* not zero: it had waited for the start signal            */
     CONTROL_TRIED = 7,    /* requests for the target, sent and answered in one era ... */
     CONTROL_TRIED_ERA = 8, /* ... and in which                                       */
+    CONTROL_LATENCY = 1024,   /* thread i counts its accepted orders, by how long they took,
+                               * in CONTROL_BUCKETS numbers for each thread from here on */
+    CONTROL_BUCKETS = 96,     /* bucket k ends at 100 us * 2^((k + 1) / 5)               */
 };
 
 struct control {
@@ -51,5 +54,10 @@ int64_t control_of(const struct control *c, int thread, int number);
 
 /* The sum of a number over all threads. */
 int64_t control_sum(const struct control *c, int number);
+
+/* Add what each bucket of latencies has counted over all threads to `buckets`. */
+void control_add_latency(const struct control *c, int64_t buckets[CONTROL_BUCKETS]);
+/* Where a bucket ends, in microseconds. */
+double control_bucket_end_us(int bucket);
 
 #endif /* LOADTEST_SALE_CONTROL_H */

@@ -150,7 +150,7 @@ enum exit_code service_start(struct service *services, const struct service_plan
     int started = 0;
 
     for (; started < plan->count && rc == EXIT_VALID; started++) {
-        if (!start_one(&services[started], plan, started, env))
+        if (!start_one(&services[started], plan, plan->first + started, env))
             rc = EXIT_UNAVAILABLE;
     }
     for (int i = 0; i < started && rc == EXIT_VALID; i++) {
@@ -240,23 +240,47 @@ bool service_is_holding(const struct service *service, const char *point, bool *
 bool service_look_lock(const struct service *service, const char *key,
                        struct service_lock *out)
 {
+    return service_look_lock_within(service, key, HTTP_CLIENT_TIMEOUT_MS, out);
+}
+
+/* The number under that key; `missing` where there is none. */
+static int64_t number_of(const json_t *json, const char *key, int64_t missing)
+{
+    const json_t *value = json_object_get(json, key);
+
+    return json_is_integer(value) ? json_integer_value(value) : missing;
+}
+
+static void copy_text(const json_t *json, const char *key, char *out, size_t size)
+{
+    const char *text = json_string_value(json_object_get(json, key));
+
+    snprintf(out, size, "%s", text ? text : "");
+}
+
+bool service_look_lock_within(const struct service *service, const char *key,
+                              int64_t timeout_ms, struct service_lock *out)
+{
     struct http_answer answer;
-    char url[512];
+    char url[512], fence[32];
     json_t *json;
 
     *out = (struct service_lock){.left_ms = -1};
     snprintf(url, sizeof url, "%s/admin/locks/%s", service->admin_url, key);
-    if (!http_client_ask("GET", url, service->admin_token, &answer) || answer.status != 200)
+    if (!http_client_ask_within("GET", url, service->admin_token, timeout_ms, &answer) ||
+        answer.status != 200)
         return false;
     json = json_loads(answer.text, 0, NULL);
     if (!json)
         return false;
     out->is_locked = json_is_true(json_object_get(json, "locked"));
-    if (json_is_string(json_object_get(json, "owner")))
-        snprintf(out->owner, sizeof out->owner, "%s",
-                 json_string_value(json_object_get(json, "owner")));
-    if (json_is_integer(json_object_get(json, "leftMs")))
-        out->left_ms = json_integer_value(json_object_get(json, "leftMs"));
+    copy_text(json, "owner", out->owner, sizeof out->owner);
+    copy_text(json, "system", out->system, sizeof out->system);
+    copy_text(json, "fence", fence, sizeof fence);
+    out->fence = strtoull(fence, NULL, 10);
+    out->left_ms = number_of(json, "leftMs", -1);
+    out->hold_count = number_of(json, "holdCount", -1);
+    out->waiter_count = number_of(json, "waiterCount", -1);
     json_decref(json);
     return true;
 }

@@ -33,6 +33,8 @@ struct service_plan {
     const char *dir;          /* where seckilld-<i>.log goes                        */
     const char *const *flags; /* for every process, NULL at the end                 */
     int count;                /* of processes                                       */
+    int first;                /* how many others there are before these: their names
+                               * and logs go on from there                          */
     int workers;              /* --workers of each; 0: its default                  */
     int database_connections; /* --database-connections of each; 0: its default     */
     bool allow_faults;
@@ -69,10 +71,17 @@ struct service_lock {
     bool is_locked;
     char owner[128]; /* "" where it is not known                                    */
     int64_t left_ms; /* of the lease; -1: it ends with a session, or is not known   */
+    int64_t hold_count, waiter_count; /* -1: not known                              */
+    uint64_t fence;  /* 0: there are none                                           */
+    char system[40]; /* the uuid that the owners of the process begin with that was asked */
 };
 
 /* Ask the store, by way of this process.  False: nothing can be learned. */
 bool service_look_lock(const struct service *service, const char *key,
                        struct service_lock *out);
+
+/* The same, waiting for the answer for no longer than `timeout_ms`. */
+bool service_look_lock_within(const struct service *service, const char *key,
+                              int64_t timeout_ms, struct service_lock *out);
 
 #endif /* LOADTEST_SALE_SERVICE_H */

@@ -7,7 +7,8 @@
 -- k = 0 sent, 1 answered, 2 accepted or queued, 3 sold out, 4 answered anything else, 5 when
 -- it sent its first request, in ns of the monotonic clock, 6 whether it had waited for the
 -- starting gun, 7 requests for the target that were sent and answered in one era, 8 in which.
--- loadtest/sale/control.h has the same layout.
+-- [1024 + 96 * (i - 1) + k] counts the accepted orders of thread i that took up to
+-- 100 us * 2^((k + 1) / 5).  loadtest/sale/control.h has the same layout.
 
 local ffi = require("ffi")
 
@@ -19,11 +20,13 @@ void *mmap(void *address, size_t size, int protection, int flags, int fd, long o
 
 local M = {}
 
-local O_RDWR, PROT_READ_WRITE, MAP_SHARED, SIZE = 2, 3, 1, 8192
+local O_RDWR, PROT_READ_WRITE, MAP_SHARED, SIZE = 2, 3, 1, 32768
 -- Reading a 64-bit number makes an object, which costs more than everything else that an
 -- order does here, so a thread keeps its own numbers, and reads the low half of the others'.
-local page, low, base
+local page, low, base, latency
+local BUCKETS, BUCKETS_PER_DOUBLING, FIRST_US, THREADS = 96, 5, 100, 32
 local counts = { [2] = 0, [3] = 0, [4] = 0 }
+local took = {}
 
 function M.open(path, thread_id)
     if not path or path == "" then return end
@@ -35,6 +38,7 @@ function M.open(path, thread_id)
     page = ffi.cast("volatile int64_t *", address)
     low = ffi.cast("volatile int32_t *", address)
     base = 16 * thread_id
+    if thread_id <= THREADS then latency = 1024 + BUCKETS * (thread_id - 1) end
 end
 
 function M.stopped() return base and low[0] ~= 0 end
@@ -55,6 +59,15 @@ function M.set_answered(n, outcome)
     counts[k] = counts[k] + 1
     page[base + k] = counts[k]
     page[base + 1] = n
+end
+
+-- An order was accepted after so many microseconds.
+function M.set_latency(us)
+    if latency == nil then return end
+    local k = us <= FIRST_US and 0 or math.floor(math.log(us / FIRST_US) / math.log(2) * BUCKETS_PER_DOUBLING)
+    k = math.min(k, BUCKETS - 1)
+    took[k] = (took[k] or 0) + 1
+    page[latency + k] = took[k]
 end
 
 -- The user whose lock is the target; nil if there is none.

@@ -256,10 +256,11 @@ local function take_answer(state, status, headers, body)
     state.answered = state.answered + 1
     state.outcomes[outcome] = (state.outcomes[outcome] or 0) + 1
     if buyer then
-        latency.add(PROMISED[outcome] and state.accepted or state.others,
-            M.now_us() - buyer.since_us)
+        local took_us = M.now_us() - buyer.since_us
+        latency.add(PROMISED[outcome] and state.accepted or state.others, took_us)
         if outcome == "accepted" then
             M.bought[buyer.user] = true
+            control.set_latency(took_us)
             note(state, "accepted", id, body:match(state.face.order) or "-", buyer)
         elseif outcome == "queued" then
             M.bought[buyer.user] = true

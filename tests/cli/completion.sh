@@ -35,7 +35,7 @@ knows_every_flag() {
         sed -nE 's/^SECKILL_[A-Z_0-9]+ +(seckilld|seckill [a-z-]+) (--[a-z-]+)$/\1 \2/p')
     [ "$count" -gt 100 ]
 }
-check 'a command' completes 'scenario seed' seckill s
+check 'a command' completes 'scenario seed show' seckill s
 check 'every command' test "$(complete_at seckill '' | wc -l)" -eq \
     "$("$seckill" help | sed -n '/^Commands:/,/^$/p' | grep -c '^  [a-z]')"
 check 'the words behind a command' completes 'down' seckill lab d

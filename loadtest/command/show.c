@@ -1,0 +1,123 @@
+/* SPDX-License-Identifier: MIT */
+/* show.c -- `seckill show`: a sale on one page of a browser. */
+#include "loadtest/show/show.h"
+
+#include <stdio.h>
+
+#include "base/text/settings.h"
+#include "db/guard.h"
+#include "db/order_paths.h"
+#include "loadtest/command/commands.h"
+#include "loadtest/kit/command.h"
+#include "loadtest/kit/run_directory.h"
+#include "loadtest/sale/users.h"
+#include "loadtest/show/sale.h"
+
+struct show_settings {
+    const char *dir, *out, *listen;
+    struct show_switches switches;
+    int64_t limit_ms;
+    bool zookeeper;
+};
+
+#define AT(field) offsetof(struct show_settings, field)
+#define ROW(kind, flag, at, ...)                                                       \
+    {                                                                                  \
+        .type = SETTING_##kind, .name = flag, .offset = (at), .group = "The first sale", \
+        __VA_ARGS__                                                                    \
+    }
+static const struct setting settings[] = {
+    OPTION(TEXT, "listen", AT(listen), .fallback = "127.0.0.1:0", .meta = "HOST:PORT",
+           .help = "where the page is served; port 0 is any free port"),
+    OPTION(DURATION, "limit", AT(limit_ms), .fallback = "60s", .meta = "TIME", .min = 1000,
+           .max = 600000, .help = "how long a load goes on at most"),
+    OPTION(SWITCH, "zookeeper", AT(zookeeper), .fallback = "off",
+           .help = "with a ZooKeeper, for the zk locks"),
+    COMMAND_OUT(AT(out)),
+    COMMAND_OWN_DIR(AT(dir)),
+    ROW(CHOICE, "lock", AT(switches.lock), .fallback = "reentrant", .choices = show_lock_at,
+        .help = "the lock in front of the stock"),
+    ROW(CHOICE, "lock-scope", AT(switches.scope), .fallback = "voucher",
+        .choices = show_scope_at, .help = "what excludes one another"),
+    ROW(CHOICE, "stock-guard", AT(switches.stock_guard), .fallback = "read-write",
+        .choices = guard_name_at, .help = "what protects the stock apart from the lock"),
+    ROW(CHOICE, "duplicate-guard", AT(switches.duplicate_guard), .fallback = "none",
+        .choices = duplicate_guard_name_at,
+        .help = "what stops a second order of one user apart from the lock"),
+    ROW(CHOICE, "watchdog", AT(switches.watchdog), .fallback = "on", .choices = show_on_off_at,
+        .help = "renew held locks, where the lock can"),
+    ROW(CHOICE, "order-path", AT(switches.order_path), .fallback = "each",
+        .choices = order_path_name_at, .help = "how orders become rows"),
+    ROW(DURATION, "lock-lease", AT(switches.lease_ms), .fallback = "1500ms", .meta = "TIME",
+        .min = 100, .max = 60000, .help = "how long a lock lives if nobody renews it"),
+    ROW(COUNT, "processes", AT(switches.processes), .fallback = "2", .meta = "N", .min = 1,
+        .max = SERVICE_MAX, .help = "how many seckilld processes"),
+    ROW(COUNT, "connections", AT(switches.connections), .fallback = "16", .meta = "N", .min = 1,
+        .max = 256, .help = "wrk's connections, all processes together"),
+    ROW(COUNT, "stock", AT(switches.stock), .fallback = "1000", .meta = "N", .min = 1,
+        .max = 10000, .help = "stock of the voucher"),
+};
+
+const struct setting_program command_show_program = {
+    .name = "seckill show",
+    .synopsis = "[OPTIONS]",
+    .intro = "Start private servers and processes of the service, offer a sale, and show it on a\n"
+             "page of a browser on this machine: stock, verdict, a lane for each process, and\n"
+             "what the store of the lock believes.  The page starts and stops real load, gives\n"
+             "faults to the processes and takes them back, and changes the settings.  The\n"
+             "address that is printed has the token that lets a browser in.\n\n"
+             "  seckill show\n"
+             "  seckill show --lock=none --processes=3\n"
+             "  seckill show --listen=127.0.0.1:8090, then ssh -L 8090:127.0.0.1:8090 HOST",
+    EXITS({EXIT_USAGE, NULL}, {EXIT_UNAVAILABLE, NULL}, {EXIT_CANNOT_WRITE, NULL},
+          {EXIT_VALID, "it was served until it was interrupted"}, {EXIT_INTERRUPTED, NULL}),
+    .settings = settings,
+    .count = sizeof settings / sizeof settings[0],
+};
+
+static enum exit_code show(const struct lab *lab, lab_db *db, const struct show_settings *v)
+{
+    char dir[FILES_PATH_MAX];
+    struct show_plan plan = {.lab = lab,
+                             .db = db,
+                             .dir = dir,
+                             .listen = v->listen,
+                             .switches = v->switches,
+                             .limit_ms = v->limit_ms};
+
+    return runs_make_named(dir, v->out, "show-") ? show_run(&plan) : EXIT_CANNOT_WRITE;
+}
+
+static enum exit_code run(const struct settings *s, const void *values)
+{
+    const struct show_settings *v = values;
+    char url[256], error[512];
+    struct lab lab;
+    lab_db *db = NULL;
+    enum exit_code rc;
+
+    (void)s;
+    rc = lab_open(&lab, lab_choose_dir(v->dir),
+                  v->zookeeper || lab_lock_needs_zookeeper(v->switches.lock));
+    if (rc != EXIT_VALID)
+        return rc;
+    lab_database_url(&lab, url, sizeof url);
+    if (!lab_db_open(&db, url, error, sizeof error)) {
+        fprintf(stderr, "seckill show: %s\n", error);
+        rc = EXIT_UNAVAILABLE;
+    } else if (!users_ensure(&lab, SHOW_USERS)) {
+        rc = EXIT_UNAVAILABLE;
+    } else {
+        rc = show(&lab, db, v);
+    }
+    lab_db_close(db);
+    lab_close(&lab);
+    return rc;
+}
+
+int command_show(int argc, char **argv)
+{
+    struct show_settings values = {0};
+
+    return command_run(&command_show_program, &values, argc, argv, run);
+}

@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: MIT */
+/* board.h -- between the thread that runs the sale and the threads that answer browsers.
+ *
+ * The one writes what it saw onto the board; the others read it, and leave at most one wish
+ * at a time.
+ *
+ * Threads     Any.
+ */
+#ifndef LOADTEST_SHOW_BOARD_H
+#define LOADTEST_SHOW_BOARD_H
+
+#include <pthread.h>
+
+#include "loadtest/show/switches.h"
+
+enum show_phase {
+    SHOW_STARTING, /* processes are being started, or vouchers made               */
+    SHOW_READY,    /* they take orders, and nobody sends any                      */
+    SHOW_RUNNING,
+    SHOW_ENDED,
+    SHOW_FAILED,   /* it could not be started; the reason is known                */
+};
+
+enum show_wish_kind { SHOW_WISH_NONE, SHOW_WISH_RUN, SHOW_WISH_OFFER, SHOW_WISH_STOP,
+                      SHOW_WISH_FAULT, SHOW_WISH_HEAL };
+
+/* What a browser asked for. */
+struct show_wish {
+    enum show_wish_kind kind;
+    struct show_switches switches; /* of RUN and OFFER                             */
+    char fault[16];                /* of FAULT                                     */
+    int target;                    /* of FAULT: a process from 0 on; -1: the holder */
+};
+
+struct show_board {
+    pthread_mutex_t mutex;
+    char *document; /* the newest state; owned                                      */
+    enum show_phase phase;
+    struct show_switches switches; /* of the sale that is there                     */
+    struct show_wish wish;
+};
+
+void show_board_init(struct show_board *board, const struct show_switches *switches);
+void show_board_destroy(struct show_board *board);
+
+/* Replace the document, of which the board becomes the owner. */
+void show_board_publish(struct show_board *board, char *document, enum show_phase phase,
+                        const struct show_switches *switches);
+
+/* A copy of the document, which the caller frees; NULL: there is none yet. */
+char *show_board_document(struct show_board *board);
+
+/* What the newest document was written in. */
+enum show_phase show_board_phase(struct show_board *board, struct show_switches *switches);
+
+/* Leave a wish.  False: another one has not been taken yet. */
+bool show_board_wish(struct show_board *board, const struct show_wish *wish);
+/* Take it; of the kind NONE if there is none. */
+struct show_wish show_board_take_wish(struct show_board *board);
+
+#endif /* LOADTEST_SHOW_BOARD_H */

@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: MIT */
+/* catalog.c -- locks and settings, from the lists of the programs. */
+#include "loadtest/show/catalog.h"
+
+#include "db/guard.h"
+#include "db/order_paths.h"
+#include "loadtest/kit/memory.h"
+#include "loadtest/lab/lab.h"
+#include "loadtest/show/switches.h"
+#include "lock/dlock.h"
+
+static json_t *locks_json(bool has_zookeeper)
+{
+    json_t *list = json_array();
+
+    for (size_t i = 0; i < dlock_variant_count(); i++) {
+        const dlock_variant_info *v = dlock_variant_at(i);
+        bool is_there = has_zookeeper || !lab_lock_needs_zookeeper(v->name);
+
+        json_array_append_new(list, json_pack("{s:s, s:s, s:s, s:s, s:b}", "name", v->name,
+                                              "store", v->store, "promises", v->promises,
+                                              "breaks", v->breaks, "available", is_there));
+    }
+    return list;
+}
+
+static json_t *names_json(const char *(*name_at)(size_t))
+{
+    json_t *list = json_array();
+    const char *name;
+
+    for (size_t i = 0; (name = name_at(i)) != NULL; i++)
+        json_array_append_new(list, json_string(name));
+    return list;
+}
+
+char *catalog_make(bool has_zookeeper)
+{
+    json_t *choices = json_object(), *numbers = json_object(), *json;
+    char *text;
+
+#define X(field, flag, of_service, names, fallback)                                    \
+    json_object_set_new(choices, #field, names_json(names));
+    SHOW_CHOICES(X)
+#undef X
+#define X(field, flag, of_service, least, most, fallback)                              \
+    json_object_set_new(numbers, #field,                                               \
+                        json_pack("{s:i, s:i}", "least", (int)(least), "most", (int)(most)));
+    SHOW_NUMBERS(X)
+#undef X
+    json = json_pack("{s:i, s:o, s:o, s:o}", "format", 1, "locks", locks_json(has_zookeeper),
+                     "choices", choices, "numbers", numbers);
+    text = memory_need(json_dumps(json, JSON_COMPACT));
+    json_decref(json);
+    return text;
+}

@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: MIT */
+/* document.h -- what was seen, as the JSON of GET /api/state; docs/reference/show.md has its
+ * fields. */
+#ifndef LOADTEST_SHOW_DOCUMENT_H
+#define LOADTEST_SHOW_DOCUMENT_H
+
+#include "loadtest/show/board.h"
+#include "loadtest/show/sight.h"
+
+enum { DOCUMENT_FORMAT = 1 };
+
+struct document {
+    const struct sight *sight;
+    enum show_phase phase;
+    const char *boot_id;
+    int64_t seq, run_id, limit_ms;
+};
+
+/* The text, which the caller frees. */
+char *document_make(const struct document *document);
+
+const char *show_phase_name(enum show_phase phase);
+
+#endif /* LOADTEST_SHOW_DOCUMENT_H */

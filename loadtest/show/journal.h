@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: MIT */
+/* journal.h -- what has happened in the sale that is shown, newest last.
+ *
+ * Threads     One.
+ */
+#ifndef LOADTEST_SHOW_JOURNAL_H
+#define LOADTEST_SHOW_JOURNAL_H
+
+#include <jansson.h>
+#include <stdint.h>
+
+/* X(id, "kind in the JSON"); words.js has a sentence for each, docs/reference/show.md too. */
+#define SHOW_EVENTS(X)                                                                 \
+    X(OFFERED, "offered")       /* number: the stock                                 */ \
+    X(STARTED, "started")       /* number: connections of the load                   */ \
+    X(SOLD_OUT, "sold-out")     /* number: orders                                    */ \
+    X(OVERSOLD, "oversold")     /* number: orders over the stock                     */ \
+    X(LOST, "lost-update")      /* number: sold units that are in stock again        */ \
+    X(DOUBLE, "double")         /* number: second orders of a user                   */ \
+    X(ENDED, "ended")           /* number: orders                                    */ \
+    X(ARMED, "armed")           /* the next holder is waited for                     */ \
+    X(FROZEN, "frozen")         /* process, number: its fence                        */ \
+    X(CONTINUED, "continued")   /* process                                           */ \
+    X(SLOW, "slow")             /* process, number: its fence                        */ \
+    X(SLOW_OVER, "slow-over")   /* process                                           */ \
+    X(KILLED, "killed")         /* process                                           */ \
+    X(RESTARTED, "restarted")   /* process, number: milliseconds that it took        */ \
+    X(SECOND, "second-holder")  /* process: whose lock the store gave to another     */ \
+    X(MISSED, "missed")         /* nobody came to be stopped                         */ \
+    X(FAILED, "failed")         /* what was asked for could not be done: see `why`   */
+
+enum show_event {
+#define X(id, kind) JOURNAL_##id,
+    SHOW_EVENTS(X)
+#undef X
+};
+
+enum { SHOW_JOURNAL_MAX = 32 };
+
+struct show_journal {
+    struct {
+        int64_t seq, at_ms, number;
+        enum show_event event;
+        int process; /* from 1; 0: none */
+    } entries[SHOW_JOURNAL_MAX];
+    int64_t count;   /* of all, the oldest of which are forgotten */
+    int64_t begin_ns;
+};
+
+/* Write down that it happened now. */
+void journal_add(struct show_journal *journal, enum show_event event, int process,
+                 int64_t number);
+
+/* The entries, oldest first; the caller owns them. */
+json_t *journal_json(const struct show_journal *journal);
+
+#endif /* LOADTEST_SHOW_JOURNAL_H */

@@ -1,0 +1,196 @@
+/* SPDX-License-Identifier: MIT */
+/* sale.c -- starts and ends the processes and the load of the sale that is shown. */
+#include "loadtest/show/sale.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/text/duration.h"
+#include "db/issue.h"
+#include "loadtest/kit/interrupt.h"
+
+enum { FIRE_MS = 30000, POLL_MS = 4, DRAIN_MS = 1000, SPARE_WORKERS = 2, LOOK_MS = 1000,
+       LOAD_MS = 3600000 };
+
+static bool all_run(const struct show_sale *sale)
+{
+    for (int i = 0; i < sale->service_count; i++)
+        if (!child_runs(&sale->services[i].child))
+            return false;
+    return sale->service_count > 0;
+}
+
+/* A sale whose stock or load differs needs no other processes. */
+static bool fit_processes(const struct show_switches *a, const struct show_switches *b)
+{
+    struct show_switches same = *a;
+
+    same.stock = b->stock;
+    same.connections = b->connections;
+    return show_switches_equal(&same, b) && a->connections >= b->connections;
+}
+
+static int workers_of(const struct show_switches *s)
+{
+    return (int)((s->connections + s->processes - 1) / s->processes) + SPARE_WORKERS;
+}
+
+static void learn_system(struct show_sale *sale, int i)
+{
+    struct service_lock lock;
+
+    (void)service_look_lock_within(&sale->services[i], "lock:voucher:0", LOOK_MS, &lock);
+    snprintf(sale->systems[i], sizeof sale->systems[i], "%s", lock.system);
+}
+
+static enum exit_code start_processes(struct show_sale *sale,
+                                      const struct show_switches *switches)
+{
+    struct show_flags flags;
+    struct service_plan plan = {.lab = sale->lab,
+                                .dir = sale->dir,
+                                .flags = flags.list,
+                                .count = (int)switches->processes,
+                                .workers = workers_of(switches),
+                                .allow_faults = true,
+                                .why = sale->why};
+    enum exit_code rc;
+
+    show_flags_make(&flags, switches);
+    service_stop(sale->services, sale->service_count);
+    sale->service_count = 0;
+    rc = service_start(sale->services, &plan);
+    if (rc != EXIT_VALID)
+        return rc;
+    sale->service_count = plan.count;
+    for (int i = 0; i < plan.count; i++)
+        learn_system(sale, i);
+    return EXIT_VALID;
+}
+
+enum exit_code show_sale_offer(struct show_sale *sale, const struct show_switches *switches)
+{
+    const struct lab_voucher voucher = {.title = "a sale that is shown", .stock = switches->stock};
+    enum exit_code rc = EXIT_VALID;
+
+    show_sale_unload(sale);
+    sale->why[0] = '\0';
+    if (!all_run(sale) || !fit_processes(&sale->switches, switches))
+        rc = start_processes(sale, switches);
+    sale->switches = *switches;
+    if (rc != EXIT_VALID)
+        return rc;
+    if (!lab_issue_voucher(sale->db, &voucher, &sale->voucher)) {
+        why_say(sale->why, "cannot make a voucher: %s", lab_db_error(sale->db));
+        return EXIT_UNAVAILABLE;
+    }
+    sale->key[0] = '\0';
+    if (strcmp(switches->scope, show_scope_at(SHOW_SCOPE_VOUCHER)) == 0)
+        snprintf(sale->key, sizeof sale->key, "lock:voucher:%" PRId64, sale->voucher);
+    sale->has_run = false;
+    sale->begin_ns = sale->end_ns = 0;
+    return EXIT_VALID;
+}
+
+/* How long wrk takes to read its users and to connect is no part of the sale. */
+static bool wait_fired(struct show_sale *sale)
+{
+    int64_t by_ns = monotonic_ns() + FIRE_MS * INT64_C(1000000);
+    struct start_times start;
+
+    for (start_signal_read(&sale->wrk.control, &start); start.fired < sale->wrk.client_count;
+         start_signal_read(&sale->wrk.control, &start)) {
+        if (!wrk_runs(&sale->wrk) || monotonic_ns() > by_ns) {
+            why_say(sale->why, "wrk sent nothing: see wrk.txt in %s", sale->dir);
+            return false;
+        }
+        if (!interrupt_sleep_ms(POLL_MS))
+            return false;
+    }
+    return true;
+}
+
+bool show_sale_load(struct show_sale *sale)
+{
+    char urls[SERVICE_MAX * SERVICE_URL_MAX] = "", voucher[24];
+    const struct wrk_plan plan = {.lab = sale->lab,
+                                  .dir = sale->dir,
+                                  .script = "order.lua",
+                                  .urls = urls,
+                                  .vouchers = voucher,
+                                  .clients = sale->service_count,
+                                  .threads = 1,
+                                  .connections = (int)(sale->switches.connections < sale->service_count
+                                                           ? sale->service_count
+                                                           : sale->switches.connections),
+                                  .duration_ms = LOAD_MS,
+                                  .keep_ledger = true,
+                                  .extra = {"SECKILL_FACE=v1"},
+                                  .why = sale->why};
+
+    snprintf(voucher, sizeof voucher, "%" PRId64, sale->voucher);
+    for (int i = 0; i < sale->service_count; i++) {
+        size_t used = strlen(urls);
+
+        snprintf(urls + used, sizeof urls - used, "%s%s", i ? "," : "",
+                 sale->services[i].orders_url);
+    }
+    if (wrk_start(&sale->wrk, &plan) != EXIT_VALID)
+        return false;
+    sale->is_loaded = sale->has_run = true;
+    sale->begin_ns = monotonic_ns();
+    if (wait_fired(sale)) {
+        sale->begin_ns = monotonic_ns();
+        return true;
+    }
+    show_sale_unload(sale);
+    return false;
+}
+
+void show_sale_unload(struct show_sale *sale)
+{
+    if (!sale->is_loaded)
+        return;
+    wrk_stop(&sale->wrk, DRAIN_MS);
+    sale->is_loaded = false;
+    sale->end_ns = monotonic_ns();
+}
+
+bool show_sale_restart(struct show_sale *sale, int process)
+{
+    struct service *old = &sale->services[process], fresh;
+    struct show_flags flags;
+    const char *all[SHOW_FLAGS_MAX + 2];
+    char listen[48];
+    struct service_plan plan = {.lab = sale->lab,
+                                .dir = sale->dir,
+                                .flags = all,
+                                .count = 1,
+                                .first = process,
+                                .workers = workers_of(&sale->switches),
+                                .allow_faults = true,
+                                .why = sale->why};
+    size_t n = 0;
+
+    show_flags_make(&flags, &sale->switches);
+    for (; flags.list[n]; n++)
+        all[n] = flags.list[n];
+    /* The load knows the old address. */
+    snprintf(listen, sizeof listen, "--listen=127.0.0.1:%d", service_port(old));
+    all[n++] = listen;
+    all[n] = NULL;
+    service_stop(old, 1);
+    if (service_start(&fresh, &plan) != EXIT_VALID)
+        return false;
+    *old = fresh;
+    learn_system(sale, process);
+    return true;
+}
+
+void show_sale_close(struct show_sale *sale)
+{
+    show_sale_unload(sale);
+    service_stop(sale->services, sale->service_count);
+    sale->service_count = 0;
+}

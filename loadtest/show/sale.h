@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: MIT */
+/* sale.h -- the sale that is shown: the processes of the service, one voucher, the load.
+ *
+ * Threads     One.
+ */
+#ifndef LOADTEST_SHOW_SALE_H
+#define LOADTEST_SHOW_SALE_H
+
+#include "db/lab_db.h"
+#include "loadtest/sale/wrk.h"
+#include "loadtest/show/switches.h"
+
+/* The buyers that the load needs: a user comes again after so many requests. */
+enum { SHOW_USERS = 20000 };
+
+struct show_sale {
+    const struct lab *lab;
+    lab_db *db;
+    const char *dir; /* for logs and ledgers                                          */
+    struct show_switches switches;
+    struct service services[SERVICE_MAX];
+    char systems[SERVICE_MAX][40]; /* the uuid that the owners of each begin with; ""  */
+    int service_count;
+    int64_t voucher;
+    char key[64];    /* of the voucher's lock; "": each user has a lock                */
+    struct wrk wrk;
+    bool is_loaded;  /* wrk runs                                                       */
+    bool has_run;    /* the voucher had its load                                       */
+    int64_t begin_ns, end_ns; /* of the load; 0: not yet                               */
+    char why[WHY_MAX];        /* why the last thing could not be done                  */
+};
+
+
+/* Offer a fresh voucher under these settings.  Processes that run under the same settings
+ * go on; else they are started anew.  Anything but EXIT_VALID: sale->why says why. */
+enum exit_code show_sale_offer(struct show_sale *sale, const struct show_switches *switches);
+
+/* Start the load.  Returns when all clients have sent something.  False: sale->why. */
+bool show_sale_load(struct show_sale *sale);
+
+/* End the load, waiting for answers for a few seconds; fine if there is none. */
+void show_sale_unload(struct show_sale *sale);
+
+/* Start a process that was killed, at the same port.  False: sale->why. */
+bool show_sale_restart(struct show_sale *sale, int process);
+
+/* End the load and the processes. */
+void show_sale_close(struct show_sale *sale);
+
+#endif /* LOADTEST_SHOW_SALE_H */

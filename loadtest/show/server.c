@@ -1,0 +1,319 @@
+/* SPDX-License-Identifier: MIT */
+/* server.c -- answers browsers, from the board. */
+#include "loadtest/show/server.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#include "base/http/address.h"
+#include "base/http/secret.h"
+#include "gen/show_page.h"
+#include "loadtest/show/catalog.h"
+#include "loadtest/show/trouble.h"
+
+enum { DESCRIPTORS = 4096, CONNECTIONS = 64, THREADS = 16, REQUEST_MS = 5000, BODY_MAX = 4096 };
+
+static const char JSON_TYPE[] = "application/json; charset=utf-8";
+
+/* The parts of the page. */
+static const struct {
+    const char *path, *type, *text;
+} FILES[] = {
+    {"/", "text/html; charset=utf-8", SHOW_HTML},
+    {"/show.css", "text/css; charset=utf-8", SHOW_CSS},
+    {"/show.js", "text/javascript; charset=utf-8", SHOW_JS},
+    {"/words.js", "text/javascript; charset=utf-8", WORDS_JS},
+};
+
+static const char *header(const struct http_exchange *x, const char *name)
+{
+    for (size_t i = 0; i < x->head->header_count; i++)
+        if (strcasecmp(x->head->headers[i].name, name) == 0)
+            return x->head->headers[i].value;
+    return NULL;
+}
+
+static const char *reason(int status)
+{
+    switch (status) {
+    case 200:
+        return "OK";
+    case 202:
+        return "Accepted";
+    case 401:
+        return "Unauthorized";
+    case 403:
+        return "Forbidden";
+    case 404:
+        return "Not Found";
+    case 405:
+        return "Method Not Allowed";
+    case 409:
+        return "Conflict";
+    case 413:
+        return "Content Too Large";
+    case 421:
+        return "Misdirected Request";
+    default:
+        return "Bad Request";
+    }
+}
+
+/* A connection that stays open would keep a thread for each tab. */
+static void send(struct http_exchange *x, int status, const char *type, const char *body)
+{
+    x->status = status;
+    x->closes = true;
+    text_add(x->answer,
+             "HTTP/1.1 %d %s\r\nContent-Type: %s\r\nContent-Length: %zu\r\n"
+             "Connection: close\r\nCache-Control: no-store\r\n"
+             "X-Content-Type-Options: nosniff\r\nReferrer-Policy: no-referrer\r\n"
+             "Cross-Origin-Resource-Policy: same-origin\r\n%s"
+             "Content-Security-Policy: default-src 'none'; script-src 'self'; "
+             "style-src 'self'; connect-src 'self'; img-src 'self' data:; base-uri 'none'; "
+             "form-action 'none'; frame-ancestors 'none'\r\n\r\n%s",
+             status, reason(status), type, strlen(body),
+             status == 401 ? "WWW-Authenticate: Bearer\r\n" : "",
+             strcmp(x->head->method, "HEAD") == 0 ? "" : body);
+}
+
+static void refuse(struct http_exchange *x, int status, const char *why)
+{
+    text_add(x->body, "{\"error\":");
+    text_add_json(x->body, why);
+    text_add(x->body, "}\n");
+    send(x, status, JSON_TYPE, x->body->broken ? "" : x->body->bytes);
+}
+
+/* May it ask?  False: the refusal is written. */
+static bool may_ask(const struct show_server *server, struct http_exchange *x, bool needs_token)
+{
+    const struct admin_origin from = {.host = header(x, "Host"),
+                                      .origin = header(x, "Origin"),
+                                      .fetch_site = header(x, "Sec-Fetch-Site")};
+    const char *given = header(x, "Authorization");
+    const char *token = given && strncasecmp(given, "Bearer ", 7) == 0 ? given + 7 : NULL;
+
+    switch (admin_access_check(&server->access, &from, token)) {
+    case ADMIN_ALLOWED:
+        return true;
+    case ADMIN_FOREIGN_HOST:
+        refuse(x, 421, "this server answers for 127.0.0.1 and localhost alone");
+        return false;
+    case ADMIN_FOREIGN_ORIGIN:
+        /* A link on another site leads to the page, and to nothing else. */
+        if (!needs_token && !from.origin)
+            return true;
+        refuse(x, 403, "requests from pages of other sites are refused");
+        return false;
+    case ADMIN_NO_TOKEN:
+        if (!needs_token)
+            return true;
+        refuse(x, 401, "the header Authorization: Bearer with the token is missing; `seckill "
+                       "show` prints the token in the address that it says to open");
+        return false;
+    case ADMIN_WRONG_TOKEN:
+        if (!needs_token)
+            return true;
+        refuse(x, 403, "this is not the token of this `seckill show`, which prints it in the "
+                       "address that it says to open");
+        return false;
+    }
+    return false;
+}
+
+static void answer_state(struct show_server *server, struct http_exchange *x)
+{
+    char *document = show_board_document(server->board);
+
+    if (document)
+        send(x, 200, JSON_TYPE, document);
+    else
+        refuse(x, 409, "the servers are being started");
+    free(document);
+}
+
+static void answer_catalog(struct show_server *server, struct http_exchange *x)
+{
+    char *text = catalog_make(server->has_zookeeper);
+
+    send(x, 200, JSON_TYPE, text);
+    free(text);
+}
+
+static void leave_wish(struct show_server *server, struct http_exchange *x,
+                       const struct show_wish *wish)
+{
+    if (show_board_wish(server->board, wish))
+        send(x, 202, JSON_TYPE, "{}\n");
+    else
+        refuse(x, 409, "another request is being carried out");
+}
+
+/* A fault or its end: {"name": "freeze", "target": 1}; the target may be missing. */
+static const char *read_fault(const json_t *body, struct show_wish *wish)
+{
+    const char *name = json_string_value(json_object_get(body, "name"));
+    const json_t *target = json_object_get(body, "target");
+
+    if (!name || trouble_find(name) < 0)
+        return "name has to be freeze, slow or kill";
+    if (target && !json_is_null(target) &&
+        (!json_is_integer(target) || json_integer_value(target) < 1 ||
+         json_integer_value(target) > wish->switches.processes))
+        return "target has to be the number of a process";
+    snprintf(wish->fault, sizeof wish->fault, "%s", name);
+    wish->target = json_is_integer(target) ? (int)json_integer_value(target) - 1 : -1;
+    return NULL;
+}
+
+/* What the body of a POST says beside its path.  NULL: all is well. */
+static const char *read_wish(const char *path, const json_t *body, enum show_phase phase,
+                             struct show_wish *wish, char *why, int *status)
+{
+    *status = 409;
+    if (phase == SHOW_STARTING)
+        return "processes are being started";
+    if (strcmp(path, "/api/run/stop") == 0)
+        wish->kind = SHOW_WISH_STOP;
+    else if (strcmp(path, "/api/heal") == 0)
+        wish->kind = SHOW_WISH_HEAL;
+    else if (strcmp(path, "/api/fault") == 0)
+        wish->kind = SHOW_WISH_FAULT;
+    else
+        wish->kind = strcmp(path, "/api/run") == 0 ? SHOW_WISH_RUN : SHOW_WISH_OFFER;
+    if (phase != SHOW_RUNNING && wish->kind != SHOW_WISH_RUN && wish->kind != SHOW_WISH_OFFER)
+        return "nothing runs";
+    *status = 400;
+    if (wish->kind == SHOW_WISH_FAULT)
+        return read_fault(body, wish);
+    if (wish->kind == SHOW_WISH_RUN || wish->kind == SHOW_WISH_OFFER)
+        return show_switches_read(&wish->switches, body, why) ? NULL : why;
+    return NULL;
+}
+
+static bool is_wish(const char *path)
+{
+    static const char *const paths[] = {"/api/run", "/api/offer", "/api/run/stop", "/api/fault",
+                                        "/api/heal"};
+
+    for (size_t i = 0; i < sizeof paths / sizeof paths[0]; i++)
+        if (strcmp(path, paths[i]) == 0)
+            return true;
+    return false;
+}
+
+static void answer_wish(struct show_server *server, struct http_exchange *x)
+{
+    struct show_wish wish = {.target = -1};
+    enum show_phase phase = show_board_phase(server->board, &wish.switches);
+    char why[WHY_MAX] = "";
+    const char *text = "{}", *wrong;
+    size_t size = 2;
+    int status = 400;
+    json_t *body;
+
+    if (x->gate.body_bytes > BODY_MAX) {
+        refuse(x, 413, "the body is too large");
+        return;
+    }
+    wrong = x->gate.body_bytes > 0 ? http_read_body(x, &text, &size) : NULL;
+    body = wrong ? NULL : json_loadb(text, size, 0, NULL);
+    if (!wrong && !json_is_object(body))
+        wrong = "the body is no JSON object";
+    if (!wrong)
+        wrong = read_wish(x->head->uri, body, phase, &wish, why, &status);
+    json_decref(body);
+    if (wrong)
+        refuse(x, status, wrong);
+    else
+        leave_wish(server, x, &wish);
+}
+
+static void answer_api(struct show_server *server, struct http_exchange *x)
+{
+    const char *path = x->head->uri;
+    bool is_get = strcmp(x->head->method, "GET") == 0;
+
+    if (!may_ask(server, x, true))
+        return;
+    if (is_wish(path) && strcmp(x->head->method, "POST") == 0)
+        answer_wish(server, x);
+    else if (strcmp(path, "/api/state") == 0 && is_get)
+        answer_state(server, x);
+    else if (strcmp(path, "/api/catalog") == 0 && is_get)
+        answer_catalog(server, x);
+    else if (is_wish(path) || strcmp(path, "/api/state") == 0 ||
+             strcmp(path, "/api/catalog") == 0)
+        refuse(x, 405, "this path takes another method");
+    else
+        refuse(x, 404, "there is nothing at this path");
+}
+
+/* An http_answer_fn. */
+static void answer(void *arg, struct http_exchange *x)
+{
+    struct show_server *server = arg;
+    bool is_get = strcmp(x->head->method, "GET") == 0 || strcmp(x->head->method, "HEAD") == 0;
+
+    if (x->gate.status != 0) {
+        refuse(x, x->gate.status, x->gate.why);
+        return;
+    }
+    if (!http_begin_work(x))
+        return;
+    if (strncmp(x->head->uri, "/api/", 5) == 0) {
+        answer_api(server, x);
+        return;
+    }
+    if (!may_ask(server, x, false))
+        return;
+    for (size_t i = 0; i < sizeof FILES / sizeof FILES[0]; i++) {
+        if (strcmp(x->head->uri, FILES[i].path) != 0)
+            continue;
+        if (is_get)
+            send(x, 200, FILES[i].type, FILES[i].text);
+        else
+            refuse(x, 405, "this path takes GET");
+        return;
+    }
+    refuse(x, 404, "there is nothing at this path");
+}
+
+bool show_server_open(struct show_server *server, const char *address)
+{
+    static const struct connections_limits limits = {.open = {CONNECTIONS, 0}};
+    struct http_server_options options = {.request_timeout_ms = REQUEST_MS,
+                                          .answer = answer,
+                                          .arg = server};
+    int port;
+
+    if (!address_parse(address, server->access.own_host, &port)) {
+        fprintf(stderr, "seckill show: %s is not HOST:PORT\n", address);
+        return false;
+    }
+    secret_random_hex(server->access.token, ADMIN_TOKEN_BYTES / 2);
+    options.connections = server->connections = connections_new(DESCRIPTORS, &limits);
+    server->http = server->connections ? http_server_new(&options) : NULL;
+    if (!server->http || !http_server_listen(server->http, 0, address, THREADS)) {
+        show_server_close(server);
+        return false;
+    }
+    server->port = http_server_port(server->http, 0);
+    return true;
+}
+
+void show_server_close(struct show_server *server)
+{
+    enum { DRAIN_MS = 2000 };
+
+    if (server->http) {
+        (void)http_server_drain(server->http, DRAIN_MS);
+        http_server_stop(server->http);
+    }
+    connections_free(server->connections);
+    server->http = NULL;
+    server->connections = NULL;
+}

@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: MIT */
+/* server.h -- answers browsers, from the board.
+ *
+ * The page itself is open to everybody on this machine; what it shows needs the token, in the
+ * header Authorization, of a page that this server sent.
+ *
+ * Threads     One opens and closes it; each connection has a thread of its own.
+ */
+#ifndef LOADTEST_SHOW_SERVER_H
+#define LOADTEST_SHOW_SERVER_H
+
+#include "base/http/admin_access.h"
+#include "base/http/server.h"
+#include "loadtest/show/board.h"
+
+struct show_server {
+    struct show_board *board;
+    bool has_zookeeper;
+    struct admin_access access;
+    struct connections *connections;
+    struct http_server *http;
+    int port;
+};
+
+/* Listen on `address`, HOST:PORT, with a token that was never used before; `board` and
+ * `has_zookeeper` are set.  False: the log says why, and nothing is left. */
+bool show_server_open(struct show_server *server, const char *address);
+void show_server_close(struct show_server *server);
+
+#endif /* LOADTEST_SHOW_SERVER_H */

@@ -1,0 +1,215 @@
+/* SPDX-License-Identifier: MIT */
+/* show.c -- the thread that runs the sale which is shown: it carries out what browsers wish,
+ * looks, and writes what it saw onto the board. */
+#include "loadtest/show/show.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/http/secret.h"
+#include "base/text/duration.h"
+#include "loadtest/kit/interrupt.h"
+#include "loadtest/kit/memory.h"
+#include "loadtest/show/document.h"
+#include "loadtest/show/server.h"
+
+enum {
+    TICK_MS = 10,
+    IDLE_MS = 500,       /* between two looks while nothing runs                        */
+    AFTER_SOLD_OUT_MS = 1500, /* so long "sold out" has to be true for the load to end   */
+    STOCKS_MAX = 5,      /* lost updates can make a stock last for ever                  */
+    BOOT_BYTES = 8,
+};
+
+struct show {
+    const struct show_plan *plan;
+    struct show_board board;
+    struct show_server server;
+    struct show_sale sale;
+    struct show_journal journal;
+    struct show_trouble trouble;
+    struct sight sight;
+    enum show_phase phase;
+    char boot_id[2 * BOOT_BYTES + 1];
+    int64_t seq, run_id, look_ns; /* look_ns: of the last look; 0: look now */
+};
+
+static void publish(struct show *show)
+{
+    const struct document document = {.sight = &show->sight,
+                                      .phase = show->phase,
+                                      .boot_id = show->boot_id,
+                                      .seq = ++show->seq,
+                                      .run_id = show->run_id,
+                                      .limit_ms = show->plan->limit_ms};
+
+    show_board_publish(&show->board, document_make(&document), show->phase, &show->sale.switches);
+}
+
+/* Offer a fresh voucher; what is shown meanwhile says so. */
+static enum exit_code offer(struct show *show, const struct show_switches *switches)
+{
+    enum exit_code rc;
+
+    show->phase = SHOW_STARTING;
+    publish(show);
+    trouble_heal(&show->trouble);
+    rc = show_sale_offer(&show->sale, switches);
+    show->trouble = (struct show_trouble){.sale = &show->sale, .journal = &show->journal};
+    sight_begin(&show->sight);
+    show->run_id++;
+    show->phase = rc == EXIT_VALID ? SHOW_READY : SHOW_FAILED;
+    journal_add(&show->journal, rc == EXIT_VALID ? JOURNAL_OFFERED : JOURNAL_FAILED, 0,
+                switches->stock);
+    if (rc == EXIT_VALID)
+        sight_look(&show->sight);
+    publish(show);
+    return rc;
+}
+
+static void begin_load(struct show *show, const struct show_switches *switches)
+{
+    bool is_fresh = show->phase == SHOW_READY && !show->sale.has_run &&
+                    show_switches_equal(&show->sale.switches, switches);
+
+    if (!is_fresh && offer(show, switches) != EXIT_VALID)
+        return;
+    show->phase = SHOW_STARTING;
+    publish(show);
+    if (show_sale_load(&show->sale)) {
+        show->phase = SHOW_RUNNING;
+        show->sight.point_ns = monotonic_ns();
+        journal_add(&show->journal, JOURNAL_STARTED, 0, show->sale.switches.connections);
+    } else {
+        show->phase = SHOW_FAILED;
+        journal_add(&show->journal, JOURNAL_FAILED, 0, 0);
+    }
+}
+
+static void end_load(struct show *show)
+{
+    trouble_heal(&show->trouble);
+    sight_look(&show->sight);
+    show_sale_unload(&show->sale);
+    show->phase = SHOW_ENDED;
+    sight_count_all(&show->sight);
+    journal_add(&show->journal, JOURNAL_ENDED, 0, show->sight.tally.orders);
+}
+
+/* Is the sale over?  While a fault goes on it is not, whatever is sold. */
+static bool is_over(struct show *show)
+{
+    struct sight *sight = &show->sight;
+    int64_t now_ns = monotonic_ns();
+
+    if (now_ns - show->sale.begin_ns > show->plan->limit_ms * 1000000 ||
+        !wrk_runs(&show->sale.wrk) ||
+        sight->tally.orders > STOCKS_MAX * show->sale.switches.stock)
+        return true;
+    if (!sight->is_sold_out || trouble_is_any(&show->trouble))
+        sight->sold_out_ns = now_ns;
+    return now_ns - sight->sold_out_ns > AFTER_SOLD_OUT_MS * INT64_C(1000000);
+}
+
+static void carry_out(struct show *show, const struct show_wish *wish)
+{
+    switch (wish->kind) {
+    case SHOW_WISH_RUN:
+        begin_load(show, &wish->switches);
+        break;
+    case SHOW_WISH_OFFER:
+        (void)offer(show, &wish->switches);
+        break;
+    case SHOW_WISH_STOP:
+        if (show->phase == SHOW_RUNNING)
+            end_load(show);
+        break;
+    case SHOW_WISH_FAULT:
+        if (show->phase == SHOW_RUNNING)
+            trouble_toggle(&show->trouble, (enum show_fault)trouble_find(wish->fault),
+                           wish->target);
+        break;
+    case SHOW_WISH_HEAL:
+        trouble_heal(&show->trouble);
+        break;
+    case SHOW_WISH_NONE:
+        return;
+    }
+    show->look_ns = 0;
+}
+
+/* Look when it is time to. */
+static void look(struct show *show)
+{
+    bool is_busy = show->phase == SHOW_RUNNING ||
+                   (show->phase == SHOW_ENDED && !show->sight.is_settled);
+    int64_t now_ns = monotonic_ns();
+
+    if (now_ns - show->look_ns < (is_busy ? SIGHT_LOOK_MS : IDLE_MS) * INT64_C(1000000))
+        return;
+    show->look_ns = now_ns;
+    if (show->phase != SHOW_FAILED)
+        sight_look(&show->sight);
+    if (show->phase == SHOW_RUNNING && is_over(show))
+        end_load(show);
+    publish(show);
+}
+
+static void serve(struct show *show)
+{
+    while (interrupt_sleep_ms(TICK_MS)) {
+        struct show_wish wish = show_board_take_wish(&show->board);
+
+        carry_out(show, &wish);
+        if (show->phase == SHOW_RUNNING)
+            trouble_step(&show->trouble);
+        look(show);
+    }
+}
+
+static void say_address(const struct show *show)
+{
+    printf("open     http://127.0.0.1:%d/#token=%s\n"
+           "The token in the address lets a browser in.  Ctrl-C takes everything down.\n",
+           show->server.port, show->server.access.token);
+    fflush(stdout);
+}
+
+enum exit_code show_run(const struct show_plan *plan)
+{
+    struct show *show = memory_need(calloc(1, sizeof *show));
+    enum exit_code rc = EXIT_UNAVAILABLE;
+
+    show->plan = plan;
+    show->sale = (struct show_sale){.lab = plan->lab,
+                                    .db = plan->db,
+                                    .dir = plan->dir,
+                                    .switches = plan->switches};
+    show->journal.begin_ns = monotonic_ns();
+    show->trouble = (struct show_trouble){.sale = &show->sale, .journal = &show->journal};
+    show->sight = (struct sight){.sale = &show->sale,
+                                 .trouble = &show->trouble,
+                                 .journal = &show->journal};
+    secret_random_hex(show->boot_id, BOOT_BYTES);
+    show_board_init(&show->board, &plan->switches);
+    show->server.board = &show->board;
+    show->server.has_zookeeper = lab_has_zookeeper(plan->lab);
+    if (show_server_open(&show->server, plan->listen)) {
+        rc = offer(show, &plan->switches);
+        if (rc == EXIT_VALID) {
+            say_address(show);
+            serve(show);
+        } else if (rc != EXIT_INTERRUPTED) {
+            fprintf(stderr, "seckill show: %s\n", show->sale.why);
+        }
+    }
+    interrupt_defer(true);
+    trouble_heal(&show->trouble);
+    show_sale_close(&show->sale);
+    interrupt_defer(false);
+    show_server_close(&show->server);
+    show_board_destroy(&show->board);
+    free(show);
+    return rc;
+}

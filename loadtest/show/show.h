@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: MIT */
+/* show.h -- `seckill show`: a sale on real servers, on one page, until Ctrl-C. */
+#ifndef LOADTEST_SHOW_SHOW_H
+#define LOADTEST_SHOW_SHOW_H
+
+#include "base/text/exit_codes.h"
+#include "db/lab_db.h"
+#include "loadtest/lab/lab.h"
+#include "loadtest/show/switches.h"
+
+struct show_plan {
+    const struct lab *lab;
+    lab_db *db;
+    const char *dir;    /* of this run; exists                                        */
+    const char *listen; /* HOST:PORT                                                  */
+    struct show_switches switches;
+    int64_t limit_ms;   /* the longest that a load goes on                            */
+};
+
+/* Start the processes, print the address of the page on stdout, and serve it until somebody
+ * interrupts.  EXIT_VALID: it was served.  Anything else: said on stderr why; nothing is left
+ * running in any case. */
+enum exit_code show_run(const struct show_plan *plan);
+
+#endif /* LOADTEST_SHOW_SHOW_H */

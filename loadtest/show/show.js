@@ -1,0 +1,353 @@
+/* SPDX-License-Identifier: MIT */
+/* show.js -- draws what GET /api/state says, and sends what is pressed.  docs/reference/show.md has the fields. */
+"use strict";
+const root = document.documentElement, GONE_MS = 2000;
+const FAULTS = [["F", "freeze", "freeze"], ["W", "slow", "slowFault"], ["K", "kill", "kill"]];
+const NUMBERS = ["lease_ms", "processes", "connections", "stock"];
+let language = "en", state = null, catalog = null, chosen = 0, wish = null, refused = "", lastAnswer = performance.now();
+let access = "unknown", keysOn = true, timer = null;
+
+const $ = (id) => document.getElementById(id);
+const word = (key, ...parts) => (WORDS[language][key] || key).replace(/\{(\d)\}/g, (all, i) => parts[i] === undefined ? "" : parts[i]);
+const number = (n) => Math.round(n).toLocaleString("en");
+const rem = () => parseFloat(getComputedStyle(root).fontSize);
+/* A text that stays the same is not written again: a live region would be read again. */
+function say(node, text) { if (node.textContent !== text) { node.textContent = text; } }
+function element(name, attributes, ...children) {
+  const node = document.createElement(name);
+  for (const key in attributes) { node.setAttribute(key, attributes[key]); }
+  node.append(...children);
+  return node;
+}
+function draw(box, width, height, label, parts) {
+  const ns = "http://www.w3.org/2000/svg", svg = document.createElementNS(ns, "svg");
+  const set = (node, attributes) => { for (const key in attributes) { node.setAttribute(key, attributes[key]); } };
+  set(svg, {role: "img", "aria-label": label, viewBox: `0 0 ${width} ${height}`, height: height});
+  for (const [name, attributes, text] of parts) {
+    const node = document.createElementNS(ns, name);
+    set(node, attributes);
+    if (text !== undefined) { node.textContent = text; }
+    svg.append(node);
+  }
+  box.replaceChildren(svg);
+}
+
+/* ---- the laboratory ---- */
+function token() { return sessionStorage.getItem("token"); }
+async function ask(path, body) {
+  const answer = await fetch("/api/" + path, {
+    method: body === undefined ? "GET" : "POST", body: body === undefined ? undefined : JSON.stringify(body),
+    headers: token() ? {Authorization: "Bearer " + token()} : {}, cache: "no-store", credentials: "omit",
+    signal: AbortSignal.timeout(5000)
+  });
+  lastAnswer = performance.now();
+  access = answer.status === 401 ? "none" : answer.status === 403 ? "wrong" : "good";
+  return {ok: answer.ok, body: await answer.json()};
+}
+async function send(path, body) {
+  try {
+    const answer = await ask(path, body || {});
+    refused = answer.ok ? "" : answer.body.error;
+  } catch (error) { refused = ""; }
+  poll();
+}
+async function poll() {
+  clearTimeout(timer);
+  try {
+    if (!catalog) {
+      const answer = await ask("catalog");
+      if (answer.ok) { catalog = answer.body; buildSettings(); }
+    }
+    const answer = await ask("state");
+    if (answer.ok) {
+      if (state && state.boot_id !== answer.body.boot_id) { location.reload(); return; }
+      state = answer.body;
+      if (wish && state.phase !== "starting") { const settings = wish; wish = null; send("offer", settings); }
+    }
+  } catch (error) { /* the banner says so, and the next poll tries again */ }
+  show();
+  clearTimeout(timer);
+  timer = setTimeout(poll, document.hidden ? 5000 : !state || state.phase === "running" || state.phase === "starting" ? 250 : 500);
+}
+
+/* ---- the verdict and the stock ---- */
+function verdict() {
+  const v = state.verdict, s = state.stock, set = state.run.settings, done = state.phase === "ended";
+  if (state.phase === "starting") { return ["", word("v_starting"), word("d_starting")]; }
+  if (state.phase === "failed") { return ["bad", word("v_failed"), state.run.why || ""]; }
+  if (state.phase === "ready" || !v || !s) { return ["", word("v_ready"), word("d_ready", set.connections, number(set.stock))]; }
+  if (v.oversold > 0) { return ["bad", word("v_over", number(v.oversold)), word("d_over", number(Math.max(0, v.lost_updates)))]; }
+  if (v.lost_updates > 0) { return ["bad", word(v.lost_updates === 1 ? "v_lost1" : "v_lost", number(v.lost_updates)), word("d_lost")]; }
+  if (v.duplicates > 0) { return ["bad", word("v_double", number(v.duplicates)), word("d_double")]; }
+  if (v.valid === false) { return ["bad", word("v_gone", number(-v.lost_updates)), word("d_gone")]; }
+  if (s.sold === 0) { return ["", word("v_none"), word("d_none", v.in_flight)]; }
+  if (v.final) { return ["good", word("v_sound"), word("d_sound", number(s.sold), number(s.issued))]; }
+  return ["doubt", word("v_sofar"), done ? word("d_settling") : word("d_sofar", v.in_flight, (v.age_ms / 1000).toFixed(1))];
+}
+function drawBar() {
+  const box = $("bar"), s = state.stock || {issued: state.run.settings.stock, sold: 0, left: state.run.settings.stock}, em = rem();
+  const width = box.clientWidth, scale = s.issued * [1.25, 2, 5, 10, 100].find((k) => s.sold <= s.issued * k * .97 || k === 100);
+  const x = (n) => Math.max(0, Math.min(width, width * n / scale)), h = 1.7 * em, y = .1 * em, wall = x(s.issued);
+  const known = Math.max(0, s.issued - s.left), within = Math.min(s.sold, s.issued), parts = [
+    ["rect", {class: "bed", x: 0, y: y, width: width, height: h, rx: 4}],
+    ["rect", {class: "sold", x: 0, y: y, width: x(within), height: h, rx: 4}]];
+  if (s.sold + s.left > s.issued && known < within) { parts.push(["rect", {class: "lost", x: x(known), y: y, width: x(within) - x(known), height: h}]); }
+  if (s.sold > s.issued) { parts.push(["rect", {class: "over", x: wall, y: y, width: x(s.sold) - wall, height: h}]); }
+  parts.push(["line", {class: "wall", x1: wall, x2: wall, y1: 0, y2: y + h + .35 * em}],
+    ["text", {class: "s", x: Math.min(wall + .4 * em, width), y: y + h + 1.15 * em}, word("zeroLeft")]);
+  const at = x(known), label = word("row", number(s.left)), wide = label.length * (language === "zh" ? .95 : .56) * em, flip = at + wide + 1.4 * em > wall;
+  parts.push(["path", {class: "marker", d: `M${at} ${y + h + .1 * em}l${.5 * em} ${.8 * em}h${-em}z`}],
+    ["text", {x: at + (flip ? -.8 : .8) * em, y: y + h + 1.15 * em, "text-anchor": flip && at > wide + em ? "end" : "start"}, label]);
+  draw(box, width, y + h + 1.4 * em, word("stockLabel", number(s.sold), number(s.issued), number(s.left)), parts);
+}
+
+/* ---- the lanes and the store ---- */
+const LANE = {h: "holding", w: "waiting", s: "slow", l: "late", f: "frozen", x: "stale", d: "dead"};
+function buildLanes(count) {
+  const box = $("lanes");
+  if (box.querySelectorAll("button").length === count) { return; }
+  box.replaceChildren();
+  for (let i = 1; i <= count; i++) {
+    const button = element("button", {type: "button", "data-process": i, "aria-keyshortcuts": i}, element("b"), element("span"));
+    button.onclick = () => { chosen = chosen === i ? 0 : i; show(); };
+    box.append(button, element("div", {class: "track"}), element("span", {class: "n"}));
+  }
+}
+function drawLanes() {
+  const em = rem(), h = 2.2 * em, box = $("lanes");
+  buildLanes(state.processes.length);
+  state.processes.forEach((p, i) => {
+    const button = box.querySelectorAll("button")[i], track = box.querySelectorAll(".track")[i], width = track.clientWidth, step = width / p.lane.length;
+    const parts = [["rect", {class: "bed", x: 0, y: 0, width: width, height: h, rx: 4}]];
+    for (let from = 0, to; from < p.lane.length; from = to) {
+      for (to = from + 1; to < p.lane.length && p.lane[to] === p.lane[from]; to++) { /* the whole piece */ }
+      const kind = LANE[p.lane[from]], thin = kind === "waiting";
+      if (!kind) { continue; }
+      parts.push(["rect", {class: kind, x: from * step, y: thin ? h * .25 : 2, width: (to - from) * step, height: thin ? h * .5 : h - 4}]);
+      if (kind === "dead") { parts.push(["path", {class: "dead", d: `M${from * step} 2L${to * step} ${h - 2}M${from * step} ${h - 2}L${to * step} 2`}]); }
+    }
+    draw(track, width, h, word("process", p.n) + ": " + word(p.state), parts);
+    button.dataset.state = p.state;
+    say(button.firstChild, word("process", p.n)); say(button.lastChild, word(p.state));
+    button.setAttribute("aria-pressed", chosen === p.n);
+    say(box.querySelectorAll(".n")[i], number(p.orders));
+  });
+}
+function belief() {
+  const late = state.processes.filter((p) => p.lease && !p.lease.by_right);
+  const frozen = state.processes.filter((p) => p.state === "frozen"), slow = state.processes.filter((p) => p.state === "slow");
+  if (late.length) { return [true, word("believesToo", late.map((p) => p.n).join(", "))]; }
+  if (frozen.length) { return [false, word("frozenHolds", frozen[0].n)]; }
+  if (slow.length) { return [false, word("slowHolds", slow[0].n, state.store.locks.length ? state.store.locks[0].renewals : 0)]; }
+  return [false, state.store.locks.length ? word("alone") : ""];
+}
+function drawStore() {
+  const store = state.store, lock = store.locks[0], em = rem(), width = $("ttl").clientWidth, lease = state.run.settings.lease_ms;
+  const left = lock && lock.locked && lock.ttl_ms !== null ? lock.ttl_ms : null, rows = [];
+  say($("storeTitle"), word("believes", word("store_" + store.kind)));
+  draw($("ttl"), width, 2.2 * em, "TTL", [
+    ["rect", {class: "bed", x: 0, y: 0, width: width, height: .9 * em, rx: 4}],
+    ["rect", {class: "holding", x: 0, y: 0, width: left === null ? 0 : width * Math.min(1, left / lease), height: .9 * em, rx: 4}],
+    ["text", {class: "s", x: 0, y: 2 * em}, !store.answers && lock ? word("noAnswer", (store.age_ms / 1000).toFixed(1)) : left === null ? word("noTtl") : word("ttl", (left / 1000).toFixed(1), (lease / 1000).toFixed(1))]]);
+  $("ttl").dataset.ms = left === null ? "" : left;
+  if (lock) {
+    const thread = (lock.owner || "").split(":")[1];
+    rows.push(["key", lock.name], ["owner", !lock.locked ? word("nobody") : lock.process ? word("thread", lock.process, thread) : lock.owner || word("unknown")],
+      ["count", lock.count === null || !lock.locked ? "–" : lock.count], ["fence", lock.fence === null ? word("none") : lock.fence],
+      ["waiters", lock.waiters === null ? word("unknown") : lock.waiters]);
+    if (root.classList.contains("presenter")) { rows.splice(2, 1); }
+  }
+  const facts = $("facts");
+  while (facts.children.length > 2 * rows.length) { facts.lastChild.remove(); }
+  rows.forEach(([key, value], i) => {
+    if (!facts.children[2 * i]) { facts.append(element("dt", {}), element("dd", {})); }
+    say(facts.children[2 * i], word(key)); say(facts.children[2 * i + 1], String(value));
+  });
+  const [hot, text] = belief();
+  $("also").classList.toggle("hot", hot);
+  say($("also"), text || (state.run.settings.scope === "user" ? word("perUser") : word("noLock")));
+}
+
+/* ---- the lines ---- */
+function bands() {
+  const start = state.events.filter((e) => e.kind === "started").pop(), list = [], open = {};
+  const begins = {frozen: "continued", slow: "slow-over", killed: "restarted"};
+  if (!start) { return list; }
+  for (const event of state.events.filter((e) => e.seq > start.seq)) {
+    if (begins[event.kind]) { open[begins[event.kind]] = event.at_ms - start.at_ms; }
+    if (open[event.kind] !== undefined) { list.push([open[event.kind], event.at_ms - start.at_ms]); delete open[event.kind]; }
+  }
+  for (const kind in open) { list.push([open[kind], Infinity]); }
+  return list;
+}
+function drawLines(id, lines, label) {
+  const box = $(id), em = rem(), width = box.clientWidth, h = 7 * em, pad = 3.6 * em, low = 1.3 * em, r = state.rates, n = Math.max(40, lines[0].length);
+  const known = lines.flat().filter((v) => v !== null), top = Math.max(10, ...known) * 1.15, parts = [];
+  const x = (i) => (width - pad) * i / n, y = (v) => .4 * em + (h - low - .4 * em) * (1 - v / top);
+  for (const [from, to] of bands()) {
+    const x1 = Math.max(0, x((from - r.from_ms) / r.step_ms)), x2 = Math.min(width - pad, x(Math.min(lines[0].length, (to - r.from_ms) / r.step_ms)));
+    if (x2 > 0) { parts.push(["rect", {class: "band", x: x1, y: 0, width: Math.max(2, x2 - x1), height: h - low}]); }
+  }
+  for (const v of [0, top]) { parts.push(["line", {class: "grid", x1: 0, x2: width - pad, y1: y(v), y2: y(v)}]); }
+  parts.push(["text", {class: "s", x: 0, y: y(top) + 1.05 * em}, number(top)], ["text", {class: "s", x: 0, y: h}, word("seconds", (r.from_ms / 1000).toFixed(0))]);
+  lines.forEach((line, which) => {
+    let d = "", pen = false, last = null;
+    line.forEach((v, i) => { if (v === null) { pen = false; return; } d += `${pen ? "L" : "M"}${x(i + 1).toFixed(1)} ${y(v).toFixed(1)}`; pen = true; last = v; });
+    if (d) { parts.push(["path", {class: which ? "curve second" : "curve", d: d}]); }
+    if (last !== null && !which) { parts.push(["text", {class: "b", x: Math.min(x(line.length), width - pad) + .4 * em, y: Math.max(em, y(last) + .35 * em)}, number(last)]); }
+  });
+  draw(box, width, h, label, parts);
+}
+/* Orders of a second: four steps together. */
+function perSecond(list) { return list.map((v, i) => { const part = list.slice(Math.max(0, i - 3), i + 1); return part.reduce((a, b) => a + b, 0) * 4 / part.length; }); }
+
+/* ---- buttons, settings, log ---- */
+function buildFaults() {
+  $("faults").replaceChildren(...FAULTS.concat([["U", "heal", "undo"]]).map(([key, name]) => {
+    const button = element("button", {type: "button", "data-fault": name, "aria-keyshortcuts": key}, element("kbd", {"aria-hidden": "true"}, key), element("span"));
+    button.onclick = () => fault(name);
+    return button;
+  }));
+}
+function fault(name) {
+  if (!state || access !== "good") { return; }
+  if (name === "heal") { send("heal"); return; }
+  send("fault", chosen ? {name: name, target: chosen} : {name: name});
+}
+function showFaults() {
+  const any = state.faults.some((f) => f.state !== "off");
+  let why = "";
+  FAULTS.forEach(([, name, text]) => {
+    const f = state.faults.find((one) => one.name === name), button = $("faults").querySelector(`[data-fault=${name}]`);
+    say(button.lastChild, f.state === "armed" ? word("armed", word(text)) : word(text));
+    button.disabled = f.refuses !== null;
+    button.setAttribute("aria-pressed", f.state !== "off");
+    if (f.refuses) { why = why || word(f.refuses); button.title = word(f.refuses); } else { button.title = word("f_" + name); }
+    if (f.state !== "off") { why = word("f_" + name); }
+  });
+  const undo = $("faults").querySelector("[data-fault=heal]");
+  say(undo.lastChild, word("undo"));
+  undo.disabled = !any;
+  say($("why"), refused ? word("refused", refused) : why || word("f_freeze"));
+  say($("target"), chosen ? word("onProcess", chosen) : word("onHolder"));
+}
+function buildSettings() {
+  const box = $("switches");
+  box.replaceChildren();
+  const add = (name, control) => {
+    control.id = "set-" + name;
+    control.onchange = () => change(name, control.type === "number" ? Number(control.value) : control.value);
+    box.append(element("label", {}, element("span", {"data-t": name === "processes" ? "processCount" : name}), control));
+  };
+  for (const name in catalog.choices) {
+    const select = element("select", {});
+    for (const value of catalog.choices[name]) { select.append(element("option", {value: value}, value)); }
+    add(name, select);
+  }
+  for (const name of NUMBERS) { add(name, element("input", {type: "number", min: catalog.numbers[name].least, max: catalog.numbers[name].most})); }
+  speak();
+}
+function change(name, value) { send(state.phase === "running" ? "run" : "offer", {[name]: value}); }
+function showSettings() {
+  const settings = state.run.settings, lock = catalog.locks.find((one) => one.name === settings.lock);
+  for (const name in settings) { const control = $("set-" + name); if (control && document.activeElement !== control) { control.value = settings[name]; } }
+  for (const option of $("set-lock").options) {
+    const one = catalog.locks.find((l) => l.name === option.value);
+    option.disabled = !one.available;
+    say(option, one.available ? one.name : word("unavailable", one.name));
+  }
+  say($("promise"), word("promises", lock.promises, lock.breaks));
+  say($("command"), state.run.command);
+  $("link").href = location.pathname + "#" + new URLSearchParams({token: token() || "", ...settings});
+}
+/* An event as a sentence. */
+function sentence(e) { return WORDS[language]["e_" + e.kind].replace("{n}", number(e.number)).replace("{p}", e.process); }
+function showLog() {
+  const list = $("log"), key = language + (state.events.length ? state.events[state.events.length - 1].seq : 0);
+  if (list.dataset.key === key) { return; }
+  list.dataset.key = key;
+  list.replaceChildren(...state.events.slice().reverse().map((e) => element("li", {},
+    element("time", {}, (e.at_ms / 1000).toFixed(2) + " s"), " " + sentence(e))));
+}
+
+/* ---- all of it ---- */
+function showBanner() {
+  const silent = performance.now() - lastAnswer, banner = $("banner");
+  const gone = silent > GONE_MS || access === "none" || access === "wrong";
+  banner.hidden = !gone;
+  root.dataset.gone = gone;
+  $("page").classList.toggle("gone", gone);
+  if (gone) { say(banner, access === "none" ? word("noToken") : access === "wrong" ? word("badToken") : word("banner", Math.floor(silent / 1000))); }
+}
+function show() {
+  showBanner();
+  if (!state || !catalog) { return; }
+  const [kind, head, detail] = verdict(), running = state.phase === "running", set = state.run.settings;
+  $("verdict").className = "panel verdict " + kind;
+  say($("head"), head); say($("detail"), detail);
+  $("detail").lang = state.phase === "failed" ? "en" : "";
+  say($("sold"), state.stock ? number(state.stock.sold) : "–"); say($("issued"), word("of", number(set.stock)));
+  say($("phase"), word(state.phase) + (state.run.elapsed_ms ? " " + word("seconds", (state.run.elapsed_ms / 1000).toFixed(1)) : ""));
+  say($("summary"), [set.lock, set.stock_guard, set.scope].join(" · "));
+  $("go").replaceChildren(word(running ? "stop" : state.phase === "ended" ? "again" : "start"), element("kbd", {"aria-hidden": "true"}, WORDS[language].keylist[0][0]));
+  $("go").disabled = state.phase === "starting";
+  say($("latest"), state.events.length ? sentence(state.events[state.events.length - 1]) : "");
+  drawBar(); drawLanes(); drawStore(); showFaults();
+  if (!root.classList.contains("presenter")) {
+    const ms = (list) => list.map((v) => v === null ? null : v / 1000);
+    drawLines("rate", [perSecond(state.rates.accepted)], word("rate"));
+    drawLines("latency", [ms(state.rates.p99_us), ms(state.rates.p50_us)], word("latency"));
+    showSettings(); showLog();
+  }
+  /* Last: who waits for these sees all of the above. */
+  root.dataset.phase = state.phase; root.dataset.run = state.run.id; root.dataset.verdict = state.verdict ? String(state.verdict.valid) + (state.verdict.final ? " final" : "") : "";
+  root.dataset.seq = state.seq;
+}
+function speak() {
+  root.lang = language === "zh" ? "zh-CN" : "en";
+  for (const node of document.querySelectorAll("[data-t]")) { say(node, word(node.dataset.t)); }
+  for (const node of document.querySelectorAll("[data-a]")) { node.setAttribute("aria-label", word(node.dataset.a)); }
+  say($("legend"), word("legend")); say($("link"), word("link")); say($("language"), word("other"));
+  $("language").lang = language === "zh" ? "en" : "zh-CN";
+  $("promise").lang = $("command").lang = $("summary").lang = "en";
+  $("keylist").replaceChildren(...WORDS[language].keylist.flatMap(([key, text]) => [element("dt", {}, element("kbd", {}, key)), element("dd", {}, text)]));
+  show();
+}
+function theme(dark) { root.dataset.theme = dark ? "dark" : "light"; $("dark").setAttribute("aria-pressed", dark); }
+function presenter(on) { root.classList.toggle("presenter", on); $("presenter").setAttribute("aria-pressed", on); show(); }
+function go() {
+  if (!state || access !== "good" || state.phase === "starting") { return; }
+  send(state.phase === "running" ? "run/stop" : "run");
+}
+function readAddress() {
+  const given = new URLSearchParams(location.hash.slice(1)), settings = {};
+  if (given.get("token")) { sessionStorage.setItem("token", given.get("token")); }
+  if (given.get("lang") === "zh") { language = "zh"; }
+  if (given.has("presenter")) { root.classList.add("presenter"); }
+  for (const [name, value] of given) {
+    if (!["token", "lang", "presenter"].includes(name)) { settings[name] = NUMBERS.includes(name) ? Number(value) : value; }
+  }
+  if (Object.keys(settings).length) { wish = settings; }
+  history.replaceState(null, "", location.pathname);
+}
+const ACTS = {" ": go, u: () => fault("heal"), l: () => { language = language === "en" ? "zh" : "en"; speak(); },
+  d: () => theme(root.dataset.theme !== "dark"), p: () => presenter(!root.classList.contains("presenter")), "?": () => $("dialog").showModal()};
+for (const [key, name] of FAULTS) { ACTS[key.toLowerCase()] = () => { const f = state && state.faults.find((one) => one.name === name); if (f && f.refuses === null) { fault(name); } }; }
+document.addEventListener("keydown", (event) => {
+  const key = event.key.length === 1 ? event.key.toLowerCase() : event.key, name = event.target.tagName;
+  if (!keysOn || event.ctrlKey || event.metaKey || event.altKey || $("dialog").open || name === "SELECT" || name === "INPUT") { return; }
+  if (key === " " && (name === "BUTTON" || name === "A")) { return; }
+  if (/^[1-8]$/.test(key) && state && Number(key) <= state.processes.length) { chosen = chosen === Number(key) ? 0 : Number(key); show(); }
+  else if (ACTS[key]) { event.preventDefault(); ACTS[key](); }
+});
+$("go").onclick = go; $("language").onclick = ACTS.l; $("dark").onclick = ACTS.d; $("presenter").onclick = ACTS.p; $("help").onclick = ACTS["?"];
+$("keysOn").onchange = () => { keysOn = $("keysOn").checked; };
+window.addEventListener("resize", show);
+window.addEventListener("hashchange", () => { readAddress(); poll(); });
+readAddress();
+theme(matchMedia("(prefers-color-scheme: dark)").matches);
+$("presenter").setAttribute("aria-pressed", root.classList.contains("presenter"));
+buildFaults();
+speak();
+poll();
+setInterval(showBanner, 500);

@@ -1,0 +1,201 @@
+/* SPDX-License-Identifier: MIT */
+/* sight.c -- looks at the sale: database, store, processes. */
+#include "loadtest/show/sight.h"
+
+#include <string.h>
+
+#include "base/text/duration.h"
+#include "db/audit.h"
+#include "loadtest/show/points.h"
+
+enum {
+    COUNT_MS = 200,        /* between two counts of new rows                            */
+    FULL_MS = 5000,        /* between two counts of all rows                            */
+    AFTER_FAULT_MS = 6000, /* so long a transaction of before may commit                */
+    STORE_MS = 250,        /* for the store's answer                                    */
+    RENEWED_MS = 50,       /* a time to live that is longer than it can be was renewed  */
+};
+
+static bool is_older(int64_t since_ns, int64_t ms)
+{
+    return monotonic_ns() - since_ns >= ms * 1000000;
+}
+
+void sight_begin(struct sight *sight)
+{
+    struct sight fresh = {.sale = sight->sale,
+                          .trouble = sight->trouble,
+                          .journal = sight->journal};
+
+    *sight = fresh;
+    sight->lock.left_ms = -1;
+    sight->point_ns = monotonic_ns();
+    for (int i = 0; i < SERVICE_MAX; i++) {
+        memset(sight->processes[i].lane, SIGHT_SERVES, SIGHT_LANE);
+        sight->processes[i].state = SIGHT_SERVES;
+        sight->processes[i].since_ns = monotonic_ns();
+    }
+}
+
+static void note_findings(struct sight *sight)
+{
+    const struct tally *t = &sight->tally;
+    int64_t over = t->orders - t->issued, lost = t->left + t->orders - t->issued;
+
+    if (t->left <= 0 && !sight->is_sold_out)
+        journal_add(sight->journal, JOURNAL_SOLD_OUT, 0, t->orders);
+    sight->is_sold_out = t->left <= 0;
+    if (lost > 0 && !sight->was_lost)
+        journal_add(sight->journal, JOURNAL_LOST, 0, lost);
+    sight->was_lost = sight->was_lost || lost > 0;
+    if (over > 0 && !sight->was_oversold)
+        journal_add(sight->journal, JOURNAL_OVERSOLD, 0, over);
+    sight->was_oversold = sight->was_oversold || over > 0;
+    if (t->doubles > 0 && !sight->was_double)
+        journal_add(sight->journal, JOURNAL_DOUBLE, 0, t->doubles);
+    sight->was_double = sight->was_double || t->doubles > 0;
+}
+
+/* A process that is stopped, or was until a moment ago, may commit a transaction whose number
+ * is older than the rows that are not counted again. */
+static bool needs_all(const struct sight *sight)
+{
+    return sight->below == 0 || is_older(sight->full_ns, FULL_MS) ||
+           trouble_is_any(sight->trouble) ||
+           (sight->trouble->over_ns && !is_older(sight->trouble->over_ns, AFTER_FAULT_MS));
+}
+
+static void count(struct sight *sight, bool all)
+{
+    struct tally tally;
+
+    if (!tally_read(sight->sale->db, sight->sale->voucher, all ? 0 : sight->below, &tally))
+        return;
+    if (all) {
+        sight->below_orders = sight->below_doubles = 0;
+        sight->full_ns = monotonic_ns();
+    }
+    sight->tally = tally;
+    sight->tally.orders += sight->below_orders;
+    sight->tally.doubles += sight->below_doubles;
+    sight->below = tally.horizon;
+    sight->below_orders += tally.older;
+    sight->below_doubles += tally.older_doubles;
+    sight->has_tally = true;
+    sight->tally_ns = monotonic_ns();
+    note_findings(sight);
+}
+
+void sight_count_all(struct sight *sight)
+{
+    bool is_quiet = false;
+
+    /* Quiet first: what was written before is in the count. */
+    is_quiet = audit_db_quiet(sight->sale->db, &is_quiet) && is_quiet;
+    count(sight, true);
+    sight->is_settled = is_quiet;
+}
+
+/* Ask the first process that runs. */
+static void look_at_store(struct sight *sight)
+{
+    const struct show_sale *sale = sight->sale;
+    struct service_lock lock = {.left_ms = -1};
+    bool answered = false;
+
+    for (int i = 0; *sale->key && i < sale->service_count && !answered; i++) {
+        char state = child_state(&sale->services[i].child);
+
+        if (state != 0 && state != 'T')
+            answered = service_look_lock_within(&sale->services[i], sale->key, STORE_MS, &lock);
+    }
+    sight->store_answers = answered;
+    if (!answered)
+        return;
+    if (!lock.is_locked || strcmp(lock.owner, sight->lock.owner) != 0)
+        sight->renewals = 0;
+    else if (lock.left_ms >
+             sight->lock.left_ms - (monotonic_ns() - sight->store_ns) / 1000000 + RENEWED_MS)
+        sight->renewals++;
+    sight->lock = lock;
+    sight->store_ns = monotonic_ns();
+}
+
+/* Does the store still name the thread that the fault caught? */
+static bool is_by_right(const struct sight *sight, int fault)
+{
+    const struct service_lock *hold = &sight->trouble->faults[fault].hold;
+
+    return hold->is_locked && sight->lock.is_locked &&
+           strcmp(hold->owner, sight->lock.owner) == 0 && hold->fence == sight->lock.fence;
+}
+
+static char state_of(const struct sight *sight, int i)
+{
+    const struct show_sale *sale = sight->sale;
+    const char *system = sale->systems[i];
+    char state = child_state(&sale->services[i].child);
+    int fault = trouble_of_process(sight->trouble, i);
+
+    if (state == 0)
+        return SIGHT_DEAD;
+    if (fault == SHOW_FAULT_FREEZE)
+        return is_by_right(sight, fault) ? SIGHT_FROZEN_HOLDS : SIGHT_FROZEN_LATE;
+    if (fault == SHOW_FAULT_SLOW)
+        return is_by_right(sight, fault) ? SIGHT_SLOW : SIGHT_LATE;
+    if (sight->store_answers && sight->lock.is_locked && *system &&
+        strncmp(sight->lock.owner, system, strlen(system)) == 0)
+        return SIGHT_HOLDS;
+    return sight->processes[i].in_flight > 0 ? SIGHT_WAITS : SIGHT_SERVES;
+}
+
+static bool is_late(char state)
+{
+    return state == SIGHT_LATE || state == SIGHT_FROZEN_LATE;
+}
+
+static void look_at_process(struct sight *sight, int i)
+{
+    struct sight_process *p = &sight->processes[i];
+    char state;
+
+    if (sight->sale->is_loaded) {
+        const struct control *control = &sight->sale->wrk.control;
+
+        p->orders = control_of(control, i + 1, CONTROL_ACCEPTED);
+        p->in_flight = control_of(control, i + 1, CONTROL_SENT) -
+                       control_of(control, i + 1, CONTROL_ANSWERED);
+        /* The answers to requests that a killed process had will never come. */
+        if (p->in_flight > sight->sale->switches.connections)
+            p->in_flight = sight->sale->switches.connections;
+    } else {
+        p->in_flight = 0;
+    }
+    state = state_of(sight, i);
+    if (is_late(state) && !is_late(p->state) && *sight->sale->key && sight->lock.is_locked)
+        journal_add(sight->journal, JOURNAL_SECOND, i + 1, 0);
+    if (state != p->state)
+        p->since_ns = monotonic_ns();
+    p->state = state;
+    memmove(p->lane, p->lane + 1, SIGHT_LANE - 1);
+    p->lane[SIGHT_LANE - 1] = state;
+}
+
+void sight_look(struct sight *sight)
+{
+    struct show_sale *sale = sight->sale;
+
+    if (sale->is_loaded) {
+        sight->accepted = control_sum(&sale->wrk.control, CONTROL_ACCEPTED);
+        sight->sold_out = control_sum(&sale->wrk.control, CONTROL_SOLD_OUT);
+    }
+    look_at_store(sight);
+    for (int i = 0; i < sale->service_count; i++)
+        look_at_process(sight, i);
+    if (sale->is_loaded && is_older(sight->point_ns, SIGHT_STEP_MS))
+        sight_add_point(sight);
+    if (!sight->has_tally || (sale->is_loaded && is_older(sight->tally_ns, COUNT_MS)))
+        count(sight, needs_all(sight));
+    else if (!sight->is_settled && sale->has_run && is_older(sight->tally_ns, COUNT_MS))
+        sight_count_all(sight);
+}

@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: MIT */
+/* sight.h -- what the laboratory sees of the sale, looked at ten times a second.
+ *
+ * The counts of orders come from the database alone, in one question that sees one instant.
+ * The load says how many requests are on their way, and how long orders took.  The store of
+ * the lock is asked by way of a process that runs.
+ *
+ * Threads     One.
+ */
+#ifndef LOADTEST_SHOW_SIGHT_H
+#define LOADTEST_SHOW_SIGHT_H
+
+#include "db/tally.h"
+#include "loadtest/show/trouble.h"
+
+enum {
+    SIGHT_LANE = 100,      /* looks that a lane shows: ten seconds                     */
+    SIGHT_LOOK_MS = 100,
+    SIGHT_STEP_MS = 250,   /* of a point of the lines                                  */
+    SIGHT_STEPS = 160,     /* points that are kept: forty seconds                      */
+    SIGHT_WINDOW = 4,      /* points that a percentile is taken over                   */
+    SIGHT_ENOUGH = 100,    /* orders that a p99 needs                                  */
+};
+
+/* The states of a process, as letters of its lane. */
+enum sight_state {
+    SIGHT_SERVES = '.',
+    SIGHT_WAITS = 'w',       /* has requests, and not the lock                          */
+    SIGHT_HOLDS = 'h',       /* the store names it                                      */
+    SIGHT_SLOW = 's',        /* held in its work, and the store still names it          */
+    SIGHT_LATE = 'l',        /* held in its work, and the store names it no more        */
+    SIGHT_FROZEN_HOLDS = 'f', /* stopped in its work, and the store still names it      */
+    SIGHT_FROZEN_LATE = 'x', /* stopped in its work, and the store names it no more     */
+    SIGHT_DEAD = 'd',
+};
+
+struct sight_process {
+    char lane[SIGHT_LANE + 1]; /* oldest first                                         */
+    char state;
+    int64_t since_ns;
+    int64_t in_flight, orders; /* requests without an answer; orders that were told     */
+};
+
+struct sight_point {
+    int64_t accepted, sold_out, other; /* answers of this step                          */
+    int64_t p50_us, p99_us;            /* over SIGHT_WINDOW steps; -1: too few           */
+};
+
+struct sight {
+    struct show_sale *sale;
+    struct show_trouble *trouble;
+    struct show_journal *journal;
+
+    struct tally tally;       /* of the last count; orders and doubles are all of them   */
+    bool has_tally;
+    int64_t tally_ns, full_ns; /* when it was counted; when all rows were               */
+    int64_t below, below_orders, below_doubles; /* counted before, up to that number     */
+    bool is_settled;          /* nothing that was sent can become an order any more      */
+    bool is_sold_out, was_lost, was_oversold, was_double; /* in the journal already       */
+
+    struct service_lock lock; /* as the store says                                       */
+    bool store_answers;
+    int64_t store_ns;
+    int64_t renewals;         /* of this holder, as far as looks saw them                */
+
+    struct sight_process processes[SERVICE_MAX];
+    int64_t accepted, sold_out; /* of the load                                           */
+    int64_t sold_out_ns;      /* when the sale was last seen not to be over               */
+    struct sight_point points[SIGHT_STEPS];
+    int64_t point_count;      /* of all; the oldest are forgotten                        */
+    int64_t point_ns;
+    int64_t last[3];          /* accepted, sold-out, other at the last point             */
+    int64_t buckets[SIGHT_WINDOW + 1][CONTROL_BUCKETS]; /* at the last points             */
+};
+
+/* A new sale: forget the last one. */
+void sight_begin(struct sight *sight);
+
+/* Look at everything once. */
+void sight_look(struct sight *sight);
+
+/* Count all rows, and find out if the sale is settled. */
+void sight_count_all(struct sight *sight);
+
+#endif /* LOADTEST_SHOW_SIGHT_H */

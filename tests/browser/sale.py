@@ -1,0 +1,134 @@
+# SPDX-License-Identifier: MIT
+"""sale.py -- the page of `seckill show` in a browser: what a person presses, and what the page says then."""
+import os
+import signal
+import sys
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "support"))
+from laboratory import Show, Tap  # noqa: E402  the folder has to be known first
+from page import Page  # noqa: E402
+
+# Every text of the page that can be seen, but for what is in one language on purpose.
+TEXTS = """[...document.querySelectorAll('h1,h2,p,span,b,dt,dd,button,label,li,text,a')].filter(n =>
+    n.childElementCount === 0 && n.textContent.trim() && n.offsetParent !== null && n.closest('[lang]') === document.documentElement)
+    .map(n => n.textContent)"""
+# The smallest text, in pixels.
+SMALLEST = """Math.min(...[...document.querySelectorAll('body *')].filter(n => n.getClientRects().length &&
+    [...n.childNodes].some(c => c.nodeType === 3 && c.textContent.trim())).map(n => parseFloat(getComputedStyle(n).fontSize)))"""
+
+tap = Tap(12)
+show = Show("--stock=10000", "--limit=100s", "--lock-lease=500ms", "--connections=8")
+page = None
+
+
+def open_page():
+    global page
+    page = Page(show.address)
+    page.wait_phase("ready")
+
+
+def token_is_gone():
+    assert page.js("location.href") == show.base + "/", page.js("location.href")
+    assert page.js("sessionStorage.getItem('token')") == show.token
+
+
+def fits():
+    size = page.js("[document.documentElement.scrollHeight, innerHeight, document.documentElement.scrollWidth, innerWidth]")
+    assert size[0] <= size[1] and size[2] <= size[3], size
+    assert page.js(SMALLEST) >= 24, page.js(SMALLEST)
+
+
+def space_runs():
+    page.press(" ")
+    page.wait_phase("running")
+    page.wait("orders on the page", lambda p: int(p.text("#sold").replace(",", "")) > 0)
+    page.wait("sound so far", lambda p: p.data("verdict") == "true")
+
+
+def f_freezes():
+    page.press("f")
+    page.wait("a lane is frozen", lambda p: p.js("!!document.querySelector('#lanes [data-state=frozen]')"))
+
+
+def another_holds():
+    page.wait("the page says whose belief is wrong", lambda p: p.js("document.getElementById('also').classList.contains('hot')"))
+    page.wait("another holder", lambda p: p.js("!!document.querySelector('#lanes [data-state=holding]')"))
+
+
+def u_undoes():
+    page.press("u")
+    page.wait("the verdict turns", lambda p: p.data("verdict") == "false final")
+    page.wait("no lane is frozen", lambda p: not p.js("document.querySelector('#lanes [data-state=frozen]')"))
+    assert "back in stock" in page.text("#head"), page.text("#head")
+
+
+def language_changes():
+    def words(texts):
+        return {t for t in texts if any(c.isalpha() for c in t)}
+    before = words(page.js(TEXTS))
+    page.press("l")
+    page.wait("html[lang]", lambda p: p.js("document.documentElement.lang") == "zh-CN")
+    page.wait_shown()
+    after = words(page.js(TEXTS))
+    same = {t for t in before & after if t not in ("seckill show", "Redis") and not t.startswith("lock:")}
+    assert not same, same
+    page.press("l")
+    page.wait("English again", lambda p: p.js("document.documentElement.lang") == "en")
+
+
+def presenter_fits():
+    page.press("p")
+    page.wait_shown()
+    fits()
+    page.press("p")
+    page.wait_shown()
+    assert page.js(SMALLEST) >= 16.7, page.js(SMALLEST)
+
+
+def space_stops():
+    page.press(" ")
+    page.wait_phase("ended")
+    page.wait("the count is the database's", lambda p: int(p.text("#sold").replace(",", "")) == show.orders())
+
+
+def none_crosses_the_wall():
+    status, answer = show.ask("/api/run", {"lock": "none", "stock": 20})
+    assert status == 202, answer
+    page.wait("the page says oversold", lambda p: "Oversold by" in p.text("#head"))
+    page.wait("the bar crosses the wall", lambda p: p.js("!!document.querySelector('#bar .over')"))
+
+
+def nothing_left_the_origin():
+    for entry in page.driver.get_log("performance"):
+        text = entry["message"]
+        if '"Network.requestWillBeSent"' in text:
+            url = text.split('"request":', 1)[1].split('"url":"', 1)[1].split('"', 1)[0]
+            assert url.startswith(show.base) or url.startswith("data:"), url
+    messages = [e for e in page.driver.get_log("browser") if e["level"] in ("SEVERE", "WARNING")]
+    assert not messages, messages
+
+
+def the_end_shows_a_banner():
+    assert show.stop(signal.SIGINT) == 0
+    page.wait("the banner", lambda p: p.data("gone") == "true" and p.js("!document.getElementById('banner').hidden"))
+    assert "has not answered" in page.text("#banner"), page.text("#banner")
+
+
+try:
+    tap.check("the page shows the sale that is offered", open_page)
+    tap.check("the token is in no address any more", token_is_gone)
+    tap.check("Space starts the load, and it is sound so far", space_runs)
+    tap.check("F freezes the holder, and its lane says so", f_freezes)
+    tap.check("another one holds the lock, and the page says who believes to", another_holds)
+    tap.check("U undoes, and the verdict turns: sold units are back in stock", u_undoes)
+    tap.check("L changes every text and html[lang]", language_changes)
+    tap.check("presenter mode fits 1280 x 720, and no text is too small", presenter_fits)
+    tap.check("Space stops, and sold is what SQL counts", space_stops)
+    tap.check("without a lock the bar crosses the wall, in words", none_crosses_the_wall)
+    tap.check("no console error, no violation, no request leaves the origin", nothing_left_the_origin)
+    tap.check("the laboratory ends, and a banner says so", the_end_shows_a_banner)
+finally:
+    if page:
+        page.close()
+    show.close()
+tap.end()

@@ -1,0 +1,193 @@
+# SPDX-License-Identifier: MIT
+"""server.py -- what `seckill show` answers, to a client that is no browser: who may ask, what is
+refused, and that the counts of a sale are those of the database."""
+import os
+import signal
+import sys
+import urllib.error
+import urllib.request
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "support"))
+from laboratory import Show, Tap, soon  # noqa: E402  the folder has to be known first
+
+tap = Tap(18)
+show = Show("--processes=2", "--stock=200", "--connections=8", "--limit=100s")
+right = {"Authorization": "Bearer " + show.token}
+
+
+def phase():
+    return show.state()["phase"]
+
+
+def wait_phase(*wanted):
+    return soon(f"phase {wanted}", lambda: phase() in wanted)
+
+
+def post(path, body=None):
+    """Until no other request is being carried out, and no process being started."""
+    def attempt():
+        status, answer = show.ask(path, body or {})
+        return None if status == 409 and ("being" in answer["error"]) else (status, answer)
+    return soon(path + " is taken", attempt)
+
+
+def is_refused(status, says, path, **how):
+    got, answer = show.ask(path, **how)
+    assert got == status, (got, answer)
+    assert says in answer["error"], answer
+
+
+def fault(name):
+    return next(f for f in show.state()["faults"] if f["name"] == name)
+
+
+def raw(path, headers):
+    """(status, headers) of a request for a part of the page."""
+    try:
+        with urllib.request.urlopen(urllib.request.Request(show.base + path, headers=headers)) as answer:
+            return answer.status, answer.headers
+    except urllib.error.HTTPError as error:
+        return error.code, error.headers
+
+
+def the_page_is_open_and_strict():
+    for path in ("/", "/show.css", "/show.js", "/words.js"):
+        status, headers = raw(path, {})
+        policy = headers["Content-Security-Policy"]
+        assert status == 200, (path, status)
+        assert "default-src 'none'" in policy and "frame-ancestors 'none'" in policy and "unsafe" not in policy, policy
+        assert headers["X-Content-Type-Options"] == "nosniff" and headers["Cache-Control"] == "no-store"
+        assert "Access-Control-Allow-Origin" not in headers
+
+
+def run(settings):
+    """The state of the sale that this begins, not of the one before."""
+    before = show.state()
+    status, answer = post("/api/run", settings)
+    assert status == 202, answer
+
+    def has_begun():
+        state = show.state()
+        is_other = before["phase"] == "ready" or state["run"]["id"] > before["run"]["id"]
+        return is_other and state["phase"] in ("running", "ended")
+    soon("the load begins", has_begun)
+
+
+def a_sale(settings):
+    run(settings)
+    wait_phase("ended")
+    soon("the verdict is final", lambda: show.state()["verdict"]["final"])
+    state = show.state()
+    assert state["stock"]["sold"] == show.orders(), (state["stock"], show.orders())
+    return state
+
+
+def a_lock_keeps_the_sale_sound():
+    state = a_sale({"lock": "reentrant"})
+    assert state["verdict"]["valid"] is True, state["verdict"]
+    assert state["stock"] == {"issued": 200, "left": 0, "sold": 200}, state["stock"]
+
+
+def no_lock_oversells():
+    state = a_sale({"lock": "none"})
+    verdict, stock = state["verdict"], state["stock"]
+    assert verdict["valid"] is False and verdict["lost_updates"] > 0, verdict
+    assert verdict["oversold"] == stock["sold"] - 200 > 0, (verdict, stock)
+
+
+def begin():
+    """A sale that goes on for long, with one order at least."""
+    run({"lock": "reentrant", "stock": 10000, "lease_ms": 300, "processes": 2})
+    wait_phase("running")
+    soon("an order", lambda: show.state()["stock"]["sold"] > 0)
+
+
+def a_frozen_holder_loses_its_lock():
+    begin()
+    assert post("/api/fault", {"name": "freeze"})[0] == 202
+    soon("a process is frozen", lambda: fault("freeze")["state"] == "on")
+    frozen = fault("freeze")["process"]
+
+    def late():
+        state = show.state()
+        process, lock = state["processes"][frozen - 1], state["store"]["locks"][0]
+        return process["state"] == "frozen" and process["lease"]["by_right"] is False and lock["process"] not in (0, frozen)
+    soon("another process holds the lock", late)
+    assert open(f"/proc/{show.state()['processes'][frozen - 1]['pid']}/stat", encoding="ascii").read().rsplit(")", 1)[1].split()[0] == "T"
+
+
+def its_late_write_loses_updates():
+    assert post("/api/heal")[0] == 202
+    soon("the lost update is seen", lambda: show.state()["verdict"]["lost_updates"] > 0)
+    verdict = show.state()["verdict"]
+    assert verdict["valid"] is False and verdict["final"] is True, verdict
+
+
+def slow_work_is_renewed():
+    assert post("/api/fault", {"name": "slow"})[0] == 202
+    soon("work is slow", lambda: fault("slow")["state"] == "on")
+    soon("the lease is renewed", lambda: show.state()["store"]["locks"][0]["renewals"] >= 2)
+    process = show.state()["processes"][fault("slow")["process"] - 1]
+    assert process["state"] == "slow" and process["lease"]["by_right"] is True, process
+    is_taken, answer = post("/api/fault", {"name": "kill"})
+    assert is_taken == 202 and fault("kill")["state"] == "off", answer
+    assert post("/api/fault", {"name": "slow"})[0] == 202
+    soon("the fault is over", lambda: fault("slow")["state"] == "off")
+
+
+def a_killed_process_comes_back():
+    pid = show.state()["processes"][1]["pid"]
+    assert post("/api/fault", {"name": "kill", "target": 2})[0] == 202
+    soon("it is dead", lambda: show.state()["processes"][1]["state"] == "dead")
+    assert not os.path.exists(f"/proc/{pid}")
+    assert post("/api/fault", {"name": "kill"})[0] == 202
+    soon("another one runs", lambda: show.state()["processes"][1]["state"] != "dead")
+    assert show.state()["processes"][1]["pid"] != pid
+
+
+def stopping_ends_the_load():
+    assert post("/api/run/stop")[0] == 202
+    wait_phase("ended")
+    soon("nothing is in flight", lambda: show.state()["verdict"]["in_flight"] == 0)
+    state = show.state()
+    assert state["stock"]["sold"] == show.orders(), state["stock"]
+
+
+def settings_that_do_not_fit_say_why():
+    assert post("/api/offer", {"lock": "lua", "stock_guard": "fence"})[0] == 202
+    wait_phase("failed")
+    assert "fence" in show.state()["run"]["why"]
+    assert post("/api/offer", {"lock": "fenced", "stock_guard": "fence"})[0] == 202
+    wait_phase("ready")
+
+
+def the_end_leaves_nothing():
+    pids = [p["pid"] for p in show.state()["processes"]]
+    assert show.stop(signal.SIGINT) == 0
+    for pid in pids:
+        assert not os.path.exists(f"/proc/{pid}"), pid
+    assert not os.path.exists(os.path.join(show.lab, "state.json"))
+
+
+try:
+    tap.check("the page is open to this machine, under a strict policy", the_page_is_open_and_strict)
+    tap.check("no token: 401", lambda: is_refused(401, "prints the token", "/api/state", headers={}))
+    tap.check("a wrong token: 403", lambda: is_refused(403, "prints it", "/api/state", headers={"Authorization": "Bearer 00"}))
+    tap.check("a foreign Host: 421", lambda: is_refused(421, "127.0.0.1", "/api/state", headers={**right, "Host": "evil.example"}))
+    tap.check("a foreign Host gets no page either", lambda: is_refused(421, "127.0.0.1", "/", headers={"Host": "evil.example"}))
+    tap.check("a foreign Origin: 403", lambda: is_refused(403, "other sites", "/api/run", headers={**right, "Origin": "http://evil.example"}, body={}))
+    tap.check("no fault while nothing runs: 409", lambda: is_refused(409, "nothing runs", "/api/fault", body={"name": "freeze"}))
+    tap.check("a setting out of its bounds: 400", lambda: is_refused(400, "lease_ms", "/api/run", body={"lease_ms": 1}))
+    tap.check("a setting that is none: 400", lambda: is_refused(400, "no setting", "/api/run", body={"colour": "red"}))
+    tap.check("a lock keeps the sale sound, as SQL counts it", a_lock_keeps_the_sale_sound)
+    tap.check("without a lock it oversells, as SQL counts it", no_lock_oversells)
+    tap.check("a frozen holder loses its lock to another", a_frozen_holder_loses_its_lock)
+    tap.check("and its late write loses updates", its_late_write_loses_updates)
+    tap.check("slow work is renewed, and no second fault is given", slow_work_is_renewed)
+    tap.check("a killed process comes back", a_killed_process_comes_back)
+    tap.check("a stop ends the load, and the counts are SQL's", stopping_ends_the_load)
+    tap.check("settings that do not fit say why, and others go on", settings_that_do_not_fit_say_why)
+    tap.check("an interrupt takes everything down", the_end_leaves_nothing)
+finally:
+    show.close()
+tap.end()
