@@ -56,9 +56,6 @@ void admin_lock_show(const struct request *rq, struct answer *an)
         return;
     }
     begin(rq, an);
-    /* An owner in the store begins with the uuid of its system: who asks several processes
-     * can tell whose owner it is. */
-    text_add(an->body, ",\"system\":\"%s\"", rq->service->locks->uuid);
     text_add(an->body, ",\"locked\":%s,\"shared\":%s,\"owner\":",
              info.locked ? "true" : "false", info.shared ? "true" : "false");
     text_add_json(an->body, info.owner[0] != '\0' ? info.owner : NULL);
@@ -72,7 +69,8 @@ void admin_lock_show(const struct request *rq, struct answer *an)
         text_add(an->body, ",\"fence\":\"%" PRIu64 "\"", info.fence);
     if (info.next_owner[0] != '\0')
         add_next(an, &info);
-    text_add(an->body, "}\n");
+    /* The owner in the store begins with it, if the lock is this process's. */
+    text_add(an->body, ",\"system\":\"%s\"}\n", rq->service->locks->uuid);
 }
 
 void admin_lock_force(const struct request *rq, struct answer *an)

@@ -42,6 +42,7 @@ static void a_lock_is_shown_and_freed_by_force(void **state)
     expect_in_body(lease.owner);
     expect_in_body("\"holdCount\":1,");
     expect_in_body("\"endsByItself\":true");
+    expect_in_body(",\"system\":\"");
     assert_true(rig_request(port, "POST", "/admin/locks/lock:order:987654321", NULL,
                             NULL, &answer));
     expect(405, "method-not-allowed");
