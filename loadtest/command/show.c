@@ -69,8 +69,9 @@ const struct setting_program command_show_program = {
              "  seckill show\n"
              "  seckill show --lock=none --processes=3\n"
              "  seckill show --listen=127.0.0.1:8090, then ssh -L 8090:127.0.0.1:8090 HOST",
-    EXITS({EXIT_USAGE, NULL}, {EXIT_UNAVAILABLE, NULL}, {EXIT_CANNOT_WRITE, NULL},
-          {EXIT_VALID, "it was served until it was interrupted"}, {EXIT_INTERRUPTED, NULL}),
+    EXITS({EXIT_VALID, "the page was served until the command was interrupted"},
+          {EXIT_USAGE, NULL}, {EXIT_UNAVAILABLE, NULL}, {EXIT_CANNOT_WRITE, NULL},
+          {EXIT_INTERRUPTED, NULL}),
     .settings = settings,
     .count = sizeof settings / sizeof settings[0],
 };
