@@ -3,7 +3,7 @@
 # bench_locks.sh -- what `seckill bench-locks` measures and prints, never how fast it is.
 # shellcheck source=tests/cli/support/tap.sh
 . "$(dirname "$0")/support/tap.sh"
-plan 29
+plan 32
 lab=$work/lab
 labs+=("$lab")
 "$seckill" lab up --dir "$lab" >/dev/null || exit 1
