@@ -51,7 +51,8 @@ static void write_order(struct answer *an, int status, int64_t order_id,
              order_id, voucher_id, user_id);
 }
 
-/* What became of a request: `id` is its order, or 0; `detail` a sentence, or NULL. */
+/* The state of a request.  `id` is the number of its order, or 0; `detail` is a sentence, or
+ * NULL. */
 static void write_request(struct answer *an, int status, const char *request_id,
                           const char *outcome, int64_t id, int64_t voucher_id,
                           const char *detail)

@@ -68,14 +68,14 @@ struct stream_entry {
     char request_id[REQUEST_ID_MAX + 1];
 };
 
-/* What became of an entry. */
+/* The end of an entry: its order is written, refused, or moved aside. */
 struct stream_end {
     const struct stream_entry *entry;
     const char *verdict; /* "written", "poison", or the name of PostgreSQL's refusal */
     const char *reason;  /* of poison: a sentence without a line's end; else "" */
 };
 
-/* What is known of a request. */
+/* A request, as Redis knows it. */
 struct stream_request {
     char state[STREAM_STATE_MAX]; /* "queued", or the outcome that its writer came to */
     bool is_queued;
@@ -88,8 +88,8 @@ dlock_status stream_open(struct stream **out, const struct config *config);
 /* No thread may be inside.  NULL is fine. */
 void stream_close(struct stream *stream);
 
-/* Does a Redis that is restarted have the stream still, as far as its settings say?  True if
- * it does not tell. */
+/* Does a Redis that is restarted have the stream still, as far as its settings say?  True too
+ * if Redis does not tell its settings: the answer serves a warning at the start alone. */
 bool stream_is_kept(struct stream *stream);
 
 /* Let an order in.  An answer that was lost is asked for again, which changes nothing: the
@@ -103,7 +103,7 @@ enum stream_answer stream_admit(struct stream *stream, const struct stream_order
 bool stream_tell_stock(struct stream *stream, const struct stream_order *order,
                        const struct stream_admission *seen, int64_t stock);
 
-/* What became of a request.  False: Redis did not say. */
+/* Ask Redis for the state of a request.  False: Redis gave no answer. */
 bool stream_find_request(struct stream *stream, int64_t user_id, const char *request_id,
                          struct stream_request *out);
 

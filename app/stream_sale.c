@@ -49,7 +49,7 @@ static void count_try(struct stream_writing *it)
         it->state = STREAM_POISON;
 }
 
-/* What the request's id tells. */
+/* The row of a request, looked for by the request's id. */
 enum row { ROW_UNKNOWN, ROW_THERE, ROW_OTHER_VOUCHER, ROW_NONE };
 
 static enum row look_for_row(struct worker *w, const struct stream_writing *it)

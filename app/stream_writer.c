@@ -30,16 +30,16 @@ struct stream_writer {
     size_t count;
 };
 
-/* Sleep until an order is queued, or the thread is to end, or for that long. */
-static void rest(struct stream_writer *t, int64_t ms, bool heeds_nudges)
+/* Sleep until an order is queued, or the thread is to end, or for LOOK_MS. */
+static void rest(struct stream_writer *t)
 {
-    int64_t until_ns = dlock_clock_after(dlock_clock_ns(), ms);
+    int64_t until_ns = dlock_clock_after(dlock_clock_ns(), LOOK_MS);
 
     dlock_mutex_lock(&t->mutex);
-    while (!t->is_ending && !(heeds_nudges && t->is_nudged) &&
+    while (!t->is_ending && !t->is_nudged &&
            dlock_condition_wait_until(&t->changed, &t->mutex, until_ns))
         ; /* it may wake early */
-    t->is_nudged = t->is_nudged && !heeds_nudges;
+    t->is_nudged = false;
     dlock_mutex_unlock(&t->mutex);
 }
 
@@ -191,7 +191,7 @@ static void *run(void *arg)
         else if (was_ending)
             break;
         else
-            rest(t, LOOK_MS, true);
+            rest(t);
     }
     return NULL;
 }

@@ -21,7 +21,7 @@
 struct dlock_fiber;
 struct pollfd;
 
-/* What a loop does for its fibers.  All but wake are called by the fiber itself. */
+/* The services of a loop for its fibers.  The fiber itself calls all of them but wake. */
 struct dlock_fiber_host {
     /* Sleep until woken, which is true, or until `until_ns` or a hurry, false. */
     bool (*sleep)(struct dlock_fiber *fiber, int64_t until_ns);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* loop.c -- many fibers in one thread, by epoll.
  *
- * What other threads want, a wake or a post, they put under the mutex and raise the loop's
- * event, unless the loop is going to look anyway. */
+ * Other threads leave wakes and posts under the mutex, and raise the loop's event unless the
+ * loop is going to look anyway. */
 #include "base/os/loop.h"
 
 #include <assert.h>
@@ -224,7 +224,7 @@ void dlock_loop_free(struct dlock_loop *loop)
         loop->idle = next;
     }
     assert(loop->fiber_count == 0 && loop->posts == NULL);
-    /* Who told last may not have let go of the mutex yet. */
+    /* The thread that left the last wake or post may still hold the mutex. */
     dlock_mutex_lock(&loop->mutex);
     dlock_mutex_unlock(&loop->mutex);
     dlock_event_close(loop->timer_fd);

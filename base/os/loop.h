@@ -20,7 +20,7 @@
 
 #include "base/os/job.h"
 
-/* What another thread wants done in a turn, in no fiber. */
+/* Work that another thread leaves for a turn of the loop; it runs in no fiber. */
 struct dlock_post {
     void (*run)(struct dlock_post *post);
     struct dlock_post *next; /* the loop's */

@@ -35,7 +35,7 @@ struct dlock_loop_fiber {
     int found; /* so many of them have something */
 };
 
-/* What is known of a descriptor. */
+/* A descriptor, as the loop knows it. */
 struct dlock_loop_watch {
     struct dlock_loop_fiber *fiber; /* waits for it; NULL: nobody */
     short armed;                    /* the kernel tells of these, once */

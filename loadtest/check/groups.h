@@ -11,7 +11,7 @@
 
 enum { NO_HOLD = -1 };
 
-/* What was put together so far. */
+/* A group, as far as its calls have been read. */
 struct check_group {
     const struct history_call *last_call; /* answered last, of those its owner made itself */
     int64_t longest_ns;                   /* until when that hold was kept                 */

@@ -363,7 +363,7 @@ void stage_restart_service(struct stage *s, int process);
 /* Stop a process of the service, which first writes what is queued. */
 void stage_drain_service(struct stage *s, int process);
 
-/* Somebody was told that an order is queued, by other means than the service. */
+/* A client was told that an order is queued, by other means than the service. */
 void stage_promise(struct stage *s);
 
 /* Its process. */

@@ -24,7 +24,7 @@ enum show_phase {
 enum show_wish_kind { SHOW_WISH_NONE, SHOW_WISH_RUN, SHOW_WISH_OFFER, SHOW_WISH_STOP,
                       SHOW_WISH_FAULT, SHOW_WISH_HEAL };
 
-/* What a browser asked for. */
+/* The request of a browser. */
 struct show_wish {
     enum show_wish_kind kind;
     struct show_switches switches; /* of RUN and OFFER                             */
@@ -50,7 +50,7 @@ void show_board_publish(struct show_board *board, char *document, enum show_phas
 /* A copy of the document, which the caller frees; NULL: there is none yet. */
 char *show_board_document(struct show_board *board);
 
-/* What the newest document was written in. */
+/* The phase and the settings that the newest document was written in. */
 enum show_phase show_board_phase(struct show_board *board, struct show_switches *switches);
 
 /* Leave a wish.  False: another one has not been taken yet. */

@@ -57,7 +57,7 @@ static json_t *stock_json(const struct sight *sight)
                      (json_int_t)t->left, "sold", (json_int_t)t->orders);
 }
 
-/* What is wrong stays wrong; what is right is right for now, until nothing is on its way. */
+/* A violation is final.  "Sound" is provisional until no request is on its way. */
 static json_t *verdict_json(const struct document *d)
 {
     const struct sight *sight = d->sight;

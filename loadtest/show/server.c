@@ -169,7 +169,7 @@ static const char *read_fault(const json_t *body, struct show_wish *wish)
     return NULL;
 }
 
-/* What the body of a POST says beside its path.  NULL: all is well. */
+/* Read the wish of a POST from its path and its body.  NULL: the wish is complete. */
 static const char *read_wish(const char *path, const json_t *body, enum show_phase phase,
                              struct show_wish *wish, char *why, int *status)
 {

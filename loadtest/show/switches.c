@@ -61,7 +61,7 @@ void show_flags_make(struct show_flags *out, const struct show_switches *switche
         print_number(out->text[n++], SHOW_FLAG_MAX, flag, switches->field);
     SHOW_NUMBERS(X)
 #undef X
-    /* Who is refused at once asks again at once, and the processors do nothing else. */
+    /* A client that is refused at once asks again at once, which takes all processors. */
     snprintf(out->text[n++], SHOW_FLAG_MAX, "--lock-wait=300ms");
     for (size_t i = 0; i < n; i++)
         out->list[i] = out->text[i];

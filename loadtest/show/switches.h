@@ -43,7 +43,7 @@ const char *show_on_off_at(size_t i);
 
 enum { SHOW_FLAGS_MAX = 12, SHOW_FLAG_MAX = 64, SHOW_COMMAND_MAX = 512 };
 
-/* What seckilld is started with. */
+/* The flags that seckilld is started with. */
 struct show_flags {
     char text[SHOW_FLAGS_MAX][SHOW_FLAG_MAX];
     const char *list[SHOW_FLAGS_MAX + 1]; /* into text, NULL at the end */

@@ -88,6 +88,12 @@ static void look_at_hold(struct show_trouble *trouble, enum show_fault fault, in
         trouble->faults[fault].hold = (struct service_lock){.left_ms = -1};
 }
 
+static void fail(struct show_trouble *trouble, int process, const char *why)
+{
+    why_say(trouble->sale->why, "%s", why);
+    journal_add(trouble->journal, JOURNAL_FAILED, process + 1, 0);
+}
+
 /* Has it stopped? */
 static bool stop_process(const struct service *s)
 {
@@ -100,7 +106,7 @@ static bool stop_process(const struct service *s)
     return child_state(&s->child) == 'T';
 }
 
-/* Somebody was caught in that process. */
+/* A thread was caught at the point in that process. */
 static void begin(struct show_trouble *trouble, enum show_fault fault, int process)
 {
     struct show_sale *sale = trouble->sale;
@@ -109,8 +115,13 @@ static void begin(struct show_trouble *trouble, enum show_fault fault, int proce
         if (i != process && answers(&sale->services[i]))
             (void)service_release(&sale->services[i], POINT);
     look_at_hold(trouble, fault, process);
-    if (fault == SHOW_FAULT_FREEZE)
-        (void)stop_process(&sale->services[process]);
+    if (fault == SHOW_FAULT_FREEZE && !stop_process(&sale->services[process])) {
+        child_signal(&sale->services[process].child, SIGCONT);
+        trouble->faults[fault].state = SHOW_FAULT_OFF;
+        let_go(trouble);
+        fail(trouble, process, "the process did not stop");
+        return;
+    }
     trouble->faults[fault].state = SHOW_FAULT_ON;
     trouble->faults[fault].process = process;
     trouble->faults[fault].since_ns = monotonic_ns();
@@ -127,8 +138,10 @@ static void arm(struct show_trouble *trouble, enum show_fault fault, int process
     for (int i = 0; i < sale->service_count; i++)
         if ((process < 0 || i == process) && answers(&sale->services[i]))
             is_armed = service_arm(&sale->services[i], POINT, "hold", sale->key) || is_armed;
-    if (!is_armed)
+    if (!is_armed) {
+        fail(trouble, process, "no process took the fault: it is gone, stopped or does not answer");
         return;
+    }
     trouble->faults[fault].state = SHOW_FAULT_ARMED;
     trouble->faults[fault].process = process;
     trouble->faults[fault].since_ns = monotonic_ns();
@@ -140,7 +153,7 @@ static void kill_process(struct show_trouble *trouble, int process)
     struct show_sale *sale = trouble->sale;
     struct service_lock lock;
 
-    /* Nobody was chosen: the process that holds the lock, and the first one without. */
+    /* Without a chosen process, the process that holds the lock is killed, or else the first. */
     for (int i = 0; process < 0 && i < sale->service_count; i++) {
         if (*sale->key && answers(&sale->services[i]) &&
             service_look_lock_within(&sale->services[i], sale->key, LOOK_MS, &lock) &&

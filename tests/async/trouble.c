@@ -91,7 +91,7 @@ static void a_loss_is_told_and_seen(void)
     assert_status(LOST, async_release(&held.lease));
 }
 
-/* Nobody runs the interface, and the watchdog keeps the lease. */
+/* No thread runs the interface, and the watchdog keeps the lease. */
 static void the_watchdog_renews_while_nobody_polls(void)
 {
     static struct async_answer held;

@@ -51,7 +51,7 @@ void is_released_later(const char *variant)
     assert_status(INVALID, dlock_release(pair.a, &copy));
     assert_status(INVALID, dlock_release_later(pair.a, &never));
     assert_status(INVALID, dlock_release_later(pair.a, NULL));
-    /* Nobody asks anything of the store by `a` any more. */
+    /* No further request goes to the store by `a`. */
     assert_comes(rig_try(pair.b, name) == DLOCK_OK);
     assert_comes(has_paid(pair.a, debts));
     assert_int_equal(0, dlock_pay_debts(pair.a, -1));

@@ -81,7 +81,7 @@ static void buy_while_redis_stops(const char *unlock)
     batch_expect("accepted", 1);
 }
 
-/* Whoever waits for the release is told that it was not answered. */
+/* A thread that waits for the release is told that Redis gave no answer. */
 static void the_client_does_not_wait_for_redis(void **state)
 {
     (void)state;

@@ -101,7 +101,7 @@ static void a_repeated_release_is_recorded_as_unknown(void **state)
     history_free(&h);
 }
 
-/* Nobody knows what became of it. */
+/* The end of the release is unknown. */
 static void a_debt_that_remains_is_a_call_without_an_answer(void **state)
 {
     dlock_system *sys = open_system(TIMEOUT_MS);
