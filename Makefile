@@ -246,11 +246,24 @@ build/gen/schema_sql.h: db/schema.sql tools/embed.sh build/gen/stamp
 	$(call say,GEN)tools/embed.sh '' db/schema.sql >$@
 build/gen/postgres_sql.h: lock/stores/postgres.sql tools/embed.sh build/gen/stamp
 	$(call say,GEN)tools/embed.sh '' lock/stores/postgres.sql >$@
+# Every page has the same head, loadtest/page/head.css and head.js: a file that is opened alone has it inside,
+# the live page gets it from its server.
+PAGE_HEAD := $(addprefix loadtest/page/,head.css head.js patterns.svg)
 SHOW_PAGE := $(addprefix loadtest/show/,show.html show.css show.js words.js)
-build/gen/show_page.h: $(SHOW_PAGE) tools/embed.sh build/gen/stamp
-	$(call say,GEN)tools/embed.sh '' $(SHOW_PAGE) >$@
-build/gen/%_html.h: loadtest/page/%.html tools/embed.sh build/gen/stamp
-	$(call say,GEN)tools/embed.sh '' $< >$@
+build/gen/show_page.h: $(SHOW_PAGE) $(PAGE_HEAD) tools/inline.awk tools/embed.sh build/gen/stamp
+	@mkdir -p build/gen/inlined
+	@for file in $(SHOW_PAGE) $(PAGE_HEAD); do \
+	  awk -f tools/inline.awk $$file >build/gen/inlined/$${file##*/} || exit 1; done
+	$(call say,GEN)cd build/gen/inlined && ../../../tools/embed.sh '' $(notdir $(SHOW_PAGE) $(PAGE_HEAD)) >../show_page.h
+define inline_page
+	@mkdir -p build/gen/inlined
+	@awk -f tools/inline.awk $< >build/gen/inlined/$*.html
+	$(call say,GEN)tools/embed.sh '' build/gen/inlined/$*.html >$@
+endef
+build/gen/%_html.h: loadtest/page/%.html $(PAGE_HEAD) tools/inline.awk tools/embed.sh build/gen/stamp
+	$(inline_page)
+build/gen/%_html.h: loadtest/report/%.html $(PAGE_HEAD) tools/inline.awk tools/embed.sh build/gen/stamp
+	$(inline_page)
 
 -include $(shell find $(OUT)/obj -name '*.d' 2>/dev/null)
 
