@@ -75,7 +75,9 @@ static void print_setting(const struct setting_program *program,
         print_choices(setting, out);
     setting_key(program, setting, key, sizeof key);
     setting_variable(key, variable, sizeof variable);
-    fprintf(out, "%*s$%s, in a file: %s\n", INDENT, "", variable, key);
+    fprintf(out, "%*s$%s, in a file: %s%s%s%s\n", INDENT, "", variable, key,
+            setting->older ? "; --" : "", setting->older ? setting->older : "",
+            setting->older ? " is understood too" : "");
 }
 
 /* A headline and a line for each, which tools/manual-program.awk makes a section of. */

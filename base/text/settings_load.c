@@ -32,20 +32,29 @@ static void load_defaults(struct loading *l)
     }
 }
 
-static void load_environment(struct loading *l)
+static void load_variable(struct loading *l, size_t index, const char *key)
 {
     char name[SETTING_NAME_MAX];
+    const char *text;
+
+    setting_variable(key, name, sizeof name);
+    text = *key ? getenv(name) : NULL;
+    if (text && *text) {
+        l->source = settings_keep_text(l->s, name);
+        settings_assign(l, index, text);
+    }
+}
+
+static void load_environment(struct loading *l)
+{
+    const struct setting_program *program = l->s->program;
+    char older[SETTING_NAME_MAX];
 
     l->rank = SETTING_ENVIRONMENT;
-    for (size_t i = 0; i < l->s->program->count; i++) {
-        const char *text;
-
-        setting_variable(l->s->keys[i], name, sizeof name);
-        text = getenv(name);
-        if (text && *text) {
-            l->source = settings_keep_text(l->s, name);
-            settings_assign(l, i, text);
-        }
+    for (size_t i = 0; i < program->count; i++) {
+        setting_older_key(program, &program->settings[i], older, sizeof older);
+        load_variable(l, i, older);
+        load_variable(l, i, l->s->keys[i]);
     }
     settings_check_environment(l);
 }
@@ -57,16 +66,21 @@ static void add_option(struct option *option, const char *name, int has_arg, int
 
 static struct option *make_options(const struct setting_program *program)
 {
-    struct option *options = calloc(program->count + FIXED_OPTION_COUNT + 1, sizeof *options);
+    struct option *options =
+        calloc(2 * program->count + FIXED_OPTION_COUNT + 1, sizeof *options);
     size_t n = 0;
 
     if (!options)
         abort();
-    for (size_t i = 0; i < program->count; i++)
-        add_option(&options[n++], program->settings[i].name,
-                   program->settings[i].type == SETTING_SWITCH ? optional_argument
-                                                                : required_argument,
-                   OPTION_BASE + (int)i);
+    for (size_t i = 0; i < program->count; i++) {
+        const struct setting *setting = &program->settings[i];
+        int has_arg =
+            setting->type == SETTING_SWITCH ? optional_argument : required_argument;
+
+        add_option(&options[n++], setting->name, has_arg, OPTION_BASE + (int)i);
+        if (setting->older)
+            add_option(&options[n++], setting->older, has_arg, OPTION_BASE + (int)i);
+    }
     add_option(&options[n++], "help", no_argument, OPTION_HELP);
     add_option(&options[n++], "version", no_argument, OPTION_VERSION);
     add_option(&options[n++], "show-config", no_argument, OPTION_SHOW);

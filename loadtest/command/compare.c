@@ -30,7 +30,7 @@ struct compare_settings {
 
 #define AT(field) offsetof(struct compare_settings, field)
 static const struct setting settings[] = {
-    OPTION(TEXT, "locks", AT(locks), .meta = "A,B,...",
+    OPTION(TEXT, "locks", AT(locks), .older = "lock", .meta = "A,B,...",
            .help = "which locks, or all; default all that `seckill locks` lists"),
     OPTION(TEXT, "hazards", AT(hazards), .meta = "A,B,...",
            .help = "of calm, slow, freeze, check-gap; default all"),

@@ -30,7 +30,7 @@ static void help_newcomer(void)
 {
     fputs("seckill: no command was named.  Begin with one of these:\n\n"
           "  seckill compare                    every lock under every hazard: who oversells\n"
-          "  seckill scenario run expired-lease --lock=lua\n"
+          "  seckill scenario run expired-lease --locks=lua\n"
           "                                     one story of a lock, line by line\n"
           "  seckill locks                      what each lock promises, and what breaks it\n"
           "  seckill lab up                     private servers, for seckilld and wrk by hand\n"

@@ -53,6 +53,7 @@ static const struct setting settings[] = {
      .help = "which scenarios, or all; default all that `seckill scenario list` shows"},
     {.type = SETTING_TEXT,
      .name = "locks",
+     .older = "lock",
      .offset = AT(locks),
      .meta = "A,B,...",
      .group = "What",

@@ -34,7 +34,7 @@ static const char *language_at(size_t i)
 
 #define AT(field) offsetof(struct scenario_settings, field)
 static const struct setting settings[] = {
-    OPTION(TEXT, "lock", AT(lock), .meta = "NAMES",
+    OPTION(TEXT, "locks", AT(lock), .older = "lock", .meta = "A,B,...",
            .help = "only these locks, with commas between; without it every one that the "
                    "story is about"),
     OPTION(CHOICE, "guard", AT(guard), .meta = "GUARD", .choices = guard_name_at,
@@ -72,8 +72,8 @@ const struct setting_program command_scenario_program = {
         "of histories says whether two held the lock at once, and the database what\n"
         "became of the stock.\n\n"
         "  seckill scenario list\n"
-        "  seckill scenario run expired-lease --lock=lua       the story, as it happens\n"
-        "  seckill scenario run expired-lease --lock=lua --wire --html=story.html\n"
+        "  seckill scenario run expired-lease --locks=lua       the story, as it happens\n"
+        "  seckill scenario run expired-lease --locks=lua --wire --html=story.html\n"
         "  seckill scenario run expired-lease        under every lock it is about\n"
         "  seckill scenario run all                  every story under every lock\n"
         "  seckill scenario run pause-storm          how much is lost; takes minutes\n\n"
@@ -258,7 +258,7 @@ static enum exit_code run(const struct settings *s, const void *values)
     if (strcmp(word, "run") == 0 && s->operand_count == 2)
         return run_named(v, s->operands[1]);
     fprintf(stderr, "seckill scenario: say `list`, `run NAME` or `run all`\n"
-                    "  for example: seckill scenario run expired-lease --lock=lua\n");
+                    "  for example: seckill scenario run expired-lease --locks=lua\n");
     return EXIT_USAGE;
 }
 

@@ -35,7 +35,7 @@ static const struct setting settings[] = {
            .help = "with a ZooKeeper, for the zk locks"),
     COMMAND_OUT(AT(out)),
     COMMAND_OWN_DIR(AT(dir)),
-    ROW(CHOICE, "lock", AT(switches.lock), .fallback = "reentrant", .choices = show_lock_at,
+    ROW(CHOICE, "locks", AT(switches.lock), .older = "lock", .fallback = "reentrant", .choices = show_lock_at,
         .help = "the lock in front of the stock"),
     ROW(CHOICE, "lock-scope", AT(switches.scope), .fallback = "voucher",
         .choices = show_scope_at, .help = "what excludes one another"),
@@ -67,7 +67,7 @@ const struct setting_program command_show_program = {
              "faults to the processes and takes them back, and changes the settings.  The\n"
              "address that is printed has the token that lets a browser in.\n\n"
              "  seckill show\n"
-             "  seckill show --lock=none --processes=3\n"
+             "  seckill show --locks=none --processes=3\n"
              "  seckill show --listen=127.0.0.1:8090, then ssh -L 8090:127.0.0.1:8090 HOST",
     EXITS({EXIT_VALID, "the page was served until the command was interrupted"},
           {EXIT_USAGE, NULL}, {EXIT_UNAVAILABLE, NULL}, {EXIT_CANNOT_WRITE, NULL},

@@ -19,7 +19,7 @@ beneath() { grep -Eq -- "$2" < <(sed -n "/<li data-x=.*$1/,/^<\/ul>/p" "$broken"
 check 'the list names a story' says '^S4 +wrong-delete' "$seckill" scenario list
 check 'and what must come of it' says 'breaks: setnx naive getset$' "$seckill" scenario list
 check 'in Chinese too' says '误删了别人的锁' "$seckill" scenario list --language=zh
-check 'the help teaches' says 'scenario run expired-lease --lock=lua' "$seckill" scenario --help
+check 'the help teaches' says 'scenario run expired-lease --locks=lua' "$seckill" scenario --help
 check 'a story that nobody knows is refused' status 64 tell wrong-deletes
 check 'and the one that was meant is named' says 'did you mean "wrong-delete"' tell wrong-deletes
 check 'a lock that nobody knows is refused' says 'did you mean "naive"' tell wrong-delete --lock=naiv

@@ -35,13 +35,13 @@ static const char *fruit_at(size_t i)
 }
 
 static const struct setting TABLE[] = {
-    {SETTING_TEXT, "title", offsetof(struct values, title), "none", "TEXT", NULL, 0, 0, "A", "h", NULL, SETTING_WRITES_NOTHING, SETTING_OF_ONE_PROGRAM},
-    {SETTING_SECRET, "secret", offsetof(struct values, secret), NULL, "TEXT", NULL, 0, 0, "A", "h", NULL, SETTING_WRITES_NOTHING, SETTING_OF_ONE_PROGRAM},
-    {SETTING_CHOICE, "fruit", offsetof(struct values, fruit), "apple", "NAME", fruit_at, 0, 0, "A", "h", NULL, SETTING_WRITES_NOTHING, SETTING_IS_COLOR},
-    {SETTING_COUNT, "count", offsetof(struct values, count), "4", "N", NULL, 1, 9, "A", "h", NULL, SETTING_WRITES_NOTHING, SETTING_OF_ONE_PROGRAM},
-    {SETTING_DURATION, "lock-wait", offsetof(struct values, wait_ms), "1s", "DURATION", NULL, 0, 5000, "A", "h", NULL, SETTING_WRITES_NOTHING, SETTING_OF_ONE_PROGRAM},
-    {SETTING_LINES, "line", offsetof(struct values, lines), NULL, "TEXT", NULL, 0, 0, "A", "h", NULL, SETTING_WRITES_NOTHING, SETTING_OF_ONE_PROGRAM},
-    {SETTING_SWITCH, "verbose", offsetof(struct values, verbose), "off", NULL, NULL, 0, 0, "A", "h", NULL, SETTING_WRITES_NOTHING, SETTING_OF_ONE_PROGRAM},
+    {SETTING_TEXT, "title", offsetof(struct values, title), "none", "TEXT", NULL, 0, 0, "A", "h", NULL, SETTING_WRITES_NOTHING, SETTING_OF_ONE_PROGRAM, NULL},
+    {SETTING_SECRET, "secret", offsetof(struct values, secret), NULL, "TEXT", NULL, 0, 0, "A", "h", NULL, SETTING_WRITES_NOTHING, SETTING_OF_ONE_PROGRAM, NULL},
+    {SETTING_CHOICE, "fruit", offsetof(struct values, fruit), "apple", "NAME", fruit_at, 0, 0, "A", "h", NULL, SETTING_WRITES_NOTHING, SETTING_IS_COLOR, "food"},
+    {SETTING_COUNT, "count", offsetof(struct values, count), "4", "N", NULL, 1, 9, "A", "h", NULL, SETTING_WRITES_NOTHING, SETTING_OF_ONE_PROGRAM, NULL},
+    {SETTING_DURATION, "lock-wait", offsetof(struct values, wait_ms), "1s", "DURATION", NULL, 0, 5000, "A", "h", NULL, SETTING_WRITES_NOTHING, SETTING_OF_ONE_PROGRAM, NULL},
+    {SETTING_LINES, "line", offsetof(struct values, lines), NULL, "TEXT", NULL, 0, 0, "A", "h", NULL, SETTING_WRITES_NOTHING, SETTING_OF_ONE_PROGRAM, NULL},
+    {SETTING_SWITCH, "verbose", offsetof(struct values, verbose), "off", NULL, NULL, 0, 0, "A", "h", NULL, SETTING_WRITES_NOTHING, SETTING_OF_ONE_PROGRAM, NULL},
 };
 
 static const struct setting_program PROGRAM = {

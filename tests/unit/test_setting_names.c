@@ -123,6 +123,15 @@ static void no_setting_has_the_name_of_another_variable(void **state)
     }
 }
 
+static void is_known_next(size_t *at, const char *key, const char *program, const char *flag)
+{
+    assert_true(*at < KNOWN_SETTING_COUNT);
+    assert_string_equal(KNOWN_SETTINGS[*at].key, key);
+    assert_string_equal(KNOWN_SETTINGS[*at].program, program);
+    assert_string_equal(KNOWN_SETTINGS[*at].flag, flag);
+    ++*at;
+}
+
 static void the_list_of_known_settings_is_that_of_the_programs(void **state)
 {
     char key[SETTING_NAME_MAX];
@@ -130,12 +139,14 @@ static void the_list_of_known_settings_is_that_of_the_programs(void **state)
 
     (void)state;
     for (size_t a = 0; a < PROGRAM_COUNT; a++) {
-        for (size_t i = 0; i < PROGRAMS[a]->count; i++, at++) {
-            setting_key(PROGRAMS[a], &PROGRAMS[a]->settings[i], key, sizeof key);
-            assert_true(at < KNOWN_SETTING_COUNT);
-            assert_string_equal(KNOWN_SETTINGS[at].key, key);
-            assert_string_equal(KNOWN_SETTINGS[at].program, PROGRAMS[a]->name);
-            assert_string_equal(KNOWN_SETTINGS[at].flag, PROGRAMS[a]->settings[i].name);
+        for (size_t i = 0; i < PROGRAMS[a]->count; i++) {
+            const struct setting *setting = &PROGRAMS[a]->settings[i];
+
+            setting_key(PROGRAMS[a], setting, key, sizeof key);
+            is_known_next(&at, key, PROGRAMS[a]->name, setting->name);
+            setting_older_key(PROGRAMS[a], setting, key, sizeof key);
+            if (*key)
+                is_known_next(&at, key, PROGRAMS[a]->name, setting->older);
         }
     }
     assert_int_equal(at, KNOWN_SETTING_COUNT);
