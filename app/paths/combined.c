@@ -16,7 +16,7 @@
 #include "db/sale_batch.h"
 
 /* An order, while it is on this path. */
-struct entrant {
+struct waiting_order {
     struct order_sale sale;
     struct order_lock lock; /* its own, or, of a leader, the voucher's */
     struct lane_place place;
@@ -25,16 +25,16 @@ struct entrant {
 };
 
 /* The orders that a leader sells at once. */
-struct company {
+struct batch {
     struct worker *w; /* the leader's */
     struct lane_place *places[SALE_BATCH_MAX];
     size_t count;
-    struct sale_batch batch;
-    struct entrant *members[SALE_BATCH_MAX]; /* of the batch: those that can share it */
+    struct sale_batch sale; /* of those that can share a transaction */
+    struct waiting_order *shared[SALE_BATCH_MAX]; /* they, in the order of the sale */
     int64_t until_ns; /* later no sale is begun */
 };
 
-static struct entrant *entrant_of(const struct lane_place *place)
+static struct waiting_order *order_of(const struct lane_place *place)
 {
     return place->order;
 }
@@ -51,181 +51,184 @@ static bool is_counting_under_one_lock(const struct service *service)
 static bool fits(const struct lane_place *place, struct lane_place *const *batch,
                  size_t count)
 {
-    const struct order_attempt *order = entrant_of(place)->sale.order;
+    const struct order_attempt *order = order_of(place)->sale.order;
 
     if (!is_counting_under_one_lock(order->worker->service))
         return true;
     for (size_t i = 0; i < count; i++)
-        if (entrant_of(batch[i])->sale.order->request->user_id == order->request->user_id)
+        if (order_of(batch[i])->sale.order->request->user_id == order->request->user_id)
             return false;
     return true;
 }
 
 /* ---- the leader ---- */
 
-static void answer_all(struct company *c, enum outcome outcome)
+static void answer_all(struct batch *b, enum outcome outcome)
 {
-    for (size_t i = 0; i < c->count; i++)
-        entrant_of(c->places[i])->outcome = outcome;
+    for (size_t i = 0; i < b->count; i++)
+        order_of(b->places[i])->outcome = outcome;
 }
 
 /* A sale_batch_watch. */
-static bool watch(enum sale_point point, struct db_conn *db, size_t i, void *company)
+static bool watch(enum sale_point point, struct db_conn *db, size_t i, void *batch)
 {
-    struct company *c = company;
+    struct batch *b = batch;
 
     (void)db;
-    return order_sale_watch(&c->members[i]->sale, point);
+    return order_sale_watch(&b->shared[i]->sale, point);
 }
 
-/* Tell a member how its order came out of the batch. */
-static void conclude(struct entrant *e)
+/* Tell an order how it came out of the batch. */
+static void conclude(struct waiting_order *waiting)
 {
-    e->is_unsettled = e->sale.sale.answer == SALE_UNSURE;
-    e->outcome = e->is_unsettled ? OUTCOME_UNKNOWN : order_sale_conclude(&e->sale);
+    waiting->is_unsettled = waiting->sale.sale.answer == SALE_UNSURE;
+    waiting->outcome =
+        waiting->is_unsettled ? OUTCOME_UNKNOWN : order_sale_conclude(&waiting->sale);
 }
 
 /* A sale that the batch could not end.  One that hangs must not make all others wait for
  * their own time-outs one after the other. */
-static void sell_alone(struct company *c, struct entrant *e)
+static void sell_alone(struct batch *b, struct waiting_order *waiting)
 {
-    if (monotonic_ns() >= c->until_ns) {
-        e->outcome = OUTCOME_DATABASE_BUSY;
+    if (monotonic_ns() >= b->until_ns) {
+        waiting->outcome = OUTCOME_DATABASE_BUSY;
         return;
     }
-    e->outcome = c->w->db != NULL ? OUTCOME_ACCEPTED : worker_take_db(c->w);
-    if (e->outcome == OUTCOME_ACCEPTED)
-        e->outcome = order_sale_run(&e->sale);
+    waiting->outcome = b->w->db != NULL ? OUTCOME_ACCEPTED : worker_take_db(b->w);
+    if (waiting->outcome == OUTCOME_ACCEPTED)
+        waiting->outcome = order_sale_run(&waiting->sale);
 }
 
-static void add_member(struct company *c, struct entrant *e)
+static void add_to_sale(struct batch *b, struct waiting_order *waiting)
 {
-    order_sale_begin(&e->sale);
-    c->batch.sales[c->batch.count] = &e->sale.sale;
-    c->members[c->batch.count++] = e;
+    order_sale_begin(&waiting->sale);
+    b->sale.sales[b->sale.count] = &waiting->sale.sale;
+    b->shared[b->sale.count++] = waiting;
 }
 
-static void count_batch(const struct company *c)
+static void count_batch(const struct batch *b)
 {
-    struct metrics_cell *cell = c->w->cell;
+    struct metrics_cell *cell = b->w->cell;
 
     metrics_count(&cell->batches);
-    for (size_t i = 0; i < c->batch.count; i++)
+    for (size_t i = 0; i < b->sale.count; i++)
         metrics_count(&cell->batched);
 }
 
 /* On the connection that the leader has.  Those whose connection a fault wants to cut are
  * sold alone, so that the cut meets nobody else. */
-static void sell_batch(struct company *c)
+static void sell_connected(struct batch *b)
 {
     bool is_over[SALE_BATCH_MAX] = {false};
 
-    for (size_t i = 0; i < c->count; i++)
-        if (!entrant_of(c->places[i])->sale.is_cut)
-            add_member(c, entrant_of(c->places[i]));
-    if (c->batch.count > 1) {
-        sale_batch_run(c->w->db, &c->batch, watch, c);
-        memcpy(is_over, c->batch.is_over, sizeof(is_over));
-        count_batch(c);
+    for (size_t i = 0; i < b->count; i++)
+        if (!order_of(b->places[i])->sale.is_cut)
+            add_to_sale(b, order_of(b->places[i]));
+    if (b->sale.count > 1) {
+        sale_batch_run(b->w->db, &b->sale, watch, b);
+        memcpy(is_over, b->sale.is_over, sizeof(is_over));
+        count_batch(b);
     }
-    for (size_t i = 0; i < c->batch.count; i++)
+    for (size_t i = 0; i < b->sale.count; i++)
         if (is_over[i])
-            conclude(c->members[i]);
-    for (size_t i = 0; i < c->batch.count; i++)
+            conclude(b->shared[i]);
+    for (size_t i = 0; i < b->sale.count; i++)
         if (!is_over[i])
-            sell_alone(c, c->members[i]);
-    for (size_t i = 0; i < c->count; i++)
-        if (entrant_of(c->places[i])->sale.is_cut)
-            sell_alone(c, entrant_of(c->places[i]));
+            sell_alone(b, b->shared[i]);
+    for (size_t i = 0; i < b->count; i++)
+        if (order_of(b->places[i])->sale.is_cut)
+            sell_alone(b, order_of(b->places[i]));
 }
 
-static void sell_company(struct company *c)
+static void sell_batch(struct batch *b)
 {
-    enum outcome outcome = worker_take_db(c->w);
+    enum outcome outcome = worker_take_db(b->w);
 
     if (outcome != OUTCOME_ACCEPTED)
-        answer_all(c, outcome);
+        answer_all(b, outcome);
     else
-        sell_batch(c);
-    worker_give_db(c->w);
+        sell_connected(b);
+    worker_give_db(b->w);
 }
 
-/* The members of a batch share one transaction, so that one of them settles it for the
+/* The orders of a batch share one transaction, so that one of them settles it for the
  * voucher's lock: after that no transaction of this batch is open. */
-static bool is_any_open(struct company *c)
+static bool is_any_open(struct batch *b)
 {
     bool is_open = false, is_asked = false;
 
-    for (size_t i = 0; i < c->count; i++) {
-        struct entrant *e = entrant_of(c->places[i]);
+    for (size_t i = 0; i < b->count; i++) {
+        struct waiting_order *waiting = order_of(b->places[i]);
 
-        if (e->is_unsettled && !is_asked) {
+        if (waiting->is_unsettled && !is_asked) {
             is_asked = true;
-            e->outcome = order_sale_conclude(&e->sale);
-            e->is_unsettled = false;
+            waiting->outcome = order_sale_conclude(&waiting->sale);
+            waiting->is_unsettled = false;
         }
-        is_open = is_open || (!e->is_unsettled && e->outcome == OUTCOME_UNKNOWN);
+        is_open = is_open ||
+                  (!waiting->is_unsettled && waiting->outcome == OUTCOME_UNKNOWN);
     }
     return is_open;
 }
 
 /* Under the voucher's lock, which the leader takes for all. */
-static void sell_under_one_lock(struct company *c)
+static void sell_under_one_lock(struct batch *b)
 {
-    struct entrant *leader = entrant_of(c->places[0]);
-    enum outcome outcome = order_lock_take(c->w, leader->sale.order->request,
+    struct waiting_order *leader = order_of(b->places[0]);
+    enum outcome outcome = order_lock_take(b->w, leader->sale.order->request,
                                            &leader->lock);
 
     if (outcome != OUTCOME_ACCEPTED) {
-        answer_all(c, outcome);
+        answer_all(b, outcome);
         /* The leader's own order was counted as it asked for the lock. */
-        for (size_t i = 1; i < c->count && outcome == OUTCOME_LOCK_BUSY; i++)
-            metrics_count(&c->w->cell->stopped[LAYER_LOCK]);
+        for (size_t i = 1; i < b->count && outcome == OUTCOME_LOCK_BUSY; i++)
+            metrics_count(&b->w->cell->stopped[LAYER_LOCK]);
         return;
     }
-    for (size_t i = 0; i < c->count; i++)
-        entrant_of(c->places[i])->sale.lock = &leader->lock;
+    for (size_t i = 0; i < b->count; i++)
+        order_of(b->places[i])->sale.lock = &leader->lock;
     if (order_sale_is_lost_at(&leader->sale, DLOCK_FAULT_AFTER_ACQUIRE))
-        answer_all(c, OUTCOME_UNAVAILABLE);
+        answer_all(b, OUTCOME_UNAVAILABLE);
     else
-        sell_company(c);
-    if (is_any_open(c))
-        order_lock_abandon(c->w, &leader->lock);
+        sell_batch(b);
+    if (is_any_open(b))
+        order_lock_abandon(b->w, &leader->lock);
     else
-        order_lock_give(c->w, &leader->lock);
+        order_lock_give(b->w, &leader->lock);
 }
 
-static void lead(struct entrant *leader)
+static void lead(struct waiting_order *leader)
 {
     const struct config *config = leader->sale.w->service->config;
     struct lanes *lanes = leader->sale.w->service->lanes;
-    struct company c = {.w = leader->sale.w};
+    struct batch b = {.w = leader->sale.w};
 
-    c.count = lane_take(lanes, &leader->place, fits, c.places, SALE_BATCH_MAX);
-    c.until_ns = monotonic_ns() + config->database_wait_ms * DLOCK_NS_PER_MS;
-    for (size_t i = 0; i < c.count; i++)
-        entrant_of(c.places[i])->sale.w = c.w;
+    b.count = lane_take(lanes, &leader->place, fits, b.places, SALE_BATCH_MAX);
+    b.until_ns = monotonic_ns() + config->database_wait_ms * DLOCK_NS_PER_MS;
+    for (size_t i = 0; i < b.count; i++)
+        order_of(b.places[i])->sale.w = b.w;
     if (config->lock_scope_is_voucher)
-        sell_under_one_lock(&c);
+        sell_under_one_lock(&b);
     else
-        sell_company(&c);
-    lane_finish(lanes, &leader->place, c.places, c.count);
+        sell_batch(&b);
+    lane_finish(lanes, &leader->place, b.places, b.count);
 }
 
 /* ---- every order ---- */
 
 /* Until a leader has sold the order, or nobody will. */
-static void go_through_lane(struct entrant *e)
+static void go_through_lane(struct waiting_order *waiting)
 {
-    const struct order_attempt *order = e->sale.order;
+    const struct order_attempt *order = waiting->sale.order;
     const struct service *service = order->worker->service;
     int64_t until_ns =
         monotonic_ns() + service->config->database_wait_ms * DLOCK_NS_PER_MS;
 
-    e->place.order = e;
-    switch (lane_enter(service->lanes, order->request->voucher_id, &e->place, until_ns)) {
+    waiting->place.order = waiting;
+    switch (lane_enter(service->lanes, order->request->voucher_id, &waiting->place,
+                       until_ns)) {
     case LANE_LEADS:
-        lead(e);
+        lead(waiting);
         break;
     case LANE_DONE:
         break;
@@ -234,41 +237,43 @@ static void go_through_lane(struct entrant *e)
         LIMITED_WARN("an order of voucher %lld waited in vain: %lld orders wait to be sold",
                      (long long)order->request->voucher_id,
                      (long long)lanes_waiting(service->lanes));
-        e->outcome = OUTCOME_DATABASE_BUSY;
+        waiting->outcome = OUTCOME_DATABASE_BUSY;
         break;
     }
-    e->sale.w = order->worker;
-    if (e->is_unsettled)
-        e->outcome = order_sale_conclude(&e->sale);
+    waiting->sale.w = order->worker;
+    if (waiting->is_unsettled)
+        waiting->outcome = order_sale_conclude(&waiting->sale);
 }
 
 /* Under the user's lock, which every order holds by itself. */
-static enum outcome sell_with_own_lock(struct entrant *e)
+static enum outcome sell_with_own_lock(struct waiting_order *waiting)
 {
-    struct worker *w = e->sale.w;
-    enum outcome outcome = order_lock_take(w, e->sale.order->request, &e->lock);
+    struct worker *w = waiting->sale.w;
+    enum outcome outcome =
+        order_lock_take(w, waiting->sale.order->request, &waiting->lock);
 
     if (outcome != OUTCOME_ACCEPTED)
         return outcome;
-    if (order_sale_is_lost_at(&e->sale, DLOCK_FAULT_AFTER_ACQUIRE))
-        e->outcome = OUTCOME_UNAVAILABLE;
+    if (order_sale_is_lost_at(&waiting->sale, DLOCK_FAULT_AFTER_ACQUIRE))
+        waiting->outcome = OUTCOME_UNAVAILABLE;
     else
-        go_through_lane(e);
-    if (e->outcome == OUTCOME_UNKNOWN)
-        order_lock_abandon(w, &e->lock);
+        go_through_lane(waiting);
+    if (waiting->outcome == OUTCOME_UNKNOWN)
+        order_lock_abandon(w, &waiting->lock);
     else
-        order_lock_give(w, &e->lock);
-    return e->outcome;
+        order_lock_give(w, &waiting->lock);
+    return waiting->outcome;
 }
 
 static enum outcome sell(struct order_attempt *order)
 {
-    struct entrant e = {.sale = {.order = order, .w = order->worker, .lock = &e.lock}};
+    struct waiting_order waiting = {
+        .sale = {.order = order, .w = order->worker, .lock = &waiting.lock}};
 
     if (!order->worker->service->config->lock_scope_is_voucher)
-        return sell_with_own_lock(&e);
-    go_through_lane(&e);
-    return e.outcome;
+        return sell_with_own_lock(&waiting);
+    go_through_lane(&waiting);
+    return waiting.outcome;
 }
 
 const struct order_path order_path_combined = {
