@@ -8,7 +8,7 @@
 #include "base/redis/channels.h"
 
 /* "1": all; any other: the one that has waited longest, unless a waiter of another process
- * is to have the lock (lock/turns.h).  Who leaves without the lock passes its wake-up on. */
+ * is to have the lock (lock/fair_share.h).  Who leaves without the lock passes its wake-up on. */
 extern const struct redis_wake_rule REDIS_WAKE_LOCK;
 
 /* n: who needs no more than n, the needs of those before taken off.  Who leaves passes on

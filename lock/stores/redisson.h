@@ -16,7 +16,7 @@
 #include "lock/stores/fence_epochs.h"
 #include "lock/stores/redis_inspect.h"
 #include "lock/stores/redis_wake.h"
-#include "lock/turns.h"
+#include "lock/fair_share.h"
 
 #define REDISSON_CHANNEL "redisson_lock__channel"
 #define REDISSON_QUEUE "redisson_lock_queue"
@@ -42,7 +42,7 @@ enum redisson_waiting {
     REDISSON_POLLS,       /* they look by themselves */
     REDISSON_IS_TOLD,     /* they subscribe to a channel */
     REDISSON_TAKES_TURNS, /* they subscribe, and share the grants with the waiters of other
-                           * processes (lock/turns.h): for locks without a queue whose
+                           * processes (lock/fair_share.h): for locks without a queue whose
                            * release script answers 1 plus the number of clients told */
 };
 

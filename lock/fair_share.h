@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* turns.h -- how the processes that contend for one lock share its grants.
+/* fair_share.h -- how the processes that contend for one lock share its grants.
  *
  * A lock without a queue goes to the process whose request comes first after a release.
  * A process that wakes up faster than the others would be granted nearly every time:

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* turns.c -- how the processes that contend for one lock share its grants. */
-#include "lock/turns.h"
+/* fair_share.c -- how the processes that contend for one lock share its grants. */
+#include "lock/fair_share.h"
 
 #include "base/os/clock.h"
 

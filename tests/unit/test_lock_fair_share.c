@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_lock_turns.c -- when a process holds its requests back for other processes. */
+/* test_lock_fair_share.c -- when a process holds its requests back for other processes. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -10,7 +10,7 @@
 #include <sched.h>
 
 #include "base/os/clock.h"
-#include "lock/turns.h"
+#include "lock/fair_share.h"
 
 #define CHANNEL "redisson_lock__channel:{hot}"
 
