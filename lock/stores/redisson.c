@@ -17,25 +17,25 @@ void redisson_close(void *opaque)
     fence_epochs_close(lock->epochs);
     redis_subscription_close(lock->subscription);
     redis_link_close(lock->link);
-    if (lock->turns != NULL)
-        dlock_turns_destroy(lock->turns);
-    free(lock->turns);
+    if (lock->shares != NULL)
+        dlock_fair_shares_destroy(lock->shares);
+    free(lock->shares);
     free(lock);
 }
 
 /* For the subscription: a release was heard of. */
-static bool tell_turns(void *turns, const char *channel)
+static bool tell_shares(void *shares, const char *channel)
 {
-    return dlock_turns_heard(turns, channel);
+    return dlock_fair_shares_heard(shares, channel);
 }
 
-static dlock_status take_turns(struct redisson_lock *lock)
+static dlock_status open_shares(struct redisson_lock *lock)
 {
-    lock->turns = calloc(1, sizeof(*lock->turns));
-    if (lock->turns == NULL)
+    lock->shares = calloc(1, sizeof(*lock->shares));
+    if (lock->shares == NULL)
         return dlock_fail(DLOCK_NOMEM, "no memory for the turns");
-    dlock_turns_init(lock->turns);
-    redis_subscription_tell(lock->subscription, tell_turns, lock->turns);
+    dlock_fair_shares_init(lock->shares);
+    redis_subscription_tell(lock->subscription, tell_shares, lock->shares);
     return DLOCK_OK;
 }
 
@@ -62,8 +62,8 @@ dlock_status redisson_open(struct redisson_lock **out, const dlock_options *opts
     if (st == DLOCK_OK && waiting != REDISSON_POLLS)
         st = redis_subscription_open(&lock->subscription, opts->redis_url,
                                      opts->redis_timeout_ms);
-    if (st == DLOCK_OK && waiting == REDISSON_TAKES_TURNS)
-        st = take_turns(lock);
+    if (st == DLOCK_OK && waiting == REDISSON_SHARES_GRANTS)
+        st = open_shares(lock);
     if (st != DLOCK_OK) {
         redisson_close(lock);
         return st;
@@ -93,11 +93,11 @@ static bool hold_back(const struct redisson_lock *lock, const dlock_claim *claim
 {
     char channel[REDISSON_NAME_SIZE];
 
-    if (lock->turns == NULL || claim->wait_until_ns == 0 || claim->level > 1 ||
+    if (lock->shares == NULL || claim->wait_until_ns == 0 || claim->level > 1 ||
         claim->shared)
         return false;
     redisson_name(REDISSON_CHANNEL, claim->name, channel);
-    return dlock_turns_hold_back(lock->turns, channel, claim->wait_until_ns);
+    return dlock_fair_shares_hold_back(lock->shares, channel, claim->wait_until_ns);
 }
 
 static void note_answer(const struct redisson_lock *lock, const dlock_claim *claim,
@@ -106,7 +106,7 @@ static void note_answer(const struct redisson_lock *lock, const dlock_claim *cla
     char channel[REDISSON_NAME_SIZE];
 
     redisson_name(REDISSON_CHANNEL, claim->name, channel);
-    dlock_turns_answered(lock->turns, channel, is_taken);
+    dlock_fair_shares_answered(lock->shares, channel, is_taken);
 }
 
 static void note_release(const struct redisson_lock *lock, const dlock_claim *claim,
@@ -119,7 +119,7 @@ static void note_release(const struct redisson_lock *lock, const dlock_claim *cl
         return;
     redisson_name(REDISSON_CHANNEL, claim->name, channel);
     other_count = told_count - redis_subscription_listens(lock->subscription, channel);
-    dlock_turns_released(lock->turns, channel, other_count);
+    dlock_fair_shares_released(lock->shares, channel, other_count);
 }
 
 dlock_status redisson_acquire_by(const struct redisson_lock *lock, dlock_claim *claim,
@@ -185,7 +185,7 @@ static dlock_status read_release(const struct redisson_lock *lock,
 {
     if (answer->kind == REDIS_NIL)
         return DLOCK_LOST;
-    if (lock->turns != NULL && !claim->shared)
+    if (lock->shares != NULL && !claim->shared)
         note_release(lock, claim, answer->integer - 1);
     return DLOCK_OK;
 }

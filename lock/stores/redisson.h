@@ -30,7 +30,7 @@ enum { REDISSON_NAME_SIZE = REDIS_CHANNEL_MAX + 1 };
 struct redisson_lock {
     struct redis_link *link;
     struct redis_subscription *subscription; /* NULL: nobody publishes, nobody waits */
-    struct dlock_turns *turns; /* NULL: it takes no turns with other processes */
+    struct dlock_fair_shares *shares; /* NULL: it does not share its grants out */
     struct fence_epochs *epochs; /* NULL: it has no fences, or counts them in Redis alone */
     struct redis_script acquire;
     struct redis_script renew;
@@ -39,11 +39,12 @@ struct redisson_lock {
 
 /* How a lock's waiters learn of a release. */
 enum redisson_waiting {
-    REDISSON_POLLS,       /* they look by themselves */
-    REDISSON_IS_TOLD,     /* they subscribe to a channel */
-    REDISSON_TAKES_TURNS, /* they subscribe, and share the grants with the waiters of other
-                           * processes (lock/fair_share.h): for locks without a queue whose
-                           * release script answers 1 plus the number of clients told */
+    REDISSON_POLLS,         /* they look by themselves */
+    REDISSON_IS_TOLD,       /* they subscribe to a channel */
+    REDISSON_SHARES_GRANTS, /* they subscribe, and share the grants with the waiters of
+                             * other processes (lock/fair_share.h): for locks without a
+                             * queue whose release script answers 1 plus the number of
+                             * clients told */
 };
 
 /* Open the state of a lock whose scripts have these texts. */

@@ -37,7 +37,7 @@ static dlock_status open_state(const dlock_options *opts, void **state)
 {
     struct redisson_lock *lock = NULL;
     dlock_status st = redisson_open(&lock, opts, LUA_FENCED_ACQUIRE,
-                                    LUA_REENTRANT_RELEASE, REDISSON_TAKES_TURNS);
+                                    LUA_REENTRANT_RELEASE, REDISSON_SHARES_GRANTS);
 
     *state = NULL;
     if (st == DLOCK_OK)

@@ -16,7 +16,7 @@
 static dlock_status open_state(const dlock_options *opts, void **state)
 {
     return redisson_open((struct redisson_lock **)state, opts, LUA_REENTRANT_ACQUIRE,
-                         LUA_REENTRANT_RELEASE, REDISSON_TAKES_TURNS);
+                         LUA_REENTRANT_RELEASE, REDISSON_SHARES_GRANTS);
 }
 
 extern const dlock_variant dlock_variant_reentrant;

@@ -74,7 +74,7 @@ static dlock_status open_state(const dlock_options *opts, void **state)
     if (lock == NULL)
         return dlock_fail(DLOCK_NOMEM, "no memory for the variant");
     st = redisson_open(&lock->writer, opts, LUA_RWLOCK_WRITE_ACQUIRE,
-                       LUA_RWLOCK_WRITE_RELEASE, REDISSON_TAKES_TURNS);
+                       LUA_RWLOCK_WRITE_RELEASE, REDISSON_SHARES_GRANTS);
     if (st != DLOCK_OK) {
         free(lock);
         return st;

@@ -16,19 +16,19 @@
 
 enum { MANY = 1000 };
 
-static struct dlock_turns turns;
+static struct dlock_fair_shares shares;
 
 static int set_up(void **state)
 {
     (void)state;
-    dlock_turns_init(&turns);
+    dlock_fair_shares_init(&shares);
     return 0;
 }
 
 static int tear_down(void **state)
 {
     (void)state;
-    dlock_turns_destroy(&turns);
+    dlock_fair_shares_destroy(&shares);
     return 0;
 }
 
@@ -36,18 +36,18 @@ static int tear_down(void **state)
  * was held back before. */
 static bool take_and_release(int64_t others)
 {
-    bool was_held_back = dlock_turns_hold_back(&turns, CHANNEL, INT64_MAX);
+    bool was_held_back = dlock_fair_shares_hold_back(&shares, CHANNEL, INT64_MAX);
 
     if (was_held_back)
-        dlock_turns_answered(&turns, CHANNEL, false);
-    dlock_turns_released(&turns, CHANNEL, others);
+        dlock_fair_shares_answered(&shares, CHANNEL, false);
+    dlock_fair_shares_released(&shares, CHANNEL, others);
     return was_held_back;
 }
 
 static bool is_a_turn_open(void)
 {
-    for (int i = 0; i < DLOCK_TURN_SLOTS; i++)
-        if (turns.slots[i].is_open)
+    for (int i = 0; i < DLOCK_SHARE_SLOTS; i++)
+        if (shares.slots[i].is_open)
             return true;
     return false;
 }
@@ -56,10 +56,10 @@ static bool is_a_turn_open(void)
 static void open_a_turn(void)
 {
     for (int i = 0; i < MANY && !is_a_turn_open(); i++)
-        dlock_turns_released(&turns, CHANNEL, 1);
+        dlock_fair_shares_released(&shares, CHANNEL, 1);
     assert_true(is_a_turn_open());
-    for (int i = 0; i < DLOCK_TURN_SLOTS; i++)
-        turns.slots[i].until_ns += 20 * DLOCK_NS_PER_MS;
+    for (int i = 0; i < DLOCK_SHARE_SLOTS; i++)
+        shares.slots[i].until_ns += 20 * DLOCK_NS_PER_MS;
 }
 
 static void a_process_that_is_alone_is_never_held_back(void **state)
@@ -73,7 +73,7 @@ static void a_process_with_every_grant_gives_the_others_a_turn(void **state)
 {
     (void)state;
     open_a_turn();
-    assert_true(dlock_turns_hold_back(&turns, CHANNEL, INT64_MAX));
+    assert_true(dlock_fair_shares_hold_back(&shares, CHANNEL, INT64_MAX));
 }
 
 static void a_process_with_half_of_the_grants_is_never_held_back(void **state)
@@ -81,8 +81,8 @@ static void a_process_with_half_of_the_grants_is_never_held_back(void **state)
     (void)state;
     for (int i = 0; i < MANY; i++) {
         assert_false(take_and_release(1));
-        (void)dlock_turns_heard(&turns, CHANNEL); /* its own release */
-        (void)dlock_turns_heard(&turns, CHANNEL); /* the other's */
+        (void)dlock_fair_shares_heard(&shares, CHANNEL); /* its own release */
+        (void)dlock_fair_shares_heard(&shares, CHANNEL); /* the other's */
     }
 }
 
@@ -93,18 +93,18 @@ static void a_turn_ends_when_the_others_have_had_their_share(void **state)
     (void)state;
     open_a_turn();
     for (; heard_count < MANY && is_a_turn_open(); heard_count++)
-        (void)dlock_turns_heard(&turns, CHANNEL);
-    assert_in_range(heard_count, 2, DLOCK_TURN_OWN * DLOCK_TURN_HEARD);
-    assert_false(dlock_turns_hold_back(&turns, CHANNEL, INT64_MAX));
+        (void)dlock_fair_shares_heard(&shares, CHANNEL);
+    assert_in_range(heard_count, 2, DLOCK_SHARE_OWN * DLOCK_SHARE_HEARD);
+    assert_false(dlock_fair_shares_hold_back(&shares, CHANNEL, INT64_MAX));
 }
 
 static void a_turn_that_nobody_uses_ends_by_itself(void **state)
 {
     (void)state;
     open_a_turn();
-    assert_true(dlock_turns_hold_back(&turns, CHANNEL, INT64_MAX));
-    dlock_turns_answered(&turns, CHANNEL, false);
-    assert_false(dlock_turns_hold_back(&turns, CHANNEL, INT64_MAX));
+    assert_true(dlock_fair_shares_hold_back(&shares, CHANNEL, INT64_MAX));
+    dlock_fair_shares_answered(&shares, CHANNEL, false);
+    assert_false(dlock_fair_shares_hold_back(&shares, CHANNEL, INT64_MAX));
 }
 
 static void turns_that_nobody_uses_become_rare(void **state)
@@ -128,8 +128,8 @@ static void a_waiter_is_held_back_no_longer_than_it_waits(void **state)
     (void)state;
     open_a_turn();
     until_ns = dlock_clock_ns();
-    (void)dlock_turns_hold_back(&turns, CHANNEL, until_ns);
-    assert_false(dlock_turns_hold_back(&turns, CHANNEL, until_ns));
+    (void)dlock_fair_shares_hold_back(&shares, CHANNEL, until_ns);
+    assert_false(dlock_fair_shares_hold_back(&shares, CHANNEL, until_ns));
 }
 
 static void another_lock_is_not_held_back(void **state)
@@ -137,12 +137,12 @@ static void another_lock_is_not_held_back(void **state)
     (void)state;
     open_a_turn();
     assert_false(
-        dlock_turns_hold_back(&turns, "redisson_lock__channel:{cold}", INT64_MAX));
+        dlock_fair_shares_hold_back(&shares, "redisson_lock__channel:{cold}", INT64_MAX));
 }
 
 static void *be_held_back(void *held)
 {
-    *(bool *)held = dlock_turns_hold_back(&turns, CHANNEL, INT64_MAX);
+    *(bool *)held = dlock_fair_shares_hold_back(&shares, CHANNEL, INT64_MAX);
     return NULL;
 }
 
@@ -154,12 +154,12 @@ static void a_release_wakes_nobody_while_a_thread_is_held_back(void **state)
     bool was_enough = false;
 
     (void)state;
-    assert_false(dlock_turns_heard(&turns, CHANNEL));
+    assert_false(dlock_fair_shares_heard(&shares, CHANNEL));
     while (!was_enough) {
         open_a_turn();
         assert_int_equal(0, pthread_create(&thread, NULL, be_held_back, &held));
         for (int i = 0; i < MANY && !was_enough; i++) {
-            was_enough = dlock_turns_heard(&turns, CHANNEL);
+            was_enough = dlock_fair_shares_heard(&shares, CHANNEL);
             open_a_turn();
             (void)sched_yield();
         }
