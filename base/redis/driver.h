@@ -11,7 +11,7 @@
 #ifndef DLOCK_REDIS_DRIVER_H
 #define DLOCK_REDIS_DRIVER_H
 
-#include "base/redis/hub.h"
+#include "base/redis/link_group.h"
 
 /* Drive until the wait is done, or until `end_ns`. */
 void redis_driver_drive(struct redis_hub *hub, struct redis_wait *wait,

@@ -7,7 +7,7 @@
 #define DLOCK_REDIS_LINK_INSIDE_H
 
 #include "base/redis/connection.h"
-#include "base/redis/hub.h"
+#include "base/redis/link_group.h"
 #include "base/redis/queue.h"
 
 struct redis_link {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* hub.h -- what the links that are asked together share: the mutex, who waits for
+/* link_group.h -- what the links that are asked together share: the mutex, who waits for
  * answers, and who is to wake.  driver.h says how they are asked.
  *
  * Only for this room.  Under the hub's mutex is all of the hub, its links and its

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* hub.c -- who waits for answers, who is woken, and who drives. */
-#include "base/redis/hub.h"
+/* link_group.c -- who waits for answers, who is woken, and who drives. */
+#include "base/redis/link_group.h"
 
 #include <stdlib.h>
 #include <utlist.h>
