@@ -17,45 +17,45 @@ enum {
     DOUBTS = 32,
 };
 
-static void send_all(struct redis_hub *hub)
+static void send_all(struct redis_link_group *group)
 {
-    hub->gathered_count = 0;
-    for (int i = 0; i < hub->link_count; i++)
-        redis_link_send(hub->links[i]);
+    group->gathered_count = 0;
+    for (int i = 0; i < group->link_count; i++)
+        redis_link_send(group->links[i]);
 }
 
 /* A fiber sends what all fibers ask for that are ready now. */
-static void gather(struct redis_hub *hub)
+static void gather(struct redis_link_group *group)
 {
-    if (hub->is_gathering)
+    if (group->is_gathering)
         return;
-    hub->is_gathering = true;
-    redis_hub_unlock(hub);
+    group->is_gathering = true;
+    redis_link_group_unlock(group);
     dlock_thread_yield();
-    redis_hub_lock(hub);
-    hub->is_gathering = false;
-    send_all(hub);
+    redis_link_group_lock(group);
+    group->is_gathering = false;
+    send_all(group);
 }
 
-void redis_driver_send(struct redis_hub *hub, const struct redis_wait *wait)
+void redis_driver_send(struct redis_link_group *group, const struct redis_wait *wait)
 {
     if (dlock_fiber_here() != NULL) {
-        gather(hub);
+        gather(group);
         return;
     }
-    if (wait->open_count == 0 || hub->gathered_count >= REDIS_HUB_BATCH_MAX ||
-        !redis_hub_is_expecting(hub))
-        send_all(hub);
+    if (wait->open_count == 0 || group->gathered_count >= REDIS_GROUP_BATCH_MAX ||
+        !redis_link_group_is_expecting(group))
+        send_all(group);
 }
 
-void redis_driver_leave(struct redis_hub *hub, struct redis_wait *wait)
+void redis_driver_leave(struct redis_link_group *group, struct redis_wait *wait)
 {
     wait->role = REDIS_BOARDING;
-    hub->is_driven = hub->waiting != NULL;
-    if (hub->is_driven) /* who came last will drive longest */
-        redis_hub_call(hub, hub->waiting->prev, REDIS_DRIVING);
+    group->is_driven = group->waiting != NULL;
+    if (group->is_driven) /* who came last will drive longest */
+        redis_link_group_call(group, group->waiting->prev, REDIS_DRIVING);
     else
-        send_all(hub); /* what nobody waits for */
+        send_all(group); /* what nobody waits for */
 }
 
 /* Until when the link's oldest request may go unanswered. */
@@ -65,11 +65,11 @@ static int64_t due_ns(const struct redis_link *link)
 }
 
 /* Connect where it is needed, drop what is overdue. */
-static void tend(struct redis_hub *hub)
+static void tend(struct redis_link_group *group)
 {
-    hub->is_nudged = false;
-    for (int i = 0; i < hub->link_count; i++) {
-        struct redis_link *link = hub->links[i];
+    group->is_nudged = false;
+    for (int i = 0; i < group->link_count; i++) {
+        struct redis_link *link = group->links[i];
         int64_t now_ns = dlock_clock_ns();
 
         /* Perhaps this thread was late, and not the server: look first. */
@@ -84,18 +84,18 @@ static void tend(struct redis_hub *hub)
 
 /* The wires that the driver sleeps on, beside the nudge. */
 struct watch {
-    struct redis_wire_look looks[REDIS_HUB_LINKS_MAX];
-    struct redis_conn *conns[REDIS_HUB_LINKS_MAX];
-    uint64_t serials[REDIS_HUB_LINKS_MAX];
+    struct redis_wire_look looks[REDIS_GROUP_LINKS_MAX];
+    struct redis_conn *conns[REDIS_GROUP_LINKS_MAX];
+    uint64_t serials[REDIS_GROUP_LINKS_MAX];
     int link_count;
     int64_t until_ns; /* something is overdue then, if not earlier */
 };
 
-static void begin_watch(struct redis_hub *hub, struct watch *watch)
+static void begin_watch(struct redis_link_group *group, struct watch *watch)
 {
-    watch->link_count = hub->link_count;
+    watch->link_count = group->link_count;
     for (int i = 0; i < watch->link_count; i++) {
-        struct redis_link *link = hub->links[i];
+        struct redis_link *link = group->links[i];
         struct redis_wire_look *look = &watch->looks[i];
 
         *look = (struct redis_wire_look){0};
@@ -114,85 +114,86 @@ static void begin_watch(struct redis_hub *hub, struct watch *watch)
     }
 }
 
-static void end_watch(struct redis_hub *hub, struct watch *watch)
+static void end_watch(struct redis_link_group *group, struct watch *watch)
 {
-    hub->is_polling = false;
+    group->is_polling = false;
     for (int i = 0; i < watch->link_count; i++)
         if (watch->conns[i] != NULL)
-            redis_conn_return(hub->links[i], watch->conns[i], watch->serials[i]);
+            redis_conn_return(group->links[i], watch->conns[i], watch->serials[i]);
 }
 
 /* Wait with the mutex free, for at most LINGER_NS if it `is_brief`.  False: nothing
  * happened.  Who was nudged does not sleep. */
-static bool wait_for(struct redis_hub *hub, struct watch *watch, int64_t end_ns,
+static bool wait_for(struct redis_link_group *group, struct watch *watch, int64_t end_ns,
                      bool is_brief)
 {
     bool happened;
 
     watch->until_ns = end_ns;
-    begin_watch(hub, watch);
-    if (hub->is_nudged)
+    begin_watch(group, watch);
+    if (group->is_nudged)
         watch->until_ns = 0;
     else if (is_brief)
         watch->until_ns = dlock_clock_ns() + LINGER_NS;
-    hub->is_polling = true;
-    redis_hub_unlock(hub);
-    happened = redis_wire_wait(watch->looks, (size_t)watch->link_count, hub->nudge_fd,
+    group->is_polling = true;
+    redis_link_group_unlock(group);
+    happened = redis_wire_wait(watch->looks, (size_t)watch->link_count, group->nudge_fd,
                                watch->until_ns);
-    redis_hub_lock(hub);
-    end_watch(hub, watch);
-    return happened || hub->is_nudged;
+    redis_link_group_lock(group);
+    end_watch(group, watch);
+    return happened || group->is_nudged;
 }
 
 /* Make way for those who are expected.  Who has not come after that does not come. */
-static void linger(struct redis_hub *hub, struct watch *watch, int64_t end_ns)
+static void linger(struct redis_link_group *group, struct watch *watch, int64_t end_ns)
 {
-    if (wait_for(hub, watch, end_ns, true))
+    if (wait_for(group, watch, end_ns, true))
         return;
-    if (hub->expected_count > 0)
-        hub->doubts = DOUBTS;
-    hub->expected_count = 0;
+    if (group->expected_count > 0)
+        group->doubts = DOUBTS;
+    group->expected_count = 0;
 }
 
-/* The hub's only link, if one answer of it is all that can be waited for until `end_ns`;
+/* The group's only link, if one answer of it is all that can be waited for until `end_ns`;
  * otherwise NULL.  An await cannot be ended by a nudge, and may last longer than a nearer end.
  * For several answers poll is better: more of them have come until they are read. */
-static struct redis_link *sole_link(const struct redis_hub *hub, int64_t end_ns)
+static struct redis_link *sole_link(const struct redis_link_group *group, int64_t end_ns)
 {
-    struct redis_link *link = hub->links[0];
+    struct redis_link *link = group->links[0];
     int64_t far_ns = dlock_clock_ns() + 2 * REDIS_WIRE_SLICE_MS * DLOCK_NS_PER_MS;
 
-    return hub->link_count == 1 && redis_queue_count(&link->queue) == 1 &&
-                   !hub->is_nudged && link->is_ready && !link->is_full && end_ns > far_ns && due_ns(link) > far_ns
+    return group->link_count == 1 && redis_queue_count(&link->queue) == 1 &&
+                   !group->is_nudged && link->is_ready && !link->is_full && end_ns > far_ns &&
+                   due_ns(link) > far_ns
                ? link
                : NULL;
 }
 
 /* Sleep until something can go on, at the latest until `end_ns`; and see to it that all
  * is sent before. */
-static void rest(struct redis_hub *hub, int64_t end_ns)
+static void rest(struct redis_link_group *group, int64_t end_ns)
 {
     struct redis_link *sole;
     struct watch watch;
 
-    for (int i = 0; i < EXPECT_YIELDS && redis_hub_is_expecting(hub); i++) {
-        redis_hub_unlock(hub);
+    for (int i = 0; i < EXPECT_YIELDS && redis_link_group_is_expecting(group); i++) {
+        redis_link_group_unlock(group);
         dlock_thread_yield();
-        redis_hub_lock(hub);
+        redis_link_group_lock(group);
     }
-    if (redis_hub_is_expecting(hub)) {
-        linger(hub, &watch, end_ns);
+    if (redis_link_group_is_expecting(group)) {
+        linger(group, &watch, end_ns);
     } else {
-        send_all(hub);
-        sole = dlock_fiber_here() == NULL ? sole_link(hub, end_ns) : NULL;
+        send_all(group);
+        sole = dlock_fiber_here() == NULL ? sole_link(group, end_ns) : NULL;
         if (sole != NULL) {
             redis_link_await(sole);
             return;
         }
-        wait_for(hub, &watch, end_ns, false);
+        wait_for(group, &watch, end_ns, false);
     }
     for (int i = 0; i < watch.link_count; i++) {
-        struct redis_link *link = hub->links[i];
+        struct redis_link *link = group->links[i];
 
         if (link->serial != watch.serials[i] || !link->is_ready)
             continue;
@@ -203,15 +204,15 @@ static void rest(struct redis_hub *hub, int64_t end_ns)
     }
 }
 
-void redis_driver_drive(struct redis_hub *hub, struct redis_wait *wait,
+void redis_driver_drive(struct redis_link_group *group, struct redis_wait *wait,
                         int64_t end_ns)
 {
     for (;;) {
-        tend(hub);
-        redis_driver_send(hub, wait);
+        tend(group);
+        redis_driver_send(group, wait);
         if (wait->open_count == 0 || dlock_clock_ns() >= end_ns)
             return;
-        rest(hub, end_ns);
+        rest(group, end_ns);
         if (wait->open_count == 0)
             return;
     }

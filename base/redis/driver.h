@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* driver.h -- the thread that drives the links of a hub.
+/* driver.h -- the thread that drives the links of a group.
  *
  * All threads share one connection per link.  There is no thread for that: of those
  * that wait for answers one is the driver.  It connects, reads all replies and hands
@@ -7,21 +7,21 @@
  * the driver.  Requests are sent in one go by the last of those who are expected to ask,
  * or by whoever completes a batch, or by whoever comes if nobody is expected.
  *
- * Only for this room.  With the hub's mutex held; they may let go of it in between. */
+ * Only for this room.  With the group's mutex held; they may let go of it in between. */
 #ifndef DLOCK_REDIS_DRIVER_H
 #define DLOCK_REDIS_DRIVER_H
 
 #include "base/redis/link_group.h"
 
 /* Drive until the wait is done, or until `end_ns`. */
-void redis_driver_drive(struct redis_hub *hub, struct redis_wait *wait,
+void redis_driver_drive(struct redis_link_group *group, struct redis_wait *wait,
                         int64_t end_ns);
 
 /* Stop driving: somebody else does, if anybody waits. */
-void redis_driver_leave(struct redis_hub *hub, struct redis_wait *wait);
+void redis_driver_leave(struct redis_link_group *group, struct redis_wait *wait);
 
 /* Send what all links have to send; or another thread is about to.  An wait that waits
  * for nothing is sent now. */
-void redis_driver_send(struct redis_hub *hub, const struct redis_wait *wait);
+void redis_driver_send(struct redis_link_group *group, const struct redis_wait *wait);
 
 #endif /* DLOCK_REDIS_DRIVER_H */

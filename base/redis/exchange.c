@@ -17,9 +17,9 @@ enum { YIELDS = 2, LONG_YIELD_NS = 1000000, NO_YIELDS_NS = 100000000 };
 
 /* Everything that belongs to one exchange, on its caller's stack. */
 struct exchange {
-    struct redis_hub *hub;
+    struct redis_link_group *group;
     struct redis_wait wait;
-    struct redis_request_leg trips[REDIS_HUB_LINKS_MAX];
+    struct redis_request_leg trips[REDIS_GROUP_LINKS_MAX];
     size_t trip_count;
     struct redis_written written;
     int64_t begun_ns;
@@ -41,7 +41,7 @@ static void depart(struct exchange *ex, struct redis_request_leg *trip)
                           "no memory for a command, or too many are unanswered");
     else
         return;
-    redis_leg_end(ex->hub, trip);
+    redis_leg_end(ex->group, trip);
 }
 
 /* A new driver finds out what became of the connections while nobody looked: late
@@ -61,15 +61,15 @@ static void depart_all(struct exchange *ex)
         depart(ex, &ex->trips[i]);
         has_to_connect = has_to_connect || ex->trips[i].leg->link->conn == NULL;
     }
-    redis_hub_asked(ex->hub);
+    redis_link_group_asked(ex->group);
     if (has_to_connect)
-        redis_hub_nudge(ex->hub);
+        redis_link_group_nudge(ex->group);
 }
 
 /* Let other threads run before a sleep in the kernel: where no other program wants the
  * processor, the answer has often come when this thread runs again, and two switches by the
  * kernel are saved.  A yield that lasts long shows that another program got the processor; the
- * threads of the hub then do not yield for a while. */
+ * threads of the group then do not yield for a while. */
 static void make_way(struct exchange *ex)
 {
     if (dlock_fiber_here() != NULL)
@@ -77,11 +77,11 @@ static void make_way(struct exchange *ex)
     for (int i = 0; i < YIELDS && !dlock_bell_is_rung(&ex->wait.bell); i++) {
         int64_t before_ns = dlock_clock_ns();
 
-        if (before_ns < atomic_load_explicit(&ex->hub->yields_from_ns, memory_order_relaxed))
+        if (before_ns < atomic_load_explicit(&ex->group->yields_from_ns, memory_order_relaxed))
             return;
         dlock_thread_yield();
         if (dlock_clock_ns() - before_ns > LONG_YIELD_NS)
-            atomic_store_explicit(&ex->hub->yields_from_ns, before_ns + NO_YIELDS_NS,
+            atomic_store_explicit(&ex->group->yields_from_ns, before_ns + NO_YIELDS_NS,
                                   memory_order_relaxed);
     }
 }
@@ -90,18 +90,18 @@ static void make_way(struct exchange *ex)
  * With the mutex held; it is free in between. */
 static void sleep_off(struct exchange *ex)
 {
-    if (ex->wait.open_count == 0 && redis_hub_stop_waiting(ex->hub, &ex->wait))
+    if (ex->wait.open_count == 0 && redis_link_group_stop_waiting(ex->group, &ex->wait))
         return; /* all of it is a courtesy */
-    redis_hub_unlock(ex->hub);
+    redis_link_group_unlock(ex->group);
     make_way(ex);
     if (!dlock_bell_wait(&ex->wait.bell, ex->wake_ns)) {
-        redis_hub_lock(ex->hub);
-        if (redis_hub_stop_waiting(ex->hub, &ex->wait))
+        redis_link_group_lock(ex->group);
+        if (redis_link_group_stop_waiting(ex->group, &ex->wait))
             return;
-        redis_hub_unlock(ex->hub);
+        redis_link_group_unlock(ex->group);
         (void)dlock_bell_wait(&ex->wait.bell, INT64_MAX);
     }
-    redis_hub_lock(ex->hub);
+    redis_link_group_lock(ex->group);
 }
 
 /* The time is over, or the rest was a courtesy. */
@@ -121,22 +121,22 @@ static void give_up(struct redis_request_leg *trip)
 
 static void run(struct exchange *ex)
 {
-    redis_hub_lock(ex->hub);
-    if (redis_hub_become_driver(ex->hub, &ex->wait))
+    redis_link_group_lock(ex->group);
+    if (redis_link_group_become_driver(ex->group, &ex->wait))
         catch_up(ex);
     depart_all(ex);
     if (ex->wait.role == REDIS_WAITING) {
-        redis_driver_send(ex->hub, &ex->wait);
+        redis_driver_send(ex->group, &ex->wait);
         sleep_off(ex);
     }
     if (ex->wait.role == REDIS_DRIVING)
-        redis_driver_drive(ex->hub, &ex->wait, ex->end_ns);
+        redis_driver_drive(ex->group, &ex->wait, ex->end_ns);
     for (size_t i = 0; i < ex->trip_count; i++)
         if (!ex->trips[i].is_over)
             give_up(&ex->trips[i]);
     if (ex->wait.role == REDIS_DRIVING)
-        redis_driver_leave(ex->hub, &ex->wait);
-    redis_hub_unlock(ex->hub);
+        redis_driver_leave(ex->group, &ex->wait);
+    redis_link_group_unlock(ex->group);
 }
 
 static void fail_all(struct redis_leg *legs, size_t leg_count, enum redis_outcome outcome,
@@ -166,11 +166,11 @@ void redis_exchange(struct redis_leg *legs, size_t leg_count,
 {
     DLOCK_SCRATCH struct exchange ex;
 
-    assert(leg_count > 0 && leg_count <= REDIS_HUB_LINKS_MAX);
+    assert(leg_count > 0 && leg_count <= REDIS_GROUP_LINKS_MAX);
     *redis_commands_here() += leg_count;
     if (!come_here(legs, leg_count))
         return;
-    ex.hub = legs[0].link->hub;
+    ex.group = legs[0].link->group;
     ex.wait = (struct redis_wait){.role = REDIS_BOARDING};
     ex.trip_count = leg_count;
     ex.begun_ns = ex.end_ns = dlock_clock_ns();
@@ -178,7 +178,7 @@ void redis_exchange(struct redis_leg *legs, size_t leg_count,
         int64_t leg_end_ns =
             dlock_clock_after(ex.begun_ns, legs[i].link->timeout_ms);
 
-        assert(legs[i].link->hub == ex.hub);
+        assert(legs[i].link->group == ex.group);
         legs[i].shape = command->shape;
         if (leg_end_ns > ex.end_ns)
             ex.end_ns = leg_end_ns;

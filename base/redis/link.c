@@ -24,38 +24,39 @@ enum { PAUSE_FIRST_MS = 50, PAUSE_MAX_MS = 500 };
 struct redis_link *redis_link_new(struct redis_link *beside, const struct redis_url *url,
                                   int timeout_ms, bool slow_is_down)
 {
-    struct redis_hub *hub = beside != NULL ? beside->hub : redis_hub_open();
+    struct redis_link_group *group =
+        beside != NULL ? beside->group : redis_link_group_open();
     struct redis_link *link = calloc(1, sizeof(*link));
 
-    if (link != NULL && hub != NULL && hub->link_count < REDIS_HUB_LINKS_MAX) {
+    if (link != NULL && group != NULL && group->link_count < REDIS_GROUP_LINKS_MAX) {
         link->url = *url;
-        link->hub = hub;
+        link->group = group;
         link->timeout_ms = timeout_ms;
         link->slow_is_down = slow_is_down;
-        hub->links[hub->link_count++] = link;
-        hub->user_count++;
+        group->links[group->link_count++] = link;
+        group->user_count++;
     } else {
         free(link);
         link = NULL;
     }
-    if (beside == NULL && hub != NULL)
-        redis_hub_let_go(hub);
+    if (beside == NULL && group != NULL)
+        redis_link_group_let_go(group);
     return link;
 }
 
 void redis_link_close(struct redis_link *link)
 {
-    struct redis_hub *hub;
+    struct redis_link_group *group;
     int last;
 
     if (link == NULL)
         return;
     redis_link_close(atomic_load(&link->twin));
-    hub = link->hub;
-    last = --hub->link_count;
+    group = link->group;
+    last = --group->link_count;
     for (int i = 0; i < last; i++)
-        if (hub->links[i] == link)
-            hub->links[i] = hub->links[last];
+        if (group->links[i] == link)
+            group->links[i] = group->links[last];
     redis_conn_close(link->conn);
     while (link->talkers != NULL) {
         struct redis_conn *next = link->talkers->next;
@@ -65,7 +66,7 @@ void redis_link_close(struct redis_link *link)
     }
     redis_queue_free(&link->queue);
     free(link);
-    redis_hub_let_go(hub);
+    redis_link_group_let_go(group);
 }
 
 /* With the mutex held.  Links that are asked together have twins that are. */
@@ -74,8 +75,8 @@ static struct redis_link *make_twin(struct redis_link *link)
     struct redis_link *beside = NULL;
     struct redis_link *twin;
 
-    for (int i = 0; i < link->hub->link_count && beside == NULL; i++)
-        beside = atomic_load(&link->hub->links[i]->twin);
+    for (int i = 0; i < link->group->link_count && beside == NULL; i++)
+        beside = atomic_load(&link->group->links[i]->twin);
     twin = redis_link_new(beside, &link->url, link->timeout_ms, link->slow_is_down);
     if (twin != NULL)
         twin->is_twin = true;
@@ -91,13 +92,13 @@ struct redis_link *redis_link_here(struct redis_link *link)
     twin = atomic_load(&link->twin);
     if (twin != NULL)
         return twin;
-    redis_hub_lock(link->hub);
+    redis_link_group_lock(link->group);
     twin = atomic_load(&link->twin);
     if (twin == NULL) {
         twin = make_twin(link);
         atomic_store(&link->twin, twin);
     }
-    redis_hub_unlock(link->hub);
+    redis_link_group_unlock(link->group);
     return twin;
 }
 
@@ -128,9 +129,9 @@ bool redis_link_is_left_alone(struct redis_link *asked)
 
     if (link == NULL)
         return false; /* the exchange says that there is no memory */
-    redis_hub_lock(link->hub);
+    redis_link_group_lock(link->group);
     rests = redis_link_rests(link);
-    redis_hub_unlock(link->hub);
+    redis_link_group_unlock(link->group);
     return rests;
 }
 
@@ -173,9 +174,9 @@ static void fail_all(struct redis_link *link, enum redis_outcome outcome, const 
                           outcome == REDIS_NOT_DONE && has_left ? REDIS_UNKNOWN
                                                                 : outcome,
                           why);
-        redis_leg_end(link->hub, request.trip);
+        redis_leg_end(link->group, request.trip);
     }
-    link->hub->answered_count = 0; /* nobody was */
+    link->group->answered_count = 0; /* nobody was */
 }
 
 void redis_link_break(struct redis_link *link, enum redis_outcome outcome, const char *why,
@@ -219,9 +220,9 @@ static void connect_anew(struct redis_link *link)
     uint64_t serial = link->serial;
     struct redis_conn *conn;
 
-    redis_hub_unlock(link->hub);
+    redis_link_group_unlock(link->group);
     conn = redis_conn_open(&link->url);
-    redis_hub_lock(link->hub);
+    redis_link_group_lock(link->group);
     if (link->serial != serial)
         redis_conn_close(conn);
     else if (conn == NULL)
@@ -249,10 +250,10 @@ void redis_link_cut(struct redis_link *asked)
 
     if (link == NULL)
         return;
-    redis_hub_lock(link->hub);
+    redis_link_group_lock(link->group);
     if (link->conn != NULL)
         redis_wire_cut(link->conn->wire);
-    redis_hub_unlock(link->hub);
+    redis_link_group_unlock(link->group);
 }
 
 /* ---- sending ---- */
@@ -263,9 +264,9 @@ static ssize_t send_some(struct redis_link *link, const char *bytes, size_t len)
     struct redis_wire *wire = link->conn->wire;
     ssize_t sent;
 
-    redis_hub_unlock(link->hub);
+    redis_link_group_unlock(link->group);
     sent = redis_wire_send(wire, bytes, len);
-    redis_hub_lock(link->hub);
+    redis_link_group_lock(link->group);
     return sent;
 }
 
@@ -293,7 +294,7 @@ void redis_link_send(struct redis_link *link)
             redis_queue_sent(&link->queue, (size_t)sent);
         } else if (sent == -EAGAIN) {
             link->is_full = true;
-            redis_hub_nudge(link->hub);
+            redis_link_group_nudge(link->group);
         } else {
             link->is_sending = false; /* what was tried did not leave */
             break_by(link, REDIS_NOT_DONE, strerror((int)-sent));
@@ -331,7 +332,7 @@ static bool deliver(struct redis_link *link, uint64_t serial,
         leg->answer = answers[i];
         fits = answers[i].outcome != REDIS_ANSWERED ||
                redis_shape_check(leg->shape, link->url.label, &leg->answer);
-        redis_leg_end(link->hub, request.trip);
+        redis_leg_end(link->group, request.trip);
         if (!fits) {
             break_by(link, REDIS_NOT_DONE, "another answer was none to its command");
             return false;
@@ -339,7 +340,7 @@ static bool deliver(struct redis_link *link, uint64_t serial,
     }
     if (count > 0)
         link->pause_ms = 0;
-    redis_hub_expect(link->hub);
+    redis_link_group_expect(link->group);
     return true;
 }
 
@@ -350,31 +351,31 @@ static size_t batch_size(const struct redis_link *link)
 {
     size_t half = (redis_queue_count(&link->queue) + 1) / 2;
 
-    return half > REDIS_HUB_BATCH_MAX / 2 && half < REDIS_HUB_BATCH_MAX ? half
-                                                                        : REDIS_HUB_BATCH_MAX;
+    return half > REDIS_GROUP_BATCH_MAX / 2 && half < REDIS_GROUP_BATCH_MAX ? half
+                                                                        : REDIS_GROUP_BATCH_MAX;
 }
 
 /* Hand out what `feed` has read. */
 static void hear(struct redis_link *link, bool feed(struct redis_conn *))
 {
-    DLOCK_SCRATCH struct redis_answer answers[REDIS_HUB_BATCH_MAX];
+    DLOCK_SCRATCH struct redis_answer answers[REDIS_GROUP_BATCH_MAX];
     struct redis_conn *conn = redis_link_borrow(link);
     uint64_t serial = link->serial;
     size_t batch = batch_size(link);
     size_t count;
     bool goes_on;
 
-    redis_hub_unlock(link->hub);
+    redis_link_group_unlock(link->group);
     goes_on = feed(conn);
     do {
         count = 0;
         while (goes_on && count < batch &&
                redis_conn_next_answer(conn, &answers[count]))
             count++;
-        redis_hub_lock(link->hub);
+        redis_link_group_lock(link->group);
         goes_on = deliver(link, serial, answers, count) && count == batch;
         if (goes_on)
-            redis_hub_unlock(link->hub);
+            redis_link_group_unlock(link->group);
     } while (goes_on);
     if (link->serial == serial && conn->state == REDIS_BROKEN)
         redis_link_break(link, conn->outcome, conn->why, false);

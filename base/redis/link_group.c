@@ -12,44 +12,44 @@
 /* Those who were answered together are expected to ask again within EXPECT_NS. */
 enum { EXPECT_NS = 500000 };
 
-struct redis_hub *redis_hub_open(void)
+struct redis_link_group *redis_link_group_open(void)
 {
-    struct redis_hub *hub = calloc(1, sizeof(*hub));
+    struct redis_link_group *group = calloc(1, sizeof(*group));
 
-    if (hub == NULL)
+    if (group == NULL)
         return NULL;
-    hub->nudge_fd = dlock_event_open();
-    if (hub->nudge_fd < 0) {
-        free(hub);
+    group->nudge_fd = dlock_event_open();
+    if (group->nudge_fd < 0) {
+        free(group);
         return NULL;
     }
-    dlock_mutex_init(&hub->mutex);
-    hub->user_count = 1;
-    return hub;
+    dlock_mutex_init(&group->mutex);
+    group->user_count = 1;
+    return group;
 }
 
-void redis_hub_let_go(struct redis_hub *hub)
+void redis_link_group_let_go(struct redis_link_group *group)
 {
-    if (--hub->user_count > 0)
+    if (--group->user_count > 0)
         return;
-    dlock_event_close(hub->nudge_fd);
-    dlock_mutex_destroy(&hub->mutex);
-    free(hub);
+    dlock_event_close(group->nudge_fd);
+    dlock_mutex_destroy(&group->mutex);
+    free(group);
 }
 
-void redis_hub_lock(struct redis_hub *hub)
+void redis_link_group_lock(struct redis_link_group *group)
 {
-    dlock_mutex_lock(&hub->mutex);
+    dlock_mutex_lock(&group->mutex);
 }
 
-void redis_hub_unlock(struct redis_hub *hub)
+void redis_link_group_unlock(struct redis_link_group *group)
 {
-    struct redis_wait *wait = hub->to_ring;
-    struct redis_post *post = hub->ended;
+    struct redis_wait *wait = group->to_ring;
+    struct redis_post *post = group->ended;
 
-    hub->to_ring = NULL;
-    hub->ended = NULL;
-    dlock_mutex_unlock(&hub->mutex);
+    group->to_ring = NULL;
+    group->ended = NULL;
+    dlock_mutex_unlock(&group->mutex);
     while (wait != NULL) {
         struct redis_wait *second = wait->next_to_ring;
         struct redis_wait *next = second != NULL ? second->next_to_ring : NULL;
@@ -68,15 +68,15 @@ void redis_hub_unlock(struct redis_hub *hub)
     }
 }
 
-void redis_hub_call(struct redis_hub *hub, struct redis_wait *wait,
-                    enum redis_role role)
+void redis_link_group_call(struct redis_link_group *group, struct redis_wait *wait,
+                           enum redis_role role)
 {
-    DL_DELETE(hub->waiting, wait);
+    DL_DELETE(group->waiting, wait);
     wait->role = role;
-    LL_PREPEND2(hub->to_ring, wait, next_to_ring);
+    LL_PREPEND2(group->to_ring, wait, next_to_ring);
 }
 
-void redis_leg_end(struct redis_hub *hub, struct redis_request_leg *trip)
+void redis_leg_end(struct redis_link_group *group, struct redis_request_leg *trip)
 {
     struct redis_wait *wait = trip->wait;
 
@@ -84,67 +84,69 @@ void redis_leg_end(struct redis_hub *hub, struct redis_request_leg *trip)
     if (wait == NULL) {
         struct redis_post *post = redis_post_of(trip);
 
-        LL_PREPEND(hub->ended, post);
+        LL_PREPEND(group->ended, post);
         return;
     }
     if (trip->leg->courtesy || --wait->open_count > 0)
         return;
-    hub->answered_count++;
+    group->answered_count++;
     if (wait->role == REDIS_WAITING) /* otherwise it is awake, and will look */
-        redis_hub_call(hub, wait, REDIS_CALLED);
+        redis_link_group_call(group, wait, REDIS_CALLED);
 }
 
-bool redis_hub_become_driver(struct redis_hub *hub, struct redis_wait *wait)
+bool redis_link_group_become_driver(struct redis_link_group *group,
+                                    struct redis_wait *wait)
 {
-    if (hub->is_driven) {
+    if (group->is_driven) {
         wait->role = REDIS_WAITING;
-        DL_APPEND(hub->waiting, wait);
+        DL_APPEND(group->waiting, wait);
         return false;
     }
-    hub->is_driven = true;
+    group->is_driven = true;
     wait->role = REDIS_DRIVING;
     return true;
 }
 
-bool redis_hub_stop_waiting(struct redis_hub *hub, struct redis_wait *wait)
+bool redis_link_group_stop_waiting(struct redis_link_group *group,
+                                   struct redis_wait *wait)
 {
     if (wait->role != REDIS_WAITING)
         return false;
-    DL_DELETE(hub->waiting, wait);
+    DL_DELETE(group->waiting, wait);
     wait->role = REDIS_BOARDING;
     return true;
 }
 
-void redis_hub_nudge(struct redis_hub *hub)
+void redis_link_group_nudge(struct redis_link_group *group)
 {
-    hub->is_nudged = true;
-    if (!hub->is_polling)
+    group->is_nudged = true;
+    if (!group->is_polling)
         return;
-    hub->is_polling = false; /* once is enough */
-    dlock_event_raise(hub->nudge_fd, 1);
+    group->is_polling = false; /* once is enough */
+    dlock_event_raise(group->nudge_fd, 1);
 }
 
-bool redis_hub_is_expecting(const struct redis_hub *hub)
+bool redis_link_group_is_expecting(const struct redis_link_group *group)
 {
-    return hub->expected_count > 0 && dlock_clock_ns() < hub->expected_until_ns;
+    return group->expected_count > 0 && dlock_clock_ns() < group->expected_until_ns;
 }
 
-void redis_hub_expect(struct redis_hub *hub)
+void redis_link_group_expect(struct redis_link_group *group)
 {
     if (dlock_fiber_here() != NULL) {
         /* Those who ask again run before the next request is sent: driver.c gathers. */
-    } else if (hub->answered_count > 1 && hub->doubts > 0) {
-        hub->doubts--;
-    } else if (hub->answered_count > 1) {
-        hub->expected_count += hub->answered_count;
-        hub->expected_until_ns = dlock_clock_ns() + EXPECT_NS;
+    } else if (group->answered_count > 1 && group->doubts > 0) {
+        group->doubts--;
+    } else if (group->answered_count > 1) {
+        group->expected_count += group->answered_count;
+        group->expected_until_ns = dlock_clock_ns() + EXPECT_NS;
     }
-    hub->answered_count = 0;
+    group->answered_count = 0;
 }
 
-void redis_hub_asked(struct redis_hub *hub)
+void redis_link_group_asked(struct redis_link_group *group)
 {
-    hub->gathered_count++;
-    if (hub->expected_count > 0)
-        hub->expected_count--;
+    group->gathered_count++;
+    if (group->expected_count > 0)
+        group->expected_count--;
 }

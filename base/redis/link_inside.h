@@ -2,7 +2,7 @@
 /* link_inside.h -- the connection to one server, for those who exchange and converse
  * over it, and for the driver (driver.h).
  *
- * Only for this room.  All of it under the hub's mutex. */
+ * Only for this room.  All of it under the group's mutex. */
 #ifndef DLOCK_REDIS_LINK_INSIDE_H
 #define DLOCK_REDIS_LINK_INSIDE_H
 
@@ -11,7 +11,7 @@
 #include "base/redis/queue.h"
 
 struct redis_link {
-    struct redis_hub *hub;
+    struct redis_link_group *group;
     struct redis_url url;
     int timeout_ms;
     bool slow_is_down;

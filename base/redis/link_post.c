@@ -19,11 +19,11 @@ bool redis_link_post(struct redis_link *link, const struct redis_command *comman
     post->leg.shape = command->shape;
     post->trip = (struct redis_request_leg){.leg = &post->leg};
     ++*redis_commands_here();
-    redis_hub_lock(link->hub);
+    redis_link_group_lock(link->group);
     is_queued = (link->is_ready || link->pause_ms == 0) &&
                 redis_queue_add(&link->queue, &post->trip, written.bytes, written.len,
                                 dlock_clock_ns());
-    redis_hub_unlock(link->hub);
+    redis_link_group_unlock(link->group);
     redis_written_free(&written);
     return is_queued;
 }
@@ -32,9 +32,9 @@ bool redis_link_push(struct redis_link *link)
 {
     bool is_ready;
 
-    redis_hub_lock(link->hub);
+    redis_link_group_lock(link->group);
     redis_link_send(link);
     is_ready = link->is_ready;
-    redis_hub_unlock(link->hub);
+    redis_link_group_unlock(link->group);
     return is_ready;
 }

@@ -5,7 +5,7 @@
  * Bytes pass two buffers: `out`, where requests are appended, and `leaving`, which is
  * being sent as a whole.  A position counts the bytes since the connection began.
  *
- * Threads     Under the mutex of the hub, but for the bytes of `leaving`, which are the
+ * Threads     Under the mutex of the group, but for the bytes of `leaving`, which are the
  *             sender's while it sends. */
 #ifndef DLOCK_REDIS_QUEUE_H
 #define DLOCK_REDIS_QUEUE_H

@@ -16,11 +16,11 @@ static struct redis_conn *take_idle(struct redis_link *link)
     for (;;) {
         struct redis_conn *conn;
 
-        redis_hub_lock(link->hub);
+        redis_link_group_lock(link->group);
         conn = link->talkers;
         if (conn != NULL)
             link->talkers = conn->next;
-        redis_hub_unlock(link->hub);
+        redis_link_group_unlock(link->group);
         if (conn == NULL || redis_conn_is_idle(conn))
             return conn;
         redis_conn_close(conn);
@@ -34,11 +34,11 @@ static struct redis_conn *connect_now(struct redis_link *link, int64_t end_ns,
     struct redis_conn *conn;
     bool rests;
 
-    redis_hub_lock(link->hub);
+    redis_link_group_lock(link->group);
     rests = redis_link_rests(link);
     if (rests)
         redis_answer_fail(answer, REDIS_NOT_DONE, link->why);
-    redis_hub_unlock(link->hub);
+    redis_link_group_unlock(link->group);
     if (rests)
         return NULL;
     conn = redis_conn_open(&link->url);
@@ -50,9 +50,9 @@ static struct redis_conn *connect_now(struct redis_link *link, int64_t end_ns,
     if (conn->state == REDIS_READY)
         return conn;
     redis_answer_fail(answer, conn->outcome, conn->why);
-    redis_hub_lock(link->hub);
+    redis_link_group_lock(link->group);
     redis_link_failed(link, conn->why);
-    redis_hub_unlock(link->hub);
+    redis_link_group_unlock(link->group);
     redis_conn_close(conn);
     return NULL;
 }
@@ -165,10 +165,10 @@ void redis_talk_end(struct redis_talk *talk, bool is_clean)
     struct redis_link *link = talk->link;
 
     if (talk->conn != NULL && is_clean) {
-        redis_hub_lock(link->hub);
+        redis_link_group_lock(link->group);
         talk->conn->next = link->talkers;
         link->talkers = talk->conn;
-        redis_hub_unlock(link->hub);
+        redis_link_group_unlock(link->group);
     } else {
         redis_conn_close(talk->conn);
     }

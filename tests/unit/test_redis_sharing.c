@@ -153,9 +153,9 @@ static size_t queued(void)
 {
     size_t n;
 
-    redis_hub_lock(shared->hub);
+    redis_link_group_lock(shared->group);
     n = redis_queue_count(&shared->queue);
-    redis_hub_unlock(shared->hub);
+    redis_link_group_unlock(shared->group);
     return n;
 }
 
@@ -163,9 +163,9 @@ static bool is_full(void)
 {
     bool full;
 
-    redis_hub_lock(shared->hub);
+    redis_link_group_lock(shared->group);
     full = shared->is_full;
-    redis_hub_unlock(shared->hub);
+    redis_link_group_unlock(shared->group);
     return full;
 }
 
