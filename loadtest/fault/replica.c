@@ -59,7 +59,7 @@ bool fault_replica_start(struct fault_scene *scene, char run_id[FAULT_ID_MAX])
     if (scene->lab->spare.child.pid != 0)
         return server_fault_complain(scene, "another fault uses the lab's spare server\n"
                                             "  let it end first");
-    if (!lab_spare_start(scene->lab, "replica"))
+    if (!lab_spare_start(scene->lab, "replica", scene->server))
         return false;
     replica = open_replica(scene);
     ok = follow(scene, replica) && cut_off(scene, replica) &&

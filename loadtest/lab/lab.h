@@ -51,6 +51,7 @@ struct lab_server {
     int port;
     int placeholder_fd; /* keeps the port ours until the server listens; or -1     */
     bool own_clock;     /* Redis: started so that its wall clock can be moved      */
+    char replaces[16];  /* of the spare: the server whose append-only file it keeps */
 };
 
 struct lab {
@@ -178,9 +179,11 @@ bool lab_server_kill(const struct lab *lab, struct lab_server *server);
 void lab_server_show_failure(const struct lab *lab, const struct lab_server *server,
                              const char *what);
 
-/* Start lab->spare, a Redis server of its own on a free port, and wait for it.  False:
- * said on stderr why, and there is none.  lab_spare_end() is fine with none. */
-bool lab_spare_start(struct lab *lab, const char *name);
+/* Start lab->spare, a Redis server of its own on a free port, and wait for it.  It may take
+ * the place of `replaced`, so its append-only file is where a restart of `replaced` looks for
+ * one: a server that runs cannot be told another place.  False: said on stderr why, and there
+ * is none.  lab_spare_end() is fine with none. */
+bool lab_spare_start(struct lab *lab, const char *name, const struct lab_server *replaced);
 void lab_spare_end(struct lab *lab);
 
 /* Where a Redis server saves its data, if it is told to; and where it stands by how much

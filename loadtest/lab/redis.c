@@ -13,27 +13,37 @@
 #include <sys/time.h>
 #include <unistd.h>
 
-enum { ANSWER_MS = 500 };
+enum { ANSWER_MS = 500, LOG_NAME_MAX = 24 };
+
+/* The name of the directory of its append-only file. */
+static const char *log_name(const struct lab_server *server, char *name, size_t size)
+{
+    snprintf(name, size, "%s.aof", *server->replaces ? server->replaces : server->name);
+    return name;
+}
 
 void lab_redis_log_path(const struct lab *lab, const struct lab_server *server, char *out)
 {
-    files_path(out, "%s/%s.aof", lab->dir, server->name);
+    char name[LOG_NAME_MAX];
+
+    files_path(out, "%s/%s", lab->dir, log_name(server, name, sizeof name));
 }
 
 /* A server that was told to keep an append-only file (CONFIG SET appendonly yes) has one from
- * then on, and a restart goes on with it: each write is on disk before it is answered. */
+ * then on, and a restart goes on with it: each write is on disk before it is answered.  The
+ * spare starts with none, since the server that it may replace writes to that one. */
 static bool keeps_log(const struct lab *lab, const struct lab_server *server)
 {
     char path[FILES_PATH_MAX];
 
     lab_redis_log_path(lab, server, path);
-    return access(path, F_OK) == 0;
+    return !*server->replaces && access(path, F_OK) == 0;
 }
 
 static bool write_config(const struct lab *lab, const struct lab_server *server,
                          const char *path)
 {
-    char *text = NULL;
+    char *text = NULL, name[LOG_NAME_MAX];
     bool ok;
 
     ok = asprintf(&text,
@@ -44,7 +54,7 @@ static bool write_config(const struct lab *lab, const struct lab_server *server,
                   "save \"\"\n"
                   "appendonly %s\n"
                   "appendfsync always\n"
-                  "appenddirname \"%s.aof\"\n"
+                  "appenddirname \"%s\"\n"
                   "dir \"%s\"\n"
                   "dbfilename %s.rdb\n"
                   "repl-diskless-sync-delay 0\n"
@@ -53,7 +63,8 @@ static bool write_config(const struct lab *lab, const struct lab_server *server,
                   "enable-protected-configs local\n"
                   "tcp-backlog 128\n",
                   server->port, lab->redis_password, lab->redis_password,
-                  keeps_log(lab, server) ? "yes" : "no", server->name, lab->dir,
+                  keeps_log(lab, server) ? "yes" : "no",
+                  log_name(server, name, sizeof name), lab->dir,
                   server->name) > 0 &&
          files_write_secret(path, text);
     free(text);

@@ -133,12 +133,13 @@ bool lab_server_kill(const struct lab *lab, struct lab_server *server)
     return all_gone;
 }
 
-bool lab_spare_start(struct lab *lab, const char *name)
+bool lab_spare_start(struct lab *lab, const char *name, const struct lab_server *replaced)
 {
     struct lab_server *spare = &lab->spare;
 
     lab_server_init(spare, LAB_REDIS, 0);
     snprintf(spare->name, sizeof spare->name, "%s", name);
+    snprintf(spare->replaces, sizeof spare->replaces, "%s", replaced->name);
     if (!lab_reserve_port(spare)) {
         fprintf(stderr, "seckill: found no free port on 127.0.0.1: %s\n", strerror(errno));
         return false;

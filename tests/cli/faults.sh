@@ -4,7 +4,7 @@
 # laboratory, and is undone; the history has it, and `seckill check` names what gave way.
 # shellcheck source=tests/cli/support/tap.sh
 . "$(dirname "$0")/support/tap.sh"
-plan 93
+plan 95
 lab=$work/lab
 labs+=("$lab")
 records=$work/records
@@ -181,6 +181,10 @@ check 'the key is gone' answers redis 0 exists "$key"
 check 'the old address leads to the replica' says "master_failover_state|role:master" \
     ask redis info replication
 check 'and that takes writes' answers redis OK set b 1
+hold_key
+check 'the new primary comes back with its append-only file, too' run redis-restart-kept --key="$key"
+check 'and has the lock still' test "$(ask redis exists "$key")" = 1
+ask redis del "$key" >/dev/null
 check 'the new primary can be killed and come back with its data, as the one before' \
     run server-kill --server=redis --key=b --for=0s
 check 'which is there' answers redis 1 get b

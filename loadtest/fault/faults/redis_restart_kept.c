@@ -34,6 +34,16 @@ static bool arm(struct fault_scene *scene)
     return ok;
 }
 
+/* A server that was started without its file has forgotten all of it. */
+static bool has_file(struct fault_scene *scene)
+{
+    struct redis_side *side = fault_redis_open(scene);
+    bool ok = side && redis_side_info_number(side, "aof_enabled") == 1;
+
+    redis_side_close(side);
+    return ok || server_fault_complain(scene, "it was started without its append-only file");
+}
+
 static bool look(struct fault_scene *scene, char run_id[FAULT_ID_MAX], int64_t *keys)
 {
     struct redis_side *side = fault_redis_open(scene);
@@ -55,7 +65,8 @@ static bool begin(struct fault_scene *scene)
         return false;
     kept->is_dead = true;
     if (!fault_redis_kill(scene) || !lab_server_start(scene->lab, scene->server) ||
-        !lab_server_wait(scene->lab, scene->server) || !look(scene, run_id, &keys))
+        !lab_server_wait(scene->lab, scene->server) || !has_file(scene) ||
+        !look(scene, run_id, &keys))
         return false;
     kept->is_dead = false;
     server_fault_note(scene,
