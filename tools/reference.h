@@ -14,6 +14,7 @@ void reference_end_row(FILE *out);
 
 /* Pages.  They are apart from the laboratory's, whose headers have names of their own for
  * what the service has, too. */
+void reference_locks(FILE *out);
 void reference_routes(FILE *out);
 void reference_outcomes(FILE *out);
 void reference_metrics(FILE *out);

@@ -11,7 +11,6 @@
 #include "app/config.h"
 #include "base/text/exit_codes.h"
 #include "base/text/settings.h"
-#include "db/guard.h"
 #include "loadtest/command/commands.h"
 #include "loadtest/fault/server_fault.h"
 #include "loadtest/sale/hazard.h"
@@ -126,34 +125,7 @@ static void write_exit_codes(FILE *out)
     }
 }
 
-/* ---- locks and faults ---- */
-
-static void write_locks(FILE *out)
-{
-    fputs("# Locks and guards\n\n## Locks\n\n"
-          "The values of `--lock`. `seckill locks` prints the same.\n\n"
-          "| lock | store | promises | what breaks it | described in |\n|---|---|---|---|---|\n",
-          out);
-    for (size_t i = 0; i < dlock_variant_count(); i++) {
-        const dlock_variant_info *v = dlock_variant_at(i);
-
-        reference_code_cell(out, v->name);
-        reference_cell(out, v->store);
-        reference_cell(out, v->promises);
-        reference_cell(out, v->breaks);
-        reference_cell(out, v->source);
-        reference_end_row(out);
-    }
-    fputs("\n## Stock guards\n\nThe values of `--stock-guard`.\n\n"
-          "| guard | what it does | needs a fence |\n|---|---|---|\n",
-          out);
-    for (size_t i = 0; guard_at(i) != NULL; i++) {
-        reference_code_cell(out, guard_at(i)->name);
-        reference_cell(out, guard_at(i)->does);
-        reference_cell(out, guard_at(i)->needs_fence ? "yes" : "");
-        reference_end_row(out);
-    }
-}
+/* ---- faults ---- */
 
 static void fault_rows(FILE *out)
 {
@@ -220,7 +192,7 @@ static const struct {
     {PAGE("outcomes"), reference_outcomes, FOOT_OF_PAGE},
     {PAGE("metrics"), reference_metrics, FOOT_OF_PAGE},
     {PAGE("exit-codes"), write_exit_codes, FOOT_OF_PAGE},
-    {PAGE("locks"), write_locks, FOOT_OF_PAGE},
+    {PAGE("locks"), reference_locks, FOOT_OF_PAGE},
     {PAGE("faults"), write_faults, FOOT_OF_PAGE},
     {"loadtest/wrk/outcomes.lua", reference_outcomes_in_lua, ""},
 };

@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: MIT */
+/* reference_locks.c -- the page about locks and guards: the catalogue of the variants, and,
+ * from the expectations of the laboratory, where each variant fails and why. */
+#include <stdlib.h>
+
+#include "db/guard.h"
+#include "loadtest/expect/expectation.h"
+#include "loadtest/sale/hazard.h"
+#include "loadtest/scenario/catalogue.h"
+#include "lock/dlock.h"
+#include "tools/reference.h"
+
+/* Does the outcome show a flaw of the lock? */
+static bool is_flaw(enum scenario_outcome outcome)
+{
+    return outcome == SCENARIO_BREAKS || outcome == SCENARIO_DEAD;
+}
+
+static void catalogue(FILE *out)
+{
+    fputs("# Locks and guards\n\n## Locks\n\n"
+          "The values of `--lock`. `seckill locks` prints the same.\n\n"
+          "| lock | store | promises | what breaks it | described in |\n|---|---|---|---|---|\n",
+          out);
+    for (size_t i = 0; i < dlock_variant_count(); i++) {
+        const dlock_variant_info *v = dlock_variant_at(i);
+
+        reference_code_cell(out, v->name);
+        reference_cell(out, v->store);
+        reference_cell(out, v->promises);
+        reference_cell(out, v->breaks);
+        reference_cell(out, v->source);
+        reference_end_row(out);
+    }
+}
+
+static void guards(FILE *out)
+{
+    fputs("\n## Stock guards\n\nThe values of `--stock-guard`.\n\n"
+          "| guard | what it does | needs a fence |\n|---|---|---|\n",
+          out);
+    for (size_t i = 0; guard_at(i) != NULL; i++) {
+        reference_code_cell(out, guard_at(i)->name);
+        reference_cell(out, guard_at(i)->does);
+        reference_cell(out, guard_at(i)->needs_fence ? "yes" : "");
+        reference_end_row(out);
+    }
+}
+
+static void flaw_row(FILE *out, const char *command, const char *name,
+                     const dlock_variant_info *lock, const struct expectation *e)
+{
+    fprintf(out, "| `seckill %s%s --locks=%s` ", command, name, lock->name);
+    reference_cell(out, scenario_outcome_name(e->outcome, false));
+    reference_cell(out, e->reason);
+    reference_end_row(out);
+}
+
+/* Every hazard and every story that this lock must fail in, under the guard of the story. */
+static void flaws_of(FILE *out, const dlock_variant_info *lock)
+{
+    fprintf(out, "\n### %s\n\n| command | outcome | cause |\n|---|---|---|\n", lock->name);
+    for (size_t i = 0; hazard_at(i) != NULL; i++) {
+        const struct expectation *e =
+            expectation_of_hazard(hazard_at(i)->name, lock, ORDER_PATH_each);
+
+        if (e != NULL && is_flaw(e->outcome))
+            flaw_row(out, "compare --hazards=", hazard_at(i)->name, lock, e);
+    }
+    for (size_t i = 0; scenario_at(i) != NULL; i++) {
+        struct scenario_setup *setups;
+        size_t count = scenario_setups(scenario_at(i), lock->name, NULL, &setups);
+
+        for (size_t k = 0; k < count; k++)
+            if (setups[k].expected->guard == NULL && is_flaw(setups[k].expected->outcome))
+                flaw_row(out, "scenario run ", scenario_at(i)->name, lock,
+                         setups[k].expected);
+        free(setups);
+    }
+}
+
+void reference_locks(FILE *out)
+{
+    catalogue(out);
+    guards(out);
+    fputs("\n## Where each lock fails\n\n"
+          "Each command shows one flaw of one lock on real servers and exits with 0 if the flaw "
+          "was seen as expected. `calm` is\nload without a fault. The rows come from "
+          "[expectations.def](../../loadtest/expect/expectations.def), which has the\nother "
+          "outcomes, too.\n",
+          out);
+    for (size_t i = 0; i < dlock_variant_count(); i++)
+        flaws_of(out, dlock_variant_at(i));
+}
