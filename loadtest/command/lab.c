@@ -7,6 +7,7 @@
 
 #include "base/text/settings.h"
 #include "base/text/suggest.h"
+#include "loadtest/kit/shell.h"
 #include "loadtest/lab/lab.h"
 
 struct lab_settings {
@@ -63,7 +64,9 @@ static enum exit_code up(const char *dir, const char *name, bool zookeeper)
         printf(" %d", lab_port(&lab, LAB_REDLOCK, i));
     if (lab_has_zookeeper(&lab))
         printf(", zookeeper on %d", lab_port(&lab, LAB_ZOOKEEPER, 0));
-    printf("\nuse it in this shell:  . %s/env\n", dir);
+    printf("\nuse it in this shell:  . ");
+    shell_print_path(stdout, dir, "env");
+    putchar('\n');
     return EXIT_VALID;
 }
 

@@ -13,6 +13,7 @@
 #include "loadtest/command/commands.h"
 #include "loadtest/kit/command.h"
 #include "loadtest/kit/interrupt.h"
+#include "loadtest/kit/shell.h"
 #include "loadtest/lab/lab.h"
 #include "loadtest/sale/users.h"
 
@@ -214,10 +215,14 @@ static void print_next(const char *dir, int64_t voucher)
         files_path(script, "loadtest/wrk/order.lua");
     else if (!files_find_data(script, "loadtest/wrk/order.lua"))
         return;
-    printf("\nin one shell:  . %s/env && build/seckilld\n"
-           "in another:    . %s/env && SECKILL_VOUCHER=%" PRId64 " \\\n"
-           "  wrk -t2 -c64 -d10s --timeout 30s -s %s http://127.0.0.1:8081\n",
-           dir, dir, voucher, script);
+    printf("\nin one shell:  . ");
+    shell_print_path(stdout, dir, "env");
+    printf(" && build/seckilld\nin another:    . ");
+    shell_print_path(stdout, dir, "env");
+    printf(" && SECKILL_VOUCHER=%" PRId64 " \\\n"
+           "  wrk -t2 -c64 -d10s --timeout 30s -s ", voucher);
+    shell_print_word(stdout, script);
+    printf(" http://127.0.0.1:8081\n");
 }
 
 /* Make the key file and the admin token where there are none, and read the keys.  Services

@@ -16,6 +16,7 @@
 
 #include "base/text/duration.h"
 #include "loadtest/kit/interrupt.h"
+#include "loadtest/kit/shell.h"
 #include "loadtest/lab/urls.h"
 
 enum {
@@ -185,19 +186,6 @@ size_t lab_environment(const struct lab *lab,
     return (size_t)(v + 1 - out);
 }
 
-/* A value between single quotes, for a shell. */
-static void print_quoted(FILE *out, const char *value)
-{
-    fputc('\'', out);
-    for (const char *p = value; *p; p++) {
-        if (*p == '\'')
-            fputs("'\\''", out);
-        else
-            fputc(*p, out);
-    }
-    fputs("'\n", out);
-}
-
 bool lab_env_write(const struct lab *lab)
 {
     struct lab_variable variables[LAB_ENVIRONMENT_MAX];
@@ -212,7 +200,8 @@ bool lab_env_write(const struct lab *lab)
         abort();
     for (size_t i = 0; i < count; i++) {
         fprintf(out, "export %s=", variables[i].name);
-        print_quoted(out, variables[i].value);
+        shell_print_quoted(out, variables[i].value);
+        fputc('\n', out);
     }
     fclose(out);
     files_join(path, lab->dir, "env");

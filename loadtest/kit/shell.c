@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: MIT */
+#include "loadtest/kit/shell.h"
+
+#include <string.h>
+
+#include "loadtest/kit/files.h"
+
+static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+                            "0123456789-_./:=@%+,";
+
+void shell_print_quoted(FILE *out, const char *word)
+{
+    fputc('\'', out);
+    for (const char *p = word; *p; p++) {
+        if (*p == '\'')
+            fputs("'\\''", out);
+        else
+            fputc(*p, out);
+    }
+    fputc('\'', out);
+}
+
+void shell_print_word(FILE *out, const char *word)
+{
+    if (*word && word[strspn(word, plain)] == '\0')
+        fputs(word, out);
+    else
+        shell_print_quoted(out, word);
+}
+
+void shell_print_path(FILE *out, const char *dir, const char *name)
+{
+    char path[FILES_PATH_MAX];
+
+    files_join(path, dir, name);
+    shell_print_word(out, path);
+}

@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: MIT */
+/* shell.h -- words for a POSIX shell: what is printed for people to paste, and what a shell
+ * reads.
+ *
+ * Threads     Any, for different streams.
+ */
+#ifndef LOADTEST_KIT_SHELL_H
+#define LOADTEST_KIT_SHELL_H
+
+#include <stdio.h>
+
+/* Print `word` between single quotes, so that a shell reads it as one word and expands nothing
+ * in it. */
+void shell_print_quoted(FILE *out, const char *word);
+
+/* The same without quotes if the word has only letters, digits and -_./:=@%+, so that it is
+ * easier to read. */
+void shell_print_word(FILE *out, const char *word);
+
+/* The same, with a second part after it: `dir` and "/env". */
+void shell_print_path(FILE *out, const char *dir, const char *name);
+
+#endif /* LOADTEST_KIT_SHELL_H */

@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: MIT */
+/* test_shell.c -- a shell reads each printed word as it was given. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "loadtest/kit/shell.h"
+
+static char *printed(void (*print)(FILE *out, const char *word), const char *word)
+{
+    char *text = NULL;
+    size_t size = 0;
+    FILE *out = open_memstream(&text, &size);
+
+    assert_non_null(out);
+    print(out, word);
+    assert_int_equal(fclose(out), 0);
+    return text;
+}
+
+/* The shell prints the number of its words, and the first. */
+static void shell_reads(const char *text, const char *word)
+{
+    char command[512], said[512], expected[512];
+    size_t length;
+    FILE *from;
+
+    snprintf(command, sizeof command, "set -- %s; printf '%%s:%%s' $# \"$1\"", text);
+    snprintf(expected, sizeof expected, "1:%s", word);
+    from = popen(command, "r");
+    assert_non_null(from);
+    length = fread(said, 1, sizeof said - 1, from);
+    said[length] = '\0';
+    assert_int_equal(pclose(from), 0);
+    assert_string_equal(said, expected);
+}
+
+static void a_shell_reads_what_was_given(void **state)
+{
+    static const char *const WORDS[] = {
+        "runs/latest", "/tmp/My Lab (x)/.lab", "it's", "'", "$HOME `id` \\ \" *?[a] ~ # ; & | < > !",
+        "", "a\nb", "~", "-n", "实验 环境", "{a,b}",
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof WORDS / sizeof WORDS[0]; i++) {
+        char *plain = printed(shell_print_word, WORDS[i]);
+        char *quoted = printed(shell_print_quoted, WORDS[i]);
+
+        shell_reads(plain, WORDS[i]);
+        shell_reads(quoted, WORDS[i]);
+        free(plain);
+        free(quoted);
+    }
+}
+
+static void a_plain_path_has_no_quotes(void **state)
+{
+    char *text = printed(shell_print_word, ".lab/env");
+
+    (void)state;
+    assert_string_equal(text, ".lab/env");
+    free(text);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_shell_reads_what_was_given),
+        cmocka_unit_test(a_plain_path_has_no_quotes),
+    };
+
+    return cmocka_run_group_tests_name("shell", tests, NULL, NULL);
+}
