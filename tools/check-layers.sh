@@ -106,4 +106,10 @@ listed tests/conformance/wrong tests/conformance/wrong.def WRONG
 listed loadtest/check/checks loadtest/check/checks.def CHECK
 listed loadtest/fault/faults loadtest/fault/faults.def SERVER_FAULT
 listed loadtest/scenario/scenarios loadtest/scenario/scenarios.def SCENARIO
+# The pages that tests/run knows are the programs of tests/browser.
+diff <(git ls-files -co --exclude-standard -- 'tests/browser/*.py' | sed -n 's|^tests/browser/\([^/]*\)\.py$|\1|p' | sort) \
+    <(sed -nE 's/^(long_)?pages=\(([^)]*)\)$/\2/p' tests/run | tr ' ' '\n' | sed '/^$/d' | sort) >/dev/null || {
+    echo 'check-layers: tests/run does not list what is in tests/browser/'
+    failed=1
+}
 exit $failed

@@ -5,7 +5,7 @@
 #
 #   run       to build, and for the servers and the load of `make demo`
 #   test      for `make test`, `make lint` and `make mutants`
-#   browser   for tests of the pages in a browser
+#   browser   for tests of the pages in a browser; `test` has them too
 #   analyze   for static analysis
 #   compose   for `make compose`, which needs Docker and docker-compose besides
 #   peers     for `make interop` and `make crosscheck PORCUPINE=1`: Maven and a JDK, Python
@@ -35,7 +35,7 @@ declare -A packages=(
     [test]="libcmocka-dev clang libclang-rt-14-dev shellcheck procps curl
         g++ man-db python3 nginx-light cppcheck zsh
         libuv1-dev libev-dev"
-    [browser]="chromium chromium-driver python3-selenium"
+    [browser]="chromium chromium-driver python3-selenium fonts-wqy-microhei"
     [analyze]="cppcheck clang"
     [compose]="curl python3"
     [peers]="maven default-jdk-headless python3 python3-redis golang-go"
@@ -43,6 +43,7 @@ declare -A packages=(
         nodejs npm etcd-server libcurator-recipes-java"
 )
 packages[run]="${packages[build]} ${packages[servers]}"
+packages[test]+=" ${packages[browser]}"
 
 usage() {
     echo "deps: no group $1; the groups are: run test browser analyze compose peers bench-peers" >&2

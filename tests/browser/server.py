@@ -11,7 +11,7 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "sup
 from laboratory import Show, Tap, soon  # noqa: E402  the folder has to be known first
 
 tap = Tap(18)
-show = Show("--processes=2", "--stock=200", "--connections=8", "--limit=100s")
+show = Show("--processes=2", "--stock=200", "--connections=8", "--limit=600s")
 right = {"Authorization": "Bearer " + show.token}
 
 
@@ -97,7 +97,7 @@ def no_lock_oversells():
 
 def begin():
     """A sale that goes on for long, with one order at least."""
-    run({"lock": "reentrant", "stock": 10000, "lease_ms": 300, "processes": 2})
+    run({"lock": "reentrant", "stock": 10000, "lease_ms": 1500, "processes": 2})
     wait_phase("running")
     soon("an order", lambda: show.state()["stock"]["sold"] > 0)
 

@@ -1,10 +1,16 @@
 # SPDX-License-Identifier: MIT
-"""page.py -- a browser without a window, before the page of `seckill show`.
+"""page.py -- a browser without a window, before a page of the laboratory or before a file.
 
 Everything that is waited for is a state that the page writes onto <html> (data-phase, data-seq,
 data-verdict, data-gone), or something else that can be seen.  Nothing sleeps for a fixed time and
 then looks.
 """
+import base64
+import os
+import re
+import shutil
+import tempfile
+
 from selenium import webdriver
 from selenium.webdriver.chrome.options import Options
 from selenium.webdriver.chrome.service import Service
@@ -12,23 +18,57 @@ from selenium.webdriver.common.action_chains import ActionChains
 
 from laboratory import PATIENCE_S, soon
 
+FLAGS = ("--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--hide-scrollbars", "--no-first-run",
+         "--disable-background-networking", "--disable-component-update", "--disable-extensions", "--disable-sync")
+
 
 class Page:
-    """A browser without a window."""
+    """A browser of its own, with a home of its own: it works for root, and for a user without one."""
 
-    def __init__(self, address, width=1280, height=720):
+    def __init__(self, address, width=1280, height=720, language="en-US", is_offline=False):
+        self.home = tempfile.mkdtemp(prefix="seckill-chromium-")
+        self.driver = None
         options = Options()
-        for flag in ("--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--hide-scrollbars",
-                     "--no-first-run", "--disable-background-networking", "--disable-component-update", f"--window-size={width},{height}"):
+        options.binary_location = "/usr/bin/chromium"
+        for flag in FLAGS + (f"--window-size={width},{height}", "--user-data-dir=" + os.path.join(self.home, "profile"), "--lang=" + language):
             options.add_argument(flag)
+        options.add_experimental_option("prefs", {"intl.accept_languages": language})
         options.set_capability("goog:loggingPrefs", {"browser": "ALL", "performance": "ALL"})
-        self.driver = webdriver.Chrome(service=Service("/usr/bin/chromedriver"), options=options)
-        self.driver.set_page_load_timeout(PATIENCE_S)
-        self.driver.set_script_timeout(PATIENCE_S)
-        # The size of the picture, without the window's frame.
-        self.driver.execute_cdp_cmd("Emulation.setDeviceMetricsOverride",
-                                    {"width": width, "height": height, "deviceScaleFactor": 1, "mobile": False})
-        self.driver.get(address)
+        environment = {**os.environ, "HOME": self.home, "XDG_CONFIG_HOME": self.home, "XDG_CACHE_HOME": self.home,
+                       "DBUS_SESSION_BUS_ADDRESS": "disabled:", "NO_AT_BRIDGE": "1"}
+        try:
+            self.driver = self.start(options, environment)
+            self.driver.set_page_load_timeout(PATIENCE_S)
+            self.driver.set_script_timeout(PATIENCE_S)
+            self.resize(width, height)
+            if is_offline:
+                self.cdp("Network.enable")
+                self.cdp("Network.emulateNetworkConditions", offline=True, latency=0, downloadThroughput=-1, uploadThroughput=-1)
+            self.driver.get(address)
+        except BaseException:
+            self.close()
+            raise
+
+    @staticmethod
+    def start(options, environment):
+        """The driver gives a browser a minute to start, which a busy machine may exceed: twice."""
+        try:
+            return webdriver.Chrome(service=Service("/usr/bin/chromedriver", env=environment), options=options)
+        except Exception as error:  # of several kinds, by what was late
+            print(f"# the browser is started anew: {str(error).splitlines()[0]}")
+            return webdriver.Chrome(service=Service("/usr/bin/chromedriver", env=environment), options=options)
+
+    def cdp(self, command, **arguments):
+        return self.driver.execute_cdp_cmd(command, arguments)
+
+    def resize(self, width, height, scale=1):
+        """The size of the picture, without the window's frame."""
+        self.cdp("Emulation.setDeviceMetricsOverride", width=width, height=height, deviceScaleFactor=scale, mobile=False)
+        self.wait(f"a width of {width}", lambda page: page.js("innerWidth") == width)
+
+    def prefer(self, **features):
+        """Media features, with _ for -: prefers_reduced_motion="reduce"."""
+        self.cdp("Emulation.setEmulatedMedia", features=[{"name": k.replace("_", "-"), "value": v} for k, v in features.items()])
 
     def js(self, text, *arguments):
         return self.driver.execute_script("return " + text, *arguments)
@@ -42,6 +82,10 @@ class Page:
     def press(self, keys):
         ActionChains(self.driver).send_keys(keys).perform()
 
+    def click(self, selector):
+        """As a person does, at the place where it is seen."""
+        ActionChains(self.driver).click(self.driver.find_element("css selector", selector)).perform()
+
     def wait(self, what, condition):
         return soon(what, lambda: condition(self))
 
@@ -53,5 +97,23 @@ class Page:
         before = int(self.data("seq") or 0)
         return self.wait("a newer state", lambda page: int(page.data("seq") or 0) > before)
 
+    def picture(self, path):
+        with open(path, "wb") as out:
+            out.write(base64.b64decode(self.cdp("Page.captureScreenshot", format="png")["data"]))
+
+    def printed_pages(self, path=None):
+        """How many pages of A4 it prints on; the PDF goes to `path`."""
+        data = base64.b64decode(self.cdp("Page.printToPDF", printBackground=True, preferCSSPageSize=True,
+                                         paperWidth=8.27, paperHeight=11.69)["data"])
+        if path:
+            with open(path, "wb") as out:
+                out.write(data)
+        return len(re.findall(rb"/Type\s*/Page\b(?!s)", data))
+
     def close(self):
-        self.driver.quit()
+        try:
+            if self.driver:
+                self.driver.quit()
+        finally:
+            self.driver = None
+            shutil.rmtree(self.home, ignore_errors=True)
