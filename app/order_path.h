@@ -7,7 +7,7 @@
  * the sale's window and the admission before it calls the path that --order-path names, and
  * answers a request that comes again after it.
  *
- * State       A path keeps no state of a process.  What has to last from one order to the
+ * State       A path keeps no state of a process.  State that lasts from one order to the
  *             next hangs in struct service, so that two services in one process, or a
  *             service in a simulation, share nothing.
  * Faults      Fault points only look: --allow-faults changes neither the path nor a
@@ -47,16 +47,16 @@ struct order_path {
      *             abandoned.
      * Time        The call waits for the lock (--lock-wait), for a connection
      *             (--database-wait) and for its statements (--statement-timeout), each no
-     *             longer than that, and for nothing else without a bound.  What cannot be
-     *             begun in time, or finds too many before it, is answered DATABASE_BUSY.  A
+     *             longer than that, and for nothing else without a bound.  An order that
+     *             cannot begin in time, or finds too many before it, is answered DATABASE_BUSY.  A
      *             stop waits for calls in progress (--drain-timeout).
      * Neighbours  No order's answer depends on whether another order fails.
      *
      * A path that answers before there is a row answers QUEUED, and has the order where it
      * outlives this process.
      *
-     * Answers ACCEPTED, QUEUED, QUEUE_FULL, SOLD_OUT, DUPLICATE, LOCK_BUSY, STALE, CONFLICT, DATABASE_BUSY,
-     * UNAVAILABLE, UNKNOWN or INTERNAL, each as order_place() says. */
+     * Answers ACCEPTED, QUEUED, QUEUE_FULL, SOLD_OUT, DUPLICATE, LOCK_BUSY, STALE, CONFLICT,
+     * DATABASE_BUSY, UNAVAILABLE, UNKNOWN or INTERNAL, each as order_place() says. */
     enum outcome (*sell)(struct order_attempt *attempt);
 };
 

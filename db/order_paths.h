@@ -16,8 +16,7 @@ enum order_path_id {
     ORDER_PATHS
 };
 
-/* What the names of the keys of the path `stream` begin with in Redis, unless somebody says
- * another name. */
+/* The prefix of the keys of the path `stream` in Redis, unless a setting names another. */
 #define ORDER_PATH_STREAM_NAME "seckill:stream"
 
 /* The name of the `i`th, NULL past the last: what a setting may choose from. */

@@ -23,9 +23,10 @@ struct voucher {
 
 /* When a voucher is on sale; both ends belong to the sale.
  *
- * The window is judged by the database's clock, which all services share.  What is known of
- * that clock is how far it was ahead of this process's dlock_clock_ns() when the answer was
- * there: too little by the answer's way, so a sale never begins early. */
+ * The window is judged by the database's clock, which all services share.  The
+ * process stores how far that clock was ahead of its own dlock_clock_ns() when the answer
+ * arrived.  The difference is too small by the time that the answer took, so a sale never
+ * begins early. */
 struct voucher_window {
     int64_t voucher_id;
     int64_t begin_us;

@@ -233,7 +233,7 @@ static dlock_status answer_doubts(struct acquiring *job, dlock_status st)
                       why[0] != '\0' ? "; " : "", why);
 }
 
-/* Ask the store until it is answered.  What is not OK leaves nothing behind. */
+/* Ask the store until it answers.  An attempt that is not OK leaves nothing behind. */
 static dlock_status ask(struct acquiring *job)
 {
     const dlock_variant *variant = job->sys->variant;

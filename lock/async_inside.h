@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* async_inside.h -- the asynchronous interface of a system, and a call of it.
  *
- * Only for async.c, async_calls.c and async_ask.c.  What is not said to be otherwise belongs to the thread
- * that runs the loop. */
+ * Only for async.c, async_calls.c and async_ask.c.  Everything that is not
+ * said to be shared belongs to the thread that runs the loop. */
 #ifndef DLOCK_ASYNC_INSIDE_H
 #define DLOCK_ASYNC_INSIDE_H
 

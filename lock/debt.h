@@ -70,7 +70,7 @@ void dlock_debts_forgive(struct dlock_debts *debts, struct dlock_debt *debt);
  * with the store already.  NULL: no memory.  Takes the mutex. */
 struct dlock_debt *dlock_debts_add(struct dlock_debts *debts);
 
-/* What became of a request for it: the answer, or a failure after which the request
+/* Tell the debt how a request for it ended: the answer, or a failure after which the request
  * `may_be_done`.  Takes the mutex. */
 void dlock_debt_settle(struct dlock_debt *debt, dlock_status st, bool may_be_done);
 

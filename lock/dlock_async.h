@@ -49,8 +49,8 @@
  *             released or the interface is closed.
  * Losses      Are told as for the blocking calls: by on_lost, in the watchdog's thread, and
  *             by dlock_lost_fd(), which fits into the same loop of descriptors.
- * Late polls  What arrives while nobody calls dlock_poll() is dealt with by the next call.  A
- *             grant whose lease has run out by then is no grant, as in dlock_acquire_with();
+ * Late polls  Answers that arrive while no thread calls dlock_poll() are read by the next call.
+ *             A grant whose lease has run out by then is no grant, as in dlock_acquire_with();
  *             an answer that came in time is taken, however late that is.
  * Fork        A child must not use an interface of its parent: every call answers INVALID,
  *             and dlock_async_close() leaves it alone.
@@ -94,7 +94,7 @@ dlock_status dlock_async_open(dlock_async **out, dlock_system *sys,
 /* End it.  No other thread may be inside a call.  Every call under way is brought to its end
  * first, and its completion is called: an acquire that waits is cancelled, as by
  * dlock_async_cancel(); what was sent is waited for, up to its timeout.  Acquires that
- * completions make meanwhile are refused, releases are not.  What is still held after that
+ * completions make meanwhile are refused, releases are not.  A lock that is still held after that
  * stays held and is not renewed any more, as when a thread ends.
  *   OK       it is gone.  NULL is fine
  *   INVALID  nothing happened: called by a completion, or in a child, or by another thread
@@ -124,7 +124,7 @@ size_t dlock_async_count(const dlock_async *async);
 typedef struct dlock_async_owner dlock_async_owner; /* opaque */
 dlock_async_owner *dlock_async_owner_new(dlock_async *async);
 
-/* No call under way may be the owner's.  What it holds stays held, and can be released.
+/* No call under way may be the owner's.  Its locks stay held, and can be released.
  * NULL is fine. */
 void dlock_async_owner_free(dlock_async_owner *owner);
 

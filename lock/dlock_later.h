@@ -26,8 +26,8 @@ enum { DLOCK_LATER_MS = 1 };
  *             again, or once the lease has ended
  *   LOST      the hold was known to be lost; the store is told all the same
  *   INVALID   as dlock_release()
- * The lease is spent afterwards, whatever the answer.  What the store answers is told by the
- * metrics and the record alone.  The calling thread only, as dlock_release().
+ * The lease is spent afterwards, whatever the answer.  Only the metrics and the record tell the
+ * store's answer.  The calling thread only, as dlock_release().
  *
  * An acquire of the same system, by any thread, is executed behind the debts of its name, if
  * the connection lasts.  After a loss of the connection it first pays those of its name; while
@@ -41,10 +41,10 @@ enum { DLOCK_LATER_MS = 1 };
  * A child by fork() owes nothing: the debts stay its parent's. */
 dlock_status dlock_release_later(dlock_system *sys, dlock_lease *lease);
 
-/* Wait until the system owes nothing, at most wait_ms; negative: for ever.  What is owed is
- * asked for at once.  Answers how many debts remain: dlock_metrics.debts less debts_paid and
- * debts_given_up.  0 with a system of the parent process, or NULL, and dlock_error() says so.
- * Any thread.
+/* Wait until the system owes nothing, at most wait_ms; negative: for ever.  The requests that
+ * are owed are sent at once.  Answers how many debts remain: dlock_metrics.debts less
+ * debts_paid and debts_given_up.  0 with a system of the parent process, or NULL, and
+ * dlock_error() says so.  Any thread.
  *
  * dlock_close() does the same for DLOCK_CLOSE_PAYS_MS, and for the timeout of a request that
  * is under way then.  If debts remain, dlock_error() tells how many, and those locks are free

@@ -19,7 +19,7 @@
  * need not find out which one it belongs to while there is none. */
 extern atomic_int dlock_fault_armed_count;
 
-/* Is any point armed?  What is asked at each of them first. */
+/* Is any point armed?  Every point asks this first. */
 static inline bool dlock_fault_is_any_armed(void)
 {
     return !DLOCK_IS_BARE &&

@@ -58,8 +58,8 @@ void dlock_holds_part(struct dlock_holds *holds, struct dlock_hold *hold)
     dlock_mutex_unlock(&shard->mutex);
 }
 
-/* The root is lost.  Whoever still has its leases may release them later: that must not
- * find a new hold, so the new one gets a new number. */
+/* The root is lost.  A caller that still has its leases may release them later.  Such a release
+ * must not find a new hold, so the new hold gets a new number. */
 static void give_up_root(struct dlock_shard *shard, struct dlock_hold *root)
 {
     part(shard, root);

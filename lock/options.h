@@ -12,7 +12,8 @@
 dlock_status dlock_options_read(dlock_options *to, const dlock_options *from);
 
 /* The variant that `opts` ask for, if they are sound; otherwise NULL, with the reason
- * in dlock_error().  What only one variant reads (its URLs) that variant checks. */
+ * in dlock_error().  An option that only one variant reads (its URLs) is checked by
+ * that variant. */
 const dlock_variant *dlock_options_check(const dlock_options *opts);
 
 /* Copy `from` and every string of it; false if there is no memory. */

@@ -2,9 +2,9 @@
 /* process.h -- what a process has beside its systems: all that the library keeps for longer
  * than a system lives, in one place.
  *
- * A program is one process, and all its threads belong to that one.  Who plays several
- * processes in one program, as a simulated world does, makes more of them, and has each of
- * its threads enter the one that it belongs to.  A system belongs to the process of the
+ * A program is one process, and all its threads belong to that one.  A program that
+ * plays several processes, as a simulation does, makes more of them, and each of
+ * its threads enters the process that it belongs to.  A system belongs to the process of the
  * thread that opened it, and so do the threads that it starts.
  *
  * Facts that only the operating system knows of a process (its number, whether it was

@@ -22,8 +22,8 @@ static void count_end(dlock_system *sys, const struct dlock_hold *root, dlock_st
 }
 
 /* Ask the variant to give it back; and again, while its store may be restarting, until its
- * lease is over or RELEASE_PATIENCE_MS have passed.  What lives with a session needs no
- * more than one request: without the connection it is free.  *was_unanswered: one of the
+ * lease is over or RELEASE_PATIENCE_MS have passed.  A lock that lives with a session needs no
+ * more than one request, because it is free without the connection.  *was_unanswered: one of the
  * requests may still arrive. */
 static dlock_status give_back(const dlock_system *sys, const dlock_claim *claim,
                               bool *was_unanswered)

@@ -29,8 +29,8 @@ struct dlock_waiting {
 
 /* Attempt until the answer is not BUSY, IO or UNKNOWN, or the time or the tries have run
  * out, or it is cancelled.  Answers what the last attempt did, TIMEOUT instead of BUSY, or
- * CANCELLED; BUSY only if there was but one attempt to be made.  What an attempt was granted is the caller's,
- * also if it has been cancelled meanwhile. */
+ * CANCELLED; BUSY only if there was but one attempt to be made.  A lock that an attempt was granted
+ * is the caller's, also if the wait has been cancelled meanwhile. */
 dlock_status dlock_wait(struct dlock_waiting *w);
 
 #endif /* DLOCK_WAIT_H */

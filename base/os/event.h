@@ -31,8 +31,8 @@ int dlock_poll_until(struct pollfd *polled, size_t count, int64_t until_ns);
 /* The same for one descriptor: what happened to it, or 0. */
 short dlock_poll_one(int fd, short events, int64_t until_ns);
 
-/* The descriptor, which was waited for, is about to be closed.  Whoever waited for it in a
- * fiber of a loop closes it in one, or after the loop has ended. */
+/* The descriptor, which was waited for, is about to be closed.  A descriptor that a fiber of a
+ * loop waited for is closed by a fiber of that loop, or after the loop has ended. */
 void dlock_poll_forget(int fd);
 
 #endif /* DLOCK_OS_EVENT_H */

@@ -11,8 +11,8 @@ struct dlock_once {
 
 #define DLOCK_ONCE_INITIALIZER {.os = PTHREAD_ONCE_INIT}
 
-/* Run `make` unless an earlier call did.  What it wrote is seen after every call; a call
- * while another thread runs `make` waits for that.  Threads: any. */
+/* Run `make` unless an earlier call did.  Every call returns after `make` has ended and
+ * sees its writes; a call while another thread runs `make` waits.  Threads: any. */
 static inline void dlock_once_run(struct dlock_once *once, void (*make)(void))
 {
     (void)pthread_once(&once->os, make);

@@ -145,7 +145,7 @@ __asm__(".text\n"
         ".size dlock_stack_entry, .-dlock_stack_entry\n");
 void dlock_stack_entry(void);
 
-/* What dlock_stack_jump() finds on a stack that it enters for the first time. */
+/* The frame that dlock_stack_jump() finds on a stack that it enters for the first time. */
 struct frame {
     uint32_t mxcsr, x87;
     void *r15, *r14, *r13, *r12, *rbx, *rbp;

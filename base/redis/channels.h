@@ -106,8 +106,8 @@ void redis_channel_wake_one(struct redis_channel *channel);
 void redis_channel_wake_all(struct redis_channel *channel);
 
 /* Wake those for whom `count` is enough, the longest first, the needs of those before taken
- * off; who needs more is passed over.  Who was woken before and has not looked yet is among
- * them: the count is that of all there is. */
+ * off; a waiter that needs more is passed over.  A waiter that was woken before and has not
+ * looked yet is among them, because `count` counts everything that is free. */
 void redis_channel_wake_for(struct redis_channel *channel, int64_t count);
 
 #endif /* DLOCK_REDIS_CHANNELS_H */

@@ -123,7 +123,7 @@ static void end_watch(struct redis_link_group *group, struct watch *watch)
 }
 
 /* Wait with the mutex free, for at most LINGER_NS if it `is_brief`.  False: nothing
- * happened.  Who was nudged does not sleep. */
+ * happened.  A thread that was nudged does not sleep. */
 static bool wait_for(struct redis_link_group *group, struct watch *watch, int64_t end_ns,
                      bool is_brief)
 {
@@ -144,7 +144,7 @@ static bool wait_for(struct redis_link_group *group, struct watch *watch, int64_
     return happened || group->is_nudged;
 }
 
-/* Make way for those who are expected.  Who has not come after that does not come. */
+/* Let the expected threads run.  A thread that has not come after that does not come. */
 static void linger(struct redis_link_group *group, struct watch *watch, int64_t end_ns)
 {
     if (wait_for(group, watch, end_ns, true))

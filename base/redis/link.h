@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* link.h -- commands to Redis servers, by any number of threads.
  *
- * A link is one server: one connection to it, which all threads share.  What they ask
- * at the same time leaves together; the answers come back in order.  A request that its
+ * A link is one server: one connection to it, which all threads share.  Requests that
+ * are made at the same time leave together; the answers come back in order.  A request that its
  * caller gave up keeps its place, so that its answer, however late, is nobody else's.
  * If the oldest one has no answer within the link's timeout, or after any other error,
  * the connection is closed and never used again: that is the end of all requests on it.

@@ -79,8 +79,8 @@ void redis_link_group_call(struct redis_link_group *group, struct redis_wait *wa
 bool redis_link_group_stop_waiting(struct redis_link_group *group,
                                    struct redis_wait *wait);
 
-/* Those who were answered together are about to ask again, all of them.  What they ask
- * is sent when the last of them has: one write, one read and one round of the server
+/* Threads whose requests were answered together are about to ask again.  Their requests
+ * are sent when the last of them has asked: one write, one read and one round of the server
  * then serve them all.  A batch is enough, though: a server that runs out of work while
  * more are waited for leaves its processor to the threads here, which are then spread
  * over both and wake each other at twice the cost.  redis_link_group_expect() after each

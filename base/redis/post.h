@@ -4,8 +4,8 @@
  * A post is queued by redis_link_post() like the request of an exchange (link.h): behind all
  * that was asked of the link before, and ahead of all that is asked later.  Nothing is sent
  * for its sake: the post leaves with the next exchange of any thread, or by
- * redis_link_push(), and whoever drives reads its answer.  What is asked behind a post is
- * answered behind it.
+ * redis_link_push(), and the thread that drives the link reads its answer.  A request that is
+ * sent after a post is answered after it.
  *
  * Ownership   The caller's, who leaves it in place until end() is called, or until the
  *             link is closed, which calls nothing.

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* wire.h -- a stream of bytes to one Redis server: the only way to a socket.
  *
- * All that is above knows a server by these seven calls.  Whatever answers them can stand in
- * for the network.  Nothing here blocks but the waits, and an open where a host name has to
- * be resolved; a peer that closed raises no SIGPIPE.
+ * The code above knows a server by these seven calls only.  An implementation of the seven
+ * can stand in for the network.  Only the waits block, and an open where a host name has to be
+ * resolved; a peer that closed raises no SIGPIPE.
  *
  * Threads     One that sends, one that receives and one that waits, at the same time; any
  *             cuts.  None of them during close or after it. */

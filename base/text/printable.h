@@ -11,7 +11,7 @@
 /* Copy `text` into `out`, at most `size` bytes with the NUL (`size` is at least 4), as one
  * line: a line break with the blanks around it becomes "; " (a blank after one of . , ; :),
  * one at the end goes; any other control character and any byte that is no UTF-8 becomes
- * `?`.  What does not fit ends in "...", never inside of a character.  Returns `out`. */
+ * `?`.  A text that does not fit ends in "...", never inside of a character.  Returns `out`. */
 char *printable(const char *text, char *out, size_t size);
 
 /* The same with the length of the line, NUL not counted. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* cell.h -- a piece of a measurement, in a process of its own.
  *
- * What one leaves behind (threads, connections, memory) cannot touch the next, and one
+ * Threads, connections and memory of one cell cannot touch the next, and a cell
  * that hangs is killed.  It is a fork without an exec: the laboratory has one thread
  * and holds no system of the lock library, so the child is free to make its own.  It
  * talks to its parent through shared memory.

@@ -2,7 +2,7 @@
 /* store_probe.h -- ask a lock's store by hand: how long is a round trip, what is in it
  *
  * Threads     A probe belongs to one thread.
- * Errors      What fails says why on stderr.
+ * Errors      A call that fails says why on stderr.
  */
 #ifndef LOADTEST_BENCH_STORE_PROBE_H
 #define LOADTEST_BENCH_STORE_PROBE_H

@@ -12,8 +12,8 @@
  * A call without an answer may have happened, at any time after it was made, or never.
  * Exclusion is that the intervals granted..kept of different owners are disjoint; that
  * is all there is to it: place each acquire at its answer and each end at its `kept`.
- * What goes wrong between kept and worked is not the lock's doing: then a thing that
- * the lease stands on did not hold, and the finding names it.
+ * A fault between kept and worked is not the lock's: then an assumption of
+ * the lease did not hold, and the finding names it.
  *
  * The verdict is invalid if any property is; unknown if there is no hold to judge, if
  * the history has holes, or if a property cannot be told; otherwise valid.

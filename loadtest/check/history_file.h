@@ -34,7 +34,7 @@ void history_read_record(struct reading *r, uint64_t at);
 void history_read_slots(struct reading *r, uint64_t at, uint64_t end);
 
 /* The same of every block of a file that has seals, as far as the seals vouch for them.
- * `block_count`: how many the file has room for.  What is missing becomes a damage. */
+ * `block_count`: how many the file has room for.  A missing block becomes a damage. */
 void history_read_blocks(struct reading *r, uint64_t block_count);
 
 /* Note that some of the process's records are missing. */

@@ -4,8 +4,8 @@
  *
  * A fault is one file in faults/ and one line in faults.def.  It is made on a real
  * server, and is over only when the server was asked and said so: scene->note is that
- * proof.  What could not be made or is not proven is a failure, with what to do on
- * stderr, never a silent pass.
+ * proof.  A fault that could not be made or is not proven is a failure, with advice
+ * on stderr, never a silent pass.
  *
  *     struct fault_scene scene = {.lab = &lab, .key = "lock:voucher:1"};
  *     const struct server_fault *fault = server_fault_find("redis-failover");
@@ -65,7 +65,7 @@ struct server_fault {
     bool needs_key;
     int64_t by_min_ms, by_max_ms; /* by_ms must lie within; both 0: it has none        */
 
-    /* MAY.  What must be there before the victim takes its lock.  May restart the
+    /* MAY.  Prepare the fault before the victim takes its lock.  May restart the
      * server, with its data. */
     bool (*arm)(struct fault_scene *);
     /* MUST.  It has happened, and scene->note proves it, when this answers true. */

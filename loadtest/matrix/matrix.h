@@ -3,7 +3,7 @@
  * each with a crowd beside it.
  *
  * A cell is one scenario under one lock and one stock guard, performed once for each
- * seed.  What must come of it stands in the scenario. */
+ * seed.  expectations.def has the outcome that each cell must have. */
 #ifndef LOADTEST_MATRIX_MATRIX_H
 #define LOADTEST_MATRIX_MATRIX_H
 

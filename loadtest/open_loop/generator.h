@@ -57,9 +57,9 @@ struct generator *generator_open(const struct generator_plan *plan);
 /* Close the connections.  NULL is fine. */
 void generator_close(struct generator *generator);
 
-/* Send `rate` requests a second for `duration_ms`, and wait for the answers.  What is not
- * answered `drain_ms` after the last request was due is given up; the connections of such
- * requests are made anew.  It ends early if the program is interrupted.  False: errno says
+/* Send `rate` requests a second for `duration_ms`, and wait for the answers.  A request
+ * without an answer `drain_ms` after the last request was due is given up; its connection is
+ * made anew.  It ends early if the program is interrupted.  False: errno says
  * why the generator could not go on. */
 bool generator_run(struct generator *generator, int64_t rate, int64_t duration_ms,
                    int64_t drain_ms, struct step_result *out);

@@ -4,10 +4,10 @@
  *
  * Each violation has a figure: a lane for each owner, its holds as bars, its calls, the
  * faults, and the window, with the two holders named.  Without any violation it is the
- * beginning of the lock that was called most.  What is too much for a figure is left
- * out, and the page says how much.
+ * beginning of the lock that was called most.  Calls that are too many for a figure are left
+ * out, and the page says how many.
  *
- * Whatever bytes a lock's name or a process's uuid has, they are shown as text.
+ * A lock's name and a process's uuid are shown as text, with any bytes in them.
  */
 #ifndef LOADTEST_PAGE_PAGE_H
 #define LOADTEST_PAGE_PAGE_H

@@ -5,7 +5,7 @@
  * servers by them.
  *
  * Threads     One `blocking` belongs to one thread.
- * Errors      What fails says why on stderr.
+ * Errors      A call that fails says why on stderr.
  */
 #ifndef LOADTEST_PROBE_BLOCKING_H
 #define LOADTEST_PROBE_BLOCKING_H

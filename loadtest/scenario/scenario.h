@@ -145,9 +145,9 @@ struct lab *stage_lab(struct stage *s);
 /* ---- measurements: scenarios that have a duration ----
  *
  * play() lets the actors do the same over and over for so long.  It is run by its name
- * only, not as a part of `all`.  What every actor does is not told, its connections have
- * no proxies, and one actor may buy many times.  Counted is what became of the updates of
- * the stock that were acknowledged. */
+ * only, not as a part of `all`.  The actions of its actors are not told, their connections have
+ * no proxies, and one actor may buy many times.  The measurement counts which acknowledged
+ * updates of the stock are still in it. */
 
 /* Counted by play(), but for what stands under the judge. */
 struct scenario_tally {
@@ -206,8 +206,8 @@ dlock_status actor_acquire_shared(struct actor *a, int64_t wait_ms);
 /* Acquire, which must succeed; waits as long as a step may take. */
 void actor_enter(struct actor *a);
 /* As long as it takes where the lock of one that stands still ends by itself
- * (stage_lock_ends()), and otherwise for twice the lease.  What it gets, it has for
- * SCENARIO_LONG_MS where the lock has leases, so that only the story can end it. */
+ * (stage_lock_ends()), and otherwise for twice the lease.  The lock is granted for
+ * SCENARIO_LONG_MS where it has leases, so that only the story can end it. */
 dlock_status actor_outwait(struct actor *a);
 
 /* The last level that it acquired. */
@@ -320,7 +320,7 @@ const char *stage_lock_server(const struct stage *s, int node);
 
 /* A fault of `seckill fault list`: prepared (before the lock is taken, where
  * its help says so), made, and, if it lasts, ended.  The key is the stage's lock; by_ms
- * is what the fault asks for, or 0.  Whatever is left is undone at the end. */
+ * is what the fault asks for, or 0.  A fault that is left is undone at the end. */
 int stage_server_arm(struct stage *s, const char *fault, const char *server,
                      int64_t by_ms);
 void stage_server_begin(struct stage *s, int number);

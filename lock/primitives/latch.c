@@ -5,8 +5,8 @@
  * Breaks      when a process dies that should have counted: it never opens, so give
  *             every wait an end.
  *
- * An open latch and one that was never set are the same in the store: no key.  What is
- * published on redisson_countdownlatch__channel__{name} is 0 when it opens and 1 when
+ * An open latch and one that was never set are the same in the store: no key.  The
+ * message on redisson_countdownlatch__channel__{name} is 0 when it opens and 1 when
  * it is set or deleted. */
 #include <stdio.h>
 

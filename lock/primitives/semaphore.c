@@ -4,7 +4,7 @@
  * Promises    no more permits are taken at once than there are; waiters are woken by
  *             who gives back.
  * Breaks      when a process dies with permits: they are gone, since they are nobody's.
- *             Who gives back more than it took lets in too many.
+ *             A process that returns more than it took lets in too many.
  *
  * The number is at the semaphore's name; what is published on redisson_sc:{name} is how
  * many there are. */

@@ -4,8 +4,8 @@
  * The whole of the largest file is mapped at the start, far beyond the file's end.  The
  * file grows by fallocate() before anybody touches what is new, so a full disk is an
  * error number there and never a SIGBUS here.  (A process under RLIMIT_FSIZE gets SIGXFSZ
- * there.)  What is new is then written full of zeros, which it is anyway: for a page that
- * is written whole a file system reads nothing, and it makes many at once, so a record
+ * there.)  The new part is then overwritten with zeros: a file system reads nothing for a page that
+ * is written whole, and it makes many pages at once, so a record
  * costs less.  Only one thread does so at a time, and before the room is there for others,
  * or it would wipe out their records. */
 #include "lock/record/file.h"

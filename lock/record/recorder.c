@@ -2,8 +2,8 @@
 /* recorder.c -- threads that each fill blocks of a file with what happens.
  *
  * A thread keeps the rest of its block in thread-local memory: for the two recorders
- * that it used last, which is one more than programs have.  What is left of a block
- * when its thread ends stays empty. */
+ * that it used last, which is one more than programs have.  The rest of a block
+ * stays empty when its thread ends. */
 #include "lock/record/recorder.h"
 
 #include <stdlib.h>

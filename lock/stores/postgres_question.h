@@ -51,7 +51,7 @@ dlock_status postgres_ask(struct postgres_conn *conn,
                           struct postgres_answer *out);
 
 /* Let the statements to come wait in the server for locks until `until_ns`, but no
- * longer than half the command timeout at a time.  What they then answer is BUSY. */
+ * longer than half the command timeout at a time.  A statement that waited so long answers BUSY. */
 dlock_status postgres_limit_wait(struct postgres_conn *conn, int64_t until_ns,
                                  int64_t give_up_ns);
 

@@ -8,12 +8,13 @@
 #include "base/redis/channels.h"
 
 /* "1": all; any other: the one that has waited longest, unless a waiter of another process
- * is to have the lock (lock/fair_share.h).  Who leaves without the lock passes its wake-up on. */
+ * is to have the lock (lock/fair_share.h).  A waiter that leaves without the lock passes its
+ * wake-up on. */
 extern const struct redis_wake_rule REDIS_WAKE_LOCK;
 
-/* n: who needs no more than n, the needs of those before taken off.  Who leaves passes on
- * what it was told: of permits there may be more than it took, since the message can be of
- * others than its own. */
+/* n: the waiters that need no more than n, less the needs of those woken before.  A waiter that
+ * leaves passes on the number that it was told: there may be more permits than it took, since
+ * the message can be about permits of others. */
 extern const struct redis_wake_rule REDIS_WAKE_SEMAPHORE;
 
 /* "0": all; any other: nobody. */

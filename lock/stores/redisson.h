@@ -91,8 +91,8 @@ void *redisson_watch(void *lock, const dlock_claim *claim);
 bool redisson_sleep(void *waiter, int64_t until_ns);
 void redisson_unwatch(void *waiter, bool granted);
 
-/* Slots for all of them.  Who waits for a lock with a queue is to be found there, for the
- * others by the subscriptions to its channel. */
+/* Slots for all of them.  The waiters of a lock with a queue are counted in its queue, those of
+ * the other locks by the subscriptions to the lock's channel. */
 dlock_status redisson_inspect(void *lock, const char *name, dlock_info *out);
 dlock_status redisson_force(void *lock, const char *name);
 

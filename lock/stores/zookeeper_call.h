@@ -41,7 +41,7 @@ struct zookeeper_call *zookeeper_call_make(struct zookeeper_session *session,
 /* Done with it, answered or not.  NULL is fine. */
 void zookeeper_call_drop(struct zookeeper_call *call);
 
-/* Send it; each call once.  What cannot be sent is answered at once. */
+/* Send the call; each call once.  A call that cannot be sent is answered at once. */
 enum zookeeper_create_mode {
     ZOOKEEPER_PERSISTENT,
     ZOOKEEPER_CONTAINER, /* the server removes it some time after its last child */
@@ -58,7 +58,7 @@ void zookeeper_send_get(struct zookeeper_call *call, const char *path);
 void zookeeper_send_set(struct zookeeper_call *call, const char *path,
                         const char *data);
 void zookeeper_send_list(struct zookeeper_call *call, const char *path);
-/* Whatever was written before this is to be seen by who reads after it. */
+/* A read after the answer sees every write that came before this call. */
 void zookeeper_send_sync(struct zookeeper_call *call, const char *path);
 
 /* Delete it, and ask for no answer. */

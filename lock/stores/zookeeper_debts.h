@@ -2,8 +2,8 @@
 /* zookeeper_debts.h -- nodes that are to be deleted and could not be yet.
  *
  * A request that was not answered may have made a node, and a delete may not have come
- * through.  What is owed is settled by the session's keeper as soon as there is a
- * connection again, or has settled itself once the session is over.
+ * through.  The session's keeper settles such a debt as soon as there is a
+ * connection again; the end of the session settles it, too.
  *
  * Threads     Any.
  */

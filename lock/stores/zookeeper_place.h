@@ -37,7 +37,7 @@ dlock_status zookeeper_place_take(struct zookeeper_session *session,
 dlock_status zookeeper_place_look(struct zookeeper_session *session,
                                   struct zookeeper_place *place, int64_t deadline_ns);
 
-/* Is nobody there?  Who does not wait asks this first, so that refusals write nothing.
+/* Is nobody there?  An acquire that does not wait asks this first, so that refusals write nothing.
  * OK, BUSY, IO, PROTOCOL, NOMEM. */
 dlock_status zookeeper_place_is_free(struct zookeeper_session *session,
                                      const struct zookeeper_place *place,

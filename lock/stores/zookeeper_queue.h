@@ -4,9 +4,9 @@
  *
  * Every claim that holds or waits has a place: a node "c-TOKEN-NUMBER" in the directory
  * of the name. The one with the smallest number holds. The token is how the node is
- * found if the answer to making it was lost. Who leaves removes the directory too, if
- * nobody else is there; one that is left empty by the end of a session the server
- * removes in its own time (it is a container).
+ * found if the answer to making it was lost. An owner that leaves removes the directory too,
+ * if it is empty.  A directory that the end of a session left empty is a container node, which
+ * the server removes in its own time.
  *
  * Threads     Any; a place belongs to the thread whose claim it is.
  */

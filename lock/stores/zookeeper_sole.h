@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* zookeeper_sole.h -- one node per name: who makes it has it, and deletes no other's.
  *
- * The node says with which token it was made.  Who deletes it looks at that first, and
- * deletes the version that it saw; so a node that another has made by then, because
- * somebody removed the first by hand, is left alone.  What that does not survive: a
+ * The node contains the token with which it was made.  A release reads the token first, and
+ * deletes only the version that it read.  So a node that another owner has made by then,
+ * because a person removed the first by hand, is left alone.  This does not survive a
  * removal by hand, and the making of the next node, both between the look and the delete
  * behind it (one round trip).  New nodes all have version 0, and the client library's
  * transactions, which could tell them apart, are not safe while a session ends.

@@ -11,8 +11,8 @@
  *             held for a lease.
  * Described   the articles' second table, sorted by time, for a lock that is not unfair.
  *
- * The holder stays first in the queue until it releases or its lease runs out.  Who does
- * not want to wait gets the lock only when nobody holds it or waits for it.  Waiters
+ * The holder stays first in the queue until it releases or its lease runs out.  An acquire
+ * that does not wait gets the lock only when nobody holds it or waits for it.  Waiters
  * poll, and their row says that they live; both expiries are counted by the database's
  * clock alone. */
 #include <stdio.h>

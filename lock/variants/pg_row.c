@@ -126,7 +126,7 @@ static dlock_status try_acquire(void *state, dlock_claim *claim)
     st = lock_row(conn, claim);
     if (st == DLOCK_OK)
         return postgres_session_keep(state, claim, conn);
-    /* Whatever was in doubt ends with the transaction, or with the connection. */
+    /* A lock in doubt ends with the transaction, or with the connection. */
     if (st == DLOCK_BUSY && postgres_is_in_transaction(conn) &&
         postgres_ask(conn, &ROLLBACK, NULL, claim->give_up_ns, NULL) != DLOCK_OK)
         (void)dlock_fail(DLOCK_OK, "%s", "");

@@ -163,7 +163,7 @@ static dlock_status renew(void *state, const dlock_claim *claim)
 }
 
 /* Rows of holders that died, of names that nobody asks for: one statement a second,
- * however many threads there are.  What it answers does not matter to the caller. */
+ * however many threads there are.  Its answer does not matter to the caller. */
 static void reap(struct postgres_pool *pool)
 {
     if (postgres_is_time_to_reap(pool, REAP_EVERY_MS) &&

@@ -2,8 +2,8 @@
 /* rwlock.c -- Redisson's read/write lock, on its own keys, fields, channel and
  * messages.
  *
- * Promises    as reentrant, and many readers at once where nobody writes.  Who writes
- *             may read too, give back the writing and go on reading.  Each reader's
+ * Promises    as reentrant, and many readers at once where nobody writes.  A writer
+ *             may read too, release its write lock and go on reading.  Each reader's
  *             lease is its own: one that died ends, however long others go on.
  * Breaks      as reentrant.  A reader cannot become the writer; and readers that always
  *             overlap keep a writer out for ever.

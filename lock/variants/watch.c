@@ -2,7 +2,7 @@
 /* watch.c -- SETNX and EXPIRE; released by WATCH, GET, MULTI, DEL, EXEC.
  *
  * Promises    one holder while work ends within the lease; never frees another's lock,
- *             without any script.  Who waits gives a lease to a lock that has none.
+ *             without any script.  A waiter gives a lease to a lock that has none.
  * Breaks      when work outlives the lease: two are inside.  When the holder dies
  *             between its two commands and nobody waits, the lock stays; and a waiter
  *             that finds no lease and is late with giving one sets that of the next.

@@ -11,7 +11,7 @@
 
 enum { IN_FLIGHT_MAX = 1024 };
 
-/* What all workers of a slice share. */
+/* Shared by all workers of a slice. */
 struct slice {
     dlock_system *sys;
     dlock_async *async; /* NULL: workers are threads that block */

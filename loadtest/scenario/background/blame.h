@@ -12,7 +12,7 @@ enum crowd_blame {
     CROWD_LOCK,    /* the lock's                                                         */
 };
 
-/* `caps` are the lock's.  What was found, if it is not explained, is in `why`. */
+/* `caps` are the lock's.  `why` gets the findings that are not explained. */
 enum crowd_blame crowd_blame_of(const struct history *h, const struct check_verdict *v,
                                 unsigned caps, char *why, size_t size);
 

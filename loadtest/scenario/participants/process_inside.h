@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* process_inside.h -- the process of an actor, and what it is told and answers.
  *
- * Its main thread reads orders from a socket.  What belongs to a thread (a lease is the
- * thread's that acquired it) is done by the thread that the order names; the rest, such as
- * to release a named point, is done at once, also while every thread hangs. */
+ * Its main thread reads orders from a socket.  An order for one thread (a lease belongs
+ * to the thread that acquired it) is carried out by that thread; any other order, such as the
+ * release of a named point, is carried out at once, also while every thread hangs. */
 #ifndef LOADTEST_SCENARIO_PARTICIPANTS_PROCESS_INSIDE_H
 #define LOADTEST_SCENARIO_PARTICIPANTS_PROCESS_INSIDE_H
 
