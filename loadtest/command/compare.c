@@ -8,7 +8,7 @@
 #include "base/text/duration.h"
 #include "base/text/settings.h"
 #include "loadtest/command/commands.h"
-#include "loadtest/compare/compare.h"
+#include "loadtest/compare/objectives.h"
 #include "loadtest/kit/command.h"
 #include "loadtest/kit/name_list.h"
 #include "loadtest/kit/result_page.h"
@@ -22,7 +22,7 @@ enum {
 };
 
 struct compare_settings {
-    const char *dir, *out, *markdown, *locks, *hazards, *experiments, *order_path, *color;
+    const char *dir, *out, *markdown, *locks, *hazards, *experiments, *order_path, *objective, *color;
     int64_t repeats, hazard_repeats, processes, connections, stock;
     int64_t duration_ms, lease_ms, calm_lease_ms;
     bool record;
@@ -61,6 +61,11 @@ static const struct setting settings[] = {
            .min = 100, .max = 60000, .help = "of the locks under a hazard"),
     OPTION(DURATION, "calm-lease", AT(calm_lease_ms), .fallback = "10s", .meta = "TIME",
            .min = 100, .max = 3600000, .help = "of the locks when nothing goes wrong"),
+    OPTION(LINES, "objective", AT(objective), .meta = "LIMIT",
+           .help = "a limit that every run has to keep, such as 'p99<50ms' or 'oversold=0'; may "
+                   "be given again.  Names: " OBJECTIVE_NAMES ".  Signs: < <= = >= >.  If all "
+                   "cells are as expected, a limit that is missed, or that nothing was measured "
+                   "for, ends with the exit status 3"),
     OPTION(SWITCH, "record", AT(record), .fallback = "off",
            .help = "record every lock call and every write, for `seckill check`"),
     COMMAND_MARKDOWN(AT(markdown)),
@@ -86,6 +91,8 @@ const struct setting_program command_compare_program = {
     EXITS({EXIT_VALID, "all is as expected"}, {EXIT_INVALID, "a cell is UNEXPECTED"},
           {EXIT_UNKNOWN, "a cell is unknown or has no expectation (a lock without a row in "
                          "loadtest/expect/expectations.def)"},
+          {EXIT_THRESHOLD, "all is as expected, and an objective is missed, or nothing was "
+                           "measured for it"},
           {EXIT_USAGE, NULL},
           {EXIT_UNAVAILABLE, "PostgreSQL, Redis, wrk or the lab cannot be started at all"},
           {EXIT_CANNOT_WRITE, NULL}, {EXIT_INTERRUPTED, NULL}),
@@ -96,7 +103,13 @@ const struct setting_program command_compare_program = {
 static bool choose(struct comparison *c, const struct compare_settings *v)
 {
     const char *names[COMPARE_HAZARDS_MAX];
+    char why[OBJECTIVE_WHY_MAX];
 
+    if (v->objective && (!objectives_parse(v->objective, &c->objectives, why) ||
+                         !objectives_suit_wrk(&c->objectives, why))) {
+        fprintf(stderr, "seckill compare: --objective: %s\n", why);
+        return false;
+    }
     c->lock_count =
         words_read(command_compare_program.name, "locks", v->locks, words_lock_at, c->locks,
                    COMPARE_LOCKS_MAX);
@@ -194,12 +207,19 @@ static void explain(const struct comparison *c, enum exit_code rc)
 /* The table comes first, since a full disk may keep the summaries from being written. */
 static enum exit_code conclude(struct comparison *c, enum exit_code rc)
 {
+    char says[COMPARE_OBJECTIVE_MAX];
+
     c->was_interrupted = rc != EXIT_VALID;
     compare_print(stdout, c);
+    comparison_objectives_print(stdout, c);
     fflush(stdout);
     if (rc == EXIT_VALID)
         rc = comparison_exit_code(c);
     explain(c, rc);
+    if (rc == EXIT_VALID && !comparison_objectives_hold(c, says)) {
+        command_explain_exit("%s", says);
+        rc = EXIT_THRESHOLD;
+    }
     if (compare_write_json(c) && compare_write_markdown(c))
         return rc;
     command_explain_exit("the summaries cannot be written to %s; the table above is all "

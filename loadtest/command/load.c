@@ -12,6 +12,7 @@
 #include "loadtest/kit/memory.h"
 #include "loadtest/kit/run_directory.h"
 #include "loadtest/open_loop/rated_load.h"
+#include "loadtest/open_loop/wrk_figures.h"
 #include "loadtest/sale/run.h"
 #include "loadtest/sale/users.h"
 
@@ -73,6 +74,15 @@ static const struct setting settings[] = {
            .help = "which of the service's two faces"),
     OPTION(SWITCH, "record", AT(record), .fallback = "off",
            .help = "record every lock call and every write, for `seckill check`"),
+    {.type = SETTING_LINES,
+     .name = "objective",
+     .offset = AT(objective),
+     .meta = "LIMIT",
+     .group = "Options",
+     .help = "a limit to be kept, such as 'p99<50ms' or 'oversold=0'; may be given again.  Names: "
+             OBJECTIVE_NAMES ".  Signs: < <= = >= >.  A limit that is missed, or that nothing "
+             "was measured for, ends with the exit status 3.  With --rate the highest rate that "
+             "keeps all is named"},
     COMMAND_OUT(AT(out)),
     COMMAND_OWN_DIR(AT(dir)),
     COMMAND_COLOR(AT(color)),
@@ -84,13 +94,6 @@ static const struct setting settings[] = {
      .help = "send so many requests per second whatever the answers do, in place of wrk; "
              "latency counts from the moment when a request was due. 1000..20000/1000: one "
              "step after another, each for --duration"},
-    {.type = SETTING_LINES,
-     .name = "objective",
-     .offset = AT(objective),
-     .meta = "LIMIT",
-     .group = "At a fixed rate",
-     .help = "a limit to be held, such as 'p99<50ms' or 'failed<0.1%'; may be given again. "
-             "The highest rate that holds all is named; if none does, the exit status is 3"},
     {.type = SETTING_DURATION,
      .name = "pause",
      .offset = AT(pause_ms),
@@ -132,7 +135,8 @@ const struct setting_program command_load_program = {
     EXITS({EXIT_VALID, "the audit says that the run is valid"},
           {EXIT_INVALID, "the audit says that it is invalid"},
           {EXIT_UNKNOWN, "the audit depends on answers that never came"},
-          {EXIT_THRESHOLD, "of --rate: no rate holds the objectives"},
+          {EXIT_THRESHOLD, "an objective is missed, or nothing was measured for it; with "
+                           "--rate: no rate keeps them"},
           {EXIT_USAGE, NULL}, {EXIT_UNAVAILABLE, NULL}, {EXIT_BUG, NULL},
           {EXIT_CANNOT_WRITE, NULL}, {EXIT_INTERRUPTED, NULL}),
     .settings = settings,
@@ -171,12 +175,35 @@ static const char **service_flags(char *const *theirs)
     return all;
 }
 
-static enum exit_code run_wrk(const struct run_plan *plan, bool is_recorded)
+/* Hold the objectives against the run, and say first which one is missed. */
+static enum exit_code judge(const struct load_settings *v, const struct run_plan *plan,
+                            const struct run_result *result, enum exit_code rc)
+{
+    const struct objectives *objectives = &v->open.objectives;
+    struct wrk_figures figures;
+    struct measured measured;
+    char says[OBJECTIVE_SAYS_MAX];
+
+    if (objectives->count == 0)
+        return rc;
+    wrk_figures_read(&figures, plan->dir, result);
+    measured = wrk_measured(&figures);
+    objectives_print(stdout, objectives, &measured);
+    putchar('\n');
+    rc = objectives_exit(objectives, &measured, rc);
+    if (rc == EXIT_THRESHOLD && objectives_first_missed(objectives, &measured, says))
+        command_explain_exit("%s", says);
+    return rc;
+}
+
+static enum exit_code run_wrk(const struct run_plan *plan, const struct load_settings *v)
 {
     struct run_result *result = memory_need(calloc(1, sizeof *result));
     enum exit_code rc = run_once(plan, result);
 
     if (rc == EXIT_VALID || rc == EXIT_INTERRUPTED) {
+        if (rc == EXIT_VALID)
+            rc = verdict_exit(result->verdict.valid);
         print_outcomes(plan->dir);
         printf("%d clients started within %.2f ms%s\n", result->start.fired,
                result->start.spread_ms,
@@ -185,13 +212,12 @@ static enum exit_code run_wrk(const struct run_plan *plan, bool is_recorded)
                    : ", not all of them by the start signal");
         printf("%.0f accepted orders per second, p99 %.1f ms\n\n", result->orders_per_s,
                result->p99_ms);
+        rc = judge(v, plan, result, rc);
         report_verdict(stdout, &result->verdict, "the database, after the run");
         printf("\nkept in %s\n", plan->dir);
-        if (is_recorded)
+        if (v->record)
             printf("who held which lock when: seckill check %s\n", plan->dir);
     }
-    if (rc == EXIT_VALID)
-        rc = verdict_exit(result->verdict.valid);
     free(result);
     return rc;
 }
@@ -243,9 +269,20 @@ static enum exit_code run_in(const struct lab *lab, lab_db *db,
     if (plan.connections < plan.processes)
         plan.connections = plan.processes;
     if (runs_make(dir, v->out))
-        rc = v->rate ? run_rates(&plan, v) : run_wrk(&plan, v->record);
+        rc = v->rate ? run_rates(&plan, v) : run_wrk(&plan, v);
     free(flags);
     return rc;
+}
+
+static bool read_objectives(struct load_settings *v)
+{
+    char why[OBJECTIVE_WHY_MAX];
+
+    if (!v->objective || (objectives_parse(v->objective, &v->open.objectives, why) &&
+                          (v->rate || objectives_suit_wrk(&v->open.objectives, why))))
+        return true;
+    fprintf(stderr, "seckill load: --objective: %s\n", why);
+    return false;
 }
 
 /* The settings of a fixed rate: false: said on stderr what is wrong with them. */
@@ -254,17 +291,13 @@ static bool read_rate(const struct settings *s, struct load_settings *v)
     char why[OBJECTIVE_WHY_MAX];
 
     if (!v->rate) {
-        if (v->objective || v->pause_ms > 0 || v->beside_wrk)
+        if (v->pause_ms > 0 || v->beside_wrk)
             fprintf(stderr, "seckill load: --%s needs --rate, such as --rate=1000\n",
-                    v->objective ? "objective" : v->pause_ms > 0 ? "pause" : "beside-wrk");
-        return !v->objective && v->pause_ms == 0 && !v->beside_wrk;
+                    v->pause_ms > 0 ? "pause" : "beside-wrk");
+        return v->pause_ms == 0 && !v->beside_wrk;
     }
     if (!rate_parse(v->rate, &v->open.rates, why)) {
         fprintf(stderr, "seckill load: --rate=%s, %s\n", v->rate, why);
-        return false;
-    }
-    if (v->objective && !objectives_parse(v->objective, &v->open.objectives, why)) {
-        fprintf(stderr, "seckill load: --objective: %s\n", why);
         return false;
     }
     if (v->pause_ms * 2 > v->duration_ms) {
@@ -300,7 +333,7 @@ static enum exit_code run(const struct settings *s, const void *values)
     lab_db *db = NULL;
     enum exit_code rc;
 
-    if (!read_rate(s, v))
+    if (!read_objectives(v) || !read_rate(s, v))
         return EXIT_USAGE;
     rc = lab_open(&lab, lab_choose_dir(v->dir), needs_zookeeper(v->flags));
     if (rc != EXIT_VALID)
@@ -328,5 +361,5 @@ int command_load(int argc, char **argv)
     while (split < argc && strcmp(argv[split], "--") != 0)
         split++;
     values.flags = argv + (split < argc ? split + 1 : split);
-    return command_run(&command_load_program, &values, split, argv, run);
+    return command_run_long(&command_load_program, &values, split, argv, run);
 }

@@ -11,6 +11,7 @@
 #include <stdio.h>
 
 #include "loadtest/expect/expectation.h"
+#include "loadtest/open_loop/wrk_figures.h"
 #include "loadtest/sale/run.h"
 
 enum {
@@ -69,6 +70,7 @@ struct run_record {
     int64_t orders, issued, left, unanswered, elapsed_ms;
     int64_t lease_ms; /* longer than was asked for on a busy machine, or when tried again */
     double orders_per_s, p99_ms;
+    struct wrk_figures figures; /* for objectives                                      */
     double load;      /* the machine's load average at its end; 0: not known          */
     int attempts;
 };
@@ -102,6 +104,7 @@ struct comparison {
     enum order_path_id path;
     int processes, connections;
     int64_t stock, duration_ms, lease_ms, calm_lease_ms;
+    struct objectives objectives;
     bool record;
     bool was_interrupted;
 };

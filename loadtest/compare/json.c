@@ -3,7 +3,7 @@
 #include <stdio.h>
 
 #include "base/text/version.h"
-#include "loadtest/compare/compare.h"
+#include "loadtest/compare/objectives.h"
 #include "loadtest/kit/machine.h"
 
 enum { SUMMARY_FORMAT = 1 };
@@ -57,7 +57,7 @@ bool compare_write_json(const struct comparison *c)
     json = json_pack(
         "{s:i, s:s, s:s, s:b, s:f, s:o, s:{s:s, s:i, s:i, s:I, s:I, s:I}, s:{s:i, s:i, s:i, "
         "s:i, s:i}, "
-        "s:o}",
+        "s:o, s:o}",
         "format", SUMMARY_FORMAT, "version", SECKILL_VERSION, "started", c->started,
         "cut_short", c->was_interrupted, "elapsed_s", (double)c->elapsed_ms / 1000,
         "machine", machine_json(), "settings", "order_path",
@@ -68,7 +68,8 @@ bool compare_write_json(const struct comparison *c)
         (int)comparison_count(c, CELL_UNEXPECTED), "unknown",
         (int)comparison_count(c, CELL_UNKNOWN), "not_done",
         (int)comparison_count(c, CELL_NOT_DONE), "no_expectation",
-        (int)comparison_count(c, CELL_NO_EXPECTATION), "cells", cells);
+        (int)comparison_count(c, CELL_NO_EXPECTATION), "cells", cells, "objectives",
+        comparison_objectives_json(c));
     files_join(path, c->dir, "summary.json");
     ok = json && files_write_json(path, json);
     json_decref(json);

@@ -67,8 +67,9 @@ static const char *why_unknown(const struct run_result *result, char out[WHY_MAX
 }
 
 static void record(struct run_record *out, const struct experiment *experiment,
-                   const struct run_result *result)
+                   const struct run_result *result, const char *dir)
 {
+    wrk_figures_read(&out->figures, dir, result);
     out->outcome =
         *result->reason ? RUN_UNKNOWN : run_outcome_of(experiment, result);
     out->reason[0] = '\0';
@@ -171,7 +172,7 @@ static enum exit_code attempt(const struct session *s, const struct cell *cell,
         if (!*result->reason)
             snprintf(result->reason, sizeof result->reason, "the run could not be done");
     }
-    record(out, cell->experiment, result);
+    record(out, cell->experiment, result, dir);
     return EXIT_VALID;
 }
 

@@ -78,7 +78,7 @@ static void keep(struct driving *d, const struct step_result *step)
     loop->short_steps += step_falls_short(step);
     if (step->answered_per_s > loop->most_answered_per_s)
         loop->most_answered_per_s = step->answered_per_s;
-    if (objectives_hold(&loop->objectives, step) && step->rate > loop->highest_rate)
+    if (step_holds(step, &loop->objectives, NULL) && step->rate > loop->highest_rate)
         loop->highest_rate = step->rate;
     json_array_append_new(loop->steps, step_json(step));
 }

@@ -6,7 +6,8 @@
 #include <jansson.h>
 
 #include "base/http/token.h"
-#include "loadtest/open_loop/objective.h"
+#include "loadtest/objective/objective.h"
+#include "loadtest/open_loop/answers.h"
 #include "loadtest/open_loop/rate.h"
 #include "loadtest/sale/run.h"
 

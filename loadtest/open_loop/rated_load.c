@@ -8,10 +8,12 @@
 #include <string.h>
 
 #include "loadtest/audit/report.h"
+#include "loadtest/kit/command.h"
 #include "loadtest/kit/interrupt.h"
 #include "loadtest/kit/memory.h"
 #include "loadtest/kit/run_directory.h"
 #include "loadtest/open_loop/closed_loop.h"
+#include "loadtest/open_loop/wrk_figures.h"
 
 static void print_answers(const struct open_loop *loop)
 {
@@ -34,7 +36,8 @@ static void print_objectives(const struct objectives *objectives)
  * reached. */
 static bool print_conclusion(const struct open_loop *loop)
 {
-    const struct objectives *objectives = &loop->objectives;
+    struct objectives own = objectives_without_audit(&loop->objectives);
+    const struct objectives *objectives = &own;
 
     if (interrupted())
         return false;
@@ -86,6 +89,20 @@ static bool write_result(const struct rated_load *load, const char *dir, json_t 
     return ok;
 }
 
+/* What the audit says of the objectives that are about it. */
+static enum exit_code judge(const struct rated_load *load, const struct run_result *result)
+{
+    struct objectives of_audit = objectives_of_audit(&load->open.objectives);
+    struct measured measured = measured_nothing();
+    char says[OBJECTIVE_SAYS_MAX];
+
+    figures_audit(measured.figures, &result->verdict);
+    if (objectives_first_missed(&of_audit, &measured, says))
+        command_explain_exit("%s", says);
+    objectives_print(stdout, &of_audit, &measured);
+    return objectives_exit(&of_audit, &measured, verdict_exit(result->verdict.valid));
+}
+
 /* The same time, connections and pause with wrk; *json becomes its load.json. */
 static enum exit_code run_wrk(const struct rated_load *load, const struct run_plan *open_plan,
                               json_t **json)
@@ -135,7 +152,7 @@ enum exit_code rated_load(struct rated_load *load, const struct run_plan *given)
         if (!write_result(load, plan.dir, wrk))
             rc = EXIT_CANNOT_WRITE;
         else if (rc == EXIT_VALID)
-            rc = verdict_exit(result->verdict.valid);
+            rc = judge(load, result);
         if (rc == EXIT_VALID && beside != EXIT_VALID)
             rc = beside;
         if (rc == EXIT_VALID && !is_reached)

@@ -17,15 +17,8 @@ double step_quantile_ms(const struct step_result *step, double share)
     return latency_quantile_ms(&step->latency, share);
 }
 
-double step_mean_ms(const struct step_result *step, double ignored)
+double step_max_ms(const struct step_result *step)
 {
-    (void)ignored;
-    return latency_mean_ms(&step->latency);
-}
-
-double step_max_ms(const struct step_result *step, double ignored)
-{
-    (void)ignored;
     return latency_quantile_ms(&step->latency, 1);
 }
 
@@ -34,21 +27,47 @@ static double share_of(const struct step_result *step, int64_t count)
     return step->due > 0 ? (double)count / (double)step->due : 0;
 }
 
-double step_unanswered(const struct step_result *step, double ignored)
+static double unanswered(const struct step_result *step)
 {
-    (void)ignored;
     return share_of(step, step->unanswered + step->unsent);
 }
 
-double step_failed(const struct step_result *step, double ignored)
+double step_failed(const struct step_result *step)
 {
-    return share_of(step, answers_failed(&step->answers)) + step_unanswered(step, ignored);
+    return share_of(step, answers_failed(&step->answers)) + unanswered(step);
 }
 
-double step_accepted(const struct step_result *step, double ignored)
+static double quantile_ms(const void *of, double share)
 {
-    (void)ignored;
-    return share_of(step, step->answers.counts[ANSWER_ACCEPTED]);
+    return step_quantile_ms(of, share);
+}
+
+struct measured step_measured(const struct step_result *step)
+{
+    struct measured measured = measured_nothing();
+
+    if (step->latency.count > 0) {
+        measured.quantile_ms = quantile_ms;
+        measured.of = step;
+        measured.figures[FIGURE_MEAN] = latency_mean_ms(&step->latency);
+        measured.figures[FIGURE_MAX] = step_max_ms(step);
+    }
+    measured.figures[FIGURE_FAILED] = step_failed(step);
+    measured.figures[FIGURE_UNANSWERED] = unanswered(step);
+    measured.figures[FIGURE_ACCEPTED] =
+        share_of(step, step->answers.counts[ANSWER_ACCEPTED]);
+    if (step->duration_ms > 0)
+        measured.figures[FIGURE_RATE] = (double)step->answers.counts[ANSWER_ACCEPTED] * 1000 /
+                                        (double)step->duration_ms;
+    return measured;
+}
+
+bool step_holds(const struct step_result *step, const struct objectives *objectives, char *says)
+{
+    struct measured measured = step_measured(step);
+    struct objectives own = objectives_without_audit(objectives);
+
+    return objectives_first_missed(&own, &measured, says) == NULL && step_flaw(step) == NULL;
 }
 
 const char *step_flaw(const struct step_result *step)

@@ -8,6 +8,7 @@
 
 #include <jansson.h>
 
+#include "loadtest/objective/objective.h"
 #include "loadtest/open_loop/answers.h"
 #include "loadtest/open_loop/latency.h"
 
@@ -33,13 +34,17 @@ struct step_result {
     bool is_cut_short;       /* interrupted                                           */
 };
 
-/* The measured values: durations in milliseconds, shares of 1. */
 double step_quantile_ms(const struct step_result *step, double share);
-double step_mean_ms(const struct step_result *step, double ignored);
-double step_max_ms(const struct step_result *step, double ignored);
-double step_failed(const struct step_result *step, double ignored);
-double step_unanswered(const struct step_result *step, double ignored);
-double step_accepted(const struct step_result *step, double ignored);
+double step_max_ms(const struct step_result *step);
+/* The share of all requests, of 1, that the service failed or that had no answer. */
+double step_failed(const struct step_result *step);
+
+/* What objectives are held against; the audit's counts are not among it.  It borrows *step. */
+struct measured step_measured(const struct step_result *step);
+
+/* Does the step count (step_flaw()), and keep every objective but those of the audit?  `says`
+ * is as in objectives_first_missed(). */
+bool step_holds(const struct step_result *step, const struct objectives *objectives, char *says);
 
 /* Why the step says nothing of the service: the generator itself fell behind (its lag's p99
  * is over 1 ms and over a tenth of the latency's p99, or it used a whole processor), or it

@@ -5,7 +5,7 @@
 
 #include <stdio.h>
 
-#include "loadtest/open_loop/objective.h"
+#include "loadtest/open_loop/step.h"
 
 void step_table_head(FILE *out, const struct objectives *objectives);
 

@@ -48,7 +48,7 @@ function M.percentiles(counts)
             if seen >= rank then return us / 1000 end
         end
     end
-    return { count = total, mean = sum / total / 1000, p50 = at(0.5), p90 = at(0.9),
+    return { count = total, mean = sum / total / 1000, p50 = at(0.5), p90 = at(0.9), p95 = at(0.95),
              p99 = at(0.99), p999 = at(0.999), p9999 = at(0.9999), max = values[#values] / 1000 }
 end
 

@@ -18,7 +18,7 @@ check 'a rate that is no number is refused with its place' refuses 'at "abc" \(c
 check 'steps that go down are refused' refuses 'expected a rate above' --rate=100..50/10
 check 'an objective that cannot be read is refused with its place' \
     refuses '"p99<50", at "50": expected a duration' --rate=100 --objective='p99<50'
-check 'an objective without a rate is refused' refuses -- '--objective needs --rate' --objective='p99<1s'
+check 'a quantile that wrk does not tell is refused' refuses 'p50, p90, p95' --objective='p97<1s'
 check 'a pause longer than half of a step is refused' \
     refuses 'half of --duration' --rate=100 --duration=1s --pause=600ms
 

@@ -8,11 +8,13 @@
 
 #include <cmocka.h>
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "loadtest/open_loop/objective.h"
+#include "loadtest/open_loop/wrk_figures.h"
 #include "loadtest/open_loop/rate.h"
+#include "loadtest/open_loop/step.h"
 
 static void rates_are_one_or_steps(void **state)
 {
@@ -76,7 +78,7 @@ static void objectives_are_read(void **state)
     assert_string_equal(all.at[1].text, "failed<0.1%");
     assert_true(all.at[1].limit > 0.00099 && all.at[1].limit < 0.00101);
     assert_true(all.at[2].limit > 2.49 && all.at[2].limit < 2.51);
-    assert_true(all.at[3].at_least);
+    assert_int_equal(all.at[3].sign, SIGN_ABOVE);
 }
 
 static void an_objective_that_makes_no_sense_is_refused_with_its_place(void **state)
@@ -84,7 +86,7 @@ static void an_objective_that_makes_no_sense_is_refused_with_its_place(void **st
     static const struct {
         const char *text, *says;
     } objectives[] = {
-        {"p99", "at its end: expected \"<\" or \">\""},
+        {"p99", "at its end: expected \"<\", \"<=\", \"=\""},
         {"p99<", "at its end: expected a duration"},
         {"p99<50", "\"50\": expected a duration"},
         {"p99<<50ms", "\"<50ms\": expected a duration"},
@@ -96,6 +98,10 @@ static void an_objective_that_makes_no_sense_is_refused_with_its_place(void **st
         {"failed<-1%", "expected a share"},
         {"p99<50ms,,failed<1%", "expected a name"},
         {"p99<1e3ms", "expected a duration"},
+        {"oversold=", "at its end: expected a whole number"},
+        {"oversold=x", "\"x\": expected a whole number"},
+        {"oversold=0%", "\"0%\": expected a whole number"},
+        {"oversold!0", "expected a name"},
     };
 
     (void)state;
@@ -147,7 +153,7 @@ static void a_step_is_held_against_each_objective(void **state)
         char why[OBJECTIVE_WHY_MAX];
 
         assert_true(objectives_parse(objectives[i].text, &all, why));
-        if (objectives_hold(&all, step) != objectives[i].holds)
+        if (step_holds(step, &all, NULL) != objectives[i].holds)
             fail_msg("%s %s", objectives[i].text, objectives[i].holds ? "is missed" : "holds");
     }
     free(step);
@@ -159,16 +165,58 @@ static void a_step_of_a_late_generator_holds_nothing(void **state)
     struct objectives none = {0};
 
     (void)state;
-    assert_true(objectives_hold(&none, step));
+    assert_true(step_holds(step, &none, NULL));
     for (int i = 0; i < 100; i++)
         latency_add(&step->lag, 12000000);
     assert_non_null(step_flaw(step));
-    assert_false(objectives_hold(&none, step));
+    assert_false(step_holds(step, &none, NULL));
     free(step);
     step = sample();
     step->processor = 0.99;
-    assert_false(objectives_hold(&none, step));
+    assert_false(step_holds(step, &none, NULL));
     free(step);
+}
+
+/* What `text` comes to in a run that was oversold by two, with a p99 of 60 ms. */
+static double of_sample(const void *of, double share)
+{
+    (void)of;
+    return share > 0.98 && share < 0.995 ? 60 : NAN;
+}
+
+static void an_objective_is_kept_missed_or_not_judged(void **state)
+{
+    static const struct {
+        const char *text, *says;
+        enum exit_code of_valid, of_invalid, of_unknown;
+    } CASES[] = {
+        {"oversold<=2,p99>=60ms", "", 0, 1, 2},
+        {"oversold=2", "", 0, 1, 2},
+        {"oversold=0", "oversold=0 is MISSED: 2", 3, 3, 3},
+        {"p99<50ms", "p99<50ms is MISSED: 60.00 ms", 3, 1, 2},
+        {"p50<50ms", "p50<50ms is not judged: nothing was measured", 3, 1, 2},
+        {"doubles=0", "doubles=0 is not judged: nothing was measured", 3, 3, 3},
+        {"p99<50ms,oversold=0", "p99<50ms is MISSED: 60.00 ms", 3, 3, 3},
+        {"rate>100", "rate>100 is MISSED: 100", 3, 1, 2},
+    };
+    struct measured measured = measured_nothing();
+
+    (void)state;
+    measured.quantile_ms = of_sample;
+    measured.figures[FIGURE_OVERSOLD] = 2;
+    measured.figures[FIGURE_RATE] = 100;
+    for (size_t i = 0; i < sizeof CASES / sizeof CASES[0]; i++) {
+        struct objectives all;
+        char why[OBJECTIVE_WHY_MAX], says[OBJECTIVE_SAYS_MAX];
+
+        assert_true(objectives_parse(CASES[i].text, &all, why));
+        (void)objectives_first_missed(&all, &measured, says);
+        assert_string_equal(says, CASES[i].says);
+        assert_int_equal(objectives_exit(&all, &measured, EXIT_VALID), CASES[i].of_valid);
+        assert_int_equal(objectives_exit(&all, &measured, EXIT_INVALID), CASES[i].of_invalid);
+        assert_int_equal(objectives_exit(&all, &measured, EXIT_UNKNOWN), CASES[i].of_unknown);
+        assert_int_equal(objectives_exit(&all, &measured, EXIT_INTERRUPTED), EXIT_INTERRUPTED);
+    }
 }
 
 int main(void)
@@ -178,6 +226,7 @@ int main(void)
         cmocka_unit_test(a_rate_that_makes_no_sense_is_refused_with_its_place),
         cmocka_unit_test(objectives_are_read),
         cmocka_unit_test(an_objective_that_makes_no_sense_is_refused_with_its_place),
+        cmocka_unit_test(an_objective_is_kept_missed_or_not_judged),
         cmocka_unit_test(a_step_is_held_against_each_objective),
         cmocka_unit_test(a_step_of_a_late_generator_holds_nothing),
     };

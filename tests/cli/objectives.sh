@@ -1,0 +1,46 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+# objectives.sh -- limits that a run of wrk and a comparison have to keep, and how they end.
+# shellcheck source=tests/cli/support/tap.sh
+. "$(dirname "$0")/support/tap.sh"
+plan 12
+lab=$work/lab
+labs+=("$lab")
+"$seckill" lab up --dir "$lab" >/dev/null || exit 1
+load=("$seckill" load --dir="$lab" --out="$work/runs" --stock=100)
+compare=("$seckill" compare --dir="$lab" --out="$work/compared" --experiments=oversell --hazards=calm --repeats=1)
+# Without a lock and without a guard a stock of 100 is oversold each time.
+broken=(-- --lock=none --order-path=each --stock-guard=read-write --duplicate-guard=none)
+
+refused() { says "$2" status 64 "$seckill" "$1" --dir="$lab" --objective="$3"; }
+check 'load refuses an objective with its place' refused load '"oversold=x", at "x": expected a whole number' 'oversold=x'
+check 'compare refuses the same in the same words' refused compare '"oversold=x", at "x": expected a whole number' 'oversold=x'
+check 'compare refuses a quantile that wrk does not tell' refused compare 'p50, p90, p95' 'p97<1s'
+check 'the help names what an objective may be about' says 'oversold, doubles, lost' "$seckill" load --help
+
+"${load[@]}" --objective='p99<100s' --objective='oversold=0' --objective='failed<=100%' -- --lock=reentrant >"$work/kept" 2>&1
+got=$?
+cat "$work/kept"
+check 'a run of wrk that keeps its objectives ends with 0' test "$got" -eq 0
+check 'and each is printed with what was measured' says '^  holds       oversold=0: 0$' cat "$work/kept"
+"${load[@]}" --objective='p99<100s' --objective='oversold=0' "${broken[@]}" >"$work/missed" 2>&1
+got=$?
+cat "$work/missed"
+check 'a run that oversells misses oversold=0 with exit status 3' test "$got" -eq 3
+first_missed() { [[ $(grep -A1 '^Objectives' "$work/missed" | tail -n 1) =~ ^'  MISSED      oversold=0: '[0-9]+$ ]]; }
+check 'the one that is missed stands first' first_missed
+check 'the last line names it' says '^seckill load: exit 3: oversold=0 is MISSED: [0-9]' tail -n 1 "$work/missed"
+
+# An objective that no run was measured for: under a lock that never sells there are no orders.
+"${load[@]}" --stock=0 --objective='p99<100s' -- --lock=reentrant >"$work/unjudged" 2>&1
+cat "$work/unjudged"
+check 'an objective without a figure is not judged, and not reached' says '^  not judged  p99<100s: nothing was measured' cat "$work/unjudged"
+
+"${compare[@]}" --locks=none,reentrant --objective='oversold=0' --objective='p50<100s' >"$work/table" 2>&1
+got=$?
+cat "$work/table"
+check 'a comparison whose objective is missed ends with 3, and names lock and figure' \
+    test "$got $(grep -c '^seckill compare: exit 3: oversold=0 is MISSED: oversell, calm, none: [0-9]' "$work/table")" = '3 1'
+told() { jq -e '.objectives | map(.holds) == [false, true]' "$work"/compared/*/summary.json; }
+check 'its summary has the objectives' told
+done_testing
