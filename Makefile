@@ -110,7 +110,7 @@ BASE_DB  := $(OUT)/obj/libbase_db.a
 APP_LIB  := $(OUT)/obj/libapp.a
 LAB_LIB  := $(OUT)/obj/liblab.a
 GEN      := build/gen/lua_scripts.h build/gen/schema_sql.h build/gen/postgres_sql.h \
-            build/gen/timeline_html.h build/gen/matrix_html.h build/gen/show_page.h build/gen/stamp
+            build/gen/timeline_html.h build/gen/matrix_html.h build/gen/story_html.h build/gen/show_page.h build/gen/stamp
 
 UNIT_TESTS    := $(patsubst tests/%.c,$(OUT)/tests/%,$(call sources,tests/unit))
 SERVICE_TESTS := $(patsubst tests/%.c,$(OUT)/tests/%,$(wildcard tests/service/test_*.c))
@@ -249,6 +249,7 @@ build/gen/postgres_sql.h: lock/stores/postgres.sql tools/embed.sh build/gen/stam
 # Every page has the same head, loadtest/page/head.css and head.js: a file that is opened alone has it inside,
 # the live page gets it from its server.
 PAGE_HEAD := $(addprefix loadtest/page/,head.css head.js patterns.svg)
+PAGE_PARTS := $(PAGE_HEAD) $(wildcard loadtest/page/figure.css loadtest/page/story*.css loadtest/page/story*.js)
 SHOW_PAGE := $(addprefix loadtest/show/,show.html show.css show.js words.js)
 build/gen/show_page.h: $(SHOW_PAGE) $(PAGE_HEAD) tools/inline.awk tools/embed.sh build/gen/stamp
 	@mkdir -p build/gen/inlined
@@ -260,7 +261,7 @@ define inline_page
 	@awk -f tools/inline.awk $< >build/gen/inlined/$*.html
 	$(call say,GEN)tools/embed.sh '' build/gen/inlined/$*.html >$@
 endef
-build/gen/%_html.h: loadtest/page/%.html $(PAGE_HEAD) tools/inline.awk tools/embed.sh build/gen/stamp
+build/gen/%_html.h: loadtest/page/%.html $(PAGE_PARTS) tools/inline.awk tools/embed.sh build/gen/stamp
 	$(inline_page)
 build/gen/%_html.h: loadtest/report/%.html $(PAGE_HEAD) tools/inline.awk tools/embed.sh build/gen/stamp
 	$(inline_page)

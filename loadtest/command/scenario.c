@@ -42,7 +42,8 @@ static const struct setting settings[] = {
     OPTION(CHOICE, "language", AT(language), .fallback = "en", .meta = "LANGUAGE",
            .choices = language_at, .help = "of the story: en or zh; the page has both"),
     OPTION(TEXT, "html", AT(html), .output = SETTING_WRITES_FILE, .meta = "FILE",
-           .help = "draw it as one HTML file, to step through with the arrow keys"),
+           .help = "the file of the story, one HTML file that plays it; without it "
+                   "story.html in the directory of the run, but for `run all`"),
     OPTION(SWITCH, "wire", AT(wire), .fallback = "off",
            .help = "print the commands that went over the wires as well"),
     OPTION(COUNT, "jobs", AT(jobs), .fallback = "0", .meta = "N", .max = 16,
@@ -74,6 +75,7 @@ const struct setting_program command_scenario_program = {
         "  seckill scenario list\n"
         "  seckill scenario run expired-lease --locks=lua       the story, as it happens\n"
         "  seckill scenario run expired-lease --locks=lua --wire --html=story.html\n"
+        "  seckill scenario run wrong-delete --locks=naive,lua  two locks side by side\n"
         "  seckill scenario run expired-lease        under every lock it is about\n"
         "  seckill scenario run all                  every story under every lock\n"
         "  seckill scenario run pause-storm          how much is lost; takes minutes\n\n"
@@ -183,10 +185,10 @@ static void shuffle(struct scenario_setup *setups, size_t count, uint64_t seed)
     }
 }
 
-static enum exit_code perform(const struct scenario_settings *v,
+static enum exit_code perform(const struct scenario_settings *v, bool is_all,
                               struct scenario_setup *setups, size_t count)
 {
-    char out[FILES_PATH_MAX];
+    char out[FILES_PATH_MAX], html[FILES_PATH_MAX];
     struct scenario_run run = {.dir = v->dir,
                                .out = out,
                                .html = v->html,
@@ -205,6 +207,9 @@ static enum exit_code perform(const struct scenario_settings *v,
     }
     if (!runs_make(out, v->out))
         return EXIT_CANNOT_WRITE;
+    files_join(html, out, "story.html");
+    if (run.html == NULL && !is_all)
+        run.html = html;
     shuffle(setups, count, (uint64_t)v->seed);
     return scenario_run_all(&run, setups, count);
 }
@@ -240,7 +245,7 @@ static enum exit_code run_named(const struct scenario_settings *v, const char *n
         count += more;
         free(some);
     }
-    rc = perform(v, setups, count);
+    rc = perform(v, is_all, setups, count);
     free(setups);
     return rc;
 }

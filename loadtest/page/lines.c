@@ -54,12 +54,10 @@ void page_lines(FILE *out, const struct page_scene *s)
         print_times(out, s, line);
         fputs(" &#183; ", out);
         if (!line->is_wire) {
-            page_text(out, line->text);
-            if (line->text_zh != NULL) {
-                fputs(" <span lang=\"zh\">", out);
-                page_text(out, line->text_zh);
-                fputs("</span>", out);
-            }
+            if (line->text_zh != NULL)
+                page_both(out, line->text, line->text_zh);
+            else
+                page_text(out, line->text);
             i++;
         }
         i = print_wires(out, s, i);

@@ -167,10 +167,8 @@ static void print_details(FILE *out, const struct matrix *m,
 static void print_scenario(FILE *out, const struct scenario *scenario)
 {
     fputs("<h2>", out);
-    page_text(out, scenario->title);
-    fputs(" <span lang=\"zh\">", out);
-    page_text(out, scenario->title_zh);
-    fprintf(out, "</span></h2>\n<p class=\"note\">%s <code>%s</code>: ", scenario->number,
+    page_both(out, scenario->title, scenario->title_zh);
+    fprintf(out, "</h2>\n<p class=\"note\">%s <code>%s</code>: ", scenario->number,
             scenario->name);
     page_text(out, scenario->source);
     fputs("</p>\n", out);

@@ -32,7 +32,7 @@ bool page_write(const char *path, const struct history *h, const struct check *c
  * beginning, to its end. */
 void page_piece(FILE *out, const char *file, const char *from, const char *to);
 
-/* A page from its beginning to its end; after its head comes the key to the
+/* The timeline from its beginning to its end; after its head comes the key to the
  * figures, then come these.  A figure ends the section that it stands in. */
 void page_begin(FILE *out, const char *title);
 void page_key(FILE *out);

@@ -78,6 +78,8 @@ int page_scene_lane(const struct page_scene *s, uint32_t process, uint64_t owner
 
 /* text.c: text as it may stand between tags and in attributes. */
 void page_text(FILE *out, const char *text);
+/* The same text in two languages, of which a page shows the one that was chosen. */
+void page_both(FILE *out, const char *english, const char *chinese);
 void page_owner(FILE *out, const struct history *h, uint32_t process, uint64_t owner);
 /* "+1.250 ms" from the zero of the scene; "never" */
 void page_time(FILE *out, const struct page_scene *s, int64_t at_ns);

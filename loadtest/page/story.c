@@ -8,8 +8,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "gen/story_html.h"
 #include "loadtest/kit/memory.h"
 #include "loadtest/page/page.h"
+#include "loadtest/page/recording.h"
 #include "loadtest/scenario/narration/measurements.h"
 #include "lock/record/recorder.h"
 
@@ -60,9 +62,13 @@ static const struct check_example *shown_example(const struct stage *s)
     return NULL;
 }
 
+/* The marks in the page's file, in their order. */
+static const char title_mark[] = "<!--TITLE-->", heading_mark[] = "<!--HEADING-->",
+                  content_mark[] = "<!--CONTENT-->\n";
+
 static void print_story(FILE *out, const char *const *story, const char *language)
 {
-    fprintf(out, "<p lang=\"%s\">", language);
+    fprintf(out, "<p class=\"%.2s\" lang=\"%s\">", language, language);
     for (int i = 0; i < SCENARIO_LINES && story[i] != NULL; i++) {
         if (i > 0)
             fputs("<br>\n", out);
@@ -75,13 +81,22 @@ static void print_verdict(FILE *out, const struct stage *s)
 {
     const struct scenario_result *r = s->result;
 
-    fprintf(out, "<dl>\n<dt>lock</dt><dd>%s, stock guard %s</dd>\n"
-                 "<dt>outcome</dt><dd>%s <span lang=\"zh\">%s</span>, %s</dd>\n",
-            s->setup->lock->name, s->setup->guard->name, scenario_outcome_name(r->outcome, false),
-            scenario_outcome_name(r->outcome, true),
-            r->is_expected          ? "as expected <span lang=\"zh\">符合预期</span>"
-            : r->rc == EXIT_UNKNOWN ? "<b>unknown</b>"
-                                    : "<b class=\"invalid\">UNEXPECTED</b>");
+    fputs("<dl>\n<dt>", out);
+    page_both(out, "lock", "锁");
+    fprintf(out, "</dt><dd>%s, ", s->setup->lock->name);
+    page_both(out, "stock guard", "兜底");
+    fprintf(out, " %s</dd>\n<dt>", s->setup->guard->name);
+    page_both(out, "outcome", "结果");
+    fputs("</dt><dd>", out);
+    page_both(out, scenario_outcome_name(r->outcome, false), scenario_outcome_name(r->outcome, true));
+    fputs(", ", out);
+    if (r->is_expected)
+        page_both(out, "as expected", "符合预期");
+    else if (r->rc == EXIT_UNKNOWN)
+        page_both(out, "unknown", "无法判定");
+    else
+        fputs("<b class=\"invalid\">UNEXPECTED</b>", out);
+    fputs("</dd>\n", out);
     if (r->tally.is_counted) {
         fputs("<dt>counted</dt><dd>", out);
         table_sentence(out, &r->tally);
@@ -89,9 +104,13 @@ static void print_verdict(FILE *out, const struct stage *s)
                 s->setup->scenario->published);
     }
     for (int i = 0; i < SIGN_COUNT; i++)
-        if (r->signs & (1u << i))
-            fprintf(out, "<dt>seen</dt><dd>%s <span lang=\"zh\">%s</span></dd>\n",
-                    scenario_sign_name(i, false), scenario_sign_name(i, true));
+        if (r->signs & (1u << i)) {
+            fputs("<dt>", out);
+            page_both(out, "seen", "看到");
+            fputs("</dt><dd>", out);
+            page_both(out, scenario_sign_name(i, false), scenario_sign_name(i, true));
+            fputs("</dd>\n", out);
+        }
     for (int i = DLOCK_ASSUMES_NONE + 1; i < DLOCK_ASSUMPTION_COUNT; i++)
         if (r->gave_way & (1u << i))
             fprintf(out, "<dt>what did not hold</dt><dd>%s</dd>\n",
@@ -119,15 +138,12 @@ static void print_part(FILE *out, const struct stage *s, struct page_scene *scen
     fputs("<section class=\"figure\" tabindex=\"0\" data-name=\"", out);
     print_name(out, s);
     fputs("\">\n<h2>", out);
-    page_text(out, scenario->title);
-    fputs(" <span lang=\"zh\">", out);
-    page_text(out, scenario->title_zh);
-    fprintf(out, "</span>, %s</h2>\n<p class=\"note\">%s: ", s->setup->lock->name,
-            scenario->number);
+    page_both(out, scenario->title, scenario->title_zh);
+    fprintf(out, ", %s</h2>\n<p class=\"note\">%s: ", s->setup->lock->name, scenario->number);
     page_text(out, scenario->source);
     fputs("</p>\n", out);
     print_story(out, scenario->story, "en");
-    print_story(out, scenario->story_zh, "zh");
+    print_story(out, scenario->story_zh, "zh-CN");
     print_verdict(out, s);
     page_holders(out, scene);
     page_window(out, scene);
@@ -166,6 +182,7 @@ static void draw(FILE *out, const struct stage *s)
     scene->lines = lines;
     scene->line_count = s->line_count;
     print_part(out, s, scene);
+    recording_print(out, s, shown_example(s));
     free(lines);
     free(scene);
 }
@@ -200,6 +217,15 @@ static bool write_part(const struct stage *s)
     return keep(out, &text, path);
 }
 
+/* Of a performance that did not come to its end. */
+static void print_missing(FILE *out, const char *part)
+{
+    fputs("<p class=\"note missing\">", out);
+    page_both(out, "This performance did not happen; beside its records stands why: ", "这场演出没有发生；原因在它的记录旁边：");
+    page_text(out, part);
+    fputs("</p>\n", out);
+}
+
 static bool write_page(const char *path, const char *name, char *const *parts,
                        size_t count)
 {
@@ -209,19 +235,22 @@ static bool write_page(const char *path, const char *name, char *const *parts,
     char title[80];
 
     snprintf(title, sizeof title, "seckill scenario: %s", name);
-    page_begin(out, title);
-    fprintf(out, "<h1>%s</h1>\n<p class=\"note\">%zu performance%s on real servers.  "
-                 "Under each line of a story stands what went over the wires then.</p>\n",
-            title, count, count == 1 ? "" : "s");
+    page_piece(out, STORY_HTML, NULL, title_mark);
+    fputs(title, out);
+    page_piece(out, STORY_HTML, title_mark, heading_mark);
+    fputs(title, out);
+    page_piece(out, STORY_HTML, heading_mark, content_mark);
     page_key(out);
     for (size_t i = 0; i < count; i++) {
         char *part = files_read(parts[i], NULL);
 
-        if (part != NULL)
+        if (part != NULL && part[0] != '\0')
             fputs(part, out);
+        else
+            print_missing(out, parts[i]);
         free(part);
     }
-    page_end(out);
+    page_piece(out, STORY_HTML, content_mark, NULL);
     return keep(out, &text, path);
 }
 

@@ -43,6 +43,15 @@ void page_text(FILE *out, const char *text)
     }
 }
 
+void page_both(FILE *out, const char *english, const char *chinese)
+{
+    fputs("<span class=\"en\" lang=\"en\">", out);
+    page_text(out, english);
+    fputs("</span><span class=\"zh\" lang=\"zh-CN\">", out);
+    page_text(out, chinese);
+    fputs("</span>", out);
+}
+
 void page_owner(FILE *out, const struct history *h, uint32_t process, uint64_t owner)
 {
     char uuid[9];
