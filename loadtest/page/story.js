@@ -61,10 +61,10 @@
   }
 
   /* ---- building ---- */
-  function buildSide(story) {
+  function buildSide(story, isFirst) {
     const make = (name, kind) => element(name, {class: kind});
     const side = {story, node: make("section", "side"), title: element("h2", {}), told: make("div", "told"), count: element("b", {}), clock: element("span", {}), chapter: make("p", "chapter small"), say: make("p", "say"), why: make("p", "why"), foretold: make("p", "foretold"), cure: make("p", "cure"), plot: make("div", "plot")};
-    const where = make("div", "where"), words = element("div", {"aria-live": "polite", "aria-atomic": "true"});
+    const where = make("div", "where"), words = element("div", isFirst ? {"aria-live": "polite", "aria-atomic": "true"} : {});
     where.append(side.count, side.clock);
     words.append(side.chapter, side.say, side.why, side.foretold, side.cure);
     side.told.append(where, words);
@@ -99,7 +99,7 @@
   }
   function choose(left, right) {
     chosen = [left, right];
-    sides = (right >= 0 && right !== left ? [left, right] : [left]).map((i) => buildSide(stories[i]));
+    sides = (right >= 0 && right !== left ? [left, right] : [left]).map((i, which) => buildSide(stories[i], which === 0));
     rows = rowsOf(sides.map((s) => s.story));
     sides.forEach((side, which) => {
       const numbers = [];

@@ -6,7 +6,7 @@
 const LONG_WAIT_MS = 60, PILL_CHARS = 44;
 const personName = (story, actor, language) => {
   const name = story.rec.people[actor] || "?";
-  return language === "zh" ? name.replace(/\b(Ann|Bo|Chu|Dee)\b/g, (all) => PEOPLE_ZH[all]) : name;
+  return language === "zh" && Object.hasOwn(PEOPLE_ZH, name) ? PEOPLE_ZH[name] : name;
 };
 /* The line of an act as a sentence, in both languages. */
 function sentenceOf(english, chinese) {

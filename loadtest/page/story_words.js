@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* story_words.js -- every text of the story page in English and Chinese; docs/reference/words.md has the terms. */
 "use strict";
-const PEOPLE_ZH = {Ann: "小安", Bo: "小博", Chu: "小楚", Dee: "小迪"};
+const PEOPLE_ZH = {Ann: "小安", "Ann's writer": "小安的写线程", Bo: "小博", Chu: "小楚", Dee: "小迪", Eli: "小易", Fay: "小菲", Gus: "小固"};
 const STORY_WORDS = {
   en: {
     first: "Start", back: "Back", next: "Next", play: "Play", pause: "Pause", again: "Again", speed: "Speed", halt: "stop at every step", scrub: "Position in the story",

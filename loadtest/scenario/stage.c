@@ -21,6 +21,20 @@ struct actor *stage_actor(struct stage *s, int i)
     return &s->actors[i];
 }
 
+/* A to D in both languages, of different vowels, so that a class hears who is meant. */
+const char *stage_person(const struct actor *a, bool is_chinese)
+{
+    static const struct {
+        const char *english, *chinese;
+    } people[] = {{"Ann", "小安"}, {"Ann's writer", "小安的写线程"}, {"Bo", "小博"}, {"Chu", "小楚"},
+                  {"Dee", "小迪"}, {"Eli", "小易"}, {"Fay", "小菲"}, {"Gus", "小固"}};
+
+    for (size_t i = 0; is_chinese && i < sizeof people / sizeof people[0]; i++)
+        if (strcmp(a->name, people[i].english) == 0)
+            return people[i].chinese;
+    return a->name;
+}
+
 const dlock_variant_info *stage_lock(const struct stage *s)
 {
     return s->setup->lock;

@@ -152,6 +152,9 @@ void stage_say(struct stage *s, enum stage_line_kind kind, int actor,
 void stage_say_since(struct stage *s, enum stage_line_kind kind, int64_t from_ns,
                      int actor, const char *english, const char *chinese);
 
+/* The actor's name in English, or as it is spoken in Chinese. */
+const char *stage_person(const struct actor *a, bool is_chinese);
+
 /* Which server the `node`th of several is in this performance. */
 int stage_node(const struct stage *s, enum lab_role role, int node);
 

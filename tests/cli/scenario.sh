@@ -31,16 +31,16 @@ broken=$work/broken.html
 story() { tell wrong-delete --lock=naive --wire --html="$broken" >"$work/broken.txt"; }
 check 'the wrong lock is deleted' status 0 story
 check 'that was expected' grep -q 'naive: breaks, as expected' "$work/broken.txt"
-check 'the command that did it is shown' grep -Eq 'Anna -> redis: DEL scenario:wrong-delete' \
+check 'the command that did it is shown' grep -Eq 'Ann -> redis: DEL scenario:wrong-delete' \
     "$work/broken.txt"
-check 'with what the store answered' grep -Eq 'Anna <- redis: \(integer\) 1' "$work/broken.txt"
-check 'the holders at the same time are drawn' grep -Eq '^Chen, owner 1 .*X' "$work/broken.txt"
+check 'with what the store answered' grep -Eq 'Ann <- redis: \(integer\) 1' "$work/broken.txt"
+check 'the holders at the same time are drawn' grep -Eq '^Chu, owner 1 .*X' "$work/broken.txt"
 check 'the property that did not hold is named' grep -q 'nobody frees what another holds' "$work/broken.txt"
 check 'the page has two holders' has 2 'class="holder"' "$broken"
-check 'they are Ben and Chen' has 2 'class="holder">(Ben|Chen), pid [0-9]+' "$broken"
+check 'they are Bo and Chu' has 2 'class="holder">(Bo|Chu), pid [0-9]+' "$broken"
 check 'the page has the commands' grep -Eq 'redis: DEL scenario:wrong-delete' "$broken"
 check 'those of an act stand beneath it' \
-    beneath 'Chen asks for the lock: ok' 'Chen -&gt; redis: SET scenario:wrong-delete'
+    beneath 'Chu asks for the lock: ok' 'Chu -&gt; redis: SET scenario:wrong-delete'
 check 'its title says which story it is' \
     grep -q '<title>seckill scenario: wrong-delete</title>' "$broken"
 check 'the page asks no network for anything' lacks '(src|href)=' "$broken"
@@ -56,8 +56,8 @@ check 'the resource refuses the older fence' says 'fenced: fenced off, as expect
     tell expired-lease --lock=fenced --guard=fence
 fences_of_two() {
     tell expired-lease --lock=fenced --guard=fence >"$work/fences"
-    says 'Anna asks for the lock: ok, fence 33' cat "$work/fences" &&
-        says 'Ben asks for the lock: ok, fence 34' cat "$work/fences"
+    says 'Ann asks for the lock: ok, fence 33' cat "$work/fences" &&
+        says 'Bo asks for the lock: ok, fence 34' cat "$work/fences"
 }
 check 'which are 33 and 34, as it has always been told' fences_of_two
 check 'several at once are a table' says '^3 of 3 as expected' tell check-gap --lock=owner,watch,lua \

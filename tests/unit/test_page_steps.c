@@ -91,16 +91,16 @@ static char *steps_of(const struct page_line *lines, size_t count)
 static void an_act_stands_above_its_own_commands(void **state)
 {
     static const struct page_line lines[] = {
-        {0, 0, false, "told", "Anna wants to buy.", "Zh"},
-        {1000000, 4000000, false, "act", "Anna acquires: ok", NULL},
-        {2000000, 2000000, true, "Anna", "-> redis: SET a <b> NX", NULL},
-        {3000000, 3000000, true, "Anna", "<- redis: OK", NULL},
-        {5000000, 7000000, false, "act", "Anna reads: 1", NULL},
-        {6000000, 6000000, true, "Anna", "-> postgres: SELECT", NULL},
+        {0, 0, false, "told", "Ann wants to buy.", "Zh"},
+        {1000000, 4000000, false, "act", "Ann acquires: ok", NULL},
+        {2000000, 2000000, true, "Ann", "-> redis: SET a <b> NX", NULL},
+        {3000000, 3000000, true, "Ann", "<- redis: OK", NULL},
+        {5000000, 7000000, false, "act", "Ann reads: 1", NULL},
+        {6000000, 6000000, true, "Ann", "-> postgres: SELECT", NULL},
     };
     char *steps = steps_of(lines, sizeof(lines) / sizeof(lines[0]));
-    const char *order[] = {"Anna wants",  "Anna acquires",   "SET a &lt;b&gt; NX",
-                           "&lt;- redis", "Anna reads", "SELECT"};
+    const char *order[] = {"Ann wants",  "Ann acquires",   "SET a &lt;b&gt; NX",
+                           "&lt;- redis", "Ann reads", "SELECT"};
     const char *at = steps;
 
     (void)state;

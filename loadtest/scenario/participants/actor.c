@@ -54,7 +54,7 @@ static void say_answer(struct actor *a, const struct actor_answer *answer,
 
     for (int chinese = 0; chinese < 2; chinese++) {
         print_answer(came, sizeof came, answer, chinese);
-        snprintf(texts[chinese], sizeof texts[chinese], "%s %s: %s%s%s", a->name,
+        snprintf(texts[chinese], sizeof texts[chinese], "%s %s: %s%s%s", stage_person(a, chinese),
                  actor_words(answer->what, chinese), came,
                  answer->error[0] != '\0' ? "; " : "", answer->error);
     }
@@ -66,7 +66,7 @@ static void say_begun(struct actor *a, enum actor_action what)
     char texts[2][SCENARIO_LINE_MAX];
 
     for (int chinese = 0; chinese < 2; chinese++)
-        snprintf(texts[chinese], sizeof texts[chinese], "%s %s ...", a->name,
+        snprintf(texts[chinese], sizeof texts[chinese], "%s %s ...", stage_person(a, chinese),
                  actor_words(what, chinese));
     stage_say(a->stage, LINE_ACT, a->index, texts[0], texts[1]);
 }

@@ -17,7 +17,7 @@ static void say_done(struct actor *a, const char *english, const char *chinese)
     char texts[2][SCENARIO_LINE_MAX];
 
     snprintf(texts[0], sizeof texts[0], "%s %s", a->name, english);
-    snprintf(texts[1], sizeof texts[1], "%s %s", a->name, chinese);
+    snprintf(texts[1], sizeof texts[1], "%s %s", stage_person(a, true), chinese);
     stage_say(a->stage, LINE_FAULT, a->index, texts[0], texts[1]);
 }
 

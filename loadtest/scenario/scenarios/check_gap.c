@@ -2,55 +2,55 @@
 /* check_gap.c -- "it is mine", says the check; by the time of the delete it is not. */
 #include "loadtest/scenario/scenario.h"
 
-/* Anna's release is under way: past its check where that is a step of its own, else in
+/* Ann's release is under way: past its check where that is a step of its own, else in
  * the network, with check and delete in one. */
-static void begin_release(struct actor *anna, bool has_gap)
+static void begin_release(struct actor *ann, bool has_gap)
 {
     if (has_gap) {
-        actor_arm(anna, DLOCK_FAULT_BETWEEN_CHECK_AND_DELETE, DLOCK_FAULT_HOLD);
-        actor_begin_release(anna);
-        actor_await_point(anna, DLOCK_FAULT_BETWEEN_CHECK_AND_DELETE);
+        actor_arm(ann, DLOCK_FAULT_BETWEEN_CHECK_AND_DELETE, DLOCK_FAULT_HOLD);
+        actor_begin_release(ann);
+        actor_await_point(ann, DLOCK_FAULT_BETWEEN_CHECK_AND_DELETE);
         return;
     }
-    actor_wire(anna, WIRE_LOCK, "hold to-server");
-    actor_begin_release(anna);
-    actor_await_wire(anna, WIRE_LOCK);
+    actor_wire(ann, WIRE_LOCK, "hold to-server");
+    actor_begin_release(ann);
+    actor_await_wire(ann, WIRE_LOCK);
 }
 
-static void end_release(struct actor *anna, bool has_gap)
+static void end_release(struct actor *ann, bool has_gap)
 {
     if (has_gap)
-        actor_let_go(anna, DLOCK_FAULT_BETWEEN_CHECK_AND_DELETE);
+        actor_let_go(ann, DLOCK_FAULT_BETWEEN_CHECK_AND_DELETE);
     else
-        actor_wire(anna, WIRE_LOCK, "release to-server");
-    actor_end(anna);
+        actor_wire(ann, WIRE_LOCK, "release to-server");
+    actor_end(ann);
 }
 
 static void play(struct stage *s)
 {
-    struct actor *anna = stage_actor(s, 0), *ben = stage_actor(s, 1),
-                 *chen = stage_actor(s, 2);
+    struct actor *ann = stage_actor(s, 0), *bo = stage_actor(s, 1),
+                 *chu = stage_actor(s, 2);
     bool has_gap = lock_has_check_gap(stage_lock(s));
 
-    stage_tell(s, "Anna is done.  She looks whether the lock is hers: it is.",
-               "安娜干完了。她看了看锁是不是自己的：是。");
-    actor_enter(anna);
-    stage_need_in_time(s, actor_is_protected(anna), "Anna's lease was to last");
-    begin_release(anna, has_gap);
-    stage_tell(s, "She pauses.  Her lease ends, and Ben takes the lock.",
-               "她停顿了一下。租约到期，本拿到了锁。");
-    stage_need(s, actor_outwait(ben) == DLOCK_OK, "Ben is to get in after Anna's lease");
-    stage_tell(s, "Anna goes on, and deletes the lock that she has looked at.",
-               "安娜接着往下走，删掉她刚看过的那把锁。");
-    end_release(anna, has_gap);
-    if (actor_try(chen) == DLOCK_OK) {
-        stage_need_in_time(s, actor_is_protected(ben), "Ben's own lease was to last");
-        actor_read(ben);
-        actor_buy(chen);
-        actor_buy(ben);
-        actor_release(chen);
+    stage_tell(s, "Ann is done.  She looks whether the lock is hers: it is.",
+               "小安干完了。她看了看锁是不是自己的：是。");
+    actor_enter(ann);
+    stage_need_in_time(s, actor_is_protected(ann), "Ann's lease was to last");
+    begin_release(ann, has_gap);
+    stage_tell(s, "She pauses.  Her lease ends, and Bo takes the lock.",
+               "她停顿了一下。租约到期，小博拿到了锁。");
+    stage_need(s, actor_outwait(bo) == DLOCK_OK, "Bo is to get in after Ann's lease");
+    stage_tell(s, "Ann goes on, and deletes the lock that she has looked at.",
+               "小安接着往下走，删掉她刚看过的那把锁。");
+    end_release(ann, has_gap);
+    if (actor_try(chu) == DLOCK_OK) {
+        stage_need_in_time(s, actor_is_protected(bo), "Bo's own lease was to last");
+        actor_read(bo);
+        actor_buy(chu);
+        actor_buy(bo);
+        actor_release(chu);
     }
-    actor_release(ben);
+    actor_release(bo);
 }
 
 const struct scenario scenario_check_gap = {
@@ -59,17 +59,17 @@ const struct scenario scenario_check_gap = {
     .title = "The pause between the check and the delete",
     .title_zh = "判断和删除之间的停顿",
     .source = "the articles' second optimisation: why the release has to be one script",
-    .story = {"Anna reads the lock's owner: it is she.",
+    .story = {"Ann reads the lock's owner: it is she.",
               "Before she sends her DEL she pauses; her lease ends.",
-              "Ben takes the lock.",
-              "Anna deletes it, for she has checked; Chen walks in beside Ben.",
+              "Bo takes the lock.",
+              "Ann deletes it, for she has checked; Chu walks in beside Bo.",
               "Check and delete have to be one step: a script, or WATCH and EXEC."},
-    .story_zh = {"安娜读出锁的主人：是她自己。",
+    .story_zh = {"小安读出锁的主人：是她自己。",
                  "发出 DEL 之前她停了一下，租约到期。",
-                 "本拿到了锁。",
-                 "安娜既已判断过，便删了锁，陈走进来与本并肩。",
+                 "小博拿到了锁。",
+                 "小安既已判断过，便删了锁，小楚走进来与小博并肩。",
                  "判断和删除必须是一步：Lua 脚本，或 WATCH 加 EXEC。"},
-    .actors = {"Anna", "Ben", "Chen"},
+    .actors = {"Ann", "Bo", "Chu"},
     .breaks = SIGN_TWO_HOLDERS,
     .lease_ms = 800,
     .store_timeout_ms = 8000,

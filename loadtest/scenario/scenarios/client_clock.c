@@ -6,37 +6,37 @@ enum { HOUR_MS = 3600 * 1000 };
 
 static void play(struct stage *s)
 {
-    struct actor *anna = stage_actor(s, 0), *ben = stage_actor(s, 1);
+    struct actor *ann = stage_actor(s, 0), *bo = stage_actor(s, 1);
 
-    stage_tell(s, "Anna takes the lock and sees that one voucher is left.",
-               "安娜拿到锁，看到还剩一张券。");
-    actor_enter(anna);
-    actor_read(anna);
-    stage_tell(s, "Ben's wall clock jumps an hour ahead.  He asks for the lock.",
-               "本的系统时钟往前跳了一小时。他来申请锁。");
-    actor_shift_clock(ben, HOUR_MS);
-    if (actor_try(ben) == DLOCK_OK) {
+    stage_tell(s, "Ann takes the lock and sees that one voucher is left.",
+               "小安拿到锁，看到还剩一张券。");
+    actor_enter(ann);
+    actor_read(ann);
+    stage_tell(s, "Bo's wall clock jumps an hour ahead.  He asks for the lock.",
+               "小博的系统时钟往前跳了一小时。他来申请锁。");
+    actor_shift_clock(bo, HOUR_MS);
+    if (actor_try(bo) == DLOCK_OK) {
         stage_tell(s, "By his clock her lease is long over: he takes it, and buys.",
                    "按他的钟，她的租约早过了：他接管了锁，买走一张。");
-        actor_buy(ben);
-        stage_need_in_time(s, actor_is_protected(anna), "Anna's lease was to last");
-        actor_buy(anna);
-        actor_release(anna);
-        actor_release(ben);
+        actor_buy(bo);
+        stage_need_in_time(s, actor_is_protected(ann), "Ann's lease was to last");
+        actor_buy(ann);
+        actor_release(ann);
+        actor_release(bo);
         return;
     }
-    stage_tell(s, "Nobody asks his clock.  Now Anna's own jumps an hour ahead.",
-               "没人看他的钟。现在安娜自己的时钟也往前跳了一小时。");
-    actor_shift_clock(anna, HOUR_MS);
-    stage_need_in_time(s, actor_is_protected(anna), "Anna's lease was to last");
-    actor_buy(anna);
-    actor_leave(anna);
-    stage_tell(s, "Ben's clock is set back.  He waits no hour for it.",
-               "本的时钟又拨了回去。他并不用等上一小时。");
-    actor_shift_clock(ben, -HOUR_MS);
-    actor_enter(ben);
-    actor_buy(ben);
-    actor_leave(ben);
+    stage_tell(s, "Nobody asks his clock.  Now Ann's own jumps an hour ahead.",
+               "没人看他的钟。现在小安自己的时钟也往前跳了一小时。");
+    actor_shift_clock(ann, HOUR_MS);
+    stage_need_in_time(s, actor_is_protected(ann), "Ann's lease was to last");
+    actor_buy(ann);
+    actor_leave(ann);
+    stage_tell(s, "Bo's clock is set back.  He waits no hour for it.",
+               "小博的时钟又拨了回去。他并不用等上一小时。");
+    actor_shift_clock(bo, -HOUR_MS);
+    actor_enter(bo);
+    actor_buy(bo);
+    actor_leave(bo);
 }
 
 const struct scenario scenario_client_clock = {
@@ -45,17 +45,17 @@ const struct scenario scenario_client_clock = {
     .title = "A client's clock jumps",
     .title_zh = "客户端时钟跳变",
     .source = "the articles on GETSET: \"the clocks of all clients have to agree\"",
-    .story = {"Anna holds the lock, and its value is the time at which it ends.",
-              "Ben's clock is set an hour ahead.",
+    .story = {"Ann holds the lock, and its value is the time at which it ends.",
+              "Bo's clock is set an hour ahead.",
               "He reads that time, finds it long past, and takes the lock over.",
               "Two are inside, and the last voucher is sold twice.",
               "A lease that the store counts, by its own clock, knows no such hour."},
-    .story_zh = {"安娜拿着锁，锁的值就是它到期的时刻。",
-                 "本的时钟被拨快了一小时。",
+    .story_zh = {"小安拿着锁，锁的值就是它到期的时刻。",
+                 "小博的时钟被拨快了一小时。",
                  "他读出那个时刻，觉得早过了，便接管了锁。",
                  "两人都在里面，最后一张券卖了两次。",
                  "由存储按自己的钟来计的租约，没有这一小时。"},
-    .actors = {"Anna", "Ben"},
+    .actors = {"Ann", "Bo"},
     .breaks = SIGNS_TWO_INSIDE,
     .lease_ms = 5000,
     .play = play,

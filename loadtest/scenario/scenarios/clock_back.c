@@ -6,41 +6,41 @@ enum { HOUR_MS = 3600000 };
 
 /* Would who waits have to wait for far more than a lease?  Where servers vote, only a
  * wait can tell. */
-static bool is_stuck(struct stage *s, struct actor *ben)
+static bool is_stuck(struct stage *s, struct actor *bo)
 {
     if (stage_store(s) == DLOCK_STORE_REDIS) {
-        int64_t left_ms = actor_inspect(ben).left_ms;
+        int64_t left_ms = actor_inspect(bo).left_ms;
 
-        stage_need_in_time(s, left_ms > 0, "Anna's lease was to last");
+        stage_need_in_time(s, left_ms > 0, "Ann's lease was to last");
         return left_ms > HOUR_MS / 2;
     }
-    if (actor_acquire(ben, 2 * stage_lease_ms(s)) != DLOCK_OK)
+    if (actor_acquire(bo, 2 * stage_lease_ms(s)) != DLOCK_OK)
         return true;
-    actor_release(ben);
+    actor_release(bo);
     return false;
 }
 
 static void play(struct stage *s)
 {
-    struct actor *anna = stage_actor(s, 0), *ben = stage_actor(s, 1);
+    struct actor *ann = stage_actor(s, 0), *bo = stage_actor(s, 1);
     int clock = stage_server_arm(s, "clock", stage_lock_server(s, 0), -HOUR_MS);
 
-    stage_tell(s, "Anna takes the lock, with a lease of two seconds, and dies.",
-               "安娜拿到锁，租约两秒，随后死去。");
-    stage_need(s, actor_try_until_answered(anna) == DLOCK_OK, "Anna is to get in");
-    actor_kill(anna);
+    stage_tell(s, "Ann takes the lock, with a lease of two seconds, and dies.",
+               "小安拿到锁，租约两秒，随后死去。");
+    stage_need(s, actor_try_until_answered(ann) == DLOCK_OK, "Ann is to get in");
+    actor_kill(ann);
     stage_tell(s, "The server's wall clock is set back by an hour.",
                "服务器的墙钟被往回拨了一小时。");
     stage_server_begin(s, clock);
-    stage_tell(s, "Ben asks when the lock of the dead will end.",
-               "本来问，这把死人的锁什么时候到期。");
-    if (!is_stuck(s, ben))
+    stage_tell(s, "Bo asks when the lock of the dead will end.",
+               "小博来问，这把死人的锁什么时候到期。");
+    if (!is_stuck(s, bo))
         return;
     stage_sign(s, SIGN_LEASE_WAITED, "a lease of two seconds has an hour to go");
     stage_tell(s, "Nobody could get in for an hour.  The clock is put right.",
                "一小时内谁也进不来。时钟被拨回正确的时间。");
     stage_server_end(s, clock);
-    stage_need(s, actor_inspect(ben).left_ms <= stage_lease_ms(s),
+    stage_need(s, actor_inspect(bo).left_ms <= stage_lease_ms(s),
                "it is to end within a lease again");
 }
 
@@ -50,17 +50,17 @@ const struct scenario scenario_clock_back = {
     .title = "The server's clock is set back",
     .title_zh = "服务器时钟往回拨",
     .source = "reports of locks that do not end after a clock was corrected",
-    .story = {"Anna takes the lock for two seconds and dies.",
+    .story = {"Ann takes the lock for two seconds and dies.",
               "Somebody sets the server's clock back by an hour.",
               "Redis keeps the instant at which a key ends: an hour away now.",
               "Nobody holds the lock, and nobody can have it for that hour.",
               "A majority of servers does not wait for the one that is wrong."},
-    .story_zh = {"安娜拿到锁，租约两秒，随后死去。",
+    .story_zh = {"小安拿到锁，租约两秒，随后死去。",
                  "有人把服务器时钟往回拨了一小时。",
                  "Redis 记的是键到期的时刻：现在还差一小时。",
                  "没有人持有锁，这一小时里也没人拿得到。",
                  "多数派不会去等时钟出错的那一台。"},
-    .actors = {"Anna", "Ben"},
+    .actors = {"Ann", "Bo"},
     .breaks = SIGNS_TWO_INSIDE,
     .lease_ms = 2000,
     .needs_own_servers = true,

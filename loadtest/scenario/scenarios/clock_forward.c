@@ -6,30 +6,30 @@ enum { HOUR_MS = 3600000, MAJORITY = 3 };
 
 static void play(struct stage *s)
 {
-    struct actor *anna = stage_actor(s, 0), *ben = stage_actor(s, 1);
+    struct actor *ann = stage_actor(s, 0), *bo = stage_actor(s, 1);
     int count = stage_store(s) == DLOCK_STORE_REDIS ? 1 : MAJORITY;
     int clocks[MAJORITY];
 
     for (int i = 0; i < count; i++)
         clocks[i] = stage_server_arm(s, "clock", stage_lock_server(s, i), HOUR_MS);
-    stage_tell(s, "Anna takes the lock for twenty seconds, and reads the stock.",
-               "安娜拿到锁，租约二十秒，读了库存。");
-    stage_need(s, actor_try_until_answered(anna) == DLOCK_OK, "Anna is to get in");
-    actor_read(anna);
+    stage_tell(s, "Ann takes the lock for twenty seconds, and reads the stock.",
+               "小安拿到锁，租约二十秒，读了库存。");
+    stage_need(s, actor_try_until_answered(ann) == DLOCK_OK, "Ann is to get in");
+    actor_read(ann);
     stage_tell(s, "The server's wall clock is set an hour ahead.",
                "服务器的墙钟被往前拨了一小时。");
     stage_server_begin(s, clocks[0]);
     if (count > 1) {
-        stage_need(s, actor_try_until_answered(ben) == DLOCK_BUSY,
+        stage_need(s, actor_try_until_answered(bo) == DLOCK_BUSY,
                    "one clock of five is to harm nobody");
         stage_tell(s, "One clock of five did no harm.  Now it is three of them.",
                    "五台里错一台没有害处。现在错了三台。");
     }
     for (int i = 1; i < count; i++)
         stage_server_begin(s, clocks[i]);
-    stage_tell(s, "Twenty seconds are long over there.  Ben asks for the lock.",
-               "在那边，二十秒早就过了。本来申请锁。");
-    actor_walk_in(ben, anna);
+    stage_tell(s, "Twenty seconds are long over there.  Bo asks for the lock.",
+               "在那边，二十秒早就过了。小博来申请锁。");
+    actor_walk_in(bo, ann);
 }
 
 const struct scenario scenario_clock_forward = {
@@ -38,17 +38,17 @@ const struct scenario scenario_clock_forward = {
     .title = "The server's clock jumps ahead",
     .title_zh = "服务器时钟往前跳",
     .source = "Kleppmann 2016 on Redlock and clocks; Redis keeps ends as wall time",
-    .story = {"Anna takes the lock for twenty seconds.",
+    .story = {"Ann takes the lock for twenty seconds.",
               "Somebody sets the server's clock an hour ahead.",
               "Redis keeps the instant at which a key ends: it is long past.",
-              "Ben is let in at once, while Anna has nineteen seconds left.",
+              "Bo is let in at once, while Ann has nineteen seconds left.",
               "Redlock stands one such clock of five, but not three."},
-    .story_zh = {"安娜拿到锁，租约二十秒。",
+    .story_zh = {"小安拿到锁，租约二十秒。",
                  "有人把服务器时钟往前拨了一小时。",
                  "Redis 记的是键到期的时刻：那早就过去了。",
-                 "本立刻被放进来，而安娜明明还剩十九秒。",
+                 "小博立刻被放进来，而小安明明还剩十九秒。",
                  "五台里错一台，红锁撑得住；错三台就不行了。"},
-    .actors = {"Anna", "Ben"},
+    .actors = {"Ann", "Bo"},
     .breaks = SIGN_TWO_HOLDERS,
     .lease_ms = 20000,
     .needs_own_servers = true,

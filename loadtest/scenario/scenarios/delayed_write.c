@@ -5,26 +5,26 @@
 
 static void play(struct stage *s)
 {
-    struct actor *anna = stage_actor(s, 0), *writer = stage_actor(s, 1),
-                 *ben = stage_actor(s, 2);
+    struct actor *ann = stage_actor(s, 0), *writer = stage_actor(s, 1),
+                 *bo = stage_actor(s, 2);
 
-    stage_tell(s, "Anna takes the lock; one voucher is left.  A thread of hers writes.",
-               "安娜拿到锁，还剩一张券。由她的另一个线程去写。");
-    actor_enter(anna);
+    stage_tell(s, "Ann takes the lock; one voucher is left.  A thread of hers writes.",
+               "小安拿到锁，还剩一张券。由她的另一个线程去写。");
+    actor_enter(ann);
     actor_read(writer);
     stage_tell(s, "The write is sent, and is delayed in the network.",
                "写请求发出去了，却在网络里耽搁了。");
     actor_wire(writer, WIRE_SHOP, "hold to-server");
-    actor_begin_buy_for(writer, anna);
+    actor_begin_buy_for(writer, ann);
     actor_await_wire(writer, WIRE_SHOP);
-    stage_tell(s, "Anna has no answer, takes it for a failure, and leaves in good order.",
-               "安娜等不到应答，当它失败了，规规矩矩地释放了锁。");
-    stage_need_in_time(s, actor_release(anna) == DLOCK_OK, "Anna's lease was to last");
-    stage_tell(s, "Ben enters, and buys the last one.", "本进来，买走了最后一张。");
-    actor_enter(ben);
-    actor_buy(ben);
-    actor_release(ben);
-    stage_tell(s, "Now Anna's write arrives.", "这时安娜的写请求才到。");
+    stage_tell(s, "Ann has no answer, takes it for a failure, and leaves in good order.",
+               "小安等不到应答，当它失败了，规规矩矩地释放了锁。");
+    stage_need_in_time(s, actor_release(ann) == DLOCK_OK, "Ann's lease was to last");
+    stage_tell(s, "Bo enters, and buys the last one.", "小博进来，买走了最后一张。");
+    actor_enter(bo);
+    actor_buy(bo);
+    actor_release(bo);
+    stage_tell(s, "Now Ann's write arrives.", "这时小安的写请求才到。");
     actor_wire(writer, WIRE_SHOP, "release to-server");
     actor_end_buy(writer);
 }
@@ -35,17 +35,17 @@ const struct scenario scenario_delayed_write = {
     .title = "The write that arrives late",
     .title_zh = "迟到的写请求",
     .source = "Kleppmann 2016: a packet that the network delays; HBase had this bug",
-    .story = {"Anna takes the lock, and her write is delayed on its way.",
+    .story = {"Ann takes the lock, and her write is delayed on its way.",
               "She is in good health: no answer, so she gives it up and releases.",
-              "Ben takes the lock, as is his right, and buys the last voucher.",
-              "Then Anna's write arrives, and is carried out.",
+              "Bo takes the lock, as is his right, and buys the last voucher.",
+              "Then Ann's write arrives, and is carried out.",
               "The lock did nothing wrong; only who takes the write can refuse it."},
-    .story_zh = {"安娜拿到锁，她的写请求在路上耽搁了。",
+    .story_zh = {"小安拿到锁，她的写请求在路上耽搁了。",
                  "她自己好好的：等不到应答，便放弃并释放了锁。",
-                 "本名正言顺地拿到锁，买走最后一张券。",
-                 "随后安娜的写请求到了，照样被执行。",
+                 "小博名正言顺地拿到锁，买走最后一张券。",
+                 "随后小安的写请求到了，照样被执行。",
                  "锁没有做错什么；只有接受写入的一方能拒绝它。"},
-    .actors = {"Anna", "+Anna's writer", "Ben"},
+    .actors = {"Ann", "+Ann's writer", "Bo"},
     .breaks = SIGNS_TWO_INSIDE | SIGN_OVERSOLD,
     .lease_ms = 10000,
     .play = play,

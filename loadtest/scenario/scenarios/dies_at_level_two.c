@@ -4,19 +4,19 @@
 
 static void play(struct stage *s)
 {
-    struct actor *anna = stage_actor(s, 0), *ben = stage_actor(s, 1);
+    struct actor *ann = stage_actor(s, 0), *bo = stage_actor(s, 1);
 
-    stage_tell(s, "Anna takes the lock, and takes it again in an inner call.",
-               "安娜拿到锁，又在内层调用里再拿一次。");
-    actor_enter(anna);
-    stage_need_in_time(s, actor_try(anna) == DLOCK_OK, "Anna is let in again");
+    stage_tell(s, "Ann takes the lock, and takes it again in an inner call.",
+               "小安拿到锁，又在内层调用里再拿一次。");
+    actor_enter(ann);
+    stage_need_in_time(s, actor_try(ann) == DLOCK_OK, "Ann is let in again");
     stage_tell(s, "She dies: two levels are held, and nobody will release them.",
                "她死了：还占着两层，没人会来释放。");
-    actor_kill(anna);
-    stage_need_in_time(s, actor_try(ben) == DLOCK_BUSY, "Anna's lease was to last");
-    stage_need_in_time(s, actor_outwait(ben) == DLOCK_OK, "Ben is to get in after her lease");
+    actor_kill(ann);
+    stage_need_in_time(s, actor_try(bo) == DLOCK_BUSY, "Ann's lease was to last");
+    stage_need_in_time(s, actor_outwait(bo) == DLOCK_OK, "Bo is to get in after her lease");
     stage_sign(s, SIGN_LEASE_WAITED, "nobody could tell the store that she is dead");
-    actor_leave(ben);
+    actor_leave(bo);
 }
 
 const struct scenario scenario_dies_at_level_two = {
@@ -25,17 +25,17 @@ const struct scenario scenario_dies_at_level_two = {
     .title = "The owner dies while it has the lock twice",
     .title_zh = "重入两层时持有者死了",
     .source = "the articles on re-entry: what becomes of the count",
-    .story = {"Anna holds the lock twice: an outer and an inner call.",
+    .story = {"Ann holds the lock twice: an outer and an inner call.",
               "She dies before either of them releases.",
               "The store still counts two.",
               "The lease is one, whatever the count: it ends for both levels.",
-              "Ben is in after one lease, and his count begins at one."},
-    .story_zh = {"安娜两次持有锁：外层一次，内层一次。",
+              "Bo is in after one lease, and his count begins at one."},
+    .story_zh = {"小安两次持有锁：外层一次，内层一次。",
                  "两层都没释放，她就死了。",
                  "存储里的计数还是二。",
                  "但不管几层，租约只有一个：到期时两层一起结束。",
-                 "一个租约之后本就进来了，他的计数从一开始。"},
-    .actors = {"Anna", "Ben"},
+                 "一个租约之后小博就进来了，他的计数从一开始。"},
+    .actors = {"Ann", "Bo"},
     .breaks = SIGNS_TWO_INSIDE | SIGN_TWICE,
     .lease_ms = 800,
     .play = play,

@@ -4,18 +4,18 @@
 
 static void play(struct stage *s)
 {
-    struct actor *anna = stage_actor(s, 0), *ben = stage_actor(s, 1);
+    struct actor *ann = stage_actor(s, 0), *bo = stage_actor(s, 1);
 
-    stage_tell(s, "Anna takes the lock in the Redis that is also the cache.",
-               "安娜拿到锁，锁就放在兼做缓存的 Redis 里。");
-    actor_enter(anna);
-    actor_read(anna);
+    stage_tell(s, "Ann takes the lock in the Redis that is also the cache.",
+               "小安拿到锁，锁就放在兼做缓存的 Redis 里。");
+    actor_enter(ann);
+    actor_read(ann);
     stage_tell(s, "The cache grows until the memory is full.  Something has to go.",
                "缓存越来越大，内存满了，总得丢点什么。");
     stage_server_hurt(s, "eviction", stage_lock_server(s, 0), 0);
-    stage_tell(s, "It was the lock: of keys with an end, it ended soonest.  Ben asks.",
-               "丢的是锁：有过期时间的键里，数它最先到期。本来申请。");
-    actor_walk_in(ben, anna);
+    stage_tell(s, "It was the lock: of keys with an end, it ended soonest.  Bo asks.",
+               "丢的是锁：有过期时间的键里，数它最先到期。小博来申请。");
+    actor_walk_in(bo, ann);
 }
 
 const struct scenario scenario_eviction = {
@@ -27,14 +27,14 @@ const struct scenario scenario_eviction = {
     .story = {"Locks and cache share one Redis, with a limit on its memory.",
               "When it is full, the policy picks a key that ends by itself.",
               "A lock is just such a key, and often the one that ends soonest.",
-              "It is thrown away while Anna works; Ben is let in.",
+              "It is thrown away while Ann works; Bo is let in.",
               "Keep locks in a Redis of their own, with noeviction."},
     .story_zh = {"锁和缓存共用一个 Redis，内存有上限。",
                  "内存满了，淘汰策略挑带过期时间的键下手。",
                  "锁正是这样的键，往往还是最快到期的那个。",
-                 "安娜还在干活，锁就被淘汰了，本被放了进来。",
+                 "小安还在干活，锁就被淘汰了，小博被放了进来。",
                  "锁要放在单独的 Redis 里，并设 noeviction。"},
-    .actors = {"Anna", "Ben"},
+    .actors = {"Ann", "Bo"},
     .breaks = SIGN_TWO_HOLDERS,
     .lease_ms = 20000,
     .needs_own_servers = true,

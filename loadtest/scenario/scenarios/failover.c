@@ -4,18 +4,18 @@
 
 static void play(struct stage *s)
 {
-    struct actor *anna = stage_actor(s, 0), *ben = stage_actor(s, 1);
+    struct actor *ann = stage_actor(s, 0), *bo = stage_actor(s, 1);
     int failover = stage_server_arm(s, "redis-failover", stage_lock_server(s, 0), 0);
 
-    stage_tell(s, "Anna takes the lock; the master grants it.", "安娜拿到锁，是主节点给的。");
-    actor_enter(anna);
-    actor_read(anna);
+    stage_tell(s, "Ann takes the lock; the master grants it.", "小安拿到锁，是主节点给的。");
+    actor_enter(ann);
+    actor_read(ann);
     stage_tell(s, "The master dies before it replicates; the replica takes its place.",
                "主节点还没复制就死了，从节点顶上。");
     stage_server_begin(s, failover);
-    stage_tell(s, "Anna is at work.  Ben asks the new master for the lock.",
-               "安娜还在干活，本向新的主节点申请锁。");
-    actor_walk_in(ben, anna);
+    stage_tell(s, "Ann is at work.  Bo asks the new master for the lock.",
+               "小安还在干活，小博向新的主节点申请锁。");
+    actor_walk_in(bo, ann);
 }
 
 const struct scenario scenario_failover = {
@@ -24,17 +24,17 @@ const struct scenario scenario_failover = {
     .title = "The master dies before it replicates",
     .title_zh = "主节点没来得及复制就宕机",
     .source = "the articles on master and replica: why multi and Redlock exist",
-    .story = {"Anna takes the lock on the master.",
+    .story = {"Ann takes the lock on the master.",
               "The master dies; the lock had not reached the replica.",
               "The replica becomes master, and knows of no lock.",
-              "Ben takes it too: two holders, and nobody stopped or was late.",
+              "Bo takes it too: two holders, and nobody stopped or was late.",
               "Independent nodes do not forget together."},
-    .story_zh = {"安娜在主节点上拿到锁。",
+    .story_zh = {"小安在主节点上拿到锁。",
                  "主节点宕机，锁还没复制到从节点。",
                  "从节点升为主节点，它不知道有锁。",
-                 "本也拿到了锁：两个持有者，谁都没停顿、没超时。",
+                 "小博也拿到了锁：两个持有者，谁都没停顿、没超时。",
                  "彼此独立的节点不会一起失忆。"},
-    .actors = {"Anna", "Ben"},
+    .actors = {"Ann", "Bo"},
     .breaks = SIGN_TWO_HOLDERS,
     .lease_ms = 20000,
     .needs_own_servers = true,

@@ -15,29 +15,29 @@ static void forget_and_take(struct stage *s, struct actor *next, uint64_t *highe
 
 static void play(struct stage *s)
 {
-    struct actor *anna = stage_actor(s, 0), *ben = stage_actor(s, 1),
-                 *chen = stage_actor(s, 2);
+    struct actor *ann = stage_actor(s, 0), *bo = stage_actor(s, 1),
+                 *chu = stage_actor(s, 2);
     uint64_t highest;
 
-    stage_tell(s, "Anna takes the lock.  Its fence begins at an epoch of the database.",
-               "安娜拿到锁。栅栏号从数据库发的纪元起算。");
-    actor_enter(anna);
-    highest = actor_fence(anna);
-    actor_read(anna);
+    stage_tell(s, "Ann takes the lock.  Its fence begins at an epoch of the database.",
+               "小安拿到锁。栅栏号从数据库发的纪元起算。");
+    actor_enter(ann);
+    highest = actor_fence(ann);
+    actor_read(ann);
     stage_tell(s, "Redis forgets everything.  For the next fence it needs a new epoch.",
                "Redis 什么都忘了。要发下一个栅栏号，得领一个新纪元。");
-    forget_and_take(s, ben, &highest);
-    actor_buy(ben);
-    stage_tell(s, "Anna writes what she had in mind, under the older fence.",
-               "安娜照原来的打算写库，用的是旧栅栏号。");
-    actor_buy(anna);
-    stage_tell(s, "Redis forgets once more.  Chen takes the lock, and is not refused.",
-               "Redis 又失忆一次。陈拿到锁，没有被误拒。");
-    forget_and_take(s, chen, &highest);
-    stage_need(s, actor_buy(chen) == SALE_SOLD, "who holds the lock is to be served");
-    actor_leave(chen);
-    actor_release(ben);
-    actor_release(anna);
+    forget_and_take(s, bo, &highest);
+    actor_buy(bo);
+    stage_tell(s, "Ann writes what she had in mind, under the older fence.",
+               "小安照原来的打算写库，用的是旧栅栏号。");
+    actor_buy(ann);
+    stage_tell(s, "Redis forgets once more.  Chu takes the lock, and is not refused.",
+               "Redis 又失忆一次。小楚拿到锁，没有被误拒。");
+    forget_and_take(s, chu, &highest);
+    stage_need(s, actor_buy(chu) == SALE_SOLD, "who holds the lock is to be served");
+    actor_leave(chu);
+    actor_release(bo);
+    actor_release(ann);
 }
 
 const struct scenario scenario_fence_kept = {
@@ -49,14 +49,14 @@ const struct scenario scenario_fence_kept = {
     .story = {"The counter in Redis begins at an epoch, drawn from PostgreSQL.",
               "Redis loses its memory: the lock is gone, and the counter too.",
               "Who comes next draws a new epoch, above all that was given before.",
-              "Anna, who still believes in her lease, is refused; Ben is served.",
+              "Ann, who still believes in her lease, is refused; Bo is served.",
               "Two are inside all the same: only the database made it harmless."},
     .story_zh = {"Redis 的计数器从一个纪元起算，纪元由 PostgreSQL 发。",
                  "Redis 失忆：锁没了，计数器也没了。",
                  "下一个人领到新纪元，比发过的号都大。",
-                 "安娜还以为租约有效，写库被拒，本照常成交。",
+                 "小安还以为租约有效，写库被拒，小博照常成交。",
                  "里面仍然有两个人，是数据库让它无害的。"},
-    .actors = {"Anna", "Ben", "Chen"},
+    .actors = {"Ann", "Bo", "Chu"},
     .breaks = SIGN_FENCE | SIGN_TWO_HOLDERS,
     .stock = 2,
     .guard = &guard_fence,

@@ -13,28 +13,28 @@ static void flush(struct stage *s)
 
 static void play(struct stage *s)
 {
-    struct actor *anna = stage_actor(s, 0), *ben = stage_actor(s, 1);
+    struct actor *ann = stage_actor(s, 0), *bo = stage_actor(s, 1);
 
-    stage_tell(s, "Anna and Ben have used the lock: their scripts are loaded.",
-               "安娜和本都用过这把锁：脚本已经加载。");
-    actor_enter(ben);
-    actor_leave(ben);
-    actor_enter(anna);
+    stage_tell(s, "Ann and Bo have used the lock: their scripts are loaded.",
+               "小安和小博都用过这把锁：脚本已经加载。");
+    actor_enter(bo);
+    actor_leave(bo);
+    actor_enter(ann);
     if (stage_has(s, DLOCK_CAP_RENEW))
-        stage_need(s, actor_renew(anna) == DLOCK_OK, "Anna can renew");
-    stage_tell(s, "The server forgets all scripts.  Anna does not know that.",
-               "服务器忘掉了所有脚本，安娜并不知道。");
+        stage_need(s, actor_renew(ann) == DLOCK_OK, "Ann can renew");
+    stage_tell(s, "The server forgets all scripts.  Ann does not know that.",
+               "服务器忘掉了所有脚本，小安并不知道。");
     flush(s);
-    if (stage_has(s, DLOCK_CAP_RENEW) && actor_renew(anna) != DLOCK_OK)
+    if (stage_has(s, DLOCK_CAP_RENEW) && actor_renew(ann) != DLOCK_OK)
         stage_sign(s, SIGN_CALL_REFUSED, "a renewal failed for want of its script");
-    stage_tell(s, "She releases, and Ben asks at once.", "她释放锁，本马上来申请。");
-    if (actor_release(anna) == DLOCK_OK && actor_try(ben) == DLOCK_OK) {
-        actor_leave(ben);
+    stage_tell(s, "She releases, and Bo asks at once.", "她释放锁，小博马上来申请。");
+    if (actor_release(ann) == DLOCK_OK && actor_try(bo) == DLOCK_OK) {
+        actor_leave(bo);
         return;
     }
-    actor_enter(ben);
+    actor_enter(bo);
     stage_sign(s, SIGN_LEASE_WAITED, "the release came to nothing");
-    actor_leave(ben);
+    actor_leave(bo);
 }
 
 const struct scenario scenario_flushed_scripts = {
@@ -43,17 +43,17 @@ const struct scenario scenario_flushed_scripts = {
     .title = "The server forgets the scripts",
     .title_zh = "服务器忘了 Lua 脚本",
     .source = "Redis manual: the script cache is always volatile",
-    .story = {"Anna's release is a script, which the server knows by its hash.",
+    .story = {"Ann's release is a script, which the server knows by its hash.",
               "SCRIPT FLUSH, a restart or a new master: the server knows none any more.",
               "It answers NOSCRIPT to her renewal and to her release.",
               "A library that takes that for the end leaves the lock to its lease.",
               "One that sends the script itself then has lost nothing."},
-    .story_zh = {"安娜的释放是一段脚本，服务器凭哈希认得它。",
+    .story_zh = {"小安的释放是一段脚本，服务器凭哈希认得它。",
                  "SCRIPT FLUSH、重启或换主：服务器一个脚本都不认得了。",
                  "她续期、释放，得到的都是 NOSCRIPT。",
                  "库若就此作罢，锁只能等租约到期。",
                  "库若随即把脚本全文发过去，就什么也没耽误。"},
-    .actors = {"Anna", "Ben"},
+    .actors = {"Ann", "Bo"},
     .breaks = SIGNS_TWO_INSIDE,
     .lease_ms = 10000,
     .needs_own_servers = true,

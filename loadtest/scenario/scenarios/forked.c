@@ -4,24 +4,24 @@
 
 static void play(struct stage *s)
 {
-    struct actor *anna = stage_actor(s, 0), *ben = stage_actor(s, 1);
+    struct actor *ann = stage_actor(s, 0), *bo = stage_actor(s, 1);
     dlock_status st;
 
-    stage_tell(s, "Anna takes the lock, and her process forks.",
-               "安娜拿到锁，她的进程 fork 了。");
-    actor_enter(anna);
+    stage_tell(s, "Ann takes the lock, and her process forks.",
+               "小安拿到锁，她的进程 fork 了。");
+    actor_enter(ann);
     stage_tell(s, "The child has a copy of everything: it asks, and it releases.",
                "子进程什么都有一份：它申请锁，也释放锁。");
-    st = actor_child_try(anna);
-    if (st == DLOCK_INVALID && actor_child_release(anna) == DLOCK_INVALID)
+    st = actor_child_try(ann);
+    if (st == DLOCK_INVALID && actor_child_release(ann) == DLOCK_INVALID)
         stage_sign(s, SIGN_CALL_REFUSED, "a child is another process, with no lock system");
-    stage_tell(s, "Anna still holds it.  Ben must not get in.", "锁还是安娜的，本不能进来。");
-    if (actor_try(ben) == DLOCK_OK) {
-        actor_buy(ben);
-        actor_release(ben);
+    stage_tell(s, "Ann still holds it.  Bo must not get in.", "锁还是小安的，小博不能进来。");
+    if (actor_try(bo) == DLOCK_OK) {
+        actor_buy(bo);
+        actor_release(bo);
     }
-    actor_buy(anna);
-    actor_release(anna);
+    actor_buy(ann);
+    actor_release(ann);
 }
 
 const struct scenario scenario_forked = {
@@ -30,17 +30,17 @@ const struct scenario scenario_forked = {
     .title = "The holder forks",
     .title_zh = "持有者 fork 了",
     .source = "known bugs of lock libraries: a child with its parent's owner and sockets",
-    .story = {"Anna holds the lock when her process forks.",
+    .story = {"Ann holds the lock when her process forks.",
               "The child has her owner's name, her lease and her connections.",
               "If it asks, a lock that allows re-entry lets it in beside her.",
               "If it releases, her lock is gone.",
               "So whatever the child inherited has to refuse."},
-    .story_zh = {"安娜持有锁的时候，进程 fork 了。",
+    .story_zh = {"小安持有锁的时候，进程 fork 了。",
                  "子进程有她的名字、她的租约、她的连接。",
                  "它若申请，可重入的锁会放它进来。",
-                 "它若释放，安娜的锁就没了。",
+                 "它若释放，小安的锁就没了。",
                  "所以子进程继承来的一切都必须拒绝工作。"},
-    .actors = {"Anna", "Ben"},
+    .actors = {"Ann", "Bo"},
     .breaks = SIGNS_TWO_INSIDE | SIGN_FOREIGN,
     .lease_ms = 5000,
     .play = play,

@@ -4,47 +4,47 @@
 #include "loadtest/scenario/scenario.h"
 
 /* The server is not told that a connection is dead on which nothing is said. */
-static void nobody_gets_in(struct stage *s, struct actor *anna, struct actor *ben)
+static void nobody_gets_in(struct stage *s, struct actor *ann, struct actor *bo)
 {
-    stage_tell(s, "The server knows of no trouble: Anna's connection is open.  Ben waits.",
-               "服务器不觉得有问题：安娜的连接还开着。本只能等。");
-    actor_wire_mend(anna, WIRE_LOCK);
-    actor_buy(anna);
-    actor_release(anna);
-    actor_enter(ben);
-    actor_buy(ben);
-    actor_leave(ben);
+    stage_tell(s, "The server knows of no trouble: Ann's connection is open.  Bo waits.",
+               "服务器不觉得有问题：小安的连接还开着。小博只能等。");
+    actor_wire_mend(ann, WIRE_LOCK);
+    actor_buy(ann);
+    actor_release(ann);
+    actor_enter(bo);
+    actor_buy(bo);
+    actor_leave(bo);
 }
 
 static void play(struct stage *s)
 {
-    struct actor *anna = stage_actor(s, 0), *ben = stage_actor(s, 1);
+    struct actor *ann = stage_actor(s, 0), *bo = stage_actor(s, 1);
 
-    stage_tell(s, "Anna takes the lock and sees that one voucher is left.",
-               "安娜拿到锁，看到还剩一张券。");
-    actor_enter(anna);
-    actor_read(anna);
+    stage_tell(s, "Ann takes the lock and sees that one voucher is left.",
+               "小安拿到锁，看到还剩一张券。");
+    actor_enter(ann);
+    actor_read(ann);
     stage_tell(s, "Her network to the store falls silent: nothing arrives, nothing fails.",
                "她到存储的网络静默了：什么也不到，也不报错。");
-    actor_wire(anna, WIRE_LOCK, "hold to-client");
-    actor_wire(anna, WIRE_LOCK, "hold to-server");
-    if (actor_outwait(ben) != DLOCK_OK) {
-        nobody_gets_in(s, anna, ben);
+    actor_wire(ann, WIRE_LOCK, "hold to-client");
+    actor_wire(ann, WIRE_LOCK, "hold to-server");
+    if (actor_outwait(bo) != DLOCK_OK) {
+        nobody_gets_in(s, ann, bo);
         return;
     }
-    stage_tell(s, "Nobody could renew it.  Ben has it now, and buys the last one.",
-               "没有人能续租，锁已归本，他买走最后一张。");
-    actor_buy(ben);
-    stage_tell(s, "Anna is about to write.  First she asks her lease.",
-               "安娜正要写，先看一眼自己的租约。");
-    if (actor_is_protected(anna))
-        actor_buy(anna);
+    stage_tell(s, "Nobody could renew it.  Bo has it now, and buys the last one.",
+               "没有人能续租，锁已归小博，他买走最后一张。");
+    actor_buy(bo);
+    stage_tell(s, "Ann is about to write.  First she asks her lease.",
+               "小安正要写，先看一眼自己的租约。");
+    if (actor_is_protected(ann))
+        actor_buy(ann);
     else
         stage_tell(s, "Without any message she knows that it is over, and writes nothing.",
                    "没有任何消息，她也知道租约完了，于是什么都不写。");
-    actor_wire_mend(anna, WIRE_LOCK);
-    actor_release(anna);
-    actor_release(ben);
+    actor_wire_mend(ann, WIRE_LOCK);
+    actor_release(ann);
+    actor_release(bo);
 }
 
 /* The checker takes her for at work until she says that she is not; what she wrote, the
@@ -55,17 +55,17 @@ const struct scenario scenario_half_open = {
     .title = "The silent network, and the holder who asks its lease",
     .title_zh = "静默的网络，和会看租约的持有者",
     .source = "half-open connections; Consul's issue of a lost lock noticed minutes later",
-    .story = {"Anna holds the lock; then nothing gets through, in either direction.",
-              "No error comes, and no renewal arrives.  Her lease ends; Ben gets in.",
+    .story = {"Ann holds the lock; then nothing gets through, in either direction.",
+              "No error comes, and no renewal arrives.  Her lease ends; Bo gets in.",
               "Her library has counted from when its last request was sent.",
-              "So she knows that it is over, before Ben was let in, and stops.",
-              "A lock that is a connection stays held: Ben waits for the network."},
-    .story_zh = {"安娜持有锁，随后两个方向都不通了。",
-                 "没有报错，续租也送不到。租约结束，本进来了。",
+              "So she knows that it is over, before Bo was let in, and stops.",
+              "A lock that is a connection stays held: Bo waits for the network."},
+    .story_zh = {"小安持有锁，随后两个方向都不通了。",
+                 "没有报错，续租也送不到。租约结束，小博进来了。",
                  "她的库从最后一次请求发出时算起。",
-                 "所以在本进来之前，她就知道租约完了，停了手。",
-                 "而锁若就是连接，它会一直占着：本只能等网络恢复。"},
-    .actors = {"Anna", "Ben"},
+                 "所以在小博进来之前，她就知道租约完了，停了手。",
+                 "而锁若就是连接，它会一直占着：小博只能等网络恢复。"},
+    .actors = {"Ann", "Bo"},
     .breaks = SIGN_OVERSOLD | SIGN_LOST_UPDATE,
     .lease_ms = 800,
     .play = play,

@@ -28,19 +28,19 @@ static int await_entered(struct stage *s, const bool *has_left)
 
 static void play(struct stage *s)
 {
-    struct actor *anna = stage_actor(s, 0);
+    struct actor *ann = stage_actor(s, 0);
     /* These tell every process that waits; a queue, the next in the line. */
     bool is_broadcast = !stage_has(s, DLOCK_CAP_FAIR);
     bool has_left[WAITERS] = {false};
 
-    stage_tell(s, "Anna has the lock.  Six others come and wait.",
-               "安娜拿着锁，又来了六个人等着。");
-    actor_enter(anna);
+    stage_tell(s, "Ann has the lock.  Six others come and wait.",
+               "小安拿着锁，又来了六个人等着。");
+    actor_enter(ann);
     for (int i = 0; i < WAITERS; i++) {
         actor_begin_acquire(stage_actor(s, 1 + i), SCENARIO_STEP_MS);
         actor_await_waiting(stage_actor(s, 1 + i));
     }
-    actor_leave(anna);
+    actor_leave(ann);
     for (int served = 0; served < WAITERS; served++) {
         int i = await_entered(s, has_left);
 
@@ -64,17 +64,17 @@ const struct scenario scenario_herd = {
     .title = "The herd that wakes for one",
     .title_zh = "惊群：一次释放，全员惊醒",
     .source = "the articles on ZooKeeper: why everybody watches only the node before",
-    .story = {"Anna has the lock; six processes wait.",
+    .story = {"Ann has the lock; six processes wait.",
               "She releases.  One message goes to all who wait, and all of them ask.",
               "One gets it, five have asked for nothing, and it happens again.",
               "For six to be served, the store answers twenty-one times.",
               "In a queue everybody waits for the one before: one release, one wake-up."},
-    .story_zh = {"安娜拿着锁，六个进程在等。",
+    .story_zh = {"小安拿着锁，六个进程在等。",
                  "她一释放，消息发给所有等待者，大家一起来问。",
                  "一个拿到，五个白问，然后再来一遍。",
                  "为六个人服务，存储要应付二十一次。",
                  "排队时每人只等前一个：一次释放，只醒一个。"},
-    .actors = {"Anna", "Ben", "Chen", "Dora", "Emil", "Fang", "Gina"},
+    .actors = {"Ann", "Bo", "Chu", "Dee", "Eli", "Fay", "Gus"},
     .breaks = SIGNS_TWO_INSIDE | SIGN_HERD | SIGN_BROADCAST,
     .stock = 10,
     .lease_ms = 10000,

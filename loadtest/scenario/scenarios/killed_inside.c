@@ -12,33 +12,33 @@ static bool is_store_told(const struct stage *s)
 
 static void play(struct stage *s)
 {
-    struct actor *anna = stage_actor(s, 0), *ben = stage_actor(s, 1);
+    struct actor *ann = stage_actor(s, 0), *bo = stage_actor(s, 1);
     enum sale_answer sale;
 
-    stage_tell(s, "Anna has the lock, and has written off the last voucher.",
-               "安娜拿着锁，已经扣掉了最后一张券的库存。");
-    actor_enter(anna);
-    actor_arm(anna, DLOCK_FAULT_BEFORE_COMMIT, DLOCK_FAULT_KILL);
-    actor_begin_buy(anna);
+    stage_tell(s, "Ann has the lock, and has written off the last voucher.",
+               "小安拿着锁，已经扣掉了最后一张券的库存。");
+    actor_enter(ann);
+    actor_arm(ann, DLOCK_FAULT_BEFORE_COMMIT, DLOCK_FAULT_KILL);
+    actor_begin_buy(ann);
     stage_tell(s, "Her process is killed before it commits.", "还没提交，她的进程就被杀死了。");
-    actor_await_point(anna, DLOCK_FAULT_BEFORE_COMMIT);
+    actor_await_point(ann, DLOCK_FAULT_BEFORE_COMMIT);
     stage_tell(s, "The database undoes her half of an order.  The lock is another store's.",
                "数据库撤销了她做了一半的订单，而锁归另一个存储管。");
     if (is_store_told(s)) {
-        actor_enter(ben);
+        actor_enter(bo);
     } else {
-        stage_need_in_time(s, actor_try(ben) == DLOCK_BUSY, "Anna's lease was to last");
-        stage_tell(s, "Ben has to wait until a dead holder's lease or session ends.",
-                   "本只好等死者的租约或会话结束。");
-        actor_enter(ben);
+        stage_need_in_time(s, actor_try(bo) == DLOCK_BUSY, "Ann's lease was to last");
+        stage_tell(s, "Bo has to wait until a dead holder's lease or session ends.",
+                   "小博只好等死者的租约或会话结束。");
+        actor_enter(bo);
         stage_sign(s, SIGN_LEASE_WAITED, "nobody could tell the store that she is dead");
     }
-    stage_tell(s, "Ben has it, and the voucher is still there to be sold.",
-               "本拿到了锁，那张券还在，可以卖给他。");
-    sale = actor_buy(ben);
-    stage_need_in_time(s, sale != SALE_FAILED, "the database was to answer Ben");
-    stage_need(s, sale == SALE_SOLD, "what Anna wrote was to be undone");
-    actor_release(ben);
+    stage_tell(s, "Bo has it, and the voucher is still there to be sold.",
+               "小博拿到了锁，那张券还在，可以卖给他。");
+    sale = actor_buy(bo);
+    stage_need_in_time(s, sale != SALE_FAILED, "the database was to answer Bo");
+    stage_need(s, sale == SALE_SOLD, "what Ann wrote was to be undone");
+    actor_release(bo);
 }
 
 const struct scenario scenario_killed_inside = {
@@ -47,17 +47,17 @@ const struct scenario scenario_killed_inside = {
     .title = "The holder is killed at its work",
     .title_zh = "持有者干活时被杀死",
     .source = "the articles' reason for a time to live: a server that dies with the lock",
-    .story = {"Anna has the lock and writes off the last voucher.",
+    .story = {"Ann has the lock and writes off the last voucher.",
               "Her process is killed before it commits.",
               "The database undoes her half of an order at once.",
               "The lock stays: its store cannot tell a dead holder from a silent one.",
-              "Ben waits, for one lease or session at most; then he can buy."},
-    .story_zh = {"安娜拿着锁，扣掉了最后一张券。",
+              "Bo waits, for one lease or session at most; then he can buy."},
+    .story_zh = {"小安拿着锁，扣掉了最后一张券。",
                  "还没提交，她的进程就被杀死。",
                  "数据库立刻撤销了她那半个订单。",
                  "锁却还在：存储分不清持有者是死了还是没出声。",
-                 "本要等，但最多等一个租约或会话，之后便能买到。"},
-    .actors = {"Anna", "Ben"},
+                 "小博要等，但最多等一个租约或会话，之后便能买到。"},
+    .actors = {"Ann", "Bo"},
     .breaks = SIGNS_TWO_INSIDE | SIGN_OVERSOLD | SIGN_LOST_UPDATE,
     .play = play,
 };

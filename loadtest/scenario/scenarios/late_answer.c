@@ -8,29 +8,29 @@ enum { ASKS_MS = 500 };
 
 static void play(struct stage *s)
 {
-    struct actor *anna = stage_actor(s, 0), *ben = stage_actor(s, 1);
+    struct actor *ann = stage_actor(s, 0), *bo = stage_actor(s, 1);
     dlock_status st;
 
-    stage_tell(s, "Anna releases.  It is done, but the answer is stuck on its way.",
-               "安娜释放锁。已经生效，但应答卡在路上。");
-    actor_enter(anna);
-    actor_wire(anna, WIRE_LOCK, "hold to-client");
-    actor_begin_release(anna);
-    actor_await_wire(anna, WIRE_LOCK);
-    st = actor_end(anna);
-    stage_need(s, st == DLOCK_UNKNOWN || st == DLOCK_IO, "Anna is to give up waiting");
-    stage_tell(s, "Ben takes the lock.", "本拿到了锁。");
-    stage_need_in_time(s, actor_outwait(ben) == DLOCK_OK, "Ben is to get in");
-    stage_tell(s, "Anna asks for the lock.  Now the late answer arrives: \"1\", done.",
-               "安娜又来申请锁。这时迟到的应答来了：“1”，成功。");
-    actor_wire(anna, WIRE_LOCK, "hold to-server");
-    actor_begin_acquire(anna, ASKS_MS);
-    actor_await_wire(anna, WIRE_LOCK);
-    actor_wire_mend(anna, WIRE_LOCK);
-    if (actor_end(anna) == DLOCK_OK)
-        actor_release(anna);
-    stage_need_in_time(s, actor_is_protected(ben), "Ben's lease was to last");
-    actor_release(ben);
+    stage_tell(s, "Ann releases.  It is done, but the answer is stuck on its way.",
+               "小安释放锁。已经生效，但应答卡在路上。");
+    actor_enter(ann);
+    actor_wire(ann, WIRE_LOCK, "hold to-client");
+    actor_begin_release(ann);
+    actor_await_wire(ann, WIRE_LOCK);
+    st = actor_end(ann);
+    stage_need(s, st == DLOCK_UNKNOWN || st == DLOCK_IO, "Ann is to give up waiting");
+    stage_tell(s, "Bo takes the lock.", "小博拿到了锁。");
+    stage_need_in_time(s, actor_outwait(bo) == DLOCK_OK, "Bo is to get in");
+    stage_tell(s, "Ann asks for the lock.  Now the late answer arrives: \"1\", done.",
+               "小安又来申请锁。这时迟到的应答来了：“1”，成功。");
+    actor_wire(ann, WIRE_LOCK, "hold to-server");
+    actor_begin_acquire(ann, ASKS_MS);
+    actor_await_wire(ann, WIRE_LOCK);
+    actor_wire_mend(ann, WIRE_LOCK);
+    if (actor_end(ann) == DLOCK_OK)
+        actor_release(ann);
+    stage_need_in_time(s, actor_is_protected(bo), "Bo's lease was to last");
+    actor_release(bo);
 }
 
 const struct scenario scenario_late_answer = {
@@ -39,17 +39,17 @@ const struct scenario scenario_late_answer = {
     .title = "The late answer that is taken for the next one",
     .title_zh = "迟到的应答被当成下一条的应答",
     .source = "hiredis issues on contexts that are used again after a timeout",
-    .story = {"Anna releases; the store does it, and answers 1.",
-              "The answer is late.  She gives up waiting; Ben takes the lock.",
+    .story = {"Ann releases; the store does it, and answers 1.",
+              "The answer is late.  She gives up waiting; Bo takes the lock.",
               "She asks for the lock, on the same connection, and the late 1 arrives.",
               "A client that goes on after a timeout takes it for: granted.",
               "A connection that missed an answer has to be thrown away."},
-    .story_zh = {"安娜释放锁，存储照办，应答 1。",
-                 "应答迟到，她不再等；本拿到了锁。",
+    .story_zh = {"小安释放锁，存储照办，应答 1。",
+                 "应答迟到，她不再等；小博拿到了锁。",
                  "她在同一条连接上申请锁，那个迟到的 1 来了。",
                  "超时后接着用旧连接的客户端，会把它当成“给你了”。",
                  "错过一个应答的连接必须扔掉。"},
-    .actors = {"Anna", "Ben"},
+    .actors = {"Ann", "Bo"},
     .breaks = SIGN_TWO_HOLDERS | SIGN_WORKED_ON | SIGN_FOREIGN,
     .lease_ms = 2500,
     .store_timeout_ms = 1000,

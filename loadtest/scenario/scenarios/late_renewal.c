@@ -6,48 +6,48 @@
 enum { LEASES = 6 };
 
 /* The watchdog drops the renewal that it was told to drop, and no other. */
-static void renews_the_next(struct stage *s, struct actor *anna)
+static void renews_the_next(struct stage *s, struct actor *ann)
 {
-    stage_tell(s, "Anna takes it again, for longer than a lease.  The watchdog is awake.",
-               "安娜又拿到锁，用得比租约还久。看门狗是醒着的。");
-    actor_arm(anna, DLOCK_FAULT_WATCHDOG_TICK, DLOCK_FAULT_HOLD);
-    actor_enter(anna);
-    actor_await_point(anna, DLOCK_FAULT_WATCHDOG_TICK);
-    actor_let_go(anna, DLOCK_FAULT_WATCHDOG_TICK);
+    stage_tell(s, "Ann takes it again, for longer than a lease.  The watchdog is awake.",
+               "小安又拿到锁，用得比租约还久。看门狗是醒着的。");
+    actor_arm(ann, DLOCK_FAULT_WATCHDOG_TICK, DLOCK_FAULT_HOLD);
+    actor_enter(ann);
+    actor_await_point(ann, DLOCK_FAULT_WATCHDOG_TICK);
+    actor_let_go(ann, DLOCK_FAULT_WATCHDOG_TICK);
     stage_pass_ms(s, 2 * stage_lease_ms(s));
-    stage_need_in_time(s, actor_is_protected(anna), "Anna's watchdog was to renew");
-    stage_need_in_time(s, actor_release(anna) == DLOCK_OK, "Anna's lease was to last");
+    stage_need_in_time(s, actor_is_protected(ann), "Ann's watchdog was to renew");
+    stage_need_in_time(s, actor_release(ann) == DLOCK_OK, "Ann's lease was to last");
 }
 
 static void play(struct stage *s)
 {
-    struct actor *anna = stage_actor(s, 0), *ben = stage_actor(s, 1),
-                 *chen = stage_actor(s, 2);
+    struct actor *ann = stage_actor(s, 0), *bo = stage_actor(s, 1),
+                 *chu = stage_actor(s, 2);
     dlock_status st;
 
-    stage_tell(s, "Anna's watchdog wakes to renew, and is interrupted just then.",
-               "安娜的看门狗醒来要续期，恰好被打断。");
-    actor_arm(anna, DLOCK_FAULT_WATCHDOG_TICK, DLOCK_FAULT_HOLD);
-    actor_enter(anna);
-    actor_await_point(anna, DLOCK_FAULT_WATCHDOG_TICK);
-    stage_need_in_time(s, actor_release(anna) == DLOCK_OK, "Anna's lease was to last");
-    stage_tell(s, "Anna has released.  Ben takes the lock and dies with it.",
-               "安娜已经释放。本拿到锁，随后死去。");
-    stage_need(s, actor_try(ben) == DLOCK_OK, "the lock was to be free");
-    actor_kill(ben);
+    stage_tell(s, "Ann's watchdog wakes to renew, and is interrupted just then.",
+               "小安的看门狗醒来要续期，恰好被打断。");
+    actor_arm(ann, DLOCK_FAULT_WATCHDOG_TICK, DLOCK_FAULT_HOLD);
+    actor_enter(ann);
+    actor_await_point(ann, DLOCK_FAULT_WATCHDOG_TICK);
+    stage_need_in_time(s, actor_release(ann) == DLOCK_OK, "Ann's lease was to last");
+    stage_tell(s, "Ann has released.  Bo takes the lock and dies with it.",
+               "小安已经释放。小博拿到锁，随后死去。");
+    stage_need(s, actor_try(bo) == DLOCK_OK, "the lock was to be free");
+    actor_kill(bo);
     stage_tell(s, "The watchdog goes on with what it was about to do.",
                "看门狗接着做它刚才要做的事。");
-    actor_let_go(anna, DLOCK_FAULT_WATCHDOG_TICK);
-    st = actor_acquire(chen, LEASES * (int64_t)stage_lease_ms(s));
-    stage_need_in_time(s, !dlock_is_failure(st), "Chen was to be answered");
+    actor_let_go(ann, DLOCK_FAULT_WATCHDOG_TICK);
+    st = actor_acquire(chu, LEASES * (int64_t)stage_lease_ms(s));
+    stage_need_in_time(s, !dlock_is_failure(st), "Chu was to be answered");
     if (st != DLOCK_OK) {
         stage_sign(s, SIGN_DEAD_LOCK, "somebody renews the lock of one who is dead");
         return;
     }
-    stage_tell(s, "Ben's lease ended by itself: nobody renewed it.  Chen is in.",
-               "本的租约自己到期了：没人替它续。陈进来了。");
-    actor_leave(chen);
-    renews_the_next(s, anna);
+    stage_tell(s, "Bo's lease ended by itself: nobody renewed it.  Chu is in.",
+               "小博的租约自己到期了：没人替它续。小楚进来了。");
+    actor_leave(chu);
+    renews_the_next(s, ann);
 }
 
 const struct scenario scenario_late_renewal = {
@@ -56,17 +56,17 @@ const struct scenario scenario_late_renewal = {
     .title = "Renewed after it was released",
     .title_zh = "释放之后又被续期",
     .source = "Redisson #7272: a renewal that outlives unlock() keeps the lock for ever",
-    .story = {"Anna's watchdog is about to renew, and is interrupted.",
-              "She releases; Ben takes the lock, and dies.",
+    .story = {"Ann's watchdog is about to renew, and is interrupted.",
+              "She releases; Bo takes the lock, and dies.",
               "The watchdog goes on: does it renew what it finds under that name?",
               "Then a dead man's lock would be renewed for ever.",
               "It must look again whose it is, here and in the store."},
-    .story_zh = {"安娜的看门狗正要续期，被打断了。",
-                 "她释放了锁；本拿到锁，随后死去。",
+    .story_zh = {"小安的看门狗正要续期，被打断了。",
+                 "她释放了锁；小博拿到锁，随后死去。",
                  "看门狗接着往下走：见到同名的锁就续吗？",
                  "那样死者的锁会永远被续下去。",
                  "它必须再看一眼锁是谁的，在本地，也在存储里。"},
-    .actors = {"Anna", "Ben", "Chen"},
+    .actors = {"Ann", "Bo", "Chu"},
     .breaks = SIGNS_TWO_INSIDE | SIGN_FOREIGN,
     .lease_ms = 800,
     .play = play,

@@ -5,19 +5,19 @@
 
 static void play(struct stage *s)
 {
-    struct actor *anna = stage_actor(s, 0);
+    struct actor *ann = stage_actor(s, 0);
 
-    stage_tell(s, "Anna buys under the lock.  Her COMMIT is done, its answer is lost.",
-               "安娜在锁内下单。COMMIT 已完成，应答却丢了。");
-    actor_enter(anna);
-    actor_wire(anna, WIRE_SHOP, "cut to-client at to-server COMMIT");
-    stage_need(s, actor_buy(anna) == SALE_UNSURE, "nobody is to know what became of it");
-    actor_release(anna);
+    stage_tell(s, "Ann buys under the lock.  Her COMMIT is done, its answer is lost.",
+               "小安在锁内下单。COMMIT 已完成，应答却丢了。");
+    actor_enter(ann);
+    actor_wire(ann, WIRE_SHOP, "cut to-client at to-server COMMIT");
+    stage_need(s, actor_buy(ann) == SALE_UNSURE, "nobody is to know what became of it");
+    actor_release(ann);
     stage_tell(s, "She hears of an error, and orders again: a new request.",
                "她只看到出错，于是再下一单：一个新的请求。");
-    actor_enter(anna);
-    stage_need(s, actor_buy(anna) == SALE_SOLD, "the second order is to be taken");
-    actor_release(anna);
+    actor_enter(ann);
+    stage_need(s, actor_buy(ann) == SALE_SOLD, "the second order is to be taken");
+    actor_release(ann);
 }
 
 const struct scenario scenario_lost_commit = {
@@ -26,17 +26,17 @@ const struct scenario scenario_lost_commit = {
     .title = "The answer to COMMIT is lost, and the client tries again",
     .title_zh = "COMMIT 的应答丢了，客户端重试",
     .source = "PostgreSQL's manual: a COMMIT without an answer may have happened",
-    .story = {"Anna holds the lock and sends COMMIT, which is done.",
+    .story = {"Ann holds the lock and sends COMMIT, which is done.",
               "The answer is lost; she is told of an error.",
               "She takes the lock again, and orders once more.",
               "Now she has two orders.  Nobody was in the lock beside her.",
               "No lock helps: the two requests are one after the other."},
-    .story_zh = {"安娜持有锁，发出 COMMIT，数据库提交了。",
+    .story_zh = {"小安持有锁，发出 COMMIT，数据库提交了。",
                  "应答丢失，她只看到一个错误。",
                  "她再次拿到锁，又下了一单。",
                  "于是她有了两单，而锁里自始至终只有她一个人。",
                  "什么锁都没用：两个请求本来就是一前一后。"},
-    .actors = {"Anna"},
+    .actors = {"Ann"},
     .breaks = SIGN_DUPLICATE,
     .stock = 10,
     .lease_ms = 20000,

@@ -5,31 +5,31 @@
 
 static void play(struct stage *s)
 {
-    struct actor *anna = stage_actor(s, 0), *ben = stage_actor(s, 1);
+    struct actor *ann = stage_actor(s, 0), *bo = stage_actor(s, 1);
     const char *server = stage_lock_server(s, 0);
     bool waits = stage_guard(s) == &guard_row_lock;
 
-    stage_tell(s, "Anna takes the lock and sees that one voucher is left.",
-               "安娜拿到锁，看到还剩一张券。");
-    actor_enter(anna);
-    actor_read(anna);
+    stage_tell(s, "Ann takes the lock and sees that one voucher is left.",
+               "小安拿到锁，看到还剩一张券。");
+    actor_enter(ann);
+    actor_read(ann);
     stage_tell(s, "The server ends the session that is her lock; her shop works on.",
                "服务器结束了那个承载锁的会话；她到店铺的连接照常。");
     stage_server_hurt(s,
                       stage_store(s) == DLOCK_STORE_POSTGRES ? "postgres-kill-backend"
                                                              : "zookeeper-expire",
                       server, 0);
-    stage_tell(s, "Ben takes the lock and buys the last one.", "本拿到锁，买走最后一张。");
-    actor_enter(ben);
-    actor_begin_buy(ben);
+    stage_tell(s, "Bo takes the lock and buys the last one.", "小博拿到锁，买走最后一张。");
+    actor_enter(bo);
+    actor_begin_buy(bo);
     if (!waits)
-        actor_end_buy(ben);
-    stage_tell(s, "Anna writes, for she has looked already.", "安娜早就看过了，接着写。");
-    actor_buy(anna);
+        actor_end_buy(bo);
+    stage_tell(s, "Ann writes, for she has looked already.", "小安早就看过了，接着写。");
+    actor_buy(ann);
     if (waits)
-        actor_end_buy(ben);
-    actor_release(anna);
-    actor_leave(ben);
+        actor_end_buy(bo);
+    actor_release(ann);
+    actor_leave(bo);
 }
 
 const struct scenario scenario_lost_session = {
@@ -38,17 +38,17 @@ const struct scenario scenario_lost_session = {
     .title = "The lock's session ends, the work's does not",
     .title_zh = "锁的会话断了，干活的会话没断",
     .source = "advisory locks behind a second connection; ZooKeeper's expired sessions",
-    .story = {"Anna's lock lives in a session of its own; her writes go over another.",
+    .story = {"Ann's lock lives in a session of its own; her writes go over another.",
               "The server ends the lock's session: an operator, or a restart.",
-              "The lock is free at once.  Ben takes it and buys the last one.",
-              "Anna's other connection works, and she writes: oversold.",
+              "The lock is free at once.  Bo takes it and buys the last one.",
+              "Ann's other connection works, and she writes: oversold.",
               "A lock in the write's own transaction is lost only with the write."},
-    .story_zh = {"安娜的锁住在自己的会话里，她的写走另一条连接。",
+    .story_zh = {"小安的锁住在自己的会话里，她的写走另一条连接。",
                  "服务器结束了锁的会话：运维操作，或者重启。",
-                 "锁立刻自由，本拿到它，买走最后一张。",
-                 "安娜的另一条连接还好好的，她写了下去：超卖。",
+                 "锁立刻自由，小博拿到它，买走最后一张。",
+                 "小安的另一条连接还好好的，她写了下去：超卖。",
                  "锁若就在写的那个事务里，丢锁时写也一起丢。"},
-    .actors = {"Anna", "Ben"},
+    .actors = {"Ann", "Bo"},
     .breaks = SIGN_OVERSOLD | SIGN_LOST_UPDATE,
     .lease_ms = 5000,
     .needs_own_servers = true,

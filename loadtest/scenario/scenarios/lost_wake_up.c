@@ -33,23 +33,23 @@ static void leave_unheard(struct stage *s, struct actor *holder, struct actor *w
 
 static void play(struct stage *s)
 {
-    struct actor *anna = stage_actor(s, 0), *ben = stage_actor(s, 1);
+    struct actor *ann = stage_actor(s, 0), *bo = stage_actor(s, 1);
 
-    stage_tell(s, "Anna has the lock.  Ben waits to be told of its release.",
-               "锁在安娜手里。本等着释放的通知。");
-    actor_enter(anna);
-    begin_to_listen(s, ben);
+    stage_tell(s, "Ann has the lock.  Bo waits to be told of its release.",
+               "锁在小安手里。小博等着释放的通知。");
+    actor_enter(ann);
+    begin_to_listen(s, bo);
     stage_tell(s, "She releases it.  The message is lost on its way to him.",
                "她释放了锁，通知却在半路上丢了。");
-    actor_wire(ben, WIRE_LOCK, "drop:1 to-client at message");
-    leave_unheard(s, anna, ben);
-    actor_await_wire(ben, WIRE_LOCK);
-    stage_tell(s, "Now Ben has it, and Anna waits.  Redis cuts off all who listen.",
-               "现在锁归本，换安娜等。Redis 把监听的连接全断了。");
-    begin_to_listen(s, anna);
+    actor_wire(bo, WIRE_LOCK, "drop:1 to-client at message");
+    leave_unheard(s, ann, bo);
+    actor_await_wire(bo, WIRE_LOCK);
+    stage_tell(s, "Now Bo has it, and Ann waits.  Redis cuts off all who listen.",
+               "现在锁归小博，换小安等。Redis 把监听的连接全断了。");
+    begin_to_listen(s, ann);
     stage_server_hurt(s, "kill-pubsub", stage_lock_server(s, 0), 0);
-    leave_unheard(s, ben, anna);
-    actor_release(anna);
+    leave_unheard(s, bo, ann);
+    actor_release(ann);
 }
 
 const struct scenario scenario_lost_wake_up = {
@@ -58,17 +58,17 @@ const struct scenario scenario_lost_wake_up = {
     .title = "The wake-up that never came",
     .title_zh = "没有等来的唤醒",
     .source = "Redisson's issues on missed unlock messages; its wait for the PTTL",
-    .story = {"Ben waits for the lock, and sleeps until a message wakes him.",
-              "Anna releases it.  Redis tells who listens, once, and forgets it.",
+    .story = {"Bo waits for the lock, and sleeps until a message wakes him.",
+              "Ann releases it.  Redis tells who listens, once, and forgets it.",
               "The message is lost, or the connection that it would come by.",
-              "The lock is free, and Ben sleeps on: until the old lease would end?",
+              "The lock is free, and Bo sleeps on: until the old lease would end?",
               "A message is only a hint; a waiter has to look by itself as well."},
-    .story_zh = {"本在等锁，睡着等消息叫醒。",
-                 "安娜释放了锁，Redis 只通知监听者一次，随即忘掉。",
+    .story_zh = {"小博在等锁，睡着等消息叫醒。",
+                 "小安释放了锁，Redis 只通知监听者一次，随即忘掉。",
                  "消息丢了，或者送消息的连接断了。",
-                 "锁空着，本还在睡：要睡到旧租约到期吗？",
+                 "锁空着，小博还在睡：要睡到旧租约到期吗？",
                  "消息只是提示，等锁的人还得自己时不时看一眼。"},
-    .actors = {"Anna", "Ben"},
+    .actors = {"Ann", "Bo"},
     .breaks = SIGNS_TWO_INSIDE,
     .lease_ms = LEASE_MS,
     .needs_own_servers = true,

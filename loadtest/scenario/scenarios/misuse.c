@@ -12,29 +12,29 @@ static bool is_still_held(struct actor *by, struct actor *visitor)
 
 static void play(struct stage *s)
 {
-    struct actor *anna = stage_actor(s, 0), *bea = stage_actor(s, 1),
-                 *chen = stage_actor(s, 2), *dora = stage_actor(s, 3);
+    struct actor *ann = stage_actor(s, 0), *bo = stage_actor(s, 1),
+                 *chu = stage_actor(s, 2), *dee = stage_actor(s, 3);
     bool refuses;
 
-    stage_tell(s, "Anna takes the lock, and lets another thread release her lease.",
-               "安娜拿到锁，让另一个线程去释放她的租约。");
-    actor_enter(anna);
-    refuses = actor_release_for(bea, anna) == DLOCK_INVALID;
-    stage_need_in_time(s, is_still_held(anna, chen), "Anna's lease was to last");
+    stage_tell(s, "Ann takes the lock, and lets another thread release her lease.",
+               "小安拿到锁，让另一个线程去释放她的租约。");
+    actor_enter(ann);
+    refuses = actor_release_for(bo, ann) == DLOCK_INVALID;
+    stage_need_in_time(s, is_still_held(ann, chu), "Ann's lease was to last");
     if (stage_has(s, DLOCK_CAP_REENTRANT)) {
         stage_tell(s, "She may take it twice, and does; then she releases twice.",
                    "这把锁可重入，她拿了两次，也释放两次。");
-        actor_enter(anna);
-        actor_leave(anna);
+        actor_enter(ann);
+        actor_leave(ann);
     }
-    actor_leave(anna);
-    stage_tell(s, "It is Chen's now.  Anna releases once more.",
-               "锁归陈了。安娜又释放了一次。");
-    actor_enter(chen);
-    refuses = actor_release_again(anna) == DLOCK_INVALID && refuses;
-    refuses = actor_release(anna) == DLOCK_INVALID && refuses;
-    stage_need_in_time(s, is_still_held(chen, dora), "Chen's lease was to last");
-    actor_leave(chen);
+    actor_leave(ann);
+    stage_tell(s, "It is Chu's now.  Ann releases once more.",
+               "锁归小楚了。小安又释放了一次。");
+    actor_enter(chu);
+    refuses = actor_release_again(ann) == DLOCK_INVALID && refuses;
+    refuses = actor_release(ann) == DLOCK_INVALID && refuses;
+    stage_need_in_time(s, is_still_held(chu, dee), "Chu's lease was to last");
+    actor_leave(chu);
     if (refuses)
         stage_sign(s, SIGN_CALL_REFUSED, "each such call answered: invalid");
 }
@@ -45,17 +45,17 @@ const struct scenario scenario_misuse = {
     .title = "Released by another, and once too often",
     .title_zh = "别人来释放，以及多释放一次",
     .source = "users of Redisson: IllegalMonitorStateException, and what leads to it",
-    .story = {"Anna passes her lease to another thread, which releases it.",
+    .story = {"Ann passes her lease to another thread, which releases it.",
               "That is refused, and she goes on holding the lock.",
-              "She releases, and Chen takes it; then she releases once more.",
-              "A DEL at that moment would free Chen's lock.",
+              "She releases, and Chu takes it; then she releases once more.",
+              "A DEL at that moment would free Chu's lock.",
               "The library knows what it has granted, and sends nothing."},
-    .story_zh = {"安娜把租约交给另一个线程去释放。",
+    .story_zh = {"小安把租约交给另一个线程去释放。",
                  "调用被拒绝，锁还在她手里。",
-                 "她释放后陈拿到锁，她却又释放了一次。",
-                 "这时若发出 DEL，删掉的就是陈的锁。",
+                 "她释放后小楚拿到锁，她却又释放了一次。",
+                 "这时若发出 DEL，删掉的就是小楚的锁。",
                  "库记得自己给出过什么，于是什么也不发。"},
-    .actors = {"Anna", "+Bea", "Chen", "Dora"},
+    .actors = {"Ann", "+Bo", "Chu", "Dee"},
     .breaks = SIGNS_TWO_INSIDE | SIGN_FOREIGN | SIGN_LOST_EARLY,
     .lease_ms = 20000,
     .play = play,

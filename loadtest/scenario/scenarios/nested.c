@@ -2,38 +2,38 @@
 /* nested.c -- a method that holds the lock calls itself. */
 #include "loadtest/scenario/scenario.h"
 
-/* anna was let in a second time: is the lock held until the second release? */
-static void leave_twice(struct stage *s, struct actor *anna, struct actor *ben)
+/* ann was let in a second time: is the lock held until the second release? */
+static void leave_twice(struct stage *s, struct actor *ann, struct actor *bo)
 {
     stage_tell(s, "She is let in.  The inner call ends and releases once.",
                "她进来了。内层调用结束，释放一次。");
-    actor_leave(anna);
-    stage_tell(s, "The outer call is still at work.  Ben must not get in.",
-               "外层还在干活，本不能进来。");
-    if (actor_try(ben) == DLOCK_OK) {
-        actor_release(ben);
-        actor_release(anna);
+    actor_leave(ann);
+    stage_tell(s, "The outer call is still at work.  Bo must not get in.",
+               "外层还在干活，小博不能进来。");
+    if (actor_try(bo) == DLOCK_OK) {
+        actor_release(bo);
+        actor_release(ann);
         return;
     }
-    actor_leave(anna);
-    actor_enter(ben);
-    actor_leave(ben);
+    actor_leave(ann);
+    actor_enter(bo);
+    actor_leave(bo);
 }
 
 static void play(struct stage *s)
 {
-    struct actor *anna = stage_actor(s, 0), *ben = stage_actor(s, 1);
+    struct actor *ann = stage_actor(s, 0), *bo = stage_actor(s, 1);
 
-    stage_tell(s, "A method of Anna's takes the lock.", "安娜的一个方法拿到了锁。");
-    actor_enter(anna);
+    stage_tell(s, "A method of Ann's takes the lock.", "小安的一个方法拿到了锁。");
+    actor_enter(ann);
     stage_tell(s, "It calls itself, and asks for the lock again.",
                "它调用了自己，再次申请锁。");
-    if (actor_try(anna) == DLOCK_OK) {
-        leave_twice(s, anna, ben);
+    if (actor_try(ann) == DLOCK_OK) {
+        leave_twice(s, ann, bo);
         return;
     }
     stage_sign(s, SIGN_CALL_REFUSED, "had she waited, she would wait for herself");
-    actor_leave(anna);
+    actor_leave(ann);
 }
 
 const struct scenario scenario_nested = {
@@ -46,13 +46,13 @@ const struct scenario scenario_nested = {
               "method2 asks for the same lock, in the same thread.",
               "A lock that only knows \"held\" refuses it: a deadlock with oneself.",
               "One that counts lets it in, and is free after the last release.",
-              "Not after the first: Ben must not slip in between."},
+              "Not after the first: Bo must not slip in between."},
     .story_zh = {"method1 拿到锁，然后调用 method2。",
                  "method2 在同一线程里申请同一把锁。",
                  "只知道“已被占用”的锁会拒绝：自己跟自己死锁。",
                  "会计数的锁放行，最后一次释放后才自由。",
-                 "第一次释放后还不行：本不能趁机溜进来。"},
-    .actors = {"Anna", "Ben"},
+                 "第一次释放后还不行：小博不能趁机溜进来。"},
+    .actors = {"Ann", "Bo"},
     .breaks = SIGNS_TWO_INSIDE | SIGN_TWICE,
     .lease_ms = 5000,
     .play = play,

@@ -3,39 +3,39 @@
 #include "loadtest/scenario/scenario.h"
 
 /* A lease ends; of what has none, the store says so, whether he waits for long or not. */
-static dlock_status wait_for_it(struct stage *s, struct actor *ben)
+static dlock_status wait_for_it(struct stage *s, struct actor *bo)
 {
-    return actor_acquire(ben, stage_has(s, DLOCK_CAP_EXPIRES)
+    return actor_acquire(bo, stage_has(s, DLOCK_CAP_EXPIRES)
                                   ? 4 * (int64_t)stage_lease_ms(s)
                                   : stage_lease_ms(s) / 2);
 }
 
 static void play(struct stage *s)
 {
-    struct actor *anna = stage_actor(s, 0), *ben = stage_actor(s, 1);
+    struct actor *ann = stage_actor(s, 0), *bo = stage_actor(s, 1);
     dlock_info info;
 
-    stage_tell(s, "A thread of Anna's takes the lock and ends without a release.",
-               "安娜的一个线程拿到锁，没释放就结束了。");
-    actor_enter(anna);
+    stage_tell(s, "A thread of Ann's takes the lock and ends without a release.",
+               "小安的一个线程拿到锁，没释放就结束了。");
+    actor_enter(ann);
     stage_tell(s, "A new thread gets the id of the old one, and asks for the lock.",
                "新线程得到了同一个线程 id，也来申请锁。");
-    actor_change_thread(anna);
-    if (actor_try(anna) == DLOCK_OK) {
+    actor_change_thread(ann);
+    if (actor_try(ann) == DLOCK_OK) {
         stage_tell(s, "It is taken for the thread that ended.", "它被当成了那个已结束的线程。");
-        actor_release(anna);
+        actor_release(ann);
         return;
     }
-    stage_tell(s, "It is not the same thread, and is refused.  Ben waits.",
-               "它不是同一个线程，被拒绝了。本在等。");
-    if (wait_for_it(s, ben) == DLOCK_OK) {
+    stage_tell(s, "It is not the same thread, and is refused.  Bo waits.",
+               "它不是同一个线程，被拒绝了。小博在等。");
+    if (wait_for_it(s, bo) == DLOCK_OK) {
         stage_need_in_time(s, !stage_has(s, DLOCK_CAP_SESSION),
                            "the session was to last");
         stage_sign(s, SIGN_LEASE_WAITED, "nobody renews for a thread that has ended");
-        actor_leave(ben);
+        actor_leave(bo);
         return;
     }
-    info = actor_inspect(ben);
+    info = actor_inspect(bo);
     stage_need_in_time(s, info.locked, "the session was to last");
     stage_need(s, info.left_ms == INT64_MAX, "the lock is to have no end");
     stage_sign(s, SIGN_DEAD_LOCK, "it lives with the session, and the process lives on");
@@ -57,7 +57,7 @@ const struct scenario scenario_next_thread = {
                  "若拿线程 id 当持有者，新线程就像老朋友一样被放行。",
                  "绝不重复使用的持有者编号能把它挡住。",
                  "之后租约会结束这把锁；随会话而生的锁却留着。"},
-    .actors = {"Anna", "Ben"},
+    .actors = {"Ann", "Bo"},
     .breaks = SIGNS_TWO_INSIDE | SIGN_TWICE,
     .lease_ms = 1200,
     .play = play,

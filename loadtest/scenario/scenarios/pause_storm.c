@@ -242,7 +242,7 @@ const struct scenario scenario_pause_storm = {
                  "每五秒随机抽一到三个客户端，停住 3.5 秒。",
                  "醒得太晚的，会盖掉别人这段时间写下的东西。",
                  "统计：已确认的更新里，有多少不在最后的数里。"},
-    .actors = {"Anna", "Ben", "Chen", "Dora", "Emil"},
+    .actors = {"Ann", "Bo", "Chu", "Dee", "Eli"},
     .breaks = SIGN_LOST_UPDATE,
     .stock = 1000000,
     .lease_ms = LEASE_MS,

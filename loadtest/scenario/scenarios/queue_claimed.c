@@ -11,8 +11,8 @@ static void play(struct stage *s)
 
     stage_start_service(s, 1, flags);
     stage_queue_orders(s);
-    stage_tell(s, "The process is killed, with Anna's order in its hands.",
-               "进程被杀，安娜的订单还在它手里。");
+    stage_tell(s, "The process is killed, with Ann's order in its hands.",
+               "进程被杀，小安的订单还在它手里。");
     stage_restart_service(s, 0);
     stage_tell(s, "The next process claims her order, and writes all three.",
                "下一个进程认领了她的订单，三单都写完了。");
@@ -35,7 +35,7 @@ const struct scenario scenario_queue_claimed = {
                  "消息流里三单都在：没有一条被确认过。",
                  "另一个进程认领死者手里的订单。",
                  "三单都在：先 COMMIT，后确认，从不颠倒。"},
-    .actors = {"Anna", "Ben", "Cleo"},
+    .actors = {"Ann", "Bo", "Chu"},
     .breaks = SIGN_BROKEN_PROMISE,
     .guard = &guard_conditional,
     .stock = 10,

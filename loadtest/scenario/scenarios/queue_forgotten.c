@@ -12,8 +12,8 @@ static void play(struct stage *s)
                "Redis 重启了，它没有往磁盘上存任何东西。");
     stage_server_hurt(s, "redis-restart-empty", stage_lock_server(s, 0), 0);
     stage_let_service_go(s, 0, DLOCK_FAULT_BEFORE_COMMIT);
-    stage_tell(s, "The writer had Anna's order in its hands.  Of the others nobody knows any more.",
-               "写入线程手里只有安娜的订单，其他人的订单再也没人知道了。");
+    stage_tell(s, "The writer had Ann's order in its hands.  Of the others nobody knows any more.",
+               "写入线程手里只有小安的订单，其他人的订单再也没人知道了。");
     stage_drain_service(s, 0);
 }
 
@@ -33,7 +33,7 @@ const struct scenario scenario_queue_forgotten = {
                  "Redis 没开 AOF，重启之后是空的。",
                  "一单正在写入线程手里，另外两个承诺落空。",
                  "锁没有出错，丢的是队列。"},
-    .actors = {"Anna", "Ben", "Cleo"},
+    .actors = {"Ann", "Bo", "Chu"},
     .breaks = SIGN_BROKEN_PROMISE,
     .guard = &guard_conditional,
     .stock = 10,

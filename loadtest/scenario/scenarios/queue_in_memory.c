@@ -5,7 +5,7 @@
 
 static void play(struct stage *s)
 {
-    struct actor *anna = stage_actor(s, 0);
+    struct actor *ann = stage_actor(s, 0);
 
     stage_tell(s, "A counter in Redis lets three in.  Each is told at once that it has an order.",
                "Redis 里的计数放行三个人，并立刻答复他们下单成功。");
@@ -15,12 +15,12 @@ static void play(struct stage *s)
     }
     stage_tell(s, "The orders wait in the memory of the process.  Its thread writes the first.",
                "订单在进程的内存队列里等着，线程写好了第一单。");
-    actor_enter(anna);
-    stage_need(s, actor_buy(anna) == SALE_SOLD, "Anna's order is to be written");
-    actor_leave(anna);
+    actor_enter(ann);
+    stage_need(s, actor_buy(ann) == SALE_SOLD, "Ann's order is to be written");
+    actor_leave(ann);
     stage_tell(s, "The process is killed.  The queue was nowhere else.",
                "进程被杀。队列别处没有。");
-    actor_kill(anna);
+    actor_kill(ann);
 }
 
 const struct scenario scenario_queue_in_memory = {
@@ -39,7 +39,7 @@ const struct scenario scenario_queue_in_memory = {
                  "进程里的一个线程逐条落库。",
                  "进程被杀，内存里的都没了。",
                  "三单只有一单；另外两单在 Redis 里算作已售。"},
-    .actors = {"Anna", "+Ben", "+Cleo"},
+    .actors = {"Ann", "+Bo", "+Chu"},
     .breaks = SIGN_BROKEN_PROMISE,
     .guard = &guard_conditional,
     .stock = 10,

@@ -35,7 +35,7 @@ const struct scenario scenario_queue_kept = {
                  "Redis 被杀，重启后读回 AOF 文件。",
                  "消息流、买家、库存都和原来一样。",
                  "三单全部落库：承诺值多少，取决于 Redis 存下多少。"},
-    .actors = {"Anna", "Ben", "Cleo"},
+    .actors = {"Ann", "Bo", "Chu"},
     .breaks = SIGN_BROKEN_PROMISE,
     .guard = &guard_conditional,
     .stock = 10,

@@ -8,14 +8,14 @@ static void play(struct stage *s)
     static const char *const flags[] = {"--lock-scope=user", "--lock-wait=5s",
                                         "--stock-guard=conditional",
                                         "--duplicate-guard=none", NULL};
-    struct actor *anna = stage_actor(s, 0);
+    struct actor *ann = stage_actor(s, 0);
     int request;
 
     stage_start_service(s, 2, flags);
-    stage_tell(s, "Anna posts an order under a key of her own.  It is committed.",
-               "安娜带着自己的幂等键下单，订单已提交。");
+    stage_tell(s, "Ann posts an order under a key of her own.  It is committed.",
+               "小安带着自己的幂等键下单，订单已提交。");
     stage_hold_service(s, 0, DLOCK_FAULT_AFTER_COMMIT);
-    request = actor_post(anna, 0, "first");
+    request = actor_post(ann, 0, "first");
     stage_await_service(s, 0, DLOCK_FAULT_AFTER_COMMIT);
     stage_tell(s, "Her phone loses the network before the answer comes.",
                "应答还没到，她的手机断网了。");
@@ -23,7 +23,7 @@ static void play(struct stage *s)
     stage_let_service_go(s, 0, DLOCK_FAULT_AFTER_COMMIT);
     stage_tell(s, "It posts the same again, to another process, under the same key.",
                "手机带着同一个键，把同样的请求发给另一个进程。");
-    stage_answer(s, actor_post(anna, 1, "first"));
+    stage_answer(s, actor_post(ann, 1, "first"));
 }
 
 const struct scenario scenario_replayed_post = {
@@ -32,17 +32,17 @@ const struct scenario scenario_replayed_post = {
     .title = "The same POST again, with its Idempotency-Key",
     .title_zh = "带着幂等键重发的 POST",
     .source = "HTTP clients that retry; the Idempotency-Key header",
-    .story = {"Anna's order is committed; she is gone before she hears of it.",
+    .story = {"Ann's order is committed; she is gone before she hears of it.",
               "Her phone posts again, with the key of the first time.",
               "Another process takes it, under a lock that is free by now.",
               "The key is a unique column: it finds the order, and answers with that.",
               "One order, with no other guard, under any lock or none."},
-    .story_zh = {"安娜的订单已提交，她没等到答复就掉线了。",
+    .story_zh = {"小安的订单已提交，她没等到答复就掉线了。",
                  "手机带着第一次的幂等键重发。",
                  "另一个进程接手，这时锁早已空闲。",
                  "幂等键是唯一列：查到那一单，就拿它作答。",
                  "没有别的防护，也只有一单，什么锁都一样，没有锁也一样。"},
-    .actors = {"Anna"},
+    .actors = {"Ann"},
     .breaks = SIGN_DUPLICATE | SIGN_OVERSOLD | SIGN_LOST_UPDATE,
     .stock = 10,
     .play = play,

@@ -4,18 +4,18 @@
 
 static void play(struct stage *s)
 {
-    struct actor *anna = stage_actor(s, 0), *ben = stage_actor(s, 1);
+    struct actor *ann = stage_actor(s, 0), *bo = stage_actor(s, 1);
 
-    stage_tell(s, "Anna takes the lock and reads the stock: one is left.",
-               "安娜拿到锁，读了库存：还剩一件。");
-    actor_enter(anna);
-    actor_read(anna);
+    stage_tell(s, "Ann takes the lock and reads the stock: one is left.",
+               "小安拿到锁，读了库存：还剩一件。");
+    actor_enter(ann);
+    actor_read(ann);
     stage_tell(s, "Redis dies and is started again at once.  It kept nothing on disk.",
                "Redis 宕机，马上又被拉起来。它什么也没落盘。");
     stage_server_hurt(s, "redis-restart-empty", stage_lock_server(s, 0), 0);
-    stage_tell(s, "Anna is still at work, far within her lease.  Ben asks for the lock.",
-               "安娜还在干活，离租约到期还早。本来申请锁。");
-    actor_walk_in(ben, anna);
+    stage_tell(s, "Ann is still at work, far within her lease.  Bo asks for the lock.",
+               "小安还在干活，离租约到期还早。小博来申请锁。");
+    actor_walk_in(bo, ann);
 }
 
 const struct scenario scenario_restart_empty = {
@@ -24,17 +24,17 @@ const struct scenario scenario_restart_empty = {
     .title = "The Redis that forgot",
     .title_zh = "失忆的 Redis",
     .source = "the articles on persistence; Redis' own page on Redlock and fsync",
-    .story = {"Anna takes the lock; it is a key in the memory of Redis.",
+    .story = {"Ann takes the lock; it is a key in the memory of Redis.",
               "Redis dies and starts again, without what it had in memory.",
-              "Anna notices nothing: her lease has a long time to go.",
-              "Ben asks, and gets the lock too; both sell the last one.",
+              "Ann notices nothing: her lease has a long time to go.",
+              "Bo asks, and gets the lock too; both sell the last one.",
               "A lock lives no longer than the memory of who keeps it."},
-    .story_zh = {"安娜拿到锁，它只是 Redis 内存里的一个键。",
+    .story_zh = {"小安拿到锁，它只是 Redis 内存里的一个键。",
                  "Redis 宕机重启，内存里的东西全没了。",
-                 "安娜毫无察觉：她的租约还长着呢。",
-                 "本来申请，也拿到了锁，两人都卖出了最后一件。",
+                 "小安毫无察觉：她的租约还长着呢。",
+                 "小博来申请，也拿到了锁，两人都卖出了最后一件。",
                  "保管锁的人失忆了，锁也就没了。"},
-    .actors = {"Anna", "Ben"},
+    .actors = {"Ann", "Bo"},
     .breaks = SIGN_TWO_HOLDERS,
     .lease_ms = 20000,
     .needs_own_servers = true,

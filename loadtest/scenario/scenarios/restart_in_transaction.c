@@ -4,41 +4,41 @@
 #include "loadtest/scenario/scenario.h"
 
 /* After the restart: what the lock held may be gone, or has to end first. */
-static void enter_again(struct stage *s, struct actor *anna)
+static void enter_again(struct stage *s, struct actor *ann)
 {
-    dlock_status st = actor_try_until_answered(anna);
+    dlock_status st = actor_try_until_answered(ann);
 
     if (st != DLOCK_OK)
-        st = actor_outwait(anna);
-    stage_need(s, st == DLOCK_OK, "Anna is to get in again");
+        st = actor_outwait(ann);
+    stage_need(s, st == DLOCK_OK, "Ann is to get in again");
 }
 
 static void play(struct stage *s)
 {
-    struct actor *anna = stage_actor(s, 0), *ben = stage_actor(s, 1);
+    struct actor *ann = stage_actor(s, 0), *bo = stage_actor(s, 1);
     enum sale_answer sale;
 
-    stage_tell(s, "Ben buys one, and is told so.", "本买了一件，也得到了答复。");
-    actor_enter(ben);
-    stage_need(s, actor_buy(ben) == SALE_SOLD, "Ben is to buy one");
-    actor_leave(ben);
-    stage_tell(s, "Anna's order has taken a unit, and nothing is committed.",
-               "安娜的订单已扣库存，还没提交。");
-    actor_enter(anna);
-    actor_arm(anna, DLOCK_FAULT_BEFORE_COMMIT, DLOCK_FAULT_HOLD);
-    actor_begin_buy(anna);
-    actor_await_point(anna, DLOCK_FAULT_BEFORE_COMMIT);
+    stage_tell(s, "Bo buys one, and is told so.", "小博买了一件，也得到了答复。");
+    actor_enter(bo);
+    stage_need(s, actor_buy(bo) == SALE_SOLD, "Bo is to buy one");
+    actor_leave(bo);
+    stage_tell(s, "Ann's order has taken a unit, and nothing is committed.",
+               "小安的订单已扣库存，还没提交。");
+    actor_enter(ann);
+    actor_arm(ann, DLOCK_FAULT_BEFORE_COMMIT, DLOCK_FAULT_HOLD);
+    actor_begin_buy(ann);
+    actor_await_point(ann, DLOCK_FAULT_BEFORE_COMMIT);
     stage_tell(s, "The database ends in the middle of it, and starts again.",
                "数据库就在这时崩溃，又重新启动。");
     stage_server_hurt(s, "postgres-restart-immediate", "postgres", 0);
-    actor_let_go(anna, DLOCK_FAULT_BEFORE_COMMIT);
-    sale = actor_end_buy(anna);
-    stage_need(s, sale == SALE_UNSURE || sale == SALE_FAILED, "Anna is not to be told");
-    actor_release(anna);
+    actor_let_go(ann, DLOCK_FAULT_BEFORE_COMMIT);
+    sale = actor_end_buy(ann);
+    stage_need(s, sale == SALE_UNSURE || sale == SALE_FAILED, "Ann is not to be told");
+    actor_release(ann);
     stage_tell(s, "She sends the same request again.", "她重发同一个请求。");
-    enter_again(s, anna);
-    actor_buy_again(anna);
-    actor_leave(anna);
+    enter_again(s, ann);
+    actor_buy_again(ann);
+    actor_leave(ann);
 }
 
 const struct scenario scenario_restart_in_transaction = {
@@ -47,17 +47,17 @@ const struct scenario scenario_restart_in_transaction = {
     .title = "The database restarts before COMMIT",
     .title_zh = "提交之前数据库重启",
     .source = "PostgreSQL's manual: what a crash leaves of a transaction",
-    .story = {"Ben's order is committed, and he was told so.",
-              "Anna's has taken a unit when the database ends at once, and starts again.",
+    .story = {"Bo's order is committed, and he was told so.",
+              "Ann's has taken a unit when the database ends at once, and starts again.",
               "Her COMMIT goes to a dead connection: she is told that nobody knows.",
               "She sends the same request again: nothing is left of the first one.",
               "One order each: what was told is kept, what was not is gone."},
-    .story_zh = {"本的订单已提交，他也知道了。",
-                 "安娜的刚扣了库存，数据库就崩溃重启。",
+    .story_zh = {"小博的订单已提交，他也知道了。",
+                 "小安的刚扣了库存，数据库就崩溃重启。",
                  "她的 COMMIT 发给了一条死连接：结果不明。",
                  "她重发同一个请求：第一次的什么都没留下。",
                  "每人一单：答复过的都在，没答复的全无。"},
-    .actors = {"Anna", "Ben"},
+    .actors = {"Ann", "Bo"},
     .breaks = SIGN_LOST_ORDER | SIGN_DUPLICATE | SIGN_OVERSOLD | SIGN_LOST_UPDATE,
     .stock = 10,
     .lease_ms = 2000,

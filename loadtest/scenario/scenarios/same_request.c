@@ -5,28 +5,28 @@
 
 static void play(struct stage *s)
 {
-    struct actor *anna = stage_actor(s, 0), *ben = stage_actor(s, 1);
+    struct actor *ann = stage_actor(s, 0), *bo = stage_actor(s, 1);
 
-    stage_tell(s, "Anna's COMMIT is done, and its answer is lost.",
-               "安娜的 COMMIT 已完成，应答丢了。");
-    actor_enter(anna);
-    actor_wire(anna, WIRE_SHOP, "cut to-client at to-server COMMIT");
-    stage_need(s, actor_buy(anna) == SALE_UNSURE, "Anna is not to know");
-    actor_release(anna);
-    stage_tell(s, "Ben's COMMIT is lost on its way, so nothing is done.",
-               "本的 COMMIT 丢在半路，什么也没发生。");
-    actor_enter(ben);
-    actor_wire(ben, WIRE_SHOP, "cut to-server at to-server COMMIT");
-    stage_need(s, actor_buy(ben) == SALE_UNSURE, "Ben is not to know either");
-    actor_release(ben);
+    stage_tell(s, "Ann's COMMIT is done, and its answer is lost.",
+               "小安的 COMMIT 已完成，应答丢了。");
+    actor_enter(ann);
+    actor_wire(ann, WIRE_SHOP, "cut to-client at to-server COMMIT");
+    stage_need(s, actor_buy(ann) == SALE_UNSURE, "Ann is not to know");
+    actor_release(ann);
+    stage_tell(s, "Bo's COMMIT is lost on its way, so nothing is done.",
+               "小博的 COMMIT 丢在半路，什么也没发生。");
+    actor_enter(bo);
+    actor_wire(bo, WIRE_SHOP, "cut to-server at to-server COMMIT");
+    stage_need(s, actor_buy(bo) == SALE_UNSURE, "Bo is not to know either");
+    actor_release(bo);
     stage_tell(s, "Both see the same error.  Each sends the same request again.",
                "两人看到同样的错误，各自重发同一个请求。");
-    actor_enter(anna);
-    actor_buy_again(anna);
-    actor_release(anna);
-    actor_enter(ben);
-    actor_buy_again(ben);
-    actor_release(ben);
+    actor_enter(ann);
+    actor_buy_again(ann);
+    actor_release(ann);
+    actor_enter(bo);
+    actor_buy_again(bo);
+    actor_release(bo);
 }
 
 const struct scenario scenario_same_request = {
@@ -35,17 +35,17 @@ const struct scenario scenario_same_request = {
     .title = "The same request again: its number tells",
     .title_zh = "重发同一个请求：请求号说明一切",
     .source = "idempotency keys: a request's id, unique in the table of orders",
-    .story = {"Anna's COMMIT is done, Ben's never arrives; neither is answered.",
+    .story = {"Ann's COMMIT is done, Bo's never arrives; neither is answered.",
               "Both are told the same: nobody knows.",
               "Each sends the same request again, under the same id.",
-              "The unique index refuses Anna's, for she has her order; Ben gets his.",
+              "The unique index refuses Ann's, for she has her order; Bo gets his.",
               "One order each, under every lock and without any."},
-    .story_zh = {"安娜的 COMMIT 完成了，本的没有送到；两人都没等到应答。",
+    .story_zh = {"小安的 COMMIT 完成了，小博的没有送到；两人都没等到应答。",
                  "两人看到的一样：结果不明。",
                  "各自用同一个请求号重发。",
-                 "唯一索引拒绝了安娜，因为她已有订单；本这才买到。",
+                 "唯一索引拒绝了小安，因为她已有订单；小博这才买到。",
                  "每人恰好一单，不管用什么锁，没有锁也一样。"},
-    .actors = {"Anna", "Ben"},
+    .actors = {"Ann", "Bo"},
     .breaks = SIGN_DUPLICATE | SIGN_OVERSOLD | SIGN_LOST_UPDATE,
     .stock = 10,
     .lease_ms = 20000,

@@ -71,8 +71,8 @@ static void play(struct stage *s)
     for (int i = 0; i < CLIENTS; i++)
         actor_begin_acquire(stage_actor(s, i), SCENARIO_STEP_MS / 2);
     need_split(s);
-    stage_tell(s, "All five have voted: two for Anna, two for Ben, one for Chen.",
-               "五台都投了票：安娜两票，本两票，陈一票。");
+    stage_tell(s, "All five have voted: two for Ann, two for Bo, one for Chu.",
+               "五台都投了票：小安两票，小博两票，小楚一票。");
     for (int i = 0; i < CLIENTS; i++)
         for (int node = 0; node < NODES; node++)
             if (first_at[node] != i)
@@ -90,16 +90,16 @@ const struct scenario scenario_split_vote = {
     .title_zh = "谁也没过半",
     .source = "Redis' specification of Redlock: why to retry after a random delay",
     .story = {"Three ask five servers at the same moment.",
-              "Two vote for Anna, two for Ben, one for Chen: no majority.",
+              "Two vote for Ann, two for Bo, one for Chu: no majority.",
               "Each has to give its votes back, or nobody ever gets the lock.",
               "If all came back at once, it would happen again, and again.",
               "So each waits for a random while, and soon all are served."},
     .story_zh = {"三人同一刻向五台服务器申请。",
-                 "安娜两票，本两票，陈一票：谁也没过半。",
+                 "小安两票，小博两票，小楚一票：谁也没过半。",
                  "每人都得把票退回去，否则永远没人拿得到锁。",
                  "若同时再来，只会一次又一次地撞车。",
                  "所以各自随机等一会儿，很快人人都办成了。"},
-    .actors = {"Anna", "Ben", "Chen"},
+    .actors = {"Ann", "Bo", "Chu"},
     .breaks = SIGNS_TWO_INSIDE,
     .stock = CLIENTS,
     .lease_ms = SCENARIO_LONG_MS,

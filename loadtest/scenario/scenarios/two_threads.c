@@ -4,29 +4,29 @@
 
 static void play(struct stage *s)
 {
-    struct actor *anna = stage_actor(s, 0), *ben = stage_actor(s, 1);
+    struct actor *ann = stage_actor(s, 0), *bo = stage_actor(s, 1);
 
-    stage_tell(s, "Anna, a thread, takes the lock and reads the stock.",
-               "线程安娜拿到锁，读了库存。");
-    actor_enter(anna);
-    actor_read(anna);
-    stage_tell(s, "Ben, another thread of that process, asks for it.",
-               "同一进程的另一个线程本来申请锁。");
-    if (actor_try(ben) == DLOCK_OK) {
-        actor_buy(ben);
-        actor_buy(anna);
-        actor_release(ben);
-        actor_release(anna);
+    stage_tell(s, "Ann, a thread, takes the lock and reads the stock.",
+               "线程小安拿到锁，读了库存。");
+    actor_enter(ann);
+    actor_read(ann);
+    stage_tell(s, "Bo, another thread of that process, asks for it.",
+               "同一进程的另一个线程小博来申请锁。");
+    if (actor_try(bo) == DLOCK_OK) {
+        actor_buy(bo);
+        actor_buy(ann);
+        actor_release(bo);
+        actor_release(ann);
         return;
     }
-    stage_tell(s, "He is refused.  He leaves nothing behind that Anna would lose.",
-               "他被拒绝了，也没碰坏安娜的锁。");
-    stage_need_in_time(s, actor_is_protected(anna), "Anna's lease was to last");
-    actor_buy(anna);
-    actor_leave(anna);
-    actor_enter(ben);
-    actor_buy(ben);
-    actor_leave(ben);
+    stage_tell(s, "He is refused.  He leaves nothing behind that Ann would lose.",
+               "他被拒绝了，也没碰坏小安的锁。");
+    stage_need_in_time(s, actor_is_protected(ann), "Ann's lease was to last");
+    actor_buy(ann);
+    actor_leave(ann);
+    actor_enter(bo);
+    actor_buy(bo);
+    actor_leave(bo);
 }
 
 const struct scenario scenario_two_threads = {
@@ -39,13 +39,13 @@ const struct scenario scenario_two_threads = {
               "A session of PostgreSQL is given its own advisory lock again.",
               "Were both threads on one session, both would be let in.",
               "So here each hold has a session of its own, and each thread a name.",
-              "Ben is refused until Anna's release, under every real lock."},
+              "Bo is refused until Ann's release, under every real lock."},
     .story_zh = {"同一进程的两个线程共用一个连接池。",
                  "PostgreSQL 的会话再次申请自己的咨询锁，会再次成功。",
                  "两个线程若在同一会话上，就会双双放行。",
                  "所以这里每次持有都有自己的会话，每个线程有自己的名字。",
-                 "在每一种真正的锁下，安娜释放之前本都进不来。"},
-    .actors = {"Anna", "+Ben"},
+                 "在每一种真正的锁下，小安释放之前小博都进不来。"},
+    .actors = {"Ann", "+Bo"},
     .breaks = SIGNS_TWO_INSIDE | SIGN_OVERSOLD | SIGN_LOST_UPDATE,
     .lease_ms = 20000,
     .play = play,

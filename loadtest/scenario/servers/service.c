@@ -131,8 +131,8 @@ void stage_promise(struct stage *s)
 
 void stage_queue_orders(struct stage *s)
 {
-    stage_tell(s, "A writer makes the rows later.  It takes Anna's order, and is slow.",
-               "写入线程稍后落库。它取走了安娜的订单，动作很慢。");
+    stage_tell(s, "A writer makes the rows later.  It takes Ann's order, and is slow.",
+               "写入线程稍后落库。它取走了小安的订单，动作很慢。");
     stage_hold_service(s, 0, DLOCK_FAULT_BEFORE_COMMIT);
     for (int i = 0; i < 3; i++) {
         const char *outcome = stage_answer(s, actor_post(stage_actor(s, i), 0, NULL));
@@ -233,7 +233,7 @@ static void say(struct actor *a, const char *english, const char *chinese,
     char texts[2][SCENARIO_LINE_MAX];
 
     snprintf(texts[0], sizeof texts[0], "%s %s%s", a->name, english, what);
-    snprintf(texts[1], sizeof texts[1], "%s %s%s", a->name, chinese, what);
+    snprintf(texts[1], sizeof texts[1], "%s %s%s", stage_person(a, true), chinese, what);
     stage_say(a->stage, LINE_ACT, a->index, texts[0], texts[1]);
 }
 

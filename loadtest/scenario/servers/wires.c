@@ -196,7 +196,8 @@ static void say_armed(struct actor *a, const char *where, const char *fault)
     char english[SCENARIO_LINE_MAX], chinese[SCENARIO_LINE_MAX];
 
     snprintf(english, sizeof english, "the wire of %s to %s: %s", a->name, where, fault);
-    snprintf(chinese, sizeof chinese, "%s 到 %s 的线路：%s", a->name, where, fault);
+    snprintf(chinese, sizeof chinese, "%s 到 %s 的线路：%s", stage_person(a, true), where,
+             fault);
     stage_say(a->stage, LINE_FAULT, a->index, english, chinese);
 }
 
