@@ -1,0 +1,194 @@
+/* SPDX-License-Identifier: MIT */
+/* batch.c -- forks, and what their seeds came to. */
+#include "tests/simulation/batch.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "gen/lua_scripts.h"
+#include "tests/simulation/faults.h"
+#include "tests/simulation/oracle.h"
+
+/* A seed that takes so long does not end. */
+enum { SECONDS_MAX = 60, JOBS_MAX = 16 };
+
+void batch_prepare(void)
+{
+    static const char *const texts[] = {
+        LUA_REENTRANT_ACQUIRE, LUA_REENTRANT_RELEASE, LUA_REENTRANT_RENEW,
+        LUA_TOKEN_RELEASE, LUA_TOKEN_RENEW, LUA_FAIR_ACQUIRE, LUA_FAIR_RELEASE,
+        LUA_FENCED_ACQUIRE, LUA_RWLOCK_READ_ACQUIRE, LUA_RWLOCK_READ_RELEASE,
+        LUA_RWLOCK_READ_RENEW, LUA_RWLOCK_WRITE_ACQUIRE, LUA_RWLOCK_WRITE_RELEASE,
+        LUA_RWLOCK_WRITE_RENEW};
+
+    tasks_prepare();
+    network_prepare();
+    scripts_prepare();
+    for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++)
+        scripts_compile(texts[i]);
+}
+
+/* How many servers the variant's store has. */
+static int count_servers(const dlock_variant_info *variant)
+{
+    const char *times = strstr(variant->store, " x");
+
+    return times != NULL ? atoi(times + 2) : 1;
+}
+
+void batch_play_here(const struct play *play, struct account *account, bool is_told)
+{
+    world_begin(play->seed, account, is_told);
+    network_begin(count_servers(play->variant));
+    crowd_begin(play);
+    oracle_begin();
+    faults_begin();
+    world_run();
+}
+
+/* In the child.  The library's threads and memory end with the process. */
+static void play_and_end(const struct play *play, struct account *account, bool is_told)
+{
+    (void)alarm(SECONDS_MAX);
+    batch_play_here(play, account, is_told);
+    (void)fflush(stdout);
+    _exit(0);
+}
+
+static pid_t begin(const struct play *play, struct account *account, bool is_told)
+{
+    pid_t pid;
+
+    (void)fflush(stdout);
+    pid = fork();
+    if (pid == 0)
+        play_and_end(play, account, is_told);
+    if (pid < 0) {
+        (void)fprintf(stderr, "simulate: no process for a seed: %s\n", strerror(errno));
+        exit(70);
+    }
+    return pid;
+}
+
+static void note_end(struct account *account, int status)
+{
+    if (!WIFSIGNALED(status))
+        return;
+    account->verdict = WTERMSIG(status) == SIGALRM ? HANG : CRASH;
+    (void)snprintf(account->text, sizeof(account->text), "the process ended by the signal %s",
+                   strsignal(WTERMSIG(status)));
+}
+
+static struct account *share(size_t count)
+{
+    void *memory = mmap(NULL, count * sizeof(struct account), PROT_READ | PROT_WRITE,
+                        MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+
+    if (memory == MAP_FAILED) {
+        (void)fprintf(stderr, "simulate: no memory for the accounts of seeds\n");
+        exit(70);
+    }
+    return memory;
+}
+
+void batch_play(const struct play *play, struct account *account, bool is_told)
+{
+    struct account *shared = share(1);
+    int status = 0;
+    pid_t pid = begin(play, shared, is_told);
+
+    while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
+        continue;
+    note_end(shared, status);
+    *account = *shared;
+    (void)munmap(shared, sizeof(*shared));
+}
+
+/* ---- a batch ---- */
+
+struct job {
+    pid_t pid;
+    struct play play;
+    bool is_second;
+    uint64_t first_hash;
+};
+
+static void count(struct outcome *outcome, const struct job *job,
+                  const struct account *account)
+{
+    if (job->is_second) {
+        if (account->hash != job->first_hash) {
+            outcome->different++;
+            (void)printf("# seed %llu differs from itself\n",
+                         (unsigned long long)job->play.seed);
+        }
+        return;
+    }
+    outcome->seeds++;
+    outcome->calls += account->calls;
+    outcome->commands += account->commands;
+    outcome->faults += account->faults;
+    outcome->verdicts[account->verdict]++;
+    if (account->verdict == FINE ||
+        (outcome->first_bad != 0 && outcome->first_bad < job->play.seed))
+        return;
+    outcome->first_bad = job->play.seed;
+    outcome->bad = *account;
+}
+
+static size_t find_job(const struct job *jobs, pid_t pid)
+{
+    size_t at = 0;
+
+    while (jobs[at].pid != pid)
+        at++;
+    return at;
+}
+
+struct outcome batch_run(const struct batch *batch)
+{
+    struct account *accounts = share(JOBS_MAX);
+    struct job jobs[JOBS_MAX] = {0};
+    struct outcome outcome = {0};
+    uint64_t begun = 0, under_way = 0;
+    uint64_t room = batch->job_count < JOBS_MAX ? (uint64_t)batch->job_count : JOBS_MAX;
+
+    for (;;) {
+        int status = 0;
+        size_t at;
+        pid_t pid;
+
+        while (under_way < room && begun < batch->seed_count) {
+            at = find_job(jobs, 0);
+            jobs[at].play = (struct play){batch->variant, batch->class,
+                                          batch->first_seed + begun++};
+            jobs[at].is_second = false;
+            jobs[at].pid = begin(&jobs[at].play, &accounts[at], false);
+            under_way++;
+        }
+        if (under_way == 0)
+            break;
+        pid = wait(&status);
+        if (pid < 0)
+            continue;
+        at = find_job(jobs, pid);
+        note_end(&accounts[at], status);
+        count(&outcome, &jobs[at], &accounts[at]);
+        if (batch->twice && !jobs[at].is_second) {
+            jobs[at].first_hash = accounts[at].hash;
+            jobs[at].is_second = true;
+            jobs[at].pid = begin(&jobs[at].play, &accounts[at], false);
+            continue;
+        }
+        jobs[at].pid = 0;
+        under_way--;
+    }
+    (void)munmap(accounts, JOBS_MAX * sizeof(*accounts));
+    return outcome;
+}

@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: MIT */
+/* batch.h -- many seeds of one variant in one class: each is played in a process of its own,
+ * a fork of one that is prepared, so that every seed finds the same memory and a crash costs
+ * one seed. */
+#ifndef SIMULATION_BATCH_H
+#define SIMULATION_BATCH_H
+
+#include "tests/simulation/crowd.h"
+
+struct batch {
+    const dlock_variant_info *variant;
+    enum class class;
+    uint64_t first_seed, seed_count;
+    bool twice;  /* each seed is played again, and has to have the same hash */
+    int job_count;
+};
+
+/* What came of a batch. */
+struct outcome {
+    uint64_t seeds, calls, commands, faults;
+    uint64_t verdicts[VERDICT_COUNT];
+    uint64_t different; /* seeds whose two hashes differ */
+    uint64_t first_bad; /* seed; 0: none  */
+    struct account bad; /* of that seed   */
+};
+
+/* Once in a process, before all batches and plays. */
+void batch_prepare(void);
+
+/* Play one seed in this process, which can play no other one. */
+void batch_play_here(const struct play *play, struct account *account, bool is_told);
+
+/* Play one seed in a process of its own. */
+void batch_play(const struct play *play, struct account *account, bool is_told);
+
+struct outcome batch_run(const struct batch *batch);
+
+#endif /* SIMULATION_BATCH_H */

@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: MIT */
+/* faults.h -- the faults that a class of worlds plans. */
+#ifndef SIMULATION_FAULTS_H
+#define SIMULATION_FAULTS_H
+
+#include "tests/simulation/crowd.h"
+
+/* The classes by name, and what happens in each. */
+struct class_row {
+    const char *name;
+    const char *text;
+    void (*strike)(void); /* one fault; NULL: none */
+};
+
+extern const struct class_row class_rows[CLASS_COUNT];
+
+/* Plan the faults of the crowd's class. */
+void faults_begin(void);
+
+#endif /* SIMULATION_FAULTS_H */

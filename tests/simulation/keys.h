@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: MIT */
+/* keys.h -- the keys of a model of Redis, their values and their ends.
+ *
+ * Hashes and lists keep the order in which their parts came, as small ones of Redis do; sorted
+ * sets are in the order of score and member. */
+#ifndef SIMULATION_KEYS_H
+#define SIMULATION_KEYS_H
+
+#include "tests/simulation/buffer.h"
+
+enum kind { STRING, HASH, LIST, SORTED };
+
+/* A field and its value, a part of a list, or a member and its score. */
+struct part {
+    struct bytes name;
+    struct bytes value;
+    double score;
+};
+
+struct key {
+    struct bytes name;
+    enum kind kind;
+    bool has_end;
+    int64_t end_ms; /* it is over when the server's clock says more */
+    struct bytes string;
+    struct part *parts;
+    size_t count, room;
+    struct key *next;
+};
+
+/* All keys of a server. */
+struct keys {
+    struct key *first;
+};
+
+struct key *keys_find(struct keys *keys, struct bytes name, int64_t now_ms);
+struct key *keys_add(struct keys *keys, struct bytes name, enum kind kind); /* there is none */
+bool keys_remove(struct keys *keys, struct bytes name);
+void keys_clear(struct keys *keys);
+void keys_copy(struct keys *to, const struct keys *from); /* `to` is empty */
+
+void key_set_string(struct key *key, struct bytes value);
+
+/* The place of a part; `count` if there is none. */
+size_t key_find(const struct key *key, struct bytes name);
+void key_insert(struct key *key, size_t at, struct bytes name, struct bytes value,
+                double score);
+void key_remove(struct key *key, size_t at);
+
+/* Where a member of that score belongs. */
+size_t key_rank(const struct key *key, struct bytes name, double score);
+
+#endif /* SIMULATION_KEYS_H */

@@ -1,0 +1,196 @@
+/* SPDX-License-Identifier: MIT */
+/* main.c -- `make simulate`: the locks in simulated worlds.
+ *
+ *   simulate [--variant=NAMES] [--class=NAMES] [--seeds=N] [--from=N] [--jobs=N] [--twice]
+ *       play N seeds of each variant in each class, and print a table
+ *   simulate --variant=NAME --class=NAME --seed=N [--quiet]
+ *       play one seed, and print what happens
+ *
+ * Exit status: 0 all is as expected, 1 something is not, 64 usage, 70 no process or memory. */
+#include <getopt.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+
+#include "tests/simulation/batch.h"
+#include "tests/simulation/expected.h"
+#include "tests/simulation/faults.h"
+
+static const char *const DEFAULT_CLASSES = "calm,net,crash,pause,store,clock";
+
+struct settings {
+    const char *variants, *classes;
+    uint64_t seed_count, first_seed, seed;
+    bool has_seed, twice, is_quiet;
+    int job_count;
+};
+
+/* ---- the command line ---- */
+
+/* A positive whole number; ends the program if it is none. */
+static uint64_t read_number(const char *flag, const char *text)
+{
+    char *end = NULL;
+    unsigned long long number = strtoull(text, &end, 10);
+
+    if (text[0] >= '0' && text[0] <= '9' && *end == '\0' && number > 0 && strlen(text) < 19)
+        return number;
+    (void)fprintf(stderr, "simulate: %s=%s is no seed count or seed; it takes a whole number "
+                  "from 1 to 999999999999999999\n", flag, text);
+    exit(64);
+}
+
+/* Is `name` one of those with commas between? */
+static bool names(const char *list, const char *name)
+{
+    size_t len = strlen(name);
+
+    if (strcmp(list, "all") == 0)
+        return true;
+    for (const char *at = list; at != NULL; at = strchr(at, ',')) {
+        at += *at == ',';
+        if (strncmp(at, name, len) == 0 && (at[len] == ',' || at[len] == '\0'))
+            return true;
+    }
+    return false;
+}
+
+static void refuse_unknown(const char *what, const char *list, const char *known)
+{
+    char copy[512];
+    char *save = NULL;
+
+    (void)snprintf(copy, sizeof(copy), "%s", list);
+    for (const char *at = strtok_r(copy, ",", &save); at != NULL;
+         at = strtok_r(NULL, ",", &save))
+        if (strcmp(at, "all") != 0 && !names(known, at)) {
+            (void)fprintf(stderr, "simulate: there is no %s %s; accepted are: all,%s\n", what,
+                          at, known);
+            exit(64);
+        }
+}
+
+static void read_settings(int argc, char **argv, struct settings *out)
+{
+    static const struct option options[] = {
+        {"variant", required_argument, NULL, 'v'}, {"class", required_argument, NULL, 'c'},
+        {"seeds", required_argument, NULL, 'n'},   {"from", required_argument, NULL, 'f'},
+        {"seed", required_argument, NULL, 's'},    {"jobs", required_argument, NULL, 'j'},
+        {"twice", no_argument, NULL, '2'},         {"quiet", no_argument, NULL, 'q'},
+        {NULL, 0, NULL, 0}};
+    int flag;
+
+    *out = (struct settings){"all", "all", 100, 1, 0, false, false, false, 2};
+    while ((flag = getopt_long(argc, argv, "", options, NULL)) != -1)
+        switch (flag) {
+        case 'v': out->variants = optarg; break;
+        case 'c': out->classes = optarg; break;
+        case 'n': out->seed_count = read_number("SEEDS", optarg); break;
+        case 'f': out->first_seed = read_number("FROM", optarg); break;
+        case 's': out->seed = read_number("SEED", optarg), out->has_seed = true; break;
+        case 'j': out->job_count = (int)(read_number("JOBS", optarg) % 64); break;
+        case '2': out->twice = true; break;
+        case 'q': out->is_quiet = true; break;
+        default: exit(64);
+        }
+    refuse_unknown("class", out->classes, DEFAULT_CLASSES);
+    refuse_unknown("variant", out->variants, expected_variants());
+}
+
+/* ---- the table ---- */
+
+/* Of processor time, which the seeds have taken so far: others may use the machine too. */
+static double seconds(void)
+{
+    struct rusage used;
+
+    (void)getrusage(RUSAGE_CHILDREN, &used);
+    return (double)(used.ru_utime.tv_sec + used.ru_stime.tv_sec) +
+           (double)(used.ru_utime.tv_usec + used.ru_stime.tv_usec) / 1e6;
+}
+
+static bool print_row(const struct batch *batch)
+{
+    double from = seconds();
+    struct outcome outcome = batch_run(batch);
+    double took = seconds() - from;
+    char why[WORLD_TEXT] = "";
+    bool is_fine = expected_is(batch, &outcome, why, sizeof(why));
+
+    (void)printf("%-10s %-6s %8llu %9llu %8llu %7.0f  ", batch->variant->name,
+                 class_rows[batch->class].name, (unsigned long long)outcome.seeds,
+                 (unsigned long long)outcome.calls, (unsigned long long)outcome.faults,
+                 (double)outcome.seeds / (took + 1e-6));
+    for (int i = 0; i < VERDICT_COUNT; i++)
+        if (outcome.verdicts[i] > 0)
+            (void)printf("%s %llu  ", verdict_name((enum verdict)i),
+                         (unsigned long long)outcome.verdicts[i]);
+    (void)printf("%s\n", is_fine ? "as expected" : "NOT AS EXPECTED");
+    if (!is_fine)
+        (void)printf("# %s\n", why);
+    if (!is_fine && outcome.first_bad != 0)
+        (void)printf("# seed %llu: %s: %s\n# make simulate VARIANT=%s CLASS=%s SEED=%llu\n",
+                     (unsigned long long)outcome.first_bad, verdict_name(outcome.bad.verdict),
+                     outcome.bad.text, batch->variant->name, class_rows[batch->class].name,
+                     (unsigned long long)outcome.first_bad);
+    (void)fflush(stdout);
+    return is_fine;
+}
+
+static bool print_table(const struct settings *settings)
+{
+    bool is_fine = true;
+
+    (void)printf("%-10s %-6s %8s %9s %8s %7s  verdicts\n", "variant", "class", "seeds",
+                 "calls", "faults", "seeds/s*");
+    for (size_t i = 0; i < dlock_variant_count(); i++)
+        for (int class = 0; class < CLASS_COUNT; class ++) {
+            struct batch batch = {dlock_variant_at(i), (enum class)class,
+                                  settings->first_seed, settings->seed_count,
+                                  settings->twice, settings->job_count};
+
+            if (names(expected_variants(), batch.variant->name) &&
+                names(settings->variants, batch.variant->name) &&
+                names(settings->classes, class_rows[class].name))
+                is_fine = print_row(&batch) && is_fine;
+        }
+    (void)printf("* seeds in a second of one processor; each is %s\n",
+                 settings->twice ? "played twice" : "played once");
+    return is_fine;
+}
+
+static bool print_seed(const struct settings *settings)
+{
+    struct play play = {dlock_variant_find(settings->variants), CLASS_CALM, settings->seed};
+    struct account account;
+
+    while (play.class < CLASS_COUNT &&
+           strcmp(class_rows[play.class].name, settings->classes) != 0)
+        play.class ++;
+    if (play.variant == NULL || play.class == CLASS_COUNT) {
+        (void)fprintf(stderr, "simulate: one seed needs one VARIANT (of %s) and one CLASS "
+                      "(of %s)\n", expected_variants(), DEFAULT_CLASSES);
+        exit(64);
+    }
+    batch_play(&play, &account, !settings->is_quiet);
+    (void)printf("seed %llu: %s%s%s, %llu calls, %llu commands, %llu faults, %.3f s, "
+                 "hash %016llx\n",
+                 (unsigned long long)play.seed, verdict_name(account.verdict),
+                 account.text[0] != '\0' ? ": " : "", account.text,
+                 (unsigned long long)account.calls, (unsigned long long)account.commands,
+                 (unsigned long long)account.faults, (double)account.ended_ns / 1e9,
+                 (unsigned long long)account.hash);
+    return account.verdict == FINE;
+}
+
+int main(int argc, char **argv)
+{
+    struct settings settings;
+    bool is_fine;
+
+    read_settings(argc, argv, &settings);
+    batch_prepare();
+    is_fine = settings.has_seed ? print_seed(&settings) : print_table(&settings);
+    return is_fine ? 0 : 1;
+}

@@ -1,0 +1,258 @@
+/* SPDX-License-Identifier: MIT */
+/* model.c -- the commands of the model, looked up and run; transactions. */
+#include "tests/simulation/model.h"
+
+#include <ctype.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tests/simulation/world.h"
+
+static const struct command *const tables[] = {
+    model_string_commands, model_hash_commands,   model_list_commands, model_sorted_commands,
+    model_key_commands,    model_client_commands, model_script_commands};
+
+const struct command *model_command(struct bytes name)
+{
+    for (size_t i = 0; i < sizeof(tables) / sizeof(tables[0]); i++)
+        for (const struct command *at = tables[i]; at->name != NULL; at++)
+            if (bytes_is(name, at->name))
+                return at;
+    return NULL;
+}
+
+int64_t model_now_ms(const struct model *model)
+{
+    return model->now_us(model) / 1000;
+}
+
+bool model_find(struct call *call, struct bytes name, enum kind kind, struct key **out)
+{
+    *out = keys_find(&call->model->keys, name, model_now_ms(call->model));
+    if (*out == NULL || (*out)->kind == kind)
+        return true;
+    reply_error(call->out,
+                "WRONGTYPE Operation against a key holding the wrong kind of value");
+    return false;
+}
+
+bool model_number(struct call *call, size_t at, int64_t *out)
+{
+    if (bytes_number(call->argv[at], out))
+        return true;
+    reply_error(call->out, "ERR value is not an integer or out of range");
+    return false;
+}
+
+void model_touch(struct model *model, struct bytes name)
+{
+    for (struct client *client = model->clients; client != NULL; client = client->next)
+        for (size_t i = 0; i < client->watched_count; i++)
+            if (bytes_equal(client->watched[i].name, name))
+                client->is_dirty = true;
+}
+
+/* A command that cannot be run.  True: the reply says why. */
+static bool is_refused(const struct call *call, const struct command *command)
+{
+    char text[128];
+    char lower[32];
+    size_t len = 0;
+
+    if (command == NULL) {
+        world_condemn(NOT_KNOWN, "the model of Redis does not know the command %.*s",
+                      (int)call->argv[0].len, call->argv[0].at);
+        reply_error(call->out, "ERR unknown command");
+        return true;
+    }
+    if (command->arity < 0 ? call->argc < (size_t)-command->arity
+                           : call->argc != (size_t)command->arity) {
+        while (command->name[len] != '\0' && len + 1 < sizeof(lower)) {
+            lower[len] = (char)tolower((unsigned char)command->name[len]);
+            len++;
+        }
+        lower[len] = '\0';
+        (void)snprintf(text, sizeof(text),
+                       "ERR wrong number of arguments for '%s' command", lower);
+        reply_error(call->out, text);
+        return true;
+    }
+    if (command->writes && call->model->is_full) {
+        reply_error(call->out,
+                    "OOM command not allowed when used memory > 'maxmemory'.");
+        return true;
+    }
+    return false;
+}
+
+void model_call(struct call *call)
+{
+    const struct command *command = model_command(call->argv[0]);
+
+    world.account->commands++;
+    if (!is_refused(call, command))
+        command->run(call);
+}
+
+/* ---- transactions ---- */
+
+static void forget_transaction(struct client *client)
+{
+    for (size_t i = 0; i < client->queued_count; i++)
+        for (size_t j = 0; j < client->queued[i].argc; j++)
+            free(client->queued[i].argv[j].at);
+    for (size_t i = 0; i < client->watched_count; i++)
+        free(client->watched[i].name.at);
+    client->queued_count = 0;
+    client->watched_count = 0;
+    client->has_begun = client->has_failed = client->is_dirty = false;
+}
+
+static void queue(struct client *client, struct call *call)
+{
+    struct queued *queued;
+
+    if (is_refused(call, model_command(call->argv[0]))) {
+        client->has_failed = true;
+        return;
+    }
+    if (client->queued_count == MODEL_QUEUED_MAX) {
+        world_condemn(NOT_KNOWN, "the model of Redis takes no more than %d commands in MULTI",
+                      MODEL_QUEUED_MAX);
+        return;
+    }
+    queued = &client->queued[client->queued_count++];
+    queued->argc = call->argc;
+    for (size_t i = 0; i < call->argc; i++)
+        queued->argv[i] = bytes_copy(call->argv[i]);
+    reply_status(call->out, "QUEUED");
+}
+
+/* Has a key that was there when it was watched come to its end? */
+static bool has_expired_watch(struct client *client)
+{
+    for (size_t i = 0; i < client->watched_count; i++) {
+        const struct key *key = client->model->keys.first;
+
+        while (key != NULL && !bytes_equal(key->name, client->watched[i].name))
+            key = key->next;
+        if (key != NULL && key->has_end && key->end_ms < model_now_ms(client->model) &&
+            !client->watched[i].was_over)
+            return true;
+    }
+    return false;
+}
+
+static void exec(struct client *client, struct buffer *out)
+{
+    if (client->has_failed) {
+        reply_error(out, "EXECABORT Transaction discarded because of previous errors.");
+    } else if (client->is_dirty || has_expired_watch(client)) {
+        reply_nil_array(out);
+    } else {
+        reply_array(out, (int64_t)client->queued_count);
+        for (size_t i = 0; i < client->queued_count; i++) {
+            struct call call = {client->model, client, client->queued[i].argv,
+                                client->queued[i].argc, out};
+
+            model_call(&call);
+        }
+    }
+    forget_transaction(client);
+}
+
+static void watch(struct call *call)
+{
+    struct client *client = call->client;
+    int64_t now_ms = model_now_ms(call->model);
+
+    for (size_t i = 1; i < call->argc && client->watched_count < MODEL_WATCHED_MAX; i++) {
+        struct watched *watched = &client->watched[client->watched_count++];
+        const struct key *key = call->model->keys.first;
+
+        while (key != NULL && !bytes_equal(key->name, call->argv[i]))
+            key = key->next;
+        watched->name = bytes_copy(call->argv[i]);
+        watched->was_over = key != NULL && key->has_end && key->end_ms < now_ms;
+    }
+    reply_status(call->out, "OK");
+}
+
+static bool is_transaction(struct client *client, struct call *call)
+{
+    struct bytes name = call->argv[0];
+    bool begins = bytes_is(name, "MULTI"), ends = bytes_is(name, "EXEC");
+    bool discards = bytes_is(name, "DISCARD"), watches = bytes_is(name, "WATCH");
+
+    if (!begins && !ends && !discards && !watches && !bytes_is(name, "UNWATCH"))
+        return false;
+    if (begins && client->has_begun) {
+        reply_error(call->out, "ERR MULTI calls can not be nested");
+    } else if (begins) {
+        client->has_begun = true;
+        reply_status(call->out, "OK");
+    } else if ((ends || discards) && !client->has_begun) {
+        reply_error(call->out, ends ? "ERR EXEC without MULTI" : "ERR DISCARD without MULTI");
+    } else if (ends) {
+        exec(client, call->out);
+    } else if (discards) {
+        forget_transaction(client);
+        reply_status(call->out, "OK");
+    } else if (client->has_begun && watches) {
+        reply_error(call->out, "ERR WATCH inside MULTI is not allowed");
+    } else if (client->has_begun) {
+        return false; /* UNWATCH is queued */
+    } else if (watches) {
+        watch(call);
+    } else {
+        forget_transaction(client);
+        reply_status(call->out, "OK");
+    }
+    return true;
+}
+
+void model_execute(struct client *client, const struct bytes *argv, size_t argc,
+                   struct buffer *out)
+{
+    struct call call = {client->model, client, argv, argc, out};
+
+    if (is_transaction(client, &call))
+        world.account->commands++;
+    else if (client->has_begun)
+        queue(client, &call);
+    else
+        model_call(&call);
+}
+
+/* ---- life ---- */
+
+void client_begin(struct client *client, struct model *model)
+{
+    client->model = model;
+    client->next = model->clients;
+    model->clients = client;
+}
+
+void client_end(struct client *client)
+{
+    struct client **at = &client->model->clients;
+
+    while (*at != NULL && *at != client)
+        at = &(*at)->next;
+    if (*at == NULL)
+        return;
+    *at = client->next;
+    forget_transaction(client);
+    for (size_t i = 0; i < client->channel_count; i++)
+        free(client->channels[i].at);
+    client->channel_count = 0;
+}
+
+void model_restart(struct model *model, bool keeps_data)
+{
+    if (!keeps_data)
+        keys_clear(&model->keys);
+    memset(model->has_script, 0, sizeof(model->has_script));
+    model->is_full = false;
+}

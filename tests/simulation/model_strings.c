@@ -1,0 +1,282 @@
+/* SPDX-License-Identifier: MIT */
+/* model_strings.c -- strings, and what all keys have: their end, their existence. */
+#include <stdio.h>
+
+#include "tests/simulation/model.h"
+
+/* Make the key a string with a value, without an end. */
+static struct key *store(struct call *call, struct bytes name, struct bytes value)
+{
+    struct model *model = call->model;
+    struct key *key;
+
+    (void)keys_remove(&model->keys, name);
+    key = keys_add(&model->keys, name, STRING);
+    key_set_string(key, value);
+    model_touch(model, name);
+    return key;
+}
+
+static bool exists(struct call *call, struct bytes name)
+{
+    return keys_find(&call->model->keys, name, model_now_ms(call->model)) != NULL;
+}
+
+/* An end in `by_ms` from now; false: the reply says that it is none. */
+static bool end_in(struct call *call, size_t at, int64_t unit, const char *verb, int64_t *end_ms)
+{
+    int64_t by;
+    char text[64];
+
+    if (!model_number(call, at, &by))
+        return false;
+    if (by > 0 && by <= (INT64_MAX - model_now_ms(call->model)) / unit) {
+        *end_ms = model_now_ms(call->model) + by * unit;
+        return true;
+    }
+    (void)snprintf(text, sizeof(text), "ERR invalid expire time in '%s' command", verb);
+    reply_error(call->out, text);
+    return false;
+}
+
+static void set(struct call *call)
+{
+    bool if_absent = false, if_present = false, has_end = false;
+    int64_t end_ms = 0;
+    struct key *key;
+
+    for (size_t i = 3; i < call->argc; i++) {
+        bool in_ms = bytes_is(call->argv[i], "PX");
+
+        if (bytes_is(call->argv[i], "NX") && !if_present) {
+            if_absent = true;
+        } else if (bytes_is(call->argv[i], "XX") && !if_absent) {
+            if_present = true;
+        } else if ((in_ms || bytes_is(call->argv[i], "EX")) && !has_end &&
+                   i + 1 < call->argc) {
+            if (!end_in(call, ++i, in_ms ? 1 : 1000, "set", &end_ms))
+                return;
+            has_end = true;
+        } else {
+            reply_error(call->out, "ERR syntax error");
+            return;
+        }
+    }
+    if ((if_absent && exists(call, call->argv[1])) ||
+        (if_present && !exists(call, call->argv[1]))) {
+        reply_nil(call->out);
+        return;
+    }
+    key = store(call, call->argv[1], call->argv[2]);
+    key->has_end = has_end;
+    key->end_ms = end_ms;
+    reply_status(call->out, "OK");
+}
+
+static void setnx(struct call *call)
+{
+    bool is_there = exists(call, call->argv[1]);
+
+    if (!is_there)
+        (void)store(call, call->argv[1], call->argv[2]);
+    reply_integer(call->out, !is_there);
+}
+
+static void get(struct call *call)
+{
+    struct key *key;
+
+    if (!model_find(call, call->argv[1], STRING, &key))
+        return;
+    if (key == NULL)
+        reply_nil(call->out);
+    else
+        reply_bulk(call->out, key->string);
+}
+
+static void getset(struct call *call)
+{
+    struct key *key;
+
+    if (!model_find(call, call->argv[1], STRING, &key))
+        return;
+    if (key == NULL)
+        reply_nil(call->out);
+    else
+        reply_bulk(call->out, key->string);
+    (void)store(call, call->argv[1], call->argv[2]);
+}
+
+static void add(struct call *call, int64_t by)
+{
+    struct key *key;
+    int64_t number = 0;
+    char text[24];
+    int len;
+
+    if (!model_find(call, call->argv[1], STRING, &key))
+        return;
+    if (key != NULL && !bytes_number(key->string, &number)) {
+        reply_error(call->out, "ERR value is not an integer or out of range");
+        return;
+    }
+    if ((by < 0 && number < INT64_MIN - by) || (by > 0 && number > INT64_MAX - by)) {
+        reply_error(call->out, "ERR increment or decrement would overflow");
+        return;
+    }
+    number += by;
+    len = snprintf(text, sizeof(text), "%lld", (long long)number);
+    if (key == NULL)
+        (void)store(call, call->argv[1], (struct bytes){text, (size_t)len});
+    else
+        key_set_string(key, (struct bytes){text, (size_t)len});
+    model_touch(call->model, call->argv[1]);
+    reply_integer(call->out, number);
+}
+
+static void incr(struct call *call)
+{
+    add(call, 1);
+}
+
+static void decr(struct call *call)
+{
+    add(call, -1);
+}
+
+static void incrby(struct call *call)
+{
+    int64_t by;
+
+    if (model_number(call, 2, &by))
+        add(call, by);
+}
+
+static void decrby(struct call *call)
+{
+    int64_t by;
+
+    if (!model_number(call, 2, &by))
+        return;
+    if (by == INT64_MIN)
+        reply_error(call->out, "ERR decrement would overflow");
+    else
+        add(call, -by);
+}
+
+const struct command model_string_commands[] = {
+    {"SET", set, -3, true, true},       {"SETNX", setnx, 3, true, true},
+    {"GET", get, 2, false, true},       {"GETSET", getset, 3, true, true},
+    {"INCR", incr, 2, true, true},      {"DECR", decr, 2, true, true},
+    {"INCRBY", incrby, 3, true, true},  {"DECRBY", decrby, 3, true, true},
+    {NULL, NULL, 0, false, false},
+};
+
+/* ---- all keys ---- */
+
+static void del(struct call *call)
+{
+    int64_t count = 0;
+
+    for (size_t i = 1; i < call->argc; i++)
+        if (exists(call, call->argv[i]) && keys_remove(&call->model->keys, call->argv[i])) {
+            model_touch(call->model, call->argv[i]);
+            count++;
+        }
+    reply_integer(call->out, count);
+}
+
+static void exists_all(struct call *call)
+{
+    int64_t count = 0;
+
+    for (size_t i = 1; i < call->argc; i++)
+        count += exists(call, call->argv[i]);
+    reply_integer(call->out, count);
+}
+
+/* Let the key end at `base_ms` and the argument together. */
+static void end_at(struct call *call, int64_t base_ms, int64_t unit, const char *verb)
+{
+    struct key *key;
+    int64_t by;
+    char text[64];
+
+    if (call->argc > 3) {
+        reply_error(call->out, "ERR the model knows no condition of an end");
+        return;
+    }
+    if (!model_number(call, 2, &by))
+        return;
+    if (by > INT64_MAX / unit || by < INT64_MIN / unit || by * unit > INT64_MAX - base_ms) {
+        (void)snprintf(text, sizeof(text), "ERR invalid expire time in '%s' command", verb);
+        reply_error(call->out, text);
+        return;
+    }
+    key = keys_find(&call->model->keys, call->argv[1], model_now_ms(call->model));
+    reply_integer(call->out, key != NULL);
+    if (key == NULL)
+        return;
+    key->has_end = true;
+    key->end_ms = base_ms + by * unit;
+    if (key->end_ms <= model_now_ms(call->model))
+        (void)keys_remove(&call->model->keys, call->argv[1]);
+    model_touch(call->model, call->argv[1]);
+}
+
+static void expire(struct call *call)
+{
+    end_at(call, model_now_ms(call->model), 1000, "expire");
+}
+
+static void pexpire(struct call *call)
+{
+    end_at(call, model_now_ms(call->model), 1, "pexpire");
+}
+
+static void pexpireat(struct call *call)
+{
+    end_at(call, 0, 1, "pexpireat");
+}
+
+static void pttl(struct call *call)
+{
+    int64_t now_ms = model_now_ms(call->model);
+    const struct key *key = keys_find(&call->model->keys, call->argv[1], now_ms);
+
+    reply_integer(call->out, key == NULL      ? -2
+                             : !key->has_end ? -1
+                                             : key->end_ms - now_ms);
+}
+
+static void persist(struct call *call)
+{
+    struct key *key = keys_find(&call->model->keys, call->argv[1], model_now_ms(call->model));
+    bool had_end = key != NULL && key->has_end;
+
+    if (had_end) {
+        key->has_end = false;
+        model_touch(call->model, call->argv[1]);
+    }
+    reply_integer(call->out, had_end);
+}
+
+static void tell_time(struct call *call)
+{
+    int64_t now_us = call->model->now_us(call->model);
+    char text[24];
+
+    reply_array(call->out, 2);
+    (void)snprintf(text, sizeof(text), "%lld", (long long)(now_us / 1000000));
+    reply_text(call->out, text);
+    (void)snprintf(text, sizeof(text), "%lld", (long long)(now_us % 1000000));
+    reply_text(call->out, text);
+}
+
+const struct command model_key_commands[] = {
+    {"DEL", del, -2, false, true},         {"EXISTS", exists_all, -2, false, true},
+    {"EXPIRE", expire, -3, false, true},   {"PEXPIRE", pexpire, -3, false, true},
+    {"PEXPIREAT", pexpireat, -3, false, true}, {"PTTL", pttl, 2, false, true},
+    {"PERSIST", persist, 2, false, true},  {"TIME", tell_time, 1, false, true},
+    {NULL, NULL, 0, false, false},
+};

@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: MIT */
+/* network_inside.h -- a connection, for the client's side (wire.c) and the server's
+ * (network.c). */
+#ifndef SIMULATION_NETWORK_INSIDE_H
+#define SIMULATION_NETWORK_INSIDE_H
+
+#include "tests/simulation/network.h"
+
+enum packet_kind { PACKET_OPEN, PACKET_OPENED, PACKET_REFUSED, PACKET_DATA, PACKET_END,
+                   PACKET_RESET };
+
+struct packet {
+    enum packet_kind kind;
+    struct bytes bytes;
+    int64_t at_ns;
+    struct packet *next;
+};
+
+/* One direction. */
+struct way {
+    struct packet *first, *last;
+    struct event arrival; /* of the first */
+    int64_t last_at_ns;
+};
+
+enum wire_state { WIRE_OPENING, WIRE_OPEN, WIRE_REFUSED, WIRE_ENDED, WIRE_RESET };
+
+enum { WATCHERS_MAX = 4 };
+
+struct redis_wire {
+    int number;
+    const struct site *site; /* the client's */
+    struct server *server;
+    enum wire_state state;   /* as the client knows it */
+    bool is_cut, is_closed;  /* by the client */
+    bool is_served;          /* the server knows it    */
+    struct client client;    /* what the server keeps  */
+    struct buffer in;        /* arrived at the client  */
+    struct buffer asked;     /* arrived at the server, and no whole command yet */
+    struct way to_server, to_client;
+    struct task *watchers[WATCHERS_MAX];
+    struct redis_wire *next;
+};
+
+/* Put a packet on its way. */
+void network_send(struct redis_wire *wire, struct way *way, enum packet_kind kind,
+                  struct bytes bytes);
+
+/* All that are on their way are lost. */
+void network_lose(struct way *way);
+
+struct redis_wire *network_open(struct server *server);
+
+/* Somebody who waits for the wire looks again. */
+void wire_changed(struct redis_wire *wire);
+
+#endif /* SIMULATION_NETWORK_INSIDE_H */

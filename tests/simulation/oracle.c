@@ -1,0 +1,177 @@
+/* SPDX-License-Identifier: MIT */
+/* oracle.c -- holds and waits of the whole crowd, and what must never be seen of them. */
+#include "tests/simulation/oracle.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#include "tests/simulation/os.h"
+
+enum { LOOK_MS = 20 };
+
+enum standing { ASKS, HOLDS };
+
+static struct entry {
+    struct oracle_hold hold; /* the first */
+    enum standing standing;
+    uint64_t highest;        /* fence when it asked */
+    int64_t asked_ns;
+} entries[ORACLE_HOLDS_MAX];
+
+static uint64_t highest_fence[NAMES_MAX];
+static int64_t free_since_ns[NAMES_MAX]; /* -1: it is not free */
+static struct event look;
+
+bool oracle_is_valid(const struct process *process, const dlock_lease *lease)
+{
+    bool is_valid;
+
+    task_held_fast++;
+    os_clock_of = (struct site *)(uintptr_t)&process->site;
+    is_valid = dlock_lease_valid(process->sys, lease);
+    os_clock_of = NULL;
+    task_held_fast--;
+    return is_valid;
+}
+
+static bool is_held(const struct entry *entry)
+{
+    return entry->hold.is_used && entry->standing == HOLDS &&
+           oracle_is_valid(entry->hold.process, &entry->hold.lease);
+}
+
+/* Are these two of one owner, or readers? */
+static bool may_be_together(const struct oracle_hold *a, const struct oracle_hold *b)
+{
+    return a->name != b->name || a->task == b->task || (a->lease.shared && b->lease.shared);
+}
+
+void oracle_look(void)
+{
+    if (!(crowd.variant->caps & DLOCK_CAP_EXCLUSIVE))
+        return;
+    for (size_t i = 0; i < ORACLE_HOLDS_MAX; i++) {
+        if (!is_held(&entries[i]))
+            continue;
+        for (size_t j = 0; j < i; j++)
+            if (!may_be_together(&entries[i].hold, &entries[j].hold) && is_held(&entries[j]))
+                world_condemn(OVERLAP, "%s is held by %s in process %d and by %s in process %d",
+                              crowd.names[entries[i].hold.name], entries[i].hold.lease.owner,
+                              entries[i].hold.process->site.number,
+                              entries[j].hold.lease.owner,
+                              entries[j].hold.process->site.number);
+    }
+}
+
+static struct entry *entry_of(struct oracle_hold *hold)
+{
+    return (struct entry *)(void *)hold;
+}
+
+struct oracle_hold *oracle_ask(struct process *process, int name)
+{
+    for (size_t i = 0; i < ORACLE_HOLDS_MAX; i++) {
+        struct entry *entry = &entries[i];
+
+        if (entry->hold.is_used)
+            continue;
+        *entry = (struct entry){.hold = {true, process, task_here, name, {.fence = 0}},
+                                .standing = ASKS,
+                                .highest = highest_fence[name],
+                                .asked_ns = world.now_ns};
+        return &entry->hold;
+    }
+    world_condemn(NOT_KNOWN, "the crowd has more holds than the oracle has room for");
+    return &entries[0].hold;
+}
+
+/* Does the thread hold the name already? */
+static bool is_inner(const struct oracle_hold *hold)
+{
+    for (size_t i = 0; i < ORACLE_HOLDS_MAX; i++)
+        if (entries[i].hold.is_used && &entries[i].hold != hold &&
+            entries[i].standing == HOLDS && entries[i].hold.task == hold->task &&
+            entries[i].hold.name == hold->name)
+            return true;
+    return false;
+}
+
+void oracle_granted(struct oracle_hold *hold, const dlock_lease *lease)
+{
+    struct entry *entry = entry_of(hold);
+    bool is_fenced = crowd.variant->caps & DLOCK_CAP_FENCED;
+
+    entry->standing = HOLDS;
+    hold->lease = *lease;
+    if (is_fenced && !is_inner(hold) && lease->fence <= entry->highest)
+        world_condemn(FENCE, "%s has the fence %" PRIu64 ", and %" PRIu64 " was handed out before",
+                      lease->owner, lease->fence, entry->highest);
+    if (lease->fence > highest_fence[hold->name])
+        highest_fence[hold->name] = lease->fence;
+    oracle_look();
+}
+
+void oracle_refused(struct oracle_hold *hold)
+{
+    hold->is_used = false;
+}
+
+void oracle_leave(struct oracle_hold *hold)
+{
+    oracle_look();
+    hold->is_used = false;
+}
+
+void oracle_forget(const struct process *process)
+{
+    for (size_t i = 0; i < ORACLE_HOLDS_MAX; i++)
+        if (entries[i].hold.process == process)
+            entries[i].hold.is_used = false;
+}
+
+/* ---- free locks ---- */
+
+static bool is_free(const char *name)
+{
+    struct bytes key = {(char *)(uintptr_t)name, strlen(name)};
+
+    for (int i = 0; i < server_count; i++)
+        if (keys_find(&servers[i].model.keys, key, model_now_ms(&servers[i].model)) != NULL)
+            return false;
+    return true;
+}
+
+static bool waits_since(int name, int64_t since_ns)
+{
+    for (size_t i = 0; i < ORACLE_HOLDS_MAX; i++)
+        if (entries[i].hold.is_used && entries[i].standing == ASKS &&
+            entries[i].hold.name == name && entries[i].asked_ns <= since_ns)
+            return true;
+    return false;
+}
+
+static void look_around(void *arg)
+{
+    int64_t long_ago_ns = world.now_ns - ORACLE_FREE_MS * MS;
+
+    (void)arg;
+    oracle_look();
+    for (int i = 0; i < crowd.name_count && world.is_calm; i++) {
+        if (!is_free(crowd.names[i]))
+            free_since_ns[i] = -1;
+        else if (free_since_ns[i] < 0)
+            free_since_ns[i] = world.now_ns;
+        else if (free_since_ns[i] <= long_ago_ns && waits_since(i, long_ago_ns))
+            world_condemn(ASLEEP, "%s has been free for %d ms, and somebody waits for it",
+                          crowd.names[i], ORACLE_FREE_MS);
+    }
+    event_plan(&look, world.now_ns + LOOK_MS * MS);
+}
+
+void oracle_begin(void)
+{
+    for (int i = 0; i < NAMES_MAX; i++)
+        free_since_ns[i] = -1;
+    look = (struct event){.run = look_around};
+    event_plan(&look, LOOK_MS * MS);
+}

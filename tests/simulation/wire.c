@@ -1,0 +1,178 @@
+/* SPDX-License-Identifier: MIT */
+/* wire.c -- base/redis/wire.h on the simulated network, in place of base/redis/wire.c. */
+#include "base/redis/wire.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/os/event.h"
+#include "tests/simulation/network_inside.h"
+#include "tests/simulation/os.h"
+
+struct redis_wire *redis_wire_open(const struct redis_url *url, char why[REDIS_WHY_SIZE])
+{
+    int at = url->port - FIRST_PORT;
+
+    why[0] = '\0';
+    task_may_stall();
+    if (at >= 0 && at < server_count)
+        return network_open(&servers[at]);
+    (void)snprintf(why, REDIS_WHY_SIZE, "there is no such simulated server");
+    return NULL;
+}
+
+/* 0, or why nothing can be sent. */
+static int error_of(const struct redis_wire *wire)
+{
+    if (wire->is_cut)
+        return EPIPE;
+    switch (wire->state) {
+    case WIRE_OPENING:
+        return EAGAIN;
+    case WIRE_REFUSED:
+        return ECONNREFUSED;
+    case WIRE_RESET:
+        return ECONNRESET;
+    case WIRE_ENDED: /* the kernel takes it, and the server throws it away */
+    case WIRE_OPEN:
+    default:
+        return 0;
+    }
+}
+
+ssize_t redis_wire_send(struct redis_wire *wire, const char *bytes, size_t len)
+{
+    int error;
+
+    task_may_stall();
+    error = error_of(wire);
+    if (error != 0 || len == 0)
+        return -error;
+    if (network_short_one_in > 0 && chance_one_in(network_short_one_in))
+        len = (size_t)chance_between(1, (int64_t)len);
+    trace_bytes("send", wire->number, bytes, len);
+    if (wire->state == WIRE_OPEN)
+        network_send(wire, &wire->to_server, PACKET_DATA,
+                     (struct bytes){(char *)(uintptr_t)bytes, len});
+    return (ssize_t)len;
+}
+
+ssize_t redis_wire_receive(struct redis_wire *wire, char *bytes, size_t size)
+{
+    size_t len;
+
+    task_may_stall();
+    len = wire->in.len < size ? wire->in.len : size;
+    if (len > 0) {
+        memcpy(bytes, wire->in.at, len);
+        buffer_take(&wire->in, len);
+        trace("receive", wire->number, (int64_t)len);
+        return (ssize_t)len;
+    }
+    if (wire->is_cut || wire->state == WIRE_ENDED)
+        return 0;
+    if (wire->state == WIRE_RESET || wire->state == WIRE_REFUSED)
+        return -ECONNRESET;
+    return -EAGAIN;
+}
+
+/* ---- waiting ---- */
+
+void wire_changed(struct redis_wire *wire)
+{
+    for (size_t i = 0; i < WATCHERS_MAX; i++)
+        task_wake(wire->watchers[i]);
+}
+
+static void watch(struct redis_wire *wire, struct task *from, struct task *to)
+{
+    for (size_t i = 0; i < WATCHERS_MAX; i++)
+        if (wire->watchers[i] == from) {
+            wire->watchers[i] = to;
+            return;
+        }
+}
+
+static unsigned seen_at(const struct redis_wire *wire)
+{
+    unsigned seen = 0;
+
+    if (wire->is_cut || wire->in.len > 0 ||
+        (wire->state != WIRE_OPEN && wire->state != WIRE_OPENING))
+        seen |= REDIS_WIRE_CAN_RECEIVE;
+    if (error_of(wire) != EAGAIN)
+        seen |= REDIS_WIRE_CAN_SEND;
+    return seen;
+}
+
+ssize_t redis_wire_await(struct redis_wire *wire, char *bytes, size_t size)
+{
+    if (!(seen_at(wire) & REDIS_WIRE_CAN_RECEIVE)) {
+        watch(wire, NULL, task_here);
+        (void)task_sleep(world.now_ns + REDIS_WIRE_SLICE_MS * MS);
+        watch(wire, task_here, NULL);
+    }
+    return redis_wire_receive(wire, bytes, size);
+}
+
+static bool look(struct redis_wire_look *looks, size_t count, int event_fd)
+{
+    bool found = os_event_is_raised(event_fd);
+
+    for (size_t i = 0; i < count; i++) {
+        looks[i].seen = 0;
+        if (looks[i].wire == NULL)
+            continue;
+        /* A broken wire is told of whatever is wanted. */
+        looks[i].seen = seen_at(looks[i].wire) & (looks[i].wanted | REDIS_WIRE_CAN_RECEIVE);
+        if (looks[i].wire->state == WIRE_OPEN && !looks[i].wire->is_cut)
+            looks[i].seen &= looks[i].wanted;
+        found = found || looks[i].seen != 0;
+    }
+    return found;
+}
+
+_Bool redis_wire_wait(struct redis_wire_look *looks, size_t count, int event_fd,
+                      int64_t until_ns)
+{
+    bool found = look(looks, count, event_fd);
+
+    task_may_stall();
+    if (!found && site_clock_ns(task_here->site) < until_ns) {
+        for (size_t i = 0; i < count; i++)
+            if (looks[i].wire != NULL)
+                watch(looks[i].wire, NULL, task_here);
+        os_event_watch(event_fd, task_here);
+        if (!look(looks, count, event_fd))
+            (void)task_sleep(site_world_ns(task_here->site, until_ns));
+        os_event_watch(event_fd, NULL);
+        for (size_t i = 0; i < count; i++)
+            if (looks[i].wire != NULL)
+                watch(looks[i].wire, task_here, NULL);
+        found = look(looks, count, event_fd);
+    }
+    if (os_event_is_raised(event_fd))
+        dlock_event_clear(event_fd);
+    return found;
+}
+
+void redis_wire_cut(struct redis_wire *wire)
+{
+    if (wire == NULL || wire->is_cut)
+        return;
+    wire->is_cut = true;
+    if (wire->state == WIRE_OPEN)
+        network_send(wire, &wire->to_server, PACKET_END, (struct bytes){0});
+    wire_changed(wire);
+}
+
+void redis_wire_close(struct redis_wire *wire)
+{
+    if (wire == NULL)
+        return;
+    redis_wire_cut(wire);
+    if (wire->state == WIRE_OPENING)
+        network_send(wire, &wire->to_server, PACKET_END, (struct bytes){0});
+    wire->is_closed = true;
+}
