@@ -251,7 +251,7 @@ build/gen/postgres_sql.h: lock/stores/postgres.sql tools/embed.sh build/gen/stam
 # the live page gets it from its server.
 PAGE_HEAD := $(addprefix loadtest/page/,head.css head.js patterns.svg)
 PAGE_PARTS := $(PAGE_HEAD) $(wildcard loadtest/page/figure.css loadtest/page/story*.css loadtest/page/story*.js)
-SHOW_PAGE := $(addprefix loadtest/show/,show.html show.css show.js words.js)
+SHOW_PAGE := $(addprefix loadtest/show/,show.html show.css show.js words.js lesson.css lesson.js)
 build/gen/show_page.h: $(SHOW_PAGE) $(PAGE_HEAD) tools/inline.awk tools/embed.sh build/gen/stamp
 	@mkdir -p build/gen/inlined
 	@for file in $(SHOW_PAGE) $(PAGE_HEAD); do \
@@ -279,6 +279,11 @@ demo: deps-run                                  ## from a clone to the table tha
 show: deps-run                                  ## a sale on one page of a browser: faults on buttons; SHOW='--lock=none'
 	@$(MAKE) --no-print-directory -j2 all
 	@build/seckill show $(SHOW)
+
+.PHONY: lessons
+lessons: deps-run deps-browser                  ## the ten lessons of the live page three times, in a browser; LESSONS='3 9'
+	@$(MAKE) --no-print-directory -j2 all
+	@/usr/bin/python3 -B tests/browser/lessons.py --times=3 $(LESSONS)
 
 .PHONY: matrix
 matrix: deps-run                                ## every scenario x lock, five seeds, with load; MATRIX='--part=1/2'

@@ -56,3 +56,21 @@ bool tally_read(lab_db *db, int64_t voucher, int64_t after, struct tally *out)
     postgres_result_free(result);
     return found;
 }
+
+bool tally_under_fence(lab_db *db, int64_t voucher, uint64_t fence, int64_t *orders)
+{
+    static const char sql[] = "SELECT count(*) FROM tb_voucher_order"
+                              " WHERE voucher_id = $1::bigint AND fence = $2::bigint";
+    char id[NUMBER_MAX], number[NUMBER_MAX];
+    const char *values[] = {id, number};
+    struct postgres_result *result;
+
+    snprintf(id, sizeof id, "%" PRId64, voucher);
+    snprintf(number, sizeof number, "%" PRIu64, fence);
+    result = lab_db_ask(db, sql, 2, values);
+    if (!result)
+        return false;
+    *orders = strtoll(postgres_result_text(result, 0, 0), NULL, 10);
+    postgres_result_free(result);
+    return true;
+}

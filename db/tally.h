@@ -25,4 +25,7 @@ struct tally {
  * lab_db_error() says so. */
 bool tally_read(lab_db *db, int64_t voucher, int64_t after, struct tally *out);
 
+/* Count the orders of a voucher that were written under this fence. */
+bool tally_under_fence(lab_db *db, int64_t voucher, uint64_t fence, int64_t *orders);
+
 #endif /* DB_TALLY_H */

@@ -16,7 +16,7 @@
 struct show_settings {
     const char *dir, *out, *listen;
     struct show_switches switches;
-    int64_t limit_ms;
+    int64_t limit_ms, lesson;
     bool zookeeper;
 };
 
@@ -31,6 +31,8 @@ static const struct setting settings[] = {
            .help = "where the page is served; port 0 is any free port"),
     OPTION(DURATION, "limit", AT(limit_ms), .fallback = "60s", .meta = "TIME", .min = 1000,
            .max = 600000, .help = "how long a load goes on at most"),
+    OPTION(COUNT, "lesson", AT(lesson), .fallback = "0", .meta = "N", .min = 0, .max = 10,
+           .help = "begin with this lesson, 1 to 10; 0: with no lesson"),
     OPTION(SWITCH, "zookeeper", AT(zookeeper), .fallback = "off",
            .help = "with a ZooKeeper, for the zk locks"),
     COMMAND_OUT(AT(out)),
@@ -84,7 +86,8 @@ static enum exit_code show(const struct lab *lab, lab_db *db, const struct show_
                              .dir = dir,
                              .listen = v->listen,
                              .switches = v->switches,
-                             .limit_ms = v->limit_ms};
+                             .limit_ms = v->limit_ms,
+                             .lesson = (int)v->lesson};
 
     return runs_make_named(dir, v->out, "show-") ? show_run(&plan) : EXIT_CANNOT_WRITE;
 }

@@ -11,6 +11,7 @@
 
 #include <pthread.h>
 
+#include "loadtest/show/lesson.h"
 #include "loadtest/show/switches.h"
 
 enum show_phase {
@@ -22,7 +23,8 @@ enum show_phase {
 };
 
 enum show_wish_kind { SHOW_WISH_NONE, SHOW_WISH_RUN, SHOW_WISH_OFFER, SHOW_WISH_STOP,
-                      SHOW_WISH_FAULT, SHOW_WISH_HEAL };
+                      SHOW_WISH_FAULT, SHOW_WISH_HEAL, SHOW_WISH_LESSON,
+                      SHOW_WISH_PREDICT, SHOW_WISH_LESSON_RUN };
 
 /* The request of a browser. */
 struct show_wish {
@@ -30,6 +32,8 @@ struct show_wish {
     struct show_switches switches; /* of RUN and OFFER                             */
     char fault[16];                /* of FAULT                                     */
     int target;                    /* of FAULT: a process from 0 on; -1: the holder */
+    int lesson;                    /* of LESSON: its number; 0: none                */
+    enum lesson_outcome answer;    /* of PREDICT                                    */
 };
 
 struct show_board {

@@ -91,7 +91,7 @@ static json_t *belief_json(const struct sight *sight, int i)
     bool by_right = state != SIGHT_LATE && state != SIGHT_FROZEN_LATE;
 
     if (fault >= 0)
-        lock = &sight->trouble->faults[fault].hold;
+        lock = trouble_hold_of(sight->trouble, i);
     else if (state != SIGHT_HOLDS)
         return json_null();
     if (by_right)
@@ -199,12 +199,13 @@ char *document_make(const struct document *d)
 {
     const struct sight *sight = d->sight;
     json_t *json = json_pack(
-        "{s:i, s:s, s:I, s:I, s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "format",
+        "{s:i, s:s, s:I, s:I, s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "format",
         DOCUMENT_FORMAT, "boot_id", d->boot_id, "seq", (json_int_t)d->seq, "at_ms",
         ms_since(sight->journal->begin_ns), "phase", show_phase_name(d->phase), "run", run_json(d),
         "stock", stock_json(sight), "verdict", verdict_json(d), "processes",
         processes_json(sight), "store", store_json(sight), "rates", sight_points_json(sight),
-        "faults", faults_json(sight->trouble), "events", journal_json(sight->journal));
+        "faults", faults_json(sight->trouble), "events", journal_json(sight->journal),
+        "lesson", lesson_progress_json(d->lesson));
     char *text = memory_need(json_dumps(json, JSON_COMPACT));
 
     json_decref(json);

@@ -5,6 +5,7 @@
 #define LOADTEST_SHOW_DOCUMENT_H
 
 #include "loadtest/show/board.h"
+#include "loadtest/show/lesson_progress.h"
 #include "loadtest/show/sight.h"
 
 enum { DOCUMENT_FORMAT = 1 };
@@ -14,6 +15,7 @@ struct document {
     enum show_phase phase;
     const char *boot_id;
     int64_t seq, run_id, limit_ms;
+    const struct lesson_progress *lesson;
 };
 
 /* The text, which the caller frees. */

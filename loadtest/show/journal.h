@@ -26,6 +26,7 @@
     X(KILLED, "killed")         /* process                                           */ \
     X(RESTARTED, "restarted")   /* process, number: milliseconds that it took        */ \
     X(SECOND, "second-holder")  /* process: whose lock the store gave to another     */ \
+    X(DELETED, "deleted")       /* process: deleted the lock of process `number`     */ \
     X(MISSED, "missed")         /* nobody came to be stopped                         */ \
     X(FAILED, "failed")         /* what was asked for could not be done: see `why`   */
 

@@ -11,6 +11,7 @@
 #include "base/http/secret.h"
 #include "gen/show_page.h"
 #include "loadtest/show/catalog.h"
+#include "loadtest/show/lesson_wish.h"
 #include "loadtest/show/trouble.h"
 
 enum { DESCRIPTORS = 4096, CONNECTIONS = 64, THREADS = 16, REQUEST_MS = 5000, BODY_MAX = 4096 };
@@ -25,6 +26,8 @@ static const struct {
     {"/show.css", "text/css; charset=utf-8", SHOW_CSS},
     {"/show.js", "text/javascript; charset=utf-8", SHOW_JS},
     {"/words.js", "text/javascript; charset=utf-8", WORDS_JS},
+    {"/lesson.css", "text/css; charset=utf-8", LESSON_CSS},
+    {"/lesson.js", "text/javascript; charset=utf-8", LESSON_JS},
 };
 
 static const char *header(const struct http_exchange *x, const char *name)
@@ -143,6 +146,14 @@ static void answer_catalog(struct show_server *server, struct http_exchange *x)
     free(text);
 }
 
+static void answer_lessons(struct http_exchange *x)
+{
+    char *text = lesson_catalog();
+
+    send(x, 200, JSON_TYPE, text);
+    free(text);
+}
+
 static void leave_wish(struct show_server *server, struct http_exchange *x,
                        const struct show_wish *wish)
 {
@@ -176,6 +187,10 @@ static const char *read_wish(const char *path, const json_t *body, enum show_pha
     *status = 409;
     if (phase == SHOW_STARTING)
         return "processes are being started";
+    if (lesson_wish_is_path(path)) {
+        *status = 400;
+        return lesson_wish_read(path, body, wish);
+    }
     if (strcmp(path, "/api/run/stop") == 0)
         wish->kind = SHOW_WISH_STOP;
     else if (strcmp(path, "/api/heal") == 0)
@@ -202,7 +217,7 @@ static bool is_wish(const char *path)
     for (size_t i = 0; i < sizeof paths / sizeof paths[0]; i++)
         if (strcmp(path, paths[i]) == 0)
             return true;
-    return false;
+    return lesson_wish_is_path(path);
 }
 
 static void answer_wish(struct show_server *server, struct http_exchange *x)
@@ -245,6 +260,8 @@ static void answer_api(struct show_server *server, struct http_exchange *x)
         answer_state(server, x);
     else if (strcmp(path, "/api/catalog") == 0 && is_get)
         answer_catalog(server, x);
+    else if (strcmp(path, "/api/lesson") == 0 && is_get)
+        answer_lessons(x);
     else if (is_wish(path) || strcmp(path, "/api/state") == 0 ||
              strcmp(path, "/api/catalog") == 0)
         refuse(x, 405, "this path takes another method");

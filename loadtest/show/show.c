@@ -30,6 +30,8 @@ struct show {
     struct show_journal journal;
     struct show_trouble trouble;
     struct sight sight;
+    struct lesson_progress lesson;
+    struct lesson_script script;
     enum show_phase phase;
     char boot_id[2 * BOOT_BYTES + 1];
     int64_t seq, run_id, look_ns; /* look_ns: of the last look; 0: look now */
@@ -42,7 +44,8 @@ static void publish(struct show *show)
                                       .boot_id = show->boot_id,
                                       .seq = ++show->seq,
                                       .run_id = show->run_id,
-                                      .limit_ms = show->plan->limit_ms};
+                                      .limit_ms = show->plan->limit_ms,
+                                      .lesson = &show->lesson};
 
     show_board_publish(&show->board, document_make(&document), show->phase, &show->sale.switches);
 }
@@ -68,33 +71,106 @@ static enum exit_code offer(struct show *show, const struct show_switches *switc
     return rc;
 }
 
-static void begin_load(struct show *show, const struct show_switches *switches)
+/* Begin the load.  False: it could not be; the phase says so. */
+static bool fire(struct show *show)
+{
+    show->phase = SHOW_STARTING;
+    publish(show);
+    if (!show_sale_load(&show->sale)) {
+        show->phase = SHOW_FAILED;
+        journal_add(&show->journal, JOURNAL_FAILED, 0, 0);
+        return false;
+    }
+    show->phase = SHOW_RUNNING;
+    show->sight.point_ns = monotonic_ns();
+    journal_add(&show->journal, JOURNAL_STARTED, 0, show->sale.switches.connections);
+    return true;
+}
+
+/* Offer a fresh voucher, unless the one that is there is. */
+static bool offer_fresh(struct show *show, const struct show_switches *switches)
 {
     bool is_fresh = show->phase == SHOW_READY && !show->sale.has_run &&
                     show_switches_equal(&show->sale.switches, switches);
 
-    if (!is_fresh && offer(show, switches) != EXIT_VALID)
-        return;
-    show->phase = SHOW_STARTING;
-    publish(show);
-    if (show_sale_load(&show->sale)) {
-        show->phase = SHOW_RUNNING;
-        show->sight.point_ns = monotonic_ns();
-        journal_add(&show->journal, JOURNAL_STARTED, 0, show->sale.switches.connections);
-    } else {
-        show->phase = SHOW_FAILED;
-        journal_add(&show->journal, JOURNAL_FAILED, 0, 0);
+    return is_fresh || offer(show, switches) == EXIT_VALID;
+}
+
+static void begin_load(struct show *show, const struct show_switches *switches)
+{
+    if (offer_fresh(show, switches))
+        (void)fire(show);
+}
+
+/* Begin a round of the lesson: its fault lies in wait when the first order comes. */
+static void begin_round(struct show *show)
+{
+    const struct lesson *lesson = lesson_progress_lesson(&show->lesson);
+    struct show_switches switches = lesson_switches(lesson, show->lesson.round);
+
+    show->script.is_over = false;
+    if (offer_fresh(show, &switches)) {
+        show->trouble.is_lesson = true;
+        (void)lesson_script_begin(&show->script, lesson);
+        if (fire(show))
+            return;
     }
+    lesson_script_end(&show->script);
 }
 
 static void end_load(struct show *show)
 {
+    if (show->trouble.is_lesson)
+        lesson_script_end(&show->script);
     trouble_heal(&show->trouble);
     sight_look(&show->sight);
     show_sale_unload(&show->sale);
     show->phase = SHOW_ENDED;
     sight_count_all(&show->sight);
     journal_add(&show->journal, JOURNAL_ENDED, 0, show->sight.tally.orders);
+}
+
+/* Show this lesson, with a fresh voucher; 0: none. */
+static void show_lesson(struct show *show, int number)
+{
+    struct show_switches switches;
+
+    if (show->phase == SHOW_RUNNING)
+        end_load(show);
+    lesson_progress_show(&show->lesson, number);
+    show->trouble.is_lesson = false;
+    if (number == 0)
+        return;
+    switches = lesson_switches(lesson_progress_lesson(&show->lesson), 0);
+    (void)offer(show, &switches);
+    show->trouble.is_lesson = true;
+}
+
+static void run_lesson(struct show *show)
+{
+    bool may_run = show->lesson.stage == LESSON_STAGE_PREDICTED ||
+                   show->lesson.stage == LESSON_STAGE_DONE;
+
+    if (show->lesson.number == 0 || !may_run)
+        return;
+    lesson_progress_begin(&show->lesson);
+    begin_round(show);
+}
+
+/* Go on with the lesson: its fault while the load runs, its outcome when nothing of the sale
+ * is open any more. */
+static void step_lesson(struct show *show)
+{
+    if (show->lesson.number == 0 || show->lesson.stage != LESSON_STAGE_RUNNING)
+        return;
+    if (show->phase == SHOW_RUNNING)
+        lesson_script_step(&show->script);
+    else if (show->phase == SHOW_FAILED ||
+             (show->phase == SHOW_ENDED && show->sight.is_settled)) {
+        if (lesson_progress_judge(&show->lesson, &show->script))
+            begin_round(show);
+        show->look_ns = 0;
+    }
 }
 
 /* Is the sale over?  While a fault goes on it is not, whatever is sold. */
@@ -107,7 +183,10 @@ static bool is_over(struct show *show)
         !wrk_runs(&show->sale.wrk) ||
         sight->tally.orders > STOCKS_MAX * show->sale.switches.stock)
         return true;
-    if (!sight->is_sold_out || trouble_is_any(&show->trouble))
+    if (show->trouble.is_lesson && show->script.fault == LESSON_CRASH && show->script.is_over)
+        return true;
+    if (!sight->is_sold_out || trouble_is_any(&show->trouble) ||
+        (show->trouble.is_lesson && !show->script.is_over))
         sight->sold_out_ns = now_ns;
     return now_ns - sight->sold_out_ns > AFTER_SOLD_OUT_MS * INT64_C(1000000);
 }
@@ -116,9 +195,11 @@ static void carry_out(struct show *show, const struct show_wish *wish)
 {
     switch (wish->kind) {
     case SHOW_WISH_RUN:
+        show->lesson.number = 0;
         begin_load(show, &wish->switches);
         break;
     case SHOW_WISH_OFFER:
+        show->lesson.number = 0;
         (void)offer(show, &wish->switches);
         break;
     case SHOW_WISH_STOP:
@@ -131,7 +212,17 @@ static void carry_out(struct show *show, const struct show_wish *wish)
                            wish->target);
         break;
     case SHOW_WISH_HEAL:
-        trouble_heal(&show->trouble);
+        if (!show->trouble.is_lesson)
+            trouble_heal(&show->trouble);
+        break;
+    case SHOW_WISH_LESSON:
+        show_lesson(show, wish->lesson);
+        break;
+    case SHOW_WISH_PREDICT:
+        (void)lesson_progress_predict(&show->lesson, wish->answer);
+        break;
+    case SHOW_WISH_LESSON_RUN:
+        run_lesson(show);
         break;
     case SHOW_WISH_NONE:
         return;
@@ -164,6 +255,7 @@ static void serve(struct show *show)
         carry_out(show, &wish);
         if (show->phase == SHOW_RUNNING)
             trouble_step(&show->trouble);
+        step_lesson(show);
         look(show);
     }
 }
@@ -188,6 +280,10 @@ enum exit_code show_run(const struct show_plan *plan)
                                     .switches = plan->switches};
     show->journal.begin_ns = monotonic_ns();
     show->trouble = (struct show_trouble){.sale = &show->sale, .journal = &show->journal};
+    show->script = (struct lesson_script){.sale = &show->sale,
+                                          .trouble = &show->trouble,
+                                          .journal = &show->journal,
+                                          .sight = &show->sight};
     show->sight = (struct sight){.sale = &show->sale,
                                  .trouble = &show->trouble,
                                  .journal = &show->journal};
@@ -199,6 +295,8 @@ enum exit_code show_run(const struct show_plan *plan)
         rc = offer(show, &plan->switches);
         if (rc == EXIT_VALID) {
             say_address(show);
+            if (plan->lesson > 0)
+                show_lesson(show, plan->lesson);
             serve(show);
         } else if (rc != EXIT_INTERRUPTED) {
             fprintf(stderr, "seckill show: %s\n", show->sale.why);

@@ -15,6 +15,7 @@ struct show_plan {
     const char *listen; /* HOST:PORT                                                  */
     struct show_switches switches;
     int64_t limit_ms;   /* the longest that a load goes on                            */
+    int lesson;         /* the lesson to begin with, by its number; 0: none            */
 };
 
 /* Start the processes, print the address of the page on stdout, and serve it until somebody

@@ -299,6 +299,7 @@ function show() {
     drawLines("latency", [ms(state.rates.p99_us), ms(state.rates.p50_us)], word("latency"));
     showSettings(); showLog();
   }
+  showLesson();
   /* Last: who waits for these sees all of the above. */
   root.dataset.phase = state.phase; root.dataset.run = state.run.id; root.dataset.verdict = state.verdict ? String(state.verdict.valid) + (state.verdict.final ? " final" : "") : "";
   root.dataset.seq = state.seq;
@@ -316,7 +317,7 @@ function speak() {
 function theme(dark) { root.dataset.theme = dark ? "dark" : "light"; $("dark").setAttribute("aria-pressed", dark); }
 function presenter(on) { root.classList.toggle("presenter", on); $("presenter").setAttribute("aria-pressed", on); show(); }
 function go() {
-  if (!state || access !== "good" || state.phase === "starting") { return; }
+  if (!state || access !== "good" || state.phase === "starting" || lessonGo()) { return; }
   send(state.phase === "running" ? "run/stop" : "run");
 }
 function readAddress() {
@@ -337,7 +338,8 @@ document.addEventListener("keydown", (event) => {
   const key = event.key.length === 1 ? event.key.toLowerCase() : event.key, name = event.target.tagName;
   if (!keysOn || event.ctrlKey || event.metaKey || event.altKey || $("dialog").open || name === "SELECT" || name === "INPUT") { return; }
   if (key === " " && (name === "BUTTON" || name === "A")) { return; }
-  if (/^[1-8]$/.test(key) && state && Number(key) <= state.processes.length) { chosen = chosen === Number(key) ? 0 : Number(key); show(); }
+  if (lessonKey(key)) { event.preventDefault(); }
+  else if (/^[1-8]$/.test(key) && state && Number(key) <= state.processes.length) { chosen = chosen === Number(key) ? 0 : Number(key); show(); }
   else if (ACTS[key]) { event.preventDefault(); ACTS[key](); }
 });
 $("go").onclick = go; $("language").onclick = ACTS.l; $("dark").onclick = ACTS.d; $("presenter").onclick = ACTS.p; $("help").onclick = ACTS["?"];

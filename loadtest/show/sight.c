@@ -122,9 +122,9 @@ static void look_at_store(struct sight *sight)
 }
 
 /* Does the store still name the thread that the fault caught? */
-static bool is_by_right(const struct sight *sight, int fault)
+static bool is_by_right(const struct sight *sight, int process)
 {
-    const struct service_lock *hold = &sight->trouble->faults[fault].hold;
+    const struct service_lock *hold = trouble_hold_of(sight->trouble, process);
 
     return hold->is_locked && sight->lock.is_locked &&
            strcmp(hold->owner, sight->lock.owner) == 0 && hold->fence == sight->lock.fence;
@@ -140,9 +140,9 @@ static char state_of(const struct sight *sight, int i)
     if (state == 0)
         return SIGHT_DEAD;
     if (fault == SHOW_FAULT_FREEZE)
-        return is_by_right(sight, fault) ? SIGHT_FROZEN_HOLDS : SIGHT_FROZEN_LATE;
+        return is_by_right(sight, i) ? SIGHT_FROZEN_HOLDS : SIGHT_FROZEN_LATE;
     if (fault == SHOW_FAULT_SLOW)
-        return is_by_right(sight, fault) ? SIGHT_SLOW : SIGHT_LATE;
+        return is_by_right(sight, i) ? SIGHT_SLOW : SIGHT_LATE;
     if (sight->store_answers && sight->lock.is_locked && *system &&
         strncmp(sight->lock.owner, system, strlen(system)) == 0)
         return SIGHT_HOLDS;

@@ -39,7 +39,7 @@ bool trouble_is_any(const struct show_trouble *trouble)
     for (int i = 0; i < SHOW_FAULT_COUNT; i++)
         if (trouble->faults[i].state != SHOW_FAULT_OFF)
             return true;
-    return false;
+    return trouble->has_second;
 }
 
 int trouble_of_process(const struct show_trouble *trouble, int process)
@@ -50,11 +50,20 @@ int trouble_of_process(const struct show_trouble *trouble, int process)
     if (trouble->faults[SHOW_FAULT_SLOW].state == SHOW_FAULT_ON &&
         trouble->faults[SHOW_FAULT_SLOW].process == process)
         return SHOW_FAULT_SLOW;
-    return -1;
+    return trouble->has_second && trouble->second == process ? SHOW_FAULT_SLOW : -1;
+}
+
+const struct service_lock *trouble_hold_of(const struct show_trouble *trouble, int process)
+{
+    if (trouble->has_second && trouble->second == process)
+        return &trouble->second_hold;
+    return &trouble->faults[trouble_of_process(trouble, process)].hold;
 }
 
 const char *trouble_refuses(const struct show_trouble *trouble, enum show_fault fault)
 {
+    if (trouble->is_lesson)
+        return "in-a-lesson";
     if (trouble->faults[fault].state != SHOW_FAULT_OFF)
         return NULL;
     if (!trouble->sale->is_loaded)
@@ -130,7 +139,7 @@ static void begin(struct show_trouble *trouble, enum show_fault fault, int proce
                 process + 1, (int64_t)trouble->faults[fault].hold.fence);
 }
 
-static void arm(struct show_trouble *trouble, enum show_fault fault, int process)
+bool trouble_arm(struct show_trouble *trouble, enum show_fault fault, int process)
 {
     struct show_sale *sale = trouble->sale;
     bool is_armed = false;
@@ -140,12 +149,13 @@ static void arm(struct show_trouble *trouble, enum show_fault fault, int process
             is_armed = service_arm(&sale->services[i], POINT, "hold", sale->key) || is_armed;
     if (!is_armed) {
         fail(trouble, process, "no process took the fault: it is gone, stopped or does not answer");
-        return;
+        return false;
     }
     trouble->faults[fault].state = SHOW_FAULT_ARMED;
     trouble->faults[fault].process = process;
     trouble->faults[fault].since_ns = monotonic_ns();
     journal_add(trouble->journal, JOURNAL_ARMED, process + 1, 0);
+    return true;
 }
 
 static void kill_process(struct show_trouble *trouble, int process)
@@ -171,7 +181,7 @@ static void kill_process(struct show_trouble *trouble, int process)
     journal_add(trouble->journal, JOURNAL_KILLED, process + 1, 0);
 }
 
-static void take_back(struct show_trouble *trouble, enum show_fault fault)
+void trouble_take_back(struct show_trouble *trouble, enum show_fault fault)
 {
     enum show_fault_state state = trouble->faults[fault].state;
     int process = trouble->faults[fault].process;
@@ -196,14 +206,16 @@ static void take_back(struct show_trouble *trouble, enum show_fault fault)
 
 void trouble_toggle(struct show_trouble *trouble, enum show_fault fault, int process)
 {
+    if (trouble->is_lesson)
+        return;
     if (trouble->faults[fault].state != SHOW_FAULT_OFF)
-        take_back(trouble, fault);
+        trouble_take_back(trouble, fault);
     else if (trouble_refuses(trouble, fault))
         return;
     else if (fault == SHOW_FAULT_KILL)
         kill_process(trouble, process);
     else
-        arm(trouble, fault, process);
+        (void)trouble_arm(trouble, fault, process);
 }
 
 /* A thread that was stopped may keep a row from everybody, which shows nothing of the lock:
@@ -239,7 +251,7 @@ static void try_to_catch(struct show_trouble *trouble, enum show_fault fault)
     }
     if (monotonic_ns() - trouble->faults[fault].since_ns < CATCH_MS * INT64_C(1000000))
         return;
-    take_back(trouble, fault);
+    trouble_take_back(trouble, fault);
     journal_add(trouble->journal, JOURNAL_MISSED, 0, 0);
 }
 
@@ -256,5 +268,5 @@ void trouble_heal(struct show_trouble *trouble)
 {
     for (int i = 0; i < SHOW_FAULT_COUNT; i++)
         if (trouble->faults[i].state != SHOW_FAULT_OFF)
-            take_back(trouble, (enum show_fault)i);
+            trouble_take_back(trouble, (enum show_fault)i);
 }

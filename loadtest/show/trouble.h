@@ -40,6 +40,10 @@ struct show_trouble {
         int tries;           /* how often a frozen process was let go for a moment      */
     } faults[SHOW_FAULT_COUNT];
     int64_t over_ns;         /* when the last one was taken back; 0: none yet           */
+    bool is_lesson;          /* a lesson gives its own faults: nobody else gives any    */
+    bool has_second;         /* a second thread is held in its work, by the lesson      */
+    int second;              /* in this process                                         */
+    struct service_lock second_hold; /* as faults[].hold                                */
 };
 
 /* The number of a fault; -1: there is none of that name.  The name; NULL past the last. */
@@ -53,6 +57,13 @@ const char *trouble_refuses(const struct show_trouble *trouble, enum show_fault 
 /* Give it to a process (-1: to the next holder), or take it back if it is there. */
 void trouble_toggle(struct show_trouble *trouble, enum show_fault fault, int process);
 
+/* Wait for the next holder in that process (-1: in any), whether a load runs or not.  False:
+ * no process took the fault, and the journal says so. */
+bool trouble_arm(struct show_trouble *trouble, enum show_fault fault, int process);
+
+/* Take the fault back, which is armed or there. */
+void trouble_take_back(struct show_trouble *trouble, enum show_fault fault);
+
 /* Go on with what is armed. */
 void trouble_step(struct show_trouble *trouble);
 
@@ -64,5 +75,9 @@ bool trouble_is_any(const struct show_trouble *trouble);
 
 /* Which fault holds a thread of that process in the middle of its work: FREEZE, SLOW, or -1. */
 int trouble_of_process(const struct show_trouble *trouble, int process);
+
+/* What the store said of the lock of the thread that is held there, when it was caught.  The
+ * process is one for which trouble_of_process() answers a fault. */
+const struct service_lock *trouble_hold_of(const struct show_trouble *trouble, int process);
 
 #endif /* LOADTEST_SHOW_TROUBLE_H */

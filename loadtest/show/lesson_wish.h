@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: MIT */
+/* lesson_wish.h -- reads what a browser wishes in the lessons. */
+#ifndef LOADTEST_SHOW_LESSON_WISH_H
+#define LOADTEST_SHOW_LESSON_WISH_H
+
+#include "loadtest/show/board.h"
+
+/* Is it the path of a POST of the lessons? */
+bool lesson_wish_is_path(const char *path);
+
+/* Read the wish of a POST to that path from its body.  NULL: the wish is complete; else why
+ * the body is wrong. */
+const char *lesson_wish_read(const char *path, const json_t *body, struct show_wish *wish);
+
+#endif /* LOADTEST_SHOW_LESSON_WISH_H */

@@ -1,0 +1,212 @@
+# SPDX-License-Identifier: MIT
+"""lessons.py [LESSON...] [--times=N] -- the lessons of the live page in a browser, with real load
+and real faults: the question, the prediction, and whether each comes out as the lesson says.
+
+With --times=N every lesson is played so often, and one that does not come out counts as failed;
+`make lessons` does so with all ten.  Otherwise a lesson that does not come about is repeated, as
+the page offers.  A table of lessons and results ends the output.
+"""
+import os
+import sys
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "support"))
+from laboratory import Show, Tap  # noqa: E402  the folder has to be known first
+from page import Page  # noqa: E402
+import checks  # noqa: E402
+
+REPEATS = 4  # of a lesson that did not come about
+NEXT, BACK, PAGE_DOWN, PAGE_UP = "\ue014", "\ue012", "\ue00f", "\ue00e"
+
+strict = [a for a in sys.argv[1:] if a.startswith("--times=")]
+times = int(strict[0].split("=")[1]) if strict else 1
+chosen = [int(a) for a in sys.argv[1:] if not a.startswith("-")] or ([*range(1, 11)] if strict else [3, 4, 10])
+LAST = chosen[-1]
+
+tap = Tap(9 + times * len(chosen))
+show = Show(f"--lesson={chosen[0]}", "--limit=300s")
+page = None
+table = {number: [] for number in chosen}
+titles = {}
+
+
+def stage():
+    return page.data("stage")
+
+
+def wait_stage(*stages):
+    return page.wait(f"stage {stages}", lambda p: p.data("stage") in stages and p.data("phase") != "starting")
+
+
+def lesson():
+    return show.state()["lesson"]
+
+
+def open_page():
+    global page
+    page = Page(show.address)
+    page.wait("the lesson that was asked for", lambda p: p.data("lesson") == str(chosen[0]))
+    wait_stage("asked")
+    for one in show.ask("/api/lesson")[1]["lessons"]:
+        titles[one["number"]] = one["title"]["en"]
+
+
+def no_run_without_a_prediction():
+    runs = lesson()["runs"]
+    page.press(" ")
+    page.wait("the page asks for a prediction", lambda p: "prediction first" in p.text("#lessonHint"))
+    page.wait_shown()
+    assert lesson()["runs"] == runs and stage() == "asked", lesson()
+    status, answer = show.ask("/api/lesson/predict", {"answer": "a guess"})
+    assert status == 400, answer
+
+
+def press_theme():
+    before = page.data("theme")
+    page.press("d")
+    page.wait("the other theme", lambda p: p.data("theme") != before)
+
+
+def is_fit(*selectors):
+    """Before a screen and before a class, in both themes and both languages."""
+    for _ in range(2):
+        for check in (checks.contrast, checks.no_overlap, checks.names, checks.live_regions, checks.calm, checks.sizes, checks.tab_order):
+            check(page)
+        checks.widths(page, page.wait_shown, (640, 1024, 1920))
+        press_theme()
+        page.wait_shown()
+        checks.contrast(page)
+        page.press("p")
+        page.wait_shown()
+        for _ in range(2):
+            checks.fits_one_screen(page, selectors)
+            checks.sizes(page, 24)
+            checks.contrast(page)
+            checks.no_overlap(page)
+            switch_language()
+        page.press("p")
+        page.wait_shown()
+
+
+def switch_language():
+    before = page.js("document.documentElement.lang")
+    page.press("l")
+    page.wait("html[lang]", lambda p: p.js("document.documentElement.lang") != before)
+    page.wait_shown()
+
+
+def the_question_is_readable():
+    is_fit("#lessonQuestion", "#lessonAnswers")
+
+
+def keys_go_forwards_and_backwards():
+    def press(key, number):
+        page.press(key)
+        page.wait(f"lesson {number}", lambda p: p.data("lesson") == str(number))
+        wait_stage("asked", "predicted")
+    press(PAGE_UP, chosen[0] - 1 or 1)
+    press(NEXT, chosen[0] if chosen[0] > 1 else 2)
+    press(PAGE_DOWN, chosen[0] + 1 if chosen[0] > 1 else 3)
+    press(BACK, chosen[0] if chosen[0] > 1 else 2)
+
+
+def go_to(number):
+    while page.data("lesson") != str(number):
+        before = page.data("lesson")
+        page.press(NEXT if int(before) < number else BACK)
+        page.wait("another lesson", lambda p, b=before: p.data("lesson") != b)
+        page.wait("its processes", lambda p: p.data("phase") != "starting")
+
+
+def predict():
+    """Once: the prediction is locked."""
+    if stage() != "asked":
+        return
+    page.press("1")
+    wait_stage("predicted")
+    said = lesson()["predicted"]
+    page.press("2")
+    page.wait_shown()
+    show.ask("/api/lesson/predict", {"answer": "oversold"})
+    page.wait_shown()
+    assert lesson()["predicted"] == said and stage() == "predicted", lesson()
+
+
+def play_once():
+    """True: it came out as the lesson says, in the page and in the database."""
+    runs = lesson()["runs"]
+    page.press(" ")
+    page.wait("the run begins", lambda p: lesson()["runs"] > runs)
+    wait_stage("done")
+    page.wait("the page knows what came out", lambda p: p.data("cameAbout") in ("true", "false"))
+    result = lesson()["results"][-1]
+    sold = show.orders()
+    assert result["sold"] == sold, (result, sold)
+    came = page.data("cameAbout") == "true"
+    if came:
+        assert page.js("!document.getElementById('lessonMoral').hidden") and page.text("#lessonSays") and page.text("#lessonRead")
+        assert {"oversold": sold > 100, "next": sold > 100, "sound": sold == 100, "database": sold == 100,
+                "nobody": sold == 0}[result["outcome"]], result
+        assert (page.text("#lessonMark")[0] == "✓") == (lesson()["predicted"] == result["outcome"]), page.text("#lessonMark")
+    else:
+        assert page.js("document.getElementById('lessonMoral').hidden") and "Space" in page.text("#lessonMark"), page.text("#lessonMark")
+    return came, f"{result['lock']}: {result['outcome']}{' (' + result['why'] + ')' if result['why'] else ''}, {sold} sold"
+
+
+def play(number):
+    go_to(number)
+    predict()
+    for _ in range(1 if strict else REPEATS):
+        came, text = play_once()
+        if came:
+            break
+        print(f"# lesson {number} did not come about: {text}; {show.state()['events'][-12:]}", flush=True)
+    table[number].append(("as the lesson says" if came else "NOT as the lesson says") + f" ({text})")
+    assert came, text
+
+
+def the_end_is_readable():
+    is_fit("#lessonSaid", "#lessonCame", "#lessonSays", "#bar")
+
+
+def languages_change():
+    checks.languages(page, switch_language, same=("seckill show", "Redis", "lock:"))
+
+
+def a_run_that_is_stopped_says_so():
+    runs = lesson()["runs"]
+    page.press(" ")
+    page.wait("the load runs", lambda p: lesson()["runs"] > runs and p.data("phase") == "running")
+    page.press(" ")
+    wait_stage("done")
+    page.wait("the page says that it did not come about", lambda p: p.data("cameAbout") == "false")
+    assert "did not come about" in page.text("#lessonCame") and "repeats" in page.text("#lessonMark"), page.text("#lessonCame")
+    assert page.js("document.getElementById('lessonMoral').hidden")
+
+
+def leaving_leaves():
+    page.press("t")
+    page.wait("no lesson", lambda p: p.data("lesson") == "" and p.js("document.getElementById('lesson').hidden"))
+    assert show.state()["lesson"] is None
+
+
+try:
+    tap.check("--lesson=N begins with that lesson, and asks", open_page)
+    tap.check("nothing runs before somebody has predicted", no_run_without_a_prediction)
+    tap.check("the question: contrast, sizes, names, focus, widths, one screen in presenter mode", the_question_is_readable)
+    tap.check("arrows and a clicker's keys go forwards and backwards", keys_go_forwards_and_backwards)
+    for _ in range(times):
+        for n in chosen:
+            tap.check(f"lesson {n} comes out as it says", lambda n=n: play(n))
+    tap.check("the end: contrast, sizes, names, focus, widths, one screen in presenter mode", the_end_is_readable)
+    tap.check("L changes every text of the lesson", languages_change)
+    tap.check("a lesson that is stopped says that it did not come about, and offers to repeat", a_run_that_is_stopped_says_so)
+    tap.check("T leaves the lessons", leaving_leaves)
+    tap.check("no console error, no violation, no request leaves the origin", lambda: checks.is_quiet(page, show.base))
+finally:
+    if page:
+        page.close()
+    show.close()
+for n in chosen:
+    for result in table[n]:
+        print(f"# {n:2} {titles.get(n, ''):24} {result}")
+tap.end()
