@@ -479,10 +479,9 @@ simulate: deps-test                              ## locks in simulated worlds; S
 crosscheck:                                 ## `seckill check` beside a second judge; HISTORIES=10000 SEED=1 PORCUPINE=1
 	@tools/deps.sh run test $(if $(filter 1,$(PORCUPINE)),peers)
 	@$(MAKE) --no-print-directory -j2 all
-	@tests/crosscheck/crosscheck.py --histories='$(HISTORIES)' --seed='$(SEED)' \
+	@tests/crosscheck/crosscheck.py --histories='$(HISTORIES)' --seed='$(or $(SEED),1)' \
 	  --porcupine=$(if $(filter 1,$(PORCUPINE)),2000,0)
 HISTORIES := 10000
-SEED := 1
 PORCUPINE := 0
 
 # Not a part of `make test`: the run needs a JDK and, the first time, Maven Central.
