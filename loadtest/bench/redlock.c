@@ -24,8 +24,11 @@ enum {
     CALLS_MIN = 11, /* of each kind, however long they take                         */
 };
 
-static const int thread_counts[] = {1, 64};
-enum { CONTEST_COUNT = sizeof thread_counts / sizeof thread_counts[0] };
+static const struct contest {
+    int threads;
+    double target; /* times the blocking connections; 0: none                       */
+} contests[] = {{1, 0}, {64, 4.5}};
+enum { CONTEST_COUNT = sizeof contests / sizeof contests[0] };
 
 struct figures {
     struct thread_group_score lock[BENCH_ROUNDS_MAX], blocking[BENCH_ROUNDS_MAX];
@@ -218,12 +221,13 @@ static enum exit_code measure_latency(const struct plan *plan, struct latencies 
 
 /* --- results --- */
 
-static void print_pairs(struct bench_locks *b, const struct figures *f, int threads,
-                        json_t *list)
+static void print_pairs(struct bench_locks *b, const struct figures *f,
+                        const struct contest *contest, json_t *list)
 {
     double values[3][BENCH_ROUNDS_MAX], missed = 0;
     struct spread lock, blocking, ratio;
     size_t n = (size_t)b->rounds;
+    json_t *row;
 
     for (size_t r = 0; r < n; r++) {
         values[0][r] = f->lock[r].per_s;
@@ -234,14 +238,21 @@ static void print_pairs(struct bench_locks *b, const struct figures *f, int thre
     lock = spread_of(values[0], n);
     blocking = spread_of(values[1], n);
     ratio = spread_of(values[2], n);
-    fprintf(b->tables, "%7d %8.0f %8.0f %6.2f (%.2f - %.2f) %7.0f\n", threads,
+    fprintf(b->tables, "%7d %8.0f %8.0f %6.2f (%.2f - %.2f) %7.0f", contest->threads,
             lock.median, blocking.median, ratio.median, ratio.least, ratio.most,
             missed);
-    json_array_append_new(list, json_pack("{s:i, s:o, s:o, s:o, s:f}", "threads",
-                                          threads, "lock_per_s", spread_json(lock),
-                                          "blocking_per_s", spread_json(blocking),
-                                          "ratio_to_blocking", spread_json(ratio),
-                                          "missed", missed));
+    row = json_pack("{s:i, s:o, s:o, s:o, s:f}", "threads", contest->threads, "lock_per_s",
+                    spread_json(lock), "blocking_per_s", spread_json(blocking),
+                    "ratio_to_blocking", spread_json(ratio), "missed", missed);
+    if (contest->target > 0) {
+        bool reached = ratio.median >= contest->target;
+
+        fprintf(b->tables, "  %.1f %s", contest->target, bench_judge(b, reached));
+        json_object_set_new(row, "target", json_real(contest->target));
+        json_object_set_new(row, "reached", json_boolean(reached));
+    }
+    fputc('\n', b->tables);
+    json_array_append_new(list, row);
 }
 
 static void print_contests(struct bench_locks *b, const struct figures *figures,
@@ -251,11 +262,11 @@ static void print_contests(struct bench_locks *b, const struct figures *figures,
             "\nredlock on %d nodes: pairs per second, and the ratio to the same "
             "commands over %d\nblocking connections per thread (least - most).  "
             "Missed: too few nodes answered within\n%d ms, in all rounds\n\n"
-            "%7s %8s %8s %6s %20s\n",
+            "%7s %8s %8s %6s %20s  %s\n",
             NODES, NODES, dlock_options_default().redlock_node_timeout_ms, "threads",
-            "lock", "blocking", "ratio", "missed");
+            "lock", "blocking", "ratio", "missed", "target");
     for (int i = 0; i < CONTEST_COUNT; i++)
-        print_pairs(b, &figures[i], thread_counts[i], list);
+        print_pairs(b, &figures[i], &contests[i], list);
 }
 
 /* One call of the lock: the median of the rounds while all nodes answer, while one
@@ -317,7 +328,7 @@ static enum exit_code measure_round(struct bench_locks *b, int r,
         struct figures *f = &figures[i];
         bool lock_first = r % 2;
 
-        plan.threads = thread_counts[i];
+        plan.threads = contests[i].threads;
         bench_progress(b, r, VARIANT ", %d threads", plan.threads);
         if (lock_first)
             rc = run_cell(&plan, lock_cell, &f->lock[r]);
