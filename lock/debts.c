@@ -118,6 +118,13 @@ uint64_t dlock_pay_debts(dlock_system *sys, int64_t wait_ms)
     return left;
 }
 
+void dlock_send_debts(dlock_system *sys)
+{
+    dlock_error_clear();
+    if (dlock_system_check(sys) == DLOCK_OK && atomic_load(&sys->debts) != NULL)
+        (void)sys->variant->send_queued(sys->state);
+}
+
 uint64_t dlock_debts_stop(dlock_system *sys, int64_t wait_ms)
 {
     struct dlock_debts *debts = atomic_load(&sys->debts);

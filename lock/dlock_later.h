@@ -41,6 +41,14 @@ enum { DLOCK_LATER_MS = 1 };
  * A child by fork() owes nothing: the debts stay its parent's. */
 dlock_status dlock_release_later(dlock_system *sys, dlock_lease *lease);
 
+/* Send the requests that are owed now, and wait for no answer.  A program that tells another
+ * process that the lock is free calls this before: an acquire which that process begins then
+ * comes to the store behind the releases, unless the network lets it overtake them.  Bytes
+ * that the connection does not take at once leave as soon as it does.  Without a connection the
+ * debts are asked for again as dlock_release_later() says.  Nothing happens with a system of the
+ * parent process, or NULL, and dlock_error() says so.  Any thread. */
+void dlock_send_debts(dlock_system *sys);
+
 /* Wait until the system owes nothing, at most wait_ms; negative: for ever.  The requests that
  * are owed are sent at once.  Answers how many debts remain: dlock_metrics.debts less
  * debts_paid and debts_given_up.  0 with a system of the parent process, or NULL, and

@@ -237,6 +237,7 @@ const struct law laws[] = {
     {"lets nobody pass a waiter", FAIR, lets_nobody_pass_a_waiter, NULL, 0},
     {"is given back without waiting", 0, is_released_later, NULL, 0},
     {"an acquire goes behind a debt", LAW_LATER, goes_behind_its_debt, NULL, 0},
+    {"a debt that was sent keeps nobody out", LAW_LATER, is_free_once_it_was_sent, NULL, 0},
     {"all levels are given back without waiting", LAW_LATER | REENTRANT,
      gives_all_levels_back_later, NULL, 0},
     {"a debt that did not arrive is repeated", LAW_LATER,

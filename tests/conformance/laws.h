@@ -249,6 +249,7 @@ law_fn a_dead_waiter_keeps_nobody;
 bool is_left_to_itself(const char *variant);
 law_fn is_released_later;
 law_fn goes_behind_its_debt;
+law_fn is_free_once_it_was_sent;
 law_fn gives_all_levels_back_later;
 law_fn a_release_that_did_not_arrive_is_repeated;
 law_fn a_release_that_is_repeated_meets_no_other_lock;
