@@ -361,10 +361,23 @@ static void derive(struct config *c)
 /* An order cannot give its lock back before another thread commits it. */
 static void choose_order_path(struct config *c)
 {
-    bool is_early = word_of(config_unlock_at, c->unlock) == UNLOCK_BEFORE_COMMIT;
+    bool is_early =
+        c->unlock != NULL && word_of(config_unlock_at, c->unlock) == UNLOCK_BEFORE_COMMIT;
 
     if (c->order_path == NULL)
         c->order_path = order_path_name_at(is_early ? ORDER_PATH_each : ORDER_PATH_combined);
+}
+
+/* The laboratory looks at locks through `each`, where a release is one call that Redis has
+ * answered when it returns. */
+static void choose_unlock(struct config *c)
+{
+    const char *combined = order_path_name_at(ORDER_PATH_combined);
+
+    if (c->unlock == NULL)
+        c->unlock = config_unlock_at(strcmp(c->order_path, combined) == 0
+                                         ? UNLOCK_LATER
+                                         : UNLOCK_AFTER_COMMIT);
 }
 
 enum settings_result config_load(struct config *config, struct settings *s, int argc,
@@ -375,6 +388,7 @@ enum settings_result config_load(struct config *config, struct settings *s, int 
     if (result != SETTINGS_OK)
         return result;
     choose_order_path(config);
+    choose_unlock(config);
     if (!check(config))
         return SETTINGS_USAGE;
     derive(config);

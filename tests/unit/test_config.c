@@ -53,7 +53,6 @@ static void the_defaults_are_the_safe_ones(void **state)
     assert_string_equal(config.duplicate_guard, "unique");
     assert_int_equal(config.duplicates, DUPLICATE_GUARD_UNIQUE);
     assert_false(config.unlock_before_commit);
-    assert_true(config.unlock_waits);
     assert_false(config.allow_faults);
     assert_int_equal(config.workers, 64);
     assert_int_equal(config.admission_kind, ADMISSION_NONE);
@@ -96,6 +95,34 @@ static void settings_imply_what_they_say(void **state)
     assert_true(config.allow_faults);
     assert_string_equal(config.process_name, "p:1");
     assert_int_equal(config.level, LOG_WARN);
+    settings_free(&settings);
+}
+
+/* A release is not waited for where one thread commits the orders of many. */
+static void the_release_goes_with_the_order_path(void **state)
+{
+    static const struct {
+        const char *path, *unlock;
+        bool waits;
+    } ROWS[] = {
+        {"--order-path=combined", "--retry=push", false},
+        {"--order-path=each", "--retry=push", true},
+        {"--order-path=stream", "--retry=push", true},
+        {"--order-path=combined", "--unlock=after-commit", true},
+        {"--order-path=each", "--unlock=later", false},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(ROWS) / sizeof(ROWS[0]); i++) {
+        assert_int_equal(LOAD(&config, &settings, STORES, ROWS[i].path, ROWS[i].unlock),
+                         SETTINGS_OK);
+        assert_int_equal(config.unlock_waits, ROWS[i].waits);
+        assert_false(config.unlock_before_commit);
+        settings_free(&settings);
+    }
+    assert_int_equal(LOAD(&config, &settings, STORES), SETTINGS_OK);
+    assert_string_equal(config.order_path, "combined");
+    assert_string_equal(config.unlock, "later");
     settings_free(&settings);
 }
 
@@ -170,6 +197,7 @@ int main(void)
         cmocka_unit_test(the_defaults_are_the_safe_ones),
         cmocka_unit_test(an_admission_is_a_kind_and_a_number),
         cmocka_unit_test(settings_imply_what_they_say),
+        cmocka_unit_test(the_release_goes_with_the_order_path),
         cmocka_unit_test(what_a_lock_needs_must_be_there),
         cmocka_unit_test(addresses_are_host_and_port),
     };
