@@ -454,6 +454,12 @@ mutants: deps-test                               ## break the library on purpose
 	@$(MAKE) --no-print-directory -j2 BUILD=release all tests
 	@tests/mutants/run '$(MUTANTS)'
 
+.PHONY: prove-viewers
+prove-viewers: deps-test                        ## what forty browsers before the live page cost a sale; VIEWERS='--pairs=40'
+	@$(MAKE) --no-print-directory -j2 all
+	@/usr/bin/python3 -B tests/proof/viewers.py $(VIEWERS)
+VIEWERS :=
+
 # `make test-more` tries each fault twice.
 .PHONY: prove-orders
 prove-orders: deps-test                          ## break servers under load, compare every answer with the rows; TIMES=20

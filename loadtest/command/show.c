@@ -57,7 +57,7 @@ static const struct setting settings[] = {
     ROW(COUNT, "connections", AT(switches.connections), .fallback = "16", .meta = "N", .min = 1,
         .max = 256, .help = "wrk's connections, all processes together"),
     ROW(COUNT, "stock", AT(switches.stock), .fallback = "1000", .meta = "N", .min = 1,
-        .max = 10000, .help = "stock of the voucher"),
+        .max = 1000000, .help = "stock of the voucher"),
 };
 
 const struct setting_program command_show_program = {
@@ -78,7 +78,7 @@ const struct setting_program command_show_program = {
     .count = sizeof settings / sizeof settings[0],
 };
 
-static enum exit_code show(const struct lab *lab, lab_db *db, const struct show_settings *v)
+static enum exit_code show(struct lab *lab, lab_db *db, const struct show_settings *v)
 {
     char dir[FILES_PATH_MAX];
     struct show_plan plan = {.lab = lab,

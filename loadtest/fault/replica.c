@@ -7,7 +7,7 @@
 #include "base/text/duration.h"
 #include "loadtest/kit/interrupt.h"
 
-enum { SYNC_MS = 10000, TAKEN_MS = 10000, POLL_MS = 2 };
+enum { SYNC_MS = 10000, TAKEN_MS = 10000, BETWEEN_MS = 5000, POLL_MS = 2 };
 
 /* The replica as if it were the scene's server. */
 static struct redis_side *open_replica(const struct fault_scene *scene)
@@ -51,6 +51,26 @@ static bool lacks_key(const struct fault_scene *scene, struct redis_side *replic
                                            scene->key);
 }
 
+/* Under load the lock is nearly always held: the replica is cut off between two holders, which
+ * may take some tries. */
+static bool cut_off_between(const struct fault_scene *scene, struct redis_side *replica)
+{
+    int64_t deadline_ns = monotonic_ns() + BETWEEN_MS * 1000000LL;
+    bool there = true;
+
+    do {
+        if (!follow(scene, replica))
+            return false;
+        while (redis_side_has(replica, scene->key, &there) && there &&
+               monotonic_ns() < deadline_ns && !interrupted())
+            ;
+        if (!cut_off(scene, replica))
+            return false;
+    } while (redis_side_has(replica, scene->key, &there) && there &&
+             monotonic_ns() < deadline_ns && !interrupted());
+    return lacks_key(scene, replica);
+}
+
 bool fault_replica_start(struct fault_scene *scene, char run_id[FAULT_ID_MAX])
 {
     struct redis_side *replica;
@@ -62,8 +82,7 @@ bool fault_replica_start(struct fault_scene *scene, char run_id[FAULT_ID_MAX])
     if (!lab_spare_start(scene->lab, "replica", scene->server))
         return false;
     replica = open_replica(scene);
-    ok = follow(scene, replica) && cut_off(scene, replica) &&
-         lacks_key(scene, replica) &&
+    ok = cut_off_between(scene, replica) &&
          redis_side_info(replica, "run_id", run_id, FAULT_ID_MAX);
     redis_side_close(replica);
     if (ok)

@@ -49,11 +49,15 @@ bool server_fault_complain(const struct fault_scene *scene, const char *fmt, ...
 {
     va_list args;
 
-    fprintf(stderr, "seckill: %s: ", scene->server ? scene->server->name : "the lab");
     va_start(args, fmt);
-    vfprintf(stderr, fmt, args);
+    if (scene->why) {
+        vsnprintf(scene->why, FAULT_NOTE_MAX, fmt, args);
+    } else {
+        fprintf(stderr, "seckill: %s: ", scene->server ? scene->server->name : "the lab");
+        vfprintf(stderr, fmt, args);
+        fputc('\n', stderr);
+    }
     va_end(args);
-    fputc('\n', stderr);
     return false;
 }
 

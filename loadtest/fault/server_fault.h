@@ -50,6 +50,8 @@ struct fault_scene {
     const char *key;               /* the lock's name; may be NULL if not needed      */
     int64_t by_ms;                 /* clock: by how much; client-pause: for how long  */
     struct fault_history *history; /* NULL: it is not recorded                        */
+    char *why;                     /* FAULT_NOTE_MAX bytes for the last complaint;
+                                    * NULL: complaints go to stderr                   */
 
     char note[FAULT_NOTE_MAX];     /* out: what happened, as the server said          */
     enum fault_stage stage;        /* private, as is the next                         */
@@ -63,6 +65,7 @@ struct server_fault {
     unsigned servers;    /* the kinds that it can be done to: FAULT_ON(...)            */
     dlock_assumption breaks[LAB_KIND_COUNT]; /* of a lease, by kind of server          */
     bool needs_key;
+    bool spares_others;  /* who does not use the lock, or order, notices nothing      */
     int64_t by_min_ms, by_max_ms; /* by_ms must lie within; both 0: it has none        */
 
     /* MAY.  Prepare the fault before the victim takes its lock.  May restart the
@@ -104,7 +107,7 @@ bool server_fault_disarm(const struct server_fault *fault, struct fault_scene *s
 
 /* --- for the files in faults/ --- */
 
-/* printf to stderr as "seckill: FAULT on SERVER: ..." and answer false. */
+/* printf into scene->why, or else to stderr as "seckill: SERVER: ..."; answer false. */
 bool server_fault_complain(const struct fault_scene *scene, const char *fmt, ...)
     __attribute__((format(printf, 2, 3)));
 /* printf at the end of the note. */

@@ -46,7 +46,8 @@ void interrupt_catch(void)
     signal(SIGPIPE, SIG_IGN);
 }
 
-static bool is_deferred;
+/* Whatever thread undoes something says so. */
+static _Atomic bool is_deferred;
 
 void interrupt_defer(bool defer)
 {

@@ -6,6 +6,17 @@
 #include <string.h>
 #include <unistd.h>
 
+/* Is that variable one of the extra ones? */
+static bool is_given(const char *name, const char *const *extra)
+{
+    size_t length = strlen(name);
+
+    for (; extra && *extra; extra++)
+        if (strncmp(*extra, name, length) == 0 && (*extra)[length] == '=')
+            return true;
+    return false;
+}
+
 char **environment_make(const struct lab *lab, const char *const *extra)
 {
     struct lab_variable variables[LAB_ENVIRONMENT_MAX];
@@ -25,6 +36,8 @@ char **environment_make(const struct lab *lab, const char *const *extra)
             made[n++] = strdup(environ[i]);
     }
     for (size_t i = 0; i < labs; i++) {
+        if (is_given(variables[i].name, extra))
+            continue;
         if (asprintf(&made[n++], "%s=%s", variables[i].name, variables[i].value) < 0)
             abort();
     }

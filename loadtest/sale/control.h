@@ -25,6 +25,7 @@ enum {
     CONTROL_BY_GUN = 6,   /* not zero: it had waited for the start signal            */
     CONTROL_TRIED = 7,    /* requests for the target, sent and answered in one era ... */
     CONTROL_TRIED_ERA = 8, /* ... and in which                                       */
+    CONTROL_STALE = 9,    /* answers that a late write was refused; OTHER has them too */
     CONTROL_LATENCY = 1024,   /* thread i counts its accepted orders, by how long they took,
                                * in CONTROL_BUCKETS numbers for each thread from here on */
     CONTROL_BUCKETS = 96,     /* bucket k ends at 100 us * 2^((k + 1) / 5)               */

@@ -145,19 +145,21 @@ static enum exit_code read_admin_token(struct service *s, const struct service_p
 
 enum exit_code service_start(struct service *services, const struct service_plan *plan)
 {
-    char **env = environment_make(plan->lab, NULL);
     enum exit_code rc = EXIT_VALID;
     int started = 0;
 
     for (; started < plan->count && rc == EXIT_VALID; started++) {
+        const char *own[] = {plan->variables ? plan->variables[started] : NULL, NULL};
+        char **env = environment_make(plan->lab, own);
+
         if (!start_one(&services[started], plan, plan->first + started, env))
             rc = EXIT_UNAVAILABLE;
+        environment_free(env);
     }
     for (int i = 0; i < started && rc == EXIT_VALID; i++) {
         rc = wait_ready(&services[i]) ? read_admin_token(&services[i], plan)
                                       : explain(&services[i], plan);
     }
-    environment_free(env);
     if (rc != EXIT_VALID)
         service_stop(services, started);
     return rc;

@@ -39,6 +39,8 @@ struct service_plan {
     int database_connections; /* --database-connections of each; 0: its default     */
     bool allow_faults;
     const char *record_dir;   /* of the locks; NULL: no record                      */
+    const char *const *variables; /* for each process one that its environment has in
+                               * another way, "NAME=value"; NULL: none              */
     char *why;                /* WHY_MAX bytes for why they could not be
                                * started; NULL: that goes to stderr                 */
 };

@@ -4,16 +4,26 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
+
+enum { ANSWER_S = 3 };
 
 void show_board_init(struct show_board *board, const struct show_switches *switches)
 {
+    pthread_condattr_t clock;
+
     *board = (struct show_board){.phase = SHOW_STARTING, .switches = *switches};
     pthread_mutex_init(&board->mutex, NULL);
+    pthread_condattr_init(&clock);
+    pthread_condattr_setclock(&clock, CLOCK_MONOTONIC);
+    pthread_cond_init(&board->answered, &clock);
+    pthread_condattr_destroy(&clock);
 }
 
 void show_board_destroy(struct show_board *board)
 {
     free(board->document);
+    pthread_cond_destroy(&board->answered);
     pthread_mutex_destroy(&board->mutex);
 }
 
@@ -52,16 +62,32 @@ enum show_phase show_board_phase(struct show_board *board, struct show_switches 
     return phase;
 }
 
-bool show_board_wish(struct show_board *board, const struct show_wish *wish)
+enum show_wish_end show_board_wish(struct show_board *board, const struct show_wish *wish,
+                                   struct show_refusal *refusal)
 {
-    bool is_free;
+    enum show_wish_end end = SHOW_WISH_BUSY;
+    struct timespec by;
 
+    clock_gettime(CLOCK_MONOTONIC, &by);
+    by.tv_sec += ANSWER_S;
     pthread_mutex_lock(&board->mutex);
-    is_free = board->wish.kind == SHOW_WISH_NONE;
-    if (is_free)
+    if (!board->is_waiting && !board->is_taken) {
         board->wish = *wish;
+        board->is_waiting = true;
+        board->is_answered = false;
+        while (!board->is_answered &&
+               pthread_cond_timedwait(&board->answered, &board->mutex, &by) == 0)
+            ;
+        if (board->is_answered) {
+            end = board->refusal.text ? SHOW_WISH_REFUSED : SHOW_WISH_TAKEN;
+            if (end == SHOW_WISH_REFUSED)
+                *refusal = board->refusal;
+        }
+        board->wish.kind = SHOW_WISH_NONE; /* if nobody took it, nobody will */
+        board->is_waiting = false;
+    }
     pthread_mutex_unlock(&board->mutex);
-    return is_free;
+    return end;
 }
 
 struct show_wish show_board_take_wish(struct show_board *board)
@@ -71,6 +97,17 @@ struct show_wish show_board_take_wish(struct show_board *board)
     pthread_mutex_lock(&board->mutex);
     wish = board->wish;
     board->wish.kind = SHOW_WISH_NONE;
+    board->is_taken = wish.kind != SHOW_WISH_NONE;
     pthread_mutex_unlock(&board->mutex);
     return wish;
+}
+
+void show_board_answer(struct show_board *board, struct show_refusal refusal)
+{
+    pthread_mutex_lock(&board->mutex);
+    board->is_taken = false;
+    board->is_answered = true;
+    board->refusal = refusal;
+    pthread_cond_broadcast(&board->answered);
+    pthread_mutex_unlock(&board->mutex);
 }

@@ -2,7 +2,7 @@
 /* board.h -- between the thread that runs the sale and the threads that answer browsers.
  *
  * The one writes what it saw onto the board; the others read it, and leave at most one wish
- * at a time.
+ * at a time, for whose answer they wait.
  *
  * Threads     Any.
  */
@@ -30,10 +30,26 @@ enum show_wish_kind { SHOW_WISH_NONE, SHOW_WISH_RUN, SHOW_WISH_OFFER, SHOW_WISH_
 struct show_wish {
     enum show_wish_kind kind;
     struct show_switches switches; /* of RUN and OFFER                             */
-    char fault[16];                /* of FAULT                                     */
+    char fault[32];                /* of FAULT                                     */
     int target;                    /* of FAULT: a process from 0 on; -1: the holder */
     int lesson;                    /* of LESSON: its number; 0: none                */
     enum lesson_outcome answer;    /* of PREDICT                                    */
+    char server[16];               /* of FAULT: its name in the lab; "": the first
+                                    * that keeps the lock                          */
+    int64_t by_ms;                 /* of FAULT: as fault_scene.by_ms; 0: by default */
+};
+
+/* Why a wish is not carried out: a static text, and a code that words.js has a sentence for.
+ * text NULL: it is carried out. */
+struct show_refusal {
+    const char *text, *code;
+};
+
+/* What becomes of a wish. */
+enum show_wish_end {
+    SHOW_WISH_TAKEN,   /* it is being carried out                                  */
+    SHOW_WISH_REFUSED, /* it cannot be carried out now; the reason is known        */
+    SHOW_WISH_BUSY,    /* another one is being carried out                         */
 };
 
 struct show_board {
@@ -42,6 +58,10 @@ struct show_board {
     enum show_phase phase;
     struct show_switches switches; /* of the sale that is there                     */
     struct show_wish wish;
+    pthread_cond_t answered;
+    bool is_waiting, is_taken, is_answered; /* somebody waits for an answer; the wish
+                                             * is being looked at; it was            */
+    struct show_refusal refusal; /* the answer                                      */
 };
 
 void show_board_init(struct show_board *board, const struct show_switches *switches);
@@ -57,9 +77,13 @@ char *show_board_document(struct show_board *board);
 /* The phase and the settings that the newest document was written in. */
 enum show_phase show_board_phase(struct show_board *board, struct show_switches *switches);
 
-/* Leave a wish.  False: another one has not been taken yet. */
-bool show_board_wish(struct show_board *board, const struct show_wish *wish);
-/* Take it; of the kind NONE if there is none. */
+/* Leave a wish, and wait for its answer, for a few seconds at most.  *refusal is written only
+ * if it was REFUSED. */
+enum show_wish_end show_board_wish(struct show_board *board, const struct show_wish *wish,
+                                   struct show_refusal *refusal);
+/* Take it; of the kind NONE if there is none.  Who takes one answers it before it is carried
+ * out. */
 struct show_wish show_board_take_wish(struct show_board *board);
+void show_board_answer(struct show_board *board, struct show_refusal refusal);
 
 #endif /* LOADTEST_SHOW_BOARD_H */

@@ -7,6 +7,7 @@
 #include "loadtest/kit/memory.h"
 #include "loadtest/lab/lab.h"
 #include "loadtest/show/switches.h"
+#include "loadtest/show/trouble.h"
 #include "lock/dlock.h"
 
 static json_t *locks_json(bool has_zookeeper)
@@ -34,6 +35,25 @@ static json_t *names_json(const char *(*name_at)(size_t))
     return list;
 }
 
+/* Every fault that can be given: those of processes, then those of servers. */
+static json_t *faults_json(void)
+{
+    json_t *list = json_array();
+    const char *name;
+
+    for (int i = 0; (name = trouble_name(i)) != NULL; i++) {
+        const struct server_fault *fault =
+            i < SHOW_FAULT_COUNT ? NULL : server_fault_at((size_t)(i - SHOW_FAULT_COUNT));
+
+        json_array_append_new(
+            list, json_pack("{s:s, s:s, s:s?, s:b, s:b}", "name", name, "of",
+                            fault ? "server" : "process", "does", fault ? fault->does : NULL,
+                            "lasts", !fault || server_fault_lasts(fault), "by_time",
+                            fault && fault->by_max_ms != 0));
+    }
+    return list;
+}
+
 char *catalog_make(bool has_zookeeper)
 {
     json_t *choices = json_object(), *numbers = json_object(), *json;
@@ -48,8 +68,9 @@ char *catalog_make(bool has_zookeeper)
                         json_pack("{s:i, s:i}", "least", (int)(least), "most", (int)(most)));
     SHOW_NUMBERS(X)
 #undef X
-    json = json_pack("{s:i, s:o, s:o, s:o}", "format", 1, "locks", locks_json(has_zookeeper),
-                     "choices", choices, "numbers", numbers);
+    json = json_pack("{s:i, s:o, s:o, s:o, s:o}", "format", 1, "locks",
+                     locks_json(has_zookeeper), "choices", choices, "numbers", numbers, "faults",
+                     faults_json());
     text = memory_need(json_dumps(json, JSON_COMPACT));
     json_decref(json);
     return text;

@@ -41,9 +41,9 @@ static json_t *run_json(const struct document *d)
     int64_t elapsed_ms = sale->begin_ns ? (end_ns - sale->begin_ns) / 1000000 : 0;
 
     show_command_line(command, &sale->switches);
-    return json_pack("{s:I, s:I, s:I, s:I, s:s, s:o, s:o}", "id", (json_int_t)d->run_id, "voucher",
+    return json_pack("{s:I, s:I, s:I, s:I, s:I, s:s, s:o, s:o}", "id", (json_int_t)d->run_id, "voucher",
                      (json_int_t)sale->voucher, "elapsed_ms", (json_int_t)elapsed_ms, "limit_ms",
-                     (json_int_t)d->limit_ms, "command", command, "settings",
+                     (json_int_t)d->limit_ms, "made_ms", (json_int_t)sale->made_ms, "command", command, "settings",
                      show_switches_json(&sale->switches), "why", text_or_null(sale->why));
 }
 
@@ -63,23 +63,23 @@ static json_t *verdict_json(const struct document *d)
     const struct sight *sight = d->sight;
     const struct tally *t = &sight->tally;
     int64_t over = t->orders - t->issued, lost = t->left + t->orders - t->issued;
-    int64_t in_flight = 0;
+    int64_t in_flight = 0, refused = 0;
     bool is_broken, is_settled = d->phase == SHOW_ENDED && sight->is_settled;
     json_t *valid;
 
     if (!sight->has_tally)
         return json_null();
     for (int i = 0; i < sight->sale->service_count; i++)
-        in_flight += sight->processes[i].in_flight;
+        in_flight += sight->processes[i].in_flight, refused += sight->processes[i].refused;
     is_broken = sight->was_oversold || sight->was_lost || sight->was_double ||
                 (is_settled && lost != 0);
     valid = is_broken                                ? json_false()
             : sight->sale->has_run && t->orders > 0 ? json_true()
                                                      : json_string("unknown");
-    return json_pack("{s:o, s:b, s:I, s:I, s:I, s:I, s:I}", "valid", valid, "final",
+    return json_pack("{s:o, s:b, s:I, s:I, s:I, s:I, s:I, s:I}", "valid", valid, "final",
                      is_broken || is_settled, "oversold", (json_int_t)(over > 0 ? over : 0),
                      "duplicates", (json_int_t)t->doubles, "lost_updates", (json_int_t)lost,
-                     "in_flight", (json_int_t)in_flight, "age_ms", ms_since(sight->tally_ns));
+                     "refused", (json_int_t)refused, "in_flight", (json_int_t)in_flight, "age_ms", ms_since(sight->tally_ns));
 }
 
 /* The lease that a thread of the process believes to have; null: it is not known to have one. */
@@ -174,24 +174,27 @@ static json_t *store_json(const struct sight *sight)
                      "locks", locks);
 }
 
+static json_t *fault_json(const struct show_trouble *trouble, int i)
+{
+    static const char *const states[] = {"off", "armed", "on", "busy"};
+    const struct trouble_wish wish = {.fault = i, .process = -1};
+    struct trouble_look look = trouble_look(trouble, i);
+    struct show_refusal refusal = trouble_refuses(trouble, &wish);
+
+    return json_pack("{s:s, s:s, s:i, s:o, s:o, s:o}", "name", trouble_name(i), "state",
+                     states[look.state], "process", look.process + 1, "server",
+                     text_or_null(look.server), "since_ms",
+                     known(look.since_ns ? ms_since(look.since_ns) : 0,
+                           look.state != SHOW_FAULT_OFF),
+                     "refuses", refusal.text ? json_string(refusal.code) : json_null());
+}
+
 static json_t *faults_json(const struct show_trouble *trouble)
 {
-    static const char *const states[] = {"off", "armed", "on"};
     json_t *list = json_array();
 
-    for (int i = 0; trouble_name(i); i++) {
-        const char *refusal = trouble_refuses(trouble, (enum show_fault)i);
-
-        json_array_append_new(
-            list, json_pack("{s:s, s:s, s:i, s:I, s:o}", "name", trouble_name(i), "state",
-                            states[trouble->faults[i].state], "process",
-                            trouble->faults[i].state == SHOW_FAULT_OFF
-                                ? 0
-                                : trouble->faults[i].process + 1,
-                            "since_ms",
-                            trouble->faults[i].since_ns ? ms_since(trouble->faults[i].since_ns) : 0,
-                            "refuses", refusal ? json_string(refusal) : json_null()));
-    }
+    for (int i = 0; trouble_name(i); i++)
+        json_array_append_new(list, fault_json(trouble, i));
     return list;
 }
 

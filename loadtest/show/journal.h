@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* journal.h -- what has happened in the sale that is shown, newest last.
  *
- * Threads     One.
+ * Threads     One at a time.
  */
 #ifndef LOADTEST_SHOW_JOURNAL_H
 #define LOADTEST_SHOW_JOURNAL_H
@@ -17,6 +17,7 @@
     X(OVERSOLD, "oversold")     /* number: orders over the stock                     */ \
     X(LOST, "lost-update")      /* number: sold units that are in stock again        */ \
     X(DOUBLE, "double")         /* number: second orders of a user                   */ \
+    X(REFUSED, "refused")       /* process, number: late writes that were refused    */ \
     X(ENDED, "ended")           /* number: orders                                    */ \
     X(ARMED, "armed")           /* the next holder is waited for                     */ \
     X(FROZEN, "frozen")         /* process, number: its fence                        */ \
@@ -28,7 +29,13 @@
     X(SECOND, "second-holder")  /* process: whose lock the store gave to another     */ \
     X(DELETED, "deleted")       /* process: deleted the lock of process `number`     */ \
     X(MISSED, "missed")         /* nobody came to be stopped                         */ \
-    X(FAILED, "failed")         /* what was asked for could not be done: see `why`   */
+    X(GAP, "in-gap")            /* process, number: its fence                        */ \
+    X(GAP_OVER, "gap-over")     /* process                                           */ \
+    X(CUT, "cut")               /* process: its wire to Redis is silent              */ \
+    X(MENDED, "mended")         /* process                                           */ \
+    X(SERVER_FAULT, "server-fault") /* fault, said                                   */ \
+    X(SERVER_WELL, "server-well")   /* fault, said                                   */ \
+    X(FAILED, "failed")         /* what was asked for could not be done: said        */
 
 enum show_event {
 #define X(id, kind) JOURNAL_##id,
@@ -36,13 +43,15 @@ enum show_event {
 #undef X
 };
 
-enum { SHOW_JOURNAL_MAX = 32 };
+enum { SHOW_JOURNAL_MAX = 32, SHOW_SAID_MAX = 160 };
 
 struct show_journal {
     struct {
         int64_t seq, at_ms, number;
         enum show_event event;
-        int process; /* from 1; 0: none */
+        int process;       /* from 1; 0: none                                        */
+        const char *fault; /* the name of a server's fault; NULL: none               */
+        char said[SHOW_SAID_MAX]; /* what the server or the laboratory said, in English */
     } entries[SHOW_JOURNAL_MAX];
     int64_t count;   /* of all, the oldest of which are forgotten */
     int64_t begin_ns;
@@ -51,6 +60,10 @@ struct show_journal {
 /* Write down that it happened now. */
 void journal_add(struct show_journal *journal, enum show_event event, int process,
                  int64_t number);
+
+/* The same, of a server's fault (a static name; NULL: none), with what was said. */
+void journal_add_said(struct show_journal *journal, enum show_event event, const char *fault,
+                      const char *said);
 
 /* The entries, oldest first; the caller owns them. */
 json_t *journal_json(const struct show_journal *journal);

@@ -9,6 +9,7 @@
 #include "base/text/duration.h"
 #include "db/issue.h"
 #include "loadtest/kit/interrupt.h"
+#include "lock/store.h"
 
 enum { FIRE_MS = 30000, POLL_MS = 4, DRAIN_MS = 1000, SPARE_WORKERS = 2, LOOK_MS = 1000,
        LOAD_MS = 3600000 };
@@ -44,9 +45,19 @@ static void learn_system(struct show_sale *sale, int i)
     snprintf(sale->systems[i], sizeof sale->systems[i], "%s", lock.system);
 }
 
+/* Lay a wire for each process, if the lock is in one Redis server. */
+static bool lay_wires(struct show_sale *sale, const struct show_switches *switches)
+{
+    sale->has_wires = dlock_store_of(dlock_variant_find(switches->lock)) == DLOCK_STORE_REDIS;
+    show_wires_close(&sale->wires);
+    return !sale->has_wires ||
+           show_wires_open(&sale->wires, sale->lab, (int)switches->processes, sale->why);
+}
+
 static enum exit_code start_processes(struct show_sale *sale,
                                       const struct show_switches *switches)
 {
+    const char *variables[SERVICE_MAX];
     struct show_flags flags;
     struct service_plan plan = {.lab = sale->lab,
                                 .dir = sale->dir,
@@ -60,6 +71,11 @@ static enum exit_code start_processes(struct show_sale *sale,
     show_flags_make(&flags, switches);
     service_stop(sale->services, sale->service_count);
     sale->service_count = 0;
+    if (!lay_wires(sale, switches))
+        return EXIT_UNAVAILABLE;
+    for (int i = 0; i < plan.count; i++)
+        variables[i] = show_wires_variable(&sale->wires, i);
+    plan.variables = sale->has_wires ? variables : NULL;
     rc = service_start(sale->services, &plan);
     if (rc != EXIT_VALID)
         return rc;
@@ -72,6 +88,7 @@ static enum exit_code start_processes(struct show_sale *sale,
 enum exit_code show_sale_offer(struct show_sale *sale, const struct show_switches *switches)
 {
     const struct lab_voucher voucher = {.title = "a sale that is shown", .stock = switches->stock};
+    int64_t begin_ns = monotonic_ns();
     enum exit_code rc = EXIT_VALID;
 
     show_sale_unload(sale);
@@ -89,6 +106,7 @@ enum exit_code show_sale_offer(struct show_sale *sale, const struct show_switche
     if (strcmp(switches->scope, show_scope_at(SHOW_SCOPE_VOUCHER)) == 0)
         snprintf(sale->key, sizeof sale->key, "lock:voucher:%" PRId64, sale->voucher);
     sale->has_run = false;
+    sale->made_ms = (monotonic_ns() - begin_ns) / 1000000;
     sale->begin_ns = sale->end_ns = 0;
     return EXIT_VALID;
 }
@@ -162,6 +180,7 @@ bool show_sale_restart(struct show_sale *sale, int process)
     struct service *old = &sale->services[process], fresh;
     struct show_flags flags;
     const char *all[SHOW_FLAGS_MAX + 2];
+    const char *const variables[] = {show_wires_variable(&sale->wires, process)};
     char listen[48];
     struct service_plan plan = {.lab = sale->lab,
                                 .dir = sale->dir,
@@ -169,6 +188,7 @@ bool show_sale_restart(struct show_sale *sale, int process)
                                 .count = 1,
                                 .first = process,
                                 .workers = workers_of(&sale->switches),
+                                .variables = sale->has_wires ? variables : NULL,
                                 .allow_faults = true,
                                 .why = sale->why};
     size_t n = 0;
@@ -193,4 +213,5 @@ void show_sale_close(struct show_sale *sale)
     show_sale_unload(sale);
     service_stop(sale->services, sale->service_count);
     sale->service_count = 0;
+    show_wires_close(&sale->wires);
 }

@@ -9,6 +9,7 @@
 #include "db/lab_db.h"
 #include "loadtest/sale/wrk.h"
 #include "loadtest/show/switches.h"
+#include "loadtest/show/wires.h"
 
 /* The buyers that the load needs: a user comes again after so many requests. */
 enum { SHOW_USERS = 20000 };
@@ -21,12 +22,15 @@ struct show_sale {
     struct service services[SERVICE_MAX];
     char systems[SERVICE_MAX][40]; /* the uuid that the owners of each begin with; ""  */
     int service_count;
+    struct show_wires wires; /* to Redis, if the lock is in one Redis server           */
+    bool has_wires;
     int64_t voucher;
     char key[64];    /* of the voucher's lock; "": each user has a lock                */
     struct wrk wrk;
     bool is_loaded;  /* wrk runs                                                       */
     bool has_run;    /* the voucher had its load                                       */
     int64_t begin_ns, end_ns; /* of the load; 0: not yet                               */
+    int64_t made_ms;          /* how long the sale took to be offered                  */
     char why[WHY_MAX];        /* why the last thing could not be done                  */
 };
 

@@ -23,6 +23,7 @@ static const struct {
     const char *path, *type, *text;
 } FILES[] = {
     {"/", "text/html; charset=utf-8", SHOW_HTML},
+    {"/head.css", "text/css; charset=utf-8", HEAD_CSS},
     {"/show.css", "text/css; charset=utf-8", SHOW_CSS},
     {"/show.js", "text/javascript; charset=utf-8", SHOW_JS},
     {"/words.js", "text/javascript; charset=utf-8", WORDS_JS},
@@ -82,12 +83,21 @@ static void send(struct http_exchange *x, int status, const char *type, const ch
              strcmp(x->head->method, "HEAD") == 0 ? "" : body);
 }
 
-static void refuse(struct http_exchange *x, int status, const char *why)
+static void refuse_by(struct http_exchange *x, int status, struct show_refusal refusal)
 {
     text_add(x->body, "{\"error\":");
-    text_add_json(x->body, why);
+    text_add_json(x->body, refusal.text);
+    if (refusal.code) {
+        text_add(x->body, ",\"code\":");
+        text_add_json(x->body, refusal.code);
+    }
     text_add(x->body, "}\n");
     send(x, status, JSON_TYPE, x->body->broken ? "" : x->body->bytes);
+}
+
+static void refuse(struct http_exchange *x, int status, const char *why)
+{
+    refuse_by(x, status, (struct show_refusal){why, NULL});
 }
 
 /* May it ask?  False: the refusal is written. */
@@ -157,20 +167,31 @@ static void answer_lessons(struct http_exchange *x)
 static void leave_wish(struct show_server *server, struct http_exchange *x,
                        const struct show_wish *wish)
 {
-    if (show_board_wish(server->board, wish))
+    struct show_refusal refusal = {"another request is being carried out", "wish-busy"};
+
+    if (show_board_wish(server->board, wish, &refusal) == SHOW_WISH_TAKEN)
         send(x, 202, JSON_TYPE, "{}\n");
     else
-        refuse(x, 409, "another request is being carried out");
+        refuse_by(x, 409, refusal);
 }
 
-/* A fault or its end: {"name": "freeze", "target": 1}; the target may be missing. */
+/* A fault or its end: {"name": "freeze", "target": 1}, {"name": "clock", "server": "redis",
+ * "by_ms": 30000}; all but the name may be missing. */
 static const char *read_fault(const json_t *body, struct show_wish *wish)
 {
     const char *name = json_string_value(json_object_get(body, "name"));
+    const char *in = json_string_value(json_object_get(body, "server"));
     const json_t *target = json_object_get(body, "target");
+    const json_t *by = json_object_get(body, "by_ms");
 
     if (!name || trouble_find(name) < 0)
-        return "name has to be freeze, slow or kill";
+        return "name has to be one of the faults that GET /api/catalog names";
+    if (by && !json_is_null(by) && !json_is_integer(by))
+        return "by_ms has to be a whole number of milliseconds";
+    if (in && strlen(in) >= sizeof wish->server)
+        return "server has to be the name of a server of the lab";
+    snprintf(wish->server, sizeof wish->server, "%s", in ? in : "");
+    wish->by_ms = json_integer_value(by);
     if (target && !json_is_null(target) &&
         (!json_is_integer(target) || json_integer_value(target) < 1 ||
          json_integer_value(target) > wish->switches.processes))
@@ -199,8 +220,6 @@ static const char *read_wish(const char *path, const json_t *body, enum show_pha
         wish->kind = SHOW_WISH_FAULT;
     else
         wish->kind = strcmp(path, "/api/run") == 0 ? SHOW_WISH_RUN : SHOW_WISH_OFFER;
-    if (phase != SHOW_RUNNING && wish->kind != SHOW_WISH_RUN && wish->kind != SHOW_WISH_OFFER)
-        return "nothing runs";
     *status = 400;
     if (wish->kind == SHOW_WISH_FAULT)
         return read_fault(body, wish);

@@ -50,6 +50,14 @@ static void publish(struct show *show)
     show_board_publish(&show->board, document_make(&document), show->phase, &show->sale.switches);
 }
 
+static void begin_trouble(struct show *show)
+{
+    show->trouble = (struct show_trouble){.sale = &show->sale,
+                                          .journal = &show->journal,
+                                          .servers = show->trouble.servers,
+                                          .are_servers_well = true};
+}
+
 /* Offer a fresh voucher; what is shown meanwhile says so. */
 static enum exit_code offer(struct show *show, const struct show_switches *switches)
 {
@@ -58,8 +66,9 @@ static enum exit_code offer(struct show *show, const struct show_switches *switc
     show->phase = SHOW_STARTING;
     publish(show);
     trouble_heal(&show->trouble);
+    show_servers_heal(show->trouble.servers);
     rc = show_sale_offer(&show->sale, switches);
-    show->trouble = (struct show_trouble){.sale = &show->sale, .journal = &show->journal};
+    begin_trouble(show);
     sight_begin(&show->sight);
     show->run_id++;
     show->phase = rc == EXIT_VALID ? SHOW_READY : SHOW_FAILED;
@@ -191,8 +200,38 @@ static bool is_over(struct show *show)
     return now_ns - sight->sold_out_ns > AFTER_SOLD_OUT_MS * INT64_C(1000000);
 }
 
+/* The wish for a fault, as the faults know it. */
+static struct trouble_wish fault_of(const struct show_wish *wish)
+{
+    return (struct trouble_wish){.fault = trouble_find(wish->fault),
+                                 .process = wish->target,
+                                 .server = wish->server,
+                                 .by_ms = wish->by_ms};
+}
+
+/* Why it cannot be carried out now. */
+static struct show_refusal refuses(const struct show *show, const struct show_wish *wish)
+{
+    static const struct show_refusal not = {NULL, NULL};
+    struct trouble_wish fault;
+
+    if (wish->kind != SHOW_WISH_STOP && wish->kind != SHOW_WISH_FAULT &&
+        wish->kind != SHOW_WISH_HEAL)
+        return not;
+    if (show->phase != SHOW_RUNNING)
+        return trouble_nothing_runs();
+    if (wish->kind == SHOW_WISH_HEAL && show->trouble.is_lesson)
+        return trouble_in_a_lesson();
+    if (wish->kind != SHOW_WISH_FAULT)
+        return not;
+    fault = fault_of(wish);
+    return trouble_refuses(&show->trouble, &fault);
+}
+
 static void carry_out(struct show *show, const struct show_wish *wish)
 {
+    struct trouble_wish fault;
+
     switch (wish->kind) {
     case SHOW_WISH_RUN:
         show->lesson.number = 0;
@@ -203,17 +242,14 @@ static void carry_out(struct show *show, const struct show_wish *wish)
         (void)offer(show, &wish->switches);
         break;
     case SHOW_WISH_STOP:
-        if (show->phase == SHOW_RUNNING)
-            end_load(show);
+        end_load(show);
         break;
     case SHOW_WISH_FAULT:
-        if (show->phase == SHOW_RUNNING)
-            trouble_toggle(&show->trouble, (enum show_fault)trouble_find(wish->fault),
-                           wish->target);
+        fault = fault_of(wish);
+        trouble_toggle(&show->trouble, &fault);
         break;
     case SHOW_WISH_HEAL:
-        if (!show->trouble.is_lesson)
-            trouble_heal(&show->trouble);
+        trouble_heal(&show->trouble);
         break;
     case SHOW_WISH_LESSON:
         show_lesson(show, wish->lesson);
@@ -251,10 +287,13 @@ static void serve(struct show *show)
 {
     while (interrupt_sleep_ms(TICK_MS)) {
         struct show_wish wish = show_board_take_wish(&show->board);
+        struct show_refusal refusal = refuses(show, &wish);
 
-        carry_out(show, &wish);
-        if (show->phase == SHOW_RUNNING)
-            trouble_step(&show->trouble);
+        if (wish.kind != SHOW_WISH_NONE)
+            show_board_answer(&show->board, refusal);
+        if (wish.kind != SHOW_WISH_NONE && !refusal.text)
+            carry_out(show, &wish);
+        trouble_step(&show->trouble);
         step_lesson(show);
         look(show);
     }
@@ -279,7 +318,8 @@ enum exit_code show_run(const struct show_plan *plan)
                                     .dir = plan->dir,
                                     .switches = plan->switches};
     show->journal.begin_ns = monotonic_ns();
-    show->trouble = (struct show_trouble){.sale = &show->sale, .journal = &show->journal};
+    show->trouble.servers = show_servers_new(plan->lab, &show->journal);
+    begin_trouble(show);
     show->script = (struct lesson_script){.sale = &show->sale,
                                           .trouble = &show->trouble,
                                           .journal = &show->journal,
@@ -302,10 +342,13 @@ enum exit_code show_run(const struct show_plan *plan)
             fprintf(stderr, "seckill show: %s\n", show->sale.why);
         }
     }
+    /* The thread of the servers defers interrupts itself while it undoes something. */
+    show_servers_heal(show->trouble.servers);
     interrupt_defer(true);
     trouble_heal(&show->trouble);
     show_sale_close(&show->sale);
     interrupt_defer(false);
+    show_servers_free(show->trouble.servers, plan->lab);
     show_server_close(&show->server);
     show_board_destroy(&show->board);
     free(show);

@@ -2,15 +2,20 @@
 /* show.js -- draws what GET /api/state says, and sends what is pressed.  docs/reference/show.md has the fields. */
 "use strict";
 const root = document.documentElement, GONE_MS = 2000;
-const FAULTS = [["F", "freeze", "freeze"], ["W", "slow", "slowFault"], ["K", "kill", "kill"]];
+/* Faults that have a key; GET /api/catalog names all, and the others are in a list.  The first six are presented. */
+const FAULTS = [["F", "freeze"], ["W", "slow"], ["G", "check-gap"], ["K", "kill"], ["C", "cut"], ["R", "server-stop"], ["X", "server-kill"],
+  ["O", "redis-failover"], ["E", "redis-restart-empty"], ["J", "clock"]];
 const NUMBERS = ["lease_ms", "processes", "connections", "stock"];
-let language = "en", state = null, catalog = null, chosen = 0, wish = null, refused = "", lastAnswer = performance.now();
+let language = "en", state = null, catalog = null, chosen = 0, wish = null, refused = null, lastAnswer = performance.now();
 let access = "unknown", keysOn = true, timer = null;
 
 const $ = (id) => document.getElementById(id);
 const word = (key, ...parts) => (WORDS[language][key] || key).replace(/\{(\d)\}/g, (all, i) => parts[i] === undefined ? "" : parts[i]);
 const number = (n) => Math.round(n).toLocaleString("en");
 const rem = () => parseFloat(getComputedStyle(root).fontSize);
+/* The last choice, as the other pages of the laboratory remember it too. */
+function recall(name) { try { return localStorage.getItem("seckill." + name); } catch (error) { return null; } }
+function remember(name, value) { try { localStorage.setItem("seckill." + name, value); } catch (error) { /* the page goes on */ } }
 /* A text that stays the same is not written again: a live region would be read again. */
 function say(node, text) { if (node.textContent !== text) { node.textContent = text; } }
 function element(name, attributes, ...children) {
@@ -45,10 +50,11 @@ async function ask(path, body) {
   return {ok: answer.ok, body: await answer.json()};
 }
 async function send(path, body) {
+  refused = null;
   try {
     const answer = await ask(path, body || {});
-    refused = answer.ok ? "" : answer.body.error;
-  } catch (error) { refused = ""; }
+    refused = answer.ok ? null : answer.body.code ? [answer.body.code] : ["refused", answer.body.error];
+  } catch (error) { refused = null; }
   poll();
 }
 async function poll() {
@@ -56,7 +62,7 @@ async function poll() {
   try {
     if (!catalog) {
       const answer = await ask("catalog");
-      if (answer.ok) { catalog = answer.body; buildSettings(); }
+      if (answer.ok) { catalog = answer.body; buildSettings(); buildMore(); }
     }
     const answer = await ask("state");
     if (answer.ok) {
@@ -76,13 +82,14 @@ function verdict() {
   if (state.phase === "starting") { return ["", word("v_starting"), word("d_starting")]; }
   if (state.phase === "failed") { return ["bad", word("v_failed"), state.run.why || ""]; }
   if (state.phase === "ready" || !v || !s) { return ["", word("v_ready"), word("d_ready", set.connections, number(set.stock))]; }
+  const late = v.refused ? " " + word("lateRefused", number(v.refused)) : "";
   if (v.oversold > 0) { return ["bad", word("v_over", number(v.oversold)), word("d_over", number(Math.max(0, v.lost_updates)))]; }
   if (v.lost_updates > 0) { return ["bad", word(v.lost_updates === 1 ? "v_lost1" : "v_lost", number(v.lost_updates)), word("d_lost")]; }
   if (v.duplicates > 0) { return ["bad", word("v_double", number(v.duplicates)), word("d_double")]; }
   if (v.valid === false) { return ["bad", word("v_gone", number(-v.lost_updates)), word("d_gone")]; }
   if (s.sold === 0) { return ["", word("v_none"), word("d_none", v.in_flight)]; }
-  if (v.final) { return ["good", word("v_sound"), word("d_sound", number(s.sold), number(s.issued))]; }
-  return ["doubt", word("v_sofar"), done ? word("d_settling") : word("d_sofar", v.in_flight, (v.age_ms / 1000).toFixed(1))];
+  if (v.final) { return ["good", word("v_sound"), word("d_sound", number(s.sold), number(s.issued)) + late]; }
+  return ["doubt", word("v_sofar"), done ? word("d_settling") : word("d_sofar", v.in_flight, (v.age_ms / 1000).toFixed(1)) + late];
 }
 function drawBar() {
   const box = $("bar"), s = state.stock || {issued: state.run.settings.stock, sold: 0, left: state.run.settings.stock}, em = rem();
@@ -94,11 +101,11 @@ function drawBar() {
   if (s.sold + s.left > s.issued && known < within) { parts.push(["rect", {class: "lost", x: x(known), y: y, width: x(within) - x(known), height: h}]); }
   if (s.sold > s.issued) { parts.push(["rect", {class: "over", x: wall, y: y, width: x(s.sold) - wall, height: h}]); }
   parts.push(["line", {class: "wall", x1: wall, x2: wall, y1: 0, y2: y + h + .35 * em}],
-    ["text", {class: "s", x: Math.min(wall + .4 * em, width), y: y + h + 1.15 * em}, word("zeroLeft")]);
-  const at = x(known), label = word("row", number(s.left)), wide = label.length * (language === "zh" ? .95 : .56) * em, flip = at + wide + 1.4 * em > wall;
+    ["text", {class: "s", x: Math.min(wall + .4 * em, width), y: y + h + 1.15 * em, "text-anchor": wall + 4 * em > width ? "end" : "start"}, word("zeroLeft")]);
+  const at = x(known), label = word("row", number(s.left)), wide = label.length * (language === "zh" ? .95 : .56) * em, narrow = width < 24 * em, flip = !narrow && at + wide + 1.4 * em > wall;
   parts.push(["path", {class: "marker", d: `M${at} ${y + h + .1 * em}l${.5 * em} ${.8 * em}h${-em}z`}],
-    ["text", {x: at + (flip ? -.8 : .8) * em, y: y + h + 1.15 * em, "text-anchor": flip && at > wide + em ? "end" : "start"}, label]);
-  draw(box, width, y + h + 1.4 * em, word("stockLabel", number(s.sold), number(s.issued), number(s.left)), parts);
+    ["text", {x: narrow ? 0 : at + (flip ? -.8 : .8) * em, y: y + h + (narrow ? 2.6 : 1.15) * em, "text-anchor": flip && at > wide + em ? "end" : "start"}, label]);
+  draw(box, width, y + h + (narrow ? 2.9 : 1.4) * em, word("stockLabel", number(s.sold), number(s.issued), number(s.left)), parts);
 }
 
 /* ---- the lanes and the store ---- */
@@ -171,9 +178,10 @@ function drawStore() {
 /* ---- the lines ---- */
 function bands() {
   const start = state.events.filter((e) => e.kind === "started").pop(), list = [], open = {};
-  const begins = {frozen: "continued", slow: "slow-over", killed: "restarted"};
+  const begins = {frozen: "continued", slow: "slow-over", killed: "restarted", "in-gap": "gap-over", cut: "mended", "server-fault": "server-well"};
   if (!start) { return list; }
   for (const event of state.events.filter((e) => e.seq > start.seq)) {
+    if (event.fault && !catalog.faults.find((f) => f.name === event.fault).lasts) { list.push([event.at_ms - start.at_ms, event.at_ms - start.at_ms + 50]); continue; }
     if (begins[event.kind]) { open[begins[event.kind]] = event.at_ms - start.at_ms; }
     if (open[event.kind] !== undefined) { list.push([open[event.kind], event.at_ms - start.at_ms]); delete open[event.kind]; }
   }
@@ -181,7 +189,7 @@ function bands() {
   return list;
 }
 function drawLines(id, lines, label) {
-  const box = $(id), em = rem(), width = box.clientWidth, h = 7 * em, pad = 3.6 * em, low = 1.3 * em, r = state.rates, n = Math.max(40, lines[0].length);
+  const box = $(id), em = rem(), width = box.clientWidth, h = 5 * em, pad = 3.6 * em, low = 1.3 * em, r = state.rates, n = Math.max(40, lines[0].length);
   const known = lines.flat().filter((v) => v !== null), top = Math.max(10, ...known) * 1.15, parts = [];
   const x = (i) => (width - pad) * i / n, y = (v) => .4 * em + (h - low - .4 * em) * (1 - v / top);
   for (const [from, to] of bands()) {
@@ -209,26 +217,42 @@ function buildFaults() {
     return button;
   }));
 }
+/* The faults without a key: one of a list, and a button that gives it or takes it back. */
+function buildMore() {
+  const others = catalog.faults.filter((f) => !FAULTS.some(([, name]) => name === f.name));
+  $("more").replaceChildren(...others.map((f) => element("option", {value: f.name}, f.name)));
+  $("more").onchange = showFaults;
+  $("give").onclick = () => fault($("more").value);
+}
+/* The words of a fault: most have their own, the others are called as the laboratory calls them. */
+function faultName(name) { return "k_" + name in WORDS[language] ? word("k_" + name, word("store_" + state.store.kind)) : name; }
+function faultDoes(name) { return "f_" + name in WORDS[language] ? word("f_" + name, word("store_" + state.store.kind)) : catalog.faults.find((f) => f.name === name).does; }
 function fault(name) {
   if (!state || access !== "good") { return; }
   if (name === "heal") { send("heal"); return; }
+  const f = state.faults.find((one) => one.name === name);
+  if (f.refuses !== null && !chosen) { refused = [f.refuses]; showFaults(); return; }
   send("fault", chosen ? {name: name, target: chosen} : {name: name});
 }
 function showFaults() {
   const any = state.faults.some((f) => f.state !== "off");
-  let why = "";
-  FAULTS.forEach(([, name, text]) => {
-    const f = state.faults.find((one) => one.name === name), button = $("faults").querySelector(`[data-fault=${name}]`);
-    say(button.lastChild, f.state === "armed" ? word("armed", word(text)) : word(text));
-    button.disabled = f.refuses !== null;
+  const find = (name) => state.faults.find((one) => one.name === name);
+  const show = (button, f, text) => {
     button.setAttribute("aria-pressed", f.state !== "off");
-    if (f.refuses) { why = why || word(f.refuses); button.title = word(f.refuses); } else { button.title = word("f_" + name); }
-    if (f.state !== "off") { why = word("f_" + name); }
-  });
+    /* A disabled button is in nobody's way, and cannot be asked why: it stays in the order of Tab, and says it. */
+    button.setAttribute("aria-disabled", f.refuses !== null);
+    button.title = f.refuses ? word(f.refuses) : faultDoes(f.name);
+    say(button.lastChild, f.state === "armed" ? word("armed", text) : f.state === "busy" ? word("busy", text) : text);
+  };
+  FAULTS.forEach(([, name]) => show($("faults").querySelector(`[data-fault=${name}]`), find(name), faultName(name)));
+  const more = find($("more").value);
+  if (more) { show($("give"), more, word(more.state === "off" ? "give" : "takeBack")); }
+  const there = state.faults.find((f) => f.state !== "off"), same = state.faults.every((f) => f.refuses === state.faults[0].refuses);
+  const why = there ? faultDoes(there.name) : same && state.faults[0].refuses ? word(state.faults[0].refuses) : faultDoes("freeze");
   const undo = $("faults").querySelector("[data-fault=heal]");
   say(undo.lastChild, word("undo"));
   undo.disabled = !any;
-  say($("why"), refused ? word("refused", refused) : why || word("f_freeze"));
+  say($("why"), refused ? word(...refused) : why);
   say($("target"), chosen ? word("onProcess", chosen) : word("onHolder"));
 }
 function buildSettings() {
@@ -261,13 +285,16 @@ function showSettings() {
   $("link").href = location.pathname + "#" + new URLSearchParams({token: token() || "", ...settings});
 }
 /* An event as a sentence. */
-function sentence(e) { return WORDS[language]["e_" + e.kind].replace("{n}", number(e.number)).replace("{p}", e.process); }
+function sentence(e) {
+  const text = WORDS[language]["e_" + e.kind].replace("{n}", number(e.number)).replace("{p}", e.process);
+  return e.fault ? text.replace("{f}", faultName(e.fault)) : text;
+}
 function showLog() {
   const list = $("log"), key = language + (state.events.length ? state.events[state.events.length - 1].seq : 0);
   if (list.dataset.key === key) { return; }
   list.dataset.key = key;
   list.replaceChildren(...state.events.slice().reverse().map((e) => element("li", {},
-    element("time", {}, (e.at_ms / 1000).toFixed(2) + " s"), " " + sentence(e))));
+    element("time", {}, (e.at_ms / 1000).toFixed(2) + " s"), " " + sentence(e), ...(e.said ? [" ", element("span", {lang: "en", class: "soft"}, e.said)] : []))));
 }
 
 /* ---- all of it ---- */
@@ -285,6 +312,7 @@ function show() {
   const [kind, head, detail] = verdict(), running = state.phase === "running", set = state.run.settings;
   $("verdict").className = "panel verdict " + kind;
   say($("head"), head); say($("detail"), detail);
+  $("detail").dataset.refused = state.verdict ? state.verdict.refused : 0;
   $("detail").lang = state.phase === "failed" ? "en" : "";
   say($("sold"), state.stock ? number(state.stock.sold) : "–"); say($("issued"), word("of", number(set.stock)));
   say($("phase"), word(state.phase) + (state.run.elapsed_ms ? " " + word("seconds", (state.run.elapsed_ms / 1000).toFixed(1)) : ""));
@@ -323,7 +351,7 @@ function go() {
 function readAddress() {
   const given = new URLSearchParams(location.hash.slice(1)), settings = {};
   if (given.get("token")) { sessionStorage.setItem("token", given.get("token")); }
-  if (given.get("lang") === "zh") { language = "zh"; }
+  language = /^zh/i.test(given.get("lang") || recall("language") || navigator.language) ? "zh" : "en";
   if (given.has("presenter")) { root.classList.add("presenter"); }
   for (const [name, value] of given) {
     if (!["token", "lang", "presenter"].includes(name)) { settings[name] = NUMBERS.includes(name) ? Number(value) : value; }
@@ -331,13 +359,14 @@ function readAddress() {
   if (Object.keys(settings).length) { wish = settings; }
   history.replaceState(null, "", location.pathname);
 }
-const ACTS = {" ": go, u: () => fault("heal"), l: () => { language = language === "en" ? "zh" : "en"; speak(); },
-  d: () => theme(root.dataset.theme !== "dark"), p: () => presenter(!root.classList.contains("presenter")), "?": () => $("dialog").showModal()};
-for (const [key, name] of FAULTS) { ACTS[key.toLowerCase()] = () => { const f = state && state.faults.find((one) => one.name === name); if (f && f.refuses === null) { fault(name); } }; }
+const ACTS = {" ": go, u: () => fault("heal"), l: () => { language = language === "en" ? "zh" : "en"; remember("language", language); speak(); },
+  d: () => { theme(root.dataset.theme !== "dark"); remember("theme", root.dataset.theme); }, p: () => presenter(!root.classList.contains("presenter")), "?": () => $("dialog").showModal()};
+for (const [key, name] of FAULTS) { ACTS[key.toLowerCase()] = () => fault(name); }
 document.addEventListener("keydown", (event) => {
   const key = event.key.length === 1 ? event.key.toLowerCase() : event.key, name = event.target.tagName;
   if (!keysOn || event.ctrlKey || event.metaKey || event.altKey || $("dialog").open || name === "SELECT" || name === "INPUT") { return; }
   if (key === " " && (name === "BUTTON" || name === "A")) { return; }
+  refused = null;
   if (lessonKey(key)) { event.preventDefault(); }
   else if (/^[1-8]$/.test(key) && state && Number(key) <= state.processes.length) { chosen = chosen === Number(key) ? 0 : Number(key); show(); }
   else if (ACTS[key]) { event.preventDefault(); ACTS[key](); }
@@ -347,7 +376,7 @@ $("keysOn").onchange = () => { keysOn = $("keysOn").checked; };
 window.addEventListener("resize", show);
 window.addEventListener("hashchange", () => { readAddress(); poll(); });
 readAddress();
-theme(matchMedia("(prefers-color-scheme: dark)").matches);
+theme((recall("theme") || (matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light")) === "dark");
 $("presenter").setAttribute("aria-pressed", root.classList.contains("presenter"));
 buildFaults();
 speak();

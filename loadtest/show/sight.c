@@ -96,18 +96,29 @@ void sight_count_all(struct sight *sight)
     sight->is_settled = is_quiet;
 }
 
-/* Ask the first process that runs. */
+/* Can the store be asked by way of that process? */
+static bool can_ask(const struct show_sale *sale, int i)
+{
+    char state = child_state(&sale->services[i].child);
+
+    return state != 0 && state != 'T' && !sale->wires.is_cut[i];
+}
+
+/* Ask one process that runs: the one that answered last, or the next one after it. */
 static void look_at_store(struct sight *sight)
 {
     const struct show_sale *sale = sight->sale;
     struct service_lock lock = {.left_ms = -1};
     bool answered = false;
 
-    for (int i = 0; *sale->key && i < sale->service_count && !answered; i++) {
-        char state = child_state(&sale->services[i].child);
+    for (int k = 0; *sale->key && k < sale->service_count; k++) {
+        int i = (sight->asked + k) % sale->service_count;
 
-        if (state != 0 && state != 'T')
-            answered = service_look_lock_within(&sale->services[i], sale->key, STORE_MS, &lock);
+        if (!can_ask(sale, i))
+            continue;
+        answered = service_look_lock_within(&sale->services[i], sale->key, STORE_MS, &lock);
+        sight->asked = answered ? i : i + 1;
+        break;
     }
     sight->store_answers = answered;
     if (!answered)
@@ -141,7 +152,7 @@ static char state_of(const struct sight *sight, int i)
         return SIGHT_DEAD;
     if (fault == SHOW_FAULT_FREEZE)
         return is_by_right(sight, i) ? SIGHT_FROZEN_HOLDS : SIGHT_FROZEN_LATE;
-    if (fault == SHOW_FAULT_SLOW)
+    if (fault == SHOW_FAULT_SLOW || fault == SHOW_FAULT_GAP)
         return is_by_right(sight, i) ? SIGHT_SLOW : SIGHT_LATE;
     if (sight->store_answers && sight->lock.is_locked && *system &&
         strncmp(sight->lock.owner, system, strlen(system)) == 0)
@@ -163,6 +174,10 @@ static void look_at_process(struct sight *sight, int i)
         const struct control *control = &sight->sale->wrk.control;
 
         p->orders = control_of(control, i + 1, CONTROL_ACCEPTED);
+        if (control_of(control, i + 1, CONTROL_STALE) > p->refused)
+            journal_add(sight->journal, JOURNAL_REFUSED, i + 1,
+                        control_of(control, i + 1, CONTROL_STALE) - p->refused);
+        p->refused = control_of(control, i + 1, CONTROL_STALE);
         p->in_flight = control_of(control, i + 1, CONTROL_SENT) -
                        control_of(control, i + 1, CONTROL_ANSWERED);
         /* The answers to requests that a killed process had will never come. */

@@ -39,6 +39,7 @@ struct sight_process {
     char state;
     int64_t since_ns;
     int64_t in_flight, orders; /* requests without an answer; orders that were told     */
+    int64_t refused;           /* late writes of the process that were refused          */
 };
 
 struct sight_point {
@@ -60,6 +61,7 @@ struct sight {
 
     struct service_lock lock; /* as the store says                                       */
     bool store_answers;
+    int asked;                /* the process that the store is asked by way of           */
     int64_t store_ns;
     int64_t renewals;         /* of this holder, as far as looks saw them                */
 

@@ -23,7 +23,7 @@
     X(lease_ms, "lock-lease", true, 100, 60000, "1500ms")                              \
     X(processes, "processes", false, 1, SERVICE_MAX, "2")                              \
     X(connections, "connections", false, 1, 256, "16")                                 \
-    X(stock, "stock", false, 1, 10000, "1000")
+    X(stock, "stock", false, 1, 1000000, "1000")
 
 /* Every choice is a name of its list, which lives as long as the program. */
 struct show_switches {

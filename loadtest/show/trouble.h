@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* trouble.h -- the faults that somebody gives to the sale that is shown, and takes back.
  *
- * A fault that needs a holder is armed first: the next thread that has the lock and has read
- * the stock is held there, before it writes.  Freezing stops its whole process then, as
+ * The faults of processes are listed here, and come first; the faults of servers follow, in
+ * the order of fault/faults.def.  Different faults may be there at once.
+ *
+ * A fault that needs a holder is armed first: the next thread that has the lock and comes to
+ * the fault's point is held there.  Freezing stops its whole process then, as
  * hazards/freeze.c does.
  *
  * Threads     One.
@@ -10,70 +13,118 @@
 #ifndef LOADTEST_SHOW_TROUBLE_H
 #define LOADTEST_SHOW_TROUBLE_H
 
+#include "loadtest/show/board.h"
 #include "loadtest/show/journal.h"
 #include "loadtest/show/sale.h"
+#include "loadtest/show/servers.h"
 
-/* X(id, "name") */
+/* X(id, "name", the point where a thread is held; NULL: none) */
 #define SHOW_FAULTS(X)                                                                 \
-    X(FREEZE, "freeze")                                                                \
-    X(SLOW, "slow")                                                                    \
-    X(KILL, "kill")
+    X(FREEZE, "freeze", "after-read")                                                  \
+    X(SLOW, "slow", "after-read")                                                      \
+    X(GAP, "check-gap", "between-check-and-delete")                                    \
+    X(KILL, "kill", NULL)                                                              \
+    X(CUT, "cut", NULL)
 
 enum show_fault {
-#define X(id, name) SHOW_FAULT_##id,
+#define X(id, name, point) SHOW_FAULT_##id,
     SHOW_FAULTS(X)
 #undef X
     SHOW_FAULT_COUNT
 };
 
-enum show_fault_state { SHOW_FAULT_OFF, SHOW_FAULT_ARMED, SHOW_FAULT_ON };
+/* Why a fault cannot be given or taken back.  X(id, "code", "in words"); words.js has a
+ * sentence for each code. */
+#define SHOW_REFUSALS(X)                                                               \
+    X(NOTHING_RUNS, "nothing-runs", "nothing runs: start the load first")              \
+    X(GONE, "process-gone", "the process is gone: start it again first")               \
+    X(STOPPED, "process-stopped", "the process is frozen: let it go on first")         \
+    X(HELD, "process-held", "a thread of the process is held by another fault")        \
+    X(WAITS, "another-waits", "another fault waits for the next holder of the lock")   \
+    X(NO_GAP, "no-gap", "this lock checks its owner and deletes in one step")          \
+    X(NO_WIRE, "no-wire", "the lock is not in one Redis server, so no wire can be cut") \
+    X(NO_SERVER, "no-server", "no server that keeps the lock can suffer this")         \
+    X(JUDGE, "judge", "the verdict comes from PostgreSQL, which has to answer")        \
+    X(NO_KEY, "no-key", "each user has a lock of their own: no single lock can be lost") \
+    X(SERVER_BUSY, "server-busy", "the server suffers another fault")                  \
+    X(BUSY, "fault-busy", "the fault is being made or undone")                         \
+    X(LESSON, "in-a-lesson", "the lesson gives its fault itself")                      \
+    X(NO_TIME, "no-time", "the server's fault cannot be by that time")
+
+enum show_fault_state { SHOW_FAULT_OFF, SHOW_FAULT_ARMED, SHOW_FAULT_ON, SHOW_FAULT_BUSY };
 
 struct show_trouble {
     struct show_sale *sale;
     struct show_journal *journal;
-    struct {
+    struct show_servers *servers;
+    struct trouble_fault {
         enum show_fault_state state;
         int process;         /* who it happened to, from 0 on; ARMED: who may be caught;
                               * -1: anybody                                            */
         int64_t since_ns;
         struct service_lock hold; /* what the store said of the caught one's lock      */
         int tries;           /* how often a frozen process was let go for a moment      */
+        bool is_borrowed;    /* FREEZE: SLOW holds the thread, and lets it go           */
     } faults[SHOW_FAULT_COUNT];
     int64_t over_ns;         /* when the last one was taken back; 0: none yet           */
+    bool are_servers_well;
     bool is_lesson;          /* a lesson gives its own faults: nobody else gives any    */
     bool has_second;         /* a second thread is held in its work, by the lesson      */
     int second;              /* in this process                                         */
     struct service_lock second_hold; /* as faults[].hold                                */
 };
 
+/* The wish of somebody who gives a fault or takes it back. */
+struct trouble_wish {
+    int fault;
+    int process;        /* -1: the next holder                                         */
+    const char *server; /* ""; the first that keeps the lock                           */
+    int64_t by_ms;      /* 0: by default                                               */
+};
+
 /* The number of a fault; -1: there is none of that name.  The name; NULL past the last. */
 int trouble_find(const char *name);
 const char *trouble_name(int fault);
 
-/* Why the fault cannot be given now, as a word that words.js has a sentence for; NULL: it
- * can, or it is there and can be taken back. */
-const char *trouble_refuses(const struct show_trouble *trouble, enum show_fault fault);
+/* How it stands with a fault: the state, the process from 0 on (-1: none), the server
+ * ("": none), since when. */
+struct trouble_look {
+    enum show_fault_state state;
+    int process;
+    char server[16];
+    int64_t since_ns;
+};
+struct trouble_look trouble_look(const struct show_trouble *trouble, int fault);
 
-/* Give it to a process (-1: to the next holder), or take it back if it is there. */
-void trouble_toggle(struct show_trouble *trouble, enum show_fault fault, int process);
+/* Why the wish cannot be carried out now, as a gift, or as taking back what is there. */
+struct show_refusal trouble_refuses(const struct show_trouble *trouble,
+                                    const struct trouble_wish *wish);
+/* The refusals of what needs a load while there is none, and of what a lesson does itself. */
+struct show_refusal trouble_nothing_runs(void);
+struct show_refusal trouble_in_a_lesson(void);
+
+/* Give the fault, or take it back if it is there.  It is not refused. */
+void trouble_toggle(struct show_trouble *trouble, const struct trouble_wish *wish);
 
 /* Wait for the next holder in that process (-1: in any), whether a load runs or not.  False:
  * no process took the fault, and the journal says so. */
 bool trouble_arm(struct show_trouble *trouble, enum show_fault fault, int process);
 
-/* Take the fault back, which is armed or there. */
+/* Take a process's fault back, which is armed or there. */
 void trouble_take_back(struct show_trouble *trouble, enum show_fault fault);
 
 /* Go on with what is armed. */
 void trouble_step(struct show_trouble *trouble);
 
-/* Take everything back.  Processes that were killed are started again. */
+/* Take everything back.  Processes that were killed are started again.  Servers may still be
+ * starting when it returns. */
 void trouble_heal(struct show_trouble *trouble);
 
 /* Is any fault armed or there? */
 bool trouble_is_any(const struct show_trouble *trouble);
 
-/* Which fault holds a thread of that process in the middle of its work: FREEZE, SLOW, or -1. */
+/* Which fault holds a thread of that process in the middle of its work: FREEZE, SLOW, GAP, or
+ * -1. */
 int trouble_of_process(const struct show_trouble *trouble, int process);
 
 /* What the store said of the lock of the thread that is held there, when it was caught.  The

@@ -6,7 +6,8 @@
 -- lock is the target, 0 if every request is for it.  Thread i (from 1) writes [16 * i + k]:
 -- k = 0 sent, 1 answered, 2 accepted or queued, 3 sold out, 4 answered anything else, 5 when
 -- it sent its first request, in ns of the monotonic clock, 6 whether it had waited for the
--- starting gun, 7 requests for the target that were sent and answered in one era, 8 in which.
+-- starting gun, 7 requests for the target that were sent and answered in one era, 8 in which, 9 how
+-- many of the other answers said that a late write was refused.
 -- [1024 + 96 * (i - 1) + k] counts the accepted orders of thread i that took up to
 -- 100 us * 2^((k + 1) / 5).  loadtest/sale/control.h has the same layout.
 
@@ -26,7 +27,7 @@ local O_RDWR, PROT_READ_WRITE, MAP_SHARED, SIZE = 2, 3, 1, 32768
 local page, low, base, latency
 local BUCKETS, BUCKETS_PER_DOUBLING, FIRST_US, THREADS = 96, 5, 100, 32
 local counts = { [2] = 0, [3] = 0, [4] = 0 }
-local took = {}
+local took, stale = {}, 0
 
 function M.open(path, thread_id)
     if not path or path == "" then return end
@@ -58,6 +59,10 @@ function M.set_answered(n, outcome)
     local k = (outcome == "accepted" or outcome == "queued") and 2 or outcome == "sold-out" and 3 or 4
     counts[k] = counts[k] + 1
     page[base + k] = counts[k]
+    if outcome == "stale" then
+        stale = stale + 1
+        page[base + 9] = stale
+    end
     page[base + 1] = n
 end
 

@@ -10,7 +10,7 @@ from page import Page  # noqa: E402
 import checks  # noqa: E402
 
 tap = Tap(12)
-show = Show("--stock=10000", "--limit=600s", "--lock-lease=500ms", "--connections=8")
+show = Show("--stock=500000", "--limit=600s", "--lock-lease=1s", "--connections=8")
 page = None
 
 
@@ -61,7 +61,7 @@ def language_changes():
 def presenter_fits():
     page.press("p")
     page.wait_shown()
-    checks.fits_one_screen(page, ("#verdict", "#lanes", "#ttl", "#faults"))
+    checks.fits_one_screen(page, ("#verdict", "#lanes", "#ttl", ".trouble"))
     checks.sizes(page, 24)
     checks.contrast(page)
     page.press("p")

@@ -51,6 +51,7 @@ const struct server_fault fault_postgres_kill_backend = {
     .name = "postgres-kill-backend",
     .does = "the session that holds the lock, or an order, is ended by the server",
     .servers = FAULT_ON(LAB_IS_POSTGRES),
+    .spares_others = true,
     .breaks = {[LAB_IS_POSTGRES] = DLOCK_ASSUMES_SESSION},
     .begin = begin,
 };

@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: MIT */
+/* servers.h -- faults of the lab's servers under the sale that is shown: those of
+ * fault/faults.def, made and undone by a thread of their own, since a server that starts
+ * anew takes longer than the page may wait.
+ *
+ * Threads     One calls these functions.
+ */
+#ifndef LOADTEST_SHOW_SERVERS_H
+#define LOADTEST_SHOW_SERVERS_H
+
+#include "loadtest/fault/server_fault.h"
+#include "loadtest/show/journal.h"
+
+/* BUSY: it is being made or undone. */
+enum show_server_state { SHOW_SERVER_WELL, SHOW_SERVER_BUSY, SHOW_SERVER_SUFFERS };
+
+/* A copy of how it stands with one fault. */
+struct show_server_fault {
+    enum show_server_state state;
+    char server[16]; /* which one suffers; "": none                                   */
+    int64_t since_ns;
+};
+
+struct show_servers; /* opaque */
+
+/* Faults of the servers of `lab`, of which a copy is kept. */
+struct show_servers *show_servers_new(const struct lab *lab, struct show_journal *journal);
+/* Undo everything, end the thread, and write to `lab` which processes its servers are now. */
+void show_servers_free(struct show_servers *servers, struct lab *lab);
+
+/* The first server that keeps the locks of this role and can suffer the fault; NULL: none. */
+const char *show_servers_choose(const struct show_servers *servers, enum lab_role role,
+                                const struct server_fault *fault);
+/* Does the lab have a server of that name which can suffer the fault? */
+bool show_servers_fits(const struct show_servers *servers, const char *name,
+                       const struct server_fault *fault);
+/* The role of a server of that name. */
+enum lab_role show_servers_role(const struct show_servers *servers, const char *name);
+/* Does the server suffer any fault? */
+bool show_servers_suffers(struct show_servers *servers, const char *name);
+
+/* Make the fault number `i` of faults.def, or undo it: returns at once, and the journal
+ * says later what came of it.  The fault is WELL before the first, SUFFERS before the second. */
+void show_servers_begin(struct show_servers *servers, size_t i, const char *server,
+                        const char *key, int64_t by_ms);
+void show_servers_end(struct show_servers *servers, size_t i);
+
+/* As the journal knows it. */
+struct show_server_fault show_servers_look(struct show_servers *servers, size_t i);
+
+/* Write into the journal what has become of the faults.  Is any of them not WELL? */
+bool show_servers_step(struct show_servers *servers);
+
+/* Undo all, and wait until that is done. */
+void show_servers_heal(struct show_servers *servers);
+
+#endif /* LOADTEST_SHOW_SERVERS_H */

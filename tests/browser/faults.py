@@ -1,0 +1,209 @@
+# SPDX-License-Identifier: MIT
+"""faults.py -- every fault that the live page gives: what comes of it, that the same button takes
+it back, that several go together, and why one cannot be given."""
+import os
+import sys
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "support"))
+from laboratory import Show, Tap, soon  # noqa: E402  the folder has to be known first
+
+tap = Tap(14)
+show = Show("--stock=500000", "--limit=600s", "--connections=8", "--lock-lease=3s")
+
+
+def fault(name):
+    return next(f for f in show.state()["faults"] if f["name"] == name)
+
+
+def give(name, status=202, **more):
+    """Until no other request is being carried out."""
+    def attempt():
+        got, answer = show.ask("/api/fault", {"name": name, **more})
+        return None if got == 409 and answer.get("code") == "wish-busy" else (got, answer)
+    got, answer = soon(f"{name} is answered", attempt)
+    assert got == status, (name, got, answer)
+    return answer
+
+
+def is_refused(code, name, **more):
+    answer = give(name, 409, **more)
+    assert answer["code"] == code and answer["error"], answer
+
+
+def becomes(name, *states):
+    soon(f"{name} is {states}", lambda: fault(name)["state"] in states)
+    return fault(name)
+
+
+def undo(name):
+    give(name)
+    becomes(name, "off")
+
+
+def run(**settings):
+    before = show.state()["run"]["id"]
+    status, answer = soon("the run is taken", lambda: (lambda a: a if a[0] != 409 else None)(show.ask("/api/run", settings)))
+    assert status == 202, answer
+    soon("the load runs", lambda: show.state()["phase"] == "running" and (show.state()["run"]["id"] > before or before == 1))
+    sells()
+
+
+def sells():
+    """Orders come: everything that the sale needs is well."""
+    before = show.state()["stock"]["sold"]
+    soon("more orders", lambda: show.state()["stock"]["sold"] > before)
+
+
+def lock():
+    return show.state()["store"]["locks"][0]
+
+
+def said(name):
+    return [e for e in show.state()["events"] if e["fault"] == name]
+
+
+def nothing_runs():
+    for f in show.state()["faults"]:
+        assert f["refuses"] == "nothing-runs", f
+    is_refused("nothing-runs", "freeze")
+
+
+def all_of_the_list():
+    status, catalog = show.ask("/api/catalog")
+    assert status == 200
+    names = [f["name"] for f in catalog["faults"]]
+    listed = [line.split("(")[1].split(")")[0].replace("_", "-") for line in open("loadtest/fault/faults.def", encoding="utf-8")
+              if line.startswith("SERVER_FAULT(")]
+    assert names[-len(listed):] == listed, (names, listed)
+    assert names == [f["name"] for f in show.state()["faults"]]
+
+
+def unavailable():
+    run(lock="reentrant")
+    is_refused("no-gap", "check-gap")
+    is_refused("no-server", "zookeeper-expire")
+    is_refused("judge", "server-stop", server="postgres")
+    is_refused("no-time", "clock", by_ms=-999999999)
+    assert show.ask("/api/fault", {"name": "nothing"})[0] == 400
+    assert show.ask("/api/fault", {"name": "kill", "target": 9})[0] == 400
+
+
+def a_cut_wire():
+    give("cut", target=1)
+    assert becomes("cut", "on")["process"] == 1
+    soon("the other process holds the lock", lambda: lock()["process"] == 2)
+    sells()
+    undo("cut")
+    soon("the process with the mended wire holds the lock", lambda: lock()["process"] == 1)
+
+
+def paused():
+    give("server-stop")
+    assert becomes("server-stop", "on")["server"] == "redis"
+    soon("the store does not answer", lambda: not show.state()["store"]["answers"])
+    assert "does not answer" in said("server-stop")[-1]["said"]
+    is_refused("server-busy", "server-kill")
+    undo("server-stop")
+    soon("the store answers", lambda: show.state()["store"]["answers"])
+    sells()
+
+
+def killed():
+    give("server-kill")
+    becomes("server-kill", "on")
+    soon("the store does not answer", lambda: not show.state()["store"]["answers"])
+    undo("server-kill")
+    sells()
+
+
+def failed_over():
+    give("redis-failover")
+    soon("the proof", lambda: said("redis-failover"))
+    assert "role:master now" in said("redis-failover")[-1]["said"], said("redis-failover")
+    becomes("redis-failover", "off")
+    sells()
+
+
+def emptied():
+    give("redis-restart-empty")
+    soon("the proof", lambda: said("redis-restart-empty"))
+    assert "loaded 0" in said("redis-restart-empty")[-1]["said"]
+    sells()
+
+
+def a_clock():
+    give("clock", by_ms=60000)
+    becomes("clock", "on")
+    assert "+60" in said("clock")[-1]["said"], said("clock")
+    sells()
+    undo("clock")
+    sells()
+
+
+def two_at_once():
+    run(lock="reentrant")
+    give("slow", target=1)
+    assert becomes("slow", "on")["process"] == 1
+    give("freeze", target=2)
+    becomes("freeze", "on", "armed")
+    give("slow")
+    becomes("slow", "off")
+    assert becomes("freeze", "on")["process"] == 2
+    give("freeze")
+    becomes("freeze", "off")
+    sells()
+
+
+def frozen_while_slow():
+    give("slow", target=1)
+    becomes("slow", "on")
+    give("freeze", target=1)
+    assert becomes("freeze", "on")["process"] == 1
+    is_refused("process-stopped", "slow")
+    undo("freeze")
+    assert fault("slow")["state"] == "on"
+    undo("slow")
+    sells()
+
+
+def gone():
+    give("kill", target=2)
+    soon("it is dead", lambda: show.state()["processes"][1]["state"] == "dead")
+    for name in ("freeze", "slow", "cut"):
+        is_refused("process-gone", name, target=2)
+    undo("kill")
+    soon("it serves", lambda: show.state()["processes"][1]["state"] != "dead")
+
+
+def a_late_delete():
+    run(lock="owner", lease_ms=1000)
+    give("check-gap")
+    held = becomes("check-gap", "on")["process"]
+    soon("its lease ends, and another holds", lambda: show.state()["processes"][held - 1]["state"] == "late")
+    give("slow", target=3 - held)
+    becomes("slow", "on")
+    owner = lock()["owner"]
+    undo("check-gap")
+    soon("the lock of the other one is gone", lambda: lock()["owner"] != owner)
+    undo("slow")
+    soon("the lost update is seen", lambda: show.state()["verdict"]["valid"] is False)
+
+
+try:
+    tap.check("no fault while nothing runs, with the reason", nothing_runs)
+    tap.check("every fault of the list can be asked for", all_of_the_list)
+    tap.check("a fault that cannot be says why", unavailable)
+    tap.check("a cut wire silences one process, and is mended", a_cut_wire)
+    tap.check("a paused Redis, and no second fault on the same server", paused)
+    tap.check("a killed Redis comes back", killed)
+    tap.check("Redis fails over to a replica without the lock", failed_over)
+    tap.check("Redis starts again empty", emptied)
+    tap.check("a clock jumps, and is put back", a_clock)
+    tap.check("two processes suffer at once, and are let go one by one", two_at_once)
+    tap.check("a process that works slowly is frozen, and keeps its other fault", frozen_while_slow)
+    tap.check("a process that is gone suffers nothing more", gone)
+    tap.check("a late delete frees the lock of another, who is held meanwhile", a_late_delete)
+    tap.check("an interrupt in the middle of a fault takes everything down", lambda: (run(lock="reentrant"), give("server-stop"), becomes("server-stop", "on"), show.stop()))
+finally:
+    show.close()
+tap.end()

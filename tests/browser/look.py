@@ -1,0 +1,172 @@
+# SPDX-License-Identifier: MIT
+"""look.py -- the live page as eyes, keyboards and screen readers meet it: contrast, sizes, names,
+focus, widths, calm and languages, in its states, in both themes and in presenter mode; and that
+names which a person chooses stay text."""
+import os
+import sys
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "support"))
+from laboratory import Show, Tap  # noqa: E402  the folder has to be known first
+from page import Page  # noqa: E402
+import checks  # noqa: E402
+
+ONE_SCREEN = ("#verdict", "#lanes", "#ttl", ".trouble")
+tap = Tap(14)
+show = Show("--stock=500000", "--limit=600s", "--connections=8", "--lock-lease=2s")
+page = Page(show.address)
+
+
+def press(key, changed):
+    page.press(key)
+    page.wait(f"{key} is heard", changed)
+    page.wait_shown()
+
+
+def dark(on):
+    press("d", lambda p: (p.data("theme") == "dark") == on)
+
+
+def presenter(on):
+    press("p", lambda p: p.js("document.documentElement.classList.contains('presenter')") == on)
+
+
+def language(wanted):
+    press("l", lambda p: p.js("document.documentElement.lang").startswith(wanted))
+
+
+def ready():
+    page.wait_phase("ready")
+    page.wait_shown()
+    checks.everything(page, page.wait_shown)
+
+
+def dark_ready():
+    dark(True)
+    checks.contrast(page)
+    dark(False)
+
+
+def in_trouble():
+    """The fullest page: a holder is frozen, another one has its lock."""
+    page.press(" ")
+    page.wait_phase("running")
+    page.wait("orders", lambda p: int(p.text("#sold").replace(",", "")) > 0)
+    page.press("f")
+    page.wait("a late holder", lambda p: p.js("document.getElementById('also').classList.contains('hot')"))
+    for check in (checks.contrast, checks.no_overlap, checks.sizes, checks.names, checks.live_regions):
+        check(page)
+    checks.fits_one_screen(page, ONE_SCREEN + (".lower",))
+
+
+def in_trouble_everywhere():
+    dark(True)
+    checks.contrast(page)
+    language("zh")
+    checks.contrast(page)
+    checks.no_overlap(page)
+    checks.fits_one_screen(page, ONE_SCREEN + (".lower",))
+    dark(False)
+
+
+def presented():
+    presenter(True)
+    for lang in ("en", "zh"):
+        language(lang)
+        checks.fits_one_screen(page, ONE_SCREEN)
+        checks.sizes(page, 24)
+        checks.no_overlap(page)
+        checks.contrast(page)
+    dark(True)
+    checks.contrast(page)
+    dark(False)
+    presenter(False)
+    language("en")
+
+
+def turned():
+    page.press("u")
+    page.wait("the verdict turns", lambda p: p.data("verdict") == "false final")
+    page.wait_shown()
+    checks.contrast(page)
+    checks.no_overlap(page)
+    presenter(True)
+    checks.fits_one_screen(page, ONE_SCREEN)
+    checks.sizes(page, 24)
+    presenter(False)
+
+
+def narrow():
+    checks.widths(page, page.wait_shown)
+
+
+def keys_listed():
+    page.press("?")
+    page.wait("the list of keys", lambda p: p.js("document.querySelector('dialog[open]') !== null"))
+    checks.contrast(page)
+    checks.names(page)
+    checks.tab_order(page)
+    page.press("\ue00c")
+    page.wait("it is closed", lambda p: p.js("document.querySelector('dialog[open]') === null"))
+
+
+def keyboard():
+    checks.tab_order(page)
+
+
+def both_languages():
+    def switch():
+        language("zh" if page.js("document.documentElement.lang") == "en" else "en")
+    checks.languages(page, switch, same=("seckill show", "Redis", "lock:"))
+
+
+def numbers_of_the_address():
+    """The link starts the same again, without the token in it after it was opened."""
+    settings = page.js("Object.fromEntries(new URLSearchParams(document.getElementById('link').hash.slice(1)))")
+    settings.update(lock="none", stock="77")
+    page.driver.get(show.base + "/#" + "&".join(f"{k}={v}" for k, v in settings.items()))
+    page.wait("the sale of the link", lambda p: p.data("phase") in ("ready", "running") and p.js("document.getElementById('set-lock') && document.getElementById('set-lock').value") == "none"
+              and p.js("document.getElementById('set-stock').value") == "77")
+    assert page.js("location.href") == show.base + "/", page.js("location.href")
+
+
+def hostile_address():
+    page.driver.get(show.base + "/#" + "&".join(f"{name}={page.js('encodeURIComponent(arguments[0])', checks.HOSTILE)}" for name in ("lock", "stock", "lang", "colour")))
+    page.driver.refresh()
+    page.wait("the page", lambda p: p.data("seq"))
+    page.wait_shown()
+    checks.is_unharmed(page)
+
+
+def hostile_names():
+    """What the laboratory could say of users, vouchers, locks and owners, in every field of text."""
+    page.driver.execute_script("""const name = arguments[0], spoil = (v, key) => typeof v === 'string' && !['phase', 'state', 'boot_id', 'kind', 'lane'].includes(key) ? name
+          : Array.isArray(v) ? v.map((x) => spoil(x, key)) : v && typeof v === 'object' ? Object.fromEntries(Object.entries(v).map(([k, x]) => [k, spoil(x, k)])) : v;
+        const real = window.fetch;
+        window.spoilt = 0;
+        window.fetch = async (...a) => { const r = await real(...a); if (!String(a[0]).endsWith('/state')) { return r; }
+          const s = await r.json(), t = {...s, run: {...s.run, command: name, why: name, settings: s.run.settings}, store: spoil(s.store), events: s.events.map((e) => ({...e, said: name}))};
+          window.spoilt++; return new Response(JSON.stringify(t), {status: r.status}); };""", checks.HOSTILE)
+    page.wait("spoilt states", lambda p: p.js("window.spoilt") > 2)
+    page.wait("the name as text", lambda p: "<script>" in p.js("document.body.textContent"))
+    checks.is_unharmed(page)
+
+
+try:
+    tap.check("the page that waits keeps all rules", ready)
+    tap.check("in the dark, too", dark_ready)
+    tap.check("a page in trouble keeps them, on one screen", in_trouble)
+    tap.check("dark and in Chinese", in_trouble_everywhere)
+    tap.check("presented, in both languages: one screen, no text below 24 px", presented)
+    tap.check("when the verdict has turned", turned)
+    tap.check("at 320, 640, 1024 and 1920 px", narrow)
+    tap.check("the list of keys", keys_listed)
+    tap.check("Tab reaches everything, and shows where it is", keyboard)
+    tap.check("L changes every text", both_languages)
+    tap.check("no console error, no request leaves the origin", lambda: checks.is_quiet(page, show.base))
+    tap.check("the link starts the same again", numbers_of_the_address)
+    tap.check("an address with hostile names does nothing", hostile_address)
+    tap.check("hostile names are shown as text", hostile_names)
+finally:
+    page.close()
+    show.close()
+tap.end()

@@ -1,0 +1,160 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: MIT
+"""viewers.py [--viewers=40] [--pairs=20] [--seconds=4] -- how much forty browsers before the live page
+cost the sale that they watch.
+
+One laboratory runs one sale.  Slices with the viewers and slices without them follow each other in turn,
+in pairs, the first of a pair being once this kind and once the other.  Of each slice, the processor time
+of all processes of the laboratory but wrk (the service, PostgreSQL, Redis, the laboratory itself) is
+divided by the orders that the database has got.  A viewer polls as the page does: every 250 ms, on a
+connection of its own.  The limit is 2 % more.
+
+Exit status: 0 the interval lies below the limit, 1 above it, 2 the interval has the limit inside.
+"""
+import argparse
+import asyncio
+import math
+import os
+import subprocess
+import sys
+import time
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path.insert(0, os.path.join(HERE, "..", "browser", "support"))
+from laboratory import Show, soon  # noqa: E402  the folder has to be known first
+
+POLL_S = 0.25
+LIMIT = 1.02
+TICKS = os.sysconf("SC_CLK_TCK")
+# Student's t for 95 %, by the number of pairs.
+STUDENT = {5: 2.776, 10: 2.262, 15: 2.145, 20: 2.093, 30: 2.045, 40: 2.023}
+
+
+async def view(port, token, wanted, counts):
+    """One browser: polls while it is wanted."""
+    request = (f"GET /api/state HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\nAuthorization: Bearer {token}\r\n"
+               "Connection: close\r\n\r\n").encode()
+    while True:
+        await wanted.wait()
+        begin = time.monotonic()
+        try:
+            reader, writer = await asyncio.open_connection("127.0.0.1", port)
+            writer.write(request)
+            answer = await reader.read(-1)
+            writer.close()
+            counts["good" if answer.startswith(b"HTTP/1.1 200 ") else "bad"] += 1
+        except OSError:
+            counts["bad"] += 1
+        await asyncio.sleep(max(0, POLL_S - (time.monotonic() - begin)))
+
+
+async def serve_viewers(port, token, number):
+    """In a process of its own: "on" and "off" come on stdin; each is answered by the counts so far."""
+    wanted, counts = asyncio.Event(), {"good": 0, "bad": 0}
+    tasks = [asyncio.create_task(view(port, token, wanted, counts)) for _ in range(number)]
+    reader = asyncio.StreamReader()
+    await asyncio.get_running_loop().connect_read_pipe(lambda: asyncio.StreamReaderProtocol(reader), sys.stdin)
+    while line := await reader.readline():
+        (wanted.set if line == b"on\n" else wanted.clear)()
+        print(counts["good"], counts["bad"], flush=True)
+    for task in tasks:
+        task.cancel()
+
+
+class Viewers:
+    def __init__(self, show, number):
+        port = show.base.rsplit(":", 1)[1]
+        self.process = subprocess.Popen([sys.executable, "-B", __file__, "--serve", port, show.token, str(number)],
+                                        stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+
+    def switch(self, on):
+        """(good, bad) answers until now."""
+        self.process.stdin.write("on\n" if on else "off\n")
+        self.process.stdin.flush()
+        good, bad = self.process.stdout.readline().split()
+        return int(good), int(bad)
+
+    def close(self):
+        self.process.stdin.close()
+        self.process.wait(timeout=30)
+
+
+def processes_below(root):
+    """(pid, name) of a process and of all that it has started, directly or not."""
+    children = {}
+    for entry in os.listdir("/proc"):
+        if entry.isdigit():
+            try:
+                with open(f"/proc/{entry}/stat", encoding="utf-8", errors="replace") as stat:
+                    text = stat.read()
+            except OSError:
+                continue
+            name, rest = text[text.index("(") + 1:text.rindex(")")], text[text.rindex(")") + 2:].split()
+            children.setdefault(int(rest[1]), []).append((int(entry), name, int(rest[11]) + int(rest[12]) + int(rest[13]) + int(rest[14])))
+            if int(entry) == root:
+                yield int(entry), name, int(rest[11]) + int(rest[12])
+    waiting = [root]
+    while waiting:
+        for pid, name, ticks in children.get(waiting.pop(), []):
+            waiting.append(pid)
+            yield pid, name, ticks
+
+
+def processor_s(show):
+    return sum(ticks for _, name, ticks in processes_below(show.process.pid) if name != "wrk") / TICKS
+
+
+def slice_of(show, viewers, on, seconds):
+    """Processor seconds for an order."""
+    viewers.switch(on)
+    time.sleep(0.5)  # what the other kind of slice has begun is over
+    cpu, orders = processor_s(show), show.orders()
+    time.sleep(seconds)
+    cpu, orders = processor_s(show) - cpu, show.orders() - orders
+    assert orders > 0, "no order came"
+    return cpu / orders, orders
+
+
+def measure(show, viewers, options):
+    logs = []
+    for pair in range(options.pairs):
+        got = {}
+        for on in (pair % 2 == 0, pair % 2 != 0):
+            got[on], orders = slice_of(show, viewers, on, options.seconds)
+            print(f"pair {pair + 1:2} {'with   ' if on else 'without'} {got[on] * 1e6:8.1f} us an order, {orders} orders", flush=True)
+        logs.append(math.log(got[True] / got[False]))
+    mean = sum(logs) / len(logs)
+    deviation = math.sqrt(sum((x - mean) ** 2 for x in logs) / (len(logs) - 1))
+    reach = STUDENT[max(k for k in STUDENT if k <= len(logs))] * deviation / math.sqrt(len(logs))
+    return [math.exp(x) for x in (mean - reach, mean, mean + reach)]
+
+
+def main():
+    if len(sys.argv) == 5 and sys.argv[1] == "--serve":
+        asyncio.run(serve_viewers(int(sys.argv[2]), sys.argv[3], int(sys.argv[4])))
+        return 0
+    parser = argparse.ArgumentParser(description=__doc__.split("\n\n", maxsplit=1)[0])
+    parser.add_argument("--viewers", type=int, default=40)
+    parser.add_argument("--pairs", type=int, default=20)
+    parser.add_argument("--seconds", type=float, default=4)
+    options = parser.parse_args()
+    if options.pairs < min(STUDENT):
+        parser.error(f"--pairs has to be at least {min(STUDENT)}")
+    show = Show("--stock=1000000", "--limit=600s", "--connections=8", "--lock=reentrant")
+    viewers = Viewers(show, options.viewers)
+    try:
+        assert show.ask("/api/run", {})[0] == 202
+        soon("orders", lambda: show.state()["stock"]["sold"] > 0)
+        low, mean, high = measure(show, viewers, options)
+        good, bad = viewers.switch(False)
+        assert good > 0 and bad == 0, f"{bad} of the viewers' {good + bad} requests failed"
+    finally:
+        viewers.close()
+        show.close()
+    print(f"{options.viewers} viewers: {100 * (mean - 1):+.2f} % processor time for an order, "
+          f"95 % interval {100 * (low - 1):+.2f} to {100 * (high - 1):+.2f} %, limit +2 %; {good} answers")
+    return 0 if high <= LIMIT else 1 if low > LIMIT else 2
+
+
+if __name__ == "__main__":
+    sys.exit(main())
