@@ -192,7 +192,8 @@ int64_t site_world_ns(const struct site *site, int64_t local_ns)
 
 int64_t site_wall_us(const struct site *site)
 {
-    return (WALL_BEGINS_MS + site->wall_ms) * 1000 + site_clock_ns(site) / 1000;
+    return (WALL_BEGINS_MS + site->wall_ms) * 1000 +
+           (site_clock_ns(site) - site->offset_ns) / 1000;
 }
 
 /* ---- trace ---- */

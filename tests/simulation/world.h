@@ -34,7 +34,7 @@ struct site {
     int number;          /* from 0, servers behind the processes           */
     int64_t offset_ns;   /* of the clock when the world began              */
     int64_t drift_ppb;   /* so many ns more in each second of world time   */
-    int64_t wall_ms;     /* what the wall clock is ahead of the site's own */
+    int64_t wall_ms;     /* what the wall clock is ahead of the true time  */
     int64_t stands_until_ns; /* its tasks and commands stand still until then */
     bool is_dead;        /* its tasks run no more                          */
 };
