@@ -64,6 +64,7 @@ struct leaving {
     uint64_t call;  /* to the recorder              */
     bool may_owe;   /* nobody waits for the store   */
     bool is_owed;   /* and the store was not waited for */
+    bool was_unanswered; /* a request for it may still arrive */
 };
 
 /* Leave the release to the debts of the system.  The store may know the owner until its
@@ -84,7 +85,6 @@ static dlock_status end_level(dlock_system *sys, struct leaving *level)
 {
     const struct dlock_hold *root = level->root;
     bool is_in_line = root->is_in_line && level->claim.level == 1;
-    bool was_unanswered = true;
     dlock_status st;
 
     if (is_in_line && dlock_handover_pass(sys->handover, root, root->was_lost))
@@ -92,9 +92,10 @@ static dlock_status end_level(dlock_system *sys, struct leaving *level)
     if (owe(sys, level))
         st = root->was_lost ? DLOCK_LOST : DLOCK_OK;
     else
-        st = give_back(sys, &level->claim, &was_unanswered);
+        st = give_back(sys, &level->claim, &level->was_unanswered);
     if (is_in_line)
-        dlock_handover_end(sys->handover, root, st == DLOCK_OK && !was_unanswered);
+        dlock_handover_end(sys->handover, root,
+                           st == DLOCK_OK && !level->is_owed && !level->was_unanswered);
     return st;
 }
 
@@ -130,8 +131,9 @@ static dlock_status release(dlock_system *sys, dlock_lease *lease, bool may_owe)
     ended_ns = dlock_clock_ns();
     if (!leaving.is_owed)
         dlock_recording_end(sys, leaving.call, st, &leaving.claim, 0, false, ended_ns);
-    /* An unanswered release may arrive any time later. */
-    if (level == 1 && (leaving.is_owed || dlock_is_failure(st)))
+    /* An unanswered release may arrive any time later, even if a second one was answered: on
+     * the connection that was given up.  It would free what the thread takes next. */
+    if (level == 1 && (leaving.is_owed || leaving.was_unanswered || dlock_is_failure(st)))
         dlock_holds_part(sys->holds, hold);
     if (st == DLOCK_LOST && level > 1)
         dlock_holds_lose(sys->holds, root, root->serial, true);
