@@ -20,10 +20,13 @@ static const char *command_program = "seckill";
 static int command_argc;
 static char **command_argv;
 static const char *asked_page;
+static double load_before; /* of the minute before the command; negative: not known */
 
 void result_page_command(const char *program, int argc, char **argv,
                          const char *asked_path)
 {
+    if (getloadavg(&load_before, 1) != 1)
+        load_before = -1;
     asked_page = asked_path;
     command_program = program;
     command_argc = argc;
@@ -76,8 +79,12 @@ static void write_head(FILE *out, const char *title)
     (void)uname(&machine);
     fprintf(out, "# %s\n\n| | |\n|---|---|\n| date | %s |\n", title, date);
     write_commit(out);
-    fprintf(out, "| machine | %s, %s %s, %ld processors |\n| command | `%s", machine.machine,
-            machine.sysname, machine.release, sysconf(_SC_NPROCESSORS_ONLN), command_program);
+    fprintf(out, "| machine | %s, %s %s, %ld processors |\n", machine.machine,
+            machine.sysname, machine.release, sysconf(_SC_NPROCESSORS_ONLN));
+    if (load_before >= 0)
+        fprintf(out, "| load before | %.1f threads that computed, average of one minute |\n",
+                load_before);
+    fprintf(out, "| command | `%s", command_program);
     for (int i = 1; i < command_argc; i++)
         fprintf(out, " %s", command_argv[i]);
     fputs("` |\n\n", out);

@@ -10,7 +10,8 @@
 
 /* The command that the pages of this process name: `argv` without its first word, the
  * subcommand, since `program` has it ("seckill bench").  `asked_path` is what --markdown
- * says, NULL if nothing.  All are kept, not copied. */
+ * says, NULL if nothing.  All are kept, not copied.  The pages also name the load that the
+ * machine has at this call. */
 void result_page_command(const char *program, int argc, char **argv, const char *asked_path);
 
 /* A stream into memory, which ends the program instead of failing.  After fclose() *text

@@ -59,6 +59,7 @@ origin() {
     grep -Eq '^\| date \| 20[0-9-]+ [0-9:]+ UTC \|$' "$work/page.md" &&
         grep -Eq '^\| commit \| ([0-9a-f]{12}|version)' "$work/page.md" &&
         grep -Eq '^\| machine \| .* processors \|$' "$work/page.md" &&
+        grep -Eq '^\| load before \| [0-9.]+ threads ' "$work/page.md" &&
         grep -Eq '^\| command \| `seckill bench-locks --only=pairs .*`' "$work/page.md"
 }
 # shellcheck disable=SC2016
