@@ -10,6 +10,7 @@
 #include "loadtest/command/commands.h"
 #include "loadtest/compare/objectives.h"
 #include "loadtest/kit/command.h"
+#include "loadtest/kit/json_lines.h"
 #include "loadtest/kit/name_list.h"
 #include "loadtest/kit/result_page.h"
 #include "loadtest/kit/run_directory.h"
@@ -25,7 +26,7 @@ struct compare_settings {
     const char *dir, *out, *markdown, *locks, *hazards, *experiments, *order_path, *objective, *color;
     int64_t repeats, hazard_repeats, processes, connections, stock;
     int64_t duration_ms, lease_ms, calm_lease_ms;
-    bool record;
+    bool record, quiet, json_lines;
 };
 
 #define AT(field) offsetof(struct compare_settings, field)
@@ -72,6 +73,8 @@ static const struct setting settings[] = {
     COMMAND_OUT(AT(out)),
     COMMAND_OWN_DIR(AT(dir)),
     COMMAND_COLOR(AT(color)),
+    COMMAND_QUIET(AT(quiet)),
+    COMMAND_JSON_LINES(AT(json_lines)),
 };
 
 const struct setting_program command_compare_program = {
@@ -136,6 +139,7 @@ static void make_cells(struct comparison *c, const struct compare_settings *v)
     c->stock = v->stock;
     c->duration_ms = v->duration_ms;
     c->record = v->record;
+    c->is_quiet = v->quiet;
     (void)order_path_id_find(v->order_path, &c->path);
     c->lease_ms = v->lease_ms;
     c->calm_lease_ms = v->calm_lease_ms;
@@ -204,6 +208,19 @@ static void explain(const struct comparison *c, enum exit_code rc)
                              unjudged == 1 ? "cell has" : "cells have", more);
 }
 
+static void tell_end(const struct comparison *c, enum exit_code rc)
+{
+    if (!json_lines_are_on())
+        return;
+    json_lines_write("end", json_pack("{s:i, s:s, s:i, s:i, s:i, s:i, s:o}", "exit", (int)rc, "dir",
+                                      c->dir, "as_expected",
+                                      (int)comparison_count(c, CELL_AS_EXPECTED), "unexpected",
+                                      (int)comparison_count(c, CELL_UNEXPECTED), "unknown",
+                                      (int)comparison_count(c, CELL_UNKNOWN), "not_done",
+                                      (int)comparison_count(c, CELL_NOT_DONE), "objectives",
+                                      comparison_objectives_json(c)));
+}
+
 /* The table comes first, since a full disk may keep the summaries from being written. */
 static enum exit_code conclude(struct comparison *c, enum exit_code rc)
 {
@@ -220,6 +237,7 @@ static enum exit_code conclude(struct comparison *c, enum exit_code rc)
         command_explain_exit("%s", says);
         rc = EXIT_THRESHOLD;
     }
+    tell_end(c, rc);
     if (compare_write_json(c) && compare_write_markdown(c))
         return rc;
     command_explain_exit("the summaries cannot be written to %s; the table above is all "
@@ -282,6 +300,10 @@ static enum exit_code run(const struct settings *s, const void *values)
     if (!has_programs()) {
         free(c.cells);
         return EXIT_UNAVAILABLE;
+    }
+    if (!command_begin_json_lines(&command_compare_program, v->json_lines, v->quiet)) {
+        free(c.cells);
+        return EXIT_CANNOT_WRITE;
     }
     for (size_t i = 0; i < c.lock_count; i++)
         zookeeper = zookeeper || lab_lock_needs_zookeeper(c.locks[i]);

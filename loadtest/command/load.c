@@ -1,18 +1,19 @@
 /* SPDX-License-Identifier: MIT */
 /* load.c -- `seckill load`: the service under load once, with flags of one's choice. */
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/text/settings.h"
 #include "loadtest/audit/audit.h"
-#include "loadtest/audit/report.h"
 #include "loadtest/command/commands.h"
 #include "loadtest/kit/command.h"
-#include "loadtest/kit/interrupt.h"
-#include "loadtest/kit/memory.h"
+#include "loadtest/kit/json_lines.h"
+#include "loadtest/kit/name_list.h"
 #include "loadtest/kit/run_directory.h"
 #include "loadtest/open_loop/rated_load.h"
 #include "loadtest/open_loop/wrk_figures.h"
+#include "loadtest/open_loop/wrk_load.h"
 #include "loadtest/sale/run.h"
 #include "loadtest/sale/users.h"
 
@@ -21,6 +22,8 @@ enum {
     USERS_BESIDE = 200000, /* for wrk, whose run is as long as one at a fixed rate          */
     VOUCHERS_MAX = 16,
     CONNECTIONS_MAX = 1024,
+    LOCKS_MAX = 64,
+    TITLE_MAX = 128,
     SLOT_MS = 4,
     SLOT_USERS = 100,
     RATE_CONNECTIONS = 128,    /* at a fixed rate they are a limit, and not the load        */
@@ -28,9 +31,9 @@ enum {
 };
 
 struct load_settings {
-    const char *dir, *out, *face, *users, *color, *rate, *objective;
+    const char *dir, *out, *face, *users, *color, *rate, *objective, *locks;
     int64_t processes, connections, stock, vouchers, duration_ms, pause_ms;
-    bool record, beside_wrk;
+    bool record, beside_wrk, quiet, json_lines;
     struct open_loop open; /* what --rate and --objective say                          */
     char **flags; /* for the service; NULL at the end */
 };
@@ -51,6 +54,9 @@ static const char *users_name(size_t i)
 
 #define AT(field) offsetof(struct load_settings, field)
 static const struct setting settings[] = {
+    OPTION(TEXT, "locks", AT(locks), .older = "lock", .meta = "A,B,...",
+           .help = "one run under each of these locks, or all; without it one run under the "
+                   "lock that the flags after -- name"),
     OPTION(COUNT, "processes", AT(processes), .fallback = "2", .meta = "N", .min = 1,
            .max = SERVICE_MAX, .help = "how many seckilld processes"),
     OPTION(COUNT, "connections", AT(connections), .fallback = "32", .meta = "N", .min = 1,
@@ -86,6 +92,8 @@ static const struct setting settings[] = {
     COMMAND_OUT(AT(out)),
     COMMAND_OWN_DIR(AT(dir)),
     COMMAND_COLOR(AT(color)),
+    COMMAND_QUIET(AT(quiet)),
+    COMMAND_JSON_LINES(AT(json_lines)),
     {.type = SETTING_TEXT,
      .name = "rate",
      .offset = AT(rate),
@@ -128,6 +136,7 @@ const struct setting_program command_load_program = {
              "  seckill load\n"
              "  seckill load --stock=100 -- --lock=naive --lock-scope=voucher \\\n"
              "      --stock-guard=read-write --duplicate-guard=none\n"
+             "  seckill load --locks=naive,lua --stock=100\n"
              "  seckill load --users=same --vouchers=2 -- --lock=local\n"
              "  seckill load --rate=1000..8000/1000 --objective='p99<50ms' \\\n"
              "      --objective='failed<0.1%' -- --lock=reentrant\n"
@@ -143,83 +152,24 @@ const struct setting_program command_load_program = {
     .count = sizeof settings / sizeof settings[0],
 };
 
-/* The part of wrk's output that our script prints. */
-static void print_outcomes(const char *dir)
-{
-    char path[FILES_PATH_MAX];
-    char *text, *part;
-
-    files_join(path, dir, "wrk.txt");
-    text = files_read(path, NULL);
-    part = text ? strstr(text, "Orders for voucher") : NULL;
-    if (part)
-        printf("%s\n", part);
-    free(text);
-}
-
 /* The guard that the service has by itself would hide what a broken lock does.  A flag
  * that comes later wins. */
-static const char **service_flags(char *const *theirs)
+static const char **service_flags(char *const *theirs, const char *lock)
 {
     size_t count = 0, n = 0;
     const char **all;
 
     while (theirs[count])
         count++;
-    all = calloc(count + 2, sizeof *all);
+    all = calloc(count + 3, sizeof *all);
     if (!all)
         abort();
     all[n++] = "--duplicate-guard=count";
     for (size_t i = 0; i < count; i++)
         all[n++] = theirs[i];
+    if (*lock)
+        all[n++] = lock;
     return all;
-}
-
-/* Hold the objectives against the run, and say first which one is missed. */
-static enum exit_code judge(const struct load_settings *v, const struct run_plan *plan,
-                            const struct run_result *result, enum exit_code rc)
-{
-    const struct objectives *objectives = &v->open.objectives;
-    struct wrk_figures figures;
-    struct measured measured;
-    char says[OBJECTIVE_SAYS_MAX];
-
-    if (objectives->count == 0)
-        return rc;
-    wrk_figures_read(&figures, plan->dir, result);
-    measured = wrk_measured(&figures);
-    objectives_print(stdout, objectives, &measured);
-    putchar('\n');
-    rc = objectives_exit(objectives, &measured, rc);
-    if (rc == EXIT_THRESHOLD && objectives_first_missed(objectives, &measured, says))
-        command_explain_exit("%s", says);
-    return rc;
-}
-
-static enum exit_code run_wrk(const struct run_plan *plan, const struct load_settings *v)
-{
-    struct run_result *result = memory_need(calloc(1, sizeof *result));
-    enum exit_code rc = run_once(plan, result);
-
-    if (rc == EXIT_VALID || rc == EXIT_INTERRUPTED) {
-        if (rc == EXIT_VALID)
-            rc = verdict_exit(result->verdict.valid);
-        print_outcomes(plan->dir);
-        printf("%d clients started within %.2f ms%s\n", result->start.fired,
-               result->start.spread_ms,
-               result->start.by_signal == result->start.fired
-                   ? ""
-                   : ", not all of them by the start signal");
-        printf("%.0f accepted orders per second, p99 %.1f ms\n\n", result->orders_per_s,
-               result->p99_ms);
-        rc = judge(v, plan, result, rc);
-        report_verdict(stdout, &result->verdict, "the database, after the run");
-        printf("\nkept in %s\n", plan->dir);
-        if (v->record)
-            printf("who held which lock when: seckill check %s\n", plan->dir);
-    }
-    free(result);
-    return rc;
 }
 
 static enum exit_code run_rates(const struct run_plan *plan, const struct load_settings *v)
@@ -242,16 +192,40 @@ static enum exit_code run_rates(const struct run_plan *plan, const struct load_s
     return rated_load(&load, plan);
 }
 
-static enum exit_code run_in(const struct lab *lab, lab_db *db,
-                             const struct load_settings *v)
+/* The lock that the service's flags name; NULL: none.  The last one counts, as it does
+ * there. */
+static const char *lock_of(char *const *flags)
 {
-    char dir[FILES_PATH_MAX];
-    const char **flags = service_flags(v->flags);
+    const char *lock = NULL;
+
+    for (size_t i = 0; flags[i]; i++) {
+        if (strncmp(flags[i], "--lock=", 7) == 0)
+            lock = flags[i] + 7;
+        else if (strcmp(flags[i], "--lock") == 0 && flags[i + 1])
+            lock = flags[i + 1];
+    }
+    return lock;
+}
+
+/* "lua, 2 processes, 32 connections" */
+static void make_title(char title[TITLE_MAX], const struct load_settings *v, const char *lock)
+{
+    snprintf(title, TITLE_MAX, "%s%s%" PRId64 " %s, %" PRId64 " connections%s%s",
+             lock ? lock : "", lock ? ", " : "", v->processes,
+             v->processes == 1 ? "process" : "processes", v->connections,
+             v->rate ? ", --rate=" : "", v->rate ? v->rate : "");
+}
+
+/* One run.  `lock` is NULL unless --locks names it. */
+static enum exit_code run_lock(const struct lab *lab, lab_db *db, const struct load_settings *v,
+                               struct live *live, const char *lock)
+{
+    char dir[FILES_PATH_MAX], title[TITLE_MAX], flag[TITLE_MAX] = "";
+    const char **flags;
     struct run_plan plan = {
         .lab = lab,
         .db = db,
         .dir = dir,
-        .flags = flags,
         .hazard = hazard_find("calm"),
         .processes = (int)v->processes,
         .connections = (int)v->connections,
@@ -263,15 +237,46 @@ static enum exit_code run_in(const struct lab *lab, lab_db *db,
         .slot_users = SLOT_USERS,
         .face = v->face,
         .record = v->record,
+        .live = live,
+        .title = title,
     };
     enum exit_code rc = EXIT_CANNOT_WRITE;
 
+    if (lock)
+        snprintf(flag, sizeof flag, "--lock=%s", lock);
+    make_title(title, v, lock ? lock : lock_of(v->flags));
+    plan.flags = flags = service_flags(v->flags, flag);
     if (plan.connections < plan.processes)
         plan.connections = plan.processes;
     if (runs_make(dir, v->out))
-        rc = v->rate ? run_rates(&plan, v) : run_wrk(&plan, v);
+        rc = v->rate ? run_rates(&plan, v) : wrk_load(&plan, &v->open.objectives);
     free(flags);
     return rc;
+}
+
+static bool may_go_on(enum exit_code rc)
+{
+    return rc == EXIT_VALID || rc == EXIT_INVALID || rc == EXIT_UNKNOWN || rc == EXIT_THRESHOLD;
+}
+
+static enum exit_code run_in(const struct lab *lab, lab_db *db, const struct load_settings *v,
+                             const char *const *locks, size_t lock_count)
+{
+    const struct live_options shown = {
+        .command = "load", .is_quiet = v->quiet, .has_log_lines = true};
+    struct live *live = live_open(&shown);
+    enum exit_code rc = EXIT_VALID, worst = EXIT_VALID;
+
+    if (lock_count == 0)
+        worst = run_lock(lab, db, v, live, NULL);
+    for (size_t i = 0; i < lock_count && may_go_on(rc); i++) {
+        printf("%s%s: --lock=%s\n", i ? "\n" : "", command_load_program.name, locks[i]);
+        rc = run_lock(lab, db, v, live, locks[i]);
+        worst = may_go_on(rc) ? verdict_worse_exit(worst, rc) : rc;
+    }
+    live_close(live);
+    json_lines_write("end", json_pack("{s:i}", "exit", (int)worst));
+    return worst;
 }
 
 static bool read_objectives(struct load_settings *v)
@@ -311,31 +316,34 @@ static bool read_rate(const struct settings *s, struct load_settings *v)
     return true;
 }
 
-/* Does the service's --lock need one?  The last one counts, as it does there. */
-static bool needs_zookeeper(char *const *flags)
+static bool need_zookeeper(const struct load_settings *v, const char *const *locks, size_t count)
 {
-    bool needs = false;
+    const char *lock = lock_of(v->flags);
+    bool need = count == 0 && lock && lab_lock_needs_zookeeper(lock);
 
-    for (size_t i = 0; flags[i]; i++) {
-        if (strncmp(flags[i], "--lock=", 7) == 0)
-            needs = lab_lock_needs_zookeeper(flags[i] + 7);
-        else if (strcmp(flags[i], "--lock") == 0 && flags[i + 1])
-            needs = lab_lock_needs_zookeeper(flags[i + 1]);
-    }
-    return needs;
+    for (size_t i = 0; i < count; i++)
+        need = need || lab_lock_needs_zookeeper(locks[i]);
+    return need;
 }
 
 static enum exit_code run(const struct settings *s, const void *values)
 {
     struct load_settings copy = *(const struct load_settings *)values, *v = &copy;
     char url[256], error[512];
+    const char *locks[LOCKS_MAX];
+    size_t lock_count = 0;
     struct lab lab;
     lab_db *db = NULL;
     enum exit_code rc;
 
     if (!read_objectives(v) || !read_rate(s, v))
         return EXIT_USAGE;
-    rc = lab_open(&lab, lab_choose_dir(v->dir), needs_zookeeper(v->flags));
+    if (v->locks && (lock_count = words_read(command_load_program.name, "locks", v->locks,
+                                             words_lock_at, locks, LOCKS_MAX)) == 0)
+        return EXIT_USAGE;
+    if (!command_begin_json_lines(&command_load_program, v->json_lines, v->quiet))
+        return EXIT_CANNOT_WRITE;
+    rc = lab_open(&lab, lab_choose_dir(v->dir), need_zookeeper(v, locks, lock_count));
     if (rc != EXIT_VALID)
         return rc;
     lab_database_url(&lab, url, sizeof url);
@@ -345,7 +353,7 @@ static enum exit_code run(const struct settings *s, const void *values)
     } else if (!users_ensure(&lab, v->beside_wrk ? USERS_BESIDE : USERS_NEEDED)) {
         rc = EXIT_UNAVAILABLE;
     } else {
-        rc = run_in(&lab, db, v);
+        rc = run_in(&lab, db, v, locks, lock_count);
     }
     lab_db_close(db);
     lab_close(&lab);

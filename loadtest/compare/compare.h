@@ -106,6 +106,8 @@ struct comparison {
     int64_t stock, duration_ms, lease_ms, calm_lease_ms;
     struct objectives objectives;
     bool record;
+    bool is_quiet;      /* nothing is shown while it runs                            */
+    char title[128];    /* of the run that goes on                                   */
     bool was_interrupted;
 };
 
@@ -146,6 +148,8 @@ double cell_p99_ms(const struct cell *cell);
 
 /* The table for a terminal. */
 void compare_print(FILE *out, const struct comparison *c);
+/* A run as summary.json has it; the caller owns it. */
+json_t *compare_run_json(const struct run_record *r);
 /* summary.md and summary.json in c->dir.  False: said on stderr why. */
 bool compare_write_markdown(const struct comparison *c);
 bool compare_write_json(const struct comparison *c);

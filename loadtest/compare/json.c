@@ -8,7 +8,7 @@
 
 enum { SUMMARY_FORMAT = 1 };
 
-static json_t *run_json(const struct run_record *r)
+json_t *compare_run_json(const struct run_record *r)
 {
     json_t *checks = json_object();
 
@@ -34,7 +34,7 @@ static json_t *cell_json(const struct cell *cell)
 
     for (int i = 0; i < cell->run_count; i++) {
         if (cell->runs[i].outcome != RUN_NOT_DONE)
-            json_array_append_new(runs, run_json(&cell->runs[i]));
+            json_array_append_new(runs, compare_run_json(&cell->runs[i]));
     }
     return json_pack("{s:s, s:s, s:s, s:s, s:s, s:I, s:f, s:f, s:o}", "experiment",
                      cell->experiment->name, "hazard", cell->hazard->name, "lock",

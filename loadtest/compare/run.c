@@ -7,9 +7,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "loadtest/compare/compare.h"
+#include "loadtest/compare/lines.h"
 #include "loadtest/kit/interrupt.h"
-#include "loadtest/kit/progress.h"
 
 enum {
     PER_USER_STOCK = 1000000, /* never the limit when it is about users             */
@@ -31,6 +30,7 @@ struct session {
     struct lab *lab;
     lab_db *db;
     struct progress progress;
+    struct live *live;
     int given_up; /* runs in a row that could not be done */
 };
 
@@ -115,6 +115,15 @@ static void fill_flags(const char **flags, const struct cell *cell, const char *
     flags[n] = NULL;
 }
 
+static bool make_dir(const char *dir)
+{
+    bool ok = files_make_dir(dir);
+
+    if (!ok)
+        fprintf(stderr, "seckill compare: cannot make %s: %s\n", dir, strerror(errno));
+    return ok;
+}
+
 /* Attempt a run of a cell. */
 static enum exit_code attempt(const struct session *s, const struct cell *cell,
                               struct run_record *out, struct run_result *result)
@@ -149,16 +158,16 @@ static enum exit_code attempt(const struct session *s, const struct cell *cell,
         .face = "hmdp",
         .transacts_at_once = true,
         .record = c->record,
+        .live = s->live,
+        .title = c->title,
         .quiet = true,
     };
 
     *result = (struct run_result){0};
     out->lease_ms = plan.lease_ms;
     files_join(dir, c->dir, out->dir);
-    if (!files_make_dir(dir)) {
-        fprintf(stderr, "seckill compare: cannot make %s: %s\n", dir, strerror(errno));
+    if (!make_dir(dir))
         return EXIT_CANNOT_WRITE;
-    }
     snprintf(lock, sizeof lock, "--lock=%s", cell->lock);
     snprintf(lease, sizeof lease, "--lock-lease=%" PRId64 "ms", plan.lease_ms);
     fill_flags(flags, cell, lock, lease, c->path);
@@ -252,8 +261,18 @@ static void show_progress(struct session *s, const struct cell *cell, int repeat
                           bool is_done)
 {
     const struct run_record *r = &cell->runs[repeat];
+    char above[COMPARE_LINE_MAX], below[COMPARE_LINES_MAX];
 
+    snprintf(s->c->title, sizeof s->c->title, "%s, %s, %s", cell->experiment->name,
+             cell->hazard->name, cell->lock);
     if (is_done)
+        comparison_tell_run(s->c, cell, repeat, &s->progress);
+    if (s->c->is_quiet)
+        return;
+    if (live_draws(s->live)) {
+        comparison_lines(s->c, &s->progress, above, below);
+        live_caption(s->live, above, below);
+    } else if (is_done)
         progress_show(&s->progress, "%s, %s, %s: %s, %.0f orders/s%s",
                       cell->experiment->name, cell->hazard->name, cell->lock,
                       run_outcome_name(r->outcome), r->orders_per_s,
@@ -293,16 +312,19 @@ static enum exit_code run_all(struct session *s)
 
 enum exit_code comparison_run(struct comparison *c, struct lab *lab)
 {
-    struct session s = {.c = c, .lab = lab};
+    const struct live_options shown = {.command = "compare", .is_quiet = c->is_quiet};
+    struct session s = {.c = c, .lab = lab, .live = live_open(&shown)};
     char url[256], error[512];
     enum exit_code rc;
 
     lab_database_url(lab, url, sizeof url);
     if (!lab_db_open(&s.db, url, error, sizeof error)) {
+        live_close(s.live);
         fprintf(stderr, "seckill compare: %s\n", error);
         return EXIT_UNAVAILABLE;
     }
     rc = run_all(&s);
+    live_close(s.live);
     lab_db_close(s.db);
     return rc;
 }

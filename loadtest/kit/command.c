@@ -2,11 +2,14 @@
 /* command.c -- what every subcommand begins and ends with. */
 #include "loadtest/kit/command.h"
 
+#include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "base/text/outputs.h"
 #include "loadtest/kit/interrupt.h"
+#include "loadtest/kit/json_lines.h"
 #include "loadtest/kit/pager.h"
 #include "loadtest/kit/result_page.h"
 
@@ -64,6 +67,15 @@ int command_run(const struct setting_program *program, void *values, int argc,
     }
     settings_free(&s);
     return (int)rc;
+}
+
+bool command_begin_json_lines(const struct setting_program *program, bool is_wanted,
+                              bool is_quiet)
+{
+    if (!is_wanted || json_lines_begin(is_quiet))
+        return true;
+    fprintf(stderr, "%s: --json-lines: %s\n", program->name, strerror(errno));
+    return false;
 }
 
 int command_run_long(const struct setting_program *program, void *values, int argc,

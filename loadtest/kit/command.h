@@ -70,4 +70,23 @@ void command_explain_exit(const char *fmt, ...) __attribute__((format(printf, 1,
         .help = "where this run makes its own directory"                               \
     }
 
+#define COMMAND_QUIET(at)                                                              \
+    {                                                                                  \
+        .type = SETTING_SWITCH, .name = "quiet", .offset = (at), .fallback = "off",    \
+        .group = "Terminal",                                                           \
+        .help = "do not show how far the command is: the result and errors alone"      \
+    }
+#define COMMAND_JSON_LINES(at)                                                         \
+    {                                                                                  \
+        .type = SETTING_SWITCH, .name = "json-lines", .offset = (at),                  \
+        .fallback = "off", .group = "Terminal",                                        \
+        .help = "write one JSON object a line on stdout while the command runs, for "  \
+                "programs; what is for people goes to stderr, or with --quiet "        \
+                "nowhere.  docs/reference/json-lines.md has the fields"                \
+    }
+
+/* --json-lines is obeyed from now on, if it was given.  False: said on stderr why not. */
+bool command_begin_json_lines(const struct setting_program *program, bool is_wanted,
+                              bool is_quiet);
+
 #endif /* LOADTEST_KIT_COMMAND_H */

@@ -19,13 +19,24 @@ static int wakes = -1;
 /* A process that is forked off has the same descriptor; only this one uses it. */
 static pid_t waker;
 
+/* A live block begins at the cursor. */
+static volatile sig_atomic_t erases;
+
+void interrupt_erases(bool does)
+{
+    erases = does;
+}
+
 static void on_signal(int number)
 {
+    static const char erase[] = "\r\033[J";
     static const char text[] = "\nstopping; once more to stop at once\n";
     static const uint64_t one = 1;
 
     (void)number;
     signal_count++;
+    if (erases && write(STDERR_FILENO, erase, sizeof erase - 1) < 0)
+        erases = 0;
     if (signal_count > 1)
         _exit(EXIT_INTERRUPTED);
     if ((getpid() == waker && write(wakes, &one, sizeof one) < 0) ||

@@ -14,6 +14,10 @@
 /* Call once, at the start of main().  SIGPIPE is ignored from then on. */
 void interrupt_catch(void);
 
+/* Lines at the end of the terminal are drawn over again and again, and the cursor stands before
+ * them: whoever asks us to stop makes them vanish first.  false: no longer. */
+void interrupt_erases(bool erases);
+
 /* Has somebody asked us to stop? */
 bool interrupted(void);
 

@@ -273,14 +273,15 @@ const struct objective *objectives_first_missed(const struct objectives *objecti
     return NULL;
 }
 
+static const char *const words[] = {
+    [OBJECTIVE_HOLDS] = "holds",
+    [OBJECTIVE_MISSED] = "MISSED",
+    [OBJECTIVE_UNJUDGED] = "not judged",
+};
+
 static void print_one(FILE *out, const struct objective *one, const struct measured *measured,
                       bool holding)
 {
-    static const char *const words[] = {
-        [OBJECTIVE_HOLDS] = "holds",
-        [OBJECTIVE_MISSED] = "MISSED",
-        [OBJECTIVE_UNJUDGED] = "not judged",
-    };
     char text[OBJECTIVE_VALUE_MAX];
     double value;
     enum objective_state state = objective_judge(one, measured, &value);
@@ -300,6 +301,27 @@ void objectives_print(FILE *out, const struct objectives *objectives,
     for (int holding = 0; holding < 2; holding++)
         for (int i = 0; i < objectives->count; i++)
             print_one(out, &objectives->at[i], measured, holding == 1);
+}
+
+json_t *objectives_json(const struct objectives *objectives, const struct measured *measured)
+{
+    static const char *const names[] = {
+        [OBJECTIVE_HOLDS] = "holds",
+        [OBJECTIVE_MISSED] = "missed",
+        [OBJECTIVE_UNJUDGED] = "not-judged",
+    };
+    json_t *json = json_array();
+    double value;
+
+    for (int i = 0; i < objectives->count; i++) {
+        enum objective_state state = objective_judge(&objectives->at[i], measured, &value);
+
+        json_array_append_new(json, json_pack("{s:s, s:s, s:o}", "objective",
+                                              objectives->at[i].text, "state", names[state],
+                                              "value", isnan(value) ? json_null()
+                                                                    : json_real(value)));
+    }
+    return json;
 }
 
 enum exit_code objectives_exit(const struct objectives *objectives,

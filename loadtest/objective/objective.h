@@ -8,6 +8,7 @@
 #ifndef LOADTEST_OBJECTIVE_OBJECTIVE_H
 #define LOADTEST_OBJECTIVE_OBJECTIVE_H
 
+#include <jansson.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdio.h>
@@ -108,6 +109,10 @@ void objective_value_text(const struct objective *objective, double value,
 /* Print a line for each objective with what was measured, those that do not hold first. */
 void objectives_print(FILE *out, const struct objectives *objectives,
                       const struct measured *measured);
+
+/* An array with an object for each: what was measured, and whether it holds.  The caller owns
+ * it. */
+json_t *objectives_json(const struct objectives *objectives, const struct measured *measured);
 
 /* The exit status of a run whose audit ended with `audited`.  EXIT_THRESHOLD: an objective does
  * not hold, and the audit found nothing wrong, or what it found is what an objective is

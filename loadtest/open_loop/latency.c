@@ -19,7 +19,7 @@ static size_t bucket_of(uint64_t us)
 }
 
 /* The longest duration in a bucket. */
-static uint64_t bucket_end_us(size_t bucket)
+static uint64_t longest_us(size_t bucket)
 {
     size_t doubling = bucket / LATENCY_PARTS;
 
@@ -46,12 +46,19 @@ double latency_quantile_ms(const struct latency *latency, double share)
     for (size_t i = 0; i < LATENCY_BUCKETS && latency->count > 0; i++) {
         seen += latency->buckets[i];
         if (seen > 0 && (double)seen >= wanted) {
-            double end_ms = (double)(bucket_end_us(i) + 1) / 1e3;
+            double end_ms = (double)(longest_us(i) + 1) / 1e3;
 
             return end_ms < max_ms && i < LATENCY_BUCKETS - 1 ? end_ms : max_ms;
         }
     }
     return max_ms;
+}
+
+void latency_add_to(const struct latency *latency, int64_t buckets[BUCKETS])
+{
+    for (size_t i = 0; i < LATENCY_BUCKETS && latency->count > 0; i++)
+        if (latency->buckets[i] > 0)
+            buckets[bucket_of_us((double)longest_us(i))] += (int64_t)latency->buckets[i];
 }
 
 double latency_mean_ms(const struct latency *latency)

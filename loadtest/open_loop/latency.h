@@ -12,6 +12,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "loadtest/kit/buckets.h"
+
 enum {
     LATENCY_PARTS = 1024,   /* of a doubling                                          */
     LATENCY_DOUBLINGS = 24, /* up to 2^33 us, which is over two hours                 */
@@ -32,6 +34,9 @@ void latency_add(struct latency *latency, int64_t duration_ns);
 /* The duration that `share` (0 to 1) of all did not exceed, in milliseconds, at most a
  * thousandth too long, and never longer than the longest; 0 if there are none. */
 double latency_quantile_ms(const struct latency *latency, double share);
+
+/* Add the count of each bucket to that of the few buckets which a live view shows. */
+void latency_add_to(const struct latency *latency, int64_t buckets[BUCKETS]);
 
 /* The arithmetic mean in milliseconds; 0 if there are none. */
 double latency_mean_ms(const struct latency *latency);

@@ -9,6 +9,7 @@
 #include <sys/resource.h>
 
 #include "loadtest/kit/interrupt.h"
+#include "loadtest/kit/json_lines.h"
 #include "loadtest/kit/memory.h"
 #include "loadtest/open_loop/buyers.h"
 #include "loadtest/open_loop/pause.h"
@@ -23,6 +24,9 @@ struct driving {
     struct generator_client buyers;
     struct pause pause;
     int64_t sent, answered, unanswered;
+    const struct step_result *step;   /* that goes on; NULL: none                       */
+    int64_t told[BUCKETS];            /* latencies of the steps before                  */
+    int64_t told_accepted, told_sold_out;
 };
 
 static size_t write_request(void *arg, int64_t n, int target, char *out, size_t size)
@@ -46,9 +50,33 @@ static void take_silence(void *arg, int64_t n)
     d->buyers.take_silence(d->buyers.arg, n);
 }
 
+/* Show the counts of the steps before and of this one. */
+static void tell(struct driving *d)
+{
+    const struct step_result *step = d->step;
+    struct live_counts counts = {.sent = d->sent, .answered = d->answered};
+
+    memcpy(counts.buckets, d->told, sizeof counts.buckets);
+    counts.accepted = d->told_accepted;
+    counts.sold_out = d->told_sold_out;
+    if (step) {
+        counts.sent += step->sent;
+        counts.answered += answers_total(&step->answers);
+        counts.accepted += step->answers.counts[ANSWER_ACCEPTED];
+        counts.sold_out += step->answers.counts[ANSWER_SOLD_OUT];
+        latency_add_to(&step->latency, counts.buckets);
+    }
+    for (int i = 0; i < d->stage->service_count; i++)
+        counts.dead += !child_runs(&d->stage->services[i].child);
+    live_feed(d->stage->plan->live, &counts);
+}
+
 static void tick(void *arg, int64_t since_begin_ns)
 {
     struct driving *d = arg;
+
+    if (live_wants(d->stage->plan->live))
+        tell(d);
 
     pause_tick(&d->pause, since_begin_ns);
     d->buyers.tick(d->buyers.arg, since_begin_ns);
@@ -71,8 +99,12 @@ static void keep(struct driving *d, const struct step_result *step)
 
     for (int i = 0; i < ANSWER_KINDS; i++)
         loop->answers.counts[i] += step->answers.counts[i];
+    d->step = NULL;
     d->sent += step->sent;
     d->answered += answers_total(&step->answers);
+    d->told_accepted += step->answers.counts[ANSWER_ACCEPTED];
+    d->told_sold_out += step->answers.counts[ANSWER_SOLD_OUT];
+    latency_add_to(&step->latency, d->told);
     d->unanswered += step->unanswered;
     loop->counted += step_flaw(step) == NULL;
     loop->short_steps += step_falls_short(step);
@@ -87,13 +119,18 @@ static enum exit_code run_steps(struct driving *d, struct generator *generator)
 {
     struct step_result *step = memory_need(calloc(1, sizeof *step));
     enum exit_code rc = EXIT_VALID;
+    struct live *live = d->stage->plan->live;
     int nice_before = getpriority(PRIO_PROCESS, 0);
 
     /* A generator that waits for a processor measures itself.  Only some users may do this. */
     (void)setpriority(PRIO_PROCESS, 0, NICE);
+    live_pause(live);
     step_table_head(stdout, &d->loop->objectives);
+    live_resume(live);
+    live_set_phase(live, LIVE_SELLING);
     for (int i = 0; i < d->loop->rates.count && rc == EXIT_VALID; i++) {
         d->pause = pause_of(d);
+        d->step = step;
         if (!generator_run(generator, rate_of(&d->loop->rates, i), d->loop->duration_ms,
                            DRAIN_MS, step)) {
             fprintf(stderr, "seckill load: the requests could not be sent: %s\n",
@@ -102,7 +139,11 @@ static enum exit_code run_steps(struct driving *d, struct generator *generator)
         }
         pause_end(&d->pause);
         keep(d, step);
+        live_pause(live);
         step_table_row(stdout, &d->loop->objectives, step);
+        live_resume(live);
+        if (json_lines_are_on())
+            json_lines_write("step", step_json(step));
         if (interrupted())
             rc = EXIT_INTERRUPTED;
     }

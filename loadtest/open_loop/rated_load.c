@@ -10,6 +10,7 @@
 #include "loadtest/audit/report.h"
 #include "loadtest/kit/command.h"
 #include "loadtest/kit/interrupt.h"
+#include "loadtest/kit/json_lines.h"
 #include "loadtest/kit/memory.h"
 #include "loadtest/kit/run_directory.h"
 #include "loadtest/open_loop/closed_loop.h"
@@ -103,6 +104,24 @@ static enum exit_code judge(const struct rated_load *load, const struct run_resu
     return objectives_exit(&of_audit, &measured, verdict_exit(result->verdict.valid));
 }
 
+static void tell_programs(const struct rated_load *load, const struct run_plan *plan,
+                          const struct run_result *result)
+{
+    struct objectives of_audit = objectives_of_audit(&load->open.objectives);
+    struct measured measured = measured_nothing();
+
+    if (!json_lines_are_on())
+        return;
+    figures_audit(measured.figures, &result->verdict);
+    json_lines_write("run", json_pack("{s:s?, s:s, s:o, s:o, s:o}", "run", plan->title, "dir",
+                                      plan->dir, "highest_rate",
+                                      load->open.highest_rate > 0
+                                          ? json_integer(load->open.highest_rate)
+                                          : json_null(),
+                                      "verdict", audit_to_json(&result->verdict, "database"),
+                                      "objectives", objectives_json(&of_audit, &measured)));
+}
+
 /* The same time, connections and pause with wrk; *json becomes its load.json. */
 static enum exit_code run_wrk(const struct rated_load *load, const struct run_plan *open_plan,
                               json_t **json)
@@ -140,7 +159,9 @@ enum exit_code rated_load(struct rated_load *load, const struct run_plan *given)
 
     plan.load = open_loop_run;
     plan.load_arg = &load->open;
+    plan.duration_ms = load->open.duration_ms * load->open.rates.count;
     rc = run_once(&plan, result);
+    plan.duration_ms = load->open.duration_ms;
     if (rc == EXIT_VALID && load->is_beside_wrk)
         beside = run_wrk(load, &plan, &wrk);
     if (rc == EXIT_VALID || rc == EXIT_INTERRUPTED) {
@@ -149,6 +170,7 @@ enum exit_code rated_load(struct rated_load *load, const struct run_plan *given)
         putchar('\n');
         report_verdict(stdout, &result->verdict, "the database, after the run");
         printf("\nkept in %s\n", plan.dir);
+        tell_programs(load, &plan, result);
         if (!write_result(load, plan.dir, wrk))
             rc = EXIT_CANNOT_WRITE;
         else if (rc == EXIT_VALID)

@@ -3,7 +3,6 @@
 #include "loadtest/sale/control.h"
 
 #include <fcntl.h>
-#include <math.h>
 #include <stddef.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -84,5 +83,5 @@ void control_add_latency(const struct control *c, int64_t buckets[CONTROL_BUCKET
 
 double control_bucket_end_us(int bucket)
 {
-    return 100 * exp2((bucket + 1) / 5.0);
+    return bucket_end_us(bucket);
 }

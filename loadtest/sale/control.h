@@ -9,6 +9,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "loadtest/kit/buckets.h"
+
 enum {
     CONTROL_SIZE = 32768,
     CONTROL_THREADS_MAX = 32,
@@ -28,7 +30,7 @@ enum {
     CONTROL_STALE = 9,    /* answers that a late write was refused; OTHER has them too */
     CONTROL_LATENCY = 1024,   /* thread i counts its accepted orders, by how long they took,
                                * in CONTROL_BUCKETS numbers for each thread from here on */
-    CONTROL_BUCKETS = 96,     /* bucket k ends at 100 us * 2^((k + 1) / 5)               */
+    CONTROL_BUCKETS = BUCKETS, /* as in kit/buckets.h, and in wrk/control.lua            */
 };
 
 struct control {

@@ -226,8 +226,10 @@ static enum exit_code drive(struct running *r)
     char *note = r->scene.note;
 
     r->begin_ns = r->scene.stage_ns = monotonic_ns();
+    live_set_phase(r->plan->live, LIVE_SELLING);
     while (!is_enough(r)) {
         watch_sales(r);
+        running_tell(r);
         if (state == HAZARD_GOING)
             state = r->plan->hazard->step(&r->scene);
         if (state != HAZARD_GOING && r->hazard_over_ns == 0)
@@ -294,6 +296,8 @@ static enum exit_code run_load(struct running *r)
         files_join(path, r->plan->dir, "wrk.txt");
         files_print_tail(stderr, path, 10, "  | ");
     }
+    running_tell(r);
+    live_set_phase(r->plan->live, LIVE_DRAINING);
     wrk_stop(&r->wrk, interrupted() ? DRAIN_INTERRUPTED_MS : DRAIN_MS);
     snprintf(r->result->note, sizeof r->result->note, "%s", r->scene.note);
     return rc;
@@ -342,6 +346,7 @@ enum exit_code run_once(const struct run_plan *plan, struct run_result *result)
         free(r);
         return EXIT_UNAVAILABLE;
     }
+    running_show(r);
     rc = start_services(r);
     if (rc == EXIT_VALID) {
         rc = plan->load ? run_other_load(r) : run_load(r);
@@ -349,6 +354,7 @@ enum exit_code run_once(const struct run_plan *plan, struct run_result *result)
         is_drained = running_wait_drained(r);
         r->services_ended_well = service_stop(r->services, r->service_count);
         running_wait_settled(r);
+        live_set_phase(plan->live, LIVE_JUDGING);
         running_read_load(r);
         if ((rc == EXIT_VALID || rc == EXIT_INTERRUPTED) &&
             (!running_write(r, is_drained) || !running_judge(r, is_drained))) {
@@ -359,6 +365,7 @@ enum exit_code run_once(const struct run_plan *plan, struct run_result *result)
                                                 : "its files cannot be written");
         }
     }
+    live_end(plan->live);
     if (!fault_history_close(r->history) && rc == EXIT_VALID)
         rc = EXIT_BUG;
     free(r);

@@ -9,6 +9,7 @@
 #define LOADTEST_SALE_RUN_H
 
 #include "loadtest/audit/audit.h"
+#include "loadtest/live/live.h"
 #include "loadtest/sale/hazard.h"
 #include "loadtest/sale/start_signal.h"
 
@@ -48,6 +49,8 @@ struct run_plan {
     run_load_fn *load;        /* instead of wrk and the hazard; NULL: those              */
     void *load_arg;
     bool record;              /* the locks: dir/locks, for `seckill check`           */
+    struct live *live;        /* shows the run while it goes on; NULL: nothing does  */
+    const char *title;        /* of the run there; NULL: the lock, or no name        */
     bool quiet;               /* why it could not be done is kept, and not printed   */
 };
 

@@ -52,6 +52,45 @@ bool running_write(struct running *r, bool is_settled)
     return ok;
 }
 
+void running_show(struct running *r)
+{
+    const struct run_plan *plan = r->plan;
+    char url[256];
+    struct live_run run = {.title = plan->title ? plan->title : plan->lock ? plan->lock : "a run",
+                           .url = url,
+                           .vouchers = r->vouchers,
+                           .voucher_count = plan->voucher_count,
+                           .limit_ms = plan->duration_ms};
+
+    lab_database_url(plan->lab, url, sizeof url);
+    live_begin(plan->live, &run);
+}
+
+static int count_dead(const struct service *services, int count)
+{
+    int dead = 0;
+
+    for (int i = 0; i < count; i++)
+        dead += !child_runs(&services[i].child);
+    return dead;
+}
+
+void running_tell(struct running *r)
+{
+    const struct control *control = &r->wrk.control;
+    struct live_counts counts = {0};
+
+    if (!live_wants(r->plan->live))
+        return;
+    counts.sent = control_sum(control, CONTROL_SENT);
+    counts.answered = control_sum(control, CONTROL_ANSWERED);
+    counts.accepted = control_sum(control, CONTROL_ACCEPTED);
+    counts.sold_out = control_sum(control, CONTROL_SOLD_OUT);
+    counts.dead = count_dead(r->services, r->service_count);
+    control_add_latency(control, counts.buckets);
+    live_feed(r->plan->live, &counts);
+}
+
 void running_read_load(struct running *r)
 {
     char path[FILES_PATH_MAX];

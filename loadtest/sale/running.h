@@ -30,6 +30,9 @@ char *running_why(struct running *r);
 /* Write run.json: what was run, with how the clients began and whether the run is settled,
  * that is, no process works for it any more.  False: it cannot be written, and why is said. */
 bool running_write(struct running *r, bool is_settled);
+/* Begin to show the run, and tell its counts from time to time while wrk runs. */
+void running_show(struct running *r);
+void running_tell(struct running *r);
 /* Read what the clients counted from load.json into the result; zeros if there is none. */
 void running_read_load(struct running *r);
 /* Wait until no order waits in the stream of --order-path=stream, or for a minute: what waits

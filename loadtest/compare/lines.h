@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: MIT */
+/* lines.h -- how far a comparison is: for a terminal, a line for each lock; for programs. */
+#ifndef LOADTEST_COMPARE_LINES_H
+#define LOADTEST_COMPARE_LINES_H
+
+#include "loadtest/compare/compare.h"
+#include "loadtest/kit/progress.h"
+
+enum { COMPARE_LINE_MAX = 256, COMPARE_LINES_MAX = 3000 };
+
+/* `above` says how many runs are done and how long the rest takes; `below` has a line for each
+ * lock with what its runs came to so far. */
+void comparison_lines(const struct comparison *c, const struct progress *progress,
+                      char above[COMPARE_LINE_MAX], char below[COMPARE_LINES_MAX]);
+
+/* Write the event "run" of a run that is done, if JSON lines are wanted. */
+void comparison_tell_run(const struct comparison *c, const struct cell *cell, int repeat,
+                         const struct progress *progress);
+
+#endif /* LOADTEST_COMPARE_LINES_H */

@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: MIT */
+/* json_lines.c -- one JSON object a line on stdout while a command runs. */
+#include "loadtest/kit/json_lines.h"
+
+#include <fcntl.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <unistd.h>
+
+#include "base/text/duration.h"
+
+static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+static FILE *lines; /* NULL: none are wanted */
+static int64_t begin_ns;
+
+bool json_lines_begin(bool is_quiet)
+{
+    int people = is_quiet ? open("/dev/null", O_WRONLY | O_CLOEXEC) : STDERR_FILENO;
+    int programs;
+    bool ok;
+
+    fflush(stdout);
+    programs = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
+    ok = people >= 0 && programs >= 0 && dup2(people, STDOUT_FILENO) == STDOUT_FILENO;
+    if (people > STDERR_FILENO)
+        close(people);
+    lines = ok ? fdopen(programs, "w") : NULL;
+    if (!lines && programs >= 0)
+        close(programs);
+    begin_ns = monotonic_ns();
+    return lines != NULL;
+}
+
+bool json_lines_are_on(void)
+{
+    return lines != NULL;
+}
+
+void json_lines_write(const char *event, json_t *rest)
+{
+    json_t *json;
+
+    if (lines) {
+        json = json_pack("{s:i, s:s, s:I}", "format", JSON_LINES_FORMAT, "event", event, "at_ms",
+                         (json_int_t)((monotonic_ns() - begin_ns) / 1000000));
+        json_object_update(json, rest);
+        pthread_mutex_lock(&mutex);
+        json_dumpf(json, lines, JSON_COMPACT);
+        fputc('\n', lines);
+        fflush(lines); /* a reader that is gone is its own affair */
+        pthread_mutex_unlock(&mutex);
+        json_decref(json);
+    }
+    json_decref(rest);
+}

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: MIT */
+/* json_lines.h -- one JSON object a line on stdout while a command runs, for programs.
+ *
+ * docs/reference/json-lines.md has the events and their fields.
+ *
+ * Threads     json_lines_begin() is called before there are others; the rest by any.
+ */
+#ifndef LOADTEST_KIT_JSON_LINES_H
+#define LOADTEST_KIT_JSON_LINES_H
+
+#include <jansson.h>
+#include <stdbool.h>
+
+enum { JSON_LINES_FORMAT = 1 };
+
+/* From now on stdout has JSON lines alone: what is printed for people goes to stderr, or,
+ * if the command is to be quiet, nowhere.  False: errno says why. */
+bool json_lines_begin(bool is_quiet);
+
+/* Are JSON lines wanted? */
+bool json_lines_are_on(void);
+
+/* Write {"format": 1, "event": EVENT, "at_ms": ..., the members of `rest`} as a line; at_ms is
+ * the time since json_lines_begin().  Takes `rest`, which may be NULL.  Nothing is written
+ * unless JSON lines are wanted. */
+void json_lines_write(const char *event, json_t *rest);
+
+#endif /* LOADTEST_KIT_JSON_LINES_H */

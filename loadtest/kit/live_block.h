@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: MIT */
+/* live_block.h -- some lines at the end of a terminal that are drawn over again and again.
+ *
+ * The block is on stderr.  While the block is shown, the cursor stands at its first column: a
+ * terminal that was made narrower breaks long lines anew, and the cursor stays where the block
+ * begins.  Whoever prints while the block is shown hides it first.
+ *
+ * Threads     Any.
+ */
+#ifndef LOADTEST_KIT_LIVE_BLOCK_H
+#define LOADTEST_KIT_LIVE_BLOCK_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+/* Can stderr show a block: is it a terminal that is not dumb? */
+bool live_block_is_possible(void);
+
+/* Draw the lines of `text` in place of those before.  A line that is longer than the terminal
+ * is wide is cut, and so are the lines that are more than the terminal is high; escape
+ * sequences that end with "m" have no width. */
+void live_block_draw(const char *text);
+
+/* Take the block away; what is printed next stands where the block stood.  Nothing happens
+ * if no block is shown. */
+void live_block_hide(void);
+
+/* Write the lines of `text` as they fit into `columns` and `rows`, each followed by "\033[K" and
+ * "\r\n", the last by "\033[K" alone, and answer how many lines these are.  `out` holds `size`
+ * bytes; what does not fit is left out.  Columns count characters of UTF-8. */
+int live_block_fit(const char *text, int columns, int rows, char *out, size_t size);
+
+#endif /* LOADTEST_KIT_LIVE_BLOCK_H */

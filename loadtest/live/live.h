@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: MIT */
+/* live.h -- what a load comes to while it runs: a block on a terminal, lines in a log, JSON
+ * lines for programs.
+ *
+ * The load tells its counts, a thread of this module draws, and another one counts the sale
+ * in the database, so that neither a slow terminal nor a slow database holds the load up.
+ *
+ * Every function takes NULL for `live` and then does nothing.
+ *
+ * Threads     One calls these functions.
+ */
+#ifndef LOADTEST_LIVE_LIVE_H
+#define LOADTEST_LIVE_LIVE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "loadtest/kit/buckets.h"
+
+struct live;
+
+enum live_phase { LIVE_STARTING, LIVE_SELLING, LIVE_DRAINING, LIVE_JUDGING };
+
+struct live_options {
+    const char *command; /* "load"; lent                                              */
+    bool is_quiet;       /* nothing on stderr                                         */
+    bool has_log_lines;  /* without a terminal: a line every five seconds              */
+};
+
+/* All of them since the run began. */
+struct live_counts {
+    int64_t sent, answered, accepted, sold_out;
+    int64_t buckets[BUCKETS]; /* latencies                                             */
+    int dead;                 /* processes of the service that have ended               */
+};
+
+struct live_run {
+    const char *title, *url; /* url: of the database                                   */
+    const int64_t *vouchers;
+    int voucher_count;
+    int64_t limit_ms;        /* it lasts no longer; 0: not known                       */
+};
+
+/* Start the threads; NULL: the system has none to give, and the load goes on unseen. */
+struct live *live_open(const struct live_options *options);
+/* Take the block away and end the threads. */
+void live_close(struct live *live);
+
+/* Is a block drawn: is there a terminal, and may something be shown? */
+bool live_draws(const struct live *live);
+
+/* Lines that stand above and below those of a run; "" for none.  They are copied. */
+void live_caption(struct live *live, const char *above, const char *below);
+
+/* A run begins, and the block is drawn; its phase is LIVE_STARTING.  The texts and vouchers are
+ * copied. */
+void live_begin(struct live *live, const struct live_run *run);
+void live_set_phase(struct live *live, enum live_phase phase);
+/* The run has ended: the block is gone, and nothing is drawn until the next run begins. */
+void live_end(struct live *live);
+
+/* Is it time to tell the counts again? */
+bool live_wants(struct live *live);
+void live_feed(struct live *live, const struct live_counts *counts);
+
+/* Hide the block, so that something can be printed; it comes back by itself after
+ * live_resume(). */
+void live_pause(struct live *live);
+void live_resume(struct live *live);
+
+#endif /* LOADTEST_LIVE_LIVE_H */

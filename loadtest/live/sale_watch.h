@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: MIT */
+/* sale_watch.h -- how a sale stands, counted from the database while it goes on.
+ *
+ * A look counts the rows that are new since the last one, and all rows from time to time: a
+ * transaction that commits late can leave a row below what was counted.  A look waits until
+ * twenty times what the last one took is over, so that watching takes a twentieth of one
+ * connection's time at most, whatever the number of orders.  Nothing is written.
+ *
+ * Threads     One.
+ */
+#ifndef LOADTEST_LIVE_SALE_WATCH_H
+#define LOADTEST_LIVE_SALE_WATCH_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "db/tally.h"
+
+enum { SALE_WATCH_VOUCHERS_MAX = 32 };
+
+/* What was found so far.  Orders beyond the stock, second orders of a user and lost updates
+ * stay found; that none was found is true only so far. */
+struct sale_seen {
+    bool is_known;
+    int64_t issued, left, orders;
+    int64_t oversold, doubles, lost;
+    int64_t seen_ns; /* when it was counted                                          */
+};
+
+struct sale_watch {
+    lab_db *db; /* owned; NULL: not connected                                          */
+    int64_t vouchers[SALE_WATCH_VOUCHERS_MAX];
+    int voucher_count;
+    struct {
+        int64_t below, orders, doubles; /* counted before, up to that number            */
+    } counted[SALE_WATCH_VOUCHERS_MAX];
+    int64_t next_ns, next_full_ns;
+    struct sale_seen seen;
+};
+
+/* Begin to watch a sale of these vouchers; a connection stays. */
+void sale_watch_begin(struct sale_watch *watch, const int64_t *vouchers, int count);
+
+/* Count if it is time to.  A database that does not answer leaves what was seen before. */
+void sale_watch_look(struct sale_watch *watch, const char *url);
+
+/* Close the connection.  A zeroed struct is fine. */
+void sale_watch_end(struct sale_watch *watch);
+
+#endif /* LOADTEST_LIVE_SALE_WATCH_H */

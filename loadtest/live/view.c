@@ -1,0 +1,218 @@
+/* SPDX-License-Identifier: MIT */
+/* view.c -- one look at a load that runs: as a block, as a line, as JSON. */
+#include "loadtest/live/view.h"
+
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/text/duration.h"
+#include "loadtest/kit/style.h"
+
+enum { BAR = 20, SILENT_MS = 2000 };
+
+static const char *const phases[] = {
+    [LIVE_STARTING] = "starting",
+    [LIVE_SELLING] = "selling",
+    [LIVE_DRAINING] = "draining",
+    [LIVE_JUDGING] = "judging",
+};
+
+static const char *const phase_words[] = {
+    [LIVE_STARTING] = "starting the service",
+    [LIVE_SELLING] = "selling",
+    [LIVE_DRAINING] = "waiting for the last answers",
+    [LIVE_JUDGING] = "reading the database for the audit",
+};
+
+static void add(char *out, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+
+static void add(char *out, const char *fmt, ...)
+{
+    size_t used = strlen(out);
+    va_list args;
+
+    va_start(args, fmt);
+    (void)vsnprintf(out + used, LIVE_TEXT_MAX - used, fmt, args);
+    va_end(args);
+}
+
+static int64_t left_ms(const struct live_view *view)
+{
+    if (view->limit_ms == 0 || view->phase != LIVE_SELLING)
+        return -1;
+    return view->elapsed_ms < view->limit_ms ? view->limit_ms - view->elapsed_ms : 0;
+}
+
+const char *live_verdict(const struct live_view *view)
+{
+    const struct sale_seen *seen = &view->seen;
+
+    if (!seen->is_known)
+        return NULL;
+    return seen->oversold > 0 || seen->doubles > 0 || seen->lost > 0 ? "broken" : "sound";
+}
+
+static double seconds(int64_t ms)
+{
+    return (double)ms / 1000;
+}
+
+/* Rounded up. */
+static int64_t whole_seconds(int64_t ms)
+{
+    return (ms + 999) / 1000;
+}
+
+static void add_time(const struct live_view *view, char *out)
+{
+    int64_t left = left_ms(view);
+    int full = view->limit_ms > 0 ? (int)(view->elapsed_ms * BAR / view->limit_ms) : 0;
+
+    if (full > BAR)
+        full = BAR;
+    if (left < 0) {
+        add(out, "%s, %.1f s\n", phase_words[view->phase], seconds(view->elapsed_ms));
+        return;
+    }
+    add(out, "[%.*s%.*s] at most %" PRId64 " s left\n", full, "####################",
+        BAR - full, "--------------------", whole_seconds(left));
+}
+
+static void add_speed(const struct live_view *view, char *out)
+{
+    if (view->all_per_s < 0)
+        add(out, "orders   none yet\n");
+    else
+        add(out, "orders   %.0f a second now, %.0f on average; %" PRId64 " accepted, %" PRId64
+                 " sold out\n",
+            view->per_s, view->all_per_s, view->accepted, view->sold_out);
+    if (view->p99_ms >= 0)
+        add(out, "p99      about %.0f ms now, %.0f ms since the start\n", view->p99_ms,
+            view->all_p99_ms);
+    else if (view->all_p99_ms >= 0)
+        add(out, "p99      no order is accepted now; about %.0f ms since the start\n",
+            view->all_p99_ms);
+    else
+        add(out, "p99      no order was accepted yet\n");
+}
+
+static void add_trouble(const struct live_view *view, char *out)
+{
+    const char *warn = report_style(stderr, STYLE_WARN), *plain = report_style(stderr, STYLE_PLAIN);
+
+    if (view->silent_ms >= SILENT_MS && view->phase == LIVE_SELLING)
+        add(out, "%strouble  no answer for %.0f s%s\n", warn, seconds(view->silent_ms), plain);
+    if (view->dead > 0)
+        add(out, "%strouble  %d seckilld %s ended%s\n", warn, view->dead,
+            view->dead == 1 ? "process has" : "processes have", plain);
+}
+
+static void add_finding(char *out, int64_t count, const char *what)
+{
+    if (count > 0)
+        add(out, " %" PRId64 " %s,", count, what);
+}
+
+/* ": 630 over, 12 lost, 730 of 100 sold" */
+static void add_findings(const struct live_view *view, char *out)
+{
+    const struct sale_seen *seen = &view->seen;
+
+    add(out, ":");
+    add_finding(out, seen->oversold, "over");
+    add_finding(out, seen->doubles, "twice");
+    add_finding(out, seen->lost, "lost");
+    add(out, " %" PRId64 " of %" PRId64 " sold", seen->orders, seen->issued);
+}
+
+static void add_verdict(const struct live_view *view, char *out)
+{
+    const char *verdict = live_verdict(view);
+    bool is_broken = verdict && strcmp(verdict, "broken") == 0;
+
+    if (!verdict) {
+        add(out, "so far   not counted in the database yet\n");
+        return;
+    }
+    add(out, "so far   %s%s%s", report_style(stderr, is_broken ? STYLE_BAD : STYLE_GOOD), verdict,
+        report_style(stderr, STYLE_PLAIN));
+    add_findings(view, out);
+    add(out, " (%.1f s ago)\n", seconds((monotonic_ns() - view->seen.seen_ns) / 1000000));
+}
+
+void live_view_block(const struct live_view *view, char out[LIVE_TEXT_MAX])
+{
+    out[0] = '\0';
+    add(out, "%s", view->above);
+    if (!view->runs)
+        return;
+    add(out, "%s%s%s\n", report_style(stderr, STYLE_BOLD), view->title,
+        report_style(stderr, STYLE_PLAIN));
+    add_time(view, out);
+    if (view->phase != LIVE_STARTING) {
+        add_verdict(view, out);
+        add_speed(view, out);
+    }
+    add_trouble(view, out);
+    add(out, "%s", view->below);
+}
+
+void live_view_line(const struct live_view *view, char out[LIVE_TEXT_MAX])
+{
+    const char *verdict = live_verdict(view);
+    int64_t left = left_ms(view);
+
+    out[0] = '\0';
+    add(out, "seckill %s: %s: %s, %.0f s", view->command, view->title, phase_words[view->phase],
+        seconds(view->elapsed_ms));
+    if (left >= 0)
+        add(out, ", at most %" PRId64 " s left", whole_seconds(left));
+    if (view->phase == LIVE_STARTING)
+        return;
+    add(out, "; %s", verdict ? verdict : "not counted");
+    if (verdict)
+        add(out, " so far");
+    if (verdict)
+        add_findings(view, out);
+    if (view->all_per_s >= 0)
+        add(out, "; %.0f orders a second", view->per_s);
+    if (view->p99_ms >= 0)
+        add(out, ", p99 about %.0f ms", view->p99_ms);
+    if (view->silent_ms >= SILENT_MS && view->phase == LIVE_SELLING)
+        add(out, "; no answer for %.0f s", seconds(view->silent_ms));
+    if (view->dead > 0)
+        add(out, "; %d seckilld ended", view->dead);
+}
+
+static json_t *number(double value)
+{
+    return value < 0 ? json_null() : json_real(value);
+}
+
+static json_t *seen_json(const struct sale_seen *seen)
+{
+    if (!seen->is_known)
+        return json_null();
+    return json_pack("{s:I, s:I, s:I, s:I, s:I, s:I, s:I}", "age_ms",
+                     (json_int_t)((monotonic_ns() - seen->seen_ns) / 1000000), "issued",
+                     (json_int_t)seen->issued, "left", (json_int_t)seen->left, "orders",
+                     (json_int_t)seen->orders, "oversold", (json_int_t)seen->oversold, "doubles",
+                     (json_int_t)seen->doubles, "lost", (json_int_t)seen->lost);
+}
+
+json_t *live_view_json(const struct live_view *view)
+{
+    int64_t left = left_ms(view);
+
+    return json_pack(
+        "{s:s, s:s, s:I, s:o, s:I, s:I, s:I, s:I, s:o, s:o, s:o, s:o, s:I, s:i, s:s?, s:o}", "run",
+        view->title, "phase", phases[view->phase], "elapsed_ms", (json_int_t)view->elapsed_ms,
+        "left_ms", left < 0 ? json_null() : json_integer(left), "sent", (json_int_t)view->sent,
+        "answered", (json_int_t)view->answered, "accepted", (json_int_t)view->accepted, "sold_out",
+        (json_int_t)view->sold_out, "orders_per_s", number(view->per_s), "orders_per_s_all",
+        number(view->all_per_s), "p99_ms", number(view->p99_ms), "p99_all_ms",
+        number(view->all_p99_ms), "silent_ms", (json_int_t)view->silent_ms, "dead", view->dead,
+        "verdict_so_far", live_verdict(view), "database", seen_json(&view->seen));
+}

@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: MIT */
+/* view.h -- one look at a load that runs, and how people and programs read it. */
+#ifndef LOADTEST_LIVE_VIEW_H
+#define LOADTEST_LIVE_VIEW_H
+
+#include <jansson.h>
+
+#include "loadtest/live/live.h"
+#include "loadtest/live/sale_watch.h"
+
+enum { LIVE_TITLE_MAX = 200, LIVE_CAPTION_MAX = 3000, LIVE_TEXT_MAX = 8000 };
+
+struct live_view {
+    const char *command;
+    char title[LIVE_TITLE_MAX], above[LIVE_CAPTION_MAX], below[LIVE_CAPTION_MAX];
+    bool runs;           /* false: no run goes on                                     */
+    enum live_phase phase;
+    int64_t elapsed_ms, limit_ms;
+    int64_t sent, answered, accepted, sold_out;
+    double per_s, all_per_s;  /* accepted orders a second: of the last seconds, of all; -1 */
+    double p99_ms, all_p99_ms; /* -1: no order was accepted                              */
+    int64_t silent_ms;   /* requests wait, and no answer came for so long              */
+    int dead;
+    struct sale_seen seen;
+};
+
+/* "sound", "broken"; NULL: not counted yet. */
+const char *live_verdict(const struct live_view *view);
+
+/* The lines of the block. */
+void live_view_block(const struct live_view *view, char out[LIVE_TEXT_MAX]);
+
+/* One line for a log, without its end. */
+void live_view_line(const struct live_view *view, char out[LIVE_TEXT_MAX]);
+
+/* The fields of the event "progress"; the caller owns it. */
+json_t *live_view_json(const struct live_view *view);
+
+#endif /* LOADTEST_LIVE_VIEW_H */

@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: MIT */
+/* wrk_load.c -- one run of wrk, and what came of it. */
+#include "loadtest/open_loop/wrk_load.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "loadtest/audit/report.h"
+#include "loadtest/kit/command.h"
+#include "loadtest/kit/json_lines.h"
+#include "loadtest/kit/memory.h"
+#include "loadtest/open_loop/wrk_figures.h"
+
+/* The part of wrk's output that our script prints. */
+static void print_outcomes(const char *dir)
+{
+    char path[FILES_PATH_MAX];
+    char *text, *part;
+
+    files_join(path, dir, "wrk.txt");
+    text = files_read(path, NULL);
+    part = text ? strstr(text, "Orders for voucher") : NULL;
+    if (part)
+        printf("%s\n", part);
+    free(text);
+}
+
+/* Hold the objectives against the run, and let the last line name the one that is missed. */
+static enum exit_code judge(const struct objectives *objectives, const struct measured *measured,
+                            enum exit_code rc)
+{
+    char says[OBJECTIVE_SAYS_MAX];
+
+    if (objectives->count == 0)
+        return rc;
+    objectives_print(stdout, objectives, measured);
+    putchar('\n');
+    rc = objectives_exit(objectives, measured, rc);
+    if (rc == EXIT_THRESHOLD && objectives_first_missed(objectives, measured, says))
+        command_explain_exit("%s", says);
+    return rc;
+}
+
+static void print_result(const struct run_plan *plan, const struct run_result *result)
+{
+    print_outcomes(plan->dir);
+    printf("%d clients started within %.2f ms%s\n", result->start.fired, result->start.spread_ms,
+           result->start.by_signal == result->start.fired
+               ? ""
+               : ", not all of them by the start signal");
+    printf("%.0f accepted orders per second, p99 %.1f ms\n\n", result->orders_per_s,
+           result->p99_ms);
+}
+
+static void tell_programs(const struct run_plan *plan, const struct run_result *result,
+                          const struct objectives *objectives, const struct measured *measured)
+{
+    if (!json_lines_are_on())
+        return;
+    json_lines_write("run", json_pack("{s:s?, s:s, s:f, s:f, s:I, s:I, s:I, s:o, s:o}", "run",
+                                      plan->title, "dir", plan->dir, "orders_per_s",
+                                      result->orders_per_s, "p99_ms", result->p99_ms, "sent",
+                                      (json_int_t)result->sent, "unanswered",
+                                      (json_int_t)result->unanswered, "elapsed_ms",
+                                      (json_int_t)result->elapsed_ms, "verdict",
+                                      audit_to_json(&result->verdict, "database"), "objectives",
+                                      objectives_json(objectives, measured)));
+}
+
+enum exit_code wrk_load(const struct run_plan *plan, const struct objectives *objectives)
+{
+    struct run_result *result = memory_need(calloc(1, sizeof *result));
+    enum exit_code rc = run_once(plan, result);
+    struct wrk_figures figures;
+    struct measured measured;
+
+    if (rc == EXIT_VALID || rc == EXIT_INTERRUPTED) {
+        if (rc == EXIT_VALID)
+            rc = verdict_exit(result->verdict.valid);
+        print_result(plan, result);
+        wrk_figures_read(&figures, plan->dir, result);
+        measured = wrk_measured(&figures);
+        rc = judge(objectives, &measured, rc);
+        report_verdict(stdout, &result->verdict, "the database, after the run");
+        tell_programs(plan, result, objectives, &measured);
+        printf("\nkept in %s\n", plan->dir);
+        if (plan->record)
+            printf("who held which lock when: seckill check %s\n", plan->dir);
+    }
+    free(result);
+    return rc;
+}
