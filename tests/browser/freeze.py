@@ -25,9 +25,12 @@ def begin(lock, guard):
         if page is None:
             page = Page(show.address)
             page.wait_phase("ready")
+        if page.data("phase") == "running":
+            page.click("#go")
+            page.wait_phase("ended")
         for name, value in (("lock", lock), ("stock_guard", guard)):
             choose(name, value)
-        page.press(" ")
+        page.click("#go")
         page.wait_phase("running")
         page.wait("orders", lambda p: int(p.text("#sold").replace(",", "")) > 0)
         page.driver.execute_script(WATCH)
@@ -86,7 +89,7 @@ def refused():
 
 
 def stays_sound():
-    page.press(" ")
+    page.click("#go")
     page.wait("the end", lambda p: p.data("phase") == "ended" and p.data("verdict") == "true final")
     assert int(page.text("#sold").replace(",", "")) == show.orders()
 
