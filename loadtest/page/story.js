@@ -129,7 +129,7 @@
     const rec = sides[0].story.rec, lease = rec.expires ? "facts" : "factsEndless";
     document.title = `${rec.title[head.language]} · seckill`;
     say($("title"), rec.title[head.language] + (sides.length === 1 ? ` · ${rec.lock}` : ""));
-    say($("facts"), sides.map((s) => word(lease, s.story.rec.lock, s.story.rec.lease_ms, s.story.rec.guard)).join(" / ") + " · " + word("run", rec.dir.split("/").slice(-2).join("/"), rec.version) + notes(rec));
+    say($("facts"), sides.map((s) => word(lease, s.story.rec.lock, s.story.rec.lease_ms, s.story.rec.guard)).join(" / ") + " · " + word("run", rec.dir.split("/").slice(-3).join("/"), rec.version) + notes(rec));
     sides.forEach((side) => { side.title.hidden = sides.length === 1; say(side.title, `${side.story.rec.lock}: ${side.story.rec.outcome[head.language]}`); side.told.dataset.key = ""; });
     for (const node of $("lists").querySelectorAll("[data-t]")) { say(node, word(node.dataset.t)); }
     fillChoices();
@@ -211,6 +211,7 @@
     return;
   }
   $("texts").open = false;
+  for (const node of document.querySelectorAll(".figure .controls")) { node.remove(); }
   $("player").hidden = false;
   $("play").onclick = acts[" "]; $("next").onclick = acts.ArrowRight; $("back").onclick = acts.ArrowLeft; $("first").onclick = acts.Home;
   $("scrub").oninput = () => { playing = false; go(Number($("scrub").value)); };

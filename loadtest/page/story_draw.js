@@ -68,7 +68,7 @@ class Drawing {
     this.nowX = Math.min(here + (next - here) * part + 1.1 * rem, width - .2 * rem);
     this.bar = (this.slim && big ? 1.1 : 1.3) * rem;
     /* Names stand before their lanes, or above them where there is little room; then words of messages stand above the names. */
-    const lane = (this.slim ? big ? 2.2 : 3.1 : big ? 2.15 : 2.7) * rem, gap = (this.slim ? big ? 1.5 : 1.9 : big ? 1.5 : 1.75) * rem;
+    const lane = (this.slim ? big ? 2.1 : 3.1 : big ? 2.15 : 2.7) * rem, gap = (this.slim ? big ? 1.5 : 1.9 : big ? 1.5 : 1.75) * rem;
     this.y = [];
     for (let i = 0; i < people; i++) { this.y.push(2.4 * rem + lane * (i + .5) + (this.slim ? .6 * rem : 0)); }
     const low = people ? this.y[people - 1] : 2 * rem;
@@ -174,7 +174,9 @@ class Drawing {
     const lanes = b.holders.map((i) => this.y[i]).filter((y) => y !== undefined), top = Math.min(...lanes) - this.bar / 2 - .3 * rem, low = Math.max(...lanes) + this.bar / 2 + .3 * rem;
     const x1 = Math.max(this.left, this.x(b.from)), x2 = Math.max(x1 + .6 * rem, this.upTo(b.to)), text = word(b.two ? "two" : "broken");
     this.add("rect", {class: "breach", x: x1, y: top, width: x2 - x1, height: low - top, rx: 4});
-    return () => { const long = widthOf(text, rem) + rem; this.add("text", {class: "hot over-bed breach-word", x: Math.max(this.left + .2 * rem, Math.min(x1, this.width - long)), y: top - .3 * rem < 2.9 * rem ? low + 1 * rem : top - .3 * rem}, text); };
+    /* Beside it, where the future is empty; else before it. */
+    const long = widthOf(text, rem) * 1.15 + .5 * rem, right = x2 + long < this.width;
+    return () => this.add("text", {class: "hot over-bed breach-word", x: right ? x2 + .4 * rem : Math.max(this.left + .2 * rem, x1 - long), y: Math.min(...lanes) + .35 * rem}, text);
   }
   /* A numbered stop for each step that is in view, and a mark where a long wait is cut short. */
   drawAxis() {
@@ -184,7 +186,7 @@ class Drawing {
       const x = this.stopX(i), past = i <= this.step;
       const hit = past && (i === story.breaks || (steps[i].verdict && story.verdictBad));
       this.add("circle", {class: "dot" + (past ? hit ? " hit" : "" : " todo") + (i === this.step ? " here" : ""), cx: x, cy: y, r: .74 * rem});
-      this.add("text", {class: "dot-word" + (past ? "" : " todo"), x, y: y + .33 * rem}, hit && i === story.breaks ? "✗" : this.numberOf(i));
+      this.add("text", {class: "dot-word" + (past ? hit ? " hit" : "" : " todo"), x, y: y + .33 * rem}, hit && i === story.breaks ? "✗" : this.numberOf(i));
       const wait = i > this.view.from ? steps[i].at - steps[i - 1].at : 0, cx = i > this.view.from ? (x + this.stopX(i - 1)) / 2 : 0;
       if (wait > BREAK_MS) {
         this.add("path", {class: "cut", d: `M${cx - .35 * rem} ${y + .45 * rem}l${.35 * rem} ${-.9 * rem}m${.25 * rem} 0l${-.35 * rem} ${.9 * rem}`});

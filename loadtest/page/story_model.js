@@ -77,9 +77,10 @@ function stepsOf(story, lines) {
   return steps;
 }
 /* Each message belongs to the step that its person was in, else to the next one. */
-function spread(steps, messages) {
+function spread(all, messages) {
+  const steps = all.filter((step) => step.kind !== "over");
   let next = 0;
-  steps.forEach((step) => { step.messages = []; });
+  all.forEach((step) => { step.messages = []; });
   for (const message of messages) {
     while (next < steps.length && steps[next].at < message.at) { next++; }
     let to = Math.min(next, steps.length - 1);
