@@ -350,7 +350,7 @@ test-more: deps-test                             ## the laws and the lies withou
 .PHONY: tests lock-tests asan-tests tsan-lock-tests tsan-tests bare-programs
 lock-tests: $(CONFORMANCE) $(PRIMITIVES) $(ASYNC) $(LIAR)
 tests: $(PROGRAMS) $(WALL_CLOCK) lib $(UNIT_TESTS) $(SERVICE_TESTS) lock-tests ## build all test programs
-tests: $(INTEROP_PEER) $(PROVE_ORDERS) $(BENCH_PEER)
+tests: $(INTEROP_PEER) $(PROVE_ORDERS) $(BENCH_PEER) $(SIMULATE)
 # The programs of the sanitizer builds that the tests run.
 asan-tests: lock-tests $(UNIT_TESTS) $(OUT)/seckilld
 tsan-lock-tests: $(CONFORMANCE) $(PRIMITIVES) $(ASYNC)

@@ -46,9 +46,13 @@ void batch_play_here(const struct play *play, struct account *account, bool is_t
 {
     world_begin(play->seed, account, is_told);
     network_begin(count_servers(play->variant));
-    crowd_begin(play);
-    oracle_begin();
-    faults_begin();
+    if (play->begin != NULL) {
+        play->begin();
+    } else {
+        crowd_begin(play);
+        oracle_begin();
+        faults_begin();
+    }
     world_run();
 }
 
@@ -167,7 +171,7 @@ struct outcome batch_run(const struct batch *batch)
         while (under_way < room && begun < batch->seed_count) {
             at = find_job(jobs, 0);
             jobs[at].play = (struct play){batch->variant, batch->class,
-                                          batch->first_seed + begun++};
+                                          batch->first_seed + begun++, NULL};
             jobs[at].is_second = false;
             jobs[at].pid = begin(&jobs[at].play, &accounts[at], false);
             under_way++;

@@ -23,6 +23,7 @@ struct play {
     const dlock_variant_info *variant;
     enum class class;
     uint64_t seed;
+    void (*begin)(void); /* in place of a crowd and its faults; NULL: those */
 };
 
 struct process {

@@ -27,7 +27,9 @@ static void strike_net(void)
 {
     int64_t until_ns = in_ms(1, 2000);
 
-    if (chance_one_in(2))
+    if (chance_one_in(3))
+        (void)network_delay_one(until_ns);
+    else if (chance_one_in(2))
         (void)network_cut(chance_one_in(2));
     else if (chance_one_in(3))
         for (int i = 0; i < crowd.process_count; i++)

@@ -5,6 +5,8 @@
  *       play N seeds of each variant in each class, and print a table
  *   simulate --variant=NAME --class=NAME --seed=N [--quiet]
  *       play one seed, and print what happens
+ *   simulate --stories
+ *       play the circumstances of bugs that are mended, as TAP
  *
  * Exit status: 0 all is as expected, 1 something is not, 64 usage, 70 no process or memory. */
 #include <getopt.h>
@@ -16,13 +18,14 @@
 #include "tests/simulation/batch.h"
 #include "tests/simulation/expected.h"
 #include "tests/simulation/faults.h"
+#include "tests/simulation/story.h"
 
 static const char *const DEFAULT_CLASSES = "calm,net,crash,pause,store,clock";
 
 struct settings {
     const char *variants, *classes;
     uint64_t seed_count, first_seed, seed;
-    bool has_seed, twice, is_quiet;
+    bool has_seed, twice, is_quiet, plays_stories;
     int job_count;
 };
 
@@ -78,10 +81,10 @@ static void read_settings(int argc, char **argv, struct settings *out)
         {"seeds", required_argument, NULL, 'n'},   {"from", required_argument, NULL, 'f'},
         {"seed", required_argument, NULL, 's'},    {"jobs", required_argument, NULL, 'j'},
         {"twice", no_argument, NULL, '2'},         {"quiet", no_argument, NULL, 'q'},
-        {NULL, 0, NULL, 0}};
+        {"stories", no_argument, NULL, 't'},       {NULL, 0, NULL, 0}};
     int flag;
 
-    *out = (struct settings){"all", "all", 100, 1, 0, false, false, false, 2};
+    *out = (struct settings){"all", "all", 100, 1, 0, false, false, false, false, 2};
     while ((flag = getopt_long(argc, argv, "", options, NULL)) != -1)
         switch (flag) {
         case 'v': out->variants = optarg; break;
@@ -92,6 +95,7 @@ static void read_settings(int argc, char **argv, struct settings *out)
         case 'j': out->job_count = (int)(read_number("JOBS", optarg) % 64); break;
         case '2': out->twice = true; break;
         case 'q': out->is_quiet = true; break;
+        case 't': out->plays_stories = true; break;
         default: exit(64);
         }
     refuse_unknown("class", out->classes, DEFAULT_CLASSES);
@@ -162,7 +166,8 @@ static bool print_table(const struct settings *settings)
 
 static bool print_seed(const struct settings *settings)
 {
-    struct play play = {dlock_variant_find(settings->variants), CLASS_CALM, settings->seed};
+    struct play play = {dlock_variant_find(settings->variants), CLASS_CALM, settings->seed,
+                        NULL};
     struct account account;
 
     while (play.class < CLASS_COUNT &&
@@ -191,6 +196,8 @@ int main(int argc, char **argv)
 
     read_settings(argc, argv, &settings);
     batch_prepare();
-    is_fine = settings.has_seed ? print_seed(&settings) : print_table(&settings);
+    is_fine = settings.plays_stories ? stories_play()
+              : settings.has_seed    ? print_seed(&settings)
+                                     : print_table(&settings);
     return is_fine ? 0 : 1;
 }

@@ -49,15 +49,37 @@ static int64_t hold_of(const struct redis_wire *wire)
     return until_ns > world.now_ns ? until_ns : 0;
 }
 
+static void send_later(struct redis_wire *wire, int64_t until_ns)
+{
+    wire->to_server.last_at_ns = until_ns;
+}
+
+static int64_t delay_next_ns; /* 0: no packet is to be late */
+static int64_t delayed_until_ns;
+
+void network_delay_next(int64_t until_ns)
+{
+    delay_next_ns = until_ns;
+    delayed_until_ns = until_ns;
+}
+
+bool network_has_delayed(void)
+{
+    return delay_next_ns != 0 || world.now_ns < delayed_until_ns + MS;
+}
+
 void network_send(struct redis_wire *wire, struct way *way, enum packet_kind kind,
                   struct bytes bytes)
 {
     struct packet *packet = calloc(1, sizeof(*packet));
     int64_t at_ns = world.now_ns + chance_between(15000, 60000);
 
-    (void)wire;
     if (packet == NULL)
         abort();
+    if (kind == PACKET_DATA && way == &wire->to_server && delay_next_ns != 0) {
+        send_later(wire, delay_next_ns);
+        delay_next_ns = 0;
+    }
     if (chance_one_in(32))
         at_ns += chance_skewed(1000, 2 * MS);
     if (at_ns <= way->last_at_ns)
@@ -281,19 +303,39 @@ static bool is_live(const struct redis_wire *wire)
     return !wire->is_closed && (wire->state == WIRE_OPEN || wire->state == WIRE_OPENING);
 }
 
-bool network_cut(bool after)
+/* NULL: there is none. */
+static struct redis_wire *pick_live(void)
 {
+    struct redis_wire *at = wires;
     int64_t count = 0;
 
-    for (const struct redis_wire *at = wires; at != NULL; at = at->next)
+    for (at = wires; at != NULL; at = at->next)
         count += is_live(at);
     if (count == 0)
-        return false;
+        return NULL;
     count = chance_between(1, count);
-    for (struct redis_wire *at = wires; at != NULL; at = at->next)
+    for (at = wires; at != NULL; at = at->next)
         if (is_live(at) && --count == 0)
-            cut(at, after);
-    return true;
+            break;
+    return at;
+}
+
+bool network_cut(bool after)
+{
+    struct redis_wire *wire = pick_live();
+
+    if (wire != NULL)
+        cut(wire, after);
+    return wire != NULL;
+}
+
+bool network_delay_one(int64_t until_ns)
+{
+    struct redis_wire *wire = pick_live();
+
+    if (wire != NULL && wire->to_server.last_at_ns < until_ns)
+        send_later(wire, until_ns);
+    return wire != NULL;
 }
 
 /* What a killed process has sent is still executed. */

@@ -41,6 +41,14 @@ void network_hold(int process, int server, int64_t until_ns);
  * executed.  False: there is none. */
 bool network_cut(bool after);
 
+/* The next command that is sent arrives at that time, and so does what follows on its
+ * connection. */
+void network_delay_next(int64_t until_ns);
+bool network_has_delayed(void); /* it has not been sent, or has not arrived */
+
+/* One connection's packets to the server arrive no earlier than then.  False: there is none. */
+bool network_delay_one(int64_t until_ns);
+
 /* All connections of a site have ended: a killed process, or a server that went down. */
 void network_cut_process(const struct site *site);
 void network_cut_server(const struct server *server);

@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: MIT */
+/* story.c -- stories with one process and one server, whose messages are held and let go where
+ * the bug was. */
+#include "tests/simulation/story.h"
+
+#include <stdio.h>
+
+#include "tests/simulation/batch.h"
+#include "tests/simulation/oracle.h"
+
+enum { TIMEOUT_MS = 100, LEASE_MS = 2000 };
+
+static const char *const NAME = "lock:a";
+
+static dlock_system *open_system(const char *variant)
+{
+    dlock_options opts = dlock_options_default();
+    dlock_system *sys = NULL;
+
+    opts.variant = variant;
+    opts.redis_url = "redis://127.0.0.1:7000";
+    opts.redis_timeout_ms = TIMEOUT_MS;
+    opts.lease_ms = LEASE_MS;
+    if (dlock_open(&sys, &opts) != DLOCK_OK)
+        world_condemn(CRASH, "the system cannot be opened: %s", dlock_error());
+    return sys;
+}
+
+static void expect(const char *what, bool is_so)
+{
+    if (!is_so)
+        world_condemn(CRASH, "not so: %s", what);
+}
+
+/* The first request of a release is late, and a second one, on a new connection, is answered.
+ * The thread takes the lock again.  Then the first request arrives: it must not free what the
+ * thread has now. */
+static void late_release(const char *variant)
+{
+    struct bytes key = BYTES("lock:a");
+    dlock_system *sys = open_system(variant);
+    dlock_lease lease;
+
+    expect("the lock is taken", dlock_acquire(sys, NAME, 0, &lease) == DLOCK_OK);
+    network_delay_next(world.now_ns + 1000 * MS);
+    expect("the lock is given back", dlock_release(sys, &lease) == DLOCK_OK);
+    expect("the first request is still on its way", network_has_delayed());
+    expect("the lock is taken again", dlock_acquire(sys, NAME, 0, &lease) == DLOCK_OK);
+    while (network_has_delayed())
+        task_pause(10 * MS);
+    expect("the lease is valid", dlock_lease_valid(sys, &lease));
+    expect("the server knows the holder",
+           keys_find(&servers[0].model.keys, key, model_now_ms(&servers[0].model)) != NULL);
+    world.is_over = true;
+}
+
+static const struct story {
+    const char *name;
+    const char *variant;
+    void (*play)(const char *variant);
+} stories[] = {
+    {"a release that arrives late frees nothing that was taken after it", "reentrant",
+     late_release},
+    {"a release that arrives late frees nothing that was taken after it", "spin", late_release},
+    {"a release that arrives late frees nothing that was taken after it", "fenced",
+     late_release},
+    {"a release that arrives late frees nothing that was taken after it", "fair", late_release},
+    {"a release that arrives late frees nothing that was taken after it", "lua", late_release},
+};
+
+static const struct story *story_here;
+
+static void *run(void *arg)
+{
+    (void)arg;
+    dlock_process_enter(&crowd.processes[0].own);
+    story_here->play(story_here->variant);
+    return NULL;
+}
+
+static void story_begin(void)
+{
+    struct process *process = &crowd.processes[0];
+
+    process->site = (struct site){.offset_ns = SECOND};
+    if (!dlock_process_init(&process->own) || task_begin(&process->site, run, NULL) == NULL)
+        world_condemn(CRASH, "the story cannot begin");
+}
+
+bool stories_play(void)
+{
+    bool is_fine = true;
+    size_t count = sizeof(stories) / sizeof(stories[0]);
+
+    for (size_t i = 0; i < count; i++) {
+        struct play play = {dlock_variant_find(stories[i].variant), CLASS_CALM, 1, story_begin};
+        struct account account;
+
+        story_here = &stories[i];
+        batch_play(&play, &account, false);
+        if (account.verdict != FINE)
+            (void)printf("# %s\n", account.text);
+        (void)printf("%s %zu - %s: %s\n", account.verdict == FINE ? "ok" : "not ok", i + 1,
+                     stories[i].variant, stories[i].name);
+        is_fine = is_fine && account.verdict == FINE;
+    }
+    (void)printf("1..%zu\n", count);
+    return is_fine;
+}
