@@ -4,7 +4,7 @@
 "use strict";
 Object.assign(WORDS.en, {
   lessons: "Lessons", lessonOf: "{0} / {1}", previous: "previous lesson", following: "next lesson", leave: "Leave",
-  answerFirst: "Give a prediction first: press {0}.", locked: "The prediction is locked. Space runs it.", runsNow: "It runs: {0}", repeats: "It runs again: {0}",
+  answerFirst: "Give a prediction first: press {0}.", locked: "The prediction is locked. Space runs it.", runsNow: "{0}", repeats: "Again: {0}",
   youSaid: "You said", cameOut: "It came out", asSaid: "✓ as predicted", notAsSaid: "✗ not as predicted", round: "Round {0} of {1}: {2}",
   came_sound: "Sound: {0} orders.", came_oversold: "Oversold by {2}: {0} orders.",
   came_nobody: "Nobody, for {3} s: the lock has no time to live. {4} left in stock.", came_next: "The next holder's: a third got in. {0} orders.",
@@ -17,7 +17,7 @@ Object.assign(WORDS.en, {
 });
 Object.assign(WORDS.zh, {
   lessons: "课程", lessonOf: "{0} / {1}", previous: "上一课", following: "下一课", leave: "离开",
-  answerFirst: "先预测：按 {0}。", locked: "预测已锁定。按空格键运行。", runsNow: "正在运行：{0}", repeats: "再次运行：{0}",
+  answerFirst: "先预测：按 {0}。", locked: "预测已锁定。按空格键运行。", runsNow: "{0}", repeats: "再来一次：{0}",
   youSaid: "你们的预测", cameOut: "实际结果", asSaid: "✓ 与预测相同", notAsSaid: "✗ 与预测不同", round: "第 {0} 轮，共 {1} 轮：{2}",
   came_sound: "通过：{0} 个订单。", came_oversold: "超卖 {2} 份：{0} 个订单。",
   came_nobody: "{3} 秒内谁也没拿到：锁没有剩余时间。库存还有 {4}。", came_next: "下一个持有者的锁：第三个也进来了。{0} 个订单。",

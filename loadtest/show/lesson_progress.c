@@ -66,7 +66,7 @@ static bool is_refused(const struct lesson_script *script, const struct lesson_r
 static void judge(const struct lesson *lesson, const struct lesson_script *script,
                   struct lesson_result *result)
 {
-    bool is_broken = result->sold > result->issued || result->left + result->sold != result->issued;
+    bool is_oversold = result->sold > result->issued;
     bool is_sold_out = result->left == 0 && result->sold == result->issued;
     bool has_fence = guard_find(lesson->stock_guard)->needs_fence;
 
@@ -74,7 +74,7 @@ static void judge(const struct lesson *lesson, const struct lesson_script *scrip
         unclear(result, script->missed);
     } else if (lesson->fault == LESSON_CRASH) {
         result->outcome = LESSON_NOBODY;
-    } else if (is_broken) {
+    } else if (is_oversold) {
         result->outcome = lesson->fault == LESSON_DELETE ? LESSON_NEXT : LESSON_OVERSOLD;
     } else if (!is_sold_out) {
         unclear(result, "stopped");

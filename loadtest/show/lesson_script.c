@@ -260,6 +260,7 @@ static void catch_first(struct lesson_script *script)
 static void catch_second(struct lesson_script *script)
 {
     struct show_trouble *trouble = script->trouble;
+    int64_t now_ns;
     int process = -1;
 
     for (int i = 0; i < script->sale->service_count && process < 0; i++) {
@@ -275,12 +276,13 @@ static void catch_second(struct lesson_script *script)
         return;
     }
     script->second = process;
+    now_ns = monotonic_ns();
     look_at_hold(script, process, &trouble->second_hold);
     trouble->second = process;
     trouble->has_second = true;
     script->hold_ends_ns = trouble->second_hold.left_ms < 0
                                ? 0
-                               : monotonic_ns() + trouble->second_hold.left_ms * 1000000;
+                               : now_ns + trouble->second_hold.left_ms * 1000000;
     journal_add(script->journal, JOURNAL_SLOW, process + 1, 0);
     next_stage(script);
     (void)service_release(&script->sale->services[script->first], first_point(script));
@@ -299,24 +301,40 @@ static void let_second_go(struct lesson_script *script)
     script->is_over = true;
 }
 
-/* If a third one sells while the lease of the second one goes on, its lock was deleted.  The
- * first one has an order of its own to make, unless it was caught after its commit. */
+/* Was the lock of the second one deleted?  So it was if the store names another holder or
+ * nobody, or a third one sells, while the lease of the second one goes on. */
+static bool is_deleted(const struct lesson_script *script)
+{
+    const struct sight *sight = script->sight;
+
+    if (script->others > 0 && monotonic_ns() < script->hold_ends_ns)
+        return true;
+    return sight->store_answers && sight->store_ns > script->stage_ns &&
+           sight->store_ns < script->hold_ends_ns &&
+           (!sight->lock.is_locked ||
+            strcmp(sight->lock.owner, script->trouble->second_hold.owner) != 0);
+}
+
+/* The first one has an order of its own to make, unless it was caught after its commit. */
 static void watch_third(struct lesson_script *script)
 {
-    int64_t own = script->fault == LESSON_GAP ? 0 : 1, count, left_ns;
+    int64_t own = script->fault == LESSON_GAP ? 0 : 1, count, left_ms;
 
     if (!count_orders(script, &count))
         return;
-    left_ns = script->hold_ends_ns - monotonic_ns();
-    if (left_ns > 0 && count - script->baseline > own) {
-        if (script->others == 0)
-            journal_add(script->journal, JOURNAL_DELETED, script->first + 1, script->second + 1);
-        script->others = count - script->baseline - own;
-    }
     script->held_ms = stage_ms(script);
-    if (script->others < MANY && left_ns > script->lease_ms / 4 * 1000000)
+    script->others = count - script->baseline > own ? count - script->baseline - own : 0;
+    if (!script->is_deleted && is_deleted(script)) {
+        script->is_deleted = true;
+        journal_add(script->journal, JOURNAL_DELETED, script->first + 1, script->second + 1);
+    }
+    left_ms = (script->hold_ends_ns - monotonic_ns()) / 1000000;
+    if (!script->is_deleted && left_ms > 0)
         return;
-    if (script->others == 0)
+    if (script->is_deleted && script->others < MANY && script->held_ms < SELL_MS &&
+        (script->others == 0 || left_ms > script->lease_ms / 4))
+        return;
+    if (!script->is_deleted || script->others == 0)
         script->missed = "too-late";
     let_second_go(script);
 }
@@ -335,7 +353,7 @@ bool lesson_script_begin(struct lesson_script *script, const struct lesson *less
     script->stage_ns = monotonic_ns();
     script->asked_ns = script->baseline = script->others = script->tried = script->held_ms = 0;
     script->first = script->second = -1;
-    script->has_era = script->stayed_out = false;
+    script->has_era = script->stayed_out = script->is_deleted = false;
     script->fence = 0;
     switch (script->fault) {
     case LESSON_CALM:

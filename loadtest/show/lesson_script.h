@@ -37,6 +37,7 @@ struct lesson_script {
     int64_t tried;       /* requests that were sent and answered meanwhile               */
     int64_t held_ms;     /* for so long the holder was held                              */
     bool stayed_out;     /* the lock kept everybody out meanwhile                        */
+    bool is_deleted;     /* the first holder deleted the lock of the second              */
     uint64_t fence;      /* of the holder; 0: it had none                                */
 };
 
