@@ -13,7 +13,8 @@ Object.assign(WORDS.en, {
   "nobody-caught": "no holder came to the place of the fault", "nobody-sold": "the others neither sold nor were kept out for certain", "somebody-got-in": "somebody got in all the same",
   "too-late": "the second lease was over before a third one sold", stopped: "the run ended too early", "no-harm": "the fault did no harm this time",
   theLesson: "The lesson", readOn: "Read on", slowly: "Slowly, in a terminal:", processesAre: "{0} processes", processIs: "one process", leaseIs: "lease {0} s",
-  "in-a-lesson": "The lesson gives its fault itself.", e_deleted: "Process {p} deleted the lock of process {n}."
+  "in-a-lesson": "The lesson gives its fault itself.", e_deleted: "Process {p} deleted the lock of process {n}.",
+  "lesson-none": "No lesson is shown.", "lesson-locked": "The prediction is locked.", "lesson-no-answer": "The lesson has no such answer.", "lesson-unpredicted": "Give a prediction first.", "lesson-runs": "The lesson runs already."
 });
 Object.assign(WORDS.zh, {
   lessons: "课程", lessonOf: "{0} / {1}", previous: "上一课", following: "下一课", leave: "离开",
@@ -26,7 +27,8 @@ Object.assign(WORDS.zh, {
   "nobody-caught": "没有持有者走到故障的位置", "nobody-sold": "别人既没有卖出，也不能确定被挡在外面", "somebody-got-in": "还是有人进来了",
   "too-late": "第三个卖出之前，第二个的租约就到期了", stopped: "运行结束得太早", "no-harm": "这次故障没有造成损害",
   theLesson: "本课", readOn: "延伸阅读", slowly: "在终端里慢慢看：", processesAre: "{0} 个进程", processIs: "一个进程", leaseIs: "租约 {0} 秒",
-  "in-a-lesson": "故障由课程自己注入。", e_deleted: "进程 {p} 删掉了进程 {n} 的锁。"
+  "in-a-lesson": "故障由课程自己注入。", e_deleted: "进程 {p} 删掉了进程 {n} 的锁。",
+  "lesson-none": "没有打开课程。", "lesson-locked": "预测已锁定。", "lesson-no-answer": "本课没有这个选项。", "lesson-unpredicted": "先作出预测。", "lesson-runs": "本课正在运行。"
 });
 for (const [lang, texts] of [["en", ["lessons; leave them", "previous, next lesson", "give that prediction"]], ["zh", ["课程；离开课程", "上一课、下一课", "作出预测"]]]) {
   WORDS[lang].keylist.splice(1, 0, ["T", texts[0]], ["← → PgUp PgDn", texts[1]], ["1 – 3", texts[2]]);

@@ -82,12 +82,18 @@ static void release(const struct lesson_script *script, const char *point, int n
             (void)service_release(&script->sale->services[i], point);
 }
 
+/* As what the page shows the late holder of DELETE and GAP. */
+static struct trouble_fault *first_fault(const struct lesson_script *script)
+{
+    return &script->trouble->faults[script->fault == LESSON_GAP ? SHOW_FAULT_GAP : SHOW_FAULT_SLOW];
+}
+
 /* Whoever trouble.c has caught is its own to let go. */
 static void let_all_go(struct lesson_script *script)
 {
     script->trouble->has_second = false;
     if (script->fault == LESSON_DELETE || script->fault == LESSON_GAP) {
-        script->trouble->faults[SHOW_FAULT_SLOW].state = SHOW_FAULT_OFF;
+        first_fault(script)->state = SHOW_FAULT_OFF;
         script->trouble->over_ns = monotonic_ns();
         release(script, GAP, -1);
         release(script, READ, -1);
@@ -128,8 +134,6 @@ static void begin_era(struct lesson_script *script)
     script->has_era = true;
     script->tried = control_tried(&script->sale->wrk.control);
 }
-
-/* ---- one holder is held: SLOW and FREEZE ---- */
 
 static enum show_fault fault_of(const struct lesson_script *script)
 {
@@ -185,8 +189,6 @@ static void watch_others(struct lesson_script *script)
         script->missed = "nobody-sold";
 }
 
-/* ---- a process dies between two commands: CRASH ---- */
-
 static void catch_dead(struct lesson_script *script)
 {
     for (int i = 0; i < script->sale->service_count; i++) {
@@ -225,8 +227,6 @@ static void watch_dead(struct lesson_script *script)
         give_up(script, "nobody-sold");
 }
 
-/* ---- a late holder deletes the lock of the next one: DELETE and GAP ---- */
-
 static const char *first_point(const struct lesson_script *script)
 {
     return script->fault == LESSON_GAP ? GAP : READ;
@@ -234,7 +234,7 @@ static const char *first_point(const struct lesson_script *script)
 
 static void catch_first(struct lesson_script *script)
 {
-    struct service_lock *hold = &script->trouble->faults[SHOW_FAULT_SLOW].hold;
+    struct trouble_fault *fault = first_fault(script);
     int process = find_caught(script, first_point(script));
 
     if (process < 0) {
@@ -244,11 +244,12 @@ static void catch_first(struct lesson_script *script)
     }
     release(script, first_point(script), process);
     script->first = process;
-    script->trouble->faults[SHOW_FAULT_SLOW].process = process;
-    script->trouble->faults[SHOW_FAULT_SLOW].since_ns = monotonic_ns();
-    script->trouble->faults[SHOW_FAULT_SLOW].state = SHOW_FAULT_ON;
-    look_at_hold(script, process, hold);
-    journal_add(script->journal, JOURNAL_SLOW, process + 1, 0);
+    fault->process = process;
+    fault->since_ns = monotonic_ns();
+    fault->state = SHOW_FAULT_ON;
+    look_at_hold(script, process, &fault->hold);
+    journal_add(script->journal, script->fault == LESSON_GAP ? JOURNAL_GAP : JOURNAL_SLOW,
+                process + 1, 0);
     /* The second one works in another process, where everybody sees it. */
     if (arm(script, READ, "hold", process))
         next_stage(script);
@@ -286,9 +287,11 @@ static void catch_second(struct lesson_script *script)
     journal_add(script->journal, JOURNAL_SLOW, process + 1, 0);
     next_stage(script);
     (void)service_release(&script->sale->services[script->first], first_point(script));
-    trouble->faults[SHOW_FAULT_SLOW].state = SHOW_FAULT_OFF;
+    first_fault(script)->state = SHOW_FAULT_OFF;
     trouble->over_ns = monotonic_ns();
-    journal_add(script->journal, JOURNAL_SLOW_OVER, script->first + 1, 0);
+    journal_add(script->journal,
+                script->fault == LESSON_GAP ? JOURNAL_GAP_OVER : JOURNAL_SLOW_OVER,
+                script->first + 1, 0);
 }
 
 /* Let the second one go, who writes what it had computed. */
@@ -329,21 +332,18 @@ static void watch_third(struct lesson_script *script)
         journal_add(script->journal, JOURNAL_DELETED, script->first + 1, script->second + 1);
     }
     left_ms = (script->hold_ends_ns - monotonic_ns()) / 1000000;
-    if (!script->is_deleted && left_ms > 0)
-        return;
-    if (script->is_deleted && script->others < MANY && script->held_ms < SELL_MS &&
-        (script->others == 0 || left_ms > script->lease_ms / 4))
+    if (script->is_deleted ? script->others < MANY && script->held_ms < SELL_MS &&
+                                 (script->others == 0 || left_ms > script->lease_ms / 4)
+                           : left_ms > 0)
         return;
     if (!script->is_deleted || script->others == 0)
         script->missed = "too-late";
     let_second_go(script);
 }
 
-/* ---- all ---- */
-
 bool lesson_script_begin(struct lesson_script *script, const struct lesson *lesson)
 {
-    bool ok = true;
+    bool ok = true; /* nothing to arm is fine */
 
     script->fault = lesson->fault;
     script->lease_ms = lesson->lease_ms;

@@ -42,3 +42,29 @@ const char *lesson_wish_read(const char *path, const json_t *body, struct show_w
     wish->kind = SHOW_WISH_LESSON_RUN;
     return NULL;
 }
+
+struct show_refusal lesson_wish_refuses(const struct lesson_progress *progress,
+                                        const struct show_wish *wish)
+{
+    static const struct show_refusal none = {"lesson-none", "no lesson is shown"},
+                                     locked = {"lesson-locked", "the prediction is locked"},
+                                     no_answer = {"lesson-no-answer",
+                                                  "the lesson has no such answer"},
+                                     unpredicted = {"lesson-unpredicted",
+                                                    "give a prediction first"},
+                                     runs = {"lesson-runs", "the lesson runs already"},
+                                     not = {NULL, NULL};
+    const struct lesson *lesson = lesson_progress_lesson(progress);
+
+    if (wish->kind != SHOW_WISH_PREDICT && wish->kind != SHOW_WISH_LESSON_RUN)
+        return not;
+    if (!lesson)
+        return none;
+    if (wish->kind == SHOW_WISH_PREDICT)
+        return progress->stage != LESSON_STAGE_ASKED         ? locked
+               : !lesson_has_answer(lesson, wish->answer) ? no_answer
+                                                          : not;
+    return progress->stage == LESSON_STAGE_ASKED     ? unpredicted
+           : progress->stage == LESSON_STAGE_RUNNING ? runs
+                                                     : not;
+}

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* lesson_wish.h -- reads what a browser wishes in the lessons. */
+/* lesson_wish.h -- reads what a browser wishes in the lessons, and refuses what cannot be. */
 #ifndef LOADTEST_SHOW_LESSON_WISH_H
 #define LOADTEST_SHOW_LESSON_WISH_H
 
 #include "loadtest/show/board.h"
+#include "loadtest/show/lesson_progress.h"
 
 /* Is it the path of a POST of the lessons? */
 bool lesson_wish_is_path(const char *path);
@@ -11,5 +12,9 @@ bool lesson_wish_is_path(const char *path);
 /* Read the wish of a POST to that path from its body.  NULL: the wish is complete; else why
  * the body is wrong. */
 const char *lesson_wish_read(const char *path, const json_t *body, struct show_wish *wish);
+
+/* Why the wish cannot be carried out now. */
+struct show_refusal lesson_wish_refuses(const struct lesson_progress *progress,
+                                        const struct show_wish *wish);
 
 #endif /* LOADTEST_SHOW_LESSON_WISH_H */

@@ -12,6 +12,7 @@
 #include "loadtest/kit/interrupt.h"
 #include "loadtest/kit/memory.h"
 #include "loadtest/show/document.h"
+#include "loadtest/show/lesson_wish.h"
 #include "loadtest/show/server.h"
 
 enum {
@@ -158,11 +159,6 @@ static void show_lesson(struct show *show, int number)
 
 static void run_lesson(struct show *show)
 {
-    bool may_run = show->lesson.stage == LESSON_STAGE_PREDICTED ||
-                   show->lesson.stage == LESSON_STAGE_DONE;
-
-    if (show->lesson.number == 0 || !may_run)
-        return;
     lesson_progress_begin(&show->lesson);
     begin_round(show);
 }
@@ -222,7 +218,7 @@ static struct show_refusal refuses(const struct show *show, const struct show_wi
 
     if (wish->kind != SHOW_WISH_STOP && wish->kind != SHOW_WISH_FAULT &&
         wish->kind != SHOW_WISH_HEAL)
-        return not;
+        return lesson_wish_refuses(&show->lesson, wish);
     if (show->phase != SHOW_RUNNING)
         return trouble_nothing_runs();
     if (wish->kind == SHOW_WISH_HEAL && show->trouble.is_lesson)

@@ -56,8 +56,10 @@ def no_run_without_a_prediction():
     page.wait("the page asks for a prediction", lambda p: "prediction first" in p.text("#lessonHint"))
     page.wait_shown()
     assert lesson()["runs"] == runs and stage() == "asked", lesson()
-    status, answer = show.ask("/api/lesson/predict", {"answer": "a guess"})
-    assert status == 400, answer
+    for path, body, wanted in (("/api/lesson/run", {}, 409), ("/api/lesson/predict", {"answer": "a guess"}, 400),
+                               ("/api/lesson", {"number": 11}, 400)):
+        status, answer = show.ask(path, body)
+        assert status == wanted, (path, status, answer)
 
 
 def press_theme():
@@ -125,7 +127,8 @@ def predict():
     said = lesson()["predicted"]
     page.press("2")
     page.wait_shown()
-    show.ask("/api/lesson/predict", {"answer": "oversold"})
+    status, answer = show.ask("/api/lesson/predict", {"answer": "oversold"})
+    assert status == 409 and "locked" in answer["error"], (status, answer)
     page.wait_shown()
     assert lesson()["predicted"] == said and stage() == "predicted", lesson()
 
