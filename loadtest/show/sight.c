@@ -187,8 +187,13 @@ static void look_at_process(struct sight *sight, int i)
         p->in_flight = 0;
     }
     state = state_of(sight, i);
-    if (is_late(state) && !is_late(p->state) && *sight->sale->key && sight->lock.is_locked)
+    /* The look that found the holder late may have found the lock free. */
+    if (!is_late(state))
+        p->is_told_late = false;
+    else if (!p->is_told_late && *sight->sale->key && sight->lock.is_locked) {
         journal_add(sight->journal, JOURNAL_SECOND, i + 1, 0);
+        p->is_told_late = true;
+    }
     if (state != p->state)
         p->since_ns = monotonic_ns();
     p->state = state;

@@ -39,6 +39,7 @@ struct sight_process {
     char state;
     int64_t since_ns;
     int64_t in_flight, orders; /* requests without an answer; orders that were told     */
+    bool is_told_late;         /* the journal knows that another one has its lock       */
     int64_t refused;           /* late writes of the process that were refused          */
 };
 

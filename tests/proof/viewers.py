@@ -101,28 +101,34 @@ def processes_below(root):
 
 
 def processor_s(show):
-    return sum(ticks for _, name, ticks in processes_below(show.process.pid) if name != "wrk") / TICKS
+    """(of all but wrk, of the laboratory itself)"""
+    found = list(processes_below(show.process.pid))
+    return (sum(ticks for _, name, ticks in found if name != "wrk") / TICKS,
+            sum(ticks for pid, _, ticks in found if pid == show.process.pid) / TICKS)
 
 
 def slice_of(show, viewers, on, seconds):
-    """Processor seconds for an order."""
+    """Processor seconds for an order, orders, and the processor seconds of the laboratory in a second."""
     viewers.switch(on)
     time.sleep(0.5)  # what the other kind of slice has begun is over
-    cpu, orders = processor_s(show), show.orders()
+    begin, (cpu, own), orders = time.monotonic(), processor_s(show), show.orders()
     time.sleep(seconds)
-    cpu, orders = processor_s(show) - cpu, show.orders() - orders
+    end, (cpu_after, own_after) = time.monotonic(), processor_s(show)
+    orders = show.orders() - orders
     assert orders > 0, "no order came"
-    return cpu / orders, orders
+    return (cpu_after - cpu) / orders, orders, (own_after - own) / (end - begin)
 
 
 def measure(show, viewers, options):
-    logs = []
+    logs, own = [], {True: 0, False: 0}
     for pair in range(options.pairs):
         got = {}
         for on in (pair % 2 == 0, pair % 2 != 0):
-            got[on], orders = slice_of(show, viewers, on, options.seconds)
+            got[on], orders, seconds = slice_of(show, viewers, on, options.seconds)
+            own[on] += seconds / options.pairs
             print(f"pair {pair + 1:2} {'with   ' if on else 'without'} {got[on] * 1e6:8.1f} us an order, {orders} orders", flush=True)
         logs.append(math.log(got[True] / got[False]))
+    print(f"the laboratory itself: {1000 * own[True]:.1f} ms of processor time a second with viewers, {1000 * own[False]:.1f} without")
     mean = sum(logs) / len(logs)
     deviation = math.sqrt(sum((x - mean) ** 2 for x in logs) / (len(logs) - 1))
     reach = STUDENT[max(k for k in STUDENT if k <= len(logs))] * deviation / math.sqrt(len(logs))
