@@ -80,7 +80,7 @@ static int status_of(int status)
     return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 }
 
-/* The admin tokens of the listeners for operators, by their ports; the newest wins. */
+/* The admin tokens of the newest listeners for operators, by their ports: each port once. */
 static struct {
     int port;
     char token[80];
@@ -92,7 +92,8 @@ static bool take_admin_token(struct rig_service *s, const char *line)
 {
     static const char KEY[] = "admin-token-file=";
     const char *path = strstr(line, KEY);
-    size_t i = admin_count++ % (sizeof(admins) / sizeof(admins[0]));
+    const size_t count = sizeof(admins) / sizeof(admins[0]);
+    size_t i = admin_count++ % count;
     FILE *file = NULL;
     bool is_read;
 
@@ -104,6 +105,9 @@ static bool take_admin_token(struct rig_service *s, const char *line)
     file = fopen(s->admin_token_path, "re");
     if (file == NULL)
         return false;
+    for (size_t other = 0; other < count; other++)
+        if (admins[other].port == s->admin_port)
+            admins[other].port = 0; /* a service that has ended had the same port */
     admins[i].port = s->admin_port;
     is_read = fscanf(file, "%79s", admins[i].token) == 1;
     (void)fclose(file);
