@@ -8,6 +8,12 @@
 enum outcome order_lock_take(struct worker *w, const struct order_request *request,
                              struct order_lock *lock)
 {
+    return order_lock_take_within(w, request, lock, w->service->config->lock_wait_ms);
+}
+
+enum outcome order_lock_take_within(struct worker *w, const struct order_request *request,
+                                    struct order_lock *lock, int64_t wait_ms)
+{
     const struct config *c = w->service->config;
     int64_t asked_ns = monotonic_ns();
     dlock_status st;
@@ -16,7 +22,7 @@ enum outcome order_lock_take(struct worker *w, const struct order_request *reque
         lock_name_of_voucher(request->voucher_id, lock->name);
     else
         lock_name_of_user(request->user_id, lock->name);
-    st = dlock_acquire(w->service->locks, lock->name, c->lock_wait_ms, &lock->lease);
+    st = dlock_acquire(w->service->locks, lock->name, wait_ms, &lock->lease);
     lock->held_ns = monotonic_ns();
     metrics_count(&w->cell->acquired[st]);
     histogram_record(&w->cell->lock_wait, lock->held_ns - asked_ns);

@@ -26,6 +26,10 @@ struct order_lock {
 enum outcome order_lock_take(struct worker *w, const struct order_request *request,
                              struct order_lock *lock);
 
+/* The same, waiting for at most `wait_ms`; 0: not at all. */
+enum outcome order_lock_take_within(struct worker *w, const struct order_request *request,
+                                    struct order_lock *lock, int64_t wait_ms);
+
 /* Give it back; nothing happens if it is not held. */
 void order_lock_give(struct worker *w, struct order_lock *lock);
 

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "app/order_replay.h"
+#include "base/os/clock.h"
 #include "base/text/limited.h"
 #include "db/sale_batch.h"
 
@@ -181,19 +182,25 @@ static void prepare(struct group *g, struct stream_writing *it, struct order_loc
     it->sale = (struct order_sale){.order = &it->attempt, .w = g->w, .lock = lock};
 }
 
-/* With --lock-scope=user each order has a lock of its own; one that is busy is tried again. */
+/* With --lock-scope=user each order has a lock of its own; one that is busy is tried again.
+ * --lock-wait is the wait for all of them: a writer that waited for each would keep the locks
+ * that it has from another writer, which waits for these, for as long as all waits together. */
 static void take_locks(struct group *g, struct stream_writing *const *writings, size_t count)
 {
-    bool has_one = g->w->service->config->lock_scope_is_voucher;
+    const struct config *config = g->w->service->config;
+    bool has_one = config->lock_scope_is_voucher;
+    int64_t until_ns = dlock_clock_after(dlock_clock_ns(), config->lock_wait_ms);
 
     for (size_t i = 0; i < count; i++) {
         struct stream_writing *it = writings[i];
+        int64_t left_ms = (until_ns - dlock_clock_ns()) / DLOCK_NS_PER_MS;
 
         it->is_tried = true;
         it->lock = (struct order_lock){0};
         prepare(g, it, has_one ? &g->lock : &it->lock);
         if ((!has_one || i == 0) &&
-            order_lock_take(g->w, &it->request, it->sale.lock) != OUTCOME_ACCEPTED) {
+            order_lock_take_within(g->w, &it->request, it->sale.lock,
+                                   left_ms > 0 ? left_ms : 0) != OUTCOME_ACCEPTED) {
             if (has_one)
                 return;
             continue;

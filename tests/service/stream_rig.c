@@ -123,6 +123,25 @@ void stream_await_taken(void)
         fail_msg("no order of the stream is in a writer's hands");
 }
 
+static bool is_log_written(void *unused)
+{
+    (void)unused;
+    return strstr(STREAM_TEXT("EVAL",
+                              "local i = redis.call('INFO', 'persistence')"
+                              " return (i:match('aof_enabled:1') or '')"
+                              " .. (i:match('aof_rewrite_in_progress:0') or '')"
+                              " .. (i:match('aof_rewrite_scheduled:0') or '')",
+                              "0"),
+                  "aof_enabled:1aof_rewrite_in_progress:0aof_rewrite_scheduled:0") != NULL;
+}
+
+void stream_keep_all(void)
+{
+    (void)STREAM_TEXT("CONFIG", "SET", "appendfsync", "always");
+    (void)STREAM_TEXT("CONFIG", "SET", "appendonly", "yes");
+    assert_true(rig_until(is_log_written, NULL, RIG_PATIENCE_MS));
+}
+
 static void ask_for_fault(const struct rig_service *at, const char *path)
 {
     static struct rig_answer answer;

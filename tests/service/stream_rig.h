@@ -41,6 +41,10 @@ void stream_await_rows(int64_t voucher, int64_t count);
 /* Wait until a writer has an order of the stream in its hands. */
 void stream_await_taken(void);
 
+/* From now on Redis has each write on disk before it answers, and goes on with what it has
+ * after a restart. */
+void stream_keep_all(void);
+
 /* A named point of a service with --allow-faults. */
 void stream_arm(const struct rig_service *at, const char *point, const char *action);
 void stream_release(const struct rig_service *at, const char *point);

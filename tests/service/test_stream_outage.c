@@ -77,33 +77,13 @@ static void a_redis_that_keeps_nothing_breaks_promises(void **state)
     rig_stop(&service);
 }
 
-static bool is_log_written(void *unused)
-{
-    (void)unused;
-    return strstr(STREAM_TEXT("EVAL",
-                              "local i = redis.call('INFO', 'persistence')"
-                              " return (i:match('aof_enabled:1') or '')"
-                              " .. (i:match('aof_rewrite_in_progress:0') or '')"
-                              " .. (i:match('aof_rewrite_scheduled:0') or '')",
-                              "0"),
-                  "aof_enabled:1aof_rewrite_in_progress:0aof_rewrite_scheduled:0") != NULL;
-}
-
-/* From now on each write is on disk before it is answered. */
-static void keep_all(void)
-{
-    (void)STREAM_TEXT("CONFIG", "SET", "appendfsync", "always");
-    (void)STREAM_TEXT("CONFIG", "SET", "appendonly", "yes");
-    assert_true(rig_until(is_log_written, NULL, RIG_PATIENCE_MS));
-}
-
 static void a_redis_with_a_log_breaks_none(void **state)
 {
     int64_t voucher = rig_voucher(STOCK), orders[USERS + 1];
 
     (void)state;
     stream_anew();
-    keep_all();
+    stream_keep_all();
     service = STREAM_START("--lock=none", "--redis-timeout=1s");
     assert_false(rig_has_logged(&service, "has no append-only file"));
     batch_begin(voucher);

@@ -41,6 +41,43 @@ static void expect_nothing_aside(const struct rig_service *s)
     assert_int_equal(STREAM_NUMBER("XLEN", stream_key("poison")), 0);
 }
 
+static void user_lock_name(int user, char *name, size_t size)
+{
+    (void)snprintf(name, size, "lock:order:%lld", (long long)rig_user(user));
+}
+
+/* Somebody else has the locks of most users of a batch.  A writer that waited for each of them
+ * would not come to the last order before the test gives up. */
+static void a_batch_waits_once_for_all_its_locks(void **state)
+{
+    enum { USERS = 30 };
+    int64_t voucher = rig_voucher(USERS), orders[USERS + 1];
+    char name[64];
+
+    (void)state;
+    stream_anew();
+    first = STREAM_START("--lock=reentrant", "--lock-scope=user", "--lock-wait=3s");
+    for (int user = 2; user < USERS; user++) {
+        user_lock_name(user, name, sizeof(name));
+        (void)STREAM_NUMBER("HSET", name, "somebody:1", "1");
+    }
+    batch_begin(voucher);
+    orders[1] = stream_buy(&first, voucher, 1, "", 202, "queued");
+    stream_await_taken();
+    for (int user = 2; user <= USERS; user++)
+        orders[user] = stream_buy(&first, voucher, user, "", 202, "queued");
+    batch_let_go();
+    stream_await_rows(voucher, 2);
+    stream_expect_row(orders[USERS], voucher, USERS);
+    for (int user = 2; user < USERS; user++) {
+        user_lock_name(user, name, sizeof(name));
+        (void)STREAM_NUMBER("DEL", name);
+    }
+    expect_all(voucher, USERS, orders);
+    expect_nothing_aside(&first);
+    rig_stop(&first);
+}
+
 static void the_orders_of_a_killed_writer_are_claimed(void **state)
 {
     enum { USERS = 6 };
@@ -248,6 +285,7 @@ static void a_commit_without_an_answer_is_settled_by_the_ids(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_batch_waits_once_for_all_its_locks),
         cmocka_unit_test(the_orders_of_a_killed_writer_are_claimed),
         cmocka_unit_test(an_order_that_was_committed_is_not_refused),
         cmocka_unit_test(an_order_in_two_hands_gets_one_row),
