@@ -462,10 +462,11 @@ VIEWERS :=
 
 # `make test-more` tries each fault twice.
 .PHONY: prove-orders
-prove-orders: deps-test                          ## break servers under load, compare every answer with the rows; TIMES=20
+prove-orders: deps-test                          ## break servers under load, compare every answer with the rows; TIMES=20 ORDER_PATH=all
 	@$(MAKE) --no-print-directory -j2 all $(PROVE_ORDERS)
-	@$(PROVE_ORDERS) --times=$(TIMES)
+	@$(PROVE_ORDERS) --times=$(TIMES) --order-path=$(ORDER_PATH)
 TIMES := 20
+ORDER_PATH := all
 
 # Each seed is a world of its own; SEED= with one VARIANT and one CLASS prints one of them.
 SEEDS   := 100

@@ -9,12 +9,14 @@
 #include <stdint.h>
 
 struct books {
-    int64_t accepted, refused, open; /* requests, by what their buyers know */
-    int64_t rows;                    /* orders of both vouchers */
+    int64_t accepted, queued, refused, open; /* requests, by what their buyers know */
+    int64_t rows;                            /* orders of both vouchers */
+    int64_t broken; /* queued requests without a row of the number that the buyer was told */
+    char broken_example[64]; /* the request of one of them */
 };
 
 /* After buyers_stop(), when no service runs: wait until no transaction of a service is open, and
- * compare.  The test fails with an example unless
+ * compare.  Promises that are broken are counted; the test fails with an example unless
  *   - every accepted request has exactly one row, with the number that its buyer was told;
  *   - no refused request has a row;
  *   - every row is of a request that a buyer has sent, for that user and voucher;

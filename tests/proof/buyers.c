@@ -26,7 +26,7 @@ static struct buyers_request *requests; /* REQUESTS_MAX */
 static atomic_size_t request_count;
 static int64_t vouchers[2];
 static atomic_int ports[BUYERS_SERVICES];
-static atomic_int accepted, refused;
+static atomic_int served, refused;
 static atomic_bool is_stopped;
 static pthread_mutex_t odd_mutex = PTHREAD_MUTEX_INITIALIZER;
 static char odd[512];
@@ -61,16 +61,18 @@ static bool keep_answer(struct buyers_request *request, const struct rig_answer 
 {
     static const char *const FINAL[] = {"sold-out", "duplicate", NULL};
     static const char *const PASSING[] = {"unavailable", "database-busy", "lock-busy",
-                                          "stale", NULL};
+                                          "stale", "queue-full", NULL};
+    bool is_queued = strcmp(answer->outcome, "queued") == 0 && answer->status == 202;
+    const char *number = strstr(answer->body, "\"id\":\"");
     long long id = 0;
     bool is_passing = is_one_of(answer->outcome, PASSING) && answer->status == 503 &&
                       strstr(answer->head, "Retry-After: ") != NULL;
 
-    if (strcmp(answer->outcome, "accepted") == 0 &&
-        sscanf(answer->body, "{\"id\":\"%lld\"", &id) == 1) {
+    if ((strcmp(answer->outcome, "accepted") == 0 || is_queued) &&
+        number != NULL && sscanf(number, "\"id\":\"%lld\"", &id) == 1) {
         request->order_id = id;
-        request->told = TOLD_ACCEPTED;
-        atomic_fetch_add(&accepted, 1);
+        request->told = is_queued ? TOLD_QUEUED : TOLD_ACCEPTED;
+        atomic_fetch_add(&served, 1);
     } else if (is_passing || is_one_of(answer->outcome, FINAL)) {
         atomic_fetch_add(&refused, is_passing);
         if (is_first)
@@ -147,7 +149,7 @@ void buyers_start(const int64_t two_vouchers[2], const int at[BUYERS_SERVICES])
     requests = calloc(REQUESTS_MAX, sizeof(*requests));
     assert_non_null(requests);
     atomic_store(&request_count, 0);
-    atomic_store(&accepted, 0);
+    atomic_store(&served, 0);
     atomic_store(&refused, 0);
     atomic_store(&is_stopped, false);
     odd[0] = '\0';
@@ -178,12 +180,12 @@ static bool is_reached(void *arg)
     return atomic_load(goal->count) >= goal->value;
 }
 
-void buyers_await_accepted(int more, const char *when)
+void buyers_await_served(int more, const char *when)
 {
-    struct goal goal = {&accepted, atomic_load(&accepted) + more};
+    struct goal goal = {&served, atomic_load(&served) + more};
 
     if (!rig_until(is_reached, &goal, RIG_PATIENCE_MS))
-        fail_msg("no %d orders are accepted %s", more, when);
+        fail_msg("no %d orders are accepted or queued %s", more, when);
 }
 
 void buyers_await_refused(int more, const char *when)

@@ -20,6 +20,7 @@ enum buyers_told {
     TOLD_OPEN,     /* no answer, or one that says `unknown` */
     TOLD_ACCEPTED, /* an order, whose number came with the answer */
     TOLD_REFUSED,  /* the first and only answer says that nothing was sold */
+    TOLD_QUEUED,   /* a promise of an order, whose number came with the answer */
 };
 
 struct buyers_request {
@@ -34,9 +35,9 @@ void buyers_start(const int64_t vouchers[2], const int ports[BUYERS_SERVICES]);
 /* A service came back on another port. */
 void buyers_move(int service, int port);
 
-/* Wait until so many more orders than now were accepted, or requests were told to come again;
- * the test fails if that does not happen. */
-void buyers_await_accepted(int more, const char *when);
+/* Wait until so many more orders than now were accepted or queued, or requests were told to
+ * come again; the test fails if that does not happen. */
+void buyers_await_served(int more, const char *when);
 void buyers_await_refused(int more, const char *when);
 
 /* Let each end its request, and wait for that.  It is fine if none runs. */

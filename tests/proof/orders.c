@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* orders.c -- what clients were told of their orders stays true, whatever breaks: two services
- * sell in batches under load, something fails in the middle, and afterwards the database is
- * compared with every answer.
+ * sell under load, something fails in the middle, and afterwards the database is compared with
+ * every answer.  The path `stream` breaks promises where its Redis loses its data, and nowhere
+ * else.
  *
- *     prove-orders [--times=N] [PATTERN]     // each fault N times; cmocka's pattern of tests
+ *     prove-orders [--order-path=NAME|all] [--times=N] [PATTERN]
+ *
+ * Each fault is tried N times, on each path; PATTERN is cmocka's, of tests.
  *
  * A lab of its own is up while a fault is tried. */
 #include <errno.h>
@@ -12,98 +15,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "tests/proof/books.h"
-#include "tests/proof/buyers.h"
 #include "tests/proof/disk.h"
+#include "tests/proof/round.h"
 #include "tests/service/commit_proxy.h"
 #include "tests/service/file_limit.h"
-#include "tests/service/rig.h"
-#include "tests/service/rig_inside.h"
+#include "tests/service/stream_rig.h"
 
-enum { MANY = 1000000, FEW = 300, SOME_ORDERS = 100, CUTS = 6 };
+enum { CUTS = 6 };
 
 static int times = 1;
-
-/* By turns; the last of them sells by the fence, which a Redis that forgets does not survive. */
-static const char *const CONFIGS[][4] = {
-    {"--lock=none", "--lock-scope=user", "--stock-guard=conditional", NULL},
-    {"--lock=reentrant", "--lock-scope=user", "--stock-guard=version", NULL},
-    {"--lock=reentrant", "--lock-scope=voucher", "--stock-guard=row-lock", NULL},
-    {"--lock=fenced", "--lock-scope=voucher", "--stock-guard=fence", NULL},
-};
-enum { CONFIG_COUNT = sizeof(CONFIGS) / sizeof(CONFIGS[0]), KEEPS_FENCES = CONFIG_COUNT - 1 };
-
-static struct round {
-    int number;
-    const char *database_flag; /* another way to PostgreSQL; NULL: the lab's */
-    int64_t vouchers[2], issued[2];
-    struct rig_service services[BUYERS_SERVICES];
-} round_now;
-
-static struct rig_service start_service(const struct round *r)
-{
-    const char *const *config = CONFIGS[r->number % CONFIG_COUNT];
-    const char *args[] = {
-        "--order-path=combined", "--workers=32", "--lock-wait=500ms", "--lock-lease=2s",
-        "--statement-timeout=2s", "--settle-timeout=2s", "--redis-timeout=1s",
-        "--idle-transaction-timeout=3s", "--duplicate-guard=unique", rig_record_flag(),
-        config[0], config[1], config[2], r->database_flag, NULL};
-
-    return rig_start(args);
-}
-
-/* Two services sell two vouchers, one of which is soon sold out. */
-static void begin_round(int number)
-{
-    struct round *r = &round_now;
-    int ports[BUYERS_SERVICES];
-
-    r->number = number;
-    r->issued[0] = MANY;
-    r->issued[1] = FEW;
-    for (int v = 0; v < 2; v++)
-        r->vouchers[v] = rig_voucher(r->issued[v]);
-    for (int i = 0; i < BUYERS_SERVICES; i++) {
-        r->services[i] = start_service(r);
-        ports[i] = r->services[i].orders_port;
-    }
-    buyers_start(r->vouchers, ports);
-    buyers_await_accepted(SOME_ORDERS, "at the start");
-}
-
-static double batched(const struct round *r)
-{
-    double sum = 0;
-
-    for (int i = 0; i < BUYERS_SERVICES; i++)
-        sum += rig_metric(&r->services[i], "seckill_batched_orders_total ");
-    return sum;
-}
-
-/* All buyers stop, and every answer is compared with the rows. */
-static void end_round(const char *fault)
-{
-    struct round *r = &round_now;
-    struct books books;
-    double in_batches;
-
-    buyers_await_accepted(SOME_ORDERS, fault);
-    buyers_stop();
-    in_batches = batched(r);
-    for (int i = 0; i < BUYERS_SERVICES; i++)
-        rig_stop(&r->services[i]);
-    if (buyers_odd()[0] != '\0')
-        fail_msg("%s", buyers_odd());
-    rig_forget_database();
-    books = books_audit(r->vouchers, r->issued);
-    print_message("# round %d %s, %s %s %s: %lld accepted, %lld refused, %lld open, %lld"
-                  " rows, %.0f of batches\n",
-                  r->number + 1, fault, CONFIGS[r->number % CONFIG_COUNT][0],
-                  CONFIGS[r->number % CONFIG_COUNT][1], CONFIGS[r->number % CONFIG_COUNT][2],
-                  (long long)books.accepted, (long long)books.refused, (long long)books.open,
-                  (long long)books.rows, in_batches);
-    assert_true(in_batches > 0);
-}
 
 /* ---- the faults ---- */
 
@@ -111,14 +31,14 @@ static void a_service_is_killed(void **state)
 {
     (void)state;
     for (int n = 0; n < times; n++) {
-        struct rig_service *victim = &round_now.services[n % BUYERS_SERVICES];
+        int victim = n % BUYERS_SERVICES;
 
-        begin_round(n);
-        rig_signal(victim, SIGKILL);
-        assert_int_equal(rig_wait(victim, RIG_PATIENCE_MS), 128 + SIGKILL);
-        *victim = start_service(&round_now);
-        buyers_move(n % BUYERS_SERVICES, victim->orders_port);
-        end_round("after a service was killed");
+        round_begin(n, false);
+        rig_signal(&round_now.services[victim], SIGKILL);
+        assert_int_equal(rig_wait(&round_now.services[victim], RIG_PATIENCE_MS),
+                         128 + SIGKILL);
+        round_restart_service(victim);
+        round_end("after a service was killed", ROUND_KEEPS);
     }
 }
 
@@ -126,27 +46,63 @@ static void postgres_ends_at_once(void **state)
 {
     (void)state;
     for (int n = 0; n < times; n++) {
-        begin_round(n);
+        round_begin(n, false);
         /* Either way it has to recover from its log. */
         if (n % 2 == 0)
             assert_int_equal(kill(rig_lab_pid("postgres"), SIGQUIT), 0);
         else
             rig_lab_kill("postgres");
         rig_lab_restart("postgres");
-        end_round("after PostgreSQL ended at once");
+        round_end("after PostgreSQL ended at once", ROUND_KEEPS);
     }
 }
 
+static void end_redis(int n)
+{
+    if (n % 2 == 1)
+        rig_lab_kill("redis");
+    rig_lab_restart("redis");
+}
+
+/* It keeps nothing on disk.  Where orders wait in it, those that no writer has in its hands
+ * are lost. */
 static void redis_ends_at_once(void **state)
 {
+    bool is_queued = round_is_queued();
+
     (void)state;
     for (int n = 0; n < times; n++) {
-        begin_round(n % KEEPS_FENCES);
-        if (n % 2 == 1)
-            rig_lab_kill("redis");
-        rig_lab_restart("redis");
-        end_round("after Redis ended");
+        round_begin(n, true);
+        if (is_queued)
+            round_stop_writers();
+        end_redis(n);
+        if (is_queued)
+            round_let_writers_go();
+        round_end("after Redis ended", is_queued ? ROUND_BREAKS : ROUND_KEEPS);
     }
+}
+
+/* Each write is on disk before it is answered. */
+static void redis_with_a_log_ends_at_once(void **state)
+{
+    bool is_queued = round_is_queued();
+
+    (void)state;
+    stream_keep_all();
+    for (int n = 0; n < times; n++) {
+        round_begin(n, false);
+        if (is_queued)
+            round_stop_writers();
+        end_redis(n);
+        if (is_queued)
+            round_let_writers_go();
+        round_end("after Redis with a log ended", ROUND_KEEPS);
+    }
+}
+
+static bool are_dropped(void *count)
+{
+    return commit_proxy_dropped() >= *(int *)count;
 }
 
 /* The COMMIT goes through and its answer is lost, or the COMMIT itself is lost. */
@@ -158,12 +114,14 @@ static void a_commit_is_not_answered(void **state)
     for (int n = 0; n < times; n++) {
         commit_proxy_start(flag, sizeof(flag));
         round_now.database_flag = flag;
-        begin_round(n);
-        for (int cut = 0; cut < CUTS; cut++) {
-            commit_proxy_set(cut % 2 == 0 ? DROP_ANSWER : DROP_COMMIT);
-            buyers_await_accepted(SOME_ORDERS, "while COMMITs are not answered");
+        round_begin(n, false);
+        for (int cut = 1; cut <= CUTS; cut++) {
+            commit_proxy_set(cut % 2 == 1 ? DROP_ANSWER : DROP_COMMIT);
+            buyers_await_served(ROUND_ORDERS, "while COMMITs are not answered");
+            if (!rig_until(are_dropped, &cut, RIG_PATIENCE_MS))
+                fail_msg("there was no COMMIT to drop");
         }
-        end_round("after COMMITs were not answered");
+        round_end("after COMMITs were not answered", ROUND_KEEPS);
         assert_int_equal(commit_proxy_dropped(), CUTS);
         commit_proxy_stop();
         round_now.database_flag = NULL;
@@ -194,19 +152,19 @@ static void the_disk_is_full(void **state)
 
         if (!is_disk)
             file_limit_prepare();
-        begin_round(n);
+        round_begin(n, false);
         if (is_disk)
             disk_fill();
         else
             file_limit_set();
-        buyers_await_refused(SOME_ORDERS, "while the disk is full");
+        round_await_trouble("while the disk is full");
         if (is_disk)
             disk_empty();
         else
             file_limit_end();
         if (has_ended(postgres))
             rig_lab_restart("postgres");
-        end_round(is_disk ? "after a full disk" : "after files could not grow");
+        round_end(is_disk ? "after a full disk" : "after files could not grow", ROUND_KEEPS);
     }
 }
 
@@ -215,6 +173,7 @@ static void the_disk_is_full(void **state)
 static int lab_up(void **state)
 {
     (void)state;
+    round_now.database_flag = NULL; /* the test before may have failed */
     rig_lab_up();
     return 0;
 }
@@ -232,8 +191,8 @@ static int disk_up(void **state)
     static bool is_disk;
 
     is_disk = disk_mount();
+    (void)lab_up(state);
     *state = &is_disk;
-    rig_lab_up();
     return 0;
 }
 
@@ -244,19 +203,31 @@ static int disk_down(void **state)
     return 0;
 }
 
-int main(int argc, char **argv)
+static int prove(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(a_service_is_killed, lab_up, lab_down),
         cmocka_unit_test_setup_teardown(postgres_ends_at_once, lab_up, lab_down),
         cmocka_unit_test_setup_teardown(redis_ends_at_once, lab_up, lab_down),
+        cmocka_unit_test_setup_teardown(redis_with_a_log_ends_at_once, lab_up, lab_down),
         cmocka_unit_test_setup_teardown(a_commit_is_not_answered, lab_up, lab_down),
         cmocka_unit_test_setup_teardown(the_disk_is_full, disk_up, disk_down),
     };
 
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
+
+int main(int argc, char **argv)
+{
+    const char *path = "all";
+    bool has_path = false;
+    int failed = 0;
+
     for (int i = 1; i < argc; i++) {
         if (strncmp(argv[i], "--times=", 8) == 0)
             times = atoi(argv[i] + 8);
+        else if (strncmp(argv[i], "--order-path=", 13) == 0)
+            path = argv[i] + 13;
         else
             cmocka_set_test_filter(argv[i]);
     }
@@ -264,5 +235,16 @@ int main(int argc, char **argv)
         fprintf(stderr, "prove-orders: --times must be 1 or more\n");
         return 64;
     }
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    for (int i = 0; round_path_at(i) != NULL; i++) {
+        if (strcmp(path, "all") != 0 && strcmp(path, round_path_at(i)) != 0)
+            continue;
+        round_choose_path(i);
+        failed += prove();
+        has_path = true;
+    }
+    if (!has_path) {
+        fprintf(stderr, "prove-orders: there is no --order-path=%s\n", path);
+        return 64;
+    }
+    return failed > 0;
 }
