@@ -21,14 +21,14 @@ static json_t *signs_json(unsigned signs)
 static json_t *run_json(const struct matrix *m, const struct matrix_cell *cell, int seed)
 {
     const struct matrix_run *run = &cell->runs[seed];
-    bool has_outcome = run->verdict != MATRIX_UNKNOWN;
+    bool has_outcome = run->verdict != VERDICT_UNKNOWN;
     char command[MATRIX_COMMAND_MAX];
 
     matrix_command(m, cell, seed, command);
     return json_pack(
         "{s:I, s:s, s:o, s:o, s:s, s:i, s:s, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:o, "
         "s:s}",
-        "seed", (json_int_t)matrix_seed(m, seed), "verdict", matrix_verdict_name(run->verdict),
+        "seed", (json_int_t)matrix_seed(m, seed), "verdict", verdict_beside_expectation(run->verdict),
         "outcome",
         has_outcome ? json_string(scenario_outcome_name(run->outcome, false))
                     : json_null(),
@@ -42,12 +42,13 @@ static json_t *run_json(const struct matrix *m, const struct matrix_cell *cell, 
 
 static json_t *cell_json(const struct matrix *m, const struct matrix_cell *cell)
 {
+    struct verdict_counts counts = matrix_cell_counts(m, cell);
     json_t *runs = json_array();
     int planned = 0;
 
     for (int i = 0; i < m->seed_count; i++) {
         planned += cell->runs[i].is_planned;
-        if (cell->runs[i].is_planned && cell->runs[i].verdict != MATRIX_NOT_DONE)
+        if (cell->runs[i].is_planned && cell->runs[i].is_done)
             json_array_append_new(runs, run_json(m, cell, i));
     }
     return json_pack(
@@ -56,8 +57,8 @@ static json_t *cell_json(const struct matrix *m, const struct matrix_cell *cell)
         cell->setup.lock->name, "guard", cell->setup.guard->name, "expected",
         scenario_outcome_name(cell->setup.expected->outcome, false), "expected_signs",
         signs_json(cell->setup.expected->shows), "verdict",
-        matrix_verdict_name(matrix_cell_verdict(m, cell)), "planned", planned,
-        "as_expected", matrix_cell_count(m, cell, MATRIX_AS_EXPECTED), "runs", runs);
+        matrix_verdict_name(matrix_cell_is_done(m, cell), verdict_worst(&counts)), "planned", planned,
+        "as_expected", (int)counts.of[VERDICT_VALID], "runs", runs);
 }
 
 static json_t *totals_json(const struct matrix *m)
@@ -68,9 +69,9 @@ static json_t *totals_json(const struct matrix *m)
         "{s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, "
         "s:I}",
         "scenarios", (json_int_t)t.scenarios, "locks", (json_int_t)t.locks, "cells",
-        (json_int_t)t.cells, "cells_as_expected", (json_int_t)t.cells_as_expected,
-        "cells_unexpected", (json_int_t)t.cells_unexpected, "cells_unknown",
-        (json_int_t)t.cells_unknown, "cells_not_done", (json_int_t)t.cells_not_done,
+        (json_int_t)t.cells, "cells_as_expected", (json_int_t)t.cells_of.of[VERDICT_VALID],
+        "cells_unexpected", (json_int_t)t.cells_of.of[VERDICT_INVALID], "cells_unknown",
+        (json_int_t)t.cells_of.of[VERDICT_UNKNOWN], "cells_not_done", (json_int_t)t.cells_not_done,
         "planned", (json_int_t)t.planned, "performed", (json_int_t)t.done, "repeated",
         (json_int_t)t.repeated, "faults", (json_int_t)t.faults, "crowd_stalls",
         (json_int_t)t.stalls, "crowd_delays", (json_int_t)t.delays, "holds", (json_int_t)(t.story_holds + t.crowd_holds),

@@ -8,15 +8,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-const char *matrix_verdict_name(enum matrix_verdict verdict)
+const char *matrix_verdict_name(bool is_done, enum verdict verdict)
 {
-    static const char *const names[] = {
-#define X(id, name) name,
-        MATRIX_VERDICTS(X)
-#undef X
-    };
-
-    return names[verdict];
+    return is_done ? verdict_beside_expectation(verdict) : "not done";
 }
 
 bool matrix_make(struct matrix *m, const struct scenario_setup *setups, size_t count)
@@ -91,9 +85,10 @@ size_t matrix_order(const struct matrix *m, struct matrix_place **out)
 
 void matrix_record(struct matrix_run *run, const struct scenario_result *result)
 {
-    run->verdict = !result->has_happened ? MATRIX_UNKNOWN
-                   : result->is_expected ? MATRIX_AS_EXPECTED
-                                         : MATRIX_UNEXPECTED;
+    run->is_done = true;
+    run->verdict = !result->has_happened ? VERDICT_UNKNOWN
+                   : result->is_expected ? VERDICT_VALID
+                                         : VERDICT_INVALID;
     run->rc = result->rc;
     run->outcome = result->outcome;
     run->signs = result->signs;
@@ -109,36 +104,38 @@ void matrix_record(struct matrix_run *run, const struct scenario_result *result)
     snprintf(run->spoilt, sizeof run->spoilt, "%s", result->spoilt);
 }
 
-int matrix_cell_count(const struct matrix *m, const struct matrix_cell *cell,
-                      enum matrix_verdict verdict)
+struct verdict_counts matrix_cell_counts(const struct matrix *m, const struct matrix_cell *cell)
 {
-    int count = 0;
+    struct verdict_counts counts = {0};
 
     for (int i = 0; i < m->seed_count; i++)
-        count += cell->runs[i].is_planned && cell->runs[i].verdict == verdict;
-    return count;
+        if (cell->runs[i].is_planned && cell->runs[i].is_done)
+            verdict_count(&counts, cell->runs[i].verdict);
+    return counts;
 }
 
-enum matrix_verdict matrix_cell_verdict(const struct matrix *m,
-                                        const struct matrix_cell *cell)
+bool matrix_cell_is_done(const struct matrix *m, const struct matrix_cell *cell)
 {
-    enum matrix_verdict worst = MATRIX_NOT_DONE;
+    bool is_done = false;
 
     for (int i = 0; i < m->seed_count; i++)
-        if (cell->runs[i].is_planned && cell->runs[i].verdict > worst)
-            worst = cell->runs[i].verdict;
-    return worst;
+        is_done = is_done || (cell->runs[i].is_planned && cell->runs[i].is_done);
+    return is_done;
+}
+
+enum verdict matrix_cell_verdict(const struct matrix *m, const struct matrix_cell *cell)
+{
+    struct verdict_counts counts = matrix_cell_counts(m, cell);
+
+    return verdict_worst(&counts);
 }
 
 static void sum_run(struct matrix_totals *t, const struct matrix_run *run)
 {
     t->planned += run->is_planned;
-    if (!run->is_planned || run->verdict == MATRIX_NOT_DONE)
+    if (!run->is_planned || !run->is_done)
         return;
     t->done++;
-    t->as_expected += run->verdict == MATRIX_AS_EXPECTED;
-    t->unknown += run->verdict == MATRIX_UNKNOWN;
-    t->unexpected += run->verdict == MATRIX_UNEXPECTED;
     t->repeated += run->tries > 1;
     t->faults += run->faults;
     t->stalls += run->stalls;
@@ -159,20 +156,10 @@ static void sum_cell(struct matrix_totals *t, const struct matrix *m,
     if (t->planned == before)
         return;
     t->cells++;
-    switch (matrix_cell_verdict(m, cell)) {
-    case MATRIX_NOT_DONE:
+    if (matrix_cell_is_done(m, cell))
+        verdict_count(&t->cells_of, matrix_cell_verdict(m, cell));
+    else
         t->cells_not_done++;
-        break;
-    case MATRIX_AS_EXPECTED:
-        t->cells_as_expected++;
-        break;
-    case MATRIX_UNKNOWN:
-        t->cells_unknown++;
-        break;
-    case MATRIX_UNEXPECTED:
-        t->cells_unexpected++;
-        break;
-    }
 }
 
 struct matrix_totals matrix_sum(const struct matrix *m)
@@ -200,7 +187,7 @@ enum exit_code matrix_exit_code(const struct matrix *m)
 
     for (size_t i = 0; i < m->cell_count; i++)
         for (int seed = 0; seed < m->seed_count; seed++)
-            if (m->cells[i].runs[seed].verdict != MATRIX_NOT_DONE)
+            if (m->cells[i].runs[seed].is_done)
                 worst = verdict_worse_exit(worst, m->cells[i].runs[seed].rc);
     return worst;
 }

@@ -8,29 +8,15 @@
 #define LOADTEST_MATRIX_MATRIX_H
 
 #include "loadtest/kit/files.h"
+#include "loadtest/kit/verdict.h"
 #include "loadtest/scenario/plan.h"
 
 enum { MATRIX_SEEDS_MAX = 1000, MATRIX_COMMAND_MAX = 300 };
 
-/* The verdicts on a performance, and on a cell; the worse ones are greater. */
-#define MATRIX_VERDICTS(X)                                                             \
-    X(NOT_DONE, "not done")                                                            \
-    X(AS_EXPECTED, "as expected")                                                      \
-    X(UNKNOWN, "unknown")                                                              \
-    X(UNEXPECTED, "UNEXPECTED")
-
-enum matrix_verdict {
-#define X(id, name) MATRIX_##id,
-    MATRIX_VERDICTS(X)
-#undef X
-};
-
-const char *matrix_verdict_name(enum matrix_verdict verdict);
-
 struct matrix_run {
-    bool is_planned;
-    enum matrix_verdict verdict;
-    enum scenario_outcome outcome; /* if it is neither not done nor unknown           */
+    bool is_planned, is_done;
+    enum verdict verdict;          /* if it is done: VALID is as expected              */
+    enum scenario_outcome outcome; /* if it is done and not unknown                    */
     enum exit_code rc;
     unsigned signs;
     int tries;
@@ -66,9 +52,9 @@ struct matrix {
 
 /* The numbers of everything. */
 struct matrix_totals {
-    size_t scenarios, locks, cells, cells_as_expected, cells_unknown, cells_unexpected,
-        cells_not_done;
-    size_t planned, done, as_expected, unknown, unexpected, repeated;
+    size_t scenarios, locks, cells, cells_not_done;
+    struct verdict_counts cells_of; /* those that are done                             */
+    size_t planned, done, repeated;
     int64_t faults, stalls, delays, story_holds, crowd_holds, crowd_failures, took_ms;
 };
 
@@ -90,13 +76,16 @@ size_t matrix_order(const struct matrix *m, struct matrix_place **out);
 
 uint32_t matrix_seed(const struct matrix *m, int seed);
 
-/* Judge a performance, and a cell by its worst. */
 void matrix_record(struct matrix_run *run, const struct scenario_result *result);
-enum matrix_verdict matrix_cell_verdict(const struct matrix *m,
-                                        const struct matrix_cell *cell);
-/* How many of its performances came to that. */
-int matrix_cell_count(const struct matrix *m, const struct matrix_cell *cell,
-                      enum matrix_verdict verdict);
+/* How many performances of the cell came to each verdict; verdict_worst() of them is the
+ * cell's. */
+struct verdict_counts matrix_cell_counts(const struct matrix *m, const struct matrix_cell *cell);
+/* Was any performance of the cell done? */
+bool matrix_cell_is_done(const struct matrix *m, const struct matrix_cell *cell);
+/* The worst verdict of its performances; VALID if none was done. */
+enum verdict matrix_cell_verdict(const struct matrix *m, const struct matrix_cell *cell);
+/* "as expected", "unknown", "UNEXPECTED" or "not done". */
+const char *matrix_verdict_name(bool is_done, enum verdict verdict);
 struct matrix_totals matrix_sum(const struct matrix *m);
 /* 70 and 69 before 1, before 2. */
 enum exit_code matrix_exit_code(const struct matrix *m);

@@ -15,18 +15,13 @@ enum { TEXT_MAX = 128, ROW_GAP = 1 };
 
 static enum report_style style_of(const struct matrix *m, const struct matrix_cell *cell)
 {
-    if (cell == NULL)
+    enum verdict verdict;
+
+    if (cell == NULL || !matrix_cell_is_done(m, cell))
         return STYLE_PLAIN;
-    switch (matrix_cell_verdict(m, cell)) {
-    case MATRIX_UNEXPECTED:
-        return STYLE_BAD;
-    case MATRIX_UNKNOWN:
-        return STYLE_WARN;
-    case MATRIX_NOT_DONE:
-        return STYLE_PLAIN;
-    case MATRIX_AS_EXPECTED:
-        break;
-    }
+    verdict = matrix_cell_verdict(m, cell);
+    if (verdict != VERDICT_VALID)
+        return verdict_style(verdict);
     return cell->setup.expected->outcome == SCENARIO_BREAKS ||
                    cell->setup.expected->outcome == SCENARIO_DEAD
                ? STYLE_WARN
@@ -124,14 +119,14 @@ static void print_odd(FILE *out, const struct matrix *m, const char *bullet,
         for (int seed = 0; seed < m->seed_count; seed++) {
             const struct matrix_run *run = &cell->runs[seed];
 
-            if (run->verdict != MATRIX_UNKNOWN && run->verdict != MATRIX_UNEXPECTED)
+            if (!run->is_done || run->verdict == VERDICT_VALID)
                 continue;
             matrix_command(m, cell, seed, command);
             matrix_expected_text(cell, expected, sizeof expected);
             fprintf(out, "%s%s: %s, %s, seed %" PRIu32 ": expected %s; %s%s%s\n%s  %s%s%s\n",
-                    bullet, matrix_verdict_name(run->verdict), cell->setup.scenario->name,
+                    bullet, verdict_beside_expectation(run->verdict), cell->setup.scenario->name,
                     cell->setup.lock->name, matrix_seed(m, seed), expected,
-                    run->verdict == MATRIX_UNEXPECTED
+                    run->verdict == VERDICT_INVALID
                         ? scenario_outcome_name(run->outcome, false)
                         : "it did not happen",
                     run->why[0] != '\0' ? ": " : "", run->why, *code != '\0' ? "\n" : "",
@@ -161,11 +156,11 @@ static void print_totals(FILE *out, const struct matrix *m, const char *bullet)
 
 void matrix_print(FILE *out, const struct matrix *m, int width)
 {
+    bool is_odd = matrix_sum(m).cells_of.of[VERDICT_INVALID] > 0;
     char head[160];
 
     matrix_headline(m, head, sizeof head);
-    fprintf(out, "%s%s%s\n",
-            report_style(out, matrix_sum(m).unexpected > 0 ? STYLE_BAD : STYLE_BOLD), head,
+    fprintf(out, "%s%s%s\n", report_style(out, is_odd ? STYLE_BAD : STYLE_BOLD), head,
             report_style(out, STYLE_PLAIN));
     print_table(out, m, (size_t)width);
     fputc('\n', out);
@@ -197,7 +192,7 @@ static void markdown_table(FILE *out, const struct matrix *m)
         fprintf(out, "\n| %s |", text);
         for (size_t l = 0; l < grid.lock_count; l++) {
             const struct matrix_cell *cell = matrix_grid_cell(&grid, m, r, l);
-            bool is_odd = cell != NULL && matrix_cell_verdict(m, cell) == MATRIX_UNEXPECTED;
+            bool is_odd = cell != NULL && matrix_cell_verdict(m, cell) == VERDICT_INVALID;
 
             if (cell != NULL)
                 matrix_cell_text(m, cell, text, sizeof text);

@@ -45,7 +45,7 @@ static void show_progress(struct session *s, const struct matrix_cell *last)
 static void say_odd(const struct matrix_cell *cell, const struct matrix_run *run,
                     uint32_t seed)
 {
-    progress_say("%s: %s, %s, %s, seed %" PRIu32 ": %s", matrix_verdict_name(run->verdict),
+    progress_say("%s: %s, %s, %s, seed %" PRIu32 ": %s", verdict_beside_expectation(run->verdict),
                  cell->setup.scenario->name, cell->setup.lock->name, cell->setup.guard->name, seed,
                  run->why);
 }
@@ -79,7 +79,7 @@ static void keep_or_remove(const struct matrix *m, const struct matrix_cell *cel
 {
     char part[FILES_PATH_MAX], page[FILES_PATH_MAX], *parts[] = {part};
 
-    run->is_kept = m->keep || run->verdict != MATRIX_AS_EXPECTED;
+    run->is_kept = m->keep || run->verdict != VERDICT_VALID;
     snprintf(run->dir, sizeof run->dir, "%s", strrchr(dir, '/') + 1);
     if (!run->is_kept) {
         remove_run(dir);
@@ -124,7 +124,7 @@ static void on_end(void *arg, size_t i, const struct scenario_result *result,
     bool is_odd;
 
     matrix_record(run, result);
-    is_odd = run->verdict != MATRIX_AS_EXPECTED;
+    is_odd = run->verdict != VERDICT_VALID;
     s->progress.done++;
     s->odd += is_odd;
     if (is_odd)

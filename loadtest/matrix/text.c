@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* text.c -- what all reports of a matrix say alike: rows and columns, and what
  * stands in a cell. */
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -92,23 +93,19 @@ static const char *word_of(enum scenario_outcome outcome)
 void matrix_cell_text(const struct matrix *m, const struct matrix_cell *cell, char *out,
                       size_t size)
 {
-    enum matrix_verdict verdict = matrix_cell_verdict(m, cell);
-    int all = m->seed_count - matrix_cell_count(m, cell, MATRIX_NOT_DONE);
+    struct verdict_counts counts = matrix_cell_counts(m, cell);
+    enum verdict verdict = verdict_worst(&counts);
+    int64_t all = 0;
 
-    switch (verdict) {
-    case MATRIX_NOT_DONE:
+    for (int v = 0; v < VERDICT_COUNT; v++)
+        all += counts.of[v];
+    if (all == 0)
         snprintf(out, size, "-");
-        break;
-    case MATRIX_AS_EXPECTED:
+    else if (verdict == VERDICT_VALID)
         snprintf(out, size, "%s", word_of(cell->setup.expected->outcome));
-        break;
-    default:
-        for (int i = 0; i < m->seed_count; i++)
-            all -= !cell->runs[i].is_planned;
-        snprintf(out, size, "%d/%d%s", matrix_cell_count(m, cell, verdict), all,
-                 verdict == MATRIX_UNEXPECTED ? "!" : "?");
-        break;
-    }
+    else
+        snprintf(out, size, "%" PRId64 "/%" PRId64 "%s", counts.of[verdict], all,
+                 verdict == VERDICT_INVALID ? "!" : "?");
 }
 
 void matrix_row_text(const struct matrix_cell *cell, char *out, size_t size)
@@ -142,9 +139,8 @@ void matrix_expected_text(const struct matrix_cell *cell, char *out, size_t size
 
 void matrix_run_text(const struct matrix_run *run, char *out, size_t size)
 {
-    if (run->verdict == MATRIX_NOT_DONE || run->verdict == MATRIX_UNKNOWN) {
-        snprintf(out, size, "%s",
-                 run->verdict == MATRIX_UNKNOWN ? "it did not happen" : "not done");
+    if (!run->is_done || run->verdict == VERDICT_UNKNOWN) {
+        snprintf(out, size, "%s", run->is_done ? "it did not happen" : "not done");
         return;
     }
     snprintf(out, size, "%s", scenario_outcome_name(run->outcome, false));
@@ -154,13 +150,15 @@ void matrix_run_text(const struct matrix_run *run, char *out, size_t size)
 void matrix_headline(const struct matrix *m, char *out, size_t size)
 {
     struct matrix_totals t = matrix_sum(m);
-    int n = snprintf(out, size, "%zu of %zu cells as expected", t.cells_as_expected,
+    int n = snprintf(out, size, "%" PRId64 " of %zu cells as expected", t.cells_of.of[VERDICT_VALID],
                      t.cells);
 
-    if (t.cells_unexpected > 0)
-        n += snprintf(out + n, size - (size_t)n, ", %zu UNEXPECTED", t.cells_unexpected);
-    if (t.cells_unknown > 0)
-        n += snprintf(out + n, size - (size_t)n, ", %zu unknown", t.cells_unknown);
+    if (t.cells_of.of[VERDICT_INVALID] > 0)
+        n += snprintf(out + n, size - (size_t)n, ", %" PRId64 " UNEXPECTED",
+                      t.cells_of.of[VERDICT_INVALID]);
+    if (t.cells_of.of[VERDICT_UNKNOWN] > 0)
+        n += snprintf(out + n, size - (size_t)n, ", %" PRId64 " unknown",
+                      t.cells_of.of[VERDICT_UNKNOWN]);
     if (t.done < t.planned)
         snprintf(out + n, size - (size_t)n, "; %s after %zu of %zu performances",
                  m->was_interrupted ? "cut short"

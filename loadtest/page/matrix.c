@@ -19,14 +19,14 @@ static const char content_mark[] = "<!--CONTENT-->\n";
 
 static const char *class_of(const struct matrix *m, const struct matrix_cell *cell)
 {
-    switch (matrix_cell_verdict(m, cell)) {
-    case MATRIX_UNEXPECTED:
-        return "bad";
-    case MATRIX_UNKNOWN:
-        return "unknown";
-    case MATRIX_NOT_DONE:
+    if (!matrix_cell_is_done(m, cell))
         return "none";
-    case MATRIX_AS_EXPECTED:
+    switch (matrix_cell_verdict(m, cell)) {
+    case VERDICT_INVALID:
+        return "bad";
+    case VERDICT_UNKNOWN:
+        return "unknown";
+    default:
         break;
     }
     return cell->setup.expected->outcome == SCENARIO_BREAKS ||
@@ -103,8 +103,8 @@ static void print_run(FILE *out, const struct matrix *m, const struct matrix_cel
     matrix_run_text(run, text, sizeof text);
     matrix_command(m, cell, seed, command);
     fprintf(out, "<li>seed %" PRIu32 ": <span class=\"%s\">%s</span>, ",
-            matrix_seed(m, seed), run->verdict == MATRIX_AS_EXPECTED ? "good" : "bad",
-            matrix_verdict_name(run->verdict));
+            matrix_seed(m, seed), run->is_done && run->verdict == VERDICT_VALID ? "good" : "bad",
+            matrix_verdict_name(run->is_done, run->verdict));
     page_text(out, text);
     if (run->why[0] != '\0') {
         fputs("; ", out);
@@ -129,7 +129,7 @@ static void print_details(FILE *out, const struct matrix *m,
                           const struct matrix_cell *cell)
 {
     char expected[TEXT_MAX];
-    int good = matrix_cell_count(m, cell, MATRIX_AS_EXPECTED), planned = 0;
+    int good = (int)matrix_cell_counts(m, cell).of[VERDICT_VALID], planned = 0;
 
     for (int i = 0; i < m->seed_count; i++)
         planned += cell->runs[i].is_planned;
@@ -138,7 +138,7 @@ static void print_details(FILE *out, const struct matrix *m,
     matrix_expected_text(cell, expected, sizeof expected);
     fprintf(out, "<details id=\"cell-%zu\"%s><summary><b>%s</b>",
             (size_t)(cell - m->cells),
-            matrix_cell_verdict(m, cell) >= MATRIX_UNKNOWN ? " open" : "",
+            matrix_cell_verdict(m, cell) != VERDICT_VALID ? " open" : "",
             cell->setup.lock->name);
     if (cell->setup.expected->guard != NULL)
         fprintf(out, " under the stock guard %s", cell->setup.guard->name);
