@@ -481,6 +481,12 @@ simulate: deps-test                              ## locks in simulated worlds; S
 	@$(SIMULATE) --variant='$(VARIANT)' --class='$(CLASS)' \
 	  $(if $(SEED),--seed='$(SEED)',--seeds='$(SEEDS)' --from='$(FROM)' $(if $(TWICE),--twice))
 
+SEQUENCES := 3000
+.PHONY: simulate-model
+simulate-model: deps-run deps-test               ## the simulation's model of Redis beside redis-server; SEQUENCES=3000
+	@$(MAKE) --no-print-directory -j2 $(SIMULATE)
+	@tests/simulation/beside.sh $(SIMULATE) '$(SEQUENCES)' '$(FROM)'
+
 # The tests compare a few hundred of these histories.
 .PHONY: crosscheck
 crosscheck:                                 ## `seckill check` beside a second judge; HISTORIES=10000 SEED=1 PORCUPINE=1

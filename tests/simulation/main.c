@@ -7,6 +7,8 @@
  *       play one seed, and print what happens
  *   simulate --stories
  *       play the circumstances of bugs that are mended, as TAP
+ *   simulate --beside=SOCKET [--seeds=N] [--from=N]
+ *       play N random sequences of commands to the model and to a real server
  *
  * Exit status: 0 all is as expected, 1 something is not, 64 usage, 70 no process or memory. */
 #include <getopt.h>
@@ -16,6 +18,7 @@
 #include <sys/resource.h>
 
 #include "tests/simulation/batch.h"
+#include "tests/simulation/beside.h"
 #include "tests/simulation/expected.h"
 #include "tests/simulation/faults.h"
 #include "tests/simulation/story.h"
@@ -27,6 +30,7 @@ struct settings {
     uint64_t seed_count, first_seed, seed;
     bool has_seed, twice, is_quiet, plays_stories;
     int job_count;
+    const char *beside; /* the socket of a real server; NULL: none */
 };
 
 /* ---- the command line ---- */
@@ -81,10 +85,11 @@ static void read_settings(int argc, char **argv, struct settings *out)
         {"seeds", required_argument, NULL, 'n'},   {"from", required_argument, NULL, 'f'},
         {"seed", required_argument, NULL, 's'},    {"jobs", required_argument, NULL, 'j'},
         {"twice", no_argument, NULL, '2'},         {"quiet", no_argument, NULL, 'q'},
-        {"stories", no_argument, NULL, 't'},       {NULL, 0, NULL, 0}};
+        {"stories", no_argument, NULL, 't'},       {"beside", required_argument, NULL, 'b'},
+        {NULL, 0, NULL, 0}};
     int flag;
 
-    *out = (struct settings){"all", "all", 100, 1, 0, false, false, false, false, 2};
+    *out = (struct settings){"all", "all", 100, 1, 0, false, false, false, false, 2, NULL};
     while ((flag = getopt_long(argc, argv, "", options, NULL)) != -1)
         switch (flag) {
         case 'v': out->variants = optarg; break;
@@ -95,6 +100,7 @@ static void read_settings(int argc, char **argv, struct settings *out)
         case 'j': out->job_count = (int)(read_number("JOBS", optarg) % 64); break;
         case '2': out->twice = true; break;
         case 'q': out->is_quiet = true; break;
+        case 'b': out->beside = optarg; break;
         case 't': out->plays_stories = true; break;
         default: exit(64);
         }
@@ -196,7 +202,9 @@ int main(int argc, char **argv)
 
     read_settings(argc, argv, &settings);
     batch_prepare();
-    is_fine = settings.plays_stories ? stories_play()
+    is_fine = settings.beside != NULL  ? beside_play(settings.beside, settings.first_seed,
+                                                     settings.seed_count)
+              : settings.plays_stories ? stories_play()
               : settings.has_seed    ? print_seed(&settings)
                                      : print_table(&settings);
     return is_fine ? 0 : 1;

@@ -162,15 +162,26 @@ static void exec(struct client *client, struct buffer *out)
     forget_transaction(client);
 }
 
+static bool is_watched(const struct client *client, struct bytes name)
+{
+    for (size_t i = 0; i < client->watched_count; i++)
+        if (bytes_equal(client->watched[i].name, name))
+            return true;
+    return false;
+}
+
 static void watch(struct call *call)
 {
     struct client *client = call->client;
     int64_t now_ms = model_now_ms(call->model);
 
     for (size_t i = 1; i < call->argc && client->watched_count < MODEL_WATCHED_MAX; i++) {
-        struct watched *watched = &client->watched[client->watched_count++];
+        struct watched *watched = &client->watched[client->watched_count];
         const struct key *key = call->model->keys.first;
 
+        if (is_watched(client, call->argv[i]))
+            continue;
+        client->watched_count++;
         while (key != NULL && !bytes_equal(key->name, call->argv[i]))
             key = key->next;
         watched->name = bytes_copy(call->argv[i]);

@@ -16,6 +16,12 @@ static void ping(struct call *call)
     }
 }
 
+/* In a transaction: the transaction forgets what is watched anyway. */
+static void unwatch(struct call *call)
+{
+    reply_status(call->out, "OK");
+}
+
 /* ---- channels ---- */
 
 static size_t find_channel(const struct client *client, struct bytes channel)
@@ -115,6 +121,7 @@ static void pubsub(struct call *call)
 
 const struct command model_client_commands[] = {
     {"PING", ping, 1, false, true},
+    {"UNWATCH", unwatch, 1, false, false},
     {"SUBSCRIBE", subscribe, -2, false, false},
     {"UNSUBSCRIBE", unsubscribe, -2, false, false},
     {"PUBLISH", publish, 3, false, true},

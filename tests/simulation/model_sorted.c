@@ -13,7 +13,7 @@ static bool read_score(struct bytes text, double *out)
     struct bytes copy = bytes_copy(text);
     bool is_one;
 
-    *out = strtod(copy.at, &end);
+    *out = strtod(copy.at, &end) + 0.0; /* a small sorted set keeps no -0 */
     is_one = text.len > 0 && end == copy.at + text.len && !isnan(*out) &&
              copy.at[0] != ' ';
     free(copy.at);
