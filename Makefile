@@ -303,6 +303,8 @@ bench: deps-run                                 ## orders per second beside pgbe
 
 .PHONY: results
 results: deps-run                                 ## measure docs/results anew, about an hour; RESULTS='demo bench'
+	@$(if $(filter bench-peers,$(or $(RESULTS),bench-peers)),tools/deps.sh bench-peers || \
+	  echo 'results: bench-peers: not all packages could be installed' >&2)
 	@$(MAKE) --no-print-directory -j2 all $(BENCH_PEER)
 	@$(MAKE) --no-print-directory -j2 BUILD=bare build/bare/$(SONAME)
 	@tools/results.sh $(RESULTS)
