@@ -110,7 +110,8 @@ BASE_DB  := $(OUT)/obj/libbase_db.a
 APP_LIB  := $(OUT)/obj/libapp.a
 LAB_LIB  := $(OUT)/obj/liblab.a
 GEN      := build/gen/lua_scripts.h build/gen/schema_sql.h build/gen/postgres_sql.h \
-            build/gen/timeline_html.h build/gen/matrix_html.h build/gen/story_html.h build/gen/show_page.h build/gen/stamp
+            build/gen/timeline_html.h build/gen/matrix_html.h build/gen/story_html.h build/gen/report_html.h \
+            build/gen/show_page.h build/gen/stamp
 
 UNIT_TESTS    := $(patsubst tests/%.c,$(OUT)/tests/%,$(call sources,tests/unit))
 SERVICE_TESTS := $(patsubst tests/%.c,$(OUT)/tests/%,$(wildcard tests/service/test_*.c))

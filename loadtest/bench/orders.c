@@ -313,6 +313,7 @@ enum exit_code bench_orders(const struct bench_orders_plan *plan)
     } else if (users_ensure(plan->lab, USERS_NEEDED)) {
         rc = measure_all(b);
     }
+    snprintf(plan->dir, FILES_PATH_MAX, "%s", b->dir);
     lab_db_close(b->load.db);
     free(b);
     return rc;

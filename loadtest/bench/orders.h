@@ -14,6 +14,8 @@ enum { BENCH_ORDERS_REPEATS_MAX = 25, BENCH_ORDERS_SIZES_MAX = 8 };
 struct bench_orders_plan {
     const struct lab *lab;
     const char *out;     /* where the run makes its own directory                     */
+    char *dir;           /* FILES_PATH_MAX bytes, which get that directory; "" as long as
+                          * there is none                                             */
     int clients[BENCH_ORDERS_SIZES_MAX]; /* wrk's connections, a measurement for each */
     int client_count;
     int64_t repeats, processes, duration_ms;

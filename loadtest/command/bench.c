@@ -5,6 +5,7 @@
 #include "base/text/settings.h"
 #include "loadtest/bench/orders.h"
 #include "loadtest/command/commands.h"
+#include "loadtest/command/run_report.h"
 #include "loadtest/kit/command.h"
 #include "loadtest/kit/result_page.h"
 #include "loadtest/sale/service.h"
@@ -78,9 +79,11 @@ static bool read_clients(const char *text, struct bench_orders_plan *plan)
 static enum exit_code run(const struct settings *s, const void *values)
 {
     const struct bench_settings *v = values;
+    char dir[FILES_PATH_MAX] = "";
     struct lab lab;
     struct bench_orders_plan plan = {.lab = &lab,
                                      .out = v->out,
+                                     .dir = dir,
                                      .repeats = v->repeats,
                                      .processes = v->processes,
                                      .duration_ms = v->duration_ms};
@@ -92,6 +95,8 @@ static enum exit_code run(const struct settings *s, const void *values)
     if (rc != EXIT_VALID)
         return rc;
     rc = bench_orders(&plan);
+    if (*dir)
+        rc = run_report(stdout, dir, "bench", rc);
     lab_close(&lab);
     return rc;
 }

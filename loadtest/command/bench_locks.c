@@ -12,6 +12,7 @@
 #include "base/text/version.h"
 #include "loadtest/bench/locks.h"
 #include "loadtest/command/commands.h"
+#include "loadtest/command/run_report.h"
 #include "loadtest/kit/command.h"
 #include "loadtest/kit/interrupt.h"
 #include "loadtest/kit/result_page.h"
@@ -175,6 +176,7 @@ static enum exit_code measure(struct bench_locks *b,
         b->dir = NULL;
         if (rc == EXIT_VALID && b->missed > 0)
             rc = EXIT_THRESHOLD;
+        rc = run_report(b->terminal, dir, "bench-locks", rc);
     }
     lab_db_close(b->db);
     return rc;

@@ -22,6 +22,8 @@
       "the articles' stories on real servers: watch each lock break or hold")          \
     X(matrix, "matrix",                                                                \
       "every scenario under every lock, with several seeds and load")                  \
+    X(report, "report",                                                                \
+      "a run, or two runs beside each other, as one HTML file for reading and printing") \
     X(proxy, "proxy",                                                                  \
       "a wire to any server that fails on command: hold, drop, delay, cut")            \
     X(fault, "fault", "break one server of a lab by hand, and see the proof")           \

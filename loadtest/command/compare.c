@@ -8,6 +8,7 @@
 #include "base/text/duration.h"
 #include "base/text/settings.h"
 #include "loadtest/command/commands.h"
+#include "loadtest/command/run_report.h"
 #include "loadtest/compare/objectives.h"
 #include "loadtest/kit/command.h"
 #include "loadtest/kit/json_lines.h"
@@ -239,7 +240,7 @@ static enum exit_code conclude(struct comparison *c, enum exit_code rc)
     }
     tell_end(c, rc);
     if (compare_write_json(c) && compare_write_markdown(c))
-        return rc;
+        return run_report(stdout, c->dir, "compare", rc);
     command_explain_exit("the summaries cannot be written to %s; the table above is all "
                          "that is left",
                          c->dir);

@@ -7,6 +7,7 @@
 #include "base/text/settings.h"
 #include "loadtest/audit/audit.h"
 #include "loadtest/command/commands.h"
+#include "loadtest/command/run_report.h"
 #include "loadtest/kit/command.h"
 #include "loadtest/kit/json_lines.h"
 #include "loadtest/kit/name_list.h"
@@ -248,8 +249,10 @@ static enum exit_code run_lock(const struct lab *lab, lab_db *db, const struct l
     plan.flags = flags = service_flags(v->flags, flag);
     if (plan.connections < plan.processes)
         plan.connections = plan.processes;
-    if (runs_make(dir, v->out))
+    if (runs_make(dir, v->out)) {
         rc = v->rate ? run_rates(&plan, v) : wrk_load(&plan, &v->open.objectives);
+        rc = run_report(stdout, dir, "load", rc);
+    }
     free(flags);
     return rc;
 }

@@ -7,6 +7,7 @@
 #include "db/guard.h"
 #include "loadtest/check/timeline.h"
 #include "loadtest/command/commands.h"
+#include "loadtest/command/run_report.h"
 #include "loadtest/kit/command.h"
 #include "loadtest/kit/memory.h"
 #include "loadtest/kit/name_list.h"
@@ -254,7 +255,8 @@ static enum exit_code perform(struct matrix *m, const struct matrix_settings *v)
     if (!matrix_write_json(m) || !matrix_write_markdown(m) || !matrix_write_page(m))
         return EXIT_CANNOT_WRITE;
     matrix_print(stdout, m, timeline_width(stdout));
-    return rc != EXIT_VALID ? rc : matrix_exit_code(m);
+    rc = rc != EXIT_VALID ? rc : matrix_exit_code(m);
+    return run_report(stdout, m->dir, "matrix", rc);
 }
 
 static enum scenario_outcome outcome_find(const char *name)

@@ -12,6 +12,7 @@
 #include "loadtest/kit/json_lines.h"
 #include "loadtest/kit/pager.h"
 #include "loadtest/kit/result_page.h"
+#include "loadtest/kit/run_data.h"
 
 enum { EXPLANATION_MAX = 4096 };
 
@@ -50,6 +51,7 @@ int command_run(const struct setting_program *program, void *values, int argc,
     case SETTINGS_OK:
         result_page_command(program->name, argc, argv,
                             settings_common(program, SETTING_IS_MARKDOWN, values));
+        run_data_begin(&s, argc, argv);
         choose_colors(settings_common(program, SETTING_IS_COLOR, values));
         if (outputs_are_possible(&s, values, why)) {
             rc = run(&s, values);

@@ -35,6 +35,16 @@ static CURL *handle(void)
     return curl;
 }
 
+static void prepare(CURL *curl, const char *url, const char *token, int64_t timeout_ms)
+{
+    curl_easy_setopt(curl, CURLOPT_URL, url);
+    curl_easy_setopt(curl, CURLOPT_HTTPAUTH, (long)CURLAUTH_BEARER);
+    curl_easy_setopt(curl, CURLOPT_XOAUTH2_BEARER, token);
+    curl_easy_setopt(curl, CURLOPT_NOSIGNAL, 1L);
+    curl_easy_setopt(curl, CURLOPT_PROXY, ""); /* never through $http_proxy */
+    curl_easy_setopt(curl, CURLOPT_TIMEOUT_MS, (long)timeout_ms);
+}
+
 bool http_client_ask(const char *method, const char *url, const char *token,
                      struct http_answer *answer)
 {
@@ -50,12 +60,7 @@ bool http_client_ask_within(const char *method, const char *url, const char *tok
     answer->status = 0;
     answer->size = 0;
     answer->text[0] = '\0';
-    curl_easy_setopt(curl, CURLOPT_URL, url);
-    curl_easy_setopt(curl, CURLOPT_HTTPAUTH, (long)CURLAUTH_BEARER);
-    curl_easy_setopt(curl, CURLOPT_XOAUTH2_BEARER, token);
-    curl_easy_setopt(curl, CURLOPT_NOSIGNAL, 1L);
-    curl_easy_setopt(curl, CURLOPT_PROXY, ""); /* never through $http_proxy */
-    curl_easy_setopt(curl, CURLOPT_TIMEOUT_MS, (long)timeout_ms);
+    prepare(curl, url, token, timeout_ms);
     curl_easy_setopt(curl, CURLOPT_WRITEFUNCTION, take);
     curl_easy_setopt(curl, CURLOPT_WRITEDATA, answer);
     if (strcmp(method, "POST") == 0) {
@@ -69,4 +74,31 @@ bool http_client_ask_within(const char *method, const char *url, const char *tok
     }
     curl_easy_getinfo(curl, CURLINFO_RESPONSE_CODE, &answer->status);
     return true;
+}
+
+/* libcurl's callback: all of it goes to a stream. */
+static size_t take_all(char *data, size_t size, size_t count, void *arg)
+{
+    return size * fwrite(data, size, count, arg);
+}
+
+char *http_client_read(const char *url, const char *token, int64_t timeout_ms)
+{
+    CURL *curl = handle();
+    char *text = NULL;
+    size_t size = 0;
+    FILE *out = open_memstream(&text, &size);
+    long status = 0;
+
+    if (!out)
+        abort();
+    prepare(curl, url, token, timeout_ms);
+    curl_easy_setopt(curl, CURLOPT_WRITEFUNCTION, take_all);
+    curl_easy_setopt(curl, CURLOPT_WRITEDATA, out);
+    if (curl_easy_perform(curl) == CURLE_OK)
+        curl_easy_getinfo(curl, CURLINFO_RESPONSE_CODE, &status);
+    if (fclose(out) == 0 && status == 200)
+        return text;
+    free(text);
+    return NULL;
 }

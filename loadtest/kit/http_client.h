@@ -24,4 +24,8 @@ bool http_client_ask(const char *method, const char *url, const char *token,
 bool http_client_ask_within(const char *method, const char *url, const char *token,
                             int64_t timeout_ms, struct http_answer *answer);
 
+/* GET a text of any length.  NULL: no answer came, or its status was not 200.  The caller
+ * frees it. */
+char *http_client_read(const char *url, const char *token, int64_t timeout_ms);
+
 #endif /* LOADTEST_KIT_HTTP_CLIENT_H */

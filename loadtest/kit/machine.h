@@ -5,7 +5,8 @@
 
 #include <jansson.h>
 
-/* system, release, machine, processors; the caller owns it. */
+/* system, release, machine, processors, processor (its model; null: not known), memory_mib;
+ * the caller owns it. */
 json_t *machine_json(void);
 
 #endif /* LOADTEST_KIT_MACHINE_H */

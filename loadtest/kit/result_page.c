@@ -14,7 +14,7 @@
 #include "loadtest/kit/files.h"
 #include "loadtest/kit/memory.h"
 
-enum { DATE_MAX = 64, COMMIT_MAX = 128 };
+enum { DATE_MAX = 64 };
 
 static const char *command_program = "seckill";
 static int command_argc;
@@ -34,7 +34,7 @@ void result_page_command(const char *program, int argc, char **argv,
 }
 
 /* The first line that git prints, run where this program lies; "" if there is none. */
-static void git_line(const char *arguments, char out[COMMIT_MAX])
+static void git_line(const char *arguments, char out[RESULT_COMMIT_MAX])
 {
     char dir[FILES_PATH_MAX], command[FILES_PATH_MAX];
     FILE *git;
@@ -47,24 +47,33 @@ static void git_line(const char *arguments, char out[COMMIT_MAX])
     git = popen(command, "re");
     if (git == NULL)
         return;
-    if (fgets(out, COMMIT_MAX, git) == NULL)
+    if (fgets(out, RESULT_COMMIT_MAX, git) == NULL)
         out[0] = '\0';
     (void)pclose(git);
     out[strcspn(out, "\n")] = '\0';
 }
 
 /* Pages that were written before this one are no change of the program. */
-static void write_commit(FILE *out)
+void result_page_commit(char commit[RESULT_COMMIT_MAX], bool *has_changes)
 {
-    char commit[COMMIT_MAX], change[COMMIT_MAX];
+    char change[RESULT_COMMIT_MAX];
 
     git_line("rev-parse --short=12 HEAD", commit);
     git_line("status --porcelain -- . ':!docs' ':!*.md'", change);
+    *has_changes = change[0] != '\0';
+}
+
+static void write_commit(FILE *out)
+{
+    char commit[RESULT_COMMIT_MAX];
+    bool has_changes;
+
+    result_page_commit(commit, &has_changes);
     if (commit[0] == '\0')
         fprintf(out, "| commit | version %s, not in a git repository |\n", SECKILL_VERSION);
     else
         fprintf(out, "| commit | %s%s |\n", commit,
-                change[0] != '\0' ? ", with changes that are not committed" : "");
+                has_changes ? ", with changes that are not committed" : "");
 }
 
 static void write_head(FILE *out, const char *title)

@@ -18,6 +18,12 @@ void result_page_command(const char *program, int argc, char **argv, const char 
  * is the caller's to free. */
 FILE *result_page_stream(char **text, size_t *size);
 
+enum { RESULT_COMMIT_MAX = 128 };
+
+/* The commit that this program was built from, if it lies in its git repository; "" if not.
+ * *has_changes: the tree has changes beside documents. */
+void result_page_commit(char commit[RESULT_COMMIT_MAX], bool *has_changes);
+
 /* Write a page, to `path` and to the file that --markdown names; either may be none (NULL).
  * The page is the title, the table of when and how, and `body`, which is Markdown.
  * False: said on stderr why. */

@@ -2,6 +2,7 @@
 /* run.c -- one run, from fresh vouchers to the verdict. */
 #include "loadtest/sale/run.h"
 
+#include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,6 +10,7 @@
 #include "base/text/duration.h"
 #include "loadtest/kit/interrupt.h"
 #include "loadtest/sale/running.h"
+#include "loadtest/sale/stopped.h"
 
 enum {
     POLL_MS = 4,
@@ -227,11 +229,14 @@ static enum exit_code drive(struct running *r)
 
     r->begin_ns = r->scene.stage_ns = monotonic_ns();
     live_set_phase(r->plan->live, LIVE_SELLING);
+    r->began_us = running_wall_us();
     while (!is_enough(r)) {
         watch_sales(r);
         running_tell(r);
         if (state == HAZARD_GOING)
             state = r->plan->hazard->step(&r->scene);
+        if (r->scene.stage > 0 && r->fault_begin_ns == 0)
+            r->fault_begin_ns = monotonic_ns();
         if (state != HAZARD_GOING && r->hazard_over_ns == 0)
             r->hazard_over_ns = monotonic_ns();
         if (state == HAZARD_MISSED || state == HAZARD_FAILED)
@@ -315,6 +320,8 @@ static enum exit_code run_other_load(struct running *r)
                                     .why = running_why(r)};
 
     r->result->hazard = HAZARD_OVER;
+    r->begin_ns = monotonic_ns();
+    r->began_us = running_wall_us();
     return r->plan->load(r->plan->load_arg, &stage);
 }
 
@@ -352,6 +359,10 @@ enum exit_code run_once(const struct run_plan *plan, struct run_result *result)
         rc = plan->load ? run_other_load(r) : run_load(r);
         look_for_dead(r);
         is_drained = running_wait_drained(r);
+        if (!stopped_write(plan->dir, r->services, r->service_count) && rc == EXIT_VALID) {
+            why_say(running_why(r), "cannot write into %s: %s", plan->dir, strerror(errno));
+            rc = EXIT_UNAVAILABLE;
+        }
         r->services_ended_well = service_stop(r->services, r->service_count);
         running_wait_settled(r);
         live_set_phase(plan->live, LIVE_JUDGING);

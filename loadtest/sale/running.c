@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "db/order_paths.h"
@@ -25,6 +26,37 @@ static json_t *start_json(const struct start_times *start)
                      "spread_ms", start->spread_ms);
 }
 
+int64_t running_wall_us(void)
+{
+    struct timespec now;
+
+    clock_gettime(CLOCK_REALTIME, &now);
+    return now.tv_sec * INT64_C(1000000) + now.tv_nsec / 1000;
+}
+
+static double since_begin_ms(const struct running *r, int64_t at_ns)
+{
+    return (double)(at_ns - r->begin_ns) / 1e6;
+}
+
+/* When the load began, and from then in milliseconds: the fault, and the first "sold out". */
+static json_t *times_json(const struct running *r)
+{
+    json_t *json = json_pack("{s:I}", "began_us", (json_int_t)r->began_us);
+
+    if (r->result->orders_per_s > 0)
+        json_object_set_new(json, "orders_per_s", json_real(r->result->orders_per_s));
+    if (r->sold_out_ns)
+        json_object_set_new(json, "sold_out_ms", json_real(since_begin_ms(r, r->sold_out_ns)));
+    if (r->fault_begin_ns)
+        json_object_set_new(json, "fault_from_ms",
+                            json_real(since_begin_ms(r, r->fault_begin_ns)));
+    if (r->fault_begin_ns && r->hazard_over_ns)
+        json_object_set_new(json, "fault_to_ms",
+                            json_real(since_begin_ms(r, r->hazard_over_ns)));
+    return json;
+}
+
 bool running_write(struct running *r, bool is_settled)
 {
     const struct run_plan *plan = r->plan;
@@ -36,14 +68,16 @@ bool running_write(struct running *r, bool is_settled)
         json_array_append_new(flags, json_string(*flag));
     for (int i = 0; i < plan->voucher_count; i++)
         json_array_append_new(vouchers, json_integer(r->vouchers[i]));
-    json = json_pack("{s:s*, s:s, s:s*, s:s, s:o, s:o, s:I, s:i, s:i, s:o*, s:b, s:b, s:s}",
+    json = json_pack("{s:s*, s:s, s:s*, s:s, s:o, s:o, s:I, s:i, s:i, s:o*, s:b, s:b, s:s, "
+                     "s:o*}",
                      "experiment", plan->experiment, "hazard", plan->hazard->name,
                      "lock", plan->lock, "lab", plan->lab->id, "seckilld_flags", flags,
                      "vouchers", vouchers, "stock", (json_int_t)plan->stock,
                      "processes", plan->processes, "connections", plan->connections,
                      "start", r->result->start.fired ? start_json(&r->result->start) : NULL,
                      "settled", is_settled, "services_ended_well",
-                     r->services_ended_well, "hazard_note", r->scene.note);
+                     r->services_ended_well, "hazard_note", r->scene.note, "times",
+                     r->began_us ? times_json(r) : NULL);
     files_join(path, plan->dir, "run.json");
     ok = json && files_write_json(path, json);
     json_decref(json);

@@ -22,10 +22,15 @@ struct running {
     int64_t begin_ns; /* when all clients had begun to send                            */
     int64_t hazard_over_ns, sold_out_before;
     int64_t sold_out_ns, accepted_then; /* when "sold out" was first heard              */
+    int64_t began_us;        /* as begin_ns, by the wall clock, since 1970              */
+    int64_t fault_begin_ns;  /* when the hazard had caught somebody; 0: it has not      */
 };
 
 /* Where why it could not be done goes, as why_say() takes it. */
 char *running_why(struct running *r);
+
+/* The wall clock in microseconds since 1970, by which PostgreSQL stamps the rows. */
+int64_t running_wall_us(void);
 
 /* Write run.json: what was run, with how the clients began and whether the run is settled,
  * that is, no process works for it any more.  False: it cannot be written, and why is said. */

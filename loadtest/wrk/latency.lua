@@ -52,4 +52,28 @@ function M.percentiles(counts)
              p99 = at(0.99), p999 = at(0.999), p9999 = at(0.9999), max = values[#values] / 1000 }
 end
 
+-- The curve of the percentiles on an axis of nines, eight points for each nine: pairs of the
+-- number of nines (1 is p90, 2 is p99) and milliseconds, as JSON.  It ends where a further point
+-- would be about less than one answer.
+function M.curve(counts)
+    local values, total, points = {}, 0, {}
+    for us, count in pairs(counts) do
+        values[#values + 1] = us
+        total = total + count
+    end
+    table.sort(values)
+    local at, seen = 0, 0
+    for step = 0, 48 do
+        local share = 1 - 10 ^ (-step / 8)
+        local rank = math.max(1, math.ceil(share * total))
+        if total == 0 or (1 - share) * total < 1 then break end
+        while seen < rank do
+            at = at + 1
+            seen = seen + counts[values[at]]
+        end
+        points[#points + 1] = string.format("[%.3f, %.3f]", step / 8, values[at] / 1000)
+    end
+    return "[" .. table.concat(points, ", ") .. "]"
+end
+
 return M

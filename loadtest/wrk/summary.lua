@@ -103,7 +103,8 @@ local function json_latency(counts)
     if not p then return "null" end
     return string.format('{"count": %d, "mean_ms": %.3f, "p50_ms": %.3f, ' ..
         '"p90_ms": %.3f, "p95_ms": %.3f, "p99_ms": %.3f, "p99.9_ms": %.3f, "p99.99_ms": %.3f, ' ..
-        '"max_ms": %.3f}', p.count, p.mean, p.p50, p.p90, p.p95, p.p99, p.p999, p.p9999, p.max)
+        '"max_ms": %.3f, "curve": %s}', p.count, p.mean, p.p50, p.p90, p.p95, p.p99, p.p999,
+        p.p9999, p.max, latency.curve(counts))
 end
 
 local function write_json(all, context)

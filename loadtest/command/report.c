@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: MIT */
+/* report.c -- `seckill report`: a run, or two, as one HTML file; and the same at the end of
+ * every command that leaves a run. */
+#include <stdio.h>
+
+#include "base/text/settings.h"
+#include "loadtest/command/commands.h"
+#include "loadtest/command/run_report.h"
+#include "loadtest/kit/command.h"
+#include "loadtest/report/report.h"
+
+struct report_settings {
+    const char *out;
+};
+
+#define AT(field) offsetof(struct report_settings, field)
+static const struct setting settings[] = {
+    OPTION(TEXT, "out", AT(out), .output = SETTING_WRITES_FILE, .meta = "FILE",
+           .help = "the file to write; default report.html in RUN, or comparison.html in RUN2 "
+                   "if there are two"),
+};
+
+const struct setting_program command_report_program = {
+    .name = "seckill report",
+    .synopsis = "RUN [RUN2] [OPTIONS]",
+    .intro = "Write a run of compare, load, bench, bench-locks or matrix as one HTML\n"
+             "file that needs no network and no other file, and prints on A4: the verdict first,\n"
+             "then speeds, latency, the sale over time, which layer stopped how many orders,\n"
+             "settings, machine, and the command that repeats it.  With two runs: what differs, and\n"
+             "which differences are more than noise.  RUN is a directory below runs/.\n\n"
+             "  seckill report runs/latest\n"
+             "  seckill report runs/20260131T120000Z runs/20260131T130000Z --out=both.html",
+    EXITS({EXIT_VALID, "the report was written, with all data of the run"},
+          {EXIT_UNKNOWN, "the report was written; data is missing, damaged or of another format, "
+                         "which the report says"},
+          {EXIT_USAGE, NULL}, {EXIT_CANNOT_WRITE, NULL}),
+    .settings = settings,
+    .count = sizeof settings / sizeof settings[0],
+    .max_operands = 2,
+};
+
+static enum exit_code run(const struct settings *s, const void *values)
+{
+    const struct report_settings *v = values;
+    struct run_data a = {0}, b = {0};
+    bool is_two = s->operand_count == 2;
+    char path[FILES_PATH_MAX];
+    enum exit_code rc = EXIT_USAGE;
+
+    if (s->operand_count == 0) {
+        fprintf(stderr, "seckill report: say which run\n  for example: seckill report runs/latest\n");
+        return EXIT_USAGE;
+    }
+    if (run_data_read(&a, s->operands[0]) != EXIT_USAGE &&
+        (!is_two || run_data_read(&b, s->operands[1]) != EXIT_USAGE)) {
+        files_join(path, is_two ? b.dir : a.dir, is_two ? "comparison.html" : "report.html");
+        if (v->out)
+            files_path(path, "%s", v->out);
+        rc = report_write(path, &a, is_two ? &b : NULL);
+        if (rc != EXIT_CANNOT_WRITE)
+            printf("report: %s\n", path);
+    }
+    run_data_free(&a);
+    run_data_free(&b);
+    return rc;
+}
+
+int command_report(int argc, char **argv)
+{
+    struct report_settings values = {0};
+
+    return command_run(&command_report_program, &values, argc, argv, run);
+}
+
+enum exit_code run_report(FILE *say, const char *dir, const char *kind, enum exit_code status)
+{
+    struct run_data data = {0};
+    char path[FILES_PATH_MAX];
+    bool ok = run_data_write(dir, kind, status);
+
+    if (ok) {
+        files_join(path, dir, "report.html");
+        ok = run_data_read(&data, dir) != EXIT_USAGE &&
+             report_write(path, &data, NULL) != EXIT_CANNOT_WRITE;
+        run_data_free(&data);
+    }
+    if (ok)
+        fprintf(say, "report: %s\n", path);
+    fflush(say); /* the exit status, in words on stderr, comes last */
+    return ok || status != EXIT_VALID ? status : EXIT_CANNOT_WRITE;
+}

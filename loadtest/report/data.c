@@ -1,0 +1,171 @@
+/* SPDX-License-Identifier: MIT */
+/* data.c -- reading the data of a run, also of one that is damaged or of another format. */
+#include "loadtest/report/data.h"
+
+#include <errno.h>
+#include <libgen.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "loadtest/kit/memory.h"
+#include "loadtest/kit/run_data.h"
+#include "loadtest/lab/versions.h"
+
+void run_data_add_problem(struct run_data *data, enum data_problem_kind kind,
+                          const char *fmt, ...)
+{
+    va_list args;
+
+    if (!data || data->problem_count == DATA_PROBLEMS_MAX)
+        return;
+    data->problems[data->problem_count].kind = kind;
+    va_start(args, fmt);
+    (void)vsnprintf(data->problems[data->problem_count++].text, DATA_TEXT_MAX, fmt, args);
+    va_end(args);
+}
+
+const char *json_text(const json_t *object, const char *key)
+{
+    const char *text = json_string_value(json_object_get(object, key));
+
+    return text ? text : "";
+}
+
+double json_double(const json_t *object, const char *key)
+{
+    return json_number_value(json_object_get(object, key));
+}
+
+int64_t json_whole(const json_t *object, const char *key)
+{
+    const json_t *value = json_object_get(object, key);
+    double number = json_number_value(value);
+
+    if (json_is_integer(value))
+        return json_integer_value(value);
+    return number > -9e15 && number < 9e15 ? (int64_t)number : 0;
+}
+
+json_t *run_data_file(const char *dir, const char *name, struct run_data *data)
+{
+    char path[FILES_PATH_MAX];
+    json_error_t error;
+    json_t *json;
+    size_t size = 0;
+    char *text;
+
+    files_join(path, dir, name);
+    text = files_read(path, &size);
+    if (!text) {
+        if (errno != ENOENT)
+            run_data_add_problem(data, DATA_DAMAGED, "%s: %s", name, strerror(errno));
+        return NULL;
+    }
+    json = json_loadb(text, size, 0, &error);
+    if (!json)
+        run_data_add_problem(data, DATA_DAMAGED, "%s, line %d: %s", name, error.line,
+                             error.text);
+    free(text);
+    return json;
+}
+
+/* Look at a data.json that could be read.  NULL: it is of no use, and the problems say why. */
+static json_t *accept(json_t *json, struct run_data *data)
+{
+    int64_t format = json_whole(json, "format");
+
+    if (json && (!json_is_object(json) || !json_is_object(json_object_get(json, "results")))) {
+        run_data_add_problem(data, DATA_DAMAGED, "%s has no results", RUN_DATA_FILE);
+        json_decref(json);
+        return NULL;
+    }
+    if (json && format < RUN_DATA_FORMAT)
+        run_data_add_problem(data, DATA_OLDER, "%s says format %lld, and this program writes %d",
+                             RUN_DATA_FILE, (long long)format, RUN_DATA_FORMAT);
+    if (json && format > RUN_DATA_FORMAT)
+        run_data_add_problem(data, DATA_NEWER, "%s says format %lld, and this program knows %d",
+                             RUN_DATA_FILE, (long long)format, RUN_DATA_FORMAT);
+    return json;
+}
+
+/* From the files that commands leave beside data.json, as those before it did. */
+static json_t *from_files(const char *dir, struct run_data *data)
+{
+    const char *kind = "";
+    json_t *results = run_data_gather(dir, &kind, data);
+    bool is_damaged = data->problem_count > 0;
+
+    if (*kind == '\0')
+        run_data_add_problem(data, DATA_NONE_THERE,
+                             "no data.json, summary.json, matrix.json, bench.json, "
+                             "bench-locks.json, stories.json or verdict.json");
+    else if (!is_damaged)
+        run_data_add_problem(data, DATA_OLDER, "no %s", RUN_DATA_FILE);
+    return memory_need(json_pack("{s:i, s:s, s:o}", "format", 0, "kind", kind, "results",
+                                 results));
+}
+
+static enum exit_code status_of(const struct run_data *data)
+{
+    return data->problem_count > 0 ? EXIT_UNKNOWN : EXIT_VALID;
+}
+
+enum exit_code run_data_read(struct run_data *out, const char *path)
+{
+    *out = (struct run_data){0};
+    if (access(path, R_OK) != 0 || strlen(path) >= FILES_PATH_MAX) {
+        fprintf(stderr, "seckill report: cannot read %s: %s\n", path, strerror(errno));
+        return EXIT_USAGE;
+    }
+    files_path(out->dir, "%s", path);
+    if (!files_is_directory(path))
+        memmove(out->dir, dirname(out->dir), strlen(dirname(out->dir)) + 1);
+    out->json = accept(run_data_file(out->dir, RUN_DATA_FILE, out), out);
+    if (!out->json)
+        out->json = from_files(out->dir, out);
+    return status_of(out);
+}
+
+enum exit_code run_data_parse(struct run_data *out, const char *text, size_t size)
+{
+    json_error_t error;
+
+    *out = (struct run_data){0};
+    out->json = json_loadb(text, size, 0, &error);
+    if (!out->json)
+        run_data_add_problem(out, DATA_DAMAGED, "%s, line %d: %s", RUN_DATA_FILE, error.line,
+                             error.text);
+    out->json = accept(out->json, out);
+    if (!out->json)
+        out->json = memory_need(
+            json_pack("{s:i, s:s, s:{}}", "format", 0, "kind", "", "results"));
+    return status_of(out);
+}
+
+void run_data_free(struct run_data *data)
+{
+    json_decref(data->json);
+    data->json = NULL;
+}
+
+bool run_data_write(const char *dir, const char *kind, enum exit_code status)
+{
+    char path[FILES_PATH_MAX];
+    const char *ignored;
+    json_t *json = run_data_head(kind, status);
+    char *text;
+    bool ok;
+
+    json_object_set_new(json, "versions", lab_versions());
+    json_object_set_new(json, "results", run_data_gather(dir, &ignored, NULL));
+    files_join(path, dir, RUN_DATA_FILE);
+    text = memory_need(json_dumps(json, JSON_COMPACT | JSON_REAL_PRECISION(9)));
+    ok = files_write(path, text);
+    if (!ok)
+        fprintf(stderr, "seckill: cannot write %s: %s\n", path, strerror(errno));
+    free(text);
+    json_decref(json);
+    return ok;
+}

@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: MIT */
+/* gather.c -- the results of a run from the files that its command left.
+ *
+ * One object: "summary" of compare, "measured" of a measurement, "stories" of scenarios,
+ * "matrix", "bench", "bench_locks", "rate" of load --rate, and "runs": for each sale its
+ * directory below the run's ("." is the run itself) with what it left.
+ */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "loadtest/report/data.h"
+#include "loadtest/report/sales.h"
+
+/* The file of a command, and where it goes. */
+static const struct source {
+    const char *file, *key, *kind;
+} sources[] = {
+    {"matrix.json", "matrix", "matrix"},
+    {"bench.json", "bench", "bench"},
+    {"bench-locks.json", "bench_locks", "bench-locks"},
+    {"stories.json", "stories", "scenario"},
+    {"summary.json", "summary", "compare"},
+    {"rate.json", "rate", "load"},
+};
+
+/* Findings of nothing are most of a large comparison's text. */
+static void drop_valid(json_t *checks)
+{
+    const char *name;
+    json_t *check;
+    void *next;
+
+    json_object_foreach_safe(checks, next, name, check)
+    {
+        if (json_is_true(json_object_get(check, "valid")))
+            json_object_del(checks, name);
+    }
+}
+
+/* Of a sale that is one of many, only what the page draws of it. */
+static json_t *slim(json_t *sale)
+{
+    json_t *load = json_object_get(sale, "load");
+
+    json_object_del(load, "latency_all");
+    json_object_del(load, "latency_others");
+    json_object_del(json_object_get(sale, "verdict"), "source");
+    return sale;
+}
+
+/* The sales of a comparison.  Of the runs of a cell only the first has its sale drawn, since a
+ * page has no room for more. */
+static void add_compared(json_t *summary, json_t *runs, const char *dir, struct run_data *data)
+{
+    json_t *cell, *run;
+    size_t i, j;
+
+    json_array_foreach(json_object_get(summary, "cells"), i, cell)
+    {
+        json_array_foreach(json_object_get(cell, "runs"), j, run)
+        {
+            const char *name = json_text(run, "dir");
+
+            drop_valid(json_object_get(run, "checks"));
+            /* The file is data: its names must not lead out of the run. */
+            if (j == 0 && *name && *name != '/' && !strstr(name, ".."))
+                json_object_set_new(runs, name, slim(sale_gather(dir, name, data)));
+        }
+    }
+}
+
+json_t *run_data_gather(const char *dir, const char **kind, struct run_data *data)
+{
+    json_t *results = json_object(), *runs = json_object(), *sale;
+
+    *kind = "";
+    for (size_t i = 0; i < sizeof sources / sizeof sources[0]; i++) {
+        json_t *json = run_data_file(dir, sources[i].file, data);
+
+        if (!json)
+            continue;
+        *kind = sources[i].kind;
+        /* A measurement's summary.json is another one. */
+        if (i == 4 && json_object_get(json, "rows")) {
+            json_object_set_new(results, "measured", json);
+            *kind = "scenario";
+            continue;
+        }
+        if (i == 4)
+            add_compared(json, runs, dir, data);
+        json_object_set_new(results, sources[i].key, json);
+    }
+    sale = **kind == '\0' || strcmp(*kind, "load") == 0 ? sale_gather(dir, ".", data) : NULL;
+    if (json_object_size(sale) > 0) {
+        json_object_set(runs, ".", sale);
+        *kind = "load";
+    }
+    json_decref(sale);
+    if (json_object_size(runs) > 0)
+        json_object_set(results, "runs", runs);
+    json_decref(runs);
+    return results;
+}

@@ -1,0 +1,202 @@
+/* SPDX-License-Identifier: MIT */
+/* origin.c -- how a run was made: settings and who gave them, machine, versions, command. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "loadtest/page/scene.h"
+#include "loadtest/report/parts.h"
+
+enum { TEXT_MAX = 300 };
+
+/* In single quotes unless it is plain, so that a shell takes it as it is. */
+static void print_word(FILE *out, const char *word)
+{
+    static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
+                                "-_=./,:+%@";
+
+    if (*word && word[strspn(word, plain)] == '\0') {
+        page_text(out, word);
+        return;
+    }
+    page_text(out, "'");
+    for (; *word; word += strcspn(word, "'") + (word[strcspn(word, "'")] != '\0')) {
+        char part[TEXT_MAX];
+
+        snprintf(part, sizeof part, "%.*s", (int)strcspn(word, "'"), word);
+        page_text(out, part);
+        if (word[strcspn(word, "'")] != '\0')
+            page_text(out, "'\\''");
+    }
+    page_text(out, "'");
+}
+
+void part_command(FILE *out, const struct run_data *data)
+{
+    const json_t *words = json_object_get(data->json, "command"), *word;
+    size_t i;
+
+    fputs("<pre translate=\"no\">", out);
+    json_array_foreach(words, i, word)
+    {
+        if (i > 0)
+            fputc(' ', out);
+        print_word(out, json_is_string(word) ? json_string_value(word) : "?");
+    }
+    if (json_array_size(words) == 0)
+        say(out, NOT_KEPT);
+    fputs("</pre>\n", out);
+}
+
+static void print_from(FILE *out, const char *origin)
+{
+    if (strcmp(origin, "default") == 0)
+        say(out, O_DEFAULT);
+    else if (strcmp(origin, "flag") == 0)
+        say(out, O_FLAG);
+    else if (strcmp(origin, "environment") == 0)
+        say(out, O_ENVIRONMENT);
+    else
+        say(out, O_FILE, origin);
+}
+
+static void print_settings(FILE *out, const json_t *settings)
+{
+    const json_t *setting;
+    int omitted = 0;
+    char text[FIGURE_MAX];
+    size_t i;
+
+    fputs("<div class=\"wide\"><table><thead><tr><th scope=\"col\">", out);
+    say(out, SETTING);
+    fputs("</th><th scope=\"col\">", out);
+    say(out, VALUE);
+    fputs("</th><th scope=\"col\">", out);
+    say(out, ORIGIN);
+    fputs("</th></tr></thead>\n<tbody>\n", out);
+    json_array_foreach(settings, i, setting)
+    {
+        if (!json_is_string(json_object_get(setting, "value"))) {
+            omitted++;
+            continue;
+        }
+        fputs("<tr><th scope=\"row\"><code>", out);
+        page_text(out, json_text(setting, "name"));
+        fputs("</code></th><td><code>", out);
+        page_text(out, json_text(setting, "value"));
+        fputs("</code></td><td>", out);
+        print_from(out, json_text(setting, "origin"));
+        fputs("</td></tr>\n", out);
+    }
+    fputs("</tbody></table></div>\n", out);
+    if (omitted > 0) {
+        fputs("<p class=\"soft\">", out);
+        say(out, O_OMITTED, figure_whole(omitted, text));
+        fputs("</p>\n", out);
+    }
+}
+
+static void print_service_flags(FILE *out, const json_t *flags)
+{
+    const json_t *flag;
+    size_t i;
+
+    if (json_array_size(flags) == 0)
+        return;
+    fputs("<p>", out);
+    say(out, SERVICE_FLAGS);
+    fputs(": <code translate=\"no\">", out);
+    json_array_foreach(flags, i, flag)
+    {
+        fputs(i ? " " : "", out);
+        page_text(out, json_is_string(flag) ? json_string_value(flag) : "?");
+    }
+    fputs("</code></p>\n", out);
+}
+
+static void fact(FILE *out, enum word word, const char *value)
+{
+    fputs("<dt>", out);
+    say_words(out, word, (const char *const[]){""});
+    fputs("</dt><dd lang=\"en\">", out);
+    page_text(out, value);
+    fputs("</dd>\n", out);
+}
+
+static void print_commit(FILE *out, const struct run_data *data)
+{
+    const char *commit = json_text(data->json, "commit");
+
+    fputs("<dt>", out);
+    say(out, M_COMMIT);
+    fputs("</dt><dd>", out);
+    if (*commit == '\0')
+        say(out, NOT_KEPT);
+    else if (json_is_true(json_object_get(data->json, "has_changes")))
+        say(out, M_CHANGES, commit);
+    else
+        fprintf(out, "<code>%s</code>", commit[strspn(commit, "0123456789abcdef")] ? "?" : commit);
+    fputs(" <span lang=\"en\">seckill ", out);
+    page_text(out, json_text(data->json, "version"));
+    fputs("</span></dd>\n", out);
+}
+
+static void print_machine(FILE *out, const struct run_data *data)
+{
+    const json_t *machine = json_object_get(data->json, "machine"), *version;
+    char text[TEXT_MAX], number[FIGURE_MAX];
+    const char *name;
+
+    fputs("<dl class=\"facts\" translate=\"no\">\n", out);
+    snprintf(text, sizeof text, "%s %s, %s", json_text(machine, "system"),
+             json_text(machine, "release"), json_text(machine, "machine"));
+    fact(out, WORD_M_SYSTEM, text);
+    snprintf(text, sizeof text, "%s × %s", figure_whole(json_whole(machine, "processors"), number),
+             *json_text(machine, "processor") ? json_text(machine, "processor") : "?");
+    fact(out, WORD_M_PROCESSORS, text);
+    snprintf(text, sizeof text, "%s MiB", figure_whole(json_whole(machine, "memory_mib"), number));
+    fact(out, WORD_M_MEMORY, text);
+    if (json_is_number(json_object_get(machine, "load_before")))
+        fact(out, WORD_M_LOAD, figure(json_double(machine, "load_before"), number));
+    json_object_foreach(json_object_get(data->json, "versions"), name, version)
+    {
+        fputs("<dt>", out);
+        fputs("<span lang=\"en\">", out);
+        page_text(out, name);
+        fputs("</span></dt><dd lang=\"en\">", out);
+        page_text(out, json_is_string(version) ? json_string_value(version) : "?");
+        fputs("</dd>\n", out);
+    }
+    print_commit(out, data);
+    fputs("</dl>\n<p class=\"soft\">", out);
+    say(out, M_SHARED);
+    fputs("</p>\n", out);
+}
+
+void part_origin(FILE *out, const struct run_data *data)
+{
+    const json_t *settings = json_object_get(data->json, "settings");
+
+    fputs("<section id=\"settings\"><h2>", out);
+    say(out, SETTINGS);
+    fputs("</h2>\n", out);
+    if (json_array_size(settings) > 0) {
+        print_settings(out, settings);
+    } else {
+        fputs("<p>", out);
+        say(out, NOT_KEPT);
+        fputs("</p>\n", out);
+    }
+    print_service_flags(
+        out, json_object_get(json_object_get(view_sale(data, "."), "run"), "seckilld_flags"));
+    fputs("</section>\n<section id=\"machine\"><h2>", out);
+    say(out, MACHINE);
+    fputs("</h2>\n", out);
+    if (json_is_object(json_object_get(data->json, "machine"))) {
+        print_machine(out, data);
+    } else {
+        fputs("<p>", out);
+        say(out, NOT_KEPT);
+        fputs("</p>\n", out);
+    }
+    fputs("</section>\n", out);
+}

@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: MIT */
+/* parts.h -- inside: the parts of a report, each a file, in the order of the page.  A part that
+ * the run has nothing for prints nothing, unless it says so. */
+#ifndef LOADTEST_REPORT_PARTS_H
+#define LOADTEST_REPORT_PARTS_H
+
+#include "loadtest/report/data.h"
+#include "loadtest/report/view.h"
+#include "loadtest/report/words.h"
+
+/* strip.c: the verdict in one sentence, and what could not be read. */
+void part_verdict(FILE *out, const struct run_data *data, const struct view *view);
+void part_problems(FILE *out, const struct run_data *data, const char *whose);
+
+/* table.c: locks x hazards, or the facts of one sale. */
+void part_table(FILE *out, const struct run_data *data, const struct view *view);
+/* The verdict of a cell in a word or two, with its sign. */
+void part_mark(FILE *out, const struct view_cell *cell);
+
+/* lists.c: steps at a fixed rate, what a bench measured, performances. */
+void part_lists(FILE *out, const struct run_data *data, const struct view *view);
+
+/* curves.c: latency on an axis of nines. */
+void part_latency(FILE *out, const struct run_data *data, const struct view *view);
+
+/* timeline.c: orders over time, with the fault and the stock. */
+void part_timeline(FILE *out, const struct run_data *data, const struct view *view);
+
+/* stopped.c: which layer stopped how many orders; examples of what came through. */
+void part_stopped(FILE *out, const struct run_data *data, const struct view *view);
+
+/* origin.c: settings, machine, versions, how to repeat it, and what it does not show. */
+void part_origin(FILE *out, const struct run_data *data);
+/* The command as a line for a shell. */
+void part_command(FILE *out, const struct run_data *data);
+
+/* differences.c: two runs beside each other. */
+void part_differences(FILE *out, const struct run_data *a, const struct run_data *b,
+                      const struct view *view_a, const struct view *view_b);
+
+/* circumstances.c: which facts of the machines differ, as a list; false: none does, or they are
+ * not known.  The settings that differ, as a section. */
+bool part_machines_differ(const struct run_data *a, const struct run_data *b,
+                          char out[DATA_TEXT_MAX]);
+void part_settings_differ(FILE *out, const struct run_data *a, const struct run_data *b);
+
+#endif /* LOADTEST_REPORT_PARTS_H */

@@ -1,0 +1,277 @@
+/* SPDX-License-Identifier: MIT */
+/* view.c -- cells from the data of each kind of run. */
+#include "loadtest/report/view.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "loadtest/kit/memory.h"
+
+static int compare_values(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+
+    return (x > y) - (x < y);
+}
+
+static void add_value(struct view_values *values, double value)
+{
+    if (values->count == VIEW_VALUES_MAX || !(value > 0))
+        return;
+    values->at[values->count++] = value;
+    qsort(values->at, (size_t)values->count, sizeof values->at[0], compare_values);
+}
+
+double values_median(const struct view_values *values)
+{
+    int n = values->count;
+
+    return n == 0 ? 0 : n % 2 ? values->at[n / 2] : (values->at[n / 2 - 1] + values->at[n / 2]) / 2;
+}
+
+double values_least(const struct view_values *values)
+{
+    return values->count ? values->at[0] : 0;
+}
+
+double values_most(const struct view_values *values)
+{
+    return values->count ? values->at[values->count - 1] : 0;
+}
+
+static struct view_cell *add_cell(struct view *view)
+{
+    struct view_cell *cell;
+
+    view->cells = memory_need(realloc(view->cells, (view->count + 1) * sizeof *view->cells));
+    cell = &view->cells[view->count++];
+    *cell = (struct view_cell){.group = "", .column = "", .row = "", .outcome = "", .dir = ""};
+    return cell;
+}
+
+const json_t *view_sale(const struct run_data *data, const char *dir)
+{
+    return json_object_get(json_object_get(json_object_get(data->json, "results"), "runs"), dir);
+}
+
+const char *sale_lock(const json_t *run)
+{
+    static const char prefix[] = "--lock=";
+    const char *lock = json_text(run, "lock");
+    const json_t *flag;
+    size_t i;
+
+    json_array_foreach(json_object_get(run, "seckilld_flags"), i, flag)
+    {
+        const char *text = json_string_value(flag);
+
+        if (text && strncmp(text, prefix, sizeof prefix - 1) == 0)
+            lock = text + sizeof prefix - 1;
+        else if (text && strcmp(text, "--lock") == 0)
+            lock = json_string_value(json_array_get(json_object_get(run, "seckilld_flags"), i + 1));
+    }
+    return lock ? lock : "";
+}
+
+static int64_t check_count(const json_t *checks, const char *name)
+{
+    return json_whole(json_object_get(checks, name), "count");
+}
+
+/* ---- load ---- */
+
+static enum cell_mark mark_of_audit(const json_t *verdict)
+{
+    const json_t *valid = json_object_get(verdict, "valid"), *checks = json_object_get(verdict, "checks"), *check;
+    const char *name;
+    bool is_broken = false, is_wrong = false;
+
+    json_object_foreach((json_t *)checks, name, check)
+    {
+        bool is_the_locks = strcmp(name, "oversold") == 0 || strcmp(name, "lost-update") == 0 ||
+                            strcmp(name, "duplicate") == 0;
+
+        if (!json_is_false(json_object_get(check, "valid")))
+            continue;
+        is_broken = is_broken || is_the_locks;
+        is_wrong = is_wrong || !is_the_locks;
+    }
+    return json_is_true(valid)    ? CELL_MARK_SOUND
+           : !json_is_false(valid) ? CELL_MARK_UNKNOWN
+           : is_wrong || !is_broken ? CELL_MARK_WRONG
+                                    : CELL_MARK_BROKEN;
+}
+
+/* Accepted orders a second from the first request to the last row. */
+static double speed_of_sale(const json_t *sale)
+{
+    const json_t *load = json_object_get(sale, "load");
+    const json_t *kept = json_object_get(json_object_get(json_object_get(sale, "run"), "times"), "orders_per_s");
+    double seconds = json_double(load, "duration_ms") / 1000;
+
+    if (json_is_number(kept))
+        return json_number_value(kept);
+    return seconds > 0 ? json_double(json_object_get(load, "outcomes"), "accepted") / seconds : 0;
+}
+
+static void view_load(struct view *view, const struct run_data *data)
+{
+    const json_t *sale = view_sale(data, ".");
+    const json_t *run = json_object_get(sale, "run"), *verdict = json_object_get(sale, "verdict");
+    const json_t *checks = json_object_get(verdict, "checks");
+    struct view_cell *cell;
+
+    if (!sale)
+        return;
+    cell = add_cell(view);
+    cell->column = json_text(run, "hazard");
+    cell->row = sale_lock(run);
+    cell->dir = ".";
+    cell->mark = verdict ? mark_of_audit(verdict) : CELL_MARK_NOT_DONE;
+    cell->done = 1;
+    cell->bad = cell->mark != CELL_MARK_SOUND;
+    cell->excess = check_count(checks, "oversold");
+    if (cell->excess == 0 && (cell->excess = check_count(checks, "duplicate")) > 0)
+        cell->is_per_user = true;
+    add_value(&cell->speed, speed_of_sale(sale));
+    add_value(&cell->p99_ms, json_double(json_object_get(json_object_get(sale, "load"), "latency_accepted"), "p99_ms"));
+}
+
+/* ---- compare ---- */
+
+static enum cell_mark worse(enum cell_mark a, const char *outcome)
+{
+    enum cell_mark b = strcmp(outcome, "sound") == 0    ? CELL_MARK_SOUND
+                       : strcmp(outcome, "broken") == 0 ? CELL_MARK_BROKEN
+                       : strcmp(outcome, "wrong") == 0  ? CELL_MARK_WRONG
+                                                        : CELL_MARK_UNKNOWN;
+    /* What is broken stays broken, whatever else is not known. */
+    static const int harm[] = {0, 0, 1, 3, 4, 2};
+
+    return harm[b] > harm[a] ? b : a;
+}
+
+static void add_run(struct view_cell *cell, const json_t *run)
+{
+    const char *outcome = json_text(run, "outcome");
+    const json_t *checks = json_object_get(run, "checks");
+    int64_t excess = check_count(checks, cell->is_per_user ? "duplicate" : "oversold");
+
+    cell->mark = worse(cell->mark, outcome);
+    cell->excess = excess > cell->excess ? excess : cell->excess;
+    cell->done++;
+    cell->bad += strcmp(outcome, "sound") != 0;
+    if (*cell->dir == '\0')
+        cell->dir = json_text(run, "dir");
+    if (strcmp(outcome, "unknown") == 0)
+        return;
+    add_value(&cell->speed, json_double(run, "orders_per_s"));
+    add_value(&cell->p99_ms, json_double(run, "p99_ms"));
+}
+
+static void view_compare(struct view *view, const json_t *summary)
+{
+    const json_t *entry, *run;
+    size_t i, j;
+
+    json_array_foreach(json_object_get(summary, "cells"), i, entry)
+    {
+        struct view_cell *cell = add_cell(view);
+        const char *outcome = json_text(entry, "outcome");
+
+        cell->group = json_text(entry, "experiment");
+        cell->column = json_text(entry, "hazard");
+        cell->row = json_text(entry, "lock");
+        cell->is_per_user = strcmp(cell->group, "one-per-user") == 0;
+        cell->is_unexpected = strcmp(outcome, "UNEXPECTED") == 0;
+        cell->has_no_expectation = strcmp(outcome, "no expectation") == 0;
+        json_array_foreach(json_object_get(entry, "runs"), j, run)
+        {
+            add_run(cell, run);
+        }
+    }
+}
+
+/* ---- what is performed, and what is only measured ---- */
+
+static void view_performed(struct view *view, const json_t *cells)
+{
+    const json_t *entry;
+    size_t i;
+
+    json_array_foreach(cells, i, entry)
+    {
+        struct view_cell *cell = add_cell(view);
+        const char *verdict = json_text(entry, "verdict");
+        const char *outcome = json_text(json_array_get(json_object_get(entry, "runs"), 0), "outcome");
+
+        cell->group = json_text(entry, "scenario");
+        cell->column = json_text(entry, "guard");
+        cell->row = json_text(entry, "lock");
+        cell->outcome = *outcome ? outcome : json_text(entry, "outcome");
+        cell->is_unexpected = strcmp(verdict, "UNEXPECTED") == 0;
+        cell->mark = cell->is_unexpected                  ? CELL_MARK_WRONG
+                     : strcmp(verdict, "as expected") == 0 ? CELL_MARK_SOUND
+                     : strcmp(verdict, "not done") == 0    ? CELL_MARK_NOT_DONE
+                                                           : CELL_MARK_UNKNOWN;
+    }
+}
+
+static void view_bench(struct view *view, const json_t *rows)
+{
+    const json_t *row;
+    size_t i;
+
+    json_array_foreach(rows, i, row)
+    {
+        const json_t *reached = json_object_get(row, "reached");
+        struct view_cell *cell = add_cell(view);
+
+        cell->group = json_text(row, "order_path");
+        cell->column = json_text(row, "claim");
+        cell->row = json_text(row, "lock");
+        cell->mark = json_is_true(reached)    ? CELL_MARK_SOUND
+                     : json_is_false(reached) ? CELL_MARK_WRONG
+                                              : CELL_MARK_MEASURED;
+        add_value(&cell->speed, json_double(row, "http_per_s"));
+        add_value(&cell->p99_ms, json_double(row, "p99_ms"));
+    }
+}
+
+void view_make(struct view *view, const struct run_data *data)
+{
+    const json_t *results = json_object_get(data->json, "results");
+
+    *view = (struct view){.kind = json_text(data->json, "kind")};
+    view_compare(view, json_object_get(results, "summary"));
+    view_performed(view, json_object_get(json_object_get(results, "matrix"), "cells"));
+    view_performed(view, json_object_get(json_object_get(results, "stories"), "cells"));
+    view_performed(view, json_object_get(json_object_get(results, "measured"), "rows"));
+    view_bench(view, json_object_get(results, "bench"));
+    if (view->count == 0)
+        view_load(view, data);
+}
+
+void view_free(struct view *view)
+{
+    free(view->cells);
+    *view = (struct view){0};
+}
+
+size_t view_count(const struct view *view, enum cell_mark mark)
+{
+    size_t n = 0;
+
+    for (size_t i = 0; i < view->count; i++)
+        n += view->cells[i].mark == mark;
+    return n;
+}
+
+size_t view_unexpected(const struct view *view)
+{
+    size_t n = 0;
+
+    for (size_t i = 0; i < view->count; i++)
+        n += view->cells[i].is_unexpected;
+    return n;
+}

@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: MIT */
+/* view.h -- the verdicts and speeds of a run of any kind, as cells that a table has and that
+ * two runs can be compared by. */
+#ifndef LOADTEST_REPORT_VIEW_H
+#define LOADTEST_REPORT_VIEW_H
+
+#include <stdbool.h>
+
+#include "loadtest/report/data.h"
+
+enum cell_mark {
+    CELL_MARK_NOT_DONE,
+    CELL_MARK_MEASURED, /* only a speed, and nothing to judge                           */
+    CELL_MARK_SOUND,    /* also: a performance that came out as it had to, a target reached */
+    CELL_MARK_BROKEN,
+    CELL_MARK_WRONG,    /* what no lock excuses, such as a phantom answer               */
+    CELL_MARK_UNKNOWN,
+};
+
+enum { VIEW_VALUES_MAX = 25 };
+
+/* What was measured once in each of `count` runs, sorted. */
+struct view_values {
+    double at[VIEW_VALUES_MAX];
+    int count;
+};
+
+double values_median(const struct view_values *values);
+double values_least(const struct view_values *values);
+double values_most(const struct view_values *values);
+
+/* Names are lent by the data. */
+struct view_cell {
+    const char *group, *column, *row; /* experiment, hazard, lock; "" where there is none */
+    enum cell_mark mark;
+    const char *outcome;  /* of a performance, in its own words; "" otherwise           */
+    bool is_unexpected, has_no_expectation;
+    int64_t excess;       /* units beyond the stock, or second orders of a user          */
+    bool is_per_user;
+    int done, bad;        /* runs, and how many of them were not sound                   */
+    struct view_values speed, p99_ms;
+    const char *dir;      /* of the sale that is drawn for it: a key of "runs"; "" none   */
+};
+
+struct view {
+    struct view_cell *cells; /* as the data has them                                    */
+    size_t count;
+    const char *kind;
+};
+
+/* The cells of the run; the data must outlive them. */
+void view_make(struct view *view, const struct run_data *data);
+void view_free(struct view *view);
+
+/* How many cells have the mark; how many are not as expected. */
+size_t view_count(const struct view *view, enum cell_mark mark);
+size_t view_unexpected(const struct view *view);
+
+/* The sale of a run that `dir` names; NULL: there is none. */
+const json_t *view_sale(const struct run_data *data, const char *dir);
+
+/* The lock that the service was given, of a sale's run.json; "" if it does not say. */
+const char *sale_lock(const json_t *run);
+
+#endif /* LOADTEST_REPORT_VIEW_H */

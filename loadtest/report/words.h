@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: MIT */
+/* words.h -- texts of the page in both languages, of which the reader sees one. */
+#ifndef LOADTEST_REPORT_WORDS_H
+#define LOADTEST_REPORT_WORDS_H
+
+#include <stdint.h>
+#include <stdio.h>
+
+enum word {
+#define WORD(id, english, chinese) WORD_##id,
+#include "loadtest/report/words.def"
+#undef WORD
+    WORD_COUNT
+};
+
+/* Print the text in both languages, each in an element that says its language.  The arguments
+ * are texts, as many as the text asks for; whatever bytes they have, they are shown as text. */
+#define say(out, id, ...) say_words(out, WORD_##id, (const char *const[]){"", ##__VA_ARGS__})
+void say_words(FILE *out, enum word word, const char *const *arguments);
+
+/* The same inside an SVG drawing. */
+#define draw(out, id, ...) draw_words(out, WORD_##id, (const char *const[]){"", ##__VA_ARGS__})
+void draw_words(FILE *out, enum word word, const char *const *arguments);
+
+/* The English text alone, for a terminal or an attribute; it has no arguments. */
+const char *word_english(enum word word);
+
+enum { FIGURE_MAX = 40 };
+
+/* A number as people read it: "12,345", "0.83", "1.5"; of a whole number all digits. */
+const char *figure(double value, char out[FIGURE_MAX]);
+const char *figure_whole(int64_t value, char out[FIGURE_MAX]);
+
+#endif /* LOADTEST_REPORT_WORDS_H */

@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: MIT */
+/* stopped.c -- the sums of one metric over the processes of a run. */
+#include "loadtest/sale/stopped.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "loadtest/kit/http_client.h"
+
+enum { ANSWER_MS = 5000, LAYER_MAX = 64 };
+
+static const char metric[] = "seckill_orders_stopped_total{";
+
+/* A line is seckill_orders_stopped_total{layer="lock",stock_guard="conditional"} 12 */
+static void add_line(const char *line, json_t *layers)
+{
+    const char *name = strstr(line, "layer=\""), *end = strchr(line, '}');
+    char layer[LAYER_MAX];
+    size_t length;
+
+    if (!name || !end || name > end)
+        return;
+    name += strlen("layer=\"");
+    length = strcspn(name, "\"");
+    if (length >= sizeof layer)
+        return;
+    memcpy(layer, name, length);
+    layer[length] = '\0';
+    json_object_set_new(layers, layer,
+                        json_integer(json_integer_value(json_object_get(layers, layer)) +
+                                     strtoll(end + 1, NULL, 10)));
+}
+
+void stopped_add(const char *metrics, json_t *layers)
+{
+    for (const char *line = metrics; line; line = strchr(line, '\n')) {
+        line += *line == '\n';
+        if (strncmp(line, metric, sizeof metric - 1) == 0)
+            add_line(line, layers);
+    }
+}
+
+bool stopped_write(const char *dir, const struct service *services, int count)
+{
+    json_t *layers = json_object(), *json;
+    char path[FILES_PATH_MAX], url[SERVICE_URL_MAX + sizeof "/metrics"];
+    int asked = 0;
+    bool ok;
+
+    for (int i = 0; i < count; i++) {
+        char *metrics;
+
+        snprintf(url, sizeof url, "%s/metrics", services[i].admin_url);
+        metrics = child_runs(&services[i].child)
+                      ? http_client_read(url, services[i].admin_token, ANSWER_MS)
+                      : NULL;
+        if (metrics)
+            stopped_add(metrics, layers);
+        asked += metrics != NULL;
+        free(metrics);
+    }
+    json = json_pack("{s:i, s:i, s:o}", "processes", count, "asked", asked, "layers", layers);
+    files_join(path, dir, "stopped.json");
+    ok = json && files_write_json(path, json);
+    json_decref(json);
+    return ok;
+}

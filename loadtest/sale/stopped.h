@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: MIT */
+/* stopped.h -- which layer of the service stopped how many orders: the lock, a guard, ... */
+#ifndef LOADTEST_SALE_STOPPED_H
+#define LOADTEST_SALE_STOPPED_H
+
+#include <stdbool.h>
+
+#include "loadtest/sale/service.h"
+
+/* Ask each process for its metric seckill_orders_stopped_total, and write the sums into
+ * stopped.json of `dir`: {"processes": 2, "asked": 2, "layers": {"lock": 12, ...}}.  `asked`
+ * counts the processes that answered; a layer that stopped nothing is 0.
+ * False (and errno): the file cannot be written. */
+bool stopped_write(const char *dir, const struct service *services, int count);
+
+/* Add what a text of metrics says to `layers`, an object of numbers by layer. */
+void stopped_add(const char *metrics, json_t *layers);
+
+#endif /* LOADTEST_SALE_STOPPED_H */

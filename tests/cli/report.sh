@@ -1,0 +1,95 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+# report.sh -- the report of real small runs of each kind, of two runs, and of damaged ones.
+# shellcheck source=tests/cli/support/tap.sh
+. "$(dirname "$0")/support/tap.sh"
+plan 19
+lab=$work/lab
+labs+=("$lab")
+"$seckill" lab up --dir "$lab" >/dev/null || exit 1
+
+# load NAME FLAG...: a load with these flags for each seckilld, in $work/NAME.
+load() {
+    local name=$1
+    shift
+    "$seckill" load --dir="$lab" --out="$work/$name" --stock=100 --connections=16 --duration=30s -- "$@" \
+        --lock-scope=voucher --lock-wait=20s --stock-guard=read-write --duplicate-guard=none
+}
+
+# verdict FILE: the first sentence of a report, in English.
+verdict() { sed -n 's/^<p class="verdict[^>]*><span class="en" lang="en">\([^<]*\)<.*/\1/p' "$1"; }
+
+# whole FILE: no request can leave it, its elements are closed, it is below 1 MB.
+whole() {
+    [ "$(stat -c %s "$1")" -lt 1000000 ] && [ "$(tail -n 1 "$1")" = '</html>' ] &&
+        ! grep -Eiq '(src|href)="?(https?:)?//|@import|url\(["'\'']?http' "$1" &&
+        sed -n 's|^<script type="application/json" id="data[-ab]*">\(.*\)</script>$|\1|p' "$1" | jq -e '.results' >/dev/null
+}
+
+load broken --lock=none >"$work/said" 2>&1
+check 'a load ends with its verdict, whatever the report is' grep -q 'BAD oversold' "$work/said"
+broken=$work/broken/latest
+check 'and prints where the report is' grep -qE '^report: .*/report\.html$' "$work/said"
+check 'the report says first that it oversold' says '^✗ Oversold by [0-9,]+: [0-9,]+ orders for 100 vouchers\.$' verdict "$broken/report.html"
+check 'it is one file that needs no other' whole "$broken/report.html"
+check 'the speed of the broken lock is struck out' grep -q '<dd><s>[0-9,.]*</s></dd>' "$broken/report.html"
+check 'its data has the format, the command and the origins of its settings' \
+    jq -e '.format == 1 and .kind == "load" and .command[0:2] == ["seckill", "load"] and .exit == 1 and
+           ([.settings[] | select(.name == "stock" and .value == "100" and .origin == "flag")] | length) == 1 and
+           .results.runs["."].stopped.asked == 2 and (.versions | length) >= 3' "$broken/data.json"
+load sound --lock=reentrant >"$work/said" 2>&1
+load again --lock=reentrant >"$work/said" 2>&1
+sound=$work/sound/latest again=$work/again/latest
+check 'a sound run is said to be sound' says '^✓ Sound: 100 orders for 100 vouchers' verdict "$sound/report.html"
+
+# compared RUN RUN2: the report of both.
+compared() { "$seckill" report "$1" "$2" --out="$work/both.html" && whole "$work/both.html"; }
+same_twice() {
+    compared "$sound" "$again" && grep -q 'data-same="yes"' "$work/both.html" &&
+        grep -q 'All settings are the same' "$work/both.html"
+}
+check 'two runs of the same settings are called the same' same_twice
+different() {
+    compared "$broken" "$sound" && says '^≠ Different: 1 of 1 verdicts differ' verdict "$work/both.html" &&
+        grep -q -- '--lock=none' "$work/both.html"
+}
+check 'none and reentrant are called different, with their settings' different
+other_machine() {
+    mkdir "$work/elsewhere" && jq '.machine.processors = 64' "$sound/data.json" >"$work/elsewhere/data.json" &&
+        compared "$sound" "$work/elsewhere" && grep -q 'Another machine: processors' "$work/both.html"
+}
+check 'another machine is said' other_machine
+
+older() {
+    cp -rL "$broken" "$work/older" && rm "$work/older/data.json" "$work/older/report.html" &&
+        says 'a run of an older format' status 2 "$seckill" report "$work/older" &&
+        says '^✗ Oversold' verdict "$work/older/report.html" &&
+        grep -q 'A run of an older format' "$work/older/report.html"
+}
+check 'a run of an older format is told, and what is there is shown' older
+truncated() {
+    cp -rL "$broken" "$work/cut" && truncate -s 300 "$work/cut/data.json" &&
+        says 'damaged, left out: data.json, line 1' status 2 "$seckill" report "$work/cut" &&
+        says '^✗ Oversold' verdict "$work/cut/report.html" && whole "$work/cut/report.html"
+}
+check 'a truncated file is told, and the others are shown' truncated
+empty() {
+    mkdir "$work/empty" && says 'no data of a run' status 2 "$seckill" report "$work/empty" &&
+        says '^. This directory has no data' verdict "$work/empty/report.html"
+}
+check 'a directory without data is told' empty
+check 'a run that does not exist is refused' says 'cannot read' status 64 "$seckill" report "$work/nowhere"
+check 'a report needs a run' says 'say which run' status 64 "$seckill" report
+check 'a file that cannot be written is refused' says 'cannot write' status 73 "$seckill" report "$sound" --out="$work/no/such/place.html"
+hostile() {
+    mkdir "$work/hostile" && jq '.kind = "<script>alert(1)</script>" | .results.runs["."].run.lock = "</script><script>alert(2)</script>" |
+        del(.results.runs["."].run.seckilld_flags) | .kind = "load"' "$sound/data.json" >"$work/hostile/data.json" &&
+        "$seckill" report "$work/hostile" && ! grep -qE '<script>alert' "$work/hostile/report.html" && grep -q '&lt;script&gt;alert(2)' "$work/hostile/report.html"
+}
+check 'names with tags in them are shown as text' hostile
+
+"$seckill" compare --dir="$lab" --out="$work/compare" --locks=none,lua --experiments=oversell --hazards=calm,slow --repeats=1 >"$work/table" 2>/dev/null
+check 'a comparison leaves a report' says '^✓ All 4 cells are as expected' verdict "$work/compare/latest/report.html"
+check 'with the faults of its sales, and what each layer stopped' \
+    jq -e '[.results.runs[] | select(.run.times.fault_to_ms > .run.times.fault_from_ms)] | length == 2' "$work/compare/latest/data.json"
+done_testing
