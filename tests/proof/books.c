@@ -134,6 +134,7 @@ struct books books_audit(const int64_t vouchers[2], const int64_t issued[2])
 
     if (!rig_until(is_quiet, NULL, RIG_PATIENCE_MS))
         fail_msg("transactions of services that have ended are still open");
+    run("SET statement_timeout = '60s'"); /* the machine may be busy */
     run("CREATE TEMPORARY TABLE IF NOT EXISTS told (id text PRIMARY KEY, user_id bigint,"
         " voucher_id bigint, order_id bigint, told bigint); TRUNCATE told");
     for (size_t i = 0, n = 1; n > 0; i += n)
