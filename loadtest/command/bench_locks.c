@@ -176,6 +176,7 @@ static enum exit_code measure(struct bench_locks *b,
         b->dir = NULL;
         if (rc == EXIT_VALID && b->missed > 0)
             rc = EXIT_THRESHOLD;
+        show_tables(b);
         rc = run_report(b->terminal, dir, "bench-locks", rc);
     }
     lab_db_close(b->db);

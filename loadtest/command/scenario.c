@@ -7,6 +7,7 @@
 #include "base/text/suggest.h"
 #include "db/guard.h"
 #include "loadtest/command/commands.h"
+#include "loadtest/command/run_report.h"
 #include "loadtest/kit/command.h"
 #include "loadtest/kit/memory.h"
 #include "loadtest/kit/name_list.h"
@@ -198,6 +199,7 @@ static enum exit_code perform(const struct scenario_settings *v, bool is_all,
                                .jobs = (int)v->jobs,
                                .duration_ms = v->duration_ms,
                                .seed = (uint64_t)v->seed};
+    enum exit_code rc;
 
     if (count == 0) {
         fprintf(stderr, "seckill scenario: nothing to perform: the story is not about "
@@ -211,7 +213,10 @@ static enum exit_code perform(const struct scenario_settings *v, bool is_all,
     if (run.html == NULL && !is_all)
         run.html = html;
     shuffle(setups, count, (uint64_t)v->seed);
-    return scenario_run_all(&run, setups, count);
+    rc = scenario_run_all(&run, setups, count);
+    return rc == EXIT_VALID || rc == EXIT_INVALID || rc == EXIT_UNKNOWN
+               ? run_report(stdout, out, "scenario", rc)
+               : rc;
 }
 
 static enum exit_code refuse_duration(void)

@@ -8,16 +8,6 @@
 
 enum { MATRIX_FORMAT = 1 };
 
-static json_t *signs_json(unsigned signs)
-{
-    json_t *json = json_array();
-
-    for (int i = 0; i < SIGN_COUNT; i++)
-        if (signs & (1u << i))
-            json_array_append_new(json, json_string(scenario_sign_name(i, false)));
-    return json;
-}
-
 static json_t *run_json(const struct matrix *m, const struct matrix_cell *cell, int seed)
 {
     const struct matrix_run *run = &cell->runs[seed];
@@ -32,7 +22,7 @@ static json_t *run_json(const struct matrix *m, const struct matrix_cell *cell, 
         "outcome",
         has_outcome ? json_string(scenario_outcome_name(run->outcome, false))
                     : json_null(),
-        "signs", signs_json(run->signs), "why", run->why, "tries", run->tries, "spoilt",
+        "signs", scenario_signs_json(run->signs), "why", run->why, "tries", run->tries, "spoilt",
         run->spoilt, "took_ms", (json_int_t)run->took_ms, "faults",
         (json_int_t)run->faults, "crowd_stalls", (json_int_t)run->stalls,
         "crowd_delays", (json_int_t)run->delays, "holds", (json_int_t)run->story_holds, "crowd_holds",
@@ -56,7 +46,7 @@ static json_t *cell_json(const struct matrix *m, const struct matrix_cell *cell)
         cell->setup.scenario->number, "scenario", cell->setup.scenario->name, "lock",
         cell->setup.lock->name, "guard", cell->setup.guard->name, "expected",
         scenario_outcome_name(cell->setup.expected->outcome, false), "expected_signs",
-        signs_json(cell->setup.expected->shows), "verdict",
+        scenario_signs_json(cell->setup.expected->shows), "verdict",
         matrix_verdict_name(matrix_cell_is_done(m, cell), verdict_worst(&counts)), "planned", planned,
         "as_expected", (int)counts.of[VERDICT_VALID], "runs", runs);
 }

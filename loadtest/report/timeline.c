@@ -140,7 +140,7 @@ static void draw_axes(FILE *out, const struct sale_view *view)
     fprintf(out, "<path class=\"edge\" d=\"M%d %dH%d\"/><text class=\"axis\" x=\"%d\" y=\"%d\" "
                  "text-anchor=\"end\">%s</text><text class=\"axis\" x=\"%d\" y=\"%d\">",
             LEFT, HEIGHT - BOTTOM, WIDTH - RIGHT, LEFT - 8, TOP + 6,
-            figure_whole((int64_t)view->most, text), WIDTH - RIGHT + 12, HEIGHT - BOTTOM + 26);
+            figure_whole((int64_t)view->most, text), WIDTH - RIGHT + 36, HEIGHT - BOTTOM + 26);
     draw(out, AXIS_MS);
     fputs("</text>\n", out);
     if (view->sold_out_ms > 0 && view->sold_out_ms <= view->end_ms)

@@ -62,6 +62,16 @@ const char *scenario_sign_name(int number, bool is_chinese)
     return names[number][is_chinese];
 }
 
+json_t *scenario_signs_json(unsigned signs)
+{
+    json_t *json = json_array();
+
+    for (int i = 0; i < SIGN_COUNT; i++)
+        if (signs & (1u << i))
+            json_array_append_new(json, json_string(scenario_sign_name(i, false)));
+    return json;
+}
+
 const char *scenario_sale_name(enum sale_answer sale, bool is_chinese)
 {
     static const char *const names[][2] = {

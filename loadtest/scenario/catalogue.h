@@ -3,6 +3,8 @@
 #ifndef LOADTEST_SCENARIO_CATALOGUE_H
 #define LOADTEST_SCENARIO_CATALOGUE_H
 
+#include <jansson.h>
+
 #include "base/text/exit_codes.h"
 #include "loadtest/kit/verdict.h"
 #include "loadtest/scenario/background/blame.h"
@@ -53,6 +55,8 @@ bool scenario_is_measured(const struct scenario *scenario);
 
 const char *scenario_outcome_name(enum scenario_outcome outcome, bool is_chinese);
 const char *scenario_sign_name(int number, bool is_chinese);
+/* The English names of a set of signs, as a JSON array that the caller owns. */
+json_t *scenario_signs_json(unsigned signs);
 const char *scenario_sale_name(enum sale_answer sale, bool is_chinese);
 
 #endif /* LOADTEST_SCENARIO_CATALOGUE_H */

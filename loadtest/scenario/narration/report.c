@@ -4,9 +4,11 @@
 
 #include "loadtest/scenario/narration/report.h"
 
+#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/os/clock.h"
 #include "loadtest/kit/memory.h"
@@ -19,6 +21,7 @@
 enum {
     NEWS_MS = 30000,   /* how often to say how far it is, where nobody draws over it    */
     LIVE_NEWS_MS = 500,
+    STORIES_FORMAT = 1,
 };
 
 void performance_lock(const struct performance *p, char *out, size_t size)
@@ -171,6 +174,46 @@ static void print_stories(FILE *out, const struct batch *t)
     }
 }
 
+static json_t *story_json(const struct performance *p)
+{
+    const struct scenario_setup *setup = p->setup;
+    const struct scenario_result *r = p->result;
+    enum verdict verdict = scenario_verdict(r);
+
+    return json_pack(
+        "{s:s, s:s, s:s, s:s, s:s, s:o, s:s, s:o, s:o, s:s, s:i, s:I, s:I, s:I}", "number",
+        setup->scenario->number, "scenario", setup->scenario->name, "lock", setup->lock->name,
+        "guard", setup->guard->name, "expected",
+        scenario_outcome_name(setup->expected->outcome, false), "expected_signs",
+        scenario_signs_json(setup->expected->shows), "verdict",
+        verdict_beside_expectation(verdict), "outcome",
+        verdict == VERDICT_UNKNOWN ? json_null()
+                                   : json_string(scenario_outcome_name(r->outcome, false)),
+        "signs", scenario_signs_json(r->signs), "why",
+        verdict == VERDICT_VALID ? "" : r->why, "tries", r->tries, "took_ms",
+        (json_int_t)(r->took_ns / 1000000), "holds", (json_int_t)r->holds, "faults",
+        (json_int_t)r->faults);
+}
+
+/* stories.json, for programs. */
+static bool write_json(const struct batch *t)
+{
+    json_t *cells = json_array(), *json;
+    char path[FILES_PATH_MAX];
+    bool ok;
+
+    for (size_t i = 0; i < t->count; i++)
+        json_array_append_new(cells, story_json(&t->all[i]));
+    json = json_pack("{s:i, s:I, s:o}", "format", STORIES_FORMAT, "seed",
+                     (json_int_t)t->run->seed, "cells", cells);
+    files_join(path, t->run->out, "stories.json");
+    ok = json != NULL && files_write_json(path, json);
+    if (!ok)
+        fprintf(stderr, "seckill scenario: cannot write %s: %s\n", path, strerror(errno));
+    json_decref(json);
+    return ok;
+}
+
 bool batch_write_stories(const struct batch *t)
 {
     const struct scenario *scenario = t->all[0].setup->scenario;
@@ -188,7 +231,7 @@ bool batch_write_stories(const struct batch *t)
                                                       : scenario->title,
                                  text);
     free(text);
-    return ok;
+    return write_json(t) && ok;
 }
 
 bool batch_write_page(const struct batch *t)

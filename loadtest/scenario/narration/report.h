@@ -18,7 +18,8 @@ void batch_tell_end(const struct batch *t, const struct performance *p);
 /* The stories of those that did not come out as expected, and how many there are. */
 void batch_sum_up(const struct batch *t);
 
-/* The table of a measurement or of stories, also where --markdown says, and the page.
+/* The table of a measurement or of stories, also where --markdown says, the same for programs
+ * (summary.json, stories.json), and the page.
  * False: said on stderr why. */
 bool batch_write_table(const struct batch *t);
 bool batch_write_stories(const struct batch *t);

@@ -1,0 +1,198 @@
+# SPDX-License-Identifier: MIT
+"""report.py -- the reports of real runs in a browser, from files and without a network."""
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "support"))
+import checks  # noqa: E402  the folder has to be known first
+from laboratory import SECKILL, Tap  # noqa: E402
+from page import Page  # noqa: E402
+
+PAGES_MOST = 6  # of A4
+BYTES_MOST = 1000000
+CELLS = 200
+BROKEN = ("--lock-scope=voucher", "--lock-wait=20s", "--stock-guard=read-write", "--duplicate-guard=none")
+# Names and figures are the same in both languages.
+SAME = ("seckill", "none", "lua", "naive", "reentrant", "--", "runs", "x86_64", "Linux", "PostgreSQL", "Redis", "wrk", "calm",
+        "slow", "oversell", ", n =", "B / A", "p50", "p90", "p95", "p99", "expired-lease")
+
+work = tempfile.mkdtemp(prefix="seckill-report-")
+lab, out = os.path.join(work, "lab"), os.path.join(work, "<img src=x onerror=window.isHacked=1>")
+reports, page = {}, None
+tap = Tap(12)
+
+
+def seckill(*arguments):
+    """What a command prints, whatever it finds."""
+    done = subprocess.run([SECKILL, *arguments], capture_output=True, text=True, check=False)
+    assert done.returncode in (0, 1, 3), (arguments, done.returncode, done.stdout, done.stderr)
+    return done.stdout
+
+
+def reported(name, *arguments):
+    """Run a command; the path that it prints is the report of that name."""
+    said = seckill(*arguments)
+    found = re.search(r"^report: (.*)$", said, re.M)
+    assert found, said
+    reports[name] = found[1]
+
+
+def load(name, lock):
+    reported(name, "load", "--dir", lab, "--out", os.path.join(out, name), "--stock=100", "--connections=16", "--duration=30s",
+             "--", "--lock=" + lock, *BROKEN)
+
+
+def show(name):
+    page.driver.get("about:blank")
+    path = reports[name]
+    page.driver.get("file://" + path.replace("<", "%3C").replace(">", "%3E").replace(" ", "%20"))
+    page.wait("the report", lambda p: p.js("!!document.querySelector('.verdict')"))
+
+
+def verdict():
+    return page.js("document.querySelector('.verdict').innerText").strip()
+
+
+def written_by_default():
+    global page
+    os.mkdir(out)
+    seckill("lab", "up", "--dir", lab)
+    load("broken", "none")
+    load("sound", "reentrant")
+    load("again", "reentrant")
+    reported("compare", "compare", "--dir", lab, "--out", os.path.join(out, "compare"), "--locks=none,lua",
+             "--experiments=oversell", "--hazards=calm,slow", "--repeats=1")
+    reported("story", "scenario", "run", "expired-lease", "--locks=lua,reentrant", "--dir", lab, "--out", os.path.join(out, "story"))
+    page = Page("about:blank", is_offline=True)
+
+
+def both(first, second):
+    path = os.path.join(work, f"{first}-{second}.html")
+    reports[f"{first}-{second}"] = path
+    seckill("report", os.path.dirname(reports[first]), os.path.dirname(reports[second]), "--out", path)
+    show(f"{first}-{second}")
+
+
+def verdict_comes_first():
+    for name, said in (("broken", r"✗ Oversold by [\d,]+"), ("sound", r"✓ Sound: 100 orders for 100 vouchers"),
+                       ("compare", r"✓ All 4 cells are as expected"), ("story", r"✓ All 2 performances came out as expected")):
+        show(name)
+        assert re.match(said, verdict()), (name, verdict())
+        first = page.js("document.querySelector('main').innerText || document.body.innerText").strip()
+        assert first.index(verdict()) < 400, first[:400]
+
+
+def speed_of_a_broken_lock_is_struck_out():
+    show("compare")
+    struck = page.js("[...document.querySelectorAll('s')].filter((e) => e.getClientRects().length).length")
+    assert struck >= 1
+    show("sound")
+    assert page.js("document.querySelectorAll('s').length") == 0
+
+
+def same_and_different():
+    both("sound", "again")
+    assert page.js("!!document.querySelector('[data-same=yes]')"), verdict()
+    both("broken", "sound")
+    assert verdict().startswith("≠ Different"), verdict()
+
+
+def keeps_the_rules(name):
+    def check():
+        show(name)
+        checks.everything(page)
+        page.press("d")
+        page.wait("dark", lambda p: p.data("theme") == "dark")
+        checks.contrast(page)
+        page.press("d")
+        page.wait("light", lambda p: p.data("theme") == "light")
+    return check
+
+
+def changes_the_language():
+    def switch():
+        was = page.js("document.documentElement.lang")
+        page.press("l")
+        page.wait("the other language", lambda p: p.js("document.documentElement.lang") != was)
+    for name in ("broken", "compare", "broken-sound"):
+        show(name)
+        checks.languages(page, switch, SAME)
+
+
+def whole_without_scripts():
+    """All that it says is in the file, before any script has run."""
+    show("broken")
+    shown = page.js("[...document.querySelectorAll('h2, td, dd')].filter((e) => e.getClientRects().length).map((e) => e.innerText.trim()).filter((t) => t)")
+    page.cdp("Emulation.setScriptExecutionDisabled", value=True)
+    try:
+        page.driver.get("file://" + reports["broken"].replace("<", "%3C").replace(">", "%3E").replace(" ", "%20"))
+        text = page.driver.find_element("css selector", "body").text
+    finally:
+        page.cdp("Emulation.setScriptExecutionDisabled", value=False)
+    missing = [t for t in shown if " ".join(t.split()) not in " ".join(text.split())]
+    assert len(shown) > 10 and not missing, missing[:5]
+
+
+def prints_on_paper():
+    for name, path in reports.items():
+        show(name)
+        count = page.printed_pages(os.path.join(work, name + ".pdf"))
+        assert count <= PAGES_MOST, (name, count)
+        assert os.path.getsize(path) < BYTES_MOST, (name, os.path.getsize(path))
+
+
+def many_cells_open():
+    """How long the browser works at a report of 200 cells is told, and not judged: the machine decides."""
+    with open(os.path.join(os.path.dirname(reports["compare"]), "data.json"), encoding="utf-8") as old:
+        data = json.load(old)
+    cells = data["results"]["summary"]["cells"]
+    many = []
+    for i in range(CELLS):
+        cell = json.loads(json.dumps(cells[i % len(cells)]))
+        cell["lock"] = f"{cell['lock']}-{i // len(cells)}"
+        many.append(cell)
+    data["results"]["summary"]["cells"] = many
+    run = os.path.join(work, "many")
+    os.mkdir(run)
+    with open(os.path.join(run, "data.json"), "w", encoding="utf-8") as new:
+        json.dump(data, new)
+    seckill("report", run)
+    reports["many"] = os.path.join(run, "report.html")
+    page.cdp("Performance.enable")
+    show("many")
+    metrics = {m["name"]: m["value"] for m in page.cdp("Performance.getMetrics")["metrics"]}
+    print(f"# {CELLS} cells: {os.path.getsize(reports['many'])} bytes, {metrics['TaskDuration']:.2f} s of the main thread")
+    assert page.js("document.querySelectorAll('table tbody tr').length") >= CELLS / len(cells)
+    checks.no_sideways(page)
+    assert os.path.getsize(reports["many"]) < BYTES_MOST
+
+
+def quiet_and_unharmed():
+    checks.is_unharmed(page)
+    checks.is_quiet(page)
+
+
+try:
+    tap.check("five commands write their reports", written_by_default)
+    tap.check("the verdict stands first, in one sentence", verdict_comes_first)
+    tap.check("the speed of a broken lock is struck out, and of a sound one not", speed_of_a_broken_lock_is_struck_out)
+    tap.check("two runs of the same settings are the same, none and reentrant different", same_and_different)
+    tap.check("the report of a load keeps the rules of all pages", keeps_the_rules("broken"))
+    tap.check("the report of a comparison, too", keeps_the_rules("compare"))
+    tap.check("the report of two runs, too", keeps_the_rules("broken-sound"))
+    tap.check("one language at a time, and every text is in both", changes_the_language)
+    tap.check("everything is there without scripts", whole_without_scripts)
+    tap.check("each report prints on at most six pages", prints_on_paper)
+    tap.check("a report of 200 cells opens, in less than 1 MB", many_cells_open)
+    tap.check("no request, no error in the console, and a hostile name is text", quiet_and_unharmed)
+finally:
+    if page:
+        page.close()
+    subprocess.run([SECKILL, "lab", "down", "--dir", lab], capture_output=True, check=False)
+    shutil.rmtree(work, ignore_errors=True)
+tap.end()
