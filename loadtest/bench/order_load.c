@@ -135,17 +135,30 @@ bool order_load_pgbench(struct order_load *b, int clients, int64_t duration_ms,
     return *per_s > 0;
 }
 
-/* The latency that wrk prints for so many percent of all answers, such as "50%", in milliseconds; 0: it did
- * not say. */
+/* The line of the text that begins with `word`, from behind it; NULL: there is none.  Other
+ * lines may have the word, too: in wrk's, "92.50%" of the samples are near the mean. */
+static const char *line_of(const char *text, const char *word)
+{
+    for (const char *line = text; line != NULL; line = strchr(line, '\n')) {
+        line += strspn(line, "\n ");
+        if (strncmp(line, word, strlen(word)) == 0)
+            return line + strlen(word);
+    }
+    return NULL;
+}
+
+/* The latency that wrk prints for so many percent of all answers, such as "50%", in
+ * milliseconds; 0: it did not say. */
 static double read_percentile_ms(const struct order_load *b, const char *percent)
 {
-    char path[FILES_PATH_MAX], *text, *at, *unit = NULL;
+    char path[FILES_PATH_MAX], *text, *unit = NULL;
+    const char *at;
     double value;
 
     files_join(path, b->dir, "wrk.txt");
     text = files_read(path, NULL);
-    at = text ? strstr(text, percent) : NULL;
-    value = at ? strtod(at + strlen(percent), &unit) : 0;
+    at = text ? line_of(text, percent) : NULL;
+    value = at ? strtod(at, &unit) : 0;
     if (unit && *unit == 'u')
         value /= 1000;
     else if (unit && *unit == 's')
@@ -194,7 +207,12 @@ static enum exit_code run_wrk(struct order_load *b, const char *urls, int64_t vo
     wrk_stop(&wrk, DRAIN_MS);
     speed->p50_ms = read_percentile_ms(b, "50%");
     speed->p99_ms = read_percentile_ms(b, "99%");
-    return interrupted() ? EXIT_INTERRUPTED : EXIT_VALID;
+    if (interrupted())
+        return EXIT_INTERRUPTED;
+    if (speed->p50_ms > 0 && speed->p99_ms > 0)
+        return EXIT_VALID;
+    fprintf(stderr, "seckill bench: wrk printed no latency, see %s/wrk.txt\n", b->dir);
+    return EXIT_UNAVAILABLE;
 }
 
 enum exit_code order_load_seckilld(struct order_load *b, const char *const *flags,
