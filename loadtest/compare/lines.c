@@ -8,7 +8,7 @@
 #include "base/text/duration.h"
 #include "loadtest/kit/json_lines.h"
 
-/* What the runs under one lock came to so far. */
+/* The outcomes so far of the runs under one lock. */
 struct lock_lines {
     int planned, done, sound, broken, unknown, wrong;
     bool is_odd;      /* a run is not as expected                                     */

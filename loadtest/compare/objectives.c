@@ -4,7 +4,7 @@
 
 #include <inttypes.h>
 
-/* What the runs came to under one objective. */
+/* The runs that kept and that missed one objective. */
 struct tally {
     size_t runs, missed, unjudged;
     const struct cell *first; /* of those that do not hold; NULL: all hold              */

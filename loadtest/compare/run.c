@@ -104,7 +104,7 @@ static void fill_flags(const char **flags, const struct cell *cell, const char *
     flags[n++] = lock;
     flags[n++] = lease;
     flags[n++] = "--log-level=warn";
-    /* What is judged is each lock's own release. */
+    /* The comparison judges each lock's own release. */
     flags[n++] = "--unlock=after-commit";
     /* A held or stopped process has to be able to write afterwards, however long it took.
      * */

@@ -57,17 +57,17 @@ void interrupt_catch(void)
     signal(SIGPIPE, SIG_IGN);
 }
 
-/* Whatever thread undoes something says so. */
-static _Atomic bool is_deferred;
+/* How many threads undo something, which an interrupt must not cut short. */
+static _Atomic int deferrals;
 
 void interrupt_defer(bool defer)
 {
-    is_deferred = defer;
+    deferrals += defer ? 1 : -1;
 }
 
 bool interrupted(void)
 {
-    return signal_count > 0 && !is_deferred;
+    return signal_count > 0 && deferrals == 0;
 }
 
 bool interrupt_sleep_ms(int64_t ms)
@@ -76,7 +76,7 @@ bool interrupt_sleep_ms(int64_t ms)
     struct pollfd p = {.fd = wakes, .events = POLLIN};
 
     /* After a signal that is deferred there is nothing to be woken by. */
-    if (getpid() != waker || (is_deferred && signal_count > 0))
+    if (getpid() != waker || (deferrals > 0 && signal_count > 0))
         nanosleep(&left, NULL);
     else if (!interrupted())
         (void)ppoll(&p, 1, &left, NULL);

@@ -21,8 +21,10 @@ void interrupt_erases(bool erases);
 /* Has somebody asked us to stop? */
 bool interrupted(void);
 
-/* Until it is called with false nobody has asked: for what has to be undone first, in the
- * program's main thread.  Being asked twice ends the program all the same. */
+/* From a call with true to the call with false that ends it, interrupted() is false, so that a
+ * thread can undo a fault first.  Each thread calls it in pairs, which may nest; interrupted()
+ * is false as long as any pair is open.  A second signal ends the program all the same.
+ * Threads: any. */
 void interrupt_defer(bool defer);
 
 /* Sleep; false, and earlier, if somebody asks us to stop meanwhile. */

@@ -10,7 +10,7 @@
 
 enum { MODEL_MAX = 128 };
 
-/* What the processor calls itself; "" if the system does not say. */
+/* The name of the processor's model; "" if the system does not say. */
 static void read_model(char out[MODEL_MAX])
 {
     FILE *file = fopen("/proc/cpuinfo", "re");

@@ -18,8 +18,8 @@
 
 enum { SALE_WATCH_VOUCHERS_MAX = 32 };
 
-/* What was found so far.  Orders beyond the stock, second orders of a user and lost updates
- * stay found; that none was found is true only so far. */
+/* The findings so far.  Orders beyond the stock, second orders of a user and lost updates stay
+ * found; an absence of findings may end with the next count. */
 struct sale_seen {
     bool is_known;
     int64_t issued, left, orders;

@@ -84,7 +84,8 @@ int64_t chance_skewed(int64_t least, int64_t most);
 
 /* ---- events ---- */
 
-/* Plan the event for `at_ns`, or for now if that is over; planned already: anew. */
+/* Plan the event for `at_ns`, or for now if `at_ns` is over.  An event that was planned already
+ * moves to the new time. */
 void event_plan(struct event *event, int64_t at_ns);
 void event_drop(struct event *event); /* need not be planned */
 

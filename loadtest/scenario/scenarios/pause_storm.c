@@ -235,7 +235,7 @@ const struct scenario scenario_pause_storm = {
     .story = {"Five clients take the lock in turn, with a lease of two seconds.",
               "Each reads a number, works for up to two seconds, and writes one less.",
               "Every five seconds one to three of them, drawn blindly, stop for 3.5 seconds.",
-              "Who wakes up late writes over what others have written meanwhile.",
+              "A client that wakes up late overwrites what others have written meanwhile.",
               "Counted: acknowledged updates that are not in the number at the end."},
     .story_zh = {"五个客户端轮流拿锁，租约两秒。",
                  "每个读出一个数，干活最多两秒，再写回减一的数。",
