@@ -6,7 +6,6 @@
  * suspend it is late by no more. */
 #include "base/os/clock.h"
 
-#include <errno.h>
 #include <time.h>
 
 #include "base/os/fiber.h"
@@ -41,24 +40,6 @@ int64_t dlock_clock_wall_ms(void)
 
     clock_gettime(CLOCK_REALTIME, &ts);
     return (int64_t)ts.tv_sec * 1000 + ts.tv_nsec / DLOCK_NS_PER_MS;
-}
-
-int64_t dlock_clock_after(int64_t at_ns, int64_t ms)
-{
-    if (ms > (INT64_MAX - at_ns) / DLOCK_NS_PER_MS)
-        return INT64_MAX;
-    return at_ns + ms * DLOCK_NS_PER_MS;
-}
-
-int dlock_clock_poll_ms(int64_t at_ns)
-{
-    int64_t left_ns = at_ns - dlock_clock_ns();
-
-    if (left_ns <= 0)
-        return 0;
-    if (left_ns > (INT_MAX - 1) * DLOCK_NS_PER_MS)
-        return INT_MAX;
-    return (int)((left_ns + DLOCK_NS_PER_MS - 1) / DLOCK_NS_PER_MS);
 }
 
 /* `at_ns`, or a slice from now if that is sooner, as an instant of CLOCK_MONOTONIC. */

@@ -90,6 +90,22 @@ int64_t model_now_ms(const struct model *model);
 /* The key of a kind.  False: it is of another kind, which the reply says. */
 bool model_find(struct call *call, struct bytes name, enum kind kind, struct key **out);
 
+/* Of a key without parts: the key is gone. */
+void model_shrink(struct call *call, const struct key *key);
+
+/* Reply how many parts the key has; or remove those that the arguments name, and reply how many
+ * there were. */
+void model_count_parts(struct call *call, enum kind kind);
+void model_remove_parts(struct call *call, enum kind kind);
+
+/* The parts from one place to another, as the arguments 2 and 3 say; a negative place counts
+ * from the end.  False: the reply says why there are none. */
+struct span {
+    struct key *key;     /* NULL: there is none, and count is 0 */
+    int64_t from, count;
+};
+bool model_find_span(struct call *call, enum kind kind, struct span *out);
+
 /* The key has changed: clients that watch it are told. */
 void model_touch(struct model *model, struct bytes name);
 

@@ -4,13 +4,6 @@
 
 #include "tests/simulation/model.h"
 
-/* What has no parts any more is gone. */
-static void shrink(struct call *call, const struct key *key)
-{
-    if (key->count == 0)
-        (void)keys_remove(&call->model->keys, key->name);
-}
-
 static struct key *made(struct call *call, struct key *key, enum kind kind)
 {
     return key != NULL ? key : keys_add(&call->model->keys, call->argv[1], kind);
@@ -97,32 +90,12 @@ static void hexists(struct call *call)
 
 static void hlen(struct call *call)
 {
-    struct key *key;
-
-    if (model_find(call, call->argv[1], HASH, &key))
-        reply_integer(call->out, key != NULL ? (int64_t)key->count : 0);
+    model_count_parts(call, HASH);
 }
 
 static void hdel(struct call *call)
 {
-    struct key *key;
-    int64_t count = 0;
-
-    if (!model_find(call, call->argv[1], HASH, &key))
-        return;
-    for (size_t i = 2; key != NULL && i < call->argc; i++) {
-        size_t at = key_find(key, call->argv[i]);
-
-        if (at == key->count)
-            continue;
-        key_remove(key, at);
-        count++;
-    }
-    if (count > 0) {
-        model_touch(call->model, call->argv[1]);
-        shrink(call, key);
-    }
-    reply_integer(call->out, count);
+    model_remove_parts(call, HASH);
 }
 
 static void hincrby(struct call *call)
@@ -186,15 +159,12 @@ static void lpop(struct call *call)
     reply_bulk(call->out, key->parts[0].name);
     key_remove(key, 0);
     model_touch(call->model, call->argv[1]);
-    shrink(call, key);
+    model_shrink(call, key);
 }
 
 static void llen(struct call *call)
 {
-    struct key *key;
-
-    if (model_find(call, call->argv[1], LIST, &key))
-        reply_integer(call->out, key != NULL ? (int64_t)key->count : 0);
+    model_count_parts(call, LIST);
 }
 
 static void lindex(struct call *call)
@@ -220,22 +190,13 @@ static void lindex(struct call *call)
 
 static void lrange(struct call *call)
 {
-    struct key *key;
-    int64_t from, to, count;
+    struct span span;
 
-    if (!model_number(call, 2, &from) || !model_number(call, 3, &to) ||
-        !model_find(call, call->argv[1], LIST, &key))
+    if (!model_find_span(call, LIST, &span))
         return;
-    count = key != NULL ? (int64_t)key->count : 0;
-    from = from < 0 ? from + count : from;
-    to = to < 0 ? to + count : to;
-    if (from < 0)
-        from = 0;
-    if (to >= count)
-        to = count - 1;
-    reply_array(call->out, to < from ? 0 : to - from + 1);
-    for (int64_t i = from; i <= to; i++)
-        reply_bulk(call->out, key->parts[i].name);
+    reply_array(call->out, span.count);
+    for (int64_t i = 0; i < span.count; i++)
+        reply_bulk(call->out, span.key->parts[span.from + i].name);
 }
 
 /* Of 0 all, of a negative count so many from the end. */
@@ -259,7 +220,7 @@ static void lrem(struct call *call)
                 key_remove(key, at - 1), count++;
     if (count > 0) {
         model_touch(call->model, call->argv[1]);
-        shrink(call, key);
+        model_shrink(call, key);
     }
     reply_integer(call->out, count);
 }

@@ -89,24 +89,7 @@ static void zadd(struct call *call)
 
 static void zrem(struct call *call)
 {
-    struct key *key;
-    int64_t count = 0;
-
-    if (!model_find(call, call->argv[1], SORTED, &key))
-        return;
-    for (size_t i = 2; key != NULL && i < call->argc; i++) {
-        size_t at = key_find(key, call->argv[i]);
-
-        if (at == key->count)
-            continue;
-        key_remove(key, at);
-        count++;
-    }
-    if (count > 0)
-        model_touch(call->model, call->argv[1]);
-    if (key != NULL && key->count == 0)
-        (void)keys_remove(&call->model->keys, call->argv[1]);
-    reply_integer(call->out, count);
+    model_remove_parts(call, SORTED);
 }
 
 static void zscore(struct call *call)
@@ -125,10 +108,7 @@ static void zscore(struct call *call)
 
 static void zcard(struct call *call)
 {
-    struct key *key;
-
-    if (model_find(call, call->argv[1], SORTED, &key))
-        reply_integer(call->out, key != NULL ? (int64_t)key->count : 0);
+    model_count_parts(call, SORTED);
 }
 
 static void zcount(struct call *call)
@@ -186,27 +166,18 @@ static void zrangebyscore(struct call *call)
 
 static void zrange(struct call *call)
 {
-    struct key *key;
     bool with_scores = call->argc == 5 && bytes_is(call->argv[4], "WITHSCORES");
-    int64_t from, to, count;
+    struct span span;
 
     if (call->argc > 4 && !with_scores) {
         reply_error(call->out, "ERR syntax error");
         return;
     }
-    if (!model_number(call, 2, &from) || !model_number(call, 3, &to) ||
-        !model_find(call, call->argv[1], SORTED, &key))
+    if (!model_find_span(call, SORTED, &span))
         return;
-    count = key != NULL ? (int64_t)key->count : 0;
-    from = from < 0 ? from + count : from;
-    to = to < 0 ? to + count : to;
-    if (from < 0)
-        from = 0;
-    if (to >= count)
-        to = count - 1;
-    reply_array(call->out, to < from ? 0 : (to - from + 1) * (with_scores ? 2 : 1));
-    for (int64_t i = from; i <= to; i++)
-        reply_member(call, &key->parts[i], with_scores);
+    reply_array(call->out, with_scores ? span.count * 2 : span.count);
+    for (int64_t i = 0; i < span.count; i++)
+        reply_member(call, &span.key->parts[span.from + i], with_scores);
 }
 
 const struct command model_sorted_commands[] = {
