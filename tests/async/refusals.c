@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* refusals.c -- what the asynchronous interface refuses, and which variants have one. */
 #include <string.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 #include "tests/async/rig.h"
+#include "tests/conformance/forked.h"
 
 /* ---- what is refused ---- */
 
@@ -37,26 +36,24 @@ static void wrong_arguments_are_refused_at_once(void)
     assert_status(INVALID, dlock_async_open(&second, async_sys, 1u << 30));
 }
 
+static int use_inherited(void *data)
+{
+    const dlock_lease *lease = data;
+    bool refused = dlock_poll(async_it, 0) == -1 &&
+                   dlock_async_release(async_it, lease, NULL, NULL) == DLOCK_INVALID &&
+                   dlock_async_cancel(async_it, 1) == DLOCK_INVALID &&
+                   dlock_async_close(async_it) == DLOCK_INVALID;
+
+    return refused ? 0 : 1;
+}
+
 static void a_forked_child_is_refused(void)
 {
     static struct async_answer answer;
-    int status = 0;
-    pid_t child;
 
     async_open();
     assert_status(OK, async_acquire(rig_name(), 0, &answer));
-    child = fork();
-    assert_true(child >= 0);
-    if (child == 0) {
-        bool refused = dlock_poll(async_it, 0) == -1 &&
-                       dlock_async_release(async_it, &answer.lease, NULL, NULL) == DLOCK_INVALID &&
-                       dlock_async_cancel(async_it, 1) == DLOCK_INVALID &&
-                       dlock_async_close(async_it) == DLOCK_INVALID;
-
-        _exit(refused ? 0 : 1);
-    }
-    assert_int_equal(child, waitpid(child, &status, 0));
-    assert_int_equal(0, status);
+    assert_int_equal(0, forked_answer(use_inherited, &answer.lease));
     assert_status(OK, async_release(&answer.lease));
 }
 

@@ -3,11 +3,11 @@
  * connection or to the server, and meet nobody else's lock. */
 #include <signal.h>
 #include <string.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include "lock/registry.h"
 #include "tests/conformance/cutter.h"
+#include "tests/conformance/forked.h"
 #include "tests/conformance/laws.h"
 
 enum { ROUNDS = 200, SETTLE_MS = 60, CALL_MS = 10000 };
@@ -318,29 +318,34 @@ void a_close_pays_its_debts(const char *variant)
     cutter_stop();
 }
 
+/* Of a child by fork(). */
+struct inheritance {
+    dlock_system *sys;
+    dlock_lease *other;
+};
+
+static int owe_nothing(void *data)
+{
+    const struct inheritance *parent = data;
+    bool is_well = dlock_release_later(parent->sys, parent->other) == DLOCK_INVALID &&
+                   dlock_pay_debts(parent->sys, 0) == 0;
+
+    dlock_close(parent->sys);
+    return is_well ? 0 : 1;
+}
+
 /* A child by fork() neither pays nor spends what its parent owes. */
 void a_child_owes_nothing(const char *variant)
 {
     struct behind s = begin(variant, 0, false);
     dlock_lease other;
-    int status = 0;
-    pid_t pid;
+    struct inheritance child = {s.pair.a, &other};
 
     take(&s);
     assert_status(OK, dlock_acquire(s.pair.a, rig_name(), 0, &other));
     cutter_set(CUTTER_SILENT);
     assert_status(OK, dlock_release_later(s.pair.a, &s.lease));
-    pid = fork();
-    assert_true(pid >= 0);
-    if (pid == 0) {
-        bool is_well = dlock_release_later(s.pair.a, &other) == DLOCK_INVALID &&
-                       dlock_pay_debts(s.pair.a, 0) == 0;
-
-        dlock_close(s.pair.a);
-        _exit(is_well ? 0 : 1);
-    }
-    assert_int_equal(pid, waitpid(pid, &status, 0));
-    assert_int_equal(0, status);
+    assert_int_equal(0, forked_answer(owe_nothing, &child));
     assert_int_equal(1, dlock_pay_debts(s.pair.a, 0));
     cutter_cut();
     assert_comes(has_paid(s.pair.a, 1));

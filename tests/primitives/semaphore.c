@@ -2,9 +2,8 @@
 /* semaphore.c -- what a semaphore promises, what it does not, and its shape. */
 #include <signal.h>
 #include <string.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
+#include "tests/conformance/forked.h"
 #include "tests/primitives/rig.h"
 
 #define CHANNEL "redisson_sc:{s}"
@@ -323,23 +322,21 @@ static void what_cannot_be_meant_is_refused(void **state)
     dlock_primitives_close(NULL);
 }
 
+static int acquire_inherited(void *prims)
+{
+    dlock_status st = dlock_semaphore_acquire(prims, "s", 1, 0);
+
+    dlock_primitives_close(prims);
+    return st == DLOCK_INVALID ? 0 : 1;
+}
+
 static void a_forked_child_may_not(void **state)
 {
     dlock_primitives *prims = prim_open(TIMEOUT_MS);
-    int status = -1;
-    pid_t pid;
 
     (void)state;
     assert_status(OK, dlock_semaphore_set(prims, "s", 1));
-    pid = fork();
-    if (pid == 0) {
-        dlock_status st = dlock_semaphore_acquire(prims, "s", 1, 0);
-
-        dlock_primitives_close(prims);
-        _exit(st == DLOCK_INVALID ? 0 : 1);
-    }
-    assert_int_equal(pid, waitpid(pid, &status, 0));
-    assert_int_equal(0, status);
+    assert_int_equal(0, forked_answer(acquire_inherited, prims));
     assert_status(OK, dlock_semaphore_acquire(prims, "s", 1, 0));
 }
 
