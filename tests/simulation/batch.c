@@ -123,13 +123,19 @@ struct job {
     uint64_t first_hash;
 };
 
-static void count(struct outcome *outcome, const struct job *job,
+static bool is_wrong(const struct batch *batch, enum verdict verdict)
+{
+    return batch->is_wrong != NULL ? batch->is_wrong(batch, verdict) : verdict != FINE;
+}
+
+static void count(const struct batch *batch, struct outcome *outcome, const struct job *job,
                   const struct account *account)
 {
     if (job->is_second) {
         if (account->hash != job->first_hash) {
             outcome->different++;
-            (void)printf("# seed %llu differs from itself\n",
+            (void)printf("# make simulate VARIANT=%s CLASS=%s SEED=%llu differs from itself\n",
+                         job->play.variant->name, class_rows[job->play.class].name,
                          (unsigned long long)job->play.seed);
         }
         return;
@@ -139,11 +145,11 @@ static void count(struct outcome *outcome, const struct job *job,
     outcome->commands += account->commands;
     outcome->faults += account->faults;
     outcome->verdicts[account->verdict]++;
-    if (account->verdict == FINE ||
-        (outcome->first_bad != 0 && outcome->first_bad < job->play.seed))
+    if (!is_wrong(batch, account->verdict) ||
+        (outcome->first_wrong != 0 && outcome->first_wrong < job->play.seed))
         return;
-    outcome->first_bad = job->play.seed;
-    outcome->bad = *account;
+    outcome->first_wrong = job->play.seed;
+    outcome->wrong = *account;
 }
 
 static size_t find_job(const struct job *jobs, pid_t pid)
@@ -168,7 +174,8 @@ struct outcome batch_run(const struct batch *batch)
         size_t at;
         pid_t pid;
 
-        while (under_way < room && begun < batch->seed_count) {
+        while (under_way < room && begun < batch->seed_count &&
+               !(batch->ends_at_wrong && outcome.first_wrong != 0)) {
             at = find_job(jobs, 0);
             jobs[at].play = (struct play){batch->variant, batch->class,
                                           batch->first_seed + begun++, NULL};
@@ -183,7 +190,7 @@ struct outcome batch_run(const struct batch *batch)
             continue;
         at = find_job(jobs, pid);
         note_end(&accounts[at], status);
-        count(&outcome, &jobs[at], &accounts[at]);
+        count(batch, &outcome, &jobs[at], &accounts[at]);
         if (batch->twice && !jobs[at].is_second) {
             jobs[at].first_hash = accounts[at].hash;
             jobs[at].is_second = true;

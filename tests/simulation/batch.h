@@ -13,6 +13,9 @@ struct batch {
     uint64_t first_seed, seed_count;
     bool twice;  /* each seed is played again, and has to have the same hash */
     int job_count;
+    bool ends_at_wrong; /* no further seed begins after a wrong one */
+    /* Must the verdict not come of a seed?  NULL: every verdict but FINE. */
+    bool (*is_wrong)(const struct batch *batch, enum verdict verdict);
 };
 
 /* What came of a batch. */
@@ -20,8 +23,8 @@ struct outcome {
     uint64_t seeds, calls, commands, faults;
     uint64_t verdicts[VERDICT_COUNT];
     uint64_t different; /* seeds whose two hashes differ */
-    uint64_t first_bad; /* seed; 0: none  */
-    struct account bad; /* of that seed   */
+    uint64_t first_wrong; /* seed; 0: none */
+    struct account wrong; /* of that seed  */
 };
 
 /* Once in a process, before all batches and plays. */

@@ -8,6 +8,9 @@
 /* The variants that can be simulated, with commas between. */
 const char *expected_variants(void);
 
+/* Must no seed of the batch come to this verdict? */
+bool expected_is_wrong(const struct batch *batch, enum verdict verdict);
+
 /* Did the batch come out as expected?  If not, `why` says in which way. */
 bool expected_is(const struct batch *batch, const struct outcome *outcome, char *why,
                  size_t why_size);

@@ -5,6 +5,8 @@
  *       play N seeds of each variant in each class, and print a table
  *   simulate --variant=NAME --class=NAME --seed=N [--quiet]
  *       play one seed, and print what happens
+ *   simulate --hunt [--variant=NAMES] [--class=NAMES] [--seeds=N] [--from=N]
+ *       play at most N seeds of each, and end at the first whose verdict is wrong
  *   simulate --stories
  *       play the circumstances of bugs that are mended, as TAP
  *   simulate --beside=SOCKET [--seeds=N] [--from=N]
@@ -28,7 +30,7 @@ static const char *const DEFAULT_CLASSES = "calm,net,crash,pause,store,clock";
 struct settings {
     const char *variants, *classes;
     uint64_t seed_count, first_seed, seed;
-    bool has_seed, twice, is_quiet, plays_stories;
+    bool has_seed, twice, is_quiet, plays_stories, hunts;
     int job_count;
     const char *beside; /* the socket of a real server; NULL: none */
 };
@@ -86,10 +88,12 @@ static void read_settings(int argc, char **argv, struct settings *out)
         {"seed", required_argument, NULL, 's'},    {"jobs", required_argument, NULL, 'j'},
         {"twice", no_argument, NULL, '2'},         {"quiet", no_argument, NULL, 'q'},
         {"stories", no_argument, NULL, 't'},       {"beside", required_argument, NULL, 'b'},
+        {"hunt", no_argument, NULL, 'h'},
         {NULL, 0, NULL, 0}};
     int flag;
 
-    *out = (struct settings){"all", "all", 100, 1, 0, false, false, false, false, 2, NULL};
+    *out = (struct settings){.variants = "all", .classes = "all", .seed_count = 100,
+                             .first_seed = 1, .job_count = 2};
     while ((flag = getopt_long(argc, argv, "", options, NULL)) != -1)
         switch (flag) {
         case 'v': out->variants = optarg; break;
@@ -101,6 +105,7 @@ static void read_settings(int argc, char **argv, struct settings *out)
         case '2': out->twice = true; break;
         case 'q': out->is_quiet = true; break;
         case 'b': out->beside = optarg; break;
+        case 'h': out->hunts = true; break;
         case 't': out->plays_stories = true; break;
         default: exit(64);
         }
@@ -139,33 +144,55 @@ static bool print_row(const struct batch *batch)
     (void)printf("%s\n", is_fine ? "as expected" : "NOT AS EXPECTED");
     if (!is_fine)
         (void)printf("# %s\n", why);
-    if (!is_fine && outcome.first_bad != 0)
+    if (!is_fine && outcome.first_wrong != 0)
         (void)printf("# seed %llu: %s: %s\n# make simulate VARIANT=%s CLASS=%s SEED=%llu\n",
-                     (unsigned long long)outcome.first_bad, verdict_name(outcome.bad.verdict),
-                     outcome.bad.text, batch->variant->name, class_rows[batch->class].name,
-                     (unsigned long long)outcome.first_bad);
+                     (unsigned long long)outcome.first_wrong,
+                     verdict_name(outcome.wrong.verdict), outcome.wrong.text,
+                     batch->variant->name, class_rows[batch->class].name,
+                     (unsigned long long)outcome.first_wrong);
     (void)fflush(stdout);
     return is_fine;
+}
+
+/* Was nothing found? */
+static bool print_hunt(const struct batch *batch)
+{
+    struct outcome outcome = batch_run(batch);
+    const char *class = class_rows[batch->class].name;
+
+    if (outcome.first_wrong == 0)
+        (void)printf("%s %s: nothing in %llu seeds\n", batch->variant->name, class,
+                     (unsigned long long)outcome.seeds);
+    else
+        (void)printf("not ok %s %s: seed %llu, after %llu: %s: %s\n", batch->variant->name,
+                     class, (unsigned long long)outcome.first_wrong,
+                     (unsigned long long)(outcome.first_wrong - batch->first_seed + 1),
+                     verdict_name(outcome.wrong.verdict), outcome.wrong.text);
+    (void)fflush(stdout);
+    return outcome.first_wrong == 0;
 }
 
 static bool print_table(const struct settings *settings)
 {
     bool is_fine = true;
 
-    (void)printf("%-10s %-6s %8s %9s %8s %7s  verdicts\n", "variant", "class", "seeds",
-                 "calls", "faults", "seeds/s*");
+    if (!settings->hunts)
+        (void)printf("%-10s %-6s %8s %9s %8s %7s  verdicts\n", "variant", "class", "seeds",
+                     "calls", "faults", "seeds/s*");
     for (size_t i = 0; i < dlock_variant_count(); i++)
         for (int class = 0; class < CLASS_COUNT; class ++) {
             struct batch batch = {dlock_variant_at(i), (enum class)class,
                                   settings->first_seed, settings->seed_count,
-                                  settings->twice, settings->job_count};
+                                  settings->twice, settings->job_count, settings->hunts,
+                                  expected_is_wrong};
 
             if (names(expected_variants(), batch.variant->name) &&
                 names(settings->variants, batch.variant->name) &&
                 names(settings->classes, class_rows[class].name))
-                is_fine = print_row(&batch) && is_fine;
+                is_fine = (settings->hunts ? print_hunt(&batch) : print_row(&batch)) && is_fine;
         }
-    (void)printf("* seeds in a second of one processor; each is %s\n",
+    if (!settings->hunts)
+        (void)printf("* seeds in a second of one processor; each is %s\n",
                  settings->twice ? "played twice" : "played once");
     return is_fine;
 }
