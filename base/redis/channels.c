@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* channels.c -- who waits on which channel, and what to tell the server.
+/* channels.c -- the waiters of each channel, and the SUBSCRIBEs that they need.
  *
- * A waiter's bell is rung when the mutex is free again: the waiter needs the mutex first
- * of all, and would only fall asleep a second time. */
+ * redis_waiter_sleep() is where a thread waits for the release of a lock in Redis.  A message
+ * wakes a waiter only after the mutex is unlocked: a woken waiter locks the mutex first, and
+ * would otherwise sleep a second time. */
 #include "base/redis/channels.h"
 
 #include <stdlib.h>
