@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "base/text/exit_codes.h"
+#include "loadtest/kit/url_mask.h"
 
 enum { LEVELS_ABOVE = 4 };
 
@@ -120,7 +121,13 @@ static bool replace(const char *path, const char *text, mode_t mode)
 
 bool files_write(const char *path, const char *text)
 {
-    return replace(path, text, 0644);
+    char *masked = url_mask(text);
+    bool ok = replace(path, masked, 0644);
+    int error = errno;
+
+    free(masked);
+    errno = error;
+    return ok;
 }
 
 bool files_write_secret(const char *path, const char *text)
@@ -128,11 +135,12 @@ bool files_write_secret(const char *path, const char *text)
     return replace(path, text, 0600);
 }
 
-static bool replace_json(const char *path, const json_t *json, mode_t mode)
+static bool write_json(const char *path, const json_t *json,
+                       bool (*write)(const char *path, const char *text))
 {
     char *text = json_dumps(json, JSON_INDENT(2) | JSON_REAL_PRECISION(6));
     char *whole = NULL;
-    bool ok = text && asprintf(&whole, "%s\n", text) > 0 && replace(path, whole, mode);
+    bool ok = text && asprintf(&whole, "%s\n", text) > 0 && write(path, whole);
 
     free(whole);
     free(text);
@@ -141,12 +149,12 @@ static bool replace_json(const char *path, const json_t *json, mode_t mode)
 
 bool files_write_json(const char *path, const json_t *json)
 {
-    return replace_json(path, json, 0644);
+    return write_json(path, json, files_write);
 }
 
 bool files_write_secret_json(const char *path, const json_t *json)
 {
-    return replace_json(path, json, 0600);
+    return write_json(path, json, files_write_secret);
 }
 
 int files_open_log(const char *path)

@@ -26,11 +26,12 @@ bool files_is_directory(const char *path);
 char *files_read(const char *path, size_t *size);
 
 /* Write the whole file, mode 0644 less the umask, by way of a new file that replaces the
- * old one.  False (and errno): the old one is as it was, and nothing of the new one is left. */
+ * old one.  The file has url_mask(text), since other users may read it.  False (and errno): the
+ * old one is as it was, and nothing of the new one is left. */
 bool files_write(const char *path, const char *text);
 bool files_write_json(const char *path, const json_t *json);
 
-/* The same with mode 0600, for what holds a password or a key. */
+/* The same with mode 0600 and the text as it is, for what holds a password or a key. */
 bool files_write_secret(const char *path, const char *text);
 bool files_write_secret_json(const char *path, const json_t *json);
 

@@ -3,7 +3,7 @@
 # report.sh -- the report of real small runs of each kind, of two runs, and of damaged ones.
 # shellcheck source=tests/cli/support/tap.sh
 . "$(dirname "$0")/support/tap.sh"
-plan 19
+plan 21
 lab=$work/lab
 labs+=("$lab")
 "$seckill" lab up --dir "$lab" >/dev/null || exit 1
@@ -73,6 +73,22 @@ truncated() {
         says '^✗ Oversold' verdict "$work/cut/report.html" && whole "$work/cut/report.html"
 }
 check 'a truncated file is told, and the others are shown' truncated
+# The lock uses no Redis of its own, so the service does not ask the URL, and the sale goes on.
+masked() {
+    local secret=pw-7f3a9c51e8
+    load masked --lock=none --redlock-urls="redis://ann:$secret@127.0.0.1:1" >"$work/said" 2>&1
+    "$seckill" report "$work/masked/latest" "$sound" --out="$work/masked/both.html" >>"$work/said" 2>&1
+    "$seckill" report "$work/masked/latest" --out="$work/masked/again.html" >>"$work/said" 2>&1
+    jq -e '.command | index("--redlock-urls=redis://***@127.0.0.1:1")' "$work/masked/latest/data.json" &&
+        grep -q 'redis://\*\*\*@127' "$work/masked/again.html" && whole "$work/masked/both.html" &&
+        ! grep -r "$secret" "$work/masked" "$work/said" && ! grep -r 'ann:' "$work/masked"
+}
+check 'a password in a flag stands in no file of the run and in no report' masked
+older_password() {
+    mkdir "$work/leaky" && jq '.command += ["--database-url=postgresql://ann:pw-77@h/db?password=pw-77"]' "$sound/data.json" >"$work/leaky/data.json" &&
+        "$seckill" report "$work/leaky" && ! grep -q 'pw-77' "$work/leaky/report.html"
+}
+check 'the report of an older run has no password that the run has' older_password
 empty() {
     mkdir "$work/empty" && says 'no data of a run' status 2 "$seckill" report "$work/empty" &&
         says '^. This directory has no data' verdict "$work/empty/report.html"
