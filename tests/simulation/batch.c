@@ -13,7 +13,6 @@
 
 #include "gen/lua_scripts.h"
 #include "tests/simulation/faults.h"
-#include "tests/simulation/oracle.h"
 
 /* A seed that takes so long does not end. */
 enum { SECONDS_MAX = 60, JOBS_MAX = 16 };
@@ -25,7 +24,11 @@ void batch_prepare(void)
         LUA_TOKEN_RELEASE, LUA_TOKEN_RENEW, LUA_FAIR_ACQUIRE, LUA_FAIR_RELEASE,
         LUA_FENCED_ACQUIRE, LUA_RWLOCK_READ_ACQUIRE, LUA_RWLOCK_READ_RELEASE,
         LUA_RWLOCK_READ_RENEW, LUA_RWLOCK_WRITE_ACQUIRE, LUA_RWLOCK_WRITE_RELEASE,
-        LUA_RWLOCK_WRITE_RENEW};
+        LUA_RWLOCK_WRITE_RENEW,
+        LUA_REDISSON_INSPECT, LUA_REDISSON_FORCE, LUA_RWLOCK_INSPECT, LUA_RWLOCK_FORCE,
+        LUA_STRING_INSPECT, LUA_SEMAPHORE_SET, LUA_SEMAPHORE_ACQUIRE, LUA_SEMAPHORE_DRAIN,
+        LUA_SEMAPHORE_ADD, LUA_PERMITS_ACQUIRE, LUA_PERMITS_RELEASE, LUA_PERMITS_RENEW,
+        LUA_PERMITS_COUNT, LUA_LATCH_SET, LUA_LATCH_COUNT_DOWN, LUA_LATCH_DELETE};
 
     tasks_prepare();
     network_prepare();
@@ -50,7 +53,6 @@ void batch_play_here(const struct play *play, struct account *account, bool is_t
         play->begin();
     } else {
         crowd_begin(play);
-        oracle_begin();
         faults_begin();
     }
     world_run();

@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /* crowd.h -- the processes of a simulated world and what their threads do with the locks.
  *
- * Chance decides the number of processes, threads and names, and for each round of a thread
- * the name, the wait, the lease, and what is done while the lock is held: work, a second
- * level, a renewal; then the lock is given back or abandoned.  When all rounds and all faults
- * are over, each thread has to get in once more. */
+ * Chance decides the number of processes, threads and names, and what each thread does in its
+ * rounds.  When all rounds and all faults are over, each thread has to get in once more. */
 #ifndef SIMULATION_CROWD_H
 #define SIMULATION_CROWD_H
 
 #include "lock/dlock.h"
+#include "lock/dlock_primitives.h"
 #include "lock/process.h"
 #include "tests/simulation/network.h"
 
@@ -30,13 +29,26 @@ struct process {
     struct site site;
     struct dlock_process own;
     dlock_system *sys;   /* NULL: not open */
+    dlock_primitives *prims;
     int thread_count, ended_count;
     struct task *main;
     bool is_used, is_over;
     bool is_open;
 };
 
+/* What the processes of a crowd do. */
+struct doings {
+    void (*plan)(void);                    /* before the first process begins       */
+    bool (*open)(struct process *process); /* its main thread; false: again, later  */
+    void (*play)(struct process *process); /* each thread, from its begin to its end */
+    void (*close)(struct process *process);
+    void (*forget)(const struct process *process); /* it was killed; NULL: nothing  */
+};
+
+extern const struct doings crowd_locks, crowd_semaphore, crowd_permits, crowd_latch;
+
 struct crowd {
+    const struct doings *doings;
     const dlock_variant_info *variant;
     enum class class;
     struct process processes[PROCESSES_MAX];
@@ -59,5 +71,17 @@ bool crowd_add_process(void);
 
 /* It is killed: nothing of it runs any more. */
 void crowd_kill(struct process *process);
+
+/* ---- for threads ---- */
+
+/* The answer of a call is judged: a correct program has to expect it, and in calm the servers
+ * always answer. */
+void crowd_check(const char *call, dlock_status st);
+
+/* Let others run for up to so long. */
+void crowd_pause_ms(int64_t most_ms);
+
+/* From now on no fault happens. */
+void crowd_await_end_of_faults(void);
 
 #endif /* SIMULATION_CROWD_H */

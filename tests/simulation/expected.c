@@ -19,11 +19,6 @@ static const struct row {
 #undef EXPECTED
 };
 
-const char *expected_variants(void)
-{
-    return "setnx,naive,owner,watch,getset,lua,reentrant,spin,fenced,fair,rwlock,multi,redlock";
-}
-
 static bool has_word(const char *words, const char *word)
 {
     size_t len = strlen(word);

@@ -5,9 +5,6 @@
 
 #include "tests/simulation/batch.h"
 
-/* The variants that can be simulated, with commas between. */
-const char *expected_variants(void);
-
 /* Must no seed of the batch come to this verdict? */
 bool expected_is_wrong(const struct batch *batch, enum verdict verdict);
 

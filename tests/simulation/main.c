@@ -24,6 +24,7 @@
 #include "tests/simulation/expected.h"
 #include "tests/simulation/faults.h"
 #include "tests/simulation/story.h"
+#include "tests/simulation/subject.h"
 
 static const char *const DEFAULT_CLASSES = "calm,net,crash,pause,store,clock";
 
@@ -110,7 +111,7 @@ static void read_settings(int argc, char **argv, struct settings *out)
         default: exit(64);
         }
     refuse_unknown("class", out->classes, DEFAULT_CLASSES);
-    refuse_unknown("variant", out->variants, expected_variants());
+    refuse_unknown("variant", out->variants, subject_names());
 }
 
 /* ---- the table ---- */
@@ -179,15 +180,14 @@ static bool print_table(const struct settings *settings)
     if (!settings->hunts)
         (void)printf("%-10s %-6s %8s %9s %8s %7s  verdicts\n", "variant", "class", "seeds",
                      "calls", "faults", "seeds/s*");
-    for (size_t i = 0; i < dlock_variant_count(); i++)
+    for (size_t i = 0; i < subject_count(); i++)
         for (int class = 0; class < CLASS_COUNT; class ++) {
-            struct batch batch = {dlock_variant_at(i), (enum class)class,
+            struct batch batch = {subject_at(i), (enum class)class,
                                   settings->first_seed, settings->seed_count,
                                   settings->twice, settings->job_count, settings->hunts,
                                   expected_is_wrong};
 
-            if (names(expected_variants(), batch.variant->name) &&
-                names(settings->variants, batch.variant->name) &&
+            if (names(settings->variants, batch.variant->name) &&
                 names(settings->classes, class_rows[class].name))
                 is_fine = (settings->hunts ? print_hunt(&batch) : print_row(&batch)) && is_fine;
         }
@@ -199,7 +199,7 @@ static bool print_table(const struct settings *settings)
 
 static bool print_seed(const struct settings *settings)
 {
-    struct play play = {dlock_variant_find(settings->variants), CLASS_CALM, settings->seed,
+    struct play play = {subject_find(settings->variants), CLASS_CALM, settings->seed,
                         NULL};
     struct account account;
 
@@ -208,7 +208,7 @@ static bool print_seed(const struct settings *settings)
         play.class ++;
     if (play.variant == NULL || play.class == CLASS_COUNT) {
         (void)fprintf(stderr, "simulate: one seed needs one VARIANT (of %s) and one CLASS "
-                      "(of %s)\n", expected_variants(), DEFAULT_CLASSES);
+                      "(of %s)\n", subject_names(), DEFAULT_CLASSES);
         exit(64);
     }
     batch_play(&play, &account, !settings->is_quiet);

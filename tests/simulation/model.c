@@ -78,7 +78,8 @@ static bool is_refused(const struct call *call, const struct command *command)
         reply_error(call->out, text);
         return true;
     }
-    if (command->writes && call->model->is_full) {
+    if (command->writes && call->model->is_full &&
+        !(call->client == NULL && call->model->script_has_written)) {
         reply_error(call->out,
                     "OOM command not allowed when used memory > 'maxmemory'.");
         return true;
@@ -86,13 +87,30 @@ static bool is_refused(const struct call *call, const struct command *command)
     return false;
 }
 
+/* Does it change keys, or could it have? */
+static bool is_write(const struct command *command)
+{
+    static const char *const frees[] = {"DEL",  "EXPIRE", "PEXPIRE", "PEXPIREAT", "PERSIST",
+                                        "HDEL", "LPOP",   "LREM",    "ZREM"};
+
+    for (size_t i = 0; i < sizeof(frees) / sizeof(frees[0]); i++)
+        if (strcmp(command->name, frees[i]) == 0)
+            return true;
+    return command->writes;
+}
+
+/* A full server refuses the first write of a script, and lets one that has written go on, so
+ * that it never stops half-way. */
 void model_call(struct call *call)
 {
     const struct command *command = model_command(call->argv[0]);
 
     world.account->commands++;
-    if (!is_refused(call, command))
-        command->run(call);
+    if (is_refused(call, command))
+        return;
+    if (call->client == NULL && is_write(command))
+        call->model->script_has_written = true;
+    command->run(call);
 }
 
 /* ---- transactions ---- */

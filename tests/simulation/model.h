@@ -41,6 +41,7 @@ struct model {
     struct client *clients;
     bool has_script[MODEL_SCRIPTS_MAX];
     bool is_full;  /* it refuses what needs memory */
+    bool script_has_written; /* the script that runs */
     int64_t (*now_us)(const struct model *model); /* its wall clock */
     void *world;   /* for now_us() */
 };

@@ -286,6 +286,7 @@ static void run(struct call *call, const struct script *script)
         return;
     }
     model_here = call->model;
+    model_here->script_has_written = false;
     set_list("KEYS", call->argv + 3, (size_t)key_count);
     set_list("ARGV", call->argv + 3 + key_count, call->argc - 3 - (size_t)key_count);
     lua_rawgeti(lua, LUA_REGISTRYINDEX, script->function);

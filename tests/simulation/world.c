@@ -281,7 +281,7 @@ const char *verdict_name(enum verdict verdict)
 {
     static const char *const names[VERDICT_COUNT] = {
         "fine", "overlap", "fence", "asleep", "shut", "lost-in-calm", "hang", "endless",
-        "crash", "not-known"};
+        "crash", "not-known", "overdrawn", "miscount", "early", "twice", "unheld"};
 
     return names[verdict];
 }

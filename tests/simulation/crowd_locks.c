@@ -1,0 +1,205 @@
+/* SPDX-License-Identifier: MIT */
+/* crowd_locks.c -- what threads do with locks: a round takes one, works, and gives it back. */
+#include <stdio.h>
+
+#include "tests/simulation/crowd.h"
+#include "tests/simulation/oracle.h"
+
+enum { LAST_WAIT_MS = 60000 }; /* within this everybody gets in when the faults are over */
+
+static bool can(enum dlock_caps what)
+{
+    return crowd.variant->caps & what;
+}
+
+/* ---- a round ---- */
+
+struct round {
+    struct process *process;
+    int name;
+    struct oracle_hold *hold;
+    dlock_lease lease;
+    bool is_watched; /* the library renews it */
+    bool is_late;    /* the thread works on beyond the lease */
+};
+
+static struct round draw_round(struct process *process, dlock_request *request)
+{
+    struct round round = {.process = process,
+                          .name = (int)chance_between(0, crowd.name_count - 1)};
+    bool has_own = can(DLOCK_CAP_EXPIRES) && chance_one_in(3);
+
+    *request = (dlock_request){.size = sizeof(*request)};
+    if (!chance_one_in(4))
+        request->wait_ms = chance_skewed(1, 3000);
+    if (has_own)
+        request->lease_ms = (int)chance_between(100, 2000);
+    if (can(DLOCK_CAP_SHARED))
+        request->shared = chance_one_in(2);
+    round.is_watched = !has_own && can(DLOCK_CAP_PUSH | DLOCK_CAP_REENTRANT | DLOCK_CAP_QUORUM);
+    round.is_late = crowd.works_late && chance_one_in(5);
+    return round;
+}
+
+/* One more level, and back. */
+static void nest(struct round *round)
+{
+    dlock_request request = {.size = sizeof(request), .shared = round->lease.shared};
+    struct oracle_hold *hold = oracle_ask(round->process, round->name);
+    dlock_lease lease;
+    dlock_status st = dlock_acquire_with(round->process->sys, crowd.names[round->name],
+                                         &request, &lease);
+
+    crowd_check("a second level", st);
+    if (st != DLOCK_OK) {
+        oracle_refused(hold);
+        return;
+    }
+    oracle_granted(hold, &lease);
+    crowd_pause_ms(3);
+    oracle_leave(hold);
+    crowd_check("the release of a second level", dlock_release(round->process->sys, &lease));
+}
+
+static void renew(struct round *round)
+{
+    dlock_status st = dlock_renew(round->process->sys, &round->lease);
+
+    crowd_check("a renewal", st);
+    if (st == DLOCK_OK)
+        round->hold->lease = round->lease;
+    oracle_look();
+}
+
+static void work(struct round *round)
+{
+    int64_t left_ms = dlock_lease_left_ms(round->process->sys, &round->lease);
+    int64_t most_ms = round->is_late      ? left_ms * 3
+                      : round->is_watched ? left_ms * 2
+                                          : left_ms / 2;
+
+    if (!chance_one_in(4) && !round->is_late)
+        most_ms = most_ms < 20 ? most_ms : 20; /* mostly a lock is held for a moment */
+    crowd_pause_ms(most_ms);
+    if (can(DLOCK_CAP_REENTRANT) && chance_one_in(5))
+        nest(round);
+    if (can(DLOCK_CAP_RENEW) && chance_one_in(6))
+        renew(round);
+}
+
+static void give_back(struct round *round)
+{
+    bool abandons = can(DLOCK_CAP_EXPIRES) && chance_one_in(24);
+    bool was_valid = oracle_is_valid(round->process, &round->lease);
+    dlock_status st;
+
+    if (world.is_calm && !was_valid && !round->is_late)
+        world_condemn(LOST_IN_CALM, "the lease of %s is not valid at the end of its work",
+                      round->lease.owner);
+    oracle_leave(round->hold);
+    st = abandons ? dlock_abandon(round->process->sys, &round->lease)
+                  : dlock_release(round->process->sys, &round->lease);
+    crowd_check(abandons ? "an abandon" : "a release", st);
+    if (world.is_calm && st == DLOCK_LOST && !round->is_late)
+        world_condemn(LOST_IN_CALM, "the release of %s answers that the lock was lost",
+                      round->lease.owner);
+}
+
+/* Is it granted? */
+static bool take(struct round *round, const dlock_request *request)
+{
+    dlock_status st;
+
+    round->hold = oracle_ask(round->process, round->name);
+    tell("process %d task %d asks for %s, waits %d ms, lease %d ms%s",
+         round->process->site.number, task_here->number, crowd.names[round->name],
+         (int)request->wait_ms, request->lease_ms, request->shared ? ", shared" : "");
+    st = dlock_acquire_with(round->process->sys, crowd.names[round->name], request,
+                            &round->lease);
+    crowd_check("an acquire", st);
+    if (st != DLOCK_OK) {
+        oracle_refused(round->hold);
+        return false;
+    }
+    oracle_granted(round->hold, &round->lease);
+    return true;
+}
+
+static void play_round(struct process *process)
+{
+    dlock_request request;
+    struct round round = draw_round(process, &request);
+
+    if (!take(&round, &request))
+        return;
+    work(&round);
+    give_back(&round);
+}
+
+/* The faults are over: whoever asks gets in. */
+static void get_in_last(struct process *process)
+{
+    dlock_request request = {.size = sizeof(request), .wait_ms = LAST_WAIT_MS};
+
+    crowd_await_end_of_faults();
+    for (int i = 0; i < crowd.name_count; i++) {
+        struct round round = {.process = process, .name = i};
+
+        if (take(&round, &request))
+            give_back(&round);
+        else
+            world_condemn(SHUT, "a thread did not get %s within %d s after the faults",
+                          crowd.names[i], LAST_WAIT_MS / 1000);
+    }
+}
+
+static void play_thread(struct process *process)
+{
+    for (int i = 0; i < crowd.round_count; i++) {
+        crowd_pause_ms(chance_one_in(4) ? 200 : 5);
+        play_round(process);
+    }
+    get_in_last(process);
+}
+
+/* ---- a process ---- */
+
+static void note_loss(const dlock_lease *lease, void *arg)
+{
+    (void)arg;
+    trace("lost", (int64_t)lease->fence, 0);
+}
+
+static bool open_system(struct process *process)
+{
+    dlock_options opts = dlock_options_default();
+    char urls[SERVERS_MAX * 32] = "";
+    size_t len = 0;
+    dlock_status st;
+
+    for (int i = 0; i < server_count; i++)
+        len += (size_t)snprintf(urls + len, sizeof(urls) - len, "%sredis://127.0.0.1:%d",
+                                i == 0 ? "" : ",", FIRST_PORT + i);
+    opts.variant = crowd.variant->name;
+    opts.redis_url = opts.redlock_urls = urls;
+    opts.lease_ms = crowd.lease_ms;
+    opts.redis_timeout_ms = 500;
+    if (chance_one_in(2))
+        opts.on_lost = note_loss;
+    st = dlock_open(&process->sys, &opts);
+    crowd_check("an open", st);
+    return st == DLOCK_OK;
+}
+
+static void close_system(struct process *process)
+{
+    dlock_close(process->sys);
+}
+
+const struct doings crowd_locks = {
+    .plan = oracle_begin,
+    .open = open_system,
+    .play = play_thread,
+    .close = close_system,
+    .forget = oracle_forget,
+};

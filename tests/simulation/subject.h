@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: MIT */
+/* subject.h -- what can be simulated: variants of the catalogue, and the primitives, which have
+ * rows of their own here. */
+#ifndef SIMULATION_SUBJECT_H
+#define SIMULATION_SUBJECT_H
+
+#include "tests/simulation/crowd.h"
+
+/* The names of all, with commas between. */
+const char *subject_names(void);
+
+size_t subject_count(void);
+const dlock_variant_info *subject_at(size_t index); /* below the count */
+
+/* NULL: there is no such subject. */
+const dlock_variant_info *subject_find(const char *name);
+
+/* What a crowd does with it. */
+const struct doings *subject_doings(const dlock_variant_info *subject);
+
+#endif /* SIMULATION_SUBJECT_H */
