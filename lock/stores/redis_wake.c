@@ -35,11 +35,12 @@ static void semaphore_left(struct redis_channel *channel, int64_t heard, bool sa
 const struct redis_wake_rule REDIS_WAKE_SEMAPHORE = {.heard = semaphore_heard,
                                                      .left = semaphore_left};
 
+/* It opened, or was deleted; or it was set, and they look in vain. */
 static void latch_heard(struct redis_channel *channel, int64_t number, bool is_enough)
 {
+    (void)number;
     (void)is_enough;
-    if (number == 0)
-        redis_channel_wake_all(channel);
+    redis_channel_wake_all(channel);
 }
 
 const struct redis_wake_rule REDIS_WAKE_LATCH = {.heard = latch_heard,

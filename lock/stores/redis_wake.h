@@ -17,7 +17,7 @@ extern const struct redis_wake_rule REDIS_WAKE_LOCK;
  * the message can be about permits of others. */
 extern const struct redis_wake_rule REDIS_WAKE_SEMAPHORE;
 
-/* "0": all; any other: nobody. */
+/* Any: all.  "0" is an open latch, "1" a deleted one or a new one. */
 extern const struct redis_wake_rule REDIS_WAKE_LATCH;
 
 /* A waiter's own channel, which lingers: any message wakes the waiter. */

@@ -7,6 +7,7 @@
 
 #include "tests/simulation/batch.h"
 #include "tests/simulation/oracle.h"
+#include "tests/simulation/subject.h"
 
 enum { TIMEOUT_MS = 100, LEASE_MS = 2000 };
 
@@ -54,6 +55,42 @@ static void late_release(const char *variant)
     world.is_over = true;
 }
 
+/* ---- a latch ---- */
+
+static dlock_primitives *prims;
+static int64_t waited_until_ns;
+
+static void *wait_for_latch(void *arg)
+{
+    (void)arg;
+    dlock_process_enter(&crowd.processes[0].own);
+    expect("the wait says that the latch was deleted",
+           dlock_latch_wait(prims, NAME, 60000) == DLOCK_LOST);
+    waited_until_ns = world.now_ns;
+    return NULL;
+}
+
+/* A waiter that is asleep hears of the deletion, and does not sleep on until it looks again. */
+static void latch_deleted(const char *subject)
+{
+    enum { SLEEPS_MS = 700, AT_ONCE_MS = 5 };
+    int64_t deleted_ns;
+
+    (void)subject;
+    expect("the primitives are open",
+           dlock_primitives_open(&prims, "redis://127.0.0.1:7000", TIMEOUT_MS) == DLOCK_OK);
+    expect("the latch is set", dlock_latch_set(prims, NAME, 1) == DLOCK_OK);
+    (void)task_begin(&crowd.processes[0].site, wait_for_latch, NULL);
+    task_pause(SLEEPS_MS * MS);
+    expect("the latch is deleted", dlock_latch_delete(prims, NAME) == DLOCK_OK);
+    deleted_ns = world.now_ns;
+    while (waited_until_ns == 0)
+        task_pause(MS);
+    expect("the waiter has heard it at once",
+           waited_until_ns < deleted_ns + AT_ONCE_MS * MS);
+    world.is_over = true;
+}
+
 static const struct story {
     const char *name;
     const char *variant;
@@ -66,6 +103,7 @@ static const struct story {
      late_release},
     {"a release that arrives late frees nothing that was taken after it", "fair", late_release},
     {"a release that arrives late frees nothing that was taken after it", "lua", late_release},
+    {"a waiter hears at once that a latch was deleted", "latch", latch_deleted},
 };
 
 static const struct story *story_here;
@@ -93,7 +131,7 @@ bool stories_play(void)
     size_t count = sizeof(stories) / sizeof(stories[0]);
 
     for (size_t i = 0; i < count; i++) {
-        struct play play = {dlock_variant_find(stories[i].variant), CLASS_CALM, 1, story_begin};
+        struct play play = {subject_find(stories[i].variant), CLASS_CALM, 1, story_begin};
         struct account account;
 
         story_here = &stories[i];
