@@ -52,13 +52,28 @@ void reference_routes(FILE *out)
           "What both listeners of the service answer: `orders` is `--listen`, `admin` is "
           "`--admin-listen`. HEAD is\nanswered wherever GET is. Each answer names its "
           "[outcome](outcomes.md) in `X-Outcome`.\n\n"
-          "| listener | method | path | needs | only |\n|---|---|---|---|---|\n",
+          "A route has a body if the table says so. `--body-limit` bounds the body. The service "
+          "looks at the head\nbefore it reads the body, and answers in this order:\n\n"
+          "| the request | status | outcome | the connection |\n|---|---|---|---|\n"
+          "| a chunked body, at any route | 400 | `bad-request` | is closed |\n"
+          "| on the admin listener, without the token that the route needs | 401 | "
+          "`unauthorized` | is closed if there is a body |\n"
+          "| a `Content-Length` above `--body-limit`, at any route | 413 | `too-large` | is "
+          "closed; the body is not read |\n"
+          "| a body at a route without one | 400 | `bad-request` | is closed |\n"
+          "| no `Content-Length` at a route with a body | 411 | `bad-request` | stays open |\n"
+
+          "| on the orders listener, without the token that the route needs | 401 | "
+          "`unauthorized` | is closed if there is a body |\n\n"
+          "With `Expect: 100-continue` such an answer comes before the body is sent.\n\n"
+          "| listener | method | path | needs | body | only |\n|---|---|---|---|---|---|\n",
           out);
     for (size_t i = 0; (r = route_at(i)) != NULL; i++) {
         reference_cell(out, r->listener == LISTENER_ORDERS ? "orders" : "admin");
         reference_cell(out, r->method);
         reference_code_cell(out, r->path);
         reference_cell(out, needs[r->needs]);
+        reference_cell(out, r->flags & ROUTE_BODY ? "JSON" : "");
         reference_cell(out, r->flags & ROUTE_FAULT ? "with `--allow-faults`" : "");
         reference_end_row(out);
     }
