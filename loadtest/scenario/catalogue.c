@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* catalogue.c -- the scenarios, and who performs them: which lock, which guard, and
- * what must come of it. */
+/* catalogue.c -- the list of scenarios, and the performances of each: under which lock
+ * and guard, with which expectation. */
 #include "loadtest/scenario/catalogue.h"
 
 #include <stdlib.h>
@@ -88,8 +88,8 @@ static const struct stock_guard *guard_of(const struct scenario *scenario)
     return scenario->guard != NULL ? scenario->guard : &guard_read_write;
 }
 
-/* The first expectation for this lock without a guard of its own, and every one with;
- * `out` may be NULL, to count them. */
+/* Write to `out` the first expectation that fits this lock and names no guard, and each
+ * that names a guard..  `out` NULL: count only. */
 static size_t setup_lock(struct scenario_setup *out, const struct scenario *scenario,
                         const dlock_variant_info *lock, const struct stock_guard *guard)
 {

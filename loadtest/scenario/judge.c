@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* judge.c -- what became of a performance: the checker's findings, the rows of
- * the database and what play() has seen, put together into one outcome. */
+/* judge.c -- the outcome of a performance, from the checker's findings, the rows of the
+ * database and the observations of play(). */
 #include "loadtest/scenario/judge.h"
 
 #include <inttypes.h>
@@ -17,7 +17,7 @@
     (SIGN_OVERSOLD | SIGN_LOST_UPDATE | SIGN_DUPLICATE | SIGN_STALE_WRITE |     \
      SIGN_LOST_ORDER | SIGN_BROKEN_PROMISE | SIGN_UNDERSOLD)
 
-/* Which finding is which sign. */
+/* The sign that each finding of the checker stands for. */
 static const struct {
     enum check_property property;
     enum scenario_sign sign;
@@ -70,7 +70,8 @@ static bool check_history(struct stage *s)
     return s->result->why[0] == '\0';
 }
 
-/* The loss of a promised lock is one thing; a second holder by then is more. */
+/* Two grants of different owners in one finding: the lock was not only lost, another
+ * owner got it as well. */
 static bool names_two_holders(const struct stage *s, const struct check_example *example)
 {
     const struct history_call *calls = s->history.calls;
@@ -116,10 +117,10 @@ static void read_findings(struct stage *s)
     }
 }
 
-/* Waiters that are told of a release, over all processes.  The check of wake-ups judges
- * each process alone, since most locks cannot know of other processes' waiters; what it
- * costs a store that it tells them all is told here.  As there, a waiter may be told once
- * more by a release that it saw as it began to wait. */
+/* SIGN_BROADCAST: releases woke more waiters, of all processes, than there were releases
+ * and waits..  The checker's property of wake-ups counts each process alone, since most
+ * locks cannot know the waiters of other processes..  A waiter may be woken once more by a
+ * release that happened as it began to wait. */
 static void count_wake_ups(struct stage *s)
 {
     int64_t woken = 0, allowed = 0;
@@ -204,7 +205,7 @@ static bool read_database(struct stage *s)
 
 static enum scenario_outcome outcome_of(unsigned signs, unsigned breaks)
 {
-    /* Where fences fell, it may have been the wrong one who was refused. */
+    /* If fences went down, the refused write may have been the right one. */
     if ((signs & SIGN_STALE_REFUSED) && !(signs & (SIGNS_DAMAGE | SIGN_FENCE)))
         return SCENARIO_FENCED;
     if (signs & breaks)
@@ -218,7 +219,7 @@ static enum scenario_outcome outcome_of(unsigned signs, unsigned breaks)
     return SCENARIO_HOLDS;
 }
 
-/* Is it what the scenario says?  If not, why. */
+/* Compare with the expectation.  False: r->why has the difference. */
 static bool compare(struct scenario_result *r, const struct expectation *e)
 {
     if (r->outcome != e->outcome) {
@@ -240,8 +241,9 @@ static bool compare(struct scenario_result *r, const struct expectation *e)
     return true;
 }
 
-/* Nothing was lost in less than the whole time.  Where that is what matters, it is fine
- * that nothing had to be refused; where something was to be lost, nobody can tell. */
+/* Judge a measurement that lost nothing in less than its full length..  With the fence
+ * nothing should be lost, so the outcome is as expected..  Without the fence an update
+ * should be lost, so a short measurement proves nothing. */
 static void forgive_short(struct scenario_result *r, const struct expectation *e)
 {
     if (e->outcome == SCENARIO_FENCED) {
@@ -255,7 +257,8 @@ static void forgive_short(struct scenario_result *r, const struct expectation *e
     }
 }
 
-/* The story came out as expected: did the crowd?  One that was merely late spoils it. */
+/* The performance is as expected; the background load must be clean as well..  A lateness
+ * of this machine spoils the performance. */
 static void add_crowd(struct scenario_result *r)
 {
     if (r->crowd_blame == CROWD_CLEAN)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* measure.c -- scenarios that are measured: their length, their chance, and what
- * became of the updates that their actors were told of. */
+/* measure.c -- measured scenarios: their duration, their random numbers, and the count of
+ * lost updates. */
 #include "loadtest/scenario/measure.h"
 
 #include <inttypes.h>
@@ -28,7 +28,8 @@ int64_t stage_duration_ms(const struct stage *s)
 
 /* ---- chance ---- */
 
-/* SplitMix64: every state is a good one, so streams may begin one after another. */
+/* SplitMix64..  Every state is as good as any other, so streams may begin at successive
+ * states. */
 static uint64_t next_number(uint64_t *state)
 {
     uint64_t z = *state += UINT64_C(0x9e3779b97f4a7c15);
@@ -55,8 +56,9 @@ int64_t stage_draw(struct stage *s, int stream, int64_t below)
 
 /* ---- updates ---- */
 
-/* Holders that were at work at the same time, whatever they had been promised: most of
- * them are at the instant at which one came in. */
+/* The greatest number of holders that worked at the same time, with or without a valid
+ * lease..  The number can only grow when a holder is granted the lock, so these instants
+ * suffice. */
 static int most_at_once(const struct stage *s)
 {
     const struct check *c = s->check;
@@ -73,12 +75,12 @@ static int most_at_once(const struct stage *s)
     return most;
 }
 
-/* Each update writes one less than its client had read.  So the last one stands at the end
- * of a chain, each of which has read what the one before it wrote; the stock says how
- * long that chain is, and the updates that are not in it are lost.
+/* Each update writes one less than its client read..  The last update is the end of a chain
+ * in which each client read the value that the client before it wrote..  The stock gives
+ * the length of this chain, and every update outside the chain is lost.
  *
- * An update whose COMMIT went unanswered counts if its order is there: a client that asks
- * finds it by the number of its request. */
+ * An update whose COMMIT was not answered counts if its order is in the database: the
+ * client can find the order by the number of its request. */
 bool stage_count_updates(struct stage *s)
 {
     struct scenario_result *r = s->result;

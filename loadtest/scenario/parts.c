@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* parts.c -- what several stories have in common. */
+/* parts.c -- steps that several scenarios share. */
 #include "loadtest/scenario/scenario.h"
 
 bool actor_walk_in(struct actor *late, struct actor *early)

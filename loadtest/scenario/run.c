@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* run.c -- many performances: those that hurt nobody several at a time in one
- * lab, those that hurt servers one after another in a lab of their own. */
+/* run.c -- runs of many performances..  Those without a fault of a server share one lab,
+ * several at a time; the others run one after another in labs of their own. */
 
 #include "loadtest/scenario/run.h"
 
@@ -36,7 +36,7 @@ enum {
     NAME_SIZE = 160,
 };
 
-/* ---- one ---- */
+/* ---- one performance ---- */
 
 /* In the child. */
 static void perform(const struct batch *t, const struct performance *p, struct lab *lab,
@@ -66,7 +66,8 @@ static void perform(const struct batch *t, const struct performance *p, struct l
     exit((int)stage_perform(p->setup, &options, p->result));
 }
 
-/* Of this try: what was spoilt before it is kept. */
+/* Choose the directory of this try..  The files of earlier tries, which were spoilt, are
+ * kept. */
 static void choose_dir(const struct batch *t, struct performance *p)
 {
     const struct scenario_listener *listener = t->run->listener;
@@ -125,7 +126,7 @@ static void set_why(struct performance *p, enum exit_code rc, const char *why)
         snprintf(p->result->why, sizeof p->result->why, "%s", why);
 }
 
-/* Has it ended?  One that never does is ended. */
+/* Whether the performance has ended.  A performance over its time limit is killed. */
 static bool has_ended(struct performance *p)
 {
     int status = 0;
@@ -185,8 +186,8 @@ static bool needs_zookeeper(const struct batch *t, bool own)
     return false;
 }
 
-/* Restore the servers after the performance before this one: as they were, or made anew.
- * */
+/* Prepare the lab for the next performance: keep the lab if all its servers are up,
+ * otherwise make it anew..  False: that failed. */
 static bool is_restored(const struct batch *t, struct place *place)
 {
     bool was_there;
@@ -222,7 +223,7 @@ static bool may_begin(const struct batch *t)
     return !interrupted() && (listener == NULL || listener->may_begin(listener->arg));
 }
 
-/* The next that is meant, in the first place that has room.  False: it cannot start. */
+/* Start the next performance in the first free place.  False: it could not be started. */
 static bool begin_next(struct batch *t, struct place *places, bool own, size_t *next)
 {
     struct performance *p = &t->all[*next];
@@ -310,8 +311,9 @@ static enum exit_code run_beside_others(struct batch *t)
     return rc;
 }
 
-/* A server that a performance starts again must outlive that performance, so the labs
- * are kept ones, and this is who removes them. */
+/* Run the performances that break servers, each in a lab of its own..  The labs are kept
+ * ones, since a server that a performance restarts has to outlive that performance; they
+ * are removed here. */
 static enum exit_code run_alone(struct batch *t)
 {
     int count = t->run->labs > 0 ? t->run->labs : 1, made = 0;
@@ -334,7 +336,8 @@ static enum exit_code run_alone(struct batch *t)
     return rc;
 }
 
-/* A bug of the tool and a missing server count more than what they spoil. */
+/* The exit status of a bug of the tool, or of a missing server, comes before that of
+ * spoilt performances. */
 static enum exit_code worst_of(const struct batch *t)
 {
     enum exit_code worst = EXIT_VALID;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* stage.c -- what a scenario's play() asks of its performance, and the lines it tells. */
+/* stage.c -- the calls that a scenario's play() makes on its performance, and the lines
+ * of the narration. */
 #include "loadtest/scenario/stage.h"
 
 #include <stdarg.h>
@@ -12,7 +13,7 @@
 #include "loadtest/kit/memory.h"
 #include "lock/registry.h"
 
-/* ---- what play() asks ---- */
+/* ---- questions of play() ---- */
 
 struct actor *stage_actor(struct stage *s, int i)
 {
@@ -21,7 +22,8 @@ struct actor *stage_actor(struct stage *s, int i)
     return &s->actors[i];
 }
 
-/* A to D in both languages, of different vowels, so that a class hears who is meant. */
+/* The participants' names in both languages..  They begin with different letters and have
+ * different vowels, so that a listener can tell them apart. */
 const char *stage_person(const struct actor *a, bool is_chinese)
 {
     static const struct {
@@ -55,8 +57,8 @@ bool stage_has(const struct stage *s, unsigned caps)
     return (s->setup->lock->caps & caps) == caps;
 }
 
-/* A session of ZooKeeper ends by its silence; a connection to PostgreSQL does not, as
- * long as the kernel of a process that stands still goes on answering for it. */
+/* A session of ZooKeeper ends if its client is silent..  A connection to PostgreSQL does
+ * not end while its process is stopped, because the kernel goes on answering. */
 bool stage_lock_ends(const struct stage *s)
 {
     return stage_has(s, DLOCK_CAP_EXPIRES) ||
@@ -131,7 +133,7 @@ void stage_pass_ms(struct stage *s, int64_t ms)
 
 /* ---- lines ---- */
 
-/* Keep it, with its texts. */
+/* Keep a copy of the line and of its texts. */
 static void add_line(struct stage *s, struct stage_line *line, const char *english,
                      const char *chinese)
 {

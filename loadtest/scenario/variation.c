@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* variation.c -- from a number to what is free in a performance. */
+/* variation.c -- draws from a seed whatever may differ between two performances of a
+ * scenario. */
 #include "loadtest/scenario/variation.h"
 
 #include "loadtest/lab/lab.h"

@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/* blame.c -- whose doing it is when a crowd was not clean. */
+/* blame.c -- the cause of a violation in the background load: a fault of the scenario,
+ * this machine, or the lock. */
 #include <stdio.h>
 #include <string.h>
 
 #include "loadtest/scenario/background/blame.h"
 
-/* Not what depends on how soon a waiter gets to run (liveness), nor how many wake up, for
- * which there are locks that are meant to herd, nor what a crowd does not do. */
+/* The properties that the background load must keep..  Liveness is left out, since it
+ * depends on how soon a waiter runs; so are wake-ups, since some locks wake all waiters
+ * by design. */
 static const enum check_property looked_at[] = {
     CHECK_exclusion, CHECK_lease, CHECK_kept,     CHECK_ownership,
     CHECK_reentry,   CHECK_refusal, CHECK_fence, CHECK_fairness,
@@ -29,7 +31,8 @@ void crowd_add_faults(struct history *to, const struct history *from)
 
         if (mark.kind != DLOCK_EVENT_FAULT)
             continue;
-        if (mark.process < from->process_count) /* one from a text has none */
+        if (mark.process < from->process_count) /* a history that was written as text has
+                                                 * no process */
             mark.process = add_process(to, &from->processes[mark.process]);
         mark.name = history_name(to, name, strlen(name));
         *history_add_mark(to) = mark;
@@ -60,9 +63,9 @@ static bool is_lateness(int assumption, unsigned caps)
            (assumption == DLOCK_ASSUMES_RELEASE && !(caps & DLOCK_CAP_OWNED));
 }
 
-/* A holder that lost such a lock to a fault of its server deletes that of the next
- * holder, who deletes that of the one after: the aftermath goes on long after the fault.
- * */
+/* True: the violation follows from an earlier fault of a server..  A holder that lost a
+ * lock without owners deletes the key of the next holder, which then deletes the key of
+ * the next, long after the fault. */
 static bool is_aftermath(const struct history *h, const struct check_example *example,
                          unsigned caps)
 {
@@ -70,9 +73,9 @@ static bool is_aftermath(const struct history *h, const struct check_example *ex
            has_server_fault(h, DLOCK_ASSUMES_NONE, example->to_ns);
 }
 
-/* The assumption that gave way, by the finding; NONE: it cannot say.  The order of a
- * queue is data of the store as much as a lease is, and the order says nothing of it: a
- * place that a failed waiter could not give back, a queue that was lost with the data. */
+/* The assumption that gave way, by the finding..  NONE: the finding does not name one..  A
+ * finding on the order of a queue names none: the store may have lost the queue with its
+ * data, or kept the place of a failed waiter. */
 static int given_way(enum check_property property, const struct check_example *example)
 {
     return property == CHECK_fairness ? DLOCK_ASSUMES_NONE : example->assumption;

@@ -28,10 +28,10 @@
 
 enum {
     ENOUGH_HOLDS = 120, /* of each crowd                                              */
-    AFTER_MS = 3000,    /* how long it is given to get there once the story is over   */
+    AFTER_MS = 3000,    /* how long the load may go on after the story to reach them */
     POLL_MS = 5,
     REST_AFTER_FAILURE_US = 20000,
-    STORE_TIMEOUT_MS = 5000, /* of one request: it has to end soon after the story     */
+    STORE_TIMEOUT_MS = 5000, /* of one request; each ends soon after the story */
     ERROR_MAX = 200,
     LATER_ONE_IN = 4, /* releases that nobody waits for, of all of a crowd            */
 };
@@ -51,7 +51,7 @@ struct crowd {
     char records[FILES_PATH_MAX];
     bool has_ended;
     struct stalls *stalls; /* NULL: not begun, or over                                 */
-    int64_t stall_count;   /* -1: one could not be made, for this reason               */
+    int64_t stall_count;   /* -1: a stall failed, for this reason */
     char stall_why[ERROR_MAX];
     uint64_t delays; /* that its wires have begun                                      */
 };
@@ -87,7 +87,7 @@ static void nap_us(int us)
         usleep((useconds_t)us);
 }
 
-/* Take a lock, hold it for a while, give it back.  False: the store did not answer. */
+/* Acquire a lock, hold it for a while, release it.  False: the store did not answer. */
 static bool hold_once(struct member *m, bool *was_held)
 {
     struct stage *s = m->crowd_process->stage;
@@ -151,7 +151,7 @@ static void run_members(struct crowd_process *crowd_process, int fd)
         if (pthread_create(&members[i].handle, NULL, member_run, &members[i]) != 0)
             _exit(EXIT_FAILURE);
     }
-    do /* the only thing that it is ever told is to end */
+    do /* every order means: end */
         n = recv(fd, &order, sizeof order, 0);
     while (n < 0 && errno == EINTR);
     atomic_store(&crowd_process->stop, true);
@@ -159,7 +159,7 @@ static void run_members(struct crowd_process *crowd_process, int fd)
         pthread_join(members[i].handle, NULL);
 }
 
-/* The life of one process of the crowd. */
+/* The main function of one process of the background load. */
 static void be_gang(struct stage *s, struct stage_process *p, int fd)
 {
     struct crowd_process crowd_process = {.stage = s, .process = (int)(p - s->crowd->processes)};

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* stalls.c -- short stops of a crowd's processes and wires, one at a time. */
+/* stalls.c -- short stops of processes and connections of the background load, one at a
+ * time. */
 #include "loadtest/scenario/background/stalls.h"
 
 #include <signal.h>
@@ -46,7 +47,7 @@ static int stall_ms(struct stalls *stalls)
 
 /* ---- a process ---- */
 
-/* False: it is not so in time, or the process has gone. */
+/* False: the state did not come in time, or the process has ended. */
 static bool await_stopped(struct stalls *stalls, const struct stage_process *p, bool is_so)
 {
     int64_t by_ns = dlock_clock_after(dlock_clock_ns(), STOP_MS);
@@ -85,7 +86,8 @@ static bool stop_process(struct stalls *stalls, const struct stage_process *p)
 
 /* ---- a wire ---- */
 
-/* Of several servers only one is out of reach at a time: a majority is to be had. */
+/* Hold one connection of the process..  Only one server is cut off at a time, so a majority
+ * of several servers can be reached. */
 static bool hold_wire(struct stalls *stalls, const struct stage_process *p)
 {
     const struct stage_wire *wire =
@@ -112,7 +114,7 @@ static bool hold_wire(struct stalls *stalls, const struct stage_process *p)
     return true;
 }
 
-/* ---- all of them ---- */
+/* ---- all stalls of a performance ---- */
 
 static bool stall_once(struct stalls *stalls)
 {

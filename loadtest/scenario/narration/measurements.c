@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* measurements.c -- measurements side by side: what was acknowledged and what of it was
- * lost, beside what was published. */
+/* measurements.c -- a table of measurements: updates that were acknowledged, how many of
+ * them were lost, and published figures beside them. */
 #include "loadtest/scenario/narration/measurements.h"
 
 #include <errno.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* report.c -- how the performances of a run went: a line for each, how far a
- * measurement is, and what did not come out as expected. */
+/* report.c -- the report of a run: a line for each performance, the progress of a
+ * measurement, and each unexpected outcome. */
 
 #include "loadtest/scenario/narration/report.h"
 
@@ -151,7 +151,7 @@ bool batch_write_table(const struct batch *t)
     return ok;
 }
 
-/* The story if there is but one, and a row for each performance. */
+/* The narration if there is one performance, otherwise a row for each. */
 static void print_stories(FILE *out, const struct batch *t)
 {
     const struct scenario *scenario = t->all[0].setup->scenario;

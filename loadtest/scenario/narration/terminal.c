@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* terminal.c -- a performance on a terminal: the story, what happens, who held the
- * lock when, and the verdict. */
+/* terminal.c -- a performance on a terminal: the narration, the events, the holders over
+ * time, and the verdict. */
 #include "loadtest/scenario/narration/terminal.h"
 
 #include <inttypes.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* actor.c -- what a story tells its actors to do. */
+/* actor.c -- the calls by which a scenario moves its participants. */
 #include "loadtest/scenario/participants/actor.h"
 
 #include <inttypes.h>
@@ -15,7 +15,7 @@
 
 enum { POLL_MS = 5 };
 
-/* ---- what is said of it ---- */
+/* ---- the lines of the narration ---- */
 
 /* Print the answer, for people. */
 static void print_answer(char *out, size_t size, const struct actor_answer *answer,
@@ -104,7 +104,7 @@ const struct actor_answer *actor_act(struct actor *a, const struct actor_order *
     return end(a, what->what);
 }
 
-/* And tell of it. */
+/* actor_act(), with a line in the narration. */
 static const struct actor_answer *perform(struct actor *a,
                                            const struct actor_order *what)
 {
@@ -262,12 +262,13 @@ int64_t actor_glance(struct actor *a)
     return look(a, ACTOR_GLANCE);
 }
 
-/* Keep the resource's answers, in the order in which it gave them. */
+/* Keep each answer of the voucher's row, in the order of the writes. */
 static enum sale_answer keep_sale(struct actor *a, const struct actor_answer *answer)
 {
     struct stage *s = a->stage;
 
-    /* Answers of those who stood still come out of order. */
+    /* In a measured scenario the answers are not kept, since processes that were stopped
+     * report their answers out of order. */
     if (!scenario_is_measured(s->setup->scenario) && answer->fence != 0 &&
         s->write_count < sizeof s->writes / sizeof s->writes[0] &&
         (answer->sale == SALE_SOLD || answer->sale == SALE_STALE))

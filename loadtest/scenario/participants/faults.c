@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* faults.c -- what a story does to its actors, and how it waits until it is so. */
+/* faults.c -- faults of participants: stop, continue, kill, hold at a point; each returns
+ * when the fault has happened. */
 #include <inttypes.h>
 #include <signal.h>
 #include <stdio.h>
@@ -65,7 +66,7 @@ void actor_stop(struct actor *a)
              "整个进程停住，就像一次漫长的垃圾回收");
 }
 
-/* Continue the process, whoever stopped it. */
+/* Continue the process, also if another caller stopped it. */
 static void resume(struct actor *a)
 {
     child_signal(&a->process->child, SIGCONT);

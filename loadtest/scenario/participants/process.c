@@ -31,8 +31,8 @@ static void become_player(struct stage *s, struct stage_process *p, int fd, pid_
     actor_process_run(fd, &p->part);
 }
 
-/* The process gets its part as its first message, since the proxies that it is to use are
- * made after the fork. */
+/* The process gets its settings as its first message, because the proxies of its
+ * connections are made after the fork. */
 static void be_player(struct stage *s, struct stage_process *p, int fd, pid_t parent)
 {
     ssize_t n;
@@ -81,7 +81,7 @@ void process_tell(struct stage *s, struct stage_process *p,
                    p->part.name);
 }
 
-/* Take one answer, if one comes within `wait_ms`.  False: none did. */
+/* Read one answer of the process.  False: none came within `wait_ms`. */
 static bool take_answer(struct stage *s, struct stage_process *p, int wait_ms)
 {
     struct pollfd polled = {.fd = p->fd, .events = POLLIN};

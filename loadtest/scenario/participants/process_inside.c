@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* process_inside.c -- one process of actors: its main thread, and its threads. */
+/* process_inside.c -- the code of a participant's process: its main thread and its worker
+ * threads. */
 #include "loadtest/scenario/participants/process_inside.h"
 
 #include <errno.h>
@@ -16,7 +17,7 @@
 
 enum { NODE_TIMEOUT_MS = 500, THREADS_MAX = 100, OPEN_TRIES = 3 };
 
-/* A thread, made when it is first given something to do. */
+/* A worker thread.  The main thread creates it with the first order for it. */
 struct actor_thread {
     struct actor_process *process;
     pthread_t thread;
@@ -50,7 +51,8 @@ const char *actor_words(enum actor_action what, bool is_chinese)
     return words[what][is_chinese];
 }
 
-/* The conductor has gone if it cannot be told; then so has the story. */
+/* If the send fails, the process that directs the scenario has ended, and so has the
+ * scenario. */
 static void reply(const struct actor_process *p, const struct actor_answer *answer)
 {
     ssize_t n;
@@ -68,7 +70,7 @@ static void keep_error(struct actor_answer *answer)
         snprintf(answer->error, sizeof answer->error, "%s", dlock_error());
 }
 
-/* ---- what a thread does ---- */
+/* ---- worker threads ---- */
 
 static uint64_t fence_of(const struct actor_thread *h)
 {
@@ -124,7 +126,7 @@ static void do_renew(struct actor_thread *h, struct actor_answer *answer)
         h->process->sys, h->level > 0 ? &h->leases[h->level - 1] : &none);
 }
 
-/* fork(), and in the child one call with what it has inherited. */
+/* fork(), and make one call in the child with the inherited lease. */
 static void do_fork(struct actor_thread *h, struct actor_answer *answer)
 {
     dlock_system *sys = h->process->sys;
@@ -232,7 +234,7 @@ static void make_thread(struct actor_process *p, int thread)
         _exit(EXIT_FAILURE);
 }
 
-/* The conductor gives a thread nothing new before it has answered. */
+/* A thread gets its next order only after it has answered the last. */
 static void pass_order(struct actor_process *p, const struct actor_order *order)
 {
     struct actor_thread *h = &p->threads[order->thread];
@@ -246,7 +248,7 @@ static void pass_order(struct actor_process *p, const struct actor_order *order)
     pthread_mutex_unlock(&p->lock);
 }
 
-/* ---- what the main thread does ---- */
+/* ---- the main thread ---- */
 
 dlock_status actor_open(dlock_system **out, const struct actor_part *part)
 {
@@ -275,8 +277,8 @@ dlock_status actor_open(dlock_system **out, const struct actor_part *part)
     return st;
 }
 
-/* A thread is held there, or was caught and went on: it failed, or its connection was
- * cut. */
+/* True: a thread is held at the point, or was caught there and continued with a failure
+ * or a cut connection. */
 static bool is_at(dlock_fault_point point)
 {
     dlock_fault_state state;
@@ -311,8 +313,9 @@ static void end_thread(struct actor_process *p, int thread)
     *h = (struct actor_thread){.level = 0};
 }
 
-/* Another thread in its place, which the system calls by the same pthread_t: as a rule
- * the next one that is made.  False: none of so many was. */
+/* Replace the thread by another with the same pthread_t..  As a rule the next thread that
+ * is created gets the pthread_t of the one that ended..  False: none of THREADS_MAX threads
+ * got it. */
 static bool change_thread(struct actor_process *p, int thread)
 {
     pthread_t before = p->threads[thread].thread;

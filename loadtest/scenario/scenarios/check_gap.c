@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* check_gap.c -- "it is mine", says the check; by the time of the delete it is not. */
+/* check_gap.c -- the lock gets a new holder between the check of the owner and the delete
+ * of the key. */
 #include "loadtest/scenario/scenario.h"
 
-/* Ann's release is under way: past its check where that is a step of its own, else in
- * the network, with check and delete in one. */
+/* Begin Ann's release, and stop it between its check and its delete..  A lock that does
+ * both in one request has no such point: then hold the request on its way to the server.
+ */
 static void begin_release(struct actor *ann, bool has_gap)
 {
     if (has_gap) {

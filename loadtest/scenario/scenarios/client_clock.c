@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* client_clock.c -- the wall clock of one client jumps, those of the servers do not. */
+/* client_clock.c -- the wall clock of one client jumps; the servers' clocks do not. */
 #include "loadtest/scenario/scenario.h"
 
 enum { HOUR_MS = 3600 * 1000 };

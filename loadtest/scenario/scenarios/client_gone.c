@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* client_gone.c -- the client goes away after its POST, and comes back as if it had never
- * been there. */
+/* client_gone.c -- a client disconnects after its POST, and orders again under another
+ * number. */
 #include "loadtest/scenario/scenario.h"
 
 static void play(struct stage *s)

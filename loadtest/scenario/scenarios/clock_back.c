@@ -4,8 +4,8 @@
 
 enum { HOUR_MS = 3600000 };
 
-/* Would who waits have to wait for far more than a lease?  Where servers vote, only a
- * wait can tell. */
+/* True: a waiter would wait far longer than a lease..  One server can be asked for the time
+ * that is left; with several servers, only a wait shows it. */
 static bool is_stuck(struct stage *s, struct actor *bo)
 {
     if (stage_store(s) == DLOCK_STORE_REDIS) {

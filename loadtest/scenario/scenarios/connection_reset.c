@@ -39,8 +39,8 @@ static void play(struct stage *s)
         actor_release(bo);
     }
     actor_buy(ann);
-    /* The release may go unanswered, if it is the first to learn that the connection is
-     * gone. */
+    /* The release may be the first request to find the connection closed; it then has no
+     * answer. */
     actor_release(ann);
     actor_enter(bo);
     actor_buy(bo);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* dies_at_level_two.c -- the owner of a re-entrant lock dies while it has it twice. */
+/* dies_at_level_two.c -- the holder of a re-entrant lock dies with a hold count of 2. */
 #include "loadtest/scenario/scenario.h"
 
 static void play(struct stage *s)

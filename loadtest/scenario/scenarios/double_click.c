@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* double_click.c -- one user, two clicks, two processes of the service at once. */
+/* double_click.c -- two requests of one user arrive at two processes of the service at
+ * once. */
 #include "loadtest/scenario/scenario.h"
 
 static void play(struct stage *s)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* eviction.c -- Redis is full, and throws away what ends soonest: the lock. */
+/* eviction.c -- the memory of Redis is full, and Redis evicts the lock's key. */
 #include "loadtest/scenario/scenario.h"
 
 static void play(struct stage *s)

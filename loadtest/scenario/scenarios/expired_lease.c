@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* expired_lease.c -- the holder stops for longer than its lease, and writes when it
- * wakes. */
+/* expired_lease.c -- the holder's process stops for longer than the lease, and the holder
+ * writes when the process continues. */
 #include "loadtest/scenario/scenario.h"
 
 static void play(struct stage *s)

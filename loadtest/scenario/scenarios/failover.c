@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* failover.c -- the master dies before it has told its replica of the lock. */
+/* failover.c -- the primary dies before its replica has the lock's key. */
 #include "loadtest/scenario/scenario.h"
 
 static void play(struct stage *s)

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* ghost.c -- the lock was granted, the answer was lost: held by nobody who knows. */
+/* ghost.c -- the store grants the lock, and the answer is lost: the key exists, and no
+ * client knows that it holds the lock. */
 #include "loadtest/scenario/scenario.h"
 
 static void play(struct stage *s)

@@ -47,8 +47,8 @@ static void play(struct stage *s)
     actor_release(bo);
 }
 
-/* The checker takes her for at work until she says that she is not; what she wrote, the
- * database tells. */
+/* The checker cannot know when Ann stopped working, so the database decides whether she
+ * wrote. */
 const struct scenario scenario_half_open = {
     .name = "half-open",
     .number = "S23b",

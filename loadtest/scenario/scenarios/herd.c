@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* herd.c -- six wait for one lock.  Whom does a release wake? */
+/* herd.c -- six processes wait for one lock, and each release wakes all of them, or the
+ * next in the queue. */
 #include "loadtest/scenario/scenario.h"
 
 enum { WAITERS = 6 };
 
-/* The only one whose call has come back with the lock; -1: not yet. */
+/* The waiter whose acquire has returned; -1: none yet. */
 static int find_entered(struct stage *s, const bool *has_left)
 {
     for (int i = 0; i < WAITERS; i++)
@@ -29,7 +30,8 @@ static int await_entered(struct stage *s, const bool *has_left)
 static void play(struct stage *s)
 {
     struct actor *ann = stage_actor(s, 0);
-    /* These tell every process that waits; a queue, the next in the line. */
+    /* An unfair lock tells every waiting process of a release; a fair lock tells the next
+     * waiter. */
     bool is_broadcast = !stage_has(s, DLOCK_CAP_FAIR);
     bool has_left[WAITERS] = {false};
 

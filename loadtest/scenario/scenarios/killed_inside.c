@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* killed_inside.c -- the holder is killed at its work: one unit written off, nothing
- * committed, the lock not released. */
+/* killed_inside.c -- the holder is killed in its transaction: the stock is counted down,
+ * nothing is committed, the lock is not released. */
 #include "loadtest/scenario/scenario.h"
 
 /* PostgreSQL is told by the kernel that the connection has ended. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* late_answer.c -- an answer that comes after its time is not the answer to what is
- * asked next. */
+/* late_answer.c -- an answer arrives after its request timed out, when the next request
+ * waits. */
 #include "loadtest/scenario/scenario.h"
 
 /* The release went on trying in vain, so the library opens a connection anew for this. */

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* late_renewal.c -- the watchdog goes on to renew what has been released meanwhile. */
+/* late_renewal.c -- a renewal is delayed, and arrives after its lock was released. */
 #include "loadtest/scenario/scenario.h"
 
 /* A lock that has not ended after so many leases is renewed. */
 enum { LEASES = 6 };
 
-/* The watchdog drops the renewal that it was told to drop, and no other. */
+/* A dropped renewal is the only renewal that the watchdog drops: the next lock is
+ * renewed. */
 static void renews_the_next(struct stage *s, struct actor *ann)
 {
     stage_tell(s, "Ann takes it again, for longer than a lease.  The watchdog is awake.",

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* lost_order.c -- COMMIT was answered before it was on disk, and the server dies. */
+/* lost_order.c -- the database answers a COMMIT that is not on disk yet, and is killed.
+ */
 #include "loadtest/scenario/scenario.h"
 
 static void play(struct stage *s)

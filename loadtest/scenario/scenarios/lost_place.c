@@ -2,7 +2,8 @@
 /* lost_place.c -- a place in the queue was made, and the answer was lost. */
 #include "loadtest/scenario/scenario.h"
 
-/* Has the store done what Ann asked for?  Bo looks, since her answers are held. */
+/* Wait until the store has carried out Ann's request..  Bo reads the state of the lock,
+ * because Ann's answers are held back. */
 static void await_done(struct stage *s, struct actor *bo, bool queues)
 {
     int64_t by_ms = stage_now_ms(s) + SCENARIO_STEP_MS;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* misuse.c -- a release by one who does not hold it, and one release too many. */
+/* misuse.c -- a thread releases another's lease, and a holder releases twice. */
 #include "loadtest/scenario/scenario.h"
 
 static bool is_still_held(struct actor *by, struct actor *visitor)

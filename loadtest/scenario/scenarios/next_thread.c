@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* next_thread.c -- a thread ends with the lock; the next one has its id. */
+/* next_thread.c -- a thread ends without a release, and a new thread gets its thread id.
+ */
 #include "loadtest/scenario/scenario.h"
 
-/* A lease ends; of what has none, the store says so, whether he waits for long or not. */
+/* Let Bo wait until a lease would have ended..  A lock without a lease stays, however long
+ * Bo waits, so half a lease is enough. */
 static dlock_status wait_for_it(struct stage *s, struct actor *bo)
 {
     return actor_acquire(bo, stage_has(s, DLOCK_CAP_EXPIRES)

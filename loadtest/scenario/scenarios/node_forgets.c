@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* node_forgets.c -- one server of Redlock's majority starts again without its data. */
+/* node_forgets.c -- a server of Redlock's majority restarts without its data. */
 #include "loadtest/scenario/scenario.h"
 
 enum { NODES = 5, MAJORITY = 3, THIRD = MAJORITY - 1 };

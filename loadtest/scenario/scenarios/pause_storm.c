@@ -25,8 +25,8 @@ struct client {
     int number;
     enum step step;
     int64_t until_ms;  /* of a rest, of work                                           */
-    bool is_waiting;   /* since it first asked, until it has read: a lock or a read that
-                        * was not had in time does not end the wait                    */
+    bool is_waiting;   /* since the first request of the lock, until the stock was read; a
+                        * request or a read that times out does not end the wait */
     int64_t asked_ms;
     bool is_stopped, was_stopped; /* now; since it asked                               */
 };
@@ -35,11 +35,11 @@ struct storm {
     struct stage *s;
     struct scenario_tally *tally;
     struct client clients[CLIENTS];
-    int64_t next_ms, until_ms; /* of the next pause; of the one that goes on, or 0     */
+    int64_t next_ms, until_ms; /* the next pause begins; this pause ends, 0: none */
     bool is_over;
 };
 
-/* ---- one client: take the lock, read, think, write, let go ---- */
+/* ---- one client: acquire, read, work, write, release ---- */
 
 static void rest(struct storm *storm, struct client *c, int64_t for_ms)
 {
@@ -118,7 +118,7 @@ static void write_now(struct client *c)
     actor_begin_buy(c->actor);
 }
 
-/* Let the client begin its next step, if it has done the last. */
+/* Let the client begin its next step if its last step has ended. */
 static void go_on(struct storm *storm, struct client *c)
 {
     bool is_due = stage_now_ms(storm->s) >= c->until_ms;
@@ -136,7 +136,8 @@ static void go_on(struct storm *storm, struct client *c)
     } else if (c->step == WRITES) {
         after_writing(storm, c);
     } else {
-        actor_end(c->actor); /* that it was lost meanwhile is no news to a client */
+        actor_end(c->actor); /* a client that lost its lock meanwhile goes on all the same
+                              */
         rest(storm, c, 0);
     }
 }
@@ -163,7 +164,7 @@ static void stop_one(struct storm *storm, struct client *c)
     actor_stop(c->actor);
 }
 
-/* Some of them, drawn without a look at what they do. */
+/* Stop some clients, drawn by chance whatever their step. */
 static void stop_some(struct storm *storm)
 {
     int count = 1 + (int)stage_draw(storm->s, STREAM_OF_STORMS, STOPPED_MAX);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* paused_server.c -- the server is silent for longer than a lease, and carries out
- * everything at once when it goes on. */
+/* paused_server.c -- the server stops for longer than a lease, and then carries out all
+ * waiting requests at once. */
 #include "loadtest/scenario/scenario.h"
 
 enum { LEASES = 2 };
@@ -16,7 +16,7 @@ static int begin_silence(struct stage *s)
                              is_redis ? LEASES * (int64_t)stage_lease_ms(s) : 0);
 }
 
-/* A busy machine may be later than a lease, and then it tells nothing of the lock. */
+/* A run in which this machine was later than a lease says nothing of the lock. */
 static void four_renew(struct stage *s, struct actor *ann, struct actor *bo, bool is_in)
 {
     stage_need_in_time(s, actor_is_protected(ann), "four servers were to renew");

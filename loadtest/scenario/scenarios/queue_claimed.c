@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* queue_claimed.c -- the process that writes queued orders is killed, and another one claims
- * them. */
+/* queue_claimed.c -- the process that writes queued orders is killed, and a writer of
+ * another process claims the orders. */
 #include "loadtest/scenario/scenario.h"
 
 static void play(struct stage *s)

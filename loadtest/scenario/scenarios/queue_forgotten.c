@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* queue_forgotten.c -- orders wait in a Redis that keeps nothing on disk, and it restarts. */
+/* queue_forgotten.c -- orders wait in a Redis without an append-only file, which
+ * restarts. */
 #include "loadtest/scenario/scenario.h"
 
 static void play(struct stage *s)

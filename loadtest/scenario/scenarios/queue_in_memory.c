@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* queue_in_memory.c -- Redis decides who may buy, and the orders wait in the memory of one
- * process, which is killed: the blocking queue of the courses. */
+/* queue_in_memory.c -- Redis admits the orders, which wait in the memory of one process,
+ * as in the blocking queue of the courses; the process is killed. */
 #include "loadtest/scenario/scenario.h"
 
 static void play(struct stage *s)

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* queue_kept.c -- as queue_forgotten, but Redis has each write on disk before it answers. */
+/* queue_kept.c -- as queue_forgotten, but Redis writes each entry to disk before it
+ * answers. */
 #include "loadtest/scenario/scenario.h"
 
 static void play(struct stage *s)

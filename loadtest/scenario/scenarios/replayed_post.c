@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* replayed_post.c -- a client that got no answer posts again, and says that it is the
- * same request. */
+/* replayed_post.c -- a client whose POST was not answered repeats the POST under the same
+ * idempotency key. */
 #include "loadtest/scenario/scenario.h"
 
 static void play(struct stage *s)

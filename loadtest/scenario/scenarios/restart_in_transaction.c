@@ -3,7 +3,7 @@
  * unit, and before its COMMIT. */
 #include "loadtest/scenario/scenario.h"
 
-/* After the restart: what the lock held may be gone, or has to end first. */
+/* After the restart the lock may be gone, or be held until its lease ends. */
 static void enter_again(struct stage *s, struct actor *ann)
 {
     dlock_status st = actor_try_until_answered(ann);

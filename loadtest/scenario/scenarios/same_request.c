@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* same_request.c -- as lost_commit, but who orders again says that it is the same
- * request. */
+/* same_request.c -- as lost_commit, but the client orders again under the number of its
+ * first request. */
 #include "loadtest/scenario/scenario.h"
 
 static void play(struct stage *s)

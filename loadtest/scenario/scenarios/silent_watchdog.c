@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* silent_watchdog.c -- the thread that renews is stuck, the one that works is not. */
+/* silent_watchdog.c -- the watchdog's thread is stuck while the holder's thread works on.
+ */
 #include "loadtest/scenario/scenario.h"
 
 /* A session does not end by this, so there is no need to wait for long. */

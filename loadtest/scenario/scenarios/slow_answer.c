@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* slow_answer.c -- the lock is granted, and over before the holder hears of it. */
+/* slow_answer.c -- the answer to an acquire arrives after the lease that it grants has
+ * ended. */
 #include "loadtest/scenario/scenario.h"
 
 enum { MAJORITY = 3, LAST_NODE = 4 };
@@ -11,7 +12,7 @@ static void slow_down(struct stage *s, struct actor *ann, const char *fault)
         for (int node = 0; node < MAJORITY; node++)
             actor_wire_node(ann, node, fault);
     } else if (stage_store(s) == DLOCK_STORE_REDIS_NODES) {
-        actor_wire_node(ann, LAST_NODE, fault); /* it asks the first one alone, first */
+        actor_wire_node(ann, LAST_NODE, fault); /* multi asks this node alone, first */
     } else {
         actor_wire(ann, WIRE_LOCK, fault);
     }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* split_brain.c -- there are two masters for a while, and then the old one gives in. */
+/* split_brain.c -- two primaries grant locks for a while; then the old primary becomes a
+ * replica. */
 #include "loadtest/scenario/scenario.h"
 
 static void play(struct stage *s)

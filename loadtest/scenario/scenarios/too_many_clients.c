@@ -68,7 +68,8 @@ static void rely_on_renewals(struct stage *s, struct actor *ann, struct actor *b
     stage_need_free(s, bo);
     stage_tell(s, "Nobody could renew it.  Bo's connection has stood all the time.",
                "没有人能续。小博的连接一直没断。");
-    /* He waits, for the servers of multi do not end it all at once. */
+    /* Bo waits, because the leases at the servers of multi do not end at the same
+     * instant. */
     stage_need_in_time(s, actor_outwait(bo) == DLOCK_OK, "Bo was to be let in");
     actor_buy(bo);
     stage_tell(s, "Ann, who has looked already, writes what she had in mind.",

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* two_threads.c -- two threads of one process, which share its connections. */
+/* two_threads.c -- two threads of one process share its connections and ask for one lock.
+ */
 #include "loadtest/scenario/scenario.h"
 
 static void play(struct stage *s)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* undersold.c -- the stock is counted down in Redis, and who counted dies before the
- * order is written. */
+/* undersold.c -- a process counts the stock down in Redis, and is killed before it writes
+ * the order. */
 #include "loadtest/scenario/scenario.h"
 
 static void play(struct stage *s)

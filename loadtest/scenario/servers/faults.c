@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* faults.c -- what a story does to servers: the faults of server_fault.h, told,
- * recorded, and undone at the end whatever happens. */
+/* faults.c -- the faults of servers in a scenario: made by server_fault.h, told,
+ * recorded, and undone at the end in every case. */
 #include "loadtest/scenario/servers/faults.h"
 
 #include <errno.h>
@@ -34,7 +34,7 @@ static void say_note(struct stage *s, const struct stage_server_fault *f,
     stage_say_since(s, LINE_FAULT, from_ns, -1, texts[0], texts[1]);
 }
 
-/* Its place on the stage; the reason of a failure is on stderr. */
+/* The fault with this number, by which play() knows it. */
 static struct stage_server_fault *fault_at(struct stage *s, int number)
 {
     if (number < 0 || number >= s->server_fault_count)
@@ -42,7 +42,8 @@ static struct stage_server_fault *fault_at(struct stage *s, int number)
     return &s->server_faults[number];
 }
 
-/* A port that somebody else has by now, a server that does not come up in time. */
+/* End the performance as spoilt: another program has the port, or the server did not
+ * start in time..  The reason is on stderr. */
 __attribute__((noreturn)) static void
 fail_to(struct stage *s, const struct stage_server_fault *f, const char *what)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* service.c -- the service on stage: processes of seckilld under the stage's
- * lock, and actors who are their clients, over sockets that say exactly what a story
- * wants said, and can be reset. */
+/* service.c -- seckilld in a scenario: processes of the service under the scenario's
+ * lock, and participants that are HTTP clients..  They write to raw sockets, so that a
+ * scenario can send exact bytes and reset a connection. */
 #include "loadtest/scenario/servers/service.h"
 
 #include <arpa/inet.h>
@@ -30,7 +30,8 @@ static void fill_flags(const struct stage *s, const char *const *flags,
 {
     static const char *const common[] = {"--lock-lease=20s", "--admin-workers=2",
                                          "--log-level=warn",
-                                         /* Its threads race as its processes do. */
+                                         /* The order path `each`, so that the threads of
+                                          * one process race as its processes do. */
                                          "--order-path=each",
                                          "--redlock-node-timeout=500ms"};
     size_t n = 0;

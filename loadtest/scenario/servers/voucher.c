@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* voucher.c -- the resource of a story: one voucher in PostgreSQL, sold in the
- * sequence of the service. */
+/* voucher.c -- the resource of a scenario: one voucher in PostgreSQL, sold by db/sale.c
+ * as the service does. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -110,7 +110,8 @@ enum sale_answer voucher_client_buy(struct voucher_client *shop, uint64_t fence,
     return shop->sale.answer;
 }
 
-/* As such services do: it is put there once, and counted down by whoever comes. */
+/* Take a unit of the stock in Redis..  The first client puts the stock there, as the
+ * services of the courses do, and each client counts it down. */
 enum sale_answer voucher_client_reserve(const struct voucher_client *shop, char *error, size_t size)
 {
     const struct actor_part *part = shop->part;

@@ -162,7 +162,7 @@ void stage_close_wires(struct stage_process *p)
     p->sale_wire.proxy = NULL;
 }
 
-/* ---- what play() says of them ---- */
+/* ---- faults of connections, for play() ---- */
 
 static struct stage_wire *wire_at(struct actor *a, enum actor_wire wire, int node)
 {
@@ -257,7 +257,7 @@ void actor_cut_wire(struct actor *a, enum actor_wire wire)
     }
 }
 
-/* A hold that struck is over now, as if it had been released. */
+/* Note the end of a hold that stopped a message, as a release would. */
 static void mend(struct stage_wire *w)
 {
     for (int i = w->mended_count; i <= w->last_fault; i++) {
