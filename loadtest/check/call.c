@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* call.c -- what an answer says of its call, and what a missing one leaves open. */
+/* call.c -- the meaning of a call's answer, and of a call without an answer. */
 #include "loadtest/check/checks/checks.h"
 
 bool check_may_be_done(const struct check *c, const struct history_call *call)

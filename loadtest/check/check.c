@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* check.c -- every property over every lock, and the verdict of it all. */
+/* check.c -- judges every property for every lock, and makes the verdict. */
 #include "loadtest/check/check.h"
 
 #include <stdarg.h>
@@ -205,7 +205,7 @@ static void count_lock(struct check *c)
     out->holds += c->lock.granted_count;
 }
 
-/* Locks have all properties but two, and what has one of these has no other. */
+/* A lock has all properties but two; a name that has one of these two has no other. */
 static bool is_about(const struct check *c, size_t property)
 {
     if (c->lock.only >= 0)
@@ -274,7 +274,7 @@ void check_judge(struct check *c, const struct history *h,
     count_faults(c);
     while (check_next_lock(c, &at)) {
         count_lock(c);
-        /* `kept` first: it cuts short the holds that are known to be lost. */
+        /* `kept` comes first, because it shortens the holds whose loss is known. */
         check_kept(c);
         look_at_lock(c);
     }

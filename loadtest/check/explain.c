@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* explain.c -- what a lease stood on, and what of it gave way.
+/* explain.c -- the assumptions that a lease rests on, and which of them gave way.
  *
- * The records of faults say it themselves.  Without any, the calls may show it: another
- * who released what it no longer held, a watchdog that did not renew, or just work that
- * took longer than the lease. */
+ * The records of faults name the assumption.  Without such a record the calls may show it:
+ * another owner released the lock without holding it, a watchdog did not renew, or the
+ * work took longer than the lease. */
 #include "loadtest/check/checks/checks.h"
 
 enum {
@@ -62,7 +62,7 @@ static int explain_by_fault(const struct check *c, const struct hold *hold,
     return found;
 }
 
-/* Does a server's fault, the `at`th, take back what it has done, by `at_ns`? */
+/* True: the fault of a server, the `at`th, has undone its effect by `at_ns`. */
 static bool loses_data(const struct check *c, size_t at, int64_t at_ns)
 {
     const struct history_mark *mark = fault_at(c, at);
@@ -88,8 +88,8 @@ bool check_may_be_back(const struct check *c, int64_t at_ns)
     return false;
 }
 
-/* The release of this lock, in these times, by an owner that did not have it.  NO_CALL: none.
- * A holder of long before is not looked for. */
+/* The release of this lock, between these times, by an owner that did not hold
+ * it.  NO_CALL: none.  Holders of long before are not searched. */
 static int64_t find_stranger(const struct check *c, const struct hold *hold,
                              int64_t from_ns, int64_t until_ns)
 {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* ghosts.c -- which refusals the acquires without an answer explain.
+/* ghosts.c -- the refusals that acquires without an answer explain.
  *
- * Refusals that nothing else explains are put together as long as one such acquire can
- * explain all of them: until a lease is over, or a hold was granted.  Each of these groups
- * needs another one, which was made before the first of the answers. */
+ * Refusals without another explanation form a group as long as one such acquire can
+ * explain all of them: until a lease is over, or a hold was granted.  Each group needs an
+ * acquire of its own, which was made before the first answer of the group. */
 #include "loadtest/check/ghosts.h"
 
 static const struct history_call *call_at(const struct check *c, size_t at)
@@ -11,8 +11,8 @@ static const struct history_call *call_at(const struct check *c, size_t at)
     return &c->h->calls[c->lock.calls[at]];
 }
 
-/* Until when it may explain anything.  What was granted too late had arrived before its
- * answer; a fault may let it last. */
+/* The end of the time in which the acquire can explain a refusal.  A grant that came too
+ * late had arrived before its answer; a fault may let the grant last. */
 static int64_t end_of(const struct check *c, const struct history_call *call)
 {
     const struct history_process *process = &c->h->processes[call->process];

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* groups.c -- which calls one owner made on one lock. */
+/* groups.c -- groups the calls of each owner on each lock. */
 #include "loadtest/check/groups.h"
 
 #include <assert.h>
@@ -17,9 +17,9 @@ struct keys {
 _Static_assert(sizeof(struct hold) >= 3 * sizeof(uint64_t) + sizeof(uint32_t),
                "what a call is sorted by has room in a hold");
 
-/* All in one pass, in the order of the array: reading a million calls takes longer than
- * sorting their keys.  They are where the holds will be, of which there are none yet: memory
- * that is new has to be cleared first, which takes as long as sorting. */
+/* All groups are made in one pass, in the order of the array, since reading a million
+ * calls takes longer than sorting their keys.  The keys use the memory of the holds, which
+ * are made later: new memory has to be cleared first, which takes as long as sorting. */
 static struct keys keys_of(const struct check *c)
 {
     const struct history *h = c->h;

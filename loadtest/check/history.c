@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* history.c -- growing a history, and bringing it into the order of time. */
+/* history.c -- growing a history, and sorting it by time. */
 #include "loadtest/check/history.h"
 
 #include <stdarg.h>
@@ -159,7 +159,7 @@ static int compare_marks(const void *left, const void *right)
     return order != 0 ? order : a->kind - b->kind;
 }
 
-/* Calls of one instant are rare, so only then is anything compared. */
+/* Calls at one instant are rare, so only those are compared. */
 static void sort_calls(struct history *h)
 {
     uint64_t *keys = memory_need(malloc(h->call_count * sizeof(*keys)));

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* history_blocks.c -- the blocks of a file, as far as their seals vouch for them.
+/* history_blocks.c -- the blocks of a file of records, and the seals that prove them
+ * whole.
  *
- * Of a file that was closed every block is sealed.  One whose process was killed ends open:
- * each thread has a block that it had not filled, or had only just taken. */
+ * In a file that was closed every block has a seal.  A file whose process was killed ends
+ * without: each thread may have a block that was not full, or that it had just taken. */
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -97,7 +98,8 @@ static void read_block(struct reading *r, uint64_t block, struct tally *tally)
     }
 }
 
-/* A process that was killed may have taken blocks and not begun them: no more than it says. */
+/* A process that was killed may have taken blocks without beginning them, at most as many
+ * as the file's header says. */
 static void compare(struct reading *r, const struct tally *tally)
 {
     const dlock_record_header *header = r->header;

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* history_read.c -- a history from the files that recorders left.
+/* history_read.c -- reads a history from the files of recorders.
  *
- * A record that is torn, because its process was killed while it wrote, is left out:
- * nothing of that call had been sent.  Torn records of a process that said
- * its file is complete, and more of them than threads could have been writing, are
- * damage. */
+ * A process that is killed while it writes leaves a torn record, which is left out:
+ * nothing of that call had been sent.  Torn records are damage if their process marked the
+ * file as complete, or if there are more of them than threads that could write. */
 #include "loadtest/check/history_file.h"
 
 #include <dirent.h>
@@ -26,7 +25,7 @@ enum {
     CALLS_OF_SLOT = 2, /* an acquire and its release share a record */
 };
 
-/* Is it of a version from before there were seals? */
+/* True: the file has the version of before there were seals. */
 static bool is_plain(const dlock_record_header *header)
 {
     return header->version == DLOCK_RECORD_VERSION_PLAIN;
@@ -39,8 +38,8 @@ static bool has_seals(const dlock_record_header *header)
            header->head_checksum != 0 || header->close_checksum != 0;
 }
 
-/* What a recorder would have written where this header, which nobody altered, has something
- * else; NULL: it may have written this. */
+/* The value that a recorder would have written in place of this header's; NULL: the
+ * header can be a recorder's, unaltered. */
 static const char *header_expected(const dlock_record_header *header, size_t *at)
 {
     if (header->record_size != DLOCK_RECORD_SIZE ||
@@ -75,7 +74,7 @@ static const char *kind_expected(const dlock_record_header *header, size_t *at)
                : "a version that this program reads";
 }
 
-/* A file whose magic is not there yet was being made when its process was killed. */
+/* A file without its magic was being created when its process was killed. */
 static const char *header_damage(const dlock_record_header *header, size_t size)
 {
     static const char unmade[sizeof(header->magic)];
@@ -185,7 +184,7 @@ static void finish_file(struct reading *r)
         history_hole(r, "more torn records than there were writers");
 }
 
-/* A file from before there were seals: what is missing of it shows only by chance. */
+/* A file without seals: records that are missing show only by chance. */
 static void read_plain(struct reading *r)
 {
     uint64_t taken = r->header->blocks, there = r->slot_count / DLOCK_RECORD_BLOCK_SLOTS;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* history_record.c -- a record of a file, as calls or a mark: if a recorder can have written
- * it. */
+/* history_record.c -- reads a record of a file as calls or a mark, and refuses a record
+ * that no recorder writes. */
 #include <inttypes.h>
 #include <string.h>
 
@@ -173,8 +173,8 @@ static const char *release_expected(const dlock_record *record, uint64_t stage)
     return NULL;
 }
 
-/* What a recorder would have written where this record has something else; NULL: it may
- * have written this.  What was not answered yet may be anything. */
+/* The value that a recorder would have written in place of this record's; NULL: the
+ * record can be a recorder's.  A call without an answer may have any value there. */
 static const char *expected(const dlock_record *record, uint64_t stage)
 {
     const char *what = event_expected(record);

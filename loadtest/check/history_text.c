@@ -351,7 +351,7 @@ static bool read_line(struct parse *p)
     return read_event(p, at);
 }
 
-/* A process was alive when it last said anything. */
+/* A process was alive at the time of its last record. */
 static void note_life(struct history *h, uint32_t process, int64_t at)
 {
     if (at != HISTORY_NEVER && at > h->processes[process].last_ns)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* hold.c -- what each call of its owner says of a hold, and when the hold ended. */
+/* hold.c -- the effect of each call of the owner on its hold, and the end of the hold. */
 #include "loadtest/check/hold.h"
 
 static int64_t least(int64_t a, int64_t b)
@@ -83,8 +83,8 @@ void hold_take_back_releases(struct hold *hold, int level)
     hold->release = NO_CALL;
 }
 
-/* Was it called after the answer?  Only the watchdog's calls may come at the very instant
- * at which another of the same owner is answered, and before it. */
+/* True: the call began after the answer.  Calls of the watchdog may begin at the very
+ * instant at which another call of the same owner is answered, and still be before it. */
 static enum check_order order_after(const struct history_call *first,
                                     const struct history_call *call)
 {
@@ -105,7 +105,7 @@ void hold_find_there(const struct check *c, struct hold *hold,
     if (order == CHECK_BEFORE) {
         hold->flaws |= FLAW_ZOMBIE;
         hold->flawed_by = check_index_of(c, call);
-        return; /* nobody knows what it found */
+        return; /* the state that the call found is unknown */
     }
     if (order == CHECK_TIED)
         hold->flaws |= FLAW_TIED;
@@ -121,7 +121,7 @@ void hold_release_again(const struct check *c, struct hold *hold,
 {
     if (hold->unsure_releases == 0)
         return;
-    hold->unsure_releases--; /* it did not happen, so there was a level left */
+    hold->unsure_releases--; /* the release did not happen, so a level was left */
     hold->release = check_index_of(c, call);
 }
 
@@ -167,7 +167,8 @@ enum check_order check_meets(const struct hold *early, const struct hold *late)
     enum check_order order = check_order(late->granted_ns, early->kept_ns), asked;
 
     if (order == CHECK_TIED && check_is_over_at_its_end(early))
-        return CHECK_AFTER; /* what was answered as lost had been lost before */
+        return CHECK_AFTER; /* a hold that an answer calls lost was lost before the answer
+                             */
     if (order == CHECK_TIED && early->is_session && early->process == late->process)
         order = CHECK_BEFORE;
     if (order == CHECK_TIED && check_is_heard_late(early) && !early->is_seen)

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* holds.c -- from calls to holds.
+/* holds.c -- makes the holds of a lock from its calls.
  *
- * The calls of one owner on one lock come one after the other, but for the watchdog's
- * renewals, which may overlap them.  So a hold is what lies between an acquire that was
- * granted and the release of its last level. */
+ * The calls of one owner on one lock come one after the other, except the watchdog's
+ * renewals, which may overlap them.  So a hold begins with an acquire that was granted,
+ * and ends with the release of its last level. */
 #include <assert.h>
 #include <inttypes.h>
 #include <stdlib.h>
@@ -29,7 +29,7 @@ static struct hold *new_hold(struct check *c, struct check_group *g,
     return hold;
 }
 
-/* A call begins one hold at most.  Room that is never used costs addresses, no memory. */
+/* A call begins at most one hold.  Unused room costs addresses, and no memory. */
 static void need_holds(struct check *c)
 {
     if (c->h->call_count <= c->hold_room)
@@ -93,7 +93,8 @@ static void add_acquire(struct check *c, struct check_group *g,
 
     if (hold_is_open(hold) && check_is_ghost(c, call) &&
         (c->h->processes[call->process].caps & DLOCK_CAP_REENTRANT))
-        hold->is_doubtful = true; /* a level that nobody heard of renewed it */
+        hold->is_doubtful = true; /* a level whose grant was never answered renewed the
+                                   * lease */
     if (!check_is_answered(c, call))
         return;
     if (call->status == DLOCK_OK)
@@ -102,7 +103,8 @@ static void add_acquire(struct check *c, struct check_group *g,
         add_refusal(c, g, call);
 }
 
-/* An owner renewed or released a lock that was never granted to it, or no longer. */
+/* Note that an owner renewed or released a lock that it was never granted, or did not
+ * have any more. */
 static void note_nobody(struct check *c, struct check_group *g,
                         const struct history_call *call)
 {
@@ -117,7 +119,8 @@ static void note_nobody(struct check *c, struct check_group *g,
         hold->release = hold->call;
 }
 
-/* Which hold does a renewal concern: the last that was granted when it was sent. */
+/* The hold that a renewal concerns: the last hold that was granted when the renewal was
+ * sent. */
 static struct hold *hold_at(struct check *c, const struct check_group *g, int64_t at_ns)
 {
     for (int32_t i = g->last_hold; i != NO_HOLD; i = c->holds[i].previous)
@@ -126,14 +129,14 @@ static struct hold *hold_at(struct check *c, const struct check_group *g, int64_
     return NULL;
 }
 
-/* Did it begin a hold, rather than enter one again? */
+/* True: the call began a hold; false: it entered a hold again. */
 static bool is_new_grant(const struct check *c, const struct history_call *call)
 {
     return check_is_ok(c, call) && call->level <= 1;
 }
 
-/* Was the owner granted the lock anew while this renewal was on its way?  Then nobody
- * can say which of the two holds it found. */
+/* True: the owner was granted the lock anew while this renewal was under way.  Either of
+ * the two holds may then have been renewed. */
 static bool is_ambiguous(const struct check *c, const struct history_call *call)
 {
     size_t at = check_group_place(c, call);
@@ -183,8 +186,8 @@ static void add_renewal(struct check *c, struct check_group *g,
     }
 }
 
-/* A renewal's loss ends the hold for what its owner calls after the answer.  What it called
- * before may have come before the loss. */
+/* A renewal that was answered with "lost" ends the hold for the owner's calls after the
+ * answer.  Calls before the answer may have come before the loss. */
 static void apply_lost_renewal(struct hold *hold, const struct history_call *call)
 {
     if (hold != NULL && hold->release == NO_CALL && hold->lost_ns <= call->invoke_ns)
@@ -230,8 +233,8 @@ static void add_release(struct check *c, struct check_group *g,
         hold->release = check_index_of(c, call);
 }
 
-/* An owner makes one call after another, but for the watchdog's renewals.  If it did not,
- * nobody can say which of its releases ended which hold. */
+/* An owner makes one call after another, except the watchdog's renewals.  If two other
+ * calls overlap, the history does not say which release ended which hold. */
 static void note_overlap(struct check *c, struct check_group *g, const struct history_call *call)
 {
     const struct history_process *process = &c->h->processes[call->process];
@@ -310,14 +313,15 @@ static void finish_refusal(struct check *c, struct refusal *refusal)
         c->holds[own].gone_ns = least(c->holds[own].gone_ns, call->answer_ns);
 }
 
-/* Was it granted while an earlier hold of its owner was kept, which was until kept_ns? */
+/* True: the hold was granted while an earlier hold of its owner was kept, which ended at
+ * kept_ns. */
 static bool is_within(const struct hold *hold, const struct hold *earlier, int64_t kept_ns)
 {
     return hold->granted_ns < kept_ns ||
            (hold->granted_ns == kept_ns && earlier->is_session);
 }
 
-/* Was it granted while its owner surely had an earlier one? */
+/* True: the hold was granted while its owner certainly had an earlier hold. */
 static void find_again(const struct check *c, struct check_group *g, struct hold *hold)
 {
     const struct hold *longest = g->longest != NO_HOLD ? &c->holds[g->longest] : NULL;

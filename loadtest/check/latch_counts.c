@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* latch_counts.c -- how many each count of a latch left.
+/* latch_counts.c -- the number that each count of a latch left.
  *
- * A count leaves one less than the count before it.  So all counts that left more came before
- * it, those that left less came after it, and what is missing between was left by counts
- * without an answer that were made before its own.  It leaves less than each that was
- * answered before it was made, and no two leave the same.  An open latch is left at 0 by any
- * number of counts. */
+ * A count leaves one less than the count before it.  So all counts that left more came
+ * before it, and those that left less came after it.  A number that is missing in between
+ * was left by a count without an answer that was made before the answer of this one.  A
+ * count leaves less than each count that was answered before it was made, and no two
+ * counts leave the same number.  An open latch stays at 0 after any number of counts. */
 #include <inttypes.h>
 #include <stdlib.h>
 
@@ -202,7 +202,7 @@ static int by_left(const void *left, const void *right)
     return a[0] != b[0] ? (a[0] > b[0]) - (a[0] < b[0]) : (a[1] > b[1]) - (a[1] < b[1]);
 }
 
-/* No two leave the same, but 0.  This overwrites `all`. */
+/* No two counts leave the same number, except 0.  This overwrites `all`. */
 static void look_at_pairs(struct check *c, const struct counts *all)
 {
     int64_t *pairs = c->times;

@@ -96,8 +96,8 @@ size_t check_marks_of(const struct check *c, uint32_t process, uint64_t owner,
     return end - low;
 }
 
-/* The owner was told that it has lost the lock, and believes no longer.  Marks of an owner
- * come the last first, so that what was granted later need not be looked at again. */
+/* Note that the owner was told of the loss of the lock.  The latest marks of an owner come
+ * first, so the search can end at a hold that was granted later. */
 static void apply_loss(struct check *c, struct check_group *g, int64_t at_ns)
 {
     int32_t at = g->last_hold;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* order.c -- the order in which the checker looks at things: everything by lock, to judge
- * it. */
+/* order.c -- sorts calls, marks and holds by lock, since the checker judges one lock
+ * after another. */
 #include <assert.h>
 #include <stdlib.h>
 
@@ -64,8 +64,8 @@ int64_t check_plus(int64_t at_ns, int64_t more_ns)
     return at_ns > HISTORY_NEVER - more_ns ? HISTORY_NEVER : at_ns + more_ns;
 }
 
-/* The holds of one lock, of which there are `count`.  Those of one instant are rare, so only
- * then is anything compared. */
+/* Sort the `count` holds of one lock.  Holds of one instant are rare, so only those are
+ * compared. */
 static void sort_by_time(struct hold *holds, size_t count)
 {
     uint64_t *keys = memory_grow(NULL, 0, count * sizeof(*keys));

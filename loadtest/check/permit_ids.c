@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /* permit_ids.c -- permits that end, each by its id.
  *
- * A permit is held from the answer to its taking until it is given back or its end has come,
- * whichever is first; its end is what was promised last, on this machine's clock.  Taken
- * without an answer it may last for a lease. */
+ * A permit is held from the answer to its taking until it is given back or until its end,
+ * whichever is first.  Its end is the time that was promised last, on this machine's
+ * clock.  A permit that was taken without an answer may last for a lease. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "loadtest/check/checks/permits.h"
 
-/* One id, in the order of its calls. */
+/* The calls on one id, in their order. */
 struct permit {
     int64_t take;        /* the first that was granted; NO_CALL                   */
     int64_t give;        /* the first that was OK                                 */
@@ -19,10 +19,10 @@ struct permit {
     int64_t unsure_ns;   /* the earliest end by renewals without an answer        */
     int64_t told_ns;     /* when the last end was answered                        */
     int64_t seen_ns;     /* and there, when this call was sent                    */
-    int64_t given;       /* the first call that may have given it back; NO_CALL   */
+    int64_t given;       /* the first call that may have given the permit back; NO_CALL */
     int64_t loss;        /* the loss that was told first; NO_CALL                 */
     int64_t gone_ns;     /* surely free again; HISTORY_NEVER                      */
-    bool is_doubtful;    /* nobody knows until when it was renewed                */
+    bool is_doubtful;    /* the end of a renewal is unknown */
 };
 
 static bool has_id(const struct history_call *call)
@@ -74,8 +74,8 @@ static void note_give(const struct check *c, struct permit *p, int64_t index)
         p->gone_ns = call->answer_ns;
 }
 
-/* The end was set anew, later or earlier than it was.  Of two calls that overlap either may
- * have been the last. */
+/* A call set the end anew, later or earlier than before.  Of two calls that overlap either
+ * may have been the last. */
 static void set_end(struct permit *p, const struct history_call *call)
 {
     bool is_last = call->invoke_ns >= p->told_ns;
@@ -106,7 +106,7 @@ static void note_renewal(const struct check *c, struct permit *p,
     }
 }
 
-/* Told that it is gone, and not that it was renewed too late. */
+/* The answer says that the permit is gone, not that the renewal came too late. */
 static bool is_loss(const struct check *c, const struct history_call *call)
 {
     return call->kind != DLOCK_EVENT_PERMIT_TAKE && check_is_answered(c, call) &&

@@ -1,16 +1,18 @@
 /* SPDX-License-Identifier: MIT */
-/* permit_refusals.c -- who is refused a permit, or some, without waiting for them.
+/* permit_refusals.c -- permits that were refused without a wait.
  *
- * At some instant between the call and its answer too few were left.  At no instant were
- * fewer left than those that surely were there by then, less all that may have been taken by
- * then.  So a refusal is wrong if at each instant of its call that was enough. */
+ * A refusal is right if too few permits were left at some instant between the call and
+ * its answer.  At any instant at least as many are left as certainly were added by then,
+ * less all that may have been taken by then.  So a refusal is wrong if that many would
+ * have been enough at each instant of the call. */
 #include <stdlib.h>
 
 #include "loadtest/check/checks/permits.h"
 #include "loadtest/kit/memory.h"
 
-/* How many are left at least at an instant at which something happens: if what takes comes
- * before what gives at that very instant; and if it comes after, which is so from then on. */
+/* How many permits are left at least, at an instant at which calls happen.  `low`: the
+ * takings of the instant come before its givings; `high`: they come after, and this
+ * number holds from then on. */
 struct moment {
     int64_t at_ns, low, high;
 };
@@ -91,8 +93,8 @@ static int64_t own_at(const struct check *c, const struct permits_steps *s, int6
     return sum;
 }
 
-/* May some have been taken away when the refusal was answered?  What its owner asks for at
- * that instant comes later. */
+/* Whether permits may have been taken when the refusal was answered.  Calls that the owner
+ * makes at that instant come later. */
 static enum check_order may_be_away(const struct check *c, const struct bounds *b,
                                     const struct history_call *refusal)
 {
@@ -111,8 +113,9 @@ static enum check_order may_be_away(const struct check *c, const struct bounds *
     return CHECK_AFTER;
 }
 
-/* How many were left at least while it was under way.  What its owner was answered when it
- * asked came before, and what it asked for when it was answered came after. */
+/* How many permits were left at least while the call was under way.  Calls of its owner
+ * that were answered when it began came before; those that began when it was answered
+ * came after. */
 static int64_t surely_left(const struct check *c, const struct bounds *b,
                            const struct history_call *call)
 {
@@ -132,7 +135,8 @@ static int64_t surely_left(const struct check *c, const struct bounds *b,
     return at < end ? least(found, least_of(b->lows, b->count, at, end)) : found;
 }
 
-/* The same, if of two events of one instant that came first which leaves more. */
+/* The same, if of two events at one instant the one comes first that leaves more permits.
+ */
 static int64_t perhaps_left(const struct bounds *b, const struct history_call *call)
 {
     size_t from = first_moment(b, call->invoke_ns);
@@ -150,7 +154,8 @@ static int64_t perhaps_left(const struct bounds *b, const struct history_call *c
     return least_of(b->highs, b->count, from, end);
 }
 
-/* Can too few have been left: surely, in one order of an instant, or not? */
+/* Whether too few permits may have been left: certainly, in one order of an instant's
+ * events, or not at all. */
 static enum check_order are_too_few(const struct check *c, const struct bounds *b,
                                     const struct history_call *call)
 {

@@ -31,7 +31,8 @@ static void time_text(char out[TIME_TEXT_MAX], int64_t at_ns, int64_t from_ns)
         snprintf(out, TIME_TEXT_MAX, "%+.3f ms", to_ms(at_ns - from_ns));
 }
 
-/* Names hold any bytes; a terminal obeys some of them, and JSON takes only text. */
+/* Names hold any bytes.  A terminal obeys some bytes as commands, and JSON takes only
+ * text. */
 static void name_text(char out[NAME_TEXT_MAX], const struct history *h, uint32_t name)
 {
     utf8_clean(h->names[name], out, NAME_TEXT_MAX);
@@ -77,8 +78,8 @@ static bool is_cause(const struct history *h, const struct check_example *exampl
     return example->cause >= 0 && call == &h->calls[example->cause];
 }
 
-/* The call that broke the rule, and the one that it collided with: -1 if there is none.  Of
- * a refusal the holder before is only told to whoever reads. */
+/* The call that broke the rule, and the call that it collided with; -1: none.  For a
+ * refusal the earlier holder is only shown to the reader. */
 static int64_t culprit_of(size_t property, const struct check_example *example)
 {
     if (example->actor_count == 0)
@@ -191,7 +192,7 @@ static void print_mark(FILE *out, const struct history *h,
                 phases[mark->detail]);
 }
 
-/* The calls of the two and the faults between them, in the order of time. */
+/* The calls of the two owners and the faults between them, in the order of time. */
 static void print_window(FILE *out, const struct history *h,
                          const struct check_example *example)
 {

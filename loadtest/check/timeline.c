@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* timeline.c -- who held what when, drawn with characters. */
+/* timeline.c -- the holders of each lock over time, drawn with characters. */
 #include "loadtest/check/timeline.h"
 
 #include <inttypes.h>
@@ -13,7 +13,7 @@
 
 enum { LABEL_WIDTH = 20, COLUMNS_MIN = 10, COLUMNS_MAX = 400 };
 
-/* One owner's row. */
+/* The row of one owner. */
 struct row {
     uint32_t process;
     uint64_t owner;
@@ -85,8 +85,9 @@ static bool is_same_owner(const struct history_call *a, const struct history_cal
     return a->process == b->process && a->owner == b->owner && a->name == b->name;
 }
 
-/* When the owner gave back what this call granted: at the next release that leaves it
- * nothing.  After the window all times look alike, so nothing later is looked for. */
+/* The time at which the owner gave back the lock that this call granted: its next release
+ * that leaves no level.  All times after the window look alike, so later calls are not
+ * looked at. */
 static int64_t end_of_work(const struct canvas *c, size_t grant)
 {
     const struct history_call *calls = c->h->calls;
@@ -204,7 +205,7 @@ static void print_row(const struct canvas *c, const struct row *row)
     print_cells(c->out, row->cells);
 }
 
-/* A row of what was done to them: numbers, and what each means beneath. */
+/* The row of the faults: a number for each, and the legend beneath. */
 static void print_faults(const struct canvas *c)
 {
     static const char *const phases[] = {"", "armed", "begun", "ended", "happened"};

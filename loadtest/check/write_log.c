@@ -58,8 +58,8 @@ bool write_log_is_in(const char *dir)
     return access(path, R_OK) == 0;
 }
 
-/* A write that found nothing left, or that another guard stopped, says nothing about
- * fences: it is left out. */
+/* A write that found no stock left, or that another guard refused, says nothing about
+ * fences, and is left out. */
 static bool add_line(struct write_log *log, struct history *h, char *line)
 {
     char *field[FIELD_COUNT];

@@ -89,7 +89,7 @@ static const struct stock_guard *guard_of(const struct scenario *scenario)
 }
 
 /* Write to `out` the first expectation that fits this lock and names no guard, and each
- * that names a guard..  `out` NULL: count only. */
+ * that names a guard.  `out` NULL: count only. */
 static size_t setup_lock(struct scenario_setup *out, const struct scenario *scenario,
                         const dlock_variant_info *lock, const struct stock_guard *guard)
 {

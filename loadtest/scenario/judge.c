@@ -118,8 +118,8 @@ static void read_findings(struct stage *s)
 }
 
 /* SIGN_BROADCAST: releases woke more waiters, of all processes, than there were releases
- * and waits..  The checker's property of wake-ups counts each process alone, since most
- * locks cannot know the waiters of other processes..  A waiter may be woken once more by a
+ * and waits.  The checker's property of wake-ups counts each process alone, since most
+ * locks cannot know the waiters of other processes.  A waiter may be woken once more by a
  * release that happened as it began to wait. */
 static void count_wake_ups(struct stage *s)
 {
@@ -241,8 +241,8 @@ static bool compare(struct scenario_result *r, const struct expectation *e)
     return true;
 }
 
-/* Judge a measurement that lost nothing in less than its full length..  With the fence
- * nothing should be lost, so the outcome is as expected..  Without the fence an update
+/* Judge a measurement that lost nothing in less than its full length.  With the fence
+ * nothing should be lost, so the outcome is as expected.  Without the fence an update
  * should be lost, so a short measurement proves nothing. */
 static void forgive_short(struct scenario_result *r, const struct expectation *e)
 {
@@ -257,7 +257,7 @@ static void forgive_short(struct scenario_result *r, const struct expectation *e
     }
 }
 
-/* The performance is as expected; the background load must be clean as well..  A lateness
+/* The performance is as expected; the background load must be clean as well.  A lateness
  * of this machine spoils the performance. */
 static void add_crowd(struct scenario_result *r)
 {

@@ -28,7 +28,7 @@ int64_t stage_duration_ms(const struct stage *s)
 
 /* ---- chance ---- */
 
-/* SplitMix64..  Every state is as good as any other, so streams may begin at successive
+/* SplitMix64.  Every state is as good as any other, so streams may begin at successive
  * states. */
 static uint64_t next_number(uint64_t *state)
 {
@@ -57,7 +57,7 @@ int64_t stage_draw(struct stage *s, int stream, int64_t below)
 /* ---- updates ---- */
 
 /* The greatest number of holders that worked at the same time, with or without a valid
- * lease..  The number can only grow when a holder is granted the lock, so these instants
+ * lease.  The number can only grow when a holder is granted the lock, so these instants
  * suffice. */
 static int most_at_once(const struct stage *s)
 {
@@ -75,8 +75,8 @@ static int most_at_once(const struct stage *s)
     return most;
 }
 
-/* Each update writes one less than its client read..  The last update is the end of a chain
- * in which each client read the value that the client before it wrote..  The stock gives
+/* Each update writes one less than its client read.  The last update is the end of a chain
+ * in which each client read the value that the client before it wrote.  The stock gives
  * the length of this chain, and every update outside the chain is lost.
  *
  * An update whose COMMIT was not answered counts if its order is in the database: the

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* performance.c -- a performance from its first process to its verdict.
  *
- * The order matters..  The participants are forked first, while this process has one
- * thread..  The proxies, which are threads, come next..  Then each participant is told the
+ * The order matters.  The participants are forked first, while this process has one
+ * thread.  The proxies, which are threads, come next.  Then each participant is told the
  * ports of its proxies. */
 #include "loadtest/scenario/performance.h"
 

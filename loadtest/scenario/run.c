@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* run.c -- runs of many performances..  Those without a fault of a server share one lab,
+/* run.c -- runs of many performances.  Those without a fault of a server share one lab,
  * several at a time; the others run one after another in labs of their own. */
 
 #include "loadtest/scenario/run.h"
@@ -66,7 +66,7 @@ static void perform(const struct batch *t, const struct performance *p, struct l
     exit((int)stage_perform(p->setup, &options, p->result));
 }
 
-/* Choose the directory of this try..  The files of earlier tries, which were spoilt, are
+/* Choose the directory of this try.  The files of earlier tries, which were spoilt, are
  * kept. */
 static void choose_dir(const struct batch *t, struct performance *p)
 {
@@ -187,7 +187,7 @@ static bool needs_zookeeper(const struct batch *t, bool own)
 }
 
 /* Prepare the lab for the next performance: keep the lab if all its servers are up,
- * otherwise make it anew..  False: that failed. */
+ * otherwise make it anew.  False: that failed. */
 static bool is_restored(const struct batch *t, struct place *place)
 {
     bool was_there;
@@ -311,7 +311,7 @@ static enum exit_code run_beside_others(struct batch *t)
     return rc;
 }
 
-/* Run the performances that break servers, each in a lab of its own..  The labs are kept
+/* Run the performances that break servers, each in a lab of its own.  The labs are kept
  * ones, since a server that a performance restarts has to outlive that performance; they
  * are removed here. */
 static enum exit_code run_alone(struct batch *t)

@@ -22,7 +22,7 @@ struct actor *stage_actor(struct stage *s, int i)
     return &s->actors[i];
 }
 
-/* The participants' names in both languages..  They begin with different letters and have
+/* The participants' names in both languages.  They begin with different letters and have
  * different vowels, so that a listener can tell them apart. */
 const char *stage_person(const struct actor *a, bool is_chinese)
 {
@@ -57,7 +57,7 @@ bool stage_has(const struct stage *s, unsigned caps)
     return (s->setup->lock->caps & caps) == caps;
 }
 
-/* A session of ZooKeeper ends if its client is silent..  A connection to PostgreSQL does
+/* A session of ZooKeeper ends if its client is silent.  A connection to PostgreSQL does
  * not end while its process is stopped, because the kernel goes on answering. */
 bool stage_lock_ends(const struct stage *s)
 {

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* exclusion.c -- what a lock granted to different owners does not overlap.
+/* exclusion.c -- holds of different owners, if the lock excludes them, do not overlap.
  *
- * The overlaps are sorted by what they break: while the earlier owner was still
- * promised the lock and believed it, exclusion; while it was promised but had learnt of
- * the loss, `kept`; after the promise, but the store still said that the lock was its,
- * `ownership`.  So this file finds for three properties. */
+ * The property that an overlap breaks depends on its time.  `exclusion`: the earlier
+ * owner's lease went on, and the owner had not heard of a loss.  `kept`: the lease went
+ * on, and the owner had heard of the loss.  `ownership`: the lease was over, but the store
+ * still named the earlier owner.  So this file reports violations of three properties.
+ */
 #include "loadtest/check/checks/latest.h"
 
 static enum check_property property_of(const struct hold *early,
@@ -52,12 +53,13 @@ static void report(struct check *c, const struct hold *early, const struct hold 
 /* The holds of the lock that were read so far. */
 struct seen {
     struct latest kept[2];  /* by mode: those that are kept longest                */
-    bool has_times;         /* c->times has, for each hold, until when any up to it is kept */
+    bool has_times;         /* c->times has, for each hold, the latest time to which it or
+                             * an earlier hold is kept */
 };
 
-/* Does the hold that is kept longest say for all others that none of them meets `hold`?  A
- * hold of its own process may, if that process recorded nothing later.  So may one that was
- * granted before the longest one was, if `hold` was heard of late. */
+/* True: if the hold that is kept longest does not meet `hold`, no earlier hold
+ * does.  Exceptions: a hold of the same process, if that process recorded nothing later; a
+ * hold that was granted before the longest one, if the answer for `hold` came late. */
 static bool is_longest_all(const struct check *c, const struct hold *hold,
                            enum check_order longest)
 {
@@ -83,7 +85,8 @@ static void gather_times(struct check *c, struct seen *seen)
     }
 }
 
-/* The hold of `mode` before `hold` that meets it most surely, and in *order how surely. */
+/* The earlier hold of `mode` that meets `hold` with the greatest certainty; *order has
+ * the certainty. */
 static const struct hold *nearest(struct check *c, struct seen *seen,
                                   const struct hold *hold, int mode,
                                   enum check_order *order)

@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: MIT */
-/* fence.c -- every new holder has a greater fence than all before it.
+/* fence.c -- every new holder has a greater fence than all earlier holders.
  *
- * A hold was granted before another if it was over when that was granted, which it excludes;
- * or if its own answer came before the other was asked for.  Two that stand beside each
- * other, readers or because exclusion is broken, have no other order; nor has one that was
- * heard of when its lease was over. */
+ * A hold was granted before another if it was over when the other was granted, and the
+ * two exclude each other; or if its answer came before the request of the other.  Two
+ * holds at the same time, of readers or because exclusion is broken, have no other
+ * order.  Nor has a hold whose grant was answered after the end of its lease. */
 #include <inttypes.h>
 #include <stdlib.h>
 
 #include "loadtest/check/checks/checks.h"
 
-/* Whoever heard late of its grant may have had it since it asked: what the store lost from
- * then on explains it. */
+/* An owner whose grant was answered late may have had the lock since its request, so a
+ * loss of the store's data from then on explains the fence. */
 static void report(struct check *c, const struct hold *highest, const struct hold *hold)
 {
     int64_t from_ns =
@@ -63,7 +63,8 @@ struct over {
     const struct hold *highest[2];
 };
 
-/* The highest of those that were over when `hold` was granted, and that exclude it. */
+/* The highest fence of the holds that were over when `hold` was granted, and that it
+ * excludes. */
 static const struct hold *highest_over(const struct check *c, struct over *over,
                                        const struct hold *hold)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* kept.c -- nobody is told that a lock is lost which it was promised. */
+/* kept.c -- no owner is told of the loss of a lock before the end of its lease. */
 #include "loadtest/check/checks/checks.h"
 
 void check_kept(struct check *c)

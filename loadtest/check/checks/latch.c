@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* latch.c -- a latch opens once, when it has been counted down as often as it was set to.
  *
- * It is surely closed from the answer to its making until the call of the last count that it
- * needs, each count that may have been for it taken for one, or until the call of what may
- * have deleted it.  Meanwhile no wait ends well, and none makes it anew.  It is surely open
- * when a count was told so, until somebody asks to make it anew. */
+ * A latch is certainly closed from the answer to its making until the call of the last
+ * count that it needs, if each count that may belong to this making does; or until a call
+ * that may have deleted the latch.  In that time no wait succeeds, and no call makes the
+ * latch anew.  A latch is certainly open from the answer that told a count so, until a
+ * call that asks to make it anew. */
 #include "loadtest/check/checks/latch.h"
 
 static const struct history_call *call_at(const struct check *c, size_t at)
@@ -27,7 +28,7 @@ static void may_open(const struct check *c, struct latch *l, const struct histor
     l->opener = check_index_of(c, call);
 }
 
-/* When was it counted for the last time that it needed? */
+/* The time of the last count that the latch needed. */
 static void find_opening(struct check *c, struct latch *l)
 {
     const struct history_call *set = &c->h->calls[l->set];
@@ -94,7 +95,8 @@ static void look_at_call(struct check *c, const struct latch *l, int64_t index)
 {
     const struct history_call *call = &c->h->calls[index];
 
-    /* One that the next making may concern is judged by that, or by nothing. */
+    /* A call that may belong to the next making of the latch is judged there, or not at
+     * all. */
     if (!check_is_answered(c, call) ||
         (index != l->next && call->answer_ns > l->next_ns))
         return;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* lease.c -- who works on after the lease must not meet the next holder.
+/* lease.c -- a holder that works on after its lease does not meet the next holder.
  *
- * The lock did as it promised; what the lease stands on did not.  That two worked at
- * the same time is what the orders suffer from all the same. */
+ * The lock kept its promise; an assumption of the lease gave way.  Orders suffer all the
+ * same if two holders work at the same time. */
 #include "loadtest/check/checks/latest.h"
 
 static int64_t least(int64_t a, int64_t b)

@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: MIT */
-/* liveness.c -- after the last fault nobody stays outside a lock that is free.
+/* liveness.c -- after the last fault no waiter stays outside a free lock.
  *
- * A lock is surely free when no hold and no acquire without an answer can still be in
- * the store: after the answer to its release, or once its lease and some slack are
- * over.  From there on a waiter may overlook it for as long as options->patience_ns. */
+ * A lock is certainly free when no hold, and no acquire without an answer, can still be
+ * in the store: after the answer to the release, or when the lease and some slack are
+ * over.  From then on a waiter may take up to options->patience_ns to find out. */
 #include <stdlib.h>
 
 #include "loadtest/check/checks/checks.h"
 
-enum { FAIR_PLACE_LEASES = 2 }; /* a place in a queue may outlast who asked for it */
+enum { FAIR_PLACE_LEASES = 2 }; /* a place in a queue may outlast the waiter that asked
+                                 * for it */
 
 static int64_t greatest(int64_t a, int64_t b)
 {
@@ -47,7 +48,7 @@ static int compare_pairs(const void *left, const void *right)
     return (a[0] > b[0]) - (a[0] < b[0]);
 }
 
-/* They are, unless a call was not granted. */
+/* The times are in order, unless a call was not granted. */
 static bool are_sorted(const int64_t *times, size_t count)
 {
     for (size_t i = 1; i < count; i++)
@@ -78,7 +79,8 @@ static size_t merge(struct check *c, size_t count)
     return last + 1;
 }
 
-/* Fill c->times with when somebody may have held the lock.  Answers how many pairs. */
+/* Fill c->times with pairs of times between which an owner may have held the
+ * lock.  Answers the number of pairs. */
 static size_t gather(struct check *c)
 {
     size_t count = 0;
@@ -107,8 +109,8 @@ static size_t gather(struct check *c)
     return merge(c, count);
 }
 
-/* The longest time before to_ns in which nobody can have held the lock.  A stretch that
- * goes on at from_ns counts since it began, but not since before floor_ns. */
+/* The longest time before to_ns in which certainly no owner held the lock.  A free time
+ * that includes from_ns counts from its beginning, at the earliest from floor_ns. */
 static int64_t longest_free(const struct check *c, size_t count, int64_t from_ns,
                             int64_t to_ns, int64_t floor_ns)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* orders.c -- the orders, the stock and the resource's own record tell one story: every
- * write that was taken is one order and one unit, every order is such a write, and a
- * request was taken once. */
+/* orders.c -- orders, stock and the resource's own record agree: each accepted write is
+ * one order and one unit of the stock, each order is an accepted write, and no request is
+ * accepted twice. */
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,7 +9,7 @@
 #include "loadtest/check/checks/checks.h"
 #include "loadtest/kit/memory.h"
 
-/* A request, and what speaks of it. */
+/* A request, with its orders and its writes. */
 struct line {
     int64_t user; /* a request's id is the user's own */
     const char *request;

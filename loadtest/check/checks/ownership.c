@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* ownership.c -- only what one holds can be released or renewed.  The rest of it, that
- * nobody else had it meanwhile, is found in exclusion.c. */
+/* ownership.c -- only a holder can release or renew. exclusion.c finds the other half of
+ * this property: that no other owner had the lock meanwhile. */
 #include "loadtest/check/checks/checks.h"
 
 void check_ownership(struct check *c)

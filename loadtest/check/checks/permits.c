@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* permits.c -- semaphores, and permits that end.
  *
- * What was surely taken at an instant is never more than there can have been: a taking
- * counts from its answer on, a giving back from its call on, and so does the making of
- * permits.  No more is given back than may have been taken.  Who is refused is in
- * permit_refusals.c, and that a permit has an end in permit_ids.c. */
+ * The permits that were certainly taken at an instant are never more than there can have
+ * been.  A taking counts from its answer on; a giving back, and the making of permits,
+ * count from the call on.  No more permits are given back than may have been taken.
+ * permit_refusals.c judges the refusals, permit_ids.c the ends of permits. */
 #include <inttypes.h>
 #include <stdlib.h>
 
@@ -18,7 +18,8 @@ static int by_time(const void *left, const void *right)
     if (a->at_ns != b->at_ns)
         return a->at_ns < b->at_ns ? -1 : 1;
     if ((a->delta > 0) != (b->delta > 0))
-        return a->delta > 0 ? 1 : -1; /* what allows comes before what needs it */
+        return a->delta > 0 ? 1 : -1; /* at one instant a step that adds permits comes
+                                       * before a step that needs some */
     return (a->call > b->call) - (a->call < b->call);
 }
 
@@ -38,8 +39,8 @@ void permits_sort(struct permits_steps *s)
         qsort(s->steps, s->count, sizeof(*s->steps), by_time);
 }
 
-/* How much of what allows more at the instant of the step did its owner ask for only then,
- * after it had been answered? */
+/* How many of the permits that were added at the instant of the step came from calls that
+ * the same owner made after the step's answer. */
 static int64_t allowed_later(const struct check *c, const struct permits_steps *s, size_t at)
 {
     const struct history_call *owner = &c->h->calls[s->steps[at].call];
@@ -56,7 +57,8 @@ static int64_t allowed_later(const struct check *c, const struct permits_steps *
     return later;
 }
 
-/* Walk through the steps: what is needed is never more than what allows it. */
+/* Walk through the steps: the permits that are needed are never more than those that were
+ * added. */
 static void walk(struct check *c, struct permits_steps *s, const char *what)
 {
     int64_t sum = 0, allowed_now = 0, last = NO_CALL, now_ns = -1;
@@ -110,7 +112,8 @@ static void add_semaphore(struct check *c, struct permits_steps *s, int64_t inde
     }
 }
 
-/* Was it made in this run?  Else nobody knows of how many. */
+/* Whether the semaphore was made in this run; otherwise its number of permits is unknown.
+ */
 static bool is_made(const struct check *c)
 {
     for (size_t i = 0; i < c->lock.call_count; i++) {
@@ -122,7 +125,7 @@ static bool is_made(const struct check *c)
     return false;
 }
 
-/* Did any call of them succeed? */
+/* Whether any call on these permits succeeded. */
 static bool is_granted(const struct check *c)
 {
     for (size_t i = 0; i < c->lock.call_count; i++)

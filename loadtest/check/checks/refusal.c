@@ -1,25 +1,25 @@
 /* SPDX-License-Identifier: MIT */
-/* refusal.c -- who is refused is refused for somebody's sake.
+/* refusal.c -- every refusal has a reason.
  *
- * An owner that heard of a grant when its lease was over was not refused at all.  A refusal is
+ * An owner whose grant was answered after the lease's end was not refused.  A refusal is
  * explained by
  *
- *     a hold that may not have ended yet: one without an answer to its release may last to
- *     the end of its lease and some slack, unless another was granted the lock since;
+ *     a hold that may not have ended yet: without an answer to its release a hold may last to
+ *     the end of its lease and some slack, unless another owner was granted the lock since;
  *
- *     an acquire that went on at the same time and was granted: the store may have granted
- *     it before the refusal, unless others had the lock in between.  Locks on several nodes
- *     refuse both of two that come at once, so there any acquire that went on at the same
- *     time will do;
+ *     an acquire at the same time that was granted: the store may have granted it before the
+ *     refusal, unless others held the lock in between.  A lock on several nodes may refuse
+ *     both of two acquires at the same time, so there any acquire at the same time will do;
  *
  *     an acquire without an answer: see ghosts.h.  A wait that was refused may have had an
  *     attempt without an answer, if a fault had been made by then.
  *
- * No reader is refused for the sake of another.  Fair locks refuse for the sake of who waits, so they are not judged. */
+ * A reader does not explain the refusal of another reader.  A fair lock also refuses
+ * because of waiters, so fair locks are not judged. */
 #include "loadtest/check/checks/latest.h"
 #include "loadtest/check/ghosts.h"
 
-/* Where the sweep over one lock is. */
+/* The position of the sweep over the calls of one lock. */
 struct sweep {
     struct latest acquires[2]; /* the answers of all, where nodes vote: by mode         */
     struct latest gone[2];  /* when those that were granted surely are gone: by mode    */
@@ -41,7 +41,8 @@ static int64_t answer_of(const struct check *c, const struct history_call *call)
 
 /* ---- what is looked up: positions among the lock's calls ---- */
 
-/* Do nodes have to agree?  Then two who come at once may each have some of them. */
+/* True: several nodes have to agree, so of two acquires at the same time each may get
+ * some of the nodes. */
 static bool is_quorum(const struct check *c)
 {
     for (size_t at = 0; at < c->lock.call_count; at++)
@@ -50,8 +51,9 @@ static bool is_quorum(const struct check *c)
     return false;
 }
 
-/* The first instant at which the store may have granted each hold: it was asked for, and
- * those that were granted before were over.  `kept` is of those, by mode. */
+/* The first instant at which the store may have granted each hold: after its request was
+ * sent, and after the holds that were granted before it were over.  `kept` has the ends of
+ * those, by mode. */
 static int64_t soonest_of(const struct latest kept[2], const struct hold *hold)
 {
     int64_t soonest_ns = hold->invoke_ns;
@@ -113,7 +115,7 @@ static void gather_soonest(struct check *c)
             c->times[i] = c->times[i + 2];
 }
 
-/* ---- what may explain a refusal: surely, only by a tie, or not ---- */
+/* ---- explanations of a refusal: certain, only if two events tie, or none ---- */
 
 static enum check_order later(enum check_order a, enum check_order b)
 {
@@ -152,8 +154,8 @@ static bool is_another_begun(const struct check *c, const struct sweep *s,
     return false;
 }
 
-/* Was the lock granted to another, who heard of it after this call, the `at`th, was made?
- * Where nodes vote it is enough that another asked. */
+/* True: the lock was granted to another owner, whose answer came after this call, the
+ * `at`th, was made.  If nodes vote, it is enough that another owner asked. */
 static enum check_order begins_meanwhile(const struct check *c, const struct sweep *s,
                                          size_t at)
 {
@@ -178,8 +180,8 @@ static enum check_order begins_meanwhile(const struct check *c, const struct swe
     return found;
 }
 
-/* May a hold be there that refuses it?  Its owner's own would let it in, but for a reader
- * who wants to write; and no reader keeps another out. */
+/* True: a hold may exist that refuses the call.  The owner's own hold would let the call
+ * in, unless a reader wants to write; and no reader keeps another reader out. */
 static enum check_order may_be_held(const struct check *c, const struct sweep *s,
                                     const struct history_call *call, int64_t from_ns)
 {
@@ -193,8 +195,8 @@ static enum check_order may_be_held(const struct check *c, const struct sweep *s
 
 /* ---- the sweep ---- */
 
-/* When it surely was gone.  A lease ends, unless a fault lets it last or nobody knows until
- * when it was renewed. */
+/* The time from which the hold certainly was over.  A lease ends, unless a fault makes it
+ * last or the time of its renewal is unknown. */
 static int64_t gone_ns(const struct check *c, const struct hold *hold)
 {
     int64_t end_ns = check_plus(hold->lasting_ns, c->options->slack_ns + 1);

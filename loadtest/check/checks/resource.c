@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* resource.c -- what the resource took never goes back to an older fence, and what it
- * refused was older.  Its log is its own: it does not come from the locks. */
+/* resource.c -- the resource accepts no write under an older fence than an accepted one,
+ * and refuses older ones only.  The resource writes its own log, apart from the records of
+ * the locks. */
 #include <inttypes.h>
 
 #include "loadtest/check/checks/checks.h"

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* wakes.c -- a release wakes one waiter of each process, not the herd.
+/* wakes.c -- a release wakes one waiter of each process, not all of them.
  *
- * Only told wake-ups count, not those of the waiter's own clock.  A waiter may be told
- * once by a release that it has already seen, as it began to wait.  Locks with readers
- * are not judged: all who wait to read may enter at once. */
+ * Only wake-ups by a message count, not those by the waiter's own timer.  A waiter may be
+ * woken once by a release that happened as it began to wait.  Locks with readers are not
+ * judged, since all waiting readers may enter at once. */
 #include <inttypes.h>
 
 #include "loadtest/check/checks/checks.h"

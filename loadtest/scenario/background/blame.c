@@ -6,7 +6,7 @@
 
 #include "loadtest/scenario/background/blame.h"
 
-/* The properties that the background load must keep..  Liveness is left out, since it
+/* The properties that the background load must keep.  Liveness is left out, since it
  * depends on how soon a waiter runs; so are wake-ups, since some locks wake all waiters
  * by design. */
 static const enum check_property looked_at[] = {
@@ -63,7 +63,7 @@ static bool is_lateness(int assumption, unsigned caps)
            (assumption == DLOCK_ASSUMES_RELEASE && !(caps & DLOCK_CAP_OWNED));
 }
 
-/* True: the violation follows from an earlier fault of a server..  A holder that lost a
+/* True: the violation follows from an earlier fault of a server.  A holder that lost a
  * lock without owners deletes the key of the next holder, which then deletes the key of
  * the next, long after the fault. */
 static bool is_aftermath(const struct history *h, const struct check_example *example,
@@ -73,7 +73,7 @@ static bool is_aftermath(const struct history *h, const struct check_example *ex
            has_server_fault(h, DLOCK_ASSUMES_NONE, example->to_ns);
 }
 
-/* The assumption that gave way, by the finding..  NONE: the finding does not name one..  A
+/* The assumption that gave way, by the finding.  NONE: the finding does not name one.  A
  * finding on the order of a queue names none: the store may have lost the queue with its
  * data, or kept the place of a failed waiter. */
 static int given_way(enum check_property property, const struct check_example *example)

@@ -86,7 +86,7 @@ static bool stop_process(struct stalls *stalls, const struct stage_process *p)
 
 /* ---- a wire ---- */
 
-/* Hold one connection of the process..  Only one server is cut off at a time, so a majority
+/* Hold one connection of the process.  Only one server is cut off at a time, so a majority
  * of several servers can be reached. */
 static bool hold_wire(struct stalls *stalls, const struct stage_process *p)
 {

@@ -313,8 +313,8 @@ static void end_thread(struct actor_process *p, int thread)
     *h = (struct actor_thread){.level = 0};
 }
 
-/* Replace the thread by another with the same pthread_t..  As a rule the next thread that
- * is created gets the pthread_t of the one that ended..  False: none of THREADS_MAX threads
+/* Replace the thread by another with the same pthread_t.  As a rule the next thread that
+ * is created gets the pthread_t of the one that ended.  False: none of THREADS_MAX threads
  * got it. */
 static bool change_thread(struct actor_process *p, int thread)
 {

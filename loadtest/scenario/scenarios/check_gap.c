@@ -3,7 +3,7 @@
  * of the key. */
 #include "loadtest/scenario/scenario.h"
 
-/* Begin Ann's release, and stop it between its check and its delete..  A lock that does
+/* Begin Ann's release, and stop it between its check and its delete.  A lock that does
  * both in one request has no such point: then hold the request on its way to the server.
  */
 static void begin_release(struct actor *ann, bool has_gap)

@@ -2,7 +2,7 @@
 /* lost_place.c -- a place in the queue was made, and the answer was lost. */
 #include "loadtest/scenario/scenario.h"
 
-/* Wait until the store has carried out Ann's request..  Bo reads the state of the lock,
+/* Wait until the store has carried out Ann's request.  Bo reads the state of the lock,
  * because Ann's answers are held back. */
 static void await_done(struct stage *s, struct actor *bo, bool queues)
 {

@@ -3,7 +3,7 @@
  */
 #include "loadtest/scenario/scenario.h"
 
-/* Let Bo wait until a lease would have ended..  A lock without a lease stays, however long
+/* Let Bo wait until a lease would have ended.  A lock without a lease stays, however long
  * Bo waits, so half a lease is enough. */
 static dlock_status wait_for_it(struct stage *s, struct actor *bo)
 {

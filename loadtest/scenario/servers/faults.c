@@ -43,7 +43,7 @@ static struct stage_server_fault *fault_at(struct stage *s, int number)
 }
 
 /* End the performance as spoilt: another program has the port, or the server did not
- * start in time..  The reason is on stderr. */
+ * start in time.  The reason is on stderr. */
 __attribute__((noreturn)) static void
 fail_to(struct stage *s, const struct stage_server_fault *f, const char *what)
 {

@@ -110,7 +110,7 @@ enum sale_answer voucher_client_buy(struct voucher_client *shop, uint64_t fence,
     return shop->sale.answer;
 }
 
-/* Take a unit of the stock in Redis..  The first client puts the stock there, as the
+/* Take a unit of the stock in Redis.  The first client puts the stock there, as the
  * services of the courses do, and each client counts it down. */
 enum sale_answer voucher_client_reserve(const struct voucher_client *shop, char *error, size_t size)
 {
