@@ -21,8 +21,8 @@ if ARGV[1] == 'queue' then
     waiters = redis.call('ZCOUNT', KEYS[3], '(' .. now, '+inf')
     for _, waiter in ipairs(redis.call('LRANGE', KEYS[2], 0, -1)) do
         local left = (tonumber(redis.call('ZSCORE', KEYS[3], waiter)) or 0) - now
-        if left > 0 then
-            turn = '\n' .. string.format('%d', left) .. ' ' ..
+        if left > 0 then -- also a fraction: our times bear a mark
+            turn = '\n' .. string.format('%d', math.ceil(left)) .. ' ' ..
                 redis.call('PUBSUB', 'NUMSUB', ARGV[2] .. waiter)[2] .. ' ' .. waiter
             break
         end

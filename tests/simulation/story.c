@@ -4,6 +4,7 @@
 #include "tests/simulation/story.h"
 
 #include <stdio.h>
+#include <string.h>
 
 #include "tests/simulation/batch.h"
 #include "tests/simulation/oracle.h"
@@ -55,6 +56,44 @@ static void late_release(const char *variant)
     world.is_over = true;
 }
 
+/* ---- a turn ---- */
+
+static void send_command(const char *const *words, size_t count)
+{
+    struct client client = {0};
+    struct bytes argv[MODEL_ARGS_MAX];
+    struct buffer out = {0};
+
+    client_begin(&client, &servers[0].model);
+    for (size_t i = 0; i < count; i++)
+        argv[i] = (struct bytes){(char *)(uintptr_t)words[i], strlen(words[i])};
+    model_execute(&client, argv, count, &out);
+    client_end(&client);
+    buffer_free(&out);
+}
+
+/* A waiter has half a millisecond left of its turn: that is a turn, and no other kind of lock. */
+static void turn_ends(const char *variant)
+{
+    static const char *const WAITER = "00000000-0000-4000-8000-000000000000:1";
+    const char *join[] = {"RPUSH", "redisson_lock_queue:{lock:a}", WAITER};
+    dlock_system *sys = open_system(variant);
+    dlock_info info;
+
+    send_command(join, 3);
+    for (int i = 0; i < 20; i++) {
+        char end[32];
+        const char *move[] = {"ZADD", "redisson_lock_timeout:{lock:a}", end, WAITER};
+
+        (void)snprintf(end, sizeof(end), "%lld.5",
+                       (long long)model_now_ms(&servers[0].model));
+        send_command(move, 4);
+        expect("the lock is inspected", dlock_inspect(sys, NAME, &info) == DLOCK_OK);
+        task_pause(chance_between(1, 5) * MS);
+    }
+    world.is_over = true;
+}
+
 /* ---- a latch ---- */
 
 static dlock_primitives *prims;
@@ -103,6 +142,7 @@ static const struct story {
      late_release},
     {"a release that arrives late frees nothing that was taken after it", "fair", late_release},
     {"a release that arrives late frees nothing that was taken after it", "lua", late_release},
+    {"a turn of less than a millisecond can be inspected", "fair", turn_ends},
     {"a waiter hears at once that a latch was deleted", "latch", latch_deleted},
 };
 
