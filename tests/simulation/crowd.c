@@ -79,7 +79,7 @@ static void *run_process(void *arg)
     return NULL;
 }
 
-bool crowd_add_process(void)
+static bool add_process(const struct process *parent)
 {
     struct process *process;
 
@@ -87,17 +87,33 @@ bool crowd_add_process(void)
         return false;
     process = &crowd.processes[crowd.process_count];
     process->site = (struct site){
-        .number = crowd.process_count,
         .offset_ns = chance_between(1, 100000) * SECOND,
         .drift_ppb = chance_between(-200000, 200000),
     };
+    if (parent != NULL)
+        process->site = parent->site;
+    process->site.number = crowd.process_count;
+    process->site.fork_count += parent != NULL;
+    process->lost_fd = -1;
     process->thread_count = (int)chance_between(1, chance_one_in(8) ? THREADS_MAX : 2);
     if (!dlock_process_init(&process->own))
         return false;
+    if (parent != NULL) /* the child has a copy of its parent's memory */
+        atomic_store(&process->own.last_number, atomic_load(&parent->own.last_number));
     crowd.process_count++;
     process->is_used = true;
     process->main = task_begin(&process->site, run_process, process);
     return process->main != NULL;
+}
+
+bool crowd_add_process(void)
+{
+    return add_process(NULL);
+}
+
+bool crowd_add_child(struct process *parent)
+{
+    return add_process(parent);
 }
 
 void crowd_kill(struct process *process)

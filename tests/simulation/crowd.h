@@ -30,6 +30,9 @@ struct process {
     struct dlock_process own;
     dlock_system *sys;   /* NULL: not open */
     dlock_primitives *prims;
+    int lost_fd;          /* -1: nobody asked for it */
+    bool has_lost_fn;
+    uint64_t lost_count;  /* so many losses it was told of */
     int thread_count, ended_count;
     struct task *main;
     bool is_used, is_over;
@@ -58,6 +61,7 @@ struct crowd {
     int lease_ms;        /* of the systems */
     int round_count;     /* of each thread */
     int64_t faults_end_ns;
+    bool is_handed_over; /* locks, inside of a process     */
     bool works_late;     /* some hold on beyond their lease */
 };
 
@@ -68,6 +72,9 @@ void crowd_begin(const struct play *play);
 
 /* Begin one more process.  False: there are too many. */
 bool crowd_add_process(void);
+
+/* The same, as a child that `parent` forks. */
+bool crowd_add_child(struct process *parent);
 
 /* It is killed: nothing of it runs any more. */
 void crowd_kill(struct process *process);

@@ -2,10 +2,13 @@
 /* crowd_locks.c -- what threads do with locks: a round takes one, works, and gives it back. */
 #include <stdio.h>
 
-#include "tests/simulation/crowd.h"
+#include "tests/simulation/bystander.h"
 #include "tests/simulation/oracle.h"
 
-enum { LAST_WAIT_MS = 60000 }; /* within this everybody gets in when the faults are over */
+enum {
+    LAST_WAIT_MS = 60000, /* within this everybody gets in when the faults are over */
+    CANCEL_MS = 100,      /* within this, in calm, a cancelled wait ends            */
+};
 
 static bool can(enum dlock_caps what)
 {
@@ -19,6 +22,11 @@ struct round {
     int name;
     struct oracle_hold *hold;
     dlock_lease lease;
+    struct canceller {
+        struct event event;
+        dlock_cancel *cancel;
+        int64_t fired_ns; /* -1: not fired */
+    } canceller;
     bool is_watched; /* the library renews it */
     bool is_late;    /* the thread works on beyond the lease */
 };
@@ -71,6 +79,39 @@ static void renew(struct round *round)
     oracle_look();
 }
 
+/* ---- ending waits ---- */
+
+static void fire(void *arg)
+{
+    struct canceller *canceller = arg;
+
+    canceller->fired_ns = world.now_ns;
+    trace("cancel", 0, 0);
+    dlock_cancel_fire(canceller->cancel);
+}
+
+static void begin_cancelling(struct canceller *canceller, dlock_request *request)
+{
+    *canceller = (struct canceller){.event = {.run = fire, .arg = canceller}, .fired_ns = -1};
+    if (request->wait_ms <= 1 || request->wait_ms == LAST_WAIT_MS || !chance_one_in(6))
+        return;
+    canceller->cancel = request->cancel = dlock_cancel_new();
+    event_plan(&canceller->event, world.now_ns + chance_between(0, request->wait_ms) * MS);
+}
+
+static void end_cancelling(struct canceller *canceller, dlock_request *request,
+                           dlock_status st)
+{
+    request->cancel = NULL;
+    event_drop(&canceller->event);
+    if (st == DLOCK_CANCELLED && canceller->fired_ns < 0)
+        world_condemn(CRASH, "an acquire answers cancelled, and nobody cancelled it");
+    if (world.is_calm && canceller->fired_ns >= 0 &&
+        canceller->fired_ns < world.now_ns - CANCEL_MS * MS)
+        world_condemn(ASLEEP, "an acquire went on for %d ms after it was cancelled", CANCEL_MS);
+    dlock_cancel_free(canceller->cancel);
+}
+
 static void work(struct round *round)
 {
     int64_t left_ms = dlock_lease_left_ms(round->process->sys, &round->lease);
@@ -91,22 +132,39 @@ static void give_back(struct round *round)
 {
     bool abandons = can(DLOCK_CAP_EXPIRES) && chance_one_in(24);
     bool was_valid = oracle_is_valid(round->process, &round->lease);
+    bool is_forced = round->hold->is_forced;
     dlock_status st;
 
-    if (world.is_calm && !was_valid && !round->is_late)
+    if (world.is_calm && !was_valid && !round->is_late && !is_forced)
         world_condemn(LOST_IN_CALM, "the lease of %s is not valid at the end of its work",
                       round->lease.owner);
     oracle_leave(round->hold);
-    st = abandons ? dlock_abandon(round->process->sys, &round->lease)
-                  : dlock_release(round->process->sys, &round->lease);
+    st = abandons           ? dlock_abandon(round->process->sys, &round->lease)
+         : chance_one_in(3) ? dlock_release_later(round->process->sys, &round->lease)
+                            : dlock_release(round->process->sys, &round->lease);
     crowd_check(abandons ? "an abandon" : "a release", st);
-    if (world.is_calm && st == DLOCK_LOST && !round->is_late)
+    if (world.is_calm && st == DLOCK_LOST && !round->is_late && !is_forced)
         world_condemn(LOST_IN_CALM, "the release of %s answers that the lock was lost",
                       round->lease.owner);
 }
 
+/* By the shortest call that says what the request says. */
+static dlock_status acquire(dlock_system *sys, const char *name, const dlock_request *request,
+                            dlock_lease *lease)
+{
+    if (request->shared || request->cancel != NULL || chance_one_in(2))
+        return dlock_acquire_with(sys, name, request, lease);
+    if (request->lease_ms > 0)
+        return dlock_try_lock_for(sys, name, request->wait_ms, request->lease_ms, lease);
+    if (request->wait_ms == 0)
+        return dlock_try_lock(sys, name, lease);
+    if (request->wait_ms == LAST_WAIT_MS && world.is_calm)
+        return dlock_lock(sys, name, lease);
+    return dlock_acquire(sys, name, request->wait_ms, lease);
+}
+
 /* Is it granted? */
-static bool take(struct round *round, const dlock_request *request)
+static bool take(struct round *round, dlock_request *request)
 {
     dlock_status st;
 
@@ -114,9 +172,10 @@ static bool take(struct round *round, const dlock_request *request)
     tell("process %d task %d asks for %s, waits %d ms, lease %d ms%s",
          round->process->site.number, task_here->number, crowd.names[round->name],
          (int)request->wait_ms, request->lease_ms, request->shared ? ", shared" : "");
-    st = dlock_acquire_with(round->process->sys, crowd.names[round->name], request,
-                            &round->lease);
+    begin_cancelling(&round->canceller, request);
+    st = acquire(round->process->sys, crowd.names[round->name], request, &round->lease);
     crowd_check("an acquire", st);
+    end_cancelling(&round->canceller, request, st);
     if (st != DLOCK_OK) {
         oracle_refused(round->hold);
         return false;
@@ -132,6 +191,7 @@ static void play_round(struct process *process)
 
     if (!take(&round, &request))
         return;
+    bystander_play(process, &round.lease);
     work(&round);
     give_back(&round);
 }
@@ -157,6 +217,7 @@ static void play_thread(struct process *process)
 {
     for (int i = 0; i < crowd.round_count; i++) {
         crowd_pause_ms(chance_one_in(4) ? 200 : 5);
+        bystander_play(process, NULL);
         play_round(process);
     }
     get_in_last(process);
@@ -166,7 +227,9 @@ static void play_thread(struct process *process)
 
 static void note_loss(const dlock_lease *lease, void *arg)
 {
-    (void)arg;
+    struct process *process = arg;
+
+    process->lost_count++;
     trace("lost", (int64_t)lease->fence, 0);
 }
 
@@ -184,20 +247,33 @@ static bool open_system(struct process *process)
     opts.redis_url = opts.redlock_urls = urls;
     opts.lease_ms = crowd.lease_ms;
     opts.redis_timeout_ms = 500;
-    if (chance_one_in(2))
+    process->has_lost_fn = chance_one_in(2);
+    if (process->has_lost_fn)
         opts.on_lost = note_loss;
+    opts.on_lost_arg = process;
+    if (crowd.is_handed_over)
+        opts.handover = chance_skewed(1, 100);
     st = dlock_open(&process->sys, &opts);
     crowd_check("an open", st);
+    if (st == DLOCK_OK && chance_one_in(2))
+        process->lost_fd = dlock_lost_fd(process->sys);
     return st == DLOCK_OK;
 }
 
 static void close_system(struct process *process)
 {
+    bystander_end(process);
     dlock_close(process->sys);
 }
 
+static void plan(void)
+{
+    crowd.is_handed_over = can(DLOCK_CAP_FAIR) && chance_one_in(2);
+    oracle_begin();
+}
+
 const struct doings crowd_locks = {
-    .plan = oracle_begin,
+    .plan = plan,
     .open = open_system,
     .play = play_thread,
     .close = close_system,

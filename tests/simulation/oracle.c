@@ -19,6 +19,7 @@ static struct entry {
 } entries[ORACLE_HOLDS_MAX];
 
 static uint64_t highest_fence[NAMES_MAX];
+static int force_count[NAMES_MAX]; /* that are under way */
 static int64_t free_since_ns[NAMES_MAX]; /* -1: it is not free */
 static struct event look;
 
@@ -36,7 +37,7 @@ bool oracle_is_valid(const struct process *process, const dlock_lease *lease)
 
 static bool is_held(const struct entry *entry)
 {
-    return entry->hold.is_used && entry->standing == HOLDS &&
+    return entry->hold.is_used && entry->standing == HOLDS && !entry->hold.is_forced &&
            oracle_is_valid(entry->hold.process, &entry->hold.lease);
 }
 
@@ -46,8 +47,51 @@ static bool may_be_together(const struct oracle_hold *a, const struct oracle_hol
     return a->name != b->name || a->task == b->task || (a->lease.shared && b->lease.shared);
 }
 
+/* ---- the server ---- */
+
+static bool begins_with(struct bytes text, const char *begin)
+{
+    size_t len = strlen(begin);
+
+    return text.len >= len && memcmp(text.at, begin, len) == 0;
+}
+
+static bool server_holds(const struct oracle_hold *hold)
+{
+    struct model *model = &servers[0].model;
+    const char *name = crowd.names[hold->name];
+    struct bytes key_name = {(char *)(uintptr_t)name, strlen(name)};
+    const struct key *key = keys_find(&model->keys, key_name, model_now_ms(model));
+
+    if (key == NULL)
+        return false;
+    if (key->kind == STRING)
+        return begins_with(key->string, hold->lease.token);
+    for (size_t i = 0; i < key->count; i++)
+        if (begins_with(key->parts[i].name, hold->lease.owner))
+            return true;
+    return false;
+}
+
+/* Where the server keeps its data and its clock, a lease that is valid is held there. */
+static void look_at_server(void)
+{
+    unsigned needed = DLOCK_CAP_ATOMIC | DLOCK_CAP_OWNED | DLOCK_CAP_RENEW;
+
+    if ((crowd.variant->caps & needed) != needed || server_count > 1 ||
+        crowd.class == CLASS_STORE || crowd.class == CLASS_CLOCK)
+        return;
+    for (size_t i = 0; i < ORACLE_HOLDS_MAX; i++)
+        if (is_held(&entries[i]) && !server_holds(&entries[i].hold))
+            world_condemn(UNHELD, "the lease of %s in process %d is valid, and the server does "
+                          "not hold %s for it", entries[i].hold.lease.owner,
+                          entries[i].hold.process->site.number,
+                          crowd.names[entries[i].hold.name]);
+}
+
 void oracle_look(void)
 {
+    look_at_server();
     if (!(crowd.variant->caps & DLOCK_CAP_EXCLUSIVE))
         return;
     for (size_t i = 0; i < ORACLE_HOLDS_MAX; i++) {
@@ -75,7 +119,8 @@ struct oracle_hold *oracle_ask(struct process *process, int name)
 
         if (entry->hold.is_used)
             continue;
-        *entry = (struct entry){.hold = {true, process, task_here, name, {.fence = 0}},
+        *entry = (struct entry){.hold = {true, process, task_here, name, force_count[name] > 0,
+                                         {.fence = 0}},
                                 .standing = ASKS,
                                 .highest = highest_fence[name],
                                 .asked_ns = world.now_ns};
@@ -120,6 +165,34 @@ void oracle_leave(struct oracle_hold *hold)
 {
     oracle_look();
     hold->is_used = false;
+}
+
+static void exempt(int name)
+{
+    for (size_t i = 0; i < ORACLE_HOLDS_MAX; i++)
+        if (entries[i].hold.is_used && entries[i].hold.name == name)
+            entries[i].hold.is_forced = true;
+}
+
+void oracle_begin_force(int name)
+{
+    force_count[name]++;
+    exempt(name);
+}
+
+void oracle_end_force(int name)
+{
+    force_count[name]--;
+    exempt(name);
+}
+
+bool oracle_is_forced(const dlock_lease *lease)
+{
+    for (size_t i = 0; i < ORACLE_HOLDS_MAX; i++)
+        if (entries[i].hold.is_used && entries[i].hold.is_forced &&
+            strcmp(entries[i].hold.lease.token, lease->token) == 0)
+            return true;
+    return false;
 }
 
 void oracle_forget(const struct process *process)

@@ -6,6 +6,7 @@
  *
  *   overlap  two leases of one name are valid at one instant, and not both are readers'
  *   fence    a new holder's fence is not above all that were handed out before it asked
+ *   unheld   a lease is valid, and the server does not hold the lock for its owner
  *   asleep   in calm, a thread waits for a lock that has been free for ORACLE_FREE_MS */
 #ifndef SIMULATION_ORACLE_H
 #define SIMULATION_ORACLE_H
@@ -20,6 +21,7 @@ struct oracle_hold {
     struct process *process;
     struct task *task;
     int name;
+    bool is_forced; /* the lock was freed by force meanwhile */
     dlock_lease lease;
 };
 
@@ -37,6 +39,12 @@ void oracle_look(void);
 
 /* It is about to be released or abandoned. */
 void oracle_leave(struct oracle_hold *hold);
+
+/* The lock is being freed by force, from a begin to its end: whoever holds it or asks for it
+ * then is not judged. */
+void oracle_begin_force(int name);
+void oracle_end_force(int name);
+bool oracle_is_forced(const dlock_lease *lease);
 
 /* Nothing of that process counts any more. */
 void oracle_forget(const struct process *process);

@@ -14,6 +14,9 @@ void os_end_values(struct task *task);
 /* Is it raised?  -1: no. */
 bool os_event_is_raised(int event_fd);
 
+/* The sum of what it was raised by since it was cleared. */
+uint64_t os_event_count(int event_fd);
+
 /* `task` waits for the event from now on; NULL: nobody. */
 void os_event_watch(int event_fd, struct task *task);
 

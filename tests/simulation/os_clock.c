@@ -2,7 +2,7 @@
 /* os_clock.c -- the clocks, the chance, the events and the forks of a simulated process, in
  * place of clock.c, random.c, event.c and fork.c of base/os/.
  *
- * Nobody forks here.  An event is a number, and no descriptor. */
+ * A fork is counted by the site of the process.  An event is a number, and no descriptor. */
 #include <string.h>
 
 #include "base/os/clock.h"
@@ -85,7 +85,7 @@ uint32_t dlock_fork_process_id(void)
 
 unsigned dlock_fork_generation(void)
 {
-    return 1;
+    return task_here != NULL ? task_here->site->fork_count + 1 : 1;
 }
 
 void dlock_fork_watch(void)
@@ -139,6 +139,11 @@ void dlock_event_clear(int event_fd)
 bool os_event_is_raised(int event_fd)
 {
     return event_of(event_fd) != NULL && event_of(event_fd)->count > 0;
+}
+
+uint64_t os_event_count(int event_fd)
+{
+    return event_of(event_fd) != NULL ? event_of(event_fd)->count : 0;
 }
 
 void os_event_watch(int event_fd, struct task *task)

@@ -37,6 +37,7 @@ struct site {
     int64_t wall_ms;     /* what the wall clock is ahead of the true time  */
     int64_t stands_until_ns; /* its tasks and commands stand still until then */
     bool is_dead;        /* its tasks run no more                          */
+    unsigned fork_count; /* forks between the world's begin and the process */
 };
 
 enum { WORLD_TEXT = 240 };
