@@ -167,8 +167,7 @@ enum check_order check_meets(const struct hold *early, const struct hold *late)
     enum check_order order = check_order(late->granted_ns, early->kept_ns), asked;
 
     if (order == CHECK_TIED && check_is_over_at_its_end(early))
-        return CHECK_AFTER; /* a hold that an answer calls lost was lost before the answer
-                             */
+        return CHECK_AFTER; /* a lock whose loss was told was lost before */
     if (order == CHECK_TIED && early->is_session && early->process == late->process)
         order = CHECK_BEFORE;
     if (order == CHECK_TIED && check_is_heard_late(early) && !early->is_seen)

@@ -93,8 +93,7 @@ static void add_acquire(struct check *c, struct check_group *g,
 
     if (hold_is_open(hold) && check_is_ghost(c, call) &&
         (c->h->processes[call->process].caps & DLOCK_CAP_REENTRANT))
-        hold->is_doubtful = true; /* a level whose grant was never answered renewed the
-                                   * lease */
+        hold->is_doubtful = true; /* a level without an answer renewed the lease */
     if (!check_is_answered(c, call))
         return;
     if (call->status == DLOCK_OK)
