@@ -33,7 +33,7 @@ struct acquiring {
     int64_t begun_ns, sent_ns, answered_ns;
     int64_t until_ns; /* 0: does not wait */
     const struct dlock_waiting *waiting;
-    bool has_waited;     /* and that is recorded           */
+    bool has_waited;     /* since it last gave its place up, and that is recorded */
     unsigned wake_count; /* as many wake-ups are recorded  */
     bool was_late; /* the last grant came after its own lease had run out */
     struct dlock_doubts doubts;
@@ -75,13 +75,18 @@ static void part(struct acquiring *job)
         dlock_holds_part(job->sys->holds, job->hold);
 }
 
-/* Take back what an attempt may have left.  The detail of why stays what it was. */
+/* Take back what an attempt may have left, its place in a queue too: from when it was sent
+ * the place is not sure.  The detail of why stays what it was. */
 static void clean_up(struct acquiring *job)
 {
     const dlock_variant *variant = job->sys->variant;
     char why[256];
     dlock_status st;
 
+    if (job->until_ns != 0)
+        dlock_recording_mark(job->sys, DLOCK_EVENT_WAIT, &job->claim, DLOCK_WAIT_GIVEN_UP,
+                             job->sent_ns);
+    job->has_waited = false;
     if (variant->blind_release) {
         note_doubt(job);
         return;
@@ -168,7 +173,7 @@ static void record_wake(struct acquiring *job)
     if (job->waiting->wake_count == job->wake_count)
         return;
     job->wake_count = job->waiting->wake_count;
-    dlock_recording_mark(job->sys, DLOCK_EVENT_WAKE, &job->claim, 1);
+    dlock_recording_mark(job->sys, DLOCK_EVENT_WAKE, &job->claim, 1, 0);
 }
 
 static dlock_status attempt(void *arg, int64_t *free_in_ms)
@@ -180,7 +185,6 @@ static dlock_status attempt(void *arg, int64_t *free_in_ms)
     dlock_doubts_settle(&job->doubts, job->sys);
     dlock_debts_pay_name(job->sys, job->hold->facts.key.name);
     st = send(job);
-    job->was_late = false;
     if (st == DLOCK_OK && stands_on_nothing(job))
         st = DLOCK_LOST;
     if (st == DLOCK_LOST && job->claim.level > 1) {
@@ -189,19 +193,15 @@ static dlock_status attempt(void *arg, int64_t *free_in_ms)
         st = send(job);
     }
     *free_in_ms = job->claim.free_in_ms;
-    if (st == DLOCK_OK && dlock_lease_end_ns(job->sys, job->claim.lease_ms,
-                                             job->sent_ns) <= dlock_clock_ns()) {
-        job->was_late = true;
-        st = DLOCK_BUSY;
+    job->was_late = st == DLOCK_OK && dlock_lease_end_ns(job->sys, job->claim.lease_ms,
+                                                         job->sent_ns) <= dlock_clock_ns();
+    if (job->was_late || st == DLOCK_UNKNOWN || st == DLOCK_PROTOCOL) {
         clean_up(job);
-    } else if (st == DLOCK_UNKNOWN || st == DLOCK_PROTOCOL) {
-        clean_up(job);
-    }
-    if (st == DLOCK_BUSY && job->until_ns != 0 && !job->has_waited) {
+    } else if (st == DLOCK_BUSY && job->until_ns != 0 && !job->has_waited) {
         job->has_waited = true;
-        dlock_recording_mark(job->sys, DLOCK_EVENT_WAIT, &job->claim, 0);
+        dlock_recording_mark(job->sys, DLOCK_EVENT_WAIT, &job->claim, DLOCK_WAIT_BEGUN, 0);
     }
-    return st;
+    return job->was_late ? DLOCK_BUSY : st;
 }
 
 /* The grant came, but nobody wants it any more. */

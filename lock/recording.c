@@ -88,9 +88,10 @@ void dlock_recording_put_end_given(const dlock_system *sys, uint64_t call,
 }
 
 void dlock_recording_put_mark(const dlock_system *sys, dlock_event_kind kind,
-                              const dlock_claim *claim, uint32_t detail)
+                              const dlock_claim *claim, uint32_t detail, int64_t at_ns)
 {
     dlock_event event = {.kind = kind,
+                         .time_ns = at_ns,
                          .name = claim->name,
                          .number = claim->number,
                          .token = claim->token,

@@ -24,7 +24,7 @@ void dlock_recording_put_end_given(const dlock_system *sys, uint64_t call,
                                    const dlock_claim *claim, int64_t deadline_ns,
                                    int64_t answered_ns);
 void dlock_recording_put_mark(const dlock_system *sys, dlock_event_kind kind,
-                              const dlock_claim *claim, uint32_t detail);
+                              const dlock_claim *claim, uint32_t detail, int64_t at_ns);
 
 static inline bool dlock_recording_is_on(const dlock_system *sys)
 {
@@ -76,12 +76,13 @@ static inline void dlock_recording_end_given(const dlock_system *sys, uint64_t c
         dlock_recording_put_end_given(sys, call, claim, deadline_ns, answered_ns);
 }
 
-/* LOST, WAIT or WAKE of the owner of the claim. */
+/* LOST, WAIT or WAKE of the owner of the claim, at `at_ns`, 0: now. */
 static inline void dlock_recording_mark(const dlock_system *sys, dlock_event_kind kind,
-                                        const dlock_claim *claim, uint32_t detail)
+                                        const dlock_claim *claim, uint32_t detail,
+                                        int64_t at_ns)
 {
     if (dlock_recording_is_on(sys))
-        dlock_recording_put_mark(sys, kind, claim, detail);
+        dlock_recording_put_mark(sys, kind, claim, detail, at_ns);
 }
 
 #endif /* DLOCK_RECORDING_H */

@@ -69,7 +69,7 @@ static void note_loss(struct look *look, struct dlock_hold *root)
 
     root->untold = false;
     root->counted = true;
-    dlock_recording_mark(look->sys, DLOCK_EVENT_LOST, &claim, 0);
+    dlock_recording_mark(look->sys, DLOCK_EVENT_LOST, &claim, 0, 0);
     dlock_lease_fill(&look->lost[look->lost_count++], &claim, 0,
                      atomic_load(&root->id));
 }

@@ -145,6 +145,7 @@ void history_read_bytes(struct history *h, const char *file, const void *bytes,
  *     16 p1 t1 lost a
  *     16 p1 t1 abandon a
  *     12 p2 t2 wait a
+ *     13 p2 t2 wait a given-up
  *     13 p2 t2 wake a told
  *     30 fault freeze begun process pid=41
  *     35 fault redis-restart happened store

@@ -279,13 +279,15 @@ static void read_mark(struct parse *p, uint8_t kind, int64_t at, uint32_t proces
                       int64_t owner, uint32_t name)
 {
     struct history_mark *mark = history_add_mark(p->h);
+    const char *word;
 
     mark->kind = kind;
     mark->at_ns = at;
     mark->process = process;
     mark->owner = (uint64_t)owner;
     mark->name = name;
-    mark->detail = strcmp(next_word(p), "told") == 0;
+    word = next_word(p);
+    mark->detail = strcmp(word, kind == DLOCK_EVENT_WAIT ? "given-up" : "told") == 0;
 }
 
 static bool read_event(struct parse *p, int64_t at)

@@ -72,7 +72,7 @@ static bool is_before(const struct history_mark *mark, uint32_t process, uint64_
 }
 
 size_t check_marks_of(const struct check *c, uint32_t process, uint64_t owner,
-                      int64_t from_ns, const uint32_t **first)
+                      int64_t from_ns, int64_t until_ns, const uint32_t **first)
 {
     size_t low = 0, high = c->lock.mark_count, end;
 
@@ -88,10 +88,8 @@ size_t check_marks_of(const struct check *c, uint32_t process, uint64_t owner,
     for (end = low; end < c->lock.mark_count; end++) {
         const struct history_mark *mark = &c->h->marks[c->lock.marks[end]];
 
-        if (mark->process != process || mark->owner != owner)
+        if (mark->process != process || mark->owner != owner || mark->at_ns > until_ns)
             break;
-        if (mark->kind == DLOCK_EVENT_WAIT)
-            return end + 1 - low;
     }
     return end - low;
 }

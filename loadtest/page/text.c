@@ -121,17 +121,18 @@ static void print_answered(FILE *out, const struct page_scene *s,
 }
 
 /* The events that concern one owner and are no calls. */
-static const char *words_of(int kind)
+static const char *words_of(const struct history_mark *mark)
 {
-    switch (kind) {
+    switch (mark->kind) {
     case DLOCK_EVENT_LOST:
         return "is told that the lock is <b>lost</b>";
     case DLOCK_EVENT_WAIT:
-        return "was refused, and <b>waits</b>";
+        return mark->detail == DLOCK_WAIT_GIVEN_UP ? "<b>gives up</b> its place in the queue"
+                                                   : "was refused, and <b>waits</b>";
     case DLOCK_EVENT_WAKE:
         return "<b>tries again</b>";
     default:
-        return dlock_event_name(kind);
+        return dlock_event_name(mark->kind);
     }
 }
 
@@ -143,7 +144,7 @@ static void print_mark(FILE *out, const struct page_scene *s,
 
     if (mark->kind != DLOCK_EVENT_FAULT) {
         page_owner(out, s->h, mark->process, mark->owner);
-        fprintf(out, ": %s", words_of(mark->kind));
+        fprintf(out, ": %s", words_of(mark));
         return;
     }
     fputs("<b>fault</b> ", out);

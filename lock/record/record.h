@@ -66,7 +66,7 @@ enum {
     X(RELEASE, 5, "release", "a level of a hold is given back")                        \
     X(ABANDON, 6, "abandon", "a hold is left to the end of its lease")                 \
     X(LOST, 7, "lost", "the holder learns that it is none any more")                   \
-    X(WAIT, 8, "wait", "an acquire was refused for the first time, and waits")         \
+    X(WAIT, 8, "wait", "an acquire waits; detail: a dlock_wait_phase")                 \
     X(WAKE, 9, "wake", "a waiter tries again; detail 1: because it was told to")       \
     X(FAULT, 10, "fault", "name: what; detail: a dlock_fault_phase; level: a "         \
                           "dlock_assumption; owner: the pid concerned, 0: a server")           \
@@ -88,6 +88,14 @@ typedef enum {
     DLOCK_EVENTS(X)
 #undef X
 } dlock_event_kind;
+
+/* Whether an acquire that waits has a place among those that wait in the store. */
+typedef enum {
+    DLOCK_WAIT_BEGUN = 0,    /* refused for the first time, or for the first time since it
+                              * gave up what it had                                        */
+    DLOCK_WAIT_GIVEN_UP = 1, /* the request sent at this instant may have done anything: so
+                              * whatever it left was given back, be it a place or a grant  */
+} dlock_wait_phase;
 
 /* The phases of a fault record; BEGUN is recorded before the fault is made, ENDED after
  * it is over. */

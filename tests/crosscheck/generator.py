@@ -184,11 +184,7 @@ class Maker:
         elif call.wait == 0:
             self.answer(owner, call, "busy", self.refused, owner)
         else:
-            store.enqueue(owner.who)
-            self.h.marks.append(Mark("wait", owner.process, owner.number, owner.name,
-                                     self.now))
-            store.waiting = getattr(store, "waiting", [])
-            store.waiting.append((owner, call))
+            self.stand(owner, call)
             self.at(max(self.now, call.invoke + call.wait), self.give_up, owner, call)
         for other in store.held:
             if other.end < history.NEVER:
@@ -225,6 +221,44 @@ class Maker:
     def refused(self, owner):
         owner.call = None
         self.rest(owner)
+
+    def mark_wait(self, owner, word=""):
+        self.h.marks.append(Mark("wait", owner.process, owner.number, owner.name, self.now,
+                                 word))
+
+    def stand(self, owner, call):
+        """Wait in the queue of the store; an unanswered attempt may give the place up."""
+        store = self.stores[owner.name]
+        store.enqueue(owner.who)
+        self.mark_wait(owner)
+        store.waiting = getattr(store, "waiting", [])
+        store.waiting.append((owner, call))
+        if self.chance(self.trouble):
+            self.at(self.now + self.some(100), self.give_place_up, owner, call)
+
+    def give_place_up(self, owner, call):
+        store = self.stores[owner.name]
+        if (owner, call) not in store.waiting or self.is_dead(owner):
+            return
+        store.waiting.remove((owner, call))
+        store.leave(owner.who)
+        self.mark_wait(owner, "given-up")
+        self.at(self.now + self.some(60), self.ask_anew, owner, call)
+        self.at(self.now, self.serve, owner.name)
+
+    def ask_anew(self, owner, call):
+        if self.is_dead(owner):
+            return
+        if self.now >= call.invoke + call.wait:
+            self.answer(owner, call, "timeout", self.refused, owner)
+            return
+        held = self.stores[owner.name].acquire(owner.who, call.mode, self.now, self.lease)
+        if held is None:
+            self.stand(owner, call)
+            return
+        self.granted(owner, call, held)
+        if held.end < history.NEVER:
+            self.at(held.end, self.serve, owner.name)
 
     def give_up(self, owner, call):
         store = self.stores[owner.name]

@@ -96,22 +96,26 @@ class Call:
 
 
 class Mark:
-    """An event that is no call: lost, wait, wake."""
+    """An event that is no call: lost, wait, wake.  word: told of a wake, given-up of a wait."""
 
-    def __init__(self, kind, process, owner, name, at, told=False):
+    def __init__(self, kind, process, owner, name, at, word=""):
         self.kind, self.process, self.owner, self.name = kind, process, owner, name
-        self.at, self.told = at, told
+        self.at, self.word = at, word
 
     def copy(self):
-        return Mark(self.kind, self.process, self.owner, self.name, self.at, self.told)
+        return Mark(self.kind, self.process, self.owner, self.name, self.at, self.word)
+
+    @property
+    def given_up(self):
+        return self.word == "given-up"
 
     @property
     def who(self):
         return (self.process, self.owner)
 
     def line(self):
-        told = " told" if self.told else ""
-        return f"{self.at} p{self.process} t{self.owner} {self.kind} {self.name}{told}"
+        word = " " + self.word if self.word else ""
+        return f"{self.at} p{self.process} t{self.owner} {self.kind} {self.name}{word}"
 
 
 class Fault:
@@ -222,7 +226,7 @@ def read(text):
             history.process(process)
             if kind in MARKS:
                 history.marks.append(
-                    Mark(kind, process, owner, name, at, "told" in words[5:]))
+                    Mark(kind, process, owner, name, at, words[5] if words[5:] else ""))
                 continue
             call = Call(kind, process, owner, name, at)
             if kind == "abandon":

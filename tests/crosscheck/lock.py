@@ -112,14 +112,19 @@ class Lock:
                 and call.answer > renewal.invoke and call.invoke < renewal.answer)
 
     def _queue(self):
-        """call -> since when it is known to wait."""
+        """call -> [(since when it is known to wait, when it gave its place up)]"""
         queued = {}
-        for mark in self.marks:
+        for mark in sorted(self.marks, key=lambda m: m.at):
             for i, call in enumerate(self.calls):
                 if (mark.kind == "wait" and call.kind == "acquire"
                         and call.who == mark.who
                         and call.invoke <= mark.at <= call.answer):
-                    queued.setdefault(i, mark.at)
+                    stays = queued.setdefault(i, [])
+                    waits = stays and stays[-1][1] == history.NEVER
+                    if mark.given_up and waits:
+                        stays[-1] = (stays[-1][0], mark.at)
+                    elif not mark.given_up and not waits:
+                        stays.append((mark.at, history.NEVER))
         return queued
 
     def _after(self, i):
@@ -146,7 +151,7 @@ class Lock:
         """Was a call made at the very instant at which another was answered, or a wait was
         recorded?  Or did a process, with which its session ends, give its last sign of
         life at the instant of another's call?"""
-        known = set(self.queued.values())
+        known = {since for stays in self.queued.values() for since, _ in stays}
         if any(call.invoke in known or call.invoke == other.answer
                for call in self.calls for other in self.calls if call is not other):
             return True

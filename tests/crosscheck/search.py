@@ -269,6 +269,7 @@ class Search:
                           lock.ends_at(call) + lock.process_of(call).lease + SLACK}
             if i in lock.queued:
                 found.add(call.invoke + call.wait)
+                found |= {to for _, to in lock.queued[i]}
         found |= {p.killed for p in lock.history.processes.values()
                   if p.killed is not None}
         return sorted(t for t in found if t < history.NEVER)

@@ -237,10 +237,10 @@ int check_explain(struct check *c, const struct hold *early, int64_t from_ns,
  * and is the master now, has it for as long as its lease runs. */
 bool check_may_be_back(const struct check *c, int64_t at_ns);
 
-/* The lock's marks of one owner from `from_ns` on, up to and with the first WAIT.  Answers
- * how many there are from *first on. */
+/* The lock's marks of one owner, from `from_ns` to `until_ns`, both included, in the order of
+ * time.  Answers how many there are from *first on. */
 size_t check_marks_of(const struct check *c, uint32_t process, uint64_t owner,
-                      int64_t from_ns, const uint32_t **first);
+                      int64_t from_ns, int64_t until_ns, const uint32_t **first);
 
 /* The two added up; HISTORY_NEVER if either is, or if it comes later than any time. */
 int64_t check_plus(int64_t at_ns, int64_t more_ns);

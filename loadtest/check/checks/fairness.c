@@ -5,26 +5,58 @@
  * lock or its time to wait is over.  Who asks earlier than its first refusal may have come
  * first.
  *
+ * A request that is not answered may have left a grant or a place.  The library gives back
+ * whatever it left, so the waiter is out of the queue from when that request was sent, and in
+ * the queue again, behind all others, once its next refusal is recorded: see
+ * dlock_wait_phase.
+ *
  * A process whose locks are handed over inside it may serve so many of its own, one after
  * another since a grant of the store, before those who wait in the store. */
 #include <stdlib.h>
 
 #include "loadtest/check/checks/checks.h"
 
-/* When the owner who made this call was in the queue for sure; HISTORY_NEVER: it never
- * waited. */
-static int64_t queued_ns(const struct check *c, const struct history_call *call)
-{
-    const uint32_t *first;
-    size_t count = check_marks_of(c, call->process, call->owner, call->invoke_ns, &first);
-    const struct history_mark *mark;
+/* When the owner who made a call was in the queue for sure. */
+struct stay {
+    int64_t from_ns; /* HISTORY_NEVER: there is none                       */
+    int64_t to_ns;   /* HISTORY_NEVER: until its call was answered         */
+};
 
-    if (count == 0)
-        return HISTORY_NEVER;
-    mark = &c->h->marks[first[count - 1]];
-    return mark->kind == DLOCK_EVENT_WAIT && mark->at_ns <= call->answer_ns
-               ? mark->at_ns
-               : HISTORY_NEVER;
+/* The stays of one call, the first to come first. */
+struct stays {
+    const uint32_t *marks;
+    size_t mark_count;
+    size_t at; /* the next mark to look at */
+};
+
+static struct stays stays_of(const struct check *c, const struct history_call *call)
+{
+    struct stays stays = {0};
+
+    stays.mark_count = check_marks_of(c, call->process, call->owner, call->invoke_ns,
+                                      call->answer_ns, &stays.marks);
+    return stays;
+}
+
+static int64_t next_mark_ns(const struct check *c, struct stays *stays,
+                            dlock_wait_phase phase)
+{
+    while (stays->at < stays->mark_count) {
+        const struct history_mark *mark = &c->h->marks[stays->marks[stays->at++]];
+
+        if (mark->kind == DLOCK_EVENT_WAIT && mark->detail == (int)phase)
+            return mark->at_ns;
+    }
+    return HISTORY_NEVER;
+}
+
+static struct stay next_stay(const struct check *c, struct stays *stays)
+{
+    struct stay stay;
+
+    stay.from_ns = next_mark_ns(c, stays, DLOCK_WAIT_BEGUN);
+    stay.to_ns = next_mark_ns(c, stays, DLOCK_WAIT_GIVEN_UP);
+    return stay;
 }
 
 /* ---- those that were handed over ---- */
@@ -69,6 +101,77 @@ static void gather_handed(struct check *c)
         *may = handed > 0 && handed <= c->h->processes[hold->process].handover;
         before = hold;
     }
+}
+
+/* ---- those that gave up: their call, or their place ---- */
+
+/* Of the holds granted so far, the one that was asked for last: its index, by how many
+ * were granted.  In c->times. */
+static void gather_latest(struct check *c)
+{
+    int64_t latest = NO_CALL;
+
+    check_need_times(c, c->lock.hold_count + 1);
+    for (size_t i = 0; i < c->lock.hold_count; i++) {
+        const struct hold *hold = &c->lock.holds[i];
+
+        c->times[i] = latest;
+        if (!(hold->flaws & FLAW_NOBODY) && !may_overtake(c, i) &&
+            (latest == NO_CALL || hold->invoke_ns >= c->lock.holds[latest].invoke_ns))
+            latest = (int64_t)i;
+    }
+    c->times[c->lock.hold_count] = latest;
+}
+
+/* The owner who made the call at `index` was in the queue from from_ns, and gave up at
+ * to_ns. */
+static void look_at_stay(struct check *c, int64_t index, int64_t from_ns, int64_t to_ns,
+                         const char *what)
+{
+    const struct history_call *call = &c->h->calls[index];
+    int64_t latest = c->times[check_granted_before(c, to_ns)];
+    const struct hold *hold = latest != NO_CALL ? &c->lock.holds[latest] : NULL;
+
+    c->out->findings[CHECK_fairness].looked++;
+    if (hold == NULL || (hold->process == call->process && hold->owner == call->owner))
+        return;
+    if (check_order(from_ns, hold->invoke_ns) == CHECK_BEFORE)
+        check_violation(c, CHECK_fairness,
+                        check_explain(c, hold, call->invoke_ns, hold->granted_ns, true),
+                        index, hold->call, from_ns, to_ns, "%s", what);
+    else if (check_order(from_ns, hold->invoke_ns) == CHECK_TIED)
+        check_unsure(c, CHECK_fairness, check_tie);
+}
+
+/* All stays of the call at `index` that ended by end_ns, but for one that ended with the call.
+ * Answers since when the owner was in the queue then; HISTORY_NEVER: it was not. */
+static int64_t look_at_stays(struct check *c, int64_t index, int64_t end_ns)
+{
+    struct stays stays = stays_of(c, &c->h->calls[index]);
+    struct stay stay = next_stay(c, &stays);
+
+    while (stay.from_ns != HISTORY_NEVER && stay.to_ns < end_ns) {
+        look_at_stay(c, index, stay.from_ns, stay.to_ns,
+                     "waited and gave its place up, and one that came later was served "
+                     "before");
+        stay = next_stay(c, &stays);
+    }
+    return stay.from_ns;
+}
+
+static void look_at_leaver(struct check *c, const struct refusal *refusal)
+{
+    const struct history_call *call = &c->h->calls[refusal->call];
+    int64_t to_ns = call->answer_ns, from_ns;
+
+    if (call->wait_ns == 0)
+        return;
+    if (call->wait_ns > 0 && call->invoke_ns + call->wait_ns < to_ns)
+        to_ns = call->invoke_ns + call->wait_ns;
+    from_ns = look_at_stays(c, refusal->call, to_ns);
+    if (from_ns < to_ns)
+        look_at_stay(c, refusal->call, from_ns, to_ns,
+                     "waited and gave up, and one that came later was served before");
 }
 
 /* ---- those that were served, the last first ---- */
@@ -122,7 +225,7 @@ static void look_at_served(struct check *c)
 
         if (hold->flaws & FLAW_NOBODY)
             continue;
-        at_ns = queued_ns(c, &c->h->calls[hold->call]);
+        at_ns = look_at_stays(c, hold->call, hold->granted_ns);
         c->out->findings[CHECK_fairness].looked++;
         if (first != NULL && !may_overtake(c, i))
             compare(c, hold, first, first_ns);
@@ -133,55 +236,11 @@ static void look_at_served(struct check *c)
     }
 }
 
-/* ---- those that gave up ---- */
-
-/* Of the holds granted so far, the one that was asked for last: its index, by how many
- * were granted.  In c->times. */
-static void gather_latest(struct check *c)
-{
-    int64_t latest = NO_CALL;
-
-    check_need_times(c, c->lock.hold_count + 1);
-    for (size_t i = 0; i < c->lock.hold_count; i++) {
-        const struct hold *hold = &c->lock.holds[i];
-
-        c->times[i] = latest;
-        if (!(hold->flaws & FLAW_NOBODY) && !may_overtake(c, i) &&
-            (latest == NO_CALL || hold->invoke_ns >= c->lock.holds[latest].invoke_ns))
-            latest = (int64_t)i;
-    }
-    c->times[c->lock.hold_count] = latest;
-}
-
-static void look_at_leaver(struct check *c, const struct refusal *refusal)
-{
-    const struct history_call *call = &c->h->calls[refusal->call];
-    int64_t from_ns = queued_ns(c, call), to_ns = call->answer_ns, latest;
-    const struct hold *hold;
-
-    if (call->wait_ns == 0 || from_ns == HISTORY_NEVER)
-        return;
-    if (call->wait_ns > 0 && call->invoke_ns + call->wait_ns < to_ns)
-        to_ns = call->invoke_ns + call->wait_ns;
-    c->out->findings[CHECK_fairness].looked++;
-    latest = c->times[check_granted_before(c, to_ns)];
-    hold = latest != NO_CALL ? &c->lock.holds[latest] : NULL;
-    if (hold == NULL || (hold->process == call->process && hold->owner == call->owner))
-        return;
-    if (check_order(from_ns, hold->invoke_ns) == CHECK_BEFORE)
-        check_violation(c, CHECK_fairness,
-                        check_explain(c, hold, call->invoke_ns, hold->granted_ns, true),
-                        refusal->call, hold->call, from_ns, to_ns,
-                        "waited and gave up, and one that came later was served before");
-    else if (check_order(from_ns, hold->invoke_ns) == CHECK_TIED)
-        check_unsure(c, CHECK_fairness, check_tie);
-}
-
 void check_fairness(struct check *c)
 {
     gather_handed(c);
-    look_at_served(c);
     gather_latest(c);
+    look_at_served(c);
     for (size_t i = 0; i < c->lock.refusal_count; i++)
         look_at_leaver(c, &c->lock.refusals[i]);
 }

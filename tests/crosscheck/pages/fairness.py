@@ -2,7 +2,8 @@
 """fairness -- nobody was overtaken while waiting.
 
 State: which acquires have been served.  An acquire waits from the mark that says so until
-it is granted, or until its time is over.  A grant is legal when no other owner waits that
+it is granted, or until its time is over, or until the mark that says that it gave its place
+up; a later mark says that it waits again.  A grant is legal when no other owner waits that
 had begun to before this acquire was made.
 
 Leaves out: waiters that were cancelled, failed or died; entering one's own hold again;
@@ -15,13 +16,16 @@ IS_WHOLE = True
 def breaks(e):
     if e.kind != "grant" or not e.is_new:
         return 0
-    return int(any(_is_overtaken(e, i, at) for i, at in e.lock.queued.items()))
+    return int(any(_is_overtaken(e, i, *stay)
+                   for i, stays in e.lock.queued.items() for stay in stays))
 
 
-def _is_overtaken(e, i, at):
+def _is_overtaken(e, i, at, given_up):
     waiter = e.lock.calls[i]
     if waiter.who == e.call.who or at > e.call.invoke or \
             at == e.call.invoke and not e.is_strict:
+        return False
+    if given_up <= e.now:
         return False
     if e.lock.status[i] == "ok":
         return not e.state.done >> i & 1 and waiter.answer >= e.now
