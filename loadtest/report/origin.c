@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "loadtest/kit/memory.h"
 #include "loadtest/page/scene.h"
 #include "loadtest/report/parts.h"
 
@@ -19,13 +20,17 @@ static void print_word(FILE *out, const char *word)
         return;
     }
     page_text(out, "'");
-    for (; *word; word += strcspn(word, "'") + (word[strcspn(word, "'")] != '\0')) {
-        char part[TEXT_MAX];
+    while (*word) {
+        size_t length = strcspn(word, "'");
+        char *part = memory_need(strndup(word, length));
 
-        snprintf(part, sizeof part, "%.*s", (int)strcspn(word, "'"), word);
         page_text(out, part);
-        if (word[strcspn(word, "'")] != '\0')
+        free(part);
+        word += length;
+        if (*word) {
             page_text(out, "'\\''");
+            word++;
+        }
     }
     page_text(out, "'");
 }

@@ -13,6 +13,9 @@ enum {
     BEFORE_MAX_MS = 1000, /* a row that is older than the load by more is of another clock */
 };
 
+/* The files are data: no instant behind the year 2100 is one, and the sums below hold. */
+static const int64_t instant_max_us = INT64_C(4102444800000000);
+
 /* The instants in the last field of each line, as far as they are numbers. */
 static size_t read_instants(char *text, int64_t **out)
 {
@@ -29,7 +32,7 @@ static size_t read_instants(char *text, int64_t **out)
             field += field != NULL;
         }
         us = *line != '#' && field ? strtoll(field, NULL, 10) : 0;
-        if (us <= 0)
+        if (us <= 0 || us > instant_max_us)
             continue;
         if (count == room) {
             room = room ? 2 * room : 1024;
@@ -66,7 +69,7 @@ json_t *sale_orders_over_time(const char *dir, int64_t began_us)
         first = at[i] < first ? at[i] : first;
         last = at[i] > last ? at[i] : last;
     }
-    if (count > 0 && (began_us == 0 || began_us > first + BEFORE_MAX_MS * 1000 ||
+    if (count > 0 && (began_us <= 0 || began_us > first + BEFORE_MAX_MS * 1000 ||
                       first - began_us > 86400 * INT64_C(1000000)))
         began_us = first;
     if (count > 0) {

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* stopped.c -- which layer stopped how many orders, and examples of what no layer stopped. */
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -124,10 +125,15 @@ static void print_examples(FILE *out, const struct run_data *data, const struct 
         fputs("</ul>\n", out);
 }
 
+static const char *count_text(double count, char out[FIGURE_MAX])
+{
+    return figure_whole(fabs(count) < 9e15 ? (int64_t)count : 0, out);
+}
+
 void part_stopped(FILE *out, const struct run_data *data, const struct view *view)
 {
     struct layers layers = {0};
-    int64_t processes = 0, asked = 0;
+    double processes = 0, asked = 0; /* the file is data: its numbers may have no sum */
     bool is_kept = false;
     char a[FIGURE_MAX], b[FIGURE_MAX];
 
@@ -137,8 +143,8 @@ void part_stopped(FILE *out, const struct run_data *data, const struct view *vie
         const json_t *stopped = stopped_of(data, &view->cells[i]);
 
         collect(&layers, stopped);
-        processes += json_whole(stopped, "processes");
-        asked += json_whole(stopped, "asked");
+        processes += json_double(stopped, "processes");
+        asked += json_double(stopped, "asked");
         is_kept = is_kept || stopped;
     }
     fputs("<section id=\"stopped\"><h2>", out);
@@ -153,7 +159,7 @@ void part_stopped(FILE *out, const struct run_data *data, const struct view *vie
         say(out, STOPPED_HOW);
     if (asked < processes) {
         fputc(' ', out);
-        say(out, STOPPED_PART, figure_whole(asked, a), figure_whole(processes, b));
+        say(out, STOPPED_PART, count_text(asked, a), count_text(processes, b));
     }
     fputs("</p>\n", out);
     print_examples(out, data, view);

@@ -1,0 +1,256 @@
+/* SPDX-License-Identifier: MIT */
+/* test_report_data.c -- a report is a whole page of whatever a run's files hold. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "loadtest/report/report.h"
+
+enum { DEPTH = 100000, LONG = 1000000 };
+
+/* A run with a value of each kind that a report shows. */
+static const char whole_run[] =
+    "{\"format\":1,\"kind\":\"load\",\"version\":\"1\",\"commit\":\"0123456789ab\",\"has_changes\":false,"
+    "\"started\":\"2026-01-31T12:00:00Z\",\"elapsed_ms\":1234,\"exit\":1,"
+    "\"command\":[\"seckill\",\"load\",\"it's\"],"
+    "\"settings\":[{\"name\":\"stock\",\"value\":\"100\",\"origin\":\"flag\"}],"
+    "\"machine\":{\"system\":\"Linux\",\"processors\":2,\"memory_mib\":1000,\"load_before\":0.5},"
+    "\"versions\":{\"redis\":\"7\"},\"results\":{\"runs\":{\".\":{"
+    "\"run\":{\"lock\":\"lua\",\"hazard\":\"freeze\",\"seckilld_flags\":[\"--lock=lua\"],"
+    "\"times\":{\"began_us\":1,\"sold_out_ms\":5,\"fault_from_ms\":1,\"fault_to_ms\":3,\"orders_per_s\":7}},"
+    "\"verdict\":{\"valid\":false,\"orders\":103,\"issued\":100,\"left\":0,\"told\":103,"
+    "\"checks\":{\"oversold\":{\"valid\":false,\"count\":3,\"examples\":[\"an example\"]}}},"
+    "\"load\":{\"unanswered\":0,\"outcomes\":{\"accepted\":103},\"latency_accepted\":"
+    "{\"count\":103,\"p50_ms\":1,\"p99_ms\":2,\"curve\":[[0,1],[1,2],[2,3]]}},"
+    "\"stopped\":{\"processes\":2,\"asked\":2,\"layers\":{\"lock\":4}},"
+    "\"orders\":{\"from_us\":1,\"step_ms\":1,\"orders\":[1,2,3]}}}}}";
+
+static bool is_whole(const char *page, size_t size)
+{
+    static const char end[] = "</html>\n";
+
+    return strlen(page) == size && size > sizeof end &&
+           strcmp(page + size - (sizeof end - 1), end) == 0;
+}
+
+static size_t scripts(const char *page)
+{
+    size_t count = 0;
+
+    for (const char *at = strstr(page, "<script"); at; at = strstr(at + 1, "<script"))
+        count++;
+    return count;
+}
+
+/* The page of the text, and of the text beside itself: whole, with no script but its own.
+ * Returns the status of the reader. */
+static enum exit_code page_of(const char *text, size_t size)
+{
+    struct run_data data;
+    enum exit_code rc = run_data_parse(&data, text, size);
+
+    assert_non_null(data.json);
+    for (int two = 0; two < 2; two++) {
+        char *page = NULL;
+        size_t page_size = 0;
+        FILE *out = open_memstream(&page, &page_size);
+
+        assert_non_null(out);
+        report_print(out, &data, two ? &data : NULL);
+        assert_int_equal(fclose(out), 0);
+        assert_true(is_whole(page, page_size));
+        assert_int_equal(scripts(page), two ? 4 : 3);
+        free(page);
+    }
+    run_data_free(&data);
+    return rc;
+}
+
+static enum exit_code page_of_text(const char *text)
+{
+    return page_of(text, strlen(text));
+}
+
+static void a_whole_run_has_no_problem(void **state)
+{
+    (void)state;
+    assert_int_equal(page_of_text(whole_run), EXIT_VALID);
+}
+
+static void a_text_that_is_cut_anywhere_is_damaged(void **state)
+{
+    (void)state;
+    for (size_t size = 0; size < sizeof whole_run - 1; size++)
+        assert_int_equal(page_of(whole_run, size), EXIT_UNKNOWN);
+}
+
+static void texts_that_are_no_data_of_a_run_are_damaged(void **state)
+{
+    static const char *const texts[] = {
+        "",  " ",  "null", "true", "1", "\"\"", "[]", "{}", "{\"results\":1}",
+        "{\"results\":[]}", "not JSON", "{\"format\":1,\"results\":{}", "{\"a\":\"\\u0000\",\"results\":{}}",
+        "{\"results\":{},\"kind\":\"\xff\xfe\"}", "{\"results\":{},\"kind\":\"\xed\xa0\x80\"}",
+        "{\"results\":{\"bench\":1e999}}", "{\"results\":{\"bench\":99999999999999999999999}}",
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++)
+        assert_int_equal(page_of_text(texts[i]), EXIT_UNKNOWN);
+}
+
+static void bytes_behind_a_zero_are_not_passed_over(void **state)
+{
+    static const char text[] = "{\"format\":1,\"results\":{}}\0{";
+
+    (void)state;
+    assert_int_equal(page_of(text, sizeof text - 1), EXIT_UNKNOWN);
+    assert_int_equal(page_of(text, strlen(text)), EXIT_VALID);
+}
+
+/* The document with `value` in the place of the value number `at`, counted over the whole tree;
+ * NULL when there are no so many. */
+static bool put(json_t *json, int *at, json_t *value)
+{
+    const char *key;
+    json_t *inner;
+    size_t i;
+
+    json_object_foreach(json, key, inner)
+    {
+        if ((*at)-- == 0)
+            return json_object_set(json, key, value) == 0;
+        if (put(inner, at, value))
+            return true;
+    }
+    json_array_foreach(json, i, inner)
+    {
+        if ((*at)-- == 0)
+            return json_array_set(json, i, value) == 0;
+        if (put(inner, at, value))
+            return true;
+    }
+    return false;
+}
+
+static json_t *rubbish_at(size_t i)
+{
+    static const char *const texts[] = {
+        "[null]", "[true]", "[-1]", "[9223372036854775807]", "[-9223372036854775808]", "[1e308]",
+        "[-1e308]", "[1e-308]", "[\"\"]", "[\"</script><script>alert(1)</script>\"]", "[[]]", "[{}]",
+        "[[[[]]]]", "[{\"a\":{\"a\":[1]}}]", "[\"{0}{9}\"]", "[\"--lock\"]",
+        "[[9223372036854775807,1e308,\"\",null]]",
+    };
+    json_t *list, *value;
+
+    if (i >= sizeof texts / sizeof texts[0])
+        return NULL;
+    list = json_loads(texts[i], 0, NULL);
+    assert_non_null(list);
+    value = json_incref(json_array_get(list, 0));
+    json_decref(list);
+    return value;
+}
+
+/* Each value of the run in turn is each kind of rubbish. */
+static void a_value_of_a_wrong_kind_counts_as_missing(void **state)
+{
+    size_t replaced = 0;
+    json_t *value;
+
+    (void)state;
+    for (size_t i = 0; (value = rubbish_at(i)) != NULL; i++) {
+        bool is_there = true;
+
+        for (int at = 0; is_there; at++) {
+            json_t *run = json_loads(whole_run, 0, NULL);
+            int place = at;
+
+            is_there = put(run, &place, value);
+            if (is_there) {
+                char *text = json_dumps(run, JSON_COMPACT);
+
+                (void)page_of_text(text);
+                free(text);
+                replaced++;
+            }
+            json_decref(run);
+        }
+        json_decref(value);
+    }
+    assert_true(replaced > 500);
+}
+
+static void deep_nesting_and_long_texts_are_survived(void **state)
+{
+    char *text = malloc(LONG + 100);
+    size_t size;
+
+    (void)state;
+    assert_non_null(text);
+    memset(text, '[', DEPTH);
+    assert_int_equal(page_of(text, DEPTH), EXIT_UNKNOWN);
+    size = (size_t)sprintf(text, "{\"format\":1,\"kind\":\"");
+    memset(text + size, 'x', LONG - size);
+    size = LONG + (size_t)sprintf(text + LONG, "\",\"commit\":\"%s\",\"results\":{}}", "y");
+    assert_int_equal(page_of(text, size), EXIT_VALID);
+    free(text);
+}
+
+/* Files beside data.json: sums of their numbers must not overflow. */
+static void files_of_a_run_with_huge_numbers_are_read(void **state)
+{
+    static const struct {
+        const char *name, *text;
+    } files[] = {
+        {"run.json", "{\"times\":{\"began_us\":-9223372036854775808}}"},
+        {"orders.tsv", "1\t2\t3\t4\t5\t6\t7\t8\t9\t10\t9223372036854775807\n"
+                       "1\t2\t3\t4\t5\t6\t7\t8\t9\t10\t99999999999999999999999\n"
+                       "1\t2\t3\t4\t5\t6\t7\t8\t9\t10\t1700000000000000\n\t\t\n\xff\n"},
+        {"stopped.json", "{\"processes\":9223372036854775807,\"asked\":9223372036854775807}"},
+        {"verdict.json", "[1,2"},
+        {"load.json", "\"\""},
+    };
+    char dir[] = "/tmp/seckill-report-XXXXXX", path[FILES_PATH_MAX], *page = NULL;
+    size_t size = 0;
+    struct run_data data;
+    FILE *out;
+
+    (void)state;
+    assert_non_null(mkdtemp(dir));
+    for (size_t i = 0; i < sizeof files / sizeof files[0]; i++) {
+        files_join(path, dir, files[i].name);
+        assert_true(files_write(path, files[i].text));
+    }
+    assert_int_equal(run_data_read(&data, dir), EXIT_UNKNOWN);
+    out = open_memstream(&page, &size);
+    report_print(out, &data, NULL);
+    assert_int_equal(fclose(out), 0);
+    assert_true(is_whole(page, size));
+    assert_non_null(strstr(page, "verdict.json, line 1"));
+    free(page);
+    run_data_free(&data);
+    assert_true(files_remove_tree(dir));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_whole_run_has_no_problem),
+        cmocka_unit_test(a_text_that_is_cut_anywhere_is_damaged),
+        cmocka_unit_test(texts_that_are_no_data_of_a_run_are_damaged),
+        cmocka_unit_test(bytes_behind_a_zero_are_not_passed_over),
+        cmocka_unit_test(a_value_of_a_wrong_kind_counts_as_missing),
+        cmocka_unit_test(deep_nesting_and_long_texts_are_survived),
+        cmocka_unit_test(files_of_a_run_with_huge_numbers_are_read),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
