@@ -5,13 +5,21 @@
 #include <string.h>
 
 #include "loadtest/page/scene.h"
+#include "loadtest/report/hatch.h"
 #include "loadtest/report/parts.h"
 
 enum {
     SALES_MAX = 6, /* of a comparison */
+    NAME_MAX_BYTES = 32,
     STEPS_MAX = 400,
     WIDTH = 800, HEIGHT = 300, LEFT = 70, RIGHT = 70, TOP = 34, BOTTOM = 44,
 };
+
+/* No load of a run lasts as long as this, in milliseconds. */
+static const double TIME_MAX = 1e10;
+
+static const struct hatch_box plot = {.left = LEFT, .top = TOP, .right = WIDTH - RIGHT,
+                                      .bottom = HEIGHT - BOTTOM};
 
 /* What is drawn of one sale; times in milliseconds from the beginning of the load. */
 struct sale_view {
@@ -19,13 +27,16 @@ struct sale_view {
     int count;
     double stock, sold_out_ms, fault_from_ms, fault_to_ms; /* below 0: not known */
     const char *hazard;
+    int number; /* of the drawing on the page                                          */
 };
 
 static double time_of(const json_t *times, const char *key)
 {
     const json_t *value = json_object_get(times, key);
 
-    return json_is_number(value) ? json_number_value(value) : -1;
+    double ms = json_is_number(value) ? json_number_value(value) : -1;
+
+    return ms < TIME_MAX ? ms : -1;
 }
 
 /* False: the run kept no times. */
@@ -74,33 +85,67 @@ static double most_of_sum(const struct sale_view *view)
 static void draw_fault(FILE *out, const struct sale_view *view)
 {
     double from = view->fault_from_ms, to = view->fault_to_ms < 0 ? view->end_ms : view->fault_to_ms;
+    char name[NAME_MAX_BYTES];
 
     if (from < 0 || from >= view->end_ms)
         return;
-    fprintf(out, "<rect class=\"band\" x=\"%.1f\" y=\"%d\" width=\"%.1f\" height=\"%d\"/>"
-                 "<text x=\"%.1f\" y=\"%d\"%s>",
-            x_of(view, from), TOP, fmax(x_of(view, to) - x_of(view, from), 1),
-            HEIGHT - TOP - BOTTOM, x_of(view, from), TOP - 12,
+    snprintf(name, sizeof name, "fault-%d", view->number);
+    hatch_begin(out, name);
+    hatch_area(out, x_of(view, from), TOP, fmax(x_of(view, to) - x_of(view, from), 1),
+               HEIGHT - TOP - BOTTOM);
+    hatch_end(out, name, "band", &plot);
+    fprintf(out, "<text x=\"%.1f\" y=\"%d\"%s>", x_of(view, from), TOP - 12,
             x_of(view, from) > WIDTH / 2 ? " text-anchor=\"end\"" : "");
     draw(out, FAULT_BAND, view->hazard);
     fputs("</text>\n", out);
 }
 
+/* A bar that begins below the stock and ends above it counts as beyond the stock. */
+static bool is_over(const struct sale_view *view, double sum)
+{
+    return view->stock > 0 && sum > view->stock;
+}
+
+static void bar_of(const struct sale_view *view, int i, double *x, double *y, double *width)
+{
+    *x = x_of(view, i * view->step_ms);
+    *y = y_of(view->orders[i], view->most);
+    *width = fmax(x_of(view, (i + 1) * view->step_ms) - *x - 0.6, 0.6);
+}
+
 static void draw_bars(FILE *out, const struct sale_view *view)
 {
-    double sum = 0;
+    double sum = 0, x, y, width;
 
     for (int i = 0; i < view->count; i++) {
-        double x = x_of(view, i * view->step_ms), y = y_of(view->orders[i], view->most);
-        double width = x_of(view, (i + 1) * view->step_ms) - x;
-
         sum += view->orders[i];
+        bar_of(view, i, &x, &y, &width);
         if (view->orders[i] > 0)
             fprintf(out, "<rect class=\"%s\" x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" height=\"%.1f\"/>",
-                    view->stock > 0 && sum > view->stock ? "over" : "bar", x, y,
-                    fmax(width - 0.6, 0.6), HEIGHT - BOTTOM - y);
+                    is_over(view, sum) ? "over" : "bar", x, y, width, HEIGHT - BOTTOM - y);
     }
     fputc('\n', out);
+}
+
+/* Lines over the bars beyond the stock, if there are any. */
+static void hatch_bars(FILE *out, const struct sale_view *view)
+{
+    struct hatch_box crossed = plot;
+    double sum = 0, x, y, width;
+    char name[NAME_MAX_BYTES];
+
+    if (!is_over(view, view->total))
+        return;
+    crossed.is_crossed = true;
+    snprintf(name, sizeof name, "over-%d", view->number);
+    hatch_begin(out, name);
+    for (int i = 0; i < view->count; i++) {
+        sum += view->orders[i];
+        bar_of(view, i, &x, &y, &width);
+        if (view->orders[i] > 0 && is_over(view, sum))
+            hatch_area(out, x, y, width, HEIGHT - BOTTOM - y);
+    }
+    hatch_end(out, name, "lines", &crossed);
 }
 
 static void draw_sum(FILE *out, const struct sale_view *view)
@@ -167,6 +212,7 @@ static void print_sale(FILE *out, const struct sale_view *view, const struct vie
                  "aria-labelledby=\"timeline-title\">\n", WIDTH, HEIGHT);
     draw_fault(out, view);
     draw_bars(out, view);
+    hatch_bars(out, view);
     draw_axes(out, view);
     draw_sum(out, view);
     fputs("</svg></div>\n<p class=\"soft\">", out);
@@ -200,8 +246,8 @@ static int print_some(FILE *out, const struct run_data *data, const struct view 
             const struct view_cell *cell = &view->cells[i];
 
             if (*cell->dir && worth(data, cell) == wanted && read_sale(sale, view_sale(data, cell->dir))) {
+                sale->number = drawn++;
                 print_sale(out, sale, cell, is_one);
-                drawn++;
             }
         }
     free(sale);

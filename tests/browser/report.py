@@ -143,6 +143,8 @@ def prints_on_paper():
         show(name)
         count = page.printed_pages(os.path.join(work, name + ".pdf"))
         assert count <= PAGES_MOST, (name, count)
+        size = os.path.getsize(os.path.join(work, name + ".pdf"))
+        assert size < BYTES_MOST, (name, size)
         assert os.path.getsize(path) < BYTES_MOST, (name, os.path.getsize(path))
 
 
@@ -187,7 +189,7 @@ try:
     tap.check("the report of two runs, too", keeps_the_rules("broken-sound"))
     tap.check("one language at a time, and every text is in both", changes_the_language)
     tap.check("everything is there without scripts", whole_without_scripts)
-    tap.check("each report prints on at most six pages", prints_on_paper)
+    tap.check("each report prints on at most six pages, in less than 1 MB", prints_on_paper)
     tap.check("a report of 200 cells opens, in less than 1 MB", many_cells_open)
     tap.check("no request, no error in the console, and a hostile name is text", quiet_and_unharmed)
 finally:
