@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* audit.c -- judges a sale: one function per thing that is looked for. */
+/* audit.c -- judges a sale: one function for each rule. */
 #include "loadtest/audit/audit.h"
 
 #include <stdarg.h>

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* evidence.c -- what an audit reads about a sale, from the database or from files. */
+/* evidence.c -- reads the facts of a sale for the audit, from the database or from files.
+ */
 #include "loadtest/audit/evidence.h"
 
 #include <errno.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* ledger.c -- reads what clients were told. */
+/* ledger.c -- reads the answers that clients got. */
 #include "loadtest/audit/ledger.h"
 
 #include <errno.h>
@@ -110,7 +110,7 @@ static const char *take_entry(struct reading *r, char **field)
     return NULL;
 }
 
-/* NULL, or what is wrong with the line. */
+/* NULL, or the error in the line. */
 static const char *take_line(struct reading *r, char *line)
 {
     char *field[FIELD_COUNT] = {0};
@@ -126,8 +126,8 @@ static const char *take_line(struct reading *r, char *line)
     return strcmp(field[0], "end") == 0 ? take_end(r, field) : take_entry(r, field);
 }
 
-/* A thread that was killed in the middle of a line leaves half of it; that one line is
- * left out, and without an end line the ledger is incomplete anyway. */
+/* A thread that was killed while it wrote leaves half of a line, which is left
+ * out.  Without its end line the ledger counts as incomplete anyway. */
 static const char *take_text(struct reading *r, char *text, size_t size)
 {
     const char *wrong = NULL;

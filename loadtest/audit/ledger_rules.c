@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* ledger_rules.c -- does what clients were told fit the orders that are there? */
+/* ledger_rules.c -- compares the answers that clients got with the orders in the
+ * database. */
 #include <inttypes.h>
 #include <string.h>
 
 #include "loadtest/audit/rules.h"
 
-/* The row of the entry's request, if it is of the voucher that the client asked for. */
+/* The row of the entry's request, if the row is of the voucher that the client ordered.
+ */
 static const struct audit_order *row_of(const struct audit_case *c,
                                         const struct ledger_entry *e)
 {
@@ -14,8 +16,8 @@ static const struct audit_order *row_of(const struct audit_case *c,
     return o && o->voucher == e->voucher ? o : NULL;
 }
 
-/* A queued order without a row is a broken promise, and no phantom as well; one whose row has
- * another number is a phantom. */
+/* A queued order without a row is a broken promise, and not also a phantom.  A queued
+ * order whose row has another number is a phantom. */
 void audit_check_told(const struct audit_case *c, struct audit_finding *f)
 {
     for (size_t i = 0; i < c->in->ledger->count; i++) {
@@ -79,8 +81,8 @@ static const struct ledger_entry *const *end_of(const struct audit_case *c,
     return e;
 }
 
-/* Was somebody told of this order, or is somebody unsure about it?  Only a request of the
- * same user for the same voucher speaks for it. */
+/* Whether a client was told of this order, or is unsure of it.  Only a request of the same
+ * user for the same voucher counts. */
 static bool is_accounted_for(const struct audit_case *c, const struct audit_order *o)
 {
     const struct ledger_entry *const *e = first_entry(c, o);
@@ -106,13 +108,14 @@ void audit_check_untold(const struct audit_case *c, struct audit_finding *f)
                       "order %" PRId64 " of user %" PRId64 ", request %s, voucher %" PRId64,
                       o->id, o->user, o->request, o->voucher);
     }
-    /* Without its end nobody knows what else the ledger would have said. */
+    /* Without its end line the ledger may lack any number of answers. */
     if (!is_complete)
         audit_worsen(f, VERDICT_UNKNOWN, 0);
 }
 
-/* May one request have got both answers?  A request that was sent again because no answer
- * came may: then one of the two is unsure.  The ledger does not say which came first. */
+/* Whether one request may have got both answers.  A client repeats a request that was not
+ * answered, so one of the two answers may be "unsure".  The ledger does not say which came
+ * first. */
 static enum verdict judge_pair(const struct audit_case *c,
                                    const struct ledger_entry *a,
                                    const struct ledger_entry *b)
@@ -124,9 +127,10 @@ static enum verdict judge_pair(const struct audit_case *c,
         return VERDICT_UNKNOWN; /* a copy: no load generator sends an id twice */
     if (a->what == LEDGER_ACCEPTED && b->what == LEDGER_QUEUED && a->voucher == b->voucher &&
         a->order == b->order)
-        return VERDICT_VALID; /* it was queued, and was asked for again once it had its row */
+        return VERDICT_VALID; /* the order was queued, and the client asked again when the
+                               * row was there */
     if (a->voucher != b->voucher)
-        return VERDICT_UNKNOWN; /* one id, two requests: neither is known */
+        return VERDICT_UNKNOWN; /* two requests under one id */
     if (!is_open)
         return VERDICT_INVALID;
     return is_refused && audit_order_of(c, a->user, a->request) ? VERDICT_UNKNOWN
@@ -143,8 +147,8 @@ static const char *wording(const struct ledger_entry *a, const struct ledger_ent
     return "the answers exclude each other";
 }
 
-/* Each entry is compared with the one before it of the same user and request, which are
- * sorted by what was told: what excludes each other is side by side. */
+/* Each entry is compared with the entry before it of the same user and request.  Entries
+ * are sorted by their answers, so answers that contradict each other are neighbours. */
 void audit_check_twice(const struct audit_case *c, struct audit_finding *f)
 {
     for (size_t i = 1; i < c->in->ledger->count; i++) {

@@ -76,8 +76,9 @@ static const struct audit_voucher *voucher_of(const struct audit_case *c,
     return NULL;
 }
 
-/* Issued, then admitted, then written: who reads another order there has read a clock that
- * was set back, and cannot believe it about windows either. */
+/* A voucher is issued, an order admitted, a row written, in this order.  A process that
+ * read another order had a clock that was set back, so its times prove nothing about sale
+ * windows either. */
 void audit_check_clock(const struct audit_case *c, struct audit_finding *f)
 {
     for (size_t i = 0; i < c->in->order_count; i++) {

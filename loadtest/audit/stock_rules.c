@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* stock_rules.c -- do the orders and the stock left add up to what was issued? */
+/* stock_rules.c -- compares the orders and the stock left with the stock that was issued.
+ */
 #include <inttypes.h>
 
 #include "loadtest/audit/rules.h"
@@ -40,8 +41,8 @@ static void check_oversold(const struct audit_voucher *v, int64_t orders, int64_
     }
 }
 
-/* An order and its unit of the stock are one transaction, and both are read at one instant,
- * so a request that is still open excuses nothing. */
+/* An order and its unit of the stock are one transaction, and one snapshot has both, so a
+ * request that is still open explains no difference. */
 static void check_lost(const struct audit_voucher *v, int64_t orders,
                        struct audit_finding *f)
 {

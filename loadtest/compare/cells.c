@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* cells.c -- the experiments, what must come of each cell, and how its runs are judged. */
+/* cells.c -- the experiments, the expectation of each cell, and the judgement of its
+ * runs. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "loadtest/compare/compare.h"
 #include "lock/dlock.h"
 
-/* The masks are off: nothing but the lock protects what the experiment is about. */
+/* The guards are off, so that only the lock protects the data of the experiment. */
 static const char *const oversell_flags[] = {
     "--lock-scope=voucher", "--stock-guard=read-write", "--duplicate-guard=none",
     "--lock-wait=300ms", NULL};

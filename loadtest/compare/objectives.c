@@ -22,7 +22,7 @@ static void count_run(struct tally *t, const struct objective *objective,
     t->runs++;
     t->missed += state == OBJECTIVE_MISSED;
     t->unjudged += state == OBJECTIVE_UNJUDGED;
-    /* A limit that was missed says more than one that was not judged. */
+    /* A missed limit is reported before a limit that was not judged. */
     if (state == OBJECTIVE_HOLDS || t->first_is_missed ||
         (t->first != NULL && state == OBJECTIVE_UNJUDGED))
         return;

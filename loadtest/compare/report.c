@@ -128,7 +128,7 @@ static void headline(const struct comparison *c, char *out, size_t size)
         snprintf(out + n, size - (size_t)n, ", %zu not done", missing);
 }
 
-/* The runs of a cell, with where to look, and of one that is unknown, why. */
+/* The runs of a cell, with their directories, and the reason of each unknown run. */
 static void print_runs(FILE *out, const struct cell *cell)
 {
     for (int r = 0; r < cell->run_count; r++) {

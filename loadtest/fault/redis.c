@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* redis.c -- what several faults do to a Redis server. */
+/* redis.c -- steps that several faults of Redis share. */
 #include "loadtest/fault/redis.h"
 
 #include <errno.h>

@@ -9,7 +9,7 @@
 
 enum { SYNC_MS = 10000, TAKEN_MS = 10000, BETWEEN_MS = 5000, POLL_MS = 2 };
 
-/* The replica as if it were the scene's server. */
+/* Connect to the replica, in place of the scene's server. */
 static struct redis_side *open_replica(const struct fault_scene *scene)
 {
     return redis_side_open(scene->lab, &scene->lab->spare, REDIS_SIDE_MS);
@@ -38,7 +38,7 @@ static bool cut_off(const struct fault_scene *scene, struct redis_side *replica)
            server_fault_complain(scene, "its replica is not cut off");
 }
 
-/* Has the replica what must be unknown to it? */
+/* Whether the replica is proved not to have the key. */
 static bool lacks_key(const struct fault_scene *scene, struct redis_side *replica)
 {
     bool there;
@@ -91,7 +91,7 @@ bool fault_replica_start(struct fault_scene *scene, char run_id[FAULT_ID_MAX])
     return ok;
 }
 
-/* Another process may just be about to take it. */
+/* Another process may be about to take the port. */
 static bool await_key(const struct fault_scene *scene, struct redis_side *master)
 {
     int64_t deadline_ns = monotonic_ns() + TAKEN_MS * 1000000LL;

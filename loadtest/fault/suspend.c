@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* suspend.c -- a server that hangs for a while: it is stopped, and certainly continued.
- */
+/* suspend.c -- a server that is stopped for a while, and continued in every case. */
 #include "loadtest/fault/suspend.h"
 
 #include <errno.h>
@@ -13,8 +12,9 @@
 
 enum { STOP_TRIES = 1000, STOP_PAUSE_NS = 1000000, END_MS = 5000 };
 
-/* In the helper: continue what it is told of on the line, the last first, when that
- * ends.  Only what is allowed after a fork in a program with threads. */
+/* In the helper process: remember the processes that are told on the pipe, and continue
+ * them, the last first, when the pipe ends.  After a fork in a program with threads only
+ * async-signal-safe calls are allowed. */
 static void wait_and_continue(int line)
 {
     pid_t pids[CHILD_CHILDREN_MAX + 1];
@@ -61,7 +61,7 @@ static bool start_helper(struct suspend *s)
     return true;
 }
 
-/* The helper knows of it before it is stopped. */
+/* The helper knows of the process before the process is stopped. */
 static bool stop(struct suspend *s, const struct child *process)
 {
     const struct timespec pause = {.tv_nsec = STOP_PAUSE_NS};

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* lab.c -- start, find and stop a lab.
+/* lab.c -- starts, finds and stops a lab.
  *
- * The one rule to keep: state.json names a process from the moment it runs, so that
- * whatever ends this program, the next command can clean up after it. */
+ * state.json names a process from the moment the process runs.  So the next command can
+ * clean up, whatever ended this program. */
 #include "loadtest/lab/lab.h"
 
 #include <dirent.h>
@@ -28,7 +28,7 @@ const char *lab_choose_dir(const char *given)
     return from_environment && *from_environment ? from_environment : ".lab";
 }
 
-/* Everything of this lab that runs, and everything that it keeps but its lock. */
+/* Stop every process of this lab, and remove all its files but the lock file. */
 static void clean(struct lab *lab)
 {
     char path[FILES_PATH_MAX];
@@ -71,8 +71,8 @@ static void remove_lab(struct lab *lab)
     lab_unlock(lab);
 }
 
-/* A directory that holds anything but a lab, or the very beginning of one whose starter was
- * killed, is somebody's, and never ours to empty. */
+/* A directory that holds anything but a lab, or the beginning of a lab whose starter was
+ * killed, belongs to another program, and is never emptied. */
 static bool is_ours_to_use(const char *path)
 {
     char state[FILES_PATH_MAX];
@@ -133,7 +133,7 @@ static bool prepare(struct lab *lab, bool zookeeper)
         if (!keep_port(&lab->servers[i]))
             return false;
     }
-    /* First, for it is what makes the directory a lab to whoever finds it. */
+    /* This file comes first, since it marks the directory as a lab. */
     if (!lab_state_write(lab))
         return false;
     files_join(path, lab->dir, "token.key");
@@ -143,8 +143,8 @@ static bool prepare(struct lab *lab, bool zookeeper)
     return false;
 }
 
-/* Its port is nobody's between our placeholder and java, so another process may have
- * taken it: then java ends, and is started with another one. */
+/* Between the end of the placeholder and the start of java the port is free, so another
+ * process may take it.  Then java ends, and is started with another port. */
 static bool wait_zookeeper(struct lab *lab)
 {
     struct lab_server *server = lab_server(lab, LAB_ZOOKEEPER, 0);
@@ -233,7 +233,7 @@ static enum exit_code bring_up(struct lab *lab, bool zookeeper)
     return start_servers(lab) ? EXIT_VALID : EXIT_UNAVAILABLE;
 }
 
-/* With the lock held: make it so that the lab is up. */
+/* With the lab's lock held: start whatever does not run. */
 static enum exit_code start_locked(struct lab *lab, bool owned, bool zookeeper)
 {
     struct lab found;

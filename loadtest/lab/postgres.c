@@ -67,13 +67,13 @@ static const struct child_user *server_user(void)
     if (!entry)
         entry = getpwnam("nobody");
     if (!entry)
-        return NULL; /* PostgreSQL will say that it refuses to run as root */
+        return NULL; /* PostgreSQL itself reports that it refuses to run as root */
     snprintf(name, sizeof name, "%s", entry->pw_name);
     user = (struct child_user){entry->pw_uid, entry->pw_gid, name};
     return &user;
 }
 
-/* Make `path` that user's and see whether that user can work in it. */
+/* Give `path` to that user, and see whether the user can work in it. */
 static bool give_to(const char *path, const struct child_user *user)
 {
     int status = 1;

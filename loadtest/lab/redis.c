@@ -29,9 +29,10 @@ void lab_redis_log_path(const struct lab *lab, const struct lab_server *server, 
     files_path(out, "%s/%s", lab->dir, log_name(server, name, sizeof name));
 }
 
-/* A server that was told to keep an append-only file (CONFIG SET appendonly yes) has one from
- * then on, and a restart goes on with it: each write is on disk before it is answered.  The
- * spare starts with none, since the server that it may replace writes to that one. */
+/* A server that was told to keep an append-only file (CONFIG SET appendonly yes) has the
+ * file from then on, and a restart continues it, with each write on disk before its
+ * answer.  The spare server starts without, since the server that it may replace writes to
+ * that file. */
 static bool keeps_log(const struct lab *lab, const struct lab_server *server)
 {
     char path[FILES_PATH_MAX];
@@ -93,7 +94,7 @@ bool lab_redis_set_clock(const struct lab *lab, const struct lab_server *server,
 
     lab_redis_clock_path(lab, server, path);
     fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
-    /* In place: the server has mapped it. */
+    /* Written in place, because the server has mapped the file. */
     ok = fd >= 0 && pwrite(fd, &ahead_ns, sizeof ahead_ns, 0) == sizeof ahead_ns;
     if (!ok)
         fprintf(stderr, "seckill: cannot write %s: %s\n", path, strerror(errno));

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* roles.c -- which server of a lab is for what, and where each one is. */
+/* roles.c -- the purpose and the place of each server of a lab. */
 #include <stdio.h>
 #include <string.h>
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* server.c -- one server of a lab: find, start, await, restart and kill it. */
+/* server.c -- one server of a lab: finds, starts, awaits, restarts and kills it. */
 #include "loadtest/lab/lab.h"
 
 #include <errno.h>
@@ -54,7 +54,7 @@ bool lab_server_start(struct lab *lab, struct lab_server *server)
 
 static bool keep(void *lab, const struct child *c)
 {
-    (void)c; /* it is the child of one of the lab's servers */
+    (void)c; /* the process is a child of one of the lab's servers */
     return lab_state_write(lab);
 }
 
@@ -127,7 +127,7 @@ bool lab_server_kill(const struct lab *lab, struct lab_server *server)
     for (size_t i = 0; i < count; i++)
         all_gone = child_wait(&children[i], GONE_MS, NULL) && all_gone;
     all_gone = child_wait(&server->child, GONE_MS, NULL) && all_gone;
-    /* The next one would take it for running as long as nobody has reaped it. */
+    /* A zombie would look like a running server to the next start. */
     if (all_gone && lab_server_kind(server) == LAB_IS_POSTGRES)
         lab_postgres_forget(lab);
     return all_gone;

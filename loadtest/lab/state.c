@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* state.c -- what a lab writes down: state.json, env, its lock; and its ports. */
+/* state.c -- the files of a lab: state.json, env and the lock file; and the lab's ports.
+ */
 #include "loadtest/lab/lab.h"
 
 #include <arpa/inet.h>
@@ -210,8 +211,9 @@ bool lab_env_write(const struct lab *lab)
     return ok;
 }
 
-/* The lock's file may be removed while we wait for it, together with the lab; then what
- * we have locked is no longer what others will find. */
+/* The lock file may be removed together with the lab while this process waits for
+ * it.  Then the locked file is not the one that others will find, so the wait begins
+ * again. */
 static bool still_there(int fd, const char *path)
 {
     struct stat mine, found;
@@ -281,8 +283,9 @@ void lab_change_end(struct lab *lab, bool was_held)
         lab_unlock(lab);
 }
 
-/* Bound but not listening, and with SO_REUSEADDR, which lets the server bind the same
- * port (it sets the flag too) while nobody else is given it. */
+/* The placeholder's socket is bound and does not listen.  With SO_REUSEADDR, which the
+ * server sets too, the server can bind the same port, and no other program is given it.
+ */
 static int bind_loopback(int port)
 {
     struct sockaddr_in address = {.sin_family = AF_INET,

@@ -17,7 +17,7 @@
 
 enum { ANSWER_MS = 500 };
 
-/* The second one is for the messages of the first. */
+/* The second jar prints the log messages of the first. */
 #define JARS "/usr/share/java/zookeeper.jar:/usr/share/java/slf4j-simple.jar"
 
 bool lab_lock_needs_zookeeper(const char *lock)
@@ -85,7 +85,8 @@ bool lab_zookeeper_start(struct lab *lab, struct lab_server *server)
         return false;
     }
     options.death_signal = SIGKILL;
-    /* Java does not set SO_REUSEADDR in the way that placeholders need it. */
+    /* A placeholder does not work here, because Java does not set SO_REUSEADDR as it
+     * needs. */
     lab_release_port(server);
     if (lab_server_run(lab, server, &options))
         return true;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* matrix.c -- which performances a matrix has, and what they come to together. */
+/* matrix.c -- the performances of a matrix, and their common verdict. */
 #include "loadtest/kit/memory.h"
 #include "loadtest/kit/verdict.h"
 #include "loadtest/matrix/matrix.h"
@@ -81,7 +81,7 @@ size_t matrix_order(const struct matrix *m, struct matrix_place **out)
     return count;
 }
 
-/* ---- what it came to ---- */
+/* ---- the verdict ---- */
 
 void matrix_record(struct matrix_run *run, const struct scenario_result *result)
 {

@@ -107,7 +107,7 @@ static void print_table(FILE *out, const struct matrix *m, size_t width)
     matrix_grid_free(&grid);
 }
 
-/* Each performance that was not as expected, with the command to see it again. */
+/* Each performance with an unexpected outcome, with the command that repeats it. */
 static void print_odd(FILE *out, const struct matrix *m, const char *bullet,
                       const char *code)
 {

@@ -41,7 +41,7 @@ static void show_progress(struct session *s, const struct matrix_cell *last)
         progress_show(&s->progress, "%s, %s", scenario, lock);
 }
 
-/* At once, for people who watch. */
+/* Report an unexpected performance at once, for people who watch. */
 static void say_odd(const struct matrix_cell *cell, const struct matrix_run *run,
                     uint32_t seed)
 {

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* objective.c -- a limit that a run must keep: how it is written, read and judged. */
+/* objective.c -- a limit that a run must keep: its syntax, its reading and its judgement.
+ */
 #include "loadtest/objective/objective.h"
 
 #include <ctype.h>
@@ -114,7 +115,7 @@ static bool read_name(const char *name, struct objective *out)
     return read_quantile(name, &out->share);
 }
 
-/* What stands behind the sign; NULL: no sign is here. */
+/* The text after the sign; NULL: there is no sign. */
 static const char *read_sign(const char *text, enum objective_sign *sign)
 {
     for (size_t i = 0; i < sizeof signs / sizeof signs[0]; i++) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* answers.c -- what became of requests: one count for each outcome of the service. */
+/* answers.c -- the answers to requests: one count for each outcome of the service. */
 #include "loadtest/open_loop/answers.h"
 
 #include <string.h>

@@ -252,7 +252,7 @@ void generator_close(struct generator *g)
     free(g);
 }
 
-/* Give up what has no answer and what was not sent. */
+/* Give up the requests without an answer, and those that were not sent. */
 static void give_up(struct generator *g)
 {
     int64_t now_ns = monotonic_ns();

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* step.c -- one step of an open loop: what came of its requests. */
+/* step.c -- one step of an open loop, and the results of its requests. */
 #include "loadtest/open_loop/step.h"
 
 static const double lag_allowed_ms = 1, lag_allowed_share = 0.1, whole_processor = 0.95;

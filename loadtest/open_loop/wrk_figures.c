@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* wrk_figures.c -- what a run of wrk came to, from the file that its script writes. */
+/* wrk_figures.c -- the figures of a run of wrk, from the file that its script writes. */
 #include "loadtest/open_loop/wrk_figures.h"
 
 #include <math.h>

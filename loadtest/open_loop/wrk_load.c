@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* wrk_load.c -- one run of wrk, and what came of it. */
+/* wrk_load.c -- one run of wrk and its results. */
 #include "loadtest/open_loop/wrk_load.h"
 
 #include <stdlib.h>

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* blocking.c -- Redis as most programs use it: a connection, a command, its answer. */
+/* blocking.c -- a blocking connection to Redis, as most programs use it: one command, one
+ * answer. */
 #include "loadtest/probe/blocking.h"
 
 #include <inttypes.h>
@@ -126,7 +127,7 @@ bool blocking_prepare(struct blocking *b, const struct recipe *recipe, const cha
             return false;
     }
     files_random_hex(token, 16);
-    snprintf(owner, sizeof owner, "%.32s----:1", token); /* as long as a real one */
+    snprintf(owner, sizeof owner, "%.32s----:1", token); /* as long as a real value */
     recipe_fill_in(&b->acquire, recipe->acquire, &claim, acquire);
     recipe_fill_in(&b->release, recipe->release, &claim, release);
     return true;
@@ -229,7 +230,7 @@ static bool fill_batch(struct blocking *b, const struct recipe *recipe, int64_t 
     return reply != NULL;
 }
 
-/* Redis answers nobody while a script runs, and a client that monitors it makes each
+/* Redis serves no other client while a script runs, and a client in MONITOR makes each
  * command of a script slower. */
 bool blocking_fill(struct blocking *b, const struct recipe *recipe, int64_t count,
                    const char *prefix, const char *holder)

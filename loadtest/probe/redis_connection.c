@@ -15,7 +15,7 @@
 enum { AWAIT_POLL_MS = 5, DATABASES = 16 };
 
 struct redis_side {
-    redisContext *context; /* NULL: it is used up */
+    redisContext *context; /* NULL: closed after a failure */
     char *text;
     int64_t number;
 };
@@ -29,7 +29,8 @@ static void say(struct redis_side *side, const char *text)
     side->number = strtoll(text, NULL, 10);
 }
 
-/* Whatever may still come would be taken for the answer to the next question. */
+/* A late answer would be taken for the answer to the next command, so the connection is
+ * closed. */
 static enum redis_said give_up(struct redis_side *side, const char *why)
 {
     say(side, *why ? why : "no connection");

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* loop.c -- one poll() for all.  The thread holds the lock but while it waits. */
+/* loop.c -- one thread polls all connections.  The thread holds the proxy's lock except
+ * while it polls. */
 #include "loadtest/proxy/loop.h"
 
 #include <errno.h>
@@ -89,10 +90,10 @@ static void take_in(struct proxy *p)
     for (int d = 0; d < 2; d++)
         w->pipes[d].is_watched = p->options.on_message != NULL;
     p->wires[p->wire_count++] = w;
-    p->again = true; /* what is armed at once strikes it now */
+    p->again = true; /* a fault that is armed with "at once" strikes now */
 }
 
-/* Which events of the end that reads direction `d` matter now. */
+/* The events to poll for at the reading end of direction `d`. */
 static short wanted(const struct proxy_wire *w, int d, int64_t now_ns)
 {
     bool is_due = proxy_pipe_due_ns(&w->pipes[d]) <= now_ns;
@@ -117,9 +118,9 @@ static int64_t next_ns(const struct proxy_wire *w, int64_t now_ns)
     return next;
 }
 
-/* Prepare what to poll, and until when.  A single look at the clock serves all: an event
- * that is not due yet by one look and not in the future by another would wait for ever.
- * */
+/* Prepare the poll and its timeout.  One reading of the clock serves both: with two
+ * readings an event could be not yet due by the first and already past by the second, and
+ * never be served. */
 static int prepare(struct proxy *p)
 {
     int64_t now_ns = dlock_clock_ns();
@@ -177,7 +178,8 @@ static void turn(struct proxy *p)
     uint64_t count;
 
     p->again = false;
-    /* Downwards: the wire that takes the place of an ended one was served already. */
+    /* The index goes down, because the last connection moves to the place of one that
+     * ended, and was served already. */
     for (size_t i = p->wire_count; i-- > 0;)
         if (!serve(p, p->wires[i], &p->polled[FIXED_FDS + 2 * i]))
             end_wire(p, i);

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* message.c -- reads lengths, never contents, a byte at a time or many.
+/* message.c -- finds the ends of messages by their lengths, a byte at a time or many, and
+ * never reads contents.
  *
- * A scanner holds nothing of a message but counters, so that any input is fine: what
- * makes no sense only ends the counting. */
+ * A scanner keeps only counters, so any input is safe: input that is no message ends the
+ * counting. */
 #include "loadtest/proxy/message.h"
 
 #include <string.h>
@@ -48,7 +49,7 @@ static bool number_ended(struct proxy_scanner *s)
     uint64_t n = s->is_negative ? 0 : s->number;
 
     s->state = AT_TYPE;
-    if (!s->has_digits) { /* RESP3's streamed types: no server of ours sends them */
+    if (!s->has_digits) { /* RESP3's streamed types, which no server of the lab sends */
         s->is_lost = true;
     } else if (strchr("$=!", s->type) != NULL) {
         if (s->is_negative)
@@ -163,8 +164,9 @@ static bool read_startup(struct proxy_scanner *s)
     return ended;
 }
 
-/* Before the first message of a server there may be single bytes, which answer the
- * questions whether it speaks TLS or GSS: no first message is of type S, N or G. */
+/* Before the first message of a PostgreSQL server there may be single bytes, S, N or G,
+ * which answer whether the server speaks TLS or GSS.  No first message has one of these
+ * types. */
 static bool read_consent(struct proxy_scanner *s)
 {
     s->is_started = s->head[0] != 'N' && s->head[0] != 'S' && s->head[0] != 'G';

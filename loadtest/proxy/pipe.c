@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* pipe.c -- bounded at both ends: who does not read makes the other one wait. */
+/* pipe.c -- a bounded buffer in each direction: a peer that does not read makes the other
+ * peer wait. */
 #include "loadtest/proxy/pipe.h"
 
 #include <errno.h>
@@ -113,7 +114,7 @@ static void move_head(struct proxy_pipe *p, size_t size, bool ended)
     p->messages += ended;
 }
 
-/* Keep the beginning of a message for who looks. */
+/* Keep the beginning of a message, for its text. */
 static void watch(struct proxy_pipe *p, size_t size, bool drops, bool ended)
 {
     size_t part = PROXY_GLIMPSE_MAX - p->head_size;

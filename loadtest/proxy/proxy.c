@@ -19,10 +19,10 @@ static void wake(const struct proxy *p)
     uint64_t one = 1;
 
     if (write(p->wake_fd, &one, sizeof one) < 0)
-        return; /* it counts already, so the thread will wake */
+        return; /* the counter is full already, so the thread will wake */
 }
 
-/* ---- what wires ask of the whole ---- */
+/* ---- calls of the connections ---- */
 
 /* Is it only for one connection?  With a WHEN, that is the one that is counted. */
 static bool is_for_one(const struct proxy_fault *release)
@@ -45,7 +45,7 @@ static bool is_held(const struct proxy_fault *f, void *arg)
     return false;
 }
 
-/* The holds that a release ends for good, so that they do not strike after it. */
+/* The holds that a release ends for good, so that they do not stop later messages. */
 static bool ends(const struct proxy_fault *release, const struct proxy_armed *armed)
 {
     const struct proxy_fault *hold = &armed->fault;
@@ -187,7 +187,7 @@ static bool is_hold_armed(const struct proxy *p, const struct proxy_fault *f)
     return false;
 }
 
-/* Can it still strike?  NULL, or why not. */
+/* NULL: the fault can still strike; otherwise why it cannot. */
 static const char *objection(struct proxy *p, const struct proxy_fault *f)
 {
     const struct proxy_wire *w;

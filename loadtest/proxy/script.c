@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* script.c -- reads faults.  What it does not understand in full it refuses: half
- * a fault that is armed would be a test that tests nothing. */
+/* script.c -- reads faults.  A fault that cannot be read in full is refused: a test with
+ * half a fault armed would test nothing. */
 #include "loadtest/proxy/script.h"
 
 #include <errno.h>
@@ -284,7 +284,7 @@ bool proxy_fault_parse(struct proxy_fault *out, enum proxy_protocol protocol,
     return true;
 }
 
-/* ---- many of them ---- */
+/* ---- scripts of several faults ---- */
 
 /* How far the fault at `text` reaches: to a ; or a # or the end of the line. */
 static size_t fault_length(const char *text)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* wire.c -- looks at every place between two bytes where a fault could strike.
+/* wire.c -- finds every place between two bytes where a fault could strike.
  *
- * Bytes are judged up to the next such place and no further, so that a fault strikes
- * between the same two bytes however the network cut them up. */
+ * Bytes are passed on up to the next such place and no further.  So a fault strikes
+ * between the same two bytes, however the network splits them. */
 #include "loadtest/proxy/wire.h"
 
 #include <linux/sockios.h>
@@ -44,7 +44,7 @@ void proxy_wire_free(struct proxy_wire *w, struct proxy_arms *arms)
 
     for (int i = 0; i < arms->count; i++)
         if (arms->armed[i].claimed == w->number && arms->armed[i].strike.strikes == 0)
-            arms->armed[i].claimed = 0; /* another connection may have it */
+            arms->armed[i].claimed = 0; /* another connection may have taken the fault */
     for (int d = 0; d < 2; d++) {
         if (!(w->is_cut ? w->cuts_with_fin : ended))
             setsockopt(w->fds[d], SOL_SOCKET, SO_LINGER, &reset, sizeof reset);
@@ -172,8 +172,8 @@ static bool can_strike(const struct proxy_arms *arms, const struct proxy_pipe *p
 {
     bool in_middle = p->in_message > 0 && !f->drops_bytes;
 
-    /* A fault that was seen in the other direction waits for the bytes that come of it.
-     * */
+    /* A fault that was triggered in the other direction waits for the bytes that follow
+     * from it. */
     if (f->action != PROXY_RELEASE && f->seen != f->direction && p->in_len == 0)
         return false;
     switch (f->action) {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* wire_text.c -- what was said on a wire, for people: Redis commands and replies, SQL,
- * ZooKeeper's requests by name.  What a reader would not miss (pings, handshakes) is left
- * out, and so is every password. */
+/* wire_text.c -- the text of the messages on a connection, for people: Redis commands and
+ * replies, SQL, ZooKeeper's requests by name.  Pings and handshakes are left out, and so
+ * is every password. */
 #include "loadtest/proxy/wire_text.h"
 
 #include <arpa/inet.h>
@@ -31,7 +31,7 @@ static void put_text(struct cut *c, const char *text)
     put(c, text, strlen(text));
 }
 
-/* The beginning of it, if it is longer. */
+/* The text, cut off after `most` bytes. */
 static void put_short(struct cut *c, const char *text, size_t size, size_t most)
 {
     put(c, text, size < most ? size : most);
@@ -41,7 +41,7 @@ static void put_short(struct cut *c, const char *text, size_t size, size_t most)
 
 /* ---- Redis ---- */
 
-/* The rest of the line; at its end c->at stands behind it. */
+/* The rest of the line; then c->at is behind the line's end. */
 static bool take_line(struct cut *c, const char **line, size_t *size)
 {
     const unsigned char *end =

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* hazard.c -- the list of hazards, and what they share. */
+/* hazard.c -- the list of hazards, and the steps that they share. */
 #include "loadtest/sale/hazard.h"
 
 #include <stdio.h>
@@ -99,7 +99,7 @@ enum hazard_state hazard_caught(struct hazard_scene *scene, const char *point,
         look_at_hold(scene);
         return HAZARD_OVER;
     }
-    /* A user who has bought everything will not come again. */
+    /* A user who has bought every voucher sends no further order. */
     if (hazard_stage_ms(scene) > HAZARD_CATCH_MS ||
         (scene->user != 0 && hazard_others_sold(scene, 0))) {
         snprintf(scene->note, sizeof scene->note, "nobody was caught at %s", point);
@@ -146,7 +146,7 @@ bool hazard_stays_out(const struct hazard_scene *scene, const struct service *no
 {
     struct service_lock now;
 
-    /* The orders last: whoever got in and went again has left one. */
+    /* Count by orders: a process that held the lock and released it has left one. */
     return hazard_tried(scene) >= HAZARD_TRIES && scene->hold.is_locked &&
            look_at_lock(scene, not_this, &now) && now.is_locked &&
            strcmp(now.owner, scene->hold.owner) == 0 &&

@@ -14,13 +14,14 @@
 
 enum {
     POLL_MS = 4,
-    /* A busy machine may need that long; each ends as soon as it is done. */
+    /* the limits of a busy machine; each step ends as soon as it is done */
     FIRE_MS = 30000,
     DRAIN_MS = 20000,
     DRAIN_INTERRUPTED_MS = 3000,
     SPARE_WORKERS = 2,
     AFTER_HAZARD_MS =
-        150, /* for whom the hazard let go to finish, and others to see it */
+        150, /* for the threads that the hazard released, until they end, and for others
+              * to see the effect */
     FIRST_SLOT_MS =
         150, /* from arming to the target's turn: time for wrk to connect  */
     ENOUGH_ORDERS = 10,
@@ -75,8 +76,8 @@ static enum exit_code start_services(struct running *r)
     return rc;
 }
 
-/* Which lock the hazard aims at: the voucher's, or that of the user whose turn comes
- * when the load is under way. */
+/* The lock that the hazard aims at: the voucher's, or that of the user whose turn comes
+ * while the load runs. */
 static bool arm_hazard(struct running *r)
 {
     const struct run_plan *plan = r->plan;
@@ -180,8 +181,8 @@ static enum exit_code wait_fired(struct running *r)
     return EXIT_VALID;
 }
 
-/* Has the load shown what it can?  In one experiment the voucher is sold out, in the
- * other every user had a turn for every voucher. */
+/* True: more load would show nothing new, because the voucher is sold out, or, in the
+ * experiment on one order per user, every user has tried every voucher. */
 static bool is_enough(struct running *r)
 {
     const struct run_plan *plan = r->plan;
@@ -254,7 +255,7 @@ static enum exit_code drive(struct running *r)
     return interrupted() ? EXIT_INTERRUPTED : EXIT_VALID;
 }
 
-/* The speed is that of the sale: what comes after "sold out" is refusals. */
+/* The speed is that of the sale, without the refusals after "sold out". */
 static void measure(struct running *r)
 {
     struct run_result *result = r->result;
@@ -325,7 +326,7 @@ static enum exit_code run_other_load(struct running *r)
     return r->plan->load(r->plan->load_arg, &stage);
 }
 
-/* No hazard of a run kills a process: what came of a run in which one died says nothing of
+/* No hazard of a run kills a process, so a run in which a process died says nothing of
  * the lock. */
 static void look_for_dead(struct running *r)
 {

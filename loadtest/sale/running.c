@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* running.c -- what is left of a run: its file, the counts of its clients, its verdict. */
+/* running.c -- the results of a run: its file run.json, the counts of its clients, its
+ * verdict. */
 #include "loadtest/sale/running.h"
 
 #include <errno.h>
@@ -139,7 +140,8 @@ void running_read_load(struct running *r)
     json_decref(json);
 }
 
-/* The value of a flag of the services, as the last one says it; NULL: nobody does. */
+/* The value of a flag of the services; the last occurrence counts.  NULL: the flag is not
+ * given. */
 static const char *flag_of(const struct running *r, const char *flag)
 {
     size_t length = strlen(flag);
@@ -185,8 +187,8 @@ void running_wait_settled(struct running *r)
     }
 }
 
-/* Export the rows of the sale from the database, and its record of writes, of one
- * instant. */
+/* Export the orders of the sale and the record of writes, from one snapshot of the
+ * database. */
 static bool export_evidence(const struct running *r)
 {
     const struct run_plan *plan = r->plan;

@@ -41,7 +41,9 @@ bool start_signal_make(struct start_signal *start_signal, const struct lab *lab,
 void start_signal_remove(struct start_signal *start_signal)
 {
     if (start_signal->prims)
-        (void)dlock_latch_delete(start_signal->prims, start_signal->name); /* if somebody never came */
+        (void)dlock_latch_delete(start_signal->prims, start_signal->name); /* if a process
+                                                                            * never came
+                                                                            */
     dlock_primitives_close(start_signal->prims);
     start_signal->prims = NULL;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* users.c -- users with tokens: the file that the load takes them from. */
+/* users.c -- the file of users and tokens from which the load takes its buyers. */
 #include "loadtest/sale/users.h"
 
 #include <errno.h>
@@ -14,7 +14,7 @@
 #include "loadtest/kit/interrupt.h"
 #include "loadtest/lab/lab.h"
 
-/* The tokens of a command that runs for hours must not expire under it. */
+/* long enough that no token expires during a command that runs for hours */
 enum { RUN_NEEDS_S = 12 * 3600, RUN_LIFETIME_S = 48 * 3600 };
 
 bool users_load_keys(const char *path, struct token_keys *keys)
@@ -70,8 +70,8 @@ bool users_write_tokens(const char *path, const struct token_keys *keys, int64_t
     return false;
 }
 
-/* How many users the file has, if its tokens are good at the instant `until_s`; 0 if the
- * first or the last of them is not.  All tokens of a file were made in one go. */
+/* The number of users in the file; 0 if the first or the last token expires before
+ * `until_s`.  All tokens of a file were made at once. */
 static int64_t count_good(const char *path, const struct token_keys *keys,
                           int64_t until_s)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* wrk.c -- wrk as the laboratory runs it. */
+/* wrk.c -- starts and ends the wrk processes of a run. */
 #include "loadtest/sale/wrk.h"
 
 #include <errno.h>
@@ -88,7 +88,7 @@ static bool spawn_all(struct wrk *w, const struct wrk_plan *plan, const char *sc
 
     if (count == 1)
         return spawn(w, plan, script, extra);
-    files_join(path, plan->dir, "part-token"); /* whose is the summary? */
+    files_join(path, plan->dir, "part-token"); /* the process whose summary this is */
     ok = files_write(path, "");
     for (int i = 0; ok && i < count && i < WRK_CLIENTS_MAX; i++) {
         char which[32], of[32];
@@ -178,8 +178,8 @@ bool wrk_stop(struct wrk *w, int64_t drain_ms)
     control_stop(&w->control);
     while (wrk_runs(w) && !is_drained(w) && monotonic_ns() < drain_ns)
         usleep(POLL_MS * 1000);
-    /* wrk misses a SIGINT that comes before it listens, so send it until it has gone.
-     */
+    /* wrk misses a SIGINT that comes before its handler is set, so the signal is sent
+     * until wrk has ended. */
     end_ns = monotonic_ns() + END_MS * 1000000LL;
     while (!ended && monotonic_ns() < end_ns)
         ended = interrupt_all(w);

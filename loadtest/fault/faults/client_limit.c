@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* client_limit.c -- the server has as many clients as it may have: who is connected
- * stays, and nobody else gets in.
+/* client_limit.c -- the server has reached its limit of clients: open connections stay,
+ * and new ones are refused.
  *
- * Redis counts everybody (maxclients), PostgreSQL the service's role (CONNECTION LIMIT),
- * and both look only when somebody connects: the limit is set below what is there.  A
- * Redis that is full refuses the laboratory as well, so the limit is lifted over the
- * connection that has set it.  Who loses that has to restart the server. */
+ * Redis counts all clients (maxclients), PostgreSQL those of the service's role
+ * (CONNECTION LIMIT).  Both check the limit only when a client connects, so the limit is
+ * set below the present number.  A full Redis refuses the laboratory as well, so the limit
+ * is lifted over the connection that set it.  If that connection is lost, only a restart
+ * of the server lifts the limit. */
 #include <inttypes.h>
 #include <string.h>
 
@@ -13,7 +14,7 @@
 #include "loadtest/fault/redis.h"
 
 enum {
-    REDIS_LEAST = 1,    /* the least that it takes                                    */
+    REDIS_LEAST = 1,    /* the least that Redis accepts */
     POSTGRES_LEAST = 0, /* -1 would be no limit                                       */
     URL_MAX = 256,
     ERROR_MAX = 256,
@@ -41,7 +42,7 @@ static bool set_redis(struct fault_scene *scene, struct redis_side *side, int64_
            server_fault_complain(scene, "its maxclients is not what it was set to");
 }
 
-/* Redis counts the clients that it sends away. */
+/* Whether Redis refuses a new client, by its own count of refused connections. */
 static bool refuses_redis(struct fault_scene *scene, struct redis_side *side)
 {
     int64_t before = redis_side_info_number(side, "rejected_connections"), after;
@@ -79,7 +80,8 @@ static bool lift_redis(struct fault_scene *scene, struct client_limit *limit)
     struct redis_side *other;
 
     if (redis_side_ask(limit->side, "PING") == REDIS_SILENT) {
-        redis_side_close(limit->side); /* it was restarted, and is not full any more */
+        redis_side_close(limit->side); /* a server that was restarted has no limit any
+                                        * more */
         limit->side = fault_redis_open(scene);
     }
     if (!limit->side || !set_redis(scene, limit->side, limit->before))

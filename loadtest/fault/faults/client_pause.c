@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* client_pause.c -- the server leaves every request unanswered for a while, and then
- * carries all of them out.
+/* client_pause.c -- the server answers no request for a while, and then carries all of
+ * them out.
  *
- * A server that pauses everybody hears nobody, so the pause cannot be ended early. */
+ * A paused server reads no command, so the pause cannot be ended early. */
 #include <inttypes.h>
 
 #include "base/text/duration.h"

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* clock.c -- the wall clock of one Redis server jumps, forward or back.
  *
- * Arming starts the server anew, with all of its data, with preload/wall_clock.c before its
- * C library, which leaves the monotonic clock alone.  Leases count by the wall clock
- * there: forward ends them early, back makes them last. */
+ * Arming restarts the server with all of its data, and with preload/wall_clock.c before
+ * its C library, which leaves the monotonic clock alone.  Redis counts leases by the wall
+ * clock: a jump forward ends them early, a jump back makes them last. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -26,8 +26,8 @@ static int64_t wall_ms(void)
     return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
 }
 
-/* By how much the server's clock is ahead of ours.  Both numbers of TIME as one, which
- * Lua makes. */
+/* Read by how much the server's clock is ahead of this machine's.  A script joins the two
+ * numbers of TIME. */
 static bool read_ahead(struct fault_scene *scene, int64_t *ahead_ms)
 {
     struct redis_side *side = fault_redis_open(scene);
@@ -63,8 +63,9 @@ static bool restart_saved(struct fault_scene *scene, bool own_clock)
                                  loaded, keys);
 }
 
-/* Start it anew, with its data, under a clock of its own or under ours.  Whoever uses it
- * meanwhile goes without an answer: that is a fault too, and told as one. */
+/* Restart the server with its data, under a clock of its own or under the
+ * machine's.  Clients get no answer meanwhile: that is a fault as well, and is told as
+ * one. */
 static bool restart(struct fault_scene *scene, bool own_clock)
 {
     char name[64];
@@ -73,7 +74,7 @@ static bool restart(struct fault_scene *scene, bool own_clock)
     snprintf(name, sizeof name, "restart %s", scene->server->name);
     fault_history_begun(scene->history, name, 0, DLOCK_ASSUMES_NETWORK);
     ok = restart_saved(scene, own_clock);
-    if (ok) /* otherwise it may be down still */
+    if (ok) /* otherwise the server may still be down */
         fault_history_ended(scene->history, name, 0, DLOCK_ASSUMES_NETWORK);
     return ok;
 }

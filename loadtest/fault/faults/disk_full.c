@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* disk_full.c -- the server cannot save what it has, and so refuses every write.
+/* disk_full.c -- the server cannot save its data, and therefore refuses every write.
  *
- * No file system is filled, which would take root: the kernel is told that no file of
- * the server's may grow beyond a limit (RLIMIT_FSIZE), and what it has to save is larger
- * than that.  To Redis it is the same: its save fails, and until one succeeds it answers
- * writes with MISCONF, also the renewal and the release of a lock. */
+ * Filling a file system would need root.  Instead the kernel limits the size of the
+ * server's files (RLIMIT_FSIZE) below the size of its data.  To Redis the effect is the
+ * same: its save fails, and until a save succeeds Redis answers writes with MISCONF, also
+ * the renewal and the release of a lock. */
 #include <errno.h>
 #include <string.h>
 #include <sys/random.h>
@@ -22,7 +22,8 @@ struct disk {
     struct rlimit limit;
 };
 
-/* Its log must be able to go on: a process that writes beyond the limit is ended. */
+/* The limit leaves room for the server's log, because a process that writes beyond the
+ * limit is killed. */
 static bool limit_files(struct fault_scene *scene, struct disk *disk)
 {
     char path[FILES_PATH_MAX];
@@ -50,7 +51,8 @@ static bool limit_files(struct fault_scene *scene, struct disk *disk)
 
 static bool fill(struct fault_scene *scene, struct redis_side *side)
 {
-    static uint8_t block[BLOCK_BYTES]; /* random, so that nothing makes it smaller */
+    static uint8_t block[BLOCK_BYTES]; /* random, so that compression does not make it
+                                        * smaller */
 
     for (int i = 0; i < BLOCKS; i++) {
         if (getrandom(block, sizeof block, 0) != sizeof block)
@@ -84,7 +86,7 @@ static bool begin(struct fault_scene *scene)
     struct redis_side *side = fault_redis_open(scene);
     bool ok = side && fill(scene, side) && limit_files(scene, disk);
 
-    /* Only a server that has to save refuses writes when it cannot. */
+    /* Redis refuses writes after a failed save only if saving is configured. */
     disk->saves = ok && redis_side_ask(side, "CONFIG SET save %s", "86400 1") == REDIS_SAID;
     ok = disk->saves && save(scene, side, "err");
     if (ok && (redis_side_ask(side, "SET " FILLER ":probe 1") != REDIS_SAID_NO ||

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* eviction.c -- the server's memory is full, and it throws the lock away.
+/* eviction.c -- the memory of the server is full, and the server evicts the lock's key.
  *
- * The policy is volatile-ttl, which takes keys that end by themselves, and first those
- * that end soonest: locks.  What fills the memory has no end, so it stays.  Once the key
- * is gone the limit is lifted again and the filling removed, so that the next lock is
- * not thrown away with it. */
+ * The policy is volatile-ttl, which evicts keys with a time to live, those with the
+ * shortest first: locks.  The filling keys have no time to live, so they stay.  Once the
+ * lock's key is gone, the limit is lifted and the filling removed, so that the next lock
+ * is not evicted as well. */
 #include <inttypes.h>
 #include <string.h>
 

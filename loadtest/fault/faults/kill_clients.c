@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* kill_clients.c -- every ordinary connection is cut, whatever is under way on it. */
+/* kill_clients.c -- every ordinary connection is closed by the server, with the requests
+ * that are under way. */
 #include "loadtest/fault/clients.h"
 
 static bool begin(struct fault_scene *scene)

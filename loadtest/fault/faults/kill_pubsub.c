@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* kill_pubsub.c -- whoever waits for a message loses the connection that it would come
- * by, and the message with it. */
+/* kill_pubsub.c -- the server closes every connection that subscribes to channels, so
+ * waiters miss the messages that come next. */
 #include "loadtest/fault/clients.h"
 
 static bool begin(struct fault_scene *scene)

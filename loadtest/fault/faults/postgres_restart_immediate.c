@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* postgres_restart_immediate.c -- the server ends in the middle of everything, and starts
- * again: what was committed is there, what was not is gone. */
+/* postgres_restart_immediate.c -- PostgreSQL is shut down in the mode "immediate" and
+ * starts again: transactions that were committed are kept, all others are lost. */
 #include <signal.h>
 #include <string.h>
 

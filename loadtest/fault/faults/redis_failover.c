@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* redis_failover.c -- the master dies before its replica has heard of the lock, and the
+/* redis_failover.c -- the primary dies before its replica has the lock's key, and the
  * replica takes its place.
  *
- * Armed, there is a replica with everything that the master had, which is then cut off:
- * it follows a port where nobody listens.  It begins when the master has the lock's
- * key, for which it waits ten seconds: the master is killed, and the replica is promoted
- * and takes over the master's port, as an address is moved in a cluster.  So the
- * clients' URL leads to it, and nothing stands in between.  Afterwards it is the lab's
- * server of that name. */
+ * When the fault is armed, there is a replica with all data of the primary, which is then
+ * cut off: the replica follows a port on which no server listens.  The fault begins when
+ * the primary has the lock's key, for which it waits ten seconds.  Then the primary is
+ * killed, and the replica is promoted and takes over the primary's port, as a cluster
+ * moves an address.  So the clients' URL leads to the replica, without a proxy in
+ * between.  From then on the replica is the lab's server of that name. */
 #include "loadtest/fault/replica.h"
 
 struct failover {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* redis_restart_kept.c -- a Redis server dies and comes back at once, with every write that it
- * had answered: it keeps an append-only file, on disk before each answer. */
+/* redis_restart_kept.c -- a Redis server is killed and starts again at once with every
+ * write that it had answered, because its append-only file is on disk before each answer.
+ */
 #include <inttypes.h>
 #include <unistd.h>
 
@@ -14,7 +15,7 @@ struct kept {
     char run_id[FAULT_ID_MAX];
 };
 
-/* The file is whole once the server has written all that it had before. */
+/* The append-only file is complete once the server has written its earlier data to it. */
 static bool arm(struct fault_scene *scene)
 {
     struct kept *kept = server_fault_state(scene, sizeof *kept);
@@ -34,7 +35,7 @@ static bool arm(struct fault_scene *scene)
     return ok;
 }
 
-/* A server that was started without its file has forgotten all of it. */
+/* Proof that the file was read: a server that starts without the file has no data. */
 static bool has_file(struct fault_scene *scene)
 {
     struct redis_side *side = fault_redis_open(scene);

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* redis_split_brain.c -- the master is cut off, with those who are connected to it, and
- * does not know; its replica takes its place for everybody else.
+/* redis_split_brain.c -- the primary is cut off together with its connected clients, and
+ * goes on; for all others its replica takes its place.
  *
- * Armed, there is a replica as for redis_failover.c.  It begins when the master has the
- * lock's key: the master stops listening, and serves only the connections that it has;
- * the replica is promoted and listens on its port.  So whoever connects anew reaches the
- * one, and who stays connected the other, and both say that they are the master.  It
- * ends when the old one comes back: it is made a replica of the new one, and forgets
- * what it has granted since. */
+ * When the fault is armed, there is a replica as in redis_failover.c.  The fault begins
+ * when the primary has the lock's key: the primary stops listening and serves only its
+ * open connections; the replica is promoted and listens on the primary's port.  So a new
+ * connection reaches the promoted replica, an open connection the old primary, and both
+ * act as primary.  The fault ends when the old primary becomes a replica of the new one,
+ * and loses the locks that it has granted since. */
 #include <signal.h>
 #include <string.h>
 
@@ -30,7 +30,7 @@ static bool arm(struct fault_scene *scene)
     return fault_replica_start(scene, split->run_id);
 }
 
-/* Is it a master, with or without the lock? */
+/* Whether the server is a primary, with the lock's key or without. */
 static bool is_master(const struct fault_scene *scene, struct redis_side *side,
                       bool has_key)
 {

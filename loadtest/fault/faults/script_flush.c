@@ -4,7 +4,7 @@
 
 #include "loadtest/fault/redis.h"
 
-/* Loaded by us, so that it is known to have been there. */
+/* The laboratory loads the script itself, so that the server certainly had it. */
 #define WITNESS "return 'a script of the laboratory'"
 
 enum { SHA_SIZE = 41 };

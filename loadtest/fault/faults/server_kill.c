@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* server_kill.c -- a server dies at once, and comes back with the data that it had.
+/* server_kill.c -- a server is killed, and starts again with its data.
  *
- * PostgreSQL and ZooKeeper keep theirs themselves.  A Redis server of the lab has
- * nothing on disk, so it saves everything just before, and answers no write after that. */
+ * PostgreSQL and ZooKeeper keep their data themselves.  A Redis server of the lab has
+ * nothing on disk, so it saves everything just before the kill, and answers no write
+ * after that. */
 #include <inttypes.h>
 
 #include "loadtest/fault/redis.h"

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* server_stop.c -- a whole server hangs, with everything that it holds, and goes on. */
+/* server_stop.c -- a whole server stops answering, keeps its data and connections, and
+ * then continues. */
 #include <signal.h>
 
 #include "loadtest/fault/server_fault.h"

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: MIT */
-/* zookeeper_expire.c -- the session that holds a lock is over, as the server has it,
- * while its client lives and knows nothing of it.
+/* zookeeper_expire.c -- the server ends the session that holds a lock, while its client
+ * lives and does not know.
  *
- * A client that connects with a session's name and password takes it over, and may close
- * it. The name is in what the server tells of its ephemeral nodes.  The password the
- * server does not keep either: it makes it from the name, with Java's generator and a
- * constant (ZooKeeperServer.generatePasswd), and so do we.  The client comes back at once
- * and takes its session back, so there may be several attempts until one of ours is
- * faster.
+ * A client that connects with the name and password of a session takes the session over,
+ * and may close it.  The server shows the name with its ephemeral nodes.  The server does
+ * not store the password: it computes the password from the name, with Java's generator
+ * and a constant (ZooKeeperServer.generatePasswd), and this file does the same.  The
+ * client reconnects at once and takes its session back, so the fault may need several
+ * attempts.
  *
- * This fault does not work with a ZooKeeper that makes its passwords in another way: then
- * every attempt is refused, and that is said. */
+ * The fault does not work with a ZooKeeper that makes its passwords in another way: then
+ * every attempt is refused, and the fault reports it. */
 #include <endian.h>
 #include <errno.h>
 #include <inttypes.h>
@@ -99,7 +99,8 @@ static bool close_as(int port, uint64_t session)
          answer.timeout_ms != 0 &&
          send(fd, &bye, sizeof bye, MSG_NOSIGNAL) == sizeof bye;
     while (ok && recv(fd, rest, sizeof rest, 0) > 0)
-        ; /* until the server hangs up, which it does once it is closed */
+        ; /* until the server closes the connection, as it does after it has closed the
+           * session */
     close(fd);
     return ok;
 }
@@ -114,7 +115,7 @@ static long number_of(const char *path)
                : 0;
 }
 
-/* Is it a node of that lock: /dlock/KIND/NAME, or one below that? */
+/* Whether the path is a node of that lock: /dlock/KIND/NAME, or one below. */
 static bool is_of_lock(const char *path, const char *key)
 {
     char prefix[ZOOKEEPER_PATH_SIZE];
@@ -130,8 +131,9 @@ static bool is_of_lock(const char *path, const char *key)
            (kind[length] == '\0' || kind[length] == '/');
 }
 
-/* In "dump": a line with a session, "0x1000:", and then its nodes, each after a tab.
- * The one with the least number holds the lock; 0: nobody does. */
+/* The answer to "dump" has a line with a session, "0x1000:", and then its nodes, each
+ * after a tab.  The session of the node with the least number holds the lock; 0: no
+ * session does. */
 static uint64_t find_holder(char *dump, const char *key, char path[PATH_MAX_BYTES])
 {
     uint64_t session = 0, holder = 0;

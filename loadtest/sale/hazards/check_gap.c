@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /* check_gap.c -- a pause between the check of the owner and the delete.
  *
- * A has sold, sees that the lock is still its own, and is held just before its delete.
- * Its lease ends.  B gets the lock and is held in the middle of its work, well within
- * its own lease.  A goes on: its delete frees B's lock.  C gets in and sells.  B goes
- * on.
+ * Process A has sold, reads that it still owns the lock, and is held just before its
+ * delete.  Its lease ends.  Process B gets the lock and is held at its work, well within
+ * its own lease.  A continues, and its delete removes B's lock.  Process C gets the lock
+ * and sells.  B continues.
  *
- * Only a lock that checks and deletes in two steps has that moment.  For the others
- * there is nothing to arm, and the run is like calm with the same short lease. */
+ * Only a lock that checks and deletes in two steps has this gap.  For the others no point
+ * is armed, and the run is like calm with the same short lease. */
 #include <stdio.h>
 
 #include "base/text/duration.h"
@@ -27,8 +27,8 @@ static bool arm(struct hazard_scene *scene)
     return hazard_lay_in_wait(scene, GAP);
 }
 
-/* A is in the gap: lay in wait for B.  Nobody can get there before A's lease is over.
- */
+/* A is in the gap: arm the point for B.  No process can reach the point before A's lease
+ * is over. */
 static enum hazard_state catch_a(struct hazard_scene *scene)
 {
     enum hazard_state state = hazard_caught(scene, GAP, &scene->first);
@@ -59,15 +59,15 @@ static enum hazard_state let_b_go(struct hazard_scene *scene, enum hazard_state 
     return service_release(scene->second, "after-read") ? then : HAZARD_FAILED;
 }
 
-/* After its own lease B would prove something else, so it keeps a third of that to write,
- * to commit and to give back. */
+/* B must write within its own lease, or the run would show another flaw.  So a third of
+ * the lease is kept for B's write, commit and release. */
 static bool may_hold_b(const struct hazard_scene *scene)
 {
     return monotonic_ns() < scene->hold_ends_ns - scene->lease_ms / 3 * 1000000;
 }
 
-/* That A's delete has happened is seen by what it does; that it does nothing, by the others,
- * who ask in vain for a third of a lease. */
+/* A's delete is seen by its effect.  That the delete has no effect is seen by the other
+ * processes, which are refused for a third of a lease. */
 static enum hazard_state wait_c(struct hazard_scene *scene)
 {
     bool sold = hazard_others_sold(scene, 1) && monotonic_ns() < scene->hold_ends_ns;
@@ -93,8 +93,8 @@ static enum hazard_state wait_c(struct hazard_scene *scene)
     return let_b_go(scene, HAZARD_GOING);
 }
 
-/* B has kept its lock, so it is the next to sell.  If that takes longer than its lease, a
- * third may rightly get in before. */
+/* B has kept its lock, so B sells next.  If B takes longer than its lease, a third process
+ * may rightly get the lock before. */
 static enum hazard_state wait_b(struct hazard_scene *scene)
 {
     if (hazard_others_sold(scene, 1) && monotonic_ns() < scene->hold_ends_ns)

@@ -2,12 +2,10 @@
 /* freeze.c -- a whole process stops for longer than the lease, as in a long pause of a
  * garbage collector or of a virtual machine.
  *
- * The first holder of the target's lock is held after it has read and before it writes;
- * then its process is stopped with everything in it, so that nothing can renew
- * anything, and goes on when others have sold under its lock.  (A thread that stops its
- * own process may run on for a moment before the signal arrives, and write; one that is
- * held cannot.)
- */
+ * The first holder of the target's lock is held between its read and its write.  Then its
+ * process is stopped, so that its watchdog stops too, and continued when others have sold
+ * under its lock. (A thread that stops its own process may run for a moment until the
+ * signal arrives, and write; a thread that is held cannot.) */
 #include <signal.h>
 #include <stdio.h>
 
@@ -64,10 +62,11 @@ static bool is_in_the_way(struct hazard_scene *scene)
     return audit_db_blocked_by(scene->db, scene->first->name, &blocked) && blocked;
 }
 
-/* Was a thread stopped that keeps a row from everybody?  Then the whole world stands
- * still, which shows nothing: let the process go on for a moment and stop it again, each
- * time for a longer moment.  Without a lock that is so nearly always, hence the bound; the
- * first holder is held all the while, so what others sell in between counts too. */
+/* Another thread of the stopped process may hold a row lock in the database, which blocks
+ * all processes and so shows nothing.  Then the process continues for a moment and is
+ * stopped again, each time for a longer moment.  Without a lock this happens nearly
+ * always, hence the bound.  The first holder is held all the while, so sales of others in
+ * between count too. */
 static void stop_again(struct hazard_scene *scene)
 {
     int64_t baseline = scene->baseline;
@@ -101,8 +100,9 @@ static enum hazard_state conclude(struct hazard_scene *scene, bool sold, bool st
     return sold || (stayed_out && !blocked) ? HAZARD_OVER : HAZARD_MISSED;
 }
 
-/* A lock that lives with its connection keeps everybody out, as it has to.  Of any other
- * one that would be wrong, so it is given time: a store may notice late that nobody renews. */
+/* A lock that lives with its connection refuses all others, as it should.  Any other lock
+ * that does so is given time, since a store may notice late that a lease was not renewed.
+ */
 static enum hazard_state step(struct hazard_scene *scene)
 {
     int64_t stopped_ms = hazard_stage_ms(scene);

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* slow.c -- one thread's work outlives its lease.
+/* slow.c -- the work of one thread outlives its lease.
  *
- * The first holder of the target's lock is held after it has read and before it writes,
- * for twice the lease, and then until others have asked for the lock.  A lock that is renewed meanwhile keeps everybody out; any other
- * lets them in, and then the holder writes what it had computed from what it had read.
- */
+ * The first holder of the target's lock is held between its read and its write, for twice
+ * the lease, and then until others have asked for the lock.  If the lock is renewed
+ * meanwhile, all others are refused.  Otherwise others get the lock, and then the holder
+ * writes a value that it computed from its old read. */
 #include <stdio.h>
 
 #include "loadtest/sale/hazard.h"
@@ -26,8 +26,9 @@ static enum hazard_state catch_first(struct hazard_scene *scene)
     return HAZARD_GOING;
 }
 
-/* Others who have asked since the lease was over either sell, or the store still names the
- * one who is held: then it was renewed.  Anything else is not over yet. */
+/* The step ends with one of two outcomes.  Since the lease was over, another process has
+ * sold; or others have asked and the store still names the held process, so the lock was
+ * renewed. */
 static enum hazard_state step(struct hazard_scene *scene)
 {
     int64_t held_ms = hazard_stage_ms(scene);
