@@ -411,9 +411,10 @@ $(LIAR): $(call objects,$(call sources,tests/liar)) $(LIBRARY)
 
 # Its own os and wire stand in for those of base/, which the archive has too; mutexes are inline.
 BY_TASKS := $(addprefix -Wl$(comma)--wrap=pthread_mutex_,init destroy lock unlock)
-$(SIMULATE): $(call objects,$(call sources,tests/simulation)) $(LIBRARY)
+$(SIMULATE): $(call objects,$(call sources,tests/simulation)) $(APP_LIB) $(LAB_LIB) $(COMMON) $(LIBRARY)
 	@mkdir -p $(@D)
-	$(call say,LINK)$(CC) $(LINK) -pie $(BY_TASKS) -o $@ $^ $(LIBS.lock) $(LIBS.base) -llua5.1
+	$(call say,LINK)$(CC) $(LINK) -pie $(BY_TASKS) -o $@ $^ $(LIBS.app) $(LIBS.lab) $(LIBS.db) \
+	  $(LIBS.lock) $(LIBS.base) -llua5.1
 
 $(INTEROP_PEER): $(call objects,$(call sources,tests/interop)) $(LIBRARY)
 	@mkdir -p $(@D)

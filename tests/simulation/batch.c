@@ -13,6 +13,7 @@
 
 #include "gen/lua_scripts.h"
 #include "tests/simulation/faults.h"
+#include "tests/simulation/orders_subject.h"
 
 /* A seed that takes so long does not end. */
 enum { SECONDS_MAX = 60, JOBS_MAX = 16 };
@@ -51,6 +52,8 @@ void batch_play_here(const struct play *play, struct account *account, bool is_t
     network_begin(count_servers(play->variant));
     if (play->begin != NULL) {
         play->begin();
+    } else if (orders_is_subject(play->variant)) {
+        orders_begin(play);
     } else {
         crowd_begin(play);
         faults_begin();

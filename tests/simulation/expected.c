@@ -42,7 +42,7 @@ static const struct row *row_of(const struct batch *batch)
 bool expected_is_wrong(const struct batch *batch, enum verdict verdict)
 {
     const struct row *row = row_of(batch);
-    const char *name = verdict_name(verdict);
+    const char *name = world_verdict_name(verdict);
 
     return verdict != FINE &&
            (row == NULL || (strcmp(row->must, name) != 0 && !has_word(row->may, name)));
@@ -59,7 +59,7 @@ bool expected_is(const struct batch *batch, const struct outcome *outcome, char 
         return false;
     }
     for (int i = FINE + 1; i < VERDICT_COUNT; i++) {
-        const char *name = verdict_name((enum verdict)i);
+        const char *name = world_verdict_name((enum verdict)i);
 
         if (strcmp(row->must, name) == 0)
             shown += outcome->verdicts[i];

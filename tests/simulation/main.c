@@ -134,13 +134,13 @@ static bool print_row(const struct batch *batch)
     char why[WORLD_TEXT] = "";
     bool is_fine = expected_is(batch, &outcome, why, sizeof(why));
 
-    (void)printf("%-10s %-6s %8llu %9llu %8llu %7.0f  ", batch->variant->name,
+    (void)printf("%-13s %-6s %8llu %9llu %8llu %7.0f  ", batch->variant->name,
                  class_rows[batch->class].name, (unsigned long long)outcome.seeds,
                  (unsigned long long)outcome.calls, (unsigned long long)outcome.faults,
                  (double)outcome.seeds / (took + 1e-6));
     for (int i = 0; i < VERDICT_COUNT; i++)
         if (outcome.verdicts[i] > 0)
-            (void)printf("%s %llu  ", verdict_name((enum verdict)i),
+            (void)printf("%s %llu  ", world_verdict_name((enum verdict)i),
                          (unsigned long long)outcome.verdicts[i]);
     (void)printf("%s\n", is_fine ? "as expected" : "NOT AS EXPECTED");
     if (!is_fine)
@@ -148,7 +148,7 @@ static bool print_row(const struct batch *batch)
     if (!is_fine && outcome.first_wrong != 0)
         (void)printf("# seed %llu: %s: %s\n# make simulate VARIANT=%s CLASS=%s SEED=%llu\n",
                      (unsigned long long)outcome.first_wrong,
-                     verdict_name(outcome.wrong.verdict), outcome.wrong.text,
+                     world_verdict_name(outcome.wrong.verdict), outcome.wrong.text,
                      batch->variant->name, class_rows[batch->class].name,
                      (unsigned long long)outcome.first_wrong);
     (void)fflush(stdout);
@@ -168,7 +168,7 @@ static bool print_hunt(const struct batch *batch)
         (void)printf("not ok %s %s: seed %llu, after %llu: %s: %s\n", batch->variant->name,
                      class, (unsigned long long)outcome.first_wrong,
                      (unsigned long long)(outcome.first_wrong - batch->first_seed + 1),
-                     verdict_name(outcome.wrong.verdict), outcome.wrong.text);
+                     world_verdict_name(outcome.wrong.verdict), outcome.wrong.text);
     (void)fflush(stdout);
     return outcome.first_wrong == 0;
 }
@@ -178,7 +178,7 @@ static bool print_table(const struct settings *settings)
     bool is_fine = true;
 
     if (!settings->hunts)
-        (void)printf("%-10s %-6s %8s %9s %8s %7s  verdicts\n", "variant", "class", "seeds",
+        (void)printf("%-13s %-6s %8s %9s %8s %7s  verdicts\n", "variant", "class", "seeds",
                      "calls", "faults", "seeds/s*");
     for (size_t i = 0; i < subject_count(); i++)
         for (int class = 0; class < CLASS_COUNT; class ++) {
@@ -214,7 +214,7 @@ static bool print_seed(const struct settings *settings)
     batch_play(&play, &account, !settings->is_quiet);
     (void)printf("seed %llu: %s%s%s, %llu calls, %llu commands, %llu faults, %.3f s, "
                  "hash %016llx\n",
-                 (unsigned long long)play.seed, verdict_name(account.verdict),
+                 (unsigned long long)play.seed, world_verdict_name(account.verdict),
                  account.text[0] != '\0' ? ": " : "", account.text,
                  (unsigned long long)account.calls, (unsigned long long)account.commands,
                  (unsigned long long)account.faults, (double)account.ended_ns / 1e9,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* subject.h -- what can be simulated: variants of the catalogue, and the primitives, which have
- * rows of their own here. */
+/* subject.h -- what can be simulated: variants of the catalogue, and the primitives and sales,
+ * which have rows of their own here. */
 #ifndef SIMULATION_SUBJECT_H
 #define SIMULATION_SUBJECT_H
 

@@ -274,14 +274,15 @@ void world_condemn(enum verdict verdict, const char *format, ...)
     world.is_over = true;
     world.account->verdict = verdict;
     memcpy(world.account->text, text, sizeof(text));
-    tell("VERDICT %s: %s", verdict_name(verdict), text);
+    tell("VERDICT %s: %s", world_verdict_name(verdict), text);
 }
 
-const char *verdict_name(enum verdict verdict)
+const char *world_verdict_name(enum verdict verdict)
 {
     static const char *const names[VERDICT_COUNT] = {
         "fine", "overlap", "fence", "asleep", "shut", "lost-in-calm", "hang", "endless",
-        "crash", "not-known", "overdrawn", "miscount", "early", "twice", "unheld"};
+        "crash", "not-known", "overdrawn", "miscount", "early", "twice", "unheld",
+        "oversold", "lost-update", "duplicate", "audit"};
 
     return names[verdict];
 }

@@ -44,7 +44,8 @@ enum { WORLD_TEXT = 240 };
 
 /* What became of a seed. */
 enum verdict { FINE, OVERLAP, FENCE, ASLEEP, SHUT, LOST_IN_CALM, HANG, ENDLESS, CRASH,
-               NOT_KNOWN, OVERDRAWN, MISCOUNT, EARLY, TWICE, UNHELD, VERDICT_COUNT };
+               NOT_KNOWN, OVERDRAWN, MISCOUNT, EARLY, TWICE, UNHELD, OVERSOLD, LOST_UPDATE,
+               DUPLICATE, AUDIT, VERDICT_COUNT };
 
 /* What is known of a seed when it has ended; in memory that its parent shares. */
 struct account {
@@ -110,6 +111,6 @@ void tell(const char *format, ...) __attribute__((format(printf, 1, 2)));
 void world_condemn(enum verdict verdict, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
-const char *verdict_name(enum verdict verdict);
+const char *world_verdict_name(enum verdict verdict);
 
 #endif /* SIMULATION_WORLD_H */
