@@ -139,7 +139,7 @@ start_load() {
 # wrk ends and prints its summary when it is interrupted; a signal that comes before it
 # listens to signals is lost.
 stop_load() {
-    within 60 has_ended "$load" || kill -KILL "$load"
+    soon has_ended "$load" || kill -KILL "$load"
     wait "$load"
     load=
 }
