@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* laws.c -- the one list of laws: what each is called, who has to keep it, and what is
- * shown of those who do not claim it. */
+/* laws.c -- the list of laws: the name of each, the locks that have to keep it, and the
+ * law for locks that do not promise it. */
 #include "tests/conformance/laws.h"
 
 #define EXCLUSIVE DLOCK_CAP_EXCLUSIVE

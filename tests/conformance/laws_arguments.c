@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* laws_arguments.c -- what is refused before anything is sent. */
+/* laws_arguments.c -- calls that are refused before a request is sent. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -111,8 +111,8 @@ struct inheritance {
     dlock_lease *lease;
 };
 
-/* In the child: a system of its own works, and knows nothing of what the parent holds
- * but through the store. */
+/* In the child process: a system of its own works, and learns of the parent's locks only
+ * from the store. */
 static int use_own(const struct inheritance *parent)
 {
     const dlock_options *opts = parent->opts;

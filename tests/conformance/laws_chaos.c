@@ -58,7 +58,7 @@ struct crew {
     atomic_bool may_lose;   /* the store may lose a lock that is held           */
     bool tells;             /* its releases can tell                            */
     bool is_well;
-    pthread_mutex_t door;   /* who is inside, and the meetings                  */
+    pthread_mutex_t door;   /* the owners inside, and how often two of them met */
     struct meeting meetings[MEETINGS_MAX]; /* that the store answers for         */
     size_t meeting_count;
     atomic_int violations;  /* that nothing excuses                             */
@@ -75,7 +75,7 @@ static void note_meeting(struct crew *crew, const struct worker *one,
         (struct meeting){{{one, one->hold, false}, {two, two->hold, false}}};
 }
 
-/* Come in, and see who is there. */
+/* Enter, and count the owners inside. */
 static void enter(struct worker *worker, int name)
 {
     struct crew *crew = worker->crew;

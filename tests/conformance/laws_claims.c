@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* laws_claims.c -- what the slots of a variant owe to the core, asked directly. */
+/* laws_claims.c -- the slots of a variant keep their contract with the core, called
+ * directly. */
 #include "tests/conformance/laws.h"
 #include "tests/conformance/slots.h"
 

@@ -10,7 +10,7 @@ static void refuse_writes(const char *variant, int replicas)
         servers_tell(i, "CONFIG SET min-replicas-to-write %d", replicas);
 }
 
-/* "I may not write" is neither "somebody else holds it" nor "it is not yours". */
+/* A write that the store refuses is neither "held by another owner" nor "not yours". */
 void an_error_is_no_answer(const char *variant)
 {
     dlock_options opts = rig_options(variant);

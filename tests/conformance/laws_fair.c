@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* laws_fair.c -- who waits first enters first. */
+/* laws_fair.c -- waiters get a fair lock in the order of their arrival. */
 #include <signal.h>
 #include <sys/wait.h>
 

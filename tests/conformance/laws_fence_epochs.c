@@ -219,7 +219,7 @@ void fence_goes_on_with_redissons(const char *variant)
     drawn = epochs_drawn();
     fence = fence_of(sys, name);
     assert_true((long long)(fence >> 32) > drawn);
-    /* Without a database it counts what is there. */
+    /* Without a database the fence counts on from the store's counter. */
     opts.database_url = NULL;
     sys = rig_open(&opts);
     assert_true(fence_of(sys, name) == fence + 1);

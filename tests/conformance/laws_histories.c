@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* laws_histories.c -- many threads that do anything at all, and who is inside. */
+/* laws_histories.c -- many threads make random calls, and the histories are checked. */
 #include <pthread.h>
 #include <stdio.h>
 

@@ -334,7 +334,7 @@ static int owe_nothing(void *data)
     return is_well ? 0 : 1;
 }
 
-/* A child by fork() neither pays nor spends what its parent owes. */
+/* A forked child neither sends the releases that its parent owes, nor drops them. */
 void a_child_owes_nothing(const char *variant)
 {
     struct behind s = begin(variant, 0, false);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* laws_metrics.c -- what a system counts, and how it tells of losses. */
+/* laws_metrics.c -- the counters of a system, and its reports of losses. */
 #include <errno.h>
 #include <poll.h>
 #include <string.h>

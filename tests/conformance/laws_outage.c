@@ -93,7 +93,7 @@ void a_wait_that_begins_in_an_outage_is_granted(const char *variant)
     assert_status(OK, rig_helper_finish(waiter));
 }
 
-/* IO, or UNKNOWN if what was asked may have been executed. */
+/* IO, or UNKNOWN if the request may have been executed. */
 static void assert_fails(dlock_status st)
 {
     if (st != DLOCK_UNKNOWN)

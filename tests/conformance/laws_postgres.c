@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* laws_postgres.c -- what the pg variants keep in the database, and what they leave. */
+/* laws_postgres.c -- the rows and locks that the pg variants keep in the database, and
+ * leave behind. */
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -199,7 +200,7 @@ void refuses_bad_database_urls(const char *variant)
     assert_open(DLOCK_INVALID, &opts, "postgresql://");
     opts.database_url = "postgresql://nobody@127.0.0.1:1/none";
     assert_open(DLOCK_IO, &opts, "127.0.0.1:1");
-    /* A database without the tables: the text says what to do. */
+    /* Without the tables the error text names the command that makes them. */
     snprintf(url, sizeof(url), "%s", getenv("SECKILL_LAB_DATABASE_URL"));
     database = strrchr(url, '/');
     assert_non_null(database);

@@ -96,8 +96,8 @@ void survives_dead_nodes(const char *variant)
     use_with_dead_nodes(&opts);
 }
 
-/* All or nothing: with one node dead, or one that somebody else holds, it cannot be
- * taken, and nothing of the attempt is left on the others. */
+/* All or nothing: while one node is dead, or held by another owner, the lock cannot be
+ * acquired, and the attempt leaves nothing on the other nodes. */
 void needs_every_node(const char *variant)
 {
     static const char theirs[] = "8743c9c0-0795-4907-87fd-6c719a6b4586:52";

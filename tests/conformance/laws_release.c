@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* laws_release.c -- what a release may free, and what it must not. */
+/* laws_release.c -- a release frees its own lock, and never another's. */
 #include <pthread.h>
 #include <string.h>
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* laws_renewal.c -- what must not keep the watchdog from its work. */
+/* laws_renewal.c -- events that must not stop the watchdog from renewing. */
 #include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
@@ -100,7 +100,8 @@ static bool is_quick(int64_t took_ms)
     return is_steady(OF_MANY_MS) && took_ms < OF_MANY_MS / 6;
 }
 
-/* By its own account, and by that of somebody who would like to have it. */
+/* The lock is held by the holder's own account, and by that of a second owner that asks
+ * for it. */
 void renews_all_of_many(const char *variant)
 {
     dlock_options opts = watched(variant, OF_MANY_MS);

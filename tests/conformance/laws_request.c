@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* laws_request.c -- what an acquire may ask for: a lease of its own, to be a reader. */
+/* laws_request.c -- options of an acquire: a lease of its own, and reading. */
 #include <string.h>
 
 #include "tests/conformance/laws.h"

@@ -65,7 +65,8 @@ void ends_with_its_connection(const char *variant)
     assert_status(OK, rig_try(pair.a, name));
 }
 
-/* A backend that is told to end and does not, as on a loaded machine: somebody held it. */
+/* The test stops a backend that was told to end, so the backend ends late, as on a loaded
+ * machine. */
 void forcing_a_session_that_stays_is_unknown(const char *variant)
 {
     dlock_options opts = rig_options(variant);

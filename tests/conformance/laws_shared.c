@@ -87,7 +87,8 @@ void writer_and_readers_exclude_each_other(const char *variant)
     assert_open_to(pair, name, DLOCK_OK, DLOCK_OK);
 }
 
-/* The best of several is far below what the look behind the messages would take. */
+/* The fastest of several wake-ups is far faster than the poll that backs up lost
+ * messages. */
 void last_reader_wakes_a_writer(const char *variant)
 {
     dlock_options opts = rig_options(variant);

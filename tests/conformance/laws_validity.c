@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* laws_validity.c -- what a holder believes of its lease, and what the store does. */
+/* laws_validity.c -- the lease as its holder counts it, and as the store does. */
 #include <stdlib.h>
 
 #include "base/os/clock.h"
@@ -90,7 +90,7 @@ void ends_for_its_holder_first(const char *variant)
     assert_status(OK, dlock_release(sys, &lease));
 }
 
-/* Inner levels come and go, and never shorten what the holder was promised. */
+/* Inner levels are acquired and released, and never shorten the holder's lease. */
 void inner_levels_keep_the_lease(const char *variant)
 {
     dlock_options opts = odd_options(variant);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* laws_waiting.c -- waiting for a lock that somebody else holds. */
+/* laws_waiting.c -- waiting for a lock that another owner holds. */
 #include <unistd.h>
 
 #include "base/os/random.h"

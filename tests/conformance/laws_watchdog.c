@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* laws_watchdog.c -- who keeps a lease after its lock was taken, until when, and who tells of
- * its end. */
+/* laws_watchdog.c -- the watchdog: which leases it renews, until when, and that it
+ * reports a loss. */
 #include <signal.h>
 #include <stdatomic.h>
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* laws_wire.c -- what other programs see in the store. */
+/* laws_wire.c -- the keys, fields and messages in the store that other programs see. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* laws_zookeeper_queue.c -- the waiters of ZooKeeper's locks: who is woken, and in which order. */
+/* laws_zookeeper_queue.c -- the waiters of ZooKeeper's locks: which of them are woken,
+ * and in which order. */
 #include "tests/conformance/laws.h"
 #include "tests/conformance/nodes.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* premise.c -- what a law presumes of the machine, and measures. */
+/* premise.c -- measures whether this machine was fast enough for a law. */
 #include "tests/conformance/premise.h"
 
 #include <pthread.h>

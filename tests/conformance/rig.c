@@ -167,7 +167,8 @@ void rig_reset(void)
     cutter_open();
     premise_end_pace();
     if (!dismiss_helpers())
-        system_count = cancel_count = 0; /* what they use must stay */
+        system_count = cancel_count = 0; /* the objects that these threads use must stay
+                                          */
     rig_close_systems();
     while (cancel_count > 0)
         dlock_cancel_free(cancels[--cancel_count]);

@@ -84,8 +84,8 @@ size_t servers_found(void)
     return found_count;
 }
 
-/* After a fork() beside other threads, which may hold the allocator's mutex: only what is
- * allowed there. */
+/* After a fork() beside other threads, which may hold the allocator's mutex, only
+ * async-signal-safe calls are allowed. */
 static void run_server(const char *path)
 {
     int nowhere = open("/dev/null", O_WRONLY);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* postgres_lies.c -- what a PostgreSQL that lies says.
+/* postgres_lies.c -- the wrong answers of a PostgreSQL that lies.
  *
- * Each is written in the server's protocol, version 3: messages of a letter, a length that
- * counts itself, and contents. */
+ * Each is written in the server's protocol, version 3: messages of a letter, a length
+ * that counts itself, and contents. */
 #include <arpa/inet.h>
 #include <stdint.h>
 #include <string.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* redis_lies.c -- what a Redis that lies says. */
+/* redis_lies.c -- the wrong answers of a Redis that lies. */
 #include <string.h>
 
 #include "tests/liar/lies.h"

@@ -92,7 +92,7 @@ static bool answer(int fd, redisContext *redis, const redisReply *command)
     return script_answer(fd, command->element[0]->str, honest, len);
 }
 
-/* The client logs in by itself: what it sends for that goes to the real server too. */
+/* The client logs in by itself, and its login goes to the real server too. */
 static void serve(int fd)
 {
     redisReader *reader = redisReaderCreate();

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* latch.c -- what a countdown latch promises, and its shape. */
+/* latch.c -- the promises of a countdown latch, and its keys in Redis. */
 #include "tests/primitives/rig.h"
 
 #define CHANNEL "redisson_countdownlatch__channel__{l}"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* permits.c -- what permits that expire promise, and their shape. */
+/* permits.c -- the promises of permits that expire, and their keys in Redis. */
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>

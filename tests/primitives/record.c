@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* record.c -- what calls leave in the records. */
+/* record.c -- the records that the calls leave. */
 #include <dirent.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* rig.c -- what the tests of the primitives stand on. */
+/* rig.c -- the servers and helpers that the tests of the primitives share. */
 #include "tests/primitives/rig.h"
 
 #include <pthread.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* semaphore.c -- what a semaphore promises, what it does not, and its shape. */
+/* semaphore.c -- the promises of a semaphore, its limits, and its keys in Redis. */
 #include <signal.h>
 #include <string.h>
 

@@ -14,7 +14,7 @@
 
 enum { PAGE_BYTES = 8192, FULL_AT_BYTES = 18 << 20 };
 
-/* The limit of one process; what it may be at most stays as it is. */
+/* Set the limit of one process; its hard limit stays. */
 static bool limit_one(pid_t pid, rlim_t bytes)
 {
     struct rlimit limit;

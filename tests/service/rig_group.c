@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* rig_group.c -- what a test program's tests share, made before the first and taken away
- * after the last. */
+/* rig_group.c -- the service or lab that all tests of a program share, made before the
+ * first test and removed after the last. */
 #include <stdlib.h>
 
 #include "tests/service/rig.h"

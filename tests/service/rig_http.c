@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* rig_http.c -- a client that says exactly what it is told to. */
+/* rig_http.c -- an HTTP client that sends exactly the given bytes. */
 #include <arpa/inet.h>
 #include <poll.h>
 #include <stdio.h>

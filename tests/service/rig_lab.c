@@ -19,7 +19,7 @@ static const char *const LAB_NAMES[] = {
 enum { LAB_NAME_COUNT = sizeof(LAB_NAMES) / sizeof(LAB_NAMES[0]) };
 static char *lab_saved[LAB_NAME_COUNT];
 
-/* Run `seckill lab ...` and answer the first 4 kB of what it says. */
+/* Run `seckill lab ...` and answer the first 4 kB of its output. */
 static const char *lab(const char *verb, const char *operand)
 {
     static char said[4096];
@@ -41,7 +41,7 @@ static const char *lab(const char *verb, const char *operand)
     return said;
 }
 
-/* Take over what the lab's env file exports. */
+/* Set the variables that the lab's env file exports. */
 static void read_environment(void)
 {
     char path[RIG_PATH_MAX + 8];

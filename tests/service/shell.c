@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* shell.c -- what tests ask of the machine by its own programs. */
+/* shell.c -- runs programs of the machine for tests. */
 #include "tests/service/shell.h"
 
 #include <arpa/inet.h>

@@ -91,7 +91,7 @@ static void every_operators_route_refuses_strangers(void **state)
                        "Host: localhost\r\nAuthorization: Bearer %s\r\n", buyer);
         ask(r->method, path_of(r), lines);
         expect(r, "an operator of vouchers", 401, "unauthorized");
-        /* The token without the word is what the other listener takes. */
+        /* The other listener takes a token without the word Bearer; this one does not. */
         (void)snprintf(lines, sizeof(lines), "Host: localhost\r\nAuthorization: %s",
                        good + strlen("Authorization: Bearer "));
         ask(r->method, path_of(r), lines);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* test_admin_locks.c -- the other listener: one lock, and what all of them count. */
+/* test_admin_locks.c -- the operators' listener: the state of one lock, and the counts of
+ * all. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -22,7 +23,8 @@ static void expect_in_body(const char *piece)
         fail_msg("no %s in %s", piece, answer.body);
 }
 
-/* Held by somebody who is no service: an operator looks, and frees it. */
+/* A client that is no service holds the lock: an operator looks at the lock, and frees
+ * it. */
 static void a_lock_is_shown_and_freed_by_force(void **state)
 {
     int port = service.admin_port;
@@ -65,7 +67,7 @@ static void a_lock_is_shown_and_freed_by_force(void **state)
     expect(404, "not-found");
 }
 
-static void what_the_locks_count_is_shown(void **state)
+static void the_counters_of_the_locks_are_shown(void **state)
 {
     int64_t voucher = rig_voucher(10);
 
@@ -88,7 +90,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_lock_is_shown_and_freed_by_force),
-        cmocka_unit_test(what_the_locks_count_is_shown),
+        cmocka_unit_test(the_counters_of_the_locks_are_shown),
     };
 
     return RIG_RUN_WITH_SERVICE(tests, &service, "--workers=8");

@@ -112,7 +112,7 @@ static void no_more_are_inside_than_may_be(void **state)
     }
 }
 
-static void who_is_refused_is_told_to_come_again(void **state)
+static void a_refused_client_is_told_to_come_again(void **state)
 {
     static struct rig_held held[INSIDE];
     char path[64], token[TOKEN_LEN + 1], header[TOKEN_LEN + 32];
@@ -321,7 +321,7 @@ static void without_redis_nobody_is_let_in(void **state)
     rig_lab_down();
 }
 
-static void what_cannot_be_an_admission_is_refused(void **state)
+static void an_impossible_admission_is_refused(void **state)
 {
     static const char *const WRONG[] = {"semaphore",    "semaphore:0", "permits:-1",
                                         "permits:1x",   "permits:",    "latch:3",
@@ -343,12 +343,12 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(no_more_are_inside_than_may_be),
-        cmocka_unit_test(who_is_refused_is_told_to_come_again),
+        cmocka_unit_test(a_refused_client_is_told_to_come_again),
         cmocka_unit_test(a_crowd_leaves_every_place_free),
         cmocka_unit_test(every_way_out_gives_the_place_back),
         cmocka_unit_test(a_killed_process_takes_its_places_along),
         cmocka_unit_test(without_redis_nobody_is_let_in),
-        cmocka_unit_test(what_cannot_be_an_admission_is_refused),
+        cmocka_unit_test(an_impossible_admission_is_refused),
     };
 
     return cmocka_run_group_tests_name("admission", tests, NULL, NULL);

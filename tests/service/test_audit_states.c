@@ -30,7 +30,7 @@ struct found {
 
 struct state {
     const char *name, *sql, *ledger, *ledger_2;
-    bool is_open; /* what was sent may still become an order */
+    bool is_open; /* a request that was sent may still become an order */
     struct found found[FOUND_MAX];
     int found_count;
 };

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* test_combined.c -- orders that wait for one another are sold in one transaction, and each of
- * them gets what it would have got alone, under every guard and lock. */
+/* test_combined.c -- orders that wait together are sold in one transaction, and each has
+ * the outcome that it would have alone, under every guard and lock. */
 #include <stdio.h>
 #include <string.h>
 

@@ -42,7 +42,7 @@ static void a_fault_meets_the_order_that_it_is_armed_for(void **state)
     buy_with_a_fault("after-acquire", "cut", "accepted", 6);
 }
 
-/* Each order of the batch asks what became of the COMMIT. */
+/* Each order of the batch asks whether the COMMIT happened. */
 static void a_commit_without_an_answer_is_settled_for_each_order(void **state)
 {
     (void)state;

@@ -284,8 +284,8 @@ struct sender {
     double answered;
 };
 
-/* Send what goes; has the service come to wait for this client to read?  Large pieces: of
- * small ones a receive buffer holds few. */
+/* Send until the socket takes no more.  True: the service waits for this client to
+ * read.  The pieces are large, since a receive buffer holds few small ones. */
 static bool is_waited_for(void *arg)
 {
     static const char GET[] = "GET /api/v1/vouchers HTTP/1.1\r\nHost: x\r\n\r\n";
@@ -307,7 +307,7 @@ static bool is_waited_for(void *arg)
     return s->answered == before && rig_metric(s->service, STATE("answering")) == 1;
 }
 
-/* A connection that takes few answers before somebody reads them. */
+/* A connection whose buffers hold few answers that were not read. */
 static int connect_narrow(int port)
 {
     struct sockaddr_in to = {.sin_family = AF_INET, .sin_port = htons((uint16_t)port)};
@@ -320,8 +320,8 @@ static int connect_narrow(int port)
     return fd;
 }
 
-/* A client sends many requests in one go, reads nothing, and hangs up while an answer does
- * not fit any more: of what it sent, no more than a few requests are worked on. */
+/* A client sends many requests at once, reads nothing, and disconnects when an answer
+ * fits no more: the service works on only a few of the requests. */
 static void a_client_that_hung_up_is_not_worked_for(void **state)
 {
     enum { WAITING = 100, AFTERWARDS = 8 };

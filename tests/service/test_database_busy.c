@@ -36,7 +36,7 @@ static bool is_row_waited_for(void *arg)
     return db_int(rig_db(), 0, 0, 0) > 0;
 }
 
-/* The only connection waits for a row that somebody has locked. */
+/* The pool's only connection waits for a row that another transaction has locked. */
 static void a_request_that_waits_too_long_hears_database_busy(void **state)
 {
     static const struct postgres_statement HOLD = {

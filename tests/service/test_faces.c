@@ -10,7 +10,8 @@
 static struct rig_service service;
 static struct rig_answer answer;
 
-/* A request of user 1; what has a body creates a voucher and comes from an operator. */
+/* Send a request of user 1.  A request with a body creates a voucher, and is an
+ * operator's. */
 static void ask(const char *method, const char *path, const char *body)
 {
     char token[TOKEN_LEN + 1];
@@ -136,7 +137,7 @@ static void the_face_that_http_people_expect(void **state)
     expect(404, "not-found");
 }
 
-/* The order of somebody else is not there. */
+/* An order of another user is answered with 404. */
 static void orders_are_shown_to_their_owner_only(void **state)
 {
     int64_t voucher = rig_voucher(1);

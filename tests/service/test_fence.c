@@ -28,7 +28,7 @@ static int64_t row_fence(int64_t voucher)
     return db_int(rig_db(), 0, 0, 0);
 }
 
-static void what_cannot_hold_is_refused_at_the_start(void **state)
+static void a_fence_that_cannot_hold_is_refused_at_the_start(void **state)
 {
     static const char *const NO_FENCE[] = {"--stock-guard=fence", "--lock=reentrant",
                                            "--lock-scope=voucher", NULL};
@@ -108,7 +108,7 @@ static void a_late_write_between_read_and_write_costs_no_unit(void **state)
     db_free(other);
 }
 
-static void what_is_sold_out_is_not_stale(void **state)
+static void a_sold_out_voucher_is_not_stale(void **state)
 {
     int64_t voucher = rig_voucher(1);
     struct db_options opts = db_options_default(getenv("SECKILL_LAB_DATABASE_URL"));
@@ -141,7 +141,7 @@ static struct rig_service start(const char *more)
 }
 
 /* S1: the holder stops for longer than its lease, and writes. */
-static void who_comes_back_too_late_sells_nothing(void **state)
+static void a_holder_that_comes_back_too_late_sells_nothing(void **state)
 {
     int64_t voucher = rig_voucher(10);
 
@@ -219,11 +219,11 @@ static void a_refusal_says_by_whom(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(what_cannot_hold_is_refused_at_the_start),
+        cmocka_unit_test(a_fence_that_cannot_hold_is_refused_at_the_start),
         cmocka_unit_test(an_older_fence_is_refused_and_an_equal_one_is_not),
         cmocka_unit_test(a_late_write_between_read_and_write_costs_no_unit),
-        cmocka_unit_test(what_is_sold_out_is_not_stale),
-        cmocka_unit_test(who_comes_back_too_late_sells_nothing),
+        cmocka_unit_test(a_sold_out_voucher_is_not_stale),
+        cmocka_unit_test(a_holder_that_comes_back_too_late_sells_nothing),
         cmocka_unit_test(the_record_is_of_the_orders_transaction),
         cmocka_unit_test(a_refusal_says_by_whom),
     };

@@ -65,7 +65,7 @@ static void bad_input_is_refused_by_name(void **state)
 
 /* A head with `count` headers, or with a path of `length` bytes, or with one long
  * value. */
-static void what_is_too_much_is_refused(void **state)
+static void a_head_over_the_limits_is_refused(void **state)
 {
     static char bytes[40000];
     static const struct {
@@ -94,7 +94,7 @@ static void what_is_too_much_is_refused(void **state)
 }
 
 /* 59 headers, and a length of zero, are fine. */
-static void what_is_just_right_is_let_in(void **state)
+static void a_head_of_just_the_limits_is_accepted(void **state)
 {
     static char bytes[4096];
     static struct rig_answer answer;
@@ -172,7 +172,8 @@ static void a_body_of_brackets_is_refused(void **state)
     }
 }
 
-/* An empty line ahead of a request would make the parser read what others left. */
+/* An empty line before a request could make the parser read bytes of an earlier request.
+ */
 static void an_empty_line_ahead_is_refused(void **state)
 {
     static const char GOOD[] = "GET /voucher/list/1 HTTP/1.1\r\nHost: x\r\n\r\n";
@@ -230,8 +231,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(bad_input_is_refused_by_name),
-        cmocka_unit_test(what_is_too_much_is_refused),
-        cmocka_unit_test(what_is_just_right_is_let_in),
+        cmocka_unit_test(a_head_over_the_limits_is_refused),
+        cmocka_unit_test(a_head_of_just_the_limits_is_accepted),
         cmocka_unit_test(a_client_that_asks_first_is_told_to_go_on),
         cmocka_unit_test(a_body_of_brackets_is_refused),
         cmocka_unit_test(an_empty_line_ahead_is_refused),

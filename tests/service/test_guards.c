@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_guards.c -- what each guard stops and lets through, apart from any lock. */
+/* test_guards.c -- the writes that each guard refuses and accepts, without a lock. */
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdio.h>
@@ -35,7 +35,8 @@ static void expect(const char *outcome)
         fail_msg("%s instead of %s: %s", answer.outcome, outcome, answer.body);
 }
 
-/* The rows say who wrote them, and when the window was checked: before they were written. */
+/* Each row names its writer, and the time of the window's check, which is before the
+ * write. */
 static int64_t rows_of(int64_t voucher, const char *stock_guard,
                        const char *duplicate_guard)
 {
@@ -54,7 +55,7 @@ static int64_t rows_of(int64_t voucher, const char *stock_guard,
     return db_int(rig_db(), 0, 0, 0);
 }
 
-/* Each guard, one after another, sells exactly what there is. */
+/* Each guard in turn sells exactly the stock. */
 static void every_stock_guard_sells_what_there_is(void **state)
 {
     enum { STOCK = 5 };

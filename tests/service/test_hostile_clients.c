@@ -150,7 +150,7 @@ static void thousands_of_idle_sockets_shut_nobody_out(void **state)
     rig_stop(&s);
 }
 
-/* Buyers who go on until the service takes no more. */
+/* Buyers that send orders until the service takes no more. */
 struct buyer {
     const struct rig_service *service;
     pthread_t thread;

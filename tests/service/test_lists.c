@@ -242,7 +242,7 @@ static int ask_all(struct reader readers[4], const char *path, int rounds)
     return good;
 }
 
-/* The connections stay open, so what their threads keep is counted. */
+/* The connections stay open, so the memory that their threads keep is counted. */
 static void ten_thousand_large_lists_leave_no_memory_behind(void **state)
 {
     static struct reader readers[4];

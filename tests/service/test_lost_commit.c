@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* test_lost_commit.c -- a COMMIT whose answer never comes is settled, never guessed.
+/* test_lost_commit.c -- a COMMIT without an answer is settled by a question, never by a
+ * guess.
  *
- * A proxy stands between the service and PostgreSQL.  It knows a COMMIT by the name of
- * the service's prepared statement, and can let it through and keep the answer, or keep
- * the COMMIT itself, and hang up.
- */
+ * A proxy stands between the service and PostgreSQL.  The proxy knows a COMMIT by the name
+ * of the service's prepared statement.  It can pass the COMMIT on and keep the answer, or
+ * keep the COMMIT itself, and close the connection. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -23,7 +23,8 @@ static void start_proxy_for(const char *lock)
     char moved[512];
 
     commit_proxy_start(moved, sizeof(moved));
-    /* With one connection nothing but a new one can tell what became of a COMMIT. */
+    /* The pool has one connection, so only a new connection can ask whether the COMMIT
+     * happened. */
     service = RIG_START(moved, lock, "--settle-timeout=1s", "--workers=4",
                         "--database-connections=1", rig_record_flag(), "--lock-lease=4s",
                         "--idle-transaction-timeout=1s");
@@ -208,7 +209,8 @@ static enum order_settled settle(struct db_pool *pool, const char *xid)
     return order_settle(pool, &commit, 0, &id);
 }
 
-/* On the pool's one connection, so that what it sets is set for the next caller. */
+/* The pool has one connection, so a setting that is left on it would meet the next
+ * caller. */
 static void run_script(struct db_pool *pool, const char *script)
 {
     struct db_taken taken;
@@ -254,7 +256,7 @@ static bool is_accepted_now(void *arg)
 
 /* The database cannot be asked: the answer says so and names the request, and the same name
  * settles the request later: one order, whether the lost COMMIT had counted or not. */
-static void what_cannot_be_asked_is_unknown_until_it_can(void **state)
+static void an_order_is_unknown_until_the_database_answers(void **state)
 {
     static const enum commit_mode MODES[] = {DROP_AND_SHUT, ANSWER_AND_SHUT};
 
@@ -323,7 +325,7 @@ int main(void)
         cmocka_unit_test(an_id_of_another_order_is_a_conflict),
         cmocka_unit_test(an_id_of_another_user_settles_nothing),
         cmocka_unit_test(only_a_number_nobody_knows_is_as_good_as_over),
-        cmocka_unit_test(what_cannot_be_asked_is_unknown_until_it_can),
+        cmocka_unit_test(an_order_is_unknown_until_the_database_answers),
         cmocka_unit_test(an_unknown_order_keeps_its_lock),
     };
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_metrics.c -- what a service answers to /metrics is what the list of metrics says. */
+/* test_metrics.c -- the answer to /metrics agrees with the list of metrics. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

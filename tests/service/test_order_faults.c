@@ -65,7 +65,7 @@ static void a_connection_that_was_idle_is_made_again(void **state)
     rig_stop(&service);
 }
 
-/* Its answer is lost, so the service asks what became of it. */
+/* The answer to the COMMIT is lost, so the service asks whether the row is there. */
 static void after_the_commit_it_is_sold(void **state)
 {
     (void)state;

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* test_outage.c -- PostgreSQL or Redis goes away while orders come in, and comes back.
  *
- * The servers are the test's own.  Whatever happens to them, what clients were told and
- * what the database holds agree in the end.
- */
+ * The servers are the test's own.  In the end the answers of the clients and the rows of
+ * the database agree. */
 #include <pthread.h>
 #include <signal.h>
 #include <stdatomic.h>

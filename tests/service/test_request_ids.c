@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_request_ids.c -- what an Idempotency-Key promises, and to whom. */
+/* test_request_ids.c -- an Idempotency-Key: one order for each key and user. */
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -72,7 +72,7 @@ static void a_named_request_is_answered_once(void **state)
     assert_int_equal(rig_stock(voucher), 4);
 }
 
-/* A user who knows, or guesses, another's key neither learns of that order nor stops it. */
+/* A user who sends another user's key neither learns of that order nor blocks it. */
 static void a_request_id_belongs_to_its_user(void **state)
 {
     int64_t voucher = rig_voucher(1);
@@ -138,8 +138,8 @@ static void *order_as_twin(void *arg)
     return NULL;
 }
 
-/* The same name several times at once: one order, and whoever is told of one is told of
- * that one. */
+/* The same key several times at once: one order, and every answer that names an order
+ * names this one. */
 static void a_named_request_at_once_is_one_order(void **state)
 {
     static struct twin twins[TWINS];

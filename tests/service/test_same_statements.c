@@ -76,8 +76,8 @@ static void find_prefix(FILE *log, const char *name, char prefix[RIG_PATH_MAX])
     assert_true(prefix[0] != '\0');
 }
 
-/* Keep what the service process of this name ran where it inserted its orders, without the
- * parameters. */
+/* Keep the statements, without their parameters, of the transactions in which the service
+ * process of this name inserted orders. */
 static void read_statements(const char *name, struct sent *sent)
 {
     static const char WORD[] = "LOG:  execute ";

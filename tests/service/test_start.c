@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* test_start.c -- what a service says that cannot start, and what it starts with. */
+/* test_start.c -- the messages of a service that cannot start, and the settings of one
+ * that does. */
 #include <arpa/inet.h>
 #include <stdio.h>
 #include <stdlib.h>

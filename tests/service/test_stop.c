@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* test_stop.c -- how a service stops: what is under way is finished, or told of. */
+/* test_stop.c -- a stop of the service: orders under way are finished, or their clients
+ * are told. */
 #include <pthread.h>
 #include <signal.h>
 #include <stdatomic.h>
@@ -46,8 +47,8 @@ static bool is_under_way(void *accepted)
     return atomic_load((atomic_int *)accepted) >= 100;
 }
 
-/* SIGTERM in the middle of it: whoever was told of an order has one, and nobody has one
- * that he was not told of. */
+/* SIGTERM under load: each client that was told of an order has that order, and no client
+ * has another. */
 static void a_stop_loses_no_order(void **state)
 {
     static const char *const LOCKS[] = {"--lock=none", "--lock=reentrant"};

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* test_stream.c -- --order-path=stream: who is let in, what is promised, and what is kept while
- * no server fails. */
+/* test_stream.c -- --order-path=stream while no server fails: which orders are admitted,
+ * and that each queued order gets its row. */
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -242,7 +242,7 @@ static void the_writers_need_the_voucher_lock(void **state)
     rig_stop(&other);
 }
 
-/* ---- what does not go together, and the stop ---- */
+/* ---- settings that exclude each other, and the stop ---- */
 
 static void expect_refusal(const char *words, const char *const *args)
 {
@@ -255,7 +255,7 @@ static void expect_refusal(const char *words, const char *const *args)
     expect_refusal(words,                                                              \
                    (const char *const[]){"--order-path=stream", __VA_ARGS__, NULL})
 
-static void what_does_not_go_together_is_refused(void **state)
+static void settings_that_exclude_each_other_are_refused(void **state)
 {
     (void)state;
     EXPECT_REFUSAL("--unlock=before-commit needs --order-path=each", "--unlock=before-commit");
@@ -324,7 +324,7 @@ int main(void)
         cmocka_unit_test(many_orders_share_few_transactions),
         cmocka_unit_test(every_guard_writes_what_was_let_in),
         cmocka_unit_test(the_writers_need_the_voucher_lock),
-        cmocka_unit_test(what_does_not_go_together_is_refused),
+        cmocka_unit_test(settings_that_exclude_each_other_are_refused),
         cmocka_unit_test(a_stop_writes_what_is_queued),
         cmocka_unit_test(a_stop_says_what_it_leaves_and_the_next_service_writes_it),
     };

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* test_stream_outage.c -- --order-path=stream: Redis or PostgreSQL goes away while orders wait
- * in the stream.  What a promise is worth then is what the Redis keeps. */
+/* test_stream_outage.c -- --order-path=stream: Redis or PostgreSQL goes away while orders
+ * wait in the stream.  A promise is then worth as much as the data that Redis keeps. */
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
@@ -51,8 +51,8 @@ static void await_reader(int64_t voucher)
         fail_msg("nobody is let in: %s", answer.outcome);
 }
 
-/* One order is written by who has it in memory; the others are gone, nobody is told, and the
- * stock that Redis is told anew is what PostgreSQL has. */
+/* The writer that has one order in memory writes it.  The other orders are lost, no client
+ * is told, and Redis gets its stock from PostgreSQL again. */
 static void a_redis_that_keeps_nothing_breaks_promises(void **state)
 {
     int64_t voucher = rig_voucher(STOCK), orders[USERS + 1];

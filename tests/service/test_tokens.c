@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_tokens.c -- what a token lets its bearer do: its role, its expiry, its key. */
+/* test_tokens.c -- the rights of a token: its role, its expiry, its key. */
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -128,7 +128,7 @@ static void a_refusal_for_good_ends_the_start_at_once(void **state)
     assert_null(strstr(said, "secret"));
 }
 
-/* Names what is missing, and takes no time either. */
+/* A start without tables ends at once, and names the missing table. */
 static void missing_tables_end_the_start_at_once(void **state)
 {
     char with_password[128];

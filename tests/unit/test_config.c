@@ -126,7 +126,7 @@ static void the_release_goes_with_the_order_path(void **state)
     settings_free(&settings);
 }
 
-static void what_a_lock_needs_must_be_there(void **state)
+static void a_lock_needs_its_settings(void **state)
 {
     static const char *const DB[] = {"--database-url=postgresql://x/y",
                                      "--token-key-file=/k"};
@@ -198,7 +198,7 @@ int main(void)
         cmocka_unit_test(an_admission_is_a_kind_and_a_number),
         cmocka_unit_test(settings_imply_what_they_say),
         cmocka_unit_test(the_release_goes_with_the_order_path),
-        cmocka_unit_test(what_a_lock_needs_must_be_there),
+        cmocka_unit_test(a_lock_needs_its_settings),
         cmocka_unit_test(addresses_are_host_and_port),
     };
 

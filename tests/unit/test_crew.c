@@ -28,7 +28,7 @@ static enum thread_group_answer count(void *arg, int index)
     return n == tally->fail_at ? THREAD_GROUP_FAILED : tally->answer;
 }
 
-static void it_is_done_exactly_so_many_times(void **state)
+static void a_round_is_done_exactly_so_many_times(void **state)
 {
     struct tally tally = {.answer = THREAD_GROUP_DONE};
     struct thread_group group = {THREADS, count, &tally};
@@ -52,7 +52,7 @@ static void every_thread_takes_part_when_it_is_timed(void **state)
     assert_true(score.missed == 0);
 }
 
-static void what_came_to_nothing_is_not_counted_as_done(void **state)
+static void a_round_without_effect_is_not_counted(void **state)
 {
     struct tally tally = {.answer = THREAD_GROUP_MISSED};
     struct thread_group group = {THREADS, count, &tally};
@@ -77,9 +77,9 @@ static void one_failure_ends_it_for_all(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(it_is_done_exactly_so_many_times),
+        cmocka_unit_test(a_round_is_done_exactly_so_many_times),
         cmocka_unit_test(every_thread_takes_part_when_it_is_timed),
-        cmocka_unit_test(what_came_to_nothing_is_not_counted_as_done),
+        cmocka_unit_test(a_round_without_effect_is_not_counted),
         cmocka_unit_test(one_failure_ends_it_for_all),
     };
 

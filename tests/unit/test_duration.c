@@ -27,7 +27,7 @@ static void every_unit_is_understood(void **state)
     assert_int_equal(parsed("0ms"), 0);
 }
 
-static void what_is_no_duration_is_refused(void **state)
+static void a_text_that_is_no_duration_is_refused(void **state)
 {
     static const char *const BAD[] = {"",   "5",    "ms",  "-1s",  "+1s", " 1s",
                                       "1 s", "1.5s", "1sec", "1s ", "s1",  "0x1s"};
@@ -37,7 +37,7 @@ static void what_is_no_duration_is_refused(void **state)
         assert_int_equal(parsed(BAD[i]), -1);
 }
 
-static void what_does_not_fit_is_refused(void **state)
+static void a_duration_out_of_range_is_refused(void **state)
 {
     (void)state;
     assert_int_equal(parsed("9223372036854775807ms"), -1);
@@ -62,8 +62,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_unit_is_understood),
-        cmocka_unit_test(what_is_no_duration_is_refused),
-        cmocka_unit_test(what_does_not_fit_is_refused),
+        cmocka_unit_test(a_text_that_is_no_duration_is_refused),
+        cmocka_unit_test(a_duration_out_of_range_is_refused),
         cmocka_unit_test(formatting_uses_the_largest_unit_that_loses_nothing),
     };
 

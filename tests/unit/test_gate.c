@@ -97,7 +97,7 @@ static void a_plain_request_is_let_in_and_split(void **state)
 
 /* The verdict depends on the head alone: neither on what follows it nor on what is missing
  * from it. */
-static void what_follows_the_head_is_not_judged(void **state)
+static void bytes_after_the_head_are_not_judged(void **state)
 {
     static const char *const AFTER[] = {"\r", "\r\n\r\n", "\n", "GET / HTTP/1.1\r\n",
                                         "X: y\r\n\r\n", "\x01"};
@@ -351,7 +351,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_plain_request_is_let_in_and_split),
-        cmocka_unit_test(what_follows_the_head_is_not_judged),
+        cmocka_unit_test(bytes_after_the_head_are_not_judged),
         cmocka_unit_test(every_beginning_of_a_head_is_incomplete),
         cmocka_unit_test(a_request_begins_with_its_method),
         cmocka_unit_test(lines_end_in_cr_lf),

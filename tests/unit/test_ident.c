@@ -27,7 +27,7 @@ static void numbers_are_read(void **state)
     assert_int_equal(parsed("9223372036854775807"), INT64_MAX);
 }
 
-static void what_is_no_number_of_a_thing_is_refused(void **state)
+static void a_text_that_is_no_id_is_refused(void **state)
 {
     static const char *const BAD[] = {
         "",    "0",  "-1",  "+1",  "01",  " 1",  "1 ",
@@ -96,7 +96,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(numbers_are_read),
-        cmocka_unit_test(what_is_no_number_of_a_thing_is_refused),
+        cmocka_unit_test(a_text_that_is_no_id_is_refused),
         cmocka_unit_test(the_reason_is_given),
         cmocka_unit_test(request_ids_are_short_and_plain),
         cmocka_unit_test(texts_grow_and_are_escaped),

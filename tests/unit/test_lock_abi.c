@@ -200,7 +200,7 @@ static void a_request_says_how_long_it_is_or_nothing(void **state)
     dlock_close(sys);
 }
 
-static void what_is_handed_out_fits_the_callers_struct(void **state)
+static void a_struct_that_is_filled_keeps_the_callers_size(void **state)
 {
     dlock_system *sys = open_local();
     size_t info_size = offsetof(dlock_info, owner);
@@ -254,7 +254,7 @@ int main(void)
         cmocka_unit_test(a_longer_struct_is_taken_if_it_asks_for_nothing_new),
         cmocka_unit_test(options_that_never_saw_the_defaults_are_refused),
         cmocka_unit_test(a_request_says_how_long_it_is_or_nothing),
-        cmocka_unit_test(what_is_handed_out_fits_the_callers_struct),
+        cmocka_unit_test(a_struct_that_is_filled_keeps_the_callers_size),
         cmocka_unit_test(nothing_of_a_lease_is_left_unset),
     };
 

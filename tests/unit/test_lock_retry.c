@@ -49,7 +49,7 @@ static void every_policy_is_read(void **state)
                  100);
 }
 
-static void what_is_no_policy_is_refused(void **state)
+static void a_text_that_is_no_policy_is_refused(void **state)
 {
     static const struct {
         const char *text;
@@ -137,7 +137,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_policy_is_read),
-        cmocka_unit_test(what_is_no_policy_is_refused),
+        cmocka_unit_test(a_text_that_is_no_policy_is_refused),
         cmocka_unit_test(pauses_follow_the_policy),
     };
 

@@ -207,7 +207,7 @@ static void a_poll_stands_behind_the_watch(void **state)
     assert_true(lock.slept_ns <= 8 * DLOCK_NS_PER_MS);
 }
 
-static void who_cannot_watch_polls(void **state)
+static void a_waiter_that_cannot_watch_polls(void **state)
 {
     (void)state;
     memset(&lock, 0, sizeof(lock));
@@ -274,7 +274,7 @@ static void a_fair_waiter_never_pauses_for_long(void **state)
     assert_int_equal(2, lock.attempt_count);
 }
 
-static void who_waited_in_the_store_does_not_pause(void **state)
+static void a_waiter_that_waited_in_the_store_does_not_pause(void **state)
 {
     (void)state;
     be_busy(5);
@@ -317,7 +317,7 @@ static void cancelling_ends_the_wait(void **state)
 }
 
 /* The cancelled waiter used up the wake-up, so no other waiter tries unless it does. */
-static void who_is_woken_tries_also_when_cancelled(void **state)
+static void a_woken_waiter_tries_also_when_cancelled(void **state)
 {
     dlock_cancel *cancel = dlock_cancel_new();
 
@@ -361,14 +361,14 @@ int main(void)
         cmocka_unit_test(a_store_that_is_away_ends_no_wait_before_its_time),
         cmocka_unit_test(time_runs_out),
         cmocka_unit_test(a_poll_stands_behind_the_watch),
-        cmocka_unit_test(who_cannot_watch_polls),
+        cmocka_unit_test(a_waiter_that_cannot_watch_polls),
         cmocka_unit_test(none_is_one_attempt),
         cmocka_unit_test(the_tries_run_out),
         cmocka_unit_test(a_policy_says_how_long_to_pause),
         cmocka_unit_test(a_fair_waiter_never_pauses_for_long),
-        cmocka_unit_test(who_waited_in_the_store_does_not_pause),
+        cmocka_unit_test(a_waiter_that_waited_in_the_store_does_not_pause),
         cmocka_unit_test(cancelling_ends_the_wait),
-        cmocka_unit_test(who_is_woken_tries_also_when_cancelled),
+        cmocka_unit_test(a_woken_waiter_tries_also_when_cancelled),
         cmocka_unit_test(useless_wake_ups_are_counted),
     };
 

@@ -183,7 +183,7 @@ static void the_page_needs_nothing_from_elsewhere(void **state)
 }
 
 /* Something was sold, and the stock says that nothing was. */
-static void what_has_no_calls_has_no_drawing(void **state)
+static void a_history_without_calls_has_no_drawing(void **state)
 {
     struct history h = {0};
     struct check_voucher voucher = {.id = 7, .issued = 5, .left = 5};
@@ -232,7 +232,7 @@ int main(void)
         cmocka_unit_test(its_title_has_the_verdict),
         cmocka_unit_test(the_axis_has_even_times_and_zero),
         cmocka_unit_test(the_page_needs_nothing_from_elsewhere),
-        cmocka_unit_test(what_has_no_calls_has_no_drawing),
+        cmocka_unit_test(a_history_without_calls_has_no_drawing),
         cmocka_unit_test(an_empty_history_has_a_page),
     };
 

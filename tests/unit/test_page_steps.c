@@ -18,7 +18,7 @@ static void every_call_and_fault_in_view_is_a_step(void **state)
     free(page);
 }
 
-static void what_came_before_the_view_is_no_step(void **state)
+static void events_before_the_view_are_no_steps(void **state)
 {
     char text[2048];
     char *page, *figure;
@@ -120,7 +120,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_call_and_fault_in_view_is_a_step),
-        cmocka_unit_test(what_came_before_the_view_is_no_step),
+        cmocka_unit_test(events_before_the_view_are_no_steps),
         cmocka_unit_test(each_number_of_a_fault_is_explained_and_has_room),
         cmocka_unit_test(every_hold_is_a_row_of_the_table),
         cmocka_unit_test(an_act_stands_above_its_own_commands),

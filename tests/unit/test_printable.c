@@ -38,7 +38,7 @@ static void line_breaks_are_folded_so_that_the_sentences_can_be_read(void **stat
         assert_string_equal(printable(CASES[i].text, line, sizeof line), CASES[i].line);
 }
 
-static void what_does_not_fit_ends_in_dots_and_in_no_half_character(void **state)
+static void a_cut_text_ends_in_dots_and_in_no_half_character(void **state)
 {
     char line[32];
 
@@ -94,7 +94,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(line_breaks_are_folded_so_that_the_sentences_can_be_read),
-        cmocka_unit_test(what_does_not_fit_ends_in_dots_and_in_no_half_character),
+        cmocka_unit_test(a_cut_text_ends_in_dots_and_in_no_half_character),
         cmocka_unit_test(a_log_line_is_one_line_whatever_is_in_it),
     };
 

@@ -41,7 +41,7 @@ static void a_fault_says_what_where_and_when(void **state)
     assert_int_equal(PROXY_HALF_CLOSE, parsed("half-close to-server").action);
 }
 
-static void what_is_not_understood_in_full_is_refused_with_its_reason(void **state)
+static void a_fault_that_is_not_fully_read_is_refused_with_its_reason(void **state)
 {
     static const struct {
         const char *text, *says;
@@ -121,7 +121,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_fault_says_what_where_and_when),
-        cmocka_unit_test(what_is_not_understood_in_full_is_refused_with_its_reason),
+        cmocka_unit_test(a_fault_that_is_not_fully_read_is_refused_with_its_reason),
         cmocka_unit_test(raw_bytes_have_no_messages),
         cmocka_unit_test(a_script_is_cut_at_lines_and_semicolons_outside_quotes),
     };

@@ -15,7 +15,7 @@ static void load_file(struct run *run, const char *bytes, size_t size)
     unlink(path);
 }
 
-static void what_is_wrong_in_the_file_is_said_with_its_line(void **state)
+static void an_error_in_the_file_is_reported_with_its_line(void **state)
 {
     static const struct {
         const char *text, *said;
@@ -134,7 +134,7 @@ static void one_file_serves_several_programs(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(what_is_wrong_in_the_file_is_said_with_its_line),
+        cmocka_unit_test(an_error_in_the_file_is_reported_with_its_line),
         cmocka_unit_test(a_line_without_a_key_is_not_printed_for_it_may_hold_a_password),
         cmocka_unit_test(a_zero_byte_in_the_file_is_refused),
         cmocka_unit_test(a_file_of_more_than_a_mebibyte_is_refused),

@@ -27,7 +27,7 @@ static void a_typing_error_finds_its_name(void **state)
     assert_string_equal(suggest("onwer", lock_at), "owner");
 }
 
-static void what_is_near_nothing_finds_nothing(void **state)
+static void a_word_near_no_name_finds_nothing(void **state)
 {
     static const char LONG[] = "reentrantreentrantreentrantreentrantreentrant"
                                "reentrantreentrantreentrantreentrant";
@@ -43,7 +43,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_typing_error_finds_its_name),
-        cmocka_unit_test(what_is_near_nothing_finds_nothing),
+        cmocka_unit_test(a_word_near_no_name_finds_nothing),
     };
 
     return cmocka_run_group_tests_name("suggest", tests, NULL, NULL);

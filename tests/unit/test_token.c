@@ -126,7 +126,7 @@ static void a_role_or_an_expiry_cannot_be_written_in(void **state)
     assert_int_equal(judge(buyer), TOKEN_FORGED); /* and not: it has expired */
 }
 
-static void what_is_no_token_is_refused(void **state)
+static void a_text_that_is_no_token_is_refused(void **state)
 {
     static const int ROLES[] = {0, 3, 255};
     char token[TOKEN_LEN + 2];
@@ -324,7 +324,7 @@ int main(void)
         cmocka_unit_test(a_token_is_good_before_its_expiry),
         cmocka_unit_test(any_changed_digit_is_refused),
         cmocka_unit_test(a_role_or_an_expiry_cannot_be_written_in),
-        cmocka_unit_test(what_is_no_token_is_refused),
+        cmocka_unit_test(a_text_that_is_no_token_is_refused),
         cmocka_unit_test(every_key_of_the_file_verifies),
         cmocka_unit_test(a_key_file_has_a_key_per_line),
         cmocka_unit_test(a_bad_key_file_is_refused_with_its_line),

@@ -33,7 +33,7 @@ static void characters_are_told_from_bytes(void **state)
     assert_int_equal(1, utf8_char_len(""));
 }
 
-static void what_is_no_text_is_replaced(void **state)
+static void bytes_that_are_no_text_are_replaced(void **state)
 {
     char out[16];
 
@@ -60,7 +60,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(characters_are_told_from_bytes),
-        cmocka_unit_test(what_is_no_text_is_replaced),
+        cmocka_unit_test(bytes_that_are_no_text_are_replaced),
         cmocka_unit_test(json_is_text_whatever_is_in_it),
     };
 

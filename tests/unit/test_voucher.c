@@ -60,7 +60,7 @@ static void times_are_read(void **state)
     assert_int_equal(instant("9999-12-31T23:59:59Z"), 253402300799000000);
 }
 
-static void what_is_no_time_is_refused(void **state)
+static void a_text_that_is_no_time_is_refused(void **state)
 {
     static const char *const BAD[] = {
         "",
@@ -187,7 +187,7 @@ int main(void)
         cmocka_unit_test(both_ends_belong_to_the_sale),
         cmocka_unit_test(the_clock_is_the_databases),
         cmocka_unit_test(times_are_read),
-        cmocka_unit_test(what_is_no_time_is_refused),
+        cmocka_unit_test(a_text_that_is_no_time_is_refused),
         cmocka_unit_test(a_voucher_is_read_and_written),
         cmocka_unit_test(brackets_in_a_text_are_no_nesting),
         cmocka_unit_test(the_wrong_field_is_named),

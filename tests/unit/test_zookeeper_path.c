@@ -33,7 +33,7 @@ static void numbers_grow_through_the_overflow(void **state)
     assert_int_equal(UINT32_MAX, number_of(PLACE "-0000000001"));
 }
 
-static void what_is_no_place_has_no_number(void **state)
+static void a_node_that_is_no_place_has_no_number(void **state)
 {
     static const char *const NODES[] = {
         "", "c", "c-", "x", PLACE, PLACE "-", PLACE "1", PLACE "000000001",
@@ -57,7 +57,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(numbers_grow_through_the_overflow),
-        cmocka_unit_test(what_is_no_place_has_no_number),
+        cmocka_unit_test(a_node_that_is_no_place_has_no_number),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
