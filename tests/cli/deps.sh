@@ -3,6 +3,14 @@
 # deps.sh -- tools/deps.sh installs with the real apt and dpkg, in a mount namespace where
 # their databases, their configuration and /usr/sbin are copies below $work.  The packages
 # that it installs there hold no files, so this machine is left as it is.
+#
+# Without root a mount namespace needs a user namespace, and some machines grant none: a
+# chroot, most containers.  There the whole program runs again through sudo.
+isolate=(unshare --map-root-user --mount)
+if ! "${isolate[@]}" true 2>/dev/null; then
+    [ "$(id -u)" -eq 0 ] || exec sudo -n "$0" "$@"
+    isolate=(unshare --mount)
+fi
 # shellcheck source=tests/cli/support/tap.sh
 . "$(dirname "$0")/support/tap.sh"
 deps=$root/tools/deps.sh
@@ -50,7 +58,7 @@ make_world() {
 # in_world COMMAND...: run it where apt and dpkg know that world only.
 in_world() {
     # shellcheck disable=SC2016  # it is the inner shell that expands them
-    unshare --map-root-user --mount bash -c 'set -e
+    "${isolate[@]}" bash -c 'set -e
         for pair in dpkg:/var/lib/dpkg apt:/var/lib/apt cache:/var/cache/apt \
             etc:/etc/apt log:/var/log sbin:/usr/sbin; do
             mount --bind "$0/${pair%%:*}" "${pair#*:}"
