@@ -5,26 +5,31 @@
 
 First Redisson looks while a process of ours hands its fair lock from thread to thread: it
 sees one owner with one level, and its own request is granted after that process gives the
-lock back. Then two of our processes and Redisson contend for one name, with connections cut
-and the server paused, until HOLDS (2000000) of ours are made. Each section of all three reads
-a number in Redis and writes the next, so two holders at once lose a count. `seckill check`
+lock back. Then two of our processes and Redisson contend for NAMES (8) locks, with
+connections cut and the server paused, until HOLDS (2000000) of ours are made. All three map
+one file. Each section says there that it is inside, so that a second holder is seen, and
+reads a number and writes the next, so that two holders at once lose a count. `seckill check`
 judges what our processes recorded in RECORD-DIR afterwards; tests/interop/run calls it.
 
-A cut connection costs those who wait a few hundred ms, so the faults come FAULT_EVERY_MS
-(1000) apart. HANDOVER (64) is how often a lock is handed over after a grant of Redis."""
+The faults come FAULT_EVERY_MS (250) apart. HANDOVER (64) is how often a lock is handed over
+after a grant of Redis."""
 
 import os
 import random
+import struct
 import sys
+import tempfile
 import threading
 
 from rig import Failed, PeerSet, expect, until
 
 HANDOVER = int(os.environ.get("HANDOVER", "64"))
-THREADS = 16
-JAVA_THREADS = 4
-ROUND_MS = 20000
-FAULT_S = float(os.environ.get("FAULT_EVERY_MS", "1000")) / 1000
+NAMES = int(os.environ.get("NAMES", "8"))
+THREADS = 4 * NAMES
+JAVA_THREADS = NAMES
+PLACE_BYTES = 64  # of a name in the file: holders that are inside, sections so far
+ROUND_MS = 10000
+FAULT_S = float(os.environ.get("FAULT_EVERY_MS", "250")) / 1000
 PAUSE_MS = 20
 LOCK_COMMANDS = ("evalsha", "eval", "subscribe", "unsubscribe")
 
@@ -89,16 +94,27 @@ class Faults:
         self.thread.join()
 
 
-def contend(peers, wanted):
+def counted_in(places):
+    """How many sections the file has counted; nobody is inside now."""
+    places.seek(0)
+    each = list(struct.iter_unpack(f"=qq{PLACE_BYTES - 16}x", places.read()))
+    expect(all(inside == 0 for inside, _ in each), "a section has not ended")
+    return sum(count for _, count in each)
+
+
+def contend(peers, wanted, places):
     """Our holds, Redisson's, and the faults."""
     words = {
         "kind": "fair",
         "name": peers.name(),
-        "number": f"{peers.name()}number",
+        "number": "-",
+        "places": places.name,
+        "names": NAMES,
         "sectionus": 0,
         "ms": ROUND_MS,
     }
     ours, theirs = 0, 0
+    places.truncate(NAMES * PLACE_BYTES)
     faults = Faults(peers.redis)
     try:
         while ours < wanted:
@@ -112,7 +128,7 @@ def contend(peers, wanted):
                     faults.ended.wait(0.1)
             grants = [pending.expect("ok").number("grants") for pending in begun]
             ours, theirs = ours + sum(grants[:2]), theirs + grants[2]
-            counted = int(peers.redis.get(words["number"]))
+            counted = counted_in(places)
             expect(ours + theirs == counted, f"{ours + theirs} grants, a number of {counted}")
             print(f"# {ours} holds of ours, {theirs} of Redisson's", flush=True)
     finally:
@@ -149,7 +165,12 @@ def main():
 
     print("1..2", flush=True)
     case(1, "Redisson sees one owner", lambda: redisson_sees_one_owner(peers))
-    case(2, f"{wanted} holds beside Redisson lose no count", lambda: contend(peers, wanted))
+    with tempfile.NamedTemporaryFile(buffering=0) as places:
+        case(
+            2,
+            f"{wanted} holds beside Redisson lose no count",
+            lambda: contend(peers, wanted, places),
+        )
     for name in ("c1", "c2", "slow"):
         if name in peers.peers:  # with its input it closes its record
             process = peers.peers[name].process

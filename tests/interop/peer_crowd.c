@@ -3,12 +3,19 @@
  *
  * Each section reads a number in Redis, sleeps for as long as it was told, and writes the
  * next number: two holders at once lose an update, so the number is the count of sections
- * only if the lock excluded. */
+ * only if the lock excluded.
+ *
+ * With `places=FILE names=N` the number is in a file that all peers map, because two requests
+ * to Redis take longer than everything else does, and the threads contend for N locks. */
+#include <fcntl.h>
 #include <hiredis/hiredis.h>
 #include <inttypes.h>
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdio.h>
+#include <sys/mman.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "base/redis/outcome.h"
 #include "base/redis/url.h"
@@ -16,12 +23,22 @@
 
 enum { THREADS_MAX = 64, WAITS_MAX = 1 << 20 };
 
+/* Of one lock, in the file; Crowd.java has the same. */
+struct place {
+    _Atomic int64_t inside; /* holders */
+    _Atomic int64_t count;  /* sections */
+    int64_t padding[6];
+};
+
 struct crowd {
     dlock_system *sys;
     bool shared;
     const char *name;
     const char *key;     /* of the number */
     const char *server;  /* redis://... */
+    struct place *places; /* NULL: the number is in Redis */
+    int name_count;      /* of the places, and of the locks */
+    atomic_int begun_count; /* threads */
     int64_t end_ns;
     int64_t section_us;  /* how long a section sleeps */
     bool has_faults;     /* connections are cut: a release may go unanswered */
@@ -89,19 +106,34 @@ static bool count_up(redisContext *redis, const struct crowd *c)
     return done;
 }
 
-static bool take_turn(struct crowd *c, redisContext *redis)
+/* The same in the file.  False: another was inside. */
+static bool count_up_in_file(struct place *place)
+{
+    bool is_alone = atomic_fetch_add(&place->inside, 1) == 0;
+    int64_t count = atomic_load(&place->count);
+
+    atomic_store(&place->count, count + 1);
+    atomic_fetch_sub(&place->inside, 1);
+    return is_alone;
+}
+
+/* `place`: NULL, or where to count. */
+static bool take_turn(struct crowd *c, const char *name, redisContext *redis,
+                      struct place *place)
 {
     dlock_request request = {.wait_ms = -1, .shared = c->shared};
     dlock_lease lease;
     int64_t begun_ns = now_ns();
-    dlock_status st = dlock_acquire_with(c->sys, c->name, &request, &lease);
+    dlock_status st = dlock_acquire_with(c->sys, name, &request, &lease);
     int64_t waited_us = (now_ns() - begun_ns) / 1000;
 
     if (st != DLOCK_OK) {
         complain(c, "acquire", dlock_error());
         return false;
     }
-    if (!count_up(redis, c))
+    if (place != NULL && !count_up_in_file(place))
+        complain(c, "the place", "two holders were inside");
+    if (place == NULL && !count_up(redis, c))
         complain(c, "the number", redis->errstr);
     st = dlock_release(c->sys, &lease);
     if (st == DLOCK_UNKNOWN && c->has_faults)
@@ -116,6 +148,18 @@ static bool take_turn(struct crowd *c, redisContext *redis)
     return st == DLOCK_OK;
 }
 
+static void *contend_in_file(void *arg)
+{
+    struct crowd *c = arg;
+    int which = atomic_fetch_add(&c->begun_count, 1) % c->name_count;
+    char name[COMMAND_LINE_MAX + 16];
+
+    snprintf(name, sizeof(name), "%s%d", c->name, which);
+    while (now_ns() < c->end_ns && take_turn(c, name, NULL, &c->places[which]))
+        continue;
+    return NULL;
+}
+
 static void *contend(void *arg)
 {
     struct crowd *c = arg;
@@ -124,7 +168,7 @@ static void *contend(void *arg)
     if (redis == NULL || redis->err != 0)
         complain(c, "connect", redis != NULL ? redis->errstr : "no memory");
     else
-        while (now_ns() < c->end_ns && take_turn(c, redis))
+        while (now_ns() < c->end_ns && take_turn(c, c->name, redis, NULL))
             continue;
     if (redis != NULL)
         redisFree(redis);
@@ -154,11 +198,46 @@ static void tell(const struct crowd *c, char answer[ANSWER_MAX])
              c->waits_us[n - 1]);
 }
 
+/* False: the file cannot be mapped, or has too few places. */
+static bool map_places(struct crowd *c, const char *path)
+{
+    size_t bytes = (size_t)c->name_count * sizeof(struct place);
+    int fd;
+    void *at;
+
+    if (path[0] == '\0')
+        return true;
+    fd = open(path, O_RDWR | O_CLOEXEC);
+    if (fd < 0)
+        return false;
+    at = lseek(fd, 0, SEEK_END) >= (off_t)bytes
+             ? mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0)
+             : MAP_FAILED;
+    (void)close(fd);
+    c->places = at == MAP_FAILED ? NULL : at;
+    return c->places != NULL;
+}
+
+static void run_threads(struct crowd *c)
+{
+    int started = 0;
+
+    pthread_mutex_init(&c->mutex, NULL);
+    while (started < c->threads &&
+           pthread_create(&c->thread[started], NULL,
+                          c->places != NULL ? contend_in_file : contend, c) == 0)
+        started++;
+    for (int i = 0; i < started; i++)
+        pthread_join(c->thread[i], NULL);
+    pthread_mutex_destroy(&c->mutex);
+}
+
 void peer_crowd(dlock_system *sys, bool shared, const char *redis_url,
                 const struct command *command, char answer[ANSWER_MAX])
 {
     char name[COMMAND_LINE_MAX];
     char key[COMMAND_LINE_MAX];
+    char path[COMMAND_LINE_MAX];
     struct crowd c = {
         .sys = sys,
         .shared = shared,
@@ -169,22 +248,19 @@ void peer_crowd(dlock_system *sys, bool shared, const char *redis_url,
         .section_us = command_number(command, "sectionus"),
         .has_faults = command_number(command, "faults") != 0,
         .threads = (int)command_number(command, "threads"),
+        .name_count = (int)command_number(command, "names"),
         .waits_us = calloc(WAITS_MAX, sizeof(int64_t)),
     };
-    int started = 0;
 
     if (c.waits_us == NULL || c.threads < 1 || c.threads > THREADS_MAX) {
         snprintf(answer, ANSWER_MAX, "error 1 to %d threads", (int)THREADS_MAX);
-        free(c.waits_us);
-        return;
+    } else if (!map_places(&c, command_text(command, "places", "", path))) {
+        snprintf(answer, ANSWER_MAX, "error cannot map %s", path);
+    } else {
+        run_threads(&c);
+        tell(&c, answer);
     }
-    pthread_mutex_init(&c.mutex, NULL);
-    while (started < c.threads &&
-           pthread_create(&c.thread[started], NULL, contend, &c) == 0)
-        started++;
-    for (int i = 0; i < started; i++)
-        pthread_join(c.thread[i], NULL);
-    pthread_mutex_destroy(&c.mutex);
-    tell(&c, answer);
+    if (c.places != NULL)
+        munmap(c.places, (size_t)c.name_count * sizeof(*c.places));
     free(c.waits_us);
 }

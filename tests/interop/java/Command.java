@@ -24,6 +24,10 @@ record Command(String tag, String verb, Map<String, String> words) {
         return value;
     }
 
+    boolean has(String key) {
+        return words.containsKey(key);
+    }
+
     long number(String key) {
         return Long.parseLong(text(key));
     }

@@ -1,9 +1,19 @@
 // SPDX-License-Identifier: MIT
 
+import java.io.IOException;
+import java.lang.invoke.MethodHandles;
+import java.lang.invoke.VarHandle;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.nio.channels.FileChannel;
+import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.Function;
 import org.redisson.api.RBucket;
 import org.redisson.api.RLock;
 import org.redisson.client.codec.StringCodec;
@@ -12,9 +22,21 @@ import org.redisson.client.codec.StringCodec;
  * Many Java threads contend for one lock for a given time. Each section reads a number in
  * Redis, sleeps for as long as it was told, and writes the next number: two holders at once
  * lose an update.
+ *
+ * <p>With places=FILE names=N the number is in a file that all peers map, and the threads
+ * contend for N locks; peer_crowd.c has the same.
  */
 final class Crowd {
-    private final RLock lock;
+    private static final int PLACE_BYTES = 64;
+    private static final int COUNT_AT = 8;
+    private static final VarHandle LONG =
+            MethodHandles.byteBufferViewVarHandle(long[].class, ByteOrder.nativeOrder());
+
+    private final Function<String, RLock> locks;
+    private final String name;
+    private final ByteBuffer places;
+    private final int names;
+    private final AtomicInteger begun = new AtomicInteger();
     private final RBucket<String> number;
     private final int threads;
     private final long endNs;
@@ -22,13 +44,24 @@ final class Crowd {
     private final List<Long> waitsUs = new ArrayList<>();
     private String wrong;
 
-    Crowd(RLock lock, Clients clients, Command command) {
-        this.lock = lock;
+    Crowd(Function<String, RLock> locks, Clients clients, Command command) throws IOException {
+        this.locks = locks;
+        this.name = command.text("name");
         this.number =
                 clients.single().getBucket(command.text("number"), StringCodec.INSTANCE);
         this.threads = (int) command.number("threads");
         this.endNs = System.nanoTime() + command.number("ms") * 1_000_000;
         this.sectionUs = command.number("sectionus");
+        this.names = command.has("names") ? (int) command.number("names") : 0;
+        this.places = command.has("places") ? map(command.text("places")) : null;
+    }
+
+    private ByteBuffer map(String path) throws IOException {
+        try (FileChannel file =
+                FileChannel.open(
+                        Path.of(path), StandardOpenOption.READ, StandardOpenOption.WRITE)) {
+            return file.map(FileChannel.MapMode.READ_WRITE, 0, (long) names * PLACE_BYTES);
+        }
     }
 
     String run() throws InterruptedException {
@@ -52,31 +85,50 @@ final class Crowd {
     }
 
     private void contend() {
+        int which = places == null ? 0 : begun.getAndIncrement() % names;
+        RLock lock = locks.apply(places == null ? name : name + which);
         try {
             while (System.nanoTime() < endNs) {
-                takeTurn();
+                takeTurn(lock, which);
             }
         } catch (Exception e) {
             complain(e.toString());
         }
     }
 
-    private void takeTurn() throws InterruptedException {
+    private void takeTurn(RLock lock, int which) throws InterruptedException {
         long begunNs = System.nanoTime();
         lock.lock();
         long waitedUs = (System.nanoTime() - begunNs) / 1000;
         try {
-            String now = number.get();
-            if (sectionUs > 0) {
-                TimeUnit.MICROSECONDS.sleep(sectionUs);
+            if (places != null) {
+                countUpInFile(which * PLACE_BYTES);
+            } else {
+                countUp();
             }
-            number.set(Long.toString((now != null ? Long.parseLong(now) : 0) + 1));
         } finally {
             lock.unlock();
         }
         synchronized (this) {
             waitsUs.add(waitedUs);
         }
+    }
+
+    private void countUp() throws InterruptedException {
+        String now = number.get();
+        if (sectionUs > 0) {
+            TimeUnit.MICROSECONDS.sleep(sectionUs);
+        }
+        number.set(Long.toString((now != null ? Long.parseLong(now) : 0) + 1));
+    }
+
+    private void countUpInFile(int at) {
+        if ((long) LONG.getAndAdd(places, at, 1L) != 0) {
+            complain("two holders were inside");
+        }
+        long count = (long) LONG.getVolatile(places, at + COUNT_AT);
+        LONG.setVolatile(places, at + COUNT_AT, count + 1);
+        LONG.getAndAdd(places, at, -1L);
     }
 
     private synchronized void complain(String what) {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 
+import java.io.IOException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.Lock;
 import org.redisson.RedissonMultiLock;
@@ -17,7 +18,7 @@ final class Locks {
         this.clients = clients;
     }
 
-    String run(Command command) throws InterruptedException {
+    String run(Command command) throws InterruptedException, IOException {
         RLock lock = find(command.text("kind"), command.text("name"));
         switch (command.verb()) {
             case "lock":
@@ -30,7 +31,7 @@ final class Locks {
             case "look":
                 return look(lock);
             case "crowd":
-                return new Crowd(lock, clients, command).run();
+                return new Crowd(one -> find(command.text("kind"), one), clients, command).run();
             default:
                 throw new IllegalArgumentException("no verb " + command.verb());
         }
