@@ -225,7 +225,7 @@ static void end_those_without_a_unit(struct run *r)
         }
 }
 
-/* The transaction is rolled back, and with it what the others took. */
+/* The transaction did not end well, or nobody knows: then what the others took may be back. */
 static void take_back_those_without_a_unit(struct run *r)
 {
     for (size_t i = 0; i < r->batch->count; i++)
@@ -351,6 +351,8 @@ static bool try_once(struct run *r, bool looks)
         st = insert_and_commit(r);
         conclude(r, st);
     }
+    if (st != DB_OK)
+        take_back_those_without_a_unit(r);
     free_columns(&columns);
     sale_cancel(r->db);
     return st == DB_UNIQUE && !looks;
@@ -362,8 +364,6 @@ void sale_batch_run(struct db_conn *db, struct sale_batch *batch, sale_batch_wat
     struct run r = {.db = db, .batch = batch, .watch = watch, .arg = arg};
 
     memset(batch->is_over, 0, sizeof(batch->is_over));
-    if (!try_once(&r, false))
-        return;
-    take_back_those_without_a_unit(&r);
-    (void)try_once(&r, true);
+    if (try_once(&r, false))
+        (void)try_once(&r, true);
 }

@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "db/sale.h"
+#include "db/sale_batch.h"
 #include "tests/service/rig.h"
 
 static struct rig_answer answer;
@@ -325,6 +325,53 @@ static void a_guard_without_a_read_begins_with_its_take(void **state)
     assert_false(db_in_transaction(rig_db()));
 }
 
+/* A sale_batch_watch: the connection breaks before the COMMIT. */
+static bool break_before_commit(enum sale_point point, struct db_conn *db, size_t i, void *arg)
+{
+    (void)i;
+    (void)arg;
+    if (point == SALE_BEFORE_COMMIT)
+        db_break(db);
+    return true;
+}
+
+/* A sale_batch_watch: whoever has a unit gives up before the COMMIT. */
+static bool give_up_before_commit(enum sale_point point, struct db_conn *db, size_t i,
+                                  void *arg)
+{
+    (void)db;
+    (void)i;
+    (void)arg;
+    return point != SALE_BEFORE_COMMIT;
+}
+
+/* Two orders for one unit share a transaction that is not committed: the unit is there still,
+ * so the order that got none is not sold out. */
+static void expect_no_sold_out(sale_batch_watch *watch, enum sale_answer expected)
+{
+    const struct sale_terms terms = {.stock_guard = guard_find("row-lock"),
+                                     .lock_variant = "none",
+                                     .process = "test"};
+    int64_t voucher = rig_voucher(1);
+    struct sale first = sale_of(&terms, voucher), second = sale_of(&terms, voucher);
+    struct sale_batch batch = {.sales = {&first, &second}, .count = 2};
+
+    second.user_id = 2;
+    sale_batch_run(rig_db(), &batch, watch, NULL);
+    assert_true(batch.is_over[0]);
+    assert_int_equal(first.answer, expected);
+    assert_false(batch.is_over[1]);
+    assert_int_equal(rig_stock(voucher), 1);
+    assert_int_equal(rig_orders(voucher), 0);
+}
+
+static void an_order_without_a_unit_is_sold_out_only_after_the_commit(void **state)
+{
+    (void)state;
+    expect_no_sold_out(break_before_commit, SALE_UNSURE);
+    expect_no_sold_out(give_up_before_commit, SALE_GIVEN_UP);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -337,6 +384,7 @@ int main(void)
         cmocka_unit_test(unlocking_too_early_sells_twice_to_one),
         cmocka_unit_test(fault_names_are_checked),
         cmocka_unit_test(a_guard_without_a_read_begins_with_its_take),
+        cmocka_unit_test(an_order_without_a_unit_is_sold_out_only_after_the_commit),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
