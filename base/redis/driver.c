@@ -175,10 +175,12 @@ static void rest(struct redis_link_group *group, int64_t end_ns)
 {
     struct redis_link *sole;
     struct watch watch;
+    bool may_yield = true;
 
-    for (int i = 0; i < EXPECT_YIELDS && redis_link_group_is_expecting(group); i++) {
+    for (int i = 0; i < EXPECT_YIELDS && may_yield && redis_link_group_is_expecting(group);
+         i++) {
         redis_link_group_unlock(group);
-        dlock_thread_yield();
+        may_yield = redis_link_group_yield(group);
         redis_link_group_lock(group);
     }
     if (redis_link_group_is_expecting(group)) {

@@ -8,12 +8,11 @@
 
 #include "base/os/clock.h"
 #include "base/os/scratch.h"
-#include "base/os/thread.h"
 #include "base/redis/driver.h"
 #include "base/redis/link.h"
 #include "base/redis/link_inside.h"
 
-enum { YIELDS = 2, LONG_YIELD_NS = 1000000, NO_YIELDS_NS = 100000000 };
+enum { YIELDS = 2 };
 
 /* Everything that belongs to one exchange, on its caller's stack. */
 struct exchange {
@@ -68,22 +67,14 @@ static void depart_all(struct exchange *ex)
 
 /* Let other threads run before a sleep in the kernel: where no other program wants the
  * processor, the answer has often come when this thread runs again, and two switches by the
- * kernel are saved.  A yield that lasts long shows that another program got the processor; the
- * threads of the group then do not yield for a while. */
+ * kernel are saved. */
 static void make_way(struct exchange *ex)
 {
     if (dlock_fiber_here() != NULL)
         return; /* its sleep makes way */
-    for (int i = 0; i < YIELDS && !dlock_bell_is_rung(&ex->wait.bell); i++) {
-        int64_t before_ns = dlock_clock_ns();
-
-        if (before_ns < atomic_load_explicit(&ex->group->yields_from_ns, memory_order_relaxed))
+    for (int i = 0; i < YIELDS && !dlock_bell_is_rung(&ex->wait.bell); i++)
+        if (!redis_link_group_yield(ex->group))
             return;
-        dlock_thread_yield();
-        if (dlock_clock_ns() - before_ns > LONG_YIELD_NS)
-            atomic_store_explicit(&ex->group->yields_from_ns, before_ns + NO_YIELDS_NS,
-                                  memory_order_relaxed);
-    }
 }
 
 /* Sleep until the answers are there, or this caller is to drive, or its time is over.

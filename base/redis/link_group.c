@@ -8,9 +8,13 @@
 #include "base/os/clock.h"
 #include "base/os/event.h"
 #include "base/os/fiber.h"
+#include "base/os/thread.h"
 
 /* Those who were answered together are expected to ask again within EXPECT_NS. */
 enum { EXPECT_NS = 500000 };
+
+/* A yield that lasts longer ends all yields for a while. */
+enum { LONG_YIELD_NS = 1000000, NO_YIELDS_NS = 100000000 };
 
 struct redis_link_group *redis_link_group_open(void)
 {
@@ -129,6 +133,19 @@ void redis_link_group_nudge(struct redis_link_group *group)
 bool redis_link_group_is_expecting(const struct redis_link_group *group)
 {
     return group->expected_count > 0 && dlock_clock_ns() < group->expected_until_ns;
+}
+
+bool redis_link_group_yield(struct redis_link_group *group)
+{
+    int64_t before_ns = dlock_clock_ns();
+
+    if (before_ns < atomic_load_explicit(&group->yields_from_ns, memory_order_relaxed))
+        return false;
+    dlock_thread_yield();
+    if (dlock_clock_ns() - before_ns > LONG_YIELD_NS)
+        atomic_store_explicit(&group->yields_from_ns, before_ns + NO_YIELDS_NS,
+                              memory_order_relaxed);
+    return true;
 }
 
 void redis_link_group_expect(struct redis_link_group *group)

@@ -93,6 +93,11 @@ void redis_link_group_asked(struct redis_link_group *group);
  * is left unsent. */
 bool redis_link_group_is_expecting(const struct redis_link_group *group);
 
+/* Let other threads run, without the mutex.  A yield that lasts long shows that another
+ * program got the processor: the threads of the group then do not yield for a while.  False:
+ * that is so, and this thread did not yield. */
+bool redis_link_group_yield(struct redis_link_group *group);
+
 /* The driver has to look: something is to be done that only it does. */
 void redis_link_group_nudge(struct redis_link_group *group);
 
