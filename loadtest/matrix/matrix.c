@@ -32,6 +32,7 @@ void matrix_free(struct matrix *m)
     for (size_t i = 0; i < m->cell_count; i++) {
         free(m->cells[i].runs);
         free(m->cells[i].story);
+        free(m->cells[i].story_zh);
     }
     free(m->cells);
 }

@@ -32,6 +32,7 @@ struct matrix_cell {
     struct matrix_run *runs; /* one for each seed                                     */
     char *story;             /* as it was told first, or when it came out otherwise;
                               * NULL: not yet                                         */
+    char *story_zh;          /* the same in Chinese; NULL: it was not told            */
     bool story_is_odd;       /* the latter                                            */
 };
 

@@ -12,6 +12,7 @@
 #include "loadtest/kit/progress.h"
 #include "loadtest/matrix/matrix.h"
 #include "loadtest/scenario/catalogue.h"
+#include "loadtest/scenario/pages.h"
 #include "loadtest/scenario/plan.h"
 #include "loadtest/scenario/run.h"
 #include "loadtest/scenario/variation.h"
@@ -61,6 +62,9 @@ static void keep_story(struct matrix_cell *cell, const char *dir, bool is_odd)
     files_join(path, dir, "story.txt");
     free(cell->story);
     cell->story = files_read(path, NULL);
+    files_join(path, dir, STORY_ZH_FILE);
+    free(cell->story_zh);
+    cell->story_zh = files_read(path, NULL);
     cell->story_is_odd = is_odd;
 }
 

@@ -53,6 +53,8 @@ const head = (() => {
     if (!started) { return; }
     for (const node of document.querySelectorAll("[data-t]")) { say(node, word(node.dataset.t)); }
     for (const node of document.querySelectorAll("[data-a]")) { node.setAttribute("aria-label", word(node.dataset.a)); }
+    for (const node of document.querySelectorAll("[data-zh]")) { say(node, node.dataset[language]); }
+    for (const node of document.querySelectorAll("[data-zh-name]")) { node.setAttribute("aria-label", node.dataset[language + "Name"]); }
     showTools();
     if (page.changed) { page.changed(); }
   }

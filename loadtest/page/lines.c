@@ -3,14 +3,16 @@
  * from its beginning to that of the next one: an act stands above the commands that it
  * was made of. */
 #include "loadtest/page/scene.h"
+#include "loadtest/page/words.h"
 
 static void print_wire(FILE *out, const struct page_scene *s,
                        const struct page_line *line)
 {
-    fputs("<li>", out);
-    page_time(out, s, line->at_ns);
-    fputs("  ", out);
-    page_text(out, line->who);
+    char at[PAGE_TIME_MAX];
+
+    page_time(at, s, line->at_ns);
+    fprintf(out, "<li>%s  ", at);
+    page_phrase(out, "span", line->who);
     fputs(" ", out);
     page_text(out, line->text);
     fputs("</li>\n", out);
@@ -32,18 +34,21 @@ static size_t print_wires(FILE *out, const struct page_scene *s, size_t i)
 static void print_times(FILE *out, const struct page_scene *s,
                         const struct page_line *line)
 {
-    page_time(out, s, line->from_ns);
-    if (line->at_ns > line->from_ns) {
-        fputs(" to ", out);
-        page_time(out, s, line->at_ns);
-    }
+    char from[PAGE_TIME_MAX], at[PAGE_TIME_MAX];
+
+    page_time(from, s, line->from_ns);
+    page_time(at, s, line->at_ns);
+    if (line->at_ns > line->from_ns)
+        page_say(out, TO, from, at);
+    else
+        fprintf(out, "%s &#183; ", from);
 }
 
 void page_lines(FILE *out, const struct page_scene *s)
 {
     size_t i = 0;
 
-    fputs("<ol class=\"steps\">\n", out);
+    page_steps_begin(out);
     while (i < s->line_count) {
         const struct page_line *line = &s->lines[i];
 
@@ -52,7 +57,6 @@ void page_lines(FILE *out, const struct page_scene *s)
             fprintf(out, " class=\"%s\"", line->who);
         fputs(">", out);
         print_times(out, s, line);
-        fputs(" &#183; ", out);
         if (!line->is_wire) {
             if (line->text_zh != NULL)
                 page_both(out, line->text, line->text_zh);

@@ -12,6 +12,8 @@
 #include "gen/matrix_html.h"
 #include "loadtest/kit/memory.h"
 #include "loadtest/page/page.h"
+#include "loadtest/page/words.h"
+#include "loadtest/scenario/catalogue.h"
 
 enum { TEXT_MAX = 256 };
 
@@ -35,23 +37,48 @@ static const char *class_of(const struct matrix *m, const struct matrix_cell *ce
                : "good";
 }
 
+static const char *whole(char out[TEXT_MAX], int64_t value)
+{
+    snprintf(out, TEXT_MAX, "%" PRId64, value);
+    return out;
+}
+
+#define WHOLE(value) whole((char[TEXT_MAX]){""}, (int64_t)(value))
+
+/* How many cells came out how, as matrix_headline() says it. */
+static void print_headline(FILE *out, const struct matrix *m, const struct matrix_totals *t)
+{
+    enum page_word end = m->was_interrupted ? PAGE_WORD_CUT_SHORT
+                         : m->was_limited   ? PAGE_WORD_TIME_UP
+                                            : PAGE_WORD_ENDED;
+
+    fputs("<p>", out);
+    page_say(out, CELLS_OK, WHOLE(t->cells_of.of[VERDICT_VALID]), WHOLE(t->cells));
+    if (t->cells_of.of[VERDICT_INVALID] > 0)
+        page_say(out, CELLS_BAD, WHOLE(t->cells_of.of[VERDICT_INVALID]));
+    if (t->cells_of.of[VERDICT_UNKNOWN] > 0)
+        page_say(out, CELLS_UNKNOWN, WHOLE(t->cells_of.of[VERDICT_UNKNOWN]));
+    if (t->done < t->planned)
+        page_say_words(out, end, (const char *const[]){"", WHOLE(t->done), WHOLE(t->planned)});
+    fputs("</p>\n", out);
+}
+
 static void print_head(FILE *out, const struct matrix *m)
 {
     struct matrix_totals t = matrix_sum(m);
-    char text[TEXT_MAX];
 
-    matrix_headline(m, text, sizeof text);
-    fprintf(out,
-            "<h1>Every scenario under every lock</h1>\n<p>%s.</p>\n"
-            "<p class=\"note\">%zu scenarios, %zu locks, %zu of %zu performances on real "
-            "servers; %" PRId64 " faults injected, %" PRId64
-            " of them stalls of the crowds beside the stories, and %" PRId64
-            " delays on the crowds' wires; %" PRId64 " holds checked, %" PRId64
-            " of them of the crowds; %.0f s.  Begun %s.</p>\n",
-            text, t.scenarios, t.locks, t.done, t.planned, t.faults + t.stalls,
-            t.stalls, t.delays,
-            t.story_holds + t.crowd_holds, t.crowd_holds, (double)m->elapsed_ms / 1000,
-            m->started);
+    fputs("<header class=\"row\"><h1>", out);
+    page_say(out, MATRIX);
+    fputs("</h1><span class=\"tools\"></span></header>\n", out);
+    print_headline(out, m, &t);
+    fputs("<p class=\"note\">", out);
+    page_say(out, SIZE, WHOLE(t.scenarios), WHOLE(t.locks), WHOLE(t.done), WHOLE(t.planned));
+    fputs(" ", out);
+    page_say(out, FAULTS_GIVEN, WHOLE(t.faults + t.stalls), WHOLE(t.stalls), WHOLE(t.delays));
+    fputs(" ", out);
+    page_say(out, HOLDS_CHECKED, WHOLE(t.story_holds + t.crowd_holds), WHOLE(t.crowd_holds),
+             WHOLE((m->elapsed_ms + 500) / 1000), m->started);
+    fputs("</p>\n", out);
 }
 
 static void print_cell(FILE *out, const struct matrix *m, const struct matrix_cell *cell)
@@ -65,7 +92,7 @@ static void print_cell(FILE *out, const struct matrix *m, const struct matrix_ce
     matrix_cell_text(m, cell, text, sizeof text);
     fprintf(out, "<td><a class=\"%s\" href=\"#cell-%zu\">", class_of(m, cell),
             (size_t)(cell - m->cells));
-    page_text(out, text);
+    page_phrase(out, "span", text);
     fputs("</a></td>", out);
 }
 
@@ -75,11 +102,13 @@ static void print_table(FILE *out, const struct matrix *m)
     char text[TEXT_MAX];
 
     matrix_grid_make(&grid, m);
-    fputs("<p class=\"note\">In each cell: what came of it with every seed.  \"2/5!\": two "
-          "of five came out otherwise than expected; \"1/5?\": one did not happen; "
-          "\"-\": not done; empty: the story is not about this lock.  A cell leads to its "
-          "performances.</p>\n"
-          "<div class=\"wide\"><table>\n<tr><th scope=\"col\">scenario</th>", out);
+    fputs("<p class=\"note\">", out);
+    page_say(out, HOW_CELLS);
+    fputs("</p>\n<div class=\"wide\" role=\"group\" tabindex=\"0\"", out);
+    page_name(out, TABLE);
+    fputs("><table>\n<tr><th scope=\"col\">", out);
+    page_say(out, SCENARIO);
+    fputs("</th>", out);
     for (size_t l = 0; l < grid.lock_count; l++)
         fprintf(out, "<th scope=\"col\">%s</th>", grid.locks[l]->name);
     for (size_t r = 0; r < grid.row_count; r++) {
@@ -92,74 +121,128 @@ static void print_table(FILE *out, const struct matrix *m)
     matrix_grid_free(&grid);
 }
 
+/* The signs of a set, after `before`. */
+static void print_signs(FILE *out, unsigned signs, enum page_word before)
+{
+    for (int i = 0; i < SIGN_COUNT; i++) {
+        if (!(signs & (1u << i)))
+            continue;
+        page_say_words(out, before, (const char *const[]){""});
+        page_phrase(out, "span", scenario_sign_name(i, false));
+        before = PAGE_WORD_AND_SIGN;
+    }
+}
+
+/* What came of it, as matrix_run_text() says it. */
+static void print_outcome(FILE *out, const struct matrix_run *run)
+{
+    if (!run->is_done || run->verdict == VERDICT_UNKNOWN) {
+        page_phrase(out, "span", run->is_done ? "it did not happen" : "not done");
+        return;
+    }
+    page_phrase(out, "span", scenario_outcome_name(run->outcome, false));
+    print_signs(out, run->signs, PAGE_WORD_SEEN);
+}
+
+static void print_kept(FILE *out, const struct matrix_run *run)
+{
+    fprintf(out, "; <a href=\"%s/page.html\">", run->dir);
+    page_say(out, DRAWN);
+    fprintf(out, "</a>, <a href=\"%s/story.txt\">", run->dir);
+    page_say(out, TOLD);
+    fputs("</a>", out);
+}
+
 static void print_run(FILE *out, const struct matrix *m, const struct matrix_cell *cell,
                       int seed)
 {
     const struct matrix_run *run = &cell->runs[seed];
-    char text[TEXT_MAX], command[MATRIX_COMMAND_MAX];
+    char command[MATRIX_COMMAND_MAX];
 
     if (!run->is_planned)
         return;
-    matrix_run_text(run, text, sizeof text);
     matrix_command(m, cell, seed, command);
-    fprintf(out, "<li>seed %" PRIu32 ": <span class=\"%s\">%s</span>, ",
-            matrix_seed(m, seed), run->is_done && run->verdict == VERDICT_VALID ? "good" : "bad",
-            matrix_verdict_name(run->is_done, run->verdict));
-    page_text(out, text);
-    if (run->why[0] != '\0') {
-        fputs("; ", out);
-        page_text(out, run->why);
+    fputs("<li>", out);
+    page_say(out, SEED, WHOLE(matrix_seed(m, seed)));
+    fprintf(out, "<span class=\"%s\">",
+            run->is_done && run->verdict == VERDICT_VALID ? "good" : "bad");
+    page_phrase(out, "span", matrix_verdict_name(run->is_done, run->verdict));
+    fputs("</span> &#183; ", out);
+    print_outcome(out, run);
+    if (run->why[0] != '\0')
+        page_say(out, WHY, run->why);
+    page_say(out, RUN_COUNTS, WHOLE(run->faults), WHOLE(run->stalls), WHOLE(run->story_holds),
+             WHOLE(run->crowd_holds), WHOLE(run->took_ms));
+    if (run->tries > 1) {
+        page_say(out, TRIES, WHOLE(run->tries));
+        page_phrase(out, "span", run->spoilt);
     }
-    fprintf(out,
-            "; %" PRId64 " faults and %" PRId64 " stalls, %" PRId64 " and %" PRId64
-            " holds, %" PRId64 " ms",
-            run->faults, run->stalls, run->story_holds, run->crowd_holds, run->took_ms);
-    if (run->tries > 1)
-        fprintf(out, ", performed %d times: ", run->tries);
-    page_text(out, run->spoilt);
     if (run->is_kept)
-        fprintf(out, "; <a href=\"%s/page.html\">drawn</a>, <a href=\"%s/story.txt\">told</a>",
-                run->dir, run->dir);
-    fputs("<br><code>", out);
+        print_kept(out, run);
+    fputs("<br>", out);
+    page_say(out, AGAIN);
+    fputs(" <code>", out);
     page_text(out, command);
     fputs("</code></li>\n", out);
+}
+
+/* What the terminal tells, in one language; messages that the program says in English alone
+ * are said in Chinese here. */
+static void print_story(FILE *out, const char *story, bool is_chinese)
+{
+    fprintf(out, "<pre class=\"%s\" lang=\"%s\" role=\"group\" tabindex=\"0\"",
+            is_chinese ? "zh" : "en", is_chinese ? "zh-CN" : "en");
+    page_name(out, THE_STORY);
+    fputs(">", out);
+    for (const char *line = story; *line != '\0';) {
+        char text[1024], chinese[PAGE_PHRASE_MAX];
+        size_t length = strcspn(line, "\n");
+
+        snprintf(text, sizeof text, "%.*s", (int)length, line);
+        if (is_chinese && page_chinese(text, chinese))
+            page_text(out, chinese);
+        else
+            page_text(out, text);
+        fputc('\n', out);
+        line += length + (line[length] == '\n');
+    }
+    fputs("</pre>\n", out);
+}
+
+static void print_summary(FILE *out, const struct matrix *m, const struct matrix_cell *cell,
+                          int planned)
+{
+    const struct expectation *expected = cell->setup.expected;
+
+    fprintf(out, "<summary><b>%s</b>", cell->setup.lock->name);
+    if (expected->guard != NULL)
+        page_say(out, UNDER_GUARD, cell->setup.guard->name);
+    page_say(out, EXPECTED, scenario_outcome_name(expected->outcome, false));
+    print_signs(out, expected->shows, PAGE_WORD_SHOWING);
+    page_say(out, SEEDS_OK, WHOLE(matrix_cell_counts(m, cell).of[VERDICT_VALID]), WHOLE(planned),
+             class_of(m, cell));
+    fputs("</summary>\n", out);
 }
 
 static void print_details(FILE *out, const struct matrix *m,
                           const struct matrix_cell *cell)
 {
-    char expected[TEXT_MAX];
-    int good = (int)matrix_cell_counts(m, cell).of[VERDICT_VALID], planned = 0;
+    int planned = 0;
 
     for (int i = 0; i < m->seed_count; i++)
         planned += cell->runs[i].is_planned;
     if (planned == 0)
         return;
-    matrix_expected_text(cell, expected, sizeof expected);
-    fprintf(out, "<details id=\"cell-%zu\"%s><summary><b>%s</b>",
-            (size_t)(cell - m->cells),
-            matrix_cell_verdict(m, cell) != VERDICT_VALID ? " open" : "",
-            cell->setup.lock->name);
-    if (cell->setup.expected->guard != NULL)
-        fprintf(out, " under the stock guard %s", cell->setup.guard->name);
-    fprintf(out, ": expected %s; <span class=\"%s\">%d of %d seeds as expected</span>"
-                 "</summary>\n<ol>\n",
-            expected, class_of(m, cell), good, planned);
+    fprintf(out, "<details id=\"cell-%zu\"%s>", (size_t)(cell - m->cells),
+            matrix_cell_verdict(m, cell) != VERDICT_VALID ? " open" : "");
+    print_summary(out, m, cell, planned);
+    fputs("<ol>\n", out);
     for (int i = 0; i < m->seed_count; i++)
         print_run(out, m, cell, i);
     fputs("</ol>\n", out);
     if (cell->story != NULL) {
-        fputs("<pre>", out);
-        for (const char *line = cell->story; *line != '\0';) {
-            char text[1024];
-            size_t length = strcspn(line, "\n");
-
-            snprintf(text, sizeof text, "%.*s", (int)length, line);
-            page_text(out, text);
-            fputc('\n', out);
-            line += length + (line[length] == '\n');
-        }
-        fputs("</pre>\n", out);
+        print_story(out, cell->story, false);
+        print_story(out, cell->story_zh != NULL ? cell->story_zh : cell->story, true);
     }
     fputs("</details>\n", out);
 }
@@ -170,7 +253,7 @@ static void print_scenario(FILE *out, const struct scenario *scenario)
     page_both(out, scenario->title, scenario->title_zh);
     fprintf(out, "</h2>\n<p class=\"note\">%s <code>%s</code>: ", scenario->number,
             scenario->name);
-    page_text(out, scenario->source);
+    page_phrase(out, "span", scenario->source);
     fputs("</p>\n", out);
 }
 

@@ -11,6 +11,7 @@
 #include "loadtest/kit/files.h"
 #include "loadtest/kit/memory.h"
 #include "loadtest/page/scene.h"
+#include "loadtest/page/words.h"
 #include "base/os/clock.h"
 #include "lock/record/recorder.h"
 
@@ -18,31 +19,54 @@
 static const char title_mark[] = "<!--TITLE-->", head_mark[] = "<!--HEAD-->\n",
                   content_mark[] = "<!--CONTENT-->\n";
 
+static const char *whole(char out[PAGE_TIME_MAX], int64_t value)
+{
+    snprintf(out, PAGE_TIME_MAX, "%" PRId64, value);
+    return out;
+}
+
+#define WHOLE(value) whole((char[PAGE_TIME_MAX]){""}, (int64_t)(value))
+
+static void print_note(FILE *out, bool begins)
+{
+    fputs(begins ? "<p class=\"note\">" : "</p>\n", out);
+}
+
+static void print_damages(FILE *out, const struct history *h)
+{
+    if (h->damage_count == 0)
+        return;
+    fputs("<h2>", out);
+    page_say(out, MISSING);
+    fputs("</h2>\n<ul>\n", out);
+    for (size_t i = 0; i < h->damage_count; i++) {
+        fputs("<li>", out);
+        page_phrase(out, "span", h->damages[i]);
+        fputs("</li>\n", out);
+    }
+    fputs("</ul>\n", out);
+}
+
 static void print_head(FILE *out, const struct history *h,
                        const struct check_verdict *v)
 {
-    const char *valid = verdict_name(v->valid);
+    static const enum page_word titles[] = {[VERDICT_VALID] = PAGE_WORD_RUN_VALID,
+                                            [VERDICT_UNKNOWN] = PAGE_WORD_RUN_UNKNOWN,
+                                            [VERDICT_INVALID] = PAGE_WORD_RUN_INVALID};
 
-    fprintf(out, "<h1>The run is <span class=\"%s\">%s</span></h1>\n", valid, valid);
+    fputs("<header class=\"row\"><h1>", out);
+    page_say_words(out, titles[v->valid], (const char *const[]){""});
+    fputs("</h1><span class=\"tools\"></span></header>\n", out);
     if (v->why_unknown != NULL) {
         fputs("<p>", out);
-        page_text(out, v->why_unknown);
+        page_phrase(out, "span", v->why_unknown);
         fputs("</p>\n", out);
     }
-    fprintf(out,
-            "<p class=\"note\">%" PRId64 " holds of %" PRId64 " locks, %" PRId64
-            " calls (%" PRId64 " without an answer), %" PRId64
-            " faults, %zu systems</p>\n",
-            v->holds, v->names, v->calls, v->unanswered, v->faults, h->process_count);
-    if (h->damage_count > 0)
-        fputs("<h2>What is missing of the records</h2>\n<ul>\n", out);
-    for (size_t i = 0; i < h->damage_count; i++) {
-        fputs("<li>", out);
-        page_text(out, h->damages[i]);
-        fputs("</li>\n", out);
-    }
-    if (h->damage_count > 0)
-        fputs("</ul>\n", out);
+    print_note(out, true);
+    page_say(out, COUNTS, WHOLE(v->holds), WHOLE(v->names), WHOLE(v->calls),
+             WHOLE(v->unanswered), WHOLE(v->faults), WHOLE(h->process_count));
+    print_note(out, false);
+    print_damages(out, h);
 }
 
 static void print_properties(FILE *out, const struct check_verdict *v)
@@ -55,10 +79,15 @@ static void print_properties(FILE *out, const struct check_verdict *v)
         if (finding->count == 0 && finding->valid == VERDICT_VALID &&
             !finding->is_claimed)
             continue;
-        fprintf(out, "<dt class=\"%s\">%s %s</dt><dd>%s (%" PRId64 " of %" PRId64
-                     " violate it)</dd>\n",
-                valid, check_property_name(i), valid, check_property_text(i),
-                finding->count, finding->looked);
+        fprintf(out, "<dt class=\"%s\">", valid);
+        page_phrase(out, "span", check_property_name(i));
+        fputs(" ", out);
+        page_phrase(out, "span", valid);
+        fputs("</dt><dd>", out);
+        page_phrase(out, "span", check_property_text(i));
+        fputs(" ", out);
+        page_say(out, VIOLATED_BY, WHOLE(finding->count), WHOLE(finding->looked));
+        fputs("</dd>\n", out);
     }
     fputs("</dl>\n", out);
 }
@@ -68,31 +97,45 @@ static void print_left_out(FILE *out, const struct page_scene *s)
 {
     if (s->calls_left_out + s->holds_left_out + s->marks_left_out == 0)
         return;
-    fprintf(out, "<p class=\"note\">Not drawn, for want of room: %" PRId64
-                 " more calls, %" PRId64 " more holds and %" PRId64
-                 " more events in this time.</p>\n",
-            s->calls_left_out, s->holds_left_out, s->marks_left_out);
+    print_note(out, true);
+    page_say(out, NOT_DRAWN, WHOLE(s->calls_left_out), WHOLE(s->holds_left_out),
+             WHOLE(s->marks_left_out));
+    print_note(out, false);
+}
+
+#define BUTTON(key, id)                                                                \
+    (fputs("<button type=\"button\" data-key=\"" key "\">", out), page_say(out, id),   \
+     fputs("</button>", out))
+
+static void print_controls(FILE *out)
+{
+    fputs("<div class=\"controls\" hidden>", out);
+    BUTTON("Home", FIRST);
+    BUTTON("ArrowLeft", BACK);
+    BUTTON("ArrowRight", NEXT);
+    BUTTON("End", LAST);
+    BUTTON("Escape", ALL);
+    fputs("<span class=\"note\">", out);
+    page_say(out, OR_KEYS);
+    fputs("</span><div class=\"step-now\"></div></div>\n", out);
 }
 
 void page_figure(FILE *out, const struct page_scene *s)
 {
     /* A finding in the database's rows, for example, has no calls. */
     if (s->lane_count == 0 && s->step_count == 0 && s->line_count == 0) {
-        fputs("<p class=\"note\">No call of a lock is in it, so there is nothing to "
-              "draw.</p>\n</section>\n", out);
+        print_note(out, true);
+        page_say(out, NOTHING_TO_DRAW);
+        print_note(out, false);
+        fputs("</section>\n", out);
         return;
     }
-    fputs("<div class=\"drawing\">\n", out);
+    fputs("<div class=\"drawing\" role=\"group\" tabindex=\"0\"", out);
+    page_name(out, DRAWING);
+    fputs(">\n", out);
     page_svg(out, s);
     fputs("</div>\n", out);
-    fputs("<div class=\"controls\" hidden>"
-          "<button type=\"button\" data-key=\"Home\">first</button>"
-          "<button type=\"button\" data-key=\"ArrowLeft\">back</button>"
-          "<button type=\"button\" data-key=\"ArrowRight\">on</button>"
-          "<button type=\"button\" data-key=\"End\">last</button>"
-          "<button type=\"button\" data-key=\"Escape\">all</button>"
-          "<span class=\"note\">or the arrow keys</span>"
-          "<output aria-live=\"polite\"></output></div>\n", out);
+    print_controls(out);
     if (s->line_count > 0)
         page_lines(out, s);
     else
@@ -103,20 +146,27 @@ void page_figure(FILE *out, const struct page_scene *s)
     fputs("</section>\n", out);
 }
 
+#define TERM(id) (fputs("<dt>", out), page_say(out, id), fputs("</dt>", out))
+
 static void print_lock(FILE *out, const struct page_scene *s)
 {
-    fputs("<dt>lock</dt><dd><bdi>", out);
+    TERM(LOCK);
+    fputs("<dd><bdi>", out);
     page_text(out, s->h->names[s->name]);
     fputs("</bdi></dd>\n", out);
 }
 
 void page_holders(FILE *out, const struct page_scene *s)
 {
+    char owner[PAGE_TEXT_MAX];
+
     for (int i = 0; i < s->lane_count; i++) {
         if (!s->lanes[i].is_actor)
             continue;
-        fputs("<dt>holder</dt><dd class=\"holder\">", out);
-        page_owner(out, s->h, s->lanes[i].process, s->lanes[i].owner);
+        page_owner(owner, s->h, s->lanes[i].process, s->lanes[i].owner);
+        TERM(HOLDER);
+        fputs("<dd class=\"holder\">", out);
+        page_phrase(out, "span", owner);
         fputs("</dd>\n", out);
     }
 }
@@ -124,19 +174,20 @@ void page_holders(FILE *out, const struct page_scene *s)
 void page_window(FILE *out, const struct page_scene *s)
 {
     const struct check_example *example = s->example;
+    char length[PAGE_TIME_MAX], from[PAGE_TIME_MAX], to[PAGE_TIME_MAX];
 
     if (example == NULL || s->lane_count == 0)
         return;
-    fprintf(out, "<dt>window</dt><dd>%.3f ms",
-            (double)(example->to_ns - example->from_ns) / (double)DLOCK_NS_PER_MS);
-    if (s->zero_ns == example->from_ns) {
-        fputs("; times are from its beginning", out);
-    } else {
-        fputs(", from ", out);
-        page_time(out, s, example->from_ns);
-        fputs(" to ", out);
-        page_time(out, s, example->to_ns);
-    }
+    snprintf(length, sizeof length, "%.3f",
+             (double)(example->to_ns - example->from_ns) / (double)DLOCK_NS_PER_MS);
+    page_time(from, s, example->from_ns);
+    page_time(to, s, example->to_ns);
+    TERM(WINDOW);
+    fputs("<dd>", out);
+    if (s->zero_ns == example->from_ns)
+        page_say(out, WINDOW_ZERO, length);
+    else
+        page_say(out, WINDOW_FROM, length, from, to);
     fputs("</dd>\n", out);
 }
 
@@ -144,15 +195,20 @@ static void print_example(FILE *out, const struct page_scene *s, size_t property
 {
     const struct check_example *example = s->example;
 
-    fprintf(out, "<section class=\"figure\" tabindex=\"0\" data-property=\"%s\">\n"
-                 "<h2><span class=\"invalid\">%s:</span> ",
-            check_property_name(property), check_property_name(property));
-    page_text(out, example->text);
-    fprintf(out, "</h2>\n<dl>\n<dt>what was violated</dt><dd>%s</dd>\n",
-            check_property_text(property));
-    if (example->assumption != DLOCK_ASSUMES_NONE)
-        fprintf(out, "<dt>what did not hold</dt><dd>%s</dd>\n",
-                dlock_assumption_text(example->assumption));
+    fprintf(out, "<section class=\"figure\" tabindex=\"0\" data-property=\"%s\">\n<h2>",
+            check_property_name(property));
+    page_say(out, EXAMPLE, check_property_name(property), example->text);
+    fputs("</h2>\n<dl>\n", out);
+    TERM(WHAT_VIOLATED);
+    fputs("<dd>", out);
+    page_phrase(out, "span", check_property_text(property));
+    fputs("</dd>\n", out);
+    if (example->assumption != DLOCK_ASSUMES_NONE) {
+        TERM(WHAT_GAVE_WAY);
+        fputs("<dd>", out);
+        page_phrase(out, "span", dlock_assumption_text(example->assumption));
+        fputs("</dd>\n", out);
+    }
     print_lock(out, s);
     page_holders(out, s);
     page_window(out, s);
@@ -173,10 +229,12 @@ static int print_examples(FILE *out, struct page_scene *s, const struct history 
             page_scene_of_example(s, h, c, &finding->examples[j]);
             print_example(out, s, i);
         }
-        if (finding->count > (int64_t)finding->example_count)
-            fprintf(out, "<p class=\"note\">Of %" PRId64 " violations of %s, the %zu "
-                         "with the smallest windows are drawn.</p>\n",
-                    finding->count, check_property_name(i), finding->example_count);
+        if (finding->count <= (int64_t)finding->example_count)
+            continue;
+        print_note(out, true);
+        page_say(out, SMALLEST, WHOLE(finding->count), check_property_name(i),
+                 WHOLE(finding->example_count));
+        print_note(out, false);
     }
     return count;
 }
@@ -185,11 +243,11 @@ static void print_beginning(FILE *out, struct page_scene *s, const struct histor
                             const struct check *c)
 {
     page_scene_of_beginning(s, h, c);
-    fprintf(out, "<section class=\"figure\" tabindex=\"0\">\n"
-                 "<h2>How it began</h2>\n<p>No violation was found. Drawn are %d of "
-                 "%zu calls: the first ones of the lock that was called most.</p>\n"
-                 "<dl>\n",
-            s->call_count, h->call_count);
+    fputs("<section class=\"figure\" tabindex=\"0\">\n<h2>", out);
+    page_say(out, BEGINNING);
+    fputs("</h2>\n<p>", out);
+    page_say(out, NO_VIOLATION, WHOLE(s->call_count), WHOLE(h->call_count));
+    fputs("</p>\n<dl>\n", out);
     print_lock(out, s);
     fputs("</dl>\n", out);
     page_figure(out, s);
@@ -204,10 +262,10 @@ void page_piece(FILE *out, const char *file, const char *from, const char *to)
     fwrite(at, 1, to != NULL ? (size_t)(strstr(at, to) - at) : strlen(at), out);
 }
 
-void page_begin(FILE *out, const char *title)
+static void print_begin(FILE *out, const struct check_verdict *v)
 {
     page_piece(out, TIMELINE_HTML, NULL, title_mark);
-    page_text(out, title);
+    page_title_words(out, PAGE_WORD_TITLE, (const char *const[]){"", verdict_name(v->valid)});
     page_piece(out, TIMELINE_HTML, title_mark, head_mark);
 }
 
@@ -216,7 +274,7 @@ void page_key(FILE *out)
     page_piece(out, TIMELINE_HTML, head_mark, content_mark);
 }
 
-void page_end(FILE *out)
+static void print_end(FILE *out)
 {
     page_piece(out, TIMELINE_HTML, content_mark, NULL);
 }
@@ -225,16 +283,14 @@ void page_print(FILE *out, const struct history *h, const struct check *c,
                 const struct check_verdict *v)
 {
     struct page_scene *s = memory_need(calloc(1, sizeof(*s)));
-    char title[64];
 
-    snprintf(title, sizeof(title), "seckill check: %s", verdict_name(v->valid));
-    page_begin(out, title);
+    print_begin(out, v);
     print_head(out, h, v);
     print_properties(out, v);
     page_key(out);
     if (print_examples(out, s, h, c, v) == 0 && h->call_count > 0)
         print_beginning(out, s, h, c);
-    page_end(out);
+    print_end(out);
     free(s);
 }
 

@@ -32,12 +32,10 @@ bool page_write(const char *path, const struct history *h, const struct check *c
  * beginning, to its end. */
 void page_piece(FILE *out, const char *file, const char *from, const char *to);
 
-/* The timeline from its beginning to its end; after its head comes the key to the
- * figures, then come these.  A figure ends the section that it stands in. */
-void page_begin(FILE *out, const char *title);
+/* The key to the figures, before the first of them; and a figure, which ends the section that
+ * it stands in. */
 void page_key(FILE *out);
 void page_figure(FILE *out, const struct page_scene *s);
-void page_end(FILE *out);
 /* In the list of what is known of a figure: who it is about, and the window. */
 void page_holders(FILE *out, const struct page_scene *s);
 void page_window(FILE *out, const struct page_scene *s);

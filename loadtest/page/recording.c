@@ -11,6 +11,7 @@
 #include "base/os/clock.h"
 #include "loadtest/check/checks/checks.h"
 #include "loadtest/kit/memory.h"
+#include "loadtest/page/words.h"
 
 enum {
     FORMAT = 1,         /* of the JSON; the page tells when it knows another one        */
@@ -40,6 +41,15 @@ static json_t *text(const char *from)
 static json_t *both(const char *english, const char *chinese)
 {
     return json_pack("{s:o, s:o}", "en", text(english), "zh", text(chinese));
+}
+
+/* What the lower rooms say in English alone. */
+static json_t *message(const char *english)
+{
+    char chinese[PAGE_PHRASE_MAX];
+
+    (void)page_chinese(english, chinese);
+    return both(english, chinese);
 }
 
 /* Microseconds since the story began; null: never. */
@@ -206,7 +216,7 @@ static json_t *damages_of(const struct stage *s)
     json_t *list = json_array();
 
     for (size_t i = 0; i < s->history.damage_count; i++)
-        json_array_append_new(list, text(s->history.damages[i]));
+        json_array_append_new(list, message(s->history.damages[i]));
     return list;
 }
 
@@ -225,14 +235,16 @@ static json_t *recording_of(const struct stage *s, const struct check_example *e
     const struct scenario_result *r = s->result;
     int64_t name = history_find_name(&s->history, s->lock);
     json_t *json = json_pack(
-        "{s:i, s:s, s:s, s:s, s:o, s:s, s:s, s:s, s:s, s:s, s:i, s:b, s:b}", "format", FORMAT, "version",
+        "{s:i, s:s, s:s, s:s, s:o, s:o, s:s, s:s, s:s, s:s, s:i, s:b, s:b}", "format", FORMAT, "version",
         SECKILL_VERSION, "scenario", scenario->name, "number", scenario->number, "title",
-        both(scenario->title, scenario->title_zh), "source", scenario->source, "lock", s->setup->lock->name,
+        both(scenario->title, scenario->title_zh), "source",
+        message(scenario->source), "lock", s->setup->lock->name,
         "store", s->setup->lock->store, "guard", s->setup->guard->name, "dir", s->dir, "lease_ms",
         stage_lease_ms(s), "expires", (s->setup->lock->caps & DLOCK_CAP_EXPIRES) != 0, "expected",
         r->is_expected);
 
     memory_need(json);
+    json_object_set_new(json, "seed", json_integer((json_int_t)s->seed));
     json_object_set_new(json, "outcome", both(scenario_outcome_name(r->outcome, false),
                                               scenario_outcome_name(r->outcome, true)));
     json_object_set_new(json, "code", json_string(scenario_outcome_name(r->outcome, false)));

@@ -15,6 +15,7 @@ enum {
     PAGE_MARKS_MAX = 60,
     PAGE_STEPS_MAX = 2 * PAGE_CALLS_MAX + PAGE_MARKS_MAX,
     PAGE_TEXT_MAX = 160,
+    PAGE_TIME_MAX = 40,
 };
 
 struct page_lane {
@@ -80,9 +81,13 @@ int page_scene_lane(const struct page_scene *s, uint32_t process, uint64_t owner
 void page_text(FILE *out, const char *text);
 /* The same text in two languages, of which a page shows the one that was chosen. */
 void page_both(FILE *out, const char *english, const char *chinese);
-void page_owner(FILE *out, const struct history *h, uint32_t process, uint64_t owner);
+/* "Ann, pid 7, 1a2b3c4d:3", cut off if it is too long; words.h has its Chinese. */
+void page_owner(char out[PAGE_TEXT_MAX], const struct history *h, uint32_t process,
+                uint64_t owner);
 /* "+1.250 ms" from the zero of the scene; "never" */
-void page_time(FILE *out, const struct page_scene *s, int64_t at_ns);
+void page_time(char out[PAGE_TIME_MAX], const struct page_scene *s, int64_t at_ns);
+/* Open the list of steps, and print all of it. */
+void page_steps_begin(FILE *out);
 void page_steps(FILE *out, const struct page_scene *s);
 /* lines.c: the same of scene->lines, each with what went over the wires then */
 void page_lines(FILE *out, const struct page_scene *s);

@@ -10,9 +10,12 @@
 
 #include "gen/story_html.h"
 #include "loadtest/kit/memory.h"
+#include "loadtest/kit/result_page.h"
 #include "loadtest/page/page.h"
 #include "loadtest/page/recording.h"
+#include "loadtest/page/words.h"
 #include "loadtest/scenario/narration/measurements.h"
+#include "loadtest/scenario/narration/terminal.h"
 #include "lock/record/recorder.h"
 
 /* By when they began; what is told comes before what it is about. */
@@ -77,6 +80,18 @@ static void print_story(FILE *out, const char *const *story, const char *languag
     fputs("</p>\n", out);
 }
 
+static void print_tally(FILE *out, const struct scenario_tally *tally)
+{
+    char *text = NULL;
+    size_t size = 0;
+    FILE *sentence = memory_need(open_memstream(&text, &size));
+
+    table_sentence(sentence, tally);
+    if (fclose(sentence) == 0)
+        page_phrase(out, "span", text);
+    free(text);
+}
+
 static void print_verdict(FILE *out, const struct stage *s)
 {
     const struct scenario_result *r = s->result;
@@ -95,13 +110,18 @@ static void print_verdict(FILE *out, const struct stage *s)
     else if (r->rc == EXIT_UNKNOWN)
         page_both(out, "unknown", "无法判定");
     else
-        fputs("<b class=\"invalid\">UNEXPECTED</b>", out);
+        page_both(out, "UNEXPECTED", "与预期不符");
     fputs("</dd>\n", out);
     if (r->tally.is_counted) {
-        fputs("<dt>counted</dt><dd>", out);
-        table_sentence(out, &r->tally);
-        fprintf(out, "</dd>\n<dt>published</dt><dd>%s</dd>\n",
-                s->setup->scenario->published);
+        fputs("<dt>", out);
+        page_both(out, "counted", "计数");
+        fputs("</dt><dd>", out);
+        print_tally(out, &r->tally);
+        fputs("</dd>\n<dt>", out);
+        page_both(out, "published", "已发表的数字");
+        fputs("</dt><dd>", out);
+        page_phrase(out, "span", s->setup->scenario->published);
+        fputs("</dd>\n", out);
     }
     for (int i = 0; i < SIGN_COUNT; i++)
         if (r->signs & (1u << i)) {
@@ -112,35 +132,23 @@ static void print_verdict(FILE *out, const struct stage *s)
             fputs("</dd>\n", out);
         }
     for (int i = DLOCK_ASSUMES_NONE + 1; i < DLOCK_ASSUMPTION_COUNT; i++)
-        if (r->gave_way & (1u << i))
-            fprintf(out, "<dt>what did not hold</dt><dd>%s</dd>\n",
-                    dlock_assumption_text(i));
-}
-
-/* By which a list of many tells it from the others. */
-static void print_name(FILE *out, const struct stage *s)
-{
-    const struct scenario_result *r = s->result;
-
-    fprintf(out, "%s: %s%s%s, %s%s", s->setup->scenario->name, s->setup->lock->name,
-            s->setup->expected->guard != NULL ? ", stock guard " : "",
-            s->setup->expected->guard != NULL ? s->setup->guard->name : "",
-            scenario_outcome_name(r->outcome, false),
-            r->is_expected          ? ""
-            : r->rc == EXIT_UNKNOWN ? ", unknown"
-                                    : ", UNEXPECTED");
+        if (r->gave_way & (1u << i)) {
+            fputs("<dt>", out);
+            page_say(out, WHAT_GAVE_WAY);
+            fputs("</dt><dd>", out);
+            page_phrase(out, "span", dlock_assumption_text(i));
+            fputs("</dd>\n", out);
+        }
 }
 
 static void print_part(FILE *out, const struct stage *s, struct page_scene *scene)
 {
     const struct scenario *scenario = s->setup->scenario;
 
-    fputs("<section class=\"figure\" tabindex=\"0\" data-name=\"", out);
-    print_name(out, s);
-    fputs("\">\n<h2>", out);
+    fputs("<section class=\"figure\" tabindex=\"0\">\n<h2>", out);
     page_both(out, scenario->title, scenario->title_zh);
     fprintf(out, ", %s</h2>\n<p class=\"note\">%s: ", s->setup->lock->name, scenario->number);
-    page_text(out, scenario->source);
+    page_phrase(out, "span", scenario->source);
     fputs("</p>\n", out);
     print_story(out, scenario->story, "en");
     print_story(out, scenario->story_zh, "zh-CN");
@@ -203,6 +211,25 @@ static bool keep(FILE *out, char **text, const char *path)
     return ok;
 }
 
+/* The same as the terminal tells, in Chinese and without its drawing, which is in English. */
+static bool write_chinese(const struct stage *s)
+{
+    char path[FILES_PATH_MAX], *text = NULL;
+    size_t size = 0;
+    FILE *out = memory_need(open_memstream(&text, &size));
+    struct stage *told = memory_need(malloc(sizeof *told));
+
+    memcpy(told, s, sizeof *told);
+    told->is_chinese = true;
+    tell_opening(out, told);
+    for (size_t i = 0; i < told->line_count; i++)
+        tell_line(out, told, &told->lines[i]);
+    tell_outcome(out, told);
+    free(told);
+    files_join(path, s->dir, STORY_ZH_FILE);
+    return keep(out, &text, path);
+}
+
 static bool write_part(const struct stage *s)
 {
     char path[FILES_PATH_MAX], *text = NULL;
@@ -214,7 +241,7 @@ static bool write_part(const struct stage *s)
     else if (s->result->has_happened)
         draw(out, s);
     files_join(path, s->dir, "page.part");
-    return keep(out, &text, path);
+    return keep(out, &text, path) && write_chinese(s);
 }
 
 /* Of a performance that did not come to its end. */
@@ -224,6 +251,17 @@ static void print_missing(FILE *out, const char *part)
     page_both(out, "This performance did not happen; beside its records stands why: ", "这场演出没有发生；原因在它的记录旁边：");
     page_text(out, part);
     fputs("</p>\n", out);
+}
+
+/* The commit of this program, for the player; none if it does not lie in its repository. */
+static void print_origin(FILE *out)
+{
+    char commit[RESULT_COMMIT_MAX];
+    bool has_changes;
+
+    result_page_commit(commit, &has_changes);
+    fprintf(out, "<script type=\"application/json\" id=\"origin\">{\"commit\": \"%.12s%s\"}</script>\n",
+            commit, commit[0] != '\0' && has_changes ? " +" : "");
 }
 
 static bool write_page(const char *path, const char *name, char *const *parts,
@@ -240,6 +278,7 @@ static bool write_page(const char *path, const char *name, char *const *parts,
     page_piece(out, STORY_HTML, title_mark, heading_mark);
     fputs(title, out);
     page_piece(out, STORY_HTML, heading_mark, content_mark);
+    print_origin(out);
     page_key(out);
     for (size_t i = 0; i < count; i++) {
         char *part = files_read(parts[i], NULL);

@@ -33,7 +33,7 @@
   }
   function foretold(story) {
     const p = story.rec.prediction;
-    if (!p) { return word("noArticle", story.rec.source); }
+    if (!p) { return word("noArticle", inLanguage(story.rec.source)); }
     return word("article", p.article) + (head.language === "zh" ? `“${p.zh}”` : ` “${p.en}”` + (head.isPresenter() ? "" : ` (${p.zh})`));
   }
   function tell(side, which) {
@@ -129,7 +129,7 @@
     const rec = sides[0].story.rec, lease = rec.expires ? "facts" : "factsEndless";
     document.title = `${rec.title[head.language]} · seckill`;
     say($("title"), rec.title[head.language] + (sides.length === 1 ? ` · ${rec.lock}` : ""));
-    say($("facts"), sides.map((s) => word(lease, s.story.rec.lock, s.story.rec.lease_ms, s.story.rec.guard)).join(" / ") + " · " + word("run", rec.dir.split("/").slice(-3).join("/"), rec.version) + notes(rec));
+    say($("facts"), sides.map((s) => word(lease, s.story.rec.lock, s.story.rec.lease_ms, s.story.rec.guard)).join(" / ") + " · " + origin(rec) + notes(rec));
     sides.forEach((side) => { side.title.hidden = sides.length === 1; say(side.title, `${side.story.rec.lock}: ${side.story.rec.outcome[head.language]}`); side.told.dataset.key = ""; });
     for (const node of $("lists").querySelectorAll("[data-t]")) { say(node, word(node.dataset.t)); }
     fillChoices();
@@ -137,8 +137,16 @@
     shown = -1;
     show();
   }
+  /* A text in both languages, or one that is the same in both. */
+  function inLanguage(text) { return text[head.language] ?? text; }
+  /* From which run it is, and what it takes to perform it again. */
+  function origin(rec) {
+    const node = $("origin"), {commit} = node ? JSON.parse(node.textContent) : {};
+    return word("run", rec.dir.split("/").slice(-3).join("/"), rec.version) + (commit ? " · " + word("commit", commit) : "") +
+      " · " + word("seed", rec.seed);
+  }
   function notes(rec) {
-    return (rec.expected ? "" : " · " + word("unexpected")) + (rec.left_out > 0 ? " · " + word("left_out", rec.left_out) : "") + rec.damages.map((d) => " · " + word("damaged", d)).join("");
+    return (rec.expected ? "" : " · " + word("unexpected")) + (rec.left_out > 0 ? " · " + word("left_out", rec.left_out) : "") + rec.damages.map((d) => " · " + word("damaged", inLanguage(d))).join("");
   }
   function show() {
     if (sides.length === 0) { return; }

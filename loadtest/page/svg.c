@@ -3,6 +3,7 @@
 #include <inttypes.h>
 
 #include "loadtest/page/scene.h"
+#include "loadtest/page/words.h"
 #include "base/os/clock.h"
 
 /* In units of the drawing. */
@@ -51,6 +52,8 @@ static void print_box(FILE *out, const struct page_scene *s, const char *kind,
             kind, left, top, width > 1 ? width : 1, height);
 }
 
+static const char *const no_arguments[] = {""};
+
 static void print_window(FILE *out, const struct page_scene *s)
 {
     int height = s->lane_count * LANE;
@@ -58,11 +61,13 @@ static void print_window(FILE *out, const struct page_scene *s)
     if (s->example == NULL)
         return;
     print_box(out, s, "window", s->example->from_ns, s->example->to_ns, TOP, height);
-    fputs("<title>the window of the violation</title></rect>\n", out);
+    page_title_words(out, PAGE_WORD_THE_WINDOW, no_arguments);
+    fputs("</rect>\n", out);
     if (s->both_to_ns <= s->both_from_ns)
         return;
     print_box(out, s, "both", s->both_from_ns, s->both_to_ns, TOP, height);
-    fputs("<title>both at work</title></rect>\n", out);
+    page_title_words(out, PAGE_WORD_BOTH_AT_WORK, no_arguments);
+    fputs("</rect>\n", out);
 }
 
 /* 1, 2 or 5 times a power of ten, and at least a microsecond, which is what times are
@@ -128,22 +133,21 @@ static void print_hold(FILE *out, const struct page_scene *s, int at)
     int y = middle(s->hold_lanes[at]);
     int64_t kept_ns =
         hold->kept_ns > hold->granted_ns ? hold->kept_ns : hold->granted_ns;
+    char owner[PAGE_TEXT_MAX], from[PAGE_TIME_MAX], to[PAGE_TIME_MAX], fence[PAGE_TIME_MAX];
 
     print_box(out, s, "hold", hold->granted_ns, kept_ns, y - BAR / 2, BAR);
-    fputs("<title>", out);
-    page_owner(out, s->h, hold->process, hold->owner);
-    fputs(" holds from ", out);
-    page_time(out, s, hold->granted_ns);
-    fputs(" to ", out);
-    page_time(out, s, kept_ns);
-    if (hold->fence != 0)
-        fprintf(out, ", fence %" PRIu64, hold->fence);
-    fputs("</title></rect>", out);
+    page_owner(owner, s->h, hold->process, hold->owner);
+    page_time(from, s, hold->granted_ns);
+    page_time(to, s, kept_ns);
+    snprintf(fence, sizeof fence, "%" PRIu64, hold->fence);
+    page_title_words(out, hold->fence != 0 ? PAGE_WORD_HOLDS_FENCE : PAGE_WORD_HOLDS,
+                (const char *const[]){"", owner, from, to, fence});
+    fputs("</rect>", out);
     if (hold->worked_ns > kept_ns && hold->worked_ns >= s->from_ns) {
         print_box(out, s, "late", kept_ns, hold->worked_ns, y - BAR / 2, BAR);
-        fputs("<title>works on until ", out);
-        page_time(out, s, hold->worked_ns);
-        fputs("</title></rect>", out);
+        page_time(to, s, hold->worked_ns);
+        page_title_words(out, PAGE_WORD_WORKS_ON, (const char *const[]){"", to});
+        fputs("</rect>", out);
     }
     if (is_seen(s, hold->promised_ns))
         print_vertical(out, "promise", page_x(s, hold->promised_ns), y, BAR);
@@ -168,10 +172,12 @@ static void print_lane(FILE *out, const struct page_scene *s, int lane)
 static void print_name(FILE *out, const struct page_scene *s, int lane)
 {
     const struct page_lane *l = &s->lanes[lane];
+    char owner[PAGE_TEXT_MAX];
 
+    page_owner(owner, s->h, l->process, l->owner);
     fprintf(out, "<g class=\"lane%s\">\n<text class=\"name\" x=\"4\" y=\"%d\">",
             l->is_actor ? " actor" : "", middle(lane) - MIDDLE + NAME);
-    page_owner(out, s->h, l->process, l->owner);
+    page_phrase(out, "tspan", owner);
     fputs("</text></g>\n", out);
 }
 
@@ -193,10 +199,10 @@ static void print_faults(FILE *out, const struct page_scene *s)
             number_x = WIDTH - DIGIT;
         room_from = number_x + (++number < 10 ? DIGIT : 2 * DIGIT);
         fprintf(out, "<g class=\"fault\"><line x1=\"%.2f\" y1=\"%d\" x2=\"%.2f\" "
-                     "y2=\"%d\"/><text x=\"%.2f\" y=\"%d\">%d<title>",
+                     "y2=\"%d\"/><text x=\"%.2f\" y=\"%d\">%d",
                 x, TOP, x, bottom(s), number_x, TOP - 6, number);
-        page_text(out, s->h->names[mark->name]);
-        fputs("</title></text></g>\n", out);
+        page_title_words(out, PAGE_WORD_FAULT_NAME, (const char *const[]){"", s->h->names[mark->name]});
+        fputs("</text></g>\n", out);
     }
 }
 
@@ -204,9 +210,9 @@ void page_svg(FILE *out, const struct page_scene *s)
 {
     int y = bottom(s);
 
-    fprintf(out, "<svg viewBox=\"0 0 %d %d\" role=\"img\" "
-                 "aria-label=\"who held the lock when\">\n",
-            WIDTH, y + AXIS);
+    fprintf(out, "<svg viewBox=\"0 0 %d %d\" role=\"img\"", WIDTH, y + AXIS);
+    page_name(out, DRAWING);
+    fputs(">\n", out);
     print_window(out, s);
     print_axis(out, s);
     for (int i = 0; i < s->lane_count; i++)

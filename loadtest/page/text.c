@@ -5,6 +5,7 @@
 
 #include "base/text/utf8.h"
 #include "loadtest/page/scene.h"
+#include "loadtest/page/words.h"
 #include "base/os/clock.h"
 #include "lock/record/recorder.h"
 
@@ -52,87 +53,97 @@ void page_both(FILE *out, const char *english, const char *chinese)
     fputs("</span>", out);
 }
 
-void page_owner(FILE *out, const struct history *h, uint32_t process, uint64_t owner)
+void page_owner(char out[PAGE_TEXT_MAX], const struct history *h, uint32_t process,
+                uint64_t owner)
 {
-    char uuid[9];
+    const struct history_process *p = &h->processes[process];
 
-    snprintf(uuid, sizeof(uuid), "%.8s", h->processes[process].uuid);
-    if (h->processes[process].label[0] != '\0') {
-        page_text(out, h->processes[process].label);
-        fputs(", ", out);
-    }
-    fprintf(out, "pid %" PRIu32 ", ", h->processes[process].pid);
-    page_text(out, uuid);
-    fprintf(out, ":%" PRIu64, owner);
+    snprintf(out, PAGE_TEXT_MAX, "%s%spid %" PRIu32 ", %.8s:%" PRIu64, p->label,
+             p->label[0] != '\0' ? ", " : "", p->pid, p->uuid, owner);
 }
 
-void page_time(FILE *out, const struct page_scene *s, int64_t at_ns)
+void page_time(char out[PAGE_TIME_MAX], const struct page_scene *s, int64_t at_ns)
 {
     if (at_ns == HISTORY_NEVER)
-        fputs("never", out);
+        snprintf(out, PAGE_TIME_MAX, "never");
     else
-        fprintf(out, "%+.3f ms",
-                (double)(at_ns - s->zero_ns) / (double)DLOCK_NS_PER_MS);
+        snprintf(out, PAGE_TIME_MAX, "%+.3f ms",
+                 (double)(at_ns - s->zero_ns) / (double)DLOCK_NS_PER_MS);
+}
+
+static const char *whole(char out[PAGE_TIME_MAX], uint64_t value)
+{
+    snprintf(out, PAGE_TIME_MAX, "%" PRIu64, value);
+    return out;
 }
 
 static void print_token(FILE *out, const struct history_call *call)
 {
     static const uint8_t none[DLOCK_RECORD_TOKEN_SIZE];
+    char token[2 * DLOCK_RECORD_TOKEN_SIZE + 1];
 
     if (memcmp(call->token, none, sizeof(none)) == 0)
         return;
-    fputs(", token ", out);
     for (size_t i = 0; i < sizeof(none); i++)
-        fprintf(out, "%02x", call->token[i]);
+        snprintf(token + 2 * i, 3, "%02x", call->token[i]);
+    page_say(out, TOKEN, token);
 }
 
-static void print_asked(FILE *out, const struct history_call *call)
+static void print_asked(FILE *out, const struct history_call *call, const char *owner)
 {
-    fprintf(out, "asks to <b>%s</b>", dlock_event_name(call->kind));
+    char number[PAGE_TIME_MAX];
+
+    page_say(out, ASKS, owner, dlock_event_name(call->kind));
     if (call->mode == DLOCK_MODE_SHARED)
-        fputs(", shared", out);
-    if (call->kind == DLOCK_EVENT_ACQUIRE && call->wait_ns > 0)
-        fprintf(out, ", waiting for up to %.0f ms",
-                (double)call->wait_ns / (double)DLOCK_NS_PER_MS);
+        page_say(out, SHARED);
+    if (call->kind == DLOCK_EVENT_ACQUIRE && call->wait_ns > 0) {
+        snprintf(number, sizeof number, "%.0f", (double)call->wait_ns / (double)DLOCK_NS_PER_MS);
+        page_say(out, WAITING, number);
+    }
     if (!call->is_answered)
-        fputs("; there never was an answer", out);
+        page_say(out, NO_ANSWER);
 }
 
 static void print_answered(FILE *out, const struct page_scene *s,
-                           const struct history_call *call)
+                           const struct history_call *call, const char *owner)
 {
     bool has_lease =
         call->kind == DLOCK_EVENT_ACQUIRE || call->kind == DLOCK_EVENT_RENEW;
+    char number[PAGE_TIME_MAX];
 
-    fprintf(out, "%s is answered <b>%s</b>", dlock_event_name(call->kind),
-            dlock_status_id(call->status));
+    page_say(out, ANSWERED, owner, dlock_event_name(call->kind), dlock_status_id(call->status));
+    page_time(number, s, call->deadline_ns);
     if (call->status == DLOCK_OK && has_lease) {
-        fputs(", lease until ", out);
-        page_time(out, s, call->deadline_ns);
+        page_say(out, LEASE_UNTIL, number);
         if (call->fence != 0)
-            fprintf(out, ", fence %" PRIu64, call->fence);
+            page_say(out, WITH_FENCE, whole(number, call->fence));
         if (call->level > 1)
-            fprintf(out, ", level %d", call->level);
+            page_say(out, WITH_LEVEL, whole(number, (uint64_t)call->level));
     } else if (call->deadline_ns > 0) {
-        fputs(": it was granted, and heard too late, after ", out);
-        page_time(out, s, call->deadline_ns);
+        page_say(out, HEARD_LATE, number);
     }
     print_token(out, call);
 }
 
-/* The events that concern one owner and are no calls. */
-static const char *words_of(const struct history_mark *mark)
+/* An event that concerns one owner and is no call. */
+static void print_event(FILE *out, const char *owner, const struct history_mark *mark)
 {
     switch (mark->kind) {
     case DLOCK_EVENT_LOST:
-        return "is told that the lock is <b>lost</b>";
+        page_say(out, IS_LOST, owner);
+        break;
     case DLOCK_EVENT_WAIT:
-        return mark->detail == DLOCK_WAIT_GIVEN_UP ? "<b>gives up</b> its place in the queue"
-                                                   : "was refused, and <b>waits</b>";
+        if (mark->detail == DLOCK_WAIT_GIVEN_UP)
+            page_say(out, GIVES_UP, owner);
+        else
+            page_say(out, WAITS, owner);
+        break;
     case DLOCK_EVENT_WAKE:
-        return "<b>tries again</b>";
+        page_say(out, WAKES, owner);
+        break;
     default:
-        return dlock_event_name(mark->kind);
+        page_say(out, OTHER_EVENT, owner, dlock_event_name(mark->kind));
+        break;
     }
 }
 
@@ -141,22 +152,36 @@ static void print_mark(FILE *out, const struct page_scene *s,
 {
     static const char *const phases[] = {"", "armed", "begun", "ended", "happened"};
     size_t phase = (size_t)mark->detail;
+    char owner[PAGE_TEXT_MAX], pid[PAGE_TIME_MAX];
 
     if (mark->kind != DLOCK_EVENT_FAULT) {
-        page_owner(out, s->h, mark->process, mark->owner);
-        fprintf(out, ": %s", words_of(mark));
+        page_owner(owner, s->h, mark->process, mark->owner);
+        print_event(out, owner, mark);
         return;
     }
-    fputs("<b>fault</b> ", out);
-    page_text(out, s->h->names[mark->name]);
-    fprintf(out, " %s",
-            phase < sizeof(phases) / sizeof(phases[0]) ? phases[phase] : "?");
+    page_say(out, FAULT, s->h->names[mark->name],
+             phase < sizeof(phases) / sizeof(phases[0]) ? phases[phase] : "?");
     if (mark->owner != 0)
-        fprintf(out, ", pid %" PRIu64, mark->owner);
-    if (mark->assumption != DLOCK_ASSUMES_NONE) {
-        fputs("; what it breaks: ", out);
-        page_text(out, dlock_assumption_text(mark->assumption));
-    }
+        page_say(out, OF_PID, whole(pid, mark->owner));
+    if (mark->assumption != DLOCK_ASSUMES_NONE)
+        page_say(out, BREAKS_WHAT, dlock_assumption_text(mark->assumption));
+}
+
+/* A time at the head of what happened then. */
+static void print_at(FILE *out, const struct page_scene *s, int64_t at_ns)
+{
+    char at[PAGE_TIME_MAX];
+
+    page_time(at, s, at_ns);
+    page_phrase(out, "span", at);
+    fputs(" &#183; ", out);
+}
+
+static void print_faults_head(FILE *out)
+{
+    fputs("<p class=\"note\">", out);
+    page_say(out, FAULTS);
+    fputs("</p>\n<ol class=\"faults\">\n", out);
 }
 
 void page_faults(FILE *out, const struct page_scene *s)
@@ -169,12 +194,10 @@ void page_faults(FILE *out, const struct page_scene *s)
         if (mark == NULL || mark->kind != DLOCK_EVENT_FAULT)
             continue;
         if (!has_begun)
-            fputs("<p class=\"note\">The faults, by their numbers in the drawing:</p>\n"
-                  "<ol class=\"faults\">\n", out);
+            print_faults_head(out);
         has_begun = true;
         fputs("<li>", out);
-        page_time(out, s, mark->at_ns);
-        fputs(" &#183; ", out);
+        print_at(out, s, mark->at_ns);
         print_mark(out, s, mark);
         fputs("</li>\n", out);
     }
@@ -182,24 +205,31 @@ void page_faults(FILE *out, const struct page_scene *s)
         fputs("</ol>\n", out);
 }
 
+void page_steps_begin(FILE *out)
+{
+    fputs("<ol class=\"steps\" tabindex=\"0\"", out);
+    page_name(out, STEPS);
+    fputs(">\n", out);
+}
+
 void page_steps(FILE *out, const struct page_scene *s)
 {
-    fputs("<ol class=\"steps\">\n", out);
+    char owner[PAGE_TEXT_MAX];
+
+    page_steps_begin(out);
     for (int i = 0; i < s->step_count; i++) {
         const struct page_step *step = &s->steps[i];
 
         fprintf(out, "<li data-x=\"%.2f\">", page_x(s, step->at_ns));
-        page_time(out, s, step->at_ns);
-        fputs(" &#183; ", out);
+        print_at(out, s, step->at_ns);
         if (step->call == NULL) {
             print_mark(out, s, step->mark);
         } else {
-            page_owner(out, s->h, step->call->process, step->call->owner);
-            fputs(": ", out);
+            page_owner(owner, s->h, step->call->process, step->call->owner);
             if (step->is_answer)
-                print_answered(out, s, step->call);
+                print_answered(out, s, step->call, owner);
             else
-                print_asked(out, step->call);
+                print_asked(out, step->call, owner);
         }
         fputs("</li>\n", out);
     }

@@ -159,6 +159,7 @@ static void begin(struct stage *s, const struct stage_options *options)
     s->begin_ns = dlock_clock_ns();
     s->lab = options->lab;
     s->vary = options->vary;
+    s->seed = options->vary.is_varied ? options->vary.seed : options->seed;
     s->dir = options->dir;
     s->pages = options->pages;
     s->tell_line = tell_line;

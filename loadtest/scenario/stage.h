@@ -99,6 +99,7 @@ struct stage_post {
 struct stage {
     const struct scenario_setup *setup;
     struct scenario_variation vary;
+    uint64_t seed;       /* from which it drew its chance; 0: it drew none              */
     struct crowd *crowd; /* NULL: the actors are alone                                 */
     struct scenario_result *result;
     struct lab *lab;

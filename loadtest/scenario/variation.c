@@ -41,7 +41,7 @@ struct scenario_variation scenario_vary(uint32_t seed, const char *scenario,
                                         const char *lock, const char *guard)
 {
     uint64_t dice = UINT64_C(0xcbf29ce484222325) ^ seed;
-    struct scenario_variation v = {.is_varied = true};
+    struct scenario_variation v = {.is_varied = true, .seed = seed};
 
     dice = mix(mix(mix(dice, scenario), lock), guard);
     v.number = next(&dice);

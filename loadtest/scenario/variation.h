@@ -20,6 +20,7 @@ enum {
 
 struct scenario_variation {
     bool is_varied;        /* false: as it is written, alone on its stage; the rest is 0 */
+    uint32_t seed;         /* it was drawn from                                       */
     uint64_t number;       /* that the crowd's own dice begin with                    */
     int time_percent;      /* of the story's lease and pauses: 100 to 125             */
     int first_node;        /* which server is the first of several                    */

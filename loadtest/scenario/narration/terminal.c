@@ -140,16 +140,13 @@ static void tell_verdict(FILE *out, const struct scenario_setup *setup,
                 report_style(out, STYLE_PLAIN), r->why);
 }
 
-void tell_ending(FILE *out, const struct stage *s)
+void tell_outcome(FILE *out, const struct stage *s)
 {
-    struct check_example all = whole_story(s);
-
     if (!s->result->has_happened) {
-        fprintf(out, "\nThe scenario did not happen: %s\n", s->result->why);
+        fprintf(out, s->is_chinese ? "\n演出没有发生：%s\n" : "\nThe scenario did not happen: %s\n",
+                s->result->why);
         return;
     }
-    fputs("\n", out);
-    timeline_draw(out, timeline_width(out), &s->history, &all);
     fputs("\n", out);
     tell_findings(out, s);
     tell_signs(out, s);
@@ -158,4 +155,15 @@ void tell_ending(FILE *out, const struct stage *s)
         fputc('\n', out);
     }
     tell_verdict(out, s->setup, s->result, s->is_chinese);
+}
+
+void tell_ending(FILE *out, const struct stage *s)
+{
+    struct check_example all = whole_story(s);
+
+    if (s->result->has_happened) {
+        fputs("\n", out);
+        timeline_draw(out, timeline_width(out), &s->history, &all);
+    }
+    tell_outcome(out, s);
 }

@@ -7,6 +7,8 @@
 
 void tell_opening(FILE *out, const struct stage *s);
 void tell_line(FILE *out, const struct stage *s, const struct stage_line *line);
+/* The findings, the counts and the verdict; tell_ending() draws who held the lock first. */
+void tell_outcome(FILE *out, const struct stage *s);
 void tell_ending(FILE *out, const struct stage *s);
 
 #endif /* LOADTEST_SCENARIO_NARRATION_TERMINAL_H */

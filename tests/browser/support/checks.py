@@ -17,7 +17,7 @@ HOSTILE = """<img src=x onerror="window.isHacked=1"><script>window.isHacked=1</s
 # Functions of the scripts below.  seen(): the text nodes that can be seen, with their element and
 # their boxes.
 COMMON = """
-const visible = (e) => { for (let n = e; n instanceof Element; n = n.parentElement) {
+const visible = (e) => { if (!e.checkVisibility()) { return false; } for (let n = e; n instanceof Element; n = n.parentElement) {
     const s = getComputedStyle(n); if (s.display === 'none' || s.visibility !== 'visible' || Number(s.opacity) === 0) { return false; }
     const o = n.closest('dialog'); if (o && !o.open) { return false; } } return true; };
 const seen = () => { const list = [], walk = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);

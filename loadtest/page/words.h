@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: MIT */
+/* words.h -- texts of the timeline, of the matrix and of figures, in English and Chinese, of
+ * which a page shows the language that its reader chose.
+ *
+ * Lower rooms say what they found in English alone.  phrases.def has the Chinese of these
+ * messages; a message that it does not know, such as the name of a lock, stays as it is.
+ *
+ * Threads     Any: all of it is constant.
+ */
+#ifndef LOADTEST_PAGE_WORDS_H
+#define LOADTEST_PAGE_WORDS_H
+
+#include <stdbool.h>
+#include <stdio.h>
+
+enum page_word {
+#define WORD(id, english, chinese) PAGE_WORD_##id,
+#include "loadtest/page/words.def"
+#undef WORD
+    PAGE_WORD_COUNT
+};
+
+/* Longer messages are cut off, at a whole character. */
+enum { PAGE_PHRASE_MAX = 512 };
+
+/* Print a text of words.def in both languages, each in an element that says its language.
+ * The arguments are texts, as many as the text asks for; whatever bytes they have, they are
+ * shown as text, and in Chinese each is said in Chinese if phrases.def has it. */
+#define page_say(out, id, ...)                                                         \
+    page_say_words(out, PAGE_WORD_##id, (const char *const[]){"", ##__VA_ARGS__})
+void page_say_words(FILE *out, enum page_word word, const char *const *arguments);
+
+/* Print a text of words.def as the name of an element, which screen readers say: the attributes
+ * data-en-name and data-zh-name, of which head.js chooses one, and aria-label, in English. */
+#define page_name(out, id, ...)                                                        \
+    page_attribute_words(out, "-name", PAGE_WORD_##id, (const char *const[]){"", ##__VA_ARGS__})
+void page_attribute_words(FILE *out, const char *part, enum page_word word,
+                          const char *const *arguments);
+/* Print a text of words.def as the title of a shape: as text, and as data-en and data-zh. */
+void page_title_words(FILE *out, enum page_word word, const char *const *arguments);
+
+/* Print a message of the lower rooms in both languages if its Chinese is known, else once;
+ * `element` is "span", or "tspan" in a drawing. */
+void page_phrase(FILE *out, const char *element, const char *english);
+
+/* The Chinese of a message.  False: it is not known, and `out` has the message itself. */
+bool page_chinese(const char *english, char out[PAGE_PHRASE_MAX]);
+
+#endif /* LOADTEST_PAGE_WORDS_H */
