@@ -68,12 +68,13 @@ async function learnLessons() {
 
 /* ---- what is pressed ---- */
 function lessonTo(number) { lessonTarget = number; lessonGoOn(); }
-/* Processes are being started after each step: the last wish counts. */
-function lessonGoOn() {
+/* Processes are being started after each step: the last wish counts, also one that came before
+ * the page knew that they are. */
+async function lessonGoOn() {
   if (lessonTarget === null || !state || state.phase === "starting") { return; }
   const number = lessonTarget;
   lessonTarget = null; lessonHint = false; chosen = 0;
-  send("lesson", {number: number});
+  if (await send("lesson", {number: number}) === 409 && lessonTarget === null) { lessonTarget = number; refused = null; }
 }
 function lessonStep(by) {
   const l = lesson(), from = lessonTarget !== null ? lessonTarget : l ? l.number : 0;

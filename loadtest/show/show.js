@@ -47,15 +47,19 @@ async function ask(path, body) {
   });
   lastAnswer = performance.now();
   access = answer.status === 401 ? "none" : answer.status === 403 ? "wrong" : "good";
-  return {ok: answer.ok, body: await answer.json()};
+  return {ok: answer.ok, status: answer.status, body: await answer.json()};
 }
+/* The status of the answer; 0: there was none. */
 async function send(path, body) {
+  let status = 0;
   refused = null;
   try {
     const answer = await ask(path, body || {});
+    status = answer.status;
     refused = answer.ok ? null : answer.body.code ? [answer.body.code] : ["refused", answer.body.error];
   } catch (error) { refused = null; }
   poll();
+  return status;
 }
 async function poll() {
   clearTimeout(timer);
