@@ -77,8 +77,8 @@ async function lessonGoOn() {
   if (await send("lesson", {number: number}) === 409 && lessonTarget === null) { lessonTarget = number; refused = null; }
 }
 function lessonStep(by) {
-  const l = lesson(), from = lessonTarget !== null ? lessonTarget : l ? l.number : 0;
-  lessonTo(Math.max(1, Math.min(lessonTexts.length, from + by)));
+  const l = lesson(), from = lessonTarget !== null ? lessonTarget : l ? l.number : 0, to = from + by;
+  if (to >= 1 && to <= lessonTexts.length) { lessonTo(to); }
 }
 function lessonLeaveOrEnter() { if (lessonTexts) { lessonTo(lesson() ? 0 : 1); } }
 function lessonPredict(i) {

@@ -10,7 +10,7 @@
 enum {
     ASK_MS = 50,         /* between two questions to the database                       */
     CATCH_MS = 30000,    /* so long somebody is waited for                               */
-    SELL_MS = 20000,     /* so long others have to sell or to be kept out               */
+    SELL_MS = 60000,     /* so long others have to sell or to be kept out               */
     TRIES = 8,           /* so many who asked in vain show that nobody gets in          */
     SOLD = 20,           /* so many orders of others are enough to be seen              */
     MANY = 60,           /* so many are enough in any case                              */
