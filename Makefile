@@ -409,8 +409,11 @@ $(LIAR): $(call objects,$(call sources,tests/liar)) $(LIBRARY)
 	@mkdir -p $(@D)
 	$(call say,LINK)$(CC) $(LINK) -pie -o $@ $^ $(LIBS.test) $(LIBS.lock)
 
-# Its own os and wire stand in for those of base/, which the archive has too; mutexes are inline.
-BY_TASKS := $(addprefix -Wl$(comma)--wrap=pthread_mutex_,init destroy lock unlock)
+# Its own os and wire stand in for those of base/, which the archive has too; mutexes are inline,
+# and loops are the library's own above a kernel that is simulated.
+BY_TASKS := $(addprefix -Wl$(comma)--wrap=pthread_mutex_,init destroy lock unlock) \
+    $(addprefix -Wl$(comma)--wrap=,epoll_create1 epoll_ctl epoll_wait timerfd_create \
+    timerfd_settime dlock_stack_switch)
 $(SIMULATE): $(call objects,$(call sources,tests/simulation)) $(APP_LIB) $(LAB_LIB) $(COMMON) $(LIBRARY)
 	@mkdir -p $(@D)
 	$(call say,LINK)$(CC) $(LINK) -pie $(BY_TASKS) -o $@ $^ $(LIBS.app) $(LIBS.lab) $(LIBS.db) \

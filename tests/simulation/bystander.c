@@ -53,6 +53,14 @@ static void fork_child(struct process *process, const dlock_lease *held)
     expect_refusal("dlock_lost_fd()", dlock_lost_fd(sys) == -1);
     expect_refusal("dlock_pay_debts()", dlock_pay_debts(sys, -1) == 0);
     dlock_send_debts(sys);
+    expect_refusal("dlock_async_cancel()", process->async == NULL ||
+                   dlock_async_cancel(process->async, 1) == DLOCK_INVALID);
+    expect_refusal("dlock_async_release()", process->async == NULL ||
+                   dlock_async_release(process->async, &lease, NULL, NULL) == DLOCK_INVALID);
+    expect_refusal("dlock_poll()",
+                   process->async == NULL || dlock_poll(process->async, 0) == -1);
+    expect_refusal("dlock_async_close()", process->async == NULL ||
+                   dlock_async_close(process->async) == DLOCK_INVALID);
     dlock_close(sys);
     task_here->site->fork_count--;
     task_held_fast--;

@@ -7,6 +7,7 @@
 #define SIMULATION_CROWD_H
 
 #include "lock/dlock.h"
+#include "lock/dlock_async.h"
 #include "lock/dlock_primitives.h"
 #include "lock/process.h"
 #include "tests/simulation/network.h"
@@ -30,6 +31,8 @@ struct process {
     struct dlock_process own;
     dlock_system *sys;   /* NULL: not open */
     dlock_primitives *prims;
+    dlock_async *async;  /* NULL: it has none */
+    bool is_polled;      /* by a task         */
     int lost_fd;          /* -1: nobody asked for it */
     bool has_lost_fn;
     uint64_t lost_count;  /* so many losses it was told of */

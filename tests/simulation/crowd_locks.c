@@ -3,6 +3,7 @@
 #include <stdio.h>
 
 #include "tests/simulation/bystander.h"
+#include "tests/simulation/calls.h"
 #include "tests/simulation/oracle.h"
 
 enum {
@@ -19,6 +20,7 @@ static bool can(enum dlock_caps what)
 
 struct round {
     struct process *process;
+    struct asker asker;
     int name;
     struct oracle_hold *hold;
     dlock_lease lease;
@@ -55,8 +57,7 @@ static void nest(struct round *round)
     dlock_request request = {.size = sizeof(request), .shared = round->lease.shared};
     struct oracle_hold *hold = oracle_ask(round->process, round->name);
     dlock_lease lease;
-    dlock_status st = dlock_acquire_with(round->process->sys, crowd.names[round->name],
-                                         &request, &lease);
+    dlock_status st = calls_acquire(&round->asker, crowd.names[round->name], &request, &lease);
 
     crowd_check("a second level", st);
     if (st != DLOCK_OK) {
@@ -66,12 +67,12 @@ static void nest(struct round *round)
     oracle_granted(hold, &lease);
     crowd_pause_ms(3);
     oracle_leave(hold);
-    crowd_check("the release of a second level", dlock_release(round->process->sys, &lease));
+    crowd_check("the release of a second level", calls_release(&round->asker, &lease));
 }
 
 static void renew(struct round *round)
 {
-    dlock_status st = dlock_renew(round->process->sys, &round->lease);
+    dlock_status st = calls_renew(&round->asker, &round->lease);
 
     crowd_check("a renewal", st);
     if (st == DLOCK_OK)
@@ -100,11 +101,11 @@ static void begin_cancelling(struct canceller *canceller, dlock_request *request
 }
 
 static void end_cancelling(struct canceller *canceller, dlock_request *request,
-                           dlock_status st)
+                           dlock_status st, bool is_async)
 {
     request->cancel = NULL;
     event_drop(&canceller->event);
-    if (st == DLOCK_CANCELLED && canceller->fired_ns < 0)
+    if (st == DLOCK_CANCELLED && canceller->fired_ns < 0 && !is_async)
         world_condemn(CRASH, "an acquire answers cancelled, and nobody cancelled it");
     if (world.is_calm && canceller->fired_ns >= 0 &&
         canceller->fired_ns < world.now_ns - CANCEL_MS * MS)
@@ -122,7 +123,7 @@ static void work(struct round *round)
     if (!chance_one_in(4) && !round->is_late)
         most_ms = most_ms < 20 ? most_ms : 20; /* mostly a lock is held for a moment */
     crowd_pause_ms(most_ms);
-    if (can(DLOCK_CAP_REENTRANT) && chance_one_in(5))
+    if (can(DLOCK_CAP_REENTRANT) && chance_one_in(5) && calls_may_nest(&round->asker))
         nest(round);
     if (can(DLOCK_CAP_RENEW) && chance_one_in(6))
         renew(round);
@@ -133,27 +134,30 @@ static void give_back(struct round *round)
     bool abandons = can(DLOCK_CAP_EXPIRES) && chance_one_in(24);
     bool was_valid = oracle_is_valid(round->process, &round->lease);
     bool is_forced = round->hold->is_forced;
+    unsigned forces = oracle_count_forces(round->name);
     dlock_status st;
 
     if (world.is_calm && !was_valid && !round->is_late && !is_forced)
         world_condemn(LOST_IN_CALM, "the lease of %s is not valid at the end of its work",
                       round->lease.owner);
     oracle_leave(round->hold);
-    st = abandons           ? dlock_abandon(round->process->sys, &round->lease)
-         : chance_one_in(3) ? dlock_release_later(round->process->sys, &round->lease)
-                            : dlock_release(round->process->sys, &round->lease);
+    st = abandons ? calls_abandon(&round->asker, &round->lease)
+                  : calls_release(&round->asker, &round->lease);
     crowd_check(abandons ? "an abandon" : "a release", st);
+    is_forced = is_forced || forces != oracle_count_forces(round->name);
     if (world.is_calm && st == DLOCK_LOST && !round->is_late && !is_forced)
         world_condemn(LOST_IN_CALM, "the release of %s answers that the lock was lost",
                       round->lease.owner);
 }
 
 /* By the shortest call that says what the request says. */
-static dlock_status acquire(dlock_system *sys, const char *name, const dlock_request *request,
-                            dlock_lease *lease)
+static dlock_status acquire(const struct asker *asker, const char *name,
+                            const dlock_request *request, dlock_lease *lease)
 {
-    if (request->shared || request->cancel != NULL || chance_one_in(2))
-        return dlock_acquire_with(sys, name, request, lease);
+    dlock_system *sys = asker->process->sys;
+
+    if (asker->is_async || request->shared || request->cancel != NULL || chance_one_in(2))
+        return calls_acquire(asker, name, request, lease);
     if (request->lease_ms > 0)
         return dlock_try_lock_for(sys, name, request->wait_ms, request->lease_ms, lease);
     if (request->wait_ms == 0)
@@ -173,9 +177,9 @@ static bool take(struct round *round, dlock_request *request)
          round->process->site.number, task_here->number, crowd.names[round->name],
          (int)request->wait_ms, request->lease_ms, request->shared ? ", shared" : "");
     begin_cancelling(&round->canceller, request);
-    st = acquire(round->process->sys, crowd.names[round->name], request, &round->lease);
+    st = acquire(&round->asker, crowd.names[round->name], request, &round->lease);
     crowd_check("an acquire", st);
-    end_cancelling(&round->canceller, request, st);
+    end_cancelling(&round->canceller, request, st, round->asker.is_async);
     if (st != DLOCK_OK) {
         oracle_refused(round->hold);
         return false;
@@ -189,11 +193,13 @@ static void play_round(struct process *process)
     dlock_request request;
     struct round round = draw_round(process, &request);
 
-    if (!take(&round, &request))
-        return;
-    bystander_play(process, &round.lease);
-    work(&round);
-    give_back(&round);
+    round.asker = calls_begin(process);
+    if (take(&round, &request)) {
+        bystander_play(process, &round.lease);
+        work(&round);
+        give_back(&round);
+    }
+    calls_end(&round.asker);
 }
 
 /* The faults are over: whoever asks gets in. */
@@ -203,13 +209,14 @@ static void get_in_last(struct process *process)
 
     crowd_await_end_of_faults();
     for (int i = 0; i < crowd.name_count; i++) {
-        struct round round = {.process = process, .name = i};
+        struct round round = {.process = process, .name = i, .asker = calls_begin(process)};
 
         if (take(&round, &request))
             give_back(&round);
         else
             world_condemn(SHUT, "a thread did not get %s within %d s after the faults",
                           crowd.names[i], LAST_WAIT_MS / 1000);
+        calls_end(&round.asker);
     }
 }
 
@@ -257,11 +264,14 @@ static bool open_system(struct process *process)
     crowd_check("an open", st);
     if (st == DLOCK_OK && chance_one_in(2))
         process->lost_fd = dlock_lost_fd(process->sys);
+    if (st == DLOCK_OK)
+        calls_open(process);
     return st == DLOCK_OK;
 }
 
 static void close_system(struct process *process)
 {
+    calls_close(process);
     bystander_end(process);
     dlock_close(process->sys);
 }

@@ -254,6 +254,15 @@ static void arrive_at_client(void *arg)
         wire_changed(wire);
 }
 
+struct redis_wire *network_find(int number)
+{
+    struct redis_wire *wire = wires;
+
+    while (wire != NULL && wire->number != number)
+        wire = wire->next;
+    return wire;
+}
+
 struct redis_wire *network_open(struct server *server)
 {
     struct redis_wire *wire = calloc(1, sizeof(*wire));

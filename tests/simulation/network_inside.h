@@ -49,6 +49,12 @@ void network_send(struct redis_wire *wire, struct way *way, enum packet_kind kin
 /* All that are on their way are lost. */
 void network_lose(struct way *way);
 
+struct redis_wire *network_find(int number); /* NULL: there is none */
+
+/* What poll() would say of the wire of that number; and was it closed? */
+uint32_t network_events(int number);
+bool network_is_closed(int number);
+
 struct redis_wire *network_open(struct server *server);
 
 /* Somebody who waits for the wire looks again. */

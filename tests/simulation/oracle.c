@@ -20,6 +20,7 @@ static struct entry {
 
 static uint64_t highest_fence[NAMES_MAX];
 static int force_count[NAMES_MAX]; /* that are under way */
+static unsigned begun_count[NAMES_MAX]; /* of those, and of those before */
 static int64_t free_since_ns[NAMES_MAX]; /* -1: it is not free */
 static struct event look;
 
@@ -177,7 +178,13 @@ static void exempt(int name)
 void oracle_begin_force(int name)
 {
     force_count[name]++;
+    begun_count[name]++;
     exempt(name);
+}
+
+unsigned oracle_count_forces(int name)
+{
+    return begun_count[name];
 }
 
 void oracle_end_force(int name)

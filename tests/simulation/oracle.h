@@ -44,6 +44,7 @@ void oracle_leave(struct oracle_hold *hold);
  * then is not judged. */
 void oracle_begin_force(int name);
 void oracle_end_force(int name);
+unsigned oracle_count_forces(int name); /* that have begun */
 bool oracle_is_forced(const dlock_lease *lease);
 
 /* Nothing of that process counts any more. */

@@ -11,6 +11,11 @@ void os_end_values(struct task *task);
 
 /* ---- events (base/os/event.h) ---- */
 
+enum { OS_FIRST_EVENT = 1000, OS_FIRST_WIRE = 4096 };
+
+/* Whoever waits for the descriptor in a loop looks again. */
+void os_descriptor_changed(int fd);
+
 /* Is it raised?  -1: no. */
 bool os_event_is_raised(int event_fd);
 

@@ -7,11 +7,12 @@
 
 #include "base/os/clock.h"
 #include "base/os/event.h"
+#include "base/os/fiber.h"
 #include "base/os/fork.h"
 #include "base/os/random.h"
 #include "tests/simulation/os.h"
 
-enum { EVENTS_MAX = 256, FIRST_EVENT = 1000000 };
+enum { EVENTS_MAX = 1024 };
 
 struct site *os_clock_of;
 static struct site nowhere; /* before a world begins */
@@ -40,9 +41,13 @@ int64_t dlock_clock_wall_ms(void)
 
 void dlock_clock_sleep_until(int64_t at_ns)
 {
+    struct dlock_fiber *fiber = dlock_fiber_here();
     struct site *site = site_here();
 
-    while (task_here != NULL && site_clock_ns(site) < at_ns)
+    while (fiber != NULL && dlock_clock_ns() < at_ns &&
+           !(fiber->is_hurried && fiber->may_hurry))
+        (void)fiber->host->sleep(fiber, at_ns);
+    while (fiber == NULL && task_here != NULL && site_clock_ns(site) < at_ns)
         (void)task_sleep(site_world_ns(site, at_ns));
 }
 
@@ -102,7 +107,7 @@ static int event_count;
 
 static struct raised *event_of(int event_fd)
 {
-    int at = event_fd - FIRST_EVENT;
+    int at = event_fd - OS_FIRST_EVENT;
 
     return at >= 0 && at < event_count ? &events[at] : NULL;
 }
@@ -112,7 +117,7 @@ int dlock_event_open(void)
     if (event_count == EVENTS_MAX)
         return -1;
     events[event_count] = (struct raised){0};
-    return FIRST_EVENT + event_count++;
+    return OS_FIRST_EVENT + event_count++;
 }
 
 void dlock_event_close(int event_fd)
@@ -128,6 +133,7 @@ void dlock_event_raise(int event_fd, uint64_t count)
         return;
     event->count += count;
     task_wake(event->watcher);
+    os_descriptor_changed(event_fd);
 }
 
 void dlock_event_clear(int event_fd)
@@ -154,10 +160,12 @@ void os_event_watch(int event_fd, struct task *task)
 
 int dlock_poll_until(struct pollfd *polled, size_t count, int64_t until_ns)
 {
-    (void)count;
-    (void)until_ns;
+    struct dlock_fiber *fiber = dlock_fiber_here();
+
+    if (fiber != NULL)
+        return fiber->host->poll(fiber, polled, count, until_ns);
     polled[0].revents = 0;
-    world_condemn(NOT_KNOWN, "the simulation knows no poll of descriptors");
+    world_condemn(NOT_KNOWN, "the simulation knows no poll of descriptors by a thread");
     return 0;
 }
 
@@ -171,5 +179,6 @@ short dlock_poll_one(int fd, short events_wanted, int64_t until_ns)
 
 void dlock_poll_forget(int fd)
 {
-    (void)fd;
+    if (dlock_fiber_here() != NULL)
+        dlock_fiber_here()->host->forget(dlock_fiber_here(), fd);
 }

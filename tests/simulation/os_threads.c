@@ -9,6 +9,8 @@
 
 #include "base/os/bell.h"
 #include "base/os/clock.h"
+#include "base/os/fiber.h"
+#include "tests/simulation/os_line.h"
 #include "base/os/mutex.h"
 #include "base/os/thread.h"
 #include "tests/simulation/os.h"
@@ -102,11 +104,11 @@ int dlock_mutex_count_held(void)
 _Thread_local int dlock_mutexes_held;
 #endif
 
-/* ---- conditions: the line is in the place of the fibers' ---- */
+/* ---- conditions: the line of tasks is in the place of the C library's condition ---- */
 
 static struct task **line_of(struct dlock_condition *condition)
 {
-    return (struct task **)(void *)&condition->fibers;
+    return (struct task **)(void *)&condition->os;
 }
 
 bool dlock_condition_init(struct dlock_condition *condition)
@@ -122,12 +124,14 @@ void dlock_condition_destroy(struct dlock_condition *condition)
 
 void dlock_condition_signal(struct dlock_condition *condition)
 {
+    if (condition->fibers != NULL)
+        os_line_wake(condition);
     task_wake(take_first(line_of(condition)));
 }
 
 void dlock_condition_broadcast(struct dlock_condition *condition)
 {
-    while (*line_of(condition) != NULL)
+    while (condition->fibers != NULL || *line_of(condition) != NULL)
         dlock_condition_signal(condition);
 }
 
@@ -145,31 +149,63 @@ static void wait_until(struct dlock_condition *condition, struct dlock_mutex *mu
 
 void dlock_condition_wait(struct dlock_condition *condition, struct dlock_mutex *mutex)
 {
-    wait_until(condition, mutex, INT64_MAX);
+    if (dlock_fiber_here() != NULL)
+        (void)os_line_wait(condition, mutex, INT64_MAX);
+    else
+        wait_until(condition, mutex, INT64_MAX);
 }
 
 bool dlock_condition_wait_until(struct dlock_condition *condition,
                                 struct dlock_mutex *mutex, int64_t until_ns)
 {
+    struct dlock_fiber *fiber = dlock_fiber_here();
+
     if (dlock_clock_ns() >= until_ns)
         return false;
+    if (fiber != NULL) {
+        bool is_woken = os_line_wait(condition, mutex, until_ns);
+
+        return (is_woken || !(fiber->is_hurried && fiber->may_hurry)) &&
+               dlock_clock_ns() < until_ns;
+    }
     wait_until(condition, mutex, site_world_ns(task_here->site, until_ns));
     return dlock_clock_ns() < until_ns;
 }
 
 /* ---- bells ---- */
 
-enum { SILENT, RUNG };
+enum { SILENT, AWAITED_BY_FIBER, RUNG };
 
 bool dlock_bell_is_rung(const struct dlock_bell *bell)
 {
     return atomic_load(&bell->state) == RUNG;
 }
 
+static bool wait_in_fiber(struct dlock_bell *bell, struct dlock_fiber *fiber,
+                          int64_t until_ns)
+{
+    if (dlock_bell_is_rung(bell))
+        return true;
+    atomic_store(&bell->sleeper, fiber);
+    atomic_store(&bell->state, AWAITED_BY_FIBER);
+    if (fiber->host->sleep(fiber, until_ns))
+        return true;
+    if (!dlock_bell_is_rung(bell)) {
+        atomic_store(&bell->state, SILENT);
+        atomic_store(&bell->sleeper, NULL);
+        return false;
+    }
+    dlock_fiber_let_hurry(false); /* the wake is on its way */
+    (void)fiber->host->sleep(fiber, INT64_MAX);
+    return true;
+}
+
 bool dlock_bell_wait(struct dlock_bell *bell, int64_t until_ns)
 {
     struct site *site = task_here->site;
 
+    if (dlock_fiber_here() != NULL)
+        return wait_in_fiber(bell, dlock_fiber_here(), until_ns);
     while (!dlock_bell_is_rung(bell) && site_clock_ns(site) < until_ns) {
         atomic_store(&bell->sleeper, (struct dlock_fiber *)(void *)task_here);
         (void)task_sleep(site_world_ns(site, until_ns));
@@ -178,21 +214,28 @@ bool dlock_bell_wait(struct dlock_bell *bell, int64_t until_ns)
     return dlock_bell_is_rung(bell);
 }
 
-void dlock_bell_ring(struct dlock_bell *bell)
+/* From the change of the state on the sleeper may go on, and the bell with it. */
+static void ring(struct dlock_bell *bell)
 {
-    struct task *sleeper = (struct task *)(void *)atomic_load(&bell->sleeper);
+    struct dlock_fiber *sleeper = atomic_load(&bell->sleeper);
+    bool is_fiber = atomic_load(&bell->state) == AWAITED_BY_FIBER;
 
     atomic_store(&bell->state, RUNG);
-    task_wake(sleeper);
+    if (is_fiber)
+        sleeper->host->wake(sleeper);
+    else
+        task_wake((struct task *)(void *)sleeper);
+}
+
+void dlock_bell_ring(struct dlock_bell *bell)
+{
+    ring(bell);
     task_may_stall();
 }
 
 void dlock_bell_ring_two(struct dlock_bell *a, struct dlock_bell *b)
 {
-    struct task *sleeper = (struct task *)(void *)atomic_load(&b->sleeper);
-
-    atomic_store(&b->state, RUNG);
-    task_wake(sleeper);
+    ring(b);
     dlock_bell_ring(a);
 }
 
@@ -218,7 +261,12 @@ void dlock_thread_join(struct dlock_thread *thread)
 
 void dlock_thread_yield(void)
 {
-    task_pause(chance_between(100, 5000));
+    struct dlock_fiber *fiber = dlock_fiber_here();
+
+    if (fiber != NULL)
+        fiber->host->yield(fiber);
+    else
+        task_pause(chance_between(100, 5000));
 }
 
 uint32_t dlock_thread_id(void)

@@ -20,7 +20,7 @@ int64_t task_stall_most_ns = TASK_STALL_NS;
 
 static struct task tasks[TASKS_MAX];
 static int task_count;
-static struct dlock_stack *own;
+static struct dlock_stack *own; /* the real thread's */
 
 /* The program's thread-local block: where it is, how long, and as it was in the beginning. */
 static char *block;
@@ -41,6 +41,12 @@ static int find_block(struct dl_phdr_info *info, size_t size, void *arg)
     return 1;
 }
 
+void task_note_switch(const struct dlock_stack *from, struct dlock_stack *to)
+{
+    if (from != own && to != own && task_here != NULL)
+        task_here->on = task_here->on == task_here->stack ? to : task_here->stack;
+}
+
 static void take_block(struct task *task)
 {
     if (block_of == task)
@@ -54,7 +60,7 @@ static void take_block(struct task *task)
 static void leave(struct task *task)
 {
     task_here = NULL;
-    dlock_stack_switch(task->stack, own);
+    dlock_stack_switch(task->on, own);
 }
 
 static void enter(void *arg)
@@ -71,7 +77,7 @@ static void enter(void *arg)
     trace("run", task->number, 0);
     take_block(task);
     task_here = task;
-    dlock_stack_switch(own, task->stack);
+    dlock_stack_switch(own, task->on);
 }
 
 /* The life of a stack: one task. */
@@ -113,6 +119,7 @@ struct task *task_begin(struct site *site, void *(*run)(void *arg), void *arg)
         return NULL;
     task = &tasks[task_count++];
     task->site = site;
+    task->on = task->stack;
     task->run = run;
     task->arg = arg;
     memcpy(task->locals, pristine, block_size);

@@ -20,6 +20,7 @@ struct task {
     void *(*run)(void *arg);
     void *arg;
     struct dlock_stack *stack;
+    struct dlock_stack *on; /* what it runs on: its own, or that of a fiber of its loop */
     char *locals; /* the thread-local block, while another task runs */
     bool is_asleep, is_woken, is_over;
     struct task *joined_by;
@@ -36,6 +37,10 @@ void tasks_prepare(void);
 
 /* Begin a task of the site, which runs soon.  NULL: there are too many. */
 struct task *task_begin(struct site *site, void *(*run)(void *arg), void *arg);
+
+/* A loop goes to the stack of a fiber or comes back.  A task that is stopped on the fiber's is
+ * left and entered there. */
+void task_note_switch(const struct dlock_stack *from, struct dlock_stack *to);
 
 /* ---- for the task that runs ---- */
 

@@ -3,10 +3,13 @@
 #include "base/redis/wire.h"
 
 #include <errno.h>
+#include <poll.h>
 #include <stdio.h>
 #include <string.h>
 
+#include "base/os/clock.h"
 #include "base/os/event.h"
+#include "base/os/fiber.h"
 #include "tests/simulation/network_inside.h"
 #include "tests/simulation/os.h"
 
@@ -83,6 +86,7 @@ void wire_changed(struct redis_wire *wire)
 {
     for (size_t i = 0; i < WATCHERS_MAX; i++)
         task_wake(wire->watchers[i]);
+    os_descriptor_changed(OS_FIRST_WIRE + wire->number);
 }
 
 static void watch(struct redis_wire *wire, struct task *from, struct task *to)
@@ -104,6 +108,44 @@ static unsigned seen_at(const struct redis_wire *wire)
     if (error_of(wire) != EAGAIN)
         seen |= REDIS_WIRE_CAN_SEND;
     return seen;
+}
+
+uint32_t network_events(int number)
+{
+    const struct redis_wire *wire = network_find(number);
+    unsigned seen = wire != NULL && !wire->is_closed ? seen_at(wire) : 0;
+    bool is_broken = seen != 0 && (wire->is_cut || (wire->state != WIRE_OPEN &&
+                                                    wire->state != WIRE_OPENING));
+
+    return (seen & REDIS_WIRE_CAN_RECEIVE ? POLLIN : 0U) |
+           (seen & REDIS_WIRE_CAN_SEND ? POLLOUT : 0U) | (is_broken ? POLLHUP : 0U);
+}
+
+bool network_is_closed(int number)
+{
+    return network_find(number)->is_closed;
+}
+
+/* As base/redis/wire.c does for a thread and a fiber. */
+static bool wait_in_fiber(struct redis_wire_look *looks, size_t count, int event_fd,
+                          int64_t until_ns)
+{
+    struct pollfd polled[REDIS_WIRE_LOOKS_MAX + 1];
+    int found;
+
+    for (size_t i = 0; i < count; i++)
+        polled[i] = (struct pollfd){
+            .fd = looks[i].wire != NULL ? OS_FIRST_WIRE + looks[i].wire->number : -1,
+            .events = (short)((looks[i].wanted & REDIS_WIRE_CAN_RECEIVE ? POLLIN : 0) |
+                              (looks[i].wanted & REDIS_WIRE_CAN_SEND ? POLLOUT : 0))};
+    polled[count] = (struct pollfd){.fd = event_fd, .events = POLLIN};
+    found = dlock_poll_until(polled, count + 1, until_ns);
+    for (size_t i = 0; i < count; i++)
+        looks[i].seen = (polled[i].revents & POLLOUT ? REDIS_WIRE_CAN_SEND : 0U) |
+                        (polled[i].revents & ~POLLOUT ? REDIS_WIRE_CAN_RECEIVE : 0U);
+    if (polled[count].revents != 0)
+        dlock_event_clear(event_fd);
+    return found > 0;
 }
 
 ssize_t redis_wire_await(struct redis_wire *wire, char *bytes, size_t size)
@@ -136,8 +178,11 @@ static bool look(struct redis_wire_look *looks, size_t count, int event_fd)
 _Bool redis_wire_wait(struct redis_wire_look *looks, size_t count, int event_fd,
                       int64_t until_ns)
 {
-    bool found = look(looks, count, event_fd);
+    bool found;
 
+    if (dlock_fiber_here() != NULL && dlock_clock_ns() < until_ns)
+        return wait_in_fiber(looks, count, event_fd, until_ns);
+    found = look(looks, count, event_fd);
     task_may_stall();
     if (!found && site_clock_ns(task_here->site) < until_ns) {
         for (size_t i = 0; i < count; i++)
@@ -171,6 +216,7 @@ void redis_wire_close(struct redis_wire *wire)
 {
     if (wire == NULL)
         return;
+    dlock_poll_forget(OS_FIRST_WIRE + wire->number);
     redis_wire_cut(wire);
     if (wire->state == WIRE_OPENING)
         network_send(wire, &wire->to_server, PACKET_END, (struct bytes){0});
