@@ -312,15 +312,19 @@ json_t *objectives_json(const struct objectives *objectives, const struct measur
         [OBJECTIVE_UNJUDGED] = "not-judged",
     };
     json_t *json = json_array();
+    char text[OBJECTIVE_VALUE_MAX];
     double value;
 
     for (int i = 0; i < objectives->count; i++) {
         enum objective_state state = objective_judge(&objectives->at[i], measured, &value);
 
-        json_array_append_new(json, json_pack("{s:s, s:s, s:o}", "objective",
-                                              objectives->at[i].text, "state", names[state],
-                                              "value", isnan(value) ? json_null()
-                                                                    : json_real(value)));
+        if (!isnan(value))
+            objective_value_text(&objectives->at[i], value, text);
+        json_array_append_new(
+            json, json_pack("{s:s, s:s, s:o, s:s*}", "objective", objectives->at[i].text,
+                            "state", names[state], "value",
+                            isnan(value) ? json_null() : json_real(value), "measured",
+                            isnan(value) ? NULL : text));
     }
     return json;
 }

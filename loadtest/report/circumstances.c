@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* circumstances.c -- two runs: do their machines differ, and which of their settings do? */
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
+#include "loadtest/kit/memory.h"
 #include "loadtest/page/scene.h"
 #include "loadtest/report/parts.h"
 
@@ -22,11 +25,42 @@ bool part_machines_differ(const struct run_data *a, const struct run_data *b,
     return *out != '\0';
 }
 
+void part_value(FILE *out, const char *value)
+{
+    while (*value) {
+        size_t length = strcspn(value, "\n");
+        char *line = memory_need(strndup(value, length));
+
+        page_text(out, line);
+        free(line);
+        value += length;
+        if (*value) {
+            fputs(", ", out);
+            value++;
+        }
+    }
+}
+
 /* Where a run keeps its files says nothing of what it measured. */
 static bool is_place(const char *name)
 {
     return strcmp(name, "out") == 0 || strcmp(name, "dir") == 0 || strcmp(name, "markdown") == 0 ||
-           strcmp(name, "color") == 0 || strcmp(name, "html") == 0 || strcmp(name, "quiet") == 0;
+           strcmp(name, "color") == 0 || strcmp(name, "html") == 0 || strcmp(name, "quiet") == 0 ||
+           strcmp(name, "admin-token-file") == 0 || strcmp(name, "token-key-file") == 0 ||
+           strcmp(name, "record") == 0;
+}
+
+static bool has(const json_t *settings, const char *name)
+{
+    const json_t *setting;
+    size_t i;
+
+    json_array_foreach(settings, i, setting)
+    {
+        if (strcmp(json_text(setting, "name"), name) == 0)
+            return true;
+    }
+    return false;
 }
 
 static const char *value_of(const json_t *settings, const char *name)
@@ -59,51 +93,79 @@ static void differing_row(FILE *out, int *rows, const char *name, const char *x,
     fputs("<tr><th scope=\"row\"><code>", out);
     page_text(out, name);
     fputs("</code></th><td><code>", out);
-    page_text(out, *x ? x : "-");
+    part_value(out, *x ? x : "-");
     fputs("</code></td><td><code>", out);
-    page_text(out, *y ? y : "-");
+    part_value(out, *y ? y : "-");
     fputs("</code></td></tr>\n", out);
 }
 
-static void flags_of(const struct run_data *data, char out[DATA_TEXT_MAX])
+/* The flags of each seckilld, with blanks between them; the caller frees the text. */
+static char *flags_of(const struct run_data *data)
 {
     const json_t *flags =
         json_object_get(json_object_get(view_sale(data, "."), "run"), "seckilld_flags");
     const json_t *flag;
-    size_t i;
+    char *text = NULL;
+    size_t size = 0, i;
+    FILE *out = memory_need(open_memstream(&text, &size));
 
-    out[0] = '\0';
     json_array_foreach(flags, i, flag)
     {
-        size_t used = strlen(out);
-
         if (json_is_string(flag))
-            snprintf(out + used, DATA_TEXT_MAX - used, "%s%s", used ? " " : "", json_string_value(flag));
+            fprintf(out, "%s%s", i ? " " : "", json_string_value(flag));
     }
+    if (fclose(out) != 0)
+        abort();
+    return text;
+}
+
+static void flags_row(FILE *out, int *rows, const struct run_data *a, const struct run_data *b)
+{
+    char *x = flags_of(a), *y = flags_of(b);
+
+    differing_row(out, rows, "seckilld", x, y);
+    free(x);
+    free(y);
+}
+
+/* The settings of both lists that differ; what only one run has differs as well. */
+static void setting_rows(FILE *out, int *rows, const char *before, const json_t *x,
+                         const json_t *y)
+{
+    const json_t *setting;
+    char *name = NULL;
+    size_t i;
+
+    for (int is_second = 0; is_second < 2; is_second++)
+        json_array_foreach(is_second ? y : x, i, setting)
+        {
+            const char *key = json_text(setting, "name");
+
+            if (is_place(key) || (is_second && has(x, key)))
+                continue;
+            if (asprintf(&name, "%s%s", before, key) < 0)
+                abort();
+            differing_row(out, rows, name, value_of(x, key), value_of(y, key));
+            free(name);
+        }
 }
 
 void part_settings_differ(FILE *out, const struct run_data *a, const struct run_data *b)
 {
     const json_t *x = json_object_get(a->json, "settings"), *y = json_object_get(b->json, "settings");
-    char flags_a[DATA_TEXT_MAX], flags_b[DATA_TEXT_MAX];
-    const json_t *setting;
+    const char *ignored;
+    const json_t *service_x = view_service(a, &ignored), *service_y = view_service(b, &ignored);
     int rows = 0;
-    size_t i;
 
     fputs("<section id=\"settings\"><h2>", out);
     say(out, SETTINGS_DIFFER);
     fputs("</h2>\n", out);
-    flags_of(a, flags_a);
-    flags_of(b, flags_b);
-    differing_row(out, &rows, "seckilld", flags_a, flags_b);
+    if (!service_x || !service_y)
+        flags_row(out, &rows, a, b);
     differing_row(out, &rows, "commit", json_text(a->json, "commit"), json_text(b->json, "commit"));
-    json_array_foreach(x, i, setting)
-    {
-        const char *name = json_text(setting, "name");
-
-        if (!is_place(name))
-            differing_row(out, &rows, name, json_text(setting, "value"), value_of(y, name));
-    }
+    setting_rows(out, &rows, "", x, y);
+    if (service_x && service_y)
+        setting_rows(out, &rows, "seckilld --", service_x, service_y);
     if (rows > 0)
         fputs("</tbody></table>\n", out);
     fputs("<p>", out);

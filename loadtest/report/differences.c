@@ -41,17 +41,13 @@ static enum judgement judge(const struct view_values *a, const struct view_value
     return values_median(b) > values_median(a) ? IS_HIGHER : IS_LOWER;
 }
 
-static const struct view_cell *partner(const struct view *view, const struct view_cell *cell)
+/* Two runs of one sale are of two settings, and stand beside each other. */
+static const struct view_cell *partner(const struct view *view, const struct view_cell *cell,
+                                       const struct view *other)
 {
-    /* Two runs of one sale are of two settings, and stand beside each other. */
-    if (strcmp(view->kind, "load") == 0)
-        return view->count > 0 ? &view->cells[0] : NULL;
-    for (size_t i = 0; i < view->count; i++)
-        if (strcmp(view->cells[i].group, cell->group) == 0 &&
-            strcmp(view->cells[i].column, cell->column) == 0 &&
-            strcmp(view->cells[i].row, cell->row) == 0)
-            return &view->cells[i];
-    return NULL;
+    if (strcmp(view->kind, "load") == 0 && strcmp(other->kind, "load") == 0)
+        return other->count > 0 ? &other->cells[0] : NULL;
+    return view_partner(view, cell, other);
 }
 
 static bool is_unsafe(const struct view_cell *cell)
@@ -139,6 +135,8 @@ static void print_pair(FILE *out, const struct view_cell *a, const struct view_c
     page_text(out, a->group);
     fputs(" ", out);
     page_text(out, a->column);
+    if (a->crowd > 0)
+        fprintf(out, " × %s", figure_whole(a->crowd, text));
     fputs("</code></th>", out);
     print_mark(out, a);
     print_mark(out, b);
@@ -169,7 +167,7 @@ static struct count count_all(const struct view *a, const struct view *b)
     struct count count = {0};
 
     for (size_t i = 0; i < a->count; i++) {
-        const struct view_cell *x = &a->cells[i], *y = partner(b, x);
+        const struct view_cell *x = &a->cells[i], *y = partner(a, x, b);
 
         if (!y)
             continue;
@@ -214,7 +212,7 @@ static void print_only(FILE *out, const struct view *view, const struct view *ot
         const struct view_cell *cell = &view->cells[i];
         size_t used = strlen(text);
 
-        if (!partner(other, cell))
+        if (!partner(view, cell, other))
             snprintf(text + used, sizeof text - used, "%s%s %s %s", used ? ", " : "", cell->group,
                      cell->column, cell->row);
     }
@@ -249,7 +247,7 @@ static void print_table(FILE *out, const struct view *a, const struct view *b, b
     say(out, D_JUDGED);
     fputs("</th></tr></thead>\n<tbody>\n", out);
     for (size_t i = 0; i < a->count; i++) {
-        const struct view_cell *other = partner(b, &a->cells[i]);
+        const struct view_cell *other = partner(a, &a->cells[i], b);
 
         if (other)
             print_pair(out, &a->cells[i], other, is_other_machine);

@@ -38,11 +38,14 @@ static void drop_valid(json_t *checks)
     }
 }
 
-/* Of a sale that is one of many, only what the page draws of it. */
-static json_t *slim(json_t *sale)
+/* Of a sale that is one of many, only what the page shows of it.  The settings of the service
+ * are those of the first sale: the others differ in what their cell is called by. */
+static json_t *slim(json_t *sale, bool is_first)
 {
     json_t *load = json_object_get(sale, "load");
 
+    if (!is_first)
+        json_object_del(sale, "service");
     json_object_del(load, "latency_all");
     json_object_del(load, "latency_others");
     json_object_del(json_object_get(sale, "verdict"), "source");
@@ -65,7 +68,8 @@ static void add_compared(json_t *summary, json_t *runs, const char *dir, struct 
             drop_valid(json_object_get(run, "checks"));
             /* The file is data: its names must not lead out of the run. */
             if (j == 0 && *name && *name != '/' && !strstr(name, ".."))
-                json_object_set_new(runs, name, slim(sale_gather(dir, name, data)));
+                json_object_set_new(runs, name, slim(sale_gather(dir, name, data),
+                                                     json_object_size(runs) == 0));
         }
     }
 }

@@ -52,13 +52,19 @@ void part_command(FILE *out, const struct run_data *data)
     fputs("</pre>\n", out);
 }
 
+/* The service names the variable; a file stands with its line. */
+static bool is_variable(const char *origin)
+{
+    return strncmp(origin, "SECKILL_", strlen("SECKILL_")) == 0 && !strchr(origin, ':');
+}
+
 static void print_from(FILE *out, const char *origin)
 {
     if (strcmp(origin, "default") == 0)
         say(out, O_DEFAULT);
     else if (strcmp(origin, "flag") == 0)
         say(out, O_FLAG);
-    else if (strcmp(origin, "environment") == 0)
+    else if (strcmp(origin, "environment") == 0 || is_variable(origin))
         say(out, O_ENVIRONMENT);
     else
         say(out, O_FILE, origin);
@@ -87,7 +93,7 @@ static void print_settings(FILE *out, const json_t *settings)
         fputs("<tr><th scope=\"row\"><code>", out);
         page_text(out, json_text(setting, "name"));
         fputs("</code></th><td><code>", out);
-        page_text(out, json_text(setting, "value"));
+        part_value(out, json_text(setting, "value"));
         fputs("</code></td><td>", out);
         print_from(out, json_text(setting, "origin"));
         fputs("</td></tr>\n", out);
@@ -116,6 +122,26 @@ static void print_service_flags(FILE *out, const json_t *flags)
         page_text(out, json_is_string(flag) ? json_string_value(flag) : "?");
     }
     fputs("</code></p>\n", out);
+}
+
+/* Every setting of the service: what a flag does not name decides, too. */
+static void print_service(FILE *out, const struct run_data *data)
+{
+    const char *sale = ".";
+    const json_t *settings = view_service(data, &sale);
+
+    if (!settings)
+        return;
+    fputs("<section id=\"service\"><h2>", out);
+    say(out, SERVICE_SETTINGS);
+    fputs("</h2>\n<p>", out);
+    if (strcmp(sale, ".") == 0)
+        say(out, SERVICE_ALL);
+    else
+        say(out, SERVICE_ALL_OF, sale);
+    fputs("</p>\n", out);
+    print_settings(out, settings);
+    fputs("</section>\n", out);
 }
 
 static void fact(FILE *out, enum word word, const char *value)
@@ -193,7 +219,9 @@ void part_origin(FILE *out, const struct run_data *data)
     }
     print_service_flags(
         out, json_object_get(json_object_get(view_sale(data, "."), "run"), "seckilld_flags"));
-    fputs("</section>\n<section id=\"machine\"><h2>", out);
+    fputs("</section>\n", out);
+    print_service(out, data);
+    fputs("<section id=\"machine\"><h2>", out);
     say(out, MACHINE);
     fputs("</h2>\n", out);
     if (json_is_object(json_object_get(data->json, "machine"))) {

@@ -12,6 +12,9 @@
 void part_verdict(FILE *out, const struct run_data *data, const struct view *view);
 void part_problems(FILE *out, const struct run_data *data, const char *whose);
 
+/* thresholds.c: the limits of --objective, with what was measured. */
+void part_thresholds(FILE *out, const struct run_data *data);
+
 /* table.c: locks x hazards, or the facts of one sale. */
 void part_table(FILE *out, const struct run_data *data, const struct view *view);
 /* The verdict of a cell in a word or two, with its sign. */
@@ -43,5 +46,8 @@ void part_differences(FILE *out, const struct run_data *a, const struct run_data
 bool part_machines_differ(const struct run_data *a, const struct run_data *b,
                           char out[DATA_TEXT_MAX]);
 void part_settings_differ(FILE *out, const struct run_data *a, const struct run_data *b);
+
+/* The value of a setting; one of several lines with commas between them. */
+void part_value(FILE *out, const char *value);
 
 #endif /* LOADTEST_REPORT_PARTS_H */

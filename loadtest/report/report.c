@@ -114,6 +114,7 @@ static void print_one(FILE *out, const struct run_data *data, const struct view 
 {
     part_verdict(out, data, view);
     part_problems(out, data, "");
+    part_thresholds(out, data);
     part_table(out, data, view);
     part_lists(out, data, view);
     part_timeline(out, data, view);

@@ -106,7 +106,9 @@ json_t *sale_gather(const char *dir, const char *name, struct run_data *data)
     static const char *const files[][2] = {{"run.json", "run"},
                                            {"verdict.json", "verdict"},
                                            {"load.json", "load"},
-                                           {"stopped.json", "stopped"}};
+                                           {"stopped.json", "stopped"},
+                                           {"service.json", "service"},
+                                           {"objectives.json", "objectives"}};
     char path[FILES_PATH_MAX];
     json_t *sale = json_object(), *orders;
 

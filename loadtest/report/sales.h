@@ -6,7 +6,7 @@
 #include "loadtest/report/data.h"
 
 /* The sale in `name` below `dir` ("." is `dir`): {"run", "verdict", "load", "stopped",
- * "orders", which sale_orders_over_time() says}; what is not there is left out, so that it may be empty.
+ * "service", "objectives", "orders", which sale_orders_over_time() says}; what is not there is left out, so that it may be empty.
  * Of the audit's findings only those that found something, with their examples.
  * The caller owns it. */
 json_t *sale_gather(const char *dir, const char *name, struct run_data *data);

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "loadtest/kit/memory.h"
+#include "loadtest/report/view_inside.h"
 
 static int compare_values(const void *a, const void *b)
 {
@@ -14,7 +15,7 @@ static int compare_values(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-static void add_value(struct view_values *values, double value)
+void values_add(struct view_values *values, double value)
 {
     if (values->count == VIEW_VALUES_MAX || !(value > 0))
         return;
@@ -39,7 +40,7 @@ double values_most(const struct view_values *values)
     return values->count ? values->at[values->count - 1] : 0;
 }
 
-static struct view_cell *add_cell(struct view *view)
+struct view_cell *view_add(struct view *view)
 {
     struct view_cell *cell;
 
@@ -52,6 +53,21 @@ static struct view_cell *add_cell(struct view *view)
 const json_t *view_sale(const struct run_data *data, const char *dir)
 {
     return json_object_get(json_object_get(json_object_get(data->json, "results"), "runs"), dir);
+}
+
+const json_t *view_service(const struct run_data *data, const char **dir)
+{
+    json_t *runs = json_object_get(json_object_get(data->json, "results"), "runs"), *sale;
+    const char *name;
+
+    json_object_foreach(runs, name, sale)
+    {
+        if (json_array_size(json_object_get(sale, "service")) > 0) {
+            *dir = name;
+            return json_object_get(sale, "service");
+        }
+    }
+    return NULL;
 }
 
 const char *sale_lock(const json_t *run)
@@ -123,7 +139,7 @@ static void view_load(struct view *view, const struct run_data *data)
 
     if (!sale)
         return;
-    cell = add_cell(view);
+    cell = view_add(view);
     cell->column = json_text(run, "hazard");
     cell->row = sale_lock(run);
     cell->dir = ".";
@@ -133,8 +149,8 @@ static void view_load(struct view *view, const struct run_data *data)
     cell->excess = check_count(checks, "oversold");
     if (cell->excess == 0 && (cell->excess = check_count(checks, "duplicate")) > 0)
         cell->is_per_user = true;
-    add_value(&cell->speed, speed_of_sale(sale));
-    add_value(&cell->p99_ms, json_double(json_object_get(json_object_get(sale, "load"), "latency_accepted"), "p99_ms"));
+    values_add(&cell->speed, speed_of_sale(sale));
+    values_add(&cell->p99_ms, json_double(json_object_get(json_object_get(sale, "load"), "latency_accepted"), "p99_ms"));
 }
 
 /* ---- compare ---- */
@@ -165,8 +181,8 @@ static void add_run(struct view_cell *cell, const json_t *run)
         cell->dir = json_text(run, "dir");
     if (strcmp(outcome, "unknown") == 0)
         return;
-    add_value(&cell->speed, json_double(run, "orders_per_s"));
-    add_value(&cell->p99_ms, json_double(run, "p99_ms"));
+    values_add(&cell->speed, json_double(run, "orders_per_s"));
+    values_add(&cell->p99_ms, json_double(run, "p99_ms"));
 }
 
 static void view_compare(struct view *view, const json_t *summary)
@@ -176,7 +192,7 @@ static void view_compare(struct view *view, const json_t *summary)
 
     json_array_foreach(json_object_get(summary, "cells"), i, entry)
     {
-        struct view_cell *cell = add_cell(view);
+        struct view_cell *cell = view_add(view);
         const char *outcome = json_text(entry, "outcome");
 
         cell->group = json_text(entry, "experiment");
@@ -192,7 +208,7 @@ static void view_compare(struct view *view, const json_t *summary)
     }
 }
 
-/* ---- what is performed, and what is only measured ---- */
+/* ---- what is performed ---- */
 
 static void view_performed(struct view *view, const json_t *cells)
 {
@@ -201,7 +217,7 @@ static void view_performed(struct view *view, const json_t *cells)
 
     json_array_foreach(cells, i, entry)
     {
-        struct view_cell *cell = add_cell(view);
+        struct view_cell *cell = view_add(view);
         const char *verdict = json_text(entry, "verdict");
         const char *outcome = json_text(json_array_get(json_object_get(entry, "runs"), 0), "outcome");
 
@@ -217,27 +233,6 @@ static void view_performed(struct view *view, const json_t *cells)
     }
 }
 
-static void view_bench(struct view *view, const json_t *rows)
-{
-    const json_t *row;
-    size_t i;
-
-    json_array_foreach(rows, i, row)
-    {
-        const json_t *reached = json_object_get(row, "reached");
-        struct view_cell *cell = add_cell(view);
-
-        cell->group = json_text(row, "order_path");
-        cell->column = json_text(row, "claim");
-        cell->row = json_text(row, "lock");
-        cell->mark = json_is_true(reached)    ? CELL_MARK_SOUND
-                     : json_is_false(reached) ? CELL_MARK_WRONG
-                                              : CELL_MARK_MEASURED;
-        add_value(&cell->speed, json_double(row, "http_per_s"));
-        add_value(&cell->p99_ms, json_double(row, "p99_ms"));
-    }
-}
-
 void view_make(struct view *view, const struct run_data *data)
 {
     const json_t *results = json_object_get(data->json, "results");
@@ -248,6 +243,7 @@ void view_make(struct view *view, const struct run_data *data)
     view_performed(view, json_object_get(json_object_get(results, "stories"), "cells"));
     view_performed(view, json_object_get(json_object_get(results, "measured"), "rows"));
     view_bench(view, json_object_get(results, "bench"));
+    view_bench_locks(view, json_object_get(results, "bench_locks"));
     if (view->count == 0)
         view_load(view, data);
 }

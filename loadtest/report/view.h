@@ -40,6 +40,7 @@ struct view_cell {
     int done, bad;        /* runs, and how many of them were not sound                   */
     struct view_values speed, p99_ms;
     const char *dir;      /* of the sale that is drawn for it: a key of "runs"; "" none   */
+    int64_t crowd;        /* clients or threads of a measurement; 0: it has no number     */
 };
 
 struct view {
@@ -52,12 +53,22 @@ struct view {
 void view_make(struct view *view, const struct run_data *data);
 void view_free(struct view *view);
 
+/* The cell of `other` that is of the same experiment, hazard, lock and crowd as `cell` of
+ * `view`.  Where each of the two runs is of one lock, the locks may differ, since two runs of one
+ * lock each are made to compare the locks.  NULL: there is none. */
+const struct view_cell *view_partner(const struct view *view, const struct view_cell *cell,
+                                     const struct view *other);
+
 /* How many cells have the mark; how many are not as expected. */
 size_t view_count(const struct view *view, enum cell_mark mark);
 size_t view_unexpected(const struct view *view);
 
 /* The sale of a run that `dir` names; NULL: there is none. */
 const json_t *view_sale(const struct run_data *data, const char *dir);
+
+/* The settings of seckilld that a run kept, an array as of service_settings.h, and the name of
+ * the sale that they are of; NULL: the run kept none. */
+const json_t *view_service(const struct run_data *data, const char **dir);
 
 /* The lock that the service was given, of a sale's run.json; "" if it does not say. */
 const char *sale_lock(const json_t *run);

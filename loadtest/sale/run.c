@@ -10,6 +10,7 @@
 #include "base/text/duration.h"
 #include "loadtest/kit/interrupt.h"
 #include "loadtest/sale/running.h"
+#include "loadtest/sale/service_settings.h"
 #include "loadtest/sale/stopped.h"
 
 enum {
@@ -73,6 +74,12 @@ static enum exit_code start_services(struct running *r)
     }
     rc = service_start(r->services, &services);
     r->service_count = rc == EXIT_VALID ? plan->processes : 0;
+    if (rc == EXIT_VALID && !service_settings_write(&services)) {
+        why_say(running_why(r), "cannot write into %s: %s", plan->dir, strerror(errno));
+        service_stop(r->services, r->service_count);
+        r->service_count = 0;
+        rc = EXIT_UNAVAILABLE;
+    }
     return rc;
 }
 

@@ -16,42 +16,52 @@
 #include "loadtest/kit/http_client.h"
 #include "loadtest/kit/interrupt.h"
 #include "loadtest/lab/environment.h"
+#include "loadtest/sale/service_words.h"
 
 /* A service ends by itself when its --start-timeout of 30 s has passed; beyond it lies what
  * is done after the stores have answered. */
-enum { FLAGS_MAX = 48, READY_MS = 45000, STOP_MS = 15000, LINE_MAX_BYTES = 512 };
+enum { READY_MS = 45000, STOP_MS = 15000, LINE_MAX_BYTES = 512 };
+
+void service_words_make(struct service_words *w, const struct service_plan *plan, int index)
+{
+    int n = 0;
+
+    files_sibling(w->program, "seckilld");
+    snprintf(w->process, sizeof w->process, "--process=p%d", (index + 1) % 100);
+    snprintf(w->workers, sizeof w->workers, "--workers=%d", plan->workers);
+    snprintf(w->database, sizeof w->database, "--database-connections=%d",
+             plan->database_connections);
+    w->argv[n++] = w->program;
+    w->argv[n++] = "--listen=127.0.0.1:0";
+    w->argv[n++] = "--admin-listen=127.0.0.1:0";
+    w->argv[n++] = w->process;
+    if (plan->workers > 0)
+        w->argv[n++] = w->workers;
+    if (plan->database_connections > 0)
+        w->argv[n++] = w->database;
+    if (plan->allow_faults)
+        w->argv[n++] = "--allow-faults";
+    if (plan->record_dir) {
+        files_path(w->record, "--record=%s", plan->record_dir);
+        w->argv[n++] = w->record;
+    }
+    for (const char *const *flag = plan->flags; flag && *flag && n < SERVICE_WORDS_MAX; flag++)
+        w->argv[n++] = *flag;
+    w->argv[n] = NULL;
+}
 
 static bool start_one(struct service *s, const struct service_plan *plan, int index,
                       char **env)
 {
-    char program[FILES_PATH_MAX], workers[32], database[48], process[32];
-    char record[FILES_PATH_MAX];
-    const char *argv[FLAGS_MAX + 1] = {program, "--listen=127.0.0.1:0",
-                                       "--admin-listen=127.0.0.1:0", process};
-    struct child_options options = child_options_default(argv);
-    int out[2] = {-1, -1}, log, n = 4;
+    struct service_words words = {0};
+    struct child_options options = child_options_default(words.argv);
+    int out[2] = {-1, -1}, log;
     bool ok;
 
-    files_sibling(program, "seckilld");
     *s = (struct service){.ready_fd = -1};
+    service_words_make(&words, plan, index);
     snprintf(s->name, sizeof s->name, "p%d", (index + 1) % 100);
-    snprintf(process, sizeof process, "--process=%s", s->name);
     files_path(s->log, "%s/seckilld-%d.log", plan->dir, index + 1);
-    snprintf(workers, sizeof workers, "--workers=%d", plan->workers);
-    if (plan->workers > 0)
-        argv[n++] = workers;
-    snprintf(database, sizeof database, "--database-connections=%d",
-             plan->database_connections);
-    if (plan->database_connections > 0)
-        argv[n++] = database;
-    if (plan->allow_faults)
-        argv[n++] = "--allow-faults";
-    if (plan->record_dir) {
-        files_path(record, "--record=%s", plan->record_dir);
-        argv[n++] = record;
-    }
-    for (const char *const *flag = plan->flags; flag && *flag && n < FLAGS_MAX; flag++)
-        argv[n++] = *flag;
     log = files_open_log(s->log);
     if (pipe2(out, O_CLOEXEC) != 0)
         return false;
@@ -61,7 +71,7 @@ static bool start_one(struct service *s, const struct service_plan *plan, int in
     options.death_signal = SIGKILL;
     ok = child_start(&s->child, &options);
     if (!ok)
-        why_say(plan->why, "cannot start %s: %s", program, strerror(errno));
+        why_say(plan->why, "cannot start %s: %s", words.program, strerror(errno));
     close(out[1]);
     if (log >= 0)
         close(log);

@@ -24,7 +24,7 @@ SAME = ("seckill", "none", "lua", "naive", "reentrant", "--", "runs", "x86_64", 
 work = tempfile.mkdtemp(prefix="seckill-report-")
 lab, out = os.path.join(work, "lab"), os.path.join(work, "<img src=x onerror=window.isHacked=1>")
 reports, page = {}, None
-tap = Tap(12)
+tap = Tap(13)
 
 
 def seckill(*arguments):
@@ -68,7 +68,35 @@ def written_by_default():
     reported("compare", "compare", "--dir", lab, "--out", os.path.join(out, "compare"), "--locks=none,lua",
              "--experiments=oversell", "--hazards=calm,slow", "--repeats=1")
     reported("story", "scenario", "run", "expired-lease", "--locks=lua,reentrant", "--dir", lab, "--out", os.path.join(out, "story"))
+    for name, locks in (("compare-none", "none"), ("compare-sound", "reentrant"), ("compare-again", "reentrant")):
+        reported(name, "compare", "--dir", lab, "--out", os.path.join(out, name), "--locks=" + locks,
+                 "--experiments=oversell", "--hazards=calm", "--repeats=1")
+    for name, locks in (("scenario-naive", "naive"), ("scenario-again", "naive"), ("scenario-sound", "lua")):
+        reported(name, "scenario", "run", "wrong-delete", "--locks=" + locks, "--dir", lab, "--out", os.path.join(out, name))
+    for name, locks in (("matrix-naive", "naive"), ("matrix-again", "naive"), ("matrix-sound", "lua")):
+        reported(name, "matrix", "--scenarios=wrong-delete", "--locks=" + locks, "--seeds=1", "--dir", lab, "--out", os.path.join(out, name))
+    reported("bench-locks", "bench-locks", "--only=pairs", "--rounds=1", "--duration=100ms", "--dir", lab, "--out", os.path.join(out, "bench-locks"))
+    reported("bench", "bench", "--clients=64", "--duration=1s", "--repeats=1", "--dir", lab, "--out", os.path.join(out, "bench"))
     page = Page("about:blank", is_offline=True)
+
+
+def copied(name, copy, change):
+    """The same run once more, since a bench measures other speeds each time; `change` is called with its rows."""
+    run = os.path.join(work, copy)
+    os.mkdir(run)
+    with open(os.path.join(os.path.dirname(reports[name]), "data.json"), encoding="utf-8") as old:
+        data = json.load(old)
+    change(data["results"]["bench"] if name == "bench" else data["results"]["bench_locks"]["pairs"])
+    with open(os.path.join(run, "data.json"), "w", encoding="utf-8") as new:
+        json.dump(data, new)
+    seckill("report", run)
+    reports[copy] = os.path.join(run, "report.html")
+
+
+def turn(rows):
+    """The first row with a target that was reached misses the target, or the other way round."""
+    row = next(row for row in rows if isinstance(row.get("reached"), bool))
+    row["reached"] = not row["reached"]
 
 
 def both(first, second):
@@ -100,6 +128,19 @@ def same_and_different():
     assert page.js("!!document.querySelector('[data-same=yes]')"), verdict()
     both("broken", "sound")
     assert verdict().startswith("≠ Different"), verdict()
+
+
+def each_kind_same_and_different():
+    for name in ("bench", "bench-locks"):
+        copied(name, name + "-again", lambda rows: None)
+        copied(name, name + "-other", turn)
+    for first, again, other in (("compare-sound", "compare-again", "compare-none"), ("scenario-naive", "scenario-again", "scenario-sound"),
+                                ("matrix-naive", "matrix-again", "matrix-sound"), ("bench", "bench-again", "bench-other"),
+                                ("bench-locks", "bench-locks-again", "bench-locks-other")):
+        both(first, again)
+        assert page.js("!!document.querySelector('[data-same=yes]')"), (first, verdict())
+        both(first, other)
+        assert verdict().startswith("≠ Different"), (first, other, verdict())
 
 
 def keeps_the_rules(name):
@@ -180,10 +221,11 @@ def quiet_and_unharmed():
 
 
 try:
-    tap.check("five commands write their reports", written_by_default)
+    tap.check("each command writes its report", written_by_default)
     tap.check("the verdict stands first, in one sentence", verdict_comes_first)
     tap.check("the speed of a broken lock is struck out, and of a sound one not", speed_of_a_broken_lock_is_struck_out)
     tap.check("two runs of the same settings are the same, none and reentrant different", same_and_different)
+    tap.check("so are two runs of each other kind", each_kind_same_and_different)
     tap.check("the report of a load keeps the rules of all pages", keeps_the_rules("broken"))
     tap.check("the report of a comparison, too", keeps_the_rules("compare"))
     tap.check("the report of two runs, too", keeps_the_rules("broken-sound"))

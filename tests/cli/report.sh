@@ -3,7 +3,7 @@
 # report.sh -- the report of real small runs of each kind, of two runs, and of damaged ones.
 # shellcheck source=tests/cli/support/tap.sh
 . "$(dirname "$0")/support/tap.sh"
-plan 21
+plan 24
 lab=$work/lab
 labs+=("$lab")
 "$seckill" lab up --dir "$lab" >/dev/null || exit 1
@@ -37,6 +37,11 @@ check 'its data has the format, the command and the origins of its settings' \
     jq -e '.format == 1 and .kind == "load" and .command[0:2] == ["seckill", "load"] and .exit == 1 and
            ([.settings[] | select(.name == "stock" and .value == "100" and .origin == "flag")] | length) == 1 and
            .results.runs["."].stopped.asked == 2 and (.versions | length) >= 3' "$broken/data.json"
+check 'its data has all settings of seckilld, without the values of secrets' \
+    jq -e '.results.runs["."].service | (length > 40) and
+           any(.name == "lock" and .value == "none" and .origin == "flag") and any(.name == "lock-lease" and .origin == "default") and
+           any(.name == "database-url" and .value == "(set)")' "$broken/data.json"
+check 'and the report shows them' grep -q '<th scope="row"><code>lock-lease</code>' "$broken/report.html"
 load sound --lock=reentrant >"$work/said" 2>&1
 load again --lock=reentrant >"$work/said" 2>&1
 sound=$work/sound/latest again=$work/again/latest
@@ -104,6 +109,14 @@ hostile() {
 }
 check 'names with tags in them are shown as text' hostile
 
+# A limit of each state: one that no sale misses, one that the sale misses.
+thresholds() {
+    "$seckill" load --dir="$lab" --out="$work/limits" --stock=100 --connections=16 --duration=30s --objective='oversold=0' \
+        --objective='lost<=1000000' -- --lock=none --lock-scope=voucher --stock-guard=read-write --duplicate-guard=none >"$work/said" 2>&1
+    jq -e '.results.runs["."].objectives | map(.state) == ["missed", "holds"]' "$work/limits/latest/data.json" &&
+        tr -d '\n' <"$work/limits/latest/report.html" | grep -oE '<section id="thresholds">.*✗ missed.*✓ held' >/dev/null
+}
+check 'thresholds stand in the report with what was measured, the missed one first' thresholds
 "$seckill" compare --dir="$lab" --out="$work/compare" --locks=none,lua --experiments=oversell --hazards=calm,slow --repeats=1 >"$work/table" 2>/dev/null
 check 'a comparison leaves a report' says '^✓ All 4 cells are as expected' verdict "$work/compare/latest/report.html"
 check 'with the faults of its sales, and what each layer stopped' \

@@ -31,6 +31,8 @@ static const char whole_run[] =
     "\"load\":{\"unanswered\":0,\"outcomes\":{\"accepted\":103},\"latency_accepted\":"
     "{\"count\":103,\"p50_ms\":1,\"p99_ms\":2,\"curve\":[[0,1],[1,2],[2,3]]}},"
     "\"stopped\":{\"processes\":2,\"asked\":2,\"layers\":{\"lock\":4}},"
+    "\"service\":[{\"name\":\"lock\",\"value\":\"lua\",\"origin\":\"flag\"}],"
+    "\"objectives\":[{\"objective\":\"p99<1s\",\"state\":\"holds\",\"value\":1,\"measured\":\"1 ms\"}],"
     "\"orders\":{\"from_us\":1,\"step_ms\":1,\"orders\":[1,2,3]}}}}}";
 
 static bool is_whole(const char *page, size_t size)

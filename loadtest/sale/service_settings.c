@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: MIT */
+/* service_settings.c -- every setting that a seckilld process has, as the process says it. */
+#include "loadtest/sale/service_settings.h"
+
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "loadtest/lab/environment.h"
+#include "loadtest/sale/service_words.h"
+
+enum { ANSWER_MS = 10000, END_MS = 1000 };
+
+/* A line is "name = value  # origin"; the value may have any of these signs. */
+static void read_line(char *line, json_t *list)
+{
+    char *value = strstr(line, " = "), *origin = NULL;
+
+    for (char *at = line; (at = strstr(at, "  # ")) != NULL; at++)
+        origin = at;
+    if (!value || !origin || origin < value)
+        return;
+    *value = *origin = '\0';
+    value += strlen(" = ");
+    origin += strlen("  # ");
+    json_array_append_new(list, json_pack("{s:s, s:s?, s:s}", "name", line, "value",
+                                          value < origin && *value ? value : NULL, "origin",
+                                          origin));
+}
+
+json_t *service_settings_read(const char *text)
+{
+    json_t *list = json_array();
+    char *copy = strdup(text), *rest = copy, *line;
+
+    if (!copy || !list)
+        abort();
+    while ((line = strsep(&rest, "\n")) != NULL)
+        read_line(line, list);
+    free(copy);
+    return list;
+}
+
+/* What the program prints, which the caller frees; NULL: it did not end well. */
+static char *ask(const struct service_plan *plan)
+{
+    const char *own[] = {plan->variables ? plan->variables[0] : NULL, NULL};
+    char **env = environment_make(plan->lab, own), *text = NULL;
+    struct service_words words = {0};
+    struct child_options options = child_options_default(words.argv);
+    struct child child = {0};
+    FILE *said = tmpfile();
+    int status = -1, n = 0;
+    size_t size = 0;
+
+    service_words_make(&words, plan, plan->first);
+    while (words.argv[n])
+        n++;
+    words.argv[n] = "--show-config";
+    words.argv[n + 1] = NULL;
+    options.env = env;
+    options.stdout_fd = said ? fileno(said) : -1;
+    options.death_signal = SIGKILL;
+    if (said && child_start(&child, &options)) {
+        if (!child_wait(&child, ANSWER_MS, &status))
+            child_end(&child, SIGKILL, END_MS);
+        rewind(said);
+        if (status == 0 && getdelim(&text, &size, '\0', said) < 0) {
+            free(text);
+            text = NULL;
+        }
+    }
+    if (said)
+        fclose(said);
+    environment_free(env);
+    return text;
+}
+
+bool service_settings_write(const struct service_plan *plan)
+{
+    char path[FILES_PATH_MAX], *text = ask(plan);
+    json_t *list;
+    bool ok;
+
+    if (!text)
+        return true;
+    list = service_settings_read(text);
+    files_join(path, plan->dir, "service.json");
+    ok = files_write_json(path, list);
+    json_decref(list);
+    free(text);
+    return ok;
+}

@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: MIT */
+/* service_settings.h -- every setting that a seckilld process has, as the process says it.
+ *
+ * Threads     One.
+ */
+#ifndef LOADTEST_SALE_SERVICE_SETTINGS_H
+#define LOADTEST_SALE_SERVICE_SETTINGS_H
+
+#include <jansson.h>
+
+#include "loadtest/sale/service.h"
+
+/* Ask a seckilld with the flags and the environment of the plan's first process for its
+ * settings (--show-config), and write them into service.json in the plan's directory: an array
+ * of {"name", "value", "origin"}, without the values of secrets.  A program that does not
+ * answer within some seconds leaves no file, since nothing else of a run depends on the file.
+ * False: the file cannot be written; errno says why. */
+bool service_settings_write(const struct service_plan *plan);
+
+/* The settings of what --show-config printed; lines of another form are passed over.  The
+ * caller owns the array. */
+json_t *service_settings_read(const char *text);
+
+#endif /* LOADTEST_SALE_SERVICE_SETTINGS_H */
