@@ -126,7 +126,7 @@ def numbers_of_the_address():
     page.driver.get(show.base + "/#" + "&".join(f"{k}={v}" for k, v in settings.items()))
     page.wait("the sale of the link", lambda p: p.data("phase") in ("ready", "running") and p.js("document.getElementById('set-lock') && document.getElementById('set-lock').value") == "none"
               and p.js("document.getElementById('set-stock').value") == "77")
-    assert page.js("location.href") == show.base + "/", page.js("location.href")
+    page.wait("the address without settings", lambda p: p.js("location.href") == show.base + "/")
 
 
 def hostile_address():

@@ -4,13 +4,13 @@ network, in English and in Chinese."""
 import os
 import re
 import shutil
-import subprocess
 import sys
 import tempfile
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "support"))
 import checks  # noqa: E402  the folder has to be known first
-from laboratory import SECKILL, Tap  # noqa: E402
+from files import HOSTILE_DIRECTORY, address, end_lab, open_file, seckill  # noqa: E402
+from laboratory import Tap  # noqa: E402
 from page import Page  # noqa: E402
 from selenium.webdriver.common.keys import Keys  # noqa: E402
 
@@ -20,21 +20,13 @@ PLAIN = re.compile(r"[\W\d_]*|[-+][\d.]+ ms( ·)?|seckill|naive|lua|wrong-delete
 HOSTILE_LOCK = checks.HOSTILE.replace(" ", "_")  # a name of a history in text has no blanks
 
 work = tempfile.mkdtemp(prefix="seckill-pages-")
-lab, out = os.path.join(work, "lab"), os.path.join(work, "<img src=x onerror=window.isHacked=1>")
+lab, out = os.path.join(work, "lab"), os.path.join(work, HOSTILE_DIRECTORY)
 files, page = {}, None
 tap = Tap(13)
 
 
-def seckill(*arguments, status=0):
-    done = subprocess.run([SECKILL, *arguments], capture_output=True, text=True, check=False)
-    assert done.returncode == status, (arguments, done.returncode, done.stdout, done.stderr)
-    return done.stdout
-
-
-def show(name, fragment="lang=en"):
-    page.driver.get("about:blank")
-    page.driver.get("file://" + files[name].replace("<", "%3C").replace(">", "%3E").replace(" ", "%20") + "#" + fragment)
-    page.wait("its buttons", lambda p: p.js("document.querySelectorAll('.tools button').length") == 4)
+def show(name, fragment=""):
+    open_file(page, files[name], fragment, "its buttons", lambda p: p.js("document.querySelectorAll('.tools button').length") == 4)
 
 
 def language():
@@ -53,7 +45,7 @@ def dark(on):
 
 
 def matrix(name, status, *flags):
-    said = seckill("matrix", "--dir", lab, "--out", os.path.join(out, name), "--seeds=1", *flags, status=status)
+    said = seckill("matrix", "--dir", lab, "--out", os.path.join(out, name), "--seeds=1", *flags, statuses=(status,))
     files[name] = os.path.join(re.search(r"^kept in (.*) \(matrix.html", said, re.M)[1], "matrix.html")
 
 
@@ -66,7 +58,7 @@ def written():
     run = os.path.dirname(files["unexpected"])
     records = [d.path for d in os.scandir(run) if d.is_dir() and "naive" in d.name]
     files["invalid"] = os.path.join(work, "invalid.html")
-    seckill("check", records[0], "--html=" + files["invalid"], status=1)
+    seckill("check", records[0], "--html=" + files["invalid"], statuses=(1,))
     files["valid"] = os.path.join(work, "valid.html")
     kept = [d.path for d in os.scandir(os.path.dirname(files["sound"])) if d.is_dir() and "wrong-delete-lua" in d.name]
     seckill("check", kept[0], "--html=" + files["valid"])
@@ -179,7 +171,7 @@ def whole_without_scripts():
     page.cdp("Emulation.setScriptExecutionDisabled", value=True)
     try:
         for name, words in (("sound", ("4 of 4 cells as expected", "wrong-delete")), ("invalid", ("The run is invalid", "How to read it", "asks to acquire"))):
-            page.driver.get("file://" + files[name].replace("<", "%3C").replace(">", "%3E").replace(" ", "%20"))
+            page.driver.get(address(files[name]))
             text = page.driver.find_element("css selector", "body").text
             for word in words:
                 assert word in text, (name, word, text[:500])
@@ -195,7 +187,7 @@ def hostile_names():
         text.write(f"10 p1 t1 acquire {HOSTILE_LOCK} -> 11 ok until=40\n12 p2 t2 acquire {HOSTILE_LOCK} -> 13 ok until=42\n"
                    f"14 fault {HOSTILE_LOCK} happened process\n20 p1 t1 release {HOSTILE_LOCK} -> 21 ok\n30 p2 t2 release {HOSTILE_LOCK} -> 31 ok\n")
     files["hostile"] = os.path.join(work, "hostile.html")
-    seckill("check", records, "--html=" + files["hostile"], status=1)
+    seckill("check", records, "--html=" + files["hostile"], statuses=(1,))
     for lang in ("en", "zh"):
         show("hostile", "lang=" + lang)
         assert HOSTILE_LOCK in page.js("document.querySelector('bdi').textContent"), page.js("document.querySelector('bdi').textContent")
@@ -226,7 +218,6 @@ try:
 finally:
     if page:
         page.close()
-    if os.path.exists(os.path.join(lab, "state.json")):
-        subprocess.run([SECKILL, "lab", "down", "--dir", lab], capture_output=True, check=False)
+    end_lab(lab)
     shutil.rmtree(work, ignore_errors=True)
 tap.end()

@@ -4,13 +4,13 @@ import json
 import os
 import re
 import shutil
-import subprocess
 import sys
 import tempfile
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "support"))
 import checks  # noqa: E402  the folder has to be known first
-from laboratory import SECKILL, Tap  # noqa: E402
+from files import HOSTILE_DIRECTORY, address, end_lab, open_file, seckill  # noqa: E402
+from laboratory import Tap  # noqa: E402
 from page import Page  # noqa: E402
 
 PAGES_MOST = 6  # of A4
@@ -22,21 +22,14 @@ SAME = ("seckill", "none", "lua", "naive", "reentrant", "--", "runs", "x86_64", 
         "slow", "oversell", ", n =", "B / A", "p50", "p90", "p95", "p99", "expired-lease")
 
 work = tempfile.mkdtemp(prefix="seckill-report-")
-lab, out = os.path.join(work, "lab"), os.path.join(work, "<img src=x onerror=window.isHacked=1>")
+lab, out = os.path.join(work, "lab"), os.path.join(work, HOSTILE_DIRECTORY)
 reports, page = {}, None
 tap = Tap(13)
 
 
-def seckill(*arguments):
-    """What a command prints, whatever it finds."""
-    done = subprocess.run([SECKILL, *arguments], capture_output=True, text=True, check=False)
-    assert done.returncode in (0, 1, 3), (arguments, done.returncode, done.stdout, done.stderr)
-    return done.stdout
-
-
 def reported(name, *arguments):
-    """Run a command; the path that it prints is the report of that name."""
-    said = seckill(*arguments)
+    """Run a command, whatever it finds; the path that it prints is the report of that name."""
+    said = seckill(*arguments, statuses=(0, 1, 3))
     found = re.search(r"^report: (.*)$", said, re.M)
     assert found, said
     reports[name] = found[1]
@@ -48,10 +41,7 @@ def load(name, lock):
 
 
 def show(name):
-    page.driver.get("about:blank")
-    path = reports[name]
-    page.driver.get("file://" + path.replace("<", "%3C").replace(">", "%3E").replace(" ", "%20"))
-    page.wait("the report", lambda p: p.js("!!document.querySelector('.verdict')"))
+    open_file(page, reports[name], "", "the report", lambda p: p.js("!!document.querySelector('.verdict')"))
 
 
 def verdict():
@@ -171,7 +161,7 @@ def whole_without_scripts():
     shown = page.js("[...document.querySelectorAll('h2, td, dd')].filter((e) => e.getClientRects().length).map((e) => e.innerText.trim()).filter((t) => t)")
     page.cdp("Emulation.setScriptExecutionDisabled", value=True)
     try:
-        page.driver.get("file://" + reports["broken"].replace("<", "%3C").replace(">", "%3E").replace(" ", "%20"))
+        page.driver.get(address(reports["broken"]))
         text = page.driver.find_element("css selector", "body").text
     finally:
         page.cdp("Emulation.setScriptExecutionDisabled", value=False)
@@ -237,6 +227,6 @@ try:
 finally:
     if page:
         page.close()
-    subprocess.run([SECKILL, "lab", "down", "--dir", lab], capture_output=True, check=False)
+    end_lab(lab)
     shutil.rmtree(work, ignore_errors=True)
 tap.end()

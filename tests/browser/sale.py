@@ -46,7 +46,7 @@ def u_undoes():
     page.press("u")
     page.wait("the verdict turns", lambda p: p.data("verdict") == "false final")
     page.wait("no lane is frozen", lambda p: not p.js("document.querySelector('#lanes [data-state=frozen]')"))
-    assert "back in stock" in page.text("#head"), page.text("#head")
+    page.wait("the page says what was lost", lambda p: "back in stock" in p.text("#head"))
 
 
 def language_changes():

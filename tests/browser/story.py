@@ -4,13 +4,13 @@ import json
 import os
 import re
 import shutil
-import subprocess
 import sys
 import tempfile
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "support"))
 import checks  # noqa: E402  the folder has to be known first
-from laboratory import SECKILL, Tap  # noqa: E402
+from files import HOSTILE_DIRECTORY, address, end_lab, open_file, seckill  # noqa: E402
+from laboratory import Tap  # noqa: E402
 from page import Page  # noqa: E402
 from selenium.webdriver.common.keys import Keys  # noqa: E402
 
@@ -18,26 +18,18 @@ RECORDING = re.compile(r'(<script type="application/json" class="recording">)(.*
 SAME = ("Redis", "PostgreSQL", "naive", "lua")  # names, which are the same in both languages
 
 work = tempfile.mkdtemp(prefix="seckill-story-")
-lab, out = os.path.join(work, "lab"), os.path.join(work, "<img src=x onerror=window.isHacked=1>")
+lab, out = os.path.join(work, "lab"), os.path.join(work, HOSTILE_DIRECTORY)
 pages, page = {}, None
-tap = Tap(19)
-
-
-def seckill(*arguments, status=0):
-    done = subprocess.run([SECKILL, *arguments], capture_output=True, text=True, check=False)
-    assert done.returncode == status, (arguments, done.returncode, done.stdout, done.stderr)
-    return done.stdout
+tap = Tap(20)
 
 
 def scenario(name, *flags):
-    return seckill("scenario", "run", name, *flags, "--dir", lab, "--out", out)
+    return seckill("scenario", "run", name, "--seed=20261", *flags, "--dir", lab, "--out", out)
 
 
 def show(path, fragment="step=1"):
     """The page anew, at a step that the address names."""
-    page.driver.get("about:blank")
-    page.driver.get("file://" + path.replace("<", "%3C").replace(">", "%3E").replace(" ", "%20") + "#" + fragment)
-    page.wait("a step", lambda p: p.data("step") is not None)
+    open_file(page, path, fragment, "a step", lambda p: p.data("step") is not None)
 
 
 def at(step):
@@ -139,13 +131,14 @@ def ways_agree():
 
 def plays_and_pauses():
     show(pages["naive"])
-    page.js("(document.getElementById('speed').value = '4')")
     page.press(" ")
     page.wait("play", lambda p: p.data("playing") == "true")
     page.wait("a step further on", lambda p: int(p.data("step")) >= 3)
     page.press(" ")
     page.wait("pause", lambda p: p.data("playing") == "false")
     step = page.data("step")
+    assert int(step) < steps(), "the story was over before the pause"
+    page.js("(document.getElementById('speed').value = '4')")
     page.press(" ")
     page.wait("it goes on", lambda p: int(p.data("step")) > int(step))
     page.wait("its end", lambda p: p.data("step") == p.data("steps") and p.data("playing") == "false")
@@ -244,18 +237,43 @@ def presenter():
     checks.fits_one_screen(page, [".say", ".plot svg", "#play", "#scrub", "#halt"])
 
 
+def names_its_origin():
+    """What it takes to have the story again: the commit of the program, and the seed."""
+    with open(os.path.join(os.path.dirname(pages["naive"]), "data.json"), encoding="utf-8") as kept:
+        run = json.load(kept)
+    with open(pages["naive"], encoding="utf-8") as story:
+        seed = json.loads(RECORDING.search(story.read())[2])["seed"]
+    asked = {s["name"]: s["value"] for s in run["settings"]}["seed"]
+    assert str(seed) == asked == "20261", (seed, asked)
+    # The tree may have been changed since the story was written: what follows the commit is not compared.
+    assert re.fullmatch(r"[0-9a-f]{12}", run["commit"]), run["commit"]
+    show(pages["naive"])
+    assert f"commit {run['commit']}" in page.text("#facts") and page.text("#facts").endswith(f"seed {seed}"), page.text("#facts")
+    page.press("l")
+    page.wait("Chinese", lambda p: f"提交 {run['commit']}" in p.text("#facts") and f"随机种子 {seed}" in p.text("#facts"))
+
+
 def changes_the_language():
+    def language():
+        return page.js("document.documentElement.lang")
+
     def switch():
-        was = page.js("document.documentElement.lang")
+        was = language()
         page.press("l")
-        page.wait("the other language", lambda p: p.js("document.documentElement.lang") != was)
+        page.wait("the other language", lambda p: language() != was)
+
+    def opens_in(wanted):
+        """As it was remembered: the browser may hand it on to the next page only after a while."""
+        page.driver.get("about:blank")
+        page.driver.get(address(pages["naive"]))
+        page.wait("a step", lambda p: p.data("step") is not None)
+        return language() == wanted
     show(pages["naive"])
     show(pages["naive"], f"step={broken_step()}")
     checks.languages(page, switch, SAME)
     switch()
     assert page.text(".say") == "小楚申请锁，拿到了。", page.text(".say")
-    show(pages["naive"])  # remembered
-    assert page.js("document.documentElement.lang") == "zh-CN"
+    page.wait("the language is remembered", lambda p: opens_in("zh-CN"))
     switch()
 
 
@@ -307,14 +325,14 @@ def bad_input():
     show(changed("torn", lambda r: r.update(damages=["half of it is missing"], left_out=7, lines=r["lines"][:40], expected=False)))
     for word in ("half of it is missing", "7 lines", "not expected"):
         assert word in page.text("#facts"), page.text("#facts")
-    page.driver.get("file://" + changed("old", lambda r: r.update(format=99)))
+    page.driver.get(address(changed("old", lambda r: r.update(format=99)), "lang=en"))
     page.wait("the note", lambda p: "format 99" in p.text("#facts"))
     assert page.js("document.getElementById('texts').open && document.querySelectorAll('.steps > li').length > 5")
 
 
 def without_scripts():
     page.cdp("Emulation.setScriptExecutionDisabled", value=True)
-    page.driver.get("file://" + os.path.join(work, "old.html"))
+    page.driver.get(address(os.path.join(work, "old.html")))
     page.cdp("Emulation.setScriptExecutionDisabled", value=False)
     shown = page.js("document.querySelector('.steps').innerText")
     for word in ("Ann asks for the lock: ok", "DEL scenario:wrong-delete", "Chu asks for the lock: ok"):
@@ -338,6 +356,7 @@ try:
     tap.check("every step is readable", every_step_is_readable)
     tap.check("presenter mode fits one screen, with large letters", presenter)
     tap.check("L changes every text, and is remembered", changes_the_language)
+    tap.check("it names its commit and its seed", names_its_origin)
     tap.check("reduced motion plays from step to step", moves_in_steps)
     tap.check("ten thousand events open in less than a second", ten_thousand)
     tap.check("hostile names are text; a torn and an old recording are told", bad_input)
@@ -345,7 +364,6 @@ try:
 finally:
     if page:
         page.close()
-    if os.path.exists(os.path.join(lab, "state.json")):
-        subprocess.run([SECKILL, "lab", "down", "--dir", lab], capture_output=True, check=False)
+    end_lab(lab)
     shutil.rmtree(work, ignore_errors=True)
 tap.end()

@@ -65,6 +65,11 @@ class Page:
         """The size of the picture, without the window's frame."""
         self.cdp("Emulation.setDeviceMetricsOverride", width=width, height=height, deviceScaleFactor=scale, mobile=False)
         self.wait(f"a width of {width}", lambda page: page.js("innerWidth") == width)
+        self.wait_frames()
+
+    def wait_frames(self):
+        """Until the page has drawn itself: the event of a new size comes with the next frame."""
+        self.driver.execute_async_script("requestAnimationFrame(() => requestAnimationFrame(arguments[0]))")
 
     def prefer(self, **features):
         """Media features, with _ for -: prefers_reduced_motion="reduce"."""
