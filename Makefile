@@ -4,6 +4,7 @@
 #
 #   make BUILD=release|debug|asan|tsan   flavour; release goes to build/, the others to
 #                                        build/<flavour>/
+#   make BUILD=o0                        not optimized, only for `make simulate-same`
 #   make BUILD=bare                      without fault points and recorder, only for
 #                                        `make bench-locks` to measure against
 #   make CFLAGS=... CPPFLAGS=... LDFLAGS=...   more flags, which win over the project's own
@@ -56,8 +57,9 @@ OPT.tsan    := -O1 -g1 -fno-omit-frame-pointer -fsanitize=thread
 OPT.fuzz    := -O1 -g -fno-omit-frame-pointer -fsanitize=fuzzer-no-link,address,undefined \
                -fno-sanitize-recover=all
 OPT.bare    := $(OPT.release) -DDLOCK_BARE
+OPT.o0      := -O0 -g
 ifeq ($(OPT.$(BUILD)),)
-$(error unknown BUILD=$(BUILD); use release, debug, asan, tsan, fuzz or bare)
+$(error unknown BUILD=$(BUILD); use release, debug, asan, tsan, fuzz, bare or o0)
 endif
 ifeq ($(BUILD),fuzz)
 CC := clang
@@ -487,6 +489,14 @@ simulate: deps-test                              ## locks in simulated worlds; S
 	@$(MAKE) --no-print-directory -j2 $(SIMULATE)
 	@$(SIMULATE) --variant='$(VARIANT)' --class='$(CLASS)' \
 	  $(if $(SEED),--seed='$(SEED)',--seeds='$(SEEDS)' --from='$(FROM)' $(if $(TWICE),--twice))
+
+# Each seed is played four times: optimized and not, in a batch and alone.
+.PHONY: simulate-same
+simulate-same: deps-test                         ## each seed's trace is the same at -O0 and -O2, alone and in a batch; SEEDS=3
+	@$(MAKE) --no-print-directory -j2 $(SIMULATE)
+	@$(MAKE) --no-print-directory -j2 BUILD=o0 build/o0/tests/simulate
+	@tests/simulation/same.sh $(SIMULATE) build/o0/tests/simulate --variant='$(VARIANT)' \
+	  --class='$(CLASS)' --seeds='$(if $(filter file,$(origin SEEDS)),3,$(SEEDS))' --from='$(FROM)'
 
 SEQUENCES := 3000
 .PHONY: simulate-model

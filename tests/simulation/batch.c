@@ -16,7 +16,7 @@
 #include "tests/simulation/orders_subject.h"
 
 /* A seed that takes so long does not end. */
-enum { SECONDS_MAX = 60, JOBS_MAX = 16 };
+enum { SECONDS_MAX = 60 };
 
 void batch_prepare(void)
 {
@@ -150,11 +150,15 @@ static void count(const struct batch *batch, struct outcome *outcome, const stru
     outcome->commands += account->commands;
     outcome->faults += account->faults;
     outcome->verdicts[account->verdict]++;
-    if (!is_wrong(batch, account->verdict) ||
-        (outcome->first_wrong != 0 && outcome->first_wrong < job->play.seed))
-        return;
-    outcome->first_wrong = job->play.seed;
-    outcome->wrong = *account;
+    if (is_wrong(batch, account->verdict)) {
+        outcome->wrong_count++;
+        if (outcome->first_wrong == 0 || outcome->first_wrong > job->play.seed) {
+            outcome->first_wrong = job->play.seed;
+            outcome->wrong = *account;
+        }
+    }
+    if (batch->note != NULL)
+        batch->note(batch, outcome, job->play.seed, account);
 }
 
 static size_t find_job(const struct job *jobs, pid_t pid)
@@ -168,11 +172,11 @@ static size_t find_job(const struct job *jobs, pid_t pid)
 
 struct outcome batch_run(const struct batch *batch)
 {
-    struct account *accounts = share(JOBS_MAX);
-    struct job jobs[JOBS_MAX] = {0};
+    struct account *accounts = share(BATCH_JOBS_MAX);
+    struct job jobs[BATCH_JOBS_MAX] = {0};
     struct outcome outcome = {0};
     uint64_t begun = 0, under_way = 0;
-    uint64_t room = batch->job_count < JOBS_MAX ? (uint64_t)batch->job_count : JOBS_MAX;
+    uint64_t room = (uint64_t)batch->job_count;
 
     for (;;) {
         int status = 0;
@@ -205,6 +209,6 @@ struct outcome batch_run(const struct batch *batch)
         jobs[at].pid = 0;
         under_way--;
     }
-    (void)munmap(accounts, JOBS_MAX * sizeof(*accounts));
+    (void)munmap(accounts, BATCH_JOBS_MAX * sizeof(*accounts));
     return outcome;
 }

@@ -7,15 +7,23 @@
 
 #include "tests/simulation/crowd.h"
 
+/* So many seeds are played at once at most. */
+enum { BATCH_JOBS_MAX = 16 };
+
+struct outcome;
+
 struct batch {
     const dlock_variant_info *variant;
     enum class class;
     uint64_t first_seed, seed_count;
     bool twice;  /* each seed is played again, and has to have the same hash */
-    int job_count;
+    int job_count; /* seeds that are played at once */
     bool ends_at_wrong; /* no further seed begins after a wrong one */
     /* Must the verdict not come of a seed?  NULL: every verdict but FINE. */
     bool (*is_wrong)(const struct batch *batch, enum verdict verdict);
+    /* Each seed is told to it when it has been played and counted.  NULL: to nobody. */
+    void (*note)(const struct batch *batch, const struct outcome *outcome, uint64_t seed,
+                 const struct account *account);
 };
 
 /* What came of a batch. */
@@ -23,7 +31,8 @@ struct outcome {
     uint64_t seeds, calls, commands, faults;
     uint64_t verdicts[VERDICT_COUNT];
     uint64_t different; /* seeds whose two hashes differ */
-    uint64_t first_wrong; /* seed; 0: none */
+    uint64_t wrong_count; /* seeds whose verdict is wrong */
+    uint64_t first_wrong; /* the least of them; 0: none   */
     struct account wrong; /* of that seed  */
 };
 

@@ -7,6 +7,8 @@
  *       play one seed, and print what happens
  *   simulate --hunt [--variant=NAMES] [--class=NAMES] [--seeds=N] [--from=N]
  *       play at most N seeds of each, and end at the first whose verdict is wrong
+ *   simulate --hashes [--variant=NAMES] [--class=NAMES] [--seeds=N] [--from=N]
+ *       print the hash of each seed's trace: variant, class, seed, hash
  *   simulate --stories
  *       play the circumstances of bugs that are mended, as TAP
  *   simulate --beside=SOCKET [--seeds=N] [--from=N]
@@ -26,38 +28,36 @@
 #include "tests/simulation/story.h"
 #include "tests/simulation/subject.h"
 
+#define NUMBER_MAX UINT64_C(999999999999999999)
+
 static const char *const DEFAULT_CLASSES = "calm,net,crash,pause,store,clock";
 
 struct settings {
     const char *variants, *classes;
     uint64_t seed_count, first_seed, seed;
-    bool has_seed, twice, is_quiet, plays_stories, hunts;
+    bool has_seed, twice, is_quiet, plays_stories, hunts, prints_hashes;
     int job_count;
     const char *beside; /* the socket of a real server; NULL: none */
 };
 
 /* ---- the command line ---- */
 
-/* A positive whole number; ends the program if it is none. */
-static uint64_t read_number(const char *flag, const char *text)
+/* A whole number from 1 to `most`; ends the program if it is none. */
+static uint64_t read_number(const char *flag, const char *text, uint64_t most)
 {
     char *end = NULL;
     unsigned long long number = strtoull(text, &end, 10);
 
-    if (text[0] >= '0' && text[0] <= '9' && *end == '\0' && number > 0 && strlen(text) < 19)
+    if (text[0] >= '0' && text[0] <= '9' && *end == '\0' && number > 0 && number <= most &&
+        strlen(text) < 19)
         return number;
-    (void)fprintf(stderr, "simulate: %s=%s is no seed count or seed; it takes a whole number "
-                  "from 1 to 999999999999999999\n", flag, text);
+    (void)fprintf(stderr, "simulate: %s=%s is not accepted; it takes a whole number from 1 to "
+                  "%llu\n", flag, text, (unsigned long long)most);
     exit(64);
 }
 
-/* Is `name` one of those with commas between? */
-static bool names(const char *list, const char *name)
+static bool is_listed(const char *list, const char *name, size_t len)
 {
-    size_t len = strlen(name);
-
-    if (strcmp(list, "all") == 0)
-        return true;
     for (const char *at = list; at != NULL; at = strchr(at, ',')) {
         at += *at == ',';
         if (strncmp(at, name, len) == 0 && (at[len] == ',' || at[len] == '\0'))
@@ -66,19 +66,26 @@ static bool names(const char *list, const char *name)
     return false;
 }
 
+/* Is `name` one of those with commas between, or are all? */
+static bool names(const char *list, const char *name)
+{
+    return is_listed(list, "all", 3) || is_listed(list, name, strlen(name));
+}
+
 static void refuse_unknown(const char *what, const char *list, const char *known)
 {
-    char copy[512];
-    char *save = NULL;
+    for (const char *at = list;; at++) {
+        size_t len = strcspn(at, ",");
 
-    (void)snprintf(copy, sizeof(copy), "%s", list);
-    for (const char *at = strtok_r(copy, ",", &save); at != NULL;
-         at = strtok_r(NULL, ",", &save))
-        if (strcmp(at, "all") != 0 && !names(known, at)) {
-            (void)fprintf(stderr, "simulate: there is no %s %s; accepted are: all,%s\n", what,
-                          at, known);
+        if (len == 0 || (!is_listed("all", at, len) && !is_listed(known, at, len))) {
+            (void)fprintf(stderr, "simulate: there is no %s \"%.*s\"; accepted are: all,%s\n",
+                          what, (int)len, at, known);
             exit(64);
         }
+        at += len;
+        if (*at == '\0')
+            return;
+    }
 }
 
 static void read_settings(int argc, char **argv, struct settings *out)
@@ -89,7 +96,7 @@ static void read_settings(int argc, char **argv, struct settings *out)
         {"seed", required_argument, NULL, 's'},    {"jobs", required_argument, NULL, 'j'},
         {"twice", no_argument, NULL, '2'},         {"quiet", no_argument, NULL, 'q'},
         {"stories", no_argument, NULL, 't'},       {"beside", required_argument, NULL, 'b'},
-        {"hunt", no_argument, NULL, 'h'},
+        {"hunt", no_argument, NULL, 'h'},          {"hashes", no_argument, NULL, 'H'},
         {NULL, 0, NULL, 0}};
     int flag;
 
@@ -99,14 +106,15 @@ static void read_settings(int argc, char **argv, struct settings *out)
         switch (flag) {
         case 'v': out->variants = optarg; break;
         case 'c': out->classes = optarg; break;
-        case 'n': out->seed_count = read_number("SEEDS", optarg); break;
-        case 'f': out->first_seed = read_number("FROM", optarg); break;
-        case 's': out->seed = read_number("SEED", optarg), out->has_seed = true; break;
-        case 'j': out->job_count = (int)(read_number("JOBS", optarg) % 64); break;
+        case 'n': out->seed_count = read_number("SEEDS", optarg, NUMBER_MAX); break;
+        case 'f': out->first_seed = read_number("FROM", optarg, NUMBER_MAX); break;
+        case 's': out->seed = read_number("SEED", optarg, NUMBER_MAX), out->has_seed = true; break;
+        case 'j': out->job_count = (int)read_number("JOBS", optarg, BATCH_JOBS_MAX); break;
         case '2': out->twice = true; break;
         case 'q': out->is_quiet = true; break;
         case 'b': out->beside = optarg; break;
         case 'h': out->hunts = true; break;
+        case 'H': out->prints_hashes = true; break;
         case 't': out->plays_stories = true; break;
         default: exit(64);
         }
@@ -173,11 +181,33 @@ static bool print_hunt(const struct batch *batch)
     return outcome.first_wrong == 0;
 }
 
+static void print_hash(const struct batch *batch, const struct outcome *outcome, uint64_t seed,
+                       const struct account *account)
+{
+    (void)outcome;
+    (void)printf("%s %s %llu %016llx\n", batch->variant->name, class_rows[batch->class].name,
+                 (unsigned long long)seed, (unsigned long long)account->hash);
+}
+
+static bool print_hashes(struct batch *batch)
+{
+    batch->note = print_hash;
+    return batch_run(batch).different == 0;
+}
+
+static bool print_cell(const struct settings *settings, struct batch *batch)
+{
+    return settings->prints_hashes ? print_hashes(batch)
+           : settings->hunts       ? print_hunt(batch)
+                                   : print_row(batch);
+}
+
 static bool print_table(const struct settings *settings)
 {
+    bool is_table = !settings->hunts && !settings->prints_hashes;
     bool is_fine = true;
 
-    if (!settings->hunts)
+    if (is_table)
         (void)printf("%-13s %-6s %8s %9s %8s %7s  verdicts\n", "variant", "class", "seeds",
                      "calls", "faults", "seeds/s*");
     for (size_t i = 0; i < subject_count(); i++)
@@ -185,13 +215,13 @@ static bool print_table(const struct settings *settings)
             struct batch batch = {subject_at(i), (enum class)class,
                                   settings->first_seed, settings->seed_count,
                                   settings->twice, settings->job_count, settings->hunts,
-                                  expected_is_wrong};
+                                  expected_is_wrong, NULL};
 
             if (names(settings->variants, batch.variant->name) &&
                 names(settings->classes, class_rows[class].name))
-                is_fine = (settings->hunts ? print_hunt(&batch) : print_row(&batch)) && is_fine;
+                is_fine = print_cell(settings, &batch) && is_fine;
         }
-    if (!settings->hunts)
+    if (is_table)
         (void)printf("* seeds in a second of one processor; each is %s\n",
                  settings->twice ? "played twice" : "played once");
     return is_fine;
