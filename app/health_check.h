@@ -10,7 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "base/os/mutex.h"
+#include "base/os/condition.h"
 #include "base/os/thread.h"
 
 enum { HEALTH_SAID_MAX = 400 };

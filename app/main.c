@@ -13,7 +13,7 @@
 #include "app/stream_writer.h"
 #include "base/http/address.h"
 #include "base/os/clock.h"
-#include "base/os/mutex.h"
+#include "base/os/condition.h"
 #include "base/os/thread.h"
 #include "base/text/exit_codes.h"
 #include "base/text/outputs.h"

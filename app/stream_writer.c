@@ -7,7 +7,7 @@
 
 #include "app/stream_sale.h"
 #include "base/os/clock.h"
-#include "base/os/mutex.h"
+#include "base/os/condition.h"
 #include "base/os/thread.h"
 #include "base/text/limited.h"
 

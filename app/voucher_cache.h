@@ -18,7 +18,7 @@
 #include <stdatomic.h>
 
 #include "app/outcome.h"
-#include "base/os/mutex.h"
+#include "base/os/condition.h"
 #include "db/voucher.h"
 
 enum {

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 
 #include "base/os/clock.h"
-#include "base/os/mutex.h"
+#include "base/os/condition.h"
 
 /* A request that waits; it lies on its thread's stack. */
 struct waiter {

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 
 #include "base/os/clock.h"
-#include "base/os/mutex.h"
+#include "base/os/condition.h"
 #include "base/os/thread.h"
 #include "db/conn_private.h"
 

@@ -8,6 +8,7 @@
 #ifndef DLOCK_DEBT_H
 #define DLOCK_DEBT_H
 
+#include "base/os/condition.h"
 #include "base/os/thread.h"
 #include "base/redis/post.h"
 #include "lock/system.h"

@@ -8,7 +8,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "base/os/mutex.h"
+#include "base/os/condition.h"
 
 /* The one list of points: name, which actions there are besides hold, stop and kill, and
  * where it is.  Those of the order path, which come first and end with before-release, are

@@ -15,8 +15,8 @@
 #include <utlist.h>
 
 #include "base/os/clock.h"
+#include "base/os/condition.h"
 #include "base/os/fiber.h"
-#include "base/os/mutex.h"
 #include "lock/cancel.h"
 
 enum { BUCKETS = 64, POLL_MS = 200, CANCEL_SLICE_MS = 10, LEASE_LEFT_DIVISOR = 2 };

@@ -14,7 +14,7 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 
-#include "base/os/mutex.h"
+#include "base/os/condition.h"
 #include "base/os/clock.h"
 #include "lock/fault.h"
 #include "lock/lease.h"

@@ -2,7 +2,7 @@
 /* fiber.h -- what runs here: a thread, or one of the many fibers of a loop.
  *
  * A fiber is a function with a stack of its own.  Fibers of one loop (loop.h) take turns in
- * one thread: a fiber runs until it sleeps in this room (bell.h, mutex.h, clock.h, event.h,
+ * one thread: a fiber runs until it sleeps in this room (bell.h, condition.h, clock.h, event.h,
  * thread.h), and then another goes on.  So code that knows only this room runs unchanged in
  * a thread and in a fiber.
  *

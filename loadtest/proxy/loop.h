@@ -5,7 +5,7 @@
 
 #include <poll.h>
 
-#include "base/os/mutex.h"
+#include "base/os/condition.h"
 #include "base/os/thread.h"
 #include "loadtest/proxy/target.h"
 #include "loadtest/proxy/wire.h"

@@ -10,8 +10,8 @@
 #include <string.h>
 #include <zookeeper/zookeeper.h>
 
-#include "base/os/mutex.h"
 #include "base/os/clock.h"
+#include "base/os/condition.h"
 #include "lock/metrics.h"
 
 struct zookeeper_call {

@@ -13,7 +13,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "base/os/mutex.h"
+#include "base/os/condition.h"
 #include "base/os/thread.h"
 #include "lock/dlock_variant.h"
 #include "lock/stores/zookeeper_path.h"

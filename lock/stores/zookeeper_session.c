@@ -8,7 +8,7 @@
 #include <string.h>
 #include <zookeeper/zookeeper.h>
 
-#include "base/os/mutex.h"
+#include "base/os/condition.h"
 #include "base/os/clock.h"
 #include "lock/stores/zookeeper_call.h"
 #include "lock/stores/zookeeper_debts.h"

@@ -11,8 +11,8 @@
 #include <zookeeper/zookeeper.h>
 
 #include "base/os/clock.h"
+#include "base/os/condition.h"
 #include "base/os/hash_table.h"
-#include "base/os/mutex.h"
 
 struct zookeeper_watch {
     struct zookeeper_watches *watches;

@@ -13,9 +13,9 @@
 #include <string.h>
 
 #include "base/os/clock.h"
+#include "base/os/condition.h"
 #include "base/os/fork.h"
 #include "base/os/hash_table.h"
-#include "base/os/mutex.h"
 #include "lock/dlock_variant.h"
 #include "lock/process.h"
 

@@ -71,6 +71,12 @@ struct rig_answer {
     char body[RIG_ANSWER_MAX];
 };
 
+/* Fail the test unless the answer has this status and outcome; unless its body or its head
+ * has the piece. */
+void rig_expect(const struct rig_answer *answer, int status, const char *outcome);
+void rig_expect_in_body(const struct rig_answer *answer, const char *piece);
+void rig_expect_in_head(const struct rig_answer *answer, const char *piece);
+
 /* Sockets.  Any thread; -1 or false when it did not work. */
 int rig_connect(int port);
 bool rig_send(int fd, const void *bytes, size_t len);

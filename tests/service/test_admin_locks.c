@@ -10,19 +10,6 @@
 static struct rig_service service;
 static struct rig_answer answer;
 
-static void expect(int status, const char *outcome)
-{
-    if (answer.status != status || strcmp(answer.outcome, outcome) != 0)
-        fail_msg("%d %s instead of %d %s: %s", answer.status, answer.outcome, status,
-                 outcome, answer.body);
-}
-
-static void expect_in_body(const char *piece)
-{
-    if (strstr(answer.body, piece) == NULL)
-        fail_msg("no %s in %s", piece, answer.body);
-}
-
 /* A client that is no service holds the lock: an operator looks at the lock, and frees
  * it. */
 static void a_lock_is_shown_and_freed_by_force(void **state)
@@ -39,32 +26,32 @@ static void a_lock_is_shown_and_freed_by_force(void **state)
                      dlock_acquire(sys, "lock:order:987654321", 0, &lease));
     assert_true(rig_request(port, "GET", "/admin/locks/lock:order:987654321", NULL,
                             NULL, &answer));
-    expect(200, "accepted");
-    expect_in_body("\"lock\":\"reentrant\",\"locked\":true,\"shared\":false");
-    expect_in_body(lease.owner);
-    expect_in_body("\"holdCount\":1,");
-    expect_in_body("\"endsByItself\":true");
-    expect_in_body(",\"system\":\"");
+    rig_expect(&answer, 200, "accepted");
+    rig_expect_in_body(&answer, "\"lock\":\"reentrant\",\"locked\":true,\"shared\":false");
+    rig_expect_in_body(&answer, lease.owner);
+    rig_expect_in_body(&answer, "\"holdCount\":1,");
+    rig_expect_in_body(&answer, "\"endsByItself\":true");
+    rig_expect_in_body(&answer, ",\"system\":\"");
     assert_true(rig_request(port, "POST", "/admin/locks/lock:order:987654321", NULL,
                             NULL, &answer));
-    expect(405, "method-not-allowed");
+    rig_expect(&answer, 405, "method-not-allowed");
     assert_non_null(strstr(answer.head, "GET, HEAD, DELETE"));
     for (int i = 0; i < 2; i++) {
         assert_true(rig_request(port, "DELETE", "/admin/locks/lock:order:987654321",
                                 NULL, NULL, &answer));
-        expect(200, "accepted");
-        expect_in_body(i == 0 ? "\"freed\":true" : "\"freed\":false");
+        rig_expect(&answer, 200, "accepted");
+        rig_expect_in_body(&answer, i == 0 ? "\"freed\":true" : "\"freed\":false");
     }
     assert_true(rig_request(port, "GET", "/admin/locks/lock:order:987654321", NULL,
                             NULL, &answer));
-    expect_in_body("\"locked\":false");
+    rig_expect_in_body(&answer, "\"locked\":false");
     assert_int_equal(DLOCK_LOST, dlock_release(sys, &lease));
     dlock_close(sys);
     assert_true(rig_request(port, "GET", "/admin/locks/", NULL, NULL, &answer));
-    expect(400, "bad-request");
+    rig_expect(&answer, 400, "bad-request");
     assert_true(rig_request(service.orders_port, "DELETE", "/admin/locks/x", NULL, NULL,
                             &answer));
-    expect(404, "not-found");
+    rig_expect(&answer, 404, "not-found");
 }
 
 static void the_counters_of_the_locks_are_shown(void **state)

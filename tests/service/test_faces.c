@@ -35,25 +35,6 @@ static void ask_for(const char *method, const char *before, int64_t id,
     ask(method, path, NULL);
 }
 
-static void expect(int status, const char *outcome)
-{
-    if (answer.status != status || strcmp(answer.outcome, outcome) != 0)
-        fail_msg("%d %s instead of %d %s: %s", answer.status, answer.outcome, status,
-                 outcome, answer.body);
-}
-
-static void expect_in_body(const char *piece)
-{
-    if (strstr(answer.body, piece) == NULL)
-        fail_msg("no %s in %s", piece, answer.body);
-}
-
-static void expect_in_head(const char *piece)
-{
-    if (strstr(answer.head, piece) == NULL)
-        fail_msg("no %s in %s", piece, answer.head);
-}
-
 /* The number after a name in the body, with or without quotes. */
 static int64_t number_after(const char *name)
 {
@@ -77,25 +58,25 @@ static void the_face_of_the_courses(void **state)
     (void)state;
     ask("POST", "/voucher/seckill",
         VOUCHER("2", "2022-10-09T00:00:00", "2042-10-09T00:00:00"));
-    expect(200, "accepted");
-    expect_in_body("{\"success\":true,\"data\":");
+    rig_expect(&answer, 200, "accepted");
+    rig_expect_in_body(&answer, "{\"success\":true,\"data\":");
     voucher = number_after("\"data\":");
     ask("GET", "/voucher/list/77", NULL);
-    expect(200, "accepted");
-    expect_in_body("\"title\":\"100 \\\"off\\\" \xe4\xbb\xa3\"");
-    expect_in_body("\"stock\":2,\"beginTime\":\"2022-10-09T00:00:00Z\"");
+    rig_expect(&answer, 200, "accepted");
+    rig_expect_in_body(&answer, "\"title\":\"100 \\\"off\\\" \xe4\xbb\xa3\"");
+    rig_expect_in_body(&answer, "\"stock\":2,\"beginTime\":\"2022-10-09T00:00:00Z\"");
     ask_for("POST", "/voucher-order/seckill/", voucher, "");
-    expect(200, "accepted");
+    rig_expect(&answer, 200, "accepted");
     order = number_after("\"data\":");
     assert_true(order > (int64_t)1 << 53);
     ask_for("POST", "/voucher-order/seckill/", voucher, "");
-    expect(200, "duplicate");
-    expect_in_body("{\"success\":false,\"errorMsg\":\"");
+    rig_expect(&answer, 200, "duplicate");
+    rig_expect_in_body(&answer, "{\"success\":false,\"errorMsg\":\"");
     assert_int_equal(rig_orders(voucher), 1);
     assert_int_equal(rig_stock(voucher), 1);
     assert_true(rig_request(service.orders_port, "POST", "/voucher-order/seckill/1",
                             NULL, NULL, &answer));
-    expect(401, "unauthorized");
+    rig_expect(&answer, 401, "unauthorized");
     assert_string_equal(answer.body, "");
 }
 
@@ -108,33 +89,33 @@ static void the_face_that_http_people_expect(void **state)
     (void)state;
     ask("POST", "/api/v1/vouchers",
         VOUCHER("1", "2022-10-09T00:00:00.5+08:00", "2042-10-09T00:00:00Z"));
-    expect(201, "accepted");
+    rig_expect(&answer, 201, "accepted");
     voucher = number_after("\"id\":");
     (void)snprintf(location, sizeof(location), "Location: /api/v1/vouchers/%lld\r\n",
                    (long long)voucher);
-    expect_in_head(location);
+    rig_expect_in_head(&answer, location);
     ask_for("GET", "/api/v1/vouchers/", voucher, "");
-    expect(200, "accepted");
-    expect_in_body("\"beginTime\":\"2022-10-08T16:00:00Z\"");
+    rig_expect(&answer, 200, "accepted");
+    rig_expect_in_body(&answer, "\"beginTime\":\"2022-10-08T16:00:00Z\"");
     ask("GET", "/api/v1/vouchers?shop=77", NULL);
-    expect(200, "accepted");
+    rig_expect(&answer, 200, "accepted");
     ask_for("POST", "/api/v1/vouchers/", voucher, "/orders");
-    expect(201, "accepted");
+    rig_expect(&answer, 201, "accepted");
     (void)snprintf(path, sizeof(path), "/api/v1/orders/%lld",
                    (long long)number_after("\"id\":"));
     (void)snprintf(location, sizeof(location), "Location: %s\r\n", path);
-    expect_in_head(location);
+    rig_expect_in_head(&answer, location);
     ask("GET", path, NULL);
-    expect(200, "accepted");
+    rig_expect(&answer, 200, "accepted");
     assert_int_equal(number_after("\"voucherId\":"), voucher);
     assert_true(rig_order(service.orders_port, voucher, 2, &answer));
-    expect(409, "sold-out");
-    expect_in_head("Content-Type: application/problem+json\r\n");
-    expect_in_body("\"status\":409");
+    rig_expect(&answer, 409, "sold-out");
+    rig_expect_in_head(&answer, "Content-Type: application/problem+json\r\n");
+    rig_expect_in_body(&answer, "\"status\":409");
     ask_for("GET", "/api/v1/vouchers/", INT64_MAX, "");
-    expect(404, "unknown-voucher");
+    rig_expect(&answer, 404, "unknown-voucher");
     ask_for("GET", "/api/v1/orders/", INT64_MAX, "");
-    expect(404, "not-found");
+    rig_expect(&answer, 404, "not-found");
 }
 
 /* An order of another user is answered with 404. */
@@ -147,15 +128,15 @@ static void orders_are_shown_to_their_owner_only(void **state)
     (void)state;
     (void)snprintf(name, sizeof(name), "owner:%lld", (long long)voucher);
     assert_true(rig_order_named(service.orders_port, voucher, 5, name, &answer));
-    expect(201, "accepted");
+    rig_expect(&answer, 201, "accepted");
     (void)snprintf(path, sizeof(path), "/api/v1/orders/%lld",
                    (long long)number_after("\"id\":"));
     ask("GET", path, NULL);
-    expect(404, "not-found");
+    rig_expect(&answer, 404, "not-found");
     (void)snprintf(path, sizeof(path), "/api/v1/requests/%s", name);
     ask("GET", path, NULL);
-    expect(200, "accepted");
-    expect_in_body("\"outcome\":\"none\"");
+    rig_expect(&answer, 200, "accepted");
+    rig_expect_in_body(&answer, "\"outcome\":\"none\"");
 }
 
 static void a_sale_has_a_beginning_and_an_end(void **state)
@@ -165,13 +146,13 @@ static void a_sale_has_a_beginning_and_an_end(void **state)
 
     (void)state;
     assert_true(rig_order(service.orders_port, early, 1, &answer));
-    expect(425, "not-started");
+    rig_expect(&answer, 425, "not-started");
     assert_true(rig_order(service.orders_port, late, 1, &answer));
-    expect(410, "ended");
+    rig_expect(&answer, 410, "ended");
     ask_for("POST", "/voucher-order/seckill/", early, "");
-    expect(200, "not-started");
+    rig_expect(&answer, 200, "not-started");
     ask_for("POST", "/voucher-order/seckill/", late, "");
-    expect(200, "ended");
+    rig_expect(&answer, 200, "ended");
     assert_int_equal(rig_orders(early) + rig_orders(late), 0);
 }
 
@@ -202,7 +183,7 @@ static void vouchers_are_checked(void **state)
         ask("POST", "/api/v1/vouchers", BAD[i]);
         if (answer.status != 400)
             fail_msg("%s: %d", BAD[i], answer.status);
-        expect_in_body("\"detail\":\"");
+        rig_expect_in_body(&answer, "\"detail\":\"");
     }
 }
 
@@ -212,18 +193,18 @@ static void the_other_listener_answers(void **state)
 
     (void)state;
     assert_true(rig_request(port, "GET", "/livez", NULL, NULL, &answer));
-    expect(200, "accepted");
+    rig_expect(&answer, 200, "accepted");
     assert_true(rig_request(port, "GET", "/readyz", NULL, NULL, &answer));
-    expect(200, "accepted");
+    rig_expect(&answer, 200, "accepted");
     assert_true(rig_request(port, "GET", "/config", NULL, NULL, &answer));
-    expect(200, "accepted");
-    expect_in_body("database-url = (set)");
+    rig_expect(&answer, 200, "accepted");
+    rig_expect_in_body(&answer, "database-url = (set)");
     assert_null(strstr(answer.body, "postgresql://"));
     assert_true(rig_request(port, "GET", "/voucher/list/1", NULL, NULL, &answer));
-    expect(404, "not-found");
+    rig_expect(&answer, 404, "not-found");
     assert_true(
         rig_request(service.orders_port, "GET", "/metrics", NULL, NULL, &answer));
-    expect(404, "not-found");
+    rig_expect(&answer, 404, "not-found");
     assert_true(rig_metric(&service, "seckill_orders_total{lock=\"reentrant\","
                                      "outcome=\"accepted\"}") >= 3);
     assert_true(
@@ -258,14 +239,14 @@ static void head_is_get_without_the_body(void **state)
                        "GET /voucher/list/1 HTTP/1.1\r\nHost: x\r\n\r\n");
         assert_true(rig_send(fd, bytes, strlen(bytes)));
         assert_true(rig_read(fd, &answer, RIG_PATIENCE_MS));
-        expect(200, "accepted");
+        rig_expect(&answer, 200, "accepted");
     }
     (void)close(fd);
     ask("PUT", "/api/v1/vouchers", NULL);
-    expect(405, "method-not-allowed");
-    expect_in_head("Allow: GET, HEAD, POST\r\n");
+    rig_expect(&answer, 405, "method-not-allowed");
+    rig_expect_in_head(&answer, "Allow: GET, HEAD, POST\r\n");
     ask("PUT", "/voucher/list/1", NULL);
-    expect_in_head("Allow: GET, HEAD\r\n");
+    rig_expect_in_head(&answer, "Allow: GET, HEAD\r\n");
 }
 
 /* The last microsecond of the last day that can be written, and the first of one before
@@ -282,13 +263,13 @@ static void times_keep_every_microsecond(void **state)
     (void)state;
     ask("POST", "/api/v1/vouchers",
         VOUCHER("1", "1969-07-20T20:17:40.000001Z", "9999-12-31T23:59:59.999999Z"));
-    expect(201, "accepted");
+    rig_expect(&answer, 201, "accepted");
     voucher = number_after("\"id\":");
     assert_int_equal(db_run_one(rig_db(), &TIMES, DB_VALUES(DB_INT(voucher))), DB_OK);
     assert_int_equal(db_int(rig_db(), 0, 0, 0), 1);
     ask_for("GET", "/api/v1/vouchers/", voucher, "");
-    expect_in_body("\"beginTime\":\"1969-07-20T20:17:40Z\"");
-    expect_in_body("\"endTime\":\"9999-12-31T23:59:59Z\"");
+    rig_expect_in_body(&answer, "\"beginTime\":\"1969-07-20T20:17:40Z\"");
+    rig_expect_in_body(&answer, "\"endTime\":\"9999-12-31T23:59:59Z\"");
 }
 
 /* A sale that never ends has no end that could be shown. */
@@ -366,7 +347,7 @@ static void faults_are_not_there_unless_allowed(void **state)
     for (int i = 0; i < 3; i++) {
         assert_true(rig_request(service.admin_port, METHODS[i], PATHS_OF[i], NULL, NULL,
                                 &answer));
-        expect(404, "not-found");
+        rig_expect(&answer, 404, "not-found");
     }
 }
 

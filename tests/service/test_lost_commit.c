@@ -41,13 +41,6 @@ static void stop_proxy(void)
     commit_proxy_stop();
 }
 
-static void expect(int status, const char *outcome)
-{
-    if (answer.status != status || strcmp(answer.outcome, outcome) != 0)
-        fail_msg("%d %s instead of %d %s: %s", answer.status, answer.outcome, status,
-                 outcome, answer.body);
-}
-
 /* Order under a name while the proxy is in this mode. */
 static void order_by(int64_t user, enum commit_mode mode, int64_t voucher, const char *name)
 {
@@ -95,7 +88,7 @@ static void a_lost_answer_is_found_to_be_sold(void **state)
     name_for(name, sizeof(name), voucher);
     order_in(DROP_ANSWER, voucher, name);
     assert_int_equal(commit_proxy_dropped(), 1);
-    expect(201, "accepted");
+    rig_expect(&answer, 201, "accepted");
     assert_int_equal(rig_orders(voucher), 1);
     assert_int_equal(rig_stock(voucher), 4);
     assert_true(rig_metric(&service, "seckill_commits_unanswered_total") == 1);
@@ -115,12 +108,12 @@ static void a_lost_commit_is_found_to_be_not_sold(void **state)
     name_for(name, sizeof(name), voucher);
     order_in(DROP_COMMIT, voucher, name);
     assert_int_equal(commit_proxy_dropped(), 1);
-    expect(503, "unavailable");
+    rig_expect(&answer, 503, "unavailable");
     assert_non_null(strstr(answer.head, "Retry-After: "));
     assert_int_equal(rig_orders(voucher), 0);
     assert_int_equal(rig_stock(voucher), 5);
     order_in(PASS, voucher, name);
-    expect(201, "accepted");
+    rig_expect(&answer, 201, "accepted");
     assert_int_equal(rig_orders(voucher), 1);
     expect_recorded(voucher);
     stop_proxy();
@@ -138,11 +131,11 @@ static void a_lost_answer_to_a_repeated_request_is_a_replay(void **state)
     start_proxy_for("--duplicate-guard=none");
     name_for(name, sizeof(name), voucher);
     order_in(PASS, voucher, name);
-    expect(201, "accepted");
+    rig_expect(&answer, 201, "accepted");
     (void)snprintf(body, sizeof(body), "%.90s", answer.body);
     order_in(DROP_ANSWER, voucher, name);
     assert_int_equal(commit_proxy_dropped(), 1);
-    expect(201, "accepted");
+    rig_expect(&answer, 201, "accepted");
     assert_string_equal(answer.body, body);
     assert_int_equal(rig_orders(voucher), 1);
     assert_true(rig_metric(&service, "seckill_orders_total{lock=\"reentrant\","
@@ -165,10 +158,10 @@ static void an_id_of_another_order_is_a_conflict(void **state)
     start_proxy();
     name_for(name, sizeof(name), voucher);
     order_by(2, PASS, voucher, name);
-    expect(201, "accepted");
+    rig_expect(&answer, 201, "accepted");
     order_by(2, DROP_ANSWER, other, name);
     assert_int_equal(commit_proxy_dropped(), 1);
-    expect(422, "conflict");
+    rig_expect(&answer, 422, "conflict");
     assert_int_equal(rig_orders(voucher), 1);
     assert_int_equal(rig_stock(voucher), 4);
     assert_int_equal(rig_orders(other), 0);
@@ -188,13 +181,13 @@ static void an_id_of_another_user_settles_nothing(void **state)
     start_proxy();
     name_for(name, sizeof(name), voucher);
     order_by(2, PASS, voucher, name);
-    expect(201, "accepted");
+    rig_expect(&answer, 201, "accepted");
     order_by(1, DROP_ANSWER, voucher, name);
     assert_int_equal(commit_proxy_dropped(), 1);
-    expect(201, "accepted");
+    rig_expect(&answer, 201, "accepted");
     order_by(3, DROP_COMMIT, voucher, name);
     assert_int_equal(commit_proxy_dropped(), 2);
-    expect(503, "unavailable");
+    rig_expect(&answer, 503, "unavailable");
     assert_int_equal(rig_orders(voucher), 2);
     assert_int_equal(rig_stock(voucher), 3);
     expect_recorded(voucher);
@@ -269,7 +262,7 @@ static void an_order_is_unknown_until_the_database_answers(void **state)
         name_for(name, sizeof(name), voucher);
         order_in(MODES[i], voucher, name);
         assert_int_equal(commit_proxy_dropped(), 1);
-        expect(503, "unknown");
+        rig_expect(&answer, 503, "unknown");
         assert_non_null(strstr(answer.head, "Retry-After: "));
         assert_non_null(strstr(answer.body, name));
         assert_int_equal(rig_orders(voucher), MODES[i] == ANSWER_AND_SHUT);
@@ -302,12 +295,12 @@ static void an_unknown_order_keeps_its_lock(void **state)
     start_proxy_for("--lock=reentrant");
     commit_proxy_set(DROP_AND_SHUT);
     assert_true(rig_order(service.orders_port, voucher, 1, &answer));
-    expect(503, "unknown");
+    rig_expect(&answer, 503, "unknown");
     commit_proxy_open();
     do
         assert_true(rig_order(service.orders_port, voucher, 1, &answer));
     while (strcmp(answer.outcome, "unavailable") == 0); /* until it is connected */
-    expect(503, "lock-busy");
+    rig_expect(&answer, 503, "lock-busy");
     assert_true(rig_metric(&service, "seckill_lock_abandoned_total") == 1);
     assert_true(rig_until(is_sold_now, &voucher, RIG_PATIENCE_MS));
     assert_int_equal(rig_orders(voucher), 1);

@@ -21,19 +21,6 @@ static void ask(const char *method, const char *path, const char *body)
     assert_true(rig_request(service.orders_port, method, path, extra, body, &answer));
 }
 
-static void expect(int status, const char *outcome)
-{
-    if (answer.status != status || strcmp(answer.outcome, outcome) != 0)
-        fail_msg("%d %s instead of %d %s: %s", answer.status, answer.outcome, status,
-                 outcome, answer.body);
-}
-
-static void expect_in_body(const char *piece)
-{
-    if (strstr(answer.body, piece) == NULL)
-        fail_msg("no %s in %s", piece, answer.body);
-}
-
 /* The number after a name in the body, in quotes. */
 static int64_t number_after(const char *name)
 {
@@ -55,18 +42,18 @@ static void a_named_request_is_answered_once(void **state)
     (void)snprintf(name, sizeof(name), "once:%lld", (long long)voucher);
     (void)snprintf(path, sizeof(path), "/api/v1/requests/%s", name);
     ask("GET", path, NULL);
-    expect_in_body("\"outcome\":\"none\",\"detail\":\"none so far; ");
+    rig_expect_in_body(&answer, "\"outcome\":\"none\",\"detail\":\"none so far; ");
     assert_true(rig_order_named(service.orders_port, voucher, 1, name, &answer));
-    expect(201, "accepted");
+    rig_expect(&answer, 201, "accepted");
     assert_string_equal(answer.request_id, name);
     order = number_after("\"id\":");
     assert_true(rig_order_named(service.orders_port, voucher, 1, name, &answer));
-    expect(201, "accepted");
+    rig_expect(&answer, 201, "accepted");
     assert_int_equal(number_after("\"id\":"), order);
     assert_true(rig_order_named(service.orders_port, other, 1, name, &answer));
-    expect(422, "conflict");
+    rig_expect(&answer, 422, "conflict");
     ask("GET", path, NULL);
-    expect_in_body("\"outcome\":\"accepted\"");
+    rig_expect_in_body(&answer, "\"outcome\":\"accepted\"");
     assert_int_equal(number_after("\"id\":"), order);
     assert_int_equal(rig_orders(voucher), 1);
     assert_int_equal(rig_stock(voucher), 4);
@@ -84,15 +71,15 @@ static void a_request_id_belongs_to_its_user(void **state)
     (void)snprintf(name, sizeof(name), "shared:%lld", (long long)voucher);
     (void)snprintf(path, sizeof(path), "/api/v1/requests/%s", name);
     assert_true(rig_order_named(service.orders_port, voucher, 2, name, &answer));
-    expect(201, "accepted");
+    rig_expect(&answer, 201, "accepted");
     orders[2] = number_after("\"id\":");
     assert_true(rig_order_named(service.orders_port, voucher, 1, name, &answer));
-    expect(409, "sold-out"); /* and neither 201 nor 422, which would tell of the other */
+    rig_expect(&answer, 409, "sold-out"); /* and neither 201 nor 422, which would tell of the other */
     ask("GET", path, NULL);
-    expect_in_body("\"outcome\":\"none\"");
+    rig_expect_in_body(&answer, "\"outcome\":\"none\"");
     voucher = rig_voucher(1);
     assert_true(rig_order_named(service.orders_port, voucher, 1, name, &answer));
-    expect(201, "accepted");
+    rig_expect(&answer, 201, "accepted");
     orders[1] = number_after("\"id\":");
     assert_int_not_equal(orders[1], orders[2]);
     ask("GET", path, NULL);
@@ -108,12 +95,12 @@ static void a_named_request_survives_the_end_of_the_stock(void **state)
     (void)state;
     (void)snprintf(name, sizeof(name), "last:%lld", (long long)voucher);
     assert_true(rig_order_named(service.orders_port, voucher, 1, name, &answer));
-    expect(201, "accepted");
+    rig_expect(&answer, 201, "accepted");
     for (int i = 0; i < 3; i++) {
         assert_true(rig_order(service.orders_port, voucher, 2, &answer));
-        expect(409, "sold-out");
+        rig_expect(&answer, 409, "sold-out");
         assert_true(rig_order_named(service.orders_port, voucher, 1, name, &answer));
-        expect(201, "accepted");
+        rig_expect(&answer, 201, "accepted");
     }
     assert_int_equal(rig_orders(voucher), 1);
 }

@@ -33,12 +33,6 @@ static void expect(int status, const char *outcome, const char *in_body)
                  answer.body, status, outcome, in_body);
 }
 
-static void expect_in_head(const char *piece)
-{
-    if (strstr(answer.head, piece) == NULL)
-        fail_msg("no %s in %s", piece, answer.head);
-}
-
 static void order(int64_t voucher, const char *token)
 {
     char path[80];
@@ -60,8 +54,8 @@ static void only_an_operator_creates_vouchers(void **state)
     for (int i = 0; i < 2; i++) {
         ask("POST", PATHS_OF[i], buyer, VOUCHER);
         expect(403, "forbidden", "");
-        expect_in_head("403 Forbidden");
-        expect_in_head("WWW-Authenticate: Bearer error=\"insufficient_scope\", "
+        rig_expect_in_head(&answer, "403 Forbidden");
+        rig_expect_in_head(&answer, "WWW-Authenticate: Bearer error=\"insufficient_scope\", "
                        "error_description=\"this needs an operator's token\"\r\n");
         ask("POST", PATHS_OF[i], operator, VOUCHER);
         expect(CREATED[i], "accepted", "");
@@ -99,7 +93,7 @@ static void an_expired_token_is_told_so(void **state)
     ask("POST", path, token, NULL);
     expect(401, "unauthorized", "");
     assert_string_equal(answer.body, ""); /* as the courses do it */
-    expect_in_head("WWW-Authenticate: Bearer error=\"invalid_token\", "
+    rig_expect_in_head(&answer, "WWW-Authenticate: Bearer error=\"invalid_token\", "
                    "error_description=\"the token has expired; get a new one\"\r\n");
     rig_token_of(&(struct token_claim){1, token_now_s() - 1, TOKEN_OPERATOR}, token);
     ask("POST", "/api/v1/vouchers", token, VOUCHER);
@@ -138,7 +132,7 @@ static void a_token_of_the_old_form_is_told_so(void **state)
     assert_true(rig_request(service.orders_port, "POST", "/api/v1/vouchers/1/orders",
                             NULL, NULL, &answer));
     expect(401, "unauthorized", "the header authorization is missing");
-    expect_in_head("WWW-Authenticate: Bearer\r\n");
+    rig_expect_in_head(&answer, "WWW-Authenticate: Bearer\r\n");
 }
 
 static void write_file(const char *path, const char *text)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* os_threads.c -- mutexes, conditions, bells and threads of simulated processes, in place of
- * mutex.c, bell.c and thread.c of base/os/.
+ * mutex.c, condition.c, bell.c and thread.c of base/os/.
  *
  * A mutex of base/os/mutex.h is locked inline by the C library's functions, which the linker
  * replaces by those here (--wrap): the memory of the C library's mutex is ours then. */
@@ -9,9 +9,9 @@
 
 #include "base/os/bell.h"
 #include "base/os/clock.h"
+#include "base/os/condition.h"
+#include "base/os/condition_line.h"
 #include "base/os/fiber.h"
-#include "tests/simulation/os_line.h"
-#include "base/os/mutex.h"
 #include "base/os/thread.h"
 #include "tests/simulation/os.h"
 
@@ -125,7 +125,7 @@ void dlock_condition_destroy(struct dlock_condition *condition)
 void dlock_condition_signal(struct dlock_condition *condition)
 {
     if (condition->fibers != NULL)
-        os_line_wake(condition);
+        dlock_condition_line_wake(&condition->fibers);
     task_wake(take_first(line_of(condition)));
 }
 
@@ -150,7 +150,7 @@ static void wait_until(struct dlock_condition *condition, struct dlock_mutex *mu
 void dlock_condition_wait(struct dlock_condition *condition, struct dlock_mutex *mutex)
 {
     if (dlock_fiber_here() != NULL)
-        (void)os_line_wait(condition, mutex, INT64_MAX);
+        (void)dlock_condition_line_wait(&condition->fibers, mutex, INT64_MAX);
     else
         wait_until(condition, mutex, INT64_MAX);
 }
@@ -163,7 +163,7 @@ bool dlock_condition_wait_until(struct dlock_condition *condition,
     if (dlock_clock_ns() >= until_ns)
         return false;
     if (fiber != NULL) {
-        bool is_woken = os_line_wait(condition, mutex, until_ns);
+        bool is_woken = dlock_condition_line_wait(&condition->fibers, mutex, until_ns);
 
         return (is_woken || !(fiber->is_hurried && fiber->may_hurry)) &&
                dlock_clock_ns() < until_ns;

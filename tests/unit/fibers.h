@@ -17,6 +17,7 @@
 
 #include "base/os/bell.h"
 #include "base/os/clock.h"
+#include "base/os/condition.h"
 #include "base/os/event.h"
 #include "base/os/loop.h"
 #include "base/os/mutex.h"

@@ -12,8 +12,8 @@
 #include <cmocka.h>
 
 #include "base/os/clock.h"
+#include "base/os/condition.h"
 #include "base/os/event.h"
-#include "base/os/mutex.h"
 #include "base/os/once.h"
 #include "base/os/random.h"
 #include "base/os/thread.h"

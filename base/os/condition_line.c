@@ -1,41 +1,39 @@
 /* SPDX-License-Identifier: MIT */
-/* os_line.c -- the fibers that wait for a condition. */
-#include "tests/simulation/os_line.h"
+/* condition_line.c -- the fibers that wait for a condition. */
+#include "base/os/condition_line.h"
 
 #include "base/os/fiber.h"
 
-/* A fiber that waits, the first to come first. */
+/* A fiber that waits.  The structure lives on the stack of the fiber. */
 struct dlock_condition_sleeper {
     struct dlock_fiber *fiber;
     struct dlock_condition_sleeper *next;
-    bool is_woken; /* it is not in the list any more */
+    bool is_woken; /* the sleeper is not in the list any more */
 };
 
-void os_line_wake(struct dlock_condition *condition)
+void dlock_condition_line_wake(struct dlock_condition_sleeper **line)
 {
-    struct dlock_condition_sleeper *first = condition->fibers;
+    struct dlock_condition_sleeper *first = *line;
 
-    condition->fibers = first->next;
+    *line = first->next;
     first->is_woken = true;
     first->fiber->host->wake(first->fiber);
 }
 
-static void take_out(struct dlock_condition *condition,
+static void take_out(struct dlock_condition_sleeper **line,
                      const struct dlock_condition_sleeper *sleeper)
 {
-    struct dlock_condition_sleeper **at = &condition->fibers;
-
-    while (*at != sleeper)
-        at = &(*at)->next;
-    *at = sleeper->next;
+    while (*line != sleeper)
+        line = &(*line)->next;
+    *line = sleeper->next;
 }
 
-bool os_line_wait(struct dlock_condition *condition, struct dlock_mutex *mutex,
-                  int64_t until_ns)
+bool dlock_condition_line_wait(struct dlock_condition_sleeper **line, struct dlock_mutex *mutex,
+                               int64_t until_ns)
 {
     struct dlock_fiber *fiber = dlock_fiber_here();
     struct dlock_condition_sleeper sleeper = {.fiber = fiber};
-    struct dlock_condition_sleeper **end = &condition->fibers;
+    struct dlock_condition_sleeper **end = line;
     bool has_noticed;
 
     while (*end != NULL)
@@ -45,7 +43,7 @@ bool os_line_wait(struct dlock_condition *condition, struct dlock_mutex *mutex,
     has_noticed = fiber->host->sleep(fiber, until_ns);
     dlock_mutex_lock(mutex);
     if (!sleeper.is_woken) {
-        take_out(condition, &sleeper);
+        take_out(line, &sleeper);
         return false;
     }
     if (!has_noticed) { /* the wake is on its way, and must not end a later sleep */
