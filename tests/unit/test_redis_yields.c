@@ -1,0 +1,148 @@
+/* SPDX-License-Identifier: MIT */
+/* test_redis_yields.c -- when the threads of a link stop yielding.
+ *
+ * The clock and the yield are this program's: it stands in for the C library's
+ * clock_gettime() and sched_yield(). A group without links has nothing to send, and its driver
+ * only makes way and rests. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+/* cmocka.h needs these four first. */
+#include <cmocka.h>
+#include <sched.h>
+#include <stdbool.h>
+#include <time.h>
+
+#include "base/os/clock.h"
+#include "base/redis/driver.h"
+#include "base/redis/link_group.h"
+
+enum {
+    READING_NS = 100, /* so much later is it with each look at the clock */
+    SHORT_NS = 2000,
+    LONG_NS = 5000000, /* another program had the processor */
+    PAUSE_MS = 100,    /* so long nobody yields after a long yield */
+};
+
+static struct redis_link_group *group;
+static int64_t now_ns;
+static int64_t yield_ns; /* so long each yield lasts */
+static int yield_count;
+
+int clock_gettime(clockid_t id, struct timespec *ts)
+{
+    (void)id;
+    now_ns += READING_NS;
+    *ts = (struct timespec){.tv_sec = (time_t)(now_ns / 1000000000),
+                            .tv_nsec = now_ns % 1000000000};
+    return 0;
+}
+
+int sched_yield(void)
+{
+    yield_count++;
+    now_ns += yield_ns;
+    return 0;
+}
+
+static int set_up(void **state)
+{
+    (void)state;
+    now_ns = INT64_C(1000000000);
+    yield_ns = SHORT_NS;
+    yield_count = 0;
+    group = redis_link_group_open();
+    assert_non_null(group);
+    return 0;
+}
+
+static int tear_down(void **state)
+{
+    (void)state;
+    redis_link_group_let_go(group);
+    return 0;
+}
+
+/* A thread drives for an answer that does not come, while another is expected to ask.  Answers
+ * how often the driver yielded. */
+static int drive(void)
+{
+    struct redis_wait wait = {.open_count = 1};
+    int before = yield_count;
+
+    redis_link_group_lock(group);
+    assert_true(redis_link_group_become_driver(group, &wait));
+    group->answered_count = 2;
+    redis_link_group_expect(group);
+    redis_driver_drive(group, &wait, now_ns + SHORT_NS);
+    redis_driver_leave(group, &wait);
+    group->expected_count = group->doubts = 0;
+    redis_link_group_unlock(group);
+    return yield_count - before;
+}
+
+/* ---- tests ---- */
+
+static void threads_yield_while_yields_are_short(void **state)
+{
+    (void)state;
+    for (int i = 1; i <= 20; i++) {
+        assert_true(redis_link_group_yield(group));
+        assert_int_equal(i, yield_count);
+    }
+}
+
+static void a_long_yield_ends_all_yields_for_a_while(void **state)
+{
+    int64_t begin_ns = now_ns;
+
+    (void)state;
+    yield_ns = LONG_NS;
+    assert_true(redis_link_group_yield(group));
+    yield_ns = SHORT_NS;
+    assert_false(redis_link_group_yield(group));
+    now_ns = dlock_clock_after(begin_ns, PAUSE_MS - 1);
+    assert_false(redis_link_group_yield(group));
+    assert_int_equal(1, yield_count);
+    now_ns = dlock_clock_after(begin_ns, PAUSE_MS + 1);
+    assert_true(redis_link_group_yield(group));
+    assert_int_equal(2, yield_count);
+}
+
+static void the_driver_makes_way_for_those_who_are_expected(void **state)
+{
+    (void)state;
+    assert_true(drive() > 1);
+    assert_true(drive() > 1);
+}
+
+static void the_driver_stops_yielding_beside_a_busy_program(void **state)
+{
+    int64_t begin_ns = now_ns;
+
+    (void)state;
+    yield_ns = LONG_NS;
+    assert_int_equal(1, drive());
+    for (int i = 0; i < 10; i++)
+        assert_int_equal(0, drive());
+    assert_false(redis_link_group_yield(group)); /* nor do those who wait for it */
+    now_ns = dlock_clock_after(begin_ns, PAUSE_MS + 1);
+    yield_ns = SHORT_NS;
+    assert_true(drive() > 1);
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(threads_yield_while_yields_are_short),
+        TEST(a_long_yield_ends_all_yields_for_a_while),
+        TEST(the_driver_makes_way_for_those_who_are_expected),
+        TEST(the_driver_stops_yielding_beside_a_busy_program),
+    };
+
+    cmocka_set_message_output(CM_OUTPUT_TAP);
+    return cmocka_run_group_tests_name("redis_yields", tests, NULL, NULL);
+}
