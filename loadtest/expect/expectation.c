@@ -20,7 +20,9 @@ static const struct expectation ROWS[] = {
      .broken = DLOCK_ASSUMES_##gives_way,                                              \
      .reason = (why)},
 #define CHECK_GAP(names)
+#define SIMULATED(class, subjects, must, may, reason)
 #include "loadtest/expect/expectations.def"
+#undef SIMULATED
 #undef CHECK_GAP
 #undef EXPECT
 #undef OWN_GUARD
@@ -97,7 +99,9 @@ bool lock_has_check_gap(const dlock_variant_info *lock)
     static const char NAMES[] =
 #define EXPECT(...)
 #define CHECK_GAP(names) names
+#define SIMULATED(class, subjects, must, may, reason)
 #include "loadtest/expect/expectations.def"
+#undef SIMULATED
 #undef CHECK_GAP
 #undef EXPECT
         ;

@@ -5,18 +5,25 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "tests/simulation/faults.h"
+#include "tests/simulation/subject.h"
+
 /* A break has to be seen in a batch of so many seeds. */
 enum { BREAK_SEEDS = 1000 };
 
 static const struct row {
-    enum class class;
-    const char *variants;
+    const char *class;
+    const char *subjects; /* with spaces between */
     const char *must, *may; /* verdicts */
     const char *reason;
 } rows[] = {
-#define EXPECTED(class, variants, must, may, reason) {class, variants, must, may, reason},
-#include "tests/simulation/expected.def"
-#undef EXPECTED
+#define EXPECT(...)
+#define CHECK_GAP(names)
+#define SIMULATED(class, subjects, must, may, reason) {#class, subjects, must, may, reason},
+#include "loadtest/expect/expectations.def"
+#undef SIMULATED
+#undef CHECK_GAP
+#undef EXPECT
 };
 
 static bool has_word(const char *words, const char *word)
@@ -31,10 +38,60 @@ static bool has_word(const char *words, const char *word)
     return false;
 }
 
+static bool is_verdict(const char *word)
+{
+    for (int i = FINE + 1; i < VERDICT_COUNT; i++)
+        if (strcmp(world_verdict_name((enum verdict)i), word) == 0)
+            return true;
+    return false;
+}
+
+static bool is_subject(const char *word)
+{
+    return strcmp(word, "all") == 0 || subject_find(word) != NULL;
+}
+
+static bool is_class(const char *word)
+{
+    for (int i = 0; i < CLASS_COUNT; i++)
+        if (strcmp(class_rows[i].name, word) == 0)
+            return true;
+    return false;
+}
+
+static bool are_all(const char *words, bool (*is_known)(const char *word), const char *what)
+{
+    char copy[256];
+    char *save = NULL;
+
+    (void)snprintf(copy, sizeof(copy), "%s", words);
+    for (char *word = strtok_r(copy, " ", &save); word != NULL;
+         word = strtok_r(NULL, " ", &save))
+        if (!is_known(word)) {
+            (void)fprintf(stderr, "simulate: expectations.def names the %s %s, which does not "
+                          "exist\n", what, word);
+            return false;
+        }
+    return true;
+}
+
+bool expected_check(void)
+{
+    bool is_fine = true;
+
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
+        is_fine = are_all(rows[i].class, is_class, "class") &&
+                  are_all(rows[i].subjects, is_subject, "subject") &&
+                  are_all(rows[i].must, is_verdict, "verdict") &&
+                  are_all(rows[i].may, is_verdict, "verdict") && is_fine;
+    return is_fine;
+}
+
 static const struct row *row_of(const struct batch *batch)
 {
     for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
-        if (rows[i].class == batch->class && has_word(rows[i].variants, batch->variant->name))
+        if (strcmp(rows[i].class, class_rows[batch->class].name) == 0 &&
+            has_word(rows[i].subjects, batch->variant->name))
             return &rows[i];
     return NULL;
 }
@@ -55,7 +112,7 @@ bool expected_is(const struct batch *batch, const struct outcome *outcome, char 
     uint64_t wrong = 0, shown = 0;
 
     if (row == NULL) {
-        (void)snprintf(why, why_size, "expected.def has no row for it");
+        (void)snprintf(why, why_size, "expectations.def has no row for it");
         return false;
     }
     for (int i = FINE + 1; i < VERDICT_COUNT; i++) {

@@ -1,9 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/* expected.h -- what must come of each variant in each class: the table expected.def. */
+/* expected.h -- what must come of each subject in each class: the rows SIMULATED of the
+ * project's expectations.def. */
 #ifndef SIMULATION_EXPECTED_H
 #define SIMULATION_EXPECTED_H
 
 #include "tests/simulation/batch.h"
+
+/* Before all else: do the rows name classes, subjects and verdicts that exist?  If not, the others
+ * are said on stderr. */
+bool expected_check(void);
 
 /* Must no seed of the batch come to this verdict? */
 bool expected_is_wrong(const struct batch *batch, enum verdict verdict);

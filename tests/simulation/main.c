@@ -14,7 +14,8 @@
  *   simulate --beside=SOCKET [--seeds=N] [--from=N]
  *       play N random sequences of commands to the model and to a real server
  *
- * Exit status: 0 all is as expected, 1 something is not, 64 usage, 70 no process or memory. */
+ * Exit status: 0 all is as expected, 1 something is not, 64 usage, 70 no process or memory, or
+ * expectations that name what does not exist. */
 #include <getopt.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -258,6 +259,8 @@ int main(int argc, char **argv)
     bool is_fine;
 
     read_settings(argc, argv, &settings);
+    if (!expected_check())
+        return 70;
     batch_prepare();
     is_fine = settings.beside != NULL  ? beside_play(settings.beside, settings.first_seed,
                                                      settings.seed_count)
