@@ -47,6 +47,7 @@ static dlock_status start(dlock_system *sys, const dlock_options *opts)
     if (st != DLOCK_OK)
         return st;
     dlock_random_uuid(sys->uuid);
+    sys->uuid[DLOCK_UUID_VERSION_AT] = DLOCK_UUID_OURS;
     sys->holds = dlock_holds_open(variant->info.caps & DLOCK_CAP_REENTRANT);
     if (sys->holds == NULL)
         return dlock_fail(DLOCK_NOMEM, "no memory for the table of holds");

@@ -17,6 +17,10 @@ struct dlock_process;
 struct dlock_recorder;
 struct dlock_watchdog;
 
+/* The version of the UUID of a system, as a digit at this place, tells its owners from those
+ * of Redisson, which has version 4; lua/fair_acquire.lua needs that. */
+enum { DLOCK_UUID_VERSION_AT = 14, DLOCK_UUID_OURS = '8' };
+
 struct dlock_system {
     struct dlock_process *process; /* whose thread opened it; see process.h */
     const dlock_variant *variant;

@@ -13,17 +13,15 @@
 -- server's clock is set back, ours are suddenly believed for longer too, and whatever was
 -- then added for one of them would keep the lock from everybody if its waiter died.
 --
--- The mark is the fraction of the time: Redisson's times are whole, and what it takes off
--- ours is too.  It comes from the owner, since a waiter of Redisson's reckons from the
--- time of the one before it, and so takes over that one's fraction (in one case of 1,023
--- it is its own mark, too).
+-- The mark is the version of the UUID in the owner: that of a system of ours has 8, and
+-- Redisson's has 4.  The time is no place for a mark, since a waiter of Redisson's reckons
+-- its own from the time of the one before it, and takes over whatever stands in that.
 --
 -- KEYS[1]  the lock, a hash
 -- KEYS[2]  its queue, a list of owners
 -- KEYS[3]  until when each is believed to wait, a sorted set of owners, ms since 1970
---          (and a mark)
 -- ARGV[1]  lease in ms, above 0
--- ARGV[2]  owner, "uuid:number"
+-- ARGV[2]  owner, "uuid:number", with a uuid of version 8
 -- ARGV[3]  level wanted: 1, or one more than the owner holds
 -- ARGV[4]  for how many ms the owner is believed to wait; 0: it does not wait
 --
@@ -38,11 +36,8 @@ local function now_ms()
     return time[1] * 1000 + math.floor(time[2] / 1000)
 end
 
--- Of whole milliseconds, 1/1024 to 1023/1024: exact in a score, as is what is left of it
--- after whole ones were added or taken off.
-local function mark_of(owner)
-    local digits = string.sub(redis.sha1hex(owner), 1, 8)
-    return (tonumber(digits, 16) % 1023 + 1) / 1024
+local function is_ours(owner)
+    return string.sub(owner, 15, 15) == '8'
 end
 
 -- Until when the owner is to be believed to wait.  The list is walked only if anybody at
@@ -53,9 +48,8 @@ local function until_when(now)
     local far = redis.call('ZRANGEBYSCORE', KEYS[3], '(' .. at, '+inf', 'WITHSCORES')
     local believed = {}
     for i = 1, #far, 2 do
-        local time = tonumber(far[i + 1])
-        if time % 1 ~= mark_of(far[i]) then
-            believed[far[i]] = time
+        if not is_ours(far[i]) then
+            believed[far[i]] = tonumber(far[i + 1])
         end
     end
     if next(believed) then
@@ -68,7 +62,7 @@ local function until_when(now)
             end
         end
     end
-    return string.format('%.10f', at + mark_of(ARGV[2]))
+    return string.format('%.0f', at)
 end
 
 local left = redis.call('PTTL', KEYS[1])

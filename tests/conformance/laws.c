@@ -182,6 +182,8 @@ const struct law laws[] = {
      NULL, 0},
     {"keeps its place behind a waiter of Redisson's", FAIR | REDIS,
      keeps_its_place_behind_redisson, NULL, 0},
+    {"knows a waiter of Redisson's whatever its score", FAIR | REDIS,
+     knows_redisson_whatever_its_score, NULL, 0},
     {"takes no waiter of its own for Redisson's after a step back of the server's clock",
      FAIR | REDIS, takes_its_own_for_no_redisson, NULL, 0},
     {"asks no more of a long queue", FAIR | REDIS, asks_no_more_of_a_long_queue, NULL, 0},

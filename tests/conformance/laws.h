@@ -198,6 +198,7 @@ law_fn names_a_dead_waiter, names_a_living_waiter;
 law_fn leaves_the_queue;
 law_fn a_failed_waiter_leaves_the_queue;
 law_fn keeps_its_place_behind_redisson;
+law_fn knows_redisson_whatever_its_score;
 law_fn takes_its_own_for_no_redisson;
 law_fn asks_no_more_of_a_long_queue;
 

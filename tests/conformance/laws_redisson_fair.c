@@ -182,10 +182,12 @@ void a_failed_waiter_leaves_the_queue(const char *variant)
     assert_status(OK, rig_try(sys, "n"));
 }
 
-/* A waiter of Redisson's takes the lock: those behind it are set back by its minutes. */
-void keeps_its_place_behind_redisson(const char *variant)
+static const char theirs[] = "8743c9c0-0795-4907-87fd-6c719a6b4586:52";
+
+/* A waiter of Redisson's, believed until `fraction` of a millisecond after some minutes, takes
+ * the lock: those behind it are set back by its minutes. */
+static void keep_place_behind(const char *variant, const char *fraction)
 {
-    static const char theirs[] = "8743c9c0-0795-4907-87fd-6c719a6b4586:52";
     dlock_options opts = rig_options(variant);
     struct rig_helper *waiter;
     const redisReply *behind;
@@ -198,8 +200,8 @@ void keeps_its_place_behind_redisson(const char *variant)
     assert_status(OK, dlock_acquire(sys, "n", 0, &lease));
     now_ms = strtoll(servers_tell(0, "TIME")->element[0]->str, NULL, 10) * 1000;
     servers_ask(0, "RPUSH redisson_lock_queue:{n} %s", theirs);
-    servers_ask(0, "ZADD redisson_lock_timeout:{n} %lld %s", now_ms + THEIRS_MS + 9000,
-                theirs);
+    servers_ask(0, "ZADD redisson_lock_timeout:{n} %lld%s %s", now_ms + THEIRS_MS + 9000,
+                fraction, theirs);
     waiter = rig_helper_start(sys, "n", -1);
     assert_comes(waiters_of("n") == 2);
     /* In one step: between two our waiter might ask again. */
@@ -217,6 +219,19 @@ void keeps_its_place_behind_redisson(const char *variant)
     assert_int_equal(1, waiters_of("n"));
     assert_status(OK, dlock_release(sys, &lease));
     assert_status(OK, rig_helper_finish(waiter));
+}
+
+void keeps_its_place_behind_redisson(const char *variant)
+{
+    keep_place_behind(variant, "");
+}
+
+/* Its score comes from that of the waiter before it, so it may have any fraction.  This
+ * fraction was the mark that fair_acquire.lua once made of the owner `theirs`, to tell waiters
+ * of this library. */
+void knows_redisson_whatever_its_score(const char *variant)
+{
+    keep_place_behind(variant, ".3447265625");
 }
 
 /* For how many ms is the last waiter of the lock "n" believed, by the server's clock? */

@@ -23,7 +23,7 @@ const struct slots *slots_open(const dlock_options *opts)
     assert_true(opened_count < OPEN_MAX_STATES);
     slots->variant = dlock_registry_find(opts->variant);
     slots->state = NULL;
-    snprintf(slots->uuid, sizeof(slots->uuid), "%08x-0000-4000-8000-%012zx",
+    snprintf(slots->uuid, sizeof(slots->uuid), "%08x-0000-8000-8000-%012zx",
              (unsigned)getpid(), opened_count);
     if (slots->variant->open != NULL)
         assert_status(OK, slots->variant->open(opts, &slots->state));
