@@ -357,9 +357,9 @@ lock-tests: $(CONFORMANCE) $(PRIMITIVES) $(ASYNC) $(LIAR)
 tests: $(PROGRAMS) $(WALL_CLOCK) lib $(UNIT_TESTS) $(SERVICE_TESTS) lock-tests ## build all test programs
 tests: $(INTEROP_PEER) $(PROVE_ORDERS) $(BENCH_PEER) $(SIMULATE)
 # The programs of the sanitizer builds that the tests run.
-asan-tests: lock-tests $(UNIT_TESTS) $(OUT)/seckilld
+asan-tests: lock-tests $(UNIT_TESTS) $(PROGRAMS)
 tsan-lock-tests: $(CONFORMANCE) $(PRIMITIVES) $(ASYNC)
-tsan-tests: tsan-lock-tests $(THREAD_TESTS)
+tsan-tests: tsan-lock-tests $(THREAD_TESTS) $(PROGRAMS)
 bare-programs: $(OUT)/seckilld $(OUT)/$(SONAME)
 
 $(OUT)/tests/unit/%: $(OUT)/obj/tests/unit/%.o $(APP_LIB) $(LAB_LIB) $(COMMON) $(LIBRARY)

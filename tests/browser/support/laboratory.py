@@ -41,13 +41,13 @@ def soon(what, condition):
 class Show:
     """`seckill show` with a lab of its own, in a directory that goes away with it."""
 
-    def __init__(self, *flags):
+    def __init__(self, *flags, program=SECKILL):
         self.directory = tempfile.mkdtemp(prefix="seckill-browser-")
         self.lab = os.path.join(self.directory, "lab")
         environment = {k: v for k, v in os.environ.items() if not k.startswith("SECKILL_") or k == "SECKILL_LAB_DATA"}
         self.errors = open(os.path.join(self.directory, "errors"), "w+", encoding="utf-8")
         self.process = subprocess.Popen(
-            [SECKILL, "show", "--dir", self.lab, "--out", self.directory, *flags],
+            [program, "show", "--dir", self.lab, "--out", self.directory, *flags],
             stdout=subprocess.PIPE, stderr=self.errors, text=True, env=environment)
         line = self.process.stdout.readline()
         found = re.match(r"open +((http://\S+?)/#token=(\w+))", line)
