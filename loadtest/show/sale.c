@@ -85,13 +85,24 @@ static enum exit_code start_processes(struct show_sale *sale,
     return EXIT_VALID;
 }
 
+/* Wait for answers for so long at most. */
+static void end_load(struct show_sale *sale, int64_t drain_ms)
+{
+    if (!sale->is_loaded)
+        return;
+    wrk_stop(&sale->wrk, drain_ms);
+    sale->is_loaded = false;
+    sale->end_ns = monotonic_ns();
+}
+
 enum exit_code show_sale_offer(struct show_sale *sale, const struct show_switches *switches)
 {
     const struct lab_voucher voucher = {.title = "a sale that is shown", .stock = switches->stock};
     int64_t begin_ns = monotonic_ns();
     enum exit_code rc = EXIT_VALID;
 
-    show_sale_unload(sale);
+    /* The old voucher is judged no more, so nobody waits for the answers of its orders. */
+    end_load(sale, 0);
     sale->why[0] = '\0';
     if (!all_run(sale) || !fit_processes(&sale->switches, switches))
         rc = start_processes(sale, switches);
@@ -168,11 +179,7 @@ bool show_sale_load(struct show_sale *sale)
 
 void show_sale_unload(struct show_sale *sale)
 {
-    if (!sale->is_loaded)
-        return;
-    wrk_stop(&sale->wrk, DRAIN_MS);
-    sale->is_loaded = false;
-    sale->end_ns = monotonic_ns();
+    end_load(sale, DRAIN_MS);
 }
 
 bool show_sale_restart(struct show_sale *sale, int process)

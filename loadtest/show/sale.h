@@ -34,9 +34,9 @@ struct show_sale {
     char why[WHY_MAX];        /* why the last thing could not be done                  */
 };
 
-
-/* Offer a fresh voucher under these settings.  Processes that run under the same settings
- * go on; else they are started anew.  Anything but EXIT_VALID: sale->why says why. */
+/* Offer a fresh voucher under these settings.  A load that runs ends at once, without waiting
+ * for its answers.  Processes that run under the same settings go on; else they, and one that
+ * has died, are started anew.  Anything but EXIT_VALID: sale->why says why. */
 enum exit_code show_sale_offer(struct show_sale *sale, const struct show_switches *switches);
 
 /* Start the load.  Returns when all clients have sent something.  False: sale->why. */

@@ -67,7 +67,7 @@ static enum exit_code offer(struct show *show, const struct show_switches *switc
 
     show->phase = SHOW_STARTING;
     publish(show);
-    trouble_heal(&show->trouble);
+    trouble_leave(&show->trouble);
     show_servers_heal(show->trouble.servers);
     rc = show_sale_offer(&show->sale, switches);
     begin_trouble(show);
@@ -346,7 +346,7 @@ enum exit_code show_run(const struct show_plan *plan)
     /* The thread of the servers defers interrupts itself while it undoes something. */
     show_servers_heal(show->trouble.servers);
     interrupt_defer(true);
-    trouble_heal(&show->trouble);
+    trouble_leave(&show->trouble);
     show_sale_close(&show->sale);
     interrupt_defer(false);
     show_servers_free(show->trouble.servers, plan->lab);

@@ -242,6 +242,13 @@ void trouble_step(struct show_trouble *trouble)
     victims_step(trouble);
 }
 
+void trouble_leave(struct show_trouble *trouble)
+{
+    /* Its place in the next sale is taken by another process. */
+    trouble->faults[SHOW_FAULT_KILL].state = SHOW_FAULT_OFF;
+    trouble_heal(trouble);
+}
+
 void trouble_heal(struct show_trouble *trouble)
 {
     for (int i = 0; i < SHOW_FAULT_COUNT; i++)

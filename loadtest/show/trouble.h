@@ -120,6 +120,10 @@ void trouble_step(struct show_trouble *trouble);
  * starting when it returns. */
 void trouble_heal(struct show_trouble *trouble);
 
+/* Take everything back before the processes are ended or started anew: the same, but processes
+ * that were killed stay dead. */
+void trouble_leave(struct show_trouble *trouble);
+
 /* Is any fault armed or there? */
 bool trouble_is_any(const struct show_trouble *trouble);
 

@@ -12,7 +12,7 @@ import urllib.request
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "support"))
 from laboratory import Show, Tap, soon  # noqa: E402  the folder has to be known first
 
-tap = Tap(19)
+tap = Tap(20)
 show = Show("--processes=2", "--stock=200", "--connections=8", "--limit=600s")
 right = {"Authorization": "Bearer " + show.token}
 
@@ -184,6 +184,37 @@ def a_change_restarts_the_sale():
     print(f"# the sale was restarted in {changed['run']['made_ms']} ms")
 
 
+def a_change_under_load_starts_all_anew():
+    """While a process is dead, whose answers nobody has: the old sale ends, and then the new one begins."""
+    begin()
+    assert post("/api/fault", {"name": "kill", "target": 2})[0] == 202
+    soon("it is dead", lambda: show.state()["processes"][1]["state"] == "dead")
+    before = show.state()
+    status, answer = post("/api/run", {"lock": "lua", "processes": 3})
+    assert status == 202, answer
+    phases = []
+
+    def has_begun():
+        state = show.state()
+        if [state["phase"]] != phases[-1:]:
+            phases.append(state["phase"])
+        return state["run"]["id"] > before["run"]["id"] and state["phase"] == "running"
+    soon("the load runs again", has_begun)
+    # A poll may miss a phase, and never sees them in another order.
+    order = iter(("running", "starting", "ready", "starting", "running"))
+    assert all(p in order for p in phases), phases
+    after = show.state()
+    assert after["run"]["voucher"] > before["run"]["voucher"] and after["run"]["settings"]["lock"] == "lua", after["run"]
+    assert len(after["processes"]) == 3 and not {p["pid"] for p in before["processes"]} & {p["pid"] for p in after["processes"]}
+    for process in before["processes"]:
+        assert not os.path.exists(f"/proc/{process['pid']}"), process
+    kinds = [e["kind"] for e in after["events"] if e["seq"] > before["events"][-1]["seq"]]
+    assert [k for k in kinds if k in ("restarted", "failed", "offered", "started")] == ["offered", "started"], kinds
+    print(f"# the sale was restarted in {after['run']['made_ms']} ms")
+    assert post("/api/run/stop")[0] == 202
+    wait_phase("ended")
+
+
 def the_end_leaves_nothing():
     pids = [p["pid"] for p in show.state()["processes"]]
     assert show.stop(signal.SIGINT) == 0
@@ -211,6 +242,7 @@ try:
     tap.check("a stop ends the load, and the counts are SQL's", stopping_ends_the_load)
     tap.check("settings that do not fit say why, and others go on", settings_that_do_not_fit_say_why)
     tap.check("a change restarts the sale with a fresh voucher, and says the command", a_change_restarts_the_sale)
+    tap.check("a change under load ends the old processes, a dead one too, before the new load", a_change_under_load_starts_all_anew)
     tap.check("an interrupt takes everything down", the_end_leaves_nothing)
 finally:
     show.close()
