@@ -40,7 +40,7 @@ static json_t *run_json(const struct document *d)
     int64_t end_ns = sale->is_loaded ? monotonic_ns() : sale->end_ns;
     int64_t elapsed_ms = sale->begin_ns ? (end_ns - sale->begin_ns) / 1000000 : 0;
 
-    show_command_line(command, &sale->switches);
+    show_command_line(command, &sale->switches, d->limit_ms, d->lesson->number);
     return json_pack("{s:I, s:I, s:I, s:I, s:I, s:s, s:o, s:o}", "id", (json_int_t)d->run_id, "voucher",
                      (json_int_t)sale->voucher, "elapsed_ms", (json_int_t)elapsed_ms, "limit_ms",
                      (json_int_t)d->limit_ms, "made_ms", (json_int_t)sale->made_ms, "command", command, "settings",

@@ -286,7 +286,8 @@ function showSettings() {
   }
   say($("promise"), word("promises", lock.promises, lock.breaks));
   say($("command"), state.run.command);
-  $("link").href = location.pathname + "#" + new URLSearchParams({token: token() || "", ...settings});
+  /* A lesson has settings of its own. */
+  $("link").href = location.pathname + "#" + new URLSearchParams({token: token() || "", lang: language, ...(state.lesson ? {lesson: state.lesson.number} : settings)});
 }
 /* An event as a sentence. */
 function sentence(e) {
@@ -357,8 +358,9 @@ function readAddress() {
   if (given.get("token")) { sessionStorage.setItem("token", given.get("token")); }
   language = /^zh/i.test(given.get("lang") || recall("language") || navigator.language) ? "zh" : "en";
   if (given.has("presenter")) { root.classList.add("presenter"); }
+  if (given.get("lesson")) { lessonTo(Number(given.get("lesson"))); }
   for (const [name, value] of given) {
-    if (!["token", "lang", "presenter"].includes(name)) { settings[name] = NUMBERS.includes(name) ? Number(value) : value; }
+    if (!["token", "lang", "presenter", "lesson"].includes(name)) { settings[name] = NUMBERS.includes(name) ? Number(value) : value; }
   }
   if (Object.keys(settings).length) { wish = settings; }
   history.replaceState(null, "", location.pathname);

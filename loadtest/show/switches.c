@@ -70,7 +70,8 @@ void show_flags_make(struct show_flags *out, const struct show_switches *switche
     out->list[n] = NULL;
 }
 
-void show_command_line(char out[SHOW_COMMAND_MAX], const struct show_switches *switches)
+void show_command_line(char out[SHOW_COMMAND_MAX], const struct show_switches *switches,
+                       int64_t limit_ms, int lesson)
 {
     size_t n = (size_t)snprintf(out, SHOW_COMMAND_MAX, "seckill show");
 
@@ -84,6 +85,9 @@ void show_command_line(char out[SHOW_COMMAND_MAX], const struct show_switches *s
     n += (size_t)print_number(out + n, SHOW_COMMAND_MAX - n, flag, switches->field);
     SHOW_NUMBERS(X)
 #undef X
+    n += (size_t)snprintf(out + n, SHOW_COMMAND_MAX - n, " --limit=%" PRId64 "ms", limit_ms);
+    if (lesson > 0)
+        snprintf(out + n, SHOW_COMMAND_MAX - n, " --lesson=%d", lesson);
 }
 
 static bool read_choice(const json_t *object, const char *name,

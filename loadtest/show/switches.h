@@ -50,8 +50,9 @@ struct show_flags {
 };
 void show_flags_make(struct show_flags *out, const struct show_switches *switches);
 
-/* The command line that starts the same. */
-void show_command_line(char out[SHOW_COMMAND_MAX], const struct show_switches *switches);
+/* The command line that starts the same; `lesson` 0: none is shown. */
+void show_command_line(char out[SHOW_COMMAND_MAX], const struct show_switches *switches,
+                       int64_t limit_ms, int lesson);
 
 /* Change what the object names.  False: `why` (WHY_MAX bytes) says which member is wrong,
  * and nothing is changed. */
