@@ -7,8 +7,9 @@
 # What can be reached both ways is printed as a circle.  app/ defines some functions of the C
 # library anew for civetweb, so what it defines is used only by itself.
 set -euo pipefail
-# Not looked at: the laboratory, where circles are left.
-left_out='loadtest'
+# Not looked at: rooms of the laboratory where circles are left, and a program and a library of
+# their own, which `make all` does not build.
+left_out='loadtest/(live|report|show)|loadtest/peers/ours|loadtest/fault/preload'
 rooms=(base lock db app loadtest)
 
 mapfile -t sources < <(git ls-files -co --exclude-standard -- "${rooms[@]/%//*.[ch]}" |

@@ -5,7 +5,7 @@
 
 #include "db/guard.h"
 #include "loadtest/expect/expectation.h"
-#include "loadtest/sale/hazard.h"
+#include "loadtest/sale/hazard_catalogue.h"
 #include "loadtest/scenario/catalogue.h"
 #include "lock/dlock.h"
 #include "tools/reference.h"

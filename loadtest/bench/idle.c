@@ -5,7 +5,7 @@
  * Threads that differ from one process to the next differ by more than what is to be
  * seen.  So one process has both builds loaded, and the same threads work for each side
  * in turn, a slice of time after another (idle_race.c). */
-#include "loadtest/bench/idle.h"
+#include "loadtest/bench/idle_plan.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -4,7 +4,7 @@
  *
  * One slice of time before all others and one after them are not counted: there the threads
  * come and go one by one. */
-#include "loadtest/bench/idle.h"
+#include "loadtest/bench/idle_plan.h"
 
 #include <glob.h>
 #include <pthread.h>

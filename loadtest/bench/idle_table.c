@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* idle_table.c -- the figures of the builds beside each other, for people and as JSON. */
-#include "loadtest/bench/idle.h"
+#include "loadtest/bench/idle_plan.h"
 
 #include "loadtest/kit/spread.h"
 

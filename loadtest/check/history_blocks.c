@@ -21,18 +21,6 @@ struct tally {
     uint64_t opened, records;
 };
 
-void history_hole(struct reading *r, const char *fmt, ...)
-{
-    char text[HISTORY_DAMAGE_MAX];
-    va_list args;
-
-    va_start(args, fmt);
-    vsnprintf(text, sizeof(text), fmt, args);
-    va_end(args);
-    history_damage(r->h, "%s: %s", r->file, text);
-    r->h->processes[r->process].has_hole = true;
-}
-
 static uint64_t byte_of(uint64_t block)
 {
     return history_offset_of(block * DLOCK_RECORD_BLOCK_SLOTS);

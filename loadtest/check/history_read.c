@@ -108,29 +108,6 @@ static bool check_header(const struct reading *r, const char *bytes, size_t size
     return what == NULL;
 }
 
-static bool is_blank(const dlock_record *slot)
-{
-    static const char zeros[DLOCK_RECORD_SIZE];
-
-    return memcmp(slot, zeros, sizeof(zeros)) == 0;
-}
-
-void history_read_slots(struct reading *r, uint64_t at, uint64_t end)
-{
-    while (at < end) {
-        const dlock_record *record = &r->slots[at];
-        unsigned slots = 1;
-
-        if (history_is_record(r, at)) {
-            slots = record->slots > 0 ? record->slots : 1;
-            history_read_record(r, at);
-        } else if (record->commit != DLOCK_RECORD_MORE + at && !is_blank(record)) {
-            r->torn_count++;
-        }
-        at += slots;
-    }
-}
-
 /* The same records twice would be two owners of the same name.  False: they are. */
 static bool is_first_of_its_system(const struct reading *r)
 {

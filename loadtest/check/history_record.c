@@ -2,6 +2,8 @@
 /* history_record.c -- reads a record of a file as calls or a mark, and refuses a record
  * that no recorder writes. */
 #include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "loadtest/check/history_file.h"
@@ -238,4 +240,39 @@ bool history_is_record(const struct reading *r, uint64_t at)
 
     return stage == DLOCK_RECORD_BEGUN || stage == DLOCK_RECORD_DONE ||
            stage == DLOCK_RECORD_RELEASING || stage == DLOCK_RECORD_RELEASED;
+}
+
+static bool is_blank(const dlock_record *slot)
+{
+    static const char zeros[DLOCK_RECORD_SIZE];
+
+    return memcmp(slot, zeros, sizeof(zeros)) == 0;
+}
+
+void history_read_slots(struct reading *r, uint64_t at, uint64_t end)
+{
+    while (at < end) {
+        const dlock_record *record = &r->slots[at];
+        unsigned slots = 1;
+
+        if (history_is_record(r, at)) {
+            slots = record->slots > 0 ? record->slots : 1;
+            history_read_record(r, at);
+        } else if (record->commit != DLOCK_RECORD_MORE + at && !is_blank(record)) {
+            r->torn_count++;
+        }
+        at += slots;
+    }
+}
+
+void history_hole(struct reading *r, const char *fmt, ...)
+{
+    char text[HISTORY_DAMAGE_MAX];
+    va_list args;
+
+    va_start(args, fmt);
+    vsnprintf(text, sizeof(text), fmt, args);
+    va_end(args);
+    history_damage(r->h, "%s: %s", r->file, text);
+    r->h->processes[r->process].has_hole = true;
 }

@@ -9,7 +9,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-#include "loadtest/check/checks/latch.h"
+#include "loadtest/check/latch.h"
 
 /* A count that surely was of this making. */
 struct count {

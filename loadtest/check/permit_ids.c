@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "loadtest/check/checks/permits.h"
+#include "loadtest/check/permits.h"
 
 /* The calls on one id, in their order. */
 struct permit {

@@ -7,7 +7,7 @@
  * have been enough at each instant of the call. */
 #include <stdlib.h>
 
-#include "loadtest/check/checks/permits.h"
+#include "loadtest/check/permits.h"
 #include "loadtest/kit/memory.h"
 
 /* How many permits are left at least, at an instant at which calls happen.  `low`: the

@@ -15,6 +15,7 @@
 #include "loadtest/kit/name_list.h"
 #include "loadtest/kit/result_page.h"
 #include "loadtest/kit/run_directory.h"
+#include "loadtest/sale/hazard_catalogue.h"
 #include "loadtest/sale/users.h"
 #include "lock/dlock.h"
 

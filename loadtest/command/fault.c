@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /* fault.c -- `seckill fault list|run NAME`. */
 #include "loadtest/command/commands.h"
+#include "loadtest/fault/catalogue.h"
 #include "loadtest/kit/command.h"
 
 #include <string.h>
 
 #include "base/text/duration.h"
 #include "base/text/suggest.h"
-#include "loadtest/fault/server_fault.h"
 #include "loadtest/kit/interrupt.h"
 #include "lock/record/recorder.h"
 

@@ -15,6 +15,7 @@
 #include "loadtest/open_loop/rated_load.h"
 #include "loadtest/open_loop/wrk_figures.h"
 #include "loadtest/open_loop/wrk_load.h"
+#include "loadtest/sale/hazard_catalogue.h"
 #include "loadtest/sale/run.h"
 #include "loadtest/sale/users.h"
 

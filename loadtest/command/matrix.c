@@ -16,6 +16,7 @@
 #include "loadtest/matrix/matrix.h"
 #include "loadtest/page/matrix.h"
 #include "loadtest/page/story.h"
+#include "loadtest/scenario/catalogue.h"
 
 enum { SCENARIOS_MAX = 256, LOCKS_MAX = 64, LOCK_LIST_MAX = 4096 };
 

@@ -7,6 +7,7 @@
 
 #include "base/text/duration.h"
 #include "loadtest/kit/json_lines.h"
+#include "loadtest/sale/hazard_catalogue.h"
 
 /* The outcomes so far of the runs under one lock. */
 struct lock_lines {

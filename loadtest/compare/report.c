@@ -12,6 +12,7 @@
 #include "loadtest/compare/compare.h"
 #include "loadtest/kit/result_page.h"
 #include "loadtest/kit/style.h"
+#include "loadtest/sale/hazard_catalogue.h"
 
 enum { LOCK_WIDTH = 13, CELL_WIDTH = 25, TEXT_MAX = 512 };
 

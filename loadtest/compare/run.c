@@ -9,6 +9,7 @@
 
 #include "loadtest/compare/lines.h"
 #include "loadtest/kit/interrupt.h"
+#include "loadtest/sale/hazard_catalogue.h"
 
 enum {
     PER_USER_STOCK = 1000000, /* never the limit when it is about users             */

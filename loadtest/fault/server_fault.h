@@ -80,11 +80,6 @@ struct server_fault {
     bool (*disarm)(struct fault_scene *);
 };
 
-/* In the order of faults.def; NULL past the last, or if there is none of that name. */
-const struct server_fault *server_fault_at(size_t i);
-const struct server_fault *server_fault_find(const char *name);
-const char *server_fault_name_at(size_t i);
-
 /* Does it go on until it is ended, or is it over as soon as it has happened? */
 bool server_fault_lasts(const struct server_fault *fault);
 

@@ -143,18 +143,6 @@ bool lab_is_up(const struct lab *lab)
     return true;
 }
 
-void lab_database_url(const struct lab *lab, char *out, size_t size)
-{
-    snprintf(out, size, "postgresql://seckill_lab:%s@127.0.0.1:%d/seckill",
-             lab->lab_password, lab_port(lab, LAB_POSTGRES, 0));
-}
-
-void lab_service_url(const struct lab *lab, int port, char *out, size_t size)
-{
-    snprintf(out, size, "postgresql://seckill_service:%s@127.0.0.1:%d/seckill",
-             lab->service_password, port);
-}
-
 /* The lab has servers for that store. */
 static bool has_store(const struct lab *lab, enum dlock_store store)
 {

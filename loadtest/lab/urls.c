@@ -79,3 +79,15 @@ void lab_store_url(const struct lab *lab, enum dlock_store store,
         used += strlen(out + used);
     }
 }
+
+void lab_database_url(const struct lab *lab, char *out, size_t size)
+{
+    snprintf(out, size, "postgresql://seckill_lab:%s@127.0.0.1:%d/seckill",
+             lab->lab_password, lab_port(lab, LAB_POSTGRES, 0));
+}
+
+void lab_service_url(const struct lab *lab, int port, char *out, size_t size)
+{
+    snprintf(out, size, "postgresql://seckill_service:%s@127.0.0.1:%d/seckill",
+             lab->service_password, port);
+}

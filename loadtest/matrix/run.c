@@ -11,7 +11,7 @@
 #include "loadtest/kit/memory.h"
 #include "loadtest/kit/progress.h"
 #include "loadtest/matrix/matrix.h"
-#include "loadtest/scenario/catalogue.h"
+#include "loadtest/scenario/result.h"
 #include "loadtest/scenario/pages.h"
 #include "loadtest/scenario/plan.h"
 #include "loadtest/scenario/run.h"

@@ -13,7 +13,7 @@
 #include "loadtest/kit/memory.h"
 #include "loadtest/page/page.h"
 #include "loadtest/page/words.h"
-#include "loadtest/scenario/catalogue.h"
+#include "loadtest/scenario/result.h"
 
 enum { TEXT_MAX = 256 };
 

@@ -9,41 +9,6 @@
 #include "base/os/clock.h"
 #include "lock/record/recorder.h"
 
-static const char *entity_of(char c)
-{
-    switch (c) {
-    case '&':
-        return "&amp;";
-    case '<':
-        return "&lt;";
-    case '>':
-        return "&gt;";
-    case '"':
-        return "&quot;";
-    case '\'':
-        return "&#39;";
-    default:
-        return NULL;
-    }
-}
-
-void page_text(FILE *out, const char *text)
-{
-    while (*text != '\0') {
-        unsigned char c = (unsigned char)*text;
-        size_t len = c < ' ' || c == 0x7f ? 0 : utf8_char_len(text);
-        const char *entity = entity_of(*text);
-
-        if (len == 0)
-            fputs(UTF8_REPLACEMENT, out);
-        else if (entity != NULL)
-            fputs(entity, out);
-        else
-            fwrite(text, 1, len, out);
-        text += len > 0 ? len : 1;
-    }
-}
-
 void page_both(FILE *out, const char *english, const char *chinese)
 {
     fputs("<span class=\"en\" lang=\"en\">", out);
@@ -51,24 +16,6 @@ void page_both(FILE *out, const char *english, const char *chinese)
     fputs("</span><span class=\"zh\" lang=\"zh-CN\">", out);
     page_text(out, chinese);
     fputs("</span>", out);
-}
-
-void page_owner(char out[PAGE_TEXT_MAX], const struct history *h, uint32_t process,
-                uint64_t owner)
-{
-    const struct history_process *p = &h->processes[process];
-
-    snprintf(out, PAGE_TEXT_MAX, "%s%spid %" PRIu32 ", %.8s:%" PRIu64, p->label,
-             p->label[0] != '\0' ? ", " : "", p->pid, p->uuid, owner);
-}
-
-void page_time(char out[PAGE_TIME_MAX], const struct page_scene *s, int64_t at_ns)
-{
-    if (at_ns == HISTORY_NEVER)
-        snprintf(out, PAGE_TIME_MAX, "never");
-    else
-        snprintf(out, PAGE_TIME_MAX, "%+.3f ms",
-                 (double)(at_ns - s->zero_ns) / (double)DLOCK_NS_PER_MS);
 }
 
 static const char *whole(char out[PAGE_TIME_MAX], uint64_t value)

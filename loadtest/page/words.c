@@ -8,7 +8,7 @@
 #include "base/text/utf8.h"
 #include "loadtest/kit/memory.h"
 #include "loadtest/page/scene.h"
-#include "loadtest/scenario/catalogue.h"
+#include "loadtest/scenario/result.h"
 
 enum { ARGUMENTS_MAX = 10, DEPTH_MAX = 3 };
 

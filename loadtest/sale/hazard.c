@@ -1,38 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* hazard.c -- the list of hazards, and the steps that they share. */
+/* hazard.c -- the steps that hazards share. */
 #include "loadtest/sale/hazard.h"
 
 #include <stdio.h>
 #include <string.h>
 
 #include "base/text/duration.h"
-
-static const struct hazard *const hazards[] = {
-#define HAZARD(file) &hazard_##file,
-#include "loadtest/sale/hazards.def"
-#undef HAZARD
-};
-
-enum { HAZARD_COUNT = sizeof hazards / sizeof hazards[0] };
-
-const struct hazard *hazard_at(size_t i)
-{
-    return i < HAZARD_COUNT ? hazards[i] : NULL;
-}
-
-const char *hazard_name_at(size_t i)
-{
-    return i < HAZARD_COUNT ? hazards[i]->name : NULL;
-}
-
-const struct hazard *hazard_find(const char *name)
-{
-    for (size_t i = 0; i < HAZARD_COUNT; i++) {
-        if (strcmp(hazards[i]->name, name) == 0)
-            return hazards[i];
-    }
-    return NULL;
-}
 
 /* Orders under the target's lock, by anybody; -1: the database does not answer. */
 static int64_t count_orders(const struct hazard_scene *scene)

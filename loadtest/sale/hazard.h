@@ -65,16 +65,6 @@ struct hazard {
     void (*undo)(struct hazard_scene *);          /* let everything go, at any stage */
 };
 
-/* Each by its name, as hazard_calm: to compare with, instead of names. */
-#define HAZARD(file) extern const struct hazard hazard_##file;
-#include "loadtest/sale/hazards.def"
-#undef HAZARD
-
-/* In the order of hazards.def; NULL past the last, or if there is none of that name. */
-const struct hazard *hazard_at(size_t i);
-const struct hazard *hazard_find(const char *name);
-const char *hazard_name_at(size_t i);
-
 /* --- for the files in hazards/ --- */
 
 enum {

@@ -4,7 +4,7 @@
 #define LOADTEST_SALE_RUNNING_H
 
 #include "loadtest/audit/evidence.h"
-#include "loadtest/sale/run.h"
+#include "loadtest/sale/run_plan.h"
 #include "loadtest/sale/wrk.h"
 
 /* The state of a run. */

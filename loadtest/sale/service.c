@@ -16,39 +16,10 @@
 #include "loadtest/kit/http_client.h"
 #include "loadtest/kit/interrupt.h"
 #include "loadtest/lab/environment.h"
-#include "loadtest/sale/service_words.h"
 
 /* A service ends by itself when its --start-timeout of 30 s has passed; beyond it lies what
  * is done after the stores have answered. */
 enum { READY_MS = 45000, STOP_MS = 15000, LINE_MAX_BYTES = 512 };
-
-void service_words_make(struct service_words *w, const struct service_plan *plan, int index)
-{
-    int n = 0;
-
-    files_sibling(w->program, "seckilld");
-    snprintf(w->process, sizeof w->process, "--process=p%d", (index + 1) % 100);
-    snprintf(w->workers, sizeof w->workers, "--workers=%d", plan->workers);
-    snprintf(w->database, sizeof w->database, "--database-connections=%d",
-             plan->database_connections);
-    w->argv[n++] = w->program;
-    w->argv[n++] = "--listen=127.0.0.1:0";
-    w->argv[n++] = "--admin-listen=127.0.0.1:0";
-    w->argv[n++] = w->process;
-    if (plan->workers > 0)
-        w->argv[n++] = w->workers;
-    if (plan->database_connections > 0)
-        w->argv[n++] = w->database;
-    if (plan->allow_faults)
-        w->argv[n++] = "--allow-faults";
-    if (plan->record_dir) {
-        files_path(w->record, "--record=%s", plan->record_dir);
-        w->argv[n++] = w->record;
-    }
-    for (const char *const *flag = plan->flags; flag && *flag && n < SERVICE_WORDS_MAX; flag++)
-        w->argv[n++] = *flag;
-    w->argv[n] = NULL;
-}
 
 static bool start_one(struct service *s, const struct service_plan *plan, int index,
                       char **env)

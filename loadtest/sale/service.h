@@ -15,6 +15,7 @@
 #include "base/text/exit_codes.h"
 #include "loadtest/kit/why.h"
 #include "loadtest/lab/lab.h"
+#include "loadtest/sale/service_plan.h"
 
 enum { SERVICE_MAX = 8, SERVICE_URL_MAX = 64 };
 
@@ -26,23 +27,6 @@ struct service {
     char admin_token[ADMIN_TOKEN_LEN + 1]; /* what it wants to hear there          */
     char log[FILES_PATH_MAX];
     int ready_fd; /* its stdout                                                     */
-};
-
-struct service_plan {
-    const struct lab *lab;
-    const char *dir;          /* where seckilld-<i>.log goes                        */
-    const char *const *flags; /* for every process, NULL at the end                 */
-    int count;                /* of processes                                       */
-    int first;                /* how many others there are before these: their names
-                               * and logs go on from there                          */
-    int workers;              /* --workers of each; 0: its default                  */
-    int database_connections; /* --database-connections of each; 0: its default     */
-    bool allow_faults;
-    const char *record_dir;   /* of the locks; NULL: no record                      */
-    const char *const *variables; /* for each process one that its environment has in
-                               * another way, "NAME=value"; NULL: none              */
-    char *why;                /* WHY_MAX bytes for why they could not be
-                               * started; NULL: that goes to stderr                 */
 };
 
 /* Start the processes and wait until each one takes orders, for at most 45 s, which is

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "loadtest/lab/environment.h"
-#include "loadtest/sale/service_words.h"
+#include "loadtest/sale/service_plan.h"
 
 enum { ANSWER_MS = 10000, END_MS = 1000 };
 

@@ -1,62 +1,19 @@
 /* SPDX-License-Identifier: MIT */
-/* catalogue.h -- a scenario under one lock and one stock guard, and the result of performing it. */
+/* catalogue.h -- the scenarios, by number and by name, and the performances of each. */
 #ifndef LOADTEST_SCENARIO_CATALOGUE_H
 #define LOADTEST_SCENARIO_CATALOGUE_H
 
-#include <jansson.h>
+#include "loadtest/scenario/result.h"
 
-#include "base/text/exit_codes.h"
-#include "loadtest/kit/verdict.h"
-#include "loadtest/scenario/background/blame.h"
-#include "loadtest/scenario/scenario.h"
-
-/* A scenario under one lock and one stock guard. */
-struct scenario_setup {
-    const struct scenario *scenario;
-    const dlock_variant_info *lock;
-    const struct stock_guard *guard;
-    const struct expectation *expected;
-};
-
-/* The result of a performance, in memory that the performing process shares with the
- * command. */
-struct scenario_result {
-    bool has_happened;
-    bool was_spoilt;  /* it may happen if it is performed again                        */
-    int tries;
-    char spoilt[300];   /* why the try before this one did not count; "": there was none  */
-    enum scenario_outcome outcome;
-    unsigned signs;
-    unsigned gave_way;  /* set of 1 << dlock_assumption: what did not hold, as the
-                         * checker says of what it calls a break                      */
-    bool is_expected;
-    enum exit_code rc;
-    struct scenario_tally tally; /* of a measurement                                   */
-    char why[400];      /* of a scenario that did not happen, or came out unexpected   */
-    int64_t took_ns;
-    int64_t holds, faults;    /* of the story, as the checker and the records have them  */
-    int64_t crowd_holds, crowd_failures;
-    int64_t stalls, delays; /* of the crowd's processes and wires; of its wires          */
-    enum crowd_blame crowd_blame;
-    char crowd_why[300];
-};
-
-/* Did it come out as expected?  UNKNOWN also if it did not happen. */
-enum verdict scenario_verdict(const struct scenario_result *result);
+/* The scenarios in the order of scenarios.def; NULL past the last, or if there is none
+ * of that name. */
+const struct scenario *scenario_at(size_t i);
+const struct scenario *scenario_find(const char *name);
 
 /* Every performance of a scenario: one for each lock that is spoken of (and in `locks`,
  * unless that is NULL) and each guard that it is expected under (and is `guard`, unless
  * that is NULL).  The caller frees *out. */
 size_t scenario_setups(const struct scenario *scenario, const char *locks,
                          const struct stock_guard *guard, struct scenario_setup **out);
-
-/* Does it measure for a time, instead of telling a story? */
-bool scenario_is_measured(const struct scenario *scenario);
-
-const char *scenario_outcome_name(enum scenario_outcome outcome, bool is_chinese);
-const char *scenario_sign_name(int number, bool is_chinese);
-/* The English names of a set of signs, as a JSON array that the caller owns. */
-json_t *scenario_signs_json(unsigned signs);
-const char *scenario_sale_name(enum sale_answer sale, bool is_chinese);
 
 #endif /* LOADTEST_SCENARIO_CATALOGUE_H */

@@ -9,7 +9,7 @@
 
 #include "db/audit.h"
 #include "loadtest/scenario/background/load.h"
-#include "loadtest/scenario/catalogue.h"
+#include "loadtest/scenario/result.h"
 #include "loadtest/scenario/measure.h"
 #include "loadtest/scenario/stage.h"
 

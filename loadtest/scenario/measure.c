@@ -8,13 +8,8 @@
 #include <stdio.h>
 
 #include "loadtest/check/checks/checks.h"
-#include "loadtest/scenario/catalogue.h"
+#include "loadtest/scenario/result.h"
 #include "loadtest/scenario/stage.h"
-
-bool scenario_is_measured(const struct scenario *scenario)
-{
-    return scenario->duration_ms > 0;
-}
 
 struct scenario_tally *stage_tally(struct stage *s)
 {

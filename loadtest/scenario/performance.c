@@ -18,7 +18,7 @@
 #include "loadtest/kit/interrupt.h"
 #include "loadtest/kit/memory.h"
 #include "loadtest/scenario/background/load.h"
-#include "loadtest/scenario/catalogue.h"
+#include "loadtest/scenario/result.h"
 #include "loadtest/scenario/judge.h"
 #include "loadtest/scenario/measure.h"
 #include "loadtest/scenario/narration/terminal.h"

@@ -3,7 +3,7 @@
 #ifndef LOADTEST_SCENARIO_PLAN_H
 #define LOADTEST_SCENARIO_PLAN_H
 
-#include "loadtest/scenario/catalogue.h"
+#include "loadtest/scenario/result.h"
 #include "loadtest/scenario/pages.h"
 #include "loadtest/scenario/variation.h"
 

@@ -19,7 +19,7 @@
 #include "loadtest/kit/interrupt.h"
 #include "loadtest/kit/verdict.h"
 #include "loadtest/scenario/batch.h"
-#include "loadtest/scenario/catalogue.h"
+#include "loadtest/scenario/result.h"
 #include "loadtest/scenario/narration/measurements.h"
 #include "loadtest/scenario/narration/report.h"
 #include "loadtest/scenario/performance.h"

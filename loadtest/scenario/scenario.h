@@ -71,11 +71,6 @@ struct scenario {
     void (*play)(struct stage *s);
 };
 
-/* The scenarios in the order of scenarios.def; NULL past the last, or if there is none
- * of that name. */
-const struct scenario *scenario_at(size_t i);
-const struct scenario *scenario_find(const char *name);
-
 /* ---- the stage ---- */
 
 /* The `i`th of scenario.actors. */

@@ -13,7 +13,7 @@
 #include "loadtest/lab/lab.h"
 #include "loadtest/proxy/proxy.h"
 #include "loadtest/sale/service.h"
-#include "loadtest/scenario/catalogue.h"
+#include "loadtest/scenario/result.h"
 #include "loadtest/scenario/pages.h"
 #include "loadtest/scenario/participants/process_inside.h"
 #include "loadtest/scenario/variation.h"

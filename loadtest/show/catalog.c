@@ -4,6 +4,7 @@
 
 #include "db/guard.h"
 #include "db/order_paths.h"
+#include "loadtest/fault/catalogue.h"
 #include "loadtest/kit/memory.h"
 #include "loadtest/lab/lab.h"
 #include "loadtest/show/switches.h"

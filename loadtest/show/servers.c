@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/text/duration.h"
+#include "loadtest/fault/catalogue.h"
 #include "loadtest/kit/memory.h"
 
 enum { FAULTS_MAX = 32, BY_MS = 10000 };

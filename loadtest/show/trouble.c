@@ -6,6 +6,7 @@
 
 #include "base/text/duration.h"
 #include "loadtest/expect/expectation.h"
+#include "loadtest/fault/catalogue.h"
 #include "loadtest/show/victims.h"
 #include "lock/store.h"
 

@@ -9,6 +9,7 @@
 #include <cmocka.h>
 
 #include "loadtest/compare/compare.h"
+#include "loadtest/sale/hazard_catalogue.h"
 #include "lock/dlock.h"
 
 static void every_lock_has_an_expectation_under_every_hazard(void **state)

@@ -12,6 +12,7 @@
 
 #include "loadtest/kit/progress.h"
 #include "loadtest/matrix/matrix.h"
+#include "loadtest/scenario/catalogue.h"
 #include "loadtest/scenario/stage.h"
 
 /* Two scenarios' worth of cells: every lock of the first, with `seeds` seeds. */

@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "loadtest/compare/compare.h"
-#include "loadtest/sale/hazard.h"
+#include "loadtest/sale/hazard_catalogue.h"
 #include "loadtest/scenario/catalogue.h"
 
 static void test_each_is_told_in_both_languages(void **state)

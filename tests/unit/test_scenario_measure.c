@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "loadtest/scenario/catalogue.h"
+#include "loadtest/scenario/result.h"
 #include "loadtest/scenario/measure.h"
 #include "loadtest/scenario/performance.h"
 #include "loadtest/scenario/stage.h"

@@ -6,17 +6,11 @@
  * that may have deleted the latch.  In that time no wait succeeds, and no call makes the
  * latch anew.  A latch is certainly open from the answer that told a count so, until a
  * call that asks to make it anew. */
-#include "loadtest/check/checks/latch.h"
+#include "loadtest/check/latch.h"
 
 static const struct history_call *call_at(const struct check *c, size_t at)
 {
     return &c->h->calls[c->lock.calls[at]];
-}
-
-bool latch_was_over(const struct check *c, const struct history_call *call,
-                     const struct history_call *set)
-{
-    return !check_is_open(c, call) && check_order_calls(call, set) == CHECK_BEFORE;
 }
 
 /* From its call on the latch may be open. */
@@ -54,14 +48,6 @@ static void find_opening(struct check *c, struct latch *l)
             (l->opened == NO_CALL || call->answer_ns < c->h->calls[l->opened].answer_ns))
             l->opened = c->lock.calls[i];
     }
-}
-
-void latch_report(struct check *c, const struct latch *l, int64_t index, const char *what)
-{
-    const struct history_call *call = &c->h->calls[index];
-
-    check_violation(c, CHECK_latch, DLOCK_ASSUMES_LOCK, l->set, index,
-                    c->h->calls[l->set].invoke_ns, call->answer_ns, "%s", what);
 }
 
 /* The call came after `since`, and ended before `until`; each is a call, or NO_CALL: `until`

@@ -7,8 +7,6 @@
  * same for each peer.  SETTING is the name of a lock, perhaps with a colon and the
  * number of hand-overs inside the process behind it, fair:64, or with -async at its end, then
  * by asynchronous calls of one thread. */
-#include "loadtest/peers/ours/ours.h"
-
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,6 +14,8 @@
 #include <sys/mman.h>
 #include <time.h>
 #include <unistd.h>
+
+#include "loadtest/peers/ours/tasks.h"
 
 enum { GUARD_WORDS = 2, PATIENCE_MS = 20000 };
 
@@ -25,35 +25,6 @@ static int64_t now_ns(void)
 
     clock_gettime(CLOCK_MONOTONIC, &now);
     return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
-}
-
-bool worker_goes_on(const struct worker *w)
-{
-    return now_ns() < w->slice->deadline_ns;
-}
-
-void worker_inside(struct worker *w)
-{
-    volatile int64_t *guard = w->slice->guard;
-    int64_t me = (int64_t)getpid() * IN_FLIGHT_MAX + w->index;
-
-    if (!w->slice->is_hot)
-        return;
-    guard[1] = me;
-    guard[0] = guard[0] + 1;
-    w->overlaps += guard[1] != me;
-}
-
-void worker_done(struct worker *w)
-{
-    w->total++;
-    w->pairs += worker_goes_on(w);
-}
-
-void worker_failed(struct worker *w, dlock_status st)
-{
-    fprintf(stderr, "peers-ours: %s: %s\n", dlock_status_text(st), dlock_error());
-    w->errors++;
 }
 
 static void *work(void *arg)

@@ -19,7 +19,7 @@
 #include "loadtest/kit/memory.h"
 #include "loadtest/scenario/background/blame.h"
 #include "loadtest/scenario/background/stalls.h"
-#include "loadtest/scenario/catalogue.h"
+#include "loadtest/scenario/result.h"
 #include "loadtest/scenario/participants/process.h"
 #include "loadtest/scenario/participants/process_inside.h"
 #include "loadtest/scenario/servers/wires.h"

@@ -12,7 +12,7 @@
 #include "loadtest/kit/memory.h"
 #include "loadtest/kit/result_page.h"
 #include "loadtest/kit/style.h"
-#include "loadtest/scenario/catalogue.h"
+#include "loadtest/scenario/result.h"
 #include "loadtest/scenario/measure.h"
 
 enum { TABLE_FORMAT = 1, SHARE_MAX = 64 };

@@ -5,7 +5,7 @@
 
 #include <stdio.h>
 
-#include "loadtest/scenario/catalogue.h"
+#include "loadtest/scenario/result.h"
 
 /* Measurements as one table: on a terminal row by row, and in dir/summary.md and
  * summary.json at the end. */

@@ -15,7 +15,7 @@
 #include "loadtest/kit/result_page.h"
 #include "loadtest/kit/style.h"
 #include "loadtest/scenario/batch.h"
-#include "loadtest/scenario/catalogue.h"
+#include "loadtest/scenario/result.h"
 #include "loadtest/scenario/narration/measurements.h"
 
 enum {

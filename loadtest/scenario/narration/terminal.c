@@ -9,7 +9,7 @@
 #include "base/os/clock.h"
 #include "loadtest/check/timeline.h"
 #include "loadtest/kit/style.h"
-#include "loadtest/scenario/catalogue.h"
+#include "loadtest/scenario/result.h"
 #include "loadtest/scenario/narration/measurements.h"
 #include "loadtest/scenario/stage.h"
 #include "loadtest/scenario/variation.h"

@@ -8,7 +8,7 @@
 
 #include "base/os/clock.h"
 #include "loadtest/kit/interrupt.h"
-#include "loadtest/scenario/catalogue.h"
+#include "loadtest/scenario/result.h"
 #include "loadtest/scenario/participants/process.h"
 #include "loadtest/scenario/participants/process_inside.h"
 #include "loadtest/scenario/stage.h"

@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "base/os/clock.h"
+#include "loadtest/scenario/servers/voucher.h"
 #include "lock/process.h"
 
 enum { NODE_TIMEOUT_MS = 500, THREADS_MAX = 100, OPEN_TRIES = 3 };

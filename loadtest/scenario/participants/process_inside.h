@@ -7,10 +7,7 @@
 #ifndef LOADTEST_SCENARIO_PARTICIPANTS_PROCESS_INSIDE_H
 #define LOADTEST_SCENARIO_PARTICIPANTS_PROCESS_INSIDE_H
 
-#include "db/sale_types.h"
-#include "loadtest/kit/files.h"
-#include "loadtest/lab/urls.h"
-#include "loadtest/scenario/scenario.h"
+#include "loadtest/scenario/participants/part.h"
 
 enum { ACTOR_THREADS_MAX = SCENARIO_ACTORS_MAX };
 
@@ -49,23 +46,6 @@ enum actor_action {
 #undef X
 };
 
-/* An actor's part: the settings that it works with, from its first order on. */
-struct actor_part {
-    char variant[32], record_dir[FILES_PATH_MAX];
-    const struct stock_guard *guard; /* the processes are forks of one program         */
-    struct lab_urls urls; /* of the lock's store, by way of the actor's wires          */
-    char sale_url[LAB_URL_MAX];
-    struct lab_server counter; /* a Redis beside that of the locks' wires             */
-    char counter_password[LAB_SECRET_LEN + 1];
-    int64_t stock;       /* that the counter begins with                              */
-    char lock[DLOCK_NAME_MAX + 1];
-    char name[32];       /* the actor's, and how its orders call themselves           */
-    char request[64];    /* what its requests' ids begin with                         */
-    int lease_ms, store_timeout_ms, node_timeout_ms;
-    bool watchdog, commits_lazily;
-    int64_t voucher, first_user; /* thread i buys as first_user + i                     */
-};
-
 struct actor_order {
     enum actor_action what;
     int thread;
@@ -99,30 +79,5 @@ dlock_status actor_open(dlock_system **out, const struct actor_part *part);
 
 /* Be an actor until the socket ends or END comes, and never return. */
 void actor_process_run(int fd, const struct actor_part *part) __attribute__((noreturn));
-
-/* ---- the shop: servers/voucher.c ---- */
-
-/* A thread's way to the resource. */
-struct voucher_client {
-    const struct actor_part *part;
-    int64_t user;
-    struct db_conn *db;           /* NULL: not used yet                               */
-    struct sale_terms terms;
-    struct sale sale;             /* the one under way                                */
-    bool has_read;                /* its first step is done                           */
-    char request[96];             /* its id                                           */
-    int requests;
-};
-
-/* Read the stock; the transaction stays open.  False: db_error() is in `error`. */
-bool voucher_client_read(struct voucher_client *shop, int64_t *stock, char *error, size_t size);
-/* The same, and the transaction ends at once. */
-bool voucher_client_glance(struct voucher_client *shop, int64_t *stock, char *error, size_t size);
-/* Take one, write the order, commit. `again`: under the number of the last request. */
-enum sale_answer voucher_client_buy(struct voucher_client *shop, uint64_t fence, bool again, char *error,
-                            size_t size);
-/* Take one from the counter. */
-enum sale_answer voucher_client_reserve(const struct voucher_client *shop, char *error, size_t size);
-void voucher_client_leave(struct voucher_client *shop);
 
 #endif /* LOADTEST_SCENARIO_PARTICIPANTS_PROCESS_INSIDE_H */

@@ -10,6 +10,7 @@
 
 #include "base/os/clock.h"
 #include "db/backend.h"
+#include "loadtest/fault/catalogue.h"
 #include "loadtest/scenario/participants/process_inside.h"
 #include "loadtest/scenario/stage.h"
 

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /* voucher.c -- the resource of a scenario: one voucher in PostgreSQL, sold by db/sale.c
  * as the service does. */
+#include "loadtest/scenario/servers/voucher.h"
+
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
-#include "db/sale.h"
 #include "loadtest/probe/redis_connection.h"
-#include "loadtest/scenario/participants/process_inside.h"
 
 static bool connect_client(struct voucher_client *shop)
 {

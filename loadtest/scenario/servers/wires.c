@@ -8,7 +8,7 @@
 
 #include "base/os/clock.h"
 #include "loadtest/proxy/wire_text.h"
-#include "loadtest/scenario/catalogue.h"
+#include "loadtest/scenario/result.h"
 #include "loadtest/scenario/stage.h"
 
 enum { LOOK_MS = 20 };

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* idle.h -- for the files of `bench-locks --only=idle` alone: the builds that are compared, and
+/* idle_plan.h -- for the files of `bench-locks --only=idle` alone: the builds that are compared, and
  * the figures of a comparison.
  */
-#ifndef LOADTEST_BENCH_IDLE_H
-#define LOADTEST_BENCH_IDLE_H
+#ifndef LOADTEST_BENCH_IDLE_PLAN_H
+#define LOADTEST_BENCH_IDLE_PLAN_H
 
 #include "loadtest/bench/locks.h"
 
@@ -82,4 +82,4 @@ void idle_complain(const char *what, const char *why);
 void idle_print(struct bench_locks *b, const struct idle_contest contests[IDLE_CONTESTS],
                 struct idle_figures figures[IDLE_CONTESTS]);
 
-#endif /* LOADTEST_BENCH_IDLE_H */
+#endif /* LOADTEST_BENCH_IDLE_PLAN_H */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* latch.h -- what the files about latches share. */
-#ifndef LOADTEST_CHECK_CHECKS_LATCH_H
-#define LOADTEST_CHECK_CHECKS_LATCH_H
+#ifndef LOADTEST_CHECK_LATCH_H
+#define LOADTEST_CHECK_LATCH_H
 
 #include "loadtest/check/checks/checks.h"
 
@@ -28,4 +28,4 @@ void latch_report(struct check *c, const struct latch *l, int64_t index, const c
 /* Each count leaves what the counts before it can have left. */
 void latch_look_at_counts(struct check *c, const struct latch *l);
 
-#endif /* LOADTEST_CHECK_CHECKS_LATCH_H */
+#endif /* LOADTEST_CHECK_LATCH_H */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* ours.h -- a slice of pairs by this library, and the workers that make them. */
-#ifndef LOADTEST_PEERS_OURS_OURS_H
-#define LOADTEST_PEERS_OURS_OURS_H
+/* worker.h -- a slice of pairs by this library, and a worker that makes them. */
+#ifndef LOADTEST_PEERS_OURS_WORKER_H
+#define LOADTEST_PEERS_OURS_WORKER_H
 
 #include <pthread.h>
 #include <stdbool.h>
@@ -43,8 +43,4 @@ void worker_done(struct worker *w);
 /* Count a call that failed, and say so on stderr. */
 void worker_failed(struct worker *w, dlock_status st);
 
-/* Run so many workers by asynchronous calls from the calling thread until the deadline, and
- * to the end of the pairs that are then under way. */
-void tasks_run(struct slice *slice, struct worker *workers, int in_flight);
-
-#endif /* LOADTEST_PEERS_OURS_OURS_H */
+#endif /* LOADTEST_PEERS_OURS_WORKER_H */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* lab.c -- starts, finds and stops a lab.
+/* life.c -- starts, finds and stops a lab.
  *
  * state.json names a process from the moment the process runs.  So the next command can
  * clean up, whatever ended this program. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* permits.h -- what the files about permits share. */
-#ifndef LOADTEST_CHECK_CHECKS_PERMITS_H
-#define LOADTEST_CHECK_CHECKS_PERMITS_H
+#ifndef LOADTEST_CHECK_PERMITS_H
+#define LOADTEST_CHECK_PERMITS_H
 
 #include "loadtest/check/checks/checks.h"
 
@@ -36,4 +36,4 @@ void permits_look_at_ids(struct check *c);
 /* A taking that is refused without waiting is refused because too few can have been left. */
 void permits_look_at_refusals(struct check *c);
 
-#endif /* LOADTEST_CHECK_CHECKS_PERMITS_H */
+#endif /* LOADTEST_CHECK_PERMITS_H */

@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: MIT */
+/* run_plan.h -- the plan of a run, and its result. */
+#ifndef LOADTEST_SALE_RUN_PLAN_H
+#define LOADTEST_SALE_RUN_PLAN_H
+
+#include "loadtest/audit/audit.h"
+#include "loadtest/live/live.h"
+#include "loadtest/sale/hazard.h"
+#include "loadtest/sale/start_signal.h"
+
+/* The services and vouchers that a load works on. */
+struct run_stage {
+    const struct run_plan *plan;
+    const char *dir;
+    const struct service *services;
+    int service_count;
+    const int64_t *vouchers;
+    int voucher_count;
+    char *why; /* for why_say()                                                        */
+};
+
+/* Send orders until they are enough, and write the ledger and load.json into the run's
+ * directory.  Answers as run_once() does. */
+typedef enum exit_code run_load_fn(void *arg, const struct run_stage *stage);
+
+struct run_plan {
+    const struct lab *lab;
+    lab_db *db;
+    const char *dir;          /* exists                                              */
+    const char *experiment;   /* for run.json; may be NULL, as may `lock`             */
+    const char *lock;
+    const char *const *flags; /* of seckilld                                         */
+    const struct hazard *hazard;
+    int processes, connections;
+    int64_t stock;
+    int voucher_count;
+    int64_t duration_ms;      /* at most                                             */
+    bool is_per_user;         /* the same user fires at once: one_per_user.lua       */
+    int slot_ms, slot_users;  /* of that script                                      */
+    int64_t lease_ms;
+    bool has_gap, stays_out;  /* see hazard.h                                        */
+    const char *face;         /* hmdp or v1                                          */
+    bool transacts_at_once;   /* each request may be in a transaction beside all others */
+    run_load_fn *load;        /* instead of wrk and the hazard; NULL: those              */
+    void *load_arg;
+    bool record;              /* the locks: dir/locks, for `seckill check`           */
+    struct live *live;        /* shows the run while it goes on; NULL: nothing does  */
+    const char *title;        /* of the run there; NULL: the lock, or no name        */
+    bool quiet;               /* why it could not be done is kept, and not printed   */
+};
+
+struct run_result {
+    struct audit_verdict verdict;
+    enum hazard_state hazard;
+    char note[240];          /* what the hazard did                                  */
+    char reason[WHY_MAX]; /* why it could not be done; "" if it was           */
+    int64_t sent, unanswered;
+    struct start_times start;
+    double orders_per_s;     /* accepted, from the first request to sold out          */
+    double p99_ms;           /* of accepted orders; 0: none                           */
+    int64_t elapsed_ms;
+};
+
+#endif /* LOADTEST_SALE_RUN_PLAN_H */

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: MIT */
+/* part.h -- the part of an actor: the settings that its process works with. */
+#ifndef LOADTEST_SCENARIO_PARTICIPANTS_PART_H
+#define LOADTEST_SCENARIO_PARTICIPANTS_PART_H
+
+#include "db/sale_types.h"
+#include "loadtest/kit/files.h"
+#include "loadtest/lab/urls.h"
+#include "loadtest/scenario/scenario.h"
+
+/* An actor's part: the settings that it works with, from its first order on. */
+struct actor_part {
+    char variant[32], record_dir[FILES_PATH_MAX];
+    const struct stock_guard *guard; /* the processes are forks of one program         */
+    struct lab_urls urls; /* of the lock's store, by way of the actor's wires          */
+    char sale_url[LAB_URL_MAX];
+    struct lab_server counter; /* a Redis beside that of the locks' wires             */
+    char counter_password[LAB_SECRET_LEN + 1];
+    int64_t stock;       /* that the counter begins with                              */
+    char lock[DLOCK_NAME_MAX + 1];
+    char name[32];       /* the actor's, and how its orders call themselves           */
+    char request[64];    /* what its requests' ids begin with                         */
+    int lease_ms, store_timeout_ms, node_timeout_ms;
+    bool watchdog, commits_lazily;
+    int64_t voucher, first_user; /* thread i buys as first_user + i                     */
+};
+
+#endif /* LOADTEST_SCENARIO_PARTICIPANTS_PART_H */
