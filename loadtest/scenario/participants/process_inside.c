@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* process_inside.c -- the code of a participant's process: its main thread and its worker
- * threads. */
+/* process_inside.c -- the process of a participant: its main thread and its worker threads. */
 #include "loadtest/scenario/participants/process_inside.h"
 
 #include <errno.h>
