@@ -6,6 +6,7 @@
 #include "app/order_path.h"
 #include "app/order_replay.h"
 #include "app/sale_window.h"
+#include "app/stream.h"
 
 static void count_stop(struct worker *w, enum metrics_layer layer)
 {
@@ -45,8 +46,9 @@ static void leave(struct worker *w, struct admission_place *place)
                      dlock_status_text(st), dlock_error());
 }
 
+/* *asked: the order path was asked, and not only what is known before it. */
 static enum outcome place_new(struct worker *w, const struct order_request *request,
-                              struct order_placed *placed)
+                              struct order_placed *placed, bool *asked)
 {
     struct order_attempt attempt = {.worker = w, .request = request};
     struct admission_place place = {0};
@@ -62,6 +64,7 @@ static enum outcome place_new(struct worker *w, const struct order_request *requ
     outcome = enter(w, &place);
     if (outcome != OUTCOME_ACCEPTED)
         return outcome;
+    *asked = true;
     outcome = w->service->path->sell(&attempt);
     leave(w, &place);
     *placed = attempt.placed;
@@ -83,20 +86,44 @@ static bool is_final_refusal(enum outcome outcome)
     }
 }
 
+/* Does the order of a request that was refused before the order path was asked wait in the
+ * stream?  QUEUED: it does.  ACCEPTED: it does not, as far as Redis knows. */
+static enum outcome find_waiting(struct worker *w, const struct order_request *request,
+                                 struct order_placed *placed)
+{
+    struct stream_request found;
+
+    if (w->service->stream == NULL)
+        return OUTCOME_ACCEPTED;
+    if (!stream_find_request(w->service->stream, request->user_id, request->request_id,
+                             &found))
+        return OUTCOME_UNAVAILABLE;
+    if (!found.is_queued)
+        return OUTCOME_ACCEPTED;
+    *placed = (struct order_placed){found.order_id, true};
+    return found.voucher_id == request->voucher_id ? OUTCOME_QUEUED : OUTCOME_CONFLICT;
+}
+
 /* A request that comes again is found out when it is refused, here or by the unique index
  * at its insert: asking first would cost every new order a round trip. */
 enum outcome order_place(struct worker *w, const struct order_request *request,
                          struct order_placed *placed)
 {
-    enum outcome outcome = place_new(w, request, placed);
-    enum outcome earlier;
-    bool is_new = false;
+    bool is_new = false, has_asked = false;
+    enum outcome outcome = place_new(w, request, placed, &has_asked);
+    enum outcome earlier, waiting;
 
     if (!request->is_named_by_client || !is_final_refusal(outcome))
         return outcome;
+    /* First where it waits, then where it is written: in between it may be written. */
+    waiting = has_asked ? OUTCOME_ACCEPTED : find_waiting(w, request, placed);
+    if (waiting == OUTCOME_UNAVAILABLE)
+        return waiting;
     earlier = worker_take_db(w);
     if (earlier == OUTCOME_ACCEPTED)
         earlier = order_replay(w, request, placed, &is_new);
     worker_give_db(w);
-    return is_new ? outcome : earlier;
+    if (is_new)
+        return waiting == OUTCOME_ACCEPTED ? outcome : waiting;
+    return earlier;
 }

@@ -27,7 +27,9 @@
  *                    (if --idle-transaction-timeout is at most two thirds of it).  What
  *                    remains is a COMMIT on its way for longer than that: it may sell a
  *                    second one to a user who asked again without the id, and only the
- *                    duplicate guard `unique` stops it
+ *                    duplicate guard `unique` stops it.
+ *                    With --order-path=stream also: a question to Redis was not answered,
+ *                    and may still be executed, whatever a later one was told
  *   INTERNAL         the log says what */
 enum outcome order_place(struct worker *w, const struct order_request *request,
                          struct order_placed *placed);

@@ -186,6 +186,7 @@ enum stream_answer stream_admit(struct stream *s, const struct stream_order *ord
         return may_be_in || st == DLOCK_UNKNOWN ? STREAM_UNANSWERED : STREAM_FAILED;
     }
     admitted = read_admission(answer.text, out);
+    out->may_be_let_in = may_be_in;
     /* The first of the two questions was this request's own. */
     return may_be_in && admitted == STREAM_AGAIN ? STREAM_QUEUED : admitted;
 }

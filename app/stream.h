@@ -57,6 +57,9 @@ struct stream_admission {
     int64_t order_id; /* of QUEUED and AGAIN: the number that the order has, or will have */
     int64_t admitted; /* of SOLD_OUT and NO_STOCK: orders of the voucher ever let in ... */
     int64_t queued;   /* ... and those that wait */
+    /* An earlier question for this order was not answered, and may be executed still: after
+     * a refusal too, the order may be let in. */
+    bool may_be_let_in;
 };
 
 /* An order that a writer was given. */
@@ -93,7 +96,8 @@ void stream_close(struct stream *stream);
 bool stream_is_kept(struct stream *stream);
 
 /* Let an order in.  An answer that was lost is asked for again, which changes nothing: the
- * request's id is known then. */
+ * request's id is known then.  If the second question is refused, the first one may still be
+ * on its way: then out->may_be_let_in is true, and the refusal is no end. */
 enum stream_answer stream_admit(struct stream *stream, const struct stream_order *order,
                                 struct stream_admission *out);
 

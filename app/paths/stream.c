@@ -99,6 +99,16 @@ static enum outcome conclude(struct order_attempt *attempt, const struct stream_
     return OUTCOME_UNAVAILABLE;
 }
 
+/* A question that nobody answered may be executed after a later one was refused: until then
+ * its order may come.  A conflict is the same for both. */
+static enum outcome doubt(enum outcome outcome)
+{
+    return outcome == OUTCOME_ACCEPTED || outcome == OUTCOME_QUEUED ||
+                   outcome == OUTCOME_CONFLICT
+               ? outcome
+               : OUTCOME_UNKNOWN;
+}
+
 static enum outcome sell(struct order_attempt *attempt)
 {
     const struct stream_order order = {
@@ -109,6 +119,7 @@ static enum outcome sell(struct order_attempt *attempt)
         .sale_end_us = attempt->sale_end_us,
     };
     struct stream *stream = attempt->worker->service->stream;
+    bool is_in_doubt = false;
 
     for (int i = 0; i < ASKS_MAX; i++) {
         struct stream_admission got;
@@ -116,10 +127,11 @@ static enum outcome sell(struct order_attempt *attempt)
         enum stream_answer answer = stream_admit(stream, &order, &got);
         enum outcome outcome = conclude(attempt, &order, answer, &got, asked_ns);
 
+        is_in_doubt = is_in_doubt || got.may_be_let_in;
         if (outcome != OUTCOME_ACCEPTED || answer == STREAM_AGAIN)
-            return outcome;
+            return is_in_doubt ? doubt(outcome) : outcome;
     }
-    return OUTCOME_UNAVAILABLE;
+    return is_in_doubt ? OUTCOME_UNKNOWN : OUTCOME_UNAVAILABLE;
 }
 
 const struct order_path order_path_stream = {

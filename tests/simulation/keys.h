@@ -6,9 +6,9 @@
 #ifndef SIMULATION_KEYS_H
 #define SIMULATION_KEYS_H
 
-#include "tests/simulation/buffer.h"
+#include "tests/simulation/streams.h"
 
-enum kind { STRING, HASH, LIST, SORTED };
+enum kind { STRING, HASH, LIST, SORTED, STREAM };
 
 /* A field and its value, a part of a list, or a member and its score. */
 struct part {
@@ -25,6 +25,7 @@ struct key {
     struct bytes string;
     struct part *parts;
     size_t count, room;
+    struct model_stream *stream; /* of kind STREAM */
     struct key *next;
 };
 

@@ -80,7 +80,8 @@ struct command {
 /* Each table ends with a row without a name. */
 extern const struct command model_string_commands[], model_hash_commands[],
     model_list_commands[], model_sorted_commands[], model_key_commands[],
-    model_client_commands[], model_script_commands[];
+    model_client_commands[], model_script_commands[], model_stream_commands[],
+    model_group_commands[];
 
 /* Look up and run, for a client that asks at once or for a script. */
 void model_call(struct call *call);

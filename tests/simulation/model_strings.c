@@ -39,9 +39,20 @@ static bool end_in(struct call *call, size_t at, int64_t unit, const char *verb,
     return false;
 }
 
+/* An instant of PXAT; false: the reply says that it is none. */
+static bool end_at_ms(struct call *call, size_t at, int64_t *end_ms)
+{
+    if (!model_number(call, at, end_ms))
+        return false;
+    if (*end_ms > 0)
+        return true;
+    reply_error(call->out, "ERR invalid expire time in 'set' command");
+    return false;
+}
+
 static void set(struct call *call)
 {
-    bool if_absent = false, if_present = false, has_end = false;
+    bool if_absent = false, if_present = false, has_end = false, keeps_end = false;
     int64_t end_ms = 0;
     struct key *key;
 
@@ -52,7 +63,14 @@ static void set(struct call *call)
             if_absent = true;
         } else if (bytes_is(call->argv[i], "XX") && !if_absent) {
             if_present = true;
-        } else if ((in_ms || bytes_is(call->argv[i], "EX")) && !has_end &&
+        } else if (bytes_is(call->argv[i], "KEEPTTL") && !has_end) {
+            keeps_end = true;
+        } else if (bytes_is(call->argv[i], "PXAT") && !has_end && !keeps_end &&
+                   i + 1 < call->argc) {
+            if (!end_at_ms(call, ++i, &end_ms))
+                return;
+            has_end = true;
+        } else if ((in_ms || bytes_is(call->argv[i], "EX")) && !has_end && !keeps_end &&
                    i + 1 < call->argc) {
             if (!end_in(call, ++i, in_ms ? 1 : 1000, "set", &end_ms))
                 return;
@@ -66,6 +84,11 @@ static void set(struct call *call)
         (if_present && !exists(call, call->argv[1]))) {
         reply_nil(call->out);
         return;
+    }
+    key = keys_find(&call->model->keys, call->argv[1], model_now_ms(call->model));
+    if (keeps_end && key != NULL) {
+        has_end = key->has_end;
+        end_ms = key->end_ms;
     }
     key = store(call, call->argv[1], call->argv[2]);
     key->has_end = has_end;

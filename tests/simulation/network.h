@@ -44,6 +44,8 @@ bool network_cut(bool after);
 /* The next command that is sent arrives at that time, and so does what follows on its
  * connection. */
 void network_delay_next(int64_t until_ns);
+/* The same of the next one with these words in it, which the caller keeps. */
+void network_delay_next_with(const char *words, int64_t until_ns);
 bool network_has_delayed(void); /* it has not been sent, or has not arrived */
 
 /* One connection's packets to the server arrive no earlier than then.  False: there is none. */

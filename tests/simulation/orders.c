@@ -23,8 +23,10 @@ struct orders_world orders;
 static const dlock_variant_info subjects[] = {
     SUBJECT("each", "a transaction for each order", ""),
     SUBJECT("combined", "a transaction for the orders that wait", ""),
+    SUBJECT("stream", "a script lets orders in, a writer makes their rows", ""),
     SUBJECT("each-bare", "the same as each", "no lock and no guard"),
     SUBJECT("combined-bare", "the same as combined", "no lock and no guard"),
+    SUBJECT("stream-bare", "the same as stream", "no lock and no guard"),
 };
 
 enum { SUBJECT_COUNT = sizeof(subjects) / sizeof(subjects[0]) };
@@ -52,6 +54,8 @@ static void judge(void *arg)
                                             [ORDERS_OVERSOLD] = OVERSOLD,
                                             [ORDERS_LOST_UPDATE] = LOST_UPDATE,
                                             [ORDERS_DUPLICATE] = DUPLICATE,
+                                            [ORDERS_PROMISE] = PROMISE,
+                                            [ORDERS_UNDERSOLD] = UNDERSOLD,
                                             [ORDERS_WRONG] = AUDIT};
     char why[ORDERS_WHY_SIZE] = "";
     enum orders_finding finding = orders_audit(&postgres_server.model, orders.asked,

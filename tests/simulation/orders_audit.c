@@ -101,6 +101,10 @@ static enum orders_finding finding_of(enum audit_check check)
         return ORDERS_LOST_UPDATE;
     case AUDIT_DUPLICATE:
         return ORDERS_DUPLICATE;
+    case AUDIT_BROKEN_PROMISE:
+        return ORDERS_PROMISE;
+    case AUDIT_UNDERSOLD:
+        return ORDERS_UNDERSOLD;
     default:
         return ORDERS_WRONG;
     }

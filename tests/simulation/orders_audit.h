@@ -25,7 +25,7 @@ struct orders_asked {
 
 /* What the audit finds wrong first. */
 enum orders_finding { ORDERS_VALID, ORDERS_OVERSOLD, ORDERS_LOST_UPDATE, ORDERS_DUPLICATE,
-                      ORDERS_WRONG };
+                      ORDERS_PROMISE, ORDERS_UNDERSOLD, ORDERS_WRONG };
 
 /* Judge the sale, of which nothing is under way any more.  Unless VALID, `why` is the name and
  * an example of the finding. */

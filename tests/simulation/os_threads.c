@@ -5,6 +5,7 @@
  * A mutex of base/os/mutex.h is locked inline by the C library's functions, which the linker
  * replaces by those here (--wrap): the memory of the C library's mutex is ours then. */
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/os/bell.h"
@@ -13,6 +14,7 @@
 #include "base/os/condition_line.h"
 #include "base/os/fiber.h"
 #include "base/os/thread.h"
+#include "lock/process.h"
 #include "tests/simulation/os.h"
 
 /* ---- mutexes ---- */
@@ -241,10 +243,31 @@ void dlock_bell_ring_two(struct dlock_bell *a, struct dlock_bell *b)
 
 /* ---- threads ---- */
 
+/* A thread, and the process that it belongs to: that of the thread that starts it. */
+struct thread_begin {
+    void *(*run)(void *arg);
+    void *arg;
+    struct dlock_process *process;
+};
+
+static void *run_in_process(void *arg)
+{
+    struct thread_begin begin = *(struct thread_begin *)arg;
+
+    free(arg);
+    dlock_process_enter(begin.process);
+    return begin.run(begin.arg);
+}
+
 int dlock_thread_start(struct dlock_thread *out, void *(*run)(void *arg), void *arg)
 {
-    struct task *task = task_begin(task_here->site, run, arg);
+    struct thread_begin *begin = malloc(sizeof(*begin));
+    struct task *task;
 
+    if (begin == NULL)
+        abort();
+    *begin = (struct thread_begin){run, arg, dlock_process_here()};
+    task = task_begin(task_here->site, run_in_process, begin);
     memcpy(&out->os, &task, sizeof(task));
     return task != NULL ? 0 : EAGAIN;
 }

@@ -8,6 +8,7 @@
 
 #include "tests/simulation/batch.h"
 #include "tests/simulation/oracle.h"
+#include "tests/simulation/story_orders.h"
 #include "tests/simulation/subject.h"
 
 enum { TIMEOUT_MS = 100, LEASE_MS = 2000 };
@@ -144,6 +145,10 @@ static const struct story {
     {"a release that arrives late frees nothing that was taken after it", "lua", late_release},
     {"a turn of less than a millisecond can be inspected", "fair", turn_ends},
     {"a waiter hears at once that a latch was deleted", "latch", latch_deleted},
+    {"an order whose first question is late is not refused for good", "stream",
+     story_stream_late_question},
+    {"a request whose order is queued is not told that the voucher is sold out", "stream",
+     story_stream_hint},
 };
 
 static const struct story *story_here;

@@ -45,7 +45,7 @@ enum { WORLD_TEXT = 240 };
 /* What became of a seed. */
 enum verdict { FINE, OVERLAP, FENCE, ASLEEP, SHUT, LOST_IN_CALM, HANG, ENDLESS, CRASH,
                NOT_KNOWN, OVERDRAWN, MISCOUNT, EARLY, TWICE, UNHELD, OVERSOLD, LOST_UPDATE,
-               DUPLICATE, AUDIT, VERDICT_COUNT };
+               DUPLICATE, PROMISE, UNDERSOLD, AUDIT, VERDICT_COUNT };
 
 /* What is known of a seed when it has ended; in memory that its parent shares. */
 struct account {

@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: MIT */
+/* streams.h -- the value of a key of kind STREAM: entries, groups of consumers, and what was
+ * delivered to a consumer and not acknowledged.
+ *
+ * Ownership   A stream owns all that is in it, and copies what it is given. */
+#ifndef SIMULATION_STREAMS_H
+#define SIMULATION_STREAMS_H
+
+#include "tests/simulation/buffer.h"
+
+struct stream_id {
+    uint64_t ms, seq;
+};
+
+struct stream_part {
+    struct stream_id id;
+    struct bytes *words; /* fields and values in turn */
+    size_t count;
+};
+
+struct stream_consumer {
+    struct bytes name;
+    int64_t seen_ms;
+    struct stream_consumer *next; /* in the order of names */
+};
+
+/* An entry that was delivered and not acknowledged. */
+struct stream_pending {
+    struct stream_id id;
+    struct stream_consumer *consumer;
+    int64_t delivered_ms;
+};
+
+struct stream_group {
+    struct bytes name;
+    struct stream_id last; /* delivered */
+    struct stream_consumer *consumers;
+    struct stream_pending *pending; /* in the order of ids */
+    size_t pending_count, pending_room;
+    struct stream_group *next;
+};
+
+struct model_stream {
+    struct stream_part *parts; /* in the order of ids */
+    size_t count, room;
+    struct stream_id last; /* ever added */
+    struct stream_group *groups;
+};
+
+struct model_stream *stream_value_new(void);
+struct model_stream *stream_value_copy(const struct model_stream *from);
+void stream_value_free(struct model_stream *stream); /* NULL is fine */
+
+/* Below 0, 0, above 0: as a is before, at, behind b. */
+int stream_id_compare(struct stream_id a, struct stream_id b);
+
+/* The id that an entry added at `now_ms` gets. */
+struct stream_id stream_value_next(const struct model_stream *stream, int64_t now_ms);
+
+void stream_value_add(struct model_stream *stream, struct stream_id id,
+                      const struct bytes *words, size_t count);
+/* The place of the first entry that is not before `id`. */
+size_t stream_value_find(const struct model_stream *stream, struct stream_id id);
+bool stream_value_has(const struct model_stream *stream, struct stream_id id);
+void stream_value_remove(struct model_stream *stream, size_t at);
+
+/* NULL: there is none. */
+struct stream_group *stream_group_find(const struct model_stream *stream, struct bytes name);
+struct stream_group *stream_group_add(struct model_stream *stream, struct bytes name,
+                                      struct stream_id last);
+
+struct stream_consumer *stream_consumer_find(const struct stream_group *group,
+                                             struct bytes name);
+struct stream_consumer *stream_consumer_add(struct stream_group *group, struct bytes name,
+                                            int64_t now_ms); /* there is none */
+/* Forget the consumer and what is pending of it.  Answers how much that was. */
+int64_t stream_consumer_remove(struct stream_group *group, struct stream_consumer *consumer);
+int64_t stream_consumer_pending(const struct stream_group *group,
+                                const struct stream_consumer *consumer);
+
+/* The place of the first pending entry that is not before `id`. */
+size_t stream_pending_find(const struct stream_group *group, struct stream_id id);
+bool stream_pending_has(const struct stream_group *group, struct stream_id id);
+void stream_pending_add(struct stream_group *group, struct stream_pending pending);
+void stream_pending_remove(struct stream_group *group, size_t at);
+
+#endif /* SIMULATION_STREAMS_H */
