@@ -225,7 +225,7 @@ $(OUT)/obj/known_settings.o: $(OUT)/obj/known_settings.c
 	$(call say,CC)$(CC) $(PREPROCESS) $(COMPILE) -c -o $@ $<
 $(COMMON): $(OUT)/obj/known_settings.o
 
-# It prints the lists of both programs, so it is linked with both.
+# tools/reference prints the lists of both programs, so it is linked with both.
 $(OUT)/obj/write-reference: $(OUT)/obj/tools/write_reference.o \
     $(OUT)/obj/tools/reference_locks.o $(OUT)/obj/tools/reference_service.o $(APP_LIB) $(LAB_LIB) $(COMMON) $(LIBRARY)
 	$(call say,LINK)$(CC) $(LINK) -pie -o $@ $^ $(LIBS.app) $(LIBS.lab) $(LIBS.db) \

@@ -37,7 +37,7 @@ static void add_number(struct answer *an, const char *key, int64_t value)
         text_add(an->body, ",\"%s\":%" PRId64, key, value);
 }
 
-/* Whose turn is next in a queue, and whether any client listens for it. */
+/* The first waiter in the queue, and whether any client listens for its turn. */
 static void add_next(struct answer *an, const dlock_info *info)
 {
     text_add(an->body, ",\"next\":{\"owner\":");

@@ -121,7 +121,7 @@ void api_order_find(const struct request *rq, struct answer *an)
 
     if (!find(rq, an, true, &order))
         return;
-    /* Somebody else's order is as good as none. */
+    /* A user learns nothing of another user's order, not even that the order exists. */
     if (!order.found || order.user_id != rq->user_id) {
         answer_outcome(rq, an, FACE_API, OUTCOME_NOT_FOUND, NULL);
         return;

@@ -103,7 +103,7 @@ static bool read_number(const struct request *rq, const char *key, int64_t max,
     return true;
 }
 
-/* Which page the query asks for.  NULL: it is in `page`; else what is wrong. */
+/* Read from the query which page is asked for.  NULL: `page` has it; else the error. */
 static const char *read_page(const struct request *rq, struct voucher_page *page)
 {
     page->limit = PAGE_DEFAULT;

@@ -256,7 +256,7 @@ static bool is_path_of_use(const struct config *c)
     return false;
 }
 
-/* Where that store is; NULL: nobody has said. */
+/* The address of that store; NULL: no setting names the address. */
 static const char *url_of(const struct config *c, enum dlock_store store)
 {
     switch (store) {
@@ -302,7 +302,7 @@ static bool check(const struct config *c)
     }
     if (c->database_url == NULL)
         return complain("--database-url (or SECKILL_DATABASE_URL) is missing: "
-                        "where is PostgreSQL?");
+                        "give the URL of PostgreSQL; a lab has one: . .lab/env");
     if (!db_url_is_valid(c->database_url, why, sizeof(why))) {
         fprintf(stderr,
                 "seckilld: --database-url (or SECKILL_DATABASE_URL) must be "
@@ -312,7 +312,7 @@ static bool check(const struct config *c)
     }
     if (c->token_key_file == NULL)
         return complain("--token-key-file (or SECKILL_TOKEN_KEY_FILE) is missing: "
-                        "which key are tokens made with?");
+                        "name the file with the key of the tokens; a lab has one: . .lab/env");
     if (c->admin_host != NULL && !admin_hosts_are_good(c->admin_host))
         return complain("--admin-host must be names or addresses without ports, with "
                         "commas between, such as shop-admin,10.0.0.5, or *");

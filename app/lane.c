@@ -15,7 +15,7 @@ enum state { WAITS, LEADS, TAKEN };
 /* The end of a batch has no limit of time. */
 enum { PATIENCE_MS = 60000 };
 
-/* There is a lane for a voucher as long as it has a leader; waiting orders have one. */
+/* A voucher has a lane as long as the lane has a leader; waiting orders always have a leader. */
 struct lane {
     int64_t voucher_id;
     struct lane_place *first, **last; /* those that wait */

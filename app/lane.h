@@ -74,7 +74,7 @@ size_t lane_take(struct lanes *lanes, struct lane_place *leader, lane_fits *fits
 void lane_finish(struct lanes *lanes, struct lane_place *leader, struct lane_place **batch,
                  size_t count);
 
-/* How many orders wait for a leader now. */
+/* The number of orders that wait for a leader now. */
 int64_t lanes_waiting(struct lanes *lanes);
 
 #endif /* APP_LANE_H */

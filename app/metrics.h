@@ -44,7 +44,7 @@ enum { METRICS_REPLAYED = OUTCOME_COUNT };
 
 enum metrics_route { METRICS_ORDER, METRICS_OTHER, METRICS_ROUTES };
 
-/* How many values a label has, and with them how many lines a metric can have. */
+/* The number of values of a label, and so the number of lines that a metric can have. */
 enum {
 #define LABEL(id, name, size, value) METRICS_SIZE_##id = (size),
 #include "app/metrics.def"
@@ -104,7 +104,7 @@ void metrics_count(atomic_uint_fast64_t *counter);
 /* A lock was lost while it was held.  Any thread. */
 void metrics_lock_lost(struct metrics *m);
 
-/* How many locks were.  Any thread. */
+/* The number of locks that were lost.  Any thread. */
 int64_t metrics_locks_lost(struct metrics *m);
 
 /* The sum over all cells of the counter at `offset` in a cell.  Any thread. */

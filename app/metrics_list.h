@@ -28,7 +28,7 @@ enum metrics_reading {
 
 enum metrics_type { METRICS_COUNTER, METRICS_GAUGE, METRICS_HISTOGRAM };
 
-/* Where the figures of a metric are. */
+/* The source of a metric's figures. */
 enum metrics_source {
     METRICS_FROM_CELLS,  /* at `place` in struct metrics_cell */
     METRICS_FROM_LOCKS,  /* at `place` in dlock_metrics: a histogram */

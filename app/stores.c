@@ -20,7 +20,7 @@
 
 enum { WHY_MAX = 600 };
 
-/* How one question to a store ended. */
+/* The outcome of one question to a store. */
 enum attempt_answer {
     ATTEMPT_OK,
     ATTEMPT_AGAIN,   /* it did not answer, or is not up yet */

@@ -122,7 +122,7 @@ bool stream_settle(struct stream *stream, const struct stream_end *ends, size_t 
  * many orders are left in the stream; -1: Redis did not say. */
 int64_t stream_leave(struct stream *stream);
 
-/* How many orders are in the stream; the last number that was heard if Redis does not say. */
+/* The number of orders in the stream; the last known number if Redis does not answer. */
 int64_t stream_length(struct stream *stream);
 
 #endif /* APP_STREAM_H */

@@ -25,7 +25,7 @@ static void store(_Atomic int64_t *word, int64_t value)
     atomic_store_explicit(word, value, memory_order_release);
 }
 
-/* How old what the slot holds of this voucher is, in ns; INT64_MAX: it holds nothing. */
+/* The age in ns of the slot's copy of this voucher; INT64_MAX: the slot has no copy. */
 static int64_t peek(const struct voucher_slot *slot, int64_t voucher_id,
                     struct voucher_window *window)
 {

@@ -44,7 +44,7 @@ enum {
     NAME_SHOWN_MAX = 40, /* bytes of a name that nobody knows */
 };
 
-/* How many bytes of a text to show: at most `max`, and whole characters. */
+/* The number of bytes of a text to show: at most `max`, and whole characters only. */
 static int shown_bytes(const char *text, int max)
 {
     int n = (int)strnlen(text, (size_t)max);

@@ -63,7 +63,7 @@ typedef bool audit_db_write_fn(const struct audit_db_write *write, void *arg);
 /* Read what was recorded of one voucher, in the order of the positions. */
 bool audit_db_writes(lab_db *db, int64_t voucher, audit_db_write_fn *each, void *arg);
 
-/* Which orders to count; zero and NULL mean "any". */
+/* A choice of the orders to count; zero and NULL mean "any". */
 struct audit_db_filter {
     int64_t first_voucher, last_voucher; /* a range, both ends included             */
     int64_t user;
@@ -78,7 +78,7 @@ bool audit_db_count(lab_db *db, const struct audit_db_filter *filter, int64_t *c
  * the lock library, whose waiting is its work, do not count as waiting. */
 bool audit_db_blocked_by(lab_db *db, const char *process, bool *blocked);
 
-/* How many rows the lock library has in its tables: locks held or waited for. */
+/* The number of rows of the lock library in its tables: locks held or waited for. */
 bool audit_db_lock_rows(lab_db *db, int64_t *count);
 
 /* Has no session of the service done anything for a second? */

@@ -23,7 +23,7 @@ bool db_backend_end(lab_db *db, int pid, bool *gone);
 /* The server's own process of that backend_type, such as "walwriter". */
 bool db_process_of(lab_db *db, const char *type, int *pid);
 
-/* How many connections the service's role may have at once; -1: as many as there is room
+/* The number of connections that the service's role may have at once; -1: as many as there is room
  * for.  Those that it has beyond a new limit stay. */
 bool db_service_limit(lab_db *db, int *limit);
 bool db_limit_service(lab_db *db, int limit);

@@ -16,7 +16,7 @@
 
 #include "db/guard.h"
 
-/* Where a sale is when its watcher is called. */
+/* The step of a sale at which its watcher is called. */
 enum sale_point {
     SALE_AFTER_READ,    /* stock or earlier orders were read, nothing was written */
     SALE_BEFORE_COMMIT, /* the unit is taken; the order's row and COMMIT, which go in one

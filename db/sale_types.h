@@ -21,7 +21,7 @@ enum duplicate_guard {
 #undef X
 };
 
-/* How a sale ended: id, what the record of writes calls it.
+/* The answers of a sale: id, the name of the answer in the record of writes.
  *   SOLD        committed; sale->order_id is the order's number
  *   SOLD_OUT    there was nothing to take
  *   COUNTED     the count found an earlier order of the user

@@ -132,7 +132,7 @@ CREATE TABLE IF NOT EXISTS tb_voucher_write (
 
 CREATE INDEX IF NOT EXISTS writes_by_voucher ON tb_voucher_write (voucher_id, position);
 
--- What the laboratory issued, kept where the service cannot write.
+-- The stock that the laboratory issued, kept where the service cannot write.
 CREATE SCHEMA IF NOT EXISTS lab;
 
 CREATE TABLE IF NOT EXISTS lab.issue (

@@ -54,7 +54,7 @@ enum db_status voucher_find_window(struct db_conn *db, int64_t voucher_id,
 enum db_status voucher_find_stock(struct db_conn *db, int64_t voucher_id, int64_t *stock,
                                   bool *found);
 
-/* Which vouchers to list. */
+/* A choice of the vouchers to list. */
 struct voucher_page {
     int64_t shop_id;    /* 0: of all shops */
     int64_t after;      /* the id of the last one that was listed; 0: none was */

@@ -20,7 +20,7 @@
 #include "lock/wait.h"
 #include "lock/watchdog.h"
 
-/* How long an attempt that can be cancelled waits in its store: it asks again then, and
+/* The time that an attempt that can be cancelled waits in its store: it asks again then, and
  * so has lost its place there if there is one. */
 enum { STORE_SLICE_MS = 50 };
 
@@ -101,7 +101,7 @@ static void clean_up(struct acquiring *job)
     (void)dlock_fail(st, "%s", why);
 }
 
-/* How the attempt may wait: here, and in the store. */
+/* The ways in which the attempt may wait: here, and in the store. */
 static void prepare_wait(struct acquiring *job)
 {
     int64_t slice_ns;

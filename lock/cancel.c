@@ -2,7 +2,7 @@
 /* cancel.c -- a flag that ends waits.
  *
  * Firing a cancel wakes no thread: a waiter looks at its cancel every few ms (wait.c).
- * So firing takes no lock, and may happen in a signal handler. */
+ * Because of that, dlock_cancel_fire() takes no lock, and a signal handler may call it. */
 #include "lock/cancel.h"
 
 #include <stdatomic.h>

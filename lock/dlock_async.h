@@ -114,7 +114,7 @@ int dlock_async_fd(const dlock_async *async);
  * then can still be read. */
 int dlock_poll(dlock_async *async, int64_t wait_ms);
 
-/* How many calls are under way: made, and their completion has not returned. */
+/* The number of calls under way: made, and their completion has not returned. */
 size_t dlock_async_count(const dlock_async *async);
 
 /* ---- async_calls: each answers at once whether it was taken ---- */
@@ -144,7 +144,7 @@ dlock_status dlock_async_acquire(dlock_async *async, const char *name,
                                  uint64_t *call) DLOCK_MUST_CHECK;
 
 /* Cancel that acquire: its completion says CANCELLED, or what it came to if that was earlier.
- * One that waits ends at once; one whose request is on its way ends with the answer, and
+ * A call that waits ends at once; a call whose request is on its way ends with the answer, and
  * what was granted is given back.
  *   OK       it will; or there is no such acquire under way, which may have just ended
  *   INVALID, NOMEM   nothing happens */

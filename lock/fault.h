@@ -15,7 +15,7 @@
 #include "lock/bare.h"
 #include "lock/fault_points.h"
 
-/* How many points are armed, in all processes (process.h) of this program: so that a thread
+/* The number of armed points, in all processes (process.h) of this program: so that a thread
  * need not find out which one it belongs to while there is none. */
 extern atomic_int dlock_fault_armed_count;
 

@@ -20,7 +20,7 @@
 
 #include "lock/holds.h"
 
-/* How long after the grant of the store a lock is given on inside the process. */
+/* The time after the grant of the store for which a lock is given on inside the process. */
 enum { DLOCK_HANDOVER_MS = 100 };
 
 struct dlock_handover; /* the lines of a system */
@@ -99,7 +99,7 @@ void dlock_handover_end(struct dlock_handover *handover, const struct dlock_hold
 /* The lock `name` was freed by force: nothing is given on until the store's next grant. */
 void dlock_handover_stop(struct dlock_handover *handover, const char *name);
 
-/* How many wait in the line of `name`. */
+/* The number of callers that wait in the line of `name`. */
 unsigned dlock_handover_count(struct dlock_handover *handover, const char *name);
 
 #endif /* DLOCK_HANDOVER_H */

@@ -69,7 +69,7 @@ struct dlock_holds; /* the table; see holds.h */
 struct dlock_holds *dlock_holds_open(bool reentrant);
 void dlock_holds_close(struct dlock_holds *holds);
 
-/* Whose the lease `id` is: the owner's `thread` and the number that it was taken under.
+/* The owner of the lease `id`: the owner's `thread` and the number that it was taken under.
  * False: there is no such lease. */
 bool dlock_holds_owner(struct dlock_holds *holds, uint64_t id, struct dlock_owner *out);
 

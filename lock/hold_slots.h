@@ -36,13 +36,13 @@ struct dlock_holds {
     bool reentrant;
 };
 
-/* How much of a key is compared. */
+/* The number of bytes of a key that are compared. */
 static inline size_t dlock_hold_key_len(const struct dlock_hold_key *key)
 {
     return offsetof(struct dlock_hold_key, name) + strlen(key->name);
 }
 
-/* Where the slot of that index is. */
+/* The slot of that index. */
 struct dlock_shard *dlock_shard_of_index(const struct dlock_holds *holds,
                                          uint64_t index);
 

@@ -37,7 +37,7 @@ struct dlock_tally {
     struct dlock_cell cells[DLOCK_METRICS_CELLS];
 };
 
-/* How many commands this thread has sent to stores, whichever system they were for.
+/* The number of commands that this thread has sent to stores, whichever system they were for.
  * Only stores write it, each where it sends. */
 extern _Thread_local uint64_t dlock_commands_sent;
 
@@ -53,7 +53,7 @@ void dlock_metrics_add(struct dlock_tally *tally, enum dlock_metric which,
 /* An acquire that was answered so. */
 void dlock_metrics_acquire(struct dlock_tally *tally, dlock_status st);
 
-/* How long one that was granted took; and how long a hold lasted. */
+/* Count the duration of an acquire that was granted, and the duration of a hold. */
 void dlock_metrics_wait(struct dlock_tally *tally, int64_t duration_ns);
 void dlock_metrics_hold(struct dlock_tally *tally, int64_t duration_ns);
 

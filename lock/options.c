@@ -43,7 +43,8 @@ enum {
     X(on_lost_arg)                                                                     \
     X(handover)
 
-/* Where a field ends: an older program's struct has it if it is at least so long. */
+/* The offset at which a field ends.  The struct of an older program has the field if the
+ * struct is at least so long. */
 #define END_OF(field)                                                                  \
     (offsetof(dlock_options, field) + sizeof(((dlock_options *)0)->field))
 

@@ -27,7 +27,7 @@ struct dlock_process {
     struct dlock_fault_points faults; /* fault.c's                                    */
 };
 
-/* That of the calling thread. */
+/* The process of the calling thread. */
 struct dlock_process *dlock_process_here(void);
 
 /* The calling thread belongs to `process` from now on; NULL: to the program's own.  Before

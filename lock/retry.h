@@ -47,7 +47,7 @@ struct dlock_retry {
  * expected. */
 dlock_status dlock_retry_parse(const char *text, struct dlock_retry *out);
 
-/* How long to pause before the `nth` attempt after the first (from 1), as drawn. */
+/* The pause before the `nth` attempt after the first (from 1), drawn at random. */
 int64_t dlock_retry_pause_ns(const struct dlock_retry *retry, unsigned nth);
 
 #endif /* DLOCK_RETRY_H */

@@ -10,14 +10,14 @@ enum { DLOCK_ERROR_SIZE = 320 };
 /* Forget this thread's last failure: every public call begins with it. */
 void dlock_error_clear(void);
 
-/* It was `text`. */
+/* Keep `text` as the reason of the calling thread's or fiber's failure. */
 void dlock_error_set(const char *text);
 
 /* Record why, return `st`: `return dlock_fail(DLOCK_IO, "%s: refused", label);` */
 dlock_status dlock_fail(dlock_status st, const char *fmt, ...)
     __attribute__((format(printf, 2, 3)));
 
-/* Where a fiber keeps the text of its last failure, and who it is: its `local`
+/* The place of a fiber's last failure text, and of its identity: its `local`
  * (base/os/fiber.h). */
 struct dlock_owner;
 struct dlock_caller {

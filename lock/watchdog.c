@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* watchdog.c -- the thread that renews what a system holds and notices what it lost.
  *
- * There is no registering and cancelling: a hold is in the table before its acquire is
+ * No caller registers a hold or cancels it: a hold is in the table before its acquire is
  * sent, and out of it before its release is sent, and the watchdog looks at the table.
  * The answer of a renewal is dropped if the hold was released meanwhile.
  *

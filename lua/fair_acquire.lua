@@ -1,6 +1,6 @@
 -- fair_acquire.lua -- take the lock as reentrant_acquire.lua does, but only in turn.
 --
--- Who waits stands in a list, and beside it, in a sorted set, until when that is believed
+-- The waiters are in a list, and beside it, in a sorted set, is until when each is believed
 -- of it.  The shapes are Redisson's, which fixes that time when the waiter comes, minutes
 -- ahead.  Here every attempt of a waiter sets it anew, a moment ahead, so that a waiter
 -- who died delays the others by no more than that moment.  The time is the server's.

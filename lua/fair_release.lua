@@ -1,7 +1,7 @@
 -- fair_release.lua -- give back one level as reentrant_release.lua does, or a place in
 -- the queue; if the lock is free then, tell who is first in it.
 --
--- Who holds nothing gives back its place too: it asked, waited, and then had no answer.
+-- A client that holds nothing gives back its place too: it asked, waited, and then had no answer.
 --
 -- KEYS[1]  the lock, a hash
 -- KEYS[2]  its queue, a list of owners

@@ -102,7 +102,7 @@ static void hold(struct tale *t, const char *name, uint64_t owner)
     give_back(t, call);
 }
 
-/* One name, one after the other. */
+/* All pairs use one name, one pair after the other. */
 static void tell_one(struct tale *t)
 {
     for (uint64_t i = 0; t->left > 0; i++)
@@ -142,7 +142,7 @@ static void tell_waits(struct tale *t)
     }
 }
 
-/* One in twenty is granted beside another, whose lease is long and who gives nothing back
+/* Of twenty grants, one is beside another holder, whose lease is long and who gives nothing back
  * for a while. */
 static void tell_overlaps(struct tale *t)
 {
@@ -191,7 +191,7 @@ static bool record(int kind, int64_t calls, const char *dir)
     return true;
 }
 
-/* What a process measured. */
+/* The measurements of a process. */
 struct measured {
     int64_t us, mib;
 };

@@ -4,7 +4,7 @@
 #
 # A header and the .c file of the same name are one.  A file uses what it includes, and the
 # files that define what its object file leaves undefined, so `make all` has to have run.
-# What can be reached both ways is printed as a circle.  app/ defines some functions of the C
+# Files that can be reached both ways are printed as a circle.  app/ defines some functions of the C
 # library anew for civetweb, so what it defines is used only by itself.
 set -euo pipefail
 # Not looked at: rooms of the laboratory where circles are left, and a program and a library of

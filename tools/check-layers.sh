@@ -31,7 +31,7 @@ for room in kit objective lab proxy probe audit check fault live sale open_loop 
     outcomes=''
 done
 
-# What measures this library as a program that uses it.
+# Programs that measure this library and use it as any program does.
 rooms+='loadtest/peers/ lock/dlock(_async)?\.h|loadtest/peers/
 '
 
@@ -72,7 +72,7 @@ while read -r header allowed; do
         $2 ~ header && $1 !~ allowed' <<<"$includes")"
 done <<<"$libraries"
 
-# What only some files may name, and in which files; elsewhere in these rooms a name is an error.
+# Names that only some files may use, and these files; elsewhere in these rooms a name is an error.
 system_rooms='lock db base/redis base/postgres'
 system_names='pthread_|PTHREAD_|p?poll\(|eventfd|clock_gettime|nanosleep|usleep|getrandom|arc4random|SYS_|gettid|getpid'
 socket_names='socket\(|connect\(|recv\(|send\(|shutdown\(|getaddrinfo\('

@@ -47,7 +47,7 @@ texts_of() {
         /^  --[a-z]/ {
             put()
             flag = $1; sub(/[,[].*/, "", flag); sub(/=.*/, "", flag)
-            # What every program knows has its help on the same line.
+            # A setting that every program knows has its help on the same line.
             if (match($0, /   +/)) text = substr($0, RSTART + RLENGTH)
             next
         }

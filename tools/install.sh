@@ -7,7 +7,7 @@
 # path, for the makers of packages), PREFIX, BINDIR, LIBDIR, INCLUDEDIR, MANDIR, DATADIR,
 # DOCDIR, ZSHDIR; OUT is where the build is, SONAME the name of the shared library, VERSION the
 # release, PUBLIC_HEADERS the headers of the library.
-# One list, below, has every file and its place; uninstalling removes exactly these files.
+# The list below has every file and its place; uninstalling removes exactly these files.
 # Installing writes the directories that it makes into a record, and uninstalling removes those
 # of them that are empty.
 set -euo pipefail

@@ -35,7 +35,7 @@ function word_line(text,   words, n, i, line) {
     if (text != "") print line >file
 }
 
-# One line of a comment.  Two blanks and capitals are an answer, a capital word and two
+# A line of a comment.  Two blanks and capitals are an answer, a capital word and two
 # blanks at the margin an item; what stands further in goes on or is an example.
 function comment_line(text,   label) {
     if (text == "") {

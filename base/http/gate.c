@@ -163,7 +163,7 @@ static void read_length(const char *value, size_t line, struct gate_verdict *v)
     v->has_length = true;
 }
 
-/* How often those headers came that may come only once. */
+/* The count of each header that may come only once. */
 struct seen {
     const char *host; /* NULL: not yet */
     bool token;

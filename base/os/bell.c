@@ -49,7 +49,7 @@ static bool wait_in_fiber(struct dlock_bell *bell, struct dlock_fiber *fiber,
     state = AWAITED_BY_FIBER;
     if (atomic_compare_exchange_strong(&bell->state, &state, SILENT))
         return false;
-    /* It has just been rung: the wake is on its way. */
+    /* The bell has just been rung: the wake is on its way. */
     dlock_fiber_let_hurry(false);
     (void)fiber->host->sleep(fiber, INT64_MAX);
     return true;

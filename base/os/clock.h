@@ -7,7 +7,7 @@
 #include <stdint.h>
 #include <time.h>
 
-/* How the kernel calls this clock. */
+/* The kernel's name for this clock. */
 #define DLOCK_CLOCK_ID CLOCK_BOOTTIME
 
 #define DLOCK_NS_PER_MS INT64_C(1000000)

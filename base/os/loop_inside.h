@@ -97,7 +97,7 @@ void dlock_loop_run(struct dlock_loop *loop, struct dlock_loop_fiber *fiber);
 /* Wake it from the loop's own thread. */
 void dlock_loop_wake_here(struct dlock_loop_fiber *fiber);
 
-/* It is idle, and in no list. */
+/* Free the fiber, which is idle and in no list. */
 void dlock_loop_free_fiber(struct dlock_loop_fiber *fiber);
 
 /* ---- loop_due.c: when sleeps end ---- */
@@ -108,7 +108,7 @@ bool dlock_loop_due_make_room(struct dlock_loop *loop);
 /* Its sleep ends at `at_ns`. */
 void dlock_loop_due_at(struct dlock_loop_fiber *fiber, int64_t at_ns);
 
-/* It is to be freed. */
+/* Forget its sleep, since the fiber is to be freed. */
 void dlock_loop_due_forget(struct dlock_loop_fiber *fiber);
 
 /* No sleep ends earlier; INT64_MAX: none ends by itself. */

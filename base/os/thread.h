@@ -33,7 +33,7 @@ struct dlock_thread_value {
     pthread_key_t os;
 };
 
-/* So often `at_end` is called for a thread, if it sets the value again each time. */
+/* The number of calls of `at_end` for a thread that sets the value again each time. */
 enum { DLOCK_THREAD_END_CALLS = PTHREAD_DESTRUCTOR_ITERATIONS };
 
 /* Begin with NULL in every thread.  `at_end` gets what the ending thread had set, unless

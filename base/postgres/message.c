@@ -7,7 +7,7 @@
 
 enum { STATE_LEN = POSTGRES_STATE_SIZE - 1 };
 
-/* Where a SQLSTATE stands in a line "...: SEVERITY:  28P01: text"; NULL: nowhere. */
+/* The SQLSTATE in a line "...: SEVERITY:  28P01: text"; NULL: the line has none. */
 static const char *state_in(const char *line, size_t len)
 {
     for (size_t i = 2; i + STATE_LEN + 2 <= len; i++)

@@ -34,7 +34,7 @@ struct redis_answer {
 
 struct redis_part;
 
-/* Where the parts of a reply are put together. */
+/* The buffer in which the parts of a reply are put together. */
 struct redis_reading {
     struct redis_answer answer;
     const char *label; /* of the server, before the text of an error */

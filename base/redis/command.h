@@ -33,7 +33,7 @@ void redis_written_free(struct redis_written *written);
 
 extern _Thread_local uint64_t redis_commands_sent;
 
-/* How many commands the calling thread, or the calling fiber, has asked servers, since its
+/* The number of commands that the calling thread or fiber has sent to servers, since its
  * start. */
 static inline uint64_t *redis_commands_here(void)
 {

@@ -14,7 +14,7 @@
 
 enum { YIELDS = 2 };
 
-/* Everything that belongs to one exchange, on its caller's stack. */
+/* One exchange: all its state, on the stack of the caller. */
 struct exchange {
     struct redis_link_group *group;
     struct redis_wait wait;

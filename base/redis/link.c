@@ -117,7 +117,7 @@ bool redis_link_rests(struct redis_link *link)
         return false;
     if (now_ns < link->alone_until_ns)
         return true;
-    /* This caller finds out, and the others go on leaving it alone. */
+    /* This caller tries the server; the others go on leaving the server alone. */
     link->alone_until_ns = dlock_clock_after(now_ns, link->timeout_ms);
     return false;
 }
@@ -344,7 +344,7 @@ static bool deliver(struct redis_link *link, uint64_t serial,
     return true;
 }
 
-/* How many to answer at once: all, or of more than a batch half, but no more than a batch.
+/* The number to answer at once: all, or of more than a batch half, but no more than a batch.
  * While the next ones are answered the first ask again, and from then on they take turns: the
  * server works for some while others run here. */
 static size_t batch_size(const struct redis_link *link)

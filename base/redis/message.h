@@ -8,7 +8,7 @@
 
 enum { REDIS_MESSAGE_PARTS = 3, REDIS_MESSAGE_PART_SIZE = 320 };
 
-/* Where the parts of a message are put together. */
+/* The buffer in which the parts of a message are put together. */
 struct redis_message {
     /* NULL: no such part, or not a text, or one that is too long or has a NUL in it. */
     const char *parts[REDIS_MESSAGE_PARTS];

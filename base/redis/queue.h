@@ -39,7 +39,7 @@ struct redis_queue {
 
 void redis_queue_free(struct redis_queue *queue);
 
-/* How many have no reply yet, and how long the oldest of them waits: since when, or
+/* The number of requests without a reply, and the instant since which the oldest waits, or
  * INT64_MAX. */
 size_t redis_queue_count(const struct redis_queue *queue);
 int64_t redis_queue_oldest_ns(const struct redis_queue *queue);
@@ -55,7 +55,7 @@ struct redis_request redis_queue_pop(struct redis_queue *queue);
 const char *redis_queue_to_send(struct redis_queue *queue, size_t *len);
 bool redis_queue_has_to_send(const struct redis_queue *queue);
 
-/* So many of those were sent. */
+/* The sender reports that so many of those bytes were sent. */
 void redis_queue_sent(struct redis_queue *queue, size_t len);
 
 /* Where what may have been sent ends: every request that begins there or later was

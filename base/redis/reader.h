@@ -53,7 +53,7 @@ bool redis_reader_next(struct redis_reader *reader);
 /* The reader's failure in words, after which it can only be closed; NULL: none. */
 const char *redis_reader_why(const struct redis_reader *reader);
 
-/* How many bytes were fed and do not belong to a whole reply. */
+/* The number of bytes that were fed and do not belong to a whole reply. */
 size_t redis_reader_unread(const struct redis_reader *reader);
 
 #endif /* BASE_REDIS_READER_H */

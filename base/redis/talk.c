@@ -87,7 +87,7 @@ static bool ask(struct redis_conn *conn, const struct redis_written *written, in
     return false;
 }
 
-/* Where the text of a long answer goes; NULL: there is none. */
+/* The buffer for the text of a long answer; NULL: no such text is to come. */
 struct room {
     char *text;
     size_t size;

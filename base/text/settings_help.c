@@ -8,7 +8,7 @@
 
 enum { INDENT = 6, EXIT_INDENT = 7, WIDTH = 88 };
 
-/* Where the next word goes. */
+/* The place of the next word. */
 struct paragraph {
     FILE *out;
     size_t indent, column;

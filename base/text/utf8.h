@@ -8,7 +8,7 @@
 /* The character that replaces a byte that is no text. */
 #define UTF8_REPLACEMENT "\xef\xbf\xbd"
 
-/* How many bytes the character at `text` has, 1 to 4; 0: that is no UTF-8.  Of an empty
+/* The number of bytes of the character at `text`, 1 to 4; 0: that is no UTF-8.  Of an empty
  * text it is 1, its NUL. */
 size_t utf8_char_len(const char *text);
 

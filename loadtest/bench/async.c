@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* async.c -- pairs of acquire and release by one thread, through the asynchronous interface,
- * beside redis-benchmark with a pipeline: what the server can do at most. */
+ * beside redis-benchmark with a pipeline, which shows the limit of the server. */
 #include <time.h>
 
 #include "loadtest/bench/cell.h"
@@ -94,8 +94,8 @@ static double now_s(void)
     return (double)now.tv_sec + (double)now.tv_nsec / 1e9;
 }
 
-/* As many as are in flight begin at once, and go on for `duration_ms` after each has had
- * some pairs; longer if there was not a pair for each in that time. */
+/* All calls in flight begin at once.  The clock starts when each has completed some pairs, and
+ * stops after `duration_ms`, or later if some call has not completed a pair by then. */
 static double drive(struct driver *driver, int in_flight, int64_t duration_ms)
 {
     static struct one ones[FLIGHT_MAX];
@@ -144,7 +144,7 @@ static enum exit_code async_cell(const void *arg, void *shared)
     return driver.has_failed ? EXIT_INVALID : EXIT_VALID;
 }
 
-/* ---- around it ---- */
+/* ---- around the cell ---- */
 
 struct figures {
     double per_s[BENCH_ROUNDS_MAX], limit_per_s[BENCH_ROUNDS_MAX], ratio[BENCH_ROUNDS_MAX];

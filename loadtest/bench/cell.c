@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* cell.c -- a piece of a measurement, in a process of its own. */
+/* cell.c -- a part of a measurement, in a process of its own. */
 #include "loadtest/bench/cell.h"
 
 #include <errno.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* cell.h -- a piece of a measurement, in a process of its own.
+/* cell.h -- a part of a measurement, in a process of its own.
  *
  * Threads, connections and memory of one cell cannot touch the next, and a cell
  * that hangs is killed.  It is a fork without an exec: the laboratory has one thread
@@ -22,12 +22,12 @@ typedef enum exit_code cell_fn(const void *plan, void *shared);
 void *cell_share(size_t size);
 void cell_unshare(void *shared, size_t size);
 
-/* Start it.  It dies with us.  False: said on stderr why. */
+/* Start a cell, which dies with this process.  False: the reason is on stderr. */
 bool cell_start(struct child *child, cell_fn *run, const void *plan, void *shared);
 
-/* Wait for its answer; `name` is for messages.  EXIT_BUG, and it is killed, if there is
- * none within `limit_ms`; EXIT_INTERRUPTED, and it is killed, if somebody asks us to
- * stop. */
+/* Wait for the answer of a cell; `name` is for messages.  A cell without an answer within
+ * `limit_ms` is killed: EXIT_BUG.  If a signal asks the program to stop, the cell is killed:
+ * EXIT_INTERRUPTED. */
 enum exit_code cell_wait(struct child *child, int64_t limit_ms, const char *name);
 
 #endif /* LOADTEST_BENCH_CELL_H */

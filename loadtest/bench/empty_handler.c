@@ -29,7 +29,7 @@ static void answer(void *arg, struct http_exchange *x)
              x->closes ? "Connection: close\r\n" : "");
 }
 
-/* A cell_fn; `plan` is the number of connections.  It is ended from outside. */
+/* A cell_fn; `plan` is the number of connections.  The parent ends the process. */
 static enum exit_code serve(const void *plan, void *memory)
 {
     const int *connections = plan;

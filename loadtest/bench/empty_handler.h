@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* empty_handler.h -- an HTTP server whose handler does nothing: what the listener of seckilld,
- * with its civetweb and its gate, answers at most.
+/* empty_handler.h -- an HTTP server whose handler does nothing, which shows the limit of the
+ * listener of seckilld with civetweb and the request gate.
  *
  * Threads     The laboratory's main one; the server is a process of its own.
  */

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* hot.c -- one hot name: grants, waits and hand-overs.
  *
- * A hand-over is what the next holder must wait for: the release travels to the store,
- * the news to a waiter, and its own request there and back.  It is counted in round
- * trips to the same store at the same time, during the contest: the processors that a
- * hand-over has to share with everybody else, a round trip has to share too, so the
- * number says how many steps there are rather than how busy the machine is.  The number
- * of round trips of an idle machine stands beside it. */
+ * A hand-over is the time from a release to the next grant: the release goes to the store, the
+ * store wakes a waiter, and the waiter's request goes to the store and back.  The table gives
+ * this time in round trips to the same store, measured during the contest.  A hand-over and a
+ * round trip share the processors with the same threads, so their ratio counts the steps and
+ * does not depend on how busy the machine is.  A second column has the ratio to a round trip
+ * on an idle machine. */
 #include "loadtest/bench/locks.h"
 
 #include <string.h>
@@ -17,14 +17,14 @@
 
 #define TRIPS_TARGET 3.0
 
-/* Of a lock that is handed over, beside the same lock without. */
+/* Targets of a lock with handover, as ratios to the same lock without. */
 #define HANDED_RATIO_TARGET 15.0
 #define HANDED_GRANTS_TARGET 100000.0
 #define HANDED_SHARE_TARGET 1.5
 enum { HANDED_JUDGED = 64 };
 
-/* Each wakes its waiters by the release, by a message, a watch or the database's own
- * queue of waiters, so each is judged; who polls has no hand-over to speak of. */
+/* In each of these locks the release wakes a waiter, by a message, a watch or the database's
+ * own queue, so the hand-over has a target.  The waiters of the other locks poll. */
 static const struct contest {
     const char *variant;
     int handover;     /* see dlock_options  */
@@ -40,7 +40,7 @@ static const struct contest {
 
 enum { CONTEST_COUNT = sizeof contests / sizeof contests[0] };
 
-/* Every figure, as the JSON calls it. */
+/* Every figure, under its name in the JSON. */
 #define FIGURES(X)                                                                     \
     X(grants_per_s)                                                                    \
     X(longest_wait_ms)                                                                 \
@@ -91,7 +91,7 @@ static void print_contest(struct bench_locks *b, const struct contest *contest,
                           const struct hot_figures *rounds, json_t *list)
 {
     struct summary s = summarize(rounds, b->rounds);
-    /* Never handed over at all is no short hand-over. */
+    /* A contest without any hand-over has not reached the target. */
     bool reached =
         s.hand_over_trips.least > 0 && s.hand_over_trips.median <= TRIPS_TARGET;
     json_t *row = summary_json(contest, &s);
@@ -124,7 +124,7 @@ static void print_head(struct bench_locks *b)
             "trip", "trips", "", "calm", "fewest", "most", "share", "target");
 }
 
-/* Which contest is that; -1: none. */
+/* The index of the contest; -1: there is none of that name. */
 static int find_contest(const char *variant, int handover)
 {
     for (int i = 0; i < CONTEST_COUNT; i++)
@@ -133,7 +133,7 @@ static int find_contest(const char *variant, int handover)
     return -1;
 }
 
-/* The lock that is handed over HANDED_JUDGED times, beside the same one that never is. */
+/* Compare the lock with handover=HANDED_JUDGED with the same lock without handover. */
 static void print_handed(struct bench_locks *b,
                          struct hot_figures (*figures)[BENCH_ROUNDS_MAX])
 {

@@ -30,8 +30,8 @@ struct contender {
     int64_t longest_wait_ns;
 };
 
-/* Shared by all processes.  What has no atomic type is the holder's, or the prober's,
- * or its own thread's alone. */
+/* Shared by all processes.  A field without an atomic type is written by the holder, by the
+ * prober, or by its own thread only. */
 struct arena {
     atomic_int ready; /* contenders, and the prober                                 */
     atomic_bool go, stop, failed;
@@ -92,7 +92,7 @@ static void be_inside(struct arena *arena, int me)
     atomic_store(&arena->release_ns, monotonic_ns());
 }
 
-/* Connections are made before it begins. */
+/* Connect before the contest begins. */
 static enum thread_group_answer warm_up(const struct process *process, int me)
 {
     char name[32];
@@ -101,8 +101,8 @@ static enum thread_group_answer warm_up(const struct process *process, int me)
     return bench_pair(process->sys, process->plan->variant, name);
 }
 
-/* Until the end; then each waits for its last turn, so that a wait that the end would
- * cut short is seen in full. */
+/* Take turns until the end of the contest.  Each thread then completes its last turn, so that
+ * no wait is cut short. */
 static enum thread_group_answer contend(void *arg, int index)
 {
     struct process *process = arg;
@@ -167,7 +167,7 @@ static bool probe(struct store_probe *store, double *values, atomic_int *count)
     return ns >= 0;
 }
 
-/* Round trips: before the contest, once everybody is there, and during it. */
+/* Measure round trips before the contest, when all threads are connected, and during it. */
 static enum exit_code probe_cell(const void *arg, void *shared)
 {
     const struct plan *plan = arg;

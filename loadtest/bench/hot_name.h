@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* hot_name.h -- many threads of several processes that all want one lock.
  *
- * A holder does nothing but write down when it gives the lock back; whoever gets it
- * next reads that: what lies between is the hand-over.  All processes are on one
+ * A holder only writes down when it gives the lock back.  The next holder reads that instant:
+ * the time since then is the hand-over.  All processes are on one
  * machine and read one clock, CLOCK_MONOTONIC.
  */
 #ifndef LOADTEST_BENCH_HOT_NAME_H

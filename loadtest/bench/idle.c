@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* idle.c -- what the fault points and the recorder cost where no fault is made:
+/* idle.c -- the cost of the fault points and of the recorder when no fault is made:
  * this build of the lock library beside one without them (lock/bare.h).
  *
- * Threads that differ from one process to the next differ by more than what is to be
- * seen.  So one process has both builds loaded, and the same threads work for each side
- * in turn, a slice of time after another (idle_race.c). */
+ * The speed of threads varies between processes by more than this cost.  Therefore one process
+ * loads both builds, and the same threads work for each side in turn, in slices of time
+ * (idle_race.c). */
 #include "loadtest/bench/idle_plan.h"
 
 #include <errno.h>
@@ -41,7 +41,7 @@ static enum exit_code measure_contest(const struct idle_plan *plan, int round,
     return rc;
 }
 
-/* --bare, or what `make BUILD=bare` leaves beside this program. */
+/* The library that --bare names, or that `make BUILD=bare` leaves beside this program. */
 static bool find_bare(const struct bench_locks *b, char *out)
 {
     if (b->bare)

@@ -9,11 +9,11 @@
 
 #define IDLE_RATIO_TARGET 0.97
 
-/* A difference of one hundredth is to be seen here, which takes longer than the factors of the
- * other tables: three seconds are true to one and a half hundredths. */
+/* This table must show a difference of one hundredth, which takes longer than the factors of the
+ * other tables: three seconds measure to one and a half hundredths. */
 enum { IDLE_TIMES_LONGER = 10 };
 
-/* The competitors.  Idle: every fault point is there and none is armed. */
+/* The competitors.  Idle: the build has every fault point, and none is armed. */
 #define IDLE_SIDES(X)                                                                  \
     X(BARE, "bare")                                                                    \
     X(IDLE, "idle")                                                                    \

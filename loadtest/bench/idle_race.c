@@ -2,8 +2,8 @@
 /* idle_race.c -- one process that has three builds of the lock library loaded, and threads that
  * work for each of them in turn.
  *
- * One slice of time before all others and one after them are not counted: there the threads
- * come and go one by one. */
+ * The slice before all others and the slice after them are not counted, since the threads start
+ * and end one by one there. */
 #include "loadtest/bench/idle_plan.h"
 
 #include <glob.h>
@@ -19,8 +19,8 @@
 
 enum { SLICE_MS = 25, SLICE_NS = SLICE_MS * 1000000 };
 
-/* The order of the slices, over and over.  The first moments of a slice are its predecessor's,
- * so every side comes once after each, itself too: a de Bruijn sequence. */
+/* The order of the slices, repeated.  Work of the predecessor reaches into a slice, so every
+ * side follows every side once, itself included: a de Bruijn sequence. */
 static const enum idle_side turn[] = {
     IDLE_SIDE_RECORDED, IDLE_SIDE_RECORDED, IDLE_SIDE_IDLE, IDLE_SIDE_IDLE, IDLE_SIDE_BARE,
     IDLE_SIDE_BARE,     IDLE_SIDE_RECORDED, IDLE_SIDE_BARE, IDLE_SIDE_IDLE,
@@ -168,8 +168,7 @@ static enum exit_code run_race(struct race *race, int64_t done[IDLE_SIDE_COUNT])
     return atomic_load(&race->failed) ? EXIT_INVALID : EXIT_VALID;
 }
 
-/* Was the recorder really on, and had it room for everything?  One that drops what it
- * is told costs less. */
+/* Did the recorder record every call?  A recorder without room drops calls, and costs less. */
 static bool is_recorded(const char *records, int64_t pairs)
 {
     dlock_record_header header = {0};

@@ -18,7 +18,7 @@ static const struct contest {
 
 enum { CONTEST_COUNT = sizeof contests / sizeof contests[0] };
 
-/* How a pair ends. */
+/* The possible ends of a pair. */
 enum side { WAITED, LATER, SIDE_COUNT };
 
 struct plan {
@@ -54,7 +54,7 @@ static enum exit_code measure(const struct plan *plan, double *per_s)
     return rc;
 }
 
-/* Both take turns in being first. */
+/* The two kinds take turns in being measured first. */
 static enum exit_code measure_contest(struct bench_locks *b, const struct contest *contest,
                                       int round, struct figures *figures)
 {

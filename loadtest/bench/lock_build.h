@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* lock_build.h -- a build of libdlock.so, loaded beside others: each has a state of its
- * own, as if it stood in a process of its own.
+/* lock_build.h -- a build of libdlock.so, loaded beside others.  Each build has its own state,
+ * as in a process of its own.
  */
 #ifndef LOADTEST_BENCH_LOCK_BUILD_H
 #define LOADTEST_BENCH_LOCK_BUILD_H
@@ -9,7 +9,7 @@
 
 #include "lock/dlock.h"
 
-/* The functions of dlock.h that are asked for. */
+/* The functions of dlock.h that the measurements call. */
 #define LOCK_BUILD_FUNCTIONS(X)                                                        \
     X(open)                                                                            \
     X(close)                                                                           \

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* lock_pairs.h -- acquire and release without contention: threads that each take and
- * give back a name of their own.
+/* lock_pairs.h -- acquire and release without contention: each thread has a name of its own.
  */
 #ifndef LOADTEST_BENCH_LOCK_PAIRS_H
 #define LOADTEST_BENCH_LOCK_PAIRS_H

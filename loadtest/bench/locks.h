@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* locks.h -- what the parts of `seckill bench-locks` share. */
+/* locks.h -- the steps and figures that the parts of `seckill bench-locks` share. */
 #ifndef LOADTEST_BENCH_LOCKS_H
 #define LOADTEST_BENCH_LOCKS_H
 
@@ -32,7 +32,7 @@ struct bench_locks {
     lab_db *db; /* the laboratory's own connection                                  */
     int rounds;
     int64_t duration_ms; /* of each measurement                                     */
-    int64_t names;       /* of a lap of the part memory                             */
+    int64_t names;       /* names of a lap of the part `memory`                     */
     const char *dir;     /* of this run, for files                                  */
     const char *bare;    /* the library without fault points; NULL: build/bare has it */
     bool is_chosen;      /* the part was asked for by name                          */
@@ -53,11 +53,11 @@ BENCH_PARTS(X)
 /* Count a target; "reached" or "MISSED", for the table. */
 const char *bench_judge(struct bench_locks *b, bool reached);
 
-/* One line on stderr about what comes next. */
+/* Print one line on stderr about the next measurement. */
 void bench_progress(const struct bench_locks *b, int round, const char *fmt, ...)
     __attribute__((format(printf, 3, 4)));
 
-/* How long a process may take for `ms` of measuring. */
+/* The time that a process may take for `ms` of measuring. */
 int64_t bench_limit_ms(int64_t ms);
 
 /* The options that `variant` is opened with: the lab's servers, of Redis the bench's own database.
@@ -71,11 +71,11 @@ dlock_options bench_options(const struct bench_locks *b, const char *variant,
 bool bench_open(const struct bench_locks *b, const char *variant, int node_timeout_ms,
                 dlock_system **out);
 
-/* The same, where a lock may be handed over so often inside the process. */
+/* The same, with the option `handover` of dlock_options. */
 bool bench_open_handed(const struct bench_locks *b, const char *variant, int handover,
                        dlock_system **out);
 
-/* Is it in the catalogue?  If not, the table says so. */
+/* Is the variant in this build?  If not, the table says so. */
 bool bench_has(const struct bench_locks *b, const char *variant);
 
 /* Say on stderr that `call` of `variant` did not answer OK; always false. */
@@ -84,7 +84,7 @@ bool bench_complain(const char *variant, const char *call, dlock_status st);
 /* A release: dlock_release() or dlock_release_later(). */
 typedef dlock_status bench_release(dlock_system *sys, dlock_lease *lease);
 
-/* Take `name`, waiting for ever, and give it back.  THREAD_GROUP_DONE or THREAD_GROUP_FAILED. */
+/* Acquire `name` without a limit of time, and release it.  THREAD_GROUP_DONE or _FAILED. */
 enum thread_group_answer bench_pair_by(dlock_system *sys, const char *variant,
                                        const char *name, bench_release *release);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* memory.c -- many distinct names, each taken and released once: what stays
- * behind in the process and in the store.
+/* memory.c -- many distinct names, each taken and released once: the memory that remains in the
+ * process, and the keys that remain in the store.
  *
  * Three laps, each with names of its own, so that whatever is kept for a name grows
  * with every lap.  The first lap fills what is made once (connections, the allocator's
@@ -24,7 +24,7 @@ enum {
     LAPS = 3,
     THREADS = 16,
     ALLOWED_KIB = 1024,
-    NODE_TIMEOUT_MS = 5000, /* what a late node keeps is not what is looked for     */
+    NODE_TIMEOUT_MS = 5000, /* a late node's keys are not what this part looks for  */
     SLOWEST_PAIR_MS = 5, /* for the limit of the whole                              */
     SETTLE_MS = 5000,    /* a ZooKeeper that others use too has nodes of theirs     */
     SETTLE_STEP_MS = 50,

@@ -49,7 +49,7 @@ bool order_load_voucher(struct order_load *b, int64_t stock, int64_t *id)
     return false;
 }
 
-/* Do the voucher's orders and the stock left add up? */
+/* Is the sum of the voucher's orders and the stock left the stock that was issued? */
 static bool check_sum(struct order_load *b, int64_t voucher)
 {
     struct audit_db_filter filter = {.first_voucher = voucher, .last_voucher = voucher};
@@ -193,7 +193,7 @@ static enum exit_code run_wrk(struct order_load *b, const char *urls, int64_t vo
     rc = wrk_start(&wrk, &plan);
     if (rc != EXIT_VALID)
         return rc;
-    /* As with pgbench, the time to connect does not count. */
+    /* The time to connect does not count, as in pgbench. */
     while (wrk_runs(&wrk) && control_sum(&wrk.control, kind) < clients && interrupt_sleep_ms(1))
         ;
     before = control_sum(&wrk.control, kind);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* orders.c -- orders per second over HTTP, on each order path, beside pgbench.
  *
- * A ratio means something only if both sides do the same on the same machine at the
- * same time, so each measurement over HTTP comes right after one of pgbench, which
- * sends the same statements, and everything is measured once in each round. */
+ * A ratio needs both sides to do the same work on the same machine at nearly the same time.
+ * Therefore each measurement over HTTP comes right after a measurement of pgbench, which sends
+ * the same statements, and each round measures every contest once. */
 #include "loadtest/bench/orders.h"
 
 #include <inttypes.h>
@@ -30,7 +30,7 @@ enum { USERS_NEEDED = 200000, WARM_UP_MS = 1000, TARGET_CLIENTS = 64 };
             __VA_ARGS__, NULL                                                          \
     }
 
-/* A way to sell, and what it is measured against. */
+/* A way to sell, and the measurement that it is compared with. */
 static const struct contest {
     const char *path, *lock;
     const char *const *flags;
@@ -70,7 +70,7 @@ enum {
     CLAIM_COUNT = sizeof claims / sizeof claims[0],
 };
 
-/* One line of the table: a contest with so many clients. */
+/* A line of the table: a contest with so many clients. */
 struct row {
     const struct contest *contest;
     int clients;
@@ -88,7 +88,7 @@ struct bench {
     double claims[CLAIM_COUNT][BENCH_ORDERS_REPEATS_MAX];
 };
 
-/* ---- what is measured ---- */
+/* ---- the measurements ---- */
 
 static enum exit_code measure_row(struct bench *b, struct row *row, int r)
 {
@@ -258,7 +258,7 @@ static enum exit_code show_result(struct bench *b)
     return rc;
 }
 
-/* ---- all of it ---- */
+/* ---- the whole run ---- */
 
 static enum exit_code measure_all(struct bench *b)
 {

@@ -14,7 +14,7 @@
 
 enum { PIPELINE = 64 };
 
-/* The competitors; the first is measured, the others are what it stands beside. */
+/* The competitors: the first is the lock, the others are compared with the lock. */
 #define SIDES(X)                                                                       \
     X(LOCK, "lock")                                                                    \
     X(BLOCKING, "blocking")                                                            \
@@ -94,7 +94,7 @@ static enum exit_code measure_limit(const struct plan *plan, enum side side,
         .connections = plan->contest->threads,
         .pipeline = side == SIDE_PIPELINED ? PIPELINE : 1,
         .duration_ms = plan->duration_ms,
-        /* A guess, which only decides how long it takes. */
+        /* An estimate, which only decides how long the measurement takes. */
         .expected_per_s = side == SIDE_PIPELINED          ? 300000
                           : plan->contest->threads == 1 ? 15000
                                                         : 60000,

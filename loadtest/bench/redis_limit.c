@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* redis_limit.c -- what a Redis server can do at most, by redis-benchmark. */
+/* redis_limit.c -- the limit of a Redis server, by redis-benchmark. */
 #include "loadtest/bench/redis_limit.h"
 
 #include <errno.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* redis_limit.h -- what a Redis server can do at most, by redis-benchmark. */
+/* redis_limit.h -- the limit of a Redis server, by redis-benchmark. */
 #ifndef LOADTEST_BENCH_REDIS_LIMIT_H
 #define LOADTEST_BENCH_REDIS_LIMIT_H
 

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* redlock.c -- the lock of five nodes: pairs per second, and what one node that
- * hangs costs.
+/* redlock.c -- the lock of five nodes: pairs per second, and the latency while one node hangs.
  *
  * The blocking connections beside it are five for each thread; they send to all nodes
  * before they wait for the first answer, as a careful program by hand would. */
@@ -52,8 +51,8 @@ static void choose_name(struct racer *racer, int index)
              index, racer->misses[index]);
 }
 
-/* On a busy machine, nodes that are well do not answer in time either.  That is a miss,
- * and what it left on them for a lease is avoided by another name. */
+/* On a busy machine healthy nodes may answer too late.  Such a pair counts as a miss, and the
+ * next pair takes another name, since the nodes keep the old one for a lease. */
 static enum thread_group_answer lock_once(void *arg, int index)
 {
     struct racer *racer = arg;
@@ -143,7 +142,7 @@ struct latencies {
     struct latency up, hung;
 };
 
-/* How long a call took, whatever it answered. */
+/* The duration of a call, whatever its answer. */
 static double since_ms(int64_t begin_ns)
 {
     return (double)(monotonic_ns() - begin_ns) / 1e6;
@@ -182,7 +181,7 @@ static bool time_calls(dlock_system *sys, int64_t duration_ms, struct latency *o
     return true;
 }
 
-/* The node hangs once everybody is connected to it, as in life. */
+/* The node hangs after all threads have connected to it. */
 static enum exit_code latency_cell(const void *arg, void *shared)
 {
     const struct plan *plan = arg;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* store_probe.h -- ask a lock's store by hand: how long is a round trip, what is in it
+/* store_probe.h -- measure the round trip to a lock's store, and count what the store keeps.
  *
  * Threads     A probe belongs to one thread.
  * Errors      A call that fails says why on stderr.
@@ -16,12 +16,12 @@ struct store_probe *store_probe_open(const struct bench_locks *b, const char *va
 /* NULL is fine. */
 void store_probe_close(struct store_probe *probe);
 
-/* How long the smallest question takes, the unit that hand-overs are counted in: PING
+/* The duration of the smallest request, the unit in which hand-overs are counted: PING
  * over a blocking connection for Redis, SELECT 1 for PostgreSQL, and for any other
  * store what dlock_check() asks it.  -1: failed. */
 int64_t store_probe_trip_ns(struct store_probe *probe);
 
-/* Which of these it is. */
+/* The name of that smallest request, such as "PING". */
 const char *store_probe_question(const char *variant);
 
 /* The traces of locks in the store: keys of the bench's database, on all servers together; rows of

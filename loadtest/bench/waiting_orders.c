@@ -75,7 +75,7 @@ static bool read_answer(int fd, char *text, size_t size, const char *last)
     return false;
 }
 
-/* How many orders wait, by the service's own count; -1: it does not say. */
+/* The number of waiting orders, by the service's own count; -1: the service does not say. */
 static int count_waiting(const struct service *service)
 {
     static const char NAME[] = "\nseckill_orders_waiting ";

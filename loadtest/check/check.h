@@ -57,7 +57,7 @@ struct check_voucher {
 
 enum { CHECK_EXAMPLES = 5, CHECK_TEXT_MAX = 200, CHECK_ACTORS = 2 };
 
-/* One violation, as small as it can be shown. */
+/* A violation, with no more calls than it takes to show the violation. */
 struct check_example {
     int assumption;         /* a dlock_assumption: what did not hold               */
     int64_t cause;          /* the call that is to blame for that; -1: none        */
@@ -121,7 +121,7 @@ const char *check_property_text(size_t property);
 
 /* For people, and for programs. */
 void check_print(FILE *out, const struct history *h, const struct check_verdict *v);
-/* One violation, a line: which call broke what, beside which. */
+/* A violation as a line of text: the call that broke the property, and the call beside it. */
 void check_print_example(FILE *out, const struct history *h, enum check_property property,
                          const struct check_example *example);
 json_t *check_to_json(const struct history *h, const struct check_verdict *v);

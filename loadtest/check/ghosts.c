@@ -69,7 +69,7 @@ void ghosts_gather(struct check *c, struct ghosts *g)
     g->end_ns = check_plus(g->end_ns, c->options->slack_ns);
 }
 
-/* How many that exclude the mode were made before then? */
+/* The number of ghosts that exclude the mode and were made before then. */
 static size_t count_until(const struct check *c, const struct ghosts *g, int mode,
                           int64_t until_ns)
 {

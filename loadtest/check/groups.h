@@ -43,7 +43,7 @@ static inline bool check_is_same_group(const struct check *c, const struct histo
     return c->group_of[check_index_of(c, a)] == c->group_of[check_index_of(c, b)];
 }
 
-/* Where the call is in c->by_owner. */
+/* The index of the call in c->by_owner. */
 size_t check_group_place(const struct check *c, const struct history_call *call);
 
 /* The group of a mark's owner in that mode; NULL: the owner made no call. */

@@ -25,7 +25,7 @@
  * up: 18 years, if it is nanoseconds. */
 #define HISTORY_TIME_MAX (INT64_MAX / 16)
 
-/* One process, or rather one lock system in it. */
+/* A lock system of a process.  A process with several lock systems counts several times. */
 struct history_process {
     char uuid[40];
     char variant[32];

@@ -21,7 +21,7 @@ struct reading {
 bool history_is_time(int64_t ns);
 int64_t history_from_ms(int64_t ms);
 
-/* Where in its file a slot begins. */
+/* The offset in its file at which a slot begins. */
 uint64_t history_offset_of(uint64_t slot);
 
 /* Is there a record, with a commit word, in this slot? */

@@ -5,7 +5,7 @@
 
 #include "loadtest/check/checks/checks.h"
 
-/* One that was made: from there to the next making, or the end. */
+/* A latch that was made: from the call that made it to the next such call, or the end. */
 struct latch {
     int64_t set;       /* the call                                                */
     int64_t open_ns;   /* maybe, from then on                                     */

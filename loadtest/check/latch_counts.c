@@ -106,7 +106,7 @@ static struct counts gather(struct check *c, const struct latch *l)
     return all;
 }
 
-/* How many left more? */
+/* The number of counts that left more than `left`. */
 static int64_t above(const struct counts *all, int64_t left)
 {
     size_t low = 0, high = all->sure_count;
@@ -122,7 +122,8 @@ static int64_t above(const struct counts *all, int64_t left)
     return (int64_t)low;
 }
 
-/* How many may have left what none of them is known to have left, between `left` and `set`? */
+/* The number of calls that may have left a count that no call is known to have left, between
+ * `left` and `set`. */
 static int64_t maybe_above(const struct check *c, const struct counts *all, int64_t left,
                            int64_t set, int64_t until_ns)
 {
@@ -146,7 +147,7 @@ static int64_t maybe_above(const struct check *c, const struct counts *all, int6
     return (int64_t)(low + more);
 }
 
-/* How many had surely been answered when the call was made? */
+/* The number of calls that had certainly been answered when the call was made. */
 static size_t answered_before(const struct check *c, const struct counts *all,
                               const struct history_call *call)
 {

@@ -10,7 +10,7 @@
 #include "loadtest/check/permits.h"
 #include "loadtest/kit/memory.h"
 
-/* How many permits are left at least, at an instant at which calls happen.  `low`: the
+/* The least number of permits left, at an instant at which calls happen.  `low`: the
  * takings of the instant come before its givings; `high`: they come after, and this
  * number holds from then on. */
 struct moment {
@@ -77,7 +77,7 @@ static size_t first_moment(const struct bounds *b, int64_t at_ns)
     return low;
 }
 
-/* How much of these is of the instant, and of the owner's own. */
+/* The part of these permits that is of the instant `at_ns` and of the owner's own calls. */
 static int64_t own_at(const struct check *c, const struct permits_steps *s, int64_t at_ns,
                       const struct history_call *owner)
 {
@@ -113,7 +113,7 @@ static enum check_order may_be_away(const struct check *c, const struct bounds *
     return CHECK_AFTER;
 }
 
-/* How many permits were left at least while the call was under way.  Calls of its owner
+/* The least number of permits left while the call was under way.  Calls of its owner
  * that were answered when it began came before; those that began when it was answered
  * came after. */
 static int64_t surely_left(const struct check *c, const struct bounds *b,
@@ -163,7 +163,7 @@ static enum check_order are_too_few(const struct check *c, const struct bounds *
                         ? 1 : (int64_t)(call->fence & INT32_MAX);
     enum check_order away = may_be_away(c, b, call);
 
-    /* There are never fewer than none, unless some were taken away. */
+    /* The number of permits is negative only if a call took some away (semaphore add). */
     if (away == CHECK_BEFORE || asked == 0 || surely_left(c, b, call) >= asked)
         return away;
     return perhaps_left(b, call) >= asked ? CHECK_TIED : CHECK_BEFORE;

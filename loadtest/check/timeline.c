@@ -150,7 +150,7 @@ static void draw_acquire(struct canvas *c, size_t at)
          work_end_ns < lease_end_ns ? work_end_ns : lease_end_ns, '=');
 }
 
-/* Where two at once are promised the lock. */
+/* The slices in which two owners at once are promised the lock. */
 static void mark_overlaps(struct canvas *c)
 {
     for (int column = 0; column < c->columns; column++) {

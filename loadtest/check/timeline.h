@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* timeline.h -- who held what when, drawn with characters.
  *
- * One row for each owner, one column for each slice of time:
+ * A row for each owner, a column for each slice of time:
  *
  *     .  asks and waits      =  holds, as promised      !  works on after its lease
  *     X  promised to two at once

@@ -2,7 +2,7 @@
 /* write_log.h -- the voucher's own record of a run: what it was asked to write, and what
  * it took and refused, in the order in which it decided.
  *
- * It is written by services with --record into tb_voucher_write, kept with the run in
+ * Services with --record write the log into tb_voucher_write.  The run keeps the log in
  * writes.tsv, and handed to the checker, together with the run's stock and orders.
  */
 #ifndef LOADTEST_CHECK_WRITE_LOG_H

@@ -39,7 +39,7 @@ static const struct setting settings[] = {
      .offset = AT(voucher),
      .meta = "N[,N...]",
      .group = "Options",
-     .shared = "voucher", /* as the wrk scripts ordered them */
+     .shared = "voucher", /* the vouchers that the wrk scripts ordered */
      .help = "the vouchers of a run that wrk made by hand and that has no run.json; the wrk "
              "scripts order the same variable's"},
     OPTION(SWITCH, "json", AT(json), .fallback = "off",

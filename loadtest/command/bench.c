@@ -52,7 +52,7 @@ const struct setting_program command_bench_program = {
     .count = sizeof settings / sizeof settings[0],
 };
 
-/* Read "16,64,256" into `plan`.  False: said on stderr why. */
+/* Read "16,64,256" into `plan`.  False: the reason is on stderr. */
 static bool read_clients(const char *text, struct bench_orders_plan *plan)
 {
     const char *at = text;

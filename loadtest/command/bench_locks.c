@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* bench_locks.c -- `seckill bench-locks`: how fast the locks are, as ratios.
  *
- * Rounds: in each, everything is measured once, one after another, so that whatever the
- * machine does meanwhile meets all alike.  Ratios are of neighbours in one round; the
- * median of the rounds is what is judged. */
+ * Each round measures every competitor once, one after another, so that other work of the
+ * machine slows all of them alike.  A ratio compares two neighbours of one round.  The median
+ * of the rounds is compared with the target. */
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -183,7 +183,7 @@ static enum exit_code measure(struct bench_locks *b,
     return rc;
 }
 
-/* Only two parts have zk-seq among theirs. */
+/* Only two parts measure zk-seq. */
 static bool needs_zookeeper(const char *only)
 {
     return (strcmp(only, "all") == 0 || strcmp(only, "hot") == 0 ||

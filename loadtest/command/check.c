@@ -104,7 +104,7 @@ static bool read_run(struct history *h, const char *run)
     return false;
 }
 
-/* Forget every other lock. */
+/* Forget every lock but the named one. */
 static bool keep_one(struct history *h, const char *name)
 {
     int64_t index = history_find_name(h, name);
@@ -119,7 +119,7 @@ static bool keep_one(struct history *h, const char *name)
     return count > 0;
 }
 
-/* The verdict stays what it is, but a page that was asked for and is not there is a
+/* The verdict stays the same, but a page that was asked for and cannot be written is a
  * failure. */
 static enum exit_code draw(const struct check_settings *v, const char *run,
                            const struct history *h, const struct check *c,
@@ -136,7 +136,7 @@ static enum exit_code draw(const struct check_settings *v, const char *run,
     return verdict_exit(verdict->valid);
 }
 
-/* Where --all prints. */
+/* The stream to which --all prints. */
 struct all {
     FILE *out;
     const struct history *h;

@@ -35,7 +35,7 @@
       "locks per second beside blocking connections and redis-benchmark")              \
     X(help, "help", "this list, more about one command, or all environment variables")
 
-/* Each takes its own argv (argv[0] is the subcommand) and returns the exit status. */
+/* Each command takes its own argv (argv[0] is the subcommand) and returns the exit status. */
 #define X(id, name, help)                                                              \
     int command_##id(int argc, char **argv);                                           \
     extern const struct setting_program command_##id##_program;

@@ -169,7 +169,7 @@ static void make_cells(struct comparison *c, const struct compare_settings *v)
     }
 }
 
-/* The names of the cells that came to that, with commas. */
+/* The names of the cells with that verdict, with commas. */
 static void name_cells(const struct comparison *c, enum cell_outcome outcome,
                        char out[NAMES_MAX])
 {
@@ -264,7 +264,7 @@ static enum exit_code run_in_lab(struct comparison *c, const struct compare_sett
     return conclude(c, rc);
 }
 
-/* Without these no cell can be learned, however often it is tried. */
+/* If one of these is missing, no cell can be run, however often it is tried. */
 static bool has_programs(void)
 {
     char path[FILES_PATH_MAX];

@@ -157,7 +157,7 @@ static bool make(const struct server_fault *fault, struct fault_scene *scene,
     return server_fault_disarm(fault, scene) && ok;
 }
 
-/* In a lab whose server may be down: that is not the user's mistake. */
+/* The server may be down in this lab, which is no mistake of the user. */
 static enum exit_code run_in(struct lab *lab, const struct server_fault *fault,
                              const struct fault_settings *v)
 {

@@ -157,8 +157,10 @@ static enum exit_code run(const struct settings *s, const void *values)
             return actions[i].run(dir, s->operand_count > 1 ? s->operands[1] : NULL,
                                   v->zookeeper);
     }
-    fprintf(stderr, "seckill lab: %s \"%s\"",
-            *word ? "unknown command" : "needs a command, not", word);
+    if (*word)
+        fprintf(stderr, "seckill lab: unknown command \"%s\"", word);
+    else
+        fputs("seckill lab: say what to do with the lab", stderr);
     suggest_tell(word, action_name);
     return EXIT_USAGE;
 }

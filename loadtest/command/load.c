@@ -29,14 +29,14 @@ enum {
     SLOT_MS = 4,
     SLOT_USERS = 100,
     RATE_CONNECTIONS = 128,    /* at a fixed rate they are a limit, and not the load        */
-    RATE_STOCK = 1000000000,   /* a stock that is sold out would change what is measured     */
+    RATE_STOCK = 1000000000,   /* a sold-out stock would change the measured work            */
 };
 
 struct load_settings {
     const char *dir, *out, *face, *users, *color, *rate, *objective, *locks;
     int64_t processes, connections, stock, vouchers, duration_ms, pause_ms;
     bool record, beside_wrk, quiet, json_lines;
-    struct open_loop open; /* what --rate and --objective say                          */
+    struct open_loop open; /* the values of --rate and --objective                     */
     char **flags; /* for the service; NULL at the end */
 };
 
@@ -154,7 +154,7 @@ const struct setting_program command_load_program = {
     .count = sizeof settings / sizeof settings[0],
 };
 
-/* The guard that the service has by itself would hide what a broken lock does.  A flag
+/* The service's default guard would hide the damage of a broken lock.  A flag
  * that comes later wins. */
 static const char **service_flags(char *const *theirs, const char *lock)
 {
@@ -218,7 +218,7 @@ static void make_title(char title[TITLE_MAX], const struct load_settings *v, con
              v->rate ? ", --rate=" : "", v->rate ? v->rate : "");
 }
 
-/* One run.  `lock` is NULL unless --locks names it. */
+/* A run.  `lock` is NULL unless --locks names the lock. */
 static enum exit_code run_lock(const struct lab *lab, lab_db *db, const struct load_settings *v,
                                struct live *live, const char *lock)
 {

@@ -28,7 +28,7 @@ static const char *lock_name_at(size_t i)
     return i < dlock_variant_count() ? dlock_variant_at(i)->name : NULL;
 }
 
-/* The service has them too. */
+/* The service has the same settings. */
 #define URL(field, flag, what, text)                                                   \
     {.type = SETTING_SECRET, .name = flag, .offset = offsetof(struct lock_settings,    \
      field), .meta = what, .group = "Stores", .help = text, .shared = flag}
@@ -76,7 +76,7 @@ static enum exit_code refuse(const struct lock_settings *v, const char *name,
     return st == DLOCK_UNKNOWN ? EXIT_UNKNOWN : EXIT_UNAVAILABLE;
 }
 
-/* null where it is not known. */
+/* null: the store does not tell. */
 static json_t *number(int64_t value)
 {
     return value < 0 || value == INT64_MAX ? json_null() : json_integer(value);
@@ -117,7 +117,7 @@ static void print_left(int64_t left_ms)
         puts("ends     not known");
 }
 
-/* Whose turn is next, and that it never comes. */
+/* Print whose turn is next in the queue, and a warning if that client is gone. */
 static void print_next(const struct lock_settings *v, const char *name,
                        const dlock_info *info)
 {
@@ -243,10 +243,10 @@ static enum exit_code run(const struct settings *s, const void *values)
     for (size_t i = 0; i < ACTION_COUNT && s->operand_count == 2; i++)
         if (strcmp(actions[i].name, word) == 0)
             return act(&actions[i], values, s->operands[1]);
-    fprintf(stderr, "seckill lock: expected show NAME or force NAME");
+    fprintf(stderr, "seckill lock: say `show NAME` or `force NAME`");
     if (near != NULL && strcmp(near, word) != 0)
         fprintf(stderr, "; did you mean \"%s\"?", near);
-    fputc('\n', stderr);
+    fputs("\n  for example: seckill lock show lock:order:42\n", stderr);
     return EXIT_USAGE;
 }
 

@@ -123,7 +123,7 @@ static enum exit_code check_locks(const char *locks)
     return EXIT_VALID;
 }
 
-/* How many performances come out how. */
+/* The number of performances with each outcome. */
 static void print_expected(const struct scenario *scenario, bool is_chinese)
 {
     struct scenario_setup *setups;

@@ -112,7 +112,7 @@ const struct setting_program command_seed_program = {
     .count = sizeof settings / sizeof settings[0],
 };
 
-/* Where the database and the files are. */
+/* The database and the files that the command writes to. */
 struct target {
     char database_url[256], key_path[FILES_PATH_MAX], tokens_path[FILES_PATH_MAX],
         admin_path[FILES_PATH_MAX];

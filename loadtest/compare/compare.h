@@ -121,7 +121,7 @@ enum exit_code comparison_run(struct comparison *c, struct lab *lab);
 struct cell *comparison_cell(const struct comparison *c, size_t experiment,
                              size_t hazard, size_t lock);
 size_t comparison_cell_count(const struct comparison *c);
-/* How many of them are to be run, at all and in one experiment. */
+/* The number of cells that are to be run, in all and in one experiment. */
 size_t comparison_planned(const struct comparison *c);
 size_t comparison_planned_in(const struct comparison *c, size_t experiment);
 
@@ -129,7 +129,7 @@ size_t comparison_planned_in(const struct comparison *c, size_t experiment);
 enum run_outcome run_outcome_of(const struct experiment *experiment,
                                 const struct run_result *result);
 enum cell_outcome cell_outcome_of(const struct cell *cell);
-/* How many cells came to that. */
+/* The number of cells with that result. */
 size_t comparison_count(const struct comparison *c, enum cell_outcome outcome);
 /* The exit status for all cells together: EXIT_INVALID if one is UNEXPECTED, otherwise
  * EXIT_UNKNOWN if one is unknown or has no expectation, otherwise EXIT_VALID. */

@@ -13,7 +13,7 @@
 #include "lock/dlock.h"
 #include "lock/record/record.h"
 
-/* How a performance can end: id, name, Chinese, meaning. */
+/* The possible ends of a performance: id, name, Chinese, meaning. */
 #define SCENARIO_OUTCOMES(X)                                                           \
     X(NOT_SPOKEN_OF, "not spoken of", "不涉及", "the story does not fit this lock")    \
     X(HOLDS, "holds", "守住了", "nothing went wrong")                                  \

@@ -20,7 +20,7 @@ static int64_t newest_of(const char *list)
     return newest;
 }
 
-/* How many of the list are not newer than that, and not we. */
+/* The number of clients in the list that are not newer than that, without this connection. */
 static int count_until(const char *list, int64_t newest, int64_t own)
 {
     int count = 0;

@@ -51,7 +51,7 @@ void *server_fault_state(struct fault_scene *scene, size_t size)
     return scene->state;
 }
 
-/* Which servers of this lab would do. */
+/* The servers of this lab that the fault can be given to. */
 static bool complain_of_server(const struct server_fault *fault,
                                const struct fault_scene *scene, const char *what)
 {

@@ -8,7 +8,7 @@
 
 enum { BUCKETS = 96 }; /* bucket k ends at 100 us * 2^((k + 1) / 5) */
 
-/* Where a bucket ends, in microseconds. */
+/* The upper end of a bucket, in microseconds. */
 double bucket_end_us(int bucket);
 
 /* The bucket that a latency belongs to. */

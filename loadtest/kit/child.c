@@ -132,7 +132,7 @@ static void attach(int fd, int target)
         dup2(fd, target); /* clears close-on-exec */
 }
 
-/* Until the parent has let it go on.  If the parent dies before, the stream ends; not
+/* Wait until the parent lets the child go on.  If the parent dies first, the stream ends; not
  * so if another of its threads forked meanwhile, for that child has the same stream. */
 static void wait_until_kept(int gate_fd)
 {
@@ -146,7 +146,7 @@ static void wait_until_kept(int gate_fd)
         _exit(EXEC_FAILED);
 }
 
-/* Between fork and exec: only what is allowed there. */
+/* Runs between fork and exec, so it calls only functions that a signal handler may call. */
 static void become(const struct child_options *o, pid_t parent, int gate_fd,
                    int report_fd)
 {
@@ -181,7 +181,7 @@ fail:
     _exit(EXEC_FAILED);
 }
 
-/* Put it on record and let it go on.  0, or the errno that says why not. */
+/* Put the child on record and let it go on.  0, or the errno of the failure. */
 static int let_go(const struct child_options *o, const struct child *c, int gate_fd,
                   int report_fd)
 {
@@ -190,7 +190,7 @@ static int let_go(const struct child_options *o, const struct child *c, int gate
 
     if (o->keep && !o->keep(o->keeper, c))
         return ECANCELED;
-    /* If the child has failed by now, no process reads this: SIGPIPE is not for us. */
+    /* If the child has failed by now, no process reads this: SIGPIPE must not end the parent. */
     if (send(gate_fd, "", 1, MSG_NOSIGNAL) != 1 && errno != EPIPE)
         return errno;
     do /* end of file: the exec succeeded and closed the other end */

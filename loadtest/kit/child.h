@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* child.h -- start, watch and end processes, and never another one's.
+/* child.h -- start, watch and end processes, and never a process of another program.
  *
  * A process is known by its pid and its start time together, so that a pid that was
  * used again is never signalled.  The processes need not be children of this one: the
@@ -18,14 +18,14 @@ struct child {
     uint64_t start; /* when it started, in clock ticks since the machine did       */
 };
 
-/* Whose rights a child gets. */
+/* The system user whose rights a child process gets. */
 struct child_user {
     uid_t uid;
     gid_t gid;
     const char *name;
 };
 
-/* Puts on record that this process runs.  False: it must not. */
+/* Puts on record that this process runs.  False: the process must not run. */
 typedef bool child_keep(void *keeper, const struct child *c);
 
 struct child_options {
@@ -36,7 +36,7 @@ struct child_options {
     int stderr_fd;
     const struct child_user *user; /* NULL: ourselves                               */
     int death_signal;        /* sent to it when we die; 0: it outlives us           */
-    child_keep *keep;        /* NULL: nobody wants to know.  Called with *c as it   */
+    child_keep *keep;        /* NULL: no record is kept.  Called with *c as it      */
     void *keeper;            /* will be, before the program begins: if we die until */
                              /* it returns, nothing runs                            */
 };

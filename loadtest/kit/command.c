@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* command.c -- what every subcommand begins and ends with. */
+/* command.c -- the beginning and the end of every subcommand. */
 #include "loadtest/kit/command.h"
 
 #include <errno.h>
@@ -87,7 +87,7 @@ int command_run_long(const struct setting_program *program, void *values, int ar
 
     explanation[0] = '\0';
     rc = command_run(program, values, argc, argv, run);
-    fflush(stdout); /* the last line stands last, also where both go to one file */
+    fflush(stdout); /* the last line comes last, also if stdout and stderr go to one file */
     if ((rc != EXIT_VALID && rc != EXIT_USAGE) || explanation[0] != '\0')
         fprintf(stderr, "%s: exit %d: %s\n", program->name, rc,
                 explanation[0] != '\0' ? explanation : exit_words(rc));

@@ -22,7 +22,7 @@ int command_run(const struct setting_program *program, void *values, int argc,
 int command_run_long(const struct setting_program *program, void *values, int argc,
                      char **argv, command_fn *run);
 
-/* Say what the exit status of this program's command stands for this time, such as "3
+/* Replace the general words for this command's exit status by particular ones, such as "3
  * cells are unknown: ...", instead of the general words. */
 void command_explain_exit(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 
@@ -85,7 +85,7 @@ void command_explain_exit(const char *fmt, ...) __attribute__((format(printf, 1,
                 "nowhere.  docs/reference/json-lines.md has the fields"                \
     }
 
-/* --json-lines is obeyed from now on, if it was given.  False: said on stderr why not. */
+/* Obey --json-lines from now on, if it was given.  False: the reason is on stderr. */
 bool command_begin_json_lines(const struct setting_program *program, bool is_wanted,
                               bool is_quiet);
 

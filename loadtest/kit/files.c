@@ -78,7 +78,7 @@ char *files_read(const char *path, size_t *size)
     return text;
 }
 
-/* A disk that fills up takes a part first, and says why the next time. */
+/* write() on a disk that fills up takes a part first, and gives the errno at the next call. */
 static bool write_all(int fd, const char *text, size_t size)
 {
     while (size > 0) {
@@ -101,7 +101,7 @@ static bool replace(const char *path, const char *text, mode_t mode)
     int fd;
 
     files_path(fresh, "%s.new", path);
-    /* A file that an earlier try left may have another mode. */
+    /* A file that an earlier attempt left may have another mode. */
     if (unlink(fresh) != 0 && errno != ENOENT)
         return false;
     fd = open(fresh, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* files.h -- the few things that the laboratory does with files and texts. */
+/* files.h -- paths, files, directories, programs, and names made of random bytes or the time. */
 #ifndef LOADTEST_KIT_FILES_H
 #define LOADTEST_KIT_FILES_H
 
@@ -38,7 +38,7 @@ bool files_write_secret_json(const char *path, const json_t *json);
 /* Open a log, mode 0644 less the umask, to write behind what is there.  -1 (and errno). */
 int files_open_log(const char *path);
 
-/* NULL, and text on stderr, if it is missing or no JSON. */
+/* Read a JSON file.  NULL, and a line on stderr: the file is missing or not JSON. */
 json_t *files_read_json(const char *path);
 
 /* mkdir -p with mode 0700 for the last part. */
@@ -51,7 +51,7 @@ bool files_remove_tree(const char *path);
 /* The last `lines` lines of a file on `out`, each after `prefix`. */
 void files_print_tail(FILE *out, const char *path, int lines, const char *prefix);
 
-/* The last line of a file that is not empty; of a log's line only what was said, without
+/* The last line of a file that is not empty; of a log's line only the message, without
  * its time and level.  "" if there is none. */
 void files_last_line(const char *path, char *out, size_t size);
 

@@ -13,8 +13,8 @@
 #include "base/text/exit_codes.h"
 
 static volatile sig_atomic_t signal_count;
-/* A signal may be delivered to any thread, so it does not end the sleep of another; what it
- * writes here does. */
+/* A signal may be delivered to any thread, so it does not end the sleep of another thread.  The
+ * handler therefore writes to this descriptor, which every sleep watches. */
 static int wakes = -1;
 /* A process that is forked off has the same descriptor; only this one uses it. */
 static pid_t waker;
@@ -41,7 +41,7 @@ static void on_signal(int number)
         _exit(EXIT_INTERRUPTED);
     if ((getpid() == waker && write(wakes, &one, sizeof one) < 0) ||
         write(STDERR_FILENO, text, sizeof text - 1) < 0)
-        return; /* nobody reads us: nothing is lost */
+        return; /* a failed write loses nothing: there is no reader */
 }
 
 void interrupt_catch(void)
@@ -57,7 +57,7 @@ void interrupt_catch(void)
     signal(SIGPIPE, SIG_IGN);
 }
 
-/* How many threads undo something, which an interrupt must not cut short. */
+/* The number of threads that undo something, which an interrupt must not cut short. */
 static _Atomic int deferrals;
 
 void interrupt_defer(bool defer)

@@ -2,7 +2,7 @@
 /* interrupt.h -- Ctrl-C: the first one is a request, the second one is an order.
  *
  * After interrupt_catch() the first SIGINT, SIGTERM or SIGHUP only sets a flag, which
- * everything that waits looks at; the program then stops its load, writes what there is
+ * every wait looks at; the program then stops its load, writes the results so far
  * and takes its servers down.  The second one ends the program at once.
  */
 #ifndef LOADTEST_KIT_INTERRUPT_H
@@ -14,11 +14,11 @@
 /* Call once, at the start of main().  SIGPIPE is ignored from then on. */
 void interrupt_catch(void);
 
-/* Lines at the end of the terminal are drawn over again and again, and the cursor stands before
- * them: whoever asks us to stop makes them vanish first.  false: no longer. */
+/* True: a live block is shown (live_block.h), and a signal that ends the program erases the
+ * block first.  False: the block is gone. */
 void interrupt_erases(bool erases);
 
-/* Has somebody asked us to stop? */
+/* Has a signal asked the program to stop? */
 bool interrupted(void);
 
 /* From a call with true to the call with false that ends it, interrupted() is false, so that a
@@ -27,7 +27,7 @@ bool interrupted(void);
  * Threads: any. */
 void interrupt_defer(bool defer);
 
-/* Sleep; false, and earlier, if somebody asks us to stop meanwhile. */
+/* Sleep.  False: a signal has asked the program to stop, and ended the sleep. */
 bool interrupt_sleep_ms(int64_t ms);
 
 #endif /* LOADTEST_KIT_INTERRUPT_H */

@@ -10,7 +10,7 @@
 #include "base/text/duration.h"
 
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
-static FILE *lines; /* NULL: none are wanted */
+static FILE *lines; /* NULL: no JSON lines are wanted */
 static int64_t begin_ns;
 
 bool json_lines_begin(bool is_quiet)
@@ -47,7 +47,7 @@ void json_lines_write(const char *event, json_t *rest)
         pthread_mutex_lock(&mutex);
         json_dumpf(json, lines, JSON_COMPACT);
         fputc('\n', lines);
-        fflush(lines); /* a reader that is gone is its own affair */
+        fflush(lines); /* a reader that has gone away is no failure of the command */
         pthread_mutex_unlock(&mutex);
         json_decref(json);
     }

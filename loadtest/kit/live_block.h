@@ -3,7 +3,7 @@
  *
  * The block is on stderr.  While the block is shown, the cursor stands at its first column: a
  * terminal that was made narrower breaks long lines anew, and the cursor stays where the block
- * begins.  Whoever prints while the block is shown hides it first.
+ * begins.  A thread that prints while the block is shown hides the block first.
  *
  * Threads     Any.
  */

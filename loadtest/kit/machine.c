@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* machine.c -- what a measurement was made on. */
+/* machine.c -- the machine of a measurement. */
 #include "loadtest/kit/machine.h"
 
 #include <stdio.h>

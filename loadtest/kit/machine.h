@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* machine.h -- what a measurement was made on. */
+/* machine.h -- the machine of a measurement. */
 #ifndef LOADTEST_KIT_MACHINE_H
 #define LOADTEST_KIT_MACHINE_H
 

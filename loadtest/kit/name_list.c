@@ -13,7 +13,7 @@ const char *words_lock_at(size_t i)
     return i < dlock_variant_count() ? dlock_variant_at(i)->name : NULL;
 }
 
-/* Is `word` (of `length` bytes) a name?  Otherwise say which are. */
+/* Is `word` (of `length` bytes) a name?  If not, print the names. */
 static const char *known(const char *program, const char *flag, const char *word,
                          size_t length, const char *(*names)(size_t))
 {

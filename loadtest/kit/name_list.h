@@ -9,8 +9,8 @@
 const char *words_lock_at(size_t i);
 
 /* Read a list; NULL and "all" mean every name.  `program` and `flag` are for messages;
- * `names` gives what is known, NULL past the last, and what is put in `out` is from there.
- * 0: it was wrong, and said so on stderr. */
+ * `names` gives the known names, NULL past the last, and the pointers in `out` are from there.
+ * 0: the list is wrong, and the reason is on stderr. */
 size_t words_read(const char *program, const char *flag, const char *text,
                   const char *(*names)(size_t), const char **out, size_t max);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* pager.c -- the pager is a child of ours that reads a pipe; the shell takes its words apart. */
+/* pager.c -- the pager is a child process that reads a pipe; the shell splits $PAGER into words. */
 #include "loadtest/kit/pager.h"
 
 #include <errno.h>
@@ -80,7 +80,7 @@ void pager_begin(void)
 
     if (!command || pipe2(ends, O_CLOEXEC) != 0)
         return;
-    (void)setenv("LESS", "FRX", 0); /* a $PAGER that is `less` alone has to know colours */
+    (void)setenv("LESS", "FRX", 0); /* if $PAGER is `less` alone, this lets less show colours */
     fflush(stdout);
     if (start(command, ends[0])) {
         (void)signal(SIGPIPE, SIG_IGN);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* progress.c -- how far a long command is. */
+/* progress.c -- the progress of a long command. */
 #include "loadtest/kit/progress.h"
 
 #include <inttypes.h>

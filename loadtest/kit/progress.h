@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* progress.h -- how far a long command is, how much longer it takes, and whether the
+/* progress.h -- the progress of a long command, the time that is left, and whether the
  * machine is busy with other things.
  *
  * On a terminal one line is drawn over again and again; elsewhere, as in a log, a line
@@ -24,7 +24,7 @@ void progress_begin(struct progress *p, size_t count);
 void progress_show(struct progress *p, const char *fmt, ...)
     __attribute__((format(printf, 2, 3)));
 
-/* A line of its own, in a log as well, that must not be lost. */
+/* Print a line of its own, in a log as well, such as an unexpected result. */
 void progress_say(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 
 /* Take the line away. */
@@ -32,11 +32,11 @@ void progress_end(void);
 
 /* The load average of the last minute; 0: not known. */
 double progress_load(void);
-/* Does this load keep threads waiting: more than four per processor?  A command of the
- * laboratory alone makes less. */
+/* Do more than four threads per processor run or wait?  A command of the laboratory alone
+ * makes a smaller load, so other programs are busy. */
 bool progress_is_busy(double load);
 
-/* How long the rest takes, by what was done so far; -1: not known yet. */
+/* An estimate of the time that is left, from the work done so far; -1: not known yet. */
 int64_t progress_left_ms(size_t done, size_t count, int64_t elapsed_ms);
 
 #endif /* LOADTEST_KIT_PROGRESS_H */

@@ -23,7 +23,7 @@ static size_t digit_of(uint64_t key, int digit)
     return key >> digit * DIGIT_BITS & (DIGIT_VALUES - 1);
 }
 
-/* Keys lie all over the memory, so that each is asked for some time before it is looked at. */
+/* Keys are scattered in memory, so each is prefetched some steps before its use. */
 static void fetch_key(const uint32_t *indices, size_t at, size_t count, const uint64_t *keys)
 {
     if (at + KEYS_AHEAD < count)
@@ -116,8 +116,8 @@ static void fetch(const char *element, size_t size)
         __builtin_prefetch(element + at, 1);
 }
 
-/* Along the cycles of the permutation.  An element is asked for some steps before it is moved;
- * what is asked for behind the end of a cycle is asked for in vain. */
+/* Move along the cycles of the permutation.  An element is prefetched some steps before its
+ * move; at the end of a cycle a few prefetches are wasted. */
 void radix_arrange(void *elements, size_t size, size_t count, uint32_t *order)
 {
     char first[RADIX_ELEMENT_MAX], *at = elements;

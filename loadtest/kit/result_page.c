@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* result_page.c -- a page of results, and where its figures come from. */
+/* result_page.c -- a page of results, with the origin of its figures. */
 #include "loadtest/kit/result_page.h"
 
 #include <errno.h>
@@ -53,7 +53,7 @@ static void git_line(const char *arguments, char out[RESULT_COMMIT_MAX])
     out[strcspn(out, "\n")] = '\0';
 }
 
-/* Pages that were written before this one are no change of the program. */
+/* Other pages of results, written before this one, do not count as changes of the program. */
 void result_page_commit(char commit[RESULT_COMMIT_MAX], bool *has_changes)
 {
     char change[RESULT_COMMIT_MAX];

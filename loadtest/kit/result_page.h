@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* result_page.h -- a page of results that says when, of which commit, on what machine and
- * with which command it was measured, so that nobody has to copy figures by hand. */
+/* result_page.h -- a page of results with its date, commit, machine and command at its head.
+ * The command that measures writes the page, so no figure is copied by hand. */
 #ifndef LOADTEST_KIT_RESULT_PAGE_H
 #define LOADTEST_KIT_RESULT_PAGE_H
 
@@ -29,7 +29,7 @@ void result_page_commit(char commit[RESULT_COMMIT_MAX], bool *has_changes);
  * False: said on stderr why. */
 bool result_page_write(const char *path, const char *title, const char *body);
 
-/* The same for tables that are made for a terminal. */
+/* The same for a body of tables that are laid out for a terminal. */
 bool result_page_write_text(const char *path, const char *title, const char *text);
 
 /* The setting --markdown=FILE of a command that measures. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* run_data.c -- which command a run is of, with which settings, where and when. */
+/* run_data.c -- the command of a run, its settings, its machine and its time. */
 #include "loadtest/kit/run_data.h"
 
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* run_data.h -- data.json: all that a run of a command left, in one file of one format.
+/* run_data.h -- data.json: the results of a command's run, in one file of one format.
  *
  * {"format": 1, "kind": "compare", "version", "commit", "has_changes", "started",
  *  "elapsed_ms", "exit", "command": [...], "settings": [{"name", "value", "origin"}],

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* run_directory.h -- where runs are kept: OUT/<time>/, and OUT/latest, a link to the newest. */
+/* run_directory.h -- the directories of runs: OUT/<time>/, and OUT/latest, a link to the newest. */
 #ifndef LOADTEST_KIT_RUN_DIRECTORY_H
 #define LOADTEST_KIT_RUN_DIRECTORY_H
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* shell.h -- words for a POSIX shell: what is printed for people to paste, and what a shell
- * reads.
+/* shell.h -- quoting words for a POSIX shell, in lines that people paste and in files that a
+ * shell reads.
  *
  * Threads     Any, for different streams.
  */

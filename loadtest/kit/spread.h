@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* spread.h -- what several measurements of one thing say together. */
+/* spread.h -- the median and both ends of several measurements of one figure. */
 #ifndef LOADTEST_KIT_SPREAD_H
 #define LOADTEST_KIT_SPREAD_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* thread_group.c -- threads that begin together and do one thing over and over. */
+/* thread_group.c -- threads that begin together and repeat one function. */
 #include "loadtest/kit/thread_group.h"
 
 #include <pthread.h>
@@ -19,7 +19,8 @@ struct work {
     atomic_llong left; /* of thread_group_repeat()                                          */
 };
 
-/* Each has a cache line and more, so that counting does not slow the others down. */
+/* Each thread's counter has a cache line or more of its own, so that threads that count do not
+ * slow one another down. */
 struct member {
     _Alignas(128) pthread_t thread;
     struct work *work;
@@ -54,7 +55,7 @@ static void *run_member(void *opaque)
     return NULL;
 }
 
-/* In short naps, so that a failure ends it. */
+/* Sleep in short pieces, so that a failure ends the wait. */
 static void let_run(struct work *work, int64_t duration_ms)
 {
     int64_t end_ns = monotonic_ns() + duration_ms * 1000000;

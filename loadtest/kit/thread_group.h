@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* thread_group.h -- threads that begin together and do one thing over and over. */
+/* thread_group.h -- threads that begin together and repeat one function. */
 #ifndef LOADTEST_KIT_THREAD_GROUP_H
 #define LOADTEST_KIT_THREAD_GROUP_H
 
@@ -14,7 +14,7 @@ enum thread_group_answer {
     THREAD_GROUP_FAILED, /* and said on stderr why: all stop                                */
 };
 
-/* Do it once, as thread `index` from 0. */
+/* Do the work once, as thread `index` from 0. */
 typedef enum thread_group_answer thread_group_fn(void *arg, int index);
 
 struct thread_group {
@@ -28,12 +28,12 @@ struct thread_group_score {
     double missed; /* times                                                         */
 };
 
-/* For so long.  Each thread does it once before the clock starts, to connect and to
- * warm up.  False: it failed. */
+/* Repeat the work for that time.  Each thread does it once before the clock starts, to connect
+ * and to warm up.  False: a thread failed. */
 bool thread_group_run(const struct thread_group *group, int64_t duration_ms, struct thread_group_score *score);
 
-/* `count` times by all together, in any order.  Misses count too.  False: it
- * failed. */
+/* Do the work `count` times by all threads together, in any order.  Misses count too.  False:
+ * a thread failed. */
 bool thread_group_repeat(const struct thread_group *group, int64_t count);
 
 #endif /* LOADTEST_KIT_THREAD_GROUP_H */

@@ -65,7 +65,7 @@ char *url_mask(const char *text)
 
     for (const char *at = text; *at;) {
         const char *end = NULL;
-        size_t kept = 1 + strcspn(at + 1, ":p"); /* nothing else begins what is masked */
+        size_t kept = 1 + strcspn(at + 1, ":p"); /* no other character begins a masked value */
 
         if (strncmp(at, "://", 3) == 0) {
             kept = 3;

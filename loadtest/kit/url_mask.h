@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* url_mask.h -- text of a run without the users and passwords of the URLs in it.
  *
- * A flag behind "--" may be a URL with a password, such as --database-url.  Whoever may read a
- * run's files must not learn the password.
+ * A flag behind "--" may be a URL with a password, such as --database-url.  Other users may read
+ * the files of a run and must not learn the password.
  */
 #ifndef LOADTEST_KIT_URL_MASK_H
 #define LOADTEST_KIT_URL_MASK_H

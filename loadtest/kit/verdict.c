@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* verdict.c -- what a judge says, and how several verdicts become one. */
+/* verdict.c -- the verdicts, and the rule that makes one verdict of several. */
 #include "loadtest/kit/verdict.h"
 
 #include <stddef.h>

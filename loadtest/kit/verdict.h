@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* verdict.h -- what a judge says: valid, invalid, or unknown; and how several verdicts
- * become one.
+/* verdict.h -- the verdicts valid, invalid and unknown, and the rule that makes one verdict of
+ * several.
  *
  * The audit, the check, the comparison, the scenarios and the matrix judge by rules of their
  * own.  Their words, their JSON, their colours and their exit statuses are here.
@@ -16,8 +16,8 @@
 #include "base/text/exit_codes.h"
 #include "loadtest/kit/style.h"
 
-/* The worse ones are greater: something wrong that was found stays found, whatever else is
- * not known.
+/* A worse verdict is greater: a violation that was found remains, whatever else is not known.
+ *
  *
  * X(id, name, title, mark, beside, style)
  *   beside    the name where the judge compares with an expectation */
@@ -33,7 +33,7 @@ enum verdict {
     VERDICT_COUNT
 };
 
-/* How many of the things that were judged came to each verdict.  Begins as {0}. */
+/* The number of judged things with each verdict.  Begins as {0}. */
 struct verdict_counts {
     int64_t of[VERDICT_COUNT];
 };

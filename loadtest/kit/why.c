@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* why.c -- why something could not be done. */
+/* why.c -- the reason of a failure. */
 #include "loadtest/kit/why.h"
 
 #include <stdarg.h>

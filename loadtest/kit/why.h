@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* why.h -- why something could not be done: kept by the caller, or told on stderr. */
+/* why.h -- the reason of a failure, which the caller keeps or which goes to stderr. */
 #ifndef LOADTEST_KIT_WHY_H
 #define LOADTEST_KIT_WHY_H
 

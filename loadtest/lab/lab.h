@@ -186,8 +186,8 @@ void lab_server_show_failure(const struct lab *lab, const struct lab_server *ser
 bool lab_spare_start(struct lab *lab, const char *name, const struct lab_server *replaced);
 void lab_spare_end(struct lab *lab);
 
-/* Where a Redis server saves its data, if it is told to; and where it stands by how much
- * its clock is ahead, if it has one of its own. */
+/* The file in which a Redis server saves its data, if it is told to; and the file that says by
+ * how much its clock is ahead, if the server has a clock of its own. */
 void lab_redis_data_path(const struct lab *lab, const struct lab_server *server,
                          char *out);
 void lab_redis_clock_path(const struct lab *lab, const struct lab_server *server,

@@ -54,7 +54,7 @@ bool lab_postgres_program(char *out, const char *name)
     return best >= 0;
 }
 
-/* Whose rights PostgreSQL gets; NULL: ours. */
+/* The system user whose rights PostgreSQL gets; NULL: the user of this process. */
 static const struct child_user *server_user(void)
 {
     static struct child_user user;

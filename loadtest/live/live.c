@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* live.c -- the threads that show what a load comes to while it runs. */
+/* live.c -- the threads that show the results of a load while it runs. */
 #include "loadtest/live/live.h"
 
 #include <pthread.h>
@@ -19,7 +19,7 @@ enum {
     FEED_MS = 200,
     LINE_MS = 5000,
     JSON_MS = 1000,
-    WINDOW = 16, /* tellings that "now" is taken over: three seconds                   */
+    WINDOW = 16, /* counts that the current rate is taken over: three seconds          */
     URL_MAX = 256,
 };
 
@@ -105,7 +105,7 @@ static void look(struct live *live, struct live_view *view)
     pthread_mutex_unlock(&live->mutex);
 }
 
-/* Is it over?  If not, so many milliseconds have gone by, or something has changed. */
+/* Wait so many milliseconds, or until something changes.  True: the thread is to end. */
 static bool rest(struct live *live, int64_t ms)
 {
     struct timespec until;
@@ -133,7 +133,7 @@ static bool is_due(int64_t *last_ns, int64_t every_ms)
     return true;
 }
 
-/* A terminal that does not read holds this thread alone up. */
+/* A terminal that does not read blocks only this thread. */
 static void draw(struct live *live, const struct live_view *view, char text[LIVE_TEXT_MAX])
 {
     live_view_block(view, text);
@@ -302,7 +302,7 @@ bool live_wants(struct live *live)
 {
     const struct telling *last;
 
-    /* Only this thread writes what is read here. */
+    /* Only this thread writes the fields that are read here, so no mutex is needed. */
     if (!live)
         return false;
     last = &live->tellings[(live->telling_count + WINDOW - 1) % WINDOW];

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* live.h -- what a load comes to while it runs: a block on a terminal, lines in a log, JSON
+/* live.h -- the results of a load while it runs: a block on a terminal, lines in a log, JSON
  * lines for programs.
  *
  * The load tells its counts, a thread of this module draws, and another one counts the sale
- * in the database, so that neither a slow terminal nor a slow database holds the load up.
+ * in the database, so neither a slow terminal nor a slow database delays the load.
  *
  * Every function takes NULL for `live` and then does nothing.
  *

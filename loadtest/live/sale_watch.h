@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* sale_watch.h -- how a sale stands, counted from the database while it goes on.
+/* sale_watch.h -- the state of a sale, counted from the database while it goes on.
  *
  * A look counts the rows that are new since the last one, and all rows from time to time: a
  * transaction that commits late can leave a row below what was counted.  A look waits until

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* view.c -- one look at a load that runs: as a block, as a line, as JSON. */
+/* view.c -- the state of a running load as a block, as a line, as JSON. */
 #include "loadtest/live/view.h"
 
 #include <inttypes.h>

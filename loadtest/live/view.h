@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* view.h -- one look at a load that runs, and how people and programs read it. */
+/* view.h -- the state of a running load at one moment, for people and for programs. */
 #ifndef LOADTEST_LIVE_VIEW_H
 #define LOADTEST_LIVE_VIEW_H
 
@@ -30,7 +30,7 @@ const char *live_verdict(const struct live_view *view);
 /* The lines of the block. */
 void live_view_block(const struct live_view *view, char out[LIVE_TEXT_MAX]);
 
-/* One line for a log, without its end. */
+/* The state of the sale as a line for a log, without the end of the line. */
 void live_view_line(const struct live_view *view, char out[LIVE_TEXT_MAX]);
 
 /* The fields of the event "progress"; the caller owns it. */

@@ -78,7 +78,7 @@ size_t matrix_order(const struct matrix *m, struct matrix_place **out);
 uint32_t matrix_seed(const struct matrix *m, int seed);
 
 void matrix_record(struct matrix_run *run, const struct scenario_result *result);
-/* How many performances of the cell came to each verdict; verdict_worst() of them is the
+/* The number of the cell's performances with each verdict; verdict_worst() of them is the
  * cell's. */
 struct verdict_counts matrix_cell_counts(const struct matrix *m, const struct matrix_cell *cell);
 /* Was any performance of the cell done? */

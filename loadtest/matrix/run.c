@@ -91,7 +91,7 @@ static void keep_or_remove(const struct matrix *m, const struct matrix_cell *cel
     }
     files_join(part, dir, "page.part");
     files_join(page, dir, "page.html");
-    /* That it fails is said on stderr. */
+    /* write_page() prints its failure on stderr. */
     m->pages->write_page(page, cell->setup.scenario->name, parts, 1);
 }
 

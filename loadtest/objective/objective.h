@@ -50,7 +50,7 @@ enum figure {
     "p50, p90, p95, p99, p99.9, p99.99, mean, max (50ms), failed, accepted, unanswered " \
     "(0.1%), rate (accepted orders per second), oversold, doubles, lost (0)"
 
-/* What a run came to.  NAN: there is no such figure. */
+/* The measured figures of a run.  NAN: the run has no such figure. */
 struct measured {
     double figures[FIGURE_COUNT]; /* milliseconds, shares of 1, or counts              */
     /* The latency that `share` of the requests did not exceed, in milliseconds; NAN: not

@@ -90,7 +90,7 @@ static bool write_result(const struct rated_load *load, const char *dir, json_t 
     return ok;
 }
 
-/* What the audit says of the objectives that are about it. */
+/* The audit's counts for the objectives that need them. */
 static enum exit_code judge(const struct rated_load *load, const struct run_result *result)
 {
     struct objectives of_audit = objectives_of_audit(&load->open.objectives);

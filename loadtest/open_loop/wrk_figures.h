@@ -20,7 +20,7 @@ struct wrk_figures {
 void wrk_figures_read(struct wrk_figures *out, const char *dir,
                       const struct run_result *result);
 
-/* It borrows *figures. */
+/* The result borrows *figures. */
 struct measured wrk_measured(const struct wrk_figures *figures);
 
 /* Take the audit's counts over into the figures of a run; NAN: missing answers may change

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* holds.c -- who held the lock when, as a table: what the bars of a figure say, for
- * those who cannot see or touch them. */
+/* holds.c -- the holders of the lock and their times as a table, for readers who cannot see or
+ * touch the bars of the figure. */
 #include <inttypes.h>
 
 #include "loadtest/page/scene.h"

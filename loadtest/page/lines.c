@@ -18,7 +18,7 @@ static void print_wire(FILE *out, const struct page_scene *s,
     fputs("</li>\n", out);
 }
 
-/* The lines of wires from `i` on; answers the index of what is none. */
+/* Print the lines of connections from `i` on; answers the index of the next other line. */
 static size_t print_wires(FILE *out, const struct page_scene *s, size_t i)
 {
     if (i == s->line_count || !s->lines[i].is_wire)
@@ -30,7 +30,7 @@ static size_t print_wires(FILE *out, const struct page_scene *s, size_t i)
     return i;
 }
 
-/* When it began and, if it took its time, when it was done. */
+/* The beginning of the act, and its end if the act took time. */
 static void print_times(FILE *out, const struct page_scene *s,
                         const struct page_line *line)
 {

@@ -45,7 +45,7 @@ static const char *whole(char out[TEXT_MAX], int64_t value)
 
 #define WHOLE(value) whole((char[TEXT_MAX]){""}, (int64_t)(value))
 
-/* How many cells came out how, as matrix_headline() says it. */
+/* The number of cells with each result, as matrix_headline() says it. */
 static void print_headline(FILE *out, const struct matrix *m, const struct matrix_totals *t)
 {
     enum page_word end = m->was_interrupted ? PAGE_WORD_CUT_SHORT
@@ -133,7 +133,7 @@ static void print_signs(FILE *out, unsigned signs, enum page_word before)
     }
 }
 
-/* What came of it, as matrix_run_text() says it. */
+/* The result of a performance, as matrix_run_text() says it. */
 static void print_outcome(FILE *out, const struct matrix_run *run)
 {
     if (!run->is_done || run->verdict == VERDICT_UNKNOWN) {
@@ -186,7 +186,7 @@ static void print_run(FILE *out, const struct matrix *m, const struct matrix_cel
     fputs("</code></li>\n", out);
 }
 
-/* What the terminal tells, in one language; messages that the program says in English alone
+/* The lines of the terminal, in one language; messages that the program says in English alone
  * are said in Chinese here. */
 static void print_story(FILE *out, const char *story, bool is_chinese)
 {

@@ -92,7 +92,7 @@ static void print_properties(FILE *out, const struct check_verdict *v)
     fputs("</dl>\n", out);
 }
 
-/* How much of it is not drawn. */
+/* Print how many calls are not drawn. */
 static void print_left_out(FILE *out, const struct page_scene *s)
 {
     if (s->calls_left_out + s->holds_left_out + s->marks_left_out == 0)
@@ -216,7 +216,7 @@ static void print_example(FILE *out, const struct page_scene *s, size_t property
     page_figure(out, s);
 }
 
-/* Answers how many figures there are. */
+/* Answers the number of figures. */
 static int print_examples(FILE *out, struct page_scene *s, const struct history *h,
                           const struct check *c, const struct check_verdict *v)
 {

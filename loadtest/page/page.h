@@ -36,7 +36,7 @@ void page_piece(FILE *out, const char *file, const char *from, const char *to);
  * it stands in. */
 void page_key(FILE *out);
 void page_figure(FILE *out, const struct page_scene *s);
-/* In the list of what is known of a figure: who it is about, and the window. */
+/* Print the facts of a figure: the owners that it shows, and the window. */
 void page_holders(FILE *out, const struct page_scene *s);
 void page_window(FILE *out, const struct page_scene *s);
 

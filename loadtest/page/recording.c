@@ -14,8 +14,8 @@
 #include "loadtest/page/words.h"
 
 enum {
-    FORMAT = 1,         /* of the JSON; the page tells when it knows another one        */
-    LINES_MAX = 12000,  /* a page with more would be of no use to anybody               */
+    FORMAT = 1,         /* of the JSON; the page reports an unknown version             */
+    LINES_MAX = 12000,  /* a page with more would be too slow to use                    */
     FACTS_MAX = 4000,   /* of holds, of calls and of faults                             */
     TEXT_ROOM = 3 * SCENARIO_LINE_MAX + 1,
     NS_PER_US = 1000,
@@ -43,7 +43,7 @@ static json_t *both(const char *english, const char *chinese)
     return json_pack("{s:o, s:o}", "en", text(english), "zh", text(chinese));
 }
 
-/* What the lower rooms say in English alone. */
+/* Messages that the lower rooms have in English only. */
 static json_t *message(const char *english)
 {
     char chinese[PAGE_PHRASE_MAX];
@@ -58,7 +58,8 @@ static json_t *moment(const struct stage *s, int64_t at_ns)
     return at_ns == HISTORY_NEVER ? json_null() : json_integer((at_ns - s->zero_ns) / NS_PER_US);
 }
 
-/* Which actor made this call?  Its process has one, or it was told to when the call was made; -1: not known. */
+/* The actor that made this call: the actor of its process, or the one that was told when the
+ * call was made; -1: not known. */
 static int actor_of(const struct stage *s, uint32_t process, int64_t invoke_ns)
 {
     uint32_t pid = s->history.processes[process].pid;
@@ -159,7 +160,7 @@ static json_t *violation_of(const struct stage *s, const struct check_example *e
     return json_null();
 }
 
-/* Of processes: who stopped, went on, or died, and when. */
+/* The instants at which processes stopped, went on, or died. */
 static json_t *faults_of(const struct stage *s)
 {
     static const char *const phases[] = {"", "armed", "begun", "ended", "happened"};
@@ -200,7 +201,7 @@ static json_t *prediction_of(const struct scenario *scenario)
     return json_null();
 }
 
-/* The last line of the story: what helps. */
+/* The last line of the story, which names the remedy. */
 static json_t *moral_of(const struct scenario *scenario)
 {
     int last = 0;
@@ -210,7 +211,7 @@ static json_t *moral_of(const struct scenario *scenario)
     return both(scenario->story[last], scenario->story_zh[last]);
 }
 
-/* What is missing of the records. */
+/* The gaps of the records. */
 static json_t *damages_of(const struct stage *s)
 {
     json_t *list = json_array();

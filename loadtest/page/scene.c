@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* scene.c -- which lanes, holds and calls belong into a figure, the important ones
- * first, as long as there is room. */
+/* scene.c -- the choice of lanes, holds and calls for a figure, the important ones first, as
+ * long as there is room. */
 #include "loadtest/kit/memory.h"
 #include "loadtest/page/scene.h"
 
@@ -9,7 +9,7 @@
 
 enum { MARGIN_PARTS = 8 };
 
-/* Whom the figure is about comes first, then who may have freed another's lock. */
+/* The two owners of the violation come first, then owners that may have freed another's lock. */
 enum mark_rank { MARK_FAULT, MARK_OF_ACTOR, MARK_OF_OTHER, MARK_FOREIGN };
 enum rank { RANK_ACTOR, RANK_RELEASE, RANK_OTHER, RANK_COUNT };
 
@@ -123,7 +123,7 @@ static void add_hold(struct page_scene *s, const struct hold *hold)
     s->holds[s->hold_count++] = hold;
 }
 
-/* Where nobody is to be seen first, the lanes are in the order of their first calls. */
+/* If no lane is to come first, the lanes are in the order of their first calls. */
 static void add_lanes(struct page_scene *s)
 {
     for (size_t i = 0; i < s->h->call_count; i++) {
@@ -156,7 +156,7 @@ static void add_step(struct page_scene *s, const struct page_step *step)
         s->steps[s->step_count++] = *step;
 }
 
-/* A fault concerns everybody, other marks those who are drawn; the actors' come first. */
+/* Faults are always shown, other marks only for owners that have a lane; the actors' come first. */
 static enum mark_rank mark_rank_of(const struct page_scene *s,
                                    const struct history_mark *mark)
 {

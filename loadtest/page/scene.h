@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* scene.h -- what one figure of the page shows. */
+/* scene.h -- the content of one figure of the page. */
 #ifndef LOADTEST_PAGE_SCENE_H
 #define LOADTEST_PAGE_SCENE_H
 
@@ -21,7 +21,7 @@ enum {
 struct page_lane {
     uint32_t process;
     uint64_t owner;
-    bool is_actor; /* one of those whose doing the violation is */
+    bool is_actor; /* an owner that takes part in the violation */
 };
 
 /* An instant: a call is asked, or answered, or something happens that is no call. */
@@ -69,7 +69,7 @@ void page_scene_of_example(struct page_scene *s, const struct history *h,
 void page_scene_of_beginning(struct page_scene *s, const struct history *h,
                              const struct check *c);
 
-/* Everything about one lock from one instant to another; `example` may be NULL. */
+/* All calls to one lock from one instant to another; `example` may be NULL. */
 void page_scene_of_time(struct page_scene *s, const struct history *h,
                         const struct check *c, const struct check_example *example,
                         uint32_t name, int64_t from_ns, int64_t to_ns);

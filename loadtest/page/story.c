@@ -18,7 +18,7 @@
 #include "loadtest/scenario/narration/terminal.h"
 #include "lock/record/recorder.h"
 
-/* By when they began; what is told comes before what it is about. */
+/* Sort by the beginning; of one instant the told line comes before the event. */
 static int compare_lines(const void *a, const void *b)
 {
     const struct stage_line *x = a, *y = b;
@@ -52,7 +52,7 @@ static const struct check_example *shown_example(const struct stage *s)
     } order[] = {{CHECK_exclusion, SIGN_TWO_HOLDERS}, {CHECK_kept, SIGN_TWO_HOLDERS},
                  {CHECK_lease, SIGN_WORKED_ON},       {CHECK_ownership, SIGN_FOREIGN},
                  {CHECK_reentry, SIGN_TWICE},         {CHECK_fence, SIGN_FENCE}};
-    /* How updates could be lost is seen in whatever the lock did wrong. */
+    /* The violation of the lock shows how updates could be lost. */
     unsigned shown = scenario_is_measured(s->setup->scenario) ? SIGNS_TWO_INSIDE
                                                              : s->setup->scenario->breaks;
 
@@ -159,7 +159,7 @@ static void print_part(FILE *out, const struct stage *s, struct page_scene *scen
     page_figure(out, scene);
 }
 
-/* Two minutes do not fit into a figure: the two who were inside, and nothing told. */
+/* A story of two minutes does not fit into a figure, which then shows only the two holders. */
 static void draw_measured(FILE *out, const struct stage *s)
 {
     struct page_scene *scene = memory_need(calloc(1, sizeof *scene));
@@ -244,7 +244,7 @@ static bool write_part(const struct stage *s)
     return keep(out, &text, path) && write_chinese(s);
 }
 
-/* Of a performance that did not come to its end. */
+/* The part of a performance that broke off. */
 static void print_missing(FILE *out, const char *part)
 {
     fputs("<p class=\"note missing\">", out);

@@ -12,7 +12,7 @@
 
   const now = () => Math.max(0, Math.min(rows.length - 1, Math.floor(at + 1e-6)));
   const lastRow = () => rows.length - 1;
-  /* Where a story is: its step of this row, and how far it is on the way to that of the next one. */
+  /* The place in a story: its step of this row, and the part of the way to the step of the next row. */
   function positionOf(which) {
     const row = rows[now()][which], next = rows[Math.min(now() + 1, lastRow())][which], part = at - now();
     return row + (next > row ? part : 0);

@@ -6,10 +6,10 @@ const SVG = "http://www.w3.org/2000/svg", BREAK_MS = 200;
 const {word, say, element, $} = head;
 function clockOf(ms) { return ms >= 100 ? Math.round(ms).toLocaleString("en") : ms.toFixed(1); }
 function stepWidth(story, i) { return 1 + Math.log10(1 + Math.max(0, story.steps[i].at - story.steps[i - 1].at) / 20); }
-/* How wide a text will be, without asking the browser for every one. */
+/* An estimate of the width of a text, since asking the browser for every text is slow. */
 function widthOf(text, em, mono) { let n = 0; for (const c of text) { n += c > "\u2e7f" ? 1 : mono ? .58 : .56; } return n * em; }
 
-/* Which steps fit around the one of now, and where each stands, from 0 to 1. */
+/* The steps that fit around the current one, each with its place from 0 to 1. */
 function windowOf(story, step, room) {
   const last = story.steps.length - 1;
   let from = step, to = step, used = 0;
@@ -49,7 +49,7 @@ class Drawing {
   }
   rect(kind, x1, x2, middle, high) { if (x2 > x1) { this.add("rect", {class: kind, x: x1.toFixed(1), y: (middle - high / 2).toFixed(1), width: (x2 - x1).toFixed(1), height: high.toFixed(1), rx: 3}); } }
   x(at) { return Math.max(this.left, this.left + placeOf(this.story, this.view, at) * this.unit + .35 * this.rem); }
-  /* What has not ended by now reaches to the line of now. */
+  /* A bar that has not ended yet reaches to the line of the current instant. */
   upTo(at) { return at > this.at ? this.nowX : Math.min(this.x(at), this.nowX); }
   past(at) { return at <= this.at + .001; }
 

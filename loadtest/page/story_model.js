@@ -102,7 +102,7 @@ function beliefsOf(rec, end) {
       worked: h.worked === null ? end : h.worked / 1000, shared: h.shared, fence: h.fence, asked: release ? release.from / 1000 : null, known: given !== null};
   }).sort((a, b) => a.from - b.from);
 }
-/* Who the store says has the lock, and until when. */
+/* The holder of the lock as the store has it, and the end of its lease. */
 function keysOf(rec, beliefs, messages) {
   const keys = beliefs.map((b, i) => ({actor: b.actor, from: b.from, to: Math.min(b.known ? b.to : Infinity, b.promised), shared: b.shared, belief: i}));
   const freed = rec.calls.filter((c) => c.what === "release" && c.status === "ok" && c.to !== null);

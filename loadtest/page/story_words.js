@@ -34,7 +34,7 @@ const STORY_WORDS = {
     lease_over: "{0}的租约到期了。没有人通知{0}。", outcome: "锁 {0} 的结果：{1}。"
   }
 };
-/* What an act says on the terminal, as a sentence: [pattern, English, Chinese]; $1 is the person. */
+/* Sentences for the lines of the terminal: [pattern, English, Chinese]; $1 is the participant. */
 const SENTENCES = [
   [/^(.+) asks for the lock: ok, fence (\d+)$/, "$1 asks for the lock and gets it, with fence $2.", "$1申请锁，拿到了，栅栏令牌是 $2。"],
   [/^(.+) asks for the lock: ok$/, "$1 asks for the lock and gets it.", "$1申请锁，拿到了。"],

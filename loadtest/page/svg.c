@@ -41,7 +41,7 @@ static int middle(int lane)
     return TOP + lane * LANE + MIDDLE;
 }
 
-/* A box between two instants; as narrow as can be seen, at least. */
+/* A box between two instants, wide enough to be seen. */
 static void print_box(FILE *out, const struct page_scene *s, const char *kind,
                       int64_t from_ns, int64_t to_ns, int top, int height)
 {
@@ -70,8 +70,8 @@ static void print_window(FILE *out, const struct page_scene *s)
     fputs("</rect>\n", out);
 }
 
-/* 1, 2 or 5 times a power of ten, and at least a microsecond, which is what times are
- * shown in. */
+/* The step of the axis: 1, 2 or 5 times a power of ten, and at least a microsecond, the unit of
+ * all times. */
 static int64_t axis_step(int64_t span_ns)
 {
     int64_t step_ns = 1000;
@@ -81,7 +81,7 @@ static int64_t axis_step(int64_t span_ns)
     return step_ns;
 }
 
-/* At even times, one of which is the zero of the scene if that is in view. */
+/* Draw the ticks at multiples of the step, so that a tick is at the zero of the scene. */
 static void print_axis(FILE *out, const struct page_scene *s)
 {
     int64_t step_ns = axis_step(s->to_ns - s->from_ns);
@@ -168,7 +168,7 @@ static void print_lane(FILE *out, const struct page_scene *s, int lane)
             print_call(out, s, s->calls[i]);
 }
 
-/* Above everything else, so that what is yet to come does not veil it. */
+/* Drawn last, so that bars of later holds do not cover it. */
 static void print_name(FILE *out, const struct page_scene *s, int lane)
 {
     const struct page_lane *l = &s->lanes[lane];
@@ -181,7 +181,7 @@ static void print_name(FILE *out, const struct page_scene *s, int lane)
     fputs("</text></g>\n", out);
 }
 
-/* A number that would stand on the one before it stands beside it. */
+/* A number that would cover the number before it is moved beside it. */
 static void print_faults(FILE *out, const struct page_scene *s)
 {
     int number = 0;

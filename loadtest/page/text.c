@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* text.c -- the words of the page, none of which becomes a tag. */
+/* text.c -- the texts of the page, in which every "<" is escaped. */
 #include <inttypes.h>
 #include <string.h>
 
@@ -114,7 +114,7 @@ static void print_mark(FILE *out, const struct page_scene *s,
         page_say(out, BREAKS_WHAT, dlock_assumption_text(mark->assumption));
 }
 
-/* A time at the head of what happened then. */
+/* The time at the beginning of an event's line. */
 static void print_at(FILE *out, const struct page_scene *s, int64_t at_ns)
 {
     char at[PAGE_TIME_MAX];

@@ -36,8 +36,8 @@ static int hole_at(const char *pattern)
     return is_hole ? pattern[1] - '0' : -1;
 }
 
-/* Does the text have the form of the pattern?  What stands in its holes goes to `found`.  A
- * hole ends at the first place at which the rest of the pattern fits. */
+/* Does the text match the pattern?  The texts of its placeholders go to `found`.  A placeholder
+ * ends at the first place at which the rest of the pattern matches. */
 static bool fits(const char *pattern, const char *text, char found[][PAGE_PHRASE_MAX])
 {
     int hole = hole_at(pattern);
@@ -106,7 +106,7 @@ static const char *find_whole(const char *english)
     return NULL;
 }
 
-/* What stands in a hole may be a message, too. */
+/* The text that fills a placeholder may be a message itself. */
 static bool find_chinese(const char *english, int depth, char out[PAGE_PHRASE_MAX])
 {
     const char *whole = find_whole(english);

@@ -13,20 +13,20 @@ import java.util.concurrent.CompletionStage;
 import java.util.concurrent.atomic.AtomicLong;
 
 /**
- * What the peers in Java share: the lines of peers.py, and workers. README.md has the command
+ * The parts that the peers in Java share: the lines of peers.py, and workers. README.md has the command
  * line and the lines.
  */
 final class Slices {
     private static final int WORKERS_MAX = 1024;
 
-    /** One name, used by one worker. */
+    /** The lock of a name, used by one worker. */
     interface Lock {
         void acquire() throws Exception;
 
         void release() throws Exception;
     }
 
-    /** One name, used by one worker that is no thread. */
+    /** The lock of a name, used by one worker that is not a thread. */
     interface AsyncLock {
         CompletionStage<?> acquire();
 
@@ -37,7 +37,7 @@ final class Slices {
         Locks connect(String setting, String[] servers) throws Exception;
     }
 
-    /** One of both answers null. */
+    /** A peer implements one of the two; the other answers null. */
     interface Locks {
         default Lock blocking(String name, int index) {
             return null;

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""contestants.py -- who is measured, in which part, with which settings: one row each."""
+"""contestants.py -- the measured programs, a row for each with its part and its settings."""
 
 from dataclasses import dataclass, replace
 
@@ -55,7 +55,7 @@ class Part:
 
 
 def of(peer, file, beside, **more):
-    """What makes contestants of one peer."""
+    """A function that makes the contestants of one peer."""
     def make(setting, text, takes="set", **rest):
         fields = {"file": file, "beside": beside, **more, **rest}
         return Contestant(peer, setting, text, takes, **fields)

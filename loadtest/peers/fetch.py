@@ -22,7 +22,7 @@ INSTALL = "make deps-bench-peers"
 
 
 class Missing(Exception):
-    """A peer cannot be had: why, and what helps."""
+    """A peer cannot be fetched; the text has the reason and the remedy."""
 
     def __init__(self, reason, install=INSTALL):
         super().__init__(reason)
@@ -56,7 +56,7 @@ def read(*path):
 
 
 class Fetched:
-    """A peer: `files` decide whether what is in the cache is still the right one."""
+    """A peer. The build in the cache is current while `files` are unchanged."""
 
     name, files, programs = "", (), ()
 
@@ -101,7 +101,7 @@ class Fetched:
         raise NotImplementedError
 
     def lacks(self, _setting):
-        """What is missing for a setting, if anything is."""
+        """The missing condition of a setting, if there is one."""
         return None
 
 

@@ -102,7 +102,7 @@ def options(arguments):
 
 
 class Plan:
-    """How often, how long."""
+    """The numbers and durations of the measurements."""
 
     def __init__(self, chosen):
         basis = QUICK if chosen.quick else WHOLE
@@ -114,11 +114,11 @@ class Plan:
         self.peers = contestants.PEER_NAMES if chosen.peers is None else chosen.peers
 
     def begin(self):
-        """The time of the whole begins, once everything was fetched."""
+        """Start the clock of the whole run, after all peers were fetched."""
         self.began = time.monotonic()
 
     def until(self, part):
-        """When the rounds of a part have to end so that those after it have their time."""
+        """The instant at which a part has to end, so that the later parts have their time."""
         shares = [(p.name, p.share) for p in contestants.PARTS if p.name in self.parts]
         shares += [(contestants.SERVICE, SERVICE_SHARE)] * (contestants.SERVICE in self.parts)
         names = [name for name, _ in shares]
@@ -130,7 +130,7 @@ class Plan:
         return min(self.slices, max(1, int(left_s / SERVICE_ROUND_S)))
 
     def names(self):
-        """Who has to be fetched."""
+        """The peers that have to be fetched."""
         return [contestants.OURS] + [
             name for name in contestants.PEER_NAMES if name in self.peers and any(
                 contestant.peer == name for part in contestants.PARTS
@@ -138,7 +138,7 @@ class Plan:
 
 
 def fetch_all(cache, names):
-    """What was fetched, by name, and what is missing."""
+    """Fetch the peers: those that are there, by name, and the reasons of those that are not."""
     fetched, missing = {}, []
     for name in names:
         peer = fetch.ALL[name](cache)
@@ -153,7 +153,7 @@ def fetch_all(cache, names):
 
 
 class Progress:
-    """One line on a terminal, which is written over; a line for each step elsewhere."""
+    """Progress: a line that is overwritten on a terminal, else a line for each step."""
 
     def __init__(self):
         self.is_terminal = sys.stderr.isatty()
@@ -173,7 +173,7 @@ def git(*words):
 
 
 def head(arguments):
-    """When, of which commit, on what machine and with which command, as every page says."""
+    """The head of a page of results: date, commit, machine and command."""
     changed = git("status", "--porcelain", "--", ".", ":!docs", ":!*.md")
     machine = platform.uname()
     return {
@@ -261,7 +261,7 @@ def measure(plan, fetched, missing, where):
 
 
 def keep(results, text, chosen):
-    """Write what was asked for; the exit status if that is impossible."""
+    """Write the files that the flags name; the exit status if a file cannot be written."""
     pages = [chosen.markdown] + ([PAGE] if chosen.write_docs else [])
     try:
         os.makedirs(chosen.out, exist_ok=True)

@@ -17,7 +17,7 @@ def spread(values):
 
 
 def ratios(ours, theirs):
-    """Of neighbours: the slices of the same round."""
+    """The ratios of neighbours, which are slices of the same round."""
     return [a / b for a, b in zip(ours["per_s"], theirs["per_s"])]
 
 
@@ -46,7 +46,7 @@ class Cells:
         return None
 
     def best_peer(self, part, in_flight):
-        """The one with the highest median."""
+        """The cell with the highest median."""
         theirs = [c for c in self.of(part, in_flight) if c["peer"] != contestants.OURS]
         return max(theirs, key=lambda c: statistics.median(c["per_s"]), default=None)
 
@@ -87,7 +87,7 @@ def word(reached):
 
 
 def service_lines(rows):
-    """What `seckill bench` kept, as lines; and whether each was reached."""
+    """The results of `seckill bench` as lines, and whether each target was reached."""
     lines, verdicts = [], []
     for row in rows:
         verdicts.append(row["reached"])

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""servers.py -- the servers of a measurement: a lab of its own and an etcd, and what they
-themselves have counted, which every slice is checked against."""
+"""servers.py -- the servers of a measurement: a lab of its own and an etcd. Every slice is
+checked against the servers' own counts."""
 
 import os
 import re
@@ -23,7 +23,7 @@ class ServerError(Exception):
 
 
 class RedisServer:
-    """One Redis, asked over a connection of its own, without any library."""
+    """A Redis server, asked over a separate connection without any library."""
 
     def __init__(self, url):
         parts = urllib.parse.urlsplit(url)
@@ -62,7 +62,7 @@ class RedisServer:
 
 
 class RedisServers:
-    """One or several Redis, of which a pair has to reach `nodes`."""
+    """Redis servers, of which a pair has to reach `nodes`."""
 
     def __init__(self, urls, nodes):
         self.urls, self.nodes = urls, nodes
@@ -76,7 +76,7 @@ class RedisServers:
             server.ask("FLUSHALL")
 
     def counts(self, takes):
-        """How many names were taken and freed; DEL is what frees with each library."""
+        """The number of names taken and freed. Every library frees a name by DEL."""
         return (sum(server.calls(takes) for server in self.servers),
                 sum(server.calls("del") for server in self.servers))
 
@@ -135,7 +135,7 @@ class Ensemble:
         return self.etcd.url.replace("http://", "") if peer == "etcd" else self.zookeeper_url
 
     def clear(self):
-        """Nothing: what is left is in a lab that is thrown away."""
+        """Nothing to do, since the lab with the leftovers is deleted."""
 
     def counts(self, takes):
         if takes == "etcd":
@@ -177,7 +177,7 @@ def wait_until(condition, text):
 
 
 def run_to_end(command, stderr=subprocess.STDOUT):
-    """Run a command of ours; its status and what it said. When this program is interrupted,
+    """Run a command of this project; its status and its output. When this program is interrupted,
     the command is told to end, and ends what it has started."""
     # In a session of its own: a Ctrl-C of the terminal reaches it through this program.
     with subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 
-// Package peers has what the peers in Go share: the lines of peers.py, and workers.
+// Package peers has the parts that the peers in Go share: the lines of peers.py, and workers.
 // README.md has the command line and the lines.
 package peers
 
@@ -21,7 +21,7 @@ const workersMax = 1024
 
 const hot = ":hot"
 
-// Lock is one name, used by one worker, and may have a Close, too, for the end of a slice.
+// Lock is the lock of a name, used by one worker. Its Close, if it has one, ends a slice.
 type Lock interface {
 	Acquire() error
 	Release() error

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// slices.js -- what the peers that run on Node share: the lines of peers.py, and workers.
+// slices.js -- the parts that the peers on Node share: the lines of peers.py, and workers.
 // ./README.md has the command line and the lines.
 'use strict';
 

@@ -21,7 +21,7 @@ REASON_MAX = 300
 
 
 class SliceError(Exception):
-    """A contestant failed, or did not do what it said."""
+    """A contestant failed, or its counts do not agree with those of the servers."""
 
 
 class Process:
@@ -63,7 +63,7 @@ class Process:
             raise SliceError(self.why()) from error
 
     def end(self):
-        """Its input ends, and so does it; if it does not, it is killed."""
+        """Close the program's input, which ends the program, and kill it if it goes on."""
         try:
             self.process.stdin.close()
             self.process.wait(10)
@@ -97,12 +97,12 @@ class Runner:
             file.write(bytes(16))
 
     def inside(self):
-        """How many were counted in the guarded section."""
+        """The count in the guarded section."""
         with open(self.guard, "rb") as file:
             return struct.unpack("=qq", file.read())[0]
 
     def run(self, mode, in_flight, duration_ms):
-        """One slice by all processes at once: the sums of what they tell."""
+        """A slice by all processes at once: the sums of their counts."""
         share, more = divmod(in_flight, len(self.processes))
         shares = [share + (i < more) for i in range(len(self.processes))]
         running = [(p, n) for p, n in zip(self.processes, shares) if n > 0]
@@ -160,7 +160,7 @@ class Runner:
 
 
 class Measurement:
-    """One part: its runners, its cells, and who failed."""
+    """A part: its runners, its cells, and the contestants that failed."""
 
     def __init__(self, part, servers, where, chosen, tell):
         self.part, self.servers, self.where, self.tell = part, servers, where, tell
@@ -204,7 +204,7 @@ class Measurement:
                     self.attempt(contestant, runner.run, self.part.mode, size, duration_ms)
 
     def run_round(self, number, duration_ms):
-        """Each once at each size; another begins in each round."""
+        """Every contestant once at each size; another one begins in each round."""
         for size in self.part.sizes:
             turn = number % max(1, len(self.runners))
             for runner in self.runners[turn:] + self.runners[:turn]:

@@ -36,10 +36,10 @@ bool blocking_prepare(struct blocking *b, const struct recipe *recipe,
  * them before the first answer is waited for.  False also if somebody else holds it. */
 bool blocking_pair(struct blocking *b);
 
-/* How long a PING of the first server took; -1: failed. */
+/* The duration of a PING to the first server; -1: failed. */
 int64_t blocking_ping_ns(struct blocking *b);
 
-/* How many keys the bench's database has, on all servers together; -1: failed. */
+/* The number of keys in the bench's database, on all servers together; -1: failed. */
 int64_t blocking_count_keys(struct blocking *b);
 
 /* Remove them. */

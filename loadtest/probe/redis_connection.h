@@ -49,7 +49,7 @@ bool redis_side_info(struct redis_side *side, const char *field, char *out,
 /* A field that is a number; -1: silent, or no number. */
 int64_t redis_side_info_number(struct redis_side *side, const char *field);
 
-/* How many keys it has in all its databases; -1: silent. */
+/* The number of keys in all databases of the server; -1: the server does not answer. */
 int64_t redis_side_keys(struct redis_side *side);
 
 /* Ask INFO until the field has that value.  False: not within timeout_ms. */

@@ -286,7 +286,7 @@ bool proxy_fault_parse(struct proxy_fault *out, enum proxy_protocol protocol,
 
 /* ---- scripts of several faults ---- */
 
-/* How far the fault at `text` reaches: to a ; or a # or the end of the line. */
+/* The length of the fault at `text`, which ends at a ; or a # or the end of the line. */
 static size_t fault_length(const char *text)
 {
     bool quoted = false;

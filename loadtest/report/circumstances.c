@@ -41,7 +41,7 @@ void part_value(FILE *out, const char *value)
     }
 }
 
-/* Where a run keeps its files says nothing of what it measured. */
+/* Is the setting a place of files?  The place of a run's files does not change its figures. */
 static bool is_place(const char *name)
 {
     return strcmp(name, "out") == 0 || strcmp(name, "dir") == 0 || strcmp(name, "markdown") == 0 ||

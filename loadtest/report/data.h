@@ -15,7 +15,7 @@
 #include "base/text/exit_codes.h"
 #include "loadtest/kit/files.h"
 
-/* What is wrong with a run's files, in the order of their harm.
+/* The defects of a run's files, in the order of their harm.
  * OLDER and NEWER: another format than this program's; DAMAGED and MISSING: of one file. */
 enum data_problem_kind { DATA_NONE_THERE, DATA_DAMAGED, DATA_MISSING, DATA_OLDER, DATA_NEWER };
 

@@ -53,7 +53,7 @@ static void print_title(FILE *out, const struct run_data *a, const struct run_da
     fputs("<span class=\"tools\"></span></header>\n", out);
 }
 
-/* What stands below each page of paper: only letters that a style sheet takes as they are. */
+/* The footer of each printed page: only letters that a style sheet takes as they are. */
 static void print_stamp(FILE *out, const struct run_data *data)
 {
     static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-:. ";

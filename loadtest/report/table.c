@@ -130,7 +130,7 @@ static const struct view_cell *find(const struct view *view, const char *group,
     return NULL;
 }
 
-/* How bad a lock is, and how slow without a fault: sound locks come first, the fastest first. */
+/* The key by which locks are sorted: sound locks come first, and among them the fastest. */
 static double rank(const struct view *view, const struct grid *grid, const char *group,
                    const char *row)
 {

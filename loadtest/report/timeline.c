@@ -21,7 +21,7 @@ static const double TIME_MAX = 1e10;
 static const struct hatch_box plot = {.left = LEFT, .top = TOP, .right = WIDTH - RIGHT,
                                       .bottom = HEIGHT - BOTTOM};
 
-/* What is drawn of one sale; times in milliseconds from the beginning of the load. */
+/* The figures of a sale that are drawn; times in milliseconds from the beginning of the load. */
 struct sale_view {
     double orders[STEPS_MAX], step_ms, most, total, end_ms;
     int count;

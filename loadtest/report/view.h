@@ -19,7 +19,7 @@ enum cell_mark {
 
 enum { VIEW_VALUES_MAX = 25 };
 
-/* What was measured once in each of `count` runs, sorted. */
+/* A figure that each of `count` runs measured once, sorted. */
 struct view_values {
     double at[VIEW_VALUES_MAX];
     int count;
@@ -59,7 +59,7 @@ void view_free(struct view *view);
 const struct view_cell *view_partner(const struct view *view, const struct view_cell *cell,
                                      const struct view *other);
 
-/* How many cells have the mark; how many are not as expected. */
+/* The number of cells with the mark; the number of cells that are not as expected. */
 size_t view_count(const struct view *view, enum cell_mark mark);
 size_t view_unexpected(const struct view *view);
 

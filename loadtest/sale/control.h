@@ -49,7 +49,7 @@ void control_aim(struct control *c, int64_t user);
 
 /* Begin a new era. */
 void control_begin_era(struct control *c);
-/* How many requests for the target were both sent and answered in this era. */
+/* The number of requests for the target that were both sent and answered in this era. */
 int64_t control_tried(const struct control *c);
 
 /* A number of a thread. */
@@ -60,7 +60,7 @@ int64_t control_sum(const struct control *c, int number);
 
 /* Add what each bucket of latencies has counted over all threads to `buckets`. */
 void control_add_latency(const struct control *c, int64_t buckets[CONTROL_BUCKETS]);
-/* Where a bucket ends, in microseconds. */
+/* The upper end of a bucket, in microseconds. */
 double control_bucket_end_us(int bucket);
 
 #endif /* LOADTEST_SALE_CONTROL_H */

@@ -98,7 +98,7 @@ void hazard_fault_ended(struct hazard_scene *scene);
 
 /* Begin to count those who ask for the target's lock; once in a stage. */
 void hazard_contend(struct hazard_scene *scene);
-/* How many of them have asked and been answered since. */
+/* The number of them that have sent a request and been answered since. */
 int64_t hazard_tried(const struct hazard_scene *scene);
 /* Does the lock keep others out?  So it does if HAZARD_TRIES have asked in vain since
  * hazard_contend(), nobody has sold since the baseline, and the store still names the owner

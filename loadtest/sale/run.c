@@ -166,7 +166,7 @@ static enum exit_code wrk_has_ended(struct running *r)
     return EXIT_UNAVAILABLE;
 }
 
-/* How long wrk takes to read its users and to connect is no part of the run. */
+/* The run begins after wrk has read its users and connected. */
 static enum exit_code wait_fired(struct running *r)
 {
     int64_t by_ns = monotonic_ns() + FIRE_MS * 1000000LL;

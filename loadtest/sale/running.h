@@ -26,7 +26,7 @@ struct running {
     int64_t fault_begin_ns;  /* when the hazard had caught somebody; 0: it has not      */
 };
 
-/* Where why it could not be done goes, as why_say() takes it. */
+/* The buffer for the reason of a failure, as why_say() takes it. */
 char *running_why(struct running *r);
 
 /* The wall clock in microseconds since 1970, by which PostgreSQL stamps the rows. */

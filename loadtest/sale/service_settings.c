@@ -41,7 +41,7 @@ json_t *service_settings_read(const char *text)
     return list;
 }
 
-/* What the program prints, which the caller frees; NULL: it did not end well. */
+/* The output of the program, which the caller frees; NULL: the program failed. */
 static char *ask(const struct service_plan *plan)
 {
     const char *own[] = {plan->variables ? plan->variables[0] : NULL, NULL};

@@ -31,7 +31,7 @@ static const struct {
 
 enum { FINDING_COUNT = sizeof signs_of_findings / sizeof signs_of_findings[0] };
 
-/* So that people read names instead of numbers. */
+/* Give the processes of the history the participants' names, which people read instead of pids. */
 static void name_processes(struct stage *s)
 {
     for (size_t i = 0; i < s->history.process_count; i++)

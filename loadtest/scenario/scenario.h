@@ -12,7 +12,7 @@
  * Each connection of an actor goes through a fault proxy of its own, which also writes
  * down what was said on it.
  *
- * How it ends is not play()'s to say: the checker of histories looks for two holders at
+ * play() does not say how the scenario ends: the checker of histories looks for two holders at
  * once, and the rows in PostgreSQL tell what became of the stock.  play() only adds what
  * neither can see, by stage_sign().
  *
@@ -101,7 +101,7 @@ const struct stock_guard *stage_guard(const struct stage *s);
 /* The lock's name, for stories that reach it by other means than the actors. */
 const char *stage_lock_name(const struct stage *s);
 
-/* How long since play() began. */
+/* The time since play() began. */
 int64_t stage_now_ms(const struct stage *s);
 
 /* Tell what happens now: a line of the story, in both languages. */
@@ -164,7 +164,7 @@ struct scenario_tally {
 /* The tally in which play() counts; others may look at it meanwhile. */
 struct scenario_tally *stage_tally(struct stage *s);
 
-/* How long it is to last this time. */
+/* The time that the fault lasts in this performance. */
 int64_t stage_duration_ms(const struct stage *s);
 
 /* A number from 0 to below `below`: the next one of this stream, from 0 to

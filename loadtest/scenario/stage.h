@@ -105,7 +105,7 @@ struct stage {
     struct lab *lab;
     const char *dir;    /* of this performance's files                                 */
     const struct scenario_pages *pages;
-    /* How a line is printed as it happens, and how everything is ended. */
+    /* The functions that print a line as it happens, and that end the whole performance. */
     void (*tell_line)(FILE *out, const struct stage *s, const struct stage_line *line);
     void (*clear)(struct stage *s);
     char records[FILES_PATH_MAX];
@@ -156,7 +156,7 @@ void stage_say_since(struct stage *s, enum stage_line_kind kind, int64_t from_ns
 /* The actor's name in English, or as it is spoken in Chinese. */
 const char *stage_person(const struct actor *a, bool is_chinese);
 
-/* Which server the `node`th of several is in this performance. */
+/* The server that is the `node`th of several in this performance. */
 int stage_node(const struct stage *s, enum lab_role role, int node);
 
 /* Print the lines that came since the last time. */

@@ -20,7 +20,7 @@
 --   SECKILL_CLIENT      which of them is this, from 1; all have as many threads, and
 --                       the one that ends last prints the summary of all
 --
--- What to know about wrk 4.1.0:
+-- Properties of wrk 4.1.0 that this script depends on:
 --   * It calls request() once more than it sends, in the first thread, to see what a
 --     request looks like.  That one is neither counted nor given a user.
 --   * After a lost connection it forgets the request that was on it.  Requests are
@@ -137,7 +137,7 @@ local PROMISED = { accepted = true, queued = true }
 local UNSURE = { unknown = true, internal = true }
 local OUTCOMES = dofile(here .. "outcomes.lua")
 
--- Everything that one thread knows.
+-- The state of one thread of wrk.
 local function new_state(thread_id, first_here)
     local face, face_name = choose_face()
     local run = run_id
@@ -302,7 +302,7 @@ end
 
 local function threads_here() return tonumber(wrk_flag("t", "threads")) or 2 end
 
--- How many wrk processes there are, and which this is.
+-- The number of wrk processes, and the index of this one.
 local function clients()
     return tonumber(os.getenv("SECKILL_CLIENTS")) or 1,
         tonumber(os.getenv("SECKILL_CLIENT")) or 1

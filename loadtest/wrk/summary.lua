@@ -8,7 +8,7 @@ local M = {}
 
 local ERRORS = { "connect", "read", "write", "status", "timeout" }
 
--- What wrk itself counted, as lines.
+-- The counts of wrk itself, as lines.
 local function of_wrk(wrk_summary)
     local lines = { "duration " .. math.floor(wrk_summary.duration) }
     for _, kind in ipairs(ERRORS) do

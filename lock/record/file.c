@@ -58,7 +58,7 @@ static int grow_once(struct dlock_record_file *file)
     while (fallocate(file->fd, 0, at, (off_t)(more * DLOCK_RECORD_BLOCK_SIZE)) != 0)
         if (errno != EINTR)
             return errno;
-    /* Where this is cut short there is room all the same, of zeros. */
+    /* If this write is cut short, the file still has the room, filled with zeros. */
     if (!write_zeros(file->fd, more, at) && errno != EINTR)
         return errno;
     atomic_store(&file->blocks_grown, grown + more);
@@ -208,7 +208,7 @@ static dlock_status map_file(struct dlock_record_file *file)
     return DLOCK_OK;
 }
 
-/* Everything that was written is in the file: give it its checksums.  The instant comes
+/* All records that were written are in the file: give it its checksums.  The instant comes
  * last, since a file that has one is complete. */
 void dlock_record_file_finish(struct dlock_record_file *file)
 {

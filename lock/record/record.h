@@ -127,7 +127,7 @@ typedef enum {
     DLOCK_ASSUMPTION_COUNT
 } dlock_assumption;
 
-/* How a lock was asked for. */
+/* The kind of the request for a lock. */
 enum { DLOCK_MODE_EXCLUSIVE = 0, DLOCK_MODE_SHARED = 1 };
 
 /* A commit word is one of these plus the index of the slot: a call without an answer

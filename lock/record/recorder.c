@@ -198,7 +198,7 @@ static void fetch_next(const dlock_recorder *rec)
     __builtin_prefetch(next + CACHE_LINE, 1);
 }
 
-/* How many slots a name takes, with its record. */
+/* The number of slots that a name takes, with its record. */
 static unsigned slots_for(size_t length)
 {
     if (length <= DLOCK_RECORD_NAME_HERE)

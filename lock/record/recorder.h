@@ -76,10 +76,10 @@ uint64_t dlock_recorder_begin_release(dlock_recorder *rec, uint64_t acquire,
 /* Something happened that is no call. */
 void dlock_recorder_note(dlock_recorder *rec, const dlock_event *event);
 
-/* How many records found no room so far. */
+/* The number of records that found no room so far. */
 uint64_t dlock_recorder_dropped(const dlock_recorder *rec);
 
-/* Where the file is.  Valid while the recorder is. */
+/* The path of the file.  Valid while the recorder is. */
 const char *dlock_recorder_path(const dlock_recorder *rec);
 
 /* Names for events and assumptions; "?" for a value that is none. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* postgres_answer.h -- what a statement can be answered with, and what it was.
  *
- * Everything that comes from a server is read here, and whatever the statement cannot give
+ * Every answer of a server is read here, and whatever the statement cannot give
  * is PROTOCOL: more or fewer rows or columns, another type, a NULL where there is none, a
  * number out of range. */
 #ifndef DLOCK_POSTGRES_ANSWER_H

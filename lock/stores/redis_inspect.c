@@ -50,7 +50,7 @@ dlock_status redis_string_force(void *link, const char *name)
     return redis_delete(link, name);
 }
 
-/* How many of `seen` are held by the owner of the nth, and the `quorum`th longest of
+/* The number of `seen` that are held by the owner of the nth, and the `quorum`th longest of
  * what is left to it there: when that is over, it has no majority any more. */
 static int count_same(const dlock_info *seen, int count, int nth, int quorum,
                       int64_t *left_ms)

@@ -35,7 +35,7 @@ static void semaphore_left(struct redis_channel *channel, int64_t heard, bool sa
 const struct redis_wake_rule REDIS_WAKE_SEMAPHORE = {.heard = semaphore_heard,
                                                      .left = semaphore_left};
 
-/* It opened, or was deleted; or it was set, and they look in vain. */
+/* The latch opened or was deleted; or the latch was set, and its waiters look in vain. */
 static void latch_heard(struct redis_channel *channel, int64_t number, bool is_enough)
 {
     (void)number;

@@ -37,7 +37,7 @@ struct redisson_lock {
     struct redis_script release;
 };
 
-/* How a lock's waiters learn of a release. */
+/* The ways in which a lock's waiters learn of a release. */
 enum redisson_waiting {
     REDISSON_POLLS,         /* they look by themselves */
     REDISSON_IS_TOLD,       /* they subscribe to a channel */

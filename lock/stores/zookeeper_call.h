@@ -2,7 +2,7 @@
 /* zookeeper_call.h -- one request to ZooKeeper and its answer, with a deadline.
  *
  * The server works off the requests of a session in the order in which they were sent.
- * So several may be sent before the first is waited for.
+ * A caller may send several requests before it waits for the first.
  *
  * Threads     A call belongs to the thread that made it.
  */

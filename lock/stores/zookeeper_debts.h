@@ -18,7 +18,7 @@ struct zookeeper_debts; /* opaque */
 struct zookeeper_debts *zookeeper_debts_open(struct zookeeper_session *session);
 void zookeeper_debts_close(struct zookeeper_debts *debts);
 
-/* How to find out whether a node is there that an unanswered request may have made: a
+/* The way to find out whether a node is there that an unanswered request may have made: a
  * function of the caller, which deletes it. DONE, NO_NODE: nothing is owed any more. */
 typedef enum zookeeper_result zookeeper_settle_fn(struct zookeeper_session *session,
                                                   uint64_t epoch, const char *path,

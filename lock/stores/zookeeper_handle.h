@@ -84,7 +84,7 @@ int64_t zookeeper_session_deadline_ns(const struct zookeeper_session *session,
 struct zookeeper_debts *zookeeper_session_debts(struct zookeeper_session *session);
 struct zookeeper_watches *zookeeper_session_watches(struct zookeeper_session *session);
 
-/* There is something for the keeper to do. */
+/* Tell the keeper that it has work to do. */
 void zookeeper_session_wake_keeper(struct zookeeper_session *session);
 
 /* For tests: the server's name for the session and the password to it (16 bytes).

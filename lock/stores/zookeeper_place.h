@@ -32,8 +32,8 @@ dlock_status zookeeper_place_take(struct zookeeper_session *session,
                                   struct zookeeper_place *place, dlock_claim *claim,
                                   int64_t deadline_ns);
 
-/* Where does it stand?  OK: first.  BUSY: `before` is who is before it.  LOST: there is
- * no such place any more.  Or a failure: it is not known. */
+/* Look for the place in the queue.  OK: it is the first.  BUSY: `before` is the node before it.
+ * LOST: there is no such place any more.  A failure: the place is not known. */
 dlock_status zookeeper_place_look(struct zookeeper_session *session,
                                   struct zookeeper_place *place, int64_t deadline_ns);
 

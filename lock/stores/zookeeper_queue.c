@@ -152,7 +152,7 @@ static bool may_wait_on(struct zookeeper_queue *queue,
            zookeeper_session_is_alive(queue->session, place->epoch);
 }
 
-/* Where the claim stands, at a place it has or takes now. */
+/* The position of the claim in the queue, at a place that it has or takes now. */
 static dlock_status stand(struct zookeeper_queue *queue, struct zookeeper_place *place,
                           dlock_claim *claim)
 {

@@ -5,7 +5,7 @@
  * session timeout; then the server deletes its nodes. Each session of a system has a
  * number, its `epoch`: what was made in one epoch is gone in the next.
  *
- * How long the server keeps the session is known from the requests that it answered:
+ * The requests that the server answered tell how long the server keeps the session:
  * not less than the timeout from when the last of them was sent. A session that was not
  * heard of for so long is given up, also if it may still be there: nobody must rely on
  * it any more. The next one is opened in the background, with a back-off of 20 ms,

@@ -143,7 +143,7 @@ static dlock_status renew(void *opaque, const dlock_claim *claim)
                             claim->give_up_ns);
 }
 
-/* Where readers hold it only writers wait, and one of them can enter. */
+/* While readers hold the lock, only writers wait, and the release lets one writer in. */
 static dlock_status release(void *opaque, const dlock_claim *claim)
 {
     const struct rwlock *lock = opaque;

@@ -34,7 +34,7 @@ static dlock_status check(void *state)
     return redis_ping(state);
 }
 
-/* Somebody else's lock: see that it ends. */
+/* The lock of another owner: make sure that the lock has an end. */
 static dlock_status heal(struct redis_link *link, const dlock_claim *claim)
 {
     struct redis_command pttl = {2, {"PTTL", claim->name}, REDIS_SHAPE_PTTL};

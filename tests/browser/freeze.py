@@ -10,7 +10,7 @@ from page import Page  # noqa: E402
 tap = Tap(12)
 show = Show("--stock=500000", "--limit=600s", "--connections=8", "--lock-lease=2s")
 page = None
-# What the page showed, each time that something of it changed.
+# The states of the page, each time that a part of it changed.
 WATCH = """window.seen = []; window.watch = setInterval(() => {
     const states = [...document.querySelectorAll('#lanes [data-state]')].map((e) => e.dataset.state).join(' ');
     const now = {states, late: document.getElementById('also').classList.contains('hot'), ttl: document.getElementById('ttl').dataset.ms,
@@ -74,7 +74,7 @@ def in_this_order():
     def first(what, condition):
         return next((i for i, s in enumerate(seen) if condition(s)), None) if seen else what
     frozen = first("frozen", lambda s: "frozen" in s["states"])
-    # Nobody renews it any more: two looks within the lease show that it falls.
+    # The lease is not renewed any more: two looks within the lease show that its time falls.
     ttls = [int(s["ttl"]) if s["ttl"] else None for s in seen]
     low = next((i for i in range(frozen + 1, len(seen)) if None not in ttls[i - 1:i + 1] and ttls[i] < ttls[i - 1]), None)
     late = first("late", lambda s: s["late"])

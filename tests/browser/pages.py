@@ -14,7 +14,7 @@ from laboratory import Tap  # noqa: E402
 from page import Page  # noqa: E402
 from selenium.webdriver.common.keys import Keys  # noqa: E402
 
-# What may stand in a Chinese text without a Chinese letter: names of locks and scenarios, numbers,
+# Words that a Chinese text may have without a Chinese letter: names of locks and scenarios, numbers,
 # times, and whom the records name.
 PLAIN = re.compile(r"[\W\d_]*|[-+][\d.]+ ms( ·)?|seckill|naive|lua|wrong-delete|expired-lease|English|S\d+|pid \d+, \S+")
 HOSTILE_LOCK = checks.HOSTILE.replace(" ", "_")  # a name of a history in text has no blanks

@@ -79,7 +79,7 @@ soon gone "${lab_pids[@]:1:3}"
 check 'a lab with dead servers is not up' status 69 "$seckill" lab status --dir "$lab"
 check 'the next up cleans it and starts anew' "$seckill" lab up --dir "$lab"
 check 'and what was left of it is gone' test ! -e "$old"
-# Where the servers write can be asked for; a lab whose starter died leaves it to the next.
+# SECKILL_LAB_DATA chooses where the servers write; the next lab removes what a dead starter left.
 lab=$work/home/elsewhere
 labs+=("$lab")
 mkdir -m 1777 "$work/home/data"

@@ -100,7 +100,7 @@ sells_to() { [[ $(order "$1" "$2") == 201* ]]; }
 orders_of() { sql "SELECT count(*) FROM tb_voucher_order WHERE voucher_id = $1"; }
 has_orders() { [ "$(orders_of "$1")" -ge "$2" ]; }
 
-# How many places of the front are taken by replicas that are ready.
+# The number of places of the front that ready replicas have taken.
 replicas_ready() {
     docker exec "$(container front)" bash -c \
         "exec 3<>/dev/tcp/127.0.0.1/8404; printf 'GET /metrics HTTP/1.0\r\n\r\n' >&3; cat <&3" |

@@ -148,7 +148,7 @@ const char *cutter_start(const char *target)
     return url;
 }
 
-/* What was sent before has passed by then, and what is sent afterwards is treated so. */
+/* Bytes sent before have passed by then; bytes sent afterwards are treated in this way. */
 void cutter_set(enum cutter_mode mode)
 {
     int looks = atomic_load(&cutter.looks);

@@ -14,7 +14,7 @@ const char *database_tell(const char *sql, const char *name);
 /* The same as a number. */
 long long database_ask(const char *sql, const char *name);
 
-/* How many rows of the lock tables are about `name`. */
+/* The number of rows of the lock tables for `name`. */
 long long database_count_rows(const char *name);
 
 /* Backends of this process' locks; `condition` is SQL about pg_stat_activity. */

@@ -166,7 +166,7 @@ static struct crew *crew_start(const dlock_options *opts)
     return crew;
 }
 
-/* How often each thing had been done at one moment, and how often it was done since. */
+/* The counts of each kind of event at one moment, and the counts since then. */
 struct progress {
     long long grants[NAMES];
     long long calls[THREADS];

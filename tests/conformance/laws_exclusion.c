@@ -95,7 +95,7 @@ static void *count_up(void *arg)
     return NULL;
 }
 
-/* How many increments were lost; -1 if a call failed. */
+/* The number of lost increments; -1 if a call failed. */
 static int count_losses(const char *variant)
 {
     dlock_options opts = rig_options(variant);
@@ -209,7 +209,7 @@ pid_t wait_by_another_process(const char *variant, const char *name)
     return pid;
 }
 
-/* How an attempt by another process came out. */
+/* The answer to an attempt by another process. */
 static int exit_code_elsewhere(const char *what, const char *variant, const char *name)
 {
     int status = 0;

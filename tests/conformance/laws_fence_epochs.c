@@ -46,7 +46,7 @@ void fence_outlives_the_data(const char *variant)
         assert_true(fence_of(sys, name) > last + 1);
         last = fence_of(pair.a, name);
     }
-    /* And while somebody holds it, who does not know yet. */
+    /* The same while an owner holds the lock and does not know of the loss yet. */
     assert_status(OK, dlock_acquire(pair.a, name, 0, &held));
     servers_tell(0, "FLUSHALL");
     assert_true(fence_of(pair.b, name) > held.fence);
@@ -140,7 +140,7 @@ void fence_takes_no_old_epoch(const char *variant)
     assert_int_equal(EPOCH_MISSING, send_epoch(name, first)->integer);
     assert_int_equal(0, servers_ask(0, "EXISTS %s", name));
     assert_true(fence_of(sys, name) > last);
-    /* And where nothing was lost, it is not needed any more. */
+    /* If nothing was lost, the new epoch is not needed any more. */
     assert_true(strtoull(send_epoch(name, first)->str, NULL, 10) > last);
 }
 

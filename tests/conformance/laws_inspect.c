@@ -134,7 +134,7 @@ void shows_its_fence(const char *variant)
     }
 }
 
-/* Where the store can tell: threads where it sees them, else systems that listen. */
+/* The waiters that the store can count: threads if it sees them, else systems that listen. */
 void shows_who_waits(const char *variant)
 {
     dlock_options opts = rig_options(variant);

@@ -188,7 +188,7 @@ void a_release_that_is_repeated_meets_no_other_lock(const char *variant)
     assert_comes(has_paid(s.pair.a, 1));
     assert_status(BUSY, rig_try_elsewhere(s.pair.b, s.name));
     assert_status(OK, dlock_release(s.pair.b, &next));
-    /* It was not lost: the first request may have freed it. */
+    /* The answer is not LOST: the first request may have freed the lock. */
     assert_int_equal(0, read_metrics(s.pair.a).lost);
     cutter_stop();
 }

@@ -42,7 +42,7 @@ void serves_in_order_of_arrival(const char *variant)
     assert_status(OK, rig_try(pair.b, name));
 }
 
-/* How many scripts the server has run. */
+/* The number of scripts that the server has run. */
 static long long script_calls(void)
 {
     static const char field[] = "cmdstat_evalsha:calls=";
@@ -278,7 +278,7 @@ void takes_its_own_for_no_redisson(const char *variant)
     assert_int_equal(0, servers_ask(0, "DBSIZE"));
 }
 
-/* How many commands the server has executed, those of scripts included. */
+/* The number of commands that the server has executed, those of scripts included. */
 static long long commands_executed(void)
 {
     static const char field[] = ":calls=";

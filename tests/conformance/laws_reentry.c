@@ -63,7 +63,7 @@ static void refuses_another_level(const char *variant)
     assert_status(OK, rig_try(sys, name));
 }
 
-/* That a thread holds is written down in its process only: its own second lock is let
+/* Only its process knows that a thread holds: its own second lock is let
  * in, and still is when the lease is over and somebody else holds. */
 static void flag_outlives_the_lease(const char *variant)
 {

@@ -31,7 +31,7 @@ void an_explicit_lease_is_its_own(const char *variant)
     assert_comes(!dlock_lease_valid(sys, &lease));
     assert_comes(rig_try(other, name) == DLOCK_OK);
     (void)dlock_release(sys, &lease);
-    /* And the system's own is as it was. */
+    /* The system's own request counter is unchanged. */
     assert_status(OK, dlock_acquire(sys, name, 0, &lease));
     assert_true(dlock_lease_left_ms(sys, &lease) > SHORT_LEASE_MS);
     assert_status(OK, dlock_release(sys, &lease));

@@ -274,7 +274,7 @@ void readers_end_one_by_one(const char *variant)
     assert_status(BUSY, rig_try_elsewhere(pair.a, name));
     assert_status(OK, dlock_release(pair.b, &alive));
     assert_status(OK, rig_try_elsewhere(pair.a, name));
-    /* And if the dead one never says a word. */
+    /* The same if the dead reader never sends a request again. */
     rig_acquire_short(pair.a, name, &brief, SHORT_LEASE_MS, &dead);
     assert_status(OK, read_lock(pair.b, name, &alive));
     assert_comes(!dlock_lease_valid(pair.a, &dead));

@@ -29,7 +29,7 @@ static void tell_all(const char *variant, const char *command)
         servers_tell(i, command);
 }
 
-/* They answer nothing for so long. */
+/* The servers answer nothing for so long. */
 static void pause_all(const char *variant, int ms)
 {
     char command[32];

@@ -48,7 +48,7 @@ void nobody_keeps_it(const char *variant)
     assert_status(OK, dlock_release(pair.b, &next));
 }
 
-/* How many scripts the servers have run. */
+/* The number of scripts that the servers have run. */
 static long long script_calls(void)
 {
     static const char field[] = "cmdstat_evalsha:calls=";
@@ -86,7 +86,7 @@ void watchdog_lets_go(const char *variant)
     assert_true(dlock_fault_release(DLOCK_FAULT_WATCHDOG_TICK));
     assert_stays(servers_count_keys(name) == 0 && script_calls() == calls,
                  SHORT_LEASE_MS);
-    /* And it still does its work for the next one. */
+    /* The watchdog still renews the next lock. */
     premise_watch_pace();
     rig_acquire_short(sys, name, NULL, KEPT_LEASE_MS, &lease);
     assert_stays_provided(is_steady(KEPT_LEASE_MS), dlock_lease_valid(sys, &lease),

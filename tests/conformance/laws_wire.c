@@ -202,7 +202,7 @@ void is_a_redisson_lock(const char *variant)
     is_a_redisson_plain_lock(variant);
 }
 
-/* How many commands of a kind the server has run. */
+/* The number of commands of a kind that the server has run. */
 static long long calls_of(const char *command)
 {
     char field[40];

@@ -230,7 +230,7 @@ void a_lost_reply_leaves_no_node(const char *variant)
     assert_status_provided(is_steady(HASTE_MS), OK, dlock_release(pair.a, &kept));
 }
 
-/* Whose reply was lost finds its own place among others, and not another's. */
+/* A client whose reply was lost finds its own place among others, and not another's. */
 void a_lost_reply_adopts_nobody(const char *variant)
 {
     dlock_options opts = rig_options(variant);

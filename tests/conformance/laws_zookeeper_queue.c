@@ -64,7 +64,7 @@ static struct rig_helper *newcomer(struct crowd *crowd)
     return NULL;
 }
 
-/* And whoever was woken in vain watches again. */
+/* A waiter that was woken in vain watches again. */
 void wakes_a_herd(const char *variant)
 {
     const char *name = rig_name();

@@ -15,7 +15,7 @@
 /* The node or directory that `variant` keeps for `name`.  Valid until the next call. */
 const char *nodes_path(const char *variant, const char *name);
 
-/* How many nodes make the lock `name`: a holder's, and in a queue its waiters'. */
+/* The number of nodes of the lock `name`: a holder's, and in a queue its waiters'. */
 int nodes_count_of(const char *variant, const char *name);
 
 bool nodes_exists(const char *path);
@@ -27,7 +27,7 @@ const char *nodes_data(const char *path);
  * if there are none.  Valid until the next call. */
 const char *nodes_children(const char *path);
 
-/* How many there are below it, at any depth. */
+/* The number of nodes below it, at any depth. */
 int nodes_count_below(const char *path);
 
 void nodes_delete(const char *path);
@@ -43,7 +43,7 @@ void nodes_remove(const char *variant, const char *name);
 int64_t nodes_session(dlock_system *sys);
 bool nodes_has_session(int64_t id);
 
-/* How many sessions watch it; and the most that watch one of its children, and their
+/* The number of sessions that watch it; and the most that watch one of its children, and their
  * sum. */
 int nodes_watchers(const char *path);
 void nodes_child_watchers(const char *path, int *most, int *sum);

@@ -16,7 +16,7 @@
 
 enum { PREMISE_TRIES = 5 };
 
-/* How much longer than usual the times of the law are: 1, then 2, 4, 8, 16. */
+/* The factor by which the times of the law are longer than usual: 1, then 2, 4, 8, 16. */
 extern int premise_stretch;
 #define STRETCHED(ms) ((ms) * premise_stretch)
 
@@ -35,7 +35,7 @@ void premise_check(bool held, const char *what, const char *file, int line);
  * threads suffer too. */
 void premise_watch_pace(void);
 
-/* That longest time; also of the sleep that goes on. */
+/* The longest time so far, the sleep that goes on included. */
 int64_t premise_latest_ms(void);
 
 /* Has no thread been kept from the processor for longer than a small part of `ms`?  A

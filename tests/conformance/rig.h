@@ -78,7 +78,7 @@ dlock_status rig_try_elsewhere(dlock_system *sys, const char *name);
 /* The same by `sys`' calling thread. */
 dlock_status rig_try(dlock_system *sys, const char *name);
 
-/* How many wait for it, as the store tells; -1: it does not. */
+/* The number of waiters of the lock by the store's count; -1: the store does not count. */
 int rig_waiter_count(dlock_system *sys, const char *name);
 
 /* Let somebody come to wait who nobody did before, and have looked: for `ms`, and since
@@ -97,7 +97,7 @@ struct rig_helper *rig_helper_ask(dlock_system *sys, const char *name,
 bool rig_helper_is_done(struct rig_helper *helper);       /* the acquire has answered */
 int64_t rig_helper_asked_ms(struct rig_helper *helper);   /* when it began to ask */
 
-/* How long it has taken since `told_ms` that the helper, a waiter, got the lock.  One that
+/* The time since `told_ms` that the helper, a waiter, took to get the lock.  One that
  * is told of nothing looks by itself: as it begins, and again after LOOK_LEAST_MS.  Who
  * waited for so long, or was late to begin (premise_watch_pace() comes before it does),
  * may just have looked, which is INT64_MAX here. */

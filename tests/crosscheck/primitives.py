@@ -87,7 +87,7 @@ def verdict(page, calls, budget):
     calls = page.prepare(calls)
     if page is permits and not any(c.kind == "sem-set" and c.status in ("ok",) + OPEN
                                    for c in calls):
-        # How many there are was said before the run: as many as need be.
+        # The number of permits was set before the run, so assume as many as the calls need.
         if not any(c.status == "ok" for c in calls):
             return "valid"
         many = page.START._replace(free=10**6)

@@ -12,7 +12,7 @@ import lock as locks
 Hold = namedtuple("Hold", "who mode level sure perhaps fence begun owed is_covered")
 # A request without an answer that was executed: it excludes others until `until`.
 Ghost = namedtuple("Ghost", "call who mode until")
-# How the last hold of an owner went: "ended", "released" or "lost"; and was it told that
+# The end of an owner's last hold: "ended", "released" or "lost"; and was it told that
 # it has the lock no longer?
 Past = namedtuple("Past", "who mode why sure begun is_told")
 # `done`: the set of calls, as bits, that have been executed and were not answered yet.

@@ -274,7 +274,7 @@ size_t postgres_lies(const struct lie **out)
     return count;
 }
 
-/* Which row is the grant of a statement. */
+/* The row that is the grant of a statement. */
 static const struct grant {
     const char *sql;
     const char *lie;

@@ -77,7 +77,7 @@ static bool fill(int fd, struct stream *s)
     return got > 0;
 }
 
-/* Where the text of the statement `name` is kept; there is room for as many as a lock has. */
+/* The place of the text of the statement `name`; there is room for as many as a lock has. */
 static char *prepared_as(struct talk *talk, const char *name)
 {
     size_t i = 0;

@@ -27,7 +27,7 @@ void script_be_honest(void);
 /* From now on answers are sent one byte at a time, or not. */
 void script_send_bytes(bool one_by_one);
 
-/* How many answers came since, but for those to SUBSCRIBE and UNSUBSCRIBE: after a lost
+/* The number of answers since, but for those to SUBSCRIBE and UNSUBSCRIBE: after a lost
  * connection a client subscribes anew to all channels that its threads still listen to, also
  * those of names before.  Was the lie told, and to which request? */
 int script_answer_count(void);

@@ -32,7 +32,7 @@ redisContext *prim_listen(const char *channel);
 void prim_hear(redisContext *listener, const char *message);
 void prim_hang_up(redisContext *listener);
 
-/* How many connections listen on a channel. */
+/* The number of connections that listen on a channel. */
 long long prim_listeners(const char *channel);
 
 /* A call on a thread of its own. */

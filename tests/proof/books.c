@@ -119,7 +119,7 @@ static bool is_quiet(void *arg)
     return db_run_one(rig_db(), &BUSY, NULL) == DB_OK && db_int(rig_db(), 0, 0, 0) == 0;
 }
 
-/* How many the statement finds; an example stays in the second column. */
+/* The number of rows that the statement finds; an example stays in the second column. */
 static int64_t count_of(const struct postgres_statement *ask, const int64_t vouchers[2])
 {
     if (db_run_one(rig_db(), ask, DB_VALUES(DB_INT(vouchers[0]), DB_INT(vouchers[1]))) !=

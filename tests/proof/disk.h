@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* disk.h -- a disk for the lab's servers that can be filled.
  *
- * Where this process may mount, it is a tmpfs of its own, which goes with the process.
+ * If this process may mount, the disk is a tmpfs of its own, which goes with the process.
  *
  * Threads     The test's main one.
  */

@@ -64,7 +64,7 @@ static void end_redis(int n)
     rig_lab_restart("redis");
 }
 
-/* It keeps nothing on disk.  Where orders wait in it, those that no writer has in its hands
+/* Redis keeps nothing on disk.  Where orders wait in it, those that no writer has in its hands
  * are lost. */
 static void redis_ends_at_once(void **state)
 {

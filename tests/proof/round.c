@@ -26,7 +26,7 @@ static const char *const CONFIGS[][4] = {
 };
 enum { CONFIG_COUNT = sizeof(CONFIGS) / sizeof(CONFIGS[0]), KEEPS_FENCES = CONFIG_COUNT - 1 };
 
-/* What the paths that are proved differ in. */
+/* The differences between the order paths that are proved. */
 static const struct path {
     const char *name, *flag;
     const char *metric; /* counts the orders that were sold as the path sells them */

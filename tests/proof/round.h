@@ -2,7 +2,7 @@
 /* round.h -- a sale that something is broken in: two services sell two vouchers on an order
  * path to the buyers of buyers.h, and the books are compared at the end.
  *
- * Everything here fails the running test when it cannot do its work.
+ * Each function fails the running test when it cannot do its work.
  *
  * Threads     The test's main one.
  */

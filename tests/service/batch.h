@@ -11,7 +11,7 @@
  *     batch_let_go();                              // the row is free; every buyer is answered
  *     batch_expect("accepted", 3);
  *
- * Everything here fails the running test when it cannot do its work, so call it on the test's
+ * Each function fails the running test when it cannot do its work, so call it on the test's
  * main thread.
  */
 #ifndef TESTS_SERVICE_BATCH_H
@@ -45,7 +45,7 @@ void batch_let_go(void);
 /* User 1 waits in a transaction and users 2 to `last` wait to be sold; then all go on. */
 void batch_sell(const struct rig_service *at, int64_t voucher, int last);
 
-/* How many buyers were told this, and that there are so many. */
+/* The number of buyers that were told this outcome; and a check that it is `count`. */
 int batch_count(const char *outcome);
 void batch_expect(const char *outcome, int count);
 

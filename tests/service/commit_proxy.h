@@ -27,7 +27,7 @@ void commit_proxy_stop(void);
 
 void commit_proxy_set(enum commit_mode mode);
 
-/* How many clients were cut off since the start. */
+/* The number of clients that were cut off since the start. */
 int commit_proxy_dropped(void);
 
 /* Let clients connect again. */

@@ -42,7 +42,7 @@ static pid_t parent_of(pid_t pid)
     return parent;
 }
 
-/* How many processes of the server were given the limit. */
+/* The number of the server's processes that were given the limit. */
 static int limit_all(pid_t postmaster, rlim_t bytes)
 {
     DIR *dir = opendir("/proc");

@@ -3,7 +3,7 @@
  * processes get a limit for the size of a file, one half page beyond the orders' table.  The
  * next page is written in part, which PostgreSQL calls a full disk.
  *
- * Everything here fails the running test when it cannot do its work.
+ * Each function fails the running test when it cannot do its work.
  *
  * Threads     The test's main one.
  */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* rig.h -- what the tests of the service share: real processes, raw sockets, real SQL.
  *
- * Everything here fails the running test when it cannot do its work, so call it on the
+ * Each function fails the running test when it cannot do its work, so call it on the
  * test's main thread; what may be called on others says so.
  */
 #ifndef TESTS_SERVICE_RIG_H

@@ -2,7 +2,7 @@
 /* stream_rig.h -- what the tests of --order-path=stream share: a stream of their own, and a
  * look at it.
  *
- * Everything here fails the running test when it cannot do its work, so call it on the test's
+ * Each function fails the running test when it cannot do its work, so call it on the test's
  * main thread.
  */
 #ifndef TESTS_SERVICE_STREAM_RIG_H

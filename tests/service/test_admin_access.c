@@ -134,7 +134,7 @@ static void health_is_open_to_everybody(void **state)
     }
 }
 
-/* Which routes there are is no stranger's business. */
+/* A client without the token must not learn which routes exist. */
 static void a_stranger_learns_of_no_route(void **state)
 {
     (void)state;

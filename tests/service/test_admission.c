@@ -289,7 +289,7 @@ static bool is_accepted(void *arg)
     return strcmp(answer.outcome, "accepted") == 0;
 }
 
-/* How many are inside is not known without Redis, so nobody is let in. */
+/* Without Redis the number of admitted requests is not known, so none is admitted. */
 static void without_redis_nobody_is_let_in(void **state)
 {
     struct places all = {PERMITS, INSIDE};

@@ -157,7 +157,7 @@ static void a_flood_of_silent_sockets_passes(void **state)
         (void)close(fds[i]);
 }
 
-/* How many requests the orders listener has answered. */
+/* The number of requests that the orders listener has answered. */
 static double answered(const struct rig_service *s)
 {
     return rig_metric(s, "seckill_http_request_duration_seconds_count{route=\"order\"}") +

@@ -59,7 +59,7 @@ static int ids_in_answer(int64_t *ids, int max)
     return count;
 }
 
-/* Where the answer says that the next page is.  False: it is the last. */
+/* The address of the next page, by the answer.  False: this is the last page. */
 static bool next_page(char *path, size_t size)
 {
     const char *link = strstr(answer.head, "\r\nLink: <");

@@ -177,7 +177,7 @@ struct crowd {
     atomic_int timed_out;
 };
 
-/* Which of the connections this is. */
+/* The index of this connection. */
 static int index_of(struct crowd *c, struct db_conn *db)
 {
     for (int i = 0; i < SHARED; i++) {

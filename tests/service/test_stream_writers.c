@@ -46,7 +46,7 @@ static void user_lock_name(int user, char *name, size_t size)
     (void)snprintf(name, size, "lock:order:%lld", (long long)rig_user(user));
 }
 
-/* Somebody else has the locks of most users of a batch.  A writer that waited for each of them
+/* Another client has the locks of most users of a batch.  A writer that waited for each of them
  * would not come to the last order before the test gives up. */
 static void a_batch_waits_once_for_all_its_locks(void **state)
 {

@@ -174,7 +174,7 @@ static bool happen(struct state *s, const struct history_call *call, int64_t now
 
 static bool explain(struct state s);
 
-/* Everything that may happen before the next event. */
+/* All that may happen before the next event. */
 static bool explain_now(const struct state *s)
 {
     int64_t now = s->at > 0 ? search.events[s->at - 1].at : 0;

@@ -66,7 +66,7 @@ static void a_kind_that_parts_leaves_the_number_to_the_other(void **state)
     assert_string_not_equal(reader->facts.number, hold->facts.number);
     dlock_holds_abandon(holds, hold);
     give(holds, reads);
-    /* And while it is acquired still: the next attempt has a new number. */
+    /* The same while the lock is still being acquired: the next attempt has a new number. */
     reads = take_as(holds, true, 60000, 1, false);
     reader = dlock_holds_find(holds, reads);
     hold = dlock_holds_begin(holds, "a", false);

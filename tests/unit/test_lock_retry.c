@@ -107,7 +107,7 @@ static void assert_pause(const struct dlock_retry *retry, unsigned nth, int64_t 
     }
     assert_true(shortest_ns >= least_ms * DLOCK_NS_PER_MS);
     assert_true(longest_ns <= most_ms * DLOCK_NS_PER_MS);
-    /* And it makes use of what it has: of 2000 draws some are near both ends. */
+    /* The draws use the whole range: of 2000 some are near both ends. */
     assert_true(longest_ns - shortest_ns >= (most_ms - least_ms) * DLOCK_NS_PER_MS / 2);
 }
 

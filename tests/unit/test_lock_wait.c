@@ -197,7 +197,7 @@ static void a_poll_stands_behind_the_watch(void **state)
     assert_int_equal(DLOCK_OK, wait_for(&pushed, -1, 50, DLOCK_OK));
     assert_true(lock.slept_ns > 100 * DLOCK_NS_PER_MS);
     assert_true(lock.slept_ns <= 400 * DLOCK_NS_PER_MS);
-    /* And who knows when the holder's lease ends looks then. */
+    /* A waiter that knows the end of the holder's lease looks at that instant. */
     memset(&lock, 0, sizeof(lock));
     lock.busy_count = 50;
     lock.can_watch = true;

@@ -30,7 +30,7 @@ static struct redis_link *shared;
 
 /* ---- the server ---- */
 
-/* Which connection the link has. */
+/* The number of the link's connection. */
 static int64_t connection_id(void)
 {
     static const struct redis_command id = {2, {"CLIENT", "ID"}, REDIS_SHAPE_ANY};
@@ -232,7 +232,7 @@ static void a_late_answer_is_nobody_elses(void **state)
     assert_int_equal(DLOCK_OK, echo(shared, "one more", INT64_MAX));
     assert_int_equal(0, atomic_load(&wrong_count));
     assert_int_equal(0, queued());
-    /* And it cost no connection. */
+    /* The refusal cost no connection. */
     assert_int_equal(id, connection_id());
 }
 

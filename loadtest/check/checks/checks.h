@@ -7,7 +7,7 @@
 
 enum { NO_CALL = -1 };
 
-/* Which of two events came first?  Two of the same instant may have come in either order,
+/* The order of two events.  Two of the same instant may have come in either order,
  * so that neither a violation nor its absence follows from it.  Calls of one owner are no
  * such case: they come one after the other.  Nor is the end of a lease, which is over at
  * its own instant. */
@@ -31,7 +31,7 @@ enum hold_flaw {
     FLAW_EITHER = 1 << 7, /* the same, but called lost by a renewal: either was first */
 };
 
-/* There may be one for every two calls, so it is small. */
+/* A history may have a hold for every two calls, so the structure is small. */
 struct hold {
     uint32_t process, name;
     uint64_t owner;
@@ -75,7 +75,7 @@ struct refusal {
     bool is_own;         /* its owner surely held it all the while                */
 };
 
-/* One lock: where its holds, refusals and calls are. */
+/* A lock, with the places of its holds, refusals and calls in the arrays. */
 struct lock_view {
     uint32_t name;
     unsigned caps;       /* what all of its systems claim                         */
@@ -135,7 +135,7 @@ struct check {
     size_t time_room;
 };
 
-/* Which of the history's calls is it?  Inline, since it is asked of each call. */
+/* The index of the call in the history.  Inline, since the checker asks for each call. */
 static inline int32_t check_index_of(const struct check *c, const struct history_call *call)
 {
     return (int32_t)(call - c->h->calls);
@@ -204,7 +204,7 @@ void check_build(struct check *c);
 void check_sort_holds(struct check *c);
 void check_sort_marks(struct check *c);
 
-/* Where the next lock begins. */
+/* The place at which the next lock begins. */
 struct lock_cursor {
     size_t hold_at, refusal_at, call_at, mark_at;
 };
@@ -212,7 +212,7 @@ struct lock_cursor {
 /* Set c->lock to the next one; false: there was none after it. */
 bool check_next_lock(struct check *c, struct lock_cursor *at);
 
-/* How many of the lock's holds were granted before that instant? */
+/* The number of the lock's holds that were granted before that instant. */
 size_t check_granted_before(const struct check *c, int64_t at_ns);
 
 /* A violation was found; a and b are indices of calls, or NO_CALL. */
@@ -227,7 +227,7 @@ void check_unsure(struct check *c, enum check_property property, const char *why
 /* Why a tie is unsure. */
 extern const char check_tie[];
 
-/* Which assumption was broken between from_ns and until_ns, when `early` ended too soon
+/* The assumption that was broken between from_ns and until_ns, when `early` ended too soon
  * or the next came too soon: a fault that was going on, else what the calls show.
  * `early` may be NULL.  A call that is to blame becomes the cause of the next violation. */
 int check_explain(struct check *c, const struct hold *early, int64_t from_ns,

@@ -73,7 +73,7 @@ static bool was_handed_over(const struct check *c, const struct hold *hold)
            c->h->calls[hold->call].sent_ns == 0;
 }
 
-/* How often a lock had been handed over, which `before` of the same process held and had
+/* The number of hand-overs of a lock, which `before` of the same process held and had
  * been handed over so often.  Nobody else's lock can be. */
 static uint32_t handed_after(const struct hold *before, uint32_t handed,
                              const struct hold *hold)

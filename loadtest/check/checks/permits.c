@@ -11,7 +11,7 @@
 #include "loadtest/check/permits.h"
 #include "loadtest/kit/memory.h"
 
-/* How many of the permits that were added at the instant of the step came from calls that
+/* The number of the permits that were added at the instant of the step by calls that
  * the same owner made after the step's answer. */
 static int64_t allowed_later(const struct check *c, const struct permits_steps *s, size_t at)
 {

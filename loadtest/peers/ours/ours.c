@@ -132,7 +132,7 @@ static bool open_system(char *setting, const char *servers, struct slice *slice)
     options.redis_url = servers;
     options.redlock_urls = servers;
     options.zookeeper_url = servers;
-    /* A server that a busy machine keeps waiting is no dead server here. */
+    /* A long timeout, since a busy machine may delay a server that is not dead. */
     options.redis_timeout_ms = PATIENCE_MS;
     options.redlock_node_timeout_ms = PATIENCE_MS;
     options.zookeeper_timeout_ms = PATIENCE_MS;

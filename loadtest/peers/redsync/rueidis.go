@@ -11,8 +11,7 @@ import (
 	"github.com/redis/rueidis/rueidiscompat"
 )
 
-// rueidis sends what all goroutines ask for over one connection, and waits for no answer in
-// between.
+// rueidis sends the requests of all goroutines over one connection, in a pipeline.
 func init() {
 	connectors["rueidis"] = func(url string) (redis.Pool, error) {
 		options, err := rueidis.ParseURL(url)

@@ -5,7 +5,7 @@
 
 #include "loadtest/check/check.h"
 
-/* Whose doing is what the checker found in a crowd's history? */
+/* The cause of the violations that the checker found in the history of the background load. */
 enum crowd_blame {
     CROWD_CLEAN,   /* nothing was found, or a fault of a server explains all of it       */
     CROWD_MACHINE, /* something that was late: only a machine that was busy, no fault    */

@@ -8,7 +8,7 @@
 /* The lock and, where there is one, the guard: "lua+fence". */
 void performance_lock(const struct performance *p, char *out, size_t size);
 
-/* How long a measurement takes. */
+/* The duration of a measurement. */
 int64_t batch_length_ms(const struct batch *t);
 
 /* On stderr, now and then: how far a measurement is. */

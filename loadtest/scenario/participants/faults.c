@@ -184,7 +184,7 @@ void actor_let_go(struct actor *a, dlock_fault_point point)
                    dlock_fault_point_name(point));
 }
 
-/* How many such marks has its process recorded since? */
+/* The number of such marks that its process has recorded since. */
 static int count_marks(struct actor *a, dlock_event_kind kind, int detail,
                        int64_t since_ns)
 {

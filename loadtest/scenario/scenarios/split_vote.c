@@ -10,7 +10,7 @@ enum { CLIENTS = 3, NODES = 5, TOKEN_MAX = 80, LOOK_MS = 5 };
 /* The client that is heard first at each server. */
 static const int first_at[NODES] = {0, 0, 1, 1, 2};
 
-/* Whose token is there; false: nobody's yet. */
+/* The owner of the token on that server; false: the server has no token yet. */
 static bool read_vote(struct stage *s, int node, char token[TOKEN_MAX])
 {
     const struct lab_server *server =
