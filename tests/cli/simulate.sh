@@ -37,7 +37,53 @@ differs() {
         [ "$(alone lua calm 1)" != "$(alone lua net 1)" ]
 }
 
-plan 21
+# strict: a lock whose server loses its data, and no expectation that it breaks.
+strict() {
+    simulate --variant=lua --class=store --seeds=40 --strict --failed="$work/failed" >"$work/table"
+}
+
+# names_failed: does the file name each failed seed of the table, and the table the first?
+names_failed() {
+    local overlaps
+    overlaps=$(sed -n 's/.* overlap \([0-9]*\) .*/\1/p' "$work/table")
+    cat "$work/table" "$work/failed"
+    [ "$overlaps" -gt 0 ] && [ "$(grep -c '# overlap: lock:' "$work/failed")" -eq "$overlaps" ] &&
+        grep -q "^# $(head -n 1 "$work/failed" | sed 's/ #.*//')\$" "$work/table"
+}
+
+# field NAME LINE: the number before that word.
+field() { printf '%s\n' "$2" | sed -n "s/.* \([0-9]*\) $1,.*/\1/p"; }
+
+# shrinks: the first failed seed is followed by a smaller world with the same verdict.
+shrinks() {
+    local whole least seed
+    seed=$(sed -n '1s/.*SEED=\([0-9]*\) .*/\1/p' "$work/failed")
+    simulate --variant=lua --class=store --seed="$seed" >"$work/told"
+    whole=$(grep "^seed $seed: overlap: " "$work/told" | head -n 1)
+    least=$(grep "^seed $seed: overlap: " "$work/told" | tail -n 1)
+    printf '%s\n' "$whole" "$least"
+    [ "$(grep -c "^seed $seed: overlap: " "$work/told")" -eq 2 ] &&
+        [ "$(field calls "$least")" -lt "$(field calls "$whole")" ] &&
+        [ "$(field faults "$least")" -le "$(field faults "$whole")" ]
+}
+
+# plays_less: the command that stands under the smaller world plays it again.
+plays_less() {
+    local seed less
+    read -r seed less < <(sed -n 's/^# make simulate VARIANT=lua CLASS=store SEED=\(.*\) LESS=/\1 /p' "$work/told")
+    simulate --variant=lua --class=store --seed="$seed" --less="$less" --quiet >"$work/again"
+    diff <(grep "^seed $seed:" "$work/told" | tail -n 1) "$work/again"
+}
+
+# tells WORDS...: does the trace have a line with each?
+tells() {
+    local words
+    for words; do
+        grep -q "$words" "$work/told" || { echo "no line: $words"; return 1; }
+    done
+}
+
+plan 30
 says='no variant "lau"; accepted are: all,setnx,.*,redlock,semaphore,'
 check 'an unknown variant is named with the accepted ones' refuses --variant=lau
 check 'and in a list' refuses --variant=lua,lau,spin
@@ -72,4 +118,20 @@ check 'a seed of a lock on five servers repeats itself' repeats redlock crash
 check 'a seed of a primitive repeats itself' repeats permits pause
 check 'a seed of a sale repeats itself' repeats combined crash
 check 'other seeds and other classes are other histories' differs
+says='LESS=threads:0 is not accepted; .* names: faults,processes,threads,rounds,names,bystanders,draw'
+check 'a size below the least is named' refuses --variant=lua --class=net --seed=1 --less=threads:0
+says='LESS=waits:1 is not accepted'
+check 'a size that does not exist' refuses --variant=lua --class=net --seed=1 --less=waits:1
+says='LESS=rounds:2, is not accepted'
+check 'an unfinished list of sizes' refuses --variant=lua --class=net --seed=1 --less=rounds:2,
+check 'where nothing is expected to break, a break ends with 1' status 1 strict
+check 'each failed seed is named with its command' names_failed
+check 'a failed seed is played with less, until nothing more can go' shrinks
+check 'the smaller world repeats itself' plays_less
+check 'the trace tells who runs, and why' \
+    tells 'process [0-9] task [0-9]* runs: it was woken, [0-9.]* ms after' \
+    'process [0-9] task [0-9]* asks for lock:' 'FAULT ' 'VERDICT overlap' \
+    'connection [0-9]*: the server executes SET lock:'
+check 'a file of failed seeds that cannot be written: 70' \
+    status 70 simulate --variant=lua --class=calm --seeds=1 --failed="$work/none/failed"
 done_testing

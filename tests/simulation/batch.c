@@ -48,7 +48,7 @@ static int count_servers(const dlock_variant_info *variant)
 
 void batch_play_here(const struct play *play, struct account *account, bool is_told)
 {
-    world_begin(play->seed, account, is_told);
+    world_begin(play->seed, play->less, account, is_told);
     network_begin(count_servers(play->variant));
     if (play->begin != NULL) {
         play->begin();
@@ -187,7 +187,7 @@ struct outcome batch_run(const struct batch *batch)
                !(batch->ends_at_wrong && outcome.first_wrong != 0)) {
             at = find_job(jobs, 0);
             jobs[at].play = (struct play){batch->variant, batch->class,
-                                          batch->first_seed + begun++, NULL};
+                                          batch->first_seed + begun++, NULL, NULL};
             jobs[at].is_second = false;
             jobs[at].pid = begin(&jobs[at].play, &accounts[at], false);
             under_way++;

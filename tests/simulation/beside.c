@@ -211,7 +211,7 @@ static int play_sequence(int fd, uint64_t seed, int64_t *commands)
     const struct bytes flush[] = {BYTES("FLUSHALL")};
     int differ = 0;
 
-    world_begin(seed, &account, false);
+    world_begin(seed, NULL, &account, false);
     client_begin(&client, &model);
     for (int i = -1; i < STEPS && differ == 0; i++) {
         struct drawn drawn = {.argc = 1, .argv = {flush[0]}};

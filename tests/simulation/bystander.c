@@ -108,7 +108,11 @@ void bystander_play(struct process *process, const dlock_lease *held)
 {
     dlock_metrics metrics;
 
-    switch (chance_between(0, 40)) {
+    int64_t drawn = chance_between(0, 40);
+
+    if (drawn > 8 || !world_has_room(SIZE_BYSTANDERS))
+        return;
+    switch (drawn) {
     case 0:
     case 1:
         inspect(process, held);

@@ -95,7 +95,8 @@ static bool add_process(const struct process *parent)
     process->site.number = crowd.process_count;
     process->site.fork_count += parent != NULL;
     process->lost_fd = -1;
-    process->thread_count = (int)chance_between(1, chance_one_in(8) ? THREADS_MAX : 2);
+    process->thread_count =
+        (int)world_size(SIZE_THREADS, chance_between(1, chance_one_in(8) ? THREADS_MAX : 2));
     if (!dlock_process_init(&process->own))
         return false;
     if (parent != NULL) /* the child has a copy of its parent's memory */
@@ -123,7 +124,7 @@ void crowd_kill(struct process *process)
     if (crowd.doings->forget != NULL)
         crowd.doings->forget(process);
     network_cut_process(&process->site);
-    tell("process %d is killed", process->site.number);
+    tell("FAULT process %d is killed", process->site.number);
     end_process(process);
 }
 
@@ -138,17 +139,19 @@ static void end_world(void *arg)
 void crowd_begin(const struct play *play)
 {
     static struct event end = {.run = end_world};
-    int process_count = (int)chance_between(2, chance_one_in(8) ? 6 : 4);
+    int process_count =
+        (int)world_size(SIZE_PROCESSES, chance_between(2, chance_one_in(8) ? 6 : 4));
 
     crowd.variant = play->variant;
     crowd.class = play->class;
     world.is_calm = play->class == CLASS_CALM;
     crowd.works_late = !world.is_calm;
-    crowd.name_count = chance_one_in(3) ? (int)chance_between(2, NAMES_MAX) : 1;
+    crowd.name_count = (int)world_size(
+        SIZE_NAMES, chance_one_in(3) ? chance_between(2, NAMES_MAX) : 1);
     for (int i = 0; i < crowd.name_count; i++)
         (void)snprintf(crowd.names[i], NAME_SIZE, "lock:%c", 'a' + i);
     crowd.lease_ms = (int)chance_between(200, 2000);
-    crowd.round_count = (int)chance_between(4, 12);
+    crowd.round_count = (int)world_size(SIZE_ROUNDS, chance_between(4, 12));
     crowd.doings = subject_doings(play->variant);
     crowd.doings->plan();
     for (int i = 0; i < process_count; i++)

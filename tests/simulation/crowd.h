@@ -24,6 +24,7 @@ struct play {
     enum class class;
     uint64_t seed;
     void (*begin)(void); /* in place of a crowd and its faults; NULL: those */
+    const struct smaller *less; /* NULL: the whole world */
 };
 
 struct process {

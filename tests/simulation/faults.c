@@ -53,7 +53,7 @@ static void bring_down(struct server *server, bool keeps_data, int64_t for_ms)
     static struct event rises[SERVERS_MAX];
     struct event *rise = &rises[server - servers];
 
-    tell("server %d goes down for %d ms%s", (int)(server - servers), (int)for_ms,
+    tell("FAULT server %d goes down for %d ms%s", (int)(server - servers), (int)for_ms,
          keeps_data ? "" : " and loses its data");
     network_cut_server(server);
     model_restart(&server->model, keeps_data);
@@ -82,7 +82,7 @@ static void strike_pause(void)
     struct site *site = chance_one_in(4) ? &servers[any_server()].site : &any_process()->site;
 
     site->stands_until_ns = in_ms(1, 3000);
-    tell("site %d stands still for %d ms", site->number,
+    tell("FAULT site %d stands still for %d ms", site->number,
          (int)((site->stands_until_ns - world.now_ns) / MS));
 }
 
@@ -97,21 +97,28 @@ static void strike_store(void)
         bring_down(server, false, chance_skewed(1, 300));
         break;
     case 1:
+        tell("FAULT the replica of server %d falls behind from here", (int)(server - servers));
         keys_clear(&server->copy);
         keys_copy(&server->copy, &server->model.keys);
         break;
     case 2: /* the replica that takes over knows only the older state */
         bring_down(server, false, chance_skewed(1, 100));
+        tell("its replica takes over, with the data of an earlier time");
         keys_copy(&server->model.keys, &server->copy);
         break;
     case 3:
-        model_restart(&server->model, true); /* the scripts are lost */
+        tell("FAULT server %d loses its scripts", (int)(server - servers));
+        model_restart(&server->model, true);
         break;
     case 4:
         server->model.is_full = !server->model.is_full;
+        tell("FAULT server %d is %s", (int)(server - servers),
+             server->model.is_full ? "full" : "not full any more");
         break;
     default:
         server->site.stands_until_ns = in_ms(1, 400);
+        tell("FAULT server %d is slow for %d ms", (int)(server - servers),
+             (int)((server->site.stands_until_ns - world.now_ns) / MS));
     }
 }
 
@@ -124,10 +131,10 @@ static void strike_clock(void)
 
     if (chance_one_in(2)) {
         servers[any_server()].site.wall_ms += by_ms;
-        tell("the clock of a server steps by %d ms", (int)by_ms);
+        tell("FAULT the clock of a server steps by %d ms", (int)by_ms);
     } else {
         process->site.wall_ms += by_ms;
-        tell("the wall clock of process %d steps by %d ms", process->site.number, (int)by_ms);
+        tell("FAULT the wall clock of process %d steps by %d ms", process->site.number, (int)by_ms);
     }
 }
 
@@ -156,6 +163,10 @@ static void strike(void *arg)
 
     (void)arg;
     if (world.now_ns >= crowd.faults_end_ns) {
+        end_faults();
+        return;
+    }
+    if (!world_has_room(SIZE_FAULTS)) {
         end_faults();
         return;
     }

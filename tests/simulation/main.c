@@ -2,9 +2,12 @@
 /* main.c -- `make simulate`: the locks in simulated worlds.
  *
  *   simulate [--variant=NAMES] [--class=NAMES] [--seeds=N] [--from=N] [--jobs=N] [--twice]
- *       play N seeds of each variant in each class, and print a table
- *   simulate --variant=NAME --class=NAME --seed=N [--quiet]
- *       play one seed, and print what happens
+ *            [--strict] [--failed=FILE]
+ *       play N seeds of each variant in each class, and print a table; --strict: nothing is
+ *       expected to break; FILE gets the commands that play the failed seeds again
+ *   simulate --variant=NAME --class=NAME --seed=N [--quiet] [--less=SIZES]
+ *       play one seed, and print what happens, and then the smallest world that ends as badly;
+ *       SIZES: play a smaller world
  *   simulate --hunt [--variant=NAMES] [--class=NAMES] [--seeds=N] [--from=N]
  *       play at most N seeds of each, and end at the first whose verdict is wrong
  *   simulate --hashes [--variant=NAMES] [--class=NAMES] [--seeds=N] [--from=N]
@@ -26,6 +29,8 @@
 #include "tests/simulation/beside.h"
 #include "tests/simulation/expected.h"
 #include "tests/simulation/faults.h"
+#include "tests/simulation/progress.h"
+#include "tests/simulation/shrink.h"
 #include "tests/simulation/story.h"
 #include "tests/simulation/subject.h"
 
@@ -36,7 +41,9 @@ static const char *const DEFAULT_CLASSES = "calm,net,crash,pause,store,clock";
 struct settings {
     const char *variants, *classes;
     uint64_t seed_count, first_seed, seed;
-    bool has_seed, twice, is_quiet, plays_stories, hunts, prints_hashes;
+    bool has_seed, twice, is_quiet, plays_stories, hunts, prints_hashes, is_strict, has_less;
+    struct smaller less;
+    const char *failed_file; /* NULL: none */
     int job_count;
     const char *beside; /* the socket of a real server; NULL: none */
 };
@@ -54,6 +61,17 @@ static uint64_t read_number(const char *flag, const char *text, uint64_t most)
         return number;
     (void)fprintf(stderr, "simulate: %s=%s is not accepted; it takes a whole number from 1 to "
                   "%llu\n", flag, text, (unsigned long long)most);
+    exit(64);
+}
+
+static struct smaller read_less(const char *text)
+{
+    struct smaller less;
+
+    if (smaller_read(&less, text))
+        return less;
+    (void)fprintf(stderr, "simulate: LESS=%s is not accepted; it takes sizes such as faults:1,"
+                  "rounds:2 with these names: %s\n", text, smaller_names());
     exit(64);
 }
 
@@ -98,6 +116,8 @@ static void read_settings(int argc, char **argv, struct settings *out)
         {"twice", no_argument, NULL, '2'},         {"quiet", no_argument, NULL, 'q'},
         {"stories", no_argument, NULL, 't'},       {"beside", required_argument, NULL, 'b'},
         {"hunt", no_argument, NULL, 'h'},          {"hashes", no_argument, NULL, 'H'},
+        {"less", required_argument, NULL, 'l'},    {"strict", no_argument, NULL, 'S'},
+        {"failed", required_argument, NULL, 'F'},
         {NULL, 0, NULL, 0}};
     int flag;
 
@@ -115,6 +135,9 @@ static void read_settings(int argc, char **argv, struct settings *out)
         case 'q': out->is_quiet = true; break;
         case 'b': out->beside = optarg; break;
         case 'h': out->hunts = true; break;
+        case 'F': out->failed_file = optarg; break;
+        case 'S': out->is_strict = true; break;
+        case 'l': out->less = read_less(optarg), out->has_less = true; break;
         case 'H': out->prints_hashes = true; break;
         case 't': out->plays_stories = true; break;
         default: exit(64);
@@ -141,7 +164,7 @@ static bool print_row(const struct batch *batch)
     struct outcome outcome = batch_run(batch);
     double took = seconds() - from;
     char why[WORLD_TEXT] = "";
-    bool is_fine = expected_is(batch, &outcome, why, sizeof(why));
+    bool is_fine = expected_is(batch, &outcome, why, sizeof(why)) && outcome.wrong_count == 0;
 
     (void)printf("%-13s %-6s %8llu %9llu %8llu %7.0f  ", batch->variant->name,
                  class_rows[batch->class].name, (unsigned long long)outcome.seeds,
@@ -182,6 +205,12 @@ static bool print_hunt(const struct batch *batch)
     return outcome.first_wrong == 0;
 }
 
+static bool strict_is_wrong(const struct batch *batch, enum verdict verdict)
+{
+    (void)batch;
+    return verdict != FINE;
+}
+
 static void print_hash(const struct batch *batch, const struct outcome *outcome, uint64_t seed,
                        const struct account *account)
 {
@@ -216,7 +245,8 @@ static bool print_table(const struct settings *settings)
             struct batch batch = {subject_at(i), (enum class)class,
                                   settings->first_seed, settings->seed_count,
                                   settings->twice, settings->job_count, settings->hunts,
-                                  expected_is_wrong, NULL};
+                                  settings->is_strict ? strict_is_wrong : expected_is_wrong,
+                                  progress_note};
 
             if (names(settings->variants, batch.variant->name) &&
                 names(settings->classes, class_rows[class].name))
@@ -228,10 +258,44 @@ static bool print_table(const struct settings *settings)
     return is_fine;
 }
 
+static void print_outcome(const struct play *play, const struct account *account)
+{
+    (void)printf("seed %llu: %s%s%s, %llu calls, %llu commands, %llu faults, %.3f s, "
+                 "hash %016llx\n",
+                 (unsigned long long)play->seed, world_verdict_name(account->verdict),
+                 account->text[0] != '\0' ? ": " : "", account->text,
+                 (unsigned long long)account->calls, (unsigned long long)account->commands,
+                 (unsigned long long)account->faults, (double)account->ended_ns / 1e9,
+                 (unsigned long long)account->hash);
+}
+
+/* The same verdict with less, if there is such a world. */
+static void print_smallest(const struct play *play, const struct account *whole)
+{
+    struct play smallest = *play;
+    struct smaller less;
+    struct account account;
+    char text[SMALLER_TEXT];
+
+    (void)printf("\n# looking for the smallest world that ends so\n");
+    (void)fflush(stdout);
+    if (!shrink(play, whole, &less, &account)) {
+        (void)printf("# there is none that is smaller\n");
+        return;
+    }
+    smaller_print(text, &less);
+    smallest.less = &less;
+    batch_play(&smallest, &account, true);
+    print_outcome(&smallest, &account);
+    (void)printf("# make simulate VARIANT=%s CLASS=%s SEED=%llu LESS=%s\n",
+                 play->variant->name, class_rows[play->class].name,
+                 (unsigned long long)play->seed, text);
+}
+
 static bool print_seed(const struct settings *settings)
 {
     struct play play = {subject_find(settings->variants), CLASS_CALM, settings->seed,
-                        NULL};
+                        NULL, settings->has_less ? &settings->less : NULL};
     struct account account;
 
     while (play.class < CLASS_COUNT &&
@@ -243,13 +307,9 @@ static bool print_seed(const struct settings *settings)
         exit(64);
     }
     batch_play(&play, &account, !settings->is_quiet);
-    (void)printf("seed %llu: %s%s%s, %llu calls, %llu commands, %llu faults, %.3f s, "
-                 "hash %016llx\n",
-                 (unsigned long long)play.seed, world_verdict_name(account.verdict),
-                 account.text[0] != '\0' ? ": " : "", account.text,
-                 (unsigned long long)account.calls, (unsigned long long)account.commands,
-                 (unsigned long long)account.faults, (double)account.ended_ns / 1e9,
-                 (unsigned long long)account.hash);
+    print_outcome(&play, &account);
+    if (account.verdict != FINE && !settings->is_quiet && !settings->has_less)
+        print_smallest(&play, &account);
     return account.verdict == FINE;
 }
 
@@ -261,11 +321,15 @@ int main(int argc, char **argv)
     read_settings(argc, argv, &settings);
     if (!expected_check())
         return 70;
+    if (!progress_begin(settings.failed_file))
+        return 70;
     batch_prepare();
     is_fine = settings.beside != NULL  ? beside_play(settings.beside, settings.first_seed,
                                                      settings.seed_count)
               : settings.plays_stories ? stories_play()
               : settings.has_seed    ? print_seed(&settings)
                                      : print_table(&settings);
+    if (!progress_end())
+        return 70;
     return is_fine ? 0 : 1;
 }

@@ -290,6 +290,8 @@ struct redis_wire *network_open(struct server *server)
     wire->to_client.arrival = (struct event){.run = arrive_at_client, .arg = wire};
     wire->next = wires;
     wires = wire;
+    tell("process %d task %d opens connection %d to server %d", wire->site->number,
+         task_here->number, wire->number, (int)(server - servers));
     network_send(wire, &wire->to_server, PACKET_OPEN, (struct bytes){0});
     return wire;
 }
@@ -299,6 +301,8 @@ struct redis_wire *network_open(struct server *server)
 void network_hold(int process, int server, int64_t until_ns)
 {
     held_until_ns[process][server] = until_ns;
+    tell("FAULT process %d and server %d hear nothing of each other for %.3f ms", process, server,
+         (double)(until_ns - world.now_ns) / 1e6);
 }
 
 static void cut(struct redis_wire *wire, bool after)

@@ -111,7 +111,8 @@ bool orders_add_process(void)
                                   .offset_ns = chance_between(1, 100000) * SECOND,
                                   .drift_ppb = chance_between(-200000, 200000)};
     (void)snprintf(process->name, sizeof(process->name), "p%d", orders.process_count);
-    process->thread_count = (int)chance_between(1, PROCESS_THREADS_MAX);
+    process->thread_count =
+        (int)world_size(SIZE_THREADS, chance_between(1, PROCESS_THREADS_MAX));
     if (!dlock_process_init(&process->own))
         return false;
     orders.process_count++;
@@ -156,15 +157,15 @@ void orders_begin(const struct play *play)
     world.is_calm = play->class == CLASS_CALM;
     postgres_network_begin();
     now_us = site_wall_us(&postgres_server.site);
-    orders.voucher_count = chance_one_in(3) ? 2 : 1;
+    orders.voucher_count = (int)world_size(SIZE_NAMES, chance_one_in(3) ? 2 : 1);
     orders.user_count = (int)chance_between(2, 24);
-    orders.round_count = (int)chance_between(3, 10);
+    orders.round_count = (int)world_size(SIZE_ROUNDS, chance_between(3, 10));
     for (int i = 0; i < orders.voucher_count; i++)
         postgres_model_issue(&postgres_server.model, i + 1, chance_between(1, STOCK_MOST),
                              now_us - 3600 * INT64_C(1000000),
                              now_us + 3600 * INT64_C(1000000));
     orders_draw_settings(path, is_bare);
-    for (int64_t left = chance_between(2, 4); left > 0; left--)
+    for (int64_t left = world_size(SIZE_PROCESSES, chance_between(2, 4)); left > 0; left--)
         (void)orders_add_process();
     orders_faults_begin();
     event_plan(&end, WORLD_ENDS_S * SECOND);

@@ -131,6 +131,10 @@ static void strike(void *arg)
         end_faults();
         return;
     }
+    if (!world_has_room(SIZE_FAULTS)) {
+        end_faults();
+        return;
+    }
     world.account->faults++;
     trace("fault", orders.class, 0);
     strikes[orders.class]();

@@ -6,6 +6,7 @@
 #include "tests/simulation/task.h"
 
 #include <link.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -57,6 +58,18 @@ static void take_block(struct task *task)
     block_of = task;
 }
 
+/* Why it runs next, and which delay was drawn for it. */
+static void note_why(struct task *task, const char *why, int64_t at_ns)
+{
+    if (!world.is_told)
+        return;
+    if (at_ns == INT64_MAX)
+        (void)snprintf(task->why, sizeof(task->why), "%s", why);
+    else
+        (void)snprintf(task->why, sizeof(task->why), "%s, %.3f ms after %.6f", why,
+                       (double)(at_ns - world.now_ns) / 1e6, (double)world.now_ns / 1e6);
+}
+
 static void leave(struct task *task)
 {
     task_here = NULL;
@@ -71,10 +84,12 @@ static void enter(void *arg)
         return;
     if (task->site->stands_until_ns > world.now_ns) {
         event_plan(&task->wake, task->site->stands_until_ns);
+        note_why(task, "its process stood still until now", task->wake.at_ns);
         return;
     }
     world.account->switches++;
     trace("run", task->number, 0);
+    tell("process %d task %d runs: %s", task->site->number, task->number, task->why);
     take_block(task);
     task_here = task;
     dlock_stack_switch(own, task->on);
@@ -124,6 +139,7 @@ struct task *task_begin(struct site *site, void *(*run)(void *arg), void *arg)
     task->arg = arg;
     memcpy(task->locals, pristine, block_size);
     event_plan(&task->wake, world.now_ns + chance_between(1000, 50000));
+    note_why(task, "it begins", task->wake.at_ns);
     return task;
 }
 
@@ -136,6 +152,7 @@ bool task_sleep(int64_t until_ns)
         task->is_asleep = true;
         if (until_ns != INT64_MAX)
             event_plan(&task->wake, until_ns);
+        note_why(task, "its sleep has ended", until_ns);
         leave(task);
         task->is_asleep = false;
     }
@@ -151,6 +168,8 @@ void task_wake(struct task *task)
     task->is_woken = true;
     if (task->is_asleep)
         event_plan(&task->wake, world.now_ns + chance_between(500, 10000));
+    if (task->is_asleep)
+        note_why(task, "it was woken", task->wake.at_ns);
 }
 
 void task_pause(int64_t for_ns)
@@ -166,6 +185,7 @@ void task_pause(int64_t for_ns)
         world.now_ns = until_ns;
         return;
     }
+    note_why(task, "its pause has ended", until_ns);
     leave(task);
 }
 

@@ -12,7 +12,8 @@
 
 #include "tests/simulation/world.h"
 
-enum { TASKS_MAX = 96, TASK_VALUES_MAX = 8, TASK_STALL_NS = 20000 };
+enum { TASKS_MAX = 96, TASK_VALUES_MAX = 8, TASK_STALL_NS = 20000,
+       TASK_WHY_SIZE = 80 };
 
 struct task {
     struct event wake; /* the end of its sleep, or its turn to run */
@@ -27,6 +28,7 @@ struct task {
     struct task *next; /* in a line of those who wait for the same mutex or condition */
     void *values[TASK_VALUES_MAX]; /* of thread.h */
     int number;
+    char why[TASK_WHY_SIZE]; /* it runs next, if the trace is told */
 };
 
 /* The task that runs; NULL: an event that is none, or no world yet. */

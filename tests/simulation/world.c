@@ -5,11 +5,12 @@
  * trace, never over an address. */
 #include "tests/simulation/world.h"
 
-#include <ctype.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "tests/simulation/telling.h"
 
 #define FNV_BASIS UINT64_C(14695981039346656037)
 #define FNV_PRIME UINT64_C(1099511628211)
@@ -66,6 +67,26 @@ int64_t chance_skewed(int64_t least, int64_t most)
         bits++;
     return least + chance_between(0, INT64_C(1) << chance_between(0, bits)) %
                        (most - least + 1);
+}
+
+int64_t world_size(enum smaller_size size, int64_t drawn)
+{
+    int64_t most = world.less.most[size];
+    int64_t taken = most >= 0 && most < drawn ? most : drawn;
+
+    if (world.account->sizes[size] < taken)
+        world.account->sizes[size] = taken;
+    return taken;
+}
+
+bool world_has_room(enum smaller_size size)
+{
+    int64_t *count = &world.account->sizes[size];
+
+    if (world.less.most[size] >= 0 && *count >= world.less.most[size])
+        return false;
+    ++*count;
+    return true;
 }
 
 /* ---- events ---- */
@@ -154,9 +175,13 @@ void world_run(void)
     world.account->ended_ns = world.now_ns;
 }
 
-void world_begin(uint64_t seed, struct account *account, bool is_told)
+void world_begin(uint64_t seed, const struct smaller *less, struct account *account,
+                 bool is_told)
 {
-    uint64_t state = seed;
+    uint64_t state;
+
+    world.less = less != NULL ? *less : smaller_nothing;
+    state = seed + world.less.draw * UINT64_C(0xd1342543de82ef95);
 
     world.now_ns = 0;
     world.event_count = 0;
@@ -220,19 +245,7 @@ void trace(const char *what, int64_t a, int64_t b)
     mix_number(a);
     mix_number(b);
     if (world.is_told)
-        printf("%14.6f  %-10s %lld %lld\n", (double)world.now_ns / 1e6, what, (long long)a,
-               (long long)b);
-}
-
-static void print_bytes(const char *bytes, size_t len)
-{
-    for (size_t i = 0; i < len && i < 400; i++)
-        if (bytes[i] == '\n')
-            putchar(' ');
-        else if (isprint((unsigned char)bytes[i]))
-            putchar(bytes[i]);
-        else if (bytes[i] != '\r')
-            putchar('.');
+        telling_numbers(what, a, b);
 }
 
 void trace_bytes(const char *what, int64_t a, const char *bytes, size_t len)
@@ -241,11 +254,8 @@ void trace_bytes(const char *what, int64_t a, const char *bytes, size_t len)
     mix_number(what[0]);
     mix_number(a);
     mix(bytes, len);
-    if (!world.is_told)
-        return;
-    printf("%14.6f  %-10s %lld ", (double)world.now_ns / 1e6, what, (long long)a);
-    print_bytes(bytes, len);
-    putchar('\n');
+    if (world.is_told)
+        telling_bytes(what, a, bytes, len);
 }
 
 void tell(const char *format, ...)

@@ -17,6 +17,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "tests/simulation/smaller.h"
+
 #define MS INT64_C(1000000) /* nanoseconds */
 #define SECOND (1000 * MS)
 
@@ -53,6 +55,7 @@ struct account {
     enum verdict verdict;
     char text[WORLD_TEXT]; /* of a verdict that is not FINE */
     uint64_t calls, commands, faults, switches;
+    int64_t sizes[SIZE_COUNT]; /* what the world had of each */
     int64_t ended_ns;
 };
 
@@ -65,12 +68,15 @@ struct world {
     bool is_told;  /* the trace is printed */
     bool is_over;
     bool is_calm;  /* the class plans no faults */
+    struct smaller less;
 };
 
 extern struct world world;
 
-/* Begin the world of `seed`; what comes of it is written into `account`. */
-void world_begin(uint64_t seed, struct account *account, bool is_told);
+/* Begin the world of `seed`, or a smaller one (NULL: the whole); what comes of it is written into
+ * `account`. */
+void world_begin(uint64_t seed, const struct smaller *less, struct account *account,
+                 bool is_told);
 
 /* Run events until the world is over or nothing is planned. */
 void world_run(void);
@@ -83,6 +89,12 @@ bool chance_one_in(uint32_t count);
 
 /* The same, but of each power of two as often as of another. */
 int64_t chance_skewed(int64_t least, int64_t most);
+
+/* As many of that size as were drawn, or as the world may have; and note it. */
+int64_t world_size(enum smaller_size size, int64_t drawn);
+
+/* May one more come?  Then it is counted. */
+bool world_has_room(enum smaller_size size);
 
 /* ---- events ---- */
 

@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: MIT */
+/* telling.h -- the trace of a world in sentences, for who reads. */
+#ifndef SIMULATION_TELLING_H
+#define SIMULATION_TELLING_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+/* Print the words for what was traced at this instant. */
+void telling_numbers(const char *what, int64_t a, int64_t b);
+void telling_bytes(const char *what, int64_t a, const char *bytes, size_t len);
+
+#endif /* SIMULATION_TELLING_H */
