@@ -55,7 +55,8 @@ static const struct setting settings[] = {
     OPTION(COUNT, "connections", AT(connections), .fallback = "32", .meta = "N", .min = 2,
            .max = 256, .help = "wrk's connections"),
     OPTION(COUNT, "stock", AT(stock), .fallback = "100", .meta = "N", .min = 10,
-           .max = 1000000, .help = "of the voucher in `oversell`"),
+           .max = 1000000, .help = "of the voucher in `oversell`; a calm sale with --order-path=stream has "
+                   "2560 at least, since a writer may sell 128 in one transaction"),
     OPTION(CHOICE, "order-path", AT(order_path), .fallback = "each",
            .choices = order_path_name_at,
            .help = "how the services make orders rows; with `each` the threads of a "
