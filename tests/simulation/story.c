@@ -95,6 +95,69 @@ static void turn_ends(const char *variant)
     world.is_over = true;
 }
 
+/* ---- a server clock that steps back ---- */
+
+static void *wait_and_give_back(void *arg)
+{
+    struct process *process = arg;
+    dlock_system *sys;
+    dlock_lease lease;
+
+    dlock_process_enter(&process->own);
+    sys = open_system("fair");
+    if (dlock_acquire(sys, NAME, 60000, &lease) == DLOCK_OK)
+        (void)dlock_release(sys, &lease);
+    return NULL;
+}
+
+static size_t queue_length(void)
+{
+    struct bytes key = BYTES("redisson_lock_queue:{lock:a}");
+    struct model *model = &servers[0].model;
+    const struct key *queue = keys_find(&model->keys, key, model_now_ms(model));
+
+    return queue != NULL ? queue->count : 0;
+}
+
+/* A waiter in a process of its own, which stands in the queue when this returns. */
+static struct process *begin_waiter(int number)
+{
+    struct process *process = &crowd.processes[number];
+    size_t before = queue_length();
+
+    process->site = (struct site){.number = number, .offset_ns = SECOND * (number + 1)};
+    expect("a process begins", dlock_process_init(&process->own) &&
+           task_begin(&process->site, wait_and_give_back, process) != NULL);
+    while (queue_length() == before)
+        task_pause(MS / 10);
+    return process;
+}
+
+/* The server's clock steps back, so the time until which the first waiter is believed is further
+ * ahead than any waiter of this library sets it.  The second one must not be believed for minutes
+ * because of that: it dies, and keeps a free lock from nobody. */
+static void clock_steps_back(const char *variant)
+{
+    enum { SLEEPS_MS = 100, STEP_MS = 1000, GETS_IN_MS = 20000 };
+    dlock_system *sys = open_system(variant);
+    struct process *dies;
+    dlock_lease lease;
+
+    expect("the lock is taken", dlock_acquire(sys, NAME, 0, &lease) == DLOCK_OK);
+    (void)begin_waiter(1);
+    task_pause(SLEEPS_MS * MS); /* it has asked again after it subscribed, and sleeps */
+    servers[0].site.wall_ms -= STEP_MS;
+    dies = begin_waiter(2);
+    dies->site.is_dead = true;
+    network_cut_process(&dies->site);
+    expect("the lock is given back", dlock_release(sys, &lease) == DLOCK_OK);
+    while (queue_length() > 1)
+        task_pause(MS); /* until the first waiter has had its turn */
+    expect("the lock is taken by another one soon",
+           dlock_acquire(sys, NAME, GETS_IN_MS, &lease) == DLOCK_OK);
+    world.is_over = true;
+}
+
 /* ---- a latch ---- */
 
 static dlock_primitives *prims;
@@ -144,6 +207,7 @@ static const struct story {
     {"a release that arrives late frees nothing that was taken after it", "fair", late_release},
     {"a release that arrives late frees nothing that was taken after it", "lua", late_release},
     {"a turn of less than a millisecond can be inspected", "fair", turn_ends},
+    {"a server clock that steps back keeps a free lock from nobody", "fair", clock_steps_back},
     {"a waiter hears at once that a latch was deleted", "latch", latch_deleted},
     {"an order whose first question is late is not refused for good", "stream",
      story_stream_late_question},
