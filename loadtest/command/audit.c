@@ -32,7 +32,7 @@ static const char *from_name(size_t i)
 static const struct setting settings[] = {
     OPTION(CHOICE, "from", AT(from), .fallback = "auto", .meta = "WHERE",
            .choices = from_name,
-           .help = "where the orders are read: in the live database, or in orders.tsv and "
+           .help = "the source of the orders: the live database, or orders.tsv and "
                    "stock.json; auto: in the database if the run's lab is up"),
     {.type = SETTING_TEXT,
      .name = "voucher",

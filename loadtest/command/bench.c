@@ -23,11 +23,11 @@ static const struct setting settings[] = {
            .max = BENCH_ORDERS_REPEATS_MAX, .help = "measurements of each"),
     OPTION(TEXT, "clients", AT(clients), .fallback = "16,64,256", .meta = "N,N,...",
            .help = "wrk's connections, one measurement for each number; the targets, and "
-                   "what has no number of clients, are those of 64"),
+                   "the figures without a number of clients, are those of 64"),
     OPTION(COUNT, "processes", AT(processes), .fallback = "1", .meta = "N", .min = 1,
            .max = SERVICE_MAX, .help = "seckilld processes that share the clients"),
     OPTION(DURATION, "duration", AT(duration_ms), .fallback = "4s", .meta = "TIME",
-           .min = 1000, .max = 600000, .help = "of each measurement"),
+           .min = 1000, .max = 600000, .help = "the duration of each measurement"),
     COMMAND_MARKDOWN(AT(markdown)),
     COMMAND_OUT(AT(out)),
     COMMAND_OWN_DIR(AT(dir)),

@@ -34,12 +34,12 @@ struct compare_settings {
 #define AT(field) offsetof(struct compare_settings, field)
 static const struct setting settings[] = {
     OPTION(TEXT, "locks", AT(locks), .older = "lock", .meta = "A,B,...",
-           .help = "which locks, or all; default all that `seckill locks` lists"),
+           .help = "the locks, or all; default all that `seckill locks` lists"),
     OPTION(TEXT, "hazards", AT(hazards), .meta = "A,B,...",
-           .help = "of calm, slow, freeze, check-gap; default all"),
+           .help = "the hazards, of calm, slow, freeze, check-gap; default all"),
     OPTION(TEXT, "experiments", AT(experiments), .meta = "A,B,...",
-           .help = "of oversell, one-per-user, fencing (for locks with a fence); default "
-                   "all"),
+           .help = "the experiments, of oversell, one-per-user, fencing (for locks with a "
+                   "fence); default all"),
     OPTION(COUNT, "repeats", AT(repeats), .fallback = "3", .meta = "N", .min = 1,
            .max = COMPARE_REPEATS_MAX, .help = "runs of each calm cell"),
     OPTION(COUNT, "hazard-repeats", AT(hazard_repeats), .fallback = "1", .meta = "N",
@@ -47,7 +47,7 @@ static const struct setting settings[] = {
            .help = "runs of each cell with another hazard"),
     OPTION(DURATION, "duration", AT(duration_ms), .fallback = "8s", .meta = "TIME",
            .min = 500, .max = 3600000,
-           .help = "how long a run may take at most; it ends by itself when it has shown "
+           .help = "the longest time of a run; a run ends by itself when it has shown "
                    "enough"),
     OPTION(COUNT, "processes", AT(processes), .fallback = "2", .meta = "N", .min = 1,
            .max = SERVICE_MAX,
@@ -55,16 +55,20 @@ static const struct setting settings[] = {
     OPTION(COUNT, "connections", AT(connections), .fallback = "32", .meta = "N", .min = 2,
            .max = 256, .help = "wrk's connections"),
     OPTION(COUNT, "stock", AT(stock), .fallback = "100", .meta = "N", .min = 10,
+<<<<<<< HEAD
            .max = 1000000, .help = "of the voucher in `oversell`; a calm sale with --order-path=stream has "
                    "2560 at least, since a writer may sell 128 in one transaction"),
+=======
+           .max = 1000000, .help = "the stock of the voucher in `oversell`"),
+>>>>>>> 37a87de (help: begin each setting's help with its noun)
     OPTION(CHOICE, "order-path", AT(order_path), .fallback = "each",
            .choices = order_path_name_at,
-           .help = "how the services make orders rows; with `each` the threads of a "
+           .help = "the way in which orders become rows; with `each` the threads of a "
                    "process race as well"),
     OPTION(DURATION, "lease", AT(lease_ms), .fallback = "600ms", .meta = "TIME",
-           .min = 100, .max = 60000, .help = "of the locks under a hazard"),
+           .min = 100, .max = 60000, .help = "the lease of the locks under a hazard"),
     OPTION(DURATION, "calm-lease", AT(calm_lease_ms), .fallback = "10s", .meta = "TIME",
-           .min = 100, .max = 3600000, .help = "of the locks when nothing goes wrong"),
+           .min = 100, .max = 3600000, .help = "the lease of the locks without a hazard"),
     OPTION(LINES, "objective", AT(objective), .meta = "LIMIT",
            .help = "a limit that every run has to keep, such as 'p99<50ms' or 'oversold=0'; may "
                    "be given again.  Names: " OBJECTIVE_NAMES ".  Signs: < <= = >= >.  If all "
@@ -85,7 +89,7 @@ const struct setting_program command_compare_program = {
     .synopsis = "[OPTIONS]",
     .intro = "Run every lock under every hazard in every experiment, audit each run, "
              "and say\n"
-             "where that is not what was to be expected: a broken lock that did not "
+             "which results were not expected: a broken lock that did not "
              "break is as\n"
              "unexpected as a sound one that did.\n\n"
              "  seckill compare                             the whole table\n"

@@ -19,14 +19,14 @@ struct fault_settings {
 #define AT(field) offsetof(struct fault_settings, field)
 static const struct setting settings[] = {
     OPTION(TEXT, "server", AT(server), .meta = "SERVER",
-           .help = "which one; default: the first of the lab that it can be made on"),
+           .help = "the server; default: the first of the lab that can have the fault"),
     OPTION(DURATION, "for", AT(for_ms), .fallback = "2s", .meta = "TIME", .min = 0,
            .max = 3600000,
-           .help = "how long, for faults that last; Ctrl-C ends them earlier"),
+           .help = "the duration, for faults that last; Ctrl-C ends them earlier"),
     OPTION(TEXT, "key", AT(key), .meta = "LOCK",
            .help = "the lock that is to be lost, for faults that need one"),
     OPTION(TEXT, "by", AT(by), .meta = "TIME",
-           .help = "clock: by how much, 30s or -1h; client-pause: for how long"),
+           .help = "clock: the jump, such as 30s or -1h; client-pause: the length of the pause"),
     OPTION(TEXT, "record", AT(record), .meta = "DIR", .output = SETTING_WRITES_DIRECTORY,
            .help = "write it into this history too, as RUN/locks of `seckill load "
                    "--record`"),

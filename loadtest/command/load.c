@@ -60,7 +60,7 @@ static const struct setting settings[] = {
            .help = "one run under each of these locks, or all; without it one run under the "
                    "lock that the flags after -- name"),
     OPTION(COUNT, "processes", AT(processes), .fallback = "2", .meta = "N", .min = 1,
-           .max = SERVICE_MAX, .help = "how many seckilld processes"),
+           .max = SERVICE_MAX, .help = "the number of seckilld processes"),
     OPTION(COUNT, "connections", AT(connections), .fallback = "32", .meta = "N", .min = 1,
            .max = CONNECTIONS_MAX,
            .help = "wrk's connections, all processes together; with --rate the most that "
@@ -70,16 +70,16 @@ static const struct setting settings[] = {
            .help = "stock of each voucher; with --rate a thousand million unless it is "
                    "given"),
     OPTION(COUNT, "vouchers", AT(vouchers), .fallback = "1", .meta = "N", .min = 1,
-           .max = VOUCHERS_MAX, .help = "how many vouchers are on sale"),
+           .max = VOUCHERS_MAX, .help = "the number of vouchers on sale"),
     OPTION(DURATION, "duration", AT(duration_ms), .fallback = "10s", .meta = "TIME",
            .min = 100, .max = 3600000,
-           .help = "how long at most; it ends earlier when everything is sold. With "
+           .help = "the longest time of the load, which ends earlier when all is sold. With "
                    "--rate: how long each step is"),
     OPTION(CHOICE, "users", AT(users), .fallback = "different", .choices = users_name,
            .help = "a different user in each request, or the same one from everywhere at "
                    "once"),
     OPTION(CHOICE, "face", AT(face), .fallback = "hmdp", .choices = face_name,
-           .help = "which of the service's two faces"),
+           .help = "the interface of the service that clients use"),
     OPTION(SWITCH, "record", AT(record), .fallback = "off",
            .help = "record every lock call and every write, for `seckill check`"),
     {.type = SETTING_LINES,

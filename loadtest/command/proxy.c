@@ -21,12 +21,12 @@ static const struct setting settings[] = {
            .help = "the server behind it: HOST:PORT or unix:PATH"),
     OPTION(CHOICE, "protocol", AT(protocol), .fallback = "raw", .meta = "PROTOCOL",
            .choices = proxy_protocol_name,
-           .help = "what a message is: redis, postgres, zookeeper, or raw: there are "
+           .help = "the format of messages: redis, postgres, zookeeper, or raw: there are "
                    "none"),
     OPTION(COUNT, "listen", AT(port), .fallback = "0", .max = 65535, .meta = "PORT",
            .help = "the port on 127.0.0.1; 0: a free one, which is printed"),
     OPTION(LINES, "fault", AT(faults), .meta = "FAULT",
-           .help = "what goes wrong, and when; give it again for more; without it "
+           .help = "the fault and its moment; repeat the flag for more faults; without it "
                    "everything passes"),
 };
 

@@ -36,17 +36,17 @@ struct seed_settings {
 static const struct setting settings[] = {
     OPTION(COUNT, "users", AT(users), .fallback = "100000", .meta = "N", .min = 0,
            .max = USERS_MAX,
-           .help = "how many users get a token: 1 to N; with 0 no tokens are written"),
+           .help = "the number of users with a token, 1 to N; with 0 no tokens are written"),
     OPTION(COUNT, "stock", AT(stock), .fallback = "1000", .meta = "N", .min = 0,
            .max = STOCK_MAX, .help = "stock of each new voucher"),
     OPTION(COUNT, "vouchers", AT(vouchers), .fallback = "1", .meta = "N", .min = 0,
-           .max = VOUCHERS_MAX, .help = "how many vouchers to make"),
+           .max = VOUCHERS_MAX, .help = "the number of new vouchers"),
     OPTION(SWITCH, "once", AT(once), .fallback = "off",
            .help = "make vouchers only if the database has none, so that the same command "
                    "can be run at every start"),
     OPTION(DURATION, "lifetime", AT(lifetime_ms), .fallback = "24h", .meta = "TIME",
            .min = 1000, .max = LIFETIME_MAX_MS,
-           .help = "how long from now the tokens are good; the service answers 401 to an "
+           .help = "the lifetime of the tokens from now on; the service answers 401 to an "
                    "expired one"),
     OPTION(SWITCH, "operator", AT(operator), .fallback = "off",
            .help = "print one token that may create vouchers, and nothing else; no users "
@@ -87,7 +87,7 @@ static const struct setting settings[] = {
      .offset = AT(tokens_path),
      .meta = "FILE",
      .group = "Without a lab",
-     .help = "where the tokens go; - is the standard output"},
+     .help = "the file for the tokens; - is the standard output"},
 };
 
 const struct setting_program command_seed_program = {
