@@ -45,11 +45,20 @@ def redisson_sees_one_owner(peers):
     def waiting():
         return peers.redis.llen(f"redisson_lock_queue:{{{name}}}")
 
+    def line_up(thread, place):
+        """The thread stands in the line of its process, at that place."""
+        pending = c.begin("lock", thread=thread, wait=-1, lease=0, **words)
+        until(
+            lambda: c.tell("line", **words).expect("ok").number("count") == place,
+            f"{thread} in the line of its process",
+        )
+        return pending
+
     def pass_on(thread):
         return c.tell("unlock", thread=thread, **words).expect("ok")
 
     first = c.tell("lock", thread="a", wait=-1, lease=0, **words).expect("ok")
-    next_ones = [c.begin("lock", thread=t, wait=-1, lease=0, **words) for t in "bc"]
+    next_ones = [line_up("b", 1), line_up("c", 2)]
     other = java.begin("lock", thread="x", wait=-1, lease=0, **words)
     until(lambda: waiting() >= 1, "Redisson in the queue")
     owner = first.values["owner"]

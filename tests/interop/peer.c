@@ -15,7 +15,9 @@
 #include <stdio.h>
 
 #include "lock/dlock.h"
+#include "lock/handover.h"
 #include "lock/options.h"
+#include "lock/system.h"
 #include "tests/interop/peer.h"
 
 enum { SYSTEMS_MAX = 16, HELD_MAX = 64 };
@@ -144,6 +146,15 @@ static void run_look(const struct kind *kind, dlock_system *sys, const char *nam
                  info.reader_count, info.left_ms, info.owner);
 }
 
+/* How many threads wait in this process's line for the name. */
+static void run_line(dlock_system *sys, const char *name, char answer[ANSWER_MAX])
+{
+    unsigned count =
+        sys->handover != NULL ? dlock_handover_count(sys->handover, name) : 0;
+
+    snprintf(answer, ANSWER_MAX, "ok count=%u", count);
+}
+
 static void run_lock(struct actor *actor, const struct command *command,
                      const struct kind *kind, dlock_system *sys, const char *name,
                      char answer[ANSWER_MAX])
@@ -233,6 +244,8 @@ static void run(struct actor *actor, const struct command *command)
         run_renew(actor, kind, name, answer);
     else if (strcmp(verb, "look") == 0)
         run_look(kind, sys, name, answer);
+    else if (strcmp(verb, "line") == 0)
+        run_line(sys, name, answer);
     else if (strcmp(verb, "force") == 0)
         peer_answer(dlock_force_release(sys, name), answer);
     else if (strcmp(verb, "crowd") == 0)
