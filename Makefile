@@ -126,6 +126,7 @@ THREAD_TESTS  := $(addprefix $(OUT)/tests/,unit/test_voucher_cache unit/test_lan
     unit/test_os_fiber unit/test_os_fiber_wakes service/test_pool)
 PROVE_ORDERS  := $(OUT)/tests/prove-orders
 SIMULATE      := $(OUT)/tests/simulate
+FROZEN_CLOCK  := $(OUT)/tests/frozen_clock.so
 INTEROP_PEER  := $(OUT)/tests/interop-peer
 BENCH_PEER    := $(OUT)/peers-ours
 BENCH_CHECK   := $(OUT)/bench-check
@@ -355,7 +356,7 @@ test-more: deps-test                             ## the laws and the lies withou
 .PHONY: tests lock-tests asan-tests tsan-lock-tests tsan-tests bare-programs
 lock-tests: $(CONFORMANCE) $(PRIMITIVES) $(ASYNC) $(LIAR)
 tests: $(PROGRAMS) $(WALL_CLOCK) lib $(UNIT_TESTS) $(SERVICE_TESTS) lock-tests ## build all test programs
-tests: $(INTEROP_PEER) $(PROVE_ORDERS) $(BENCH_PEER) $(SIMULATE)
+tests: $(INTEROP_PEER) $(PROVE_ORDERS) $(BENCH_PEER) $(SIMULATE) $(FROZEN_CLOCK)
 # The programs of the sanitizer builds that the tests run.
 asan-tests: lock-tests $(UNIT_TESTS) $(PROGRAMS)
 tsan-lock-tests: $(CONFORMANCE) $(PRIMITIVES) $(ASYNC)
@@ -420,6 +421,11 @@ $(SIMULATE): $(call objects,$(call sources,tests/simulation)) $(APP_LIB) $(LAB_L
 	@mkdir -p $(@D)
 	$(call say,LINK)$(CC) $(LINK) -pie $(BY_TASKS) -o $@ $^ $(LIBS.app) $(LIBS.lab) $(LIBS.db) \
 	  $(LIBS.lock) $(LIBS.base) -llua5.1
+
+# Loaded into a redis-server, so without the sanitizers of this build.
+$(FROZEN_CLOCK): tests/simulation/frozen/clock.c
+	@mkdir -p $(@D)
+	$(call say,LINK)$(CC) $(CSTD) -O2 -Wall -Wextra -fPIC -shared -o $@ $<
 
 $(INTEROP_PEER): $(call objects,$(call sources,tests/interop)) $(LIBRARY)
 	@mkdir -p $(@D)
@@ -503,8 +509,8 @@ simulate-same: deps-test                         ## each seed's trace is the sam
 SEQUENCES := 3000
 .PHONY: simulate-model
 simulate-model: deps-run deps-test               ## the simulation's model of Redis beside redis-server; SEQUENCES=3000
-	@$(MAKE) --no-print-directory -j2 $(SIMULATE)
-	@tests/simulation/beside.sh $(SIMULATE) '$(SEQUENCES)' '$(FROM)'
+	@$(MAKE) --no-print-directory -j2 $(SIMULATE) $(FROZEN_CLOCK)
+	@tests/simulation/beside.sh $(SIMULATE) $(FROZEN_CLOCK) '$(SEQUENCES)' '$(FROM)'
 
 # The tests compare a few hundred of these histories.
 .PHONY: crosscheck

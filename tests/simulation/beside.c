@@ -2,17 +2,19 @@
 /* beside.c -- `make simulate-model`: random sequences of commands, played to the model and to a
  * real redis-server, whose replies have to be the same, byte by byte.
  *
- * The model's clock is that of the machine.  Ends of keys are far away, and are compared to the
- * second, since the server gets each command a moment later. */
+ * Both read a wall clock that stands still while a command is executed, and steps between two
+ * commands: SIMULATE_CLOCK is the file that both read (frozen/clock.c). */
 #include "tests/simulation/beside.h"
 
 #include <errno.h>
+#include <fcntl.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/socket.h>
 #include <sys/un.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "gen/lua_scripts.h"
@@ -20,6 +22,11 @@
 #include "tests/simulation/world.h"
 
 enum { STEPS = 40, ARGS_MAX = 10, TEXT_SIZE = 64 };
+
+#define FIRST_US INT64_C(1700000000000000)
+
+static _Atomic int64_t *clock_us; /* since 1970; the server reads the same memory */
+static struct model model;
 
 /* ---- the server ---- */
 
@@ -89,7 +96,13 @@ static const char *const forms[] = {
     "ZCOUNT Z R (R", "ZRANGE Z I I", "ZRANGE Z I I WITHSCORES", "ZRANGEBYSCORE Z R R WITHSCORES",
     "ZRANGEBYSCORE Z (R +inf", "ZRANGEBYSCORE Z -inf R LIMIT I I", "WATCH K", "UNWATCH",
     "MULTI", "EXEC", "EXEC", "DISCARD", "SET K K X", "GET", "HGET K", "PUBLISH K V",
-    "PUBSUB NUMSUB K K",
+    "PUBSUB NUMSUB K K", "TIME", "SET S V PXAT P", "SET S V XX KEEPTTL", "PEXPIREAT K P",
+    "XADD x * F V", "XADD x * F V F V", "XADD x MAXLEN 2 * F V", "XADD K * F V", "XLEN K",
+    "XRANGE x - +", "XRANGE x E E", "XRANGE K - E", "XDEL x E", "XDEL x E E", "XDEL K E",
+    "XGROUP CREATE x g 0 MKSTREAM", "XGROUP CREATE x g E", "XGROUP DELCONSUMER x g C",
+    "XINFO CONSUMERS K g", "XACK x g E", "XACK x g E E", "XAUTOCLAIM x g C Y 0-0 COUNT J",
+    "XREADGROUP GROUP g C COUNT J STREAMS K >", "XREADGROUP GROUP g C COUNT J STREAMS x >",
+    "XAUTOCLAIM K g C Y E COUNT J", "ZADD Z 1 V", "ZRANGE Z 0 -1",
 };
 
 static const struct {
@@ -100,12 +113,53 @@ static const struct {
     {LUA_REENTRANT_RENEW, "1 H T O"},     {LUA_TOKEN_RELEASE, "1 S V"},
     {LUA_TOKEN_RENEW, "1 S V T"},         {LUA_FAIR_ACQUIRE, "3 H L2 Z2 T O J T"},
     {LUA_FAIR_RELEASE, "3 H L2 Z2 O J T M K"}, {LUA_FENCED_ACQUIRE, "3 H N H2 T O J ? V"},
+    {LUA_STREAM_ADMIT, "5 x x:voucher:1 x:buyers:1 x:request:1:a x:numbers 1 1 a 7 3 P"},
+    {LUA_STREAM_ADMIT, "5 x x:voucher:1 x:buyers:1 x:request:1:b x:numbers 1 1 b 7 3 P"},
+    {LUA_STREAM_ADMIT, "5 x x:voucher:1 x:buyers:1 x:request:2:a x:numbers 1 2 a 7 3 P"},
+    {LUA_STREAM_STOCK, "2 x:voucher:1 x A 2 P 1"}, {LUA_STREAM_TAKE, "1 x g C 2 Y"},
+    {LUA_STREAM_SETTLE, "2 x x:poison g x $"}, {LUA_STREAM_LEAVE, "1 x g C"},
 };
+
+/* The id of an entry that is there, or of none. */
+static void draw_entry(char out[TEXT_SIZE])
+{
+    const struct key *key = model.keys.first;
+    struct stream_id id = {(uint64_t)(FIRST_US / 1000 + chance_between(0, 3)), 0};
+
+    while (key != NULL && key->kind != STREAM)
+        key = key->next;
+    if (key != NULL && key->stream->count > 0)
+        id = key->stream->parts[chance_between(0, (int64_t)key->stream->count - 1)].id;
+    if (chance_one_in(8))
+        id.seq++;
+    (void)snprintf(out, TEXT_SIZE, "%llu-%llu", (unsigned long long)id.ms,
+                   (unsigned long long)id.seq);
+}
+
+/* An end of stream_settle.lua. */
+static void draw_end(char out[TEXT_SIZE])
+{
+    static const char *const verdicts[] = {"written", "written", "sold-out", "duplicate",
+                                           "poison"};
+    char id[TEXT_SIZE];
+
+    draw_entry(id);
+    (void)snprintf(out, TEXT_SIZE, "%.40s %s 1 %d %c why\n", id, verdicts[chance_between(0, 4)],
+                   (int)chance_between(1, 2), chance_one_in(2) ? 'a' : 'b');
+}
+
+/* So many milliseconds that a few steps of the clock reach them, or none does. */
+static int64_t draw_span(void)
+{
+    static const int64_t spans[] = {1, 2, 3, 5, 10, 1000, 5000000};
+
+    return spans[chance_between(0, 6)];
+}
 
 /* The text of one letter of a form; other words stand for themselves. */
 static void draw(const char *word, size_t len, char out[TEXT_SIZE])
 {
-    static const char *const keys[] = {"s", "n", "h", "l", "z"};
+    static const char *const keys[] = {"s", "n", "h", "l", "z", "x"};
     static const char *const scores[] = {"0", "1", "1.5", "-3", "1e3", "1700000000000.25",
                                          "0.1", "-0"};
     bool is_out = word[0] == '(' && len == 2;
@@ -118,7 +172,7 @@ static void draw(const char *word, size_t len, char out[TEXT_SIZE])
     case 'S': case 'N': case 'H': case 'L': case 'Z':
         (void)snprintf(out, TEXT_SIZE, "%c", letter + 'a' - 'A');
         break;
-    case 'K': (void)snprintf(out, TEXT_SIZE, "%s", keys[chance_between(0, 4)]); break;
+    case 'K': (void)snprintf(out, TEXT_SIZE, "%s", keys[chance_between(0, 5)]); break;
     case 'V': (void)snprintf(out, TEXT_SIZE, "v%d", (int)chance_between(0, 3)); break;
     case 'F': (void)snprintf(out, TEXT_SIZE, "f%d", (int)chance_between(0, 3)); break;
     case 'O': (void)snprintf(out, TEXT_SIZE, "v:%d", (int)chance_between(0, 2)); break;
@@ -126,7 +180,16 @@ static void draw(const char *word, size_t len, char out[TEXT_SIZE])
     case 'D': (void)snprintf(out, TEXT_SIZE, "%d", (int)chance_between(-1, 0)); break;
     case 'J': (void)snprintf(out, TEXT_SIZE, "%d", (int)chance_between(1, 3)); break;
     case 'M': (void)snprintf(out, TEXT_SIZE, "%s", chance_one_in(2) ? "0" : ""); break;
-    case 'T': (void)snprintf(out, TEXT_SIZE, "%d", (int)chance_between(5, 9) * 1000000); break;
+    case 'T': (void)snprintf(out, TEXT_SIZE, "%lld", (long long)draw_span()); break;
+    case 'P':
+        (void)snprintf(out, TEXT_SIZE, "%lld", (long long)(atomic_load(clock_us) / 1000 +
+                                                           draw_span() - 1));
+        break;
+    case 'A': (void)snprintf(out, TEXT_SIZE, "%d", (int)chance_between(0, 3)); break;
+    case 'C': (void)snprintf(out, TEXT_SIZE, "w%d", (int)chance_between(1, 2)); break;
+    case 'Y': (void)snprintf(out, TEXT_SIZE, "%d", (int)chance_between(0, 4)); break;
+    case 'E': draw_entry(out); break;
+    case '$': draw_end(out); break;
     case 'R':
         (void)snprintf(out, TEXT_SIZE, "%s%s", is_out ? "(" : "", scores[chance_between(0, 7)]);
         break;
@@ -170,29 +233,51 @@ static void draw_command(struct drawn *drawn)
 
 /* ---- comparing ---- */
 
-static int64_t machine_us(const struct model *model)
+static int64_t frozen_us(const struct model *of)
 {
-    struct timespec now;
-
-    (void)model;
-    (void)clock_gettime(CLOCK_REALTIME, &now);
-    return (int64_t)now.tv_sec * 1000000 + now.tv_nsec / 1000;
+    (void)of;
+    return atomic_load(clock_us);
 }
 
-/* Numbers of milliseconds that are far away may differ by what the machine is slow. */
+/* Let time pass: seldom backwards, as wall clocks may. */
+static void step_clock(void)
+{
+    int64_t by_us = chance_one_in(3) ? chance_between(0, 1500) : draw_span() * 1000;
+
+    if (chance_one_in(2))
+        return;
+    atomic_fetch_add(clock_us, chance_one_in(24) ? -by_us % 20000 : by_us % 2000000);
+}
+
+static void draw_next(struct drawn *drawn)
+{
+    step_clock();
+    draw_command(drawn);
+}
+
+/* The server adds the name of the script, and the line, to an error. */
+static void drop_scripts(struct buffer *reply)
+{
+    static const char added[] = " script: ";
+    char *at;
+
+    while ((at = memmem(reply->at, reply->len, added, strlen(added))) != NULL) {
+        char *end = memchr(at, '\r', reply->len - (size_t)(at - reply->at));
+
+        if (end == NULL)
+            return;
+        memmove(at, end, reply->len - (size_t)(end - reply->at));
+        reply->len -= (size_t)(end - at);
+    }
+}
+
 static bool are_alike(const struct buffer *a, const struct buffer *b)
 {
-    int64_t ours, theirs;
-
     if (a->len == b->len && memcmp(a->at, b->at, a->len) == 0)
         return true;
-    if (a->len > 0 && b->len > 0 && a->at[0] == '-' && b->at[0] == '-')
-        return strncmp(a->at, b->at, 4) == 0; /* the server names the script in its errors */
-    if (a->len < 5 || b->len < 5 || a->at[0] != ':' || b->at[0] != ':')
-        return false;
-    ours = strtoll(a->at + 1, NULL, 10);
-    theirs = strtoll(b->at + 1, NULL, 10);
-    return ours > 1000000 && theirs > 1000000 && llabs(ours - theirs) < 60000;
+    return a->len > 0 && b->len > 0 && a->at[0] == '-' && b->at[0] == '-' &&
+           memmem(a->at, a->len, "user_script:", 12) != NULL &&
+           memmem(b->at, b->len, "user_script:", 12) != NULL; /* Lua's own words */
 }
 
 static void send_nothing(struct client *client, struct bytes reply)
@@ -204,20 +289,21 @@ static void send_nothing(struct client *client, struct bytes reply)
 /* Answers how many replies differ. */
 static int play_sequence(int fd, uint64_t seed, int64_t *commands)
 {
-    struct model model = {.now_us = machine_us};
     struct client client = {.send = send_nothing};
     struct account account;
     struct buffer ours = {0}, theirs = {0}, command = {0};
     const struct bytes flush[] = {BYTES("FLUSHALL")};
     int differ = 0;
 
+    model = (struct model){.now_us = frozen_us};
+    atomic_store(clock_us, FIRST_US);
     world_begin(seed, NULL, &account, false);
     client_begin(&client, &model);
     for (int i = -1; i < STEPS && differ == 0; i++) {
         struct drawn drawn = {.argc = 1, .argv = {flush[0]}};
 
         if (i >= 0)
-            draw_command(&drawn);
+            draw_next(&drawn);
         command.len = ours.len = 0;
         reply_array(&command, (int64_t)drawn.argc);
         for (size_t j = 0; j < drawn.argc; j++)
@@ -228,6 +314,7 @@ static int play_sequence(int fd, uint64_t seed, int64_t *commands)
         }
         if (i < 0)
             continue;
+        drop_scripts(&theirs);
         model_execute(&client, drawn.argv, drawn.argc, &ours);
         ++*commands;
         if (are_alike(&ours, &theirs))
@@ -249,19 +336,63 @@ static int play_sequence(int fd, uint64_t seed, int64_t *commands)
     return differ;
 }
 
+static bool open_clock(void)
+{
+    const char *path = getenv("SIMULATE_CLOCK");
+    int fd = path != NULL ? open(path, O_RDWR | O_CLOEXEC) : -1;
+    void *memory = fd >= 0 ? mmap(NULL, sizeof(*clock_us), PROT_READ | PROT_WRITE, MAP_SHARED,
+                                  fd, 0)
+                           : MAP_FAILED;
+
+    if (fd >= 0)
+        (void)close(fd);
+    clock_us = memory != MAP_FAILED ? memory : NULL;
+    return clock_us != NULL;
+}
+
+/* Keys go at their end when they are asked for, and not when the server's timer finds them. */
+static bool stop_timer(int fd)
+{
+    static const char *const words[] = {"DEBUG", "SET-ACTIVE-EXPIRE", "0"};
+    struct buffer command = {0}, reply = {0};
+    bool is_done;
+
+    reply_array(&command, 3);
+    for (int i = 0; i < 3; i++)
+        reply_text(&command, words[i]);
+    is_done = ask_server(fd, &command, &reply) && reply.len > 0 && reply.at[0] == '+';
+    buffer_free(&command);
+    buffer_free(&reply);
+    return is_done;
+}
+
+static enum plant read_plant(void)
+{
+    static const char *const names[] = {"", "late-end", "ties", "lrem"};
+    const char *name = getenv("SIMULATE_PLANT");
+
+    for (int i = 1; name != NULL && i < 4; i++)
+        if (strcmp(name, names[i]) == 0)
+            return (enum plant)i;
+    return PLANT_NONE;
+}
+
 bool beside_play(const char *path, uint64_t first, uint64_t count)
 {
     int fd = connect_to(path);
     int64_t commands = 0;
     int differ = 0;
+    uint64_t i = 0;
 
-    if (fd < 0) {
-        (void)fprintf(stderr, "simulate: %s: %s\n", path, strerror(errno));
+    if (fd < 0 || !open_clock() || !stop_timer(fd)) {
+        (void)fprintf(stderr, "simulate: %s, or its clock: %s\n", path, strerror(errno));
         exit(69);
     }
-    for (uint64_t i = 0; i < count && differ < 10; i++)
+    keys_planted = read_plant();
+    for (; i < count && differ < (keys_planted != PLANT_NONE ? 1 : 10); i++)
         differ += play_sequence(fd, first + i, &commands);
     (void)close(fd);
-    (void)printf("%lld commands, %d sequences differ\n", (long long)commands, differ);
+    (void)printf("%lld commands, %d of %llu sequences differ\n", (long long)commands, differ,
+                 (unsigned long long)i);
     return differ == 0;
 }

@@ -18,6 +18,8 @@ static void free_key(struct key *key)
     free(key);
 }
 
+enum plant keys_planted;
+
 struct key *keys_find(struct keys *keys, struct bytes name, int64_t now_ms)
 {
     for (struct key **at = &keys->first; *at != NULL; at = &(*at)->next) {
@@ -25,9 +27,11 @@ struct key *keys_find(struct keys *keys, struct bytes name, int64_t now_ms)
 
         if (!bytes_equal(key->name, name))
             continue;
-        if (!key->has_end || now_ms <= key->end_ms)
+        if (!key->has_end || now_ms <= key->end_ms + (keys_planted == PLANT_LATE_END))
             return key;
         *at = key->next;
+        if (keys->ended != NULL)
+            keys->ended(keys, key->name);
         free_key(key);
         return NULL;
     }
@@ -136,7 +140,8 @@ size_t key_rank(const struct key *key, struct bytes name, double score)
 
     while (at < key->count &&
            (key->parts[at].score < score ||
-            (key->parts[at].score == score && bytes_compare(key->parts[at].name, name) < 0)))
+            (key->parts[at].score == score &&
+             (keys_planted == PLANT_TIES || bytes_compare(key->parts[at].name, name) < 0))))
         at++;
     return at;
 }

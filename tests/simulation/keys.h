@@ -32,7 +32,13 @@ struct key {
 /* All keys of a server. */
 struct keys {
     struct key *first;
+    /* A key has come to its end, and is removed.  NULL: nobody wants to know. */
+    void (*ended)(struct keys *keys, struct bytes name);
 };
+
+/* What is wrong with the model on purpose, to see whether beside.c finds it. */
+enum plant { PLANT_NONE, PLANT_LATE_END, PLANT_TIES, PLANT_LREM };
+extern enum plant keys_planted;
 
 struct key *keys_find(struct keys *keys, struct bytes name, int64_t now_ms);
 struct key *keys_add(struct keys *keys, struct bytes name, enum kind kind); /* there is none */

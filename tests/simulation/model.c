@@ -3,6 +3,7 @@
 #include "tests/simulation/model.h"
 
 #include <ctype.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -52,6 +53,22 @@ void model_touch(struct model *model, struct bytes name)
         for (size_t i = 0; i < client->watched_count; i++)
             if (bytes_equal(client->watched[i].name, name))
                 client->is_dirty = true;
+}
+
+/* A key that a client watches has come to its end.  One that had ended before it was watched is
+ * as good as absent, and has not changed. */
+static void touch_ended(struct keys *keys, struct bytes name)
+{
+    struct model *model = (struct model *)(void *)((char *)keys - offsetof(struct model, keys));
+
+    for (struct client *client = model->clients; client != NULL; client = client->next)
+        for (size_t i = 0; i < client->watched_count; i++) {
+            if (!bytes_equal(client->watched[i].name, name))
+                continue;
+            if (!client->watched[i].was_over)
+                client->is_dirty = true;
+            client->watched[i].was_over = false;
+        }
 }
 
 /* A command that cannot be run.  True: the reply says why. */
@@ -261,6 +278,7 @@ void model_execute(struct client *client, const struct bytes *argv, size_t argc,
 void client_begin(struct client *client, struct model *model)
 {
     client->model = model;
+    model->keys.ended = touch_ended;
     client->next = model->clients;
     model->clients = client;
 }

@@ -214,7 +214,7 @@ static void lrem(struct call *call)
                 key_remove(key, at), count++;
             else
                 at++;
-    else if (key != NULL)
+    else if (key != NULL && keys_planted != PLANT_LREM)
         for (at = key->count; at > 0 && count < -most; at--)
             if (bytes_equal(key->parts[at - 1].name, call->argv[3]))
                 key_remove(key, at - 1), count++;
