@@ -55,12 +55,9 @@ static const struct setting settings[] = {
     OPTION(COUNT, "connections", AT(connections), .fallback = "32", .meta = "N", .min = 2,
            .max = 256, .help = "wrk's connections"),
     OPTION(COUNT, "stock", AT(stock), .fallback = "100", .meta = "N", .min = 10,
-<<<<<<< HEAD
-           .max = 1000000, .help = "of the voucher in `oversell`; a calm sale with --order-path=stream has "
-                   "2560 at least, since a writer may sell 128 in one transaction"),
-=======
-           .max = 1000000, .help = "the stock of the voucher in `oversell`"),
->>>>>>> 37a87de (help: begin each setting's help with its noun)
+           .max = 1000000,
+           .help = "the stock of the voucher in `oversell`; a calm sale with --order-path=stream "
+                   "has 2560 at least, since a writer may sell 128 in one transaction"),
     OPTION(CHOICE, "order-path", AT(order_path), .fallback = "each",
            .choices = order_path_name_at,
            .help = "the way in which orders become rows; with `each` the threads of a "
