@@ -6,7 +6,6 @@
  * connection is dropped meanwhile, the last borrower closes it; the serial tells them. */
 #include "base/redis/link.h"
 
-#include <errno.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -197,8 +196,7 @@ void redis_link_break(struct redis_link *link, enum redis_outcome outcome, const
         redis_wire_cut(conn->wire); /* wakes who sleeps on it */
 }
 
-/* The same for a reason that does not name the server yet. */
-static void break_by(struct redis_link *link, enum redis_outcome outcome, const char *what)
+void redis_link_break_by(struct redis_link *link, enum redis_outcome outcome, const char *what)
 {
     char why[REDIS_WHY_SIZE];
 
@@ -226,7 +224,7 @@ static void connect_anew(struct redis_link *link)
     if (link->serial != serial)
         redis_conn_close(conn);
     else if (conn == NULL)
-        break_by(link, REDIS_NO_MEMORY, "no memory for a connection");
+        redis_link_break_by(link, REDIS_NO_MEMORY, "no memory for a connection");
     else
         link->conn = conn;
 }
@@ -256,56 +254,6 @@ void redis_link_cut(struct redis_link *asked)
     redis_link_group_unlock(link->group);
 }
 
-/* ---- sending ---- */
-
-/* Send `len` bytes with the mutex free.  As redis_wire_send(). */
-static ssize_t send_some(struct redis_link *link, const char *bytes, size_t len)
-{
-    struct redis_wire *wire = link->conn->wire;
-    ssize_t sent;
-
-    redis_link_group_unlock(link->group);
-    sent = redis_wire_send(wire, bytes, len);
-    redis_link_group_lock(link->group);
-    return sent;
-}
-
-void redis_link_send(struct redis_link *link)
-{
-    struct redis_conn *conn;
-    uint64_t serial = link->serial;
-
-    if (!link->is_ready || link->is_sending || link->is_full ||
-        !redis_queue_has_to_send(&link->queue))
-        return;
-    conn = redis_link_borrow(link);
-    link->is_sending = true;
-    do {
-        size_t len;
-        const char *bytes = redis_queue_to_send(&link->queue, &len);
-        char *buffer = link->queue.leaving.at;
-        ssize_t sent = send_some(link, bytes, len);
-
-        if (link->serial != serial) {
-            free(buffer);
-            break;
-        }
-        if (sent >= 0) {
-            redis_queue_sent(&link->queue, (size_t)sent);
-        } else if (sent == -EAGAIN) {
-            link->is_full = true;
-            redis_link_group_nudge(link->group);
-        } else {
-            link->is_sending = false; /* what was tried did not leave */
-            break_by(link, REDIS_NOT_DONE, strerror((int)-sent));
-            break;
-        }
-    } while (!link->is_full && redis_queue_has_to_send(&link->queue));
-    if (link->serial == serial)
-        link->is_sending = false;
-    redis_conn_return(link, conn, serial);
-}
-
 /* ---- receiving ---- */
 
 /* Hand out answers.  False: one too many, or one that does not fit, or the connection was
@@ -322,7 +270,7 @@ static bool deliver(struct redis_link *link, uint64_t serial,
 
         if (redis_queue_count(&link->queue) == 0 ||
             !redis_queue_first_has_left(&link->queue, link->is_sending)) {
-            break_by(link, REDIS_NOT_DONE, "an answer that nobody asked for");
+            redis_link_break_by(link, REDIS_NOT_DONE, "an answer that nobody asked for");
             return false;
         }
         request = redis_queue_pop(&link->queue);
@@ -334,7 +282,7 @@ static bool deliver(struct redis_link *link, uint64_t serial,
                redis_shape_check(leg->shape, link->url.label, &leg->answer);
         redis_leg_end(link->group, request.trip);
         if (!fits) {
-            break_by(link, REDIS_NOT_DONE, "another answer was none to its command");
+            redis_link_break_by(link, REDIS_NOT_DONE, "another answer was none to its command");
             return false;
         }
     }
@@ -381,7 +329,7 @@ static void hear(struct redis_link *link, bool feed(struct redis_conn *))
         redis_link_break(link, conn->outcome, conn->why, false);
     else if (link->serial == serial && redis_queue_count(&link->queue) == 0 &&
              redis_conn_has_leftover(conn))
-        break_by(link, REDIS_NOT_DONE, "an answer that nobody asked for");
+        redis_link_break_by(link, REDIS_NOT_DONE, "an answer that nobody asked for");
     redis_conn_return(link, conn, serial);
 }
 

@@ -40,7 +40,10 @@ struct redis_link *redis_link_here(struct redis_link *link);
 void redis_link_break(struct redis_link *link, enum redis_outcome outcome, const char *why,
                       bool was_slow);
 
-/* The same because an answer did not come in time. */
+/* The same, never for slowness, for a reason that does not name the server yet. */
+void redis_link_break_by(struct redis_link *link, enum redis_outcome outcome, const char *what);
+
+/* Break it because an answer did not come in time. */
 void redis_link_overdue(struct redis_link *link);
 
 /* The server is to be left alone for a while. */

@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: MIT */
+/* link_send.c -- what is queued leaves. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/redis/link_inside.h"
+
+/* Send `len` bytes with the mutex free.  As redis_wire_send(). */
+static ssize_t send_some(struct redis_link *link, const char *bytes, size_t len)
+{
+    struct redis_wire *wire = link->conn->wire;
+    ssize_t sent;
+
+    redis_link_group_unlock(link->group);
+    sent = redis_wire_send(wire, bytes, len);
+    redis_link_group_lock(link->group);
+    return sent;
+}
+
+void redis_link_send(struct redis_link *link)
+{
+    struct redis_conn *conn;
+    uint64_t serial = link->serial;
+
+    if (!link->is_ready || link->is_sending || link->is_full ||
+        !redis_queue_has_to_send(&link->queue))
+        return;
+    conn = redis_link_borrow(link);
+    link->is_sending = true;
+    do {
+        size_t len;
+        const char *bytes = redis_queue_to_send(&link->queue, &len);
+        char *buffer = link->queue.leaving.at;
+        ssize_t sent = send_some(link, bytes, len);
+
+        if (link->serial != serial) {
+            free(buffer);
+            break;
+        }
+        if (sent >= 0) {
+            redis_queue_sent(&link->queue, (size_t)sent);
+        } else if (sent == -EAGAIN) {
+            link->is_full = true;
+            redis_link_group_nudge(link->group);
+        } else {
+            link->is_sending = false; /* what was tried did not leave */
+            redis_link_break_by(link, REDIS_NOT_DONE, strerror((int)-sent));
+            break;
+        }
+    } while (!link->is_full && redis_queue_has_to_send(&link->queue));
+    if (link->serial == serial)
+        link->is_sending = false;
+    redis_conn_return(link, conn, serial);
+}
