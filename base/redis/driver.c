@@ -24,6 +24,14 @@ static void send_all(struct redis_link_group *group)
         redis_link_send(group->links[i]);
 }
 
+/* The same for what nobody waits for: no driver may come that would send it later. */
+static void send_all_now(struct redis_link_group *group)
+{
+    group->gathered_count = 0;
+    for (int i = 0; i < group->link_count; i++)
+        redis_link_send_now(group->links[i]);
+}
+
 /* A fiber sends what all fibers ask for that are ready now. */
 static void gather(struct redis_link_group *group)
 {
@@ -43,8 +51,10 @@ void redis_driver_send(struct redis_link_group *group, const struct redis_wait *
         gather(group);
         return;
     }
-    if (wait->open_count == 0 || group->gathered_count >= REDIS_GROUP_BATCH_MAX ||
-        !redis_link_group_is_expecting(group))
+    if (wait->open_count == 0)
+        send_all_now(group);
+    else if (group->gathered_count >= REDIS_GROUP_BATCH_MAX ||
+             !redis_link_group_is_expecting(group))
         send_all(group);
 }
 
@@ -55,7 +65,7 @@ void redis_driver_leave(struct redis_link_group *group, struct redis_wait *wait)
     if (group->is_driven) /* who came last will drive longest */
         redis_link_group_call(group, group->waiting->prev, REDIS_DRIVING);
     else
-        send_all(group); /* what nobody waits for */
+        send_all_now(group);
 }
 
 /* Until when the link's oldest request may go unanswered. */
@@ -101,6 +111,8 @@ static void begin_watch(struct redis_link_group *group, struct watch *watch)
         *look = (struct redis_wire_look){0};
         if (due_ns(link) < watch->until_ns)
             watch->until_ns = due_ns(link);
+        if (redis_link_holds(link) && link->hold_until_ns < watch->until_ns)
+            watch->until_ns = link->hold_until_ns;
         watch->conns[i] = redis_link_borrow(link);
         watch->serials[i] = link->serial;
         if (watch->conns[i] == NULL)

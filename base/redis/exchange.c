@@ -32,6 +32,8 @@ static void depart(struct exchange *ex, struct redis_request_leg *trip)
     struct redis_leg *leg = trip->leg;
     struct redis_link *link = leg->link;
 
+    if (leg->courtesy) /* the exchange may end before the driver would send it */
+        link->hold_until_ns = 0;
     if (!link->is_ready && !leg->insist && !leg->courtesy && redis_link_rests(link))
         redis_answer_fail(&leg->answer, REDIS_NOT_DONE, link->why);
     else if (!redis_queue_add(&link->queue, trip, ex->written.bytes, ex->written.len,

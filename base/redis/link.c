@@ -189,6 +189,7 @@ void redis_link_break(struct redis_link *link, enum redis_outcome outcome, const
     redis_queue_reset(&link->queue, link->is_sending);
     link->conn = NULL;
     link->is_ready = link->is_sending = link->is_full = false;
+    link->hold_until_ns = 0;
     link->serial++;
     if (conn != NULL && conn->user_count == 0)
         redis_conn_close(conn);

@@ -152,6 +152,8 @@ void redis_link_group_expect(struct redis_link_group *group)
 {
     if (dlock_fiber_here() != NULL) {
         /* Those who ask again run before the next request is sent: driver.c gathers. */
+    } else if (group->link_count > 1) {
+        /* The links hold what is asked after the first: link_send.c. */
     } else if (group->answered_count > 1 && group->doubts > 0) {
         group->doubts--;
     } else if (group->answered_count > 1) {

@@ -20,6 +20,7 @@ struct redis_link {
     bool is_ready;           /* to send and receive */
     bool is_sending;         /* somebody is at it */
     bool is_full;            /* the socket takes no more for now */
+    int64_t hold_until_ns;   /* see redis_link_holds(); 0: it does not */
     struct redis_queue queue;
     struct redis_conn *talkers; /* idle ones, for conversations */
     int pause_ms;               /* 0: the server is up as far as we know */
@@ -55,8 +56,18 @@ void redis_link_hear(struct redis_link *link);
 /* The same, and sleep for that a while, as redis_wire_await() does.  The link is ready. */
 void redis_link_await(struct redis_link *link);
 
-/* Send what there is to send, if nobody is at it. */
+/* Does the link hold what there is to send, since its server is about to answer what was sent
+ * before?  Where several servers are asked together, each request would otherwise cost a system
+ * call and a wake-up for each of them.  The driver sends what is held when those answers have
+ * come, and half a millisecond after the last sending at the latest: a server that does not
+ * answer gets all that is for it. */
+bool redis_link_holds(const struct redis_link *link);
+
+/* Send what there is to send, if nobody is at it, and unless the link holds it. */
 void redis_link_send(struct redis_link *link);
+
+/* The same, and the link holds nothing. */
+void redis_link_send_now(struct redis_link *link);
 
 /* Connect, or go on with that.  The driver only. */
 void redis_link_advance(struct redis_link *link);

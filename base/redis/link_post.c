@@ -33,7 +33,7 @@ bool redis_link_push(struct redis_link *link)
     bool is_ready;
 
     redis_link_group_lock(link->group);
-    redis_link_send(link);
+    redis_link_send_now(link);
     is_ready = link->is_ready;
     redis_link_group_unlock(link->group);
     return is_ready;

@@ -4,7 +4,27 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/os/clock.h"
 #include "base/redis/link_inside.h"
+
+enum { HOLD_NS = 500000 };
+
+bool redis_link_holds(const struct redis_link *link)
+{
+    return link->hold_until_ns != 0 && redis_queue_is_answering(&link->queue) &&
+           dlock_clock_ns() < link->hold_until_ns;
+}
+
+/* All has left.  The link holds what comes next only if the driver is awake: the driver then
+ * does not go to sleep for longer than any link holds. */
+static void begin_to_hold(struct redis_link *link)
+{
+    const struct redis_link_group *group = link->group;
+
+    link->hold_until_ns = 0;
+    if (group->link_count > 1 && !link->is_twin && group->is_driven && !group->is_polling)
+        link->hold_until_ns = dlock_clock_ns() + HOLD_NS;
+}
 
 /* Send `len` bytes with the mutex free.  As redis_wire_send(). */
 static ssize_t send_some(struct redis_link *link, const char *bytes, size_t len)
@@ -24,7 +44,7 @@ void redis_link_send(struct redis_link *link)
     uint64_t serial = link->serial;
 
     if (!link->is_ready || link->is_sending || link->is_full ||
-        !redis_queue_has_to_send(&link->queue))
+        !redis_queue_has_to_send(&link->queue) || redis_link_holds(link))
         return;
     conn = redis_link_borrow(link);
     link->is_sending = true;
@@ -40,6 +60,7 @@ void redis_link_send(struct redis_link *link)
         }
         if (sent >= 0) {
             redis_queue_sent(&link->queue, (size_t)sent);
+            begin_to_hold(link);
         } else if (sent == -EAGAIN) {
             link->is_full = true;
             redis_link_group_nudge(link->group);
@@ -48,8 +69,15 @@ void redis_link_send(struct redis_link *link)
             redis_link_break_by(link, REDIS_NOT_DONE, strerror((int)-sent));
             break;
         }
-    } while (!link->is_full && redis_queue_has_to_send(&link->queue));
+    } while (!link->is_full && redis_queue_has_to_send(&link->queue) &&
+             !redis_link_holds(link));
     if (link->serial == serial)
         link->is_sending = false;
     redis_conn_return(link, conn, serial);
+}
+
+void redis_link_send_now(struct redis_link *link)
+{
+    link->hold_until_ns = 0;
+    redis_link_send(link);
 }

@@ -176,3 +176,9 @@ void redis_queue_reset(struct redis_queue *queue, bool is_sending)
     queue->out.len = 0;
     queue->first = queue->next = 0;
 }
+
+bool redis_queue_is_answering(const struct redis_queue *queue)
+{
+    return queue->left == queue->leaving.len && redis_queue_count(queue) > 0 &&
+           redis_queue_first_has_left(queue, false);
+}

@@ -55,6 +55,9 @@ struct redis_request redis_queue_pop(struct redis_queue *queue);
 const char *redis_queue_to_send(struct redis_queue *queue, size_t *len);
 bool redis_queue_has_to_send(const struct redis_queue *queue);
 
+/* Has all that began to leave left, and are answers to it still to come? */
+bool redis_queue_is_answering(const struct redis_queue *queue);
+
 /* The sender reports that so many of those bytes were sent. */
 void redis_queue_sent(struct redis_queue *queue, size_t len);
 
