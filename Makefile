@@ -495,7 +495,8 @@ LESS    :=
 simulate: deps-test                              ## locks in simulated worlds; SEEDS=100 VARIANT=all CLASS=all, or SEED=N
 	@$(MAKE) --no-print-directory -j2 $(SIMULATE)
 	@$(SIMULATE) --variant='$(VARIANT)' --class='$(CLASS)' \
-	  $(if $(SEED),--seed='$(SEED)' $(if $(LESS),--less='$(LESS)'),--seeds='$(SEEDS)' \
+	  $(if $(SEED),--seed='$(SEED)' $(if $(LESS),--less='$(LESS)') \
+	  --picture=$(OUT)/simulate.html,--seeds='$(SEEDS)' \
 	  --from='$(FROM)' --failed=$(OUT)/simulate.failed $(if $(TWICE),--twice))
 
 # Each seed is played four times: optimized and not, in a batch and alone.

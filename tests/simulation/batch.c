@@ -14,6 +14,7 @@
 #include "gen/lua_scripts.h"
 #include "tests/simulation/faults.h"
 #include "tests/simulation/orders_subject.h"
+#include "tests/simulation/picture.h"
 
 /* A seed that takes so long does not end. */
 enum { SECONDS_MAX = 60 };
@@ -46,8 +47,20 @@ static int count_servers(const dlock_variant_info *variant)
     return times != NULL ? atoi(times + 2) : 1;
 }
 
+static void draw(const struct play *play, const struct account *account)
+{
+    (void)picture_write(&(struct picture_facts){.variant = play->variant,
+                                                .class = class_rows[play->class].name,
+                                                .verdict = world_verdict_name(account->verdict),
+                                                .text = account->text,
+                                                .seed = play->seed,
+                                                .lease_ms = crowd.lease_ms,
+                                                .is_fine = account->verdict == FINE});
+}
+
 void batch_play_here(const struct play *play, struct account *account, bool is_told)
 {
+    picture_to(play->picture);
     world_begin(play->seed, play->less, account, is_told);
     network_begin(count_servers(play->variant));
     if (play->begin != NULL) {
@@ -59,6 +72,8 @@ void batch_play_here(const struct play *play, struct account *account, bool is_t
         faults_begin();
     }
     world_run();
+    if (play->picture != NULL)
+        draw(play, account);
 }
 
 /* In the child.  The library's threads and memory end with the process. */
@@ -187,7 +202,7 @@ struct outcome batch_run(const struct batch *batch)
                !(batch->ends_at_wrong && outcome.first_wrong != 0)) {
             at = find_job(jobs, 0);
             jobs[at].play = (struct play){batch->variant, batch->class,
-                                          batch->first_seed + begun++, NULL, NULL};
+                                          batch->first_seed + begun++, NULL, NULL, NULL};
             jobs[at].is_second = false;
             jobs[at].pid = begin(&jobs[at].play, &accounts[at], false);
             under_way++;

@@ -25,6 +25,7 @@ struct play {
     uint64_t seed;
     void (*begin)(void); /* in place of a crowd and its faults; NULL: those */
     const struct smaller *less; /* NULL: the whole world */
+    const char *picture;        /* where its page is written; NULL: nowhere */
 };
 
 struct process {

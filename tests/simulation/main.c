@@ -6,8 +6,9 @@
  *       play N seeds of each variant in each class, and print a table; --strict: nothing is
  *       expected to break; FILE gets the commands that play the failed seeds again
  *   simulate --variant=NAME --class=NAME --seed=N [--quiet] [--less=SIZES]
+ *            [--picture=FILE]
  *       play one seed, and print what happens, and then the smallest world that ends as badly;
- *       SIZES: play a smaller world
+ *       SIZES: play a smaller world; FILE gets the page of the last world, to step through
  *   simulate --hunt [--variant=NAMES] [--class=NAMES] [--seeds=N] [--from=N]
  *       play at most N seeds of each, and end at the first whose verdict is wrong
  *   simulate --hashes [--variant=NAMES] [--class=NAMES] [--seeds=N] [--from=N]
@@ -43,7 +44,7 @@ struct settings {
     uint64_t seed_count, first_seed, seed;
     bool has_seed, twice, is_quiet, plays_stories, hunts, prints_hashes, is_strict, has_less;
     struct smaller less;
-    const char *failed_file; /* NULL: none */
+    const char *failed_file, *picture; /* NULL: none */
     int job_count;
     const char *beside; /* the socket of a real server; NULL: none */
 };
@@ -117,6 +118,7 @@ static void read_settings(int argc, char **argv, struct settings *out)
         {"stories", no_argument, NULL, 't'},       {"beside", required_argument, NULL, 'b'},
         {"hunt", no_argument, NULL, 'h'},          {"hashes", no_argument, NULL, 'H'},
         {"less", required_argument, NULL, 'l'},    {"strict", no_argument, NULL, 'S'},
+        {"picture", required_argument, NULL, 'P'},
         {"failed", required_argument, NULL, 'F'},
         {NULL, 0, NULL, 0}};
     int flag;
@@ -135,6 +137,7 @@ static void read_settings(int argc, char **argv, struct settings *out)
         case 'q': out->is_quiet = true; break;
         case 'b': out->beside = optarg; break;
         case 'h': out->hunts = true; break;
+        case 'P': out->picture = optarg; break;
         case 'F': out->failed_file = optarg; break;
         case 'S': out->is_strict = true; break;
         case 'l': out->less = read_less(optarg), out->has_less = true; break;
@@ -295,7 +298,8 @@ static void print_smallest(const struct play *play, const struct account *whole)
 static bool print_seed(const struct settings *settings)
 {
     struct play play = {subject_find(settings->variants), CLASS_CALM, settings->seed,
-                        NULL, settings->has_less ? &settings->less : NULL};
+                        NULL, settings->has_less ? &settings->less : NULL,
+                        settings->picture};
     struct account account;
 
     while (play.class < CLASS_COUNT &&
@@ -310,6 +314,8 @@ static bool print_seed(const struct settings *settings)
     print_outcome(&play, &account);
     if (account.verdict != FINE && !settings->is_quiet && !settings->has_less)
         print_smallest(&play, &account);
+    if (settings->picture != NULL)
+        (void)printf("# its timeline: %s\n", settings->picture);
     return account.verdict == FINE;
 }
 

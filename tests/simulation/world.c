@@ -10,11 +10,14 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "tests/simulation/picture.h"
 #include "tests/simulation/telling.h"
 
 #define FNV_BASIS UINT64_C(14695981039346656037)
 #define FNV_PRIME UINT64_C(1099511628211)
 #define WALL_BEGINS_MS INT64_C(1700000000000)
+
+enum { TOLD_MAX = 1024 };
 
 struct world world;
 
@@ -260,15 +263,17 @@ void trace_bytes(const char *what, int64_t a, const char *bytes, size_t len)
 
 void tell(const char *format, ...)
 {
+    char text[TOLD_MAX];
     va_list args;
 
     if (!world.is_told)
         return;
-    printf("%14.6f  ", (double)world.now_ns / 1e6);
     va_start(args, format);
-    vprintf(format, args);
+    (void)vsnprintf(text, sizeof(text), format, args);
     va_end(args);
-    putchar('\n');
+    (void)printf("%14.6f  %s\n", (double)world.now_ns / 1e6, text);
+    if (picture_is_wanted())
+        picture_line(text);
 }
 
 void world_condemn(enum verdict verdict, const char *format, ...)
