@@ -16,6 +16,7 @@
 #include "loadtest/kit/interrupt.h"
 #include "loadtest/lab/environment.h"
 #include "loadtest/sale/service.h"
+#include "loadtest/sale/service_settings.h"
 #include "loadtest/sale/wrk.h"
 
 enum { SPARE_MS = 20000, DRAIN_MS = 3000, TICK_MS = 20, SCRIPT_MAX = 4096 };
@@ -104,6 +105,7 @@ static bool run_pgbench(struct order_load *b, int64_t voucher, int client_count,
     options.env = env = environment_make(b->lab, extra);
     if (child_start(&child, &options)) {
         while (!child_wait(&child, TICK_MS, &status)) {
+            series_tick(b->series);
             if (interrupted())
                 child_end(&child, SIGTERM, 1000);
         }
@@ -132,6 +134,8 @@ bool order_load_pgbench(struct order_load *b, int clients, int64_t duration_ms,
     tps = text ? strstr(text, "tps = ") : NULL;
     *per_s = tps ? strtod(tps + strlen("tps = "), NULL) : 0;
     free(text);
+    if (*per_s <= 0)
+        fprintf(stderr, "seckill bench: pgbench ended no transaction in its time, see %s\n", path);
     return *per_s > 0;
 }
 
@@ -169,6 +173,22 @@ static double read_percentile_ms(const struct order_load *b, const char *percent
     return value;
 }
 
+/* Show how far wrk is. */
+static void tell(struct order_load *b, const struct control *control)
+{
+    struct live_counts counts = {0};
+
+    if (series_wants_counts(b->series)) {
+        counts.sent = control_sum(control, CONTROL_SENT);
+        counts.answered = control_sum(control, CONTROL_ANSWERED);
+        counts.accepted = control_sum(control, CONTROL_ACCEPTED);
+        counts.sold_out = control_sum(control, CONTROL_SOLD_OUT);
+        control_add_latency(control, counts.buckets);
+        series_feed(b->series, &counts);
+    }
+    series_tick(b->series);
+}
+
 /* Run wrk, and count answers of one kind, a number of control.h. */
 static enum exit_code run_wrk(struct order_load *b, const char *urls, int64_t voucher,
                               int clients, int kind, struct order_speed *speed)
@@ -195,20 +215,23 @@ static enum exit_code run_wrk(struct order_load *b, const char *urls, int64_t vo
         return rc;
     /* The time to connect does not count, as in pgbench. */
     while (wrk_runs(&wrk) && control_sum(&wrk.control, kind) < clients && interrupt_sleep_ms(1))
-        ;
+        series_tick(b->series);
     before = control_sum(&wrk.control, kind);
+    series_load_begins(b->series);
     begin_ns = monotonic_ns();
     while (wrk_runs(&wrk) && monotonic_ns() - begin_ns < b->duration_ms * 1000000 &&
            interrupt_sleep_ms(TICK_MS))
-        ;
+        tell(b, &wrk.control);
     count = control_sum(&wrk.control, kind) - before;
     end_ns = monotonic_ns();
     speed->per_s = (double)count * 1e9 / (double)(end_ns - begin_ns);
+    series_load_ends(b->series);
     wrk_stop(&wrk, DRAIN_MS);
     speed->p50_ms = read_percentile_ms(b, "50%");
     speed->p99_ms = read_percentile_ms(b, "99%");
     if (interrupted())
         return EXIT_INTERRUPTED;
+    series_measured(b->series, speed->per_s, speed->p99_ms);
     if (speed->p50_ms > 0 && speed->p99_ms > 0)
         return EXIT_VALID;
     fprintf(stderr, "seckill bench: wrk printed no latency, see %s/wrk.txt\n", b->dir);
@@ -227,6 +250,10 @@ enum exit_code order_load_seckilld(struct order_load *b, const char *const *flag
 
     if (!order_load_voucher(b, stock, &voucher))
         return EXIT_UNAVAILABLE;
+    /* Those of the first measurement; the others differ in the flags that the table names. */
+    if (!b->has_settings && !service_settings_write(&plan))
+        return EXIT_CANNOT_WRITE;
+    b->has_settings = true;
     rc = service_start(services, &plan);
     if (rc != EXIT_VALID)
         return rc;

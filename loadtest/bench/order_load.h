@@ -11,6 +11,7 @@
 #include "db/audit.h"
 #include "loadtest/kit/files.h"
 #include "loadtest/lab/lab.h"
+#include "loadtest/live/series.h"
 
 #define ORDER_LOAD_STOCK_GUARD "conditional"
 #define ORDER_LOAD_DUPLICATE_GUARD "unique"
@@ -23,6 +24,8 @@ struct order_load {
     const char *dir; /* exists; logs and pgbench's script go here */
     int processes;   /* of seckilld */
     int64_t duration_ms;
+    bool has_settings;     /* service.json has those of a seckilld */
+    struct series *series; /* shows how far it is; lent, NULL: nothing is shown */
     char script[FILES_PATH_MAX]; /* of pgbench */
 };
 

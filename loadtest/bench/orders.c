@@ -7,10 +7,12 @@
 #include "loadtest/bench/orders.h"
 
 #include <inttypes.h>
+#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "base/text/duration.h"
 #include "loadtest/bench/order_load.h"
 #include "loadtest/bench/waiting_orders.h"
 #include "loadtest/kit/interrupt.h"
@@ -20,7 +22,7 @@
 #include "loadtest/kit/spread.h"
 #include "loadtest/sale/users.h"
 
-enum { USERS_NEEDED = 200000, WARM_UP_MS = 1000, TARGET_CLIENTS = 64 };
+enum { USERS_NEEDED = 200000, WARM_UP_MS = 1000, TARGET_CLIENTS = 64, CLAIM_PIECES = 3 };
 
 #define FLAGS(path, ...)                                                               \
     (const char *const[])                                                              \
@@ -82,21 +84,55 @@ struct bench {
     const struct bench_orders_plan *plan;
     struct order_load load;
     char dir[FILES_PATH_MAX];
+    int64_t piece_ns; /* when what is being measured began */
     struct row rows[CONTEST_COUNT * BENCH_ORDERS_SIZES_MAX];
     int row_count;
     bool has_claims; /* `combined` without a lock is measured with TARGET_CLIENTS */
     double claims[CLAIM_COUNT][BENCH_ORDERS_REPEATS_MAX];
 };
 
+/* ---- how far it is ---- */
+
+static void begin_piece(struct bench *b, int r, const char *fmt, ...)
+    __attribute__((format(printf, 3, 4)));
+
+static void begin_piece(struct bench *b, int r, const char *fmt, ...)
+{
+    char title[128], round[64];
+    va_list args;
+
+    va_start(args, fmt);
+    (void)vsnprintf(title, sizeof title, fmt, args);
+    va_end(args);
+    snprintf(round, sizeof round, "round %d of %d", r + 1, (int)b->plan->repeats);
+    series_now(b->load.series, title, round);
+    series_line(b->load.series);
+    b->piece_ns = monotonic_ns();
+}
+
+/* A piece without a target is not judged. */
+static void end_piece(struct bench *b, bool has_target, bool is_reached)
+{
+    enum verdict verdict = is_reached ? VERDICT_VALID : VERDICT_INVALID;
+
+    series_done(b->load.series, has_target ? &verdict : NULL,
+                (monotonic_ns() - b->piece_ns) / 1000000, NULL);
+}
+
 /* ---- the measurements ---- */
+
+static bool is_reached(const struct claim *claim, double value)
+{
+    return claim->is_upper ? value <= claim->target : value >= claim->target;
+}
 
 static enum exit_code measure_row(struct bench *b, struct row *row, int r)
 {
     struct order_speed speed = {0};
     enum exit_code rc = EXIT_UNAVAILABLE;
 
-    fprintf(stderr, "[%d/%d] %s, %s, %d clients\n", r + 1, (int)b->plan->repeats,
-            row->contest->path, row->contest->lock, row->clients);
+    begin_piece(b, r, "%s, %s, %d clients", row->contest->path, row->contest->lock,
+                row->clients);
     if (order_load_pgbench(&b->load, row->contest->pgbench_clients, b->plan->duration_ms,
                            &row->pgbench[r]))
         rc = order_load_seckilld(&b->load, row->contest->flags, row->clients,
@@ -104,6 +140,10 @@ static enum exit_code measure_row(struct bench *b, struct row *row, int r)
     row->http[r] = speed.per_s;
     row->p99_ms[r] = speed.p99_ms;
     row->ratio[r] = row->http[r] / row->pgbench[r];
+    if (rc == EXIT_VALID)
+        end_piece(b, row->clients == TARGET_CLIENTS,
+                  row->ratio[r] >= row->contest->target_ratio &&
+                      row->p99_ms[r] <= row->contest->target_p99_ms);
     return rc;
 }
 
@@ -114,7 +154,7 @@ static enum exit_code measure_empty(struct bench *b, int r)
     struct order_speed orders = {0}, empty = {0}, sold_out = {0};
     enum exit_code rc;
 
-    fprintf(stderr, "[%d/%d] an empty handler\n", r + 1, (int)b->plan->repeats);
+    begin_piece(b, r, "orders, an empty handler, and \"sold out\"");
     rc = order_load_seckilld(&b->load, flags, TARGET_CLIENTS, ORDER_LOAD_STOCK, &orders);
     if (rc == EXIT_VALID)
         rc = order_load_empty(&b->load, TARGET_CLIENTS, &empty);
@@ -122,6 +162,9 @@ static enum exit_code measure_empty(struct bench *b, int r)
         rc = order_load_seckilld(&b->load, flags, TARGET_CLIENTS, 0, &sold_out);
     b->claims[TO_EMPTY][r] = orders.per_s / empty.per_s;
     b->claims[SOLD_OUT_TO_EMPTY][r] = sold_out.per_s / empty.per_s;
+    if (rc == EXIT_VALID)
+        end_piece(b, true, is_reached(&claims[TO_EMPTY], b->claims[TO_EMPTY][r]) &&
+                               is_reached(&claims[SOLD_OUT_TO_EMPTY], b->claims[SOLD_OUT_TO_EMPTY][r]));
     return rc;
 }
 
@@ -130,12 +173,25 @@ static enum exit_code measure_lone(struct bench *b, int r)
     struct order_speed each = {0}, combined = {0};
     enum exit_code rc;
 
-    fprintf(stderr, "[%d/%d] a lone client\n", r + 1, (int)b->plan->repeats);
+    begin_piece(b, r, "a lone client");
     rc = order_load_seckilld(&b->load, contests[EACH_NONE].flags, 1, ORDER_LOAD_STOCK, &each);
     if (rc == EXIT_VALID)
         rc = order_load_seckilld(&b->load, contests[COMBINED_NONE].flags, 1, ORDER_LOAD_STOCK,
                                  &combined);
     b->claims[LONE_P50][r] = combined.p50_ms / each.p50_ms;
+    if (rc == EXIT_VALID)
+        end_piece(b, true, is_reached(&claims[LONE_P50], b->claims[LONE_P50][r]));
+    return rc;
+}
+
+static enum exit_code measure_waiting(struct bench *b, int r)
+{
+    enum exit_code rc;
+
+    begin_piece(b, r, "the memory of waiting orders");
+    rc = waiting_orders_measure(&b->load, &b->claims[WAITING_MIB][r]);
+    if (rc == EXIT_VALID)
+        end_piece(b, true, is_reached(&claims[WAITING_MIB], b->claims[WAITING_MIB][r]));
     return rc;
 }
 
@@ -146,7 +202,7 @@ static enum exit_code measure_claims(struct bench *b, int r)
     if (rc == EXIT_VALID)
         rc = measure_lone(b, r);
     if (rc == EXIT_VALID)
-        rc = waiting_orders_measure(&b->load, &b->claims[WAITING_MIB][r]);
+        rc = measure_waiting(b, r);
     return rc;
 }
 
@@ -190,16 +246,15 @@ static bool print_claim(FILE *out, const struct claim *claim, double *values, si
                         json_t *list)
 {
     struct spread value = spread_of(values, n);
-    bool is_reached =
-        claim->is_upper ? value.median <= claim->target : value.median >= claim->target;
+    bool is_good = is_reached(claim, value.median);
 
     fprintf(out, "%-62s %5.2f (%5.2f - %5.2f)  %s %.2f %s\n", claim->text, value.median,
             value.least, value.most, claim->is_upper ? "at most" : "at least", claim->target,
-            word_of(is_reached));
+            word_of(is_good));
     json_array_append_new(list, json_pack("{s:s, s:o, s:f, s:b}", "claim", claim->name, "value",
                                           spread_json(value), "target", claim->target,
-                                          "reached", is_reached));
-    return is_reached;
+                                          "reached", is_good));
+    return is_good;
 }
 
 static void print_how(FILE *out, const struct bench *b)
@@ -262,21 +317,35 @@ static enum exit_code show_result(struct bench *b)
 
 static enum exit_code measure_all(struct bench *b)
 {
+    const struct series_options shown = {
+        .command = "bench",
+        .piece = "measurement",
+        .good = "reached the target",
+        .bad = "MISSED the target",
+        .count = (size_t)b->plan->repeats * (size_t)(b->row_count + (b->has_claims ? CLAIM_PIECES : 0)),
+        .is_quiet = b->plan->is_quiet};
     double ignored;
     enum exit_code rc = EXIT_VALID;
 
     if (!order_load_prepare(&b->load) ||
         !order_load_pgbench(&b->load, contests[0].pgbench_clients, WARM_UP_MS, &ignored))
         return interrupted() ? EXIT_INTERRUPTED : EXIT_UNAVAILABLE;
+    b->load.series = series_open(&shown);
     for (int r = 0; r < b->plan->repeats && rc == EXIT_VALID; r++) {
         for (int i = 0; i < b->row_count && rc == EXIT_VALID; i++)
             rc = measure_row(b, &b->rows[i], r);
         if (rc == EXIT_VALID && b->has_claims)
             rc = measure_claims(b, r);
     }
+    series_hide(b->load.series);
     if (interrupted())
-        return EXIT_INTERRUPTED;
-    return rc == EXIT_VALID ? show_result(b) : rc;
+        rc = EXIT_INTERRUPTED;
+    else if (rc == EXIT_VALID)
+        rc = show_result(b);
+    series_end(b->load.series, (int)rc, b->dir);
+    series_close(b->load.series);
+    b->load.series = NULL;
+    return rc;
 }
 
 /* Each contest with each number of clients. */

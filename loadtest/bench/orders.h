@@ -3,6 +3,7 @@
 #ifndef LOADTEST_BENCH_ORDERS_H
 #define LOADTEST_BENCH_ORDERS_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "base/text/exit_codes.h"
@@ -19,6 +20,7 @@ struct bench_orders_plan {
     int clients[BENCH_ORDERS_SIZES_MAX]; /* wrk's connections, a measurement for each */
     int client_count;
     int64_t repeats, processes, duration_ms;
+    bool is_quiet; /* do not show how far it is */
 };
 
 /* Measure, print the table, and keep bench.json in a directory below plan->out.

@@ -15,6 +15,7 @@ enum { CLIENTS_MAX = 1000 };
 struct bench_settings {
     const char *dir, *out, *clients, *markdown;
     int64_t repeats, processes, duration_ms;
+    bool quiet, json_lines;
 };
 
 #define AT(field) offsetof(struct bench_settings, field)
@@ -31,6 +32,8 @@ static const struct setting settings[] = {
     COMMAND_MARKDOWN(AT(markdown)),
     COMMAND_OUT(AT(out)),
     COMMAND_OWN_DIR(AT(dir)),
+    COMMAND_QUIET(AT(quiet)),
+    COMMAND_JSON_LINES(AT(json_lines)),
 };
 
 const struct setting_program command_bench_program = {
@@ -86,11 +89,16 @@ static enum exit_code run(const struct settings *s, const void *values)
                                      .dir = dir,
                                      .repeats = v->repeats,
                                      .processes = v->processes,
+                                     .is_quiet = v->quiet,
                                      .duration_ms = v->duration_ms};
     enum exit_code rc = EXIT_USAGE;
 
     (void)s;
     if (read_clients(v->clients, &plan))
+        rc = command_begin_json_lines(&command_bench_program, v->json_lines, v->quiet)
+                 ? EXIT_VALID
+                 : EXIT_CANNOT_WRITE;
+    if (rc == EXIT_VALID)
         rc = lab_open(&lab, lab_choose_dir(v->dir), false);
     if (rc != EXIT_VALID)
         return rc;

@@ -13,6 +13,7 @@
 #include "loadtest/kit/name_list.h"
 #include "loadtest/kit/run_directory.h"
 #include "loadtest/kit/result_page.h"
+#include "loadtest/live/series.h"
 #include "loadtest/matrix/matrix.h"
 #include "loadtest/page/matrix.h"
 #include "loadtest/page/story.h"
@@ -23,7 +24,7 @@ enum { SCENARIOS_MAX = 256, LOCKS_MAX = 64, LOCK_LIST_MAX = 4096 };
 struct matrix_settings {
     const char *scenarios, *locks, *guard, *part, *expect, *out, *markdown, *dir, *color;
     int64_t seed, seeds, jobs, labs, limit_ms;
-    bool keep, list;
+    bool keep, list, quiet, json_lines;
 };
 
 /* The outcomes of a performance: all but "not spoken of". */
@@ -142,6 +143,8 @@ static const struct setting settings[] = {
     COMMAND_OUT(AT(out)),
     COMMAND_OWN_DIR(AT(dir)),
     COMMAND_COLOR(AT(color)),
+    COMMAND_QUIET(AT(quiet)),
+    COMMAND_JSON_LINES(AT(json_lines)),
 };
 
 const struct setting_program command_matrix_program = {
@@ -249,7 +252,8 @@ static enum exit_code perform(struct matrix *m, const struct matrix_settings *v)
 {
     enum exit_code rc;
 
-    if (!runs_make_named(m->dir, v->out, "matrix-"))
+    if (!command_begin_json_lines(&command_matrix_program, v->json_lines, v->quiet) ||
+        !runs_make_named(m->dir, v->out, "matrix-"))
         return EXIT_CANNOT_WRITE;
     files_utc_stamp(m->started, sizeof m->started);
     rc = matrix_perform(m, v->dir, v->limit_ms);
@@ -257,7 +261,9 @@ static enum exit_code perform(struct matrix *m, const struct matrix_settings *v)
         return EXIT_CANNOT_WRITE;
     matrix_print(stdout, m, timeline_width(stdout));
     rc = rc != EXIT_VALID ? rc : matrix_exit_code(m);
-    return run_report(stdout, m->dir, "matrix", rc);
+    rc = run_report(stdout, m->dir, "matrix", rc);
+    series_end(m->series, (int)rc, m->dir);
+    return rc;
 }
 
 static enum scenario_outcome outcome_find(const char *name)
@@ -278,7 +284,8 @@ static enum exit_code run(const struct settings *s, const void *values)
                        .pages = &story_pages,
                        .jobs = (int)v->jobs,
                        .labs = (int)v->labs,
-                       .keep = v->keep};
+                       .keep = v->keep,
+                       .is_quiet = v->quiet};
     struct scenario_setup *setups = NULL;
     enum exit_code rc = EXIT_USAGE;
     int part, parts;

@@ -15,6 +15,8 @@
 #include "loadtest/kit/result_page.h"
 #include "loadtest/kit/run_directory.h"
 #include "loadtest/kit/style.h"
+#include "loadtest/kit/verdict.h"
+#include "loadtest/live/series.h"
 #include "loadtest/page/story.h"
 #include "loadtest/scenario/catalogue.h"
 #include "loadtest/scenario/plan.h"
@@ -23,7 +25,7 @@
 struct scenario_settings {
     const char *lock, *guard, *html, *language, *out, *markdown, *dir, *color;
     int64_t jobs, seed, duration_ms;
-    bool wire, no_pager;
+    bool wire, no_pager, quiet, json_lines;
 };
 
 static const char *language_at(size_t i)
@@ -61,6 +63,8 @@ static const struct setting settings[] = {
     COMMAND_OUT(AT(out)),
     COMMAND_OWN_DIR(AT(dir)),
     COMMAND_COLOR(AT(color)),
+    COMMAND_QUIET(AT(quiet)),
+    COMMAND_JSON_LINES(AT(json_lines)),
     COMMAND_NO_PAGER(AT(no_pager)),
 };
 
@@ -186,6 +190,22 @@ static void shuffle(struct scenario_setup *setups, size_t count, uint64_t seed)
     }
 }
 
+/* The series of the performances; a story that is alone tells itself. */
+static struct series *open_series(const struct scenario_settings *v,
+                                  const struct scenario_setup *setups, size_t count)
+{
+    const struct series_options shown = {
+        .command = "scenario",
+        .piece = "performance",
+        .good = verdict_beside_expectation(VERDICT_VALID),
+        .bad = verdict_beside_expectation(VERDICT_INVALID),
+        .count = count,
+        .is_quiet = v->quiet,
+        .is_told = count == 1 && !scenario_is_measured(setups[0].scenario)};
+
+    return series_open(&shown);
+}
+
 static enum exit_code perform(const struct scenario_settings *v, bool is_all,
                               struct scenario_setup *setups, size_t count)
 {
@@ -207,16 +227,21 @@ static enum exit_code perform(const struct scenario_settings *v, bool is_all,
                         "  see: seckill scenario list\n");
         return EXIT_USAGE;
     }
-    if (!runs_make(out, v->out))
+    if (!command_begin_json_lines(&command_scenario_program, v->json_lines, v->quiet) ||
+        !runs_make(out, v->out))
         return EXIT_CANNOT_WRITE;
     files_join(html, out, "story.html");
     if (run.html == NULL && !is_all)
         run.html = html;
     shuffle(setups, count, (uint64_t)v->seed);
+    run.series = open_series(v, setups, count);
     rc = scenario_run_all(&run, setups, count);
-    return rc == EXIT_VALID || rc == EXIT_INVALID || rc == EXIT_UNKNOWN
-               ? run_report(stdout, out, "scenario", rc)
-               : rc;
+    series_hide(run.series);
+    if (rc == EXIT_VALID || rc == EXIT_INVALID || rc == EXIT_UNKNOWN)
+        rc = run_report(stdout, out, "scenario", rc);
+    series_end(run.series, (int)rc, out);
+    series_close(run.series);
+    return rc;
 }
 
 static enum exit_code refuse_duration(void)

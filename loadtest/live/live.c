@@ -13,20 +13,14 @@
 #include "loadtest/kit/live_block.h"
 #include "loadtest/kit/memory.h"
 #include "loadtest/live/view.h"
+#include "loadtest/live/window.h"
 
 enum {
     TICK_MS = 100,
-    FEED_MS = 200,
+    DRAW_MS = 200,
     LINE_MS = 5000,
     JSON_MS = 1000,
-    WINDOW = 16, /* counts that the current rate is taken over: three seconds          */
     URL_MAX = 256,
-};
-
-/* The counts at one moment. */
-struct telling {
-    int64_t at_ns;
-    struct live_counts counts;
 };
 
 struct live {
@@ -46,47 +40,8 @@ struct live {
     int voucher_count;
     uint64_t run; /* its number                                                       */
     struct sale_seen seen;
-    struct telling tellings[WINDOW];
-    int64_t telling_count; /* of this run; the oldest are forgotten                     */
-    int64_t answer_ns;     /* when an answer was last heard of                          */
+    struct live_window window; /* of this run                                          */
 };
-
-static const struct telling *telling_at(const struct live *live, int64_t n)
-{
-    return &live->tellings[n % WINDOW];
-}
-
-static double per_s(int64_t count, int64_t ns)
-{
-    return ns > 0 ? (double)count * 1e9 / (double)ns : -1;
-}
-
-/* With the mutex. */
-static void look_at_counts(const struct live *live, struct live_view *view)
-{
-    int64_t count = live->telling_count, first = count > WINDOW ? count - WINDOW : 0;
-    const struct telling *last = telling_at(live, count + WINDOW - 1), *before = telling_at(live, first);
-    int64_t in[BUCKETS];
-
-    view->per_s = view->all_per_s = view->p99_ms = view->all_p99_ms = -1;
-    if (count == 0)
-        return;
-    view->sent = last->counts.sent;
-    view->answered = last->counts.answered;
-    view->accepted = last->counts.accepted;
-    view->sold_out = last->counts.sold_out;
-    view->dead = last->counts.dead;
-    view->all_per_s = per_s(last->counts.accepted, last->at_ns - live->begin_ns);
-    view->per_s = count > 1 ? per_s(last->counts.accepted - before->counts.accepted,
-                                    last->at_ns - before->at_ns)
-                            : view->all_per_s;
-    for (int k = 0; k < BUCKETS; k++)
-        in[k] = last->counts.buckets[k] - (count > 1 ? before->counts.buckets[k] : 0);
-    view->p99_ms = buckets_quantile_ms(in, 0.99);
-    view->all_p99_ms = buckets_quantile_ms(last->counts.buckets, 0.99);
-    if (last->counts.sent > last->counts.answered)
-        view->silent_ms = (monotonic_ns() - live->answer_ns) / 1000000;
-}
 
 static void look(struct live *live, struct live_view *view)
 {
@@ -101,7 +56,7 @@ static void look(struct live *live, struct live_view *view)
     view->elapsed_ms = (monotonic_ns() - live->begin_ns) / 1000000;
     view->limit_ms = live->limit_ms;
     view->seen = live->seen;
-    look_at_counts(live, view);
+    live_window_look(&live->window, live->begin_ns, view);
     pthread_mutex_unlock(&live->mutex);
 }
 
@@ -152,7 +107,7 @@ static void *draw_all(void *arg)
 
     do {
         look(live, view);
-        if (live->draws && is_due(&drawn_ns, FEED_MS))
+        if (live->draws && is_due(&drawn_ns, DRAW_MS))
             draw(live, view, text);
         if (live->prints && view->runs && is_due(&printed_ns, LINE_MS)) {
             live_view_line(view, text);
@@ -268,8 +223,8 @@ void live_begin(struct live *live, const struct live_run *run)
     live->voucher_count = count;
     live->limit_ms = run->limit_ms;
     live->phase = LIVE_STARTING;
-    live->begin_ns = live->answer_ns = monotonic_ns();
-    live->telling_count = 0;
+    live->begin_ns = monotonic_ns();
+    live_window_begin(&live->window);
     live->seen = (struct sale_seen){0};
     live->run++;
     live->runs = true;
@@ -283,7 +238,7 @@ void live_set_phase(struct live *live, enum live_phase phase)
         return;
     pthread_mutex_lock(&live->mutex);
     if (phase == LIVE_SELLING)
-        live->begin_ns = live->answer_ns = monotonic_ns();
+        live->begin_ns = live->window.answer_ns = monotonic_ns();
     live->phase = phase;
     pthread_mutex_unlock(&live->mutex);
 }
@@ -300,28 +255,16 @@ void live_end(struct live *live)
 
 bool live_wants(struct live *live)
 {
-    const struct telling *last;
-
     /* Only this thread writes the fields that are read here, so no mutex is needed. */
-    if (!live)
-        return false;
-    last = &live->tellings[(live->telling_count + WINDOW - 1) % WINDOW];
-    return live->telling_count == 0 || monotonic_ns() - last->at_ns >= FEED_MS * INT64_C(1000000);
+    return live && live_window_is_due(&live->window);
 }
 
 void live_feed(struct live *live, const struct live_counts *counts)
 {
-    struct telling *next;
-
     if (!live)
         return;
     pthread_mutex_lock(&live->mutex);
-    if (live->telling_count == 0 ||
-        counts->answered > telling_at(live, live->telling_count - 1)->counts.answered)
-        live->answer_ns = monotonic_ns();
-    next = &live->tellings[live->telling_count++ % WINDOW];
-    next->at_ns = monotonic_ns();
-    next->counts = *counts;
+    live_window_tell(&live->window, counts);
     pthread_mutex_unlock(&live->mutex);
 }
 

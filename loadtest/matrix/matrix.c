@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* matrix.c -- the performances of a matrix, and their common verdict. */
 #include "loadtest/kit/memory.h"
+#include "loadtest/live/series.h"
 #include "loadtest/kit/verdict.h"
 #include "loadtest/matrix/matrix.h"
 
@@ -35,6 +36,7 @@ void matrix_free(struct matrix *m)
         free(m->cells[i].story_zh);
     }
     free(m->cells);
+    series_close(m->series);
 }
 
 void matrix_plan(struct matrix *m, int part, int parts)

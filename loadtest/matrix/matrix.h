@@ -36,6 +36,8 @@ struct matrix_cell {
     bool story_is_odd;       /* the latter                                            */
 };
 
+struct series;
+
 struct matrix {
     struct matrix_cell *cells; /* by scenario, then by lock                           */
     size_t cell_count;
@@ -43,12 +45,14 @@ struct matrix {
     int seed_count, part, parts;
     int jobs, labs;
     const struct scenario_pages *pages;
-    bool keep;
+    bool keep, is_quiet; /* is_quiet: do not show how far it is                       */
     struct expectation *expected_instead; /* NULL: what scenarios say        */
     char dir[FILES_PATH_MAX];
     char started[32]; /* UTC                                                           */
     int64_t elapsed_ms;
     bool was_interrupted, was_limited;
+    bool has_service; /* the settings of a seckilld are kept                           */
+    struct series *series; /* of matrix_perform(); owned, ended by matrix_free()       */
 };
 
 /* The numbers of everything. */

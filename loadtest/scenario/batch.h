@@ -31,7 +31,6 @@ struct batch {
     size_t count;
     unsigned number;  /* in the names of this run                                     */
     bool is_measured; /* all of them are the same measurement                         */
-    int64_t begin_ns, told_ns; /* when it began, when it was last said how far it is  */
 };
 
 #endif /* LOADTEST_SCENARIO_BATCH_H */

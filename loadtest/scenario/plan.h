@@ -3,6 +3,7 @@
 #ifndef LOADTEST_SCENARIO_PLAN_H
 #define LOADTEST_SCENARIO_PLAN_H
 
+#include "loadtest/live/series.h"
 #include "loadtest/scenario/result.h"
 #include "loadtest/scenario/pages.h"
 #include "loadtest/scenario/variation.h"
@@ -19,6 +20,7 @@ struct scenario_run {
     uint64_t seed;
     int labs;            /* as many of the others at a time, each in a lab of its own;
                           * 0: 1                                                      */
+    struct series *series; /* shows how far it is; lent, NULL: nothing is shown       */
     const struct scenario_listener *listener; /* NULL: the terminal                   */
 };
 
@@ -28,8 +30,8 @@ struct scenario_listener {
     /* The free choices of the `i`th, and its name among the files; it has a crowd. */
     struct scenario_variation (*vary)(void *arg, size_t i, char *name, size_t size);
     bool (*may_begin)(void *arg);
-    /* The `i`th has ended, and its files are in `dir`.  Not called for those that an
-     * interrupt has ended. */
+    /* The `i`th has ended, and its files are in `dir`; it is told to the series here.  Not
+     * called for those that an interrupt has ended. */
     void (*on_end)(void *arg, size_t i, const struct scenario_result *result,
                    const char *dir);
     void *arg;

@@ -104,6 +104,7 @@ static bool start(struct batch *t, struct performance *p, struct lab *lab)
         fprintf(stderr, "seckill scenario: cannot make %s: %s\n", p->dir, strerror(errno));
         return false;
     }
+    series_hide(t->run->series);
     fflush(stdout);
     pid = fork();
     if (pid == 0)
@@ -280,8 +281,7 @@ static bool run_some(struct batch *t, struct place *places, int count, bool own)
             finish(t, p);
             places[p->place].running--;
         }
-        if (t->run->listener == NULL)
-            batch_tell_news(t);
+        batch_tell_news(t);
         usleep(POLL_MS * 1000);
     }
 }
@@ -370,7 +370,6 @@ enum exit_code scenario_run_all(const struct scenario_run *run,
         t.all[i].result = &results[i];
     }
     t.is_measured = scenario_is_measured(setups[0].scenario);
-    t.begin_ns = t.told_ns = dlock_clock_ns();
     if (t.is_measured && count > 1)
         table_head(stdout, setups[0].scenario);
     rc = run_beside_others(&t);
@@ -378,6 +377,7 @@ enum exit_code scenario_run_all(const struct scenario_run *run,
         rc = run_alone(&t);
     if (rc == EXIT_VALID && run->listener == NULL) {
         rc = worst_of(&t);
+        series_hide(run->series);
         if (!(t.is_measured ? batch_write_table(&t) : batch_write_stories(&t)))
             rc = EXIT_CANNOT_WRITE;
         if (count > 1)

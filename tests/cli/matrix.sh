@@ -82,7 +82,7 @@ cut_short() {
         --jobs=1 >"$work/cut.txt" 2>"$work/cut.log" &
     pid=$!
     own "$pid"
-    soon grep -q '^\[[1-9]' "$work/cut.log" || return 1
+    soon grep -Eq ', [1-9][0-9]* of [0-9]+ performances done' "$work/cut.log" || return 1
     mapfile -t children < <(pgrep -P "$pid")
     send INT "$pid"
     wait "$pid" || got=$?

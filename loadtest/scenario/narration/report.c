@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* report.c -- the report of a run: a line for each performance, the progress of a
- * measurement, and each unexpected outcome. */
+/* report.c -- the report of a run: a line for each performance, how far they are, and each
+ * unexpected outcome. */
 
 #include "loadtest/scenario/narration/report.h"
 
@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/os/clock.h"
+#include "loadtest/kit/json_lines.h"
 #include "loadtest/kit/memory.h"
 #include "loadtest/kit/result_page.h"
 #include "loadtest/kit/style.h"
@@ -18,11 +18,7 @@
 #include "loadtest/scenario/result.h"
 #include "loadtest/scenario/narration/measurements.h"
 
-enum {
-    NEWS_MS = 30000,   /* how often to say how far it is, where nobody draws over it    */
-    LIVE_NEWS_MS = 500,
-    STORIES_FORMAT = 1,
-};
+enum { STORIES_FORMAT = 1, NEWS_MAX = 200 };
 
 void performance_lock(const struct performance *p, char *out, size_t size)
 {
@@ -80,46 +76,94 @@ static void print_row(const struct batch *t, const struct performance *p)
     fflush(stdout);
 }
 
-/* ---- how far a measurement is ---- */
-
-static void clear_news(const struct batch *t)
+static json_t *story_json(const struct performance *p)
 {
-    if (t->is_measured && report_is_live(stderr))
-        fputs("\r\033[K", stderr);
+    const struct scenario_setup *setup = p->setup;
+    const struct scenario_result *r = p->result;
+    enum verdict verdict = scenario_verdict(r);
+
+    return json_pack(
+        "{s:s, s:s, s:s, s:s, s:s, s:o, s:s, s:o, s:o, s:s, s:i, s:I, s:I, s:I}", "number",
+        setup->scenario->number, "scenario", setup->scenario->name, "lock", setup->lock->name,
+        "guard", setup->guard->name, "expected",
+        scenario_outcome_name(setup->expected->outcome, false), "expected_signs",
+        scenario_signs_json(setup->expected->shows), "verdict",
+        verdict_beside_expectation(verdict), "outcome",
+        verdict == VERDICT_UNKNOWN ? json_null()
+                                   : json_string(scenario_outcome_name(r->outcome, false)),
+        "signs", scenario_signs_json(r->signs), "why",
+        verdict == VERDICT_VALID ? "" : r->why, "tries", r->tries, "took_ms",
+        (json_int_t)(r->took_ns / 1000000), "holds", (json_int_t)r->holds, "faults",
+        (json_int_t)r->faults);
+}
+
+/* ---- how far they are ---- */
+
+/* "wrong-delete, lua and 2 more" */
+static size_t name_going(const struct batch *t, char *out, size_t size)
+{
+    const struct performance *first = NULL;
+    size_t going = 0;
+    char lock[80], more[32] = "";
+
+    for (size_t i = 0; i < t->count; i++) {
+        if (t->all[i].is_done || t->all[i].child.pid == 0)
+            continue;
+        first = first ? first : &t->all[i];
+        going++;
+    }
+    out[0] = '\0';
+    if (!first)
+        return 0;
+    performance_lock(first, lock, sizeof lock);
+    if (going > 1)
+        snprintf(more, sizeof more, " and %zu more", going - 1);
+    snprintf(out, size, "%s, %s%s", first->setup->scenario->name, lock, more);
+    return going;
 }
 
 void batch_tell_news(struct batch *t)
 {
-    bool is_live = report_is_live(stderr);
-    int64_t now_ns = dlock_clock_ns(), updates = 0;
-    size_t done = 0, going = 0;
+    char title[NEWS_MAX], note[NEWS_MAX] = "";
+    int64_t updates = 0;
+    size_t going;
 
-    if (!t->is_measured || t->count < 2 ||
-        now_ns < dlock_clock_after(t->told_ns, is_live ? LIVE_NEWS_MS : NEWS_MS))
+    if (!series_wants(t->run->series))
         return;
-    t->told_ns = now_ns;
-    for (size_t i = 0; i < t->count; i++) {
-        done += t->all[i].is_done;
-        going += !t->all[i].is_done && t->all[i].child.pid != 0;
+    going = name_going(t, title, sizeof title);
+    for (size_t i = 0; i < t->count; i++)
         updates += t->all[i].result->tally.acknowledged;
-    }
-    clear_news(t);
-    fprintf(stderr, "%.0f s: %zu of %zu done, %zu under way, %.0f s each; %" PRId64
-                    " updates acknowledged%s",
-            (double)(now_ns - t->begin_ns) / 1e9, done, t->count, going,
-            (double)batch_length_ms(t) / 1000, updates, is_live ? "" : "\n");
-    fflush(stderr);
+    if (t->is_measured)
+        snprintf(note, sizeof note, "%zu measured for %.0f s each; %" PRId64
+                 " updates acknowledged",
+                 going, (double)batch_length_ms(t) / 1000, updates);
+    series_now(t->run->series, title, note);
+    series_tick(t->run->series);
+}
+
+static void tell_series(const struct batch *t, const struct performance *p)
+{
+    enum verdict verdict = scenario_verdict(p->result);
+    json_t *more = json_lines_are_on() ? story_json(p) : NULL;
+    char lock[80], name[NEWS_MAX];
+
+    performance_lock(p, lock, sizeof lock);
+    snprintf(name, sizeof name, "%s, %s", p->setup->scenario->name, lock);
+    if (more)
+        json_object_update_new(more, json_pack("{s:s, s:s}", "run", name, "dir", p->dir));
+    series_done(t->run->series, &verdict, p->result->took_ns / 1000000, more);
 }
 
 void batch_tell_end(const struct batch *t, const struct performance *p)
 {
-    clear_news(t);
+    series_hide(t->run->series);
     if (t->is_measured && t->count == 1)
         table_head(stdout, p->setup->scenario);
     if (t->is_measured)
         table_row(stdout, p->setup, p->result);
     else if (t->count > 1)
         print_row(t, p);
+    tell_series(t, p);
 }
 
 void batch_sum_up(const struct batch *t)
@@ -172,27 +216,6 @@ static void print_stories(FILE *out, const struct batch *t)
                 verdict == VERDICT_VALID ? "" : ": ",
                 verdict == VERDICT_VALID ? "" : r->why, (double)r->took_ns / 1e9);
     }
-}
-
-static json_t *story_json(const struct performance *p)
-{
-    const struct scenario_setup *setup = p->setup;
-    const struct scenario_result *r = p->result;
-    enum verdict verdict = scenario_verdict(r);
-
-    return json_pack(
-        "{s:s, s:s, s:s, s:s, s:s, s:o, s:s, s:o, s:o, s:s, s:i, s:I, s:I, s:I}", "number",
-        setup->scenario->number, "scenario", setup->scenario->name, "lock", setup->lock->name,
-        "guard", setup->guard->name, "expected",
-        scenario_outcome_name(setup->expected->outcome, false), "expected_signs",
-        scenario_signs_json(setup->expected->shows), "verdict",
-        verdict_beside_expectation(verdict), "outcome",
-        verdict == VERDICT_UNKNOWN ? json_null()
-                                   : json_string(scenario_outcome_name(r->outcome, false)),
-        "signs", scenario_signs_json(r->signs), "why",
-        verdict == VERDICT_VALID ? "" : r->why, "tries", r->tries, "took_ms",
-        (json_int_t)(r->took_ns / 1000000), "holds", (json_int_t)r->holds, "faults",
-        (json_int_t)r->faults);
 }
 
 /* stories.json, for programs. */

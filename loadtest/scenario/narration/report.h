@@ -11,9 +11,10 @@ void performance_lock(const struct performance *p, char *out, size_t size);
 /* The duration of a measurement. */
 int64_t batch_length_ms(const struct batch *t);
 
-/* On stderr, now and then: how far a measurement is. */
+/* Show how far the performances are, if it is time to. */
 void batch_tell_news(struct batch *t);
-/* A line on stdout for one that has ended, if there are several or it is measured. */
+/* A line on stdout for one that has ended, if there are several or it is measured; the series
+ * of the run is told, too. */
 void batch_tell_end(const struct batch *t, const struct performance *p);
 /* The stories of those that did not come out as expected, and how many there are. */
 void batch_sum_up(const struct batch *t);
