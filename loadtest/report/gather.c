@@ -3,8 +3,11 @@
  *
  * One object: "summary" of compare, "measured" of a measurement, "stories" of scenarios,
  * "matrix", "bench", "bench_locks", "rate" of load --rate, and "runs": for each sale its
- * directory below the run's ("." is the run itself) with what it left.
+ * directory below the run's ("." is the run itself) with what it left.  "service" has the settings
+ * of the first seckilld of a bench, of scenarios or of a matrix, and "service_of" the directory
+ * of its performance.
  */
+#include <dirent.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -74,6 +77,46 @@ static void add_compared(json_t *summary, json_t *runs, const char *dir, struct 
     }
 }
 
+static int is_name(const struct dirent *entry)
+{
+    return entry->d_name[0] != '.';
+}
+
+static bool add_settings(json_t *results, const char *dir, const char *name, struct run_data *data)
+{
+    char file[FILES_PATH_MAX];
+    json_t *service;
+
+    files_join(file, name, "service.json");
+    service = run_data_file(dir, file, data);
+    if (json_array_size(service) == 0) {
+        json_decref(service);
+        return false;
+    }
+    json_object_set_new(results, "service", service);
+    json_object_set_new(results, "service_of", json_string(name));
+    return true;
+}
+
+/* Of the run itself, or of the first performance that has some. */
+static void add_service(json_t *results, const char *dir, struct run_data *data)
+{
+    struct dirent **entries = NULL;
+    int count = 0;
+
+    if (!add_settings(results, dir, ".", data))
+        count = scandir(dir, &entries, is_name, alphasort);
+    for (int i = 0; i < count; i++) {
+        char path[FILES_PATH_MAX];
+
+        files_join(path, dir, entries[i]->d_name);
+        if (json_object_get(results, "service") == NULL && files_is_directory(path))
+            add_settings(results, dir, entries[i]->d_name, data);
+        free(entries[i]);
+    }
+    free(entries);
+}
+
 json_t *run_data_gather(const char *dir, const char **kind, struct run_data *data)
 {
     json_t *results = json_object(), *runs = json_object(), *sale;
@@ -95,6 +138,9 @@ json_t *run_data_gather(const char *dir, const char **kind, struct run_data *dat
             add_compared(json, runs, dir, data);
         json_object_set_new(results, sources[i].key, json);
     }
+    if (strcmp(*kind, "bench") == 0 || strcmp(*kind, "scenario") == 0 ||
+        strcmp(*kind, "matrix") == 0)
+        add_service(results, dir, data);
     sale = **kind == '\0' || strcmp(*kind, "load") == 0 ? sale_gather(dir, ".", data) : NULL;
     if (json_object_size(sale) > 0) {
         json_object_set(runs, ".", sale);

@@ -127,20 +127,28 @@ static void print_service_flags(FILE *out, const json_t *flags)
 /* Every setting of the service: what a flag does not name decides, too. */
 static void print_service(FILE *out, const struct run_data *data)
 {
-    const char *sale = ".";
+    const char *sale = ".", *kind = json_text(data->json, "kind");
+    bool has_stories = strcmp(kind, "scenario") == 0 || strcmp(kind, "matrix") == 0;
     const json_t *settings = view_service(data, &sale);
 
-    if (!settings)
+    if (!settings && !has_stories)
         return;
     fputs("<section id=\"service\"><h2>", out);
     say(out, SERVICE_SETTINGS);
     fputs("</h2>\n<p>", out);
-    if (strcmp(sale, ".") == 0)
+    if (!settings)
+        say(out, SERVICE_NONE);
+    else if (has_stories)
+        say(out, SERVICE_ALL_OF_STORY, sale);
+    else if (strcmp(kind, "bench") == 0)
+        say(out, SERVICE_ALL_OF_BENCH);
+    else if (strcmp(sale, ".") == 0)
         say(out, SERVICE_ALL);
     else
         say(out, SERVICE_ALL_OF, sale);
     fputs("</p>\n", out);
-    print_settings(out, settings);
+    if (settings)
+        print_settings(out, settings);
     fputs("</section>\n", out);
 }
 

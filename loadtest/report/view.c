@@ -57,9 +57,14 @@ const json_t *view_sale(const struct run_data *data, const char *dir)
 
 const json_t *view_service(const struct run_data *data, const char **dir)
 {
-    json_t *runs = json_object_get(json_object_get(data->json, "results"), "runs"), *sale;
+    const json_t *results = json_object_get(data->json, "results");
+    json_t *runs = json_object_get(results, "runs"), *sale;
     const char *name;
 
+    if (json_array_size(json_object_get(results, "service")) > 0) {
+        *dir = json_text(results, "service_of");
+        return json_object_get(results, "service");
+    }
     json_object_foreach(runs, name, sale)
     {
         if (json_array_size(json_object_get(sale, "service")) > 0) {

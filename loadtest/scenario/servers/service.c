@@ -17,6 +17,7 @@
 #include "base/os/clock.h"
 #include "loadtest/kit/interrupt.h"
 #include "loadtest/probe/redis_connection.h"
+#include "loadtest/sale/service_settings.h"
 #include "loadtest/scenario/stage.h"
 
 enum { FLAG_MAX = 80, FLAGS_MAX = 24, WORKERS = 4, USERS_OF_A_VOUCHER = 100, POLL_MS = 5,
@@ -61,6 +62,8 @@ static void start(struct stage *s, struct service *services, int count)
                                 .record_dir = s->records};
 
     fill_flags(s, s->service_flags, texts, all);
+    if (s->service_count == 0 && !service_settings_write(&plan))
+        stage_fail(s, "cannot write service.json in %s", s->dir);
     if (service_start(services, &plan) != EXIT_VALID) {
         s->result->rc = EXIT_UNAVAILABLE;
         stage_need_in_time(s, false, "seckilld was to start");
