@@ -2,8 +2,10 @@
 /* lesson.c -- the list of lessons, and the list as JSON. */
 #include "loadtest/show/lesson.h"
 
+#include <stdlib.h>
 #include <string.h>
 
+#include "loadtest/kit/files.h"
 #include "loadtest/kit/memory.h"
 
 /* A thousand buyers at one moment would hide each other: so many connections keep both
@@ -109,12 +111,27 @@ static json_t *lesson_json(int number)
 {
     const struct lesson *lesson = lesson_at(number);
 
-    return json_pack("{s:i, s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:s, s:o}", "number", number,
+    return json_pack("{s:i, s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:s, s:o, s:o}", "number", number,
                      "name", lesson->name, "title", text_json(&lesson->title), "question",
                      text_json(&lesson->question), "answers", answers_json(lesson), "settings",
                      settings_json(lesson), "happens", text_json(&lesson->happens), "says",
                      text_json(&lesson->says), "article", text_json(&lesson->article), "command",
-                     lesson->command, "read", text_json(&lesson->read));
+                     lesson->command, "document", text_json(&lesson->document),
+                     "read", text_json(&lesson->read));
+}
+
+char *lesson_document(const char *path)
+{
+    char found[FILES_PATH_MAX];
+
+    for (int number = 1; number <= lesson_count(); number++) {
+        const struct lesson_text *document = &lesson_at(number)->document;
+
+        if (strcmp(path, document->en) != 0 && strcmp(path, document->zh) != 0)
+            continue;
+        return files_find_data(found, path) ? files_read(found, NULL) : NULL;
+    }
+    return NULL;
 }
 
 char *lesson_catalog(void)

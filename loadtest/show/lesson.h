@@ -72,7 +72,8 @@ struct lesson {
     struct lesson_text says;       /* the lesson, in one sentence                      */
     struct lesson_text article;    /* the line of the article                          */
     const char *command;           /* tells the same slowly; "": nothing does          */
-    struct lesson_text read;       /* a document of the project                        */
+    struct lesson_text document;   /* to read on: its path in the repository           */
+    struct lesson_text read;       /* the section of the document                      */
 };
 
 /* By its number, from 1 on; NULL: there is none. */
@@ -86,6 +87,10 @@ bool lesson_has_answer(const struct lesson *lesson, enum lesson_outcome outcome)
 
 /* The settings of a round, from 0 on. */
 struct show_switches lesson_switches(const struct lesson *lesson, int round);
+
+/* A document that a lesson names, by its path in the repository.  The caller frees the text; NULL:
+ * no lesson names it, or it does not lie beside this program. */
+char *lesson_document(const char *path);
 
 /* The lessons as the JSON of GET /api/lesson.  The caller frees the text. */
 char *lesson_catalog(void);

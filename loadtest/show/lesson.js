@@ -12,7 +12,7 @@ Object.assign(WORDS.en, {
   came_unclear: "It did not come about: {0}.", otherwise: "This is not what the lesson says.", repeat: "Space repeats the lesson.",
   "nobody-caught": "no holder came to the place of the fault", "nobody-sold": "the others neither sold nor were kept out for certain", "somebody-got-in": "somebody got in all the same",
   "too-late": "the second lease was over before a third one sold", stopped: "the run ended too early", "no-harm": "the fault did no harm this time",
-  theLesson: "The lesson", readOn: "Read on", slowly: "Slowly, in a terminal:", processesAre: "{0} processes", processIs: "one process", leaseIs: "lease {0} s",
+  theLesson: "The lesson", readOn: "Read on", section: "“{0}”", foretold: "article {0}", slowly: "Slowly, in a terminal:", processesAre: "{0} processes", processIs: "one process", leaseIs: "lease {0} s",
   "in-a-lesson": "The lesson gives its fault itself.", e_deleted: "Process {p} deleted the lock of process {n}.",
   "lesson-none": "No lesson is shown.", "lesson-locked": "The prediction is locked.", "lesson-no-answer": "The lesson has no such answer.", "lesson-unpredicted": "Give a prediction first.", "lesson-runs": "The lesson runs already."
 });
@@ -26,7 +26,7 @@ Object.assign(WORDS.zh, {
   came_unclear: "这次没有发生：{0}。", otherwise: "这与本课所说的不同。", repeat: "按空格键再来一次。",
   "nobody-caught": "没有持有者走到故障的位置", "nobody-sold": "别人既没有卖出，也不能确定被挡在外面", "somebody-got-in": "还是有人进来了",
   "too-late": "第三个卖出之前，第二个的租约就到期了", stopped: "运行结束得太早", "no-harm": "这次故障没有造成损害",
-  theLesson: "本课", readOn: "延伸阅读", slowly: "在终端里慢慢看：", processesAre: "{0} 个进程", processIs: "一个进程", leaseIs: "租约 {0} 秒",
+  theLesson: "本课", readOn: "延伸阅读", section: "“{0}”", foretold: "文章 {0}", slowly: "在终端里慢慢看：", processesAre: "{0} 个进程", processIs: "一个进程", leaseIs: "租约 {0} 秒",
   "in-a-lesson": "故障由课程自己注入。", e_deleted: "进程 {p} 删掉了进程 {n} 的锁。",
   "lesson-none": "没有打开课程。", "lesson-locked": "预测已锁定。", "lesson-no-answer": "本课没有这个选项。", "lesson-unpredicted": "先作出预测。", "lesson-runs": "本课正在运行。"
 });
@@ -53,7 +53,7 @@ function buildLesson() {
     element("div", {class: "outcome", id: "lessonOutcome"}, element("div", {}, element("h3", {"data-t": "youSaid"}), element("p", {id: "lessonSaid"}), element("p", {class: "mark", id: "lessonMark"})),
       element("div", {}, element("h3", {"data-t": "cameOut"}), element("p", {id: "lessonCame"}))),
     element("div", {class: "moral", id: "lessonMoral"}, element("h3", {"data-t": "theLesson"}), element("p", {class: "says", id: "lessonSays"}),
-      element("p", {class: "small read", id: "lessonRead"}), element("p", {class: "small soft slowly"}, element("span", {"data-t": "slowly"}), " ", element("code", {id: "lessonCommand", lang: "en"})))));
+      element("p", {class: "small read", id: "lessonRead"}, element("span", {id: "lessonReadOn"}), element("a", {id: "lessonDocument", target: "_blank", rel: "noopener"}), " ", element("code", {id: "lessonPath", lang: "en"}), element("span", {id: "lessonArticle"})), element("p", {class: "small soft slowly"}, element("span", {"data-t": "slowly"}), " ", element("code", {id: "lessonCommand", lang: "en"})))));
   speak();
 }
 async function learnLessons() {
@@ -147,7 +147,11 @@ function showOutcome(l, texts) {
   $("lessonOutcome").dataset.end = l.came_about === false ? "unclear" : last.outcome === l.predicted ? "right" : "wrong";
   say($("lessonMark"), l.came_about === false ? (last.outcome === "unclear" ? "" : word("otherwise") + " ") + word("repeat") : last.outcome === l.predicted ? word("asSaid") : word("notAsSaid"));
   say($("lessonSays"), inLanguage(texts.says));
-  say($("lessonRead"), word("readOn") + (language === "zh" ? "：" : ": ") + inLanguage(texts.read) + (language === "zh" ? "；" : "; ") + inLanguage(texts.article));
+  say($("lessonReadOn"), word("readOn") + (language === "zh" ? "：" : ": "));
+  say($("lessonDocument"), word("section", inLanguage(texts.read)));
+  $("lessonDocument").href = "/" + inLanguage(texts.document) + "#:~:text=" + encodeURIComponent(inLanguage(texts.read)).replace(/-/g, "%2D");
+  say($("lessonPath"), inLanguage(texts.document));
+  say($("lessonArticle"), (language === "zh" ? "；" : "; ") + word("foretold", inLanguage(texts.article)));
   say($("lessonCommand"), texts.command);
 }
 function lessonSentence(l, texts) {

@@ -164,6 +164,18 @@ static void answer_lessons(struct http_exchange *x)
     free(text);
 }
 
+/* Documents that the lessons name: open to this machine, as the page is. */
+static void answer_document(struct http_exchange *x)
+{
+    char *text = lesson_document(x->head->uri + 1);
+
+    if (text)
+        send(x, 200, "text/plain; charset=utf-8", text);
+    else
+        refuse(x, 404, "no lesson names a document at this path that lies beside this program");
+    free(text);
+}
+
 static void leave_wish(struct show_server *server, struct http_exchange *x,
                        const struct show_wish *wish)
 {
@@ -315,7 +327,10 @@ static void answer(void *arg, struct http_exchange *x)
             refuse(x, 405, "this path takes GET");
         return;
     }
-    refuse(x, 404, "there is nothing at this path");
+    if (is_get && strncmp(x->head->uri, "/docs/", 6) == 0)
+        answer_document(x);
+    else
+        refuse(x, 404, "there is nothing at this path");
 }
 
 bool show_server_open(struct show_server *server, const char *address)

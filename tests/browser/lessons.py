@@ -8,9 +8,10 @@ the page offers.  A table of lessons and results ends the output.
 """
 import os
 import sys
+import urllib.request
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "support"))
-from laboratory import Show, Tap  # noqa: E402  the folder has to be known first
+from laboratory import ROOT, Show, Tap  # noqa: E402  the folder has to be known first
 from page import Page  # noqa: E402
 import checks  # noqa: E402
 
@@ -22,7 +23,7 @@ times = int(strict[0].split("=")[1]) if strict else 1
 chosen = [int(a) for a in sys.argv[1:] if not a.startswith("-")] or ([*range(1, 11)] if strict else [3, 4, 10])
 LAST = chosen[-1]
 
-tap = Tap(9 + times * len(chosen))
+tap = Tap(10 + times * len(chosen))
 show = Show(f"--lesson={chosen[0]}", "--limit=300s")
 page = None
 table = {number: [] for number in chosen}
@@ -56,6 +57,21 @@ def open_page():
         titles[one["number"]] = one["title"]["en"]
 
 
+def documents_are_there():
+    """Each lesson leads to a section of a document of the project, in either language; the laboratory serves it."""
+    for one in show.ask("/api/lesson")[1]["lessons"]:
+        for lang in ("en", "zh"):
+            path, section = one["document"][lang], one["read"][lang]
+            with open(os.path.join(ROOT, path), encoding="utf-8") as document:
+                text = document.read()
+            assert f"\n## {section}\n" in text, (one["number"], path, section)
+            with urllib.request.urlopen(show.base + "/" + path) as answer:
+                assert answer.headers["Content-Type"] == "text/plain; charset=utf-8" and answer.read().decode() == text, path
+    for path in ("docs/../Makefile", "docs/explanation/threat-model.md", "docs/"):
+        status = show.ask("/" + path)[0]
+        assert status in (400, 404), (path, status)
+
+
 def no_run_without_a_prediction():
     runs = lesson()["runs"]
     page.press(" ")
@@ -78,7 +94,16 @@ def is_fit(*selectors):
     """Before a screen and before a class, in both themes and both languages."""
     for check in (checks.contrast, checks.no_overlap, checks.names, checks.live_regions, checks.calm, checks.sizes, checks.tab_order):
         check(page)
-    checks.widths(page, page.wait_shown, (640, 1024, 1920))
+    checks.widths(page, page.wait_shown, (320, 390, 640, 1024, 1920))
+    page.resize(390, 844)
+    page.wait_shown()
+    for selector in selectors:
+        page.js("document.querySelector(arguments[0]).scrollIntoView({block: 'center'})", selector)
+        box = page.js("(({left, right, width}) => [left, right, width])(document.querySelector(arguments[0]).getBoundingClientRect())", selector)
+        assert box[0] >= 0 and box[1] <= 391 and box[2] > 0, (selector, box)
+    page.js("window.scrollTo(0, 0)")
+    page.resize(1280, 720)
+    page.wait_shown()
     press_theme()
     page.wait_shown()
     checks.contrast(page)
@@ -152,6 +177,8 @@ def play_once():
     came = page.data("cameAbout") == "true"
     if came:
         assert page.js("!document.getElementById('lessonMoral').hidden") and page.text("#lessonSays") and page.text("#lessonRead")
+        leads_to = page.js("new URL(document.getElementById('lessonDocument').href).pathname")
+        assert leads_to == "/" + page.text("#lessonPath") and os.path.exists(ROOT + leads_to), leads_to
         assert {"oversold": sold > 100, "next": sold > 100, "sound": sold == 100, "database": sold == 100,
                 "nobody": sold == 0}[result["outcome"]], result
         assert (page.text("#lessonMark")[0] == "✓") == (lesson()["predicted"] == result["outcome"]), page.text("#lessonMark")
@@ -199,6 +226,7 @@ def leaving_leaves():
 
 try:
     tap.check("--lesson=N begins with that lesson, and asks", open_page)
+    tap.check("every lesson leads to a document that is there", documents_are_there)
     tap.check("nothing runs before somebody has predicted", no_run_without_a_prediction)
     tap.check("the question: contrast, sizes, names, focus, widths, one screen in presenter mode", the_question_is_readable)
     tap.check("arrows and a clicker's keys go forwards and backwards", keys_go_forwards_and_backwards)
