@@ -52,7 +52,12 @@ static void print_headline(FILE *out, const struct matrix *m, const struct matri
                          : m->was_limited   ? PAGE_WORD_TIME_UP
                                             : PAGE_WORD_ENDED;
 
-    fputs("<p>", out);
+    if (t->cells_of.of[VERDICT_INVALID] > 0)
+        fputs("<p class=\"verdict bad\">✗ ", out);
+    else if (t->cells_of.of[VERDICT_UNKNOWN] > 0 || t->done < t->planned)
+        fputs("<p class=\"verdict doubt\">? ", out);
+    else
+        fputs("<p class=\"verdict good\">✓ ", out);
     page_say(out, CELLS_OK, WHOLE(t->cells_of.of[VERDICT_VALID]), WHOLE(t->cells));
     if (t->cells_of.of[VERDICT_INVALID] > 0)
         page_say(out, CELLS_BAD, WHOLE(t->cells_of.of[VERDICT_INVALID]));
@@ -71,7 +76,7 @@ static void print_head(FILE *out, const struct matrix *m)
     page_say(out, MATRIX);
     fputs("</h1><span class=\"tools\"></span></header>\n", out);
     print_headline(out, m, &t);
-    fputs("<p class=\"note\">", out);
+    fputs("<p class=\"note not-presented\">", out);
     page_say(out, SIZE, WHOLE(t.scenarios), WHOLE(t.locks), WHOLE(t.done), WHOLE(t.planned));
     fputs(" ", out);
     page_say(out, FAULTS_GIVEN, WHOLE(t.faults + t.stalls), WHOLE(t.stalls), WHOLE(t.delays));
@@ -102,7 +107,7 @@ static void print_table(FILE *out, const struct matrix *m)
     char text[TEXT_MAX];
 
     matrix_grid_make(&grid, m);
-    fputs("<p class=\"note\">", out);
+    fputs("<p class=\"note not-presented\">", out);
     page_say(out, HOW_CELLS);
     fputs("</p>\n<div class=\"wide\" role=\"group\" tabindex=\"0\"", out);
     page_name(out, TABLE);

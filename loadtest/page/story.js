@@ -142,7 +142,7 @@
   /* From which run it is, and what it takes to perform it again. */
   function origin(rec) {
     const node = $("origin"), {commit} = node ? JSON.parse(node.textContent) : {};
-    return word("run", rec.dir.split("/").slice(-3).join("/"), rec.version) + (commit ? " · " + word("commit", commit) : "") +
+    return word("run", rec.dir.split("/").slice(-3).join("/"), rec.version) + (commit ? " · " + word("commit", commit.replace(" ", "\u00a0")) : "") +
       " · " + word("seed", rec.seed);
   }
   function notes(rec) {

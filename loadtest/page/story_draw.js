@@ -68,7 +68,7 @@ class Drawing {
     this.nowX = Math.min(here + (next - here) * part + 1.1 * rem, width - .2 * rem);
     this.bar = (this.slim && big ? 1.1 : 1.3) * rem;
     /* Names stand before their lanes, or above them where there is little room; then words of messages stand above the names. */
-    const lane = (this.slim ? big ? 2.1 : 3.1 : big ? 2.15 : 2.7) * rem, gap = (this.slim ? big ? 1.5 : 1.9 : big ? 1.5 : 1.75) * rem;
+    const lane = (this.slim ? big ? 2.1 : 3.1 : big ? 2.15 : 2.7) * rem, gap = (this.slim ? big ? 1.3 : 1.9 : big ? 1.5 : 1.75) * rem;
     this.y = [];
     for (let i = 0; i < people; i++) { this.y.push(2.4 * rem + lane * (i + .5) + (this.slim ? .6 * rem : 0)); }
     const low = people ? this.y[people - 1] : 2 * rem;
@@ -78,11 +78,19 @@ class Drawing {
   }
   label(...all) { this.labels.push(all); }
   /* Above arrows and bars, so that nothing crosses a word. */
-  drawLabels() { for (const one of this.labels) { this.drawLabel(...one); } }
+  drawLabels() { for (const one of this.labels) { if (one[0] !== this.hidden) { this.drawLabel(...one); } } }
+  tight() { return this.slim && head.isPresenter(); }
+  nameOf(isDatabase) {
+    const names = {redis: "Redis", "redis x5": "Redis × 5", postgresql: "PostgreSQL", zookeeper: "ZooKeeper"}, store = names[this.story.rec.store] || this.story.rec.store;
+    return !isDatabase ? store : store === "PostgreSQL" ? "tb_voucher" : word("database");
+  }
   drawLabel(middle, name, state, hot) {
     const up = middle - (this.slim ? this.bar / 2 + .4 * this.rem : .1 * this.rem);
-    this.add("text", {class: "lane-name over-bed", x: 0, y: up}, name);
-    this.add("text", {class: (hot ? "hot state" : "small-text") + " over-bed", x: this.slim ? 1.25 * widthOf(name, 1.1 * this.rem) + .6 * this.rem : 0, y: this.slim ? up : up + 1.1 * this.rem}, state);
+    /* Bold Latin letters are wider than those that are counted; Chinese ones are not. */
+    const after = widthOf(name, 1.1 * this.rem) * (/[\u2e80-\uffff]/.test(name) ? 1 : 1.28) + (this.slim ? .6 : .4) * this.rem;
+    const beside = this.slim || (head.isPresenter() && after + widthOf(state, .93 * this.rem) * (hot ? 1.1 : 1) < this.left - .2 * this.rem), first = beside && !this.slim ? middle + .35 * this.rem : up;
+    this.add("text", {class: "lane-name over-bed", x: 0, y: first}, name);
+    this.add("text", {class: (hot ? "hot state" : "small-text") + " over-bed", x: beside ? after : 0, y: beside ? first : up + 1.1 * this.rem}, state);
   }
   moodOf(actor) {
     const story = this.story, at = this.at, is = (list) => list.find((f) => f.actor === actor && f.from <= at + .001 && at < f.to);
@@ -119,9 +127,8 @@ class Drawing {
   }
   drawStores() {
     const story = this.story, rem = this.rem, at = this.at, key = story.keys.filter((k) => k.from <= at + .001 && at + .001 < k.to).pop(), until = key ? deadlineAt(story, key, at) : 0;
-    const names = {redis: "Redis", "redis x5": "Redis × 5", postgresql: "PostgreSQL", zookeeper: "ZooKeeper"}, store = names[story.rec.store] || story.rec.store;
     for (const y of [this.yStore, this.yBase]) { this.rect("bed", this.left, this.width, y, this.bar + (this.slim ? .3 : .5) * rem); }
-    this.label(this.yStore, store, key ? until === Infinity ? word("noTtl") : word("ttl", Math.max(0, Math.round(until - at)).toLocaleString("en")) : word("noKey"), key && until === Infinity && story.rec.expires);
+    this.label(this.yStore, this.nameOf(false), key ? until === Infinity ? word("noTtl") : word("ttl", Math.max(0, Math.round(until - at)).toLocaleString("en")) : word("noKey"), key && until === Infinity && story.rec.expires);
     for (const k of story.keys) {
       if (!this.past(k.from)) { continue; }
       const x1 = this.x(k.from), x2 = this.upTo(k.to), name = personName(story, k.actor, head.language);
@@ -129,7 +136,7 @@ class Drawing {
       if (x2 - x1 > widthOf(name, rem) + .6 * rem) { this.add("text", {class: "in", x: x1 + .4 * rem, y: this.yStore + .35 * rem}, name); }
     }
     const orders = latest(story.orders, at), over = orders > story.rec.stock.issued;
-    this.label(this.yBase, store === "PostgreSQL" ? "tb_voucher" : word("database"), word("orders", orders, story.rec.stock.issued) + (over ? " ✗" : ""), over);
+    this.label(this.yBase, this.nameOf(true), word("orders", orders, story.rec.stock.issued) + (over ? " ✗" : ""), over);
     this.svg.dataset.orders = orders; this.svg.dataset.stock = latest(story.stock, at); this.svg.dataset.holder = key ? key.actor : "";
     let lastEnd = -1;
     story.stock.forEach(([from, value], i) => {
@@ -154,17 +161,18 @@ class Drawing {
           this.add("line", {class: "arrow" + kind, x1: x, x2: x, y1, y2: target - h});
           this.add("path", {class: "tip" + kind, d: `M${x - h * .7} ${target - h * 1.4}h${h * 1.4}l${-h * .7} ${h * 1.4}z`});
         }
-        if (mine) { drawn.push([all, target, kind]); }
+        if (mine) { drawn.push([all, target, kind]); this.hidden = this.tight() ? isDatabase ? this.yBase : this.yStore : this.hidden; }
       }
     }
     return () => drawn.forEach(([all, target, kind]) => this.drawWords(all, target, kind));
   }
   drawWords(all, target, kind) {
-    const rem = this.rem, last = all[all.length - 1], room = this.width - .4 * rem;
-    let text = word("ms", clockOf(last.at)) + "  " + wordsOf(all);
+    const rem = this.rem, last = all[all.length - 1], room = this.width - this.left - .4 * rem, tight = this.tight();
+    /* Where there is no room above the name, the words stand in its place. */
+    let text = (tight ? this.nameOf(last.isDatabase) : word("ms", clockOf(last.at))) + "  " + wordsOf(all);
     while (widthOf(text, .93 * rem, true) + 1.2 * rem > room && text.length > 8) { text = text.slice(0, -2) + "…"; }
-    const long = widthOf(text, .93 * rem, true) + 1.2 * rem, x = Math.max(this.x(last.at) + .9 * rem, 0);
-    const at = x + long < this.width ? x : Math.max(0, Math.min(this.x(last.at) - .5 * rem - long, this.width - long)), y = target - (this.slim ? 2.7 : 1.62) * rem;
+    const long = widthOf(text, .93 * rem, true) + 1.2 * rem, x = Math.max(this.x(last.at) + .9 * rem, this.left);
+    const at = x + long < this.width ? x : Math.max(this.left, Math.min(this.x(last.at) - .5 * rem - long, this.width - long)), y = target - (this.slim && !tight ? 2.7 : 1.62) * rem;
     this.add("rect", {class: "pill" + kind, x: at, y, width: long, height: 1.42 * rem, rx: 4});
     this.add("text", {class: "said", x: at + .6 * rem, y: y + 1.03 * rem}, text);
   }
@@ -176,7 +184,7 @@ class Drawing {
     this.add("rect", {class: "breach", x: x1, y: top, width: x2 - x1, height: low - top, rx: 4});
     /* Beside it, where the future is empty; else before it. */
     const long = widthOf(text, rem) * 1.15 + .5 * rem, right = x2 + long < this.width;
-    return () => this.add("text", {class: "hot over-bed breach-word", x: right ? x2 + .4 * rem : Math.max(this.left + .2 * rem, x1 - long), y: Math.min(...lanes) + .35 * rem}, text);
+    return () => this.add("text", {class: "hot over-bed breach-word", x: right ? x2 + .4 * rem : Math.max(this.left + .2 * rem, this.slim ? x2 - long : x1 - long), y: Math.min(...lanes) + .35 * rem}, text);
   }
   /* A numbered stop for each step that is in view, and a mark where a long wait is cut short. */
   drawAxis() {
@@ -190,7 +198,7 @@ class Drawing {
       const wait = i > this.view.from ? steps[i].at - steps[i - 1].at : 0, cx = i > this.view.from ? (x + this.stopX(i - 1)) / 2 : 0;
       if (wait > BREAK_MS) {
         this.add("path", {class: "cut", d: `M${cx - .35 * rem} ${y + .45 * rem}l${.35 * rem} ${-.9 * rem}m${.25 * rem} 0l${-.35 * rem} ${.9 * rem}`});
-        this.add("text", {class: "small-text middle", x: cx, y: 2.3 * rem}, word("ms", clockOf(wait)));
+        if (!this.tight() || cx > 14 * rem) { this.add("text", {class: "small-text middle", x: cx, y: 2.3 * rem}, word("ms", clockOf(wait))); }
       }
     }
   }
@@ -201,7 +209,7 @@ class Drawing {
     this.measure(position);
     this.svg = document.createElementNS(SVG, "svg");
     for (const [key, value] of Object.entries({role: "img", viewBox: `0 0 ${this.width} ${this.height}`, height: this.height, "aria-label": word("drawing", this.numberOf(this.step))})) { this.svg.setAttribute(key, value); }
-    this.labels = [];
+    this.labels = []; this.hidden = undefined;
     this.drawPeople();
     const words = this.drawMessages();
     this.drawStores();

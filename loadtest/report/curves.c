@@ -10,7 +10,7 @@
 enum {
     CURVES_MAX = 6,
     POINTS_MAX = 64,
-    WIDTH = 800, HEIGHT = 330, LEFT = 90, RIGHT = 30, TOP = 14, BOTTOM = 44,
+    WIDTH = 800, HEIGHT = 330, LEFT = 112, RIGHT = 30, TOP = 14, BOTTOM = 44,
 };
 
 struct curve {

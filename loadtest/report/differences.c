@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "loadtest/page/scene.h"
+#include "loadtest/page/words.h"
 #include "loadtest/report/parts.h"
 
 enum { TEXT_MAX = 512 };
@@ -111,7 +112,7 @@ static void print_mark(FILE *out, const struct view_cell *cell)
 {
     fputs("<td>", out);
     if (*cell->outcome)
-        page_text(out, cell->outcome);
+        page_phrase(out, "span", cell->outcome);
     else if (cell->mark == CELL_MARK_MEASURED)
         fputs("–", out);
     else

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "loadtest/page/scene.h"
+#include "loadtest/page/words.h"
 #include "loadtest/report/parts.h"
 
 enum { TEXT_MAX = 512, ROWS_MAX = 120 };
@@ -132,8 +133,12 @@ static void print_bench_row(FILE *out, const json_t *row)
     fputs("<tr><th scope=\"row\"><code>", out);
     page_text(out, text);
     fputs("</code></th>", out);
-    number(out, json_double(row, "http_per_s"));
-    number(out, json_double(row, "p99_ms"));
+    if (is_claim) {
+        fputs("<td class=\"number\">–</td><td class=\"number\">–</td>", out);
+    } else {
+        number(out, json_double(row, "http_per_s"));
+        number(out, json_double(row, "p99_ms"));
+    }
     number(out, is_claim ? json_double(value, "median") : json_double(row, "ratio"));
     fprintf(out, "<td class=\"number\">%s – %s</td>",
             figure(is_claim ? json_double(value, "min") : json_double(row, "ratio_min"), a),
@@ -257,10 +262,9 @@ static void print_locks(FILE *out, const struct view *view, const struct view_ce
 {
     bool is_sound = like->mark == CELL_MARK_SOUND;
 
-    fprintf(out, "<li><b class=\"%s\">%s <code>", is_sound ? "good" : "bad",
+    fprintf(out, "<li><b class=\"%s\">%s ", is_sound ? "good" : "bad",
             is_sound ? "✓" : like->is_unexpected ? "✗" : "?");
-    page_text(out, *like->outcome ? like->outcome : "-");
-    fputs("</code>", out);
+    page_phrase(out, "span", *like->outcome ? like->outcome : "-");
     if (like->is_unexpected) {
         fputs(" ", out);
         say(out, UNEXPECTED);

@@ -20,7 +20,7 @@ SAME = ("Redis", "PostgreSQL", "naive", "lua")  # names, which are the same in b
 work = tempfile.mkdtemp(prefix="seckill-story-")
 lab, out = os.path.join(work, "lab"), os.path.join(work, HOSTILE_DIRECTORY)
 pages, page = {}, None
-tap = Tap(20)
+tap = Tap(21)
 
 
 def scenario(name, *flags):
@@ -224,6 +224,18 @@ def every_step_is_readable():
         page.press(Keys.ARROW_RIGHT)
 
 
+def every_step_is_presented():
+    """Whatever a step says, its words, lanes and buttons have room on the screen of a class."""
+    for name in ("naive", "frozen", "two"):
+        for lang in ("en", "zh"):
+            show(pages[name], "step=1&presenter&lang=" + lang)
+            for step in range(1, steps() + 1):
+                at(step)
+                checks.fits_one_screen(page, [".say", ".plot svg", "#play", "#scrub", "#halt"])
+                checks.no_overlap(page)
+                page.press(Keys.ARROW_RIGHT)
+
+
 def presenter():
     for name in ("naive", "frozen"):
         show(pages[name], "step=6&presenter")
@@ -355,6 +367,7 @@ try:
     tap.check("the same beside another lock", two_keep_the_rules)
     tap.check("every step is readable", every_step_is_readable)
     tap.check("presenter mode fits one screen, with large letters", presenter)
+    tap.check("so does every step, alone and side by side, in either language", every_step_is_presented)
     tap.check("L changes every text, and is remembered", changes_the_language)
     tap.check("it names its commit and its seed", names_its_origin)
     tap.check("reduced motion plays from step to step", moves_in_steps)
