@@ -39,9 +39,10 @@ static void on_signal(int number)
         erases = 0;
     if (signal_count > 1)
         _exit(EXIT_INTERRUPTED);
-    if ((getpid() == waker && write(wakes, &one, sizeof one) < 0) ||
-        write(STDERR_FILENO, text, sizeof text - 1) < 0)
-        return; /* a failed write loses nothing: there is no reader */
+    /* A process that was forked off gets the same signal, and leaves it to this one to say so. */
+    if (getpid() == waker && (write(wakes, &one, sizeof one) < 0 ||
+                              write(STDERR_FILENO, text, sizeof text - 1) < 0))
+        return; /* nobody reads us: nothing is lost */
 }
 
 void interrupt_catch(void)
