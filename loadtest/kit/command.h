@@ -67,7 +67,7 @@ void command_explain_exit(const char *fmt, ...) __attribute__((format(printf, 1,
         .type = SETTING_TEXT, .name = "out", .offset = (at), .fallback = "runs",       \
         .meta = "DIR", .group = "Options", .shared = "out",                            \
         .output = SETTING_WRITES_DIRECTORY,                                            \
-        .help = "the directory in which this run makes its own"                               \
+        .help = "the directory in which this run makes its own directory"              \
     }
 
 #define COMMAND_QUIET(at)                                                              \
