@@ -413,10 +413,12 @@ $(LIAR): $(call objects,$(call sources,tests/liar)) $(LIBRARY)
 	$(call say,LINK)$(CC) $(LINK) -pie -o $@ $^ $(LIBS.test) $(LIBS.lock)
 
 # Its own os and wire stand in for those of base/, which the archive has too; mutexes are inline,
-# and loops are the library's own above a kernel that is simulated.
+# and loops are the library's own above a kernel that is simulated.  What the recorder is told is
+# put on the world's clock.
 BY_TASKS := $(addprefix -Wl$(comma)--wrap=pthread_mutex_,init destroy lock unlock) \
     $(addprefix -Wl$(comma)--wrap=,epoll_create1 epoll_ctl epoll_wait timerfd_create \
-    timerfd_settime dlock_stack_switch)
+    timerfd_settime dlock_stack_switch) \
+    $(addprefix -Wl$(comma)--wrap=dlock_recorder_,open close begin end begin_release note)
 $(SIMULATE): $(call objects,$(call sources,tests/simulation)) $(APP_LIB) $(LAB_LIB) $(COMMON) $(LIBRARY)
 	@mkdir -p $(@D)
 	$(call say,LINK)$(CC) $(LINK) -pie $(BY_TASKS) -o $@ $^ $(LIBS.app) $(LIBS.lab) $(LIBS.db) \
@@ -506,6 +508,12 @@ simulate-same: deps-test                         ## each seed's trace is the sam
 	@$(MAKE) --no-print-directory -j2 BUILD=o0 build/o0/tests/simulate
 	@tests/simulation/same.sh $(SIMULATE) build/o0/tests/simulate --variant='$(VARIANT)' \
 	  --class='$(CLASS)' --seeds='$(if $(filter file,$(origin SEEDS)),3,$(SEEDS))' --from='$(FROM)'
+
+.PHONY: simulate-planted
+simulate-planted: deps-test                     ## seeds until the simulation finds planted bugs; PLANTED_SEEDS=100000 MUTANTS=GLOB
+	@$(MAKE) --no-print-directory -j2 $(SIMULATE)
+	@tests/simulation/planted.sh '$(PLANTED_SEEDS)' '$(MUTANTS)' $(if $(MARKDOWN),'$(MARKDOWN)')
+PLANTED_SEEDS := 100000
 
 SEQUENCES := 3000
 .PHONY: simulate-model

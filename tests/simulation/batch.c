@@ -12,12 +12,16 @@
 #include <unistd.h>
 
 #include "gen/lua_scripts.h"
+#include "loadtest/kit/files.h"
+#include "tests/simulation/checker.h"
 #include "tests/simulation/faults.h"
 #include "tests/simulation/orders_subject.h"
 #include "tests/simulation/picture.h"
+#include "tests/simulation/recording.h"
+#include "tests/simulation/subject.h"
 
 /* A seed that takes so long does not end. */
-enum { SECONDS_MAX = 60 };
+enum { SECONDS_MAX = 60, RECORD_DIR_MAX = 512 };
 
 void batch_prepare(void)
 {
@@ -61,7 +65,9 @@ static void draw(const struct play *play, const struct account *account)
 void batch_play_here(const struct play *play, struct account *account, bool is_told)
 {
     picture_to(play->picture);
+    recording_to(play->record_dir);
     world_begin(play->seed, play->less, account, is_told);
+    recording_begin();
     network_begin(count_servers(play->variant));
     if (play->begin != NULL) {
         play->begin();
@@ -72,6 +78,7 @@ void batch_play_here(const struct play *play, struct account *account, bool is_t
         faults_begin();
     }
     world_run();
+    recording_end();
     if (play->picture != NULL)
         draw(play, account);
 }
@@ -139,8 +146,9 @@ void batch_play(const struct play *play, struct account *account, bool is_told)
 struct job {
     pid_t pid;
     struct play play;
-    bool is_second;
-    uint64_t first_hash;
+    enum stage { PLAYED, PLAYED_AGAIN, CHECKED } stage;
+    struct account first; /* what came of PLAYED */
+    char record_dir[RECORD_DIR_MAX]; /* "": not recorded */
 };
 
 static bool is_wrong(const struct batch *batch, enum verdict verdict)
@@ -148,32 +156,139 @@ static bool is_wrong(const struct batch *batch, enum verdict verdict)
     return batch->is_wrong != NULL ? batch->is_wrong(batch, verdict) : verdict != FINE;
 }
 
+static void note_wrong(struct outcome *outcome, const struct job *job,
+                       const struct account *account)
+{
+    outcome->wrong_count++;
+    if (outcome->first_wrong != 0 && outcome->first_wrong < job->play.seed)
+        return;
+    outcome->first_wrong = job->play.seed;
+    outcome->wrong = *account;
+}
+
+static void complain(const struct job *job, const char *what)
+{
+    (void)printf("# make simulate VARIANT=%s CLASS=%s SEED=%llu %s\n", job->play.variant->name,
+                 class_rows[job->play.class].name, (unsigned long long)job->play.seed, what);
+}
+
 static void count(const struct batch *batch, struct outcome *outcome, const struct job *job,
                   const struct account *account)
 {
-    if (job->is_second) {
-        if (account->hash != job->first_hash) {
+    switch (job->stage) {
+    case PLAYED_AGAIN:
+        if (account->hash != job->first.hash) {
             outcome->different++;
-            (void)printf("# make simulate VARIANT=%s CLASS=%s SEED=%llu differs from itself\n",
-                         job->play.variant->name, class_rows[job->play.class].name,
-                         (unsigned long long)job->play.seed);
+            complain(job, "differs from itself");
+        }
+        break;
+    case CHECKED:
+        outcome->checked++;
+        if (account->verdict != FINE) {
+            outcome->disputed++;
+            complain(job, account->text);
+        }
+        break;
+    default:
+        outcome->seeds++;
+        outcome->calls += account->calls;
+        outcome->commands += account->commands;
+        outcome->faults += account->faults;
+        outcome->verdicts[account->verdict]++;
+        if (is_wrong(batch, account->verdict))
+            note_wrong(outcome, job, account);
+        if (batch->note != NULL)
+            batch->note(batch, outcome, job->play.seed, account);
+    }
+}
+
+/* ---- what follows the first time ---- */
+
+static void name_records(const struct batch *batch, struct job *job)
+{
+    const char *temporary = getenv("TMPDIR");
+
+    job->play.record_dir = job->record_dir;
+    if (batch->record_dir == NULL) {
+        (void)snprintf(job->record_dir, sizeof(job->record_dir), "%s/simulate-XXXXXX",
+                       temporary != NULL ? temporary : "/tmp");
+        if (mkdtemp(job->record_dir) == NULL) {
+            (void)fprintf(stderr, "simulate: no directory for records, %s: %s\n",
+                          job->record_dir, strerror(errno));
+            exit(70);
         }
         return;
     }
-    outcome->seeds++;
-    outcome->calls += account->calls;
-    outcome->commands += account->commands;
-    outcome->faults += account->faults;
-    outcome->verdicts[account->verdict]++;
-    if (is_wrong(batch, account->verdict)) {
-        outcome->wrong_count++;
-        if (outcome->first_wrong == 0 || outcome->first_wrong > job->play.seed) {
-            outcome->first_wrong = job->play.seed;
-            outcome->wrong = *account;
-        }
+    (void)snprintf(job->record_dir, sizeof(job->record_dir), "%s/%s-%s-%llu-%s",
+                   batch->record_dir, job->play.variant->name, class_rows[job->play.class].name,
+                   (unsigned long long)job->play.seed, world_verdict_name(job->first.verdict));
+}
+
+/* In the child of a seed that is recorded. */
+static void check_and_end(const struct batch *batch, const struct job *job,
+                          struct account *account)
+{
+    struct checker_claim claim = {.is_fine = job->first.verdict == FINE,
+                                  .is_overlap = job->first.verdict == OVERLAP,
+                                  .is_fence = job->first.verdict == FENCE,
+                                  .is_sound = is_wrong(batch, OVERLAP),
+                                  .is_calm = batch->class == CLASS_CALM};
+
+    (void)alarm(SECONDS_MAX);
+    *account = (struct account){.verdict = CRASH};
+    if (checker_agrees(job->record_dir, &claim, account->text, sizeof(account->text)))
+        account->verdict = FINE;
+    (void)fflush(stdout);
+    _exit(0);
+}
+
+static pid_t begin_check(const struct batch *batch, const struct job *job,
+                         struct account *account)
+{
+    pid_t pid;
+
+    (void)fflush(stdout);
+    pid = fork();
+    if (pid == 0)
+        check_and_end(batch, job, account);
+    if (pid < 0) {
+        (void)fprintf(stderr, "simulate: no process for a check: %s\n", strerror(errno));
+        exit(70);
     }
-    if (batch->note != NULL)
-        batch->note(batch, outcome, job->play.seed, account);
+    return pid;
+}
+
+static bool is_checked(const struct batch *batch, const struct account *account, uint64_t seed)
+{
+    return batch->check_one_in > 0 && !batch->ends_at_wrong &&
+           subject_is_lock(batch->variant) &&
+           (account->verdict == FINE    ? seed % batch->check_one_in == 0
+            : account->verdict == OVERLAP || account->verdict == FENCE);
+}
+
+/* Begin what follows for the seed; false: nothing does. */
+static bool begin_next(const struct batch *batch, struct job *job, struct account *account)
+{
+    if (job->stage == PLAYED) {
+        bool is_recorded = is_checked(batch, account, job->play.seed);
+
+        if (!is_recorded && !batch->twice)
+            return false;
+        job->first = *account;
+        if (is_recorded)
+            name_records(batch, job);
+        job->stage = PLAYED_AGAIN;
+        job->pid = begin(&job->play, account, false);
+        return true;
+    }
+    if (job->stage == PLAYED_AGAIN && job->record_dir[0] != '\0') {
+        job->stage = CHECKED;
+        job->pid = begin_check(batch, job, account);
+        return true;
+    }
+    if (job->stage == CHECKED && batch->record_dir == NULL)
+        (void)files_remove_tree(job->record_dir);
+    return false;
 }
 
 static size_t find_job(const struct job *jobs, pid_t pid)
@@ -201,9 +316,9 @@ struct outcome batch_run(const struct batch *batch)
         while (under_way < room && begun < batch->seed_count &&
                !(batch->ends_at_wrong && outcome.first_wrong != 0)) {
             at = find_job(jobs, 0);
-            jobs[at].play = (struct play){batch->variant, batch->class,
-                                          batch->first_seed + begun++, NULL, NULL, NULL};
-            jobs[at].is_second = false;
+            jobs[at] = (struct job){.play = {.variant = batch->variant,
+                                             .class = batch->class,
+                                             .seed = batch->first_seed + begun++}};
             jobs[at].pid = begin(&jobs[at].play, &accounts[at], false);
             under_way++;
         }
@@ -215,12 +330,8 @@ struct outcome batch_run(const struct batch *batch)
         at = find_job(jobs, pid);
         note_end(&accounts[at], status);
         count(batch, &outcome, &jobs[at], &accounts[at]);
-        if (batch->twice && !jobs[at].is_second) {
-            jobs[at].first_hash = accounts[at].hash;
-            jobs[at].is_second = true;
-            jobs[at].pid = begin(&jobs[at].play, &accounts[at], false);
+        if (begin_next(batch, &jobs[at], &accounts[at]))
             continue;
-        }
         jobs[at].pid = 0;
         under_way--;
     }

@@ -19,6 +19,12 @@ struct batch {
     bool twice;  /* each seed is played again, and has to have the same hash */
     int job_count; /* seeds that are played at once */
     bool ends_at_wrong; /* no further seed begins after a wrong one */
+    /* Seeds whose verdict is not FINE, and one of so many others, are played again with the
+     * recorder, and `seckill check` judges their records too; 0: none are.  Only locks are
+     * recorded. */
+    uint64_t check_one_in;
+    /* Their records are left in DIR/VARIANT-CLASS-SEED-VERDICT; NULL: nowhere. */
+    const char *record_dir;
     /* Must the verdict not come of a seed?  NULL: every verdict but FINE. */
     bool (*is_wrong)(const struct batch *batch, enum verdict verdict);
     /* Each seed is told to it when it has been played and counted.  NULL: to nobody. */
@@ -31,6 +37,8 @@ struct outcome {
     uint64_t seeds, calls, commands, faults;
     uint64_t verdicts[VERDICT_COUNT];
     uint64_t different; /* seeds whose two hashes differ */
+    uint64_t checked;     /* seeds that `seckill check` judged too */
+    uint64_t disputed;    /* of which it says something else       */
     uint64_t wrong_count; /* seeds whose verdict is wrong */
     uint64_t first_wrong; /* the least of them; 0: none   */
     struct account wrong; /* of that seed  */

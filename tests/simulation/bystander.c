@@ -12,6 +12,7 @@
 
 #include "tests/simulation/oracle.h"
 #include "tests/simulation/os.h"
+#include "tests/simulation/recording.h"
 
 enum { PAYS_MS = 60000 };
 
@@ -98,7 +99,9 @@ static void force(struct process *process)
     if (!world.is_calm || crowd.is_handed_over || !(crowd.variant->caps & DLOCK_CAP_OWNED))
         return;
     oracle_begin_force(number);
+    recording_force(true);
     st = dlock_force_release(process->sys, name);
+    recording_force(false);
     oracle_end_force(number);
     if (st != DLOCK_UNSUPPORTED)
         crowd_check("a release by force", st);

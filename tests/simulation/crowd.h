@@ -26,6 +26,7 @@ struct play {
     void (*begin)(void); /* in place of a crowd and its faults; NULL: those */
     const struct smaller *less; /* NULL: the whole world */
     const char *picture;        /* where its page is written; NULL: nowhere */
+    const char *record_dir; /* for the files of the recorders; NULL: none   */
 };
 
 struct process {

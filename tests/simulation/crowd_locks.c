@@ -5,6 +5,7 @@
 #include "tests/simulation/bystander.h"
 #include "tests/simulation/calls.h"
 #include "tests/simulation/oracle.h"
+#include "tests/simulation/recording.h"
 
 enum {
     LAST_WAIT_MS = 60000, /* within this everybody gets in when the faults are over */
@@ -122,7 +123,11 @@ static void work(struct round *round)
 
     if (!chance_one_in(4) && !round->is_late)
         most_ms = most_ms < 20 ? most_ms : 20; /* mostly a lock is held for a moment */
+    if (round->is_late)
+        recording_late_work(true);
     crowd_pause_ms(most_ms);
+    if (round->is_late)
+        recording_late_work(false);
     if (can(DLOCK_CAP_REENTRANT) && chance_one_in(5) && calls_may_nest(&round->asker))
         nest(round);
     if (can(DLOCK_CAP_RENEW) && chance_one_in(6))
@@ -140,7 +145,7 @@ static void give_back(struct round *round)
     if (world.is_calm && !was_valid && !round->is_late && !is_forced)
         world_condemn(LOST_IN_CALM, "the lease of %s is not valid at the end of its work",
                       round->lease.owner);
-    oracle_leave(round->hold);
+    abandons ? oracle_abandon(round->hold) : oracle_leave(round->hold);
     st = abandons ? calls_abandon(&round->asker, &round->lease)
                   : calls_release(&round->asker, &round->lease);
     crowd_check(abandons ? "an abandon" : "a release", st);
@@ -254,6 +259,7 @@ static bool open_system(struct process *process)
     opts.redis_url = opts.redlock_urls = urls;
     opts.lease_ms = crowd.lease_ms;
     opts.redis_timeout_ms = 500;
+    opts.record_dir = recording_dir();
     process->has_lost_fn = chance_one_in(2);
     if (process->has_lost_fn)
         opts.on_lost = note_loss;

@@ -126,6 +126,10 @@ bool expected_is(const struct batch *batch, const struct outcome *outcome, char 
     if (outcome->different > 0) {
         (void)snprintf(why, why_size, "%llu seeds differ from themselves",
                        (unsigned long long)outcome->different);
+    } else if (outcome->disputed > 0) {
+        (void)snprintf(why, why_size, "`seckill check` disputes %llu of %llu verdicts",
+                       (unsigned long long)outcome->disputed,
+                       (unsigned long long)outcome->checked);
     } else if (wrong > 0) {
         (void)snprintf(why, why_size, "%llu seeds are not as expected: %s",
                        (unsigned long long)wrong, row->reason);

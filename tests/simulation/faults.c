@@ -2,6 +2,8 @@
 /* faults.c -- one fault after another, each drawn by chance, until the faults end. */
 #include "tests/simulation/faults.h"
 
+#include "tests/simulation/recording.h"
+
 enum { FIRST_MS = 100, PAUSE_MS = 500, END_MS = 5000 };
 
 static struct event next;
@@ -139,13 +141,17 @@ static void strike_clock(void)
 }
 
 const struct class_row class_rows[CLASS_COUNT] = {
-    [CLASS_CALM] = {"calm", "no fault", NULL},
-    [CLASS_NET] = {"net", "late messages, cuts, short writes, partitions", strike_net},
+    [CLASS_CALM] = {"calm", "no fault", NULL, DLOCK_ASSUMES_NONE},
+    [CLASS_NET] = {"net", "late messages, cuts, short writes, partitions", strike_net,
+                   DLOCK_ASSUMES_NETWORK},
     [CLASS_CRASH] = {"crash", "killed processes, servers that restart with their data",
-                     strike_crash},
-    [CLASS_PAUSE] = {"pause", "processes, threads and servers stand still", strike_pause},
-    [CLASS_STORE] = {"store", "servers lose data or scripts, are full or slow", strike_store},
-    [CLASS_CLOCK] = {"clock", "wall clocks of servers and processes step", strike_clock},
+                     strike_crash, DLOCK_ASSUMES_PROCESS},
+    [CLASS_PAUSE] = {"pause", "processes, threads and servers stand still", strike_pause,
+                     DLOCK_ASSUMES_PROCESS},
+    [CLASS_STORE] = {"store", "servers lose data or scripts, are full or slow", strike_store,
+                     DLOCK_ASSUMES_STORE},
+    [CLASS_CLOCK] = {"clock", "wall clocks of servers and processes step", strike_clock,
+                     DLOCK_ASSUMES_CLOCK},
 };
 
 static void end_faults(void)
@@ -173,6 +179,7 @@ static void strike(void *arg)
     world.account->faults++;
     trace("fault", crowd.class, 0);
     class_rows[crowd.class].strike();
+    recording_fault(class_rows[crowd.class].text, class_rows[crowd.class].breaks);
     event_plan(&next, at_ns < crowd.faults_end_ns ? at_ns : crowd.faults_end_ns);
 }
 

@@ -3,6 +3,7 @@
 #ifndef SIMULATION_FAULTS_H
 #define SIMULATION_FAULTS_H
 
+#include "lock/record/record.h"
 #include "tests/simulation/crowd.h"
 
 /* The classes by name, and what happens in each. */
@@ -10,6 +11,7 @@ struct class_row {
     const char *name;
     const char *text;
     void (*strike)(void); /* one fault; NULL: none */
+    dlock_assumption breaks; /* of a lease */
 };
 
 extern const struct class_row class_rows[CLASS_COUNT];

@@ -2,13 +2,16 @@
 /* main.c -- `make simulate`: the locks in simulated worlds.
  *
  *   simulate [--variant=NAMES] [--class=NAMES] [--seeds=N] [--from=N] [--jobs=N] [--twice]
- *            [--strict] [--failed=FILE]
+ *            [--strict] [--failed=FILE] [--check-one-in=N] [--record=DIR]
  *       play N seeds of each variant in each class, and print a table; --strict: nothing is
- *       expected to break; FILE gets the commands that play the failed seeds again
+ *       expected to break; FILE gets the commands that play the failed seeds again;
+ *       `seckill check` judges the records of each lock's seed that is not fine, and of one of
+ *       N others (100), too; DIR keeps these records
  *   simulate --variant=NAME --class=NAME --seed=N [--quiet] [--less=SIZES]
- *            [--picture=FILE]
+ *            [--picture=FILE] [--record=DIR]
  *       play one seed, and print what happens, and then the smallest world that ends as badly;
- *       SIZES: play a smaller world; FILE gets the page of the last world, to step through
+ *       SIZES: play a smaller world; FILE gets the page of the last world, to step through;
+ *       DIR gets the recorder's files of the first, for `seckill check`
  *   simulate --hunt [--variant=NAMES] [--class=NAMES] [--seeds=N] [--from=N]
  *       play at most N seeds of each, and end at the first whose verdict is wrong
  *   simulate --hashes [--variant=NAMES] [--class=NAMES] [--seeds=N] [--from=N]
@@ -41,11 +44,12 @@ static const char *const DEFAULT_CLASSES = "calm,net,crash,pause,store,clock";
 
 struct settings {
     const char *variants, *classes;
-    uint64_t seed_count, first_seed, seed;
+    uint64_t seed_count, first_seed, seed, check_one_in;
     bool has_seed, twice, is_quiet, plays_stories, hunts, prints_hashes, is_strict, has_less;
     struct smaller less;
     const char *failed_file, *picture; /* NULL: none */
     int job_count;
+    const char *record_dir; /* NULL: nothing is recorded */
     const char *beside; /* the socket of a real server; NULL: none */
 };
 
@@ -120,11 +124,13 @@ static void read_settings(int argc, char **argv, struct settings *out)
         {"less", required_argument, NULL, 'l'},    {"strict", no_argument, NULL, 'S'},
         {"picture", required_argument, NULL, 'P'},
         {"failed", required_argument, NULL, 'F'},
+        {"record", required_argument, NULL, 'r'},
+        {"check-one-in", required_argument, NULL, 'o'},
         {NULL, 0, NULL, 0}};
     int flag;
 
     *out = (struct settings){.variants = "all", .classes = "all", .seed_count = 100,
-                             .first_seed = 1, .job_count = 2};
+                             .first_seed = 1, .check_one_in = 100, .job_count = 2};
     while ((flag = getopt_long(argc, argv, "", options, NULL)) != -1)
         switch (flag) {
         case 'v': out->variants = optarg; break;
@@ -136,6 +142,8 @@ static void read_settings(int argc, char **argv, struct settings *out)
         case '2': out->twice = true; break;
         case 'q': out->is_quiet = true; break;
         case 'b': out->beside = optarg; break;
+        case 'o': out->check_one_in = read_number("check-one-in", optarg, NUMBER_MAX); break;
+        case 'r': out->record_dir = optarg; break;
         case 'h': out->hunts = true; break;
         case 'P': out->picture = optarg; break;
         case 'F': out->failed_file = optarg; break;
@@ -248,6 +256,8 @@ static bool print_table(const struct settings *settings)
             struct batch batch = {subject_at(i), (enum class)class,
                                   settings->first_seed, settings->seed_count,
                                   settings->twice, settings->job_count, settings->hunts,
+                                  settings->is_strict ? 0 : settings->check_one_in,
+                                  settings->record_dir,
                                   settings->is_strict ? strict_is_wrong : expected_is_wrong,
                                   progress_note};
 
@@ -299,7 +309,7 @@ static bool print_seed(const struct settings *settings)
 {
     struct play play = {subject_find(settings->variants), CLASS_CALM, settings->seed,
                         NULL, settings->has_less ? &settings->less : NULL,
-                        settings->picture};
+                        settings->picture, settings->record_dir};
     struct account account;
 
     while (play.class < CLASS_COUNT &&
@@ -311,6 +321,7 @@ static bool print_seed(const struct settings *settings)
         exit(64);
     }
     batch_play(&play, &account, !settings->is_quiet);
+    play.record_dir = NULL; /* of this world alone */
     print_outcome(&play, &account);
     if (account.verdict != FINE && !settings->is_quiet && !settings->has_less)
         print_smallest(&play, &account);

@@ -10,13 +10,14 @@
 
 enum { LOOK_MS = 20 };
 
-enum standing { ASKS, HOLDS };
+enum standing { ASKS, HOLDS, ABANDONED };
 
 static struct entry {
     struct oracle_hold hold; /* the first */
     enum standing standing;
     uint64_t highest;        /* fence when it asked */
     int64_t asked_ns;
+    int64_t until_ns;        /* of what was abandoned: the end of its lease */
 } entries[ORACLE_HOLDS_MAX];
 
 static uint64_t highest_fence[NAMES_MAX];
@@ -60,14 +61,23 @@ static void note_kept(void)
 
 static bool is_held(const struct entry *entry)
 {
-    return entry->hold.is_used && entry->standing == HOLDS && !entry->hold.is_forced &&
-           oracle_is_valid(entry->hold.process, &entry->hold.lease);
+    if (!entry->hold.is_used || entry->standing == ASKS || entry->hold.is_forced)
+        return false;
+    return entry->standing == ABANDONED
+               ? world.now_ns < entry->until_ns
+               : oracle_is_valid(entry->hold.process, &entry->hold.lease);
+}
+
+/* A thread that has abandoned a lock asks as another owner. */
+static bool are_of_one_owner(const struct oracle_hold *a, const struct oracle_hold *b)
+{
+    return a->task == b->task && strcmp(a->lease.owner, b->lease.owner) == 0;
 }
 
 /* Are these two of one owner, or readers? */
 static bool may_be_together(const struct oracle_hold *a, const struct oracle_hold *b)
 {
-    return a->name != b->name || a->task == b->task || (a->lease.shared && b->lease.shared);
+    return a->name != b->name || are_of_one_owner(a, b) || (a->lease.shared && b->lease.shared);
 }
 
 /* ---- the server ---- */
@@ -105,7 +115,8 @@ static void look_at_server(void)
         crowd.class == CLASS_STORE || crowd.class == CLASS_CLOCK)
         return;
     for (size_t i = 0; i < ORACLE_HOLDS_MAX; i++)
-        if (is_held(&entries[i]) && !server_holds(&entries[i].hold))
+        if (entries[i].standing == HOLDS && is_held(&entries[i]) &&
+            !server_holds(&entries[i].hold))
             world_condemn(UNHELD, "the lease of %s in process %d is valid, and the server does "
                           "not hold %s for it", entries[i].hold.lease.owner,
                           entries[i].hold.process->site.number,
@@ -142,7 +153,8 @@ struct oracle_hold *oracle_ask(struct process *process, int name)
     for (size_t i = 0; i < ORACLE_HOLDS_MAX; i++) {
         struct entry *entry = &entries[i];
 
-        if (entry->hold.is_used)
+        if (entry->hold.is_used &&
+            !(entry->standing == ABANDONED && entry->until_ns <= world.now_ns))
             continue;
         *entry = (struct entry){.hold = {true, process, task_here, name, force_count[name] > 0,
                                          {.fence = 0}},
@@ -232,6 +244,21 @@ bool oracle_is_forced(const dlock_lease *lease)
             strcmp(entries[i].hold.lease.token, lease->token) == 0)
             return true;
     return false;
+}
+
+void oracle_abandon(struct oracle_hold *hold)
+{
+    const struct site *site = &hold->process->site;
+    struct entry *entry = entry_of(hold);
+    int64_t left_ms;
+
+    oracle_look();
+    task_held_fast++;
+    left_ms = dlock_lease_left_ms(hold->process->sys, &hold->lease);
+    task_held_fast--;
+    entry->standing = ABANDONED;
+    /* The library rounds up, and counts on the clock of its process. */
+    entry->until_ns = site_world_ns(site, site_clock_ns(site) + (left_ms - 2) * MS);
 }
 
 void oracle_forget(const struct process *process)

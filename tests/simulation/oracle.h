@@ -37,7 +37,7 @@ void oracle_refused(struct oracle_hold *hold);
 /* Look now: something was renewed, or is about to be released. */
 void oracle_look(void);
 
-/* It is about to be released or abandoned. */
+/* It is about to be released. */
 void oracle_leave(struct oracle_hold *hold);
 
 /* The lock is being freed by force, from a begin to its end: whoever holds it or asks for it
@@ -46,6 +46,9 @@ void oracle_begin_force(int name);
 void oracle_end_force(int name);
 unsigned oracle_count_forces(int name); /* that have begun */
 bool oracle_is_forced(const dlock_lease *lease);
+
+/* It is about to be abandoned: its lease still keeps all others out. */
+void oracle_abandon(struct oracle_hold *hold);
 
 /* Nothing of that process counts any more. */
 void oracle_forget(const struct process *process);

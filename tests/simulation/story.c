@@ -240,7 +240,8 @@ bool stories_play(void)
     size_t count = sizeof(stories) / sizeof(stories[0]);
 
     for (size_t i = 0; i < count; i++) {
-        struct play play = {subject_find(stories[i].variant), CLASS_CALM, 1, story_begin, NULL, NULL};
+        struct play play = {subject_find(stories[i].variant), CLASS_CALM, 1, story_begin,
+                            NULL, NULL, NULL};
         struct account account;
 
         story_here = &stories[i];

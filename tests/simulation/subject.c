@@ -58,6 +58,11 @@ const dlock_variant_info *subject_find(const char *name)
     return NULL;
 }
 
+bool subject_is_lock(const dlock_variant_info *subject)
+{
+    return subject == dlock_variant_find(subject->name);
+}
+
 const struct doings *subject_doings(const dlock_variant_info *subject)
 {
     for (size_t i = 0; i < PRIMITIVE_COUNT; i++)

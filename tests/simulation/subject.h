@@ -15,6 +15,9 @@ const dlock_variant_info *subject_at(size_t index); /* below the count */
 /* NULL: there is no such subject. */
 const dlock_variant_info *subject_find(const char *name);
 
+/* Is it a lock of the catalogue? */
+bool subject_is_lock(const dlock_variant_info *subject);
+
 /* What a crowd does with it. */
 const struct doings *subject_doings(const dlock_variant_info *subject);
 

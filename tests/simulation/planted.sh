@@ -1,0 +1,79 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+# planted.sh SEEDS [PATTERN] [MARKDOWN] -- plant bugs in the lock library, one after another,
+# and say how many seeds the simulation takes to find each.
+#
+# The bugs are the patches of tests/mutants whose head has lines
+#
+#     Kind: a few words             for the table
+#     Hunted-by: simulation VARIANT CLASS
+#     Not-found: why                if no seed finds it: the reason
+#
+# Each line plays at most SEEDS seeds, from 1 on, so the figures repeat as long as the code
+# stays.  A table is written to MARKDOWN.
+# Exit: 0 all are found but those with a reason, 1 not, 70 one does not apply or build.
+set -euo pipefail
+cd "$(dirname "$0")/../.."
+unset MAKEFLAGS MFLAGS MAKELEVEL
+seeds=$1 pattern=${2:-*} markdown=${3:-}
+tree=$PWD/build/planted/tree
+rows=$PWD/build/planted/rows
+status=0 found=0 count=0
+
+header() { sed -n "/^diff /q; s/^$2: *//p" "$1"; }
+apply() { (cd "$tree" && GIT_CEILING_DIRECTORIES=$PWD/.. git apply "$@"); }
+build() { make -C "$tree" -j2 build/tests/simulate >"$tree/output" 2>&1; }
+
+unable() {
+    echo "planted: $1" >&2
+    [ ! -s "$tree/output" ] || tail -n 15 "$tree/output" >&2
+    exit 70
+}
+
+# hunt NAME PATCH VARIANT CLASS
+hunt() {
+    local said seed verdict
+    count=$((count + 1))
+    said=$("$tree/build/tests/simulate" --hunt --seeds="$seeds" --variant="$3" --class="$4") || true
+    case $said in
+    'not ok '*)
+        found=$((found + 1))
+        seed=$(sed -E 's/.*, after ([0-9]+): .*/\1/' <<<"$said")
+        verdict=$(sed -E 's/.*, after [0-9]+: ([a-z-]+): .*/\1/' <<<"$said")
+        printf 'found   %-30s %-9s %-6s %7s  %s\n' "$1" "$3" "$4" "$seed" "$verdict"
+        ;;
+    *': nothing in '*)
+        seed="not in $seeds" verdict=$(header "$2" Not-found)
+        printf 'MISSED  %-30s %-9s %-6s %s  %s\n' "$1" "$3" "$4" "$seed" "$verdict"
+        [ -n "$verdict" ] || status=1
+        ;;
+    *) unable "the simulation says of $1: $said" ;;
+    esac
+    # shellcheck disable=SC2016
+    printf '| `%s` | %s | `%s` | `%s` | %s | %s |\n' "$1" "$(header "$2" Kind)" "$3" "$4" "$seed" \
+        "$verdict" >>"$rows"
+}
+
+rm -rf build/planted
+mkdir -p "$tree/build/tests"
+cp -a Makefile app base db docs loadtest lock lua tests tools "$tree/"
+for built in build/{gen,obj,libdlock.a} build/tests/simulate; do
+    [ ! -e "$built" ] || cp -a "$built" "$tree/${built%/*}/"
+done
+trap 'rm -rf build/planted' EXIT
+build || unable 'the unchanged tree does not build'
+for patch in tests/mutants/*.patch; do
+    name=$(basename "$patch" .patch)
+    # shellcheck disable=SC2254  # the pattern is meant to be one
+    case $name in $pattern) ;; *) continue ;; esac
+    hunts=$(header "$patch" Hunted-by | sed -n 's/^simulation //p')
+    [ -n "$hunts" ] || continue
+    apply "$PWD/$patch" || unable "$name does not apply"
+    build || unable "$name does not build"
+    while read -r variant class; do hunt "$name" "$patch" "$variant" "$class"; done <<<"$hunts"
+    apply -R "$PWD/$patch"
+done
+echo "$found of $count found"
+[ "$count" -gt 0 ] || unable "no planted bug fits '$pattern'"
+[ -z "$markdown" ] || tests/simulation/planted_page.sh "$rows" "$seeds" >"$markdown"
+exit "$status"
