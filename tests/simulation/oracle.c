@@ -256,6 +256,8 @@ void oracle_abandon(struct oracle_hold *hold)
     task_held_fast++;
     left_ms = dlock_lease_left_ms(hold->process->sys, &hold->lease);
     task_held_fast--;
+    if (picture_is_wanted())
+        picture_abandoned();
     entry->standing = ABANDONED;
     /* The library rounds up, and counts on the clock of its process. */
     entry->until_ns = site_world_ns(site, site_clock_ns(site) + (left_ms - 2) * MS);

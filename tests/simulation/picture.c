@@ -20,6 +20,7 @@ static const char *page_path; /* NULL: no page is wanted */
 static struct stage stage;
 static char actor_names[SCENARIO_ACTORS_MAX][PICTURE_NAME];
 static int actor_tasks[SCENARIO_ACTORS_MAX];
+static uint64_t actor_owners[SCENARIO_ACTORS_MAX]; /* a task that abandons a lock asks as another */
 static int wire_actors[WIRES_MAX];
 static int64_t hold_calls[HOLDS_MAX];    /* in the history, by the slot of the hold */
 static const void *hold_slots[HOLDS_MAX];
@@ -62,6 +63,7 @@ static int actor_here(void)
         return at < stage.actor_count ? at : -1;
     (void)snprintf(actor_names[at], PICTURE_NAME, "p%d task %d", process, task);
     actor_tasks[at] = task;
+    actor_owners[at] = 1;
     release_calls[at] = NOT_CALLED;
     stage.processes[at].pid = (uint32_t)at + 1;
     stage.actors[at] = (struct actor){.stage = &stage, .process = &stage.processes[at],
@@ -150,7 +152,7 @@ static int64_t add_call(int kind, int actor, const char *text)
     call->kind = (uint8_t)kind;
     call->process = (uint32_t)actor;
     call->name = number;
-    call->owner = 1;
+    call->owner = actor_owners[actor];
     call->invoke_ns = now();
     call->answer_ns = call->deadline_ns = HISTORY_NEVER;
     return (int64_t)stage.history.call_count - 1;
@@ -214,6 +216,14 @@ void picture_leaves(const void *hold, const char *name)
 
     if (actor >= 0 && call_of(hold) != NULL)
         release_calls[actor] = add_call(DLOCK_EVENT_RELEASE, actor, name);
+}
+
+void picture_abandoned(void)
+{
+    int actor = actor_here();
+
+    if (actor >= 0)
+        actor_owners[actor]++;
 }
 
 void picture_answered(dlock_status st)

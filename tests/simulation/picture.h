@@ -37,6 +37,7 @@ void picture_granted(const void *hold, const dlock_lease *lease, int64_t left_ms
 void picture_refused(const void *hold);
 void picture_kept(const void *hold, int64_t left_ms); /* it is valid for so long */
 void picture_leaves(const void *hold, const char *name);
+void picture_abandoned(void); /* a hold of the running task, which asks as another owner now */
 void picture_answered(dlock_status st); /* a release, if one is under way */
 
 /* The world is over: write the page.  False: it could not be, which is said on stderr. */
