@@ -15,23 +15,14 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "loadtest/kit/buckets.h"
+#include "loadtest/live/load_state.h"
 
 struct live;
-
-enum live_phase { LIVE_STARTING, LIVE_SELLING, LIVE_DRAINING, LIVE_JUDGING };
 
 struct live_options {
     const char *command; /* "load"; lent                                              */
     bool is_quiet;       /* nothing on stderr                                         */
     bool has_log_lines;  /* without a terminal: a line every five seconds              */
-};
-
-/* All of them since the run began. */
-struct live_counts {
-    int64_t sent, answered, accepted, sold_out;
-    int64_t buckets[BUCKETS]; /* latencies                                             */
-    int dead;                 /* processes of the service that have ended               */
 };
 
 struct live_run {

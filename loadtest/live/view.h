@@ -5,7 +5,7 @@
 
 #include <jansson.h>
 
-#include "loadtest/live/live.h"
+#include "loadtest/live/load_state.h"
 #include "loadtest/live/sale_watch.h"
 
 enum { LIVE_TITLE_MAX = 200, LIVE_CAPTION_MAX = 3000, LIVE_TEXT_MAX = 8000 };

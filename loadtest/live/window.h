@@ -7,7 +7,7 @@
 #ifndef LOADTEST_LIVE_WINDOW_H
 #define LOADTEST_LIVE_WINDOW_H
 
-#include "loadtest/live/live.h"
+#include "loadtest/live/load_state.h"
 #include "loadtest/live/view.h"
 
 enum { LIVE_WINDOW_TELLINGS = 16 };
