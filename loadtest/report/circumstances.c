@@ -7,6 +7,7 @@
 #include "loadtest/kit/memory.h"
 #include "loadtest/page/scene.h"
 #include "loadtest/report/parts.h"
+#include "loadtest/report/view.h"
 
 bool part_machines_differ(const struct run_data *a, const struct run_data *b,
                           char out[DATA_TEXT_MAX])

@@ -6,6 +6,7 @@
 
 #include "loadtest/page/scene.h"
 #include "loadtest/report/parts.h"
+#include "loadtest/report/view.h"
 
 enum {
     CURVES_MAX = 6,

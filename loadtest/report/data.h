@@ -8,30 +8,11 @@
 #ifndef LOADTEST_REPORT_DATA_H
 #define LOADTEST_REPORT_DATA_H
 
-#include <jansson.h>
 #include <stdbool.h>
-#include <stdint.h>
+#include <stddef.h>
 
 #include "base/text/exit_codes.h"
-#include "loadtest/kit/files.h"
-
-/* The defects of a run's files, in the order of their harm.
- * OLDER and NEWER: another format than this program's; DAMAGED and MISSING: of one file. */
-enum data_problem_kind { DATA_NONE_THERE, DATA_DAMAGED, DATA_MISSING, DATA_OLDER, DATA_NEWER };
-
-enum { DATA_PROBLEMS_MAX = 16, DATA_TEXT_MAX = 512 };
-
-struct data_problem {
-    enum data_problem_kind kind;
-    char text[DATA_TEXT_MAX]; /* which file, and where in it                          */
-};
-
-struct run_data {
-    json_t *json; /* an object as of run_data.h; owned                                  */
-    char dir[FILES_PATH_MAX];
-    struct data_problem problems[DATA_PROBLEMS_MAX];
-    size_t problem_count;
-};
+#include "loadtest/report/run_files.h"
 
 /* Read the run in `path`: its directory, or a file in it.  EXIT_VALID: all is there.
  * EXIT_UNKNOWN: there are problems, and out->json has what is there nevertheless.
@@ -44,25 +25,7 @@ enum exit_code run_data_parse(struct run_data *out, const char *text, size_t siz
 /* A zeroed one is fine. */
 void run_data_free(struct run_data *data);
 
-/* "results" of the run in `dir`, from the files that the command left there; an empty object if
- * there are none.  Damaged files are added to the problems of `data`, which may be NULL.
- * *kind is the command's name, static; "" if the files do not tell.  The caller owns it. */
-json_t *run_data_gather(const char *dir, const char **kind, struct run_data *data);
-
 /* Write data.json for the run in `dir`.  False: said on stderr. */
 bool run_data_write(const char *dir, const char *kind, enum exit_code status);
-
-/* A file of a run as JSON; NULL if it is not there, or damaged, which `data` is told.  The
- * caller owns it. */
-json_t *run_data_file(const char *dir, const char *name, struct run_data *data);
-
-void run_data_add_problem(struct run_data *data, enum data_problem_kind kind,
-                          const char *fmt, ...) __attribute__((format(printf, 3, 4)));
-
-/* ---- values; of another kind or missing: "", 0, false, NULL ---- */
-
-const char *json_text(const json_t *object, const char *key);
-double json_double(const json_t *object, const char *key);
-int64_t json_whole(const json_t *object, const char *key);
 
 #endif /* LOADTEST_REPORT_DATA_H */

@@ -7,12 +7,13 @@
  * of the first seckilld of a bench, of scenarios or of a matrix, and "service_of" the directory
  * of its performance.
  */
+#include "loadtest/report/gather.h"
+
 #include <dirent.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "loadtest/report/data.h"
 #include "loadtest/report/sales.h"
 
 /* The file of a command, and where it goes. */

@@ -6,6 +6,7 @@
 #include "loadtest/kit/memory.h"
 #include "loadtest/page/scene.h"
 #include "loadtest/report/parts.h"
+#include "loadtest/report/view.h"
 
 enum { TEXT_MAX = 300 };
 

@@ -4,8 +4,8 @@
 #ifndef LOADTEST_REPORT_PARTS_H
 #define LOADTEST_REPORT_PARTS_H
 
-#include "loadtest/report/data.h"
-#include "loadtest/report/view.h"
+#include "loadtest/report/cells.h"
+#include "loadtest/report/run_files.h"
 #include "loadtest/report/words.h"
 
 /* strip.c: the verdict in one sentence, and what could not be read. */

@@ -11,6 +11,7 @@
 #include "loadtest/page/page.h"
 #include "loadtest/page/scene.h"
 #include "loadtest/report/parts.h"
+#include "loadtest/report/view.h"
 
 static const char title_mark[] = "<!--TITLE-->", content_mark[] = "<!--CONTENT-->\n";
 

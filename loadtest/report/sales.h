@@ -3,12 +3,12 @@
 #ifndef LOADTEST_REPORT_SALES_H
 #define LOADTEST_REPORT_SALES_H
 
-#include "loadtest/report/data.h"
+#include "loadtest/report/run_files.h"
 
 /* The sale in `name` below `dir` ("." is `dir`): {"run", "verdict", "load", "stopped",
- * "service", "objectives", "orders", which sale_orders_over_time() says}; what is not there is left out, so that it may be empty.
- * Of the audit's findings only those that found something, with their examples.
- * The caller owns it. */
+ * "service", "objectives", "orders"}, where "orders" is as of sale_orders_over_time(); a file
+ * that is missing or damaged is left out, so the object may be empty.  Of the audit's checks only
+ * those that found something are kept, with their examples.  The caller owns it. */
 json_t *sale_gather(const char *dir, const char *name, struct run_data *data);
 
 /* The orders over time from orders.tsv: {"from_us", "step_ms", "orders": [...]}: how many rows

@@ -6,6 +6,7 @@
 
 #include "loadtest/page/scene.h"
 #include "loadtest/report/parts.h"
+#include "loadtest/report/view.h"
 
 enum { LAYERS_MAX = 12, ROWS_MAX = 24, EXAMPLES_MAX = 10 };
 

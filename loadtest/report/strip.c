@@ -6,6 +6,7 @@
 #include "base/text/exit_codes.h"
 #include "loadtest/page/scene.h"
 #include "loadtest/report/parts.h"
+#include "loadtest/report/view.h"
 
 enum { CHECKS_MAX = 400 };
 

@@ -5,6 +5,7 @@
 
 #include "loadtest/page/scene.h"
 #include "loadtest/report/parts.h"
+#include "loadtest/report/view.h"
 
 enum state { MISSED, NOT_JUDGED, HOLDS, STATES };
 

@@ -7,6 +7,7 @@
 #include "loadtest/page/scene.h"
 #include "loadtest/report/hatch.h"
 #include "loadtest/report/parts.h"
+#include "loadtest/report/view.h"
 
 enum {
     SALES_MAX = 6, /* of a comparison */

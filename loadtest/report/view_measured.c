@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* view_measured.c -- cells of what is only measured: bench and bench-locks. */
+#include "loadtest/report/view_measured.h"
+
 #include <string.h>
 
-#include "loadtest/report/view_inside.h"
+#include "loadtest/report/run_files.h"
 
 static enum cell_mark mark_of_target(const json_t *reached)
 {
@@ -102,29 +104,4 @@ void view_bench_locks(struct view *view, const json_t *parts)
             view_part(view, inner_name, inner, rounds);
         }
     }
-}
-
-/* ---- two runs ---- */
-
-static bool is_of_one_lock(const struct view *view)
-{
-    for (size_t i = 1; i < view->count; i++)
-        if (strcmp(view->cells[i].row, view->cells[0].row) != 0)
-            return false;
-    return true;
-}
-
-const struct view_cell *view_partner(const struct view *view, const struct view_cell *cell,
-                                     const struct view *other)
-{
-    bool may_differ = is_of_one_lock(view) && is_of_one_lock(other);
-
-    for (size_t i = 0; i < other->count; i++) {
-        const struct view_cell *found = &other->cells[i];
-
-        if (strcmp(found->group, cell->group) == 0 && strcmp(found->column, cell->column) == 0 &&
-            found->crowd == cell->crowd && (may_differ || strcmp(found->row, cell->row) == 0))
-            return found;
-    }
-    return NULL;
 }
