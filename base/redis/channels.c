@@ -12,6 +12,7 @@
 
 #include "base/os/bell.h"
 #include "base/os/clock.h"
+#include "base/os/fiber.h"
 #include "base/os/hash_table.h"
 #include "base/os/number.h"
 
@@ -326,6 +327,9 @@ bool redis_waiter_sleep(struct redis_waiter *waiter, int64_t until_ns)
     if (!dlock_bell_wait(&waiter->bell, until_ns)) {
         if (!is_woken(waiter))
             return false;
+        /* The ring is on its way, and comes to this waiter's memory: a hurried fiber, too,
+         * stays until then. */
+        dlock_fiber_let_hurry(false);
         (void)dlock_bell_wait(&waiter->bell, INT64_MAX);
     }
     dlock_mutex_lock(&waiter->channels->mutex);

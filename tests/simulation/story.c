@@ -4,8 +4,10 @@
 #include "tests/simulation/story.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
+#include "lock/dlock_async.h"
 #include "tests/simulation/batch.h"
 #include "tests/simulation/oracle.h"
 #include "tests/simulation/story_orders.h"
@@ -15,18 +17,23 @@ enum { TIMEOUT_MS = 100, LEASE_MS = 2000 };
 
 static const char *const NAME = "lock:a";
 
-static dlock_system *open_system(const char *variant)
+static dlock_system *open_system_for(const char *variant, int timeout_ms)
 {
     dlock_options opts = dlock_options_default();
     dlock_system *sys = NULL;
 
     opts.variant = variant;
     opts.redis_url = "redis://127.0.0.1:7000";
-    opts.redis_timeout_ms = TIMEOUT_MS;
+    opts.redis_timeout_ms = timeout_ms;
     opts.lease_ms = LEASE_MS;
     if (dlock_open(&sys, &opts) != DLOCK_OK)
         world_condemn(CRASH, "the system cannot be opened: %s", dlock_error());
     return sys;
+}
+
+static dlock_system *open_system(const char *variant)
+{
+    return open_system_for(variant, TIMEOUT_MS);
 }
 
 static void expect(const char *what, bool is_so)
@@ -194,6 +201,73 @@ static void latch_deleted(const char *subject)
     world.is_over = true;
 }
 
+/* ---- a fiber that is hurried ---- */
+
+static bool is_answered;
+
+static void note_answer(dlock_status st, dlock_lease *lease, void *arg)
+{
+    (void)st; /* a thread that stands still for long may lose the lock to a waiter */
+    (void)lease;
+    (void)arg;
+    is_answered = true;
+}
+
+enum { BLOCKS = 7, BLOCK_LEAST = 48, BLOCK_MOST = 256, BLOCK_STEP = 16 };
+
+/* Take what has just been given back, and write to it, so that a late ring into it ends the
+ * process. */
+static void overwrite_free_memory(void)
+{
+    enum { FILL = 0xa5, SIZES = (BLOCK_MOST - BLOCK_LEAST) / BLOCK_STEP };
+    static char *blocks[SIZES][BLOCKS];
+
+    for (size_t i = 0; i < SIZES; i++)
+        for (size_t j = 0; j < BLOCKS; j++) {
+            blocks[i][j] = malloc(BLOCK_LEAST + i * BLOCK_STEP);
+            if (blocks[i][j] != NULL)
+                memset(blocks[i][j], FILL, BLOCK_LEAST + i * BLOCK_STEP);
+        }
+    task_pause(30 * MS);
+    for (size_t i = 0; i < SIZES; i++)
+        for (size_t j = 0; j < BLOCKS; j++)
+            free(blocks[i][j]);
+}
+
+/* A message wakes a waiter: its bell is to be rung, and the thread that rings it stands still
+ * before it does.  The call is cancelled then: the waiter's memory has to stay until the
+ * ring. */
+static void cancelled_before_the_ring(const char *variant)
+{
+    enum { TIMES = 3000, STALL_MS = 300, WAIT_MS = 60000, PATIENT_MS = 30000 };
+    const dlock_request request = {.size = sizeof(request), .wait_ms = WAIT_MS};
+    dlock_system *holder = open_system_for(variant, PATIENT_MS);
+    dlock_system *sys = open_system_for(variant, PATIENT_MS);
+    dlock_async *async = NULL;
+    dlock_async_owner *owner = NULL;
+    dlock_lease lease;
+
+    task_stall_one_in = 3;
+    task_stall_most_ns = STALL_MS * MS;
+    expect("the interface is open",
+           dlock_async_open(&async, sys, DLOCK_ASYNC_THREAD) == DLOCK_OK);
+    owner = dlock_async_owner_new(async);
+    expect("the lock is taken", dlock_acquire(holder, NAME, 0, &lease) == DLOCK_OK);
+    for (int i = 0; i < TIMES; i++) {
+        uint64_t call = 0;
+
+        is_answered = false;
+        expect("a call begins", dlock_async_acquire(async, NAME, &request, owner, note_answer,
+                                                    NULL, &call) == DLOCK_OK);
+        task_pause(chance_between(1, 1000) * (MS / 100));
+        (void)dlock_async_cancel(async, call);
+        while (!is_answered)
+            task_pause(MS / 10);
+        overwrite_free_memory(); /* and the channel is given up */
+    }
+    world.is_over = true;
+}
+
 static const struct story {
     const char *name;
     const char *variant;
@@ -208,6 +282,8 @@ static const struct story {
     {"a release that arrives late frees nothing that was taken after it", "lua", late_release},
     {"a turn of less than a millisecond can be inspected", "fair", turn_ends},
     {"a server clock that steps back keeps a free lock from nobody", "fair", clock_steps_back},
+    {"a waiter that is cancelled stays until its bell has rung", "fair",
+     cancelled_before_the_ring},
     {"a waiter hears at once that a latch was deleted", "latch", latch_deleted},
     {"an order whose first question is late is not refused for good", "stream",
      story_stream_late_question},
