@@ -510,10 +510,12 @@ simulate-same: deps-test                         ## each seed's trace is the sam
 	  --class='$(CLASS)' --seeds='$(if $(filter file,$(origin SEEDS)),3,$(SEEDS))' --from='$(FROM)'
 
 .PHONY: simulate-planted
-simulate-planted: deps-test                     ## seeds until the simulation finds planted bugs; PLANTED_SEEDS=100000 MUTANTS=GLOB
+simulate-planted: deps-test                     ## seeds until the simulation finds planted bugs; PLANTED_SEEDS=100000 MUTANTS=GLOB MARKDOWN=FILE
 	@$(MAKE) --no-print-directory -j2 $(SIMULATE)
-	@tests/simulation/planted.sh '$(PLANTED_SEEDS)' '$(MUTANTS)' $(if $(MARKDOWN),'$(MARKDOWN)')
+	@tests/simulation/planted.sh '$(PLANTED_SEEDS)' '$(PLANTED_EXPLAINED)' '$(MUTANTS)' \
+	  $(if $(MARKDOWN),'$(MARKDOWN)')
 PLANTED_SEEDS := 100000
+PLANTED_EXPLAINED := 100000
 
 SEQUENCES := 3000
 .PHONY: simulate-model

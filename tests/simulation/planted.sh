@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# planted.sh SEEDS [PATTERN] [MARKDOWN] -- plant bugs in the lock library, one after another,
-# and say how many seeds the simulation takes to find each.
+# planted.sh SEEDS EXPLAINED [PATTERN] [MARKDOWN] -- plant bugs in the lock library and the
+# service, one after another, and say how many seeds the simulation takes to find each.
 #
 # The bugs are the patches of tests/mutants whose head has lines
 #
@@ -9,13 +9,13 @@
 #     Hunted-by: simulation VARIANT CLASS
 #     Not-found: why                if no seed finds it: the reason
 #
-# Each line plays at most SEEDS seeds, from 1 on, so the figures repeat as long as the code
-# stays.  A table is written to MARKDOWN.
+# Each line plays at most SEEDS seeds, from 1 on, and at most EXPLAINED of them if there is a
+# reason, so the figures repeat as long as the code stays.  A page is written to MARKDOWN.
 # Exit: 0 all are found but those with a reason, 1 not, 70 one does not apply or build.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 unset MAKEFLAGS MFLAGS MAKELEVEL
-seeds=$1 pattern=${2:-*} markdown=${3:-}
+seeds=$1 explained=$2 pattern=${3:-*} markdown=${4:-}
 tree=$PWD/build/planted/tree
 rows=$PWD/build/planted/rows
 status=0 found=0 count=0
@@ -23,6 +23,9 @@ status=0 found=0 count=0
 header() { sed -n "/^diff /q; s/^$2: *//p" "$1"; }
 apply() { (cd "$tree" && GIT_CEILING_DIRECTORIES=$PWD/.. git apply "$@"); }
 build() { make -C "$tree" -j2 build/tests/simulate >"$tree/output" 2>&1; }
+
+# The kinds of tests that fail with it.
+killers() { header "$1" Killed-by | sed 's/ .*//' | sort -u | paste -sd, | sed 's/,/, /g'; }
 
 unable() {
     echo "planted: $1" >&2
@@ -32,9 +35,11 @@ unable() {
 
 # hunt NAME PATCH VARIANT CLASS
 hunt() {
-    local said seed verdict
+    local said seed verdict most=$seeds
     count=$((count + 1))
-    said=$("$tree/build/tests/simulate" --hunt --seeds="$seeds" --variant="$3" --class="$4") || true
+    [ -z "$(header "$2" Not-found)" ] || [ "$explained" -ge "$seeds" ] || most=$explained
+    said=$("$tree/build/tests/simulate" --hunt --seeds="$most" --variant="$3" --class="$4" 2>&1) || true
+    said=$(grep -v '^# ' <<<"$said") || true
     case $said in
     'not ok '*)
         found=$((found + 1))
@@ -43,15 +48,15 @@ hunt() {
         printf 'found   %-30s %-9s %-6s %7s  %s\n' "$1" "$3" "$4" "$seed" "$verdict"
         ;;
     *': nothing in '*)
-        seed="not in $seeds" verdict=$(header "$2" Not-found)
+        seed="not in $most" verdict=$(header "$2" Not-found)
         printf 'MISSED  %-30s %-9s %-6s %s  %s\n' "$1" "$3" "$4" "$seed" "$verdict"
         [ -n "$verdict" ] || status=1
         ;;
     *) unable "the simulation says of $1: $said" ;;
     esac
-    # shellcheck disable=SC2016
-    printf '| `%s` | %s | `%s` | `%s` | %s | %s |\n' "$1" "$(header "$2" Kind)" "$3" "$4" "$seed" \
-        "$verdict" >>"$rows"
+    # shellcheck disable=SC2016  # the backquotes are those of markdown
+    printf '| `%s` | %s | %s | `%s` `%s` | %s | %s |\n' "$1" "$(header "$2" Kind)" \
+        "$(killers "$2")" "$3" "$4" "$seed" "$verdict" >>"$rows"
 }
 
 rm -rf build/planted
@@ -75,5 +80,8 @@ for patch in tests/mutants/*.patch; do
 done
 echo "$found of $count found"
 [ "$count" -gt 0 ] || unable "no planted bug fits '$pattern'"
-[ -z "$markdown" ] || tests/simulation/planted_page.sh "$rows" "$seeds" >"$markdown"
+# shellcheck disable=SC2094  # the page says its own name, and reads nothing of itself
+[ -z "$markdown" ] ||
+    tests/simulation/planted_page.sh "$rows" "$seeds" "$explained" "$pattern" "$markdown" \
+        "$found" "$count" >"$markdown"
 exit "$status"
