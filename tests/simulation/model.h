@@ -10,7 +10,7 @@
 #include "tests/simulation/keys.h"
 
 enum { MODEL_ARGS_MAX = 32, MODEL_SCRIPTS_MAX = 64, MODEL_WATCHED_MAX = 8,
-       MODEL_QUEUED_MAX = 48, MODEL_CHANNELS_MAX = 32 };
+       MODEL_QUEUED_MAX = 48, MODEL_CHANNELS_MAX = 256 };
 
 struct model;
 
