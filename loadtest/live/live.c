@@ -12,6 +12,7 @@
 #include "loadtest/kit/json_lines.h"
 #include "loadtest/kit/live_block.h"
 #include "loadtest/kit/memory.h"
+#include "loadtest/live/due.h"
 #include "loadtest/live/view.h"
 #include "loadtest/live/window.h"
 
@@ -78,16 +79,6 @@ static bool rest(struct live *live, int64_t ms)
     return !is_over;
 }
 
-static bool is_due(int64_t *last_ns, int64_t every_ms)
-{
-    int64_t now_ns = monotonic_ns();
-
-    if (now_ns - *last_ns < every_ms * 1000000)
-        return false;
-    *last_ns = now_ns;
-    return true;
-}
-
 /* A terminal that does not read blocks only this thread. */
 static void draw(struct live *live, const struct live_view *view, char text[LIVE_TEXT_MAX])
 {
@@ -107,13 +98,13 @@ static void *draw_all(void *arg)
 
     do {
         look(live, view);
-        if (live->draws && is_due(&drawn_ns, DRAW_MS))
+        if (live->draws && live_is_due(&drawn_ns, DRAW_MS))
             draw(live, view, text);
-        if (live->prints && view->runs && is_due(&printed_ns, LINE_MS)) {
+        if (live->prints && view->runs && live_is_due(&printed_ns, LINE_MS)) {
             live_view_line(view, text);
             fprintf(stderr, "%s\n", text);
         }
-        if (view->runs && json_lines_are_on() && is_due(&told_ns, JSON_MS))
+        if (view->runs && json_lines_are_on() && live_is_due(&told_ns, JSON_MS))
             json_lines_write("progress", live_view_json(view));
     } while (rest(live, TICK_MS));
     free(view);

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* series.c -- how far a command of many pieces is: as a block, as a line, as JSON. */
+/* series.c -- the progress of a command of many pieces, as a block, as a line, as JSON. */
 #include "loadtest/live/series.h"
 
 #include <inttypes.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,6 +14,8 @@
 #include "loadtest/kit/memory.h"
 #include "loadtest/kit/progress.h"
 #include "loadtest/kit/style.h"
+#include "loadtest/live/due.h"
+#include "loadtest/live/text.h"
 #include "loadtest/live/window.h"
 
 enum { DRAW_MS = 200, LINE_MS = 15000, JSON_MS = 1000, BAR = 20, MINUTES_FROM_MS = 90000 };
@@ -26,7 +27,7 @@ struct series {
     char title[LIVE_TITLE_MAX], note[LIVE_TITLE_MAX];
     size_t done;
     struct verdict_counts verdicts;
-    int64_t lengths[BUCKETS]; /* how long pieces took                                   */
+    int64_t lengths[BUCKETS]; /* durations of the pieces                                 */
     bool has_load;
     int64_t load_ns; /* when it began                                                  */
     struct live_window window;
@@ -34,18 +35,6 @@ struct series {
 };
 
 /* ---- texts ---- */
-
-static void add(char *out, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
-
-static void add(char *out, const char *fmt, ...)
-{
-    size_t used = strlen(out);
-    va_list args;
-
-    va_start(args, fmt);
-    (void)vsnprintf(out + used, LIVE_TEXT_MAX - used, fmt, args);
-    va_end(args);
-}
 
 static int64_t elapsed_ms(const struct series *s)
 {
@@ -69,14 +58,14 @@ static void add_left(const struct series *s, char *out)
     int64_t left = left_ms(s);
 
     if (left >= MINUTES_FROM_MS)
-        add(out, ", about %" PRId64 " min left", (left + 59999) / 60000);
+        live_add(out, ", about %" PRId64 " min left", (left + 59999) / 60000);
     else if (left >= 0)
-        add(out, ", about %" PRId64 " s left", (left + 999) / 1000);
+        live_add(out, ", about %" PRId64 " s left", (left + 999) / 1000);
 }
 
 static void add_done(const struct series *s, char *out)
 {
-    add(out, "%zu of %zu %s%s done", s->done, s->options.count, s->options.piece,
+    live_add(out, "%zu of %zu %s%s done", s->done, s->options.count, s->options.piece,
         s->options.count == 1 ? "" : "s");
     add_left(s, out);
 }
@@ -95,7 +84,7 @@ static bool add_verdicts(const struct series *s, char *out, FILE *styled)
 
         if (n == 0)
             continue;
-        add(out, "%s%s%" PRId64 " %s%s", is_first ? "" : ", ",
+        live_add(out, "%s%s%" PRId64 " %s%s", is_first ? "" : ", ",
             styled ? report_style(styled, verdict_style(order[i])) : "", n, names[order[i]],
             styled ? report_style(styled, STYLE_PLAIN) : "");
         is_first = false;
@@ -124,14 +113,14 @@ static void add_speed(const struct series *s, char *out)
 
     look_at_load(s, &view);
     if (s->has_load && view.per_s >= 0)
-        add(out, "orders   %.0f a second now, %.0f on average\n", view.per_s, view.all_per_s);
+        live_add(out, "orders   %.0f a second now, %.0f on average\n", view.per_s, view.all_per_s);
     if (s->has_load && view.p99_ms >= 0)
-        add(out, "p99      about %.0f ms now, %.0f ms since the start\n", view.p99_ms,
+        live_add(out, "p99      about %.0f ms now, %.0f ms since the start\n", view.p99_ms,
             view.all_p99_ms);
     if (s->last_per_s >= 0)
-        add(out, "before   %.0f orders a second, p99 %.1f ms\n", s->last_per_s, s->last_p99_ms);
+        live_add(out, "before   %.0f orders a second, p99 %.1f ms\n", s->last_per_s, s->last_p99_ms);
     if (per_min(s) >= 0)
-        add(out, "rate     %.3g %ss a minute; half of them took at most %.1f s, 99 %% at most %.1f s\n",
+        live_add(out, "rate     %.3g %ss a minute; half of them took at most %.1f s, 99 %% at most %.1f s\n",
             per_min(s), s->options.piece, buckets_quantile_ms(s->lengths, 0.5) / 1000,
             buckets_quantile_ms(s->lengths, 0.99) / 1000);
 }
@@ -141,7 +130,7 @@ static void add_trouble(char *out)
     double load = progress_load();
 
     if (progress_is_busy(load))
-        add(out, "%strouble  slow: the load is %.0f on %ld processors%s\n",
+        live_add(out, "%strouble  slow: the load is %.0f on %ld processors%s\n",
             report_style(stderr, STYLE_WARN), load, sysconf(_SC_NPROCESSORS_ONLN),
             report_style(stderr, STYLE_PLAIN));
 }
@@ -151,17 +140,17 @@ static void write_block(const struct series *s, char out[LIVE_TEXT_MAX])
     int full = s->options.count > 0 ? (int)(s->done * BAR / s->options.count) : BAR;
 
     out[0] = '\0';
-    add(out, "%s%s%s\n[%.*s%.*s] ", report_style(stderr, STYLE_BOLD),
+    live_add(out, "%s%s%s\n[%.*s%.*s] ", report_style(stderr, STYLE_BOLD),
         *s->title ? s->title : "starting", report_style(stderr, STYLE_PLAIN), full,
         "####################", BAR - full, "--------------------");
     add_done(s, out);
-    add(out, "\nso far   ");
+    live_add(out, "\nso far   ");
     if (!add_verdicts(s, out, stderr))
-        add(out, "nothing is judged yet");
-    add(out, "\n");
+        live_add(out, "nothing is judged yet");
+    live_add(out, "\n");
     add_speed(s, out);
     if (*s->note)
-        add(out, "now      %s\n", s->note);
+        live_add(out, "now      %s\n", s->note);
     add_trouble(out);
 }
 
@@ -171,32 +160,27 @@ static void write_line(const struct series *s, char out[LIVE_TEXT_MAX])
 
     look_at_load(s, &view);
     out[0] = '\0';
-    add(out, "seckill %s: %s: %.0f s, ", s->options.command, *s->title ? s->title : "starting",
+    live_add(out, "seckill %s: %s: %.0f s, ", s->options.command, *s->title ? s->title : "starting",
         (double)elapsed_ms(s) / 1000);
     add_done(s, out);
-    add(out, "; ");
-    add(out, "%s", add_verdicts(s, out, NULL) ? " so far" : "nothing is judged yet");
+    live_add(out, "; ");
+    live_add(out, "%s", add_verdicts(s, out, NULL) ? " so far" : "nothing is judged yet");
     if (view.per_s >= 0)
-        add(out, "; %.0f orders a second", view.per_s);
+        live_add(out, "; %.0f orders a second", view.per_s);
     if (view.p99_ms >= 0)
-        add(out, ", p99 about %.0f ms", view.p99_ms);
+        live_add(out, ", p99 about %.0f ms", view.p99_ms);
     if (s->last_per_s >= 0)
-        add(out, "; before: %.0f orders a second, p99 %.1f ms", s->last_per_s, s->last_p99_ms);
+        live_add(out, "; before: %.0f orders a second, p99 %.1f ms", s->last_per_s, s->last_p99_ms);
     if (per_min(s) >= 0)
-        add(out, "; %.3g %ss a minute", per_min(s), s->options.piece);
+        live_add(out, "; %.3g %ss a minute", per_min(s), s->options.piece);
     if (*s->note)
-        add(out, "; %s", s->note);
+        live_add(out, "; %s", s->note);
     if (progress_is_busy(progress_load()))
-        add(out, "; slow: the load is %.0f on %ld processors", progress_load(),
+        live_add(out, "; slow: the load is %.0f on %ld processors", progress_load(),
             sysconf(_SC_NPROCESSORS_ONLN));
 }
 
 /* ---- JSON ---- */
-
-static json_t *number(double value)
-{
-    return value < 0 ? json_null() : json_real(value);
-}
 
 /* "as-expected" if all pieces so far are, else the worst; null: nothing was judged yet. */
 static json_t *so_far(const struct series *s)
@@ -238,11 +222,11 @@ static json_t *progress_json(const struct series *s)
     json_object_update_new(
         json, json_pack("{s:s, s:s, s:I, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "run", s->title, "note",
                         s->note, "elapsed_ms", (json_int_t)elapsed_ms(s), "per_min",
-                        number(per_min(s)), "took_p50_ms",
-                        number(buckets_quantile_ms(s->lengths, 0.5)), "took_p99_ms",
-                        number(buckets_quantile_ms(s->lengths, 0.99)), "orders_per_s",
-                        number(view.per_s), "p99_ms", number(view.p99_ms), "last_orders_per_s",
-                        number(s->last_per_s), "last_p99_ms", number(s->last_p99_ms)));
+                        live_number_json(per_min(s)), "took_p50_ms",
+                        live_number_json(buckets_quantile_ms(s->lengths, 0.5)), "took_p99_ms",
+                        live_number_json(buckets_quantile_ms(s->lengths, 0.99)), "orders_per_s",
+                        live_number_json(view.per_s), "p99_ms", live_number_json(view.p99_ms), "last_orders_per_s",
+                        live_number_json(s->last_per_s), "last_p99_ms", live_number_json(s->last_p99_ms)));
     return json;
 }
 
@@ -314,29 +298,19 @@ void series_measured(struct series *s, double per_s, double p99_ms)
     s->last_p99_ms = p99_ms;
 }
 
-static bool is_due(int64_t *last_ns, int64_t every_ms)
-{
-    int64_t now_ns = monotonic_ns();
-
-    if (now_ns - *last_ns < every_ms * 1000000)
-        return false;
-    *last_ns = now_ns;
-    return true;
-}
-
 void series_tick(struct series *s)
 {
     char text[LIVE_TEXT_MAX];
 
-    if (!s || !is_due(&s->drawn_ns, DRAW_MS))
+    if (!s || !live_is_due(&s->drawn_ns, DRAW_MS))
         return;
     if (s->draws) {
         write_block(s, text);
         live_block_draw(text);
     }
-    if (s->prints && is_due(&s->printed_ns, LINE_MS))
+    if (s->prints && live_is_due(&s->printed_ns, LINE_MS))
         series_line(s);
-    if (json_lines_are_on() && is_due(&s->told_ns, JSON_MS))
+    if (json_lines_are_on() && live_is_due(&s->told_ns, JSON_MS))
         json_lines_write("progress", progress_json(s));
 }
 

@@ -3,12 +3,12 @@
 #include "loadtest/live/view.h"
 
 #include <inttypes.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "base/text/duration.h"
 #include "loadtest/kit/style.h"
+#include "loadtest/live/text.h"
 
 enum { BAR = 20, SILENT_MS = 2000 };
 
@@ -25,18 +25,6 @@ static const char *const phase_words[] = {
     [LIVE_DRAINING] = "waiting for the last answers",
     [LIVE_JUDGING] = "reading the database for the audit",
 };
-
-static void add(char *out, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
-
-static void add(char *out, const char *fmt, ...)
-{
-    size_t used = strlen(out);
-    va_list args;
-
-    va_start(args, fmt);
-    (void)vsnprintf(out + used, LIVE_TEXT_MAX - used, fmt, args);
-    va_end(args);
-}
 
 static int64_t left_ms(const struct live_view *view)
 {
@@ -73,29 +61,29 @@ static void add_time(const struct live_view *view, char *out)
     if (full > BAR)
         full = BAR;
     if (left < 0) {
-        add(out, "%s, %.1f s\n", phase_words[view->phase], seconds(view->elapsed_ms));
+        live_add(out, "%s, %.1f s\n", phase_words[view->phase], seconds(view->elapsed_ms));
         return;
     }
-    add(out, "[%.*s%.*s] at most %" PRId64 " s left\n", full, "####################",
+    live_add(out, "[%.*s%.*s] at most %" PRId64 " s left\n", full, "####################",
         BAR - full, "--------------------", whole_seconds(left));
 }
 
 static void add_speed(const struct live_view *view, char *out)
 {
     if (view->all_per_s < 0)
-        add(out, "orders   none yet\n");
+        live_add(out, "orders   none yet\n");
     else
-        add(out, "orders   %.0f a second now, %.0f on average; %" PRId64 " accepted, %" PRId64
+        live_add(out, "orders   %.0f a second now, %.0f on average; %" PRId64 " accepted, %" PRId64
                  " sold out\n",
             view->per_s, view->all_per_s, view->accepted, view->sold_out);
     if (view->p99_ms >= 0)
-        add(out, "p99      about %.0f ms now, %.0f ms since the start\n", view->p99_ms,
+        live_add(out, "p99      about %.0f ms now, %.0f ms since the start\n", view->p99_ms,
             view->all_p99_ms);
     else if (view->all_p99_ms >= 0)
-        add(out, "p99      no order is accepted now; about %.0f ms since the start\n",
+        live_add(out, "p99      no order is accepted now; about %.0f ms since the start\n",
             view->all_p99_ms);
     else
-        add(out, "p99      no order was accepted yet\n");
+        live_add(out, "p99      no order was accepted yet\n");
 }
 
 static void add_trouble(const struct live_view *view, char *out)
@@ -103,16 +91,16 @@ static void add_trouble(const struct live_view *view, char *out)
     const char *warn = report_style(stderr, STYLE_WARN), *plain = report_style(stderr, STYLE_PLAIN);
 
     if (view->silent_ms >= SILENT_MS && view->phase == LIVE_SELLING)
-        add(out, "%strouble  no answer for %.0f s%s\n", warn, seconds(view->silent_ms), plain);
+        live_add(out, "%strouble  no answer for %.0f s%s\n", warn, seconds(view->silent_ms), plain);
     if (view->dead > 0)
-        add(out, "%strouble  %d seckilld %s ended%s\n", warn, view->dead,
+        live_add(out, "%strouble  %d seckilld %s ended%s\n", warn, view->dead,
             view->dead == 1 ? "process has" : "processes have", plain);
 }
 
 static void add_finding(char *out, int64_t count, const char *what)
 {
     if (count > 0)
-        add(out, " %" PRId64 " %s,", count, what);
+        live_add(out, " %" PRId64 " %s,", count, what);
 }
 
 /* ": 630 over, 12 lost, 730 of 100 sold" */
@@ -120,11 +108,11 @@ static void add_findings(const struct live_view *view, char *out)
 {
     const struct sale_seen *seen = &view->seen;
 
-    add(out, ":");
+    live_add(out, ":");
     add_finding(out, seen->oversold, "over");
     add_finding(out, seen->doubles, "twice");
     add_finding(out, seen->lost, "lost");
-    add(out, " %" PRId64 " of %" PRId64 " sold", seen->orders, seen->issued);
+    live_add(out, " %" PRId64 " of %" PRId64 " sold", seen->orders, seen->issued);
 }
 
 static void add_verdict(const struct live_view *view, char *out)
@@ -133,22 +121,22 @@ static void add_verdict(const struct live_view *view, char *out)
     bool is_broken = verdict && strcmp(verdict, "broken") == 0;
 
     if (!verdict) {
-        add(out, "so far   not counted in the database yet\n");
+        live_add(out, "so far   not counted in the database yet\n");
         return;
     }
-    add(out, "so far   %s%s%s", report_style(stderr, is_broken ? STYLE_BAD : STYLE_GOOD), verdict,
+    live_add(out, "so far   %s%s%s", report_style(stderr, is_broken ? STYLE_BAD : STYLE_GOOD), verdict,
         report_style(stderr, STYLE_PLAIN));
     add_findings(view, out);
-    add(out, " (%.1f s ago)\n", seconds((monotonic_ns() - view->seen.seen_ns) / 1000000));
+    live_add(out, " (%.1f s ago)\n", seconds((monotonic_ns() - view->seen.seen_ns) / 1000000));
 }
 
 void live_view_block(const struct live_view *view, char out[LIVE_TEXT_MAX])
 {
     out[0] = '\0';
-    add(out, "%s", view->above);
+    live_add(out, "%s", view->above);
     if (!view->runs)
         return;
-    add(out, "%s%s%s\n", report_style(stderr, STYLE_BOLD), view->title,
+    live_add(out, "%s%s%s\n", report_style(stderr, STYLE_BOLD), view->title,
         report_style(stderr, STYLE_PLAIN));
     add_time(view, out);
     if (view->phase != LIVE_STARTING) {
@@ -156,7 +144,7 @@ void live_view_block(const struct live_view *view, char out[LIVE_TEXT_MAX])
         add_speed(view, out);
     }
     add_trouble(view, out);
-    add(out, "%s", view->below);
+    live_add(out, "%s", view->below);
 }
 
 void live_view_line(const struct live_view *view, char out[LIVE_TEXT_MAX])
@@ -165,28 +153,28 @@ void live_view_line(const struct live_view *view, char out[LIVE_TEXT_MAX])
     int64_t left = left_ms(view);
 
     out[0] = '\0';
-    add(out, "seckill %s: %s: %s, %.0f s", view->command, view->title, phase_words[view->phase],
+    live_add(out, "seckill %s: %s: %s, %.0f s", view->command, view->title, phase_words[view->phase],
         seconds(view->elapsed_ms));
     if (left >= 0)
-        add(out, ", at most %" PRId64 " s left", whole_seconds(left));
+        live_add(out, ", at most %" PRId64 " s left", whole_seconds(left));
     if (view->phase == LIVE_STARTING)
         return;
-    add(out, "; %s", verdict ? verdict : "not counted");
+    live_add(out, "; %s", verdict ? verdict : "not counted");
     if (verdict)
-        add(out, " so far");
+        live_add(out, " so far");
     if (verdict)
         add_findings(view, out);
     if (view->all_per_s >= 0)
-        add(out, "; %.0f orders a second", view->per_s);
+        live_add(out, "; %.0f orders a second", view->per_s);
     if (view->p99_ms >= 0)
-        add(out, ", p99 about %.0f ms", view->p99_ms);
+        live_add(out, ", p99 about %.0f ms", view->p99_ms);
     if (view->silent_ms >= SILENT_MS && view->phase == LIVE_SELLING)
-        add(out, "; no answer for %.0f s", seconds(view->silent_ms));
+        live_add(out, "; no answer for %.0f s", seconds(view->silent_ms));
     if (view->dead > 0)
-        add(out, "; %d seckilld ended", view->dead);
+        live_add(out, "; %d seckilld ended", view->dead);
 }
 
-static json_t *number(double value)
+json_t *live_number_json(double value)
 {
     return value < 0 ? json_null() : json_real(value);
 }
@@ -211,8 +199,8 @@ json_t *live_view_json(const struct live_view *view)
         view->title, "phase", phases[view->phase], "elapsed_ms", (json_int_t)view->elapsed_ms,
         "left_ms", left < 0 ? json_null() : json_integer(left), "sent", (json_int_t)view->sent,
         "answered", (json_int_t)view->answered, "accepted", (json_int_t)view->accepted, "sold_out",
-        (json_int_t)view->sold_out, "orders_per_s", number(view->per_s), "orders_per_s_all",
-        number(view->all_per_s), "p99_ms", number(view->p99_ms), "p99_all_ms",
-        number(view->all_p99_ms), "silent_ms", (json_int_t)view->silent_ms, "dead", view->dead,
+        (json_int_t)view->sold_out, "orders_per_s", live_number_json(view->per_s), "orders_per_s_all",
+        live_number_json(view->all_per_s), "p99_ms", live_number_json(view->p99_ms), "p99_all_ms",
+        live_number_json(view->all_p99_ms), "silent_ms", (json_int_t)view->silent_ms, "dead", view->dead,
         "verdict_so_far", live_verdict(view), "database", seen_json(&view->seen));
 }

@@ -7,8 +7,9 @@
 
 #include "loadtest/live/load_state.h"
 #include "loadtest/live/sale_watch.h"
+#include "loadtest/live/text.h"
 
-enum { LIVE_TITLE_MAX = 200, LIVE_CAPTION_MAX = 3000, LIVE_TEXT_MAX = 8000 };
+enum { LIVE_TITLE_MAX = 200, LIVE_CAPTION_MAX = 3000 };
 
 struct live_view {
     const char *command;
@@ -35,5 +36,8 @@ void live_view_line(const struct live_view *view, char out[LIVE_TEXT_MAX]);
 
 /* The fields of the event "progress"; the caller owns it. */
 json_t *live_view_json(const struct live_view *view);
+
+/* The value; null if the value is negative, that is unknown.  The caller owns the JSON. */
+json_t *live_number_json(double value);
 
 #endif /* LOADTEST_LIVE_VIEW_H */

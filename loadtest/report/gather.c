@@ -28,20 +28,6 @@ static const struct source {
     {"rate.json", "rate", "load"},
 };
 
-/* Findings of nothing are most of a large comparison's text. */
-static void drop_valid(json_t *checks)
-{
-    const char *name;
-    json_t *check;
-    void *next;
-
-    json_object_foreach_safe(checks, next, name, check)
-    {
-        if (json_is_true(json_object_get(check, "valid")))
-            json_object_del(checks, name);
-    }
-}
-
 /* Of a sale that is one of many, only what the page shows of it.  The settings of the service
  * are those of the first sale: the others differ in what their cell is called by. */
 static json_t *slim(json_t *sale, bool is_first)
@@ -69,7 +55,7 @@ static void add_compared(json_t *summary, json_t *runs, const char *dir, struct 
         {
             const char *name = json_text(run, "dir");
 
-            drop_valid(json_object_get(run, "checks"));
+            sale_drop_valid(json_object_get(run, "checks"));
             /* The file is data: its names must not lead out of the run. */
             if (j == 0 && *name && *name != '/' && !strstr(name, ".."))
                 json_object_set_new(runs, name, slim(sale_gather(dir, name, data),

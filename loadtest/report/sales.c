@@ -87,10 +87,9 @@ json_t *sale_orders_over_time(const char *dir, int64_t began_us)
     return json;
 }
 
-/* verdict.json has every check; here are those that found something. */
-static void drop_findings(json_t *verdict)
+void sale_drop_valid(json_t *checks)
 {
-    json_t *checks = json_object_get(verdict, "checks"), *check;
+    json_t *check;
     const char *name;
     void *next;
 
@@ -119,7 +118,7 @@ json_t *sale_gather(const char *dir, const char *name, struct run_data *data)
         if (json)
             json_object_set_new(sale, files[i][1], json);
     }
-    drop_findings(json_object_get(sale, "verdict"));
+    sale_drop_valid(json_object_get(json_object_get(sale, "verdict"), "checks"));
     orders = sale_orders_over_time(
         path, json_whole(json_object_get(json_object_get(sale, "run"), "times"), "began_us"));
     if (orders)

@@ -11,6 +11,10 @@
  * those that found something are kept, with their examples.  The caller owns it. */
 json_t *sale_gather(const char *dir, const char *name, struct run_data *data);
 
+/* Remove the checks of a verdict that found nothing, which are most of a large comparison's
+ * text.  NULL is fine. */
+void sale_drop_valid(json_t *checks);
+
 /* The orders over time from orders.tsv: {"from_us", "step_ms", "orders": [...]}: how many rows
  * were made in each step from `began_us` on (from the first row on if that is 0).  NULL: there
  * are none.  The caller owns it. */
