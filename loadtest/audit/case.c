@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* case.c -- the input of the audit in the orders that the rules need, and how a finding grows. */
+/* case.c -- sorts the input of the audit for its rules, and adds cases to findings. */
 #include "loadtest/audit/case.h"
 
 #include <stdarg.h>

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* case.h -- the input of the audit, sorted as its rules need it, and how a finding grows. */
+/* case.h -- the input of the audit, sorted as its rules need it, and the findings of the rules. */
 #ifndef LOADTEST_AUDIT_CASE_H
 #define LOADTEST_AUDIT_CASE_H
 
 #include "loadtest/audit/audit.h"
 
-/* The input once more, in the orders that the rules need. */
+/* The input, sorted in each order that the rules need. */
 struct audit_case {
     const struct audit_input *in;
     const struct audit_order **by_request; /* by user and request                     */
@@ -20,7 +20,7 @@ struct audit_case {
 void audit_case_make(struct audit_case *c, const struct audit_input *in);
 void audit_case_free(struct audit_case *c);
 
-/* Make a finding at least as bad as `valid`, about `count` more. */
+/* Add `count` cases to a finding, whose verdict becomes `valid` unless it is worse already. */
 void audit_worsen(struct audit_finding *f, enum verdict valid, int64_t count);
 
 /* Keep an example, unless there are enough. */
@@ -30,7 +30,7 @@ void audit_example(struct audit_finding *f, const char *fmt, ...)
 /* Is the voucher one of those that are audited? */
 bool audit_knows(const struct audit_case *c, int64_t voucher);
 
-/* The order that a request of that user made, of whatever voucher; NULL: none. */
+/* The order that a request of that user made, for any voucher; NULL: none. */
 const struct audit_order *audit_order_of(const struct audit_case *c, int64_t user,
                                          const char *request);
 
@@ -38,10 +38,10 @@ const struct audit_order *audit_order_of(const struct audit_case *c, int64_t use
 const struct audit_order *audit_bought(const struct audit_case *c, int64_t user,
                                        int64_t voucher);
 
-/* How many open requests are for the voucher. */
+/* The number of open requests for the voucher. */
 int64_t audit_open_for(const struct audit_case *c, int64_t voucher);
 
-/* By user and request: a request's id belongs to its user, two users may choose the same. */
+/* Compare by user and request.  Two users may choose the same id for their requests. */
 int audit_compare_keys(int64_t user_a, const char *request_a, int64_t user_b,
                        const char *request_b);
 

@@ -173,7 +173,7 @@ static double read_percentile_ms(const struct order_load *b, const char *percent
     return value;
 }
 
-/* Show how far wrk is. */
+/* Show the progress of wrk. */
 static void tell(struct order_load *b, const struct control *control)
 {
     struct live_counts counts = {0};

@@ -25,7 +25,7 @@ struct order_load {
     int processes;   /* of seckilld */
     int64_t duration_ms;
     bool has_settings;     /* service.json has those of a seckilld */
-    struct series *series; /* shows how far it is; lent, NULL: nothing is shown */
+    struct series *series; /* shows the progress; lent, NULL: nothing is shown */
     char script[FILES_PATH_MAX]; /* of pgbench */
 };
 

@@ -91,7 +91,7 @@ struct bench {
     double claims[CLAIM_COUNT][BENCH_ORDERS_REPEATS_MAX];
 };
 
-/* ---- how far it is ---- */
+/* ---- progress ---- */
 
 static void begin_piece(struct bench *b, int r, const char *fmt, ...)
     __attribute__((format(printf, 3, 4)));

@@ -20,7 +20,7 @@ struct bench_orders_plan {
     int clients[BENCH_ORDERS_SIZES_MAX]; /* wrk's connections, a measurement for each */
     int client_count;
     int64_t repeats, processes, duration_ms;
-    bool is_quiet; /* do not show how far it is */
+    bool is_quiet; /* do not show the progress */
 };
 
 /* Measure, print the table, and keep bench.json in a directory below plan->out.

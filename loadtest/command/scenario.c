@@ -190,7 +190,8 @@ static void shuffle(struct scenario_setup *setups, size_t count, uint64_t seed)
     }
 }
 
-/* The series of the performances; a story that is alone tells itself. */
+/* The series of the performances.  A single story prints its own lines, so its series prints
+ * none. */
 static struct series *open_series(const struct scenario_settings *v,
                                   const struct scenario_setup *setups, size_t count)
 {

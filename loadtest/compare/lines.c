@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* lines.c -- how far a comparison is. */
+/* lines.c -- the progress of a comparison. */
 #include "loadtest/compare/lines.h"
 
 #include <inttypes.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* lines.h -- how far a comparison is: for a terminal, a line for each lock; for programs. */
+/* lines.h -- the progress of a comparison: for a terminal, a line for each lock; for programs. */
 #ifndef LOADTEST_COMPARE_LINES_H
 #define LOADTEST_COMPARE_LINES_H
 

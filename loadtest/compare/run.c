@@ -56,10 +56,11 @@ static int64_t patience(int attempt)
     return factor < FACTOR_MAX ? factor : FACTOR_MAX;
 }
 
-/* A broken lock shows in two transactions at once.  A writer of the stream sells up to
- * SALE_BATCH_MAX orders in one, so a stock of 100 can be sold in a single transaction; on that
- * path a calm sale has enough for many.  Under another hazard a process is held inside its
- * transaction, so that one is enough. */
+/* A broken lock can be seen only where two transactions run at once.  A writer of the stream
+ * sells up to SALE_BATCH_MAX orders in a transaction, so a stock of 100 can be sold in a single
+ * transaction.  Therefore a calm sale on that path has stock for STREAM_BATCHES transactions.
+ * Every other hazard holds a process inside its transaction, beside which a second transaction
+ * is enough. */
 static int64_t stock_of(const struct comparison *c, const struct cell *cell)
 {
     const int64_t enough = STREAM_BATCHES * SALE_BATCH_MAX;

@@ -74,7 +74,7 @@ void command_explain_exit(const char *fmt, ...) __attribute__((format(printf, 1,
     {                                                                                  \
         .type = SETTING_SWITCH, .name = "quiet", .offset = (at), .fallback = "off",    \
         .group = "Terminal",                                                           \
-        .help = "do not show how far the command is: the result and errors alone"      \
+        .help = "print the result and errors alone, without the progress"              \
     }
 #define COMMAND_JSON_LINES(at)                                                         \
     {                                                                                  \

@@ -7,7 +7,7 @@
  *
  * Every function takes NULL for `live` and then does nothing.
  *
- * Threads     One calls these functions.
+ * Threads     All calls come from the same thread.
  */
 #ifndef LOADTEST_LIVE_LIVE_H
 #define LOADTEST_LIVE_LIVE_H
@@ -29,7 +29,7 @@ struct live_run {
     const char *title, *url; /* url: of the database                                   */
     const int64_t *vouchers;
     int voucher_count;
-    int64_t limit_ms;        /* it lasts no longer; 0: not known                       */
+    int64_t limit_ms;        /* the longest time of the run; 0: not known               */
 };
 
 /* Start the threads; NULL: the system has none to give, and the load goes on unseen. */

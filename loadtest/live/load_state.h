@@ -9,7 +9,7 @@
 
 enum live_phase { LIVE_STARTING, LIVE_SELLING, LIVE_DRAINING, LIVE_JUDGING };
 
-/* All of them since the run began. */
+/* Each count is of the whole run so far. */
 struct live_counts {
     int64_t sent, answered, accepted, sold_out;
     int64_t buckets[BUCKETS]; /* latencies                                             */

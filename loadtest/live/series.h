@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* series.h -- how far a command of many pieces is while it runs: the measurements of a bench, the
+/* series.h -- the progress of a command of many pieces: the measurements of a bench, the
  * performances of scenarios and of a matrix.  The pieces are shown as live.h shows a load: a block
  * on a terminal, lines in a log, JSON lines for programs.
  *
@@ -38,9 +38,9 @@ struct series *series_open(const struct series_options *options);
 /* Take the block away, and free the series. */
 void series_close(struct series *series);
 
-/* Is it time to say again what goes on? */
+/* Is the next output due, so that series_now() is worth its call? */
 bool series_wants(const struct series *series);
-/* What goes on now, in a line, and what else there is to say of it, "" for nothing.  Both are
+/* Set the title of the piece that goes on now, and a note on the piece, "" for none.  Both are
  * copied. */
 void series_now(struct series *series, const char *title, const char *note);
 
@@ -49,7 +49,8 @@ void series_load_begins(struct series *series);
 void series_load_ends(struct series *series);
 bool series_wants_counts(const struct series *series);
 void series_feed(struct series *series, const struct live_counts *counts);
-/* Its speed and its 99th percentile, now that it has ended; shown until the next one has. */
+/* Set the speed and the 99th percentile of the load that has ended.  They are shown until the
+ * next load has ended. */
 void series_measured(struct series *series, double per_s, double p99_ms);
 
 /* Draw the block, print the line, or write the JSON line "progress", if it is time to. */
@@ -60,7 +61,7 @@ void series_line(struct series *series);
 /* Hide the block, so that something can be printed; series_tick() draws it again. */
 void series_hide(struct series *series);
 
-/* A piece has ended, which took so long.  `verdict` is NULL for one that is not judged.  The JSON
+/* A piece has ended after `took_ms`.  `verdict` is NULL for a piece that is not judged.  The JSON
  * line "run" has the members of `more`, which is taken and may be NULL. */
 void series_done(struct series *series, const enum verdict *verdict, int64_t took_ms,
                  json_t *more);

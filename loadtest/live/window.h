@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* window.h -- the counts of the last three seconds of a run, of which the speed and the latency
- * of now are taken.
+/* window.h -- the counts of the last three seconds of a run, which the current speed and latency
+ * are computed from.
  *
  * Threads     One at a time.
  */
@@ -18,13 +18,13 @@ struct live_window {
         struct live_counts counts;
     } tellings[LIVE_WINDOW_TELLINGS];
     int64_t count;     /* of this run; the oldest are forgotten                          */
-    int64_t answer_ns; /* when an answer was last heard of                               */
+    int64_t answer_ns; /* when the number of answers last grew                            */
 };
 
 /* Forget everything: a run begins now. */
 void live_window_begin(struct live_window *window);
 
-/* Is it 200 ms since the last telling? */
+/* Have 200 ms passed since live_window_tell() was last called? */
 bool live_window_is_due(const struct live_window *window);
 
 void live_window_tell(struct live_window *window, const struct live_counts *counts);

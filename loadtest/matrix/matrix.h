@@ -45,7 +45,7 @@ struct matrix {
     int seed_count, part, parts;
     int jobs, labs;
     const struct scenario_pages *pages;
-    bool keep, is_quiet; /* is_quiet: do not show how far it is                       */
+    bool keep, is_quiet; /* is_quiet: do not show the progress                        */
     struct expectation *expected_instead; /* NULL: what scenarios say        */
     char dir[FILES_PATH_MAX];
     char started[32]; /* UTC                                                           */

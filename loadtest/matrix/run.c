@@ -68,7 +68,8 @@ static void remove_run(const char *dir)
     free(whole);
 }
 
-/* Remove the records of a performance; of the first one with seckilld, its settings stay. */
+/* Remove the records of a performance.  The settings of the first performance with seckilld
+ * stay. */
 static void remove_but_settings(struct matrix *m, const char *dir)
 {
     char path[FILES_PATH_MAX], *text = NULL;

@@ -19,7 +19,7 @@ struct run_stage {
     char *why; /* for why_say()                                                        */
 };
 
-/* Send orders until they are enough, and write the ledger and load.json into the run's
+/* Send the orders of the run, and write the ledger and load.json into the run's
  * directory.  Answers as run_once() does. */
 typedef enum exit_code run_load_fn(void *arg, const struct run_stage *stage);
 
@@ -46,14 +46,14 @@ struct run_plan {
     bool record;              /* the locks: dir/locks, for `seckill check`           */
     struct live *live;        /* shows the run while it goes on; NULL: nothing does  */
     const char *title;        /* of the run there; NULL: the lock, or no name        */
-    bool quiet;               /* why it could not be done is kept, and not printed   */
+    bool quiet;               /* the reason of a failure is kept, and not printed    */
 };
 
 struct run_result {
     struct audit_verdict verdict;
     enum hazard_state hazard;
-    char note[240];          /* what the hazard did                                  */
-    char reason[WHY_MAX]; /* why it could not be done; "" if it was           */
+    char note[240];          /* the work of the hazard                               */
+    char reason[WHY_MAX]; /* of a failure; "" if the run was made             */
     int64_t sent, unanswered;
     struct start_times start;
     double orders_per_s;     /* accepted, from the first request to sold out          */

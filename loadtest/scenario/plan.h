@@ -20,7 +20,7 @@ struct scenario_run {
     uint64_t seed;
     int labs;            /* as many of the others at a time, each in a lab of its own;
                           * 0: 1                                                      */
-    struct series *series; /* shows how far it is; lent, NULL: nothing is shown       */
+    struct series *series; /* shows the progress; lent , NULL: nothing is shown       */
     const struct scenario_listener *listener; /* NULL: the terminal                   */
 };
 

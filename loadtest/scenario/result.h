@@ -22,17 +22,17 @@ struct scenario_setup {
  * command. */
 struct scenario_result {
     bool has_happened;
-    bool was_spoilt;  /* it may happen if it is performed again                        */
+    bool was_spoilt;  /* another performance may succeed                               */
     int tries;
-    char spoilt[300];   /* why the try before this one did not count; "": there was none  */
+    char spoilt[300];   /* why the try before did not count; "": there was no such try    */
     enum scenario_outcome outcome;
     unsigned signs;
-    unsigned gave_way;  /* set of 1 << dlock_assumption: what did not hold, as the
-                         * checker says of what it calls a break                      */
+    unsigned gave_way;  /* set of 1 << dlock_assumption: the assumptions that did not
+                         * hold where the checker found a break                       */
     bool is_expected;
     enum exit_code rc;
     struct scenario_tally tally; /* of a measurement                                   */
-    char why[400];      /* of a scenario that did not happen, or came out unexpected   */
+    char why[400];      /* the reason, if it did not happen or was not as expected     */
     int64_t took_ns;
     int64_t holds, faults;    /* of the story, as the checker and the records have them  */
     int64_t crowd_holds, crowd_failures;
@@ -41,10 +41,10 @@ struct scenario_result {
     char crowd_why[300];
 };
 
-/* Did it come out as expected?  UNKNOWN also if it did not happen. */
+/* Was the outcome the expected one?  UNKNOWN also if the scenario did not happen. */
 enum verdict scenario_verdict(const struct scenario_result *result);
 
-/* Does it measure for a time, instead of telling a story? */
+/* Does the scenario measure for a time, instead of telling a story? */
 bool scenario_is_measured(const struct scenario *scenario);
 
 const char *scenario_outcome_name(enum scenario_outcome outcome, bool is_chinese);

@@ -146,7 +146,7 @@ static void run_look(const struct kind *kind, dlock_system *sys, const char *nam
                  info.reader_count, info.left_ms, info.owner);
 }
 
-/* How many threads wait in this process's line for the name. */
+/* The number of threads that wait in this process for the name. */
 static void run_line(dlock_system *sys, const char *name, char answer[ANSWER_MAX])
 {
     unsigned count =

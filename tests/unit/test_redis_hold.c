@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* test_redis_hold.c -- what links that are asked together hold, and for how long.
+/* test_redis_hold.c -- the requests that links asked together hold back, and for how long.
  *
- * The clock and the network are this program's: it stands in for the C library's
- * clock_gettime() and for the calls of base/redis/wire.h. */
+ * This program defines the clock_gettime() of the C library and the calls of
+ * base/redis/wire.h, so clock and network are its own. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -36,12 +36,12 @@ int clock_gettime(clockid_t id, struct timespec *ts)
     return 0;
 }
 
-/* To one node.  The links name their wires by the ports of their URLs. */
+/* The wire to a node.  The port of a link's URL is the index of its wire. */
 struct redis_wire {
     int send_count;
     size_t sent_len;
-    size_t room_len;     /* so many bytes does it take yet     */
-    int reply_count;     /* so many replies are to be received */
+    size_t room_len;     /* bytes that it still takes          */
+    int reply_count;     /* replies that are to be received    */
 };
 
 static struct redis_wire wires[NODES];
@@ -114,7 +114,7 @@ static struct redis_leg legs[MANY];
 static struct redis_request_leg trips[MANY];
 static int asked_count;
 
-/* The group has a driver, who is awake. */
+/* The group has a driver, which is awake. */
 static int set_up(void **state)
 {
     (void)state;

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* test_redis_yields.c -- when the threads of a link stop yielding.
  *
- * The clock and the yield are this program's: it stands in for the C library's
- * clock_gettime() and sched_yield(). A group without links has nothing to send, and its driver
- * only makes way and rests. */
+ * This program defines the clock_gettime() and sched_yield() of the C library.  A group
+ * without links has nothing to send, so its driver only yields and sleeps. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -19,15 +18,15 @@
 #include "base/redis/link_group.h"
 
 enum {
-    READING_NS = 100, /* so much later is it with each look at the clock */
+    READING_NS = 100, /* by which each reading moves the clock */
     SHORT_NS = 2000,
     LONG_NS = 5000000, /* another program had the processor */
-    PAUSE_MS = 100,    /* so long nobody yields after a long yield */
+    PAUSE_MS = 100,    /* without any yield after a long yield */
 };
 
 static struct redis_link_group *group;
 static int64_t now_ns;
-static int64_t yield_ns; /* so long each yield lasts */
+static int64_t yield_ns; /* the length of each yield */
 static int yield_count;
 
 int clock_gettime(clockid_t id, struct timespec *ts)
@@ -64,8 +63,8 @@ static int tear_down(void **state)
     return 0;
 }
 
-/* A thread drives for an answer that does not come, while another is expected to ask.  Answers
- * how often the driver yielded. */
+/* A thread drives for an answer that does not come, while another thread is expected to ask.
+ * Answers the number of yields of the driver. */
 static int drive(void)
 {
     struct redis_wait wait = {.open_count = 1};

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* report.c -- the report of a run: a line for each performance, how far they are, and each
+/* report.c -- the report of a run: a line for each performance, the progress, and each
  * unexpected outcome. */
 
 #include "loadtest/scenario/narration/report.h"
@@ -97,7 +97,7 @@ static json_t *story_json(const struct performance *p)
         (json_int_t)r->faults);
 }
 
-/* ---- how far they are ---- */
+/* ---- progress ---- */
 
 /* "wrong-delete, lua and 2 more" */
 static size_t name_going(const struct batch *t, char *out, size_t size)

@@ -11,7 +11,7 @@ void performance_lock(const struct performance *p, char *out, size_t size);
 /* The duration of a measurement. */
 int64_t batch_length_ms(const struct batch *t);
 
-/* Show how far the performances are, if it is time to. */
+/* Show the progress of the performances, if the next output is due. */
 void batch_tell_news(struct batch *t);
 /* A line on stdout for one that has ended, if there are several or it is measured; the series
  * of the run is told, too. */

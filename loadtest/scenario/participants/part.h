@@ -16,10 +16,10 @@ struct actor_part {
     char sale_url[LAB_URL_MAX];
     struct lab_server counter; /* a Redis beside that of the locks' wires             */
     char counter_password[LAB_SECRET_LEN + 1];
-    int64_t stock;       /* that the counter begins with                              */
+    int64_t stock;       /* the first value of the counter                            */
     char lock[DLOCK_NAME_MAX + 1];
-    char name[32];       /* the actor's, and how its orders call themselves           */
-    char request[64];    /* what its requests' ids begin with                         */
+    char name[32];       /* of the actor, also in its orders                          */
+    char request[64];    /* the beginning of its requests' ids                        */
     int lease_ms, store_timeout_ms, node_timeout_ms;
     bool watchdog, commits_lazily;
     int64_t voucher, first_user; /* thread i buys as first_user + i                     */

@@ -15,7 +15,7 @@ from terminal import Terminal
 
 SECKILL, LAB, WORK, RESULTS = sys.argv[1:]
 PLACE = ["--dir=" + LAB, "--out=" + WORK + "/runs"]
-# More than anybody waits for: these are interrupted.
+# These commands would run for hours, and are interrupted.
 MATRIX = [SECKILL, "matrix", *PLACE, "--scenarios=wrong-delete,expired-lease", "--locks=naive,lua", "--seeds=900"]
 BENCH = [SECKILL, "bench", *PLACE, "--clients=2", "--duration=10m"]
 TWO = [SECKILL, "scenario", "run", "wrong-delete", *PLACE, "--locks=naive,lua"]
@@ -78,7 +78,7 @@ def watch_stories():
 
 
 def read_log():
-    """A line in a log comes now and then; the command is interrupted when one has come."""
+    """The command prints a line into a log from time to time, and is interrupted after the first line."""
     for name, command, wanted in (
             ("matrix", MATRIX, r"^seckill matrix: .*: \d+ s, \d+ of 3600 performances done.*; [1-9]\d* as expected.* so far"),
             ("bench", BENCH, r"^seckill bench: each, none, 2 clients: \d+ s, 0 of 20 measurements done; nothing is judged yet")):
