@@ -19,6 +19,7 @@ seeds=$1 explained=$2 pattern=${3:-*} markdown=${4:-}
 tree=$PWD/build/planted/tree
 rows=$PWD/build/planted/rows
 status=0 found=0 count=0
+commit=$(git rev-parse --short=12 HEAD)
 
 header() { sed -n "/^diff /q; s/^$2: *//p" "$1"; }
 apply() { (cd "$tree" && GIT_CEILING_DIRECTORIES=$PWD/.. git apply "$@"); }
@@ -83,5 +84,5 @@ echo "$found of $count found"
 # shellcheck disable=SC2094  # the page says its own name, and reads nothing of itself
 [ -z "$markdown" ] ||
     tests/simulation/planted_page.sh "$rows" "$seeds" "$explained" "$pattern" "$markdown" \
-        "$found" "$count" >"$markdown"
+        "$found" "$count" "$commit" >"$markdown"
 exit "$status"

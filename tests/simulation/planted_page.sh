@@ -1,10 +1,10 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# planted_page.sh ROWS SEEDS EXPLAINED PATTERN FILE FOUND COUNT -- the page of docs/results about
-# planted bugs: the rows of planted.sh, and why the other patches of tests/mutants are not hunted.
+# planted_page.sh ROWS SEEDS EXPLAINED PATTERN FILE FOUND COUNT COMMIT -- the page of docs/results
+# about planted bugs: the rows of planted.sh, and why the other patches of tests/mutants are not hunted.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
-rows=$1 seeds=$2 explained=$3 pattern=$4 file=$5 found=$6 count=$7
+rows=$1 seeds=$2 explained=$3 pattern=$4 file=$5 found=$6 count=$7 commit=$8
 
 header() { sed -n "/^diff /q; s/^$2: *//p" "$1"; }
 touched() { sed -n 's|^diff --git a/.* b/||p' "$1"; }
@@ -45,7 +45,7 @@ cat <<PAGE
 | | |
 |---|---|
 | date | $(date -u '+%Y-%m-%d %H:%M UTC') |
-| commit | $(git rev-parse --short=12 HEAD) |
+| commit | $commit |
 | machine | $(uname -m), $(uname -sr), $(nproc) processors |
 | command | \`make simulate-planted PLANTED_SEEDS=$seeds PLANTED_EXPLAINED=$explained MUTANTS='$pattern' MARKDOWN=$file\` |
 
