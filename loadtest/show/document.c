@@ -7,7 +7,6 @@
 
 #include "base/text/duration.h"
 #include "loadtest/kit/memory.h"
-#include "loadtest/show/points.h"
 #include "lock/dlock.h"
 
 const char *show_phase_name(enum show_phase phase)
@@ -174,7 +173,7 @@ static json_t *store_json(const struct sight *sight)
                      "locks", locks);
 }
 
-static json_t *fault_json(const struct show_trouble *trouble, int i)
+static json_t *fault_json(const struct show_faults *trouble, int i)
 {
     static const char *const states[] = {"off", "armed", "on", "busy"};
     const struct trouble_wish wish = {.fault = i, .process = -1};
@@ -189,7 +188,7 @@ static json_t *fault_json(const struct show_trouble *trouble, int i)
                      "refuses", refusal.text ? json_string(refusal.code) : json_null());
 }
 
-static json_t *faults_json(const struct show_trouble *trouble)
+static json_t *faults_json(const struct show_faults *trouble)
 {
     json_t *list = json_array();
 
@@ -206,7 +205,7 @@ char *document_make(const struct document *d)
         DOCUMENT_FORMAT, "boot_id", d->boot_id, "seq", (json_int_t)d->seq, "at_ms",
         ms_since(sight->journal->begin_ns), "phase", show_phase_name(d->phase), "run", run_json(d),
         "stock", stock_json(sight), "verdict", verdict_json(d), "processes",
-        processes_json(sight), "store", store_json(sight), "rates", sight_points_json(sight),
+        processes_json(sight), "store", store_json(sight), "rates", points_json(&sight->points),
         "faults", faults_json(sight->trouble), "events", journal_json(sight->journal),
         "lesson", lesson_progress_json(d->lesson));
     char *text = memory_need(json_dumps(json, JSON_COMPACT));

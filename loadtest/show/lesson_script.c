@@ -260,7 +260,7 @@ static void catch_first(struct lesson_script *script)
 /* The next holder has read the stock: now the late one goes on. */
 static void catch_second(struct lesson_script *script)
 {
-    struct show_trouble *trouble = script->trouble;
+    struct show_faults *trouble = script->trouble;
     int64_t now_ns;
     int process = -1;
 

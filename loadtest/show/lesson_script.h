@@ -15,7 +15,7 @@
 
 struct lesson_script {
     struct show_sale *sale;
-    struct show_trouble *trouble;
+    struct show_faults *trouble;
     struct show_journal *journal;
     const struct sight *sight;
 

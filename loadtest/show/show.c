@@ -30,7 +30,7 @@ struct show {
     struct show_server server;
     struct show_sale sale;
     struct show_journal journal;
-    struct show_trouble trouble;
+    struct show_faults trouble;
     struct sight sight;
     struct lesson_progress lesson;
     struct lesson_script script;
@@ -54,7 +54,7 @@ static void publish(struct show *show)
 
 static void begin_trouble(struct show *show)
 {
-    show->trouble = (struct show_trouble){.sale = &show->sale,
+    show->trouble = (struct show_faults){.sale = &show->sale,
                                           .journal = &show->journal,
                                           .servers = show->trouble.servers,
                                           .are_servers_well = true};
@@ -93,7 +93,7 @@ static bool fire(struct show *show)
         return false;
     }
     show->phase = SHOW_RUNNING;
-    show->sight.point_ns = monotonic_ns();
+    points_resume(&show->sight.points);
     journal_add(&show->journal, JOURNAL_STARTED, 0, show->sale.switches.connections);
     return true;
 }

@@ -6,7 +6,6 @@
 
 #include "base/text/duration.h"
 #include "db/audit.h"
-#include "loadtest/show/points.h"
 
 enum {
     COUNT_MS = 200,        /* between two counts of new rows                            */
@@ -29,7 +28,7 @@ void sight_begin(struct sight *sight)
 
     *sight = fresh;
     sight->lock.left_ms = -1;
-    sight->point_ns = monotonic_ns();
+    points_resume(&sight->points);
     for (int i = 0; i < SERVICE_MAX; i++) {
         memset(sight->processes[i].lane, SIGHT_SERVES, SIGHT_LANE);
         sight->processes[i].state = SIGHT_SERVES;
@@ -212,8 +211,8 @@ void sight_look(struct sight *sight)
     look_at_store(sight);
     for (int i = 0; i < sale->service_count; i++)
         look_at_process(sight, i);
-    if (sale->is_loaded && is_older(sight->point_ns, SIGHT_STEP_MS))
-        sight_add_point(sight);
+    if (sale->is_loaded && points_is_due(&sight->points))
+        points_add(&sight->points, &sale->wrk.control);
     if (!sight->has_tally || (sale->is_loaded && is_older(sight->tally_ns, COUNT_MS)))
         count(sight, needs_all(sight));
     else if (!sight->is_settled && sale->has_run && is_older(sight->tally_ns, COUNT_MS))

@@ -11,15 +11,12 @@
 #define LOADTEST_SHOW_SIGHT_H
 
 #include "db/tally.h"
+#include "loadtest/show/points.h"
 #include "loadtest/show/trouble.h"
 
 enum {
     SIGHT_LANE = 100,      /* looks that a lane shows: ten seconds                     */
     SIGHT_LOOK_MS = 100,
-    SIGHT_STEP_MS = 250,   /* of a point of the lines                                  */
-    SIGHT_STEPS = 160,     /* points that are kept: forty seconds                      */
-    SIGHT_WINDOW = 4,      /* points that a percentile is taken over                   */
-    SIGHT_ENOUGH = 100,    /* orders that a p99 needs                                  */
 };
 
 /* The states of a process, as letters of its lane. */
@@ -43,14 +40,9 @@ struct sight_process {
     int64_t refused;           /* late writes of the process that were refused          */
 };
 
-struct sight_point {
-    int64_t accepted, sold_out, other; /* answers of this step                          */
-    int64_t p50_us, p99_us;            /* over SIGHT_WINDOW steps; -1: too few           */
-};
-
 struct sight {
     struct show_sale *sale;
-    struct show_trouble *trouble;
+    struct show_faults *trouble;
     struct show_journal *journal;
 
     struct tally tally;       /* of the last count; orders and doubles are all of them   */
@@ -69,11 +61,7 @@ struct sight {
     struct sight_process processes[SERVICE_MAX];
     int64_t accepted, sold_out; /* of the load                                           */
     int64_t sold_out_ns;      /* when the sale was last seen not to be over               */
-    struct sight_point points[SIGHT_STEPS];
-    int64_t point_count;      /* of all; the oldest are forgotten                        */
-    int64_t point_ns;
-    int64_t last[3];          /* accepted, sold-out, other at the last point             */
-    int64_t buckets[SIGHT_WINDOW + 1][CONTROL_BUCKETS]; /* at the last points             */
+    struct show_points points;
 };
 
 /* A new sale: forget the last one. */

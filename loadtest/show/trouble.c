@@ -45,7 +45,7 @@ const char *trouble_name(int fault)
                                     : server_fault_name_at((size_t)(fault - SHOW_FAULT_COUNT));
 }
 
-struct trouble_look trouble_look(const struct show_trouble *trouble, int fault)
+struct trouble_look trouble_look(const struct show_faults *trouble, int fault)
 {
     static const enum show_fault_state states[] = {[SHOW_SERVER_WELL] = SHOW_FAULT_OFF,
                                                    [SHOW_SERVER_BUSY] = SHOW_FAULT_BUSY,
@@ -67,7 +67,7 @@ struct trouble_look trouble_look(const struct show_trouble *trouble, int fault)
     return look;
 }
 
-bool trouble_is_any(const struct show_trouble *trouble)
+bool trouble_is_any(const struct show_faults *trouble)
 {
     for (int i = 0; i < SHOW_FAULT_COUNT; i++)
         if (trouble->faults[i].state != SHOW_FAULT_OFF)
@@ -75,7 +75,7 @@ bool trouble_is_any(const struct show_trouble *trouble)
     return trouble->has_second || !trouble->are_servers_well;
 }
 
-int trouble_of_process(const struct show_trouble *trouble, int process)
+int trouble_of_process(const struct show_faults *trouble, int process)
 {
     for (int i = SHOW_FAULT_FREEZE; i <= SHOW_FAULT_GAP; i++)
         if (trouble->faults[i].state == SHOW_FAULT_ON && trouble->faults[i].process == process)
@@ -83,7 +83,7 @@ int trouble_of_process(const struct show_trouble *trouble, int process)
     return trouble->has_second && trouble->second == process ? SHOW_FAULT_SLOW : -1;
 }
 
-const struct service_lock *trouble_hold_of(const struct show_trouble *trouble, int process)
+const struct service_lock *trouble_hold_of(const struct show_faults *trouble, int process)
 {
     if (trouble->has_second && trouble->second == process)
         return &trouble->second_hold;
@@ -91,7 +91,7 @@ const struct service_lock *trouble_hold_of(const struct show_trouble *trouble, i
 }
 
 /* Of a fault that is there. */
-static enum refusal refuses_end(const struct show_trouble *trouble, enum show_fault fault)
+static enum refusal refuses_end(const struct show_faults *trouble, enum show_fault fault)
 {
     const struct trouble_fault *f = &trouble->faults[fault];
 
@@ -102,7 +102,7 @@ static enum refusal refuses_end(const struct show_trouble *trouble, enum show_fa
 }
 
 /* Of a fault that needs a thread at a point. */
-static enum refusal refuses_thread(const struct show_trouble *trouble, enum show_fault fault,
+static enum refusal refuses_thread(const struct show_faults *trouble, enum show_fault fault,
                                    int process)
 {
     const struct trouble_fault *slow = &trouble->faults[SHOW_FAULT_SLOW];
@@ -121,7 +121,7 @@ static enum refusal refuses_thread(const struct show_trouble *trouble, enum show
     return victims_has_candidate(trouble, fault, process) ? REFUSED_NOT : REFUSED_HELD;
 }
 
-static enum refusal refuses_process(const struct show_trouble *trouble, enum show_fault fault,
+static enum refusal refuses_process(const struct show_faults *trouble, enum show_fault fault,
                                     int process)
 {
     if (trouble->faults[fault].state != SHOW_FAULT_OFF)
@@ -137,13 +137,13 @@ static enum refusal refuses_process(const struct show_trouble *trouble, enum sho
     return refuses_thread(trouble, fault, process);
 }
 
-static enum lab_role role_of(const struct show_trouble *trouble)
+static enum lab_role role_of(const struct show_faults *trouble)
 {
     return lab_store_role(dlock_store_of(dlock_variant_find(trouble->sale->switches.lock)));
 }
 
 /* The server that is to suffer; NULL: there is none. */
-static const char *server_for(const struct show_trouble *trouble, const struct trouble_wish *wish,
+static const char *server_for(const struct show_faults *trouble, const struct trouble_wish *wish,
                               const struct server_fault *fault)
 {
     if (!wish->server || !*wish->server)
@@ -151,7 +151,7 @@ static const char *server_for(const struct show_trouble *trouble, const struct t
     return show_servers_fits(trouble->servers, wish->server, fault) ? wish->server : NULL;
 }
 
-static enum refusal refuses_server(const struct show_trouble *trouble,
+static enum refusal refuses_server(const struct show_faults *trouble,
                                    const struct trouble_wish *wish)
 {
     size_t i = (size_t)(wish->fault - SHOW_FAULT_COUNT);
@@ -185,7 +185,7 @@ struct show_refusal trouble_in_a_lesson(void)
     return REFUSALS[REFUSED_LESSON];
 }
 
-struct show_refusal trouble_refuses(const struct show_trouble *trouble,
+struct show_refusal trouble_refuses(const struct show_faults *trouble,
                                     const struct trouble_wish *wish)
 {
     enum refusal refusal;
@@ -201,7 +201,7 @@ struct show_refusal trouble_refuses(const struct show_trouble *trouble,
     return REFUSALS[refusal];
 }
 
-static void toggle_server(struct show_trouble *trouble, const struct trouble_wish *wish)
+static void toggle_server(struct show_faults *trouble, const struct trouble_wish *wish)
 {
     size_t i = (size_t)(wish->fault - SHOW_FAULT_COUNT);
     const struct server_fault *fault = server_fault_at(i);
@@ -216,7 +216,7 @@ static void toggle_server(struct show_trouble *trouble, const struct trouble_wis
     }
 }
 
-void trouble_toggle(struct show_trouble *trouble, const struct trouble_wish *wish)
+void trouble_toggle(struct show_faults *trouble, const struct trouble_wish *wish)
 {
     if (wish->fault >= SHOW_FAULT_COUNT)
         toggle_server(trouble, wish);
@@ -226,31 +226,31 @@ void trouble_toggle(struct show_trouble *trouble, const struct trouble_wish *wis
         victims_take(trouble, (enum show_fault)wish->fault, wish->process);
 }
 
-bool trouble_arm(struct show_trouble *trouble, enum show_fault fault, int process)
+bool trouble_arm(struct show_faults *trouble, enum show_fault fault, int process)
 {
     victims_take(trouble, fault, process);
     return trouble->faults[fault].state != SHOW_FAULT_OFF;
 }
 
-void trouble_take_back(struct show_trouble *trouble, enum show_fault fault)
+void trouble_take_back(struct show_faults *trouble, enum show_fault fault)
 {
     victims_release(trouble, fault);
 }
 
-void trouble_step(struct show_trouble *trouble)
+void trouble_step(struct show_faults *trouble)
 {
     trouble->are_servers_well = !show_servers_step(trouble->servers);
     victims_step(trouble);
 }
 
-void trouble_leave(struct show_trouble *trouble)
+void trouble_leave(struct show_faults *trouble)
 {
     /* Its place in the next sale is taken by another process. */
     trouble->faults[SHOW_FAULT_KILL].state = SHOW_FAULT_OFF;
     trouble_heal(trouble);
 }
 
-void trouble_heal(struct show_trouble *trouble)
+void trouble_heal(struct show_faults *trouble)
 {
     for (int i = 0; i < SHOW_FAULT_COUNT; i++)
         if (trouble->faults[i].state != SHOW_FAULT_OFF)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* trouble.h -- the faults that somebody gives to the sale that is shown, and takes back.
  *
- * The faults of processes are listed here, and come first; the faults of servers follow, in
- * the order of fault/faults.def.  Different faults may be there at once.
+ * The faults of processes (SHOW_FAULTS) come first; the faults of servers follow, in the order
+ * of fault/faults.def.  Different faults may be there at once.
  *
  * A fault that needs a holder is armed first: the next thread that has the lock and comes to
  * the fault's point is held there.  Freezing stops its whole process then, as
@@ -14,24 +14,7 @@
 #define LOADTEST_SHOW_TROUBLE_H
 
 #include "loadtest/show/board.h"
-#include "loadtest/show/journal.h"
-#include "loadtest/show/sale.h"
-#include "loadtest/show/servers.h"
-
-/* X(id, "name", the point where a thread is held; NULL: none) */
-#define SHOW_FAULTS(X)                                                                 \
-    X(FREEZE, "freeze", "after-read")                                                  \
-    X(SLOW, "slow", "after-read")                                                      \
-    X(GAP, "check-gap", "between-check-and-delete")                                    \
-    X(KILL, "kill", NULL)                                                              \
-    X(CUT, "cut", NULL)
-
-enum show_fault {
-#define X(id, name, point) SHOW_FAULT_##id,
-    SHOW_FAULTS(X)
-#undef X
-    SHOW_FAULT_COUNT
-};
+#include "loadtest/show/faults.h"
 
 /* Why a fault cannot be given or taken back.  X(id, "code", "in words"); words.js has a
  * sentence for each code. */
@@ -50,29 +33,6 @@ enum show_fault {
     X(BUSY, "fault-busy", "the fault is being made or undone")                         \
     X(LESSON, "in-a-lesson", "the lesson gives its fault itself")                      \
     X(NO_TIME, "no-time", "the server's fault cannot be by that time")
-
-enum show_fault_state { SHOW_FAULT_OFF, SHOW_FAULT_ARMED, SHOW_FAULT_ON, SHOW_FAULT_BUSY };
-
-struct show_trouble {
-    struct show_sale *sale;
-    struct show_journal *journal;
-    struct show_servers *servers;
-    struct trouble_fault {
-        enum show_fault_state state;
-        int process;         /* who it happened to, from 0 on; ARMED: who may be caught;
-                              * -1: anybody                                            */
-        int64_t since_ns;
-        struct service_lock hold; /* what the store said of the caught one's lock      */
-        int tries;           /* how often a frozen process was let go for a moment      */
-        bool is_borrowed;    /* FREEZE: SLOW holds the thread, and lets it go           */
-    } faults[SHOW_FAULT_COUNT];
-    int64_t over_ns;         /* when the last one was taken back; 0: none yet           */
-    bool are_servers_well;
-    bool is_lesson;          /* a lesson gives its own faults: nobody else gives any    */
-    bool has_second;         /* a second thread is held in its work, by the lesson      */
-    int second;              /* in this process                                         */
-    struct service_lock second_hold; /* as faults[].hold                                */
-};
 
 /* The wish of somebody who gives a fault or takes it back. */
 struct trouble_wish {
@@ -94,45 +54,45 @@ struct trouble_look {
     char server[16];
     int64_t since_ns;
 };
-struct trouble_look trouble_look(const struct show_trouble *trouble, int fault);
+struct trouble_look trouble_look(const struct show_faults *trouble, int fault);
 
 /* Why the wish cannot be carried out now, as a gift, or as taking back what is there. */
-struct show_refusal trouble_refuses(const struct show_trouble *trouble,
+struct show_refusal trouble_refuses(const struct show_faults *trouble,
                                     const struct trouble_wish *wish);
 /* The refusals of what needs a load while there is none, and of what a lesson does itself. */
 struct show_refusal trouble_nothing_runs(void);
 struct show_refusal trouble_in_a_lesson(void);
 
 /* Give the fault, or take it back if it is there.  It is not refused. */
-void trouble_toggle(struct show_trouble *trouble, const struct trouble_wish *wish);
+void trouble_toggle(struct show_faults *trouble, const struct trouble_wish *wish);
 
 /* Wait for the next holder in that process (-1: in any), whether a load runs or not.  False:
  * no process took the fault, and the journal says so. */
-bool trouble_arm(struct show_trouble *trouble, enum show_fault fault, int process);
+bool trouble_arm(struct show_faults *trouble, enum show_fault fault, int process);
 
 /* Take a process's fault back, which is armed or there. */
-void trouble_take_back(struct show_trouble *trouble, enum show_fault fault);
+void trouble_take_back(struct show_faults *trouble, enum show_fault fault);
 
 /* Go on with what is armed. */
-void trouble_step(struct show_trouble *trouble);
+void trouble_step(struct show_faults *trouble);
 
 /* Take everything back.  Processes that were killed are started again.  Servers may still be
  * starting when it returns. */
-void trouble_heal(struct show_trouble *trouble);
+void trouble_heal(struct show_faults *trouble);
 
 /* Take everything back before the processes are ended or started anew: the same, but processes
  * that were killed stay dead. */
-void trouble_leave(struct show_trouble *trouble);
+void trouble_leave(struct show_faults *trouble);
 
 /* Is any fault armed or there? */
-bool trouble_is_any(const struct show_trouble *trouble);
+bool trouble_is_any(const struct show_faults *trouble);
 
 /* Which fault holds a thread of that process in the middle of its work: FREEZE, SLOW, GAP, or
  * -1. */
-int trouble_of_process(const struct show_trouble *trouble, int process);
+int trouble_of_process(const struct show_faults *trouble, int process);
 
 /* What the store said of the lock of the thread that is held there, when it was caught.  The
  * process is one for which trouble_of_process() answers a fault. */
-const struct service_lock *trouble_hold_of(const struct show_trouble *trouble, int process);
+const struct service_lock *trouble_hold_of(const struct show_faults *trouble, int process);
 
 #endif /* LOADTEST_SHOW_TROUBLE_H */

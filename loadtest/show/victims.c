@@ -38,12 +38,12 @@ static bool answers(const struct service *s)
     return state != 0 && state != 'T';
 }
 
-bool victims_is_stopped(const struct show_trouble *trouble, int process)
+bool victims_is_stopped(const struct show_faults *trouble, int process)
 {
     return child_state(&trouble->sale->services[process].child) == 'T';
 }
 
-bool victims_has_process(const struct show_trouble *trouble)
+bool victims_has_process(const struct show_faults *trouble)
 {
     for (int i = 0; i < trouble->sale->service_count; i++)
         if (child_runs(&trouble->sale->services[i].child))
@@ -57,7 +57,7 @@ static bool share_point(enum show_fault a, enum show_fault b)
     return POINTS[a] && POINTS[b] && strcmp(POINTS[a], POINTS[b]) == 0;
 }
 
-bool victims_point_waits(const struct show_trouble *trouble, enum show_fault fault)
+bool victims_point_waits(const struct show_faults *trouble, enum show_fault fault)
 {
     for (int i = 0; i < SHOW_FAULT_COUNT; i++)
         if (i != (int)fault && share_point((enum show_fault)i, fault) &&
@@ -66,7 +66,7 @@ bool victims_point_waits(const struct show_trouble *trouble, enum show_fault fau
     return false;
 }
 
-bool victims_point_holds(const struct show_trouble *trouble, enum show_fault fault, int process)
+bool victims_point_holds(const struct show_faults *trouble, enum show_fault fault, int process)
 {
     for (int i = 0; i < SHOW_FAULT_COUNT; i++)
         if (i != (int)fault && share_point((enum show_fault)i, fault) &&
@@ -76,14 +76,14 @@ bool victims_point_holds(const struct show_trouble *trouble, enum show_fault fau
 }
 
 /* May the fault be armed in that process, when `chosen` is asked for? */
-static bool is_candidate(const struct show_trouble *trouble, enum show_fault fault, int chosen,
+static bool is_candidate(const struct show_faults *trouble, enum show_fault fault, int chosen,
                          int process)
 {
     return (chosen < 0 || process == chosen) && answers(&trouble->sale->services[process]) &&
            !victims_point_holds(trouble, fault, process);
 }
 
-bool victims_has_candidate(const struct show_trouble *trouble, enum show_fault fault,
+bool victims_has_candidate(const struct show_faults *trouble, enum show_fault fault,
                            int process)
 {
     for (int i = 0; i < trouble->sale->service_count; i++)
@@ -94,14 +94,14 @@ bool victims_has_candidate(const struct show_trouble *trouble, enum show_fault f
 
 /* Let go who is held at the fault's point by nobody else, in every process but one (-1: in
  * all), and disarm the point there. */
-static void let_go(const struct show_trouble *trouble, enum show_fault fault, int but)
+static void let_go(const struct show_faults *trouble, enum show_fault fault, int but)
 {
     for (int i = 0; i < trouble->sale->service_count; i++)
         if (i != but && is_candidate(trouble, fault, -1, i))
             (void)service_release(&trouble->sale->services[i], POINTS[fault]);
 }
 
-static void look_at_hold(struct show_trouble *trouble, enum show_fault fault, int process)
+static void look_at_hold(struct show_faults *trouble, enum show_fault fault, int process)
 {
     struct show_sale *sale = trouble->sale;
 
@@ -110,7 +110,7 @@ static void look_at_hold(struct show_trouble *trouble, enum show_fault fault, in
         trouble->faults[fault].hold = (struct service_lock){.left_ms = -1};
 }
 
-static void fail(struct show_trouble *trouble, const char *why)
+static void fail(struct show_faults *trouble, const char *why)
 {
     journal_add_said(trouble->journal, JOURNAL_FAILED, NULL, why);
 }
@@ -128,7 +128,7 @@ static bool stop_process(const struct service *s)
 }
 
 /* It has happened to that process. */
-static void note_begun(struct show_trouble *trouble, enum show_fault fault, int process,
+static void note_begun(struct show_faults *trouble, enum show_fault fault, int process,
                        uint64_t fence)
 {
     trouble->faults[fault].state = SHOW_FAULT_ON;
@@ -139,7 +139,7 @@ static void note_begun(struct show_trouble *trouble, enum show_fault fault, int 
 }
 
 /* A thread was caught at the point in that process. */
-static void begin(struct show_trouble *trouble, enum show_fault fault, int process)
+static void begin(struct show_faults *trouble, enum show_fault fault, int process)
 {
     const struct service *s = &trouble->sale->services[process];
 
@@ -156,7 +156,7 @@ static void begin(struct show_trouble *trouble, enum show_fault fault, int proce
 }
 
 /* Freeze a process whose holder is held already. */
-static void freeze_slow(struct show_trouble *trouble, int process)
+static void freeze_slow(struct show_faults *trouble, int process)
 {
     struct trouble_fault *freeze = &trouble->faults[SHOW_FAULT_FREEZE];
 
@@ -170,7 +170,7 @@ static void freeze_slow(struct show_trouble *trouble, int process)
     }
 }
 
-static void arm(struct show_trouble *trouble, enum show_fault fault, int process)
+static void arm(struct show_faults *trouble, enum show_fault fault, int process)
 {
     struct show_sale *sale = trouble->sale;
     bool is_armed = false;
@@ -191,7 +191,7 @@ static void arm(struct show_trouble *trouble, enum show_fault fault, int process
 }
 
 /* The process that holds the lock, or else the first that runs. */
-static int find_holder(const struct show_trouble *trouble)
+static int find_holder(const struct show_faults *trouble)
 {
     const struct show_sale *sale = trouble->sale;
     struct service_lock lock;
@@ -209,7 +209,7 @@ static int find_holder(const struct show_trouble *trouble)
     return first;
 }
 
-static void kill_process(struct show_trouble *trouble, int process)
+static void kill_process(struct show_faults *trouble, int process)
 {
     child_signal(&trouble->sale->services[process].child, SIGKILL);
     (void)child_wait(&trouble->sale->services[process].child, STOP_MS, NULL);
@@ -221,7 +221,7 @@ static void kill_process(struct show_trouble *trouble, int process)
     note_begun(trouble, SHOW_FAULT_KILL, process, 0);
 }
 
-static void cut_wire(struct show_trouble *trouble, int process)
+static void cut_wire(struct show_faults *trouble, int process)
 {
     char why[WHY_MAX];
 
@@ -231,7 +231,7 @@ static void cut_wire(struct show_trouble *trouble, int process)
         fail(trouble, why);
 }
 
-void victims_take(struct show_trouble *trouble, enum show_fault fault, int process)
+void victims_take(struct show_faults *trouble, enum show_fault fault, int process)
 {
     const struct trouble_fault *slow = &trouble->faults[SHOW_FAULT_SLOW];
 
@@ -246,7 +246,7 @@ void victims_take(struct show_trouble *trouble, enum show_fault fault, int proce
         arm(trouble, fault, process);
 }
 
-static void restart(struct show_trouble *trouble, int process)
+static void restart(struct show_faults *trouble, int process)
 {
     int64_t begin_ns = monotonic_ns();
 
@@ -257,7 +257,7 @@ static void restart(struct show_trouble *trouble, int process)
         fail(trouble, trouble->sale->why);
 }
 
-void victims_release(struct show_trouble *trouble, enum show_fault fault)
+void victims_release(struct show_faults *trouble, enum show_fault fault)
 {
     struct trouble_fault *f = &trouble->faults[fault];
     bool was_on = f->state == SHOW_FAULT_ON;
@@ -285,7 +285,7 @@ void victims_release(struct show_trouble *trouble, enum show_fault fault)
 
 /* A thread that was stopped may keep a row from everybody, which shows nothing of the lock:
  * the process goes on for a moment, each time for a longer one, and is stopped again. */
-static void free_the_row(struct show_trouble *trouble)
+static void free_the_row(struct show_faults *trouble)
 {
     struct trouble_fault *freeze = &trouble->faults[SHOW_FAULT_FREEZE];
     const struct service *s = &trouble->sale->services[freeze->process];
@@ -300,7 +300,7 @@ static void free_the_row(struct show_trouble *trouble)
     (void)stop_process(s);
 }
 
-static void try_to_catch(struct show_trouble *trouble, enum show_fault fault)
+static void try_to_catch(struct show_faults *trouble, enum show_fault fault)
 {
     struct show_sale *sale = trouble->sale;
     int chosen = trouble->faults[fault].process;
@@ -320,7 +320,7 @@ static void try_to_catch(struct show_trouble *trouble, enum show_fault fault)
     journal_add(trouble->journal, JOURNAL_MISSED, 0, 0);
 }
 
-void victims_step(struct show_trouble *trouble)
+void victims_step(struct show_faults *trouble)
 {
     for (int i = SHOW_FAULT_FREEZE; i <= SHOW_FAULT_GAP; i++)
         if (trouble->faults[i].state == SHOW_FAULT_ARMED)
