@@ -9,7 +9,8 @@
 
 enum { BUCKETS = 64 };
 
-/* Of a place, under the mutex.  One that was taken is sold when its bell is rung. */
+/* The state of a place, under the mutex.  The order of a place that is TAKEN has been dealt
+ * with when the place's bell is rung. */
 enum state { WAITS, LEADS, TAKEN };
 
 /* The end of a batch has no limit of time. */

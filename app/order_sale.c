@@ -23,8 +23,9 @@ bool order_sale_is_lost_at(struct order_sale *e, dlock_fault_point point)
     return action == DLOCK_FAULT_FAIL;
 }
 
-/* A lock that was lost is refused for a reason.  One that is not: then the fences of two
- * locks, or of two lives of one store, met on the row, and this goes on for ever. */
+/* The write was refused for its fence.  If the lock was lost, that is right.  If the lock is
+ * held, the fences of two locks, or of two lives of one store, met on the row, and every
+ * further write is refused as well, for ever. */
 static void warn_of_stale(struct order_sale *e)
 {
     if (dlock_lease_valid(e->w->service->locks, &e->lock->lease))

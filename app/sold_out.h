@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* sold_out.h -- remember for a moment that a voucher was sold out.
  *
- * When a sale is over most requests are for nothing, and this makes them cheap.  It is
- * a hint with an end: 50 ms after the database was last asked, the next request asks
+ * When a sale is over most requests are for nothing, and this makes them cheap.  The
+ * note is a hint with an end: 50 ms after the database was last asked, the next request asks
  * again, so stock that comes back is sold.
  *
  * Threads     Any.

@@ -3,9 +3,9 @@
  *
  * The writer takes orders from the stream, sells those of one voucher in one transaction,
  * under the lock and the guards of the settings, and settles them in the stream after their
- * COMMIT.  What PostgreSQL or a lock keeps from being written is tried again, without an
- * end, until another writer claims it; what PostgreSQL refuses for good is a broken promise,
- * and told in the log; an entry that cannot be read, or whose statement PostgreSQL refuses
+ * COMMIT.  An order that PostgreSQL or a lock keeps from being written is tried again, without
+ * an end, until another writer claims it; an order that PostgreSQL refuses for good is a broken
+ * promise, and told in the log; an entry that cannot be read, or whose statement PostgreSQL refuses
  * three times, goes aside, so that it stops nobody.
  *
  * Threads     Any may nudge.  Start and stop: one.

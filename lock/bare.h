@@ -2,7 +2,7 @@
 /* bare.h -- is this the build that has neither fault points nor a recorder?
  *
  * `make BUILD=bare` makes one.  The points of fault.h are nothing in it, and no call
- * enters the recorder.  It exists only to be measured against: `seckill bench-locks
+ * enters the recorder.  The build exists only to be measured against: `seckill bench-locks
  * --only=idle` stands the product beside it, and the product always has both.
  *
  * A bare program refuses every call for a fault or for a record, and the reason

@@ -102,14 +102,14 @@ dlock_status dlock_async_open(dlock_async **out, dlock_system *sys,
 dlock_status dlock_async_close(dlock_async *async);
 
 /* The descriptor that can be read when dlock_poll() has something to do: wait for it, by
- * whatever means, and do no more with it.  It stays the same until the close.  -1: the
+ * whatever means, and do no more with it.  The descriptor stays the same until the close.  -1: the
  * interface runs in a thread of its own, or there is none. */
 int dlock_async_fd(const dlock_async *async);
 
 /* Go on with all calls, and run the completions of those that are answered.  Sleeps for up to
  * `wait_ms` until one has been; 0: does not sleep; negative: as long as it takes.
  * Answers how many completions were run; -1: called in a completion, in a child, in another
- * thread than before, or there is a thread of its own; dlock_error() tells.  One call may
+ * thread than before, or there is a thread of its own; dlock_error() tells.  A call may
  * leave work for the next, so that neighbours in the loop have their turn: the descriptor
  * then can still be read. */
 int dlock_poll(dlock_async *async, int64_t wait_ms);

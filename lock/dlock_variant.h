@@ -88,7 +88,7 @@ typedef struct dlock_variant {
     /* MAY.  Ask every store once whether it answers: OK, or a failure. */
     dlock_status (*check)(void *state);
 
-    /* MUST.  Make one attempt.  It may sleep only in its store, see store_until_ns.
+    /* MUST.  Make one attempt.  The attempt may sleep only in its store, see store_until_ns.
      *   OK        the claim holds the lock
      *   BUSY      another owner holds the lock
      *   LOST      only if level > 1: the store no longer knows the outer levels

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* fault.c -- arming, catching and releasing at the points of fault.h.
  *
- * A single mutex guards every point.  It is never touched by a thread that passes while
- * nothing is armed. */
+ * A single mutex guards every point.  A thread that passes a point while nothing is
+ * armed never touches the mutex. */
 #include "lock/fault.h"
 
 #include <signal.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* handover.h -- giving a lock to the next waiter of the same system, without the store.
  *
- * The waiters of a name stand in a line, in the order in which they came.  One thread at a
- * time asks the store for the whole line, under an owner number that belongs to the line
+ * The waiters of a name stand in a line, in the order in which they came.  Only one thread
+ * at a time asks the store for the whole line, under an owner number that belongs to the line
  * and to no thread.  A release gives the lock to the first in the line, as long as all of
  * these hold: fewer than the option `handover` were given since the store's grant, that
  * grant is younger than DLOCK_HANDOVER_MS, at least a half of the lease is left, the hold

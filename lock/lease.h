@@ -11,7 +11,7 @@ int64_t dlock_lease_end_ns(const dlock_system *sys, int lease_ms, int64_t sent_n
 /* When the watchdog has to renew it. */
 int64_t dlock_renew_due_ns(const dlock_system *sys, int lease_ms, int64_t sent_ns);
 
-/* The claim that belongs to a hold.  It points into `facts`. */
+/* The claim that belongs to a hold.  The claim points into `facts`. */
 dlock_claim dlock_claim_of(const dlock_system *sys,
                            const struct dlock_hold_facts *facts, int level);
 

@@ -48,8 +48,8 @@ static void flush(struct dlock_debts *debts, bool waits)
     dlock_mutex_lock(&debts->mutex);
 }
 
-/* Ask again for the first that failed.  One that the store refuses must keep no other
- * waiting: it goes to the end of the list before. */
+/* Ask again for the first debt that failed.  A debt that the store refuses must keep no other
+ * debt waiting, so it goes to the end of the list first. */
 static void repeat(struct dlock_debts *debts, struct dlock_debt *debt)
 {
     DL_DELETE(debts->owed, debt);

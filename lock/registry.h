@@ -8,8 +8,8 @@
 /* The variant of that name, NULL if there is none.  Static. */
 const dlock_variant *dlock_registry_find(const char *name);
 
-/* For tests: from now on, in this process, `variant` stands in for the one of its name; NULL: none does
- * any more.  It is lent.  Not while other threads use the library. */
+/* For tests: from now on, in this process, `variant` stands in for the one of its name; NULL:
+ * none does any more.  The caller lends `variant`.  Not while other threads use the library. */
 void dlock_registry_replace(const dlock_variant *variant);
 
 #endif /* DLOCK_REGISTRY_H */

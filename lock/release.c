@@ -132,7 +132,7 @@ static dlock_status release(dlock_system *sys, dlock_lease *lease, bool may_owe)
     if (!leaving.is_owed)
         dlock_recording_end(sys, leaving.call, st, &leaving.claim, 0, false, ended_ns);
     /* An unanswered release may arrive any time later, even if a second one was answered: on
-     * the connection that was given up.  It would free what the thread takes next. */
+     * the connection that was given up.  The release would free what the thread takes next. */
     if (level == 1 && (leaving.is_owed || leaving.was_unanswered || dlock_is_failure(st)))
         dlock_holds_part(sys->holds, hold);
     if (st == DLOCK_LOST && level > 1)

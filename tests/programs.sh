@@ -4,7 +4,7 @@
 #
 # Source it, set $logs to a directory, call `queue` for each program, the longest first, then
 # `run_queue`, then `run_again` if that is wanted, then `conclude`, whose status is that of
-# the whole run.  How long each program took is in $logs/times.  The output of a program that
+# the whole run.  $logs/times has the seconds that each program took.  The output of a program that
 # failed is printed whole as soon as the program has ended.
 
 # Programs are of three kinds.  So many of each kind run at once, and all kinds run at once:
@@ -92,8 +92,8 @@ reap() {
 
 drain() { while [ ${#label_of[@]} -gt 0 ]; do reap; done; }
 
-# queue KIND BUILD SECONDS LABEL COMMAND...: a program that may take so long.  It needs the
-# program BUILD to have passed before, if that is in the queue, too; - is none.
+# queue KIND BUILD SECONDS LABEL COMMAND...: a program that may take so long.  LABEL needs
+# the program BUILD to have passed before, if that is in the queue, too; - is none.
 queue() {
     local label=$4
     kind_of[$label]=$1 needs_of[$label]=$2

@@ -82,7 +82,7 @@ case $shell in
 bash)
     printf '_seckill_commands="%s"\n' "${commands[*]}"
     cat <<'END'
-# Bash breaks words at "=", unless COMP_WORDBREAKS lacks it.  What stands before the last comma
+# Bash breaks words at "=", unless COMP_WORDBREAKS lacks it.  The part before the last comma
 # of a value stays.
 _seckill() {
     local program=${COMP_WORDS[0]##*/} current=${COMP_WORDS[COMP_CWORD]} flag='' value='' kept='' names i

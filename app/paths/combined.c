@@ -86,8 +86,8 @@ static void conclude(struct waiting_order *waiting)
         waiting->is_unsettled ? OUTCOME_UNKNOWN : order_sale_conclude(&waiting->sale);
 }
 
-/* A sale that the batch could not end.  One that hangs must not make all others wait for
- * their own time-outs one after the other. */
+/* Sell an order that the batch could not end.  An order that hangs must not make all others
+ * wait for their own time-outs one after the other. */
 static void sell_alone(struct batch *b, struct waiting_order *waiting)
 {
     if (monotonic_ns() >= b->until_ns) {

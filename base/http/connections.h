@@ -34,7 +34,7 @@ enum connection_state {
     CONNECTION_ENDED /* this process has shut it down; its thread is about to notice */
 };
 
-/* Why a connection came to its end. */
+/* The reasons for which a connection came to its end. */
 #define CONNECTION_ENDS(X)                                                             \
     X(CLIENT, "client")       /* the client closed it, or sent nothing in time */      \
     X(ANSWERED, "answered")   /* its last answer said that it would be closed */       \

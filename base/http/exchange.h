@@ -29,8 +29,8 @@ struct http_exchange {
     struct text *answer;      /* the whole answer goes here: empty, freed by the server */
     int status;               /* of the answer; the program writes it */
     bool closes;              /* the answer says that the connection is closed after it;
-                               * the program writes it.  It must be true while a body of
-                               * the request is unread */
+                               * the program writes `closes`, which must be true while a
+                               * body of the request is unread */
 };
 
 /* Answer a request.  An answer that stays empty closes the connection without a word. */

@@ -223,7 +223,7 @@ static struct gate_verdict check_headers(struct lines *l, const char *authority,
     return v;
 }
 
-/* Why there is no whole head. */
+/* The refusal of a request without a whole head, with the reason. */
 static struct gate_verdict refuse_incomplete(const char *bytes, size_t length)
 {
     if (length >= GATE_HEAD_MAX)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* gate.h -- which requests are let in: what can be read in two ways is refused.
  *
- * The gate is a function of the bytes that the client sent, and of nothing else.  It knows
- * no socket, no route and no setting, so that a test or a fuzzer can call it.
+ * The gate is a function of the bytes that the client sent, and of nothing else.  The gate
+ * knows no socket, no route and no setting, so that a test or a fuzzer can call it.
  *
  * Threads     Any; two calls share nothing.
  */

@@ -29,8 +29,8 @@ static bool is_port(const char *text)
     return port <= 65535;
 }
 
-/* Labels of letters, digits, '-' and '_', with single dots between.  One whose last label
- * is a number must be an IPv4 address. */
+/* Labels of letters, digits, '-' and '_', with single dots between.  A name whose last
+ * label is a number must be an IPv4 address. */
 static bool is_name(const char *name)
 {
     const char *dot = strrchr(name, '.');

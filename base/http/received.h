@@ -3,8 +3,8 @@
  *
  * civetweb parses a head where it lies and writes NULs over what stood between its parts;
  * it tells neither how long the head was nor what the bytes were, and behind them lies
- * what earlier requests left.  It also tells no socket, and says nothing when accept()
- * fails.  So this program puts an accept(), a poll() and a recv() of its own before the C
+ * what earlier requests left.  civetweb also tells no socket, and says nothing when
+ * accept() fails.  So this program puts an accept(), a poll() and a recv() of its own before the C
  * library's.  For a thread that has a `received` they keep a copy of what was received and
  * say in the table of connections what its connection is doing; for all other threads
  * they change nothing.

@@ -46,7 +46,7 @@ static struct session *session_of(const struct http_exchange *x)
     return (struct session *)(uintptr_t)((const char *)x - offsetof(struct session, now));
 }
 
-/* Why the connection comes to its end, unless somebody else has ended it. */
+/* Note the reason for which the connection ends, unless somebody else has ended it. */
 static void note_end(struct session *session, enum connection_end why)
 {
     struct connection *c = session->received.connection;

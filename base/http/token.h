@@ -74,7 +74,7 @@ enum token_verdict {
  * as it is.  False: errno says why there is none. */
 bool token_keys_make(const char *path);
 
-/* Read a key file.  It must belong to `owner` or to root and be readable by its owner
+/* Read a key file.  The file must belong to `owner` or to root and be readable by its owner
  * only.  Refused are keys of zeros, two keys of one number, and no key at all.  False:
  * `why` (TOKEN_WHY_MAX bytes) says what is wrong, with the line where there is one, in
  * words that fit behind "cannot use FILE: "; *out is not to be used. */

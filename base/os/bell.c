@@ -80,8 +80,8 @@ static void wake(struct dlock_bell *bell)
     syscall(SYS_futex, &bell->state, FUTEX_WAKE_PRIVATE, 1, NULL, NULL, 0);
 }
 
-/* Both with one system call.  It also writes what it reads to b's memory, which changes
- * nothing, and fails if that is gone with its sleeper. */
+/* Wake both with one system call.  The call also writes back to b's memory what it read
+ * there, which changes nothing, and fails if that memory is gone with its sleeper. */
 static bool wake_both(struct dlock_bell *a, struct dlock_bell *b)
 {
     return syscall(SYS_futex, &a->state, FUTEX_WAKE_OP_PRIVATE, 1, 1L, &b->state,

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* bell.h -- one thread sleeps until another rings, once; or one fiber.
  *
- * Begins as {0}.  Ringing costs a system call only if somebody sleeps.  It may be on
- * the sleeper's stack: who rings does not touch it any more once the sleeper can go on.
+ * Begins as {0}.  Ringing costs a system call only if somebody sleeps.  A bell may be
+ * on the sleeper's stack: who rings does not touch it any more once the sleeper can go on.
  *
  * Threads     One that waits, one that rings, no more than once.  A fiber that waits is
  *             such a thread. */

@@ -15,8 +15,8 @@
 /* Now. */
 int64_t dlock_clock_ns(void);
 
-/* The wall clock, in milliseconds since 1970.  It jumps, and those of two machines
- * differ: only for what is described by it (getset, permits). */
+/* The wall clock, in milliseconds since 1970.  A wall clock jumps, and those of two
+ * machines differ: only for what is described by it (getset, permits). */
 int64_t dlock_clock_wall_ms(void);
 
 /* `at_ns` plus `ms`, at most INT64_MAX; `ms` is not negative. */

@@ -36,7 +36,7 @@ void dlock_loop_free(struct dlock_loop *loop);
 int dlock_loop_fd(const struct dlock_loop *loop);
 
 /* Do what there is to do; if that is nothing, sleep until there is, at the latest until
- * `until_ns` (a time that is over: do not sleep).  One turn may leave things for the next,
+ * `until_ns` (a time that is over: do not sleep).  A turn may leave things for the next,
  * so that neighbours in the thread have theirs.  Not in a turn. */
 void dlock_loop_turn(struct dlock_loop *loop, int64_t until_ns);
 

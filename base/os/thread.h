@@ -18,7 +18,7 @@ struct dlock_thread {
  * none. */
 int dlock_thread_start(struct dlock_thread *out, void *(*run)(void *arg), void *arg);
 
-/* Wait until the thread has returned from `run`.  One call for each start. */
+/* Wait until the thread has returned from `run`.  To be called once for each start. */
 void dlock_thread_join(struct dlock_thread *thread);
 
 /* Let others run first; a fiber: all of its loop that are ready. */

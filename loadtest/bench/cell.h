@@ -2,9 +2,9 @@
 /* cell.h -- a part of a measurement, in a process of its own.
  *
  * Threads, connections and memory of one cell cannot touch the next, and a cell
- * that hangs is killed.  It is a fork without an exec: the laboratory has one thread
- * and holds no system of the lock library, so the child is free to make its own.  It
- * talks to its parent through shared memory.
+ * that hangs is killed.  A cell is a fork without an exec: the laboratory has one thread
+ * and holds no system of the lock library, so the child is free to make its own.  The
+ * child talks to its parent through shared memory.
  */
 #ifndef LOADTEST_BENCH_CELL_H
 #define LOADTEST_BENCH_CELL_H

@@ -27,7 +27,7 @@ struct hot_figures {
                                 * that had none                                     */
 };
 
-/* One contest for so long, with locks that may be handed over `handover` times inside a
+/* Measure one contest for so long, with locks that may be handed over `handover` times inside a
  * process.  EXIT_INVALID: two were inside at once. */
 enum exit_code hot_name_measure(const struct bench_locks *b, const char *variant,
                                 int handover, struct hot_figures *out);

@@ -98,7 +98,8 @@ struct race {
     atomic_bool failed;
 };
 
-/* One cache line and more each, so that counting does not slow the others down. */
+/* Each runner has a cache line and more of its own, so that its counting does not slow the
+ * others down. */
 struct runner {
     _Alignas(128) pthread_t thread;
     struct race *race;
@@ -127,7 +128,8 @@ static bool pair(struct runner *runner, enum idle_side side, bool counts)
     return false;
 }
 
-/* A pair that begins in a slice counts for the slice, and may end a little later: for every side. */
+/* A pair that begins in a slice counts for the slice, and may end a little later, on every
+ * side. */
 static void *run_runner(void *arg)
 {
     struct runner *runner = arg;

@@ -268,8 +268,8 @@ static void print_contests(struct bench_locks *b, const struct figures *figures,
         print_pairs(b, &figures[i], &contests[i], list);
 }
 
-/* One call of the lock: the median of the rounds while all nodes answer, while one
- * hangs, and of the differences within a round. */
+/* Print the figures of one call of the lock: the median of the rounds while all nodes answer,
+ * while one hangs, and of the differences within a round. */
 static void print_call(struct bench_locks *b, const char *call, double *up,
                        double *hung, json_t *list)
 {

@@ -36,8 +36,8 @@ const struct setting_program command_proxy_program = {
                 "[--fault=FAULT]...",
     .intro =
         "Stand between a client and a server and let the wire fail at a chosen byte\n"
-        "or message.  It prints each fault as it strikes.  Ctrl-C or SIGTERM\n"
-        "ends it, with a summary.\n"
+        "or message.  The proxy prints each fault as it strikes.  Ctrl-C or\n"
+        "SIGTERM ends the proxy, with a summary.\n"
         "\n"
         "The SET is done, but its client never hears of it (is the lock mine?):\n"
         "  seckill proxy --target=127.0.0.1:6379 --protocol=redis --listen=7000 \\\n"

@@ -185,7 +185,7 @@ void compare_print(FILE *out, const struct comparison *c)
             "\"7 over\": seven orders beyond the stock.  \"7 twice\": seven second "
             "orders of a\n"
             "user.  \"!\": not what was expected.  \"?\": nothing is expected of this lock, so "
-            "nothing\nwas judged.  How fast a broken lock is says nothing.\n"
+            "nothing\nwas judged.  The speed of a broken lock says nothing.\n"
             "%.0f s; kept in %s (summary.md, summary.json)\n",
             (double)c->elapsed_ms / 1000, c->dir);
 }

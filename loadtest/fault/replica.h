@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* replica.h -- a replica that has not heard of the lock, and takes its master's
- * place.  It is the lab's spare server until then. */
+ * place.  The replica is the lab's spare server until then. */
 #ifndef LOADTEST_FAULT_REPLICA_H
 #define LOADTEST_FAULT_REPLICA_H
 

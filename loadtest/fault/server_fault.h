@@ -2,7 +2,7 @@
 /* server_fault.h -- what can go wrong with a server of the lab, made on purpose and
  * proven.
  *
- * A fault is one file in faults/ and one line in faults.def.  It is made on a real
+ * A fault is one file in faults/ and one line in faults.def.  A fault is made on a real
  * server, and is over only when the server was asked and said so: scene->note is that
  * proof.  A fault that could not be made or is not proven is a failure, with advice
  * on stderr, never a silent pass.
@@ -71,9 +71,10 @@ struct server_fault {
     /* MAY.  Prepare the fault before the victim takes its lock.  May restart the
      * server, with its data. */
     bool (*arm)(struct fault_scene *);
-    /* MUST.  It has happened, and scene->note proves it, when this answers true. */
+    /* MUST.  The fault has happened, and scene->note proves it, when this answers true. */
     bool (*begin)(struct fault_scene *);
-    /* MUST, but for an instant.  It is over, the server works, and the note says so. */
+    /* MUST, but for an instant.  When this answers true, the fault is over, the server works,
+     * and the note says so. */
     bool (*end)(struct fault_scene *);
     /* MAY.  The server is as before arm: undoes whatever is there, at any stage, also
      * after a failure in the middle.  Must be fine with a zeroed state. */

@@ -16,7 +16,7 @@ struct http_answer {
 };
 
 /* Send a request with this Bearer token; `method` is GET or POST (without a body).
- * False: no answer came. Connections are kept and used again.  One thread only. */
+ * False: no answer came. Connections are kept and used again.  To be called by one thread only. */
 bool http_client_ask(const char *method, const char *url, const char *token,
                      struct http_answer *answer);
 

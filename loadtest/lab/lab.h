@@ -179,8 +179,8 @@ bool lab_server_kill(const struct lab *lab, struct lab_server *server);
 void lab_server_show_failure(const struct lab *lab, const struct lab_server *server,
                              const char *what);
 
-/* Start lab->spare, a Redis server of its own on a free port, and wait for it.  It may take
- * the place of `replaced`, so its append-only file is where a restart of `replaced` looks for
+/* Start lab->spare, a Redis server of its own on a free port, and wait for it.  The spare may
+ * take the place of `replaced`, so its append-only file is where a restart of `replaced` looks for
  * one: a server that runs cannot be told another place.  False: said on stderr why, and there
  * is none.  lab_spare_end() is fine with none. */
 bool lab_spare_start(struct lab *lab, const char *name, const struct lab_server *replaced);

@@ -41,12 +41,12 @@ void connection_open(struct connection *connection, int poll_fd);
 /* DOWN afterwards, and not to be opened before `retry_ns`. */
 void connection_cut(struct connection *connection, int64_t retry_ns);
 
-/* Call when epoll tells of a connection that is CONNECTING.  It is FREE then; false: the
- * connect failed. */
+/* Call when epoll tells of a connection that is CONNECTING.  The connection is FREE then;
+ * false: the connect failed. */
 bool connection_finish(struct connection *connection, int poll_fd);
 
-/* Send the `to_send` bytes of `out`, from a FREE one.  It is BUSY then; what the socket does not
- * take at once goes with connection_flush().  False: the connection is broken. */
+/* Send the `to_send` bytes of `out` on a FREE connection, which is BUSY then; bytes that the
+ * socket does not take at once go with connection_flush().  False: the connection is broken. */
 bool connection_send(struct connection *connection, int poll_fd);
 bool connection_flush(struct connection *connection, int poll_fd);
 

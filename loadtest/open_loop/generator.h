@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* generator.h -- HTTP requests at a fixed rate, whatever the answers do (an open loop).
  *
- * Request n is due n / rate seconds after the step began.  It is sent then on a connection
- * that is free, or as soon as one becomes free; its latency is measured from when it was due.
- * A client that waits for each answer before it sends the next request (a closed loop, as wrk
- * is) sends less while the service stalls, and so does not see most of the stall; Gil Tene
+ * Request n is due n / rate seconds after the step began.  The request is sent then on a
+ * connection that is free, or as soon as one becomes free; its latency is measured from when it
+ * was due. A client that waits for each answer before it sends the next request (a closed loop,
+ * as wrk is) sends less while the service stalls, and so does not see most of the stall; Gil Tene
  * named that "coordinated omission".
  *
  * Nothing is sent twice.  A request whose connection breaks before
@@ -59,7 +59,7 @@ void generator_close(struct generator *generator);
 
 /* Send `rate` requests a second for `duration_ms`, and wait for the answers.  A request
  * without an answer `drain_ms` after the last request was due is given up; its connection is
- * made anew.  It ends early if the program is interrupted.  False: errno says
+ * made anew.  The run ends early if the program is interrupted.  False: errno says
  * why the generator could not go on. */
 bool generator_run(struct generator *generator, int64_t rate, int64_t duration_ms,
                    int64_t drain_ms, struct step_result *out);

@@ -46,9 +46,9 @@ struct measured step_measured(const struct step_result *step);
  * is as in objectives_first_missed(). */
 bool step_holds(const struct step_result *step, const struct objectives *objectives, char *says);
 
-/* Why the step says nothing of the service: the generator itself fell behind (its lag's p99
- * is over 1 ms and over a tenth of the latency's p99, or it used a whole processor), or it
- * was interrupted.  NULL: the step counts. */
+/* The reason for which the step says nothing of the service: the generator itself fell behind
+ * (its lag's p99 is over 1 ms and over a tenth of the latency's p99, or it used a whole
+ * processor), or it was interrupted.  NULL: the step counts. */
 const char *step_flaw(const struct step_result *step);
 
 /* Did the service answer less than 95 % of the requests in the step's time? */

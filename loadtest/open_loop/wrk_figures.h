@@ -15,8 +15,9 @@ struct wrk_figures {
     double quantiles_ms[WRK_QUANTILES];  /* p50, p90, p95, p99, p99.9, p99.99; NAN: none */
 };
 
-/* Read load.json in the run's directory, and take the audit's counts from its result.  What is
- * not there is NAN, and so is a count of the audit that missing answers may change. */
+/* Read load.json in the run's directory, and take the audit's counts from its result.  A
+ * figure that is not there is NAN, and so is a count of the audit that missing answers may
+ * change. */
 void wrk_figures_read(struct wrk_figures *out, const char *dir,
                       const struct run_result *result);
 

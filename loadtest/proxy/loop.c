@@ -118,7 +118,7 @@ static int64_t next_ns(const struct proxy_wire *w, int64_t now_ns)
     return next;
 }
 
-/* Prepare the poll and its timeout.  One reading of the clock serves both: with two
+/* Prepare the poll and its timeout.  A single reading of the clock serves both: with two
  * readings an event could be not yet due by the first and already past by the second, and
  * never be served. */
 static int prepare(struct proxy *p)

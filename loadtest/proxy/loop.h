@@ -33,7 +33,7 @@ bool proxy_loop_make_room(struct proxy *p);
 /* Add what a wire has carried. */
 void proxy_loop_add_stats(struct proxy_stats *s, const struct proxy_wire *w);
 
-/* The thread; its argument is the proxy.  It ends its wires when `stopping` is set and
+/* The thread; its argument is the proxy.  The thread ends its wires when `stopping` is set and
  * the eventfd tells it to look. */
 void *proxy_loop_run(void *arg);
 

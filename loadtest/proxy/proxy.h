@@ -2,8 +2,8 @@
 /* proxy.h -- a wire to any server that can be made to fail, on command.
  *
  * A thread of this process listens on loopback, passes every connection on to the
- * target, and does what the armed faults say (their language: PROXY_GRAMMAR).  It holds at
- * most 128 KiB a direction: a slow reader slows the writer, as without a proxy.
+ * target, and does what the armed faults say (their language: PROXY_GRAMMAR).  The thread
+ * holds at most 128 KiB a direction: a slow reader slows the writer, as without a proxy.
  *
  * Threads     Any thread may call anything but proxy_open() and proxy_close().
  * Time        Instants are CLOCK_BOOTTIME nanoseconds, as in the recorder's files.

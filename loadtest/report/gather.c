@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* gather.c -- the results of a run from the files that its command left.
  *
- * One object: "summary" of compare, "measured" of a measurement, "stories" of scenarios,
- * "matrix", "bench", "bench_locks", "rate" of load --rate, and "runs": for each sale its
- * directory below the run's ("." is the run itself) with what it left.  "service" has the settings
- * of the first seckilld of a bench, of scenarios or of a matrix, and "service_of" the directory
- * of its performance.
+ * The results are one object: "summary" of compare, "measured" of a measurement, "stories" of
+ * scenarios, "matrix", "bench", "bench_locks", "rate" of load --rate, and "runs": for each sale
+ * its directory below the run's ("." is the run itself) with what it left.  "service" has the
+ * settings of the first seckilld of a bench, of scenarios or of a matrix, and "service_of" the
+ * directory of its performance.
  */
 #include "loadtest/report/gather.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* hazard.h -- things that go wrong on purpose, at a named point in a real process.
  *
- * A hazard is one file in hazards/ and one line in hazards.def.  It is driven by what
+ * A hazard is one file in hazards/ and one line in hazards.def.  A hazard is driven by what
  * can be seen (a thread is held, a process is stopped, an order is in the database),
  * never by time alone: time only says how long at least and how long at most.  A hazard
  * that did not happen is an error of the run, never a silent pass.

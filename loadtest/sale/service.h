@@ -46,7 +46,7 @@ int service_port(const struct service *service);
 bool service_arm(const struct service *service, const char *point, const char *action,
                  const char *key);
 
-/* Let go who is held there, and disarm the point.  It is fine if nobody is. */
+/* Let go who is held there, and disarm the point.  Nobody need be held there. */
 bool service_release(const struct service *service, const char *point);
 
 /* Is somebody held at the point?  False in *held as well if nothing can be learned. */

@@ -139,9 +139,9 @@ struct lab *stage_lab(struct stage *s);
 
 /* ---- measurements: scenarios that have a duration ----
  *
- * play() lets the actors do the same over and over for so long.  It is run by its name
- * only, not as a part of `all`.  The actions of its actors are not told, their connections have
- * no proxies, and one actor may buy many times.  The measurement counts which acknowledged
+ * play() lets the actors do the same over and over for so long.  Such a scenario is run by its
+ * name only, not as a part of `all`.  The actions of its actors are not told, their connections
+ * have no proxies, and one actor may buy many times.  The measurement counts which acknowledged
  * updates of the stock are still in it. */
 
 /* Counted by play(), but for what stands under the judge. */

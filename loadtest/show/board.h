@@ -39,13 +39,13 @@ struct show_wish {
     int64_t by_ms;                 /* of FAULT: as fault_scene.by_ms; 0: by default */
 };
 
-/* Why a wish is not carried out: a static text, and a code that words.js has a sentence for.
- * text NULL: it is carried out. */
+/* The reason for which a wish is not carried out: a static text, and a code that words.js has a
+ * sentence for. text NULL: it is carried out. */
 struct show_refusal {
     const char *text, *code;
 };
 
-/* What becomes of a wish. */
+/* The ends that a wish can have. */
 enum show_wish_end {
     SHOW_WISH_TAKEN,   /* it is being carried out                                  */
     SHOW_WISH_REFUSED, /* it cannot be carried out now; the reason is known        */
@@ -81,8 +81,8 @@ enum show_phase show_board_phase(struct show_board *board, struct show_switches 
  * if it was REFUSED. */
 enum show_wish_end show_board_wish(struct show_board *board, const struct show_wish *wish,
                                    struct show_refusal *refusal);
-/* Take it; of the kind NONE if there is none.  Who takes one answers it before it is carried
- * out. */
+/* Take the wish that waits; its kind is NONE if no wish waits.  The thread that takes a wish
+ * answers it before it is carried out. */
 struct show_wish show_board_take_wish(struct show_board *board);
 void show_board_answer(struct show_board *board, struct show_refusal refusal);
 

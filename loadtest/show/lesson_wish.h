@@ -13,7 +13,7 @@ bool lesson_wish_is_path(const char *path);
  * the body is wrong. */
 const char *lesson_wish_read(const char *path, const json_t *body, struct show_wish *wish);
 
-/* Why the wish cannot be carried out now. */
+/* The reason for which the wish cannot be carried out now. */
 struct show_refusal lesson_wish_refuses(const struct lesson_progress *progress,
                                         const struct show_wish *wish);
 

@@ -122,7 +122,8 @@ enum exit_code show_sale_offer(struct show_sale *sale, const struct show_switche
     return EXIT_VALID;
 }
 
-/* How long wrk takes to read its users and to connect is no part of the sale. */
+/* Wait until every client of wrk has sent its first request: the time in which wrk reads its
+ * users and connects is no part of the sale. */
 static bool wait_fired(struct show_sale *sale)
 {
     int64_t by_ns = monotonic_ns() + FIRE_MS * INT64_C(1000000);

@@ -13,7 +13,7 @@
 
 enum { FAULTS_MAX = 32, BY_MS = 10000 };
 
-/* What the thread is to do with a fault, and what came of it. */
+/* The thread's next task with a fault, and the end of its last one. */
 enum wish { WISH_NONE, WISH_BEGIN, WISH_END };
 enum end { END_NONE, END_BEGUN, END_OVER, END_FAILED };
 
@@ -35,7 +35,7 @@ struct show_servers {
     struct slot slots[FAULTS_MAX];
 };
 
-/* The thread's: make it.  What happened, or why it did not, is in slot->said. */
+/* The thread's: make the fault.  slot->said tells what happened, or why nothing did. */
 static bool make(struct slot *slot, const struct server_fault *fault)
 {
     char armed[FAULT_NOTE_MAX];

@@ -210,7 +210,7 @@ static struct trouble_wish fault_of(const struct show_wish *wish)
                                  .by_ms = wish->by_ms};
 }
 
-/* Why it cannot be carried out now. */
+/* The reason for which the wish cannot be carried out now. */
 static struct show_refusal refuses(const struct show *show, const struct show_wish *wish)
 {
     static const struct show_refusal not = {NULL, NULL};

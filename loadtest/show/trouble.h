@@ -16,8 +16,8 @@
 #include "loadtest/show/board.h"
 #include "loadtest/show/faults.h"
 
-/* Why a fault cannot be given or taken back.  X(id, "code", "in words"); words.js has a
- * sentence for each code. */
+/* The reasons for which a fault cannot be given or taken back.  X(id, "code", "in words");
+ * words.js has a sentence for each code. */
 #define SHOW_REFUSALS(X)                                                               \
     X(NOTHING_RUNS, "nothing-runs", "nothing runs: start the load first")              \
     X(GONE, "process-gone", "the process is gone: start it again first")               \
@@ -46,7 +46,7 @@ struct trouble_wish {
 int trouble_find(const char *name);
 const char *trouble_name(int fault);
 
-/* How it stands with a fault: the state, the process from 0 on (-1: none), the server
+/* The present condition of a fault: the state, the process from 0 on (-1: none), the server
  * ("": none), since when. */
 struct trouble_look {
     enum show_fault_state state;
@@ -56,14 +56,15 @@ struct trouble_look {
 };
 struct trouble_look trouble_look(const struct show_faults *trouble, int fault);
 
-/* Why the wish cannot be carried out now, as a gift, or as taking back what is there. */
+/* The reason for which the wish cannot be carried out now: the fault cannot be given, or the
+ * fault that is there cannot be taken back. */
 struct show_refusal trouble_refuses(const struct show_faults *trouble,
                                     const struct trouble_wish *wish);
 /* The refusals of what needs a load while there is none, and of what a lesson does itself. */
 struct show_refusal trouble_nothing_runs(void);
 struct show_refusal trouble_in_a_lesson(void);
 
-/* Give the fault, or take it back if it is there.  It is not refused. */
+/* Give the fault, or take it back if it is there.  trouble_refuses() must have refused nothing. */
 void trouble_toggle(struct show_faults *trouble, const struct trouble_wish *wish);
 
 /* Wait for the next holder in that process (-1: in any), whether a load runs or not.  False:
@@ -91,8 +92,8 @@ bool trouble_is_any(const struct show_faults *trouble);
  * -1. */
 int trouble_of_process(const struct show_faults *trouble, int process);
 
-/* What the store said of the lock of the thread that is held there, when it was caught.  The
- * process is one for which trouble_of_process() answers a fault. */
+/* The lock of the thread that is held there, as the store told it when the thread was caught.
+ * The process is one for which trouble_of_process() answers a fault. */
 const struct service_lock *trouble_hold_of(const struct show_faults *trouble, int process);
 
 #endif /* LOADTEST_SHOW_TROUBLE_H */

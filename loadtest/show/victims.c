@@ -19,7 +19,7 @@ static const char *const POINTS[] = {
 #undef X
 };
 
-/* What the journal says of a fault, when it begins and when it is over. */
+/* The events that the journal has for a fault, when it begins and when it is over. */
 static const enum show_event BEGUN[] = {[SHOW_FAULT_FREEZE] = JOURNAL_FROZEN,
                                         [SHOW_FAULT_SLOW] = JOURNAL_SLOW,
                                         [SHOW_FAULT_GAP] = JOURNAL_GAP,
@@ -30,7 +30,7 @@ static const enum show_event BEGUN[] = {[SHOW_FAULT_FREEZE] = JOURNAL_FROZEN,
                                        [SHOW_FAULT_GAP] = JOURNAL_GAP_OVER,
                                        [SHOW_FAULT_CUT] = JOURNAL_MENDED};
 
-/* Can it answer: does it run, and is it not stopped? */
+/* Can the service answer: does it run, and is it not stopped? */
 static bool answers(const struct service *s)
 {
     char state = child_state(&s->child);
@@ -115,7 +115,7 @@ static void fail(struct show_faults *trouble, const char *why)
     journal_add_said(trouble->journal, JOURNAL_FAILED, NULL, why);
 }
 
-/* Has it stopped? */
+/* Stop the process, and wait for that.  Answers whether it has stopped. */
 static bool stop_process(const struct service *s)
 {
     int64_t by_ns = monotonic_ns() + STOP_MS * INT64_C(1000000);
@@ -127,7 +127,7 @@ static bool stop_process(const struct service *s)
     return child_state(&s->child) == 'T';
 }
 
-/* It has happened to that process. */
+/* The fault has happened to that process. */
 static void note_begun(struct show_faults *trouble, enum show_fault fault, int process,
                        uint64_t fence)
 {
@@ -213,7 +213,7 @@ static void kill_process(struct show_faults *trouble, int process)
 {
     child_signal(&trouble->sale->services[process].child, SIGKILL);
     (void)child_wait(&trouble->sale->services[process].child, STOP_MS, NULL);
-    /* What held a thread of the process holds nothing any more. */
+    /* A fault that held a thread of the process holds nothing any more. */
     for (int i = 0; i < SHOW_FAULT_COUNT; i++)
         if (POINTS[i] && trouble->faults[i].state == SHOW_FAULT_ON &&
             trouble->faults[i].process == process)

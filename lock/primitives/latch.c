@@ -99,8 +99,9 @@ struct waiting {
     bool was_gone; /* already at the last look */
 };
 
-/* The message tells whether a latch that is gone was opened or deleted.  It may be a
- * moment behind, or may have been missed: without one, gone twice is open. */
+/* The message tells whether a latch that is gone was opened or deleted.  The
+ * message may be a moment behind, or may have been missed: without a message, a latch that is
+ * gone at two looks is open. */
 static dlock_status look(void *arg, int64_t *free_in_ms)
 {
     enum { A_MOMENT_MS = 5, DELETED = 1 };

@@ -2,7 +2,7 @@
 /* recorder.h -- writes what happens to locks into a file that survives its process.
  *
  * The file is mapped and shared: what was written is in it even if the process is
- * killed the next instant.  It does not survive a machine that loses power.
+ * killed the next instant.  The file does not survive a machine that loses power.
  *
  * Recording makes few system calls (three in 7936 records, when one thread makes room and
  * others that need it wait), and costs a fraction of a microsecond a call, half of it for
@@ -66,9 +66,9 @@ uint64_t dlock_recorder_begin(dlock_recorder *rec, const dlock_event *event);
 void dlock_recorder_end(dlock_recorder *rec, uint64_t call, const dlock_event *answer);
 
 /* A call is about to be made that gives back the hold that `acquire` was granted, by the
- * same thread and as the same owner, at level 1, at `time_ns` (0: now).  It takes no
- * record of its own.  `acquire`: what dlock_recorder_begin() answered for it, not 0, and
- * dlock_recorder_end() was told OK.  Answers what dlock_recorder_end() needs, which
+ * same thread and as the same owner, at level 1, at `time_ns` (0: now).  The
+ * release takes no record of its own.  `acquire`: what dlock_recorder_begin() answered for it,
+ * not 0, and dlock_recorder_end() was told OK.  Answers what dlock_recorder_end() needs, which
  * heeds only time_ns and status. */
 uint64_t dlock_recorder_begin_release(dlock_recorder *rec, uint64_t acquire,
                                       int64_t time_ns);

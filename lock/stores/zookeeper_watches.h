@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* zookeeper_watches.h -- being told of the end of a node.
  *
- * All waiters of a system for one node share one watch of the server's.  It tells of
- * nothing but the node's end: a change of what the node says is no news to who waits.
- * None is left behind when the node was gone before.
+ * All waiters of a system for one node share one watch of the server's.  The watch
+ * tells of nothing but the node's end: a change of the node's data is no news to a waiter.
+ * No watch is left behind when the node was gone before.
  *
  * Threads     Any; a waiter belongs to one.
  */

@@ -19,8 +19,8 @@
  *
  * With a database, the counter of a name begins at an epoch of stores/fence_epochs.h, so
  * PostgreSQL is asked once for each name and each loss; if it does not answer then, nobody
- * gets the lock.  Redisson counts on from there.  What Redisson itself began anew, before
- * one of ours came by, went back to 1. */
+ * gets the lock.  Redisson counts on from there.  A counter that Redisson itself began
+ * anew, before a caller of this library came by, went back to 1. */
 #include <stdio.h>
 
 #include "gen/lua_scripts.h"

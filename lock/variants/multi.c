@@ -3,7 +3,7 @@
  *
  * Promises    one holder as long as any one server keeps its word: a failover that
  *             loses the lock of one lets nobody in.  Renewed; may be locked again.
- * Breaks      as reentrant.  It cannot be taken while any server is dead or hung: that
+ * Breaks      as reentrant.  multi cannot be taken while any server is dead or hung: that
  *             is the price, and what redlock does otherwise.
  * Described   the articles' MultiLock chapters; each part is a Redisson lock.
  *

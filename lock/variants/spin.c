@@ -5,7 +5,7 @@
  *             twice as long each time up to 128 ms, less a random part.
  * Breaks      as reentrant; and what waiting costs grows with those who wait, while the
  *             lock may stand free until one of them looks.
- * Described   the wire facts are Redisson's.  It is there for where messages cost more
+ * Described   the wire facts are Redisson's.  spin is for systems where messages cost more
  *             than looking, as in a cluster that hands them to all its nodes.
  *
  * spin shares the hash with reentrant, so the two exclude each other; but a waiter of

@@ -35,8 +35,8 @@ order() {
 arm() { operator -sf -o /dev/null -X POST "${admin[$1]}/faults/arm?point=after-read&action=hold&key=$key"; }
 let_go() { operator -sf -o /dev/null -X POST "${admin[$1]}/faults/release?point=after-read"; }
 is_held() { grep -q '"after-read":{"armed":[a-z]*,"holding":true' < <(operator -sf "${admin[$1]}/faults"); }
-# slow_order NAME USER: an order that is held with the lock in its hands.  It ends with
-# its service process, at the latest.
+# slow_order NAME USER: an order that is held with the lock in its hands.  The request
+# ends with its service process, at the latest.
 slow_order() {
     arm "$1" || return 1
     order "$1" "$2" >/dev/null 2>&1 &

@@ -7,9 +7,9 @@
 
 enum { WAITERS = 5, GIVES_UP_MS = 120 };
 
-/* A waiter that does not look for this long may lose its place: see lock/retry.h.  It may
- * have tried to look: a loaded machine also makes servers late, whose pace nobody here can
- * watch.  But nobody loses its place within this time after it came. */
+/* A waiter that does not look for this long may lose its place: see lock/retry.h.  The
+ * waiter may have tried to look: a loaded machine also makes servers late, whose pace nobody here
+ * can watch.  But nobody loses its place within this time after it came. */
 #define BELIEVED_MS 1500
 #define is_believed(came_ms) lasts_until((came_ms) + BELIEVED_MS)
 

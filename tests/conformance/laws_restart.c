@@ -74,8 +74,8 @@ static dlock_status try_connected(dlock_system *sys, const char *name)
     return st;
 }
 
-/* A release was answered `st`, and by now the server runs.  What has a lease is held until
- * that ends, unless it was released; a session's lock is freed as soon as there is a
+/* A release was answered `st`, and by now the server runs.  A lock with a lease is held
+ * until that ends, unless it was released; a session's lock is freed as soon as there is a
  * connection. */
 static void assert_was_true(const char *variant, dlock_status st, dlock_system *other,
                             const char *name, int64_t lease_end_ms)

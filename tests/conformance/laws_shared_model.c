@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* laws_shared_model.c -- readers and writers at random, beside a model of them.
  *
- * The model is two numbers for each owner.  What a reader held can end as by its lease:
+ * The model is two numbers for each owner.  A reader's hold can end as by its lease:
  * its keys are taken away, and it comes back as another owner, as the core has it. */
 #include "tests/conformance/laws.h"
 #include "tests/conformance/slots.h"

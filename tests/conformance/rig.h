@@ -97,15 +97,15 @@ struct rig_helper *rig_helper_ask(dlock_system *sys, const char *name,
 bool rig_helper_is_done(struct rig_helper *helper);       /* the acquire has answered */
 int64_t rig_helper_asked_ms(struct rig_helper *helper);   /* when it began to ask */
 
-/* The time since `told_ms` that the helper, a waiter, took to get the lock.  One that
- * is told of nothing looks by itself: as it begins, and again after LOOK_LEAST_MS.  Who
- * waited for so long, or was late to begin (premise_watch_pace() comes before it does),
- * may just have looked, which is INT64_MAX here. */
+/* The time since `told_ms` that the helper, a waiter, took to get the lock.  A waiter
+ * that is told of nothing looks by itself: as it begins, and again after LOOK_LEAST_MS.  A
+ * helper that waited for so long, or was late to begin (premise_watch_pace() comes before it
+ * does), may just have looked, which is INT64_MAX here. */
 enum { LOOK_LEAST_MS = 200 };
 
 /* Five hand-overs are tried, and many more until one took less than `limit_ms`: on a busy
- * machine it may be long until it is steady for one.  Who is told of nothing is told so
- * fast in none of them. */
+ * machine it may be long until it is steady for one.  A waiter that is told of nothing is
+ * so fast in none of them. */
 enum { HAND_OVERS = 5, HAND_OVERS_MAX = 50 };
 #define is_another_tried(tried, best_ms, limit_ms)                                     \
     ((tried) < HAND_OVERS || ((tried) < HAND_OVERS_MAX && (best_ms) >= (limit_ms)))

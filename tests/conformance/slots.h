@@ -27,8 +27,8 @@ struct slot_claim {
 const struct slots *slots_open(const dlock_options *opts);
 void slots_close(void);
 
-/* A claim on `name`, level 1, with the lease of the options that were opened.  It may
- * not be copied: use slots_again(). */
+/* A claim on `name`, level 1, with the lease of the options that were opened.  The
+ * claim may not be copied: use slots_again(). */
 void slots_claim(const struct slots *slots, struct slot_claim *out, const char *name);
 
 /* The same claim, as a network would deliver it twice: what its slots wrote into it the

@@ -2,8 +2,8 @@
 /* wrong.h -- variants that lie, to see that the laws catch them.
  *
  * Each is one file in wrong/ that takes a copy of a real variant and breaks one thing
- * in it, and one line in wrong.def that says which law has to fail for it.  It stands
- * in for the real one under its name, so every law speaks of it as of that. */
+ * in it, and one line in wrong.def that says which law has to fail for it.  The wrong
+ * variant stands in for the real one under its name, so every law speaks of it as of that. */
 #ifndef CONFORMANCE_WRONG_H
 #define CONFORMANCE_WRONG_H
 

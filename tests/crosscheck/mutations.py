@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
 """mutations.py -- histories that a lock may not have made, from ones that it did.
 
-Each mutation changes one thing.  What comes of it is well formed: an owner makes one call
+Each mutation changes one thing.  The result is well formed: an owner makes one call
 after another but for renewals, nothing is answered before it was asked, the dead do
-nothing.  It may be right all the same.
+nothing.  The result may be a history that a lock can make all the same.
 """
 import history
 from generator import OVERLAP_MAX

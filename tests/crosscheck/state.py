@@ -64,7 +64,7 @@ def tell(state, past):
 
 def may_end(search, hold, call=None, state=None):
     """Can the hold have ended by itself before `call` was executed?  At the very end of
-    its lease it can.  What does not expire lives with its session, or its process: for all
+    its lease it can.  A hold that does not expire lives with its session, or its process: for all
     that the process recorded."""
     lock, now = search.lock, search.now
     if now >= hold.sure:

@@ -2,7 +2,7 @@
 /* fuzz.h -- what the fuzz targets share.
  *
  * A target is one file of tests/fuzz: LLVMFuzzerTestOneInput() is called with bytes of any
- * kind, again and again.  It may refuse them, but must not crash, leak or hang, and
+ * kind, again and again.  The target may refuse them, but must not crash, leak or hang, and
  * fuzz_check() ends the program where an answer cannot be right. */
 #ifndef FUZZ_H
 #define FUZZ_H

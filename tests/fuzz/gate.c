@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* gate.c -- fuzz: the head of a request.  What is let in has to read in one way only. */
+/* gate.c -- fuzz: the head of a request.  A head that is let in has to read in one way only. */
 #include <strings.h>
 
 #include "base/http/gate.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* token.c -- fuzz: tokens.  One that was made is good; any other text is not. */
+/* token.c -- fuzz: tokens.  A token that was made is good; any other text is not. */
 #include "base/http/token.h"
 #include "tests/fuzz/fuzz.h"
 

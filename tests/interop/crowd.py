@@ -5,7 +5,7 @@
 
 Both programs run THREADS threads that take the lock, count a number in Redis up by a GET
 and a SET, with a sleep of SECTIONS_US between the two, and give the lock back, for
-ROUND_MS. Each round measures both together and each alone. It prints TAP: a kind passes
+ROUND_MS. Each round measures both together and each alone. The program prints TAP: a kind passes
 when no count was lost and the median of Redisson's shares is at least SHARE_LEAST. The
 cost of the shares is printed beside them: the total, and the total that the two programs would
 reach together if a change of the program cost nothing, computed from what each reaches

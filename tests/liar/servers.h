@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* servers.h -- servers in front of a real Redis and a real PostgreSQL, which answer as
- * script.h says.  One of each in a process. */
+ * script.h says.  A process has one of each. */
 #ifndef LIAR_SERVERS_H
 #define LIAR_SERVERS_H
 

@@ -40,7 +40,7 @@ void buyers_move(int service, int port);
 void buyers_await_served(int more, const char *when);
 void buyers_await_refused(int more, const char *when);
 
-/* Let each end its request, and wait for that.  It is fine if none runs. */
+/* Let each buyer end its request, and wait for that.  No buyer need run. */
 void buyers_stop(void);
 
 /* Every request since the start, by its number; NULL past the last.  After buyers_stop(). */

@@ -13,7 +13,7 @@
 /* Before the lab is up: the lab's data goes to the disk.  False: this process may not mount.
  * Before the first thread. */
 bool disk_mount(void);
-/* After the lab is down.  It is fine if there is no disk. */
+/* To be called after the lab is down.  There need be no disk. */
 void disk_unmount(void);
 
 /* Leave no room on the disk, or give it back. */

@@ -34,7 +34,7 @@ bool rig_until(bool (*is_true)(void *arg), void *arg, int64_t ms)
     return true;
 }
 
-/* Start a program; its output goes to the two files.  It dies with the thread that
+/* Start a program; its output goes to the two files.  The program dies with the thread that
  * started it, which is the test's main one, so a test that fails leaves nothing behind.
  */
 static pid_t spawn(const char *const *argv, int out, int err)

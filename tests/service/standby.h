@@ -7,7 +7,7 @@
  * copy. */
 const char *standby_start(void);
 
-/* Make it a server of its own.  It is one a little later. */
+/* Make the copy a server of its own, which it is a little later. */
 void standby_promote(void);
 
 /* End it and remove its files. */

@@ -3,7 +3,7 @@
  *
  * The states are rows of audit_states.def.  A database of this program's own is filled by
  * each row's SQL, a directory by its ledger, and the audit reads both as `seckill audit`
- * does.  What a row does not name must come out valid.
+ * does.  Every part of a verdict that a row does not name must come out valid.
  */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -15,7 +15,7 @@ static struct rig_service service;
 static char token[TOKEN_LEN + 1];
 
 /* The bytes that an earlier connection left in the thread's buffer are no part of this request.
- * One thread gets the same head with another end. */
+ * A single thread gets the same head with another end. */
 static void the_end_of_a_head_is_its_own(void **state)
 {
     static const char *const HEADS[] = {

@@ -3,7 +3,7 @@
  * guess.
  *
  * A proxy stands between the service and PostgreSQL.  The proxy knows a COMMIT by the name
- * of the service's prepared statement.  It can pass the COMMIT on and keep the answer, or
+ * of the service's prepared statement.  The proxy can pass the COMMIT on and keep the answer, or
  * keep the COMMIT itself, and close the connection. */
 #include <stdio.h>
 #include <stdlib.h>

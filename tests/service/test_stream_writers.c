@@ -154,7 +154,7 @@ static void an_order_in_two_hands_gets_one_row(void **state)
     rig_stop(&second);
 }
 
-/* One order of a batch has its row already, and the batch needs one unit more than is
+/* An order of a batch has its row already, and the batch needs one unit more than is
  * left. */
 static void claim_beside_new_orders(const char *stock_guard)
 {

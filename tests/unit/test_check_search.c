@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* test_check_search.c -- the checker against a search, on random small histories.
  *
- * The search knows nothing of intervals.  It has a lock that is right, and tries every
+ * The search knows nothing of intervals.  The search has a lock that is right, and tries every
  * order in which the calls may have happened between their invocation and their answer,
  * every moment at which a lease may have ended once it was over, and for every call
  * without an answer whether it ever happened.  A history that no such order explains is

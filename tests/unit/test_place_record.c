@@ -55,8 +55,8 @@ static void finish(pthread_t thread, dlock_system *sys)
     dlock_close(sys);
 }
 
-/* The first waiter's connection is cut before an answer.  It gives its place back, and is
- * behind the second one then. */
+/* The first waiter's connection is cut before an answer.  That waiter gives its
+ * place back, and is behind the second waiter then. */
 static void give_a_place_up(int handover)
 {
     static char url[96], proxied[96];

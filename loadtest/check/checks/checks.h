@@ -220,11 +220,11 @@ void check_violation(struct check *c, enum check_property property, int assumpti
                      int64_t a, int64_t b, int64_t from_ns, int64_t to_ns,
                      const char *fmt, ...) __attribute__((format(printf, 8, 9)));
 
-/* It cannot be told whether the property was violated; `why` outlives the verdict.  A tie is
- * such a case: see check_order(). */
+/* Note that nobody can tell whether the property was violated; `why` outlives the verdict.  A tie
+ * is such a case: see check_order(). */
 void check_unsure(struct check *c, enum check_property property, const char *why);
 
-/* Why a tie is unsure. */
+/* The reason for which a tie is unsure. */
 extern const char check_tie[];
 
 /* The assumption that was broken between from_ns and until_ns, when `early` ended too soon

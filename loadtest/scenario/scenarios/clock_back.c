@@ -4,8 +4,8 @@
 
 enum { HOUR_MS = 3600000 };
 
-/* True: a waiter would wait far longer than a lease.  One server can be asked for the time
- * that is left; with several servers, only a wait shows it. */
+/* True: a waiter would wait far longer than a lease.  A single server can be asked for the
+ * time that is left; with several servers, only a wait shows it. */
 static bool is_stuck(struct stage *s, struct actor *bo)
 {
     if (stage_store(s) == DLOCK_STORE_REDIS) {

@@ -11,7 +11,7 @@ static void play(struct stage *s)
     struct actor *ann = stage_actor(s, 0), *bo = stage_actor(s, 1);
     dlock_status st;
 
-    stage_tell(s, "Ann releases.  It is done, but the answer is stuck on its way.",
+    stage_tell(s, "Ann releases.  The release is done, but its answer is stuck on its way.",
                "小安释放锁。已经生效，但应答卡在路上。");
     actor_enter(ann);
     actor_wire(ann, WIRE_LOCK, "hold to-client");

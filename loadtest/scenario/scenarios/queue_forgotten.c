@@ -9,11 +9,12 @@ static void play(struct stage *s)
 
     stage_start_service(s, 1, flags);
     stage_queue_orders(s);
-    stage_tell(s, "Redis restarts.  It has kept nothing on disk.",
+    stage_tell(s, "Redis restarts.  Redis has kept nothing on disk.",
                "Redis 重启了，它没有往磁盘上存任何东西。");
     stage_server_hurt(s, "redis-restart-empty", stage_lock_server(s, 0), 0);
     stage_let_service_go(s, 0, DLOCK_FAULT_BEFORE_COMMIT);
-    stage_tell(s, "The writer had Ann's order in its hands.  Of the others nobody knows any more.",
+    stage_tell(s, "The writer had Ann's order in its hands.  "
+               "Nobody knows of the other orders any more.",
                "写入线程手里只有小安的订单，其他人的订单再也没人知道了。");
     stage_drain_service(s, 0);
 }

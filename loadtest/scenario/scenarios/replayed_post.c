@@ -12,7 +12,7 @@ static void play(struct stage *s)
     int request;
 
     stage_start_service(s, 2, flags);
-    stage_tell(s, "Ann posts an order under a key of her own.  It is committed.",
+    stage_tell(s, "Ann posts an order under a key of her own.  The order is committed.",
                "小安带着自己的幂等键下单，订单已提交。");
     stage_hold_service(s, 0, DLOCK_FAULT_AFTER_COMMIT);
     request = actor_post(ann, 0, "first");
@@ -21,7 +21,7 @@ static void play(struct stage *s)
                "应答还没到，她的手机断网了。");
     stage_hang_up(s, request);
     stage_let_service_go(s, 0, DLOCK_FAULT_AFTER_COMMIT);
-    stage_tell(s, "It posts the same again, to another process, under the same key.",
+    stage_tell(s, "The phone posts the same again, to another process, under the same key.",
                "手机带着同一个键，把同样的请求发给另一个进程。");
     stage_answer(s, actor_post(ann, 1, "first"));
 }

@@ -10,7 +10,7 @@ static void play(struct stage *s)
                "小安拿到锁，读了库存：还剩一件。");
     actor_enter(ann);
     actor_read(ann);
-    stage_tell(s, "Redis dies and is started again at once.  It kept nothing on disk.",
+    stage_tell(s, "Redis dies and is started again at once.  Redis kept nothing on disk.",
                "Redis 宕机，马上又被拉起来。它什么也没落盘。");
     stage_server_hurt(s, "redis-restart-empty", stage_lock_server(s, 0), 0);
     stage_tell(s, "Ann is still at work, far within her lease.  Bo asks for the lock.",

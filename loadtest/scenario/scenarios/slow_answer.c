@@ -23,7 +23,7 @@ static void play(struct stage *s)
     struct actor *ann = stage_actor(s, 0), *bo = stage_actor(s, 1),
                  *chu = stage_actor(s, 2);
 
-    stage_tell(s, "Ann asks for the lock.  It is granted; the answer is slow.",
+    stage_tell(s, "Ann asks for the lock.  The lock is granted; the answer is slow.",
                "小安申请锁。锁给她了，应答却来得慢。");
     slow_down(s, ann, "hold to-client");
     actor_begin_acquire(ann, 0);
@@ -32,7 +32,7 @@ static void play(struct stage *s)
                "应答还在路上，她的租约就到期了。小博拿到了锁。");
     stage_need(s, actor_outwait(bo) == DLOCK_OK, "Bo is to get in after Ann's lease");
     actor_read(bo);
-    stage_tell(s, "Now she hears that it was granted.  Does she believe it?",
+    stage_tell(s, "Now she hears that the lock was granted.  Does she believe it?",
                "这时她才听说锁给了她。她会信吗？");
     slow_down(s, ann, "release to-client");
     if (actor_end(ann) == DLOCK_OK)

@@ -3,8 +3,8 @@
 
 State: the holds, and those that have ended.  An owner works from when it learns of its
 grant until it sends its last release of the hold, or abandons it; if that is the same
-instant, it does not work.  Who is told of a loss has no lease from that answer on.  A grant
-is legal when, as its caller learns of it, no other owner works in a hold that has ended and
+instant, it does not work.  An owner that is told of a loss has no lease from that answer on.
+A grant is legal when, as its caller learns of it, no other owner works in a hold that has ended and
 would stand against it; nor has the caller's own ended by then, and another one works.
 
 Leaves out: owners that never release, which are taken to stop in time; an owner that was
