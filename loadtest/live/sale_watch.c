@@ -8,7 +8,8 @@
 
 enum { LOOK_MS = 500, FULL_MS = 5000, RETRY_MS = 1000, REST = 20, ERROR_MAX = 512 };
 
-static const char session[] = "SET default_transaction_read_only = on; SET statement_timeout = '3s'";
+static const char session[] = "SET default_transaction_read_only = on; "
+                             "SET statement_timeout = '3s'";
 
 void sale_watch_begin(struct sale_watch *watch, const int64_t *vouchers, int count)
 {

@@ -118,9 +118,12 @@ static void add_speed(const struct series *s, char *out)
         live_add(out, "p99      about %.0f ms now, %.0f ms since the start\n", view.p99_ms,
             view.all_p99_ms);
     if (s->last_per_s >= 0)
-        live_add(out, "before   %.0f orders a second, p99 %.1f ms\n", s->last_per_s, s->last_p99_ms);
+        live_add(out, "before   %.0f orders a second, p99 %.1f ms\n", s->last_per_s,
+            s->last_p99_ms);
     if (per_min(s) >= 0)
-        live_add(out, "rate     %.3g %ss a minute; half of them took at most %.1f s, 99 %% at most %.1f s\n",
+        live_add(out,
+            "rate     %.3g %ss a minute; half of them took at most %.1f s, "
+            "99 %% at most %.1f s\n",
             per_min(s), s->options.piece, buckets_quantile_ms(s->lengths, 0.5) / 1000,
             buckets_quantile_ms(s->lengths, 0.99) / 1000);
 }
@@ -220,13 +223,14 @@ static json_t *progress_json(const struct series *s)
 
     look_at_load(s, &view);
     json_object_update_new(
-        json, json_pack("{s:s, s:s, s:I, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "run", s->title, "note",
-                        s->note, "elapsed_ms", (json_int_t)elapsed_ms(s), "per_min",
+        json, json_pack("{s:s, s:s, s:I, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "run", s->title,
+                        "note", s->note, "elapsed_ms", (json_int_t)elapsed_ms(s), "per_min",
                         live_number_json(per_min(s)), "took_p50_ms",
                         live_number_json(buckets_quantile_ms(s->lengths, 0.5)), "took_p99_ms",
                         live_number_json(buckets_quantile_ms(s->lengths, 0.99)), "orders_per_s",
-                        live_number_json(view.per_s), "p99_ms", live_number_json(view.p99_ms), "last_orders_per_s",
-                        live_number_json(s->last_per_s), "last_p99_ms", live_number_json(s->last_p99_ms)));
+                        live_number_json(view.per_s), "p99_ms", live_number_json(view.p99_ms),
+                        "last_orders_per_s", live_number_json(s->last_per_s), "last_p99_ms",
+                        live_number_json(s->last_p99_ms)));
     return json;
 }
 

@@ -124,7 +124,8 @@ static void add_verdict(const struct live_view *view, char *out)
         live_add(out, "so far   not counted in the database yet\n");
         return;
     }
-    live_add(out, "so far   %s%s%s", report_style(stderr, is_broken ? STYLE_BAD : STYLE_GOOD), verdict,
+    live_add(out, "so far   %s%s%s",
+        report_style(stderr, is_broken ? STYLE_BAD : STYLE_GOOD), verdict,
         report_style(stderr, STYLE_PLAIN));
     add_findings(view, out);
     live_add(out, " (%.1f s ago)\n", seconds((monotonic_ns() - view->seen.seen_ns) / 1000000));
@@ -153,8 +154,8 @@ void live_view_line(const struct live_view *view, char out[LIVE_TEXT_MAX])
     int64_t left = left_ms(view);
 
     out[0] = '\0';
-    live_add(out, "seckill %s: %s: %s, %.0f s", view->command, view->title, phase_words[view->phase],
-        seconds(view->elapsed_ms));
+    live_add(out, "seckill %s: %s: %s, %.0f s", view->command, view->title,
+        phase_words[view->phase], seconds(view->elapsed_ms));
     if (left >= 0)
         live_add(out, ", at most %" PRId64 " s left", whole_seconds(left));
     if (view->phase == LIVE_STARTING)
@@ -199,8 +200,9 @@ json_t *live_view_json(const struct live_view *view)
         view->title, "phase", phases[view->phase], "elapsed_ms", (json_int_t)view->elapsed_ms,
         "left_ms", left < 0 ? json_null() : json_integer(left), "sent", (json_int_t)view->sent,
         "answered", (json_int_t)view->answered, "accepted", (json_int_t)view->accepted, "sold_out",
-        (json_int_t)view->sold_out, "orders_per_s", live_number_json(view->per_s), "orders_per_s_all",
-        live_number_json(view->all_per_s), "p99_ms", live_number_json(view->p99_ms), "p99_all_ms",
-        live_number_json(view->all_p99_ms), "silent_ms", (json_int_t)view->silent_ms, "dead", view->dead,
-        "verdict_so_far", live_verdict(view), "database", seen_json(&view->seen));
+        (json_int_t)view->sold_out, "orders_per_s", live_number_json(view->per_s),
+        "orders_per_s_all", live_number_json(view->all_per_s), "p99_ms",
+        live_number_json(view->p99_ms), "p99_all_ms", live_number_json(view->all_p99_ms),
+        "silent_ms", (json_int_t)view->silent_ms, "dead", view->dead, "verdict_so_far",
+        live_verdict(view), "database", seen_json(&view->seen));
 }
