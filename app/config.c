@@ -67,7 +67,7 @@ const struct setting_program config_program = {
              "  seckilld --lock=redlock --lock-scope=voucher\n"
              "  seckilld --lock=none --stock-guard=read-write --listen=127.0.0.1:0",
     .outro =
-        "It says `ready ...` on standard output once it takes orders, and stops on "
+        "seckilld says `ready ...` on standard output once it takes orders, and stops on "
         "SIGTERM after it has answered the requests in flight.",
     EXITS({EXIT_VALID, "stopped"}, {EXIT_USAGE, NULL},
           {EXIT_UNAVAILABLE, "a store did not answer, or a port is taken"},

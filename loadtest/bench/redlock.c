@@ -148,8 +148,8 @@ static double since_ms(int64_t begin_ns)
     return (double)(monotonic_ns() - begin_ns) / 1e6;
 }
 
-/* One thread takes and gives back for `duration_ms`, each time another name: what could
- * not be given back stays on the nodes for a lease. */
+/* Let one thread take and give back a lock for `duration_ms`, each time of another name: a lock
+ * that could not be given back stays on the nodes for a lease. */
 static bool time_calls(dlock_system *sys, int64_t duration_ms, struct latency *out)
 {
     static double acquires[CALLS_MAX], releases[CALLS_MAX];

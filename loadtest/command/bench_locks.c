@@ -67,8 +67,8 @@ const struct setting_program command_bench_locks_program = {
     .name = "seckill bench-locks",
     .synopsis = "[OPTIONS]",
     .intro =
-        "How fast the locks are, on one machine, as ratios beside what else could be\n"
-        "done there: the same commands over one blocking connection per thread, and\n"
+        "Measure how fast the locks are on one machine, as ratios beside what else could\n"
+        "be done there: the same commands over one blocking connection per thread, and\n"
         "redis-benchmark, pipelined and not.\n\n"
         "  pairs     acquire and release of a name of one's own, 1 to 128 threads\n"
         "  idle      the same beside a build that has neither fault points nor a\n"
@@ -81,7 +81,8 @@ const struct setting_program command_bench_locks_program = {
         "  seckill bench-locks --only=pairs --rounds=9 --duration=3s\n"
         "  seckill bench-locks --only=hot --json\n"
         "  seckill bench-locks --only=idle --rounds=25 --duration=300ms\n\n"
-        "One at a time in a lab: it empties database 9 of each Redis server there.",
+        "Run one measurement at a time in a lab: each empties database 9 of every Redis server\n"
+        "there.",
     EXITS({EXIT_VALID, "every target was reached"},
           {EXIT_INVALID, "a lock let two holders in, or a call failed"},
           {EXIT_THRESHOLD, "a target was missed"}, {EXIT_USAGE, NULL},

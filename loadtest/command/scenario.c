@@ -58,7 +58,7 @@ static const struct setting settings[] = {
                    "less than that a lock may lose nothing, and the answer is unknown"),
     OPTION(COUNT, "seed", AT(seed), .fallback = "0", .meta = "N", .max = INT32_MAX,
            .help = "perform in another order, the same for the same number; 0: as listed.  "
-                   "What is measured draws its chance from it"),
+                   "A measurement draws its chance from it"),
     COMMAND_MARKDOWN(AT(markdown)),
     COMMAND_OUT(AT(out)),
     COMMAND_OWN_DIR(AT(dir)),
@@ -84,8 +84,8 @@ const struct setting_program command_scenario_program = {
         "  seckill scenario run expired-lease        under every lock it is about\n"
         "  seckill scenario run all                  every story under every lock\n"
         "  seckill scenario run pause-storm          how much is lost; takes minutes\n\n"
-        "What must come of it is written beside each story.  A broken lock that does not\n"
-        "break is as much a failure as a sound one that does.",
+        "Each story has an expected outcome.  A broken lock that does not break is as much\n"
+        "a failure as a sound lock that does.",
     EXITS({EXIT_VALID, "each came out as expected"}, {EXIT_INVALID, "one did not"},
           {EXIT_UNKNOWN, "one did not happen"}, {EXIT_USAGE, NULL},
           {EXIT_UNAVAILABLE, NULL}, {EXIT_BUG, NULL}, {EXIT_CANNOT_WRITE, NULL},

@@ -63,7 +63,7 @@ void show_flags_make(struct show_flags *out, const struct show_switches *switche
 #undef X
     /* A client that is refused at once asks again at once, which takes all processors. */
     snprintf(out->text[n++], SHOW_FLAG_MAX, "--lock-wait=300ms");
-    /* What is shown is each lock's own release. */
+    /* The page shows each lock's own release, as `seckill compare` does. */
     snprintf(out->text[n++], SHOW_FLAG_MAX, "--unlock=after-commit");
     for (size_t i = 0; i < n; i++)
         out->list[i] = out->text[i];

@@ -2,7 +2,7 @@
 /* fairness.c -- who asked after another had begun to wait is served after it.
  *
  * A waiter is in the queue once its first refusal is recorded, and until it is granted the
- * lock or its time to wait is over.  Who asks earlier than its first refusal may have come
+ * lock or its time to wait is over.  An owner that asks before that first refusal may have come
  * first.
  *
  * A request that is not answered may have left a grant or a place.  The library gives back

@@ -22,7 +22,7 @@ static void play(struct stage *s)
     if (count > 1) {
         stage_need(s, actor_try_until_answered(bo) == DLOCK_BUSY,
                    "one clock of five is to harm nobody");
-        stage_tell(s, "One clock of five did no harm.  Now it is three of them.",
+        stage_tell(s, "One clock of five did no harm.  Now three clocks are ahead.",
                    "五台里错一台没有害处。现在错了三台。");
     }
     for (int i = 1; i < count; i++)

@@ -13,7 +13,7 @@ static void play(struct stage *s)
     stage_tell(s, "The cache grows until the memory is full.  Something has to go.",
                "缓存越来越大，内存满了，总得丢点什么。");
     stage_server_hurt(s, "eviction", stage_lock_server(s, 0), 0);
-    stage_tell(s, "It was the lock: of keys with an end, it ended soonest.  Bo asks.",
+    stage_tell(s, "The lock went: of the keys with an end, it ended soonest.  Bo asks.",
                "丢的是锁：有过期时间的键里，数它最先到期。小博来申请。");
     actor_walk_in(bo, ann);
 }
@@ -27,7 +27,7 @@ const struct scenario scenario_eviction = {
     .story = {"Locks and cache share one Redis, with a limit on its memory.",
               "When it is full, the policy picks a key that ends by itself.",
               "A lock is just such a key, and often the one that ends soonest.",
-              "It is thrown away while Ann works; Bo is let in.",
+              "The lock is thrown away while Ann works; Bo is let in.",
               "Keep locks in a Redis of their own, with noeviction."},
     .story_zh = {"锁和缓存共用一个 Redis，内存有上限。",
                  "内存满了，淘汰策略挑带过期时间的键下手。",

@@ -48,7 +48,7 @@ const struct scenario scenario_fence_kept = {
     .source = "the answer to a fence that is lost with the lock",
     .story = {"The counter in Redis begins at an epoch, drawn from PostgreSQL.",
               "Redis loses its memory: the lock is gone, and the counter too.",
-              "Who comes next draws a new epoch, above all that was given before.",
+              "The next to come draws a new epoch, above all that was given before.",
               "Ann, who still believes in her lease, is refused; Bo is served.",
               "Two are inside all the same: only the database made it harmless."},
     .story_zh = {"Redis 的计数器从一个纪元起算，纪元由 PostgreSQL 发。",

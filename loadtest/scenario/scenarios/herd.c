@@ -53,7 +53,7 @@ static void play(struct stage *s)
         if (served == 0)
             stage_tell(s, is_broadcast
                               ? "All have woken and asked; one is in, five wait again."
-                              : "One has woken and is in; the others were left asleep.",
+                              : "One waiter has woken and is in; the others were left asleep.",
                        is_broadcast ? "所有人都醒来问了一遍：一个进去，五个接着等。"
                                     : "只有一个人醒来进去，其他人还在睡。");
         actor_leave(stage_actor(s, 1 + i));
@@ -68,7 +68,7 @@ const struct scenario scenario_herd = {
     .source = "the articles on ZooKeeper: why everybody watches only the node before",
     .story = {"Ann has the lock; six processes wait.",
               "She releases.  One message goes to all who wait, and all of them ask.",
-              "One gets it, five have asked for nothing, and it happens again.",
+              "One waiter gets the lock, five asked for nothing; then the next release.",
               "For six to be served, the store answers twenty-one times.",
               "In a queue everybody waits for the one before: one release, one wake-up."},
     .story_zh = {"小安拿着锁，六个进程在等。",

@@ -61,7 +61,7 @@ const struct scenario scenario_late_renewal = {
               "She releases; Bo takes the lock, and dies.",
               "The watchdog goes on: does it renew what it finds under that name?",
               "Then a dead man's lock would be renewed for ever.",
-              "It must look again whose it is, here and in the store."},
+              "A watchdog must look again whose lock it is, here and in the store."},
     .story_zh = {"小安的看门狗正要续期，被打断了。",
                  "她释放了锁；小博拿到锁，随后死去。",
                  "看门狗接着往下走：见到同名的锁就续吗？",

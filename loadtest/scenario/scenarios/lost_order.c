@@ -18,7 +18,7 @@ static void play(struct stage *s)
     dead = stage_server_hurt(s, "server-kill", "postgres", 0);
     actor_leave(ann);
     stage_server_end(s, dead);
-    stage_tell(s, "It is back, and knows of no order.  Bo buys the last one.",
+    stage_tell(s, "The server is back, and knows of no order.  Bo buys the last one.",
                "它回来了，却不知道有这一单。小博买走最后一件。");
     actor_enter(bo);
     if (actor_buy(bo) != SALE_SOLD)

@@ -28,7 +28,7 @@ static void play(struct stage *s)
         actor_leave(ann);
     }
     actor_leave(ann);
-    stage_tell(s, "It is Chu's now.  Ann releases once more.",
+    stage_tell(s, "The lock is Chu's now.  Ann releases once more.",
                "锁归小楚了。小安又释放了一次。");
     actor_enter(chu);
     refuses = actor_release_again(ann) == DLOCK_INVALID && refuses;

@@ -26,7 +26,7 @@ static void play(struct stage *s)
 
     stage_tell(s, "A method of Ann's takes the lock.", "小安的一个方法拿到了锁。");
     actor_enter(ann);
-    stage_tell(s, "It calls itself, and asks for the lock again.",
+    stage_tell(s, "The method calls itself, and asks for the lock again.",
                "它调用了自己，再次申请锁。");
     if (actor_try(ann) == DLOCK_OK) {
         leave_twice(s, ann, bo);
@@ -45,7 +45,7 @@ const struct scenario scenario_nested = {
     .story = {"method1 takes the lock and calls method2.",
               "method2 asks for the same lock, in the same thread.",
               "A lock that only knows \"held\" refuses it: a deadlock with oneself.",
-              "One that counts lets it in, and is free after the last release.",
+              "A lock that counts lets it in, and is free after the last release.",
               "Not after the first: Bo must not slip in between."},
     .story_zh = {"method1 拿到锁，然后调用 method2。",
                  "method2 在同一线程里申请同一把锁。",

@@ -24,11 +24,12 @@ static void play(struct stage *s)
                "新线程得到了同一个线程 id，也来申请锁。");
     actor_change_thread(ann);
     if (actor_try(ann) == DLOCK_OK) {
-        stage_tell(s, "It is taken for the thread that ended.", "它被当成了那个已结束的线程。");
+        stage_tell(s, "The new thread is taken for the thread that ended.",
+                   "它被当成了那个已结束的线程。");
         actor_release(ann);
         return;
     }
-    stage_tell(s, "It is not the same thread, and is refused.  Bo waits.",
+    stage_tell(s, "The new thread is not the same, and is refused.  Bo waits.",
                "它不是同一个线程，被拒绝了。小博在等。");
     if (wait_for_it(s, bo) == DLOCK_OK) {
         stage_need_in_time(s, !stage_has(s, DLOCK_CAP_SESSION),

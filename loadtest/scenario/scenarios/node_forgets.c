@@ -30,7 +30,7 @@ static void play(struct stage *s)
     stage_server_end(s, crash);
     stage_need(s, actor_try_until_answered(bo) == DLOCK_BUSY,
                "a server with its data is to refuse Bo");
-    stage_tell(s, "It crashes again, and comes back empty.  Bo asks once more.",
+    stage_tell(s, "The third one crashes again, and comes back empty.  Bo asks once more.",
                "它又宕机一次，这回是空着回来的。小博再次申请。");
     stage_server_hurt(s, "redis-restart-empty", stage_lock_server(s, THIRD), 0);
     stage_tell(s, "With the two that never heard of Ann, it is a majority for Bo.",
@@ -46,7 +46,7 @@ const struct scenario scenario_node_forgets = {
     .source = "Redis' specification of Redlock, on crash recovery; Kleppmann 2016",
     .story = {"Ann has the lock of servers 1, 2 and 3; 4 and 5 did not hear her.",
               "Server 3 crashes and starts again, with its data: Bo is refused.",
-              "It crashes and starts without: it votes a second time.",
+              "Server 3 crashes and starts without its data: it votes a second time.",
               "Servers 3, 4 and 5 are a majority, and Bo's.  Two hold the lock.",
               "Write it to disk before you answer, or stay away for a lease."},
     .story_zh = {"小安拿到了 1、2、3 号的锁，4、5 号没听到她。",

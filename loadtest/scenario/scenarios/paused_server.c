@@ -51,7 +51,7 @@ static void play(struct stage *s)
         return;
     }
     stage_need_in_time(s, is_in, "Bo was to be let in");
-    stage_tell(s, "It goes on: the renewal is refused, and Bo is let in.  He buys.",
+    stage_tell(s, "The server goes on: the renewal is refused, and Bo is let in.  He buys.",
                "它恢复了：续期被拒，小博被放行。他买走一张。");
     actor_buy(bo);
     stage_tell(s, "Ann, who was at work all the time, writes as well.",

@@ -28,7 +28,7 @@ const struct scenario scenario_queue_forgotten = {
     .story = {"A script in Redis lets the orders in; rows are made later.",
               "Three are told that their orders are queued.",
               "Redis restarts without an append-only file, and is empty.",
-              "One order was in its writer's hands; two promises are broken.",
+              "The writer had one order in its hands; two promises are broken.",
               "No lock was late or lost too early: the queue was."},
     .story_zh = {"由 Redis 里的脚本放行，订单稍后落库。",
                  "三个人得到答复：订单已在排队。",

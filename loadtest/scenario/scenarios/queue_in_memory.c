@@ -33,7 +33,7 @@ const struct scenario scenario_queue_in_memory = {
               "Three are told at once that their orders are made.",
               "A thread of the process writes one row after another.",
               "The process is killed: what was in its memory is gone.",
-              "One row of three; Redis has the others counted as sold."},
+              "Only one of three rows is there; Redis counted the others as sold."},
     .story_zh = {"谁能买由 Redis 决定，订单放进内存里的队列。",
                  "三个人立刻得到答复：下单成功。",
                  "进程里的一个线程逐条落库。",

@@ -51,7 +51,7 @@ const struct scenario scenario_restart_in_transaction = {
               "Ann's has taken a unit when the database ends at once, and starts again.",
               "Her COMMIT goes to a dead connection: she is told that nobody knows.",
               "She sends the same request again: nothing is left of the first one.",
-              "One order each: what was told is kept, what was not is gone."},
+              "Each has one order: an answered COMMIT is kept, the other is gone."},
     .story_zh = {"小博的订单已提交，他也知道了。",
                  "小安的刚扣了库存，数据库就崩溃重启。",
                  "她的 COMMIT 发给了一条死连接：结果不明。",
