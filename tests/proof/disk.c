@@ -7,6 +7,7 @@
 #include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/mount.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -19,9 +20,23 @@
 static char path[] = "/tmp/seckill-proof-disk-XXXXXX";
 static char ballast[sizeof(path) + 16];
 static bool is_mounted, has_namespace;
+static char *data_before; /* SECKILL_LAB_DATA without the disk; NULL: unset */
+
+/* The laboratories that come after the disk's keep their data where they did before. */
+static void restore_data(void)
+{
+    if (data_before != NULL)
+        (void)setenv("SECKILL_LAB_DATA", data_before, 1);
+    else
+        (void)unsetenv("SECKILL_LAB_DATA");
+    free(data_before);
+    data_before = NULL;
+}
 
 bool disk_mount(void)
 {
+    const char *data = getenv("SECKILL_LAB_DATA");
+
     /* The mount is visible to no other program, and ends with the last process. */
     has_namespace = has_namespace ||
                     (unshare(CLONE_NEWNS) == 0 &&
@@ -32,13 +47,16 @@ bool disk_mount(void)
         return false;
     is_mounted = true;
     (void)snprintf(ballast, sizeof(ballast), "%s/ballast", path);
+    data_before = data != NULL ? strdup(data) : NULL;
     return setenv("SECKILL_LAB_DATA", path, 1) == 0;
 }
 
 void disk_unmount(void)
 {
-    if (is_mounted)
+    if (is_mounted) {
         (void)umount2(path, MNT_DETACH);
+        restore_data();
+    }
     (void)rmdir(path);
     is_mounted = false;
 }
