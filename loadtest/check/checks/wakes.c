@@ -2,15 +2,30 @@
 /* wakes.c -- a release wakes one waiter of each process, not all of them.
  *
  * Only wake-ups by a message count, not those by the waiter's own timer.  A waiter may be
- * woken once by a release that happened as it began to wait.  Locks with readers are not
- * judged, since all waiting readers may enter at once. */
+ * woken once by a release that happened as it began to wait.  A release by force sends the
+ * message too; a history does not say of which lock, so each lock is granted it.  Locks with
+ * readers are not judged, since all waiting readers may enter at once. */
 #include <inttypes.h>
 
 #include "loadtest/check/checks/checks.h"
 
+static int64_t count_forced_releases(const struct check *c)
+{
+    int64_t count = 0;
+
+    for (size_t i = 0; i < c->fault_count; i++) {
+        const struct history_mark *fault = &c->h->marks[c->faults[i]];
+
+        count += fault->assumption == DLOCK_ASSUMES_RELEASE &&
+                 (fault->detail == DLOCK_FAULT_HAS_BEGUN ||
+                  fault->detail == DLOCK_FAULT_HAPPENED);
+    }
+    return count;
+}
+
 void check_wakes(struct check *c)
 {
-    int64_t release_count = c->lock.release_count;
+    int64_t release_count = c->lock.release_count + count_forced_releases(c);
 
     if (c->lock.caps & DLOCK_CAP_SHARED)
         return;
