@@ -306,7 +306,7 @@ bench: deps-run                                 ## orders per second beside pgbe
 	@build/seckill bench
 
 .PHONY: results
-results: deps-run                                 ## measure docs/results anew, about an hour; RESULTS='demo bench'
+results: deps-run                                 ## measure docs/results anew, several hours; RESULTS='demo bench'
 	@$(if $(filter bench-peers,$(or $(RESULTS),bench-peers)),tools/deps.sh bench-peers || \
 	  echo 'results: bench-peers: not all packages could be installed' >&2)
 	@$(MAKE) --no-print-directory -j2 all $(BENCH_PEER)
@@ -494,9 +494,11 @@ FROM    := 1
 TWICE   :=
 LESS    :=
 .PHONY: simulate
-simulate: deps-test                              ## locks in simulated worlds; SEEDS=100 VARIANT=all CLASS=all, or SEED=N
+simulate: deps-test                              ## locks in simulated worlds; SEEDS=100 VARIANT=all CLASS=all, or SEED=N; MARKDOWN=FILE
 	@$(MAKE) --no-print-directory -j2 $(SIMULATE)
-	@$(SIMULATE) --variant='$(VARIANT)' --class='$(CLASS)' \
+	@$(if $(MARKDOWN),tests/simulation/simulated.sh '$(MARKDOWN)' \
+	  "make simulate SEEDS=$(SEEDS) FROM=$(FROM) VARIANT='$(VARIANT)' CLASS='$(CLASS)' MARKDOWN=$(MARKDOWN)") \
+	$(SIMULATE) --variant='$(VARIANT)' --class='$(CLASS)' \
 	  $(if $(SEED),--seed='$(SEED)' $(if $(LESS),--less='$(LESS)') \
 	  --picture=$(OUT)/simulate.html,--seeds='$(SEEDS)' \
 	  --from='$(FROM)' --failed=$(OUT)/simulate.failed $(if $(TWICE),--twice))

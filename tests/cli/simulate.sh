@@ -31,6 +31,28 @@ repeats() {
     done <"$work/one"
 }
 
+# helps: does --help name every flag that getopt knows, on stdout?
+helps() {
+    local flag
+    simulate --help >"$work/help" 2>"$work/err" && [ ! -s "$work/err" ] || return 1
+    for flag in $(sed -n '/struct option options/,/NULL, 0, NULL/s/[^"]*{"\([a-z-]*\)",[^{]*/\1 /gp' \
+        "$root/tests/simulation/command_line.c" | tr -d '};'); do
+        grep -q -- "--$flag" "$work/help" || { echo "no --$flag"; return 1; }
+        echo "$flag"
+    done | tee "$work/flags"
+    [ "$(wc -l <"$work/flags")" -ge 17 ]
+}
+
+# writes_page: has the page of a small table all cells, and the sum of their seeds?
+writes_page() {
+    (cd "$root" && tests/simulation/simulated.sh "$work/page.md" 'make simulate' build/tests/simulate \
+        --variant=lua,naive --class=calm,store --seeds=600) || return 1
+    cat "$work/page.md"
+    grep -q 'In all: 2,400 seeds, .* 4 of 4 cells as expected' "$work/page.md" &&
+        grep -q '^| .lua. | calm | 600 | [0-9]* | 0 | fine 600 | as expected |$' "$work/page.md" &&
+        grep -q '^- fair: a server clock that steps back' "$work/page.md"
+}
+
 # differs: have two seeds different hashes, and so has a seed in another class?
 differs() {
     [ "$(alone lua calm 1)" != "$(alone lua calm 2)" ] &&
@@ -112,7 +134,7 @@ draws_all() {
     done
 }
 
-plan 32
+plan 36
 says='no variant "lau"; accepted are: all,setnx,.*,redlock,semaphore,'
 check 'an unknown variant is named with the accepted ones' refuses --variant=lau
 check 'and in a list' refuses --variant=lua,lau,spin
@@ -139,6 +161,12 @@ says='SEEDS=many is not accepted'
 check 'a number of seeds that is none' refuses --seeds=many
 says='JOBS=64 is not accepted; it takes a whole number from 1 to 16'
 check 'too many jobs' refuses --jobs=64
+says='"lua" is not accepted; every argument is a flag'
+check 'a word that is no flag is named' refuses lua
+says='simulate --help'
+check 'an unknown flag names where the known ones are' refuses --seed-count=7
+check '--help names every flag' helps
+check 'the page of a table has its cells and their sum' writes_page
 says='one seed needs one VARIANT (of setnx,.*) and one CLASS (of calm,'
 check 'one seed of all variants' refuses --seed=7 --class=net
 check 'one seed of two classes' refuses --seed=7 --variant=lua --class=net,calm

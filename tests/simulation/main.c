@@ -1,29 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* main.c -- `make simulate`: the locks in simulated worlds.
- *
- *   simulate [--variant=NAMES] [--class=NAMES] [--seeds=N] [--from=N] [--jobs=N] [--twice]
- *            [--strict] [--failed=FILE] [--check-one-in=N] [--record=DIR]
- *       play N seeds of each variant in each class, and print a table; --strict: nothing is
- *       expected to break; FILE gets the commands that play the failed seeds again;
- *       `seckill check` judges the records of each lock's seed that is not fine, and of one of
- *       N others (100), too; DIR keeps these records
- *   simulate --variant=NAME --class=NAME --seed=N [--quiet] [--less=SIZES]
- *            [--picture=FILE] [--record=DIR]
- *       play one seed, and print what happens, and then the smallest world that ends as badly;
- *       SIZES: play a smaller world; FILE gets the page of the last world, to step through;
- *       DIR gets the recorder's files of the first, for `seckill check`
- *   simulate --hunt [--variant=NAMES] [--class=NAMES] [--seeds=N] [--from=N]
- *       play at most N seeds of each, and end at the first whose verdict is wrong
- *   simulate --hashes [--variant=NAMES] [--class=NAMES] [--seeds=N] [--from=N]
- *       print the hash of each seed's trace: variant, class, seed, hash
- *   simulate --stories
- *       play the circumstances of bugs that are mended, as TAP
- *   simulate --beside=SOCKET [--seeds=N] [--from=N]
- *       play N random sequences of commands to the model and to a real server
- *
- * Exit status: 0 all is as expected, 1 something is not, 64 usage, 70 no process or memory, or
- * expectations that name what does not exist. */
-#include <getopt.h>
+/* main.c -- `make simulate`: the locks in simulated worlds.  `simulate --help` says what it plays. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -31,133 +7,13 @@
 
 #include "tests/simulation/batch.h"
 #include "tests/simulation/beside.h"
+#include "tests/simulation/command_line.h"
 #include "tests/simulation/expected.h"
 #include "tests/simulation/faults.h"
 #include "tests/simulation/progress.h"
 #include "tests/simulation/shrink.h"
 #include "tests/simulation/story.h"
 #include "tests/simulation/subject.h"
-
-#define NUMBER_MAX UINT64_C(999999999999999999)
-
-static const char *const DEFAULT_CLASSES = "calm,net,crash,pause,store,clock";
-
-struct settings {
-    const char *variants, *classes;
-    uint64_t seed_count, first_seed, seed, check_one_in;
-    bool has_seed, twice, is_quiet, plays_stories, hunts, prints_hashes, is_strict, has_less;
-    struct smaller less;
-    const char *failed_file, *picture; /* NULL: none */
-    int job_count;
-    const char *record_dir; /* NULL: nothing is recorded */
-    const char *beside; /* the socket of a real server; NULL: none */
-};
-
-/* ---- the command line ---- */
-
-/* A whole number from 1 to `most`; ends the program if it is none. */
-static uint64_t read_number(const char *flag, const char *text, uint64_t most)
-{
-    char *end = NULL;
-    unsigned long long number = strtoull(text, &end, 10);
-
-    if (text[0] >= '0' && text[0] <= '9' && *end == '\0' && number > 0 && number <= most &&
-        strlen(text) < 19)
-        return number;
-    (void)fprintf(stderr, "simulate: %s=%s is not accepted; it takes a whole number from 1 to "
-                  "%llu\n", flag, text, (unsigned long long)most);
-    exit(64);
-}
-
-static struct smaller read_less(const char *text)
-{
-    struct smaller less;
-
-    if (smaller_read(&less, text))
-        return less;
-    (void)fprintf(stderr, "simulate: LESS=%s is not accepted; it takes sizes such as faults:1,"
-                  "rounds:2 with these names: %s\n", text, smaller_names());
-    exit(64);
-}
-
-static bool is_listed(const char *list, const char *name, size_t len)
-{
-    for (const char *at = list; at != NULL; at = strchr(at, ',')) {
-        at += *at == ',';
-        if (strncmp(at, name, len) == 0 && (at[len] == ',' || at[len] == '\0'))
-            return true;
-    }
-    return false;
-}
-
-/* Is `name` one of those with commas between, or are all? */
-static bool names(const char *list, const char *name)
-{
-    return is_listed(list, "all", 3) || is_listed(list, name, strlen(name));
-}
-
-static void refuse_unknown(const char *what, const char *list, const char *known)
-{
-    for (const char *at = list;; at++) {
-        size_t len = strcspn(at, ",");
-
-        if (len == 0 || (!is_listed("all", at, len) && !is_listed(known, at, len))) {
-            (void)fprintf(stderr, "simulate: there is no %s \"%.*s\"; accepted are: all,%s\n",
-                          what, (int)len, at, known);
-            exit(64);
-        }
-        at += len;
-        if (*at == '\0')
-            return;
-    }
-}
-
-static void read_settings(int argc, char **argv, struct settings *out)
-{
-    static const struct option options[] = {
-        {"variant", required_argument, NULL, 'v'}, {"class", required_argument, NULL, 'c'},
-        {"seeds", required_argument, NULL, 'n'},   {"from", required_argument, NULL, 'f'},
-        {"seed", required_argument, NULL, 's'},    {"jobs", required_argument, NULL, 'j'},
-        {"twice", no_argument, NULL, '2'},         {"quiet", no_argument, NULL, 'q'},
-        {"stories", no_argument, NULL, 't'},       {"beside", required_argument, NULL, 'b'},
-        {"hunt", no_argument, NULL, 'h'},          {"hashes", no_argument, NULL, 'H'},
-        {"less", required_argument, NULL, 'l'},    {"strict", no_argument, NULL, 'S'},
-        {"picture", required_argument, NULL, 'P'},
-        {"failed", required_argument, NULL, 'F'},
-        {"record", required_argument, NULL, 'r'},
-        {"check-one-in", required_argument, NULL, 'o'},
-        {NULL, 0, NULL, 0}};
-    int flag;
-
-    *out = (struct settings){.variants = "all", .classes = "all", .seed_count = 100,
-                             .first_seed = 1, .check_one_in = 100, .job_count = 2};
-    while ((flag = getopt_long(argc, argv, "", options, NULL)) != -1)
-        switch (flag) {
-        case 'v': out->variants = optarg; break;
-        case 'c': out->classes = optarg; break;
-        case 'n': out->seed_count = read_number("SEEDS", optarg, NUMBER_MAX); break;
-        case 'f': out->first_seed = read_number("FROM", optarg, NUMBER_MAX); break;
-        case 's': out->seed = read_number("SEED", optarg, NUMBER_MAX), out->has_seed = true; break;
-        case 'j': out->job_count = (int)read_number("JOBS", optarg, BATCH_JOBS_MAX); break;
-        case '2': out->twice = true; break;
-        case 'q': out->is_quiet = true; break;
-        case 'b': out->beside = optarg; break;
-        case 'o': out->check_one_in = read_number("check-one-in", optarg, NUMBER_MAX); break;
-        case 'r': out->record_dir = optarg; break;
-        case 'h': out->hunts = true; break;
-        case 'P': out->picture = optarg; break;
-        case 'F': out->failed_file = optarg; break;
-        case 'S': out->is_strict = true; break;
-        case 'l': out->less = read_less(optarg), out->has_less = true; break;
-        case 'H': out->prints_hashes = true; break;
-        case 't': out->plays_stories = true; break;
-        default: exit(64);
-        }
-    refuse_unknown("class", out->classes, DEFAULT_CLASSES);
-    refuse_unknown("variant", out->variants, subject_names());
-}
-
-/* ---- the table ---- */
 
 /* Of processor time, which the seeds have taken so far: others may use the machine too. */
 static double seconds(void)
@@ -261,8 +117,8 @@ static bool print_table(const struct settings *settings)
                                   settings->is_strict ? strict_is_wrong : expected_is_wrong,
                                   progress_note};
 
-            if (names(settings->variants, batch.variant->name) &&
-                names(settings->classes, class_rows[class].name))
+            if (command_line_names(settings->variants, batch.variant->name) &&
+                command_line_names(settings->classes, class_rows[class].name))
                 is_fine = print_cell(settings, &batch) && is_fine;
         }
     if (is_table)
@@ -317,7 +173,7 @@ static bool print_seed(const struct settings *settings)
         play.class ++;
     if (play.variant == NULL || play.class == CLASS_COUNT) {
         (void)fprintf(stderr, "simulate: one seed needs one VARIANT (of %s) and one CLASS "
-                      "(of %s)\n", subject_names(), DEFAULT_CLASSES);
+                      "(of %s)\n", subject_names(), COMMAND_LINE_CLASSES);
         exit(64);
     }
     batch_play(&play, &account, !settings->is_quiet);
@@ -335,7 +191,7 @@ int main(int argc, char **argv)
     struct settings settings;
     bool is_fine;
 
-    read_settings(argc, argv, &settings);
+    command_line_read(argc, argv, &settings);
     if (!expected_check())
         return 70;
     if (!progress_begin(settings.failed_file))
