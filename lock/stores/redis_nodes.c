@@ -176,6 +176,12 @@ struct redis_vote redis_nodes_ask_again(struct redis_nodes *nodes, uint64_t who,
     return ask(nodes, who, left_alone(nodes, who), question, give_up_ns);
 }
 
+void redis_vote_works_once(struct redis_vote *vote)
+{
+    if (vote->yes > 0 && vote->failure == DLOCK_IO)
+        vote->failure = DLOCK_UNKNOWN;
+}
+
 dlock_status redis_nodes_failed(const struct redis_nodes *nodes,
                                 const struct redis_vote *vote)
 {

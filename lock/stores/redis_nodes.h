@@ -66,6 +66,11 @@ dlock_status redis_nodes_ping(struct redis_nodes *nodes);
 /* Load a script on the first node that takes it; the others learn it at need. */
 dlock_status redis_nodes_load(struct redis_nodes *nodes, struct redis_script *script);
 
+/* Of a question that finds something to do only once, as a release does: a node that has done
+ * it answers no if the question is put again.  So where other nodes failed without doing it, IO
+ * becomes UNKNOWN: a later no is not a proof that somebody else did it. */
+void redis_vote_works_once(struct redis_vote *vote);
+
 /* Fail because no majority of nodes answered. */
 dlock_status redis_nodes_failed(const struct redis_nodes *nodes,
                                 const struct redis_vote *vote);

@@ -101,6 +101,7 @@ static dlock_status release(void *opaque, const dlock_claim *claim)
     snprintf(lease, sizeof(lease), "%d", claim->lease_ms);
     snprintf(level, sizeof(level), "%d", claim->level);
     vote = redis_nodes_ask_again(&state->nodes, claim->note, &question, INT64_MAX);
+    redis_vote_works_once(&vote);
     return verdict(state, &vote);
 }
 

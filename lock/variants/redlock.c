@@ -87,6 +87,7 @@ static dlock_status release(void *opaque, const dlock_claim *claim)
 
     /* The caller's deadline does not count: what was taken has to be given back. */
     vote = redis_nodes_ask_again(&state->nodes, claim->note, &question, INT64_MAX);
+    redis_vote_works_once(&vote);
     return verdict(state, &vote);
 }
 

@@ -154,6 +154,7 @@ law_fn shares_one_connection;
 /* laws_quorum.c */
 law_fn needs_a_majority;
 law_fn survives_dead_nodes, needs_every_node;
+law_fn a_release_by_too_few_nodes_is_not_a_loss, a_release_by_all_nodes_but_one_is_not_a_loss;
 law_fn survives_a_hung_node;
 
 /* laws_fence.c */
