@@ -40,7 +40,8 @@ static bool says(char *why, size_t why_size, const char *oracle, enum check_prop
 static bool compare(const struct check_verdict *verdict, const struct counts *counts,
                     const struct checker_claim *claim, char *why, size_t why_size)
 {
-    if (claim->is_overlap && verdict->findings[CHECK_exclusion].valid == VERDICT_VALID)
+    if (claim->is_overlap && verdict->findings[CHECK_exclusion].valid == VERDICT_VALID &&
+        verdict->findings[CHECK_kept].valid == VERDICT_VALID)
         return says(why, why_size, "overlap", CHECK_exclusion, "valid");
     if (claim->is_fence && verdict->findings[CHECK_fence].valid == VERDICT_VALID)
         return says(why, why_size, "fence", CHECK_fence, "valid");

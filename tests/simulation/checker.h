@@ -2,7 +2,9 @@
 /* checker.h -- the second judge of a seed: the rules of `seckill check`, on the records that the
  * seed left, beside the verdict of the oracles.
  *
- *   overlap, fence   the checker finds the property broken too, or cannot tell
+ *   overlap          the checker finds `exclusion` broken, or `kept`, or cannot tell: `kept` if the
+ *                    earlier owner abandoned the lock and heard of its loss in that moment
+ *   fence            the checker finds the property broken too, or cannot tell
  *   fine, no overlap must come   the checker finds neither broken; in calm, no property at all
  *   fine, an overlap may come    not compared: the checker sees more there, such as a promise
  *                                that its holder had given up

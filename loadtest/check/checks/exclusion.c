@@ -53,6 +53,7 @@ static void report(struct check *c, const struct hold *early, const struct hold 
 /* The holds of the lock that were read so far. */
 struct seen {
     struct latest kept[2];  /* by mode: those that are kept longest                */
+    struct latest believed[2]; /* and those that are kept and believed in longest  */
     bool has_times;         /* c->times has, for each hold, the latest time to which it or
                              * an earlier hold is kept */
 };
@@ -112,6 +113,18 @@ static const struct hold *nearest(struct check *c, struct seen *seen,
     return found;
 }
 
+/* The hold that is kept longest may be one whose owner has heard of its loss.  The owner of
+ * another hold may believe in it still, which breaks another property. */
+static void compare_believed(struct check *c, struct seen *seen, const struct hold *hold,
+                             int mode)
+{
+    const struct latest_of *of = latest_but(&seen->believed[mode], hold->process, hold->owner);
+
+    if (of != NULL && property_of(of->hold, hold) == CHECK_exclusion &&
+        check_meets(of->hold, hold) == CHECK_BEFORE)
+        report(c, of->hold, hold);
+}
+
 static void compare(struct check *c, struct seen *seen, const struct hold *hold, int mode)
 {
     const struct latest_of *of = latest_but(&seen->kept[mode], hold->process, hold->owner);
@@ -124,10 +137,13 @@ static void compare(struct check *c, struct seen *seen, const struct hold *hold,
     order = check_meets(early, hold);
     if (!is_longest_all(c, hold, order))
         early = nearest(c, seen, hold, mode, &order);
-    if (order == CHECK_BEFORE)
+    if (order == CHECK_BEFORE) {
         report(c, early, hold);
-    else if (order == CHECK_TIED)
+        if (property_of(early, hold) != CHECK_exclusion)
+            compare_believed(c, seen, hold, mode);
+    } else if (order == CHECK_TIED) {
         check_unsure(c, property_of(early, hold), check_tie);
+    }
 }
 
 void check_exclusion(struct check *c)
@@ -144,5 +160,7 @@ void check_exclusion(struct check *c)
         if (hold->mode == DLOCK_MODE_EXCLUSIVE)
             compare(c, &seen, hold, DLOCK_MODE_SHARED);
         latest_see_kept(&seen.kept[hold->mode], hold);
+        latest_see_hold(&seen.believed[hold->mode], hold,
+                        least(hold->believed_ns, hold->kept_ns));
     }
 }
