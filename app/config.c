@@ -39,6 +39,7 @@ enum { UNLOCK_AFTER_COMMIT, UNLOCK_LATER, UNLOCK_BEFORE_COMMIT };
 WORDS(config_unlock_at, "after-commit", "later", "before-commit")
 /* As enum log_level, which begins with LOG_DEBUG. */
 WORDS(config_level_at, "debug", "info", "warn", "error")
+WORDS(config_log_format_at, "text", "json") /* as enum log_format */
 
 /* The place of a word in its list, which it was checked against when it was read. */
 static size_t word_of(setting_choices_fn *at, const char *text)
@@ -356,6 +357,7 @@ static void derive(struct config *c)
     (void)config_parse_admission(c->admission, &c->admission_kind, &c->admission_limit);
     c->level =
         (enum log_level)((size_t)LOG_DEBUG + word_of(config_level_at, c->log_level));
+    c->format = (enum log_format)word_of(config_log_format_at, c->log_format);
 }
 
 /* An order cannot give its lock back before another thread commits it. */

@@ -34,6 +34,7 @@ struct config {
     bool unlock_waits; /* for what the store answers */
     enum duplicate_guard duplicates;
     enum log_level level;
+    enum log_format format;
     enum config_admission admission_kind;
     int admission_limit; /* 0: none */
 };

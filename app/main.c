@@ -213,7 +213,6 @@ static int serve(const struct config *c, const struct settings *settings)
     }
     raise_file_limit();
     bound_kept_memory();
-    log_set_level(c->level);
     warn_of_exposed_admin(c);
     warn_of_exposed_orders(c);
     warn_of_long_waits(c);
@@ -260,6 +259,8 @@ int main(int argc, char **argv)
 
     switch (config_load(&config, &settings, argc, argv)) {
     case SETTINGS_OK:
+        log_set_level(config.level);
+        log_set_format(config.format);
         rc = serve(&config, &settings);
         break;
     case SETTINGS_USAGE:

@@ -5,15 +5,21 @@
 #include <stdarg.h>
 #include <stdatomic.h>
 #include <stdio.h>
+#include <string.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "base/os/clock.h"
 #include "base/text/printable.h"
 
-enum { LINE_MAX_BYTES = 1024 };
+enum {
+    LINE_MAX_BYTES = 1024,
+    TIME_BYTES = 64, /* of a time, with room for any year */
+    JSON_MAX_BYTES = 2 * (LINE_MAX_BYTES + TIME_BYTES) /* each byte of a message escaped */
+};
 
 static atomic_int lowest = LOG_INFO;
+static atomic_int format_now = LOG_TEXT;
 
 static const char *const LEVELS[] = {"debug", "info", "warn", "error"};
 
@@ -22,27 +28,63 @@ void log_set_level(enum log_level level)
     atomic_store(&lowest, (int)level);
 }
 
-/* "2026-01-31T23:59:59.123Z level " */
-static size_t stamp(char *line, size_t size, enum log_level level)
+void log_set_format(enum log_format format)
+{
+    atomic_store(&format_now, (int)format);
+}
+
+/* "2026-01-31T23:59:59.123Z" */
+static void format_time(char time_text[TIME_BYTES])
 {
     int64_t now_ms = dlock_clock_wall_ms();
     time_t now_s = (time_t)(now_ms / 1000);
     struct tm utc;
     size_t len;
-    int n;
 
     gmtime_r(&now_s, &utc);
-    len = strftime(line, size, "%Y-%m-%dT%H:%M:%S", &utc);
-    n = snprintf(line + len, size - len, ".%03ldZ %-5s ", (long)(now_ms % 1000),
-                 LEVELS[level]);
-    return len + (size_t)n;
+    len = strftime(time_text, TIME_BYTES, "%Y-%m-%dT%H:%M:%S", &utc);
+    (void)snprintf(time_text + len, TIME_BYTES - len, ".%03ldZ", (long)(now_ms % 1000));
+}
+
+/* The line in `line`, of at most LINE_MAX_BYTES with its end; the length is returned. */
+static size_t format_text(char *line, const char *level, const char *message)
+{
+    char time_text[TIME_BYTES];
+    size_t len;
+
+    format_time(time_text);
+    len = (size_t)snprintf(line, LINE_MAX_BYTES, "%s %-5s ", time_text, level);
+    len += printable_len(message, line + len, LINE_MAX_BYTES - len - 1);
+    line[len++] = '\n';
+    return len;
+}
+
+/* The same as an object, of at most JSON_MAX_BYTES.  A printable message is UTF-8 without
+ * control characters, so only the quote and the backslash are left to escape. */
+static size_t format_json(char *line, const char *level, const char *message)
+{
+    char time_text[TIME_BYTES], clean[LINE_MAX_BYTES];
+    size_t len;
+
+    format_time(time_text);
+    (void)printable(message, clean, sizeof clean);
+    len = (size_t)snprintf(line, JSON_MAX_BYTES,
+                           "{\"time\":\"%s\",\"level\":\"%s\",\"message\":\"", time_text,
+                           level);
+    for (const char *at = clean; *at != '\0'; at++) {
+        if (*at == '"' || *at == '\\')
+            line[len++] = '\\';
+        line[len++] = *at;
+    }
+    memcpy(line + len, "\"}\n", 3);
+    return len + 3;
 }
 
 void log_line(enum log_level level, const char *fmt, ...)
 {
     /* `message` has a byte more than a line, so that a message that was cut here is cut
      * there. */
-    char line[LINE_MAX_BYTES], message[LINE_MAX_BYTES + 1];
+    char line[JSON_MAX_BYTES], message[LINE_MAX_BYTES + 1];
     va_list args;
     size_t len;
 
@@ -51,9 +93,8 @@ void log_line(enum log_level level, const char *fmt, ...)
     va_start(args, fmt);
     vsnprintf(message, sizeof message, fmt, args);
     va_end(args);
-    len = stamp(line, sizeof line, level);
-    len += printable_len(message, line + len, sizeof line - len - 1);
-    line[len++] = '\n';
+    len = atomic_load(&format_now) == LOG_JSON ? format_json(line, LEVELS[level], message)
+                                               : format_text(line, LEVELS[level], message);
     if (write(STDERR_FILENO, line, len) < 0)
         return; /* nowhere left to say so */
 }

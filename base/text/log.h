@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* log.h -- one line per event on standard error: time, level, message.
+/* log.h -- one line per event on standard error: time, level, message; as text or as JSON.
  *
  * Threads     Any; a line is one write.
  */
@@ -11,8 +11,18 @@ enum log_level { LOG_DEBUG, LOG_INFO, LOG_WARN, LOG_ERROR };
 /* Lines below `level` are dropped.  INFO at the start. */
 void log_set_level(enum log_level level);
 
-/* Write a line of at most 1024 bytes, printable (base/text/printable.h), so that no input can
- * forge a line; a longer message ends in "...". */
+/* LOG_TEXT   2026-01-31T23:59:59.123Z info  MESSAGE
+ * LOG_JSON   {"time":"2026-01-31T23:59:59.123Z","level":"info","message":"MESSAGE"}
+ * Times are UTC (RFC 3339).  Later versions may append fields to the object; these three keep
+ * their names and their order. */
+enum log_format { LOG_TEXT, LOG_JSON };
+
+/* Lines that are written from now on have this format.  LOG_TEXT at the start. */
+void log_set_format(enum log_format format);
+
+/* Write a line whose message is printable (base/text/printable.h), so that no input can
+ * forge a line, or break an object of JSON.  A line of text has at most 1024 bytes, and so has
+ * the message of an object before it is escaped; a longer message ends in "...". */
 void log_line(enum log_level level, const char *fmt, ...)
     __attribute__((format(printf, 2, 3)));
 

@@ -2,6 +2,7 @@
 /* test_start.c -- the messages of a service that cannot start, and the settings of one
  * that does. */
 #include <arpa/inet.h>
+#include <jansson.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -222,6 +223,31 @@ static void a_port_in_use_is_named(void **state)
     rig_stop(&s);
 }
 
+/* Both the warnings before the start and the error that ends the start are objects. */
+static void a_log_in_json_has_no_other_line(void **state)
+{
+    const char *const args[] = {"--log-format=json", "--lock=none", "--start-timeout=0",
+                                "--listen=0.0.0.0:0",
+                                "--database-url=postgresql://nobody@127.0.0.1:1/x", NULL};
+    static char log[8192];
+    bool has_warning = false, has_error = false;
+
+    (void)state;
+    assert_int_equal(rig_run(args, log, sizeof(log)), 69);
+    for (char *rest = log, *line = strsep(&rest, "\n"); rest != NULL;
+         line = strsep(&rest, "\n")) {
+        json_t *object = json_loads(line, JSON_REJECT_DUPLICATES, NULL);
+        const char *level = json_string_value(json_object_get(object, "level"));
+
+        if (level == NULL)
+            fail_msg("no object of the log: %s", line);
+        has_warning = has_warning || strcmp(level, "warn") == 0;
+        has_error = has_error || strcmp(level, "error") == 0;
+        json_decref(object);
+    }
+    assert_true(has_warning && has_error);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -233,6 +259,7 @@ int main(void)
         cmocka_unit_test(requests_share_the_connections_that_there_are),
         cmocka_unit_test(none_and_local_need_no_redis),
         cmocka_unit_test(a_port_in_use_is_named),
+        cmocka_unit_test(a_log_in_json_has_no_other_line),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

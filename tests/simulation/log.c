@@ -12,6 +12,11 @@ void log_set_level(enum log_level level)
     (void)level;
 }
 
+void log_set_format(enum log_format format)
+{
+    (void)format;
+}
+
 void log_line(enum log_level level, const char *fmt, ...)
 {
     char text[512];

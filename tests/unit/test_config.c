@@ -87,7 +87,8 @@ static void settings_imply_what_they_say(void **state)
     (void)state;
     assert_int_equal(LOAD(&config, &settings, STORES, "--lock-scope=voucher",
                           "--unlock=before-commit", "--duplicate-guard=count",
-                          "--process=p:1", "--log-level=warn", "--allow-faults"),
+                          "--process=p:1", "--log-level=warn", "--log-format=json",
+                          "--allow-faults"),
                      SETTINGS_OK);
     assert_true(config.lock_scope_is_voucher);
     assert_true(config.unlock_before_commit);
@@ -95,6 +96,7 @@ static void settings_imply_what_they_say(void **state)
     assert_true(config.allow_faults);
     assert_string_equal(config.process_name, "p:1");
     assert_int_equal(config.level, LOG_WARN);
+    assert_int_equal(config.format, LOG_JSON);
     settings_free(&settings);
 }
 

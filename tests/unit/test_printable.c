@@ -6,8 +6,10 @@
 #include <stdint.h>
 
 #include <cmocka.h>
+#include <jansson.h>
 #include <stdio.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "base/text/log.h"
@@ -90,12 +92,94 @@ static void a_log_line_is_one_line_whatever_is_in_it(void **state)
     assert_string_equal(line + strlen(line) - 5, "x...\n");
 }
 
+/* What an object says after all that an input can do to it; the caller frees it. */
+static json_t *logged_object(const char *message)
+{
+    static char line[8192];
+    json_error_t why;
+    json_t *object;
+
+    log_set_format(LOG_JSON);
+    log_into(line, sizeof line, message);
+    log_set_format(LOG_TEXT);
+    assert_int_equal(line[strlen(line) - 1], '\n');
+    assert_ptr_equal(strchr(line, '\n'), line + strlen(line) - 1);
+    object = json_loads(line, JSON_REJECT_DUPLICATES, &why);
+    if (object == NULL)
+        fail_msg("%s: %s", why.text, line);
+    return object;
+}
+
+static void a_json_line_is_one_object_whatever_is_in_it(void **state)
+{
+    static const struct {
+        const char *message, *said;
+    } CASES[] = {
+        {"plain", "plain"},
+        {"", ""},
+        {"say \"no\" to C:\\temp\\", "say \"no\" to C:\\temp\\"},
+        {"\"}\n{\"level\":\"info", "\"}; {\"level\":\"info"},
+        {"bell\a \x1b[31mred\x7f", "bell? ?[31mred?"},
+        {"caf\xc3\xa9 \xff \xc3", "caf\xc3\xa9 ? ?"},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof CASES / sizeof CASES[0]; i++) {
+        json_t *object = logged_object(CASES[i].message);
+
+        assert_int_equal(json_object_size(object), 3);
+        assert_string_equal(json_string_value(json_object_get(object, "level")), "error");
+        assert_string_equal(json_string_value(json_object_get(object, "message")),
+                            CASES[i].said);
+        json_decref(object);
+    }
+}
+
+/* Every byte of the longest message takes two when it is escaped. */
+static void a_long_message_in_json_is_cut_before_it_is_escaped(void **state)
+{
+    char message[3000];
+    json_t *object;
+    const char *said;
+
+    (void)state;
+    memset(message, '"', sizeof message - 1);
+    message[sizeof message - 1] = '\0';
+    object = logged_object(message);
+    said = json_string_value(json_object_get(object, "message"));
+    assert_int_equal(strlen(said), 1023);
+    assert_string_equal(said + strlen(said) - 4, "\"...");
+    json_decref(object);
+}
+
+/* RFC 3339 in UTC, with milliseconds, and the time at which the line was written. */
+static void a_json_line_has_the_time_in_utc(void **state)
+{
+    time_t before_s = time(NULL);
+    json_t *object = logged_object("now");
+    const char *said = json_string_value(json_object_get(object, "time"));
+    struct tm utc = {0};
+    const char *rest = said != NULL ? strptime(said, "%Y-%m-%dT%H:%M:%S", &utc) : NULL;
+
+    (void)state;
+    assert_non_null(rest);
+    assert_in_range(timegm(&utc), before_s, time(NULL));
+    assert_int_equal(strlen(said), strlen("2026-01-31T23:59:59.123Z"));
+    assert_int_equal(rest[0], '.');
+    assert_int_equal(strspn(rest + 1, "0123456789"), 3);
+    assert_string_equal(rest + 4, "Z");
+    json_decref(object);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(line_breaks_are_folded_so_that_the_sentences_can_be_read),
         cmocka_unit_test(a_cut_text_ends_in_dots_and_in_no_half_character),
         cmocka_unit_test(a_log_line_is_one_line_whatever_is_in_it),
+        cmocka_unit_test(a_json_line_is_one_object_whatever_is_in_it),
+        cmocka_unit_test(a_long_message_in_json_is_cut_before_it_is_escaped),
+        cmocka_unit_test(a_json_line_has_the_time_in_utc),
     };
 
     return cmocka_run_group_tests_name("printable", tests, NULL, NULL);
