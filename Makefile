@@ -228,7 +228,8 @@ $(COMMON): $(OUT)/obj/known_settings.o
 
 # tools/reference prints the lists of both programs, so it is linked with both.
 $(OUT)/obj/write-reference: $(OUT)/obj/tools/write_reference.o \
-    $(OUT)/obj/tools/reference_locks.o $(OUT)/obj/tools/reference_service.o $(APP_LIB) $(LAB_LIB) $(COMMON) $(LIBRARY)
+    $(OUT)/obj/tools/reference_locks.o $(OUT)/obj/tools/reference_service.o \
+    $(OUT)/obj/tools/watch.o $(APP_LIB) $(LAB_LIB) $(COMMON) $(LIBRARY)
 	$(call say,LINK)$(CC) $(LINK) -pie -o $@ $^ $(LIBS.app) $(LIBS.lab) $(LIBS.db) \
 	  $(LIBS.lock) $(LIBS.base)
 

@@ -1,16 +1,16 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# check-docs.sh -- are the pages of docs/reference and the wrk scripts' outcomes what the
-# programs' lists say, and do links, names and the blocks of every page hold?  Needs `make all`.
+# check-docs.sh -- are the pages of docs/reference, the wrk scripts' outcomes, and the alert
+# rules and the dashboard in docker/ what the programs' lists say, and do links, names and the blocks of every page hold?  Needs `make all`.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 written=$(mktemp -d)
 trap 'rm -rf "$written"' EXIT
 make -s build/obj/write-reference
-mkdir -p "$written/docs/reference" "$written/loadtest/wrk"
+mkdir -p "$written/docs/reference" "$written/loadtest/wrk" "$written/docker"
 build/obj/write-reference "$written"
 failed=0
-for file in $(cd "$written" && find docs loadtest -type f); do
+for file in $(cd "$written" && find docs loadtest docker -type f); do
     diff "$file" "$written/$file" >"$written/diff" || {
         echo "check-docs: $file is stale; run: make docs"
         head -n 10 "$written/diff"

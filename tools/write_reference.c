@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* write_reference.c -- write the files of the tree that repeat a list of the programs: pages
- * of docs/reference, and the list of outcomes that the wrk scripts read.
+ * of docs/reference, the list of outcomes that the wrk scripts read, and the files by which
+ * Prometheus and Grafana watch the service.
  *
  *     write-reference ROOT    every file, below ROOT; `make docs` says .
  *
@@ -17,6 +18,7 @@
 #include "lock/dlock.h"
 #include "lock/fault.h"
 #include "tools/reference.h"
+#include "tools/watch.h"
 
 enum { PATH_MAX_BYTES = 4096 };
 
@@ -195,6 +197,8 @@ static const struct {
     {PAGE("locks"), reference_locks, FOOT_OF_PAGE},
     {PAGE("faults"), write_faults, FOOT_OF_PAGE},
     {"loadtest/wrk/outcomes.lua", reference_outcomes_in_lua, ""},
+    {"docker/prometheus-rules.yml", watch_rules, ""},
+    {"docker/grafana-dashboard.json", watch_dashboard, ""},
 };
 
 int main(int argc, char **argv)

@@ -1,0 +1,122 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+# prometheus.sh -- Debian's Prometheus watches a service under load: promtool accepts what the
+# service says and the alert rules, and each query of the rules and of the dashboard has an
+# answer.
+# shellcheck source=tests/cli/support/tap.sh
+. "$(dirname "$0")/support/tap.sh"
+plan 12
+rules=$root/docker/prometheus-rules.yml
+dashboard=$root/docker/grafana-dashboard.json
+lab=$work/lab
+labs+=("$lab")
+
+"$seckill" lab up --dir "$lab" >/dev/null || exit 1
+# shellcheck disable=SC1091  # written by the lab
+. "$lab/env"
+SECKILL_VOUCHER=$("$seckill" seed --users=100000 --stock=1000000 |
+    sed -n 's/^voucher \([0-9]*\):.*/\1/p')
+export SECKILL_VOUCHER
+"$seckilld" --listen=127.0.0.1:0 --admin-listen=127.0.0.1:0 >"$work/ready" 2>"$work/log" &
+service=$!
+own "$service"
+soon grep -q '^ready' "$work/ready"
+orders=$(sed -n 's/.*orders=\([^ ]*\).*/\1/p' "$work/ready")
+admin=$(sed -n 's/.*admin=http:..\([^ ]*\).*/\1/p' "$work/ready")
+cd "$root" && wrk -t1 -c8 -d600s --timeout 30s -s loadtest/wrk/order.lua "$orders" >"$work/wrk" 2>&1 &
+own $!
+
+cat >"$work/prometheus.yml" <<YAML
+global: {scrape_interval: 500ms, evaluation_interval: 500ms}
+rule_files: ["$rules"]
+scrape_configs:
+  - job_name: seckill
+    authorization: {credentials_file: "$SECKILL_ADMIN_TOKEN_FILE"}
+    static_configs: [{targets: ["$admin"]}]
+YAML
+
+# Prometheus tells its port to nobody, so ports are tried.
+start_prometheus() {
+    local port pid
+    for port in $(shuf -i 20000-29999 -n 20); do
+        prometheus --config.file="$work/prometheus.yml" --storage.tsdb.path="$work/data" \
+            --web.listen-address="127.0.0.1:$port" >"$work/prometheus.log" 2>&1 &
+        pid=$!
+        own "$pid"
+        watcher=http://127.0.0.1:$port
+        until curl -sf "$watcher/-/ready" >/dev/null; do
+            is_own "$pid" || continue 2
+            sleep 0.05
+        done
+        is_own "$pid" && return 0
+    done
+    cat "$work/prometheus.log"
+    return 1
+}
+start_prometheus || exit 1
+
+# ask QUERY: the values of its answer, one on a line.  None: the query has no answer, or
+# Prometheus refuses it.
+ask() {
+    curl -s "$watcher/api/v1/query" --data-urlencode "query=$1" | tee "$work/answer" |
+        jq -r 'select(.status == "success") | .data.result[].value[1]'
+}
+has_answer() { [ -n "$(ask "$1")" ]; }
+is_positive() { ask "$1" | awk '$1 > 0 {found = 1} END {exit !found}'; }
+
+# all_answer: does each query on standard input have an answer?  An empty list fails.
+all_answer() {
+    local query count=0 status=0
+    while IFS= read -r query; do
+        count=$((count + 1))
+        has_answer "$query" || {
+            echo "no answer: $query"
+            cat "$work/answer"
+            status=1
+        }
+    done
+    echo "$count queries"
+    [ "$count" -gt 0 ] && return "$status"
+}
+# The rules without their limits: a rule whose limit is not passed has an empty answer.
+figures() { jq -r '.data.groups[].rules[].query' "$work/rules" | sed -E 's/ [<>] [0-9]+$//'; }
+# shellcheck disable=SC2016  # Grafana expands it
+panels() { jq -r '.panels[].targets[].expr' "$dashboard" | sed 's/\$__rate_interval/10s/g'; }
+rules_answer() { all_answer < <(figures); }
+panels_answer() { all_answer < <(panels); }
+lists_each_metric() {
+    local name queries count=0 status=0
+    queries=$(panels)
+    # shellcheck disable=SC2016  # code in Markdown
+    while read -r name; do
+        count=$((count + 1))
+        grep -qE "\\b$name(_bucket)?\\b" <<<"$queries" || { echo "no panel: $name" && status=1; }
+    done < <(sed -n 's/^| `\(seckill_[a-z_]*\)` .*/\1/p' docs/reference/metrics.md)
+    [ "$count" -gt 0 ] && return "$status"
+}
+checks_metrics() { operator -s "http://$admin/metrics" | promtool check metrics; }
+has_evaluated() {
+    curl -s "$watcher/api/v1/rules" >"$work/rules"
+    jq -e '[.data.groups[].rules[] | .health == "ok"] | length > 0 and all' "$work/rules"
+}
+fires() {
+    curl -s "$watcher/api/v1/alerts" |
+        jq -e --arg name "$1" 'any(.data.alerts[]; .labels.alertname == $name)'
+}
+
+check 'promtool accepts the alert rules' promtool check rules "$rules"
+check 'orders are sold' soon is_positive 'seckill_batched_orders_total'
+check 'requests go on' soon is_positive 'sum(rate(seckill_orders_total[10s]))'
+check 'promtool accepts the metrics of a service under load' checks_metrics
+check 'each metric has a panel' lists_each_metric
+check 'Prometheus evaluates each rule without an error' soon has_evaluated
+check 'the figure of each rule has an answer' rules_answer
+check 'each query of the dashboard has an answer' panels_answer
+check 'the time of an order is measured' \
+    is_positive 'histogram_quantile(0.5, sum by (le) (rate(seckill_http_request_duration_seconds_bucket{route="order"}[10s])))'
+check 'a query of a metric that does not exist has none' status 1 has_answer 'seckill_nothing_total'
+check 'the alert of a service that is down is not raised while the service runs' \
+    status 1 fires SeckillDown
+{ send KILL "$service" && wait "$service"; } 2>/dev/null
+check 'and is raised when the service has been killed' soon fires SeckillDown
+done_testing
