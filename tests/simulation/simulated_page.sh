@@ -55,7 +55,8 @@ PAGE
 "$simulate" --stories | sed -n 's/^ok [0-9]* - /- /p'
 cat <<'PAGE'
 
-`make test` judges the histories of the bugs of the checker, too, which are found in `tests/histories`:
+The laws of `tests/conformance` and the histories of `tests/histories`, which are judged by `seckill check`, have these:
 
 PAGE
-sed -n 's/^# found by the simulation: /- /p' tests/histories/*/*.txt
+sed -nE 's,^(#| \*) found by the simulation: ,- ,p' tests/conformance/*.c tests/histories/*/*.txt |
+    sed 's, \*/$,,'
