@@ -39,13 +39,14 @@ static void create_group(struct call *call)
     }
     if (!model_stream_id(call, 4, 0, &from))
         return;
+    if (stream == NULL)
+        model_touch(call->model, call->argv[2]); /* a group alone changes nothing that is watched */
     stream = model_stream_made(call, 2, stream);
     if (stream_group_find(stream, call->argv[3]) != NULL) {
         reply_error(call->out, "BUSYGROUP Consumer Group name already exists");
         return;
     }
     (void)stream_group_add(stream, call->argv[3], from);
-    model_touch(call->model, call->argv[2]);
     reply_status(call->out, "OK");
 }
 
