@@ -98,7 +98,7 @@ void survives_dead_nodes(const char *variant)
 
 /* A node dies before the release, which therefore finds its part on the other nodes only.  When
  * the release is tried again, these nodes have nothing more to free.
- * found by the simulation: `redlock` and `multi` called such a release LOST (seed 7500) */
+ * found by the simulation: `redlock`, `multi`: a release beside a dead node was called LOST */
 static void release_beside_a_dead_node(const char *variant, size_t taken_count)
 {
     dlock_options opts = rig_options(variant);
