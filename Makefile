@@ -116,6 +116,7 @@ GEN      := build/gen/lua_scripts.h build/gen/schema_sql.h build/gen/postgres_sq
             build/gen/show_page.h build/gen/stamp
 
 UNIT_TESTS    := $(patsubst tests/%.c,$(OUT)/tests/%,$(call sources,tests/unit))
+TOPOLOGY_TESTS := $(patsubst tests/%.c,$(OUT)/tests/%,$(call sources,tests/topology))
 SERVICE_TESTS := $(patsubst tests/%.c,$(OUT)/tests/%,$(wildcard tests/service/test_*.c))
 CLI_TESTS     := $(sort $(wildcard tests/cli/*.sh))
 CONFORMANCE   := $(OUT)/tests/conformance
@@ -123,7 +124,7 @@ PRIMITIVES    := $(OUT)/tests/primitives
 ASYNC         := $(OUT)/tests/async
 LIAR          := $(OUT)/tests/liar
 THREAD_TESTS  := $(addprefix $(OUT)/tests/,unit/test_voucher_cache unit/test_lane \
-    unit/test_os_fiber unit/test_os_fiber_wakes service/test_pool)
+    unit/test_os_fiber unit/test_os_fiber_wakes topology/sentinel_steps service/test_pool)
 PROVE_ORDERS  := $(OUT)/tests/prove-orders
 SIMULATE      := $(OUT)/tests/simulate
 FROZEN_CLOCK  := $(OUT)/tests/frozen_clock.so
@@ -356,8 +357,13 @@ test-more: deps-test                             ## the laws and the lies withou
 
 .PHONY: tests lock-tests asan-tests tsan-lock-tests tsan-tests bare-programs
 lock-tests: $(CONFORMANCE) $(PRIMITIVES) $(ASYNC) $(LIAR)
-tests: $(PROGRAMS) $(WALL_CLOCK) lib $(UNIT_TESTS) $(SERVICE_TESTS) lock-tests ## build all test programs
+tests: $(PROGRAMS) $(WALL_CLOCK) lib $(UNIT_TESTS) $(TOPOLOGY_TESTS) $(SERVICE_TESTS) lock-tests ## build all test programs
 tests: $(INTEROP_PEER) $(PROVE_ORDERS) $(BENCH_PEER) $(SIMULATE) $(FROZEN_CLOCK)
+# What needs Sentinels and other companies of servers; each starts its own.
+.PHONY: topology
+topology: $(PROGRAMS) $(TOPOLOGY_TESTS)          ## fail-overs, with servers of the tests' own
+	@tests/run 'topology/*'
+
 # The programs of the sanitizer builds that the tests run.
 asan-tests: lock-tests $(UNIT_TESTS) $(PROGRAMS)
 tsan-lock-tests: $(CONFORMANCE) $(PRIMITIVES) $(ASYNC)
@@ -365,6 +371,11 @@ tsan-tests: tsan-lock-tests $(THREAD_TESTS) $(PROGRAMS)
 bare-programs: $(OUT)/seckilld $(OUT)/$(SONAME)
 
 $(OUT)/tests/unit/%: $(OUT)/obj/tests/unit/%.o $(APP_LIB) $(LAB_LIB) $(COMMON) $(LIBRARY)
+	@mkdir -p $(@D)
+	$(call say,LINK)$(CC) $(LINK) -pie -o $@ $^ $(LIBS.test) $(LIBS.app) \
+	  $(LIBS.lab) $(LIBS.db) $(LIBS.lock) $(LIBS.base)
+
+$(OUT)/tests/topology/%: $(OUT)/obj/tests/topology/%.o $(APP_LIB) $(LAB_LIB) $(COMMON) $(LIBRARY)
 	@mkdir -p $(@D)
 	$(call say,LINK)$(CC) $(LINK) -pie -o $@ $^ $(LIBS.test) $(LIBS.app) \
 	  $(LIBS.lab) $(LIBS.db) $(LIBS.lock) $(LIBS.base)
@@ -381,6 +392,7 @@ $(OUT)/tests/unit/test_voucher_cache: $(call objects,tests/unit/test_voucher_cac
 $(OUT)/tests/unit/test_lane: $(call objects,tests/unit/test_lane.c app/lane.c)
 $(OUT)/tests/unit/test_os_fiber: $(call objects,tests/unit/test_os_fiber.c)
 $(OUT)/tests/unit/test_os_fiber_wakes: $(call objects,tests/unit/test_os_fiber_wakes.c)
+$(OUT)/tests/topology/sentinel_steps: $(call objects,tests/topology/sentinel_steps.c)
 $(OUT)/tests/service/test_pool: $(call objects,tests/service/test_pool.c) $(SERVICE_HELP)
 $(THREAD_TESTS): $(BASE_DB) $(LIBRARY)
 	@mkdir -p $(@D)

@@ -7,6 +7,7 @@
 #include "lock/cancel.h"
 #include "lock/debts.h"
 #include "lock/doubts.h"
+#include "lock/era.h"
 #include "lock/fault.h"
 #include "lock/lease.h"
 #include "lock/name.h"
@@ -147,11 +148,19 @@ static void prepare(struct acquiring *job)
     prepare_wait(job);
 }
 
+/* Wherever the grant comes from, holds of an era that is over are marked before its owner goes
+ * on. */
 static dlock_status send(struct acquiring *job)
 {
+    dlock_status st;
+
     prepare(job);
+    job->hold->facts.era = dlock_era(job->sys);
     job->sent_ns = dlock_clock_ns();
-    return job->sys->variant->try_acquire(job->sys->state, &job->claim);
+    st = job->sys->variant->try_acquire(job->sys->state, &job->claim);
+    if (dlock_era_look(job->sys))
+        dlock_watchdog_expect(atomic_load(&job->sys->watchdog), 0);
+    return st;
 }
 
 /* Was the level granted on top of a hold that was found lost meanwhile?  Its owner has
@@ -185,8 +194,12 @@ static dlock_status attempt(void *arg, int64_t *free_in_ms)
     dlock_doubts_settle(&job->doubts, job->sys);
     dlock_debts_pay_name(job->sys, job->hold->facts.key.name);
     st = send(job);
-    if (st == DLOCK_OK && stands_on_nothing(job))
+    if (st == DLOCK_OK && stands_on_nothing(job)) {
         st = DLOCK_LOST;
+    } else if (st == DLOCK_OK && dlock_era_is_over(job->sys, &job->hold->facts)) {
+        clean_up(job); /* which server has granted it is not known */
+        st = send(job);
+    }
     if (st == DLOCK_LOST && job->claim.level > 1) {
         dlock_holds_split(job->sys->holds, job->hold);
         dlock_watchdog_expect(atomic_load(&job->sys->watchdog), 0);
@@ -214,23 +227,6 @@ static dlock_status give_back(struct acquiring *job)
     part(job);
     return dlock_fail(DLOCK_CANCELLED, "it was granted and could not be given back: %s",
                       dlock_status_text(st));
-}
-
-/* The lock was not granted, and the answer would be `st`: but an attempt before the last
- * one may have been executed, and may stay so. */
-static dlock_status answer_doubts(struct acquiring *job, dlock_status st)
-{
-    char why[256];
-
-    if ((st != DLOCK_TIMEOUT && st != DLOCK_IO) || job->doubts.count == 0)
-        return st;
-    snprintf(why, sizeof(why), "%s", dlock_error());
-    dlock_doubts_settle(&job->doubts, job->sys);
-    if (job->doubts.count == 0)
-        return dlock_fail(st, "%s", why);
-    return dlock_fail(DLOCK_UNKNOWN, "an attempt went unanswered and may stay granted "
-                                     "until its lease ends%s%.180s",
-                      why[0] != '\0' ? "; " : "", why);
 }
 
 /* Ask the store until it answers.  An attempt that is not OK leaves nothing behind. */
@@ -265,7 +261,7 @@ static dlock_status ask(struct acquiring *job)
         return dlock_fail(DLOCK_TIMEOUT,
                           "granted only after the lease of %d ms had run out",
                           job->claim.lease_ms);
-    return answer_doubts(job, st);
+    return dlock_doubts_answer(&job->doubts, job->sys, st);
 }
 
 /* Get the lock from the holder before, or from the store. */
@@ -290,6 +286,7 @@ static dlock_status obtain(struct acquiring *job)
 static void keep(struct acquiring *job, dlock_lease *lease)
 {
     dlock_system *sys = job->sys;
+    struct dlock_hold *root = atomic_load(&job->hold->root);
     bool watched = wants_watchdog(job);
     int64_t deadline_ns =
         dlock_lease_end_ns(sys, job->claim.lease_ms, job->sent_ns);
@@ -306,6 +303,8 @@ static void keep(struct acquiring *job, dlock_lease *lease)
     dlock_lease_fill(lease, &job->claim, deadline_ns,
                      dlock_holds_grant(sys->holds, job->hold, deadline_ns, renew_at_ns,
                                        watched));
+    if (dlock_era_is_over(sys, &job->hold->facts)) /* so a look may have been too early for it */
+        dlock_holds_lose(sys->holds, root, root->serial, true);
     dlock_watchdog_expect(atomic_load(&sys->watchdog),
                           watched ? renew_at_ns : deadline_ns);
 }

@@ -153,7 +153,9 @@ typedef struct dlock_lease dlock_lease;   /* see below: what an acquire grants *
 
 /* The type of dlock_options.on_lost.  The library calls the function once for each lost
  * hold, in a thread of the library, before another owner can have the lock (if the
- * clocks drift apart by less than 1 in 1000).  The function must not call back into the
+ * clocks drift apart by less than 1 in 1000).  After a fail-over to another Redis, all holds
+ * of the server before are lost, and an owner in another process may have such a lock up to
+ * about a second earlier than this process hears of the fail-over.  The function must not call back into the
  * system and must not block.  *lease is valid only during the call. */
 typedef void dlock_lost_fn(const dlock_lease *lease, void *arg);
 
@@ -162,7 +164,9 @@ typedef struct dlock_options {
     size_t size;              /* sizeof(dlock_options) where the program was built   */
     const char *variant;      /* a name of the catalogue                             */
     const char *redis_url;    /* redis://[user:password@]host:port[/db] or
-                               * unix:///path[?db=N]; for variants on one Redis      */
+                               * unix:///path[?db=N], or the master that Sentinels name:
+                               * redis-sentinel://host:port,host:port/name; for variants
+                               * on one Redis                                        */
     const char *redlock_urls; /* several of these, separated by commas; for redlock
                                * and multi                                           */
     const char *record_dir;   /* the directory for a file that records every call, as

@@ -48,7 +48,8 @@ dlock_status dlock_renew(dlock_system *sys, dlock_lease *lease) DLOCK_MUST_CHECK
 /* Give the lock back, or one level of it if its owner acquired it again.  Only the
  * thread that acquired the lock.
  *   OK        this level is returned; after the last level the lock is free
- *   LOST      the lease had ended, or the lock was freed by force.  Nobody else's lock
+ *   LOST      the lease had ended, the lock was freed by force, or another Redis became the
+ *             master.  Nobody else's lock
  *             was touched, unless the variant lacks DLOCK_CAP_OWNED (naive, for
  *             example; owner between its check and its delete)
  *   UNKNOWN   a request had no answer.  The lock is free when its lease ends at the
@@ -61,8 +62,8 @@ dlock_status dlock_renew(dlock_system *sys, dlock_lease *lease) DLOCK_MUST_CHECK
  *
  * Each request has the timeout of its store, and the caller cannot set another.  If the
  * variant has leases and the store could not be reached or did not answer, the release
- * is tried again with pauses, for two seconds or for the length of the lease if that is
- * less.  naive, setnx and getset are not asked again after a request without an answer,
+ * is tried again with pauses, for two seconds (ten where Sentinels name the store) or for
+ * the length of the lease if that is less.  naive, setnx and getset are not asked again after a request without an answer,
  * because a second DEL could free another owner's lock. */
 dlock_status dlock_release(dlock_system *sys, dlock_lease *lease);
 
@@ -82,6 +83,7 @@ dlock_status dlock_abandon(dlock_system *sys, dlock_lease *lease);
  *   - the deadline has passed, which counts from the sending of the last successful
  *     request, less the drift of the clocks;
  *   - a renewal was refused, or the lease is spent;
+ *   - Sentinels have named another Redis than the one that granted the lease;
  *   - the lock has no lease, and the session that holds it may have ended. */
 bool dlock_lease_valid(const dlock_system *sys, const dlock_lease *lease);
 

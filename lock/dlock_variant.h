@@ -88,6 +88,13 @@ typedef struct dlock_variant {
     /* MAY.  Ask every store once whether it answers: OK, or a failure. */
     dlock_status (*check)(void *state);
 
+    /* MUST, if the store's address may come to mean another server.  Which of the servers that
+     * the address has meant so far is the store: the answer grows with each of them.  A
+     * server before may have granted what the server of now does not know, so the core takes
+     * for lost what was granted in an earlier era.  0: the address means one server.  At once
+     * and without asking the store. */
+    uint64_t (*era)(void *state);
+
     /* MUST.  Make one attempt.  The attempt may sleep only in its store, see store_until_ns.
      *   OK        the claim holds the lock
      *   BUSY      another owner holds the lock

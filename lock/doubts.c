@@ -2,6 +2,7 @@
 /* doubts.c -- attempts that may have left something in the store. */
 #include "lock/doubts.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -70,6 +71,22 @@ void dlock_doubts_settle(struct dlock_doubts *doubts, dlock_system *sys)
         kept_count++;
     }
     doubts->count = kept_count;
+}
+
+dlock_status dlock_doubts_answer(struct dlock_doubts *doubts, dlock_system *sys,
+                                 dlock_status st)
+{
+    char why[256];
+
+    if ((st != DLOCK_TIMEOUT && st != DLOCK_IO) || doubts->count == 0)
+        return st;
+    snprintf(why, sizeof(why), "%s", dlock_error());
+    dlock_doubts_settle(doubts, sys);
+    if (doubts->count == 0)
+        return dlock_fail(st, "%s", why);
+    return dlock_fail(DLOCK_UNKNOWN, "an attempt went unanswered and may stay granted "
+                                     "until its lease ends%s%.180s",
+                      why[0] != '\0' ? "; " : "", why);
 }
 
 void dlock_doubts_free(struct dlock_doubts *doubts)

@@ -24,6 +24,11 @@ void dlock_doubts_note(struct dlock_doubts *doubts, const dlock_system *sys,
  * the others. */
 void dlock_doubts_settle(struct dlock_doubts *doubts, dlock_system *sys);
 
+/* The answer of an acquire that was not granted and would answer `st`: UNKNOWN in place of
+ * TIMEOUT and IO where an attempt may stay granted all the same. */
+dlock_status dlock_doubts_answer(struct dlock_doubts *doubts, dlock_system *sys,
+                                 dlock_status st);
+
 void dlock_doubts_free(struct dlock_doubts *doubts);
 
 #endif /* DLOCK_DOUBTS_H */

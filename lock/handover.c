@@ -295,6 +295,7 @@ bool dlock_handover_pass(struct dlock_handover *handover, const struct dlock_hol
         next = next_of(line, now_ns);
     if (next != NULL) {
         strcpy(next->gift.owner, hold->facts.owner);
+        next->gift.era = hold->facts.era;
         next->gift.note = hold->facts.note;
         next->gift.deadline_ns = atomic_load(&hold->deadline_ns);
         next->gift.renew_at_ns = hold->renew_at_ns;

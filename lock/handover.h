@@ -39,6 +39,7 @@ enum dlock_turn {
 struct dlock_gift {
     char owner[DLOCK_OWNER_MAX + 1]; /* as the store knows it              */
     uint64_t note;                   /* the variant's                      */
+    uint64_t era;                    /* of the store's grant               */
     int64_t deadline_ns;             /* the end of the store's lease       */
     int64_t renew_at_ns;             /* when the watchdog is due           */
 };

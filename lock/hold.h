@@ -31,6 +31,7 @@ struct dlock_hold_facts {
     char owner[DLOCK_OWNER_MAX + 1];
     char token[DLOCK_TOKEN_LEN + 1];
     uint64_t note; /* the variant's */
+    uint64_t era;  /* of the store when the grant was asked for; see era.h */
     int lease_ms;
 };
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* hold_slots.h -- the memory of the table of holds: shards, and their slots.
  *
- * Only for holds.c: what the slots are used for is there. */
+ * Only for holds.c and era.c: what the slots are used for is there. */
 #ifndef DLOCK_HOLD_SLOTS_H
 #define DLOCK_HOLD_SLOTS_H
 
@@ -34,6 +34,7 @@ struct dlock_holds {
     struct dlock_shard shards[DLOCK_SHARD_COUNT];
     uint64_t first_serial;
     bool reentrant;
+    _Atomic uint64_t era; /* the holds of other eras are marked; see era.h */
 };
 
 /* The number of bytes of a key that are compared. */

@@ -23,6 +23,7 @@ static void take(dlock_system *sys, struct dlock_place *place, dlock_claim *clai
     strcpy(hold->facts.owner, gift->owner);
     dlock_token_make(hold->facts.token);
     hold->facts.note = gift->note;
+    hold->facts.era = gift->era;
     hold->facts.lease_ms = sys->opts.lease_ms;
     hold->renew_at_ns = gift->renew_at_ns;
     atomic_store(&hold->deadline_ns, gift->deadline_ns);

@@ -3,14 +3,17 @@
  * hold to the end of its lease. */
 #include "base/os/clock.h"
 #include "lock/debts.h"
+#include "lock/era.h"
 #include "lock/handover.h"
 #include "lock/lease.h"
 #include "lock/recording.h"
 #include "lock/retry.h"
 #include "lock/status.h"
 
-/* For how long a release goes on while its store cannot be reached. */
-enum { RELEASE_PATIENCE_MS = 2000 };
+/* For how long a release goes on while its store cannot be reached; and for how long where the
+ * store may fail over, since the new master would keep what it got by replication until the lease
+ * ends. */
+enum { RELEASE_PATIENCE_MS = 2000, FAILOVER_PATIENCE_MS = 10000 };
 
 /* A hold is over.  Its root is the calling thread's alone by now. */
 static void count_end(dlock_system *sys, const struct dlock_hold *root, dlock_status st,
@@ -22,7 +25,7 @@ static void count_end(dlock_system *sys, const struct dlock_hold *root, dlock_st
 }
 
 /* Ask the variant to give it back; and again, while its store may be restarting, until its
- * lease is over or RELEASE_PATIENCE_MS have passed.  A lock that lives with a session needs no
+ * lease is over or the patience is.  A lock that lives with a session needs no
  * more than one request, because it is free without the connection.  *was_unanswered: one of the
  * requests may still arrive. */
 static dlock_status give_back(const dlock_system *sys, const dlock_claim *claim,
@@ -33,8 +36,8 @@ static dlock_status give_back(const dlock_system *sys, const dlock_claim *claim,
                                               .max_ms = 200,
                                               .jitter_percent = 50};
     const dlock_variant *variant = sys->variant;
-    int patience_ms = claim->lease_ms < RELEASE_PATIENCE_MS ? claim->lease_ms
-                                                            : RELEASE_PATIENCE_MS;
+    int limit_ms = dlock_era(sys) != 0 ? FAILOVER_PATIENCE_MS : RELEASE_PATIENCE_MS;
+    int patience_ms = claim->lease_ms < limit_ms ? claim->lease_ms : limit_ms;
     int64_t until_ns = dlock_clock_after(dlock_clock_ns(), patience_ms);
     bool may_be_done = false;
     dlock_status st = variant->release(sys->state, claim);
@@ -80,6 +83,18 @@ static bool owe(dlock_system *sys, struct leaving *level)
     return level->is_owed;
 }
 
+/* Give back what a server before has granted: the server of now may know of it by replication,
+ * and then is told, but another owner may have been in between.  A release that asks for no owner
+ * would free that owner's lock. */
+static dlock_status give_back_old(const dlock_system *sys, struct leaving *level)
+{
+    dlock_status st = DLOCK_LOST;
+
+    if (!sys->variant->blind_release)
+        st = give_back(sys, &level->claim, &level->was_unanswered);
+    return st == DLOCK_OK ? DLOCK_LOST : st;
+}
+
 /* End a level of the root: give it to the next of this process, or back to the store. */
 static dlock_status end_level(dlock_system *sys, struct leaving *level)
 {
@@ -89,7 +104,9 @@ static dlock_status end_level(dlock_system *sys, struct leaving *level)
 
     if (is_in_line && dlock_handover_pass(sys->handover, root, root->was_lost))
         return DLOCK_OK;
-    if (owe(sys, level))
+    if (dlock_era_is_over(sys, &root->facts))
+        st = give_back_old(sys, level);
+    else if (owe(sys, level))
         st = root->was_lost ? DLOCK_LOST : DLOCK_OK;
     else
         st = give_back(sys, &level->claim, &level->was_unanswered);
@@ -114,6 +131,7 @@ static dlock_status release(dlock_system *sys, dlock_lease *lease, bool may_owe)
     st = dlock_system_check(sys);
     if (st != DLOCK_OK)
         return st;
+    (void)dlock_era_look(sys);
     if (lease != NULL)
         hold = dlock_holds_release(sys->holds, lease->hold, &level);
     if (hold == NULL)

@@ -3,6 +3,7 @@
 #include "lock/renew.h"
 
 #include "base/os/clock.h"
+#include "lock/era.h"
 #include "lock/lease.h"
 #include "lock/recording.h"
 #include "lock/status.h"
@@ -54,6 +55,7 @@ dlock_status dlock_renew(dlock_system *sys, dlock_lease *lease)
     if (sys->variant->renew == NULL)
         return dlock_fail(DLOCK_UNSUPPORTED, "%s cannot renew a lease",
                           sys->variant->info.name);
+    (void)dlock_era_look(sys);
     if (!dlock_holds_is_held(sys->holds, root, root->serial))
         return DLOCK_LOST;
     claim = dlock_claim_of(sys, &root->facts, 1);
@@ -66,6 +68,7 @@ dlock_status dlock_renew(dlock_system *sys, dlock_lease *lease)
         dlock_holds_lose(sys->holds, root, root->serial, false);
     if (st != DLOCK_OK)
         return st;
+    (void)dlock_era_look(sys);
     if (!dlock_holds_renewed(sys->holds, root, root->serial, deadline_ns,
                              dlock_renew_due_ns(sys, claim.lease_ms, sent_ns)))
         return DLOCK_LOST; /* the watchdog has said so meanwhile */

@@ -2,6 +2,7 @@
 /* valid.c -- is a lease still worth something? */
 #include "base/os/clock.h"
 #include "base/os/fork.h"
+#include "lock/era.h"
 #include "lock/lease.h"
 
 /* Is the session still there that keeps a lock without a deadline?  The watchdog looks
@@ -31,6 +32,7 @@ int64_t dlock_lease_left_ms(const dlock_system *sys, const dlock_lease *lease)
 
     if (sys == NULL || lease == NULL || sys->generation != dlock_fork_generation())
         return 0;
+    (void)dlock_era_look(sys);
     deadline_ns = dlock_holds_deadline_ns(sys->holds, lease->hold);
     if (deadline_ns == INT64_MAX)
         return is_session_alive(sys, lease) ? INT64_MAX : 0;

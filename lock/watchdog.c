@@ -16,6 +16,7 @@
 
 #include "base/os/condition.h"
 #include "base/os/clock.h"
+#include "lock/era.h"
 #include "lock/fault.h"
 #include "lock/lease.h"
 #include "lock/lost.h"
@@ -29,6 +30,7 @@ enum {
     RETRY_DIVISOR = 20,  /* of the lease, after a failed renewal, within these: */
     RETRY_MIN_MS = 5,
     RETRY_MAX_MS = 500,
+    ERA_EVERY_MS = 50, /* between two looks at a store whose address may move */
 };
 
 /* A look at the table. */
@@ -156,9 +158,12 @@ static int64_t patrol(struct dlock_watchdog *dog)
     dlock_system *sys = dog->sys;
     struct look *look = &dog->look;
 
+    (void)dlock_era_look(sys);
     look->now_ns = dlock_clock_ns();
     /* A grant from now on that is due earlier than this wakes the thread. */
     look->next_ns = dlock_renew_due_ns(sys, sys->opts.lease_ms, look->now_ns);
+    if (dlock_era(sys) != 0)
+        look->next_ns = earlier(look->next_ns, look->now_ns + ERA_EVERY_MS * DLOCK_NS_PER_MS);
     look->deadline_ns = INT64_MAX;
     look->due_count = 0;
     look->lost_count = 0;

@@ -21,12 +21,14 @@ static bool begins_with(const char *text, size_t len, const char *words)
 
 /* The outcome that an error of the server stands for: PROTOCOL, or NOT_DONE if the server
  * does nothing for anybody just now: it has as many clients as it may have, or still loads
- * its data, or runs a script that takes too long, or has lost its master.  It has done
- * nothing of the command then, and may do it soon: as if it could not be reached. */
+ * its data, or runs a script that takes too long, or has lost its master, or is a replica, or
+ * has fewer replicas than it needs for a write.  It has done nothing of the command then, and
+ * may do it soon: as if it could not be reached. */
 static enum redis_outcome refusal(const char *text, size_t len)
 {
     static const char *const BEGINNINGS[] = {"ERR max number of clients", "LOADING ",
-                                             "BUSY ", "MASTERDOWN "};
+                                             "BUSY ", "MASTERDOWN ", "READONLY ",
+                                             "NOREPLICAS "};
 
     for (size_t i = 0; i < sizeof(BEGINNINGS) / sizeof(BEGINNINGS[0]); i++)
         if (begins_with(text, len, BEGINNINGS[i]))
@@ -66,6 +68,7 @@ static void take_error(struct redis_reading *reading, const struct redis_part *p
     struct redis_answer *answer = &reading->answer;
 
     answer->outcome = refusal(part->text, part->len);
+    answer->not_master = begins_with(part->text, part->len, "READONLY ");
     answer->lacks_script = begins_with(part->text, part->len, "NOSCRIPT ");
     snprintf(answer->text, sizeof(answer->text), "%.60s: %.*s", reading->label,
              part->len < REDIS_TEXT_SIZE ? (int)part->len : REDIS_TEXT_SIZE, part->text);
@@ -119,6 +122,7 @@ static void clear(struct redis_answer *answer)
     answer->kind = REDIS_OTHER;
     answer->integer = 0;
     answer->len = 0;
+    answer->not_master = false;
     answer->lacks_script = false;
     answer->text[0] = '\0';
 }
@@ -150,6 +154,7 @@ void redis_answer_fail(struct redis_answer *answer, enum redis_outcome outcome,
 {
     answer->outcome = outcome;
     answer->kind = REDIS_OTHER;
+    answer->not_master = false;
     answer->lacks_script = false;
     snprintf(answer->text, sizeof(answer->text), "%s", why);
 }

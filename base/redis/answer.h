@@ -28,6 +28,7 @@ struct redis_answer {
     enum redis_kind kind;
     int64_t integer;    /* of an INTEGER or SINGLE; of a BULK see shape.h */
     size_t len;         /* of a STATUS or BULK, as it was sent */
+    bool not_master;    /* it failed since the server is a replica, which does not write */
     bool lacks_script;  /* it failed since the server does not know the script's hash */
     char text[REDIS_TEXT_SIZE]; /* of a STATUS or BULK, cut; or what went wrong, where */
 };

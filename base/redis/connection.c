@@ -77,13 +77,25 @@ static bool prepare_greeting(struct redis_conn *conn)
     return url->db == 0 || add_greeting(conn, &choose);
 }
 
-struct redis_conn *redis_conn_open(const struct redis_url *url)
+static void hang_up(struct redis_conn *conn)
 {
-    struct redis_conn *conn = calloc(1, sizeof(*conn));
+    redis_wire_close(conn->wire);
+    redis_reader_close(conn->reader);
+    if (conn->greeting != NULL)
+        explicit_bzero(conn->greeting, conn->greeting_len);
+    free(conn->greeting);
+    conn->wire = NULL;
+    conn->reader = NULL;
+    conn->greeting = NULL;
+    conn->greeting_len = conn->greeting_sent = 0;
+    conn->greeting_count = conn->greetings_done = 0;
+}
+
+bool redis_conn_turn_to(struct redis_conn *conn, const struct redis_url *url)
+{
     char why[REDIS_WHY_SIZE];
 
-    if (conn == NULL)
-        return NULL;
+    hang_up(conn);
     conn->url = url;
     conn->state = REDIS_CONNECTING;
     redis_reading_begin(&conn->reading, url->label);
@@ -95,9 +107,46 @@ struct redis_conn *redis_conn_open(const struct redis_url *url)
         goto fail;
     if (conn->wire == NULL)
         redis_conn_break(conn, REDIS_NOT_DONE, "%s", why);
-    return conn;
+    return true;
 
 fail:
+    redis_conn_break(conn, REDIS_NO_MEMORY, "no memory for a connection");
+    return false;
+}
+
+/* A connection that has not turned to a server yet. */
+static struct redis_conn *new_conn(void)
+{
+    struct redis_conn *conn = calloc(1, sizeof(*conn));
+
+    if (conn != NULL)
+        conn->step_until_ns = INT64_MAX;
+    return conn;
+}
+
+struct redis_conn *redis_conn_open(const struct redis_url *url)
+{
+    struct redis_conn *conn = new_conn();
+
+    if (conn == NULL || redis_conn_turn_to(conn, url))
+        return conn;
+    redis_conn_close(conn);
+    return NULL;
+}
+
+struct redis_conn *redis_conn_open_by(const struct redis_route *route, void *way)
+{
+    struct redis_conn only_way = {.way = way};
+    struct redis_conn *conn = new_conn();
+
+    if (conn == NULL) {
+        route->end(&only_way);
+        return NULL;
+    }
+    conn->route = route;
+    conn->way = way;
+    if (route->begin(conn))
+        return conn;
     redis_conn_close(conn);
     return NULL;
 }
@@ -106,11 +155,9 @@ void redis_conn_close(struct redis_conn *conn)
 {
     if (conn == NULL)
         return;
-    redis_wire_close(conn->wire);
-    redis_reader_close(conn->reader);
-    if (conn->greeting != NULL)
-        explicit_bzero(conn->greeting, conn->greeting_len);
-    free(conn->greeting);
+    hang_up(conn);
+    if (conn->route != NULL)
+        conn->route->end(conn);
     free(conn);
 }
 
@@ -164,8 +211,7 @@ bool redis_conn_await(struct redis_conn *conn)
     return take_bytes(conn, bytes, redis_wire_await(conn->wire, bytes, sizeof(bytes)));
 }
 
-/* Let the reader go through one whole reply.  False: there is none yet; or broken. */
-static bool read_one(struct redis_conn *conn)
+bool redis_conn_read_one(struct redis_conn *conn)
 {
     if (redis_reader_next(conn->reader))
         return true;
@@ -186,14 +232,14 @@ bool redis_conn_next_message(struct redis_conn *conn)
     bool is_there;
 
     do
-        is_there = read_one(conn);
+        is_there = redis_conn_read_one(conn);
     while (!is_there && conn->state == REDIS_READY && redis_conn_feed(conn));
     return is_there;
 }
 
 bool redis_conn_next_answer(struct redis_conn *conn, struct redis_answer *out)
 {
-    if (conn->state != REDIS_READY || !read_one(conn))
+    if (conn->state != REDIS_READY || !redis_conn_read_one(conn))
         return false;
     redis_reading_take(&conn->reading, out);
     return true;
@@ -230,7 +276,7 @@ static unsigned advance_greeting(struct redis_conn *conn)
             return 0;
         if (conn->greeting_sent < end)
             return REDIS_WIRE_CAN_SEND;
-        while (!read_one(conn))
+        while (!redis_conn_read_one(conn))
             if (conn->state == REDIS_BROKEN || !redis_conn_feed(conn))
                 return conn->state == REDIS_BROKEN ? 0 : REDIS_WIRE_CAN_RECEIVE;
         redis_reading_take(&conn->reading, &answer);
@@ -245,18 +291,23 @@ static unsigned advance_greeting(struct redis_conn *conn)
             return 0;
         }
     }
-    conn->state = REDIS_READY;
+    conn->state = conn->route != NULL ? REDIS_ASKING : REDIS_READY;
     return 0;
 }
 
 unsigned redis_conn_advance(struct redis_conn *conn)
 {
-    unsigned wants = 0;
+    unsigned wants;
 
-    if (conn->state == REDIS_CONNECTING)
-        wants = advance_connect(conn);
-    if (conn->state == REDIS_GREETING)
-        wants = advance_greeting(conn);
+    do {
+        wants = 0;
+        if (conn->state == REDIS_CONNECTING)
+            wants = advance_connect(conn);
+        if (conn->state == REDIS_GREETING)
+            wants = advance_greeting(conn);
+        if (conn->state == REDIS_ASKING)
+            wants = conn->route->ask(conn);
+    } while (conn->route != NULL && conn->route->goes_on(conn));
     conn->wants = wants;
     return wants;
 }
@@ -275,7 +326,8 @@ void redis_conn_finish(struct redis_conn *conn, int64_t give_up_ns)
             redis_conn_break(conn, REDIS_NOT_DONE, "no answer to the connect in time");
             return;
         }
-        redis_conn_wait(conn, conn->wants, give_up_ns);
+        redis_conn_wait(conn, conn->wants,
+                        conn->step_until_ns < give_up_ns ? conn->step_until_ns : give_up_ns);
     }
 }
 

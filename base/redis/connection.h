@@ -17,16 +17,36 @@
 enum redis_conn_state {
     REDIS_CONNECTING,
     REDIS_GREETING, /* AUTH and SELECT are under way */
+    REDIS_ASKING,   /* a Sentinel for the master, or the master for its role */
     REDIS_READY,
     REDIS_BROKEN,   /* `outcome` and `why` say how; only good for closing */
 };
 
 enum { REDIS_GREETINGS_MAX = 2 }; /* AUTH and SELECT */
 
+struct redis_conn;
+
+/* How a connection finds a server that is not known yet, as resolve.c does with Sentinels. */
+struct redis_route {
+    /* Turn to the first server.  False: no memory. */
+    bool (*begin)(struct redis_conn *conn);
+    /* The connection is ASKING: ask, or turn to another server.  As redis_conn_advance(). */
+    unsigned (*ask)(struct redis_conn *conn);
+    /* Turn to the next server where this one has failed or is late.  True: there is something
+     * to advance. */
+    bool (*goes_on)(struct redis_conn *conn);
+    /* Free conn->way. */
+    void (*end)(struct redis_conn *conn);
+};
+
 struct redis_conn {
     struct redis_wire *wire; /* NULL: there is no way to the server, and it is BROKEN */
     struct redis_reader *reader;
-    const struct redis_url *url;
+    const struct redis_url *url; /* of the server that is spoken to now */
+    const struct redis_route *route; /* NULL: the address is fixed */
+    void *way;                       /* the route's own */
+    uint64_t era; /* of the master that it leads to (master.h); 0: none */
+    int64_t step_until_ns; /* not READY: the server that is tried now has until then */
     enum redis_conn_state state;
     unsigned wants; /* what redis_conn_advance() answered last */
     enum redis_outcome outcome;
@@ -40,13 +60,17 @@ struct redis_conn {
     int user_count;               /* of a link: threads at work on it just now */
 };
 
-/* Begin to connect.  `url` outlives the connection.  NULL: no memory; otherwise it is
- * to be closed, in whatever state it comes out. */
+/* Begin to connect to the server of `url`, which outlives the connection.  NULL: no memory;
+ * otherwise it is to be closed, in whatever state it comes out. */
 struct redis_conn *redis_conn_open(const struct redis_url *url);
+
+/* The same by a route.  `way` is the connection's to end, also where NULL is answered. */
+struct redis_conn *redis_conn_open_by(const struct redis_route *route, void *way);
+
 void redis_conn_close(struct redis_conn *conn); /* NULL is fine */
 
 /* Go on as far as it goes without blocking.  Answers what to wait for (wire.h) while
- * CONNECTING or GREETING, otherwise 0. */
+ * CONNECTING, GREETING or ASKING, otherwise 0.  It waits at most until step_until_ns. */
 unsigned redis_conn_advance(struct redis_conn *conn);
 
 /* Advance until ready or broken, at the latest until `give_up_ns`. */
@@ -66,6 +90,13 @@ void redis_conn_expect_messages(struct redis_conn *conn, struct redis_message *m
 /* Take the next message that has arrived.  False: there is none yet; or broken, see its
  * state. */
 bool redis_conn_next_message(struct redis_conn *conn);
+
+/* Speak to the server of `url` from now on, as after redis_conn_open().  False: no memory;
+ * the connection is BROKEN, as it may be where true is answered. */
+bool redis_conn_turn_to(struct redis_conn *conn, const struct redis_url *url);
+
+/* Let the reader go through one whole reply.  False: it has not come yet; or broken. */
+bool redis_conn_read_one(struct redis_conn *conn);
 
 /* Read once what has arrived.  False: nothing; or broken, see its state. */
 bool redis_conn_feed(struct redis_conn *conn);

@@ -117,6 +117,8 @@ static void begin_watch(struct redis_link_group *group, struct watch *watch)
         watch->serials[i] = link->serial;
         if (watch->conns[i] == NULL)
             continue;
+        if (!link->is_ready && watch->conns[i]->step_until_ns < watch->until_ns)
+            watch->until_ns = watch->conns[i]->step_until_ns;
         look->wire = watch->conns[i]->wire;
         look->wanted = REDIS_WIRE_CAN_RECEIVE;
         if (!link->is_ready)

@@ -15,13 +15,14 @@
 #include "base/os/fiber.h"
 #include "base/os/scratch.h"
 #include "base/redis/link_inside.h"
+#include "base/redis/resolve.h"
 
 enum { PAUSE_FIRST_MS = 50, PAUSE_MAX_MS = 500 };
 
 /* ---- life ---- */
 
-struct redis_link *redis_link_new(struct redis_link *beside, const struct redis_url *url,
-                                  int timeout_ms, bool slow_is_down)
+static struct redis_link *new_link(struct redis_link *beside, const struct redis_url *url,
+                                   int timeout_ms, bool slow_is_down)
 {
     struct redis_link_group *group =
         beside != NULL ? beside->group : redis_link_group_open();
@@ -43,6 +44,17 @@ struct redis_link *redis_link_new(struct redis_link *beside, const struct redis_
     return link;
 }
 
+struct redis_link *redis_link_new(struct redis_link *beside, const struct redis_url *url,
+                                  int timeout_ms, bool slow_is_down)
+{
+    struct redis_link *link = new_link(beside, url, timeout_ms, slow_is_down);
+
+    if (link == NULL || redis_link_follow_master(link))
+        return link;
+    redis_link_close(link);
+    return NULL;
+}
+
 void redis_link_close(struct redis_link *link)
 {
     struct redis_link_group *group;
@@ -50,6 +62,8 @@ void redis_link_close(struct redis_link *link)
 
     if (link == NULL)
         return;
+    if (!link->is_twin)
+        redis_watch_close(link->watch);
     redis_link_close(atomic_load(&link->twin));
     group = link->group;
     last = --group->link_count;
@@ -76,9 +90,11 @@ static struct redis_link *make_twin(struct redis_link *link)
 
     for (int i = 0; i < link->group->link_count && beside == NULL; i++)
         beside = atomic_load(&link->group->links[i]->twin);
-    twin = redis_link_new(beside, &link->url, link->timeout_ms, link->slow_is_down);
-    if (twin != NULL)
+    twin = new_link(beside, &link->url, link->timeout_ms, link->slow_is_down);
+    if (twin != NULL) {
         twin->is_twin = true;
+        twin->watch = link->watch;
+    }
     return twin;
 }
 
@@ -104,6 +120,11 @@ struct redis_link *redis_link_here(struct redis_link *link)
 const char *redis_link_label(const struct redis_link *link)
 {
     return link->url.label;
+}
+
+uint64_t redis_link_era(const struct redis_link *link)
+{
+    return redis_watch_era(link->watch);
 }
 
 /* ---- leaving it alone ---- */
@@ -220,7 +241,7 @@ static void connect_anew(struct redis_link *link)
     struct redis_conn *conn;
 
     redis_link_group_unlock(link->group);
-    conn = redis_conn_open(&link->url);
+    conn = redis_resolve_open(&link->url, link->watch);
     redis_link_group_lock(link->group);
     if (link->serial != serial)
         redis_conn_close(conn);
@@ -238,7 +259,9 @@ void redis_link_advance(struct redis_link *link)
         return;
     redis_conn_advance(link->conn);
     if (link->conn->state == REDIS_READY)
-        link->is_ready = true;
+        link->is_ready = !redis_watch_is_elsewhere(link->watch, link->conn);
+    if (link->conn->state == REDIS_READY && !link->is_ready)
+        redis_link_break_by(link, REDIS_NOT_DONE, "a Sentinel has named another master");
     else if (link->conn->state == REDIS_BROKEN)
         redis_link_break(link, link->conn->outcome, link->conn->why, false);
 }
@@ -282,6 +305,10 @@ static bool deliver(struct redis_link *link, uint64_t serial,
         fits = answers[i].outcome != REDIS_ANSWERED ||
                redis_shape_check(leg->shape, link->url.label, &leg->answer);
         redis_leg_end(link->group, request.trip);
+        if (answers[i].not_master && link->watch != NULL) {
+            redis_link_break_by(link, REDIS_NOT_DONE, "the server is no master any more");
+            return false;
+        }
         if (!fits) {
             redis_link_break_by(link, REDIS_NOT_DONE, "another answer was none to its command");
             return false;

@@ -49,6 +49,11 @@ void redis_link_close(struct redis_link *link); /* NULL is fine */
 /* "host:port". */
 const char *redis_link_label(const struct redis_link *link);
 
+/* Which of the masters that Sentinels have named since the link was made is the server: 1 for the
+ * first, and one more after each fail-over.  What a master before the last one has answered may
+ * be unknown to the last one.  0: none was named yet, or the address is fixed. */
+uint64_t redis_link_era(const struct redis_link *link);
+
 /* Is the server to be left alone now?  When the time for that is over, one caller is
  * told no, to find out whether it is back. */
 bool redis_link_is_left_alone(struct redis_link *link);

@@ -28,12 +28,16 @@ struct redis_link {
     char why[REDIS_WHY_SIZE];   /* it is down */
     struct redis_link *_Atomic twin; /* for fibers, made when it is needed; or NULL */
     bool is_twin;
+    struct redis_watch *watch; /* of the Sentinels; a twin's is that of its link; or NULL */
 };
 
 /* The link to the same server that serves the caller: fibers have one of their own, so that
  * threads never wait for the thread of a loop to come to its turn.  NULL: no memory.  Without
  * the mutex. */
 struct redis_link *redis_link_here(struct redis_link *link);
+
+/* Begin to watch the Sentinels of a link whose URL names some.  False: no memory or thread. */
+bool redis_link_follow_master(struct redis_link *link);
 
 /* Drop the connection: all requests fail with `outcome`, those that may have been sent
  * with UNKNOWN instead of NOT_DONE.  The server is left alone for a while if the connection

@@ -16,10 +16,12 @@
 #include "base/redis/channels.h"
 #include "base/redis/command.h"
 #include "base/redis/connection.h"
+#include "base/redis/resolve.h"
 
 enum {
     PAUSE_FIRST_MS = 20, /* between connects, doubling until the server makes sense */
     PAUSE_MAX_MS = 1000,
+    PAUSE_MAX_SENTINEL_MS = 250, /* a fail-over lasts seconds, and waiters wait for it */
     QUIET_MS = 5000,     /* then a PING shows whether the server is still there */
 };
 
@@ -32,6 +34,7 @@ struct redis_subscription {
     bool is_running; /* under start_mutex */
     struct dlock_thread thread;
     atomic_bool stopping;
+    struct redis_watch *watch; /* of the Sentinels; or NULL */
     /* The thread's own: */
     struct redis_conn *conn;
     struct redis_message message;
@@ -111,18 +114,19 @@ static void rest(struct redis_subscription *sub, int64_t until_ns)
 
 static void pause_before_connect(struct redis_subscription *sub)
 {
+    int most_ms = sub->watch != NULL ? PAUSE_MAX_SENTINEL_MS : PAUSE_MAX_MS;
     int half_ms = sub->pause_ms / 2;
     int pause_ms = half_ms + (int)dlock_random_below((uint32_t)half_ms + 1);
     int64_t until_ns = dlock_clock_after(dlock_clock_ns(), pause_ms);
 
     while (!atomic_load(&sub->stopping) && dlock_clock_ns() < until_ns)
         rest(sub, until_ns);
-    sub->pause_ms = sub->pause_ms * 2 > PAUSE_MAX_MS ? PAUSE_MAX_MS : sub->pause_ms * 2;
+    sub->pause_ms = sub->pause_ms * 2 > most_ms ? most_ms : sub->pause_ms * 2;
 }
 
 static bool call_up(struct redis_subscription *sub)
 {
-    struct redis_conn *conn = redis_conn_open(&sub->url);
+    struct redis_conn *conn = redis_resolve_open(&sub->url, sub->watch);
 
     if (conn == NULL)
         return false;
@@ -182,7 +186,8 @@ static void listen_on(struct redis_subscription *sub)
     int64_t linger_ns;
 
     while (!atomic_load(&sub->stopping)) {
-        if (is_dead(sub, &look_again_ns) || !speak(sub))
+        if (is_dead(sub, &look_again_ns) ||
+            redis_watch_is_elsewhere(sub->watch, sub->conn) || !speak(sub))
             return;
         linger_ns = dlock_clock_after(dlock_clock_ns(), REDIS_LINGER_MS);
         rest(sub, look_again_ns < linger_ns ? look_again_ns : linger_ns);
@@ -221,6 +226,11 @@ struct redis_subscription *redis_subscription_new(const struct redis_url *url,
         free(sub);
         return NULL;
     }
+    if (url->sentinel_count > 0 && !redis_watch_open(&sub->watch, &sub->url, nudge, sub)) {
+        dlock_event_close(sub->nudge_fd);
+        free(sub);
+        return NULL;
+    }
     dlock_mutex_init(&sub->start_mutex);
     redis_channels_init(&sub->channels, nudge, sub);
     return sub;
@@ -247,6 +257,7 @@ void redis_subscription_close(struct redis_subscription *sub)
         nudge(sub);
         dlock_thread_join(&sub->thread);
     }
+    redis_watch_close(sub->watch);
     redis_channels_destroy(&sub->channels);
     dlock_mutex_destroy(&sub->start_mutex);
     dlock_event_close(sub->nudge_fd);

@@ -9,6 +9,7 @@
 #include "base/os/clock.h"
 #include "base/redis/link.h"
 #include "base/redis/link_inside.h"
+#include "base/redis/resolve.h"
 
 /* An idle connection that is fit for use, or NULL. */
 static struct redis_conn *take_idle(struct redis_link *link)
@@ -21,7 +22,8 @@ static struct redis_conn *take_idle(struct redis_link *link)
         if (conn != NULL)
             link->talkers = conn->next;
         redis_link_group_unlock(link->group);
-        if (conn == NULL || redis_conn_is_idle(conn))
+        if (conn == NULL || (redis_conn_is_idle(conn) &&
+                             !redis_watch_is_elsewhere(link->watch, conn)))
             return conn;
         redis_conn_close(conn);
     }
@@ -41,7 +43,7 @@ static struct redis_conn *connect_now(struct redis_link *link, int64_t end_ns,
     redis_link_group_unlock(link->group);
     if (rests)
         return NULL;
-    conn = redis_conn_open(&link->url);
+    conn = redis_resolve_open(&link->url, link->watch);
     if (conn == NULL) {
         redis_answer_fail(answer, REDIS_NO_MEMORY, "no memory for a connection");
         return NULL;
@@ -68,8 +70,9 @@ static bool ask(struct redis_conn *conn, const struct redis_written *written, in
         if (sent < written->len) {
             redis_conn_send(conn, written->bytes, written->len, &sent);
         } else if (redis_conn_next_answer(conn, answer)) {
-            return answer->outcome != REDIS_ANSWERED ||
-                   redis_shape_check(shape, conn->url->label, answer);
+            return !answer->not_master &&
+                   (answer->outcome != REDIS_ANSWERED ||
+                    redis_shape_check(shape, conn->url->label, answer));
         }
         if (conn->state != REDIS_BROKEN && dlock_clock_ns() >= end_ns)
             redis_conn_break(conn, REDIS_NOT_DONE, "no answer in time");

@@ -135,7 +135,8 @@ static bool read_address(const char *text, size_t len, struct redis_url *out,
     if ((size_t)(host_end - host) > REDIS_HOST_MAX)
         return refuse(why, "the host is over %d bytes", (int)REDIS_HOST_MAX);
     memcpy(out->host, host, (size_t)(host_end - host));
-    out->port = REDIS_DEFAULT_PORT;
+    if (out->port == 0)
+        out->port = REDIS_DEFAULT_PORT;
     if (text != end && (!read_number(text + 1, (size_t)(end - text - 1), PORT_MAX,
                                      &out->port) ||
                         out->port == 0))
@@ -189,11 +190,98 @@ static bool read_socket(const char *text, struct redis_url *out, const struct wh
     return true;
 }
 
+/* Read host[:port],host[:port]... */
+static bool read_sentinels(const char *text, size_t len, struct redis_url *out,
+                           const struct why *why)
+{
+    const char *end = text + len;
+
+    for (;;) {
+        const char *comma = memchr(text, ',', (size_t)(end - text));
+        struct redis_url one = {.port = REDIS_SENTINEL_PORT};
+        struct redis_place *place = &out->sentinels[out->sentinel_count];
+
+        if (out->sentinel_count == REDIS_SENTINELS_MAX)
+            return refuse(why, "it has more than %d Sentinels", (int)REDIS_SENTINELS_MAX);
+        if (!read_address(text, (size_t)((comma != NULL ? comma : end) - text), &one, why))
+            return false;
+        memcpy(place->host, one.host, sizeof(place->host));
+        place->port = one.port;
+        out->sentinel_count++;
+        if (comma == NULL)
+            return true;
+        text = comma + 1;
+    }
+}
+
+/* Read db=N, sentinel-user=U or sentinel-password=P. */
+static bool read_option(const char *text, size_t len, struct redis_url *out,
+                        const struct why *why)
+{
+    static const char db[] = "db=", user[] = "sentinel-user=",
+                      password[] = "sentinel-password=";
+
+    if (strncmp(text, db, sizeof(db) - 1) == 0) {
+        size_t skip = sizeof(db) - 1;
+
+        return read_number(text + skip, len - skip, DB_MAX, &out->db) ||
+               refuse(why, "the value of db= is not a database number");
+    }
+    if (len > 0 && memchr(text, '=', len) == text + len - 1)
+        return refuse(why, "there is no value behind %.*s", (int)len, text);
+    if (strncmp(text, user, sizeof(user) - 1) == 0)
+        return decode(text + sizeof(user) - 1, len - (sizeof(user) - 1), out->sentinel_user,
+                      sizeof(out->sentinel_user), "sentinel-user", why);
+    if (strncmp(text, password, sizeof(password) - 1) == 0)
+        return decode(text + sizeof(password) - 1, len - (sizeof(password) - 1),
+                      out->sentinel_password, sizeof(out->sentinel_password),
+                      "sentinel-password", why);
+    return refuse(why, "only db=N, sentinel-user=U and sentinel-password=P may follow the "
+                       "name of the master");
+}
+
+static bool read_by_sentinel(const char *text, struct redis_url *out, const struct why *why)
+{
+    const char *slash = strchr(text, '/');
+    const char *at = strchr(text, '@');
+    const char *query = strchr(text, '?');
+
+    if (slash == NULL || slash[1] == '\0' || slash + 1 == query ||
+        (query != NULL && query < slash))
+        return refuse(why, "the name of the master is missing: write "
+                           "redis-sentinel://host:port,host:port/name");
+    if (strchr(slash + 1, '/') != NULL)
+        return refuse(why, "there is a / behind the name of the master; write ?db=N for a "
+                           "database, and %%2F for a / of the name");
+    if (at != NULL && at < slash) {
+        if (!read_login(text, (size_t)(at - text), out, why))
+            return false;
+        text = at + 1;
+    }
+    if (!read_sentinels(text, (size_t)(slash - text), out, why) ||
+        !decode(slash + 1, query != NULL ? (size_t)(query - slash - 1) : strlen(slash + 1),
+                out->master_name, sizeof(out->master_name), "name of the master", why))
+        return false;
+    while (query != NULL) {
+        const char *option = query + 1;
+        size_t len = strcspn(option, "&");
+
+        if (!read_option(option, len, out, why))
+            return false;
+        query = option[len] == '&' ? option + len : NULL;
+    }
+    if (out->sentinel_user[0] != '\0' && out->sentinel_password[0] == '\0')
+        return refuse(why, "sentinel-user= needs sentinel-password=");
+    snprintf(out->label, sizeof(out->label), "master %s", out->master_name);
+    return true;
+}
+
 bool redis_url_parse(const char *text, struct redis_url *out, char *why_text,
                      size_t why_size)
 {
     static const char tcp[] = "redis://";
     static const char local[] = "unix://";
+    static const char sentinel[] = "redis-sentinel://";
     struct why why = {why_text, why_size};
 
     memset(out, 0, sizeof(*out));
@@ -206,7 +294,9 @@ bool redis_url_parse(const char *text, struct redis_url *out, char *why_text,
         return read_tcp(text + sizeof(tcp) - 1, out, &why);
     if (strncmp(text, local, sizeof(local) - 1) == 0)
         return read_socket(text + sizeof(local) - 1, out, &why);
+    if (strncmp(text, sentinel, sizeof(sentinel) - 1) == 0)
+        return read_by_sentinel(text + sizeof(sentinel) - 1, out, &why);
     if (strncmp(text, "rediss://", 9) == 0)
         return refuse(&why, "TLS (rediss://) is not supported");
-    return refuse(&why, "it begins with neither redis:// nor unix://");
+    return refuse(&why, "it begins with none of redis://, unix:// and redis-sentinel://");
 }

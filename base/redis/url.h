@@ -11,6 +11,14 @@ enum {
     REDIS_PATH_MAX = 107, /* sun_path */
     REDIS_SECRET_MAX = 255,
     REDIS_DEFAULT_PORT = 6379,
+    REDIS_SENTINEL_PORT = 26379,
+    REDIS_SENTINELS_MAX = 7,
+    REDIS_MASTER_NAME_MAX = 127,
+};
+
+struct redis_place {
+    char host[REDIS_HOST_MAX + 1];
+    int port;
 };
 
 struct redis_url {
@@ -21,10 +29,18 @@ struct redis_url {
     char password[REDIS_SECRET_MAX + 1]; /* "": none needed */
     int db;
     char label[REDIS_HOST_MAX + 16]; /* "host:port" or the path, for messages */
+    int sentinel_count; /* 0: host or path is the server; else these know where it is */
+    struct redis_place sentinels[REDIS_SENTINELS_MAX];
+    char master_name[REDIS_MASTER_NAME_MAX + 1];
+    char sentinel_user[REDIS_SECRET_MAX + 1];     /* "": the default user */
+    char sentinel_password[REDIS_SECRET_MAX + 1]; /* "": none needed */
 };
 
-/* Read redis://[user:password@]host[:port][/db] or unix:///path[?db=N], with %xx in
- * user, password and path.  False: `why` says what is wrong, without secrets. */
+/* Read redis://[user:password@]host[:port][/db], unix:///path[?db=N], or
+ * redis-sentinel://[user:password@]host[:port],host[:port].../name with ?db=N,
+ * &sentinel-user=U and &sentinel-password=P behind the name, with %xx in users, passwords, name
+ * and path.  The login before the @ is for the master; the Sentinels get their own.  False:
+ * `why` says what is wrong, without secrets. */
 bool redis_url_parse(const char *text, struct redis_url *out, char *why,
                      size_t why_size);
 

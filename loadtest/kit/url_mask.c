@@ -54,7 +54,7 @@ static const char *value_end(const char *at)
 static bool begins_value(const char *text, const char *at)
 {
     return strncmp(at, password_key, sizeof password_key - 1) == 0 && at > text &&
-           strchr("?&; '\"", at[-1]);
+           strchr("?&; '\"-", at[-1]);
 }
 
 char *url_mask(const char *text)

@@ -25,6 +25,11 @@ dlock_status redis_single_open(const dlock_options *opts, struct redis_link **ou
     return st == DLOCK_UNKNOWN ? DLOCK_IO : st;
 }
 
+uint64_t redis_single_era(void *link)
+{
+    return redis_link_era(link);
+}
+
 /* A command about `key`, which is its first argument. */
 static dlock_status call(struct redis_link *link, const struct redis_command *command,
                          struct redis_answer *answer)

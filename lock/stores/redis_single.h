@@ -13,6 +13,9 @@
 /* Make a link to opts->redis_url and see that the server answers.  As dlock_open(). */
 dlock_status redis_single_open(const dlock_options *opts, struct redis_link **out);
 
+/* A slot of variants whose state is the link. */
+uint64_t redis_single_era(void *link);
+
 /* SET key value NX PX lease_ms.  OK or BUSY, or a failure. */
 dlock_status redis_set_if_absent(struct redis_link *link, const char *key,
                                  const char *value, int lease_ms);

@@ -79,6 +79,13 @@ dlock_status redisson_check(void *opaque)
     return redis_ping(lock->link);
 }
 
+uint64_t redisson_era(void *opaque)
+{
+    const struct redisson_lock *lock = opaque;
+
+    return redis_link_era(lock->link);
+}
+
 void redisson_name(const char *prefix, const char *name, char out[REDISSON_NAME_SIZE])
 {
     bool has_braces = strchr(name, '{') != NULL;

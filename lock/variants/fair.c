@@ -180,6 +180,7 @@ const dlock_variant dlock_variant_fair = {
     .open = open_state,
     .close = redisson_close,
     .check = redisson_check,
+    .era = redisson_era,
     .try_acquire = try_acquire,
     .renew = redisson_renew,
     .release = release,

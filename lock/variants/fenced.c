@@ -122,6 +122,7 @@ const dlock_variant dlock_variant_fenced = {
     .open = open_state,
     .close = redisson_close,
     .check = check,
+    .era = redisson_era,
     .try_acquire = try_acquire,
     .renew = redisson_renew,
     .release = redisson_release,

@@ -132,6 +132,7 @@ const dlock_variant dlock_variant_getset = {
     .open = open_state,
     .close = close_state,
     .check = check,
+    .era = redis_single_era,
     .try_acquire = try_acquire,
     .release = release,
     .inspect = inspect,

@@ -56,6 +56,13 @@ static dlock_status check(void *opaque)
     return redis_ping(state->link);
 }
 
+static uint64_t era(void *opaque)
+{
+    const struct state *state = opaque;
+
+    return redis_link_era(state->link);
+}
+
 static dlock_status try_acquire(void *opaque, dlock_claim *claim)
 {
     const struct state *state = opaque;
@@ -125,6 +132,7 @@ const dlock_variant dlock_variant_lua = {
     .open = open_state,
     .close = close_state,
     .check = check,
+    .era = era,
     .try_acquire = try_acquire,
     .renew = renew,
     .release = release,

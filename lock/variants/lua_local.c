@@ -80,6 +80,13 @@ static dlock_status check(void *opaque)
     return redis_ping(state->link);
 }
 
+static uint64_t era(void *opaque)
+{
+    const struct state *state = opaque;
+
+    return redis_link_era(state->link);
+}
+
 /* The flag of the claim's thread and name with the mutex locked; NULL: not raised. */
 static struct flag *lock_flag(struct state *state, const dlock_claim *claim,
                               char key[FLAG_SIZE])
@@ -196,6 +203,7 @@ const dlock_variant dlock_variant_lua_local = {
     .open = open_state,
     .close = close_state,
     .check = check,
+    .era = era,
     .try_acquire = try_acquire,
     .release = release,
     .inspect = inspect,

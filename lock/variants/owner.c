@@ -74,6 +74,7 @@ const dlock_variant dlock_variant_owner = {
     .open = open_state,
     .close = close_state,
     .check = check,
+    .era = redis_single_era,
     .try_acquire = try_acquire,
     .release = release,
     .inspect = redis_string_inspect,

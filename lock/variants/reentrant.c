@@ -38,6 +38,7 @@ const dlock_variant dlock_variant_reentrant = {
     .open = open_state,
     .close = redisson_close,
     .check = redisson_check,
+    .era = redisson_era,
     .try_acquire = redisson_acquire,
     .renew = redisson_renew,
     .release = redisson_release,

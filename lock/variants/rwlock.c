@@ -104,6 +104,13 @@ static dlock_status check(void *opaque)
     return redisson_check(lock->writer);
 }
 
+static uint64_t era(void *opaque)
+{
+    const struct rwlock *lock = opaque;
+
+    return redisson_era(lock->writer);
+}
+
 static dlock_status try_acquire(void *opaque, dlock_claim *claim)
 {
     const struct rwlock *lock = opaque;
@@ -228,6 +235,7 @@ const dlock_variant dlock_variant_rwlock = {
     .open = open_state,
     .close = close_state,
     .check = check,
+    .era = era,
     .try_acquire = try_acquire,
     .renew = renew,
     .release = release,

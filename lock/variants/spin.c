@@ -39,6 +39,7 @@ const dlock_variant dlock_variant_spin = {
     .open = open_state,
     .close = redisson_close,
     .check = redisson_check,
+    .era = redisson_era,
     .try_acquire = redisson_acquire,
     .renew = redisson_renew,
     .release = redisson_release,

@@ -63,6 +63,53 @@ static void reads_sockets(void **state)
     assert_int_equal(4, url.db);
 }
 
+static void reads_sentinels(void **state)
+{
+    (void)state;
+    assert_true(parse("redis-sentinel://a,b:7,[::1]:8/shop"));
+    assert_int_equal(3, url.sentinel_count);
+    assert_string_equal("a", url.sentinels[0].host);
+    assert_int_equal(REDIS_SENTINEL_PORT, url.sentinels[0].port);
+    assert_int_equal(7, url.sentinels[1].port);
+    assert_string_equal("::1", url.sentinels[2].host);
+    assert_string_equal("shop", url.master_name);
+    assert_string_equal("master shop", url.label);
+    assert_string_equal("", url.password);
+    assert_string_equal("", url.sentinel_password);
+    assert_true(parse("redis-sentinel://me:s%2Fecret@a/shop%201?sentinel-user=s&db=2&"
+                      "sentinel-password=p%26q="));
+    assert_string_equal("me", url.user);
+    assert_string_equal("s/ecret", url.password);
+    assert_string_equal("shop 1", url.master_name);
+    assert_int_equal(2, url.db);
+    assert_string_equal("s", url.sentinel_user);
+    assert_string_equal("p&q=", url.sentinel_password);
+    assert_true(parse("redis://h:1"));
+    assert_int_equal(0, url.sentinel_count);
+}
+
+static void refuses_sentinels_that_are_nearly_right(void **state)
+{
+    static const char *const bad[] = {
+        "redis-sentinel://", "redis-sentinel://a", "redis-sentinel://a/",
+        "redis-sentinel:///shop", "redis-sentinel://a,/shop", "redis-sentinel://,a/shop",
+        "redis-sentinel://a,,b/shop", "redis-sentinel://a:0/shop",
+        "redis-sentinel://a/?db=1", "redis-sentinel://a/shop?", "redis-sentinel://a/shop?db=",
+        "redis-sentinel://a/shop?db=x", "redis-sentinel://a/shop?db=1&",
+        "redis-sentinel://a/shop?sentinel-user=u", "redis-sentinel://a/shop?password=p",
+        "redis-sentinel://me@a/shop", "redis-sentinel://a/shop%",
+        "redis-sentinel://a/shop/0", "redis-sentinel://a/shop?sentinel-password=",
+        "redis-sentinel://a,b,c,d,e,f,g,h/shop",
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+        if (parse(bad[i]))
+            fail_msg("read: %s", bad[i]);
+        assert_string_not_equal("nothing", why);
+    }
+}
+
 static void refuses_what_is_nearly_right(void **state)
 {
     static const char *const bad[] = {
@@ -128,6 +175,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(reads_hosts_and_ports),
         cmocka_unit_test(reads_logins),
+        cmocka_unit_test(reads_sentinels),
+        cmocka_unit_test(refuses_sentinels_that_are_nearly_right),
         cmocka_unit_test(reads_sockets),
         cmocka_unit_test(refuses_what_is_nearly_right),
         cmocka_unit_test(refuses_what_is_too_long),

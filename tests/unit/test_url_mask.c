@@ -34,6 +34,8 @@ static const struct {
     {"postgresql://h/db?password=SECRET&user=u", "postgresql://h/db?password=***&user=u"},
     {"postgresql://h/db?user=u&sslpassword=x&password=SECRET",
      "postgresql://h/db?user=u&sslpassword=x&password=***"},
+    {"redis-sentinel://u:SECRET@h1:26379,h2/shop?db=1&sentinel-password=SECRET&sentinel-user=s",
+     "redis-sentinel://***@h1:26379,h2/shop?db=1&sentinel-password=***&sentinel-user=s"},
     {"host=h password=SECRET user=u", "host=h password=*** user=u"},
     {"a \"redis://h\", \"mail@place\"", "a \"redis://h\", \"mail@place\""},
     {"redis://h\nmail@place", "redis://h\nmail@place"},

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: MIT */
+/* link_master.c -- a link whose server is the master that Sentinels name: the connections to
+ * a master before are cut. */
+#include <stdatomic.h>
+
+#include "base/redis/link_inside.h"
+#include "base/redis/watch.h"
+
+/* The server of the new address was not tried yet, so it is not left alone. */
+static void leave_old_master(struct redis_link *link)
+{
+    redis_link_group_lock(link->group);
+    if (link->conn != NULL && redis_watch_is_elsewhere(link->watch, link->conn))
+        redis_wire_cut(link->conn->wire);
+    link->pause_ms = 0;
+    redis_link_group_unlock(link->group);
+}
+
+/* In the thread of the watch. */
+static void on_named(void *arg)
+{
+    struct redis_link *link = arg;
+    struct redis_link *twin = atomic_load(&link->twin);
+
+    leave_old_master(link);
+    if (twin != NULL)
+        leave_old_master(twin);
+}
+
+bool redis_link_follow_master(struct redis_link *link)
+{
+    return link->url.sentinel_count == 0 ||
+           redis_watch_open(&link->watch, &link->url, on_named, link);
+}

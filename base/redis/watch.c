@@ -1,0 +1,227 @@
+/* SPDX-License-Identifier: MIT */
+/* watch.c -- a thread that asks Sentinels which server is the master. */
+#include "base/redis/watch.h"
+
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/os/clock.h"
+#include "base/os/event.h"
+#include "base/os/thread.h"
+#include "base/redis/master.h"
+#include "base/redis/reader.h"
+
+enum {
+    ANSWER_MS = 300,  /* a Sentinel has so long to connect and to answer */
+    ROUND_MS = 800,   /* all of them together are listened to for so long, in turn */
+    PAUSE_MS = 100,   /* after a Sentinel that does not answer */
+};
+
+struct redis_watch {
+    const struct redis_url *url;
+    void (*named)(void *arg);
+    void *arg;
+    struct redis_master master;
+    uint64_t told_era; /* the thread's: `named` was called for it */
+    int wake_fd;       /* a new era, or the watch is to stop */
+    atomic_bool stopping;
+    struct dlock_thread thread;
+};
+
+uint64_t redis_watch_era(const struct redis_watch *watch)
+{
+    return watch != NULL ? atomic_load(&watch->master.era) : 0;
+}
+
+bool redis_watch_is_elsewhere(const struct redis_watch *watch, const struct redis_conn *conn)
+{
+    return watch != NULL && conn->era != redis_watch_era(watch);
+}
+
+int redis_watch_first(struct redis_watch *watch)
+{
+    int first = atomic_load(&watch->master.first);
+
+    atomic_store(&watch->master.first, (first + 1) % watch->url->sentinel_count);
+    return first;
+}
+
+uint64_t redis_watch_hear(struct redis_watch *watch, int number, const struct redis_view *view)
+{
+    uint64_t before = redis_watch_era(watch);
+    uint64_t era = redis_master_hear(&watch->master, number, view, dlock_clock_ns());
+
+    if (era != 0)
+        atomic_store(&watch->master.first, number);
+    if (era > before)
+        dlock_event_raise(watch->wake_fd, 1); /* the thread calls `named` */
+    return era;
+}
+
+/* The thread: call `named` where the era is new. */
+static void tell(struct redis_watch *watch)
+{
+    uint64_t era = redis_watch_era(watch);
+
+    if (era == watch->told_era)
+        return;
+    watch->told_era = era;
+    watch->named(watch->arg);
+}
+
+static bool send_command(struct redis_conn *conn, const struct redis_command *command,
+                         int64_t until_ns)
+{
+    struct redis_written written;
+    size_t sent = 0;
+
+    if (!redis_command_write(&written, command))
+        return false;
+    while (redis_conn_send(conn, written.bytes, written.len, &sent) && sent < written.len &&
+           dlock_clock_ns() < until_ns)
+        redis_conn_wait(conn, REDIS_WIRE_CAN_SEND, until_ns);
+    redis_written_free(&written);
+    return sent == written.len;
+}
+
+/* Wait for a reply until `until_ns`, or until the watch is to stop. */
+static bool await_reply(struct redis_watch *watch, struct redis_conn *conn, int64_t until_ns)
+{
+    while (!atomic_load(&watch->stopping)) {
+        struct redis_wire_look look = {.wire = conn->wire, .wanted = REDIS_WIRE_CAN_RECEIVE};
+
+        tell(watch);
+        if (redis_conn_read_one(conn))
+            return true;
+        if (conn->state == REDIS_BROKEN || dlock_clock_ns() >= until_ns)
+            return false;
+        (void)redis_wire_wait(&look, 1, watch->wake_fd, until_ns);
+        (void)redis_conn_feed(conn);
+    }
+    return false;
+}
+
+static bool ask(struct redis_watch *watch, struct redis_conn *conn,
+                const struct redis_command *command, struct redis_said *said, int64_t until_ns)
+{
+    memset(said, 0, sizeof(*said));
+    redis_reader_hand_to(conn->reader, redis_said_part, said);
+    return send_command(conn, command, until_ns) && await_reply(watch, conn, until_ns);
+}
+
+/* Ask the Sentinel `number` for the master.  False: no answer, or none that helps. */
+static bool learn(struct redis_watch *watch, struct redis_conn *conn, int number,
+                  int64_t until_ns)
+{
+    struct redis_command epoch = redis_ask_epoch(watch->url->master_name);
+    struct redis_command address = redis_ask_address(watch->url->master_name);
+    struct redis_view view = {0};
+    struct redis_said said;
+
+    if (!ask(watch, conn, &epoch, &said, until_ns))
+        return false;
+    view.epoch = said.epoch;
+    if (!ask(watch, conn, &address, &said, until_ns) || !redis_said_place(&said, &view.place))
+        return false;
+    (void)redis_watch_hear(watch, number, &view);
+    tell(watch);
+    return true;
+}
+
+/* Wait for the news of a fail-over.  False: there was none until `until_ns`. */
+static bool listen_to(struct redis_watch *watch, struct redis_conn *conn, int64_t until_ns)
+{
+    static const struct redis_command subscribe = {2, {"SUBSCRIBE", "+switch-master"},
+                                                   REDIS_SHAPE_ANY};
+    struct redis_said said = {0};
+
+    redis_reader_hand_to(conn->reader, redis_said_part, &said);
+    if (!send_command(conn, &subscribe, until_ns))
+        return false;
+    while (await_reply(watch, conn, until_ns))
+        if (said.parts[0] != NULL && strcmp(said.parts[0], "message") == 0)
+            return true;
+    return false;
+}
+
+static void pause_a_while(struct redis_watch *watch)
+{
+    int64_t until_ns = dlock_clock_after(dlock_clock_ns(), PAUSE_MS);
+    struct redis_wire_look none = {0};
+
+    while (!atomic_load(&watch->stopping) && dlock_clock_ns() < until_ns) {
+        tell(watch);
+        (void)redis_wire_wait(&none, 1, watch->wake_fd, until_ns);
+    }
+}
+
+/* Ask and hear one Sentinel.  Answers the number of the Sentinel to attend next: the same one
+ * after its news of a fail-over, since the others may not know yet. */
+static int attend(struct redis_watch *watch, int number)
+{
+    int64_t until_ns = dlock_clock_after(dlock_clock_ns(), ANSWER_MS);
+    int listen_ms = ROUND_MS / watch->url->sentinel_count;
+    int next = (number + 1) % watch->url->sentinel_count;
+    struct redis_url sentinel;
+    struct redis_conn *conn;
+    bool knows = false;
+
+    redis_sentinel_url(watch->url, number, &sentinel);
+    conn = redis_conn_open(&sentinel);
+    if (conn != NULL) {
+        redis_conn_finish(conn, until_ns);
+        knows = conn->state == REDIS_READY && learn(watch, conn, number, until_ns);
+    }
+    if (knows && listen_to(watch, conn, dlock_clock_after(dlock_clock_ns(), listen_ms)))
+        next = number;
+    redis_conn_close(conn);
+    explicit_bzero(&sentinel, sizeof(sentinel));
+    if (!knows)
+        pause_a_while(watch);
+    return next;
+}
+
+static void *run(void *arg)
+{
+    struct redis_watch *watch = arg;
+    int number = 0;
+
+    while (!atomic_load(&watch->stopping))
+        number = attend(watch, number);
+    return NULL;
+}
+
+bool redis_watch_open(struct redis_watch **out, const struct redis_url *url,
+                      void (*named)(void *arg), void *arg)
+{
+    struct redis_watch *watch = calloc(1, sizeof(*watch));
+
+    *out = watch;
+    if (watch == NULL)
+        return false;
+    watch->url = url;
+    watch->named = named;
+    watch->arg = arg;
+    redis_master_init(&watch->master, url->sentinel_count);
+    watch->wake_fd = dlock_event_open();
+    if (watch->wake_fd >= 0 && dlock_thread_start(&watch->thread, run, watch) == 0)
+        return true;
+    dlock_event_close(watch->wake_fd);
+    redis_master_destroy(&watch->master);
+    free(watch);
+    *out = NULL;
+    return false;
+}
+
+void redis_watch_close(struct redis_watch *watch)
+{
+    if (watch == NULL)
+        return;
+    atomic_store(&watch->stopping, true);
+    dlock_event_raise(watch->wake_fd, 1);
+    dlock_thread_join(&watch->thread);
+    dlock_event_close(watch->wake_fd);
+    redis_master_destroy(&watch->master);
+    free(watch);
+}

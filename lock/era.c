@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: MIT */
+/* era.c -- a store whose address comes to mean another server, as after a fail-over. */
+#include "lock/era.h"
+
+#include "lock/hold_slots.h"
+
+uint64_t dlock_era(const dlock_system *sys)
+{
+    return sys->variant->era != NULL ? sys->variant->era(sys->state) : 0;
+}
+
+bool dlock_era_is_over(const dlock_system *sys, const struct dlock_hold_facts *facts)
+{
+    return facts->era != dlock_era(sys);
+}
+
+/* With the shard locked. */
+static void lose_old(struct dlock_hold *root, void *arg)
+{
+    const uint64_t *era = arg;
+
+    if (root->facts.era != *era)
+        dlock_hold_mark_lost(root, true);
+}
+
+bool dlock_era_look(const dlock_system *sys)
+{
+    uint64_t era = dlock_era(sys);
+
+    if (era == atomic_load(&sys->holds->era))
+        return false;
+    /* The holds are marked before another thread can see that they need not be looked at. */
+    dlock_holds_visit(sys->holds, lose_old, &era);
+    atomic_store(&sys->holds->era, era);
+    return true;
+}
