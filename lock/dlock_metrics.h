@@ -24,7 +24,8 @@
     X(local_grants, "locks handed over inside the process, without the store")           \
     X(debts, "releases that nobody waited for")                                          \
     X(debts_paid, "those of them that the store answered")                               \
-    X(debts_given_up, "those that had no answer until their leases had ended")
+    X(debts_given_up, "those that had no answer until their leases had ended")           \
+    X(fail_overs, "times that another server became the master that is asked")
 
 enum { DLOCK_STATUS_LIMIT = 16, DLOCK_HISTOGRAM_BUCKETS = 28 };
 

@@ -3,6 +3,7 @@
  *
  * A snapshot is read while others count: each number is right at some moment of the
  * reading, and a histogram's total is the sum of the buckets that were read. */
+#include "lock/era.h"
 #include "lock/metrics.h"
 #include "lock/sized.h"
 #include "lock/system.h"
@@ -32,6 +33,8 @@ static void add_up(dlock_system *sys, dlock_metrics *out)
         collect(&cell->wait, &out->wait);
         collect(&cell->hold, &out->hold);
     }
+    if (dlock_era(sys) > 1)
+        out->fail_overs = dlock_era(sys) - 1; /* the store counts them, not the cells */
 }
 
 void dlock_metrics_read_sized(dlock_system *sys, dlock_metrics *out, size_t size)

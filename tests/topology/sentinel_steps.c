@@ -204,6 +204,7 @@ static void tells_the_holder(void **state)
     dlock_options opts = dlock_options_default();
     struct timespec pause = {.tv_nsec = 5000000};
     atomic_int lost_count = 0;
+    dlock_metrics metrics;
     dlock_system *sys;
     dlock_lease lease, next;
     int64_t end_ns;
@@ -235,6 +236,9 @@ static void tells_the_holder(void **state)
     /* A DEL would have freed the lock of another owner. */
     assert_int_equal(1, atomic_load(&fakes[3].heard[ON_ANYTHING]));
     assert_int_equal(1, atomic_load(&lost_count));
+    dlock_metrics_read(sys, &metrics);
+    assert_int_equal(1, metrics.fail_overs);
+    assert_int_equal(1, metrics.lost);
     say(&fakes[3], ON_ANYTHING, ":1\r\n");
     assert_int_equal(DLOCK_OK, dlock_release(sys, &next));
     dlock_close(sys);

@@ -70,6 +70,7 @@ static void every_field_stays_where_it_is(void **state)
     assert_int_equal(offsetof(dlock_metrics, useless_wake_ups), 640);
     assert_int_equal(offsetof(dlock_metrics, local_grants), 648);
     assert_int_equal(offsetof(dlock_metrics, debts_given_up), 672);
+    assert_int_equal(offsetof(dlock_metrics, fail_overs), 680);
 }
 
 /* As a program does that was built when the struct had only `size` bytes: what lies behind
