@@ -361,8 +361,9 @@ tests: $(PROGRAMS) $(WALL_CLOCK) lib $(UNIT_TESTS) $(TOPOLOGY_TESTS) $(SERVICE_T
 tests: $(INTEROP_PEER) $(PROVE_ORDERS) $(BENCH_PEER) $(SIMULATE) $(FROZEN_CLOCK)
 # What needs Sentinels and other companies of servers; each starts its own.
 .PHONY: topology
-topology: $(PROGRAMS) $(TOPOLOGY_TESTS)          ## fail-overs, with servers of the tests' own
-	@tests/run 'topology/*'
+topology: deps-test                              ## fail-overs, and replicas behind a front restarted and killed under load
+	@$(MAKE) --no-print-directory -j2 all $(TOPOLOGY_TESTS)
+	@tests/run 'topology*'
 
 # The programs of the sanitizer builds that the tests run.
 asan-tests: lock-tests $(UNIT_TESTS) $(PROGRAMS)

@@ -19,16 +19,18 @@ void admin_live(const struct request *rq, struct answer *an)
 
 void admin_ready(const struct request *rq, struct answer *an)
 {
+    bool is_leaving = atomic_load(&rq->service->is_leaving);
     struct readiness_report report;
 
     readiness_ask(rq->service->readiness, &report);
+    report.is_ready = report.is_ready && !is_leaving;
     an->outcome = report.is_ready ? OUTCOME_ACCEPTED : OUTCOME_UNAVAILABLE;
     answer_json(an, report.is_ready ? 200 : 503);
     text_add(an->body, "{\"ready\":%s,\"postgresql\":", report.is_ready ? "true" : "false");
     text_add_json(an->body, report.postgresql);
     text_add(an->body, ",\"locks\":");
     text_add_json(an->body, report.locks);
-    text_add(an->body, "}\n");
+    text_add(an->body, "%s}\n", is_leaving ? ",\"stopping\":true" : "");
 }
 
 void admin_metrics(const struct request *rq, struct answer *an)

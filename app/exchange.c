@@ -163,7 +163,9 @@ void exchange_answer(void *arg, struct http_exchange *x)
         x->status = an.status;
         return;
     }
-    x->closes = an.closes || http_must_close(x);
+    /* A client that keeps its connection would come again after the stop. */
+    x->closes = an.closes || http_must_close(x) ||
+                (x->listener == LISTENER_ORDERS && atomic_load(&desk->service->is_leaving));
     answer_write(&rq, &an, x->closes, x->answer);
     x->status = an.status;
 }

@@ -148,6 +148,14 @@ static void release_faults(void)
         (void)dlock_fault_release((dlock_fault_point)i);
 }
 
+/* Requests come as before while fronts learn from /readyz to send theirs elsewhere. */
+static void leave_fronts(struct service *service)
+{
+    atomic_store(&service->is_leaving, true);
+    dlock_clock_sleep_until(
+        dlock_clock_after(dlock_clock_ns(), service->config->stop_delay_ms));
+}
+
 static enum exit_code load_secrets(struct service *s, const struct config *c, uid_t owner)
 {
     char why[TOKEN_WHY_MAX];
@@ -237,6 +245,7 @@ static int serve(const struct config *c, const struct settings *settings)
     atomic_store(&stopping->serves, true);
     say_ready(c, http);
     wait_for_signal(stopping);
+    leave_fronts(&service);
     release_faults();
     until_ns = dlock_clock_after(dlock_clock_ns(), c->drain_timeout_ms);
     if (!http_drain(http, c->drain_timeout_ms))

@@ -3,6 +3,8 @@
 #ifndef APP_SERVICE_H
 #define APP_SERVICE_H
 
+#include <stdatomic.h>
+
 #include "base/http/admin_access.h"
 #include "app/admission.h"
 #include "app/config.h"
@@ -40,6 +42,7 @@ struct service {
     struct voucher_cache *vouchers;
     struct sold_out sold_out;
     struct readiness *readiness;
+    atomic_bool is_leaving; /* told to stop: /readyz says so */
     struct connections *connections; /* of the listeners, while there are any */
     struct worker_pool *workers[2];        /* of each listener */
 };

@@ -196,6 +196,44 @@ static void a_second_signal_ends_it_at_once(void **state)
     assert_int_equal(rig_orders(voucher), 0);
 }
 
+static bool tells_fronts(void *arg)
+{
+    static struct rig_answer got;
+    const struct rig_service *s = arg;
+
+    return rig_request(s->admin_port, "GET", "/readyz", NULL, NULL, &got) &&
+           got.status == 503 && strstr(got.body, "\"stopping\":true") != NULL;
+}
+
+/* A front learns from /readyz, and meanwhile its orders are taken; but no connection stays. */
+static void a_stop_is_told_to_fronts_before_it_begins(void **state)
+{
+    static struct rig_answer got;
+    int64_t voucher = rig_voucher(1);
+
+    (void)state;
+    faulty = RIG_START("--lock=reentrant", "--stop-delay=10m");
+    rig_signal(&faulty, SIGTERM);
+    assert_true(rig_until(tells_fronts, &faulty, RIG_PATIENCE_MS));
+    assert_true(rig_order(faulty.orders_port, voucher, 1, &got));
+    rig_expect(&got, 201, "accepted");
+    rig_expect_in_head(&got, "Connection: close");
+    rig_signal(&faulty, SIGTERM); /* 10 minutes are long */
+    assert_int_equal(rig_wait(&faulty, RIG_PATIENCE_MS), 128 + SIGTERM);
+    (void)unlink(faulty.log);
+    assert_int_equal(rig_orders(voucher), 1);
+}
+
+static void a_delayed_stop_ends_by_itself(void **state)
+{
+    struct rig_service s = RIG_START("--lock=none", "--stop-delay=300ms");
+    int64_t start_ns = monotonic_ns();
+
+    (void)state;
+    rig_stop(&s); /* with 0 */
+    assert_true(monotonic_ns() - start_ns >= 300000000);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -204,6 +242,8 @@ int main(void)
         cmocka_unit_test(a_stop_does_not_wait_for_the_silent),
         cmocka_unit_test(a_stop_that_leaves_a_request_exits_with_70),
         cmocka_unit_test(a_second_signal_ends_it_at_once),
+        cmocka_unit_test(a_stop_is_told_to_fronts_before_it_begins),
+        cmocka_unit_test(a_delayed_stop_ends_by_itself),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
