@@ -491,6 +491,12 @@ prove-viewers: deps-test                        ## what forty browsers before th
 	@/usr/bin/python3 -B tests/proof/viewers.py $(VIEWERS)
 VIEWERS :=
 
+.PHONY: prove-failovers
+prove-failovers: deps-test                       ## fail-overs by Sentinel under order load; FAILOVERS='--times=20 --lock=reentrant'
+	@$(MAKE) --no-print-directory -j2 all
+	@/usr/bin/python3 -B tests/proof/failovers.py $(FAILOVERS)
+FAILOVERS :=
+
 # `make test-more` tries each fault twice.
 .PHONY: prove-orders
 prove-orders: deps-test                          ## break servers under load, compare every answer with the rows; TIMES=20 ORDER_PATH=all
