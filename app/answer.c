@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "app/request.h"
+#include "base/http/status.h"
 
 enum face face_of(const char *path)
 {
@@ -71,44 +72,6 @@ void answer_outcome(const struct request *rq, struct answer *an, enum face face,
                   face == FACE_COURSE ? info->course_status : info->status, detail);
 }
 
-static const char *reason_of(int status)
-{
-    static const struct {
-        int status;
-        const char *reason;
-    } REASONS[] = {
-        {200, "OK"},
-        {201, "Created"},
-        {202, "Accepted"},
-        {400, "Bad Request"},
-        {401, "Unauthorized"},
-        {403, "Forbidden"},
-        {404, "Not Found"},
-        {405, "Method Not Allowed"},
-        {408, "Request Timeout"},
-        {409, "Conflict"},
-        {410, "Gone"},
-        {411, "Length Required"},
-        {413, "Content Too Large"},
-        {414, "URI Too Long"},
-        {417, "Expectation Failed"},
-        {421, "Misdirected Request"},
-        {422, "Unprocessable Content"},
-        {425, "Too Early"},
-        {429, "Too Many Requests"},
-        {431, "Request Header Fields Too Large"},
-        {500, "Internal Server Error"},
-        {501, "Not Implemented"},
-        {503, "Service Unavailable"},
-        {505, "HTTP Version Not Supported"},
-    };
-
-    for (size_t i = 0; i < sizeof(REASONS) / sizeof(REASONS[0]); i++)
-        if (REASONS[i].status == status)
-            return REASONS[i].reason;
-    return "Answer";
-}
-
 /* A HEAD is answered like a GET, length and all, but the body stays here: the client
  * would take it for the beginning of the next answer. */
 static bool has_body(const struct request *rq, const struct answer *an)
@@ -144,7 +107,7 @@ void answer_write(const struct request *rq, struct answer *an, bool closes,
              "HTTP/1.1 %d %s\r\nContent-Type: %s\r\nContent-Length: %zu\r\n"
              "X-Outcome: %s\r\nX-Request-Id: %s\r\nCache-Control: no-store\r\n"
              "X-Content-Type-Options: nosniff\r\nConnection: %s\r\n",
-             an->status, reason_of(an->status), an->type, an->body->len,
+             an->status, http_status_reason(an->status), an->type, an->body->len,
              outcome_info(an->outcome)->name, rq->id, closes ? "close" : "keep-alive");
     if (outcome_is_passing(an->outcome))
         text_add(out, "Retry-After: 1\r\n");

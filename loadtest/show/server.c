@@ -9,12 +9,16 @@
 
 #include "base/http/address.h"
 #include "base/http/secret.h"
+#include "base/http/status.h"
 #include "gen/show_page.h"
 #include "loadtest/show/catalog.h"
 #include "loadtest/show/lesson_wish.h"
 #include "loadtest/show/trouble.h"
 
-enum { DESCRIPTORS = 4096, CONNECTIONS = 64, THREADS = 16, REQUEST_MS = 5000, BODY_MAX = 4096 };
+/* A connection has a thread from its first byte to its last.  So there are as many threads as
+ * connections: whoever connects never waits for one that is silent, which is ended instead. */
+enum { DESCRIPTORS = 4096, CONNECTIONS = 64, REQUEST_MS = 5000, BODY_MAX = 4096,
+       BRACKETS_MAX = 8 };
 
 static const char JSON_TYPE[] = "application/json; charset=utf-8";
 
@@ -39,32 +43,6 @@ static const char *header(const struct http_exchange *x, const char *name)
     return NULL;
 }
 
-static const char *reason(int status)
-{
-    switch (status) {
-    case 200:
-        return "OK";
-    case 202:
-        return "Accepted";
-    case 401:
-        return "Unauthorized";
-    case 403:
-        return "Forbidden";
-    case 404:
-        return "Not Found";
-    case 405:
-        return "Method Not Allowed";
-    case 409:
-        return "Conflict";
-    case 413:
-        return "Content Too Large";
-    case 421:
-        return "Misdirected Request";
-    default:
-        return "Bad Request";
-    }
-}
-
 /* A connection that stays open would keep a thread for each tab. */
 static void send(struct http_exchange *x, int status, const char *type, const char *body)
 {
@@ -78,7 +56,7 @@ static void send(struct http_exchange *x, int status, const char *type, const ch
              "Content-Security-Policy: default-src 'none'; script-src 'self'; "
              "style-src 'self'; connect-src 'self'; img-src 'self' data:; base-uri 'none'; "
              "form-action 'none'; frame-ancestors 'none'\r\n\r\n%s",
-             status, reason(status), type, strlen(body),
+             status, http_status_reason(status), type, strlen(body),
              status == 401 ? "WWW-Authenticate: Bearer\r\n" : "",
              strcmp(x->head->method, "HEAD") == 0 ? "" : body);
 }
@@ -251,6 +229,25 @@ static bool is_wish(const char *path)
     return lesson_wish_is_path(path);
 }
 
+/* Read the object of a body.  NULL: *wrong says why.  jansson calls itself once a level, so that
+ * brackets alone would use up the stack of a thread; no body needs more than one. */
+static json_t *read_object(const char *text, size_t size, const char **wrong)
+{
+    json_t *body;
+    int brackets = 0;
+
+    for (size_t i = 0; i < size; i++)
+        brackets += text[i] == '[' || text[i] == '{';
+    if (brackets > BRACKETS_MAX) {
+        *wrong = "the body has more brackets than any request needs";
+        return NULL;
+    }
+    body = json_loadb(text, size, 0, NULL);
+    if (!json_is_object(body))
+        *wrong = "the body is no JSON object";
+    return body;
+}
+
 static void answer_wish(struct show_server *server, struct http_exchange *x)
 {
     struct show_wish wish = {.target = -1};
@@ -259,16 +256,15 @@ static void answer_wish(struct show_server *server, struct http_exchange *x)
     const char *text = "{}", *wrong;
     size_t size = 2;
     int status = 400;
-    json_t *body;
+    json_t *body = NULL;
 
     if (x->gate.body_bytes > BODY_MAX) {
         refuse(x, 413, "the body is too large");
         return;
     }
     wrong = x->gate.body_bytes > 0 ? http_read_body(x, &text, &size) : NULL;
-    body = wrong ? NULL : json_loadb(text, size, 0, NULL);
-    if (!wrong && !json_is_object(body))
-        wrong = "the body is no JSON object";
+    if (!wrong)
+        body = read_object(text, size, &wrong);
     if (!wrong)
         wrong = read_wish(x->head->uri, body, phase, &wish, why, &status);
     json_decref(body);
@@ -348,7 +344,7 @@ bool show_server_open(struct show_server *server, const char *address)
     secret_random_hex(server->access.token, ADMIN_TOKEN_BYTES / 2);
     options.connections = server->connections = connections_new(DESCRIPTORS, &limits);
     server->http = server->connections ? http_server_new(&options) : NULL;
-    if (!server->http || !http_server_listen(server->http, 0, address, THREADS)) {
+    if (!server->http || !http_server_listen(server->http, 0, address, CONNECTIONS)) {
         show_server_close(server);
         return false;
     }

@@ -5,14 +5,16 @@ import glob
 import json
 import os
 import signal
+import socket
 import sys
+import time
 import urllib.error
 import urllib.request
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "support"))
 from laboratory import Show, Tap, soon  # noqa: E402  the folder has to be known first
 
-tap = Tap(20)
+tap = Tap(22)
 show = Show("--processes=2", "--stock=200", "--connections=8", "--limit=600s")
 right = {"Authorization": "Bearer " + show.token}
 
@@ -60,6 +62,22 @@ def the_page_is_open_and_strict():
         assert "default-src 'none'" in policy and "frame-ancestors 'none'" in policy and "unsafe" not in policy, policy
         assert headers["X-Content-Type-Options"] == "nosniff" and headers["Cache-Control"] == "no-store"
         assert "Access-Control-Allow-Origin" not in headers
+
+
+def brackets_end_no_thread():
+    for body in ("[" * 4000, '{"a":' * 800, '{"name":' + "[" * 3900):
+        status, answer = post_text("/api/fault", body)
+        assert status == 400 and "brackets" in answer["error"], (status, answer)
+    assert show.process.poll() is None and phase() == "ready"
+
+
+def post_text(path, text):
+    request = urllib.request.Request(show.base + path, data=text.encode(), headers=right, method="POST")
+    try:
+        with urllib.request.urlopen(request) as answer:
+            return answer.status, json.loads(answer.read())
+    except urllib.error.HTTPError as error:
+        return error.code, json.loads(error.read())
 
 
 def run(settings):
@@ -123,6 +141,19 @@ def a_frozen_holder_loses_its_lock():
         return process["state"] == "frozen" and process["lease"]["by_right"] is False and lock["process"] not in (0, frozen)
     soon("another process holds the lock", late)
     assert open(f"/proc/{show.state()['processes'][frozen - 1]['pid']}/stat", encoding="ascii").read().rsplit(")", 1)[1].split()[0] == "T"
+
+
+def silent_clients_hold_nobody_up():
+    """A silent client is given five seconds; one that connects after a thousand of them must not wait for those."""
+    sold, address = show.state()["stock"]["sold"], ("127.0.0.1", int(show.base.rsplit(":", 1)[1]))
+    silent = [socket.create_connection(address) for _ in range(1000)]
+    begin = time.monotonic()
+    assert show.ask("/api/state")[0] == 200
+    waited = time.monotonic() - begin
+    soon("the sale goes on", lambda: show.state()["stock"]["sold"] > sold)
+    for one in silent:
+        one.close()
+    assert waited < 10, f"an answer took {waited:.1f} s"
 
 
 def its_late_write_loses_updates():
@@ -233,10 +264,12 @@ try:
     tap.check("no fault while nothing runs: 409", lambda: is_refused(409, "nothing runs", "/api/fault", body={"name": "freeze"}))
     tap.check("a setting out of its bounds: 400", lambda: is_refused(400, "lease_ms", "/api/run", body={"lease_ms": 1}))
     tap.check("a setting that is none: 400", lambda: is_refused(400, "no setting", "/api/run", body={"colour": "red"}))
+    tap.check("a body of brackets: 400, and the laboratory goes on", brackets_end_no_thread)
     tap.check("a lock keeps the sale sound, as the page, SQL and wrk count it", a_lock_keeps_the_sale_sound)
     tap.check("without a lock it oversells, as the page, SQL and wrk count it", no_lock_oversells)
     tap.check("a frozen holder loses its lock to another", a_frozen_holder_loses_its_lock)
     tap.check("and its late write loses updates", its_late_write_loses_updates)
+    tap.check("a thousand silent clients hold nobody up, and the sale goes on", silent_clients_hold_nobody_up)
     tap.check("slow work is renewed, and a second fault is given and taken back", slow_work_is_renewed)
     tap.check("a killed process comes back", a_killed_process_comes_back)
     tap.check("a stop ends the load, and the counts are SQL's", stopping_ends_the_load)
